@@ -1,0 +1,35 @@
+# make run and make test are the two that matter; make help lists the rest.
+export CGO_ENABLED ?= 0
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS := -s -w -X main.version=$(VERSION)
+TOOL    := go tool -modfile=tools/go.mod
+
+.PHONY: help build codex run test lint bench fuzz clean
+
+help: ## what there is
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## bin/runtime, one static binary
+	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/runtime ./cmd/runtime
+
+codex: ## install the pinned codex under .tools; the last line is its path
+	@scripts/codex.sh
+
+run: build codex ## serve on 127.0.0.1:8000; with no credential, on the built-in scripted model
+	@scripts/run.sh
+
+test: codex lint ## everything: formatting, vet, lint, unit tests with -race, end to end on the real codex
+	@scripts/test.sh
+
+lint: ## gofmt, go vet, golangci-lint
+	@scripts/lint.sh
+
+bench: build codex ## our turn against the bare app-server, interleaved in one run
+	go test -run '^$$' -bench . -benchtime 1x -timeout 30m ./bench
+
+fuzz: ## each fuzz target for a short while
+	go test -run '^$$' -fuzz FuzzLines -fuzztime 20s ./appserver
+	go test -run '^$$' -fuzz FuzzJSONRPC -fuzztime 20s ./server
+
+clean: ## what was built, and the installed codex
+	rm -rf bin .tools

@@ -1,0 +1,98 @@
+package archtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
+)
+
+const module = "github.com/Molecule-AI/molecule-codex-runtime/"
+
+// allowed says which packages of ours a package may import outside its tests.
+var allowed = map[string][]string{
+	"appserver":                    {},
+	"preflight":                    {},
+	"adapter":                      {"preflight"},
+	"executor":                     {"appserver"},
+	"tasks":                        {"executor", "appserver"},
+	"server":                       {"tasks", "adapter"},
+	"cmd/runtime":                  {"adapter", "appserver", "executor", "internal/fakemodel", "internal/logging", "internal/settings", "preflight", "server", "tasks"},
+	"internal/logging":             {},
+	"internal/settings":            {},
+	"internal/codextest":           {},
+	"internal/fakemodel":           {},
+	"internal/fakemodel/modeltest": {"internal/fakemodel"},
+	"internal/fakecodex":           {},
+	"internal/archtest":            {},
+	"e2e":                          {},
+	"bench":                        {},
+}
+
+func TestImportGraph(t *testing.T) {
+	for _, pkg := range packages(t) {
+		path := strings.TrimPrefix(pkg.ImportPath, module)
+		may, known := allowed[path]
+		if !known {
+			t.Errorf("%s stands in no row of the table: say here what it may import, and draw it in ARCHITECTURE.md", path)
+			continue
+		}
+		for _, imported := range pkg.Imports {
+			ours, ok := strings.CutPrefix(imported, module)
+			if ok && !slices.Contains(may, ours) {
+				t.Errorf("%s imports %s, which the design does not allow", path, ours)
+			}
+		}
+	}
+}
+
+// TestTestDoublesStayOut keeps what only tests need out of the program.
+func TestTestDoublesStayOut(t *testing.T) {
+	out := goList(t, "-deps", "./cmd/runtime")
+	for dep := range strings.Lines(string(out)) {
+		switch dep = strings.TrimSpace(dep); dep {
+		case "testing", module + "internal/fakecodex", module + "internal/codextest", module + "internal/fakemodel/modeltest":
+			t.Errorf("cmd/runtime depends on %s", dep)
+		}
+	}
+}
+
+type pkg struct {
+	ImportPath string
+	Imports    []string
+}
+
+func packages(t *testing.T) []pkg {
+	decoder := json.NewDecoder(bytes.NewReader(goList(t, "-json=ImportPath,Imports", "./...")))
+	var all []pkg
+	for {
+		var p pkg
+		err := decoder.Decode(&p)
+		if errors.Is(err, io.EOF) {
+			return all
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+}
+
+func goList(t *testing.T, args ...string) []byte {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", append([]string{"list"}, args...)...)
+	cmd.Dir = codextest.Root(t)
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, &stderr)
+	}
+	return out
+}

@@ -1,0 +1,2 @@
+// Package archtest holds the tests of the module's shape.
+package archtest

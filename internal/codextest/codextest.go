@@ -1,0 +1,62 @@
+// Package codextest finds the pinned codex for tests and gives each test a
+// home for it. Tests that need the real codex call [Bin] and fail, rather than
+// skip, where it is not installed: run make codex.
+package codextest
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+)
+
+// Root returns the root folder of the repository.
+func Root(tb testing.TB) string {
+	tb.Helper()
+	_, file, _, ok := runtime.Caller(0)
+	if !ok {
+		tb.Fatal("codextest: no caller information")
+	}
+	return filepath.Join(filepath.Dir(file), "..", "..")
+}
+
+// Bin returns the path of the pinned codex: CODEX_BIN, or what make codex installed.
+func Bin(tb testing.TB) string {
+	tb.Helper()
+	if bin := os.Getenv("CODEX_BIN"); bin != "" {
+		return bin
+	}
+	bin := filepath.Join(Root(tb), ".tools", "bin", "codex")
+	if _, err := os.Stat(bin); err != nil {
+		tb.Fatalf("codextest: no codex at %s: run make codex, or set CODEX_BIN", bin)
+	}
+	return bin
+}
+
+// Home returns a fresh CODEX_HOME that is removed with the test. It does not
+// lie under the system's temp directory, where codex refuses to create its
+// sandbox helper (seen on 0.169.0).
+func Home(tb testing.TB) string {
+	tb.Helper()
+	return Dir(tb, "home")
+}
+
+// Dir returns a fresh directory beside [Home], for a workspace or a state
+// directory of a test, removed with the test.
+func Dir(tb testing.TB, name string) string {
+	tb.Helper()
+	parent := filepath.Join(Root(tb), ".tools", "tmp")
+	if err := os.MkdirAll(parent, 0o700); err != nil {
+		tb.Fatal(err)
+	}
+	dir, err := os.MkdirTemp(parent, name+"-")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			tb.Logf("codextest: %v", err)
+		}
+	})
+	return dir
+}
