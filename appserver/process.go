@@ -1,0 +1,124 @@
+package appserver
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"runtime"
+	"sync"
+	"syscall"
+)
+
+// A process is the running child with our ends of its pipes. One goroutine,
+// locked to its thread, starts the child and reaps it: on Linux the child is
+// told to die with the thread that started it.
+type process struct {
+	cmd    *exec.Cmd
+	stdin  *os.File
+	stdout *output
+	stderr *output
+
+	exited chan struct{}    // closed when the child has been reaped and its group killed
+	state  *os.ProcessState // how it ended; read only after exited
+
+	mu     sync.Mutex // guards reaped, and so that nothing signals a number that is free again
+	reaped bool
+}
+
+// startProcess starts cfg.Bin in a process group of its own.
+func startProcess(cfg Config) (*process, error) {
+	p := &process{exited: make(chan struct{})}
+	p.cmd = exec.Command(cfg.Bin, append([]string{"app-server"}, cfg.Args...)...) //nolint:gosec // running the configured binary is the purpose
+	p.cmd.Env, p.cmd.Dir = cfg.Env, cfg.Dir
+	p.cmd.SysProcAttr = groupOfItsOwn()
+	theirs, err := p.pipes()
+	if err != nil {
+		return nil, errors.Join(err, p.closePipes())
+	}
+	started := make(chan error, 1)
+	go p.run(started)
+	err = <-started
+	for _, f := range theirs {
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		p.kill(syscall.SIGKILL)
+		return nil, errors.Join(err, p.closePipes())
+	}
+	return p, nil
+}
+
+// pipes makes the three pipes and returns the child's ends. Ours are
+// non-blocking, so that deadlines work on them.
+func (p *process) pipes() (theirs []*os.File, err error) {
+	stdinR, stdinW, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	p.stdin, p.cmd.Stdin = stdinW, stdinR
+	stdoutR, stdoutW, err := os.Pipe()
+	if err != nil {
+		return nil, errors.Join(err, stdinR.Close())
+	}
+	p.stdout, p.cmd.Stdout = &output{f: stdoutR}, stdoutW
+	stderrR, stderrW, err := os.Pipe()
+	if err != nil {
+		return nil, errors.Join(err, stdinR.Close(), stdoutW.Close())
+	}
+	p.stderr, p.cmd.Stderr = &output{f: stderrR}, stderrW
+	return []*os.File{stdinR, stdoutW, stderrW}, nil
+}
+
+// closePipes closes our ends. The writer may have closed stdin already.
+func (p *process) closePipes() error {
+	var errs []error
+	if p.stdin != nil {
+		errs = append(errs, p.stdin.Close())
+	}
+	for _, o := range []*output{p.stdout, p.stderr} {
+		if o != nil {
+			errs = append(errs, o.f.Close())
+		}
+	}
+	for i, err := range errs {
+		if errors.Is(err, os.ErrClosed) {
+			errs[i] = nil
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// run is the child's goroutine: it ends when the child has been reaped.
+func (p *process) run(started chan<- error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	err := p.cmd.Start()
+	started <- err
+	if err != nil {
+		return
+	}
+	p.reap()
+	p.state = p.cmd.ProcessState
+	close(p.exited)
+}
+
+// kill signals the whole group, unless the child has been reaped.
+func (p *process) kill(sig syscall.Signal) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.killLocked(sig)
+}
+
+func (p *process) killLocked(sig syscall.Signal) {
+	if p.reaped || p.cmd.Process == nil {
+		return
+	}
+	// The group can be gone already, which is as good.
+	_ = syscall.Kill(-p.cmd.Process.Pid, sig)
+}
+
+// wait reaps the child. How it ended is in cmd.ProcessState; the error of Wait
+// says the same again.
+func (p *process) wait() {
+	_ = p.cmd.Wait()
+}

@@ -1,0 +1,98 @@
+package appserver
+
+// This file and its neighbours (protocol_….go) hold the part of the app-server protocol that the runtime uses,
+// read from the schema that codex 0.169.0 prints (codex app-server
+// generate-json-schema --experimental). Fields that the runtime does not use
+// are left out; a test compares what is here with the schema of the installed
+// codex, so that moving the pin shows what changed.
+
+// A SandboxMode is the sandbox of a whole thread, as thread/start names it.
+type SandboxMode string
+
+// The sandbox modes of codex 0.169.0.
+const (
+	ReadOnly         SandboxMode = "read-only"
+	WorkspaceWrite   SandboxMode = "workspace-write"
+	DangerFullAccess SandboxMode = "danger-full-access"
+)
+
+// An ApprovalPolicy says when codex asks before it acts.
+type ApprovalPolicy string
+
+// The approval policies of codex 0.169.0 that are plain strings.
+const (
+	Untrusted ApprovalPolicy = "untrusted"
+	OnRequest ApprovalPolicy = "on-request"
+	Never     ApprovalPolicy = "never"
+)
+
+// ThreadStartParams opens a new thread. Empty fields take codex's defaults.
+type ThreadStartParams struct {
+	Model                 string         `json:"model,omitempty"`
+	ModelProvider         string         `json:"modelProvider,omitempty"`
+	Cwd                   string         `json:"cwd,omitempty"`
+	ApprovalPolicy        ApprovalPolicy `json:"approvalPolicy,omitempty"`
+	ApprovalsReviewer     string         `json:"approvalsReviewer,omitempty"` // "user": configuration can otherwise redirect approvals
+	Sandbox               SandboxMode    `json:"sandbox,omitempty"`
+	DeveloperInstructions string         `json:"developerInstructions,omitempty"`
+	Config                map[string]any `json:"config,omitempty"`
+	ServiceName           string         `json:"serviceName,omitempty"`
+}
+
+// ThreadResumeParams loads a thread from disk, or subscribes to it again.
+type ThreadResumeParams struct {
+	ThreadID          string         `json:"threadId"`
+	ExcludeTurns      bool           `json:"excludeTurns,omitempty"` // without it the whole history comes back in one line
+	Model             string         `json:"model,omitempty"`
+	ModelProvider     string         `json:"modelProvider,omitempty"`
+	Cwd               string         `json:"cwd,omitempty"`
+	ApprovalPolicy    ApprovalPolicy `json:"approvalPolicy,omitempty"`
+	ApprovalsReviewer string         `json:"approvalsReviewer,omitempty"`
+	Sandbox           SandboxMode    `json:"sandbox,omitempty"`
+	Config            map[string]any `json:"config,omitempty"`
+}
+
+// A ThreadSession is the answer of thread/start and thread/resume.
+type ThreadSession struct {
+	Thread        Thread `json:"thread"`
+	Model         string `json:"model"`
+	ModelProvider string `json:"modelProvider"`
+	Cwd           string `json:"cwd"`
+}
+
+// A Thread is a codex conversation.
+type Thread struct {
+	ID     string       `json:"id"`
+	Path   string       `json:"path,omitempty"` // the rollout file; empty for an ephemeral thread
+	Status ThreadStatus `json:"status,omitzero"`
+	Turns  []Turn       `json:"turns,omitempty"`
+}
+
+// A ThreadStatus is what a thread is doing: notLoaded, idle, systemError or active.
+type ThreadStatus struct {
+	Type        string   `json:"type"`
+	ActiveFlags []string `json:"activeFlags,omitempty"`
+}
+
+// A BackgroundTerminal is a command that outlived its tool call.
+type BackgroundTerminal struct {
+	ItemID    string `json:"itemId"`
+	ProcessID string `json:"processId"`
+	Command   string `json:"command"`
+	Cwd       string `json:"cwd"`
+	OSPid     *int   `json:"osPid,omitempty"`
+}
+
+// An Account is the login that codex would use.
+type Account struct {
+	Type     string `json:"type"` // apiKey, chatgpt, …
+	Email    string `json:"email,omitempty"`
+	PlanType string `json:"planType,omitempty"`
+}
+
+// AccountStatus is the answer of account/read. Account is nil when codex has
+// no login of its own, which is fine for a provider that asks for none.
+type AccountStatus struct {
+	Account            *Account `json:"account"`
+	RequiresOpenaiAuth bool     `json:"requiresOpenaiAuth"`
+}

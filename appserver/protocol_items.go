@@ -1,0 +1,73 @@
+package appserver
+
+// An ItemType names the kind of a thread item. Unknown kinds appear with new
+// versions of codex and must be expected.
+type ItemType string
+
+// The item kinds that the runtime treats by name.
+const (
+	ItemUserMessage       ItemType = "userMessage"
+	ItemAgentMessage      ItemType = "agentMessage"
+	ItemReasoning         ItemType = "reasoning"
+	ItemPlan              ItemType = "plan"
+	ItemCommandExecution  ItemType = "commandExecution"
+	ItemFileChange        ItemType = "fileChange"
+	ItemMcpToolCall       ItemType = "mcpToolCall"
+	ItemDynamicToolCall   ItemType = "dynamicToolCall"
+	ItemWebSearch         ItemType = "webSearch"
+	ItemContextCompaction ItemType = "contextCompaction"
+)
+
+// IsTool reports whether an item of this kind may have changed something
+// outside the conversation. Unknown kinds count as tools.
+func (t ItemType) IsTool() bool {
+	switch t {
+	case ItemUserMessage, ItemAgentMessage, ItemReasoning, ItemPlan, ItemContextCompaction:
+		return false
+	}
+	return true
+}
+
+// The phases of an agent message. Providers do not emit them consistently: an
+// empty phase is unknown, not final.
+const (
+	PhaseCommentary  = "commentary"
+	PhaseFinalAnswer = "final_answer"
+)
+
+// An Item is one entry of a turn. Which fields are set depends on Type.
+type Item struct {
+	Type ItemType `json:"type"`
+	ID   string   `json:"id"`
+
+	ClientID string `json:"clientId,omitempty"` // userMessage: the clientUserMessageId of its turn/start or turn/steer
+
+	Text  string `json:"text,omitempty"`  // agentMessage, plan
+	Phase string `json:"phase,omitempty"` // agentMessage
+
+	Summary []string `json:"summary,omitempty"` // reasoning
+
+	Command          string `json:"command,omitempty"` // commandExecution, as are the next five
+	Cwd              string `json:"cwd,omitempty"`
+	ProcessID        string `json:"processId,omitempty"`
+	ExitCode         *int   `json:"exitCode,omitempty"`
+	AggregatedOutput string `json:"aggregatedOutput,omitempty"`
+	DurationMs       int64  `json:"durationMs,omitempty"` // also of tool calls
+
+	Status string `json:"status,omitempty"` // inProgress, completed, failed, declined
+
+	Changes []FileChange `json:"changes,omitempty"` // fileChange
+
+	Server string `json:"server,omitempty"` // mcpToolCall
+	Tool   string `json:"tool,omitempty"`   // mcpToolCall, dynamicToolCall
+	Query  string `json:"query,omitempty"`  // webSearch
+}
+
+// A FileChange is one file of a patch.
+type FileChange struct {
+	Path string `json:"path"`
+	Diff string `json:"diff"` // unified
+	Kind struct {
+		Type string `json:"type"` // add, delete, update
+	} `json:"kind"`
+}

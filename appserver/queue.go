@@ -1,0 +1,82 @@
+package appserver
+
+import "sync"
+
+// A queue holds the notifications of one thread until its subscriber takes
+// them. It never makes the reading goroutine wait: what does not fit is dropped
+// if it is a delta, and kept otherwise.
+type queue struct {
+	threadID string
+	limit    int // bytes
+
+	mu    sync.Mutex // guards the fields below
+	items []Notification
+	head  int // items before it have been taken
+	bytes int
+	gap   bool // the last thing that came was dropped, and that has been noted
+	owner *Subscription
+	held  bool  // kept for the next Subscribe though it may have no owner
+	gone  bool  // takes nothing any more
+	ended error // why nothing comes any more; set when the child is gone
+}
+
+// push appends n and reports whether the queue took it, and whether it was dropped.
+func (q *queue) push(n Notification) (taken, dropped bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.gone {
+		return false, false
+	}
+	if q.bytes > 0 && q.bytes+n.cost() > q.limit && isDelta(n.Method) {
+		if !q.gap {
+			q.gap = true
+			q.add(overflow(q.threadID, OverflowNote{Method: n.Method, Deltas: true}))
+		}
+		return true, true
+	}
+	q.gap = false
+	q.add(n)
+	return true, false
+}
+
+// add appends n. The caller holds q.mu.
+func (q *queue) add(n Notification) {
+	if q.head > 64 && q.head > len(q.items)/2 {
+		kept := copy(q.items, q.items[q.head:])
+		clear(q.items[kept:])
+		q.items, q.head = q.items[:kept], 0
+	}
+	q.items = append(q.items, n)
+	q.bytes += n.cost()
+	if q.owner != nil && len(q.items)-q.head == 1 {
+		q.owner.notify()
+	}
+}
+
+// pop takes the first item. The caller holds q.mu.
+func (q *queue) pop() (n Notification, ok bool) {
+	if q.head == len(q.items) {
+		return Notification{}, false
+	}
+	n = q.items[q.head]
+	q.items[q.head] = Notification{}
+	q.head++
+	q.bytes -= n.cost()
+	if q.head == len(q.items) {
+		q.head = 0
+		if q.items = q.items[:0]; cap(q.items) > 4096 {
+			q.items = nil // after a flood
+		}
+	}
+	return n, true
+}
+
+// end tells the subscriber that nothing comes any more.
+func (q *queue) end(err error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.ended = err
+	if q.owner != nil {
+		q.owner.notify()
+	}
+}

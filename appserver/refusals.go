@@ -1,0 +1,82 @@
+package appserver
+
+import (
+	"errors"
+	"regexp"
+	"strings"
+)
+
+// codex gives all of its refusals the code -32600 and tells them apart by
+// their text alone. The texts below were seen on 0.169.0.
+
+// codeOverloaded is the code of a child that has too much to do.
+const codeOverloaded = -32001
+
+// refused returns the text of a refusal by the child.
+func refused(err error) (string, bool) {
+	rpc, ok := errors.AsType[*RPCError](err)
+	if !ok {
+		return "", false
+	}
+	return rpc.Message, true
+}
+
+func refusedWith(err error, texts ...string) bool {
+	message, ok := refused(err)
+	if !ok {
+		return false
+	}
+	for _, text := range texts {
+		if strings.Contains(message, text) {
+			return true
+		}
+	}
+	return false
+}
+
+// IsThreadGone reports whether the call was refused because its thread is not
+// loaded in the child. [Client.ThreadResume] may bring it back.
+func IsThreadGone(err error) bool {
+	return refusedWith(err, "thread not found", "thread not loaded")
+}
+
+// IsNoRollout reports whether a resume was refused because the thread is not
+// on disk: no turn of it ever ran, or its file is gone.
+func IsNoRollout(err error) bool { return refusedWith(err, "no rollout found") }
+
+// IsActiveWriter reports whether a resume was refused because another process
+// has the thread open. It goes away with that process.
+func IsActiveWriter(err error) bool { return refusedWith(err, "already has an active writer") }
+
+// IsNoActiveTurn reports whether a steer or an interrupt came when no turn was
+// running on the thread.
+func IsNoActiveTurn(err error) bool { return refusedWith(err, "no active turn") }
+
+// isNotMaterialized reports whether the history of a thread was refused
+// because the thread had no user message yet.
+func isNotMaterialized(err error) bool { return refusedWith(err, "is not materialized yet") }
+
+// IsOverloaded reports whether the child refused because it has too much to
+// do; the call had no effect and may be tried again a little later.
+func IsOverloaded(err error) bool {
+	rpc, ok := errors.AsType[*RPCError](err)
+	return ok && rpc.Code == codeOverloaded
+}
+
+// staleTurn has two spellings: turn/steer puts the ids in backticks and
+// turn/interrupt does not.
+var staleTurn = regexp.MustCompile("expected active turn id `?([^`\\s]+)`? but found `?([^`\\s]+?)`?(?:[\\s.]|$)")
+
+// StaleTurn reports whether a steer or an interrupt was refused because
+// another turn than the named one is running, and which one that is.
+func StaleTurn(err error) (found string, ok bool) {
+	message, ok := refused(err)
+	if !ok {
+		return "", false
+	}
+	match := staleTurn.FindStringSubmatch(message)
+	if match == nil {
+		return "", false
+	}
+	return match[2], true
+}

@@ -1,0 +1,122 @@
+package appserver
+
+import (
+	"context"
+	"errors"
+	"sync"
+)
+
+// ThreadStart opens a thread. Its notifications are kept from the moment codex
+// answers until [Client.Subscribe] or [Client.ThreadUnsubscribe]; one of the two
+// must follow. Slow MCP servers can hold it up for 40 s and more; a call that
+// was given up may leave a thread behind that nobody knows.
+func (c *Client) ThreadStart(ctx context.Context, params ThreadStartParams) (ThreadSession, error) {
+	var session ThreadSession
+	var opened opening
+	err := c.call(ctx, "thread/start", params, &session, func(result []byte) {
+		opened.answered(c.router, string(scanPath(result, "thread", "id")))
+	})
+	if err == nil && session.Thread.ID == "" {
+		err = errors.New("thread/start: the answer names no thread")
+	}
+	if err != nil {
+		opened.giveUp(c.router)
+	}
+	return session, err
+}
+
+// An opening is a thread/start whose answer is seen by the reading goroutine
+// and whose end is seen by the caller, in either order.
+type opening struct {
+	mu       sync.Mutex // guards the fields below
+	threadID string
+	givenUp  bool
+}
+
+func (o *opening) answered(r *router, threadID string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.threadID = threadID; !o.givenUp && threadID != "" {
+		r.hold(threadID)
+	}
+}
+
+func (o *opening) giveUp(r *router) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.givenUp = true; o.threadID != "" {
+		r.release(o.threadID)
+	}
+}
+
+// ThreadResume loads a thread from disk, or subscribes to a loaded one again.
+// Its notifications are kept as with [Client.ThreadStart], from before the call.
+func (c *Client) ThreadResume(ctx context.Context, params ThreadResumeParams) (ThreadSession, error) {
+	var session ThreadSession
+	c.router.hold(params.ThreadID)
+	err := c.Call(ctx, "thread/resume", params, &session)
+	if err != nil {
+		c.router.release(params.ThreadID)
+	}
+	return session, err
+}
+
+// ThreadUnsubscribe tells codex that we no longer follow the thread. codex
+// unloads it a minute later, with its background commands. Until then a turn
+// can be started on it that sends us nothing: resume it first.
+func (c *Client) ThreadUnsubscribe(ctx context.Context, threadID string) error {
+	err := c.Call(ctx, "thread/unsubscribe", threadParams{ThreadID: threadID}, nil)
+	if err == nil {
+		c.router.release(threadID)
+	}
+	return err
+}
+
+type threadParams struct {
+	ThreadID string `json:"threadId"`
+}
+
+// BackgroundTerminals returns the commands of the thread that outlived their
+// tool call.
+func (c *Client) BackgroundTerminals(ctx context.Context, threadID string) ([]BackgroundTerminal, error) {
+	var all []BackgroundTerminal
+	params := terminalsParams{ThreadID: threadID}
+	for {
+		var page terminalsPage
+		if err := c.Call(ctx, "thread/backgroundTerminals/list", params, &page); err != nil {
+			return nil, err
+		}
+		all = append(all, page.Data...)
+		if page.NextCursor == "" || page.NextCursor == params.Cursor {
+			return all, nil
+		}
+		params.Cursor = page.NextCursor
+	}
+}
+
+type terminalsParams struct {
+	ThreadID string `json:"threadId"`
+	Cursor   string `json:"cursor,omitempty"`
+}
+
+type terminalsPage struct {
+	Data       []BackgroundTerminal `json:"data"`
+	NextCursor string               `json:"nextCursor"`
+}
+
+// TerminateTerminal ends a background command and reports whether there was one to end.
+func (c *Client) TerminateTerminal(ctx context.Context, threadID, processID string) (bool, error) {
+	var answer terminateAnswer
+	params := terminateParams{ThreadID: threadID, ProcessID: processID}
+	err := c.Call(ctx, "thread/backgroundTerminals/terminate", params, &answer)
+	return answer.Terminated, err
+}
+
+type terminateParams struct {
+	ThreadID  string `json:"threadId"`
+	ProcessID string `json:"processId"`
+}
+
+type terminateAnswer struct {
+	Terminated bool `json:"terminated"`
+}
