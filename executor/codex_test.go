@@ -1,0 +1,175 @@
+package executor_test
+
+import (
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
+)
+
+// The tests in this file run on the real codex.
+
+func TestTurnAndMemory(t *testing.T) {
+	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), nil)
+	first := submit(t, e, "j1", "one", "remember blue-42")
+	end := first.wait(t)
+	if end.Outcome != executor.Completed || said(end) == "" {
+		t.Fatalf("end = %+v, want it completed with a text", end)
+	}
+	if got := first.streamed(); got != said(end) {
+		t.Errorf("streamed %q, but the final message is %q", got, said(end))
+	}
+	if end.Usage.TotalTokens == 0 {
+		t.Error("the turn's token usage is 0")
+	}
+	if started := seen[executor.Started](first); len(started) != 1 || started[0].ThreadID == "" || started[0].TurnID == "" {
+		t.Errorf("Started = %+v, want one with its ids", started)
+	}
+	if got := said(submit(t, e, "j2", "one", "recall").wait(t)); !strings.Contains(got, "blue-42") {
+		t.Errorf("the second turn recalls %q", got)
+	}
+}
+
+func TestQueueKeepsOrder(t *testing.T) {
+	model := modeltest.Start(t, fakemodel.Keywords)
+	e := onCodex(t, model, nil)
+	var all []*witness
+	for i := range 5 {
+		all = append(all, submit(t, e, fmt.Sprintf("j%d", i), "one", fmt.Sprintf("say n%d", i)))
+	}
+	for i, w := range all {
+		if got := said(w.wait(t)); !strings.Contains(got, fmt.Sprintf("n%d", i)) {
+			t.Errorf("job %d was answered %q", i, got)
+		}
+	}
+	if n := len(model.Requests()); n != 5 {
+		t.Errorf("the model was asked %d times, want 5", n)
+	}
+}
+
+func TestCancelHangingModel(t *testing.T) {
+	model := modeltest.Start(t, fakemodel.Keywords)
+	e := onCodex(t, model, nil)
+	w := submit(t, e, "j1", "one", "hang")
+	eventually(t, "the model to be asked", func() bool { return len(model.Requests()) == 1 })
+	if err := e.Cancel(t.Context(), "j1"); err != nil {
+		t.Fatal(err)
+	}
+	if end := w.wait(t); end.Outcome != executor.Canceled {
+		t.Errorf("end = %+v, want it canceled", end)
+	}
+	select {
+	case <-model.Dropped():
+	case <-time.After(patience):
+		t.Error("codex still holds its connection to the model")
+	}
+	if err := e.Cancel(t.Context(), "j1"); err != nil {
+		t.Errorf("canceling what has ended: %v, want nothing", err)
+	}
+}
+
+func TestCancelEndsCommands(t *testing.T) {
+	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), nil)
+	w := submit(t, e, "j1", "one", "run sleep 62.5")
+	eventually(t, "the command to start", func() bool { return len(seen[executor.ItemStarted](w)) > 0 && commandRuns(w) })
+	pid := e.Health().Child.Pid
+	began := time.Now()
+	if err := e.Cancel(t.Context(), "j1"); err != nil {
+		t.Fatal(err)
+	}
+	if end := w.wait(t); end.Outcome != executor.Canceled {
+		t.Errorf("end = %+v, want it canceled", end)
+	}
+	t.Logf("canceled in %s", time.Since(began))
+	if now := e.Health().Child.Pid; now != pid {
+		t.Errorf("codex was restarted (%d, then %d) to end a sleep", pid, now)
+	}
+	if got := said(submit(t, e, "j2", "one", "say next").wait(t)); !strings.Contains(got, "next") {
+		t.Errorf("the next turn says %q", got)
+	}
+}
+
+func commandRuns(w *witness) bool {
+	for _, started := range seen[executor.ItemStarted](w) {
+		if started.Item.Type == "commandExecution" {
+			return true
+		}
+	}
+	return false
+}
+
+func TestChildKilledBetweenTurns(t *testing.T) {
+	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), nil)
+	submit(t, e, "j1", "one", "remember red-1").wait(t)
+	first := e.Health().Child.Pid
+	if err := syscall.Kill(first, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	// No wait: the message may find the child dead, dying or not yet known to be.
+	end := submit(t, e, "j2", "one", "recall").wait(t)
+	if got := said(end); !strings.Contains(got, "red-1") {
+		t.Errorf("after the restart the thread recalls %q (%+v)", got, end.Failure)
+	}
+	if now := e.Health().Child.Pid; now == first {
+		t.Error("the child was not restarted")
+	}
+}
+
+func TestChildKilledInMidTurn(t *testing.T) {
+	model := modeltest.Start(t, fakemodel.Keywords)
+	e := onCodex(t, model, nil)
+	w := submit(t, e, "j1", "one", "hang")
+	eventually(t, "the model to be asked", func() bool { return len(model.Requests()) == 1 })
+	if err := syscall.Kill(e.Health().Child.Pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	end := w.wait(t)
+	if end.Outcome != executor.Interrupted || end.Failure == nil || end.Failure.Kind != executor.FailUnreachable {
+		t.Errorf("end = %+v, want it interrupted because codex is gone", end)
+	}
+	if took := time.Since(began); took > 2*time.Second {
+		t.Errorf("the job ended %s after the child", took)
+	}
+	if end := submit(t, e, "j2", "one", "say next").wait(t); end.Outcome != executor.Completed {
+		t.Errorf("the next turn = %+v", end)
+	}
+}
+
+func TestThreadsAreUnloadedAndResumed(t *testing.T) {
+	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), func(c *executor.Config) { c.MaxThreads = 2 })
+	for i := range 4 {
+		submit(t, e, fmt.Sprintf("a%d", i), fmt.Sprintf("c%d", i), fmt.Sprintf("remember word-%d", i)).wait(t)
+	}
+	if n := e.Health().Threads; n > 2 {
+		t.Errorf("%d threads are loaded, want at most 2", n)
+	}
+	for i := range 4 {
+		w := submit(t, e, fmt.Sprintf("b%d", i), fmt.Sprintf("c%d", i), "recall")
+		if got := said(w.wait(t)); !strings.Contains(got, fmt.Sprintf("word-%d", i)) {
+			t.Errorf("thread %d recalls %q after it was unloaded", i, got)
+		}
+		if w.streamed() == "" {
+			t.Errorf("thread %d sent no notifications after it was unloaded", i)
+		}
+	}
+}
+
+func TestModelFailures(t *testing.T) {
+	cases := []struct {
+		text string
+		kind executor.FailureKind
+	}{{"fail 401", executor.FailAuth}, {"fail 429", executor.FailLimit}, {"fail 400", executor.FailModel}}
+	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), nil)
+	for i, c := range cases {
+		end := submit(t, e, fmt.Sprintf("j%d", i), "one", c.text).wait(t)
+		if end.Outcome != executor.Failed || end.Failure == nil || end.Failure.Kind != c.kind {
+			t.Errorf("%s: end = %+v (%+v), want a failure of kind %s", c.text, end, end.Failure, c.kind)
+		}
+	}
+}

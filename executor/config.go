@@ -1,0 +1,67 @@
+package executor
+
+import (
+	"cmp"
+	"log/slog"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+)
+
+// Config describes an executor. Child must name a binary; every other zero
+// value works.
+type Config struct {
+	// Child is how codex is started. OnRequest, OnGlobal and Logger are set by
+	// the executor.
+	Child appserver.Config
+	// Thread is what every new thread is started with, and resumed with.
+	Thread appserver.ThreadStartParams
+
+	MaxTurns   int // turns that run at the same time; 0 means 4
+	MaxQueue   int // jobs that wait in one context; 0 means 32
+	MaxWaiting int // jobs that wait in all contexts together; 0 means 32 times MaxTurns
+	MaxThreads int // threads kept loaded in codex; 0 means 16
+
+	// The two stacked timers of a turn. 0 means off. IdleTimeout counts from the
+	// thread's last sign of life while no tool runs, ItemTimeout while one does.
+	TurnTimeout time.Duration
+	IdleTimeout time.Duration
+	ItemTimeout time.Duration
+
+	Grace time.Duration // what each rung of the interrupt ladder waits; 0 means 5 s
+
+	Redact  func(string) string // applied to texts of codex before they are shown; nil leaves them
+	Metrics Metrics             // nil counts nothing
+	Logger  *slog.Logger        // nil discards
+}
+
+// Metrics counts what happens to the child. Implementations must not block.
+type Metrics interface {
+	ChildStarted()
+	ChildRestarted(reason string)
+	QueueDepth(n int)
+}
+
+type noMetrics struct{}
+
+func (noMetrics) ChildStarted()         {}
+func (noMetrics) ChildRestarted(string) {}
+func (noMetrics) QueueDepth(int)        {}
+
+func (c Config) withDefaults() Config {
+	c.MaxTurns = cmp.Or(c.MaxTurns, 4)
+	c.MaxQueue = cmp.Or(c.MaxQueue, 32)
+	c.MaxWaiting = cmp.Or(c.MaxWaiting, 32*c.MaxTurns)
+	c.MaxThreads = cmp.Or(c.MaxThreads, 16)
+	c.Grace = cmp.Or(c.Grace, 5*time.Second)
+	if c.Redact == nil {
+		c.Redact = func(s string) string { return s }
+	}
+	if c.Metrics == nil {
+		c.Metrics = noMetrics{}
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	return c
+}

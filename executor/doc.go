@@ -1,0 +1,31 @@
+// Package executor owns the codex threads: which conversation is which thread,
+// the turn lock and the queue in front of it, the timers, the interrupt ladder,
+// and the child's starts and restarts. It knows nothing of A2A.
+//
+// # A job's way
+//
+// [Executor.Submit] puts a job at the end of its context's queue. One goroutine
+// serves a context that has jobs; it takes them one at a time, waits for one of
+// the slots that all contexts share, gets the child and the thread ready, starts
+// the turn and follows its notifications until the turn has ended. What happens
+// is told to the job's [Observer] as [Event] values, the last of which is
+// always [Ended].
+//
+// codex folds a turn/start into a turn that is running, so one turn at a time
+// is not a nicety: the turn lock of a conversation is held from before the
+// thread is loaded until the turn has ended, and by whoever unloads the thread.
+//
+// # How a turn ends
+//
+// turn/completed is the rule. Where it is lost, the thread's own history says
+// how the turn stands. A cancel and a timer interrupt the turn; a codex that
+// does not obey within the grace period is restarted. The commands that an
+// ended turn left running are terminated before its end is told. When the child
+// dies, everything it has said is read first; then its turns end as interrupted.
+//
+// # Concurrency
+//
+// All methods may be called concurrently. An Observer is called from one
+// goroutine at a time and must not block. [Executor.Close] waits for every
+// goroutine of the package.
+package executor

@@ -1,0 +1,19 @@
+package executor
+
+import "errors"
+
+var (
+	// ErrQueueFull refuses a job because too many wait already, in its context
+	// or in all of them together. Trying again later can succeed.
+	ErrQueueFull = errors.New("too many messages are waiting")
+	// ErrClosed refuses a job because the executor is stopping.
+	ErrClosed = errors.New("the runtime is stopping")
+	// ErrDuplicate refuses a job whose ID belongs to a job that has not ended.
+	ErrDuplicate = errors.New("a job with this id is already there")
+)
+
+// Why a job's context ended. They are causes, never returned to callers.
+var (
+	errCanceled = errors.New("canceled by the caller")
+	errShutdown = errors.New("the runtime is stopping")
+)

@@ -1,0 +1,126 @@
+package executor
+
+import (
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+)
+
+// A Job is one message that is to become a turn.
+type Job struct {
+	// ID identifies the attempt. It is sent to codex as clientUserMessageId and
+	// stands in the thread's history. Unique among the jobs that have not ended.
+	ID string
+	// Context names the conversation; jobs of one context run one at a time, in
+	// the order of their submission, on one thread.
+	Context string
+	Input   []appserver.UserInput
+}
+
+// An Observer is told what becomes of a job. It is called from one goroutine
+// at a time, in order: at most one [Started], then the turn's events, then
+// exactly one [Ended], which is the last. A job that never got as far as a
+// turn is only told Ended. An Observer must not block: the events of its
+// thread wait while it runs. It is never called before Submit returns its job
+// as accepted is recorded, but may be called before Submit returns.
+type Observer func(Event)
+
+// An Event is one of the types below.
+type Event interface{ event() }
+
+// Started says that codex has taken the job as a turn.
+type Started struct {
+	ThreadID, TurnID string
+	Waited           time.Duration // from Submit until the turn was started
+}
+
+// TextDelta is a piece of an agent message.
+type TextDelta struct{ ItemID, Text string }
+
+// ItemStarted says that an item of any kind but userMessage and hookPrompt began.
+type ItemStarted struct{ Item appserver.Item }
+
+// ItemCompleted says that an item ended; the item is whole, and repairs what
+// deltas may have missed.
+type ItemCompleted struct{ Item appserver.Item }
+
+// ReasoningDelta is a piece of a reasoning summary.
+type ReasoningDelta struct{ ItemID, Text string }
+
+// PlanUpdated replaces the plan shown so far.
+type PlanUpdated struct {
+	Explanation string
+	Steps       []appserver.PlanStep
+}
+
+// DiffUpdated replaces the unified diff of the turn shown so far.
+type DiffUpdated struct{ Diff string }
+
+// Notice is something worth showing that is neither output nor failure: a
+// retry of the model call, a rerouted model, a warning, a restart of codex.
+type Notice struct{ Text string }
+
+// Ended says how the job ended. It is always the last event of a job.
+type Ended struct {
+	Outcome Outcome
+	// Messages are the agent messages of the turn in order, from the final items
+	// where there are any. They can be empty, also when Outcome is Completed.
+	Messages []AgentMessage
+	Diff     string // the unified diff of the whole turn; empty if nothing changed
+	Usage    appserver.TokenUsage
+	Failure  *Failure // set when Outcome is Failed or Interrupted
+}
+
+// An AgentMessage is one finished message of the agent.
+type AgentMessage struct {
+	ItemID, Text string
+	Phase        string // commentary, final_answer, or empty if the provider does not say
+}
+
+// Outcome is how a job ended.
+type Outcome string
+
+// The outcomes of a job.
+const (
+	Completed   Outcome = "completed"
+	Canceled    Outcome = "canceled"    // by Cancel; nothing of it runs any more
+	Failed      Outcome = "failed"      // codex, the model or a timer ended it
+	Interrupted Outcome = "interrupted" // the child died or we stopped in mid-turn
+)
+
+// A FailureKind says what a reader can do about a failure.
+type FailureKind string
+
+// The kinds of failure.
+const (
+	FailModel       FailureKind = "model"       // the model or codex refused or broke off
+	FailTimeout     FailureKind = "timeout"     // one of our timers; Failure.Timer names it
+	FailUnreachable FailureKind = "unreachable" // codex would not start, or died
+	FailAuth        FailureKind = "auth"        // no credential, or a refused one
+	FailLimit       FailureKind = "limit"       // usage or rate limit
+	FailContext     FailureKind = "context"     // the context window is full
+	FailShutdown    FailureKind = "shutdown"    // this runtime is stopping
+)
+
+// A Failure explains an end that is not a completion. Message is fit for the
+// person who sent the message: it holds no internals and says what to do
+// where something can be done.
+type Failure struct {
+	Kind    FailureKind
+	Message string
+	Timer   string        // for FailTimeout: "turn", "idle" or "item"
+	After   time.Duration // for FailTimeout: the timer's length
+	Code    string        // codex's own name of the error, if it gave one
+}
+
+func (f *Failure) Error() string { return f.Message }
+
+func (Started) event()        {}
+func (TextDelta) event()      {}
+func (ItemStarted) event()    {}
+func (ItemCompleted) event()  {}
+func (ReasoningDelta) event() {}
+func (PlanUpdated) event()    {}
+func (DiffUpdated) event()    {}
+func (Notice) event()         {}
+func (Ended) event()          {}

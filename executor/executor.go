@@ -1,0 +1,185 @@
+package executor
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+)
+
+// An Executor runs jobs as turns of codex. Create it with [New].
+type Executor struct {
+	cfg   Config
+	log   *slog.Logger
+	child *supervisor
+	slots *semaphore.Weighted // one for each turn that may run; first come, first served
+
+	root context.Context // ends with errShutdown in Close
+	stop context.CancelCauseFunc
+	wg   sync.WaitGroup // the goroutines of busy conversations
+
+	mu            sync.Mutex // guards the fields below and the queues of conversations
+	closed        bool
+	conversations map[string]*conversation
+	jobs          map[string]*job // every job that has not ended
+	waiting       int             // jobs in queues
+	running       int             // jobs taken from a queue and not ended
+}
+
+// A job is a Job with its observer and its life.
+type job struct {
+	Job
+	observe   Observer
+	submitted time.Time
+	ctx       context.Context // ends with errCanceled or errShutdown
+	cancel    context.CancelCauseFunc
+	done      chan struct{} // closed after Ended was observed
+}
+
+// New returns an executor. The child is started by the first job, or by [Executor.Warm].
+func New(cfg Config) *Executor {
+	cfg = cfg.withDefaults()
+	root, stop := context.WithCancelCause(context.Background())
+	e := &Executor{
+		cfg:           cfg,
+		log:           cfg.Logger,
+		slots:         semaphore.NewWeighted(int64(cfg.MaxTurns)),
+		root:          root,
+		stop:          stop,
+		conversations: map[string]*conversation{},
+		jobs:          map[string]*job{},
+	}
+	e.child = newSupervisor(e.childConfig(), cfg.Metrics, cfg.Logger)
+	return e
+}
+
+// Warm starts the child if it is not there, without waiting for it.
+func (e *Executor) Warm() { e.child.want() }
+
+// Submit accepts a job and returns how many jobs of its context are ahead of
+// it. From here on the job ends exactly once, with [Ended]. A job that is not
+// accepted is not observed at all.
+func (e *Executor) Submit(j Job, observe Observer) (ahead int, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	c := e.conversation(j.Context)
+	switch {
+	case e.closed:
+		return 0, ErrClosed
+	case e.jobs[j.ID] != nil:
+		return 0, fmt.Errorf("%w: %q", ErrDuplicate, j.ID)
+	case len(c.queue) >= e.cfg.MaxQueue:
+		return 0, fmt.Errorf("%w: this context has %d, which is the most it may have", ErrQueueFull, len(c.queue))
+	case e.waiting >= e.cfg.MaxWaiting:
+		return 0, fmt.Errorf("%w: %d over all contexts, which is the most there may be", ErrQueueFull, e.waiting)
+	}
+	ctx, cancel := context.WithCancelCause(e.root)
+	accepted := &job{Job: j, observe: observe, submitted: time.Now(), ctx: ctx, cancel: cancel, done: make(chan struct{})}
+	ahead = len(c.queue)
+	if c.current != nil {
+		ahead++
+	}
+	e.jobs[j.ID] = accepted
+	c.queue = append(c.queue, accepted)
+	e.waiting++
+	e.cfg.Metrics.QueueDepth(e.waiting)
+	if !c.busy {
+		c.busy = true
+		e.wg.Go(func() { e.serve(c) })
+	}
+	return ahead, nil
+}
+
+// Cancel ends a job: at once if it waits, else by interrupting its turn. It
+// returns when the job has ended, however it ended, or when ctx does; the job
+// is canceled all the same. Canceling a job that has ended or was never there
+// does nothing.
+func (e *Executor) Cancel(ctx context.Context, jobID string) error {
+	e.mu.Lock()
+	j := e.jobs[jobID]
+	e.mu.Unlock()
+	if j == nil {
+		return nil
+	}
+	j.cancel(errCanceled)
+	if e.unqueue(j) {
+		e.finish(j, Ended{Outcome: Canceled})
+		return nil
+	}
+	select {
+	case <-j.done:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("cancel %s: %w", jobID, context.Cause(ctx))
+	}
+}
+
+// unqueue takes j out of its queue and reports whether it was still there.
+func (e *Executor) unqueue(j *job) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	c := e.conversations[j.Context]
+	for i, waiting := range c.queue {
+		if waiting == j {
+			c.queue = append(c.queue[:i], c.queue[i+1:]...)
+			e.waiting--
+			e.cfg.Metrics.QueueDepth(e.waiting)
+			return true
+		}
+	}
+	return false
+}
+
+// finish tells the observer the end of j. The caller is the one that took j
+// out of its queue, so there is only one.
+func (e *Executor) finish(j *job, end Ended) {
+	j.observe(end)
+	j.cancel(nil)
+	e.mu.Lock()
+	delete(e.jobs, j.ID)
+	e.mu.Unlock()
+	close(j.done)
+}
+
+// Close refuses new jobs, interrupts the running turns, ends every waiting
+// job, and then ends the child. It returns when all of it is gone, or with an
+// error when ctx ended first and the child had to be killed. Closing twice is fine.
+func (e *Executor) Close(ctx context.Context) error {
+	e.mu.Lock()
+	e.closed = true
+	e.mu.Unlock()
+	e.stop(errShutdown)
+	ended := make(chan struct{})
+	go func() {
+		e.wg.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+		e.child.close(false)
+		return nil
+	case <-ctx.Done():
+		e.child.close(true) // the child's end ends every turn, so this is the last wait
+		<-ended
+		return fmt.Errorf("close: codex was killed: %w", context.Cause(ctx))
+	}
+}
+
+// Health is what the executor can say about itself.
+type Health struct {
+	Child   ChildHealth `json:"child"`
+	Running int         `json:"running"` // turns under way, waiting for a slot included
+	Waiting int         `json:"waiting"` // jobs in queues
+	Threads int         `json:"threads"` // threads loaded in codex
+}
+
+// Health reports the state of the child and of the queues.
+func (e *Executor) Health() Health {
+	child := e.child.health()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return Health{Child: child, Running: e.running, Waiting: e.waiting, Threads: e.loadedThreads()}
+}

@@ -1,0 +1,128 @@
+package executor_test
+
+import (
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// patience bounds every wait of these tests; reaching it is a failure.
+const patience = 60 * time.Second
+
+// onCodex returns an executor on the real codex with a scripted model behind it.
+func onCodex(t *testing.T, model *modeltest.Model, change func(*executor.Config)) *executor.Executor {
+	t.Helper()
+	cfg := executor.Config{
+		Child: appserver.Config{
+			Bin: codextest.Bin(t), Args: model.Overrides(), Dir: codextest.Dir(t, "work"),
+			Env:        append(os.Environ(), "CODEX_HOME="+codextest.Home(t), model.Env()),
+			ClientName: "executor-test", ClientVersion: "1",
+		},
+		Thread: appserver.ThreadStartParams{
+			ApprovalPolicy: appserver.Never, Sandbox: appserver.DangerFullAccess, ApprovalsReviewer: "user",
+		},
+	}
+	if change != nil {
+		change(&cfg)
+	}
+	return running(t, cfg)
+}
+
+// running returns an executor that ends with the test.
+func running(t *testing.T, cfg executor.Config) *executor.Executor {
+	t.Helper()
+	e := executor.New(cfg)
+	t.Cleanup(func() {
+		if err := e.Close(t.Context()); err != nil && t.Context().Err() == nil {
+			t.Errorf("Close: %v", err)
+		}
+	})
+	return e
+}
+
+// A witness observes one job.
+type witness struct {
+	mu     sync.Mutex
+	events []executor.Event
+	ended  chan executor.Ended
+}
+
+func submit(t *testing.T, e *executor.Executor, id, context, text string) *witness {
+	t.Helper()
+	w := &witness{ended: make(chan executor.Ended, 1)}
+	job := executor.Job{ID: id, Context: context, Input: []appserver.UserInput{appserver.Text(text)}}
+	if _, err := e.Submit(job, w.observe); err != nil {
+		t.Fatalf("Submit %s: %v", id, err)
+	}
+	return w
+}
+
+func (w *witness) observe(event executor.Event) {
+	w.mu.Lock()
+	w.events = append(w.events, event)
+	w.mu.Unlock()
+	if end, ok := event.(executor.Ended); ok {
+		w.ended <- end
+	}
+}
+
+func (w *witness) wait(t *testing.T) executor.Ended {
+	t.Helper()
+	select {
+	case end := <-w.ended:
+		return end
+	case <-time.After(patience):
+		t.Fatal("the job does not end")
+		return executor.Ended{}
+	}
+}
+
+func seen[E executor.Event](w *witness) []E {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var found []E
+	for _, event := range w.events {
+		if e, ok := event.(E); ok {
+			found = append(found, e)
+		}
+	}
+	return found
+}
+
+func (w *witness) streamed() string {
+	var all strings.Builder
+	for _, d := range seen[executor.TextDelta](w) {
+		all.WriteString(d.Text)
+	}
+	return all.String()
+}
+
+func said(end executor.Ended) string {
+	var all strings.Builder
+	for _, m := range end.Messages {
+		all.WriteString(m.Text)
+	}
+	return all.String()
+}
+
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(patience)
+	for !ok() {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited in vain for %s", what)
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+}

@@ -1,0 +1,142 @@
+package executor
+
+import (
+	"encoding/json"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+)
+
+// handle passes one notification of the thread on as an event. It returns the
+// turn's end when the notification is that, else nil. What belongs to another
+// turn (a background command of an earlier one) only counts as a sign of life.
+func (t *turn) handle(note appserver.Notification) *Ended {
+	t.attention.after(0, timerGap)
+	var end *Ended
+	switch note.Method {
+	case appserver.NoteAgentMessageDelta:
+		t.delta(note, func(d appserver.DeltaNote) Event { return TextDelta{ItemID: d.ItemID, Text: d.Delta} })
+	case appserver.NoteReasoningSummary:
+		t.delta(note, func(d appserver.DeltaNote) Event { return ReasoningDelta{ItemID: d.ItemID, Text: d.Delta} })
+	case appserver.NoteItemStarted, appserver.NoteItemCompleted:
+		t.item(note)
+	case appserver.NoteTurnCompleted:
+		end = t.completed(note)
+	case appserver.NoteThreadStatus:
+		t.status(note)
+	case appserver.NoteOverflow:
+		t.overflow(note)
+	default:
+		t.progress(note)
+	}
+	if end == nil {
+		t.alive()
+	}
+	return end
+}
+
+func (t *turn) delta(note appserver.Notification, event func(appserver.DeltaNote) Event) {
+	var d appserver.DeltaNote
+	if t.decode(note, &d) && d.TurnID == t.id {
+		t.job.observe(event(d))
+	}
+}
+
+func (t *turn) item(note appserver.Notification) {
+	var n appserver.ItemNote
+	if !t.decode(note, &n) {
+		return
+	}
+	if n.TurnID != t.id {
+		return
+	}
+	started := note.Method == appserver.NoteItemStarted
+	if started {
+		t.record.started(n.Item)
+	} else {
+		t.record.completed(n.Item)
+	}
+	switch {
+	case n.Item.Type == appserver.ItemUserMessage || n.Item.Type == "hookPrompt":
+	case started:
+		t.job.observe(ItemStarted{Item: n.Item})
+	default:
+		t.job.observe(ItemCompleted{Item: n.Item})
+	}
+}
+
+func (t *turn) completed(note appserver.Notification) *Ended {
+	var n appserver.TurnNote
+	if !t.decode(note, &n) || n.Turn.ID != t.id {
+		return nil
+	}
+	return t.settle(n.Turn)
+}
+
+// status arms the look for a lost completion: a thread idles right before its
+// turn/completed.
+func (t *turn) status(note appserver.Notification) {
+	var n appserver.ThreadStatusNote
+	if t.decode(note, &n) && n.Status.Type != "active" {
+		t.attention.after(gapWait, timerGap)
+	}
+}
+
+// overflow notes that something of the thread was dropped on the way. Deltas
+// are repeated by their completed item; anything else may have been the end.
+func (t *turn) overflow(note appserver.Notification) {
+	var n appserver.OverflowNote
+	if t.decode(note, &n) && !n.Deltas {
+		t.record.gap = true
+		t.attention.after(gapWait, timerGap)
+	}
+}
+
+// progress handles what is neither text, item nor end.
+func (t *turn) progress(note appserver.Notification) {
+	switch note.Method {
+	case appserver.NotePlanUpdated:
+		var n appserver.PlanNote
+		if t.decode(note, &n) && n.TurnID == t.id {
+			t.job.observe(PlanUpdated{Explanation: n.Explanation, Steps: n.Plan})
+		}
+	case appserver.NoteDiffUpdated:
+		var n appserver.DiffNote
+		if t.decode(note, &n) && n.TurnID == t.id {
+			t.record.diff = n.Diff
+			t.job.observe(DiffUpdated{Diff: n.Diff})
+		}
+	case appserver.NoteTokenUsage:
+		var n appserver.UsageNote
+		if t.decode(note, &n) && n.TurnID == t.id {
+			t.record.count(n.TokenUsage.Last)
+		}
+	case appserver.NoteError:
+		var n appserver.ErrorNote
+		if t.decode(note, &n) && n.TurnID == t.id && n.WillRetry {
+			t.job.observe(Notice{Text: "codex tries again: " + t.e.cfg.Redact(n.Error.Message)})
+		}
+	case appserver.NoteWarning, appserver.NoteModelRerouted:
+		t.warning(note)
+	}
+}
+
+func (t *turn) warning(note appserver.Notification) {
+	var n struct{ Message, FromModel, ToModel string }
+	if !t.decode(note, &n) {
+		return
+	}
+	if n.ToModel != "" {
+		n.Message = "the model was changed from " + n.FromModel + " to " + n.ToModel
+	}
+	t.job.observe(Notice{Text: t.e.cfg.Redact(n.Message)})
+}
+
+// decode reports whether a notification could be read. One that cannot is
+// logged by its method alone: its body may hold the user's text.
+func (t *turn) decode(note appserver.Notification, into any) bool {
+	if err := json.Unmarshal(note.Params, into); err != nil {
+		t.e.log.Warn("a notification of codex could not be read", "method", note.Method, "err", err)
+		return false
+	}
+	return true
+}

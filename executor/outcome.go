@@ -1,0 +1,155 @@
+package executor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+)
+
+// settle ends the turn from its final state, as codex told or as the history
+// has it.
+func (t *turn) settle(final appserver.Turn) *Ended {
+	t.on.useful.Store(true)
+	t.repair(final)
+	if t.stopping != nil || final.Status == appserver.TurnInterrupted {
+		t.endCommands()
+	}
+	end := t.summary()
+	switch {
+	case final.Status == appserver.TurnCompleted:
+		end.Outcome = Completed // also when a cancel came too late
+	case t.stopping != nil:
+		t.stopped(&end)
+	case final.Status == appserver.TurnFailed:
+		end.Outcome, end.Failure = Failed, t.e.modelFailure(final.Error)
+	default:
+		end.Outcome = Interrupted
+		end.Failure = &Failure{Kind: FailModel, Message: "codex ended the turn before it was finished"}
+	}
+	return &end
+}
+
+// repair takes the agent messages of the final items over. The summary in
+// turn/completed holds them all unless the turn was interrupted; after a gap
+// the history is asked.
+func (t *turn) repair(final appserver.Turn) {
+	if t.record.gap {
+		turns, err := t.turns()
+		if err != nil {
+			t.e.log.Warn("a turn with a gap could not be repaired", "turn_id", t.id, "err", err)
+		}
+		for _, turn := range turns {
+			if turn.ID == t.id {
+				final.Items = append(final.Items, turn.Items...)
+			}
+		}
+	}
+	for _, item := range final.Items {
+		t.record.keep(item)
+	}
+}
+
+// died ends the turn of a child that is gone.
+func (t *turn) died(err error) *Ended {
+	end := t.summary()
+	if t.stopping != nil {
+		t.stopped(&end)
+		return &end
+	}
+	t.e.log.Warn("codex died in the middle of a turn", "turn_id", t.id, "thread_id", t.c.threadID, "err", err)
+	end.Outcome = Interrupted
+	end.Failure = &Failure{
+		Kind: FailUnreachable,
+		Message: "codex stopped in the middle of this turn; it is being restarted and the conversation is kept. " +
+			"Look at what was done so far, then send the message again if it is still needed",
+	}
+	return &end
+}
+
+// stopped fills in the end of a turn that we asked codex to end.
+func (t *turn) stopped(end *Ended) {
+	if timer, ok := errors.AsType[wake](t.stopping); ok {
+		end.Outcome, end.Failure = Failed, t.timeout(timer)
+		return
+	}
+	*end = fromCause(*end, t.stopping)
+}
+
+// summary is the end of the turn without its outcome.
+func (t *turn) summary() Ended {
+	return Ended{Messages: t.record.messages, Diff: t.record.diff, Usage: t.record.usage}
+}
+
+// fromCause fills in the end of a job whose context ended.
+func fromCause(end Ended, cause error) Ended {
+	if errors.Is(cause, errShutdown) {
+		end.Outcome = Interrupted
+		end.Failure = &Failure{Kind: FailShutdown, Message: "the runtime was stopped before this message was answered; send it again"}
+		return end
+	}
+	end.Outcome = Canceled
+	return end
+}
+
+// beforeStart is the end of a job that never became a turn.
+func (e *Executor) beforeStart(err error) Ended {
+	if errors.Is(err, errCanceled) || errors.Is(err, errShutdown) {
+		return fromCause(Ended{}, err)
+	}
+	e.log.Warn("a turn could not be started", "err", err)
+	end := Ended{Outcome: Failed}
+	if refused, ok := errors.AsType[*appserver.RPCError](err); ok {
+		end.Failure = &Failure{Kind: FailModel, Message: e.cfg.Redact("codex refused the message: " + refused.Message)}
+		return end
+	}
+	end.Failure = &Failure{Kind: FailUnreachable, Message: e.cfg.Redact(unreachable(err))}
+	return end
+}
+
+// unreachable says why codex is not there, without its last words: those are
+// for the log.
+func unreachable(err error) string {
+	if start, ok := errors.AsType[*appserver.StartError](err); ok {
+		return fmt.Sprintf("codex could not be started (%v); runtime doctor says what to do", start.Err)
+	}
+	if exit, ok := errors.AsType[*appserver.ExitError](err); ok {
+		return fmt.Sprintf("codex ended (%v) before it took the message; send it again", exit.State)
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return "codex did not answer in time; send the message again"
+	}
+	return "codex could not take the message; the log says why"
+}
+
+// modelFailure says why the model or codex ended a turn, and what to do.
+func (e *Executor) modelFailure(failed *appserver.TurnError) *Failure {
+	if failed == nil {
+		return &Failure{Kind: FailModel, Message: "codex failed without saying why"}
+	}
+	name, status := failed.Code()
+	f := &Failure{Kind: failureKind(name, status, failed.Message), Code: name, Message: e.cfg.Redact(failed.Message)}
+	switch f.Kind {
+	case FailAuth:
+		f.Message += ". The model's provider refused or missed the credential: set OPENAI_API_KEY, or log codex in"
+	case FailContext:
+		f.Message += ". This conversation is full: start a new one"
+	}
+	return f
+}
+
+// missingKey is how codex says that the variable of a provider's env_key is not set.
+const missingKey = "Missing environment variable"
+
+func failureKind(name string, status int, message string) FailureKind {
+	switch {
+	case name == "unauthorized", status == 401, status == 403, len(message) > len(missingKey) && message[:len(missingKey)] == missingKey:
+		return FailAuth
+	case name == "usageLimitExceeded", name == "rateLimitExceeded", status == 429:
+		return FailLimit
+	case name == "contextWindowExceeded":
+		return FailContext
+	}
+	return FailModel
+}

@@ -1,0 +1,61 @@
+package executor
+
+import (
+	"slices"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+)
+
+// A record is what a turn has shown so far, as far as its end needs it.
+type record struct {
+	messages []AgentMessage
+	commands map[string]bool // ids of the tool items that this turn began
+	open     map[string]bool // those that have not ended
+	diff     string
+	usage    appserver.TokenUsage
+	gap      bool // something was dropped on the way: repair from the history
+}
+
+func newRecord() record {
+	return record{commands: map[string]bool{}, open: map[string]bool{}}
+}
+
+func (r *record) started(item appserver.Item) {
+	if item.Type.IsTool() {
+		r.commands[item.ID], r.open[item.ID] = true, true
+	}
+}
+
+func (r *record) completed(item appserver.Item) {
+	if item.Type.IsTool() {
+		r.commands[item.ID] = true
+		delete(r.open, item.ID)
+	}
+	r.keep(item)
+}
+
+// keep takes an agent message over, in place of what is there under its id.
+func (r *record) keep(item appserver.Item) {
+	if item.Type != appserver.ItemAgentMessage {
+		return
+	}
+	message := AgentMessage{ItemID: item.ID, Text: item.Text, Phase: item.Phase}
+	i := slices.IndexFunc(r.messages, func(m AgentMessage) bool { return m.ItemID == item.ID })
+	if i < 0 {
+		r.messages = append(r.messages, message)
+		return
+	}
+	r.messages[i] = message
+}
+
+func (r *record) toolsOpen() bool           { return len(r.open) > 0 }
+func (r *record) opened(itemID string) bool { return r.commands[itemID] }
+
+// count adds the usage of one model call of the turn.
+func (r *record) count(u appserver.TokenUsage) {
+	r.usage.InputTokens += u.InputTokens
+	r.usage.CachedInputTokens += u.CachedInputTokens
+	r.usage.OutputTokens += u.OutputTokens
+	r.usage.ReasoningOutputTokens += u.ReasoningOutputTokens
+	r.usage.TotalTokens += u.TotalTokens
+}

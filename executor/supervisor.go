@@ -1,0 +1,272 @@
+package executor
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+)
+
+// A childState is where the child's life stands.
+//
+//	down ──want──▶ starting ──▶ ready ──restart, death──▶ stopping ──▶ backoff ──▶ starting …
+//	                  └────────────── failed ────────────────────────────▲
+//
+// Once wanted, the child is kept alive until close: a death is followed by a
+// new start, so that readiness recovers without a message having to fail first.
+type childState string
+
+const (
+	childDown     childState = "down"
+	childStarting childState = "starting"
+	childReady    childState = "ready"
+	childStopping childState = "stopping"
+	childBackoff  childState = "backoff"
+	childClosed   childState = "closed"
+)
+
+// The delays between a death or a failed start and the next start.
+const (
+	backoffFirst = 250 * time.Millisecond
+	backoffMost  = 30 * time.Second
+)
+
+// A child is one run of codex app-server.
+type child struct {
+	*appserver.Client
+	useful atomic.Bool  // a turn ended on it, so its death does not lengthen the backoff
+	reason atomic.Value // string: why we killed it, if we did
+}
+
+// settled returns err, after the child's end if that is what err reports: a
+// child whose output has ended is dead, but it may not have been reaped yet.
+func (c *child) settled(err error) error {
+	if _, ended := errors.AsType[*appserver.ExitError](err); ended {
+		<-c.Done()
+	}
+	return err
+}
+
+func (c *child) gone() bool {
+	select {
+	case <-c.Done():
+		return true
+	default:
+		return false
+	}
+}
+
+// restart ends the child because of reason; the supervisor starts the next.
+func (c *child) restart(reason string) {
+	c.reason.CompareAndSwap(nil, reason)
+	c.Kill()
+}
+
+// A supervisor owns the child: one goroutine starts it, waits for its end and
+// starts it again. Its methods may be called concurrently.
+type supervisor struct {
+	cfg     appserver.Config
+	metrics Metrics
+	log     *slog.Logger
+
+	quit    context.Context
+	quitNow context.CancelFunc
+	done    chan struct{} // closed when the goroutine has ended
+	kill    atomic.Bool   // close without grace
+
+	mu       sync.Mutex // guards the fields below
+	state    childState
+	since    time.Time
+	child    *child // nil unless state is childReady or childStopping
+	started  bool   // the goroutine runs
+	failures int    // failed starts so far
+	lastErr  error  // the last failed start or death; nil after a start
+	restarts int
+	changed  chan struct{} // closed and replaced at each change of state
+}
+
+func newSupervisor(cfg appserver.Config, metrics Metrics, log *slog.Logger) *supervisor {
+	quit, quitNow := context.WithCancel(context.Background())
+	return &supervisor{
+		cfg: cfg, metrics: metrics, log: log,
+		quit: quit, quitNow: quitNow, done: make(chan struct{}),
+		state: childDown, since: time.Now(), changed: make(chan struct{}),
+	}
+}
+
+// want starts the supervision if it has not begun.
+func (s *supervisor) want() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.started || s.state == childClosed {
+		return
+	}
+	s.started = true
+	go s.supervise()
+}
+
+// get returns the ready child. It waits for one that is being started and
+// returns the error of a start that failed while it waited.
+func (s *supervisor) get(ctx context.Context) (*child, error) {
+	s.want()
+	s.mu.Lock()
+	failures := s.failures
+	for {
+		state, current, changed, lastErr, now := s.state, s.child, s.changed, s.lastErr, s.failures
+		s.mu.Unlock()
+		switch {
+		case state == childReady && !current.gone():
+			return current, nil
+		case state == childClosed:
+			return nil, errShutdown
+		case now != failures:
+			return nil, lastErr
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+		s.mu.Lock()
+	}
+}
+
+// supervise is the goroutine that owns the child.
+func (s *supervisor) supervise() {
+	defer close(s.done)
+	delay := &backoff.ExponentialBackOff{
+		InitialInterval: backoffFirst, MaxInterval: backoffMost, Multiplier: 2, RandomizationFactor: 0.2,
+	}
+	delay.Reset()
+	for s.quit.Err() == nil {
+		s.set(childStarting, nil, nil)
+		if c, err := s.startChild(); err != nil {
+			s.fail(err)
+		} else if s.attend(c) {
+			delay.Reset()
+		}
+		s.pause(delay.NextBackOff())
+	}
+	s.set(childClosed, nil, nil)
+}
+
+func (s *supervisor) startChild() (*child, error) {
+	client, err := appserver.Start(s.quit, s.cfg)
+	if err != nil {
+		return nil, err
+	}
+	s.metrics.ChildStarted()
+	s.log.Info("codex is ready", "pid", client.Pid(), "version", appserver.PinnedVersion())
+	return &child{Client: client}, nil
+}
+
+// attend holds c as the ready child until its end and reports whether it was
+// of use: whether a turn ended on it.
+func (s *supervisor) attend(c *child) (useful bool) {
+	s.set(childReady, c, nil)
+	select {
+	case <-c.Done():
+		s.lost(c)
+	case <-s.quit.Done():
+		s.set(childStopping, c, nil)
+		if s.kill.Load() {
+			c.Kill()
+		}
+		if err := c.Close(); err != nil {
+			s.log.Debug("codex was ended", "err", err)
+		}
+	}
+	return c.useful.Load()
+}
+
+func (s *supervisor) lost(c *child) {
+	reason, ok := c.reason.Load().(string)
+	if !ok {
+		reason = "died"
+	}
+	s.metrics.ChildRestarted(reason)
+	s.log.Warn("codex has ended and will be restarted", "reason", reason, "err", c.Err())
+	s.mu.Lock()
+	s.restarts++
+	s.mu.Unlock()
+	s.set(childBackoff, nil, c.Err())
+}
+
+func (s *supervisor) fail(err error) {
+	if s.quit.Err() != nil {
+		return
+	}
+	s.log.Error("codex could not be started", "err", err)
+	s.mu.Lock()
+	s.failures++
+	s.mu.Unlock()
+	s.set(childBackoff, nil, err)
+}
+
+func (s *supervisor) set(state childState, c *child, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.state, s.child, s.since = state, c, time.Now()
+	if err != nil || state == childReady {
+		s.lastErr = err
+	}
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+func (s *supervisor) pause(d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-s.quit.Done():
+	}
+}
+
+// close ends the child, at once if kill is set, and waits for it.
+func (s *supervisor) close(kill bool) {
+	s.mu.Lock()
+	started, current := s.started, s.child
+	if !started {
+		s.state = childClosed
+	}
+	s.mu.Unlock()
+	if kill {
+		s.kill.Store(true)
+	}
+	s.quitNow()
+	if kill && current != nil {
+		current.Kill()
+	}
+	if started {
+		<-s.done
+	}
+}
+
+// ChildHealth is the state of the codex child.
+type ChildHealth struct {
+	State    string    `json:"state"` // down, starting, ready, stopping, backoff, closed
+	Since    time.Time `json:"since"`
+	Pid      int       `json:"pid,omitempty"`
+	Restarts int       `json:"restarts"`
+	Error    string    `json:"error,omitempty"` // why the last start failed or the last child ended
+}
+
+func (s *supervisor) health() ChildHealth {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h := ChildHealth{State: string(s.state), Since: s.since, Restarts: s.restarts}
+	if s.child != nil {
+		h.Pid = s.child.Pid()
+	}
+	if s.lastErr != nil {
+		h.Error = s.lastErr.Error()
+	}
+	return h
+}

@@ -1,0 +1,169 @@
+package executor
+
+import (
+	"context"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+)
+
+const (
+	startThreadTimeout  = 2 * time.Minute // slow MCP servers hold thread/start for 40 s and more
+	resumeThreadTimeout = 60 * time.Second
+	shortCallTimeout    = 10 * time.Second
+	writerRetry         = 100 * time.Millisecond // while another process still holds the thread
+	writerWait          = 10 * time.Second
+)
+
+// lostHistory is what the model is told when its thread could not be resumed.
+const lostHistory = "The earlier history of this conversation could not be loaded and is lost. " +
+	"If the user refers to something you do not know, say so and ask."
+
+// load makes sure that c has a thread that is loaded in the child and sends us
+// its notifications. The caller holds c.lock.
+func (e *Executor) load(ctx context.Context, c *conversation, on *child) error {
+	if e.isLoaded(c, on) {
+		return nil
+	}
+	e.makeRoom(ctx, on)
+	if c.threadID != "" && c.resumable {
+		err := e.resume(ctx, c, on)
+		if err == nil || !(appserver.IsNoRollout(err) || appserver.IsThreadGone(err)) {
+			return err
+		}
+		e.log.Warn("a thread could not be resumed and is replaced by a new one", "thread_id", c.threadID, "err", err)
+		c.replaced = true
+	}
+	return e.open(ctx, c, on)
+}
+
+// open starts a new thread for c.
+func (e *Executor) open(ctx context.Context, c *conversation, on *child) error {
+	ctx, cancel := context.WithTimeout(ctx, startThreadTimeout)
+	defer cancel()
+	session, err := on.ThreadStart(ctx, e.cfg.Thread)
+	if err != nil {
+		return err
+	}
+	c.threadID, c.resumable = session.Thread.ID, false
+	e.loaded(c, on)
+	return nil
+}
+
+// resume loads the thread of c, waiting while another process still holds it:
+// a child that was killed a moment ago may not be gone yet.
+func (e *Executor) resume(ctx context.Context, c *conversation, on *child) error {
+	ctx, cancel := context.WithTimeout(ctx, resumeThreadTimeout)
+	defer cancel()
+	params := e.cfg.Thread
+	deadline := time.Now().Add(writerWait)
+	for {
+		_, err := on.ThreadResume(ctx, appserver.ThreadResumeParams{
+			ThreadID: c.threadID, ExcludeTurns: true,
+			Model: params.Model, ModelProvider: params.ModelProvider, Cwd: params.Cwd,
+			ApprovalPolicy: params.ApprovalPolicy, ApprovalsReviewer: params.ApprovalsReviewer,
+			Sandbox: params.Sandbox, Config: params.Config,
+		})
+		if err == nil {
+			e.loaded(c, on)
+			return nil
+		}
+		if !appserver.IsActiveWriter(err) || time.Now().After(deadline) {
+			return err
+		}
+		select {
+		case <-time.After(writerRetry):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+func (e *Executor) isLoaded(c *conversation, on *child) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return c.loadedIn == on
+}
+
+// loaded records that the thread of c is loaded in on, and listens to it.
+func (e *Executor) loaded(c *conversation, on *child) {
+	if c.events != nil {
+		c.events.Close()
+	}
+	c.events = on.Subscribe(c.threadID)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	c.loadedIn, c.lastUsed = on, time.Now()
+}
+
+// loadedThreads counts the threads loaded in the present child. The caller holds e.mu.
+func (e *Executor) loadedThreads() int {
+	n := 0
+	for _, c := range e.conversations {
+		if c.loadedIn != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// makeRoom unloads idle threads, the longest unused first, until one more fits.
+// Where none can be unloaded the bound is exceeded: a turn matters more.
+func (e *Executor) makeRoom(ctx context.Context, on *child) {
+	passed := map[*conversation]bool{}
+	for {
+		c := e.oldestIdle(on, passed)
+		if c == nil {
+			return
+		}
+		passed[c] = true
+		if c.lock.TryLock() {
+			e.unload(ctx, c, on)
+			c.lock.Unlock()
+		}
+	}
+}
+
+// oldestIdle picks the next thread to unload, or nil if there is room or no
+// candidate. Threads of a child that is gone are forgotten on the way.
+func (e *Executor) oldestIdle(on *child, passed map[*conversation]bool) *conversation {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	loaded, oldest := 0, (*conversation)(nil)
+	for _, c := range e.conversations {
+		if c.loadedIn != nil && c.loadedIn != on {
+			c.loadedIn = nil
+		}
+		if c.loadedIn == nil {
+			continue
+		}
+		loaded++
+		if !c.busy && !passed[c] && (oldest == nil || c.lastUsed.Before(oldest.lastUsed)) {
+			oldest = c
+		}
+	}
+	if loaded < e.cfg.MaxThreads {
+		return nil
+	}
+	return oldest
+}
+
+// unload takes the thread of c out of the child, unless a command of it still
+// runs there: unloading would kill it. The caller holds c.lock.
+func (e *Executor) unload(ctx context.Context, c *conversation, on *child) {
+	ctx, cancel := context.WithTimeout(ctx, shortCallTimeout)
+	defer cancel()
+	terminals, err := on.BackgroundTerminals(ctx, c.threadID)
+	if err != nil || len(terminals) > 0 {
+		return
+	}
+	if err := on.ThreadUnsubscribe(ctx, c.threadID); err != nil {
+		e.log.Warn("a thread could not be unloaded", "thread_id", c.threadID, "err", err)
+		return
+	}
+	c.events.Close()
+	c.events = nil
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	c.loadedIn = nil
+}

@@ -1,0 +1,146 @@
+package executor
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+)
+
+// startTurnTimeout bounds turn/start, which codex answers at once.
+const startTurnTimeout = 60 * time.Second
+
+// A turn is one running turn. It belongs to the goroutine that serves its
+// conversation; only its attention is touched from elsewhere.
+type turn struct {
+	e         *Executor
+	c         *conversation
+	job       *job
+	on        *child
+	id        string
+	record    record
+	attention *attention
+	stopping  error // why codex was asked to end the turn; nil while it was not
+}
+
+// start gets the conversation's thread ready and starts the turn. A child that
+// died without taking the message costs one more try, never the message.
+func (e *Executor) start(c *conversation, j *job) (*turn, error) {
+	t, err := e.tryStart(c, j)
+	var exit *appserver.ExitError
+	if errors.As(err, &exit) && j.ctx.Err() == nil && !e.mayHaveTaken(c, j) {
+		t, err = e.tryStart(c, j)
+	}
+	return t, err
+}
+
+func (e *Executor) tryStart(c *conversation, j *job) (*turn, error) {
+	on, err := e.child.get(j.ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.load(j.ctx, c, on); err != nil {
+		return nil, causeOf(j.ctx, on.settled(err))
+	}
+	id, err := e.startTurn(c, j, on)
+	if err != nil {
+		return nil, on.settled(err)
+	}
+	if c.replaced {
+		j.observe(Notice{Text: "The earlier history of this conversation was lost; codex starts afresh."})
+	}
+	c.resumable, c.replaced = true, false
+	return &turn{e: e, c: c, job: j, on: on, id: id, record: newRecord(), attention: newAttention()}, nil
+}
+
+// startTurn hands the message to codex. The caller's cancel must not cut the
+// call: codex may have taken the message, and then the turn is ended by an
+// interrupt.
+func (e *Executor) startTurn(c *conversation, j *job, on *child) (id string, err error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(j.ctx), startTurnTimeout)
+	defer cancel()
+	params := appserver.TurnStartParams{ThreadID: c.threadID, Input: j.Input, ClientUserMessageID: j.ID}
+	if c.replaced {
+		params.AdditionalContext = map[string]appserver.AdditionalContext{
+			"runtime_notice": {Kind: "application", Value: lostHistory},
+		}
+	}
+	started, err := on.TurnStart(ctx, params)
+	switch {
+	case appserver.IsThreadGone(err):
+		e.forget(c) // unloaded behind our back: the next load resumes it
+	case errors.Is(err, context.DeadlineExceeded):
+		on.restart("turn/start was not answered")
+	}
+	return started.ID, err
+}
+
+// mayHaveTaken looks whether a message whose turn/start was cut by the child's
+// death stands in the thread's history. It reports true when it does, or when
+// that cannot be found out.
+func (e *Executor) mayHaveTaken(c *conversation, j *job) bool {
+	if c.threadID == "" {
+		return false
+	}
+	on, err := e.child.get(j.ctx)
+	if err != nil {
+		return true
+	}
+	if err := e.resume(j.ctx, c, on); err != nil {
+		return !appserver.IsNoRollout(err)
+	}
+	c.resumable = true
+	turns, err := on.TurnsList(j.ctx, c.threadID, 5, true)
+	return err != nil || findMessage(turns, j.ID) != nil
+}
+
+// findMessage returns the turn that holds the user message with a client id.
+func findMessage(turns []appserver.Turn, clientID string) *appserver.Turn {
+	for i := range turns {
+		for _, item := range turns[i].Items {
+			if item.Type == appserver.ItemUserMessage && item.ClientID == clientID {
+				return &turns[i]
+			}
+		}
+	}
+	return nil
+}
+
+func (e *Executor) forget(c *conversation) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	c.loadedIn = nil
+}
+
+// causeOf prefers the reason why ctx ended to the error that its end caused.
+func causeOf(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	return err
+}
+
+// follow reads the turn's events until it has ended.
+func (t *turn) follow() Ended {
+	t.job.observe(Started{ThreadID: t.c.threadID, TurnID: t.id, Waited: time.Since(t.job.submitted)})
+	stop := context.AfterFunc(t.job.ctx, func() { t.attention.raise(context.Cause(t.job.ctx)) })
+	defer stop()
+	t.attention.after(t.e.cfg.TurnTimeout, timerTurn)
+	t.alive()
+	for {
+		note, err := t.c.events.Next(t.attention.context())
+		var end *Ended
+		switch {
+		case err == nil:
+			end = t.handle(note)
+		case errors.Is(err, context.Canceled):
+			end = t.decide(t.attention.take())
+		default: // the child is gone, and all that it said has been read
+			end = t.died(err)
+		}
+		if end != nil {
+			return *end
+		}
+	}
+}

@@ -1,0 +1,92 @@
+package executor
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+)
+
+// A wake is a cause that a turn raises for itself.
+type wake string
+
+func (w wake) Error() string { return string(w) }
+
+const (
+	timerTurn  wake = "turn"  // the whole turn took too long
+	timerIdle  wake = "idle"  // no sign of life while no tool ran
+	timerItem  wake = "item"  // no sign of life while a tool ran
+	timerGap   wake = "gap"   // the thread is idle, but the turn's end was not seen
+	timerGrace wake = "grace" // codex was asked to end the turn and has not
+)
+
+// gapWait is how long the end of a turn may lag behind its thread's idling:
+// turn/completed gets lost in the field (openai/codex 35810, 28495, 35847).
+const gapWait = time.Second
+
+// alive restarts the timer of silence: the item timer while a tool runs, the
+// idle timer otherwise. Any notification of the thread is a sign of life.
+func (t *turn) alive() {
+	if t.stopping != nil {
+		return
+	}
+	idle, item := t.e.cfg.IdleTimeout, time.Duration(0)
+	if t.record.toolsOpen() {
+		idle, item = 0, t.e.cfg.ItemTimeout
+	}
+	t.attention.after(idle, timerIdle)
+	t.attention.after(item, timerItem)
+}
+
+// decide acts on what needs attention. It returns the turn's end if that has
+// come, else nil.
+func (t *turn) decide(causes []error) *Ended {
+	for _, cause := range causes {
+		var end *Ended
+		switch cause {
+		case timerGap:
+			end = t.reconcile()
+		case timerGrace:
+			end = t.ignored()
+		default:
+			end = t.end(cause)
+		}
+		if end != nil {
+			return end
+		}
+	}
+	return nil
+}
+
+// reconcile asks codex how the turn stands, and settles it if it has ended.
+func (t *turn) reconcile() *Ended {
+	turns, err := t.turns()
+	if err != nil {
+		t.e.log.Warn("the turn could not be read", "turn_id", t.id, "err", err)
+		return nil
+	}
+	for _, turn := range turns {
+		if turn.ID == t.id && turn.Status != appserver.TurnInProgress {
+			t.e.log.Info("the end of a turn was read from its history", "turn_id", t.id, "status", turn.Status)
+			return t.settle(turn)
+		}
+	}
+	return nil
+}
+
+// timeout describes the failure of a turn that a timer ended.
+func (t *turn) timeout(timer wake) *Failure {
+	f := &Failure{Kind: FailTimeout, Timer: string(timer)}
+	switch timer {
+	case timerIdle:
+		f.After = t.e.cfg.IdleTimeout
+		f.Message = fmt.Sprintf("codex showed no sign of life for %s and was stopped (CODEX_IDLE_TIMEOUT)", f.After)
+	case timerItem:
+		f.After = t.e.cfg.ItemTimeout
+		f.Message = fmt.Sprintf("a tool showed no sign of life for %s and was stopped (CODEX_ITEM_TIMEOUT)", f.After)
+	default:
+		f.After = t.e.cfg.TurnTimeout
+		f.Message = fmt.Sprintf("the turn took longer than %s and was stopped (CODEX_TURN_TIMEOUT)", f.After)
+	}
+	return f
+}
