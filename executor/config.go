@@ -28,7 +28,8 @@ type Config struct {
 	IdleTimeout time.Duration
 	ItemTimeout time.Duration
 
-	Grace time.Duration // what each rung of the interrupt ladder waits; 0 means 5 s
+	Grace    time.Duration // what each rung of the interrupt ladder waits; 0 means 5 s
+	Patience time.Duration // what turn/start may take, which codex answers at once; 0 means 30 s
 
 	Redact  func(string) string // applied to texts of codex before they are shown; nil leaves them
 	Metrics Metrics             // nil counts nothing
@@ -54,6 +55,7 @@ func (c Config) withDefaults() Config {
 	c.MaxWaiting = cmp.Or(c.MaxWaiting, 32*c.MaxTurns)
 	c.MaxThreads = cmp.Or(c.MaxThreads, 16)
 	c.Grace = cmp.Or(c.Grace, 5*time.Second)
+	c.Patience = cmp.Or(c.Patience, 30*time.Second)
 	if c.Redact == nil {
 		c.Redact = func(s string) string { return s }
 	}

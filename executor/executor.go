@@ -178,8 +178,8 @@ type Health struct {
 
 // Health reports the state of the child and of the queues.
 func (e *Executor) Health() Health {
-	child := e.child.health()
+	on, child := e.child.health()
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return Health{Child: child, Running: e.running, Waiting: e.waiting, Threads: e.loadedThreads()}
+	return Health{Child: child, Running: e.running, Waiting: e.waiting, Threads: e.loadedThreads(on)}
 }

@@ -258,7 +258,8 @@ type ChildHealth struct {
 	Error    string    `json:"error,omitempty"` // why the last start failed or the last child ended
 }
 
-func (s *supervisor) health() ChildHealth {
+// health returns the present child, nil if there is none, and how it is.
+func (s *supervisor) health() (*child, ChildHealth) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h := ChildHealth{State: string(s.state), Since: s.since, Restarts: s.restarts}
@@ -268,5 +269,5 @@ func (s *supervisor) health() ChildHealth {
 	if s.lastErr != nil {
 		h.Error = s.lastErr.Error()
 	}
-	return h
+	return s.child, h
 }

@@ -96,11 +96,11 @@ func (e *Executor) loaded(c *conversation, on *child) {
 	c.loadedIn, c.lastUsed = on, time.Now()
 }
 
-// loadedThreads counts the threads loaded in the present child. The caller holds e.mu.
-func (e *Executor) loadedThreads() int {
+// loadedThreads counts the threads loaded in a child. The caller holds e.mu.
+func (e *Executor) loadedThreads(on *child) int {
 	n := 0
 	for _, c := range e.conversations {
-		if c.loadedIn != nil {
+		if c.loadedIn == on && on != nil {
 			n++
 		}
 	}

@@ -8,9 +8,6 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 )
 
-// startTurnTimeout bounds turn/start, which codex answers at once.
-const startTurnTimeout = 60 * time.Second
-
 // A turn is one running turn. It belongs to the goroutine that serves its
 // conversation; only its attention is touched from elsewhere.
 type turn struct {
@@ -58,7 +55,7 @@ func (e *Executor) tryStart(c *conversation, j *job) (*turn, error) {
 // call: codex may have taken the message, and then the turn is ended by an
 // interrupt.
 func (e *Executor) startTurn(c *conversation, j *job, on *child) (id string, err error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(j.ctx), startTurnTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(j.ctx), e.cfg.Patience)
 	defer cancel()
 	params := appserver.TurnStartParams{ThreadID: c.threadID, Input: j.Input, ClientUserMessageID: j.ID}
 	if c.replaced {
@@ -72,6 +69,8 @@ func (e *Executor) startTurn(c *conversation, j *job, on *child) (id string, err
 		e.forget(c) // unloaded behind our back: the next load resumes it
 	case errors.Is(err, context.DeadlineExceeded):
 		on.restart("turn/start was not answered")
+		<-on.Done()
+		err = on.Err()
 	}
 	return started.ID, err
 }

@@ -30,6 +30,7 @@ var allowed = map[string][]string{
 	"internal/fakemodel":           {},
 	"internal/fakemodel/modeltest": {"internal/fakemodel"},
 	"internal/fakecodex":           {},
+	"internal/progtest":            {"internal/codextest"},
 	"internal/archtest":            {},
 	"e2e":                          {},
 	"bench":                        {},

@@ -1,0 +1,130 @@
+package e2e
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/progtest"
+)
+
+// TestCancelReachesTheModel cancels a turn whose model says nothing.
+func TestCancelReachesTheModel(t *testing.T) {
+	p := start(t)
+	id := p.begin("m1", "one", "hang")["id"]
+	progtest.WaitFor(t, "the model to be asked", func() bool { return len(p.Model.Requests()) == 1 })
+	began := time.Now()
+	task, _ := p.call("CancelTask", object{"id": id})["result"].(object)
+	if state(task) != "TASK_STATE_CANCELED" {
+		t.Fatalf("CancelTask = %v, want the canceled task", task)
+	}
+	if took := time.Since(began); took > 2*time.Second {
+		t.Errorf("the cancel took %s, want less than a second (or two, on a busy machine)", took)
+	}
+	select {
+	case <-p.Model.Dropped():
+	case <-time.After(progtest.Patience):
+		t.Error("codex still holds its connection to the model")
+	}
+	if task := p.send("m2", "one", "say next"); !strings.Contains(text(task), "next") {
+		t.Errorf("the next turn answered %q", text(task))
+	}
+}
+
+// TestCancelEndsTheCommand cancels a turn while a command of it runs.
+func TestCancelEndsTheCommand(t *testing.T) {
+	p := start(t)
+	id := p.begin("m1", "one", "run sleep 61.25")["id"]
+	var pid int
+	progtest.WaitFor(t, "the command to run", func() bool {
+		pid = progtest.Find(p.Child(), "sleep 61.25")
+		return pid != 0
+	})
+	task, _ := p.call("CancelTask", object{"id": id})["result"].(object)
+	if state(task) != "TASK_STATE_CANCELED" {
+		t.Fatalf("CancelTask = %v, want the canceled task", task)
+	}
+	if progtest.Alive(pid) {
+		t.Errorf("the task is canceled, but its command %d still runs", pid)
+	}
+}
+
+func TestCancelWhileWaiting(t *testing.T) {
+	p := start(t)
+	first := p.begin("m1", "one", "hang")["id"]
+	second := p.begin("m2", "one", "say never")["id"]
+	task, _ := p.call("CancelTask", object{"id": second})["result"].(object)
+	if state(task) != "TASK_STATE_CANCELED" {
+		t.Errorf("the waiting task = %v, want it canceled at once", task)
+	}
+	p.call("CancelTask", object{"id": first})
+	for _, request := range p.Model.Requests() {
+		if strings.Contains(strings.Join(request.UserTexts(), " "), "never") {
+			t.Error("the model saw a message that was canceled while it waited")
+		}
+	}
+}
+
+// TestChildKilledBetweenTurns loses no history.
+func TestChildKilledBetweenTurns(t *testing.T) {
+	p := start(t)
+	p.send("m1", "one", "remember blue-42")
+	killChild(t, p)
+	if got := text(p.send("m2", "one", "recall")); !strings.Contains(got, "blue-42") {
+		t.Errorf("after the restart the thread recalls %q, want what it was told before", got)
+	}
+}
+
+// TestChildKilledInMidTurn frees the caller soon and honestly.
+func TestChildKilledInMidTurn(t *testing.T) {
+	p := start(t)
+	p.send("m0", "one", "remember green-7")
+	id := p.begin("m1", "one", "hang")["id"]
+	progtest.WaitFor(t, "the model to be asked", func() bool { return len(p.Model.Requests()) >= 2 })
+	killChild(t, p)
+	began := time.Now()
+	task := p.ended(id)
+	if took := time.Since(began); took > 2*time.Second {
+		t.Errorf("the caller was freed after %s, want at most 2 s", took)
+	}
+	words, _ := at(task, "status", "message", "parts", 0, "text").(string)
+	if state(task) != "TASK_STATE_FAILED" || !strings.Contains(words, "stopped in the middle") {
+		t.Errorf("task = %v, want a failure that says that codex stopped in mid-turn", task["status"])
+	}
+	if got := text(p.send("m2", "one", "recall")); !strings.Contains(got, "green-7") {
+		t.Errorf("the next turn recalls %q, want the history", got)
+	}
+}
+
+// TestStopWithOpenStream ends within its grace although a client holds a stream.
+func TestStopWithOpenStream(t *testing.T) {
+	p := start(t)
+	s := p.stream(t.Context(), "SendStreamingMessage", object{"message": message("m1", "one", "hang")})
+	if s.next() == nil {
+		t.Fatal("no first event")
+	}
+	progtest.WaitFor(t, "the model to be asked", func() bool { return len(p.Model.Requests()) == 1 })
+	began := time.Now()
+	p.Signal(syscall.SIGTERM)
+	var last object
+	for event := s.next(); event != nil; event = s.next() {
+		last = event
+	}
+	if got := at(last, "statusUpdate", "status", "state"); got != "TASK_STATE_FAILED" {
+		t.Errorf("the stream ended with %v, want a last status", last)
+	}
+	<-p.Exited()
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("stopping took %s, want at most 10 s", took)
+	}
+}
+
+func killChild(t *testing.T, p *program) {
+	t.Helper()
+	pid := p.Child()
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	progtest.WaitFor(t, "the child to be dead", func() bool { return !progtest.Alive(pid) })
+}

@@ -1,0 +1,302 @@
+package executor_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakecodex"
+)
+
+// The tests in this file run on an app-server that misbehaves as it is told.
+
+func onFake(t *testing.T, script string, change func(*executor.Config)) *executor.Executor {
+	t.Helper()
+	bin, env := fakecodex.Command("state " + t.TempDir() + "; " + script)
+	cfg := executor.Config{Child: appserver.Config{Bin: bin, Env: env}, Grace: 300 * time.Millisecond}
+	if change != nil {
+		change(&cfg)
+	}
+	return running(t, cfg)
+}
+
+func wantEnd(t *testing.T, end executor.Ended, outcome executor.Outcome, kind executor.FailureKind) {
+	t.Helper()
+	got := executor.FailureKind("")
+	if end.Failure != nil {
+		got = end.Failure.Kind
+	}
+	if end.Outcome != outcome || got != kind {
+		t.Errorf("end = %s/%s (%v), want %s/%s", end.Outcome, got, end.Failure, outcome, kind)
+	}
+}
+
+// wantAlive checks that the context still takes messages.
+func wantAlive(t *testing.T, e *executor.Executor, context string) {
+	t.Helper()
+	end := submit(t, e, "alive-"+context, context, "still here").wait(t)
+	if end.Outcome != executor.Completed || !strings.Contains(said(end), "still here") {
+		t.Errorf("the next message ended %s saying %q (%v)", end.Outcome, said(end), end.Failure)
+	}
+}
+
+func TestLostCompletionIsReadFromTheHistory(t *testing.T) {
+	e := onFake(t, "", nil)
+	end := submit(t, e, "j1", "one", "!lose-completed-idle").wait(t)
+	wantEnd(t, end, executor.Completed, "")
+	wantAlive(t, e, "one")
+}
+
+// TestLostIdleToo has nothing left but the idle timer, which looks before it ends.
+func TestLostIdleToo(t *testing.T) {
+	e := onFake(t, "", func(c *executor.Config) { c.IdleTimeout = 200 * time.Millisecond })
+	wantEnd(t, submit(t, e, "j1", "one", "!lose-completed").wait(t), executor.Completed, "")
+	wantAlive(t, e, "one")
+}
+
+func TestIdleTimerEndsTheTurn(t *testing.T) {
+	e := onFake(t, "", func(c *executor.Config) { c.IdleTimeout = 200 * time.Millisecond })
+	end := submit(t, e, "j1", "one", "!hang").wait(t)
+	wantEnd(t, end, executor.Failed, executor.FailTimeout)
+	if end.Failure.Timer != "idle" || !strings.Contains(end.Failure.Message, "CODEX_IDLE_TIMEOUT") {
+		t.Errorf("failure = %+v, want the idle timer named", end.Failure)
+	}
+	wantAlive(t, e, "one")
+}
+
+// TestToolHasATimerOfItsOwn lets a silent tool outlast the idle timer.
+func TestToolHasATimerOfItsOwn(t *testing.T) {
+	e := onFake(t, "", func(c *executor.Config) {
+		c.IdleTimeout, c.ItemTimeout = 150*time.Millisecond, 10*time.Second
+	})
+	wantEnd(t, submit(t, e, "j1", "one", "!tool 600").wait(t), executor.Completed, "")
+	strict := onFake(t, "", func(c *executor.Config) {
+		c.IdleTimeout, c.ItemTimeout = 10*time.Second, 150*time.Millisecond
+	})
+	end := submit(t, strict, "j1", "one", "!hang-terminal").wait(t)
+	wantEnd(t, end, executor.Failed, executor.FailTimeout)
+	if end.Failure.Timer != "item" {
+		t.Errorf("timer = %q, want item", end.Failure.Timer)
+	}
+}
+
+func TestTurnTimerEndsABusyTurn(t *testing.T) {
+	e := onFake(t, "turn slow-text 50", func(c *executor.Config) { c.TurnTimeout = 300 * time.Millisecond })
+	end := submit(t, e, "j1", "one", strings.Repeat("word ", 200)).wait(t)
+	wantEnd(t, end, executor.Failed, executor.FailTimeout)
+	if end.Failure.Timer != "turn" {
+		t.Errorf("timer = %q, want turn", end.Failure.Timer)
+	}
+}
+
+// TestIgnoredInterruptRestarts climbs to the last rung of the ladder.
+func TestIgnoredInterruptRestarts(t *testing.T) {
+	e := onFake(t, "", nil)
+	submit(t, e, "j0", "other", "before").wait(t)
+	w := submit(t, e, "j1", "one", "!stubborn")
+	eventually(t, "the turn to start", func() bool { return len(seen[executor.Started](w)) == 1 })
+	pid := e.Health().Child.Pid
+	if err := e.Cancel(t.Context(), "j1"); err != nil {
+		t.Fatal(err)
+	}
+	wantEnd(t, w.wait(t), executor.Canceled, "")
+	wantAlive(t, e, "one")
+	wantAlive(t, e, "other")
+	if e.Health().Child.Pid == pid {
+		t.Error("codex ignored the interrupt and was not restarted")
+	}
+}
+
+func TestCommandLeftByAnInterruptIsTerminated(t *testing.T) {
+	e := onFake(t, "", nil)
+	w := submit(t, e, "j1", "one", "!hang-terminal")
+	eventually(t, "the command to start", func() bool { return commandRuns(w) })
+	if err := e.Cancel(t.Context(), "j1"); err != nil {
+		t.Fatal(err)
+	}
+	wantEnd(t, w.wait(t), executor.Canceled, "")
+	wantAlive(t, e, "one")
+}
+
+// TestDeathInMidTurn ends the turn honestly in every way in which codex can go.
+func TestDeathInMidTurn(t *testing.T) {
+	for _, action := range []string{"die 3", "die-tool 3", "die-early 3", "mute", "orphan 3 group"} {
+		t.Run(strings.ReplaceAll(action, " ", "-"), func(t *testing.T) {
+			e := onFake(t, "", nil)
+			submit(t, e, "j0", "one", "before").wait(t)
+			end := submit(t, e, "j1", "one", "!"+action).wait(t)
+			wantEnd(t, end, executor.Interrupted, executor.FailUnreachable)
+			if strings.Contains(end.Failure.Message, "panicked") || strings.Contains(end.Failure.Message, "stderr") {
+				t.Errorf("the failure shows codex's last words: %q", end.Failure.Message)
+			}
+			wantAlive(t, e, "one")
+		})
+	}
+}
+
+// TestDeathBeforeTheMessageWasTaken runs it again: the history does not hold it.
+func TestDeathBeforeTheMessageWasTaken(t *testing.T) {
+	e := onFake(t, "once; turn die-before 3", nil)
+	end := submit(t, e, "j1", "one", "hello").wait(t)
+	wantEnd(t, end, executor.Completed, "")
+}
+
+// TestDeafChildIsReplaced hands a message to a codex that no longer reads. The
+// history shows that it was not taken, so it runs on the next child.
+func TestDeafChildIsReplaced(t *testing.T) {
+	e := onFake(t, "", func(c *executor.Config) { c.Patience = 300 * time.Millisecond })
+	wantEnd(t, submit(t, e, "j1", "one", "!deaf").wait(t), executor.Completed, "")
+	pid := e.Health().Child.Pid
+	wantAlive(t, e, "one")
+	if e.Health().Child.Pid == pid {
+		t.Error("the deaf codex is still there")
+	}
+}
+
+func TestChildThatDoesNotStart(t *testing.T) {
+	e := onFake(t, "exit 7", nil)
+	end := submit(t, e, "j1", "one", "hello").wait(t)
+	wantEnd(t, end, executor.Failed, executor.FailUnreachable)
+	health := e.Health().Child
+	if health.State == "ready" || health.Error == "" {
+		t.Errorf("health = %+v, want the failed start", health)
+	}
+}
+
+func TestMissingBinaryIsNamed(t *testing.T) {
+	e := running(t, executor.Config{Child: appserver.Config{Bin: "/no/such/codex"}})
+	end := submit(t, e, "j1", "one", "hello").wait(t)
+	wantEnd(t, end, executor.Failed, executor.FailUnreachable)
+	if !strings.Contains(end.Failure.Message, "/no/such/codex") {
+		t.Errorf("message = %q, want it to name the binary", end.Failure.Message)
+	}
+}
+
+// TestLostThreadIsReplaced tells the reader and goes on with a new thread.
+func TestLostThreadIsReplaced(t *testing.T) {
+	e := onFake(t, "refuse thread/resume no rollout found for thread id x; turn echo", func(c *executor.Config) { c.MaxThreads = 1 })
+	submit(t, e, "j1", "one", "first").wait(t)
+	submit(t, e, "j2", "two", "pushes one out").wait(t)
+	w := submit(t, e, "j3", "one", "again")
+	wantEnd(t, w.wait(t), executor.Completed, "")
+	if notices := seen[executor.Notice](w); len(notices) != 1 || !strings.Contains(notices[0].Text, "lost") {
+		t.Errorf("notices = %+v, want one about the lost history", notices)
+	}
+}
+
+func TestBounds(t *testing.T) {
+	e := onFake(t, "", func(c *executor.Config) { c.MaxQueue, c.MaxWaiting = 2, 3 })
+	first := submit(t, e, "j0", "one", "!hang")
+	eventually(t, "the first turn to start", func() bool { return len(seen[executor.Started](first)) == 1 })
+	for i, want := range []int{1, 2} {
+		ahead, err := e.Submit(executor.Job{ID: fmt.Sprintf("q%d", i), Context: "one"}, func(executor.Event) {})
+		if err != nil || ahead != want {
+			t.Errorf("Submit %d = %d, %v, want %d ahead", i, ahead, err, want)
+		}
+	}
+	if _, err := e.Submit(executor.Job{ID: "q2", Context: "one"}, nil); !errors.Is(err, executor.ErrQueueFull) {
+		t.Errorf("one too many in a context: %v", err)
+	}
+	if _, err := e.Submit(executor.Job{ID: "q0", Context: "two"}, nil); !errors.Is(err, executor.ErrDuplicate) {
+		t.Errorf("an id that is there: %v", err)
+	}
+}
+
+func TestCancelWhileQueued(t *testing.T) {
+	e := onFake(t, "", nil)
+	submit(t, e, "j1", "one", "!hang")
+	waiting := submit(t, e, "j2", "one", "never")
+	if err := e.Cancel(t.Context(), "j2"); err != nil {
+		t.Fatal(err)
+	}
+	wantEnd(t, waiting.wait(t), executor.Canceled, "")
+	if len(waiting.events) != 1 {
+		t.Errorf("events = %+v, want the end alone", waiting.events)
+	}
+}
+
+// TestTurnsAreBounded runs more contexts than there are slots.
+func TestTurnsAreBounded(t *testing.T) {
+	e := onFake(t, "", func(c *executor.Config) { c.MaxTurns = 2 })
+	hanging := []*witness{submit(t, e, "h1", "one", "!hang"), submit(t, e, "h2", "two", "!hang")}
+	for _, w := range hanging {
+		eventually(t, "the turn to start", func() bool { return len(seen[executor.Started](w)) == 1 })
+	}
+	third := submit(t, e, "j3", "three", "hello")
+	if len(seen[executor.Started](third)) != 0 {
+		t.Error("a third turn started although two may")
+	}
+	if err := e.Cancel(t.Context(), "h1"); err != nil {
+		t.Fatal(err)
+	}
+	wantEnd(t, third.wait(t), executor.Completed, "")
+}
+
+// TestCloseEndsEverything ends running and waiting jobs, and refuses new ones.
+func TestCloseEndsEverything(t *testing.T) {
+	e := onFake(t, "", nil)
+	turn := submit(t, e, "j1", "one", "!hang")
+	waiting := submit(t, e, "j2", "one", "never")
+	eventually(t, "the turn to start", func() bool { return len(seen[executor.Started](turn)) == 1 })
+	if err := e.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	wantEnd(t, turn.wait(t), executor.Interrupted, executor.FailShutdown)
+	wantEnd(t, waiting.wait(t), executor.Interrupted, executor.FailShutdown)
+	if _, err := e.Submit(executor.Job{ID: "j3"}, nil); !errors.Is(err, executor.ErrClosed) {
+		t.Errorf("Submit after Close: %v", err)
+	}
+}
+
+// TestCloseIsBounded closes on a codex that ignores everything.
+func TestCloseIsBounded(t *testing.T) {
+	e := onFake(t, "ignore-end; ignore-term", func(c *executor.Config) { c.Grace = time.Hour })
+	turn := submit(t, e, "j1", "one", "!stubborn")
+	eventually(t, "the turn to start", func() bool { return len(seen[executor.Started](turn)) == 1 })
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	if err := e.Close(ctx); err == nil {
+		t.Error("Close = nil, want an error that says that codex was killed")
+	}
+	wantEnd(t, turn.wait(t), executor.Interrupted, executor.FailShutdown)
+}
+
+func TestSubagentStaysOut(t *testing.T) {
+	e := onFake(t, "", nil)
+	w := submit(t, e, "j1", "one", "!subagent")
+	end := w.wait(t)
+	wantEnd(t, end, executor.Completed, "")
+	if w.streamed() != said(end) {
+		t.Errorf("streamed %q, said %q: a subagent's words got in", w.streamed(), said(end))
+	}
+}
+
+// TestEveryRequestIsAnswered has codex ask each of its questions; the turn ends
+// only when the answer comes.
+func TestEveryRequestIsAnswered(t *testing.T) {
+	want := map[string]string{
+		"item/commandExecution/requestApproval": `"decline"`,
+		"item/fileChange/requestApproval":       `"decline"`,
+		"item/permissions/requestApproval":      `"permissions":{}`,
+		"item/tool/requestUserInput":            `"answers":{}`,
+		"mcpServer/elicitation/request":         `"action":"decline"`,
+		"item/tool/call":                        `"success":false`,
+		"currentTime/read":                      `"currentTimeAt"`,
+		"account/chatgptAuthTokens/refresh":     `-32601`,
+		"attestation/generate":                  `-32601`,
+		"applyPatchApproval":                    `-32601`,
+		"execCommandApproval":                   `-32601`,
+	}
+	e := onFake(t, "", nil)
+	for method, answer := range want {
+		end := submit(t, e, method, "one", "!ask "+method).wait(t)
+		if got := strings.ReplaceAll(said(end), " ", ""); !strings.Contains(got, answer) {
+			t.Errorf("%s was answered %q, want %s in it", method, got, answer)
+		}
+	}
+}

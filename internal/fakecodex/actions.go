@@ -1,0 +1,205 @@
+package fakecodex
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// run performs the action of a turn, and what follows from it.
+func (x *execution) run() {
+	switch x.do.name {
+	case "die":
+		x.delta("message", "half a")
+		fatal(x.do.num(0, 3), "thread 'main' panicked in mid-turn")
+	case "die-tool":
+		x.startCommand()
+		fatal(x.do.num(0, 3), "thread 'main' panicked while a command ran")
+	case "orphan":
+		x.orphan()
+	case "mute":
+		x.delta("message", "half a")
+		_ = os.Stdout.Close()
+		return
+	case "deaf":
+		x.s.mu.Lock()
+		x.s.deaf = true
+		x.s.mu.Unlock()
+	case "hang", "stubborn":
+		<-x.ctx.Done()
+	case "hang-terminal":
+		x.terminal()
+		<-x.ctx.Done()
+	case "tool":
+		x.startCommand()
+		x.sleep(x.do.ms(0))
+		x.endCommand("")
+	case "terminal":
+		x.terminal()
+	case "line":
+		x.startCommand()
+		x.endCommand(strings.Repeat("x", x.do.num(0, 0)))
+	case "flood":
+		x.flood(x.do.num(0, 1000), x.do.num(1, 100))
+		return
+	case "fail":
+		failure := object{"message": x.do.rest(1), "codexErrorInfo": x.do.arg(0), "additionalDetails": nil}
+		x.tell("error", object{"error": failure, "willRetry": false})
+		x.end("failed", failure)
+		return
+	case "retry":
+		x.tell("error", object{"error": object{"message": "stream error", "codexErrorInfo": "other"}, "willRetry": true})
+	case "ask":
+		x.question()
+	case "subagent":
+		x.subagent()
+	}
+	if x.ctx.Err() != nil {
+		x.end("interrupted", nil)
+		return
+	}
+	x.reply()
+}
+
+// tell sends a notification of the turn.
+func (x *execution) tell(method string, params object) {
+	x.s.mu.Lock()
+	defer x.s.mu.Unlock()
+	params["turnId"] = x.turn.ID
+	x.s.tell(x.t, method, params)
+}
+
+func (x *execution) delta(itemID, text string) {
+	x.tell("item/agentMessage/delta", object{"itemId": itemID, "delta": text})
+}
+
+func (x *execution) newID(kind string) string {
+	x.s.mu.Lock()
+	defer x.s.mu.Unlock()
+	return x.s.newID(kind)
+}
+
+// complete records an item and tells it.
+func (x *execution) complete(item object) {
+	x.s.mu.Lock()
+	x.turn.Items = append(x.turn.Items, item)
+	x.s.save(x.t)
+	x.s.mu.Unlock()
+	x.tell("item/completed", object{"item": item, "completedAtMs": time.Now().UnixMilli()})
+}
+
+// reply streams the text back, word by word, and completes the turn.
+func (x *execution) reply() {
+	x.s.mu.Lock()
+	text := x.text
+	x.s.mu.Unlock()
+	id := x.newID("message")
+	x.tell("item/started", object{"item": object{"type": "agentMessage", "id": id, "text": ""}})
+	for _, word := range strings.SplitAfter(text, " ") {
+		if x.do.name == "slow-text" && !x.sleep(x.do.ms(0)) {
+			x.end("interrupted", nil)
+			return
+		}
+		x.delta(id, word)
+	}
+	x.finish(id, text)
+}
+
+func (x *execution) finish(id, text string) {
+	x.complete(object{"type": "agentMessage", "id": id, "text": text, "phase": "final_answer"})
+	usage := object{"inputTokens": 7, "cachedInputTokens": 1, "outputTokens": 5, "reasoningOutputTokens": 2, "totalTokens": 12}
+	x.tell("thread/tokenUsage/updated", object{"tokenUsage": object{"last": usage, "total": usage}})
+	x.end("completed", nil)
+}
+
+// sleep reports whether the turn goes on.
+func (x *execution) sleep(d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-x.ctx.Done():
+		return false
+	}
+}
+
+func (x *execution) command(status string) object {
+	return object{"type": "commandExecution", "id": x.started, "command": "sleep 60", "cwd": "/", "status": status, "processId": "p-" + x.started}
+}
+
+func (x *execution) startCommand() {
+	x.started = x.newID("command")
+	x.tell("item/started", object{"item": x.command("inProgress")})
+}
+
+func (x *execution) endCommand(output string) {
+	item := x.command("completed")
+	item["aggregatedOutput"], item["exitCode"] = output, 0
+	x.complete(item)
+}
+
+// terminal starts a command that outlives the turn.
+func (x *execution) terminal() {
+	x.startCommand()
+	x.s.mu.Lock()
+	defer x.s.mu.Unlock()
+	x.t.Terminals = append(x.t.Terminals, object{
+		"itemId": x.started, "processId": "p-" + x.started, "command": "sleep 60", "cwd": "/",
+	})
+}
+
+// flood writes many deltas as fast as the pipe takes them.
+func (x *execution) flood(n, size int) {
+	id := x.newID("message")
+	piece := strings.Repeat("x", size)
+	line := note("item/agentMessage/delta", object{"threadId": x.t.ID, "turnId": x.turn.ID, "itemId": id, "delta": piece})
+	batch := max(1, 60_000/len(line))
+	for left := n; left > 0 && x.ctx.Err() == nil; left -= batch {
+		x.s.write(bytes.Repeat(line, min(left, batch)))
+	}
+	x.finish(id, strings.Repeat(piece, n))
+}
+
+// question asks the client and takes its answer for the text.
+func (x *execution) question() {
+	params := object{"threadId": x.t.ID, "turnId": x.turn.ID, "itemId": x.newID("ask"), "command": "rm -rf <&>", "questions": []any{}}
+	select {
+	case m := <-x.s.ask(x.do.arg(0), params):
+		answer := m.Result
+		if m.Error != nil {
+			answer = m.Error
+		}
+		x.s.mu.Lock()
+		x.text = string(answer)
+		x.s.mu.Unlock()
+		x.tell("serverRequest/resolved", object{"requestId": m.ID})
+	case <-x.ctx.Done():
+	}
+}
+
+// subagent lets a thread talk that the client has not started.
+func (x *execution) subagent() {
+	other := x.newID("subagent")
+	turn := object{"id": x.newID("turn"), "status": "inProgress", "items": []any{}}
+	x.s.notify("thread/started", object{"thread": object{"id": other, "parentThreadId": x.t.ID}})
+	x.s.notify("turn/started", object{"threadId": other, "turn": turn})
+	x.s.notify("item/agentMessage/delta", object{"threadId": other, "turnId": turn["id"], "itemId": "m", "delta": "not yours"})
+	x.s.notify("turn/completed", object{"threadId": other, "turn": turn})
+}
+
+// orphan dies while a grandchild holds its output open. The grandchild ends by
+// itself after a while, should the test not end it.
+func (x *execution) orphan() {
+	holder := exec.Command("sleep", "20")
+	holder.Stdout = os.Stdout
+	holder.SysProcAttr = &syscall.SysProcAttr{Setsid: x.do.arg(1) != "group"}
+	if err := holder.Start(); err != nil {
+		fatal(70, "fakecodex: %v", err)
+	}
+	x.delta("message", "last words")
+	fmt.Fprintf(os.Stderr, "holder %d\n", holder.Process.Pid)
+	fatal(x.do.num(0, 3), "thread 'main' panicked")
+}

@@ -1,0 +1,66 @@
+// Package fakecodex is a codex app-server that misbehaves on demand, for tests.
+// The test binary itself is the child: its TestMain calls [Child] first, and
+// the test starts [Command].
+//
+//	func TestMain(m *testing.M) {
+//		fakecodex.Child()
+//		goleak.VerifyTestMain(m)
+//	}
+//
+//	bin, env := fakecodex.Command("state /dir; turn die 3")
+//
+// Left alone it is a small but correct app-server: initialize, thread/start,
+// resume and unsubscribe, turn/start, steer and interrupt, thread/turns/list,
+// background terminals, account/read. A turn streams its text back in deltas
+// and completes; a turn/start on a busy thread is folded into the running turn,
+// as codex does it.
+//
+// # Scripts
+//
+// A script is a list of steps, separated by semicolons. Those that concern the
+// whole run:
+//
+//	state DIR             keep threads in DIR, so that the next run can resume them
+//	once                  with state: only the first run in DIR misbehaves
+//	exit CODE             end at once, with words on stderr
+//	no-answer METHOD      never answer calls of METHOD
+//	refuse METHOD TEXT…   refuse calls of METHOD with -32600 and TEXT
+//	slow METHOD MS        answer calls of METHOD late, and out of order
+//	long METHOD BYTES     answer calls of METHOD with a result of BYTES
+//	string-answers        answer with the call's id as a string
+//	ids KIND              number requests to the client as KIND: string or negative
+//	noise                 print lines that are no messages among the others
+//	ignore-end            ignore the end of stdin
+//	ignore-term           ignore SIGTERM
+//	turn ACTION …         what every turn does whose text names no action
+//
+// # Actions of a turn
+//
+// The text of a turn may name its action: "!die 3".
+//
+//	echo                  the default: the text comes back
+//	slow-text MS          the text comes back, a word each MS
+//	die CODE              end in mid-turn, after a first delta, with words on stderr
+//	die-tool CODE         likewise, after a command was started
+//	die-early CODE        after the answer of turn/start; nothing is in the history
+//	die-before CODE       before the answer of turn/start; nothing is in the history
+//	die-done CODE         with the turn completed in the history, but not on stdout
+//	orphan CODE [group]   die while a grandchild holds stdout, in a session of its own or in the group;
+//	                      its number is on stderr: "holder 1234"
+//	mute                  close stdout and live on
+//	deaf                  stop reading stdin
+//	hang                  say nothing until interrupted
+//	stubborn              say nothing, interrupted or not
+//	lose-completed        everything but turn/completed and thread/status/changed{idle}
+//	lose-completed-idle   everything but turn/completed
+//	no-start-answer       the turn runs, but turn/start is not answered
+//	tool MS               a command of MS, then the text
+//	terminal              a command that stays behind as a background terminal, then the text
+//	hang-terminal         a command that runs until the turn is interrupted, and survives that
+//	flood N M             N deltas of M bytes
+//	line BYTES            a command whose output is one line of BYTES
+//	fail CODE TEXT…       the turn fails
+//	retry                 an error that will be retried, then the text
+//	ask METHOD            a request to the client; its answer comes back as the text
+//	subagent              another thread talks in between
+package fakecodex

@@ -1,0 +1,140 @@
+package fakecodex
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// An execution is a turn that runs, on a goroutine of its own.
+type execution struct {
+	s       *server
+	t       *thread
+	turn    *turn
+	do      step
+	text    string // what comes back
+	ctx     context.Context
+	stop    context.CancelFunc // turn/interrupt
+	started string             // the command that is open; or empty
+}
+
+// action returns what a turn does: what its text names, or what the script says.
+func (s *server) action(text string) step {
+	if name, ok := strings.CutPrefix(text, "!"); ok {
+		if steps := parse(name); len(steps) > 0 {
+			return steps[0]
+		}
+	}
+	return s.turn
+}
+
+// startTurn starts a turn, or folds the input into the one that runs. The
+// caller holds s.mu.
+func (s *server) startTurn(id json.RawMessage, p params) {
+	t := s.threads[p.ThreadID]
+	if t == nil {
+		s.refuse(id, "thread not found: "+p.ThreadID)
+		return
+	}
+	if t.active != nil {
+		s.addInput(t, p)
+		s.answer(id, object{"turn": t.active.view("notLoaded")})
+		return
+	}
+	do := s.action(p.text())
+	if do.name == "die-before" {
+		fatal(do.num(0, 3), "thread 'main' panicked before the turn")
+	}
+	started := &turn{ID: s.newID("turn"), Status: "inProgress"}
+	if do.name != "no-start-answer" {
+		s.answer(id, object{"turn": started.view("notLoaded")})
+	}
+	if do.name == "die-early" {
+		fatal(do.num(0, 3), "thread 'main' panicked early in the turn")
+	}
+	t.Turns, t.active = append(t.Turns, started), started
+	ctx, stop := context.WithCancel(context.Background())
+	t.running = &execution{s: s, t: t, turn: started, do: do, text: p.text(), ctx: ctx, stop: stop}
+	s.tell(t, "thread/status/changed", object{"status": object{"type": "active", "activeFlags": []any{}}})
+	s.tell(t, "turn/started", object{"turn": started.view("notLoaded")})
+	s.addInput(t, p)
+	go t.running.run()
+}
+
+// addInput records a user's message in the running turn. The caller holds s.mu.
+func (s *server) addInput(t *thread, p params) {
+	item := object{"type": "userMessage", "id": s.newID("item"), "clientId": p.ClientID, "content": p.Input}
+	t.active.Items = append(t.active.Items, item)
+	s.save(t)
+	for _, method := range []string{"item/started", "item/completed"} {
+		s.tell(t, method, object{"turnId": t.active.ID, "item": item})
+	}
+}
+
+// tell sends a notification of a thread, if anybody follows it. The caller holds s.mu.
+func (s *server) tell(t *thread, method string, params object) {
+	if t.Subscribed {
+		params["threadId"] = t.ID
+		s.notify(method, params)
+	}
+}
+
+func (s *server) steer(p params) (any, error) {
+	t := s.threads[p.ThreadID]
+	switch {
+	case t == nil:
+		return nil, fmt.Errorf("thread not found: %s", p.ThreadID)
+	case t.active == nil:
+		return nil, errors.New("no active turn to steer")
+	case t.active.ID != p.ExpectedTurnID:
+		return nil, fmt.Errorf("expected active turn id `%s` but found `%s`", p.ExpectedTurnID, t.active.ID)
+	}
+	s.addInput(t, p)
+	t.running.text += "\n" + p.text()
+	return object{"turnId": t.active.ID}, nil
+}
+
+// interrupt answers first and ends the turn then. The caller holds s.mu.
+func (s *server) interrupt(id json.RawMessage, p params) {
+	t := s.threads[p.ThreadID]
+	switch {
+	case t == nil:
+		s.refuse(id, "thread not found: "+p.ThreadID)
+	case t.active == nil:
+		s.refuse(id, "no active turn to interrupt")
+	case t.active.ID != p.TurnID:
+		s.refuse(id, fmt.Sprintf("expected active turn id %s but found %s", p.TurnID, t.active.ID))
+	default:
+		s.answer(id, object{})
+		if t.running.do.name != "stubborn" {
+			t.running.stop()
+		}
+	}
+}
+
+// end settles the turn.
+func (x *execution) end(status string, failure object) {
+	x.s.mu.Lock()
+	defer x.s.mu.Unlock()
+	x.stop()
+	x.turn.Status, x.turn.Error = status, failure
+	x.s.save(x.t)
+	if x.do.name == "die-done" {
+		fatal(x.do.num(0, 3), "thread 'main' panicked after the turn")
+	}
+	x.t.active, x.t.running = nil, nil
+	if x.do.name == "lose-completed" {
+		return
+	}
+	x.s.tell(x.t, "thread/status/changed", object{"status": object{"type": "idle"}})
+	if x.do.name == "lose-completed-idle" {
+		return
+	}
+	view := x.turn.view("summary")
+	if status == "interrupted" {
+		view["items"] = []any{}
+	}
+	x.s.tell(x.t, "turn/completed", object{"turn": view})
+}

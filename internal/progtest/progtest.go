@@ -1,0 +1,174 @@
+// Package progtest builds the program and runs it for tests and benchmarks, with
+// a codex home, a state and a working directory of its own, and checks that
+// nothing of it is left.
+package progtest
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
+)
+
+// Patience bounds every wait; reaching it is a failure.
+const Patience = 60 * time.Second
+
+// Main builds the program, calls run with its path, and removes it. It is for
+// TestMain: os.Exit(progtest.Main(…)).
+func Main(run func(binary string) int) int {
+	dir, err := os.MkdirTemp("", "runtime-test-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	binary := filepath.Join(dir, "runtime")
+	build := exec.Command("go", "build", "-trimpath", "-o", binary, "github.com/Molecule-AI/molecule-codex-runtime/cmd/runtime")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, out)
+		return 1
+	}
+	return run(binary)
+}
+
+// A Program is one running runtime.
+type Program struct {
+	URL  string
+	Work string // its working directory
+	Home string // its CODEX_HOME
+
+	tb     testing.TB
+	cmd    *exec.Cmd
+	exited chan struct{}
+
+	mu  sync.Mutex // guards log
+	log bytes.Buffer
+}
+
+// Start runs binary serve until the test ends and waits until it listens.
+// Settings are NAME=value; later ones win.
+func Start(tb testing.TB, binary string, settings ...string) *Program {
+	tb.Helper()
+	p := &Program{tb: tb, exited: make(chan struct{}), Work: codextest.Dir(tb, "work"), Home: codextest.Home(tb)}
+	p.cmd = exec.Command(binary, "serve")
+	p.cmd.Env = append([]string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + codextest.Dir(tb, "user"), "TMPDIR=" + os.TempDir(),
+		"CODEX_BIN=" + codextest.Bin(tb), "CODEX_HOME=" + p.Home,
+		"RUNTIME_ADDR=127.0.0.1:0", "RUNTIME_STATE_DIR=" + codextest.Dir(tb, "state"), "RUNTIME_WORKDIR=" + p.Work,
+	}, settings...)
+	stderr, err := p.cmd.StderrPipe()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if err := p.cmd.Start(); err != nil {
+		tb.Fatal(err)
+	}
+	listening := make(chan string, 1)
+	go p.follow(stderr, listening)
+	tb.Cleanup(p.end)
+	select {
+	case addr := <-listening:
+		p.URL = "http://" + addr
+	case <-p.exited:
+		tb.Fatalf("the program ended before it listened:\n%s", p.Log())
+	case <-time.After(Patience):
+		tb.Fatalf("the program does not listen:\n%s", p.Log())
+	}
+	return p
+}
+
+// follow keeps the log and finds the address in it; then it reaps the program.
+func (p *Program) follow(stderr io.Reader, listening chan<- string) {
+	lines := bufio.NewScanner(stderr)
+	lines.Buffer(nil, 16<<20)
+	for lines.Scan() {
+		p.mu.Lock()
+		p.log.Write(append(lines.Bytes(), '\n'))
+		p.mu.Unlock()
+		var line struct{ Msg, Addr string }
+		if json.Unmarshal(lines.Bytes(), &line) == nil && line.Msg == "listening" {
+			listening <- line.Addr
+		}
+	}
+	_ = p.cmd.Wait()
+	close(p.exited)
+}
+
+// Log returns what the program has logged so far.
+func (p *Program) Log() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.log.String()
+}
+
+// Pid returns the program's process id.
+func (p *Program) Pid() int { return p.cmd.Process.Pid }
+
+// Exited is closed when the program has ended.
+func (p *Program) Exited() <-chan struct{} { return p.exited }
+
+// Signal sends the program a signal.
+func (p *Program) Signal(sig syscall.Signal) {
+	p.tb.Helper()
+	if err := p.cmd.Process.Signal(sig); err != nil {
+		p.tb.Errorf("signal %v: %v", sig, err)
+	}
+}
+
+// end stops the program as an operator would, and checks that nothing is left.
+func (p *Program) end() {
+	family := Descendants(p.Pid())
+	_ = p.cmd.Process.Signal(syscall.SIGTERM)
+	select {
+	case <-p.exited:
+	case <-time.After(20 * time.Second):
+		_ = p.cmd.Process.Kill()
+		<-p.exited
+		p.tb.Errorf("the program did not end within 20 s of SIGTERM")
+	}
+	for _, pid := range family {
+		WaitFor(p.tb, fmt.Sprintf("process %d of the program to be gone", pid), func() bool { return !Alive(pid) })
+	}
+	if p.tb.Failed() {
+		p.tb.Logf("the program's log:\n%s", p.Log())
+	}
+}
+
+// Child returns the process id of the codex child, waiting for it.
+func (p *Program) Child() int {
+	p.tb.Helper()
+	var pid int
+	WaitFor(p.tb, "codex to run", func() bool {
+		for _, candidate := range children(p.Pid()) {
+			if name, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", candidate)); strings.HasPrefix(string(name), "codex") {
+				pid = candidate
+			}
+		}
+		return pid != 0
+	})
+	return pid
+}
+
+// WaitFor looks until ok holds, and fails the test if it never does.
+func WaitFor(tb testing.TB, what string, ok func() bool) {
+	tb.Helper()
+	deadline := time.Now().Add(Patience)
+	for !ok() {
+		if time.Now().After(deadline) {
+			tb.Fatalf("waited %s in vain for %s", Patience, what)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
