@@ -1,0 +1,52 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"time"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+)
+
+// A bodyError says why a body could not be read, and with which status.
+type bodyError struct {
+	status int
+	text   string
+}
+
+func (e *bodyError) Error() string { return e.text }
+
+// readBody reads a whole body within the bounds of the configuration. net/http
+// lifts the read deadline when the body has been read, and watches the
+// connection without one.
+func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	rc := http.NewResponseController(w)
+	_ = rc.SetReadDeadline(time.Now().Add(s.cfg.BodyTimeout)) // test recorders have none
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.cfg.MaxBody))
+	if err == nil {
+		return body, nil
+	}
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return nil, &bodyError{http.StatusRequestEntityTooLarge,
+			fmt.Sprintf("the request body is larger than %d bytes; send large files by URL", s.cfg.MaxBody)}
+	}
+	return nil, &bodyError{http.StatusBadRequest, "the request body ended early or came too slowly"}
+}
+
+// checkContentType accepts JSON, and a missing header, since nothing else can be
+// meant. It also keeps out the requests that any web page may send unasked.
+func checkContentType(r *http.Request) error {
+	given := r.Header.Get("Content-Type")
+	if given == "" {
+		return nil
+	}
+	switch media, _, err := mime.ParseMediaType(given); {
+	case err == nil && (media == "application/json" || media == "application/a2a+json"):
+		return nil
+	default:
+		return a2a.NewError(a2a.ErrUnsupportedContentType, "Content-Type is "+quote(given)+"; send application/json")
+	}
+}

@@ -1,0 +1,32 @@
+// Package server is the HTTP front of the runtime: every route, and every rule
+// about who may call it and what a call may look like, in front of an
+// [a2asrv.RequestHandler].
+//
+// JSON-RPC for A2A 1.0 and 0.3 stands at / and /a2a and is switched by method
+// name. The types, the 0.3 conversion and the plain HTTP+JSON calls are the
+// SDK's. The JSON-RPC envelope and the four streaming methods are ours, because
+// the SDK rounds large ids, reports the errors of a stream behind a 200, and
+// shows callers the texts of its own decoding errors.
+//
+// A request passes, in this order: path cleaning, request id and log, panic
+// barrier, Host and Origin, token, route. Behind the route stands [guard],
+// which every binding shares: it validates what all versions have in common and
+// decides, in one place, which error texts a caller may see.
+//
+// # Ownership
+//
+// [Server.Serve] owns the listener, the connections and the goroutine that
+// accepts them. When it returns, the listener is closed and every connection
+// has been closed. A stream owns one goroutine, for its keep-alive comments,
+// which has ended before the handler of its request returns. Nothing here owns
+// a turn: the contexts of requests end with them, and a handler that wants its
+// work to go on detaches it.
+//
+// # Concurrency
+//
+// All methods may be called concurrently. Each write to a connection has a
+// deadline of its own, so a reader that has stalled costs its own request and
+// nothing else. An iterator of events is consumed by the goroutine of its
+// request at the speed of its reader: the handler that produces it must not
+// make a turn wait for it.
+package server

@@ -1,0 +1,190 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"strings"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/a2aproject/a2a-go/v2/a2asrv"
+)
+
+// null is the id of a response to what has none, and an empty 0.3 result.
+var null = json.RawMessage("null") //nolint:gochecknoglobals // a constant
+
+// An envelope is a JSON-RPC request. The id is kept as it was written, because
+// it is echoed as it was written.
+type envelope struct {
+	JSONRPC json.RawMessage `json:"jsonrpc"`
+	ID      json.RawMessage `json:"id"`
+	Method  json.RawMessage `json:"method"`
+	Params  json.RawMessage `json:"params"`
+}
+
+type response struct {
+	JSONRPC string          `json:"jsonrpc"`
+	ID      json.RawMessage `json:"id"`
+	Result  any             `json:"result"`
+}
+
+type errorResponse struct {
+	JSONRPC string          `json:"jsonrpc"`
+	ID      json.RawMessage `json:"id"`
+	Error   *rpcError       `json:"error"`
+}
+
+// jsonrpc is the JSON-RPC door of both versions. As the binding has it, all
+// answers to what could be read are 200.
+func (s *Server) jsonrpc(w http.ResponseWriter, r *http.Request) {
+	body, err := s.readBody(w, r)
+	if err != nil {
+		s.refuseBody(w, err)
+		return
+	}
+	c, err := s.open(r, body)
+	if err != nil {
+		writeRPCError(w, http.StatusOK, c, err)
+		return
+	}
+	ctx, _ := a2asrv.NewCallContext(r.Context(), a2asrv.NewServiceParams(r.Header))
+	r = r.WithContext(ctx)
+	if c.method.stream != nil {
+		s.serveStream(w, r, c.method.stream(ctx, c.params), rpcFraming{c})
+		return
+	}
+	result, err := s.callRPC(r, c)
+	if err != nil {
+		writeRPCError(w, http.StatusOK, c, err)
+		return
+	}
+	writeJSON(w, http.StatusOK, response{JSONRPC: "2.0", ID: c.id, Result: result})
+}
+
+// callRPC calls a method. What panics here is the conversion of the parameters
+// or the result: the handler's own panics end in [guard].
+func (s *Server) callRPC(r *http.Request, c rpcCall) (result any, err error) {
+	defer s.guard.rescue(r.Context(), "jsonrpc", &err)
+	result, err = c.method.unary(r.Context(), c.params)
+	if err == nil {
+		// Encoded here, so that a result that cannot be is an error with an id.
+		result, err = marshal(result)
+	}
+	return result, s.guard.public(r.Context(), "jsonrpc", err)
+}
+
+func marshal(v any) (json.RawMessage, error) {
+	b, err := encode(v)
+	return bytes.TrimRight(b, "\n"), err
+}
+
+// An rpcCall is a request that has been read as far as it could be.
+type rpcCall struct {
+	id     json.RawMessage // fit for the response
+	v0     bool            // a method of 0.3 by its name, known or not
+	method method
+	params json.RawMessage
+}
+
+// open reads a request. What it returns is fit for the response even if there
+// is an error.
+func (s *Server) open(r *http.Request, body []byte) (rpcCall, error) {
+	c := rpcCall{id: null}
+	env, err := parseEnvelope(body)
+	if err != nil {
+		return c, err
+	}
+	id, err := env.id()
+	if err != nil {
+		return c, err
+	}
+	c.id = id
+	method, methodErr := s.find(&c, env.Method)
+	if err := checkContentType(r); err != nil {
+		return c, err
+	}
+	if string(env.JSONRPC) != `"2.0"` {
+		return c, invalidRequest(`the member jsonrpc must be "2.0"`)
+	}
+	if err := checkVersion(r); err != nil {
+		return c, err
+	}
+	if methodErr != nil {
+		return c, methodErr
+	}
+	if len(env.Params) == 0 || bytes.Equal(env.Params, null) {
+		env.Params = json.RawMessage("{}")
+	}
+	if env.Params[0] != '{' {
+		return c, invalidParams("params must be an object")
+	}
+	c.method, c.params = method, env.Params
+	return c, nil
+}
+
+func parseEnvelope(body []byte) (env envelope, err error) {
+	body = bytes.TrimLeft(body, " \t\r\n")
+	if len(body) == 0 {
+		return env, a2a.NewError(a2a.ErrParseError, "the body is empty; send a JSON-RPC request")
+	}
+	if !json.Valid(body) {
+		return env, a2a.NewError(a2a.ErrParseError, "the body is not well-formed JSON")
+	}
+	if body[0] == '[' {
+		return env, invalidRequest("batches are not supported; send one request at a time")
+	}
+	if body[0] != '{' || json.Unmarshal(body, &env) != nil {
+		return env, invalidRequest("the body must be a JSON-RPC request object")
+	}
+	return env, nil
+}
+
+// id returns the id to echo. A request without one would be a notification,
+// and A2A has none.
+func (e *envelope) id() (json.RawMessage, error) {
+	switch {
+	case len(e.ID) == 0:
+		return nil, invalidRequest("the member id is missing; notifications are not supported")
+	case bytes.IndexByte([]byte(`"-0123456789n`), e.ID[0]) < 0:
+		return nil, invalidRequest("the member id must be a string, a number or null")
+	}
+	return e.ID, nil
+}
+
+// find returns the method of that name: those of 0.3 have a slash in it.
+func (s *Server) find(c *rpcCall, raw json.RawMessage) (method, error) {
+	var name string
+	if len(raw) == 0 || bytes.Equal(raw, null) {
+		return method{}, invalidRequest("the member method is missing")
+	}
+	if err := json.Unmarshal(raw, &name); err != nil {
+		return method{}, a2a.NewError(a2a.ErrMethodNotFound, "the member method must be a string")
+	}
+	if name == "" {
+		return method{}, invalidRequest("the member method is empty")
+	}
+	table := s.v1
+	if strings.Contains(name, "/") {
+		c.v0 = true
+		table = s.v0
+	}
+	m, ok := table[name]
+	if !ok {
+		return method{}, a2a.NewError(a2a.ErrMethodNotFound, "there is no method "+quote(name))
+	}
+	return m, nil
+}
+
+func (s *Server) refuseBody(w http.ResponseWriter, err error) {
+	status := http.StatusBadRequest
+	if be, ok := err.(*bodyError); ok { //nolint:errorlint // made by readBody, never wrapped
+		status = be.status
+	}
+	s.log.Debug("request body refused", slog.Int("status", status), slog.Any("err", err))
+	writeRPCError(w, status, rpcCall{id: null}, invalidRequest("%s", err.Error()))
+}
+
+func writeRPCError(w http.ResponseWriter, status int, c rpcCall, err error) {
+	writeJSON(w, status, errorResponse{JSONRPC: "2.0", ID: c.id, Error: toRPC(err, c.v0)})
+}

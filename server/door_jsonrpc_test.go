@@ -1,0 +1,283 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+)
+
+const (
+	v0Hi = `{"jsonrpc":"2.0","id":1,"method":"message/send","params":{"message":{"kind":"message","messageId":"m1","role":"user","parts":[{"kind":"text","text":"hi"}]}}}`
+	v1Hi = `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"m1","role":"ROLE_USER","parts":[{"text":"hi"}]}}}`
+)
+
+func v1Send(params string) string {
+	return `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":` + params + `}`
+}
+
+func TestBothVersionsOnBothPaths(t *testing.T) {
+	ts := start(t, Config{})
+	for _, path := range []string{"/", "/a2a", "/a2a/", "//a2a"} {
+		if got := do(t, "POST", ts.URL+path, v0Hi).body; !strings.Contains(got, `"kind":"task"`) || !strings.Contains(got, `"state":"completed"`) {
+			t.Errorf("0.3 at %s: %s", path, got)
+		}
+		if got := do(t, "POST", ts.URL+path, v1Hi).body; !strings.Contains(got, `"result":{"task":{`) || !strings.Contains(got, "TASK_STATE_COMPLETED") {
+			t.Errorf("1.0 at %s: %s", path, got)
+		}
+	}
+}
+
+func TestIDsAreEchoedAsWritten(t *testing.T) {
+	ts := start(t, Config{})
+	for _, id := range []string{`"a"`, `""`, `"\u00e9<&>"`, `7`, `-1`, `1.50`, `12345678901234567890`, `1e400`, `null`} {
+		for _, method := range []string{"GetTask", "tasks/get", "tasks/resubscribe", "SubscribeToTask", "nope", "no/pe"} {
+			body := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":%q,"params":{"id":"T1"}}`, id, method)
+			got := do(t, "POST", ts.URL, body).body
+			if want := `{"jsonrpc":"2.0","id":` + id + `,`; !strings.HasPrefix(strings.TrimPrefix(got, "data: "), want) {
+				t.Errorf("%s with id %s: %s", method, id, got)
+			}
+		}
+	}
+}
+
+func TestBadRequests(t *testing.T) {
+	deep := strings.Repeat("[", 10_000)
+	tests := []struct {
+		name, body string
+		code       int
+		text       string // in the error's message
+	}{
+		{"empty", "", -32700, "empty"},
+		{"blank", " \n", -32700, "empty"},
+		{"malformed", `{"jsonrpc":`, -32700, "well-formed"},
+		{"trailing", v1Hi + "x", -32700, "well-formed"},
+		{"two", v1Hi + v1Hi, -32700, "well-formed"},
+		{"batch", "[" + v1Hi + "]", -32600, "batches"},
+		{"emptyBatch", "[]", -32600, "batches"},
+		{"scalar", `"x"`, -32600, "object"},
+		{"null", `null`, -32600, "object"},
+		{"nestedOpen", deep, -32700, "well-formed"},
+		{"nestedClosed", deep + strings.Repeat("]", 10_000), -32600, "batches"},
+		{"nestedParams", `{"jsonrpc":"2.0","id":1,"method":"GetTask","params":` + deep + "1" + strings.Repeat("]", 10_000) + `}`, -32700, "well-formed"},
+		{"nestedBelowTheLimit", v1Send(`{"message_x":` + deep[:9_000] + "1" + strings.Repeat("]", 9_000) + `}`), -32602, "message is missing"},
+		{"nestedObjects", v1Send(strings.Repeat(`{"a_b":`, 9_000) + "1" + strings.Repeat("}", 9_000)), -32602, "message is missing"},
+		{"noVersion", `{"id":1,"method":"GetTask"}`, -32600, "jsonrpc"},
+		{"wrongVersion", `{"jsonrpc":"1.0","id":1,"method":"GetTask"}`, -32600, "jsonrpc"},
+		{"notification", `{"jsonrpc":"2.0","method":"GetTask"}`, -32600, "notifications"},
+		{"objectID", `{"jsonrpc":"2.0","id":{},"method":"GetTask"}`, -32600, "id must be"},
+		{"boolID", `{"jsonrpc":"2.0","id":true,"method":"GetTask"}`, -32600, "id must be"},
+		{"noMethod", `{"jsonrpc":"2.0","id":1}`, -32600, "method is missing"},
+		{"emptyMethod", `{"jsonrpc":"2.0","id":1,"method":""}`, -32600, "empty"},
+		{"numberMethod", `{"jsonrpc":"2.0","id":1,"method":7}`, -32601, "string"},
+		{"unknownMethod", `{"jsonrpc":"2.0","id":1,"method":"Dance"}`, -32601, `"Dance"`},
+		{"unknownMethodV0", `{"jsonrpc":"2.0","id":1,"method":"tasks/dance"}`, -32601, `"tasks/dance"`},
+		{"longMethod", `{"jsonrpc":"2.0","id":1,"method":"` + strings.Repeat("x", 1<<20) + `"}`, -32601, "…"},
+		{"arrayParams", `{"jsonrpc":"2.0","id":1,"method":"GetTask","params":["T1"]}`, -32602, "object"},
+		{"noParams", `{"jsonrpc":"2.0","id":1,"method":"GetTask"}`, -32602, "id of the task"},
+		{"noParamsV0", `{"jsonrpc":"2.0","id":1,"method":"message/send"}`, -32602, "message is missing"},
+		{"wrongType", `{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":7}}`, -32602, "number"},
+		{"unknownTask", `{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"nope"}}`, -32001, "task not found"},
+		{"negativeHistory", `{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"T1","historyLength":-1}}`, -32602, "historyLength"},
+		{"negativeHistoryV0", `{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"id":"T1","historyLength":-1}}`, -32602, "historyLength"},
+		{"badState", `{"jsonrpc":"2.0","id":1,"method":"ListTasks","params":{"status":"TASK_STATE_DANCING"}}`, -32602, "DANCING"},
+		{"badPageSize", `{"jsonrpc":"2.0","id":1,"method":"ListTasks","params":{"pageSize":101}}`, -32602, "between"},
+		{"noMessage", v1Send(`{}`), -32602, "message is missing"},
+		{"noMessageID", v1Send(`{"message":{"role":"ROLE_USER","parts":[{"text":"x"}]}}`), -32602, "messageId"},
+		{"wizard", v1Send(`{"message":{"messageId":"m","role":"wizard","parts":[{"text":"x"}]}}`), -32602, "wizard"},
+		{"v0RoleInV1", v1Send(`{"message":{"messageId":"m","role":"user","parts":[{"text":"x"}]}}`), -32602, "role"},
+		{"noParts", v1Send(`{"message":{"messageId":"m","role":"ROLE_USER","parts":[]}}`), -32602, "parts is empty"},
+		{"nullPart", v1Send(`{"message":{"messageId":"m","role":"ROLE_USER","parts":[null]}}`), -32602, "parts[0]"},
+		{"emptyPart", v1Send(`{"message":{"messageId":"m","role":"ROLE_USER","parts":[{}]}}`), -32602, "exactly one"},
+		{"twoContents", v1Send(`{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"a","url":"b"}]}}`), -32602, "exactly one"},
+		{"numberText", v1Send(`{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":7}]}}`), -32602, "parts[0].text"},
+		{"badBase64", v1Send(`{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"raw":"%%"}]}}`), -32602, "params"},
+		{"pushOff", `{"jsonrpc":"2.0","id":1,"method":"GetTaskPushNotificationConfig","params":{}}`, -32003, "push notification"},
+	}
+	ts := start(t, Config{})
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			a := do(t, "POST", ts.URL, tt.body)
+			got := a.rpc(t)
+			if a.status != 200 || got.Error == nil || got.Error.Code != tt.code || !strings.Contains(got.Error.Message, tt.text) {
+				t.Fatalf("status %d, body %.300s; want code %d and %q", a.status, a.body, tt.code, tt.text)
+			}
+			if ct := a.header.Get("Content-Type"); ct != "application/json" {
+				t.Errorf("Content-Type = %q", ct)
+			}
+			if strings.Contains(a.body, "Go struct") || strings.Contains(a.body, "json:") || len(a.body) > 1024 {
+				t.Errorf("internals or too much in %.300s", a.body)
+			}
+			v0 := strings.Contains(tt.body, `"tasks/`) || strings.Contains(tt.body, `"message/`)
+			if data := string(got.Error.Data); !strings.Contains(data, `"domain":"a2a-protocol.org"`) || (data[0] == '{') != v0 {
+				t.Errorf("data = %s, want an ErrorInfo in a list, or an object in 0.3", data)
+			}
+		})
+	}
+}
+
+func TestVersionHeader(t *testing.T) {
+	ts := start(t, Config{})
+	for version, ok := range map[string]bool{
+		"": true, "1.0": true, "0.3": true, "1.0.7": true, "0.3.0": true, " 1.0 ": true,
+		"99.0": false, "1.1": false, "1": false, "1.0.x": false, "1.00": false, "x": false,
+	} {
+		for _, body := range []string{v0Hi, v1Hi} {
+			got := do(t, "POST", ts.URL, body, "A2A-Version", version).rpc(t)
+			if refused := got.Error != nil; refused == ok || refused && (got.Error.Code != -32009 || !strings.Contains(string(got.Error.Data), "supportedVersions")) {
+				t.Errorf("version %q: %+v", version, got.Error)
+			}
+		}
+	}
+	if got := do(t, "POST", ts.URL+"/?A2A-Version=99.0", v1Hi).rpc(t); got.Error == nil || got.Error.Code != -32009 {
+		t.Errorf("version in the query: %+v", got)
+	}
+	if a := do(t, "GET", ts.URL+"/tasks/T1", "", "A2A-Version", "99.0"); a.status != 400 || !strings.Contains(a.body, "VERSION_NOT_SUPPORTED") {
+		t.Errorf("HTTP+JSON: %d %s", a.status, a.body)
+	}
+}
+
+func TestContentType(t *testing.T) {
+	ts := start(t, Config{})
+	for ct, ok := range map[string]bool{
+		"": true, "application/json": true, "application/json; charset=utf-8": true, "application/a2a+json": true,
+		"text/plain": false, "application/x-www-form-urlencoded": false, "garbage/;;": false,
+	} {
+		got := do(t, "POST", ts.URL, v1Hi, "Content-Type", ct).rpc(t)
+		if refused := got.Error != nil; refused == ok || refused && got.Error.Code != -32005 {
+			t.Errorf("content type %q: %+v", ct, got.Error)
+		}
+		if a := do(t, "POST", ts.URL+"/message:send", `{"message":{"messageId":"m1","role":"ROLE_USER","parts":[{"text":"hi"}]}}`, "Content-Type", ct); (a.status == 200) != ok || !ok && a.status != 415 {
+			t.Errorf("HTTP+JSON with content type %q: %d %s", ct, a.status, a.body)
+		}
+	}
+}
+
+func TestBodyBound(t *testing.T) {
+	ts := start(t, Config{MaxBody: 4 << 10})
+	big := v1Send(`{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"` + strings.Repeat("x", 5<<10) + `"}]}}`)
+	a := do(t, "POST", ts.URL, big)
+	if got := a.rpc(t); a.status != http.StatusRequestEntityTooLarge || got.Error == nil || !strings.Contains(got.Error.Message, "4096 bytes") {
+		t.Errorf("JSON-RPC: %d %s", a.status, a.body)
+	}
+	if a := do(t, "POST", ts.URL+"/message:send", big); a.status != http.StatusRequestEntityTooLarge || !strings.Contains(a.body, "4096 bytes") {
+		t.Errorf("HTTP+JSON: %d %s", a.status, a.body)
+	}
+}
+
+func TestErrorsOfTheHandler(t *testing.T) {
+	secret := errors.New("open /secret/path: permission denied")
+	tests := []struct {
+		name string
+		err  error
+		code int
+		text string
+	}{
+		{"plain", secret, -32603, "internal error"},
+		{"wrappedInternal", fmt.Errorf("%w: %w", a2a.ErrInternalError, secret), -32603, "internal error"},
+		{"wrappedServer", fmt.Errorf("%w: %w", a2a.ErrServerError, secret), -32603, "internal error"},
+		{"written", a2a.NewError(a2a.ErrInternalError, "codex is not there"), -32603, "codex is not there"},
+		{"writtenAndWrapped", fmt.Errorf("store: %w", a2a.NewError(a2a.ErrUnsupportedOperation, "it has ended")), -32004, "it has ended"},
+		{"writtenAroundNoSentinel", a2a.NewError(secret, "secret for nobody"), -32603, "internal error"},
+		{"sentinel", fmt.Errorf("cancel: %w", a2a.ErrTaskNotCancelable), -32002, "cannot be canceled"},
+		{"two", fmt.Errorf("%w: %w", a2a.ErrInvalidParams, a2a.ErrTaskNotFound), -32001, "task not found"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			h := &fakeHandler{
+				send: func(context.Context, *a2a.SendMessageRequest) (a2a.SendMessageResult, error) { return nil, tt.err },
+				get:  func(context.Context, *a2a.GetTaskRequest) (*a2a.Task, error) { return nil, tt.err },
+			}
+			ts := start(t, Config{Handler: h})
+			for _, a := range []answer{
+				do(t, "POST", ts.URL, v1Hi), do(t, "POST", ts.URL, v0Hi), do(t, "GET", ts.URL+"/tasks/T1", ""),
+				do(t, "GET", ts.URL+"/v1/tasks/T1", ""),
+			} {
+				if strings.Contains(a.body, "secret") || !strings.Contains(a.body, tt.text) {
+					t.Errorf("body %s", a.body)
+				}
+			}
+			if got := do(t, "POST", ts.URL, v1Hi).rpc(t); got.Error == nil || got.Error.Code != tt.code {
+				t.Errorf("error %+v, want code %d", got.Error, tt.code)
+			}
+		})
+	}
+}
+
+func TestPanics(t *testing.T) {
+	boom := func() { panic("secret of the stack") }
+	h := &fakeHandler{
+		send: func(context.Context, *a2a.SendMessageRequest) (a2a.SendMessageResult, error) { boom(); return nil, nil },
+		stream: func(context.Context, *a2a.SendMessageRequest) Events {
+			return func(yield func(a2a.Event, error) bool) { boom() }
+		},
+		get: func(context.Context, *a2a.GetTaskRequest) (*a2a.Task, error) { boom(); return nil, nil },
+	}
+	ts := start(t, Config{Handler: h})
+	v0Stream := strings.Replace(v0Hi, "message/send", "message/stream", 1)
+	v1Stream := strings.Replace(v1Hi, "SendMessage", "SendStreamingMessage", 1)
+	params := `{"message":{"messageId":"m1","role":"ROLE_USER","parts":[{"text":"hi"}]}}`
+	v0REST := `{"message":{"messageId":"q1","role":"ROLE_USER","content":[{"text":"hi"}]}}`
+	for name, a := range map[string]answer{
+		"v1": do(t, "POST", ts.URL, v1Hi), "v0": do(t, "POST", ts.URL, v0Hi),
+		"v1Stream": do(t, "POST", ts.URL, v1Stream), "v0Stream": do(t, "POST", ts.URL, v0Stream),
+		"rest": do(t, "POST", ts.URL+"/message:send", params), "restStream": do(t, "POST", ts.URL+"/message:stream", params),
+		"restGet": do(t, "GET", ts.URL+"/tasks/T1", ""), "v0REST": do(t, "POST", ts.URL+"/v1/message:send", v0REST),
+		"v0RESTStream": do(t, "POST", ts.URL+"/v1/message:stream", v0REST),
+	} {
+		if strings.Contains(a.body, "secret") || strings.Contains(a.body, "goroutine") || !strings.Contains(a.body, "internal error") {
+			t.Errorf("%s: %d %s", name, a.status, a.body)
+		}
+	}
+}
+
+// Whichever binding calls, a panic of the handler ends in the guard.
+func TestGuardRescues(t *testing.T) {
+	h := &fakeHandler{
+		send: func(context.Context, *a2a.SendMessageRequest) (a2a.SendMessageResult, error) { panic("x") },
+		stream: func(context.Context, *a2a.SendMessageRequest) Events {
+			return func(yield func(a2a.Event, error) bool) {
+				yield(&a2a.Task{}, nil)
+				panic("x")
+			}
+		},
+	}
+	g := newServer(t, Config{Handler: h}).guard
+	ctx := context.WithValue(t.Context(), keyRequestID, "req-9")
+	hi := &a2a.SendMessageRequest{Message: a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart("hi"))}
+	if _, err := g.SendMessage(ctx, hi); !errors.Is(err, a2a.ErrInternalError) || !strings.Contains(err.Error(), "req-9") {
+		t.Errorf("SendMessage: %v", err)
+	}
+	var n int
+	for _, err := range g.SendStreamingMessage(ctx, hi) {
+		if n++; n == 2 && !errors.Is(err, a2a.ErrInternalError) {
+			t.Errorf("SendStreamingMessage: %v", err)
+		}
+	}
+	if n != 2 {
+		t.Errorf("%d events, want the task and the error", n)
+	}
+}
+
+func TestSmallCorrections(t *testing.T) {
+	ts := start(t, Config{})
+	for body, want := range map[string]string{
+		`{"jsonrpc":"2.0","id":1,"method":"ListTasks"}`:                                                `"tasks":[]`,
+		`{"jsonrpc":"2.0","id":1,"method":"DeleteTaskPushNotificationConfig","params":{}}`:             `"result":{}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tasks/pushNotificationConfig/delete","params":{"id":"T1"}}`: `"result":null`,
+		`{"jsonrpc":"2.0","id":1,"method":"tasks/pushNotificationConfig/list","params":{"id":"T1"}}`:   `"result":[]`,
+		`{"jsonrpc":"2.0","id":1,"method":"GetExtendedAgentCard"}`:                                     `"name":"codex"`,
+		`{"jsonrpc":"2.0","id":1,"method":"agent/getAuthenticatedExtendedCard"}`:                       `"protocolVersion":"0.3"`,
+		`{"jsonrpc":"2.0","id":1,"method":"tasks/cancel","params":{"id":"T1"}}`:                        `"state":"canceled"`,
+		`{"jsonrpc":"2.0","id":1,"method":"CancelTask","params":{"id":"T1"}}`:                          `TASK_STATE_CANCELED`,
+		`{"jsonrpc":"2.0","id":1,"method":"ListTasks","params":{"page_size":7,"context_id":"c"}}`:      `"tasks":[]`,
+	} {
+		if got := do(t, "POST", ts.URL, body).body; !strings.Contains(strings.ReplaceAll(got, " ", ""), want) {
+			t.Errorf("%s: %s, want %s", body, got, want)
+		}
+	}
+}

@@ -1,0 +1,140 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"strconv"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/a2aproject/a2a-go/v2/errordetails"
+)
+
+// errShutdown is the cause of the contexts of the requests that were still open
+// when the server ran out of patience.
+var errShutdown = errors.New("server is shutting down")
+
+// A kind is what the bindings make of one of the SDK's sentinels.
+type kind struct {
+	err    error
+	code   int    // JSON-RPC
+	status int    // HTTP
+	name   string // google.rpc.Code
+}
+
+// kinds is in the order in which an error that wraps two of them is read: what
+// the caller can act on stands before what is only said for want of better.
+var kinds = []kind{
+	{a2a.ErrTaskNotFound, -32001, http.StatusNotFound, "NOT_FOUND"},
+	{a2a.ErrTaskNotCancelable, -32002, http.StatusBadRequest, "FAILED_PRECONDITION"},
+	{a2a.ErrPushNotificationNotSupported, -32003, http.StatusBadRequest, "FAILED_PRECONDITION"},
+	{a2a.ErrUnsupportedOperation, -32004, http.StatusBadRequest, "FAILED_PRECONDITION"},
+	{a2a.ErrUnsupportedContentType, -32005, http.StatusUnsupportedMediaType, "INVALID_ARGUMENT"},
+	{a2a.ErrInvalidAgentResponse, -32006, http.StatusInternalServerError, "INTERNAL"},
+	{a2a.ErrExtendedCardNotConfigured, -32007, http.StatusBadRequest, "FAILED_PRECONDITION"},
+	{a2a.ErrExtensionSupportRequired, -32008, http.StatusBadRequest, "FAILED_PRECONDITION"},
+	{a2a.ErrVersionNotSupported, -32009, http.StatusBadRequest, "FAILED_PRECONDITION"},
+	{a2a.ErrUnauthenticated, -31401, http.StatusUnauthorized, "UNAUTHENTICATED"},
+	{a2a.ErrUnauthorized, -31403, http.StatusForbidden, "PERMISSION_DENIED"},
+	{a2a.ErrParseError, -32700, http.StatusBadRequest, "INVALID_ARGUMENT"},
+	{a2a.ErrMethodNotFound, -32601, http.StatusNotImplemented, "UNIMPLEMENTED"},
+	{a2a.ErrInvalidParams, -32602, http.StatusBadRequest, "INVALID_ARGUMENT"},
+	{a2a.ErrInvalidRequest, -32600, http.StatusBadRequest, "INVALID_ARGUMENT"},
+	{a2a.ErrServerError, -32000, http.StatusInternalServerError, "INTERNAL"},
+	internal,
+}
+
+var internal = kind{a2a.ErrInternalError, -32603, http.StatusInternalServerError, "INTERNAL"}
+
+// kindOf returns what err counts as, and whether it wraps a sentinel at all.
+func kindOf(err error) (kind, bool) {
+	for _, k := range kinds {
+		if errors.Is(err, k.err) {
+			return k, true
+		}
+	}
+	return internal, false
+}
+
+// An rpcError is the error member of a JSON-RPC response. Data is an array of
+// typed details in 1.0; in 0.3 it is an object, and clients of that time fail to
+// decode anything else.
+type rpcError struct {
+	Code    int    `json:"code"`
+	Message string `json:"message"`
+	Data    any    `json:"data,omitempty"`
+}
+
+// toRPC renders an error that may be shown; see [guard.public].
+func toRPC(err error, v0 bool) *rpcError {
+	k, _ := kindOf(err)
+	e := &rpcError{Code: k.code, Message: err.Error()}
+	if !v0 {
+		e.Data = details(k, err)
+		return e
+	}
+	data := map[string]any{}
+	if ae, ok := errors.AsType[*a2a.Error](err); ok {
+		maps.Copy(data, ae.Details)
+	}
+	data["reason"], data["domain"] = a2a.ErrorReason(k.err), a2a.ProtocolDomain
+	e.Data = data
+	return e
+}
+
+// A restError is the body of a failed HTTP+JSON call, by AIP-193.
+type restError struct {
+	Error restStatus `json:"error"`
+}
+
+type restStatus struct {
+	Code    int                   `json:"code"`
+	Status  string                `json:"status"`
+	Message string                `json:"message"`
+	Details []*errordetails.Typed `json:"details,omitempty"`
+}
+
+func toREST(err error) restError {
+	k, _ := kindOf(err)
+	return restError{restStatus{Code: k.status, Status: k.name, Message: err.Error(), Details: details(k, err)}}
+}
+
+// details are the typed details of err, with the ErrorInfo that the
+// specification asks of every A2A error at the end.
+func details(k kind, err error) []*errordetails.Typed {
+	var out []*errordetails.Typed
+	var meta map[string]string
+	if ae, ok := errors.AsType[*a2a.Error](err); ok {
+		if len(ae.Details) > 0 {
+			out = append(out, errordetails.NewFromStruct(ae.Details))
+		}
+		for _, d := range ae.TypedDetails {
+			if d.TypeURL != errordetails.ErrorInfoType {
+				out = append(out, d)
+			} else if m, ok := d.Value["metadata"].(map[string]string); ok {
+				meta = m
+			}
+		}
+	}
+	return append(out, errordetails.NewErrorInfo(a2a.ErrorReason(k.err), a2a.ProtocolDomain, meta))
+}
+
+// Errors that the doors make themselves. Their texts are for the caller.
+
+func invalidParams(format string, args ...any) error {
+	return a2a.NewError(a2a.ErrInvalidParams, fmt.Sprintf(format, args...))
+}
+
+func invalidRequest(format string, args ...any) error {
+	return a2a.NewError(a2a.ErrInvalidRequest, fmt.Sprintf(format, args...))
+}
+
+// quote quotes text of a caller's, cut to what an error has room for.
+func quote(text string) string {
+	const room = 64
+	if len(text) > room {
+		return strconv.Quote(text[:room]) + "…"
+	}
+	return strconv.Quote(text)
+}

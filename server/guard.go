@@ -1,0 +1,114 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/a2aproject/a2a-go/v2/a2asrv"
+)
+
+// A guard stands between every binding and the handler: it refuses requests
+// that no version allows, catches panics, and lets no error text through that
+// was not written for callers.
+type guard struct {
+	next a2asrv.RequestHandler
+	log  *slog.Logger
+}
+
+var _ a2asrv.RequestHandler = (*guard)(nil)
+
+// guarded is one unary call behind the guard.
+func guarded[Req, Res any](ctx context.Context, g *guard, name string, req Req, check func(Req) error, f func(context.Context, Req) (Res, error)) (res Res, err error) {
+	defer g.rescue(ctx, name, &err)
+	if err := check(req); err != nil {
+		return res, err
+	}
+	nameCaller(ctx)
+	res, err = f(ctx, req)
+	return res, g.public(ctx, name, err)
+}
+
+// guardedStream is one streaming call behind the guard.
+func guardedStream[Req any](ctx context.Context, g *guard, name string, req Req, check func(Req) error, f func(context.Context, Req) Events) Events {
+	return func(yield func(a2a.Event, error) bool) {
+		if err := check(req); err != nil {
+			yield(nil, err)
+			return
+		}
+		nameCaller(ctx)
+		reading := true
+		err := g.pump(ctx, name, func() Events { return f(ctx, req) }, func(e a2a.Event) bool {
+			reading = reading && yield(e, nil)
+			return reading
+		})
+		if err != nil && reading {
+			yield(nil, err)
+		}
+	}
+}
+
+// pump hands events on until there are no more, one cannot be handed on, or the
+// handler fails or panics, which is what it returns.
+func (g *guard) pump(ctx context.Context, name string, open func() Events, put func(a2a.Event) bool) (err error) {
+	defer g.rescue(ctx, name, &err)
+	for e, err := range open() {
+		if err != nil {
+			return g.public(ctx, name, err)
+		}
+		if !put(e) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// rescue turns a panic into the error of the call.
+func (g *guard) rescue(ctx context.Context, name string, err *error) {
+	v := recover()
+	if v == nil {
+		return
+	}
+	g.log.ErrorContext(ctx, "call panicked", slog.String("request_id", requestID(ctx)), slog.String("call", name),
+		slog.Any("panic", v), slog.String("stack", string(debug.Stack())))
+	*err = internalError(ctx)
+}
+
+func internalError(ctx context.Context) error {
+	text := "internal error"
+	if id := requestID(ctx); id != "" {
+		text = fmt.Sprintf("internal error; the log says more under request %s", id)
+	}
+	return a2a.NewError(a2a.ErrInternalError, text)
+}
+
+// public returns the error that the caller may see. That of an A2A error is its
+// text, as it was written for callers. Everything else goes to the log whole
+// and to the caller as an internal error; so does a plain wrapping of the
+// SDK's internal and server errors, which says nothing about who the text is
+// for. A result of public is a fixed point of it.
+func (g *guard) public(ctx context.Context, name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil && errors.Is(context.Cause(ctx), errShutdown) {
+		return a2a.NewError(a2a.ErrServerError, "the runtime is shutting down; ask for the task again when it is back")
+	}
+	ae, written := errors.AsType[*a2a.Error](err)
+	k, ok := kindOf(err)
+	switch {
+	case written && ok:
+		return &a2a.Error{Err: k.err, Message: ae.Error(), Details: ae.Details, TypedDetails: ae.TypedDetails}
+	case ok && k.code != internal.code && !errors.Is(k.err, a2a.ErrServerError):
+		return a2a.NewError(k.err, err.Error())
+	}
+	level := slog.LevelError
+	if ctx.Err() != nil {
+		level = slog.LevelDebug // the caller has gone, and this is only its echo
+	}
+	g.log.LogAttrs(ctx, level, "call failed", slog.String("request_id", requestID(ctx)), slog.String("call", name), slog.Any("err", err))
+	return internalError(ctx)
+}

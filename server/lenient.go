@@ -1,0 +1,173 @@
+package server
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+
+	"github.com/google/uuid"
+)
+
+// v0Message brings the params of a 0.3 message into the form of the
+// specification. Callers in the field send parts with type instead of kind or
+// with neither, messages without an id or a role, the content of 0.2, and the
+// parts of 1.0.
+func v0Message(raw json.RawMessage) (json.RawMessage, error) {
+	params, err := asObject(raw, "params")
+	if err != nil {
+		return nil, err
+	}
+	if !params.has("message") {
+		return nil, invalidParams("params.message is missing")
+	}
+	msg, err := asObject(params["message"], "params.message")
+	if err != nil {
+		return nil, err
+	}
+	if msg.text("messageId") == "" && !msg.wrongText("messageId") {
+		msg.set("messageId", uuid.NewString())
+	}
+	if err := v0Role(msg); err != nil {
+		return nil, err
+	}
+	if err := v0Parts(msg); err != nil {
+		return nil, err
+	}
+	msg.set("kind", "message")
+	params.set("message", msg)
+	return json.Marshal(params)
+}
+
+func v0Role(msg object) error {
+	if !msg.has("role") {
+		msg.set("role", "user")
+		return nil
+	}
+	switch role := msg.text("role"); role {
+	case "user", "agent":
+	case "ROLE_USER":
+		msg.set("role", "user")
+	case "ROLE_AGENT":
+		msg.set("role", "agent")
+	default:
+		return invalidParams("params.message.role is %s; user or agent can stand there", quote(role))
+	}
+	return nil
+}
+
+func v0Parts(msg object) error {
+	if !msg.has("parts") && msg.has("content") {
+		msg["parts"] = msg["content"]
+		if msg["content"][0] != '[' {
+			msg["parts"] = append(append(json.RawMessage("["), msg["content"]...), ']')
+		}
+		delete(msg, "content")
+	}
+	if !msg.has("parts") {
+		return invalidParams("params.message.parts is missing")
+	}
+	var parts []json.RawMessage
+	if err := json.Unmarshal(msg["parts"], &parts); err != nil {
+		return invalidParams("params.message.parts must be an array")
+	}
+	for i := range parts {
+		part, err := v0Part(parts[i], fmt.Sprintf("params.message.parts[%d]", i))
+		if err != nil {
+			return err
+		}
+		parts[i] = part
+	}
+	msg.set("parts", parts)
+	return nil
+}
+
+func v0Part(raw json.RawMessage, where string) (json.RawMessage, error) {
+	if raw[0] == '"' {
+		return json.Marshal(object{"kind": json.RawMessage(`"text"`), "text": raw})
+	}
+	part, err := asObject(raw, where)
+	if err != nil {
+		return nil, err
+	}
+	kind := v0Kind(part)
+	part.set("kind", kind)
+	switch kind {
+	case "text":
+		if !part.has("text") || part.wrongText("text") {
+			return nil, invalidParams("%s.text must be a string", where)
+		}
+	case "data":
+		if !part.has("data") || part["data"][0] != '{' {
+			return nil, invalidParams("%s.data must be an object", where)
+		}
+	case "file":
+		if err := v0File(part, where); err != nil {
+			return nil, err
+		}
+	default:
+		return nil, invalidParams("%s is of the unknown kind %s; text, file and data are known", where, quote(kind))
+	}
+	return json.Marshal(part)
+}
+
+// v0Kind is the kind that a part names, or the one that its members make it.
+func v0Kind(part object) string {
+	for _, name := range []string{"kind", "type"} {
+		if k := part.text(name); k != "" {
+			return k
+		}
+	}
+	switch {
+	case part.has("text"):
+		return "text"
+	case part.has("file"), part.has("raw"), part.has("url"):
+		return "file"
+	case part.has("data"):
+		return "data"
+	}
+	return ""
+}
+
+// v0File gathers the file of a part under the names that 0.3 has in this SDK.
+func v0File(part object, where string) error {
+	file := part // the members of a 1.0 part
+	if part.has("file") {
+		var err error
+		if file, err = asObject(part["file"], where+".file"); err != nil {
+			return err
+		}
+	}
+	out := object{}
+	out.copyFirst("bytes", file, "bytes", "fileWithBytes", "raw")
+	out.copyFirst("uri", file, "uri", "fileWithUri", "url")
+	out.copyFirst("name", file, "name", "filename")
+	out.copyFirst("mimeType", file, "mimeType", "mediaType")
+	if out.has("bytes") {
+		b, err := anyBase64(out.text("bytes"))
+		if err != nil {
+			return invalidParams("%s.file.bytes is not base64", where)
+		}
+		out.set("bytes", b)
+	}
+	if out.text("bytes") == "" && out.text("uri") == "" {
+		return invalidParams("%s.file has neither bytes nor uri", where)
+	}
+	part.set("file", out)
+	return nil
+}
+
+// anyBase64 decodes the four usual alphabets and paddings. The SDK knows one of
+// them, and takes what it does not know for the content itself.
+func anyBase64(s string) ([]byte, error) {
+	var first error
+	for _, enc := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding} {
+		b, err := enc.DecodeString(s)
+		if err == nil {
+			return b, nil
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return nil, first
+}

@@ -1,0 +1,168 @@
+package server
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/google/go-cmp/cmp"
+)
+
+func v0Send1(message string) string {
+	return `{"jsonrpc":"2.0","id":1,"method":"message/send","params":{"message":` + message + `}}`
+}
+
+func TestLenient03Input(t *testing.T) {
+	text := a2a.ContentParts{a2a.NewTextPart("hi")}
+	file := func(c a2a.PartContent) a2a.ContentParts {
+		return a2a.ContentParts{{Content: c, Filename: "x.png", MediaType: "image/png"}}
+	}
+	tests := []struct {
+		name, message string
+		want          a2a.ContentParts
+	}{
+		{"kind", `{"messageId":"m","role":"user","parts":[{"kind":"text","text":"hi"}]}`, text},
+		{"type", `{"messageId":"m","role":"user","parts":[{"type":"text","text":"hi"}]}`, text},
+		{"neither", `{"messageId":"m","role":"user","parts":[{"text":"hi"}]}`, text},
+		{"noRole", `{"messageId":"m","parts":[{"text":"hi"}]}`, text},
+		{"roleOf10", `{"messageId":"m","role":"ROLE_USER","parts":[{"text":"hi"}]}`, text},
+		{"nulls", `{"messageId":"m","role":null,"taskId":null,"contextId":null,"metadata":null,"parts":[{"text":"hi"}]}`, text},
+		{"contentString", `{"messageId":"m","role":"user","content":"hi"}`, text},
+		{"contentArray", `{"messageId":"m","role":"user","content":[{"type":"text","text":"hi"}]}`, text},
+		{"fileURI", `{"messageId":"m","parts":[{"kind":"file","file":{"uri":"workspace:/a","name":"x.png","mimeType":"image/png"}}]}`, file(a2a.URL("workspace:/a"))},
+		{"fileWithURI", `{"messageId":"m","parts":[{"type":"file","file":{"fileWithUri":"workspace:/a","name":"x.png","mimeType":"image/png"}}]}`, file(a2a.URL("workspace:/a"))},
+		{"fileBytes", `{"messageId":"m","parts":[{"kind":"file","file":{"bytes":"aGk=","name":"x.png","mimeType":"image/png"}}]}`, file(a2a.Raw("hi"))},
+		{"fileBytesUnpadded", `{"messageId":"m","parts":[{"kind":"file","file":{"bytes":"aGk","name":"x.png","mimeType":"image/png"}}]}`, file(a2a.Raw("hi"))},
+		{"rawOf10", `{"messageId":"m","parts":[{"raw":"aGk=","filename":"x.png","mediaType":"image/png"}]}`, file(a2a.Raw("hi"))},
+		{"urlOf10", `{"messageId":"m","parts":[{"url":"https://x/y","filename":"x.png","mediaType":"image/png"}]}`, file(a2a.URL("https://x/y"))},
+		{"data", `{"messageId":"m","parts":[{"type":"data","data":{"a_b":1}}]}`, a2a.ContentParts{a2a.NewDataPart(map[string]any{"a_b": 1.0})}},
+	}
+	h := &fakeHandler{}
+	ts := start(t, Config{Handler: h})
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			a := do(t, "POST", ts.URL, v0Send1(tt.message))
+			if got := a.rpc(t); got.Error != nil {
+				t.Fatalf("error %+v", got.Error)
+			}
+			m := h.last().Message
+			if m.ID != "m" || m.Role != a2a.MessageRoleUser {
+				t.Errorf("id %q, role %q", m.ID, m.Role)
+			}
+			if diff := cmp.Diff(tt.want, m.Parts); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestMissingMessageIDGetsAFreshOne(t *testing.T) {
+	h := &fakeHandler{}
+	ts := start(t, Config{Handler: h})
+	seen := map[string]bool{}
+	for _, id := range []string{``, `"messageId":"",`, `"messageId":null,`} {
+		do(t, "POST", ts.URL, v0Send1(`{`+id+`"role":"user","parts":[{"text":"hi"}]}`))
+		seen[h.last().Message.ID] = true
+	}
+	if len(seen) != 3 || seen[""] {
+		t.Errorf("ids %v", seen)
+	}
+}
+
+func TestLenient03Refusals(t *testing.T) {
+	ts := start(t, Config{})
+	for message, text := range map[string]string{
+		`null`:                                   "message is missing",
+		`7`:                                      "must be an object",
+		`{"messageId":7,"parts":[{"text":"x"}]}`: "messageId",
+		`{"role":"wizard","parts":[{"text":"x"}]}`: "wizard",
+		`{}`:                                                  "parts is missing",
+		`{"parts":[]}`:                                        "parts is empty",
+		`{"parts":{}}`:                                        "array",
+		`{"parts":[null]}`:                                    "parts[0]",
+		`{"parts":[{"kind":"hologram"}]}`:                     "hologram",
+		`{"parts":[{}]}`:                                      "unknown kind",
+		`{"parts":[{"kind":"text"}]}`:                         "parts[0].text",
+		`{"parts":[{"kind":"text","text":7}]}`:                "parts[0].text",
+		`{"parts":[{"kind":"data","data":[1]}]}`:              "parts[0].data",
+		`{"parts":[{"kind":"file","file":{}}]}`:               "neither",
+		`{"parts":[{"kind":"file","file":{"bytes":"%%"}}]}`:   "base64",
+		`{"parts":[{"text":"x"}],"metadata":[]}`:              "metadata",
+		`{"parts":[{"text":"x"},{"kind":"file","file":"x"}]}`: "parts[1].file",
+	} {
+		got := do(t, "POST", ts.URL, v0Send1(message)).rpc(t)
+		if got.Error == nil || got.Error.Code != -32602 || !strings.Contains(got.Error.Message, text) {
+			t.Errorf("%s: %+v, want %q", message, got.Error, text)
+		}
+	}
+}
+
+func TestSnakeCaseOf10(t *testing.T) {
+	h := &fakeHandler{}
+	ts := start(t, Config{Handler: h})
+	a := do(t, "POST", ts.URL, v1Send(`{"message":{"message_id":"m","context_id":"c","contextId":"C","role":"ROLE_USER",
+		"reference_task_ids":["r"],"metadata":{"user_key":{"in_ner":1}},
+		"parts":[{"text":"hi","media_type":"text/plain"},{"data":{"keep_me":1}}]},
+		"configuration":{"return_immediately":true,"history_length":3}}`))
+	if got := a.rpc(t); got.Error != nil {
+		t.Fatalf("error %+v", got.Error)
+	}
+	m, three := h.last().Message, 3
+	want := &a2a.Message{
+		ID: "m", ContextID: "C", Role: a2a.MessageRoleUser, ReferenceTasks: []a2a.TaskID{"r"},
+		Metadata: map[string]any{"user_key": map[string]any{"in_ner": 1.0}},
+		Parts:    a2a.ContentParts{{Content: a2a.Text("hi"), MediaType: "text/plain"}, a2a.NewDataPart(map[string]any{"keep_me": 1.0})},
+	}
+	if diff := cmp.Diff(want, m); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(&a2a.SendMessageConfig{ReturnImmediately: true, HistoryLength: &three}, h.last().Config); diff != "" {
+		t.Error(diff)
+	}
+	do(t, "POST", ts.URL, `{"jsonrpc":"2.0","id":1,"method":"ListTasks","params":{"page_size":7,"page_token":"p","context_id":"c","history_length":0}}`)
+	zero := 0
+	if diff := cmp.Diff(&a2a.ListTasksRequest{PageSize: 7, PageToken: "p", ContextID: "c", HistoryLength: &zero}, h.lists[0]); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Each level is decoded anew: without a bound, depth times size is the price.
+func TestCamelKeysStopsWhereTheProtocolDoes(t *testing.T) {
+	deep := `{"a_a":` + strings.Repeat(`[`, camelDepth) + `{"b_b":1}` + strings.Repeat(`]`, camelDepth) + `}`
+	got, err := camelKeys(json.RawMessage(deep))
+	if want := strings.Replace(deep, "a_a", "aA", 1); err != nil || string(got) != want {
+		t.Errorf("got %s, %v; want %s", got, err, want)
+	}
+}
+
+func TestCamelNameLeavesOddNamesAlone(t *testing.T) {
+	for in, want := range map[string]string{"task_id": "taskId", "a": "a", "_a": "_a", "a_": "a_", "a__b": "a__b", "a_b_c": "aBC"} {
+		if got := camelName(in); got != want {
+			t.Errorf("camelName(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestReplyAsMessage(t *testing.T) {
+	h := &fakeHandler{}
+	reply := func(task *a2a.Task) *a2a.Message {
+		return a2a.NewMessageForTask(a2a.MessageRoleAgent, task, a2a.NewTextPart("just the text"))
+	}
+	ts := start(t, Config{Handler: h, ReplyAsMessage: true, Reply: reply})
+	var m struct {
+		Kind, Role, TaskID string
+		Parts              []struct{ Kind, Text string }
+	}
+	got := do(t, "POST", ts.URL, v0Hi).rpc(t)
+	if err := json.Unmarshal(got.Result, &m); err != nil || m.Kind != "message" || m.Role != "agent" || m.TaskID != "T1" || len(m.Parts) != 1 || m.Parts[0].Kind != "text" || m.Parts[0].Text != "just the text" {
+		t.Errorf("blocking 0.3: %s", got.Result)
+	}
+	notBlocking := strings.Replace(v0Hi, `"params":{`, `"params":{"configuration":{"blocking":false},`, 1)
+	if got := do(t, "POST", ts.URL, notBlocking).body; !strings.Contains(got, `"kind":"task"`) || !h.last().Config.ReturnImmediately {
+		t.Errorf("0.3 that does not block: %s", got)
+	}
+	if got := do(t, "POST", ts.URL, v1Hi).body; !strings.Contains(got, `{"task":`) {
+		t.Errorf("1.0: %s", got)
+	}
+}

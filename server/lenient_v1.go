@@ -1,0 +1,130 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// camelDepth is how deep the field names of the protocol reach:
+// params.message.parts[].x and params.configuration.x.authentication.y. It also
+// bounds the work, since each level is decoded anew.
+const camelDepth = 6
+
+// snakeKey finds what may be a field name in snake_case. Most requests have none.
+var snakeKey = regexp.MustCompile(`"[a-z]+(?:_[a-z]+)+"\s*:`)
+
+// camelKeys renames fields in snake_case to camelCase: parsers of ProtoJSON
+// must accept both. What belongs to the caller, as metadata does, is not
+// touched.
+func camelKeys(raw json.RawMessage) (json.RawMessage, error) {
+	if !snakeKey.Match(raw) {
+		return raw, nil
+	}
+	return camel(raw, camelDepth), nil
+}
+
+func camel(raw json.RawMessage, depth int) json.RawMessage {
+	if depth == 0 || len(raw) == 0 {
+		return raw
+	}
+	var out any
+	switch raw[0] {
+	case '{':
+		o, err := asObject(raw, "")
+		if err != nil {
+			return raw
+		}
+		out = camelObject(o, depth)
+	case '[':
+		var a []json.RawMessage
+		if json.Unmarshal(raw, &a) != nil {
+			return raw
+		}
+		for i := range a {
+			a[i] = camel(a[i], depth-1)
+		}
+		out = a
+	default:
+		return raw
+	}
+	b, err := json.Marshal(out)
+	if err != nil {
+		return raw
+	}
+	return b
+}
+
+func camelObject(o object, depth int) object {
+	out := make(object, len(o))
+	for name, v := range o {
+		name = camelName(name)
+		if _, both := o[name]; both {
+			v = o[name] // the name of the specification wins
+		}
+		if name != "metadata" && name != "data" {
+			v = camel(v, depth-1)
+		}
+		out[name] = v
+	}
+	return out
+}
+
+func camelName(name string) string {
+	words := strings.Split(name, "_")
+	if slices.Contains(words, "") {
+		return name
+	}
+	for i, w := range words[1:] {
+		words[i+1] = strings.ToUpper(w[:1]) + w[1:]
+	}
+	return strings.Join(words, "")
+}
+
+// v1Message checks the parts of a 1.0 message as they were written: the SDK's
+// errors about them speak of its own types.
+func v1Message(raw json.RawMessage) (json.RawMessage, error) {
+	raw, err := camelKeys(raw)
+	if err != nil {
+		return nil, err
+	}
+	var params struct {
+		Message struct {
+			Parts []json.RawMessage `json:"parts"`
+		} `json:"message"`
+	}
+	if err := json.Unmarshal(raw, &params); err != nil {
+		return nil, paramsError(err)
+	}
+	for i, part := range params.Message.Parts {
+		if err := v1Part(part, fmt.Sprintf("params.message.parts[%d]", i)); err != nil {
+			return nil, err
+		}
+	}
+	return raw, nil
+}
+
+func v1Part(raw json.RawMessage, where string) error {
+	part, err := asObject(raw, where)
+	if err != nil {
+		return err
+	}
+	var n int
+	for _, name := range []string{"text", "raw", "url"} {
+		if part.has(name) {
+			n++
+			if part.wrongText(name) {
+				return invalidParams("%s.%s must be a string", where, name)
+			}
+		}
+	}
+	if part.has("data") {
+		n++
+	}
+	if n != 1 {
+		return invalidParams("%s must have exactly one of text, raw, url and data", where)
+	}
+	return nil
+}

@@ -1,0 +1,101 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+
+	legacy "github.com/a2aproject/a2a-go/a2a"
+	"github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/a2aproject/a2a-go/v2/a2acompat/a2av0"
+)
+
+// v0Methods are the methods of A2A 0.3. reply, if not nil, makes the answer of
+// a blocking message/send of its task.
+func v0Methods(g *guard, reply func(*a2a.Task) *a2a.Message) map[string]method {
+	return map[string]method{
+		"message/send":   {unary: v0Send(g, reply)},
+		"message/stream": v0Streaming(v0Message, v0Request, g.SendStreamingMessage),
+		"tasks/resubscribe": v0Streaming(asIs, func(p *legacy.TaskIDParams) (*a2a.SubscribeToTaskRequest, error) {
+			return a2av0.ToV1SubscribeToTaskRequest(p), nil
+		}, g.SubscribeToTask),
+		"tasks/get":                        {unary: v0Call(a2av0.ToV1GetTaskRequest, g.GetTask, a2av0.FromV1Task)},
+		"tasks/cancel":                     {unary: v0Call(a2av0.ToV1CancelTaskRequest, g.CancelTask, a2av0.FromV1Task)},
+		"tasks/pushNotificationConfig/set": {unary: v0Call(a2av0.ToV1PushConfig, g.CreateTaskPushConfig, a2av0.FromV1PushConfig)},
+		"tasks/pushNotificationConfig/get": {unary: v0Call(a2av0.ToV1GetTaskPushConfigRequest, g.GetTaskPushConfig, a2av0.FromV1PushConfig)},
+		"tasks/pushNotificationConfig/list": {unary: v0Call(a2av0.ToV1ListTaskPushConfigRequest, g.ListTaskPushConfigs,
+			func(l *a2a.ListTaskPushConfigResponse) []*legacy.TaskPushConfig {
+				return append([]*legacy.TaskPushConfig{}, a2av0.FromV1PushConfigs(l.Configs)...) // [] and not null
+			})},
+		"tasks/pushNotificationConfig/delete": {unary: v0Call(a2av0.ToV1DeleteTaskPushConfigRequest,
+			func(ctx context.Context, req *a2a.DeleteTaskPushConfigRequest) (struct{}, error) {
+				return struct{}{}, g.DeleteTaskPushConfig(ctx, req)
+			}, func(struct{}) json.RawMessage { return null })},
+		"agent/getAuthenticatedExtendedCard": {unary: call(asIs,
+			func(ctx context.Context, req *a2a.GetExtendedAgentCardRequest) (json.RawMessage, error) {
+				card, err := g.GetExtendedAgentCard(ctx, req)
+				if err != nil {
+					return nil, err
+				}
+				return unionCard(ctx, card)
+			})},
+	}
+}
+
+func asIs(raw json.RawMessage) (json.RawMessage, error) { return raw, nil }
+
+// v0Call makes a unary method of f with the conversions around it.
+func v0Call[P, Req, Res, Out any](in func(*P) *Req, f func(context.Context, *Req) (Res, error), out func(Res) Out) func(context.Context, json.RawMessage) (any, error) {
+	return call(asIs, func(ctx context.Context, p *P) (any, error) {
+		result, err := f(ctx, in(p))
+		if err != nil {
+			return nil, err
+		}
+		return out(result), nil
+	})
+}
+
+func v0Request(p *legacy.MessageSendParams) (*a2a.SendMessageRequest, error) {
+	req, err := a2av0.ToV1SendMessageRequest(p)
+	if err != nil {
+		return nil, paramsError(err)
+	}
+	return req, nil
+}
+
+func v0Streaming[P, Req any](normal normalizer, in func(*P) (*Req, error), f func(context.Context, *Req) Events) method {
+	return method{
+		stream: func(ctx context.Context, raw json.RawMessage) Events {
+			p, err := decode[P](normal, raw)
+			if err != nil {
+				return failed(err)
+			}
+			req, err := in(p)
+			if err != nil {
+				return failed(err)
+			}
+			return f(ctx, req)
+		},
+		frame: func(e a2a.Event) (any, error) { return a2av0.FromV1Event(e) },
+	}
+}
+
+// v0Send is message/send. Blocking is the default of 0.3.
+func v0Send(g *guard, reply func(*a2a.Task) *a2a.Message) func(context.Context, json.RawMessage) (any, error) {
+	return call(v0Message, func(ctx context.Context, p *legacy.MessageSendParams) (any, error) {
+		req, err := v0Request(p)
+		if err != nil {
+			return nil, err
+		}
+		result, err := g.SendMessage(ctx, req)
+		if err != nil {
+			return nil, err
+		}
+		blocking := req.Config == nil || !req.Config.ReturnImmediately
+		if task, ok := result.(*a2a.Task); ok && blocking && reply != nil {
+			if m := reply(task); m != nil {
+				return a2av0.FromV1Message(m), nil
+			}
+		}
+		return a2av0.FromV1Event(result)
+	})
+}

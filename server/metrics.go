@@ -1,0 +1,109 @@
+package server
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Metrics are the runtime's own numbers. Its methods are the hooks of the
+// packages that know them; each may be called concurrently.
+type Metrics struct {
+	turns     *prometheus.HistogramVec
+	firstText prometheus.Histogram
+	waited    prometheus.Histogram
+	active    prometheus.Gauge
+	queued    prometheus.Gauge
+	tokens    *prometheus.CounterVec
+	starts    prometheus.Counter
+	restarts  *prometheus.CounterVec
+
+	requests *prometheus.HistogramVec
+	streams  prometheus.Gauge
+	dropped  prometheus.Counter
+}
+
+const namespace = "molecule_codex"
+
+// NewMetrics returns metrics that are registered with reg. It panics if reg has
+// some of them already.
+func NewMetrics(reg prometheus.Registerer) *Metrics {
+	turn := []float64{.25, .5, 1, 2, 5, 10, 20, 40, 60, 120, 300, 600, 1200, 3600}
+	short := []float64{.001, .005, .025, .1, .25, .5, 1, 2, 5, 10, 30, 60, 300, 1800}
+	m := &Metrics{
+		turns:     histograms("turn_duration_seconds", "From the start of a turn in codex to its end, by outcome.", turn, "outcome"),
+		firstText: histogram("turn_first_text_seconds", "From the start of a turn in codex to its first text.", short),
+		waited:    histogram("turn_wait_seconds", "From the acceptance of a message to the start of its turn.", short),
+		active:    gauge("turns_active", "Turns that run now."),
+		queued:    gauge("queue_depth", "Accepted messages that wait for their turn."),
+		tokens:    counters("tokens_total", "Tokens that codex has accounted for, by kind; cached are part of input, reasoning part of output.", "kind"),
+		starts:    prometheus.NewCounter(prometheus.CounterOpts{Namespace: namespace, Name: "child_starts_total", Help: "Starts of the codex child."}),
+		restarts:  counters("child_restarts_total", "Restarts of the codex child, by reason.", "reason"),
+		requests:  histograms("http_request_duration_seconds", "HTTP requests; streams last as long as their turn.", short, "route", "method", "code"),
+		streams:   gauge("streams_open", "SSE streams that are open now."),
+		dropped:   prometheus.NewCounter(prometheus.CounterOpts{Namespace: namespace, Name: "streams_dropped_total", Help: "SSE streams cut because their reader stalled."}),
+	}
+	reg.MustRegister(m.turns, m.firstText, m.waited, m.active, m.queued, m.tokens, m.starts, m.restarts, m.requests, m.streams, m.dropped)
+	return m
+}
+
+// TurnStarted counts a turn that has begun in codex, waited after its message
+// was accepted.
+func (m *Metrics) TurnStarted(waited time.Duration) {
+	m.waited.Observe(waited.Seconds())
+	m.active.Inc()
+}
+
+// FirstText records the first text of a turn, after its start.
+func (m *Metrics) FirstText(after time.Duration) { m.firstText.Observe(after.Seconds()) }
+
+// TurnEnded counts the end of a turn that TurnStarted was called for.
+func (m *Metrics) TurnEnded(outcome string, took time.Duration) {
+	m.turns.WithLabelValues(outcome).Observe(took.Seconds())
+	m.active.Dec()
+}
+
+// Tokens adds what a turn has used.
+func (m *Metrics) Tokens(in, cached, out, reasoning int64) {
+	for kind, n := range map[string]int64{"input": in, "cached_input": cached, "output": out, "reasoning": reasoning} {
+		if n > 0 {
+			m.tokens.WithLabelValues(kind).Add(float64(n))
+		}
+	}
+}
+
+// ChildStarted counts a start of the codex child, restarts included.
+func (m *Metrics) ChildStarted() { m.starts.Inc() }
+
+// ChildRestarted counts a restart. Reasons are few and fixed, for they are labels.
+func (m *Metrics) ChildRestarted(reason string) { m.restarts.WithLabelValues(reason).Inc() }
+
+// QueueDepth sets how many messages wait.
+func (m *Metrics) QueueDepth(n int) { m.queued.Set(float64(n)) }
+
+func (m *Metrics) request(route, method string, status int, took time.Duration) {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodDelete:
+	default:
+		method = "other" // a label must not be the caller's to invent
+	}
+	m.requests.WithLabelValues(route, method, strconv.Itoa(status)).Observe(took.Seconds())
+}
+
+func histogram(name, help string, buckets []float64) prometheus.Histogram {
+	return prometheus.NewHistogram(prometheus.HistogramOpts{Namespace: namespace, Name: name, Help: help, Buckets: buckets})
+}
+
+func histograms(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
+	return prometheus.NewHistogramVec(prometheus.HistogramOpts{Namespace: namespace, Name: name, Help: help, Buckets: buckets}, labels)
+}
+
+func gauge(name, help string) prometheus.Gauge {
+	return prometheus.NewGauge(prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help})
+}
+
+func counters(name, help string, labels ...string) *prometheus.CounterVec {
+	return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help}, labels)
+}

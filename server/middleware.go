@@ -1,0 +1,110 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"path"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/google/uuid"
+)
+
+type ctxKey int
+
+const (
+	keyRequestID ctxKey = iota
+	keyAuthenticated
+)
+
+// requestID returns the id under which the log speaks of the request.
+func requestID(ctx context.Context) string {
+	id, _ := ctx.Value(keyRequestID).(string)
+	return id
+}
+
+// cleanPath serves //v1/card as /v1/card and /a2a/ as /a2a: clients build such
+// paths from a base URL that ends in a slash.
+func cleanPath(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if clean := path.Clean("/" + r.URL.Path); clean != r.URL.Path && r.URL.RawPath == "" {
+			u := *r.URL
+			u.Path = clean
+			r2 := *r
+			r2.URL = &u
+			r = &r2
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// observe gives the request its id and its deadlines, and logs and counts it
+// when it has ended. No body and no header is logged.
+func (s *Server) observe(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		begin := time.Now()
+		id := callerID(r.Header.Get("X-Request-Id"))
+		w.Header().Set("X-Request-Id", id)
+		ctx := context.WithValue(r.Context(), keyRequestID, id)
+		dw := newDeadlineWriter(w, s.cfg.WriteTimeout)
+		defer dw.release()
+
+		next.ServeHTTP(dw, r.WithContext(ctx))
+
+		route := "unmatched"
+		if rctx := chi.RouteContext(ctx); rctx != nil && rctx.RoutePattern() != "" {
+			route = rctx.RoutePattern()
+		}
+		took := time.Since(begin)
+		s.metrics.request(route, r.Method, dw.status, took)
+		level := slog.LevelDebug
+		if dw.status >= http.StatusInternalServerError {
+			level = slog.LevelInfo
+		}
+		s.log.LogAttrs(ctx, level, "request", slog.String("request_id", id),
+			slog.String("method", r.Method), slog.String("route", route), slog.Int("status", dw.status),
+			slog.Int64("bytes", dw.bytes), slog.Duration("took", took), slog.String("remote", r.RemoteAddr))
+	})
+}
+
+// callerID returns the caller's request id if it is one that can stand in a log
+// as it is, else a new one.
+func callerID(given string) string {
+	const most = 64
+	if given == "" || len(given) > most {
+		return uuid.NewString()
+	}
+	for _, c := range given {
+		if !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.", c) {
+			return uuid.NewString()
+		}
+	}
+	return given
+}
+
+// recoverPanics is the last barrier: [guard] has one of its own in front of the
+// handler. A panic is logged whole, and the caller gets its request id.
+func (s *Server) recoverPanics(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			v := recover()
+			if v == nil {
+				return
+			}
+			if err, ok := v.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+				panic(v)
+			}
+			s.log.ErrorContext(r.Context(), "request handler panicked", slog.String("request_id", requestID(r.Context())),
+				slog.Any("panic", v), slog.String("stack", string(debug.Stack())))
+			if dw, ok := w.(*deadlineWriter); ok && dw.status != 0 {
+				panic(http.ErrAbortHandler) // the answer has begun: only closing the connection is honest
+			}
+			fail(w, r, http.StatusInternalServerError, "internal error")
+		}()
+		next.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,56 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// An object is a JSON object of which only some members are looked at: the
+// others are passed on as they were written.
+type object map[string]json.RawMessage
+
+func asObject(raw json.RawMessage, where string) (object, error) {
+	var o object
+	if err := json.Unmarshal(raw, &o); err != nil || o == nil {
+		return nil, invalidParams("%s must be an object", where)
+	}
+	return o, nil
+}
+
+// has reports whether the member is there and not null.
+func (o object) has(name string) bool {
+	raw, ok := o[name]
+	return ok && !bytes.Equal(raw, null)
+}
+
+// text returns the member if it is a string, else the empty string.
+func (o object) text(name string) string {
+	var s string
+	if raw := o[name]; len(raw) == 0 || raw[0] != '"' || json.Unmarshal(raw, &s) != nil {
+		return ""
+	}
+	return s
+}
+
+// wrongText reports whether the member is there and no string.
+func (o object) wrongText(name string) bool {
+	return o.has(name) && o[name][0] != '"'
+}
+
+func (o object) set(name string, v any) {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		raw = null // cannot happen: v is text, bytes, or JSON that has been parsed
+	}
+	o[name] = raw
+}
+
+// copyFirst sets name to the first of the named members that from has.
+func (o object) copyFirst(name string, from object, names ...string) {
+	for _, n := range names {
+		if from.has(n) {
+			o[name] = from[n]
+			return
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package server
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/a2aproject/a2a-go/v2/a2acompat/a2av0"
+	"github.com/a2aproject/a2a-go/v2/a2asrv"
+	"github.com/go-chi/chi/v5"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// known is what an answer to an unknown path names.
+var known = []string{
+	"POST / and POST /a2a (JSON-RPC, A2A 1.0 and 0.3)",
+	"POST /message:send, POST /message:stream, GET /tasks, GET /tasks/{id} (HTTP+JSON, A2A 1.0)",
+	"GET /.well-known/agent-card.json",
+	"GET /healthz, GET /readyz, GET /metrics",
+}
+
+// methods are those that routes are registered for.
+var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodDelete}
+
+func (s *Server) routes() http.Handler {
+	r := chi.NewRouter()
+	r.Use(cleanPath, s.observe, s.recoverPanics, s.doors.check)
+
+	both(r, "/healthz", s.healthz)
+	both(r, "/readyz", s.readyz) // shows less to strangers instead of refusing them
+	for _, path := range []string{"/", a2asrv.WellKnownAgentCardPath, "/.well-known/agent.json", "/agent-card"} {
+		both(r, path, s.card)
+	}
+	r.With(s.requireReader).Method(http.MethodGet, "/metrics", promhttp.HandlerFor(s.cfg.Registry, promhttp.HandlerOpts{}))
+
+	r.Group(func(r chi.Router) {
+		r.Use(s.requireToken, s.admit, serviceHeaders)
+		r.Post("/", s.jsonrpc)
+		r.Post("/a2a", s.jsonrpc)
+		s.restRoutes(r)
+	})
+	r.NotFound(s.notFound)
+	r.MethodNotAllowed(s.methodNotAllowed(r))
+	return r
+}
+
+// restRoutes mounts the HTTP+JSON bindings: that of 1.0 at the paths of the
+// specification, that of 0.3 under /v1.
+func (s *Server) restRoutes(r chi.Router) {
+	r.Post("/message:send", s.restSend)
+	r.Post("/message:stream", s.restSendStream)
+	r.Post("/tasks/{task}:subscribe", s.restSubscribe)
+	r.Get("/tasks/{task}:subscribe", s.restSubscribe)
+
+	opts := s.transportOptions()
+	v1 := s.rest(a2asrv.NewRESTHandler(s.guard, opts...))
+	r.Get("/tasks", v1)
+	r.Get("/tasks/{task}", v1)
+	r.Post("/tasks/{task}:cancel", v1)
+	r.Post("/tasks/{task}/pushNotificationConfigs", v1)
+	r.Get("/tasks/{task}/pushNotificationConfigs", v1)
+	r.Get("/tasks/{task}/pushNotificationConfigs/{config}", v1)
+	r.Delete("/tasks/{task}/pushNotificationConfigs/{config}", v1)
+	r.Get("/extendedAgentCard", v1)
+
+	v0 := s.rest(a2av0.NewRESTHandler(s.guard, opts...))
+	r.Post("/v1/message:send", v0)
+	r.Post("/v1/message:stream", v0)
+	r.Get("/v1/tasks", v0)
+	r.Get("/v1/tasks/{task}", v0)
+	r.Post("/v1/tasks/{task}", v0)
+	r.Post("/v1/tasks/{task}/pushNotificationConfigs", v0)
+	r.Get("/v1/tasks/{task}/pushNotificationConfigs", v0)
+	r.Get("/v1/tasks/{task}/pushNotificationConfigs/{config}", v0)
+	r.Delete("/v1/tasks/{task}/pushNotificationConfigs/{config}", v0)
+	r.Get("/v1/card", v0)
+}
+
+func both(r chi.Router, path string, h http.HandlerFunc) {
+	r.Get(path, h)
+	r.Head(path, h)
+}
+
+func (s *Server) notFound(w http.ResponseWriter, r *http.Request) {
+	writeJSON(w, http.StatusNotFound, problem{
+		Error:     "there is nothing at " + quote(r.URL.Path),
+		RequestID: requestID(r.Context()),
+		Routes:    known,
+	})
+}
+
+func (s *Server) methodNotAllowed(router chi.Router) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var allowed []string
+		for _, m := range methods {
+			if router.Match(chi.NewRouteContext(), m, r.URL.Path) {
+				allowed = append(allowed, m)
+			}
+		}
+		slices.Sort(allowed)
+		allow := strings.Join(allowed, ", ")
+		w.Header().Set("Allow", allow)
+		fail(w, r, http.StatusMethodNotAllowed, r.URL.Path+" takes "+allow)
+	}
+}

@@ -1,0 +1,387 @@
+package server
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+)
+
+// A running server that a test ends with stop.
+type running struct {
+	url  string
+	addr string
+	srv  *Server
+	stop context.CancelFunc
+	done chan error
+}
+
+// smallBuffers makes the kernel hold little of what a reader does not take.
+type smallBuffers struct{ net.Listener }
+
+func (l smallBuffers) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if tc, ok := c.(*net.TCPConn); ok {
+		_ = tc.SetWriteBuffer(4 << 10)
+	}
+	return c, err
+}
+
+func serve(t *testing.T, cfg Config) *running {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	r := &running{url: "http://" + ln.Addr().String(), addr: ln.Addr().String(), srv: newServer(t, cfg), stop: cancel, done: make(chan error, 1)}
+	go func() { r.done <- r.srv.Serve(ctx, smallBuffers{ln}) }()
+	t.Cleanup(func() {
+		cancel()
+		r.wait(t)
+	})
+	return r
+}
+
+// wait waits for Serve to return and says what it returned.
+func (r *running) wait(t *testing.T) {
+	t.Helper()
+	select {
+	case err, ok := <-r.done:
+		if ok && err != nil {
+			t.Errorf("Serve = %v", err)
+		}
+		if ok {
+			close(r.done)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("Serve does not return")
+	}
+}
+
+func open(t *testing.T, r *running, body string) (*http.Response, *http.Transport) {
+	t.Helper()
+	tr := &http.Transport{}
+	t.Cleanup(tr.CloseIdleConnections)
+	req, err := http.NewRequestWithContext(t.Context(), "POST", r.url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	res, err := tr.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res, tr
+}
+
+// An end is how a stream of the handler ended.
+type end struct {
+	id  string // of the message
+	err error  // of its context
+}
+
+// flood yields chunks until its context ends or nobody reads.
+func flood(ended chan<- end) func(context.Context, *a2a.SendMessageRequest) Events {
+	chunk := a2a.NewTextPart(strings.Repeat("x", 1<<10))
+	return func(ctx context.Context, req *a2a.SendMessageRequest) Events {
+		return func(yield func(a2a.Event, error) bool) {
+			defer func() { ended <- end{req.Message.ID, ctx.Err()} }()
+			n := 200_000
+			if req.Message.ID == "short" {
+				n = 2_000
+			}
+			for range n {
+				if !yield(&a2a.TaskArtifactUpdateEvent{TaskID: "T", ContextID: "C", Append: true,
+					Artifact: &a2a.Artifact{ID: "A", Parts: a2a.ContentParts{chunk}}}, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func TestStalledReaderIsDropped(t *testing.T) {
+	for name, body := range map[string]string{
+		"v1": v1Stream, "v0": v0Stream, "rest": "", "v0REST": "",
+	} {
+		t.Run(name, func(t *testing.T) {
+			ended := make(chan end, 2)
+			r := serve(t, Config{Handler: &fakeHandler{stream: flood(ended)}, WriteTimeout: 400 * time.Millisecond})
+			path := "/"
+			switch name {
+			case "rest":
+				path, body = "/message:stream", restHi
+			case "v0REST":
+				path, body = "/v1/message:stream", `{"message":{"messageId":"m1","role":"ROLE_USER","content":[{"text":"hi"}]}}`
+			}
+			stalled, err := net.Dial("tcp", r.addr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer stalled.Close() //nolint:errcheck // a test's
+			_ = stalled.(*net.TCPConn).SetReadBuffer(4 << 10)
+			begin := time.Now()
+			fmt.Fprintf(stalled, "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", path, len(body), body)
+
+			// Another reader is served meanwhile.
+			res, _ := open(t, r, strings.Replace(v1Stream, `"m1"`, `"short"`, 1))
+			n, err := io.Copy(io.Discard, res.Body)
+			_ = res.Body.Close()
+			if err != nil || n < 2_000<<10 {
+				t.Errorf("the other reader got %d bytes, %v", n, err)
+			}
+			for range 2 {
+				select {
+				case e := <-ended:
+					took := time.Since(begin)
+					if e.id == "short" && e.err != nil {
+						t.Errorf("the other stream ended with %v", e.err)
+					}
+					if e.id != "short" && took < 300*time.Millisecond {
+						t.Errorf("dropped after %v already", took)
+					}
+				case <-time.After(10 * time.Second):
+					t.Fatal("the stalled reader holds its stream")
+				}
+			}
+			if name == "v0REST" {
+				return // the SDK writes that stream, and nobody counts it
+			}
+			for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) {
+				body := do(t, "GET", r.url+"/metrics", "").body
+				if strings.Contains(body, "molecule_codex_streams_dropped_total 1\n") && strings.Contains(body, "molecule_codex_streams_open 0\n") {
+					break
+				}
+				if time.Now().After(deadline) {
+					t.Fatal("the dropped reader is not counted")
+				}
+			}
+		})
+	}
+}
+
+func TestStalledReaderOfAPlainAnswer(t *testing.T) {
+	huge := strings.Repeat("x", 64<<20)
+	r := serve(t, Config{WriteTimeout: 300 * time.Millisecond, Handler: &fakeHandler{
+		get: func(context.Context, *a2a.GetTaskRequest) (*a2a.Task, error) {
+			return &a2a.Task{ID: "T1", Metadata: map[string]any{"x": huge}}, nil
+		}}})
+	c, err := net.Dial("tcp", r.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close() //nolint:errcheck // a test's
+	fmt.Fprint(c, "GET /tasks/T1 HTTP/1.1\r\nHost: localhost\r\n\r\n")
+	if _, err := io.ReadFull(c, make([]byte, 100)); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		r.srv.work.mu.Lock()
+		n := r.srv.work.open
+		r.srv.work.mu.Unlock()
+		if n == 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the handler still writes")
+		}
+	}
+}
+
+func TestSlowBodyIsGivenUp(t *testing.T) {
+	r := serve(t, Config{BodyTimeout: 100 * time.Millisecond})
+	c, err := net.Dial("tcp", r.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close() //nolint:errcheck // a test's
+	fmt.Fprint(c, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{")
+	_ = c.SetReadDeadline(time.Now().Add(5 * time.Second))
+	res, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil || res.StatusCode != http.StatusBadRequest {
+		t.Fatalf("answer %v, %v", res, err)
+	}
+	_ = res.Body.Close()
+}
+
+// The read deadline of the body must not reach into the work behind it.
+func TestLongCallOutlivesTheBodyTimeout(t *testing.T) {
+	h := &fakeHandler{send: func(ctx context.Context, req *a2a.SendMessageRequest) (a2a.SendMessageResult, error) {
+		select {
+		case <-time.After(300 * time.Millisecond): // longer than the body may take
+			return echoTask(req), nil
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}}
+	r := serve(t, Config{Handler: h, BodyTimeout: 100 * time.Millisecond})
+	res, _ := open(t, r, v1Hi)
+	b, err := io.ReadAll(res.Body)
+	_ = res.Body.Close()
+	if err != nil || !strings.Contains(string(b), "TASK_STATE_COMPLETED") {
+		t.Errorf("answer %s, %v", b, err)
+	}
+}
+
+func TestLeavingCallerEndsItsContext(t *testing.T) {
+	ended := make(chan error, 1)
+	r := serve(t, Config{Handler: &fakeHandler{stream: waiting(ended)}})
+	res, _ := open(t, r, v1Stream)
+	firstEvent(t, res)
+	_ = res.Body.Close()
+	select {
+	case err := <-ended:
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("ended with %v", err)
+		}
+	case <-time.After(5 * time.Second):
+		t.Fatal("the stream goes on without a reader")
+	}
+}
+
+// waiting yields a task and then nothing until its context ends.
+func waiting(ended chan<- error) func(context.Context, *a2a.SendMessageRequest) Events {
+	return func(ctx context.Context, _ *a2a.SendMessageRequest) Events {
+		return func(yield func(a2a.Event, error) bool) {
+			yield(&a2a.Task{ID: "T1", Status: a2a.TaskStatus{State: a2a.TaskStateWorking}}, nil)
+			<-ctx.Done()
+			yield(nil, ctx.Err())
+			ended <- ctx.Err()
+		}
+	}
+}
+
+func firstEvent(t *testing.T, res *http.Response) *bufio.Reader {
+	t.Helper()
+	br := bufio.NewReader(res.Body)
+	line, err := br.ReadString('\n')
+	if err != nil || !strings.HasPrefix(line, "data: ") {
+		t.Fatalf("first line %q, %v", line, err)
+	}
+	return br
+}
+
+func TestShutdownCutsWhatDoesNotEnd(t *testing.T) {
+	ended := make(chan error, 2)
+	h := &fakeHandler{stream: waiting(ended), send: func(ctx context.Context, _ *a2a.SendMessageRequest) (a2a.SendMessageResult, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}}
+	r := serve(t, Config{Handler: h, ShutdownGrace: 300 * time.Millisecond})
+	res, _ := open(t, r, v1Stream)
+	br := firstEvent(t, res)
+	blocked := make(chan string, 1)
+	go func() {
+		res, err := http.Post(r.url, "application/json", strings.NewReader(v1Hi)) //nolint:noctx // ended by the server
+		if err != nil {
+			blocked <- err.Error()
+			return
+		}
+		b, _ := io.ReadAll(res.Body)
+		_ = res.Body.Close()
+		blocked <- string(b)
+	}()
+	for h.last() == nil || len(h.callsSeen()) < 2 {
+		time.Sleep(time.Millisecond) // until both are with the handler
+	}
+	begin := time.Now()
+	r.stop()
+
+	// The listener still answers: not ready, no new work.
+	for deadline := time.Now().Add(2 * time.Second); ; {
+		if a := do(t, "GET", r.url+"/readyz", ""); a.status == 503 && strings.Contains(a.body, "shutting down") {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("readyz stays green")
+		}
+	}
+	if a := do(t, "POST", r.url, v1Hi); a.status != 503 || a.header.Get("Retry-After") == "" || !strings.Contains(a.body, "shutting down") {
+		t.Errorf("new work: %d %s", a.status, a.body)
+	}
+	rest, err := io.ReadAll(br)
+	_ = res.Body.Close()
+	if err != nil || !strings.Contains(string(rest), "shutting down") {
+		t.Errorf("the stream ended with %q, %v", rest, err)
+	}
+	if got := <-blocked; !strings.Contains(got, "-32000") || !strings.Contains(got, "shutting down") {
+		t.Errorf("the blocked call got %s", got)
+	}
+	http.DefaultClient.CloseIdleConnections()
+	r.wait(t)
+	if took := time.Since(begin); took < 300*time.Millisecond || took > 5*time.Second {
+		t.Errorf("shutdown took %v", took)
+	}
+	if _, err := net.Dial("tcp", r.addr); err == nil {
+		t.Error("the listener is still open")
+	}
+}
+
+func (f *fakeHandler) callsSeen() []*a2a.SendMessageRequest {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.messages
+}
+
+func TestShutdownWaitsForWhatEnds(t *testing.T) {
+	release := make(chan struct{})
+	h := &fakeHandler{stream: func(context.Context, *a2a.SendMessageRequest) Events {
+		return func(yield func(a2a.Event, error) bool) {
+			yield(&a2a.Task{ID: "T1", Status: a2a.TaskStatus{State: a2a.TaskStateWorking}}, nil)
+			<-release
+			yield(&a2a.TaskStatusUpdateEvent{TaskID: "T1", Status: a2a.TaskStatus{State: a2a.TaskStateFailed}}, nil)
+		}
+	}}
+	r := serve(t, Config{Handler: h, ShutdownGrace: time.Minute})
+	res, _ := open(t, r, v0Stream)
+	br := firstEvent(t, res)
+	r.stop()
+	close(release)
+	rest, err := io.ReadAll(br)
+	_ = res.Body.Close()
+	if err != nil || !strings.Contains(string(rest), `"state":"failed"`) {
+		t.Errorf("the stream ended with %q, %v", rest, err)
+	}
+	r.wait(t)
+}
+
+func TestShutdownWithAStalledReader(t *testing.T) {
+	ended := make(chan end, 1)
+	r := serve(t, Config{Handler: &fakeHandler{stream: flood(ended)}, ShutdownGrace: 100 * time.Millisecond, WriteTimeout: time.Minute})
+	c, err := net.Dial("tcp", r.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close() //nolint:errcheck // a test's
+	fmt.Fprintf(c, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", len(v1Stream), v1Stream)
+	if _, err := io.ReadFull(c, make([]byte, 100)); err != nil {
+		t.Fatal(err)
+	}
+	begin := time.Now()
+	r.stop()
+	r.wait(t)
+	<-ended
+	if took := time.Since(begin); took > 4*time.Second {
+		t.Errorf("shutdown took %v", took)
+	}
+}
+
+func TestServeSaysWhyItEnds(t *testing.T) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = ln.Close()
+	if err := newServer(t, Config{}).Serve(t.Context(), ln); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("Serve = %v", err)
+	}
+}

@@ -1,0 +1,135 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/a2aproject/a2a-go/v2/a2asrv"
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Config says what a [Server] serves and to whom. Handler and Card must be set;
+// the zero value of everything else works.
+type Config struct {
+	Handler a2asrv.RequestHandler
+	// Card makes the agent card for a server that is reached at baseURL, which
+	// has no slash at its end. It is called for each request of the card.
+	Card func(baseURL string) *a2a.AgentCard
+	// PublicURL is where callers reach this server; empty means what the Host
+	// header of the request says.
+	PublicURL string
+	PureCard  bool // serve the card of A2A 1.0 alone, not the union with 0.3
+
+	// ReplyAsMessage makes a blocking 0.3 message/send answer with the Message
+	// that Reply makes of the task. If Reply returns nil, the task is the answer.
+	ReplyAsMessage bool
+	Reply          func(*a2a.Task) *a2a.Message
+
+	Token string // the bearer token asked of callers; empty asks for none
+	// AnyHost turns the Host allow-list off for requests that no browser page
+	// sent (those without an Origin), as a workspace container needs: its
+	// platform calls it by names that only the platform knows.
+	AnyHost        bool
+	AllowedHosts   []string // host names allowed beside loopback, the listen address and PublicURL
+	AllowedOrigins []string // origins allowed beside the server's own, as scheme://host[:port]
+
+	// Ready tells whether a turn would run. Nil means always ready.
+	Ready func(ctx context.Context) Readiness
+
+	Registry *prometheus.Registry // served at /metrics; nil means a new one
+	Metrics  *Metrics             // where requests are counted; nil means a new one in Registry
+
+	MaxBody       int64         // 0 means 16 MiB
+	BodyTimeout   time.Duration // for reading a request body; 0 means one minute
+	WriteTimeout  time.Duration // for each write of a response; 0 means 10 s
+	KeepAlive     time.Duration // between comments on a silent stream; 0 means 15 s
+	ShutdownGrace time.Duration // what open requests get to end by themselves; 0 means 8 s
+
+	Logger *slog.Logger // nil discards
+}
+
+// A Server serves all routes of the runtime. Create it with [New].
+type Server struct {
+	cfg     Config
+	log     *slog.Logger
+	metrics *Metrics
+	handler http.Handler
+	guard   *guard
+	doors   doors
+	v1, v0  map[string]method // JSON-RPC methods by name
+	started time.Time         // the Last-Modified of the card
+	work    inflight
+}
+
+// New returns a server for cfg. It opens nothing.
+func New(cfg Config) (*Server, error) {
+	if cfg.Handler == nil || cfg.Card == nil {
+		return nil, errors.New("server: Handler and Card must be set")
+	}
+	if cfg.ReplyAsMessage && cfg.Reply == nil {
+		return nil, errors.New("server: ReplyAsMessage needs Reply")
+	}
+	cfg.setDefaults()
+	doors, err := newDoors(&cfg)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{cfg: cfg, log: cfg.Logger, metrics: cfg.Metrics, doors: doors, started: time.Now().UTC()}
+	s.guard = &guard{next: cfg.Handler, log: cfg.Logger}
+	s.v1 = v1Methods(s.guard)
+	s.v0 = v0Methods(s.guard, s.reply())
+	s.handler = s.routes()
+	return s, nil
+}
+
+// Handler returns the handler of all routes, for a server that is run by
+// somebody else, as in tests. It does not drain; [Server.Serve] does.
+func (s *Server) Handler() http.Handler { return s.handler }
+
+// reply is what turns the task of a blocking 0.3 call into its answer; nil
+// leaves tasks as they are.
+func (s *Server) reply() func(*a2a.Task) *a2a.Message {
+	if !s.cfg.ReplyAsMessage {
+		return nil
+	}
+	return s.cfg.Reply
+}
+
+func (c *Config) setDefaults() {
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Registry == nil {
+		c.Registry = prometheus.NewRegistry()
+	}
+	if c.Metrics == nil {
+		c.Metrics = NewMetrics(c.Registry)
+	}
+	if c.MaxBody <= 0 {
+		c.MaxBody = 16 << 20
+	}
+	orDuration(&c.BodyTimeout, time.Minute)
+	orDuration(&c.WriteTimeout, 10*time.Second)
+	orDuration(&c.KeepAlive, 15*time.Second)
+	orDuration(&c.ShutdownGrace, 8*time.Second)
+}
+
+func orDuration(d *time.Duration, fallback time.Duration) {
+	if *d <= 0 {
+		*d = fallback
+	}
+}
+
+func parsePublicURL(raw string) (*url.URL, error) {
+	u, err := url.Parse(raw)
+	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+		return nil, fmt.Errorf("server: public URL %q: want http://host[:port] or https://host[:port]", raw)
+	}
+	return u, nil
+}

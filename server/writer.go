@@ -1,0 +1,83 @@
+package server
+
+import (
+	"net/http"
+	"time"
+)
+
+// writePiece is how much is written under one deadline: a slow reader of a
+// large answer has to take this much each time, not all of it.
+const writePiece = 64 << 10
+
+// A deadlineWriter gives each write to a connection its own deadline, and
+// remembers what was answered. It is used by one goroutine at a time.
+type deadlineWriter struct {
+	http.ResponseWriter
+	rc      *http.ResponseController
+	timeout time.Duration
+	armed   time.Time // when the deadline was last set
+
+	status int // 0 until the header is written
+	bytes  int64
+}
+
+func newDeadlineWriter(w http.ResponseWriter, timeout time.Duration) *deadlineWriter {
+	return &deadlineWriter{ResponseWriter: w, rc: http.NewResponseController(w), timeout: timeout}
+}
+
+// arm moves the deadline. Setting it costs a timer, so it is moved only when an
+// eighth of it has passed.
+func (w *deadlineWriter) arm() {
+	now := time.Now()
+	if now.Sub(w.armed) < w.timeout/8 {
+		return
+	}
+	w.armed = now
+	_ = w.rc.SetWriteDeadline(now.Add(w.timeout)) // test recorders have none
+}
+
+func (w *deadlineWriter) WriteHeader(status int) {
+	if w.status == 0 && status >= 200 {
+		w.status = status
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *deadlineWriter) Write(p []byte) (int, error) {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	var written int
+	for {
+		piece := p[written:min(len(p), written+writePiece)]
+		w.arm()
+		n, err := w.ResponseWriter.Write(piece)
+		written += n
+		w.bytes += int64(n)
+		if err != nil || written >= len(p) {
+			return written, err
+		}
+	}
+}
+
+// Flush implements [http.Flusher], which the SDK asks for.
+func (w *deadlineWriter) Flush() { _ = w.FlushError() }
+
+// FlushError is what [http.ResponseController] calls.
+func (w *deadlineWriter) FlushError() error {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	w.arm()
+	return w.rc.Flush()
+}
+
+// Unwrap lets [http.ResponseController] reach the connection.
+func (w *deadlineWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// release leaves a fresh deadline for what net/http still has to write when the
+// handler has returned. It clears it itself after that.
+func (w *deadlineWriter) release() {
+	w.armed = time.Time{}
+	w.arm()
+}
