@@ -130,7 +130,7 @@ func (e *Executor) modelFailure(failed *appserver.TurnError) *Failure {
 	}
 	name, status := failed.Code()
 	f := &Failure{Kind: failureKind(name, status, failed.Message), Code: name, Message: e.cfg.Redact(failed.Message)}
-	switch f.Kind {
+	switch f.Kind { //nolint:exhaustive // the others need no advice
 	case FailAuth:
 		f.Message += ". The model's provider refused or missed the credential: set OPENAI_API_KEY, or log codex in"
 	case FailContext:

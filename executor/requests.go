@@ -11,21 +11,23 @@ import (
 // codeMethodNotFound is JSON-RPC's code for a method that is not offered.
 const codeMethodNotFound = -32601
 
-// unread are notifications that nobody reads; codex is asked not to send them.
-var unread = []string{
-	"thread/name/updated",
-	"thread/goal/updated",
-	"rawResponseItem/completed",
-	"item/reasoning/textDelta",
-	"fs/changed",
-	"skills/changed",
-	"app/list/updated",
+// unread returns the notifications that nobody reads; codex is asked not to send them.
+func unread() []string {
+	return []string{
+		"thread/name/updated",
+		"thread/goal/updated",
+		"rawResponseItem/completed",
+		"item/reasoning/textDelta",
+		"fs/changed",
+		"skills/changed",
+		"app/list/updated",
+	}
 }
 
 // childConfig completes the configuration of the child with our ears.
 func (e *Executor) childConfig() appserver.Config {
 	cfg := e.cfg.Child
-	cfg.OptOut = append(cfg.OptOut, unread...)
+	cfg.OptOut = append(cfg.OptOut, unread()...)
 	cfg.OnRequest = e.answer
 	cfg.OnGlobal = e.global
 	cfg.Logger = e.log

@@ -28,7 +28,7 @@ func (e *Executor) load(ctx context.Context, c *conversation, on *child) error {
 	e.makeRoom(ctx, on)
 	if c.threadID != "" && c.resumable {
 		err := e.resume(ctx, c, on)
-		if err == nil || !(appserver.IsNoRollout(err) || appserver.IsThreadGone(err)) {
+		if err == nil || !appserver.IsNoRollout(err) && !appserver.IsThreadGone(err) {
 			return err
 		}
 		e.log.Warn("a thread could not be resumed and is replaced by a new one", "thread_id", c.threadID, "err", err)

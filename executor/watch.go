@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -43,10 +44,10 @@ func (t *turn) alive() {
 func (t *turn) decide(causes []error) *Ended {
 	for _, cause := range causes {
 		var end *Ended
-		switch cause {
-		case timerGap:
+		switch {
+		case errors.Is(cause, timerGap):
 			end = t.reconcile()
-		case timerGrace:
+		case errors.Is(cause, timerGrace):
 			end = t.ignored()
 		default:
 			end = t.end(cause)
