@@ -1,0 +1,57 @@
+package adapter
+
+import (
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
+)
+
+func TestChildEnv(t *testing.T) {
+	in := []string{
+		"PATH=/bin", "GH_TOKEN=g", "CODEX_HOME=/old", "CODEX_SANDBOX=auto", "CODEX_BIN=b", "RUNTIME_TOKEN=t", "RUNTIME_X=x",
+		"MOLECULE_WORKSPACE_TOKEN=t", "MOLECULE_ADMIN_TOKEN=t", "ADMIN_TOKEN=t", "CP_TOKEN=t", "CODEX_AUTH_JSON={}",
+		"OPENAI_API_KEY= k\n", "ANTHROPIC_API_KEY=k", "RUST_LOG=warn", "MOLECULE_ORG_ID=o", "broken", "A=b=c",
+	}
+	always := []string{"PATH=/bin", "GH_TOKEN=g", "RUST_LOG=warn", "MOLECULE_ORG_ID=o", "A=b=c", "CODEX_HOME=/new"}
+	for name, c := range map[string]struct {
+		p    Provider
+		more []string
+	}{
+		"key":      {Provider{Key: true}, []string{"OPENAI_API_KEY=k"}},
+		"scripted": {Provider{Key: true, ScriptedURL: "http://s"}, nil},
+		"keyless":  {Provider{BaseURL: "http://m"}, nil},
+		"codexs":   {Provider{}, []string{"OPENAI_API_KEY=k", "ANTHROPIC_API_KEY=k"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, want := ChildEnv(in, "/new", c.p), slices.Concat(always, c.more)
+			slices.Sort(got)
+			slices.Sort(want)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("environment (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestLeanFeaturesExist shows when codex drops or adopts a feature that we
+// switch off: an override of a name that is gone does nothing, in silence.
+func TestLeanFeaturesExist(t *testing.T) {
+	cmd := exec.Command(codextest.Bin(t), append([]string{"features", "list"}, Lean()...)...)
+	cmd.Env = []string{"CODEX_HOME=" + codextest.Home(t)}
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range lean() {
+		line := regexp.MustCompile(`(?m)^` + f + `\s.*$`).FindString(string(out))
+		if !strings.HasSuffix(line, "false") || strings.Contains(line, "removed") {
+			t.Errorf("%s: %q, want it to exist and to be off", f, line)
+		}
+	}
+}

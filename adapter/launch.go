@@ -1,0 +1,49 @@
+package adapter
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A Launch says how codex's app-server is started.
+type Launch struct {
+	Provider Provider
+	Home     string // CODEX_HOME
+	WorkDir  string // where threads work; absolute
+	Lean     bool   // without the features that [Lean] switches off
+	Environ  []string
+	// UserConfig is the text of Home/config.toml, or empty if there is none.
+	UserConfig string
+}
+
+// Args returns the arguments after "app-server". They hold no secret.
+func (l Launch) Args() []string {
+	args := slices.Concat(l.Provider.Overrides(), Quiet(), trust(l.WorkDir, l.UserConfig))
+	if l.Lean {
+		args = append(args, Lean()...)
+	}
+	return args
+}
+
+// Env returns the whole environment.
+func (l Launch) Env() []string { return ChildEnv(l.Environ, l.Home, l.Provider) }
+
+// trust returns the arguments that say of workDir what codex would otherwise
+// write into the user's config.toml: the first thread in a git repository
+// with a writable sandbox marks it as trusted there (seen on 0.169.0). An
+// untrusted directory is no choice, because codex then ignores AGENTS.md.
+// Where the user has said something about the directory or one above it, that
+// stands. The table is given inline: codex splits a dotted key at the dots in
+// the path too.
+func trust(workDir, userConfig string) []string {
+	for dir := workDir; ; dir = filepath.Dir(dir) {
+		if strings.Contains(userConfig, tomlString(dir)) || strings.Contains(userConfig, "'"+dir+"'") {
+			return nil
+		}
+		if dir == filepath.Dir(dir) {
+			break
+		}
+	}
+	return override("projects", "{"+tomlString(workDir)+`={trust_level="trusted"}}`)
+}

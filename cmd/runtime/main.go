@@ -1,0 +1,51 @@
+// Command runtime makes the Codex CLI an agent that speaks A2A: it owns one
+// codex app-server and turns each message that comes over HTTP into a turn on
+// the right codex thread. runtime --help says how it is used.
+//
+// This package only wires: it reads the environment, makes the parts and hands
+// them to each other.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	ctx, release := interruptible(context.Background(), os.Exit)
+	code := run(ctx, os.Args[1:], os.Environ(), os.Stdout, os.Stderr)
+	release()
+	os.Exit(code)
+}
+
+// exitInterrupted is the status of a program that a second signal ended.
+const exitInterrupted = 130
+
+// interruptible returns a context that ends with the first SIGINT or SIGTERM,
+// so that the program can stop in order. The second one calls exit at once.
+// Release ends the watching and waits for it.
+func interruptible(parent context.Context, exit func(int)) (_ context.Context, release func()) {
+	ctx, cancel := context.WithCancel(parent)
+	signals := make(chan os.Signal, 2) // room for both
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for _, act := range []func(){cancel, func() { exit(exitInterrupted) }} {
+			select {
+			case <-signals:
+				act()
+			case <-done:
+				return
+			}
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(signals)
+		close(done)
+		<-ended
+		cancel()
+	}
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
+)
+
+func TestTheSecondSignalEndsAtOnce(t *testing.T) {
+	exited := make(chan int, 1)
+	ctx, release := interruptible(t.Context(), func(code int) { exited <- code })
+	defer release()
+	signal := func() {
+		if err := syscall.Kill(os.Getpid(), syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+	}
+	signal()
+	select {
+	case <-ctx.Done():
+	case <-time.After(10 * time.Second):
+		t.Fatal("the first signal did not end the context")
+	}
+	select {
+	case <-exited:
+		t.Fatal("the first signal ended the program")
+	default:
+	}
+	signal()
+	select {
+	case code := <-exited:
+		if code != exitInterrupted {
+			t.Errorf("exit(%d)", code)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("the second signal did not end the program")
+	}
+}
+
+func TestPortInUseByARuntime(t *testing.T) {
+	for name, c := range map[string]struct {
+		body string
+		want preflight.Status
+	}{"ours": {"ok\n", preflight.OK}, "another": {"hello\n", preflight.Fail}} {
+		t.Run(name, func(t *testing.T) {
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(c.body)) }))
+			defer s.Close()
+			if r := port(strings.TrimPrefix(s.URL, "http://")).Do(t.Context()); r.Status != c.want {
+				t.Errorf("port: %+v", r)
+			}
+		})
+	}
+}
+
+func TestServeSaysWhyItCannotListen(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	var out, errs bytes.Buffer
+	code := run(context.Background(), nil, []string{"HOME=" + t.TempDir(), "RUNTIME_ADDR=" + l.Addr().String(), "RUNTIME_MODEL=scripted"}, &out, &errs)
+	if code != exitFailed || !strings.Contains(errs.String(), "RUNTIME_ADDR") || !strings.Contains(errs.String(), "hint: runtime doctor") {
+		t.Errorf("run = %d: %s", code, errs.String())
+	}
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
+)
+
+// The exit codes.
+const (
+	exitOK     = 0
+	exitFailed = 1 // it went wrong, or doctor found that a turn would not run
+	exitUsage  = 2 // the arguments or the settings cannot be used
+)
+
+// commands is the command line.
+type commands struct {
+	Help    bool       `short:"h" help:"Show this help, or that of a command."`
+	Serve   struct{}   `cmd:"" default:"1" help:"Serve A2A over HTTP until interrupted. This is what runtime alone does."`
+	Doctor  jsonOption `cmd:"" help:"Check whether a turn would run here; exit 0 only if one would."`
+	Version jsonOption `cmd:"" help:"Print the versions: ours, the codex it is made for, A2A."`
+}
+
+type jsonOption struct {
+	JSON bool `name:"json" help:"Print JSON, for programs."`
+}
+
+// A program is one run with what it was given.
+type program struct {
+	environ        []string
+	stdout, stderr io.Writer
+}
+
+// run is the whole program but for signals. It returns the exit code.
+func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) int {
+	p := &program{environ: environ, stdout: stdout, stderr: stderr}
+	var c commands
+	parser, err := kong.New(&c, kong.Name("runtime"), kong.NoDefaultHelp(), kong.Writers(stdout, stderr),
+		kong.Description("Makes the Codex CLI an agent that speaks A2A 1.0 and 0.3 over HTTP."))
+	if err != nil {
+		return p.fail(err)
+	}
+	parsed, err := parser.Parse(args)
+	if err != nil {
+		p.complain(err.Error(), "runtime --help lists the commands and settings")
+		return exitUsage
+	}
+	if c.Help {
+		return p.help(parsed, args)
+	}
+	switch parsed.Command() {
+	case "doctor":
+		return p.doctor(ctx, c.Doctor.JSON)
+	case "version":
+		return p.version(c.Version.JSON)
+	default:
+		return p.serve(ctx)
+	}
+}
+
+func (p *program) serve(ctx context.Context) int {
+	s, warnings, ok := p.load()
+	if !ok {
+		return exitUsage
+	}
+	level, err := logging.Level(s.Log)
+	if err != nil {
+		return p.fail(err)
+	}
+	redact := logging.NewRedactor(s.Secrets()...)
+	log := logging.New(p.stderr, level, redact)
+	for _, w := range warnings {
+		log.Warn("doubtful setting", "variable", w.Name, "doubt", w.Text)
+	}
+	if err := serve(ctx, s, log, redact); err != nil && !errors.Is(err, context.Canceled) {
+		return p.fail(errors.New(redact.String(err.Error())))
+	}
+	return exitOK
+}
+
+// load reads the settings, and says what is wrong with them.
+func (p *program) load() (settings.Settings, []settings.Warning, bool) {
+	s, warnings, err := settings.Load(p.environ)
+	for _, problem := range settings.Problems(err) {
+		p.complain(problem.What, problem.Hint)
+	}
+	return s, warnings, err == nil
+}
+
+func (p *program) fail(err error) int {
+	p.complain(err.Error(), "runtime doctor checks what a turn needs")
+	return exitFailed
+}
+
+// complain says a problem and what to do about it.
+func (p *program) complain(problem, hint string) {
+	_, _ = fmt.Fprintf(p.stderr, "runtime: %s\n  hint: %s\n", problem, hint)
+}

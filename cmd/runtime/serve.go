@@ -1,0 +1,198 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"time"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
+	"github.com/Molecule-AI/molecule-codex-runtime/server"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+)
+
+// stopGrace is what running turns get to be interrupted when the program is
+// told to stop; streams then get the rest of the server's own grace.
+const stopGrace = 6 * time.Second
+
+// serve runs the A2A server until ctx ends, and returns when all of it is
+// gone: no listener, no turn, no child.
+func serve(ctx context.Context, s settings.Settings, log *slog.Logger, redact *logging.Redactor) error {
+	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.Addr)
+	if err != nil {
+		return fmt.Errorf("listen on RUNTIME_ADDR: %w (is another runtime there? set RUNTIME_ADDR to a free address)", err)
+	}
+	app, err := newApplication(s, log, redact)
+	if err != nil {
+		_ = ln.Close()
+		return err
+	}
+	log.Info("listening", "addr", ln.Addr().String(), "model", app.provider.Describe(), "version", version,
+		"codex", appserver.PinnedVersion(), "sandbox", s.Sandbox, "sandbox_note", s.SandboxNote, "approval_policy", s.ApprovalPolicy)
+	app.executor.Warm()
+	return app.run(ctx, ln)
+}
+
+// An application is the program's parts, wired. It owns them: run ends them.
+type application struct {
+	provider adapter.Provider
+	executor *executor.Executor
+	engine   *tasks.Engine
+	server   *server.Server
+	ready    *readiness
+	closers  []io.Closer // in the order of their opening
+}
+
+func newApplication(s settings.Settings, log *slog.Logger, redact *logging.Redactor) (_ *application, err error) {
+	app := &application{}
+	defer func() {
+		if err != nil {
+			app.close()
+		}
+	}()
+	if err := makeFolders(s); err != nil {
+		return nil, err
+	}
+	scriptedURL, err := app.openModel(s)
+	if err != nil {
+		return nil, err
+	}
+	start := launch(s, os.Environ(), scriptedURL)
+	app.provider = start.Provider
+	wire, err := app.openWire(s.DebugWire)
+	if err != nil {
+		return nil, err
+	}
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	metrics := server.NewMetrics(registry)
+	app.executor = executor.New(executorConfig(s, start, wire, metrics, log, redact))
+	app.engine, err = tasks.New(tasks.Config{Runner: app.executor, Metrics: metrics, Logger: log})
+	if err != nil {
+		return nil, err
+	}
+	app.ready = &readiness{checks: checks(s, os.Environ()), health: app.executor.Health}
+	app.server, err = server.New(serverConfig(s, app, registry, metrics, log))
+	return app, err
+}
+
+// run serves until ctx ends. Turns are interrupted while the server drains, so
+// that every open stream gets its last event.
+func (app *application) run(ctx context.Context, ln net.Listener) error {
+	defer app.close()
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		if err := app.server.Serve(ctx, ln); err != nil {
+			return fmt.Errorf("serve: %w", err)
+		}
+		return nil
+	})
+	group.Go(func() error {
+		<-ctx.Done()
+		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopGrace)
+		defer cancel()
+		return errors.Join(app.executor.Close(grace), app.engine.Close(grace))
+	})
+	return group.Wait()
+}
+
+func (app *application) close() {
+	for _, c := range app.closers {
+		_ = c.Close() // the log, the model: nothing is lost with them
+	}
+}
+
+// makeFolders makes the folders that codex and the runtime need. codex ends at
+// once where its home is missing.
+func makeFolders(s settings.Settings) error {
+	for name, dir := range map[string]string{"CODEX_HOME": s.CodexHome, "RUNTIME_STATE_DIR": s.StateDir} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return fmt.Errorf("%s: %w (set %s to a directory that can be written)", name, err, name)
+		}
+	}
+	return nil
+}
+
+// openModel starts the built-in model, if that is to answer, and says where it listens.
+func (app *application) openModel(s settings.Settings) (url string, err error) {
+	if !s.Scripted() {
+		return "", nil
+	}
+	model, err := fakemodel.Listen(fakemodel.BuiltIn)
+	if err != nil {
+		return "", fmt.Errorf("the built-in scripted model: %w", err)
+	}
+	app.closers = append(app.closers, modelCloser{model})
+	return model.BaseURL(), nil
+}
+
+type modelCloser struct{ model *fakemodel.Running }
+
+func (m modelCloser) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	return m.model.Close(ctx)
+}
+
+// openWire opens the file that records what is said to and by codex.
+func (app *application) openWire(path string) (io.Writer, error) {
+	if path == "" {
+		return nil, nil
+	}
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("RUNTIME_DEBUG_WIRE: %w", err)
+	}
+	app.closers = append(app.closers, f)
+	return f, nil
+}
+
+func executorConfig(
+	s settings.Settings, start adapter.Launch, wire io.Writer,
+	metrics *server.Metrics, log *slog.Logger, redact *logging.Redactor,
+) executor.Config {
+	return executor.Config{
+		Child: appserver.Config{
+			Bin: s.CodexBin, Args: start.Args(), Env: start.Env(), Dir: s.WorkDir, Wire: wire,
+			ClientName: "molecule-codex-runtime", ClientVersion: version,
+		},
+		Thread: appserver.ThreadStartParams{
+			Model: s.Model, Cwd: s.WorkDir, ApprovalsReviewer: "user",
+			ApprovalPolicy: appserver.ApprovalPolicy(s.ApprovalPolicy),
+			Sandbox:        appserver.SandboxMode(s.Sandbox),
+		},
+		MaxTurns: s.MaxTurns, MaxQueue: s.MaxQueue, MaxThreads: s.MaxThreads,
+		TurnTimeout: s.TurnTimeout, IdleTimeout: s.IdleTimeout, ItemTimeout: s.ItemTimeout,
+		Redact: redact.String, Metrics: metrics, Logger: log,
+	}
+}
+
+func serverConfig(
+	s settings.Settings, app *application, registry *prometheus.Registry, metrics *server.Metrics, log *slog.Logger,
+) server.Config {
+	identity := adapter.Identity{
+		Version: version, Sandbox: s.Sandbox, SandboxNote: s.SandboxNote, Scripted: s.Scripted(), Token: s.Token.Set(),
+	}
+	return server.Config{
+		Handler:   app.engine,
+		Card:      func(baseURL string) *a2a.AgentCard { return adapter.Card(identity, baseURL) },
+		PublicURL: s.PublicURL, PureCard: s.Card == "1.0",
+		ReplyAsMessage: s.Reply == "message", Reply: tasks.Reply,
+		Token: s.Token.Reveal(), AnyHost: s.InWorkspace(),
+		Ready: app.ready.get, Registry: registry, Metrics: metrics, Logger: log,
+	}
+}

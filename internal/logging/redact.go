@@ -1,0 +1,101 @@
+package logging
+
+import (
+	"cmp"
+	"encoding/json"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+const mask = "***"
+
+// minSecret is the length below which a value is not looked for: it would
+// turn up in innocent text.
+const minSecret = 6
+
+// A Redactor replaces secrets in text. The nil Redactor replaces what is
+// shaped like a secret and knows none.
+type Redactor struct {
+	known *strings.Replacer // nil if there are none
+}
+
+// NewRedactor returns a Redactor that knows the given secrets, also in the
+// forms they take in JSON and in URLs. Values of five characters or fewer are
+// left out.
+func NewRedactor(secrets ...string) *Redactor {
+	var forms []string
+	for _, s := range secrets {
+		if len(s) < minSecret {
+			continue
+		}
+		quoted, _ := json.Marshal(s) // a string always encodes
+		forms = append(forms, s, string(quoted[1:len(quoted)-1]), url.QueryEscape(s), url.PathEscape(s))
+	}
+	if len(forms) == 0 {
+		return &Redactor{}
+	}
+	// Of two secrets the longer goes first, lest it be cut where the shorter ends.
+	slices.SortFunc(forms, func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(a, b))
+	})
+	forms = slices.Compact(forms)
+	pairs := make([]string, 0, 2*len(forms))
+	for _, f := range forms {
+		pairs = append(pairs, f, mask)
+	}
+	return &Redactor{known: strings.NewReplacer(pairs...)}
+}
+
+// A shape recognizes secrets that are not known. The markers are a cheap test
+// that text without such a secret does not pass.
+type shape struct {
+	markers []string
+	pattern *regexp.Regexp
+	secret  func(match string) (string, bool)
+}
+
+var (
+	apiKey      = regexp.MustCompile(`\bsk-[A-Za-z0-9_-]{8,}`)
+	webToken    = regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{6,}\.[A-Za-z0-9_-]{6,}(\.[A-Za-z0-9_-]*)?`)
+	bearerToken = regexp.MustCompile(`(?i)\bbearer\s+[A-Za-z0-9._~+/=-]{8,}`)
+)
+
+func shapes() [3]shape {
+	return [...]shape{
+		{[]string{"sk-"}, apiKey, always("sk-" + mask)},
+		{[]string{"eyJ"}, webToken, always(mask)},
+		{[]string{"earer", "EARER"}, bearerToken, bearer},
+	}
+}
+
+func always(to string) func(string) (string, bool) {
+	return func(string) (string, bool) { return to, true }
+}
+
+// bearer spares prose such as "bearer authentication": a token has a digit in
+// it or is longer than words are.
+func bearer(match string) (string, bool) {
+	scheme, token := match[:len("bearer")], strings.TrimSpace(match[len("bearer"):])
+	return scheme + " " + mask, len(token) >= 20 || strings.ContainsAny(token, "0123456789")
+}
+
+// String returns s without secrets.
+func (r *Redactor) String(s string) string {
+	if r != nil && r.known != nil {
+		s = r.known.Replace(s)
+	}
+	for _, sh := range shapes() {
+		if !slices.ContainsFunc(sh.markers, func(m string) bool { return strings.Contains(s, m) }) {
+			continue
+		}
+		s = sh.pattern.ReplaceAllStringFunc(s, func(match string) string {
+			if to, ok := sh.secret(match); ok {
+				return to
+			}
+			return match
+		})
+	}
+	return s
+}

@@ -1,0 +1,31 @@
+package settings
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// A host is what the defaults want to know of the machine.
+type host interface {
+	cwd() (string, error)
+	isDir(path string) bool
+	canWrite(dir string) bool
+	canRun(file string) bool
+}
+
+type osHost struct{}
+
+func (osHost) cwd() (string, error) { return os.Getwd() }
+
+func (osHost) isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+func (h osHost) canWrite(dir string) bool { return h.isDir(dir) && unix.Access(dir, unix.W_OK) == nil }
+
+func (osHost) canRun(file string) bool {
+	info, err := os.Stat(file)
+	return err == nil && info.Mode().IsRegular() && unix.Access(file, unix.X_OK) == nil
+}

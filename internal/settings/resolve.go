@@ -1,0 +1,175 @@
+package settings
+
+import (
+	"cmp"
+	"fmt"
+	"net"
+	"net/netip"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// A resolver fills in the defaults that depend on where the runtime is, and
+// checks what depends on several settings.
+type resolver struct {
+	s        *Settings
+	vars     map[string]string
+	host     host
+	problems []*Problem
+	warnings []Warning
+}
+
+func (r *resolver) run() []*Problem {
+	r.workspace()
+	r.paths()
+	r.sandbox()
+	r.door()
+	r.s.Reply = cmp.Or(r.s.Reply, pick(r.s.InWorkspace(), "message", "task"))
+	for _, u := range []*string{&r.s.PublicURL, &r.s.PlatformURL, &r.s.OpenAIBaseURL} {
+		*u = strings.TrimRight(*u, "/")
+	}
+	return r.problems
+}
+
+func (r *resolver) workspace() {
+	switch {
+	case r.s.WorkspaceID != "" && r.s.PlatformURL == "":
+		r.warn("WORKSPACE_ID", "WORKSPACE_ID is set and PLATFORM_URL is not: standing alone")
+	case r.s.WorkspaceID == "" && r.s.PlatformURL != "":
+		r.warn("PLATFORM_URL", "PLATFORM_URL is set and WORKSPACE_ID is not: standing alone")
+	}
+}
+
+// sandbox decides what auto means, and says why.
+func (r *resolver) sandbox() {
+	contained := r.s.InContainer && r.s.InWorkspace()
+	note := "chosen by CODEX_SANDBOX"
+	if r.s.Sandbox == "auto" {
+		r.s.Sandbox = pick(contained, "danger-full-access", "workspace-write")
+		note = pick(contained, "the container is the boundary", "the default")
+	}
+	r.s.SandboxNote = note
+	if r.s.ApprovalPolicy == "auto" {
+		r.s.ApprovalPolicy = pick(contained, "never", "on-request")
+	}
+}
+
+// door refuses to open a shell to the network by accident: whoever reaches the
+// port reaches codex, and codex runs commands.
+func (r *resolver) door() {
+	r.s.Addr = cmp.Or(r.s.Addr, pick(r.s.InWorkspace(), "0.0.0.0:8000", "127.0.0.1:8000"))
+	host, port, err := net.SplitHostPort(r.s.Addr)
+	if n, errPort := strconv.Atoi(port); err != nil || errPort != nil || n < 0 || n > 65535 {
+		r.fail("RUNTIME_ADDR", fmt.Sprintf("RUNTIME_ADDR=%q is not an address", r.s.Addr),
+			"give host:port, such as 127.0.0.1:8000")
+		return
+	}
+	if t := r.s.Token; t.Set() && len(t.Reveal()) < 16 {
+		r.warn("RUNTIME_TOKEN", "RUNTIME_TOKEN is shorter than 16 characters: easy to guess")
+	}
+	if r.s.InWorkspace() || isLoopback(host) || r.s.Token.Set() {
+		return
+	}
+	if r.s.Insecure {
+		r.warn("RUNTIME_INSECURE", "RUNTIME_INSECURE: listening on "+r.s.Addr+" without a token; whoever reaches it can run commands here")
+		return
+	}
+	r.fail("RUNTIME_ADDR", "listening on "+r.s.Addr+" would let anybody who reaches it run commands here",
+		"set RUNTIME_TOKEN to a secret of your choice, or RUNTIME_ADDR to a loopback address, or RUNTIME_INSECURE=1 if something else guards the port")
+}
+
+// paths makes every path absolute and fills in the defaults.
+func (r *resolver) paths() {
+	s := r.s
+	s.TempDir = cmp.Or(r.vars["TMPDIR"], "/tmp")
+	if s.InWorkspace() {
+		s.ConfigsDir = r.path("CONFIGS_DIR", s.ConfigsDir, r.configsDir)
+		s.StateDir = cmp.Or(s.StateDir, filepath.Join(s.ConfigsDir, ".runtime"))
+		s.CodexHome = cmp.Or(s.CodexHome, filepath.Join(s.ConfigsDir, ".codex"))
+	}
+	s.StateDir = r.path("RUNTIME_STATE_DIR", s.StateDir, r.stateDir)
+	s.CodexHome = r.path("CODEX_HOME", s.CodexHome, func() string { return "~/.codex" })
+	s.WorkDir = r.path("RUNTIME_WORKDIR", s.WorkDir, func() string {
+		return pick(r.host.isDir("/workspace"), "/workspace", ".")
+	})
+	if s.DebugWire != "" {
+		s.DebugWire = r.path("RUNTIME_DEBUG_WIRE", s.DebugWire, nil)
+	}
+	s.CodexBin = r.binary()
+}
+
+func (r *resolver) configsDir() string {
+	return pick(r.host.canWrite("/configs"), "/configs", "~/.molecule-workspace")
+}
+
+func (r *resolver) stateDir() string {
+	base := r.vars["XDG_STATE_HOME"]
+	if !filepath.IsAbs(base) { // the XDG specification: ignore relative ones
+		base = "~/.local/state"
+	}
+	return filepath.Join(base, "molecule-codex-runtime")
+}
+
+// binary finds codex in PATH, so that what runs later does not depend on the
+// environment. A name that is not there stays as it is; preflight explains.
+func (r *resolver) binary() string {
+	bin := cmp.Or(r.s.CodexBin, "codex")
+	if strings.ContainsRune(bin, filepath.Separator) {
+		return r.path("CODEX_BIN", bin, nil)
+	}
+	for _, dir := range filepath.SplitList(r.vars["PATH"]) {
+		if p := filepath.Join(dir, bin); filepath.IsAbs(dir) && r.host.canRun(p) {
+			return p
+		}
+	}
+	return bin
+}
+
+// path returns value, or what fallback says, as an absolute path. A leading ~
+// is expanded here because env files and unit files do not.
+func (r *resolver) path(name, value string, fallback func() string) string {
+	if value == "" {
+		value = fallback()
+	}
+	if rest, ok := strings.CutPrefix(value, "~"); ok && (rest == "" || rest[0] == '/') {
+		home := r.vars["HOME"]
+		if !filepath.IsAbs(home) {
+			r.fail(name, name+" needs a home directory, and HOME is not set", "set "+name+" to a directory, or set HOME")
+			return value
+		}
+		value = filepath.Join(home, rest)
+	}
+	if filepath.IsAbs(value) {
+		return filepath.Clean(value)
+	}
+	cwd, err := r.host.cwd()
+	if err != nil {
+		r.fail(name, "the current directory is not known: "+err.Error(), "set "+name+" to an absolute path")
+		return value
+	}
+	return filepath.Join(cwd, value)
+}
+
+func (r *resolver) fail(name, what, hint string) {
+	r.problems = append(r.problems, &Problem{Name: name, What: what, Hint: hint})
+}
+
+func (r *resolver) warn(name, text string) {
+	r.warnings = append(r.warnings, Warning{Name: name, Text: text})
+}
+
+func isLoopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.Unmap().IsLoopback()
+}
+
+func pick[T any](cond bool, yes, no T) T {
+	if cond {
+		return yes
+	}
+	return no
+}

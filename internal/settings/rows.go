@@ -1,0 +1,98 @@
+package settings
+
+import (
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A Row describes one setting, read off the tags of [Settings].
+type Row struct {
+	Name    string
+	Group   string
+	Default string // in words; empty if there is none
+	OneOf   []string
+	Help    string
+	Secret  bool
+
+	field    int // index in Settings
+	kind     string
+	min, max string
+}
+
+// Rows returns the table in the order of the fields.
+func Rows() []Row {
+	t := reflect.TypeFor[Settings]()
+	rows := make([]Row, 0, t.NumField())
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name := f.Tag.Get("env")
+		if name == "" {
+			continue
+		}
+		row := Row{
+			Name:    name,
+			Group:   f.Tag.Get("group"),
+			Default: f.Tag.Get("envDefault") + f.Tag.Get("default"),
+			Help:    f.Tag.Get("help"),
+			Secret:  f.Type == reflect.TypeFor[Secret](),
+			field:   i,
+			kind:    f.Tag.Get("kind"),
+			min:     f.Tag.Get("min"),
+			max:     f.Tag.Get("max"),
+		}
+		if list := f.Tag.Get("oneof"); list != "" {
+			row.OneOf = strings.Split(list, ",")
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// allowed says in words which values the row takes.
+func (r Row) allowed() string {
+	switch t := reflect.TypeFor[Settings]().Field(r.field).Type; {
+	case len(r.OneOf) == 1:
+		return r.OneOf[0]
+	case len(r.OneOf) > 1:
+		return "one of " + strings.Join(r.OneOf, ", ")
+	case r.kind == "url":
+		return "a URL such as https://example.com/path"
+	case t == reflect.TypeFor[time.Duration]():
+		return "a duration between " + r.min + " and " + r.max + ", such as 90s or 10m"
+	case t.Kind() == reflect.Int:
+		return "a number between " + r.min + " and " + r.max
+	case t.Kind() == reflect.Bool:
+		return "a yes or no: 1 or 0, true or false"
+	default:
+		return "usable"
+	}
+}
+
+// holds reports whether a parsed value is among what the row allows. An empty
+// value is: it means the default.
+func (r Row) holds(v reflect.Value) bool {
+	switch x := v.Interface().(type) {
+	case time.Duration:
+		low, errLow := time.ParseDuration(r.min)
+		high, errHigh := time.ParseDuration(r.max)
+		return errLow == nil && errHigh == nil && low <= x && x <= high
+	case int:
+		low, errLow := strconv.Atoi(r.min)
+		high, errHigh := strconv.Atoi(r.max)
+		return errLow == nil && errHigh == nil && low <= x && x <= high
+	case string:
+		return x == "" || r.holdsText(x)
+	default:
+		return true
+	}
+}
+
+func (r Row) holdsText(s string) bool {
+	if r.kind == "url" {
+		return isWebURL(s)
+	}
+	return len(r.OneOf) == 0 || slices.Contains(r.OneOf, s)
+}

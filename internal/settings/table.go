@@ -1,0 +1,75 @@
+package settings
+
+import "time"
+
+// Settings is the table of settings, one field a row, and the values that
+// [Load] read. The tags are:
+//
+//	env         the variable
+//	envDefault  its default, if that is a fixed value
+//	default     the default in words, where it depends on the surroundings
+//	group       the heading it stands under
+//	oneof       the values allowed
+//	min, max    the bounds of a number or a duration
+//	kind        "url" for an absolute http(s) URL, "path" for a file or directory
+//	help        what it means
+type Settings struct {
+	Addr      string `group:"Listening" env:"RUNTIME_ADDR" default:"127.0.0.1:8000; 0.0.0.0:8000 in a workspace" help:"Listen address, host:port."`
+	Token     Secret `group:"Listening" env:"RUNTIME_TOKEN" help:"Bearer token asked of callers when set. Needed to listen beyond loopback when standing alone."`
+	Insecure  bool   `group:"Listening" env:"RUNTIME_INSECURE" envDefault:"false" help:"Allows listening beyond loopback without a token. Whoever reaches the port can run commands."`
+	PublicURL string `group:"Listening" env:"RUNTIME_PUBLIC_URL" kind:"url" default:"taken from the request's Host" help:"URL under which callers reach the runtime; it stands in the agent card, and its host is let in."`
+	Card      string `group:"Listening" env:"RUNTIME_CARD" oneof:"union,1.0" envDefault:"union" help:"Shape of the agent card: union is read by A2A 1.0 and 0.3 clients alike, 1.0 is the plain one."`
+	Reply     string `group:"Listening" env:"RUNTIME_REPLY" oneof:"message,task" default:"task; message in a workspace" help:"What a blocking A2A 0.3 message/send is answered with."`
+
+	WorkDir    string `group:"Files" env:"RUNTIME_WORKDIR" kind:"path" default:"/workspace if it is there, else the current directory" help:"Directory that codex works in."`
+	StateDir   string `group:"Files" env:"RUNTIME_STATE_DIR" kind:"path" default:"$XDG_STATE_HOME or ~/.local/state, then molecule-codex-runtime; CONFIGS_DIR/.runtime in a workspace" help:"Directory of the runtime's own state."`
+	ConfigsDir string `group:"Files" env:"CONFIGS_DIR" kind:"path" default:"/configs if it can be written, else ~/.molecule-workspace" help:"Directory of the workspace's configuration. Read in a workspace only."`
+
+	MaxTurns   int `group:"Limits" env:"RUNTIME_MAX_TURNS" envDefault:"4" min:"1" max:"256" help:"Turns that run at the same time."`
+	MaxQueue   int `group:"Limits" env:"RUNTIME_MAX_QUEUE" envDefault:"32" min:"1" max:"10000" help:"Messages that wait in one context."`
+	MaxThreads int `group:"Limits" env:"RUNTIME_MAX_THREADS" envDefault:"16" min:"1" max:"1024" help:"Threads kept loaded in codex; others are resumed when they are needed."`
+
+	CodexBin       string        `group:"Codex" env:"CODEX_BIN" kind:"path" default:"codex in PATH" help:"The codex binary."`
+	CodexHome      string        `group:"Codex" env:"CODEX_HOME" kind:"path" default:"~/.codex; CONFIGS_DIR/.codex in a workspace" help:"Codex's home: its login, configuration and threads. Must not lie under the temp directory."`
+	Sandbox        string        `group:"Codex" env:"CODEX_SANDBOX" oneof:"auto,read-only,workspace-write,danger-full-access" envDefault:"auto" help:"Sandbox of codex's commands. auto is workspace-write, but danger-full-access in the image in a workspace, where the container is the boundary."`
+	ApprovalPolicy string        `group:"Codex" env:"CODEX_APPROVAL_POLICY" oneof:"auto,untrusted,on-request,never" envDefault:"auto" help:"When codex asks before it acts. auto is on-request, but never in the image in a workspace."`
+	TurnTimeout    time.Duration `group:"Codex" env:"CODEX_TURN_TIMEOUT" envDefault:"60m" min:"0s" max:"168h" help:"Limit of a whole turn. 0 is off."`
+	IdleTimeout    time.Duration `group:"Codex" env:"CODEX_IDLE_TIMEOUT" envDefault:"10m" min:"0s" max:"168h" help:"Limit of silence while no tool runs. 0 is off."`
+	ItemTimeout    time.Duration `group:"Codex" env:"CODEX_ITEM_TIMEOUT" envDefault:"30m" min:"0s" max:"168h" help:"Limit of silence while a tool runs. 0 is off."`
+	CodexFeatures  string        `group:"Codex" env:"RUNTIME_CODEX_FEATURES" oneof:"lean,codex" envDefault:"lean" help:"lean switches off features of codex that serve a person at a terminal or desktop; codex leaves them as codex has them."`
+
+	OpenAIKey     Secret `group:"Model" env:"OPENAI_API_KEY" default:"codex's own login" help:"API key. It reaches codex through its environment, never through arguments or files."`
+	OpenAIBaseURL string `group:"Model" env:"OPENAI_BASE_URL" kind:"url" default:"https://api.openai.com/v1 with a key" help:"Endpoint that speaks the Responses API."`
+	Model         string `group:"Model" env:"MODEL" default:"codex's own choice" help:"Model that new threads are started with."`
+	BuiltinModel  string `group:"Model" env:"RUNTIME_MODEL" oneof:"scripted" help:"scripted runs on the built-in scripted model, which needs no credential and is not intelligent."`
+
+	WorkspaceID string `group:"Workspace" env:"WORKSPACE_ID" help:"Id of the workspace on the platform. With PLATFORM_URL it makes this a workspace; without, the runtime stands alone."`
+	PlatformURL string `group:"Workspace" env:"PLATFORM_URL" kind:"url" help:"URL of the platform."`
+	InContainer bool   `group:"Workspace" env:"RUNTIME_IN_CONTAINER" envDefault:"false" help:"Says that the container is the boundary. Set by the image."`
+
+	Log       string `group:"Logs" env:"RUNTIME_LOG" oneof:"debug,info,warn,error" envDefault:"info" help:"Least level that is logged: coloured lines on a terminal, JSON otherwise."`
+	DebugWire string `group:"Logs" env:"RUNTIME_DEBUG_WIRE" kind:"path" help:"File to which everything said to and by codex is appended, prompts included."`
+
+	// What follows is not set by a variable of its own.
+
+	TempDir     string // $TMPDIR, or /tmp
+	SandboxNote string // why the sandbox is what it is, for the log, the card and readiness
+}
+
+// InWorkspace reports whether the runtime belongs to a workspace of a platform,
+// rather than standing alone on a machine.
+func (s Settings) InWorkspace() bool { return s.WorkspaceID != "" && s.PlatformURL != "" }
+
+// Scripted reports whether the built-in scripted model is to be used.
+func (s Settings) Scripted() bool { return s.BuiltinModel == "scripted" }
+
+// Secrets returns the values that must not be shown, for the log's redaction.
+func (s Settings) Secrets() []string {
+	var out []string
+	for _, v := range []Secret{s.Token, s.OpenAIKey} {
+		if v.Set() {
+			out = append(out, v.Reveal())
+		}
+	}
+	return out
+}

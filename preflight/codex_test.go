@@ -1,0 +1,118 @@
+package preflight
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
+)
+
+// pinned reads the version that make codex installs.
+func pinned(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(codextest.Root(t), "appserver", "CODEX_VERSION"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(text))
+}
+
+func TestCodexSaysWhyItWouldNotStart(t *testing.T) {
+	dir := t.TempDir()
+	foreign := make([]byte, 64) // the header of an ELF file for MIPS
+	copy(foreign, "\x7fELF\x02\x01\x01")
+	foreign[16], foreign[18], foreign[20], foreign[52], foreign[54], foreign[58] = 2, 8, 1, 64, 56, 64
+	for name, c := range map[string]struct{ bin, detail string }{
+		"not-in-path":    {"codex", "codex is not in PATH"},
+		"missing":        {filepath.Join(dir, "none"), "there is no " + dir},
+		"directory":      {dir, "is not a file"},
+		"not-executable": {file(t, dir, "plain", "", 0o644), "is not executable for this user (mode -rw-r--r--)"},
+		"foreign":        {file(t, dir, "mips", string(foreign), 0o755), "is built for EM_MIPS"},
+		"no-interpreter": {file(t, dir, "node", "#!/no/such/node\n", 0o755), "is a script for /no/such/node, which is not here"},
+		"empty":          {file(t, dir, "empty", "", 0o755), "exec format error"},
+		"another":        {file(t, dir, "other", "#!/bin/sh\necho other 1.0\n", 0o755), "is not codex"},
+		"older":          {file(t, dir, "older", "#!/bin/sh\necho codex-cli 0.1.0\n", 0o755), "is codex 0.1.0; this runtime is made and tested for 9.9.9"},
+		"breaks":         {file(t, dir, "breaks", "#!/bin/sh\necho 'libfoo.so not found' >&2\nexit 127\n", 0o755), "exit status 127 libfoo.so not found"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			expect(t, Codex(c.bin, "9.9.9", nil).Do(t.Context()), Fail, c.detail, "CODEX_BIN")
+		})
+	}
+}
+
+func TestCodexOfThePinnedVersion(t *testing.T) {
+	bin := codextest.Bin(t)
+	expect(t, Codex(bin, pinned(t), os.Environ()).Do(t.Context()), OK, pinned(t)+" at "+bin, "")
+	expect(t, Codex(bin, "0.0.1", os.Environ()).Do(t.Context()), Fail, "made and tested for 0.0.1", "@openai/codex@0.0.1")
+}
+
+func TestSandboxIsReallyTried(t *testing.T) {
+	home := filepath.Join(codextest.Home(t), "made-by-the-check")
+	p := SandboxProbe{
+		Bin: codextest.Bin(t), Mode: "workspace-write", Home: home,
+		Env: append(os.Environ(), "CODEX_HOME="+home),
+	}
+	expect(t, Sandbox(p).Do(t.Context()), OK, "a command ran in it", "")
+}
+
+func TestSandboxRunsACommandInIt(t *testing.T) {
+	dir := t.TempDir()
+	bin := file(t, dir, "codex", "#!/bin/sh\n[ \"$*\" = 'sandbox -- true' ]\n", 0o755)
+	expect(t, Sandbox(SandboxProbe{Bin: bin, Mode: "read-only", Home: dir}).Do(t.Context()), OK, "a command ran in it", "")
+}
+
+func TestSandboxThatDoesNotStart(t *testing.T) {
+	dir := t.TempDir()
+	bin := file(t, dir, "codex", "#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n", 0o755)
+	p := SandboxProbe{Bin: bin, Mode: "workspace-write", Home: dir}
+	r := Sandbox(p).Do(t.Context())
+	expect(t, r, Fail, "No permissions to create new namespace", "CODEX_SANDBOX=danger-full-access")
+	expect(t, r, Fail, "workspace-write does not start", "seccomp=unconfined")
+}
+
+func TestSandboxThatHangsIsEnded(t *testing.T) {
+	dir := t.TempDir()
+	bin := file(t, dir, "codex", "#!/bin/sh\nsleep 300 & echo $! > "+dir+"/pid\nwait\n", 0o755)
+	start := time.Now()
+	r := Sandbox(SandboxProbe{Bin: bin, Mode: "read-only", Home: dir, Limit: 500 * time.Millisecond, Env: []string{"PATH=/usr/bin:/bin"}}).Do(t.Context())
+	expect(t, r, Fail, "no answer within 500ms", "")
+	if took := time.Since(start); took > 5*time.Second {
+		t.Errorf("took %v: the sleeping grandchild was waited for", took)
+	}
+	pid, err := os.ReadFile(filepath.Join(dir, "pid"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(5 * time.Millisecond) { // a kill is not instant
+		state := stateOf(strings.TrimSpace(string(pid)))
+		if state == "" || state == "Z" {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the grandchild lives on in state %s", state)
+		}
+	}
+}
+
+// stateOf returns the state letter of a process, or "" if it is gone. A killed
+// orphan stays a zombie where nothing reaps.
+func stateOf(pid string) string {
+	stat, err := os.ReadFile("/proc/" + pid + "/stat")
+	if err != nil {
+		return ""
+	}
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	return rest[:1]
+}
+
+func TestNoSandboxWanted(t *testing.T) {
+	p := SandboxProbe{Bin: "none", Mode: "danger-full-access"}
+	expect(t, Sandbox(p).Do(t.Context()), Warn, "danger-full-access", "unset CODEX_SANDBOX")
+	p.Contained = true
+	expect(t, Sandbox(p).Do(t.Context()), OK, "the container is the boundary", "")
+	p.Mode = "workspace-write"
+	expect(t, Sandbox(p).Do(t.Context()), Fail, "not tried", "see the check codex")
+}

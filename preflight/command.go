@@ -1,0 +1,51 @@
+package preflight
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// A command is a process that a check starts and waits for.
+type command struct {
+	argv  []string
+	env   []string
+	limit time.Duration
+}
+
+// run returns the standard output, and the last lines of the standard error
+// for the reader. On expiry the whole process group is killed: a launcher
+// script must not leave its child behind.
+func (c command) run(ctx context.Context) (stdout, said string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, c.limit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, c.argv[0], c.argv[1:]...)
+	cmd.Env = c.env
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = time.Second // for a grandchild that left the group and kept the pipes
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err = cmd.Run()
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		err = errors.New("no answer within " + c.limit.String())
+	}
+	return out.String(), lastWords(errs.String()), err
+}
+
+// lastWords picks from the standard error the lines that explain, without the
+// backtrace that codex prints after them.
+func lastWords(stderr string) string {
+	stderr, _, _ = strings.Cut(stderr, "\nStack backtrace:")
+	var lines []string
+	for line := range strings.Lines(stderr) {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines[max(0, len(lines)-3):], " / ")
+}

@@ -1,0 +1,108 @@
+package preflight
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// Credentials says where codex could get a credential from. No secret is in it.
+type Credentials struct {
+	Scripted bool   // the built-in model, which needs none
+	Key      bool   // OPENAI_API_KEY is set
+	BaseURL  string // OPENAI_BASE_URL
+	Home     string // CODEX_HOME, where codex keeps its login
+}
+
+// Credential checks that there is a credential. Whether the model accepts it
+// only a turn can tell.
+func Credential(c Credentials) Check {
+	return Check{"credential", func(context.Context) Result {
+		switch {
+		case c.Scripted:
+			return ok("none needed: the built-in scripted model answers, not an intelligent one")
+		case c.Key && c.BaseURL != "":
+			return ok("OPENAI_API_KEY, for " + c.BaseURL)
+		case c.Key:
+			return ok("OPENAI_API_KEY")
+		case c.BaseURL != "":
+			return ok("none: OPENAI_BASE_URL is set without OPENAI_API_KEY, so " + c.BaseURL + " is asked without one")
+		}
+		return codexLogin(c.Home)
+	}}
+}
+
+const loginFix = "set OPENAI_API_KEY, or log in with codex login"
+
+// codexLogin looks at codex's own login in the form that 0.169 writes.
+func codexLogin(home string) Result {
+	if what := ownProvider(home); what != "" {
+		return warn("config.toml in "+home+" "+what+": cannot tell whether there is a credential",
+			"if turns fail for want of one, "+loginFix)
+	}
+	path := filepath.Join(home, "auth.json")
+	fix := loginFix + " (CODEX_HOME=" + home + "), or mount " + path
+	text, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fail("no OPENAI_API_KEY, and no login at "+path, fix)
+	case err != nil:
+		return fail(err.Error(), "let this user read "+path+", or "+loginFix)
+	}
+	var auth struct {
+		Key    string `json:"OPENAI_API_KEY"`
+		Tokens struct {
+			Access  string `json:"access_token"`
+			Refresh string `json:"refresh_token"`
+		} `json:"tokens"`
+	}
+	if err := json.Unmarshal(text, &auth); err != nil {
+		return fail(path+" is not valid JSON", fix) // the error would quote the file
+	}
+	var kind string
+	switch {
+	case auth.Tokens.Access != "" || auth.Tokens.Refresh != "":
+		kind = "a ChatGPT login"
+	case auth.Key != "":
+		kind = "an API key"
+	default:
+		return fail(path+" holds neither a key nor tokens", fix)
+	}
+	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 {
+		return warn(kind+" at "+path+", which others on this machine may read", "chmod 600 "+path)
+	}
+	return ok(kind + " at " + path)
+}
+
+var (
+	providerLine = regexp.MustCompile(`^model_provider\s*=\s*"([^"]*)"`)
+	keyringLine  = regexp.MustCompile(`^cli_auth_credentials_store\s*=\s*"(keyring|auto)"`)
+)
+
+// ownProvider says what in the user's config.toml puts the credential where we
+// cannot see it, or "". It reads top-level lines only, which is where these
+// keys stand.
+func ownProvider(home string) string {
+	text, err := os.ReadFile(filepath.Join(home, "config.toml"))
+	if err != nil {
+		return ""
+	}
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "[") {
+			return ""
+		}
+		if m := providerLine.FindStringSubmatch(line); m != nil && m[1] != "openai" {
+			return "chooses the provider " + m[1]
+		}
+		if keyringLine.MatchString(line) {
+			return "keeps the login in the keyring"
+		}
+	}
+	return ""
+}

@@ -1,0 +1,96 @@
+package preflight
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// Writable checks that files can be made in dir, by making one and removing
+// it. If create is set, a dir that is not there is made first, as the runtime
+// does at its start. Variable names the setting that says where dir is.
+func Writable(name, dir, variable string, create bool) Check {
+	return Check{name, func(context.Context) Result {
+		if create {
+			if err := os.MkdirAll(dir, 0o700); err != nil {
+				return unwritable(dir, variable, err)
+			}
+		}
+		if err := tryWriting(dir); err != nil {
+			return unwritable(dir, variable, err)
+		}
+		return ok(dir)
+	}}
+}
+
+// tryWriting writes a block, not only a name: on a full disk the name still
+// finds a place.
+func tryWriting(dir string) (err error) {
+	f, err := os.CreateTemp(dir, ".runtime-check-*")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.Remove(f.Name())) }()
+	_, errWrite := f.Write(make([]byte, 4096))
+	return errors.Join(errWrite, f.Close())
+}
+
+// unwritable tells the causes apart that have different remedies.
+func unwritable(dir, variable string, err error) Result {
+	elsewhere := "set " + variable + " to another directory"
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return fail(dir+": the disk, or this user's share of it, is full", "make room, or "+elsewhere)
+	case errors.Is(err, syscall.EROFS):
+		return fail(dir+" is on a read-only file system", "mount it read-write, or "+elsewhere)
+	case errors.Is(err, fs.ErrPermission):
+		return fail(fmt.Sprintf("%s cannot be written by user %d", dir, os.Getuid()),
+			fmt.Sprintf("chown it to %d, or %s", os.Getuid(), elsewhere))
+	case errors.Is(err, fs.ErrNotExist):
+		return fail("there is no directory "+dir, "make it, or "+elsewhere)
+	case errors.Is(err, syscall.ENOTDIR):
+		return fail(dir+" is not a directory", elsewhere)
+	}
+	return fail(err.Error(), elsewhere)
+}
+
+// HomeOutsideTemp checks that CODEX_HOME does not lie under the temp
+// directory. There codex does not make the helper that its sandbox runs by:
+// no command would run, and the turn would still end as if all were well.
+func HomeOutsideTemp(home, temp string, sandboxed bool) Check {
+	return Check{"codex home place", func(context.Context) Result {
+		if !under(home, temp) {
+			return ok(home + " is outside " + temp)
+		}
+		what := home + " lies under the temp directory " + temp
+		fix := "set CODEX_HOME to a directory elsewhere, or TMPDIR to another one"
+		if !sandboxed {
+			return warn(what+": codex would not sandbox commands there", fix)
+		}
+		return fail(what+": codex would run no command there", fix)
+	}}
+}
+
+// under reports whether path lies in dir, symbolic links followed.
+func under(path, dir string) bool {
+	rel, err := filepath.Rel(followed(dir), followed(path))
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, "../")
+}
+
+// followed resolves the symbolic links in the part of path that exists.
+func followed(path string) string {
+	path = filepath.Clean(path)
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		return target
+	}
+	parent := filepath.Dir(path)
+	if parent == path {
+		return path
+	}
+	return filepath.Join(followed(parent), filepath.Base(path))
+}

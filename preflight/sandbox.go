@@ -1,0 +1,54 @@
+package preflight
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+)
+
+// A SandboxProbe says which sandbox is to be tried, and how.
+type SandboxProbe struct {
+	Bin       string
+	Mode      string   // read-only, workspace-write or danger-full-access
+	Home      string   // CODEX_HOME, made if it is not there
+	Env       []string // of the probe; CODEX_HOME in it must be Home
+	Contained bool     // a container is the boundary, so that no sandbox is no surprise
+	Limit     time.Duration
+}
+
+// Sandbox checks that codex's sandbox starts, by running a command in it.
+// Nothing else tells: whether it works depends on the kernel, on the
+// container's seccomp profile and on the user.
+func Sandbox(p SandboxProbe) Check {
+	return Check{"sandbox", p.run}
+}
+
+func (p SandboxProbe) run(ctx context.Context) Result {
+	if p.Mode == "danger-full-access" {
+		if p.Contained {
+			return ok("none (danger-full-access): the container is the boundary")
+		}
+		return warn("none (danger-full-access): codex's commands can do all that this user can",
+			"unset CODEX_SANDBOX for workspace-write, unless a container is the boundary")
+	}
+	if unstartable(p.Bin) != "" {
+		return fail("not tried: codex does not start", "see the check codex")
+	}
+	// Without its home codex refuses to do anything, so it is made here as the
+	// runtime makes it before its first start.
+	if err := os.MkdirAll(p.Home, 0o700); err != nil {
+		return fail("not tried: "+err.Error(), "set CODEX_HOME to a directory that can be written")
+	}
+	limit := p.Limit
+	if limit == 0 {
+		limit = 10 * time.Second
+	}
+	_, said, err := command{argv: []string{p.Bin, "sandbox", "--", "true"}, env: p.Env, limit: limit}.run(ctx)
+	if err != nil {
+		return fail(fmt.Sprintf("%s does not start here: %v: %s", p.Mode, err, said),
+			"let containers make user namespaces (docker run --security-opt seccomp=unconfined), "+
+				"or, where the container itself is the boundary, set CODEX_SANDBOX=danger-full-access")
+	}
+	return ok(p.Mode + ", and a command ran in it")
+}

@@ -1,0 +1,78 @@
+package tasks
+
+import (
+	"context"
+	"slices"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+)
+
+// CancelTask implements a2asrv.RequestHandler. It returns when the task has
+// ended. A caller who leaves before that does not stop the cancel.
+func (e *Engine) CancelTask(ctx context.Context, req *a2a.CancelTaskRequest) (*a2a.Task, error) {
+	if req == nil || req.ID == "" {
+		return nil, refuse(a2a.ErrInvalidParams, "the id of the task is missing")
+	}
+	v, err := e.cancel(ctx, req.ID)
+	if err != nil {
+		return nil, err
+	}
+	task, err := v.ended(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if state := task.Status.State; state != a2a.TaskStateCanceled {
+		return nil, refuse(a2a.ErrTaskNotCancelable, "task %q has ended already (%s)", task.ID, state)
+	}
+	return trimmed(task, nil), nil
+}
+
+// cancel begins to end a task, if it has not ended.
+func (e *Engine) cancel(ctx context.Context, id a2a.TaskID) (*view, error) {
+	// Nothing is being submitted under the lock, so each turn of the task is either
+	// with the runner or refused.
+	e.admit.Lock()
+	defer e.admit.Unlock()
+	t := e.find(id)
+	if t == nil {
+		return e.open(ctx, id)
+	}
+	if e.root.Err() != nil {
+		return nil, errGone
+	}
+	jobs := t.cancel()
+	e.wg.Go(func() { e.cancelJobs(t, jobs) })
+	return t.view(), nil
+}
+
+// cancel refuses further messages and returns the jobs to end, those that wait
+// before the one that runs: none of them must start.
+func (t *task) cancel() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.canceling = true
+	jobs := make([]string, 0, len(t.runs))
+	for _, r := range slices.Backward(t.runs) {
+		jobs = append(jobs, r.jobID)
+	}
+	return jobs
+}
+
+func (e *Engine) cancelJobs(t *task, jobs []string) {
+	for _, id := range jobs {
+		if err := e.cfg.Runner.Cancel(e.root, id); err != nil {
+			e.log.Warn("a turn could not be canceled", "task_id", t.id, "job_id", id, "err", err)
+		}
+	}
+}
+
+// ended waits for the end of the task.
+func (v *view) ended(ctx context.Context) (*a2a.Task, error) {
+	if v.of == nil {
+		return v.task, nil
+	}
+	if err := v.of.engine.wait(ctx, v.of.over); err != nil {
+		return nil, err
+	}
+	return v.of.peek(), nil
+}

@@ -1,0 +1,79 @@
+package tasks
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+)
+
+// A Runner makes turns of jobs; an [executor.Executor] is one.
+type Runner interface {
+	// Submit queues a job and returns how many of its context are ahead of it.
+	// Its observer is called as [executor.Observer] says, perhaps before Submit
+	// has returned.
+	Submit(job executor.Job, observe executor.Observer) (ahead int, err error)
+	// Cancel ends a job and returns once its Ended event was delivered. A job that
+	// has ended or was never there is no error.
+	Cancel(ctx context.Context, jobID string) error
+}
+
+// Metrics is told what turns do. Implementations must not block.
+type Metrics interface {
+	TurnStarted(waited time.Duration)
+	FirstText(after time.Duration)
+	TurnEnded(outcome string, took time.Duration)
+	Tokens(in, cached, out, reasoning int64)
+}
+
+// Config describes an engine. Runner must be set; the zero value of everything
+// else works.
+type Config struct {
+	Runner  Runner
+	Journal Journal // nil keeps tasks in memory, see [NewMemory]
+
+	// Card makes the extended agent card; nil means that there is none.
+	Card func(context.Context) (*a2a.AgentCard, error)
+	// Threads names the conversation that a message belongs to, by the contextId
+	// it was sent with, which may be empty, and that of its task. Messages of one
+	// conversation share a codex thread and wait for one another. Nil means one
+	// conversation for each contextId.
+	Threads func(given, contextID string) string
+
+	Coalesce time.Duration // text is published at most this often; 0 means 20 ms
+
+	Metrics Metrics      // nil counts nothing
+	Logger  *slog.Logger // nil discards
+}
+
+type noMetrics struct{}
+
+func (noMetrics) TurnStarted(time.Duration)           {}
+func (noMetrics) FirstText(time.Duration)             {}
+func (noMetrics) TurnEnded(string, time.Duration)     {}
+func (noMetrics) Tokens(int64, int64, int64, int64) {}
+
+func (c Config) withDefaults() (Config, error) {
+	if c.Runner == nil {
+		return c, errors.New("tasks: Runner must be set")
+	}
+	if c.Journal == nil {
+		c.Journal = NewMemory(Retention{})
+	}
+	if c.Threads == nil {
+		c.Threads = func(_, contextID string) string { return contextID }
+	}
+	c.Coalesce = cmp.Or(c.Coalesce, 20*time.Millisecond)
+	if c.Metrics == nil {
+		c.Metrics = noMetrics{}
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	return c, nil
+}

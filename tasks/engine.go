@@ -1,0 +1,102 @@
+package tasks
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/a2aproject/a2a-go/v2/a2asrv"
+)
+
+// An Engine makes A2A tasks of messages. Create it with [New].
+type Engine struct {
+	cfg Config
+	log *slog.Logger
+
+	root context.Context // ends when the engine is closed and done
+	stop context.CancelFunc
+	wg   sync.WaitGroup // cancels under way and armed timers
+
+	// admit makes the order of the journal that of the runner's queues: it is held
+	// from the look for a message's key until the message is queued.
+	admit  sync.Mutex
+	closed bool // guarded by admit
+
+	mu   sync.Mutex // guards live
+	live map[a2a.TaskID]*task
+}
+
+var _ a2asrv.RequestHandler = (*Engine)(nil)
+
+// New returns an engine. It starts nothing.
+func New(cfg Config) (*Engine, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	e := &Engine{cfg: cfg, log: cfg.Logger, live: map[a2a.TaskID]*task{}}
+	e.root, e.stop = context.WithCancel(context.Background())
+	return e, nil
+}
+
+// Close refuses new messages and waits until every task has ended; its streams
+// end after their last event. Tasks end with their turns, so the runner should be
+// closed first, or at the same time. When ctx ends before they have, what still
+// waits for them is ended with an error, and so is Close. Closing twice is fine.
+func (e *Engine) Close(ctx context.Context) error {
+	e.admit.Lock()
+	e.closed = true
+	e.admit.Unlock()
+	err := e.drain(ctx)
+	e.admit.Lock()
+	e.stop()
+	e.admit.Unlock()
+	for _, t := range e.tasks() {
+		t.stop()
+	}
+	e.wg.Wait()
+	return err
+}
+
+func (e *Engine) drain(ctx context.Context) error {
+	open := e.tasks()
+	for i, t := range open {
+		select {
+		case <-t.over:
+		case <-ctx.Done():
+			return fmt.Errorf("close: %d tasks have not ended: %w", len(open)-i, context.Cause(ctx))
+		}
+	}
+	return nil
+}
+
+// tasks returns the tasks that have not ended.
+func (e *Engine) tasks() []*task {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Collect(maps.Values(e.live))
+}
+
+// find returns a task that has not ended, or nil.
+func (e *Engine) find(id a2a.TaskID) *task {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.live[id]
+}
+
+func (e *Engine) remember(t *task) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.live[t.id] = t
+}
+
+// forget leaves a task that has ended to the journal and its readers.
+func (e *Engine) forget(t *task) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.live, t.id)
+}

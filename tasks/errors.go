@@ -1,0 +1,44 @@
+package tasks
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+)
+
+// errGone ends what waits for a task that had not ended when the engine was closed.
+var errGone = a2a.NewError(a2a.ErrServerError, "the runtime is stopping; ask for the task again when it is back")
+
+// refuse returns an error whose text is for the caller.
+func refuse(sentinel error, format string, args ...any) error {
+	return a2a.NewError(sentinel, fmt.Sprintf(format, args...))
+}
+
+func notFound(id a2a.TaskID) error {
+	return refuse(a2a.ErrTaskNotFound, "there is no task %q", clip(string(id), 64))
+}
+
+// journalError tells the caller that the journal failed and the log why.
+func (e *Engine) journalError(doing string, err error) error {
+	e.log.Error("the journal failed", "operation", doing, "err", err)
+	return refuse(a2a.ErrInternalError, "the runtime could not %s; its log says why", doing)
+}
+
+// notQueued says why the runner did not take a job.
+func (e *Engine) notQueued(err error) error {
+	switch {
+	case errors.Is(err, executor.ErrQueueFull):
+		return refuse(a2a.ErrServerError, "too many messages are waiting; send this one again later")
+	case errors.Is(err, executor.ErrClosed):
+		return stopping()
+	}
+	e.log.Error("a message could not be queued", "err", err)
+	return refuse(a2a.ErrInternalError, "the message could not be queued; the runtime's log says why")
+}
+
+func stopping() error {
+	return refuse(a2a.ErrServerError, "the runtime is stopping; send the message again when it is back")
+}

@@ -1,0 +1,77 @@
+package tasks
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+)
+
+// longestID bounds the ids that callers invent: they are kept, indexed and logged.
+const longestID = 512
+
+// incoming is a message that has been checked.
+type incoming struct {
+	key     Key
+	digest  Digest
+	message *a2a.Message
+	input   []appserver.UserInput
+}
+
+// read checks a message and makes a turn's input of it.
+func read(req *a2a.SendMessageRequest) (*incoming, error) {
+	if err := check(req); err != nil {
+		return nil, err
+	}
+	m := req.Message
+	in := &incoming{
+		key:     Key{ContextID: m.ContextID, TaskID: m.TaskID, MessageID: m.ID},
+		digest:  digestOf(m.Parts),
+		message: m,
+	}
+	said := false
+	for _, part := range m.Parts {
+		input, ok := inputOf(part)
+		if ok {
+			in.input = append(in.input, input)
+			said = said || input.Type != "text" || strings.TrimSpace(input.Text) != ""
+		}
+	}
+	if !said {
+		return nil, refuse(a2a.ErrInvalidParams, "the message is empty; send text or a file with instructions")
+	}
+	return in, nil
+}
+
+func check(req *a2a.SendMessageRequest) error {
+	if req == nil || req.Message == nil {
+		return refuse(a2a.ErrInvalidParams, "the message is missing")
+	}
+	m := req.Message
+	switch {
+	case m.ID == "":
+		return refuse(a2a.ErrInvalidParams, "message.messageId is missing")
+	case max(len(m.ID), len(m.ContextID), len(m.TaskID)) > longestID:
+		return refuse(a2a.ErrInvalidParams, "an id is longer than %d bytes", longestID)
+	case m.Role != a2a.MessageRoleUser:
+		return refuse(a2a.ErrInvalidParams, "message.role is %q; only messages of the user make turns", clip(m.Role.String(), 64))
+	case len(m.Parts) == 0:
+		return refuse(a2a.ErrInvalidParams, "message.parts is empty; send at least one part")
+	case slices.ContainsFunc(m.Parts, func(p *a2a.Part) bool { return p == nil || p.Content == nil }):
+		return refuse(a2a.ErrInvalidParams, "one of message.parts is empty")
+	case req.Config == nil:
+		return nil
+	case req.Config.PushConfig != nil:
+		return noPush()
+	}
+	return checkHistory(req.Config.HistoryLength)
+}
+
+// stored returns the message as it stands in the history of its task.
+func (in *incoming) stored(t *task) *a2a.Message {
+	m := *in.message
+	m.TaskID, m.ContextID = t.id, t.contextID
+	return &m
+}

@@ -1,0 +1,32 @@
+package tasks
+
+// Keys of metadata. Those of a task also stand on the events that change its
+// state.
+const (
+	MetaTurn        = "turn"        // what became of the task's newest message: TurnStarted or TurnQueued
+	MetaAhead       = "ahead"       // with TurnQueued: how many turns were ahead of it when it was accepted
+	MetaThreadID    = "threadId"    // the codex thread
+	MetaTurnID      = "turnId"      // the codex turn begun last
+	MetaReply       = "reply"       // the id of the artifact that holds the reply
+	MetaUsage       = "usage"       // the tokens of all turns: inputTokens, cachedInputTokens, outputTokens, reasoningOutputTokens, totalTokens
+	MetaFailure     = "failure"     // why the task failed: kind, and where there is one timer, afterSeconds, code
+	MetaInterrupted = "interrupted" // true when the turn was cut off: part of its work may be done
+
+	MetaPhase = "phase" // of an artifact: commentary or final_answer, if the model's provider says
+)
+
+// The values of [MetaTurn].
+const (
+	TurnStarted = "started"
+	TurnQueued  = "queued"
+)
+
+// The names of artifacts.
+const (
+	nameMessage = "message"
+	nameDiff    = "diff"
+)
+
+// emptyReply stands where codex had nothing to say: readers take an empty text
+// for a failure.
+const emptyReply = "(codex returned empty output)"

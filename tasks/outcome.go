@@ -1,0 +1,163 @@
+package tasks
+
+import (
+	"slices"
+	"time"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+)
+
+// repeated is how long a reply may be to stand in the final status, too. Some
+// readers look there only, and none should get a long text twice.
+const repeated = 8 << 10
+
+// end settles the run, and the task with it if no other turn of it waits.
+func (r *run) end(event executor.Ended) {
+	t := r.task
+	reply := r.settleText(event.Messages)
+	if event.Diff != "" {
+		diff := t.newArtifact(nameDiff, nameDiff)
+		diff.media = "text/x-diff"
+		diff.text.WriteString(event.Diff)
+		t.push(diff, true)
+	}
+	r.finish()
+	r.measure(event)
+	t.runs = slices.DeleteFunc(t.runs, func(other *run) bool { return other == r })
+	t.canceled = t.canceled || event.Outcome == executor.Canceled
+	t.ending = endingOf(event, reply)
+	t.ending.meta[MetaUsage] = usageData(t.meta, event.Usage)
+	if len(t.runs) == 0 {
+		t.end()
+		return
+	}
+	t.note(t.ending.meta)
+	t.tell(map[string]any{"type": "turn", "outcome": string(event.Outcome), "text": clip(t.ending.text, tailSize)})
+}
+
+// settleText closes the messages of the turn and returns the one that is the
+// reply: the last of the final phase, else the last that is no commentary, else
+// the last. It is nil if there is no text at all.
+func (r *run) settleText(messages []executor.AgentMessage) *artifact {
+	for _, m := range messages {
+		r.whole(m)
+	}
+	var reply *artifact
+	for _, a := range r.texts {
+		if !a.closed && a.text.Len() > 0 {
+			r.task.push(a, true)
+		}
+		if a.text.Len() > 0 && (reply == nil || rank(a) >= rank(reply)) {
+			reply = a
+		}
+	}
+	return reply
+}
+
+func rank(a *artifact) int {
+	switch a.phase {
+	case appserver.PhaseFinalAnswer:
+		return 2
+	case appserver.PhaseCommentary:
+		return 0
+	}
+	return 1
+}
+
+// replyFirst puts the artifact with the reply before the others: there are
+// readers that look at the first one only. The caller holds t.mu.
+func (t *task) replyFirst() {
+	id, _ := t.meta[MetaReply].(string)
+	i := slices.IndexFunc(t.artifacts, func(a *artifact) bool { return string(a.id) == id })
+	if i > 0 {
+		reply := t.artifacts[i]
+		t.artifacts = slices.Insert(slices.Delete(t.artifacts, i, i+1), 0, reply)
+		t.cached = nil
+	}
+}
+
+// endingOf says what the end of a turn would make of its task.
+func endingOf(event executor.Ended, reply *artifact) *ending {
+	end := &ending{meta: map[string]any{MetaFailure: nil, MetaInterrupted: nil, MetaReply: nil}}
+	if reply != nil {
+		end.meta[MetaReply] = string(reply.id)
+	}
+	switch event.Outcome {
+	case executor.Completed:
+		end.state = a2a.TaskStateCompleted
+		switch {
+		case reply == nil:
+			end.text = emptyReply
+		case reply.text.Len() <= repeated:
+			end.text = reply.text.String()
+		}
+		return end
+	case executor.Canceled:
+		end.state = a2a.TaskStateCanceled
+		return end
+	case executor.Interrupted:
+		end.meta[MetaInterrupted] = true
+	}
+	end.state = a2a.TaskStateFailed
+	failure := event.Failure
+	if failure == nil {
+		failure = &executor.Failure{Kind: executor.FailModel, Message: "codex failed without saying why; send the message again"}
+	}
+	end.text = failure.Message
+	end.meta[MetaFailure] = failureData(failure)
+	return end
+}
+
+func failureData(f *executor.Failure) map[string]any {
+	data := map[string]any{"kind": string(f.Kind)}
+	if f.Timer != "" {
+		data["timer"] = f.Timer
+	}
+	if f.After > 0 {
+		data["afterSeconds"] = f.After.Seconds()
+	}
+	if f.Code != "" {
+		data["code"] = f.Code
+	}
+	return data
+}
+
+// usageData adds a turn's tokens to those in the task's metadata.
+func usageData(meta map[string]any, u appserver.TokenUsage) any {
+	before, _ := meta[MetaUsage].(map[string]any)
+	if before == nil && u == (appserver.TokenUsage{}) {
+		return nil
+	}
+	sum := func(key string, n int64) int64 {
+		earlier, _ := before[key].(int64)
+		return earlier + n
+	}
+	data := map[string]any{}
+	for key, n := range map[string]int64{
+		"inputTokens": u.InputTokens, "cachedInputTokens": u.CachedInputTokens, "outputTokens": u.OutputTokens,
+		"reasoningOutputTokens": u.ReasoningOutputTokens, "totalTokens": u.TotalTokens,
+	} {
+		data[key] = sum(key, n)
+	}
+	return data
+}
+
+// measure counts and logs the end of the turn.
+func (r *run) measure(event executor.Ended) {
+	e, u := r.task.engine, event.Usage
+	var took time.Duration
+	if !r.started.IsZero() {
+		took = time.Since(r.started)
+		e.cfg.Metrics.TurnEnded(string(event.Outcome), took)
+	}
+	e.cfg.Metrics.Tokens(u.InputTokens, u.CachedInputTokens, u.OutputTokens, u.ReasoningOutputTokens)
+	attrs := []any{"task_id", r.task.id, "context_id", r.task.contextID, "job_id", r.jobID, "outcome", event.Outcome, "took", took, "tokens", u.TotalTokens}
+	if f := event.Failure; f != nil {
+		e.log.Warn("turn failed", append(attrs, "kind", f.Kind, "timer", f.Timer, "code", f.Code, "reason", f.Message)...)
+		return
+	}
+	e.log.Info("turn ended", attrs...)
+}

@@ -1,0 +1,128 @@
+package tasks
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+)
+
+// Reply returns what a task comes to as one message, for callers who read
+// nothing else: the reply of a completed task, why another one failed, what a
+// waiting one asks. Its first part is a text that is not empty. It returns nil
+// for a task that is still being worked on.
+func Reply(task *a2a.Task) *a2a.Message {
+	texts := replyTexts(task)
+	if len(texts) == 0 {
+		return nil
+	}
+	m := a2a.NewMessageForTask(a2a.MessageRoleAgent, task)
+	m.ID = string(task.ID) + "-reply" // the same answer to the same question
+	for _, text := range texts {
+		m.Parts = append(m.Parts, a2a.NewTextPart(text))
+	}
+	for _, key := range []string{MetaUsage, MetaFailure, MetaInterrupted} {
+		if value, ok := task.Metadata[key]; ok {
+			m.SetMeta(key, value)
+		}
+	}
+	return m
+}
+
+func replyTexts(task *a2a.Task) []string {
+	status := messageText(task.Status.Message)
+	said := replyText(task)
+	var first string
+	switch task.Status.State {
+	case a2a.TaskStateCompleted:
+		return []string{orElse(said, orElse(status, emptyReply))}
+	case a2a.TaskStateFailed, a2a.TaskStateRejected:
+		first = failureText(task, status)
+	case a2a.TaskStateCanceled:
+		first = "[codex error] this message was canceled before it was answered"
+	case a2a.TaskStateInputRequired, a2a.TaskStateAuthRequired:
+		return []string{orElse(status, "codex is waiting for an answer")}
+	default:
+		return nil
+	}
+	if said == "" {
+		return []string{first}
+	}
+	return []string{first, said} // what there was before it went wrong
+}
+
+// failureText says why a task failed, with the prefixes that platform users know.
+func failureText(task *a2a.Task, why string) string {
+	why = plain(orElse(why, "codex failed without saying why"))
+	failure, _ := task.Metadata[MetaFailure].(map[string]any)
+	switch kind, _ := failure["kind"].(string); executor.FailureKind(kind) {
+	case executor.FailTimeout:
+		seconds, _ := failure["afterSeconds"].(float64)
+		return fmt.Sprintf("[codex turn timed out after %.0fs] %s", seconds, why)
+	case executor.FailUnreachable:
+		return "[codex unreachable] " + why
+	}
+	return "[codex error] " + why
+}
+
+// alarming matches the words that make the platform's checks take a reply for
+// the crash of a runtime.
+var alarming = regexp.MustCompile(`(?i)agent error|exception|error result|a2a_error|missing_byok_credential|not logged in|please run /login|no provider api key|model_not_found|\b401( unauthorized)?\b`)
+
+// plain says the same without those words.
+func plain(why string) string {
+	return alarming.ReplaceAllStringFunc(why, func(word string) string {
+		switch word = strings.ToLower(word); {
+		case strings.HasPrefix(word, "401"):
+			return "unauthorized"
+		case word == "model_not_found":
+			return "unknown model"
+		case word == "not logged in":
+			return "without a login"
+		case word == "please run /login":
+			return "please log in"
+		case strings.HasPrefix(word, "missing_byok"), strings.HasPrefix(word, "no provider"):
+			return "no credential"
+		}
+		return "fault"
+	})
+}
+
+// replyText returns the text of the artifact that the task names as its reply.
+func replyText(task *a2a.Task) string {
+	id, _ := task.Metadata[MetaReply].(string)
+	for _, a := range task.Artifacts {
+		if string(a.ID) == id && id != "" {
+			return text(a.Parts)
+		}
+	}
+	return ""
+}
+
+func messageText(m *a2a.Message) string {
+	if m == nil {
+		return ""
+	}
+	return text(m.Parts)
+}
+
+func text(parts a2a.ContentParts) string {
+	var b strings.Builder
+	for _, p := range parts {
+		if p != nil {
+			b.WriteString(p.Text())
+		}
+	}
+	return b.String()
+}
+
+// orElse returns s, or fallback if there is nothing to see in s.
+func orElse(s, fallback string) string {
+	if strings.TrimSpace(s) == "" {
+		return fallback
+	}
+	return s
+}

@@ -1,0 +1,149 @@
+package tasks
+
+import (
+	"strings"
+	"time"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+)
+
+// A run is one turn of a task, from the submission of its job to its end. Its
+// task's lock guards it; its events come from the runner.
+type run struct {
+	task    *task
+	message *a2a.Message // what it was made of
+	jobID   string
+
+	admitted bool
+	held     []executor.Event // those that came before the run was admitted
+	ended    bool
+
+	started  time.Time // of the turn in codex; zero before that
+	heard    bool      // the first text has come
+	texts    []*artifact               // the messages of the turn
+	open     map[string]*artifact      // the newest of them for each item id
+	thoughts map[string]*strings.Builder // reasoning summaries that are not whole
+
+	flushed time.Time // when text was published last
+	timer   *time.Timer
+	armed   bool // the timer is running, and counted in Engine.wg
+}
+
+// observe is the run's [executor.Observer].
+func (r *run) observe(event executor.Event) {
+	r.task.mu.Lock()
+	defer r.task.mu.Unlock()
+	if !r.admitted {
+		r.held = append(r.held, event)
+		return
+	}
+	r.handle(event)
+}
+
+// admit lets the events in.
+func (r *run) admit() {
+	r.admitted = true
+	for _, event := range r.held {
+		r.handle(event)
+	}
+	r.held = nil
+}
+
+func (r *run) handle(event executor.Event) {
+	if r.ended {
+		return
+	}
+	switch event := event.(type) {
+	case executor.Started:
+		r.start(event)
+	case executor.TextDelta:
+		r.delta(event)
+	case executor.ItemStarted:
+		r.itemStarted(event.Item)
+	case executor.ItemCompleted:
+		r.itemCompleted(event.Item)
+	case executor.ReasoningDelta:
+		r.think(event)
+	case executor.PlanUpdated:
+		r.task.tell(planData(event))
+	case executor.Notice:
+		r.task.tell(map[string]any{"type": "notice", "text": event.Text})
+	case executor.DiffUpdated: // shown at the end, when it is whole
+	case executor.Ended:
+		r.end(event)
+	}
+}
+
+func (r *run) start(event executor.Started) {
+	t := r.task
+	r.started = time.Now()
+	t.engine.cfg.Metrics.TurnStarted(event.Waited)
+	meta := map[string]any{MetaThreadID: event.ThreadID, MetaTurnID: event.TurnID}
+	if t.runs[len(t.runs)-1] == r {
+		meta[MetaTurn], meta[MetaAhead] = TurnStarted, nil
+	}
+	t.note(meta)
+	t.enter(a2a.TaskStateWorking, nil)
+}
+
+func (r *run) itemStarted(item appserver.Item) {
+	switch {
+	case item.Type == appserver.ItemAgentMessage:
+		r.begin(item)
+	case item.Type.IsTool(), item.Type == appserver.ItemContextCompaction:
+		r.task.tell(itemData(item, "inProgress"))
+	}
+}
+
+func (r *run) itemCompleted(item appserver.Item) {
+	switch item.Type {
+	case appserver.ItemAgentMessage:
+		r.whole(executor.AgentMessage{ItemID: item.ID, Text: item.Text, Phase: item.Phase})
+	case appserver.ItemReasoning:
+		r.thought(item)
+	case appserver.ItemPlan:
+		r.task.tell(map[string]any{"type": "plan", "id": item.ID, "text": item.Text})
+	case appserver.ItemUserMessage:
+	default:
+		r.task.tell(itemData(item, "completed"))
+	}
+}
+
+// mostThought bounds the reasoning that is collected for one item.
+const mostThought = 64 << 10
+
+// think collects a reasoning summary, for items that end without one.
+func (r *run) think(d executor.ReasoningDelta) {
+	b := r.thoughts[d.ItemID]
+	if b == nil {
+		if r.thoughts == nil {
+			r.thoughts = map[string]*strings.Builder{}
+		}
+		b = &strings.Builder{}
+		r.thoughts[d.ItemID] = b
+	}
+	if b.Len()+len(d.Text) <= mostThought {
+		b.WriteString(d.Text)
+	}
+}
+
+func (r *run) thought(item appserver.Item) {
+	text := strings.Join(item.Summary, "\n\n")
+	if b := r.thoughts[item.ID]; text == "" && b != nil {
+		text = b.String()
+	}
+	delete(r.thoughts, item.ID)
+	if text != "" {
+		r.task.tell(map[string]any{"type": "reasoning", "id": item.ID, "text": text})
+	}
+}
+
+// finish stops the run's timer and everything else that could come of it.
+func (r *run) finish() {
+	r.ended = true
+	r.held, r.thoughts = nil, nil
+	r.disarm()
+}

@@ -1,0 +1,205 @@
+package tasks
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+)
+
+// An artifact is the text of one agent message, or a diff. Published chunks are
+// slices of the text: a builder never changes what it has handed out.
+type artifact struct {
+	id     a2a.ArtifactID
+	name   string
+	media  string // of its text; empty means plain
+	phase  string
+	text   *strings.Builder
+	sent   int  // bytes of text that are published
+	shown  bool // something was published
+	closed bool // the last chunk was published
+	frozen *a2a.Artifact
+}
+
+// snapshot returns what of the artifact is published.
+func (a *artifact) snapshot() *a2a.Artifact {
+	if a.frozen != nil {
+		return a.frozen
+	}
+	out := a.chunk(a.text.String()[:a.sent])
+	if a.closed {
+		a.frozen = out
+	}
+	return out
+}
+
+func (a *artifact) chunk(text string) *a2a.Artifact {
+	part := a2a.NewTextPart(text)
+	part.MediaType = a.media
+	out := &a2a.Artifact{ID: a.id, Name: a.name, Parts: a2a.ContentParts{part}}
+	if a.phase != "" {
+		out.Metadata = map[string]any{MetaPhase: a.phase}
+	}
+	return out
+}
+
+// newArtifact adds an artifact to the task. Its id is made of what it is named
+// after; the caller holds t.mu.
+func (t *task) newArtifact(id, name string) *artifact {
+	a := &artifact{id: a2a.ArtifactID(id), name: name, text: &strings.Builder{}}
+	taken := func(other *artifact) bool { return other.id == a.id }
+	for n := 2; slices.ContainsFunc(t.artifacts, taken); n++ {
+		a.id = a2a.ArtifactID(fmt.Sprintf("%s-%d", id, n))
+	}
+	t.artifacts = append(t.artifacts, a)
+	return a
+}
+
+// push publishes the text that is not yet published. The caller holds t.mu.
+func (t *task) push(a *artifact, last bool) {
+	event := &a2a.TaskArtifactUpdateEvent{
+		TaskID: t.id, ContextID: t.contextID,
+		Append: a.shown, LastChunk: last,
+		Artifact: a.chunk(a.text.String()[a.sent:]),
+	}
+	a.sent, a.shown, a.closed = a.text.Len(), true, last
+	t.publish(event)
+}
+
+// begin makes the artifact of a message that has begun. An id that comes again
+// means another message.
+func (r *run) begin(item appserver.Item) *artifact {
+	if a := r.open[item.ID]; a != nil && !a.closed {
+		return a
+	}
+	if r.open == nil {
+		r.open = map[string]*artifact{}
+	}
+	a := r.task.newArtifact(item.ID, nameMessage)
+	a.phase = item.Phase
+	r.open[item.ID] = a
+	r.texts = append(r.texts, a)
+	return a
+}
+
+// delta adds to a message. The first piece of a message and every piece after a
+// pause are published at once, the others together.
+func (r *run) delta(d executor.TextDelta) {
+	a := r.open[d.ItemID]
+	if a == nil {
+		a = r.begin(appserver.Item{ID: d.ItemID})
+	}
+	if a.closed || d.Text == "" {
+		return
+	}
+	a.text.WriteString(d.Text)
+	r.hear()
+	if a.shown && r.armed {
+		return
+	}
+	at := time.Now()
+	if wait := r.task.engine.cfg.Coalesce - at.Sub(r.flushed); a.shown && wait > 0 {
+		r.arm(wait)
+		return
+	}
+	r.flushed = at
+	r.task.push(a, false)
+}
+
+// hear measures the time to the first text.
+func (r *run) hear() {
+	if !r.heard && !r.started.IsZero() {
+		r.heard = true
+		r.task.engine.cfg.Metrics.FirstText(time.Since(r.started))
+	}
+}
+
+// flush publishes what has collected. It is the run's timer.
+func (r *run) flush() {
+	defer r.task.engine.wg.Done()
+	r.task.mu.Lock()
+	defer r.task.mu.Unlock()
+	r.armed = false
+	if r.ended {
+		return
+	}
+	r.flushed = time.Now()
+	for _, a := range r.texts {
+		if a.shown && !a.closed && a.sent < a.text.Len() {
+			r.task.push(a, false)
+		}
+	}
+}
+
+// arm starts the timer, unless it runs.
+func (r *run) arm(after time.Duration) {
+	if r.armed {
+		return
+	}
+	r.armed = true
+	r.task.engine.wg.Add(1)
+	if r.timer == nil {
+		r.timer = time.AfterFunc(after, r.flush)
+		return
+	}
+	r.timer.Reset(after)
+}
+
+// disarm stops the timer. A flush that has begun already waits for the task's
+// lock and finds nothing to do.
+func (r *run) disarm() {
+	if r.armed && r.timer.Stop() {
+		r.armed = false
+		r.task.engine.wg.Done()
+	}
+}
+
+// whole ends a message with its final text, and repairs what was streamed of it:
+// by what is missing at its end, or by the text anew.
+func (r *run) whole(m executor.AgentMessage) *artifact {
+	a := r.open[m.ItemID]
+	if a == nil {
+		if m.Text == "" {
+			return nil
+		}
+		a = r.begin(appserver.Item{ID: m.ItemID, Phase: m.Phase})
+	}
+	final := m.Text
+	if final == "" { // a provider's slip: what was streamed is all there is
+		final = a.text.String()
+	}
+	phase := a.phase
+	if m.Phase != "" {
+		phase = m.Phase
+	}
+	if a.closed && a.text.String() == final && a.phase == phase {
+		return a
+	}
+	if final != "" {
+		r.hear()
+	}
+	r.replace(a, final)
+	a.phase, a.frozen = phase, nil
+	if a.shown || final != "" {
+		r.task.push(a, true)
+	}
+	a.closed = true
+	return a
+}
+
+// replace makes text the artifact's, without publishing it.
+func (r *run) replace(a *artifact, text string) {
+	if a.text.String() == text {
+		return
+	}
+	if !strings.HasPrefix(text, a.text.String()[:a.sent]) {
+		a.sent, a.shown = 0, false // the next chunk replaces the others
+	}
+	a.text = &strings.Builder{}
+	a.text.WriteString(text)
+}

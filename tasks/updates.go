@@ -1,0 +1,102 @@
+package tasks
+
+import (
+	"cmp"
+	"unicode/utf8"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+)
+
+// Bounds of what progress repeats of an item.
+const (
+	tailSize    = 2 << 10 // the end of a command's output
+	commandSize = 4 << 10
+	mostChanges = 100 // files of one change
+)
+
+// itemData is the progress of a tool, in the shapes that the package comment
+// lists. Values are those that JSON has, for the transports convert them.
+func itemData(item appserver.Item, status string) map[string]any {
+	data := map[string]any{"id": item.ID, "status": cmp.Or(item.Status, status)}
+	set := func(key, value string) {
+		if value != "" {
+			data[key] = value
+		}
+	}
+	if item.DurationMs > 0 {
+		data["durationMs"] = item.DurationMs
+	}
+	switch item.Type {
+	case appserver.ItemCommandExecution:
+		data["type"] = "command"
+		data["command"] = clip(item.Command, commandSize)
+		set("cwd", item.Cwd)
+		set("outputTail", tail(item.AggregatedOutput, tailSize))
+		if item.ExitCode != nil {
+			data["exitCode"] = *item.ExitCode
+		}
+	case appserver.ItemFileChange:
+		data["type"] = "fileChange"
+		data["changes"] = changes(item.Changes)
+		if more := len(item.Changes) - mostChanges; more > 0 {
+			data["more"] = more
+		}
+	case appserver.ItemMcpToolCall, appserver.ItemDynamicToolCall:
+		data["type"] = "tool"
+		set("server", item.Server)
+		set("tool", item.Tool)
+	case appserver.ItemWebSearch:
+		data["type"] = "webSearch"
+		set("query", clip(item.Query, commandSize))
+	case appserver.ItemContextCompaction:
+		data["type"] = "compaction"
+	default:
+		data["type"], data["item"] = "item", string(item.Type)
+	}
+	return data
+}
+
+func changes(all []appserver.FileChange) []any {
+	out := make([]any, 0, min(len(all), mostChanges))
+	for _, c := range all[:min(len(all), mostChanges)] {
+		out = append(out, map[string]any{"path": c.Path, "kind": c.Kind.Type})
+	}
+	return out
+}
+
+func planData(plan executor.PlanUpdated) map[string]any {
+	steps := make([]any, 0, len(plan.Steps))
+	for _, s := range plan.Steps {
+		steps = append(steps, map[string]any{"step": s.Step, "status": s.Status})
+	}
+	data := map[string]any{"type": "plan", "steps": steps}
+	if plan.Explanation != "" {
+		data["explanation"] = plan.Explanation
+	}
+	return data
+}
+
+// tail returns the last bytes of s, at most n of them and whole characters.
+func tail(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	s = s[len(s)-n:]
+	for len(s) > 0 && !utf8.RuneStart(s[0]) {
+		s = s[1:]
+	}
+	return s
+}
+
+// clip returns the beginning of s, at most n bytes of it and whole characters,
+// with an ellipsis in place of the rest.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + "…"
+}
