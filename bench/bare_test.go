@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
 )
@@ -25,11 +26,10 @@ type bare struct {
 	thread string
 }
 
-func newBare(b *testing.B, overrides, environ []string) *bare {
+func newBare(b *testing.B, start adapter.Launch) *bare {
 	b.Helper()
-	cmd := exec.Command(codextest.Bin(b), append([]string{"app-server"}, overrides...)...)
-	cmd.Dir = codextest.Dir(b, "work")
-	cmd.Env = append(environ, "CODEX_HOME="+codextest.Home(b))
+	cmd := exec.Command(codextest.Bin(b), append([]string{"app-server"}, start.Args()...)...)
+	cmd.Dir, cmd.Env = start.WorkDir, start.Env()
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		b.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/progtest"
@@ -37,11 +38,13 @@ const turnsEach = 300
 // and what is added: the difference of the medians.
 func BenchmarkTurn(b *testing.B) {
 	model := modeltest.Start(b, fakemodel.Keywords)
-	environ := append(os.Environ(), "OPENAI_API_KEY=key-of-the-benchmark", "OPENAI_BASE_URL="+model.BaseURL())
-	p := progtest.Start(b, binary, "OPENAI_API_KEY=key-of-the-benchmark", "OPENAI_BASE_URL="+model.BaseURL())
-	provider := adapter.Provider{Key: true, BaseURL: model.BaseURL()}
-	overrides := slices.Concat(provider.Overrides(), adapter.Quiet(), adapter.Lean())
-	direct := newBare(b, overrides, environ)
+	credential := []string{"OPENAI_API_KEY=key-of-the-benchmark", "OPENAI_BASE_URL=" + model.BaseURL()}
+	p := progtest.Start(b, binary, credential...)
+	direct := newBare(b, adapter.Launch{
+		Provider: adapter.Provider{Key: true, BaseURL: model.BaseURL()},
+		Home:     codextest.Home(b), WorkDir: codextest.Dir(b, "work"), Lean: true,
+		Environ: append(progtest.Environ(b), credential...),
+	})
 	client := &a2a{b: b, url: p.URL}
 
 	var bareTurn, bareFirst, sent, streamed, first sample

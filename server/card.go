@@ -13,7 +13,8 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2acompat/a2av0"
-	"github.com/a2aproject/a2a-go/v2/a2asrv"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
 )
 
 // card serves the agent card. It is small and made for each request, because
@@ -63,14 +64,9 @@ func (s *Server) baseURL(r *http.Request) string {
 // interface for 0.3 has no such form and is left as it is.
 func unionCard(ctx context.Context, card *a2a.AgentCard) (json.RawMessage, error) {
 	for _, i := range card.SupportedInterfaces {
-		if i.ProtocolVersion != a2av0.Version {
-			continue
+		if i.ProtocolVersion == a2av0.Version {
+			return adapter.UnionCard(ctx, card)
 		}
-		p, ok := a2av0.NewStaticAgentCardProducer(card).(a2asrv.AgentCardJSONProducer)
-		if !ok {
-			return nil, fmt.Errorf("make the union card: the SDK's producer gives no JSON")
-		}
-		return p.CardJSON(ctx)
 	}
 	return json.Marshal(card)
 }

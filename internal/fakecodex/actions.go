@@ -26,9 +26,7 @@ func (x *execution) run() {
 		_ = os.Stdout.Close()
 		return
 	case "deaf":
-		x.s.mu.Lock()
-		x.s.deaf = true
-		x.s.mu.Unlock()
+		x.goDeaf()
 	case "hang", "stubborn":
 		<-x.ctx.Done()
 	case "hang-terminal":
@@ -190,16 +188,25 @@ func (x *execution) subagent() {
 	x.s.notify("turn/completed", object{"threadId": other, "turn": turn})
 }
 
-// orphan dies while a grandchild holds its output open. The grandchild ends by
-// itself after a while, should the test not end it.
+// goDeaf has the child read no more than one message.
+func (x *execution) goDeaf() {
+	x.s.mu.Lock()
+	defer x.s.mu.Unlock()
+	x.s.deaf = true
+}
+
+// orphan dies while a grandchild holds its pipes open, having read no more for a
+// while. The grandchild ends by itself in the end, should the test not end it.
 func (x *execution) orphan() {
+	x.goDeaf()
 	holder := exec.Command("sleep", "20")
-	holder.Stdout = os.Stdout
+	holder.Stdin, holder.Stdout = os.Stdin, os.Stdout
 	holder.SysProcAttr = &syscall.SysProcAttr{Setsid: x.do.arg(1) != "group"}
 	if err := holder.Start(); err != nil {
 		fatal(70, "fakecodex: %v", err)
 	}
 	x.delta("message", "last words")
 	fmt.Fprintf(os.Stderr, "holder %d\n", holder.Process.Pid)
+	time.Sleep(x.do.ms(2))
 	fatal(x.do.num(0, 3), "thread 'main' panicked")
 }

@@ -31,6 +31,7 @@
 //	ids KIND              number requests to the client as KIND: string or negative
 //	noise                 print lines that are no messages among the others
 //	ignore-end            ignore the end of stdin
+//	slow-end MS           at the end of stdin close stdout, and end MS later
 //	ignore-term           ignore SIGTERM
 //	turn ACTION …         what every turn does whose text names no action
 //
@@ -45,8 +46,8 @@
 //	die-early CODE        after the answer of turn/start; nothing is in the history
 //	die-before CODE       before the answer of turn/start; nothing is in the history
 //	die-done CODE         with the turn completed in the history, but not on stdout
-//	orphan CODE [group]   die while a grandchild holds stdout, in a session of its own or in the group;
-//	                      its number is on stderr: "holder 1234"
+//	orphan CODE WHERE MS  stop reading and die after MS while a grandchild holds stdin and stdout; WHERE it
+//	                      is: in a session of its own, or in the group. Its number is on stderr: "holder 1234"
 //	mute                  close stdout and live on
 //	deaf                  stop reading stdin
 //	hang                  say nothing until interrupted

@@ -101,6 +101,10 @@ func (s *server) run() int {
 	if _, ok := s.step("ignore-end"); ok {
 		forever()
 	}
+	if slow, ok := s.step("slow-end"); ok {
+		_ = os.Stdout.Close()
+		time.Sleep(slow.ms(0))
+	}
 	return 0
 }
 

@@ -63,11 +63,10 @@ func Start(tb testing.TB, binary string, settings ...string) *Program {
 	tb.Helper()
 	p := &Program{tb: tb, exited: make(chan struct{}), Work: codextest.Dir(tb, "work"), Home: codextest.Home(tb)}
 	p.cmd = exec.Command(binary, "serve")
-	p.cmd.Env = append([]string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + codextest.Dir(tb, "user"), "TMPDIR=" + os.TempDir(),
-		"CODEX_BIN=" + codextest.Bin(tb), "CODEX_HOME=" + p.Home,
-		"RUNTIME_ADDR=127.0.0.1:0", "RUNTIME_STATE_DIR=" + codextest.Dir(tb, "state"), "RUNTIME_WORKDIR=" + p.Work,
-	}, settings...)
+	p.cmd.Env = append(Environ(tb),
+		"CODEX_BIN="+codextest.Bin(tb), "CODEX_HOME="+p.Home,
+		"RUNTIME_ADDR=127.0.0.1:0", "RUNTIME_STATE_DIR="+codextest.Dir(tb, "state"), "RUNTIME_WORKDIR="+p.Work)
+	p.cmd.Env = append(p.cmd.Env, settings...)
 	stderr, err := p.cmd.StderrPipe()
 	if err != nil {
 		tb.Fatal(err)
@@ -87,6 +86,13 @@ func Start(tb testing.TB, binary string, settings ...string) *Program {
 		tb.Fatalf("the program does not listen:\n%s", p.Log())
 	}
 	return p
+}
+
+// Environ returns the environment of a user who has nothing set: the login
+// shells in which codex runs commands read no profile of this machine's user.
+func Environ(tb testing.TB) []string {
+	tb.Helper()
+	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + codextest.Dir(tb, "user"), "TMPDIR=" + os.TempDir()}
 }
 
 // follow keeps the log and finds the address in it; then it reaps the program.
