@@ -29,7 +29,7 @@ func BenchmarkStream(b *testing.B) {
 			ts := start(b, Config{Handler: h})
 			b.ReportAllocs()
 			b.ResetTimer()
-			res, err := http.Post(ts.URL, "application/json", strings.NewReader(body)) //nolint:noctx // a benchmark's
+			res, err := http.Post(ts.URL, "application/json", strings.NewReader(body))
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -45,7 +45,7 @@ func (d doors) check(next http.Handler) http.Handler {
 		origin := r.Header.Get("Origin")
 		// A page's request is held to the list in every case: with any host
 		// allowed, a rebound name would be same-origin to itself.
-		if !(d.anyHost && origin == "") && !d.hostAllowed(r) {
+		if (!d.anyHost || origin != "") && !d.hostAllowed(r) {
 			fail(w, r, http.StatusMisdirectedRequest, "this server does not answer to the host name "+
 				quote(hostName(r.Host))+"; call it as localhost, or set RUNTIME_PUBLIC_URL to the URL it is called by")
 			return

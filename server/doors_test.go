@@ -50,7 +50,7 @@ func TestHostAllowList(t *testing.T) {
 			if tt.origin != "" {
 				header = append(header, "Origin", tt.origin)
 			}
-			for method, path := range map[string]string{"POST": "/", "GET": "/agent-card"} {
+			for method, path := range map[string]string{"POST": "/", http.MethodGet: "/agent-card"} {
 				body := ""
 				if method == "POST" {
 					body = v0Hi
@@ -60,7 +60,7 @@ func TestHostAllowList(t *testing.T) {
 					t.Errorf("%s %s: %d %s, want %d", method, path, a.status, a.body, tt.status)
 				}
 			}
-			if a := do(t, "GET", ts.URL+"/healthz", "", header...); a.status != 200 {
+			if a := do(t, http.MethodGet, ts.URL+"/healthz", "", header...); a.status != 200 {
 				t.Errorf("healthz: %d", a.status)
 			}
 		})
@@ -131,7 +131,7 @@ func TestDetailsAreForWhoeverMay(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newServer(t, Config{Token: tt.token, Ready: notReady})
 			get := func(path string) *httptest.ResponseRecorder {
-				r := httptest.NewRequest("GET", "http://localhost"+path, nil)
+				r := httptest.NewRequest(http.MethodGet, "http://localhost"+path, nil)
 				r.RemoteAddr = tt.remote
 				r.Header.Set("Authorization", tt.auth)
 				if tt.forwarded != "" {
@@ -154,13 +154,13 @@ func TestDetailsAreForWhoeverMay(t *testing.T) {
 
 func TestUnknownRoutesAndMethods(t *testing.T) {
 	ts := start(t, Config{})
-	a := do(t, "GET", ts.URL+"/nope", "")
+	a := do(t, http.MethodGet, ts.URL+"/nope", "")
 	if a.status != 404 || !strings.Contains(a.body, "/.well-known/agent-card.json") || !strings.Contains(a.body, "POST /a2a") {
 		t.Errorf("404: %d %s", a.status, a.body)
 	}
 	for route, allow := range map[string]string{
-		"PUT /": "GET, HEAD, POST", "GET /a2a": "POST", "DELETE /healthz": "GET, HEAD", "POST /tasks": "GET",
-		"POST /tasks/T1": "GET", "PATCH /agent-card": "GET, HEAD", "GET /message:send": "POST", "OPTIONS /a2a": "POST",
+		"PUT /": "GET, HEAD, POST", "GET /a2a": "POST", "DELETE /healthz": "GET, HEAD", "POST /tasks": http.MethodGet,
+		"POST /tasks/T1": http.MethodGet, "PATCH /agent-card": "GET, HEAD", "GET /message:send": "POST", "OPTIONS /a2a": "POST",
 		"GET /tasks/T1/pushNotificationConfigs/1": "", "PUT /tasks/T1/pushNotificationConfigs/1": "DELETE, GET",
 	} {
 		method, path, _ := strings.Cut(route, " ")

@@ -25,7 +25,7 @@ type kind struct {
 
 // kinds is in the order in which an error that wraps two of them is read: what
 // the caller can act on stands before what is only said for want of better.
-var kinds = []kind{
+var kinds = []kind{ //nolint:gochecknoglobals // a constant table
 	{a2a.ErrTaskNotFound, -32001, http.StatusNotFound, "NOT_FOUND"},
 	{a2a.ErrTaskNotCancelable, -32002, http.StatusBadRequest, "FAILED_PRECONDITION"},
 	{a2a.ErrPushNotificationNotSupported, -32003, http.StatusBadRequest, "FAILED_PRECONDITION"},
@@ -45,7 +45,7 @@ var kinds = []kind{
 	internal,
 }
 
-var internal = kind{a2a.ErrInternalError, -32603, http.StatusInternalServerError, "INTERNAL"}
+var internal = kind{a2a.ErrInternalError, -32603, http.StatusInternalServerError, "INTERNAL"} //nolint:gochecknoglobals // a constant
 
 // kindOf returns what err counts as, and whether it wraps a sentinel at all.
 func kindOf(err error) (kind, bool) {

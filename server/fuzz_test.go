@@ -3,6 +3,7 @@ package server
 import (
 	"bytes"
 	"encoding/json"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -21,7 +22,7 @@ func FuzzJSONRPC(f *testing.F) {
 	}
 	handler := newServer(f, Config{}).Handler()
 	f.Fuzz(func(t *testing.T, body []byte) {
-		r := httptest.NewRequest("POST", "http://localhost/", bytes.NewReader(body))
+		r := httptest.NewRequest(http.MethodPost, "http://localhost/", bytes.NewReader(body))
 		w := httptest.NewRecorder()
 		handler.ServeHTTP(w, r)
 		if w.Code != 200 {

@@ -12,7 +12,7 @@ import (
 )
 
 // known is what an answer to an unknown path names.
-var known = []string{
+var known = []string{ //nolint:gochecknoglobals // a constant table
 	"POST / and POST /a2a (JSON-RPC, A2A 1.0 and 0.3)",
 	"POST /message:send, POST /message:stream, GET /tasks, GET /tasks/{id} (HTTP+JSON, A2A 1.0)",
 	"GET /.well-known/agent-card.json",
@@ -20,7 +20,7 @@ var known = []string{
 }
 
 // methods are those that routes are registered for.
-var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodDelete}
+var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodDelete} //nolint:gochecknoglobals // a constant table
 
 func (s *Server) routes() http.Handler {
 	r := chi.NewRouter()

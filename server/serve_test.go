@@ -71,7 +71,7 @@ func open(t *testing.T, r *running, body string) (*http.Response, *http.Transpor
 	t.Helper()
 	tr := &http.Transport{}
 	t.Cleanup(tr.CloseIdleConnections)
-	req, err := http.NewRequestWithContext(t.Context(), "POST", r.url, strings.NewReader(body))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.url, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestStalledReaderIsDropped(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer stalled.Close() //nolint:errcheck // a test's
+			defer stalled.Close()
 			_ = stalled.(*net.TCPConn).SetReadBuffer(4 << 10)
 			begin := time.Now()
 			fmt.Fprintf(stalled, "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", path, len(body), body)
@@ -179,7 +179,7 @@ func TestStalledReaderOfAPlainAnswer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close() //nolint:errcheck // a test's
+	defer c.Close()
 	fmt.Fprint(c, "GET /tasks/T1 HTTP/1.1\r\nHost: localhost\r\n\r\n")
 	if _, err := io.ReadFull(c, make([]byte, 100)); err != nil {
 		t.Fatal(err)
@@ -203,7 +203,7 @@ func TestSlowBodyIsGivenUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close() //nolint:errcheck // a test's
+	defer c.Close()
 	fmt.Fprint(c, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{")
 	_ = c.SetReadDeadline(time.Now().Add(5 * time.Second))
 	res, err := http.ReadResponse(bufio.NewReader(c), nil)
@@ -281,7 +281,7 @@ func TestShutdownCutsWhatDoesNotEnd(t *testing.T) {
 	br := firstEvent(t, res)
 	blocked := make(chan string, 1)
 	go func() {
-		res, err := http.Post(r.url, "application/json", strings.NewReader(v1Hi)) //nolint:noctx // ended by the server
+		res, err := http.Post(r.url, "application/json", strings.NewReader(v1Hi))
 		if err != nil {
 			blocked <- err.Error()
 			return
@@ -305,7 +305,7 @@ func TestShutdownCutsWhatDoesNotEnd(t *testing.T) {
 			t.Fatal("readyz stays green")
 		}
 	}
-	if a := do(t, "POST", r.url, v1Hi); a.status != 503 || a.header.Get("Retry-After") == "" || !strings.Contains(a.body, "shutting down") {
+	if a := do(t, http.MethodPost, r.url, v1Hi); a.status != 503 || a.header.Get("Retry-After") == "" || !strings.Contains(a.body, "shutting down") {
 		t.Errorf("new work: %d %s", a.status, a.body)
 	}
 	rest, err := io.ReadAll(br)
@@ -361,7 +361,7 @@ func TestShutdownWithAStalledReader(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close() //nolint:errcheck // a test's
+	defer c.Close()
 	fmt.Fprintf(c, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", len(v1Stream), v1Stream)
 	if _, err := io.ReadFull(c, make([]byte, 100)); err != nil {
 		t.Fatal(err)
