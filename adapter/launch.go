@@ -19,7 +19,7 @@ type Launch struct {
 
 // Args returns the arguments after "app-server". They hold no secret.
 func (l Launch) Args() []string {
-	args := slices.Concat(l.Provider.Overrides(), Quiet(), trust(l.WorkDir, l.UserConfig))
+	args := slices.Concat(l.Provider.Overrides(), Always(), trust(l.WorkDir, l.UserConfig))
 	if l.Lean {
 		args = append(args, Lean()...)
 	}

@@ -36,7 +36,7 @@ type Settings struct {
 	TurnTimeout    time.Duration `group:"Codex" env:"CODEX_TURN_TIMEOUT" envDefault:"60m" min:"0s" max:"168h" help:"Limit of a whole turn. 0 is off."`
 	IdleTimeout    time.Duration `group:"Codex" env:"CODEX_IDLE_TIMEOUT" envDefault:"10m" min:"0s" max:"168h" help:"Limit of silence while no tool runs. 0 is off."`
 	ItemTimeout    time.Duration `group:"Codex" env:"CODEX_ITEM_TIMEOUT" envDefault:"30m" min:"0s" max:"168h" help:"Limit of silence while a tool runs. 0 is off."`
-	CodexFeatures  string        `group:"Codex" env:"RUNTIME_CODEX_FEATURES" oneof:"lean,codex" envDefault:"lean" help:"lean switches off features of codex that serve a person at a terminal or desktop; codex leaves them as codex has them."`
+	CodexFeatures  string        `group:"Codex" env:"RUNTIME_CODEX_FEATURES" oneof:"lean,codex" envDefault:"lean" help:"lean switches off what calls out by itself or costs time for nothing, and the plan tool on; codex leaves both as codex has them. See docs/codex-features.md."`
 
 	OpenAIKey     Secret `group:"Model" env:"OPENAI_API_KEY" default:"codex's own login" help:"API key. It reaches codex through its environment, never through arguments or files."`
 	OpenAIBaseURL string `group:"Model" env:"OPENAI_BASE_URL" kind:"url" default:"https://api.openai.com/v1 with a key" help:"Endpoint that speaks the Responses API."`
