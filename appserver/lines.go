@@ -123,12 +123,11 @@ func lastString(b []byte, prefix string) []byte {
 	if i < 0 || (i > 0 && b[i-1] == '\\') {
 		return nil
 	}
-	rest := b[i+len(prefix):]
-	end := bytes.IndexByte(rest, '"')
-	if end < 0 {
+	value, _, ended := bytes.Cut(b[i+len(prefix):], []byte{'"'})
+	if !ended {
 		return nil
 	}
-	return rest[:end]
+	return value
 }
 
 // trailingID returns the id that ends a refusal: codex writes it last there.

@@ -99,7 +99,7 @@ func (o *outbox) take() (line outgoing, ok bool) {
 // write writes lines to f until the outbox is closed and empty, and closes f.
 // It fails when the child reads nothing for as long as timeout, or not at all.
 func (o *outbox) write(f *os.File, timeout time.Duration, wire *wireLog) error {
-	defer f.Close() //nolint:errcheck // a pipe that we only write to has nothing left to tell
+	defer f.Close() // a pipe that we only write to has nothing left to tell
 	for {
 		line, ok := o.take()
 		if !ok {

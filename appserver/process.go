@@ -28,7 +28,7 @@ type process struct {
 // startProcess starts cfg.Bin in a process group of its own.
 func startProcess(cfg Config) (*process, error) {
 	p := &process{exited: make(chan struct{})}
-	p.cmd = exec.Command(cfg.Bin, append([]string{"app-server"}, cfg.Args...)...) //nolint:gosec // running the configured binary is the purpose
+	p.cmd = exec.Command(cfg.Bin, append([]string{"app-server"}, cfg.Args...)...) //nolint:noctx // the child outlives the context of its start; the client ends it
 	p.cmd.Env, p.cmd.Dir = cfg.Env, cfg.Dir
 	p.cmd.SysProcAttr = groupOfItsOwn()
 	theirs, err := p.pipes()

@@ -1,10 +1,10 @@
 package appserver
 
-// This file and its neighbours (protocol_….go) hold the part of the app-server protocol that the runtime uses,
-// read from the schema that codex 0.169.0 prints (codex app-server
-// generate-json-schema --experimental). Fields that the runtime does not use
-// are left out; a test compares what is here with the schema of the installed
-// codex, so that moving the pin shows what changed.
+// This file and its neighbours, protocol_….go, hold the part of the app-server
+// protocol that the runtime uses, read from the schema that codex 0.169.0 prints
+// (codex app-server generate-json-schema --experimental). Fields that the
+// runtime does not use are left out; a test compares what is here with the
+// schema of the installed codex, so that moving the pin shows what changed.
 
 // A SandboxMode is the sandbox of a whole thread, as thread/start names it.
 type SandboxMode string

@@ -19,12 +19,13 @@ type envelope struct {
 // What was found before the fault is there also when ok is false.
 func scanEnvelope(line []byte) (e envelope, ok bool) {
 	i, ok := scanObject(line, 0, func(key []byte, start int) int {
-		end := -1
-		if len(key) == len("params") && string(key) == "params" {
-			e.params, end = scanParams(line, start, &e)
+		if string(key) == "params" {
+			params, end := scanParams(line, start, &e)
+			e.params = params
 			return end
 		}
-		if end = skipValue(line, start); end < 0 {
+		end := skipValue(line, start)
+		if end < 0 {
 			return end
 		}
 		value := line[start:end]
@@ -162,7 +163,7 @@ func skipNested(b []byte, i int) int {
 
 // skipString returns the end of the string whose opening quote is b[i], or -1.
 func skipString(b []byte, i int) int {
-	for i++; ; i++ {
+	for i++; i < len(b); i++ {
 		n := bytes.IndexByte(b[i:], '"')
 		if n < 0 {
 			return -1
@@ -176,6 +177,7 @@ func skipString(b []byte, i int) int {
 			return i + 1
 		}
 	}
+	return -1
 }
 
 func skipSpace(b []byte, i int) int {

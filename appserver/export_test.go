@@ -1,0 +1,14 @@
+package appserver
+
+import "reflect"
+
+// PendingCalls counts the calls that wait for an answer: ours, and those that
+// the library remembers.
+func (c *Client) PendingCalls() (ours, library int) {
+	c.calls.mu.Lock()
+	defer c.calls.mu.Unlock()
+	return len(c.calls.pending), reflect.ValueOf(c.conn).Elem().FieldByName("pending").Len()
+}
+
+// QueuedThreads counts the queues that the router keeps.
+func (c *Client) QueuedThreads() int { return len(*c.router.queues.Load()) }
