@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -52,7 +51,9 @@ func startWith(tb testing.TB, model *modeltest.Model, args ...string) *codex {
 	cwd := codextest.Dir(tb, "work")
 	cmd := exec.Command(codextest.Bin(tb), append(append([]string{"app-server"}, model.Overrides()...), args...)...)
 	cmd.Dir = cwd
-	cmd.Env = append(os.Environ(), "CODEX_HOME="+codextest.Home(tb), model.Env())
+	// HOME is an empty one, too: commands run in a login shell, whose start-up
+	// files are this machine's business and may take seconds.
+	cmd.Env = append(os.Environ(), "CODEX_HOME="+codextest.Home(tb), "HOME="+codextest.Dir(tb, "user"), model.Env())
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
@@ -159,20 +160,6 @@ func (c *codex) thread() string {
 	return session.Thread.ID
 }
 
-// A turn is what the notifications of one turn told.
-type turn struct {
-	id, status string
-	notes      []line
-	items      []item // completed, in order
-	err        string // the error of turn/completed, as JSON
-}
-
-type item struct {
-	Type, ID, Text, Phase, Command, AggregatedOutput, Status string
-	Summary                                                  []string
-	ExitCode                                                 *int
-}
-
 // begin starts a turn without waiting for its end.
 func (c *codex) begin(thread, text string) {
 	c.tb.Helper()
@@ -188,12 +175,16 @@ func (c *codex) run(thread, text string) *turn {
 	return c.finish()
 }
 
-// finish reads until a turn ends.
+// finish reads until a turn ends. A script that goes round in circles is cut
+// off: each of its notifications would be a sign of life.
 func (c *codex) finish() *turn {
 	c.tb.Helper()
 	t := &turn{}
-	for {
+	for deadline := time.Now().Add(patience); ; {
 		l := c.next()
+		if time.Now().After(deadline) {
+			c.tb.Fatalf("the turn does not end: %d model requests so far", len(c.model.Requests()))
+		}
 		if l.Error != nil {
 			c.tb.Fatalf("codex refuses: %s", l.Error)
 		}
@@ -205,76 +196,6 @@ func (c *codex) finish() *turn {
 			return t
 		}
 	}
-}
-
-// take reads one notification and reports whether it ended the turn.
-func (t *turn) take(tb testing.TB, l line) bool {
-	tb.Helper()
-	var p struct {
-		Item item `json:"item"`
-		Turn struct {
-			ID     string          `json:"id"`
-			Status string          `json:"status"`
-			Error  json.RawMessage `json:"error"`
-		} `json:"turn"`
-	}
-	switch l.Method {
-	case "turn/started", "turn/completed", "item/completed":
-		if err := json.Unmarshal(l.Params, &p); err != nil {
-			tb.Fatalf("%s: %v", l.Method, err)
-		}
-	}
-	switch l.Method {
-	case "turn/started":
-		t.id = p.Turn.ID
-	case "item/completed":
-		t.items = append(t.items, p.Item)
-	case "turn/completed":
-		t.status, t.err = p.Turn.Status, string(p.Turn.Error)
-		return true
-	}
-	return false
-}
-
-// text is what the agent said, messages joined by line breaks.
-func (t *turn) text() string {
-	var texts []string
-	for _, it := range t.items {
-		if it.Type == "agentMessage" {
-			texts = append(texts, it.Text)
-		}
-	}
-	return strings.Join(texts, "\n")
-}
-
-// item returns the first completed item of a type.
-func (t *turn) item(kind string) (item, bool) {
-	for _, it := range t.items {
-		if it.Type == kind {
-			return it, true
-		}
-	}
-	return item{}, false
-}
-
-// note returns the parameters of the last notification of a method, as JSON.
-func (t *turn) note(method string) string {
-	for i := len(t.notes) - 1; i >= 0; i-- {
-		if t.notes[i].Method == method {
-			return string(t.notes[i].Params)
-		}
-	}
-	return ""
-}
-
-func (t *turn) count(method string) int {
-	n := 0
-	for _, l := range t.notes {
-		if l.Method == method {
-			n++
-		}
-	}
-	return n
 }
 
 func itoa(n int) string {
