@@ -53,9 +53,9 @@ type Config struct {
 
 type noMetrics struct{}
 
-func (noMetrics) TurnStarted(time.Duration)           {}
-func (noMetrics) FirstText(time.Duration)             {}
-func (noMetrics) TurnEnded(string, time.Duration)     {}
+func (noMetrics) TurnStarted(time.Duration)         {}
+func (noMetrics) FirstText(time.Duration)           {}
+func (noMetrics) TurnEnded(string, time.Duration)   {}
 func (noMetrics) Tokens(int64, int64, int64, int64) {}
 
 func (c Config) withDefaults() (Config, error) {

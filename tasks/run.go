@@ -21,10 +21,10 @@ type run struct {
 	held     []executor.Event // those that came before the run was admitted
 	ended    bool
 
-	started  time.Time // of the turn in codex; zero before that
-	heard    bool      // the first text has come
-	texts    []*artifact               // the messages of the turn
-	open     map[string]*artifact      // the newest of them for each item id
+	started  time.Time                   // of the turn in codex; zero before that
+	heard    bool                        // the first text has come
+	texts    []*artifact                 // the messages of the turn
+	open     map[string]*artifact        // the newest of them for each item id
 	thoughts map[string]*strings.Builder // reasoning summaries that are not whole
 
 	flushed time.Time // when text was published last

@@ -1,0 +1,339 @@
+package tasks_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+	"go.uber.org/goleak"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// A runner is a scripted tasks.Runner: tests take the jobs that it was given and
+// tell their observers what they like.
+type runner struct {
+	mu       sync.Mutex
+	jobs     []*job
+	canceled []string
+	refuse   error
+	onSubmit func(*job)    // called before Submit returns
+	onCancel func(*job)    // instead of ending the job as canceled
+	arrived  chan *job     // buffered
+	gate     chan struct{} // if set, Submit sends on it when it is entered and receives before it goes on
+}
+
+type job struct {
+	executor.Job
+	observe executor.Observer
+	ended   bool // guarded by runner.mu
+	runner  *runner
+}
+
+func newRunner() *runner { return &runner{arrived: make(chan *job, 1024)} }
+
+func (r *runner) Submit(j executor.Job, observe executor.Observer) (int, error) {
+	if r.gate != nil {
+		r.gate <- struct{}{}
+		<-r.gate
+	}
+	r.mu.Lock()
+	if r.refuse != nil {
+		defer r.mu.Unlock()
+		return 0, r.refuse
+	}
+	ahead := 0
+	for _, other := range r.jobs {
+		if other.Context == j.Context && !other.ended {
+			ahead++
+		}
+	}
+	taken := &job{Job: j, observe: observe, runner: r}
+	r.jobs = append(r.jobs, taken)
+	onSubmit := r.onSubmit
+	r.mu.Unlock()
+	if onSubmit != nil {
+		onSubmit(taken)
+	}
+	r.arrived <- taken
+	return ahead, nil
+}
+
+func (r *runner) Cancel(_ context.Context, id string) error {
+	r.mu.Lock()
+	r.canceled = append(r.canceled, id)
+	i := slices.IndexFunc(r.jobs, func(j *job) bool { return j.ID == id && !j.ended })
+	onCancel := r.onCancel
+	r.mu.Unlock()
+	switch {
+	case i < 0:
+	case onCancel != nil:
+		onCancel(r.jobs[i])
+	default:
+		r.jobs[i].end(executor.Ended{Outcome: executor.Canceled})
+	}
+	return nil
+}
+
+func (r *runner) count() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.jobs)
+}
+
+// next returns the next job that is submitted.
+func (r *runner) next(t testing.TB) *job {
+	t.Helper()
+	select {
+	case j := <-r.arrived:
+		return j
+	case <-time.After(10 * time.Second):
+		t.Fatal("no job was submitted")
+		return nil
+	}
+}
+
+func (j *job) start() *job {
+	j.observe(executor.Started{ThreadID: "thread", TurnID: "turn-" + j.ID, Waited: time.Millisecond})
+	return j
+}
+
+func (j *job) say(item, text string) { j.observe(executor.TextDelta{ItemID: item, Text: text}) }
+
+func (j *job) whole(item, text, phase string) {
+	j.observe(executor.ItemCompleted{Item: appserver.Item{Type: appserver.ItemAgentMessage, ID: item, Text: text, Phase: phase}})
+}
+
+func (j *job) end(end executor.Ended) {
+	j.runner.mu.Lock()
+	j.ended = true
+	j.runner.mu.Unlock()
+	j.observe(end)
+}
+
+// answer ends the job with one message.
+func (j *job) answer(text string) {
+	j.end(executor.Ended{Outcome: executor.Completed, Messages: []executor.AgentMessage{{ItemID: "m-" + j.ID, Text: text}}})
+}
+
+// prompt is what the job gives to codex.
+func (j *job) prompt() string {
+	var texts []string
+	for _, in := range j.Input {
+		texts = append(texts, in.Text+in.URL)
+	}
+	return strings.Join(texts, "\n")
+}
+
+func newEngine(t testing.TB, r tasks.Runner, change ...func(*tasks.Config)) *tasks.Engine {
+	t.Helper()
+	cfg := tasks.Config{Runner: r}
+	for _, f := range change {
+		f(&cfg)
+	}
+	e, err := tasks.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel() // what a test leaves running is not waited for
+		_ = e.Close(ctx)
+	})
+	return e
+}
+
+func message(id, text string) *a2a.Message {
+	return &a2a.Message{ID: id, Role: a2a.MessageRoleUser, Parts: a2a.ContentParts{a2a.NewTextPart(text)}}
+}
+
+func request(id, contextID, text string) *a2a.SendMessageRequest {
+	m := message(id, text)
+	m.ContextID = contextID
+	return &a2a.SendMessageRequest{Message: m, Config: &a2a.SendMessageConfig{}}
+}
+
+// begin sends a message without waiting for its answer.
+func begin(t testing.TB, e *tasks.Engine, req *a2a.SendMessageRequest) *a2a.Task {
+	t.Helper()
+	req.Config.ReturnImmediately = true
+	task, err := e.SendMessage(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return task.(*a2a.Task)
+}
+
+func get(t testing.TB, e *tasks.Engine, id a2a.TaskID) *a2a.Task {
+	t.Helper()
+	task, err := e.GetTask(t.Context(), &a2a.GetTaskRequest{ID: id})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return task
+}
+
+// A listener collects a stream.
+type listener struct {
+	mu     sync.Mutex
+	events []a2a.Event
+	err    error
+	ended  chan struct{}
+}
+
+// listen reads a stream in a goroutine of its own until it ends.
+func listen(stream func(func(a2a.Event, error) bool)) *listener {
+	l := &listener{ended: make(chan struct{})}
+	go func() {
+		defer close(l.ended)
+		for event, err := range stream {
+			l.mu.Lock()
+			if err != nil {
+				l.err = err
+			} else {
+				l.events = append(l.events, event)
+			}
+			l.mu.Unlock()
+		}
+	}()
+	return l
+}
+
+func (l *listener) wait(t testing.TB) []a2a.Event {
+	t.Helper()
+	select {
+	case <-l.ended:
+	case <-time.After(20 * time.Second):
+		t.Fatal("the stream has not ended")
+	}
+	return l.seen()
+}
+
+func (l *listener) seen() []a2a.Event {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.events)
+}
+
+// show renders an event in a line.
+func show(event a2a.Event) string {
+	switch event := event.(type) {
+	case *a2a.Task:
+		return fmt.Sprintf("task %s %s", short(event.Status.State), strings.Join(texts(event), " "))
+	case *a2a.TaskStatusUpdateEvent:
+		if m := event.Status.Message; m != nil && m.Parts[0].Data() != nil {
+			return "progress " + m.Parts[0].Data().(map[string]any)["type"].(string)
+		}
+		return "status " + short(event.Status.State)
+	case *a2a.TaskArtifactUpdateEvent:
+		line := "new "
+		if event.Append {
+			line = "add "
+		}
+		line += fmt.Sprintf("%s %q", event.Artifact.ID, event.Artifact.Parts[0].Text())
+		if event.LastChunk {
+			line += " last"
+		}
+		return line
+	}
+	return fmt.Sprintf("%T", event)
+}
+
+func showAll(events []a2a.Event) string {
+	lines := make([]string, 0, len(events))
+	for _, e := range events {
+		lines = append(lines, strings.TrimSpace(show(e)))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func short(s a2a.TaskState) string {
+	return strings.ToLower(strings.TrimPrefix(string(s), "TASK_STATE_"))
+}
+
+// texts renders the artifacts of a task.
+func texts(task *a2a.Task) []string {
+	var out []string
+	for _, a := range task.Artifacts {
+		if len(a.Parts) != 1 {
+			return []string{fmt.Sprintf("artifact %s has %d parts", a.ID, len(a.Parts))}
+		}
+		out = append(out, fmt.Sprintf("%s=%q", a.ID, a.Parts[0].Text()))
+	}
+	return out
+}
+
+// fold applies a stream to the task that it begins with, as a client would.
+func fold(t testing.TB, events []a2a.Event) map[a2a.ArtifactID]string {
+	t.Helper()
+	all := map[a2a.ArtifactID]*strings.Builder{}
+	set := func(id a2a.ArtifactID, text string) {
+		all[id] = &strings.Builder{}
+		all[id].WriteString(text)
+	}
+	for i, event := range events {
+		switch event := event.(type) {
+		case *a2a.Task:
+			if i != 0 {
+				t.Errorf("event %d is a task", i)
+			}
+			for _, a := range event.Artifacts {
+				set(a.ID, a.Parts[0].Text())
+			}
+		case *a2a.TaskArtifactUpdateEvent:
+			a := event.Artifact
+			switch {
+			case !event.Append:
+				set(a.ID, a.Parts[0].Text())
+			case all[a.ID] == nil:
+				t.Errorf("event %d appends to an artifact that is not there", i)
+			default:
+				all[a.ID].WriteString(a.Parts[0].Text())
+			}
+		}
+	}
+	out := map[a2a.ArtifactID]string{}
+	for id, b := range all {
+		out[id] = b.String()
+	}
+	return out
+}
+
+func content(task *a2a.Task) map[a2a.ArtifactID]string {
+	all := map[a2a.ArtifactID]string{}
+	for _, a := range task.Artifacts {
+		all[a.ID] = a.Parts[0].Text()
+	}
+	return all
+}
+
+// wantError checks an error's sentinel and its words.
+func wantError(t testing.TB, err, sentinel error, words string) {
+	t.Helper()
+	var written *a2a.Error
+	if !errors.Is(err, sentinel) || !errors.As(err, &written) || !strings.Contains(err.Error(), words) {
+		t.Errorf("error = %v, want one of %q that says %q", err, sentinel, words)
+	}
+}
+
+// refused returns the error that a stream consists of.
+func refused(t testing.TB, stream func(func(a2a.Event, error) bool)) error {
+	t.Helper()
+	for event, err := range stream {
+		if err != nil {
+			return err
+		}
+		t.Errorf("the stream has %s in it", show(event))
+	}
+	return nil
+}

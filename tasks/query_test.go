@@ -1,0 +1,232 @@
+package tasks_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+)
+
+func list(t testing.TB, e *tasks.Engine, req *a2a.ListTasksRequest) *a2a.ListTasksResponse {
+	t.Helper()
+	res, err := e.ListTasks(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.Tasks == nil {
+		t.Error("the list is nil")
+	}
+	return res
+}
+
+func TestListTasks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRunner()
+		e := newEngine(t, r)
+		if res := list(t, e, nil); len(res.Tasks) != 0 || res.PageSize != 50 || res.NextPageToken != "" {
+			t.Errorf("an empty list = %+v", res)
+		}
+		var middle time.Time
+		for i := range 120 {
+			if i%3 == 0 { // the others are accepted in the same instant
+				time.Sleep(time.Second)
+			}
+			if i == 60 {
+				middle = time.Now()
+			}
+			begin(t, e, request(fmt.Sprintf("m%d", i), fmt.Sprintf("c%d", i%4), "hi"))
+			j := r.next(t)
+			if i%2 == 0 {
+				j.start().answer("done")
+			} else {
+				j.start().say("a", "half")
+			}
+		}
+		seen, token := map[a2a.TaskID]bool{}, ""
+		var before time.Time
+		for page := 0; ; page++ {
+			res := list(t, e, &a2a.ListTasksRequest{PageSize: 7, PageToken: token})
+			if res.TotalSize != 120 || res.PageSize != 7 {
+				t.Fatalf("page %d: %d in all, pages of %d", page, res.TotalSize, res.PageSize)
+			}
+			for _, task := range res.Tasks {
+				if at := *task.Status.Timestamp; page > 0 && at.After(before) {
+					t.Errorf("page %d: %s after %s", page, at, before)
+				}
+				before = *task.Status.Timestamp
+				if seen[task.ID] || task.Artifacts != nil {
+					t.Errorf("task %s: seen before %t, artifacts %v", task.ID, seen[task.ID], task.Artifacts)
+				}
+				seen[task.ID] = true
+			}
+			if token = res.NextPageToken; token == "" {
+				break
+			}
+		}
+		if len(seen) != 120 {
+			t.Errorf("the pages hold %d tasks", len(seen))
+		}
+		counts := map[string]struct {
+			req  a2a.ListTasksRequest
+			want int
+		}{
+			"context":   {a2a.ListTasksRequest{ContextID: "c1"}, 30},
+			"state":     {a2a.ListTasksRequest{Status: a2a.TaskStateCompleted}, 60},
+			"both":      {a2a.ListTasksRequest{Status: a2a.TaskStateWorking, ContextID: "c2"}, 0},
+			"since":     {a2a.ListTasksRequest{StatusTimestampAfter: &middle}, 60},
+			"no-such":   {a2a.ListTasksRequest{ContextID: "nope"}, 0},
+			"all-of-it": {a2a.ListTasksRequest{PageSize: 100}, 120},
+		}
+		for name, c := range counts {
+			if res := list(t, e, &c.req); res.TotalSize != c.want {
+				t.Errorf("%s: %d tasks, want %d", name, res.TotalSize, c.want)
+			}
+		}
+		zero := 0
+		res := list(t, e, &a2a.ListTasksRequest{IncludeArtifacts: true, PageSize: 100, HistoryLength: &zero})
+		for _, task := range res.Tasks {
+			if len(task.Artifacts) != 1 || len(task.History) != 0 || task.Metadata[tasks.MetaThreadID] != "thread" {
+				t.Errorf("task %s: %d artifacts, %d messages, %v", task.Status.State, len(task.Artifacts), len(task.History), task.Metadata)
+			}
+		}
+	})
+}
+
+func TestListTasksRefuses(t *testing.T) {
+	e := newEngine(t, newRunner())
+	n := -1
+	for words, req := range map[string]*a2a.ListTasksRequest{
+		"pageSize is 101": {PageSize: 101}, "pageSize is -1": {PageSize: -1}, "negative": {HistoryLength: &n},
+		"pageToken is none": {PageToken: "!"}, "is none of ours": {PageToken: "Zm9v"},
+	} {
+		_, err := e.ListTasks(t.Context(), req)
+		wantError(t, err, a2a.ErrInvalidParams, words)
+	}
+}
+
+func TestUnsupported(t *testing.T) {
+	e := newEngine(t, newRunner())
+	_, get := e.GetTaskPushConfig(t.Context(), nil)
+	_, list := e.ListTaskPushConfigs(t.Context(), nil)
+	_, create := e.CreateTaskPushConfig(t.Context(), nil)
+	for _, err := range []error{get, list, create, e.DeleteTaskPushConfig(t.Context(), nil)} {
+		wantError(t, err, a2a.ErrPushNotificationNotSupported, "not supported")
+	}
+	_, err := e.GetExtendedAgentCard(t.Context(), nil)
+	wantError(t, err, a2a.ErrExtendedCardNotConfigured, "no extended agent card")
+	e = newEngine(t, newRunner(), func(c *tasks.Config) {
+		c.Card = func(context.Context) (*a2a.AgentCard, error) { return &a2a.AgentCard{Name: "x"}, nil }
+	})
+	if card, err := e.GetExtendedAgentCard(t.Context(), nil); err != nil || card.Name != "x" {
+		t.Errorf("card = %+v, %v", card, err)
+	}
+	_, err = e.GetTask(t.Context(), &a2a.GetTaskRequest{ID: "nope"})
+	wantError(t, err, a2a.ErrTaskNotFound, "nope")
+	_, err = e.GetTask(t.Context(), nil)
+	wantError(t, err, a2a.ErrInvalidParams, "missing")
+}
+
+func TestRetention(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRunner()
+		e := newEngine(t, r, func(c *tasks.Config) {
+			c.Journal = tasks.NewMemory(tasks.Retention{Tasks: 3, Age: time.Hour, Bytes: 1 << 20})
+		})
+		running := begin(t, e, request("running", "r", "hi"))
+		r.next(t).start()
+		answer := func(id, text string) a2a.TaskID {
+			task := begin(t, e, request(id, "c", "hi"))
+			r.next(t).start().answer(text)
+			return task.ID
+		}
+		gone := func(id a2a.TaskID) bool {
+			_, err := e.GetTask(t.Context(), &a2a.GetTaskRequest{ID: id})
+			return errors.Is(err, a2a.ErrTaskNotFound)
+		}
+		var ids []a2a.TaskID
+		for i := range 5 {
+			ids = append(ids, answer(fmt.Sprintf("m%d", i), "x"))
+		}
+		if !gone(ids[0]) || !gone(ids[1]) || gone(ids[2]) || gone(running.ID) {
+			t.Error("want the three newest of the ended tasks kept, and the running one")
+		}
+		if again := answer("m0", "x"); again == ids[0] {
+			t.Error("the key of a task outlives it")
+		}
+		big := answer("big", strings.Repeat("x", 2<<20))
+		if gone(big) || !gone(ids[4]) {
+			t.Error("want a big task to drive the others out, but not itself")
+		}
+		time.Sleep(time.Hour + time.Minute)
+		if !gone(big) || gone(running.ID) {
+			t.Error("want ended tasks gone after their time, and the running one kept")
+		}
+		if res := list(t, e, nil); res.TotalSize != 1 {
+			t.Errorf("%d tasks are listed", res.TotalSize)
+		}
+	})
+}
+
+// A brokenJournal fails when it is told to.
+type brokenJournal struct {
+	tasks.Journal
+	broken bool
+}
+
+var errDisk = errors.New("disk I/O error in /secret/state.db")
+
+func (b *brokenJournal) Accept(ctx context.Context, entry tasks.Entry, task *a2a.Task) error {
+	if b.broken {
+		return errDisk
+	}
+	return b.Journal.Accept(ctx, entry, task)
+}
+
+func (b *brokenJournal) Save(ctx context.Context, task *a2a.Task) error {
+	if b.broken {
+		return errDisk
+	}
+	return b.Journal.Save(ctx, task)
+}
+
+func (b *brokenJournal) List(ctx context.Context, q tasks.Query) (tasks.Page, error) {
+	if b.broken {
+		return tasks.Page{}, errDisk
+	}
+	return b.Journal.List(ctx, q)
+}
+
+// TestBrokenJournal: nothing new is accepted, and running turns go on to their end.
+func TestBrokenJournal(t *testing.T) {
+	r := newRunner()
+	journal := &brokenJournal{Journal: tasks.NewMemory(tasks.Retention{})}
+	e := newEngine(t, r, func(c *tasks.Config) { c.Journal = journal })
+	stream := listen(e.SendStreamingMessage(t.Context(), request("m1", "c", "hi")))
+	j := r.next(t)
+	journal.broken = true
+	_, sendErr := e.SendMessage(t.Context(), request("m2", "c", "hi"))
+	_, listErr := e.ListTasks(t.Context(), nil)
+	for _, err := range []error{sendErr, listErr} {
+		wantError(t, err, a2a.ErrInternalError, "the runtime could not")
+		if strings.Contains(err.Error(), "secret") {
+			t.Errorf("the error tells internals: %v", err)
+		}
+	}
+	j.start()
+	j.end(executor.Ended{Outcome: executor.Completed, Messages: []executor.AgentMessage{{ItemID: "a", Text: "done"}}})
+	events := stream.wait(t)
+	if got := show(events[len(events)-1]); got != "status completed" {
+		t.Errorf("the stream ends with %q", got)
+	}
+	if r.count() != 1 {
+		t.Errorf("%d jobs", r.count())
+	}
+}
