@@ -30,7 +30,10 @@ func onCodex(t *testing.T, model *modeltest.Model, change func(*executor.Config)
 	cfg := executor.Config{
 		Child: appserver.Config{
 			Bin: codextest.Bin(t), Args: model.Overrides(), Dir: codextest.Dir(t, "work"),
-			Env:        append(os.Environ(), "CODEX_HOME="+codextest.Home(t), model.Env()),
+			// A home without a profile: codex runs commands in login shells.
+			Env: []string{
+				"PATH=" + os.Getenv("PATH"), "HOME=" + codextest.Dir(t, "user"), "CODEX_HOME=" + codextest.Home(t), model.Env(),
+			},
 			ClientName: "executor-test", ClientVersion: "1",
 		},
 		Thread: appserver.ThreadStartParams{
