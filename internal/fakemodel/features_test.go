@@ -125,7 +125,7 @@ func memory(tb testing.TB, pid int, figure string) float64 {
 	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
 	for _, task := range tasks {
 		children, _ := os.ReadFile(task)
-		for _, child := range strings.Fields(string(children)) {
+		for child := range strings.FieldsSeq(string(children)) {
 			if n, err := strconv.Atoi(child); err == nil {
 				sum += memory(tb, n, figure)
 			}

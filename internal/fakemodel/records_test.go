@@ -1,6 +1,7 @@
 package fakemodel
 
 import (
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -18,7 +19,7 @@ func TestRecordsAreBounded(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			server := newServer(Echo, test.keep)
 			for range 4 {
-				server.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("POST", "/v1/responses", strings.NewReader(body)))
+				server.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/v1/responses", strings.NewReader(body)))
 			}
 			var seqs string
 			for _, r := range server.Requests() {

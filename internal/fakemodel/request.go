@@ -189,8 +189,8 @@ func (r *Request) LastUserText() string {
 }
 
 func (r *Request) lastUser() int {
-	for i := len(r.Input) - 1; i >= 0; i-- {
-		if r.Input[i].fromUser() {
+	for i, v := range slices.Backward(r.Input) {
+		if v.fromUser() {
 			return i
 		}
 	}

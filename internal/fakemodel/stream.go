@@ -3,6 +3,7 @@ package fakemodel
 import (
 	"bufio"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"sync"
 	"time"
@@ -117,9 +118,7 @@ func (s *stream) fail(status int, body []byte, header http.Header) bool {
 		return false
 	}
 	s.opened, s.ended = true, true
-	for key, values := range header {
-		s.w.Header()[key] = values
-	}
+	maps.Copy(s.w.Header(), header)
 	s.w.Header().Set("Content-Type", "application/json")
 	s.w.WriteHeader(status)
 	_, _ = s.w.Write(body)

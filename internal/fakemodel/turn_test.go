@@ -2,6 +2,7 @@ package fakemodel_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -72,9 +73,9 @@ func (t *turn) item(kind string) (item, bool) {
 
 // note returns the parameters of the last notification of a method, as JSON.
 func (t *turn) note(method string) string {
-	for i := len(t.notes) - 1; i >= 0; i-- {
-		if t.notes[i].Method == method {
-			return string(t.notes[i].Params)
+	for _, v := range slices.Backward(t.notes) {
+		if v.Method == method {
+			return string(v.Params)
 		}
 	}
 	return ""

@@ -3,6 +3,7 @@ package fakemodel
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -131,8 +132,8 @@ func pause(t *Turn, d time.Duration) bool {
 
 func recall(in interpreter, t *Turn, _ string) {
 	texts := t.UserTexts()
-	for i := len(texts) - 1; i >= 0; i-- {
-		for line := range strings.Lines(texts[i]) {
+	for _, text := range slices.Backward(texts) {
+		for line := range strings.Lines(text) {
 			if what, ok := strings.CutPrefix(strings.TrimSpace(line), "remember "); ok {
 				in.say(t, "recalled: "+what)
 				return
