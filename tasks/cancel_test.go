@@ -83,6 +83,29 @@ func TestCancelEndsWaitingTurnsBeforeTheRunningOne(t *testing.T) {
 	}
 }
 
+// TestCancelThatEndsSomeTurns: the running turn completes, but a message of the
+// task was not answered because of the cancel.
+func TestCancelThatEndsSomeTurns(t *testing.T) {
+	r := newRunner()
+	e := newEngine(t, r)
+	task := begin(t, e, request("m1", "c", "one"))
+	first := r.next(t).start()
+	r.onCancel = func(j *job) {
+		if j == first {
+			j.answer("just in time")
+			return
+		}
+		j.end(executor.Ended{Outcome: executor.Canceled})
+	}
+	req := request("m2", "", "more")
+	req.Message.TaskID = task.ID
+	begin(t, e, req)
+	canceled, err := cancelTask(t, e, task.ID)
+	if err != nil || canceled.Status.State != a2a.TaskStateCanceled || len(canceled.Artifacts) != 1 {
+		t.Errorf("canceled = %+v, %v; want it canceled, with the first answer", canceled, err)
+	}
+}
+
 func TestCancelTooLate(t *testing.T) {
 	r := newRunner()
 	e := newEngine(t, r)

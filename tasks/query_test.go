@@ -165,8 +165,12 @@ func TestRetention(t *testing.T) {
 		if gone(big) || !gone(ids[4]) {
 			t.Error("want a big task to drive the others out, but not itself")
 		}
+		small := []a2a.TaskID{answer("s1", "x"), answer("s2", "x")}
+		if !gone(big) || gone(small[0]) || gone(small[1]) {
+			t.Error("want room for small tasks after a big one has gone")
+		}
 		time.Sleep(time.Hour + time.Minute)
-		if !gone(big) || gone(running.ID) {
+		if !gone(small[1]) || gone(running.ID) {
 			t.Error("want ended tasks gone after their time, and the running one kept")
 		}
 		if res := list(t, e, nil); res.TotalSize != 1 {
@@ -186,6 +190,9 @@ var errDisk = errors.New("disk I/O error in /secret/state.db")
 func (b *brokenJournal) Accept(ctx context.Context, entry tasks.Entry, task *a2a.Task) error {
 	if b.broken {
 		return errDisk
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
 	}
 	return b.Journal.Accept(ctx, entry, task)
 }
@@ -229,4 +236,15 @@ func TestBrokenJournal(t *testing.T) {
 	if r.count() != 1 {
 		t.Errorf("%d jobs", r.count())
 	}
+}
+
+func TestCallerWhoLeavesWhileHisMessageIsStored(t *testing.T) {
+	r := newRunner()
+	e := newEngine(t, r, func(c *tasks.Config) { c.Journal = &brokenJournal{Journal: tasks.NewMemory(tasks.Retention{})} })
+	ctx, leave := context.WithCancel(t.Context())
+	leave()
+	if _, err := e.SendMessage(ctx, request("m1", "c", "hi")); !errors.Is(err, context.Canceled) {
+		t.Errorf("error = %v, want that of the context, after the message was taken", err)
+	}
+	r.next(t).start().answer("done")
 }

@@ -104,18 +104,22 @@ func (e *Engine) open(ctx context.Context, id a2a.TaskID) (*view, error) {
 // belongs checks a message that names a task; live is that task, or nil if it is
 // not under way.
 func (e *Engine) belongs(ctx context.Context, in *incoming, live *task) error {
-	v, err := &view{}, error(nil)
+	var task *a2a.Task
 	if live != nil {
-		v.task = live.peek()
-	} else if v, err = e.open(ctx, in.key.TaskID); err != nil {
-		return err
+		task = live.peek()
+	} else {
+		v, err := e.open(ctx, in.key.TaskID)
+		if err != nil {
+			return err
+		}
+		task = v.task
 	}
-	if in.key.ContextID != "" && in.key.ContextID != v.task.ContextID {
+	if in.key.ContextID != "" && in.key.ContextID != task.ContextID {
 		return refuse(a2a.ErrInvalidParams,
-			"task %q belongs to another context than %q; leave the contextId out or give the task's own", v.task.ID, clip(in.key.ContextID, 64))
+			"task %q belongs to another context than %q; leave the contextId out or give the task's own", task.ID, clip(in.key.ContextID, 64))
 	}
 	if live == nil {
-		return ended(v.task.ID, v.task.Status.State)
+		return ended(task.ID, task.Status.State)
 	}
 	return nil
 }

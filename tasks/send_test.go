@@ -210,7 +210,10 @@ func TestFollowUpIsAFurtherTurn(t *testing.T) {
 	if queued.ID != task.ID || queued.ContextID != "c" || queued.Metadata[tasks.MetaTurn] != tasks.TurnQueued || queued.Metadata[tasks.MetaAhead] != 1 {
 		t.Errorf("follow-up = %s %v, want the task itself, queued behind one", queued.ID, queued.Metadata)
 	}
-	first.answer("1")
+	first.end(executor.Ended{
+		Outcome: executor.Completed, Usage: appserver.TokenUsage{TotalTokens: 5},
+		Messages: []executor.AgentMessage{{ItemID: "m-" + first.ID, Text: "1"}},
+	})
 	if now := get(t, e, task.ID); now.Status.State != a2a.TaskStateWorking {
 		t.Errorf("state after the first turn = %s, want it working", now.Status.State)
 	}
@@ -218,11 +221,17 @@ func TestFollowUpIsAFurtherTurn(t *testing.T) {
 	if second.Context != "c" || second.ID == first.ID {
 		t.Errorf("second job = %+v", second.Job)
 	}
-	second.answer("2")
+	second.end(executor.Ended{
+		Outcome: executor.Completed, Usage: appserver.TokenUsage{TotalTokens: 7},
+		Messages: []executor.AgentMessage{{ItemID: "m-" + second.ID, Text: "2"}},
+	})
 	watcher.wait(t)
 	done := get(t, e, task.ID)
 	if got := strings.Join(texts(done), " "); done.Status.State != a2a.TaskStateCompleted || !strings.HasPrefix(got, "m-"+second.ID) || len(done.Artifacts) != 2 || len(done.History) != 2 {
 		t.Errorf("task = %s %s with %d messages, want both answers, the last first", done.Status.State, got, len(done.History))
+	}
+	if usage := done.Metadata[tasks.MetaUsage].(map[string]any); usage["totalTokens"] != int64(12) {
+		t.Errorf("usage = %v, want that of both turns", usage)
 	}
 	if again := begin(t, e, follow); again.ID != task.ID || r.count() != 2 {
 		t.Error("the follow-up repeated is another turn")

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -151,6 +152,9 @@ func TestSubscribersMissNothing(t *testing.T) {
 				wg.Go(func() {
 					time.Sleep(time.Duration(rand.N(5000)) * time.Microsecond)
 					l := listen(e.SubscribeToTask(t.Context(), &a2a.SubscribeToTaskRequest{ID: task.ID}))
+					for len(l.seen()) == 0 { // until it has joined
+						time.Sleep(10 * time.Microsecond)
+					}
 					mu.Lock()
 					defer mu.Unlock()
 					all = append(all, l)
@@ -322,6 +326,53 @@ func TestStalledReaders(t *testing.T) {
 	}
 }
 
+// TestMemoryIsLinear: ten times the text takes ten times the memory, with
+// somebody who looks at the task now and then.
+func TestMemoryIsLinear(t *testing.T) {
+	allocated := func(deltas int) uint64 {
+		r := newRunner()
+		e := newEngine(t, r, func(c *tasks.Config) { c.Coalesce = time.Nanosecond })
+		task := begin(t, e, request("m1", "c", "hi"))
+		j := r.next(t).start()
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		for i := range deltas {
+			j.say("a", "some words of a text ")
+			if i%10 == 0 {
+				get(t, e, task.ID)
+			}
+		}
+		j.end(executor.Ended{Outcome: executor.Completed})
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	few, many := allocated(6_000), allocated(60_000)
+	t.Logf("6,000 deltas took %d bytes, 60,000 took %d", few, many)
+	if many > 20*few {
+		t.Errorf("6,000 deltas took %d bytes, 60,000 took %d", few, many)
+	}
+}
+
+// TestTimerEndsWithItsTurn: nothing is left to wait for once the turn has ended.
+func TestTimerEndsWithItsTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRunner()
+		e := newEngine(t, r, func(c *tasks.Config) { c.Coalesce = time.Hour })
+		begin(t, e, request("m1", "c", "hi"))
+		j := r.next(t).start()
+		j.say("a", "1")
+		j.say("a", "2")
+		j.answer("done")
+		began := time.Now()
+		if err := e.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(began); took > 0 {
+			t.Errorf("closing took %s", took)
+		}
+	})
+}
+
 func TestReaderWhoBreaksOff(t *testing.T) {
 	r := newRunner()
 	e := newEngine(t, r)
@@ -332,6 +383,24 @@ func TestReaderWhoBreaksOff(t *testing.T) {
 		break
 	}
 	r.next(t).start().answer("done")
+}
+
+// TestCallersOwnTheirTask lets a caller add to the task that it got.
+func TestCallersOwnTheirTask(t *testing.T) {
+	r := newRunner()
+	e := newEngine(t, r)
+	id := begin(t, e, request("m1", "c", "hi")).ID
+	for i := range 8 {
+		mine := get(t, e, id)
+		mine.History = append(mine.History, message("mine", "mine"))
+		mine.Artifacts = append(mine.Artifacts, &a2a.Artifact{ID: "mine"})
+		mine.Status.State = a2a.TaskStateRejected
+		req := request(fmt.Sprintf("f%d", i), "", "more")
+		req.Message.TaskID = id
+		if now := begin(t, e, req); len(now.History) != i+2 || mine.History[i+1].ID != "mine" || now.Status.State != a2a.TaskStateSubmitted {
+			t.Fatalf("after %d messages: %d in the history, and the caller's own is %q", i+2, len(now.History), mine.History[i+1].ID)
+		}
+	}
 }
 
 // TestPublishedEventsAreImmutable keeps what was published and looks at it again

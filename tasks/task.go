@@ -21,7 +21,7 @@ type task struct {
 
 	mu        sync.Mutex // guards the fields below
 	status    a2a.TaskStatus
-	history   []*a2a.Message // never changed in place
+	history   []*a2a.Message // only ever appended to or replaced
 	artifacts []*artifact
 	meta      map[string]any // replaced, never changed
 	cached    *a2a.Task      // the snapshot, or nil since something was published
@@ -85,13 +85,14 @@ func (t *task) snapshot() *a2a.Task {
 	if t.cached == nil {
 		t.cached = &a2a.Task{
 			ID: t.id, ContextID: t.contextID,
-			Status: t.status, History: t.history, Metadata: t.meta,
+			Status: t.status, History: slices.Clip(t.history), Metadata: t.meta,
 		}
 		for _, a := range t.artifacts {
 			if a.shown {
 				t.cached.Artifacts = append(t.cached.Artifacts, a.snapshot())
 			}
 		}
+		t.cached.Artifacts = slices.Clip(t.cached.Artifacts)
 	}
 	return t.cached
 }
@@ -166,7 +167,7 @@ func (t *task) join(in *incoming) (*run, *a2a.Task, error) {
 	t.turns++
 	r := &run{task: t, message: in.stored(t), jobID: fmt.Sprintf("%s.%d.1", t.id, t.turns)}
 	t.runs = append(t.runs, r)
-	t.history = append(slices.Clip(t.history), r.message)
+	t.history = append(t.history, r.message)
 	t.cached = nil
 	return r, t.snapshot(), nil
 }

@@ -161,11 +161,11 @@ func (r *run) disarm() {
 
 // whole ends a message with its final text, and repairs what was streamed of it:
 // by what is missing at its end, or by the text anew.
-func (r *run) whole(m executor.AgentMessage) *artifact {
+func (r *run) whole(m executor.AgentMessage) {
 	a := r.open[m.ItemID]
 	if a == nil {
 		if m.Text == "" {
-			return nil
+			return
 		}
 		a = r.begin(appserver.Item{ID: m.ItemID, Phase: m.Phase})
 	}
@@ -178,7 +178,7 @@ func (r *run) whole(m executor.AgentMessage) *artifact {
 		phase = m.Phase
 	}
 	if a.closed && a.text.String() == final && a.phase == phase {
-		return a
+		return
 	}
 	if final != "" {
 		r.hear()
@@ -189,7 +189,6 @@ func (r *run) whole(m executor.AgentMessage) *artifact {
 		r.task.push(a, true)
 	}
 	a.closed = true
-	return a
 }
 
 // replace makes text the artifact's, without publishing it.

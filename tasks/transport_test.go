@@ -29,7 +29,7 @@ func TestUnderTheSDK(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer client.Destroy() //nolint:errcheck // nothing to lose
+	defer client.Destroy()
 
 	go func() {
 		j := r.next(t).start()
