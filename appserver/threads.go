@@ -76,6 +76,12 @@ type threadParams struct {
 	ThreadID string `json:"threadId"`
 }
 
+// Ping asks the child something that costs it nothing. It fails when the child
+// is gone, and with ctx when the child answers nothing.
+func (c *Client) Ping(ctx context.Context) error {
+	return c.Call(ctx, "thread/loaded/list", struct{}{}, nil)
+}
+
 // BackgroundTerminals returns the commands of the thread that outlived their
 // tool call.
 func (c *Client) BackgroundTerminals(ctx context.Context, threadID string) ([]BackgroundTerminal, error) {

@@ -2,6 +2,8 @@ package executor_test
 
 import (
 	"fmt"
+	"os/exec"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -91,6 +93,35 @@ func TestCancelEndsCommands(t *testing.T) {
 	}
 	if got := said(submit(t, e, "j2", "one", "say next").wait(t)); !strings.Contains(got, "next") {
 		t.Errorf("the next turn says %q", got)
+	}
+}
+
+// TestLeftoversAreKilled cancels a turn whose command has put another process
+// out of codex's reach, and kills codex under one.
+func TestLeftoversAreKilled(t *testing.T) {
+	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), nil)
+	for i, end := range []func(id string){
+		func(id string) {
+			if err := e.Cancel(t.Context(), id); err != nil {
+				t.Fatal(err)
+			}
+		},
+		func(string) { _ = syscall.Kill(e.Health().Child.Pid, syscall.SIGKILL) },
+	} {
+		id := fmt.Sprintf("j%d", i)
+		sleep := fmt.Sprintf("sleep 63.%d", i)
+		w := submit(t, e, id, "one", "run sh -c 'setsid nohup "+sleep+" >/dev/null 2>&1 & "+sleep+"; true'")
+		running := func() int {
+			out, _ := exec.Command("pgrep", "-fxc", sleep).Output()
+			n, _ := strconv.Atoi(strings.TrimSpace(string(out)))
+			return n
+		}
+		eventually(t, "both processes to run", func() bool { return running() == 2 })
+		end(id)
+		w.wait(t)
+		if n := running(); n != 0 {
+			t.Errorf("the turn has ended, but %d of its processes run", n)
+		}
 	}
 }
 

@@ -19,7 +19,7 @@ type Config struct {
 
 	MaxTurns   int // turns that run at the same time; 0 means 4
 	MaxQueue   int // jobs that wait in one context; 0 means 32
-	MaxWaiting int // jobs that wait in all contexts together; 0 means 32 times MaxTurns
+	MaxWaiting int // jobs that wait in all contexts together; 0 means 1024
 	MaxThreads int // threads kept loaded in codex; 0 means 16
 
 	// The two stacked timers of a turn. 0 means off. IdleTimeout counts from the
@@ -29,7 +29,7 @@ type Config struct {
 	ItemTimeout time.Duration
 
 	Grace    time.Duration // what each rung of the interrupt ladder waits; 0 means 5 s
-	Patience time.Duration // what turn/start may take, which codex answers at once; 0 means 30 s
+	Patience time.Duration // what a call may take that codex answers at once, before it is taken for deaf; 0 means 15 s
 
 	Redact  func(string) string // applied to texts of codex before they are shown; nil leaves them
 	Metrics Metrics             // nil counts nothing
@@ -52,10 +52,10 @@ func (noMetrics) QueueDepth(int)        {}
 func (c Config) withDefaults() Config {
 	c.MaxTurns = cmp.Or(c.MaxTurns, 4)
 	c.MaxQueue = cmp.Or(c.MaxQueue, 32)
-	c.MaxWaiting = cmp.Or(c.MaxWaiting, 32*c.MaxTurns)
+	c.MaxWaiting = cmp.Or(c.MaxWaiting, 1024)
 	c.MaxThreads = cmp.Or(c.MaxThreads, 16)
 	c.Grace = cmp.Or(c.Grace, 5*time.Second)
-	c.Patience = cmp.Or(c.Patience, 30*time.Second)
+	c.Patience = cmp.Or(c.Patience, 15*time.Second)
 	if c.Redact == nil {
 		c.Redact = func(s string) string { return s }
 	}

@@ -17,6 +17,7 @@ type conversation struct {
 	current  *job // taken from the queue and not ended, or nil
 	busy     bool // a goroutine serves the queue
 	loadedIn *child
+	known    bool // it has or had a thread
 	lastUsed time.Time
 
 	// lock is the turn lock. Whoever serves a job holds it throughout, and so
@@ -26,6 +27,7 @@ type conversation struct {
 	resumable bool // a turn was acknowledged, so the thread is on disk
 	replaced  bool // the thread before this one was lost; the next turn says so to the model
 	events    *appserver.Subscription
+	earlier   map[string]bool // ids of the commands of earlier turns, which a cancel must spare
 }
 
 // conversation returns the conversation of a context, made at its first use.
@@ -42,37 +44,39 @@ func (e *Executor) conversation(key string) *conversation {
 // serve runs the jobs of c, one at a time and in order, until none is left.
 func (e *Executor) serve(c *conversation) {
 	for j := e.take(c); j != nil; j = e.take(c) {
-		end := e.run(c, j)
-		e.mu.Lock()
-		c.current = nil
-		c.lastUsed = time.Now()
-		e.running--
-		e.mu.Unlock()
-		e.finish(j, end)
+		e.finish(j, e.run(c, j))
 	}
 }
 
-// take moves the first waiting job to current, or ends the goroutine's turn of duty.
+// take makes the first waiting job current, or ends the goroutine's turn of
+// duty. A conversation that never got a thread has nothing worth keeping.
 func (e *Executor) take(c *conversation) *job {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if c.current != nil { // one is done, the next becomes the head
+		c.current = nil
+		e.heads++
+	}
 	if len(c.queue) == 0 {
-		c.queue, c.busy = nil, false
+		e.heads--
+		c.queue, c.busy, c.lastUsed = nil, false, time.Now()
+		if c.loadedIn == nil && !c.known {
+			delete(e.conversations, c.key)
+		}
 		return nil
 	}
 	c.current, c.queue = c.queue[0], c.queue[1:]
-	e.waiting--
-	e.running++
-	e.cfg.Metrics.QueueDepth(e.waiting)
 	return c.current
 }
 
 // run brings one job to its end: it waits for a slot, then runs the turn.
 func (e *Executor) run(c *conversation, j *job) Ended {
-	if err := e.slots.Acquire(j.ctx, 1); err != nil {
+	err := e.slots.Acquire(j.ctx, 1)
+	e.slotTaken(err == nil)
+	if err != nil {
 		return e.beforeStart(context.Cause(j.ctx))
 	}
-	defer e.slots.Release(1)
+	defer e.freeSlot()
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	t, err := e.start(c, j)
@@ -80,5 +84,24 @@ func (e *Executor) run(c *conversation, j *job) Ended {
 		return e.beforeStart(err)
 	}
 	defer t.attention.close()
+	defer c.remember(&t.record)
 	return t.follow()
+}
+
+// slotTaken counts the head of a queue that has got its slot, or given up.
+func (e *Executor) slotTaken(got bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.heads--
+	e.countWaiting(-1)
+	if got {
+		e.running++
+	}
+}
+
+func (e *Executor) freeSlot() {
+	e.mu.Lock()
+	e.running--
+	e.mu.Unlock()
+	e.slots.Release(1)
 }

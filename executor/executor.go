@@ -25,8 +25,10 @@ type Executor struct {
 	closed        bool
 	conversations map[string]*conversation
 	jobs          map[string]*job // every job that has not ended
-	waiting       int             // jobs in queues
-	running       int             // jobs taken from a queue and not ended
+	threads       map[string]bool // every thread of ours, whose commands end with the child
+	waiting       int             // jobs that hold no slot yet, in queues or at the head of one
+	running       int             // jobs that hold a slot
+	heads         int             // contexts whose first job waits for a slot
 }
 
 // A job is a Job with its observer and its life.
@@ -51,8 +53,9 @@ func New(cfg Config) *Executor {
 		stop:          stop,
 		conversations: map[string]*conversation{},
 		jobs:          map[string]*job{},
+		threads:       map[string]bool{},
 	}
-	e.child = newSupervisor(e.childConfig(), cfg.Metrics, cfg.Logger)
+	e.child = newSupervisor(e.childConfig(), e.endAllLeftovers, cfg.Metrics, cfg.Logger)
 	return e
 }
 
@@ -78,19 +81,33 @@ func (e *Executor) Submit(j Job, observe Observer) (ahead int, err error) {
 	}
 	ctx, cancel := context.WithCancelCause(e.root)
 	accepted := &job{Job: j, observe: observe, submitted: time.Now(), ctx: ctx, cancel: cancel, done: make(chan struct{})}
-	ahead = len(c.queue)
-	if c.current != nil {
-		ahead++
-	}
+	ahead = e.ahead(c)
 	e.jobs[j.ID] = accepted
 	c.queue = append(c.queue, accepted)
-	e.waiting++
-	e.cfg.Metrics.QueueDepth(e.waiting)
+	e.countWaiting(1)
 	if !c.busy {
 		c.busy = true
+		e.heads++
 		e.wg.Go(func() { e.serve(c) })
 	}
 	return ahead, nil
+}
+
+// ahead returns how many turns have to end or begin before the next job of c
+// can: those of its own context, else those that wait for a slot, and one that
+// gives its slot up. The caller holds e.mu.
+func (e *Executor) ahead(c *conversation) int {
+	if c.current != nil || len(c.queue) > 0 {
+		n := len(c.queue)
+		if c.current != nil {
+			n++
+		}
+		return n
+	}
+	if e.running+e.heads >= e.cfg.MaxTurns {
+		return e.heads + 1
+	}
+	return 0
 }
 
 // Cancel ends a job: at once if it waits, else by interrupting its turn. It
@@ -117,16 +134,24 @@ func (e *Executor) Cancel(ctx context.Context, jobID string) error {
 	}
 }
 
+// countWaiting changes the number of waiting jobs. The caller holds e.mu.
+func (e *Executor) countWaiting(by int) {
+	e.waiting += by
+	e.cfg.Metrics.QueueDepth(e.waiting)
+}
+
 // unqueue takes j out of its queue and reports whether it was still there.
 func (e *Executor) unqueue(j *job) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	c := e.conversations[j.Context]
+	if c == nil { // it has ended in the meantime
+		return false
+	}
 	for i, waiting := range c.queue {
 		if waiting == j {
 			c.queue = append(c.queue[:i], c.queue[i+1:]...)
-			e.waiting--
-			e.cfg.Metrics.QueueDepth(e.waiting)
+			e.countWaiting(-1)
 			return true
 		}
 	}
@@ -171,8 +196,8 @@ func (e *Executor) Close(ctx context.Context) error {
 // Health is what the executor can say about itself.
 type Health struct {
 	Child   ChildHealth `json:"child"`
-	Running int         `json:"running"` // turns under way, waiting for a slot included
-	Waiting int         `json:"waiting"` // jobs in queues
+	Running int         `json:"running"` // jobs that hold one of the turn slots
+	Waiting int         `json:"waiting"` // jobs that do not
 	Threads int         `json:"threads"` // threads loaded in codex
 }
 

@@ -158,6 +158,38 @@ func TestDeafChildIsReplaced(t *testing.T) {
 	}
 }
 
+// TestDeafBeforeTheThreadIsReplaced is deaf already when the thread is asked for.
+func TestDeafBeforeTheThreadIsReplaced(t *testing.T) {
+	e := onFake(t, "once; no-answer thread/start; no-answer thread/loaded/list", func(c *executor.Config) { c.Patience = 200 * time.Millisecond })
+	wantEnd(t, submit(t, e, "j1", "one", "hello").wait(t), executor.Completed, "")
+	if restarts := e.Health().Child.Restarts; restarts != 1 {
+		t.Errorf("%d restarts, want one", restarts)
+	}
+}
+
+// TestSlowThreadIsWaitedFor answers other calls meanwhile, as codex does while
+// its MCP servers start.
+func TestSlowThreadIsWaitedFor(t *testing.T) {
+	e := onFake(t, "slow thread/start 900", func(c *executor.Config) { c.Patience = 200 * time.Millisecond })
+	wantEnd(t, submit(t, e, "j1", "one", "hello").wait(t), executor.Completed, "")
+	if restarts := e.Health().Child.Restarts; restarts != 0 {
+		t.Errorf("%d restarts, want none", restarts)
+	}
+}
+
+// TestMessageCutsTheBackoff lets starts fail until the backoff is long.
+func TestMessageCutsTheBackoff(t *testing.T) {
+	e := onFake(t, "exit 7", nil)
+	for i := range 3 {
+		began := time.Now()
+		end := submit(t, e, fmt.Sprintf("j%d", i), "one", "hello").wait(t)
+		wantEnd(t, end, executor.Failed, executor.FailUnreachable)
+		if took := time.Since(began); took > 5*time.Second {
+			t.Errorf("message %d learned after %s that codex does not start", i, took)
+		}
+	}
+}
+
 func TestChildThatDoesNotStart(t *testing.T) {
 	e := onFake(t, "exit 7", nil)
 	end := submit(t, e, "j1", "one", "hello").wait(t)
@@ -204,6 +236,27 @@ func TestBounds(t *testing.T) {
 	}
 	if _, err := e.Submit(executor.Job{ID: "q0", Context: "two"}, nil); !errors.Is(err, executor.ErrDuplicate) {
 		t.Errorf("an id that is there: %v", err)
+	}
+}
+
+// TestGlobalBound counts the jobs that wait for a slot, in whatever context.
+func TestGlobalBound(t *testing.T) {
+	e := onFake(t, "", func(c *executor.Config) { c.MaxTurns, c.MaxWaiting = 1, 3 })
+	first := submit(t, e, "j0", "zero", "!hang")
+	eventually(t, "the first turn to start", func() bool { return len(seen[executor.Started](first)) == 1 })
+	for i, want := range []int{1, 2, 3} {
+		id := fmt.Sprintf("c%d", i)
+		ahead, err := e.Submit(executor.Job{ID: id, Context: id}, func(executor.Event) {})
+		if err != nil || ahead != want {
+			t.Errorf("Submit %d = %d, %v, want %d ahead", i, ahead, err, want)
+		}
+		eventually(t, "it to wait for the slot", func() bool { return e.Health().Waiting == want })
+	}
+	if _, err := e.Submit(executor.Job{ID: "more", Context: "more"}, nil); !errors.Is(err, executor.ErrQueueFull) {
+		t.Errorf("one too many over all contexts: %v", err)
+	}
+	if health := e.Health(); health.Running != 1 || health.Waiting != 3 {
+		t.Errorf("health = %+v, want 1 running and 3 waiting", health)
 	}
 }
 

@@ -53,6 +53,7 @@ func (t *turn) repair(final appserver.Turn) {
 
 // died ends the turn of a child that is gone.
 func (t *turn) died(err error) *Ended {
+	t.endLeftovers()
 	end := t.summary()
 	if t.stopping != nil {
 		t.stopped(&end)

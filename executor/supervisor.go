@@ -35,6 +35,8 @@ const (
 const (
 	backoffFirst = 250 * time.Millisecond
 	backoffMost  = 30 * time.Second
+	// backoffWanted is the longest delay while a message waits for the child.
+	backoffWanted = time.Second
 )
 
 // A child is one run of codex app-server.
@@ -62,6 +64,9 @@ func (c *child) gone() bool {
 	}
 }
 
+// reasonDeaf is why a child that answers nothing is restarted.
+const reasonDeaf = "does not answer"
+
 // restart ends the child because of reason; the supervisor starts the next.
 func (c *child) restart(reason string) {
 	c.reason.CompareAndSwap(nil, reason)
@@ -72,6 +77,7 @@ func (c *child) restart(reason string) {
 // starts it again. Its methods may be called concurrently.
 type supervisor struct {
 	cfg     appserver.Config
+	clean   func() // called after each child's end, before the next start
 	metrics Metrics
 	log     *slog.Logger
 
@@ -79,6 +85,7 @@ type supervisor struct {
 	quitNow context.CancelFunc
 	done    chan struct{} // closed when the goroutine has ended
 	kill    atomic.Bool   // close without grace
+	wake    chan struct{} // 1-buffered: somebody waits for the child, so the backoff is cut to its least
 
 	mu       sync.Mutex // guards the fields below
 	state    childState
@@ -91,11 +98,11 @@ type supervisor struct {
 	changed  chan struct{} // closed and replaced at each change of state
 }
 
-func newSupervisor(cfg appserver.Config, metrics Metrics, log *slog.Logger) *supervisor {
+func newSupervisor(cfg appserver.Config, clean func(), metrics Metrics, log *slog.Logger) *supervisor {
 	quit, quitNow := context.WithCancel(context.Background())
 	return &supervisor{
-		cfg: cfg, metrics: metrics, log: log,
-		quit: quit, quitNow: quitNow, done: make(chan struct{}),
+		cfg: cfg, clean: clean, metrics: metrics, log: log,
+		quit: quit, quitNow: quitNow, done: make(chan struct{}), wake: make(chan struct{}, 1),
 		state: childDown, since: time.Now(), changed: make(chan struct{}),
 	}
 }
@@ -128,6 +135,12 @@ func (s *supervisor) get(ctx context.Context) (*child, error) {
 		case now != failures:
 			return nil, lastErr
 		}
+		if state == childBackoff { // whoever waits has the next start come soon
+			select {
+			case s.wake <- struct{}{}:
+			default:
+			}
+		}
 		select {
 		case <-changed:
 		case <-ctx.Done():
@@ -145,6 +158,7 @@ func (s *supervisor) supervise() {
 	}
 	delay.Reset()
 	for s.quit.Err() == nil {
+		s.unwake()
 		s.set(childStarting, nil, nil)
 		if c, err := s.startChild(); err != nil {
 			s.fail(err)
@@ -154,6 +168,14 @@ func (s *supervisor) supervise() {
 		s.pause(delay.NextBackOff())
 	}
 	s.set(childClosed, nil, nil)
+}
+
+// unwake forgets who waited for a start that is made now.
+func (s *supervisor) unwake() {
+	select {
+	case <-s.wake:
+	default:
+	}
 }
 
 func (s *supervisor) startChild() (*child, error) {
@@ -182,6 +204,7 @@ func (s *supervisor) attend(c *child) (useful bool) {
 			s.log.Debug("codex was ended", "err", err)
 		}
 	}
+	s.clean()
 	return c.useful.Load()
 }
 
@@ -220,11 +243,18 @@ func (s *supervisor) set(state childState, c *child, err error) {
 	s.changed = make(chan struct{})
 }
 
+// pause waits out the backoff. A message that waits for the child cuts it to
+// the least that lies between two starts.
 func (s *supervisor) pause(d time.Duration) {
-	timer := time.NewTimer(d)
+	least := min(d, backoffWanted)
+	if !wait(s.quit, least) {
+		return
+	}
+	timer := time.NewTimer(d - least)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
+	case <-s.wake:
 	case <-s.quit.Done():
 	}
 }

@@ -41,7 +41,11 @@ func (e *Executor) load(ctx context.Context, c *conversation, on *child) error {
 func (e *Executor) open(ctx context.Context, c *conversation, on *child) error {
 	ctx, cancel := context.WithTimeout(ctx, startThreadTimeout)
 	defer cancel()
-	session, err := on.ThreadStart(ctx, e.cfg.Thread)
+	var session appserver.ThreadSession
+	err := e.attended(ctx, on, func(ctx context.Context) (err error) {
+		session, err = on.ThreadStart(ctx, e.cfg.Thread)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -58,11 +62,14 @@ func (e *Executor) resume(ctx context.Context, c *conversation, on *child) error
 	params := e.cfg.Thread
 	deadline := time.Now().Add(writerWait)
 	for {
-		_, err := on.ThreadResume(ctx, appserver.ThreadResumeParams{
-			ThreadID: c.threadID, ExcludeTurns: true,
-			Model: params.Model, ModelProvider: params.ModelProvider, Cwd: params.Cwd,
-			ApprovalPolicy: params.ApprovalPolicy, ApprovalsReviewer: params.ApprovalsReviewer,
-			Sandbox: params.Sandbox, Config: params.Config,
+		err := e.attended(ctx, on, func(ctx context.Context) error {
+			_, err := on.ThreadResume(ctx, appserver.ThreadResumeParams{
+				ThreadID: c.threadID, ExcludeTurns: true,
+				Model: params.Model, ModelProvider: params.ModelProvider, Cwd: params.Cwd,
+				ApprovalPolicy: params.ApprovalPolicy, ApprovalsReviewer: params.ApprovalsReviewer,
+				Sandbox: params.Sandbox, Config: params.Config,
+			})
+			return err
 		})
 		if err == nil {
 			e.loaded(c, on)
@@ -93,7 +100,8 @@ func (e *Executor) loaded(c *conversation, on *child) {
 	c.events = on.Subscribe(c.threadID)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	c.loadedIn, c.lastUsed = on, time.Now()
+	c.loadedIn, c.known, c.lastUsed = on, true, time.Now()
+	e.threads[c.threadID] = true
 }
 
 // loadedThreads counts the threads loaded in a child. The caller holds e.mu.

@@ -68,7 +68,7 @@ func (e *Executor) startTurn(c *conversation, j *job, on *child) (id string, err
 	case appserver.IsThreadGone(err):
 		e.forget(c) // unloaded behind our back: the next load resumes it
 	case errors.Is(err, context.DeadlineExceeded):
-		on.restart("turn/start was not answered")
+		on.restart(reasonDeaf)
 		<-on.Done()
 		err = on.Err()
 	}

@@ -1,0 +1,45 @@
+package executor
+
+import (
+	"context"
+	"errors"
+)
+
+// attended makes a call that may rightly take long, a thread/start that waits
+// for slow MCP servers, and looks meanwhile whether the child still answers
+// anything at all. One that does not is restarted, which ends the call.
+func (e *Executor) attended(ctx context.Context, on *child, call func(context.Context) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		for wait(ctx, e.cfg.Patience) && e.answers(ctx, on) {
+		}
+	}()
+	err := call(ctx)
+	cancel()
+	<-watched
+	return err
+}
+
+// answers reports whether the child answers, and restarts it if not.
+func (e *Executor) answers(ctx context.Context, on *child) bool {
+	ctx, cancel := context.WithTimeout(ctx, e.cfg.Patience)
+	defer cancel()
+	err := on.Ping(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		e.log.Warn("codex does not answer and is restarted", "patience", e.cfg.Patience)
+		on.restart(reasonDeaf)
+	}
+	return err == nil
+}
+
+// Ping asks the child, if one runs, for a sign of life within the time of ctx.
+// Without a child there is nothing to ask: [Executor.Health] says why.
+func (e *Executor) Ping(ctx context.Context) error {
+	on, _ := e.child.health()
+	if on == nil {
+		return nil
+	}
+	return on.Ping(ctx)
+}

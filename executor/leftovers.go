@@ -1,0 +1,121 @@
+package executor
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+)
+
+// goneEvery is how often the end of a terminated command is looked for.
+const goneEvery = 20 * time.Millisecond
+
+// endCommands terminates the commands that this turn left running and waits
+// until they are gone: an interrupted turn leaves them behind. Where codex does
+// not manage it is restarted, which takes them with it.
+func (t *turn) endCommands() {
+	ctx, cancel := t.callContext()
+	defer cancel()
+	if err := t.endTerminals(ctx); err != nil && !t.on.gone() {
+		t.e.log.Warn("a command of an ended turn would not stop, codex is restarted", "turn_id", t.id, "err", err)
+		t.on.restart("command would not stop")
+		<-t.on.Done()
+	}
+	t.endLeftovers()
+}
+
+// endTerminals ends the background terminals that this turn opened.
+func (t *turn) endTerminals(ctx context.Context) error {
+	for {
+		all, err := t.on.BackgroundTerminals(ctx, t.c.threadID)
+		if err != nil {
+			return err
+		}
+		left := 0
+		for _, terminal := range all {
+			if !t.record.opened(terminal.ItemID) {
+				continue
+			}
+			left++
+			if _, err := t.on.TerminateTerminal(ctx, t.c.threadID, terminal.ProcessID); err != nil {
+				return err
+			}
+		}
+		if left == 0 {
+			return nil
+		}
+		if !wait(ctx, goneEvery) {
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// endLeftovers kills what this turn's commands have started and put out of
+// codex's reach, in a session of its own. A command may run before codex says
+// so: whatever is not of an earlier turn of the thread is of this one.
+func (t *turn) endLeftovers() {
+	ctx, cancel := t.callContext()
+	defer cancel()
+	t.e.killCommands(ctx, func(c appserver.Command) bool {
+		return c.ThreadID == t.c.threadID && !t.c.earlier[c.CallID]
+	})
+}
+
+// mostEarlier bounds the commands of earlier turns that a conversation
+// remembers. Past it all are forgotten, and a server that one of them has
+// started may end with a canceled turn.
+const mostEarlier = 4096
+
+// remember takes the commands of a turn that has ended among the earlier ones.
+func (c *conversation) remember(r *record) {
+	if len(c.earlier)+len(r.commands) > mostEarlier || c.earlier == nil {
+		c.earlier = map[string]bool{}
+	}
+	maps.Copy(c.earlier, r.commands)
+}
+
+// endAllLeftovers kills what is left of the commands of all our threads. It is
+// for the time after a child's end, when nobody is left who would end them.
+func (e *Executor) endAllLeftovers() {
+	ctx, cancel := context.WithTimeout(context.Background(), e.cfg.Grace)
+	defer cancel()
+	e.killCommands(ctx, func(c appserver.Command) bool {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		return e.threads[c.ThreadID]
+	})
+}
+
+// killCommands kills what matches until nothing does: a process may start
+// another while it is being killed.
+func (e *Executor) killCommands(ctx context.Context, match func(appserver.Command) bool) {
+	for {
+		left := appserver.Commands(match)
+		if len(left) == 0 {
+			return
+		}
+		var failed error
+		for _, command := range left {
+			failed = errors.Join(failed, command.Kill())
+		}
+		e.log.Info("commands that codex had left running were killed", "count", len(left), "err", failed)
+		if !wait(ctx, goneEvery) {
+			e.log.Warn("commands of codex still run", "count", len(left), "err", context.Cause(ctx))
+			return
+		}
+	}
+}
+
+// wait reports whether d passed before ctx ended.
+func wait(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
