@@ -111,18 +111,44 @@ func TestLeftoversAreKilled(t *testing.T) {
 		id := fmt.Sprintf("j%d", i)
 		sleep := fmt.Sprintf("sleep 63.%d", i)
 		w := submit(t, e, id, "one", "run sh -c 'setsid nohup "+sleep+" >/dev/null 2>&1 & "+sleep+"; true'")
-		running := func() int {
-			out, _ := exec.Command("pgrep", "-fxc", sleep).Output()
-			n, _ := strconv.Atoi(strings.TrimSpace(string(out)))
-			return n
-		}
-		eventually(t, "both processes to run", func() bool { return running() == 2 })
+		eventually(t, "both processes to run", func() bool { return countProcesses(sleep) == 2 })
 		end(id)
 		w.wait(t)
-		if n := running(); n != 0 {
+		if n := countProcesses(sleep); n != 0 {
 			t.Errorf("the turn has ended, but %d of its processes run", n)
 		}
 	}
+}
+
+// TestCancelSparesEarlierCommands cancels a turn on a thread on which an earlier
+// turn has left a server running.
+func TestCancelSparesEarlierCommands(t *testing.T) {
+	model := modeltest.Start(t, fakemodel.Keywords)
+	e := onCodex(t, model, nil)
+	const server = "sleep 64.5"
+	if end := submit(t, e, "j1", "one", "background "+server).wait(t); end.Outcome != executor.Completed {
+		t.Fatalf("end = %+v", end)
+	}
+	w := submit(t, e, "j2", "one", "hang")
+	eventually(t, "the turn to start", func() bool { return len(seen[executor.Started](w)) == 1 })
+	if err := e.Cancel(t.Context(), "j2"); err != nil {
+		t.Fatal(err)
+	}
+	if n := countProcesses(server); n != 1 {
+		t.Errorf("%d processes of the earlier turn run, want it spared", n)
+	}
+	if err := e.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n := countProcesses(server); n != 0 {
+		t.Errorf("%d processes outlived the executor", n)
+	}
+}
+
+func countProcesses(command string) int {
+	out, _ := exec.Command("pgrep", "-fxc", command).Output()
+	n, _ := strconv.Atoi(strings.TrimSpace(string(out)))
+	return n
 }
 
 func commandRuns(w *witness) bool {

@@ -75,7 +75,7 @@ func (e *Executor) Submit(j Job, observe Observer) (ahead int, err error) {
 	case e.jobs[j.ID] != nil:
 		return 0, fmt.Errorf("%w: %q", ErrDuplicate, j.ID)
 	case len(c.queue) >= e.cfg.MaxQueue:
-		return 0, fmt.Errorf("%w: this context has %d, which is the most it may have", ErrQueueFull, len(c.queue))
+		return 0, fmt.Errorf("%w: %d in this context, which is the most (RUNTIME_MAX_QUEUE)", ErrQueueFull, len(c.queue))
 	case e.waiting >= e.cfg.MaxWaiting:
 		return 0, fmt.Errorf("%w: %d over all contexts, which is the most there may be", ErrQueueFull, e.waiting)
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
+	"strings"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 )
@@ -112,8 +114,8 @@ func (e *Executor) beforeStart(err error) Ended {
 // unreachable says why codex is not there, without its last words: those are
 // for the log.
 func unreachable(err error) string {
-	if start, ok := errors.AsType[*appserver.StartError](err); ok {
-		return fmt.Sprintf("codex could not be started (%v); runtime doctor says what to do", start.Err)
+	if _, ok := errors.AsType[startError](err); ok {
+		return fmt.Sprintf("codex could not be started (%s); runtime doctor says what to do", cause(err))
 	}
 	if exit, ok := errors.AsType[*appserver.ExitError](err); ok {
 		return fmt.Sprintf("codex ended (%v) before it took the message; send it again", exit.State)
@@ -124,20 +126,40 @@ func unreachable(err error) string {
 	return "codex could not take the message; the log says why"
 }
 
+// cause is why a start failed, without codex's last words.
+func cause(err error) string {
+	if start, ok := errors.AsType[*appserver.StartError](err); ok {
+		return start.Err.Error()
+	}
+	if exit, ok := errors.AsType[*appserver.ExitError](err); ok {
+		return exit.State.String()
+	}
+	return err.Error()
+}
+
 // modelFailure says why the model or codex ended a turn, and what to do.
 func (e *Executor) modelFailure(failed *appserver.TurnError) *Failure {
 	if failed == nil {
 		return &Failure{Kind: FailModel, Message: "codex failed without saying why"}
 	}
 	name, status := failed.Code()
-	f := &Failure{Kind: failureKind(name, status, failed.Message), Code: name, Message: e.cfg.Redact(failed.Message)}
+	f := &Failure{Kind: failureKind(name, status, failed.Message), Code: name, Message: e.cfg.Redact(sayable(failed.Message))}
 	switch f.Kind { //nolint:exhaustive // the others need no advice
 	case FailAuth:
-		f.Message += ". The model's provider refused or missed the credential: set OPENAI_API_KEY, or log codex in"
+		f.Message += ". The model's provider refused the credential, or got none: check OPENAI_API_KEY, or log codex in"
 	case FailContext:
-		f.Message += ". This conversation is full: start a new one"
+		f.Message += ". This conversation is full: send the message with a new contextId"
 	}
 	return f
+}
+
+// providerURL is the part of codex's words that names the model's endpoint,
+// which is the operator's business and not the caller's.
+var providerURL = regexp.MustCompile(`,? ?\(?url: [^\s,)]+\)?`) //nolint:gochecknoglobals // a constant
+
+// sayable prepares an error text of codex for a caller.
+func sayable(message string) string {
+	return strings.TrimRight(providerURL.ReplaceAllString(message, ""), ". ")
 }
 
 // missingKey is how codex says that the variable of a provider's env_key is not set.
@@ -145,7 +167,7 @@ const missingKey = "Missing environment variable"
 
 func failureKind(name string, status int, message string) FailureKind {
 	switch {
-	case name == "unauthorized", status == 401, status == 403, len(message) > len(missingKey) && message[:len(missingKey)] == missingKey:
+	case name == "unauthorized", status == 401, status == 403, strings.HasPrefix(message, missingKey):
 		return FailAuth
 	case name == "usageLimitExceeded", name == "rateLimitExceeded", status == 429:
 		return FailLimit

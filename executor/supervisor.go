@@ -178,10 +178,16 @@ func (s *supervisor) unwake() {
 	}
 }
 
+// A startError reports that the child could not be started, whatever way it
+// failed in.
+type startError struct{ error }
+
+func (e startError) Unwrap() error { return e.error }
+
 func (s *supervisor) startChild() (*child, error) {
 	client, err := appserver.Start(s.quit, s.cfg)
 	if err != nil {
-		return nil, err
+		return nil, startError{err}
 	}
 	s.metrics.ChildStarted()
 	s.log.Info("codex is ready", "pid", client.Pid(), "version", appserver.PinnedVersion())

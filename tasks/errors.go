@@ -31,7 +31,7 @@ func (e *Engine) journalError(doing string, err error) error {
 func (e *Engine) notQueued(err error) error {
 	switch {
 	case errors.Is(err, executor.ErrQueueFull):
-		return refuse(a2a.ErrServerError, "too many messages are waiting; send this one again later")
+		return refuse(a2a.ErrServerError, "%v; send this one again later", err)
 	case errors.Is(err, executor.ErrClosed):
 		return stopping()
 	}

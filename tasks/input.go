@@ -3,6 +3,7 @@ package tasks
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
@@ -20,6 +21,10 @@ type incoming struct {
 	input   []appserver.UserInput
 }
 
+// longestText is how many characters codex takes as the input of a turn (seen
+// on 0.169.0). More is refused here, before it is kept.
+const longestText = 1 << 20
+
 // read checks a message and makes a turn's input of it.
 func read(req *a2a.SendMessageRequest) (*incoming, error) {
 	if err := check(req); err != nil {
@@ -31,16 +36,21 @@ func read(req *a2a.SendMessageRequest) (*incoming, error) {
 		digest:  digestOf(m.Parts),
 		message: m,
 	}
-	said := false
+	said, size := false, 0
 	for _, part := range m.Parts {
 		input, ok := inputOf(part)
 		if ok {
 			in.input = append(in.input, input)
 			said = said || input.Type != "text" || strings.TrimSpace(input.Text) != ""
+			size += utf8.RuneCountInString(input.Text)
 		}
 	}
 	if !said {
 		return nil, refuse(a2a.ErrInvalidParams, "the message is empty; send text or a file with instructions")
+	}
+	if size > longestText {
+		return nil, refuse(a2a.ErrInvalidParams, "the message has %d characters, and codex takes at most %d; "+
+			"put the text in a file where codex works, and name the file", size, longestText)
 	}
 	return in, nil
 }

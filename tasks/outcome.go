@@ -154,8 +154,8 @@ func (r *run) measure(event executor.Ended) {
 		e.cfg.Metrics.TurnEnded(string(event.Outcome), took)
 	}
 	e.cfg.Metrics.Tokens(u.InputTokens, u.CachedInputTokens, u.OutputTokens, u.ReasoningOutputTokens)
-	attrs := []any{"task_id", r.task.id, "context_id", r.task.contextID, "job_id", r.jobID, "outcome", event.Outcome, "took", took, "tokens", u.TotalTokens}
-	if f := event.Failure; f != nil {
+	attrs := []any{"task_id", r.task.id, "context_id", r.task.contextID, "job_id", r.jobID, "outcome", event.Outcome, "took", took.String(), "tokens", u.TotalTokens}
+	if f := event.Failure; f != nil && f.Kind != executor.FailShutdown { // being told to stop is no news
 		e.log.Warn("turn failed", append(attrs, "kind", f.Kind, "timer", f.Timer, "code", f.Code, "reason", f.Message)...)
 		return
 	}

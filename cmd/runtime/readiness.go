@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -17,8 +18,8 @@ const checksLast = time.Minute
 // readiness answers whether a turn would run: by the checks, which are made
 // again when their answer is old or was no, and by how the child is.
 type readiness struct {
-	checks []preflight.Check
-	health func() executor.Health
+	checks   []preflight.Check
+	executor *executor.Executor
 
 	mu     sync.Mutex // held while the checks run, so that probes share one run
 	report preflight.Report
@@ -39,22 +40,41 @@ func (r *readiness) get(ctx context.Context) server.Readiness {
 		state.Checks = append(state.Checks, server.Check{Name: result.Name, OK: !failed, Message: message})
 		state.OK = state.OK && !failed
 	}
-	health := r.health()
-	child := childCheck(health.Child)
+	health := r.executor.Health()
+	child := r.child(ctx, health.Child)
 	state.Checks = append(state.Checks, child)
 	state.OK = state.OK && child.OK
 	state.Details = map[string]any{"executor": health}
 	return state
 }
 
-// childCheck accepts a child that runs or is about to: it starts within a
+// childPatience is how long the child may take to answer a probe.
+const childPatience = 2 * time.Second
+
+// child accepts a child that answers or is about to start: it does so within a
 // fraction of a second, and a message waits for it.
-func childCheck(child executor.ChildHealth) server.Check {
+func (r *readiness) child(ctx context.Context, child executor.ChildHealth) server.Check {
+	ctx, cancel := context.WithTimeout(ctx, childPatience)
+	defer cancel()
 	check := server.Check{Name: "child", OK: child.Error == "", Message: child.State}
-	if child.Error != "" {
+	switch err := r.executor.Ping(ctx); {
+	case child.Error != "":
 		check.Message += ": " + child.Error
+	case err != nil:
+		check.OK = false
+		check.Message += ", but it does not answer; the next message restarts it"
 	}
 	return check
+}
+
+// announce makes the checks once at the start and logs those that did not pass.
+func (r *readiness) announce(ctx context.Context, log *slog.Logger) {
+	for _, result := range r.checked(ctx).Results {
+		if ctx.Err() != nil || result.Status == preflight.OK {
+			continue
+		}
+		log.Warn("a check did not pass", "check", result.Name, "status", result.Status, "detail", result.Detail, "fix", result.Fix)
+	}
 }
 
 func (r *readiness) checked(ctx context.Context) preflight.Report {

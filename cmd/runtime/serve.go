@@ -43,7 +43,6 @@ func serve(ctx context.Context, s settings.Settings, log *slog.Logger, redact *l
 	}
 	log.Info("listening", "addr", ln.Addr().String(), "model", app.provider.Describe(), "version", version,
 		"codex", appserver.PinnedVersion(), "sandbox", s.Sandbox, "sandbox_note", s.SandboxNote, "approval_policy", s.ApprovalPolicy)
-	app.executor.Warm()
 	return app.run(ctx, ln)
 }
 
@@ -54,11 +53,12 @@ type application struct {
 	engine   *tasks.Engine
 	server   *server.Server
 	ready    *readiness
+	log      *slog.Logger
 	closers  []io.Closer // in the order of their opening
 }
 
 func newApplication(s settings.Settings, log *slog.Logger, redact *logging.Redactor) (_ *application, err error) {
-	app := &application{}
+	app := &application{log: log}
 	defer func() {
 		if err != nil {
 			app.close()
@@ -85,7 +85,7 @@ func newApplication(s settings.Settings, log *slog.Logger, redact *logging.Redac
 	if err != nil {
 		return nil, err
 	}
-	app.ready = &readiness{checks: checks(s, os.Environ()), health: app.executor.Health}
+	app.ready = &readiness{checks: checks(s, os.Environ()), executor: app.executor}
 	app.server, err = server.New(serverConfig(s, app, registry, metrics, log))
 	return app, err
 }
@@ -94,7 +94,12 @@ func newApplication(s settings.Settings, log *slog.Logger, redact *logging.Redac
 // that every open stream gets its last event.
 func (app *application) run(ctx context.Context, ln net.Listener) error {
 	defer app.close()
+	app.executor.Warm()
 	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		app.ready.announce(ctx, app.log)
+		return nil
+	})
 	group.Go(func() error {
 		if err := app.server.Serve(ctx, ln); err != nil {
 			return fmt.Errorf("serve: %w", err)
@@ -192,7 +197,18 @@ func serverConfig(
 		Card:      func(baseURL string) *a2a.AgentCard { return adapter.Card(identity, baseURL) },
 		PublicURL: s.PublicURL, PureCard: s.Card == "1.0",
 		ReplyAsMessage: s.Reply == "message", Reply: tasks.Reply,
-		Token: s.Token.Reveal(), AnyHost: s.InWorkspace(),
+		Token: s.Token.Reveal(), AnyHost: anyHost(s),
 		Ready: app.ready.get, Registry: registry, Metrics: metrics, Logger: log,
 	}
+}
+
+// anyHost reports whether requests are taken whatever name they call us by. The
+// list of names is there against pages that make a browser call us under a name
+// of theirs: with a token they lack what matters, and a listener beyond loopback
+// is called by names that only its operator knows.
+func anyHost(s settings.Settings) bool {
+	host, _, err := net.SplitHostPort(s.Addr)
+	ip := net.ParseIP(host)
+	loopback := host == "localhost" || ip != nil && ip.IsLoopback()
+	return s.InWorkspace() || s.Token.Set() || err == nil && !loopback
 }

@@ -127,7 +127,6 @@ func TestBadValuesAreAllNamed(t *testing.T) {
 		"RUNTIME_MODEL":         `"gpt-5" is not scripted`,
 		"RUNTIME_INSECURE":      `"maybe" is not a yes or no`,
 		"RUNTIME_PUBLIC_URL":    `"example.com" is not a URL`,
-		"OPENAI_BASE_URL":       `"https://u:p@h/v1" is not a URL`,
 		"CODEX_TURN_TIMEOUT":    `"5" is not a duration between 0s and 168h`,
 		"CODEX_IDLE_TIMEOUT":    `"-1s" is not a duration`,
 		"CODEX_SANDBOX":         `"none" is not one of auto, read-only`,
@@ -144,6 +143,16 @@ func TestBadValuesAreAllNamed(t *testing.T) {
 	for name, want := range bad {
 		if !strings.Contains(fmt.Sprint(err), name+"="+want) {
 			t.Errorf("no word of %s=%s in: %v", name, want, err)
+		}
+	}
+}
+
+// TestPasswordInAURLIsNotShown refuses what may hold a secret without repeating it.
+func TestPasswordInAURLIsNotShown(t *testing.T) {
+	for _, value := range []string{"https://user:hunter2@h/v1", "https://h/v1?key=hunter2"} {
+		_, _, err := at(t, nil, "OPENAI_BASE_URL="+value)
+		if text := fmt.Sprint(err); !strings.Contains(text, "without a user, a password or a query") || strings.Contains(text, "hunter2") {
+			t.Errorf("%s: %v", value, err)
 		}
 	}
 }

@@ -1,6 +1,9 @@
 package settings
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // A Problem is a setting that cannot be used. Load joins as many as it finds.
 type Problem struct {
@@ -22,7 +25,7 @@ func (w Warning) String() string { return w.Text }
 // problem describes the value of a row that is not among what is allowed.
 func (r Row) problem(value string) *Problem {
 	what := fmt.Sprintf("%s=%q is not %s", r.Name, value, r.allowed())
-	if r.Secret {
+	if r.Secret || strings.ContainsAny(value, "@?") { // a URL may hold a password, which is one reason to refuse it
 		what = fmt.Sprintf("%s is not %s", r.Name, r.allowed())
 	}
 	hint := "unset it for the default"

@@ -59,7 +59,7 @@ func (r Row) allowed() string {
 	case len(r.OneOf) > 1:
 		return "one of " + strings.Join(r.OneOf, ", ")
 	case r.kind == "url":
-		return "a URL such as https://example.com/path"
+		return "a URL such as https://example.com/path, without a user, a password or a query"
 	case t == reflect.TypeFor[time.Duration]():
 		return "a duration between " + r.min + " and " + r.max + ", such as 90s or 10m"
 	case t.Kind() == reflect.Int:
