@@ -75,6 +75,26 @@ func TestCancelHangingModel(t *testing.T) {
 	}
 }
 
+// TestCancelAtOnce cancels turns that have hardly begun: codex loses an
+// interrupt that follows turn/start too closely.
+func TestCancelAtOnce(t *testing.T) {
+	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), nil)
+	for i := range 20 {
+		id := fmt.Sprintf("j%d", i)
+		w := submit(t, e, id, "one", "hang")
+		eventually(t, "the turn to start", func() bool { return len(seen[executor.Started](w)) == 1 })
+		if err := e.Cancel(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+		if end := w.wait(t); end.Outcome != executor.Canceled {
+			t.Errorf("end = %+v, want it canceled", end)
+		}
+	}
+	if restarts := e.Health().Child.Restarts; restarts != 0 {
+		t.Errorf("codex was restarted %d times", restarts)
+	}
+}
+
 func TestCancelEndsCommands(t *testing.T) {
 	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), nil)
 	w := submit(t, e, "j1", "one", "run sleep 62.5")

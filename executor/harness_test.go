@@ -1,6 +1,7 @@
 package executor_test
 
 import (
+	"log/slog"
 	"os"
 	"strings"
 	"sync"
@@ -40,6 +41,7 @@ func onCodex(t *testing.T, model *modeltest.Model, change func(*executor.Config)
 			ApprovalPolicy: appserver.Never, Sandbox: appserver.DangerFullAccess, ApprovalsReviewer: "user",
 		},
 	}
+	cfg.Logger = slog.New(slog.NewTextHandler(t.Output(), nil))
 	if change != nil {
 		change(&cfg)
 	}

@@ -3,6 +3,7 @@ package executor
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 )
@@ -23,13 +24,23 @@ func (t *turn) end(cause error) *Ended {
 	t.attention.after(0, timerIdle)
 	t.attention.after(0, timerItem)
 	t.attention.after(t.e.cfg.Grace, timerGrace)
+	return t.ask()
+}
+
+// askEvery is how often codex is asked again to end a turn. An interrupt that
+// comes within some milliseconds of turn/start is lost (seen on 0.169.0).
+const askEvery = 100 * time.Millisecond
+
+// ask asks codex to end the turn.
+func (t *turn) ask() *Ended {
+	t.attention.after(askEvery, timerAgain)
 	err := t.interrupt(t.id)
 	if found, ok := appserver.StaleTurn(err); ok {
 		err = t.interrupt(found) // one turn at a time: whatever runs on this thread is ours
 	}
 	switch {
 	case appserver.IsNoActiveTurn(err):
-		return t.reconcile() // ended already, or turn/completed is on its way
+		return t.reconcile() // ended already, or not begun
 	case errors.Is(err, context.DeadlineExceeded):
 		t.e.log.Warn("codex does not answer and is restarted", "turn_id", t.id, "thread_id", t.c.threadID)
 		t.on.restart(reasonDeaf)

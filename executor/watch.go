@@ -19,6 +19,7 @@ const (
 	timerItem  wake = "item"  // no sign of life while a tool ran
 	timerGap   wake = "gap"   // the thread is idle, but the turn's end was not seen
 	timerGrace wake = "grace" // codex was asked to end the turn and has not
+	timerAgain wake = "again" // it is time to ask codex once more
 )
 
 // gapWait is how long the end of a turn may lag behind its thread's idling:
@@ -47,6 +48,8 @@ func (t *turn) decide(causes []error) *Ended {
 		switch {
 		case errors.Is(cause, timerGap):
 			end = t.reconcile()
+		case errors.Is(cause, timerAgain):
+			end = t.ask()
 		case errors.Is(cause, timerGrace):
 			end = t.ignored()
 		default:
