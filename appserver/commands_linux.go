@@ -52,11 +52,11 @@ func (c Command) Kill() error {
 	if err != nil {
 		return nil //nolint:nilerr // it is gone, which is what was wanted
 	}
-	defer unix.Close(fd) //nolint:errcheck // only signaled through
+	defer unix.Close(fd)
 	if now, ok := command(c.Pid); !ok || now != c {
 		return nil
 	}
-	if err := unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0); err != nil && err != unix.ESRCH { //nolint:errorlint // a bare errno
+	if err := unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0); err != nil && err != unix.ESRCH {
 		return fmt.Errorf("kill command %d: %w", c.Pid, err)
 	}
 	return nil

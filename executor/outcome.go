@@ -155,7 +155,7 @@ func (e *Executor) modelFailure(failed *appserver.TurnError) *Failure {
 
 // providerURL is the part of codex's words that names the model's endpoint,
 // which is the operator's business and not the caller's.
-var providerURL = regexp.MustCompile(`,? ?\(?url: [^\s,)]+\)?`) //nolint:gochecknoglobals // a constant
+var providerURL = regexp.MustCompile(`,? ?\(?url: [^\s,)]+\)?`)
 
 // sayable prepares an error text of codex for a caller.
 func sayable(message string) string {
