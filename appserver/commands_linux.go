@@ -50,7 +50,7 @@ func command(pid int) (Command, bool) {
 func (c Command) Kill() error {
 	fd, err := unix.PidfdOpen(c.Pid, 0)
 	if err != nil {
-		return nil //nolint:nilerr // it is gone, which is what was wanted
+		return nil // it is gone, which is what was wanted
 	}
 	defer unix.Close(fd)
 	if now, ok := command(c.Pid); !ok || now != c {
