@@ -2,16 +2,20 @@ package appserver
 
 // A Command is a process of this machine that codex, or something that codex
 // ran, has started for a tool call. codex says so in the environment of each
-// command (seen on 0.169.0: CODEX_THREAD_ID and CODEX_TOOL_CALL_ID), and that is
+// command (seen on 0.169.0: CODEX_THREAD_ID, CODEX_SESSION_ID, CODEX_TOOL_CALL_ID), and that is
 // passed on to whatever the command starts, also when it leaves its session.
 // What runs in codex's sandbox does not outlive it and needs no looking for.
 type Command struct {
 	Pid      int
 	ThreadID string
-	CallID   string // the id of the commandExecution item
+	// SessionID is the thread that the conversation began with: for a command of
+	// a subagent, that of its parent.
+	SessionID string
+	CallID    string // the id of the commandExecution item
 }
 
 const (
-	threadVariable = "CODEX_THREAD_ID="
-	callVariable   = "CODEX_TOOL_CALL_ID="
+	threadVariable  = "CODEX_THREAD_ID="
+	sessionVariable = "CODEX_SESSION_ID="
+	callVariable    = "CODEX_TOOL_CALL_ID="
 )

@@ -38,6 +38,9 @@ func command(pid int) (Command, bool) {
 		if id, ok := bytes.CutPrefix(entry, []byte(threadVariable)); ok {
 			c.ThreadID = string(id)
 		}
+		if id, ok := bytes.CutPrefix(entry, []byte(sessionVariable)); ok {
+			c.SessionID = string(id)
+		}
 		if id, ok := bytes.CutPrefix(entry, []byte(callVariable)); ok {
 			c.CallID = string(id)
 		}

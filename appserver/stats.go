@@ -4,10 +4,10 @@ import "sync/atomic"
 
 // Stats counts what a healthy session has none of.
 type Stats struct {
-	NoiseLines    uint64 // lines that were no message, and skipped
-	LongLines     uint64 // lines that were longer than allowed, and dropped
-	DeltasDropped uint64 // deltas that found their thread's queue full
-	LateAnswers   uint64 // answers to no call, or to one whose caller had gone
+	NoiseLines    uint64 `json:"noiseLines"`    // lines that were no message, and skipped
+	LongLines     uint64 `json:"longLines"`     // lines that were longer than allowed, and dropped
+	DeltasDropped uint64 `json:"deltasDropped"` // deltas that found their thread's queue full
+	LateAnswers   uint64 `json:"lateAnswers"`   // answers to no call, or to one whose caller had gone
 }
 
 // counters is Stats while it is counted.

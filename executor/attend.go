@@ -24,10 +24,10 @@ func (e *Executor) attended(ctx context.Context, on *child, call func(context.Co
 
 // answers reports whether the child answers, and restarts it if not.
 func (e *Executor) answers(ctx context.Context, on *child) bool {
-	ctx, cancel := context.WithTimeout(ctx, e.cfg.Patience)
+	asked, cancel := context.WithTimeout(ctx, e.cfg.Patience)
 	defer cancel()
-	err := on.Ping(ctx)
-	if errors.Is(err, context.DeadlineExceeded) {
+	err := on.Ping(asked)
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil { // its time is up, not the caller's
 		e.log.Warn("codex does not answer and is restarted", "patience", e.cfg.Patience)
 		on.restart(reasonDeaf)
 	}

@@ -21,8 +21,7 @@ type Job struct {
 // at a time, in order: at most one [Started], then the turn's events, then
 // exactly one [Ended], which is the last. A job that never got as far as a
 // turn is only told Ended. An Observer must not block: the events of its
-// thread wait while it runs. It is never called before Submit returns its job
-// as accepted is recorded, but may be called before Submit returns.
+// thread wait while it runs. It may be called before Submit has returned.
 type Observer func(Event)
 
 // An Event is one of the types below.

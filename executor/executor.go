@@ -55,7 +55,7 @@ func New(cfg Config) *Executor {
 		jobs:          map[string]*job{},
 		threads:       map[string]bool{},
 	}
-	e.child = newSupervisor(e.childConfig(), e.endAllLeftovers, cfg.Metrics, cfg.Logger)
+	e.child = newSupervisor(e.childConfig(), e.childEnded, cfg.Metrics, cfg.Logger)
 	return e
 }
 
@@ -68,17 +68,21 @@ func (e *Executor) Warm() { e.child.want() }
 func (e *Executor) Submit(j Job, observe Observer) (ahead int, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	c := e.conversation(j.Context)
+	queued := 0
+	if c := e.conversations[j.Context]; c != nil {
+		queued = len(c.queue)
+	}
 	switch {
 	case e.closed:
 		return 0, ErrClosed
 	case e.jobs[j.ID] != nil:
 		return 0, fmt.Errorf("%w: %q", ErrDuplicate, j.ID)
-	case len(c.queue) >= e.cfg.MaxQueue:
-		return 0, fmt.Errorf("%w: %d in this context, which is the most (RUNTIME_MAX_QUEUE)", ErrQueueFull, len(c.queue))
+	case queued >= e.cfg.MaxQueue:
+		return 0, fmt.Errorf("%w: %d in this context, which is the most (RUNTIME_MAX_QUEUE)", ErrQueueFull, queued)
 	case e.waiting >= e.cfg.MaxWaiting:
 		return 0, fmt.Errorf("%w: %d over all contexts, which is the most there may be", ErrQueueFull, e.waiting)
 	}
+	c := e.conversation(j.Context)
 	ctx, cancel := context.WithCancelCause(e.root)
 	accepted := &job{Job: j, observe: observe, submitted: time.Now(), ctx: ctx, cancel: cancel, done: make(chan struct{})}
 	ahead = e.ahead(c)
@@ -184,13 +188,15 @@ func (e *Executor) Close(ctx context.Context) error {
 	}()
 	select {
 	case <-ended:
-		e.child.close(false)
-		return nil
 	case <-ctx.Done():
-		e.child.close(true) // the child's end ends every turn, so this is the last wait
-		<-ended
+	}
+	killed := context.AfterFunc(ctx, e.child.kill)
+	e.child.close() // the child's end ends every turn, so this is the last wait
+	<-ended
+	if !killed() && context.Cause(ctx) != nil {
 		return fmt.Errorf("close: codex was killed: %w", context.Cause(ctx))
 	}
+	return nil
 }
 
 // Health is what the executor can say about itself.

@@ -59,14 +59,14 @@ func (t *turn) endLeftovers() {
 	ctx, cancel := t.callContext()
 	defer cancel()
 	t.e.killCommands(ctx, func(c appserver.Command) bool {
-		return c.ThreadID == t.c.threadID && !t.c.earlier[c.CallID]
+		return (c.ThreadID == t.c.threadID || c.SessionID == t.c.threadID) && !t.c.earlier[c.CallID]
 	})
 }
 
 // mostEarlier bounds the commands of earlier turns that a conversation
 // remembers. Past it all are forgotten, and a server that one of them has
 // started may end with a canceled turn.
-const mostEarlier = 4096
+const mostEarlier = 256
 
 // remember takes the commands of a turn that has ended among the earlier ones.
 func (c *conversation) remember(r *record) {
@@ -74,6 +74,12 @@ func (c *conversation) remember(r *record) {
 		c.earlier = map[string]bool{}
 	}
 	maps.Copy(c.earlier, r.commands)
+}
+
+// childEnded cleans up after a child, before the next one starts.
+func (e *Executor) childEnded(dead *child) {
+	e.dropDead(dead)
+	e.endAllLeftovers()
 }
 
 // endAllLeftovers kills what is left of the commands of all our threads. It is
@@ -84,7 +90,7 @@ func (e *Executor) endAllLeftovers() {
 	e.killCommands(ctx, func(c appserver.Command) bool {
 		e.mu.Lock()
 		defer e.mu.Unlock()
-		return e.threads[c.ThreadID]
+		return e.threads[c.ThreadID] || e.threads[c.SessionID]
 	})
 }
 

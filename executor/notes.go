@@ -10,7 +10,6 @@ import (
 // turn's end when the notification is that, else nil. What belongs to another
 // turn (a background command of an earlier one) only counts as a sign of life.
 func (t *turn) handle(note appserver.Notification) *Ended {
-	t.attention.after(0, timerGap)
 	var end *Ended
 	switch note.Method {
 	case appserver.NoteAgentMessageDelta:
@@ -76,7 +75,10 @@ func (t *turn) completed(note appserver.Notification) *Ended {
 // turn/completed.
 func (t *turn) status(note appserver.Notification) {
 	var n appserver.ThreadStatusNote
-	if t.decode(note, &n) && n.Status.Type != "active" {
+	if !t.decode(note, &n) {
+		return
+	}
+	if t.idle = n.Status.Type != "active"; t.idle {
 		t.attention.after(gapWait, timerGap)
 	}
 }

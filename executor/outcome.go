@@ -44,7 +44,7 @@ func (t *turn) repair(final appserver.Turn) {
 		}
 		for _, turn := range turns {
 			if turn.ID == t.id {
-				final.Items = append(final.Items, turn.Items...)
+				final.Items, t.record.messages = turn.Items, nil
 			}
 		}
 	}
@@ -62,13 +62,17 @@ func (t *turn) died(err error) *Ended {
 		return &end
 	}
 	t.e.log.Warn("codex died in the middle of a turn", "turn_id", t.id, "thread_id", t.c.threadID, "err", err)
-	end.Outcome = Interrupted
-	end.Failure = &Failure{
+	end.Outcome, end.Failure = Interrupted, cutOff()
+	return &end
+}
+
+// cutOff says that a turn may have run in part.
+func cutOff() *Failure {
+	return &Failure{
 		Kind: FailUnreachable,
 		Message: "codex stopped in the middle of this turn; it is being restarted and the conversation is kept. " +
 			"Look at what was done so far, then send the message again if it is still needed",
 	}
-	return &end
 }
 
 // stopped fills in the end of a turn that we asked codex to end.
@@ -102,6 +106,9 @@ func (e *Executor) beforeStart(err error) Ended {
 		return fromCause(Ended{}, err)
 	}
 	e.log.Warn("a turn could not be started", "err", err)
+	if errors.Is(err, errUnsure) {
+		return Ended{Outcome: Interrupted, Failure: cutOff()}
+	}
 	end := Ended{Outcome: Failed}
 	if refused, ok := errors.AsType[*appserver.RPCError](err); ok {
 		end.Failure = &Failure{Kind: FailModel, Message: e.cfg.Redact("codex refused the message: " + refused.Message)}

@@ -8,9 +8,6 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 )
 
-// codeMethodNotFound is JSON-RPC's code for a method that is not offered.
-const codeMethodNotFound = -32601
-
 // unread returns the notifications that nobody reads; codex is asked not to send them.
 func unread() []string {
 	return []string{
@@ -55,7 +52,7 @@ func (e *Executor) answer(_ context.Context, req *appserver.Request) {
 	case "currentTime/read":
 		err = req.Reply(map[string]any{"currentTimeAt": time.Now().Unix()})
 	default:
-		err = req.Refuse(codeMethodNotFound, "method not offered by this client: "+req.Method)
+		err = req.Refuse(appserver.CodeMethodNotFound, "method not offered by this client: "+req.Method)
 	}
 	e.log.Info("codex asked and was answered", "method", req.Method, "thread_id", req.ThreadID, "err", err)
 }

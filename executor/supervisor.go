@@ -77,14 +77,14 @@ func (c *child) restart(reason string) {
 // starts it again. Its methods may be called concurrently.
 type supervisor struct {
 	cfg     appserver.Config
-	clean   func() // called after each child's end, before the next start
+	clean   func(*child) // called after each child's end, before the next start
 	metrics Metrics
 	log     *slog.Logger
 
 	quit    context.Context
 	quitNow context.CancelFunc
 	done    chan struct{} // closed when the goroutine has ended
-	kill    atomic.Bool   // close without grace
+	killed  atomic.Bool   // end without grace
 	wake    chan struct{} // 1-buffered: somebody waits for the child, so the backoff is cut to its least
 
 	mu       sync.Mutex // guards the fields below
@@ -98,7 +98,7 @@ type supervisor struct {
 	changed  chan struct{} // closed and replaced at each change of state
 }
 
-func newSupervisor(cfg appserver.Config, clean func(), metrics Metrics, log *slog.Logger) *supervisor {
+func newSupervisor(cfg appserver.Config, clean func(*child), metrics Metrics, log *slog.Logger) *supervisor {
 	quit, quitNow := context.WithCancel(context.Background())
 	return &supervisor{
 		cfg: cfg, clean: clean, metrics: metrics, log: log,
@@ -200,17 +200,19 @@ func (s *supervisor) attend(c *child) (useful bool) {
 	s.set(childReady, c, nil)
 	select {
 	case <-c.Done():
-		s.lost(c)
+		if s.quit.Err() == nil {
+			s.lost(c)
+		}
 	case <-s.quit.Done():
 		s.set(childStopping, c, nil)
-		if s.kill.Load() {
+		if s.killed.Load() {
 			c.Kill()
 		}
 		if err := c.Close(); err != nil {
 			s.log.Debug("codex was ended", "err", err)
 		}
 	}
-	s.clean()
+	s.clean(c)
 	return c.useful.Load()
 }
 
@@ -265,33 +267,40 @@ func (s *supervisor) pause(d time.Duration) {
 	}
 }
 
-// close ends the child, at once if kill is set, and waits for it.
-func (s *supervisor) close(kill bool) {
+// close ends the child by the ladder of [appserver.Client.Close], or faster once
+// kill was called, and waits for it.
+func (s *supervisor) close() {
 	s.mu.Lock()
-	started, current := s.started, s.child
+	started := s.started
 	if !started {
 		s.state = childClosed
 	}
 	s.mu.Unlock()
-	if kill {
-		s.kill.Store(true)
-	}
 	s.quitNow()
-	if kill && current != nil {
-		current.Kill()
-	}
 	if started {
 		<-s.done
 	}
 }
 
+// kill makes the end of the supervision a fast one.
+func (s *supervisor) kill() {
+	s.killed.Store(true)
+	s.mu.Lock()
+	current := s.child
+	s.mu.Unlock()
+	if current != nil {
+		current.Kill()
+	}
+}
+
 // ChildHealth is the state of the codex child.
 type ChildHealth struct {
-	State    string    `json:"state"` // down, starting, ready, stopping, backoff, closed
-	Since    time.Time `json:"since"`
-	Pid      int       `json:"pid,omitempty"`
-	Restarts int       `json:"restarts"`
-	Error    string    `json:"error,omitempty"` // why the last start failed or the last child ended
+	State    string          `json:"state"` // down, starting, ready, stopping, backoff, closed
+	Since    time.Time       `json:"since"`
+	Pid      int             `json:"pid,omitempty"`
+	Restarts int             `json:"restarts"`
+	Stats    appserver.Stats `json:"stats"`           // what was skipped and dropped of its output
+	Error    string          `json:"error,omitempty"` // why the last start failed or the last child ended
 }
 
 // health returns the present child, nil if there is none, and how it is.
@@ -300,7 +309,7 @@ func (s *supervisor) health() (*child, ChildHealth) {
 	defer s.mu.Unlock()
 	h := ChildHealth{State: string(s.state), Since: s.since, Restarts: s.restarts}
 	if s.child != nil {
-		h.Pid = s.child.Pid()
+		h.Pid, h.Stats = s.child.Pid(), s.child.Stats()
 	}
 	if s.lastErr != nil {
 		h.Error = s.lastErr.Error()

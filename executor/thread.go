@@ -2,6 +2,9 @@ package executor
 
 import (
 	"context"
+	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
@@ -28,13 +31,20 @@ func (e *Executor) load(ctx context.Context, c *conversation, on *child) error {
 	e.makeRoom(ctx, on)
 	if c.threadID != "" && c.resumable {
 		err := e.resume(ctx, c, on)
-		if err == nil || !appserver.IsNoRollout(err) && !appserver.IsThreadGone(err) {
+		if err == nil || !isLost(err) {
 			return err
 		}
 		e.log.Warn("a thread could not be resumed and is replaced by a new one", "thread_id", c.threadID, "err", err)
 		c.replaced = true
 	}
 	return e.open(ctx, c, on)
+}
+
+// isLost reports whether a refused resume means that the thread cannot be had
+// any more: whatever codex refuses for good, a damaged file included.
+func isLost(err error) bool {
+	_, refused := errors.AsType[*appserver.RPCError](err)
+	return refused && !appserver.IsActiveWriter(err) && !appserver.IsOverloaded(err)
 }
 
 // open starts a new thread for c.
@@ -94,7 +104,7 @@ func (e *Executor) isLoaded(c *conversation, on *child) bool {
 
 // loaded records that the thread of c is loaded in on, and listens to it.
 func (e *Executor) loaded(c *conversation, on *child) {
-	if c.events != nil {
+	if c.events != nil { // of a child that is gone
 		c.events.Close()
 	}
 	c.events = on.Subscribe(c.threadID)
@@ -159,19 +169,43 @@ func (e *Executor) oldestIdle(on *child, passed map[*conversation]bool) *convers
 // unload takes the thread of c out of the child, unless a command of it still
 // runs there: unloading would kill it. The caller holds c.lock.
 func (e *Executor) unload(ctx context.Context, c *conversation, on *child) {
-	ctx, cancel := context.WithTimeout(ctx, shortCallTimeout)
+	// The job that needs the room may be canceled; this thread must not notice.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shortCallTimeout)
 	defer cancel()
 	terminals, err := on.BackgroundTerminals(ctx, c.threadID)
 	if err != nil || len(terminals) > 0 {
 		return
 	}
 	if err := on.ThreadUnsubscribe(ctx, c.threadID); err != nil {
-		e.log.Warn("a thread could not be unloaded", "thread_id", c.threadID, "err", err)
-		return
+		e.log.Warn("a thread may not have been unloaded", "thread_id", c.threadID, "err", err)
 	}
-	c.events.Close()
-	c.events = nil
+	e.unloaded(c) // also after an error: codex may have done it, and then it tells us nothing more
+}
+
+// unloaded records that the thread of c is not loaded, and stops listening to
+// it. The caller holds c.lock.
+func (e *Executor) unloaded(c *conversation) {
+	if c.events != nil {
+		c.events.Close()
+		c.events = nil
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	c.loadedIn = nil
+}
+
+// dropDead lets go of what conversations hold of a child that has ended.
+func (e *Executor) dropDead(dead *child) {
+	e.mu.Lock()
+	all := slices.Collect(maps.Values(e.conversations))
+	e.mu.Unlock()
+	for _, c := range all {
+		if !c.lock.TryLock() {
+			continue // it is at work, and finds out by itself
+		}
+		if e.isLoaded(c, dead) {
+			e.unloaded(c)
+		}
+		c.lock.Unlock()
+	}
 }

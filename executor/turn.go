@@ -18,19 +18,52 @@ type turn struct {
 	id        string
 	record    record
 	attention *attention
+	idle      bool  // the thread says that it does nothing
 	stopping  error // why codex was asked to end the turn; nil while it was not
 }
 
+// startTries bounds how often a message is offered to codex.
+const startTries = 3
+
+// errUnsure is the end of a message that codex may have taken before it died.
+var errUnsure = errors.New("codex died while it was given the message")
+
+// A cutError reports a turn/start that the child's death has cut.
+type cutError struct{ error }
+
+func (e cutError) Unwrap() error { return e.error }
+
 // start gets the conversation's thread ready and starts the turn. A child that
-// died without taking the message costs one more try, never the message.
+// died without taking the message, or has put its thread away, or has too much
+// to do, costs another try and not the message.
 func (e *Executor) start(c *conversation, j *job) (*turn, error) {
-	t, err := e.tryStart(c, j)
-	var exit *appserver.ExitError
-	if errors.As(err, &exit) && j.ctx.Err() == nil && !e.mayHaveTaken(c, j) {
-		t, err = e.tryStart(c, j)
+	for try := 1; ; try++ {
+		t, err := e.tryStart(c, j)
+		if err == nil {
+			return t, nil
+		}
+		again, err := e.again(c, j, err)
+		if !again || try == startTries || j.ctx.Err() != nil {
+			return nil, causeOf(j.ctx, err)
+		}
 	}
-	return t, err
 }
+
+// again decides whether a message whose start failed may be offered once more.
+func (e *Executor) again(c *conversation, j *job, err error) (bool, error) {
+	if _, cut := errors.AsType[cutError](err); cut && e.mayHaveTaken(c, j) {
+		return false, errUnsure
+	}
+	if appserver.IsOverloaded(err) {
+		return wait(j.ctx, overloadWait), err
+	}
+	_, died := errors.AsType[*appserver.ExitError](err)
+	_, unstarted := errors.AsType[startError](err)
+	return appserver.IsThreadGone(err) || died && !unstarted, err
+}
+
+// overloadWait is what a codex with too much to do is given.
+const overloadWait = 500 * time.Millisecond
 
 func (e *Executor) tryStart(c *conversation, j *job) (*turn, error) {
 	on, err := e.child.get(j.ctx)
@@ -38,7 +71,7 @@ func (e *Executor) tryStart(c *conversation, j *job) (*turn, error) {
 		return nil, err
 	}
 	if err := e.load(j.ctx, c, on); err != nil {
-		return nil, causeOf(j.ctx, on.settled(err))
+		return nil, on.settled(err)
 	}
 	id, err := e.startTurn(c, j, on)
 	if err != nil {
@@ -72,6 +105,9 @@ func (e *Executor) startTurn(c *conversation, j *job, on *child) (id string, err
 		<-on.Done()
 		err = on.Err()
 	}
+	if _, died := errors.AsType[*appserver.ExitError](err); died {
+		err = cutError{err}
+	}
 	return started.ID, err
 }
 
@@ -90,7 +126,9 @@ func (e *Executor) mayHaveTaken(c *conversation, j *job) bool {
 		return !appserver.IsNoRollout(err)
 	}
 	c.resumable = true
-	turns, err := on.TurnsList(j.ctx, c.threadID, 5, true)
+	ctx, cancel := context.WithTimeout(j.ctx, e.cfg.Patience)
+	defer cancel()
+	turns, err := on.TurnsList(ctx, c.threadID, 5, true)
 	return err != nil || findMessage(turns, j.ID) != nil
 }
 

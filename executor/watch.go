@@ -47,7 +47,7 @@ func (t *turn) decide(causes []error) *Ended {
 		var end *Ended
 		switch {
 		case errors.Is(cause, timerGap):
-			end = t.reconcile()
+			end = t.lost()
 		case errors.Is(cause, timerAgain):
 			end = t.ask()
 		case errors.Is(cause, timerGrace):
@@ -60,6 +60,16 @@ func (t *turn) decide(causes []error) *Ended {
 		}
 	}
 	return nil
+}
+
+// lost looks for an end that was not told. While the thread idles it looks
+// again: the history may lag behind, and the look may fail.
+func (t *turn) lost() *Ended {
+	end := t.reconcile()
+	if end == nil && t.idle {
+		t.attention.after(5*gapWait, timerGap)
+	}
+	return end
 }
 
 // reconcile asks codex how the turn stands, and settles it if it has ended.

@@ -17,6 +17,12 @@ Darwin-arm64) platform=darwin-arm64 ;;
 	;;
 esac
 
+# A codex of one's own is as good, if it is the pinned one.
+if [ -n "${CODEX_BIN:-}" ] && [ "$("$CODEX_BIN" --version 2>/dev/null)" = "codex-cli $version" ]; then
+	echo "$CODEX_BIN"
+	exit 0
+fi
+
 link=$root/.tools/bin/codex
 folder=$root/.tools/codex-$version-$platform
 

@@ -11,26 +11,32 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/server"
 )
 
-// checksLast is how long the answer of the checks is believed. They start
-// codex twice, which is too much for every probe.
-const checksLast = time.Minute
+// How long the answer of the checks is believed. They start codex twice, which
+// is too much for every probe; a no is looked at again soon.
+const (
+	yesLasts    = time.Minute
+	noLasts     = 3 * time.Second
+	checksLimit = 30 * time.Second
+)
 
 // readiness answers whether a turn would run: by the checks, which are made
-// again when their answer is old or was no, and by how the child is.
+// again when their answer is old, and by how the child is. Probes share one run
+// of the checks, and none of them can cut it short. close waits for it.
 type readiness struct {
 	checks   []preflight.Check
 	executor *executor.Executor
+	wg       sync.WaitGroup
 
-	mu     sync.Mutex // held while the checks run, so that probes share one run
-	report preflight.Report
-	until  time.Time
+	mu      sync.Mutex // guards the fields below
+	report  preflight.Report
+	until   time.Time
+	running chan struct{} // closed at the end of the run under way; nil without one
 }
 
-// get is asked by probes. A probe that goes away cuts the checks short, and
-// then what they found is not kept.
+// get is asked by probes.
 func (r *readiness) get(ctx context.Context) server.Readiness {
 	report := r.checked(ctx)
-	state := server.Readiness{OK: true}
+	state := server.Readiness{OK: len(report.Results) > 0}
 	for _, result := range report.Results {
 		failed := result.Status == preflight.Fail
 		message := result.Detail
@@ -77,15 +83,41 @@ func (r *readiness) announce(ctx context.Context, log *slog.Logger) {
 	}
 }
 
+// checked returns what the checks found, at most as old as it may be. When ctx
+// ends first, that is what they found last time; nothing, if they never ran.
 func (r *readiness) checked(ctx context.Context) preflight.Report {
 	r.mu.Lock()
+	if r.running == nil && time.Now().After(r.until) {
+		r.running = make(chan struct{})
+		r.wg.Go(r.run)
+	}
+	running := r.running
+	r.mu.Unlock()
+	if running != nil {
+		select {
+		case <-running:
+		case <-ctx.Done():
+		}
+	}
+	r.mu.Lock()
 	defer r.mu.Unlock()
-	if time.Now().Before(r.until) {
-		return r.report
-	}
-	report := preflight.Run(ctx, r.checks...)
-	if ctx.Err() == nil && report.OK() {
-		r.report, r.until = report, time.Now().Add(checksLast)
-	}
-	return report
+	return r.report
 }
+
+func (r *readiness) run() {
+	ctx, cancel := context.WithTimeout(context.Background(), checksLimit)
+	defer cancel()
+	report := preflight.Run(ctx, r.checks...)
+	lasts := noLasts
+	if report.OK() {
+		lasts = yesLasts
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.report, r.until = report, time.Now().Add(lasts)
+	close(r.running)
+	r.running = nil
+}
+
+// close waits for the run under way.
+func (r *readiness) close() { r.wg.Wait() }

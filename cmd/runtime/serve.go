@@ -116,6 +116,9 @@ func (app *application) run(ctx context.Context, ln net.Listener) error {
 }
 
 func (app *application) close() {
+	if app.ready != nil {
+		app.ready.close()
+	}
 	for _, c := range app.closers {
 		_ = c.Close() // the log, the model: nothing is lost with them
 	}

@@ -19,10 +19,10 @@ const module = "github.com/Molecule-AI/molecule-codex-runtime/"
 var allowed = map[string][]string{
 	"appserver":                    {},
 	"preflight":                    {},
-	"adapter":                      {"preflight"},
+	"adapter":                      {},
 	"executor":                     {"appserver"},
 	"tasks":                        {"executor", "appserver"},
-	"server":                       {"tasks", "adapter"},
+	"server":                       {"adapter"},
 	"cmd/runtime":                  {"adapter", "appserver", "executor", "internal/fakemodel", "internal/logging", "internal/settings", "preflight", "server", "tasks"},
 	"internal/logging":             {},
 	"internal/settings":            {},
@@ -58,7 +58,7 @@ func TestTestDoublesStayOut(t *testing.T) {
 	out := goList(t, "-deps", "./cmd/runtime")
 	for dep := range strings.Lines(string(out)) {
 		switch dep = strings.TrimSpace(dep); dep {
-		case "testing", module + "internal/fakecodex", module + "internal/codextest", module + "internal/fakemodel/modeltest":
+		case "testing", module + "internal/fakecodex", module + "internal/codextest", module + "internal/progtest", module + "internal/fakemodel/modeltest":
 			t.Errorf("cmd/runtime depends on %s", dep)
 		}
 	}
