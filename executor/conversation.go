@@ -8,7 +8,9 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 )
 
-// A conversation is one context and the thread that carries it.
+// A conversation is one context and the thread that carries it. What two locks
+// guard changes in two places only, loaded and unloaded: loadedIn names the child
+// exactly while events listens to it.
 type conversation struct {
 	key string
 

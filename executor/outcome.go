@@ -23,7 +23,7 @@ func (t *turn) settle(final appserver.Turn) *Ended {
 	case final.Status == appserver.TurnCompleted:
 		end.Outcome = Completed // also when a cancel came too late
 	case t.stopping != nil:
-		t.stopped(&end)
+		t.fillStopped(&end)
 	case final.Status == appserver.TurnFailed:
 		end.Outcome, end.Failure = Failed, t.e.modelFailure(final.Error)
 	default:
@@ -58,7 +58,7 @@ func (t *turn) died(err error) *Ended {
 	t.endLeftovers()
 	end := t.summary()
 	if t.stopping != nil {
-		t.stopped(&end)
+		t.fillStopped(&end)
 		return &end
 	}
 	t.e.log.Warn("codex died in the middle of a turn", "turn_id", t.id, "thread_id", t.c.threadID, "err", err)
@@ -75,8 +75,8 @@ func cutOff() *Failure {
 	}
 }
 
-// stopped fills in the end of a turn that we asked codex to end.
-func (t *turn) stopped(end *Ended) {
+// fillStopped fills in the end of a turn that we asked codex to end.
+func (t *turn) fillStopped(end *Ended) {
 	if timer, ok := errors.AsType[wake](t.stopping); ok {
 		end.Outcome, end.Failure = Failed, t.timeout(timer)
 		return

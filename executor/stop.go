@@ -8,9 +8,9 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 )
 
-// end is the first rung of the ladder: codex is asked to interrupt the turn.
+// stopFor is the first rung of the ladder: codex is asked to interrupt the turn.
 // A timer first looks whether the turn has ended unseen.
-func (t *turn) end(cause error) *Ended {
+func (t *turn) stopFor(cause error) *Ended {
 	if t.stopping != nil {
 		return nil
 	}

@@ -8,7 +8,11 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 )
 
-// A wake is a cause that a turn raises for itself.
+// A wake is a cause that a turn raises for itself, and the name of the timer
+// that raises it. While the turn runs, timerTurn is armed throughout, timerIdle
+// or timerItem from the last sign of life, and timerGap once the thread idles.
+// Once codex was asked to end the turn, timerAgain and timerGrace are, and the
+// two of silence are not.
 type wake string
 
 func (w wake) Error() string { return string(w) }
@@ -53,7 +57,7 @@ func (t *turn) decide(causes []error) *Ended {
 		case errors.Is(cause, timerGrace):
 			end = t.ignored()
 		default:
-			end = t.end(cause)
+			end = t.stopFor(cause)
 		}
 		if end != nil {
 			return end

@@ -25,6 +25,7 @@
 //	exit CODE             end at once, with words on stderr
 //	no-answer METHOD      never answer calls of METHOD
 //	refuse METHOD TEXT…   refuse calls of METHOD with -32600 and TEXT
+//	refuse-first M TEXT…  refuse the first call of method M only
 //	slow METHOD MS        answer calls of METHOD late, and out of order
 //	long METHOD BYTES     answer calls of METHOD with a result of BYTES
 //	string-answers        answer with the call's id as a string
@@ -54,6 +55,7 @@
 //	stubborn              say nothing, interrupted or not
 //	lose-completed        everything but turn/completed and thread/status/changed{idle}
 //	lose-completed-idle   everything but turn/completed
+//	lose-completed-chatty likewise, and a command of an earlier turn goes on talking
 //	no-start-answer       the turn runs, but turn/start is not answered
 //	tool MS               a command of MS, then the text
 //	terminal              a command that stays behind as a background terminal, then the text

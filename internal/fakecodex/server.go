@@ -26,6 +26,7 @@ type server struct {
 	lastID  int
 	lastAsk int
 	deaf    bool
+	refused bool // refuse-first has refused
 }
 
 func newServer(steps []step) *server {
@@ -138,6 +139,11 @@ func (s *server) receive(m message) {
 		s.refuse(m.ID, refuse.rest(1))
 		return
 	}
+	if refuse, ok := s.about("refuse-first", m.Method); ok && !s.refused {
+		s.refused = true
+		s.refuse(m.ID, refuse.rest(1))
+		return
+	}
 	if long, ok := s.about("long", m.Method); ok {
 		s.answer(m.ID, object{"filler": strings.Repeat("x", long.num(1, 0))})
 		return
@@ -186,6 +192,8 @@ func (s *server) call(m message) {
 	var result any
 	var err error
 	switch m.Method {
+	case "thread/loaded/list":
+		result = object{"data": []string{}}
 	case "initialize":
 		result = object{"userAgent": "fakecodex/0.0.0", "codexHome": s.dir, "platformFamily": "unix", "platformOs": "linux"}
 	case "account/read":

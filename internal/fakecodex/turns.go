@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // An execution is a turn that runs, on a goroutine of its own.
@@ -129,6 +130,17 @@ func (x *execution) end(status string, failure object) {
 		return
 	}
 	x.s.tell(x.t, "thread/status/changed", object{"status": object{"type": "idle"}})
+	if x.do.name == "lose-completed-chatty" {
+		go func() {
+			for {
+				time.Sleep(100 * time.Millisecond)
+				x.s.mu.Lock()
+				x.s.tell(x.t, "item/commandExecution/outputDelta", object{"turnId": "turn-earlier", "itemId": "c", "delta": "tick"})
+				x.s.mu.Unlock()
+			}
+		}()
+		return
+	}
 	if x.do.name == "lose-completed-idle" {
 		return
 	}

@@ -84,5 +84,9 @@ func (w *wire) answer(id json.RawMessage, result any) {
 }
 
 func (w *wire) refuse(id json.RawMessage, text string) {
-	w.write(encode(refusal{object{"code": -32600, "message": text}, id}))
+	code := -32600
+	if strings.HasPrefix(text, "Server overloaded") { // the one refusal that codex gives a code of its own
+		code = -32001
+	}
+	w.write(encode(refusal{object{"code": code, "message": text}, id}))
 }

@@ -1,0 +1,145 @@
+package executor_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+)
+
+// The tests in this file are about the way of a message to its turn.
+
+// TestRefusedForTheMoment offers a message again that codex has certainly not taken.
+func TestRefusedForTheMoment(t *testing.T) {
+	for name, refusal := range map[string]string{
+		"thread-gone": "turn/start thread not found: x",
+		"overloaded":  "turn/start Server overloaded; retry later.",
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := onFake(t, "refuse-first "+refusal, nil)
+			wantEnd(t, submit(t, e, "j1", "one", "hello").wait(t), executor.Completed, "")
+		})
+	}
+}
+
+// TestRefusedForGood ends a message whose thread/start codex will not have.
+func TestRefusedForGood(t *testing.T) {
+	e := onFake(t, "refuse thread/start no such model", nil)
+	end := submit(t, e, "j1", "one", "hello").wait(t)
+	wantEnd(t, end, executor.Failed, executor.FailModel)
+	if !strings.Contains(end.Failure.Message, "no such model") {
+		t.Errorf("message = %q, want codex's reason", end.Failure.Message)
+	}
+}
+
+// TestTakenButNotAnswered must not tell the user to send the message again: the
+// turn ran, and the history shows it.
+func TestTakenButNotAnswered(t *testing.T) {
+	e := onFake(t, "", func(c *executor.Config) { c.Patience = 300 * time.Millisecond })
+	submit(t, e, "j0", "one", "before").wait(t)
+	end := submit(t, e, "j1", "one", "!no-start-answer").wait(t)
+	wantEnd(t, end, executor.Interrupted, executor.FailUnreachable)
+	if !strings.Contains(end.Failure.Message, "Look at what was done") {
+		t.Errorf("message = %q, want it to say that something may have been done", end.Failure.Message)
+	}
+}
+
+// TestDeathAtEveryTry gives up, and says so, after the last.
+func TestDeathAtEveryTry(t *testing.T) {
+	e := onFake(t, "turn die-before 3", nil)
+	end := submit(t, e, "j1", "one", "hello").wait(t)
+	wantEnd(t, end, executor.Failed, executor.FailUnreachable)
+}
+
+// TestDeafHistory bounds the look whether a message was taken.
+func TestDeafHistory(t *testing.T) {
+	e := onFake(t, "no-answer thread/turns/list", func(c *executor.Config) { c.Patience = 300 * time.Millisecond })
+	submit(t, e, "j0", "one", "before").wait(t)
+	end := submit(t, e, "j1", "one", "!die-before 3").wait(t)
+	wantEnd(t, end, executor.Interrupted, executor.FailUnreachable)
+}
+
+// TestCancelWhileStarting cancels while codex has not answered turn/start.
+func TestCancelWhileStarting(t *testing.T) {
+	for name, test := range map[string]struct {
+		stop    func(*executor.Executor) error
+		outcome executor.Outcome
+		kind    executor.FailureKind
+	}{
+		"cancel": {func(e *executor.Executor) error { return e.Cancel(t.Context(), "j1") }, executor.Canceled, ""},
+		"close":  {func(e *executor.Executor) error { return e.Close(t.Context()) }, executor.Interrupted, executor.FailShutdown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := onFake(t, "", func(c *executor.Config) { c.Patience = 500 * time.Millisecond })
+			submit(t, e, "j0", "one", "before").wait(t)
+			w := submit(t, e, "j1", "one", "!no-start-answer")
+			eventually(t, "the job to hold its slot", func() bool { return e.Health().Running == 1 })
+			if err := test.stop(e); err != nil {
+				t.Fatal(err)
+			}
+			wantEnd(t, w.wait(t), test.outcome, test.kind)
+		})
+	}
+}
+
+// TestUnloadThatIsCut cancels the job that needs another thread's room while
+// codex is slow to give it; the other conversation must not notice.
+func TestUnloadThatIsCut(t *testing.T) {
+	e := onFake(t, "slow thread/unsubscribe 300", func(c *executor.Config) {
+		c.MaxThreads, c.IdleTimeout = 1, 5*time.Second
+	})
+	submit(t, e, "j1", "one", "first").wait(t)
+	w := submit(t, e, "j2", "two", "pushes one out")
+	eventually(t, "the job to hold its slot", func() bool { return e.Health().Running == 1 })
+	if err := e.Cancel(t.Context(), "j2"); err != nil {
+		t.Fatal(err)
+	}
+	w.wait(t)
+	wantEnd(t, submit(t, e, "j3", "one", "again").wait(t), executor.Completed, "")
+}
+
+// TestLostCompletionBesideAChattyCommand has an earlier turn's command talk on.
+func TestLostCompletionBesideAChattyCommand(t *testing.T) {
+	e := onFake(t, "", nil)
+	wantEnd(t, submit(t, e, "j1", "one", "!lose-completed-chatty").wait(t), executor.Completed, "")
+}
+
+// TestCloseIsBoundedWithoutTurns bounds the child's own end, too.
+func TestCloseIsBoundedWithoutTurns(t *testing.T) {
+	e := onFake(t, "ignore-end; ignore-term", nil)
+	submit(t, e, "j1", "one", "hello").wait(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	began := time.Now()
+	err := e.Close(ctx)
+	if took := time.Since(began); err == nil || took > 3*time.Second {
+		t.Errorf("Close = %v after %s, want an error soon after 200 ms", err, took)
+	}
+}
+
+// TestRefusedJobsLeaveNothing floods a full executor with contexts of their own.
+func TestRefusedJobsLeaveNothing(t *testing.T) {
+	e := executor.New(executor.Config{MaxWaiting: -1})
+	measure := func() uint64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before := measure()
+	for i := range 50_000 {
+		job := executor.Job{ID: fmt.Sprint(i), Context: fmt.Sprintf("context-%d", i)}
+		if _, err := e.Submit(job, nil); !errors.Is(err, executor.ErrQueueFull) {
+			t.Fatal(err)
+		}
+	}
+	if grown := int64(measure()) - int64(before); grown > 2<<20 {
+		t.Errorf("50,000 refused jobs left %d bytes", grown)
+	}
+	runtime.KeepAlive(e)
+}
