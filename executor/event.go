@@ -59,6 +59,37 @@ type DiffUpdated struct{ Diff string }
 // retry of the model call, a rerouted model, a warning, a restart of codex.
 type Notice struct{ Text string }
 
+// Asked says that the turn waits for its sender to answer a question. The job
+// stays open meanwhile, and its turn goes on with the answer.
+type Asked struct {
+	ID   string         // of the question; unique among the open ones of the job
+	Text string         // the question in words
+	Data map[string]any // the same for programs, of plain JSON values; may be nil
+}
+
+// Answered says that a question is open no more: it was answered, it expired,
+// or nobody needs the answer any longer.
+type Answered struct{ ID string }
+
+// Produced is something that a turn hands out beside its messages: a file, or
+// data. Exactly one of Bytes, URL and Data is set.
+type Produced struct {
+	ID        string
+	Name      string // the name of a file, or what the data is
+	MediaType string
+	Bytes     []byte
+	URL       string
+	Data      any // plain JSON values
+}
+
+// An Answer is a message that answers a question of a job that is open.
+type Answer struct {
+	ID       string // identifies the message, as Job.ID does
+	Question string // the ID of the question
+	Input    []appserver.UserInput
+	Data     any // of the message's first data part; nil if it has none
+}
+
 // Ended says how the job ended. It is always the last event of a job.
 type Ended struct {
 	Outcome Outcome
@@ -67,7 +98,7 @@ type Ended struct {
 	Messages []AgentMessage
 	Diff     string // the unified diff of the whole turn; empty if nothing changed
 	Usage    appserver.TokenUsage
-	Failure  *Failure // set when Outcome is Failed or Interrupted
+	Failure  *Failure // set when Outcome is Failed, Interrupted or Rejected
 }
 
 // An AgentMessage is one finished message of the agent.
@@ -85,6 +116,7 @@ const (
 	Canceled    Outcome = "canceled"    // by Cancel; nothing of it runs any more
 	Failed      Outcome = "failed"      // codex, the model or a timer ended it
 	Interrupted Outcome = "interrupted" // the child died or we stopped in mid-turn
+	Rejected    Outcome = "rejected"    // refused for what it asks, before any of it was done
 )
 
 // A FailureKind says what a reader can do about a failure.
@@ -122,4 +154,7 @@ func (ReasoningDelta) event() {}
 func (PlanUpdated) event()    {}
 func (DiffUpdated) event()    {}
 func (Notice) event()         {}
+func (Asked) event()          {}
+func (Answered) event()       {}
+func (Produced) event()       {}
 func (Ended) event()          {}

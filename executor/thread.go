@@ -143,16 +143,13 @@ func (e *Executor) makeRoom(ctx context.Context, on *child) {
 }
 
 // oldestIdle picks the next thread to unload, or nil if there is room or no
-// candidate. Threads of a child that is gone are forgotten on the way.
+// candidate.
 func (e *Executor) oldestIdle(on *child, passed map[*conversation]bool) *conversation {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	loaded, oldest := 0, (*conversation)(nil)
 	for _, c := range e.conversations {
-		if c.loadedIn != nil && c.loadedIn != on {
-			c.loadedIn = nil
-		}
-		if c.loadedIn == nil {
+		if c.loadedIn != on {
 			continue
 		}
 		loaded++

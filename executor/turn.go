@@ -99,7 +99,7 @@ func (e *Executor) startTurn(c *conversation, j *job, on *child) (id string, err
 	started, err := on.TurnStart(ctx, params)
 	switch {
 	case appserver.IsThreadGone(err):
-		e.forget(c) // unloaded behind our back: the next load resumes it
+		e.unloaded(c) // unloaded behind our back: the next load resumes it
 	case errors.Is(err, context.DeadlineExceeded):
 		on.restart(reasonDeaf)
 		<-on.Done()
@@ -142,12 +142,6 @@ func findMessage(turns []appserver.Turn, clientID string) *appserver.Turn {
 		}
 	}
 	return nil
-}
-
-func (e *Executor) forget(c *conversation) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	c.loadedIn = nil
 }
 
 // causeOf prefers the reason why ctx ended to the error that its end caused.
