@@ -19,7 +19,7 @@ type Executor struct {
 
 	root context.Context // ends with errShutdown in Close
 	stop context.CancelCauseFunc
-	wg   sync.WaitGroup // the goroutines of busy conversations
+	wg   sync.WaitGroup // the goroutines of busy conversations, and what they have started
 
 	mu            sync.Mutex // guards the fields below and the queues of conversations
 	closed        bool
@@ -127,6 +127,7 @@ func (e *Executor) Cancel(ctx context.Context, jobID string) error {
 	}
 	j.cancel(errCanceled)
 	if e.unqueue(j) {
+		defer e.wg.Done()
 		e.finish(j, Ended{Outcome: Canceled})
 		return nil
 	}
@@ -144,7 +145,9 @@ func (e *Executor) countWaiting(by int) {
 	e.cfg.Metrics.QueueDepth(e.waiting)
 }
 
-// unqueue takes j out of its queue and reports whether it was still there.
+// unqueue takes j out of its queue and reports whether it was still there. If so
+// the caller has been added to e.wg, which is not empty yet: the goroutine that
+// serves the queue has not seen the end of it.
 func (e *Executor) unqueue(j *job) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -156,6 +159,7 @@ func (e *Executor) unqueue(j *job) bool {
 		if waiting == j {
 			c.queue = append(c.queue[:i], c.queue[i+1:]...)
 			e.countWaiting(-1)
+			e.wg.Add(1)
 			return true
 		}
 	}

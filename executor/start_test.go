@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -101,6 +102,37 @@ func TestUnloadThatIsCut(t *testing.T) {
 	}
 	w.wait(t)
 	wantEnd(t, submit(t, e, "j3", "one", "again").wait(t), executor.Completed, "")
+}
+
+// TestThreadThatComesTooLate is put away again: nobody would ever use it.
+func TestThreadThatComesTooLate(t *testing.T) {
+	var wire lockedBuffer
+	e := onFake(t, "slow thread/start 300", func(c *executor.Config) { c.Child.Wire = &wire })
+	w := submit(t, e, "j1", "one", "hello")
+	eventually(t, "thread/start to be called", func() bool { return strings.Contains(wire.String(), "thread/start") })
+	if err := e.Cancel(t.Context(), "j1"); err != nil {
+		t.Fatal(err)
+	}
+	wantEnd(t, w.wait(t), executor.Canceled, "")
+	eventually(t, "the thread to be put away", func() bool { return strings.Contains(wire.String(), "thread/unsubscribe") })
+	wantAlive(t, e, "one")
+}
+
+type lockedBuffer struct {
+	mu  sync.Mutex
+	buf strings.Builder
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
 }
 
 // TestLostCompletionBesideAChattyCommand has an earlier turn's command talk on.

@@ -47,21 +47,50 @@ func isLost(err error) bool {
 	return refused && !appserver.IsActiveWriter(err) && !appserver.IsOverloaded(err)
 }
 
-// open starts a new thread for c.
+// open starts a new thread for c. A job that is canceled meanwhile does not wait:
+// the thread that comes too late is put away again.
 func (e *Executor) open(ctx context.Context, c *conversation, on *child) error {
-	ctx, cancel := context.WithTimeout(ctx, startThreadTimeout)
+	late := make(chan startedThread, 1)
+	e.wg.Go(func() { late <- e.startThread(on) })
+	select {
+	case started := <-late:
+		if started.err != nil {
+			return started.err
+		}
+		c.threadID, c.resumable = started.id, false
+		e.loaded(c, on)
+		return nil
+	case <-ctx.Done():
+		e.wg.Go(func() { e.putAway(on, <-late) })
+		return context.Cause(ctx)
+	}
+}
+
+type startedThread struct {
+	id  string
+	err error
+}
+
+func (e *Executor) startThread(on *child) (started startedThread) {
+	ctx, cancel := context.WithTimeout(e.root, startThreadTimeout)
 	defer cancel()
-	var session appserver.ThreadSession
-	err := e.attended(ctx, on, func(ctx context.Context) (err error) {
-		session, err = on.ThreadStart(ctx, e.cfg.Thread)
+	started.err = e.attended(ctx, on, func(ctx context.Context) error {
+		session, err := on.ThreadStart(ctx, e.cfg.Thread)
+		started.id = session.Thread.ID
 		return err
 	})
-	if err != nil {
-		return err
+	return started
+}
+
+func (e *Executor) putAway(on *child, started startedThread) {
+	if started.err != nil {
+		return
 	}
-	c.threadID, c.resumable = session.Thread.ID, false
-	e.loaded(c, on)
-	return nil
+	ctx, cancel := context.WithTimeout(e.root, shortCallTimeout)
+	defer cancel()
+	if err := on.ThreadUnsubscribe(ctx, started.id); err != nil {
+		e.log.Warn("a thread that nobody waits for stays loaded", "thread_id", started.id, "err", err)
+	}
 }
 
 // resume loads the thread of c, waiting while another process still holds it:
