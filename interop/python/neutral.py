@@ -1,0 +1,105 @@
+"""The shape that the cases see, whatever SDK is below, and the wire record."""
+
+import json
+
+from dataclasses import dataclass, field
+
+import httpx
+
+# The session in whose name a client's credentials are kept.
+SESSION = 'interop'
+
+ENDED = ('completed', 'failed', 'canceled', 'rejected')
+
+
+@dataclass
+class Task:
+    id: str
+    context_id: str
+    state: str
+    status: str  # the text of the status message
+    artifacts: dict[str, str]
+    history: list[str]
+
+    @property
+    def text(self) -> str:
+        return ''.join(self.artifacts.values())
+
+
+@dataclass
+class Event:
+    kind: str  # task, status or artifact
+    task_id: str
+    state: str = ''
+    append: bool = False
+    artifacts: dict[str, str] = field(default_factory=dict)
+    together: str | None = None  # the whole text so far, if the SDK tells
+
+
+@dataclass
+class Target:
+    """Where the runtimes are."""
+
+    base: str
+    guarded: str  # asks for the token
+    token: str
+    all: bool  # try also what the card does not offer
+
+
+class NotOffered(Exception):
+    """The card does not offer the version over the binding."""
+
+
+class Recorder:
+    """Remembers what went over the wire.
+
+    For the proof that a client speaks the version it is said to speak, and for
+    the report of a failure.
+    """
+
+    def __init__(self) -> None:
+        self.calls: list[httpx.Request] = []
+        self.answers: dict[httpx.Request, httpx.Response] = {}
+        self.http = httpx.AsyncClient(
+            timeout=30,
+            event_hooks={'request': [self._request], 'response': [self._response]},
+        )
+
+    async def _request(self, request: httpx.Request) -> None:
+        self.calls.append(request)
+
+    async def _response(self, response: httpx.Response) -> None:
+        self.answers[response.request] = response
+        if 'event-stream' not in response.headers.get('content-type', ''):
+            await response.aread()
+
+    @property
+    def last(self) -> str:
+        if not self.calls:
+            return 'nothing was sent'
+        request = self.calls[-1]
+        text = f'{request.method} {request.url.raw_path.decode()}'
+        if version := request.headers.get('A2A-Version'):
+            text += f' (A2A-Version {version})'
+        text += f' {request.content.decode()}'
+        if answer := self.answers.get(request):
+            body = answer.text.strip() if answer.is_closed and hasattr(answer, '_content') else ''
+            text += f'\n      < {answer.status_code} {answer.headers.get("content-type")} {body}'
+        return text
+
+    def foreign(self, version: str, binding: str) -> list[dict]:
+        """Returns the calls that are not of this version and binding."""
+        found = []
+        for request in self.calls:
+            path = request.url.path
+            rpc = json.loads(request.content).get('method') if request.content else None
+            header = request.headers.get('A2A-Version')
+            if path.startswith('/.well-known/'):
+                continue
+            if binding == 'JSONRPC':
+                fits = rpc is not None and ('/' in rpc) == (version == '0.3')
+            else:
+                fits = rpc is None and path.startswith('/v1/') == (version == '0.3')
+            if not fits or (version == '1.0' and header != '1.0'):
+                found.append({'path': path, 'method': rpc, 'version': header})
+        return found

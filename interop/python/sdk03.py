@@ -1,0 +1,161 @@
+"""a2a-sdk 0.3: A2A 0.3 over JSON-RPC and HTTP+JSON."""
+
+from importlib.metadata import version
+
+from a2a import types
+from a2a.client import A2ACardResolver, ClientConfig, ClientFactory
+from a2a.client.auth import AuthInterceptor, InMemoryContextCredentialStore
+from a2a.client.errors import A2AClientHTTPError, A2AClientJSONRPCError
+from a2a.client.middleware import ClientCallContext
+
+from cases import CASES, GUARDED_CASES, PLAIN_CASES
+from neutral import SESSION, Event, NotOffered, Recorder, Target, Task
+
+NAMES = {
+    -32001: 'task-not-found',
+    -32002: 'task-not-cancelable',
+    -32004: 'unsupported',
+    -32602: 'invalid-params',
+}
+
+
+def texts(parts) -> str:
+    return ''.join(getattr(p.root, 'text', '') for p in parts or [])
+
+
+def artifacts(task: types.Task) -> dict[str, str]:
+    return {a.artifact_id: texts(a.parts) for a in task.artifacts or []}
+
+
+def neutral(task) -> Task:
+    assert isinstance(task, types.Task), f'not a task: {task!r}'
+    message = task.status.message
+    return Task(
+        id=task.id,
+        context_id=task.context_id,
+        state=task.status.state.value,
+        status=texts(message.parts) if message else '',
+        artifacts=artifacts(task),
+        history=[texts(m.parts) for m in task.history or []],
+    )
+
+
+def event(pair) -> Event:
+    task, update = pair
+    together = ''.join(artifacts(task).values())
+    if update is None:
+        return Event('task', task.id, task.status.state.value, artifacts=artifacts(task), together=together)
+    if isinstance(update, types.TaskStatusUpdateEvent):
+        return Event('status', update.task_id, update.status.state.value, together=together)
+    chunk = {update.artifact.artifact_id: texts(update.artifact.parts)}
+    return Event('artifact', update.task_id, append=bool(update.append), artifacts=chunk, together=together)
+
+
+class Client:
+    version = '0.3'
+
+    def __init__(self, binding: str = 'JSONRPC') -> None:
+        self.binding = binding
+        self.recorder = Recorder()
+        self.context: ClientCallContext | None = None
+        self.interceptors: list[AuthInterceptor] = []
+
+    async def open(self, target: Target) -> None:
+        self.card = await self.resolve(target.base)
+        offered = [self.card.preferred_transport] + [i.transport for i in self.card.additional_interfaces or []]
+        if self.binding not in offered:
+            if not target.all:
+                raise NotOffered
+            self.card.additional_interfaces = [types.AgentInterface(transport=self.binding, url=target.base)]
+        self.make()
+
+    async def resolve(self, base: str) -> types.AgentCard:
+        return await A2ACardResolver(self.recorder.http, base).get_agent_card()
+
+    def make(self) -> None:
+        def client(**options):
+            config = ClientConfig(
+                httpx_client=self.recorder.http, supported_transports=[self.binding], **options
+            )
+            return ClientFactory(config).create(self.card, interceptors=self.interceptors)
+
+        self.streaming = client()
+        self.waiting = client(streaming=False)
+        self.polling = client(streaming=False, polling=True)
+
+    async def close(self) -> None:
+        await self.recorder.http.aclose()
+
+    def why(self, err: BaseException) -> str:
+        if isinstance(err, A2AClientJSONRPCError):
+            return NAMES.get(err.error.code, str(err.error.code))
+        if isinstance(err, A2AClientHTTPError):
+            return f'HTTP {err.status_code}'
+        return type(err).__name__
+
+    def _message(self, key: str, text: str | None, context_id=None, task_id=None) -> types.Message:
+        parts = [] if text is None else [types.Part(root=types.TextPart(text=text))]
+        return types.Message(
+            message_id=key, role=types.Role.user, parts=parts, context_id=context_id, task_id=task_id
+        )
+
+    async def send(self, key: str, text: str | None, *, wait: bool = True, **where) -> Task:
+        client = self.waiting if wait else self.polling
+        message = self._message(key, text, **where)
+        results = [r async for r in client.send_message(message, context=self.context)]
+        assert len(results) == 1 and isinstance(results[0], tuple), f'not one task: {results!r}'
+        return neutral(results[0][0])
+
+    async def stream(self, key: str, text: str | None, **where):
+        message = self._message(key, text, **where)
+        async for pair in self.streaming.send_message(message, context=self.context):
+            yield event(pair)
+
+    async def get(self, task_id: str, history_length: int | None = None) -> Task:
+        query = types.TaskQueryParams(id=task_id, history_length=history_length)
+        return neutral(await self.streaming.get_task(query))
+
+    async def cancel(self, task_id: str) -> Task:
+        return neutral(await self.streaming.cancel_task(types.TaskIdParams(id=task_id)))
+
+    async def subscribe(self, task_id: str):
+        async for pair in self.streaming.resubscribe(types.TaskIdParams(id=task_id)):
+            yield event(pair)
+
+
+class Plain(Client):
+    """Is made of a URL, with nothing set."""
+
+    async def open(self, target: Target) -> None:
+        self.streaming = await ClientFactory.connect(target.base)
+
+    async def close(self) -> None:
+        await super().close()
+        await self.streaming.close()
+
+
+class Guarded(Client):
+    """Has the token, and knows a client without it."""
+
+    async def open(self, target: Target) -> None:
+        store = InMemoryContextCredentialStore()
+        await store.set_credentials(SESSION, 'bearer', target.token)
+        self.interceptors = [AuthInterceptor(store)]
+        self.context = ClientCallContext(state={'sessionId': SESSION})
+        self.card = await self.resolve(target.guarded)
+        self.make()
+        self.stranger = Client()
+        self.stranger.card = self.card
+        self.stranger.make()
+
+    async def close(self) -> None:
+        await super().close()
+        await self.stranger.close()
+
+
+def clients():
+    name = f'python {version("a2a-sdk")}'
+    for binding in ('JSONRPC', 'HTTP+JSON'):
+        yield f'{name}, A2A 0.3 {binding}', Client(binding), CASES
+    yield f'{name}, made of a URL', Plain(), PLAIN_CASES
+    yield f'{name}, with a token', Guarded(), GUARDED_CASES

@@ -1,0 +1,178 @@
+"""a2a-sdk 1.x: A2A 1.0, and 0.3 through its compatibility layer, both over
+JSON-RPC and HTTP+JSON.
+"""
+
+from importlib.metadata import version
+
+from a2a.client import A2ACardResolver, ClientCallContext, ClientConfig, ClientFactory, create_client
+from a2a.client.auth import AuthInterceptor, InMemoryContextCredentialStore
+from a2a.types import a2a_pb2 as pb
+from a2a.utils import errors
+
+from cases import CASES, GUARDED_CASES, PLAIN_CASES
+from neutral import SESSION, Event, NotOffered, Recorder, Target, Task
+
+NAMES = {
+    errors.TaskNotFoundError: 'task-not-found',
+    errors.TaskNotCancelableError: 'task-not-cancelable',
+    errors.UnsupportedOperationError: 'unsupported',
+    errors.InvalidParamsError: 'invalid-params',
+}
+
+
+def texts(parts) -> str:
+    return ''.join(p.text for p in parts)
+
+
+def state(status: pb.TaskStatus) -> str:
+    return pb.TaskState.Name(status.state).removeprefix('TASK_STATE_').replace('_', '-').lower()
+
+
+def artifacts(task: pb.Task) -> dict[str, str]:
+    return {a.artifact_id: texts(a.parts) for a in task.artifacts}
+
+
+def neutral(task: pb.Task) -> Task:
+    return Task(
+        id=task.id,
+        context_id=task.context_id,
+        state=state(task.status),
+        status=texts(task.status.message.parts),
+        artifacts=artifacts(task),
+        history=[texts(m.parts) for m in task.history],
+    )
+
+
+def event(response: pb.StreamResponse) -> Event:
+    which = response.WhichOneof('payload')
+    if which == 'task':
+        return Event('task', response.task.id, state(response.task.status), artifacts=artifacts(response.task))
+    if which == 'status_update':
+        return Event('status', response.status_update.task_id, state(response.status_update.status))
+    assert which == 'artifact_update', f'an event of the unknown kind {which}'
+    update = response.artifact_update
+    chunk = {update.artifact.artifact_id: texts(update.artifact.parts)}
+    return Event('artifact', update.task_id, append=update.append, artifacts=chunk)
+
+
+class Client:
+    def __init__(self, a2a: str = '1.0', binding: str = 'JSONRPC') -> None:
+        self.version = a2a
+        self.binding = binding
+        self.recorder = Recorder()
+        self.recorder.http.headers['A2A-Version'] = a2a
+        self.context: ClientCallContext | None = None
+        self.interceptors: list[AuthInterceptor] = []
+
+    async def open(self, target: Target) -> None:
+        self.card = await self.resolve(target.base)
+        fits = [
+            i
+            for i in self.card.supported_interfaces
+            if (i.protocol_binding, i.protocol_version) == (self.binding, self.version)
+        ]
+        if not fits:
+            if not target.all:
+                raise NotOffered
+            fits = [
+                pb.AgentInterface(
+                    url=target.base, protocol_binding=self.binding, protocol_version=self.version
+                )
+            ]
+        # The SDK would always choose 1.0.
+        del self.card.supported_interfaces[:]
+        self.card.supported_interfaces.extend(fits)
+        self.make()
+
+    async def resolve(self, base: str) -> pb.AgentCard:
+        return await A2ACardResolver(self.recorder.http, base).get_agent_card()
+
+    def make(self) -> None:
+        def client(**options):
+            config = ClientConfig(
+                httpx_client=self.recorder.http, supported_protocol_bindings=[self.binding], **options
+            )
+            return ClientFactory(config).create(self.card, self.interceptors)
+
+        self.streaming = client()
+        self.waiting = client(streaming=False)
+        self.polling = client(streaming=False, polling=True)
+
+    async def close(self) -> None:
+        await self.recorder.http.aclose()
+
+    def why(self, err: BaseException) -> str:
+        return NAMES.get(type(err), type(err).__name__)
+
+    def _request(self, key: str, text: str | None, context_id='', task_id='') -> pb.SendMessageRequest:
+        parts = [] if text is None else [pb.Part(text=text)]
+        message = pb.Message(
+            message_id=key, role=pb.ROLE_USER, parts=parts, context_id=context_id, task_id=task_id
+        )
+        return pb.SendMessageRequest(message=message)
+
+    async def send(self, key: str, text: str | None, *, wait: bool = True, **where) -> Task:
+        client = self.waiting if wait else self.polling
+        request = self._request(key, text, **where)
+        results = [r async for r in client.send_message(request, context=self.context)]
+        assert len(results) == 1 and results[0].HasField('task'), f'not one task: {results!r}'
+        return neutral(results[0].task)
+
+    async def stream(self, key: str, text: str | None, **where):
+        request = self._request(key, text, **where)
+        async for response in self.streaming.send_message(request, context=self.context):
+            yield event(response)
+
+    async def get(self, task_id: str, history_length: int | None = None) -> Task:
+        query = pb.GetTaskRequest(id=task_id, history_length=history_length)
+        return neutral(await self.streaming.get_task(query))
+
+    async def list(self, **query) -> tuple[list[Task], str, int]:
+        page = await self.streaming.list_tasks(pb.ListTasksRequest(**query))
+        return [neutral(t) for t in page.tasks], page.next_page_token, page.total_size
+
+    async def cancel(self, task_id: str) -> Task:
+        return neutral(await self.streaming.cancel_task(pb.CancelTaskRequest(id=task_id)))
+
+    async def subscribe(self, task_id: str):
+        async for response in self.streaming.subscribe(pb.SubscribeToTaskRequest(id=task_id)):
+            yield event(response)
+
+
+class Plain(Client):
+    """Is made of a URL, with nothing set."""
+
+    async def open(self, target: Target) -> None:
+        self.streaming = await create_client(target.base)
+
+    async def close(self) -> None:
+        await super().close()
+        await self.streaming.close()
+
+
+class Guarded(Client):
+    """Has the token, and knows a client without it."""
+
+    async def open(self, target: Target) -> None:
+        store = InMemoryContextCredentialStore()
+        await store.set_credentials(SESSION, 'bearer', target.token)
+        self.interceptors = [AuthInterceptor(store)]
+        self.context = ClientCallContext(state={'sessionId': SESSION})
+        self.card = await self.resolve(target.guarded)
+        self.make()
+        self.stranger = Client()
+        self.stranger.card = self.card
+        self.stranger.make()
+
+    async def close(self) -> None:
+        await super().close()
+        await self.stranger.close()
+
+
+def clients():
+    name = f'python {version("a2a-sdk")}'
+    for a2a in ('1.0', '0.3'):
+        for binding in ('JSONRPC', 'HTTP+JSON'):
+            yield f'{name}, A2A {a2a} {binding}', Client(a2a, binding), CASES
+    yield f'{name}, made of a URL', Plain(), PLAIN_CASES
+    yield f'{name}, with a token', Guarded(), GUARDED_CASES

@@ -1,0 +1,165 @@
+#!/bin/sh
+# Drives bin/runtime and the real codex, on the scripted model, with the clients
+# of the official A2A SDKs. They are installed by name, at pinned versions,
+# under .tools/interop. INTEROP_ALL=1 also tries the interfaces that the server
+# has but the agent card does not offer. An argument chooses cases: those whose
+# line contains it.
+set -eu
+root=$(cd "$(dirname "$0")/.." && pwd)
+tools=$root/.tools/interop
+chosen=${1:-}
+
+need() {
+	if ! command -v "$1" >/dev/null 2>&1; then
+		echo "interop: $1 is needed: install $2 (Debian: apt-get install $3)" >&2
+		exit 1
+	fi
+}
+
+# installed STAMP FILE...: whether STAMP was written for these files as they are.
+installed() {
+	stamp=$1
+	shift
+	[ "$(cat "$stamp" 2>/dev/null)" = "$(cat "$@" | cksum)" ]
+}
+
+install_js() {
+	set -- "$root/interop/js/package.json" "$root/interop/js/package-lock.json"
+	installed "$tools/js/stamp" "$@" && return
+	mkdir -p "$tools/js"
+	cp "$@" "$tools/js"
+	npm ci --prefix "$tools/js" --ignore-scripts --no-audit --no-fund --loglevel=error >&2
+	cat "$@" | cksum >"$tools/js/stamp"
+}
+
+# install_python NAME: a virtual environment for requirements-NAME.txt.
+install_python() {
+	venv=$tools/python-$1
+	requirements=$root/interop/python/requirements-$1.txt
+	installed "$venv/stamp" "$requirements" && return
+	rm -rf "$venv"
+	if ! python3 -m venv "$venv" >&2; then
+		echo "interop: python3 cannot make a virtual environment (Debian: apt-get install python3-venv)" >&2
+		exit 1
+	fi
+	"$venv/bin/pip" install --quiet --disable-pip-version-check -r "$requirements" >&2
+	cksum <"$requirements" >"$venv/stamp"
+}
+
+# serve NAME [SETTING...]: starts a runtime; url is where it listens. Its pid is
+# added to pids.
+serve() {
+	dir=$tmp/$1
+	shift
+	mkdir -p "$dir/home" "$dir/state" "$dir/work" "$dir/user"
+	env -i PATH="$PATH" HOME="$dir/user" TMPDIR="${TMPDIR:-/tmp}" \
+		CODEX_BIN="${CODEX_BIN:-$root/.tools/bin/codex}" CODEX_HOME="$dir/home" \
+		RUNTIME_ADDR=127.0.0.1:0 RUNTIME_STATE_DIR="$dir/state" RUNTIME_WORKDIR="$dir/work" \
+		RUNTIME_MODEL=scripted "$@" "$root/bin/runtime" serve 2>"$dir/log" &
+	pid=$!
+	pids="$pids $pid"
+	tries=0
+	while url=$(sed -n 's/.*"msg":"listening","addr":"\([^"]*\)".*/\1/p' "$dir/log" | head -n 1) && [ -z "$url" ]; do
+		tries=$((tries + 1))
+		if [ $tries -gt 200 ] || ! kill -0 "$pid" 2>/dev/null; then
+			echo "interop: the runtime does not listen:" >&2
+			cat "$dir/log" >&2
+			exit 1
+		fi
+		sleep 0.1
+	done
+	url=http://$url
+}
+
+# stop ends what serve has started, by its id, and reports whether all of it
+# ended well. One that does not end within 20 s is killed.
+stop() {
+	well=0
+	for pid in $pids; do
+		kill -TERM "$pid" 2>/dev/null || true
+		(
+			tries=0
+			while kill -0 "$pid" 2>/dev/null; do
+				tries=$((tries + 1))
+				[ $tries -le 200 ] || kill -KILL "$pid" 2>/dev/null || true
+				sleep 0.1
+			done
+		) &
+		guard=$!
+		wait "$pid" || well=1
+		wait "$guard" || true
+	done
+	pids=
+	return $well
+}
+
+# leave is run however the script ends.
+leave() {
+	status=$?
+	trap - EXIT
+	for s in $suites; do kill -TERM "${s%%:*}" 2>/dev/null || true; done
+	stop || true
+	rm -rf "$tmp"
+	exit $status
+}
+
+# suite NAME COMMAND...: runs one in the background; its lines go to a file.
+suite() {
+	name=$1
+	shift
+	"$@" >"$tmp/$name.out" 2>&1 &
+	suites="$suites $!:$name"
+}
+
+need node "Node.js 20 or newer" nodejs
+need npm "Node.js with npm" npm
+need python3 "Python 3.11 or newer" "python3 python3-venv"
+install_js
+install_python 0.3
+install_python 1
+
+pids= suites=
+mkdir -p "$root/.tools/tmp"
+tmp=$(mktemp -d "$root/.tools/tmp/interop-XXXXXX")
+trap leave EXIT
+trap 'exit 130' INT TERM
+
+export INTEROP_TOKEN=interop-token INTEROP_ALL="${INTEROP_ALL:-}" INTEROP_MODULES="$tools/js" PYTHONDONTWRITEBYTECODE=1
+serve open
+export INTEROP_URL="$url"
+serve guarded RUNTIME_TOKEN="$INTEROP_TOKEN"
+export INTEROP_GUARDED_URL="$url"
+
+suite js node "$root/interop/js/main.mjs" "$chosen"
+for v in 0.3 1; do
+	suite "python-$v" "$tools/python-$v/bin/python" "$root/interop/python/main.py" "$chosen"
+done
+
+failed=0
+: >"$tmp/all"
+for s in $suites; do
+	name=${s#*:}
+	code=0
+	wait "${s%%:*}" || code=$?
+	cat "$tmp/$name.out"
+	cat "$tmp/$name.out" >>"$tmp/all"
+	# 0 and 1 are told by the lines; anything else is a suite that broke.
+	if [ $code -gt 1 ] || { [ $code -eq 1 ] && ! grep -q '^FAIL' "$tmp/$name.out"; }; then
+		echo "FAIL $name: the suite ended with exit code $code"
+		failed=$((failed + 1))
+	fi
+done
+suites=
+
+if ! stop; then
+	echo "FAIL the runtime did not end well on SIGTERM"
+	failed=$((failed + 1))
+fi
+passed=$(grep -c '^ok ' "$tmp/all" || true)
+failed=$((failed + $(grep -c '^FAIL' "$tmp/all" || true)))
+if [ $failed -gt 0 ]; then
+	echo "interop: the last lines of the runtime's log:" >&2
+	tail -n 20 "$tmp/open/log" >&2
+fi
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ] && [ "$passed" -gt 0 ]
