@@ -24,7 +24,9 @@ type Job struct {
 // thread wait while it runs. It may be called before Submit has returned.
 type Observer func(Event)
 
-// An Event is one of the types below.
+// An Event is one of the types below. An [Executor] makes all of them but
+// [Asked], [Answered] and [Produced], which are for runners whose turns can ask
+// and hand things out: what codex asks, it answers itself.
 type Event interface{ event() }
 
 // Started says that codex has taken the job as a turn.

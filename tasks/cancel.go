@@ -22,7 +22,7 @@ func (e *Engine) CancelTask(ctx context.Context, req *a2a.CancelTaskRequest) (*a
 		return nil, err
 	}
 	if state := task.Status.State; state != a2a.TaskStateCanceled {
-		return nil, refuse(a2a.ErrTaskNotCancelable, "task %q has ended already (%s)", task.ID, state)
+		return nil, inState(a2a.ErrTaskNotCancelable, task, "task %q has ended already (%s)", task.ID, state)
 	}
 	return trimmed(task, nil), nil
 }

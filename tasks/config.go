@@ -12,7 +12,8 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 )
 
-// A Runner makes turns of jobs; an [executor.Executor] is one.
+// A Runner makes turns of jobs; an [executor.Executor] is one. If its turns can
+// ask, it is an [Answerer], too.
 type Runner interface {
 	// Submit queues a job and returns how many of its context are ahead of it.
 	// Its observer is called as [executor.Observer] says, perhaps before Submit
@@ -37,8 +38,9 @@ type Config struct {
 	Runner  Runner
 	Journal Journal // nil keeps tasks in memory, see [NewMemory]
 
-	// Card makes the extended agent card; nil means that there is none.
-	Card func(context.Context) (*a2a.AgentCard, error)
+	// Instead answers a message that needs no turn: with a message, and without a
+	// task. Nil, or what it returns for any other message, means that it needs one.
+	Instead func(*a2a.Message) *a2a.Message
 	// Threads names the conversation that a message belongs to, by the contextId
 	// it was sent with, which may be empty, and that of its task. Messages of one
 	// conversation share a codex thread and wait for one another. Nil means one

@@ -11,6 +11,15 @@
 // The same message sent again (same given contextId, taskId and messageId) is
 // the same task with the same answer.
 //
+// # Questions
+//
+// A turn may ask ([executor.Asked]): the task waits in the state input-required,
+// with the oldest open question as its status. If the runner is an [Answerer],
+// the next message to the task is the answer to it, committed like any message
+// and given to the turn, which goes on; an answer that comes too late becomes a
+// further turn. Questions end with their turn. What asks, how long a question
+// stays open and what becomes of it over a restart is the runner's affair.
+//
 // # What a task holds
 //
 // Each agent message is an artifact whose id is that of the codex item, with one

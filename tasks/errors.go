@@ -18,7 +18,15 @@ func refuse(sentinel error, format string, args ...any) error {
 }
 
 func notFound(id a2a.TaskID) error {
-	return refuse(a2a.ErrTaskNotFound, "there is no task %q", clip(string(id), 64))
+	id = a2a.TaskID(clip(string(id), 64))
+	return a2a.NewError(a2a.ErrTaskNotFound, fmt.Sprintf("there is no task %q", id)).
+		WithErrorInfoMeta(map[string]string{"taskId": string(id)})
+}
+
+// inState refuses what the state of a task does not allow.
+func inState(sentinel error, task *a2a.Task, format string, args ...any) error {
+	return a2a.NewError(sentinel, fmt.Sprintf(format, args...)).
+		WithErrorInfoMeta(map[string]string{"taskId": string(task.ID), "state": string(task.Status.State)})
 }
 
 // journalError tells the caller that the journal failed and the log why.

@@ -19,6 +19,7 @@ type incoming struct {
 	digest  Digest
 	message *a2a.Message
 	input   []appserver.UserInput
+	data    any // of the first data part
 }
 
 // longestText is how many characters codex takes as the input of a turn (seen
@@ -38,6 +39,9 @@ func read(req *a2a.SendMessageRequest) (*incoming, error) {
 	}
 	said, size := false, 0
 	for _, part := range m.Parts {
+		if in.data == nil {
+			in.data = part.Data()
+		}
 		input, ok := inputOf(part)
 		if ok {
 			in.input = append(in.input, input)
@@ -69,8 +73,11 @@ func check(req *a2a.SendMessageRequest) error {
 		return refuse(a2a.ErrInvalidParams, "message.role is %q; only messages of the user make turns", clip(m.Role.String(), 64))
 	case len(m.Parts) == 0:
 		return refuse(a2a.ErrInvalidParams, "message.parts is empty; send at least one part")
-	case slices.ContainsFunc(m.Parts, func(p *a2a.Part) bool { return p == nil || p.Content == nil }):
-		return refuse(a2a.ErrInvalidParams, "one of message.parts is empty")
+	}
+	if i := slices.IndexFunc(m.Parts, func(p *a2a.Part) bool { return p == nil || p.Content == nil }); i >= 0 {
+		return refuse(a2a.ErrInvalidParams, "message.parts[%d] is empty", i)
+	}
+	switch {
 	case req.Config == nil:
 		return nil
 	case req.Config.PushConfig != nil:

@@ -35,6 +35,7 @@ func (r *run) end(event executor.Ended) {
 		return
 	}
 	t.note(t.ending.meta)
+	t.dropQuestions(func(q *question) bool { return q.run == r })
 	t.tell(map[string]any{"type": "turn", "outcome": string(event.Outcome), "text": clip(t.ending.text, tailSize)})
 }
 
@@ -102,6 +103,9 @@ func endingOf(event executor.Ended, reply *artifact) *ending {
 		end.meta[MetaInterrupted] = true
 	}
 	end.state = a2a.TaskStateFailed
+	if event.Outcome == executor.Rejected {
+		end.state = a2a.TaskStateRejected
+	}
 	failure := event.Failure
 	if failure == nil {
 		failure = &executor.Failure{Kind: executor.FailModel, Message: "codex failed without saying why; send the message again"}

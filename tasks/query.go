@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +15,9 @@ import (
 const (
 	defaultPage = 50
 	largestPage = 100
+	// mostBytes is about how large a page gets before it ends early. A single
+	// task may be larger: its reader has to have it somehow.
+	mostBytes = 4 << 20
 )
 
 // GetTask implements a2asrv.RequestHandler.
@@ -40,13 +44,13 @@ func (e *Engine) SubscribeToTask(ctx context.Context, req *a2a.SubscribeToTaskRe
 	return func(yield func(a2a.Event, error) bool) {
 		v, err := e.open(ctx, req.ID)
 		if err == nil && (v.of == nil || v.task.Status.State.Terminal()) {
-			err = refuse(a2a.ErrUnsupportedOperation, "task %q has ended (%s): there is nothing to subscribe to, get the task instead", v.task.ID, v.task.Status.State)
+			err = inState(a2a.ErrUnsupportedOperation, v.task, "task %q has ended (%s): there is nothing to subscribe to, get the task instead", v.task.ID, v.task.Status.State)
 		}
 		if err != nil {
 			yield(nil, err)
 			return
 		}
-		v.events(ctx, yield)
+		v.events(ctx, false, yield)
 	}
 }
 
@@ -64,7 +68,8 @@ func (e *Engine) ListTasks(ctx context.Context, req *a2a.ListTasksRequest) (*a2a
 		return nil, e.journalError("list the tasks", err)
 	}
 	res := &a2a.ListTasksResponse{Tasks: make([]*a2a.Task, 0, len(page.Tasks)), TotalSize: page.Total, PageSize: query.Limit}
-	for _, kept := range page.Tasks {
+	size := 0
+	for i, kept := range page.Tasks {
 		task := trimmed(kept, req.HistoryLength)
 		if t := e.find(kept.ID); t != nil {
 			live := t.peek() // the journal has these at the next change of state
@@ -72,6 +77,10 @@ func (e *Engine) ListTasks(ctx context.Context, req *a2a.ListTasksRequest) (*a2a
 		}
 		if !req.IncludeArtifacts {
 			task.Artifacts = nil
+		}
+		if size += wireSize(task); i > 0 && size > mostBytes {
+			page.Tasks, page.More = page.Tasks[:i], true
+			break
 		}
 		res.Tasks = append(res.Tasks, task)
 	}
@@ -81,6 +90,31 @@ func (e *Engine) ListTasks(ctx context.Context, req *a2a.ListTasksRequest) (*a2a
 	return res, nil
 }
 
+// wireSize is about what a task takes on the wire.
+func wireSize(task *a2a.Task) int {
+	n := 512
+	add := func(parts a2a.ContentParts) {
+		for _, p := range parts {
+			n += 64 + len(p.Text()) + len(p.Raw())*4/3 + len(p.URL())
+			if data := p.Data(); data != nil {
+				n += len(encode(data))
+			}
+		}
+	}
+	for _, a := range task.Artifacts {
+		n += 128
+		add(a.Parts)
+	}
+	for _, m := range task.History {
+		n += 256
+		add(m.Parts)
+	}
+	if m := task.Status.Message; m != nil {
+		add(m.Parts)
+	}
+	return n
+}
+
 func queryOf(req *a2a.ListTasksRequest) (Query, error) {
 	query := Query{ContextID: req.ContextID, State: req.Status, Limit: req.PageSize}
 	if query.Limit == 0 {
@@ -88,6 +122,9 @@ func queryOf(req *a2a.ListTasksRequest) (Query, error) {
 	}
 	if query.Limit < 1 || query.Limit > largestPage {
 		return Query{}, refuse(a2a.ErrInvalidParams, "pageSize is %d; it must be between 1 and %d", req.PageSize, largestPage)
+	}
+	if query.State != a2a.TaskStateUnspecified && !slices.Contains(states(), query.State) {
+		return Query{}, refuse(a2a.ErrInvalidParams, "status is %q, which is no state of a task", clip(string(query.State), 64))
 	}
 	if req.StatusTimestampAfter != nil {
 		query.Since = *req.StatusTimestampAfter
@@ -99,6 +136,14 @@ func queryOf(req *a2a.ListTasksRequest) (Query, error) {
 		}
 	}
 	return query, checkHistory(req.HistoryLength)
+}
+
+// states are those that a task can be in.
+func states() []a2a.TaskState {
+	return []a2a.TaskState{
+		a2a.TaskStateSubmitted, a2a.TaskStateWorking, a2a.TaskStateInputRequired, a2a.TaskStateAuthRequired,
+		a2a.TaskStateCompleted, a2a.TaskStateCanceled, a2a.TaskStateFailed, a2a.TaskStateRejected,
+	}
 }
 
 func (p Position) token() string {

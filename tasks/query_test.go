@@ -2,6 +2,7 @@ package tasks_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -100,12 +101,46 @@ func TestListTasks(t *testing.T) {
 	})
 }
 
+// TestListTasksIsBounded: a page of large tasks ends early, and the pages after it
+// have the others.
+func TestListTasksIsBounded(t *testing.T) {
+	r := newRunner()
+	e := newEngine(t, r)
+	const count, size = 12, 1 << 20
+	for i := range count {
+		begin(t, e, request(fmt.Sprintf("m%d", i), "c", "hi"))
+		r.next(t).start().answer(strings.Repeat("x", size))
+	}
+	seen, pages, token := map[a2a.TaskID]bool{}, 0, ""
+	for {
+		res := list(t, e, &a2a.ListTasksRequest{PageSize: 100, PageToken: token, IncludeArtifacts: true})
+		wire, err := json.Marshal(res)
+		if err != nil || len(wire) > 5<<20 || len(res.Tasks) == 0 || res.TotalSize != count {
+			t.Fatalf("%v, %d bytes, %d of %d tasks", err, len(wire), len(res.Tasks), res.TotalSize)
+		}
+		for _, task := range res.Tasks {
+			seen[task.ID] = true
+		}
+		pages++
+		if token = res.NextPageToken; token == "" {
+			break
+		}
+	}
+	if len(seen) != count || pages < 3 {
+		t.Errorf("%d tasks on %d pages", len(seen), pages)
+	}
+	if res := list(t, e, &a2a.ListTasksRequest{}); len(res.Tasks) != count {
+		t.Errorf("%d tasks without their artifacts", len(res.Tasks))
+	}
+}
+
 func TestListTasksRefuses(t *testing.T) {
 	e := newEngine(t, newRunner())
 	n := -1
 	for words, req := range map[string]*a2a.ListTasksRequest{
 		"pageSize is 101": {PageSize: 101}, "pageSize is -1": {PageSize: -1}, "negative": {HistoryLength: &n},
 		"pageToken is none": {PageToken: "!"}, "is none of ours": {PageToken: "Zm9v"},
+		"no state of a task": {Status: "TASK_STATE_DANCING"},
 	} {
 		_, err := e.ListTasks(t.Context(), req)
 		wantError(t, err, a2a.ErrInvalidParams, words)
@@ -122,12 +157,6 @@ func TestUnsupported(t *testing.T) {
 	}
 	_, err := e.GetExtendedAgentCard(t.Context(), nil)
 	wantError(t, err, a2a.ErrExtendedCardNotConfigured, "no extended agent card")
-	e = newEngine(t, newRunner(), func(c *tasks.Config) {
-		c.Card = func(context.Context) (*a2a.AgentCard, error) { return &a2a.AgentCard{Name: "x"}, nil }
-	})
-	if card, err := e.GetExtendedAgentCard(t.Context(), nil); err != nil || card.Name != "x" {
-		t.Errorf("card = %+v, %v", card, err)
-	}
 	_, err = e.GetTask(t.Context(), &a2a.GetTaskRequest{ID: "nope"})
 	wantError(t, err, a2a.ErrTaskNotFound, "nope")
 	_, err = e.GetTask(t.Context(), nil)

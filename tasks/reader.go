@@ -50,9 +50,9 @@ func (t *task) after(at *entry) (*entry, <-chan struct{}) {
 }
 
 // events yields the task and then everything that happens to it, until it has
-// ended.
-func (v *view) events(ctx context.Context, yield func(a2a.Event, error) bool) {
-	if !yield(v.task, nil) {
+// ended. The stream of a sender also ends when the task waits for its answer.
+func (v *view) events(ctx context.Context, sender bool, yield func(a2a.Event, error) bool) {
+	if !yield(v.task, nil) || sender && v.task.Status.State == a2a.TaskStateInputRequired {
 		return
 	}
 	for {
@@ -60,10 +60,16 @@ func (v *view) events(ctx context.Context, yield func(a2a.Event, error) bool) {
 		if err == io.EOF { //nolint:errorlint // next returns it bare
 			return
 		}
-		if !yield(event, err) || err != nil {
+		if !yield(event, err) || err != nil || sender && asks(event) {
 			return
 		}
 	}
+}
+
+// asks reports whether an event is a question to the sender.
+func asks(event a2a.Event) bool {
+	update, ok := event.(*a2a.TaskStatusUpdateEvent)
+	return ok && update.Status.State == a2a.TaskStateInputRequired
 }
 
 // settled waits until the task needs nobody's waiting any more: it has ended,

@@ -72,6 +72,12 @@ func (r *run) handle(event executor.Event) {
 	case executor.Notice:
 		r.task.tell(map[string]any{"type": "notice", "text": event.Text})
 	case executor.DiffUpdated: // shown at the end, when it is whole
+	case executor.Asked:
+		r.ask(event)
+	case executor.Answered:
+		r.task.dropQuestions(func(q *question) bool { return q.run == r && q.asked.ID == event.ID })
+	case executor.Produced:
+		r.produce(event)
 	case executor.Ended:
 		r.end(event)
 	}

@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -14,6 +15,9 @@ import (
 // return immediately it returns when the task has ended or needs its caller. The
 // end of ctx ends the waiting only.
 func (e *Engine) SendMessage(ctx context.Context, req *a2a.SendMessageRequest) (a2a.SendMessageResult, error) {
+	if m, err := e.instead(req); m != nil || err != nil {
+		return m, err
+	}
 	v, err := e.accept(ctx, req)
 	if err != nil {
 		return nil, err
@@ -31,9 +35,14 @@ func (e *Engine) SendMessage(ctx context.Context, req *a2a.SendMessageRequest) (
 }
 
 // SendStreamingMessage implements a2asrv.RequestHandler. The first event is the
-// task as it is with the message, the last one that of its end.
+// task as it is with the message, the last one that of its end, or the question
+// that only the sender can answer.
 func (e *Engine) SendStreamingMessage(ctx context.Context, req *a2a.SendMessageRequest) iter.Seq2[a2a.Event, error] {
 	return func(yield func(a2a.Event, error) bool) {
+		if m, err := e.instead(req); m != nil || err != nil {
+			yield(m, err)
+			return
+		}
 		v, err := e.accept(ctx, req)
 		if err != nil {
 			yield(nil, err)
@@ -42,8 +51,27 @@ func (e *Engine) SendStreamingMessage(ctx context.Context, req *a2a.SendMessageR
 		if req.Config != nil {
 			v.task = trimmed(v.task, req.Config.HistoryLength)
 		}
-		v.events(ctx, yield)
+		v.events(ctx, true, yield)
 	}
+}
+
+// instead returns the message that answers one without a turn, if there is any.
+func (e *Engine) instead(req *a2a.SendMessageRequest) (a2a.SendMessageResult, error) {
+	if e.cfg.Instead == nil {
+		return nil, nil
+	}
+	if err := check(req); err != nil {
+		return nil, err
+	}
+	answer := e.cfg.Instead(req.Message)
+	if answer == nil {
+		return nil, nil
+	}
+	m := *answer
+	m.Role = a2a.MessageRoleAgent
+	m.ID = cmp.Or(m.ID, a2a.NewMessageID())
+	m.ContextID = cmp.Or(m.ContextID, req.Message.ContextID, a2a.NewContextID())
+	return &m, nil
 }
 
 // accept makes a turn of a message, or finds the task that it has made before.
@@ -73,6 +101,8 @@ func (e *Engine) accept(ctx context.Context, req *a2a.SendMessageRequest) (*view
 		t = e.newTask(a2a.NewTaskID(), contextID, e.cfg.Threads(in.key.ContextID, contextID))
 	} else if err := e.belongs(ctx, in, t); err != nil {
 		return nil, err
+	} else if v, err := e.answer(ctx, in, t); v != nil || err != nil {
+		return v, err
 	}
 	return e.enqueue(ctx, in, t)
 }

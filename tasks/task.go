@@ -26,10 +26,11 @@ type task struct {
 	meta      map[string]any // replaced, never changed
 	cached    *a2a.Task      // the snapshot, or nil since something was published
 	log       eventLog
-	states    signal // the state has changed
-	runs      []*run // the turns that have not ended, in their order
-	turns     int    // turns that the task has had in all
-	messages  int    // status messages made
+	states    signal      // the state has changed
+	runs      []*run      // the turns that have not ended, in their order
+	turns     int         // messages that the task has taken in all
+	questions []*question // open, the oldest first; the state says so
+	messages  int         // status messages made
 	canceling bool
 	canceled  bool    // a turn ended by the cancel
 	ending    *ending // of the last turn that ended, or nil
@@ -51,9 +52,14 @@ func (e *Engine) newTask(id a2a.TaskID, contextID, thread string) *task {
 	}
 }
 
-// now is the time as A2A wants to see it.
+// now is the time as A2A wants to see it: in UTC, with three digits behind the
+// second. Readers sort these as text, and JSON leaves out a zero at the end, so
+// the last digit never is one.
 func now() *time.Time {
 	t := time.Now().UTC().Truncate(time.Millisecond)
+	if t.Nanosecond()/int(time.Millisecond)%10 == 0 {
+		t = t.Add(time.Millisecond)
+	}
 	return &t
 }
 
@@ -165,12 +171,16 @@ func (t *task) join(in *incoming) (*run, *a2a.Task, error) {
 		return nil, nil, refuse(a2a.ErrUnsupportedOperation, "task %q is being canceled and takes no more messages", t.id)
 	}
 	t.turns++
-	r := &run{task: t, message: in.stored(t), jobID: fmt.Sprintf("%s.%d.1", t.id, t.turns)}
+	r := &run{task: t, message: in.stored(t), jobID: t.attempt()}
 	t.runs = append(t.runs, r)
 	t.history = append(t.history, r.message)
 	t.cached = nil
 	return r, t.snapshot(), nil
 }
+
+// attempt identifies the newest message in its first attempt to be run. The
+// caller holds t.mu.
+func (t *task) attempt() string { return fmt.Sprintf("%s.%d.1", t.id, t.turns) }
 
 // leave undoes a join whose message was not taken. before is called with the
 // task as it is without the message, under its lock.
@@ -215,6 +225,9 @@ func (t *task) end() {
 		message = t.message(a2a.NewTextPart(last.text))
 	}
 	t.note(last.meta)
+	if len(t.questions) > 0 {
+		t.history, t.questions = append(t.history, t.status.Message), nil
+	}
 	t.replyFirst()
 	t.enter(last.state, message)
 	t.engine.forget(t)
@@ -223,7 +236,7 @@ func (t *task) end() {
 
 // ended refuses a message to a task that has ended.
 func ended(id a2a.TaskID, state a2a.TaskState) error {
-	return refuse(a2a.ErrUnsupportedOperation,
+	return inState(a2a.ErrUnsupportedOperation, &a2a.Task{ID: id, Status: a2a.TaskStatus{State: state}},
 		"task %q has ended (%s) and takes no more messages; send the message without a taskId, in the same context", id, state)
 }
 

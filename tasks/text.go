@@ -12,13 +12,15 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 )
 
-// An artifact is the text of one agent message, or a diff. Published chunks are
+// An artifact is the text of one agent message, a diff, or a part that came
+// whole. Published chunks are
 // slices of the text: a builder never changes what it has handed out.
 type artifact struct {
 	id     a2a.ArtifactID
 	name   string
 	media  string // of its text; empty means plain
 	phase  string
+	part   *a2a.Part // what there is instead of text
 	text   *strings.Builder
 	sent   int  // bytes of text that are published
 	shown  bool // something was published
@@ -41,6 +43,9 @@ func (a *artifact) snapshot() *a2a.Artifact {
 func (a *artifact) chunk(text string) *a2a.Artifact {
 	part := a2a.NewTextPart(text)
 	part.MediaType = a.media
+	if a.part != nil {
+		part = a.part
+	}
 	out := &a2a.Artifact{ID: a.id, Name: a.name, Parts: a2a.ContentParts{part}}
 	if a.phase != "" {
 		out.Metadata = map[string]any{MetaPhase: a.phase}
@@ -128,6 +133,11 @@ func (r *run) flush() {
 	if r.ended {
 		return
 	}
+	r.pushAll()
+}
+
+// pushAll publishes the text that has collected.
+func (r *run) pushAll() {
 	r.flushed = time.Now()
 	for _, a := range r.texts {
 		if a.shown && !a.closed && a.sent < a.text.Len() {

@@ -6,17 +6,10 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 )
 
-// GetExtendedAgentCard implements a2asrv.RequestHandler.
-func (e *Engine) GetExtendedAgentCard(ctx context.Context, _ *a2a.GetExtendedAgentCardRequest) (*a2a.AgentCard, error) {
-	if e.cfg.Card == nil {
-		return nil, refuse(a2a.ErrExtendedCardNotConfigured, "there is no extended agent card; the public one says it all")
-	}
-	card, err := e.cfg.Card(ctx)
-	if err != nil {
-		e.log.Error("the extended agent card could not be made", "err", err)
-		return nil, refuse(a2a.ErrInternalError, "the extended agent card could not be made; the runtime's log says why")
-	}
-	return card, nil
+// GetExtendedAgentCard implements a2asrv.RequestHandler. Cards are the server's:
+// it knows the URL that its caller used.
+func (e *Engine) GetExtendedAgentCard(context.Context, *a2a.GetExtendedAgentCardRequest) (*a2a.AgentCard, error) {
+	return nil, refuse(a2a.ErrExtendedCardNotConfigured, "there is no extended agent card; the public one says it all")
 }
 
 func noPush() error {

@@ -1,0 +1,85 @@
+package tasks_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+)
+
+func TestProducedBecomesAnArtifact(t *testing.T) {
+	r := newRunner()
+	e := newEngine(t, r)
+	stream := listen(e.SendStreamingMessage(t.Context(), request("m1", "c", "hi")))
+	j := r.next(t).start()
+	j.observe(executor.Produced{ID: "f", Name: "a.txt", MediaType: "text/plain", Bytes: []byte("content")})
+	j.observe(executor.Produced{ID: "f", Name: "b.txt", MediaType: "text/plain", URL: "https://example.com/b.txt"})
+	j.observe(executor.Produced{Name: "table", MediaType: "application/json", Data: map[string]any{"n": 1.0}})
+	j.answer("done")
+	events := stream.wait(t)
+	task := get(t, e, events[0].(*a2a.Task).ID)
+	want := []*a2a.Artifact{
+		{ID: "m-" + a2a.ArtifactID(j.ID), Name: "message", Parts: a2a.ContentParts{a2a.NewTextPart("done")}},
+		{ID: "f", Name: "a.txt", Parts: a2a.ContentParts{{Content: a2a.Raw("content"), Filename: "a.txt", MediaType: "text/plain"}}},
+		{ID: "f-2", Name: "b.txt", Parts: a2a.ContentParts{{Content: a2a.URL("https://example.com/b.txt"), Filename: "b.txt", MediaType: "text/plain"}}},
+		{ID: "file", Name: "table", Parts: a2a.ContentParts{{Content: a2a.Data{Value: map[string]any{"n": 1.0}}, MediaType: "application/json"}}},
+	}
+	if diff := cmp.Diff(want, task.Artifacts); diff != "" {
+		t.Errorf("artifacts (-want +got):\n%s", diff)
+	}
+	var chunks int
+	for _, event := range events {
+		if u, ok := event.(*a2a.TaskArtifactUpdateEvent); ok {
+			if chunks++; u.Append || !u.LastChunk {
+				t.Errorf("%s comes in pieces", u.Artifact.ID)
+			}
+		}
+	}
+	if chunks != len(want) {
+		t.Errorf("%d artifact events", chunks)
+	}
+}
+
+// TestInstead: what needs no turn gets a message, and no task.
+func TestInstead(t *testing.T) {
+	r := newRunner()
+	e := newEngine(t, r, func(c *tasks.Config) {
+		c.Instead = func(m *a2a.Message) *a2a.Message {
+			if !strings.HasPrefix(m.Parts[0].Text(), "/status") {
+				return nil
+			}
+			return a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart("all is well"))
+		}
+	})
+	res, err := e.SendMessage(t.Context(), request("m1", "c", "/status"))
+	m, ok := res.(*a2a.Message)
+	if err != nil || !ok || m.Role != a2a.MessageRoleAgent || m.ContextID != "c" || m.ID == "" || m.TaskID != "" || m.Parts[0].Text() != "all is well" {
+		t.Errorf("%+v, %v", res, err)
+	}
+	events := listen(e.SendStreamingMessage(t.Context(), request("m2", "", "/status"))).wait(t)
+	if len(events) != 1 || events[0].(*a2a.Message).ContextID == "" {
+		t.Errorf("stream %v", events)
+	}
+	bad := request("", "c", "/status") // is looked at all the same
+	_, err = e.SendMessage(t.Context(), bad)
+	wantError(t, err, a2a.ErrInvalidParams, "messageId")
+	wantError(t, refused(t, e.SendStreamingMessage(t.Context(), bad)), a2a.ErrInvalidParams, "messageId")
+	if list, _ := e.ListTasks(t.Context(), nil); len(list.Tasks) != 0 || r.count() != 0 {
+		t.Errorf("%d tasks, %d jobs", len(list.Tasks), r.count())
+	}
+	begin(t, e, request("m3", "c", "work"))
+	r.next(t).start().answer("done")
+}
+
+// TestRejected: a turn that was refused for what it asks is no failure of ours.
+func TestRejected(t *testing.T) {
+	r := newRunner()
+	e := newEngine(t, r)
+	task := begin(t, e, request("m1", "c", "hi"))
+	r.next(t).end(executor.Ended{Outcome: executor.Rejected, Failure: &executor.Failure{Kind: executor.FailModel, Message: "not that"}})
+	wantTask(t, get(t, e, task.ID), a2a.TaskStateRejected, "not that")
+}
