@@ -6,6 +6,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -43,10 +44,12 @@ func checkContentType(r *http.Request) error {
 	if given == "" {
 		return nil
 	}
-	switch media, _, err := mime.ParseMediaType(given); {
-	case err == nil && (media == "application/json" || media == "application/a2a+json"):
-		return nil
-	default:
+	media, params, err := mime.ParseMediaType(given)
+	switch charset, named := params["charset"]; {
+	case err != nil || media != "application/json" && media != "application/a2a+json":
 		return a2a.NewError(a2a.ErrUnsupportedContentType, "Content-Type is "+quote(given)+"; send application/json")
+	case named && !strings.EqualFold(charset, "utf-8"):
+		return a2a.NewError(a2a.ErrUnsupportedContentType, "the charset is "+quote(charset)+"; JSON is sent in utf-8")
 	}
+	return nil
 }

@@ -3,15 +3,18 @@
 // [a2asrv.RequestHandler].
 //
 // JSON-RPC for A2A 1.0 and 0.3 stands at / and /a2a and is switched by method
-// name. The types, the 0.3 conversion and the plain HTTP+JSON calls are the
-// SDK's. The JSON-RPC envelope and the four streaming methods are ours, because
-// the SDK rounds large ids, reports the errors of a stream behind a 200, and
-// shows callers the texts of its own decoding errors.
+// name. HTTP+JSON stands at the paths of 1.0, and that of 0.3 under /v1. The
+// types, the 0.3 conversion and the 0.3 HTTP+JSON transport are the SDK's. The
+// JSON-RPC envelope, all streams but that transport's, and the 1.0 HTTP+JSON
+// binding are ours, because the SDK rounds large ids, reports the errors of a
+// stream behind a 200, and shows callers the texts of its own decoding errors.
 //
 // A request passes, in this order: path cleaning, request id and log, panic
 // barrier, Host and Origin, token, route. Behind the route stands [guard],
-// which every binding shares: it validates what all versions have in common and
-// decides, in one place, which error texts a caller may see.
+// which every binding shares: it holds calls to what the card promises and
+// decides, in one place, which error texts a caller may see. What a request must
+// look like on the wire is checked by its binding; whether it makes sense is for
+// the handler to say.
 //
 // # Ownership
 //

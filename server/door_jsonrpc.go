@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
-	"github.com/a2aproject/a2a-go/v2/a2asrv"
 )
 
 // null is the id of a response to what has none, and an empty 0.3 result.
@@ -48,7 +47,7 @@ func (s *Server) jsonrpc(w http.ResponseWriter, r *http.Request) {
 		writeRPCError(w, http.StatusOK, c, err)
 		return
 	}
-	ctx, _ := a2asrv.NewCallContext(r.Context(), a2asrv.NewServiceParams(r.Header))
+	ctx := s.withCall(r, c.v0)
 	r = r.WithContext(ctx)
 	if c.method.stream != nil {
 		s.serveStream(w, r, c.method.stream(ctx, c.params), rpcFraming{c})
@@ -66,6 +65,11 @@ func (s *Server) jsonrpc(w http.ResponseWriter, r *http.Request) {
 // or the result: the handler's own panics end in [guard].
 func (s *Server) callRPC(r *http.Request, c rpcCall) (result any, err error) {
 	defer s.guard.rescue(r.Context(), "jsonrpc", &err)
+	if c.method.push {
+		if err := s.guard.checkPush(); err != nil {
+			return nil, err
+		}
+	}
 	result, err = c.method.unary(r.Context(), c.params)
 	if err == nil {
 		// Encoded here, so that a result that cannot be is an error with an id.

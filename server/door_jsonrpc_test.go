@@ -45,81 +45,6 @@ func TestIDsAreEchoedAsWritten(t *testing.T) {
 	}
 }
 
-func TestBadRequests(t *testing.T) {
-	deep := strings.Repeat("[", 10_000)
-	tests := []struct {
-		name, body string
-		code       int
-		text       string // in the error's message
-	}{
-		{"empty", "", -32700, "empty"},
-		{"blank", " \n", -32700, "empty"},
-		{"malformed", `{"jsonrpc":`, -32700, "well-formed"},
-		{"trailing", v1Hi + "x", -32700, "well-formed"},
-		{"two", v1Hi + v1Hi, -32700, "well-formed"},
-		{"batch", "[" + v1Hi + "]", -32600, "batches"},
-		{"emptyBatch", "[]", -32600, "batches"},
-		{"scalar", `"x"`, -32600, "object"},
-		{"null", `null`, -32600, "object"},
-		{"nestedOpen", deep, -32700, "well-formed"},
-		{"nestedClosed", deep + strings.Repeat("]", 10_000), -32600, "batches"},
-		{"nestedParams", `{"jsonrpc":"2.0","id":1,"method":"GetTask","params":` + deep + "1" + strings.Repeat("]", 10_000) + `}`, -32700, "well-formed"},
-		{"nestedBelowTheLimit", v1Send(`{"message_x":` + deep[:9_000] + "1" + strings.Repeat("]", 9_000) + `}`), -32602, "message is missing"},
-		{"nestedObjects", v1Send(strings.Repeat(`{"a_b":`, 9_000) + "1" + strings.Repeat("}", 9_000)), -32602, "message is missing"},
-		{"noVersion", `{"id":1,"method":"GetTask"}`, -32600, "jsonrpc"},
-		{"wrongVersion", `{"jsonrpc":"1.0","id":1,"method":"GetTask"}`, -32600, "jsonrpc"},
-		{"notification", `{"jsonrpc":"2.0","method":"GetTask"}`, -32600, "notifications"},
-		{"objectID", `{"jsonrpc":"2.0","id":{},"method":"GetTask"}`, -32600, "id must be"},
-		{"boolID", `{"jsonrpc":"2.0","id":true,"method":"GetTask"}`, -32600, "id must be"},
-		{"noMethod", `{"jsonrpc":"2.0","id":1}`, -32600, "method is missing"},
-		{"emptyMethod", `{"jsonrpc":"2.0","id":1,"method":""}`, -32600, "empty"},
-		{"numberMethod", `{"jsonrpc":"2.0","id":1,"method":7}`, -32601, "string"},
-		{"unknownMethod", `{"jsonrpc":"2.0","id":1,"method":"Dance"}`, -32601, `"Dance"`},
-		{"unknownMethodV0", `{"jsonrpc":"2.0","id":1,"method":"tasks/dance"}`, -32601, `"tasks/dance"`},
-		{"longMethod", `{"jsonrpc":"2.0","id":1,"method":"` + strings.Repeat("x", 1<<20) + `"}`, -32601, "…"},
-		{"arrayParams", `{"jsonrpc":"2.0","id":1,"method":"GetTask","params":["T1"]}`, -32602, "object"},
-		{"noParams", `{"jsonrpc":"2.0","id":1,"method":"GetTask"}`, -32602, "id of the task"},
-		{"noParamsV0", `{"jsonrpc":"2.0","id":1,"method":"message/send"}`, -32602, "message is missing"},
-		{"wrongType", `{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":7}}`, -32602, "number"},
-		{"unknownTask", `{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"nope"}}`, -32001, "task not found"},
-		{"negativeHistory", `{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"T1","historyLength":-1}}`, -32602, "historyLength"},
-		{"negativeHistoryV0", `{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"id":"T1","historyLength":-1}}`, -32602, "historyLength"},
-		{"badState", `{"jsonrpc":"2.0","id":1,"method":"ListTasks","params":{"status":"TASK_STATE_DANCING"}}`, -32602, "DANCING"},
-		{"badPageSize", `{"jsonrpc":"2.0","id":1,"method":"ListTasks","params":{"pageSize":101}}`, -32602, "between"},
-		{"noMessage", v1Send(`{}`), -32602, "message is missing"},
-		{"noMessageID", v1Send(`{"message":{"role":"ROLE_USER","parts":[{"text":"x"}]}}`), -32602, "messageId"},
-		{"wizard", v1Send(`{"message":{"messageId":"m","role":"wizard","parts":[{"text":"x"}]}}`), -32602, "wizard"},
-		{"v0RoleInV1", v1Send(`{"message":{"messageId":"m","role":"user","parts":[{"text":"x"}]}}`), -32602, "role"},
-		{"noParts", v1Send(`{"message":{"messageId":"m","role":"ROLE_USER","parts":[]}}`), -32602, "parts is empty"},
-		{"nullPart", v1Send(`{"message":{"messageId":"m","role":"ROLE_USER","parts":[null]}}`), -32602, "parts[0]"},
-		{"emptyPart", v1Send(`{"message":{"messageId":"m","role":"ROLE_USER","parts":[{}]}}`), -32602, "exactly one"},
-		{"twoContents", v1Send(`{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"a","url":"b"}]}}`), -32602, "exactly one"},
-		{"numberText", v1Send(`{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":7}]}}`), -32602, "parts[0].text"},
-		{"badBase64", v1Send(`{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"raw":"%%"}]}}`), -32602, "params"},
-		{"pushOff", `{"jsonrpc":"2.0","id":1,"method":"GetTaskPushNotificationConfig","params":{}}`, -32003, "push notification"},
-	}
-	ts := start(t, Config{})
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			a := do(t, "POST", ts.URL, tt.body)
-			got := a.rpc(t)
-			if a.status != 200 || got.Error == nil || got.Error.Code != tt.code || !strings.Contains(got.Error.Message, tt.text) {
-				t.Fatalf("status %d, body %.300s; want code %d and %q", a.status, a.body, tt.code, tt.text)
-			}
-			if ct := a.header.Get("Content-Type"); ct != "application/json" {
-				t.Errorf("Content-Type = %q", ct)
-			}
-			if strings.Contains(a.body, "Go struct") || strings.Contains(a.body, "json:") || len(a.body) > 1024 {
-				t.Errorf("internals or too much in %.300s", a.body)
-			}
-			v0 := strings.Contains(tt.body, `"tasks/`) || strings.Contains(tt.body, `"message/`)
-			if data := string(got.Error.Data); !strings.Contains(data, `"domain":"a2a-protocol.org"`) || (data[0] == '{') != v0 {
-				t.Errorf("data = %s, want an ErrorInfo in a list, or an object in 0.3", data)
-			}
-		})
-	}
-}
-
 func TestVersionHeader(t *testing.T) {
 	ts := start(t, Config{})
 	for version, ok := range map[string]bool{
@@ -144,7 +69,8 @@ func TestVersionHeader(t *testing.T) {
 func TestContentType(t *testing.T) {
 	ts := start(t, Config{})
 	for ct, ok := range map[string]bool{
-		"": true, "application/json": true, "application/json; charset=utf-8": true, "application/a2a+json": true,
+		"": true, "application/json": true, "application/json; charset=utf-8": true, `application/json; charset="UTF-8"`: true, "application/a2a+json": true,
+		"application/json; charset=utf-16": false, "application/a2a+json;charset=latin1": false, "multipart/form-data; boundary=x": false,
 		"text/plain": false, "application/x-www-form-urlencoded": false, "garbage/;;": false,
 	} {
 		got := do(t, "POST", ts.URL, v1Hi, "Content-Type", ct).rpc(t)
@@ -161,11 +87,12 @@ func TestBodyBound(t *testing.T) {
 	ts := start(t, Config{MaxBody: 4 << 10})
 	big := v1Send(`{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"` + strings.Repeat("x", 5<<10) + `"}]}}`)
 	a := do(t, "POST", ts.URL, big)
-	if got := a.rpc(t); a.status != http.StatusRequestEntityTooLarge || got.Error == nil || !strings.Contains(got.Error.Message, "4096 bytes") {
+	if got := a.rpc(t); a.status != http.StatusRequestEntityTooLarge || got.Error == nil || got.Error.Code != -32600 || !strings.Contains(got.Error.Message, "4096 bytes") {
 		t.Errorf("JSON-RPC: %d %s", a.status, a.body)
 	}
-	if a := do(t, "POST", ts.URL+"/message:send", big); a.status != http.StatusRequestEntityTooLarge || !strings.Contains(a.body, "4096 bytes") {
-		t.Errorf("HTTP+JSON: %d %s", a.status, a.body)
+	want := refusal{-32600, http.StatusRequestEntityTooLarge, "INVALID_REQUEST", "4096 bytes"}
+	for _, path := range []string{"/message:send", "/message:stream", "/tasks/t:cancel", "/v1/message:send", "/v1/message:stream"} {
+		want.wantREST(t, do(t, "POST", ts.URL+path, big))
 	}
 }
 

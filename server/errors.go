@@ -41,7 +41,7 @@ var kinds = []kind{ //nolint:gochecknoglobals // a constant table
 	{a2a.ErrMethodNotFound, -32601, http.StatusNotImplemented, "UNIMPLEMENTED"},
 	{a2a.ErrInvalidParams, -32602, http.StatusBadRequest, "INVALID_ARGUMENT"},
 	{a2a.ErrInvalidRequest, -32600, http.StatusBadRequest, "INVALID_ARGUMENT"},
-	{a2a.ErrServerError, -32000, http.StatusInternalServerError, "INTERNAL"},
+	{a2a.ErrServerError, -32000, http.StatusServiceUnavailable, "UNAVAILABLE"},
 	internal,
 }
 
@@ -77,6 +77,9 @@ func toRPC(err error, v0 bool) *rpcError {
 	data := map[string]any{}
 	if ae, ok := errors.AsType[*a2a.Error](err); ok {
 		maps.Copy(data, ae.Details)
+		if meta := metadata(ae); meta != nil {
+			data["metadata"] = meta
+		}
 	}
 	data["reason"], data["domain"] = a2a.ErrorReason(k.err), a2a.ProtocolDomain
 	e.Data = data
@@ -109,15 +112,24 @@ func details(k kind, err error) []*errordetails.Typed {
 		if len(ae.Details) > 0 {
 			out = append(out, errordetails.NewFromStruct(ae.Details))
 		}
+		meta = metadata(ae)
 		for _, d := range ae.TypedDetails {
 			if d.TypeURL != errordetails.ErrorInfoType {
 				out = append(out, d)
-			} else if m, ok := d.Value["metadata"].(map[string]string); ok {
-				meta = m
 			}
 		}
 	}
 	return append(out, errordetails.NewErrorInfo(a2a.ErrorReason(k.err), a2a.ProtocolDomain, meta))
+}
+
+// metadata is that of the error's ErrorInfo.
+func metadata(e *a2a.Error) map[string]string {
+	for _, d := range e.TypedDetails {
+		if m, ok := d.Value["metadata"].(map[string]string); ok && d.TypeURL == errordetails.ErrorInfoType {
+			return m
+		}
+	}
+	return nil
 }
 
 // Errors that the doors make themselves. Their texts are for the caller.

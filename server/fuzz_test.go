@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 )
@@ -20,7 +21,7 @@ func FuzzJSONRPC(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	handler := newServer(f, Config{}).Handler()
+	handler := newServer(f, Config{Handler: engine(f)}).Handler()
 	f.Fuzz(func(t *testing.T, body []byte) {
 		r := httptest.NewRequest(http.MethodPost, "http://localhost/", bytes.NewReader(body))
 		w := httptest.NewRecorder()
@@ -42,8 +43,47 @@ func FuzzJSONRPC(f *testing.F) {
 			if err := json.Unmarshal([]byte(line), &res); err != nil || res.JSONRPC != "2.0" || (res.Result == nil) == (res.Error == nil) {
 				t.Fatalf("%v in %q", err, line)
 			}
-			if res.Error != nil && (strings.Contains(res.Error.Message, "json: ") || strings.Contains(res.Error.Message, "a2a.") || res.Error.Code == -32603) {
+			if res.Error != nil && (leak(res.Error.Message) != "" || res.Error.Code == -32603) {
 				t.Fatalf("for %q: %s", body, line)
+			}
+		}
+	})
+}
+
+// FuzzREST does the same for the HTTP+JSON doors: an answer is JSON or a stream
+// of it, is no failure of ours, and an error is one of the binding's or a refusal.
+func FuzzREST(f *testing.F) {
+	v1 := `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"hi"}]}}`
+	v0 := `{"message":{"messageId":"m","role":"ROLE_USER","content":[{"text":"hi"},{"file":{"fileWithUri":"x"}},{"data":{"data":{}}}]}}`
+	for _, seed := range [][2]string{
+		{"POST /message:send", v1}, {"POST /message:stream", v1}, {"POST /v1/message:send", v0}, {"POST /v1/message:stream", v0},
+		{"POST /message:send", `{"message":{"message_id":"m","role":"ROLE_USER","parts":[{"raw":"aGk"},{"data":[1e9]}]},"configuration":{"history_length":1}}`},
+		{"GET /tasks?pageSize=7&historyLength=0&includeArtifacts=true&statusTimestampAfter=2026-01-02T03:04:05Z", ""},
+		{"GET /tasks?page_token=x&status=TASK_STATE_WORKING", ""}, {"GET /tasks/T%2F1?historyLength=1", ""}, {"POST /tasks/T1:cancel", `{"metadata":{}}`},
+		{"GET /tasks/T1:subscribe", ""}, {"POST /tasks/T1/pushNotificationConfigs", `{"url":"x"}`}, {"DELETE /tasks/T1/pushNotificationConfigs/c", ""},
+		{"GET /v1/tasks?pageSize=1&lastUpdatedAfter=x", ""}, {"GET /v1/tasks/T1?historyLength=9", ""}, {"POST /v1/tasks/T1:cancel", ""},
+		{"POST /v1/tasks/T1:subscribe", ""}, {"GET /v1/card", ""}, {"GET /extendedAgentCard?A2A-Version=1.0", ""}, {"PUT /tasks", ""}, {"GET //../tasks/%00", ""},
+	} {
+		f.Add(seed[0], []byte(seed[1]))
+	}
+	handler := newServer(f, Config{Handler: engine(f)}).Handler()
+	f.Fuzz(func(t *testing.T, route string, body []byte) {
+		method, path, _ := strings.Cut(route, " ")
+		u, err := url.ParseRequestURI(path)
+		if err != nil || u.Host != "" || method == http.MethodHead || strings.Contains(u.Path, "metrics") {
+			t.Skip()
+		}
+		r := httptest.NewRequest(http.MethodPost, "http://localhost/", bytes.NewReader(body))
+		r.Method, r.URL, r.RequestURI = method, u, path
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, r)
+		out := []string{w.Body.String()}
+		if w.Header().Get("Content-Type") == "text/event-stream" {
+			out = answer{body: w.Body.String()}.sseData()
+		}
+		for _, line := range out {
+			if w.Code >= 500 && w.Code != http.StatusNotImplemented || leak(line) != "" || !json.Valid([]byte(line)) || w.Code >= 400 && !strings.Contains(line, `"error":`) {
+				t.Fatalf("%q with %q: %d %s", route, body, w.Code, line)
 			}
 		}
 	})

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,20 +12,23 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
 )
 
-// A guard stands between every binding and the handler: it refuses requests
-// that no version allows, catches panics, and lets no error text through that
-// was not written for callers.
+// A guard stands between every binding and the handler: it refuses what the card
+// does not promise, catches panics, and lets no error text through that was not
+// written for callers. Whether a request makes sense is for the handler to say.
 type guard struct {
-	next a2asrv.RequestHandler
-	log  *slog.Logger
+	next     a2asrv.RequestHandler
+	log      *slog.Logger
+	promised a2a.AgentCapabilities               // what the card says
+	extended func(baseURL string) *a2a.AgentCard // nil without an extended card
 }
 
 var _ a2asrv.RequestHandler = (*guard)(nil)
 
 // guarded is one unary call behind the guard.
-func guarded[Req, Res any](ctx context.Context, g *guard, name string, req Req, check func(Req) error, f func(context.Context, Req) (Res, error)) (res Res, err error) {
+func guarded[Req, Res any](ctx context.Context, g *guard, name string, req Req, f func(context.Context, Req) (Res, error)) (res Res, err error) {
+	defer func() { noteFailure(ctx, err) }()
 	defer g.rescue(ctx, name, &err)
-	if err := check(req); err != nil {
+	if err := g.checkExtensions(ctx); err != nil {
 		return res, err
 	}
 	nameCaller(ctx)
@@ -33,9 +37,9 @@ func guarded[Req, Res any](ctx context.Context, g *guard, name string, req Req, 
 }
 
 // guardedStream is one streaming call behind the guard.
-func guardedStream[Req any](ctx context.Context, g *guard, name string, req Req, check func(Req) error, f func(context.Context, Req) Events) Events {
+func guardedStream[Req any](ctx context.Context, g *guard, name string, req Req, f func(context.Context, Req) Events) Events {
 	return func(yield func(a2a.Event, error) bool) {
-		if err := check(req); err != nil {
+		if err := cmp.Or(g.checkExtensions(ctx), g.checkStreaming()); err != nil {
 			yield(nil, err)
 			return
 		}

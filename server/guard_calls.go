@@ -6,14 +6,14 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 )
 
-// The calls of [a2asrv.RequestHandler], each with its check.
+// The calls of [a2asrv.RequestHandler].
 
 func (g *guard) GetTask(ctx context.Context, req *a2a.GetTaskRequest) (*a2a.Task, error) {
-	return guarded(ctx, g, "GetTask", req, checkGet, g.next.GetTask)
+	return guarded(ctx, g, "GetTask", req, g.next.GetTask)
 }
 
 func (g *guard) ListTasks(ctx context.Context, req *a2a.ListTasksRequest) (*a2a.ListTasksResponse, error) {
-	res, err := guarded(ctx, g, "ListTasks", req, checkList, g.next.ListTasks)
+	res, err := guarded(ctx, g, "ListTasks", req, g.next.ListTasks)
 	if err == nil && res != nil && res.Tasks == nil {
 		out := *res
 		out.Tasks = []*a2a.Task{} // [] and not null
@@ -23,28 +23,27 @@ func (g *guard) ListTasks(ctx context.Context, req *a2a.ListTasksRequest) (*a2a.
 }
 
 func (g *guard) CancelTask(ctx context.Context, req *a2a.CancelTaskRequest) (*a2a.Task, error) {
-	return guarded(ctx, g, "CancelTask", req, func(r *a2a.CancelTaskRequest) error { return checkTaskID(r.ID) }, g.next.CancelTask)
+	return guarded(ctx, g, "CancelTask", req, g.next.CancelTask)
 }
 
 func (g *guard) SendMessage(ctx context.Context, req *a2a.SendMessageRequest) (a2a.SendMessageResult, error) {
-	return guarded(ctx, g, "SendMessage", req, checkSend, g.next.SendMessage)
+	return guarded(ctx, g, "SendMessage", req, g.next.SendMessage)
 }
 
 func (g *guard) SendStreamingMessage(ctx context.Context, req *a2a.SendMessageRequest) Events {
-	return guardedStream(ctx, g, "SendStreamingMessage", req, checkSend, g.next.SendStreamingMessage)
+	return guardedStream(ctx, g, "SendStreamingMessage", req, g.next.SendStreamingMessage)
 }
 
 func (g *guard) SubscribeToTask(ctx context.Context, req *a2a.SubscribeToTaskRequest) Events {
-	return guardedStream(ctx, g, "SubscribeToTask", req,
-		func(r *a2a.SubscribeToTaskRequest) error { return checkTaskID(r.ID) }, g.next.SubscribeToTask)
+	return guardedStream(ctx, g, "SubscribeToTask", req, g.next.SubscribeToTask)
 }
 
 func (g *guard) GetTaskPushConfig(ctx context.Context, req *a2a.GetTaskPushConfigRequest) (*a2a.PushConfig, error) {
-	return guarded(ctx, g, "GetTaskPushConfig", req, unchecked, g.next.GetTaskPushConfig)
+	return guarded(ctx, g, "GetTaskPushConfig", req, g.next.GetTaskPushConfig)
 }
 
 func (g *guard) ListTaskPushConfigs(ctx context.Context, req *a2a.ListTaskPushConfigRequest) (*a2a.ListTaskPushConfigResponse, error) {
-	res, err := guarded(ctx, g, "ListTaskPushConfigs", req, unchecked, g.next.ListTaskPushConfigs)
+	res, err := guarded(ctx, g, "ListTaskPushConfigs", req, g.next.ListTaskPushConfigs)
 	if err == nil && res == nil {
 		res = &a2a.ListTaskPushConfigResponse{}
 	}
@@ -57,11 +56,11 @@ func (g *guard) ListTaskPushConfigs(ctx context.Context, req *a2a.ListTaskPushCo
 }
 
 func (g *guard) CreateTaskPushConfig(ctx context.Context, req *a2a.PushConfig) (*a2a.PushConfig, error) {
-	return guarded(ctx, g, "CreateTaskPushConfig", req, unchecked, g.next.CreateTaskPushConfig)
+	return guarded(ctx, g, "CreateTaskPushConfig", req, g.next.CreateTaskPushConfig)
 }
 
 func (g *guard) DeleteTaskPushConfig(ctx context.Context, req *a2a.DeleteTaskPushConfigRequest) error {
-	_, err := guarded(ctx, g, "DeleteTaskPushConfig", req, unchecked,
+	_, err := guarded(ctx, g, "DeleteTaskPushConfig", req,
 		func(ctx context.Context, req *a2a.DeleteTaskPushConfigRequest) (struct{}, error) {
 			return struct{}{}, g.next.DeleteTaskPushConfig(ctx, req)
 		})
@@ -69,5 +68,5 @@ func (g *guard) DeleteTaskPushConfig(ctx context.Context, req *a2a.DeleteTaskPus
 }
 
 func (g *guard) GetExtendedAgentCard(ctx context.Context, req *a2a.GetExtendedAgentCardRequest) (*a2a.AgentCard, error) {
-	return guarded(ctx, g, "GetExtendedAgentCard", req, unchecked, g.next.GetExtendedAgentCard)
+	return guarded(ctx, g, "GetExtendedAgentCard", req, g.extendedCard)
 }

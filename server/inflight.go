@@ -53,11 +53,14 @@ func (f *inflight) draining() bool {
 	return f.empty != nil
 }
 
+// retryAfter is how many seconds somebody who came at a bad time waits.
+const retryAfter = "5"
+
 // admit lets requests in until the server drains.
 func (s *Server) admit(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !s.work.enter() {
-			w.Header().Set("Retry-After", "5")
+			w.Header().Set("Retry-After", retryAfter)
 			w.Header().Set("Connection", "close")
 			fail(w, r, http.StatusServiceUnavailable, "the runtime is shutting down; try again when it is back")
 			return

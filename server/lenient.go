@@ -91,6 +91,11 @@ func v0Part(raw json.RawMessage, where string) (json.RawMessage, error) {
 	}
 	kind := v0Kind(part)
 	part.set("kind", kind)
+	if kind != "file" {
+		if err := v0Media(part, where); err != nil {
+			return nil, err
+		}
+	}
 	switch kind {
 	case "text":
 		if !part.has("text") || part.wrongText("text") {
@@ -108,6 +113,26 @@ func v0Part(raw json.RawMessage, where string) (json.RawMessage, error) {
 		return nil, invalidParams("%s is of the unknown kind %s; text, file and data are known", where, quote(kind))
 	}
 	return json.Marshal(part)
+}
+
+// v0Media keeps the media type of a part that has no place for it.
+func v0Media(part object, where string) error {
+	media := part.first("mediaType", "mimeType")
+	if media == nil || media[0] != '"' {
+		return nil
+	}
+	meta := object{}
+	if part.has("metadata") {
+		var err error
+		if meta, err = asObject(part["metadata"], where+".metadata"); err != nil {
+			return err
+		}
+	}
+	if !meta.has(mediaKey) {
+		meta[mediaKey] = media
+	}
+	part.set("metadata", meta)
+	return nil
 }
 
 // v0Kind is the kind that a part names, or the one that its members make it.

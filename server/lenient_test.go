@@ -71,7 +71,7 @@ func TestMissingMessageIDGetsAFreshOne(t *testing.T) {
 }
 
 func TestLenient03Refusals(t *testing.T) {
-	ts := start(t, Config{})
+	ts := start(t, Config{Handler: engine(t)})
 	for message, text := range map[string]string{
 		`null`:                                   "message is missing",
 		`7`:                                      "must be an object",

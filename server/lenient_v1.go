@@ -2,7 +2,6 @@ package server
 
 import (
 	"encoding/json"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -81,50 +80,4 @@ func camelName(name string) string {
 		words[i+1] = strings.ToUpper(w[:1]) + w[1:]
 	}
 	return strings.Join(words, "")
-}
-
-// v1Message checks the parts of a 1.0 message as they were written: the SDK's
-// errors about them speak of its own types.
-func v1Message(raw json.RawMessage) (json.RawMessage, error) {
-	raw, err := camelKeys(raw)
-	if err != nil {
-		return nil, err
-	}
-	var params struct {
-		Message struct {
-			Parts []json.RawMessage `json:"parts"`
-		} `json:"message"`
-	}
-	if err := json.Unmarshal(raw, &params); err != nil {
-		return nil, paramsError(err)
-	}
-	for i, part := range params.Message.Parts {
-		if err := v1Part(part, fmt.Sprintf("params.message.parts[%d]", i)); err != nil {
-			return nil, err
-		}
-	}
-	return raw, nil
-}
-
-func v1Part(raw json.RawMessage, where string) error {
-	part, err := asObject(raw, where)
-	if err != nil {
-		return err
-	}
-	var n int
-	for _, name := range []string{"text", "raw", "url"} {
-		if part.has(name) {
-			n++
-			if part.wrongText(name) {
-				return invalidParams("%s.%s must be a string", where, name)
-			}
-		}
-	}
-	if part.has("data") {
-		n++
-	}
-	if n != 1 {
-		return invalidParams("%s must have exactly one of text, raw, url and data", where)
-	}
-	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"iter"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -148,7 +149,7 @@ func testCard(base string) *a2a.AgentCard {
 	return &a2a.AgentCard{
 		Name: "codex", Description: "d", Version: "1",
 		DefaultInputModes: []string{"text/plain"}, DefaultOutputModes: []string{"text/plain"},
-		Capabilities: a2a.AgentCapabilities{Streaming: true},
+		Capabilities: a2a.AgentCapabilities{Streaming: true, PushNotifications: true, ExtendedAgentCard: true},
 		Skills:       []a2a.AgentSkill{{ID: "s", Name: "s", Description: "s", Tags: []string{"t"}}},
 		SupportedInterfaces: []*a2a.AgentInterface{
 			{URL: base, ProtocolBinding: a2a.TransportProtocolJSONRPC, ProtocolVersion: a2a.Version},
@@ -166,6 +167,9 @@ func newServer(t testing.TB, cfg Config) *Server {
 	}
 	if cfg.Card == nil {
 		cfg.Card = testCard
+	}
+	if cfg.ExtendedCard == nil {
+		cfg.ExtendedCard = testCard
 	}
 	s, err := New(cfg)
 	if err != nil {
@@ -220,7 +224,17 @@ func do(t testing.TB, method, url, body string, header ...string) answer {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if word := leak(string(b)); word != "" {
+		t.Errorf("%s %s: the answer to %.200q speaks of %q: %.500s", method, url, body, word, b)
+	}
 	return answer{res.StatusCode, res.Header, string(b)}
+}
+
+// leak returns what an answer has of our insides: no answer may, whatever was
+// sent.
+func leak(answer string) string {
+	return regexp.MustCompile(`goroutine|\.go:|json: |interface \{|map\[string|a2a-go|a2a\.|github\.com|Go (value|struct)|runtime error|` +
+		`invalid character|unmarshal|strconv|proto:|protojson|http: |unexpected EOF|base64 data|nil pointer`).FindString(answer)
 }
 
 // rpcAnswer is what a test looks at in a JSON-RPC response.
@@ -253,4 +267,19 @@ func (a answer) sseData() []string {
 		}
 	}
 	return out
+}
+
+// An unavailable handler takes no messages.
+type unavailable struct{ *fakeHandler }
+
+func (unavailable) SendMessage(context.Context, *a2a.SendMessageRequest) (a2a.SendMessageResult, error) {
+	return nil, errBusy()
+}
+
+func (unavailable) SendStreamingMessage(context.Context, *a2a.SendMessageRequest) iter.Seq2[a2a.Event, error] {
+	return failed(errBusy())
+}
+
+func errBusy() error {
+	return a2a.NewError(a2a.ErrServerError, "too many messages wait; send this one again later")
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"iter"
+	"strings"
+	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 )
@@ -16,6 +18,7 @@ type Events = iter.Seq2[a2a.Event, error]
 type method struct {
 	unary  func(ctx context.Context, params json.RawMessage) (any, error)
 	stream func(ctx context.Context, params json.RawMessage) Events
+	push   bool // it is about push notifications
 	// frame gives an event of stream the shape that it has on the wire.
 	frame func(a2a.Event) (any, error)
 }
@@ -23,20 +26,20 @@ type method struct {
 // v1Methods are the methods of A2A 1.0.
 func v1Methods(g *guard) map[string]method {
 	return map[string]method{
-		"SendMessage": {unary: call(v1Message, func(ctx context.Context, req *a2a.SendMessageRequest) (any, error) {
+		"SendMessage": {unary: unary(v1Message(rpcNames()), func(ctx context.Context, req *a2a.SendMessageRequest) (any, error) {
 			result, err := g.SendMessage(ctx, req)
 			return a2a.StreamResponse{Event: result}, err
 		})},
-		"SendStreamingMessage":             streaming(v1Message, g.SendStreamingMessage),
+		"SendStreamingMessage":             streaming(v1Message(rpcNames()), g.SendStreamingMessage),
 		"SubscribeToTask":                  streaming(camelKeys, g.SubscribeToTask),
-		"GetTask":                          {unary: call(camelKeys, g.GetTask)},
-		"ListTasks":                        {unary: call(camelKeys, g.ListTasks)},
-		"CancelTask":                       {unary: call(camelKeys, g.CancelTask)},
-		"GetExtendedAgentCard":             {unary: call(camelKeys, g.GetExtendedAgentCard)},
-		"CreateTaskPushNotificationConfig": {unary: call(camelKeys, g.CreateTaskPushConfig)},
-		"GetTaskPushNotificationConfig":    {unary: call(camelKeys, g.GetTaskPushConfig)},
-		"ListTaskPushNotificationConfigs":  {unary: call(camelKeys, g.ListTaskPushConfigs)},
-		"DeleteTaskPushNotificationConfig": {unary: call(camelKeys, func(ctx context.Context, req *a2a.DeleteTaskPushConfigRequest) (struct{}, error) {
+		"GetTask":                          {unary: unary(camelKeys, g.GetTask)},
+		"ListTasks":                        {unary: unary(camelKeys, g.ListTasks)},
+		"CancelTask":                       {unary: unary(camelKeys, g.CancelTask)},
+		"GetExtendedAgentCard":             {unary: unary(camelKeys, g.GetExtendedAgentCard)},
+		"CreateTaskPushNotificationConfig": {push: true, unary: unary(camelKeys, g.CreateTaskPushConfig)},
+		"GetTaskPushNotificationConfig":    {push: true, unary: unary(camelKeys, g.GetTaskPushConfig)},
+		"ListTaskPushNotificationConfigs":  {push: true, unary: unary(camelKeys, g.ListTaskPushConfigs)},
+		"DeleteTaskPushNotificationConfig": {push: true, unary: unary(camelKeys, func(ctx context.Context, req *a2a.DeleteTaskPushConfigRequest) (struct{}, error) {
 			return struct{}{}, g.DeleteTaskPushConfig(ctx, req)
 		})},
 	}
@@ -45,8 +48,8 @@ func v1Methods(g *guard) map[string]method {
 // A normalizer brings lenient params into the form that the SDK's types accept.
 type normalizer func(json.RawMessage) (json.RawMessage, error)
 
-// call makes a unary method of f.
-func call[Req, Res any](normal normalizer, f func(context.Context, *Req) (Res, error)) func(context.Context, json.RawMessage) (any, error) {
+// unary makes a unary method of f.
+func unary[Req, Res any](normal normalizer, f func(context.Context, *Req) (Res, error)) func(context.Context, json.RawMessage) (any, error) {
 	return func(ctx context.Context, raw json.RawMessage) (any, error) {
 		req, err := decode[Req](normal, raw)
 		if err != nil {
@@ -91,7 +94,11 @@ func decode[T any](normal normalizer, raw json.RawMessage) (*T, error) {
 // which speak of our types.
 func paramsError(err error) error {
 	if te, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && te.Field != "" {
-		return invalidParams("params: a %s does not belong at %s", te.Value, quote(te.Field))
+		what, _, _ := strings.Cut(te.Value, " ") // a number comes with its digits, however many
+		return invalidParams("a %s does not belong at %s, or is too large for it", what, quote(te.Field))
+	}
+	if _, ok := errors.AsType[*time.ParseError](err); ok {
+		return invalidParams("a timestamp is not of the form 2006-01-02T15:04:05Z")
 	}
 	return invalidParams("params do not have the shape that this method takes")
 }

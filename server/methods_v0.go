@@ -18,19 +18,19 @@ func v0Methods(g *guard, reply func(*a2a.Task) *a2a.Message) map[string]method {
 		"tasks/resubscribe": v0Streaming(asIs, func(p *legacy.TaskIDParams) (*a2a.SubscribeToTaskRequest, error) {
 			return a2av0.ToV1SubscribeToTaskRequest(p), nil
 		}, g.SubscribeToTask),
-		"tasks/get":                        {unary: v0Call(a2av0.ToV1GetTaskRequest, g.GetTask, a2av0.FromV1Task)},
-		"tasks/cancel":                     {unary: v0Call(a2av0.ToV1CancelTaskRequest, g.CancelTask, a2av0.FromV1Task)},
-		"tasks/pushNotificationConfig/set": {unary: v0Call(a2av0.ToV1PushConfig, g.CreateTaskPushConfig, a2av0.FromV1PushConfig)},
-		"tasks/pushNotificationConfig/get": {unary: v0Call(a2av0.ToV1GetTaskPushConfigRequest, g.GetTaskPushConfig, a2av0.FromV1PushConfig)},
-		"tasks/pushNotificationConfig/list": {unary: v0Call(a2av0.ToV1ListTaskPushConfigRequest, g.ListTaskPushConfigs,
+		"tasks/get":                        {unary: v0Call(a2av0.ToV1GetTaskRequest, g.GetTask, v0Task)},
+		"tasks/cancel":                     {unary: v0Call(a2av0.ToV1CancelTaskRequest, g.CancelTask, v0Task)},
+		"tasks/pushNotificationConfig/set": {push: true, unary: v0Call(a2av0.ToV1PushConfig, g.CreateTaskPushConfig, a2av0.FromV1PushConfig)},
+		"tasks/pushNotificationConfig/get": {push: true, unary: v0Call(a2av0.ToV1GetTaskPushConfigRequest, g.GetTaskPushConfig, a2av0.FromV1PushConfig)},
+		"tasks/pushNotificationConfig/list": {push: true, unary: v0Call(a2av0.ToV1ListTaskPushConfigRequest, g.ListTaskPushConfigs,
 			func(l *a2a.ListTaskPushConfigResponse) []*legacy.TaskPushConfig {
 				return append([]*legacy.TaskPushConfig{}, a2av0.FromV1PushConfigs(l.Configs)...) // [] and not null
 			})},
-		"tasks/pushNotificationConfig/delete": {unary: v0Call(a2av0.ToV1DeleteTaskPushConfigRequest,
+		"tasks/pushNotificationConfig/delete": {push: true, unary: v0Call(a2av0.ToV1DeleteTaskPushConfigRequest,
 			func(ctx context.Context, req *a2a.DeleteTaskPushConfigRequest) (struct{}, error) {
 				return struct{}{}, g.DeleteTaskPushConfig(ctx, req)
 			}, func(struct{}) json.RawMessage { return null })},
-		"agent/getAuthenticatedExtendedCard": {unary: call(asIs,
+		"agent/getAuthenticatedExtendedCard": {unary: unary(asIs,
 			func(ctx context.Context, req *a2a.GetExtendedAgentCardRequest) (json.RawMessage, error) {
 				card, err := g.GetExtendedAgentCard(ctx, req)
 				if err != nil {
@@ -45,7 +45,7 @@ func asIs(raw json.RawMessage) (json.RawMessage, error) { return raw, nil }
 
 // v0Call makes a unary method of f with the conversions around it.
 func v0Call[P, Req, Res, Out any](in func(*P) *Req, f func(context.Context, *Req) (Res, error), out func(Res) Out) func(context.Context, json.RawMessage) (any, error) {
-	return call(asIs, func(ctx context.Context, p *P) (any, error) {
+	return unary(asIs, func(ctx context.Context, p *P) (any, error) {
 		result, err := f(ctx, in(p))
 		if err != nil {
 			return nil, err
@@ -59,8 +59,16 @@ func v0Request(p *legacy.MessageSendParams) (*a2a.SendMessageRequest, error) {
 	if err != nil {
 		return nil, paramsError(err)
 	}
+	mediaFromV0(req.Message)
 	return req, nil
 }
+
+func v0Task(t *a2a.Task) *legacy.Task {
+	out, _ := mediaToV0(t).(*a2a.Task)
+	return a2av0.FromV1Task(out)
+}
+
+func v0Event(e a2a.Event) (any, error) { return a2av0.FromV1Event(mediaToV0(e)) }
 
 func v0Streaming[P, Req any](normal normalizer, in func(*P) (*Req, error), f func(context.Context, *Req) Events) method {
 	return method{
@@ -75,13 +83,13 @@ func v0Streaming[P, Req any](normal normalizer, in func(*P) (*Req, error), f fun
 			}
 			return f(ctx, req)
 		},
-		frame: func(e a2a.Event) (any, error) { return a2av0.FromV1Event(e) },
+		frame: v0Event,
 	}
 }
 
 // v0Send is message/send. Blocking is the default of 0.3.
 func v0Send(g *guard, reply func(*a2a.Task) *a2a.Message) func(context.Context, json.RawMessage) (any, error) {
-	return call(v0Message, func(ctx context.Context, p *legacy.MessageSendParams) (any, error) {
+	return unary(v0Message, func(ctx context.Context, p *legacy.MessageSendParams) (any, error) {
 		req, err := v0Request(p)
 		if err != nil {
 			return nil, err
@@ -93,9 +101,9 @@ func v0Send(g *guard, reply func(*a2a.Task) *a2a.Message) func(context.Context, 
 		blocking := req.Config == nil || !req.Config.ReturnImmediately
 		if task, ok := result.(*a2a.Task); ok && blocking && reply != nil {
 			if m := reply(task); m != nil {
-				return a2av0.FromV1Message(m), nil
+				return v0Event(m)
 			}
 		}
-		return a2av0.FromV1Event(result)
+		return v0Event(result)
 	})
 }

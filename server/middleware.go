@@ -19,6 +19,7 @@ type ctxKey int
 const (
 	keyRequestID ctxKey = iota
 	keyAuthenticated
+	keyCall
 )
 
 // requestID returns the id under which the log speaks of the request.

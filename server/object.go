@@ -45,12 +45,19 @@ func (o object) set(name string, v any) {
 	o[name] = raw
 }
 
+// first returns the first of the named members that is there.
+func (o object) first(names ...string) json.RawMessage {
+	for _, n := range names {
+		if o.has(n) {
+			return o[n]
+		}
+	}
+	return nil
+}
+
 // copyFirst sets name to the first of the named members that from has.
 func (o object) copyFirst(name string, from object, names ...string) {
-	for _, n := range names {
-		if from.has(n) {
-			o[name] = from[n]
-			return
-		}
+	if v := from.first(names...); v != nil {
+		o[name] = v
 	}
 }

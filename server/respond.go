@@ -22,11 +22,15 @@ func fail(w http.ResponseWriter, r *http.Request, status int, text string) {
 // writeJSON answers with v. The body is made before the status is written, so
 // that a value that cannot be encoded is a clean 500.
 func writeJSON(w http.ResponseWriter, status int, v any) {
+	writeAs(w, "application/json", status, v)
+}
+
+func writeAs(w http.ResponseWriter, media string, status int, v any) {
 	body, err := encode(v)
 	if err != nil {
 		status, body = http.StatusInternalServerError, []byte(`{"error":"internal error"}`+"\n")
 	}
-	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Type", media)
 	w.WriteHeader(status)
 	_, _ = w.Write(body) //nolint:gosec // JSON, and said to be; the reader is gone, or the log says so
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/a2aproject/a2a-go/v2/a2acompat/a2av0"
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
 	"github.com/go-chi/chi/v5"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -38,42 +37,11 @@ func (s *Server) routes() http.Handler {
 		r.Post("/", s.jsonrpc)
 		r.Post("/a2a", s.jsonrpc)
 		s.restRoutes(r)
+		s.restRoutesV0(r)
 	})
 	r.NotFound(s.notFound)
 	r.MethodNotAllowed(s.methodNotAllowed(r))
 	return r
-}
-
-// restRoutes mounts the HTTP+JSON bindings: that of 1.0 at the paths of the
-// specification, that of 0.3 under /v1.
-func (s *Server) restRoutes(r chi.Router) {
-	r.Post("/message:send", s.restSend)
-	r.Post("/message:stream", s.restSendStream)
-	r.Post("/tasks/{task}:subscribe", s.restSubscribe)
-	r.Get("/tasks/{task}:subscribe", s.restSubscribe)
-
-	opts := s.transportOptions()
-	v1 := s.rest(a2asrv.NewRESTHandler(s.guard, opts...))
-	r.Get("/tasks", v1)
-	r.Get("/tasks/{task}", v1)
-	r.Post("/tasks/{task}:cancel", v1)
-	r.Post("/tasks/{task}/pushNotificationConfigs", v1)
-	r.Get("/tasks/{task}/pushNotificationConfigs", v1)
-	r.Get("/tasks/{task}/pushNotificationConfigs/{config}", v1)
-	r.Delete("/tasks/{task}/pushNotificationConfigs/{config}", v1)
-	r.Get("/extendedAgentCard", v1)
-
-	v0 := s.rest(a2av0.NewRESTHandler(s.guard, opts...))
-	r.Post("/v1/message:send", v0)
-	r.Post("/v1/message:stream", v0)
-	r.Get("/v1/tasks", v0)
-	r.Get("/v1/tasks/{task}", v0)
-	r.Post("/v1/tasks/{task}", v0)
-	r.Post("/v1/tasks/{task}/pushNotificationConfigs", v0)
-	r.Get("/v1/tasks/{task}/pushNotificationConfigs", v0)
-	r.Get("/v1/tasks/{task}/pushNotificationConfigs/{config}", v0)
-	r.Delete("/v1/tasks/{task}/pushNotificationConfigs/{config}", v0)
-	r.Get("/v1/card", v0)
 }
 
 func both(r chi.Router, path string, h http.HandlerFunc) {

@@ -19,8 +19,14 @@ import (
 type Config struct {
 	Handler a2asrv.RequestHandler
 	// Card makes the agent card for a server that is reached at baseURL, which
-	// has no slash at its end. It is called for each request of the card.
+	// has no slash at its end. It is called for each request of the card. What its
+	// capabilities promise, and the extensions it requires, are held to; they must
+	// be the same each time.
 	Card func(baseURL string) *a2a.AgentCard
+	// ExtendedCard makes the card that is shown to callers who have shown the
+	// token, or to all where none is set. Nil means that there is none. Callers of
+	// 1.0 get it only if Card says so in its capabilities.
+	ExtendedCard func(baseURL string) *a2a.AgentCard
 	// PublicURL is where callers reach this server; empty means what the Host
 	// header of the request says.
 	PublicURL string
@@ -48,7 +54,7 @@ type Config struct {
 	MaxBody       int64         // 0 means 16 MiB
 	BodyTimeout   time.Duration // for reading a request body; 0 means one minute
 	WriteTimeout  time.Duration // for each write of a response; 0 means 10 s
-	KeepAlive     time.Duration // between comments on a silent stream; 0 means 15 s
+	KeepAlive     time.Duration // between comments on a silent stream; 0 means 4 s: a client of the Python SDK gives up after 5
 	ShutdownGrace time.Duration // what open requests get to end by themselves; 0 means 8 s
 
 	Logger *slog.Logger // nil discards
@@ -81,7 +87,8 @@ func New(cfg Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{cfg: cfg, log: cfg.Logger, metrics: cfg.Metrics, doors: doors, started: time.Now().UTC()}
-	s.guard = &guard{next: cfg.Handler, log: cfg.Logger}
+	s.guard = &guard{next: cfg.Handler, log: cfg.Logger, extended: cfg.ExtendedCard}
+	s.guard.promised = cfg.Card("http://localhost").Capabilities
 	s.v1 = v1Methods(s.guard)
 	s.v0 = v0Methods(s.guard, s.reply())
 	s.handler = s.routes()
@@ -116,7 +123,7 @@ func (c *Config) setDefaults() {
 	}
 	orDuration(&c.BodyTimeout, time.Minute)
 	orDuration(&c.WriteTimeout, 10*time.Second)
-	orDuration(&c.KeepAlive, 15*time.Second)
+	orDuration(&c.KeepAlive, 4*time.Second)
 	orDuration(&c.ShutdownGrace, 8*time.Second)
 }
 

@@ -1,0 +1,56 @@
+package server
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+)
+
+// An instant runner answers every job before Submit returns, but for those that
+// are told to wait: they wait to be canceled.
+type instant struct {
+	mu      sync.Mutex // guards waiting
+	waiting map[string]executor.Observer
+}
+
+func (r *instant) Submit(job executor.Job, observe executor.Observer) (int, error) {
+	observe(executor.Started{ThreadID: "thread", TurnID: "turn"})
+	if len(job.Input) > 0 && strings.HasPrefix(job.Input[0].Text, "wait") {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.waiting[job.ID] = observe
+		return 0, nil
+	}
+	observe(executor.Ended{Outcome: executor.Completed, Messages: []executor.AgentMessage{{ItemID: "m", Text: "done"}}})
+	return 0, nil
+}
+
+func (r *instant) Cancel(_ context.Context, id string) error {
+	r.mu.Lock()
+	observe := r.waiting[id]
+	delete(r.waiting, id)
+	r.mu.Unlock()
+	if observe != nil {
+		observe(executor.Ended{Outcome: executor.Canceled})
+	}
+	return nil
+}
+
+// engine is the real thing behind the doors, for tests of what both refuse.
+func engine(t testing.TB) *tasks.Engine {
+	t.Helper()
+	e, err := tasks.New(tasks.Config{Runner: &instant{waiting: map[string]executor.Observer{}}, Journal: tasks.NewMemory(tasks.Retention{Tasks: 1000})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel() // what a test leaves waiting is not waited for
+		_ = e.Close(ctx)
+	})
+	return e
+}

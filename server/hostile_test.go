@@ -1,0 +1,160 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// A refusal is what a hostile request gets, in the terms of both bindings.
+type refusal struct {
+	code, status int
+	reason, text string
+}
+
+func badParams(text string) refusal  { return refusal{-32602, 400, "INVALID_PARAMS", text} }
+func badRequest(text string) refusal { return refusal{-32600, 400, "INVALID_REQUEST", text} }
+func badJSON(text string) refusal    { return refusal{-32700, 400, "PARSE_ERROR", text} }
+func noTask(text string) refusal     { return refusal{-32001, 404, "TASK_NOT_FOUND", text} }
+func noMethod(text string) refusal   { return refusal{-32601, 501, "METHOD_NOT_FOUND", text} }
+
+// wantRPC checks a JSON-RPC answer, which is 200 whatever it says.
+func (want refusal) wantRPC(t testing.TB, a answer, v0 bool) {
+	t.Helper()
+	got := a.rpc(t)
+	if a.status != 200 || got.Error == nil || got.Error.Code != want.code || !strings.Contains(got.Error.Message, want.text) {
+		t.Fatalf("status %d, body %.400s; want %+v", a.status, a.body, want)
+	}
+	if ct := a.header.Get("Content-Type"); ct != "application/json" || len(a.body) > 1024 {
+		t.Errorf("%s: %d bytes", ct, len(a.body))
+	}
+	data := string(got.Error.Data)
+	if !strings.Contains(data, `"domain":"a2a-protocol.org"`) || !strings.Contains(data, `"reason":"`+want.reason+`"`) || (data[0] == '{') != v0 {
+		t.Errorf("data = %s, want an ErrorInfo in a list, or an object in 0.3", data)
+	}
+}
+
+// wantREST checks an answer by AIP-193.
+func (want refusal) wantREST(t testing.TB, a answer) {
+	t.Helper()
+	var got restError
+	if err := json.Unmarshal([]byte(a.body), &got); err != nil {
+		t.Fatalf("%d %s", a.status, a.body)
+	}
+	if a.status != want.status || got.Error.Code != want.status || got.Error.Status == "" || !strings.Contains(got.Error.Message, want.text) ||
+		!strings.Contains(a.body, `"reason":"`+want.reason+`"`) || !strings.Contains(a.body, `"domain":"a2a-protocol.org"`) {
+		t.Errorf("status %d, body %.400s; want %+v", a.status, a.body, want)
+	}
+	if ct := a.header.Get("Content-Type"); ct != "application/json" || len(a.body) > 1024 {
+		t.Errorf("%s: %d bytes", ct, len(a.body))
+	}
+}
+
+func nested(n int, open, inner, shut string) string {
+	return strings.Repeat(open, n) + inner + strings.Repeat(shut, n)
+}
+
+// TestHostileEnvelopes: what cannot be read as a call.
+func TestHostileEnvelopes(t *testing.T) {
+	rpc := func(member string) string { return `{"jsonrpc":"2.0","id":1,` + member + `}` }
+	tests := []struct {
+		name, body string
+		want       refusal
+	}{
+		{"empty", "", badJSON("empty")},
+		{"blank", " \n", badJSON("empty")},
+		{"malformed", `{"jsonrpc":`, badJSON("well-formed")},
+		{"trailing", v1Hi + "x", badJSON("well-formed")},
+		{"two", v1Hi + v1Hi, badJSON("well-formed")},
+		{"byteOrderMark", "\ufeff" + v1Hi, badJSON("well-formed")},
+		{"utf16", "{\x00}\x00", badJSON("well-formed")},
+		{"notANumber", rpc(`"method":"GetTask","params":{"id":NaN}`), badJSON("well-formed")},
+		{"batch", "[" + v1Hi + "]", badRequest("batches")},
+		{"emptyBatch", "[]", badRequest("batches")},
+		{"string", `"x"`, badRequest("object")},
+		{"number", `1e400`, badRequest("object")},
+		{"null", `null`, badRequest("object")},
+		{"nestedOpen", strings.Repeat("[", 10_000), badJSON("well-formed")},
+		{"nestedClosed", nested(10_000, "[", "", "]"), badRequest("batches")},
+		{"nestedParams", rpc(`"method":"GetTask","params":` + nested(10_000, "[", "1", "]")), badJSON("well-formed")},
+		{"nestedObjects", v1Send(nested(9_000, `{"a_b":`, "1", "}")), badParams("message is missing")},
+		{"nestedArrays", v1Send(`{"message_x":` + nested(9_000, "[", "1", "]") + `}`), badParams("message is missing")},
+		{"nestedParts", v1Send(`{"message":{"messageId":"m","role":"ROLE_USER","parts":` + nested(9_000, "[", "1", "]") + `}}`), badParams("parts[0] must be an object")},
+		{"nestedPartsV0", v0Send1(`{"parts":` + nested(9_000, "[", "1", "]") + `}`), badParams("parts[0] must be an object")},
+		{"noVersion", `{"id":1,"method":"GetTask"}`, badRequest("jsonrpc")},
+		{"wrongVersion", `{"jsonrpc":"1.0","id":1,"method":"GetTask"}`, badRequest("jsonrpc")},
+		{"numberVersion", `{"jsonrpc":2.0,"id":1,"method":"GetTask"}`, badRequest("jsonrpc")},
+		{"notification", `{"jsonrpc":"2.0","method":"GetTask"}`, badRequest("notifications")},
+		{"objectID", `{"jsonrpc":"2.0","id":{},"method":"GetTask"}`, badRequest("id must be")},
+		{"arrayID", `{"jsonrpc":"2.0","id":[1],"method":"GetTask"}`, badRequest("id must be")},
+		{"trueID", `{"jsonrpc":"2.0","id":true,"method":"GetTask"}`, badRequest("id must be")},
+		{"falseID", `{"jsonrpc":"2.0","id":false,"method":"GetTask"}`, badRequest("id must be")},
+		{"noMethod", `{"jsonrpc":"2.0","id":1}`, badRequest("method is missing")},
+		{"emptyMethod", rpc(`"method":""`), badRequest("empty")},
+		{"numberMethod", rpc(`"method":7`), noMethod("string")},
+		{"objectMethod", rpc(`"method":{}`), noMethod("string")},
+		{"unknownMethod", rpc(`"method":"Dance"`), noMethod(`"Dance"`)},
+		{"unknownMethodV0", rpc(`"method":"tasks/list"`), noMethod(`"tasks/list"`)},
+		{"otherCase", rpc(`"method":"getTask"`), noMethod(`"getTask"`)},
+		{"longMethod", rpc(`"method":"` + strings.Repeat("x", 1<<20) + `"`), noMethod("…")},
+		{"controlsInMethod", rpc(`"method":"\u0000\u001b[2J"`), noMethod(`\x00`)},
+		{"arrayParams", rpc(`"method":"GetTask","params":["T1"]`), badParams("object")},
+		{"stringParams", rpc(`"method":"GetTask","params":"T1"`), badParams("object")},
+		{"numberParams", rpc(`"method":"tasks/get","params":-0`), badParams("object")},
+	}
+	ts := start(t, Config{Handler: engine(t)})
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.want.wantRPC(t, do(t, "POST", ts.URL, tt.body), strings.Contains(tt.body, `"tasks/`) || strings.Contains(tt.body, `"message/`))
+		})
+	}
+}
+
+// TestHostileCalls: calls whose params make no sense, by every method that takes
+// them.
+func TestHostileCalls(t *testing.T) {
+	ts := start(t, Config{Handler: engine(t)})
+	tests := []struct {
+		methods, params string
+		want            refusal
+	}{
+		{"GetTask CancelTask SubscribeToTask tasks/get tasks/cancel", `{}`, badParams("id of the task")},
+		{"GetTask CancelTask SubscribeToTask tasks/get tasks/cancel", `{"id":""}`, badParams("id of the task")},
+		{"GetTask CancelTask SubscribeToTask tasks/get tasks/cancel", `{"id":null}`, badParams("id of the task")},
+		{"GetTask CancelTask SubscribeToTask tasks/get tasks/cancel", `{"id":7}`, badParams("number")},
+		{"GetTask CancelTask SubscribeToTask tasks/get tasks/cancel", `{"id":["x"]}`, badParams("array")},
+		{"GetTask CancelTask SubscribeToTask tasks/get tasks/cancel", `{"id":{"a":1}}`, badParams("object")},
+		{"GetTask CancelTask SubscribeToTask tasks/get tasks/cancel", `{"id":"nope"}`, noTask("nope")},
+		{"GetTask CancelTask SubscribeToTask tasks/get tasks/cancel", `{"id":"` + strings.Repeat("x", 100_000) + `"}`, noTask("there is no task")},
+		{"GetTask CancelTask SubscribeToTask tasks/get tasks/cancel", `{"id":"../../etc/passwd"}`, noTask("there is no task")},
+		{"GetTask tasks/get", `{"id":"nope","historyLength":-1}`, badParams("historyLength")},
+		{"GetTask tasks/get", `{"id":"nope","historyLength":-9223372036854775808}`, badParams("historyLength")},
+		{"GetTask tasks/get", `{"id":"nope","historyLength":1e400}`, badParams("historyLength")},
+		{"GetTask tasks/get", `{"id":"nope","historyLength":1.5}`, badParams("historyLength")},
+		{"GetTask tasks/get", `{"id":"nope","historyLength":99999999999999999999}`, badParams("historyLength")},
+		{"GetTask tasks/get", `{"id":"nope","historyLength":"two"}`, badParams("string")},
+		{"ListTasks", `{"historyLength":-1}`, badParams("historyLength")},
+		{"ListTasks", `{"status":"TASK_STATE_DANCING"}`, badParams("DANCING")},
+		{"ListTasks", `{"status":5}`, badParams("number")},
+		{"ListTasks", `{"pageSize":101}`, badParams("between")},
+		{"ListTasks", `{"pageSize":-1}`, badParams("between")},
+		{"ListTasks", `{"pageSize":99999999999999999999}`, badParams("pageSize")},
+		{"ListTasks", `{"pageToken":"%"}`, badParams("pageToken")},
+		{"ListTasks", `{"pageToken":"` + strings.Repeat("eA", 9000) + `"}`, badParams("pageToken")},
+		{"ListTasks", `{"statusTimestampAfter":"yesterday"}`, badParams("timestamp")},
+		{"ListTasks", `{"statusTimestampAfter":-1}`, badParams("")},
+		{"ListTasks", `{"includeArtifacts":"yes"}`, badParams("includeArtifacts")},
+		{"CreateTaskPushNotificationConfig GetTaskPushNotificationConfig ListTaskPushNotificationConfigs DeleteTaskPushNotificationConfig", `{}`,
+			refusal{-32003, 400, "PUSH_NOTIFICATION_NOT_SUPPORTED", "push notification"}},
+		{"tasks/pushNotificationConfig/set tasks/pushNotificationConfig/get tasks/pushNotificationConfig/list tasks/pushNotificationConfig/delete", `{"id":"nope"}`,
+			refusal{-32003, 400, "PUSH_NOTIFICATION_NOT_SUPPORTED", "push notification"}},
+	}
+	for _, tt := range tests {
+		for method := range strings.FieldsSeq(tt.methods) {
+			t.Run(fmt.Sprintf("%s/%.60s", method, tt.params), func(t *testing.T) {
+				tt.want.wantRPC(t, do(t, "POST", ts.URL, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`, method, tt.params)), strings.Contains(method, "/"))
+			})
+		}
+	}
+}
