@@ -31,6 +31,7 @@ var allowed = map[string][]string{
 	"internal/fakemodel/modeltest": {"internal/fakemodel"},
 	"internal/fakecodex":           {},
 	"internal/progtest":            {"internal/codextest"},
+	"internal/tcksut":              {"adapter", "appserver", "executor", "server", "tasks"},
 	"internal/archtest":            {},
 	"e2e":                          {},
 	"bench":                        {},

@@ -1,0 +1,39 @@
+// Command tcksut is the system under test for the conformance suite of A2A
+// (a2aproject/a2a-tck): the runtime's own server and task engine over a runner
+// that plays the suite's scripts instead of codex. A script is chosen by the
+// prefix of a message's id, as the suite wants it; see [scriptFor].
+//
+// # The 1.0 suite (branch 1.0-dev)
+//
+// One run for each line; the suite's --sut-host is http://127.0.0.1:9999.
+//
+//	go run ./internal/tcksut --addr 127.0.0.1:9999
+//	go run ./internal/tcksut --addr 127.0.0.1:9999 --required-extension urn:a2a:tck:required-extension
+//	go run ./internal/tcksut --addr 127.0.0.1:9999 --no-streaming
+//
+//	./run_tck.py --sut-host http://127.0.0.1:9999 --transport jsonrpc,http_json
+//
+// The first is the run that counts; the other two are for CORE-CAP-004 and
+// CORE-CAP-002. The card is that of 1.0 alone (--card v1, the default): the suite
+// refuses the additional members of the union form.
+//
+// # The 0.3 suite (branch 0.3.x)
+//
+//	go run ./internal/tcksut --addr 0.0.0.0:9999 --card union --public-url http://0.0.0.0:9999
+//
+//	./run_tck.py --sut-url http://localhost:9999 --category mandatory --transports jsonrpc
+//	./run_tck.py --sut-url http://localhost:9999 --category capabilities --transports jsonrpc
+//
+// The suite refuses a card with the URL of a private network or of loopback in
+// it, and a --sut-url without TLS that is not localhost. With another
+// TCK_STREAMING_TIMEOUT than 2 s, --hold is twice that.
+//
+// # What differs from the product
+//
+// The suite sends many messages under one id; the product takes that for one
+// message that is sent again, so the system under test forgets ids. Its card names
+// other skills. All else is the product's: docs/conformance.md maps each
+// requirement of both suites to a test of ours.
+//
+// The runner and its goroutines are owned by the [sut], which waits for them.
+package main
