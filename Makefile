@@ -1,10 +1,11 @@
 # make run and make test are the two that matter; make help lists the rest.
 export CGO_ENABLED ?= 0
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+BENCH   ?= latest
 LDFLAGS := -s -w -X main.version=$(VERSION)
 TOOL    := go tool -modfile=tools/go.mod
 
-.PHONY: help build codex run test lint bench fuzz clean
+.PHONY: help build codex run test interop lint bench fuzz clean
 
 help: ## what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,12 +25,18 @@ test: codex lint ## everything: formatting, vet, lint, unit tests with -race, en
 lint: ## gofmt, go vet, golangci-lint
 	@scripts/lint.sh
 
-bench: build codex ## our turn against the bare app-server, interleaved in one run
-	go test -run '^$$' -bench . -benchtime 1x -timeout 30m ./bench
+interop: build codex ## the official JavaScript and Python SDKs against the built program
+	@scripts/interop.sh
+
+bench: codex ## what it costs, into bench/results/$(BENCH).txt and its tables
+	go test -run '^$$' -bench . -benchtime 1x -timeout 30m ./bench > bench/results/$(BENCH).tmp || { cat bench/results/$(BENCH).tmp; exit 1; }
+	mv bench/results/$(BENCH).tmp bench/results/$(BENCH).txt
+	go test -run Table ./bench -v -args -results results/$(BENCH).txt $(if $(filter published,$(BENCH)),-update)
 
 fuzz: ## each fuzz target for a short while
 	go test -run '^$$' -fuzz FuzzLines -fuzztime 20s ./appserver
 	go test -run '^$$' -fuzz FuzzJSONRPC -fuzztime 20s ./server
+	go test -run '^$$' -fuzz FuzzREST -fuzztime 20s ./server
 
 clean: ## what was built, and the installed codex
 	rm -rf bin .tools
