@@ -2,6 +2,7 @@ package bench
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -22,6 +23,7 @@ type bare struct {
 	b      *testing.B
 	in     io.Writer
 	out    *bufio.Reader
+	dir    string // where its threads work
 	nextID int
 	thread string
 }
@@ -45,17 +47,30 @@ func newBare(b *testing.B, start adapter.Launch) *bare {
 		_ = in.Close()
 		_ = cmd.Wait()
 	})
-	d := &bare{b: b, in: in, out: bufio.NewReaderSize(out, 1<<20)}
+	d := &bare{b: b, in: in, out: bufio.NewReaderSize(out, 1<<20), dir: start.WorkDir}
 	d.call("initialize", map[string]any{
-		"clientInfo": map[string]any{"name": "bench", "version": "1"}, "capabilities": map[string]any{"experimentalApi": true},
+		"clientInfo":   map[string]any{"name": "bench", "version": "1"},
+		"capabilities": map[string]any{"experimentalApi": true, "optOutNotificationMethods": unread},
 	}, nil)
 	d.write(map[string]any{"method": "initialized"})
+	d.open()
+	return d
+}
+
+// unread are the notifications that the runtime asks codex not to send, so that
+// the bare side is not burdened with them either.
+var unread = []string{
+	"thread/name/updated", "thread/goal/updated", "rawResponseItem/completed",
+	"item/reasoning/textDelta", "fs/changed", "skills/changed", "app/list/updated",
+}
+
+// open starts a thread, on which the turns that follow run.
+func (d *bare) open() {
 	var session appserver.ThreadSession
 	d.call("thread/start", appserver.ThreadStartParams{
-		Cwd: cmd.Dir, ApprovalPolicy: appserver.OnRequest, Sandbox: appserver.WorkspaceWrite, ApprovalsReviewer: "user",
+		Cwd: d.dir, ApprovalPolicy: appserver.OnRequest, Sandbox: appserver.WorkspaceWrite, ApprovalsReviewer: "user",
 	}, &session)
 	d.thread = session.Thread.ID
-	return d
 }
 
 func (d *bare) write(v any) {
@@ -98,20 +113,30 @@ func (d *bare) call(method string, params, result any) {
 	}
 }
 
-// turn runs one turn and returns the time to its first text and to its end.
-func (d *bare) turn(text string) (first, whole time.Duration) {
+// turn runs one turn, whose answer must be want, and returns the time to its
+// first text and to its end.
+func (d *bare) turn(text, want string) (first, whole time.Duration) {
+	d.b.Helper()
+	var message []byte
 	began := time.Now()
 	d.nextID++
 	d.write(map[string]any{"id": d.nextID, "method": "turn/start", "params": appserver.TurnStartParams{
 		ThreadID: d.thread, Input: []appserver.UserInput{appserver.Text(text)},
 	}})
-	for {
-		line := string(d.read())
+	for whole == 0 {
+		line := d.read()
 		switch {
-		case first == 0 && strings.Contains(line, `"item/agentMessage/delta"`):
+		case first == 0 && bytes.Contains(line, []byte(`"item/agentMessage/delta"`)):
 			first = time.Since(began)
-		case strings.Contains(line, `"method":"turn/completed"`):
-			return first, time.Since(began)
+		case bytes.Contains(line, []byte(`"method":"item/completed"`)) && bytes.Contains(line, []byte(`"agentMessage"`)):
+			message = line
+		case bytes.Contains(line, []byte(`"method":"turn/completed"`)):
+			whole = time.Since(began)
 		}
 	}
+	var got struct{ Params appserver.ItemNote }
+	if err := json.Unmarshal(message, &got); err != nil || got.Params.Item.Text != want {
+		d.b.Fatalf("%q on the bare side: %v: want %.100q in %.2000s", text, err, want, message)
+	}
+	return first, whole
 }

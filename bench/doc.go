@@ -1,4 +1,7 @@
-// Package bench measures what the runtime costs over the bare app-server, both
-// in one run, interleaved turn by turn, on the same scripted model and with the
-// same overrides. Run it with make bench; README.md has the method.
+// Package bench measures what the runtime costs: the built program, on the real
+// codex with a scripted model, or on a codex that does nothing where only the
+// runtime is of interest. What is compared is interleaved in one run, so that a
+// machine that slows down slows both sides down. Every benchmark checks that
+// the text came back right. Run it with make bench; README.md has the methods
+// and the numbers.
 package bench

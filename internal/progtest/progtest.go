@@ -46,12 +46,14 @@ func Main(run func(binary string) int) int {
 // A Program is one running runtime.
 type Program struct {
 	URL  string
-	Work string // its working directory
-	Home string // its CODEX_HOME
+	Work string    // its working directory
+	Home string    // its CODEX_HOME
+	Born time.Time // when it was about to be started
 
 	tb     testing.TB
 	cmd    *exec.Cmd
 	exited chan struct{}
+	ending sync.Once
 
 	mu  sync.Mutex // guards log
 	log bytes.Buffer
@@ -71,12 +73,13 @@ func Start(tb testing.TB, binary string, settings ...string) *Program {
 	if err != nil {
 		tb.Fatal(err)
 	}
+	p.Born = time.Now()
 	if err := p.cmd.Start(); err != nil {
 		tb.Fatal(err)
 	}
 	listening := make(chan string, 1)
 	go p.follow(stderr, listening)
-	tb.Cleanup(p.end)
+	tb.Cleanup(p.Stop)
 	select {
 	case addr := <-listening:
 		p.URL = "http://" + addr
@@ -133,7 +136,10 @@ func (p *Program) Signal(sig syscall.Signal) {
 	}
 }
 
-// end stops the program as an operator would, and checks that nothing is left.
+// Stop stops the program as an operator would, and checks that nothing is left.
+// It is done at the end of the test, unless it was done before.
+func (p *Program) Stop() { p.ending.Do(p.end) }
+
 func (p *Program) end() {
 	family := Descendants(p.Pid())
 	_ = p.cmd.Process.Signal(syscall.SIGTERM)

@@ -1,0 +1,105 @@
+package bench
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A result is one row of a run.
+type result struct {
+	name   string             // without "Benchmark" and the number of processors
+	values map[string]float64 // by unit
+	units  []string           // in their order
+}
+
+// A run is the raw output of go test -bench.
+type run struct {
+	config map[string]string
+	rows   []result
+}
+
+func parse(raw string) run {
+	r := run{config: map[string]string{}}
+	for line := range strings.Lines(raw) {
+		fields := strings.Fields(line)
+		if key, value, ok := strings.Cut(strings.TrimSpace(line), ": "); ok && len(fields) > 1 && !strings.HasPrefix(line, "Benchmark") {
+			r.config[key] = strings.TrimSpace(value)
+			continue
+		}
+		if len(fields) < 4 || len(fields)%2 != 0 || !strings.HasPrefix(line, "Benchmark") {
+			continue
+		}
+		row := result{name: strings.TrimPrefix(fields[0], "Benchmark"), values: map[string]float64{}}
+		if i := strings.LastIndex(row.name, "-"); i > 0 {
+			row.name = row.name[:i]
+		}
+		for i := 2; i < len(fields); i += 2 {
+			row.values[fields[i+1]], _ = strconv.ParseFloat(fields[i], 64)
+			row.units = append(row.units, fields[i+1])
+		}
+		r.rows = append(r.rows, row)
+	}
+	return r
+}
+
+func (r run) find(name string) (result, bool) {
+	i := slices.IndexFunc(r.rows, func(row result) bool { return row.name == name })
+	if i < 0 {
+		return result{}, false
+	}
+	return r.rows[i], true
+}
+
+// tables returns the promises and whether they are kept, and then every value.
+func (r run) tables() (string, error) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s, %s cores of an %s, Go %s, codex %s:\n\n", r.config["date"], r.config["cores"], r.config["cpu"],
+		strings.TrimPrefix(r.config["go"], "go"), r.config["codex"])
+	b.WriteString("| | bar | measured | |\n|---|---|---|---|\n")
+	for _, bar := range bars() {
+		row, ok := r.find(bar.row)
+		value, has := row.values[bar.unit]
+		if !ok || !has {
+			return "", fmt.Errorf("there is no %s of %s", bar.unit, bar.row)
+		}
+		sign, verdict := "≥", "met"
+		if bar.atMost {
+			sign = "≤"
+		}
+		if value > bar.limit == bar.atMost && value != bar.limit {
+			verdict = "**missed**"
+		}
+		fmt.Fprintf(&b, "| %s | %s %s | %s | %s |\n", bar.what, sign, quantity(bar.limit, bar.unit[strings.LastIndex(bar.unit, "-")+1:]), quantity(value, bar.unit), verdict)
+	}
+	b.WriteString("\nAll of the run:\n\n| | |\n|---|---|\n")
+	for _, row := range r.rows {
+		cells := make([]string, len(row.units))
+		for i, unit := range row.units {
+			cells[i] = quantity(row.values[unit], unit)
+		}
+		fmt.Fprintf(&b, "| %s | %s |\n", row.name, strings.Join(cells, ", "))
+	}
+	return b.String(), nil
+}
+
+// quantity writes a value and its unit, and before it what the unit is of:
+// tree-pss-MiB, p50-ms.
+func quantity(value float64, unit string) string {
+	i := strings.LastIndex(unit, "-")
+	return strings.TrimSpace(unit[:max(0, i)] + " " + number(value) + " " + unit[i+1:])
+}
+
+// number writes a value with three digits that count.
+func number(value float64) string {
+	if math.Abs(value) < 1000 {
+		return strconv.FormatFloat(value, 'g', 3, 64)
+	}
+	digits := strconv.FormatFloat(math.Round(value/100)*100, 'f', 0, 64)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}

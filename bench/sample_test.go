@@ -1,0 +1,55 @@
+package bench
+
+import (
+	"flag"
+	"slices"
+	"testing"
+	"time"
+)
+
+// A sample collects durations.
+type sample []time.Duration
+
+func (s *sample) add(d time.Duration) { *s = append(*s, d) }
+
+// quantile returns the smallest value that a share q of the sample does not exceed.
+func (s sample) quantile(q float64) time.Duration {
+	sorted := slices.Sorted(slices.Values(s))
+	return sorted[min(len(sorted)-1, int(q*float64(len(sorted))))]
+}
+
+// minus returns the differences of pairs.
+func (s sample) minus(other sample) sample {
+	differences := make(sample, len(s))
+	for i := range s {
+		differences[i] = s[i] - other[i]
+	}
+	return differences
+}
+
+// report writes the sample as a row of its own.
+func (s sample) report(b *testing.B, name string) {
+	b.Helper()
+	row(b, name, "p50-ms", ms(s.quantile(.5)), "p99-ms", ms(s.quantile(.99)))
+}
+
+// row writes a line of results: units and their values, in turns. benchstat
+// makes a table for each unit, with the names of the rows at the left.
+func row(b *testing.B, name string, results ...any) {
+	b.Helper()
+	if n := flag.Lookup("test.count").Value.String(); n != "1" {
+		b.Fatal("-count repeats the rows and not the measurement: repeat the command instead")
+	}
+	b.Run(name, func(b *testing.B) {
+		b.ReportMetric(0, "ns/op") // a run is not an operation
+		for i := 0; i < len(results); i += 2 {
+			b.ReportMetric(results[i+1].(float64), results[i].(string))
+		}
+	})
+}
+
+func ms(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e6 }
+
+func us(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e3 }
+
+func mib(bytes int) float64 { return float64(bytes) / (1 << 20) }

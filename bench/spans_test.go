@@ -1,0 +1,67 @@
+package bench
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/progtest"
+)
+
+// BenchmarkSpans is what the runtime itself costs a turn: it owns a codex that
+// answers turn/start at once and sends two words, one each 2 ms. "in" is from
+// before the client writes its request until codex has read turn/start; "out"
+// from before codex writes turn/completed until the client has read the answer,
+// whether it sends or streams; "first-text-out" from before codex writes its
+// first delta until a streaming client has read it. All hold the client's
+// share, the kernel's and the scheduler's, so they bound our own from above;
+// "healthz" is a request that does nothing, by the same client, and most of it
+// is in each of them, too.
+func BenchmarkSpans(b *testing.B) {
+	const turns, warm = 1500, 50
+	const text = "hello world"
+	file := filepath.Join(codextest.Dir(b, "stamps"), "stamps")
+	p := progtest.Start(b, binary, append(fakeSettings(b, "turn slow-text 2"), stampsEnv+"="+file)...)
+	ours := newA2A(b, p.URL, "bench", 0)
+	ours.checked()
+	for range warm {
+		ours.send(text, text)
+	}
+	type moments struct{ began, first, ended int64 }
+	var sends, streams []moments
+	var nothing sample
+	for range turns {
+		began := clock()
+		whole := ours.send(text, text)
+		sends = append(sends, moments{began: began, ended: began + whole.Nanoseconds()})
+		began = clock()
+		first, whole := ours.stream(text, text)
+		streams = append(streams, moments{began, began + first.Nanoseconds(), began + whole.Nanoseconds()})
+		at := time.Now()
+		ours.get("/healthz")
+		nothing.add(time.Since(at))
+	}
+	var sendIn, sendOut, send, streamIn, streamOut, stream, firstOut, first sample
+	codex := stamps(b, file, warm+2*turns)[warm:]
+	for i := range turns {
+		sent, streamed := codex[2*i], codex[2*i+1]
+		sendIn.add(time.Duration(sent.started - sends[i].began))
+		sendOut.add(time.Duration(sends[i].ended - sent.completed))
+		send.add(sendIn[i] + sendOut[i])
+		streamIn.add(time.Duration(streamed.started - streams[i].began))
+		streamOut.add(time.Duration(streams[i].ended - streamed.completed))
+		stream.add(streamIn[i] + streamOut[i])
+		firstOut.add(time.Duration(streams[i].first - streamed.delta))
+		first.add(streamIn[i] + firstOut[i])
+	}
+	sendIn.report(b, "send-in")
+	sendOut.report(b, "send-out")
+	send.report(b, "send")
+	streamIn.report(b, "stream-in")
+	streamOut.report(b, "stream-out")
+	stream.report(b, "stream")
+	firstOut.report(b, "first-text-out")
+	first.report(b, "first-text")
+	nothing.report(b, "healthz")
+}

@@ -1,0 +1,85 @@
+package bench
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+// published is the run that README.md shows.
+const published = "results/published.txt"
+
+var (
+	resultsFile = flag.String("results", published, "raw output of a run, for TestTable")
+	update      = flag.Bool("update", false, "TestTable writes the tables of the published run into README.md")
+)
+
+// A bar is what the product promises of one measured value.
+type bar struct {
+	what   string
+	row    string // of the results, without "Benchmark"
+	unit   string
+	limit  float64
+	atMost bool // else it is at least limit
+}
+
+// bars are the promises, in the order of README.md.
+func bars() []bar {
+	return []bar{
+		{"added to a blocking turn, difference of the p50", "Turn/added-send", "p50-ms", 1.5, true},
+		{"the same, median of the differences of neighbors", "Turn/added-send", "paired-ms", 1.5, true},
+		{"added to the first text, difference of the p50", "Turn/added-first-text", "p50-ms", 1, true},
+		{"the same, median of the differences of neighbors", "Turn/added-first-text", "paired-ms", 1, true},
+		{"our spans of a blocking turn, p99, from outside", "Spans/send", "p99-ms", 3, true},
+		{"our spans of a streamed turn, p99, from outside", "Spans/stream", "p99-ms", 3, true},
+		{"our CPU time a delta, streamed in a burst", "Delta/burst/stream", "cpu-µs/delta", 3, true},
+		{"added to a long streamed turn, a delta", "LongTurn/added-stream", "paired-µs/delta", 3, true},
+		{"deltas a second, one reader", "FanOut/1-reader", "deltas/s", 100_000, false},
+		{"deltas a second to each of 16 readers", "FanOut/16-readers", "deltas/s", 100_000, false},
+		{"the same beside one that has stalled", "FanOut/16-readers-and-1-stalled", "deltas/s", 100_000, false},
+		{"wire bytes a text byte, at 500 deltas a second", "Wire/500-a-second", "wire-bytes/byte", 6, true},
+		{"tree of 64 loaded contexts, each", "Memory/64-loaded/context", "tree-pss-MiB", 5, true},
+		{"our process, idle", "Memory/idle", "rss-MiB", 30, true},
+		{"our process, 1,000 known contexts", "Memory/1000-known", "rss-MiB", 64, true},
+		{"start to /healthz, p99", "Start/healthz", "p99-ms", 50, true},
+		{"start to /readyz, p99", "Start/readyz", "p99-ms", 500, true},
+	}
+}
+
+// TestTable makes README's tables of the raw output of a run. For the published
+// run it checks, or with -update writes, that README.md has just these.
+func TestTable(t *testing.T) {
+	raw, err := os.ReadFile(*resultsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := parse(string(raw))
+	tables, err := run.tables()
+	if err != nil {
+		t.Fatalf("%s: %v", *resultsFile, err)
+	}
+	if *resultsFile != published {
+		fmt.Print(tables)
+		return
+	}
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const begin, end = "<!-- made by make bench -->\n", "<!-- end -->\n"
+	before, rest, found := strings.Cut(string(readme), begin)
+	old, after, closed := strings.Cut(rest, end)
+	switch {
+	case !found || !closed:
+		t.Fatalf("README.md has no place for the tables between %q and %q", begin, end)
+	case *update:
+		err = os.WriteFile("README.md", []byte(before+begin+tables+end+after), 0o644)
+		if err != nil {
+			t.Fatal(err)
+		}
+	case old != tables:
+		t.Errorf("README.md does not show %s; run go test ./bench -run Table -update. Want\n%s", published, tables)
+	}
+}
