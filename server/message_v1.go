@@ -17,7 +17,7 @@ func rpcNames() names {
 }
 
 func restNames() names {
-	return names{message: "message", other: "this path is of A2A 1.0; 0.3 is spoken over JSON-RPC, with message/send"}
+	return names{message: "message", other: "this path is of A2A 1.0; 0.3 is at /v1/message:send, or over JSON-RPC with message/send"}
 }
 
 // v1Message checks the parts of a 1.0 message as they were written: the SDK's

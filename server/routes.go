@@ -14,6 +14,7 @@ import (
 var known = []string{ //nolint:gochecknoglobals // a constant table
 	"POST / and POST /a2a (JSON-RPC, A2A 1.0 and 0.3)",
 	"POST /message:send, POST /message:stream, GET /tasks, GET /tasks/{id} (HTTP+JSON, A2A 1.0)",
+	"POST /v1/message:send, POST /v1/message:stream, GET /v1/tasks/{id} (HTTP+JSON, A2A 0.3)",
 	"GET /.well-known/agent-card.json",
 	"GET /healthz, GET /readyz, GET /metrics",
 }

@@ -195,9 +195,11 @@ func serverConfig(
 	identity := adapter.Identity{
 		Version: version, Sandbox: s.Sandbox, SandboxNote: s.SandboxNote, Scripted: s.Scripted(), Token: s.Token.Set(),
 	}
+	card := func(baseURL string) *a2a.AgentCard { return adapter.Card(identity, baseURL) }
 	return server.Config{
-		Handler:   app.engine,
-		Card:      func(baseURL string) *a2a.AgentCard { return adapter.Card(identity, baseURL) },
+		Handler: app.engine,
+		// The card has no secrets; who asks for the extended one by 0.3 gets the same.
+		Card: card, ExtendedCard: card,
 		PublicURL: s.PublicURL, PureCard: s.Card == "1.0",
 		ReplyAsMessage: s.Reply == "message", Reply: tasks.Reply,
 		Token: s.Token.Reveal(), AnyHost: anyHost(s),
