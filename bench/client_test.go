@@ -18,8 +18,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// a2a is a client that does as little as will do.
-type a2a struct {
+// A client speaks 1.0 and does as little as will do.
+type client struct {
 	b         *testing.B
 	url       string
 	contextID string
@@ -30,10 +30,10 @@ type a2a struct {
 // lastMessage numbers the messages of all clients.
 var lastMessage atomic.Int64
 
-// newA2A returns a client with connections of its own. A window of more than 0
+// newClient returns a client with connections of its own. A window of more than 0
 // bytes keeps the kernel from taking much for a client that does not read.
-func newA2A(b *testing.B, url, contextID string, window int) *a2a {
-	c := &a2a{b: b, url: url, contextID: contextID, read: &atomic.Int64{}}
+func newClient(b *testing.B, url, contextID string, window int) *client {
+	c := &client{b: b, url: url, contextID: contextID, read: &atomic.Int64{}}
 	transport := &http.Transport{
 		DisableCompression: true,
 		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -75,7 +75,7 @@ func (c countedConn) Read(p []byte) (int, error) {
 }
 
 // call posts a request; the caller closes the answer's body.
-func (c *a2a) call(method string, params any) io.ReadCloser {
+func (c *client) call(method string, params any) io.ReadCloser {
 	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
 	if err != nil {
 		c.b.Fatal(err)
@@ -87,7 +87,7 @@ func (c *a2a) call(method string, params any) io.ReadCloser {
 	return res.Body
 }
 
-func (c *a2a) message(text string) any {
+func (c *client) message(text string) any {
 	return map[string]any{"message": map[string]any{
 		"messageId": fmt.Sprintf("m%d", lastMessage.Add(1)), "role": "ROLE_USER", "contextId": c.contextID,
 		"parts": []any{map[string]any{"text": text}},
@@ -96,7 +96,7 @@ func (c *a2a) message(text string) any {
 
 // send sends a message, waits for its answer, which must be want, and returns
 // how long that took.
-func (c *a2a) send(text, want string) time.Duration {
+func (c *client) send(text, want string) time.Duration {
 	c.b.Helper()
 	began := time.Now()
 	body := c.call("SendMessage", c.message(text))
@@ -135,14 +135,14 @@ func (t taskText) text() string {
 }
 
 // in returns a client of another context on the same connections.
-func (c *a2a) in(contextID string) *a2a {
+func (c *client) in(contextID string) *client {
 	other := *c
 	other.contextID = contextID
 	return &other
 }
 
 // get returns the body of a page, and its status.
-func (c *a2a) get(path string) (string, int) {
+func (c *client) get(path string) (string, int) {
 	c.b.Helper()
 	res, err := c.http.Get(c.url + path)
 	if err != nil {
@@ -158,14 +158,14 @@ func (c *a2a) get(path string) (string, int) {
 
 // checked waits until the checks that the program makes at its start are done,
 // whatever they say: a codex that is none does not pass.
-func (c *a2a) checked() {
+func (c *client) checked() {
 	c.b.Helper()
 	_, _ = c.get("/readyz")
 }
 
 // ready waits until the program would run a turn, so that the checks it makes
 // at its start disturb nothing.
-func (c *a2a) ready() {
+func (c *client) ready() {
 	c.b.Helper()
 	for deadline := time.Now().Add(30 * time.Second); ; {
 		page, status := c.get("/readyz")

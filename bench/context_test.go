@@ -16,7 +16,7 @@ import (
 func BenchmarkContext(b *testing.B) {
 	const contexts = 40
 	ours, direct, _ := sides(b, "RUNTIME_MAX_THREADS=100")
-	var first, second, bareFirst, bareSecond, resumed sample
+	took := series{}
 	for n := range contexts + 2 {
 		c := ours.in(fmt.Sprintf("context-%d", n))
 		began := time.Now()
@@ -29,25 +29,21 @@ func BenchmarkContext(b *testing.B) {
 		if n < 2 { // warm
 			continue
 		}
-		first.add(one)
-		second.add(two)
-		bareFirst.add(opened)
-		bareSecond.add(again)
+		took.add("bare-first-turn", opened)
+		took.add("first-turn", one)
+		took.add("bare-second-turn", again)
+		took.add("second-turn", two)
 	}
-	crowded := newA2A(b, progtest.Start(b, binary, append(realSettings(b, fakemodel.Keywords), "RUNTIME_MAX_THREADS=1")...).URL, "", 0)
+	crowded := newClient(b, progtest.Start(b, program, append(realSettings(b, fakemodel.Keywords), "RUNTIME_MAX_THREADS=1")...).URL, "", 0)
 	crowded.ready()
 	for n := range contexts {
-		took := crowded.in(fmt.Sprintf("context-%d", n%2)).send("say hello", "hello")
+		whole := crowded.in(fmt.Sprintf("context-%d", n%2)).send("say hello", "hello")
 		if n >= 2 {
-			resumed.add(took)
+			took.add("resumed-turn", whole)
 		}
 	}
-	first.report(b, "first-turn")
-	second.report(b, "second-turn")
-	bareFirst.report(b, "bare-first-turn")
-	bareSecond.report(b, "bare-second-turn")
-	resumed.report(b, "resumed-turn")
-	row(b, "new-context", "paired-ms", ms(first.minus(second).quantile(.5)))
-	row(b, "bare-new-thread", "paired-ms", ms(bareFirst.minus(bareSecond).quantile(.5)))
-	row(b, "added-first-turn", "paired-ms", ms(first.minus(bareFirst).quantile(.5)))
+	took.report(b, "first-turn", "second-turn", "bare-first-turn", "bare-second-turn", "resumed-turn")
+	row(b, "new-context", "paired-ms", ms(took.paired("first-turn", "second-turn")))
+	row(b, "bare-new-thread", "paired-ms", ms(took.paired("bare-first-turn", "bare-second-turn")))
+	row(b, "added-first-turn", "paired-ms", ms(took.paired("first-turn", "bare-first-turn")))
 }

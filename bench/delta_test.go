@@ -16,8 +16,8 @@ import (
 // overflows the queue behind codex is cheaper, so there must be little of it.
 func BenchmarkDelta(b *testing.B) {
 	const fast, slow, size = 20_000, 4_000, 8
-	p := progtest.Start(b, binary, fakeSettings(b, "turn slow-text 1")...)
-	ours := newA2A(b, p.URL, "bench", 0)
+	p := progtest.Start(b, program, fakeSettings(b, "turn slow-text 1")...)
+	ours := newClient(b, p.URL, "bench", 0)
 	ours.checked()
 	flood, flooded := fmt.Sprintf("!flood %d %d", fast, size), strings.Repeat("x", fast*size)
 	paced := strings.TrimSpace(strings.Repeat("1234567 ", slow))
@@ -56,7 +56,7 @@ func BenchmarkLongTurn(b *testing.B) {
 	ours, direct, _ := sides(b)
 	text := fmt.Sprintf("stream %d %d", deltas, wireSize)
 	want := pieces(deltas)
-	var bareTurn, streamed sample
+	took := series{}
 	for n := range turns + 2 {
 		c := ours.in(fmt.Sprintf("context-%d", n))
 		direct.open()
@@ -67,10 +67,9 @@ func BenchmarkLongTurn(b *testing.B) {
 		if n < 2 { // warm
 			continue
 		}
-		bareTurn.add(bareWhole)
-		streamed.add(whole)
+		took.add("bare", bareWhole)
+		took.add("stream", whole)
 	}
-	bareTurn.report(b, "bare")
-	streamed.report(b, "stream")
-	row(b, "added-stream", "paired-µs/delta", us(streamed.minus(bareTurn).quantile(.5))/deltas)
+	took.report(b, "bare", "stream")
+	row(b, "added-stream", "paired-µs/delta", us(took.paired("stream", "bare"))/deltas)
 }

@@ -19,25 +19,23 @@ func BenchmarkExecResume(b *testing.B) {
 	const turns = 30
 	ours, direct, launch := sides(b)
 	thread := codexExec(b, launch)
-	var resumed, bareTurn, send sample
+	took := series{}
 	for n := range turns + 2 {
 		began := time.Now()
 		codexExec(b, launch, "resume", thread)
-		took := time.Since(began)
+		resumed := time.Since(began)
 		_, whole := direct.turn("say hello", "hello")
 		sent := ours.send("say hello", "hello")
 		if n < 2 { // warm
 			continue
 		}
-		resumed.add(took)
-		bareTurn.add(whole)
-		send.add(sent)
+		took.add("exec-resume", resumed)
+		took.add("bare", whole)
+		took.add("send", sent)
 	}
-	resumed.report(b, "exec-resume")
-	bareTurn.report(b, "bare")
-	send.report(b, "send")
-	row(b, "added-exec-resume", "paired-ms", ms(resumed.minus(bareTurn).quantile(.5)))
-	row(b, "added-send", "paired-ms", ms(send.minus(bareTurn).quantile(.5)))
+	took.report(b, "exec-resume", "bare", "send")
+	row(b, "added-exec-resume", "paired-ms", ms(took.paired("exec-resume", "bare")))
+	row(b, "added-send", "paired-ms", ms(took.paired("send", "bare")))
 }
 
 // codexExec runs a turn by codex exec and returns the id of its thread.

@@ -27,8 +27,8 @@ const (
 // fails the run. What codex writes faster than we take it overflows the queue
 // behind it and comes with the item's end: those deltas do not count.
 func BenchmarkFanOut(b *testing.B) {
-	p := progtest.Start(b, binary, fakeSettings(b, "")...)
-	ours := newA2A(b, p.URL, "bench", 0)
+	p := progtest.Start(b, program, fakeSettings(b, "")...)
+	ours := newClient(b, p.URL, "bench", 0)
 	ours.checked()
 	kinds := []struct {
 		name    string
@@ -59,7 +59,7 @@ func BenchmarkFanOut(b *testing.B) {
 }
 
 // dropped returns how many deltas did not fit into the queue behind codex.
-func (c *a2a) dropped() int {
+func (c *client) dropped() int {
 	c.b.Helper()
 	page, _ := c.get("/readyz")
 	found := regexp.MustCompile(`"deltasDropped":\s*(\d+)`).FindStringSubmatch(page)
@@ -72,26 +72,26 @@ func (c *a2a) dropped() int {
 
 // fanOut runs one turn for n readers, and perhaps one that stalls, and returns
 // the time from the first text anywhere to the end of the last reader.
-func fanOut(ours *a2a, n int, stall bool) time.Duration {
+func fanOut(ours *client, n int, stall bool) time.Duration {
 	b := ours.b
 	// A turn before it holds the task back until all readers are there.
-	before, _ := ours.begin("!tool 700")
+	_, gate := ours.begin("!hang")
 	body, id := ours.begin(fmt.Sprintf("!flood %d %d", fanoutDeltas, fanoutSize))
 	bodies := []io.Reader{body}
 	for range n - 1 {
-		reader, _ := newA2A(b, ours.url, ours.contextID, 0).join(id)
+		reader, _ := newClient(b, ours.url, ours.contextID, 0).join(id)
 		bodies = append(bodies, reader)
 	}
 	var stalled io.Closer
 	if stall {
-		_, stalled = newA2A(b, ours.url, ours.contextID, 4096).join(id)
+		_, stalled = newClient(b, ours.url, ours.contextID, 4096).join(id)
 	}
 	readings := make([]reading, n)
 	var wg sync.WaitGroup
 	for i, body := range bodies {
 		wg.Go(func() { readings[i] = drain(body) })
 	}
-	_, _ = io.Copy(io.Discard, before)
+	_ = ours.call("CancelTask", map[string]any{"id": gate}).Close()
 	wg.Wait()
 	if stall {
 		if page, _ := ours.get("/metrics"); !strings.Contains(page, "streams_open 1\n") {

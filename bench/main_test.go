@@ -16,7 +16,8 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/progtest"
 )
 
-var binary string
+// program is the path of the built program.
+var program string
 
 // TestMain builds the program; started by it with a script in the environment,
 // this binary is its codex.
@@ -30,7 +31,7 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run()) // the tests look at results only
 	}
 	os.Exit(progtest.Main(func(built string) int {
-		binary = built
+		program = built
 		describe()
 		return m.Run()
 	}))

@@ -17,8 +17,8 @@ const quiet = 2 * time.Second
 // had a turn each, and the resident set of our own process: idle, with 64
 // loaded, and with 1,000 contexts that it has seen on a codex that does nothing.
 func BenchmarkMemory(b *testing.B) {
-	p := progtest.Start(b, binary, append(realSettings(b, fakemodel.Keywords), "RUNTIME_MAX_THREADS=64")...)
-	ours := newA2A(b, p.URL, "", 0)
+	p := progtest.Start(b, program, append(realSettings(b, fakemodel.Keywords), "RUNTIME_MAX_THREADS=64")...)
+	ours := newClient(b, p.URL, "", 0)
 	ours.ready()
 	time.Sleep(quiet)
 	memory(b, p, "idle")
@@ -40,8 +40,8 @@ func BenchmarkMemory(b *testing.B) {
 	p.Stop()
 
 	const known = 1000
-	p = progtest.Start(b, binary, fakeSettings(b, "")...)
-	ours = newA2A(b, p.URL, "", 0)
+	p = progtest.Start(b, program, fakeSettings(b, "")...)
+	ours = newClient(b, p.URL, "", 0)
 	ours.checked()
 	for n := range known {
 		ours.in(fmt.Sprintf("context-%d", n)).send("hello", "hello")

@@ -15,17 +15,20 @@ type result struct {
 	units  []string           // in their order
 }
 
-// A run is the raw output of go test -bench.
-type run struct {
+// A report is the raw output of go test -bench.
+type report struct {
 	config map[string]string
 	rows   []result
 }
 
-func parse(raw string) run {
-	r := run{config: map[string]string{}}
+// configKeys are those that tables need of describe and of go test.
+func configKeys() []string { return []string{"date", "cores", "cpu", "go", "codex"} }
+
+func parse(raw string) report {
+	r := report{config: map[string]string{}}
 	for line := range strings.Lines(raw) {
 		fields := strings.Fields(line)
-		if key, value, ok := strings.Cut(strings.TrimSpace(line), ": "); ok && len(fields) > 1 && !strings.HasPrefix(line, "Benchmark") {
+		if key, value, ok := strings.Cut(line, ": "); ok && slices.Contains(configKeys(), key) {
 			r.config[key] = strings.TrimSpace(value)
 			continue
 		}
@@ -45,7 +48,7 @@ func parse(raw string) run {
 	return r
 }
 
-func (r run) find(name string) (result, bool) {
+func (r report) find(name string) (result, bool) {
 	i := slices.IndexFunc(r.rows, func(row result) bool { return row.name == name })
 	if i < 0 {
 		return result{}, false
@@ -54,23 +57,28 @@ func (r run) find(name string) (result, bool) {
 }
 
 // tables returns the promises and whether they are kept, and then every value.
-func (r run) tables() (string, error) {
+func (r report) tables(bars []bar) (string, error) {
+	for _, key := range configKeys() {
+		if r.config[key] == "" {
+			return "", fmt.Errorf("the run does not say its %s", key)
+		}
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, %s cores of an %s, Go %s, codex %s:\n\n", r.config["date"], r.config["cores"], r.config["cpu"],
 		strings.TrimPrefix(r.config["go"], "go"), r.config["codex"])
 	b.WriteString("| | bar | measured | |\n|---|---|---|---|\n")
-	for _, bar := range bars() {
+	for _, bar := range bars {
 		row, ok := r.find(bar.row)
 		value, has := row.values[bar.unit]
 		if !ok || !has {
 			return "", fmt.Errorf("there is no %s of %s", bar.unit, bar.row)
 		}
-		sign, verdict := "≥", "met"
+		sign, verdict := "≥", "**missed**"
 		if bar.atMost {
 			sign = "≤"
 		}
-		if value > bar.limit == bar.atMost && value != bar.limit {
-			verdict = "**missed**"
+		if bar.met(value) {
+			verdict = "met"
 		}
 		fmt.Fprintf(&b, "| %s | %s %s | %s | %s |\n", bar.what, sign, quantity(bar.limit, bar.unit[strings.LastIndex(bar.unit, "-")+1:]), quantity(value, bar.unit), verdict)
 	}

@@ -27,10 +27,25 @@ func (s sample) minus(other sample) sample {
 	return differences
 }
 
-// report writes the sample as a row of its own.
-func (s sample) report(b *testing.B, name string) {
+// A series is the samples of a benchmark, by the names of their rows.
+type series map[string]sample
+
+func (s series) add(name string, d time.Duration) { s[name] = append(s[name], d) }
+
+// report writes the samples of these names as rows of their own.
+func (s series) report(b *testing.B, names ...string) {
 	b.Helper()
-	row(b, name, "p50-ms", ms(s.quantile(.5)), "p99-ms", ms(s.quantile(.99)))
+	for _, name := range names {
+		if len(s[name]) == 0 {
+			b.Fatalf("nothing was measured for %s", name)
+		}
+		row(b, name, "p50-ms", ms(s[name].quantile(.5)), "p99-ms", ms(s[name].quantile(.99)))
+	}
+}
+
+// paired returns the median of the differences of pairs.
+func (s series) paired(name, other string) time.Duration {
+	return s[name].minus(s[other]).quantile(.5)
 }
 
 // row writes a line of results: units and their values, in turns. benchstat

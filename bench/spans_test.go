@@ -22,15 +22,15 @@ func BenchmarkSpans(b *testing.B) {
 	const turns, warm = 1500, 50
 	const text = "hello world"
 	file := filepath.Join(codextest.Dir(b, "stamps"), "stamps")
-	p := progtest.Start(b, binary, append(fakeSettings(b, "turn slow-text 2"), stampsEnv+"="+file)...)
-	ours := newA2A(b, p.URL, "bench", 0)
+	p := progtest.Start(b, program, append(fakeSettings(b, "turn slow-text 2"), stampsEnv+"="+file)...)
+	ours := newClient(b, p.URL, "bench", 0)
 	ours.checked()
 	for range warm {
 		ours.send(text, text)
 	}
 	type moments struct{ began, first, ended int64 }
 	var sends, streams []moments
-	var nothing sample
+	took := series{}
 	for range turns {
 		began := clock()
 		whole := ours.send(text, text)
@@ -40,28 +40,22 @@ func BenchmarkSpans(b *testing.B) {
 		streams = append(streams, moments{began, began + first.Nanoseconds(), began + whole.Nanoseconds()})
 		at := time.Now()
 		ours.get("/healthz")
-		nothing.add(time.Since(at))
+		took.add("healthz", time.Since(at))
 	}
-	var sendIn, sendOut, send, streamIn, streamOut, stream, firstOut, first sample
 	codex := stamps(b, file, warm+2*turns)[warm:]
 	for i := range turns {
 		sent, streamed := codex[2*i], codex[2*i+1]
-		sendIn.add(time.Duration(sent.started - sends[i].began))
-		sendOut.add(time.Duration(sends[i].ended - sent.completed))
-		send.add(sendIn[i] + sendOut[i])
-		streamIn.add(time.Duration(streamed.started - streams[i].began))
-		streamOut.add(time.Duration(streams[i].ended - streamed.completed))
-		stream.add(streamIn[i] + streamOut[i])
-		firstOut.add(time.Duration(streams[i].first - streamed.delta))
-		first.add(streamIn[i] + firstOut[i])
+		in, out := time.Duration(sent.started-sends[i].began), time.Duration(sends[i].ended-sent.completed)
+		took.add("send-in", in)
+		took.add("send-out", out)
+		took.add("send", in+out)
+		in, out = time.Duration(streamed.started-streams[i].began), time.Duration(streams[i].ended-streamed.completed)
+		took.add("stream-in", in)
+		took.add("stream-out", out)
+		took.add("stream", in+out)
+		first := time.Duration(streams[i].first - streamed.delta)
+		took.add("first-text-out", first)
+		took.add("first-text", in+first)
 	}
-	sendIn.report(b, "send-in")
-	sendOut.report(b, "send-out")
-	send.report(b, "send")
-	streamIn.report(b, "stream-in")
-	streamOut.report(b, "stream-out")
-	stream.report(b, "stream")
-	firstOut.report(b, "first-text-out")
-	first.report(b, "first-text")
-	nothing.report(b, "healthz")
+	took.report(b, "send-in", "send-out", "send", "stream-in", "stream-out", "stream", "first-text-out", "first-text", "healthz")
 }

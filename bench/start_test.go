@@ -15,18 +15,17 @@ import (
 func BenchmarkStart(b *testing.B) {
 	const starts = 20
 	settings := realSettings(b, fakemodel.Keywords)
-	var healthy, ready sample
+	took := series{}
 	for range starts {
-		p := progtest.Start(b, binary, settings...)
-		ours := newA2A(b, p.URL, "", 0)
+		p := progtest.Start(b, program, settings...)
+		ours := newClient(b, p.URL, "", 0)
 		if page, status := ours.get("/healthz"); status != http.StatusOK {
 			b.Fatalf("/healthz: %d %s", status, page)
 		}
-		healthy.add(time.Since(p.Born))
+		took.add("healthz", time.Since(p.Born))
 		ours.ready()
-		ready.add(time.Since(p.Born))
+		took.add("readyz", time.Since(p.Born))
 		p.Stop()
 	}
-	healthy.report(b, "healthz")
-	ready.report(b, "readyz")
+	took.report(b, "healthz", "readyz")
 }

@@ -12,7 +12,7 @@ import (
 
 // stream sends a message whose answer must be want, and returns the time to the
 // first text and to the end of its stream.
-func (c *a2a) stream(text, want string) (first, whole time.Duration) {
+func (c *client) stream(text, want string) (first, whole time.Duration) {
 	c.b.Helper()
 	var events [][]byte
 	began := time.Now()
@@ -24,14 +24,14 @@ func (c *a2a) stream(text, want string) (first, whole time.Duration) {
 		if err != nil {
 			c.b.Fatalf("the stream ended early: %v", err)
 		}
-		text := bytes.Contains(line, []byte(`"artifactUpdate"`))
-		if first == 0 && text {
+		isText := bytes.Contains(line, []byte(`"artifactUpdate"`))
+		if first == 0 && isText {
 			first = time.Since(began)
 		}
 		if bytes.Contains(line, []byte("TASK_STATE_COMPLETED")) {
 			whole = time.Since(began)
 		}
-		if text {
+		if isText {
 			events = append(events, line)
 		}
 	}
@@ -76,19 +76,19 @@ func streamed(events [][]byte) (string, error) {
 }
 
 // begin sends a message and returns the stream after the task, and its id.
-func (c *a2a) begin(text string) (io.Reader, string) {
+func (c *client) begin(text string) (io.Reader, string) {
 	r, _, id := c.task("SendStreamingMessage", c.message(text))
 	return r, id
 }
 
 // join subscribes to a task and returns the stream after it.
-func (c *a2a) join(id string) (io.Reader, io.Closer) {
+func (c *client) join(id string) (io.Reader, io.Closer) {
 	r, body, _ := c.task("SubscribeToTask", map[string]any{"id": id})
 	return r, body
 }
 
 // task opens a stream and reads its first event.
-func (c *a2a) task(method string, params any) (io.Reader, io.Closer, string) {
+func (c *client) task(method string, params any) (io.Reader, io.Closer, string) {
 	c.b.Helper()
 	body := c.call(method, params)
 	c.b.Cleanup(func() { _ = body.Close() })

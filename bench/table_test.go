@@ -25,6 +25,13 @@ type bar struct {
 	atMost bool // else it is at least limit
 }
 
+func (b bar) met(value float64) bool {
+	if b.atMost {
+		return value <= b.limit
+	}
+	return value >= b.limit
+}
+
 // bars are the promises, in the order of README.md.
 func bars() []bar {
 	return []bar{
@@ -55,8 +62,7 @@ func TestTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := parse(string(raw))
-	tables, err := run.tables()
+	tables, err := parse(string(raw)).tables(bars())
 	if err != nil {
 		t.Fatalf("%s: %v", *resultsFile, err)
 	}

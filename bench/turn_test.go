@@ -17,7 +17,7 @@ const turnsEach = 500
 
 // sides starts what is compared: the program, and a codex with the same
 // overrides and environment on the same model, and how that is started.
-func sides(b *testing.B, settings ...string) (*a2a, *bare, adapter.Launch) {
+func sides(b *testing.B, settings ...string) (*client, *bare, adapter.Launch) {
 	b.Helper()
 	model := modeltest.Start(b, fakemodel.Keywords)
 	credential := []string{"OPENAI_API_KEY=key-of-the-benchmark", "OPENAI_BASE_URL=" + model.BaseURL()}
@@ -26,7 +26,7 @@ func sides(b *testing.B, settings ...string) (*a2a, *bare, adapter.Launch) {
 		Home:     codextest.Home(b), WorkDir: codextest.Dir(b, "work"), Lean: true,
 		Environ: append(progtest.Environ(b), credential...),
 	}
-	ours := newA2A(b, progtest.Start(b, binary, append(credential, settings...)...).URL, "bench", 0)
+	ours := newClient(b, progtest.Start(b, program, append(credential, settings...)...).URL, "bench", 0)
 	ours.ready()
 	return ours, newBare(b, launch), launch
 }
@@ -41,32 +41,27 @@ func BenchmarkTurn(b *testing.B) {
 		direct.turn("say warm", "warm")
 		ours.send("say warm", "warm")
 	}
-	var bareTurn, bareFirst, send, beforeSend, streamed, first, beforeFirst sample
-	bareSide := func(wholes, firsts *sample) func() {
+	took := series{}
+	bareSide := func(beside string) func() {
 		return func() {
-			f, whole := direct.turn("say hello", "hello")
-			bareTurn.add(whole)
-			bareFirst.add(f)
-			wholes.add(whole)
-			firsts.add(f)
+			first, whole := direct.turn("say hello", "hello")
+			took.add("bare", whole)
+			took.add("bare-first-text", first)
+			took.add("bare beside "+beside, whole)
+			took.add("bare-first-text beside "+beside, first)
 		}
 	}
-	var unused sample
 	for n := range turnsEach {
-		inTurns(n, bareSide(&beforeSend, &unused), func() { send.add(ours.send("say hello", "hello")) })
-		inTurns(n, bareSide(&unused, &beforeFirst), func() {
-			f, whole := ours.stream("say hello", "hello")
-			streamed.add(whole)
-			first.add(f)
+		inTurns(n, bareSide("send"), func() { took.add("send", ours.send("say hello", "hello")) })
+		inTurns(n, bareSide("stream"), func() {
+			first, whole := ours.stream("say hello", "hello")
+			took.add("stream", whole)
+			took.add("stream-first-text", first)
 		})
 	}
-	bareTurn.report(b, "bare")
-	send.report(b, "send")
-	streamed.report(b, "stream")
-	bareFirst.report(b, "bare-first-text")
-	first.report(b, "stream-first-text")
-	added(b, "added-send", send, bareTurn, beforeSend)
-	added(b, "added-first-text", first, bareFirst, beforeFirst)
+	took.report(b, "bare", "send", "stream", "bare-first-text", "stream-first-text")
+	added(b, "added-send", took["send"], took["bare"], took["bare beside send"])
+	added(b, "added-first-text", took["stream-first-text"], took["bare-first-text"], took["bare-first-text beside stream"])
 }
 
 // inTurns runs both, the first first if n is even.

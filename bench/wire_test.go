@@ -19,8 +19,8 @@ const (
 // all, for a byte of text that the model streams through the real codex at a
 // steady pace.
 func BenchmarkWire(b *testing.B) {
-	p := progtest.Start(b, binary, realSettings(b, steady)...)
-	ours := newA2A(b, p.URL, "bench", 0)
+	p := progtest.Start(b, program, realSettings(b, steady)...)
+	ours := newClient(b, p.URL, "bench", 0)
 	ours.ready()
 	ours.stream("10 10ms", pieces(10)) // warm
 	for _, rate := range []int{50, 500, 5_000} {

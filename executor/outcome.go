@@ -151,7 +151,7 @@ func (e *Executor) modelFailure(failed *appserver.TurnError) *Failure {
 	}
 	name, status := failed.Code()
 	f := &Failure{Kind: failureKind(name, status, failed.Message), Code: name, Message: e.cfg.Redact(sayable(failed.Message))}
-	switch f.Kind { //nolint:exhaustive // the others need no advice
+	switch f.Kind { // the others need no advice
 	case FailAuth:
 		f.Message += ". The model's provider refused the credential, or got none: check OPENAI_API_KEY, or log codex in"
 	case FailContext:

@@ -52,6 +52,7 @@ serve() {
 	dir=$tmp/$1
 	shift
 	mkdir -p "$dir/home" "$dir/state" "$dir/work" "$dir/user"
+	: >"$dir/log"
 	env -i PATH="$PATH" HOME="$dir/user" TMPDIR="${TMPDIR:-/tmp}" \
 		CODEX_BIN="${CODEX_BIN:-$root/.tools/bin/codex}" CODEX_HOME="$dir/home" \
 		RUNTIME_ADDR=127.0.0.1:0 RUNTIME_STATE_DIR="$dir/state" RUNTIME_WORKDIR="$dir/work" \

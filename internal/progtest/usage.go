@@ -36,24 +36,34 @@ func CPU(tb testing.TB, pid int) time.Duration {
 // it, in bytes.
 func Memory(tb testing.TB, pid int) (rss, pss int) {
 	tb.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
+	file := fmt.Sprintf("/proc/%d/smaps_rollup", pid)
+	text, err := os.ReadFile(file)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	for line := range strings.Lines(string(text)) {
-		fields := strings.Fields(line)
-		if len(fields) < 2 {
-			continue
-		}
-		kib, _ := strconv.Atoi(fields[1])
-		switch fields[0] {
-		case "Rss:":
-			rss = kib << 10
-		case "Pss:":
-			pss = kib << 10
-		}
+	if rss, err = kibibytes(string(text), "Rss:"); err == nil {
+		pss, err = kibibytes(string(text), "Pss:")
+	}
+	if err != nil {
+		tb.Fatalf("%s: %v", file, err)
 	}
 	return rss, pss
+}
+
+// kibibytes returns the value of a field that is given in kB, in bytes.
+func kibibytes(text, name string) (int, error) {
+	for line := range strings.Lines(text) {
+		fields := strings.Fields(line)
+		if len(fields) != 3 || fields[0] != name || fields[2] != "kB" {
+			continue
+		}
+		kib, err := strconv.Atoi(fields[1])
+		if err != nil {
+			return 0, fmt.Errorf("%s %w", name, err)
+		}
+		return kib << 10, nil
+	}
+	return 0, fmt.Errorf("no %s", name)
 }
 
 // TreePSS returns the proportional share of a process and all that it started,

@@ -45,8 +45,13 @@ func rpc(method, params string) string {
 
 // TestBindings holds the requirements of one binding.
 func TestBindings(t *testing.T) {
-	url := start(t, options{})
-	for id, test := range map[string]func(*testing.T){
+	for id, test := range bindings(start(t, options{})) {
+		t.Run(id, test)
+	}
+}
+
+func bindings(url string) map[string]func(*testing.T) {
+	return map[string]func(*testing.T){
 		"JSONRPC-FMT-001": func(t *testing.T) {
 			_, _, body := do(t, "POST", url+"/", rpc("SendMessage", hi))
 			if !strings.HasPrefix(body, `{"jsonrpc":"2.0","id":"x","result":{"task":`) {
@@ -154,8 +159,6 @@ func TestBindings(t *testing.T) {
 		"CARD-CACHE-001":  func(t *testing.T) { cardHeader(t, url, "Cache-Control", "max-age=") },
 		"CARD-CACHE-002":  func(t *testing.T) { cardHeader(t, url, "ETag", `"`) },
 		"CARD-CACHE-003":  func(t *testing.T) { cardHeader(t, url, "Last-Modified", "GMT") },
-	} {
-		t.Run(id, test)
 	}
 }
 
@@ -243,10 +246,19 @@ func cardHeader(t *testing.T, url, name, want string) {
 
 // TestCapabilities holds what depends on how the suite's system is started.
 func TestCapabilities(t *testing.T) {
-	for _, binding := range []string{jsonrpc, httpJSON} {
-		t.Run("CORE-CAP-004/"+binding, func(t *testing.T) {
+	for _, r := range capabilities() {
+		for _, binding := range []string{jsonrpc, httpJSON} {
+			t.Run(r.id+"/"+binding, func(t *testing.T) { r.test(t, client{binding: binding}) })
+		}
+	}
+}
+
+// capabilities are requirements whose tests start a system of their own.
+func capabilities() []requirement {
+	return []requirement{
+		{"CORE-CAP-004", func(t *testing.T, c client) {
 			const uri = "urn:a2a:tck:required-extension"
-			c := client{url: start(t, options{extension: uri}), binding: binding}
+			c.url = start(t, options{extension: uri})
 			hi := object{"message": message("tck-complete-task")}
 			c.wantError(t, c.call(t, "SendMessage", hi), -32008, 400, "EXTENSION_SUPPORT_REQUIRED")
 			_, r := c.stream(t, "SendStreamingMessage", hi)
@@ -255,18 +267,18 @@ func TestCapabilities(t *testing.T) {
 				c.header = http.Header{name: {"urn:other, " + uri}}
 				c.wantState(t, c.send(t, "tck-complete-task"), "COMPLETED")
 			}
-			if !at(card(t, c.url), "capabilities", "extensions", 0, "required").(bool) {
+			if at(card(t, c.url), "capabilities", "extensions", 0, "required") != true {
 				t.Error("the card does not say so")
 			}
-		})
-		t.Run("CORE-CAP-002/"+binding, func(t *testing.T) {
-			c := client{url: start(t, options{mute: true}), binding: binding}
+		}},
+		{"CORE-CAP-002", func(t *testing.T, c client) {
+			c.url = start(t, options{mute: true})
 			task := str(c.send(t, "tck-input-required"), "id")
 			_, r := c.stream(t, "SendStreamingMessage", object{"message": message("tck-cap-stream")})
 			c.wantError(t, r, -32004, 400, "UNSUPPORTED_OPERATION")
 			_, r = c.stream(t, "SubscribeToTask", object{"id": task})
 			c.wantError(t, r, -32004, 400, "UNSUPPORTED_OPERATION")
-		})
+		}},
 	}
 }
 

@@ -30,10 +30,21 @@
 //
 // # What differs from the product
 //
-// The suite sends many messages under one id; the product takes that for one
-// message that is sent again, so the system under test forgets ids. Its card names
-// other skills. All else is the product's: docs/conformance.md maps each
-// requirement of both suites to a test of ours.
+//   - The suite sends many messages under one id. The product takes that for one
+//     message that is sent again; the journal here, [messageIDs], forgets ids.
+//   - A script may answer with a message and without a task, through
+//     [tasks.Config.Instead]. The product always makes a task.
+//   - In the place of the executor and codex is the [runner], which plays all jobs
+//     at the same time: nothing is queued, no queue is ever full.
+//   - Tasks are kept in memory, and there is no token.
+//   - The Host header may say anything. The product turns its list of names off
+//     only with a token, in a workspace, or on a listener beyond loopback.
+//   - The card has another name, description and skills: the 0.3.x suite takes
+//     words of the product's for secrets. --card, --no-streaming and
+//     --required-extension change it as a run of the suite needs it.
+//
+// All else, the extended card included, is the product's. docs/conformance.md
+// maps each requirement of both suites to a test of ours.
 //
 // The runner and its goroutines are owned by the [sut], which waits for them.
 package main

@@ -19,7 +19,7 @@ func main() {
 	defer stop()
 	if err := run(ctx, os.Args[1:], os.Stderr); err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, "tcksut:", err)
-		os.Exit(1) //nolint:gocritic // nothing is left to stop
+		os.Exit(1) // nothing is left to stop
 	}
 }
 

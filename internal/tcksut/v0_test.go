@@ -20,9 +20,13 @@ type v0Requirement struct {
 // capabilities.
 func TestV0(t *testing.T) {
 	c := v0{url: start(t, options{card: cardUnion})}
-	for _, r := range slices.Concat(v0JSONRPC(), v0ErrorCodes(), v0Cards(), v0Methods(), v0Capabilities(), v0Streams()) {
+	for _, r := range allV0() {
 		t.Run(r.id, func(t *testing.T) { r.test(t, c) })
 	}
+}
+
+func allV0() []v0Requirement {
+	return slices.Concat(v0JSONRPC(), v0ErrorCodes(), v0Cards(), v0Methods(), v0Capabilities(), v0Streams())
 }
 
 func v0JSONRPC() []v0Requirement {

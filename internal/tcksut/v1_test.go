@@ -16,13 +16,17 @@ type requirement struct {
 // TestV1 holds the requirements that stand for all bindings, in each of ours.
 func TestV1(t *testing.T) {
 	url := start(t, options{})
-	for _, r := range slices.Concat(sending(), streaming(), asking(), lists(), histories(), refusals(), models()) {
+	for _, r := range v1() {
 		t.Run(r.id, func(t *testing.T) {
 			for _, binding := range []string{jsonrpc, httpJSON} {
 				t.Run(binding, func(t *testing.T) { r.test(t, client{url: url, binding: binding}) })
 			}
 		})
 	}
+}
+
+func v1() []requirement {
+	return slices.Concat(sending(), streaming(), asking(), lists(), histories(), refusals(), models())
 }
 
 func sending() []requirement {
@@ -128,10 +132,7 @@ func keepsContext(t *testing.T, c client) {
 func streaming() []requirement {
 	one := func(prefix, want string) func(*testing.T, client) {
 		return func(t *testing.T, c client) {
-			s, r := c.stream(t, "SendStreamingMessage", object{"message": message(prefix)})
-			if s == nil {
-				t.Fatal(r.body)
-			}
+			s := c.mustStream(t, "SendStreamingMessage", object{"message": message(prefix)})
 			if got := show(s.rest()); got != want {
 				t.Errorf("%s: got\n%s\nwant\n%s", prefix, got, want)
 			}
@@ -167,8 +168,8 @@ func streaming() []requirement {
 		{"STREAM-ORDER-003", broadcast},
 		{"STREAM-ORDER-004", func(t *testing.T, c client) {
 			task := str(c.send(t, "tck-input-required"), "id")
-			first, _ := c.stream(t, "SubscribeToTask", object{"id": task})
-			second, _ := c.stream(t, "SubscribeToTask", object{"id": task})
+			first := c.mustStream(t, "SubscribeToTask", object{"id": task})
+			second := c.mustStream(t, "SubscribeToTask", object{"id": task})
 			first.next()
 			_ = first.res.Body.Close()
 			c.send(t, "tck-complete-task", "taskId", task)
@@ -178,17 +179,14 @@ func streaming() []requirement {
 		}},
 		{"STREAM-SUB-001", func(t *testing.T, c client) {
 			task := str(c.send(t, "tck-input-required"), "id")
-			s, r := c.stream(t, "SubscribeToTask", object{"id": task})
-			if s == nil {
-				t.Fatal(r.body)
-			}
+			s := c.mustStream(t, "SubscribeToTask", object{"id": task})
 			if e := s.next(); str(e, "task", "id") != task || short(str(e, "task", "status", "state")) != "INPUT_REQUIRED" {
 				t.Errorf("first event %v", e)
 			}
 		}},
 		{"STREAM-SUB-002", func(t *testing.T, c client) {
 			task := str(c.send(t, "tck-input-required"), "id")
-			s, _ := c.stream(t, "SubscribeToTask", object{"id": task})
+			s := c.mustStream(t, "SubscribeToTask", object{"id": task})
 			c.send(t, "tck-complete-task", "taskId", task)
 			want := "task INPUT_REQUIRED\nstatus WORKING\nartifact " + hello + "<nil> append=false last=true\nstatus COMPLETED"
 			if got := show(s.rest()); got != want {
@@ -207,7 +205,7 @@ func broadcast(t *testing.T, c client) {
 	task := str(c.send(t, "tck-input-required"), "id")
 	var streams []*stream
 	for range 3 {
-		s, _ := c.stream(t, "SubscribeToTask", object{"id": task})
+		s := c.mustStream(t, "SubscribeToTask", object{"id": task})
 		if e := s.next(); at(e, "task") == nil {
 			t.Fatalf("first event %v", e)
 		}
@@ -225,17 +223,17 @@ func broadcast(t *testing.T, c client) {
 // asking is what 3.5 of the contract and the state machine ask of questions.
 func asking() []requirement {
 	return []requirement{{"INPUT-REQUIRED", func(t *testing.T, c client) {
-		s, _ := c.stream(t, "SendStreamingMessage", object{"message": message("tck-input-required")})
+		s := c.mustStream(t, "SendStreamingMessage", object{"message": message("tck-input-required")})
 		events := s.rest() // ends with the question
 		if got := show(events); got != "task SUBMITTED\nstatus WORKING\nstatus INPUT_REQUIRED" {
 			t.Fatalf("got\n%s", got)
 		}
 		id := str(events[0], "task", "id")
-		again, _ := c.stream(t, "SendStreamingMessage", object{"message": message("tck-input-required", "taskId", id)})
+		again := c.mustStream(t, "SendStreamingMessage", object{"message": message("tck-input-required", "taskId", id)})
 		if got := show(again.rest()); got != "task WORKING\nstatus INPUT_REQUIRED" {
 			t.Fatalf("follow-up:\n%s", got)
 		}
-		done, _ := c.stream(t, "SendStreamingMessage", object{"message": message("tck-complete-task", "taskId", id)})
+		done := c.mustStream(t, "SendStreamingMessage", object{"message": message("tck-complete-task", "taskId", id)})
 		if got := show(done.rest()); !strings.HasPrefix(got, "task WORKING\n") || !strings.HasSuffix(got, "status COMPLETED") {
 			t.Fatalf("last follow-up:\n%s", got)
 		}

@@ -31,9 +31,9 @@ async def run(client, line: str, case) -> bool:
     return False
 
 
-async def drive(name: str, client, cases, target: Target, chosen: str) -> bool:
+async def drive(name: str, client, connect, cases, target: Target, chosen: str) -> bool:
     try:
-        await asyncio.wait_for(client.open(target), PATIENCE)
+        await asyncio.wait_for(connect(client, target), PATIENCE)
     except NotOffered:
         print(f'skip {name}: the card does not offer it', flush=True)
         return True

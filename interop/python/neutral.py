@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 
 import httpx
 
+from a2a.client import A2ACardResolver, ClientFactory
+from a2a.client.auth import AuthInterceptor, InMemoryContextCredentialStore
+
 # The session in whose name a client's credentials are kept.
 SESSION = 'interop'
 
@@ -103,3 +106,80 @@ class Recorder:
             if not fits or (version == '1.0' and header != '1.0'):
                 found.append({'path': path, 'method': rpc, 'version': header})
         return found
+
+
+class Neutral:
+    """A client of the neutral shape, as far as both SDKs are alike.
+
+    A subclass says how its SDK is configured, and what its tasks, events and
+    errors are in the words of the cases.
+    """
+
+    # The class of the context that a call is made in.
+    Context: type
+
+    # Whether the SDK shows nothing of an error but its HTTP status.
+    status_only = False
+
+    def __init__(self, a2a: str, binding: str = 'JSONRPC') -> None:
+        self.version = a2a
+        self.binding = binding
+        self.recorder = Recorder()
+        self.context = None
+        self.interceptors: list[AuthInterceptor] = []
+
+    async def open(self, target: Target) -> None:
+        """Connects over the version and binding of this client."""
+        self.card = await self._resolve(target.base)
+        if not self._choose(None):
+            if not target.all:
+                raise NotOffered
+            self._choose(target.base)
+        self._connect()
+
+    async def open_plain(self, target: Target) -> None:
+        """Is made of a URL, with nothing else set than whether it streams."""
+        self.streaming = await self._made_of(target.base)
+        self.waiting = await self._made_of(target.base, streaming=False)
+
+    async def open_guarded(self, target: Target) -> None:
+        """Has the token, and knows a client without it."""
+        store = InMemoryContextCredentialStore()
+        await store.set_credentials(SESSION, 'bearer', target.token)
+        self.interceptors = [AuthInterceptor(store)]
+        self.context = self.Context(state={'sessionId': SESSION})
+        self.card = await self._resolve(target.guarded)
+        self._connect()
+        self.stranger = type(self)()
+        self.stranger.card = self.card
+        self.stranger._connect()
+
+    async def close(self) -> None:
+        await self.recorder.http.aclose()
+        for name in ('streaming', 'waiting', 'stranger'):
+            if other := getattr(self, name, None):
+                await other.close()
+
+    async def _resolve(self, base: str):
+        return await A2ACardResolver(self.recorder.http, base).get_agent_card()
+
+    def _connect(self) -> None:
+        def client(**options):
+            config = self._config(httpx_client=self.recorder.http, **options)
+            return ClientFactory(config).create(self.card, interceptors=self.interceptors)
+
+        self.streaming = client()
+        self.waiting = client(streaming=False)
+        self.polling = client(streaming=False, polling=True)
+
+    def _choose(self, url: str | None) -> bool:
+        """Has the card name this version and binding; a URL adds it."""
+        raise NotImplementedError
+
+    def _config(self, **options):
+        """Returns a configuration with the binding of this client alone."""
+        raise NotImplementedError
+
+    async def _made_of(self, url: str, **options):
+        """Returns the SDK's own client of a URL."""
+        raise NotImplementedError

@@ -3,13 +3,12 @@
 from importlib.metadata import version
 
 from a2a import types
-from a2a.client import A2ACardResolver, ClientConfig, ClientFactory
-from a2a.client.auth import AuthInterceptor, InMemoryContextCredentialStore
+from a2a.client import ClientConfig, ClientFactory
 from a2a.client.errors import A2AClientHTTPError, A2AClientJSONRPCError
 from a2a.client.middleware import ClientCallContext
 
 from cases import CASES, GUARDED_CASES, PLAIN_CASES
-from neutral import SESSION, Event, NotOffered, Recorder, Target, Task
+from neutral import Event, Neutral, Task
 
 NAMES = {
     -32001: 'task-not-found',
@@ -51,40 +50,24 @@ def event(pair) -> Event:
     return Event('artifact', update.task_id, append=bool(update.append), artifacts=chunk, together=together)
 
 
-class Client:
-    version = '0.3'
+class Client(Neutral):
+    Context = ClientCallContext
 
     def __init__(self, binding: str = 'JSONRPC') -> None:
-        self.binding = binding
-        self.recorder = Recorder()
-        self.context: ClientCallContext | None = None
-        self.interceptors: list[AuthInterceptor] = []
+        super().__init__('0.3', binding)
+        self.status_only = binding == 'HTTP+JSON'
 
-    async def open(self, target: Target) -> None:
-        self.card = await self.resolve(target.base)
+    def _choose(self, url: str | None) -> bool:
+        if url:
+            self.card.additional_interfaces = [types.AgentInterface(transport=self.binding, url=url)]
         offered = [self.card.preferred_transport] + [i.transport for i in self.card.additional_interfaces or []]
-        if self.binding not in offered:
-            if not target.all:
-                raise NotOffered
-            self.card.additional_interfaces = [types.AgentInterface(transport=self.binding, url=target.base)]
-        self.make()
+        return self.binding in offered
 
-    async def resolve(self, base: str) -> types.AgentCard:
-        return await A2ACardResolver(self.recorder.http, base).get_agent_card()
+    def _config(self, **options) -> ClientConfig:
+        return ClientConfig(supported_transports=[self.binding], **options)
 
-    def make(self) -> None:
-        def client(**options):
-            config = ClientConfig(
-                httpx_client=self.recorder.http, supported_transports=[self.binding], **options
-            )
-            return ClientFactory(config).create(self.card, interceptors=self.interceptors)
-
-        self.streaming = client()
-        self.waiting = client(streaming=False)
-        self.polling = client(streaming=False, polling=True)
-
-    async def close(self) -> None:
-        await self.recorder.http.aclose()
+    async def _made_of(self, url: str, **options):
+        return await ClientFactory.connect(url, ClientConfig(**options) if options else None)
 
     def why(self, err: BaseException) -> str:
         if isinstance(err, A2AClientJSONRPCError):
@@ -123,39 +106,9 @@ class Client:
             yield event(pair)
 
 
-class Plain(Client):
-    """Is made of a URL, with nothing set."""
-
-    async def open(self, target: Target) -> None:
-        self.streaming = await ClientFactory.connect(target.base)
-
-    async def close(self) -> None:
-        await super().close()
-        await self.streaming.close()
-
-
-class Guarded(Client):
-    """Has the token, and knows a client without it."""
-
-    async def open(self, target: Target) -> None:
-        store = InMemoryContextCredentialStore()
-        await store.set_credentials(SESSION, 'bearer', target.token)
-        self.interceptors = [AuthInterceptor(store)]
-        self.context = ClientCallContext(state={'sessionId': SESSION})
-        self.card = await self.resolve(target.guarded)
-        self.make()
-        self.stranger = Client()
-        self.stranger.card = self.card
-        self.stranger.make()
-
-    async def close(self) -> None:
-        await super().close()
-        await self.stranger.close()
-
-
 def clients():
     name = f'python {version("a2a-sdk")}'
     for binding in ('JSONRPC', 'HTTP+JSON'):
-        yield f'{name}, A2A 0.3 {binding}', Client(binding), CASES
-    yield f'{name}, made of a URL', Plain(), PLAIN_CASES
-    yield f'{name}, with a token', Guarded(), GUARDED_CASES
+        yield f'{name}, A2A 0.3 {binding}', Client(binding), Client.open, CASES
+    yield f'{name}, made of a URL', Client(), Client.open_plain, PLAIN_CASES
+    yield f'{name}, with a token', Client(), Client.open_guarded, GUARDED_CASES

@@ -4,13 +4,12 @@ JSON-RPC and HTTP+JSON.
 
 from importlib.metadata import version
 
-from a2a.client import A2ACardResolver, ClientCallContext, ClientConfig, ClientFactory, create_client
-from a2a.client.auth import AuthInterceptor, InMemoryContextCredentialStore
+from a2a.client import ClientCallContext, ClientConfig, create_client
 from a2a.types import a2a_pb2 as pb
 from a2a.utils import errors
 
 from cases import CASES, GUARDED_CASES, PLAIN_CASES
-from neutral import SESSION, Event, NotOffered, Recorder, Target, Task
+from neutral import Event, Neutral, Task
 
 NAMES = {
     errors.TaskNotFoundError: 'task-not-found',
@@ -55,51 +54,28 @@ def event(response: pb.StreamResponse) -> Event:
     return Event('artifact', update.task_id, append=update.append, artifacts=chunk)
 
 
-class Client:
-    def __init__(self, a2a: str = '1.0', binding: str = 'JSONRPC') -> None:
-        self.version = a2a
-        self.binding = binding
-        self.recorder = Recorder()
-        self.recorder.http.headers['A2A-Version'] = a2a
-        self.context: ClientCallContext | None = None
-        self.interceptors: list[AuthInterceptor] = []
+class Client(Neutral):
+    Context = ClientCallContext
 
-    async def open(self, target: Target) -> None:
-        self.card = await self.resolve(target.base)
-        fits = [
-            i
-            for i in self.card.supported_interfaces
-            if (i.protocol_binding, i.protocol_version) == (self.binding, self.version)
-        ]
-        if not fits:
-            if not target.all:
-                raise NotOffered
-            fits = [
-                pb.AgentInterface(
-                    url=target.base, protocol_binding=self.binding, protocol_version=self.version
-                )
-            ]
-        # The SDK would always choose 1.0.
+    def __init__(self, a2a: str = '1.0', binding: str = 'JSONRPC') -> None:
+        super().__init__(a2a, binding)
+        self.recorder.http.headers['A2A-Version'] = a2a
+
+    def _choose(self, url: str | None) -> bool:
+        # The SDK would always choose 1.0, so nothing else is left in the card.
+        mine = (self.binding, self.version)
+        fits = [i for i in self.card.supported_interfaces if (i.protocol_binding, i.protocol_version) == mine]
+        if url:
+            fits.append(pb.AgentInterface(url=url, protocol_binding=self.binding, protocol_version=self.version))
         del self.card.supported_interfaces[:]
         self.card.supported_interfaces.extend(fits)
-        self.make()
+        return bool(fits)
 
-    async def resolve(self, base: str) -> pb.AgentCard:
-        return await A2ACardResolver(self.recorder.http, base).get_agent_card()
+    def _config(self, **options) -> ClientConfig:
+        return ClientConfig(supported_protocol_bindings=[self.binding], **options)
 
-    def make(self) -> None:
-        def client(**options):
-            config = ClientConfig(
-                httpx_client=self.recorder.http, supported_protocol_bindings=[self.binding], **options
-            )
-            return ClientFactory(config).create(self.card, self.interceptors)
-
-        self.streaming = client()
-        self.waiting = client(streaming=False)
-        self.polling = client(streaming=False, polling=True)
-
-    async def close(self) -> None:
-        await self.recorder.http.aclose()
+    async def _made_of(self, url: str, **options):
+        return await create_client(url, ClientConfig(**options) if options else None)
 
     def why(self, err: BaseException) -> str:
         return NAMES.get(type(err), type(err).__name__)
@@ -139,40 +115,10 @@ class Client:
             yield event(response)
 
 
-class Plain(Client):
-    """Is made of a URL, with nothing set."""
-
-    async def open(self, target: Target) -> None:
-        self.streaming = await create_client(target.base)
-
-    async def close(self) -> None:
-        await super().close()
-        await self.streaming.close()
-
-
-class Guarded(Client):
-    """Has the token, and knows a client without it."""
-
-    async def open(self, target: Target) -> None:
-        store = InMemoryContextCredentialStore()
-        await store.set_credentials(SESSION, 'bearer', target.token)
-        self.interceptors = [AuthInterceptor(store)]
-        self.context = ClientCallContext(state={'sessionId': SESSION})
-        self.card = await self.resolve(target.guarded)
-        self.make()
-        self.stranger = Client()
-        self.stranger.card = self.card
-        self.stranger.make()
-
-    async def close(self) -> None:
-        await super().close()
-        await self.stranger.close()
-
-
 def clients():
     name = f'python {version("a2a-sdk")}'
     for a2a in ('1.0', '0.3'):
         for binding in ('JSONRPC', 'HTTP+JSON'):
-            yield f'{name}, A2A {a2a} {binding}', Client(a2a, binding), CASES
-    yield f'{name}, made of a URL', Plain(), PLAIN_CASES
-    yield f'{name}, with a token', Guarded(), GUARDED_CASES
+            yield f'{name}, A2A {a2a} {binding}', Client(a2a, binding), Client.open, CASES
+    yield f'{name}, made of a URL', Client(), Client.open_plain, PLAIN_CASES
+    yield f'{name}, with a token', Client(), Client.open_guarded, GUARDED_CASES

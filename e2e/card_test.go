@@ -1,0 +1,50 @@
+package e2e
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestExtendedCard03 asks the program for the extended card in both bindings of
+// 0.3. The card does not promise one; who asks all the same gets the public one.
+func TestExtendedCard03(t *testing.T) {
+	p := start(t)
+	public := p.getJSON("/.well-known/agent-card.json")
+	if name, _ := at(public, "name").(string); name == "" || at(public, "protocolVersion") != "0.3" {
+		t.Fatalf("the public card is %v", public)
+	}
+	if diff := cmp.Diff(any(public), any(p.getJSON("/v1/card"))); diff != "" {
+		t.Errorf("GET /v1/card, public first:\n%s", diff)
+	}
+	answer := p.call("agent/getAuthenticatedExtendedCard", nil)
+	if diff := cmp.Diff(any(public), at(answer, "result")); diff != "" {
+		t.Errorf("agent/getAuthenticatedExtendedCard, public first:\n%s\n%v", diff, answer["error"])
+	}
+}
+
+// getJSON returns the object at a path.
+func (p *program) getJSON(path string) object {
+	p.t.Helper()
+	req, err := http.NewRequestWithContext(p.t.Context(), http.MethodGet, p.URL+path, nil)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	var v object
+	if err := json.Unmarshal(body, &v); err != nil || res.StatusCode != http.StatusOK {
+		p.t.Fatalf("GET %s: %d, %v: %s", path, res.StatusCode, err, body)
+	}
+	return v
+}
