@@ -1,0 +1,190 @@
+package store
+
+import (
+	"context"
+	"errors"
+)
+
+const messageColumns = `m.caller, m.context_id, m.task_ref, coalesce(m.message_id, ''), m.digest,
+	t.id, m.job, m.conversation, h.body, m.seq, m.ended, m.attempt,
+	coalesce(a.thread_id, ''), coalesce(a.turn_id, ''), coalesce(a.tool, 0)
+	FROM messages m JOIN tasks t ON t.n = m.task
+	JOIN history h ON h.task = m.task AND h.ordinal = m.ordinal
+	LEFT JOIN turns a ON a.message = m.seq AND a.attempt = m.attempt`
+
+func scanMessage(row scanner, m *Message) error {
+	var digest []byte
+	err := row.Scan(&m.Key.Caller, &m.Key.Context, &m.Key.Task, &m.Key.Message, &digest,
+		&m.TaskID, &m.Job, &m.Conversation, &m.Body, &m.Seq, &m.Ended, &m.Attempt, &m.Thread, &m.Turn, &m.Tool)
+	copy(m.Digest[:], digest)
+	return err
+}
+
+// Message returns the message of a key, or [ErrUnknown].
+func (s *Store) Message(ctx context.Context, key Key) (Message, error) {
+	return view(ctx, s, "read a message", func(c *conn) (m Message, err error) {
+		found, err := collect(c, scanMessage, "SELECT "+messageColumns+
+			" WHERE m.message_id = ? AND m.context_id = ? AND m.task_ref = ? AND m.caller = ?",
+			key.Message, key.Context, key.Task, key.Caller)
+		if err == nil && len(found) == 0 {
+			err = ErrUnknown
+		}
+		if err != nil {
+			return m, err
+		}
+		return found[0], nil
+	})
+}
+
+// Accept commits a message, with the task that it makes or belongs to. The
+// message has its place in the queue from then on. A known key is [ErrExists]; a
+// disk that is all but full, [ErrFull].
+func (s *Store) Accept(ctx context.Context, m Message, head Head) error {
+	return s.accept(ctx, "accept a message", m, head, false)
+}
+
+// Replace is [Store.Accept] for a key that may be known: it then belongs to the
+// new message.
+func (s *Store) Replace(ctx context.Context, m Message, head Head) error {
+	return s.accept(ctx, "accept a message again", m, head, true)
+}
+
+func (s *Store) accept(ctx context.Context, what string, m Message, head Head, replace bool) error {
+	if m.TaskID != head.ID {
+		return errors.New(what + ": its task is another than the head's")
+	}
+	if err := s.room(); err != nil {
+		return err
+	}
+	now := nanos(s.now())
+	return s.do(ctx, what, durable, func(c *conn) error {
+		if replace {
+			if err := c.freeKey(m.Key); err != nil {
+				return err
+			}
+		}
+		n, err := c.saveHead(&head, now)
+		if err != nil {
+			return err
+		}
+		err = c.insertMessage(n, &m, now)
+		if taken(err) {
+			return ErrExists
+		}
+		if err == nil && m.Push != nil {
+			err = c.setPush(n, *m.Push)
+		}
+		return err
+	})
+}
+
+func (c *conn) freeKey(key Key) error {
+	_, err := c.exec(`UPDATE messages SET message_id = NULL
+		WHERE message_id = ? AND context_id = ? AND task_ref = ? AND caller = ?`,
+		key.Message, key.Context, key.Task, key.Caller)
+	return err
+}
+
+func (c *conn) insertMessage(task int64, m *Message, now int64) error {
+	ordinal, err := c.number("SELECT coalesce(max(ordinal), 0) + 1 FROM history WHERE task = ?", task)
+	if err != nil {
+		return err
+	}
+	var id any // NULL is equal to no other
+	if m.Key.Message != "" {
+		id = m.Key.Message
+	}
+	_, err = c.exec(`INSERT INTO messages
+		(caller, context_id, task_ref, message_id, digest, task, ordinal, job, conversation, accepted_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		m.Key.Caller, m.Key.Context, m.Key.Task, id, m.Digest[:], task, ordinal, m.Job, m.Conversation, now)
+	if err != nil {
+		return err
+	}
+	_, err = c.exec("INSERT INTO history (task, ordinal, body) VALUES (?, ?, ?)", task, ordinal, blob(m.Body))
+	return err
+}
+
+// Withdraw takes back a message that no attempt has begun for, as if it had not
+// been accepted. If it is the only message of its task, the task goes with it;
+// otherwise the task becomes head, unless that is nil. A message that has begun
+// or ended is [ErrBegun].
+func (s *Store) Withdraw(ctx context.Context, job string, head *Head) error {
+	now := nanos(s.now())
+	return s.do(ctx, "withdraw a message", durable, func(c *conn) error {
+		var seq, task, ordinal int64
+		var untouched bool
+		err := c.get("SELECT seq, task, ordinal, attempt = 0 AND ended = 0 FROM messages WHERE job = ?",
+			list(job), &seq, &task, &ordinal, &untouched)
+		if err != nil {
+			return err
+		}
+		if !untouched {
+			return ErrBegun
+		}
+		return c.withdraw(seq, task, ordinal, head, now)
+	})
+}
+
+func (c *conn) withdraw(seq, task, ordinal int64, head *Head, now int64) error {
+	if _, err := c.exec("DELETE FROM messages WHERE seq = ?", seq); err != nil {
+		return err
+	}
+	if _, err := c.exec("DELETE FROM history WHERE task = ? AND ordinal = ?", task, ordinal); err != nil {
+		return err
+	}
+	left, err := c.number("SELECT count(*) FROM messages WHERE task = ?", task)
+	if err != nil {
+		return err
+	}
+	if left == 0 {
+		return c.forget(task)
+	}
+	if head != nil {
+		_, err = c.saveHead(head, now)
+	}
+	return err
+}
+
+// Begin commits that an attempt to run a message is about to start in a thread,
+// which is the conversation's from then on. Attempts are numbered from 1 and
+// rise: a lower number is [ErrBegun], and so is the last one in another thread.
+// The last one in its own thread has begun, which is no error: its first Begin
+// may have been taken for failed.
+func (s *Store) Begin(ctx context.Context, job string, attempt int, conversation, thread string) error {
+	now := nanos(s.now())
+	return s.do(ctx, "begin a turn", durable, func(c *conn) error {
+		var seq int64
+		var last int
+		if err := c.get("SELECT seq, attempt FROM messages WHERE job = ?", list(job), &seq, &last); err != nil {
+			return err
+		}
+		if attempt == last && last > 0 {
+			return c.sameThread(seq, attempt, thread)
+		}
+		if attempt <= last {
+			return ErrBegun
+		}
+		if _, err := c.exec("UPDATE messages SET attempt = ? WHERE seq = ?", attempt, seq); err != nil {
+			return err
+		}
+		_, err := c.exec("INSERT INTO turns (message, attempt, thread_id, begun_at) VALUES (?, ?, ?, ?)",
+			seq, attempt, thread, now)
+		if err != nil {
+			return err
+		}
+		return c.useThread(conversation, thread, now)
+	})
+}
+
+// sameThread returns [ErrBegun] unless an attempt has begun in that thread.
+func (c *conn) sameThread(seq int64, attempt int, thread string) error {
+	var begun string
+	if err := c.get("SELECT thread_id FROM turns WHERE message = ? AND attempt = ?", list(seq, attempt), &begun); err != nil {
+		return err
+	}
+	if begun != thread {
+		return ErrBegun
+	}
+	return nil
+}

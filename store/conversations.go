@@ -1,0 +1,101 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Thread returns the thread of a conversation, "" if it has none.
+func (s *Store) Thread(ctx context.Context, conversation string) (string, error) {
+	return view(ctx, s, "read the thread of a conversation", func(c *conn) (thread string, err error) {
+		err = c.get("SELECT thread_id FROM conversations WHERE key = ?", list(conversation), &thread)
+		if errors.Is(err, ErrUnknown) {
+			err = nil
+		}
+		return thread, err
+	})
+}
+
+// useThread makes a thread that of a conversation.
+func (c *conn) useThread(conversation, thread string, now int64) error {
+	_, err := c.exec(`INSERT INTO conversations (key, thread_id, used_at) VALUES (?, ?, ?)
+		ON CONFLICT (key) DO UPDATE SET thread_id = excluded.thread_id, used_at = excluded.used_at`,
+		conversation, thread, now)
+	if err != nil {
+		return err
+	}
+	_, err = c.exec(`INSERT INTO threads (thread_id, key, created) VALUES (?, ?, ?)
+		ON CONFLICT (thread_id) DO UPDATE SET key = excluded.key WHERE key <> excluded.key`, thread, conversation, now)
+	return err
+}
+
+// A Conversation is one that has a thread.
+type Conversation struct {
+	Key    string
+	Thread string
+	Used   time.Time
+}
+
+// unused is the condition for a conversation that nothing waits in or runs in.
+const unused = ` used_at < ? AND NOT EXISTS (SELECT 1 FROM messages WHERE ended = 0 AND conversation = key)
+	AND NOT EXISTS (SELECT 1 FROM tasks WHERE ended_at IS NULL AND conversation = key)`
+
+// Idle returns conversations that no turn has begun in since a time, and that
+// nothing waits in, the longest idle first.
+func (s *Store) Idle(ctx context.Context, before time.Time, limit int) ([]Conversation, error) {
+	return view(ctx, s, "list idle conversations", func(c *conn) ([]Conversation, error) {
+		scan := func(row scanner, v *Conversation) error {
+			var used int64
+			err := row.Scan(&v.Key, &v.Thread, &used)
+			v.Used = instant(used)
+			return err
+		}
+		return collect(c, scan, "SELECT key, thread_id, used_at FROM conversations WHERE"+unused+" ORDER BY used_at LIMIT ?",
+			nanos(before), limit)
+	})
+}
+
+// ForgetConversation lets a conversation go if it is still [Store.Idle], else
+// returns [ErrInUse]. Its threads are left over from then on.
+func (s *Store) ForgetConversation(ctx context.Context, key string, before time.Time) error {
+	return s.do(ctx, "forget a conversation", relaxed, func(c *conn) error {
+		n, err := c.exec("DELETE FROM conversations WHERE key = ? AND"+unused, key, nanos(before))
+		if err == nil && n == 0 {
+			err = ErrInUse
+		}
+		return err
+	})
+}
+
+// Threads returns every thread that a conversation has or had, until it is dropped.
+func (s *Store) Threads(ctx context.Context) ([]string, error) {
+	return view(ctx, s, "list threads", func(c *conn) ([]string, error) {
+		return collect(c, only[string], "SELECT thread_id FROM threads ORDER BY created, thread_id")
+	})
+}
+
+// Leftovers returns threads that no conversation has any more, and that no
+// message waits to learn its fate from, the oldest first. Their files can be
+// deleted, and then they are to be dropped.
+func (s *Store) Leftovers(ctx context.Context, limit int) ([]string, error) {
+	return view(ctx, s, "list threads that are left over", func(c *conn) ([]string, error) {
+		return collect(c, only[string], `SELECT thread_id FROM threads
+			WHERE thread_id NOT IN (SELECT thread_id FROM conversations)
+			AND thread_id NOT IN (SELECT a.thread_id FROM messages m JOIN turns a ON a.message = m.seq WHERE m.ended = 0)
+			ORDER BY created, thread_id LIMIT ?`, limit)
+	})
+}
+
+// DropThreads takes threads off the list. Those of conversations stay.
+func (s *Store) DropThreads(ctx context.Context, threads ...string) error {
+	return s.do(ctx, "drop threads", relaxed, func(c *conn) error {
+		for _, id := range threads {
+			_, err := c.exec("DELETE FROM threads WHERE thread_id = ?1 AND ?1 NOT IN (SELECT thread_id FROM conversations)", id)
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,156 @@
+package store
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+//go:embed migrations/*.sql
+var embedded embed.FS
+
+// application marks the files that are ours, in the header that SQLite keeps
+// for that.
+const application = 0x6d6f6c63
+
+// A migration takes the schema from the version before to its own. Those that
+// have been released never change.
+type migration struct {
+	version int
+	name    string
+	text    string
+}
+
+// migrations returns those of a folder, which are numbered without gaps.
+func migrations(folder fs.FS) ([]migration, error) {
+	names, err := fs.Glob(folder, "migrations/*.sql")
+	if err != nil {
+		return nil, err
+	}
+	all := make([]migration, 0, len(names))
+	for i, name := range names { // Glob sorts
+		text, err := fs.ReadFile(folder, name)
+		if err != nil {
+			return nil, err
+		}
+		name = strings.TrimSuffix(filepath.Base(name), ".sql")
+		if !strings.HasPrefix(name, fmt.Sprintf("%04d_", i+1)) {
+			return nil, fmt.Errorf("migration %s is not number %d", name, i+1)
+		}
+		all = append(all, migration{version: i + 1, name: name, text: string(text)})
+	}
+	return all, nil
+}
+
+// migrate brings the database at path to the last of the migrations. One that
+// has been in use is copied first.
+func (c *conn) migrate(path string, all []migration, now time.Time) error {
+	version, err := c.version(path)
+	if err != nil {
+		return err
+	}
+	latest := len(all)
+	switch {
+	case version > latest:
+		return fmt.Errorf("%s: %w: schema %d, this program knows up to %d; run that version, or move the file away",
+			path, ErrNewer, version, latest)
+	case version == latest:
+		return nil
+	case version > 0:
+		if err := c.backup(fmt.Sprintf("%s.v%d.bak", path, version)); err != nil {
+			return fmt.Errorf("copy the database before migrating it: %w", explain(path, fileError(path, err)))
+		}
+	}
+	for _, m := range all[version:] {
+		if err := c.apply(m, now); err != nil {
+			return fmt.Errorf("migration %s: %w", m.name, explain(path, err))
+		}
+	}
+	return nil
+}
+
+// version returns the version of the schema, 0 for a database without any.
+func (c *conn) version(path string) (int, error) {
+	var app, version int
+	if err := c.raw.QueryRowContext(context.Background(), "PRAGMA application_id").Scan(&app); err != nil {
+		return 0, explain(path, err)
+	}
+	if err := c.raw.QueryRowContext(context.Background(), "PRAGMA user_version").Scan(&version); err != nil {
+		return 0, explain(path, err)
+	}
+	if app != application && (app != 0 || version != 0) {
+		return 0, damaged(path, fmt.Errorf("it belongs to another program, application id %#x", app))
+	}
+	return version, nil
+}
+
+// apply runs one migration, whole or not at all.
+func (c *conn) apply(m migration, now time.Time) (err error) {
+	if err := c.script("BEGIN IMMEDIATE"); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = c.script("ROLLBACK")
+		}
+	}()
+	if err := c.script(m.text); err != nil {
+		return err
+	}
+	const record = `CREATE TABLE IF NOT EXISTS migrations (
+		version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT`
+	if err := c.script(record); err != nil {
+		return err
+	}
+	if _, err := c.exec("INSERT INTO migrations VALUES (?, ?, ?)", m.version, m.name, nanos(now)); err != nil {
+		return err
+	}
+	if err := c.script(fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", application, m.version)); err != nil {
+		return err
+	}
+	return c.script("COMMIT")
+}
+
+// backup writes a copy of the database to path, in place of an earlier one.
+// SQLite makes it: reading the file past SQLite would drop its locks.
+func (c *conn) backup(path string) error {
+	part := path + ".part"
+	if err := os.Remove(part); err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	if _, err := c.raw.ExecContext(context.Background(), "VACUUM INTO ?", part); err != nil {
+		return err
+	}
+	if err := os.Chmod(part, 0o600); err != nil {
+		return err
+	}
+	return publish(part, path)
+}
+
+// publish gives a finished file its name, on disk too.
+func publish(part, path string) error {
+	if err := syncFile(part); err != nil {
+		return err
+	}
+	if err := os.Rename(part, path); err != nil {
+		return err
+	}
+	return syncFile(filepath.Dir(path))
+}
+
+func syncFile(path string) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	if err := file.Sync(); err != nil {
+		_ = file.Close()
+		return err
+	}
+	return file.Close()
+}

@@ -1,0 +1,93 @@
+package store
+
+import (
+	"context"
+	"time"
+)
+
+// send puts deliveries into the outbox.
+func (c *conn) send(task int64, deliveries []Delivery, now int64) error {
+	for _, d := range deliveries {
+		of := task
+		if d.Task != "" {
+			var err error
+			if of, err = c.taskNumber(d.Task); err != nil {
+				return err
+			}
+		}
+		due := now
+		if !d.Due.IsZero() {
+			due = nanos(d.Due)
+		}
+		_, err := c.exec("INSERT INTO outbox (kind, task, target, body, due_at, created) VALUES (?, ?, ?, ?, ?, ?)",
+			d.Kind, of, d.Target, blob(d.Body), due, now)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Waiting returns deliveries of a kind that are still to be made, in the order in
+// which they were put in: those behind the one with the id after, without their bodies.
+func (s *Store) Waiting(ctx context.Context, kind string, after int64, limit int) ([]Delivery, error) {
+	return view(ctx, s, "read the outbox", func(c *conn) ([]Delivery, error) {
+		return collect(c, scanDelivery, `SELECT o.id, o.kind, coalesce(t.id, ''), o.target, x'', o.tries, o.due_at, o.created
+			FROM outbox o LEFT JOIN tasks t ON t.n = o.task
+			WHERE o.id > ? AND o.dead = 0 AND o.kind = ? ORDER BY o.id LIMIT ?`, after, kind, limit)
+	})
+}
+
+// Delivery returns one that is still to be made, or [ErrUnknown].
+func (s *Store) Delivery(ctx context.Context, id int64) (Delivery, error) {
+	return view(ctx, s, "read the outbox", func(c *conn) (Delivery, error) {
+		found, err := collect(c, scanDelivery, `SELECT o.id, o.kind, coalesce(t.id, ''), o.target, o.body, o.tries, o.due_at, o.created
+			FROM outbox o LEFT JOIN tasks t ON t.n = o.task WHERE o.id = ? AND o.dead = 0`, id)
+		if err == nil && len(found) == 0 {
+			err = ErrUnknown
+		}
+		if err != nil {
+			return Delivery{}, err
+		}
+		return found[0], nil
+	})
+}
+
+func scanDelivery(row scanner, d *Delivery) error {
+	var due, created int64
+	err := row.Scan(&d.ID, &d.Kind, &d.Task, &d.Target, &d.Body, &d.Tries, &due, &created)
+	d.Due, d.Created = instant(due), instant(created)
+	return err
+}
+
+// Sent deletes deliveries that have arrived, or need not be made any more.
+func (s *Store) Sent(ctx context.Context, ids ...int64) error {
+	return s.each(ctx, "clear the outbox", ids, "DELETE FROM outbox WHERE id = ?")
+}
+
+// Failed counts a failed try, and says when the next one is due.
+func (s *Store) Failed(ctx context.Context, id int64, due time.Time) error {
+	return s.do(ctx, "put a delivery off", relaxed, func(c *conn) error {
+		_, err := c.exec("UPDATE outbox SET tries = tries + 1, due_at = ? WHERE id = ?", nanos(due), id)
+		return err
+	})
+}
+
+// Dead gives deliveries up. They are kept for a week, to be looked at.
+func (s *Store) Dead(ctx context.Context, ids ...int64) error {
+	now := nanos(s.now())
+	return s.each(ctx, "give deliveries up", ids, "UPDATE outbox SET dead = 1, due_at = ?2 WHERE id = ?1", now)
+}
+
+// each runs a statement for each id. That it has happened may be forgotten when
+// the machine dies: a delivery is made at least once.
+func (s *Store) each(ctx context.Context, what string, ids []int64, text string, args ...any) error {
+	return s.do(ctx, what, relaxed, func(c *conn) error {
+		for _, id := range ids {
+			if _, err := c.exec(text, append([]any{id}, args...)...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

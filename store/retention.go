@@ -1,0 +1,189 @@
+package store
+
+import (
+	"cmp"
+	"time"
+)
+
+// Retention says how long what has ended is kept. Whichever bound is reached
+// first lets the task go that ended first. What has not ended is always kept.
+type Retention struct {
+	Tasks  int           // ended ones; 0 means 10,000
+	Age    time.Duration // since their end; 0 means 30 days
+	Events time.Duration // how long their events are kept; 0 means 24 hours
+	Bytes  int64         // of the database; 0 means 1 GiB. Spares what ended within the hour
+}
+
+const (
+	deadAge   = 7 * 24 * time.Hour // of deliveries that were given up
+	fresh     = time.Hour          // since its end, a task is not sacrificed for room
+	stepTasks = 20
+	stepRows  = 200
+	stepBytes = 1 << 20
+
+	// Free pages are used again. They are given back to the disk only when they
+	// are many, and more than one in so many.
+	vacuumLeast = 1024
+	vacuumShare = 8
+)
+
+func (r Retention) orDefault() Retention {
+	r.Tasks = cmp.Or(r.Tasks, 10_000)
+	r.Age = cmp.Or(r.Age, 30*24*time.Hour)
+	r.Events = cmp.Or(r.Events, 24*time.Hour)
+	r.Bytes = cmp.Or(r.Bytes, 1<<30)
+	return r
+}
+
+// sweep does the first step that is left to do, and reports whether there was
+// one. Each is short, and each leaves a state that the next start can go on from.
+func (c *conn) sweep(r Retention, now time.Time) (bool, error) {
+	for _, step := range []func() (bool, error){
+		c.clearForgotten,
+		func() (bool, error) { return c.forgetOld(now.Add(-r.Age)) },
+		func() (bool, error) { return c.forgetMany(r.Tasks) },
+		func() (bool, error) { return c.pruneEvents(now.Add(-r.Events)) },
+		func() (bool, error) { return c.buryDead(now.Add(-deadAge)) },
+		func() (bool, error) { return c.forgetLarge(r.Bytes, now.Add(-fresh)) },
+		c.vacuum,
+	} {
+		if did, err := step(); did || err != nil {
+			return did, err
+		}
+	}
+	return false, nil
+}
+
+func (c *conn) forgetOld(before time.Time) (bool, error) {
+	return c.forgetAll("SELECT n FROM tasks WHERE ended_at IS NOT NULL AND ended_at < ? ORDER BY ended_at LIMIT ?",
+		nanos(before), stepTasks)
+}
+
+func (c *conn) forgetMany(most int) (bool, error) {
+	ended, err := c.number("SELECT count(*) FROM tasks WHERE ended_at IS NOT NULL")
+	if err != nil || ended <= int64(most) {
+		return false, err
+	}
+	return c.forgetAll("SELECT n FROM tasks WHERE ended_at IS NOT NULL ORDER BY ended_at LIMIT ?",
+		min(ended-int64(most), stepTasks))
+}
+
+// forgetLarge lets one task go if the database is too large. Its rows are
+// cleared before the next is considered.
+func (c *conn) forgetLarge(most int64, before time.Time) (bool, error) {
+	pages, free, err := c.pages()
+	if err != nil || (pages-free)*pageSize <= most {
+		return false, err
+	}
+	return c.forgetAll("SELECT n FROM tasks WHERE ended_at IS NOT NULL AND ended_at < ? ORDER BY ended_at LIMIT 1",
+		nanos(before))
+}
+
+func (c *conn) forgetAll(text string, args ...any) (bool, error) {
+	tasks, err := collect(c, only[int64], text, args...)
+	if err != nil {
+		return false, err
+	}
+	for _, task := range tasks {
+		if err := c.forget(task); err != nil {
+			return false, err
+		}
+	}
+	return len(tasks) > 0, nil
+}
+
+// forget takes a task and its messages away. Its other rows go in later steps.
+func (c *conn) forget(task int64) error {
+	for _, text := range []string{
+		"DELETE FROM turns WHERE message IN (SELECT seq FROM messages WHERE task = ?)",
+		"DELETE FROM messages WHERE task = ?",
+		"DELETE FROM outbox WHERE task = ?",
+		"DELETE FROM tasks WHERE n = ?",
+		"INSERT INTO forgotten (task) VALUES (?)",
+	} {
+		if _, err := c.exec(text, task); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// clearForgotten deletes some rows of a forgotten task.
+func (c *conn) clearForgotten() (bool, error) {
+	tasks, err := collect(c, only[int64], "SELECT task FROM forgotten LIMIT 1")
+	if err != nil || len(tasks) == 0 {
+		return false, err
+	}
+	for _, rows := range []struct{ table, key string }{
+		{"events", "first_seq"}, {"artifacts", "ordinal"}, {"history", "ordinal"}, {"questions", "id"}, {"push_configs", "id"},
+	} {
+		if did, err := c.trim(rows.table, rows.key, tasks[0]); did || err != nil {
+			return did, err
+		}
+	}
+	_, err = c.exec("DELETE FROM forgotten WHERE task = ?", tasks[0])
+	return true, err
+}
+
+// pruneEvents deletes some events of a task that ended before a time.
+func (c *conn) pruneEvents(before time.Time) (bool, error) {
+	tasks, err := collect(c, only[int64], `SELECT n FROM tasks
+		WHERE ended_at IS NOT NULL AND pruned = 0 AND ended_at < ? ORDER BY ended_at LIMIT ?`, nanos(before), stepTasks)
+	for _, task := range tasks {
+		if did, err := c.trim("events", "first_seq", task); did || err != nil {
+			return did, err
+		}
+		if _, err := c.exec("UPDATE tasks SET pruned = 1 WHERE n = ?", task); err != nil {
+			return false, err
+		}
+	}
+	return len(tasks) > 0, err
+}
+
+// trim deletes the first rows that a task has in a table, and reports whether
+// there were any. Large ones go one at a time.
+func (c *conn) trim(table, key string, task int64) (bool, error) {
+	type entry struct {
+		key  any
+		size int
+	}
+	scan := func(row scanner, e *entry) error { return row.Scan(&e.key, &e.size) }
+	rows, err := collect(c, scan, "SELECT "+key+", length(body) FROM "+table+" WHERE task = ? ORDER BY "+key+" LIMIT ?",
+		task, stepRows)
+	if err != nil || len(rows) == 0 {
+		return false, err
+	}
+	last, bytes := rows[0].key, 0
+	for i, row := range rows {
+		if bytes += row.size; i > 0 && bytes > stepBytes {
+			break
+		}
+		last = row.key
+	}
+	_, err = c.exec("DELETE FROM "+table+" WHERE task = ? AND "+key+" <= ?", task, last)
+	return true, err
+}
+
+func (c *conn) buryDead(before time.Time) (bool, error) {
+	n, err := c.exec("DELETE FROM outbox WHERE id IN (SELECT id FROM outbox WHERE dead = 1 AND due_at < ? LIMIT ?)",
+		nanos(before), stepRows)
+	return n > 0, err
+}
+
+// vacuum gives some free pages back to the disk.
+func (c *conn) vacuum() (bool, error) {
+	pages, free, err := c.pages()
+	if err != nil || free < vacuumLeast || free < pages/vacuumShare {
+		return false, err
+	}
+	_, err = c.exec("PRAGMA incremental_vacuum(64)")
+	return true, err
+}
+
+func (c *conn) pages() (all, free int64, err error) {
+	if all, err = c.number("PRAGMA page_count"); err != nil {
+		return 0, 0, err
+	}
+	free, err = c.number("PRAGMA freelist_count")
+	return all, free, err
+}

@@ -1,0 +1,140 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+// Config says where a store is and what it keeps.
+type Config struct {
+	Dir       string // of state.db and its lock; made if it is missing
+	Retention Retention
+	Reserve   int64 // bytes of disk left to what runs when no more is accepted; 0 means 16 MiB, negative none
+	Logger    *slog.Logger
+
+	Now       func() time.Time // nil means time.Now
+	MaxPages  int              // for tests: a database that is full at so many pages of 4 KiB
+	Committed func(n int)      // for tests: called after the n-th commit, before anybody hears of it
+}
+
+// A Store is an open database. Create it with [Open] and end it with
+// [Store.Close]. Its methods may be called concurrently.
+//
+// An operation whose context ends before it has begun does not happen. One that
+// has begun is waited for, so that an error always means that it did not happen.
+type Store struct {
+	dir       string
+	path      string
+	retention Retention
+	reserve   int64
+	logger    *slog.Logger
+	now       func() time.Time
+	committed func(n int)
+
+	lock    *lock
+	syncer  *syncer
+	queue   queue
+	stopped chan struct{} // closed when the writer has ended
+	closing sync.Once
+
+	// Used by the writer alone, until stopped is closed.
+	conn    *conn
+	commits int
+	upkeep  upkeep
+	ended   error // of closing the connection
+}
+
+// Open opens the database in cfg.Dir, or makes a new one if there is none. The
+// directory then is this store's alone: until [Store.Close], or the end of the
+// process, anybody else gets a [*LockedError].
+func Open(ctx context.Context, cfg Config) (*Store, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("open the store: %w", err)
+	}
+	dir, err := filepath.Abs(cfg.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("open the store: %w", err)
+	}
+	s := &Store{
+		dir:       dir,
+		path:      filepath.Join(dir, "state.db"),
+		retention: cfg.Retention.orDefault(),
+		reserve:   cmp.Or(cfg.Reserve, 16<<20),
+		logger:    cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler)),
+		now:       cfg.Now,
+		committed: cfg.Committed,
+		queue:     newQueue(),
+		stopped:   make(chan struct{}),
+	}
+	if s.now == nil {
+		s.now = time.Now
+	}
+	if err := s.open(cfg.MaxPages); err != nil {
+		return nil, fmt.Errorf("open the store: %w", err)
+	}
+	s.syncer = newSyncer(s.path + "-wal")
+	go s.syncer.run()
+	go s.write()
+	return s, nil
+}
+
+// Close ends the store: it finishes the operations that were asked for, moves
+// the log into the database and gives the directory free. Closing twice is fine.
+func (s *Store) Close() error {
+	s.closing.Do(func() {
+		s.queue.close()
+		<-s.stopped
+		s.syncer.close()
+		s.lock.release()
+	})
+	return s.ended
+}
+
+// Path returns the path of the database.
+func (s *Store) Path() string { return s.path }
+
+// open takes the directory and connects to the database. It leaves nothing
+// behind when it fails.
+func (s *Store) open(maxPages int) (err error) {
+	if err := makeDir(s.dir); err != nil {
+		return err
+	}
+	if s.lock, err = acquire(s.dir, s.now()); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			s.lock.release()
+		}
+	}()
+	if kind := networkFileSystem(s.dir); kind != "" {
+		s.logger.Warn("state directory is on a file system that may lose or mix up writes; use a local disk",
+			"dir", s.dir, "file_system", kind)
+	}
+	all, err := migrations(embedded)
+	if err != nil {
+		return err
+	}
+	if err := ensure(s.path, all, s.now()); err != nil {
+		return err
+	}
+	s.conn, err = connect(s.path, all, maxPages, s.now())
+	return err
+}
+
+func makeDir(dir string) error {
+	err := os.MkdirAll(dir, 0o700)
+	if err == nil {
+		return nil
+	}
+	if info, e := os.Stat(dir); e == nil && !info.IsDir() {
+		return fmt.Errorf("%s is not a directory: remove it, or choose another state directory", dir)
+	}
+	return fileError(dir, err)
+}

@@ -1,0 +1,19 @@
+package store
+
+import "context"
+
+// Sweep applies the retention now, to its end. The store does it by itself once
+// a minute, when nothing else is to be done.
+func (s *Store) Sweep(ctx context.Context) error {
+	for more := true; more; {
+		now := s.now()
+		err := s.do(ctx, "forget old tasks", relaxed, func(c *conn) (err error) {
+			more, err = c.sweep(s.retention, now)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

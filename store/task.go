@@ -1,0 +1,66 @@
+package store
+
+import "context"
+
+const taskColumns = "n, id, context_id, conversation, state, at, ended_at IS NOT NULL, head, epoch, last_seq"
+
+// A numbered task is one with the number that its rows refer to.
+type numbered struct {
+	Task
+	n int64
+}
+
+func scanTask(row scanner, t *numbered) error {
+	var at int64
+	err := row.Scan(&t.n, &t.ID, &t.Context, &t.Conversation, &t.State, &at, &t.Ended, &t.Body, &t.Epoch, &t.LastSeq)
+	t.At = instant(at)
+	return err
+}
+
+// Task returns a whole task, or [ErrUnknown].
+func (s *Store) Task(ctx context.Context, id string) (Task, error) {
+	return view(ctx, s, "read a task", func(c *conn) (Task, error) {
+		found, err := collect(c, scanTask, "SELECT "+taskColumns+" FROM tasks WHERE id = ?", id)
+		if err == nil && len(found) == 0 {
+			err = ErrUnknown
+		}
+		if err != nil {
+			return Task{}, err
+		}
+		err = c.fill(&found[0], -1, true)
+		return found[0].Task, err
+	})
+}
+
+// fill adds the newest of the history, all if negative, and the artifacts.
+func (c *conn) fill(t *numbered, history int, artifacts bool) (err error) {
+	switch {
+	case history < 0:
+		t.History, err = collect(c, only[[]byte], "SELECT body FROM history WHERE task = ? ORDER BY ordinal", t.n)
+	case history > 0:
+		t.History, err = collect(c, only[[]byte], `SELECT body FROM
+			(SELECT ordinal, body FROM history WHERE task = ? ORDER BY ordinal DESC LIMIT ?) ORDER BY ordinal`, t.n, history)
+	}
+	if err != nil || !artifacts {
+		return err
+	}
+	t.Artifacts, err = collect(c, only[[]byte], "SELECT body FROM artifacts WHERE task = ? ORDER BY ordinal", t.n)
+	return err
+}
+
+// Events returns batches of a task with events numbered higher than after, in
+// order; the first may begin before. When the task has ended long ago they are
+// gone: what is missing shows in the task's LastSeq and in the numbers.
+func (s *Store) Events(ctx context.Context, task string, after int64, limit int) ([]Events, error) {
+	return view(ctx, s, "read events", func(c *conn) ([]Events, error) {
+		n, err := c.taskNumber(task)
+		if err != nil {
+			return nil, err
+		}
+		scan := func(row scanner, e *Events) error { return row.Scan(&e.First, &e.Last, &e.Epoch, &e.Body) }
+		return collect(c, scan, `SELECT first_seq, last_seq, epoch, body FROM events
+			WHERE task = ?1 AND last_seq > ?2 AND first_seq >= coalesce(
+				(SELECT max(first_seq) FROM events WHERE task = ?1 AND first_seq <= ?2), 0)
+			ORDER BY first_seq LIMIT ?3`, n, after, limit)
+	})
+}

@@ -1,0 +1,112 @@
+package store
+
+import "time"
+
+// A Key identifies a message across repetitions, by the ids that its sender
+// gave. All but Message may be empty; a message without an id is like no other.
+type Key struct {
+	Caller  string
+	Context string
+	Task    string
+	Message string
+}
+
+// A Message is what a caller sent, from its acceptance to its turn's end.
+type Message struct {
+	Key          Key
+	Digest       [32]byte
+	TaskID       string
+	Job          string // unique
+	Conversation string
+	Body         []byte // is also its place in the task's history
+	Push         *Push  // to be set with the message; not read back
+
+	// Set by the store.
+	Seq     int64 // the order of acceptance, over all contexts
+	Ended   bool  // has had its turn
+	Attempt int   // begun last; 0 means none
+	Thread  string
+	Turn    string // "" if not known
+	Tool    bool   // a tool of that attempt has started
+}
+
+// A Head is what of a task is shown in lists and replaced with each state.
+type Head struct {
+	ID           string
+	Context      string
+	Conversation string
+	State        string
+	At           time.Time // of the status; orders lists
+	Ended        bool
+	Body         []byte
+}
+
+// A Task is a task as it is kept.
+type Task struct {
+	Head
+	Epoch     int
+	LastSeq   int64
+	History   [][]byte
+	Artifacts [][]byte
+}
+
+// Events is a batch of a task's events, with the numbers First to Last.
+type Events struct {
+	First, Last int64
+	Epoch       int
+	Body        []byte
+}
+
+// A Question is asked in a task and not answered yet.
+type Question struct {
+	ID       string
+	Body     []byte
+	Asked    time.Time
+	Deadline time.Time
+}
+
+// A Push is a push notification setting of a task.
+type Push struct {
+	ID   string
+	Body []byte
+}
+
+// A Delivery is something to be sent out until it has arrived.
+type Delivery struct {
+	ID      int64 // set by the store
+	Kind    string
+	Task    string
+	Target  string
+	Body    []byte
+	Due     time.Time // the zero time means at once
+	Tries   int       // failed so far; set by the store
+	Created time.Time // set by the store
+}
+
+// A Turn is what became known of an attempt that has begun.
+type Turn struct {
+	Job     string
+	Attempt int
+	Thread  string // of an attempt that Begin has not been told of
+	TurnID  string // "" changes nothing
+	Tool    bool   // false changes nothing
+}
+
+// A Change is what is committed together. Zero fields change nothing.
+type Change struct {
+	Task      string // may be left out if there is a Head
+	Head      *Head
+	Epoch     int
+	Events    []Events // numbered higher than those before
+	History   [][]byte // messages that nobody sent, at the end of the history
+	Artifacts [][]byte // replace all that there are
+	Turn      *Turn
+	Ended     []string   // jobs that have had their turn
+	Ask       []Question // replace those of the same id
+	Drop      []string   // ids of questions
+	Outbox    []Delivery // of this task, unless they name another
+
+	// Durable asks that the commit survives the end of the machine. A task's
+	// end, a tool's start, questions and deliveries always do.
+	Durable bool
+}

@@ -1,0 +1,116 @@
+package store
+
+import (
+	"fmt"
+	"os"
+	"time"
+)
+
+// What the writer does when nobody waits for it: it moves the log into the
+// database and forgets what is too old, each in short steps.
+const (
+	quiet      = 20 * time.Millisecond // from a commit to a look at the log
+	sweepEvery = time.Minute
+	sweepPause = time.Millisecond // between two steps of a sweep
+
+	// Pages in the log at which it is moved into the database: at a look, and
+	// whoever waits. A thousand take about 10 ms.
+	restPages  = 128
+	forcePages = 16 << 20 / pageSize
+
+	pageSize = 4096
+)
+
+// upkeep says when the writer does what. That a time has come is enough: waiting
+// for a real pause, a caller that comes again and again could keep it off for ever.
+type upkeep struct {
+	look   time.Time // at the log; zero means that there was no commit since the last
+	sweep  time.Time // the next step of retention
+	warned bool      // that the log cannot be moved
+}
+
+// changed notes a commit.
+func (u *upkeep) changed() {
+	if u.look.IsZero() {
+		u.look = time.Now().Add(quiet)
+	}
+}
+
+// rest waits for an operation, and does a step of upkeep when it is time.
+func (s *Store) rest() {
+	next := s.upkeep.sweep
+	if look := s.upkeep.look; !look.IsZero() && look.Before(next) {
+		next = look
+	}
+	timer := time.NewTimer(time.Until(next))
+	defer timer.Stop()
+	select {
+	case <-s.queue.wake:
+	case <-timer.C:
+		s.step(time.Now())
+	}
+}
+
+// step does one thing that takes a few milliseconds at most.
+func (s *Store) step(now time.Time) {
+	if look := s.upkeep.look; !look.IsZero() && !now.Before(look) {
+		s.upkeep.look = time.Time{}
+		s.checkpoint(restPages)
+		return
+	}
+	more, err := s.sweepOnce()
+	if err != nil {
+		s.logger.Warn("cannot forget old tasks, will try again", "path", s.path, "err", explain(s.path, err))
+	}
+	s.upkeep.sweep = now.Add(sweepEvery)
+	if more {
+		s.upkeep.sweep = now.Add(sweepPause)
+		s.upkeep.changed()
+	}
+}
+
+// sweepOnce does a step of retention in a transaction of its own.
+func (s *Store) sweepOnce() (more bool, err error) {
+	now := s.now()
+	outcomes, err := s.transact([]*operation{{level: relaxed, run: func(c *conn) (err error) {
+		more, err = c.sweep(s.retention, now)
+		return err
+	}}})
+	if err != nil {
+		return false, err
+	}
+	return more, outcomes[0]
+}
+
+// relieve keeps the log bounded under a load that leaves no time for a look.
+func (s *Store) relieve() {
+	if info, err := os.Stat(s.path + "-wal"); err == nil && info.Size() >= forcePages*pageSize {
+		s.checkpoint(forcePages)
+	}
+}
+
+// checkpoint moves the log into the database if it has at least so many pages
+// that are not there yet.
+func (s *Store) checkpoint(least int) {
+	var busy, logged, moved int
+	err := s.conn.get("PRAGMA wal_checkpoint(NOOP)", nil, &busy, &logged, &moved)
+	if err == nil && logged-moved >= least {
+		err = s.conn.get("PRAGMA wal_checkpoint(PASSIVE)", nil, &busy, &logged, &moved)
+	}
+	if err != nil && !s.upkeep.warned {
+		s.logger.Warn("cannot move the log into the database, it will grow", "path", s.path, "err", explain(s.path, err))
+	}
+	s.upkeep.warned = err != nil
+}
+
+// finish ends the connection with everything in the database file.
+func (s *Store) finish() error {
+	if err := s.conn.script("PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
+		_ = s.conn.close()
+		return fmt.Errorf("close the store: %w", explain(s.path, err))
+	}
+	if err := s.conn.close(); err != nil {
+		return fmt.Errorf("close the store: %w", explain(s.path, err))
+	}
+	return nil
+}

@@ -1,0 +1,89 @@
+package store
+
+import (
+	"os"
+	"testing"
+	"time"
+)
+
+// logged returns the pages of the log that are not in the database yet.
+func logged(t *testing.T, s *Store) int {
+	t.Helper()
+	left, err := view(t.Context(), s, "look", func(c *conn) (int, error) {
+		var busy, all, moved int
+		err := c.get("PRAGMA wal_checkpoint(NOOP)", nil, &busy, &all, &moved)
+		return all - moved, err
+	})
+	must(t, err)
+	return left
+}
+
+func TestLogIsMovedInQuietMoments(t *testing.T) {
+	s := open(t, Config{})
+	m, h := message(1, "task")
+	m.Body = make([]byte, 2*restPages*pageSize)
+	must(t, s.Accept(t.Context(), m, h))
+	for deadline := time.Now().Add(20 * time.Second); logged(t, s) > 0; {
+		if time.Now().After(deadline) {
+			t.Fatal("the log is not moved")
+		}
+		time.Sleep(quiet)
+	}
+}
+
+// TestLogIsBounded has a load without a quiet moment.
+func TestLogIsBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("writes 200 MiB")
+	}
+	s := open(t, Config{})
+	accept(t, s, 1, "task")
+	body := make([]byte, 1<<20)
+	var most int64
+	const writers = 2 // so that the queue is never empty for long
+	done := make(chan error, writers)
+	for range writers {
+		go func() {
+			var err error
+			for i := 0; i < 100 && err == nil; i++ {
+				err = s.Write(t.Context(), Change{Task: "task", Artifacts: [][]byte{body}})
+			}
+			done <- err
+		}()
+	}
+	for left := writers; left > 0; {
+		select {
+		case err := <-done:
+			must(t, err)
+			left--
+		case <-time.After(time.Millisecond):
+		}
+		if info, err := os.Stat(s.Path() + "-wal"); err == nil {
+			most = max(most, info.Size())
+		}
+	}
+	if most > forcePages*pageSize*5/4 {
+		t.Errorf("the log grew to %d MiB", most>>20)
+	}
+}
+
+// TestSizeOfEvents writes what a long answer makes: small events in batches.
+func TestSizeOfEvents(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, Config{Dir: dir})
+	accept(t, s, 1, "task")
+	empty := size(t, s.Path())
+	const events, batch = 60_000, 250
+	var text int64
+	for first := int64(1); first < events; first += batch {
+		body := make([]byte, batch*60)
+		text += int64(len(body))
+		must(t, s.Write(t.Context(), Change{Task: "task", Events: []Events{{First: first, Last: first + batch - 1, Epoch: 1, Body: body}}}))
+	}
+	closeStore(t, s)
+	took := size(t, s.Path()) - empty
+	if took > text*3/2 {
+		t.Errorf("%d bytes of text take %d on disk", text, took)
+	}
+	t.Logf("%d bytes of text take %.2f times as much on disk", text, float64(took)/float64(text))
+}
