@@ -1,0 +1,80 @@
+package netguard_test
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/netguard"
+)
+
+func TestAddresses(t *testing.T) {
+	g := netguard.New(netip.MustParsePrefix("10.1.0.0/16"))
+	for address, ok := range map[string]bool{
+		"8.8.8.8": true, "2606:4700::1111": true, "10.1.2.3": true, "::ffff:10.1.2.3": true, "64:ff9b::808:808": true,
+		"127.0.0.1": false, "::1": false, "::ffff:127.0.0.1": false, "::127.0.0.1": false, "0.0.0.0": false, "::": false,
+		"10.2.0.1": false, "172.16.0.1": false, "192.168.1.1": false, "169.254.169.254": false, "fe80::1%eth0": false,
+		"fd00::1": false, "100.100.100.200": false, "224.0.0.1": false, "255.255.255.255": false, "ff02::1": false,
+		"64:ff9b::7f00:1": false, "2002:7f00:1::": false, "2002:a9fe:a9fe::1": false, "198.18.0.1": false, "2001:db8::1": false,
+	} {
+		err := g.Address(netip.MustParseAddr(address))
+		if (err == nil) != ok || err != nil && !errors.Is(err, netguard.ErrForbidden) {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+}
+
+func TestURLs(t *testing.T) {
+	g := netguard.New()
+	for raw, want := range map[string]string{
+		"https://example.com/push?x=1": "", "http://8.8.8.8:8080/": "", "http://[2606:4700::1111]/": "",
+		"": "absolute", "/push": "absolute", "http:///x": "absolute", "http://:80/": "absolute", "://": "absolute",
+		"file:///etc/passwd": "absolute", "ftp://example.com/": "ftp", "http://user:pass@example.com/": "password",
+		"http://127.0.0.1/": "127.0.0.1", "http://[::1]:80/": "::1", "http://169.254.169.254/latest": "169.254.169.254",
+		"http://LocalHost./": "127.0.0.1", "http://a.localhost/": "127.0.0.1",
+	} {
+		_, err := g.URL(raw)
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", raw, err, want)
+		}
+	}
+}
+
+// Numbers that are no IP address for Go are one for a resolver: the dialed
+// address decides.
+func TestWhatIsDialedDecides(t *testing.T) {
+	ts := httptest.NewServer(http.NotFoundHandler())
+	defer ts.Close()
+	port := ts.URL[strings.LastIndex(ts.URL, ":"):]
+	client := netguard.New().Client(5 * time.Second)
+	defer client.CloseIdleConnections()
+	for _, host := range []string{"127.0.0.1", "localhost", "2130706433", "0x7f.1"} {
+		res, err := client.Get("http://" + host + port)
+		if err == nil {
+			_ = res.Body.Close()
+			t.Errorf("%s was reached", host)
+		}
+	}
+	if _, err := client.Get(ts.URL); !errors.Is(err, netguard.ErrForbidden) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestAllowedAndNoRedirects(t *testing.T) {
+	ts := httptest.NewServer(http.RedirectHandler("http://169.254.169.254/", http.StatusFound))
+	defer ts.Close()
+	client := netguard.New(netip.MustParsePrefix("127.0.0.0/8")).Client(5 * time.Second)
+	defer client.CloseIdleConnections()
+	res, err := client.Get(ts.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close()
+	if res.StatusCode != http.StatusFound {
+		t.Error(res.Status)
+	}
+}
