@@ -7,6 +7,7 @@ type ItemType string
 // The item kinds that the runtime treats by name.
 const (
 	ItemUserMessage       ItemType = "userMessage"
+	ItemHookPrompt        ItemType = "hookPrompt"
 	ItemAgentMessage      ItemType = "agentMessage"
 	ItemReasoning         ItemType = "reasoning"
 	ItemPlan              ItemType = "plan"
@@ -22,7 +23,7 @@ const (
 // outside the conversation. Unknown kinds count as tools.
 func (t ItemType) IsTool() bool {
 	switch t {
-	case ItemUserMessage, ItemAgentMessage, ItemReasoning, ItemPlan, ItemContextCompaction:
+	case ItemUserMessage, ItemHookPrompt, ItemAgentMessage, ItemReasoning, ItemPlan, ItemContextCompaction:
 		return false
 	}
 	return true

@@ -40,9 +40,13 @@ func IsThreadGone(err error) bool {
 	return refusedWith(err, "thread not found", "thread not loaded")
 }
 
-// IsNoRollout reports whether a resume was refused because the thread is not
-// on disk: no turn of it ever ran, or its file is gone.
-func IsNoRollout(err error) bool { return refusedWith(err, "no rollout found") }
+// IsNoRollout reports whether a resume was refused because nothing of the thread
+// is on disk: no turn of it ever ran, or its file is gone. A codex that is killed
+// within some 10 ms of the first turn/start leaves the file empty ("failed to read
+// session metadata …: rollout at … is empty", code -32603).
+func IsNoRollout(err error) bool {
+	return refusedWith(err, "no rollout found") || refusedWith(err, "rollout at") && refusedWith(err, "is empty")
+}
 
 // IsActiveWriter reports whether a resume was refused because another process
 // has the thread open. It goes away with that process.

@@ -1,0 +1,206 @@
+package appserver
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+)
+
+// codex keeps each thread in a rollout file, [Thread.Path], a JSON object a
+// line. It knows more than the thread's history shows, and than stdout has had
+// time to say. Seen on 0.169.0, with codex killed by SIGKILL at many instants:
+//
+//   - The user's message stands in the file, with its client id, before the model
+//     is asked (12 of 12 kills by the model as it was asked). Killed earlier, a
+//     turn has left task_started and no message, and the very first turn of a
+//     thread an empty file or none.
+//   - A tool call (function_call, or custom_tool_call for the tool "exec")
+//     stands there before the tool runs: codex killed by the first command of the
+//     call itself, 53 of 53 times, also when the model's answer had not ended, and
+//     with several calls in one answer. item/started was on stdout not once in
+//     those 53; and the history shows no call that was cut.
+//   - What a killed codex had written is whole lines. A turn/interrupt and the end
+//     of stdin add turn_aborted; a text that was cut is not there at all.
+//
+// The kernel keeps what a killed process has written. A machine that loses its
+// power may lose it.
+
+// A Trace is what a rollout file has of the turn of one user message.
+type Trace struct {
+	Found bool // the message stands in the file
+	Tool  bool // the turn called a tool, or something that is not known to be none
+}
+
+// ReadTrace looks for the turn of the user message with a client id in the
+// rollout file at path. The file belongs to codex: the thread should not be
+// running a turn.
+func ReadTrace(path, clientID string) (Trace, error) {
+	if path == "" {
+		return Trace{}, errors.New("read rollout: codex keeps no file of this thread")
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return Trace{}, fmt.Errorf("read rollout: %w", err)
+	}
+	defer file.Close()
+	trace, err := readTrace(file, clientID)
+	if err != nil {
+		return Trace{}, fmt.Errorf("read rollout %s: %w", path, err)
+	}
+	return trace, nil
+}
+
+func readTrace(from io.Reader, clientID string) (Trace, error) {
+	r := traceReader{clientID: clientID, tools: map[string]bool{}}
+	lines := bufio.NewReaderSize(from, 1<<16)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if len(bytes.TrimSpace(line)) > 0 {
+			r.line(line)
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return Trace{Found: r.found, Tool: r.found && r.tools[r.turn]}, nil
+		case err != nil:
+			return Trace{}, err
+		}
+	}
+}
+
+// A traceReader takes the lines of a rollout file in order. A line belongs to
+// the turn that it names, else to the one that began last.
+type traceReader struct {
+	clientID string
+	current  string          // the turn that began last
+	tools    map[string]bool // the turns that have called a tool
+	found    bool
+	turn     string // that of the message, once found
+}
+
+// A rolloutLine is as much of a line as is needed to judge it.
+type rolloutLine struct {
+	Type    string `json:"type"`
+	Payload struct {
+		Type   string `json:"type"`
+		Name   string `json:"name"` // of a function_call
+		TurnID string `json:"turn_id"`
+		Item   struct {
+			Type     string `json:"type"`
+			ClientID string `json:"client_id"`
+		} `json:"item"`
+		Passthrough struct {
+			TurnID string `json:"turn_id"`
+		} `json:"internal_chat_message_metadata_passthrough"`
+	} `json:"payload"`
+}
+
+func (r *traceReader) line(text []byte) {
+	var l rolloutLine
+	if json.Unmarshal(text, &l) != nil {
+		r.torn(text)
+		return
+	}
+	p := &l.Payload
+	if l.Type == "event_msg" && p.Type == "task_started" {
+		r.current = p.TurnID
+	}
+	turn := r.current
+	switch {
+	case p.TurnID != "":
+		turn = p.TurnID
+	case p.Passthrough.TurnID != "":
+		turn = p.Passthrough.TurnID
+	}
+	if p.Item.ClientID == r.clientID {
+		r.found, r.turn = true, turn
+	}
+	if l.isTool() {
+		r.tools[turn] = true
+	}
+}
+
+// isTool reports whether a line may be the trace of a tool. What is not known
+// to be harmless may be.
+func (l *rolloutLine) isTool() bool {
+	switch l.Type {
+	case "response_item":
+		return !harmlessResponse(l.Payload.Type) && (l.Payload.Type != "function_call" || !harmlessTool(l.Payload.Name))
+	case "event_msg":
+		if l.Payload.Type == "item_completed" || l.Payload.Type == "item_started" {
+			return !harmlessItem(l.Payload.Item.Type)
+		}
+		return !harmlessEvent(l.Payload.Type)
+	}
+	return !harmlessLine(l.Type)
+}
+
+// The kinds below are those of 0.169.0 that are no tools.
+
+func harmlessLine(kind string) bool {
+	switch kind {
+	case "session_meta", "turn_context", "world_state", "compacted", "token_usage_record",
+		"dynamic_tools_updated", "security_risk_score":
+		return true
+	}
+	return false
+}
+
+func harmlessResponse(kind string) bool {
+	switch kind {
+	case "message", "reasoning", "additional_tools", "configuration_update",
+		"compaction", "compaction_summary", "compaction_trigger", "context_compaction",
+		"function_call_output", "custom_tool_call_output": // their call stands before them, and is the judge
+		return true
+	}
+	return false
+}
+
+// harmlessTool reports whether a function changes nothing outside the conversation.
+// codex tells of the plan as turn/plan/updated, not as an item.
+func harmlessTool(name string) bool { return name == "update_plan" }
+
+func harmlessEvent(kind string) bool {
+	switch kind {
+	case "task_started", "task_complete", "turn_aborted", "token_count", "thread_settings_applied",
+		"user_message", "agent_message", "agent_reasoning", "agent_reasoning_raw_content",
+		"agent_reasoning_section_break", "context_compacted", "plan_update", "error", "warning",
+		"stream_error", "model_reroute", "model_verification", "thread_goal_updated", "thread_queue_changed":
+		return true
+	}
+	return false
+}
+
+// harmlessItem is [ItemType.IsTool] for the names that items have in this file.
+func harmlessItem(kind string) bool {
+	switch kind {
+	case "UserMessage", "AgentMessage", "Reasoning", "Plan", "ContextCompaction", "HookPrompt":
+		return true
+	}
+	return false
+}
+
+// head finds the two kinds of a line that is not whole. codex writes them first.
+var head = regexp.MustCompile(`^\{"timestamp":"[^"]*"(?:,"ordinal":\d+)?,"type":"(\w+)","payload":\{(?:"type":"(\w+)")?`)
+
+// torn judges a line that cannot be read: a write that was cut, perhaps with
+// something behind it that a later codex has written. A tool of whose call not
+// all was written has not run, but the call may be the one that was written
+// whole before: only a line that begins as something harmless is passed over.
+func (r *traceReader) torn(text []byte) {
+	if quoted, err := json.Marshal(r.clientID); err == nil && bytes.Contains(text, quoted) {
+		r.found, r.turn = true, r.current
+	}
+	var l rolloutLine
+	if m := head.FindSubmatch(text); m != nil {
+		l.Type, l.Payload.Type = string(m[1]), string(m[2])
+		l.Payload.Item.Type = "UserMessage" // if it is an item_completed: its tool has its call before it
+	}
+	if l.isTool() {
+		r.tools[r.current] = true
+	}
+}

@@ -1,0 +1,31 @@
+package appserver
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+)
+
+// threadID is what codex names threads with, and their files after.
+var threadID = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+
+// RemoveRollout deletes the files of a thread from a CODEX_HOME. The thread must
+// not be loaded. One that has none is no error.
+func RemoveRollout(home, thread string) error {
+	if !threadID.MatchString(thread) {
+		return fmt.Errorf("remove the file of thread %q: codex names no thread like that", thread)
+	}
+	for _, folder := range []string{"sessions/*/*/*", "archived_sessions"} {
+		found, err := filepath.Glob(filepath.Join(home, folder, "rollout-*-"+thread+".jsonl*"))
+		if err != nil {
+			return fmt.Errorf("remove the file of thread %s: %w", thread, err)
+		}
+		for _, path := range found {
+			if err := os.Remove(path); err != nil && !os.IsNotExist(err) {
+				return fmt.Errorf("remove the file of thread %s: %w", thread, err)
+			}
+		}
+	}
+	return nil
+}
