@@ -13,12 +13,18 @@ import (
 // run performs the action of a turn, and what follows from it.
 func (x *execution) run() {
 	switch x.do.name {
+	case "die-message":
+		x.complete(object{"type": "agentMessage", "id": x.newID("message"), "text": "so far", "phase": "commentary"})
+		fatal(x.do.num(0, 3), "thread 'main' panicked behind a message")
 	case "die":
 		x.delta("message", "half a")
 		fatal(x.do.num(0, 3), "thread 'main' panicked in mid-turn")
 	case "die-tool":
 		x.startCommand()
 		fatal(x.do.num(0, 3), "thread 'main' panicked while a command ran")
+	case "die-quiet-tool":
+		x.callCommand()
+		fatal(x.do.num(0, 3), "thread 'main' panicked as a command began")
 	case "orphan":
 		x.orphan()
 	case "mute":
@@ -35,6 +41,9 @@ func (x *execution) run() {
 	case "tool":
 		x.startCommand()
 		x.sleep(x.do.ms(0))
+		x.endCommand("")
+	case "die-tool-done":
+		x.startCommand()
 		x.endCommand("")
 	case "terminal":
 		x.terminal()
@@ -85,6 +94,7 @@ func (x *execution) newID(kind string) string {
 func (x *execution) complete(item object) {
 	x.s.mu.Lock()
 	x.turn.Items = append(x.turn.Items, item)
+	x.s.logItem(x.t, x.turn.ID, item)
 	x.s.save(x.t)
 	x.s.mu.Unlock()
 	x.tell("item/completed", object{"item": item, "completedAtMs": time.Now().UnixMilli()})
@@ -128,8 +138,16 @@ func (x *execution) command(status string) object {
 	return object{"type": "commandExecution", "id": x.started, "command": "sleep 60", "cwd": "/", "status": status, "processId": "p-" + x.started}
 }
 
-func (x *execution) startCommand() {
+// callCommand is the instant between the call of a command and its start.
+func (x *execution) callCommand() {
 	x.started = x.newID("command")
+	x.s.mu.Lock()
+	defer x.s.mu.Unlock()
+	x.logCall()
+}
+
+func (x *execution) startCommand() {
+	x.callCommand()
 	x.tell("item/started", object{"item": x.command("inProgress")})
 }
 

@@ -21,6 +21,7 @@
 // whole run:
 //
 //	state DIR             keep threads in DIR, so that the next run can resume them
+//	no-rollout            say that rollout files are where they are not
 //	once                  with state: only the first run in DIR misbehaves
 //	exit CODE             end at once, with words on stderr
 //	no-answer METHOD      never answer calls of METHOD
@@ -44,9 +45,12 @@
 //	slow-text MS          the text comes back, a word each MS
 //	die CODE              end in mid-turn, after a first delta, with words on stderr
 //	die-tool CODE         likewise, after a command was started
+//	die-quiet-tool CODE   likewise, but only the rollout file shows that it was
+//	die-message CODE      end in mid-turn, after a whole message
 //	die-early CODE        after the answer of turn/start; nothing is in the history
 //	die-before CODE       before the answer of turn/start; nothing is in the history
 //	die-done CODE         with the turn completed in the history, but not on stdout
+//	die-tool-done CODE    likewise, after a command
 //	orphan CODE WHERE MS  stop reading and die after MS while a grandchild holds stdin and stdout; WHERE it
 //	                      is: in a session of its own, or in the group. Its number is on stderr: "holder 1234"
 //	mute                  close stdout and live on

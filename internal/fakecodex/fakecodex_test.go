@@ -93,6 +93,8 @@ func TestHistoryOutlivesTheRun(t *testing.T) {
 		"die-tool": {"!die-tool 3", appserver.TurnInterrupted, 1},
 		"die-done": {"!die-done 3", appserver.TurnCompleted, 2},
 		"mute":     {"!mute", appserver.TurnInterrupted, 1},
+		"quiet":    {"!die-quiet-tool 3", appserver.TurnInterrupted, 1},
+		"message":  {"!die-message 3", appserver.TurnInterrupted, 2},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

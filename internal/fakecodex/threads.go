@@ -20,13 +20,13 @@ func (s *server) threadCall(method string, p params) (any, error) {
 	case "thread/start":
 		t = &thread{ID: s.newID("thread"), Subscribed: true}
 		s.threads[t.ID] = t
-		return session(t), nil
+		return s.session(t), nil
 	case "thread/resume":
 		if t = s.load(p.ThreadID); t == nil {
 			return nil, fmt.Errorf("no rollout found for thread id %s", p.ThreadID)
 		}
 		t.Subscribed = true
-		return session(t), nil
+		return s.session(t), nil
 	}
 	if method == "thread/unsubscribe" {
 		if t == nil {
@@ -48,9 +48,9 @@ func (s *server) threadCall(method string, p params) (any, error) {
 	}
 }
 
-func session(t *thread) object {
+func (s *server) session(t *thread) object {
 	return object{
-		"thread": object{"id": t.ID, "path": "/fake/" + t.ID, "status": object{"type": "idle"}, "turns": []any{}},
+		"thread": object{"id": t.ID, "path": s.rollout(t), "status": object{"type": "idle"}, "turns": []any{}},
 		"model":  "fake-model", "modelProvider": "fake", "cwd": "/",
 	}
 }

@@ -56,6 +56,7 @@ func (s *server) startTurn(id json.RawMessage, p params) {
 		fatal(do.num(0, 3), "thread 'main' panicked early in the turn")
 	}
 	t.Turns, t.active = append(t.Turns, started), started
+	s.log(t, "event_msg", object{"type": "task_started", "turn_id": started.ID})
 	ctx, stop := context.WithCancel(context.Background())
 	t.running = &execution{s: s, t: t, turn: started, do: do, text: p.text(), ctx: ctx, stop: stop}
 	s.tell(t, "thread/status/changed", object{"status": object{"type": "active", "activeFlags": []any{}}})
@@ -68,6 +69,7 @@ func (s *server) startTurn(id json.RawMessage, p params) {
 func (s *server) addInput(t *thread, p params) {
 	item := object{"type": "userMessage", "id": s.newID("item"), "clientId": p.ClientID, "content": p.Input}
 	t.active.Items = append(t.active.Items, item)
+	s.logItem(t, t.active.ID, item)
 	s.save(t)
 	for _, method := range []string{"item/started", "item/completed"} {
 		s.tell(t, method, object{"turnId": t.active.ID, "item": item})
@@ -115,14 +117,23 @@ func (s *server) interrupt(id json.RawMessage, p params) {
 	}
 }
 
+// ending is what the rollout file calls the end of a turn.
+func ending(status string) string {
+	if status == "interrupted" {
+		return "turn_aborted"
+	}
+	return "task_complete"
+}
+
 // end settles the turn.
 func (x *execution) end(status string, failure object) {
 	x.s.mu.Lock()
 	defer x.s.mu.Unlock()
 	x.stop()
 	x.turn.Status, x.turn.Error = status, failure
+	x.s.log(x.t, "event_msg", object{"type": ending(status), "turn_id": x.turn.ID})
 	x.s.save(x.t)
-	if x.do.name == "die-done" {
+	if strings.HasSuffix(x.do.name, "-done") {
 		fatal(x.do.num(0, 3), "thread 'main' panicked after the turn")
 	}
 	x.t.active, x.t.running = nil, nil
