@@ -197,27 +197,6 @@ func TestChildKilledBetweenTurns(t *testing.T) {
 	}
 }
 
-func TestChildKilledInMidTurn(t *testing.T) {
-	model := modeltest.Start(t, fakemodel.Keywords)
-	e := onCodex(t, model, nil)
-	w := submit(t, e, "j1", "one", "hang")
-	eventually(t, "the model to be asked", func() bool { return len(model.Requests()) == 1 })
-	if err := syscall.Kill(e.Health().Child.Pid, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	began := time.Now()
-	end := w.wait(t)
-	if end.Outcome != executor.Interrupted || end.Failure == nil || end.Failure.Kind != executor.FailUnreachable {
-		t.Errorf("end = %+v, want it interrupted because codex is gone", end)
-	}
-	if took := time.Since(began); took > 2*time.Second {
-		t.Errorf("the job ended %s after the child", took)
-	}
-	if end := submit(t, e, "j2", "one", "say next").wait(t); end.Outcome != executor.Completed {
-		t.Errorf("the next turn = %+v", end)
-	}
-}
-
 func TestThreadsAreUnloadedAndResumed(t *testing.T) {
 	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), func(c *executor.Config) { c.MaxThreads = 2 })
 	for i := range 4 {

@@ -31,6 +31,7 @@ type Config struct {
 	Grace    time.Duration // what each rung of the interrupt ladder waits; 0 means 5 s
 	Patience time.Duration // what a call may take that codex answers at once, before it is taken for deaf; 0 means 15 s
 
+	Book    Book                // keeps what outlives this process; nil keeps nothing
 	Redact  func(string) string // applied to texts of codex before they are shown; nil leaves them
 	Metrics Metrics             // nil counts nothing
 	Logger  *slog.Logger        // nil discards
@@ -56,6 +57,9 @@ func (c Config) withDefaults() Config {
 	c.MaxThreads = cmp.Or(c.MaxThreads, 16)
 	c.Grace = cmp.Or(c.Grace, 5*time.Second)
 	c.Patience = cmp.Or(c.Patience, 15*time.Second)
+	if c.Book == nil {
+		c.Book = noBook{}
+	}
 	if c.Redact == nil {
 		c.Redact = func(s string) string { return s }
 	}

@@ -25,9 +25,12 @@ type conversation struct {
 	// lock is the turn lock. Whoever serves a job holds it throughout, and so
 	// does whoever unloads the thread; it guards the fields below.
 	lock      sync.Mutex
+	recalled  bool // the book was asked for its thread
 	threadID  string
-	resumable bool // a turn was acknowledged, so the thread is on disk
-	replaced  bool // the thread before this one was lost; the next turn says so to the model
+	rollout   string // the thread's file, as codex names it; empty before it was loaded
+	resumable bool   // a turn was acknowledged, so the thread may be on disk
+	history   bool   // turns of it have ended, so that its loss is one
+	replaced  bool   // the thread before this one was lost; the next turn says so to the model
 	events    *appserver.Subscription
 	earlier   map[string]bool // ids of the commands of earlier turns, which a cancel must spare
 }
@@ -50,8 +53,16 @@ func (e *Executor) serve(c *conversation) {
 	}
 }
 
-// take makes the first waiting job current, or ends the goroutine's turn of
-// duty. A conversation that never got a thread has nothing worth keeping.
+// letGo forgets a conversation that has nothing worth keeping: no job, no loaded
+// thread, and nothing that the book does not know. The caller holds e.mu.
+func (e *Executor) letGo(c *conversation) {
+	_, bookless := e.cfg.Book.(noBook)
+	if !c.busy && c.loadedIn == nil && (!bookless || !c.known) {
+		delete(e.conversations, c.key)
+	}
+}
+
+// take makes the first waiting job current, or ends the goroutine's turn of duty.
 func (e *Executor) take(c *conversation) *job {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -62,16 +73,14 @@ func (e *Executor) take(c *conversation) *job {
 	if len(c.queue) == 0 {
 		e.heads--
 		c.queue, c.busy, c.lastUsed = nil, false, time.Now()
-		if c.loadedIn == nil && !c.known {
-			delete(e.conversations, c.key)
-		}
+		e.letGo(c)
 		return nil
 	}
 	c.current, c.queue = c.queue[0], c.queue[1:]
 	return c.current
 }
 
-// run brings one job to its end: it waits for a slot, then runs the turn.
+// run brings one job to its end: it waits for a slot, then makes its attempts.
 func (e *Executor) run(c *conversation, j *job) Ended {
 	err := e.slots.Acquire(j.ctx, 1)
 	e.slotTaken(err == nil)
@@ -81,13 +90,10 @@ func (e *Executor) run(c *conversation, j *job) Ended {
 	defer e.freeSlot()
 	c.lock.Lock()
 	defer c.lock.Unlock()
-	t, err := e.start(c, j)
-	if err != nil {
+	if err := e.recall(c, j); err != nil {
 		return e.beforeStart(err)
 	}
-	defer t.attention.close()
-	defer c.remember(&t.record)
-	return t.follow()
+	return e.attempts(c, j)
 }
 
 // slotTaken counts the head of a queue that has got its slot, or given up.

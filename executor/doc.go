@@ -20,8 +20,16 @@
 // turn/completed is the rule. Where it is lost, the thread's own history says
 // how the turn stands. A cancel and a timer interrupt the turn; a codex that
 // does not obey within the grace period is restarted. The commands that an
-// ended turn left running are terminated before its end is told. When the child
-// dies, everything it has said is read first; then its turns end as interrupted.
+// ended turn left running are terminated before its end is told.
+//
+// # Attempts
+//
+// An attempt at a job is written down in the [Book] before codex sees a byte of
+// it, and carries a number of its own into the thread's history. When the child
+// dies, or this process did, the history and the thread's rollout file say what
+// became of the attempt: cut.go has the table. A turn that was cut off before it
+// did anything is run again, once, with its observer attached; one in which a
+// tool may have started is not.
 //
 // # Concurrency
 //

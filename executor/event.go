@@ -8,20 +8,38 @@ import (
 
 // A Job is one message that is to become a turn.
 type Job struct {
-	// ID identifies the attempt. It is sent to codex as clientUserMessageId and
-	// stands in the thread's history. Unique among the jobs that have not ended.
+	// ID identifies the message; unique among the jobs that have not ended. It
+	// may take several attempts, each of which is a turn of its own: attempt n is
+	// sent to codex with the clientUserMessageId "<ID>.<n>", by which the thread's
+	// history says what became of it.
 	ID string
 	// Context names the conversation; jobs of one context run one at a time, in
 	// the order of their submission, on one thread.
 	Context string
 	Input   []appserver.UserInput
+	// Cut is the attempt in which an earlier process was cut off; nil if it never
+	// began one. What became of it is found out before anything is done.
+	Cut *Cut
+	// Accepted says that an earlier process has accepted the job: the bounds on
+	// waiting jobs do not apply to it.
+	Accepted bool
+}
+
+// A Cut is an attempt that [Book.Begin] has written down and whose end nobody saw.
+type Cut struct {
+	Attempt  int // its number, from 1
+	ThreadID string
+	Tool     bool // a tool of it is known to have started
 }
 
 // An Observer is told what becomes of a job. It is called from one goroutine
-// at a time, in order: at most one [Started], then the turn's events, then
-// exactly one [Ended], which is the last. A job that never got as far as a
-// turn is only told Ended. An Observer must not block: the events of its
-// thread wait while it runs. It may be called before Submit has returned.
+// at a time, in order: for each attempt a [Started] and the events of its turn,
+// and then exactly one [Ended], which is the last. Mostly there is one attempt.
+// A further Started says that the attempt before was cut off without having
+// done anything, and is void with all that it has shown. A job that never got as
+// far as a turn is only told Ended. An Observer must not block: the events of
+// its thread wait while it runs. It may be called before Submit has returned.
+// A [Notice] may come at any time before the end.
 type Observer func(Event)
 
 // An Event is one of the types below. An [Executor] makes all of them but
@@ -32,6 +50,7 @@ type Event interface{ event() }
 // Started says that codex has taken the job as a turn.
 type Started struct {
 	ThreadID, TurnID string
+	Attempt          int           // which attempt at the job this turn is, from 1
 	Waited           time.Duration // from Submit until the turn was started
 }
 
@@ -100,7 +119,11 @@ type Ended struct {
 	Messages []AgentMessage
 	Diff     string // the unified diff of the whole turn; empty if nothing changed
 	Usage    appserver.TokenUsage
-	Failure  *Failure // set when Outcome is Failed, Interrupted or Rejected
+	// Tools says that a tool started in the last attempt, or that this cannot be
+	// ruled out. A job that our own stop has ended without it is not settled: the
+	// next process may take it up, with [Job.Cut] if an attempt was begun.
+	Tools   bool
+	Failure *Failure // set when Outcome is Failed, Interrupted or Rejected
 }
 
 // An AgentMessage is one finished message of the agent.

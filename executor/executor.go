@@ -36,6 +36,8 @@ type job struct {
 	Job
 	observe   Observer
 	submitted time.Time
+	attempt   Attempt         // the newest one; its N is 0 before the first
+	rerun     bool            // one attempt was cut off without a tool, and run again
 	ctx       context.Context // ends with errCanceled or errShutdown
 	cancel    context.CancelCauseFunc
 	done      chan struct{} // closed after Ended was observed
@@ -55,7 +57,7 @@ func New(cfg Config) *Executor {
 		jobs:          map[string]*job{},
 		threads:       map[string]bool{},
 	}
-	e.child = newSupervisor(e.childConfig(), e.childEnded, cfg.Metrics, cfg.Logger)
+	e.child = newSupervisor(e)
 	return e
 }
 
@@ -77,9 +79,9 @@ func (e *Executor) Submit(j Job, observe Observer) (ahead int, err error) {
 		return 0, ErrClosed
 	case e.jobs[j.ID] != nil:
 		return 0, fmt.Errorf("%w: %q", ErrDuplicate, j.ID)
-	case queued >= e.cfg.MaxQueue:
+	case !j.Accepted && queued >= e.cfg.MaxQueue:
 		return 0, fmt.Errorf("%w: %d in this context, which is the most (RUNTIME_MAX_QUEUE)", ErrQueueFull, queued)
-	case e.waiting >= e.cfg.MaxWaiting:
+	case !j.Accepted && e.waiting >= e.cfg.MaxWaiting:
 		return 0, fmt.Errorf("%w: %d over all contexts, which is the most there may be", ErrQueueFull, e.waiting)
 	}
 	c := e.conversation(j.Context)

@@ -19,6 +19,7 @@ import (
 
 func TestMain(m *testing.M) {
 	fakecodex.Child()
+	process()
 	goleak.VerifyTestMain(m)
 }
 
@@ -28,7 +29,18 @@ const patience = 60 * time.Second
 // onCodex returns an executor on the real codex with a scripted model behind it.
 func onCodex(t *testing.T, model *modeltest.Model, change func(*executor.Config)) *executor.Executor {
 	t.Helper()
-	cfg := executor.Config{
+	cfg := codexConfig(t, model)
+	if change != nil {
+		change(&cfg)
+	}
+	return running(t, cfg)
+}
+
+// codexConfig describes an executor with a home of its own, which a second one
+// may take over.
+func codexConfig(t *testing.T, model *modeltest.Model) executor.Config {
+	t.Helper()
+	return executor.Config{
 		Child: appserver.Config{
 			Bin: codextest.Bin(t), Args: model.Overrides(), Dir: codextest.Dir(t, "work"),
 			// A home without a profile: codex runs commands in login shells.
@@ -40,12 +52,8 @@ func onCodex(t *testing.T, model *modeltest.Model, change func(*executor.Config)
 		Thread: appserver.ThreadStartParams{
 			ApprovalPolicy: appserver.Never, Sandbox: appserver.DangerFullAccess, ApprovalsReviewer: "user",
 		},
+		Logger: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	}
-	cfg.Logger = slog.New(slog.NewTextHandler(t.Output(), nil))
-	if change != nil {
-		change(&cfg)
-	}
-	return running(t, cfg)
 }
 
 // running returns an executor that ends with the test.
@@ -69,8 +77,14 @@ type witness struct {
 
 func submit(t *testing.T, e *executor.Executor, id, context, text string) *witness {
 	t.Helper()
+	return submitCut(t, e, id, context, text, nil)
+}
+
+// submitCut submits a job that an earlier process may have begun.
+func submitCut(t *testing.T, e *executor.Executor, id, context, text string, cut *executor.Cut) *witness {
+	t.Helper()
 	w := &witness{ended: make(chan executor.Ended, 1)}
-	job := executor.Job{ID: id, Context: context, Input: []appserver.UserInput{appserver.Text(text)}}
+	job := executor.Job{ID: id, Context: context, Input: []appserver.UserInput{appserver.Text(text)}, Cut: cut}
 	if _, err := e.Submit(job, w.observe); err != nil {
 		t.Fatalf("Submit %s: %v", id, err)
 	}

@@ -55,7 +55,7 @@ func (t *turn) item(note appserver.Notification) {
 		t.record.completed(n.Item)
 	}
 	switch {
-	case n.Item.Type == appserver.ItemUserMessage || n.Item.Type == "hookPrompt":
+	case n.Item.Type == appserver.ItemUserMessage || n.Item.Type == appserver.ItemHookPrompt:
 	case started:
 		t.job.observe(ItemStarted{Item: n.Item})
 	default:

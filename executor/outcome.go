@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"regexp"
 	"strings"
 
@@ -14,6 +15,7 @@ import (
 // has it.
 func (t *turn) settle(final appserver.Turn) *Ended {
 	t.on.useful.Store(true)
+	t.c.history = true
 	t.repair(final)
 	if t.stopping != nil || final.Status == appserver.TurnInterrupted {
 		t.endCommands()
@@ -30,6 +32,7 @@ func (t *turn) settle(final appserver.Turn) *Ended {
 		end.Outcome = Interrupted
 		end.Failure = &Failure{Kind: FailModel, Message: "codex ended the turn before it was finished"}
 	}
+	end.Tools = t.record.tools() || end.Outcome != Completed && t.tools()
 	return &end
 }
 
@@ -53,17 +56,17 @@ func (t *turn) repair(final appserver.Turn) {
 	}
 }
 
-// died ends the turn of a child that is gone.
+// died ends the turn of a child that is gone, if it was to end anyway.
 func (t *turn) died(err error) *Ended {
 	t.endLeftovers()
-	end := t.summary()
 	if t.stopping != nil {
+		end := t.summary()
 		t.fillStopped(&end)
+		end.Tools = t.tools()
 		return &end
 	}
 	t.e.log.Warn("codex died in the middle of a turn", "turn_id", t.id, "thread_id", t.c.threadID, "err", err)
-	end.Outcome, end.Failure = Interrupted, cutOff()
-	return &end
+	return nil
 }
 
 // cutOff says that a turn may have run in part.
@@ -89,6 +92,19 @@ func (t *turn) summary() Ended {
 	return Ended{Messages: t.record.messages, Diff: t.record.diff, Usage: t.record.usage}
 }
 
+// tools reports whether a tool of the turn started. A command may run before
+// codex says so on stdout, but not before it has written it down.
+func (t *turn) tools() bool {
+	if t.record.tools() {
+		return true
+	}
+	trace, err := appserver.ReadTrace(t.c.rollout, t.job.attempt.clientID())
+	if errors.Is(err, fs.ErrNotExist) { // codex makes the file before it asks the model
+		return false
+	}
+	return err != nil || trace.Tool
+}
+
 // fromCause fills in the end of a job whose context ended.
 func fromCause(end Ended, cause error) Ended {
 	if errors.Is(cause, errShutdown) {
@@ -106,9 +122,6 @@ func (e *Executor) beforeStart(err error) Ended {
 		return fromCause(Ended{}, err)
 	}
 	e.log.Warn("a turn could not be started", "err", err)
-	if errors.Is(err, errUnsure) {
-		return Ended{Outcome: Interrupted, Failure: cutOff()}
-	}
 	end := Ended{Outcome: Failed}
 	if refused, ok := errors.AsType[*appserver.RPCError](err); ok {
 		end.Failure = &Failure{Kind: FailModel, Message: e.cfg.Redact("codex refused the message: " + refused.Message)}

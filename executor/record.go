@@ -48,6 +48,7 @@ func (r *record) keep(item appserver.Item) {
 	r.messages[i] = message
 }
 
+func (r *record) tools() bool               { return len(r.commands) > 0 }
 func (r *record) toolsOpen() bool           { return len(r.open) > 0 }
 func (r *record) opened(itemID string) bool { return r.commands[itemID] }
 

@@ -8,8 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
-
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 )
 
@@ -31,13 +29,9 @@ const (
 	childClosed   childState = "closed"
 )
 
-// The delays between a death or a failed start and the next start.
-const (
-	backoffFirst = 250 * time.Millisecond
-	backoffMost  = 30 * time.Second
-	// backoffWanted is the longest delay while a message waits for the child.
-	backoffWanted = time.Second
-)
+// backoffWanted is the longest delay between a death or a failed start and the
+// next start while a message waits for the child.
+const backoffWanted = time.Second
 
 // A child is one run of codex app-server.
 type child struct {
@@ -77,7 +71,8 @@ func (c *child) restart(reason string) {
 // starts it again. Its methods may be called concurrently.
 type supervisor struct {
 	cfg     appserver.Config
-	clean   func(*child) // called after each child's end, before the next start
+	first   func(context.Context) // called before the first start
+	clean   func(*child)          // called after each child's end, before the next start
 	metrics Metrics
 	log     *slog.Logger
 
@@ -98,10 +93,10 @@ type supervisor struct {
 	changed  chan struct{} // closed and replaced at each change of state
 }
 
-func newSupervisor(cfg appserver.Config, clean func(*child), metrics Metrics, log *slog.Logger) *supervisor {
+func newSupervisor(e *Executor) *supervisor {
 	quit, quitNow := context.WithCancel(context.Background())
 	return &supervisor{
-		cfg: cfg, clean: clean, metrics: metrics, log: log,
+		cfg: e.childConfig(), first: e.firstStart, clean: e.childEnded, metrics: e.cfg.Metrics, log: e.log,
 		quit: quit, quitNow: quitNow, done: make(chan struct{}), wake: make(chan struct{}, 1),
 		state: childDown, since: time.Now(), changed: make(chan struct{}),
 	}
@@ -153,10 +148,8 @@ func (s *supervisor) get(ctx context.Context) (*child, error) {
 // supervise is the goroutine that owns the child.
 func (s *supervisor) supervise() {
 	defer close(s.done)
-	delay := &backoff.ExponentialBackOff{
-		InitialInterval: backoffFirst, MaxInterval: backoffMost, Multiplier: 2, RandomizationFactor: 0.2,
-	}
-	delay.Reset()
+	s.first(s.quit)
+	delay := newBackOff()
 	for s.quit.Err() == nil {
 		s.unwake()
 		s.set(childStarting, nil, nil)

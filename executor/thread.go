@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -35,9 +36,17 @@ func (e *Executor) load(ctx context.Context, c *conversation, on *child) error {
 			return err
 		}
 		e.log.Warn("a thread could not be resumed and is replaced by a new one", "thread_id", c.threadID, "err", err)
-		c.replaced = true
+		e.forget(c, err)
 	}
 	return e.open(ctx, c, on)
+}
+
+// forget gives the thread of c up, which codex has refused to resume. The caller
+// holds c.lock.
+func (e *Executor) forget(c *conversation, refused error) {
+	e.unloaded(c)
+	c.replaced = c.replaced || c.history || !appserver.IsNoRollout(refused)
+	c.threadID, c.rollout, c.resumable, c.history = "", "", false, false
 }
 
 // isLost reports whether a refused resume means that the thread cannot be had
@@ -57,7 +66,7 @@ func (e *Executor) open(ctx context.Context, c *conversation, on *child) error {
 		if started.err != nil {
 			return started.err
 		}
-		c.threadID, c.resumable = started.id, false
+		c.threadID, c.rollout, c.resumable = started.id, started.path, false
 		e.loaded(c, on)
 		return nil
 	case <-ctx.Done():
@@ -67,8 +76,8 @@ func (e *Executor) open(ctx context.Context, c *conversation, on *child) error {
 }
 
 type startedThread struct {
-	id  string
-	err error
+	id, path string
+	err      error
 }
 
 func (e *Executor) startThread(on *child) (started startedThread) {
@@ -76,7 +85,7 @@ func (e *Executor) startThread(on *child) (started startedThread) {
 	defer cancel()
 	started.err = e.attended(ctx, on, func(ctx context.Context) error {
 		session, err := on.ThreadStart(ctx, e.cfg.Thread)
-		started.id = session.Thread.ID
+		started.id, started.path = session.Thread.ID, session.Thread.Path
 		return err
 	})
 	return started
@@ -102,15 +111,17 @@ func (e *Executor) resume(ctx context.Context, c *conversation, on *child) error
 	deadline := time.Now().Add(writerWait)
 	for {
 		err := e.attended(ctx, on, func(ctx context.Context) error {
-			_, err := on.ThreadResume(ctx, appserver.ThreadResumeParams{
+			session, err := on.ThreadResume(ctx, appserver.ThreadResumeParams{
 				ThreadID: c.threadID, ExcludeTurns: true,
 				Model: params.Model, ModelProvider: params.ModelProvider, Cwd: params.Cwd,
 				ApprovalPolicy: params.ApprovalPolicy, ApprovalsReviewer: params.ApprovalsReviewer,
 				Sandbox: params.Sandbox, Config: params.Config,
 			})
+			c.rollout = cmp.Or(session.Thread.Path, c.rollout)
 			return err
 		})
 		if err == nil {
+			c.resumable, c.history = true, true
 			e.loaded(c, on)
 			return nil
 		}
@@ -195,6 +206,9 @@ func (e *Executor) oldestIdle(on *child, passed map[*conversation]bool) *convers
 // unload takes the thread of c out of the child, unless a command of it still
 // runs there: unloading would kill it. The caller holds c.lock.
 func (e *Executor) unload(ctx context.Context, c *conversation, on *child) {
+	if !e.isLoaded(c, on) { // somebody else was faster
+		return
+	}
 	// The job that needs the room may be canceled; this thread must not notice.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shortCallTimeout)
 	defer cancel()
@@ -206,6 +220,9 @@ func (e *Executor) unload(ctx context.Context, c *conversation, on *child) {
 		e.log.Warn("a thread may not have been unloaded", "thread_id", c.threadID, "err", err)
 	}
 	e.unloaded(c) // also after an error: codex may have done it, and then it tells us nothing more
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.letGo(c)
 }
 
 // unloaded records that the thread of c is not loaded, and stops listening to

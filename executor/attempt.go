@@ -1,0 +1,88 @@
+package executor
+
+import (
+	"context"
+	"errors"
+	"syscall"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+)
+
+// startTries bounds how often a message is offered to a codex that does not
+// take it, and how often codex is asked what became of one that was cut off. A
+// codex that is killed over it has not failed by itself, so that is borne more
+// often; it is bounded, too, for the message may be why codex is killed.
+const startTries, killedTries = 3, 12
+
+// mayTry reports whether there is a try after the nth, which has failed.
+func mayTry(n int, err error) bool {
+	return n < startTries || n < killedTries && killed(err)
+}
+
+// attempts makes attempts at a job until one of them has an end. The caller
+// holds c.lock.
+func (e *Executor) attempts(c *conversation, j *job) Ended {
+	if j.Cut != nil {
+		j.attempt = Attempt{Job: j.ID, N: j.Cut.Attempt, Conversation: c.key, Thread: j.Cut.ThreadID}
+		if end := e.settleCut(c, j, nil, errBefore); end != nil {
+			return *end
+		}
+	}
+	for try := 1; ; try++ {
+		end, err := e.attempt(c, j)
+		if end != nil {
+			return *end
+		}
+		if err != nil && (!mayTry(try, err) || j.ctx.Err() != nil || !e.passing(j.ctx, err)) {
+			return e.beforeStart(causeOf(j.ctx, err))
+		}
+	}
+}
+
+// attempt makes one attempt. It returns the job's end, or why the attempt was
+// none: an error, or nothing if its turn is void and is to be run again.
+func (e *Executor) attempt(c *conversation, j *job) (*Ended, error) {
+	t, err := e.start(c, j)
+	if err == nil {
+		var end *Ended
+		if end, err = t.follow(); end != nil {
+			return end, nil
+		}
+	}
+	if _, cut := errors.AsType[cutError](err); !cut {
+		return nil, err
+	}
+	rerun := j.rerun
+	end := e.settleCut(c, j, t, err)
+	if end == nil && rerun == j.rerun { // it never ran
+		return nil, err
+	}
+	return end, nil
+}
+
+// passing reports whether a message that codex did not take may be offered once
+// more: codex died without taking it, or was killed while it started, or has put
+// its thread away, or has too much to do. The last is waited for.
+func (e *Executor) passing(ctx context.Context, err error) bool {
+	if appserver.IsOverloaded(err) {
+		return wait(ctx, overloadWait)
+	}
+	_, died := errors.AsType[*appserver.ExitError](err)
+	_, unstarted := errors.AsType[startError](err)
+	return appserver.IsThreadGone(err) || died && !unstarted || killed(err)
+}
+
+// killed reports whether somebody killed codex: it did not fail by itself, and
+// the next start has nothing against it.
+func killed(err error) bool {
+	exit, ok := errors.AsType[*appserver.ExitError](err)
+	if !ok || exit.Cause != nil || exit.State == nil {
+		return false
+	}
+	status, ok := exit.State.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
+}
+
+// overloadWait is what a codex with too much to do is given.
+const overloadWait = 500 * time.Millisecond

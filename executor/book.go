@@ -1,0 +1,137 @@
+package executor
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+)
+
+// A Book keeps what has to outlive this process. What its methods have returned
+// nil for is on disk: a process that is killed right after finds it there. Its
+// methods are called concurrently.
+type Book interface {
+	// Thread returns the thread of a conversation: that of its newest attempt,
+	// or "" if it never began one.
+	Thread(ctx context.Context, conversation string) (threadID string, err error)
+	// Begin writes an attempt down, before codex sees a byte of the message. After
+	// an error the same attempt is begun again, until it works.
+	Begin(ctx context.Context, a Attempt) error
+	// Threads returns every thread of which an attempt was begun. Commands that a
+	// killed process has left running on them are ended at the start.
+	Threads(ctx context.Context) (threadIDs []string, err error)
+}
+
+// An Attempt is one try at making a job a turn.
+type Attempt struct {
+	Job          string // Job.ID
+	N            int    // from 1; every try has a number of its own, also one that codex refused
+	Conversation string // Job.Context
+	Thread       string // where it runs
+}
+
+// clientID is what the attempt is called in the thread's history.
+func (a Attempt) clientID() string { return fmt.Sprintf("%s.%d", a.Job, a.N) }
+
+// bookFull is what the sender of a message reads while the book cannot be used.
+const bookFull = "The runtime cannot write to its disk, so it does not begin. It tries again until it can."
+
+// begin writes the next attempt at j down. While the book cannot take it, the
+// job keeps its place: nothing reaches codex that the book does not have.
+func (e *Executor) begin(c *conversation, j *job) error {
+	next := Attempt{Job: j.ID, N: j.attempt.N + 1, Conversation: c.key, Thread: c.threadID}
+	err := e.insist(j.ctx, "begin an attempt", func(ctx context.Context) error {
+		return e.cfg.Book.Begin(ctx, next)
+	}, func() { j.observe(Notice{Text: bookFull}) })
+	if err == nil {
+		j.attempt = next
+	}
+	return err
+}
+
+// recall asks the book for the thread of a conversation that is new to this
+// process. The caller holds c.lock.
+func (e *Executor) recall(c *conversation, j *job) error {
+	if c.recalled {
+		return nil
+	}
+	err := e.insist(j.ctx, "find a thread", func(ctx context.Context) (err error) {
+		c.threadID, err = e.cfg.Book.Thread(ctx, c.key)
+		return err
+	}, func() { j.observe(Notice{Text: bookFull}) })
+	if err != nil {
+		return err
+	}
+	c.recalled, c.resumable = true, c.threadID != ""
+	// A cut attempt may be the first turn of its thread, which codex had no time
+	// to write down: then nothing is lost that the model should hear of.
+	c.history = c.resumable && j.Cut == nil
+	return nil
+}
+
+// firstStart ends what a process before this one has left running, before
+// anything is made of the turns that it was cut off in.
+func (e *Executor) firstStart(ctx context.Context) {
+	var threads []string
+	err := e.insist(ctx, "list the threads", func(ctx context.Context) (err error) {
+		threads, err = e.cfg.Book.Threads(ctx)
+		return err
+	}, func() {})
+	if err != nil { // we are closing
+		return
+	}
+	e.mu.Lock()
+	for _, id := range threads {
+		e.threads[id] = true
+	}
+	e.mu.Unlock()
+	if len(threads) > 0 {
+		e.endAllLeftovers()
+	}
+}
+
+// insist does something with the book until it works, telling once that it does
+// not. It returns the cause of ctx if that ends first.
+func (e *Executor) insist(ctx context.Context, what string, try func(context.Context) error, tell func()) error {
+	delay := newBackOff()
+	for told := false; ; told = true {
+		err := try(ctx)
+		if err == nil {
+			return nil
+		}
+		if cause := context.Cause(ctx); cause != nil {
+			return cause
+		}
+		if !told {
+			tell()
+		}
+		e.log.Error("the book of attempts does not work and is tried again", "what", what, "err", err)
+		if !wait(ctx, delay.NextBackOff()) {
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// newBackOff returns the delays between tries of what has to work in the end.
+func newBackOff() *backoff.ExponentialBackOff {
+	delay := &backoff.ExponentialBackOff{
+		InitialInterval: backoffFirst, MaxInterval: backoffMost, Multiplier: 2, RandomizationFactor: 0.2,
+	}
+	delay.Reset()
+	return delay
+}
+
+// The delays between a failure and the next try: of the child's start, or death,
+// and of the book.
+const (
+	backoffFirst = 250 * time.Millisecond
+	backoffMost  = 30 * time.Second
+)
+
+// noBook remembers nothing.
+type noBook struct{}
+
+func (noBook) Thread(context.Context, string) (string, error) { return "", nil }
+func (noBook) Begin(context.Context, Attempt) error           { return nil }
+func (noBook) Threads(context.Context) ([]string, error)      { return nil, nil }

@@ -1,0 +1,201 @@
+package executor_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+)
+
+// A notebook is a Book in memory, or in a file that outlives a killed process.
+type notebook struct {
+	path string // empty: in memory
+
+	mu       sync.Mutex // guards the fields below
+	attempts []executor.Attempt
+	refuse   int // how many calls of Begin fail before one works
+	most     int // how many attempts there may be; 0 is no limit
+}
+
+func (b *notebook) Begin(_ context.Context, a executor.Attempt) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.refuse > 0 || b.most > 0 && len(b.attempts) >= b.most {
+		b.refuse--
+		return errors.New("no space left on device")
+	}
+	b.attempts = append(b.attempts, a)
+	return write(b.path, page{Attempt: &a})
+}
+
+func (b *notebook) Thread(_ context.Context, conversation string) (string, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, a := range slices.Backward(b.attempts) {
+		if a.Conversation == conversation {
+			return a.Thread, nil
+		}
+	}
+	return "", nil
+}
+
+func (b *notebook) Threads(context.Context) ([]string, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var all []string
+	for _, a := range b.attempts {
+		all = append(all, a.Thread)
+	}
+	return all, nil
+}
+
+// last returns the newest attempt as one that was cut off.
+func (b *notebook) last(job string) *executor.Cut {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, a := range slices.Backward(b.attempts) {
+		if a.Job == job {
+			return &executor.Cut{Attempt: a.N, ThreadID: a.Thread}
+		}
+	}
+	return nil
+}
+
+// A page is one line of the file.
+type page struct {
+	Attempt *executor.Attempt `json:",omitempty"`
+	Tool    bool              `json:",omitempty"` // a tool of the newest attempt started
+	End     *executor.Ended   `json:",omitempty"`
+}
+
+func write(path string, p page) error {
+	if path == "" {
+		return nil
+	}
+	line, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	_, err = file.Write(append(line, '\n'))
+	return err
+}
+
+// read returns what is in the file: the book, the newest attempt if it was cut
+// off, and all ends.
+func read(path string) (b *notebook, cut *executor.Cut, ends []executor.Ended, err error) {
+	b = &notebook{path: path}
+	text, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, nil, nil, err
+	}
+	for line := range strings.Lines(string(text)) {
+		var p page
+		if err := json.Unmarshal([]byte(line), &p); err != nil {
+			return nil, nil, nil, err
+		}
+		switch {
+		case p.Attempt != nil:
+			b.attempts = append(b.attempts, *p.Attempt)
+			cut = &executor.Cut{Attempt: p.Attempt.N, ThreadID: p.Attempt.Thread}
+		case p.Tool:
+			cut.Tool = true
+		case p.End != nil:
+			ends = append(ends, *p.End)
+		}
+	}
+	return b, cut, ends, nil
+}
+
+// TestBookBeforeCodex has a full disk: nothing reaches codex before the attempt
+// stands in the book, and the job keeps its place.
+func TestBookBeforeCodex(t *testing.T) {
+	var wire lockedBuffer
+	book := &notebook{refuse: 3}
+	e := onFake(t, "", func(c *executor.Config) { c.Book, c.Child.Wire = book, &wire })
+	first := submit(t, e, "j1", "one", "hello")
+	eventually(t, "the book to refuse", func() bool { return len(seen[executor.Notice](first)) == 1 })
+	second := submit(t, e, "j2", "one", "behind it")
+	if strings.Contains(wire.String(), "hello") {
+		t.Error("codex has the message, and the book has not")
+	}
+	wantEnd(t, first.wait(t), executor.Completed, "")
+	wantEnd(t, second.wait(t), executor.Completed, "")
+	if got := book.attempts; len(got) != 2 || got[0].Job != "j1" || got[0].N != 1 || got[1].Job != "j2" || got[0].Thread == "" || got[0].Conversation != "one" {
+		t.Errorf("attempts = %+v", got)
+	}
+	if n := len(seen[executor.Notice](first)); n != 1 {
+		t.Errorf("the sender was told %d times", n)
+	}
+}
+
+// TestBookThatDoesNotWork lets a job that waits for it be canceled, and Close end it.
+func TestBookThatDoesNotWork(t *testing.T) {
+	e := onFake(t, "", func(c *executor.Config) { c.Book = &notebook{refuse: 1000} })
+	canceled, closed := submit(t, e, "j1", "one", "hello"), submit(t, e, "j2", "two", "hello")
+	for _, w := range []*witness{canceled, closed} {
+		eventually(t, "the book to refuse", func() bool { return len(seen[executor.Notice](w)) == 1 })
+	}
+	if err := e.Cancel(t.Context(), "j1"); err != nil {
+		t.Fatal(err)
+	}
+	wantEnd(t, canceled.wait(t), executor.Canceled, "")
+	if err := e.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	end := closed.wait(t)
+	wantEnd(t, end, executor.Interrupted, executor.FailShutdown)
+	if end.Tools {
+		t.Error("it never began, but is said to have used tools")
+	}
+}
+
+// TestThreadOutlivesTheProcess goes on with the thread that the book names.
+func TestThreadOutlivesTheProcess(t *testing.T) {
+	state, book := "state "+t.TempDir(), &notebook{}
+	for i, text := range []string{"before", "after"} {
+		e := onFake(t, state, func(c *executor.Config) { c.Book = book })
+		wantEnd(t, submit(t, e, text, "one", text).wait(t), executor.Completed, "")
+		if err := e.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if a := book.attempts; len(a) != i+1 || a[i].Thread != a[0].Thread {
+			t.Errorf("attempts = %+v, want them on one thread", a)
+		}
+	}
+}
+
+// TestThreadsAreReadBeforeCodexStarts waits for a book that is not to be had at once.
+func TestThreadsAreReadBeforeCodexStarts(t *testing.T) {
+	book := &lateBook{fails: 2}
+	e := onFake(t, "", func(c *executor.Config) { c.Book = book })
+	began := time.Now()
+	wantEnd(t, submit(t, e, "j1", "one", "hello").wait(t), executor.Completed, "")
+	if book.fails != 0 || time.Since(began) < 400*time.Millisecond {
+		t.Errorf("codex started although the threads were not known")
+	}
+}
+
+type lateBook struct {
+	notebook
+	fails int // belongs to the supervisor until a job has ended
+}
+
+func (b *lateBook) Threads(ctx context.Context) ([]string, error) {
+	if b.fails > 0 {
+		b.fails--
+		return nil, errors.New("the database is locked")
+	}
+	return b.notebook.Threads(ctx)
+}

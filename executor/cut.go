@@ -1,0 +1,224 @@
+package executor
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+)
+
+// What becomes of a message whose attempt was cut off, by the death of the child
+// or of the process before this one:
+//
+//	its turn                                   the message
+//	is not there                               is run
+//	is completed, or failed                    has that end
+//	was cut after a tool may have started      is interrupted
+//	was cut before that, for the second time   is interrupted
+//	was cut before that                        is run again
+//	cannot be found                            is interrupted
+//
+// Whether a tool started is known by what stdout said, or by what the caller
+// has noted of it, or by the rollout file: see [appserver.ReadTrace] for why
+// the first two are not enough.
+
+// errBefore is why an attempt was cut off that this process has not seen.
+var errBefore = errors.New("the runtime was stopped in the middle of it")
+
+// A finding is what codex knows of an attempt that was cut off.
+type finding struct {
+	on       *child
+	turn     *appserver.Turn // nil: it never ran
+	tool     bool            // a tool of it may have started
+	repeated bool            // an attempt before it was a turn, too
+}
+
+// settleCut finds out what became of the newest attempt at j. It returns the
+// job's end, or nil if another attempt is to be made. The turn is nil if this
+// process has not seen it begin. The caller holds c.lock.
+func (e *Executor) settleCut(c *conversation, j *job, t *turn, cause error) *Ended {
+	defer e.keepThread(c, j)()
+	found, err := e.find(c, j)
+	log := e.log.With("job", j.ID, "attempt", j.attempt.N, "thread_id", j.attempt.Thread, "cause", cause)
+	switch {
+	case j.ctx.Err() != nil:
+		return e.cutShort(j, t)
+	case err != nil:
+		log.Warn("what became of a turn that was cut off cannot be found out", "err", err)
+		return interrupted(t, nil, true)
+	case found.turn == nil:
+		log.Info("a message whose attempt was cut off never reached the model")
+		return nil
+	case found.turn.Status == appserver.TurnCompleted, found.turn.Status == appserver.TurnFailed:
+		log.Info("the end of a turn that was cut off was read from its history", "status", found.turn.Status)
+		return e.deliver(c, j, t, found)
+	}
+	tool := found.tool || j.Cut != nil && j.Cut.Attempt == j.attempt.N && j.Cut.Tool || t != nil && t.record.tools()
+	if tool || found.repeated || j.rerun {
+		log.Warn("a turn was cut off", "tool", tool)
+		return interrupted(t, found.turn, tool)
+	}
+	log.Info("a turn that was cut off before it did anything is run again")
+	j.rerun = true
+	return nil
+}
+
+// find asks codex what it knows of the newest attempt at j. A child that dies
+// over it is not the last one.
+func (e *Executor) find(c *conversation, j *job) (found finding, err error) {
+	for try := 1; ; try++ {
+		found, err = e.lookUp(c, j)
+		if err == nil || j.ctx.Err() != nil || !mayTry(try, err) {
+			break
+		}
+		_, unstarted := errors.AsType[startError](err)
+		if !unstarted && !e.passing(j.ctx, err) {
+			break
+		}
+	}
+	return found, err
+}
+
+// fewTurns is how many of the newest turns are looked at first. A cut attempt is
+// the newest, or what was begun behind it has nothing to do with it.
+const fewTurns, manyTurns = 5, 100
+
+func (e *Executor) lookUp(c *conversation, j *job) (finding, error) {
+	on, err := e.child.get(j.ctx)
+	if err != nil {
+		return finding{}, err
+	}
+	if err := e.loadCut(c, j, on); err != nil {
+		if appserver.IsNoRollout(err) { // codex makes the file before it asks the model
+			e.forget(c, err)
+			return finding{on: on}, nil
+		}
+		return finding{}, on.settled(err)
+	}
+	id := j.attempt.clientID()
+	trace, untraced := appserver.ReadTrace(c.rollout, id)
+	turns, err := e.listTurns(j.ctx, c, on, fewTurns)
+	if err == nil && findMessage(turns, id) == nil && trace.Found {
+		turns, err = e.listTurns(j.ctx, c, on, manyTurns)
+	}
+	found := finding{on: on, turn: findMessage(turns, id), tool: untraced != nil || trace.Tool, repeated: repeated(turns, j)}
+	switch {
+	case err != nil:
+		return finding{}, on.settled(err)
+	case found.turn == nil && trace.Found:
+		return finding{}, errors.New("its message is in the thread's file, but not in its history")
+	}
+	for _, item := range found.items() {
+		found.tool = found.tool || item.Type.IsTool()
+	}
+	return found, nil
+}
+
+func (f finding) items() []appserver.Item {
+	if f.turn == nil {
+		return nil
+	}
+	return f.turn.Items
+}
+
+// keepThread moves c to the thread of the newest attempt at j. If the conversation
+// has a newer one, what is returned moves it back.
+func (e *Executor) keepThread(c *conversation, j *job) (back func()) {
+	newer := c.threadID
+	if newer == j.attempt.Thread {
+		return func() {}
+	}
+	e.unloaded(c)
+	c.threadID, c.rollout, c.resumable = j.attempt.Thread, "", true
+	if newer == "" {
+		return func() {}
+	}
+	return func() {
+		e.unloaded(c)
+		c.threadID, c.rollout, c.resumable, c.replaced = newer, "", true, false
+	}
+}
+
+// loadCut loads the thread of the newest attempt at j.
+func (e *Executor) loadCut(c *conversation, j *job, on *child) error {
+	if e.isLoaded(c, on) {
+		return nil
+	}
+	e.makeRoom(j.ctx, on)
+	return e.resume(j.ctx, c, on)
+}
+
+func (e *Executor) listTurns(ctx context.Context, c *conversation, on *child, limit int) ([]appserver.Turn, error) {
+	ctx, cancel := context.WithTimeout(ctx, e.cfg.Patience)
+	defer cancel()
+	return on.TurnsList(ctx, c.threadID, limit, true)
+}
+
+// findMessage returns the turn that holds the user message with a client id.
+func findMessage(turns []appserver.Turn, clientID string) *appserver.Turn {
+	for i := range turns {
+		for _, item := range turns[i].Items {
+			if item.Type == appserver.ItemUserMessage && item.ClientID == clientID {
+				return &turns[i]
+			}
+		}
+	}
+	return nil
+}
+
+// repeated reports whether attempts before the newest have become turns.
+func repeated(turns []appserver.Turn, j *job) bool {
+	for _, turn := range turns {
+		for _, item := range turn.Items {
+			if n, ours := strings.CutPrefix(item.ClientID, j.ID+"."); ours && n != strconv.Itoa(j.attempt.N) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// deliver ends the job as the history says its turn has ended.
+func (e *Executor) deliver(c *conversation, j *job, t *turn, found finding) *Ended {
+	if t == nil {
+		t = &turn{e: e, c: c, job: j, id: found.turn.ID, record: newRecord(), attention: newAttention()}
+		defer t.attention.close()
+		j.begun(c.threadID, t.id)
+	}
+	t.on = found.on
+	end := t.settle(*found.turn)
+	end.Tools = end.Tools || found.tool
+	return end
+}
+
+// interrupted is the end of a turn that may have run in part, with the text
+// that it had.
+func interrupted(t *turn, final *appserver.Turn, tools bool) *Ended {
+	r := newRecord()
+	if t != nil {
+		r = t.record
+	}
+	if final != nil {
+		for _, item := range final.Items {
+			r.keep(item)
+		}
+	}
+	end := Ended{Messages: r.messages, Diff: r.diff, Usage: r.usage, Tools: tools}
+	end.Outcome, end.Failure = Interrupted, cutOff()
+	return &end
+}
+
+// cutShort is the end of a job that was canceled, or of a runtime that stops,
+// before it was known what became of the attempt. After a stop the next process
+// finds out, also whether a tool had started.
+func (e *Executor) cutShort(j *job, t *turn) *Ended {
+	end := Ended{}
+	if t != nil {
+		end = t.summary()
+	}
+	end = fromCause(end, context.Cause(j.ctx))
+	end.Tools = end.Outcome == Canceled && t != nil && t.tools()
+	return &end
+}
