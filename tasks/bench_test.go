@@ -60,7 +60,7 @@ func BenchmarkTask(b *testing.B) {
 		defer r.mu.Unlock()
 		r.jobs = nil
 	}
-	e := newEngine(b, r, func(c *tasks.Config) { c.Journal = tasks.NewMemory(tasks.Retention{Tasks: 100}) })
+	e := newEngine(b, r)
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		if _, err := e.SendMessage(b.Context(), request(fmt.Sprint(i), "c", "hi")); err != nil {

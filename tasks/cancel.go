@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
 
 // CancelTask implements a2asrv.RequestHandler. It returns when the task has
@@ -50,7 +52,11 @@ func (e *Engine) cancel(ctx context.Context, id a2a.TaskID) (*view, error) {
 func (t *task) cancel() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.canceling = true
+	if !t.canceling {
+		t.canceling = true
+		row := t.row()
+		t.save(store.Change{Head: &row}) // a crash does not take it back
+	}
 	jobs := make([]string, 0, len(t.runs))
 	for _, r := range slices.Backward(t.runs) {
 		jobs = append(jobs, r.jobID)

@@ -183,12 +183,31 @@ func TestCloseWaitsForTasks(t *testing.T) {
 		t.Errorf("Close: %v", err)
 	}
 	events := stream.wait(t)
+	wantError(t, stream.err, a2a.ErrServerError, "stopping")
+	if err := e.Close(t.Context()); err != nil {
+		t.Errorf("closed twice: %v", err)
+	}
+	// No tool of the turn has started: the next process runs it again.
+	if got := get(t, e, events[0].(*a2a.Task).ID); got.Status.State != a2a.TaskStateWorking {
+		t.Errorf("a closed engine gives %+v", got)
+	}
+}
+
+func TestCloseEndsATurnWithATool(t *testing.T) {
+	r := newRunner()
+	e := newEngine(t, r)
+	stream := listen(e.SendStreamingMessage(t.Context(), request("m1", "c", "one")))
+	j := r.next(t).start()
+	closed := make(chan error)
+	go func() { closed <- e.Close(t.Context()) }()
+	j.end(executor.Ended{Outcome: executor.Interrupted, Tools: true, Failure: &executor.Failure{Kind: executor.FailShutdown, Message: "stopped; send it again"}})
+	if err := <-closed; err != nil {
+		t.Errorf("Close: %v", err)
+	}
+	events := stream.wait(t)
 	last := events[len(events)-1].(*a2a.TaskStatusUpdateEvent)
 	if last.Status.State != a2a.TaskStateFailed || last.Metadata[tasks.MetaInterrupted] != true || stream.err != nil {
 		t.Errorf("the stream ends with %+v, %v", last, stream.err)
-	}
-	if err := e.Close(t.Context()); err != nil {
-		t.Errorf("closed twice: %v", err)
 	}
 	if got := get(t, e, last.TaskID); got.Status.State != a2a.TaskStateFailed {
 		t.Errorf("a closed engine gives %+v", got)

@@ -32,11 +32,11 @@ type Metrics interface {
 	Tokens(in, cached, out, reasoning int64)
 }
 
-// Config describes an engine. Runner must be set; the zero value of everything
-// else works.
+// Config describes an engine. Runner and Journal must be set; the zero value of
+// everything else works.
 type Config struct {
 	Runner  Runner
-	Journal Journal // nil keeps tasks in memory, see [NewMemory]
+	Journal Journal // what is kept; only this engine uses it
 
 	// Instead answers a message that needs no turn: with a message, and without a
 	// task. Nil, or what it returns for any other message, means that it needs one.
@@ -46,6 +46,8 @@ type Config struct {
 	// conversation share a codex thread and wait for one another. Nil means one
 	// conversation for each contextId.
 	Threads func(given, contextID string) string
+
+	Push *Push // makes push notifications; nil refuses to
 
 	Coalesce time.Duration // text is published at most this often; 0 means 20 ms
 
@@ -65,7 +67,7 @@ func (c Config) withDefaults() (Config, error) {
 		return c, errors.New("tasks: Runner must be set")
 	}
 	if c.Journal == nil {
-		c.Journal = NewMemory(Retention{})
+		return c, errors.New("tasks: Journal must be set")
 	}
 	if c.Threads == nil {
 		c.Threads = func(_, contextID string) string { return contextID }

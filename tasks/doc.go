@@ -4,12 +4,39 @@
 //
 // # A message's way
 //
-// A message is checked, committed to the [Journal] with its task, and submitted
-// to the [Runner]; from then on its caller may leave, and the turn goes on. A
-// message that names no task makes one. A message that names a task which has
-// not ended becomes a further turn of it, and the task ends with its last turn.
-// The same message sent again (same given contextId, taskId and messageId) is
-// the same task with the same answer.
+// A message is checked, committed to the [Journal] with its task and its place in
+// the queue, and submitted to the [Runner]; from then on its caller may leave, the
+// process may die, and the turn goes on or comes back. A message that names no
+// task makes one. A message that names a task which has not ended becomes a
+// further turn of it, and the task ends with its last turn. The same message sent
+// again (same given contextId, taskId and messageId) is the same task with the
+// same answer. One whose turn was cut off runs again if its metadata says "retry".
+//
+// # What is committed, and when
+//
+// A change of state, the start of a turn's first tool, and a task's end with its
+// artifacts are committed before they are published. Everything else that is
+// published, text above all, is committed within a second or 64 KiB (record.go,
+// codec.go). What cannot be committed is kept and tried again each second, and the
+// turn goes on. [Engine.Recover] makes tasks of what an earlier process left, from
+// their heads and events, and gives their messages back to the runner with what
+// is known of their attempts; what a further attempt shows takes the place of what
+// the one before has shown. A turn that ends because we stop, and has not used a
+// tool, stays in the journal for the next process.
+//
+// # Places in a stream
+//
+// Each event has a place, "<epoch>.<number>" ([Event]). Epochs count the attempts
+// and the starts of the program: within one there is no gap and no repetition.
+// [Engine.Stream] and [Engine.Resume] go on behind a place that a reader has seen,
+// also over a restart and after the task's end (resume.go).
+//
+// # Push notifications
+//
+// With [Config.Push] callers can have a task told to a URL of theirs. Each change
+// of its state and each finished artifact goes into the journal's outbox, in the
+// commit of what it speaks of (notify.go); package push posts it. A task that
+// nobody asked to be told of costs nothing.
 //
 // # Questions
 //

@@ -7,6 +7,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
 
 // errGone ends what waits for a task that had not ended when the engine was closed.
@@ -32,6 +33,9 @@ func inState(sentinel error, task *a2a.Task, format string, args ...any) error {
 // journalError tells the caller that the journal failed and the log why.
 func (e *Engine) journalError(doing string, err error) error {
 	e.log.Error("the journal failed", "operation", doing, "err", err)
+	if errors.Is(err, store.ErrFull) {
+		return refuse(a2a.ErrServerError, "the runtime's disk is full and it takes nothing new; send the message again when there is room")
+	}
 	return refuse(a2a.ErrInternalError, "the runtime could not %s; its log says why", doing)
 }
 

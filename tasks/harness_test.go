@@ -15,10 +15,14 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	crash()
+	goleak.VerifyTestMain(m)
+}
 
 // A runner is a scripted tasks.Runner: tests take the jobs that it was given and
 // tell their observers what they like.
@@ -30,6 +34,7 @@ type runner struct {
 	onSubmit func(*job)    // called before Submit returns
 	onCancel func(*job)    // instead of ending the job as canceled
 	arrived  chan *job     // buffered
+	book     executor.Book // where attempts are noted; may be nil
 	gate     chan struct{} // if set, Submit sends on it when it is entered and receives before it goes on
 }
 
@@ -85,6 +90,14 @@ func (r *runner) Cancel(_ context.Context, id string) error {
 	return nil
 }
 
+// noteIn says where attempts are noted.
+func (r *runner) noteIn(j tasks.Journal) {
+	if b, ok := j.(*brokenJournal); ok {
+		j = b.Journal
+	}
+	r.book = tasks.Book(j.(tasks.Ledger))
+}
+
 func (r *runner) count() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -103,8 +116,16 @@ func (r *runner) next(t testing.TB) *job {
 	}
 }
 
-func (j *job) start() *job {
-	j.observe(executor.Started{ThreadID: "thread", TurnID: "turn-" + j.ID, Waited: time.Millisecond})
+func (j *job) start() *job { return j.attempt(1) }
+
+// attempt begins the job, as the executor would.
+func (j *job) attempt(n int) *job {
+	if j.runner.book != nil {
+		if err := j.runner.book.Begin(context.Background(), executor.Attempt{Job: j.ID, N: n, Conversation: j.Context, Thread: "thread"}); err != nil {
+			panic(err)
+		}
+	}
+	j.observe(executor.Started{ThreadID: "thread", TurnID: fmt.Sprintf("turn-%s.%d", j.ID, n), Attempt: n, Waited: time.Millisecond})
 	return j
 }
 
@@ -141,6 +162,12 @@ func newEngine(t testing.TB, r tasks.Runner, change ...func(*tasks.Config)) *tas
 	for _, f := range change {
 		f(&cfg)
 	}
+	if cfg.Journal == nil {
+		cfg.Journal = newJournal(t)
+	}
+	if r, ok := r.(interface{ noteIn(tasks.Journal) }); ok {
+		r.noteIn(cfg.Journal)
+	}
 	e, err := tasks.New(cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -151,6 +178,20 @@ func newEngine(t testing.TB, r tasks.Runner, change ...func(*tasks.Config)) *tas
 		_ = e.Close(ctx)
 	})
 	return e
+}
+
+func newJournal(t testing.TB) *store.Store {
+	t.Helper()
+	s, err := store.Open(t.Context(), store.Config{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
 }
 
 func message(id, text string) *a2a.Message {

@@ -8,6 +8,8 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/store"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/push"
 )
 
 // longestID bounds the ids that callers invent: they are kept, indexed and logged.
@@ -15,11 +17,14 @@ const longestID = 512
 
 // incoming is a message that has been checked.
 type incoming struct {
-	key     Key
-	digest  Digest
+	key     store.Key
+	digest  [32]byte
+	retry   bool // run it again if it was cut off
 	message *a2a.Message
 	input   []appserver.UserInput
-	data    any // of the first data part
+	data    any           // of the first data part
+	push    *push.Setting // that its caller wants to be told by; may be nil
+	unnamed bool          // the setting has its id from us
 }
 
 // longestText is how many characters codex takes as the input of a turn (seen
@@ -33,8 +38,9 @@ func read(req *a2a.SendMessageRequest) (*incoming, error) {
 	}
 	m := req.Message
 	in := &incoming{
-		key:     Key{ContextID: m.ContextID, TaskID: m.TaskID, MessageID: m.ID},
+		key:     store.Key{Context: m.ContextID, Task: string(m.TaskID), Message: m.ID},
 		digest:  digestOf(m.Parts),
+		retry:   m.Metadata[MetaRetry] == true || req.Metadata[MetaRetry] == true,
 		message: m,
 	}
 	said, size := false, 0
@@ -77,11 +83,8 @@ func check(req *a2a.SendMessageRequest) error {
 	if i := slices.IndexFunc(m.Parts, func(p *a2a.Part) bool { return p == nil || p.Content == nil }); i >= 0 {
 		return refuse(a2a.ErrInvalidParams, "message.parts[%d] is empty", i)
 	}
-	switch {
-	case req.Config == nil:
+	if req.Config == nil {
 		return nil
-	case req.Config.PushConfig != nil:
-		return noPush()
 	}
 	return checkHistory(req.Config.HistoryLength)
 }

@@ -12,6 +12,14 @@ const (
 	MetaFailure     = "failure"     // why the task failed: kind, and where there is one timer, afterSeconds, code
 	MetaInterrupted = "interrupted" // true when the turn was cut off: part of its work may be done
 
+	MetaAttempt = "attempt" // the number of the attempt at the newest turn; absent while it is the first
+	MetaRetryOf = "retryOf" // the interrupted task whose message this one runs again
+
+	MetaVoid = "void" // true on an artifact's update: the artifact is taken back, nothing comes in its place
+
+	// MetaRetry, true on a message that was cut off, asks for it to be run again.
+	MetaRetry = "retry"
+
 	MetaPhase = "phase" // of an artifact: commentary or final_answer, if the model's provider says
 )
 

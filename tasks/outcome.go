@@ -8,6 +8,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
 
 // repeated is how long a reply may be to stand in the final status, too. Some
@@ -17,7 +18,11 @@ const repeated = 8 << 10
 // end settles the run, and the task with it if no other turn of it waits.
 func (r *run) end(event executor.Ended) {
 	t := r.task
-	reply := r.settleText(event.Messages)
+	if parks(event) {
+		r.park()
+		return
+	}
+	reply := r.settleText(event)
 	if event.Diff != "" {
 		diff := t.newArtifact(nameDiff, nameDiff)
 		diff.media = "text/x-diff"
@@ -26,26 +31,57 @@ func (r *run) end(event executor.Ended) {
 	}
 	r.finish()
 	r.measure(event)
-	t.runs = slices.DeleteFunc(t.runs, func(other *run) bool { return other == r })
+	r.leave()
 	t.canceled = t.canceled || event.Outcome == executor.Canceled
 	t.ending = endingOf(event, reply)
 	t.ending.meta[MetaUsage] = usageData(t.meta, event.Usage)
 	if len(t.runs) == 0 {
-		t.end()
+		t.end(r.jobID)
 		return
 	}
 	t.note(t.ending.meta)
 	t.dropQuestions(func(q *question) bool { return q.run == r })
-	t.tell(map[string]any{"type": "turn", "outcome": string(event.Outcome), "text": clip(t.ending.text, tailSize)})
+	t.commit(store.Change{Ended: []string{r.jobID}},
+		t.progress(map[string]any{"type": "turn", "outcome": string(event.Outcome), "text": clip(t.ending.text, tailSize)}))
+}
+
+// leave takes the run out of its task.
+func (r *run) leave() {
+	r.task.runs = slices.DeleteFunc(r.task.runs, func(other *run) bool { return other == r })
+}
+
+// parks reports whether a message is left to the next process: this one stops,
+// and no tool of its turn has done anything yet.
+func parks(event executor.Ended) bool {
+	return event.Failure != nil && event.Failure.Kind == executor.FailShutdown && !event.Tools
+}
+
+// park lets go of the run and leaves its message where it is, in the journal's queue.
+func (r *run) park() {
+	t := r.task
+	r.pushAll()
+	r.finish()
+	r.leave()
+	if len(t.runs) > 0 {
+		return
+	}
+	t.disarmSave()
+	if t.rec.dirty() {
+		t.save(store.Change{})
+	}
+	t.engine.log.Info("a task goes on when the runtime is back", "task_id", t.id)
+	t.engine.forget(t)
+	close(t.over)
 }
 
 // settleText closes the messages of the turn and returns the one that is the
 // reply: the last of the final phase, else the last that is no commentary, else
 // the last. It is nil if there is no text at all.
-func (r *run) settleText(messages []executor.AgentMessage) *artifact {
-	for _, m := range messages {
+func (r *run) settleText(event executor.Ended) *artifact {
+	for _, m := range event.Messages {
 		r.whole(m)
 	}
+	r.settleVoid(event.Outcome == executor.Completed)
 	var reply *artifact
 	for _, a := range r.texts {
 		if !a.closed && a.text.Len() > 0 {
@@ -56,6 +92,30 @@ func (r *run) settleText(messages []executor.AgentMessage) *artifact {
 		}
 	}
 	return reply
+}
+
+// settleVoid deals with what an earlier attempt has shown and this one has put
+// nothing in the place of. A whole answer stands alone; in any other case it is
+// better than nothing.
+func (r *run) settleVoid(whole bool) {
+	t := r.task
+	for _, a := range r.void {
+		if !whole {
+			if a.name == nameMessage {
+				r.texts = append(r.texts, a)
+			}
+			continue
+		}
+		t.artifacts = slices.DeleteFunc(t.artifacts, func(other *artifact) bool { return other == a })
+		gone, meta := a.chunk(""), map[string]any{MetaVoid: true}
+		if a.closed {
+			t.notifyArtifact(gone, meta)
+		}
+		t.publish(&a2a.TaskArtifactUpdateEvent{
+			TaskID: t.id, ContextID: t.contextID, LastChunk: true, Artifact: gone, Metadata: meta,
+		})
+	}
+	r.void = nil
 }
 
 func rank(a *artifact) int {
@@ -135,21 +195,18 @@ func usageData(meta map[string]any, u appserver.TokenUsage) any {
 	if before == nil && u == (appserver.TokenUsage{}) {
 		return nil
 	}
-	sum := func(key string, n int64) int64 {
-		earlier, _ := before[key].(int64)
-		return earlier + n
-	}
 	data := map[string]any{}
 	for key, n := range map[string]int64{
 		"inputTokens": u.InputTokens, "cachedInputTokens": u.CachedInputTokens, "outputTokens": u.OutputTokens,
 		"reasoningOutputTokens": u.ReasoningOutputTokens, "totalTokens": u.TotalTokens,
 	} {
-		data[key] = sum(key, n)
+		earlier, _ := before[key].(float64) // as in JSON: it may come from the journal
+		data[key] = earlier + float64(n)
 	}
 	return data
 }
 
-// measure counts and logs the end of the turn.
+// measure counts the end of the turn, and leaves word of it for the log.
 func (r *run) measure(event executor.Ended) {
 	e, u := r.task.engine, event.Usage
 	var took time.Duration
@@ -158,10 +215,15 @@ func (r *run) measure(event executor.Ended) {
 		e.cfg.Metrics.TurnEnded(string(event.Outcome), took)
 	}
 	e.cfg.Metrics.Tokens(u.InputTokens, u.CachedInputTokens, u.OutputTokens, u.ReasoningOutputTokens)
-	attrs := []any{"task_id", r.task.id, "context_id", r.task.contextID, "job_id", r.jobID, "outcome", event.Outcome, "took", took.String(), "tokens", u.TotalTokens}
-	if f := event.Failure; f != nil && f.Kind != executor.FailShutdown { // being told to stop is no news
-		e.log.Warn("turn failed", append(attrs, "kind", f.Kind, "timer", f.Timer, "code", f.Code, "reason", f.Message)...)
-		return
+	attrs := []any{
+		"task_id", string(r.task.id), "context_id", r.task.contextID, "job_id", r.jobID,
+		"outcome", string(event.Outcome), "took", took.String(), "tokens", u.TotalTokens,
 	}
-	e.log.Info("turn ended", attrs...)
+	r.report = func() {
+		if f := event.Failure; f != nil && f.Kind != executor.FailShutdown { // being told to stop is no news
+			e.log.Warn("turn failed", append(attrs, "kind", string(f.Kind), "timer", f.Timer, "code", f.Code, "reason", f.Message)...)
+			return
+		}
+		e.log.Info("turn ended", attrs...)
+	}
 }

@@ -22,7 +22,7 @@ const mostInline = 256 << 10
 // digestOf digests what the parts say. Metadata and media types are left out:
 // callers rewrite them when they send a message again, and another version of
 // the protocol loses them.
-func digestOf(parts a2a.ContentParts) Digest {
+func digestOf(parts a2a.ContentParts) [32]byte {
 	h := sha256.New()
 	for _, p := range parts {
 		switch c := p.Content.(type) {
@@ -38,7 +38,7 @@ func digestOf(parts a2a.ContentParts) Digest {
 			field(h, "name", []byte(p.Filename))
 		}
 	}
-	return Digest(h.Sum(nil))
+	return [32]byte(h.Sum(nil))
 }
 
 func field(h hash.Hash, kind string, value []byte) {

@@ -3,13 +3,17 @@ package tasks
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
 
 const (
@@ -38,20 +42,7 @@ func (e *Engine) GetTask(ctx context.Context, req *a2a.GetTaskRequest) (*a2a.Tas
 // SubscribeToTask implements a2asrv.RequestHandler. The first event is the task
 // as it is, and what follows is everything that happened since.
 func (e *Engine) SubscribeToTask(ctx context.Context, req *a2a.SubscribeToTaskRequest) iter.Seq2[a2a.Event, error] {
-	if req == nil || req.ID == "" {
-		return fail(refuse(a2a.ErrInvalidParams, "the id of the task is missing"))
-	}
-	return func(yield func(a2a.Event, error) bool) {
-		v, err := e.open(ctx, req.ID)
-		if err == nil && (v.of == nil || v.task.Status.State.Terminal()) {
-			err = inState(a2a.ErrUnsupportedOperation, v.task, "task %q has ended (%s): there is nothing to subscribe to, get the task instead", v.task.ID, v.task.Status.State)
-		}
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		v.events(ctx, false, yield)
-	}
+	return unplaced(e.Resume(ctx, req, ""))
 }
 
 // ListTasks implements a2asrv.RequestHandler.
@@ -63,20 +54,16 @@ func (e *Engine) ListTasks(ctx context.Context, req *a2a.ListTasksRequest) (*a2a
 	if err != nil {
 		return nil, err
 	}
-	page, err := e.cfg.Journal.List(ctx, query)
+	page, err := e.cfg.Journal.Tasks(ctx, query)
 	if err != nil {
 		return nil, e.journalError("list the tasks", err)
 	}
 	res := &a2a.ListTasksResponse{Tasks: make([]*a2a.Task, 0, len(page.Tasks)), TotalSize: page.Total, PageSize: query.Limit}
 	size := 0
-	for i, kept := range page.Tasks {
-		task := trimmed(kept, req.HistoryLength)
-		if t := e.find(kept.ID); t != nil {
-			live := t.peek() // the journal has these at the next change of state
-			task.Artifacts, task.Metadata = live.Artifacts, live.Metadata
-		}
-		if !req.IncludeArtifacts {
-			task.Artifacts = nil
+	for i, row := range page.Tasks {
+		task, err := e.listed(ctx, row, req)
+		if err != nil {
+			return nil, err
 		}
 		if size += wireSize(task); i > 0 && size > mostBytes {
 			page.Tasks, page.More = page.Tasks[:i], true
@@ -85,46 +72,50 @@ func (e *Engine) ListTasks(ctx context.Context, req *a2a.ListTasksRequest) (*a2a
 		res.Tasks = append(res.Tasks, task)
 	}
 	if page.More {
-		res.NextPageToken = position(page.Tasks[len(page.Tasks)-1]).token()
+		last := page.Tasks[len(page.Tasks)-1]
+		res.NextPageToken = token(Position{At: last.At, ID: last.ID})
 	}
 	return res, nil
 }
 
-// wireSize is about what a task takes on the wire.
-func wireSize(task *a2a.Task) int {
-	n := 512
-	add := func(parts a2a.ContentParts) {
-		for _, p := range parts {
-			n += 64 + len(p.Text()) + len(p.Raw())*4/3 + len(p.URL())
-			if data := p.Data(); data != nil {
-				n += len(encode(data))
+// listed returns a task of a list as the request wants to see it. Rows come
+// without what may be large, so that a page never holds more than it shows.
+func (e *Engine) listed(ctx context.Context, row store.Task, req *a2a.ListTasksRequest) (*a2a.Task, error) {
+	var task *a2a.Task
+	if t := e.find(a2a.TaskID(row.ID)); t != nil {
+		task = trimmed(t.peek(), req.HistoryLength)
+		task.Status.Timestamp = &row.At // of the order that the list is in
+	} else {
+		var err error
+		if req.IncludeArtifacts || req.HistoryLength == nil || *req.HistoryLength > 0 {
+			if row, err = e.cfg.Journal.Task(ctx, row.ID); errors.Is(err, store.ErrUnknown) {
+				err = nil // it has just been forgotten; its head is still true
 			}
 		}
+		if err == nil {
+			task, err = kept(row)
+		}
+		if err != nil {
+			return nil, e.journalError("list the tasks", err)
+		}
+		task = trimmed(task, req.HistoryLength)
 	}
-	for _, a := range task.Artifacts {
-		n += 128
-		add(a.Parts)
+	if !req.IncludeArtifacts {
+		task.Artifacts = nil
 	}
-	for _, m := range task.History {
-		n += 256
-		add(m.Parts)
-	}
-	if m := task.Status.Message; m != nil {
-		add(m.Parts)
-	}
-	return n
+	return task, nil
 }
 
-func queryOf(req *a2a.ListTasksRequest) (Query, error) {
-	query := Query{ContextID: req.ContextID, State: req.Status, Limit: req.PageSize}
+func queryOf(req *a2a.ListTasksRequest) (store.Query, error) {
+	query := store.Query{Context: req.ContextID, State: string(req.Status), Limit: req.PageSize}
 	if query.Limit == 0 {
 		query.Limit = defaultPage
 	}
 	if query.Limit < 1 || query.Limit > largestPage {
-		return Query{}, refuse(a2a.ErrInvalidParams, "pageSize is %d; it must be between 1 and %d", req.PageSize, largestPage)
+		return query, refuse(a2a.ErrInvalidParams, "pageSize is %d; it can be between 1 and %d, or 0 for %d", req.PageSize, largestPage, defaultPage)
 	}
-	if query.State != a2a.TaskStateUnspecified && !slices.Contains(states(), query.State) {
-		return Query{}, refuse(a2a.ErrInvalidParams, "status is %q, which is no state of a task", clip(string(query.State), 64))
+	if req.Status != a2a.TaskStateUnspecified && !slices.Contains(states(), req.Status) {
+		return query, refuse(a2a.ErrInvalidParams, "status is %q, which is no state of a task", clip(string(req.Status), 64))
 	}
 	if req.StatusTimestampAfter != nil {
 		query.Since = *req.StatusTimestampAfter
@@ -132,7 +123,7 @@ func queryOf(req *a2a.ListTasksRequest) (Query, error) {
 	if req.PageToken != "" {
 		var ok bool
 		if query.After, ok = parseToken(req.PageToken); !ok {
-			return Query{}, refuse(a2a.ErrInvalidParams, "pageToken is none of ours; send the nextPageToken of the page before")
+			return query, refuse(a2a.ErrInvalidParams, "pageToken is none of ours; send the nextPageToken of the page before")
 		}
 	}
 	return query, checkHistory(req.HistoryLength)
@@ -146,8 +137,8 @@ func states() []a2a.TaskState {
 	}
 }
 
-func (p Position) token() string {
-	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%s %s", p.Time.Format(time.RFC3339Nano), p.ID))
+func token(p Position) string {
+	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%s %s", p.At.Format(time.RFC3339Nano), p.ID))
 }
 
 func parseToken(token string) (Position, bool) {
@@ -157,7 +148,7 @@ func parseToken(token string) (Position, bool) {
 	}
 	stamp, id, ok := strings.Cut(string(raw), " ")
 	at, err := time.Parse(time.RFC3339Nano, stamp)
-	return Position{Time: at, ID: a2a.TaskID(id)}, ok && err == nil && id != ""
+	return Position{At: at, ID: id}, ok && err == nil && id != ""
 }
 
 // trimmed returns the task with the newest n messages of its history, or all of
@@ -171,8 +162,13 @@ func trimmed(task *a2a.Task, n *int) *a2a.Task {
 }
 
 func checkHistory(n *int) error {
-	if n != nil && *n < 0 {
+	switch {
+	case n == nil:
+		return nil
+	case *n < 0:
 		return refuse(a2a.ErrInvalidParams, "historyLength is %d; it must not be negative", *n)
+	case *n > math.MaxInt32:
+		return refuse(a2a.ErrInvalidParams, "historyLength is %d; it must be a whole number of 32 bits", *n)
 	}
 	return nil
 }

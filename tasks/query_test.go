@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
@@ -136,9 +138,9 @@ func TestListTasksIsBounded(t *testing.T) {
 
 func TestListTasksRefuses(t *testing.T) {
 	e := newEngine(t, newRunner())
-	n := -1
+	n, huge := -1, 1<<31
 	for words, req := range map[string]*a2a.ListTasksRequest{
-		"pageSize is 101": {PageSize: 101}, "pageSize is -1": {PageSize: -1}, "negative": {HistoryLength: &n},
+		"pageSize is 101": {PageSize: 101}, "pageSize is -1; it can be between 1 and 100, or 0 for 50": {PageSize: -1}, "negative": {HistoryLength: &n}, "32 bits": {HistoryLength: &huge},
 		"pageToken is none": {PageToken: "!"}, "is none of ours": {PageToken: "Zm9v"},
 		"no state of a task": {Status: "TASK_STATE_DANCING"},
 	} {
@@ -163,91 +165,46 @@ func TestUnsupported(t *testing.T) {
 	wantError(t, err, a2a.ErrInvalidParams, "missing")
 }
 
-func TestRetention(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRunner()
-		e := newEngine(t, r, func(c *tasks.Config) {
-			c.Journal = tasks.NewMemory(tasks.Retention{Tasks: 3, Age: time.Hour, Bytes: 1 << 20})
-		})
-		running := begin(t, e, request("running", "r", "hi"))
-		r.next(t).start()
-		answer := func(id, text string) a2a.TaskID {
-			task := begin(t, e, request(id, "c", "hi"))
-			r.next(t).start().answer(text)
-			return task.ID
-		}
-		gone := func(id a2a.TaskID) bool {
-			_, err := e.GetTask(t.Context(), &a2a.GetTaskRequest{ID: id})
-			return errors.Is(err, a2a.ErrTaskNotFound)
-		}
-		var ids []a2a.TaskID
-		for i := range 5 {
-			ids = append(ids, answer(fmt.Sprintf("m%d", i), "x"))
-		}
-		if !gone(ids[0]) || !gone(ids[1]) || gone(ids[2]) || gone(running.ID) {
-			t.Error("want the three newest of the ended tasks kept, and the running one")
-		}
-		if again := answer("m0", "x"); again == ids[0] {
-			t.Error("the key of a task outlives it")
-		}
-		big := answer("big", strings.Repeat("x", 2<<20))
-		if gone(big) || !gone(ids[4]) {
-			t.Error("want a big task to drive the others out, but not itself")
-		}
-		small := []a2a.TaskID{answer("s1", "x"), answer("s2", "x")}
-		if !gone(big) || gone(small[0]) || gone(small[1]) {
-			t.Error("want room for small tasks after a big one has gone")
-		}
-		time.Sleep(time.Hour + time.Minute)
-		if !gone(small[1]) || gone(running.ID) {
-			t.Error("want ended tasks gone after their time, and the running one kept")
-		}
-		if res := list(t, e, nil); res.TotalSize != 1 {
-			t.Errorf("%d tasks are listed", res.TotalSize)
-		}
-	})
-}
-
 // A brokenJournal fails when it is told to.
 type brokenJournal struct {
 	tasks.Journal
-	broken bool
+	broken atomic.Bool
 }
 
 var errDisk = errors.New("disk I/O error in /secret/state.db")
 
-func (b *brokenJournal) Accept(ctx context.Context, entry tasks.Entry, task *a2a.Task) error {
-	if b.broken {
+func (b *brokenJournal) Accept(ctx context.Context, m store.Message, head store.Head) error {
+	if b.broken.Load() {
 		return errDisk
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return b.Journal.Accept(ctx, entry, task)
+	return b.Journal.Accept(ctx, m, head)
 }
 
-func (b *brokenJournal) Save(ctx context.Context, task *a2a.Task) error {
-	if b.broken {
+func (b *brokenJournal) Write(ctx context.Context, change store.Change) error {
+	if b.broken.Load() {
 		return errDisk
 	}
-	return b.Journal.Save(ctx, task)
+	return b.Journal.Write(ctx, change)
 }
 
-func (b *brokenJournal) List(ctx context.Context, q tasks.Query) (tasks.Page, error) {
-	if b.broken {
-		return tasks.Page{}, errDisk
+func (b *brokenJournal) Tasks(ctx context.Context, q store.Query) (store.Page, error) {
+	if b.broken.Load() {
+		return store.Page{}, errDisk
 	}
-	return b.Journal.List(ctx, q)
+	return b.Journal.Tasks(ctx, q)
 }
 
 // TestBrokenJournal: nothing new is accepted, and running turns go on to their end.
 func TestBrokenJournal(t *testing.T) {
 	r := newRunner()
-	journal := &brokenJournal{Journal: tasks.NewMemory(tasks.Retention{})}
+	journal := &brokenJournal{Journal: newJournal(t)}
 	e := newEngine(t, r, func(c *tasks.Config) { c.Journal = journal })
 	stream := listen(e.SendStreamingMessage(t.Context(), request("m1", "c", "hi")))
 	j := r.next(t)
-	journal.broken = true
+	journal.broken.Store(true)
 	_, sendErr := e.SendMessage(t.Context(), request("m2", "c", "hi"))
 	_, listErr := e.ListTasks(t.Context(), nil)
 	for _, err := range []error{sendErr, listErr} {
@@ -269,7 +226,7 @@ func TestBrokenJournal(t *testing.T) {
 
 func TestCallerWhoLeavesWhileHisMessageIsStored(t *testing.T) {
 	r := newRunner()
-	e := newEngine(t, r, func(c *tasks.Config) { c.Journal = &brokenJournal{Journal: tasks.NewMemory(tasks.Retention{})} })
+	e := newEngine(t, r, func(c *tasks.Config) { c.Journal = &brokenJournal{Journal: newJournal(t)} })
 	ctx, leave := context.WithCancel(t.Context())
 	leave()
 	if _, err := e.SendMessage(ctx, request("m1", "c", "hi")); !errors.Is(err, context.Canceled) {

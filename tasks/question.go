@@ -7,6 +7,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
 
 // An Answerer is a [Runner] whose turns can ask. Without it, a message to a task
@@ -29,8 +30,14 @@ func (r *run) ask(asked executor.Asked) {
 	r.pushAll()
 	t.questions = append(t.questions, &question{r, asked})
 	if len(t.questions) == 1 {
-		t.enter(t.waiting())
+		t.pose()
 	}
+}
+
+// pose brings the task into the state that the open questions make.
+func (t *task) pose() {
+	state, message := t.waiting()
+	t.enter(state, message, store.Change{Durable: true})
 }
 
 // waiting is the state that the open questions make, and the message that poses
@@ -56,8 +63,8 @@ func (t *task) dropQuestions(gone func(*question) bool) {
 	posed := t.questions[0]
 	t.questions = slices.DeleteFunc(t.questions, gone)
 	if len(t.questions) == 0 || t.questions[0] != posed {
-		t.history = append(t.history, t.status.Message)
-		t.enter(t.waiting())
+		t.remember(t.status.Message)
+		t.pose()
 	}
 }
 
@@ -72,8 +79,9 @@ func (e *Engine) answer(ctx context.Context, in *incoming, t *task) (*view, erro
 	if a == nil || err != nil {
 		return nil, err
 	}
-	err = answerer.Answer(a.jobID, executor.Answer{ID: a.entry.JobID, Question: a.question, Input: in.input, Data: in.data})
+	err = answerer.Answer(a.asker, executor.Answer{ID: a.job, Question: a.question, Input: in.input, Data: in.data})
 	if err == nil {
+		t.taken(a)
 		return a.view, nil
 	}
 	e.log.Info("an answer came too late; it becomes a turn", "task_id", t.id, "err", err)
@@ -81,49 +89,72 @@ func (e *Engine) answer(ctx context.Context, in *incoming, t *task) (*view, erro
 	return nil, nil
 }
 
-// taken is a message that answers a question.
-type taken struct {
+// A reply is a message that answers a question.
+type reply struct {
 	message         *a2a.Message
-	entry           Entry
-	jobID, question string
+	job             string // of the message, which is no turn
+	asker, question string // the job that asked, and what
 	view            *view
 }
 
 // take commits a message as the answer to the oldest question, and the question
-// itself as part of the history.
-func (t *task) take(ctx context.Context, in *incoming) (*taken, error) {
+// itself as part of the history. Until it is known that the turn has got it, the
+// message stands in the journal's queue: it is not lost if we die.
+func (t *task) take(ctx context.Context, in *incoming) (*reply, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.questions) == 0 || t.canceling {
 		return nil, nil
 	}
+	entry, err := t.entry(in)
+	if err != nil {
+		return nil, err
+	}
 	status, history, questions, meta := t.status, t.history, t.questions, t.meta
 	t.turns++
-	a := &taken{message: in.stored(t), jobID: questions[0].run.jobID, question: questions[0].asked.ID}
-	a.entry = Entry{Key: in.key, Digest: in.digest, TaskID: t.id, JobID: t.attempt(), Thread: t.thread}
-	t.history = append(slices.Clone(history), status.Message, a.message)
+	a := &reply{message: in.stored(t), job: t.newJob(), asker: questions[0].run.jobID, question: questions[0].asked.ID}
 	t.questions = slices.Clone(questions[1:])
 	state, message := t.waiting()
 	t.status = a2a.TaskStatus{State: state, Timestamp: now(), Message: message}
 	t.note(map[string]any{MetaTurn: TurnStarted, MetaAhead: nil})
-	if err := t.engine.cfg.Journal.Accept(ctx, a.entry, t.snapshot()); err != nil {
+	t.history = append(slices.Clone(history), status.Message, a.message)
+	if err := t.keepReply(ctx, entry(a.message, a.job), status.Message); err != nil {
 		t.status, t.history, t.questions, t.meta, t.cached = status, history, questions, meta, nil
 		return nil, t.engine.journalError("store the message", err)
 	}
-	t.publish(&a2a.TaskStatusUpdateEvent{TaskID: t.id, ContextID: t.contextID, Status: t.status, Metadata: t.meta})
-	t.states.fire()
+	t.adopt(in.push)
+	t.announce(store.Change{})
 	a.view = t.viewLocked()
 	return a, nil
 }
 
+// keepReply commits an answer behind the question that it answers.
+func (t *task) keepReply(ctx context.Context, entry store.Message, question *a2a.Message) error {
+	err := t.engine.cfg.Journal.Write(ctx, store.Change{Task: string(t.id), History: [][]byte{encode(question)}})
+	if err != nil {
+		return err
+	}
+	return t.engine.cfg.Journal.Accept(ctx, entry, t.row())
+}
+
+// taken notes that an answer has arrived.
+func (t *task) taken(a *reply) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.status.State.Terminal() {
+		t.save(store.Change{Ended: []string{a.job}})
+	}
+}
+
 // giveBack undoes what take did to the history. The question stays gone: whoever
 // asked it has just said so.
-func (t *task) giveBack(ctx context.Context, a *taken) {
+func (t *task) giveBack(ctx context.Context, a *reply) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.history = slices.DeleteFunc(slices.Clone(t.history), func(m *a2a.Message) bool { return m == a.message })
 	t.cached = nil
-	if err := t.engine.cfg.Journal.Withdraw(ctx, a.entry, t.snapshot()); err != nil {
+	row := t.row()
+	if err := t.engine.cfg.Journal.Withdraw(ctx, a.job, &row); err != nil {
 		t.engine.log.Error("an answer could not be withdrawn", "task_id", t.id, "err", err)
 	}
 }

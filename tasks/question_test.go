@@ -232,15 +232,15 @@ func TestCancelOfATaskThatAsks(t *testing.T) {
 // TestAnswerThatCannotBeStored is not given, and the question stays open.
 func TestAnswerThatCannotBeStored(t *testing.T) {
 	r := &asker{runner: newRunner()}
-	journal := &brokenJournal{Journal: tasks.NewMemory(tasks.Retention{})}
+	journal := &brokenJournal{Journal: newJournal(t)}
 	e := newEngine(t, r, func(c *tasks.Config) { c.Journal = journal })
 	task := begin(t, e, request("m1", "c", "hi"))
 	j := r.next(t).start()
 	j.ask("q1", "May I?")
-	journal.broken = true
+	journal.broken.Store(true)
 	_, err := e.SendMessage(t.Context(), to(task, "m2", "yes"))
 	wantError(t, err, a2a.ErrInternalError, "could not store")
-	journal.broken = false
+	journal.broken.Store(false)
 	task = get(t, e, task.ID)
 	wantTask(t, task, a2a.TaskStateInputRequired, "May I?")
 	if len(task.History) != 1 || r.answered() != "" {

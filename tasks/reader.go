@@ -15,11 +15,12 @@ type view struct {
 	task *a2a.Task
 	of   *task  // nil for a task that ended before
 	at   *entry // the last entry that task has in it
+	end  place  // of the last event of a task that ended before
 }
 
 // next returns the event after the view and moves on. It returns [io.EOF] after
 // the last one.
-func (v *view) next(ctx context.Context) (a2a.Event, error) {
+func (v *view) next(ctx context.Context) (*Event, error) {
 	if v.of == nil || v.at.last {
 		return nil, io.EOF
 	}
@@ -51,17 +52,46 @@ func (t *task) after(at *entry) (*entry, <-chan struct{}) {
 
 // events yields the task and then everything that happens to it, until it has
 // ended. The stream of a sender also ends when the task waits for its answer.
-func (v *view) events(ctx context.Context, sender bool, yield func(a2a.Event, error) bool) {
-	if !yield(v.task, nil) || sender && v.task.Status.State == a2a.TaskStateInputRequired {
+func (v *view) events(ctx context.Context, sender bool, yield func(*Event, error) bool) {
+	first := &Event{Event: v.task, ID: v.place().String()}
+	if !yield(first, nil) || sender && v.task.Status.State == a2a.TaskStateInputRequired {
 		return
 	}
+	v.follow(ctx, sender, yield)
+}
+
+// place is where the view stands in its task's events.
+func (v *view) place() place {
+	if v.of == nil {
+		return v.end
+	}
+	return v.at.at
+}
+
+// follow yields what comes after the view.
+func (v *view) follow(ctx context.Context, sender bool, yield func(*Event, error) bool) {
 	for {
 		event, err := v.next(ctx)
 		if err == io.EOF { //nolint:errorlint // next returns it bare
 			return
 		}
-		if !yield(event, err) || err != nil || sender && asks(event) {
+		if !yield(event, err) || err != nil || sender && asks(event.Event) {
 			return
+		}
+	}
+}
+
+// unplaced is a stream without the places of its events.
+func unplaced(events iter.Seq2[*Event, error]) iter.Seq2[a2a.Event, error] {
+	return func(yield func(a2a.Event, error) bool) {
+		for event, err := range events {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if !yield(event.Event, nil) {
+				return
+			}
 		}
 	}
 }
@@ -119,6 +149,6 @@ func (e *Engine) wait(ctx context.Context, ch <-chan struct{}) error {
 }
 
 // fail is a stream that consists of an error.
-func fail(err error) iter.Seq2[a2a.Event, error] {
-	return func(yield func(a2a.Event, error) bool) { yield(nil, err) }
+func fail(err error) iter.Seq2[*Event, error] {
+	return func(yield func(*Event, error) bool) { yield(nil, err) }
 }

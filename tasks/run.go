@@ -8,6 +8,8 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/store"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/push"
 )
 
 // A run is one turn of a task, from the submission of its job to its end. Its
@@ -17,11 +19,21 @@ type run struct {
 	message *a2a.Message // what it was made of
 	jobID   string
 
+	push   *push.Setting  // that it brought; may be nil
+	pushes []push.Setting // of the task before it did
+
+	recovered *store.Message        // what an earlier process left; nil if it came in by this one
+	input     []appserver.UserInput // of a recovered one
+
 	admitted bool
 	held     []executor.Event // those that came before the run was admitted
 	ended    bool
+	report   func() // tells the log and the metrics of the end
 
+	attempt  int                         // the number of the turn, of those made of this message
 	started  time.Time                   // of the turn in codex; zero before that
+	tool     bool                        // a tool of the turn has started
+	void     []*artifact                 // what an earlier attempt had shown
 	heard    bool                        // the first text has come
 	texts    []*artifact                 // the messages of the turn
 	open     map[string]*artifact        // the newest of them for each item id
@@ -34,13 +46,24 @@ type run struct {
 
 // observe is the run's [executor.Observer].
 func (r *run) observe(event executor.Event) {
+	if report := r.take(event); report != nil {
+		report()
+	}
+}
+
+// take handles an event, or keeps it for later. What it returns is to be called
+// without the lock: those who wait for the end of the turn must not wait for
+// the log.
+func (r *run) take(event executor.Event) (report func()) {
 	r.task.mu.Lock()
 	defer r.task.mu.Unlock()
 	if !r.admitted {
 		r.held = append(r.held, event)
-		return
+		return nil
 	}
 	r.handle(event)
+	report, r.report = r.report, nil
+	return report
 }
 
 // admit lets the events in.
@@ -50,6 +73,10 @@ func (r *run) admit() {
 		r.handle(event)
 	}
 	r.held = nil
+	if r.report != nil { // it has ended already
+		r.report()
+		r.report = nil
+	}
 }
 
 func (r *run) handle(event executor.Event) {
@@ -85,23 +112,53 @@ func (r *run) handle(event executor.Event) {
 
 func (r *run) start(event executor.Started) {
 	t := r.task
-	r.started = time.Now()
-	t.engine.cfg.Metrics.TurnStarted(event.Waited)
+	if r.started.IsZero() {
+		t.engine.cfg.Metrics.TurnStarted(event.Waited)
+	} else {
+		r.startOver()
+	}
+	r.started, r.attempt, r.tool = time.Now(), event.Attempt, false
 	meta := map[string]any{MetaThreadID: event.ThreadID, MetaTurnID: event.TurnID}
+	if event.Attempt > 1 {
+		meta[MetaAttempt] = event.Attempt
+	}
 	if t.runs[len(t.runs)-1] == r {
 		meta[MetaTurn], meta[MetaAhead] = TurnStarted, nil
 	}
 	t.note(meta)
-	t.enter(a2a.TaskStateWorking, nil)
+	t.enter(a2a.TaskStateWorking, nil, store.Change{Turn: &store.Turn{Job: r.jobID, Attempt: event.Attempt, Thread: event.ThreadID, TurnID: event.TurnID}})
+}
+
+// startOver makes room for another attempt: what the one before has shown stays
+// until the new one shows something in its place.
+func (r *run) startOver() {
+	r.pushAll()
+	r.void = append(r.void, r.texts...)
+	r.texts, r.open, r.thoughts = nil, nil, nil
+	r.task.epoch++
 }
 
 func (r *run) itemStarted(item appserver.Item) {
 	switch {
 	case item.Type == appserver.ItemAgentMessage:
 		r.begin(item)
-	case item.Type.IsTool(), item.Type == appserver.ItemContextCompaction:
+	case item.Type.IsTool():
+		r.toolStarted(item)
+	case item.Type == appserver.ItemContextCompaction:
 		r.task.tell(itemData(item, "inProgress"))
 	}
+}
+
+// toolStarted tells of a tool once it is certain that a crash will not make us
+// forget it: a turn with a tool in it is not run again.
+func (r *run) toolStarted(item appserver.Item) {
+	t, data := r.task, itemData(item, "inProgress")
+	if r.tool {
+		t.tell(data)
+		return
+	}
+	r.tool = true
+	t.commit(store.Change{Turn: &store.Turn{Job: r.jobID, Attempt: r.attempt, Tool: true}}, t.progress(data))
 }
 
 func (r *run) itemCompleted(item appserver.Item) {

@@ -9,6 +9,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
 
 // SendMessage implements a2asrv.RequestHandler. Unless the caller wants to
@@ -23,10 +24,13 @@ func (e *Engine) SendMessage(ctx context.Context, req *a2a.SendMessageRequest) (
 		return nil, err
 	}
 	task := v.task
-	if req.Config == nil || !req.Config.ReturnImmediately {
-		if task, err = v.settled(ctx); err != nil {
-			return nil, err
-		}
+	if req.Config != nil && req.Config.ReturnImmediately {
+		err = e.promise(ctx)
+	} else {
+		task, err = v.settled(ctx)
+	}
+	if err != nil {
+		return nil, err
 	}
 	if req.Config == nil {
 		return trimmed(task, nil), nil
@@ -38,21 +42,17 @@ func (e *Engine) SendMessage(ctx context.Context, req *a2a.SendMessageRequest) (
 // task as it is with the message, the last one that of its end, or the question
 // that only the sender can answer.
 func (e *Engine) SendStreamingMessage(ctx context.Context, req *a2a.SendMessageRequest) iter.Seq2[a2a.Event, error] {
-	return func(yield func(a2a.Event, error) bool) {
-		if m, err := e.instead(req); m != nil || err != nil {
-			yield(m, err)
-			return
-		}
-		v, err := e.accept(ctx, req)
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		if req.Config != nil {
-			v.task = trimmed(v.task, req.Config.HistoryLength)
-		}
-		v.events(ctx, true, yield)
+	return unplaced(e.Stream(ctx, req, ""))
+}
+
+// promise waits until what was accepted survives the end of the machine, too:
+// the turn is under way meanwhile. Whoever waits for its end needs no promise.
+func (e *Engine) promise(ctx context.Context) error {
+	err := e.cfg.Journal.Sync(ctx)
+	if err == nil || ctx.Err() != nil {
+		return ctx.Err()
 	}
+	return e.journalError("bring the message to the disk", err)
 }
 
 // instead returns the message that answers one without a turn, if there is any.
@@ -77,43 +77,73 @@ func (e *Engine) instead(req *a2a.SendMessageRequest) (a2a.SendMessageResult, er
 // accept makes a turn of a message, or finds the task that it has made before.
 func (e *Engine) accept(ctx context.Context, req *a2a.SendMessageRequest) (*view, error) {
 	in, err := read(req)
+	if err == nil {
+		err = e.readPush(ctx, req, in)
+	}
 	if err != nil {
 		return nil, err
 	}
 	ctx = context.WithoutCancel(ctx) // a caller who leaves must not tear this apart
 	e.admit.Lock()
 	defer e.admit.Unlock()
-	known, err := e.cfg.Journal.Find(ctx, in.key)
+	known, err := e.cfg.Journal.Message(ctx, in.key)
 	switch {
 	case err == nil:
 		return e.again(ctx, in, known)
-	case !errors.Is(err, ErrUnknown):
+	case !errors.Is(err, store.ErrUnknown):
 		return nil, e.journalError("look the message up", err)
 	case e.closed:
 		return nil, stopping()
 	}
-	t := e.find(in.key.TaskID)
-	if in.key.TaskID == "" {
-		contextID := in.key.ContextID
-		if contextID == "" {
-			contextID = a2a.NewContextID()
-		}
-		t = e.newTask(a2a.NewTaskID(), contextID, e.cfg.Threads(in.key.ContextID, contextID))
+	t := e.find(a2a.TaskID(in.key.Task))
+	if in.key.Task == "" {
+		t = e.taskFor(in)
 	} else if err := e.belongs(ctx, in, t); err != nil {
 		return nil, err
 	} else if v, err := e.answer(ctx, in, t); v != nil || err != nil {
 		return v, err
 	}
-	return e.enqueue(ctx, in, t)
+	return e.enqueue(ctx, in, t, e.cfg.Journal.Accept)
+}
+
+// taskFor makes a task for a message that names none.
+func (e *Engine) taskFor(in *incoming) *task {
+	contextID := in.key.Context
+	if contextID == "" {
+		contextID = a2a.NewContextID()
+	}
+	return e.newTask(a2a.NewTaskID(), contextID, e.cfg.Threads(in.key.Context, contextID))
 }
 
 // again answers a message that was accepted before with the task it belongs to.
-func (e *Engine) again(ctx context.Context, in *incoming, known Entry) (*view, error) {
+func (e *Engine) again(ctx context.Context, in *incoming, known store.Message) (*view, error) {
 	if known.Digest != in.digest {
 		return nil, refuse(a2a.ErrInvalidParams,
-			"messageId %q was used before with other content; give each message an id of its own", clip(in.key.MessageID, 64))
+			"messageId %q was used before with other content; give each message an id of its own", clip(in.key.Message, 64))
 	}
-	return e.open(ctx, known.TaskID)
+	v, err := e.open(ctx, a2a.TaskID(known.TaskID))
+	if err == nil {
+		err = e.pushAgain(ctx, in, v.task)
+	}
+	if err != nil || !in.retry || v.task.Metadata[MetaInterrupted] != true || !v.task.Status.State.Terminal() {
+		return v, err
+	}
+	if e.closed {
+		return nil, stopping()
+	}
+	return e.retry(ctx, in, v.task)
+}
+
+// retry runs a message again whose turn was cut off, as its sender wants it in
+// spite of what the turn may have done. It is a new task: the other has ended.
+func (e *Engine) retry(ctx context.Context, in *incoming, cut *a2a.Task) (*view, error) {
+	m := *in.message
+	m.ContextID, m.TaskID = cut.ContextID, ""
+	again := *in
+	again.message = &m
+	t := e.newTask(a2a.NewTaskID(), cut.ContextID, e.cfg.Threads(in.key.Context, cut.ContextID))
+	t.meta = map[string]any{MetaRetryOf: string(cut.ID)}
+	return e.enqueue(ctx, &again, t, e.cfg.Journal.Replace)
 }
 
 // open returns the view of a task, wherever it is kept.
@@ -121,14 +151,18 @@ func (e *Engine) open(ctx context.Context, id a2a.TaskID) (*view, error) {
 	if t := e.find(id); t != nil {
 		return t.view(), nil
 	}
-	switch kept, err := e.cfg.Journal.Load(ctx, id); {
-	case errors.Is(err, ErrUnknown):
+	row, err := e.cfg.Journal.Task(ctx, string(id))
+	if errors.Is(err, store.ErrUnknown) {
 		return nil, notFound(id)
-	case err != nil:
-		return nil, e.journalError("load the task", err)
-	default:
-		return &view{task: kept}, nil
 	}
+	if err != nil {
+		return nil, e.journalError("load the task", err)
+	}
+	task, err := kept(row)
+	if err != nil {
+		return nil, e.journalError("load the task", err)
+	}
+	return &view{task: task, end: place{row.Epoch, row.LastSeq}}, nil
 }
 
 // belongs checks a message that names a task; live is that task, or nil if it is
@@ -138,15 +172,15 @@ func (e *Engine) belongs(ctx context.Context, in *incoming, live *task) error {
 	if live != nil {
 		task = live.peek()
 	} else {
-		v, err := e.open(ctx, in.key.TaskID)
+		v, err := e.open(ctx, a2a.TaskID(in.key.Task))
 		if err != nil {
 			return err
 		}
 		task = v.task
 	}
-	if in.key.ContextID != "" && in.key.ContextID != task.ContextID {
+	if in.key.Context != "" && in.key.Context != task.ContextID {
 		return refuse(a2a.ErrInvalidParams,
-			"task %q belongs to another context than %q; leave the contextId out or give the task's own", task.ID, clip(in.key.ContextID, 64))
+			"task %q belongs to another context than %q; leave the contextId out or give the task's own", task.ID, clip(in.key.Context, 64))
 	}
 	if live == nil {
 		return ended(task.ID, task.Status.State)
@@ -156,19 +190,14 @@ func (e *Engine) belongs(ctx context.Context, in *incoming, live *task) error {
 
 // enqueue commits a message as a turn of t and gives it to the runner. The caller
 // holds e.admit.
-func (e *Engine) enqueue(ctx context.Context, in *incoming, t *task) (*view, error) {
-	r, snapshot, err := t.join(in)
+func (e *Engine) enqueue(ctx context.Context, in *incoming, t *task, commit func(context.Context, store.Message, store.Head) error) (*view, error) {
+	r, err := t.join(in, func(m store.Message, head store.Head) error { return commit(ctx, m, head) })
 	if err != nil {
 		return nil, err
 	}
-	entry := Entry{Key: in.key, Digest: in.digest, TaskID: t.id, JobID: r.jobID, Thread: t.thread}
-	if err := e.cfg.Journal.Accept(ctx, entry, snapshot); err != nil {
-		t.leave(r, func(*a2a.Task) {})
-		return nil, e.journalError("store the message", err)
-	}
 	ahead, err := e.cfg.Runner.Submit(executor.Job{ID: r.jobID, Context: t.thread, Input: in.input}, r.observe)
 	if err != nil {
-		e.withdraw(ctx, entry, t, r)
+		e.withdraw(ctx, t, r)
 		return nil, e.notQueued(err)
 	}
 	e.remember(t)
@@ -177,13 +206,11 @@ func (e *Engine) enqueue(ctx context.Context, in *incoming, t *task) (*view, err
 
 // withdraw takes back what was committed for a message that the runner refused,
 // so that its sender can try again.
-func (e *Engine) withdraw(ctx context.Context, entry Entry, t *task, r *run) {
-	t.leave(r, func(without *a2a.Task) {
-		if t.turns == 1 {
-			without = nil
-		}
-		if err := e.cfg.Journal.Withdraw(ctx, entry, without); err != nil {
+func (e *Engine) withdraw(ctx context.Context, t *task, r *run) {
+	t.leave(r, func(without store.Head) {
+		if err := e.cfg.Journal.Withdraw(ctx, r.jobID, &without); err != nil {
 			e.log.Error("a refused message could not be withdrawn", "task_id", t.id, "err", err)
 		}
 	})
+	e.withdrawPush(ctx, t, r)
 }

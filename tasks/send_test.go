@@ -51,7 +51,7 @@ func TestBlockingSend(t *testing.T) {
 		t.Errorf("diff = %+v", got)
 	}
 	usage := task.Metadata[tasks.MetaUsage].(map[string]any)
-	if task.Metadata[tasks.MetaReply] != "f" || usage["inputTokens"] != int64(7) || task.Metadata[tasks.MetaThreadID] != "thread" {
+	if task.Metadata[tasks.MetaReply] != "f" || usage["inputTokens"] != 7.0 || task.Metadata[tasks.MetaThreadID] != "thread" {
 		t.Errorf("metadata = %v", task.Metadata)
 	}
 	if h := task.History; len(h) != 1 || h[0].TaskID != task.ID || h[0].ContextID != task.ContextID || h[0].Parts[0].Text() != "hi" {
@@ -230,7 +230,7 @@ func TestFollowUpIsAFurtherTurn(t *testing.T) {
 	if got := strings.Join(texts(done), " "); done.Status.State != a2a.TaskStateCompleted || !strings.HasPrefix(got, "m-"+second.ID) || len(done.Artifacts) != 2 || len(done.History) != 2 {
 		t.Errorf("task = %s %s with %d messages, want both answers, the last first", done.Status.State, got, len(done.History))
 	}
-	if usage := done.Metadata[tasks.MetaUsage].(map[string]any); usage["totalTokens"] != int64(12) {
+	if usage := done.Metadata[tasks.MetaUsage].(map[string]any); usage["totalTokens"] != 12.0 {
 		t.Errorf("usage = %v, want that of both turns", usage)
 	}
 	if again := begin(t, e, follow); again.ID != task.ID || r.count() != 2 {

@@ -1,7 +1,6 @@
 package tasks
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,6 +8,9 @@ import (
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/store"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/push"
 )
 
 // A task is a task that has not ended, or whose last readers have not.
@@ -25,12 +27,16 @@ type task struct {
 	artifacts []*artifact
 	meta      map[string]any // replaced, never changed
 	cached    *a2a.Task      // the snapshot, or nil since something was published
+	epoch     int
 	log       eventLog
-	states    signal      // the state has changed
-	runs      []*run      // the turns that have not ended, in their order
-	turns     int         // messages that the task has taken in all
-	questions []*question // open, the oldest first; the state says so
-	messages  int         // status messages made
+	rec       recorder
+	states    signal         // the state has changed
+	runs      []*run         // the turns that have not ended, in their order
+	turns     int            // messages that the task has taken in all
+	questions []*question    // open, the oldest first; the state says so
+	messages  int            // status messages made
+	pushes    []push.Setting // replaced, never changed
+	told      a2a.TaskState  // the state that receivers of push notifications know
 	canceling bool
 	canceled  bool    // a turn ended by the cancel
 	ending    *ending // of the last turn that ended, or nil
@@ -48,7 +54,8 @@ func (e *Engine) newTask(id a2a.TaskID, contextID, thread string) *task {
 		engine: e, id: id, contextID: contextID, thread: thread,
 		over:   make(chan struct{}),
 		status: a2a.TaskStatus{State: a2a.TaskStateSubmitted, Timestamp: now()},
-		log:    newLog(),
+		epoch:  1,
+		log:    newLog(place{epoch: 1}),
 	}
 }
 
@@ -103,36 +110,38 @@ func (t *task) snapshot() *a2a.Task {
 	return t.cached
 }
 
-// publish appends an event to the log. The caller holds t.mu and has changed
-// the task accordingly.
-func (t *task) publish(event a2a.Event) {
-	t.cached = nil
-	t.log.append(event, t.status.State.Terminal())
+// enter changes the state: it is committed, then published. The caller holds t.mu.
+func (t *task) enter(state a2a.TaskState, message *a2a.Message, change store.Change) {
+	t.status = a2a.TaskStatus{State: state, Timestamp: now(), Message: message}
+	t.announce(change)
 }
 
-// enter changes the state: it is committed, then published. The caller holds t.mu.
-func (t *task) enter(state a2a.TaskState, message *a2a.Message) {
-	t.status = a2a.TaskStatus{State: state, Timestamp: now(), Message: message}
-	t.cached = nil
-	if err := t.engine.cfg.Journal.Save(context.Background(), t.snapshot()); err != nil {
-		t.engine.log.Error("a task could not be saved", "task_id", t.id, "state", state, "err", err)
-	}
-	t.publish(&a2a.TaskStatusUpdateEvent{
+// announce commits the state that t.status is set to, and publishes it. The
+// caller holds t.mu.
+func (t *task) announce(change store.Change) {
+	event := &a2a.TaskStatusUpdateEvent{
 		TaskID: t.id, ContextID: t.contextID, Status: t.status, Metadata: t.meta,
-	})
+	}
+	t.notifyState(event)
+	row := t.row()
+	change.Head = &row
+	t.commit(change, event)
 	t.states.fire()
 }
 
 // tell publishes progress, which changes nothing about the task. The caller
 // holds t.mu.
-func (t *task) tell(data map[string]any) {
-	t.publish(&a2a.TaskStatusUpdateEvent{
+func (t *task) tell(data map[string]any) { t.publish(t.progress(data)) }
+
+// progress is the event that tells of progress. The caller holds t.mu.
+func (t *task) progress(data map[string]any) a2a.Event {
+	return &a2a.TaskStatusUpdateEvent{
 		TaskID: t.id, ContextID: t.contextID,
 		Status: a2a.TaskStatus{
 			State: t.status.State, Timestamp: now(),
 			Message: t.message(a2a.NewDataPart(data)),
 		},
-	})
+	}
 }
 
 // message makes a message of the agent's. The caller holds t.mu.
@@ -159,38 +168,59 @@ func (t *task) note(add map[string]any) {
 	t.meta, t.cached = meta, nil
 }
 
-// join makes a further turn of the task, still to be submitted. The first turn
-// comes in here, too.
-func (t *task) join(in *incoming) (*run, *a2a.Task, error) {
+// join commits a message as a further turn of the task, still to be submitted.
+// The first turn comes in here, too.
+func (t *task) join(in *incoming, commit func(store.Message, store.Head) error) (*run, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
 	case t.status.State.Terminal():
-		return nil, nil, ended(t.id, t.status.State)
+		return nil, ended(t.id, t.status.State)
 	case t.canceling:
-		return nil, nil, refuse(a2a.ErrUnsupportedOperation, "task %q is being canceled and takes no more messages", t.id)
+		return nil, refuse(a2a.ErrUnsupportedOperation, "task %q is being canceled and takes no more messages", t.id)
+	}
+	entry, err := t.entry(in)
+	if err != nil {
+		return nil, err
 	}
 	t.turns++
-	r := &run{task: t, message: in.stored(t), jobID: t.attempt()}
+	r := &run{task: t, message: in.stored(t), jobID: t.newJob()}
+	if err := commit(entry(r.message, r.jobID), t.row()); err != nil {
+		t.turns--
+		return nil, t.engine.journalError("store the message", err)
+	}
+	r.push, r.pushes = in.push, t.adopt(in.push)
 	t.runs = append(t.runs, r)
 	t.history = append(t.history, r.message)
 	t.cached = nil
-	return r, t.snapshot(), nil
+	return r, nil
 }
 
-// attempt identifies the newest message in its first attempt to be run. The
-// caller holds t.mu.
-func (t *task) attempt() string { return fmt.Sprintf("%s.%d.1", t.id, t.turns) }
+// entry makes what the journal keeps of a message, once its job is known.
+func (t *task) entry(in *incoming) (func(stored *a2a.Message, job string) store.Message, error) {
+	pushed, err := t.pushRow(in.push)
+	if err != nil {
+		return nil, err
+	}
+	return func(stored *a2a.Message, job string) store.Message {
+		return store.Message{
+			Key: in.key, Digest: in.digest, TaskID: string(t.id), Job: job, Conversation: t.thread, Body: encode(stored), Push: pushed,
+		}
+	}, nil
+}
 
-// leave undoes a join whose message was not taken. before is called with the
+// newJob identifies the newest message. The caller holds t.mu.
+func (t *task) newJob() string { return fmt.Sprintf("%s.%d", t.id, t.turns) }
+
+// leave undoes a join whose message was not taken. withdraw is called with the
 // task as it is without the message, under its lock.
-func (t *task) leave(r *run, before func(*a2a.Task)) {
+func (t *task) leave(r *run, withdraw func(store.Head)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.runs = slices.DeleteFunc(t.runs, func(other *run) bool { return other == r })
 	t.history = slices.DeleteFunc(slices.Clone(t.history), func(m *a2a.Message) bool { return m == r.message })
 	t.cached = nil
-	before(t.snapshot())
+	withdraw(t.row())
 	if len(t.runs) == 0 && t.ending != nil {
 		t.end()
 	}
@@ -214,8 +244,9 @@ func (t *task) admit(r *run, ahead int) *view {
 	return v
 }
 
-// end ends the task the way its last turn did. The caller holds t.mu.
-func (t *task) end() {
+// end ends the task the way its last turn did; jobs are those that have their
+// end with it. The caller holds t.mu.
+func (t *task) end(jobs ...string) {
 	last := t.ending
 	if t.canceling && t.canceled {
 		last = &ending{state: a2a.TaskStateCanceled, meta: last.meta}
@@ -229,8 +260,7 @@ func (t *task) end() {
 		t.history, t.questions = append(t.history, t.status.Message), nil
 	}
 	t.replyFirst()
-	t.enter(last.state, message)
-	t.engine.forget(t)
+	t.enter(last.state, message, store.Change{Ended: jobs})
 	close(t.over)
 }
 
@@ -241,11 +271,15 @@ func ended(id a2a.TaskID, state a2a.TaskState) error {
 }
 
 // stop silences the task for good: the engine has been closed before its turns
-// ended.
+// ended. What it has said so far is committed.
 func (t *task) stop() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, r := range t.runs {
 		r.finish()
+	}
+	t.disarmSave()
+	if t.rec.dirty() {
+		t.save(store.Change{})
 	}
 }

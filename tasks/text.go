@@ -53,6 +53,20 @@ func (a *artifact) chunk(text string) *a2a.Artifact {
 	return out
 }
 
+// restore adds to an artifact what an event of an earlier process has shown of it.
+func (a *artifact) restore(shown *a2a.Artifact, adds bool) {
+	part := shown.Parts[0]
+	if _, isText := part.Content.(a2a.Text); !isText {
+		a.part = part
+	}
+	if !adds {
+		a.text = &strings.Builder{}
+	}
+	a.text.WriteString(part.Text())
+	a.sent, a.shown, a.media, a.name = a.text.Len(), true, part.MediaType, shown.Name
+	a.phase, _ = shown.Metadata[MetaPhase].(string)
+}
+
 // newArtifact adds an artifact to the task. Its id is made of what it is named
 // after; the caller holds t.mu.
 func (t *task) newArtifact(id, name string) *artifact {
@@ -73,6 +87,9 @@ func (t *task) push(a *artifact, last bool) {
 		Artifact: a.chunk(a.text.String()[a.sent:]),
 	}
 	a.sent, a.shown, a.closed = a.text.Len(), true, last
+	if last {
+		t.notifyArtifact(a.snapshot(), nil)
+	}
 	t.publish(event)
 }
 
@@ -85,10 +102,27 @@ func (r *run) begin(item appserver.Item) *artifact {
 	if r.open == nil {
 		r.open = map[string]*artifact{}
 	}
-	a := r.task.newArtifact(item.ID, nameMessage)
+	a := r.takeOver()
+	if a == nil {
+		a = r.task.newArtifact(item.ID, nameMessage)
+	}
 	a.phase = item.Phase
 	r.open[item.ID] = a
 	r.texts = append(r.texts, a)
+	return a
+}
+
+// takeOver returns the first message of an earlier attempt, emptied, for the
+// first message of this one to stand in its place. It returns nil if there is none.
+func (r *run) takeOver() *artifact {
+	i := slices.IndexFunc(r.void, func(a *artifact) bool { return a.name == nameMessage })
+	if i < 0 {
+		return nil
+	}
+	a := r.void[i]
+	r.void = slices.Delete(r.void, i, i+1)
+	a.text, a.sent, a.closed, a.frozen = &strings.Builder{}, 0, false, nil
+	a.shown = false // the first chunk replaces what was there
 	return a
 }
 

@@ -1,0 +1,28 @@
+package tasks
+
+import (
+	"context"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/store"
+)
+
+// A Ledger is the part of a journal that the executor's notes go to.
+type Ledger interface {
+	Thread(ctx context.Context, conversation string) (string, error)
+	Threads(ctx context.Context) ([]string, error)
+	Begin(ctx context.Context, job string, attempt int, conversation, thread string) error
+}
+
+var _ Ledger = (*store.Store)(nil)
+
+// Book returns an [executor.Book] that writes into the journal of the tasks
+// whose jobs the executor runs.
+func Book(l Ledger) executor.Book { return book{l} }
+
+type book struct{ Ledger }
+
+// Begin implements [executor.Book].
+func (b book) Begin(ctx context.Context, a executor.Attempt) error {
+	return b.Ledger.Begin(ctx, a.Job, a.N, a.Conversation, a.Thread)
+}

@@ -1,0 +1,87 @@
+package tasks
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/google/go-cmp/cmp"
+)
+
+func chunk(id, text string, adds, last bool) *a2a.TaskArtifactUpdateEvent {
+	return &a2a.TaskArtifactUpdateEvent{
+		TaskID: "t", ContextID: "c", Append: adds, LastChunk: last,
+		Artifact: &a2a.Artifact{
+			ID: a2a.ArtifactID(id), Name: "message", Parts: a2a.ContentParts{a2a.NewTextPart(text)},
+			Metadata: map[string]any{"phase": "final_answer"},
+		},
+	}
+}
+
+func TestEventsRoundTrip(t *testing.T) {
+	diff := chunk("d", "+1", true, false)
+	diff.Artifact.Parts[0].MediaType = "text/x-diff"
+	noted := chunk("a", "noted", true, false)
+	noted.Metadata = map[string]any{"k": "v"}
+	want := []a2a.Event{
+		&a2a.TaskStatusUpdateEvent{TaskID: "t", ContextID: "c", Status: a2a.TaskStatus{State: a2a.TaskStateWorking, Timestamp: now()}, Metadata: map[string]any{"turn": "started"}},
+		chunk("a", "begins", false, false),
+		chunk("a", " <goes> on", true, false), chunk("a", "", true, false), chunk("a", "ü\n\"", true, false),
+		chunk("b", "another", true, false), chunk("a", "first", true, false), diff, noted,
+		&a2a.TaskArtifactUpdateEvent{TaskID: "t", ContextID: "c", Append: true, Artifact: &a2a.Artifact{ID: "f", Parts: a2a.ContentParts{a2a.NewRawPart([]byte{0, 255})}}},
+		chunk("a", "whole", true, true),
+	}
+	body, err := encodeEvents(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := decodeEvents(body, a2a.TaskInfo{TaskID: "t", ContextID: "c"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestTextIsKeptOnce(t *testing.T) {
+	events := []a2a.Event{chunk("a", "first", false, false)}
+	size := 0
+	for i := range 5000 {
+		text := fmt.Sprintf("word%04d", i)
+		size += len(text)
+		events = append(events, chunk("a", text, true, false))
+	}
+	body, err := encodeEvents(events)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(body) > size*13/10 {
+		t.Errorf("%d bytes for a text of %d", len(body), size)
+	}
+}
+
+// A chunk may end within a character.
+func TestTextIsKeptAsItIs(t *testing.T) {
+	body, err := encodeEvents([]a2a.Event{chunk("a", "\xc3", true, false), chunk("a", "\xbc", true, false)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := decodeEvents(body, a2a.TaskInfo{TaskID: "t", ContextID: "c"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"\xc3", "\xbc"} {
+		if text := got[i].(*a2a.TaskArtifactUpdateEvent).Artifact.Parts[0].Text(); text != want {
+			t.Errorf("chunk %d is %q", i, text)
+		}
+	}
+}
+
+func TestDamagedEvents(t *testing.T) {
+	for _, body := range []string{`{"t":{"a":{},"n":[9],"s":"short"}}`, `{"t":{"n":[1],"s":"x"}}`, `{"t":{"a":{},"n":[-1],"s":"x"}}`, `{"e":{}}`, `{`} {
+		if _, err := decodeEvents([]byte(body), a2a.TaskInfo{TaskID: "t"}); err == nil {
+			t.Errorf("%s: no error", body)
+		}
+	}
+}

@@ -1,0 +1,213 @@
+package push
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+	"go.uber.org/goleak"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/netguard"
+	"github.com/Molecule-AI/molecule-codex-runtime/store"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// A bench is a state directory with an outbox, and a deliverer after the other.
+type bench struct {
+	t    *testing.T
+	dir  string
+	st   *store.Store
+	log  lines
+	age  time.Duration // that everything has when it is posted
+	stop func()
+	put  int
+}
+
+func newBench(t *testing.T) *bench {
+	b := &bench{t: t, dir: t.TempDir()}
+	b.open()
+	t.Cleanup(b.close)
+	return b
+}
+
+func (b *bench) open() {
+	b.t.Helper()
+	var err error
+	if b.st, err = store.Open(b.t.Context(), store.Config{Dir: b.dir}); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// run starts a deliverer that may post to the networks.
+func (b *bench) run(networks ...string) *Deliverer {
+	var allowed []netip.Prefix
+	for _, n := range networks {
+		allowed = append(allowed, netip.MustParsePrefix(n))
+	}
+	d := New(Config{
+		Outbox: b.st, Guard: netguard.New(allowed...), Timeout: time.Second,
+		Now:    func() time.Time { return time.Now().Add(b.age) },
+		Logger: slog.New(slog.NewJSONHandler(&b.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	})
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { d.Run(ctx) })
+	b.stop = func() {
+		cancel()
+		running.Wait()
+	}
+	return d
+}
+
+const loopback = "127.0.0.0/8"
+
+func (b *bench) close() {
+	if b.stop != nil {
+		b.stop()
+		b.stop = nil
+	}
+	if err := b.st.Close(); err != nil {
+		b.t.Error(err)
+	}
+}
+
+// restart is the end of a process and the start of the next.
+func (b *bench) restart() {
+	b.t.Helper()
+	b.close()
+	b.open()
+}
+
+func (b *bench) must(err error) {
+	b.t.Helper()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// task makes a task with settings.
+func (b *bench) task(id string, settings ...Setting) {
+	b.t.Helper()
+	m := store.Message{TaskID: id, Job: "job-" + id, Body: []byte("{}")}
+	b.must(b.st.Accept(b.t.Context(), m, store.Head{ID: id, State: "working", Body: []byte("{}")}))
+	for _, s := range settings {
+		b.set(id, s)
+	}
+}
+
+func (b *bench) set(task string, s Setting) {
+	b.t.Helper()
+	row, err := s.Encode()
+	b.must(err)
+	b.must(b.st.SetPush(b.t.Context(), task, row))
+}
+
+// tell puts notifications into the outbox; their payloads are what they are.
+func (b *bench) tell(task, setting string, payloads ...string) {
+	b.t.Helper()
+	var all []store.Delivery
+	for _, p := range payloads {
+		b.put++
+		all = append(all, Notification{fmt.Sprintf("%s/1.%d", task, b.put), V1, []byte(p)}.Delivery(setting))
+	}
+	b.must(b.st.Write(b.t.Context(), store.Change{Task: task, Outbox: all}))
+}
+
+// empty waits until nothing is left to be posted.
+func (b *bench) empty() {
+	b.t.Helper()
+	eventually(b.t, "an empty outbox", func() bool {
+		left, err := b.st.Waiting(b.t.Context(), Kind, 0, 1)
+		b.must(err)
+		return len(left) == 0
+	})
+}
+
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(15 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("not in time: %s", what)
+		}
+	}
+}
+
+func setting(id, url string) Setting {
+	return Setting{Version: V1, Config: a2a.PushConfig{ID: id, URL: url}}
+}
+
+// A receiver keeps what it is posted, and answers as it is told.
+type receiver struct {
+	*httptest.Server
+	mu   sync.Mutex
+	got  []posted
+	then func(n int, w http.ResponseWriter, r *http.Request) // n counts from 1; nil answers 204
+}
+
+type posted struct {
+	path, body string
+	header     http.Header
+}
+
+func newReceiver(t *testing.T, then func(n int, w http.ResponseWriter, r *http.Request)) *receiver {
+	r := &receiver{then: then}
+	r.Server = httptest.NewServer(r)
+	t.Cleanup(r.Close)
+	return r
+}
+
+func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	body, _ := io.ReadAll(req.Body)
+	r.mu.Lock()
+	r.got = append(r.got, posted{req.URL.Path, string(body), req.Header})
+	n := len(r.got)
+	r.mu.Unlock()
+	if r.then == nil {
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	r.then(n, w, req)
+}
+
+func (r *receiver) all() []posted {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.got)
+}
+
+func (r *receiver) bodies() []string {
+	var out []string
+	for _, p := range r.all() {
+		out = append(out, p.body)
+	}
+	return out
+}
+
+// lines is what was logged.
+type lines struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(p)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.String()
+}

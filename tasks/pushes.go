@@ -1,0 +1,241 @@
+package tasks
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/google/uuid"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/store"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/push"
+)
+
+// A Push is what the engine needs to have push notifications made. All fields
+// must be set; the engine puts notifications into the journal's outbox, and
+// somebody else posts them.
+type Push struct {
+	// Check refuses URLs that must not be posted to. Its text is for the caller.
+	Check func(url string) error
+	// TaskV0 renders a task for receivers of A2A 0.3.
+	TaskV0 func(*a2a.Task) ([]byte, error)
+	// Wake is called when there is something new in the outbox. It must not block.
+	Wake func()
+}
+
+// mostPushes is how many settings a task can have.
+const mostPushes = 16
+
+// anyPush is the id that callers of A2A 0.3 give who have not got one.
+const anyPush = "default"
+
+func noPush() error {
+	return refuse(a2a.ErrPushNotificationNotSupported, "push notifications are not supported; stream the task or subscribe to it")
+}
+
+// CreateTaskPushConfig implements a2asrv.RequestHandler. A setting whose id is
+// known replaces the one that has it.
+func (e *Engine) CreateTaskPushConfig(ctx context.Context, req *a2a.PushConfig) (*a2a.PushConfig, error) {
+	s, err := e.readSetting(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	if req.TaskID == "" {
+		return nil, refuse(a2a.ErrInvalidParams, "taskId is missing")
+	}
+	ctx = context.WithoutCancel(ctx)
+	e.admit.Lock() // a task that is being accepted is found afterwards
+	defer e.admit.Unlock()
+	if err := e.addSetting(ctx, req.TaskID, s); err != nil {
+		return nil, err
+	}
+	return shown(req.TaskID, s), nil
+}
+
+// GetTaskPushConfig implements a2asrv.RequestHandler. Without an id, or with the
+// id "default", it is the only one that there is.
+func (e *Engine) GetTaskPushConfig(ctx context.Context, req *a2a.GetTaskPushConfigRequest) (*a2a.PushConfig, error) {
+	switch {
+	case e.cfg.Push == nil:
+		return nil, noPush()
+	case req == nil || req.TaskID == "":
+		return nil, refuse(a2a.ErrInvalidParams, "the id of the task is missing")
+	}
+	all, err := e.settings(ctx, req.TaskID)
+	if err != nil {
+		return nil, e.pushError(req.TaskID, "load the push notification settings", err)
+	}
+	i := slices.IndexFunc(all, func(s push.Setting) bool { return s.Config.ID == req.ID })
+	if i < 0 && len(all) == 1 && (req.ID == "" || req.ID == anyPush) {
+		i = 0
+	}
+	switch {
+	case i >= 0:
+		return shown(req.TaskID, all[i]), nil
+	case req.ID == "" && len(all) > 1:
+		return nil, refuse(a2a.ErrInvalidParams, "the task has %d push notification settings; give the id of one", len(all))
+	}
+	return nil, refuse(a2a.ErrTaskNotFound, "task %q has no push notification setting %q", clip(string(req.TaskID), 64), clip(req.ID, 64))
+}
+
+// ListTaskPushConfigs implements a2asrv.RequestHandler. The list is in the order
+// of the ids, and never nil.
+func (e *Engine) ListTaskPushConfigs(ctx context.Context, req *a2a.ListTaskPushConfigRequest) (*a2a.ListTaskPushConfigResponse, error) {
+	switch {
+	case e.cfg.Push == nil:
+		return nil, noPush()
+	case req == nil || req.TaskID == "":
+		return nil, refuse(a2a.ErrInvalidParams, "the id of the task is missing")
+	case req.PageSize < 0:
+		return nil, refuse(a2a.ErrInvalidParams, "pageSize is %d; it must not be negative", req.PageSize)
+	}
+	all, err := e.settings(ctx, req.TaskID)
+	if err != nil {
+		return nil, e.pushError(req.TaskID, "load the push notification settings", err)
+	}
+	res := &a2a.ListTaskPushConfigResponse{Configs: []*a2a.PushConfig{}}
+	for _, s := range all {
+		if s.Config.ID <= req.PageToken {
+			continue
+		}
+		if n := len(res.Configs); req.PageSize > 0 && n == req.PageSize {
+			res.NextPageToken = res.Configs[n-1].ID
+			break
+		}
+		res.Configs = append(res.Configs, shown(req.TaskID, s))
+	}
+	return res, nil
+}
+
+// DeleteTaskPushConfig implements a2asrv.RequestHandler. One that is not there
+// is no error: it may have been deleted before. What waits to be posted for it is
+// not posted any more.
+func (e *Engine) DeleteTaskPushConfig(ctx context.Context, req *a2a.DeleteTaskPushConfigRequest) error {
+	switch {
+	case e.cfg.Push == nil:
+		return noPush()
+	case req == nil || req.TaskID == "":
+		return refuse(a2a.ErrInvalidParams, "the id of the task is missing")
+	case req.ID == "":
+		return refuse(a2a.ErrInvalidParams, "the id of the push notification setting is missing")
+	}
+	ctx = context.WithoutCancel(ctx)
+	e.admit.Lock()
+	defer e.admit.Unlock()
+	if _, err := e.settings(ctx, req.TaskID); err != nil {
+		return e.pushError(req.TaskID, "delete the push notification setting", err)
+	}
+	err := e.cfg.Journal.DropPush(ctx, string(req.TaskID), req.ID)
+	if err != nil && !errors.Is(err, store.ErrUnknown) {
+		return e.pushError(req.TaskID, "delete the push notification setting", err)
+	}
+	if t := e.find(req.TaskID); t != nil {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.pushes = without(t.pushes, req.ID)
+	}
+	return nil
+}
+
+// settings returns those of a task, in the order of their ids.
+func (e *Engine) settings(ctx context.Context, id a2a.TaskID) ([]push.Setting, error) {
+	rows, err := e.cfg.Journal.Pushes(ctx, string(id))
+	if err != nil {
+		return nil, err
+	}
+	all := make([]push.Setting, len(rows))
+	for i, row := range rows {
+		if all[i], err = push.Decode(row); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+func (e *Engine) pushError(id a2a.TaskID, doing string, err error) error {
+	if errors.Is(err, store.ErrUnknown) {
+		return notFound(id)
+	}
+	return e.journalError(doing, err)
+}
+
+// addSetting commits a setting of a task. The caller holds e.admit.
+func (e *Engine) addSetting(ctx context.Context, id a2a.TaskID, s push.Setting) error {
+	const doing = "store the push notification setting"
+	known, err := e.settings(ctx, id)
+	if err != nil {
+		return e.pushError(id, doing, err)
+	}
+	if err := room(known, s.Config.ID); err != nil {
+		return err
+	}
+	row, err := s.Encode()
+	if err == nil {
+		err = e.cfg.Journal.SetPush(ctx, string(id), row)
+	}
+	if err != nil {
+		return e.pushError(id, doing, err)
+	}
+	if t := e.find(id); t != nil {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.adopt(&s)
+	}
+	return nil
+}
+
+// room refuses one setting too many.
+func room(known []push.Setting, id string) error {
+	if len(without(known, id)) < mostPushes {
+		return nil
+	}
+	return refuse(a2a.ErrInvalidParams, "the task has %d push notification settings, which is the most; delete one first", len(known))
+}
+
+func without(all []push.Setting, id string) []push.Setting {
+	return slices.DeleteFunc(slices.Clone(all), func(s push.Setting) bool { return s.Config.ID == id })
+}
+
+// shown is a setting as its callers see it.
+func shown(id a2a.TaskID, s push.Setting) *a2a.PushConfig {
+	c := s.Config
+	c.TaskID = id
+	return &c
+}
+
+type v0Key struct{}
+
+// WithV0 returns the context of a call whose caller speaks A2A 0.3. A push
+// notification setting that the call makes is answered in that version.
+func WithV0(ctx context.Context) context.Context { return context.WithValue(ctx, v0Key{}, true) }
+
+// version is that of the A2A which a caller speaks.
+func version(ctx context.Context) string {
+	if ctx.Value(v0Key{}) == true {
+		return push.V0
+	}
+	return push.V1
+}
+
+// readSetting checks a setting that a caller has sent, and gives it an id if it
+// has none.
+func (e *Engine) readSetting(ctx context.Context, c *a2a.PushConfig) (push.Setting, error) {
+	switch {
+	case e.cfg.Push == nil:
+		return push.Setting{}, noPush()
+	case c == nil:
+		return push.Setting{}, refuse(a2a.ErrInvalidParams, "the push notification setting is missing")
+	}
+	if err := checkSetting(c); err != nil {
+		return push.Setting{}, err
+	}
+	if err := e.cfg.Push.Check(c.URL); err != nil {
+		return push.Setting{}, refuse(a2a.ErrInvalidParams, "the url for push notifications is refused: %s", clip(err.Error(), 512))
+	}
+	kept := *c
+	kept.TaskID = ""
+	kept.ID = cmp.Or(c.ID, uuid.NewString())
+	return push.Setting{Version: version(ctx), Config: kept}, nil
+}

@@ -1,0 +1,230 @@
+package tasks
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/store"
+)
+
+// Text is committed in batches, when so much has collected or so long has passed.
+const (
+	batchSize = 64 << 10
+	batchTime = time.Second
+)
+
+// mostUnsaved bounds what is held for a journal that takes nothing. Beyond it
+// events are let go: streams can then not be resumed across them, and the task
+// itself is saved all the same.
+const mostUnsaved = 16 << 20
+
+// A recorder collects what of a task is to be committed. The task's lock guards it.
+type recorder struct {
+	events  []logged
+	bytes   int
+	head    bool        // the head must be written, too: it could not be
+	ended   bool        // so must the artifacts: the task has ended
+	said    [][]byte    // of the history: messages of the agent
+	jobs    []string    // that have had their turn
+	turn    *store.Turn // what is known of the one that runs
+	outbox  []store.Delivery
+	sending int  // bytes of the outbox
+	failed  bool // the last write; said once
+	timer   *time.Timer
+	armed   bool // the timer is running, and counted in Engine.wg
+}
+
+// A logged event has its place.
+type logged struct {
+	at    place
+	event a2a.Event
+}
+
+// publish appends an event to the log, and to what is to be committed. The
+// caller holds t.mu and has changed the task accordingly.
+func (t *task) publish(event a2a.Event) {
+	t.collect(event)
+	t.show(event)
+	if t.rec.bytes >= batchSize && !t.rec.failed {
+		t.save(store.Change{})
+		return
+	}
+	t.armSave(batchTime)
+}
+
+// commit commits a change with an event, which is then published: what it says
+// is true after a crash, too. The caller holds t.mu.
+func (t *task) commit(change store.Change, event a2a.Event) {
+	t.collect(event)
+	t.save(change)
+	t.show(event)
+}
+
+// remember takes a message of the agent into the history. The caller holds t.mu.
+func (t *task) remember(m *a2a.Message) {
+	t.history = append(t.history, m)
+	t.rec.said = append(t.rec.said, encode(m))
+	t.cached = nil
+}
+
+func (t *task) collect(event a2a.Event) {
+	t.cached = nil
+	at := t.log.following(t.epoch)
+	t.rec.events = append(t.rec.events, logged{at, event})
+	t.rec.bytes += eventSize(event)
+	if t.rec.bytes > mostUnsaved {
+		t.rec.events, t.rec.bytes = nil, 0
+	}
+}
+
+func (t *task) show(event a2a.Event) {
+	t.log.append(event, t.epoch, t.status.State.Terminal())
+}
+
+// eventSize is about what an event takes in the journal.
+func eventSize(event a2a.Event) int {
+	update, ok := event.(*a2a.TaskArtifactUpdateEvent)
+	if !ok {
+		return 512
+	}
+	n := 16
+	for _, p := range update.Artifact.Parts {
+		n += len(p.Text()) + len(p.Raw())*4/3
+	}
+	return n
+}
+
+// save writes the change, with everything that waits to be written. What cannot
+// be written now is tried again until it can: the turn goes on meanwhile. The
+// caller holds t.mu.
+func (t *task) save(change store.Change) {
+	r := &t.rec
+	r.head = r.head || change.Head != nil
+	r.ended = t.status.State.Terminal()
+	r.jobs = append(r.jobs, change.Ended...)
+	r.know(change.Turn)
+	change.History, change.Outbox = r.said, r.outbox
+	change.Task, change.Epoch, change.Ended, change.Turn = string(t.id), t.epoch, r.jobs, r.turn
+	if r.head {
+		row := t.row()
+		change.Head = &row
+	}
+	if r.ended {
+		change.Artifacts = encodeAll(t.snapshot().Artifacts)
+	}
+	var err error
+	if change.Events, err = batches(r.events); err == nil {
+		err = t.engine.cfg.Journal.Write(context.Background(), change)
+	}
+	if err != nil {
+		t.unsaved(err)
+		return
+	}
+	if len(change.Outbox) > 0 {
+		t.engine.cfg.Push.Wake()
+	}
+	t.saved()
+}
+
+// know adds to what is known of a turn.
+func (r *recorder) know(turn *store.Turn) {
+	if turn == nil {
+		return
+	}
+	known := *turn
+	if old := r.turn; old != nil && old.Job == turn.Job && old.Attempt == turn.Attempt {
+		known.Thread, known.TurnID = cmp.Or(turn.Thread, old.Thread), cmp.Or(turn.TurnID, old.TurnID)
+		known.Tool = turn.Tool || old.Tool
+	}
+	r.turn = &known
+}
+
+// send puts a delivery into what is to be committed. A journal that takes
+// nothing for long costs the older ones.
+func (r *recorder) send(d store.Delivery) {
+	if r.sending += len(d.Body); r.sending > mostUnsaved {
+		r.outbox, r.sending = nil, len(d.Body)
+	}
+	r.outbox = append(r.outbox, d)
+}
+
+// dirty reports whether there is something to write.
+func (r *recorder) dirty() bool {
+	return len(r.events) > 0 || len(r.said) > 0 || len(r.outbox) > 0 || len(r.jobs) > 0 || r.head || r.turn != nil
+}
+
+// batches encodes events, those of each epoch together.
+func batches(events []logged) ([]store.Events, error) {
+	var out []store.Events
+	for len(events) > 0 {
+		first, n := events[0].at, 0
+		var batch []a2a.Event
+		for n < len(events) && events[n].at.epoch == first.epoch && events[n].at.seq == first.seq+int64(n) {
+			batch = append(batch, events[n].event)
+			n++
+		}
+		body, err := encodeEvents(batch)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, store.Events{First: first.seq, Last: first.seq + int64(n) - 1, Epoch: first.epoch, Body: body})
+		events = events[n:]
+	}
+	return out, nil
+}
+
+func (t *task) saved() {
+	if t.rec.failed {
+		t.engine.log.Info("a task is saved again", "task_id", t.id)
+	}
+	ended := t.rec.ended
+	t.disarmSave()
+	t.rec = recorder{timer: t.rec.timer, armed: t.rec.armed}
+	if ended {
+		t.engine.forget(t)
+	}
+}
+
+func (t *task) unsaved(err error) {
+	if !t.rec.failed {
+		t.engine.log.Error("a task could not be saved; this is tried again each second", "task_id", t.id, "state", t.status.State, "err", err)
+	}
+	t.rec.failed = true
+	t.armSave(batchTime)
+}
+
+// armSave starts the timer of the next save, unless it runs.
+func (t *task) armSave(after time.Duration) {
+	r := &t.rec
+	if r.armed || t.engine.root.Err() != nil {
+		return
+	}
+	r.armed = true
+	t.engine.wg.Add(1)
+	if r.timer == nil {
+		r.timer = time.AfterFunc(after, t.saveLater)
+		return
+	}
+	r.timer.Reset(after)
+}
+
+func (t *task) disarmSave() {
+	if t.rec.armed && t.rec.timer.Stop() {
+		t.rec.armed = false
+		t.engine.wg.Done()
+	}
+}
+
+// saveLater is the timer.
+func (t *task) saveLater() {
+	defer t.engine.wg.Done()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.rec.armed = false
+	if t.rec.dirty() {
+		t.save(store.Change{})
+	}
+}

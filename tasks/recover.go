@@ -1,0 +1,200 @@
+package tasks
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/store"
+)
+
+// Recover takes up what an earlier process left unfinished: each message that
+// has not had its turn gets its place in the queue back, in the order of their
+// acceptance. It must be called before anything is sent to the engine.
+func (e *Engine) Recover(ctx context.Context) error {
+	e.admit.Lock()
+	defer e.admit.Unlock()
+	open, err := e.cfg.Journal.Unfinished(ctx)
+	if err != nil {
+		return fmt.Errorf("recover the tasks: %w", err)
+	}
+	var waiting []*run
+	for _, pending := range open {
+		runs, err := e.recoverTask(ctx, pending)
+		if err != nil {
+			return fmt.Errorf("recover the tasks: %w", err)
+		}
+		waiting = append(waiting, runs...)
+	}
+	slices.SortFunc(waiting, func(a, b *run) int { return cmp.Compare(a.recovered.Seq, b.recovered.Seq) })
+	for _, r := range waiting {
+		e.submitAgain(r)
+	}
+	if len(open) > 0 {
+		e.log.Info("took up what was left unfinished", "tasks", len(open), "messages", len(waiting))
+	}
+	return nil
+}
+
+// recoverTask brings a task back to life and returns its turns to come.
+func (e *Engine) recoverTask(ctx context.Context, pending store.Pending) ([]*run, error) {
+	t, err := e.revive(pending.Task)
+	if err != nil {
+		return nil, err
+	}
+	if e.cfg.Push != nil {
+		if t.pushes, err = e.settings(ctx, t.id); err != nil {
+			return nil, err
+		}
+	}
+	marks, err := t.replay(ctx, pending.Task.LastSeq)
+	if err != nil {
+		return nil, err
+	}
+	for i := range pending.Messages {
+		r, err := t.rejoin(&pending.Messages[i])
+		if err != nil {
+			return nil, err
+		}
+		if from, ok := marks[r.recovered.Turn]; ok && r.recovered.Turn != "" {
+			r.void = slices.Clone(t.artifacts[from:])
+		}
+	}
+	e.remember(t)
+	if len(t.runs) == 0 {
+		t.abandon()
+	}
+	return t.runs, nil
+}
+
+// revive makes a task of its row. What it shows from now on is of a new epoch:
+// the process before may have shown more than it committed.
+func (e *Engine) revive(row store.Task) (*task, error) {
+	var h head
+	if err := json.Unmarshal(row.Body, &h); err != nil {
+		return nil, fmt.Errorf("task %s in the journal: %w", row.ID, err)
+	}
+	history, err := decodeAll[a2a.Message](row.ID, row.History)
+	if err != nil {
+		return nil, err
+	}
+	t := e.newTask(a2a.TaskID(row.ID), row.Context, row.Conversation)
+	t.status, t.meta, t.history = h.Status, h.Metadata, history
+	t.turns, t.canceling, t.told = h.Turns, h.Canceling, cmp.Or(h.Told, h.Status.State)
+	t.messages = h.Messages + int(row.LastSeq) // no id is given twice
+	t.epoch = row.Epoch + 1
+	t.log = newLog(place{row.Epoch, row.LastSeq})
+	return t, nil
+}
+
+// replay makes the artifacts again from the task's events. It returns how many
+// there were when each turn began, by the ids of the turns.
+func (t *task) replay(ctx context.Context, last int64) (map[string]int, error) {
+	marks := map[string]int{}
+	for seq := int64(0); seq < last; {
+		batches, err := t.engine.cfg.Journal.Events(ctx, string(t.id), seq, eventPage)
+		if err != nil {
+			return nil, err
+		}
+		if len(batches) == 0 {
+			break
+		}
+		for _, batch := range batches {
+			events, err := decodeEvents(batch.Body, t.TaskInfo())
+			if err != nil {
+				return nil, err
+			}
+			for _, event := range events {
+				t.apply(event, marks)
+			}
+			seq = batch.Last
+		}
+	}
+	return marks, nil
+}
+
+// apply does to the artifacts what an event says.
+func (t *task) apply(event a2a.Event, marks map[string]int) {
+	switch event := event.(type) {
+	case *a2a.TaskStatusUpdateEvent:
+		if turn, ok := event.Metadata[MetaTurnID].(string); ok {
+			if _, seen := marks[turn]; !seen {
+				marks[turn] = len(t.artifacts)
+			}
+		}
+	case *a2a.TaskArtifactUpdateEvent:
+		t.applyArtifact(event)
+	}
+}
+
+func (t *task) applyArtifact(event *a2a.TaskArtifactUpdateEvent) {
+	shown := event.Artifact
+	i := slices.IndexFunc(t.artifacts, func(a *artifact) bool { return a.id == shown.ID })
+	if event.Metadata[MetaVoid] == true {
+		if i >= 0 {
+			t.artifacts = slices.Delete(t.artifacts, i, i+1)
+		}
+		return
+	}
+	if len(shown.Parts) == 0 {
+		return
+	}
+	if i < 0 {
+		t.newArtifact(string(shown.ID), shown.Name)
+		i = len(t.artifacts) - 1
+	}
+	a := t.artifacts[i]
+	a.restore(shown, event.Append)
+	a.closed = event.LastChunk
+}
+
+// submitAgain gives a recovered message back to the runner.
+func (e *Engine) submitAgain(r *run) {
+	t := r.task
+	job := executor.Job{ID: r.jobID, Context: t.thread, Input: r.input, Accepted: true}
+	if m := r.recovered; m.Attempt > 0 {
+		job.Cut = &executor.Cut{Attempt: m.Attempt, ThreadID: m.Thread, Tool: m.Tool}
+	}
+	if _, err := e.cfg.Runner.Submit(job, r.observe); err != nil {
+		e.log.Error("a message that was left unfinished could not be queued", "task_id", t.id, "err", err)
+		return
+	}
+	t.mu.Lock()
+	r.admit()
+	canceling := t.canceling
+	t.mu.Unlock()
+	if canceling {
+		e.wg.Go(func() { e.cancelJobs(t, []string{r.jobID}) })
+	}
+}
+
+// rejoin makes a turn of a message of an earlier process.
+func (t *task) rejoin(m *store.Message) (*run, error) {
+	message := new(a2a.Message)
+	if err := json.Unmarshal(m.Body, message); err != nil {
+		return nil, fmt.Errorf("message of job %s in the journal: %w", m.Job, err)
+	}
+	in, err := read(&a2a.SendMessageRequest{Message: message})
+	if err != nil {
+		return nil, fmt.Errorf("message of job %s in the journal: %w", m.Job, err)
+	}
+	r := &run{task: t, message: message, jobID: m.Job, input: in.input, recovered: m, attempt: m.Attempt, tool: m.Tool}
+	t.runs = append(t.runs, r)
+	return r, nil
+}
+
+// abandon ends a task that nothing is left to be done for, and that has no end:
+// what there is of it cannot come from this program.
+func (t *task) abandon() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.ending = endingOf(executor.Ended{Outcome: executor.Interrupted, Failure: &executor.Failure{
+		Kind: executor.FailUnreachable, Message: "the runtime was stopped in the middle of this task; send the message again if it is still needed",
+	}}, nil)
+	t.end()
+}

@@ -1,0 +1,248 @@
+package tasks_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/store"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+)
+
+// A machine is a state directory, on which one engine runs after the other.
+type machine struct {
+	t   testing.TB
+	dir string
+	st  *store.Store
+	e   *tasks.Engine
+	r   *runner
+
+	change []func(*tasks.Config)
+}
+
+func newMachine(t testing.TB, change ...func(*tasks.Config)) *machine {
+	m := &machine{t: t, dir: t.TempDir(), change: change}
+	m.start()
+	t.Cleanup(m.kill)
+	return m
+}
+
+func (m *machine) start() {
+	m.t.Helper()
+	var err error
+	if m.st, err = store.Open(m.t.Context(), store.Config{Dir: m.dir}); err != nil {
+		m.t.Fatal(err)
+	}
+	m.r = newRunner()
+	m.r.noteIn(m.st)
+	cfg := tasks.Config{Runner: m.r, Journal: m.st}
+	for _, f := range m.change {
+		f(&cfg)
+	}
+	if m.e, err = tasks.New(cfg); err != nil {
+		m.t.Fatal(err)
+	}
+	if err := m.e.Recover(m.t.Context()); err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+// kill ends the engine as the end of its process would, as far as the journal
+// can tell: nothing is written from here on.
+func (m *machine) kill() {
+	if err := m.st.Close(); err != nil {
+		m.t.Error(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_ = m.e.Close(ctx)
+}
+
+func (m *machine) restart() {
+	m.t.Helper()
+	m.kill()
+	m.start()
+}
+
+// save makes sure that what a task has shown is committed.
+func (m *machine) save(id a2a.TaskID) {
+	stream := m.e.Resume(m.t.Context(), &a2a.SubscribeToTaskRequest{ID: id}, "1.0")
+	for _, err := range stream {
+		if err != nil {
+			m.t.Fatal(err)
+		}
+		return
+	}
+}
+
+func tool(id string) executor.Event {
+	return executor.ItemStarted{Item: appserver.Item{Type: appserver.ItemCommandExecution, ID: id, Command: "make"}}
+}
+
+func TestQueueSurvives(t *testing.T) {
+	m := newMachine(t)
+	var ids []a2a.TaskID
+	for _, text := range []string{"one", "two", "three"} {
+		ids = append(ids, begin(t, m.e, request("m-"+text, "c", text)).ID)
+	}
+	m.r.next(t).start().answer("1")
+	m.restart()
+	for _, want := range []string{"two", "three"} {
+		j := m.r.next(t)
+		if j.prompt() != want || j.Cut != nil || !j.Accepted || j.Context != "c" {
+			t.Errorf("job %+v, want %q", j.Job, want)
+		}
+		j.start().answer("the answer to " + want)
+	}
+	for i, want := range []string{"1", "the answer to two", "the answer to three"} {
+		if got := get(t, m.e, ids[i]); got.Status.State != a2a.TaskStateCompleted || got.Artifacts[0].Parts[0].Text() != want {
+			t.Errorf("task %d: %s %v", i, got.Status.State, texts(got))
+		}
+	}
+	if again := begin(t, m.e, request("m-two", "c", "two")); again.ID != ids[1] || m.r.count() != 2 {
+		t.Error("a message that is sent again after a restart is another task")
+	}
+	_, err := m.e.SendMessage(t.Context(), request("m-two", "c", "other"))
+	wantError(t, err, a2a.ErrInvalidParams, "other content")
+}
+
+// TestCutTurn: what is known of an attempt goes to the runner, and what the next
+// attempt shows stands in the place of what this one has shown.
+func TestCutTurn(t *testing.T) {
+	m := newMachine(t)
+	task := begin(t, m.e, request("m1", "c", "hi"))
+	j := m.r.next(t).start()
+	j.say("item-1", "half of it")
+	m.save(task.ID)
+	m.restart()
+	if got := get(t, m.e, task.ID); got.Status.State != a2a.TaskStateWorking || strings.Join(texts(got), "") != `item-1="half of it"` {
+		t.Errorf("after the start: %s %v", got.Status.State, texts(got))
+	}
+	watcher := listen(m.e.SubscribeToTask(t.Context(), &a2a.SubscribeToTaskRequest{ID: task.ID}))
+	j = m.r.next(t)
+	if j.Cut == nil || *j.Cut != (executor.Cut{Attempt: 1, ThreadID: "thread"}) {
+		t.Fatalf("cut = %+v", j.Cut)
+	}
+	j.attempt(2)
+	j.say("item-2", "all ")
+	j.say("item-2", "of it")
+	j.end(executor.Ended{Outcome: executor.Completed, Messages: []executor.AgentMessage{{ItemID: "item-2", Text: "all of it"}}})
+	done := get(t, m.e, task.ID)
+	if got := strings.Join(texts(done), " "); got != `item-1="all of it"` || done.Metadata[tasks.MetaAttempt] != 2.0 || done.Metadata[tasks.MetaReply] != "item-1" {
+		t.Errorf("after the second attempt: %s %v", got, done.Metadata)
+	}
+	if got := fold(t, watcher.wait(t)); got["item-1"] != "all of it" {
+		t.Errorf("a reader has %v", got)
+	}
+}
+
+func TestCutTurnWithTool(t *testing.T) {
+	m := newMachine(t)
+	task := begin(t, m.e, request("m1", "c", "hi"))
+	j := m.r.next(t).start()
+	j.say("item-1", "I run it")
+	j.observe(tool("cmd"))
+	m.restart() // and nothing was saved on purpose
+	j = m.r.next(t)
+	if j.Cut == nil || *j.Cut != (executor.Cut{Attempt: 1, ThreadID: "thread", Tool: true}) {
+		t.Fatalf("cut = %+v", j.Cut)
+	}
+	j.end(executor.Ended{Outcome: executor.Interrupted, Tools: true, Failure: &executor.Failure{Kind: executor.FailUnreachable, Message: "cut off"}})
+	cut := get(t, m.e, task.ID)
+	if cut.Status.State != a2a.TaskStateFailed || cut.Metadata[tasks.MetaInterrupted] != true || strings.Join(texts(cut), "") != `item-1="I run it"` {
+		t.Errorf("%s %v %v", cut.Status.State, cut.Metadata, texts(cut))
+	}
+
+	same := begin(t, m.e, request("m1", "c", "hi"))
+	if same.ID != task.ID {
+		t.Error("an interrupted message runs again without being told to")
+	}
+	again := request("m1", "c", "hi")
+	again.Message.Metadata = map[string]any{"retry": true}
+	retried := begin(t, m.e, again)
+	if retried.ID == task.ID || retried.Metadata[tasks.MetaRetryOf] != string(task.ID) {
+		t.Fatalf("retry: %+v", retried)
+	}
+	m.r.next(t).start().answer("now it is done")
+	if got := begin(t, m.e, again); got.ID != retried.ID || got.Status.State != a2a.TaskStateCompleted {
+		t.Errorf("retried again: %s of %s", got.Status.State, got.ID)
+	}
+}
+
+func TestCancelSurvives(t *testing.T) {
+	m := newMachine(t)
+	task := begin(t, m.e, request("m1", "c", "hi"))
+	m.r.onCancel = func(*job) {} // it takes its time
+	m.r.next(t).start()
+	go func() { _, _ = m.e.CancelTask(context.Background(), &a2a.CancelTaskRequest{ID: task.ID}) }()
+	for {
+		m.r.mu.Lock()
+		n := len(m.r.canceled)
+		m.r.mu.Unlock()
+		if n > 0 {
+			break
+		}
+	}
+	m.restart()
+	m.r.next(t)
+	if got, err := m.e.CancelTask(t.Context(), &a2a.CancelTaskRequest{ID: task.ID}); err != nil || got.Status.State != a2a.TaskStateCanceled {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// TestFollowUpsSurvive: a task with a turn that ended, one that runs and one
+// that waits.
+func TestFollowUpsSurvive(t *testing.T) {
+	m := newMachine(t)
+	task := begin(t, m.e, request("m1", "c", "one"))
+	for _, text := range []string{"two", "three"} {
+		req := request("m-"+text, "", text)
+		req.Message.TaskID = task.ID
+		begin(t, m.e, req)
+	}
+	m.r.next(t).start().answer("first")
+	m.r.next(t).start().say("item-2", "sec")
+	m.save(task.ID)
+	m.restart()
+	j := m.r.next(t)
+	if j.prompt() != "two" || j.Cut == nil {
+		t.Fatalf("%+v", j.Job)
+	}
+	j.attempt(2)
+	j.end(executor.Ended{Outcome: executor.Completed, Messages: []executor.AgentMessage{{ItemID: "x", Text: "second"}}})
+	m.r.next(t).start().answer("third")
+	done := get(t, m.e, task.ID)
+	if got := strings.Join(texts(done), " "); done.Status.State != a2a.TaskStateCompleted || len(done.History) != 3 || len(done.Artifacts) != 3 ||
+		!strings.Contains(got, `item-2="second"`) || !strings.Contains(got, `="first"`) || !strings.Contains(got, `="third"`) {
+		t.Errorf("%s %s with %d messages", done.Status.State, got, len(done.History))
+	}
+}
+
+// TestAttemptsInOneProcess: the child died, and the same job begins again.
+func TestAttemptsInOneProcess(t *testing.T) {
+	m := newMachine(t)
+	stream := listen(m.e.SendStreamingMessage(t.Context(), request("m1", "c", "hi")))
+	j := m.r.next(t).start()
+	j.say("a", "one")
+	j.whole("a", "one", "commentary")
+	j.say("b", "two")
+	j.attempt(2)
+	j.say("c", "whole")
+	j.end(executor.Ended{Outcome: executor.Completed, Messages: []executor.AgentMessage{{ItemID: "c", Text: "whole"}}})
+	events := stream.wait(t)
+	id := events[0].(*a2a.Task).ID
+	if got := strings.Join(texts(get(t, m.e, id)), " "); got != `a="whole"` {
+		t.Errorf("the task has %s", got)
+	}
+	if got := fold(t, events); got["a"] != "whole" || got["b"] != "" {
+		t.Errorf("the reader has %v", got)
+	}
+	m.restart()
+	if got := strings.Join(texts(get(t, m.e, id)), " "); got != `a="whole"` {
+		t.Errorf("after a restart the task has %s", got)
+	}
+}

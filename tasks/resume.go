@@ -1,0 +1,160 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/store"
+)
+
+// Stream is SendStreamingMessage with the places of its events. When a sender
+// comes back with the same message, after is the ID of the last event that it
+// has seen: the stream goes on behind it, also if the task has ended meanwhile.
+// An ID that is not known any more, or none, begins with the task as it is.
+func (e *Engine) Stream(ctx context.Context, req *a2a.SendMessageRequest, after string) iter.Seq2[*Event, error] {
+	return func(yield func(*Event, error) bool) {
+		if m, err := e.instead(req); m != nil || err != nil {
+			yield(&Event{Event: m}, err)
+			return
+		}
+		v, err := e.accept(ctx, req)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		if err := e.promise(ctx); err != nil {
+			yield(nil, err)
+			return
+		}
+		if req.Config != nil {
+			v.task = trimmed(v.task, req.Config.HistoryLength)
+		}
+		e.resume(ctx, v, after, true, yield)
+	}
+}
+
+// Resume is SubscribeToTask with the places of its events, and goes on after the
+// event of that ID as [Engine.Stream] does. With an ID that is known, a task that
+// has ended is no error: the stream is what the reader has missed.
+func (e *Engine) Resume(ctx context.Context, req *a2a.SubscribeToTaskRequest, after string) iter.Seq2[*Event, error] {
+	if req == nil || req.ID == "" {
+		return fail(refuse(a2a.ErrInvalidParams, "the id of the task is missing"))
+	}
+	return func(yield func(*Event, error) bool) {
+		v, err := e.open(ctx, req.ID)
+		if err == nil && v.task.Status.State.Terminal() && after == "" {
+			err = inState(a2a.ErrUnsupportedOperation, v.task, "task %q has ended (%s): there is nothing to subscribe to, get the task instead", v.task.ID, v.task.Status.State)
+		}
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		e.resume(ctx, v, after, false, yield)
+	}
+}
+
+// resume yields what came after an event, or everything from the view on.
+func (e *Engine) resume(ctx context.Context, v *view, after string, sender bool, yield func(*Event, error) bool) {
+	from, ok := parsePlace(after)
+	if !ok || !v.committed() {
+		v.events(ctx, sender, yield)
+		return
+	}
+	known, more := true, true
+	err := e.missed(ctx, v, from, func(event *Event, ok bool) bool {
+		if known = ok; known {
+			more = yield(event, nil) && (!sender || !asks(event.Event))
+		}
+		return known && more
+	})
+	switch {
+	case err != nil:
+		yield(nil, err)
+	case !known:
+		v.events(ctx, sender, yield)
+	case more:
+		v.follow(ctx, sender, yield)
+	}
+}
+
+// committed makes sure that the journal has everything up to the view, and
+// reports whether it does.
+func (v *view) committed() bool {
+	if v.of == nil {
+		return true
+	}
+	t := v.of
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.rec.dirty() {
+		t.save(store.Change{})
+	}
+	return !t.rec.failed
+}
+
+// eventPage is how many batches are read at a time.
+const eventPage = 16
+
+// missed passes on the events between two places, those of the journal. An event
+// is passed on with ok=false, and nothing after it, if they are not all there.
+func (e *Engine) missed(ctx context.Context, v *view, from place, put func(event *Event, ok bool) bool) error {
+	to, info := v.place(), v.task.TaskInfo()
+	if from == to {
+		return nil
+	}
+	if from.seq >= to.seq {
+		put(nil, false)
+		return nil
+	}
+	// The batch that holds the event itself shows whether it is of its epoch.
+	for next := max(from.seq, 1); next <= to.seq; {
+		batches, err := e.cfg.Journal.Events(ctx, string(info.TaskID), next-1, eventPage)
+		if err != nil && !errors.Is(err, store.ErrUnknown) {
+			return e.journalError("read the events of the task", err)
+		}
+		if len(batches) == 0 {
+			put(nil, false)
+			return nil
+		}
+		for _, batch := range batches {
+			more, err := pass(batch, info, from, &next, to, put)
+			if err != nil {
+				return e.journalError("read the events of the task", err)
+			}
+			if !more {
+				return nil
+			}
+		}
+	}
+	return nil
+}
+
+// pass hands on the events of a batch from next to to, and reports whether the
+// reader wants more.
+func pass(batch store.Events, info a2a.TaskInfo, from place, next *int64, to place, put func(*Event, bool) bool) (more bool, err error) {
+	if batch.First > *next || *next == from.seq && batch.Epoch != from.epoch {
+		put(nil, false)
+		return false, nil
+	}
+	events, err := decodeEvents(batch.Body, info)
+	if err == nil && int64(len(events)) != batch.Last-batch.First+1 {
+		err = fmt.Errorf("a batch of %d events is numbered %d to %d", len(events), batch.First, batch.Last)
+	}
+	if err != nil {
+		return false, err
+	}
+	for ; *next <= min(batch.Last, to.seq); *next++ {
+		if *next <= from.seq {
+			continue
+		}
+		at := place{batch.Epoch, *next}
+		if !put(&Event{Event: events[*next-batch.First], ID: at.String()}, true) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
