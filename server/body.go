@@ -18,23 +18,30 @@ type bodyError struct {
 	text   string
 }
 
-func (e *bodyError) Error() string { return e.text }
-
 // readBody reads a whole body within the bounds of the configuration. net/http
 // lifts the read deadline when the body has been read, and watches the
 // connection without one.
-func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, *bodyError) {
 	rc := http.NewResponseController(w)
+	if r.ContentLength > s.cfg.MaxBody {
+		_ = rc.SetReadDeadline(time.Now()) // what comes is not read, by net/http neither
+		w.Header().Set("Connection", "close")
+		return nil, s.tooLarge()
+	}
 	_ = rc.SetReadDeadline(time.Now().Add(s.cfg.BodyTimeout)) // test recorders have none
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.cfg.MaxBody))
-	if err == nil {
-		return body, nil
-	}
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return nil, &bodyError{http.StatusRequestEntityTooLarge,
-			fmt.Sprintf("the request body is larger than %d bytes; send large files by URL", s.cfg.MaxBody)}
+		return nil, s.tooLarge()
 	}
-	return nil, &bodyError{http.StatusBadRequest, "the request body ended early or came too slowly"}
+	if err != nil {
+		return nil, &bodyError{http.StatusBadRequest, "the request body ended early or came too slowly"}
+	}
+	return body, nil
+}
+
+func (s *Server) tooLarge() *bodyError {
+	return &bodyError{http.StatusRequestEntityTooLarge,
+		fmt.Sprintf("the request body is larger than %d bytes; send large files by URL", s.cfg.MaxBody)}
 }
 
 // checkContentType accepts JSON, and a missing header, since nothing else can be

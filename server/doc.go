@@ -1,13 +1,17 @@
 // Package server is the HTTP front of the runtime: every route, and every rule
-// about who may call it and what a call may look like, in front of an
-// [a2asrv.RequestHandler].
+// about who may call it and what a call may look like, in front of a [Handler].
 //
 // JSON-RPC for A2A 1.0 and 0.3 stands at / and /a2a and is switched by method
 // name. HTTP+JSON stands at the paths of 1.0, and that of 0.3 under /v1. The
-// types, the 0.3 conversion and the 0.3 HTTP+JSON transport are the SDK's. The
-// JSON-RPC envelope, all streams but that transport's, and the 1.0 HTTP+JSON
-// binding are ours, because the SDK rounds large ids, reports the errors of a
-// stream behind a 200, and shows callers the texts of its own decoding errors.
+// types and the 0.3 conversion are the SDK's. The envelopes, the bindings and
+// the streams are ours, because the SDK rounds large ids, reports the errors of
+// a stream behind a 200, makes up the ids of events, and shows callers the texts
+// of its own decoding errors.
+//
+// Each event of a stream has the id that the handler gave it, and goes on the
+// wire as one of three encodings that all readers of the event share ([form]),
+// between what belongs to the request ([framing]). What a caller sends as
+// Last-Event-ID is for the handler to read.
 //
 // A request passes, in this order: path cleaning, request id and log, panic
 // barrier, Host and Origin, token, route. Behind the route stands [guard],

@@ -16,16 +16,8 @@ var null = json.RawMessage("null") //nolint:gochecknoglobals // a constant
 // An envelope is a JSON-RPC request. The id is kept as it was written, because
 // it is echoed as it was written.
 type envelope struct {
-	JSONRPC json.RawMessage `json:"jsonrpc"`
-	ID      json.RawMessage `json:"id"`
-	Method  json.RawMessage `json:"method"`
-	Params  json.RawMessage `json:"params"`
-}
-
-type response struct {
-	JSONRPC string          `json:"jsonrpc"`
-	ID      json.RawMessage `json:"id"`
-	Result  any             `json:"result"`
+	JSONRPC, ID, Method, Params json.RawMessage
+	fault                       error // of what is in it
 }
 
 type errorResponse struct {
@@ -37,9 +29,9 @@ type errorResponse struct {
 // jsonrpc is the JSON-RPC door of both versions. As the binding has it, all
 // answers to what could be read are 200.
 func (s *Server) jsonrpc(w http.ResponseWriter, r *http.Request) {
-	body, err := s.readBody(w, r)
-	if err != nil {
-		s.refuseBody(w, err)
+	body, refused := s.readBody(w, r)
+	if refused != nil {
+		s.refuseBody(w, refused)
 		return
 	}
 	c, err := s.open(r, body)
@@ -50,37 +42,33 @@ func (s *Server) jsonrpc(w http.ResponseWriter, r *http.Request) {
 	ctx := s.withCall(r, c.v0)
 	r = r.WithContext(ctx)
 	if c.method.stream != nil {
-		s.serveStream(w, r, c.method.stream(ctx, c.params), rpcFraming{c})
+		s.serveStream(w, r, func() Events { return c.method.stream(ctx, c.params, lastEventID(r)) }, rpcFraming(c))
 		return
 	}
-	result, err := s.callRPC(r, c)
+	answer, err := s.callRPC(r, c)
 	if err != nil {
 		writeRPCError(w, http.StatusOK, c, err)
 		return
 	}
-	writeJSON(w, http.StatusOK, response{JSONRPC: "2.0", ID: c.id, Result: result})
+	writeBody(w, plainJSON, http.StatusOK, answer)
 }
 
-// callRPC calls a method. What panics here is the conversion of the parameters
-// or the result: the handler's own panics end in [guard].
-func (s *Server) callRPC(r *http.Request, c rpcCall) (result any, err error) {
+// callRPC calls a method and returns the whole answer. What panics here is the
+// conversion of the parameters or the result: the handler's own panics end in
+// [guard].
+func (s *Server) callRPC(r *http.Request, c rpcCall) (answer []byte, err error) {
 	defer s.guard.rescue(r.Context(), "jsonrpc", &err)
 	if c.method.push {
 		if err := s.guard.checkPush(); err != nil {
 			return nil, err
 		}
 	}
-	result, err = c.method.unary(r.Context(), c.params)
+	result, err := c.method.unary(r.Context(), c.params)
 	if err == nil {
 		// Encoded here, so that a result that cannot be is an error with an id.
-		result, err = marshal(result)
+		answer, err = encodeWithin(`{"jsonrpc":"2.0","id":`+string(c.id)+`,"result":`, result, "}\n")
 	}
-	return result, s.guard.public(r.Context(), "jsonrpc", err)
-}
-
-func marshal(v any) (json.RawMessage, error) {
-	b, err := encode(v)
-	return bytes.TrimRight(b, "\n"), err
+	return answer, s.guard.public(r.Context(), "jsonrpc", err)
 }
 
 // An rpcCall is a request that has been read as far as it could be.
@@ -108,6 +96,9 @@ func (s *Server) open(r *http.Request, body []byte) (rpcCall, error) {
 	if err := checkContentType(r); err != nil {
 		return c, err
 	}
+	if env.fault != nil {
+		return c, env.fault
+	}
 	if string(env.JSONRPC) != `"2.0"` {
 		return c, invalidRequest(`the member jsonrpc must be "2.0"`)
 	}
@@ -132,17 +123,21 @@ func parseEnvelope(body []byte) (env envelope, err error) {
 	if len(body) == 0 {
 		return env, a2a.NewError(a2a.ErrParseError, "the body is empty; send a JSON-RPC request")
 	}
-	if !json.Valid(body) {
-		return env, a2a.NewError(a2a.ErrParseError, "the body is not well-formed JSON")
-	}
-	if body[0] == '[' {
+	s, err := scanBody(body, inEnvelope)
+	switch {
+	case err != nil:
+		return env, err
+	case body[0] == '[':
 		return env, invalidRequest("batches are not supported; send one request at a time")
-	}
-	if body[0] != '{' || json.Unmarshal(body, &env) != nil {
+	case body[0] != '{':
 		return env, invalidRequest("the body must be a JSON-RPC request object")
 	}
-	return env, nil
+	m := s.members
+	return envelope{JSONRPC: m[0], ID: m[1], Method: m[2], Params: m[3], fault: s.fault}, nil
 }
+
+// longestID bounds the ids of requests, which stand in each event of a stream.
+const longestID = 512
 
 // id returns the id to echo. A request without one would be a notification,
 // and A2A has none.
@@ -152,6 +147,8 @@ func (e *envelope) id() (json.RawMessage, error) {
 		return nil, invalidRequest("the member id is missing; notifications are not supported")
 	case bytes.IndexByte([]byte(`"-0123456789n`), e.ID[0]) < 0:
 		return nil, invalidRequest("the member id must be a string, a number or null")
+	case len(e.ID) > longestID:
+		return nil, invalidRequest("the member id is longer than %d bytes", longestID)
 	}
 	return e.ID, nil
 }
@@ -180,13 +177,9 @@ func (s *Server) find(c *rpcCall, raw json.RawMessage) (method, error) {
 	return m, nil
 }
 
-func (s *Server) refuseBody(w http.ResponseWriter, err error) {
-	status := http.StatusBadRequest
-	if be, ok := err.(*bodyError); ok { //nolint:errorlint // made by readBody, never wrapped
-		status = be.status
-	}
-	s.log.Debug("request body refused", slog.Int("status", status), slog.Any("err", err))
-	writeRPCError(w, status, rpcCall{id: null}, invalidRequest("%s", err.Error()))
+func (s *Server) refuseBody(w http.ResponseWriter, refused *bodyError) {
+	s.log.Debug("request body refused", slog.Int("status", refused.status), slog.String("why", refused.text))
+	writeRPCError(w, refused.status, rpcCall{id: null}, invalidRequest("%s", refused.text))
 }
 
 func writeRPCError(w http.ResponseWriter, status int, c rpcCall, err error) {

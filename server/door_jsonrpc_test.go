@@ -38,7 +38,7 @@ func TestIDsAreEchoedAsWritten(t *testing.T) {
 		for _, method := range []string{"GetTask", "tasks/get", "tasks/resubscribe", "SubscribeToTask", "nope", "no/pe"} {
 			body := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":%q,"params":{"id":"T1"}}`, id, method)
 			got := do(t, "POST", ts.URL, body).body
-			if want := `{"jsonrpc":"2.0","id":` + id + `,`; !strings.HasPrefix(strings.TrimPrefix(got, "data: "), want) {
+			if want := `{"jsonrpc":"2.0","id":` + id + `,`; !strings.HasPrefix(strings.TrimPrefix(got, "id: 1.1\ndata: "), want) {
 				t.Errorf("%s with id %s: %s", method, id, got)
 			}
 		}
@@ -139,7 +139,7 @@ func TestPanics(t *testing.T) {
 	boom := func() { panic("secret of the stack") }
 	h := &fakeHandler{
 		send: func(context.Context, *a2a.SendMessageRequest) (a2a.SendMessageResult, error) { boom(); return nil, nil },
-		stream: func(context.Context, *a2a.SendMessageRequest) Events {
+		stream: func(context.Context, *a2a.SendMessageRequest) unplaced {
 			return func(yield func(a2a.Event, error) bool) { boom() }
 		},
 		get: func(context.Context, *a2a.GetTaskRequest) (*a2a.Task, error) { boom(); return nil, nil },
@@ -166,7 +166,7 @@ func TestPanics(t *testing.T) {
 func TestGuardRescues(t *testing.T) {
 	h := &fakeHandler{
 		send: func(context.Context, *a2a.SendMessageRequest) (a2a.SendMessageResult, error) { panic("x") },
-		stream: func(context.Context, *a2a.SendMessageRequest) Events {
+		stream: func(context.Context, *a2a.SendMessageRequest) unplaced {
 			return func(yield func(a2a.Event, error) bool) {
 				yield(&a2a.Task{}, nil)
 				panic("x")
@@ -180,7 +180,7 @@ func TestGuardRescues(t *testing.T) {
 		t.Errorf("SendMessage: %v", err)
 	}
 	var n int
-	for _, err := range g.SendStreamingMessage(ctx, hi) {
+	for _, err := range g.Stream(ctx, hi, "") {
 		if n++; n == 2 && !errors.Is(err, a2a.ErrInternalError) {
 			t.Errorf("SendStreamingMessage: %v", err)
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
@@ -43,7 +44,11 @@ func (r *instant) Cancel(_ context.Context, id string) error {
 // engine is the real thing behind the doors, for tests of what both refuse.
 func engine(t testing.TB) *tasks.Engine {
 	t.Helper()
-	e, err := tasks.New(tasks.Config{Runner: &instant{waiting: map[string]executor.Observer{}}, Journal: tasks.NewMemory(tasks.Retention{Tasks: 1000})})
+	journal, err := store.Open(t.Context(), store.Config{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := tasks.New(tasks.Config{Runner: &instant{waiting: map[string]executor.Observer{}}, Journal: journal})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,6 +56,9 @@ func engine(t testing.TB) *tasks.Engine {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel() // what a test leaves waiting is not waited for
 		_ = e.Close(ctx)
+		if err := journal.Close(); err != nil {
+			t.Error(err)
+		}
 	})
 	return e
 }

@@ -9,24 +9,22 @@ import (
 	"runtime/debug"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
-	"github.com/a2aproject/a2a-go/v2/a2asrv"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
 // A guard stands between every binding and the handler: it refuses what the card
 // does not promise, catches panics, and lets no error text through that was not
 // written for callers. Whether a request makes sense is for the handler to say.
 type guard struct {
-	next     a2asrv.RequestHandler
+	next     Handler
 	log      *slog.Logger
 	promised a2a.AgentCapabilities               // what the card says
 	extended func(baseURL string) *a2a.AgentCard // nil without an extended card
 }
 
-var _ a2asrv.RequestHandler = (*guard)(nil)
-
 // guarded is one unary call behind the guard.
 func guarded[Req, Res any](ctx context.Context, g *guard, name string, req Req, f func(context.Context, Req) (Res, error)) (res Res, err error) {
-	defer func() { noteFailure(ctx, err) }()
 	defer g.rescue(ctx, name, &err)
 	if err := g.checkExtensions(ctx); err != nil {
 		return res, err
@@ -37,15 +35,15 @@ func guarded[Req, Res any](ctx context.Context, g *guard, name string, req Req, 
 }
 
 // guardedStream is one streaming call behind the guard.
-func guardedStream[Req any](ctx context.Context, g *guard, name string, req Req, f func(context.Context, Req) Events) Events {
-	return func(yield func(a2a.Event, error) bool) {
+func guardedStream[Req any](ctx context.Context, g *guard, name string, req Req, after string, f func(context.Context, Req, string) Events) Events {
+	return func(yield func(*tasks.Event, error) bool) {
 		if err := cmp.Or(g.checkExtensions(ctx), g.checkStreaming()); err != nil {
 			yield(nil, err)
 			return
 		}
 		nameCaller(ctx)
 		reading := true
-		err := g.pump(ctx, name, func() Events { return f(ctx, req) }, func(e a2a.Event) bool {
+		err := g.pump(ctx, name, func() Events { return f(ctx, req, after) }, func(e *tasks.Event) bool {
 			reading = reading && yield(e, nil)
 			return reading
 		})
@@ -57,7 +55,7 @@ func guardedStream[Req any](ctx context.Context, g *guard, name string, req Req,
 
 // pump hands events on until there are no more, one cannot be handed on, or the
 // handler fails or panics, which is what it returns.
-func (g *guard) pump(ctx context.Context, name string, open func() Events, put func(a2a.Event) bool) (err error) {
+func (g *guard) pump(ctx context.Context, name string, open func() Events, put func(*tasks.Event) bool) (err error) {
 	defer g.rescue(ctx, name, &err)
 	for e, err := range open() {
 		if err != nil {
@@ -105,7 +103,7 @@ func (g *guard) public(ctx context.Context, name string, err error) error {
 	k, ok := kindOf(err)
 	switch {
 	case written && ok:
-		return &a2a.Error{Err: k.err, Message: ae.Error(), Details: ae.Details, TypedDetails: ae.TypedDetails}
+		return g.sayable(ctx, name, &a2a.Error{Err: k.err, Message: ae.Error(), Details: ae.Details, TypedDetails: ae.TypedDetails})
 	case ok && k.code != internal.code && !errors.Is(k.err, a2a.ErrServerError):
 		return a2a.NewError(k.err, err.Error())
 	}
@@ -115,4 +113,18 @@ func (g *guard) public(ctx context.Context, name string, err error) error {
 	}
 	g.log.LogAttrs(ctx, level, "call failed", slog.String("request_id", requestID(ctx)), slog.String("call", name), slog.Any("err", err))
 	return internalError(ctx)
+}
+
+// sayable returns the error without its details if they cannot be encoded: they
+// must not take the answer with them.
+func (g *guard) sayable(ctx context.Context, name string, e *a2a.Error) error {
+	if len(e.Details) == 0 && len(e.TypedDetails) == 0 {
+		return e
+	}
+	k, _ := kindOf(e)
+	if _, err := marshal([]any{e.Details, details(k, e)}); err != nil {
+		g.log.ErrorContext(ctx, "details of an error cannot be encoded", slog.String("request_id", requestID(ctx)), slog.String("call", name), slog.Any("err", err))
+		e.Details, e.TypedDetails = nil, nil
+	}
+	return e
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 )
 
-// The calls of [a2asrv.RequestHandler].
+// The calls of [Handler], but for those of its streams that know no places.
 
 func (g *guard) GetTask(ctx context.Context, req *a2a.GetTaskRequest) (*a2a.Task, error) {
 	return guarded(ctx, g, "GetTask", req, g.next.GetTask)
@@ -30,12 +30,12 @@ func (g *guard) SendMessage(ctx context.Context, req *a2a.SendMessageRequest) (a
 	return guarded(ctx, g, "SendMessage", req, g.next.SendMessage)
 }
 
-func (g *guard) SendStreamingMessage(ctx context.Context, req *a2a.SendMessageRequest) Events {
-	return guardedStream(ctx, g, "SendStreamingMessage", req, g.next.SendStreamingMessage)
+func (g *guard) Stream(ctx context.Context, req *a2a.SendMessageRequest, after string) Events {
+	return guardedStream(ctx, g, "SendStreamingMessage", req, after, g.next.Stream)
 }
 
-func (g *guard) SubscribeToTask(ctx context.Context, req *a2a.SubscribeToTaskRequest) Events {
-	return guardedStream(ctx, g, "SubscribeToTask", req, g.next.SubscribeToTask)
+func (g *guard) Resume(ctx context.Context, req *a2a.SubscribeToTaskRequest, after string) Events {
+	return guardedStream(ctx, g, "SubscribeToTask", req, after, g.next.Resume)
 }
 
 func (g *guard) GetTaskPushConfig(ctx context.Context, req *a2a.GetTaskPushConfigRequest) (*a2a.PushConfig, error) {

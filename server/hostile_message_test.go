@@ -42,7 +42,8 @@ func TestHostileMessages10(t *testing.T) {
 		{"noRole", `{"message":{"messageId":"m","parts":[{"text":"x"}]}}`, badParams("role")},
 		{"wizard", `{"message":{"messageId":"m","role":"wizard","parts":[{"text":"x"}]}}`, badParams("wizard")},
 		{"agent", `{"message":{"messageId":"m","role":"ROLE_AGENT","parts":[{"text":"x"}]}}`, badParams("ROLE_AGENT")},
-		{"numberRole", `{"message":{"messageId":"m","role":1,"parts":[{"text":"x"}]}}`, badParams("role")},
+		{"numberRole", `{"message":{"messageId":"m","role":2,"parts":[{"text":"x"}]}}`, badParams("ROLE_AGENT")},
+		{"unknownRole", `{"message":{"messageId":"m","role":7,"parts":[{"text":"x"}]}}`, badParams("role")},
 		{"shapeOf03", `{"message":{"kind":"message","messageId":"m","role":"user","parts":[{"kind":"text","text":"x"}]}}`, badParams(`message of A2A 0.3 (role "user")`)},
 		{"partOf03", parts(`{"kind":"file","file":{"uri":"x"}}`), badParams(`part of A2A 0.3 (kind "file")`)},
 		{"noParts", message(`"metadata":{}`), badParams("parts is empty")},
@@ -73,7 +74,11 @@ func TestHostileMessages10(t *testing.T) {
 		{"textConfiguration", `{"message":` + waitMessage + `,"configuration":"fast"}`, badParams("configuration")},
 		{"push", `{"message":` + waitMessage + `,"configuration":{"taskPushNotificationConfig":{"url":"http://10.0.0.1"}}}`,
 			refusal{-32003, 400, "PUSH_NOTIFICATION_NOT_SUPPORTED", "push notification"}},
-		{"otherContent", message(`"messageId":"w","parts":[{"text":"something else"}]`), badParams("used before")},
+		{"otherContent", `{"message":{"messageId":"w","role":"ROLE_USER","parts":[{"text":"something else"}]}}`, badParams("used before")},
+		{"twice", message(`"messageId":"w","parts":[{"text":"x"}]`), badParams(`"messageId" is there twice`)},
+		{"otherCase", message(`"Parts":[{"text":"x"}]`), badParams("must be written parts")},
+		{"hugeHistory32", `{"message":` + waitMessage + `,"configuration":{"historyLength":4294967296}}`, badParams("32 bits")},
+		{"fractionHistory", `{"message":` + waitMessage + `,"configuration":{"historyLength":1.5}}`, badParams("configuration.historyLength")},
 	}
 	for _, tt := range tests {
 		for _, method := range []string{"SendMessage", "SendStreamingMessage"} {
@@ -115,7 +120,9 @@ func TestHostileMessages03(t *testing.T) {
 		{"emptyFile", parts(`{"kind":"file","file":{}}`), badParams("neither bytes nor uri")},
 		{"notBase64", parts(`{"kind":"file","file":{"bytes":"%%"}}`), badParams("parts[0].file.bytes is not base64")},
 		{"textFile", parts(`{"kind":"file","file":"x"}`), badParams("parts[0].file must be an object")},
-		{"numberURI", parts(`{"kind":"file","file":{"uri":7}}`), badParams("neither bytes nor uri")},
+		{"numberURI", parts(`{"kind":"file","file":{"uri":7}}`), badParams("parts[0].file.uri must be a string")},
+		{"numberBytes", parts(`{"kind":"file","file":{"bytes":7}}`), badParams("parts[0].file.bytes must be a string")},
+		{"bothSources", parts(`{"kind":"file","file":{"bytes":"aGk=","uri":"x"}}`), badParams("parts[0].file has both bytes and uri")},
 		{"arrayMetadata", `{"metadata":[],"parts":[{"text":"x"}]}`, badParams("metadata")},
 		{"blank", parts(`{"kind":"text","text":" \n"}`), badParams("empty")},
 		{"unknownTask", `{"taskId":"nope","parts":[{"text":"x"}]}`, noTask("nope")},

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -18,22 +19,51 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
 	"go.uber.org/goleak"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// unplaced is a stream as tests write it: its places are counted.
+type unplaced = iter.Seq2[a2a.Event, error]
+
+func placed(events unplaced) Events {
+	return func(yield func(*tasks.Event, error) bool) {
+		n := 0
+		for e, err := range events {
+			n++
+			if !yield(&tasks.Event{Event: e, ID: fmt.Sprintf("1.%d", n)}, err) {
+				return
+			}
+		}
+	}
+}
 
 // A fakeHandler answers as its functions say, and like a small echoing agent
 // where they are nil. It remembers what it was asked.
 type fakeHandler struct {
 	send      func(context.Context, *a2a.SendMessageRequest) (a2a.SendMessageResult, error)
-	stream    func(context.Context, *a2a.SendMessageRequest) iter.Seq2[a2a.Event, error]
-	subscribe func(context.Context, *a2a.SubscribeToTaskRequest) iter.Seq2[a2a.Event, error]
+	stream    func(context.Context, *a2a.SendMessageRequest) unplaced
+	subscribe func(context.Context, *a2a.SubscribeToTaskRequest) unplaced
+	shared    func(context.Context) Events // instead of stream
 	get       func(context.Context, *a2a.GetTaskRequest) (*a2a.Task, error)
 
 	mu       sync.Mutex // guards the fields below
 	messages []*a2a.SendMessageRequest
 	lists    []*a2a.ListTasksRequest
 	calls    []a2asrv.CallContext
+}
+
+func (f *fakeHandler) Stream(ctx context.Context, req *a2a.SendMessageRequest, _ string) Events {
+	if f.shared != nil {
+		return f.shared(ctx)
+	}
+	return placed(f.SendStreamingMessage(ctx, req))
+}
+
+func (f *fakeHandler) Resume(ctx context.Context, req *a2a.SubscribeToTaskRequest, _ string) Events {
+	return placed(f.SubscribeToTask(ctx, req))
 }
 
 func echoTask(req *a2a.SendMessageRequest) *a2a.Task {
@@ -72,7 +102,7 @@ func (f *fakeHandler) SendMessage(ctx context.Context, req *a2a.SendMessageReque
 	return echoTask(req), nil
 }
 
-func (f *fakeHandler) SendStreamingMessage(ctx context.Context, req *a2a.SendMessageRequest) iter.Seq2[a2a.Event, error] {
+func (f *fakeHandler) SendStreamingMessage(ctx context.Context, req *a2a.SendMessageRequest) unplaced {
 	f.note(ctx, req)
 	if f.stream != nil {
 		return f.stream(ctx, req)
@@ -84,7 +114,7 @@ func (f *fakeHandler) SendStreamingMessage(ctx context.Context, req *a2a.SendMes
 	)
 }
 
-func events(list ...a2a.Event) iter.Seq2[a2a.Event, error] {
+func events(list ...a2a.Event) unplaced {
 	return func(yield func(a2a.Event, error) bool) {
 		for _, e := range list {
 			if !yield(e, nil) {
@@ -94,12 +124,12 @@ func events(list ...a2a.Event) iter.Seq2[a2a.Event, error] {
 	}
 }
 
-func (f *fakeHandler) SubscribeToTask(ctx context.Context, req *a2a.SubscribeToTaskRequest) iter.Seq2[a2a.Event, error] {
+func (f *fakeHandler) SubscribeToTask(ctx context.Context, req *a2a.SubscribeToTaskRequest) unplaced {
 	if f.subscribe != nil {
 		return f.subscribe(ctx, req)
 	}
 	if req.ID != "T1" {
-		return failed(fmt.Errorf("subscribe: %w", a2a.ErrTaskNotFound))
+		return func(yield func(a2a.Event, error) bool) { yield(nil, fmt.Errorf("subscribe: %w", a2a.ErrTaskNotFound)) }
 	}
 	return events(&a2a.Task{ID: req.ID, Status: a2a.TaskStatus{State: a2a.TaskStateWorking}})
 }
@@ -189,6 +219,32 @@ func start(t testing.TB, cfg Config) *httptest.Server {
 	return ts
 }
 
+// serveHandler serves a handler on loopback and returns its URL.
+func serveHandler(t testing.TB, h http.Handler) string {
+	ts := httptest.NewServer(h)
+	t.Cleanup(ts.Close)
+	return ts.URL
+}
+
+// exchange sends request as it is and returns all that comes back.
+func exchange(t testing.TB, addr, request string) string {
+	t.Helper()
+	conn, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
+	if _, err := io.WriteString(conn, request); err != nil {
+		t.Fatal(err)
+	}
+	got, err := io.ReadAll(conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(got)
+}
+
 // An answer is a response that has been read.
 type answer struct {
 	status int
@@ -276,7 +332,7 @@ func (unavailable) SendMessage(context.Context, *a2a.SendMessageRequest) (a2a.Se
 	return nil, errBusy()
 }
 
-func (unavailable) SendStreamingMessage(context.Context, *a2a.SendMessageRequest) iter.Seq2[a2a.Event, error] {
+func (unavailable) Stream(context.Context, *a2a.SendMessageRequest, string) Events {
 	return failed(errBusy())
 }
 

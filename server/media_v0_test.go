@@ -22,7 +22,7 @@ func TestMediaTypesOf03(t *testing.T) {
 		task.Status.Message = a2a.NewMessage(a2a.MessageRoleAgent, markdown())
 		return task, nil
 	}
-	h.stream = func(context.Context, *a2a.SendMessageRequest) Events {
+	h.stream = func(context.Context, *a2a.SendMessageRequest) unplaced {
 		status := a2a.TaskStatus{State: a2a.TaskStateWorking, Message: a2a.NewMessage(a2a.MessageRoleAgent, markdown())}
 		return events(
 			&a2a.TaskArtifactUpdateEvent{TaskID: "T1", Artifact: &a2a.Artifact{ID: "A1", Parts: a2a.ContentParts{markdown()}}},

@@ -3,6 +3,9 @@ package server
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
 )
 
 // names are what a binding calls the places of a message.
@@ -20,61 +23,74 @@ func restNames() names {
 	return names{message: "message", other: "this path is of A2A 1.0; 0.3 is at /v1/message:send, or over JSON-RPC with message/send"}
 }
 
-// v1Message checks the parts of a 1.0 message as they were written: the SDK's
-// errors about them speak of its own types. It also gives files the one form of
-// base64 that the SDK knows.
-func v1Message(at names) normalizer {
-	return func(raw json.RawMessage) (json.RawMessage, error) {
-		raw, err := camelKeys(raw)
+// v1Message reads a message of 1.0. If the SDK's types do not take it as it is, it
+// is checked as it was written: their errors speak of themselves.
+func v1Message(at names) decoder[a2a.SendMessageRequest] {
+	return func(raw json.RawMessage) (*a2a.SendMessageRequest, error) {
+		if req, ok := straight[a2a.SendMessageRequest](raw); ok && ofV1(req.Message) {
+			return req, nil
+		}
+		raw, err := checkedV1(raw, at)
 		if err != nil {
 			return nil, err
 		}
-		params, err := asObject(raw, "the request")
-		if err != nil || !params.has("message") {
-			return raw, err // that it is missing is said for all bindings alike
-		}
-		msg, err := asObject(params["message"], at.message)
-		if err != nil {
-			return nil, err
-		}
-		if role := msg.text("role"); role == "user" || role == "agent" {
-			return nil, invalidParams("%s is a message of A2A 0.3 (role %s); %s. Here the role is ROLE_USER, and a part has text, raw, url or data",
-				at.message, quote(role), at.other)
-		}
-		changed, err := v1Parts(msg, at.message+".parts")
-		if err != nil || !changed {
-			return raw, err
-		}
-		params.set("message", msg)
-		return json.Marshal(params)
+		return asIs[a2a.SendMessageRequest](raw)
 	}
 }
 
-// v1Parts checks the parts of a message, and reports whether it had to change one.
-func v1Parts(msg object, where string) (changed bool, err error) {
+// ofV1 reports whether there is nothing to say about the shape of a message.
+func ofV1(m *a2a.Message) bool {
+	return m == nil || m.Role != "user" && m.Role != "agent" && !slices.Contains(m.Parts, nil)
+}
+
+// checkedV1 returns params with a message in the form that the SDK's types take.
+func checkedV1(raw json.RawMessage, at names) (json.RawMessage, error) {
+	raw, err := protoJSON(raw)
+	if err != nil {
+		return nil, err
+	}
+	params, err := asObject(raw, "the request")
+	if err != nil || !params.has("message") {
+		return raw, err // that it is missing is said for all bindings alike
+	}
+	msg, err := asObject(params["message"], at.message)
+	if err != nil {
+		return nil, err
+	}
+	if role, ok := numbered(msg["role"], roleNames()); ok {
+		msg.set("role", role)
+	}
+	if role := msg.text("role"); role == "user" || role == "agent" {
+		return nil, invalidParams("%s is a message of A2A 0.3 (role %s); %s. Here the role is ROLE_USER, and a part has text, raw, url or data",
+			at.message, quote(role), at.other)
+	}
+	if err := v1Parts(msg, at.message+".parts"); err != nil {
+		return nil, err
+	}
+	params.set("message", msg)
+	return json.Marshal(params)
+}
+
+// v1Parts checks the parts of a message, and writes them as the SDK's types do.
+func v1Parts(msg object, where string) error {
 	if !msg.has("parts") {
-		return false, nil
+		return nil
 	}
 	var parts []json.RawMessage
 	if err := json.Unmarshal(msg["parts"], &parts); err != nil {
-		return false, invalidParams("%s must be an array", where)
+		return invalidParams("%s must be an array", where)
 	}
 	for i, raw := range parts {
 		part, err := v1Part(raw, fmt.Sprintf("%s[%d]", where, i))
 		if err != nil {
-			return false, err
+			return err
 		}
-		if part.has("raw") {
-			if parts[i], err = json.Marshal(part); err != nil {
-				return false, err
-			}
-			changed = true
+		if parts[i], err = json.Marshal(part); err != nil {
+			return err
 		}
 	}
-	if changed {
-		msg.set("parts", parts)
-	}
-	return changed, nil
+	msg.set("parts", parts)
+	return nil
 }
 
 func v1Part(raw json.RawMessage, where string) (object, error) {
@@ -91,7 +107,7 @@ func v1Part(raw json.RawMessage, where string) (object, error) {
 			}
 		}
 	}
-	if part.has("data") {
+	if _, ok := part["data"]; ok && (n == 0 || part.has("data")) {
 		n++
 	}
 	switch {
@@ -101,13 +117,24 @@ func v1Part(raw json.RawMessage, where string) (object, error) {
 		return nil, invalidParams("%s must have exactly one of text, raw, url and data", where)
 	case part.has("url") && part.text("url") == "":
 		return nil, invalidParams("%s.url is empty", where)
-	case !part.has("raw"):
-		return part, nil
+	case part.has("raw"):
+		return part, v1Raw(part, where)
+	case !part.has("data") && !part.has("text") && !part.has("url"):
+		// Data may be null. The SDKs cannot read that back, so it becomes what the
+		// model would see of it.
+		part.set("text", "null")
+		part.set("mediaType", plainJSON)
+		delete(part, "data")
 	}
+	return part, nil
+}
+
+// v1Raw writes the content of a file in the one form of base64 that the SDK knows.
+func v1Raw(part object, where string) error {
 	content, err := anyBase64(part.text("raw"))
 	if err != nil {
-		return nil, invalidParams("%s.raw is not base64", where)
+		return invalidParams("%s.raw is not base64", where)
 	}
 	part.set("raw", content)
-	return part, nil
+	return nil
 }

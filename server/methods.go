@@ -8,50 +8,28 @@ import (
 	"strings"
 	"time"
 
-	"github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
 // Events is what a streaming method yields.
-type Events = iter.Seq2[a2a.Event, error]
+type Events = iter.Seq2[*tasks.Event, error]
 
 // A method is one entry of a version's table: unary or stream is set.
 type method struct {
-	unary  func(ctx context.Context, params json.RawMessage) (any, error)
-	stream func(ctx context.Context, params json.RawMessage) Events
+	unary func(ctx context.Context, params json.RawMessage) (any, error)
+	// stream goes on behind the event with the id after, if that is not empty.
+	stream func(ctx context.Context, params json.RawMessage, after string) Events
+	form   form // of the events of stream
 	push   bool // it is about push notifications
-	// frame gives an event of stream the shape that it has on the wire.
-	frame func(a2a.Event) (any, error)
 }
 
-// v1Methods are the methods of A2A 1.0.
-func v1Methods(g *guard) map[string]method {
-	return map[string]method{
-		"SendMessage": {unary: unary(v1Message(rpcNames()), func(ctx context.Context, req *a2a.SendMessageRequest) (any, error) {
-			result, err := g.SendMessage(ctx, req)
-			return a2a.StreamResponse{Event: result}, err
-		})},
-		"SendStreamingMessage":             streaming(v1Message(rpcNames()), g.SendStreamingMessage),
-		"SubscribeToTask":                  streaming(camelKeys, g.SubscribeToTask),
-		"GetTask":                          {unary: unary(camelKeys, g.GetTask)},
-		"ListTasks":                        {unary: unary(camelKeys, g.ListTasks)},
-		"CancelTask":                       {unary: unary(camelKeys, g.CancelTask)},
-		"GetExtendedAgentCard":             {unary: unary(camelKeys, g.GetExtendedAgentCard)},
-		"CreateTaskPushNotificationConfig": {push: true, unary: unary(camelKeys, g.CreateTaskPushConfig)},
-		"GetTaskPushNotificationConfig":    {push: true, unary: unary(camelKeys, g.GetTaskPushConfig)},
-		"ListTaskPushNotificationConfigs":  {push: true, unary: unary(camelKeys, g.ListTaskPushConfigs)},
-		"DeleteTaskPushNotificationConfig": {push: true, unary: unary(camelKeys, func(ctx context.Context, req *a2a.DeleteTaskPushConfigRequest) (struct{}, error) {
-			return struct{}{}, g.DeleteTaskPushConfig(ctx, req)
-		})},
-	}
-}
-
-// A normalizer brings lenient params into the form that the SDK's types accept.
-type normalizer func(json.RawMessage) (json.RawMessage, error)
+// A decoder reads the params of a method.
+type decoder[Req any] func(json.RawMessage) (*Req, error)
 
 // unary makes a unary method of f.
-func unary[Req, Res any](normal normalizer, f func(context.Context, *Req) (Res, error)) func(context.Context, json.RawMessage) (any, error) {
+func unary[Req, Res any](decode decoder[Req], f func(context.Context, *Req) (Res, error)) func(context.Context, json.RawMessage) (any, error) {
 	return func(ctx context.Context, raw json.RawMessage) (any, error) {
-		req, err := decode[Req](normal, raw)
+		req, err := decode(raw)
 		if err != nil {
 			return nil, err
 		}
@@ -60,29 +38,44 @@ func unary[Req, Res any](normal normalizer, f func(context.Context, *Req) (Res, 
 }
 
 // streaming makes a 1.0 streaming method of f.
-func streaming[Req any](normal normalizer, f func(context.Context, *Req) Events) method {
+func streaming[Req any](decode decoder[Req], f func(context.Context, *Req, string) Events) method {
 	return method{
-		stream: func(ctx context.Context, raw json.RawMessage) Events {
-			req, err := decode[Req](normal, raw)
+		form: formV1(),
+		stream: func(ctx context.Context, raw json.RawMessage, after string) Events {
+			req, err := decode(raw)
 			if err != nil {
 				return failed(err)
 			}
-			return f(ctx, req)
+			return f(ctx, req, after)
 		},
-		frame: func(e a2a.Event) (any, error) { return a2a.StreamResponse{Event: e}, nil },
 	}
 }
 
 // failed is a stream that is an error and nothing else.
 func failed(err error) Events {
-	return func(yield func(a2a.Event, error) bool) { yield(nil, err) }
+	return func(yield func(*tasks.Event, error) bool) { yield(nil, err) }
 }
 
-func decode[T any](normal normalizer, raw json.RawMessage) (*T, error) {
-	raw, err := normal(raw)
+// v1Params reads params of 1.0. What says them in another way than the SDK's
+// types is looked at only when those do not take it, which is seldom.
+func v1Params[T any](raw json.RawMessage) (*T, error) {
+	if out, ok := straight[T](raw); ok {
+		return out, nil
+	}
+	raw, err := protoJSON(raw)
 	if err != nil {
 		return nil, err
 	}
+	return asIs[T](raw)
+}
+
+// straight reads params that need no leniency; false if they do.
+func straight[T any](raw json.RawMessage) (*T, bool) {
+	out := new(T)
+	return out, !hasSnakeKey(raw) && json.Unmarshal(raw, out) == nil
+}
+
+func asIs[T any](raw json.RawMessage) (*T, error) {
 	out := new(T)
 	if err := json.Unmarshal(raw, out); err != nil {
 		return nil, paramsError(err)

@@ -14,10 +14,10 @@ import (
 func v0Methods(g *guard, reply func(*a2a.Task) *a2a.Message) map[string]method {
 	return map[string]method{
 		"message/send":   {unary: v0Send(g, reply)},
-		"message/stream": v0Streaming(v0Message, v0Request, g.SendStreamingMessage),
-		"tasks/resubscribe": v0Streaming(asIs, func(p *legacy.TaskIDParams) (*a2a.SubscribeToTaskRequest, error) {
+		"message/stream": v0Streaming(v0Params, v0Request, g.Stream),
+		"tasks/resubscribe": following(v0Streaming(asIs, func(p *legacy.TaskIDParams) (*a2a.SubscribeToTaskRequest, error) {
 			return a2av0.ToV1SubscribeToTaskRequest(p), nil
-		}, g.SubscribeToTask),
+		}, g.Resume)),
 		"tasks/get":                        {unary: v0Call(a2av0.ToV1GetTaskRequest, g.GetTask, v0Task)},
 		"tasks/cancel":                     {unary: v0Call(a2av0.ToV1CancelTaskRequest, g.CancelTask, v0Task)},
 		"tasks/pushNotificationConfig/set": {push: true, unary: v0Call(a2av0.ToV1PushConfig, g.CreateTaskPushConfig, a2av0.FromV1PushConfig)},
@@ -41,8 +41,6 @@ func v0Methods(g *guard, reply func(*a2a.Task) *a2a.Message) map[string]method {
 	}
 }
 
-func asIs(raw json.RawMessage) (json.RawMessage, error) { return raw, nil }
-
 // v0Call makes a unary method of f with the conversions around it.
 func v0Call[P, Req, Res, Out any](in func(*P) *Req, f func(context.Context, *Req) (Res, error), out func(Res) Out) func(context.Context, json.RawMessage) (any, error) {
 	return unary(asIs, func(ctx context.Context, p *P) (any, error) {
@@ -52,6 +50,14 @@ func v0Call[P, Req, Res, Out any](in func(*P) *Req, f func(context.Context, *Req
 		}
 		return out(result), nil
 	})
+}
+
+func v0Params(raw json.RawMessage) (*legacy.MessageSendParams, error) {
+	raw, err := v0Message(raw)
+	if err != nil {
+		return nil, err
+	}
+	return asIs[legacy.MessageSendParams](raw)
 }
 
 func v0Request(p *legacy.MessageSendParams) (*a2a.SendMessageRequest, error) {
@@ -68,12 +74,16 @@ func v0Task(t *a2a.Task) *legacy.Task {
 	return a2av0.FromV1Task(out)
 }
 
+// TaskV0 renders a task as A2A 0.3 has it.
+func TaskV0(t *a2a.Task) ([]byte, error) { return marshal(v0Task(t)) }
+
 func v0Event(e a2a.Event) (any, error) { return a2av0.FromV1Event(mediaToV0(e)) }
 
-func v0Streaming[P, Req any](normal normalizer, in func(*P) (*Req, error), f func(context.Context, *Req) Events) method {
+func v0Streaming[P, Req any](decode decoder[P], in func(*P) (*Req, error), f func(context.Context, *Req, string) Events) method {
 	return method{
-		stream: func(ctx context.Context, raw json.RawMessage) Events {
-			p, err := decode[P](normal, raw)
+		form: formV0(),
+		stream: func(ctx context.Context, raw json.RawMessage, after string) Events {
+			p, err := decode(raw)
 			if err != nil {
 				return failed(err)
 			}
@@ -81,15 +91,20 @@ func v0Streaming[P, Req any](normal normalizer, in func(*P) (*Req, error), f fun
 			if err != nil {
 				return failed(err)
 			}
-			return f(ctx, req)
+			return f(ctx, req, after)
 		},
-		frame: v0Event,
 	}
+}
+
+// following is a stream that goes on behind a question.
+func following(m method) method {
+	m.form = formV0Following()
+	return m
 }
 
 // v0Send is message/send. Blocking is the default of 0.3.
 func v0Send(g *guard, reply func(*a2a.Task) *a2a.Message) func(context.Context, json.RawMessage) (any, error) {
-	return unary(v0Message, func(ctx context.Context, p *legacy.MessageSendParams) (any, error) {
+	return unary(v0Params, func(ctx context.Context, p *legacy.MessageSendParams) (any, error) {
 		req, err := v0Request(p)
 		if err != nil {
 			return nil, err

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"path"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -26,21 +25,6 @@ const (
 func requestID(ctx context.Context) string {
 	id, _ := ctx.Value(keyRequestID).(string)
 	return id
-}
-
-// cleanPath serves //v1/card as /v1/card and /a2a/ as /a2a: clients build such
-// paths from a base URL that ends in a slash.
-func cleanPath(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if clean := path.Clean("/" + r.URL.Path); clean != r.URL.Path && r.URL.RawPath == "" {
-			u := *r.URL
-			u.Path = clean
-			r2 := *r
-			r2.URL = &u
-			r = &r2
-		}
-		next.ServeHTTP(w, r)
-	})
 }
 
 // observe gives the request its id and its deadlines, and logs and counts it

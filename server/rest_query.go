@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -13,16 +12,17 @@ import (
 )
 
 func (s *Server) restList(ctx context.Context, r *http.Request, _ json.RawMessage) (any, error) {
-	req, err := listQuery(query{r.URL.Query()})
+	req, err := listQuery(query{r.URL.Query()}, "statusTimestampAfter")
 	if err != nil {
 		return nil, err
 	}
 	return s.guard.ListTasks(ctx, req)
 }
 
-func listQuery(q query) (*a2a.ListTasksRequest, error) {
+// listQuery reads the query of a list, in which after is the name of the time.
+func listQuery(q query, after string) (*a2a.ListTasksRequest, error) {
 	req := &a2a.ListTasksRequest{
-		ContextID: q.text("contextId"), Status: a2a.TaskState(q.text("status")), PageToken: q.text("pageToken"),
+		ContextID: q.text("contextId"), Status: stateNamed(q.text("status")), PageToken: q.text("pageToken"),
 	}
 	size, err := q.number("pageSize")
 	if err != nil {
@@ -37,7 +37,7 @@ func listQuery(q query) (*a2a.ListTasksRequest, error) {
 	if req.IncludeArtifacts, err = q.flag("includeArtifacts"); err != nil {
 		return nil, err
 	}
-	req.StatusTimestampAfter, err = q.time("statusTimestampAfter")
+	req.StatusTimestampAfter, err = q.time(after)
 	return req, err
 }
 
@@ -69,12 +69,8 @@ func (q query) number(name string) (*int, error) {
 	if text == "" {
 		return nil, nil //nolint:nilnil // not given, which is not zero
 	}
-	n, err := strconv.ParseInt(text, 10, 32)
-	if err != nil {
-		return nil, invalidParams("%s is %s; it must be a whole number of 32 bits", name, quote(text))
-	}
-	i := int(n)
-	return &i, nil
+	n, err := wholeNumber(name, text)
+	return &n, err
 }
 
 func (q query) flag(name string) (bool, error) {

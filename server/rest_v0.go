@@ -1,32 +1,109 @@
 package server
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net/http"
-	"strings"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
-	"github.com/a2aproject/a2a-go/v2/a2acompat/a2av0"
+	"github.com/a2aproject/a2a-go/v2/a2apb/v0/pbjson"
 	"github.com/go-chi/chi/v5"
 )
 
 // restRoutesV0 mounts the HTTP+JSON binding of 0.3 under /v1, and the card where
 // the versions before it had it.
 func (s *Server) restRoutesV0(r chi.Router) {
-	v0 := s.restV0(a2av0.NewRESTHandler(s.guard, s.transportOptions()...))
-	r.Post("/v1/message:send", v0)
-	r.Post("/v1/message:stream", v0)
-	r.Get("/v1/tasks", v0)
-	r.Get("/v1/tasks/{task}", v0)
-	r.Post("/v1/tasks/{task}", v0)
-	r.Post("/v1/tasks/{task}/pushNotificationConfigs", v0)
-	r.Get("/v1/tasks/{task}/pushNotificationConfigs", v0)
-	r.Get("/v1/tasks/{task}/pushNotificationConfigs/{config}", v0)
-	r.Delete("/v1/tasks/{task}/pushNotificationConfigs/{config}", v0)
+	subscribe := s.restStream(true, formV0REST(), s.restSubscribe)
+	r.Post("/v1/message:send", s.restAnswer(true, s.restSendV0))
+	r.Post("/v1/message:stream", s.restStream(true, formV0REST(), s.restSendStreamV0))
+	r.Post("/v1/tasks/{task}:subscribe", subscribe)
+	r.Get("/v1/tasks/{task}:subscribe", subscribe)
+	r.Get("/v1/tasks", s.restAnswer(true, s.restListV0))
+	r.Get("/v1/tasks/{task}", s.restAnswer(true, inV0(s.restGet, pbjson.ToProtoTask)))
+	r.Post("/v1/tasks/{task}:cancel", s.restAnswer(true, inV0(s.restCancel, pbjson.ToProtoTask)))
+	push := func(f restCall) http.HandlerFunc { return s.restAnswer(true, s.restPush(f)) }
+	r.Post("/v1/tasks/{task}/pushNotificationConfigs", push(s.restCreatePushV0))
+	r.Get("/v1/tasks/{task}/pushNotificationConfigs", push(inV0(s.restListPush, pushListV0)))
+	r.Get("/v1/tasks/{task}/pushNotificationConfigs/{config}", push(inV0(s.restGetPush, pbjson.ToProtoPushConfigResponse)))
+	r.Delete("/v1/tasks/{task}/pushNotificationConfigs/{config}", push(s.restDeletePushV0))
 	r.Get("/v1/card", s.cardV0)
 	r.Get("/agent/authenticatedExtendedCard", s.cardV0)
+}
+
+// inV0 answers with what a call of 1.0 returns, in the form that out gives it.
+func inV0[T any](f restCall, out func(T) ([]byte, error)) restCall {
+	return func(ctx context.Context, r *http.Request, body json.RawMessage) (any, error) {
+		result, err := f(ctx, r, body)
+		if err != nil {
+			return nil, err
+		}
+		return asV0(result, out)
+	}
+}
+
+func asV0[T any](result any, out func(T) ([]byte, error)) (any, error) {
+	v, ok := result.(T)
+	if !ok {
+		return nil, fmt.Errorf("a result of the type %T", result)
+	}
+	raw, err := out(v)
+	return json.RawMessage(raw), err
+}
+
+func (s *Server) restSendV0(ctx context.Context, _ *http.Request, body json.RawMessage) (any, error) {
+	req, err := messageRESTv0(body)
+	if err != nil {
+		return nil, err
+	}
+	result, err := s.guard.SendMessage(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	return asV0(result, pbjson.ToProtoSendMessageResult)
+}
+
+func (s *Server) restListV0(ctx context.Context, r *http.Request, _ json.RawMessage) (any, error) {
+	req, err := listQuery(query{r.URL.Query()}, "lastUpdatedAfter")
+	if err != nil {
+		return nil, err
+	}
+	req.Status = pbjson.DecodeTaskState(pbjson.TaskState(req.Status)) // which has two l in canceled
+	list, err := s.guard.ListTasks(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	return asV0(list, pbjson.ToProtoListTasksResponse)
+}
+
+func (s *Server) restCreatePushV0(ctx context.Context, r *http.Request, body json.RawMessage) (any, error) {
+	req, err := pbjson.FromProtoCreatePushConfigRequest(camelKeys(body), taskOf(r))
+	if err != nil {
+		return nil, paramsError(err)
+	}
+	config, err := s.guard.CreateTaskPushConfig(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	return asV0(config, pbjson.ToProtoPushConfigResponse)
+}
+
+func pushListV0(list *a2a.ListTaskPushConfigResponse) ([]byte, error) {
+	return pbjson.ToProtoListPushConfigsResponse(list.Configs)
+}
+
+func (s *Server) restDeletePushV0(ctx context.Context, r *http.Request, body json.RawMessage) (any, error) {
+	_, err := s.restDeletePush(ctx, r, body)
+	return nil, err
+}
+
+func (s *Server) restSendStreamV0(ctx context.Context, r *http.Request, body json.RawMessage) Events {
+	req, err := messageRESTv0(body)
+	if err != nil {
+		return failed(err)
+	}
+	return s.guard.Stream(ctx, req, lastEventID(r))
 }
 
 // cardV0 is the extended card in the form of 0.3: the SDK's leaves out what only
@@ -47,71 +124,4 @@ func (s *Server) cardV0(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	writeREST(w, r, http.StatusOK, body)
-}
-
-// checkRESTv0 says what is wrong with a request where the SDK has one text for
-// everything.
-func (s *Server) checkRESTv0(r *http.Request, body json.RawMessage) error {
-	if strings.Contains(r.URL.Path, "/pushNotificationConfigs") {
-		return s.guard.checkPush()
-	}
-	q := query{r.URL.Query()}
-	for _, name := range []string{"pageSize", "historyLength"} {
-		if _, err := q.number(name); err != nil {
-			return err
-		}
-	}
-	if _, err := q.flag("includeArtifacts"); err != nil {
-		return err
-	}
-	if _, err := q.time("lastUpdatedAfter"); err != nil {
-		return err
-	}
-	if !strings.HasPrefix(r.URL.Path, "/v1/message:") {
-		return nil
-	}
-	return checkMessageRESTv0(orEmpty(body))
-}
-
-// checkMessageRESTv0 checks a message of this binding: it is that of the
-// protocol buffers of 0.3, neither that of JSON-RPC nor that of 1.0.
-func checkMessageRESTv0(body json.RawMessage) error {
-	o, err := asObject(body, "the body")
-	if err != nil {
-		return err
-	}
-	if !o.has("message") {
-		return invalidParams("message is missing")
-	}
-	msg, err := asObject(o["message"], "message")
-	if err != nil {
-		return err
-	}
-	const hint = "; this path is the HTTP+JSON binding of A2A 0.3, with message.content and ROLE_USER"
-	switch {
-	case !msg.has("content") && msg.has("parts"):
-		return invalidParams("message has parts, which is how 1.0 and JSON-RPC write it%s", hint)
-	case !msg.has("content"):
-		return invalidParams("message.content is missing")
-	case msg.text("role") == "user" || msg.text("role") == "agent":
-		return invalidParams("message.role is %s, which is how JSON-RPC writes it%s", quote(msg.text("role")), hint)
-	}
-	var parts []json.RawMessage
-	if json.Unmarshal(msg["content"], &parts) != nil {
-		return invalidParams("message.content must be an array")
-	}
-	for i, raw := range parts {
-		where := fmt.Sprintf("message.content[%d]", i)
-		part, err := asObject(raw, where)
-		if err != nil {
-			return err
-		}
-		if part.has("kind") {
-			return invalidParams("%s has a kind, which is how JSON-RPC writes it%s", where, hint)
-		}
-		if !part.has("text") && !part.has("file") && !part.has("data") {
-			return invalidParams("%s must have one of text, file and data", where)
-		}
-	}
-	return nil
 }

@@ -18,9 +18,10 @@ type restCall func(ctx context.Context, r *http.Request, body json.RawMessage) (
 // restRoutes mounts the HTTP+JSON binding of 1.0 at the paths of the specification.
 func (s *Server) restRoutes(r chi.Router) {
 	r.Post("/message:send", s.restUnary(s.restSend))
-	r.Post("/message:stream", s.restStream(s.restSendStream))
-	r.Post("/tasks/{task}:subscribe", s.restStream(s.restSubscribe))
-	r.Get("/tasks/{task}:subscribe", s.restStream(s.restSubscribe))
+	r.Post("/message:stream", s.restStream(false, formV1(), s.restSendStream))
+	subscribe := s.restStream(false, formV1(), s.restSubscribe)
+	r.Post("/tasks/{task}:subscribe", subscribe)
+	r.Get("/tasks/{task}:subscribe", subscribe)
 	r.Get("/tasks", s.restUnary(s.restList))
 	r.Get("/tasks/{task}", s.restUnary(s.restGet))
 	r.Post("/tasks/{task}:cancel", s.restUnary(s.restCancel))
@@ -33,53 +34,53 @@ func (s *Server) restRoutes(r chi.Router) {
 	}))
 }
 
-func (s *Server) restUnary(f restCall) http.HandlerFunc {
+func (s *Server) restUnary(f restCall) http.HandlerFunc { return s.restAnswer(false, f) }
+
+// restAnswer serves what f returns, of either version. Nothing is 204.
+func (s *Server) restAnswer(v0 bool, f restCall) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		body, ok := s.restOpen(w, r)
 		if !ok {
 			return
 		}
-		result, err := s.restDo(f, r, body)
-		if err != nil {
+		answer, err := s.restDo(s.withCall(r, v0), f, r, body)
+		switch {
+		case err != nil:
 			writeRESTError(w, r, err)
-			return
+		case answer == nil:
+			w.WriteHeader(http.StatusNoContent)
+		default:
+			w.Header().Add("Vary", "Accept")
+			writeBody(w, restMedia(r), http.StatusOK, answer)
 		}
-		writeREST(w, r, http.StatusOK, result)
 	}
 }
 
-// restDo calls f. What panics here is the conversion of the result.
-func (s *Server) restDo(f restCall, r *http.Request, body json.RawMessage) (result any, err error) {
-	ctx := s.withCall(r, false)
+// restDo calls f and returns the whole answer. What panics here is the conversion
+// of the result.
+func (s *Server) restDo(ctx context.Context, f restCall, r *http.Request, body json.RawMessage) (answer []byte, err error) {
 	defer s.guard.rescue(ctx, "rest", &err)
-	result, err = f(ctx, r, orEmpty(body))
-	if err == nil {
-		result, err = marshal(result)
+	result, err := f(ctx, r, orEmpty(body))
+	if err == nil && result != nil {
+		answer, err = encode(result)
 	}
-	return result, s.guard.public(ctx, "rest", err)
+	return answer, s.guard.public(ctx, "rest", err)
 }
 
-func (s *Server) restStream(f func(ctx context.Context, r *http.Request, body json.RawMessage) Events) http.HandlerFunc {
+// restStream serves what f yields, of either version.
+func (s *Server) restStream(v0 bool, of form, f func(ctx context.Context, r *http.Request, body json.RawMessage) Events) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		body, ok := s.restOpen(w, r)
 		if !ok {
 			return
 		}
-		ctx := s.withCall(r, false)
-		s.serveStream(w, r.WithContext(ctx), f(ctx, r, orEmpty(body)), restFraming{r})
+		ctx := s.withCall(r, v0)
+		s.serveStream(w, r.WithContext(ctx), func() Events { return f(ctx, r, orEmpty(body)) }, restFraming(r, of))
 	}
 }
-
-// restFraming is the SSE of the 1.0 HTTP+JSON binding.
-type restFraming struct{ r *http.Request }
-
-func (restFraming) early() bool                               { return false }
-func (restFraming) event(e a2a.Event) (any, error)            { return a2a.StreamResponse{Event: e}, nil }
-func (restFraming) failure(err error) any                     { return toREST(err) }
-func (f restFraming) refuse(w http.ResponseWriter, err error) { writeRESTError(w, f.r, err) }
 
 func (s *Server) restSend(ctx context.Context, _ *http.Request, body json.RawMessage) (any, error) {
-	req, err := decode[a2a.SendMessageRequest](v1Message(restNames()), body)
+	req, err := v1Message(restNames())(body)
 	if err != nil {
 		return nil, err
 	}
@@ -87,16 +88,16 @@ func (s *Server) restSend(ctx context.Context, _ *http.Request, body json.RawMes
 	return a2a.StreamResponse{Event: result}, err
 }
 
-func (s *Server) restSendStream(ctx context.Context, _ *http.Request, body json.RawMessage) Events {
-	req, err := decode[a2a.SendMessageRequest](v1Message(restNames()), body)
+func (s *Server) restSendStream(ctx context.Context, r *http.Request, body json.RawMessage) Events {
+	req, err := v1Message(restNames())(body)
 	if err != nil {
 		return failed(err)
 	}
-	return s.guard.SendStreamingMessage(ctx, req)
+	return s.guard.Stream(ctx, req, lastEventID(r))
 }
 
 func (s *Server) restSubscribe(ctx context.Context, r *http.Request, _ json.RawMessage) Events {
-	return s.guard.SubscribeToTask(ctx, &a2a.SubscribeToTaskRequest{ID: taskOf(r)})
+	return s.guard.Resume(ctx, &a2a.SubscribeToTaskRequest{ID: taskOf(r)}, lastEventID(r))
 }
 
 func (s *Server) restGet(ctx context.Context, r *http.Request, _ json.RawMessage) (any, error) {
@@ -109,7 +110,7 @@ func (s *Server) restGet(ctx context.Context, r *http.Request, _ json.RawMessage
 }
 
 func (s *Server) restCancel(ctx context.Context, r *http.Request, body json.RawMessage) (any, error) {
-	req, err := decode[a2a.CancelTaskRequest](camelKeys, body) // it may have metadata
+	req, err := v1Params[a2a.CancelTaskRequest](body) // it may have metadata
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +129,7 @@ func (s *Server) restPush(f restCall) restCall {
 }
 
 func (s *Server) restCreatePush(ctx context.Context, r *http.Request, body json.RawMessage) (any, error) {
-	req, err := decode[a2a.PushConfig](camelKeys, body)
+	req, err := v1Params[a2a.PushConfig](body)
 	if err != nil {
 		return nil, err
 	}

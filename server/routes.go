@@ -24,7 +24,7 @@ var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.Me
 
 func (s *Server) routes() http.Handler {
 	r := chi.NewRouter()
-	r.Use(cleanPath, s.observe, s.recoverPanics, s.doors.check)
+	r.Use(plainPath, s.observe, s.recoverPanics, s.doors.check)
 
 	both(r, "/healthz", s.healthz)
 	both(r, "/readyz", s.readyz) // shows less to strangers instead of refusing them
@@ -51,7 +51,7 @@ func both(r chi.Router, path string, h http.HandlerFunc) {
 }
 
 func (s *Server) notFound(w http.ResponseWriter, r *http.Request) {
-	writeJSON(w, http.StatusNotFound, problem{
+	refuse(w, r, http.StatusNotFound, problem{
 		Error:     "there is nothing at " + quote(r.URL.Path),
 		RequestID: requestID(r.Context()),
 		Routes:    known,
@@ -62,7 +62,7 @@ func (s *Server) methodNotAllowed(router chi.Router) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var allowed []string
 		for _, m := range methods {
-			if router.Match(chi.NewRouteContext(), m, r.URL.Path) {
+			if router.Match(chi.NewRouteContext(), m, routePath(r)) {
 				allowed = append(allowed, m)
 			}
 		}

@@ -12,12 +12,26 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
+
+// A Handler does what callers ask for; a [tasks.Engine] is one.
+type Handler interface {
+	a2asrv.RequestHandler
+	// Stream is SendStreamingMessage, and Resume is SubscribeToTask, with the
+	// places of their events. They go on behind the event whose ID is after, which
+	// is what a caller sent for one, if it is not empty.
+	Stream(ctx context.Context, req *a2a.SendMessageRequest, after string) Events
+	Resume(ctx context.Context, req *a2a.SubscribeToTaskRequest, after string) Events
+}
+
+var _ Handler = (*tasks.Engine)(nil)
 
 // Config says what a [Server] serves and to whom. Handler and Card must be set;
 // the zero value of everything else works.
 type Config struct {
-	Handler a2asrv.RequestHandler
+	Handler Handler
 	// Card makes the agent card for a server that is reached at baseURL, which
 	// has no slash at its end. It is called for each request of the card. What its
 	// capabilities promise, and the extensions it requires, are held to; they must

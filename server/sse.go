@@ -1,47 +1,77 @@
 package server
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"net/http"
 	"os"
 	"sync"
 	"time"
-
-	"github.com/a2aproject/a2a-go/v2/a2a"
 )
 
-// A framing gives the events of a stream the shape of its binding.
-type framing interface {
-	event(a2a.Event) (any, error)
-	failure(error) any // as an event
-	// refuse answers with an error in place of the stream.
-	refuse(http.ResponseWriter, error)
-	// early says that the stream begins before its first event, so that even an
-	// error at once is an event.
-	early() bool
+// openWithin is how long a stream that resumes keeps its header back. It may
+// have nothing to say for long, and clients give up on an answer without one;
+// until then an error is an answer of its own.
+const openWithin = 100 * time.Millisecond
+
+// lastEventID names the last event that the caller of a stream has seen, if he
+// comes back. Whether it is one is for the handler to say.
+func lastEventID(r *http.Request) string { return r.Header.Get("Last-Event-Id") }
+
+// serveStream writes events until they end, one cannot be written, or the
+// request ends. A reader that stalls fails a write at its deadline, which ends
+// the events' context with the request's.
+func (s *Server) serveStream(w http.ResponseWriter, r *http.Request, open func() Events, f *framing) {
+	s.metrics.streams.Inc()
+	defer s.metrics.streams.Dec()
+	out := &sseWriter{w: w, rc: http.NewResponseController(w)}
+	if f.early {
+		out.begin()
+	}
+	stop := out.keepAlive(s.firstComment(r), s.cfg.KeepAlive)
+	defer stop()
+	err := s.pumpStream(r.Context(), out, open, f)
+	stop()
+	switch begun := out.hasBegun(); {
+	case err != nil && !begun:
+		f.refuse(w, err)
+		return
+	case err != nil:
+		_ = out.failure(f, err)
+	case !begun && f.nothing:
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	if errors.Is(out.finish(), os.ErrDeadlineExceeded) { // any other error is a reader that has left
+		s.metrics.dropped.Inc()
+		s.log.InfoContext(r.Context(), "stalled stream reader dropped", slog.String("request_id", requestID(r.Context())))
+	}
 }
 
-// rpcFraming is the SSE of JSON-RPC. Clients of 0.3 expect a stream even if it
-// holds nothing but an error, clients of 1.0 an ordinary answer.
-type rpcFraming struct{ call rpcCall }
-
-func (f rpcFraming) early() bool { return f.call.v0 }
-
-func (f rpcFraming) event(e a2a.Event) (any, error) {
-	result, err := f.call.method.frame(e)
-	return response{JSONRPC: "2.0", ID: f.call.id, Result: result}, err
+func (s *Server) firstComment(r *http.Request) time.Duration {
+	if lastEventID(r) == "" {
+		return s.cfg.KeepAlive
+	}
+	return min(openWithin, s.cfg.KeepAlive)
 }
 
-func (f rpcFraming) failure(err error) any {
-	return errorResponse{JSONRPC: "2.0", ID: f.call.id, Error: toRPC(err, f.call.v0)}
-}
-
-func (f rpcFraming) refuse(w http.ResponseWriter, err error) {
-	writeRPCError(w, http.StatusOK, f.call, err)
+// pumpStream returns the error that is still to be told to the reader.
+func (s *Server) pumpStream(ctx context.Context, out *sseWriter, open func() Events, f *framing) (err error) {
+	defer s.guard.rescue(ctx, "stream", &err)
+	for e, err := range open() {
+		var data []byte
+		if err == nil {
+			data, err = e.Encoded(f.form.name, f.form.encode)
+		}
+		if err != nil {
+			return s.guard.public(ctx, "stream", err)
+		}
+		if out.event(e.ID, f.head, data, f.tail) != nil {
+			return nil
+		}
+	}
+	return nil
 }
 
 // An sseWriter writes one stream. Its lock makes events and keep-alive comments
@@ -51,57 +81,9 @@ type sseWriter struct {
 
 	mu    sync.Mutex // guards the fields below
 	w     http.ResponseWriter
-	buf   bytes.Buffer
+	buf   []byte
 	begun bool
 	err   error // of the first write that failed; nothing is written after it
-}
-
-// serveStream writes events until they end, one cannot be written, or the
-// request ends. A reader that stalls fails a write at its deadline, which ends
-// the events' context with the request's.
-func (s *Server) serveStream(w http.ResponseWriter, r *http.Request, events Events, f framing) {
-	s.metrics.streams.Inc()
-	defer s.metrics.streams.Dec()
-	out := &sseWriter{w: w, rc: http.NewResponseController(w)}
-	if f.early() {
-		out.begin()
-	}
-	stop := out.keepAlive(s.cfg.KeepAlive)
-	defer stop()
-	err := s.pumpStream(r.Context(), out, events, f)
-	if err != nil && !out.hasBegun() {
-		stop()
-		f.refuse(w, err)
-		return
-	}
-	if err != nil {
-		_ = out.send(f.failure(err))
-	}
-	if errors.Is(out.finish(), os.ErrDeadlineExceeded) { // any other error is a reader that has left
-		s.metrics.dropped.Inc()
-		s.log.InfoContext(r.Context(), "stalled stream reader dropped", slog.String("request_id", requestID(r.Context())))
-	}
-}
-
-// pumpStream returns the error that is still to be told to the reader.
-func (s *Server) pumpStream(ctx context.Context, out *sseWriter, events Events, f framing) (err error) {
-	defer s.guard.rescue(ctx, "stream", &err)
-	for e, err := range events {
-		var frame any
-		if err == nil {
-			frame, err = f.event(e)
-		}
-		if err != nil {
-			return s.guard.public(ctx, "stream", err)
-		}
-		if err := out.send(frame); err != nil {
-			if out.broken() {
-				return nil
-			}
-			return s.guard.public(ctx, "stream", err)
-		}
-	}
-	return nil
 }
 
 // begin writes the header.
@@ -124,21 +106,44 @@ func (o *sseWriter) beginLocked() {
 	o.w.WriteHeader(http.StatusOK)
 }
 
-// send writes v as one event. An event is one line of JSON, so one data field
-// holds it.
-func (o *sseWriter) send(v any) error {
+// smallEvent is up to what size an event is copied to be written in one piece.
+const smallEvent = 1 << 10
+
+// event writes one event. Its data is one line of JSON, so one data field holds
+// it. An event without an id leaves the reader where it was.
+func (o *sseWriter) event(id, head string, data []byte, tail string) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.buf.Reset()
-	o.buf.WriteString("data: ")
-	enc := json.NewEncoder(&o.buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	buf := o.buf[:0]
+	if id != "" {
+		buf = append(buf, "id: "...)
+		buf = append(buf, id...)
+		buf = append(buf, '\n')
+	}
+	buf = append(buf, "data: "...)
+	buf = append(buf, head...)
+	if len(data) <= smallEvent {
+		buf = append(buf, data...)
+	} else {
+		o.writeLocked(buf)
+		o.writeLocked(data) // shared with other readers
+		buf = buf[:0]
+	}
+	buf = append(buf, tail...)
+	buf = append(buf, "\n\n"...)
+	o.writeLocked(buf)
+	o.flushLocked()
+	o.buf = buf
+	return o.err
+}
+
+// failure writes an error as an event.
+func (o *sseWriter) failure(f *framing, err error) error {
+	body, err := marshal(f.failure(err))
+	if err != nil {
 		return err
 	}
-	o.buf.WriteByte('\n')
-	o.writeLocked(o.buf.Bytes())
-	return o.err
+	return o.event("", "", body, "")
 }
 
 func (o *sseWriter) writeLocked(p []byte) {
@@ -146,33 +151,30 @@ func (o *sseWriter) writeLocked(p []byte) {
 		return
 	}
 	o.beginLocked()
-	if _, o.err = o.w.Write(p); o.err == nil {
-		o.flushLocked()
-	}
+	_, o.err = o.w.Write(p) //nolint:gosec // an event stream, and said to be
 }
 
 func (o *sseWriter) flushLocked() {
-	if err := o.rc.Flush(); o.err == nil {
-		o.err = err
+	if o.err == nil {
+		o.err = o.rc.Flush()
 	}
 }
 
-// keepAlive writes a comment every interval. The returned function ends that
-// and waits for it; it may be called twice.
-func (o *sseWriter) keepAlive(interval time.Duration) (stop func()) {
+// keepAlive writes a comment after first and then every interval. The returned
+// function ends that and waits for it; it may be called twice.
+func (o *sseWriter) keepAlive(first, interval time.Duration) (stop func()) {
 	quit, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
-		tick := time.NewTicker(interval)
-		defer tick.Stop()
+		timer := time.NewTimer(first)
+		defer timer.Stop()
 		for {
 			select {
 			case <-quit:
 				return
-			case <-tick.C:
-				o.mu.Lock()
-				o.writeLocked([]byte(": keep-alive\n\n"))
-				o.mu.Unlock()
+			case <-timer.C:
+				o.comment()
+				timer.Reset(interval)
 			}
 		}
 	}()
@@ -182,16 +184,17 @@ func (o *sseWriter) keepAlive(interval time.Duration) (stop func()) {
 	})
 }
 
+func (o *sseWriter) comment() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.writeLocked([]byte(": keep-alive\n\n"))
+	o.flushLocked()
+}
+
 func (o *sseWriter) hasBegun() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.begun
-}
-
-func (o *sseWriter) broken() bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.err != nil
 }
 
 // finish begins a stream that had no events at all, and returns the error that

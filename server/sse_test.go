@@ -69,7 +69,7 @@ func TestErrorInPlaceOfAStream(t *testing.T) {
 }
 
 func TestErrorWithinAStream(t *testing.T) {
-	h := &fakeHandler{stream: func(context.Context, *a2a.SendMessageRequest) Events {
+	h := &fakeHandler{stream: func(context.Context, *a2a.SendMessageRequest) unplaced {
 		return func(yield func(a2a.Event, error) bool) {
 			if yield(&a2a.Task{ID: "T1", Status: a2a.TaskStatus{State: a2a.TaskStateWorking}}, nil) {
 				yield(nil, fmt.Errorf("read /secret"))
@@ -87,7 +87,7 @@ func TestErrorWithinAStream(t *testing.T) {
 
 func TestKeepAlive(t *testing.T) {
 	h := &fakeHandler{}
-	h.stream = func(ctx context.Context, _ *a2a.SendMessageRequest) Events {
+	h.stream = func(ctx context.Context, _ *a2a.SendMessageRequest) unplaced {
 		return func(yield func(a2a.Event, error) bool) {
 			select {
 			case <-time.After(120 * time.Millisecond): // the silence that is tested
@@ -107,7 +107,7 @@ func TestKeepAlive(t *testing.T) {
 
 func TestSilentStreamOutlivesTheWriteTimeout(t *testing.T) {
 	h := &fakeHandler{}
-	h.stream = func(context.Context, *a2a.SendMessageRequest) Events {
+	h.stream = func(context.Context, *a2a.SendMessageRequest) unplaced {
 		return func(yield func(a2a.Event, error) bool) {
 			for range 3 {
 				if !yield(&a2a.Task{ID: "T1", Status: a2a.TaskStatus{State: a2a.TaskStateWorking}}, nil) {

@@ -2,6 +2,7 @@ package server
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -13,14 +14,25 @@ import (
 // apart, and clients are known to send the one with the header of the other.
 func checkVersion(r *http.Request) error {
 	named := strings.TrimSpace(r.Header.Get(a2a.SvcParamVersion))
-	if named == "" {
-		named = strings.TrimSpace(r.URL.Query().Get(a2a.SvcParamVersion))
+	if named == "" && r.URL.RawQuery != "" {
+		named = versionQuery(r.URL.Query())
 	}
 	if named == "" || spoken(named) {
 		return nil
 	}
 	return a2a.NewError(a2a.ErrVersionNotSupported, "A2A version "+quote(named)+" is not spoken here; 1.0 and 0.3 are").
 		WithDetails(map[string]any{"supportedVersions": []string{"1.0", "0.3"}})
+}
+
+// versionQuery is the version that a query names; like a header, the name of the
+// parameter may be written in any case.
+func versionQuery(query url.Values) string {
+	for name, values := range query {
+		if strings.EqualFold(name, a2a.SvcParamVersion) && strings.TrimSpace(values[0]) != "" {
+			return strings.TrimSpace(values[0])
+		}
+	}
+	return ""
 }
 
 func spoken(version string) bool {

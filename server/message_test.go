@@ -130,9 +130,9 @@ func TestSnakeCaseOf10(t *testing.T) {
 // Each level is decoded anew: without a bound, depth times size is the price.
 func TestCamelKeysStopsWhereTheProtocolDoes(t *testing.T) {
 	deep := `{"a_a":` + strings.Repeat(`[`, camelDepth) + `{"b_b":1}` + strings.Repeat(`]`, camelDepth) + `}`
-	got, err := camelKeys(json.RawMessage(deep))
-	if want := strings.Replace(deep, "a_a", "aA", 1); err != nil || string(got) != want {
-		t.Errorf("got %s, %v; want %s", got, err, want)
+	got := camelKeys(json.RawMessage(deep))
+	if want := strings.Replace(deep, "a_a", "aA", 1); string(got) != want {
+		t.Errorf("got %s; want %s", got, want)
 	}
 }
 

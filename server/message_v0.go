@@ -167,15 +167,20 @@ func v0File(part object, where string) error {
 	out.copyFirst("uri", file, "uri", "fileWithUri", "url")
 	out.copyFirst("name", file, "name", "filename")
 	out.copyFirst("mimeType", file, "mimeType", "mediaType")
+	if err := oneSource(out, where+".file", "bytes", "uri"); err != nil {
+		return err
+	}
+	for _, name := range []string{"bytes", "uri"} {
+		if out.text(name) == "" {
+			delete(out, name)
+		}
+	}
 	if out.has("bytes") {
 		b, err := anyBase64(out.text("bytes"))
 		if err != nil {
 			return invalidParams("%s.file.bytes is not base64", where)
 		}
 		out.set("bytes", b)
-	}
-	if out.text("bytes") == "" && out.text("uri") == "" {
-		return invalidParams("%s.file has neither bytes nor uri", where)
 	}
 	part.set("file", out)
 	return nil

@@ -1,8 +1,8 @@
 package server
 
 import (
+	"bytes"
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -12,18 +12,40 @@ import (
 // bounds the work, since each level is decoded anew.
 const camelDepth = 6
 
-// snakeKey finds what may be a field name in snake_case. Most requests have none.
-var snakeKey = regexp.MustCompile(`"[a-z]+(?:_[a-z]+)+"\s*:`)
-
 // camelKeys renames fields in snake_case to camelCase: parsers of ProtoJSON
 // must accept both. What belongs to the caller, as metadata does, is not
 // touched.
-func camelKeys(raw json.RawMessage) (json.RawMessage, error) {
-	if !snakeKey.Match(raw) {
-		return raw, nil
+func camelKeys(raw json.RawMessage) json.RawMessage {
+	if !hasSnakeKey(raw) {
+		return raw
 	}
-	return camel(raw, camelDepth), nil
+	return camel(raw, camelDepth)
 }
+
+// hasSnakeKey reports whether there may be a field name in snake_case. Most
+// requests have none.
+func hasSnakeKey(raw []byte) bool {
+	for at := 0; ; {
+		i := bytes.IndexByte(raw[at:], '_')
+		if i < 0 {
+			return false
+		}
+		begin, end := at+i, at+i
+		for begin > at && snakeByte(raw[begin-1]) {
+			begin--
+		}
+		for end < len(raw) && snakeByte(raw[end]) {
+			end++
+		}
+		if begin > 0 && raw[begin-1] == '"' && end < len(raw) && raw[end] == '"' &&
+			bytes.HasPrefix(bytes.TrimLeft(raw[end+1:], " \t\r\n"), []byte(":")) {
+			return true
+		}
+		at = end
+	}
+}
+
+func snakeByte(c byte) bool { return c == '_' || 'a' <= c && c <= 'z' }
 
 func camel(raw json.RawMessage, depth int) json.RawMessage {
 	if depth == 0 || len(raw) == 0 {
