@@ -175,7 +175,7 @@ func serviceHeaders(t *testing.T, url, body string) {
 
 func eventStream(t *testing.T, url, body, want string) {
 	status, header, got := do(t, "POST", url, body)
-	if status != 200 || header.Get("Content-Type") != "text/event-stream" || !strings.HasPrefix(got, want) {
+	if status != 200 || header.Get("Content-Type") != "text/event-stream" || !regexp.MustCompile(`^id: \d+\.\d+\n`+regexp.QuoteMeta(want)).MatchString(got) {
 		t.Errorf("%d %v %s", status, header, got)
 	}
 }

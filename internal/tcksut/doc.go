@@ -10,11 +10,12 @@
 //	go run ./internal/tcksut --addr 127.0.0.1:9999
 //	go run ./internal/tcksut --addr 127.0.0.1:9999 --required-extension urn:a2a:tck:required-extension
 //	go run ./internal/tcksut --addr 127.0.0.1:9999 --no-streaming
+//	go run ./internal/tcksut --addr 127.0.0.1:9999 --push
 //
 //	./run_tck.py --sut-host http://127.0.0.1:9999 --transport jsonrpc,http_json
 //
-// The first is the run that counts; the other two are for CORE-CAP-004 and
-// CORE-CAP-002. The card is that of 1.0 alone (--card v1, the default): the suite
+// The first is the run that counts; the others are for CORE-CAP-004, CORE-CAP-002
+// and the requirements on push notifications. The card is that of 1.0 alone (--card v1, the default): the suite
 // refuses the additional members of the union form.
 //
 // # The 0.3 suite (branch 0.3.x)
@@ -23,6 +24,9 @@
 //
 //	./run_tck.py --sut-url http://localhost:9999 --category mandatory --transports jsonrpc
 //	./run_tck.py --sut-url http://localhost:9999 --category capabilities --transports jsonrpc
+//
+// With --push the capabilities have push notifications among them; the mandatory
+// category wants to see them refused.
 //
 // The suite refuses a card with the URL of a private network or of loopback in
 // it, and a --sut-url without TLS that is not localhost. With another

@@ -4,8 +4,7 @@ import (
 	"context"
 	"sync"
 
-	"github.com/a2aproject/a2a-go/v2/a2a"
-
+	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
@@ -21,17 +20,17 @@ type messageIDs struct {
 	byJob map[string]string
 }
 
-// Find implements [tasks.Journal].
-func (j *messageIDs) Find(context.Context, tasks.Key) (tasks.Entry, error) {
-	return tasks.Entry{}, tasks.ErrUnknown
+// Message implements [tasks.Journal].
+func (j *messageIDs) Message(context.Context, store.Key) (store.Message, error) {
+	return store.Message{}, store.ErrUnknown
 }
 
 // Accept implements [tasks.Journal].
-func (j *messageIDs) Accept(ctx context.Context, entry tasks.Entry, task *a2a.Task) error {
+func (j *messageIDs) Accept(ctx context.Context, m store.Message, head store.Head) error {
 	j.mu.Lock()
-	j.byJob[entry.JobID] = entry.Key.MessageID
+	j.byJob[m.Job] = m.Key.Message
 	j.mu.Unlock()
-	return j.Journal.Accept(ctx, entry, task)
+	return j.Replace(ctx, m, head)
 }
 
 func (j *messageIDs) of(jobID string) string {

@@ -49,6 +49,7 @@ func parse(args []string, stderr io.Writer) (opts options, addr string, err erro
 	flags.StringVar(&opts.card, "card", cardV1, "v1, or union for the 0.3.x suite")
 	flags.StringVar(&opts.extension, "required-extension", "", "`URI` of an extension that callers must know")
 	flags.BoolVar(&opts.mute, "no-streaming", false, "the card does not promise streaming")
+	flags.BoolVar(&opts.push, "push", false, "push notifications, which the suite receives on loopback")
 	flags.DurationVar(&opts.hold, "hold", 4*time.Second, "how long a task that is subscribed to again works; twice the suite's TCK_STREAMING_TIMEOUT")
 	if err := flags.Parse(args); err != nil {
 		return opts, addr, err

@@ -28,7 +28,9 @@ func readV0(t testing.TB, status int, body string) v0Reply {
 	}
 	code, _ := at(v, "error", "code").(float64)
 	r := v0Reply{status: status, body: body, id: at(v, "id"), result: at(v, "result"), code: int(code), text: str(v, "error", "message")}
-	if str(v, "jsonrpc") != "2.0" || (r.result == nil) == (r.code == 0) || (r.code == 0) != (r.text == "") {
+	members, _ := v.(object)
+	_, answered := members["result"] // null is an answer
+	if str(v, "jsonrpc") != "2.0" || answered != (r.code == 0) || (r.code == 0) != (r.text == "") {
 		t.Errorf("not a JSON-RPC response: %s", body)
 	}
 	return r
