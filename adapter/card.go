@@ -17,6 +17,7 @@ type Identity struct {
 	SandboxNote string // why, in a few words
 	Scripted    bool   // the built-in scripted model answers
 	Token       bool   // callers must show a bearer token
+	Push        bool   // push notifications are made
 }
 
 // Card returns the agent card of a runtime that callers reach under url. The
@@ -34,7 +35,7 @@ func Card(id Identity, url string) *a2a.AgentCard {
 			a2a.NewAgentInterface(base, a2a.TransportProtocolHTTPJSON),
 			{URL: root, ProtocolBinding: a2a.TransportProtocolJSONRPC, ProtocolVersion: a2av0.Version},
 		},
-		Capabilities:       a2a.AgentCapabilities{Streaming: true},
+		Capabilities:       a2a.AgentCapabilities{Streaming: true, PushNotifications: id.Push},
 		DefaultInputModes:  []string{"text/plain"},
 		DefaultOutputModes: []string{"text/plain", "application/json", "text/x-diff"},
 		Skills:             skills(),

@@ -27,6 +27,9 @@ func TestCardSaysWhatItIs(t *testing.T) {
 	if c.Name != "codex (scripted model)" || c.Version != "1.2.3" || !c.Capabilities.Streaming || c.Capabilities.PushNotifications {
 		t.Errorf("card %+v", c)
 	}
+	if c := Card(Identity{Push: true}, "http://h"); !c.Capabilities.PushNotifications {
+		t.Errorf("card %+v", c)
+	}
 	if !strings.HasSuffix(c.Description, "Sandbox: danger-full-access (the container is the boundary).") {
 		t.Errorf("description %q", c.Description)
 	}

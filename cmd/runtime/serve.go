@@ -20,9 +20,12 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/netguard"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 	"github.com/Molecule-AI/molecule-codex-runtime/server"
+	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/push"
 )
 
 // stopGrace is what running turns get to be interrupted when the program is
@@ -36,7 +39,7 @@ func serve(ctx context.Context, s settings.Settings, log *slog.Logger, redact *l
 	if err != nil {
 		return fmt.Errorf("listen on RUNTIME_ADDR: %w (is another runtime there? set RUNTIME_ADDR to a free address)", err)
 	}
-	app, err := newApplication(s, log, redact)
+	app, err := newApplication(ctx, s, log, redact)
 	if err != nil {
 		_ = ln.Close()
 		return err
@@ -49,16 +52,19 @@ func serve(ctx context.Context, s settings.Settings, log *slog.Logger, redact *l
 // An application is the program's parts, wired. It owns them: run ends them.
 type application struct {
 	provider adapter.Provider
+	home     string // of codex
+	store    *store.Store
 	executor *executor.Executor
 	engine   *tasks.Engine
+	pusher   *push.Deliverer // nil without push notifications
 	server   *server.Server
 	ready    *readiness
 	log      *slog.Logger
 	closers  []io.Closer // in the order of their opening
 }
 
-func newApplication(s settings.Settings, log *slog.Logger, redact *logging.Redactor) (_ *application, err error) {
-	app := &application{log: log}
+func newApplication(ctx context.Context, s settings.Settings, log *slog.Logger, redact *logging.Redactor) (_ *application, err error) {
+	app := &application{home: s.CodexHome, log: log}
 	defer func() {
 		if err != nil {
 			app.close()
@@ -80,10 +86,23 @@ func newApplication(s settings.Settings, log *slog.Logger, redact *logging.Redac
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	metrics := server.NewMetrics(registry)
-	app.executor = executor.New(executorConfig(s, start, wire, metrics, log, redact))
-	app.engine, err = tasks.New(tasks.Config{Runner: app.executor, Metrics: metrics, Logger: log})
+	journal, err := store.Open(ctx, store.Config{Dir: s.StateDir, Logger: log})
+	if err != nil {
+		return nil, fmt.Errorf("RUNTIME_STATE_DIR: %w", err)
+	}
+	app.store, app.closers = journal, append(app.closers, journal)
+	registry.MustRegister(newStateMetrics(journal))
+	cfg := executorConfig(s, start, wire, metrics, log, redact)
+	cfg.Book = tasks.Book(journal)
+	app.executor = executor.New(cfg)
+	app.engine, err = tasks.New(tasks.Config{
+		Runner: app.executor, Journal: journal, Push: app.push(s, journal), Metrics: metrics, Logger: log,
+	})
 	if err != nil {
 		return nil, err
+	}
+	if err := app.engine.Recover(ctx); err != nil {
+		return nil, errors.Join(err, app.stop(ctx))
 	}
 	app.ready = &readiness{checks: checks(s, os.Environ()), executor: app.executor}
 	app.server, err = server.New(serverConfig(s, app, registry, metrics, log))
@@ -101,6 +120,16 @@ func (app *application) run(ctx context.Context, ln net.Listener) error {
 		return nil
 	})
 	group.Go(func() error {
+		tidy(ctx, app.store, app.home, app.log)
+		return nil
+	})
+	if app.pusher != nil {
+		group.Go(func() error {
+			app.pusher.Run(ctx)
+			return nil
+		})
+	}
+	group.Go(func() error {
 		if err := app.server.Serve(ctx, ln); err != nil {
 			return fmt.Errorf("serve: %w", err)
 		}
@@ -108,11 +137,25 @@ func (app *application) run(ctx context.Context, ln net.Listener) error {
 	})
 	group.Go(func() error {
 		<-ctx.Done()
-		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopGrace)
-		defer cancel()
-		return errors.Join(app.executor.Close(grace), app.engine.Close(grace))
+		return app.stop(ctx)
 	})
 	return group.Wait()
+}
+
+// push makes what sends push notifications, unless they are switched off.
+func (app *application) push(s settings.Settings, outbox push.Outbox) *tasks.Push {
+	if !s.Push {
+		return nil
+	}
+	app.pusher = push.New(push.Config{Outbox: outbox, Guard: netguard.New(s.AllowedNetworks...), Logger: app.log})
+	return &tasks.Push{Check: app.pusher.Check, TaskV0: server.TaskV0, Wake: app.pusher.Wake}
+}
+
+// stop ends the turns, and then the tasks that they belong to.
+func (app *application) stop(ctx context.Context) error {
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopGrace)
+	defer cancel()
+	return errors.Join(app.executor.Close(grace), app.engine.Close(grace))
 }
 
 func (app *application) close() {
@@ -193,7 +236,7 @@ func serverConfig(
 	s settings.Settings, app *application, registry *prometheus.Registry, metrics *server.Metrics, log *slog.Logger,
 ) server.Config {
 	identity := adapter.Identity{
-		Version: version, Sandbox: s.Sandbox, SandboxNote: s.SandboxNote, Scripted: s.Scripted(), Token: s.Token.Set(),
+		Version: version, Sandbox: s.Sandbox, SandboxNote: s.SandboxNote, Scripted: s.Scripted(), Token: s.Token.Set(), Push: s.Push,
 	}
 	card := func(baseURL string) *a2a.AgentCard { return adapter.Card(identity, baseURL) }
 	return server.Config{

@@ -25,6 +25,7 @@ func (r *resolver) run() []*Problem {
 	r.paths()
 	r.sandbox()
 	r.door()
+	r.s.AllowedNetworks, _ = networks(r.s.Networks) // its row has been checked
 	r.s.Reply = cmp.Or(r.s.Reply, pick(r.s.InWorkspace(), "message", "task"))
 	for _, u := range []*string{&r.s.PublicURL, &r.s.PlatformURL, &r.s.OpenAIBaseURL} {
 		*u = strings.TrimRight(*u, "/")

@@ -60,6 +60,8 @@ func (r Row) allowed() string {
 		return "one of " + strings.Join(r.OneOf, ", ")
 	case r.kind == "url":
 		return "a URL such as https://example.com/path, without a user, a password or a query"
+	case r.kind == "networks":
+		return "a list of networks such as 10.0.0.0/8,fd00::/8"
 	case t == reflect.TypeFor[time.Duration]():
 		return "a duration between " + r.min + " and " + r.max + ", such as 90s or 10m"
 	case t.Kind() == reflect.Int:
@@ -91,8 +93,12 @@ func (r Row) holds(v reflect.Value) bool {
 }
 
 func (r Row) holdsText(s string) bool {
-	if r.kind == "url" {
+	switch r.kind {
+	case "url":
 		return isWebURL(s)
+	case "networks":
+		_, ok := networks(s)
+		return ok
 	}
 	return len(r.OneOf) == 0 || slices.Contains(r.OneOf, s)
 }

@@ -1,6 +1,9 @@
 package settings
 
-import "time"
+import (
+	"net/netip"
+	"time"
+)
 
 // Settings is the table of settings, one field a row, and the values that
 // [Load] read. The tags are:
@@ -11,7 +14,8 @@ import "time"
 //	group       the heading it stands under
 //	oneof       the values allowed
 //	min, max    the bounds of a number or a duration
-//	kind        "url" for an absolute http(s) URL, "path" for a file or directory
+//	kind        "url" for an absolute http(s) URL, "path" for a file or directory,
+//	            "networks" for a list of CIDR ranges
 //	help        what it means
 type Settings struct {
 	Addr      string `group:"Listening" env:"RUNTIME_ADDR" default:"127.0.0.1:8000; 0.0.0.0:8000 in a workspace" help:"Listen address, host:port."`
@@ -20,6 +24,9 @@ type Settings struct {
 	PublicURL string `group:"Listening" env:"RUNTIME_PUBLIC_URL" kind:"url" default:"taken from the request's Host" help:"URL under which callers reach the runtime; it stands in the agent card, and its host is let in."`
 	Card      string `group:"Listening" env:"RUNTIME_CARD" oneof:"union,1.0" envDefault:"union" help:"Shape of the agent card: union is read by A2A 1.0 and 0.3 clients alike, 1.0 is the plain one."`
 	Reply     string `group:"Listening" env:"RUNTIME_REPLY" oneof:"message,task" default:"task; message in a workspace" help:"What a blocking A2A 0.3 message/send is answered with."`
+
+	Push     bool   `group:"Calling out" env:"RUNTIME_PUSH" envDefault:"true" help:"Callers may ask for push notifications: a POST to a URL of theirs with each state of a task and each finished artifact. The agent card says so."`
+	Networks string `group:"Calling out" env:"RUNTIME_ALLOW_NETWORKS" kind:"networks" default:"none" help:"Networks beside the public internet that URLs of callers may lead to: a list of CIDR ranges, such as 10.0.0.0/8,127.0.0.0/8. What stands there is reached by whoever may send a message."`
 
 	WorkDir    string `group:"Files" env:"RUNTIME_WORKDIR" kind:"path" default:"/workspace if it is there, else the current directory" help:"Directory that codex works in."`
 	StateDir   string `group:"Files" env:"RUNTIME_STATE_DIR" kind:"path" default:"$XDG_STATE_HOME or ~/.local/state, then molecule-codex-runtime; CONFIGS_DIR/.runtime in a workspace" help:"Directory of the runtime's own state."`
@@ -52,8 +59,9 @@ type Settings struct {
 
 	// What follows is not set by a variable of its own.
 
-	TempDir     string // $TMPDIR, or /tmp
-	SandboxNote string // why the sandbox is what it is, for the log, the card and readiness
+	TempDir         string         // $TMPDIR, or /tmp
+	AllowedNetworks []netip.Prefix // the list of Networks
+	SandboxNote     string         // why the sandbox is what it is, for the log, the card and readiness
 }
 
 // InWorkspace reports whether the runtime belongs to a workspace of a platform,
