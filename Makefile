@@ -5,7 +5,7 @@ BENCH   ?= latest
 LDFLAGS := -s -w -X main.version=$(VERSION)
 TOOL    := go tool -modfile=tools/go.mod
 
-.PHONY: help build codex run test interop lint bench fuzz clean
+.PHONY: help build codex run test interop lint bench chaos fuzz clean
 
 help: ## what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,6 +32,10 @@ bench: codex ## what it costs, into bench/results/$(BENCH).txt and its tables
 	go test -run '^$$' -bench . -benchtime 1x -timeout 30m ./bench > bench/results/$(BENCH).tmp || { cat bench/results/$(BENCH).tmp; exit 1; }
 	mv bench/results/$(BENCH).tmp bench/results/$(BENCH).txt
 	go test -run Table ./bench -v -args -results results/$(BENCH).txt $(if $(filter published,$(BENCH)),-update)
+
+chaos: codex ## kills and hindrances at random instants; SEED, KILLS or DURATION, REPORT=1 for docs/reliability.md
+	go test ./e2e/chaos -run TestChaos -count=1 -timeout 120m -v -args -seed $(or $(SEED),1) \
+		$(if $(DURATION),-duration $(DURATION),-kills $(or $(KILLS),1000)) $(if $(REPORT),-report ../../docs/reliability.md)
 
 fuzz: ## each fuzz target for a short while
 	go test -run '^$$' -fuzz FuzzLines -fuzztime 20s ./appserver

@@ -34,7 +34,7 @@ func TestBadInput(t *testing.T) {
 		{"wizard", `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"m","role":"wizard","parts":[{"text":"x"}]}}}`, -32602, 200},
 		{"unknown-task", `{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"nobody"}}`, -32001, 200},
 		{"unknown-task-03", `{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"id":"nobody"}}`, -32001, 200},
-		{"push", `{"jsonrpc":"2.0","id":1,"method":"CreateTaskPushNotificationConfig","params":{"taskId":"t","url":"http://x/"}}`, -32003, 200},
+		{"push", `{"jsonrpc":"2.0","id":1,"method":"CreateTaskPushNotificationConfig","params":{"taskId":"t","url":"http://x/"}}`, -32001, 200},
 		{"too-long", strings.Replace(big, strings.Repeat("x", 16<<20-1), "", 1), -32602, 200},
 		{"too-big", big, -32600, http.StatusRequestEntityTooLarge},
 	}

@@ -13,7 +13,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -41,54 +40,6 @@ func Main(run func(binary string) int) int {
 		return 1
 	}
 	return run(binary)
-}
-
-// A Program is one running runtime.
-type Program struct {
-	URL  string
-	Work string    // its working directory
-	Home string    // its CODEX_HOME
-	Born time.Time // when it was about to be started
-
-	tb     testing.TB
-	cmd    *exec.Cmd
-	exited chan struct{}
-	ending sync.Once
-
-	mu  sync.Mutex // guards log
-	log bytes.Buffer
-}
-
-// Start runs binary serve until the test ends and waits until it listens.
-// Settings are NAME=value; later ones win.
-func Start(tb testing.TB, binary string, settings ...string) *Program {
-	tb.Helper()
-	p := &Program{tb: tb, exited: make(chan struct{}), Work: codextest.Dir(tb, "work"), Home: codextest.Home(tb)}
-	p.cmd = exec.Command(binary, "serve")
-	p.cmd.Env = append(Environ(tb),
-		"CODEX_BIN="+codextest.Bin(tb), "CODEX_HOME="+p.Home,
-		"RUNTIME_ADDR=127.0.0.1:0", "RUNTIME_STATE_DIR="+codextest.Dir(tb, "state"), "RUNTIME_WORKDIR="+p.Work)
-	p.cmd.Env = append(p.cmd.Env, settings...)
-	stderr, err := p.cmd.StderrPipe()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	p.Born = time.Now()
-	if err := p.cmd.Start(); err != nil {
-		tb.Fatal(err)
-	}
-	listening := make(chan string, 1)
-	go p.follow(stderr, listening)
-	tb.Cleanup(p.Stop)
-	select {
-	case addr := <-listening:
-		p.URL = "http://" + addr
-	case <-p.exited:
-		tb.Fatalf("the program ended before it listened:\n%s", p.Log())
-	case <-time.After(Patience):
-		tb.Fatalf("the program does not listen:\n%s", p.Log())
-	}
-	return p
 }
 
 // Environ returns the environment of a user who has nothing set: the login
@@ -122,6 +73,13 @@ func (p *Program) Log() string {
 	return p.log.String()
 }
 
+// Forget drops what has been logged so far.
+func (p *Program) Forget() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.log = bytes.Buffer{}
+}
+
 // Pid returns the program's process id.
 func (p *Program) Pid() int { return p.cmd.Process.Pid }
 
@@ -136,11 +94,25 @@ func (p *Program) Signal(sig syscall.Signal) {
 	}
 }
 
+// Kill ends the program as the platform does, with SIGKILL, and waits for its
+// end. It does not look for what is left: that is for the next one to end.
+func (p *Program) Kill() {
+	p.ending.Do(func() {
+		_ = p.cmd.Process.Kill()
+		<-p.exited
+	})
+}
+
 // Stop stops the program as an operator would, and checks that nothing is left.
-// It is done at the end of the test, unless it was done before.
+// It is done at the end of the test, unless that one or Kill was done before.
 func (p *Program) Stop() { p.ending.Do(p.end) }
 
 func (p *Program) end() {
+	select {
+	case <-p.exited:
+		return
+	default:
+	}
 	family := Descendants(p.Pid())
 	_ = p.cmd.Process.Signal(syscall.SIGTERM)
 	select {
@@ -153,9 +125,6 @@ func (p *Program) end() {
 	for _, pid := range family {
 		WaitFor(p.tb, fmt.Sprintf("process %d of the program to be gone", pid), func() bool { return !Alive(pid) })
 	}
-	if p.tb.Failed() {
-		p.tb.Logf("the program's log:\n%s", p.Log())
-	}
 }
 
 // Child returns the process id of the codex child, waiting for it.
@@ -163,14 +132,21 @@ func (p *Program) Child() int {
 	p.tb.Helper()
 	var pid int
 	WaitFor(p.tb, "codex to run", func() bool {
-		for _, candidate := range children(p.Pid()) {
-			if name, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", candidate)); strings.HasPrefix(string(name), "codex") {
-				pid = candidate
-			}
-		}
+		pid = p.Codex()
 		return pid != 0
 	})
 	return pid
+}
+
+// Codex returns the process id of the codex child, or 0 while there is none.
+func (p *Program) Codex() int {
+	for _, candidate := range children(p.Pid()) {
+		name, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", candidate))
+		if strings.HasPrefix(string(name), "codex") && Alive(candidate) {
+			return candidate
+		}
+	}
+	return 0
 }
 
 // WaitFor looks until ok holds, and fails the test if it never does.

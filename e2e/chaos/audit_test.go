@@ -1,0 +1,214 @@
+package chaos
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strings"
+)
+
+// A Tally is what the auditor has counted.
+type Tally struct {
+	Messages, Refused                              int
+	Completed, Canceled, Failed, TimedOut          int
+	Interrupted, InterruptedText, RetriedOnPurpose int
+	Lines, Reruns, Faulted                         int
+}
+
+// An auditor checks the books when no more strikes come.
+type auditor struct {
+	*load
+	tally  Tally
+	chain  map[string]int  // how many tasks a message has had
+	shared map[string]bool // the tasks, by whether they have had several messages
+}
+
+func newAuditor(l *load) *auditor {
+	return &auditor{load: l, chain: map[string]int{}, shared: map[string]bool{}}
+}
+
+// tasks checks each message against its task, while the program still runs.
+func (a *auditor) tasks(ctx context.Context) {
+	for _, e := range a.ledger.order {
+		a.tally.Messages++
+		a.tally.Reruns += max(0, e.asked-e.faulted-1)
+		a.tally.Faulted += e.faulted
+		if e.Refused {
+			a.refused(e)
+			continue
+		}
+		a.task(ctx, e)
+	}
+}
+
+func (a *auditor) refused(e *Entry) {
+	a.tally.Refused++
+	if len(e.Tasks) > 0 || e.asked > 0 {
+		a.ledger.fault("message %s was refused, and yet is of tasks %v and reached the model %d times", e.ID, e.Tasks, e.asked)
+	}
+}
+
+// task checks one message that was accepted.
+func (a *auditor) task(ctx context.Context, e *Entry) {
+	if len(e.Tasks) == 0 {
+		a.ledger.fault("message %s never became a task", e.ID)
+		return
+	}
+	newest := e.Tasks[len(e.Tasks)-1]
+	task, err := a.get(ctx, newest)
+	if err != nil {
+		a.ledger.fault("task %s of message %s is lost: %v", newest, e.ID, err)
+		return
+	}
+	end, over := ending(task)
+	if !over {
+		a.ledger.fault("task %s of message %s has not ended: %s", newest, e.ID, end.State)
+		return
+	}
+	a.ledger.ended("the audit", newest, end)
+	chain := a.walk(ctx, e, newest, task)
+	a.count(e, end, a.shared[newest])
+	a.sightings(e, chain)
+	a.repeat(ctx, e, newest, end)
+}
+
+// walk goes back over what was run again on purpose: the message must be of
+// these tasks and of no other.
+func (a *auditor) walk(ctx context.Context, e *Entry, newest string, task object) int {
+	var chain []string
+	for id := newest; id != ""; {
+		chain = append(chain, id)
+		a.shared[id] = shared(task)
+		if id = str(task, "metadata", "retryOf"); id == "" {
+			break
+		}
+		var err error
+		if task, err = a.get(ctx, id); err != nil {
+			a.ledger.fault("task %s, which was run again, is lost: %v", id, err)
+			break
+		}
+	}
+	for _, id := range e.Tasks {
+		if !slices.Contains(chain, id) {
+			a.ledger.fault("message %s is of two tasks: %s is not among %v", e.ID, id, chain)
+		}
+	}
+	a.chain[e.ID] = len(chain)
+	a.tally.RetriedOnPurpose += len(chain) - 1
+	return len(chain)
+}
+
+// shared reports whether a task has had several messages of its user.
+func shared(task object) bool {
+	n := 0
+	history, _ := task["history"].([]any)
+	for _, m := range history {
+		if role := str(m, "role"); role == "ROLE_USER" || role == "user" {
+			n++
+		}
+	}
+	return n > 1
+}
+
+// count checks that an end is one that the plan explains.
+func (a *auditor) count(e *Entry, end Ending, shared bool) {
+	switch {
+	case end.State == "completed":
+		a.tally.Completed++
+		if got := strings.TrimSpace(end.Text); !shared && got != strings.TrimSpace(e.Answer()) {
+			a.ledger.fault("message %s was answered %q, want %q", e.ID, got, e.Answer())
+		}
+		if !shared && e.said == 0 {
+			a.ledger.fault("message %s is completed, and the model never answered it", e.ID)
+		}
+	case end.State == "canceled" && (e.Cancel > 0 || shared):
+		a.tally.Canceled++
+	case end.State == "failed" && end.Interrupted:
+		a.tally.Interrupted++
+		if !e.Command {
+			a.tally.InterruptedText++
+			if end.Attempt < 2 && !shared {
+				a.ledger.fault("message %s has no command, was cut off once, and is interrupted: %+v", e.ID, end)
+			}
+		}
+	case end.State == "failed" && end.Kind == "model" && (e.Fault == fails || shared):
+		a.tally.Failed++
+	case end.State == "failed" && end.Kind == "timeout" && (e.Fault == hangs || shared):
+		a.tally.TimedOut++
+	default:
+		a.ledger.fault("nothing explains the end of message %s: %+v", e.ID, end)
+	}
+}
+
+// sightings checks how often the model was given the message: once, and once
+// more for each task when its turn was cut off before it did anything.
+func (a *auditor) sightings(e *Entry, chain int) {
+	if n := e.asked - e.faulted; n > 2*chain {
+		a.ledger.fault("the model was given message %s %d times in %d tasks", e.ID, n, chain)
+	}
+}
+
+// repeat sends the message once more: the answer is the one that it has.
+func (a *auditor) repeat(ctx context.Context, e *Entry, newest string, end Ending) {
+	if e.Follow && len(e.Tasks) > 0 && end.State != "" {
+		return // which task it named is the client's to know
+	}
+	for _, door := range []door{blocking1, blocking0} {
+		method, params := sending(e.Message, door, a.file, "", false)
+		task, err := a.insist(ctx, method, params)
+		if err != nil {
+			a.ledger.fault("message %s, repeated, was refused: %v", e.ID, err)
+			return
+		}
+		if id := str(task, "id"); id != newest {
+			a.ledger.fault("message %s, repeated, became task %s, want %s", e.ID, id, newest)
+		}
+		if got, _ := ending(task); got != end {
+			a.ledger.fault("message %s, repeated, ended as %+v, want %+v", e.ID, got, end)
+		}
+	}
+}
+
+// order checks that the model was given the messages of each conversation in
+// the order in which they were accepted.
+func (a *auditor) order() {
+	for conversation, heard := range a.ledger.heard {
+		last := &Entry{Message: new(Message)}
+		for _, e := range heard {
+			if a.chain[e.ID] > 1 {
+				continue // run again on purpose, at another time
+			}
+			if e.N < last.N {
+				a.ledger.fault("in %s the model was given %s after %s", conversation, e.ID, last.ID)
+			}
+			last = e
+		}
+	}
+}
+
+// lines checks that no command has run twice.
+func (a *auditor) lines() {
+	text, err := os.ReadFile(a.file)
+	if err != nil && !os.IsNotExist(err) {
+		a.ledger.fault("%v", err)
+	}
+	count := map[string]int{}
+	for line := range strings.Lines(string(text)) {
+		count[strings.TrimSpace(line)]++
+	}
+	for id, n := range count {
+		a.tally.Lines += n
+		if n > a.chain[id] {
+			a.ledger.fault("the command of message %s ran %d times in %d tasks", id, n, a.chain[id])
+		}
+	}
+	for _, e := range a.ledger.order {
+		if !e.Command || count[e.ID] > 0 || len(e.Tasks) == 0 {
+			continue
+		}
+		newest := e.Tasks[len(e.Tasks)-1]
+		if a.ledger.ends[newest].State == "completed" && !a.shared[newest] {
+			a.ledger.fault("message %s is completed, and its command never ran", e.ID)
+		}
+	}
+}

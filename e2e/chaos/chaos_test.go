@@ -1,0 +1,116 @@
+package chaos
+
+import (
+	"flag"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/progtest"
+)
+
+// What make chaos sets. Without any of it the test is a short one.
+var (
+	seedFlag     = flag.Uint64("seed", 1, "the seed of the plan")
+	killsFlag    = flag.Int("kills", 0, "how many processes are killed; 0 is until the duration is over")
+	durationFlag = flag.Duration("duration", 10*time.Second, "how long it strikes; only without -kills")
+	contextsFlag = flag.Int("contexts", 5, "conversations at the same time")
+	calmFlag     = flag.Bool("calm", false, "kills of codex only")
+	reportFlag   = flag.String("report", "", "a file to write the report into, between its markers")
+	logFlag      = flag.String("log", "", "a file for the logs of the program")
+)
+
+var binary string
+
+func TestMain(m *testing.M) {
+	os.Exit(progtest.Main(func(built string) int {
+		binary = built
+		return m.Run()
+	}))
+}
+
+// quiet keeps the logs of hundreds of programs out of the test's output.
+type quiet struct{ testing.TB }
+
+func (quiet) Failed() bool { return false }
+
+func TestChaos(t *testing.T) {
+	plan := Plan{seed: *seedFlag, contexts: *contextsFlag, calm: *calmFlag}
+	f, l, mark := prepare(t)
+	began := time.Now()
+	var load sync.WaitGroup
+	for n := range plan.contexts {
+		load.Go(func() { l.converse(t.Context(), plan.Messages(n)) })
+	}
+	for next := plan.Blows(); !enough(f, began); {
+		f.strike(next())
+		if t.Failed() {
+			break
+		}
+	}
+	close(l.enough)
+	load.Wait()
+	a := newAuditor(l)
+	a.tasks(t.Context())
+	f.stop()
+	a.order()
+	a.lines()
+	a.books(t.Context(), f.program.State)
+	a.files(f.program.State, "state.db", "state.db-wal", "state.db-shm", "state.lock")
+	a.files(f.program.Work, filepath.Base(l.file))
+	a.processes(mark)
+	report := Report{Plan: plan, Field: f, Tally: a.tally, Took: time.Since(began), Ledger: f.ledger}
+	t.Log("\n" + report.String())
+	for _, fault := range f.ledger.faults {
+		t.Error(fault)
+	}
+	if *reportFlag != "" && !t.Failed() {
+		if err := report.Write(*reportFlag); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func enough(f *field, began time.Time) bool {
+	if *killsFlag > 0 {
+		return f.kills >= *killsFlag
+	}
+	return time.Since(began) > *durationFlag
+}
+
+// prepare starts the program, with the model behind it.
+func prepare(t *testing.T) (f *field, l *load, mark string) {
+	t.Helper()
+	f = &field{tb: t, ledger: newLedger(), count: map[strike]int{}, logs: logFile(t)}
+	model := modeltest.Start(t, f.ledger.script)
+	state := codextest.Dir(t, "state")
+	f.disk = mountDisk(t, state)
+	mark = fmt.Sprintf("CHAOS_RUN=%d-%d", os.Getpid(), time.Now().UnixNano())
+	f.runs(progtest.Start(quiet{t}, binary, "OPENAI_BASE_URL="+model.BaseURL(), "OPENAI_API_KEY=key-of-the-chaos-run",
+		"RUNTIME_STATE_DIR="+state, "RUNTIME_LOG=info", "CODEX_IDLE_TIMEOUT="+silence.String(), mark))
+	f.file = filepath.Join(f.program.Work, "lines")
+	web := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	t.Cleanup(web.CloseIdleConnections)
+	l = &load{client: &client{url: f.where, later: f.ledger.later, http: web}, ledger: f.ledger, file: f.file, enough: make(chan struct{})}
+	return f, l, mark
+}
+
+func logFile(t *testing.T) *os.File {
+	t.Helper()
+	name := *logFlag
+	if name == "" {
+		name = os.DevNull
+	}
+	file, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { file.Close() })
+	return file
+}

@@ -1,0 +1,19 @@
+// Package chaos proves that nothing is lost and nothing done twice. Its test runs
+// the built program with the real codex and a scripted model under load, kills
+// and hinders them at random instants, and checks the books afterwards.
+//
+// # The plan
+//
+// What is sent and what is struck comes from a [Plan], which is made of a seed:
+// the same seed makes the same messages and the same strikes in the same order.
+// The instants themselves are those of the machine, so two runs of one seed are
+// alike and not equal.
+//
+// # Who does what
+//
+// One goroutine for each conversation sends its messages and keeps what it was
+// told, as a client that repeats what it got no answer to. The model, a script
+// in this process, keeps what it was asked. The test's own goroutine strikes.
+// All three write into the [Ledger], which the auditor reads at the end, beside
+// the closed database, the working directory and the list of processes.
+package chaos

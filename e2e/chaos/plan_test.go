@@ -1,0 +1,222 @@
+package chaos
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+)
+
+// A door is a way into the program.
+type door int
+
+// The doors: a method of a version each.
+const (
+	blocking1 door = iota
+	blocking0
+	begin1
+	begin0
+	stream1
+	stream0
+	doors
+)
+
+func (d door) old() bool    { return d == blocking0 || d == begin0 || d == stream0 }
+func (d door) stream() bool { return d == stream1 || d == stream0 }
+
+// A fault is what the model does when a message reaches it for the first time.
+type fault int
+
+// The faults.
+const (
+	sound   fault = iota
+	drops         // breaks the connection off
+	refuses       // 500, which codex tries again
+	fails         // 400, which it does not
+	hangs         // says nothing
+)
+
+// A Message is one that a client of the plan sends.
+type Message struct {
+	ID      string
+	Context string // the conversation; its contextId is this, too
+	N       int    // in the conversation
+	Command bool   // appends its ID to a file
+	Long    time.Duration
+	Pieces  int // of the answer, if it is none
+	Every   time.Duration
+	Door    door
+	Twin    bool          // sent twice at the same time, in both versions
+	Leave   time.Duration // the client goes away after that, and comes back; 0: it stays
+	Stall   time.Duration // the client reads nothing for that long; streams only
+	Cancel  time.Duration // after which it is canceled; 0: never
+	Follow  bool          // names the task of the message before it
+	Retry   bool          // an interrupted task is run again on purpose
+	Fault   fault
+}
+
+// Text is what the message says.
+func (m *Message) Text(file string) string {
+	if !m.Command {
+		return fmt.Sprintf("Answer %s, please.", m.ID)
+	}
+	return fmt.Sprintf("run echo %s | tee -a %s; sleep %.3f", m.ID, file, m.Long.Seconds())
+}
+
+// Answer is what the model says to it.
+func (m *Message) Answer() string {
+	if m.Command {
+		return m.ID
+	}
+	var text string
+	for n := range m.Pieces {
+		text += m.piece(n)
+	}
+	return text
+}
+
+func (m *Message) piece(n int) string { return fmt.Sprintf("%s/%d ", m.ID, n) }
+
+// A strike is one thing that goes wrong.
+type strike int
+
+// The strikes.
+const (
+	killChild strike = iota
+	killUs
+	killBoth
+	killInStart // ours, again while it starts
+	stopUs      // SIGTERM
+	fillDisk
+	lull // nothing at all, for longer than the timer that ends a silent turn
+)
+
+func (s strike) String() string {
+	return [...]string{"codex, SIGKILL", "runtime, SIGKILL", "both, SIGKILL", "runtime while it starts, SIGKILL", "runtime, SIGTERM", "disk filled", "none, a lull"}[s]
+}
+
+// kills is how many processes a strike kills with SIGKILL.
+func (s strike) kills() int {
+	if s > killInStart {
+		return 0
+	}
+	return [...]int{1, 1, 2, 2}[s]
+}
+
+// A moment is what a strike waits for before its delay begins.
+type moment int
+
+// The moments.
+const (
+	anytime   moment = iota
+	atModel          // the model is asked something
+	atCommand        // a command has done its work
+	atAccept         // a message is about to be sent
+	moments
+)
+
+// A Blow is one strike of the plan.
+type Blow struct {
+	Strike strike
+	When   moment
+	After  time.Duration
+	Hold   time.Duration // of what lasts
+	Hasty  bool          // the next blow does not wait for the recovery from this one
+}
+
+// A Plan makes messages and blows of a seed.
+type Plan struct {
+	seed     uint64
+	contexts int
+	calm     bool // kills of codex only
+}
+
+func (p Plan) source(n uint64) *rand.Rand { return rand.New(rand.NewPCG(p.seed, n)) }
+
+// Messages returns the endless messages of a conversation.
+func (p Plan) Messages(conversation int) func() *Message {
+	r, n := p.source(uint64(conversation)), 0
+	return func() *Message {
+		n++
+		return p.message(r, conversation, n)
+	}
+}
+
+func (p Plan) message(r *rand.Rand, conversation, n int) *Message {
+	m := &Message{
+		ID: fmt.Sprintf("m%d-%d-%06x", conversation, n, r.IntN(1<<24)), Context: fmt.Sprintf("context-%d", conversation), N: n,
+		Pieces: 1 + r.IntN(12), Every: ms(r, 0, 25), Long: ms(r, 0, 200), Door: door(r.IntN(int(doors))),
+		Command: one(r, 3), Twin: one(r, 6), Retry: one(r, 2), Follow: one(r, 8),
+	}
+	leave, stall, cancel := ms(r, 1, 300), ms(r, 50, 400), ms(r, 1, 300)
+	if one(r, 5) {
+		m.Leave = leave
+	}
+	if m.Door.stream() && one(r, 5) {
+		m.Stall = stall
+	}
+	if one(r, 12) {
+		m.Cancel = cancel
+	}
+	if one(r, 8) {
+		m.Fault = fault(1 + r.IntN(int(hangs)))
+	}
+	return m
+}
+
+// Blows returns the endless strikes.
+func (p Plan) Blows() func() Blow {
+	r := p.source(1 << 32)
+	return func() Blow {
+		b := Blow{When: moment(r.IntN(int(moments))), After: ms(r, 0, 60), Hold: ms(r, 50, 500), Hasty: one(r, 3)}
+		far, kind := ms(r, 0, 300), r.IntN(100)
+		if b.When == anytime {
+			b.After = far
+		}
+		switch {
+		case p.calm || kind < 55:
+			b.Strike = killChild
+		case kind < 77:
+			b.Strike = killUs
+		case kind < 83:
+			b.Strike = killBoth
+		case kind < 88:
+			b.Strike = killInStart
+		case kind < 95:
+			b.Strike = stopUs
+		case kind < 99:
+			b.Strike = fillDisk
+		default:
+			b.Strike = lull
+		}
+		return b
+	}
+}
+
+func one(r *rand.Rand, in int) bool { return r.IntN(in) == 0 }
+
+func ms(r *rand.Rand, from, to int) time.Duration {
+	return time.Duration(from*1000+r.IntN((to-from)*1000)) * time.Microsecond
+}
+
+// TestSeed makes the same plan of the same seed, and another of another.
+func TestSeed(t *testing.T) {
+	text := func(seed uint64) string {
+		p := Plan{seed: seed}
+		blow, all := p.Blows(), ""
+		for n := range 3 {
+			next := p.Messages(n)
+			for range 50 {
+				all += fmt.Sprintf("%+v %+v\n", *next(), blow())
+			}
+		}
+		return all
+	}
+	first := text(7)
+	if first != text(7) {
+		t.Error("one seed has made two plans")
+	}
+	if first == text(8) {
+		t.Error("two seeds have made one plan")
+	}
+}

@@ -1,0 +1,164 @@
+package chaos
+
+import (
+	"context"
+	"os"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/progtest"
+)
+
+// A field is the program under strikes.
+type field struct {
+	tb      testing.TB
+	ledger  *Ledger
+	file    string // that commands append to
+	disk    *disk
+	program *progtest.Program
+	url     atomic.Value
+
+	kills   int
+	count   map[strike]int
+	skipped int           // strikes that found nothing to hit
+	worst   time.Duration // from a kill to the next answer of the model
+	slow    int           // recoveries of more than 5 s
+	logs    *os.File
+}
+
+// silence is how long a turn may say nothing.
+const silence = 3 * time.Second
+
+// restless is how long a recovery may take before the run is said to be stuck.
+const restless = 90 * time.Second
+
+func (f *field) where() string { s, _ := f.url.Load().(string); return s }
+
+func (f *field) runs(p *progtest.Program) {
+	f.program = p
+	f.url.Store(p.URL)
+}
+
+// strike carries out one blow and waits for the recovery.
+func (f *field) strike(b Blow) {
+	f.await(b)
+	pause(context.Background(), b.After)
+	said := f.ledger.said.next()
+	began := time.Now()
+	if !f.hit(b) {
+		f.skipped++
+		return
+	}
+	f.kills += b.Strike.kills()
+	f.count[b.Strike]++
+	if b.Hasty {
+		return
+	}
+	select {
+	case <-said:
+	case <-time.After(restless):
+		f.ledger.fault("nothing was answered within %s of this strike: %s", restless, b.Strike)
+	}
+	took := time.Since(began)
+	f.worst = max(f.worst, took)
+	if took > 5*time.Second {
+		f.slow++
+	}
+}
+
+// await waits for the moment of a blow, for a second at most: it may not come.
+func (f *field) await(b Blow) {
+	limit := time.After(time.Second)
+	var moment <-chan struct{}
+	switch b.When {
+	case atModel:
+		moment = f.ledger.asked.next()
+	case atAccept:
+		moment = f.ledger.sending.next()
+	case atCommand:
+		f.awaitLine(limit)
+		return
+	default:
+		return
+	}
+	select {
+	case <-moment:
+	case <-limit:
+	}
+}
+
+// awaitLine waits until a command has appended to the file.
+func (f *field) awaitLine(limit <-chan time.Time) {
+	before := size(f.file)
+	for size(f.file) == before {
+		select {
+		case <-limit:
+			return
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
+func size(file string) int64 {
+	info, err := os.Stat(file)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+// hit reports whether there was something to hit.
+func (f *field) hit(b Blow) bool {
+	switch b.Strike {
+	case killChild:
+		return f.killChild()
+	case killUs:
+		f.killUs()
+	case killBoth:
+		if !f.killChild() {
+			return false
+		}
+		f.killUs()
+	case killInStart:
+		f.program.Kill()
+		f.keepLog(f.program)
+		next := f.program.Relaunch()
+		pause(context.Background(), b.Hold/2)
+		next.Kill()
+		f.keepLog(next)
+		f.runs(next.Restart())
+	case stopUs:
+		f.stop()
+		f.runs(f.program.Restart())
+	case fillDisk:
+		return f.disk.fill(b.Hold)
+	case lull:
+		pause(context.Background(), silence+time.Second)
+	}
+	return true
+}
+
+func (f *field) killChild() bool {
+	pid := f.program.Codex()
+	return pid != 0 && syscall.Kill(pid, syscall.SIGKILL) == nil
+}
+
+func (f *field) killUs() {
+	f.program.Kill()
+	f.keepLog(f.program)
+	f.runs(f.program.Restart())
+}
+
+func (f *field) stop() {
+	f.program.Stop()
+	f.keepLog(f.program)
+}
+
+func (f *field) keepLog(p *progtest.Program) {
+	if _, err := f.logs.WriteString(p.Log()); err != nil {
+		f.tb.Error(err)
+	}
+	p.Forget()
+}
