@@ -94,6 +94,9 @@ func (c *client) task(method string, params any) (io.Reader, io.Closer, string) 
 	c.b.Cleanup(func() { _ = body.Close() })
 	r := bufio.NewReaderSize(body, 4096)
 	line, err := r.ReadString('\n')
+	for err == nil && !strings.HasPrefix(line, "data: ") { // its id
+		line, err = r.ReadString('\n')
+	}
 	if err != nil {
 		c.b.Fatal(err)
 	}

@@ -15,6 +15,9 @@ type Book interface {
 	// Thread returns the thread of a conversation: that of its newest attempt,
 	// or "" if it never began one.
 	Thread(ctx context.Context, conversation string) (threadID string, err error)
+	// Used reports whether a job of a conversation has had its turn: then the loss
+	// of its thread is one. It is asked where this cannot be told otherwise.
+	Used(ctx context.Context, conversation string) (bool, error)
 	// Begin writes an attempt down, before codex sees a byte of the message. After
 	// an error the same attempt is begun again, until it works.
 	Begin(ctx context.Context, a Attempt) error
@@ -58,16 +61,17 @@ func (e *Executor) recall(c *conversation, j *job) error {
 	}
 	err := e.insist(j.ctx, "find a thread", func(ctx context.Context) (err error) {
 		c.threadID, err = e.cfg.Book.Thread(ctx, c.key)
+		c.resumable = c.threadID != ""
+		c.history = c.resumable
+		if err == nil && j.Cut != nil && c.resumable {
+			// A cut attempt may be the first turn of its thread, which codex had no
+			// time to write down. Only what was before it can be lost.
+			c.history, err = e.cfg.Book.Used(ctx, c.key)
+		}
 		return err
 	}, func() { j.observe(Notice{Text: bookFull}) })
-	if err != nil {
-		return err
-	}
-	c.recalled, c.resumable = true, c.threadID != ""
-	// A cut attempt may be the first turn of its thread, which codex had no time
-	// to write down: then nothing is lost that the model should hear of.
-	c.history = c.resumable && j.Cut == nil
-	return nil
+	c.recalled = err == nil
+	return err
 }
 
 // firstStart ends what a process before this one has left running, before
@@ -133,5 +137,6 @@ const (
 type noBook struct{}
 
 func (noBook) Thread(context.Context, string) (string, error) { return "", nil }
+func (noBook) Used(context.Context, string) (bool, error)     { return false, nil }
 func (noBook) Begin(context.Context, Attempt) error           { return nil }
 func (noBook) Threads(context.Context) ([]string, error)      { return nil, nil }

@@ -51,6 +51,7 @@ type Event interface{ event() }
 type Started struct {
 	ThreadID, TurnID string
 	Attempt          int           // which attempt at the job this turn is, from 1
+	Replaced         bool          // the conversation's earlier thread was lost, and this is a new one
 	Waited           time.Duration // from Submit until the turn was started
 }
 

@@ -206,6 +206,28 @@ func TestLostThreadIsReplaced(t *testing.T) {
 	if notices := seen[executor.Notice](w); len(notices) != 1 || !strings.Contains(notices[0].Text, "lost") {
 		t.Errorf("notices = %+v, want one about the lost history", notices)
 	}
+	if started := seen[executor.Started](w); len(started) != 1 || !started[0].Replaced {
+		t.Errorf("Started = %+v, want it to say that the thread was replaced", started)
+	}
+}
+
+// TestLossBehindACut: the process died in an attempt on a thread that codex does
+// not have any more. That is a loss if there was a turn before it.
+func TestLossBehindACut(t *testing.T) {
+	for _, used := range []bool{true, false} {
+		book := &notebook{used: used}
+		first := onFake(t, "", func(c *executor.Config) { c.Book = book })
+		submit(t, first, "j0", "one", "before").wait(t)
+		if err := first.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		e := onFake(t, "refuse thread/resume no rollout found for thread id x; turn echo", func(c *executor.Config) { c.Book = book })
+		w := submitCut(t, e, "j1", "one", "hello", &executor.Cut{Attempt: 1, ThreadID: book.attempts[0].Thread})
+		wantEnd(t, w.wait(t), executor.Completed, "")
+		if started := seen[executor.Started](w); len(started) != 1 || started[0].Replaced != used {
+			t.Errorf("used %v: Started = %+v", used, started)
+		}
+	}
 }
 
 func TestBounds(t *testing.T) {

@@ -16,6 +16,7 @@ type turn struct {
 	job       *job
 	on        *child
 	id        string
+	afresh    bool // on a thread that stands in the place of one that was lost
 	record    record
 	attention *attention
 	idle      bool  // the thread says that it does nothing
@@ -40,11 +41,9 @@ func (e *Executor) start(c *conversation, j *job) (*turn, error) {
 	if err != nil {
 		return nil, on.settled(err)
 	}
-	if c.replaced {
-		j.observe(Notice{Text: "The earlier history of this conversation was lost; codex starts afresh."})
-	}
+	t := &turn{e: e, c: c, job: j, on: on, id: id, afresh: c.replaced, record: newRecord(), attention: newAttention()}
 	c.resumable, c.replaced = true, false
-	return &turn{e: e, c: c, job: j, on: on, id: id, record: newRecord(), attention: newAttention()}, nil
+	return t, nil
 }
 
 // startTurn begins an attempt and hands the message to codex. The caller's
@@ -86,8 +85,11 @@ func causeOf(ctx context.Context, err error) error {
 }
 
 // begun tells the observer that codex has taken the job as the turn id.
-func (j *job) begun(threadID, id string) {
-	j.observe(Started{ThreadID: threadID, TurnID: id, Attempt: j.attempt.N, Waited: time.Since(j.submitted)})
+func (j *job) begun(threadID, id string, afresh bool) {
+	j.observe(Started{ThreadID: threadID, TurnID: id, Attempt: j.attempt.N, Replaced: afresh, Waited: time.Since(j.submitted)})
+	if afresh {
+		j.observe(Notice{Text: "The earlier history of this conversation was lost; codex starts afresh."})
+	}
 }
 
 // follow reads the turn's events until it has ended. It returns a [cutError] if
@@ -95,7 +97,7 @@ func (j *job) begun(threadID, id string) {
 func (t *turn) follow() (*Ended, error) {
 	defer t.attention.close()
 	defer t.c.remember(&t.record)
-	t.job.begun(t.c.threadID, t.id)
+	t.job.begun(t.c.threadID, t.id, t.afresh)
 	stop := context.AfterFunc(t.job.ctx, func() { t.attention.raise(context.Cause(t.job.ctx)) })
 	defer stop()
 	t.attention.after(t.e.cfg.TurnTimeout, timerTurn)

@@ -57,7 +57,7 @@ func (s *Store) accept(ctx context.Context, what string, m Message, head Head, r
 		return err
 	}
 	now := nanos(s.now())
-	return s.do(ctx, what, durable, func(c *conn) error {
+	return s.do(ctx, what, relaxed, func(c *conn) error {
 		if replace {
 			if err := c.freeKey(m.Key); err != nil {
 				return err
@@ -111,7 +111,7 @@ func (c *conn) insertMessage(task int64, m *Message, now int64) error {
 // or ended is [ErrBegun].
 func (s *Store) Withdraw(ctx context.Context, job string, head *Head) error {
 	now := nanos(s.now())
-	return s.do(ctx, "withdraw a message", durable, func(c *conn) error {
+	return s.do(ctx, "withdraw a message", relaxed, func(c *conn) error {
 		var seq, task, ordinal int64
 		var untouched bool
 		err := c.get("SELECT seq, task, ordinal, attempt = 0 AND ended = 0 FROM messages WHERE job = ?",
@@ -153,7 +153,7 @@ func (c *conn) withdraw(seq, task, ordinal int64, head *Head, now int64) error {
 // may have been taken for failed.
 func (s *Store) Begin(ctx context.Context, job string, attempt int, conversation, thread string) error {
 	now := nanos(s.now())
-	return s.do(ctx, "begin a turn", durable, func(c *conn) error {
+	return s.do(ctx, "begin a turn", relaxed, func(c *conn) error {
 		var seq int64
 		var last int
 		if err := c.get("SELECT seq, attempt FROM messages WHERE job = ?", list(job), &seq, &last); err != nil {

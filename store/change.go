@@ -20,8 +20,7 @@ func (s *Store) Write(ctx context.Context, change Change) error {
 
 func (change *Change) level() durability {
 	switch {
-	case change.Durable, change.Head != nil && change.Head.Ended, change.Turn != nil && change.Turn.Tool,
-		len(change.Ask) > 0, len(change.Outbox) > 0:
+	case change.Durable, change.Turn != nil && change.Turn.Tool, len(change.Ask) > 0, len(change.Outbox) > 0:
 		return durable
 	}
 	return relaxed

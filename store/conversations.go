@@ -17,6 +17,15 @@ func (s *Store) Thread(ctx context.Context, conversation string) (string, error)
 	})
 }
 
+// Used reports whether a message of a conversation has had its turn, as far as
+// that is still kept. It looks through all messages.
+func (s *Store) Used(ctx context.Context, conversation string) (bool, error) {
+	return view(ctx, s, "look for earlier turns of a conversation", func(c *conn) (bool, error) {
+		n, err := c.number("SELECT EXISTS (SELECT 1 FROM messages WHERE conversation = ? AND ended = 1 AND attempt > 0)", conversation)
+		return n > 0, err
+	})
+}
+
 // useThread makes a thread that of a conversation.
 func (c *conn) useThread(conversation, thread string, now int64) error {
 	_, err := c.exec(`INSERT INTO conversations (key, thread_id, used_at) VALUES (?, ?, ?)

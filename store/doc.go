@@ -31,22 +31,20 @@
 //
 // Every commit survives the end of the process, SIGKILL included, for the system
 // has the log then. SQLite itself syncs the log only when it moves it
-// (synchronous=NORMAL). What survives the end of the machine, and when, is chosen
+// (synchronous=NORMAL). When a commit survives the end of the machine is chosen
 // for each write; a goroutine beside the writer syncs the log, once for all
-// commits that wait for it.
+// commits that wait for it, and with them everything before.
 //
 //	write                                     on the disk       because
-//	accept, replace, withdraw                 a moment later    the turn need not wait; whoever promises something to the caller calls Sync
-//	begin                                     a moment later    the thread's history knows the attempt, too
-//	a tool's start                            a moment later    codex runs it whatever we do; what has a tool must not run again by itself
-//	a task's end                              a moment later    the thread's history has the answer, too
-//	questions, deliveries                     a moment later    somebody waits at the other end
-//	a change with Durable set                 a moment later    its maker says so
 //	push settings, received messages          before the answer promised to a caller, or acknowledged to one
-//	text, states, turn ids                    with the next     codex has it too, or the next run makes it again
-//	deliveries that were made or put off      with the next     they are made at least once
-//	conversations forgotten, threads dropped  with the next     the next sweep does it again
-//	retention                                 with the next     the same
+//	accept, replace                           with Sync         of those who are told and go away; whoever stays comes again
+//	a tool's start                            at once           what has a tool must not run again by itself
+//	questions, deliveries                     at once           somebody waits at the other end
+//	a change with Durable set                 at once           its maker says so
+//	everything else                           within a second   codex has it too, or the next run makes it again
+//
+// A sync makes everybody wait who writes to the same disk: three of them in a turn
+// make codex itself some milliseconds slower.
 //
 // # Damage
 //

@@ -129,6 +129,11 @@ func TestMessageFromAcceptanceToEnd(t *testing.T) {
 	thread, err := s.Thread(ctx, "conversation")
 	must(t, err)
 	equal(t, thread, "thread-2")
+	for conversation, want := range map[string]bool{"conversation": true, "other": false} {
+		used, err := s.Used(ctx, conversation)
+		must(t, err)
+		equal(t, used, want)
+	}
 }
 
 func TestWhatIsNotThere(t *testing.T) {

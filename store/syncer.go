@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"time"
 )
 
 // A syncer brings commits to the disk, beside the writer: the writer goes on
@@ -22,25 +23,38 @@ type syncer struct {
 	failed  error      // of the last sync
 	changed chan struct{}
 	closed  bool
+	lazy    *time.Timer // of the next sync that nobody asked for; nil if everything is on the disk
 }
+
+// soon is when commits that nobody wants to be synced are synced all the same.
+const soon = time.Second
 
 func newSyncer(path string) *syncer {
 	return &syncer{path: path, wake: make(chan struct{}, 1), done: make(chan struct{}), changed: make(chan struct{})}
 }
 
-// committed counts a commit and has it synced if it is to be durable.
+// committed counts a commit and has it synced: at once if it is to be durable,
+// else a little later. Each sync makes everybody wait who writes to the same
+// disk, codex above all.
 func (s *syncer) committed(level durability) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.commits++
-	if level >= durable {
+	switch {
+	case level >= durable:
 		s.want()
+	case s.lazy == nil && !s.closed:
+		s.lazy = time.AfterFunc(soon, func() { s.all() })
 	}
 }
 
 // want asks for everything to be synced. The caller holds s.mu.
 func (s *syncer) want() {
 	s.wanted = s.commits
+	if s.lazy != nil {
+		s.lazy.Stop()
+		s.lazy = nil
+	}
 	if s.closed {
 		return
 	}
@@ -50,7 +64,7 @@ func (s *syncer) want() {
 	}
 }
 
-// all are the commits up to now, for wait.
+// all has everything synced and returns the number of commits, for wait.
 func (s *syncer) all() uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -128,6 +142,9 @@ func (s *syncer) close() {
 	if !s.closed {
 		s.closed = true
 		close(s.wake)
+		if s.lazy != nil {
+			s.lazy.Stop()
+		}
 	}
 	s.mu.Unlock()
 	<-s.done

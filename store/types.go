@@ -106,7 +106,7 @@ type Change struct {
 	Drop      []string   // ids of questions
 	Outbox    []Delivery // of this task, unless they name another
 
-	// Durable asks that the commit survives the end of the machine. A task's
-	// end, a tool's start, questions and deliveries always do.
+	// Durable asks for the disk at once, and not within a second. A tool's start,
+	// questions and deliveries always do.
 	Durable bool
 }

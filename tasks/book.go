@@ -10,6 +10,7 @@ import (
 // A Ledger is the part of a journal that the executor's notes go to.
 type Ledger interface {
 	Thread(ctx context.Context, conversation string) (string, error)
+	Used(ctx context.Context, conversation string) (bool, error)
 	Threads(ctx context.Context) ([]string, error)
 	Begin(ctx context.Context, job string, attempt int, conversation, thread string) error
 }

@@ -7,8 +7,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/a2aproject/a2a-go/v2/a2a"
-
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 )
 
@@ -38,9 +36,6 @@ type Config struct {
 	Runner  Runner
 	Journal Journal // what is kept; only this engine uses it
 
-	// Instead answers a message that needs no turn: with a message, and without a
-	// task. Nil, or what it returns for any other message, means that it needs one.
-	Instead func(*a2a.Message) *a2a.Message
 	// Threads names the conversation that a message belongs to, by the contextId
 	// it was sent with, which may be empty, and that of its task. Messages of one
 	// conversation share a codex thread and wait for one another. Nil means one

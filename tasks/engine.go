@@ -26,6 +26,8 @@ type Engine struct {
 	admit  sync.Mutex
 	closed bool // guarded by admit
 
+	full seldom // the log says that the disk is full
+
 	mu   sync.Mutex // guards live
 	live map[a2a.TaskID]*task
 }

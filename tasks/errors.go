@@ -3,6 +3,8 @@ package tasks
 import (
 	"errors"
 	"fmt"
+	"sync/atomic"
+	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
@@ -32,10 +34,13 @@ func inState(sentinel error, task *a2a.Task, format string, args ...any) error {
 
 // journalError tells the caller that the journal failed and the log why.
 func (e *Engine) journalError(doing string, err error) error {
-	e.log.Error("the journal failed", "operation", doing, "err", err)
 	if errors.Is(err, store.ErrFull) {
+		if e.full.rarely(time.Minute) { // every message would say it again
+			e.log.Error("the disk is full: nothing new is accepted until there is room", "operation", doing, "err", err)
+		}
 		return refuse(a2a.ErrServerError, "the runtime's disk is full and it takes nothing new; send the message again when there is room")
 	}
+	e.log.Error("the journal failed", "operation", doing, "err", err)
 	return refuse(a2a.ErrInternalError, "the runtime could not %s; its log says why", doing)
 }
 
@@ -53,4 +58,13 @@ func (e *Engine) notQueued(err error) error {
 
 func stopping() error {
 	return refuse(a2a.ErrServerError, "the runtime is stopping; send the message again when it is back")
+}
+
+// A seldom lets something happen once in a while.
+type seldom struct{ last atomic.Int64 }
+
+// rarely reports whether it is d since it last said so.
+func (s *seldom) rarely(d time.Duration) bool {
+	now, last := time.Now().UnixNano(), s.last.Load()
+	return now-last >= int64(d) && s.last.CompareAndSwap(last, now)
 }

@@ -12,8 +12,9 @@ const (
 	MetaFailure     = "failure"     // why the task failed: kind, and where there is one timer, afterSeconds, code
 	MetaInterrupted = "interrupted" // true when the turn was cut off: part of its work may be done
 
-	MetaAttempt = "attempt" // the number of the attempt at the newest turn; absent while it is the first
-	MetaRetryOf = "retryOf" // the interrupted task whose message this one runs again
+	MetaAttempt  = "attempt"        // the number of the attempt at the newest turn; absent while it is the first
+	MetaReplaced = "threadReplaced" // true when the conversation's earlier thread was lost: the model does not know what was said
+	MetaRetryOf  = "retryOf"        // the interrupted task whose message this one runs again
 
 	MetaVoid = "void" // true on an artifact's update: the artifact is taken back, nothing comes in its place
 
@@ -38,3 +39,6 @@ const (
 // emptyReply stands where codex had nothing to say: readers take an empty text
 // for a failure.
 const emptyReply = "(codex returned empty output)"
+
+// emptyQuestion stands where a question has no words.
+const emptyQuestion = "codex is waiting for an answer"

@@ -1,14 +1,12 @@
 package tasks_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
-	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
 func TestProducedBecomesAnArtifact(t *testing.T) {
@@ -42,37 +40,6 @@ func TestProducedBecomesAnArtifact(t *testing.T) {
 	if chunks != len(want) {
 		t.Errorf("%d artifact events", chunks)
 	}
-}
-
-// TestInstead: what needs no turn gets a message, and no task.
-func TestInstead(t *testing.T) {
-	r := newRunner()
-	e := newEngine(t, r, func(c *tasks.Config) {
-		c.Instead = func(m *a2a.Message) *a2a.Message {
-			if !strings.HasPrefix(m.Parts[0].Text(), "/status") {
-				return nil
-			}
-			return a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart("all is well"))
-		}
-	})
-	res, err := e.SendMessage(t.Context(), request("m1", "c", "/status"))
-	m, ok := res.(*a2a.Message)
-	if err != nil || !ok || m.Role != a2a.MessageRoleAgent || m.ContextID != "c" || m.ID == "" || m.TaskID != "" || m.Parts[0].Text() != "all is well" {
-		t.Errorf("%+v, %v", res, err)
-	}
-	events := listen(e.SendStreamingMessage(t.Context(), request("m2", "", "/status"))).wait(t)
-	if len(events) != 1 || events[0].(*a2a.Message).ContextID == "" {
-		t.Errorf("stream %v", events)
-	}
-	bad := request("", "c", "/status") // is looked at all the same
-	_, err = e.SendMessage(t.Context(), bad)
-	wantError(t, err, a2a.ErrInvalidParams, "messageId")
-	wantError(t, refused(t, e.SendStreamingMessage(t.Context(), bad)), a2a.ErrInvalidParams, "messageId")
-	if list, _ := e.ListTasks(t.Context(), nil); len(list.Tasks) != 0 || r.count() != 0 {
-		t.Errorf("%d tasks, %d jobs", len(list.Tasks), r.count())
-	}
-	begin(t, e, request("m3", "c", "work"))
-	r.next(t).start().answer("done")
 }
 
 // TestRejected: a turn that was refused for what it asks is no failure of ours.

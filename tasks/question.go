@@ -47,7 +47,7 @@ func (t *task) waiting() (a2a.TaskState, *a2a.Message) {
 		return a2a.TaskStateWorking, nil
 	}
 	asked := t.questions[0].asked
-	parts := []*a2a.Part{a2a.NewTextPart(orElse(asked.Text, "codex is waiting for an answer"))}
+	parts := []*a2a.Part{a2a.NewTextPart(orElse(asked.Text, emptyQuestion))}
 	if asked.Data != nil {
 		parts = append(parts, a2a.NewDataPart(asked.Data))
 	}
@@ -137,12 +137,16 @@ func (t *task) keepReply(ctx context.Context, entry store.Message, question *a2a
 	return t.engine.cfg.Journal.Accept(ctx, entry, t.row())
 }
 
-// taken notes that an answer has arrived.
+// taken notes that an answer has arrived. The turn may have ended over it.
 func (t *task) taken(a *reply) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.status.State.Terminal() {
 		t.save(store.Change{Ended: []string{a.job}})
+		return
+	}
+	if err := t.engine.cfg.Journal.Write(context.Background(), store.Change{Ended: []string{a.job}}); err != nil {
+		t.engine.log.Error("an answer could not be settled; the next start does it", "task_id", t.id, "err", err)
 	}
 }
 

@@ -41,8 +41,12 @@ func (e *Engine) Recover(ctx context.Context) error {
 	return nil
 }
 
-// recoverTask brings a task back to life and returns its turns to come.
+// recoverTask brings a task back to life and returns its turns to come. One that
+// has ended stays so: what still waits of it was answers to questions.
 func (e *Engine) recoverTask(ctx context.Context, pending store.Pending) ([]*run, error) {
+	if pending.Task.Ended {
+		return nil, e.settleMessages(ctx, pending.Messages)
+	}
 	t, err := e.revive(pending.Task)
 	if err != nil {
 		return nil, err
@@ -70,6 +74,14 @@ func (e *Engine) recoverTask(ctx context.Context, pending store.Pending) ([]*run
 		t.abandon()
 	}
 	return t.runs, nil
+}
+
+func (e *Engine) settleMessages(ctx context.Context, messages []store.Message) error {
+	var settled store.Change
+	for _, m := range messages {
+		settled.Ended = append(settled.Ended, m.Job)
+	}
+	return e.cfg.Journal.Write(ctx, settled)
 }
 
 // revive makes a task of its row. What it shows from now on is of a new epoch:

@@ -246,3 +246,55 @@ func TestAttemptsInOneProcess(t *testing.T) {
 		t.Errorf("after a restart the task has %s", got)
 	}
 }
+
+func TestReplacedThreadIsSaid(t *testing.T) {
+	m := newMachine(t)
+	id := begin(t, m.e, request("m1", "c", "hi")).ID
+	j := m.r.next(t)
+	j.observe(executor.Started{ThreadID: "new", TurnID: "turn", Attempt: 1, Replaced: true})
+	j.answer("who are you?")
+	if got := get(t, m.e, id); got.Metadata[tasks.MetaReplaced] != true {
+		t.Errorf("metadata = %v", got.Metadata)
+	}
+}
+
+// TestEpochsOfAttempts: what an attempt shows is of an epoch of its own.
+func TestEpochsOfAttempts(t *testing.T) {
+	m := newMachine(t)
+	id := begin(t, m.e, request("m1", "c", "hi")).ID
+	j := m.r.next(t).start()
+	j.say("a", "one")
+	j.attempt(2)
+	j.answer("two")
+	var epochs []string
+	for _, event := range read(t, m.resume(id, "1.0"), 0) {
+		epoch, _, _ := strings.Cut(event.ID, ".")
+		epochs = append(epochs, epoch)
+	}
+	if got := strings.Join(epochs, ""); got != "11"+strings.Repeat("2", len(epochs)-2) {
+		t.Errorf("epochs of the events: %s", got)
+	}
+}
+
+// TestAnswerOfAnEndedTask: an answer was accepted, and the process died after the
+// task's end and before it was noted that the turn had got it.
+func TestAnswerOfAnEndedTask(t *testing.T) {
+	m := newMachine(t)
+	id := begin(t, m.e, request("m1", "c", "hi")).ID
+	m.r.next(t).start().answer("done")
+	row, err := m.st.Task(t.Context(), string(id))
+	if err != nil {
+		t.Fatal(err)
+	}
+	late := store.Message{Key: store.Key{Message: "m2"}, TaskID: string(id), Job: string(id) + ".2", Conversation: "c", Body: []byte(`{"messageId":"m2"}`)}
+	if err := m.st.Accept(t.Context(), late, row.Head); err != nil {
+		t.Fatal(err)
+	}
+	m.restart()
+	if open, err := m.st.Unfinished(t.Context()); err != nil || len(open) != 0 || m.r.count() != 0 {
+		t.Errorf("%d left, %d jobs, %v", len(open), m.r.count(), err)
+	}
+	if got := get(t, m.e, id); got.Status.State != a2a.TaskStateCompleted {
+		t.Errorf("the task is %s", got.Status.State)
+	}
+}

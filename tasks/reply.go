@@ -44,7 +44,7 @@ func replyTexts(task *a2a.Task) []string {
 	case a2a.TaskStateCanceled:
 		first = "[codex error] this message was canceled before it was answered"
 	case a2a.TaskStateInputRequired, a2a.TaskStateAuthRequired:
-		return []string{orElse(status, "codex is waiting for an answer")}
+		return []string{orElse(status, emptyQuestion)}
 	default:
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"runtime"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
@@ -17,19 +18,12 @@ import (
 // An ID that is not known any more, or none, begins with the task as it is.
 func (e *Engine) Stream(ctx context.Context, req *a2a.SendMessageRequest, after string) iter.Seq2[*Event, error] {
 	return func(yield func(*Event, error) bool) {
-		if m, err := e.instead(req); m != nil || err != nil {
-			yield(&Event{Event: m}, err)
-			return
-		}
 		v, err := e.accept(ctx, req)
 		if err != nil {
 			yield(nil, err)
 			return
 		}
-		if err := e.promise(ctx); err != nil {
-			yield(nil, err)
-			return
-		}
+		runtime.Gosched() // the turn begins first, and then its reader hears of it
 		if req.Config != nil {
 			v.task = trimmed(v.task, req.Config.HistoryLength)
 		}

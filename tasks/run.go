@@ -122,6 +122,9 @@ func (r *run) start(event executor.Started) {
 	if event.Attempt > 1 {
 		meta[MetaAttempt] = event.Attempt
 	}
+	if event.Replaced {
+		meta[MetaReplaced] = true
+	}
 	if t.runs[len(t.runs)-1] == r {
 		meta[MetaTurn], meta[MetaAhead] = TurnStarted, nil
 	}

@@ -1,7 +1,6 @@
 package tasks
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -16,9 +15,6 @@ import (
 // return immediately it returns when the task has ended or needs its caller. The
 // end of ctx ends the waiting only.
 func (e *Engine) SendMessage(ctx context.Context, req *a2a.SendMessageRequest) (a2a.SendMessageResult, error) {
-	if m, err := e.instead(req); m != nil || err != nil {
-		return m, err
-	}
 	v, err := e.accept(ctx, req)
 	if err != nil {
 		return nil, err
@@ -45,33 +41,15 @@ func (e *Engine) SendStreamingMessage(ctx context.Context, req *a2a.SendMessageR
 	return unplaced(e.Stream(ctx, req, ""))
 }
 
-// promise waits until what was accepted survives the end of the machine, too:
-// the turn is under way meanwhile. Whoever waits for its end needs no promise.
+// promise waits until what was accepted survives the end of the machine, too, for
+// a caller who goes away: the turn is under way meanwhile. Whoever stays to hear
+// the end comes again if he does not.
 func (e *Engine) promise(ctx context.Context) error {
 	err := e.cfg.Journal.Sync(ctx)
 	if err == nil || ctx.Err() != nil {
 		return ctx.Err()
 	}
 	return e.journalError("bring the message to the disk", err)
-}
-
-// instead returns the message that answers one without a turn, if there is any.
-func (e *Engine) instead(req *a2a.SendMessageRequest) (a2a.SendMessageResult, error) {
-	if e.cfg.Instead == nil {
-		return nil, nil
-	}
-	if err := check(req); err != nil {
-		return nil, err
-	}
-	answer := e.cfg.Instead(req.Message)
-	if answer == nil {
-		return nil, nil
-	}
-	m := *answer
-	m.Role = a2a.MessageRoleAgent
-	m.ID = cmp.Or(m.ID, a2a.NewMessageID())
-	m.ContextID = cmp.Or(m.ContextID, req.Message.ContextID, a2a.NewContextID())
-	return &m, nil
 }
 
 // accept makes a turn of a message, or finds the task that it has made before.

@@ -36,11 +36,11 @@
 //
 //   - The suite sends many messages under one id. The product takes that for one
 //     message that is sent again; the journal here, [messageIDs], forgets ids.
-//   - A script may answer with a message and without a task, through
-//     [tasks.Config.Instead]. The product always makes a task.
+//   - A script may answer with a message and without a task ([direct]). The
+//     product always makes a task.
 //   - In the place of the executor and codex is the [runner], which plays all jobs
 //     at the same time: nothing is queued, no queue is ever full.
-//   - Tasks are kept in memory, and there is no token.
+//   - The state directory is a temporary one, and there is no token.
 //   - The Host header may say anything. The product turns its list of names off
 //     only with a token, in a workspace, or on a listener beyond loopback.
 //   - The card has another name, description and skills: the 0.3.x suite takes

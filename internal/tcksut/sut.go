@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/netip"
 	"os"
-	"strings"
 	"sync"
 	"time"
 
@@ -66,13 +65,13 @@ func (s *sut) open(opts options) (err error) {
 	}
 	ids := &messageIDs{Journal: s.store, byJob: map[string]string{}}
 	s.runner = newRunner(ids.of, opts.hold)
-	s.engine, err = tasks.New(tasks.Config{Runner: s.runner, Journal: ids, Instead: direct, Push: s.push(opts), Logger: opts.log})
+	s.engine, err = tasks.New(tasks.Config{Runner: s.runner, Journal: ids, Push: s.push(opts), Logger: opts.log})
 	if err != nil {
 		return err
 	}
 	card := func(base string) *a2a.AgentCard { return opts.agentCard(base) }
 	s.server, err = server.New(server.Config{
-		Handler: s.engine, Card: card, ExtendedCard: card,
+		Handler: direct{s.engine}, Card: card, ExtendedCard: card,
 		PureCard: opts.card == cardV1, PublicURL: opts.publicURL, AnyHost: true, Logger: opts.log,
 	})
 	return err
@@ -137,12 +136,4 @@ func (s *sut) close(ctx context.Context) error {
 		return fmt.Errorf("close the engine: %w", err)
 	}
 	return nil
-}
-
-// direct answers the messages that are to be answered without a task.
-func direct(m *a2a.Message) *a2a.Message {
-	if !strings.HasPrefix(m.ID, "tck-message-response") {
-		return nil
-	}
-	return a2a.NewMessage(a2a.MessageRoleAgent, a2a.NewTextPart("Direct message response"))
 }
