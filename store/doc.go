@@ -5,23 +5,22 @@
 // # Ownership
 //
 // [Open] takes the directory for this store alone, with a lock that the kernel
-// drops when the process ends, and starts one goroutine, the writer. [Store.Close]
-// waits for it. The writer owns the only connection; it is the only one that
-// touches the database. Nothing else may open state.db or its log while the
-// store is open: closing any descriptor of a file drops the locks that SQLite
-// has on it.
+// drops when the process ends, and starts two goroutines: the writer and the
+// syncer. [Store.Close] waits for them. There is one connection, and whoever
+// holds the lock Store.turn uses it. Nothing else may open state.db while the store
+// is open: closing any descriptor of a file drops the locks that SQLite has on it.
 //
 // # Concurrency
 //
-// All methods may be called concurrently. The writer takes all operations that
-// wait. Those that read it runs first, for 2 ms at most, on what has been committed.
-// The others it
-// runs in one transaction, each under a savepoint: one that fails leaves nothing
-// behind and does the others no harm. Then it answers, so whoever has an answer
-// has the commit. If the commit itself fails, each operation gets a transaction
-// of its own, and those that fail again are refused. A full disk therefore
-// refuses what does not fit, and nothing is broken: reads go on, and writes when
-// there is room.
+// All methods may be called concurrently. If nobody uses the connection and nobody
+// waits for it, an operation runs on its caller's goroutine. Otherwise it waits
+// for the writer, which takes all operations that wait. Those that read it runs
+// first, for 2 ms at most, on what has been committed. The others it runs in one
+// transaction, each under a savepoint: one that fails leaves nothing behind and
+// does the others no harm. Whoever has an answer has the commit. If the commit
+// itself fails, each operation gets a transaction of its own, and those that fail
+// again are refused. A full disk therefore refuses what does not fit, and nothing
+// is broken: reads go on, and writes when there is room.
 //
 // When nothing waits, the writer moves the log into the database and forgets
 // what [Retention] gives up, in steps of a few milliseconds. A task that is

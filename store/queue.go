@@ -24,6 +24,13 @@ func (q *queue) put(op *operation) bool {
 	return true
 }
 
+// idle reports whether nothing waits and more may come.
+func (q *queue) idle() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.ops) == 0 && !q.closed
+}
+
 // putBack returns operations that were taken to the front.
 func (q *queue) putBack(ops []*operation) {
 	if len(ops) == 0 {

@@ -43,7 +43,8 @@ type Store struct {
 	stopped chan struct{} // closed when the writer has ended
 	closing sync.Once
 
-	// Used by the writer alone, until stopped is closed.
+	turn sync.Mutex // whoever holds it uses the connection
+	// Guarded by turn, until stopped is closed.
 	conn    *conn
 	commits int
 	upkeep  upkeep

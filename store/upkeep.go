@@ -29,24 +29,32 @@ type upkeep struct {
 	warned bool      // that the log cannot be moved
 }
 
-// changed notes a commit.
-func (u *upkeep) changed() {
-	if u.look.IsZero() {
-		u.look = time.Now().Add(quiet)
+// changed notes a commit, and reports whether that sets a time for the next look.
+func (u *upkeep) changed() bool {
+	if !u.look.IsZero() {
+		return false
 	}
+	u.look = time.Now().Add(quiet)
+	return true
+}
+
+// next is when there is something to do.
+func (u *upkeep) next() time.Time {
+	if !u.look.IsZero() && u.look.Before(u.sweep) {
+		return u.look
+	}
+	return u.sweep
 }
 
 // rest waits for an operation, and does a step of upkeep when it is time.
-func (s *Store) rest() {
-	next := s.upkeep.sweep
-	if look := s.upkeep.look; !look.IsZero() && look.Before(next) {
-		next = look
-	}
+func (s *Store) rest(next time.Time) {
 	timer := time.NewTimer(time.Until(next))
 	defer timer.Stop()
 	select {
 	case <-s.queue.wake:
 	case <-timer.C:
+		s.turn.Lock()
+		defer s.turn.Unlock()
 		s.step(time.Now())
 	}
 }

@@ -75,6 +75,9 @@ func (s *Store) await(ctx context.Context, op *operation) error {
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx)
 	}
+	if s.atOnce(op) {
+		return <-op.done
+	}
 	if !s.queue.put(op) {
 		return ErrClosed
 	}
@@ -89,18 +92,50 @@ func (s *Store) await(ctx context.Context, op *operation) error {
 	}
 }
 
+// atOnce runs an operation on its caller's goroutine if nobody uses the connection
+// and nobody waits for it: two changes of goroutine cost more than most
+// operations. It reports whether it did.
+func (s *Store) atOnce(op *operation) bool {
+	if !s.turn.TryLock() {
+		return false
+	}
+	defer s.turn.Unlock()
+	if !s.queue.idle() {
+		return false
+	}
+	s.serve([]*operation{op})
+	return true
+}
+
 // write is the writer's goroutine.
 func (s *Store) write() {
 	defer close(s.stopped)
 	for {
-		switch ops, closed := s.queue.take(); {
+		next, closed := s.work()
+		if closed {
+			return
+		}
+		s.rest(next)
+	}
+}
+
+// work does what is asked for, and the end of everything. If there is nothing to
+// do it returns when there will be.
+func (s *Store) work() (next time.Time, closed bool) {
+	for {
+		s.turn.Lock() // first, so that what comes in meanwhile makes one group
+		ops, closed := s.queue.take()
+		switch {
 		case len(ops) > 0:
 			s.serve(ops)
 		case closed:
 			s.ended = s.finish()
-			return
 		default:
-			s.rest()
+			next = s.upkeep.next()
+		}
+		s.turn.Unlock()
+		if len(ops) == 0 {
+			return next, closed
 		}
 	}
 }
@@ -137,7 +172,9 @@ func (s *Store) commit(ops []*operation) {
 	outcomes, err := s.transact(ops)
 	if err == nil {
 		s.commits++
-		s.upkeep.changed()
+		if s.upkeep.changed() {
+			s.queue.signal() // the writer may be waiting for another time
+		}
 		s.syncer.committed(strictest(ops))
 		if s.committed != nil {
 			s.committed(s.commits)
@@ -175,6 +212,13 @@ func (s *Store) transact(ops []*operation) (_ []error, err error) {
 			_ = s.conn.script("ROLLBACK") // SQLite may have done it already
 		}
 	}()
+	if len(ops) == 1 { // a rollback of the whole does what a savepoint would
+		if err := ops[0].run(s.conn); err != nil {
+			return nil, err
+		}
+		_, err = s.conn.exec("COMMIT")
+		return make([]error, 1), err
+	}
 	outcomes := make([]error, len(ops))
 	for i, op := range ops {
 		if outcomes[i], err = s.conn.attempt(op.run); err != nil {

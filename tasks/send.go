@@ -64,6 +64,12 @@ func (e *Engine) accept(ctx context.Context, req *a2a.SendMessageRequest) (*view
 	ctx = context.WithoutCancel(ctx) // a caller who leaves must not tear this apart
 	e.admit.Lock()
 	defer e.admit.Unlock()
+	if in.key.Task == "" && !e.closed { // mostly it is new: then the journal is asked only once
+		v, err := e.enqueue(ctx, in, e.taskFor(in), e.cfg.Journal.Accept)
+		if !errors.Is(err, store.ErrExists) {
+			return v, err
+		}
+	}
 	known, err := e.cfg.Journal.Message(ctx, in.key)
 	switch {
 	case err == nil:
@@ -73,12 +79,16 @@ func (e *Engine) accept(ctx context.Context, req *a2a.SendMessageRequest) (*view
 	case e.closed:
 		return nil, stopping()
 	}
+	return e.further(ctx, in)
+}
+
+// further makes a further turn of a message that names a task, or an answer.
+func (e *Engine) further(ctx context.Context, in *incoming) (*view, error) {
 	t := e.find(a2a.TaskID(in.key.Task))
-	if in.key.Task == "" {
-		t = e.taskFor(in)
-	} else if err := e.belongs(ctx, in, t); err != nil {
+	if err := e.belongs(ctx, in, t); err != nil {
 		return nil, err
-	} else if v, err := e.answer(ctx, in, t); v != nil || err != nil {
+	}
+	if v, err := e.answer(ctx, in, t); v != nil || err != nil {
 		return v, err
 	}
 	return e.enqueue(ctx, in, t, e.cfg.Journal.Accept)

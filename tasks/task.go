@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -169,7 +170,7 @@ func (t *task) note(add map[string]any) {
 }
 
 // join commits a message as a further turn of the task, still to be submitted.
-// The first turn comes in here, too.
+// The first turn comes in here, too. A message that is known is [store.ErrExists].
 func (t *task) join(in *incoming, commit func(store.Message, store.Head) error) (*run, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -187,6 +188,9 @@ func (t *task) join(in *incoming, commit func(store.Message, store.Head) error) 
 	r := &run{task: t, message: in.stored(t), jobID: t.newJob()}
 	if err := commit(entry(r.message, r.jobID), t.row()); err != nil {
 		t.turns--
+		if errors.Is(err, store.ErrExists) {
+			return nil, err
+		}
 		return nil, t.engine.journalError("store the message", err)
 	}
 	r.push, r.pushes = in.push, t.adopt(in.push)
