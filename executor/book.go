@@ -9,7 +9,7 @@ import (
 )
 
 // A Book keeps what has to outlive this process. What its methods have returned
-// nil for is on disk: a process that is killed right after finds it there. Its
+// nil for survives its end: a process that is killed right after finds it there. Its
 // methods are called concurrently.
 type Book interface {
 	// Thread returns the thread of a conversation: that of its newest attempt,
@@ -21,6 +21,9 @@ type Book interface {
 	// Begin writes an attempt down, before codex sees a byte of the message. After
 	// an error the same attempt is begun again, until it works.
 	Begin(ctx context.Context, a Attempt) error
+	// Turned reports whether a job has had its turn in a thread: then the thread was
+	// on disk, and it is no accident if it is not.
+	Turned(ctx context.Context, threadID string) (bool, error)
 	// Threads returns every thread of which an attempt was begun. Commands that a
 	// killed process has left running on them are ended at the start.
 	Threads(ctx context.Context) (threadIDs []string, err error)
@@ -138,5 +141,6 @@ type noBook struct{}
 
 func (noBook) Thread(context.Context, string) (string, error) { return "", nil }
 func (noBook) Used(context.Context, string) (bool, error)     { return false, nil }
+func (noBook) Turned(context.Context, string) (bool, error)   { return false, nil }
 func (noBook) Begin(context.Context, Attempt) error           { return nil }
 func (noBook) Threads(context.Context) ([]string, error)      { return nil, nil }

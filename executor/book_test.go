@@ -21,6 +21,7 @@ type notebook struct {
 	mu       sync.Mutex // guards the fields below
 	attempts []executor.Attempt
 	used     bool
+	turned   bool
 	refuse   int // how many calls of Begin fail before one works
 	most     int // how many attempts there may be; 0 is no limit
 }
@@ -48,6 +49,8 @@ func (b *notebook) Thread(_ context.Context, conversation string) (string, error
 }
 
 func (b *notebook) Used(context.Context, string) (bool, error) { return b.used, nil }
+
+func (b *notebook) Turned(context.Context, string) (bool, error) { return b.turned, nil }
 
 func (b *notebook) Threads(context.Context) ([]string, error) {
 	b.mu.Lock()

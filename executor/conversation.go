@@ -62,6 +62,35 @@ func (e *Executor) letGo(c *conversation) {
 	}
 }
 
+// Forget lets go of a conversation: its thread is unloaded, and a job that comes
+// later asks the book for one. It returns [ErrBusy] if the conversation is in use,
+// or a command of it still runs.
+func (e *Executor) Forget(ctx context.Context, key string) error {
+	e.mu.Lock()
+	c := e.conversations[key]
+	e.mu.Unlock()
+	if c == nil {
+		return nil
+	}
+	if !c.lock.TryLock() {
+		return ErrBusy
+	}
+	defer c.lock.Unlock()
+	if on, _ := e.child.health(); on != nil {
+		e.unload(ctx, c, on)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if c.busy || len(c.queue) > 0 || c.loadedIn != nil {
+		return ErrBusy
+	}
+	delete(e.threads, c.threadID)
+	if e.conversations[key] == c {
+		delete(e.conversations, key)
+	}
+	return nil
+}
+
 // take makes the first waiting job current, or ends the goroutine's turn of duty.
 func (e *Executor) take(c *conversation) *job {
 	e.mu.Lock()

@@ -13,12 +13,12 @@ import (
 // or of the process before this one:
 //
 //	its turn                                   the message
-//	is not there                               is run
+//	is not there                               is run, unless a tool is known to have started
 //	is completed, or failed                    has that end
 //	was cut after a tool may have started      is interrupted
 //	was cut before that, for the second time   is interrupted
 //	was cut before that                        is run again
-//	cannot be found                            is interrupted
+//	cannot be found, or its thread is gone     is interrupted
 //
 // Whether a tool started is known by what stdout said, or by what the caller
 // has noted of it, or by the rollout file: see [appserver.ReadTrace] for why
@@ -33,6 +33,7 @@ type finding struct {
 	turn     *appserver.Turn // nil: it never ran
 	tool     bool            // a tool of it may have started
 	repeated bool            // an attempt before it was a turn, too
+	lost     bool            // the thread is gone although it had turns: nothing can be said
 }
 
 // settleCut finds out what became of the newest attempt at j. It returns the
@@ -48,6 +49,9 @@ func (e *Executor) settleCut(c *conversation, j *job, t *turn, cause error) *End
 	case err != nil:
 		log.Warn("what became of a turn that was cut off cannot be found out", "err", err)
 		return interrupted(t, nil, true)
+	case found.turn == nil && (found.lost || toolKnown(j, t)): // somebody has deleted what could tell
+		log.Warn("a turn was cut off, and its thread is gone")
+		return interrupted(t, nil, true)
 	case found.turn == nil:
 		log.Info("a message whose attempt was cut off never reached the model")
 		return nil
@@ -55,7 +59,7 @@ func (e *Executor) settleCut(c *conversation, j *job, t *turn, cause error) *End
 		log.Info("the end of a turn that was cut off was read from its history", "status", found.turn.Status)
 		return e.deliver(c, j, t, found)
 	}
-	tool := found.tool || j.Cut != nil && j.Cut.Attempt == j.attempt.N && j.Cut.Tool || t != nil && t.record.tools()
+	tool := found.tool || toolKnown(j, t)
 	if tool || found.repeated || j.rerun {
 		log.Warn("a turn was cut off", "tool", tool)
 		return interrupted(t, found.turn, tool)
@@ -63,6 +67,12 @@ func (e *Executor) settleCut(c *conversation, j *job, t *turn, cause error) *End
 	log.Info("a turn that was cut off before it did anything is run again")
 	j.rerun = true
 	return nil
+}
+
+// toolKnown reports whether it was seen or noted that a tool of the newest attempt
+// at j has started.
+func toolKnown(j *job, t *turn) bool {
+	return j.Cut != nil && j.Cut.Attempt == j.attempt.N && j.Cut.Tool || t != nil && t.record.tools()
 }
 
 // find asks codex what it knows of the newest attempt at j. A child that dies
@@ -92,8 +102,9 @@ func (e *Executor) lookUp(c *conversation, j *job) (finding, error) {
 	}
 	if err := e.loadCut(c, j, on); err != nil {
 		if appserver.IsNoRollout(err) { // codex makes the file before it asks the model
+			lost, bookErr := e.cfg.Book.Turned(j.ctx, j.attempt.Thread)
 			e.forget(c, err)
-			return finding{on: on}, nil
+			return finding{on: on, lost: lost}, bookErr
 		}
 		return finding{}, on.settled(err)
 	}

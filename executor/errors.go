@@ -8,6 +8,8 @@ var (
 	ErrQueueFull = errors.New("too many messages are waiting")
 	// ErrClosed refuses a job because the executor is stopping.
 	ErrClosed = errors.New("the runtime is stopping")
+	// ErrBusy refuses what a conversation in use does not allow.
+	ErrBusy = errors.New("the conversation is in use")
 	// ErrDuplicate refuses a job whose ID belongs to a job that has not ended.
 	ErrDuplicate = errors.New("a job with this id is already there")
 )

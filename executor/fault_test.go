@@ -212,22 +212,58 @@ func TestLostThreadIsReplaced(t *testing.T) {
 }
 
 // TestLossBehindACut: the process died in an attempt on a thread that codex does
-// not have any more. That is a loss if there was a turn before it.
+// not have any more. If the thread had turns, somebody has deleted it, and nobody
+// can tell what the attempt has done. If not, codex had no time to make it, and
+// only what was before it, in other threads, is a loss.
 func TestLossBehindACut(t *testing.T) {
-	for _, used := range []bool{true, false} {
-		book := &notebook{used: used}
-		first := onFake(t, "", func(c *executor.Config) { c.Book = book })
-		submit(t, first, "j0", "one", "before").wait(t)
-		if err := first.Close(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		e := onFake(t, "refuse thread/resume no rollout found for thread id x; turn echo", func(c *executor.Config) { c.Book = book })
-		w := submitCut(t, e, "j1", "one", "hello", &executor.Cut{Attempt: 1, ThreadID: book.attempts[0].Thread})
-		wantEnd(t, w.wait(t), executor.Completed, "")
-		if started := seen[executor.Started](w); len(started) != 1 || started[0].Replaced != used {
-			t.Errorf("used %v: Started = %+v", used, started)
-		}
+	for name, c := range map[string]struct {
+		used, turned, tool bool
+		outcome            executor.Outcome
+	}{
+		"first-turn":     {false, false, false, executor.Completed},
+		"replaced":       {true, false, false, executor.Completed},
+		"deleted":        {true, true, false, executor.Interrupted},
+		"tool-was-noted": {false, false, true, executor.Interrupted},
+	} {
+		t.Run(name, func(t *testing.T) {
+			book := &notebook{used: c.used, turned: c.turned}
+			first := onFake(t, "", func(cfg *executor.Config) { cfg.Book = book })
+			submit(t, first, "j0", "one", "before").wait(t)
+			if err := first.Close(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			e := onFake(t, "refuse thread/resume no rollout found for thread id x; turn echo", func(cfg *executor.Config) { cfg.Book = book })
+			w := submitCut(t, e, "j1", "one", "hello", &executor.Cut{Attempt: 1, ThreadID: book.attempts[0].Thread, Tool: c.tool})
+			if end := w.wait(t); end.Outcome != c.outcome || end.Tools != (c.outcome == executor.Interrupted) {
+				t.Errorf("ended as %s, tools %v", end.Outcome, end.Tools)
+			}
+			if started := seen[executor.Started](w); c.outcome == executor.Completed && (len(started) != 1 || started[0].Replaced != c.used) {
+				t.Errorf("Started = %+v", started)
+			}
+		})
 	}
+}
+
+// TestForget lets go of an idle conversation, and of no other.
+func TestForget(t *testing.T) {
+	e := onFake(t, "", func(c *executor.Config) { c.Book = &notebook{} })
+	submit(t, e, "j1", "one", "first").wait(t)
+	if err := e.Forget(t.Context(), "never-seen"); err != nil {
+		t.Error(err)
+	}
+	w := submit(t, e, "j2", "one", "!hang")
+	eventually(t, "the turn to begin", func() bool { return len(seen[executor.Started](w)) == 1 })
+	if err := e.Forget(t.Context(), "one"); !errors.Is(err, executor.ErrBusy) {
+		t.Errorf("in use: %v", err)
+	}
+	if err := e.Cancel(t.Context(), "j2"); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the conversation to be idle", func() bool { return e.Forget(t.Context(), "one") == nil })
+	if n := e.Health().Threads; n != 0 {
+		t.Errorf("%d threads are loaded", n)
+	}
+	wantEnd(t, submit(t, e, "j3", "one", "again").wait(t), executor.Completed, "")
 }
 
 func TestBounds(t *testing.T) {

@@ -74,7 +74,7 @@ func cutOff() *Failure {
 	return &Failure{
 		Kind: FailUnreachable,
 		Message: "codex stopped in the middle of this turn; it is being restarted and the conversation is kept. " +
-			"Look at what was done so far, then send the message again if it is still needed",
+			"Look at what was done so far; the message runs again if it is sent again with metadata.retry=true",
 	}
 }
 

@@ -16,7 +16,6 @@ func plainPath(next http.Handler) http.Handler {
 		given := r.URL.EscapedPath()
 		if plain := plain(given); plain != given || r.URL.RawPath != "" {
 			u := *r.URL
-			u.RawPath = plain
 			if path, err := url.PathUnescape(plain); err == nil {
 				u.Path = path
 			}

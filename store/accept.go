@@ -7,7 +7,7 @@ import (
 
 const messageColumns = `m.caller, m.context_id, m.task_ref, coalesce(m.message_id, ''), m.digest,
 	t.id, m.job, m.conversation, h.body, m.seq, m.ended, m.attempt,
-	coalesce(a.thread_id, ''), coalesce(a.turn_id, ''), coalesce(a.tool, 0)
+	m.interrupted, coalesce(a.thread_id, ''), coalesce(a.turn_id, ''), coalesce(a.tool, 0)
 	FROM messages m JOIN tasks t ON t.n = m.task
 	JOIN history h ON h.task = m.task AND h.ordinal = m.ordinal
 	LEFT JOIN turns a ON a.message = m.seq AND a.attempt = m.attempt`
@@ -15,7 +15,7 @@ const messageColumns = `m.caller, m.context_id, m.task_ref, coalesce(m.message_i
 func scanMessage(row scanner, m *Message) error {
 	var digest []byte
 	err := row.Scan(&m.Key.Caller, &m.Key.Context, &m.Key.Task, &m.Key.Message, &digest,
-		&m.TaskID, &m.Job, &m.Conversation, &m.Body, &m.Seq, &m.Ended, &m.Attempt, &m.Thread, &m.Turn, &m.Tool)
+		&m.TaskID, &m.Job, &m.Conversation, &m.Body, &m.Seq, &m.Ended, &m.Attempt, &m.Interrupted, &m.Thread, &m.Turn, &m.Tool)
 	copy(m.Digest[:], digest)
 	return err
 }
@@ -58,8 +58,10 @@ func (s *Store) accept(ctx context.Context, what string, m Message, head Head, r
 	}
 	now := nanos(s.now())
 	return s.do(ctx, what, relaxed, func(c *conn) error {
+		var before any
 		if replace {
-			if err := c.freeKey(m.Key); err != nil {
+			var err error
+			if before, err = c.freeKey(m.Key); err != nil {
 				return err
 			}
 		}
@@ -67,7 +69,7 @@ func (s *Store) accept(ctx context.Context, what string, m Message, head Head, r
 		if err != nil {
 			return err
 		}
-		err = c.insertMessage(n, &m, now)
+		err = c.insertMessage(n, &m, before, now)
 		if taken(err) {
 			return ErrExists
 		}
@@ -78,14 +80,23 @@ func (s *Store) accept(ctx context.Context, what string, m Message, head Head, r
 	})
 }
 
-func (c *conn) freeKey(key Key) error {
-	_, err := c.exec(`UPDATE messages SET message_id = NULL
-		WHERE message_id = ? AND context_id = ? AND task_ref = ? AND caller = ?`,
-		key.Message, key.Context, key.Task, key.Caller)
-	return err
+// freeKey takes a key away from the message that has it, and returns the number
+// of that message, or nil.
+func (c *conn) freeKey(key Key) (before any, err error) {
+	const has = " WHERE message_id = ? AND context_id = ? AND task_ref = ? AND caller = ?"
+	args := list(key.Message, key.Context, key.Task, key.Caller)
+	seq, err := c.number("SELECT seq FROM messages"+has, args...)
+	if errors.Is(err, ErrUnknown) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	_, err = c.exec("UPDATE messages SET message_id = NULL WHERE seq = ?", seq)
+	return seq, err
 }
 
-func (c *conn) insertMessage(task int64, m *Message, now int64) error {
+func (c *conn) insertMessage(task int64, m *Message, before any, now int64) error {
 	ordinal, err := c.number("SELECT coalesce(max(ordinal), 0) + 1 FROM history WHERE task = ?", task)
 	if err != nil {
 		return err
@@ -95,9 +106,9 @@ func (c *conn) insertMessage(task int64, m *Message, now int64) error {
 		id = m.Key.Message
 	}
 	_, err = c.exec(`INSERT INTO messages
-		(caller, context_id, task_ref, message_id, digest, task, ordinal, job, conversation, accepted_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		m.Key.Caller, m.Key.Context, m.Key.Task, id, m.Digest[:], task, ordinal, m.Job, m.Conversation, now)
+		(caller, context_id, task_ref, message_id, digest, task, ordinal, job, conversation, accepted_at, replaces)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		m.Key.Caller, m.Key.Context, m.Key.Task, id, m.Digest[:], task, ordinal, m.Job, m.Conversation, now, before)
 	if err != nil {
 		return err
 	}
@@ -127,8 +138,17 @@ func (s *Store) Withdraw(ctx context.Context, job string, head *Head) error {
 }
 
 func (c *conn) withdraw(seq, task, ordinal int64, head *Head, now int64) error {
+	var before, id any
+	if err := c.get("SELECT replaces, message_id FROM messages WHERE seq = ?", list(seq), &before, &id); err != nil {
+		return err
+	}
 	if _, err := c.exec("DELETE FROM messages WHERE seq = ?", seq); err != nil {
 		return err
+	}
+	if before != nil { // its key goes back to where it came from
+		if _, err := c.exec("UPDATE messages SET message_id = ? WHERE seq = ?", id, before); err != nil {
+			return err
+		}
 	}
 	if _, err := c.exec("DELETE FROM history WHERE task = ? AND ordinal = ?", task, ordinal); err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // Write commits a change, whole or not at all.
@@ -36,7 +37,7 @@ func (c *conn) change(change *Change, now int64) error {
 		func() error { return c.addHistory(n, change.History) },
 		func() error { return c.setArtifacts(n, change.Artifacts) },
 		func() error { return c.setTurn(change.Turn, now) },
-		func() error { return c.endMessages(change.Ended) },
+		func() error { return c.endMessages(change.Ended, change.Cut) },
 		func() error { return c.setQuestions(n, change.Ask, change.Drop, now) },
 		func() error { return c.send(n, change.Outbox, now) },
 	} {
@@ -154,9 +155,9 @@ func (c *conn) setTurn(t *Turn, now int64) error {
 	return err
 }
 
-func (c *conn) endMessages(jobs []string) error {
+func (c *conn) endMessages(jobs, cut []string) error {
 	for _, job := range jobs {
-		n, err := c.exec("UPDATE messages SET ended = 1 WHERE job = ?", job)
+		n, err := c.exec("UPDATE messages SET ended = 1, interrupted = ? WHERE job = ?", slices.Contains(cut, job), job)
 		if err != nil {
 			return err
 		}

@@ -26,6 +26,16 @@ func (s *Store) Used(ctx context.Context, conversation string) (bool, error) {
 	})
 }
 
+// Turned reports whether a message has had its turn in a thread, as far as that is
+// still kept. It looks through all turns.
+func (s *Store) Turned(ctx context.Context, thread string) (bool, error) {
+	return view(ctx, s, "look for earlier turns in a thread", func(c *conn) (bool, error) {
+		n, err := c.number(`SELECT EXISTS (SELECT 1 FROM turns t JOIN messages m ON m.seq = t.message
+			WHERE t.thread_id = ? AND m.ended = 1)`, thread)
+		return n > 0, err
+	})
+}
+
 // useThread makes a thread that of a conversation.
 func (c *conn) useThread(conversation, thread string, now int64) error {
 	_, err := c.exec(`INSERT INTO conversations (key, thread_id, used_at) VALUES (?, ?, ?)

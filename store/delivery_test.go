@@ -93,35 +93,6 @@ func TestPush(t *testing.T) {
 	equal(t, got, nil)
 }
 
-func TestInbox(t *testing.T) {
-	clock := newClock()
-	s := open(t, Config{Now: clock.Now})
-	ctx := t.Context()
-	first := clock.Now().UTC()
-	must(t, s.Receive(ctx, "source", Received{ID: "z", Body: []byte("1"), State: "new"}, Received{ID: "a", Body: []byte("2"), State: "new"}))
-	clock.advance(time.Second)
-	must(t, s.Receive(ctx, "source", Received{ID: "a", Body: []byte("other"), State: "new"}, Received{ID: "b", Body: []byte("3"), State: "new"}))
-	must(t, s.Receive(ctx, "elsewhere", Received{ID: "a", Body: []byte("4"), State: "new"}))
-	want := []Received{
-		{ID: "z", Body: []byte("1"), State: "new", At: first}, {ID: "a", Body: []byte("2"), State: "new", At: first},
-		{ID: "b", Body: []byte("3"), State: "new", At: first.Add(time.Second)},
-	}
-	check := func(state string, limit int, want []Received) {
-		t.Helper()
-		got, err := s.Received(ctx, "source", state, limit)
-		must(t, err)
-		equal(t, got, want)
-	}
-	check("new", 10, want)
-	check("new", 2, want[:2])
-	must(t, s.SetReceived(ctx, "source", "z", "done"))
-	check("new", 10, want[1:])
-	must(t, s.DropReceived(ctx, "source", "done", first))
-	equal(t, rows(t, s, "inbox"), map[string]int64{"inbox": 4})
-	must(t, s.DropReceived(ctx, "source", "done", clock.Now()))
-	equal(t, rows(t, s, "inbox"), map[string]int64{"inbox": 3})
-}
-
 func TestConversations(t *testing.T) {
 	clock := newClock()
 	s := open(t, Config{Now: clock.Now})

@@ -35,9 +35,9 @@
 // commits that wait for it, and with them everything before.
 //
 //	write                                     on the disk       because
-//	push settings, received messages          before the answer promised to a caller, or acknowledged to one
 //	accept, replace                           with Sync         of those who are told and go away; whoever stays comes again
 //	a tool's start                            at once           what has a tool must not run again by itself
+//	push settings                             at once, Sync     promised to a caller
 //	questions, deliveries                     at once           somebody waits at the other end
 //	a change with Durable set                 at once           its maker says so
 //	everything else                           within a second   codex has it too, or the next run makes it again

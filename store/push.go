@@ -4,7 +4,7 @@ import "context"
 
 // SetPush adds a push notification setting to a task, or replaces it.
 func (s *Store) SetPush(ctx context.Context, task string, p Push) error {
-	return s.do(ctx, "set push notifications", promised, func(c *conn) error {
+	return s.do(ctx, "set push notifications", durable, func(c *conn) error {
 		n, err := c.taskNumber(task)
 		if err != nil {
 			return err
@@ -32,7 +32,7 @@ func (s *Store) Pushes(ctx context.Context, task string) ([]Push, error) {
 
 // DropPush deletes a push notification setting of a task, or returns [ErrUnknown].
 func (s *Store) DropPush(ctx context.Context, task, id string) error {
-	return s.do(ctx, "drop push notifications", promised, func(c *conn) error {
+	return s.do(ctx, "drop push notifications", durable, func(c *conn) error {
 		n, err := c.taskNumber(task)
 		if err != nil {
 			return err

@@ -27,7 +27,8 @@ type Config struct {
 // [Store.Close]. Its methods may be called concurrently.
 //
 // An operation whose context ends before it has begun does not happen. One that
-// has begun is waited for, so that an error always means that it did not happen.
+// has begun is waited for, so that an error means that it did not happen; all but
+// [ErrNotSynced], which says that it may be lost with the machine.
 type Store struct {
 	dir       string
 	path      string
@@ -79,7 +80,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if err := s.open(cfg.MaxPages); err != nil {
 		return nil, fmt.Errorf("open the store: %w", err)
 	}
-	s.syncer = newSyncer(s.path + "-wal")
+	s.syncer = newSyncer(s.path+"-wal", s.logger)
 	go s.syncer.run()
 	go s.write()
 	return s, nil

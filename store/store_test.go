@@ -134,6 +134,11 @@ func TestMessageFromAcceptanceToEnd(t *testing.T) {
 		must(t, err)
 		equal(t, used, want)
 	}
+	for thread, want := range map[string]bool{"thread-2": true, "other": false} {
+		turned, err := s.Turned(ctx, thread)
+		must(t, err)
+		equal(t, turned, want)
+	}
 }
 
 func TestWhatIsNotThere(t *testing.T) {
@@ -151,7 +156,6 @@ func TestWhatIsNotThere(t *testing.T) {
 		"job":      s.Write(ctx, Change{Ended: []string{"other"}}),
 		"push":     s.SetPush(ctx, "other", Push{ID: "p"}),
 		"no-push":  s.DropPush(ctx, "task", "p"),
-		"received": s.SetReceived(ctx, "source", "id", "done"),
 	} {
 		if !errors.Is(err, ErrUnknown) {
 			t.Errorf("%s: %v, want ErrUnknown", name, err)

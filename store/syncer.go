@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"sync"
 	"time"
@@ -12,7 +13,8 @@ import (
 // while it waits for the disk, and one sync serves all commits before it. It
 // syncs the log through a descriptor of its own; SQLite has no locks on the log.
 type syncer struct {
-	path string        // of the log
+	path string // of the log
+	log  *slog.Logger
 	wake chan struct{} // holds a token when a sync is wanted
 	done chan struct{} // closed when the goroutine has ended
 
@@ -29,8 +31,8 @@ type syncer struct {
 // soon is when commits that nobody wants to be synced are synced all the same.
 const soon = time.Second
 
-func newSyncer(path string) *syncer {
-	return &syncer{path: path, wake: make(chan struct{}, 1), done: make(chan struct{}), changed: make(chan struct{})}
+func newSyncer(path string, log *slog.Logger) *syncer {
+	return &syncer{path: path, log: log, wake: make(chan struct{}, 1), done: make(chan struct{}), changed: make(chan struct{})}
 }
 
 // committed counts a commit and has it synced: at once if it is to be durable,
@@ -69,6 +71,7 @@ func (s *syncer) all() uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.synced < s.commits {
+		s.failed = nil // of an earlier try; this is another
 		s.want()
 	}
 	return s.commits
@@ -129,6 +132,8 @@ func (s *syncer) settle(n uint64, err error) {
 	s.failed = nil
 	if err != nil {
 		s.failed = fmt.Errorf("sync %s: %w", s.path, err)
+		s.log.Error("the log of the database cannot be brought to the disk: what was accepted last may be lost with the machine; look at the disk",
+			"path", s.path, "err", err)
 	} else {
 		s.synced = max(s.synced, n)
 	}

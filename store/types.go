@@ -22,12 +22,13 @@ type Message struct {
 	Push         *Push  // to be set with the message; not read back
 
 	// Set by the store.
-	Seq     int64 // the order of acceptance, over all contexts
-	Ended   bool  // has had its turn
-	Attempt int   // begun last; 0 means none
-	Thread  string
-	Turn    string // "" if not known
-	Tool    bool   // a tool of that attempt has started
+	Seq         int64 // the order of acceptance, over all contexts
+	Ended       bool  // has had its turn
+	Interrupted bool  // it has ended, and its turn was cut off
+	Attempt     int   // begun last; 0 means none
+	Thread      string
+	Turn        string // "" if not known
+	Tool        bool   // a tool of that attempt has started
 }
 
 // A Head is what of a task is shown in lists and replaced with each state.
@@ -102,6 +103,7 @@ type Change struct {
 	Artifacts [][]byte // replace all that there are
 	Turn      *Turn
 	Ended     []string   // jobs that have had their turn
+	Cut       []string   // those of them whose turn was cut off
 	Ask       []Question // replace those of the same id
 	Drop      []string   // ids of questions
 	Outbox    []Delivery // of this task, unless they name another

@@ -66,7 +66,7 @@ func (s *Store) do(ctx context.Context, what string, level durability, run func(
 // survives the end of the machine.
 func (s *Store) Sync(ctx context.Context) error {
 	if err := s.syncer.wait(ctx, s.syncer.all()); err != nil {
-		return fmt.Errorf("sync the store: %w", err)
+		return fmt.Errorf("sync the store: %w: %w", ErrNotSynced, err)
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 type Ledger interface {
 	Thread(ctx context.Context, conversation string) (string, error)
 	Used(ctx context.Context, conversation string) (bool, error)
+	Turned(ctx context.Context, thread string) (bool, error)
 	Threads(ctx context.Context) ([]string, error)
 	Begin(ctx context.Context, job string, attempt int, conversation, thread string) error
 }

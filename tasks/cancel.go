@@ -23,6 +23,9 @@ func (e *Engine) CancelTask(ctx context.Context, req *a2a.CancelTaskRequest) (*a
 	if err != nil {
 		return nil, err
 	}
+	if !task.Status.State.Terminal() { // it is left to the next process, which cancels it
+		return nil, errGone
+	}
 	if state := task.Status.State; state != a2a.TaskStateCanceled {
 		return nil, inState(a2a.ErrTaskNotCancelable, task, "task %q has ended already (%s)", task.ID, state)
 	}

@@ -11,7 +11,8 @@ import (
 
 // A Journal keeps tasks, the messages they are made of, and what happened in
 // them. A [store.Store] is one, and says what its methods mean; the interface is
-// for tests that make it fail. An error means that the operation did not happen.
+// for tests that make it fail. An error but
+// [store.ErrNotSynced] means that the operation did not happen.
 type Journal interface {
 	Message(ctx context.Context, key store.Key) (store.Message, error)
 	Accept(ctx context.Context, m store.Message, head store.Head) error

@@ -7,10 +7,11 @@ const (
 	MetaAhead       = "ahead"       // with TurnQueued: how many turns were ahead of it when it was accepted
 	MetaThreadID    = "threadId"    // the codex thread
 	MetaTurnID      = "turnId"      // the codex turn begun last
+	MetaMessage     = "message"     // the number of the message, in the task, whose turn was begun last
 	MetaReply       = "reply"       // the id of the artifact that holds the reply
 	MetaUsage       = "usage"       // the tokens of all turns: inputTokens, cachedInputTokens, outputTokens, reasoningOutputTokens, totalTokens
 	MetaFailure     = "failure"     // why the task failed: kind, and where there is one timer, afterSeconds, code
-	MetaInterrupted = "interrupted" // true when the turn was cut off: part of its work may be done
+	MetaInterrupted = "interrupted" // true when a turn of the task was cut off: part of its work may be done
 
 	MetaAttempt  = "attempt"        // the number of the attempt at the newest turn; absent while it is the first
 	MetaReplaced = "threadReplaced" // true when the conversation's earlier thread was lost: the model does not know what was said

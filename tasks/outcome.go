@@ -36,13 +36,22 @@ func (r *run) end(event executor.Ended) {
 	t.ending = endingOf(event, reply)
 	t.ending.meta[MetaUsage] = usageData(t.meta, event.Usage)
 	if len(t.runs) == 0 {
-		t.end(r.jobID)
+		t.end(r.done(event))
 		return
 	}
 	t.note(t.ending.meta)
 	t.dropQuestions(func(q *question) bool { return q.run == r })
-	t.commit(store.Change{Ended: []string{r.jobID}},
+	t.commit(r.done(event),
 		t.progress(map[string]any{"type": "turn", "outcome": string(event.Outcome), "text": clip(t.ending.text, tailSize)}))
+}
+
+// done is what the journal notes of the end of the run's message.
+func (r *run) done(event executor.Ended) store.Change {
+	change := store.Change{Ended: []string{r.jobID}}
+	if event.Outcome == executor.Interrupted {
+		change.Cut = change.Ended
+	}
+	return change
 }
 
 // leave takes the run out of its task.
@@ -81,6 +90,13 @@ func (r *run) settleText(event executor.Ended) *artifact {
 	for _, m := range event.Messages {
 		r.whole(m)
 	}
+	r.texts = slices.DeleteFunc(r.texts, func(a *artifact) bool {
+		if a.before == nil || a.text.Len() > 0 {
+			return false
+		}
+		r.void = append(r.void, a.before) // it came to nothing
+		return true
+	})
 	r.settleVoid(event.Outcome == executor.Completed)
 	var reply *artifact
 	for _, a := range r.texts {
@@ -142,7 +158,7 @@ func (t *task) replyFirst() {
 
 // endingOf says what the end of a turn would make of its task.
 func endingOf(event executor.Ended, reply *artifact) *ending {
-	end := &ending{meta: map[string]any{MetaFailure: nil, MetaInterrupted: nil, MetaReply: nil}}
+	end := &ending{meta: map[string]any{MetaFailure: nil, MetaReply: nil}}
 	if reply != nil {
 		end.meta[MetaReply] = string(reply.id)
 	}

@@ -47,8 +47,12 @@ func (e *Engine) CreateTaskPushConfig(ctx context.Context, req *a2a.PushConfig) 
 	}
 	ctx = context.WithoutCancel(ctx)
 	e.admit.Lock() // a task that is being accepted is found afterwards
-	defer e.admit.Unlock()
-	if err := e.addSetting(ctx, req.TaskID, s); err != nil {
+	err = e.addSetting(ctx, req.TaskID, s)
+	e.admit.Unlock()
+	if err == nil {
+		err = e.promise(ctx)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return shown(req.TaskID, s), nil

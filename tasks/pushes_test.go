@@ -155,7 +155,7 @@ func TestPayloads(t *testing.T) {
 	last := []string{got[len(got)-4], got[len(got)-2], got[len(got)-1]}
 	stamp := end.Status.Timestamp.Format("2006-01-02T15:04:05.999Z")
 	const ids = `"contextId":"ctx"`
-	meta := fmt.Sprintf(`{"reply":"m-%s","threadId":"thread","turn":"started","turnId":"turn-%s.1"}`, j.ID, j.ID)
+	meta := fmt.Sprintf(`{"message":1,"reply":"m-%s","threadId":"thread","turn":"started","turnId":"turn-%s.1"}`, j.ID, j.ID)
 	want := []string{
 		fmt.Sprintf(`a 1.0 %s/1.2`+"\n"+`{"artifactUpdate":{"artifact":{"artifactId":"m-%s","name":"message","parts":[{"text":"<done>"}]},%s,"lastChunk":true,"taskId":"%s"}}`,
 			task.ID, j.ID, ids, task.ID),

@@ -29,6 +29,7 @@ type recorder struct {
 	ended   bool        // so must the artifacts: the task has ended
 	said    [][]byte    // of the history: messages of the agent
 	jobs    []string    // that have had their turn
+	cut     []string    // those of them whose turn was cut off
 	turn    *store.Turn // what is known of the one that runs
 	outbox  []store.Delivery
 	sending int  // bytes of the outbox
@@ -76,6 +77,7 @@ func (t *task) collect(event a2a.Event) {
 	t.rec.events = append(t.rec.events, logged{at, event})
 	t.rec.bytes += eventSize(event)
 	if t.rec.bytes > mostUnsaved {
+		t.engine.log.Warn("events of a task are let go: they cannot be saved; its streams cannot be resumed across them", "task_id", t.id)
 		t.rec.events, t.rec.bytes = nil, 0
 	}
 }
@@ -104,10 +106,10 @@ func (t *task) save(change store.Change) {
 	r := &t.rec
 	r.head = r.head || change.Head != nil
 	r.ended = t.status.State.Terminal()
-	r.jobs = append(r.jobs, change.Ended...)
+	r.jobs, r.cut = append(r.jobs, change.Ended...), append(r.cut, change.Cut...)
 	r.know(change.Turn)
 	change.History, change.Outbox = r.said, r.outbox
-	change.Task, change.Epoch, change.Ended, change.Turn = string(t.id), t.epoch, r.jobs, r.turn
+	change.Task, change.Epoch, change.Ended, change.Cut, change.Turn = string(t.id), t.epoch, r.jobs, r.cut, r.turn
 	if r.head {
 		row := t.row()
 		change.Head = &row

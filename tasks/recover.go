@@ -27,7 +27,10 @@ func (e *Engine) Recover(ctx context.Context) error {
 	for _, pending := range open {
 		runs, err := e.recoverTask(ctx, pending)
 		if err != nil {
-			return fmt.Errorf("recover the tasks: %w", err)
+			if err := e.condemn(ctx, pending, err); err != nil {
+				return fmt.Errorf("recover the tasks: %w", err)
+			}
+			continue
 		}
 		waiting = append(waiting, runs...)
 	}
@@ -65,7 +68,7 @@ func (e *Engine) recoverTask(ctx context.Context, pending store.Pending) ([]*run
 		if err != nil {
 			return nil, err
 		}
-		if from, ok := marks[r.recovered.Turn]; ok && r.recovered.Turn != "" {
+		if from, ok := marks[r.number()]; ok {
 			r.void = slices.Clone(t.artifacts[from:])
 		}
 	}
@@ -74,6 +77,24 @@ func (e *Engine) recoverTask(ctx context.Context, pending store.Pending) ([]*run
 		t.abandon()
 	}
 	return t.runs, nil
+}
+
+// condemn ends a task that cannot be read, so that it does not keep the others
+// from going on. That is all that is left of it.
+func (e *Engine) condemn(ctx context.Context, pending store.Pending, why error) error {
+	id := pending.Task.ID
+	e.log.Error("a task in the state database cannot be read; it ends as interrupted", "task_id", id, "err", why)
+	status := a2a.TaskStatus{State: a2a.TaskStateFailed, Timestamp: now(), Message: a2a.NewMessage(a2a.MessageRoleAgent,
+		a2a.NewTextPart("the runtime could not read what it had kept of this task; its log says why"))}
+	row := pending.Task.Head
+	row.State, row.At, row.Ended = string(status.State), statusTime(status), true
+	row.Body = encode(head{Status: status, Metadata: map[string]any{MetaInterrupted: true}})
+	change := store.Change{Head: &row, Artifacts: [][]byte{}}
+	for _, m := range pending.Messages {
+		change.Ended = append(change.Ended, m.Job)
+	}
+	change.Cut = change.Ended
+	return e.cfg.Journal.Write(ctx, change)
 }
 
 func (e *Engine) settleMessages(ctx context.Context, messages []store.Message) error {
@@ -105,9 +126,9 @@ func (e *Engine) revive(row store.Task) (*task, error) {
 }
 
 // replay makes the artifacts again from the task's events. It returns how many
-// there were when each turn began, by the ids of the turns.
-func (t *task) replay(ctx context.Context, last int64) (map[string]int, error) {
-	marks := map[string]int{}
+// there were when the first turn of each message began, by the messages' numbers.
+func (t *task) replay(ctx context.Context, last int64) (map[float64]int, error) {
+	marks := map[float64]int{}
 	for seq := int64(0); seq < last; {
 		batches, err := t.engine.cfg.Journal.Events(ctx, string(t.id), seq, eventPage)
 		if err != nil {
@@ -131,25 +152,30 @@ func (t *task) replay(ctx context.Context, last int64) (map[string]int, error) {
 }
 
 // apply does to the artifacts what an event says.
-func (t *task) apply(event a2a.Event, marks map[string]int) {
+func (t *task) apply(event a2a.Event, marks map[float64]int) {
 	switch event := event.(type) {
 	case *a2a.TaskStatusUpdateEvent:
-		if turn, ok := event.Metadata[MetaTurnID].(string); ok {
-			if _, seen := marks[turn]; !seen {
-				marks[turn] = len(t.artifacts)
+		if id, ok := event.Metadata[MetaMessage].(float64); ok {
+			if _, seen := marks[id]; !seen {
+				marks[id] = len(t.artifacts)
 			}
 		}
 	case *a2a.TaskArtifactUpdateEvent:
-		t.applyArtifact(event)
+		t.applyArtifact(event, marks)
 	}
 }
 
-func (t *task) applyArtifact(event *a2a.TaskArtifactUpdateEvent) {
+func (t *task) applyArtifact(event *a2a.TaskArtifactUpdateEvent, marks map[float64]int) {
 	shown := event.Artifact
 	i := slices.IndexFunc(t.artifacts, func(a *artifact) bool { return a.id == shown.ID })
 	if event.Metadata[MetaVoid] == true {
 		if i >= 0 {
 			t.artifacts = slices.Delete(t.artifacts, i, i+1)
+			for id, from := range marks {
+				if from > i {
+					marks[id] = from - 1
+				}
+			}
 		}
 		return
 	}
@@ -173,7 +199,11 @@ func (e *Engine) submitAgain(r *run) {
 		job.Cut = &executor.Cut{Attempt: m.Attempt, ThreadID: m.Thread, Tool: m.Tool}
 	}
 	if _, err := e.cfg.Runner.Submit(job, r.observe); err != nil {
+		// It stays in the journal for the next start.
 		e.log.Error("a message that was left unfinished could not be queued", "task_id", t.id, "err", err)
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		r.park()
 		return
 	}
 	t.mu.Lock()
@@ -208,5 +238,5 @@ func (t *task) abandon() {
 	t.ending = endingOf(executor.Ended{Outcome: executor.Interrupted, Failure: &executor.Failure{
 		Kind: executor.FailUnreachable, Message: "the runtime was stopped in the middle of this task; send the message again if it is still needed",
 	}}, nil)
-	t.end()
+	t.end(store.Change{})
 }

@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"strconv"
 	"strings"
 	"time"
 
@@ -118,7 +119,7 @@ func (r *run) start(event executor.Started) {
 		r.startOver()
 	}
 	r.started, r.attempt, r.tool = time.Now(), event.Attempt, false
-	meta := map[string]any{MetaThreadID: event.ThreadID, MetaTurnID: event.TurnID}
+	meta := map[string]any{MetaThreadID: event.ThreadID, MetaTurnID: event.TurnID, MetaMessage: r.number(), MetaAttempt: nil}
 	if event.Attempt > 1 {
 		meta[MetaAttempt] = event.Attempt
 	}
@@ -132,11 +133,24 @@ func (r *run) start(event executor.Started) {
 	t.enter(a2a.TaskStateWorking, nil, store.Change{Turn: &store.Turn{Job: r.jobID, Attempt: event.Attempt, Thread: event.ThreadID, TurnID: event.TurnID}})
 }
 
+// number is that of the run's message in its task, from 1. Two messages of a task
+// may have one messageId.
+func (r *run) number() float64 {
+	n := r.jobID[strings.LastIndexByte(r.jobID, '.')+1:]
+	number, _ := strconv.ParseFloat(n, 64) // newJob has made it
+	return number
+}
+
 // startOver makes room for another attempt: what the one before has shown stays
 // until the new one shows something in its place.
 func (r *run) startOver() {
 	r.pushAll()
-	r.void = append(r.void, r.texts...)
+	for _, a := range r.texts {
+		if a.before != nil {
+			a = a.before
+		}
+		r.void = append(r.void, a)
+	}
 	r.texts, r.open, r.thoughts = nil, nil, nil
 	r.task.epoch++
 }

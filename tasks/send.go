@@ -113,7 +113,7 @@ func (e *Engine) again(ctx context.Context, in *incoming, known store.Message) (
 	if err == nil {
 		err = e.pushAgain(ctx, in, v.task)
 	}
-	if err != nil || !in.retry || v.task.Metadata[MetaInterrupted] != true || !v.task.Status.State.Terminal() {
+	if err != nil || !in.retry || !known.Interrupted {
 		return v, err
 	}
 	if e.closed {

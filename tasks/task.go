@@ -226,7 +226,7 @@ func (t *task) leave(r *run, withdraw func(store.Head)) {
 	t.cached = nil
 	withdraw(t.row())
 	if len(t.runs) == 0 && t.ending != nil {
-		t.end()
+		t.end(store.Change{})
 	}
 }
 
@@ -248,9 +248,9 @@ func (t *task) admit(r *run, ahead int) *view {
 	return v
 }
 
-// end ends the task the way its last turn did; jobs are those that have their
-// end with it. The caller holds t.mu.
-func (t *task) end(jobs ...string) {
+// end ends the task the way its last turn did; change is what has its end with it.
+// The caller holds t.mu.
+func (t *task) end(change store.Change) {
 	last := t.ending
 	if t.canceling && t.canceled {
 		last = &ending{state: a2a.TaskStateCanceled, meta: last.meta}
@@ -264,7 +264,7 @@ func (t *task) end(jobs ...string) {
 		t.history, t.questions = append(t.history, t.status.Message), nil
 	}
 	t.replyFirst()
-	t.enter(last.state, message, store.Change{Ended: jobs})
+	t.enter(last.state, message, change)
 	close(t.over)
 }
 

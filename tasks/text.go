@@ -21,6 +21,7 @@ type artifact struct {
 	media  string // of its text; empty means plain
 	phase  string
 	part   *a2a.Part // what there is instead of text
+	before *artifact // whose place it will take; nil if it has one
 	text   *strings.Builder
 	sent   int  // bytes of text that are published
 	shown  bool // something was published
@@ -81,6 +82,10 @@ func (t *task) newArtifact(id, name string) *artifact {
 
 // push publishes the text that is not yet published. The caller holds t.mu.
 func (t *task) push(a *artifact, last bool) {
+	if a.before != nil { // the first chunk replaces what was there
+		t.artifacts[slices.Index(t.artifacts, a.before)] = a
+		a.before = nil
+	}
 	event := &a2a.TaskArtifactUpdateEvent{
 		TaskID: t.id, ContextID: t.contextID,
 		Append: a.shown, LastChunk: last,
@@ -102,7 +107,7 @@ func (r *run) begin(item appserver.Item) *artifact {
 	if r.open == nil {
 		r.open = map[string]*artifact{}
 	}
-	a := r.takeOver()
+	a := r.inPlaceOfVoid()
 	if a == nil {
 		a = r.task.newArtifact(item.ID, nameMessage)
 	}
@@ -112,18 +117,17 @@ func (r *run) begin(item appserver.Item) *artifact {
 	return a
 }
 
-// takeOver returns the first message of an earlier attempt, emptied, for the
-// first message of this one to stand in its place. It returns nil if there is none.
-func (r *run) takeOver() *artifact {
+// inPlaceOfVoid returns an artifact that takes the place of the first message of an
+// earlier attempt as soon as there is something to show, and not before. It returns
+// nil if there is none.
+func (r *run) inPlaceOfVoid() *artifact {
 	i := slices.IndexFunc(r.void, func(a *artifact) bool { return a.name == nameMessage })
 	if i < 0 {
 		return nil
 	}
-	a := r.void[i]
+	old := r.void[i]
 	r.void = slices.Delete(r.void, i, i+1)
-	a.text, a.sent, a.closed, a.frozen = &strings.Builder{}, 0, false, nil
-	a.shown = false // the first chunk replaces what was there
-	return a
+	return &artifact{id: old.id, name: old.name, text: &strings.Builder{}, before: old}
 }
 
 // delta adds to a message. The first piece of a message and every piece after a

@@ -67,6 +67,7 @@ func newApplication(ctx context.Context, s settings.Settings, log *slog.Logger, 
 	app := &application{home: s.CodexHome, log: log}
 	defer func() {
 		if err != nil {
+			err = errors.Join(err, app.stop(ctx))
 			app.close()
 		}
 	}()
@@ -101,12 +102,11 @@ func newApplication(ctx context.Context, s settings.Settings, log *slog.Logger, 
 	if err != nil {
 		return nil, err
 	}
-	if err := app.engine.Recover(ctx); err != nil {
-		return nil, errors.Join(err, app.stop(ctx))
-	}
 	app.ready = &readiness{checks: checks(s, os.Environ()), executor: app.executor}
-	app.server, err = server.New(serverConfig(s, app, registry, metrics, log))
-	return app, err
+	if app.server, err = server.New(serverConfig(s, app, registry, metrics, log)); err != nil {
+		return nil, err
+	}
+	return app, app.engine.Recover(ctx) // the last: it sets turns going
 }
 
 // run serves until ctx ends. Turns are interrupted while the server drains, so
@@ -120,7 +120,7 @@ func (app *application) run(ctx context.Context, ln net.Listener) error {
 		return nil
 	})
 	group.Go(func() error {
-		tidy(ctx, app.store, app.home, app.log)
+		tidy(ctx, app.store, app.executor, app.home, app.log)
 		return nil
 	})
 	if app.pusher != nil {
@@ -153,6 +153,9 @@ func (app *application) push(s settings.Settings, outbox push.Outbox) *tasks.Pus
 
 // stop ends the turns, and then the tasks that they belong to.
 func (app *application) stop(ctx context.Context) error {
+	if app.executor == nil || app.engine == nil {
+		return nil
+	}
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopGrace)
 	defer cancel()
 	return errors.Join(app.executor.Close(grace), app.engine.Close(grace))
@@ -163,7 +166,9 @@ func (app *application) close() {
 		app.ready.close()
 	}
 	for _, c := range app.closers {
-		_ = c.Close() // the log, the model: nothing is lost with them
+		if err := c.Close(); err != nil {
+			app.log.Error("closing failed", "err", err)
+		}
 	}
 }
 

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -16,26 +14,22 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
 
-// stateCheck looks into the state directory. While a runtime uses it, that is all
-// there is to say: nobody else may open the database.
+// stateCheck looks into the state directory, and leaves it as it is.
 func stateCheck(dir string) preflight.Check {
-	return preflight.Check{Name: "state", Run: func(ctx context.Context) preflight.Result {
-		if _, err := os.Stat(filepath.Join(dir, "state.db")); errors.Is(err, os.ErrNotExist) {
+	return preflight.Check{Name: "state", Run: func(context.Context) preflight.Result {
+		in, err := store.Inspect(dir)
+		switch {
+		case err != nil:
+			return preflight.Result{Status: preflight.Fail, Detail: err.Error()}
+		case in.Holder != nil:
+			return preflight.Result{Status: preflight.OK, Detail: fmt.Sprintf("%s is in use by process %d on %s", dir, in.Holder.PID, in.Holder.Host)}
+		case in.Bytes == 0:
 			return preflight.Result{Status: preflight.OK, Detail: dir + " has nothing in it yet"}
+		case in.Schema < in.Ours:
+			return preflight.Result{Status: preflight.OK, Detail: fmt.Sprintf(
+				"%s, %d KiB; the next start copies it and brings it from version %d to %d", in.Path, in.Bytes>>10, in.Schema, in.Ours)}
 		}
-		s, err := store.Open(ctx, store.Config{Dir: dir})
-		if locked, ok := errors.AsType[*store.LockedError](err); ok {
-			return preflight.Result{Status: preflight.OK, Detail: fmt.Sprintf("%s is in use by process %d on %s", dir, locked.PID, locked.Host)}
-		}
-		if err != nil {
-			return preflight.Result{Status: preflight.Fail, Detail: err.Error()}
-		}
-		sizes, err := s.Sizes(ctx)
-		if err = errors.Join(err, s.Check(ctx), s.Close()); err != nil {
-			return preflight.Result{Status: preflight.Fail, Detail: err.Error()}
-		}
-		return preflight.Result{Status: preflight.OK, Detail: fmt.Sprintf(
-			"%s is sound: %d KiB, %d tasks, %d messages waiting", s.Path(), (sizes.Database+sizes.Log)>>10, sizes.Tasks, sizes.Waiting)}
+		return preflight.Result{Status: preflight.OK, Detail: fmt.Sprintf("%s, %d KiB", in.Path, in.Bytes>>10)}
 	}}
 }
 
@@ -48,13 +42,18 @@ const (
 	tidyTimeout = time.Minute
 )
 
+// A forgetter lets go of a conversation that is not in use.
+type forgetter interface {
+	Forget(ctx context.Context, conversation string) error
+}
+
 // tidy forgets conversations that nobody has used for a long time, and deletes
 // the files of their threads. It returns when ctx ends.
-func tidy(ctx context.Context, s *store.Store, codexHome string, log *slog.Logger) {
+func tidy(ctx context.Context, s *store.Store, threads forgetter, codexHome string, log *slog.Logger) {
 	tick := time.NewTicker(tidyEvery)
 	defer tick.Stop()
 	for {
-		if err := tidyOnce(ctx, s, codexHome, time.Now().Add(-idleFor)); err != nil && ctx.Err() == nil {
+		if err := tidyOnce(ctx, s, threads, codexHome, time.Now().Add(-idleFor)); err != nil && ctx.Err() == nil {
 			log.Warn("old conversations could not be forgotten; this is tried again in an hour", "err", err)
 		}
 		select {
@@ -66,8 +65,9 @@ func tidy(ctx context.Context, s *store.Store, codexHome string, log *slog.Logge
 }
 
 // tidyOnce is safe to be cut off anywhere: a thread stays on the list of
-// leftovers until its file is gone.
-func tidyOnce(ctx context.Context, s *store.Store, codexHome string, before time.Time) error {
+// leftovers until its file is gone. Nobody uses one on that list: its conversation
+// was forgotten by the store first, and by the executor then.
+func tidyOnce(ctx context.Context, s *store.Store, threads forgetter, codexHome string, before time.Time) error {
 	ctx, cancel := context.WithTimeout(ctx, tidyTimeout)
 	defer cancel()
 	idle, err := s.Idle(ctx, before, tidyAtOnce)
@@ -75,23 +75,29 @@ func tidyOnce(ctx context.Context, s *store.Store, codexHome string, before time
 		return err
 	}
 	for _, c := range idle {
-		if err := s.ForgetConversation(ctx, c.Key, before); err != nil && !errors.Is(err, store.ErrInUse) {
+		switch err := s.ForgetConversation(ctx, c.Key, before); {
+		case errors.Is(err, store.ErrInUse):
+			continue
+		case err != nil:
 			return err
+		}
+		if err := threads.Forget(ctx, c.Key); err != nil {
+			return err // it has just come back to life; its thread must not be deleted
 		}
 	}
 	left, err := s.Leftovers(ctx, tidyAtOnce)
 	if err != nil {
 		return err
 	}
+	var failed error
 	for _, thread := range left {
-		if err := appserver.RemoveRollout(codexHome, thread); err != nil {
-			return err
+		err := appserver.RemoveRollout(codexHome, thread)
+		if err == nil {
+			err = s.DropThreads(ctx, thread)
 		}
-		if err := s.DropThreads(ctx, thread); err != nil {
-			return err
-		}
+		failed = errors.Join(failed, err) // one that cannot be removed is not in the way of the others
 	}
-	return nil
+	return failed
 }
 
 // stateMetrics tells the sizes of the store when they are asked for.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -36,12 +37,16 @@ func TestStateCheck(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	look(preflight.OK, "is sound")
+	look(preflight.OK, "KiB")
 	if err := os.WriteFile(filepath.Join(dir, "state.db"), []byte("no database at all, but long enough to be one"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	look(preflight.Fail, "damaged")
 }
+
+type idleThreads struct{}
+
+func (idleThreads) Forget(context.Context, string) error { return nil }
 
 func TestTidy(t *testing.T) {
 	ctx, home := t.Context(), t.TempDir()
@@ -67,7 +72,7 @@ func TestTidy(t *testing.T) {
 	}
 	tidied := func() bool {
 		t.Helper()
-		if err := tidyOnce(ctx, s, home, time.Now().Add(time.Hour)); err != nil {
+		if err := tidyOnce(ctx, s, idleThreads{}, home, time.Now().Add(time.Hour)); err != nil {
 			t.Fatal(err)
 		}
 		_, err := os.Stat(file)

@@ -34,15 +34,14 @@ func New(allowed ...netip.Prefix) *Guard { return &Guard{slices.Clone(allowed)} 
 var special = prefixes( //nolint:gochecknoglobals // a constant table
 	"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15",
 	"198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4",
-	"::/96", "100::/64", "2001::/23", "2001:db8::/32", "3fff::/20", "5f00::/16", "fec0::/10",
+	"::/96", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "3fff::/20", "5f00::/16", "fec0::/10",
 )
 
 // embedding are the ranges of IPv6 addresses that lead to an IPv4 address, and
 // the byte at which it stands.
 var embedding = map[netip.Prefix]int{ //nolint:gochecknoglobals // a constant table
-	netip.MustParsePrefix("64:ff9b::/96"):   12, // NAT64
-	netip.MustParsePrefix("64:ff9b:1::/48"): 12, // NAT64, local use
-	netip.MustParsePrefix("2002::/16"):      2,  // 6to4
+	netip.MustParsePrefix("64:ff9b::/96"): 12, // NAT64
+	netip.MustParsePrefix("2002::/16"):    2,  // 6to4
 }
 
 func prefixes(texts ...string) []netip.Prefix {

@@ -19,7 +19,7 @@ func TestAddresses(t *testing.T) {
 		"127.0.0.1": false, "::1": false, "::ffff:127.0.0.1": false, "::127.0.0.1": false, "0.0.0.0": false, "::": false,
 		"10.2.0.1": false, "172.16.0.1": false, "192.168.1.1": false, "169.254.169.254": false, "fe80::1%eth0": false,
 		"fd00::1": false, "100.100.100.200": false, "224.0.0.1": false, "255.255.255.255": false, "ff02::1": false,
-		"64:ff9b::7f00:1": false, "2002:7f00:1::": false, "2002:a9fe:a9fe::1": false, "198.18.0.1": false, "2001:db8::1": false,
+		"64:ff9b::7f00:1": false, "64:ff9b:1:7f00:0:100:808:808": false, "2002:7f00:1::": false, "2002:a9fe:a9fe::1": false, "198.18.0.1": false, "2001:db8::1": false,
 	} {
 		err := g.Address(netip.MustParseAddr(address))
 		if (err == nil) != ok || err != nil && !errors.Is(err, netguard.ErrForbidden) {

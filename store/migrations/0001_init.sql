@@ -62,6 +62,8 @@ CREATE TABLE messages (
   accepted_at  INTEGER NOT NULL,
   ended        INTEGER NOT NULL DEFAULT 0,
   attempt      INTEGER NOT NULL DEFAULT 0,
+  interrupted  INTEGER NOT NULL DEFAULT 0,  -- its turn was cut off
+  replaces     INTEGER,                     -- the message that had its key before
   UNIQUE (message_id, context_id, task_ref, caller)
 ) STRICT;
 CREATE INDEX messages_waiting ON messages (seq) WHERE ended = 0;
