@@ -200,15 +200,19 @@ func TestMissingBinaryIsNamed(t *testing.T) {
 func TestLostThreadIsReplaced(t *testing.T) {
 	e := onFake(t, "refuse thread/resume no rollout found for thread id x; turn echo", func(c *executor.Config) { c.MaxThreads = 1 })
 	submit(t, e, "j1", "one", "first").wait(t)
-	submit(t, e, "j2", "two", "pushes one out").wait(t)
-	w := submit(t, e, "j3", "one", "again")
-	wantEnd(t, w.wait(t), executor.Completed, "")
-	if notices := seen[executor.Notice](w); len(notices) != 1 || !strings.Contains(notices[0].Text, "lost") {
-		t.Errorf("notices = %+v, want one about the lost history", notices)
-	}
-	if started := seen[executor.Started](w); len(started) != 1 || !started[0].Replaced {
-		t.Errorf("Started = %+v, want it to say that the thread was replaced", started)
-	}
+	n := 0
+	eventually(t, "the thread to be pushed out and replaced", func() bool {
+		n++ // a conversation is idle only a moment after its job has ended
+		submit(t, e, fmt.Sprintf("other%d", n), "two", "pushes one out").wait(t)
+		w := submit(t, e, fmt.Sprintf("again%d", n), "one", "again")
+		wantEnd(t, w.wait(t), executor.Completed, "")
+		notices := seen[executor.Notice](w)
+		replaced := seen[executor.Started](w)[0].Replaced
+		if replaced != (len(notices) == 1 && strings.Contains(notices[0].Text, "lost")) {
+			t.Errorf("replaced %v, notices = %+v, want one about the lost history", replaced, notices)
+		}
+		return replaced
+	})
 }
 
 // TestLossBehindACut: the process died in an attempt on a thread that codex does
