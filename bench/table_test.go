@@ -52,6 +52,9 @@ func bars() []bar {
 		{"our process, 1,000 known contexts", "Memory/1000-known", "rss-MiB", 64, true},
 		{"start to /healthz, p99", "Start/healthz", "p99-ms", 50, true},
 		{"start to /readyz, p99", "Start/readyz", "p99-ms", 500, true},
+		{"with 10,000 ended tasks: start to /healthz, p99", "Many/healthz", "p99-ms", 100, true},
+		{"the same: a page of 50 of them", "Many/list", "p50-ms", 5, true},
+		{"the same: our process", "Many/10000-tasks", "rss-MiB", 64, true},
 	}
 }
 

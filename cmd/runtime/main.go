@@ -10,14 +10,25 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 )
 
 func main() {
+	tuneMemory()
 	ctx, release := interruptible(context.Background(), os.Exit)
 	code := run(ctx, os.Args[1:], os.Environ(), os.Stdout, os.Stderr)
 	release()
 	os.Exit(code)
+}
+
+// tuneMemory lets the heap, of a few MiB, grow further between two collections:
+// on a small machine they stand in the way of a turn. GOGC and GOMEMLIMIT say
+// otherwise where they are set.
+func tuneMemory() {
+	if os.Getenv("GOGC") == "" && os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetGCPercent(600)
+	}
 }
 
 // exitInterrupted is the status of a program that a second signal ended.
