@@ -48,7 +48,7 @@ func (t *task) notify(event a2a.Event, always bool) {
 			payloads[s.Version] = payload
 		}
 		if payload != nil {
-			t.rec.send(push.Notification{ID: id, Version: s.Version, Payload: payload}.Delivery(s.Config.ID))
+			t.send(push.Notification{ID: id, Version: s.Version, Payload: payload}.Delivery(s.Config.ID))
 		}
 	}
 }

@@ -76,7 +76,7 @@ func (t *task) collect(event a2a.Event) {
 	at := t.log.following(t.epoch)
 	t.rec.events = append(t.rec.events, logged{at, event})
 	t.rec.bytes += eventSize(event)
-	if t.rec.bytes > mostUnsaved {
+	if t.rec.failed && t.rec.bytes > mostUnsaved {
 		t.engine.log.Warn("events of a task are let go: they cannot be saved; its streams cannot be resumed across them", "task_id", t.id)
 		t.rec.events, t.rec.bytes = nil, 0
 	}
@@ -145,9 +145,11 @@ func (r *recorder) know(turn *store.Turn) {
 }
 
 // send puts a delivery into what is to be committed. A journal that takes
-// nothing for long costs the older ones.
-func (r *recorder) send(d store.Delivery) {
-	if r.sending += len(d.Body); r.sending > mostUnsaved {
+// nothing for long costs the older ones. The caller holds t.mu.
+func (t *task) send(d store.Delivery) {
+	r := &t.rec
+	if r.sending += len(d.Body); r.failed && r.sending > mostUnsaved {
+		t.engine.log.Warn("push notifications of a task are let go: they cannot be saved", "task_id", t.id, "count", len(r.outbox))
 		r.outbox, r.sending = nil, len(d.Body)
 	}
 	r.outbox = append(r.outbox, d)

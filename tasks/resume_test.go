@@ -191,3 +191,18 @@ func TestUnsavedTaskIsSavedLater(t *testing.T) {
 		t.Errorf("%v, %v", open, err)
 	}
 }
+
+// TestLargeEventIsKept: what is larger than what a full disk may hold up is let go
+// only on a full disk.
+func TestLargeEventIsKept(t *testing.T) {
+	m := newMachine(t)
+	id := begin(t, m.e, request("m1", "c", "hi")).ID
+	j := m.r.next(t).start()
+	large := strings.Repeat("x", 17<<20)
+	j.observe(executor.Produced{ID: "f", Name: "f.bin", MediaType: "application/octet-stream", Bytes: []byte(large)})
+	m.save(id)
+	m.restart()
+	if got := get(t, m.e, id); len(got.Artifacts) != 1 || len(got.Artifacts[0].Parts[0].Raw()) != len(large) {
+		t.Errorf("%d artifacts", len(got.Artifacts))
+	}
+}
