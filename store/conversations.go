@@ -49,29 +49,15 @@ func (c *conn) useThread(conversation, thread string, now int64) error {
 	return err
 }
 
-// A Conversation is one that has a thread.
-type Conversation struct {
-	Key    string
-	Thread string
-	Used   time.Time
-}
-
 // unused is the condition for a conversation that nothing waits in or runs in.
 const unused = ` used_at < ? AND NOT EXISTS (SELECT 1 FROM messages WHERE ended = 0 AND conversation = key)
 	AND NOT EXISTS (SELECT 1 FROM tasks WHERE ended_at IS NULL AND conversation = key)`
 
-// Idle returns conversations that no turn has begun in since a time, and that
-// nothing waits in, the longest idle first.
-func (s *Store) Idle(ctx context.Context, before time.Time, limit int) ([]Conversation, error) {
-	return view(ctx, s, "list idle conversations", func(c *conn) ([]Conversation, error) {
-		scan := func(row scanner, v *Conversation) error {
-			var used int64
-			err := row.Scan(&v.Key, &v.Thread, &used)
-			v.Used = instant(used)
-			return err
-		}
-		return collect(c, scan, "SELECT key, thread_id, used_at FROM conversations WHERE"+unused+" ORDER BY used_at LIMIT ?",
-			nanos(before), limit)
+// Idle returns the keys of conversations that no turn has begun in since a time,
+// and that nothing waits in, the longest idle first.
+func (s *Store) Idle(ctx context.Context, before time.Time, limit int) ([]string, error) {
+	return view(ctx, s, "list idle conversations", func(c *conn) ([]string, error) {
+		return collect(c, only[string], "SELECT key FROM conversations WHERE"+unused+" ORDER BY used_at LIMIT ?", nanos(before), limit)
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
@@ -65,8 +66,9 @@ func tidy(ctx context.Context, s *store.Store, threads forgetter, codexHome stri
 }
 
 // tidyOnce is safe to be cut off anywhere: a thread stays on the list of
-// leftovers until its file is gone. Nobody uses one on that list: its conversation
-// was forgotten by the store first, and by the executor then.
+// leftovers until its file is gone. Nobody uses one on that list: the executor
+// has let go of its conversation before the store did, and the store refuses if a
+// message has come in between.
 func tidyOnce(ctx context.Context, s *store.Store, threads forgetter, codexHome string, before time.Time) error {
 	ctx, cancel := context.WithTimeout(ctx, tidyTimeout)
 	defer cancel()
@@ -74,15 +76,13 @@ func tidyOnce(ctx context.Context, s *store.Store, threads forgetter, codexHome 
 	if err != nil {
 		return err
 	}
-	for _, c := range idle {
-		switch err := s.ForgetConversation(ctx, c.Key, before); {
-		case errors.Is(err, store.ErrInUse):
-			continue
-		case err != nil:
-			return err
+	for _, key := range idle {
+		err := threads.Forget(ctx, key)
+		if err == nil {
+			err = s.ForgetConversation(ctx, key, before)
 		}
-		if err := threads.Forget(ctx, c.Key); err != nil {
-			return err // it has just come back to life; its thread must not be deleted
+		if err != nil && !errors.Is(err, executor.ErrBusy) && !errors.Is(err, store.ErrInUse) {
+			return err
 		}
 	}
 	left, err := s.Leftovers(ctx, tidyAtOnce)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
@@ -48,6 +49,10 @@ type idleThreads struct{}
 
 func (idleThreads) Forget(context.Context, string) error { return nil }
 
+type busyThreads struct{}
+
+func (busyThreads) Forget(context.Context, string) error { return executor.ErrBusy }
+
 func TestTidy(t *testing.T) {
 	ctx, home := t.Context(), t.TempDir()
 	s := openStore(t, t.TempDir())
@@ -83,6 +88,12 @@ func TestTidy(t *testing.T) {
 	}
 	if err := s.Write(ctx, store.Change{Head: &store.Head{ID: "t", State: "completed", Ended: true}, Ended: []string{"j"}}); err != nil {
 		t.Fatal(err)
+	}
+	if err := tidyOnce(ctx, s, busyThreads{}, home, time.Now().Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(file); err != nil {
+		t.Error("the thread of a conversation that the executor uses was deleted")
 	}
 	if !tidied() {
 		t.Error("the thread of a forgotten conversation is still there")
