@@ -65,11 +65,7 @@ func (c *conn) prepared(text string) (*sql.Stmt, error) {
 
 // exec runs a statement and returns how many rows it changed.
 func (c *conn) exec(text string, args ...any) (int64, error) {
-	stmt, err := c.prepared(text)
-	if err != nil {
-		return 0, err
-	}
-	result, err := stmt.ExecContext(context.Background(), args...)
+	result, err := c.run(text, args)
 	if err != nil {
 		return 0, err
 	}
@@ -78,15 +74,19 @@ func (c *conn) exec(text string, args ...any) (int64, error) {
 
 // insert runs an INSERT and returns the number of its row.
 func (c *conn) insert(text string, args ...any) (int64, error) {
-	stmt, err := c.prepared(text)
-	if err != nil {
-		return 0, err
-	}
-	result, err := stmt.ExecContext(context.Background(), args...)
+	result, err := c.run(text, args)
 	if err != nil {
 		return 0, err
 	}
 	return result.LastInsertId()
+}
+
+func (c *conn) run(text string, args []any) (sql.Result, error) {
+	stmt, err := c.prepared(text)
+	if err != nil {
+		return nil, err
+	}
+	return stmt.ExecContext(context.Background(), args...)
 }
 
 // get scans the first row into dest, or returns [ErrUnknown].

@@ -18,8 +18,6 @@ var (
 	ErrBegun   = errors.New("already begun")
 	ErrInUse   = errors.New("in use")
 	ErrClosed  = errors.New("the store is closed")
-	// ErrNotSynced: it is committed, and may be lost with the machine.
-	ErrNotSynced = errors.New("not on the disk yet")
 )
 
 // The file or the disk may be unfit. Errors that wrap these name the path and

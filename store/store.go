@@ -27,8 +27,8 @@ type Config struct {
 // [Store.Close]. Its methods may be called concurrently.
 //
 // An operation whose context ends before it has begun does not happen. One that
-// has begun is waited for, so that an error means that it did not happen; all but
-// [ErrNotSynced], which says that it may be lost with the machine.
+// has begun is waited for, so that an error always means that it did not happen.
+// When it is on the disk is another matter: see [Store.Sync].
 type Store struct {
 	dir       string
 	path      string

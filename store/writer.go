@@ -11,10 +11,9 @@ import (
 type durability int
 
 const (
-	reads    durability = iota // changes nothing
-	relaxed                    // survives the end of the process
-	durable                    // survives the end of the machine from a moment later on
-	promised                   // survives the end of the machine before it is answered
+	reads   durability = iota // changes nothing
+	relaxed                   // survives the end of the process, and that of the machine within a second
+	durable                   // the same, and is on its way to the disk at once
 )
 
 const (
@@ -56,17 +55,14 @@ func (s *Store) do(ctx context.Context, what string, level durability, run func(
 	if err := s.await(ctx, &operation{level: level, run: run, done: make(chan error, 1)}); err != nil {
 		return fmt.Errorf("%s: %w", what, explain(s.path, err))
 	}
-	if level < promised {
-		return nil
-	}
-	return s.Sync(ctx)
+	return nil
 }
 
 // Sync returns when everything that was committed before is on the disk, and so
 // survives the end of the machine.
 func (s *Store) Sync(ctx context.Context) error {
 	if err := s.syncer.wait(ctx, s.syncer.all()); err != nil {
-		return fmt.Errorf("sync the store: %w: %w", ErrNotSynced, err)
+		return fmt.Errorf("sync the store: %w", err)
 	}
 	return nil
 }

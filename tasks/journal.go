@@ -2,17 +2,13 @@ package tasks
 
 import (
 	"context"
-	"time"
-
-	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
 
 // A Journal keeps tasks, the messages they are made of, and what happened in
 // them. A [store.Store] is one, and says what its methods mean; the interface is
-// for tests that make it fail. An error but
-// [store.ErrNotSynced] means that the operation did not happen.
+// for tests that make it fail.
 type Journal interface {
 	Message(ctx context.Context, key store.Key) (store.Message, error)
 	Accept(ctx context.Context, m store.Message, head store.Head) error
@@ -31,14 +27,3 @@ type Journal interface {
 }
 
 var _ Journal = (*store.Store)(nil)
-
-// A Position is a place in the order of lists.
-type Position = store.Position
-
-// statusTime is the time of a status, which the journal sorts by.
-func statusTime(s a2a.TaskStatus) time.Time {
-	if s.Timestamp == nil {
-		return time.Time{}
-	}
-	return *s.Timestamp
-}

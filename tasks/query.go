@@ -73,7 +73,7 @@ func (e *Engine) ListTasks(ctx context.Context, req *a2a.ListTasksRequest) (*a2a
 	}
 	if page.More {
 		last := page.Tasks[len(page.Tasks)-1]
-		res.NextPageToken = token(Position{At: last.At, ID: last.ID})
+		res.NextPageToken = token(store.Position{At: last.At, ID: last.ID})
 	}
 	return res, nil
 }
@@ -137,18 +137,18 @@ func states() []a2a.TaskState {
 	}
 }
 
-func token(p Position) string {
+func token(p store.Position) string {
 	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%s %s", p.At.Format(time.RFC3339Nano), p.ID))
 }
 
-func parseToken(token string) (Position, bool) {
+func parseToken(token string) (store.Position, bool) {
 	raw, err := base64.RawURLEncoding.DecodeString(token)
 	if err != nil {
-		return Position{}, false
+		return store.Position{}, false
 	}
 	stamp, id, ok := strings.Cut(string(raw), " ")
 	at, err := time.Parse(time.RFC3339Nano, stamp)
-	return Position{At: at, ID: id}, ok && err == nil && id != ""
+	return store.Position{At: at, ID: id}, ok && err == nil && id != ""
 }
 
 // trimmed returns the task with the newest n messages of its history, or all of

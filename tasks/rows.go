@@ -3,6 +3,7 @@ package tasks
 import (
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
@@ -30,6 +31,14 @@ func (t *task) row() store.Head {
 		State: string(t.status.State), At: statusTime(t.status), Ended: t.status.State.Terminal(),
 		Body: encode(head{t.status, t.meta, t.turns, t.messages, t.canceling, told}),
 	}
+}
+
+// statusTime is the time of a status, which lists are sorted by.
+func statusTime(s a2a.TaskStatus) time.Time {
+	if s.Timestamp == nil {
+		return time.Time{}
+	}
+	return *s.Timestamp
 }
 
 // kept makes a task of what the journal has of it.

@@ -123,7 +123,8 @@ func (e *Engine) again(ctx context.Context, in *incoming, known store.Message) (
 }
 
 // retry runs a message again whose turn was cut off, as its sender wants it in
-// spite of what the turn may have done. It is a new task: the other has ended.
+// spite of what the turn may have done. It is a new task: the other has ended, or
+// is about further messages.
 func (e *Engine) retry(ctx context.Context, in *incoming, cut *a2a.Task) (*view, error) {
 	m := *in.message
 	m.ContextID, m.TaskID = cut.ContextID, ""
