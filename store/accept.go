@@ -65,16 +65,19 @@ func (s *Store) accept(ctx context.Context, what string, m Message, head Head, r
 				return err
 			}
 		}
-		n, err := c.saveHead(&head, now)
+		row, isNew, err := c.newTask(&head, now)
+		if err == nil && !isNew {
+			err = c.saveHead(row, &head, 0, now)
+		}
 		if err != nil {
 			return err
 		}
-		err = c.insertMessage(n, &m, before, now)
+		err = c.insertMessage(row, isNew, &m, before, now)
 		if taken(err) {
 			return ErrExists
 		}
 		if err == nil && m.Push != nil {
-			err = c.setPush(n, *m.Push)
+			err = c.setPush(row.n, *m.Push)
 		}
 		return err
 	})
@@ -96,8 +99,8 @@ func (c *conn) freeKey(key Key) (before any, err error) {
 	return seq, err
 }
 
-func (c *conn) insertMessage(task int64, m *Message, before any, now int64) error {
-	ordinal, err := c.number("SELECT coalesce(max(ordinal), 0) + 1 FROM history WHERE task = ?", task)
+func (c *conn) insertMessage(task *taskRow, isNew bool, m *Message, before any, now int64) error {
+	ordinal, err := c.ordinal(task, isNew)
 	if err != nil {
 		return err
 	}
@@ -105,14 +108,15 @@ func (c *conn) insertMessage(task int64, m *Message, before any, now int64) erro
 	if m.Key.Message != "" {
 		id = m.Key.Message
 	}
-	_, err = c.exec(`INSERT INTO messages
+	seq, err := c.insert(`INSERT INTO messages
 		(caller, context_id, task_ref, message_id, digest, task, ordinal, job, conversation, accepted_at, replaces)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		m.Key.Caller, m.Key.Context, m.Key.Task, id, m.Digest[:], task, ordinal, m.Job, m.Conversation, now, before)
+		m.Key.Caller, m.Key.Context, m.Key.Task, id, m.Digest[:], task.n, ordinal, m.Job, m.Conversation, now, before)
 	if err != nil {
 		return err
 	}
-	_, err = c.exec("INSERT INTO history (task, ordinal, body) VALUES (?, ?, ?)", task, ordinal, blob(m.Body))
+	c.known.job(m.Job, &jobRow{seq: seq})
+	_, err = c.exec("INSERT INTO history (task, ordinal, body) VALUES (?, ?, ?)", task.n, ordinal, blob(m.Body))
 	return err
 }
 
@@ -138,6 +142,7 @@ func (s *Store) Withdraw(ctx context.Context, job string, head *Head) error {
 }
 
 func (c *conn) withdraw(seq, task, ordinal int64, head *Head, now int64) error {
+	c.known.forget()
 	var before, id any
 	if err := c.get("SELECT replaces, message_id FROM messages WHERE seq = ?", list(seq), &before, &id); err != nil {
 		return err
@@ -160,10 +165,14 @@ func (c *conn) withdraw(seq, task, ordinal int64, head *Head, now int64) error {
 	if left == 0 {
 		return c.forget(task)
 	}
-	if head != nil {
-		_, err = c.saveHead(head, now)
+	if head == nil {
+		return nil
 	}
-	return err
+	row, err := c.taskRow(head.ID)
+	if err != nil {
+		return err
+	}
+	return c.saveHead(row, head, 0, now)
 }
 
 // Begin commits that an attempt to run a message is about to start in a thread,
@@ -174,27 +183,33 @@ func (c *conn) withdraw(seq, task, ordinal int64, head *Head, now int64) error {
 func (s *Store) Begin(ctx context.Context, job string, attempt int, conversation, thread string) error {
 	now := nanos(s.now())
 	return s.do(ctx, "begin a turn", relaxed, func(c *conn) error {
-		var seq int64
-		var last int
-		if err := c.get("SELECT seq, attempt FROM messages WHERE job = ?", list(job), &seq, &last); err != nil {
+		row, err := c.jobRow(job)
+		if err != nil {
 			return err
 		}
-		if attempt == last && last > 0 {
-			return c.sameThread(seq, attempt, thread)
+		if attempt == row.attempt && attempt > 0 {
+			return c.sameThread(row.seq, attempt, thread)
 		}
-		if attempt <= last {
+		if attempt <= row.attempt {
 			return ErrBegun
 		}
-		if _, err := c.exec("UPDATE messages SET attempt = ? WHERE seq = ?", attempt, seq); err != nil {
+		if err := c.setAttempt(row, attempt); err != nil {
 			return err
 		}
-		_, err := c.exec("INSERT INTO turns (message, attempt, thread_id, begun_at) VALUES (?, ?, ?, ?)",
-			seq, attempt, thread, now)
+		_, err = c.exec("INSERT INTO turns (message, attempt, thread_id, begun_at) VALUES (?, ?, ?, ?)",
+			row.seq, attempt, thread, now)
 		if err != nil {
 			return err
 		}
 		return c.useThread(conversation, thread, now)
 	})
+}
+
+// setAttempt notes the attempt that was begun last.
+func (c *conn) setAttempt(row *jobRow, attempt int) error {
+	_, err := c.exec("UPDATE messages SET attempt = ? WHERE seq = ?", attempt, row.seq)
+	row.attempt = attempt
+	return err
 }
 
 // sameThread returns [ErrBegun] unless an attempt has begun in that thread.

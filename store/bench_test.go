@@ -245,7 +245,7 @@ func BenchmarkCheckpoint(b *testing.B) {
 			for b.Loop() {
 				// In one operation, so that the writer does not do it by itself.
 				must(b, s.do(b.Context(), "fill", reads, func(c *conn) error {
-					err := c.setArtifacts(1, [][]byte{make([]byte, pages*pageSize)})
+					err := c.setArtifacts(&taskRow{n: 1, artifacts: true}, [][]byte{make([]byte, pages*pageSize)})
 					start := time.Now()
 					s.checkpoint(1)
 					took = append(took, time.Since(start))

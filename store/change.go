@@ -28,86 +28,89 @@ func (change *Change) level() durability {
 }
 
 func (c *conn) change(change *Change, now int64) error {
-	n, err := c.task(change, now)
+	row, err := c.task(change, now)
 	if err != nil {
 		return err
 	}
 	for _, step := range []func() error{
-		func() error { return c.addEvents(n, change.Epoch, change.Events) },
-		func() error { return c.addHistory(n, change.History) },
-		func() error { return c.setArtifacts(n, change.Artifacts) },
+		func() error { return c.addHistory(row.n, change.History) },
+		func() error { return c.setArtifacts(row, change.Artifacts) },
 		func() error { return c.setTurn(change.Turn, now) },
 		func() error { return c.endMessages(change.Ended, change.Cut) },
-		func() error { return c.setQuestions(n, change.Ask, change.Drop, now) },
-		func() error { return c.send(n, change.Outbox, now) },
+		func() error { return c.setQuestions(row.n, change.Ask, change.Drop, now) },
+		func() error { return c.send(row.n, change.Outbox, now) },
 	} {
 		if err := step(); err != nil {
 			return err
 		}
 	}
+	if change.Head != nil && change.Head.Ended {
+		delete(c.known.tasks, change.Task)
+	}
 	return nil
 }
 
-// task returns the number of the task that changes, and saves its head. A change
-// of messages alone needs no task.
-func (c *conn) task(change *Change, now int64) (int64, error) {
-	switch {
-	case change.Head != nil:
-		return c.saveHead(change.Head, now)
-	case change.Task != "":
-		return c.taskNumber(change.Task)
+// task saves what is shown of the task that changes, and its events. A change of
+// messages alone needs no task.
+func (c *conn) task(change *Change, now int64) (*taskRow, error) {
+	if change.Task == "" {
+		return &taskRow{}, nil
 	}
-	return 0, nil
-}
-
-func (c *conn) taskNumber(id string) (int64, error) {
-	return c.number("SELECT n FROM tasks WHERE id = ?", id)
-}
-
-// saveHead writes what is shown of a task, and returns its number.
-func (c *conn) saveHead(h *Head, now int64) (int64, error) {
-	var ended any
-	if h.Ended {
-		ended = now
+	if change.Head == nil {
+		row, err := c.taskRow(change.Task)
+		if err != nil {
+			return nil, err
+		}
+		return row, c.addEvents(row, change.Epoch, change.Events)
 	}
-	n, err := c.taskNumber(h.ID)
-	if errors.Is(err, ErrUnknown) {
-		return c.insert(`INSERT INTO tasks (id, context_id, conversation, state, at, created, ended_at, head)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-			h.ID, h.Context, h.Conversation, h.State, nanos(h.At), now, ended, blob(h.Body))
-	}
+	row, isNew, err := c.newTask(change.Head, now)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	// The time of the end is that of the first.
-	_, err = c.exec(`UPDATE tasks SET state = ?1, at = ?2, head = ?3,
-		ended_at = CASE WHEN ?4 IS NULL THEN NULL ELSE coalesce(ended_at, ?4) END WHERE n = ?5`,
-		h.State, nanos(h.At), blob(h.Body), ended, n)
-	return n, err
+	if isNew && len(change.Events) == 0 && change.Epoch == 0 {
+		return row, nil
+	}
+	if err := c.insertEvents(row, change.Events); err != nil {
+		return nil, err
+	}
+	return row, c.saveHead(row, change.Head, change.Epoch, now)
 }
 
-func (c *conn) addEvents(task int64, epoch int, batches []Events) error {
+// saveHead writes what is shown of a task, and what it knows of its events. The
+// time of the end is that of the first.
+func (c *conn) saveHead(row *taskRow, h *Head, epoch int, now int64) error {
+	_, err := c.exec(`UPDATE tasks SET state = ?1, at = ?2, head = ?3,
+		ended_at = CASE WHEN ?4 IS NULL THEN NULL ELSE coalesce(ended_at, ?4) END,
+		last_seq = ?5, epoch = CASE WHEN ?6 > 0 THEN ?6 ELSE epoch END, pruned = 0 WHERE n = ?7`,
+		h.State, nanos(h.At), blob(h.Body), endedAt(h, now), row.last, epoch, row.n)
+	return err
+}
+
+func (c *conn) addEvents(row *taskRow, epoch int, batches []Events) error {
 	if len(batches) == 0 && epoch == 0 {
 		return nil
 	}
-	last, err := c.number("SELECT last_seq FROM tasks WHERE n = ?", task)
-	if err != nil {
+	if err := c.insertEvents(row, batches); err != nil {
 		return err
 	}
+	_, err := c.exec(`UPDATE tasks SET last_seq = ?1, epoch = CASE WHEN ?2 > 0 THEN ?2 ELSE epoch END, pruned = 0 WHERE n = ?3`,
+		row.last, epoch, row.n)
+	return err
+}
+
+func (c *conn) insertEvents(row *taskRow, batches []Events) error {
 	for _, e := range batches {
-		if e.First <= last || e.Last < e.First {
-			return fmt.Errorf("events %d to %d do not follow %d", e.First, e.Last, last)
+		if e.First <= row.last || e.Last < e.First {
+			return fmt.Errorf("events %d to %d do not follow %d", e.First, e.Last, row.last)
 		}
-		last = e.Last
+		row.last = e.Last
 		_, err := c.exec("INSERT INTO events (task, first_seq, last_seq, epoch, body) VALUES (?, ?, ?, ?, ?)",
-			task, e.First, e.Last, e.Epoch, blob(e.Body))
+			row.n, e.First, e.Last, e.Epoch, blob(e.Body))
 		if err != nil {
 			return err
 		}
 	}
-	_, err = c.exec("UPDATE tasks SET last_seq = ?1, epoch = CASE WHEN ?2 > 0 THEN ?2 ELSE epoch END, pruned = 0 WHERE n = ?3",
-		last, epoch, task)
-	return err
+	return nil
 }
 
 func (c *conn) addHistory(task int64, bodies [][]byte) error {
@@ -120,15 +123,18 @@ func (c *conn) addHistory(task int64, bodies [][]byte) error {
 	return nil
 }
 
-func (c *conn) setArtifacts(task int64, bodies [][]byte) error {
+func (c *conn) setArtifacts(row *taskRow, bodies [][]byte) error {
 	if bodies == nil {
 		return nil
 	}
-	if _, err := c.exec("DELETE FROM artifacts WHERE task = ?", task); err != nil {
-		return err
+	if row.artifacts {
+		if _, err := c.exec("DELETE FROM artifacts WHERE task = ?", row.n); err != nil {
+			return err
+		}
 	}
+	row.artifacts = true
 	for i, body := range bodies {
-		_, err := c.exec("INSERT INTO artifacts (task, ordinal, body) VALUES (?, ?, ?)", task, i+1, blob(body))
+		_, err := c.exec("INSERT INTO artifacts (task, ordinal, body) VALUES (?, ?, ?)", row.n, i+1, blob(body))
 		if err != nil {
 			return err
 		}
@@ -142,28 +148,32 @@ func (c *conn) setTurn(t *Turn, now int64) error {
 	if t == nil {
 		return nil
 	}
-	seq, err := c.number("SELECT seq FROM messages WHERE job = ?", t.Job)
+	row, err := c.jobRow(t.Job)
 	if err != nil {
 		return fmt.Errorf("job %s: %w", t.Job, err)
 	}
-	if _, err := c.exec("UPDATE messages SET attempt = max(attempt, ?) WHERE seq = ?", t.Attempt, seq); err != nil {
-		return err
+	if t.Attempt > row.attempt {
+		if err := c.setAttempt(row, t.Attempt); err != nil {
+			return err
+		}
 	}
 	_, err = c.exec(`INSERT INTO turns (message, attempt, thread_id, turn_id, tool, begun_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
 		ON CONFLICT (message, attempt) DO UPDATE SET tool = max(tool, ?5), turn_id = CASE WHEN ?4 <> '' THEN ?4 ELSE turn_id END`,
-		seq, t.Attempt, t.Thread, t.TurnID, t.Tool, now)
+		row.seq, t.Attempt, t.Thread, t.TurnID, t.Tool, now)
 	return err
 }
 
 func (c *conn) endMessages(jobs, cut []string) error {
 	for _, job := range jobs {
-		n, err := c.exec("UPDATE messages SET ended = 1, interrupted = ? WHERE job = ?", slices.Contains(cut, job), job)
+		row, err := c.jobRow(job)
+		if err != nil {
+			return fmt.Errorf("job %s: %w", job, err)
+		}
+		_, err = c.exec("UPDATE messages SET ended = 1, interrupted = ? WHERE seq = ?", slices.Contains(cut, job), row.seq)
 		if err != nil {
 			return err
 		}
-		if n == 0 {
-			return fmt.Errorf("job %s: %w", job, ErrUnknown)
-		}
+		delete(c.known.jobs, job)
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ type conn struct {
 	db    *sql.DB
 	raw   *sql.Conn
 	stmts map[string]*sql.Stmt // by text; the texts are constants of this package
+	known known
 }
 
 // dial opens path, which must exist unless create is set.
@@ -34,7 +35,7 @@ func dial(path string, create bool) (*conn, error) {
 		_ = db.Close()
 		return nil, err
 	}
-	return &conn{db: db, raw: raw, stmts: map[string]*sql.Stmt{}}, nil
+	return &conn{db: db, raw: raw, stmts: map[string]*sql.Stmt{}, known: newKnown()}, nil
 }
 
 func (c *conn) close() error {

@@ -94,6 +94,7 @@ func (c *conn) forgetAll(text string, args ...any) (bool, error) {
 
 // forget takes a task and its messages away. Its other rows go in later steps.
 func (c *conn) forget(task int64) error {
+	c.known.forget()
 	for _, text := range []string{
 		"DELETE FROM turns WHERE message IN (SELECT seq FROM messages WHERE task = ?)",
 		"DELETE FROM messages WHERE task = ?",

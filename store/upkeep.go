@@ -9,9 +9,13 @@ import (
 // What the writer does when nobody waits for it: it moves the log into the
 // database and forgets what is too old, each in short steps.
 const (
-	quiet      = 20 * time.Millisecond // from a commit to a look at the log
+	quiet      = 20 * time.Millisecond  // without a commit, before a look at the log
+	quietShort = 2 * time.Millisecond   // the same, when manyCommits wait for it
+	quietMost  = 250 * time.Millisecond // from a commit to a look, quiet or not
 	sweepEvery = time.Minute
 	sweepPause = time.Millisecond // between two steps of a sweep
+
+	manyCommits = 16
 
 	// Pages in the log at which it is moved into the database: at a look, and
 	// whoever waits. A thousand take about 10 ms.
@@ -21,21 +25,31 @@ const (
 	pageSize = 4096
 )
 
-// upkeep says when the writer does what. That a time has come is enough: waiting
-// for a real pause, a caller that comes again and again could keep it off for ever.
+// upkeep says when the writer does what. A look at the log waits for a pause, so
+// that it does not stand in the way of a turn; but not for ever, as there may be none.
 type upkeep struct {
-	look   time.Time // at the log; zero means that there was no commit since the last
-	sweep  time.Time // the next step of retention
-	warned bool      // that the log cannot be moved
+	look    time.Time // at the log; zero means that there was no commit since the last
+	most    time.Time // the latest look may be
+	commits int       // since the last look
+	sweep   time.Time // the next step of retention
+	warned  bool      // that the log cannot be moved
 }
 
-// changed notes a commit, and reports whether that sets a time for the next look.
-func (u *upkeep) changed() bool {
-	if !u.look.IsZero() {
-		return false
+// changed notes a commit, and reports whether there was no time set for a look.
+func (u *upkeep) changed() (first bool) {
+	now := time.Now()
+	if first = u.look.IsZero(); first {
+		u.most, u.commits = now.Add(quietMost), 0
 	}
-	u.look = time.Now().Add(quiet)
-	return true
+	u.commits++
+	u.look = now.Add(quiet)
+	if u.commits >= manyCommits {
+		u.look = now.Add(quietShort)
+	}
+	if u.most.Before(u.look) {
+		u.look = u.most
+	}
+	return first
 }
 
 // next is when there is something to do.

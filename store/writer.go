@@ -206,6 +206,7 @@ func (s *Store) transact(ops []*operation) (_ []error, err error) {
 	defer func() {
 		if err != nil {
 			_ = s.conn.script("ROLLBACK") // SQLite may have done it already
+			s.conn.known.forget()
 		}
 	}()
 	if len(ops) == 1 { // a rollback of the whole does what a savepoint would
@@ -238,6 +239,7 @@ func (c *conn) attempt(run func(*conn) error) (outcome, err error) {
 		return nil, outcome
 	}
 	if outcome != nil {
+		c.known.forget()
 		if _, err := c.exec("ROLLBACK TO change"); err != nil {
 			return nil, err
 		}

@@ -146,7 +146,7 @@ func TestBegunIsWaitedFor(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	err := s.do(ctx, "go on", relaxed, func(c *conn) error {
 		cancel()
-		_, err := c.saveHead(&Head{ID: "task"}, 1)
+		_, _, err := c.newTask(&Head{ID: "task"}, 1)
 		return err
 	})
 	must(t, err)
