@@ -54,6 +54,7 @@ func (e *Engine) ListTasks(ctx context.Context, req *a2a.ListTasksRequest) (*a2a
 	if err != nil {
 		return nil, err
 	}
+	e.saveHeads()
 	page, err := e.cfg.Journal.Tasks(ctx, query)
 	if err != nil {
 		return nil, e.journalError("list the tasks", err)
@@ -76,6 +77,17 @@ func (e *Engine) ListTasks(ctx context.Context, req *a2a.ListTasksRequest) (*a2a
 		res.NextPageToken = token(store.Position{At: last.At, ID: last.ID})
 	}
 	return res, nil
+}
+
+// saveHeads commits the states that have been shown, so that a list has them.
+func (e *Engine) saveHeads() {
+	for _, t := range e.tasks() {
+		t.mu.Lock()
+		if t.rec.head && !t.rec.failed {
+			t.save(store.Change{})
+		}
+		t.mu.Unlock()
+	}
 }
 
 // listed returns a task of a list as the request wants to see it. Rows come

@@ -10,10 +10,12 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
 
-// Text is committed in batches, when so much has collected or so long has passed.
+// Text is committed in batches, when so much has collected or so long has passed;
+// that a turn has begun, sooner.
 const (
 	batchSize = 64 << 10
 	batchTime = time.Second
+	stateTime = 100 * time.Millisecond
 )
 
 // mostUnsaved bounds what is held for a journal that takes nothing. Beyond it

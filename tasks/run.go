@@ -130,7 +130,7 @@ func (r *run) start(event executor.Started) {
 		meta[MetaTurn], meta[MetaAhead] = TurnStarted, nil
 	}
 	t.note(meta)
-	t.enter(a2a.TaskStateWorking, nil, store.Change{Turn: &store.Turn{Job: r.jobID, Attempt: event.Attempt, Thread: event.ThreadID, TurnID: event.TurnID}})
+	t.working(store.Turn{Job: r.jobID, Attempt: event.Attempt, Thread: event.ThreadID, TurnID: event.TurnID})
 }
 
 // number is that of the run's message in its task, from 1. Two messages of a task

@@ -130,6 +130,26 @@ func (t *task) announce(change store.Change) {
 	t.states.fire()
 }
 
+// working says that a turn has begun. It is committed a little later than it is
+// shown: codex is at work from here on, and on a small machine waits for whatever
+// else runs. That the attempt was begun is in the journal already. What receivers
+// of push notifications are told is committed first, as always. The caller holds t.mu.
+func (t *task) working(turn store.Turn) {
+	if len(t.pushes) > 0 {
+		t.enter(a2a.TaskStateWorking, nil, store.Change{Turn: &turn})
+		return
+	}
+	t.status = a2a.TaskStatus{State: a2a.TaskStateWorking, Timestamp: now()}
+	t.told = t.status.State
+	t.rec.head = true
+	t.rec.know(&turn)
+	event := &a2a.TaskStatusUpdateEvent{TaskID: t.id, ContextID: t.contextID, Status: t.status, Metadata: t.meta}
+	t.collect(event)
+	t.show(event)
+	t.states.fire()
+	t.armSave(stateTime)
+}
+
 // tell publishes progress, which changes nothing about the task. The caller
 // holds t.mu.
 func (t *task) tell(data map[string]any) { t.publish(t.progress(data)) }
