@@ -14,12 +14,12 @@ type attention struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
 	pending []error
-	timers  map[error]*time.Timer
+	alarms  map[error]*alarm
 	closed  bool
 }
 
 func newAttention() *attention {
-	a := &attention{timers: map[error]*time.Timer{}}
+	a := &attention{alarms: map[error]*alarm{}}
 	a.ctx, a.cancel = context.WithCancel(context.Background())
 	return a
 }
@@ -54,23 +54,61 @@ func (a *attention) take() []error {
 	return causes
 }
 
+// An alarm raises a cause when it is due. Most are put off long before, with every
+// delta: the timer is left running then, and finds out when it fires.
+type alarm struct {
+	timer *time.Timer
+	fires time.Time // zero if the timer does not run
+	due   time.Time // zero if nothing is to be raised
+}
+
 // after raises cause once d has passed, in place of an earlier after of the
-// same cause. Zero or less takes the timer away.
+// same cause. Zero or less takes the alarm away.
 func (a *attention) after(d time.Duration, cause error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	timer := a.timers[cause]
+	on := a.alarms[cause]
 	switch {
 	case a.closed:
-	case d <= 0:
-		if timer != nil {
-			timer.Stop()
+	case d > 0:
+		if on == nil {
+			on = &alarm{}
+			a.alarms[cause] = on
 		}
-	case timer != nil:
-		timer.Reset(d)
-	default:
-		a.timers[cause] = time.AfterFunc(d, func() { a.raise(cause) })
+		if on.due = time.Now().Add(d); on.fires.IsZero() || on.due.Before(on.fires) {
+			a.arm(on, d, cause)
+		}
+	case on != nil:
+		on.due = time.Time{}
 	}
+}
+
+// arm starts the timer of an alarm. The caller holds a.mu.
+func (a *attention) arm(on *alarm, d time.Duration, cause error) {
+	on.fires = on.due
+	if on.timer == nil {
+		on.timer = time.AfterFunc(d, func() { a.fire(on, cause) })
+		return
+	}
+	on.timer.Reset(d)
+}
+
+// fire is the timer of an alarm.
+func (a *attention) fire(on *alarm, cause error) {
+	a.mu.Lock()
+	on.fires = time.Time{}
+	left := time.Until(on.due)
+	switch {
+	case a.closed || on.due.IsZero():
+	case left > 0:
+		a.arm(on, left, cause)
+	default:
+		on.due = time.Time{}
+		a.mu.Unlock()
+		a.raise(cause)
+		return
+	}
+	a.mu.Unlock()
 }
 
 // close stops every timer; no cause is raised any more.
@@ -78,8 +116,8 @@ func (a *attention) close() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.closed = true
-	for _, timer := range a.timers {
-		timer.Stop()
+	for _, on := range a.alarms {
+		on.timer.Stop()
 	}
 	a.cancel()
 }
