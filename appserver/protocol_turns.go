@@ -20,6 +20,8 @@ type Turn struct {
 	Error     *TurnError `json:"error,omitempty"`
 	Items     []Item     `json:"items"`
 	ItemsView string     `json:"itemsView,omitempty"` // "summary" shows agent messages only, "full" all
+	// RootTurnID is the turn on whose behalf a subagent works; of another turn its own.
+	RootTurnID string `json:"rootTurnId,omitempty"`
 }
 
 // A TurnError says why a turn failed.

@@ -44,6 +44,12 @@ func (s *Subscription) Next(ctx context.Context) (Notification, error) {
 	}
 }
 
+// Poll returns the next notification if there is one, without waiting.
+func (s *Subscription) Poll() (n Notification, ok bool) {
+	n, ok, _ = s.take()
+	return n, ok
+}
+
 // take returns what is there without waiting.
 func (s *Subscription) take() (n Notification, ok bool, err error) {
 	s.q.mu.Lock()

@@ -27,6 +27,9 @@ type Config struct {
 	TurnTimeout time.Duration
 	IdleTimeout time.Duration
 	ItemTimeout time.Duration
+	// QuestionTTL is how long a question waits for its answer before it is
+	// declined. 0 is for ever. The timers above rest meanwhile.
+	QuestionTTL time.Duration
 
 	Grace    time.Duration // what each rung of the interrupt ladder waits; 0 means 5 s
 	Patience time.Duration // what a call may take that codex answers at once, before it is taken for deaf; 0 means 15 s

@@ -194,7 +194,7 @@ func repeated(turns []appserver.Turn, j *job) bool {
 // deliver ends the job as the history says its turn has ended.
 func (e *Executor) deliver(c *conversation, j *job, t *turn, found finding) *Ended {
 	if t == nil {
-		t = &turn{e: e, c: c, job: j, id: found.turn.ID, record: newRecord(), attention: newAttention()}
+		t = &turn{e: e, c: c, job: j, id: found.turn.ID, record: newRecord(), attention: newAttention(), inquiry: &inquiry{}}
 		defer t.attention.close()
 		j.begun(c.threadID, t.id, false)
 	}

@@ -10,6 +10,8 @@ var (
 	ErrClosed = errors.New("the runtime is stopping")
 	// ErrBusy refuses what a conversation in use does not allow.
 	ErrBusy = errors.New("the conversation is in use")
+	// ErrNotAsked refuses an answer that nobody waits for.
+	ErrNotAsked = errors.New("the question is not open any more")
 	// ErrDuplicate refuses a job whose ID belongs to a job that has not ended.
 	ErrDuplicate = errors.New("a job with this id is already there")
 )

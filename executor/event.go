@@ -43,8 +43,7 @@ type Cut struct {
 type Observer func(Event)
 
 // An Event is one of the types below. An [Executor] makes all of them but
-// [Asked], [Answered] and [Produced], which are for runners whose turns can ask
-// and hand things out: what codex asks, it answers itself.
+// [Produced], which is for runners whose turns can hand things out.
 type Event interface{ event() }
 
 // Started says that codex has taken the job as a turn.
@@ -84,14 +83,23 @@ type Notice struct{ Text string }
 // Asked says that the turn waits for its sender to answer a question. The job
 // stays open meanwhile, and its turn goes on with the answer.
 type Asked struct {
-	ID   string         // of the question; unique among the open ones of the job
-	Text string         // the question in words
-	Data map[string]any // the same for programs, of plain JSON values; may be nil
+	// ID names the question. It is that of the turn with a number behind it, so no
+	// other question ever has it.
+	ID       string
+	Kind     string         // what it is about: command, fileChange, permissions, input, tool, form, link
+	Text     string         // the question in words
+	Accepts  string         // in words, how to answer it; may be empty
+	Data     map[string]any // question and answers for programs, of plain JSON values; may be nil
+	Deadline time.Time      // when it is declined; the zero time is never
 }
 
 // Answered says that a question is open no more: it was answered, it expired,
-// or nobody needs the answer any longer.
-type Answered struct{ ID string }
+// or nobody needs the answer any longer. The end of a turn closes what it has
+// asked without a word.
+type Answered struct {
+	ID   string
+	Note string // a sentence for the sender, if it was not answered; may be empty
+}
 
 // Produced is something that a turn hands out beside its messages: a file, or
 // data. Exactly one of Bytes, URL and Data is set.
@@ -109,7 +117,8 @@ type Answer struct {
 	ID       string // identifies the message, as Job.ID does
 	Question string // the ID of the question
 	Input    []appserver.UserInput
-	Data     any // of the message's first data part; nil if it has none
+	Text     string // of the message's text parts
+	Data     any    // of the message's first data part; nil if it has none
 }
 
 // Ended says how the job ended. It is always the last event of a job.

@@ -24,11 +24,13 @@ type Executor struct {
 	mu            sync.Mutex // guards the fields below and the queues of conversations
 	closed        bool
 	conversations map[string]*conversation
-	jobs          map[string]*job // every job that has not ended
-	threads       map[string]bool // every thread of ours, whose commands end with the child
-	waiting       int             // jobs that hold no slot yet, in queues or at the head of one
-	running       int             // jobs that hold a slot
-	heads         int             // contexts whose first job waits for a slot
+	jobs          map[string]*job     // every job that has not ended
+	threads       map[string]bool     // every thread of ours, whose commands end with the child
+	inquiries     map[string]*inquiry // by the thread on which an attempt is made
+	agents        map[string]string   // by thread: the turn of ours that a subagent at work works for
+	waiting       int                 // jobs that hold no slot yet, in queues or at the head of one
+	running       int                 // jobs that hold a slot
+	heads         int                 // contexts whose first job waits for a slot
 }
 
 // A job is a Job with its observer and its life.
@@ -37,6 +39,7 @@ type job struct {
 	observe   Observer
 	submitted time.Time
 	attempt   Attempt         // the newest one; its N is 0 before the first
+	inquiry   *inquiry        // what codex asks in it; nil before the first. Guarded by Executor.mu
 	rerun     bool            // one attempt was cut off without a tool, and run again
 	ctx       context.Context // ends with errCanceled or errShutdown
 	cancel    context.CancelCauseFunc
@@ -56,6 +59,8 @@ func New(cfg Config) *Executor {
 		conversations: map[string]*conversation{},
 		jobs:          map[string]*job{},
 		threads:       map[string]bool{},
+		inquiries:     map[string]*inquiry{},
+		agents:        map[string]string{},
 	}
 	e.child = newSupervisor(e)
 	return e

@@ -304,8 +304,8 @@ func TestSubagentStaysOut(t *testing.T) {
 	}
 }
 
-// TestEveryRequestIsAnswered has codex ask each of its questions; the turn ends
-// only when the answer comes.
+// TestEveryRequestIsAnswered has codex ask each of its questions where nobody is
+// there to answer; the turn ends only when the answer comes.
 func TestEveryRequestIsAnswered(t *testing.T) {
 	want := map[string]string{
 		"item/commandExecution/requestApproval": `"decline"`,
@@ -320,7 +320,7 @@ func TestEveryRequestIsAnswered(t *testing.T) {
 		"applyPatchApproval":                    `-32601`,
 		"execCommandApproval":                   `-32601`,
 	}
-	e := onFake(t, "", nil)
+	e := onFake(t, "", unattended)
 	for method, answer := range want {
 		end := submit(t, e, method, "one", "!ask "+method).wait(t)
 		if got := strings.ReplaceAll(said(end), " ", ""); !strings.Contains(got, answer) {
@@ -328,3 +328,5 @@ func TestEveryRequestIsAnswered(t *testing.T) {
 		}
 	}
 }
+
+func unattended(c *executor.Config) { c.Thread.ApprovalPolicy = appserver.Never }

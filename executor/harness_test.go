@@ -19,6 +19,7 @@ import (
 
 func TestMain(m *testing.M) {
 	fakecodex.Child()
+	mcpDouble()
 	process()
 	goleak.VerifyTestMain(m)
 }

@@ -79,6 +79,9 @@ func (c *conversation) remember(r *record) {
 // childEnded cleans up after a child, before the next one starts.
 func (e *Executor) childEnded(dead *child) {
 	e.dropDead(dead)
+	e.mu.Lock()
+	clear(e.agents)
+	e.mu.Unlock()
 	e.endAllLeftovers()
 }
 

@@ -24,6 +24,8 @@ func (t *turn) handle(note appserver.Notification) *Ended {
 		t.status(note)
 	case appserver.NoteOverflow:
 		t.overflow(note)
+	case appserver.NoteRequestResolved:
+		t.e.resolved(note)
 	default:
 		t.progress(note)
 	}

@@ -26,6 +26,8 @@ func (t *turn) settle(final appserver.Turn) *Ended {
 		end.Outcome = Completed // also when a cancel came too late
 	case t.stopping != nil:
 		t.fillStopped(&end)
+	case final.Status == appserver.TurnInterrupted && t.inquiry.calledOff():
+		end.Outcome = Canceled
 	case final.Status == appserver.TurnFailed:
 		end.Outcome, end.Failure = Failed, t.e.modelFailure(final.Error)
 	default:

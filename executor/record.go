@@ -9,20 +9,24 @@ import (
 // A record is what a turn has shown so far, as far as its end needs it.
 type record struct {
 	messages []AgentMessage
-	commands map[string]bool // ids of the tool items that this turn began
-	open     map[string]bool // those that have not ended
+	commands map[string]bool                   // ids of the tool items that this turn began
+	open     map[string]bool                   // those that have not ended
+	changes  map[string][]appserver.FileChange // of the file changes among them
 	diff     string
 	usage    appserver.TokenUsage
 	gap      bool // something was dropped on the way: repair from the history
 }
 
 func newRecord() record {
-	return record{commands: map[string]bool{}, open: map[string]bool{}}
+	return record{commands: map[string]bool{}, open: map[string]bool{}, changes: map[string][]appserver.FileChange{}}
 }
 
 func (r *record) started(item appserver.Item) {
 	if item.Type.IsTool() {
 		r.commands[item.ID], r.open[item.ID] = true, true
+	}
+	if item.Type == appserver.ItemFileChange {
+		r.changes[item.ID] = item.Changes
 	}
 }
 
@@ -30,6 +34,7 @@ func (r *record) completed(item appserver.Item) {
 	if item.Type.IsTool() {
 		r.commands[item.ID] = true
 		delete(r.open, item.ID)
+		delete(r.changes, item.ID)
 	}
 	r.keep(item)
 }

@@ -25,60 +25,71 @@ func unread() []string {
 func (e *Executor) childConfig() appserver.Config {
 	cfg := e.cfg.Child
 	cfg.OptOut = append(cfg.OptOut, unread()...)
-	cfg.OnRequest = e.answer
+	cfg.OnRequest = e.hear
 	cfg.OnGlobal = e.global
 	cfg.Logger = e.log
 	return cfg
 }
 
-// answer replies to a request of codex. Every request is answered: one that is
-// left open holds its thread for ever. Nobody can be asked yet, so whatever
-// asks for leave is declined, except where the operator has given all of it.
-func (e *Executor) answer(_ context.Context, req *appserver.Request) {
-	var err error
+// hear answers a request of codex, on a goroutine of its own. Every request is
+// answered: one that is left open holds its thread for ever. What a person can
+// answer is put to the turn that it belongs to; it returns when that is settled.
+func (e *Executor) hear(ctx context.Context, req *appserver.Request) {
+	if answered, err := e.reply(req); answered {
+		e.log.Info("codex asked and was answered", "method", req.Method, "thread_id", req.ThreadID, "err", err)
+		return
+	}
+	k, ok := kindOf(req.Method)
+	if !ok {
+		err := req.Refuse(appserver.CodeMethodNotFound, "method not offered by this client: "+req.Method)
+		e.log.Info("codex asked for what is not offered", "method", req.Method, "err", err)
+		return
+	}
+	matter, err := k.read(req.Params)
+	if err != nil {
+		e.decline(req, k, "cannot be read: "+err.Error())
+		return
+	}
+	in := e.inquiryOf(req.ThreadID)
+	switch {
+	case e.everythingAllowed():
+		err = req.Reply(matter.grant())
+		e.log.Info("codex asked although everything is allowed", "method", req.Method, "thread_id", req.ThreadID, "err", err)
+	case in == nil:
+		e.decline(req, k, "no turn of ours runs on its thread")
+	case !e.mayAsk(in.job):
+		e.decline(req, k, "nobody is asked (CODEX_APPROVAL_POLICY=never)")
+	default:
+		e.await(ctx, in, &question{req: req, kind: k, matter: matter, settled: make(chan struct{})})
+	}
+}
+
+// reply answers what no person needs to be asked for.
+func (e *Executor) reply(req *appserver.Request) (answered bool, err error) {
 	switch req.Method {
-	case "item/commandExecution/requestApproval", "item/fileChange/requestApproval":
-		err = req.Reply(map[string]any{"decision": e.decision()})
-	case "item/permissions/requestApproval":
-		err = req.Reply(map[string]any{"permissions": e.permissions(req.Params), "scope": "turn"})
-	case "item/tool/requestUserInput":
-		err = req.Reply(map[string]any{"answers": map[string]any{}})
-	case "mcpServer/elicitation/request":
-		err = req.Reply(map[string]any{"action": "decline", "content": nil})
 	case "item/tool/call":
-		err = req.Reply(map[string]any{"success": false, "contentItems": []any{
+		return true, req.Reply(map[string]any{"success": false, "contentItems": []any{
 			map[string]any{"type": "inputText", "text": "this tool is not offered by the runtime"},
 		}})
 	case "currentTime/read":
-		err = req.Reply(map[string]any{"currentTimeAt": time.Now().Unix()})
-	default:
-		err = req.Refuse(appserver.CodeMethodNotFound, "method not offered by this client: "+req.Method)
+		return true, req.Reply(map[string]any{"currentTimeAt": time.Now().Unix()})
 	}
-	e.log.Info("codex asked and was answered", "method", req.Method, "thread_id", req.ThreadID, "err", err)
+	return false, nil
 }
+
+func (e *Executor) decline(req *appserver.Request, k kind, why string) {
+	err := req.Reply(k.refusal)
+	e.log.Info("what codex asked was declined", "method", req.Method, "thread_id", req.ThreadID, "why", why, "err", err)
+}
+
+// mayAsk reports whether somebody is there to answer what the turn of j asks.
+func (e *Executor) mayAsk(*job) bool { return e.cfg.Thread.ApprovalPolicy != appserver.Never }
 
 // everythingAllowed reports whether the operator has told codex to do
 // everything without asking, in which case a question only comes by mistake.
+// never alone is not enough: a yes would widen the sandbox that was chosen.
 func (e *Executor) everythingAllowed() bool {
 	return e.cfg.Thread.ApprovalPolicy == appserver.Never && e.cfg.Thread.Sandbox == appserver.DangerFullAccess
-}
-
-func (e *Executor) decision() string {
-	if e.everythingAllowed() {
-		return "accept"
-	}
-	return "decline"
-}
-
-// permissions grants what was asked for, or nothing.
-func (e *Executor) permissions(params json.RawMessage) any {
-	var asked struct {
-		Permissions json.RawMessage `json:"permissions"`
-	}
-	if e.everythingAllowed() && json.Unmarshal(params, &asked) == nil && asked.Permissions != nil {
-		return asked.Permissions
-	}
-	return map[string]any{}
 }
 
 // global takes what belongs to no thread that we follow: the account, and the
@@ -89,5 +100,24 @@ func (e *Executor) global(note appserver.Notification) {
 		e.log.Warn("codex warns", "method", note.Method, "params", e.cfg.Redact(string(note.Params)))
 	case appserver.NoteMcpServerStatus:
 		e.log.Info("an MCP server changed its state", "params", e.cfg.Redact(string(note.Params)))
+	case appserver.NoteTurnStarted, appserver.NoteTurnCompleted:
+		e.followAgent(note)
+	case appserver.NoteRequestResolved:
+		e.resolved(note)
+	}
+}
+
+// followAgent remembers for which turn of ours a subagent works, while it does.
+func (e *Executor) followAgent(note appserver.Notification) {
+	var n appserver.TurnNote
+	if json.Unmarshal(note.Params, &n) != nil {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if note.Method == appserver.NoteTurnStarted && n.Turn.RootTurnID != "" {
+		e.agents[n.ThreadID] = n.Turn.RootTurnID
+	} else {
+		delete(e.agents, n.ThreadID)
 	}
 }

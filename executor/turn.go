@@ -19,6 +19,8 @@ type turn struct {
 	afresh    bool // on a thread that stands in the place of one that was lost
 	record    record
 	attention *attention
+	inquiry   *inquiry
+	clock     clock
 	idle      bool  // the thread says that it does nothing
 	stopping  error // why codex was asked to end the turn; nil while it was not
 }
@@ -37,11 +39,14 @@ func (e *Executor) start(c *conversation, j *job) (*turn, error) {
 	if err := e.load(j.ctx, c, on); err != nil {
 		return nil, on.settled(err)
 	}
-	id, err := e.startTurn(c, j, on)
-	if err != nil {
+	t := &turn{e: e, c: c, job: j, on: on, afresh: c.replaced, record: newRecord(), attention: newAttention()}
+	t.inquiry = e.openInquiry(c.threadID, j, func() { t.attention.raise(wakeQuestion) })
+	if t.id, err = e.startTurn(c, j, on); err != nil {
+		e.closeInquiry(c.threadID, t.inquiry)
+		t.attention.close()
 		return nil, on.settled(err)
 	}
-	t := &turn{e: e, c: c, job: j, on: on, id: id, afresh: c.replaced, record: newRecord(), attention: newAttention()}
+	t.inquiry.begun(t.id)
 	c.resumable, c.replaced = true, false
 	return t, nil
 }
@@ -97,10 +102,11 @@ func (j *job) begun(threadID, id string, afresh bool) {
 func (t *turn) follow() (*Ended, error) {
 	defer t.attention.close()
 	defer t.c.remember(&t.record)
+	defer t.endQuestions()
 	t.job.begun(t.c.threadID, t.id, t.afresh)
 	stop := context.AfterFunc(t.job.ctx, func() { t.attention.raise(context.Cause(t.job.ctx)) })
 	defer stop()
-	t.attention.after(t.e.cfg.TurnTimeout, timerTurn)
+	t.clock = clock{left: t.e.cfg.TurnTimeout, on: t.e.cfg.TurnTimeout > 0}
 	t.alive()
 	for {
 		note, err := t.c.events.Next(t.attention.context())
@@ -112,6 +118,7 @@ func (t *turn) follow() (*Ended, error) {
 			end = t.decide(t.attention.take())
 		default: // the child is gone, and all that it said has been read
 			if end = t.died(err); end == nil {
+				t.withdraw()
 				return nil, cutError{t.on.settled(err)}
 			}
 		}

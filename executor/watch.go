@@ -9,8 +9,9 @@ import (
 )
 
 // A wake is a cause that a turn raises for itself, and the name of the timer
-// that raises it. While the turn runs, timerTurn is armed throughout, timerIdle
-// or timerItem from the last sign of life, and timerGap once the thread idles.
+// that raises it. While the turn runs, timerTurn is armed, timerIdle or timerItem
+// from the last sign of life, and timerGap once the thread idles. The first three
+// rest while codex waits for an answer.
 // Once codex was asked to end the turn, timerAgain and timerGrace are, and the
 // two of silence are not.
 type wake string
@@ -24,6 +25,8 @@ const (
 	timerGap   wake = "gap"   // the thread is idle, but the turn's end was not seen
 	timerGrace wake = "grace" // codex was asked to end the turn and has not
 	timerAgain wake = "again" // it is time to ask codex once more
+
+	wakeQuestion wake = "question" // codex asks something, or needs an answer no longer
 )
 
 // gapWait is how long the end of a turn may lag behind its thread's idling:
@@ -35,6 +38,13 @@ const gapWait = time.Second
 func (t *turn) alive() {
 	if t.stopping != nil {
 		return
+	}
+	if t.inquiry.waiting() {
+		t.rest()
+		return
+	}
+	if left, wound := t.clock.wind(time.Now()); wound {
+		t.attention.after(left, timerTurn)
 	}
 	idle, item := t.e.cfg.IdleTimeout, time.Duration(0)
 	if t.record.toolsOpen() {
@@ -50,6 +60,8 @@ func (t *turn) decide(causes []error) *Ended {
 	for _, cause := range causes {
 		var end *Ended
 		switch {
+		case errors.Is(cause, wakeQuestion):
+			end = t.hear()
 		case errors.Is(cause, timerGap):
 			end = t.lost()
 		case errors.Is(cause, timerAgain):

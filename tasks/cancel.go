@@ -60,6 +60,12 @@ func (t *task) cancel() []string {
 		row := t.row()
 		t.save(store.Change{Head: &row}) // a crash does not take it back
 	}
+	if len(t.runs) == 0 && t.anyStale() { // nothing of it runs
+		t.canceled = true
+		t.ending = &ending{state: a2a.TaskStateCanceled}
+		t.end(store.Change{})
+		return nil
+	}
 	jobs := make([]string, 0, len(t.runs))
 	for _, r := range slices.Backward(t.runs) {
 		jobs = append(jobs, r.jobID)

@@ -65,6 +65,9 @@ func (e *Engine) Close(ctx context.Context) error {
 }
 
 func (e *Engine) drain(ctx context.Context) error {
+	for _, t := range e.tasks() {
+		t.setAside()
+	}
 	open := e.tasks()
 	for i, t := range open {
 		select {

@@ -22,7 +22,9 @@ type incoming struct {
 	retry   bool // run it again if it was cut off
 	message *a2a.Message
 	input   []appserver.UserInput
+	text    string        // of the text parts
 	data    any           // of the first data part
+	answers []string      // ids of the questions over a restart that it answers
 	push    *push.Setting // that its caller wants to be told by; may be nil
 	unnamed bool          // the setting has its id from us
 }
@@ -48,6 +50,7 @@ func read(req *a2a.SendMessageRequest) (*incoming, error) {
 		if in.data == nil {
 			in.data = part.Data()
 		}
+		in.text += part.Text()
 		input, ok := inputOf(part)
 		if ok {
 			in.input = append(in.input, input)

@@ -18,7 +18,7 @@ const repeated = 8 << 10
 // end settles the run, and the task with it if no other turn of it waits.
 func (r *run) end(event executor.Ended) {
 	t := r.task
-	if parks(event) {
+	if parks(event) || stops(event) && r.asks() {
 		r.park()
 		return
 	}
@@ -35,19 +35,22 @@ func (r *run) end(event executor.Ended) {
 	t.canceled = t.canceled || event.Outcome == executor.Canceled
 	t.ending = endingOf(event, reply)
 	t.ending.meta[MetaUsage] = usageData(t.meta, event.Usage)
-	if len(t.runs) == 0 {
+	if len(t.runs) == 0 && !t.anyStale() {
 		t.end(r.done(event))
 		return
 	}
 	t.note(t.ending.meta)
-	t.dropQuestions(func(q *question) bool { return q.run == r })
+	t.dropQuestions("", func(q *question) bool { return q.run == r })
 	t.commit(r.done(event),
 		t.progress(map[string]any{"type": "turn", "outcome": string(event.Outcome), "text": clip(t.ending.text, tailSize)}))
+	if len(t.runs) == 0 { // only its caller can bring it on
+		t.pose(store.Change{})
+	}
 }
 
 // done is what the journal notes of the end of the run's message.
 func (r *run) done(event executor.Ended) store.Change {
-	change := store.Change{Ended: []string{r.jobID}}
+	change := store.Change{Ended: []string{r.jobID}, Drop: r.answers}
 	if event.Outcome == executor.Interrupted {
 		change.Cut = change.Ended
 	}
@@ -60,9 +63,12 @@ func (r *run) leave() {
 }
 
 // parks reports whether a message is left to the next process: this one stops,
-// and no tool of its turn has done anything yet.
-func parks(event executor.Ended) bool {
-	return event.Failure != nil && event.Failure.Kind == executor.FailShutdown && !event.Tools
+// and no tool of its turn has done anything yet. One whose turn waits for an
+// answer is left to it in any case, with its question.
+func parks(event executor.Ended) bool { return stops(event) && !event.Tools }
+
+func stops(event executor.Ended) bool {
+	return event.Failure != nil && event.Failure.Kind == executor.FailShutdown
 }
 
 // park lets go of the run and leaves its message where it is, in the journal's queue.

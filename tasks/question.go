@@ -1,8 +1,8 @@
 package tasks
 
 import (
-	"context"
 	"slices"
+	"strings"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
@@ -13,152 +13,138 @@ import (
 // An Answerer is a [Runner] whose turns can ask. Without it, a message to a task
 // that asks becomes a further turn.
 type Answerer interface {
-	// Answer gives the answer to a question of a job. It must not block. An error
-	// means that nobody waits for the answer any more.
+	// Answer gives the answer to a question of a job. It must not block. An
+	// [executor.NotUnderstoodError] leaves the question open; any other error means
+	// that nobody waits for the answer any more.
 	Answer(jobID string, answer executor.Answer) error
 }
 
-// A question is one that a turn of the task waits for an answer to.
+// A question is one that the task waits for an answer to.
 type question struct {
-	run   *run
+	run   *run   // whose turn waits for it; nil if that was cut off by a restart of ours
+	job   string // that has asked
 	asked executor.Asked
+	why   string // it is posed again; empty at first
 }
 
-// ask poses a question, or keeps it until those before it are answered.
+// stale reports whether the turn that has asked is gone.
+func (q *question) stale() bool { return q.run == nil }
+
+// ask poses a question, beside those that are open already.
 func (r *run) ask(asked executor.Asked) {
 	t := r.task
 	r.pushAll()
-	t.questions = append(t.questions, &question{r, asked})
-	if len(t.questions) == 1 {
-		t.pose()
-	}
+	q := &question{run: r, job: r.jobID, asked: asked}
+	t.questions = append(t.questions, q)
+	t.pose(store.Change{Ask: []store.Question{q.row("")}})
 }
 
-// pose brings the task into the state that the open questions make.
-func (t *task) pose() {
+// asks reports whether the run's turn waits for an answer.
+func (r *run) asks() bool {
+	return slices.ContainsFunc(r.task.questions, func(q *question) bool { return q.run == r })
+}
+
+// pose brings the task into the state that the open questions make, and commits
+// that with a change. The caller holds t.mu.
+func (t *task) pose(change store.Change) {
 	state, message := t.waiting()
-	t.enter(state, message, store.Change{Durable: true})
+	change.Durable = true
+	t.enter(state, message, change)
 }
 
 // waiting is the state that the open questions make, and the message that poses
-// the oldest of them. The caller holds t.mu.
+// them, the oldest first. The caller holds t.mu.
 func (t *task) waiting() (a2a.TaskState, *a2a.Message) {
 	if len(t.questions) == 0 {
 		return a2a.TaskStateWorking, nil
 	}
-	asked := t.questions[0].asked
-	parts := []*a2a.Part{a2a.NewTextPart(orElse(asked.Text, emptyQuestion))}
-	if asked.Data != nil {
-		parts = append(parts, a2a.NewDataPart(asked.Data))
+	var parts []*a2a.Part
+	for i, q := range t.questions {
+		text := q.text()
+		if i > 0 {
+			text = "\n\nTo be answered after that, or by its id:\n\n" + text
+		}
+		parts = append(parts, a2a.NewTextPart(text))
+		if data := q.data(); data != nil {
+			parts = append(parts, a2a.NewDataPart(data))
+		}
 	}
 	return a2a.TaskStateInputRequired, t.message(parts...)
 }
 
+// text poses the question in words.
+func (q *question) text() string {
+	text, accepts := orElse(q.asked.Text, emptyQuestion), q.asked.Accepts
+	if q.stale() {
+		text, accepts = staleText+text, staleAnswers(q.asked.Deadline)
+	}
+	return strings.Join(slices.DeleteFunc([]string{q.why, text, accepts}, func(s string) bool { return s == "" }), "\n\n")
+}
+
+// data poses it to programs.
+func (q *question) data() map[string]any {
+	if !q.stale() || q.asked.Data == nil {
+		return q.asked.Data
+	}
+	data := map[string]any{"stale": true}
+	for key, value := range q.asked.Data {
+		data[key] = value
+	}
+	return data
+}
+
 // dropQuestions takes away the questions that gone says are open no more. What
-// was posed stays in the history. The caller holds t.mu.
-func (t *task) dropQuestions(gone func(*question) bool) {
-	if len(t.questions) == 0 {
+// was posed stays in the history, and so does the note, if there is one: why
+// that is so. The caller holds t.mu.
+func (t *task) dropQuestions(note string, gone func(*question) bool) {
+	first := slices.IndexFunc(t.questions, gone)
+	if first < 0 {
 		return
 	}
-	posed := t.questions[0]
-	t.questions = slices.DeleteFunc(t.questions, gone)
-	if len(t.questions) == 0 || t.questions[0] != posed {
+	var dropped []string
+	t.questions = slices.DeleteFunc(slices.Clone(t.questions), func(q *question) bool {
+		if !gone(q) {
+			return false
+		}
+		dropped = append(dropped, q.asked.ID)
+		return true
+	})
+	if first == 0 || note != "" {
+		t.rememberPosed()
+	}
+	if note != "" {
+		t.remember(t.message(a2a.NewTextPart(note)))
+	}
+	t.pose(store.Change{Drop: dropped})
+	if note != "" {
+		t.tell(map[string]any{"type": "notice", "text": note})
+	}
+}
+
+// rememberPosed takes the message that poses the questions into the history. The
+// caller holds t.mu.
+func (t *task) rememberPosed() {
+	if t.status.State == a2a.TaskStateInputRequired && t.status.Message != nil {
 		t.remember(t.status.Message)
-		t.pose()
 	}
 }
 
-// answer gives a message to the turn that asked for it. Without an open question
-// it returns nil, and the message is one like any other.
-func (e *Engine) answer(ctx context.Context, in *incoming, t *task) (*view, error) {
-	answerer, ok := e.cfg.Runner.(Answerer)
-	if !ok || t == nil {
-		return nil, nil
+// closeQuestions takes away all questions of a task that ends, and returns their
+// ids. The caller holds t.mu.
+func (t *task) closeQuestions() (closed []string) {
+	if len(t.questions) == 0 {
+		return nil
 	}
-	a, err := t.take(ctx, in)
-	if a == nil || err != nil {
-		return nil, err
-	}
-	err = answerer.Answer(a.asker, executor.Answer{ID: a.job, Question: a.question, Input: in.input, Data: in.data})
-	if err == nil {
-		t.taken(a)
-		return a.view, nil
-	}
-	e.log.Info("an answer came too late; it becomes a turn", "task_id", t.id, "err", err)
-	t.giveBack(ctx, a)
-	return nil, nil
+	t.rememberPosed()
+	closed, t.questions = ids(t.questions), nil
+	t.disarmExpiry()
+	return closed
 }
 
-// A reply is a message that answers a question.
-type reply struct {
-	message         *a2a.Message
-	job             string // of the message, which is no turn
-	asker, question string // the job that asked, and what
-	view            *view
-}
-
-// take commits a message as the answer to the oldest question, and the question
-// itself as part of the history. Until it is known that the turn has got it, the
-// message stands in the journal's queue: it is not lost if we die.
-func (t *task) take(ctx context.Context, in *incoming) (*reply, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if len(t.questions) == 0 || t.canceling {
-		return nil, nil
+func ids(questions []*question) []string {
+	all := make([]string, 0, len(questions))
+	for _, q := range questions {
+		all = append(all, q.asked.ID)
 	}
-	entry, err := t.entry(in)
-	if err != nil {
-		return nil, err
-	}
-	status, history, questions, meta := t.status, t.history, t.questions, t.meta
-	t.turns++
-	a := &reply{message: in.stored(t), job: t.newJob(), asker: questions[0].run.jobID, question: questions[0].asked.ID}
-	t.questions = slices.Clone(questions[1:])
-	state, message := t.waiting()
-	t.status = a2a.TaskStatus{State: state, Timestamp: now(), Message: message}
-	t.note(map[string]any{MetaTurn: TurnStarted, MetaAhead: nil})
-	t.history = append(slices.Clone(history), status.Message, a.message)
-	if err := t.keepReply(ctx, entry(a.message, a.job), status.Message); err != nil {
-		t.status, t.history, t.questions, t.meta, t.cached = status, history, questions, meta, nil
-		return nil, t.engine.journalError("store the message", err)
-	}
-	t.adopt(in.push)
-	t.announce(store.Change{})
-	a.view = t.viewLocked()
-	return a, nil
-}
-
-// keepReply commits an answer behind the question that it answers.
-func (t *task) keepReply(ctx context.Context, entry store.Message, question *a2a.Message) error {
-	err := t.engine.cfg.Journal.Write(ctx, store.Change{Task: string(t.id), History: [][]byte{encode(question)}})
-	if err != nil {
-		return err
-	}
-	return t.engine.cfg.Journal.Accept(ctx, entry, t.row())
-}
-
-// taken notes that an answer has arrived. The turn may have ended over it.
-func (t *task) taken(a *reply) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if !t.status.State.Terminal() {
-		t.save(store.Change{Ended: []string{a.job}})
-		return
-	}
-	if err := t.engine.cfg.Journal.Write(context.Background(), store.Change{Ended: []string{a.job}}); err != nil {
-		t.engine.log.Error("an answer could not be settled; the next start does it", "task_id", t.id, "err", err)
-	}
-}
-
-// giveBack undoes what take did to the history. The question stays gone: whoever
-// asked it has just said so.
-func (t *task) giveBack(ctx context.Context, a *reply) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.history = slices.DeleteFunc(slices.Clone(t.history), func(m *a2a.Message) bool { return m == a.message })
-	t.cached = nil
-	row := t.row()
-	if err := t.engine.cfg.Journal.Withdraw(ctx, a.job, &row); err != nil {
-		t.engine.log.Error("an answer could not be withdrawn", "task_id", t.id, "err", err)
-	}
+	return all
 }

@@ -3,6 +3,7 @@ package tasks
 import (
 	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -33,6 +34,8 @@ type recorder struct {
 	jobs    []string    // that have had their turn
 	cut     []string    // those of them whose turn was cut off
 	turn    *store.Turn // what is known of the one that runs
+	asks    []store.Question
+	drops   []string // ids of questions
 	outbox  []store.Delivery
 	sending int  // bytes of the outbox
 	failed  bool // the last write; said once
@@ -110,6 +113,9 @@ func (t *task) save(change store.Change) {
 	r.ended = t.status.State.Terminal()
 	r.jobs, r.cut = append(r.jobs, change.Ended...), append(r.cut, change.Cut...)
 	r.know(change.Turn)
+	r.ask(change.Ask)
+	r.drop(change.Drop)
+	change.Ask, change.Drop = r.asks, r.drops
 	change.History, change.Outbox = r.said, r.outbox
 	change.Task, change.Epoch, change.Ended, change.Cut, change.Turn = string(t.id), t.epoch, r.jobs, r.cut, r.turn
 	if r.head {
@@ -146,6 +152,26 @@ func (r *recorder) know(turn *store.Turn) {
 	r.turn = &known
 }
 
+// ask adds questions to what is to be committed, or takes their new versions over.
+func (r *recorder) ask(asks []store.Question) {
+	for _, q := range asks {
+		r.unask(q.ID)
+		r.asks = append(r.asks, q)
+	}
+}
+
+// drop takes questions away, also those that were never committed.
+func (r *recorder) drop(ids []string) {
+	for _, id := range ids {
+		r.unask(id)
+		r.drops = append(r.drops, id)
+	}
+}
+
+func (r *recorder) unask(id string) {
+	r.asks = slices.DeleteFunc(r.asks, func(q store.Question) bool { return q.ID == id })
+}
+
 // send puts a delivery into what is to be committed. A journal that takes
 // nothing for long costs the older ones. The caller holds t.mu.
 func (t *task) send(d store.Delivery) {
@@ -159,7 +185,7 @@ func (t *task) send(d store.Delivery) {
 
 // dirty reports whether there is something to write.
 func (r *recorder) dirty() bool {
-	return len(r.events) > 0 || len(r.said) > 0 || len(r.outbox) > 0 || len(r.jobs) > 0 || r.head || r.turn != nil
+	return len(r.events) > 0 || len(r.said) > 0 || len(r.outbox) > 0 || len(r.jobs) > 0 || r.head || r.turn != nil || len(r.asks) > 0 || len(r.drops) > 0
 }
 
 // batches encodes events, those of each epoch together.

@@ -63,17 +63,23 @@ func (e *Engine) recoverTask(ctx context.Context, pending store.Pending) ([]*run
 	if err != nil {
 		return nil, err
 	}
-	for i := range pending.Messages {
-		r, err := t.rejoin(&pending.Messages[i])
+	left, carries, err := t.takeUp(pending)
+	if err != nil {
+		return nil, err
+	}
+	for i := range left {
+		r, err := t.rejoin(&left[i])
 		if err != nil {
 			return nil, err
 		}
+		r.carry(carries[r.jobID])
 		if from, ok := marks[r.number()]; ok {
 			r.void = slices.Clone(t.artifacts[from:])
 		}
 	}
 	e.remember(t)
-	if len(t.runs) == 0 {
+	t.poseStale()
+	if len(t.runs) == 0 && len(t.questions) == 0 {
 		t.abandon()
 	}
 	return t.runs, nil

@@ -19,6 +19,7 @@ type run struct {
 	task    *task
 	message *a2a.Message // what it was made of
 	jobID   string
+	answers []string // ids of the questions over a restart that its message answers
 
 	push   *push.Setting  // that it brought; may be nil
 	pushes []push.Setting // of the task before it did
@@ -103,7 +104,7 @@ func (r *run) handle(event executor.Event) {
 	case executor.Asked:
 		r.ask(event)
 	case executor.Answered:
-		r.task.dropQuestions(func(q *question) bool { return q.run == r && q.asked.ID == event.ID })
+		r.task.dropQuestions(event.Note, func(q *question) bool { return q.run == r && q.asked.ID == event.ID })
 	case executor.Produced:
 		r.produce(event)
 	case executor.Ended:
@@ -145,6 +146,7 @@ func (r *run) number() float64 {
 // until the new one shows something in its place.
 func (r *run) startOver() {
 	r.pushAll()
+	r.task.dropQuestions("", func(q *question) bool { return q.run == r })
 	for _, a := range r.texts {
 		if a.before != nil {
 			a = a.before

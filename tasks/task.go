@@ -37,6 +37,8 @@ type task struct {
 	questions []*question    // open, the oldest first; the state says so
 	messages  int            // status messages made
 	pushes    []push.Setting // replaced, never changed
+	cutOff    []string       // recovered jobs whose turns have asked; until the task is posed again
+	expiry    *time.Timer    // of the questions over a restart; counted in Engine.wg while it runs
 	told      a2a.TaskState  // the state that receivers of push notifications know
 	canceling bool
 	canceled  bool    // a turn ended by the cancel
@@ -205,7 +207,7 @@ func (t *task) join(in *incoming, commit func(store.Message, store.Head) error) 
 		return nil, err
 	}
 	t.turns++
-	r := &run{task: t, message: in.stored(t), jobID: t.newJob()}
+	r := &run{task: t, message: in.stored(t), jobID: t.newJob(), answers: in.answers}
 	if err := commit(entry(r.message, r.jobID), t.row()); err != nil {
 		t.turns--
 		if errors.Is(err, store.ErrExists) {
@@ -280,9 +282,7 @@ func (t *task) end(change store.Change) {
 		message = t.message(a2a.NewTextPart(last.text))
 	}
 	t.note(last.meta)
-	if len(t.questions) > 0 {
-		t.history, t.questions = append(t.history, t.status.Message), nil
-	}
+	change.Drop = append(change.Drop, t.closeQuestions()...)
 	t.replyFirst()
 	t.enter(last.state, message, change)
 	close(t.over)
@@ -303,6 +303,7 @@ func (t *task) stop() {
 		r.finish()
 	}
 	t.disarmSave()
+	t.disarmExpiry()
 	if t.rec.dirty() {
 		t.save(store.Change{})
 	}

@@ -19,6 +19,13 @@ func (t *Turn) Call(name, argsJSON string) (callID string) {
 	return t.call(t.id("call"), map[string]any{"type": "function_call", "name": name, "arguments": argsJSON})
 }
 
+// CallIn is [Turn.Call] of a tool in a namespace: one of an MCP server's.
+func (t *Turn) CallIn(namespace, name, argsJSON string) (callID string) {
+	return t.call(t.id("call"), map[string]any{
+		"type": "function_call", "namespace": namespace, "name": name, "arguments": argsJSON,
+	})
+}
+
 // CallCustom sends a call of a custom (free-form) tool and returns its call id.
 func (t *Turn) CallCustom(name, input string) (callID string) {
 	return t.call(t.id("call"), map[string]any{"type": "custom_tool_call", "name": name, "input": input})

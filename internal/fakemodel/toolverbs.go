@@ -28,7 +28,7 @@ func toolVerb(word string) (verb, bool) {
 		return verb{takes: isWord, start: patchFile, report: patched}, true
 	case "plan":
 		return verb{takes: nothing, start: showPlan, report: func(_ string, out execOutput) string { return "plan: " + out.text }}, true
-	case "call": // call TOOL JSON
+	case "call": // call TOOL JSON, call NAMESPACE::TOOL JSON
 		return verb{takes: isCall, start: callTool, report: func(_ string, out execOutput) string { return out.text }}, true
 	}
 	return verb{}, false
@@ -69,6 +69,10 @@ func showPlan(t *Turn, _ string) {
 
 func callTool(t *Turn, args string) {
 	name, data, _ := strings.Cut(args, " ")
+	if namespace, tool, ok := strings.Cut(name, "::"); ok {
+		t.CallIn(namespace, tool, data)
+		return
+	}
 	t.Call(name, data)
 }
 

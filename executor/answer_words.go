@@ -1,0 +1,64 @@
+package executor
+
+import (
+	"strings"
+	"unicode"
+)
+
+// decisionOf returns the decision that a message makes: one of the strings, or
+// an object of its data. Data that says something about it counts before words.
+func decisionOf(a Answer) (any, error) {
+	if data, ok := a.Data.(map[string]any); ok {
+		for _, key := range []string{"decision", "action"} {
+			switch value := data[key].(type) {
+			case nil:
+			case string:
+				if word, ok := wordOf(value); ok {
+					return word, nil
+				}
+				return nil, notUnderstood("The decision %q is not known.", clipped(value, 64))
+			case map[string]any:
+				return value, nil
+			default:
+				return nil, notUnderstood("The decision must be a text or an object.")
+			}
+		}
+	}
+	if word, ok := wordOf(a.Text); ok {
+		return word, nil
+	}
+	return nil, notUnderstood("That was not understood as an answer.")
+}
+
+// wordOf returns the decision that is meant by plain words. Only whole answers
+// count: a sentence that has a yes in it may mean anything.
+func wordOf(text string) (string, bool) {
+	switch normalised(text) {
+	case "accept", "accepted", "yes", "y", "yep", "yeah", "yes please", "ok", "okay", "approve", "approved", "allow", "allowed",
+		"confirm", "sure", "go", "go ahead", "proceed", "do it", "run it":
+		return decideAccept, true
+	case "acceptforsession", "always", "yes always", "always yes", "accept always", "always accept", "always allow", "always approve",
+		"for session", "for the session", "for this session", "session", "accept for session", "accept for this session",
+		"approve for session", "approve for this session", "allow for session", "allow for this session",
+		"yes for session", "yes for this session":
+		return decideSession, true
+	case "decline", "declined", "no", "n", "nope", "no thanks", "deny", "denied", "reject", "rejected", "refuse", "refused",
+		"do not", "don't", "dont":
+		return decideDecline, true
+	case "cancel", "canceled", "cancelled", "abort", "stop":
+		return decideCancel, true
+	}
+	return "", false
+}
+
+// normalised is a text in lower case, its words apart by one space each, without
+// the signs around and between them.
+func normalised(text string) string {
+	words := strings.FieldsFunc(strings.ToLower(strings.ReplaceAll(clipped(text, 256), "’", "'")), func(r rune) bool {
+		return unicode.IsSpace(r) || r != '\'' && unicode.IsPunct(r)
+	})
+	for i, word := range words {
+		words[i] = strings.Trim(word, "'")
+	}
+	return strings.Join(words, " ")
+}

@@ -1,0 +1,262 @@
+package executor
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// The decisions of an approval, as codex and our data parts name them.
+const (
+	decideAccept  = "accept"
+	decideSession = "acceptForSession"
+	decideDecline = "decline"
+	decideCancel  = "cancel"
+)
+
+// An approval is a matter that one of a few decisions settles.
+type approval struct {
+	choices []choice
+	show    func(posing) posed
+}
+
+// A choice is one of the decisions.
+type choice struct {
+	decision any    // as data names it: one of the strings above, or an object that codex has proposed
+	words    string // how it is offered to people; empty for what only programs choose
+	reply    reply
+}
+
+func (a approval) pose(with posing) posed {
+	p := a.show(with)
+	var words []string
+	var decisions []any
+	for _, c := range a.choices {
+		decisions = append(decisions, c.decision)
+		if c.words != "" {
+			words = append(words, c.words)
+		}
+	}
+	p.data["choices"] = decisions
+	p.accepts = "Answer " + orList(words) + "."
+	return p
+}
+
+func orList(words []string) string {
+	last := len(words) - 1
+	if last < 1 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}
+
+func (a approval) answer(given Answer) (reply, error) {
+	decision, err := decisionOf(given)
+	if err != nil {
+		return reply{}, err
+	}
+	for _, c := range a.choices {
+		if reflect.DeepEqual(c.decision, decision) {
+			return c.reply, nil
+		}
+	}
+	if word, ok := decision.(string); ok {
+		return reply{}, notUnderstood("The answer %q cannot be given here.", word)
+	}
+	return reply{}, notUnderstood("That decision was not offered.")
+}
+
+func (a approval) grant() any { return a.choices[0].reply.value }
+
+func decision(d any) map[string]any { return map[string]any{"decision": d} }
+
+// decisions are the choices of approvals that are answered by a decision.
+func decisions() []choice {
+	return []choice{
+		{decideAccept, "yes", reply{value: decision(decideAccept)}},
+		{decideSession, "always (yes, and the same is not asked again in this conversation)", reply{value: decision(decideSession)}},
+		{decideDecline, "no (codex goes on without it)", reply{value: decision(decideDecline)}},
+		{decideCancel, "cancel (the turn ends)", reply{value: decision(decideCancel), ends: true}},
+	}
+}
+
+// readCommand reads item/commandExecution/requestApproval.
+func readCommand(params json.RawMessage) (matter, error) {
+	body, err := read[struct {
+		Kind        string `json:"kind"`
+		Command     string `json:"command"`
+		Cwd         string `json:"cwd"`
+		Reason      string `json:"reason"`
+		Network     any    `json:"networkApprovalContext"`
+		Permissions any    `json:"additionalPermissions"`
+		Available   []any  `json:"availableDecisions"`
+	}](params)
+	if err != nil {
+		return nil, err
+	}
+	choices := decisions()
+	for _, offered := range body.Available { // rules that would last: for programs alone
+		if rule, ok := offered.(map[string]any); ok {
+			choices = append(choices, choice{decision: rule, reply: reply{value: decision(rule)}})
+		}
+	}
+	return approval{choices, func(with posing) posed {
+		data := map[string]any{}
+		set(data, "command", with.redact(clipped(body.Command, mostText)))
+		set(data, "cwd", body.Cwd)
+		set(data, "reason", with.redact(clipped(body.Reason, mostText)))
+		setAny(data, "network", body.Network)
+		setAny(data, "permissions", body.Permissions)
+		what := "codex asks whether it may run this command:"
+		switch {
+		case body.Kind == "writeStdin":
+			data["input"] = true
+			what = "codex asks whether it may send input to this command, which is running:"
+		case body.Network != nil:
+			what = "codex asks whether this command may use the network:"
+		}
+		text := what
+		if command, _ := data["command"].(string); command != "" {
+			text += "\n\n" + indented(command) + "\n"
+		}
+		return posed{kind: "command", text: text + inWords(data), data: data}
+	}}, nil
+}
+
+// inWords says where and why.
+func inWords(data map[string]any) string {
+	var b strings.Builder
+	if host, ok := data["network"].(map[string]any); ok {
+		fmt.Fprintf(&b, "\nHost: %v (%v)", host["host"], host["protocol"])
+	}
+	if cwd, ok := data["cwd"].(string); ok {
+		b.WriteString("\nDirectory: " + cwd)
+	}
+	if reason, ok := data["reason"].(string); ok {
+		b.WriteString("\nReason: " + reason)
+	}
+	return b.String()
+}
+
+// readFileChange reads item/fileChange/requestApproval. What is to be changed
+// stands in the item, which codex has begun before it asks.
+func readFileChange(params json.RawMessage) (matter, error) {
+	body, err := read[struct {
+		ItemID    string `json:"itemId"`
+		Reason    string `json:"reason"`
+		GrantRoot string `json:"grantRoot"`
+	}](params)
+	if err != nil {
+		return nil, err
+	}
+	return approval{decisions(), func(with posing) posed {
+		data, text := map[string]any{}, "codex asks whether it may change files"
+		set(data, "reason", with.redact(clipped(body.Reason, mostText)))
+		set(data, "grantRoot", body.GrantRoot)
+		changes, names := changesOf(with, body.ItemID)
+		if len(changes) > 0 {
+			data["changes"] = changes
+			text += ":\n\n" + indented(strings.Join(names, "\n")) + "\n"
+		}
+		if body.GrantRoot != "" {
+			text += "\nand to write below " + body.GrantRoot + " from now on"
+		}
+		return posed{kind: "fileChange", text: text + inWords(data), data: data}
+	}}, nil
+}
+
+func changesOf(with posing, itemID string) (changes []any, names []string) {
+	for i, c := range with.changes(itemID) {
+		if i == mostChanges {
+			names = append(names, "…")
+			break
+		}
+		changes = append(changes, map[string]any{
+			"path": c.Path, "kind": c.Kind.Type, "diff": with.redact(clipped(c.Diff, mostDiff)),
+		})
+		names = append(names, c.Kind.Type+" "+c.Path)
+	}
+	return changes, names
+}
+
+// readPermissions reads item/permissions/requestApproval. The answer is no
+// decision: it says what is granted, and for how long.
+func readPermissions(params json.RawMessage) (matter, error) {
+	body, err := read[struct {
+		Permissions map[string]any `json:"permissions"`
+		Cwd         string         `json:"cwd"`
+		Reason      string         `json:"reason"`
+	}](params)
+	if err == nil && body.Permissions == nil {
+		err = errors.New("it names no permissions")
+	}
+	if err != nil {
+		return nil, err
+	}
+	choices := []choice{
+		{decideAccept, "yes (for this turn)", reply{value: granted(body.Permissions, "turn")}},
+		{decideSession, "always (for this conversation)", reply{value: granted(body.Permissions, "session")}},
+		{decideDecline, "no (codex goes on without them)", reply{value: granted(map[string]any{}, "turn")}},
+	}
+	return approval{choices, func(with posing) posed {
+		data := map[string]any{"permissions": body.Permissions}
+		set(data, "cwd", body.Cwd)
+		set(data, "reason", with.redact(clipped(body.Reason, mostText)))
+		text := "codex asks for more permissions:\n\n" + indented(permissionsInWords(body.Permissions)) + "\n" + inWords(data)
+		return posed{kind: "permissions", text: text, data: data}
+	}}, nil
+}
+
+func granted(permissions map[string]any, scope string) map[string]any {
+	return map[string]any{"permissions": permissions, "scope": scope}
+}
+
+// permissionsInWords names what is asked for. What it does not know it shows as it is.
+func permissionsInWords(permissions map[string]any) string {
+	var lines []string
+	if network, ok := permissions["network"].(map[string]any); ok && network["enabled"] == true {
+		lines = append(lines, "use the network")
+	}
+	files, _ := permissions["fileSystem"].(map[string]any)
+	entries, _ := files["entries"].([]any)
+	for _, entry := range entries {
+		lines = append(lines, entryInWords(entry))
+	}
+	if len(lines) == 0 {
+		return plainJSON(permissions)
+	}
+	return clipped(strings.Join(lines, "\n"), mostText)
+}
+
+func entryInWords(entry any) string {
+	object, _ := entry.(map[string]any)
+	where, _ := object["path"].(map[string]any)
+	access, known := object["access"].(string)
+	path, isPath := where["path"].(string)
+	if !known || !isPath {
+		return plainJSON(entry)
+	}
+	return access + " " + path
+}
+
+func plainJSON(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v) // cannot be: it came as JSON
+	}
+	return clipped(string(text), mostText)
+}
+
+func set(data map[string]any, key, value string) {
+	if value != "" {
+		data[key] = value
+	}
+}
+
+func setAny(data map[string]any, key string, value any) {
+	if value != nil {
+		data[key] = value
+	}
+}

@@ -1,0 +1,236 @@
+package executor
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// An elicitation is the body of mcpServer/elicitation/request.
+type elicitation struct {
+	Server  string `json:"serverName"`
+	Mode    string `json:"mode"`
+	Message string `json:"message"`
+	URL     string `json:"url"`
+	Schema  any    `json:"requestedSchema"` // mostly an object
+	Meta    struct {
+		Kind        string `json:"codex_approval_kind"`
+		Tool        string `json:"tool_name"`
+		Description string `json:"tool_description"`
+		Params      any    `json:"tool_params"`
+		Persist     any    `json:"persist"` // a list of words, or one
+	} `json:"_meta"`
+}
+
+// readElicitation reads what an MCP server asks, or what codex asks about one.
+func readElicitation(params json.RawMessage) (matter, error) {
+	body, err := read[elicitation](params)
+	switch {
+	case err != nil:
+		return nil, err
+	case body.Meta.Kind == "mcp_tool_call":
+		return body.tool(), nil
+	case body.Mode == "url":
+		return body.link(), nil
+	case strings.HasSuffix(strings.ToLower(body.Mode), "form"):
+		return body.form(), nil
+	}
+	return nil, fmt.Errorf("its mode %q is not known", body.Mode)
+}
+
+func elicited(action string, content any) map[string]any {
+	return map[string]any{"action": action, "content": content}
+}
+
+// tool asks for leave to call a tool: an approval in the shape of a form.
+func (e elicitation) tool() matter {
+	choices := []choice{{decideAccept, "yes", reply{value: elicited(decideAccept, map[string]any{})}}}
+	if slices.Contains(e.persist(), "session") {
+		always := elicited(decideAccept, map[string]any{})
+		always["_meta"] = map[string]any{"persist": "session"}
+		choices = append(choices, choice{decideSession, "always (yes, and the tool is not asked about again in this conversation)", reply{value: always}})
+	}
+	choices = append(choices,
+		choice{decideDecline, "no (codex goes on without it)", reply{value: elicited(decideDecline, nil)}},
+		choice{decideCancel, "", reply{value: elicited(decideCancel, nil)}})
+	return approval{choices, func(with posing) posed {
+		data := map[string]any{}
+		set(data, "server", e.Server)
+		set(data, "tool", e.Meta.Tool)
+		set(data, "description", e.Meta.Description)
+		setAny(data, "arguments", e.Meta.Params)
+		text := with.redact("codex asks whether it may call the tool " + e.Meta.Tool + " of the MCP server " + e.Server + ".")
+		if e.Meta.Params != nil {
+			text += "\n\n" + indented(with.redact(plainJSON(e.Meta.Params)))
+		}
+		return posed{kind: "tool", text: text, data: data}
+	}}
+}
+
+func (e elicitation) persist() []string {
+	list, _ := e.Meta.Persist.([]any)
+	if one, ok := e.Meta.Persist.(string); ok {
+		list = []any{one}
+	}
+	var words []string
+	for _, word := range list {
+		words = append(words, fmt.Sprint(word))
+	}
+	return words
+}
+
+// link asks somebody to open a page.
+func (e elicitation) link() matter {
+	choices := []choice{
+		{decideAccept, "yes (when you have done it)", reply{value: elicited(decideAccept, nil)}},
+		{decideDecline, "no", reply{value: elicited(decideDecline, nil)}},
+		{decideCancel, "", reply{value: elicited(decideCancel, nil)}},
+	}
+	return approval{choices, func(with posing) posed {
+		data := map[string]any{"server": e.Server, "message": with.redact(clipped(e.Message, mostText)), "url": e.URL}
+		text := fmt.Sprintf("The MCP server %s asks: %s\n\nIt wants you to open %s", e.Server, data["message"], e.URL)
+		return posed{kind: "link", text: text, data: data}
+	}}
+}
+
+// form asks for values.
+func (e elicitation) form() matter {
+	schema := compiled(e.Schema)
+	f := form{
+		fields: fieldsOf(e.Schema), refusal: elicited(decideDecline, nil),
+		words: []string{decideDecline, decideCancel},
+		values: func(data map[string]any) map[string]any {
+			content, _ := data["content"].(map[string]any)
+			return content
+		},
+		encode: func(values map[string]any) (any, error) {
+			if schema != nil {
+				if err := schema.Validate(values); err != nil {
+					return nil, notUnderstood("That does not fit what is asked: %s.", misfit(err))
+				}
+			}
+			return elicited(decideAccept, values), nil
+		},
+		decided: func(word string) (any, bool) {
+			return elicited(word, nil), word == decideDecline || word == decideCancel
+		},
+	}
+	how := howToFill(f.fields)
+	if len(f.fields) == 0 { // there is nothing to fill in
+		f.words = append(f.words, decideAccept)
+		f.decided = func(word string) (any, bool) {
+			if word == decideAccept {
+				return elicited(word, map[string]any{}), true
+			}
+			return elicited(word, nil), word == decideDecline || word == decideCancel
+		}
+		how = "Answer yes"
+	}
+	f.show = func(with posing) posed {
+		data := map[string]any{
+			"server": e.Server, "message": with.redact(clipped(e.Message, mostText)), "schema": e.Schema,
+			"choices": []any{decideAccept, decideDecline, decideCancel},
+		}
+		text := fmt.Sprintf("The MCP server %s asks: %s", e.Server, data["message"])
+		if len(f.fields) > 0 {
+			text += "\n\n" + with.redact(clipped(inLines(f.fields), mostText))
+		}
+		return posed{kind: "form", text: text, accepts: how + ", or with decline.", data: data}
+	}
+	return f
+}
+
+// compiled prepares the schema of a form, which may refer to nothing outside
+// itself. With one that is not understood, whatever is answered goes to the server.
+func compiled(schema any) *jsonschema.Schema {
+	const name = "form:///form"
+	c := jsonschema.NewCompiler()
+	c.UseLoader(jsonschema.SchemeURLLoader{})
+	c.AssertFormat()
+	if c.AddResource(name, schema) != nil {
+		return nil
+	}
+	compiled, err := c.Compile(name)
+	if err != nil {
+		return nil
+	}
+	return compiled
+}
+
+// misfit says in one line what is wrong with values.
+func misfit(err error) string {
+	lines := strings.Split(strings.TrimSpace(err.Error()), "\n")
+	return clipped(strings.TrimLeft(lines[len(lines)-1], "- "), 200)
+}
+
+// fieldsOf lists the fields of a form by their names, those that must be there first.
+func fieldsOf(schema any) []field {
+	object, _ := schema.(map[string]any)
+	properties, _ := object["properties"].(map[string]any)
+	required, _ := object["required"].([]any)
+	var first, then []field
+	for _, id := range slices.Sorted(maps.Keys(properties)) {
+		property, _ := properties[id].(map[string]any)
+		f := fieldOf(id, property)
+		if f.required = slices.Contains(required, any(id)); f.required {
+			first = append(first, f)
+		} else {
+			then = append(then, f)
+		}
+	}
+	return append(first, then...)
+}
+
+func fieldOf(id string, property map[string]any) field {
+	f := field{id: id, label: id}
+	if title, ok := property["title"].(string); ok && title != "" {
+		f.label = title
+	} else if description, ok := property["description"].(string); ok && description != "" {
+		f.label = id + ": " + description
+	}
+	switch property["type"] {
+	case "boolean":
+		f.options = []option{{label: "yes", value: true}, {label: "no", value: false}}
+	case "number", "integer":
+		f.parse = func(text string) (any, error) {
+			n, err := strconv.ParseFloat(text, 64)
+			if err != nil {
+				return nil, notUnderstood("%q is no number.", clipped(text, 64))
+			}
+			return n, nil
+		}
+	case "array":
+		items, _ := property["items"].(map[string]any)
+		f.list, f.options = true, optionsOf(items, "anyOf")
+	default:
+		f.options = optionsOf(property, "oneOf")
+	}
+	return f
+}
+
+// optionsOf reads the values that a property may have, in any of the ways in
+// which MCP says so.
+func optionsOf(property map[string]any, titled string) []option {
+	var options []option
+	all, _ := property[titled].([]any)
+	for _, one := range all {
+		object, _ := one.(map[string]any)
+		title, _ := object["title"].(string)
+		options = append(options, option{label: title, value: object["const"]})
+	}
+	values, _ := property["enum"].([]any)
+	names, _ := property["enumNames"].([]any)
+	for i, value := range values {
+		o := option{label: fmt.Sprint(value), value: value}
+		if i < len(names) {
+			o.label = fmt.Sprint(names[i])
+		}
+		options = append(options, o)
+	}
+	return options
+}

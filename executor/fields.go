@@ -1,0 +1,231 @@
+package executor
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A form is a matter that is settled by values: questions of the model, or the
+// fields of an MCP server.
+type form struct {
+	fields []field
+	show   func(posing) posed
+	// values finds the values in an answer's data, by the fields' ids; nil if there are none.
+	values func(data map[string]any) map[string]any
+	// encode makes codex's answer of values, of which some may be missing.
+	encode func(values map[string]any) (any, error)
+	// words are the decisions that plain words make before they count as a value.
+	words   []string
+	decided func(decision string) (value any, ok bool)
+	refusal any
+}
+
+// A field is one value that is asked for.
+type field struct {
+	id, label string
+	options   []option
+	other     bool // a value beside the options will do, too
+	list      bool // several of the options
+	required  bool
+	parse     func(text string) (any, error) // of one without options
+}
+
+// An option is one of the values that a field may have.
+type option struct {
+	label, description string
+	value              any
+}
+
+func (f form) pose(with posing) posed { return f.show(with) }
+
+func (f form) grant() any { return f.refusal }
+
+func (f form) answer(a Answer) (reply, error) {
+	data, _ := a.Data.(map[string]any)
+	if data["decision"] != nil || data["action"] != nil {
+		decision, err := decisionOf(a)
+		if err != nil {
+			return reply{}, err
+		}
+		if decision != decideAccept || len(f.fields) == 0 {
+			return f.decide(decision)
+		}
+	}
+	if values := f.values(data); values != nil {
+		return f.fill(values)
+	}
+	if word, ok := wordOf(a.Text); ok && slices.Contains(f.words, word) {
+		return f.decide(word)
+	}
+	values, err := f.read(a.Text)
+	if err != nil {
+		return reply{}, err
+	}
+	return f.fill(values)
+}
+
+func (f form) decide(decision any) (reply, error) {
+	if word, ok := decision.(string); ok {
+		if value, ok := f.decided(word); ok {
+			return reply{value: value}, nil
+		}
+	}
+	return reply{}, notUnderstood("That decision cannot be given here.")
+}
+
+// fill checks values and makes codex's answer of them.
+func (f form) fill(values map[string]any) (reply, error) {
+	for id := range values {
+		if !slices.ContainsFunc(f.fields, func(field field) bool { return field.id == id }) {
+			return reply{}, notUnderstood("Nothing is asked under the name %q.", clipped(id, 64))
+		}
+	}
+	for _, field := range f.fields {
+		if values[field.id] == nil && field.required {
+			return reply{}, notUnderstood("The answer to %q is missing.", field.label)
+		}
+	}
+	value, err := f.encode(values)
+	if err != nil {
+		return reply{}, err
+	}
+	return reply{value: value}, nil
+}
+
+// read finds the values in a text: all of it where one thing is asked, else a
+// line for each, which names it by number, id or label.
+func (f form) read(text string) (map[string]any, error) {
+	values := map[string]any{}
+	if strings.TrimSpace(text) == "" {
+		return nil, notUnderstood("There is no answer in that.")
+	}
+	if len(f.fields) == 1 {
+		value, err := f.fields[0].read(text)
+		values[f.fields[0].id] = value
+		return values, err
+	}
+	for line := range strings.Lines(text) {
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		name, rest, found := strings.Cut(line, ":")
+		field := f.named(name)
+		if !found || field == nil {
+			return nil, notUnderstood("The line %q does not say what it answers.", clipped(strings.TrimSpace(line), 64))
+		}
+		if _, twice := values[field.id]; twice {
+			return nil, notUnderstood("%q is answered twice.", field.label)
+		}
+		value, err := field.read(rest)
+		if err != nil {
+			return nil, err
+		}
+		values[field.id] = value
+	}
+	return values, nil
+}
+
+func (f form) named(name string) *field {
+	name = strings.TrimSpace(name)
+	if n, err := strconv.Atoi(name); err == nil && n >= 1 && n <= len(f.fields) {
+		return &f.fields[n-1]
+	}
+	for i, field := range f.fields {
+		if strings.EqualFold(field.id, name) || strings.EqualFold(field.label, name) {
+			return &f.fields[i]
+		}
+	}
+	return nil
+}
+
+// read makes a value of a text.
+func (f field) read(text string) (any, error) {
+	text = strings.TrimSpace(text)
+	if f.list {
+		var all []any
+		for part := range strings.SplitSeq(text, ",") {
+			value, ok := f.choose(strings.TrimSpace(part))
+			if !ok {
+				return nil, f.noOption(part)
+			}
+			all = append(all, value)
+		}
+		return all, nil
+	}
+	if value, ok := f.choose(text); ok {
+		return value, nil
+	}
+	if len(f.options) > 0 && !f.other {
+		return nil, f.noOption(text)
+	}
+	if f.parse == nil {
+		return text, nil
+	}
+	return f.parse(text)
+}
+
+// choose returns the option that a text names, by label, value or number.
+func (f field) choose(text string) (any, bool) {
+	for _, o := range f.options {
+		if strings.EqualFold(o.label, text) || strings.EqualFold(fmt.Sprint(o.value), text) {
+			return o.value, true
+		}
+	}
+	if n, err := strconv.Atoi(strings.TrimSuffix(text, ".")); err == nil && n >= 1 && n <= len(f.options) {
+		return f.options[n-1].value, true
+	}
+	return nil, false
+}
+
+func (f field) noOption(text string) error {
+	return notUnderstood("%q is none of the choices for %q.", clipped(strings.TrimSpace(text), 64), f.label)
+}
+
+// inLines lists what is asked, each with its choices. Where there is only one
+// thing, its choices have the numbers.
+func inLines(fields []field) string {
+	var b strings.Builder
+	for i, f := range fields {
+		if len(fields) == 1 {
+			b.WriteString(f.label)
+			for n, o := range f.options {
+				fmt.Fprintf(&b, "\n%d. %s", n+1, o.label)
+				if o.description != "" {
+					b.WriteString(": " + o.description)
+				}
+			}
+			break
+		}
+		fmt.Fprintf(&b, "%d: %s", i+1, f.label)
+		if len(f.options) > 0 {
+			b.WriteString(" (" + strings.Join(labels(f.options), " | ") + ")")
+		}
+		if i < len(fields)-1 {
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
+}
+
+func labels(options []option) []string {
+	all := make([]string, 0, len(options))
+	for _, o := range options {
+		all = append(all, o.label)
+	}
+	return all
+}
+
+// howToFill says how people give the values.
+func howToFill(fields []field) string {
+	switch {
+	case len(fields) > 1:
+		return `Answer each on a line of its own, such as "1: …"`
+	case len(fields) == 1 && len(fields[0].options) > 0 && fields[0].other:
+		return "Answer with a number, or in words of your own"
+	case len(fields) == 1 && len(fields[0].options) > 0:
+		return "Answer with a number or the choice itself"
+	}
+	return "Answer with a text"
+}

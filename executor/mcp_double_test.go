@@ -1,0 +1,45 @@
+package executor_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// mcpVar makes the test binary an MCP server on stdio.
+const mcpVar = "EXECUTOR_TEST_MCP"
+
+// mcpServer is the whole program, if the variable says so. Its tools ask back.
+func mcpDouble() {
+	if os.Getenv(mcpVar) == "" {
+		return
+	}
+	server := mcp.NewServer(&mcp.Implementation{Name: "asker", Version: "1"}, nil)
+	schema := map[string]any{
+		"type": "object", "required": []string{"name"},
+		"properties": map[string]any{
+			"name": map[string]any{"type": "string", "title": "Your name"},
+			"age":  map[string]any{"type": "integer"},
+		},
+	}
+	mcp.AddTool(server, &mcp.Tool{Name: "form", Description: "asks for a form"},
+		func(ctx context.Context, req *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
+			res, err := req.Session.Elicit(ctx, &mcp.ElicitParams{Message: "Who are you?", RequestedSchema: schema})
+			if err != nil {
+				return nil, nil, err
+			}
+			return text(fmt.Sprintf("%s %v", res.Action, res.Content)), nil, nil
+		})
+	mcp.AddTool(server, &mcp.Tool{Name: "plain", Description: "just answers"},
+		func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
+			return text("plain answer"), nil, nil
+		})
+	_ = server.Run(context.Background(), &mcp.StdioTransport{})
+	os.Exit(0)
+}
+
+func text(s string) *mcp.CallToolResult {
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: s}}}
+}

@@ -1,0 +1,117 @@
+package executor
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+)
+
+// A kind is a way in which codex asks: one row of the table below.
+type kind struct {
+	// read takes the request's body apart. A body that cannot be read is declined.
+	read func(params json.RawMessage) (matter, error)
+	// refusal is the answer where nobody can be asked, or nobody has answered: the
+	// one that lets codex do nothing.
+	refusal any
+}
+
+// kindOf returns the kind of a request that a person can answer. This is the
+// table of questions.
+func kindOf(method string) (kind, bool) {
+	switch method {
+	case "item/commandExecution/requestApproval":
+		return kind{readCommand, decision("decline")}, true
+	case "item/fileChange/requestApproval":
+		return kind{readFileChange, decision("decline")}, true
+	case "item/permissions/requestApproval":
+		return kind{readPermissions, granted(map[string]any{}, "turn")}, true
+	case "item/tool/requestUserInput":
+		return kind{readUserInput, inputAnswers(nil)}, true
+	case "mcpServer/elicitation/request":
+		return kind{readElicitation, elicited("decline", nil)}, true
+	}
+	return kind{}, false
+}
+
+// A matter is what a question is about.
+type matter interface {
+	// pose says it in words and as data.
+	pose(posing) posed
+	// answer makes codex's answer of a message, or returns a [NotUnderstoodError].
+	answer(Answer) (reply, error)
+	// grant is the answer of an operator who allows everything.
+	grant() any
+}
+
+// A posing is what a turn knows beside the question.
+type posing struct {
+	redact  func(string) string
+	changes func(itemID string) []appserver.FileChange
+}
+
+// A posed question is shown to people and programs.
+type posed struct {
+	kind    string
+	text    string         // the question
+	accepts string         // the answers, as an imperative: "Answer yes or no."
+	data    map[string]any // beside the members that all kinds have
+}
+
+// A reply is what codex is told.
+type reply struct {
+	value any
+	ends  bool // codex ends the turn over it
+}
+
+// asked makes an event of a question that has its id. The turn calls it.
+func (q *question) asked(with posing) Asked {
+	p := q.matter.pose(with)
+	data := map[string]any{"type": "question", "id": q.id, "kind": p.kind}
+	for key, value := range p.data {
+		data[key] = value
+	}
+	if !q.deadline.IsZero() {
+		at := q.deadline.UTC().Truncate(time.Second)
+		data["deadline"] = at.Format(time.RFC3339)
+		p.accepts += at.Format(" Without an answer by 15:04:05 UTC it is declined.")
+	}
+	return Asked{ID: q.id, Kind: p.kind, Text: p.text, Accepts: p.accepts, Data: data, Deadline: q.deadline}
+}
+
+// A NotUnderstoodError refuses an answer. The question stays open.
+type NotUnderstoodError struct{ Why string } // a sentence, for whoever has answered
+
+func (e *NotUnderstoodError) Error() string { return e.Why }
+
+func notUnderstood(format string, args ...any) error {
+	return &NotUnderstoodError{Why: fmt.Sprintf(format, args...)}
+}
+
+// read decodes the body of a request.
+func read[T any](params json.RawMessage) (body T, err error) {
+	err = json.Unmarshal(params, &body)
+	return body, err
+}
+
+// Bounds of what a question repeats.
+const (
+	mostText    = 8 << 10  // of a command, a message, a reason
+	mostDiff    = 16 << 10 // of one file
+	mostChanges = 50       // files
+)
+
+// indented sets a text off from the others.
+func indented(text string) string {
+	return "    " + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n    ")
+}
+
+// clipped returns the beginning of a text and says so where it is not all.
+func clipped(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
+}

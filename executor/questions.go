@@ -1,0 +1,284 @@
+package executor
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+)
+
+// A question is one request of codex that waits for a person.
+type question struct {
+	req      *appserver.Request
+	kind     kind
+	matter   matter
+	deadline time.Time     // zero: none
+	settled  chan struct{} // closed when the question is open no more
+
+	id string // given when it is put to the observer; guarded by inquiry.mu
+}
+
+// An inquiry is what codex asks in one attempt at a job: from before its turn is
+// started, for codex may ask before we know that it has begun, until its end.
+//
+// Three parties touch it: the goroutine of each question, which waits and
+// expires; the turn's, which tells the observer; and whoever answers.
+type inquiry struct {
+	job  *job
+	wake func() // makes the turn look
+
+	mu     sync.Mutex // guards the fields below
+	turnID string     // empty until it is known
+	fresh  []*question
+	posed  []*question // told to the observer and open, the oldest first
+	count  int         // questions that were given an id
+	news   []Answered  // to be told to the observer
+	off    bool        // an answer has ended the turn
+	closed bool
+}
+
+// openInquiry begins to take questions of a thread for j.
+func (e *Executor) openInquiry(threadID string, j *job, wake func()) *inquiry {
+	in := &inquiry{job: j, wake: wake}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.inquiries[threadID] = in
+	j.inquiry = in
+	return in
+}
+
+// closeInquiry takes no more questions and declines those that are open. It
+// returns the ids of those that the observer knows.
+func (e *Executor) closeInquiry(threadID string, in *inquiry) (posed []string) {
+	e.mu.Lock()
+	if e.inquiries[threadID] == in {
+		delete(e.inquiries, threadID)
+	}
+	e.mu.Unlock()
+	in.mu.Lock()
+	in.closed = true
+	left := append(in.posed, in.fresh...)
+	for _, q := range in.posed {
+		posed = append(posed, q.id)
+	}
+	in.posed, in.fresh = nil, nil
+	in.mu.Unlock()
+	for _, q := range left {
+		close(q.settled)
+		e.decline(q.req, q.kind, "the turn has ended")
+	}
+	return posed
+}
+
+// inquiryOf finds the attempt that a request of a thread belongs to, also that of
+// a subagent; nil if there is none.
+func (e *Executor) inquiryOf(threadID string) *inquiry {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if in := e.inquiries[threadID]; in != nil {
+		return in
+	}
+	root, ok := e.agents[threadID]
+	for _, in := range e.inquiries {
+		if ok && in.isOf(root) {
+			return in
+		}
+	}
+	return nil
+}
+
+func (in *inquiry) isOf(turnID string) bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.turnID == turnID
+}
+
+func (in *inquiry) begun(turnID string) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.turnID = turnID
+}
+
+// await puts a question to its turn and waits until it is settled. Without an
+// answer in time it is declined.
+func (e *Executor) await(ctx context.Context, in *inquiry, q *question) {
+	var expired <-chan time.Time
+	if ttl := e.cfg.QuestionTTL; ttl > 0 {
+		q.deadline = time.Now().Add(ttl)
+		timer := time.NewTimer(ttl)
+		defer timer.Stop()
+		expired = timer.C
+	}
+	if !in.add(q) {
+		e.decline(q.req, q.kind, "the turn has ended")
+		return
+	}
+	e.log.Info("codex asks", "method", q.req.Method, "thread_id", q.req.ThreadID, "job", in.job.ID)
+	select {
+	case <-q.settled:
+	case <-ctx.Done(): // the child is gone: so is the turn, and it says so
+	case <-expired:
+		note := fmt.Sprintf("Nobody answered the question within %s (CODEX_QUESTION_TTL): it was declined.", e.cfg.QuestionTTL)
+		if in.settle(q, note) {
+			e.decline(q.req, q.kind, "nobody has answered in time")
+		}
+	}
+}
+
+func (in *inquiry) add(q *question) bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.closed {
+		return false
+	}
+	in.fresh = append(in.fresh, q)
+	in.wake()
+	return true
+}
+
+// shut takes no more questions: the turn is being ended, and those that are open
+// end with it.
+func (in *inquiry) shut() {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.closed = true
+}
+
+// settle takes a question away, to be told to the observer with a note. It
+// reports whether it was still open: only one settles it.
+func (in *inquiry) settle(q *question, note string) bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	before := len(in.fresh) + len(in.posed)
+	is := func(other *question) bool { return other == q }
+	in.fresh, in.posed = slices.DeleteFunc(in.fresh, is), slices.DeleteFunc(in.posed, is)
+	if len(in.fresh)+len(in.posed) == before {
+		return false
+	}
+	close(q.settled)
+	if q.id != "" {
+		in.news = append(in.news, Answered{ID: q.id, Note: note})
+	}
+	in.wake()
+	return true
+}
+
+// waiting reports whether codex waits for an answer.
+func (in *inquiry) waiting() bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return len(in.fresh)+len(in.posed) > 0
+}
+
+// calledOff reports whether an answer has ended the turn.
+func (in *inquiry) calledOff() bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.off
+}
+
+// take returns what is to be told to the observer: questions, which have their
+// ids from now on, and which ones are open no more.
+func (in *inquiry) take(turnID string) (fresh []*question, news []Answered) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	fresh, news = in.fresh, in.news
+	in.fresh, in.news = nil, nil
+	for _, q := range fresh {
+		in.count++
+		q.id = fmt.Sprintf("%s-%d", turnID, in.count)
+	}
+	in.posed = append(in.posed, fresh...)
+	return fresh, news
+}
+
+func (in *inquiry) find(id string) *question {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	i := slices.IndexFunc(in.posed, func(q *question) bool { return q.id == id })
+	if i < 0 {
+		return nil
+	}
+	return in.posed[i]
+}
+
+// Answer gives the answer to a question that a job has asked. A
+// [NotUnderstoodError] leaves the question open, and the turn waiting. Any other
+// error means that nobody waits for the answer any more.
+func (e *Executor) Answer(jobID string, a Answer) error {
+	e.mu.Lock()
+	j := e.jobs[jobID]
+	var in *inquiry
+	if j != nil {
+		in = j.inquiry
+	}
+	e.mu.Unlock()
+	if in == nil {
+		return ErrNotAsked
+	}
+	q := in.find(a.Question)
+	if q == nil {
+		return ErrNotAsked
+	}
+	reply, err := q.matter.answer(a)
+	if err != nil {
+		return err
+	}
+	if !in.settle(q, "") { // expired over it
+		return ErrNotAsked
+	}
+	if reply.ends {
+		in.callOff()
+	}
+	if err := q.req.Reply(reply.value); err != nil {
+		return errors.Join(ErrNotAsked, err)
+	}
+	e.log.Info("codex was answered", "method", q.req.Method, "thread_id", q.req.ThreadID, "job", jobID)
+	return nil
+}
+
+func (in *inquiry) callOff() {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.off = true
+}
+
+// resolved settles a question that codex needs no answer to any more.
+func (e *Executor) resolved(note appserver.Notification) {
+	var n struct {
+		RequestID json.RawMessage `json:"requestId"`
+	}
+	if json.Unmarshal(note.Params, &n) != nil {
+		return
+	}
+	for _, in := range e.openInquiries() {
+		if q := in.asked(n.RequestID); q != nil && in.settle(q, "") {
+			e.decline(q.req, q.kind, "codex has withdrawn it")
+		}
+	}
+}
+
+func (e *Executor) openInquiries() []*inquiry {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Collect(maps.Values(e.inquiries))
+}
+
+// asked returns the open question of a request's id.
+func (in *inquiry) asked(requestID []byte) *question {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for _, q := range append(slices.Clone(in.posed), in.fresh...) {
+		if bytes.Equal(bytes.TrimSpace(q.req.ID), bytes.TrimSpace(requestID)) {
+			return q
+		}
+	}
+	return nil
+}

@@ -1,0 +1,221 @@
+package tasks
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/store"
+)
+
+// A keptQuestion is what the journal keeps of a question, for the next process.
+type keptQuestion struct {
+	Job        string         `json:"job"` // that has asked
+	Kind       string         `json:"kind,omitempty"`
+	Text       string         `json:"text"`
+	Data       map[string]any `json:"data,omitempty"`
+	AnsweredBy string         `json:"answeredBy,omitempty"` // the job of a message that has not had its effect yet
+}
+
+// row is what the journal keeps; by is the job of the message that answers.
+func (q *question) row(by string) store.Question {
+	kept := keptQuestion{Job: q.job, Kind: q.asked.Kind, Text: q.asked.Text, Data: q.asked.Data, AnsweredBy: by}
+	return store.Question{ID: q.asked.ID, Body: encode(kept), Deadline: q.asked.Deadline}
+}
+
+// readQuestion reads a row of the journal.
+func readQuestion(row store.Question) (q *question, by string, err error) {
+	var kept keptQuestion
+	if err := json.Unmarshal(row.Body, &kept); err != nil {
+		return nil, "", fmt.Errorf("question %s in the journal: %w", row.ID, err)
+	}
+	return &question{job: kept.Job, asked: executor.Asked{
+		ID: row.ID, Kind: kept.Kind, Text: kept.Text, Data: kept.Data, Deadline: row.Deadline,
+	}}, kept.AnsweredBy, nil
+}
+
+// answer gives a message to the turn that asked for it. Without an open question
+// it returns nil, and the message is one like any other. The caller holds e.admit.
+func (e *Engine) answer(ctx context.Context, in *incoming, t *task) (*view, error) {
+	if t == nil {
+		return nil, nil
+	}
+	if t.answersStale(in) {
+		return e.answerStale(ctx, in, t)
+	}
+	answerer, ok := e.cfg.Runner.(Answerer)
+	if !ok {
+		return nil, nil
+	}
+	a, err := t.take(ctx, in)
+	if a == nil || err != nil {
+		return nil, err
+	}
+	if a.question == nil {
+		return t.poseAgain(a, "No question of that id is open."), nil
+	}
+	err = answerer.Answer(a.question.job, executor.Answer{
+		ID: a.job, Question: a.question.asked.ID, Input: in.input, Text: in.text, Data: in.data,
+	})
+	if wrong, ok := errors.AsType[*executor.NotUnderstoodError](err); ok {
+		return t.poseAgain(a, wrong.Why), nil
+	}
+	if err == nil {
+		t.taken(a)
+		return a.view, nil
+	}
+	e.log.Info("an answer came too late; it becomes a turn", "task_id", t.id, "err", err)
+	t.giveBack(ctx, a)
+	return nil, nil
+}
+
+// A reply is a message that answers a question.
+type reply struct {
+	message  *a2a.Message
+	job      string    // of the message, which is no turn
+	question *question // nil if it names one that is not open
+	index    int       // of the question among the open ones
+	view     *view
+}
+
+// pick finds the question that a message answers: the one whose id stands in its
+// data, else the oldest. The caller holds t.mu.
+func (t *task) pick(in *incoming) (i int, ok bool) {
+	data, _ := in.data.(map[string]any)
+	id, named := data["id"].(string)
+	if !named {
+		return 0, len(t.questions) > 0
+	}
+	i = slices.IndexFunc(t.questions, func(q *question) bool { return q.asked.ID == id })
+	return i, i >= 0
+}
+
+// lateAnswer refuses data that answers a question, where none is open: the model
+// could make nothing of it.
+func lateAnswer(in *incoming, t *task) error {
+	data, _ := in.data.(map[string]any)
+	if _, named := data["id"].(string); !named || in.text != "" {
+		return nil
+	}
+	for _, key := range []string{"decision", "action", "answers", "content"} {
+		if data[key] != nil {
+			return refuse(a2a.ErrUnsupportedOperation, "task %q asks nothing (any more): the question was answered, or it has expired", t.id)
+		}
+	}
+	return nil
+}
+
+// take commits a message as the answer to a question, and what was posed as part
+// of the history. The question stays in the journal, with the name of its answer,
+// until it is known that the turn has got that: neither is lost if we die.
+func (t *task) take(ctx context.Context, in *incoming) (*reply, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.status.State.Terminal() || t.canceling {
+		return nil, nil
+	}
+	if len(t.questions) == 0 {
+		return nil, lateAnswer(in, t)
+	}
+	entry, err := t.entry(in)
+	if err != nil {
+		return nil, err
+	}
+	status, history, questions, meta := t.status, t.history, t.questions, t.meta
+	t.turns++
+	a := &reply{message: in.stored(t), job: t.newJob()}
+	if i, ok := t.pick(in); ok {
+		a.index, a.question = i, questions[i]
+		t.questions = slices.Delete(slices.Clone(questions), i, i+1)
+	}
+	state, message := t.waiting()
+	t.status = a2a.TaskStatus{State: state, Timestamp: now(), Message: message}
+	t.note(map[string]any{MetaTurn: TurnStarted, MetaAhead: nil})
+	t.history = append(slices.Clone(history), status.Message, a.message)
+	if err := t.keepReply(ctx, entry(a.message, a.job), status.Message, a.question); err != nil {
+		t.status, t.history, t.questions, t.meta, t.cached = status, history, questions, meta, nil
+		return nil, t.engine.journalError("store the message", err)
+	}
+	t.adopt(in.push)
+	t.announce(store.Change{})
+	a.view = t.viewLocked()
+	return a, nil
+}
+
+// keepReply commits an answer behind what posed the question.
+func (t *task) keepReply(ctx context.Context, entry store.Message, posed *a2a.Message, answered ...*question) error {
+	change := store.Change{Task: string(t.id), History: [][]byte{encode(posed)}}
+	for _, q := range answered {
+		if q != nil {
+			change.Ask = append(change.Ask, q.row(entry.Job))
+		}
+	}
+	if err := t.engine.cfg.Journal.Write(ctx, change); err != nil {
+		return err
+	}
+	for _, q := range change.Ask {
+		t.rec.unask(q.ID)
+	}
+	return t.engine.cfg.Journal.Accept(ctx, entry, t.row())
+}
+
+// taken notes that an answer has arrived. The turn may have ended over it.
+func (t *task) taken(a *reply) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	change := store.Change{Ended: []string{a.job}, Drop: []string{a.question.asked.ID}}
+	if !t.status.State.Terminal() {
+		t.save(change)
+		return
+	}
+	change.Task = string(t.id)
+	if err := t.engine.cfg.Journal.Write(context.Background(), change); err != nil {
+		t.engine.log.Error("an answer could not be settled; the next start does it", "task_id", t.id, "err", err)
+	}
+}
+
+// poseAgain puts the question again that a message did not answer, and says why.
+// The message stays in the history.
+func (t *task) poseAgain(a *reply, why string) *view {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	change := store.Change{Ended: []string{a.job}}
+	if t.status.State.Terminal() { // over it
+		t.save(change)
+		return t.viewLocked()
+	}
+	for _, q := range t.questions {
+		q.why = ""
+	}
+	if q := a.question; q != nil && slices.Contains(t.runs, q.run) && !q.run.ended {
+		q.why = why
+		t.questions = slices.Insert(slices.Clone(t.questions), min(a.index, len(t.questions)), q)
+		change.Ask = []store.Question{q.row("")}
+	} else if len(t.questions) > 0 {
+		t.questions[0].why = why
+	}
+	t.pose(change)
+	return t.viewLocked()
+}
+
+// giveBack undoes what take did to the history. The question stays gone: whoever
+// asked it has just said so.
+func (t *task) giveBack(ctx context.Context, a *reply) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.history = slices.DeleteFunc(slices.Clone(t.history), func(m *a2a.Message) bool { return m == a.message })
+	t.cached = nil
+	row := t.row()
+	if err := t.engine.cfg.Journal.Withdraw(ctx, a.job, &row); err != nil {
+		t.engine.log.Error("an answer could not be withdrawn", "task_id", t.id, "err", err)
+	}
+	change := store.Change{Task: string(t.id), Drop: []string{a.question.asked.ID}}
+	if err := t.engine.cfg.Journal.Write(ctx, change); err != nil {
+		t.engine.log.Error("a question could not be dropped", "task_id", t.id, "err", err)
+	}
+}

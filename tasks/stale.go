@@ -1,0 +1,247 @@
+package tasks
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/store"
+)
+
+// A question over a restart of ours has lost its turn, which waited in the codex
+// that ended with us. It stays open, marked stale, and its answer makes one new
+// turn that carries both. Past its deadline the task ends as interrupted.
+
+// staleText stands before such a question.
+const staleText = "The runtime was restarted while this question was open, so the turn that asked it was cut off.\n\n"
+
+// staleAnswers says what becomes of an answer to one.
+func staleAnswers(deadline time.Time) string {
+	text := "An answer, in any words, starts a new turn that carries question and answer."
+	if !deadline.IsZero() {
+		text += deadline.UTC().Format(" Without one by 15:04:05 UTC the task ends as interrupted.")
+	}
+	return text
+}
+
+// carried is what stands before the answer in the turn that carries both.
+func carried(questions []*question) string {
+	var b strings.Builder
+	b.WriteString("Before the runtime was restarted you had asked the user something, and the turn was cut off while you waited. " +
+		"What you asked leave for may not have been done: look at how things stand, and go on from there.\n")
+	for _, q := range questions {
+		b.WriteString("\nYour question:\n" + orElse(q.asked.Text, emptyQuestion) + "\n")
+	}
+	b.WriteString("\nThe user's answer:")
+	return b.String()
+}
+
+// answersStale reports whether the question that a message answers is stale.
+func (t *task) answersStale(in *incoming) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	i, ok := t.pick(in)
+	if !ok {
+		i = 0
+	}
+	return len(t.questions) > 0 && t.questions[i].stale() && !t.canceling
+}
+
+// anyStale is for callers that hold t.mu.
+func (t *task) anyStale() bool { return slices.ContainsFunc(t.questions, (*question).stale) }
+
+// answerStale makes a turn of a message that answers what an earlier process has
+// asked. It answers all of it: the new turn asks again what it still needs.
+func (e *Engine) answerStale(ctx context.Context, in *incoming, t *task) (*view, error) {
+	var open []*question
+	carrying := *in
+	t.mu.Lock()
+	for _, q := range t.questions {
+		if q.stale() {
+			open = append(open, q)
+			carrying.answers = append(carrying.answers, q.asked.ID)
+		}
+	}
+	t.mu.Unlock()
+	carrying.input = carry(open, in.input)
+	v, err := e.enqueue(ctx, &carrying, t, func(ctx context.Context, m store.Message, _ store.Head) error {
+		return t.closeStale(ctx, m, open)
+	})
+	if err != nil {
+		t.reopen(open)
+	}
+	return v, err
+}
+
+// closeStale commits a message as the answer to stale questions. The caller holds t.mu.
+func (t *task) closeStale(ctx context.Context, m store.Message, open []*question) error {
+	status, history, questions := t.status, t.history, t.questions
+	posed := status.Message
+	t.questions = slices.DeleteFunc(slices.Clone(questions), (*question).stale)
+	state, message := t.waiting()
+	t.status = a2a.TaskStatus{State: state, Timestamp: now(), Message: message}
+	t.history = append(slices.Clone(history), posed)
+	t.cached = nil
+	if err := t.keepReply(ctx, m, posed, open...); err != nil {
+		t.status, t.history, t.questions, t.cached = status, history, questions, nil
+		return err
+	}
+	t.disarmExpiry()
+	t.announce(store.Change{})
+	return nil
+}
+
+// reopen poses questions again whose answer could not be taken.
+func (t *task) reopen(open []*question) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.status.State.Terminal() || len(t.questions) > 0 {
+		return
+	}
+	t.questions = open
+	var rows []store.Question
+	for _, q := range open {
+		rows = append(rows, q.row(""))
+	}
+	t.pose(store.Change{Ask: rows})
+	t.armExpiry()
+}
+
+// takeUp sorts out what an earlier process has asked. It returns the messages
+// that are still to become turns: those that have asked are not among them, for
+// they have had their turn; those that have answered carry the questions.
+func (t *task) takeUp(pending store.Pending) (left []store.Message, carries map[string][]*question, err error) {
+	carries = map[string][]*question{}
+	asked := map[string]bool{}
+	for _, row := range pending.Questions {
+		q, by, err := readQuestion(row)
+		if err != nil {
+			return nil, nil, err
+		}
+		asked[q.job] = true
+		if slices.ContainsFunc(pending.Messages, func(m store.Message) bool { return m.Job == by }) {
+			carries[by] = append(carries[by], q)
+		} else {
+			t.questions = append(t.questions, q)
+		}
+	}
+	for _, m := range pending.Messages {
+		if asked[m.Job] {
+			t.cutOff = append(t.cutOff, m.Job)
+		} else {
+			left = append(left, m)
+		}
+	}
+	return left, carries, nil
+}
+
+// carry is the input of a message that answers stale questions.
+func carry(questions []*question, input []appserver.UserInput) []appserver.UserInput {
+	if len(questions) == 0 {
+		return input
+	}
+	return append([]appserver.UserInput{appserver.Text(carried(questions))}, input...)
+}
+
+// carry makes the run's turn carry the questions that its message has answered.
+func (r *run) carry(questions []*question) {
+	r.input = carry(questions, r.input)
+	for _, q := range questions {
+		r.answers = append(r.answers, q.asked.ID)
+	}
+}
+
+// poseStale says that the turns which have asked were cut off, and poses their
+// questions anew.
+func (t *task) poseStale() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	change := store.Change{Ended: t.cutOff, Cut: t.cutOff}
+	t.cutOff = nil
+	if t.canceling { // nobody is asked any more
+		t.canceled = true
+		change.Drop, t.questions = ids(t.questions), nil
+	}
+	if len(change.Ended) > 0 {
+		t.note(map[string]any{MetaInterrupted: true})
+	}
+	if len(t.questions) == 0 {
+		if len(change.Ended)+len(change.Drop) > 0 {
+			row := t.row()
+			change.Head = &row
+			t.save(change)
+		}
+		return
+	}
+	t.pose(change)
+	t.armExpiry()
+}
+
+// armExpiry starts the timer of the stale questions' deadline. The caller holds t.mu.
+func (t *task) armExpiry() {
+	var first time.Time
+	for _, q := range t.questions {
+		if at := q.asked.Deadline; q.stale() && !at.IsZero() && (first.IsZero() || at.Before(first)) {
+			first = at
+		}
+	}
+	if first.IsZero() || t.engine.root.Err() != nil {
+		return
+	}
+	t.disarmExpiry()
+	t.engine.wg.Add(1)
+	t.expiry = time.AfterFunc(time.Until(first), t.expire)
+}
+
+func (t *task) disarmExpiry() {
+	if t.expiry != nil && t.expiry.Stop() {
+		t.engine.wg.Done()
+	}
+	t.expiry = nil
+}
+
+// expire is the timer: nobody has answered in time what cannot be gone on with.
+func (t *task) expire() {
+	defer t.engine.wg.Done()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.expiry = nil
+	if t.status.State.Terminal() || !t.anyStale() {
+		return
+	}
+	due := func(q *question) bool {
+		return q.stale() && !q.asked.Deadline.IsZero() && !time.Now().Before(q.asked.Deadline)
+	}
+	if len(t.runs) > 0 || slices.ContainsFunc(t.questions, func(q *question) bool { return !due(q) }) {
+		t.dropQuestions(tooLate, due)
+		t.armExpiry()
+		return
+	}
+	t.ending = endingOf(executor.Ended{Outcome: executor.Interrupted, Failure: &executor.Failure{
+		Kind: executor.FailUnreachable, Message: tooLate + " The turn that asked was cut off by a restart; send the message again if it is still needed.",
+	}}, nil)
+	t.end(store.Change{})
+}
+
+const tooLate = "Nobody answered the question in time (CODEX_QUESTION_TTL)."
+
+// setAside leaves a task that only waits for its caller to the next process.
+func (t *task) setAside() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.runs) > 0 || t.status.State.Terminal() || !t.anyStale() {
+		return
+	}
+	t.disarmExpiry()
+	t.disarmSave()
+	if t.rec.dirty() {
+		t.save(store.Change{})
+	}
+	t.engine.forget(t)
+	close(t.over)
+}
