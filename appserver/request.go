@@ -34,6 +34,9 @@ type Request struct {
 	client   *Client
 }
 
+// Seq counts the requests of a child, in the order in which they were read.
+func (r *Request) Seq() uint64 { return r.number }
+
 // Reply answers with the JSON of v. It does not wait until the child has read it.
 func (r *Request) Reply(v any) error {
 	result, err := json.Marshal(v)

@@ -2,6 +2,7 @@ package executor
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,7 +21,7 @@ type question struct {
 	kind     kind
 	matter   matter
 	deadline time.Time     // zero: none
-	settled  chan struct{} // closed when the question is open no more
+	settled  chan struct{} // closed when the question is open no more and codex was answered
 
 	id string // given when it is put to the observer; guarded by inquiry.mu
 }
@@ -71,8 +72,8 @@ func (e *Executor) closeInquiry(threadID string, in *inquiry) (posed []string) {
 	in.posed, in.fresh = nil, nil
 	in.mu.Unlock()
 	for _, q := range left {
-		close(q.settled)
 		e.decline(q.req, q.kind, "the turn has ended")
+		close(q.settled)
 	}
 	return posed
 }
@@ -152,7 +153,8 @@ func (in *inquiry) shut() {
 }
 
 // settle takes a question away, to be told to the observer with a note. It
-// reports whether it was still open: only one settles it.
+// reports whether it was still open: only one settles it, and that one answers
+// codex and closes question.settled.
 func (in *inquiry) settle(q *question, note string) bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -162,7 +164,6 @@ func (in *inquiry) settle(q *question, note string) bool {
 	if len(in.fresh)+len(in.posed) == before {
 		return false
 	}
-	close(q.settled)
 	if q.id != "" {
 		in.news = append(in.news, Answered{ID: q.id, Note: note})
 	}
@@ -191,6 +192,7 @@ func (in *inquiry) take(turnID string) (fresh []*question, news []Answered) {
 	defer in.mu.Unlock()
 	fresh, news = in.fresh, in.news
 	in.fresh, in.news = nil, nil
+	slices.SortFunc(fresh, func(a, b *question) int { return cmp.Compare(a.req.Seq(), b.req.Seq()) })
 	for _, q := range fresh {
 		in.count++
 		q.id = fmt.Sprintf("%s-%d", turnID, in.count)
@@ -234,6 +236,7 @@ func (e *Executor) Answer(jobID string, a Answer) error {
 	if !in.settle(q, "") { // expired over it
 		return ErrNotAsked
 	}
+	defer close(q.settled)
 	if reply.ends {
 		in.callOff()
 	}
@@ -261,6 +264,7 @@ func (e *Executor) resolved(note appserver.Notification) {
 	for _, in := range e.openInquiries() {
 		if q := in.asked(n.RequestID); q != nil && in.settle(q, "") {
 			e.decline(q.req, q.kind, "codex has withdrawn it")
+			close(q.settled)
 		}
 	}
 }

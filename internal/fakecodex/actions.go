@@ -2,6 +2,7 @@ package fakecodex
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -62,6 +63,11 @@ func (x *execution) run() {
 		x.tell("error", object{"error": object{"message": "stream error", "codexErrorInfo": "other"}, "willRetry": true})
 	case "ask":
 		x.question()
+	case "ask-hang":
+		x.question()
+		<-x.ctx.Done()
+	case "ask-withdraw":
+		x.withdrawn()
 	case "subagent":
 		x.subagent()
 	}
@@ -194,6 +200,18 @@ func (x *execution) question() {
 		x.tell("serverRequest/resolved", object{"requestId": m.ID})
 	case <-x.ctx.Done():
 	}
+}
+
+// withdrawn asks the client and needs the answer no longer.
+func (x *execution) withdrawn() {
+	params := object{"threadId": x.t.ID, "turnId": x.turn.ID, "itemId": x.newID("ask"), "command": "true"}
+	answer := x.s.ask(x.do.arg(0), params)
+	x.sleep(x.do.ms(1))
+	x.s.mu.Lock()
+	id := fmt.Sprint(x.s.lastAsk - 1)
+	x.s.mu.Unlock()
+	x.tell("serverRequest/resolved", object{"requestId": json.RawMessage(id)})
+	<-answer // an answer comes all the same
 }
 
 // subagent lets a thread talk that the client has not started.

@@ -69,5 +69,7 @@
 //	fail CODE TEXT…       the turn fails
 //	retry                 an error that will be retried, then the text
 //	ask METHOD            a request to the client; its answer comes back as the text
+//	ask-hang METHOD       likewise, and then it says nothing until interrupted
+//	ask-withdraw METH MS  a request that is resolved after MS without an answer
 //	subagent              another thread talks in between
 package fakecodex

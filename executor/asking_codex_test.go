@@ -1,0 +1,383 @@
+package executor_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
+)
+
+// The tests in this file have the real codex ask, in each way that it can be
+// made to.
+
+// asks describes an executor whose codex asks before it leaves its sandbox.
+func asks(args ...string) func(*executor.Config) {
+	return func(c *executor.Config) {
+		c.Thread.ApprovalPolicy, c.Thread.Sandbox = appserver.OnRequest, appserver.WorkspaceWrite
+		c.Child.Args = append(slices.Clone(c.Child.Args), args...)
+	}
+}
+
+// withMCP adds the server of this binary.
+func withMCP() func(*executor.Config) {
+	exe, _ := os.Executable()
+	return asks("-c", fmt.Sprintf(`mcp_servers.asker={command=%q,env={%s="1"}}`, exe, mcpVar))
+}
+
+// escalated is the call of a command outside the sandbox.
+func escalated(command string) string {
+	args, _ := json.Marshal(map[string]any{"cmd": command, "sandbox_permissions": "require_escalated", "justification": "may I?"})
+	return string(args)
+}
+
+const userInput = `call request_user_input {"questions":[{"id":"colour","header":"Colour","question":"Which colour?",` +
+	`"options":[{"label":"red","description":"warm"},{"label":"blue","description":"cold"}]}]}`
+
+// asked waits for the nth question of a job.
+func (w *witness) asked(t *testing.T, n int) executor.Asked {
+	t.Helper()
+	eventually(t, fmt.Sprintf("question %d", n), func() bool { return len(seen[executor.Asked](w)) >= n })
+	return seen[executor.Asked](w)[n-1]
+}
+
+// reply answers in words, or in data if that is an object.
+func reply(t *testing.T, e *executor.Executor, job string, q executor.Asked, answer string) error {
+	t.Helper()
+	a := executor.Answer{ID: "answer", Question: q.ID, Text: answer}
+	if strings.HasPrefix(answer, "{") {
+		a.Text = ""
+		if err := json.Unmarshal([]byte(answer), &a.Data); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return e.Answer(job, a)
+}
+
+func mustReply(t *testing.T, e *executor.Executor, job string, q executor.Asked, answer string) {
+	t.Helper()
+	if err := reply(t, e, job, q, answer); err != nil {
+		t.Fatalf("%s to %s: %v", answer, q.ID, err)
+	}
+}
+
+func TestCommandApproval(t *testing.T) {
+	model := modeltest.Start(t, fakemodel.Keywords)
+	e := onCodex(t, model, asks())
+	for i, c := range []struct {
+		answer  string
+		outcome executor.Outcome
+		says    string
+	}{
+		{"yes", executor.Completed, "ran"},
+		{`{"decision":"decline"}`, executor.Completed, "rejected by user"},
+		{"cancel", executor.Canceled, ""},
+	} {
+		id := fmt.Sprintf("j%d", i)
+		w := submit(t, e, id, "one", "call exec_command "+escalated("echo ran"))
+		q := w.asked(t, 1)
+		if q.Kind != "command" || !strings.Contains(q.Text, "echo ran") || !strings.Contains(q.Text, "may I?") || q.Data["id"] != q.ID {
+			t.Errorf("asked %+v", q)
+		}
+		mustReply(t, e, id, q, c.answer)
+		end := w.wait(t)
+		if end.Outcome != c.outcome || !strings.Contains(said(end), c.says) {
+			t.Errorf("%s: %s with %q (%v), want %s with %q", c.answer, end.Outcome, said(end), end.Failure, c.outcome, c.says)
+		}
+		if err := reply(t, e, id, q, "yes"); !errors.Is(err, executor.ErrNotAsked) {
+			t.Errorf("an answer after the end: %v", err)
+		}
+	}
+	wantAlive(t, e, "one")
+}
+
+// TestAlwaysIsForTheConversation asks once for what is done twice.
+func TestAlwaysIsForTheConversation(t *testing.T) {
+	model := modeltest.Start(t, func(t *fakemodel.Turn) {
+		if len(t.NewToolOutputs()) > 1 {
+			t.Say("twice")
+			return
+		}
+		t.Call("exec_command", escalated("echo ran"))
+	})
+	e := onCodex(t, model, asks())
+	w := submit(t, e, "j1", "one", "go")
+	mustReply(t, e, "j1", w.asked(t, 1), "always")
+	if end := w.wait(t); said(end) != "twice" || len(seen[executor.Asked](w)) != 1 {
+		t.Errorf("end = %+v, asked %d times", end, len(seen[executor.Asked](w)))
+	}
+}
+
+func TestFileChangeApproval(t *testing.T) {
+	for answer, made := range map[string]bool{"approve": true, "no": false} {
+		t.Run(answer, func(t *testing.T) {
+			var dir string
+			e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), func(c *executor.Config) {
+				asks()(c)
+				c.Thread.Sandbox = appserver.ReadOnly
+				dir = c.Child.Dir
+			})
+			w := submit(t, e, "j1", "one", "patch new.txt")
+			q := w.asked(t, 1)
+			changes, _ := q.Data["changes"].([]any)
+			if len(changes) != 1 || !strings.Contains(fmt.Sprint(changes), "two") || !strings.Contains(q.Text, "new.txt") {
+				t.Errorf("asked %+v", q)
+			}
+			mustReply(t, e, "j1", q, answer)
+			end := w.wait(t)
+			_, err := os.Stat(filepath.Join(dir, "new.txt"))
+			if end.Outcome != executor.Completed || (err == nil) != made {
+				t.Errorf("end = %+v; the file: %v", end, err)
+			}
+		})
+	}
+}
+
+func TestPermissionsApproval(t *testing.T) {
+	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), asks("-c", "features.request_permissions_tool=true"))
+	const ask = `call request_permissions {"reason":"need it","permissions":{"network":{"enabled":true}}}`
+	for i, c := range [][2]string{
+		{"yes", `"permissions":{"network":{"enabled":true},"file_system":null},"scope":"turn"`},
+		{"no", `"network":null`},
+		{"always", `"scope":"session"`},
+	} {
+		id := fmt.Sprintf("j%d", i)
+		w := submit(t, e, id, "one", ask)
+		mustReply(t, e, id, w.asked(t, 1), c[0])
+		if end := w.wait(t); !strings.Contains(said(end), c[1]) && c[0] != "no" {
+			t.Errorf("%s: the model is told %q, want %s", c[0], said(end), c[1])
+		}
+	}
+}
+
+func TestUserInput(t *testing.T) {
+	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), asks("-c", "features.default_mode_request_user_input=true"))
+	for i, c := range [][2]string{
+		{"2", `{"answers":{"colour":{"answers":["blue"]}}}`},
+		{"neither of them", `{"answers":{"colour":{"answers":["neither of them"]}}}`},
+		{`{"answers":{"colour":"red"}}`, `{"answers":{"colour":{"answers":["red"]}}}`},
+		{`{"decision":"decline"}`, `{"answers":{}}`},
+	} {
+		id := fmt.Sprintf("j%d", i)
+		w := submit(t, e, id, "one", userInput)
+		mustReply(t, e, id, w.asked(t, 1), c[0])
+		if end := w.wait(t); said(end) != c[1] {
+			t.Errorf("%s: the model is told %q, want %s", c[0], said(end), c[1])
+		}
+	}
+}
+
+// TestMCP asks for leave to call a tool, and then what the tool wants to know.
+func TestMCP(t *testing.T) {
+	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), withMCP())
+	w := submit(t, e, "j1", "one", "call mcp__asker::form {}")
+	q := w.asked(t, 1)
+	if q.Kind != "tool" || q.Data["tool"] != "form" || q.Data["server"] != "asker" {
+		t.Errorf("asked %+v", q)
+	}
+	mustReply(t, e, "j1", q, "always")
+	q = w.asked(t, 2)
+	if q.Kind != "form" || !strings.Contains(q.Text, "Who are you?") {
+		t.Errorf("asked %+v", q)
+	}
+	if _, ok := errors.AsType[*executor.NotUnderstoodError](reply(t, e, "j1", q, "age: 36")); !ok {
+		t.Error("a form without its name was taken")
+	}
+	mustReply(t, e, "j1", q, "name: Ada\nage: 36")
+	if end := w.wait(t); !strings.Contains(said(end), "accept map[age:36 name:Ada]") {
+		t.Errorf("the tool is told %q", said(end))
+	}
+	w = submit(t, e, "j2", "one", "call mcp__asker::form {}") // the tool was allowed for the conversation
+	mustReply(t, e, "j2", w.asked(t, 1), `{"action":"decline"}`)
+	if end := w.wait(t); !strings.Contains(said(end), "decline") {
+		t.Errorf("the tool is told %q", said(end))
+	}
+	w = submit(t, e, "j3", "one", "call mcp__asker::plain {}")
+	mustReply(t, e, "j3", w.asked(t, 1), "no")
+	if end := w.wait(t); !strings.Contains(said(end), "rejected") {
+		t.Errorf("the model is told %q", said(end))
+	}
+}
+
+// twoCommands has codex ask for two commands at once.
+func twoCommands(t *fakemodel.Turn) {
+	outputs := t.NewToolOutputs()
+	if len(outputs) == 0 {
+		t.Call("exec_command", escalated("echo ran-one"))
+		t.Call("exec_command", escalated("echo ran-two"))
+		return
+	}
+	var all strings.Builder
+	for _, o := range outputs {
+		all.WriteString(o.Text)
+	}
+	t.Say(all.String())
+}
+
+func TestTwoQuestionsInOneTurn(t *testing.T) {
+	e := onCodex(t, modeltest.Start(t, twoCommands), asks())
+	w := submit(t, e, "j1", "one", "go")
+	two, one := w.asked(t, 2), w.asked(t, 1)
+	if strings.Contains(two.Text, "ran-one") { // each comes on a goroutine of its own
+		one, two = two, one
+	}
+	if one.ID == two.ID || !strings.Contains(one.Text, "ran-one") || !strings.Contains(two.Text, "ran-two") {
+		t.Fatalf("asked %+v and %+v", one, two)
+	}
+	mustReply(t, e, "j1", two, "yes")
+	mustReply(t, e, "j1", one, "no")
+	end := w.wait(t)
+	if text := said(end); !strings.Contains(text, "rejected by user") || !strings.Contains(text, "ran-two") || strings.Contains(text, "\nran-one") {
+		t.Errorf("the model is told %q", text)
+	}
+}
+
+// TestTenWrongAnswers leaves the turn waiting for the eleventh.
+func TestTenWrongAnswers(t *testing.T) {
+	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), asks())
+	w := submit(t, e, "j1", "one", "call exec_command "+escalated("echo ran"))
+	q := w.asked(t, 1)
+	for _, answer := range []string{
+		"", "perhaps", "yes and no", "yes, but later", `{}`, `{"decision":"perhaps"}`, `{"decision":7}`, `{"answers":{"a":"b"}}`,
+		`{"decision":{"acceptWithExecpolicyAmendment":{"execpolicy_amendment":["rm"]}}}`, `{"action":"maybe","content":{}}`,
+	} {
+		if _, ok := errors.AsType[*executor.NotUnderstoodError](reply(t, e, "j1", q, answer)); !ok {
+			t.Errorf("%q was taken for an answer", answer)
+		}
+	}
+	if err := reply(t, e, "j1", executor.Asked{ID: "another"}, "yes"); !errors.Is(err, executor.ErrNotAsked) {
+		t.Errorf("an answer to what was not asked: %v", err)
+	}
+	mustReply(t, e, "j1", q, "yes")
+	if err := reply(t, e, "j1", q, "yes"); !errors.Is(err, executor.ErrNotAsked) {
+		t.Errorf("the same answer again: %v", err)
+	}
+	if end := w.wait(t); end.Outcome != executor.Completed || !strings.Contains(said(end), "ran") {
+		t.Errorf("end = %+v", end)
+	}
+	wantAlive(t, e, "one")
+}
+
+func TestQuestionExpires(t *testing.T) {
+	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), func(c *executor.Config) {
+		asks()(c)
+		c.QuestionTTL = 200 * time.Millisecond
+	})
+	w := submit(t, e, "j1", "one", "call exec_command "+escalated("echo ran"))
+	q := w.asked(t, 1)
+	if at, err := time.Parse(time.RFC3339, fmt.Sprint(q.Data["deadline"])); err != nil || q.Deadline.Sub(at).Abs() > time.Second {
+		t.Errorf("deadline %v in the data, %s in the event: %v", q.Data["deadline"], q.Deadline, err)
+	}
+	end := w.wait(t)
+	if end.Outcome != executor.Completed || !strings.Contains(said(end), "rejected by user") {
+		t.Errorf("end = %+v", end)
+	}
+	if told := seen[executor.Answered](w); len(told) != 1 || told[0].ID != q.ID || !strings.Contains(told[0].Note, "CODEX_QUESTION_TTL") {
+		t.Errorf("told %+v", told)
+	}
+	wantAlive(t, e, "one")
+}
+
+func TestCancelWithAnOpenQuestion(t *testing.T) {
+	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), asks())
+	w := submit(t, e, "j1", "one", "call exec_command "+escalated("echo ran"))
+	q := w.asked(t, 1)
+	pid := e.Health().Child.Pid
+	if err := e.Cancel(t.Context(), "j1"); err != nil {
+		t.Fatal(err)
+	}
+	if end := w.wait(t); end.Outcome != executor.Canceled {
+		t.Errorf("end = %+v", end)
+	}
+	if err := reply(t, e, "j1", q, "yes"); !errors.Is(err, executor.ErrNotAsked) {
+		t.Errorf("an answer after the cancel: %v", err)
+	}
+	wantAlive(t, e, "one")
+	if now := e.Health().Child.Pid; now != pid {
+		t.Error("codex was restarted over it")
+	}
+}
+
+// TestCodexDiesWithAnOpenQuestion asks again, under another id, where no tool
+// was under way, and ends the job where one may have been.
+func TestCodexDiesWithAnOpenQuestion(t *testing.T) {
+	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), asks("-c", "features.default_mode_request_user_input=true"))
+	w := submit(t, e, "j1", "one", userInput)
+	before := w.asked(t, 1)
+	_ = syscall.Kill(e.Health().Child.Pid, syscall.SIGKILL)
+	end := w.wait(t)
+	if end.Outcome != executor.Interrupted { // codex's own file shows the call
+		t.Errorf("end = %+v", end)
+	}
+	if err := reply(t, e, "j1", before, "1"); !errors.Is(err, executor.ErrNotAsked) {
+		t.Errorf("an answer to a dead codex: %v", err)
+	}
+	w = submit(t, e, "j2", "one", "call exec_command "+escalated("echo ran"))
+	if after := w.asked(t, 1); after.ID == before.ID {
+		t.Errorf("the id %s was given twice", after.ID)
+	}
+	_ = syscall.Kill(e.Health().Child.Pid, syscall.SIGKILL)
+	wantEnd(t, w.wait(t), executor.Interrupted, executor.FailUnreachable)
+	wantAlive(t, e, "one")
+}
+
+// TestNobodyToAsk leaves nothing open under the policy never.
+func TestNobodyToAsk(t *testing.T) {
+	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), func(c *executor.Config) {
+		asks("-c", "features.default_mode_request_user_input=true")(c)
+		unattended(c)
+	})
+	w := submit(t, e, "j1", "one", userInput)
+	if end := w.wait(t); said(end) != `{"answers":{}}` || len(seen[executor.Asked](w)) != 0 {
+		t.Errorf("end = %+v, asked %d times", end, len(seen[executor.Asked](w)))
+	}
+}
+
+// TestSubagentAsks puts its question to the turn that it works for.
+func TestSubagentAsks(t *testing.T) {
+	spawn, _ := json.Marshal(map[string]any{"task_name": "sub", "message": "do it"})
+	model := modeltest.Start(t, func(t *fakemodel.Turn) {
+		outputs := t.NewToolOutputs()
+		sub := strings.Contains(string(t.Body), "newly spawned child agent")
+		switch {
+		case sub && len(outputs) == 1: // it has inherited that of its making
+			t.Call("exec_command", escalated("echo ran-by-sub"))
+		case sub:
+			t.Say("sub is done: " + outputs[1].Text)
+		case len(outputs) == 0:
+			t.CallIn("collaboration", "spawn_agent", string(spawn))
+		case len(outputs) == 1:
+			t.CallIn("collaboration", "wait_agent", `{"timeout_ms":30000}`)
+		default:
+			t.Say("waited")
+		}
+	})
+	e := onCodex(t, model, asks())
+	w := submit(t, e, "j1", "one", "go")
+	q := w.asked(t, 1)
+	if !strings.Contains(q.Text, "ran-by-sub") {
+		t.Errorf("asked %+v", q)
+	}
+	mustReply(t, e, "j1", q, "yes")
+	if end := w.wait(t); end.Outcome != executor.Completed || said(end) != "waited" {
+		t.Errorf("end = %+v", end)
+	}
+	eventually(t, "the subagent to be told", func() bool {
+		for _, r := range model.Requests() {
+			if strings.Contains(string(r.Body), "ran-by-sub\\n") {
+				return true
+			}
+		}
+		return false
+	})
+}

@@ -1,0 +1,142 @@
+package executor_test
+
+import (
+	"errors"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+)
+
+// The tests in this file ask what the real codex does not, or when it would not.
+
+const approval = "item/commandExecution/requestApproval"
+
+// outlast waits for longer than every timer of a job, which must not end meanwhile.
+func outlast(t *testing.T, w *witness, d time.Duration) {
+	t.Helper()
+	select {
+	case end := <-w.ended:
+		t.Fatalf("the job ended while its question was open: %+v (%v)", end, end.Failure)
+	case <-time.After(d):
+	}
+}
+
+// TestTimersRest while a question is open, and go on after it.
+func TestTimersRest(t *testing.T) {
+	short := func(c *executor.Config) {
+		c.TurnTimeout, c.IdleTimeout, c.ItemTimeout = 500*time.Millisecond, 200*time.Millisecond, 200*time.Millisecond
+	}
+	e := onFake(t, "", short)
+	w := submit(t, e, "j1", "one", "!ask "+approval)
+	q := w.asked(t, 1)
+	outlast(t, w, 900*time.Millisecond)
+	mustReply(t, e, "j1", q, "yes")
+	wantEnd(t, w.wait(t), executor.Completed, "")
+
+	for timer, set := range map[string]func(*executor.Config){
+		"idle": short, "turn": func(c *executor.Config) { c.TurnTimeout = 500 * time.Millisecond },
+	} {
+		e := onFake(t, "", set)
+		w := submit(t, e, "j1", "one", "!ask-hang "+approval)
+		q := w.asked(t, 1)
+		outlast(t, w, 700*time.Millisecond)
+		mustReply(t, e, "j1", q, "yes")
+		end := w.wait(t)
+		wantEnd(t, end, executor.Failed, executor.FailTimeout)
+		if end.Failure != nil && end.Failure.Timer != timer {
+			t.Errorf("the %s timer ended it, want %s", end.Failure.Timer, timer)
+		}
+		wantAlive(t, e, "one")
+	}
+}
+
+// TestQuestionIsWithdrawn by codex, which then needs no answer.
+func TestQuestionIsWithdrawn(t *testing.T) {
+	e := onFake(t, "", nil)
+	w := submit(t, e, "j1", "one", "!ask-withdraw "+approval+" 20")
+	q := w.asked(t, 1)
+	wantEnd(t, w.wait(t), executor.Completed, "")
+	if told := seen[executor.Answered](w); len(told) != 1 || told[0].ID != q.ID {
+		t.Errorf("told %+v, want that %s is open no more", told, q.ID)
+	}
+	if err := reply(t, e, "j1", q, "yes"); !errors.Is(err, executor.ErrNotAsked) {
+		t.Errorf("an answer to it: %v", err)
+	}
+}
+
+// TestCanceledQuestionIsAnswered: codex is told something even then.
+func TestCanceledQuestionIsAnswered(t *testing.T) {
+	e := onFake(t, "", nil)
+	w := submit(t, e, "j1", "one", "!ask "+approval)
+	w.asked(t, 1)
+	if err := e.Cancel(t.Context(), "j1"); err != nil {
+		t.Fatal(err)
+	}
+	wantEnd(t, w.wait(t), executor.Canceled, "")
+	wantAlive(t, e, "one")
+}
+
+// TestStopKeepsTheQuestion says nothing of it: the next process asks it.
+func TestStopKeepsTheQuestion(t *testing.T) {
+	e := onFake(t, "", nil)
+	w := submit(t, e, "j1", "one", "!ask "+approval)
+	w.asked(t, 1)
+	if err := e.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	wantEnd(t, w.wait(t), executor.Interrupted, executor.FailShutdown)
+	if told := seen[executor.Answered](w); len(told) != 0 {
+		t.Errorf("told %+v", told)
+	}
+}
+
+// TestRerunAsksAnew where codex died over a question before any tool had started.
+func TestRerunAsksAnew(t *testing.T) {
+	e := onFake(t, "", nil)
+	w := submit(t, e, "j1", "one", "!ask "+approval)
+	first := w.asked(t, 1)
+	_ = syscall.Kill(e.Health().Child.Pid, syscall.SIGKILL)
+	second := w.asked(t, 2)
+	if told := seen[executor.Answered](w); first.ID == second.ID || len(told) != 1 || told[0].ID != first.ID {
+		t.Errorf("asked as %s and %s, told %+v", first.ID, second.ID, told)
+	}
+	if err := reply(t, e, "j1", first, "yes"); !errors.Is(err, executor.ErrNotAsked) {
+		t.Errorf("an answer to the first: %v", err)
+	}
+	mustReply(t, e, "j1", second, "yes")
+	end := w.wait(t)
+	wantEnd(t, end, executor.Completed, "")
+	if !strings.Contains(said(end), "accept") {
+		t.Errorf("codex was told %q", said(end))
+	}
+}
+
+// TestUnreadableQuestionIsDeclined at once, and not left open.
+func TestUnreadableQuestionIsDeclined(t *testing.T) {
+	e := onFake(t, "", nil)
+	for method, answer := range map[string]string{
+		"item/permissions/requestApproval": `"permissions":{}`,
+		"item/tool/requestUserInput":       `"answers":{}`,
+		"mcpServer/elicitation/request":    `"decline"`,
+	} {
+		w := submit(t, e, method, "one", "!ask "+method)
+		end := w.wait(t)
+		if !strings.Contains(said(end), answer) || len(seen[executor.Asked](w)) != 0 {
+			t.Errorf("%s was answered %q, and asked %d times", method, said(end), len(seen[executor.Asked](w)))
+		}
+	}
+}
+
+// TestEverythingAllowed says yes where codex asks all the same.
+func TestEverythingAllowed(t *testing.T) {
+	e := onFake(t, "", func(c *executor.Config) {
+		unattended(c)
+		c.Thread.Sandbox = "danger-full-access"
+	})
+	if end := submit(t, e, "j1", "one", "!ask "+approval).wait(t); !strings.Contains(said(end), `"accept"`) {
+		t.Errorf("codex was told %q", said(end))
+	}
+}

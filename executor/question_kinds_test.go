@@ -1,0 +1,270 @@
+package executor
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
+)
+
+// Requests as the real codex 0.169.0 makes them.
+const (
+	commandRequest = `{"kind":"command","threadId":"t","turnId":"u","itemId":"i","startedAtMs":1,"environmentId":"local","reason":"may I?",
+		"command":"/bin/bash -lc 'echo one'","cwd":"/w","commandActions":[{"type":"unknown","command":"echo one"}],
+		"proposedExecpolicyAmendment":["echo","one"],
+		"availableDecisions":["accept",{"acceptWithExecpolicyAmendment":{"execpolicy_amendment":["echo","one"]}},"cancel"]}`
+	fileRequest        = `{"threadId":"t","turnId":"u","itemId":"i","startedAtMs":1,"reason":null,"grantRoot":null}`
+	permissionsRequest = `{"threadId":"t","turnId":"u","itemId":"i","environmentId":"local","startedAtMs":1,"cwd":"/w","reason":"need it",
+		"permissions":{"network":{"enabled":true},"fileSystem":{"read":null,"write":["/x"],"entries":[{"path":{"type":"path","path":"/x"},"access":"write"}]}}}`
+	inputRequest = `{"threadId":"t","turnId":"u","itemId":"i","isBlocking":true,"autoResolutionMs":null,"questions":[
+		{"id":"colour","header":"Colour","question":"Which colour?","isOther":true,"isSecret":false,
+		"options":[{"label":"red","description":"warm"},{"label":"blue","description":"cold"}]}]}`
+	inputsRequest = `{"threadId":"t","turnId":"u","itemId":"i","isBlocking":true,"questions":[
+		{"id":"colour","header":"Colour","question":"Which colour?","isOther":false,"options":[{"label":"red","description":""},{"label":"blue","description":""}]},
+		{"id":"size","header":"Size","question":"Which size?","isSecret":true,"options":null}]}`
+	toolRequest = `{"threadId":"t","turnId":"u","serverName":"asker","mode":"form","message":"Allow it?","requestedSchema":{"type":"object","properties":{}},
+		"_meta":{"codex_approval_kind":"mcp_tool_call","persist":["session","always"],"tool_name":"plain","tool_description":"d","tool_params":{"a":1}}}`
+	formRequest = `{"threadId":"t","turnId":null,"serverName":"asker","mode":"form","_meta":null,"message":"Who are you?","requestedSchema":
+		{"type":"object","properties":{"age":{"type":"integer"},"name":{"type":"string","title":"Your name","minLength":2}},"required":["name"]}}`
+	choiceRequest = `{"threadId":"t","turnId":"u","serverName":"asker","mode":"form","message":"Which?","requestedSchema":
+		{"type":"object","properties":{"size":{"type":"string","enum":["s","m"],"enumNames":["Small","Medium"]}},"required":["size"]}}`
+	emptyFormRequest = `{"threadId":"t","turnId":"u","serverName":"asker","mode":"form","message":"Sure?","requestedSchema":{"type":"object","properties":{}}}`
+	linkRequest      = `{"threadId":"t","turnId":"u","serverName":"asker","mode":"url","message":"Log in","elicitationId":"e","url":"https://example.com/x"}`
+)
+
+func methodOf(request string) (method, file string) {
+	switch request {
+	case commandRequest:
+		return "item/commandExecution/requestApproval", "CommandExecutionRequestApproval"
+	case fileRequest:
+		return "item/fileChange/requestApproval", "FileChangeRequestApproval"
+	case permissionsRequest:
+		return "item/permissions/requestApproval", "PermissionsRequestApproval"
+	case inputRequest, inputsRequest:
+		return "item/tool/requestUserInput", "ToolRequestUserInput"
+	}
+	return "mcpServer/elicitation/request", "McpServerElicitationRequest"
+}
+
+// A schema checks against what the pinned codex says of itself.
+type schema struct {
+	dir  string
+	made map[string]*jsonschema.Schema
+}
+
+func pinnedSchema(t *testing.T) *schema {
+	t.Helper()
+	dir := codextest.Dir(t, "schema")
+	cmd := exec.CommandContext(t.Context(), codextest.Bin(t), "app-server", "generate-json-schema", "--experimental", "--out", dir)
+	cmd.Env = append(os.Environ(), "CODEX_HOME="+codextest.Home(t))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return &schema{dir, map[string]*jsonschema.Schema{}}
+}
+
+func (s *schema) check(t *testing.T, file string, value any) {
+	t.Helper()
+	if s.made[file] == nil {
+		made, err := jsonschema.NewCompiler().Compile(filepath.Join(s.dir, file+".json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.made[file] = made
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := jsonschema.UnmarshalJSON(strings.NewReader(string(text)))
+	if err == nil {
+		err = s.made[file].Validate(plain)
+	}
+	if err != nil {
+		t.Errorf("%s does not fit %s: %v", text, file, err)
+	}
+}
+
+func matterOf(t *testing.T, request string) matter {
+	t.Helper()
+	method, _ := methodOf(request)
+	k, ok := kindOf(method)
+	if !ok {
+		t.Fatalf("no kind of %s", method)
+	}
+	m, err := k.read(json.RawMessage(request))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// given is an answer in words, or in data if it is an object.
+func given(t *testing.T, text string) Answer {
+	t.Helper()
+	var data map[string]any
+	if strings.HasPrefix(text, "{") {
+		if err := json.Unmarshal([]byte(text), &data); err != nil {
+			t.Fatal(err)
+		}
+		return Answer{Data: data}
+	}
+	return Answer{Text: text}
+}
+
+// TestAnswers checks what codex is told, and that its own schema allows it.
+func TestAnswers(t *testing.T) {
+	pinned := pinnedSchema(t)
+	const amendment = `{"acceptWithExecpolicyAmendment":{"execpolicy_amendment":["echo","one"]}}`
+	const all = `{"fileSystem":{"entries":[{"access":"write","path":{"path":"/x","type":"path"}}],"read":null,"write":["/x"]},"network":{"enabled":true}}`
+	for _, c := range []struct{ request, answer, want string }{
+		{commandRequest, "yes", `{"decision":"accept"}`},
+		{commandRequest, " OK! ", `{"decision":"accept"}`},
+		{commandRequest, "Approve for session.", `{"decision":"acceptForSession"}`},
+		{commandRequest, "always", `{"decision":"acceptForSession"}`},
+		{commandRequest, "Don’t", `{"decision":"decline"}`},
+		{commandRequest, "no", `{"decision":"decline"}`},
+		{commandRequest, "cancel", `{"decision":"cancel"}`},
+		{commandRequest, `{"decision":"accept"}`, `{"decision":"accept"}`},
+		{commandRequest, `{"decision":` + amendment + `}`, `{"decision":` + amendment + `}`},
+		{fileRequest, `{"decision":"acceptForSession"}`, `{"decision":"acceptForSession"}`},
+		{fileRequest, "reject", `{"decision":"decline"}`},
+		{permissionsRequest, "yes", `{"permissions":` + all + `,"scope":"turn"}`},
+		{permissionsRequest, "for session", `{"permissions":` + all + `,"scope":"session"}`},
+		{permissionsRequest, `{"decision":"decline"}`, `{"permissions":{},"scope":"turn"}`},
+		{inputRequest, "2", `{"answers":{"colour":{"answers":["blue"]}}}`},
+		{inputRequest, "RED", `{"answers":{"colour":{"answers":["red"]}}}`},
+		{inputRequest, "a mixture of both", `{"answers":{"colour":{"answers":["a mixture of both"]}}}`},
+		{inputRequest, "no", `{"answers":{"colour":{"answers":["no"]}}}`},
+		{inputRequest, `{"answers":{"colour":"blue"}}`, `{"answers":{"colour":{"answers":["blue"]}}}`},
+		{inputRequest, `{"answers":{"colour":{"answers":["blue","red"]}}}`, `{"answers":{"colour":{"answers":["blue","red"]}}}`},
+		{inputRequest, `{"decision":"decline"}`, `{"answers":{}}`},
+		{inputsRequest, "1: blue\nSize: ten: eleven", `{"answers":{"colour":{"answers":["blue"]},"size":{"answers":["ten: eleven"]}}}`},
+		{inputsRequest, `{"answers":{"colour":["red"],"size":7}}`, `{"answers":{"colour":{"answers":["red"]},"size":{"answers":["7"]}}}`},
+		{toolRequest, "yes", `{"action":"accept","content":{}}`},
+		{toolRequest, "always", `{"_meta":{"persist":"session"},"action":"accept","content":{}}`},
+		{toolRequest, "no", `{"action":"decline","content":null}`},
+		{toolRequest, `{"action":"cancel"}`, `{"action":"cancel","content":null}`},
+		{formRequest, "name: Ada\nage: 36", `{"action":"accept","content":{"age":36,"name":"Ada"}}`},
+		{formRequest, "Your name: Ada", `{"action":"accept","content":{"name":"Ada"}}`},
+		{formRequest, `{"content":{"name":"Ada"}}`, `{"action":"accept","content":{"name":"Ada"}}`},
+		{formRequest, `{"action":"accept","content":{"name":"Ada","age":36}}`, `{"action":"accept","content":{"age":36,"name":"Ada"}}`},
+		{formRequest, "decline", `{"action":"decline","content":null}`},
+		{formRequest, "cancel", `{"action":"cancel","content":null}`},
+		{choiceRequest, "Medium", `{"action":"accept","content":{"size":"m"}}`},
+		{choiceRequest, "1", `{"action":"accept","content":{"size":"s"}}`},
+		{emptyFormRequest, "yes", `{"action":"accept","content":{}}`},
+		{linkRequest, "ok", `{"action":"accept","content":null}`},
+		{linkRequest, "no", `{"action":"decline","content":null}`},
+	} {
+		_, file := methodOf(c.request)
+		var params any
+		if err := json.Unmarshal([]byte(c.request), &params); err != nil {
+			t.Fatal(err)
+		}
+		pinned.check(t, file+"Params", params)
+		got, err := matterOf(t, c.request).answer(given(t, c.answer))
+		if err != nil {
+			t.Errorf("%s to %.60s: %v", c.answer, c.request, err)
+			continue
+		}
+		pinned.check(t, file+"Response", got.value)
+		if text, _ := json.Marshal(got.value); string(text) != c.want {
+			t.Errorf("%s to %.60s is %s, want %s", c.answer, c.request, text, c.want)
+		}
+	}
+	for _, request := range []string{commandRequest, fileRequest, permissionsRequest, inputRequest, toolRequest} {
+		method, file := methodOf(request)
+		k, _ := kindOf(method)
+		pinned.check(t, file+"Response", k.refusal)
+		pinned.check(t, file+"Response", matterOf(t, request).grant())
+	}
+}
+
+// TestWrongAnswers are told apart from right ones, each with a reason.
+func TestWrongAnswers(t *testing.T) {
+	for _, c := range []struct{ request, answer, why string }{
+		{commandRequest, "", "not understood"},
+		{commandRequest, "perhaps", "not understood"},
+		{commandRequest, "yes, but only on Sundays", "not understood"},
+		{commandRequest, `{"decision":"perhaps"}`, "not known"},
+		{commandRequest, `{"decision":7}`, "a text or an object"},
+		{commandRequest, `{"decision":{"acceptWithExecpolicyAmendment":{"execpolicy_amendment":["rm"]}}}`, "not offered"},
+		{commandRequest, `{"answers":{"a":"b"}}`, "not understood"},
+		{fileRequest, `{"decision":{"acceptWithExecpolicyAmendment":{"execpolicy_amendment":["echo","one"]}}}`, "not offered"},
+		{permissionsRequest, "cancel", "cannot be given here"},
+		{inputRequest, "  ", "no answer in that"},
+		{inputRequest, `{"answers":{"hue":"blue"}}`, `"hue"`},
+		{inputRequest, `{"answers":{"colour":null}}`, "is missing"},
+		{inputRequest, `{"answers":{"colour":[7]}}`, "list of texts"},
+		{inputRequest, `{"decision":"cancel"}`, "cannot be given"},
+		{inputsRequest, "blue", "does not say what it answers"},
+		{inputsRequest, "1: blue", "is missing"},
+		{inputsRequest, "1: blue\n1: red\n2: x", "answered twice"},
+		{inputsRequest, "1: green\n2: x", "none of the choices"},
+		{formRequest, `{"content":{"name":"A"}}`, "does not fit"},
+		{formRequest, `{"content":{"name":"Ada","age":"old"}}`, "does not fit"},
+		{formRequest, "name: Ada\nage: old", "no number"},
+		{formRequest, `{"content":{"nickname":"A"}}`, "nickname"},
+		{formRequest, `{"decision":"acceptForSession"}`, "cannot be given"},
+		{choiceRequest, "large", "none of the choices"},
+		{linkRequest, "always", "cannot be given"},
+	} {
+		got, err := matterOf(t, c.request).answer(given(t, c.answer))
+		wrong, ok := errors.AsType[*NotUnderstoodError](err)
+		if !ok || !strings.Contains(wrong.Why, c.why) {
+			t.Errorf("%q to %.60s: %v, %v, want %q", c.answer, c.request, got.value, err, c.why)
+		}
+	}
+}
+
+// TestUnreadableRequests are declined at once.
+func TestUnreadableRequests(t *testing.T) {
+	for method, body := range map[string]string{
+		"item/commandExecution/requestApproval": `{"command":7}`,
+		"item/fileChange/requestApproval":       `[]`,
+		"item/permissions/requestApproval":      `{"permissions":null}`,
+		"item/tool/requestUserInput":            `{"questions":[]}`,
+		"mcpServer/elicitation/request":         `{"mode":"openai/userVerification","challenge":"x"}`,
+	} {
+		k, _ := kindOf(method)
+		if m, err := k.read(json.RawMessage(body)); err == nil {
+			t.Errorf("%s of %s was read: %v", method, body, m)
+		}
+	}
+}
+
+// TestQuestionsInWords holds what people read.
+func TestQuestionsInWords(t *testing.T) {
+	with := posing{redact: func(s string) string { return strings.ReplaceAll(s, "echo", "[redacted]") }, changes: func(string) []appserver.FileChange {
+		var c appserver.FileChange
+		c.Path, c.Diff, c.Kind.Type = "/w/a.txt", "+one", "add"
+		return []appserver.FileChange{c}
+	}}
+	for request, want := range map[string][]string{
+		commandRequest:     {"run this command", "    /bin/bash -lc '[redacted] one'", "Directory: /w", "Reason: may I?", "Answer yes, always", "or cancel"},
+		fileRequest:        {"change files", "    add /w/a.txt", "Answer yes"},
+		permissionsRequest: {"use the network", "write /x", "Reason: need it"},
+		inputRequest:       {"Which colour?\n1. red: warm\n2. blue: cold", "Answer with a number, or in words of your own."},
+		inputsRequest:      {"1: Which colour? (red | blue)\n2: Which size?", `such as "1: …".`},
+		toolRequest:        {"call the tool plain of the MCP server asker", `{"a":1}`, "always"},
+		formRequest:        {"asker asks: Who are you?", "1: Your name\n2: age", "or with decline."},
+		linkRequest:        {"https://example.com/x"},
+	} {
+		p := matterOf(t, request).pose(with)
+		shown := p.text + "\n\n" + p.accepts
+		for _, words := range want {
+			if !strings.Contains(shown, words) {
+				t.Errorf("%q is not in:\n%s", words, shown)
+			}
+		}
+	}
+}
