@@ -21,11 +21,16 @@ type asker struct {
 	mu      sync.Mutex // guards the fields below
 	answers []executor.Answer
 	late    error // what Answer returns
+
+	onAnswer func() // called before that; may be nil
 }
 
 func (a *asker) Answer(_ string, answer executor.Answer) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if a.onAnswer != nil {
+		a.onAnswer()
+	}
 	if a.late != nil {
 		return a.late
 	}

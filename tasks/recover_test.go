@@ -21,6 +21,7 @@ type machine struct {
 	e   *tasks.Engine
 	r   *runner
 
+	asker  *asker // in front of r, if change has put it there
 	change []func(*tasks.Config)
 }
 

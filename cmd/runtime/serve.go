@@ -233,7 +233,8 @@ func executorConfig(
 		},
 		MaxTurns: s.MaxTurns, MaxQueue: s.MaxQueue, MaxThreads: s.MaxThreads,
 		TurnTimeout: s.TurnTimeout, IdleTimeout: s.IdleTimeout, ItemTimeout: s.ItemTimeout,
-		Redact: redact.String, Metrics: metrics, Logger: log,
+		QuestionTTL: s.QuestionTTL,
+		Redact:      redact.String, Metrics: metrics, Logger: log,
 	}
 }
 

@@ -39,10 +39,11 @@ type Settings struct {
 	CodexBin       string        `group:"Codex" env:"CODEX_BIN" kind:"path" default:"codex in PATH" help:"The codex binary."`
 	CodexHome      string        `group:"Codex" env:"CODEX_HOME" kind:"path" default:"~/.codex; CONFIGS_DIR/.codex in a workspace" help:"Codex's home: its login, configuration and threads. Must not lie under the temp directory."`
 	Sandbox        string        `group:"Codex" env:"CODEX_SANDBOX" oneof:"auto,read-only,workspace-write,danger-full-access" envDefault:"auto" help:"Sandbox of codex's commands. auto is workspace-write, but danger-full-access in the image in a workspace, where the container is the boundary."`
-	ApprovalPolicy string        `group:"Codex" env:"CODEX_APPROVAL_POLICY" oneof:"auto,untrusted,on-request,never" envDefault:"auto" help:"When codex asks before it acts. auto is on-request, but never in the image in a workspace."`
+	ApprovalPolicy string        `group:"Codex" env:"CODEX_APPROVAL_POLICY" oneof:"auto,untrusted,on-request,never" envDefault:"auto" help:"When codex asks before it acts. What it asks is put to whoever sent the message; with never nobody is asked, and it is declined. auto is on-request, but never in the image in a workspace."`
 	TurnTimeout    time.Duration `group:"Codex" env:"CODEX_TURN_TIMEOUT" envDefault:"60m" min:"0s" max:"168h" help:"Limit of a whole turn. 0 is off."`
 	IdleTimeout    time.Duration `group:"Codex" env:"CODEX_IDLE_TIMEOUT" envDefault:"10m" min:"0s" max:"168h" help:"Limit of silence while no tool runs. 0 is off."`
 	ItemTimeout    time.Duration `group:"Codex" env:"CODEX_ITEM_TIMEOUT" envDefault:"30m" min:"0s" max:"168h" help:"Limit of silence while a tool runs. 0 is off."`
+	QuestionTTL    time.Duration `group:"Codex" env:"CODEX_QUESTION_TTL" envDefault:"15m" min:"0s" max:"168h" help:"How long a question of codex waits for its answer before it is declined. The three limits above rest meanwhile. 0 is for ever."`
 	CodexFeatures  string        `group:"Codex" env:"RUNTIME_CODEX_FEATURES" oneof:"lean,codex" envDefault:"lean" help:"lean switches off what calls out by itself or costs time for nothing, and the plan tool on; codex leaves both as codex has them. See docs/codex-features.md."`
 
 	OpenAIKey     Secret `group:"Model" env:"OPENAI_API_KEY" default:"codex's own login" help:"API key. It reaches codex through its environment, never through arguments or files."`
