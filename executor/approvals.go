@@ -32,7 +32,7 @@ type choice struct {
 func (a approval) pose(with posing) posed {
 	p := a.show(with)
 	var words []string
-	var decisions []any
+	decisions := make([]any, 0, len(a.choices))
 	for _, c := range a.choices {
 		decisions = append(decisions, c.decision)
 		if c.words != "" {

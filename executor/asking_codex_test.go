@@ -116,6 +116,12 @@ func TestAlwaysIsForTheConversation(t *testing.T) {
 	if end := w.wait(t); said(end) != "twice" || len(seen[executor.Asked](w)) != 1 {
 		t.Errorf("end = %+v, asked %d times", end, len(seen[executor.Asked](w)))
 	}
+	_ = syscall.Kill(e.Health().Child.Pid, syscall.SIGKILL)
+	w = submit(t, e, "j2", "one", "go")
+	mustReply(t, e, "j2", w.asked(t, 1), "always") // codex does not write it down
+	if end := w.wait(t); said(end) != "twice" {
+		t.Errorf("end = %+v", end)
+	}
 }
 
 func TestFileChangeApproval(t *testing.T) {

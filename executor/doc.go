@@ -22,6 +22,15 @@
 // does not obey within the grace period is restarted. The commands that an
 // ended turn left running are terminated before its end is told.
 //
+// # Questions
+//
+// codex asks by requests, each of which has a goroutine that waits for its
+// answer, its expiry, or the end of its turn. The turn's goroutine tells the
+// observer of it ([Asked], [Answered]); [Executor.Answer] brings the answer. An
+// inquiry holds the questions of one attempt, and is there before its turn: codex
+// may ask before we know that it has begun. kindOf is the table of the ways to
+// ask. The timers of the turn rest while a question is open.
+//
 // # Attempts
 //
 // An attempt at a job is written down in the [Book] before codex sees a byte of

@@ -77,7 +77,7 @@ func (e elicitation) persist() []string {
 	if one, ok := e.Meta.Persist.(string); ok {
 		list = []any{one}
 	}
-	var words []string
+	words := make([]string, 0, len(list))
 	for _, word := range list {
 		words = append(words, fmt.Sprint(word))
 	}
@@ -216,14 +216,14 @@ func fieldOf(id string, property map[string]any) field {
 // optionsOf reads the values that a property may have, in any of the ways in
 // which MCP says so.
 func optionsOf(property map[string]any, titled string) []option {
-	var options []option
 	all, _ := property[titled].([]any)
+	values, _ := property["enum"].([]any)
+	options := make([]option, 0, len(all)+len(values))
 	for _, one := range all {
 		object, _ := one.(map[string]any)
 		title, _ := object["title"].(string)
 		options = append(options, option{label: title, value: object["const"]})
 	}
-	values, _ := property["enum"].([]any)
 	names, _ := property["enumNames"].([]any)
 	for i, value := range values {
 		o := option{label: fmt.Sprint(value), value: value}

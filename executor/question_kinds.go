@@ -3,6 +3,7 @@ package executor
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -70,13 +71,11 @@ type reply struct {
 func (q *question) asked(with posing) Asked {
 	p := q.matter.pose(with)
 	data := map[string]any{"type": "question", "id": q.id, "kind": p.kind}
-	for key, value := range p.data {
-		data[key] = value
-	}
+	maps.Copy(data, p.data)
 	if !q.deadline.IsZero() {
 		at := q.deadline.UTC().Truncate(time.Second)
 		data["deadline"] = at.Format(time.RFC3339)
-		p.accepts += at.Format(" Without an answer by 15:04:05 UTC it is declined.")
+		p.accepts += at.Format(" Without an answer by 2006-01-02 15:04:05 UTC it is declined.")
 	}
 	return Asked{ID: q.id, Kind: p.kind, Text: p.text, Accepts: p.accepts, Data: data, Deadline: q.deadline}
 }

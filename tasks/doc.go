@@ -41,11 +41,19 @@
 // # Questions
 //
 // A turn may ask ([executor.Asked]): the task waits in the state input-required,
-// with the oldest open question as its status. If the runner is an [Answerer],
-// the next message to the task is the answer to it, committed like any message
-// and given to the turn, which goes on; an answer that comes too late becomes a
-// further turn. Questions end with their turn. What asks, how long a question
-// stays open and what becomes of it over a restart is the runner's affair.
+// with the open questions as its status, the oldest first. If the runner is an
+// [Answerer], the next message to the task is the answer to the one that its data
+// names, else to the oldest. It is committed like any message and given to the
+// turn, which goes on; one that is not understood is kept, and the question posed
+// again; one that comes too late becomes a further turn. Questions end with their
+// turn. How long one stays open is the runner's affair.
+//
+// The journal has a question from before it is shown until its answer has
+// arrived, and the name of the message that answers it from before the runner is
+// told. So the next process knows which are open and which have been answered,
+// with an effect that nobody saw. It poses the open ones as stale, without a turn:
+// an answer makes a new one, which carries both, and so does one that was under
+// way. The messages whose turns had asked have had their turn.
 //
 // # What a task holds
 //

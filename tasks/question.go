@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -87,9 +88,7 @@ func (q *question) data() map[string]any {
 		return q.asked.Data
 	}
 	data := map[string]any{"stale": true}
-	for key, value := range q.asked.Data {
-		data[key] = value
-	}
+	maps.Copy(data, q.asked.Data)
 	return data
 }
 

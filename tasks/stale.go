@@ -24,7 +24,7 @@ const staleText = "The runtime was restarted while this question was open, so th
 func staleAnswers(deadline time.Time) string {
 	text := "An answer, in any words, starts a new turn that carries question and answer."
 	if !deadline.IsZero() {
-		text += deadline.UTC().Format(" Without one by 15:04:05 UTC the task ends as interrupted.")
+		text += deadline.UTC().Format(" Without one by 2006-01-02 15:04:05 UTC the task ends as interrupted.")
 	}
 	return text
 }
