@@ -1,13 +1,16 @@
 package executor_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -347,6 +350,52 @@ func TestNobodyToAsk(t *testing.T) {
 	if end := w.wait(t); said(end) != `{"answers":{}}` || len(seen[executor.Asked](w)) != 0 {
 		t.Errorf("end = %+v, asked %d times", end, len(seen[executor.Asked](w)))
 	}
+}
+
+// A notifier is a log that closes asked at the first question.
+type notifier struct {
+	slog.Handler
+	asked chan struct{}
+	once  *sync.Once
+}
+
+func (n notifier) Handle(ctx context.Context, r slog.Record) error {
+	if r.Message == "codex asks" {
+		n.once.Do(func() { close(n.asked) })
+	}
+	return n.Handler.Handle(ctx, r)
+}
+
+// TestQuestionWaitsForItsItem: a turn that hears of the question before it has
+// read what codex has said about it still shows the files.
+func TestQuestionWaitsForItsItem(t *testing.T) {
+	log := notifier{asked: make(chan struct{}), once: &sync.Once{}}
+	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), func(c *executor.Config) {
+		asks()(c)
+		c.Thread.Sandbox = appserver.ReadOnly
+		log.Handler = c.Logger.Handler()
+		c.Logger = slog.New(log)
+	})
+	w := &witness{ended: make(chan executor.Ended, 1)}
+	job := executor.Job{ID: "j1", Context: "one", Input: []appserver.UserInput{appserver.Text("patch new.txt")}}
+	_, err := e.Submit(job, func(event executor.Event) {
+		if _, ok := event.(executor.Started); ok {
+			select {
+			case <-log.asked:
+			case <-time.After(patience):
+			}
+		}
+		w.observe(event)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := w.asked(t, 1)
+	if changes, _ := q.Data["changes"].([]any); len(changes) != 1 {
+		t.Errorf("asked %+v", q)
+	}
+	mustReply(t, e, "j1", q, "no")
+	w.wait(t)
 }
 
 // TestSubagentAsks puts its question to the turn that it works for.

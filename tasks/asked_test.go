@@ -242,6 +242,37 @@ func TestLiveAnswerOverARestart(t *testing.T) {
 	wantTask(t, get(t, m.e, task.ID), a2a.TaskStateCompleted, "done")
 }
 
+// TestAnsweredQuestionIsGone: once its answer has arrived, or the turn that it
+// made has ended, the next process does not ask it again.
+func TestAnsweredQuestionIsGone(t *testing.T) {
+	m, task, _ := askingMachine(t, time.Time{}, "q1")
+	yes := to(task, "m2", "yes")
+	yes.Config.ReturnImmediately = true
+	send(t, m.e, yes)
+	m.restart()
+	if j := m.r.next(t); j.prompt() != "hi" || j.Cut == nil {
+		t.Errorf("after a live answer the job is of %q", j.prompt())
+	}
+	wantStatus(t, get(t, m.e, task.ID), a2a.TaskStateWorking)
+
+	m, task, _ = askingMachine(t, time.Time{}, "q1")
+	m.restart()
+	yes = to(task, "m2", "yes")
+	yes.Config.ReturnImmediately = true
+	send(t, m.e, yes)
+	more := to(task, "m3", "and more")
+	more.Config.ReturnImmediately = true
+	send(t, m.e, more)
+	m.r.next(t).start().answer("done")
+	m.restart()
+	if j := m.r.next(t); j.prompt() != "and more" || m.r.count() != 1 {
+		t.Errorf("%d jobs, one of %q", m.r.count(), j.prompt())
+	}
+	if state := get(t, m.e, task.ID).Status.State; state == a2a.TaskStateInputRequired {
+		t.Error("an answered question is asked again")
+	}
+}
+
 // TestStopKeepsTheQuestion: a stop is no answer, and no end either.
 func TestStopKeepsTheQuestion(t *testing.T) {
 	m, task, j := askingMachine(t, time.Time{}, "q1")
@@ -313,4 +344,30 @@ func TestQueueBehindAStaleQuestion(t *testing.T) {
 	send(t, m.e, yes)
 	m.r.next(t).start().answer("done")
 	wantTask(t, get(t, m.e, task.ID), a2a.TaskStateCompleted, "done")
+}
+
+// TestQuestionOnABrokenDisk is in the journal as soon as that takes something
+// again, unless it has been answered by then.
+func TestQuestionOnABrokenDisk(t *testing.T) {
+	for name, expired := range map[string]bool{"open": false, "closed": true} {
+		t.Run(name, func(t *testing.T) {
+			r := &asker{runner: newRunner()}
+			journal := &brokenJournal{Journal: newJournal(t)}
+			e := newEngine(t, r, func(c *tasks.Config) { c.Journal = journal })
+			begin(t, e, request("m1", "c", "hi"))
+			j := r.next(t).start()
+			journal.broken.Store(true)
+			j.ask("q1", "May I?")
+			if expired {
+				j.observe(executor.Answered{ID: "q1"})
+			}
+			journal.broken.Store(false)
+			j.observe(tool("item-1")) // is committed at once, with all that waits
+			pending, err := journal.Unfinished(t.Context())
+			if err != nil || len(pending) != 1 || (len(pending[0].Questions) == 0) != expired {
+				t.Errorf("pending %+v, %v", pending, err)
+			}
+			j.answer("done")
+		})
+	}
 }

@@ -1,0 +1,46 @@
+package executor
+
+import (
+	"testing"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+)
+
+// TestClock counts what passes while it runs, and nothing while it rests.
+func TestClock(t *testing.T) {
+	at := time.Unix(0, 0)
+	c := clock{on: true, left: 10 * time.Second}
+	for i, want := range []time.Duration{10 * time.Second, 7 * time.Second, 4 * time.Second, time.Second, time.Millisecond} {
+		left, wound := c.wind(at)
+		if left != want || !wound {
+			t.Errorf("round %d: %s left (%v), want %s", i, left, wound, want)
+		}
+		if _, again := c.wind(at); again {
+			t.Error("a running clock was wound")
+		}
+		at = at.Add(3 * time.Second)
+		c.rest(at)
+		c.rest(at.Add(time.Hour))
+		at = at.Add(time.Minute)
+	}
+	if _, wound := (&clock{}).wind(at); wound {
+		t.Error("a turn without a limit has one")
+	}
+}
+
+// TestClosedInquiry takes no question that comes too late for its turn.
+func TestClosedInquiry(t *testing.T) {
+	e := New(Config{})
+	j := &job{Job: Job{ID: "j1"}}
+	in := e.openInquiry("thread", j, func() {})
+	e.followAgent(appserver.Notification{Method: appserver.NoteTurnStarted, Params: []byte(`{"threadId":"sub","turn":{"id":"s","rootTurnId":"turn","items":[],"status":"inProgress"}}`)})
+	in.begun("turn")
+	if e.inquiryOf("thread") != in || e.inquiryOf("sub") != in || e.inquiryOf("other") != nil {
+		t.Error("a question of the thread, or of its subagent, does not find its turn")
+	}
+	e.closeInquiry("thread", in)
+	if in.add(&question{}) || e.inquiryOf("thread") != nil || e.inquiryOf("sub") != nil {
+		t.Error("a turn that has ended takes questions")
+	}
+}
