@@ -18,8 +18,9 @@ import (
 const stampsEnv = "BENCH_STAMPS"
 
 // A turnStamp is when codex had read turn/start, was about to write the first
-// delta, and was about to write turn/completed.
-type turnStamp struct{ started, delta, completed int64 }
+// delta, and was about to write turn/completed. If it has asked, also when it was
+// about to write the request, and had read the answer.
+type turnStamp struct{ started, delta, completed, asked, answered int64 }
 
 // clock is a time that all processes share and nobody sets.
 func clock() int64 {
@@ -39,11 +40,14 @@ func stamp(file string) {
 	fromClient, toFake := pipe()
 	fromFake, toClient := pipe()
 	os.Stdin, os.Stdout = fromClient, toClient
-	var read atomic.Int64
+	var read, answered atomic.Int64
 	go func() {
 		relay(stdin, func(line []byte) {
-			if bytes.Contains(line, []byte(`"turn/start"`)) {
+			switch {
+			case bytes.Contains(line, []byte(`"turn/start"`)):
 				read.Store(clock())
+			case bytes.Contains(line, []byte(`"decision"`)):
+				answered.Store(clock())
 			}
 			_, _ = toFake.Write(line)
 		})
@@ -54,8 +58,10 @@ func stamp(file string) {
 		switch {
 		case turn.delta == 0 && bytes.Contains(line, []byte(`"item/agentMessage/delta"`)):
 			turn.delta = clock()
+		case bytes.Contains(line, []byte(`/requestApproval"`)):
+			turn.asked = clock()
 		case bytes.Contains(line, []byte(`"turn/completed"`)):
-			turn.started, turn.completed = read.Load(), clock()
+			turn.started, turn.answered, turn.completed = read.Load(), answered.Load(), clock()
 		}
 		_, _ = stdout.Write(line)
 		if turn.completed != 0 {
@@ -65,7 +71,9 @@ func stamp(file string) {
 	})
 }
 
-func (t turnStamp) moments() [3]int64 { return [3]int64{t.started, t.delta, t.completed} }
+func (t turnStamp) moments() [5]int64 {
+	return [5]int64{t.started, t.delta, t.completed, t.asked, t.answered}
+}
 
 func pipe() (r, w *os.File) {
 	r, w, err := os.Pipe()
@@ -89,13 +97,13 @@ func relay(from io.Reader, line func([]byte)) {
 // stamps returns the n turns in the file, once they are all there.
 func stamps(b *testing.B, file string, n int) []turnStamp {
 	b.Helper()
-	size := n * encoded.Size([3]int64{})
+	size := n * encoded.Size([5]int64{})
 	progtest.WaitFor(b, "the moments of every turn", func() bool {
 		info, err := os.Stat(file)
 		return err == nil && info.Size() >= int64(size)
 	})
 	text, err := os.ReadFile(file)
-	moments := make([][3]int64, n)
+	moments := make([][5]int64, n)
 	if err == nil {
 		err = encoded.Read(bytes.NewReader(text), encoded.LittleEndian, moments)
 	}
@@ -104,7 +112,7 @@ func stamps(b *testing.B, file string, n int) []turnStamp {
 	}
 	turns := make([]turnStamp, n)
 	for i, m := range moments {
-		turns[i] = turnStamp{m[0], m[1], m[2]}
+		turns[i] = turnStamp{m[0], m[1], m[2], m[3], m[4]}
 	}
 	return turns
 }
