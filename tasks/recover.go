@@ -78,11 +78,13 @@ func (e *Engine) recoverTask(ctx context.Context, pending store.Pending) ([]*run
 		}
 	}
 	e.remember(t)
-	t.poseStale()
-	if len(t.runs) == 0 && len(t.questions) == 0 {
+	runs := t.runs
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.poseStale(); len(t.runs) == 0 && len(t.questions) == 0 {
 		t.abandon()
 	}
-	return t.runs, nil
+	return runs, nil
 }
 
 // condemn ends a task that cannot be read, so that it does not keep the others
@@ -237,10 +239,8 @@ func (t *task) rejoin(m *store.Message) (*run, error) {
 }
 
 // abandon ends a task that nothing is left to be done for, and that has no end:
-// what there is of it cannot come from this program.
+// what there is of it cannot come from this program. The caller holds t.mu.
 func (t *task) abandon() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	t.ending = endingOf(executor.Ended{Outcome: executor.Interrupted, Failure: &executor.Failure{
 		Kind: executor.FailUnreachable, Message: "the runtime was stopped in the middle of this task; send the message again if it is still needed",
 	}}, nil)

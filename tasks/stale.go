@@ -157,10 +157,8 @@ func (r *run) carry(questions []*question) {
 }
 
 // poseStale says that the turns which have asked were cut off, and poses their
-// questions anew.
+// questions anew. The caller holds t.mu.
 func (t *task) poseStale() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	change := store.Change{Ended: t.cutOff, Cut: t.cutOff}
 	t.cutOff = nil
 	if t.canceling { // nobody is asked any more
@@ -211,7 +209,7 @@ func (t *task) expire() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.expiry = nil
-	if t.status.State.Terminal() || !t.anyStale() {
+	if t.engine.root.Err() != nil || t.status.State.Terminal() || !t.anyStale() {
 		return
 	}
 	due := func(q *question) bool {
