@@ -19,8 +19,10 @@ type turn struct {
 	afresh    bool // on a thread that stands in the place of one that was lost
 	record    record
 	attention *attention
-	idle      bool  // the thread says that it does nothing
-	stopping  error // why codex was asked to end the turn; nil while it was not
+	idle      bool     // the thread says that it does nothing
+	stopping  error    // why codex was asked to end the turn; nil while it was not
+	limited   *refusal // the rate limit that codex waits out; nil once the model answers
+	refused   *refusal // why the turn failed, if the model refused it
 }
 
 // A cutError reports an attempt that the child's death has cut.
@@ -55,7 +57,7 @@ func (e *Executor) startTurn(c *conversation, j *job, on *child) (id string, err
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(j.ctx), e.cfg.Patience)
 	defer cancel()
-	params := appserver.TurnStartParams{ThreadID: c.threadID, Input: j.Input, ClientUserMessageID: j.attempt.clientID()}
+	params := appserver.TurnStartParams{ThreadID: c.threadID, Input: j.input(), ClientUserMessageID: j.attempt.clientID()}
 	if c.replaced {
 		params.AdditionalContext = map[string]appserver.AdditionalContext{
 			"runtime_notice": {Kind: "application", Value: lostHistory},
@@ -95,9 +97,14 @@ func (j *job) begun(threadID, id string, afresh bool) {
 // follow reads the turn's events until it has ended. It returns a [cutError] if
 // the child died and it is to be found out what became of the turn.
 func (t *turn) follow() (*Ended, error) {
+	t.job.begun(t.c.threadID, t.id, t.afresh)
+	return t.read()
+}
+
+// read is follow without word of the turn's beginning.
+func (t *turn) read() (*Ended, error) {
 	defer t.attention.close()
 	defer t.c.remember(&t.record)
-	t.job.begun(t.c.threadID, t.id, t.afresh)
 	stop := context.AfterFunc(t.job.ctx, func() { t.attention.raise(context.Cause(t.job.ctx)) })
 	defer stop()
 	t.attention.after(t.e.cfg.TurnTimeout, timerTurn)

@@ -24,6 +24,7 @@ const (
 	timerGap   wake = "gap"   // the thread is idle, but the turn's end was not seen
 	timerGrace wake = "grace" // codex was asked to end the turn and has not
 	timerAgain wake = "again" // it is time to ask codex once more
+	timerLimit wake = "limit" // a rate limit lasts
 )
 
 // gapWait is how long the end of a turn may lag behind its thread's idling:
@@ -56,6 +57,10 @@ func (t *turn) decide(causes []error) *Ended {
 			end = t.ask()
 		case errors.Is(cause, timerGrace):
 			end = t.ignored()
+		case errors.Is(cause, timerLimit):
+			if t.limited != nil {
+				end = t.stopFor(t.limited)
+			}
 		default:
 			end = t.stopFor(cause)
 		}
