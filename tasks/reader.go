@@ -51,10 +51,10 @@ func (t *task) after(at *entry) (*entry, <-chan struct{}) {
 }
 
 // events yields the task and then everything that happens to it, until it has
-// ended. The stream of a sender also ends when the task waits for its answer.
+// ended. The stream of a sender also ends when the task waits for him.
 func (v *view) events(ctx context.Context, sender bool, yield func(*Event, error) bool) {
 	first := &Event{Event: v.task, ID: v.place().String()}
-	if !yield(first, nil) || sender && v.task.Status.State == a2a.TaskStateInputRequired {
+	if !yield(first, nil) || sender && needsCaller(v.task.Status.State) {
 		return
 	}
 	v.follow(ctx, sender, yield)
@@ -99,7 +99,7 @@ func unplaced(events iter.Seq2[*Event, error]) iter.Seq2[a2a.Event, error] {
 // asks reports whether an event is a question to the sender.
 func asks(event a2a.Event) bool {
 	update, ok := event.(*a2a.TaskStatusUpdateEvent)
-	return ok && update.Status.State == a2a.TaskStateInputRequired
+	return ok && needsCaller(update.Status.State)
 }
 
 // settled waits until the task needs nobody's waiting any more: it has ended,
@@ -124,8 +124,7 @@ func (v *view) settled(ctx context.Context) (*a2a.Task, error) {
 func (t *task) settled() (*a2a.Task, <-chan struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	switch state := t.status.State; {
-	case state.Terminal(), state == a2a.TaskStateInputRequired, state == a2a.TaskStateAuthRequired:
+	if state := t.status.State; state.Terminal() || needsCaller(state) {
 		return t.snapshot(), nil
 	}
 	return nil, t.states.wait()
