@@ -44,6 +44,7 @@ type job struct {
 	rerun     bool    // one attempt was cut off without a tool, and run again
 	compacted bool    // its thread was compacted for it
 	goOn      bool    // its next attempt goes on where the one before met the end of the context
+	refusals  int     // attempts that the model refused for the credential or a limit
 	standing  told
 	ctx       context.Context // ends with errCanceled or errShutdown
 	cancel    context.CancelCauseFunc

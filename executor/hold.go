@@ -174,7 +174,14 @@ func (e *Executor) gate(j *job) *Ended {
 type told struct {
 	mu   sync.Mutex // guards the fields below
 	what *Held
+	ever bool // it has been told to wait before
 	gone bool // it does not wait: a turn of it runs, or it has ended
+}
+
+func (t *told) wasHeld() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.ever
 }
 
 // hear tells a job what is new to it.
@@ -189,7 +196,7 @@ func (t *told) hear(what *Held, observe Observer) {
 	default:
 		observe(*what)
 	}
-	t.what = what
+	t.what, t.ever = what, true
 }
 
 // leave says that the job waits no more.

@@ -254,6 +254,48 @@ func TestRateLimitInTheStreamNamesItsEnd(t *testing.T) {
 	}
 }
 
+// TestRefusedForItself has one message refused while the credential is taken from
+// others: it is held once, and then it fails alone.
+func TestRefusedForItself(t *testing.T) {
+	e, _, _ := onDoor(t, func(turn *fakemodel.Turn) {
+		if strings.Contains(turn.LastUserText(), "forbidden") {
+			turn.Fail(http.StatusForbidden, `{"error":{"message":"not for you"}}`)
+			return
+		}
+		fakemodel.Keywords(turn)
+	}, nil)
+	refused := submit(t, e, "j1", "one", "say forbidden")
+	heldWith(t, refused)
+	others := []*witness{submit(t, e, "j2", "one", "say two"), submit(t, e, "j3", "three", "say three")}
+	wantEnd(t, refused.wait(t), executor.Failed, executor.FailAuth)
+	for _, w := range others {
+		wantEnd(t, w.wait(t), executor.Completed, "")
+	}
+	if e.Health().Hold != nil {
+		t.Error("the hold is closed")
+	}
+}
+
+// TestPromisedToWait has a job that was told to wait meet the limit once more.
+func TestPromisedToWait(t *testing.T) {
+	var turns atomic.Int32
+	e, _, _ := onDoor(t, func(turn *fakemodel.Turn) {
+		if strings.Contains(turn.LastUserText(), "the word OK") {
+			fakemodel.Keywords(turn) // probes are let through
+			return
+		}
+		if turns.Add(1) <= 3 {
+			tooMany(turn)
+			return
+		}
+		fakemodel.Keywords(turn)
+	}, nil)
+	wantEnd(t, submit(t, e, "j1", "one", "say one").wait(t), executor.Failed, executor.FailLimit)
+	w := submitPatient(t, e, "j2", "one", "say two")
+	heldWith(t, w)
+	wantEnd(t, w.wait(t), executor.Completed, "")
+}
+
 func TestMissingKeyIsNamed(t *testing.T) {
 	e, model, d := onDoor(t, unauthorized, func(c *executor.Config) {
 		c.Child.Env, c.KeyVariable = c.Child.Env[:len(c.Child.Env)-1], ""

@@ -12,6 +12,8 @@ const (
 	loginAgain  = 3 * time.Minute  // that lie between two device codes
 	lookAgain   = 2 * time.Second  // how often the credential's file is looked at
 	probesApart = 2 * time.Second  // whatever happens
+	accountAsk  = 5 * time.Second  // for which codex may look at the network, while jobs wait to be told
+	loginAsk    = 10 * time.Second // likewise
 )
 
 // A login is a device code that a person may be about to enter.
@@ -80,7 +82,9 @@ func (k *keeper) look() {
 		return
 	}
 	k.file = markOf(on.Info().CodexHome)
-	status, err := k.e.readAccount(k.e.root, on, false)
+	ctx, cancel := context.WithTimeout(k.e.root, accountAsk)
+	defer cancel()
+	status, err := k.e.readAccount(ctx, on, false)
 	k.account, k.known = status, err == nil
 }
 
@@ -187,7 +191,7 @@ func (k *keeper) offer() {
 	if err != nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(k.e.root, k.e.cfg.Patience)
+	ctx, cancel := context.WithTimeout(k.e.root, loginAsk)
 	defer cancel()
 	code, err := on.LoginDeviceCode(ctx)
 	if err != nil {

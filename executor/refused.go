@@ -3,6 +3,7 @@ package executor
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"time"
 
@@ -14,11 +15,12 @@ import (
 // the cause for which a turn is ended at the first sign of it: codex would go on
 // trying, at a 401 for 6.5 s.
 type refusal struct {
-	kind  FailureKind // FailAuth or FailLimit
-	code  string      // codex's name of the error
-	why   string      // in codex's words, fit for whoever sent the message
-	limit string      // the name of the limit
-	until time.Time   // when the limit ends, by the wall clock; zero if it is not known
+	kind   FailureKind // FailAuth or FailLimit
+	code   string      // codex's name of the error
+	why    string      // in codex's words, fit for whoever sent the message
+	status int         // of HTTP, or 0
+	limit  string      // the name of the limit
+	until  time.Time   // when the limit ends, by the wall clock; zero if it is not known
 }
 
 func (r *refusal) Error() string { return r.why }
@@ -41,7 +43,7 @@ func (e *Executor) refusalOf(failed *appserver.TurnError) *refusal {
 	if kind != FailAuth && kind != FailLimit {
 		return nil
 	}
-	r := &refusal{kind: kind, code: name, why: e.cfg.Redact(sayable(words))}
+	r := &refusal{kind: kind, code: name, status: status, why: e.cfg.Redact(sayable(words))}
 	if kind == FailLimit {
 		r.limit, r.until = e.limitReached(name, words)
 	}
@@ -138,13 +140,32 @@ func (e *Executor) weigh(c *conversation, j *job, t *turn, end *Ended) (*Ended, 
 	case t.refused == nil:
 		return end, nil
 	}
+	if !j.mayWait(t.refused) {
+		return end, nil
+	}
 	e.refused(t.refused)
-	if t.refused.kind == FailAuth && !end.Tools {
+	if !end.Tools && (t.refused.kind == FailAuth || j.promised()) {
 		e.takeBack(c, t)
 		return nil, errHeld
 	}
 	return end, nil
 }
+
+// mostRefusals is how often a job is held for a credential that the model takes
+// from others. A 403 may be about what the message asks for: once it is known that
+// the credential is taken, it is.
+const mostRefusals = 3
+
+// mayWait reports whether a refusal of the job is one of all: it counts the
+// refusals.
+func (j *job) mayWait(r *refusal) bool {
+	j.refusals++
+	return r.kind != FailAuth || j.refusals == 1 || j.refusals <= mostRefusals && r.status != http.StatusForbidden
+}
+
+// promised reports whether the sender was told that the job waits for the end of
+// a limit, by us or perhaps by the process before us.
+func (j *job) promised() bool { return j.Accepted || j.standing.wasHeld() }
 
 // takeBack takes an attempt that had done nothing out of the thread's history: the
 // model would read the message twice, and between the two that the user had

@@ -50,6 +50,8 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		dropped:   prometheus.NewCounter(prometheus.CounterOpts{Namespace: namespace, Name: "streams_dropped_total", Help: "SSE streams cut because their reader stalled."}),
 	}
 	reg.MustRegister(m.turns, m.firstText, m.waited, m.active, m.queued, m.tokens, m.starts, m.restarts, m.held, m.limits, m.requests, m.streams, m.dropped)
+	m.Held("auth", false)
+	m.Held("limit", false)
 	return m
 }
 

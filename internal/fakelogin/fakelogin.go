@@ -86,10 +86,13 @@ func (i *Issuer) get(n *int) int {
 }
 
 // Auth is an auth.json with a login of this issuer.
-func (i *Issuer) Auth() []byte {
+func (i *Issuer) Auth() []byte { return i.AuthUntil(time.Now().Add(time.Hour)) }
+
+// AuthUntil is Auth with the time when its access token expires.
+func (i *Issuer) AuthUntil(expiry time.Time) []byte {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	tokens := i.issue()
+	tokens := i.issue(expiry)
 	tokens["account_id"] = "account-1"
 	text, err := json.Marshal(map[string]any{
 		"auth_mode": "chatgpt", "OPENAI_API_KEY": nil, "tokens": tokens, "last_refresh": time.Now().UTC().Format(time.RFC3339),
@@ -128,14 +131,14 @@ func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	answer(w, http.StatusOK, i.issue())
+	answer(w, http.StatusOK, i.issue(time.Now().Add(time.Hour)))
 }
 
 // issue makes tokens. The caller holds i.mu.
-func (i *Issuer) issue() map[string]any {
+func (i *Issuer) issue(expiry time.Time) map[string]any {
 	i.tokens++
 	claims := map[string]any{
-		"email": Email, "exp": time.Now().Add(time.Hour).Unix(), "jti": i.tokens,
+		"email": Email, "exp": expiry.Unix(), "jti": i.tokens,
 		"https://api.openai.com/auth": map[string]any{
 			"chatgpt_plan_type": "pro", "chatgpt_account_id": "account-1", "chatgpt_user_id": "user-1", "user_id": "user-1",
 		},

@@ -45,7 +45,7 @@ type Settings struct {
 	ItemTimeout    time.Duration `group:"Codex" env:"CODEX_ITEM_TIMEOUT" envDefault:"30m" min:"0s" max:"168h" help:"Limit of silence while a tool runs. 0 is off."`
 	CodexFeatures  string        `group:"Codex" env:"RUNTIME_CODEX_FEATURES" oneof:"lean,codex" envDefault:"lean" help:"lean switches off what calls out by itself or costs time for nothing, and the plan tool on; codex leaves both as codex has them. See docs/codex-features.md."`
 
-	RefreshOwner   string        `group:"Codex" env:"CODEX_AUTH_REFRESH_OWNER" oneof:"auto,0,1" envDefault:"auto" help:"Whether this runtime has codex renew its ChatGPT login about every hour, before it expires. Its refresh tokens work once, so at most one process may own a login. auto is 1 standing alone with a CODEX_HOME other than ~/.codex, else 0."`
+	RefreshOwner string `group:"Codex" env:"CODEX_AUTH_REFRESH_OWNER" oneof:"auto,0,1" envDefault:"auto" help:"Whether this runtime has codex renew its ChatGPT login about every hour, before it expires. Its refresh tokens work once, so at most one process may own a login. auto is 1 standing alone with a CODEX_HOME other than ~/.codex, else 0."`
 
 	OpenAIKey     Secret `group:"Model" env:"OPENAI_API_KEY" default:"codex's own login" help:"API key. It reaches codex through its environment, never through arguments or files."`
 	OpenAIBaseURL string `group:"Model" env:"OPENAI_BASE_URL" kind:"url" default:"https://api.openai.com/v1 with a key" help:"Endpoint that speaks the Responses API."`
