@@ -104,6 +104,18 @@ func TestRefusedCredentialHoldsTheJob(t *testing.T) {
 	}
 }
 
+// TestHeldWhileItWaitsForASlot closes the hold on a job that is next.
+func TestHeldWhileItWaitsForASlot(t *testing.T) {
+	e, model, _ := onDoor(t, unauthorized, func(c *executor.Config) { c.MaxTurns, c.LoginProbe = 1, time.Hour })
+	first, next := submit(t, e, "j1", "one", "say one"), submit(t, e, "j2", "two", "say two")
+	heldWith(t, first)
+	heldWith(t, next)
+	eventually(t, "the slot to be free", func() bool { return e.Health().Running == 0 })
+	if n := len(model.Requests()); n != 1 {
+		t.Errorf("the model was asked %d times, want once", n)
+	}
+}
+
 // TestQueueGoesOnByItself opens the door: a probe finds out, and the model reads
 // each message once.
 func TestQueueGoesOnByItself(t *testing.T) {

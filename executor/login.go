@@ -19,11 +19,20 @@ const (
 // A login is a device code that a person may be about to enter.
 type login struct {
 	appserver.DeviceCode
-	on    *child // it ends with the child that has it
+	on    *child
+	died  <-chan struct{} // closed when the child is gone, and the login with it
 	since time.Time
 }
 
-func (l *login) over() bool { return l.on.gone() || time.Since(l.since) >= loginLasts }
+// over reports whether a device code is of no use any more.
+func (l *login) over() bool {
+	select {
+	case <-l.died:
+		return true
+	default:
+		return time.Since(l.since) >= loginLasts
+	}
+}
 
 // A keeper holds the jobs until there is a credential that the model takes. It
 // belongs to the goroutine of the hold.
@@ -175,15 +184,24 @@ func (k *keeper) offers() bool {
 	return k.account.RequiresOpenaiAuth && k.account.Account.Type == "chatgpt"
 }
 
-// offer begins a login, if there is none and somebody waits for it. One is always
-// worth beginning at first: it is what the one who has met the refusal reads.
-func (k *keeper) offer() {
-	if k.login != nil && !k.login.over() {
-		return
+// mayOffer reports whether a login is to be begun now: the first at once, as who
+// has met the refusal reads it, and a further one if somebody waits for it.
+func (k *keeper) mayOffer(waiting bool) bool {
+	switch {
+	case k.login != nil, !k.offers():
+		return false
+	case k.offered.IsZero():
+		return true
 	}
-	k.login = nil
-	again := !k.offered.IsZero()
-	if !k.offers() || again && (time.Since(k.offered) < loginAgain || !k.e.somebodyIsThere()) {
+	return waiting && time.Since(k.offered) >= loginAgain
+}
+
+// offer begins a login, if it may.
+func (k *keeper) offer() {
+	if k.login != nil && k.login.over() {
+		k.login = nil
+	}
+	if !k.mayOffer(k.e.somebodyIsThere()) {
 		return
 	}
 	k.offered = time.Now()
@@ -199,7 +217,7 @@ func (k *keeper) offer() {
 		k.trouble = "no link for one could be had"
 		return
 	}
-	k.login, k.trouble = &login{DeviceCode: code, on: on, since: k.offered}, ""
+	k.login, k.trouble = &login{DeviceCode: code, on: on, died: on.Done(), since: k.offered}, ""
 	k.e.log.Info("a login was begun; whoever waits can read its link and its code in the task")
 }
 

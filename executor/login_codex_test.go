@@ -134,6 +134,17 @@ func TestExpiredLogin(t *testing.T) {
 	}
 }
 
+// TestLoginThatCannotBeBegun has nobody who issues one.
+func TestLoginThatCannotBeBegun(t *testing.T) {
+	h := onLogin(t, "", "", func(c *executor.Config) {
+		c.Child.Env = append(c.Child.Env, "CODEX_APP_SERVER_LOGIN_ISSUER=http://127.0.0.1:1")
+	})
+	held := heldWith(t, submit(t, h.Executor, "j1", "one", "say one"))
+	if held.Data["userCode"] != nil || !strings.Contains(held.Text, "codex login") {
+		t.Errorf("held = %+v, want another way", held)
+	}
+}
+
 func TestLoginIsRenewed(t *testing.T) {
 	h := onLogin(t, "chatgpt", "", func(c *executor.Config) { c.RefreshEvery = 300 * time.Millisecond })
 	h.Warm()
