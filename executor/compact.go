@@ -28,23 +28,23 @@ func (e *Executor) relieve(c *conversation, j *job, t *turn, end *Ended) (*Ended
 	if !end.Tools {
 		e.takeBack(c, t)
 	}
-	refused, err := e.compact(c, j, t.on)
+	refused, failed := e.compact(c, j, t.on)
 	switch {
 	case refused != nil:
 		e.refused(refused)
 		j.compacted = false
-		if refused.kind == FailAuth && !end.Tools {
+		if refused.kind == FailAuth && !end.Tools && j.mayWait(refused) {
 			return nil, errHeld
 		}
 		end.Failure = refused.failure(end.Tools)
 		return end, nil
-	case err != nil:
-		e.log.Warn("a thread could not be compacted", "thread_id", c.threadID, "err", err)
-		end.Failure.Message += "; codex could not make it shorter"
-		return end, nil
+	case failed == nil:
+		j.goOn = end.Tools
+		return nil, nil
 	}
-	j.goOn = end.Tools
-	return nil, nil
+	e.log.Warn("a thread could not be compacted", "thread_id", c.threadID, "err", failed)
+	end.Failure.Message += "; codex could not make it shorter"
+	return end, nil
 }
 
 // input is what the next attempt at the job is given.

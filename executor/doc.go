@@ -22,6 +22,14 @@
 // does not obey within the grace period is restarted. The commands that an
 // ended turn left running are terminated before its end is told.
 //
+// # Refusals
+//
+// Where the model refuses the credential, or a limit is reached, this concerns all
+// jobs: the hold is closed (hold.go), and no turn is started until a probe of the
+// executor's own, or a login, has shown that the model answers again (keep.go,
+// login.go). Jobs are told with [Held] and [Released]. A thread whose context is
+// full is compacted once for a job (compact.go).
+//
 // # Attempts
 //
 // An attempt at a job is written down in the [Book] before codex sees a byte of

@@ -42,7 +42,8 @@ type Cut struct {
 // done anything, and is void with all that it has shown. A job that never got as
 // far as a turn is only told Ended. An Observer must not block: the events of
 // its thread wait while it runs. It may be called before Submit has returned.
-// A [Notice] may come at any time before the end.
+// A [Notice] may come at any time before the end, and while no turn of the job
+// runs a [Held] and, before anything else, its [Released].
 type Observer func(Event)
 
 // An Event is one of the types below. An [Executor] makes all of them but

@@ -47,6 +47,11 @@
 // further turn. Questions end with their turn. What asks, how long a question
 // stays open and what becomes of it over a restart is the runner's affair.
 //
+// # Waiting
+//
+// A turn that the model would refuse waits ([executor.Held]): for a login in the
+// state auth-required, for the end of a limit in the state that it has (held.go).
+//
 // # What a task holds
 //
 // Each agent message is an artifact whose id is that of the codex item, with one

@@ -63,4 +63,3 @@ func (t *task) heldMessage(held *executor.Held) *a2a.Message {
 	}
 	return t.message(parts...)
 }
-
