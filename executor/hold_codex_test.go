@@ -207,6 +207,23 @@ func TestUsageLimitPausesTheQueue(t *testing.T) {
 	}
 }
 
+// TestWaitingSendersAreTold has messages wait behind the one that meets a long
+// limit: senders who stand and wait are not left to, also behind one who does not.
+func TestWaitingSendersAreTold(t *testing.T) {
+	e, model, _ := onDoor(t, func(t *fakemodel.Turn) {
+		time.Sleep(300 * time.Millisecond)
+		t.UsageLimit(time.Hour)
+	}, nil)
+	first, patient, last := submit(t, e, "j1", "one", "say one"), submitPatient(t, e, "j2", "one", "say two"), submit(t, e, "j3", "one", "say three")
+	for _, w := range []*witness{first, last} {
+		wantEnd(t, w.wait(t), executor.Failed, executor.FailLimit)
+	}
+	heldWith(t, patient)
+	if n := len(model.Requests()); n != 1 {
+		t.Errorf("the model was asked %d times, want once", n)
+	}
+}
+
 // TestRateLimitIsProbed has a 429 that does not say when it ends.
 func TestRateLimitIsProbed(t *testing.T) {
 	e, model, d := onDoor(t, tooMany, nil)

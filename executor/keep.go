@@ -28,15 +28,18 @@ func (e *Executor) keep() {
 // keepLimit waits until a limit ends, and finds out whether it has. It reports
 // whether the hold goes on because of something else.
 func (e *Executor) keepLimit(r *refusal) (again bool) {
-	delay := e.cfg.LimitProbe
+	delay, shown := e.cfg.LimitProbe, (*Held)(nil)
 	for {
-		e.show(e.limitHeld(r))
 		next := r.until
 		if next.IsZero() {
 			next = time.Now().Add(delay)
 			delay = min(2*delay, limitMost)
 		}
+		if held := limitHeld(r); shown == nil || held.Text != shown.Text {
+			shown = held
+		}
 		e.hold.change(func() { e.hold.until = next })
+		e.show(shown)
 		if !e.waitUntil(next) || !e.somebodyWaits() {
 			return e.root.Err() == nil
 		}
@@ -120,7 +123,7 @@ func (e *Executor) somebodyWaits() bool {
 }
 
 // limitHeld is what a job that waits for the end of a limit is told.
-func (e *Executor) limitHeld(r *refusal) *Held {
+func limitHeld(r *refusal) *Held {
 	data := map[string]any{"kind": string(FailLimit), "limit": r.limit, "reason": r.why}
 	text := r.why + r.ending() + ". This message waits, and then runs by itself"
 	if r.until.IsZero() {
