@@ -20,7 +20,7 @@ const (
 // relieve has codex summarise a thread whose context is full, once for a job. It
 // returns the job's end, or nil if another attempt is to be made.
 func (e *Executor) relieve(c *conversation, j *job, t *turn, end *Ended) (*Ended, error) {
-	if j.compacted || j.ctx.Err() != nil {
+	if j.compacted || j.over() {
 		return end, nil
 	}
 	j.compacted = true
@@ -46,6 +46,9 @@ func (e *Executor) relieve(c *conversation, j *job, t *turn, end *Ended) (*Ended
 	end.Failure.Message += "; codex could not make it shorter"
 	return end, nil
 }
+
+// over reports whether the job was canceled, or we are closing.
+func (j *job) over() bool { return j.ctx.Err() != nil }
 
 // input is what the next attempt at the job is given.
 func (j *job) input() []appserver.UserInput {

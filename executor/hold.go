@@ -78,8 +78,8 @@ func (e *Executor) refused(r *refusal) {
 		case r.kind == FailAuth && h.cause.kind == FailLimit:
 			h.cause, h.shown = r, nil
 		}
+		e.countHeld(h.cause.kind)
 	})
-	e.cfg.Metrics.Held(string(h.look().cause.kind), true)
 	if !opened {
 		h.news()
 		return
@@ -88,12 +88,20 @@ func (e *Executor) refused(r *refusal) {
 	e.wg.Go(e.keep) // a turn has brought the refusal, so the group is not empty
 }
 
+// countHeld tells the metrics what the hold is about. It is called as it changes.
+func (e *Executor) countHeld(kind FailureKind) {
+	for _, each := range []FailureKind{FailAuth, FailLimit} {
+		e.cfg.Metrics.Held(string(each), each == kind)
+	}
+}
+
 // release opens the hold.
 func (e *Executor) release() {
 	h := e.hold
-	h.change(func() { h.cause, h.shown, h.deciding, h.until = nil, nil, false, time.Time{} })
-	e.cfg.Metrics.Held(string(FailAuth), false)
-	e.cfg.Metrics.Held(string(FailLimit), false)
+	h.change(func() {
+		h.cause, h.shown, h.deciding, h.until = nil, nil, false, time.Time{}
+		e.countHeld("")
+	})
 	e.log.Info("turns are started again")
 	e.tellAll()
 }
@@ -128,7 +136,7 @@ func (e *Executor) tell(j *job) {
 		}
 		return
 	}
-	j.standing.hear(now.shown, j.observe)
+	j.standing.hear(e.hold, j.observe)
 }
 
 // patience is how long a job whose sender stands and waits is held by a limit
@@ -159,7 +167,7 @@ func (e *Executor) gate(j *job) *Ended {
 			return away
 		}
 		e.hold.news() // somebody waits
-		j.standing.hear(now.shown, j.observe)
+		j.standing.hear(e.hold, j.observe)
 		select {
 		case <-now.changed:
 		case <-j.ctx.Done():
@@ -184,19 +192,20 @@ func (t *told) wasHeld() bool {
 	return t.ever
 }
 
-// hear tells a job what is new to it.
-func (t *told) hear(what *Held, observe Observer) {
+// hear tells a job what is new to it. The hold is looked at under the lock, so that
+// what is told last is what is.
+func (t *told) hear(h *hold, observe Observer) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	switch {
+	switch what := h.look().shown; {
 	case t.gone || what == t.what:
-		return
 	case what == nil:
+		t.what = nil
 		observe(Released{})
 	default:
+		t.what, t.ever = what, true
 		observe(*what)
 	}
-	t.what, t.ever = what, true
 }
 
 // leave says that the job waits no more.

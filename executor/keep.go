@@ -63,9 +63,8 @@ func (e *Executor) keepLimit(r *refusal) (again bool) {
 
 // turnTo has the hold be about r from now on.
 func (e *Executor) turnTo(r *refusal) {
-	e.cfg.Metrics.Held(string(FailAuth), r.kind == FailAuth)
-	e.cfg.Metrics.Held(string(FailLimit), r.kind == FailLimit)
 	e.hold.change(func() {
+		e.countHeld(r.kind)
 		if e.hold.cause.kind != r.kind {
 			e.hold.shown = nil
 		}
