@@ -43,6 +43,15 @@ func (p Provider) ours() bool { return p.Key || p.BaseURL != "" || p.ScriptedURL
 // sendsKey reports whether codex needs the key.
 func (p Provider) sendsKey() bool { return p.Key && p.ScriptedURL == "" }
 
+// KeyVariable names the variable that the key comes from; empty where we know of
+// none, as codex's own login or configuration has the credential.
+func (p Provider) KeyVariable() string {
+	if !p.ours() {
+		return ""
+	}
+	return keyVariable
+}
+
 // Overrides returns the arguments that make codex use the provider, each
 // behind its -c. They hold no secret: arguments are visible to every user of
 // the machine.

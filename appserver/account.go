@@ -14,3 +14,32 @@ func (c *Client) AccountRead(ctx context.Context, refresh bool) (AccountStatus, 
 type accountParams struct {
 	RefreshToken bool `json:"refreshToken"`
 }
+
+// LoginDeviceCode begins a login that a person ends in a browser, elsewhere. A
+// login that was begun before is given up. [NoteAccountLoginComplete] tells of
+// the end of either, codex gives up after 15 minutes.
+func (c *Client) LoginDeviceCode(ctx context.Context) (DeviceCode, error) {
+	var code DeviceCode
+	err := c.Call(ctx, "account/login/start", loginParams{Type: "chatgptDeviceCode"}, &code)
+	return code, err
+}
+
+type loginParams struct {
+	Type string `json:"type"`
+}
+
+// A DeviceCode is what a person needs to log codex in.
+type DeviceCode struct {
+	LoginID         string `json:"loginId"`
+	VerificationURL string `json:"verificationUrl"`
+	UserCode        string `json:"userCode"`
+}
+
+// LoginCancel gives a login up that was begun. One that is over is no error.
+func (c *Client) LoginCancel(ctx context.Context, loginID string) error {
+	return c.Call(ctx, "account/login/cancel", cancelLoginParams{LoginID: loginID}, nil)
+}
+
+type cancelLoginParams struct {
+	LoginID string `json:"loginId"`
+}

@@ -37,6 +37,7 @@ type ThreadStartParams struct {
 	DeveloperInstructions string         `json:"developerInstructions,omitempty"`
 	Config                map[string]any `json:"config,omitempty"`
 	ServiceName           string         `json:"serviceName,omitempty"`
+	Ephemeral             bool           `json:"ephemeral,omitempty"` // nothing of it is written down
 }
 
 // ThreadResumeParams loads a thread from disk, or subscribes to it again.

@@ -104,3 +104,34 @@ type ThreadStatusNote struct {
 	ThreadID string       `json:"threadId"`
 	Status   ThreadStatus `json:"status"`
 }
+
+// LoginNote is the body of account/login/completed. codex also says that a login
+// failed when it was carried out, but the account could not be looked up.
+type LoginNote struct {
+	LoginID string `json:"loginId"`
+	Success bool   `json:"success"`
+	Error   string `json:"error"`
+}
+
+// LimitsNote is the body of account/rateLimits/updated. It may leave out what was
+// said before.
+type LimitsNote struct {
+	RateLimits RateLimits `json:"rateLimits"`
+}
+
+// RateLimits is how much of an account's allowance is used.
+type RateLimits struct {
+	LimitID     string       `json:"limitId"`
+	LimitName   string       `json:"limitName"`
+	Primary     *LimitWindow `json:"primary"`
+	Secondary   *LimitWindow `json:"secondary"`
+	ReachedType string       `json:"rateLimitReachedType"`
+}
+
+// A LimitWindow is a span of time with an allowance. ResetsAt is in Unix seconds;
+// 0 if it is not known.
+type LimitWindow struct {
+	UsedPercent        int   `json:"usedPercent"`
+	WindowDurationMins int64 `json:"windowDurationMins"`
+	ResetsAt           int64 `json:"resetsAt"`
+}

@@ -213,6 +213,10 @@ func sent() map[string]any {
 		"v2/ThreadBackgroundTerminalsListParams":      filled(terminalsParams{}),
 		"v2/ThreadBackgroundTerminalsTerminateParams": filled(terminateParams{}),
 		"v2/GetAccountParams":                         filled(accountParams{}),
+		"v2/LoginAccountParams":                       loginParams{Type: "chatgptDeviceCode"},
+		"v2/CancelLoginAccountParams":                 filled(cancelLoginParams{}),
+		"v2/ThreadRevertParams":                       filled(revertParams{}),
+		"v2/ThreadCompactStartParams":                 filled(threadParams{}),
 	}
 }
 
@@ -253,6 +257,10 @@ func TestWhatWeReadIsInTheSchema(t *testing.T) {
 		"v2/ThreadBackgroundTerminalsListResponse":      terminalsPage{},
 		"v2/ThreadBackgroundTerminalsTerminateResponse": terminateAnswer{},
 		"v2/GetAccountResponse":                         AccountStatus{},
+		"v2/LoginAccountResponse":                       DeviceCode{},
+		"v2/AccountLoginCompletedNotification":          LoginNote{},
+		"v2/AccountRateLimitsUpdatedNotification":       LimitsNote{},
+		"v2/ThreadRevertResponse":                       revertAnswer{},
 		"v2/ItemStartedNotification":                    ItemNote{},
 		"v2/ItemCompletedNotification":                  ItemNote{},
 		"v2/AgentMessageDeltaNotification":              DeltaNote{},
@@ -321,7 +329,8 @@ func TestNamesAreInTheSchema(t *testing.T) {
 	within(t, "client methods", readSpec(t, dir, "ClientRequest").methods(),
 		"initialize", "thread/start", "thread/resume", "thread/unsubscribe", "thread/turns/list",
 		"thread/backgroundTerminals/list", "thread/backgroundTerminals/terminate",
-		"turn/start", "turn/steer", "turn/interrupt", "account/read")
+		"turn/start", "turn/steer", "turn/interrupt", "account/read", "account/login/start", "account/login/cancel",
+		"thread/revert", "thread/compact/start")
 	within(t, "item types", items.enum(items.properties(items.properties(items.root)["item"])["type"]),
 		string(ItemUserMessage), string(ItemAgentMessage), string(ItemReasoning), string(ItemPlan),
 		string(ItemCommandExecution), string(ItemFileChange), string(ItemMcpToolCall),

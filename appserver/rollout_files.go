@@ -17,7 +17,7 @@ func RemoveRollout(home, thread string) error {
 		return fmt.Errorf("remove the file of thread %q: codex names no thread like that", thread)
 	}
 	for _, folder := range []string{"sessions/*/*/*", "archived_sessions"} {
-		found, err := filepath.Glob(filepath.Join(home, folder, "rollout-*-"+thread+".jsonl*"))
+		found, err := rollouts(filepath.Join(home, folder), thread)
 		if err != nil {
 			return fmt.Errorf("remove the file of thread %s: %w", thread, err)
 		}
@@ -28,4 +28,15 @@ func RemoveRollout(home, thread string) error {
 		}
 	}
 	return nil
+}
+
+// rollouts returns the files of a thread in a folder: the first, and those in
+// which it went on after a part of its history was taken back.
+func rollouts(folder, thread string) ([]string, error) {
+	first, err := filepath.Glob(filepath.Join(folder, "rollout-*-"+thread+".jsonl*"))
+	if err != nil {
+		return nil, err
+	}
+	later, err := filepath.Glob(filepath.Join(folder, "rollout-*-"+thread+"_*.jsonl*"))
+	return append(first, later...), err
 }

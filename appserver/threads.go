@@ -126,3 +126,27 @@ type terminateParams struct {
 type terminateAnswer struct {
 	Terminated bool `json:"terminated"`
 }
+
+// ThreadRevert takes a turn, and all turns after it, out of the history of a
+// thread. It changes nothing but the history, except that the thread's background
+// commands end. The thread goes on in another file, which the answer names.
+func (c *Client) ThreadRevert(ctx context.Context, threadID, turnID string) (Thread, error) {
+	var answer revertAnswer
+	err := c.Call(ctx, "thread/revert", revertParams{ThreadID: threadID, BeforeTurnID: turnID}, &answer)
+	return answer.Thread, err
+}
+
+type revertParams struct {
+	ThreadID     string `json:"threadId"`
+	BeforeTurnID string `json:"beforeTurnId"`
+}
+
+type revertAnswer struct {
+	Thread Thread `json:"thread"`
+}
+
+// ThreadCompact has codex put a summary in the place of the thread's history. It
+// returns at once; the work is a turn of its own, with one item.
+func (c *Client) ThreadCompact(ctx context.Context, threadID string) error {
+	return c.Call(ctx, "thread/compact/start", threadParams{ThreadID: threadID}, nil)
+}

@@ -20,22 +20,24 @@ func mayTry(n int, err error) bool {
 	return n < startTries || n < killedTries && killed(err)
 }
 
-// attempts makes attempts at a job until one of them has an end. The caller
-// holds c.lock.
-func (e *Executor) attempts(c *conversation, j *job) Ended {
+// attempts makes attempts at a job until one of them has an end, or the job has
+// to wait: then it returns nil. The caller holds c.lock.
+func (e *Executor) attempts(c *conversation, j *job) *Ended {
 	if j.Cut != nil {
 		j.attempt = Attempt{Job: j.ID, N: j.Cut.Attempt, Conversation: c.key, Thread: j.Cut.ThreadID}
 		if end := e.settleCut(c, j, nil, errBefore); end != nil {
-			return *end
+			return end
 		}
+		j.Cut = nil
 	}
 	for try := 1; ; try++ {
 		end, err := e.attempt(c, j)
-		if end != nil {
-			return *end
+		if end != nil || errors.Is(err, errHeld) {
+			return end
 		}
 		if err != nil && (!mayTry(try, err) || j.ctx.Err() != nil || !e.passing(j.ctx, err)) {
-			return e.beforeStart(causeOf(j.ctx, err))
+			end := e.beforeStart(causeOf(j.ctx, err))
+			return &end
 		}
 	}
 }
@@ -47,7 +49,7 @@ func (e *Executor) attempt(c *conversation, j *job) (*Ended, error) {
 	if err == nil {
 		var end *Ended
 		if end, err = t.follow(); end != nil {
-			return end, nil
+			return e.weigh(c, j, t, end)
 		}
 	}
 	if _, cut := errors.AsType[cutError](err); !cut {

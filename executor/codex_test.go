@@ -220,7 +220,7 @@ func TestModelFailures(t *testing.T) {
 	cases := []struct {
 		text string
 		kind executor.FailureKind
-	}{{"fail 401", executor.FailAuth}, {"fail 429", executor.FailLimit}, {"fail 400", executor.FailModel}}
+	}{{"fail 400", executor.FailModel}, {"fail 500", executor.FailModel}}
 	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), nil)
 	for i, c := range cases {
 		end := submit(t, e, fmt.Sprintf("j%d", i), "one", c.text).wait(t)

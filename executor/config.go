@@ -34,17 +34,30 @@ type Config struct {
 	Grace    time.Duration // what each rung of the interrupt ladder waits; 0 means 5 s
 	Patience time.Duration // what a call may take that codex answers at once, before it is taken for deaf; 0 means 15 s
 
+	// KeyVariable names the environment variable that the model's key comes from;
+	// empty where codex's own login or configuration has it.
+	KeyVariable string
+	// RefreshEvery is how often codex is asked to renew a ChatGPT login before it
+	// expires; 0 means never. Only the one process that owns the login may.
+	RefreshEvery time.Duration
+
+	LoginProbe time.Duration // how often the model is asked whether it takes a refused credential now; 0 means 1 minute
+	LimitProbe time.Duration // after it the model is asked whether a limit of unknown length has ended, doubling to a minute; 0 means 5 s
+
 	Book    Book                // keeps what outlives this process; nil keeps nothing
 	Redact  func(string) string // applied to texts of codex before they are shown; nil leaves them
 	Metrics Metrics             // nil counts nothing
 	Logger  *slog.Logger        // nil discards
 }
 
-// Metrics counts what happens to the child. Implementations must not block.
+// Metrics counts what happens to the child and its account. Implementations must
+// not block.
 type Metrics interface {
 	ChildStarted()
 	ChildRestarted(reason string)
 	QueueDepth(n int)
+	Held(kind string, held bool)          // whether turns wait: for a login (auth), for the end of a limit (limit)
+	LimitUsed(window string, percent int) // of the account's allowance; window is primary or secondary
 }
 
 type noMetrics struct{}
@@ -52,6 +65,8 @@ type noMetrics struct{}
 func (noMetrics) ChildStarted()         {}
 func (noMetrics) ChildRestarted(string) {}
 func (noMetrics) QueueDepth(int)        {}
+func (noMetrics) Held(string, bool)     {}
+func (noMetrics) LimitUsed(string, int) {}
 
 func (c Config) withDefaults() Config {
 	c.MaxTurns = cmp.Or(c.MaxTurns, 4)
@@ -60,6 +75,8 @@ func (c Config) withDefaults() Config {
 	c.MaxThreads = cmp.Or(c.MaxThreads, 16)
 	c.Grace = cmp.Or(c.Grace, 5*time.Second)
 	c.Patience = cmp.Or(c.Patience, 15*time.Second)
+	c.LoginProbe = cmp.Or(c.LoginProbe, time.Minute)
+	c.LimitProbe = cmp.Or(c.LimitProbe, 5*time.Second)
 	if c.Book == nil {
 		c.Book = noBook{}
 	}

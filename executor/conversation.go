@@ -109,20 +109,52 @@ func (e *Executor) take(c *conversation) *job {
 	return c.current
 }
 
-// run brings one job to its end: it waits for a slot, then makes its attempts.
+// run brings one job to its end. What the model refuses meanwhile, for everybody,
+// has it wait and begin anew.
 func (e *Executor) run(c *conversation, j *job) Ended {
+	for {
+		end := e.gate(j)
+		if end != nil {
+			e.slotTaken(false)
+			return *end
+		}
+		if end = e.serveOnce(c, j); end != nil {
+			return *end
+		}
+		e.waitsAgain(j)
+	}
+}
+
+// serveOnce waits for a slot, then makes attempts at the job. It returns nil if
+// the job has to wait.
+func (e *Executor) serveOnce(c *conversation, j *job) *Ended {
 	err := e.slots.Acquire(j.ctx, 1)
 	e.slotTaken(err == nil)
 	if err != nil {
-		return e.beforeStart(context.Cause(j.ctx))
+		end := e.beforeStart(context.Cause(j.ctx))
+		return &end
 	}
 	defer e.freeSlot()
+	if e.hold.look().cause != nil { // it was closed while the job waited for its slot
+		return nil
+	}
+	j.standing.leave(j.observe)
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	if err := e.recall(c, j); err != nil {
-		return e.beforeStart(err)
+		end := e.beforeStart(err)
+		return &end
 	}
 	return e.attempts(c, j)
+}
+
+// waitsAgain puts a job back among those that wait.
+func (e *Executor) waitsAgain(j *job) {
+	e.mu.Lock()
+	e.heads++
+	e.countWaiting(1)
+	e.mu.Unlock()
+	j.standing.comeBack()
 }
 
 // slotTaken counts the head of a queue that has got its slot, or given up.

@@ -55,6 +55,9 @@ func (e *Executor) settleCut(c *conversation, j *job, t *turn, cause error) *End
 	case found.turn == nil:
 		log.Info("a message whose attempt was cut off never reached the model")
 		return nil
+	case !toolKnown(j, t) && e.refusedBefore(found):
+		log.Info("a message whose attempt was refused for its credential is run again")
+		return nil
 	case found.turn.Status == appserver.TurnCompleted, found.turn.Status == appserver.TurnFailed:
 		log.Info("the end of a turn that was cut off was read from its history", "status", found.turn.Status)
 		return e.deliver(c, j, t, found)
@@ -232,4 +235,14 @@ func (e *Executor) cutShort(j *job, t *turn) *Ended {
 	end = fromCause(end, context.Cause(j.ctx))
 	end.Tools = end.Outcome == Canceled && t != nil && t.tools()
 	return &end
+}
+
+// refusedBefore reports whether a turn was refused for its credential before it
+// had done anything: the process before this one had no time to hold its job.
+func (e *Executor) refusedBefore(found finding) bool {
+	if found.turn.Status != appserver.TurnFailed || found.tool {
+		return false
+	}
+	r := e.refusalOf(found.turn.Error)
+	return r != nil && r.kind == FailAuth
 }

@@ -31,6 +31,14 @@
 // may ask before we know that it has begun. kindOf is the table of the ways to
 // ask. The timers of the turn rest while a question is open.
 //
+// # Refusals
+//
+// Where the model refuses the credential, or a limit is reached, this concerns all
+// jobs: the hold is closed (hold.go), and no turn is started until a probe of the
+// executor's own, or a login, has shown that the model answers again (keep.go,
+// login.go). Jobs are told with [Held] and [Released]. A thread whose context is
+// full is compacted once for a job (compact.go).
+//
 // # Attempts
 //
 // An attempt at a job is written down in the [Book] before codex sees a byte of

@@ -23,6 +23,9 @@ type Job struct {
 	// Accepted says that an earlier process has accepted the job: the bounds on
 	// waiting jobs do not apply to it.
 	Accepted bool
+	// Patient says that nobody stands and waits for the answer: where a limit of the
+	// account is reached the job waits until it ends, and does not fail at once.
+	Patient bool
 }
 
 // A Cut is an attempt that [Book.Begin] has written down and whose end nobody saw.
@@ -39,7 +42,8 @@ type Cut struct {
 // done anything, and is void with all that it has shown. A job that never got as
 // far as a turn is only told Ended. An Observer must not block: the events of
 // its thread wait while it runs. It may be called before Submit has returned.
-// A [Notice] may come at any time before the end.
+// A [Notice] may come at any time before the end, and while no turn of the job
+// runs a [Held] and, before anything else, its [Released].
 type Observer func(Event)
 
 // An Event is one of the types below. An [Executor] makes all of them but
@@ -121,6 +125,17 @@ type Answer struct {
 	Data     any    // of the message's first data part; nil if it has none
 }
 
+// Held says that the job has to wait, because the model would refuse it: nothing
+// of it runs. A further Held takes the place of the one before.
+type Held struct {
+	Kind FailureKind    // FailAuth: somebody has to log in; FailLimit: it goes on by itself
+	Text string         // the reason in words, and what is to be done
+	Data map[string]any // the same for programs, of plain JSON values
+}
+
+// Released says that the job is held no more, and waits for its turn.
+type Released struct{}
+
 // Ended says how the job ended. It is always the last event of a job.
 type Ended struct {
 	Outcome Outcome
@@ -177,6 +192,9 @@ type Failure struct {
 	Timer   string        // for FailTimeout: "turn", "idle" or "item"
 	After   time.Duration // for FailTimeout: the timer's length
 	Code    string        // codex's own name of the error, if it gave one
+
+	Limit    string    // for FailLimit: which one, such as "5h", "usage" or "rate"
+	ResetsAt time.Time // for FailLimit: when it ends; zero if that is not known
 }
 
 func (f *Failure) Error() string { return f.Message }
@@ -192,4 +210,6 @@ func (Notice) event()         {}
 func (Asked) event()          {}
 func (Answered) event()       {}
 func (Produced) event()       {}
+func (Held) event()           {}
+func (Released) event()       {}
 func (Ended) event()          {}

@@ -17,6 +17,10 @@ type Executor struct {
 	child *supervisor
 	slots *semaphore.Weighted // one for each turn that may run; first come, first served
 
+	hold    *hold
+	account account
+	limits  limits
+
 	root context.Context // ends with errShutdown in Close
 	stop context.CancelCauseFunc
 	wg   sync.WaitGroup // the goroutines of busy conversations, and what they have started
@@ -38,9 +42,13 @@ type job struct {
 	Job
 	observe   Observer
 	submitted time.Time
-	attempt   Attempt         // the newest one; its N is 0 before the first
-	inquiry   *inquiry        // what codex asks in it; nil before the first. Guarded by Executor.mu
-	rerun     bool            // one attempt was cut off without a tool, and run again
+	attempt   Attempt  // the newest one; its N is 0 before the first
+	inquiry   *inquiry // what codex asks in it; nil before the first. Guarded by Executor.mu
+	rerun     bool     // one attempt was cut off without a tool, and run again
+	compacted bool     // its thread was compacted for it
+	goOn      bool     // its next attempt goes on where the one before met the end of the context
+	refusals  int      // attempts that the model refused for the credential or a limit
+	standing  told
 	ctx       context.Context // ends with errCanceled or errShutdown
 	cancel    context.CancelCauseFunc
 	done      chan struct{} // closed after Ended was observed
@@ -54,6 +62,7 @@ func New(cfg Config) *Executor {
 		cfg:           cfg,
 		log:           cfg.Logger,
 		slots:         semaphore.NewWeighted(int64(cfg.MaxTurns)),
+		hold:          newHold(),
 		root:          root,
 		stop:          stop,
 		conversations: map[string]*conversation{},
@@ -63,6 +72,9 @@ func New(cfg Config) *Executor {
 		agents:        map[string]string{},
 	}
 	e.child = newSupervisor(e)
+	if cfg.RefreshEvery > 0 {
+		e.wg.Go(e.refresh)
+	}
 	return e
 }
 
@@ -73,6 +85,16 @@ func (e *Executor) Warm() { e.child.want() }
 // it. From here on the job ends exactly once, with [Ended]. A job that is not
 // accepted is not observed at all.
 func (e *Executor) Submit(j Job, observe Observer) (ahead int, err error) {
+	accepted, ahead, err := e.accept(j, observe)
+	if err == nil && e.hold.look().cause != nil {
+		e.hold.news() // somebody waits
+		e.tell(accepted)
+	}
+	return ahead, err
+}
+
+// accept puts a job at the end of its queue.
+func (e *Executor) accept(j Job, observe Observer) (accepted *job, ahead int, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	queued := 0
@@ -81,17 +103,17 @@ func (e *Executor) Submit(j Job, observe Observer) (ahead int, err error) {
 	}
 	switch {
 	case e.closed:
-		return 0, ErrClosed
+		return nil, 0, ErrClosed
 	case e.jobs[j.ID] != nil:
-		return 0, fmt.Errorf("%w: %q", ErrDuplicate, j.ID)
+		return nil, 0, fmt.Errorf("%w: %q", ErrDuplicate, j.ID)
 	case !j.Accepted && queued >= e.cfg.MaxQueue:
-		return 0, fmt.Errorf("%w: %d in this context, which is the most (RUNTIME_MAX_QUEUE)", ErrQueueFull, queued)
+		return nil, 0, fmt.Errorf("%w: %d in this context, which is the most (RUNTIME_MAX_QUEUE)", ErrQueueFull, queued)
 	case !j.Accepted && e.waiting >= e.cfg.MaxWaiting:
-		return 0, fmt.Errorf("%w: %d over all contexts, which is the most there may be", ErrQueueFull, e.waiting)
+		return nil, 0, fmt.Errorf("%w: %d over all contexts, which is the most there may be", ErrQueueFull, e.waiting)
 	}
 	c := e.conversation(j.Context)
 	ctx, cancel := context.WithCancelCause(e.root)
-	accepted := &job{Job: j, observe: observe, submitted: time.Now(), ctx: ctx, cancel: cancel, done: make(chan struct{})}
+	accepted = &job{Job: j, observe: observe, submitted: time.Now(), ctx: ctx, cancel: cancel, done: make(chan struct{})}
 	ahead = e.ahead(c)
 	e.jobs[j.ID] = accepted
 	c.queue = append(c.queue, accepted)
@@ -101,7 +123,7 @@ func (e *Executor) Submit(j Job, observe Observer) (ahead int, err error) {
 		e.heads++
 		e.wg.Go(func() { e.serve(c) })
 	}
-	return ahead, nil
+	return accepted, ahead, nil
 }
 
 // ahead returns how many turns have to end or begin before the next job of c
@@ -176,6 +198,7 @@ func (e *Executor) unqueue(j *job) bool {
 // finish tells the observer the end of j. The caller is the one that took j
 // out of its queue, so there is only one.
 func (e *Executor) finish(j *job, end Ended) {
+	j.standing.leave(nil)
 	j.observe(end)
 	j.cancel(nil)
 	e.mu.Lock()
@@ -216,12 +239,31 @@ type Health struct {
 	Running int         `json:"running"` // jobs that hold one of the turn slots
 	Waiting int         `json:"waiting"` // jobs that do not
 	Threads int         `json:"threads"` // threads loaded in codex
+
+	Hold    *Hold         `json:"hold,omitempty"`    // why no turn is started; nil if they are
+	Limits  []LimitWindow `json:"limits,omitempty"`  // of the account, as far as codex has said
+	Account *Account      `json:"account,omitempty"` // that codex is logged in with; nil if that is not known
+}
+
+// A Hold says why no turn is started. It holds nothing that a login needs: that
+// is for whoever sent a message.
+type Hold struct {
+	Kind   FailureKind `json:"kind"` // FailAuth or FailLimit
+	Reason string      `json:"reason"`
+	Since  time.Time   `json:"since"`
+	Limit  string      `json:"limit,omitempty"`
+	Until  time.Time   `json:"until,omitzero"` // when the limit ends, or is looked at again
 }
 
 // Health reports the state of the child and of the queues.
 func (e *Executor) Health() Health {
 	on, child := e.child.health()
+	h := Health{Child: child, Limits: e.limits.list(), Account: e.accountHealth()}
+	if now := e.hold.look(); now.cause != nil {
+		h.Hold = &Hold{Kind: now.cause.kind, Reason: now.cause.why, Since: now.since, Limit: now.cause.limit, Until: now.until}
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return Health{Child: child, Running: e.running, Waiting: e.waiting, Threads: e.loadedThreads(on)}
+	h.Running, h.Waiting, h.Threads = e.running, e.waiting, e.loadedThreads(on)
+	return h
 }

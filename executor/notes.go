@@ -38,6 +38,7 @@ func (t *turn) handle(note appserver.Notification) *Ended {
 func (t *turn) delta(note appserver.Notification, event func(appserver.DeltaNote) Event) {
 	var d appserver.DeltaNote
 	if t.decode(note, &d) && d.TurnID == t.id {
+		t.answered()
 		t.job.observe(event(d))
 	}
 }
@@ -58,11 +59,13 @@ func (t *turn) item(note appserver.Notification) {
 	}
 	switch {
 	case n.Item.Type == appserver.ItemUserMessage || n.Item.Type == appserver.ItemHookPrompt:
+		return
 	case started:
 		t.job.observe(ItemStarted{Item: n.Item})
 	default:
 		t.job.observe(ItemCompleted{Item: n.Item})
 	}
+	t.answered()
 }
 
 func (t *turn) completed(note appserver.Notification) *Ended {
@@ -116,8 +119,8 @@ func (t *turn) progress(note appserver.Notification) {
 		}
 	case appserver.NoteError:
 		var n appserver.ErrorNote
-		if t.decode(note, &n) && n.TurnID == t.id && n.WillRetry {
-			t.job.observe(Notice{Text: "codex tries again: " + t.e.cfg.Redact(n.Error.Message)})
+		if t.decode(note, &n) && n.TurnID == t.id {
+			t.troubled(n)
 		}
 	case appserver.NoteWarning, appserver.NoteModelRerouted:
 		t.warning(note)

@@ -21,6 +21,7 @@ func (t *turn) settle(final appserver.Turn) *Ended {
 		t.endCommands()
 	}
 	end := t.summary()
+	end.Tools = t.record.tools() || final.Status != appserver.TurnCompleted && t.tools()
 	switch {
 	case final.Status == appserver.TurnCompleted:
 		end.Outcome = Completed // also when a cancel came too late
@@ -29,12 +30,11 @@ func (t *turn) settle(final appserver.Turn) *Ended {
 	case final.Status == appserver.TurnInterrupted && t.inquiry.calledOff():
 		end.Outcome = Canceled
 	case final.Status == appserver.TurnFailed:
-		end.Outcome, end.Failure = Failed, t.e.modelFailure(final.Error)
+		end.Outcome, end.Failure = Failed, t.failed(final.Error, end.Tools)
 	default:
 		end.Outcome = Interrupted
 		end.Failure = &Failure{Kind: FailModel, Message: "codex ended the turn before it was finished"}
 	}
-	end.Tools = t.record.tools() || end.Outcome != Completed && t.tools()
 	return &end
 }
 
@@ -63,8 +63,8 @@ func (t *turn) died(err error) *Ended {
 	t.endLeftovers()
 	if t.stopping != nil {
 		end := t.summary()
-		t.fillStopped(&end)
 		end.Tools = t.tools()
+		t.fillStopped(&end)
 		return &end
 	}
 	t.e.log.Warn("codex died in the middle of a turn", "turn_id", t.id, "thread_id", t.c.threadID, "err", err)
@@ -84,6 +84,11 @@ func cutOff() *Failure {
 func (t *turn) fillStopped(end *Ended) {
 	if timer, ok := errors.AsType[wake](t.stopping); ok {
 		end.Outcome, end.Failure = Failed, t.timeout(timer)
+		return
+	}
+	if r, ok := errors.AsType[*refusal](t.stopping); ok {
+		t.refused = r
+		end.Outcome, end.Failure = Failed, r.failure(end.Tools)
 		return
 	}
 	*end = fromCause(*end, t.stopping)
@@ -166,10 +171,7 @@ func (e *Executor) modelFailure(failed *appserver.TurnError) *Failure {
 	}
 	name, status := failed.Code()
 	f := &Failure{Kind: failureKind(name, status, failed.Message), Code: name, Message: e.cfg.Redact(sayable(failed.Message))}
-	switch f.Kind { // the others need no advice
-	case FailAuth:
-		f.Message += ". The model's provider refused the credential, or got none: check OPENAI_API_KEY, or log codex in"
-	case FailContext:
+	if f.Kind == FailContext { // the others need no advice
 		f.Message += ". This conversation is full: send the message with a new contextId"
 	}
 	return f
@@ -191,7 +193,7 @@ func failureKind(name string, status int, message string) FailureKind {
 	switch {
 	case name == "unauthorized", status == 401, status == 403, strings.HasPrefix(message, missingKey):
 		return FailAuth
-	case name == "usageLimitExceeded", name == "rateLimitExceeded", status == 429:
+	case name == "usageLimitExceeded", name == "rateLimitExceeded", status == 429, rateLimited(message):
 		return FailLimit
 	case name == "contextWindowExceeded":
 		return FailContext

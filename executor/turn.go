@@ -21,8 +21,10 @@ type turn struct {
 	attention *attention
 	inquiry   *inquiry
 	clock     clock
-	idle      bool  // the thread says that it does nothing
-	stopping  error // why codex was asked to end the turn; nil while it was not
+	idle      bool     // the thread says that it does nothing
+	stopping  error    // why codex was asked to end the turn; nil while it was not
+	limited   *refusal // the rate limit that codex waits out; nil once the model answers
+	refused   *refusal // why the turn failed, if the model refused it
 }
 
 // A cutError reports an attempt that the child's death has cut.
@@ -39,8 +41,8 @@ func (e *Executor) start(c *conversation, j *job) (*turn, error) {
 	if err := e.load(j.ctx, c, on); err != nil {
 		return nil, on.settled(err)
 	}
-	t := &turn{e: e, c: c, job: j, on: on, afresh: c.replaced, record: newRecord(), attention: newAttention()}
-	t.inquiry = e.openInquiry(c.threadID, j, func() { t.attention.raise(wakeQuestion) })
+	t := e.newTurn(c, j, on)
+	t.afresh = c.replaced
 	if t.id, err = e.startTurn(c, j, on); err != nil {
 		e.closeInquiry(c.threadID, t.inquiry)
 		t.attention.close()
@@ -49,6 +51,13 @@ func (e *Executor) start(c *conversation, j *job) (*turn, error) {
 	t.inquiry.begun(t.id)
 	c.resumable, c.replaced = true, false
 	return t, nil
+}
+
+// newTurn returns a turn that is about to begin on the thread of c.
+func (e *Executor) newTurn(c *conversation, j *job, on *child) *turn {
+	t := &turn{e: e, c: c, job: j, on: on, record: newRecord(), attention: newAttention()}
+	t.inquiry = e.openInquiry(c.threadID, j, func() { t.attention.raise(wakeQuestion) })
+	return t
 }
 
 // startTurn begins an attempt and hands the message to codex. The caller's
@@ -60,7 +69,7 @@ func (e *Executor) startTurn(c *conversation, j *job, on *child) (id string, err
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(j.ctx), e.cfg.Patience)
 	defer cancel()
-	params := appserver.TurnStartParams{ThreadID: c.threadID, Input: j.Input, ClientUserMessageID: j.attempt.clientID()}
+	params := appserver.TurnStartParams{ThreadID: c.threadID, Input: j.input(), ClientUserMessageID: j.attempt.clientID()}
 	if c.replaced {
 		params.AdditionalContext = map[string]appserver.AdditionalContext{
 			"runtime_notice": {Kind: "application", Value: lostHistory},
@@ -100,10 +109,15 @@ func (j *job) begun(threadID, id string, afresh bool) {
 // follow reads the turn's events until it has ended. It returns a [cutError] if
 // the child died and it is to be found out what became of the turn.
 func (t *turn) follow() (*Ended, error) {
+	t.job.begun(t.c.threadID, t.id, t.afresh)
+	return t.read()
+}
+
+// read is follow without word of the turn's beginning.
+func (t *turn) read() (*Ended, error) {
 	defer t.attention.close()
 	defer t.c.remember(&t.record)
 	defer t.endQuestions()
-	t.job.begun(t.c.threadID, t.id, t.afresh)
 	stop := context.AfterFunc(t.job.ctx, func() { t.attention.raise(context.Cause(t.job.ctx)) })
 	defer stop()
 	t.clock = clock{left: t.e.cfg.TurnTimeout, on: t.e.cfg.TurnTimeout > 0}

@@ -25,6 +25,7 @@ const (
 	timerGap   wake = "gap"   // the thread is idle, but the turn's end was not seen
 	timerGrace wake = "grace" // codex was asked to end the turn and has not
 	timerAgain wake = "again" // it is time to ask codex once more
+	timerLimit wake = "limit" // a rate limit lasts
 
 	wakeQuestion wake = "question" // codex asks something, or needs an answer no longer
 )
@@ -68,6 +69,10 @@ func (t *turn) decide(causes []error) *Ended {
 			end = t.ask()
 		case errors.Is(cause, timerGrace):
 			end = t.ignored()
+		case errors.Is(cause, timerLimit):
+			if t.limited != nil {
+				end = t.stopFor(t.limited)
+			}
 		default:
 			end = t.stopFor(cause)
 		}

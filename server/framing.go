@@ -29,6 +29,9 @@ func encodeV0(e a2a.Event) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if update, ok := v.(*legacy.TaskStatusUpdateEvent); ok && update.Status.State == legacy.TaskStateAuthRequired {
+		update.Final = true // the SDK knows of questions only
+	}
 	return marshal(v)
 }
 

@@ -19,6 +19,8 @@ type Metrics struct {
 	tokens    *prometheus.CounterVec
 	starts    prometheus.Counter
 	restarts  *prometheus.CounterVec
+	held      *prometheus.GaugeVec
+	limits    *prometheus.GaugeVec
 
 	requests *prometheus.HistogramVec
 	streams  prometheus.Gauge
@@ -41,11 +43,15 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		tokens:    counters("tokens_total", "Tokens that codex has accounted for, by kind; cached are part of input, reasoning part of output.", "kind"),
 		starts:    prometheus.NewCounter(prometheus.CounterOpts{Namespace: namespace, Name: "child_starts_total", Help: "Starts of the codex child."}),
 		restarts:  counters("child_restarts_total", "Restarts of the codex child, by reason.", "reason"),
+		held:      gauges("held", "1 while no turn is started because the model would refuse it, by reason: auth (a login is needed) or limit.", "reason"),
+		limits:    gauges("limit_used_ratio", "How much of the account's allowance is used, by window: primary (the shorter) or secondary.", "window"),
 		requests:  histograms("http_request_duration_seconds", "HTTP requests; streams last as long as their turn.", short, "route", "method", "code"),
 		streams:   gauge("streams_open", "SSE streams that are open now."),
 		dropped:   prometheus.NewCounter(prometheus.CounterOpts{Namespace: namespace, Name: "streams_dropped_total", Help: "SSE streams cut because their reader stalled."}),
 	}
-	reg.MustRegister(m.turns, m.firstText, m.waited, m.active, m.queued, m.tokens, m.starts, m.restarts, m.requests, m.streams, m.dropped)
+	reg.MustRegister(m.turns, m.firstText, m.waited, m.active, m.queued, m.tokens, m.starts, m.restarts, m.held, m.limits, m.requests, m.streams, m.dropped)
+	m.Held("auth", false)
+	m.Held("limit", false)
 	return m
 }
 
@@ -83,6 +89,20 @@ func (m *Metrics) ChildRestarted(reason string) { m.restarts.WithLabelValues(rea
 // QueueDepth sets how many messages wait.
 func (m *Metrics) QueueDepth(n int) { m.queued.Set(float64(n)) }
 
+// Held sets whether turns wait for a login or for the end of a limit.
+func (m *Metrics) Held(kind string, held bool) {
+	value := 0.0
+	if held {
+		value = 1
+	}
+	m.held.WithLabelValues(kind).Set(value)
+}
+
+// LimitUsed sets how much of an allowance is used.
+func (m *Metrics) LimitUsed(window string, percent int) {
+	m.limits.WithLabelValues(window).Set(float64(percent) / 100)
+}
+
 func (m *Metrics) request(route, method string, status int, took time.Duration) {
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodDelete:
@@ -102,6 +122,10 @@ func histograms(name, help string, buckets []float64, labels ...string) *prometh
 
 func gauge(name, help string) prometheus.Gauge {
 	return prometheus.NewGauge(prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help})
+}
+
+func gauges(name, help string, labels ...string) *prometheus.GaugeVec {
+	return prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help}, labels)
 }
 
 func counters(name, help string, labels ...string) *prometheus.CounterVec {

@@ -55,6 +55,11 @@
 // an answer makes a new one, which carries both, and so does one that was under
 // way. The messages whose turns had asked have had their turn.
 //
+// # Waiting
+//
+// A turn that the model would refuse waits ([executor.Held]): for a login in the
+// state auth-required, for the end of a limit in the state that it has (held.go).
+//
 // # What a task holds
 //
 // Each agent message is an artifact whose id is that of the codex item, with one

@@ -20,6 +20,7 @@ type incoming struct {
 	key     store.Key
 	digest  [32]byte
 	retry   bool // run it again if it was cut off
+	patient bool // nobody stands and waits for the end
 	message *a2a.Message
 	input   []appserver.UserInput
 	text    string        // of the text parts

@@ -10,7 +10,8 @@ const (
 	MetaMessage     = "message"     // the number of the message, in the task, whose turn was begun last
 	MetaReply       = "reply"       // the id of the artifact that holds the reply
 	MetaUsage       = "usage"       // the tokens of all turns: inputTokens, cachedInputTokens, outputTokens, reasoningOutputTokens, totalTokens
-	MetaFailure     = "failure"     // why the task failed: kind, and where there is one timer, afterSeconds, code
+	MetaFailure     = "failure"     // why the task failed: kind, and where there is one timer, afterSeconds, code, limit, resetsAt
+	MetaHeld        = "held"        // the limit whose end the task waits for: kind, limit, reason, and resetsAt if it is known
 	MetaInterrupted = "interrupted" // true when a turn of the task was cut off: part of its work may be done
 
 	MetaAttempt  = "attempt"        // the number of the attempt at the newest turn; absent while it is the first

@@ -45,6 +45,10 @@ func (r *run) end(event executor.Ended) {
 		t.progress(map[string]any{"type": "turn", "outcome": string(event.Outcome), "text": clip(t.ending.text, tailSize)}))
 	if len(t.runs) == 0 { // only its caller can bring it on
 		t.pose(store.Change{})
+		return
+	}
+	if t.runs[0].waits != nil { // it was told when it had no say
+		t.stand()
 	}
 }
 
@@ -164,7 +168,7 @@ func (t *task) replyFirst() {
 
 // endingOf says what the end of a turn would make of its task.
 func endingOf(event executor.Ended, reply *artifact) *ending {
-	end := &ending{meta: map[string]any{MetaFailure: nil, MetaReply: nil}}
+	end := &ending{meta: map[string]any{MetaFailure: nil, MetaReply: nil, MetaHeld: nil}}
 	if reply != nil {
 		end.meta[MetaReply] = string(reply.id)
 	}
@@ -207,6 +211,12 @@ func failureData(f *executor.Failure) map[string]any {
 	}
 	if f.Code != "" {
 		data["code"] = f.Code
+	}
+	if f.Limit != "" {
+		data["limit"] = f.Limit
+	}
+	if !f.ResetsAt.IsZero() {
+		data["resetsAt"] = f.ResetsAt.UTC().Format(time.RFC3339)
 	}
 	return data
 }

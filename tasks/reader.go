@@ -51,7 +51,7 @@ func (t *task) after(at *entry) (*entry, <-chan struct{}) {
 }
 
 // events yields the task and then everything that happens to it, until it has
-// ended. The stream of a sender also ends when the task waits for its answer.
+// ended. The stream of a sender also ends when the task waits for him.
 func (v *view) events(ctx context.Context, sender bool, yield func(*Event, error) bool) {
 	first := &Event{Event: v.task, ID: v.place().String()}
 	if !yield(first, nil) || sender && needsCaller(v.task.Status.State) {
@@ -100,12 +100,6 @@ func unplaced(events iter.Seq2[*Event, error]) iter.Seq2[a2a.Event, error] {
 func asks(event a2a.Event) bool {
 	update, ok := event.(*a2a.TaskStatusUpdateEvent)
 	return ok && needsCaller(update.Status.State)
-}
-
-// needsCaller reports whether only its caller can bring a task in this state on.
-// Then nobody who has sent a message to it is kept waiting.
-func needsCaller(state a2a.TaskState) bool {
-	return state == a2a.TaskStateInputRequired || state == a2a.TaskStateAuthRequired
 }
 
 // settled waits until the task needs nobody's waiting any more: it has ended,

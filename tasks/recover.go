@@ -126,6 +126,9 @@ func (e *Engine) revive(row store.Task) (*task, error) {
 	}
 	t := e.newTask(a2a.TaskID(row.ID), row.Context, row.Conversation)
 	t.status, t.meta, t.history = h.Status, h.Metadata, history
+	if t.status.State == a2a.TaskStateAuthRequired { // that was the process before, and so was the code it gave
+		t.status = a2a.TaskStatus{State: a2a.TaskStateSubmitted, Timestamp: h.Status.Timestamp}
+	}
 	t.turns, t.canceling, t.told = h.Turns, h.Canceling, cmp.Or(h.Told, h.Status.State)
 	t.messages = h.Messages + int(row.LastSeq) // no id is given twice
 	t.epoch = row.Epoch + 1
@@ -202,7 +205,7 @@ func (t *task) applyArtifact(event *a2a.TaskArtifactUpdateEvent, marks map[float
 // submitAgain gives a recovered message back to the runner.
 func (e *Engine) submitAgain(r *run) {
 	t := r.task
-	job := executor.Job{ID: r.jobID, Context: t.thread, Input: r.input, Accepted: true}
+	job := executor.Job{ID: r.jobID, Context: t.thread, Input: r.input, Accepted: true, Patient: true}
 	if m := r.recovered; m.Attempt > 0 {
 		job.Cut = &executor.Cut{Attempt: m.Attempt, ThreadID: m.Thread, Tool: m.Tool}
 	}

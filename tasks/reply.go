@@ -43,8 +43,10 @@ func replyTexts(task *a2a.Task) []string {
 		first = failureText(task, status)
 	case a2a.TaskStateCanceled:
 		first = "[codex error] this message was canceled before it was answered"
-	case a2a.TaskStateInputRequired, a2a.TaskStateAuthRequired:
+	case a2a.TaskStateInputRequired:
 		return []string{orElse(status, emptyQuestion)}
+	case a2a.TaskStateAuthRequired:
+		return []string{plain(orElse(status, emptyQuestion))}
 	default:
 		return nil
 	}

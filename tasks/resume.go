@@ -18,7 +18,7 @@ import (
 // An ID that is not known any more, or none, begins with the task as it is.
 func (e *Engine) Stream(ctx context.Context, req *a2a.SendMessageRequest, after string) iter.Seq2[*Event, error] {
 	return func(yield func(*Event, error) bool) {
-		v, err := e.accept(ctx, req)
+		v, err := e.accept(ctx, req, true)
 		if err != nil {
 			yield(nil, err)
 			return

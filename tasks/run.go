@@ -30,7 +30,8 @@ type run struct {
 	admitted bool
 	held     []executor.Event // those that came before the run was admitted
 	ended    bool
-	report   func() // tells the log and the metrics of the end
+	waits    *executor.Held // why it cannot start yet; nil if nothing but its turn is waited for
+	report   func()         // tells the log and the metrics of the end
 
 	attempt  int                         // the number of the turn, of those made of this message
 	started  time.Time                   // of the turn in codex; zero before that
@@ -107,6 +108,10 @@ func (r *run) handle(event executor.Event) {
 		r.task.dropQuestions(event.Note, func(q *question) bool { return q.run == r && q.asked.ID == event.ID })
 	case executor.Produced:
 		r.produce(event)
+	case executor.Held:
+		r.hold(event)
+	case executor.Released:
+		r.release()
 	case executor.Ended:
 		r.end(event)
 	}

@@ -15,7 +15,7 @@ import (
 // return immediately it returns when the task has ended or needs its caller. The
 // end of ctx ends the waiting only.
 func (e *Engine) SendMessage(ctx context.Context, req *a2a.SendMessageRequest) (a2a.SendMessageResult, error) {
-	v, err := e.accept(ctx, req)
+	v, err := e.accept(ctx, req, req != nil && req.Config != nil && req.Config.ReturnImmediately)
 	if err != nil {
 		return nil, err
 	}
@@ -53,9 +53,10 @@ func (e *Engine) promise(ctx context.Context) error {
 }
 
 // accept makes a turn of a message, or finds the task that it has made before.
-func (e *Engine) accept(ctx context.Context, req *a2a.SendMessageRequest) (*view, error) {
+func (e *Engine) accept(ctx context.Context, req *a2a.SendMessageRequest, patient bool) (*view, error) {
 	in, err := read(req)
 	if err == nil {
+		in.patient = patient
 		err = e.readPush(ctx, req, in)
 	}
 	if err != nil {
@@ -184,7 +185,7 @@ func (e *Engine) enqueue(ctx context.Context, in *incoming, t *task, commit func
 	if err != nil {
 		return nil, err
 	}
-	ahead, err := e.cfg.Runner.Submit(executor.Job{ID: r.jobID, Context: t.thread, Input: in.input}, r.observe)
+	ahead, err := e.cfg.Runner.Submit(executor.Job{ID: r.jobID, Context: t.thread, Input: in.input, Patient: in.patient}, r.observe)
 	if err != nil {
 		e.withdraw(ctx, t, r)
 		return nil, e.notQueued(err)

@@ -62,6 +62,12 @@ func (e *Engine) newTask(id a2a.TaskID, contextID, thread string) *task {
 	}
 }
 
+// needsCaller reports whether a task in a state waits for its caller, and for
+// nobody else.
+func needsCaller(state a2a.TaskState) bool {
+	return state == a2a.TaskStateInputRequired || state == a2a.TaskStateAuthRequired
+}
+
 // now is the time as A2A wants to see it: in UTC, with three digits behind the
 // second. Readers sort these as text, and JSON leaves out a zero at the end, so
 // the last digit never is one.

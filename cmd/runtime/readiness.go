@@ -48,10 +48,30 @@ func (r *readiness) get(ctx context.Context) server.Readiness {
 	}
 	health := r.executor.Health()
 	child := r.child(ctx, health.Child)
-	state.Checks = append(state.Checks, child)
-	state.OK = state.OK && child.OK
+	model := modelCheck(health.Hold)
+	state.Checks = append(state.Checks, child, model)
+	state.OK = state.OK && child.OK && model.OK
 	state.Details = map[string]any{"executor": health}
 	return state
+}
+
+// modelCheck says whether the model answers. One that wants a login makes us
+// unready: nothing gets better by itself. The end of a limit does come, and the
+// messages that are sent meanwhile are kept or answered.
+func modelCheck(hold *executor.Hold) server.Check {
+	check := server.Check{Name: "model", OK: true, Message: "it refuses nothing"}
+	switch {
+	case hold == nil:
+	case hold.Kind == executor.FailAuth:
+		check.OK = false
+		check.Message = "it refuses the credential (" + hold.Reason + "); the tasks that wait say what to do"
+	default:
+		check.Message = "a limit (" + hold.Limit + ") is reached, messages wait"
+		if !hold.Until.IsZero() {
+			check.Message += " until " + hold.Until.UTC().Format(time.RFC3339)
+		}
+	}
+	return check
 }
 
 // childPatience is how long the child may take to answer a probe.

@@ -234,8 +234,17 @@ func executorConfig(
 		MaxTurns: s.MaxTurns, MaxQueue: s.MaxQueue, MaxThreads: s.MaxThreads,
 		TurnTimeout: s.TurnTimeout, IdleTimeout: s.IdleTimeout, ItemTimeout: s.ItemTimeout,
 		QuestionTTL: s.QuestionTTL,
-		Redact:      redact.String, Metrics: metrics, Logger: log,
+		KeyVariable: start.Provider.KeyVariable(), RefreshEvery: refreshEvery(s),
+		Redact: redact.String, Metrics: metrics, Logger: log,
 	}
+}
+
+// refreshEvery is how often codex's login is renewed, if that is ours to do.
+func refreshEvery(s settings.Settings) time.Duration {
+	if !s.OwnsLogin {
+		return 0
+	}
+	return time.Hour
 }
 
 func serverConfig(

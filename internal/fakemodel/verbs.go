@@ -2,7 +2,6 @@ package fakemodel
 
 import (
 	"fmt"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -160,11 +159,7 @@ func fail(_ interpreter, t *Turn, args string) {
 	switch kind {
 	case "limit":
 		seconds, _ := strconv.Atoi(rest)
-		resets := time.Now().Add(time.Duration(seconds) * time.Second).Unix()
-		t.Fail(http.StatusTooManyRequests, marshal(map[string]any{"error": map[string]any{
-			"type": "usage_limit_reached", "message": "The usage limit has been reached",
-			"plan_type": "pro", "resets_at": resets, "resets_in_seconds": seconds,
-		}}))
+		t.UsageLimit(time.Duration(seconds) * time.Second)
 	case "context":
 		t.FailStream("context_length_exceeded", "The scripted context window is full.")
 	default:

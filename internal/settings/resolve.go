@@ -24,6 +24,7 @@ func (r *resolver) run() []*Problem {
 	r.workspace()
 	r.paths()
 	r.sandbox()
+	r.login()
 	r.door()
 	r.s.AllowedNetworks, _ = networks(r.s.Networks) // its row has been checked
 	r.s.Reply = cmp.Or(r.s.Reply, pick(r.s.InWorkspace(), "message", "task"))
@@ -54,6 +55,14 @@ func (r *resolver) sandbox() {
 	if r.s.ApprovalPolicy == "auto" {
 		r.s.ApprovalPolicy = pick(contained, "never", "on-request")
 	}
+}
+
+// login decides whether codex's login is ours to renew. The user's own codex works
+// on ~/.codex, too, and in a workspace the platform owns the login.
+func (r *resolver) login() {
+	s := r.s
+	shared := s.InWorkspace() || s.CodexHome == filepath.Join(r.vars["HOME"], ".codex")
+	s.OwnsLogin = s.RefreshOwner == "1" || s.RefreshOwner == "auto" && !shared
 }
 
 // door refuses to open a shell to the network by accident: whoever reaches the

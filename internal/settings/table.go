@@ -46,6 +46,8 @@ type Settings struct {
 	QuestionTTL    time.Duration `group:"Codex" env:"CODEX_QUESTION_TTL" envDefault:"15m" min:"0s" max:"168h" help:"How long a question of codex waits for its answer before it is declined. The three limits above rest meanwhile. 0 is for ever."`
 	CodexFeatures  string        `group:"Codex" env:"RUNTIME_CODEX_FEATURES" oneof:"lean,codex" envDefault:"lean" help:"lean switches off what calls out by itself or costs time for nothing, and the plan tool on; codex leaves both as codex has them. See docs/codex-features.md."`
 
+	RefreshOwner string `group:"Codex" env:"CODEX_AUTH_REFRESH_OWNER" oneof:"auto,0,1" envDefault:"auto" help:"Whether this runtime has codex renew its ChatGPT login about every hour, before it expires. Its refresh tokens work once, so at most one process may own a login. auto is 1 standing alone with a CODEX_HOME other than ~/.codex, else 0."`
+
 	OpenAIKey     Secret `group:"Model" env:"OPENAI_API_KEY" default:"codex's own login" help:"API key. It reaches codex through its environment, never through arguments or files."`
 	OpenAIBaseURL string `group:"Model" env:"OPENAI_BASE_URL" kind:"url" default:"https://api.openai.com/v1 with a key" help:"Endpoint that speaks the Responses API."`
 	Model         string `group:"Model" env:"MODEL" default:"codex's own choice" help:"Model that new threads are started with."`
@@ -63,6 +65,7 @@ type Settings struct {
 	TempDir         string         // $TMPDIR, or /tmp
 	AllowedNetworks []netip.Prefix // the list of Networks
 	SandboxNote     string         // why the sandbox is what it is, for the log, the card and readiness
+	OwnsLogin       bool           // what RefreshOwner comes to
 }
 
 // InWorkspace reports whether the runtime belongs to a workspace of a platform,

@@ -1,0 +1,125 @@
+package executor
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+)
+
+// account is what is known of the login that codex uses, and what codex has told
+// of it without being asked.
+type account struct {
+	mu        sync.Mutex // guards the fields below
+	known     bool       // codex has been asked
+	status    appserver.AccountStatus
+	mode      string               // as account/updated had it
+	updated   bool                 // it has changed since somebody looked
+	completed *appserver.LoginNote // the last login that ended, until somebody looks
+}
+
+// accountNote takes what codex says of its account.
+func (e *Executor) accountNote(note appserver.Notification) {
+	if err := e.account.take(note); err != nil {
+		e.log.Warn("a notification of codex could not be read", "method", note.Method, "err", err)
+		return
+	}
+	e.hold.news()
+}
+
+func (a *account) take(note appserver.Notification) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch note.Method {
+	case appserver.NoteAccountLoginComplete:
+		var n appserver.LoginNote
+		if err := json.Unmarshal(note.Params, &n); err != nil {
+			return err
+		}
+		a.completed = &n
+	case appserver.NoteAccountUpdated: // comes also when nothing has changed
+		var n struct{ AuthMode, PlanType string }
+		if err := json.Unmarshal(note.Params, &n); err != nil {
+			return err
+		}
+		if mode := n.AuthMode + " " + n.PlanType; mode != a.mode {
+			a.mode, a.updated = mode, true
+		}
+	}
+	return nil
+}
+
+// news returns what has come since it was asked last: whether the account is
+// another one, and the login that has ended, if one has.
+func (a *account) news() (updated bool, completed *appserver.LoginNote) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	updated, completed = a.updated, a.completed
+	a.updated, a.completed = false, nil
+	return updated, completed
+}
+
+func (a *account) last() (status appserver.AccountStatus, known bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.status, a.known
+}
+
+// readAccount asks codex for its account, and has it renew its token before if
+// refresh is set. What cannot be asked, because the network is not there, stays
+// as it was.
+func (e *Executor) readAccount(ctx context.Context, on *child, refresh bool) (appserver.AccountStatus, error) {
+	ctx, cancel := context.WithTimeout(ctx, e.cfg.Patience)
+	defer cancel()
+	status, err := on.AccountRead(ctx, refresh)
+	if err == nil {
+		e.account.mu.Lock()
+		e.account.known, e.account.status = true, status
+		e.account.mu.Unlock()
+	}
+	return status, err
+}
+
+// loggedOut reports whether codex wants a login of its own and has none.
+func loggedOut(status appserver.AccountStatus) bool {
+	return status.RequiresOpenaiAuth && status.Account == nil
+}
+
+// A fileMark tells one state of codex's credential file from another, without
+// reading it.
+type fileMark struct {
+	at   time.Time
+	size int64
+}
+
+func markOf(home string) fileMark {
+	info, err := os.Stat(filepath.Join(home, "auth.json"))
+	if err != nil {
+		return fileMark{}
+	}
+	return fileMark{info.ModTime(), info.Size()}
+}
+
+// Account is the login of codex, as far as everybody may know it.
+type Account struct {
+	Kind string `json:"kind"` // apiKey, chatgpt, …; none if codex has no login; provider if it needs none
+	Plan string `json:"plan,omitempty"`
+}
+
+// accountHealth is what is known of the account; nil if nothing is.
+func (e *Executor) accountHealth() *Account {
+	status, known := e.account.last()
+	switch {
+	case !known:
+		return nil
+	case status.Account != nil:
+		return &Account{Kind: status.Account.Type, Plan: status.Account.PlanType}
+	case status.RequiresOpenaiAuth:
+		return &Account{Kind: "none"}
+	}
+	return &Account{Kind: "provider"}
+}

@@ -1,0 +1,110 @@
+package executor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+)
+
+const (
+	compacting = "The conversation is longer than what the model can read at once. It is being summarised, and then the message is tried once more."
+	// goingOn is the message of an attempt whose predecessor met the end of the
+	// context in the middle of its work. That work is in the summary.
+	goingOn = "The context was full in the middle of the work on my last message, and was summarised. " +
+		"Go on with that work from where you were. Do not repeat what is done already."
+)
+
+// relieve has codex summarise a thread whose context is full, once for a job. It
+// returns the job's end, or nil if another attempt is to be made.
+func (e *Executor) relieve(c *conversation, j *job, t *turn, end *Ended) (*Ended, error) {
+	if j.compacted || j.over() {
+		return end, nil
+	}
+	j.compacted = true
+	j.observe(Notice{Text: compacting})
+	if !end.Tools {
+		e.takeBack(c, t)
+	}
+	refused, failed := e.compact(c, j, t.on)
+	switch {
+	case refused != nil:
+		e.refused(refused)
+		j.compacted = false
+		if refused.kind == FailAuth && !end.Tools && j.mayWait(refused) {
+			return nil, errHeld
+		}
+		end.Failure = refused.failure(end.Tools)
+		return end, nil
+	case failed == nil:
+		j.goOn = end.Tools
+		return nil, nil
+	}
+	e.log.Warn("a thread could not be compacted", "thread_id", c.threadID, "err", failed)
+	end.Failure.Message += "; codex could not make it shorter"
+	return end, nil
+}
+
+// over reports whether the job was canceled, or we are closing.
+func (j *job) over() bool { return j.ctx.Err() != nil }
+
+// input is what the next attempt at the job is given.
+func (j *job) input() []appserver.UserInput {
+	if j.goOn {
+		return []appserver.UserInput{appserver.Text(goingOn)}
+	}
+	return j.Input
+}
+
+// compact puts a summary in the place of the thread's history. It is a turn of
+// codex's own making, and read like any other. It returns why the model refused
+// it, if it did.
+func (e *Executor) compact(c *conversation, j *job, on *child) (*refusal, error) {
+	if err := e.load(j.ctx, c, on); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(j.ctx, e.cfg.Patience)
+	defer cancel()
+	if err := on.ThreadCompact(ctx, c.threadID); err != nil {
+		return nil, err
+	}
+	id, err := nextTurn(ctx, c.events)
+	if err != nil {
+		return nil, err
+	}
+	t := e.newTurn(c, j, on)
+	t.id = id
+	t.inquiry.begun(id)
+	end, err := t.read()
+	switch {
+	case err != nil:
+		return nil, err
+	case t.refused != nil:
+		return t.refused, nil
+	case end.Outcome == Completed:
+		return nil, nil
+	case end.Failure != nil:
+		return nil, end.Failure
+	}
+	return nil, fmt.Errorf("compaction was %s", end.Outcome)
+}
+
+// nextTurn returns the turn that begins next on a thread.
+func nextTurn(ctx context.Context, events *appserver.Subscription) (id string, err error) {
+	for {
+		note, err := events.Next(ctx)
+		if err != nil {
+			return "", fmt.Errorf("thread/compact/start: no turn began: %w", err)
+		}
+		if note.Method != appserver.NoteTurnStarted {
+			continue
+		}
+		var n appserver.TurnNote
+		if err := json.Unmarshal(note.Params, &n); err != nil {
+			return "", errors.Join(errors.New("thread/compact/start"), err)
+		}
+		return n.Turn.ID, nil
+	}
+}

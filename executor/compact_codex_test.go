@@ -1,0 +1,145 @@
+package executor_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
+)
+
+// The tests in this file run on the real codex and a model whose context is full.
+
+// summarises reports whether codex asks for a summary of the conversation.
+func summarises(turn *fakemodel.Turn) bool {
+	return strings.Contains(turn.LastUserText(), "focused on helping the next LLM")
+}
+
+func full(turn *fakemodel.Turn) {
+	turn.FailStream("context_length_exceeded", "Your input exceeds the context window of this model.")
+}
+
+// compacted counts the compactions that a job was told of.
+func compactions(w *witness) (n int) {
+	for _, item := range seen[executor.ItemCompleted](w) {
+		if item.Item.Type == "contextCompaction" {
+			n++
+		}
+	}
+	return n
+}
+
+func TestFullContextIsCompacted(t *testing.T) {
+	var compacted bool // the model is asked one thing at a time
+	model := modeltest.Start(t, func(turn *fakemodel.Turn) {
+		switch {
+		case summarises(turn):
+			compacted = true
+			turn.Say("summary: remember blue-42")
+		case !compacted && strings.Contains(turn.LastUserText(), "say big"):
+			full(turn)
+		default:
+			fakemodel.Keywords(turn)
+		}
+	})
+	e := onCodex(t, model, nil)
+	submit(t, e, "j1", "one", "say before").wait(t)
+	w := submit(t, e, "j2", "one", "say big")
+	end := w.wait(t)
+	if end.Outcome != executor.Completed || !strings.Contains(said(end), "big") || compactions(w) != 1 {
+		t.Fatalf("end = %+v (%v) after %d compactions", end, end.Failure, compactions(w))
+	}
+	requests := model.Requests()
+	all := strings.Join(requests[len(requests)-1].UserTexts(), "|")
+	if strings.Count(all, "say big") != 1 || !strings.Contains(all, "blue-42") {
+		t.Errorf("the model reads %q, want the summary, and the message once", all)
+	}
+	if started := seen[executor.Started](w); len(started) != 2 || started[1].Attempt != 2 {
+		t.Errorf("started = %+v, want two attempts", started)
+	}
+}
+
+// TestFullContextInMidTurn meets the end of the context after a tool has run: the
+// turn goes on, and the tool does not run again.
+func TestFullContextInMidTurn(t *testing.T) {
+	var compacted bool
+	model := modeltest.Start(t, func(turn *fakemodel.Turn) {
+		switch {
+		case summarises(turn):
+			compacted = true
+			turn.Say("summary: the command has run")
+		case compacted:
+			turn.Say("goes on: " + turn.LastUserText())
+		case len(turn.NewToolOutputs()) > 0:
+			full(turn)
+		default:
+			fakemodel.Keywords(turn)
+		}
+	})
+	e := onCodex(t, model, nil)
+	w := submit(t, e, "j1", "one", "run echo once")
+	end := w.wait(t)
+	if end.Outcome != executor.Completed || !strings.Contains(said(end), "Do not repeat") {
+		t.Errorf("end = %+v (%v)", end, end.Failure)
+	}
+	commands := 0
+	for _, started := range seen[executor.ItemStarted](w) {
+		if started.Item.Type == "commandExecution" {
+			commands++
+		}
+	}
+	if commands != 1 {
+		t.Errorf("the command ran %d times", commands)
+	}
+}
+
+func TestContextThatStaysFull(t *testing.T) {
+	for name, summary := range map[string]func(*fakemodel.Turn){
+		"summary": func(turn *fakemodel.Turn) { turn.Say("summary") },
+		"none":    full,
+	} {
+		t.Run(name, func(t *testing.T) {
+			compacted := 0
+			model := modeltest.Start(t, func(turn *fakemodel.Turn) {
+				switch {
+				case summarises(turn):
+					compacted++
+					summary(turn)
+				case strings.Contains(turn.LastUserText(), "say big"):
+					full(turn)
+				default:
+					fakemodel.Keywords(turn)
+				}
+			})
+			e := onCodex(t, model, nil)
+			submit(t, e, "j1", "one", "say before").wait(t)
+			end := submit(t, e, "j2", "one", "say big").wait(t)
+			wantEnd(t, end, executor.Failed, executor.FailContext)
+			if !strings.Contains(end.Failure.Message, "new contextId") {
+				t.Errorf("failure = %v", end.Failure)
+			}
+			if name == "summary" && compacted != 1 {
+				t.Errorf("it was compacted %d times", compacted)
+			}
+			wantAlive(t, e, "two") // a full thread stays full: codex tries to compact it before each turn
+		})
+	}
+}
+
+// TestCompactionThatIsRefused has the credential refused between the two.
+func TestCompactionThatIsRefused(t *testing.T) {
+	e, _, d := onDoor(t, func(turn *fakemodel.Turn) {
+		if summarises(turn) || strings.Contains(turn.LastUserText(), "the word OK") {
+			unauthorized(turn)
+			return
+		}
+		full(turn)
+	}, nil)
+	w := submit(t, e, "j1", "one", "say big")
+	heldWith(t, w)
+	d.shut.Store(false)
+	if end := w.wait(t); end.Outcome != executor.Completed {
+		t.Errorf("end = %+v (%v)", end, end.Failure)
+	}
+}

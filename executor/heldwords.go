@@ -1,0 +1,50 @@
+package executor
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+)
+
+// missingName finds the variable in [missingKey]'s words.
+var missingName = regexp.MustCompile(missingKey + ": `([^`]+)`")
+
+// show tells the waiting jobs how the login stands, if that has changed.
+func (k *keeper) show() {
+	text, data := k.words()
+	data["kind"], data["reason"] = string(FailAuth), k.why.why
+	if k.shown != nil && k.shown.Text == text && maps.Equal(k.shown.Data, data) {
+		return
+	}
+	k.shown = &Held{Kind: FailAuth, Text: text, Data: data}
+	k.e.show(k.shown)
+}
+
+// words says what is wrong with the credential, and what to do about it.
+func (k *keeper) words() (string, map[string]any) {
+	const then = "; this message waits, and then runs by itself"
+	variable := k.e.cfg.KeyVariable
+	if m := missingName.FindStringSubmatch(k.why.why); m != nil {
+		variable = m[1]
+	}
+	switch {
+	case k.login != nil:
+		return fmt.Sprintf("The model needs a login (%s). Open %s, enter the code %s and log in%s. The code is good for 15 minutes.",
+				k.why.why, k.login.VerificationURL, k.login.UserCode, then),
+			map[string]any{"verificationUrl": k.login.VerificationURL, "userCode": k.login.UserCode, "loginId": k.login.LoginID}
+	case variable != "":
+		return fmt.Sprintf("The model's provider needs a valid key in %s (%s). Whoever runs this has to set it and restart the runtime%s.", variable, k.why.why, then),
+			map[string]any{"variable": variable}
+	case k.known && k.account.Account != nil && k.account.Account.Type == "apiKey":
+		return fmt.Sprintf("The model's provider refused the API key that codex has stored (%s). Log codex in anew on its machine (codex login)%s.", k.why.why, then),
+			map[string]any{}
+	case k.offers() && k.trouble != "":
+		return fmt.Sprintf("The model needs a login (%s), and %s; that is tried again. Or log codex in on its machine (codex login)%s.", k.why.why, k.trouble, then),
+			map[string]any{}
+	case k.offers():
+		return fmt.Sprintf("The model needs a login (%s). The code that was given for one is not good any more; a new one comes soon%s.", k.why.why, then),
+			map[string]any{}
+	}
+	return fmt.Sprintf("The model's provider refused its credential, or got none (%s). See to the provider in codex's config.toml on its machine%s.", k.why.why, then),
+		map[string]any{}
+}

@@ -1,0 +1,350 @@
+package executor_test
+
+import (
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
+)
+
+// The tests in this file run on the real codex and a model that refuses.
+
+// A door is a model that refuses everything while it is shut.
+type door struct {
+	shut   atomic.Bool
+	refuse func(*fakemodel.Turn)
+}
+
+func (d *door) answer(t *fakemodel.Turn) {
+	if d.shut.Load() {
+		d.refuse(t)
+		return
+	}
+	fakemodel.Keywords(t)
+}
+
+func unauthorized(t *fakemodel.Turn) {
+	t.Fail(http.StatusUnauthorized, `{"error":{"message":"bad key"}}`)
+}
+
+func tooMany(t *fakemodel.Turn) {
+	t.Fail(http.StatusTooManyRequests, `{"error":{"message":"slow down"}}`)
+}
+
+// onDoor returns an executor whose model is shut, with codex's own retries as
+// they are in real life.
+func onDoor(t *testing.T, refuse func(*fakemodel.Turn), change func(*executor.Config)) (*executor.Executor, *modeltest.Model, *door) {
+	t.Helper()
+	d := &door{refuse: refuse}
+	d.shut.Store(true)
+	model := modeltest.Start(t, d.answer)
+	e := onCodex(t, model, func(c *executor.Config) {
+		c.Child.Args = retrying(c.Child.Args)
+		c.KeyVariable = modeltest.KeyVar
+		c.LoginProbe, c.LimitProbe = time.Second, 200*time.Millisecond
+		if change != nil {
+			change(c)
+		}
+	})
+	return e, model, d
+}
+
+// retrying puts codex's own number of retries in the place of none.
+func retrying(args []string) []string {
+	all := make([]string, len(args))
+	for i, arg := range args {
+		arg = strings.ReplaceAll(arg, ",request_max_retries=0", "")
+		all[i] = strings.ReplaceAll(arg, ",stream_max_retries=0", "")
+	}
+	return all
+}
+
+func heldWith(t *testing.T, w *witness) executor.Held {
+	t.Helper()
+	eventually(t, "the job to be held", func() bool { return len(seen[executor.Held](w)) > 0 })
+	return seen[executor.Held](w)[0]
+}
+
+func TestRefusedCredentialHoldsTheJob(t *testing.T) {
+	e, model, _ := onDoor(t, unauthorized, func(c *executor.Config) { c.LoginProbe = time.Hour })
+	began := time.Now()
+	first := submit(t, e, "j1", "one", "say one")
+	held := heldWith(t, first)
+	if took := time.Since(began); took > 3*time.Second {
+		t.Errorf("it took %s until the job was held", took)
+	}
+	if held.Kind != executor.FailAuth || held.Data["variable"] != modeltest.KeyVar || !strings.Contains(held.Text, modeltest.KeyVar) {
+		t.Errorf("held = %+v, want it to name the variable", held)
+	}
+	if strings.Contains(held.Text, "127.0.0.1") {
+		t.Errorf("held names the model's endpoint: %s", held.Text)
+	}
+	// Others are told at once, whatever their context, and the model is not asked.
+	others := []*witness{submit(t, e, "j2", "one", "say two"), submit(t, e, "j3", "three", "say three")}
+	for _, w := range others {
+		heldWith(t, w)
+	}
+	if n := len(model.Requests()); n != 1 {
+		t.Errorf("the model was asked %d times, want once", n)
+	}
+	if h := e.Health(); h.Hold == nil || h.Hold.Kind != executor.FailAuth || h.Running != 0 || h.Waiting != 3 {
+		t.Errorf("health = %+v, want three that wait for a login", h)
+	}
+	if err := e.Cancel(t.Context(), "j2"); err != nil {
+		t.Fatal(err)
+	}
+	if end := others[0].wait(t); end.Outcome != executor.Canceled {
+		t.Errorf("a held job that was canceled ended %+v", end)
+	}
+}
+
+// TestHeldWhileItWaitsForASlot closes the hold on a job that is next.
+func TestHeldWhileItWaitsForASlot(t *testing.T) {
+	e, model, _ := onDoor(t, unauthorized, func(c *executor.Config) { c.MaxTurns, c.LoginProbe = 1, time.Hour })
+	first, next := submit(t, e, "j1", "one", "say one"), submit(t, e, "j2", "two", "say two")
+	heldWith(t, first)
+	heldWith(t, next)
+	eventually(t, "the slot to be free", func() bool { return e.Health().Running == 0 })
+	if n := len(model.Requests()); n != 1 {
+		t.Errorf("the model was asked %d times, want once", n)
+	}
+}
+
+// TestQueueGoesOnByItself opens the door: a probe finds out, and the model reads
+// each message once.
+func TestQueueGoesOnByItself(t *testing.T) {
+	e, model, d := onDoor(t, unauthorized, nil)
+	remember := submit(t, e, "j1", "one", "remember blue-42")
+	recall := submit(t, e, "j2", "one", "recall")
+	other := submit(t, e, "j3", "three", "say three")
+	heldWith(t, remember)
+	time.Sleep(2500 * time.Millisecond)      // of refused probes
+	if n := len(model.Requests()); n > 2+4 { // at most a turn of each context, and a probe a second
+		t.Errorf("the model was asked %d times while it refused", n)
+	}
+	d.shut.Store(false)
+	if end := remember.wait(t); end.Outcome != executor.Completed || len(seen[executor.Released](remember)) != 1 {
+		t.Errorf("end = %+v (%v), want it completed after a release", end, end.Failure)
+	}
+	if got := said(recall.wait(t)); !strings.Contains(got, "blue-42") {
+		t.Errorf("the next turn recalls %q", got)
+	}
+	if got := said(other.wait(t)); !strings.Contains(got, "three") {
+		t.Errorf("the other context says %q", got)
+	}
+	for _, r := range model.Requests() {
+		all := strings.Join(r.UserTexts(), "|")
+		if r.Outcome == fakemodel.Completed && (strings.Count(all, "blue-42") > 1 || strings.Contains(all, "interrupted")) {
+			t.Errorf("the model reads a message twice, or of an interruption: %q", r.UserTexts())
+		}
+	}
+	if e.Health().Hold != nil {
+		t.Error("the hold is still closed")
+	}
+}
+
+func TestRefusedInMidTurn(t *testing.T) {
+	for name, c := range map[string]struct {
+		refuse func(*fakemodel.Turn)
+		kind   executor.FailureKind
+		words  string
+	}{
+		"401":         {unauthorized, executor.FailAuth, "after tools had run"},
+		"429":         {tooMany, executor.FailLimit, "try again in a minute"},
+		"usage-limit": {func(t *fakemodel.Turn) { t.UsageLimit(time.Hour) }, executor.FailLimit, "(5h) ends at 20"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e, model, _ := onDoor(t, func(turn *fakemodel.Turn) {
+				if len(turn.NewToolOutputs()) > 0 || !strings.Contains(turn.LastUserText(), "run ") {
+					c.refuse(turn)
+					return
+				}
+				fakemodel.Keywords(turn)
+			}, func(cfg *executor.Config) { cfg.LoginProbe, cfg.LimitProbe = time.Hour, time.Hour })
+			began := time.Now()
+			w := submit(t, e, "j1", "one", "run echo side-effect")
+			end := w.wait(t)
+			wantEnd(t, end, executor.Failed, c.kind)
+			if !end.Tools || !strings.Contains(end.Failure.Message, c.words) || time.Since(began) > 5*time.Second {
+				t.Errorf("after %s: end = %+v: %v", time.Since(began), end, end.Failure)
+			}
+			if n := len(model.Requests()); n != 2 {
+				t.Errorf("the model was asked %d times, want twice", n)
+			}
+		})
+	}
+}
+
+func TestUsageLimitPausesTheQueue(t *testing.T) {
+	e, model, d := onDoor(t, func(t *fakemodel.Turn) { t.UsageLimit(4 * time.Second) }, nil)
+	hit := submit(t, e, "j1", "one", "say one").wait(t)
+	wantEnd(t, hit, executor.Failed, executor.FailLimit)
+	f := hit.Failure
+	if f.Limit != "5h" || time.Until(f.ResetsAt) > 5*time.Second || time.Until(f.ResetsAt) < 0 || !strings.Contains(f.Message, f.ResetsAt.UTC().Format(time.RFC3339)) {
+		t.Errorf("failure = %+v, want the limit and its end", f)
+	}
+	// Who waits is told at once, who does not waits in the queue.
+	wantEnd(t, submit(t, e, "j2", "two", "say two").wait(t), executor.Failed, executor.FailLimit)
+	patient := submitPatient(t, e, "j3", "two", "say three")
+	if held := heldWith(t, patient); held.Kind != executor.FailLimit || held.Data["resetsAt"] != f.ResetsAt.UTC().Format(time.RFC3339) {
+		t.Errorf("held = %+v", held)
+	}
+	d.shut.Store(false)
+	if n := len(model.Requests()); n != 1 {
+		t.Errorf("the model was asked %d times, want once", n)
+	}
+	if limits := e.Health().Limits; len(limits) != 1 || limits[0].Name != "5h" || limits[0].UsedPercent != 100 {
+		t.Errorf("limits = %+v", limits)
+	}
+	if got := said(patient.wait(t)); !strings.Contains(got, "three") || time.Now().Before(f.ResetsAt) {
+		t.Errorf("at %s it says %q", time.Now(), got)
+	}
+}
+
+// TestWaitingSendersAreTold has messages wait behind the one that meets a long
+// limit: senders who stand and wait are not left to, also behind one who does not.
+func TestWaitingSendersAreTold(t *testing.T) {
+	e, model, _ := onDoor(t, func(t *fakemodel.Turn) {
+		time.Sleep(300 * time.Millisecond)
+		t.UsageLimit(time.Hour)
+	}, nil)
+	first, patient, last := submit(t, e, "j1", "one", "say one"), submitPatient(t, e, "j2", "one", "say two"), submit(t, e, "j3", "one", "say three")
+	for _, w := range []*witness{first, last} {
+		wantEnd(t, w.wait(t), executor.Failed, executor.FailLimit)
+	}
+	heldWith(t, patient)
+	if n := len(model.Requests()); n != 1 {
+		t.Errorf("the model was asked %d times, want once", n)
+	}
+}
+
+// TestRateLimitIsProbed has a 429 that does not say when it ends.
+func TestRateLimitIsProbed(t *testing.T) {
+	e, model, d := onDoor(t, tooMany, nil)
+	wantEnd(t, submit(t, e, "j1", "one", "say one").wait(t), executor.Failed, executor.FailLimit)
+	var waiting []*witness
+	for _, id := range []string{"j2", "j3", "j4", "j5", "j6"} {
+		waiting = append(waiting, submitPatient(t, e, id, id, "say "+id))
+	}
+	time.Sleep(2 * time.Second) // probes after 0.2, 0.4, 0.8 s
+	if n := len(model.Requests()); n < 3 || n > 5 {
+		t.Errorf("the model was asked %d times, want the turn and some three probes", n)
+	}
+	d.shut.Store(false)
+	for _, w := range waiting {
+		if end := w.wait(t); end.Outcome != executor.Completed {
+			t.Errorf("end = %+v (%v)", end, end.Failure)
+		}
+	}
+}
+
+// TestShortRateLimitCostsNothing has codex wait out a limit that ends soon.
+func TestShortRateLimitCostsNothing(t *testing.T) {
+	var calls atomic.Int32
+	e, _, _ := onDoor(t, func(turn *fakemodel.Turn) {
+		if calls.Add(1) > 2 {
+			fakemodel.Keywords(turn)
+			return
+		}
+		turn.FailWith(http.StatusTooManyRequests, http.Header{"Retry-After": {"1"}}, `{"error":{"message":"slow down"}}`)
+	}, nil)
+	if end := submit(t, e, "j1", "one", "say one").wait(t); end.Outcome != executor.Completed {
+		t.Errorf("end = %+v (%v)", end, end.Failure)
+	}
+}
+
+// TestLongRateLimitFailsSoon has codex told to come back in an hour.
+func TestLongRateLimitFailsSoon(t *testing.T) {
+	e, model, _ := onDoor(t, func(turn *fakemodel.Turn) {
+		turn.FailWith(http.StatusTooManyRequests, http.Header{"Retry-After": {"3600"}}, `{"error":{"message":"slow down"}}`)
+	}, func(c *executor.Config) { c.LimitProbe = time.Hour })
+	began := time.Now()
+	wantEnd(t, submit(t, e, "j1", "one", "say one").wait(t), executor.Failed, executor.FailLimit)
+	if took, n := time.Since(began), len(model.Requests()); took > 10*time.Second || n != 1 {
+		t.Errorf("it took %s and %d requests", took, n)
+	}
+}
+
+func TestRateLimitInTheStreamNamesItsEnd(t *testing.T) {
+	e, _, _ := onDoor(t, func(turn *fakemodel.Turn) {
+		turn.FailStream("rate_limit_exceeded", "Rate limit reached for gpt. Please try again in 31.054s.")
+	}, nil)
+	began := time.Now()
+	end := submit(t, e, "j1", "one", "say one").wait(t)
+	wantEnd(t, end, executor.Failed, executor.FailLimit)
+	if left := end.Failure.ResetsAt.Sub(began); left < 30*time.Second || left > 35*time.Second || time.Since(began) > 4*time.Second {
+		t.Errorf("failure = %+v after %s", end.Failure, time.Since(began))
+	}
+}
+
+// TestRefusedForItself has one message refused while the credential is taken from
+// others: it is held once, and then it fails alone.
+func TestRefusedForItself(t *testing.T) {
+	e, _, _ := onDoor(t, func(turn *fakemodel.Turn) {
+		if strings.Contains(turn.LastUserText(), "forbidden") {
+			turn.Fail(http.StatusForbidden, `{"error":{"message":"not for you"}}`)
+			return
+		}
+		fakemodel.Keywords(turn)
+	}, nil)
+	refused := submit(t, e, "j1", "one", "say forbidden")
+	heldWith(t, refused)
+	others := []*witness{submit(t, e, "j2", "one", "say two"), submit(t, e, "j3", "three", "say three")}
+	wantEnd(t, refused.wait(t), executor.Failed, executor.FailAuth)
+	for _, w := range others {
+		wantEnd(t, w.wait(t), executor.Completed, "")
+	}
+	if e.Health().Hold != nil {
+		t.Error("the hold is closed")
+	}
+}
+
+// TestPromisedToWait has a job that was told to wait meet the limit once more.
+func TestPromisedToWait(t *testing.T) {
+	var turns atomic.Int32
+	e, _, _ := onDoor(t, func(turn *fakemodel.Turn) {
+		if strings.Contains(turn.LastUserText(), "the word OK") {
+			fakemodel.Keywords(turn) // probes are let through
+			return
+		}
+		if turns.Add(1) <= 3 {
+			tooMany(turn)
+			return
+		}
+		fakemodel.Keywords(turn)
+	}, nil)
+	wantEnd(t, submit(t, e, "j1", "one", "say one").wait(t), executor.Failed, executor.FailLimit)
+	w := submitPatient(t, e, "j2", "one", "say two")
+	heldWith(t, w)
+	wantEnd(t, w.wait(t), executor.Completed, "")
+}
+
+func TestMissingKeyIsNamed(t *testing.T) {
+	e, model, d := onDoor(t, unauthorized, func(c *executor.Config) {
+		c.Child.Env, c.KeyVariable = c.Child.Env[:len(c.Child.Env)-1], ""
+	})
+	d.shut.Store(false)
+	held := heldWith(t, submit(t, e, "j1", "one", "say one"))
+	if held.Kind != executor.FailAuth || held.Data["variable"] != modeltest.KeyVar {
+		t.Errorf("held = %+v", held)
+	}
+	if n := len(model.Requests()); n != 0 {
+		t.Errorf("the model was asked %d times", n)
+	}
+}
+
+func submitPatient(t *testing.T, e *executor.Executor, id, context, text string) *witness {
+	t.Helper()
+	w := &witness{ended: make(chan executor.Ended, 1)}
+	job := executor.Job{ID: id, Context: context, Input: []appserver.UserInput{appserver.Text(text)}, Patient: true}
+	if _, err := e.Submit(job, w.observe); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}

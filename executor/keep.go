@@ -1,0 +1,134 @@
+package executor
+
+import (
+	"time"
+)
+
+const (
+	// limitMost is the longest time between two probes of a limit whose end is not known.
+	limitMost = 60 * time.Second
+	// longest bounds how long a limit is believed: then it is looked at, whatever it
+	// said of its end.
+	longest = 24 * time.Hour
+	// lookEvery is how often the wall clock is looked at: it may be set meanwhile.
+	lookEvery = 15 * time.Second
+)
+
+// keep runs while the hold is closed, and opens it again.
+func (e *Executor) keep() {
+	for again := true; again; {
+		if cause := e.hold.look().cause; cause.kind == FailAuth {
+			again = e.keepLogin(cause)
+		} else {
+			again = e.keepLimit(cause)
+		}
+	}
+}
+
+// keepLimit waits until a limit ends, and finds out whether it has. It reports
+// whether the hold goes on because of something else.
+func (e *Executor) keepLimit(r *refusal) (again bool) {
+	delay, shown := e.cfg.LimitProbe, (*Held)(nil)
+	for {
+		next := r.until
+		if next.IsZero() {
+			next = time.Now().Add(delay)
+			delay = min(2*delay, limitMost)
+		}
+		if held := limitHeld(r); shown == nil || held.Text != shown.Text {
+			shown = held
+		}
+		e.hold.change(func() { e.hold.until = next })
+		e.show(shown)
+		if !e.waitUntil(next) || !e.somebodyWaits() {
+			return e.root.Err() == nil
+		}
+		switch still, err := e.probe(e.root); {
+		case e.root.Err() != nil:
+			return false
+		case still != nil:
+			e.turnTo(still)
+			if r = still; r.kind == FailAuth {
+				return true
+			}
+		case err != nil:
+			e.log.Warn("it could not be found out whether a limit has ended", "err", err)
+			e.hold.change(func() { e.hold.deciding = false })
+		default:
+			e.release()
+			return false
+		}
+	}
+}
+
+// turnTo has the hold be about r from now on.
+func (e *Executor) turnTo(r *refusal) {
+	e.hold.change(func() {
+		e.countHeld(r.kind)
+		if e.hold.cause.kind != r.kind {
+			e.hold.shown = nil
+		}
+		e.hold.cause, e.hold.deciding = r, false
+	})
+}
+
+// waitUntil waits for a time of the wall clock, but not longer than [longest]. It
+// reports whether the hold is still about a limit, and we are not closing.
+func (e *Executor) waitUntil(at time.Time) bool {
+	began := time.Now()
+	for {
+		left := remaining(at, time.Now(), time.Since(began))
+		if left <= 0 {
+			return true
+		}
+		timer := time.NewTimer(min(left, lookEvery))
+		select {
+		case <-timer.C:
+		case <-e.hold.wake:
+			timer.Stop()
+			if e.hold.look().cause.kind != FailLimit {
+				return false
+			}
+		case <-e.root.Done():
+			timer.Stop()
+			return false
+		}
+	}
+}
+
+// remaining is how long is to be waited for a time, by a clock that may have been
+// set since, after so long has been waited already.
+func remaining(at, now time.Time, waited time.Duration) time.Duration {
+	return min(at.Round(0).Sub(now.Round(0)), longest-waited)
+}
+
+// somebodyWaits waits, at the end of a limit, for a job that wants to know whether
+// it is the end. It reports whether there is one.
+func (e *Executor) somebodyWaits() bool {
+	e.hold.change(func() { e.hold.deciding = true })
+	for {
+		if e.somebodyIsThere() {
+			return true
+		}
+		select {
+		case <-e.hold.wake:
+			if e.hold.look().cause.kind != FailLimit {
+				return false
+			}
+		case <-e.root.Done():
+			return false
+		}
+	}
+}
+
+// limitHeld is what a job that waits for the end of a limit is told.
+func limitHeld(r *refusal) *Held {
+	data := map[string]any{"kind": string(FailLimit), "limit": r.limit, "reason": r.why}
+	text := r.why + r.ending() + ". This message waits, and then runs by itself"
+	if r.until.IsZero() {
+		text = r.why + ". It is not known when this limit ends: the model is asked again from time to time. This message waits, and then runs by itself"
+	} else {
+		data["resetsAt"] = r.until.UTC().Format(time.RFC3339)
+	}
+	return &Held{Kind: FailLimit, Text: text, Data: data}
+}

@@ -1,0 +1,134 @@
+package executor
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"sync"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+)
+
+// limits is what codex has said of the account's allowance.
+type limits struct {
+	mu      sync.Mutex // guards the fields below
+	name    string
+	windows map[string]appserver.LimitWindow // primary and secondary
+}
+
+// A LimitWindow is a span of time with an allowance.
+type LimitWindow struct {
+	Name        string    `json:"name"`              // how long it is, such as "5h" or "7d"; or primary, secondary
+	UsedPercent int       `json:"usedPercent"`       // of the allowance
+	ResetsAt    time.Time `json:"resetsAt,omitzero"` // zero if it is not known
+}
+
+// full is the percentage at which an allowance is used up.
+const full = 100
+
+// take keeps what an account/rateLimits/updated says. What it leaves out stands.
+func (l *limits) take(note appserver.Notification, metrics Metrics) error {
+	var n appserver.LimitsNote
+	if err := json.Unmarshal(note.Params, &n); err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if n.RateLimits.LimitName != "" {
+		l.name = n.RateLimits.LimitName
+	}
+	for slot, window := range map[string]*appserver.LimitWindow{"primary": n.RateLimits.Primary, "secondary": n.RateLimits.Secondary} {
+		if window == nil {
+			continue
+		}
+		if l.windows == nil {
+			l.windows = map[string]appserver.LimitWindow{}
+		}
+		l.windows[slot] = *window
+		metrics.LimitUsed(slot, window.UsedPercent)
+	}
+	return nil
+}
+
+// list returns the windows, the primary one first.
+func (l *limits) list() []LimitWindow {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var all []LimitWindow
+	for _, slot := range []string{"primary", "secondary"} {
+		if window, ok := l.windows[slot]; ok {
+			all = append(all, LimitWindow{Name: l.label(slot, window), UsedPercent: window.UsedPercent, ResetsAt: unix(window.ResetsAt)})
+		}
+	}
+	return all
+}
+
+// reached returns the window that is used up, of several the one that lasts the
+// longest; ok is false if none is known to be.
+func (l *limits) reached(now time.Time) (found LimitWindow, ok bool) {
+	for _, window := range l.list() {
+		if window.UsedPercent >= full && window.ResetsAt.After(now) && window.ResetsAt.After(found.ResetsAt) {
+			found, ok = window, true
+		}
+	}
+	return found, ok
+}
+
+// label is what people call a window. The caller holds l.mu.
+func (l *limits) label(slot string, window appserver.LimitWindow) string {
+	length := slot
+	switch minutes := window.WindowDurationMins; {
+	case minutes <= 0:
+	case minutes%(24*60) == 0:
+		length = fmt.Sprintf("%dd", minutes/(24*60))
+	case minutes%60 == 0:
+		length = fmt.Sprintf("%dh", minutes/60)
+	default:
+		length = fmt.Sprintf("%dm", minutes)
+	}
+	if l.name == "" {
+		return length
+	}
+	return l.name + " " + length
+}
+
+// unix is a time of the wall clock: it stays right when the clock is set.
+func unix(seconds int64) time.Time {
+	if seconds <= 0 {
+		return time.Time{}
+	}
+	return time.Unix(seconds, 0)
+}
+
+var (
+	// inSeconds is how a provider's rate limit says when to come back.
+	inSeconds = regexp.MustCompile(`(?i)try again in (\d+(?:\.\d+)?)(ms|s)\b`)
+	// atTime is how codex 0.169.0 says when a usage limit ends, in local time: "try
+	// again at 1:48 PM", or "at Nov 22nd, 2026 1:48 PM" if that is another day.
+	atTime = regexp.MustCompile(`try again at (?:(\w{3} \d{1,2})(?:st|nd|rd|th), (\d{4}) )?(\d{1,2}:\d{2} [AP]M)`)
+)
+
+// resetInWords finds in the words of an error when the limit ends; zero if they
+// do not say.
+func resetInWords(words string, now time.Time) time.Time {
+	if m := inSeconds.FindStringSubmatch(words); m != nil {
+		d, err := time.ParseDuration(m[1] + m[2])
+		if err != nil {
+			return time.Time{}
+		}
+		return now.Add(d).Round(0)
+	}
+	m := atTime.FindStringSubmatch(words)
+	if m == nil {
+		return time.Time{}
+	}
+	if m[1] == "" {
+		m[1], m[2] = now.Format("Jan 2"), now.Format("2006")
+	}
+	at, err := time.ParseInLocation("Jan 2 2006 3:04 PM", m[1]+" "+m[2]+" "+m[3], now.Location())
+	if err != nil {
+		return time.Time{}
+	}
+	return at.Add(time.Minute) // the seconds were left out
+}

@@ -1,0 +1,70 @@
+package executor
+
+import (
+	"testing"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+)
+
+func TestResetInWords(t *testing.T) {
+	now := time.Date(2026, 11, 21, 12, 47, 30, 0, time.FixedZone("here", 3600))
+	for words, want := range map[string]time.Time{
+		"nothing": {},
+		"rate limit exceeded: Please try again in 11.054s.":           now.Add(11054 * time.Millisecond),
+		"Please try again in 250ms.":                                  now.Add(250 * time.Millisecond),
+		"purchase more credits or try again at 1:48 PM.":              time.Date(2026, 11, 21, 13, 49, 0, 0, now.Location()),
+		"try again at Nov 25th, 2026 9:05 AM.":                        time.Date(2026, 11, 25, 9, 6, 0, 0, now.Location()),
+		"try again at Foo 99th, 2026 9:05 AM.":                        {},
+		"try again at 99:99 PM":                                       {},
+		"try again in 99999999999999999999999999999999999999999999s.": {},
+	} {
+		if got := resetInWords(words, now); !got.Equal(want) {
+			t.Errorf("%q: %s, want %s", words, got, want)
+		}
+	}
+}
+
+func TestReachedIsTheWindowThatIsFull(t *testing.T) {
+	now := time.Unix(1_700_000_000, 0)
+	l := &limits{}
+	for _, params := range []string{
+		`{"rateLimits":{"primary":{"usedPercent":100,"windowDurationMins":300,"resetsAt":1700000100},"secondary":{"usedPercent":40,"windowDurationMins":10080,"resetsAt":1700009999}}}`,
+		`{"rateLimits":{"limitName":null,"primary":null,"secondary":null}}`, // leaves what was said
+	} {
+		if err := l.take(appserver.Notification{Params: []byte(params)}, noMetrics{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, ok := l.reached(now)
+	if !ok || got.Name != "5h" || got.ResetsAt.Unix() != 1_700_000_100 {
+		t.Errorf("reached = %+v, %v", got, ok)
+	}
+	if _, ok := l.reached(now.Add(time.Hour)); ok {
+		t.Error("a window that has been given anew counts as used up")
+	}
+	if all := l.list(); len(all) != 2 || all[1].Name != "7d" {
+		t.Errorf("list = %+v", all)
+	}
+}
+
+// TestClockThatIsSet has the wall clock jump while a limit is waited for.
+func TestClockThatIsSet(t *testing.T) {
+	now := time.Now()
+	at := unix(now.Add(5 * time.Hour).Unix())
+	for what, c := range map[string]struct {
+		now    time.Time
+		waited time.Duration
+		want   func(time.Duration) bool
+	}{
+		"nothing":      {now.Add(time.Hour), time.Hour, func(d time.Duration) bool { return d > 3*time.Hour && d <= 4*time.Hour }},
+		"over":         {now.Add(5*time.Hour + time.Second), 5 * time.Hour, func(d time.Duration) bool { return d <= 0 }},
+		"set-forward":  {now.Round(0).Add(6 * time.Hour), time.Minute, func(d time.Duration) bool { return d <= 0 }},
+		"set-back":     {now.Round(0).Add(-100 * time.Hour), time.Hour, func(d time.Duration) bool { return d == 23*time.Hour }},
+		"never-enough": {now.Round(0).Add(-100 * time.Hour), 24 * time.Hour, func(d time.Duration) bool { return d <= 0 }},
+	} {
+		if d := remaining(at, c.now, c.waited); !c.want(d) {
+			t.Errorf("%s: %s are left", what, d)
+		}
+	}
+}

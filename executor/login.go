@@ -1,0 +1,248 @@
+package executor
+
+import (
+	"context"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+)
+
+const (
+	loginLasts  = 15 * time.Minute // then codex gives a device code up
+	loginAgain  = 3 * time.Minute  // that lie between two device codes
+	lookAgain   = 2 * time.Second  // how often the credential's file is looked at
+	probesApart = 2 * time.Second  // whatever happens
+	accountAsk  = 5 * time.Second  // for which codex may look at the network, while jobs wait to be told
+	loginAsk    = 10 * time.Second // likewise
+)
+
+// A login is a device code that a person may be about to enter.
+type login struct {
+	appserver.DeviceCode
+	on    *child
+	died  <-chan struct{} // closed when the child is gone, and the login with it
+	since time.Time
+}
+
+// over reports whether a device code is of no use any more.
+func (l *login) over() bool {
+	select {
+	case <-l.died:
+		return true
+	default:
+		return time.Since(l.since) >= loginLasts
+	}
+}
+
+// A keeper holds the jobs until there is a credential that the model takes. It
+// belongs to the goroutine of the hold.
+type keeper struct {
+	e       *Executor
+	why     *refusal
+	account appserver.AccountStatus
+	known   bool      // what the account is
+	login   *login    // under way, or nil
+	trouble string    // why there is none
+	offered time.Time // when one was asked for last; zero if never
+	probed  time.Time // when the model was asked last, by a turn or a probe
+	file    fileMark  // the credential that was looked at
+	stale   bool      // it was changed, and codex may still have the one before
+	prompt  bool      // to ask the model is worth it before the minute is over
+	shown   *Held
+}
+
+// keepLogin waits for a credential that the model takes, and offers a login
+// meanwhile. It reports whether the hold goes on because of something else.
+func (e *Executor) keepLogin(r *refusal) (again bool) {
+	k := &keeper{e: e, why: r, probed: time.Now()}
+	e.account.news() // what was before does not count
+	k.look()
+	for {
+		k.offer()
+		k.show()
+		if !k.wait() {
+			return false
+		}
+		if k.loggedIn() {
+			break
+		}
+		if !k.due() {
+			continue
+		}
+		refused := k.ask()
+		if refused == nil {
+			break
+		}
+		if refused.kind != FailAuth {
+			k.cancel()
+			e.turnTo(refused)
+			return true
+		}
+	}
+	k.cancel()
+	e.release()
+	return false
+}
+
+// look finds out which account codex has, and in which state its file is.
+func (k *keeper) look() {
+	on, err := k.e.child.get(k.e.root)
+	if err != nil {
+		return
+	}
+	k.file = markOf(on.Info().CodexHome)
+	ctx, cancel := context.WithTimeout(k.e.root, accountAsk)
+	defer cancel()
+	status, err := k.e.readAccount(ctx, on, false)
+	k.account, k.known = status, err == nil
+}
+
+// wait waits until there may be something new, and reports whether we go on.
+func (k *keeper) wait() bool {
+	timer := time.NewTimer(lookAgain)
+	defer timer.Stop()
+	select {
+	case <-k.e.hold.wake:
+	case <-timer.C:
+	case <-k.e.root.Done():
+		return false
+	}
+	return true
+}
+
+// loggedIn reports whether somebody has logged codex in. A login that failed may
+// have been carried out all the same: then the credential's file has changed.
+func (k *keeper) loggedIn() bool {
+	updated, completed := k.e.account.news()
+	k.prompt = k.prompt || updated
+	if completed == nil {
+		return false
+	}
+	if k.login != nil && completed.LoginID == k.login.LoginID {
+		k.login = nil
+	}
+	k.e.log.Info("a login has ended", "success", completed.Success)
+	return completed.Success
+}
+
+// due reports whether the model is to be asked now: once a minute, and when the
+// credential has changed.
+func (k *keeper) due() bool {
+	if on, _ := k.e.child.health(); on != nil {
+		if mark := markOf(on.Info().CodexHome); mark != k.file {
+			k.file, k.stale, k.prompt = mark, true, true
+		}
+	}
+	since := time.Since(k.probed)
+	return since >= k.e.cfg.LoginProbe || k.prompt && since >= probesApart
+}
+
+// ask finds out whether the model takes the credential now. It returns why not,
+// or nil.
+func (k *keeper) ask() *refusal {
+	k.prompt, k.probed = false, time.Now()
+	r := k.try()
+	if r == nil || r.kind != FailAuth || !k.stale || !k.e.idle() {
+		return r
+	}
+	// codex takes a login that appears where none was, and no other change (seen on
+	// 0.169.0).
+	k.e.log.Info("the credential has changed; codex is restarted to take it")
+	if on, _ := k.e.child.health(); on != nil {
+		on.restart("credential changed")
+		<-on.Done()
+	}
+	k.stale = false
+	return k.try()
+}
+
+func (k *keeper) try() *refusal {
+	k.look()
+	if k.known && loggedOut(k.account) {
+		return k.why // nobody needs to ask the model
+	}
+	r, err := k.e.probe(k.e.root)
+	if err != nil {
+		k.e.log.Warn("it could not be found out whether the credential is taken now", "err", err)
+		return k.why
+	}
+	if r != nil && r.kind == FailAuth {
+		k.why = r
+	}
+	return r
+}
+
+// offers reports whether a login by device code helps: where codex's own login
+// is what counts, and that is not an API key.
+func (k *keeper) offers() bool {
+	switch {
+	case !k.known: // with a ChatGPT login codex looks at the network to tell
+		return k.e.cfg.KeyVariable == ""
+	case k.account.Account == nil:
+		return k.account.RequiresOpenaiAuth
+	}
+	return k.account.RequiresOpenaiAuth && k.account.Account.Type == "chatgpt"
+}
+
+// mayOffer reports whether a login is to be begun now: the first at once, as who
+// has met the refusal reads it, and a further one if somebody waits for it.
+func (k *keeper) mayOffer(waiting bool) bool {
+	switch {
+	case k.login != nil, !k.offers():
+		return false
+	case k.offered.IsZero():
+		return true
+	}
+	return waiting && time.Since(k.offered) >= loginAgain
+}
+
+// offer begins a login, if it may.
+func (k *keeper) offer() {
+	if k.login != nil && k.login.over() {
+		k.login = nil
+	}
+	if !k.mayOffer(k.e.somebodyIsThere()) {
+		return
+	}
+	k.offered = time.Now()
+	on, err := k.e.child.get(k.e.root)
+	if err != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(k.e.root, loginAsk)
+	defer cancel()
+	code, err := on.LoginDeviceCode(ctx)
+	if err != nil {
+		k.e.log.Warn("no login could be begun", "err", err)
+		k.trouble = "no link for one could be had"
+		return
+	}
+	k.login, k.trouble = &login{DeviceCode: code, on: on, died: on.Done(), since: k.offered}, ""
+	k.e.log.Info("a login was begun; whoever waits can read its link and its code in the task")
+}
+
+// cancel gives up a login that nobody needs any more.
+func (k *keeper) cancel() {
+	if k.login == nil || k.login.over() || k.e.root.Err() != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(k.e.root, shortCallTimeout)
+	defer cancel()
+	if err := k.login.on.LoginCancel(ctx, k.login.LoginID); err != nil {
+		k.e.log.Debug("a login could not be given up", "err", err)
+	}
+}
+
+// somebodyIsThere reports whether a job waits.
+func (e *Executor) somebodyIsThere() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.waiting > 0
+}
+
+// idle reports whether no turn runs.
+func (e *Executor) idle() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.running == 0
+}

@@ -1,0 +1,163 @@
+package executor_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakelogin"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
+)
+
+// The tests in this file run on the real codex with its built-in provider, whose
+// logins come from an issuer of ours.
+
+// A household is a codex with a home, an issuer and a model that takes the keys
+// that it is told to.
+type household struct {
+	*executor.Executor
+	issuer *fakelogin.Issuer
+	model  *modeltest.Model
+	home   string
+}
+
+func (h *household) write(t *testing.T, auth string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(h.home, "auth.json"), []byte(auth), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// onLogin returns a household whose model refuses whoever comes without a token,
+// or with one that begins as refused says.
+func onLogin(t *testing.T, auth, refused string, change func(*executor.Config)) *household {
+	t.Helper()
+	h := &household{issuer: fakelogin.Start(t), home: codextest.Home(t)}
+	h.model = modeltest.Start(t, func(turn *fakemodel.Turn) {
+		token := strings.TrimPrefix(turn.Headers.Get("Authorization"), "Bearer ")
+		if token == "" || refused != "" && strings.HasPrefix(token, refused) {
+			unauthorized(turn)
+			return
+		}
+		fakemodel.Keywords(turn)
+	})
+	if auth == "chatgpt" {
+		auth = string(h.issuer.Auth())
+	}
+	if auth != "" {
+		h.write(t, auth)
+	}
+	config := h.issuer.Config(h.model.BaseURL())
+	if err := os.WriteFile(filepath.Join(h.home, "config.toml"), []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cfg := codexConfig(t, h.model)
+	cfg.Child.Args = nil
+	cfg.Child.Env = append([]string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + codextest.Dir(t, "user"), "CODEX_HOME=" + h.home,
+	}, h.issuer.Env()...)
+	cfg.LoginProbe = time.Hour
+	if change != nil {
+		change(&cfg)
+	}
+	h.Executor = running(t, cfg)
+	return h
+}
+
+func TestLoginByDeviceCode(t *testing.T) {
+	h := onLogin(t, "", "", nil)
+	w := submit(t, h.Executor, "j1", "one", "say one")
+	held := heldWith(t, w)
+	if held.Data["userCode"] != fakelogin.UserCode || held.Data["verificationUrl"] != h.issuer.URL+"/codex/device" || held.Data["loginId"] == "" ||
+		!strings.Contains(held.Text, fakelogin.UserCode) || !strings.Contains(held.Text, h.issuer.URL) {
+		t.Errorf("held = %+v, want the link and the code", held)
+	}
+	submit(t, h.Executor, "j2", "two", "say two")
+	if n := len(h.model.Requests()); n != 1 || h.issuer.Codes() != 1 {
+		t.Errorf("%d requests and %d codes, want one of each", n, h.issuer.Codes())
+	}
+	h.issuer.Approve()
+	if end := w.wait(t); end.Outcome != executor.Completed {
+		t.Errorf("end = %+v (%v)", end, end.Failure)
+	}
+	if n := len(h.model.Requests()); n > 3 {
+		t.Errorf("the model was asked %d times", n)
+	}
+}
+
+// TestCredentialThatAppears has somebody else log codex in.
+func TestCredentialThatAppears(t *testing.T) {
+	h := onLogin(t, "", "", nil)
+	w := submit(t, h.Executor, "j1", "one", "say one")
+	heldWith(t, w)
+	h.write(t, `{"OPENAI_API_KEY":"sk-good"}`)
+	if end := w.wait(t); end.Outcome != executor.Completed {
+		t.Errorf("end = %+v (%v)", end, end.Failure)
+	}
+}
+
+// TestCredentialThatIsReplaced has codex restarted: it would go on with the one
+// that it has.
+func TestCredentialThatIsReplaced(t *testing.T) {
+	h := onLogin(t, `{"OPENAI_API_KEY":"sk-bad"}`, "sk-bad", nil)
+	w := submit(t, h.Executor, "j1", "one", "say one")
+	held := heldWith(t, w)
+	if held.Data["userCode"] != nil || h.issuer.Codes() != 0 {
+		t.Errorf("a login was offered in the place of a key: %+v", held)
+	}
+	pid := h.Health().Child.Pid
+	h.write(t, `{"OPENAI_API_KEY":"sk-good-one"}`)
+	if end := w.wait(t); end.Outcome != executor.Completed {
+		t.Errorf("end = %+v (%v)", end, end.Failure)
+	}
+	if h.Health().Child.Pid == pid {
+		t.Error("codex was not restarted: this test has nothing to show")
+	}
+}
+
+// TestExpiredLogin has a ChatGPT login whose refresh token was used by another.
+func TestExpiredLogin(t *testing.T) {
+	h := onLogin(t, "chatgpt", "eyJ", nil)
+	h.issuer.Burn()
+	w := submit(t, h.Executor, "j1", "one", "say one")
+	held := heldWith(t, w)
+	if held.Data["userCode"] != fakelogin.UserCode {
+		t.Errorf("held = %+v, want the link and the code", held)
+	}
+	if strings.Contains(held.Text, "eyJ") || strings.Contains(held.Text, "refresh-") {
+		t.Errorf("held has a token in it: %s", held.Text)
+	}
+}
+
+// TestLoginThatCannotBeBegun has nobody who issues one.
+func TestLoginThatCannotBeBegun(t *testing.T) {
+	h := onLogin(t, "", "", func(c *executor.Config) {
+		c.Child.Env = append(c.Child.Env, "CODEX_APP_SERVER_LOGIN_ISSUER=http://127.0.0.1:1")
+	})
+	held := heldWith(t, submit(t, h.Executor, "j1", "one", "say one"))
+	if held.Data["userCode"] != nil || !strings.Contains(held.Text, "codex login") {
+		t.Errorf("held = %+v, want another way", held)
+	}
+}
+
+func TestLoginIsRenewed(t *testing.T) {
+	h := onLogin(t, "chatgpt", "", func(c *executor.Config) { c.RefreshEvery = 300 * time.Millisecond })
+	h.Warm()
+	eventually(t, "some renewals", func() bool { return h.issuer.Renewals() > 2 })
+	for i := range 5 {
+		if end := submit(t, h.Executor, string(rune('a'+i)), "one", "say one").wait(t); end.Outcome != executor.Completed {
+			t.Errorf("a turn beside a renewal ended %+v (%v)", end, end.Failure)
+		}
+	}
+	account := h.Health().Account
+	if account == nil || account.Kind != "chatgpt" || account.Plan != "pro" {
+		t.Errorf("account = %+v", account)
+	}
+	h.issuer.Burn()
+	eventually(t, "the hold", func() bool { hold := h.Health().Hold; return hold != nil && hold.Kind == executor.FailAuth })
+}

@@ -1,0 +1,43 @@
+package executor
+
+import (
+	"math/rand/v2"
+	"time"
+)
+
+// refresh has codex renew its login from time to time, so that it does not expire
+// between two messages. It runs until the executor is closed.
+func (e *Executor) refresh() {
+	for wait(e.root, jittered(e.cfg.RefreshEvery)) {
+		e.refreshOnce()
+	}
+}
+
+// jittered is about d: many runtimes that were started together must not come
+// together.
+func jittered(d time.Duration) time.Duration {
+	return time.Duration((0.8 + 0.4*rand.Float64()) * float64(d)) //nolint:gosec // nobody guesses it to any end
+}
+
+// refreshOnce renews a ChatGPT login, if that is what codex uses. A login that
+// cannot be renewed any more is known before a message has to find out.
+func (e *Executor) refreshOnce() {
+	on, _ := e.child.health()
+	if on == nil || e.hold.look().cause != nil {
+		return
+	}
+	status, err := e.readAccount(e.root, on, false)
+	if err != nil || status.Account == nil || status.Account.Type != "chatgpt" {
+		return
+	}
+	status, err = e.readAccount(e.root, on, true)
+	switch {
+	case e.root.Err() != nil:
+	case err != nil:
+		e.log.Warn("the login could not be renewed; codex tries again when it needs to", "err", err)
+	case loggedOut(status):
+		e.refused(&refusal{kind: FailAuth, code: "unauthorized", why: "the login has expired and could not be renewed"})
+	default:
+		e.log.Debug("the login was renewed")
+	}
+}

@@ -1,0 +1,197 @@
+package executor
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+)
+
+// A refusal is why the model's provider does not answer anybody who comes with
+// our credential: it refuses the credential itself, or a limit is reached. It is
+// the cause for which a turn is ended at the first sign of it: codex would go on
+// trying, at a 401 for 6.5 s.
+type refusal struct {
+	kind   FailureKind // FailAuth or FailLimit
+	code   string      // codex's name of the error
+	why    string      // in codex's words, fit for whoever sent the message
+	status int         // of HTTP, or 0
+	limit  string      // the name of the limit
+	until  time.Time   // when the limit ends, by the wall clock; zero if it is not known
+}
+
+func (r *refusal) Error() string { return r.why }
+
+// errHeld is why an attempt was none: the model refused the credential before
+// anything was done. The job waits and is attempted again.
+var errHeld = errors.New("the credential was refused")
+
+// refusalOf returns what of an error of codex is a refusal, or nil.
+func (e *Executor) refusalOf(failed *appserver.TurnError) *refusal {
+	if failed == nil {
+		return nil
+	}
+	name, status := failed.Code()
+	words := failed.Message
+	if name == "responseStreamDisconnected" && failed.AdditionalDetails != "" {
+		words = failed.AdditionalDetails // the message counts codex's retries
+	}
+	kind := failureKind(name, status, words)
+	if kind != FailAuth && kind != FailLimit {
+		return nil
+	}
+	r := &refusal{kind: kind, code: name, status: status, why: e.cfg.Redact(sayable(words))}
+	if kind == FailLimit {
+		r.limit, r.until = e.limitReached(name, words)
+	}
+	return r
+}
+
+// limitReached returns the name of the limit that an error is about, and its end.
+func (e *Executor) limitReached(code, words string) (name string, until time.Time) {
+	now := time.Now()
+	if code == "usageLimitExceeded" {
+		if window, ok := e.limits.reached(now); ok {
+			return window.Name, window.ResetsAt
+		}
+		return "usage", resetInWords(words, now)
+	}
+	return "rate", resetInWords(words, now)
+}
+
+// failure is what whoever sent the message is told.
+func (r *refusal) failure(tools bool) *Failure {
+	f := &Failure{Kind: r.kind, Code: r.code, Message: r.why, Limit: r.limit, ResetsAt: r.until}
+	if r.kind == FailLimit {
+		f.Message += r.ending()
+		return f
+	}
+	f.Message += ". The model's provider refused the credential, or got none: check OPENAI_API_KEY, or log codex in"
+	if tools {
+		f.Message += ". This came in the middle of the turn, after tools had run: look at what is done, and then send a message to go on"
+	}
+	return f
+}
+
+// ending says when the limit ends, if that is known.
+func (r *refusal) ending() string {
+	if r.until.IsZero() {
+		return ". It is not known when this limit ends; try again in a minute"
+	}
+	return fmt.Sprintf(". The limit (%s) ends at %s", r.limit, r.until.UTC().Format(time.RFC3339))
+}
+
+// limitGrace is what codex gets to be answered again after a rate limit that it
+// tries to wait out: a limit that ends in a second must not cost a long turn.
+const limitGrace = 5 * time.Second
+
+// troubled acts on an error that codex tells of in the middle of a turn.
+func (t *turn) troubled(n appserver.ErrorNote) {
+	r := t.e.refusalOf(&n.Error)
+	if r == nil || !n.WillRetry {
+		if n.WillRetry {
+			t.job.observe(Notice{Text: "codex tries again: " + t.e.cfg.Redact(n.Error.Message)})
+		}
+		return // the end of the turn says the same
+	}
+	if t.stopping != nil {
+		return
+	}
+	rate := r.kind == FailLimit && r.code != "usageLimitExceeded"
+	if rate && (r.until.IsZero() || time.Until(r.until) < limitGrace) {
+		t.job.observe(Notice{Text: "The model's provider asks to wait: " + r.why})
+		if t.limited == nil {
+			t.attention.after(limitGrace, timerLimit)
+		}
+		t.limited = r
+		return
+	}
+	t.attention.raise(r)
+}
+
+// answered notes that the model answers.
+func (t *turn) answered() {
+	if t.limited != nil {
+		t.limited = nil
+		t.attention.after(0, timerLimit)
+	}
+}
+
+// failed is the failure of a turn that codex has ended.
+func (t *turn) failed(failed *appserver.TurnError, tools bool) *Failure {
+	if t.refused = t.e.refusalOf(failed); t.refused != nil {
+		return t.refused.failure(tools)
+	}
+	return t.e.modelFailure(failed)
+}
+
+// weigh looks at the end of an attempt: one that the model refused is none if it
+// had done nothing, and what the refusal says of the credential concerns all
+// others. The caller holds c.lock.
+func (e *Executor) weigh(c *conversation, j *job, t *turn, end *Ended) (*Ended, error) {
+	switch {
+	case end.Outcome != Failed || end.Failure == nil:
+		return end, nil
+	case end.Failure.Kind == FailContext:
+		return e.relieve(c, j, t, end)
+	case t.refused == nil:
+		return end, nil
+	}
+	if !j.mayWait(t.refused) {
+		return end, nil
+	}
+	e.refused(t.refused)
+	if !end.Tools && (t.refused.kind == FailAuth || j.promised()) {
+		e.takeBack(c, t)
+		return nil, errHeld
+	}
+	return end, nil
+}
+
+// mostRefusals is how often a job is held for a credential that the model takes
+// from others. A 403 may be about what the message asks for: once it is known that
+// the credential is taken, it is.
+const mostRefusals = 3
+
+// mayWait reports whether a refusal of the job is one of all: it counts the
+// refusals.
+func (j *job) mayWait(r *refusal) bool {
+	j.refusals++
+	return r.kind != FailAuth || j.refusals == 1 || j.refusals <= mostRefusals && r.status != http.StatusForbidden
+}
+
+// promised reports whether the sender was told that the job waits for the end of
+// a limit, by us or perhaps by the process before us.
+func (j *job) promised() bool { return j.Accepted || j.standing.wasHeld() }
+
+// takeBack takes an attempt that had done nothing out of the thread's history: the
+// model would read the message twice, and between the two that the user had
+// interrupted it. It ends the thread's background commands, so where there are any
+// the attempt stays.
+func (e *Executor) takeBack(c *conversation, t *turn) {
+	if t.on.gone() {
+		return
+	}
+	ctx, cancel := t.callContext()
+	defer cancel()
+	terminals, err := t.on.BackgroundTerminals(ctx, c.threadID)
+	if err != nil || len(terminals) > 0 {
+		return
+	}
+	thread, err := t.on.ThreadRevert(ctx, c.threadID, t.id)
+	if err != nil {
+		e.log.Warn("a refused attempt stays in the history of its thread", "thread_id", c.threadID, "err", err)
+		e.unloaded(c) // codex may have done it, and then the thread's file is another one: the next load tells
+		return
+	}
+	c.rollout = thread.Path
+}
+
+// rateLimited reports whether words are codex's own about a rate limit that came
+// in the stream: it has no name for it while it tries again.
+func rateLimited(words string) bool {
+	return strings.HasPrefix(words, "rate limit exceeded: ")
+}

@@ -1,0 +1,65 @@
+package tasks
+
+import (
+	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/store"
+)
+
+// hold notes that the model would refuse the run, and why.
+func (r *run) hold(held executor.Held) {
+	r.waits = &held
+	if r.task.runs[0] == r {
+		r.task.stand()
+	}
+}
+
+// release notes that the run is held no more.
+func (r *run) release() {
+	r.waits = nil
+	if r.task.runs[0] == r {
+		r.task.stand()
+	}
+}
+
+// stand brings the task into the state that its foremost turn makes of it while
+// that is held: for a login it needs its caller, the end of a limit it only waits
+// for. A turn behind it has no say. The caller holds t.mu.
+func (t *task) stand() {
+	held := t.runs[0].waits
+	t.standLimit(held)
+	switch {
+	case held != nil && held.Kind == executor.FailAuth:
+		t.runs[0].pushAll()
+		t.enter(a2a.TaskStateAuthRequired, t.heldMessage(held), store.Change{Durable: true})
+	case t.status.State != a2a.TaskStateAuthRequired:
+	case t.runs[0].started.IsZero():
+		t.enter(a2a.TaskStateSubmitted, nil, store.Change{})
+	default:
+		t.enter(a2a.TaskStateWorking, nil, store.Change{})
+	}
+}
+
+// standLimit says in the metadata that the task waits for the end of a limit. The
+// caller holds t.mu.
+func (t *task) standLimit(held *executor.Held) {
+	_, said := t.meta[MetaHeld]
+	switch limited := held != nil && held.Kind == executor.FailLimit; {
+	case limited:
+		t.note(map[string]any{MetaHeld: held.Data})
+		t.announce(store.Change{})
+		t.tell(map[string]any{"type": "notice", "text": held.Text})
+	case said:
+		t.note(map[string]any{MetaHeld: nil})
+		t.announce(store.Change{})
+	}
+}
+
+func (t *task) heldMessage(held *executor.Held) *a2a.Message {
+	parts := []*a2a.Part{a2a.NewTextPart(held.Text)}
+	if held.Data != nil {
+		parts = append(parts, a2a.NewDataPart(held.Data))
+	}
+	return t.message(parts...)
+}

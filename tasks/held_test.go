@@ -1,0 +1,160 @@
+package tasks_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+)
+
+var loginData = map[string]any{"kind": "auth", "userCode": "ABCD", "verificationUrl": "https://example.com/device"}
+
+func (j *job) hold(text string) {
+	j.observe(executor.Held{Kind: executor.FailAuth, Text: text, Data: loginData})
+}
+
+func (j *job) limit(data map[string]any) {
+	j.observe(executor.Held{Kind: executor.FailLimit, Text: "until five", Data: data})
+}
+
+func TestHeldForALogin(t *testing.T) {
+	r := newRunner()
+	r.onSubmit = func(j *job) { j.hold("log in with ABCD") } // before Submit has returned
+	e := newEngine(t, r)
+	answer, err := e.SendMessage(t.Context(), request("m1", "c", "hello"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	task := answer.(*a2a.Task)
+	wantTask(t, task, a2a.TaskStateAuthRequired, "log in with ABCD")
+	if diff := cmp.Diff(any(loginData), task.Status.Message.Parts[1].Data()); diff != "" {
+		t.Errorf("the data part differs (-want +got):\n%s", diff)
+	}
+	j := r.next(t)
+	if j.Patient {
+		t.Error("a job whose sender waits is patient")
+	}
+	j.hold("log in with EFGH")
+	wantTask(t, get(t, e, task.ID), a2a.TaskStateAuthRequired, "log in with EFGH")
+	j.observe(executor.Released{})
+	wantTask(t, get(t, e, task.ID), a2a.TaskStateSubmitted, "")
+	j.start()
+	j.answer("done")
+	wantTask(t, get(t, e, task.ID), a2a.TaskStateCompleted, "done")
+}
+
+// TestHeldAfterAnAttempt is refused when it has begun: a stream of its sender ends
+// there, one of a subscriber goes on.
+func TestHeldAfterAnAttempt(t *testing.T) {
+	r := newRunner()
+	e := newEngine(t, r)
+	sender := listen(e.SendStreamingMessage(t.Context(), request("m1", "c", "hello")))
+	j := r.next(t)
+	if !j.Patient {
+		t.Error("a job whose sender follows the stream is not patient")
+	}
+	j.start()
+	j.hold("log in")
+	events := sender.wait(t)
+	last, ok := events[len(events)-1].(*a2a.TaskStatusUpdateEvent)
+	if !ok || last.Status.State != a2a.TaskStateAuthRequired {
+		t.Fatalf("the stream ends with %s", show(events[len(events)-1]))
+	}
+	subscriber := listen(e.SubscribeToTask(t.Context(), &a2a.SubscribeToTaskRequest{ID: last.TaskID}))
+	select {
+	case <-subscriber.ended:
+		t.Error("the stream of a subscriber ends, too")
+	case <-time.After(50 * time.Millisecond):
+	}
+	j.observe(executor.Released{})
+	wantTask(t, get(t, e, last.TaskID), a2a.TaskStateWorking, "")
+	j.attempt(2)
+	j.answer("done")
+	wantTask(t, get(t, e, last.TaskID), a2a.TaskStateCompleted, "done")
+	if events := subscriber.wait(t); len(events) < 4 {
+		t.Errorf("the subscriber saw\n%s", showAll(events))
+	}
+}
+
+// TestHeldBehindAnother has a message of a task that waits behind a turn: it has
+// its say when that has ended.
+func TestHeldBehindAnother(t *testing.T) {
+	r := newRunner()
+	e := newEngine(t, r)
+	task := begin(t, e, request("m1", "c", "hello"))
+	first := r.next(t).start()
+	begin(t, e, to(task, "m2", "and this"))
+	second := r.next(t)
+	second.hold("log in")
+	wantTask(t, get(t, e, task.ID), a2a.TaskStateWorking, "")
+	first.answer("one")
+	wantTask(t, get(t, e, task.ID), a2a.TaskStateAuthRequired, "log in")
+	second.observe(executor.Released{})
+	second.start()
+	second.answer("two")
+	wantTask(t, get(t, e, task.ID), a2a.TaskStateCompleted, "two")
+}
+
+func TestHeldByALimit(t *testing.T) {
+	r := newRunner()
+	e := newEngine(t, r)
+	task := begin(t, e, request("m1", "c", "hello"))
+	j := r.next(t)
+	if !j.Patient {
+		t.Error("a job whose sender does not wait is not patient")
+	}
+	data := map[string]any{"kind": "limit", "limit": "5h", "resetsAt": "2026-11-21T17:00:00Z"}
+	j.limit(data)
+	held := get(t, e, task.ID)
+	if diff := cmp.Diff(any(data), held.Metadata[tasks.MetaHeld]); diff != "" || held.Status.State != a2a.TaskStateSubmitted {
+		t.Errorf("state %s; metadata differs (-want +got):\n%s", held.Status.State, diff)
+	}
+	j.observe(executor.Released{})
+	if held = get(t, e, task.ID); held.Metadata[tasks.MetaHeld] != nil {
+		t.Errorf("metadata = %v after the release", held.Metadata)
+	}
+	resets := time.Date(2026, 11, 21, 17, 0, 0, 0, time.UTC)
+	j.end(executor.Ended{Outcome: executor.Failed, Failure: &executor.Failure{
+		Kind: executor.FailLimit, Message: "used up", Code: "usageLimitExceeded", Limit: "5h", ResetsAt: resets,
+	}})
+	want := map[string]any{"kind": "limit", "code": "usageLimitExceeded", "limit": "5h", "resetsAt": "2026-11-21T17:00:00Z"}
+	if diff := cmp.Diff(any(want), get(t, e, task.ID).Metadata[tasks.MetaFailure]); diff != "" {
+		t.Errorf("the failure differs (-want +got):\n%s", diff)
+	}
+}
+
+// TestHeldOverARestart shows no code that the process before has given out.
+func TestHeldOverARestart(t *testing.T) {
+	m := newMachine(t)
+	task := begin(t, m.e, request("m1", "c", "hello"))
+	m.r.next(t).hold("log in with ABCD")
+	wantTask(t, get(t, m.e, task.ID), a2a.TaskStateAuthRequired, "log in with ABCD")
+	m.kill()
+	m.start()
+	wantTask(t, get(t, m.e, task.ID), a2a.TaskStateSubmitted, "")
+	j := m.r.next(t)
+	j.hold("log in with EFGH")
+	wantTask(t, get(t, m.e, task.ID), a2a.TaskStateAuthRequired, "log in with EFGH")
+	j.observe(executor.Released{})
+	j.start()
+	j.answer("done")
+	wantTask(t, get(t, m.e, task.ID), a2a.TaskStateCompleted, "done")
+}
+
+func TestLoginAsAMessage(t *testing.T) {
+	r := newRunner()
+	r.onSubmit = func(j *job) { j.hold("The model needs a login (unexpected status 401 Unauthorized): enter ABCD") }
+	e := newEngine(t, r)
+	answer, err := e.SendMessage(t.Context(), request("m1", "c", "hello"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := tasks.Reply(answer.(*a2a.Task))
+	if got := m.Parts[0].Text(); got != "The model needs a login (unexpected status unauthorized): enter ABCD" {
+		t.Errorf("reply = %q", got)
+	}
+}
