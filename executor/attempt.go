@@ -28,6 +28,7 @@ func (e *Executor) attempts(c *conversation, j *job) Ended {
 		if end := e.settleCut(c, j, nil, errBefore); end != nil {
 			return *end
 		}
+		e.keepSteers(c, j)
 	}
 	for try := 1; ; try++ {
 		end, err := e.attempt(c, j)

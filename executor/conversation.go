@@ -49,7 +49,11 @@ func (e *Executor) conversation(key string) *conversation {
 // serve runs the jobs of c, one at a time and in order, until none is left.
 func (e *Executor) serve(c *conversation) {
 	for j := e.take(c); j != nil; j = e.take(c) {
-		e.finish(j, e.run(c, j))
+		end, taken := e.run(c, j)
+		e.finish(j, end)
+		for _, s := range taken {
+			e.endSteer(s, Ended{Outcome: end.Outcome, Failure: end.Failure, Tools: end.Tools})
+		}
 	}
 }
 
@@ -109,20 +113,27 @@ func (e *Executor) take(c *conversation) *job {
 	return c.current
 }
 
-// run brings one job to its end: it waits for a slot, then makes its attempts.
-func (e *Executor) run(c *conversation, j *job) Ended {
+// run brings one job to its end: it waits for a slot, then makes its attempts. It
+// also returns the messages that its last turn has taken.
+func (e *Executor) run(c *conversation, j *job) (end Ended, taken []*job) {
 	err := e.slots.Acquire(j.ctx, 1)
 	e.slotTaken(err == nil)
-	if err != nil {
-		return e.beforeStart(context.Cause(j.ctx))
+	if err == nil {
+		defer e.freeSlot()
+	} else if !e.hasSteers(j) {
+		return e.beforeStart(context.Cause(j.ctx)), nil
 	}
-	defer e.freeSlot()
 	c.lock.Lock()
 	defer c.lock.Unlock()
-	if err := e.recall(c, j); err != nil {
-		return e.beforeStart(err)
+	if err == nil {
+		err = e.recall(c, j)
 	}
-	return e.attempts(c, j)
+	if err != nil {
+		end = e.beforeStart(causeOf(j.ctx, err))
+	} else {
+		end = e.attempts(c, j)
+	}
+	return end, e.endSteers(c, j, &end)
 }
 
 // slotTaken counts the head of a queue that has got its slot, or given up.

@@ -10,6 +10,8 @@ var (
 	ErrClosed = errors.New("the runtime is stopping")
 	// ErrBusy refuses what a conversation in use does not allow.
 	ErrBusy = errors.New("the conversation is in use")
+	// ErrNotRunning says that a job has no turn that a message could go to.
+	ErrNotRunning = errors.New("the job has no turn that takes messages")
 	// ErrDuplicate refuses a job whose ID belongs to a job that has not ended.
 	ErrDuplicate = errors.New("a job with this id is already there")
 )

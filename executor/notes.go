@@ -55,7 +55,11 @@ func (t *turn) item(note appserver.Notification) {
 		t.record.completed(n.Item)
 	}
 	switch {
-	case n.Item.Type == appserver.ItemUserMessage || n.Item.Type == appserver.ItemHookPrompt:
+	case n.Item.Type == appserver.ItemUserMessage:
+		if !started {
+			t.hear(n.Item.ClientID)
+		}
+	case n.Item.Type == appserver.ItemHookPrompt:
 	case started:
 		t.job.observe(ItemStarted{Item: n.Item})
 	default:

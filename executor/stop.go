@@ -21,6 +21,7 @@ func (t *turn) stopFor(cause error) *Ended {
 		t.e.log.Warn("a timer ends a turn", "timer", string(timer), "turn_id", t.id, "thread_id", t.c.threadID)
 	}
 	t.stopping = cause
+	t.e.closeToSteers(t.job)
 	t.attention.after(0, timerIdle)
 	t.attention.after(0, timerItem)
 	t.attention.after(t.e.cfg.Grace, timerGrace)

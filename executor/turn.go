@@ -97,6 +97,7 @@ func (j *job) begun(threadID, id string, afresh bool) {
 func (t *turn) follow() (*Ended, error) {
 	defer t.attention.close()
 	defer t.c.remember(&t.record)
+	defer t.openLine().close()
 	t.job.begun(t.c.threadID, t.id, t.afresh)
 	stop := context.AfterFunc(t.job.ctx, func() { t.attention.raise(context.Cause(t.job.ctx)) })
 	defer stop()
