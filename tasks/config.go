@@ -42,6 +42,10 @@ type Config struct {
 	// conversation for each contextId.
 	Threads func(given, contextID string) string
 
+	// MidTurn has a message that names no task become part of the one whose turn is
+	// running in its conversation, instead of waiting for a turn of its own.
+	MidTurn bool
+
 	Push *Push // makes push notifications; nil refuses to
 
 	Coalesce time.Duration // text is published at most this often; 0 means 20 ms

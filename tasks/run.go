@@ -26,6 +26,8 @@ type run struct {
 	recovered *store.Message        // what an earlier process left; nil if it came in by this one
 	input     []appserver.UserInput // of a recovered one
 
+	fate     fate          // of the message
+	known    chan struct{} // closed when the fate is known; nil if it is
 	admitted bool
 	held     []executor.Event // those that came before the run was admitted
 	ended    bool
@@ -106,6 +108,10 @@ func (r *run) handle(event executor.Event) {
 		r.task.dropQuestions(func(q *question) bool { return q.run == r && q.asked.ID == event.ID })
 	case executor.Produced:
 		r.produce(event)
+	case executor.Steered:
+		r.decide(fate{turn: TurnSteered})
+	case executor.Unsteered:
+		r.decide(queued(event.Ahead))
 	case executor.Ended:
 		r.end(event)
 	}
@@ -126,7 +132,7 @@ func (r *run) start(event executor.Started) {
 	if event.Replaced {
 		meta[MetaReplaced] = true
 	}
-	if t.runs[len(t.runs)-1] == r {
+	if t.newest(r) {
 		meta[MetaTurn], meta[MetaAhead] = TurnStarted, nil
 	}
 	t.note(meta)
@@ -224,6 +230,10 @@ func (r *run) thought(item appserver.Item) {
 // finish stops the run's timer and everything else that could come of it.
 func (r *run) finish() {
 	r.ended = true
+	if r.known != nil {
+		close(r.known)
+		r.known = nil
+	}
 	r.held, r.thoughts = nil, nil
 	r.disarm()
 }
