@@ -70,6 +70,17 @@ func (e *Executor) letGo(c *conversation) {
 // later asks the book for one. It returns [ErrBusy] if the conversation is in use,
 // or a command of it still runs.
 func (e *Executor) Forget(ctx context.Context, key string) error {
+	return e.letGoOf(ctx, key, e.unload)
+}
+
+// Drop is Forget for a conversation that nobody wants to go on with: a command that
+// it has left running does not keep it, but ends with its thread, within about a
+// minute.
+func (e *Executor) Drop(ctx context.Context, key string) error {
+	return e.letGoOf(ctx, key, e.unsubscribe)
+}
+
+func (e *Executor) letGoOf(ctx context.Context, key string, unload func(context.Context, *conversation, *child)) error {
 	e.mu.Lock()
 	c := e.conversations[key]
 	e.mu.Unlock()
@@ -80,8 +91,11 @@ func (e *Executor) Forget(ctx context.Context, key string) error {
 		return ErrBusy
 	}
 	defer c.lock.Unlock()
-	if on, _ := e.child.health(); on != nil {
-		e.unload(ctx, c, on)
+	if e.busy(c) {
+		return ErrBusy
+	}
+	if on, _ := e.child.health(); on != nil && e.isLoaded(c, on) {
+		unload(ctx, c, on)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -93,6 +107,12 @@ func (e *Executor) Forget(ctx context.Context, key string) error {
 		delete(e.conversations, key)
 	}
 	return nil
+}
+
+func (e *Executor) busy(c *conversation) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return c.busy || len(c.queue) > 0
 }
 
 // take makes the first waiting job current, or ends the goroutine's turn of duty.

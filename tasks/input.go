@@ -19,7 +19,8 @@ const longestID = 512
 type incoming struct {
 	key     store.Key
 	digest  [32]byte
-	retry   bool // run it again if it was cut off
+	retry   bool   // run it again if it was cut off
+	command string // that it is, instead of a message to codex; mostly empty
 	message *a2a.Message
 	input   []appserver.UserInput
 	data    any           // of the first data part
@@ -41,6 +42,7 @@ func read(req *a2a.SendMessageRequest) (*incoming, error) {
 		key:     store.Key{Context: m.ContextID, Task: string(m.TaskID), Message: m.ID},
 		digest:  digestOf(m.Parts),
 		retry:   m.Metadata[MetaRetry] == true || req.Metadata[MetaRetry] == true,
+		command: commandOf(m),
 		message: m,
 	}
 	said, size := false, 0

@@ -25,6 +25,7 @@ type run struct {
 
 	recovered *store.Message        // what an earlier process left; nil if it came in by this one
 	input     []appserver.UserInput // of a recovered one
+	command   string                // that a recovered one is
 
 	fate     fate          // of the message
 	known    chan struct{} // closed when the fate is known; nil if it is

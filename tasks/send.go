@@ -67,7 +67,7 @@ func (e *Engine) accept(ctx context.Context, req *a2a.SendMessageRequest) (*view
 	e.admit.Lock()
 	defer e.admit.Unlock()
 	host := e.host(in)
-	if in.key.Task == "" && host == nil && !e.closed { // mostly it is new: then the journal is asked only once
+	if in.key.Task == "" && in.command == "" && host == nil && !e.closed { // mostly it is new: then the journal is asked only once
 		v, err := e.enqueue(ctx, in, e.taskFor(in), e.cfg.Journal.Accept)
 		if !errors.Is(err, store.ErrExists) {
 			return v, err
@@ -81,6 +81,9 @@ func (e *Engine) accept(ctx context.Context, req *a2a.SendMessageRequest) (*view
 		return nil, e.journalError("look the message up", err)
 	case e.closed:
 		return nil, stopping()
+	}
+	if in.command != "" {
+		return e.command(ctx, in)
 	}
 	if host != nil {
 		v, err := e.within(ctx, in, host)

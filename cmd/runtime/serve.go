@@ -98,6 +98,7 @@ func newApplication(ctx context.Context, s settings.Settings, log *slog.Logger, 
 	app.executor = executor.New(cfg)
 	app.engine, err = tasks.New(tasks.Config{
 		Runner: app.executor, Journal: journal, Push: app.push(s, journal), MidTurn: s.MidTurn == "steer",
+		Conversations: conversations{journal, app.executor},
 		Metrics: metrics, Logger: log,
 	})
 	if err != nil {
