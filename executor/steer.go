@@ -135,7 +135,7 @@ func (l *line) send(s *job) {
 		t.e.mu.Unlock()
 		return
 	}
-	ctx, cancel := context.WithTimeout(l.ctx, steerTimeout)
+	ctx, cancel := context.WithTimeout(l.ctx, min(steerTimeout, t.e.cfg.Patience))
 	defer cancel()
 	err := t.on.TurnSteer(ctx, appserver.TurnSteerParams{
 		ThreadID: t.c.threadID, ExpectedTurnID: t.id, Input: s.Input, ClientUserMessageID: s.attempt.clientID(),

@@ -99,7 +99,7 @@ func newApplication(ctx context.Context, s settings.Settings, log *slog.Logger, 
 	app.engine, err = tasks.New(tasks.Config{
 		Runner: app.executor, Journal: journal, Push: app.push(s, journal), MidTurn: s.MidTurn == "steer",
 		Conversations: conversations{journal, app.executor},
-		Metrics: metrics, Logger: log,
+		Metrics:       metrics, Logger: log,
 	})
 	if err != nil {
 		return nil, err
