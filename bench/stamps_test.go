@@ -17,9 +17,9 @@ import (
 // stampsEnv names the file to which our codex writes the moments of its turns.
 const stampsEnv = "BENCH_STAMPS"
 
-// A turnStamp is when codex had read turn/start, was about to write the first
-// delta, and was about to write turn/completed.
-type turnStamp struct{ started, delta, completed int64 }
+// A turnStamp is when codex had read turn/start, or the last turn/steer, was about
+// to write the first delta, and was about to write turn/completed.
+type turnStamp struct{ read, delta, completed int64 }
 
 // clock is a time that all processes share and nobody sets.
 func clock() int64 {
@@ -42,7 +42,7 @@ func stamp(file string) {
 	var read atomic.Int64
 	go func() {
 		relay(stdin, func(line []byte) {
-			if bytes.Contains(line, []byte(`"turn/start"`)) {
+			if bytes.Contains(line, []byte(`"turn/st`)) { // start, steer
 				read.Store(clock())
 			}
 			_, _ = toFake.Write(line)
@@ -55,7 +55,7 @@ func stamp(file string) {
 		case turn.delta == 0 && bytes.Contains(line, []byte(`"item/agentMessage/delta"`)):
 			turn.delta = clock()
 		case bytes.Contains(line, []byte(`"turn/completed"`)):
-			turn.started, turn.completed = read.Load(), clock()
+			turn.read, turn.completed = read.Load(), clock()
 		}
 		_, _ = stdout.Write(line)
 		if turn.completed != 0 {
@@ -65,7 +65,7 @@ func stamp(file string) {
 	})
 }
 
-func (t turnStamp) moments() [3]int64 { return [3]int64{t.started, t.delta, t.completed} }
+func (t turnStamp) moments() [3]int64 { return [3]int64{t.read, t.delta, t.completed} }
 
 func pipe() (r, w *os.File) {
 	r, w, err := os.Pipe()
