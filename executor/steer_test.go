@@ -241,6 +241,7 @@ func TestSteerAndCancel(t *testing.T) {
 	w := submit(t, e, "j1", "one", "run sleep 20")
 	eventually(t, "the command to run", func() bool { return commandRuns(w) })
 	s := steer(t, e, "j1", "j2", "one", "say never")
+	eventually(t, "codex to take it", steered(s))
 	for _, id := range []string{"j2", "j1"} {
 		if err := e.Cancel(t.Context(), id); err != nil {
 			t.Fatal(err)

@@ -96,6 +96,43 @@ func startOf(w *witness) time.Time {
 	return w.began
 }
 
+// TestSteerRefused says at once that the message waits.
+func TestSteerRefused(t *testing.T) {
+	e := onFake(t, "refuse turn/steer cannot steer a review turn", nil)
+	w := submit(t, e, "j1", "one", "!hang")
+	eventually(t, "the turn to start", started(w))
+	before := submit(t, e, "j2", "one", "before")
+	s := steer(t, e, "j1", "j3", "one", "other")
+	eventually(t, "it to be said", func() bool { return len(seen[executor.Unsteered](s)) == 1 })
+	if told := seen[executor.Unsteered](s)[0]; told.Ahead != 2 || len(w.ended) != 0 {
+		t.Errorf("told %+v", told)
+	}
+	if err := e.Cancel(t.Context(), "j1"); err != nil {
+		t.Fatal(err)
+	}
+	before.wait(t)
+	if end := s.wait(t); said(end) != "other" {
+		t.Errorf("its own turn says %q", said(end))
+	}
+}
+
+// TestSteerThatHadItsTurn does not hand a message to a turn that is run again when
+// it has had a turn of its own since: the end of the one before was not written down.
+func TestSteerThatHadItsTurn(t *testing.T) {
+	state, book := "state "+t.TempDir(), &notebook{}
+	cutOff(t, state, book, false, "!die-tool 3") // as j1
+	if err := book.Begin(t.Context(), executor.Attempt{Job: "j9", N: 1, Conversation: "one", Thread: book.attempts[0].Thread}); err != nil {
+		t.Fatal(err)
+	}
+	e := onFake(t, state, func(c *executor.Config) { c.Book = book })
+	w := submitCut(t, e, "j9", "one", "hello", book.last("j9"))
+	s := steerCut(t, e, "j9", "j1", "other", book.last("j1"))
+	if end := w.wait(t); said(end) != "hello" || len(end.Taken) != 0 {
+		t.Errorf("the turn says %q with %v taken", said(end), end.Taken)
+	}
+	wantEnd(t, s.wait(t), executor.Interrupted, executor.FailUnreachable)
+}
+
 // TestSteerAndTimer interrupts a turn that has not got to what it was sent.
 func TestSteerAndTimer(t *testing.T) {
 	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), func(c *executor.Config) { c.ItemTimeout = 2 * time.Second })
