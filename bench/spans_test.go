@@ -45,11 +45,11 @@ func BenchmarkSpans(b *testing.B) {
 	codex := stamps(b, file, warm+2*turns)[warm:]
 	for i := range turns {
 		sent, streamed := codex[2*i], codex[2*i+1]
-		in, out := time.Duration(sent.started-sends[i].began), time.Duration(sends[i].ended-sent.completed)
+		in, out := time.Duration(sent.read-sends[i].began), time.Duration(sends[i].ended-sent.completed)
 		took.add("send-in", in)
 		took.add("send-out", out)
 		took.add("send", in+out)
-		in, out = time.Duration(streamed.started-streams[i].began), time.Duration(streams[i].ended-streamed.completed)
+		in, out = time.Duration(streamed.read-streams[i].began), time.Duration(streams[i].ended-streamed.completed)
 		took.add("stream-in", in)
 		took.add("stream-out", out)
 		took.add("stream", in+out)

@@ -17,10 +17,10 @@ import (
 // stampsEnv names the file to which our codex writes the moments of its turns.
 const stampsEnv = "BENCH_STAMPS"
 
-// A turnStamp is when codex had read turn/start, was about to write the first
+// A turnStamp is when codex had read turn/start, or the last turn/steer, was about to write the first
 // delta, and was about to write turn/completed. If it has asked, also when it was
 // about to write the request, and had read the answer.
-type turnStamp struct{ started, delta, completed, asked, answered int64 }
+type turnStamp struct{ read, delta, completed, asked, answered int64 }
 
 // clock is a time that all processes share and nobody sets.
 func clock() int64 {
@@ -44,7 +44,7 @@ func stamp(file string) {
 	go func() {
 		relay(stdin, func(line []byte) {
 			switch {
-			case bytes.Contains(line, []byte(`"turn/start"`)):
+			case bytes.Contains(line, []byte(`"turn/st`)): // start, steer
 				read.Store(clock())
 			case bytes.Contains(line, []byte(`"decision"`)):
 				answered.Store(clock())
@@ -61,7 +61,7 @@ func stamp(file string) {
 		case bytes.Contains(line, []byte(`/requestApproval"`)):
 			turn.asked = clock()
 		case bytes.Contains(line, []byte(`"turn/completed"`)):
-			turn.started, turn.answered, turn.completed = read.Load(), answered.Load(), clock()
+			turn.read, turn.answered, turn.completed = read.Load(), answered.Load(), clock()
 		}
 		_, _ = stdout.Write(line)
 		if turn.completed != 0 {
@@ -72,7 +72,7 @@ func stamp(file string) {
 }
 
 func (t turnStamp) moments() [5]int64 {
-	return [5]int64{t.started, t.delta, t.completed, t.asked, t.answered}
+	return [5]int64{t.read, t.delta, t.completed, t.asked, t.answered}
 }
 
 func pipe() (r, w *os.File) {

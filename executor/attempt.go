@@ -29,6 +29,7 @@ func (e *Executor) attempts(c *conversation, j *job) *Ended {
 			return end
 		}
 		j.Cut = nil
+		e.keepSteers(c, j)
 	}
 	for try := 1; ; try++ {
 		end, err := e.attempt(c, j)

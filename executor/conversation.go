@@ -49,7 +49,11 @@ func (e *Executor) conversation(key string) *conversation {
 // serve runs the jobs of c, one at a time and in order, until none is left.
 func (e *Executor) serve(c *conversation) {
 	for j := e.take(c); j != nil; j = e.take(c) {
-		e.finish(j, e.run(c, j))
+		end, taken := e.run(c, j)
+		e.finish(j, end)
+		for _, s := range taken {
+			e.endSteer(s, Ended{Outcome: end.Outcome, Failure: end.Failure, Tools: end.Tools})
+		}
 	}
 }
 
@@ -66,6 +70,17 @@ func (e *Executor) letGo(c *conversation) {
 // later asks the book for one. It returns [ErrBusy] if the conversation is in use,
 // or a command of it still runs.
 func (e *Executor) Forget(ctx context.Context, key string) error {
+	return e.letGoOf(ctx, key, e.unload)
+}
+
+// Drop is Forget for a conversation that nobody wants to go on with: a command that
+// it has left running does not keep it, but ends with its thread, within about a
+// minute.
+func (e *Executor) Drop(ctx context.Context, key string) error {
+	return e.letGoOf(ctx, key, e.unsubscribe)
+}
+
+func (e *Executor) letGoOf(ctx context.Context, key string, unload func(context.Context, *conversation, *child)) error {
 	e.mu.Lock()
 	c := e.conversations[key]
 	e.mu.Unlock()
@@ -76,8 +91,11 @@ func (e *Executor) Forget(ctx context.Context, key string) error {
 		return ErrBusy
 	}
 	defer c.lock.Unlock()
-	if on, _ := e.child.health(); on != nil {
-		e.unload(ctx, c, on)
+	if e.busy(c) {
+		return ErrBusy
+	}
+	if on, _ := e.child.health(); on != nil && e.isLoaded(c, on) {
+		unload(ctx, c, on)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -89,6 +107,12 @@ func (e *Executor) Forget(ctx context.Context, key string) error {
 		delete(e.conversations, key)
 	}
 	return nil
+}
+
+func (e *Executor) busy(c *conversation) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return c.busy || len(c.queue) > 0
 }
 
 // take makes the first waiting job current, or ends the goroutine's turn of duty.
@@ -110,42 +134,47 @@ func (e *Executor) take(c *conversation) *job {
 }
 
 // run brings one job to its end. What the model refuses meanwhile, for everybody,
-// has it wait and begin anew.
-func (e *Executor) run(c *conversation, j *job) Ended {
+// has it wait and begin anew. It also returns the messages that its last turn has
+// taken.
+func (e *Executor) run(c *conversation, j *job) (end Ended, taken []*job) {
 	for {
-		end := e.gate(j)
-		if end != nil {
+		if away := e.gate(j); away != nil {
 			e.slotTaken(false)
-			return *end
+			c.lock.Lock()
+			defer c.lock.Unlock()
+			return *away, e.endSteers(c, j, away)
 		}
-		if end = e.serveOnce(c, j); end != nil {
-			return *end
+		if end, taken := e.serveOnce(c, j); end != nil {
+			return *end, taken
 		}
 		e.waitsAgain(j)
 	}
 }
 
-// serveOnce waits for a slot, then makes attempts at the job. It returns nil if
+// serveOnce waits for a slot, then makes attempts at the job. It returns no end if
 // the job has to wait.
-func (e *Executor) serveOnce(c *conversation, j *job) *Ended {
+func (e *Executor) serveOnce(c *conversation, j *job) (end *Ended, taken []*job) {
 	err := e.slots.Acquire(j.ctx, 1)
 	e.slotTaken(err == nil)
-	if err != nil {
-		end := e.beforeStart(context.Cause(j.ctx))
-		return &end
+	if err == nil {
+		defer e.freeSlot()
+		if e.hold.look().cause != nil { // it was closed while the job waited for its slot
+			return nil, nil
+		}
+		j.standing.leave(j.observe)
 	}
-	defer e.freeSlot()
-	if e.hold.look().cause != nil { // it was closed while the job waited for its slot
-		return nil
-	}
-	j.standing.leave(j.observe)
 	c.lock.Lock()
 	defer c.lock.Unlock()
-	if err := e.recall(c, j); err != nil {
-		end := e.beforeStart(err)
-		return &end
+	if err == nil {
+		err = e.recall(c, j)
 	}
-	return e.attempts(c, j)
+	if err != nil {
+		before := e.beforeStart(causeOf(j.ctx, err))
+		end = &before
+	} else if end = e.attempts(c, j); end == nil {
+		return nil, nil
+	}
+	return end, e.endSteers(c, j, end)
 }
 
 // waitsAgain puts a job back among those that wait.
@@ -153,6 +182,7 @@ func (e *Executor) waitsAgain(j *job) {
 	e.mu.Lock()
 	e.heads++
 	e.countWaiting(1)
+	j.turned = false // it takes no messages until it runs again
 	e.mu.Unlock()
 	j.standing.comeBack()
 }

@@ -186,12 +186,19 @@ func findMessage(turns []appserver.Turn, clientID string) *appserver.Turn {
 func repeated(turns []appserver.Turn, j *job) bool {
 	for _, turn := range turns {
 		for _, item := range turn.Items {
-			if n, ours := strings.CutPrefix(item.ClientID, j.ID+"."); ours && n != strconv.Itoa(j.attempt.N) {
+			if isAttempt(item.ClientID, j.ID) && item.ClientID != j.attempt.clientID() {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// isAttempt reports whether a client id is that of an attempt at a job.
+func isAttempt(clientID, jobID string) bool {
+	n, ours := strings.CutPrefix(clientID, jobID+".")
+	_, err := strconv.Atoi(n)
+	return ours && err == nil
 }
 
 // deliver ends the job as the history says its turn has ended.

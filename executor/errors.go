@@ -12,6 +12,8 @@ var (
 	ErrBusy = errors.New("the conversation is in use")
 	// ErrNotAsked refuses an answer that nobody waits for.
 	ErrNotAsked = errors.New("the question is not open any more")
+	// ErrNotRunning says that a job has no turn that a message could go to.
+	ErrNotRunning = errors.New("the job has no turn that takes messages")
 	// ErrDuplicate refuses a job whose ID belongs to a job that has not ended.
 	ErrDuplicate = errors.New("a job with this id is already there")
 )

@@ -136,6 +136,15 @@ type Held struct {
 // Released says that the job is held no more, and waits for its turn.
 type Released struct{}
 
+// Steered says that codex has taken the message, which [Executor.Steer] handed to
+// a running turn, into that turn. A turn that is cut off before it gets to the
+// message is followed by [Unsteered] all the same.
+type Steered struct{ TurnID string }
+
+// Unsteered says that the turn which the message was handed to is none that will
+// answer it: it waits for a turn of its own.
+type Unsteered struct{ Ahead int } // turns that come first
+
 // Ended says how the job ended. It is always the last event of a job.
 type Ended struct {
 	Outcome Outcome
@@ -149,6 +158,10 @@ type Ended struct {
 	// next process may take it up, with [Job.Cut] if an attempt was begun.
 	Tools   bool
 	Failure *Failure // set when Outcome is Failed, Interrupted or Rejected
+	// Taken are the IDs of the messages that became part of the turn, in their
+	// order. Their jobs end with this one: each is told an Ended after this, with
+	// the outcome and nothing else.
+	Taken []string
 }
 
 // An AgentMessage is one finished message of the agent.
@@ -212,4 +225,6 @@ func (Answered) event()       {}
 func (Produced) event()       {}
 func (Held) event()           {}
 func (Released) event()       {}
+func (Steered) event()        {}
+func (Unsteered) event()      {}
 func (Ended) event()          {}

@@ -32,7 +32,8 @@ type Executor struct {
 	threads       map[string]bool     // every thread of ours, whose commands end with the child
 	inquiries     map[string]*inquiry // by the thread on which an attempt is made
 	agents        map[string]string   // by thread: the turn of ours that a subagent at work works for
-	waiting       int                 // jobs that hold no slot yet, in queues or at the head of one
+	accepted      int64               // jobs accepted in all
+	waiting       int                 // jobs that hold no slot yet, in queues, at the head of one or handed to a turn
 	running       int                 // jobs that hold a slot
 	heads         int                 // contexts whose first job waits for a slot
 }
@@ -52,6 +53,17 @@ type job struct {
 	ctx       context.Context // ends with errCanceled or errShutdown
 	cancel    context.CancelCauseFunc
 	done      chan struct{} // closed after Ended was observed
+
+	// Guarded by Executor.mu; see steer.go.
+	seq     int64  // the order of acceptance
+	turned  bool   // a turn of it has begun
+	closed  bool   // its turns take no more messages
+	line    *line  // into the turn that runs; nil if none does
+	steers  []*job // messages that were handed to its turns, in the order of acceptance
+	into    *job   // whose turn it was handed to; nil if it is in a queue, or out of one
+	sent    bool   // to codex, in the present turn of into
+	heard   bool   // it stands in the history of that turn
+	steered bool   // Steered was observed
 }
 
 // New returns an executor. The child is started by the first job, or by [Executor.Warm].
@@ -85,7 +97,7 @@ func (e *Executor) Warm() { e.child.want() }
 // it. From here on the job ends exactly once, with [Ended]. A job that is not
 // accepted is not observed at all.
 func (e *Executor) Submit(j Job, observe Observer) (ahead int, err error) {
-	accepted, ahead, err := e.accept(j, observe)
+	accepted, ahead, err := e.enqueue(j, observe)
 	if err == nil && e.hold.look().cause != nil {
 		e.hold.news() // somebody waits
 		e.tell(accepted)
@@ -93,37 +105,58 @@ func (e *Executor) Submit(j Job, observe Observer) (ahead int, err error) {
 	return ahead, err
 }
 
-// accept puts a job at the end of its queue.
-func (e *Executor) accept(j Job, observe Observer) (accepted *job, ahead int, err error) {
+// enqueue puts a job at the end of its queue.
+func (e *Executor) enqueue(j Job, observe Observer) (accepted *job, ahead int, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	queued := 0
-	if c := e.conversations[j.Context]; c != nil {
-		queued = len(c.queue)
-	}
-	switch {
-	case e.closed:
-		return nil, 0, ErrClosed
-	case e.jobs[j.ID] != nil:
-		return nil, 0, fmt.Errorf("%w: %q", ErrDuplicate, j.ID)
-	case !j.Accepted && queued >= e.cfg.MaxQueue:
-		return nil, 0, fmt.Errorf("%w: %d in this context, which is the most (RUNTIME_MAX_QUEUE)", ErrQueueFull, queued)
-	case !j.Accepted && e.waiting >= e.cfg.MaxWaiting:
-		return nil, 0, fmt.Errorf("%w: %d over all contexts, which is the most there may be", ErrQueueFull, e.waiting)
+	if err := e.mayAccept(&j, e.conversations[j.Context]); err != nil {
+		return nil, 0, err
 	}
 	c := e.conversation(j.Context)
-	ctx, cancel := context.WithCancelCause(e.root)
-	accepted = &job{Job: j, observe: observe, submitted: time.Now(), ctx: ctx, cancel: cancel, done: make(chan struct{})}
 	ahead = e.ahead(c)
-	e.jobs[j.ID] = accepted
+	accepted = e.accept(j, observe)
 	c.queue = append(c.queue, accepted)
-	e.countWaiting(1)
 	if !c.busy {
 		c.busy = true
 		e.heads++
 		e.wg.Go(func() { e.serve(c) })
 	}
 	return accepted, ahead, nil
+}
+
+// mayAccept refuses a job for which there is no room; c may be nil. The caller
+// holds e.mu.
+func (e *Executor) mayAccept(j *Job, c *conversation) error {
+	queued := 0
+	if c != nil {
+		queued = len(c.queue)
+		if c.current != nil {
+			queued += len(c.current.steers)
+		}
+	}
+	switch {
+	case e.closed:
+		return ErrClosed
+	case e.jobs[j.ID] != nil:
+		return fmt.Errorf("%w: %q", ErrDuplicate, j.ID)
+	case !j.Accepted && queued >= e.cfg.MaxQueue:
+		return fmt.Errorf("%w: %d in this context, which is the most (RUNTIME_MAX_QUEUE)", ErrQueueFull, queued)
+	case !j.Accepted && e.waiting >= e.cfg.MaxWaiting:
+		return fmt.Errorf("%w: %d over all contexts, which is the most there may be", ErrQueueFull, e.waiting)
+	}
+	return nil
+}
+
+// accept makes a job of a Job, which waits from now on. The caller holds e.mu.
+func (e *Executor) accept(j Job, observe Observer) *job {
+	ctx, cancel := context.WithCancelCause(e.root)
+	e.accepted++
+	accepted := &job{
+		Job: j, observe: observe, submitted: time.Now(), seq: e.accepted, ctx: ctx, cancel: cancel, done: make(chan struct{}),
+	}
+	e.jobs[j.ID] = accepted
+	e.countWaiting(1)
+	return accepted
 }
 
 // ahead returns how many turns have to end or begin before the next job of c
@@ -146,7 +179,8 @@ func (e *Executor) ahead(c *conversation) int {
 // Cancel ends a job: at once if it waits, else by interrupting its turn. It
 // returns when the job has ended, however it ended, or when ctx does; the job
 // is canceled all the same. Canceling a job that has ended or was never there
-// does nothing.
+// does nothing. A message that was sent to the turn of another job ends with
+// that turn at the latest, which is not waited for.
 func (e *Executor) Cancel(ctx context.Context, jobID string) error {
 	e.mu.Lock()
 	j := e.jobs[jobID]
@@ -158,6 +192,13 @@ func (e *Executor) Cancel(ctx context.Context, jobID string) error {
 	if e.unqueue(j) {
 		defer e.wg.Done()
 		e.finish(j, Ended{Outcome: Canceled})
+		return nil
+	}
+	if waits, sent := e.unsteer(j); waits {
+		defer e.wg.Done()
+		e.finish(j, Ended{Outcome: Canceled})
+		return nil
+	} else if sent {
 		return nil
 	}
 	select {

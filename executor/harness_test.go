@@ -73,6 +73,7 @@ func running(t *testing.T, cfg executor.Config) *executor.Executor {
 type witness struct {
 	mu     sync.Mutex
 	events []executor.Event
+	began  time.Time // when Started was told last
 	ended  chan executor.Ended
 }
 
@@ -95,6 +96,9 @@ func submitCut(t *testing.T, e *executor.Executor, id, context, text string, cut
 func (w *witness) observe(event executor.Event) {
 	w.mu.Lock()
 	w.events = append(w.events, event)
+	if _, ok := event.(executor.Started); ok {
+		w.began = time.Now()
+	}
 	w.mu.Unlock()
 	if end, ok := event.(executor.Ended); ok {
 		w.ended <- end

@@ -58,7 +58,12 @@ func (t *turn) item(note appserver.Notification) {
 		t.record.completed(n.Item)
 	}
 	switch {
-	case n.Item.Type == appserver.ItemUserMessage || n.Item.Type == appserver.ItemHookPrompt:
+	case n.Item.Type == appserver.ItemUserMessage:
+		if !started {
+			t.arrived(n.Item.ClientID)
+		}
+		return
+	case n.Item.Type == appserver.ItemHookPrompt:
 		return
 	case started:
 		t.job.observe(ItemStarted{Item: n.Item})

@@ -22,6 +22,7 @@ func (t *turn) stopFor(cause error) *Ended {
 	}
 	t.stopping = cause
 	t.inquiry.shut()
+	t.e.closeToSteers(t.job)
 	t.attention.after(0, timerIdle)
 	t.attention.after(0, timerItem)
 	t.attention.after(t.e.cfg.Grace, timerGrace)

@@ -216,6 +216,14 @@ func (e *Executor) unload(ctx context.Context, c *conversation, on *child) {
 	if err != nil || len(terminals) > 0 {
 		return
 	}
+	e.unsubscribe(ctx, c, on)
+}
+
+// unsubscribe takes the thread of c out of the child, whatever runs there. The
+// caller holds c.lock.
+func (e *Executor) unsubscribe(ctx context.Context, c *conversation, on *child) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shortCallTimeout)
+	defer cancel()
 	if err := on.ThreadUnsubscribe(ctx, c.threadID); err != nil {
 		e.log.Warn("a thread may not have been unloaded", "thread_id", c.threadID, "err", err)
 	}

@@ -109,6 +109,7 @@ func (j *job) begun(threadID, id string, afresh bool) {
 // follow reads the turn's events until it has ended. It returns a [cutError] if
 // the child died and it is to be found out what became of the turn.
 func (t *turn) follow() (*Ended, error) {
+	defer t.openLine().close()
 	t.job.begun(t.c.threadID, t.id, t.afresh)
 	return t.read()
 }

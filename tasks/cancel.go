@@ -45,9 +45,14 @@ func (e *Engine) cancel(ctx context.Context, id a2a.TaskID) (*view, error) {
 	if e.root.Err() != nil {
 		return nil, errGone
 	}
+	e.cancelTask(t)
+	return t.view(), nil
+}
+
+// cancelTask begins to end a task that has not ended. The caller holds e.admit.
+func (e *Engine) cancelTask(t *task) {
 	jobs := t.cancel()
 	e.wg.Go(func() { e.cancelJobs(t, jobs) })
-	return t.view(), nil
 }
 
 // cancel refuses further messages and returns the jobs to end, those that wait

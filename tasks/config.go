@@ -42,6 +42,13 @@ type Config struct {
 	// conversation for each contextId.
 	Threads func(given, contextID string) string
 
+	// MidTurn has a message that names no task become part of the one whose turn is
+	// running in its conversation, instead of waiting for a turn of its own.
+	MidTurn bool
+
+	// Conversations knows the threads that the runner uses; nil if there are none.
+	Conversations Conversations
+
 	Push *Push // makes push notifications; nil refuses to
 
 	Coalesce time.Duration // text is published at most this often; 0 means 20 ms
@@ -66,6 +73,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.Threads == nil {
 		c.Threads = func(_, contextID string) string { return contextID }
+	}
+	if c.Conversations == nil {
+		c.Conversations = noConversations{}
 	}
 	c.Coalesce = cmp.Or(c.Coalesce, 20*time.Millisecond)
 	if c.Metrics == nil {

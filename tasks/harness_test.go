@@ -77,15 +77,18 @@ func (r *runner) Submit(j executor.Job, observe executor.Observer) (int, error) 
 func (r *runner) Cancel(_ context.Context, id string) error {
 	r.mu.Lock()
 	r.canceled = append(r.canceled, id)
-	i := slices.IndexFunc(r.jobs, func(j *job) bool { return j.ID == id && !j.ended })
+	var found *job
+	if i := slices.IndexFunc(r.jobs, func(j *job) bool { return j.ID == id && !j.ended }); i >= 0 {
+		found = r.jobs[i]
+	}
 	onCancel := r.onCancel
 	r.mu.Unlock()
 	switch {
-	case i < 0:
+	case found == nil:
 	case onCancel != nil:
-		onCancel(r.jobs[i])
+		onCancel(found)
 	default:
-		r.jobs[i].end(executor.Ended{Outcome: executor.Canceled})
+		found.end(executor.Ended{Outcome: executor.Canceled})
 	}
 	return nil
 }

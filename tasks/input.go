@@ -19,8 +19,9 @@ const longestID = 512
 type incoming struct {
 	key     store.Key
 	digest  [32]byte
-	retry   bool // run it again if it was cut off
-	patient bool // nobody stands and waits for the end
+	patient bool   // nobody stands and waits for the end
+	retry   bool   // run it again if it was cut off
+	command string // that it is, instead of a message to codex; mostly empty
 	message *a2a.Message
 	input   []appserver.UserInput
 	text    string        // of the text parts
@@ -44,6 +45,7 @@ func read(req *a2a.SendMessageRequest) (*incoming, error) {
 		key:     store.Key{Context: m.ContextID, Task: string(m.TaskID), Message: m.ID},
 		digest:  digestOf(m.Parts),
 		retry:   m.Metadata[MetaRetry] == true || req.Metadata[MetaRetry] == true,
+		command: commandOf(m),
 		message: m,
 	}
 	said, size := false, 0

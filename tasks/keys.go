@@ -3,7 +3,7 @@ package tasks
 // Keys of metadata. Those of a task also stand on the events that change its
 // state.
 const (
-	MetaTurn        = "turn"        // what became of the task's newest message: TurnStarted or TurnQueued
+	MetaTurn        = "turn"        // what became of the task's newest message: TurnStarted, TurnQueued or TurnSteered; absent while it is not known
 	MetaAhead       = "ahead"       // with TurnQueued: how many turns were ahead of it when it was accepted
 	MetaThreadID    = "threadId"    // the codex thread
 	MetaTurnID      = "turnId"      // the codex turn begun last
@@ -30,6 +30,7 @@ const (
 const (
 	TurnStarted = "started"
 	TurnQueued  = "queued"
+	TurnSteered = "steered" // it is part of the turn that was running
 )
 
 // The names of artifacts.

@@ -32,16 +32,17 @@ func (r *run) end(event executor.Ended) {
 	r.finish()
 	r.measure(event)
 	r.leave()
+	change := r.done(event)
 	t.canceled = t.canceled || event.Outcome == executor.Canceled
 	t.ending = endingOf(event, reply)
 	t.ending.meta[MetaUsage] = usageData(t.meta, event.Usage)
 	if len(t.runs) == 0 && !t.anyStale() {
-		t.end(r.done(event))
+		t.end(change)
 		return
 	}
 	t.note(t.ending.meta)
 	t.dropQuestions("", func(q *question) bool { return q.run == r })
-	t.commit(r.done(event),
+	t.commit(change,
 		t.progress(map[string]any{"type": "turn", "outcome": string(event.Outcome), "text": clip(t.ending.text, tailSize)}))
 	if len(t.runs) == 0 { // only its caller can bring it on
 		t.pose(store.Change{})
@@ -52,9 +53,10 @@ func (r *run) end(event executor.Ended) {
 	}
 }
 
-// done is what the journal notes of the end of the run's message.
+// done is what the journal notes of the end of the run's message, and of those that
+// its turn has taken.
 func (r *run) done(event executor.Ended) store.Change {
-	change := store.Change{Ended: []string{r.jobID}, Drop: r.answers}
+	change := store.Change{Ended: append([]string{r.jobID}, r.task.settleTaken(event.Taken)...), Drop: r.answers}
 	if event.Outcome == executor.Interrupted {
 		change.Cut = change.Ended
 	}

@@ -16,6 +16,7 @@ type view struct {
 	of   *task  // nil for a task that ended before
 	at   *entry // the last entry that task has in it
 	end  place  // of the last event of a task that ended before
+	sent *run   // the message that its reader has just sent to a running turn; nil if there is none
 }
 
 // next returns the event after the view and moves on. It returns [io.EOF] after

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
@@ -35,8 +36,12 @@ func (e *Engine) Recover(ctx context.Context) error {
 		waiting = append(waiting, runs...)
 	}
 	slices.SortFunc(waiting, func(a, b *run) int { return cmp.Compare(a.recovered.Seq, b.recovered.Seq) })
-	for _, r := range waiting {
-		e.submitAgain(r)
+	for i, r := range waiting {
+		if r.command != "" {
+			e.obeyAgain(r, waiting[:i])
+		} else {
+			e.submitAgain(r)
+		}
 	}
 	if len(open) > 0 {
 		e.log.Info("took up what was left unfinished", "tasks", len(open), "messages", len(waiting))
@@ -209,13 +214,15 @@ func (e *Engine) submitAgain(r *run) {
 	if m := r.recovered; m.Attempt > 0 {
 		job.Cut = &executor.Cut{Attempt: m.Attempt, ThreadID: m.Thread, Tool: m.Tool}
 	}
-	if _, err := e.cfg.Runner.Submit(job, r.observe); err != nil {
-		// It stays in the journal for the next start.
-		e.log.Error("a message that was left unfinished could not be queued", "task_id", t.id, "err", err)
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		r.park()
-		return
+	if !e.steerAgain(r, job) {
+		if _, err := e.cfg.Runner.Submit(job, r.observe); err != nil {
+			// It stays in the journal for the next start.
+			e.log.Error("a message that was left unfinished could not be queued", "task_id", t.id, "err", err)
+			t.mu.Lock()
+			defer t.mu.Unlock()
+			r.park()
+			return
+		}
 	}
 	t.mu.Lock()
 	r.admit()
@@ -224,6 +231,34 @@ func (e *Engine) submitAgain(r *run) {
 	if canceling {
 		e.wg.Go(func() { e.cancelJobs(t, []string{r.jobID}) })
 	}
+}
+
+// steerAgain gives a recovered message back to the turn that it was handed to, and
+// reports whether it could. One that was begun before another one of its task had
+// its end can only have been that: turns of a conversation do not run side by side.
+func (e *Engine) steerAgain(r *run, job executor.Job) bool {
+	s, ok := e.cfg.Runner.(Steerer)
+	if !ok || job.Cut == nil {
+		return false
+	}
+	t := r.task
+	t.mu.Lock()
+	into := t.runs[slices.IndexFunc(t.runs, func(other *run) bool { return other.recovered.Attempt > 0 })]
+	t.mu.Unlock()
+	return into != r && s.Steer(into.jobID, job, r.observe) == nil
+}
+
+// obeyAgain carries out a command that an earlier process has accepted. It is
+// about what was there before it.
+func (e *Engine) obeyAgain(r *run, before []*run) {
+	r.let()
+	var others []*task
+	for _, other := range before {
+		if t := other.task; t.thread == r.task.about() && !slices.Contains(others, t) {
+			others = append(others, t)
+		}
+	}
+	e.obey(r, r.command, others)
 }
 
 // rejoin makes a turn of a message of an earlier process.
@@ -237,6 +272,9 @@ func (t *task) rejoin(m *store.Message) (*run, error) {
 		return nil, fmt.Errorf("message of job %s in the journal: %w", m.Job, err)
 	}
 	r := &run{task: t, message: message, jobID: m.Job, input: in.input, recovered: m, attempt: m.Attempt, tool: m.Tool}
+	if strings.HasPrefix(t.thread, commandPrefix) {
+		r.command = commandIn(message)
+	}
 	t.runs = append(t.runs, r)
 	return r, nil
 }

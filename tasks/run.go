@@ -26,7 +26,10 @@ type run struct {
 
 	recovered *store.Message        // what an earlier process left; nil if it came in by this one
 	input     []appserver.UserInput // of a recovered one
+	command   string                // that a recovered one is
 
+	fate     fate          // of the message
+	known    chan struct{} // closed when the fate is known; nil if it is
 	admitted bool
 	held     []executor.Event // those that came before the run was admitted
 	ended    bool
@@ -112,6 +115,10 @@ func (r *run) handle(event executor.Event) {
 		r.hold(event)
 	case executor.Released:
 		r.release()
+	case executor.Steered:
+		r.decide(fate{turn: TurnSteered})
+	case executor.Unsteered:
+		r.decide(queued(event.Ahead))
 	case executor.Ended:
 		r.end(event)
 	}
@@ -132,7 +139,7 @@ func (r *run) start(event executor.Started) {
 	if event.Replaced {
 		meta[MetaReplaced] = true
 	}
-	if t.runs[len(t.runs)-1] == r {
+	if t.newest(r) {
 		meta[MetaTurn], meta[MetaAhead] = TurnStarted, nil
 	}
 	t.note(meta)
@@ -231,6 +238,10 @@ func (r *run) thought(item appserver.Item) {
 // finish stops the run's timer and everything else that could come of it.
 func (r *run) finish() {
 	r.ended = true
+	if r.known != nil {
+		close(r.known)
+		r.known = nil
+	}
 	r.held, r.thoughts = nil, nil
 	r.disarm()
 }

@@ -21,7 +21,9 @@ func (e *Engine) SendMessage(ctx context.Context, req *a2a.SendMessageRequest) (
 	}
 	task := v.task
 	if req.Config != nil && req.Config.ReturnImmediately {
-		err = e.promise(ctx)
+		if err = e.promise(ctx); err == nil {
+			task, err = v.decided(ctx)
+		}
 	} else {
 		task, err = v.settled(ctx)
 	}
@@ -65,7 +67,8 @@ func (e *Engine) accept(ctx context.Context, req *a2a.SendMessageRequest, patien
 	ctx = context.WithoutCancel(ctx) // a caller who leaves must not tear this apart
 	e.admit.Lock()
 	defer e.admit.Unlock()
-	if in.key.Task == "" && !e.closed { // mostly it is new: then the journal is asked only once
+	host := e.host(in)
+	if in.key.Task == "" && in.command == "" && host == nil && !e.closed { // mostly it is new: then the journal is asked only once
 		v, err := e.enqueue(ctx, in, e.taskFor(in), e.cfg.Journal.Accept)
 		if !errors.Is(err, store.ErrExists) {
 			return v, err
@@ -80,6 +83,16 @@ func (e *Engine) accept(ctx context.Context, req *a2a.SendMessageRequest, patien
 	case e.closed:
 		return nil, stopping()
 	}
+	if in.command != "" {
+		return e.command(ctx, in)
+	}
+	if host != nil {
+		v, err := e.within(ctx, in, host)
+		if !errors.Is(err, a2a.ErrUnsupportedOperation) { // it has ended, or is about to
+			return v, err
+		}
+		return e.enqueue(ctx, in, e.taskFor(in), e.cfg.Journal.Accept)
+	}
 	return e.further(ctx, in)
 }
 
@@ -89,6 +102,12 @@ func (e *Engine) further(ctx context.Context, in *incoming) (*view, error) {
 	if err := e.belongs(ctx, in, t); err != nil {
 		return nil, err
 	}
+	return e.within(ctx, in, t)
+}
+
+// within makes a message part of a task: an answer, a part of its running turn, or
+// a further turn.
+func (e *Engine) within(ctx context.Context, in *incoming, t *task) (*view, error) {
 	if v, err := e.answer(ctx, in, t); v != nil || err != nil {
 		return v, err
 	}
@@ -185,7 +204,15 @@ func (e *Engine) enqueue(ctx context.Context, in *incoming, t *task, commit func
 	if err != nil {
 		return nil, err
 	}
-	ahead, err := e.cfg.Runner.Submit(executor.Job{ID: r.jobID, Context: t.thread, Input: in.input, Patient: in.patient}, r.observe)
+	job := executor.Job{ID: r.jobID, Context: t.thread, Input: in.input, Patient: in.patient}
+	steered, err := e.steer(t, r, job)
+	if steered {
+		return t.admitSteer(r), nil
+	}
+	ahead := 0
+	if err == nil {
+		ahead, err = e.cfg.Runner.Submit(job, r.observe)
+	}
 	if err != nil {
 		e.withdraw(ctx, t, r)
 		return nil, e.notQueued(err)

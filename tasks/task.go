@@ -263,11 +263,8 @@ func (t *task) leave(r *run, withdraw func(store.Head)) {
 func (t *task) admit(r *run, ahead int) *view {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if ahead == 0 {
-		t.note(map[string]any{MetaTurn: TurnStarted, MetaAhead: nil})
-	} else {
-		t.note(map[string]any{MetaTurn: TurnQueued, MetaAhead: ahead})
-	}
+	r.fate = queued(ahead)
+	t.note(r.fate.meta())
 	if t.turns > 1 {
 		t.publish(&a2a.TaskStatusUpdateEvent{TaskID: t.id, ContextID: t.contextID, Status: t.status, Metadata: t.meta})
 	}

@@ -97,7 +97,9 @@ func newApplication(ctx context.Context, s settings.Settings, log *slog.Logger, 
 	cfg.Book = tasks.Book(journal)
 	app.executor = executor.New(cfg)
 	app.engine, err = tasks.New(tasks.Config{
-		Runner: app.executor, Journal: journal, Push: app.push(s, journal), Metrics: metrics, Logger: log,
+		Runner: app.executor, Journal: journal, Push: app.push(s, journal), MidTurn: s.MidTurn == "steer",
+		Conversations: conversations{journal, app.executor},
+		Metrics:       metrics, Logger: log,
 	})
 	if err != nil {
 		return nil, err

@@ -100,6 +100,28 @@ func tidyOnce(ctx context.Context, s *store.Store, threads forgetter, codexHome 
 	return failed
 }
 
+// conversations are the threads that the store names and the executor holds.
+type conversations struct {
+	*store.Store
+	executor *executor.Executor
+}
+
+// Drop implements [tasks.Conversations]. The thread's file goes with the next tidying.
+func (c conversations) Drop(ctx context.Context, conversation string) error {
+	if err := c.executor.Drop(ctx, conversation); err != nil {
+		return err
+	}
+	err := c.ForgetConversation(ctx, conversation, time.Now())
+	if errors.Is(err, store.ErrInUse) {
+		thread, readErr := c.Thread(ctx, conversation)
+		if readErr != nil || thread == "" { // there was none to forget
+			return readErr
+		}
+		return executor.ErrBusy // a message has come in between
+	}
+	return err
+}
+
 // stateMetrics tells the sizes of the store when they are asked for.
 type stateMetrics struct {
 	store *store.Store

@@ -121,6 +121,9 @@ func (a *auditor) count(e *Entry, end Ending, shared bool) {
 		if !shared && e.said == 0 {
 			a.ledger.fault("message %s is completed, and the model never answered it", e.ID)
 		}
+		if shared && !e.given && !end.Interrupted { // a message to a running turn, which was lost
+			a.ledger.fault("message %s is of a completed task, and the model was never given it", e.ID)
+		}
 	case end.State == "canceled" && (e.Cancel > 0 || shared):
 		a.tally.Canceled++
 	case end.State == "failed" && end.Interrupted:
@@ -170,14 +173,16 @@ func (a *auditor) repeat(ctx context.Context, e *Entry, newest string, end Endin
 }
 
 // order checks that the model was given the messages of each conversation in
-// the order in which they were accepted.
+// the order in which they were accepted, the first time: a turn that is run again
+// begins with its own message, and not with what has been said to it since.
 func (a *auditor) order() {
 	for conversation, heard := range a.ledger.heard {
-		last := &Entry{Message: new(Message)}
+		last, before := &Entry{Message: new(Message)}, map[string]bool{}
 		for _, e := range heard {
-			if a.chain[e.ID] > 1 {
-				continue // run again on purpose, at another time
+			if a.chain[e.ID] > 1 || before[e.ID] {
+				continue // run again on purpose, at another time, or again
 			}
+			before[e.ID] = true
 			if e.N < last.N {
 				a.ledger.fault("in %s the model was given %s after %s", conversation, e.ID, last.ID)
 			}

@@ -37,7 +37,8 @@ func TestAuditor(t *testing.T) {
 		"wrong-answer": {func(t *testing.T, a *auditor) {
 			a.count(&Entry{Message: first, said: 1}, Ending{State: "completed", Text: "x"}, false)
 		}, 1},
-		"never-said": {func(t *testing.T, a *auditor) { a.count(&Entry{Message: first}, done, false) }, 1},
+		"never-said":  {func(t *testing.T, a *auditor) { a.count(&Entry{Message: first}, done, false) }, 1},
+		"never-given": {func(t *testing.T, a *auditor) { a.count(&Entry{Message: first}, done, true) }, 1},
 		"unexplained": {func(t *testing.T, a *auditor) {
 			a.count(&Entry{Message: first}, Ending{State: "failed", Kind: "unreachable"}, false)
 		}, 1},

@@ -24,9 +24,10 @@ type Entry struct {
 	Tasks   []string // that it was said to be, in the order of hearing it
 	Refused bool     // it named a task that had ended
 
-	asked   int // how often the model was given it as the newest message
-	faulted int // how often of these the plan made the model fail
-	said    int // how often the model answered it in full
+	given   bool // the model was given it, as the newest message or one before that
+	asked   int  // how often the model was given it as the newest message
+	faulted int  // how often of these the plan made the model fail
+	said    int  // how often the model answered it in full
 }
 
 // A Ledger is what the clients and the model have seen. Its methods may be
@@ -114,6 +115,17 @@ func (l *Ledger) ended(where, task string, end Ending) {
 	l.mu.Unlock()
 	if known && before != end {
 		l.fault("task %s ended as %+v, and later, by %s, as %+v", task, before, where, end)
+	}
+}
+
+// give notes what the model was given besides the newest message.
+func (l *Ledger) give(texts []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, text := range texts {
+		if e := l.entries[messageID.FindString(text)]; e != nil {
+			e.given = true
+		}
 	}
 }
 

@@ -195,6 +195,9 @@ func (l *load) outlive(ctx context.Context, m *Message, follow, task string, r *
 		before := task
 		task = str(again, "id")
 		l.ledger.isTask(m, task)
+		if task == before && shared(kept) {
+			return // another message of it was cut off, and not this one
+		}
 		if task == before {
 			l.ledger.fault("message %s was to be run again, and its interrupted task %s was the answer", m.ID, task)
 			return

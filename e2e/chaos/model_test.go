@@ -13,6 +13,7 @@ var messageID = regexp.MustCompile(`\bm\d+-\d+-[0-9a-f]{6}\b`)
 // script is the model: it keeps what it was asked and answers as the plan says.
 func (l *Ledger) script(t *fakemodel.Turn) {
 	id := messageID.FindString(t.LastUserText())
+	l.give(t.UserTexts())
 	if len(t.NewToolOutputs()) > 0 {
 		fakemodel.Keywords(t)
 		l.answered(id)

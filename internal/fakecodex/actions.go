@@ -36,6 +36,15 @@ func (x *execution) run() {
 		x.goDeaf()
 	case "hang", "stubborn":
 		<-x.ctx.Done()
+	case "hold", "hold-done":
+		x.hold()
+	case "die-steered-tool":
+		x.startCommand()
+		x.hold()
+		fatal(x.do.num(0, 3), "thread 'main' panicked over a message and a command")
+	case "die-steered":
+		x.hold()
+		fatal(x.do.num(0, 3), "thread 'main' panicked over a message")
 	case "hang-terminal":
 		x.terminal()
 		<-x.ctx.Done()
@@ -76,6 +85,16 @@ func (x *execution) run() {
 		return
 	}
 	x.reply()
+}
+
+// hold waits for a turn/steer, until it has been answered.
+func (x *execution) hold() {
+	select {
+	case <-x.steered:
+	case <-x.ctx.Done():
+	}
+	x.s.mu.Lock() // it is held by the answer
+	defer x.s.mu.Unlock()
 }
 
 // tell sends a notification of the turn.

@@ -25,6 +25,8 @@
 //	once                  with state: only the first run in DIR misbehaves
 //	exit CODE             end at once, with words on stderr
 //	no-answer METHOD      never answer calls of METHOD
+//	unanswered METHOD     carry calls of METHOD out without answering them
+//	lose-steers           acknowledge turn/steer, and let go of the message
 //	refuse METHOD TEXT…   refuse calls of METHOD with -32600 and TEXT
 //	refuse-first M TEXT…  refuse the first call of method M only
 //	slow METHOD MS        answer calls of METHOD late, and out of order
@@ -56,6 +58,10 @@
 //	mute                  close stdout and live on
 //	deaf                  stop reading stdin
 //	hang                  say nothing until interrupted
+//	hold                  say nothing until steered or interrupted, then the text
+//	hold-done CODE        likewise, and end with the turn completed in the history, but not on stdout
+//	die-steered CODE      likewise, but end then, in mid-turn
+//	die-steered-tool CODE likewise, while a command runs
 //	stubborn              say nothing, interrupted or not
 //	lose-completed        everything but turn/completed and thread/status/changed{idle}
 //	lose-completed-idle   everything but turn/completed

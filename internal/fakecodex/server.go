@@ -216,6 +216,9 @@ func (s *server) call(m message) {
 		s.refuse(m.ID, err.Error())
 		return
 	}
+	if _, mute := s.about("unanswered", m.Method); mute {
+		return
+	}
 	s.answer(m.ID, result)
 	if m.Method == "thread/start" {
 		s.notify("thread/started", object{"thread": result.(object)["thread"]})

@@ -18,6 +18,7 @@ type execution struct {
 	text    string // what comes back
 	ctx     context.Context
 	stop    context.CancelFunc // turn/interrupt
+	steered chan struct{}      // holds a token once turn/steer came
 	started string             // the command that is open; or empty
 }
 
@@ -58,7 +59,7 @@ func (s *server) startTurn(id json.RawMessage, p params) {
 	t.Turns, t.active = append(t.Turns, started), started
 	s.log(t, "event_msg", object{"type": "task_started", "turn_id": started.ID})
 	ctx, stop := context.WithCancel(context.Background())
-	t.running = &execution{s: s, t: t, turn: started, do: do, text: p.text(), ctx: ctx, stop: stop}
+	t.running = &execution{s: s, t: t, turn: started, do: do, text: p.text(), ctx: ctx, stop: stop, steered: make(chan struct{}, 1)}
 	s.tell(t, "thread/status/changed", object{"status": object{"type": "active", "activeFlags": []any{}}})
 	s.tell(t, "turn/started", object{"turn": started.view("notLoaded")})
 	s.addInput(t, p)
@@ -94,8 +95,14 @@ func (s *server) steer(p params) (any, error) {
 	case t.active.ID != p.ExpectedTurnID:
 		return nil, fmt.Errorf("expected active turn id `%s` but found `%s`", p.ExpectedTurnID, t.active.ID)
 	}
-	s.addInput(t, p)
-	t.running.text += "\n" + p.text()
+	if _, lose := s.step("lose-steers"); !lose {
+		s.addInput(t, p)
+		t.running.text += "\n" + p.text()
+	}
+	select {
+	case t.running.steered <- struct{}{}:
+	default:
+	}
 	return object{"turnId": t.active.ID}, nil
 }
 

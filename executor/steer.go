@@ -1,0 +1,192 @@
+package executor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+)
+
+// What codex does with a turn/steer (seen on 0.169.0): it answers at once and
+// keeps the input in memory. The model gets it when the tool that runs has ended,
+// or at once if none does: the text that streams is abandoned then, and only then
+// the message stands in the thread's history, with its client id, and is told as a
+// userMessage item. A turn that completes has taken all that was acknowledged, in
+// its last millisecond too (114 of 114 times). One that is interrupted, fails or
+// dies with the child before that has not, and nothing is left of the message.
+
+// steerTimeout is how long codex may take to answer a turn/steer, which it does
+// within milliseconds. Behind it the message is neither taken for arrived nor sent
+// again: the thread's history says what became of it.
+const steerTimeout = 5 * time.Second
+
+// Steer hands a message to the turn of the job into, which must be of the same
+// context and run, or be about to run again. It returns at once; its observer is
+// told [Steered] or [Unsteered]. A message that is taken ends with that turn,
+// whose [Ended] names it. One that is not has a turn of its own, in the place in
+// the queue that is its own by the time of its acceptance: like any other job from
+// then on. [ErrNotRunning] says that there is no such turn; nothing has been
+// accepted then.
+//
+// A job that an earlier process has begun ([Job.Accepted]) may also be handed to
+// one that waits: what became of both is found out when its turn comes.
+func (e *Executor) Steer(into string, j Job, observe Observer) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	target := e.jobs[into]
+	if target == nil || target.Context != j.Context || target.closed || !target.turned && !j.Accepted {
+		return fmt.Errorf("%w: %q", ErrNotRunning, into)
+	}
+	if err := e.mayAccept(&j, e.conversations[j.Context]); err != nil {
+		return err
+	}
+	s := e.accept(j, observe)
+	s.into, s.sent = target, j.Cut != nil
+	if s.sent {
+		s.attempt = Attempt{Job: j.ID, N: j.Cut.Attempt, Conversation: j.Context, Thread: j.Cut.ThreadID}
+	}
+	target.steers = append(target.steers, s)
+	target.line.wake()
+	return nil
+}
+
+// A line is the way for messages into one running turn: they go one by one, in
+// their order.
+type line struct {
+	t    *turn
+	ctx  context.Context // ends with the turn
+	stop context.CancelFunc
+	busy bool          // work runs; guarded by Executor.mu
+	idle chan struct{} // closed when work has ended; replaced with each start of it
+}
+
+// openLine lets messages into the turn, those first that were in an attempt
+// before this one: it is void.
+func (t *turn) openLine() *line {
+	l := &line{t: t}
+	l.ctx, l.stop = context.WithCancel(context.Background())
+	t.e.mu.Lock()
+	defer t.e.mu.Unlock()
+	for _, s := range t.job.steers {
+		if !t.job.goOn || !s.heard { // else it is in what the thread has kept
+			s.sent, s.heard = false, false
+		}
+	}
+	t.job.turned, t.job.line = true, l
+	l.wake()
+	return l
+}
+
+// wake has the line worked off. A nil line belongs to no turn yet. The caller
+// holds Executor.mu.
+func (l *line) wake() {
+	if l == nil || l.busy || l.t.job.closed || !slices.ContainsFunc(l.t.job.steers, unsent) {
+		return
+	}
+	l.busy, l.idle = true, make(chan struct{})
+	l.t.e.wg.Go(l.work)
+}
+
+func unsent(s *job) bool { return !s.sent }
+
+// close ends the line with its turn. What was not answered by then is not known.
+func (l *line) close() {
+	e := l.t.e
+	e.mu.Lock()
+	l.t.job.line = nil
+	idle := l.idle
+	e.mu.Unlock()
+	l.stop()
+	if idle != nil {
+		<-idle
+	}
+}
+
+// work sends what waits. It is a goroutine while there is something.
+func (l *line) work() {
+	for s := l.next(); s != nil; s = l.next() {
+		l.send(s)
+	}
+}
+
+// next returns the next message to send, or nil and says that the line is idle.
+func (l *line) next() *job {
+	e := l.t.e
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	i := slices.IndexFunc(l.t.job.steers, unsent)
+	if i < 0 || l.t.job.closed || l.ctx.Err() != nil {
+		l.busy = false
+		close(l.idle)
+		return nil
+	}
+	s := l.t.job.steers[i]
+	s.sent = true
+	return s
+}
+
+// send offers one message to codex, once.
+func (l *line) send(s *job) {
+	t := l.t
+	if err := l.begin(s); err != nil { // the turn has ended first
+		t.e.mu.Lock()
+		s.sent = false
+		t.e.mu.Unlock()
+		return
+	}
+	ctx, cancel := context.WithTimeout(l.ctx, min(steerTimeout, t.e.cfg.Patience))
+	defer cancel()
+	err := t.on.TurnSteer(ctx, appserver.TurnSteerParams{
+		ThreadID: t.c.threadID, ExpectedTurnID: t.id, Input: s.Input, ClientUserMessageID: s.attempt.clientID(),
+	})
+	_, refused := errors.AsType[*appserver.RPCError](err)
+	switch {
+	case err == nil:
+		t.steered(s)
+	case refused:
+		t.e.log.Info("codex did not take a message into the running turn; it gets its own", "job", s.ID, "turn_id", t.id, "err", err)
+		t.e.requeue(t.c, t.job, s, 1)
+	default:
+		t.e.log.Info("whether codex took a message into the running turn is not known yet", "job", s.ID, "turn_id", t.id, "err", err)
+	}
+}
+
+// begin writes the attempt down. A number that may have been written is not used
+// again.
+func (l *line) begin(s *job) error {
+	s.attempt = Attempt{Job: s.ID, N: s.attempt.N + 1, Conversation: l.t.c.key, Thread: l.t.c.threadID}
+	return l.t.e.insist(l.ctx, "begin an attempt", func(ctx context.Context) error {
+		return l.t.e.cfg.Book.Begin(ctx, s.attempt)
+	}, func() { s.observe(Notice{Text: bookFull}) })
+}
+
+// steered says, once, that codex has taken a message.
+func (t *turn) steered(s *job) {
+	t.e.mu.Lock()
+	said := s.steered
+	s.steered = true
+	t.e.mu.Unlock()
+	if !said {
+		s.observe(Steered{TurnID: t.id})
+	}
+}
+
+// arrived notes that a message stands in the history of the turn.
+func (t *turn) arrived(clientID string) {
+	if clientID == t.job.attempt.clientID() {
+		return
+	}
+	t.e.mu.Lock()
+	i := slices.IndexFunc(t.job.steers, func(s *job) bool { return s.sent && s.attempt.clientID() == clientID })
+	if i < 0 {
+		t.e.mu.Unlock()
+		return
+	}
+	s := t.job.steers[i]
+	s.heard = true
+	t.e.mu.Unlock()
+	t.steered(s)
+}

@@ -1,0 +1,173 @@
+package executor
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+)
+
+// What becomes of the messages that were handed to a turn, once the job whose turn
+// it was has an end:
+//
+//	the message                                    becomes
+//	was not sent, or codex has refused it          a turn of its own
+//	stands in the history of the turn              part of the turn's end
+//	was sent and is not there                      a turn of its own
+//	was canceled                                   part of the turn's end
+//	cannot be looked for                           interrupted
+//
+// A turn that is void, because it is run again, takes its messages along: they are
+// sent to the new one.
+
+// requeue gives a message to the queue that the turn of j has not taken. Beside
+// those in the queue as many turns are ahead of it as are running.
+func (e *Executor) requeue(c *conversation, j, s *job, running int) {
+	e.mu.Lock()
+	j.steers = slices.DeleteFunc(j.steers, func(other *job) bool { return other == s })
+	ahead := running
+	for _, waiting := range c.queue {
+		if waiting.seq < s.seq {
+			ahead++
+		}
+	}
+	e.mu.Unlock()
+	s.observe(Unsteered{Ahead: ahead})
+	e.mu.Lock()
+	s.into = nil
+	if s.ctx.Err() != nil {
+		e.countWaiting(-1)
+		e.mu.Unlock()
+		e.finish(s, e.beforeStart(context.Cause(s.ctx)))
+		return
+	}
+	at := slices.IndexFunc(c.queue, func(waiting *job) bool { return waiting.seq > s.seq })
+	if at < 0 {
+		at = len(c.queue)
+	}
+	c.queue = slices.Insert(c.queue, at, s)
+	e.mu.Unlock()
+}
+
+// unsteer takes a canceled message back from the turn that it was handed to, if it
+// waits to be sent; the caller has then been added to e.wg, as by unqueue. It
+// also reports whether it was sent.
+func (e *Executor) unsteer(s *job) (waits, sent bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if s.into == nil || s.sent || s.into.closed {
+		return false, s.into != nil
+	}
+	s.into.steers = slices.DeleteFunc(slices.Clone(s.into.steers), func(other *job) bool { return other == s })
+	e.countWaiting(-1)
+	e.wg.Add(1)
+	return true, false
+}
+
+// closeToSteers has the job take no more messages into its turn.
+func (e *Executor) closeToSteers(j *job) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	j.closed = true
+}
+
+// endSteers decides what becomes of the messages that were handed to the turns of
+// j, whose end is known. Those that its last turn has taken are named in end and
+// returned; the others have a turn of their own. The caller holds c.lock.
+func (e *Executor) endSteers(c *conversation, j *job, end *Ended) (taken []*job) {
+	e.mu.Lock()
+	j.closed = true
+	steers := slices.Clone(j.steers)
+	e.mu.Unlock()
+	left := shuttingDown(end.Failure) && !end.Tools // for the next process, and so are they
+	for _, s := range steers {
+		where, err := e.whereIs(c, j, s)
+		switch {
+		case left, err != nil && errors.Is(context.Cause(s.ctx), errShutdown):
+			e.endSteer(s, e.beforeStart(errShutdown))
+		case err != nil:
+			e.log.Warn("what became of a message to a running turn cannot be found out", "job", s.ID, "err", err)
+			e.endSteer(s, *interrupted(nil, nil, true))
+		case where == inTurn:
+			end.Taken = append(end.Taken, s.ID)
+			taken = append(taken, s)
+		default:
+			e.requeue(c, j, s, 0)
+		}
+	}
+	return taken
+}
+
+// hasSteers reports whether messages were handed to the turns of j. If not, none
+// will be.
+func (e *Executor) hasSteers(j *job) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	j.closed = true
+	return len(j.steers) > 0
+}
+
+// keepSteers looks at what an earlier process has handed to a turn of j that is
+// void: it goes to the next one, too, unless it has had a turn since.
+func (e *Executor) keepSteers(c *conversation, j *job) {
+	e.mu.Lock()
+	steers := slices.Clone(j.steers)
+	e.mu.Unlock()
+	for _, s := range steers {
+		if where, err := e.whereIs(c, j, s); err != nil || where == elsewhere {
+			e.requeue(c, j, s, 1)
+		}
+	}
+}
+
+func shuttingDown(f *Failure) bool { return f != nil && f.Kind == FailShutdown }
+
+// endSteer ends a message that has had no turn of its own.
+func (e *Executor) endSteer(s *job, end Ended) {
+	e.mu.Lock()
+	e.countWaiting(-1)
+	e.mu.Unlock()
+	e.finish(s, end)
+}
+
+// A whereabouts says where a message to a running turn is.
+type whereabouts int
+
+const (
+	nowhere   whereabouts = iota // it has to have a turn of its own
+	inTurn                       // part of the turn that it was sent to
+	elsewhere                    // it has a turn of its own, and was cut off in it
+)
+
+// whereIs finds out what became of a message that was handed to the turn of j. One
+// that was canceled ends with the turn, wherever it is.
+func (e *Executor) whereIs(c *conversation, j, s *job) (whereabouts, error) {
+	switch {
+	case !s.sent:
+		return nowhere, nil
+	case s.heard, errors.Is(context.Cause(s.ctx), errCanceled):
+		return inTurn, nil
+	}
+	defer e.keepThread(c, s)()
+	found, err := e.find(c, s)
+	switch {
+	case err != nil:
+		return nowhere, err
+	case found.lost:
+		return nowhere, errors.New("its thread is gone")
+	case found.turn == nil:
+		s.Cut = nil
+		return nowhere, nil
+	case !holds(found.turn, j):
+		return elsewhere, nil
+	}
+	return inTurn, nil
+}
+
+// holds reports whether a turn is of an attempt at j.
+func holds(turn *appserver.Turn, j *job) bool {
+	return slices.ContainsFunc(turn.Items, func(item appserver.Item) bool {
+		return item.Type == appserver.ItemUserMessage && isAttempt(item.ClientID, j.ID)
+	})
+}

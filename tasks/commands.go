@@ -1,0 +1,228 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/store"
+)
+
+// The words that are no message to codex, but to the runtime, if a message that
+// names no task consists of one and nothing else.
+const (
+	commandStop   = "/stop"   // ends what runs and waits in the context
+	commandNew    = "/new"    // lets go of the context's thread
+	commandStatus = "/status" // says how the context stands
+)
+
+// commandPrefix marks the conversation that a command's task is kept under: that
+// which it is about, but not one of it.
+const commandPrefix = "command:"
+
+// Conversations knows the threads of conversations.
+type Conversations interface {
+	// Thread returns the thread of a conversation, or "" if it has none.
+	Thread(ctx context.Context, conversation string) (string, error)
+	// Drop lets go of a conversation's thread: the next message gets a new one.
+	// [executor.ErrBusy] says that a turn of it runs or waits.
+	Drop(ctx context.Context, conversation string) error
+}
+
+// noConversations is for engines whose runner has no threads.
+type noConversations struct{}
+
+func (noConversations) Thread(context.Context, string) (string, error) { return "", nil }
+func (noConversations) Drop(context.Context, string) error             { return nil }
+
+// commandOf returns the command that a new message is, or "".
+func commandOf(m *a2a.Message) string {
+	if m.TaskID != "" {
+		return ""
+	}
+	return commandIn(m)
+}
+
+// commandIn returns the command that a message consists of, or "".
+func commandIn(m *a2a.Message) string {
+	if len(m.Parts) != 1 {
+		return ""
+	}
+	switch word := strings.TrimSpace(m.Parts[0].Text()); word {
+	case commandStop, commandNew, commandStatus:
+		return word
+	}
+	return ""
+}
+
+// command makes a task of a command, which is answered without codex and does not
+// wait for anything that does. The caller holds e.admit.
+func (e *Engine) command(ctx context.Context, in *incoming) (*view, error) {
+	t := e.taskFor(in)
+	t.thread = commandPrefix + t.thread
+	r, err := t.join(in, e.cfg.journaled(ctx))
+	if err != nil {
+		return nil, err
+	}
+	e.remember(t)
+	v := t.view()
+	r.let()
+	e.obey(r, in.command, e.ofConversation(t.about()))
+	return v, nil
+}
+
+// let is admit for whoever does not hold the task's lock.
+func (r *run) let() {
+	r.task.mu.Lock()
+	defer r.task.mu.Unlock()
+	r.admit()
+}
+
+// journaled is the commit of a new message.
+func (c Config) journaled(ctx context.Context) func(store.Message, store.Head) error {
+	return func(m store.Message, head store.Head) error { return c.Journal.Accept(ctx, m, head) }
+}
+
+// about is the conversation that a command's task is about.
+func (t *task) about() string { return strings.TrimPrefix(t.thread, commandPrefix) }
+
+// obey carries a command out; others are the tasks under way that it is about. It
+// does not wait. A command that a stop of ours leaves without an answer is
+// carried out again by the next process. The caller holds e.admit.
+func (e *Engine) obey(r *run, command string, others []*task) {
+	switch command {
+	case commandStop:
+		for _, t := range others {
+			e.cancelTask(t)
+		}
+		e.wg.Go(func() {
+			for _, t := range others {
+				if e.wait(e.root, t.over) != nil {
+					return
+				}
+			}
+			r.answer(stopped(others))
+		})
+	case commandNew:
+		e.wg.Go(func() { r.answer(e.renew(r.task.about())) })
+	case commandStatus:
+		e.wg.Go(func() { r.answer(e.describe(r.task, others)) })
+	}
+}
+
+// answer ends the task of a command.
+func (r *run) answer(text string) {
+	r.observe(executor.Ended{Outcome: executor.Completed, Messages: []executor.AgentMessage{{ItemID: "answer", Text: text}}})
+}
+
+// stopped says what a stop has ended.
+func stopped(others []*task) string {
+	canceled, parked := 0, 0
+	for _, t := range others {
+		switch state := t.peek().Status.State; {
+		case state == a2a.TaskStateCanceled:
+			canceled++
+		case !state.Terminal():
+			parked++
+		}
+	}
+	switch {
+	case canceled+parked == 1:
+		return "Stopped: one task was canceled."
+	case canceled+parked > 1:
+		return fmt.Sprintf("Stopped: %d tasks were canceled.", canceled+parked)
+	}
+	return "Nothing was running or waiting here."
+}
+
+// dropTimeout bounds how long it may take to let go of a thread.
+const dropTimeout = 20 * time.Second
+
+// renew lets go of a conversation's thread and says so.
+func (e *Engine) renew(conversation string) string {
+	ctx, cancel := context.WithTimeout(e.root, dropTimeout)
+	defer cancel()
+	err := e.cfg.Conversations.Drop(ctx, conversation)
+	switch {
+	case errors.Is(err, executor.ErrBusy):
+		return "Codex is at work here, so the conversation goes on. Send /stop first, or wait, and then /new."
+	case err != nil:
+		e.log.Error("a conversation could not be let go", "err", err)
+		return "The conversation could not be let go; the runtime's log says why."
+	}
+	return "The next message begins a new conversation; codex will not know what was said before."
+}
+
+// describe says how a conversation stands.
+func (e *Engine) describe(asked *task, others []*task) string {
+	var b strings.Builder
+	waiting, running := 0, false
+	for _, t := range others {
+		line, waits := t.standing()
+		waiting += waits
+		if line != "" {
+			running = true
+			fmt.Fprintln(&b, line)
+		}
+	}
+	if !running {
+		fmt.Fprintln(&b, "No turn is running.")
+	}
+	fmt.Fprintf(&b, "Waiting: %d.\n", waiting)
+	if thread, err := e.cfg.Conversations.Thread(e.root, asked.about()); err != nil {
+		e.log.Error("the thread of a conversation could not be read", "err", err)
+	} else if thread != "" {
+		fmt.Fprintf(&b, "Thread: %s.\n", thread)
+	} else {
+		fmt.Fprintln(&b, "Thread: none yet.")
+	}
+	fmt.Fprintf(&b, "Tokens of the last task: %.0f.\n", e.lastTokens(asked))
+	if h, ok := e.cfg.Runner.(interface{ Held() string }); ok && h.Held() != "" {
+		fmt.Fprintf(&b, "The model is held: %s.\n", h.Held())
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// standing says since when a turn of the task runs, or what it waits for, and how
+// many of its messages wait.
+func (t *task) standing() (line string, waiting int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, r := range t.runs {
+		switch {
+		case r.started.IsZero():
+			waiting++
+		case t.status.State == a2a.TaskStateWorking:
+			line = fmt.Sprintf("A turn is running since %s, for %s, in task %s.",
+				r.started.UTC().Format("15:04:05 MST"), time.Since(r.started).Round(time.Second), t.id)
+		default:
+			line = fmt.Sprintf("Task %s waits for its sender (%s).", t.id, t.status.State)
+		}
+	}
+	return line, waiting
+}
+
+// lastTokens returns what the latest task of the context has used that says it.
+func (e *Engine) lastTokens(asked *task) float64 {
+	page, err := e.cfg.Journal.Tasks(e.root, store.Query{Context: asked.contextID, Limit: 10})
+	if err != nil {
+		e.log.Error("the tasks of a context could not be read", "err", err)
+		return 0
+	}
+	for _, row := range page.Tasks {
+		task, err := kept(row)
+		if err != nil {
+			continue
+		}
+		usage, _ := task.Metadata[MetaUsage].(map[string]any)
+		if total, ok := usage["totalTokens"].(float64); ok {
+			return total
+		}
+	}
+	return 0
+}

@@ -1,0 +1,186 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+)
+
+// A Steerer is a [Runner] whose running turns take further messages. Without it, a
+// message to a task whose turn runs becomes a further turn.
+type Steerer interface {
+	// Steer hands a message to the turn of the job into, as [executor.Executor.Steer]
+	// does. It must not block. [executor.ErrNotRunning] means that the job has no
+	// such turn, and that nothing was accepted.
+	Steer(into string, job executor.Job, observe executor.Observer) error
+}
+
+// steerWait is how long the sender of a message waits at most to hear whether the
+// running turn takes it.
+const steerWait = 5 * time.Second
+
+// A fate is what becomes of a message.
+type fate struct {
+	turn  string // of the values of MetaTurn; empty while it is not known
+	ahead int
+}
+
+// meta is the fate as the task's metadata have it.
+func (f fate) meta() map[string]any {
+	meta := map[string]any{MetaTurn: nil, MetaAhead: nil}
+	if f.turn != "" {
+		meta[MetaTurn] = f.turn
+	}
+	if f.turn == TurnQueued {
+		meta[MetaAhead] = f.ahead
+	}
+	return meta
+}
+
+func queued(ahead int) fate {
+	if ahead == 0 {
+		return fate{turn: TurnStarted}
+	}
+	return fate{turn: TurnQueued, ahead: ahead}
+}
+
+// steer hands a message to the turn of its task that runs. It reports whether
+// that was possible.
+func (e *Engine) steer(t *task, r *run, job executor.Job) (bool, error) {
+	s, ok := e.cfg.Runner.(Steerer)
+	if !ok {
+		return false, nil
+	}
+	into := t.turning(r)
+	if into == "" {
+		return false, nil
+	}
+	err := s.Steer(into, job, r.observe)
+	if errors.Is(err, executor.ErrNotRunning) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// turning returns the job whose turn runs, or "". The run besides is left out.
+func (t *task) turning(besides *run) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, r := range t.runs {
+		if r != besides && !r.started.IsZero() {
+			return r.jobID
+		}
+	}
+	return ""
+}
+
+// admitSteer lets in the events of a message that was handed to the running turn.
+// What becomes of it is told as soon as it is known.
+func (t *task) admitSteer(r *run) *view {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	r.known = make(chan struct{})
+	if !t.status.State.Terminal() {
+		r.tellFate(fate{})
+	}
+	v := t.viewLocked()
+	v.sent = r
+	r.admit()
+	return v
+}
+
+// decide says what became of a message to a running turn. Codex may change its
+// mind: a turn that has taken a message can be cut off before it got to it.
+func (r *run) decide(f fate) {
+	r.fate = f
+	r.tellFate(f)
+	if r.known != nil {
+		close(r.known)
+		r.known = nil
+	}
+}
+
+// tellFate publishes what became of the message, if it is the task's newest.
+func (r *run) tellFate(f fate) {
+	t := r.task
+	if !t.newest(r) {
+		return
+	}
+	t.note(f.meta())
+	t.publish(&a2a.TaskStatusUpdateEvent{TaskID: t.id, ContextID: t.contextID, Status: t.status, Metadata: t.meta})
+}
+
+// newest reports whether no message came after that of r. The caller holds t.mu.
+func (t *task) newest(r *run) bool { return len(t.runs) > 0 && t.runs[len(t.runs)-1] == r }
+
+// settleTaken ends the runs of messages that became part of the turn that has
+// just ended, and returns their jobs. The caller holds t.mu.
+func (t *task) settleTaken(jobs []string) []string {
+	for _, job := range jobs {
+		i := slices.IndexFunc(t.runs, func(r *run) bool { return r.jobID == job })
+		if i < 0 {
+			continue
+		}
+		r := t.runs[i]
+		if r.fate.turn != TurnSteered {
+			r.decide(fate{turn: TurnSteered})
+		}
+		r.finish()
+		r.leave()
+	}
+	return jobs
+}
+
+// decided returns the task once it is known what became of the message, or when
+// that takes too long, with that in its metadata.
+func (v *view) decided(ctx context.Context) (*a2a.Task, error) {
+	if v.sent == nil {
+		return v.task, nil
+	}
+	timer := time.NewTimer(steerWait)
+	defer timer.Stop()
+	select {
+	case <-v.sent.wait():
+	case <-timer.C:
+	case <-v.of.engine.root.Done():
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	return v.sent.seen(), nil
+}
+
+// wait returns a channel that is closed when the fate of the message is known.
+func (r *run) wait() <-chan struct{} {
+	r.task.mu.Lock()
+	defer r.task.mu.Unlock()
+	if r.known != nil {
+		return r.known
+	}
+	done := make(chan struct{})
+	close(done)
+	return done
+}
+
+// seen is the task as the sender of this message sees it: other messages may have
+// come since.
+func (r *run) seen() *a2a.Task {
+	t := r.task
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	task := *t.snapshot()
+	task.Metadata = maps.Clone(task.Metadata)
+	for key, value := range r.fate.meta() {
+		if value == nil {
+			delete(task.Metadata, key)
+		} else {
+			task.Metadata[key] = value
+		}
+	}
+	return &task
+}

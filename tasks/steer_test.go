@@ -1,0 +1,308 @@
+package tasks_test
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/store"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+)
+
+// A steerer is a runner whose turns take messages.
+type steerer struct {
+	*runner
+	steered chan *job // those that it was given, buffered
+
+	mu    sync.Mutex // guards the fields below
+	into  []string   // whose turns they went to
+	ended bool       // no turn takes any
+}
+
+func newSteerer() *steerer { return &steerer{runner: newRunner(), steered: make(chan *job, 64)} }
+
+func (s *steerer) Steer(into string, j executor.Job, observe executor.Observer) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended {
+		return executor.ErrNotRunning
+	}
+	s.into = append(s.into, into)
+	taken := &job{Job: j, observe: observe, runner: s.runner}
+	s.runner.mu.Lock()
+	s.runner.jobs = append(s.runner.jobs, taken)
+	s.runner.mu.Unlock()
+	s.steered <- taken
+	return nil
+}
+
+func (s *steerer) stopTaking() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended = true
+}
+
+// sent sends a message in the background, without waiting for the task's end.
+func sent(t *testing.T, e *tasks.Engine, req *a2a.SendMessageRequest) <-chan *a2a.Task {
+	t.Helper()
+	out := make(chan *a2a.Task, 1)
+	go func() { out <- begin(t, e, req) }()
+	return out
+}
+
+func wantTurn(t *testing.T, task *a2a.Task, turn string, ahead any) {
+	t.Helper()
+	got, _ := task.Metadata[tasks.MetaTurn].(string)
+	if got != turn || task.Metadata[tasks.MetaAhead] != ahead {
+		t.Errorf("the metadata say %q and %v ahead, want %q and %v", got, task.Metadata[tasks.MetaAhead], turn, ahead)
+	}
+}
+
+func completed(taken ...string) executor.Ended {
+	return executor.Ended{Outcome: executor.Completed, Messages: []executor.AgentMessage{{ItemID: "m", Text: "both"}}, Taken: taken}
+}
+
+// TestSteered tells each sender what became of its own message, once that is known.
+func TestSteered(t *testing.T) {
+	r := newSteerer()
+	e := newEngine(t, r)
+	task := begin(t, e, request("m1", "c", "one"))
+	first := r.next(t).start()
+	second := sent(t, e, to(task, "m2", "two"))
+	two := <-r.steered
+	third := sent(t, e, to(task, "m3", "three"))
+	three := <-r.steered
+	wantTurn(t, get(t, e, task.ID), "", nil)
+	two.observe(executor.Steered{TurnID: "turn"})
+	three.observe(executor.Unsteered{Ahead: 2})
+	wantTurn(t, <-second, tasks.TurnSteered, nil)
+	wantTurn(t, <-third, tasks.TurnQueued, 2)
+	first.end(completed(two.ID))
+	two.end(executor.Ended{Outcome: executor.Completed}) // it has ended with the turn
+	if got := get(t, e, task.ID); got.Status.State != a2a.TaskStateWorking {
+		t.Errorf("the task is %s, but a message of it waits", got.Status.State)
+	}
+	three.start().answer("own")
+	got := get(t, e, task.ID)
+	wantTask(t, got, a2a.TaskStateCompleted, "own")
+	if len(got.History) != 3 || !slices.Equal(r.into, []string{first.ID, first.ID}) || r.count() != 3 {
+		t.Errorf("history of %d, steered into %v, %d jobs", len(got.History), r.into, r.count())
+	}
+}
+
+// TestSteeredInOneCommit notes the end of a message with that of the turn that took it.
+func TestSteeredInOneCommit(t *testing.T) {
+	r, journal := newSteerer(), &watchedJournal{Journal: newJournal(t)}
+	r.runner.book = tasks.Book(journal.Journal.(tasks.Ledger))
+	e := newEngine(t, tasks.Runner(struct {
+		tasks.Runner
+		tasks.Steerer
+	}{r.runner, r}), func(c *tasks.Config) { c.Journal = journal })
+	task := begin(t, e, request("m1", "c", "one"))
+	first := r.next(t).start()
+	second := sent(t, e, to(task, "m2", "two"))
+	two := <-r.steered
+	first.end(completed(two.ID)) // before it was said to be taken
+	wantTurn(t, <-second, tasks.TurnSteered, nil)
+	wantTask(t, get(t, e, task.ID), a2a.TaskStateCompleted, "both")
+	if !slices.ContainsFunc(journal.changes(), func(c store.Change) bool {
+		return slices.Equal(c.Ended, []string{first.ID, two.ID}) && c.Head != nil && c.Head.Ended
+	}) {
+		t.Error("the ends of the task and its messages were not committed together")
+	}
+}
+
+// A watchedJournal remembers what was written.
+type watchedJournal struct {
+	tasks.Journal
+	mu      sync.Mutex
+	written []store.Change
+}
+
+func (w *watchedJournal) Write(ctx context.Context, change store.Change) error {
+	w.mu.Lock()
+	w.written = append(w.written, change)
+	w.mu.Unlock()
+	return w.Journal.Write(ctx, change)
+}
+
+func (w *watchedJournal) changes() []store.Change {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.written)
+}
+
+// TestSteerTwice: the same message is handed to the turn once.
+func TestSteerTwice(t *testing.T) {
+	r := newSteerer()
+	e := newEngine(t, r)
+	task := begin(t, e, request("m1", "c", "one"))
+	r.next(t).start()
+	one := sent(t, e, to(task, "m2", "two"))
+	again := begin(t, e, to(task, "m2", "two"))
+	two := <-r.steered
+	two.observe(executor.Steered{TurnID: "turn"})
+	if (<-one).ID != task.ID || again.ID != task.ID || len(r.steered) != 0 || r.count() != 2 {
+		t.Errorf("the same message became %d jobs", r.count()-1)
+	}
+}
+
+// TestSteerFallsBack makes a further turn of a message that comes too late, or to a
+// task that waits, or is being canceled.
+func TestSteerFallsBack(t *testing.T) {
+	r := newSteerer()
+	e := newEngine(t, r)
+	task := begin(t, e, request("m1", "c", "one"))
+	first := r.next(t)
+	wantTurn(t, begin(t, e, to(task, "m2", "two")), tasks.TurnQueued, 1)
+	r.next(t)
+	first.start()
+	r.stopTaking()
+	wantTurn(t, begin(t, e, to(task, "m3", "three")), tasks.TurnQueued, 2)
+	r.next(t)
+	canceling, hold := make(chan struct{}, 8), make(chan struct{})
+	r.onCancel = func(j *job) {
+		canceling <- struct{}{}
+		<-hold
+		j.end(executor.Ended{Outcome: executor.Canceled})
+	}
+	done := make(chan error, 1)
+	go func() {
+		_, err := e.CancelTask(t.Context(), &a2a.CancelTaskRequest{ID: task.ID})
+		done <- err
+	}()
+	<-canceling
+	_, err := e.SendMessage(t.Context(), to(task, "m4", "four"))
+	wantError(t, err, a2a.ErrUnsupportedOperation, "is being canceled")
+	close(hold)
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+// steeringMachine is a machine whose runner is a steerer.
+func steeringMachine(t *testing.T) (*machine, func() *steerer) {
+	var r *steerer
+	m := newMachine(t, func(c *tasks.Config) {
+		r = newSteerer()
+		r.runner = c.Runner.(*runner)
+		c.Runner = r
+	})
+	return m, func() *steerer { return r }
+}
+
+// TestSteerSurvives gives a message back to the turn that it was sent to, if it was.
+func TestSteerSurvives(t *testing.T) {
+	m, now := steeringMachine(t)
+	task := begin(t, m.e, request("m1", "c", "one"))
+	first := m.r.next(t).start()
+	for _, text := range []string{"two", "three"} {
+		answered := sent(t, m.e, to(task, "m-"+text, text))
+		s := <-now().steered
+		if text == "two" { // the other was not sent yet
+			_ = m.r.book.Begin(t.Context(), executor.Attempt{Job: s.ID, N: 1, Conversation: "c", Thread: "thread"})
+		}
+		s.observe(executor.Steered{TurnID: "turn"})
+		<-answered
+	}
+	m.restart()
+	again, two, three := m.r.next(t), <-now().steered, m.r.next(t)
+	if again.ID != first.ID || again.Cut == nil || now().into[0] != first.ID || two.prompt() != "two" || two.Cut == nil {
+		t.Errorf("jobs %+v and %+v, steered into %v", again.Job, two.Job, now().into)
+	}
+	if three.prompt() != "three" || three.Cut != nil {
+		t.Errorf("job %+v, want it queued", three.Job)
+	}
+	again.attempt(2).end(completed(two.ID))
+	three.start().answer("own")
+	wantTask(t, get(t, m.e, task.ID), a2a.TaskStateCompleted, "own")
+	m.restart()
+	if left, err := m.st.Unfinished(t.Context()); err != nil || len(left) != 0 {
+		t.Errorf("left unfinished: %v, %v", left, err)
+	}
+}
+
+// TestHosts finds the task that a message without one becomes part of.
+func TestHosts(t *testing.T) {
+	r := newSteerer()
+	a := &asker{runner: r.runner}
+	var runner tasks.Runner = struct {
+		tasks.Runner
+		tasks.Steerer
+		tasks.Answerer
+	}{r.runner, r, a}
+	e := newEngine(t, runner, func(c *tasks.Config) { c.MidTurn = true })
+	task := begin(t, e, request("m1", "c", "one"))
+	first := r.next(t)
+	if other := begin(t, e, request("m2", "c", "not running yet")); other.ID == task.ID {
+		t.Error("a message to a context whose turn has not begun is part of it")
+	}
+	r.next(t)
+	first.start()
+	second := sent(t, e, request("m3", "c", "two"))
+	two := <-r.steered
+	two.observe(executor.Steered{TurnID: "turn"})
+	if got := <-second; got.ID != task.ID || len(got.History) != 2 {
+		t.Errorf("the message became part of task %s, want %s", got.ID, task.ID)
+	}
+	if other := begin(t, e, request("m4", "d", "elsewhere")); other.ID == task.ID {
+		t.Error("a message of another context is part of it")
+	}
+	first.ask("q1", "May I?")
+	answered := sent(t, e, request("m5", "c", "accept"))
+	if got := <-answered; got.ID != task.ID || a.answered() != "q1:accept" {
+		t.Errorf("task %s, answered %q", got.ID, a.answered())
+	}
+	if again := begin(t, e, request("m5", "c", "accept")); again.ID != task.ID || a.answered() != "q1:accept" {
+		t.Errorf("sent again it is task %s, answered %q", again.ID, a.answered())
+	}
+}
+
+// TestCommandsSurvive carries out what was accepted, and cancels no more than that.
+func TestCommandsSurvive(t *testing.T) {
+	m := newMachine(t)
+	m.r.onCancel = func(*job) {} // it does not end in this process
+	task := begin(t, m.e, request("m1", "c", "one"))
+	m.r.next(t).start()
+	stop := begin(t, m.e, request("m2", "c", "/stop"))
+	later := begin(t, m.e, request("m3", "c", "later"))
+	if stop.Status.State != a2a.TaskStateSubmitted {
+		t.Errorf("the command is %s", stop.Status.State)
+	}
+	m.restart()
+	waitFor(t, m.e, stop.ID, a2a.TaskStateCompleted)
+	if got := get(t, m.e, task.ID); got.Status.State != a2a.TaskStateCanceled {
+		t.Errorf("the task is %s", got.Status.State)
+	}
+	if got := get(t, m.e, later.ID); got.Status.State.Terminal() {
+		t.Errorf("the task that came later is %s", got.Status.State)
+	}
+	if again := begin(t, m.e, request("m2", "c", "/stop")); again.ID != stop.ID {
+		t.Error("the command sent again is another task")
+	}
+	for _, j := range m.r.jobs {
+		if j.prompt() == "/stop" {
+			t.Error("codex was given a command")
+		}
+	}
+}
+
+// waitFor reads the stream of a task until it has a state.
+func waitFor(t *testing.T, e *tasks.Engine, id a2a.TaskID, state a2a.TaskState) {
+	t.Helper()
+	for event, err := range e.SubscribeToTask(t.Context(), &a2a.SubscribeToTaskRequest{ID: id}) {
+		if err != nil {
+			break // it has ended
+		}
+		if update, ok := event.(*a2a.TaskStatusUpdateEvent); ok && update.Status.State == state {
+			break
+		}
+	}
+	if got := get(t, e, id); got.Status.State != state {
+		t.Errorf("task %s is %s, want %s", id, got.Status.State, state)
+	}
+}
