@@ -37,15 +37,19 @@ func (b *notebook) Begin(_ context.Context, a executor.Attempt) error {
 	return write(b.path, page{Attempt: &a})
 }
 
-func (b *notebook) Thread(_ context.Context, conversation string) (string, error) {
+func (b *notebook) Thread(_ context.Context, conversation string) (thread, model string, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, a := range slices.Backward(b.attempts) {
-		if a.Conversation == conversation {
-			return a.Thread, nil
+	for _, a := range b.attempts {
+		if a.Conversation != conversation {
+			continue
 		}
+		if a.Thread != thread || a.Model != "" {
+			model = a.Model
+		}
+		thread = a.Thread
 	}
-	return "", nil
+	return thread, model, nil
 }
 
 func (b *notebook) Used(context.Context, string) (bool, error) { return b.used, nil }

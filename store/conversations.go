@@ -6,15 +6,17 @@ import (
 	"time"
 )
 
-// Thread returns the thread of a conversation, "" if it has none.
-func (s *Store) Thread(ctx context.Context, conversation string) (string, error) {
-	return view(ctx, s, "read the thread of a conversation", func(c *conn) (thread string, err error) {
-		err = c.get("SELECT thread_id FROM conversations WHERE key = ?", list(conversation), &thread)
+// Thread returns the thread of a conversation, "" if it has none, and the model
+// that [Store.Begin] was last told of for it.
+func (s *Store) Thread(ctx context.Context, conversation string) (thread, model string, err error) {
+	_, err = view(ctx, s, "read the thread of a conversation", func(c *conn) (struct{}, error) {
+		err := c.get("SELECT thread_id, model FROM conversations WHERE key = ?", list(conversation), &thread, &model)
 		if errors.Is(err, ErrUnknown) {
 			err = nil
 		}
-		return thread, err
+		return struct{}{}, err
 	})
+	return thread, model, err
 }
 
 // Used reports whether a message of a conversation has had its turn, as far as
@@ -36,11 +38,13 @@ func (s *Store) Turned(ctx context.Context, thread string) (bool, error) {
 	})
 }
 
-// useThread makes a thread that of a conversation.
-func (c *conn) useThread(conversation, thread string, now int64) error {
-	_, err := c.exec(`INSERT INTO conversations (key, thread_id, used_at) VALUES (?, ?, ?)
-		ON CONFLICT (key) DO UPDATE SET thread_id = excluded.thread_id, used_at = excluded.used_at`,
-		conversation, thread, now)
+// useThread makes a thread that of a conversation. No model leaves that of the
+// thread as it is known.
+func (c *conn) useThread(conversation, thread, model string, now int64) error {
+	_, err := c.exec(`INSERT INTO conversations (key, thread_id, used_at, model) VALUES (?, ?, ?, ?)
+		ON CONFLICT (key) DO UPDATE SET thread_id = excluded.thread_id, used_at = excluded.used_at,
+		model = CASE WHEN excluded.model <> '' OR thread_id <> excluded.thread_id THEN excluded.model ELSE model END`,
+		conversation, thread, now, model)
 	if err != nil {
 		return err
 	}
