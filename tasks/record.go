@@ -34,8 +34,9 @@ type recorder struct {
 	cut     []string    // those of them whose turn was cut off
 	turn    *store.Turn // what is known of the one that runs
 	outbox  []store.Delivery
-	sending int  // bytes of the outbox
-	failed  bool // the last write; said once
+	notice  *store.Notice // of the task's end
+	sending int           // bytes of the outbox
+	failed  bool          // the last write; said once
 	timer   *time.Timer
 	armed   bool // the timer is running, and counted in Engine.wg
 }
@@ -110,7 +111,10 @@ func (t *task) save(change store.Change) {
 	r.ended = t.status.State.Terminal()
 	r.jobs, r.cut = append(r.jobs, change.Ended...), append(r.cut, change.Cut...)
 	r.know(change.Turn)
-	change.History, change.Outbox = r.said, r.outbox
+	if change.Notice != nil {
+		r.notice = change.Notice
+	}
+	change.History, change.Outbox, change.Notice = r.said, r.outbox, r.notice
 	change.Task, change.Epoch, change.Ended, change.Cut, change.Turn = string(t.id), t.epoch, r.jobs, r.cut, r.turn
 	if r.head {
 		row := t.row()
@@ -129,6 +133,9 @@ func (t *task) save(change store.Change) {
 	}
 	if len(change.Outbox) > 0 {
 		t.engine.cfg.Push.Wake()
+	}
+	if change.Notice != nil && t.engine.cfg.Notify != nil {
+		t.engine.cfg.Notify.Wake()
 	}
 	t.saved()
 }

@@ -23,8 +23,12 @@ type run struct {
 	push   *push.Setting  // that it brought; may be nil
 	pushes []push.Setting // of the task before it did
 
+	before any // what the task had of MetaNotification before this run was made, if it changed that
+
 	recovered *store.Message        // what an earlier process left; nil if it came in by this one
-	input     []appserver.UserInput // of a recovered one
+	input     []appserver.UserInput // of a recovered one; so are the next two
+	options   executor.Options
+	refused   error // why it cannot go on
 
 	admitted bool
 	held     []executor.Event // those that came before the run was admitted

@@ -61,10 +61,11 @@ func (e *Engine) accept(ctx context.Context, req *a2a.SendMessageRequest) (*view
 	if err != nil {
 		return nil, err
 	}
+	e.readWishes(in)
 	ctx = context.WithoutCancel(ctx) // a caller who leaves must not tear this apart
 	e.admit.Lock()
 	defer e.admit.Unlock()
-	if in.key.Task == "" && !e.closed { // mostly it is new: then the journal is asked only once
+	if in.key.Task == "" && !e.closed && in.refused == nil { // mostly it is new: then the journal is asked only once
 		v, err := e.enqueue(ctx, in, e.taskFor(in), e.cfg.Journal.Accept)
 		if !errors.Is(err, store.ErrExists) {
 			return v, err
@@ -78,6 +79,8 @@ func (e *Engine) accept(ctx context.Context, req *a2a.SendMessageRequest) (*view
 		return nil, e.journalError("look the message up", err)
 	case e.closed:
 		return nil, stopping()
+	case in.refused != nil:
+		return nil, in.refused
 	}
 	return e.further(ctx, in)
 }
@@ -118,6 +121,9 @@ func (e *Engine) again(ctx context.Context, in *incoming, known store.Message) (
 	}
 	if e.closed {
 		return nil, stopping()
+	}
+	if in.refused != nil {
+		return nil, in.refused
 	}
 	return e.retry(ctx, in, v.task)
 }
@@ -184,7 +190,7 @@ func (e *Engine) enqueue(ctx context.Context, in *incoming, t *task, commit func
 	if err != nil {
 		return nil, err
 	}
-	ahead, err := e.cfg.Runner.Submit(executor.Job{ID: r.jobID, Context: t.thread, Input: in.input}, r.observe)
+	ahead, err := e.cfg.Runner.Submit(executor.Job{ID: r.jobID, Context: t.thread, Input: in.input, Options: in.options}, r.observe)
 	if err != nil {
 		e.withdraw(ctx, t, r)
 		return nil, e.notQueued(err)
