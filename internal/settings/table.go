@@ -25,6 +25,8 @@ type Settings struct {
 	Card      string `group:"Listening" env:"RUNTIME_CARD" oneof:"union,1.0" envDefault:"union" help:"Shape of the agent card: union is read by A2A 1.0 and 0.3 clients alike, 1.0 is the plain one."`
 	Reply     string `group:"Listening" env:"RUNTIME_REPLY" oneof:"message,task" default:"task; message in a workspace" help:"What a blocking A2A 0.3 message/send is answered with."`
 
+	URL string `group:"Calling a runtime" env:"RUNTIME_URL" kind:"url" envDefault:"http://127.0.0.1:8000" help:"Where runtime task and runtime mcp find the runtime. RUNTIME_TOKEN is the token that they show."`
+
 	Push     bool   `group:"Calling out" env:"RUNTIME_PUSH" envDefault:"true" help:"Callers may ask for push notifications: a POST to a URL of theirs with each state of a task and each finished artifact. The agent card says so."`
 	Networks string `group:"Calling out" env:"RUNTIME_ALLOW_NETWORKS" kind:"networks" default:"none" help:"Networks beside the public internet that URLs of callers may lead to: a list of CIDR ranges, such as 10.0.0.0/8,127.0.0.0/8. What stands there is reached by whoever may send a message."`
 
