@@ -213,8 +213,9 @@ func question(open []Question, id string) *Question {
 
 // openOnes names the questions that can be answered.
 func openOnes(t *a2a.Task) string {
-	var ids []string
-	for _, q := range questionsOf(t.Status) {
+	open := questionsOf(t.Status)
+	ids := make([]string, 0, len(open))
+	for _, q := range open {
 		ids = append(ids, q.RequestID)
 	}
 	if len(ids) == 0 {

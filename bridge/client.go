@@ -74,7 +74,19 @@ const (
 	codeNoMethod = -32601
 	codeNoTask   = -32001
 	codeNotNow   = -32004 // the task has ended
+	codeServer   = -32000 // the runtime stops, or has too much to do
+	codeInternal = -32603
 )
+
+// passing reports whether it may be otherwise later: the connection broke, or the
+// runtime is about to be gone.
+func passing(err error) bool {
+	if _, lost := errors.AsType[*UnreachableError](err); lost {
+		return true
+	}
+	refused, ok := errors.AsType[*RefusedError](err)
+	return ok && (refused.Code == codeServer || refused.Code == codeInternal)
+}
 
 // ended reports whether a task could not be subscribed to because it has ended.
 func ended(err error) bool {

@@ -107,7 +107,7 @@ func asJSON(v any) string {
 
 // summaries returns the events, and the newest of them in a line.
 func (d *digest) summaries() (events []Progress, last *string) {
-	events = []Progress{}
+	events = make([]Progress, 0, len(d.newest))
 	for _, p := range d.newest {
 		p.Summary = brief.Line(p.Summary, eventLength)
 		events = append(events, p)

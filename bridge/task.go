@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"strings"
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -189,13 +190,13 @@ func said(m *a2a.Message) string {
 }
 
 func join(parts a2a.ContentParts) string {
-	all := ""
+	var all strings.Builder
 	for _, p := range parts {
 		if p != nil {
-			all += p.Text()
+			all.WriteString(p.Text())
 		}
 	}
-	return all
+	return all.String()
 }
 
 // text returns what a key holds, nil if that is no text.

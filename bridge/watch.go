@@ -2,7 +2,6 @@ package bridge
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -20,25 +19,27 @@ func (c *Client) Watch(ctx context.Context, id string, see func(a2a.Event)) (*Ta
 	if err != nil {
 		return nil, err
 	}
-	last := beginning
+	w := &watch{client: c, task: task.ID, last: beginning, see: see}
 	waits := backoff.NewExponentialBackOff()
-	for gone := time.Now(); ; {
-		before := last
-		err := c.follow(ctx, task.ID, &last, see)
+	for heard := time.Now(); ; {
+		before := w.last
+		err := w.follow(ctx)
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		if _, lost := errors.AsType[*UnreachableError](err); err != nil && !lost {
+		if err != nil && !passing(err) {
 			return nil, err
 		}
-		if now, err := c.find(ctx, id); err == nil && now.Status.State.Terminal() {
-			return taskOf(now), nil
+		if w.ended || err == nil && w.last == before { // there was nothing left to see
+			if now, err := c.find(ctx, id); err == nil && now.Status.State.Terminal() {
+				return taskOf(now), nil
+			}
 		}
-		if last != before {
-			gone = time.Now()
+		if w.last != before {
+			heard = time.Now()
 			waits.Reset()
 		}
-		if err != nil && time.Since(gone) > reconnect {
+		if err != nil && time.Since(heard) > reconnect {
 			return nil, err
 		}
 		select {
@@ -48,16 +49,31 @@ func (c *Client) Watch(ctx context.Context, id string, see func(a2a.Event)) (*Ta
 	}
 }
 
+// A watch is how far somebody has seen a task.
+type watch struct {
+	client *Client
+	task   a2a.TaskID
+	last   string // the id of the newest event
+	ended  bool   // that was the end
+	see    func(a2a.Event)
+}
+
 // follow hands events on until the stream ends.
-func (c *Client) follow(ctx context.Context, id a2a.TaskID, last *string, see func(a2a.Event)) error {
-	for e, err := range c.subscribe(ctx, id, *last) {
+func (w *watch) follow(ctx context.Context) error {
+	for e, err := range w.client.subscribe(ctx, w.task, w.last) {
 		if err != nil {
 			return err
 		}
 		if e.id != "" {
-			*last = e.id
+			w.last = e.id
 		}
-		see(e.event)
+		switch event := e.event.(type) {
+		case *a2a.TaskStatusUpdateEvent:
+			w.ended = event.Status.State.Terminal()
+		case *a2a.Task:
+			w.ended = event.Status.State.Terminal()
+		}
+		w.see(e.event)
 	}
 	return nil
 }

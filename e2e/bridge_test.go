@@ -3,6 +3,7 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -78,9 +79,7 @@ func (b *bridge) refused(args object) string {
 func (b *bridge) start(prompt string, more object) string {
 	b.t.Helper()
 	args := object{"action": "start", "prompt": prompt}
-	for key, value := range more {
-		args[key] = value
-	}
+	maps.Copy(args, more)
 	id, _ := at(b.do(args), "task", "task_id").(string)
 	if !regexp.MustCompile(`^codex-[0-9a-f]{12}$`).MatchString(id) {
 		b.t.Fatalf("task_id = %q", id)
@@ -198,11 +197,11 @@ func TestBridgeOptions(t *testing.T) {
 	task := b.until(b.start("run pwd -P; touch x && echo wrote", object{
 		"cwd": "sub", "model": "another", "sandbox": "workspace-write", "approval_policy": "on-request",
 	}), "completed")
-	real, err := filepath.EvalSymlinks(sub)
+	want, err := filepath.EvalSymlinks(sub)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if final, _ := task["final_summary"].(string); !strings.HasPrefix(final, real) || !strings.Contains(final, "wrote") {
+	if final, _ := task["final_summary"].(string); !strings.HasPrefix(final, want) || !strings.Contains(final, "wrote") {
 		t.Errorf("final_summary = %q", final)
 	}
 	if task["cwd"] != "sub" || task["model"] != "another" || p.Model.Requests()[0].Model != "another" {

@@ -61,15 +61,15 @@ func named(node *kong.Node, args []string) *kong.Node {
 
 // command prints the help of one.
 func (p *program) command(node *kong.Node) {
-	usage := strings.TrimPrefix(node.FullPath(), "runtime ")
+	usage := []string{strings.TrimPrefix(node.FullPath(), "runtime ")}
 	for _, a := range node.Positional {
-		usage += " " + a.Summary()
+		usage = append(usage, a.Summary())
 	}
 	more := "[flags]"
 	if len(node.Children) > 0 {
 		more = "<command> [flags]"
 	}
-	p.print(fmt.Sprintf("Usage: runtime %s %s\n\n%s\n\n", usage, more, node.Help))
+	p.print(fmt.Sprintf("Usage: runtime %s %s\n\n%s\n\n", strings.Join(usage, " "), more, node.Help))
 	if node.Detail != "" {
 		p.print(node.Detail + "\n\n")
 	}
