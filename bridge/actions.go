@@ -158,6 +158,9 @@ func (c *Client) steer(ctx context.Context, id, instruction string) (any, error)
 	if err != nil {
 		return nil, err
 	}
+	if open := questionsOf(task.Status); len(open) > 0 { // a message would be taken for the answer
+		return nil, fmt.Errorf("Codex bridge task %s waits for an answer: respond to %s first", id, open[0].RequestID) //nolint:staticcheck // the words are the tool's
+	}
 	m := a2a.NewMessageForTask(a2a.MessageRoleUser, task, a2a.NewTextPart(instruction))
 	if task, err = c.send(ctx, m); err != nil {
 		return nil, err

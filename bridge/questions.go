@@ -2,7 +2,6 @@ package bridge
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 )
@@ -16,6 +15,12 @@ type Question struct {
 	CreatedAt float64        `json:"created_at"`
 }
 
+// The kinds of questions that are not settled by a decision.
+const (
+	kindInput = "input"
+	kindForm  = "form"
+)
+
 // methodOf is codex's name of a kind of question. This is the table of kinds.
 func methodOf(kind string) string {
 	switch kind {
@@ -25,15 +30,13 @@ func methodOf(kind string) string {
 		return "item/fileChange/requestApproval"
 	case "permissions":
 		return "item/permissions/requestApproval"
-	case "userInput":
-		return methodInput
-	case "elicitation":
+	case kindInput:
+		return "item/tool/requestUserInput"
+	case kindForm, "tool", "link":
 		return "mcpServer/elicitation/request"
 	}
 	return kind
 }
-
-const methodInput = "item/tool/requestUserInput"
 
 // questionsOf returns the open questions of a status, the oldest first.
 func questionsOf(status a2a.TaskStatus) []Question {
@@ -55,30 +58,46 @@ func questionsOf(status a2a.TaskStatus) []Question {
 	return open
 }
 
+func (q Question) kind() string {
+	kind, _ := q.Payload["kind"].(string)
+	return kind
+}
+
 // waits is the status of a task that waits for an answer to the question.
 func (q Question) waits() string {
-	kind, _ := q.Payload["kind"].(string)
-	_, fields := q.Payload["questions"]
-	_, schema := q.Payload["schema"]
-	if q.Method == methodInput || fields || schema || strings.Contains(strings.ToLower(kind), "input") {
+	if kind := q.kind(); kind == kindInput || kind == kindForm {
 		return WaitingInput
 	}
 	return WaitingApproval
 }
 
-// answer is the data part that answers the question.
+// answer is the data part that answers the question. Where answers are asked for and
+// there are none, a decision says so.
 func (q Question) answer(decision string, answers map[string]any) map[string]any {
 	data := map[string]any{"id": q.Payload["id"]}
-	switch {
-	case q.Method == methodInput:
-		if answers == nil {
-			answers = map[string]any{}
-		}
+	switch kind := q.kind(); {
+	case kind == kindInput && answers != nil:
 		data["answers"] = answers
-	case answers != nil:
-		data["decision"], data["content"] = decision, answers
+	case kind == kindInput:
+		data["decision"] = defaultDecision
+	case kind == kindForm && answers != nil:
+		data["content"] = plain(answers)
 	default:
 		data["decision"] = decision
 	}
 	return data
+}
+
+// plain takes values out of the shape that answers to questions have.
+func plain(answers map[string]any) map[string]any {
+	content := map[string]any{}
+	for name, value := range answers {
+		if object, ok := value.(map[string]any); ok {
+			if list, ok := object["answers"].([]any); ok && len(list) == 1 {
+				value = list[0]
+			}
+		}
+		content[name] = value
+	}
+	return content
 }

@@ -22,11 +22,18 @@ func TestQuestions(t *testing.T) {
 			object{"id": "0", "decision": "acceptForSession"}, object{"decision": "acceptForSession"}},
 		{"fileChange", "item/fileChange/requestApproval", "waiting_for_approval", bridge.Args{Decision: "accept"},
 			object{"id": "0", "decision": "accept"}, object{"decision": "accept"}},
-		{"userInput", "item/tool/requestUserInput", "waiting_for_user_input",
+		{"input", "item/tool/requestUserInput", "waiting_for_user_input",
 			bridge.Args{Answers: object{"q1": object{"answers": []any{"blue"}}}},
 			object{"id": "0", "answers": object{"q1": object{"answers": []any{"blue"}}}}, object{"answers": object{"q1": object{"answers": []any{"blue"}}}}},
-		{"userInput", "item/tool/requestUserInput", "waiting_for_user_input", bridge.Args{Decision: "accept"},
-			object{"id": "0", "answers": object{}}, object{"answers": object{}}},
+		{"input", "item/tool/requestUserInput", "waiting_for_user_input", bridge.Args{Decision: "accept"},
+			object{"id": "0", "decision": "decline"}, object{"decision": "decline"}},
+		{"tool", "mcpServer/elicitation/request", "waiting_for_approval", bridge.Args{Decision: "accept"},
+			object{"id": "0", "decision": "accept"}, object{"decision": "accept"}},
+		{"form", "mcpServer/elicitation/request", "waiting_for_user_input",
+			bridge.Args{Answers: object{"name": object{"answers": []any{"Ada"}}, "age": 36.0}},
+			object{"id": "0", "content": object{"name": "Ada", "age": 36.0}}, object{"content": object{"name": "Ada", "age": 36.0}}},
+		{"form", "mcpServer/elicitation/request", "waiting_for_user_input", bridge.Args{},
+			object{"id": "0", "decision": "decline"}, object{"decision": "decline"}},
 	} {
 		id, j := w.start("x")
 		j.observe(executor.Asked{ID: "0", Text: "may I?", Data: object{"type": "question", "id": "0", "kind": c.kind, "command": "ls"}})
@@ -63,6 +70,9 @@ func TestAnswersToNobody(t *testing.T) {
 	}
 	j.observe(executor.Asked{ID: "7", Text: "may I?", Data: object{"type": "question", "id": "7", "kind": "command"}})
 	if why := w.refused(bridge.Args{Action: "respond", TaskID: id, Instruction: "0"}); why != `No pending Codex request "0" for task `+id+`. Open: 7.` {
+		t.Error(why)
+	}
+	if why := w.refused(bridge.Args{Action: "steer", TaskID: id, Instruction: "yes"}); !strings.Contains(why, "respond to 7 first") {
 		t.Error(why)
 	}
 	if why := w.refused(bridge.Args{Action: "respond", TaskID: id, Instruction: "7", Decision: "maybe"}); !strings.Contains(why, "decision must be one of") {
