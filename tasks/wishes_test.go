@@ -97,7 +97,9 @@ func TestCwdStaysUnderTheWorkingDirectory(t *testing.T) {
 		}
 	}
 	for _, asked := range []string{"/", "..", "out", outside, "up", "nope", "file", work + "/../work-not", "sub\x00", "~"} {
-		_, err := e.SendMessage(t.Context(), wishing(asked, map[string]any{"cwd": asked}))
+		req := wishing(asked, map[string]any{"cwd": asked})
+		req.Config.ReturnImmediately = true
+		_, err := e.SendMessage(t.Context(), req)
 		wantError(t, err, a2a.ErrInvalidParams, "cwd")
 	}
 }
