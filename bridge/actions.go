@@ -161,7 +161,7 @@ func (c *Client) steer(ctx context.Context, id, instruction string) (any, error)
 	if open := questionsOf(task.Status); len(open) > 0 { // a message would be taken for the answer
 		return nil, fmt.Errorf("Codex bridge task %s waits for an answer: respond to %s first", id, open[0].RequestID) //nolint:staticcheck // the words are the tool's
 	}
-	m := a2a.NewMessageForTask(a2a.MessageRoleUser, task, a2a.NewTextPart(instruction))
+	m := further(task, a2a.NewTextPart(instruction))
 	if task, err = c.send(ctx, m); err != nil {
 		return nil, err
 	}
@@ -194,7 +194,7 @@ func (c *Client) respond(ctx context.Context, a Args) (any, error) {
 		return nil, fmt.Errorf("No pending Codex request %q for task %s.%s", a.Instruction, a.TaskID, openOnes(task)) //nolint:staticcheck // the words are the tool's
 	}
 	data := asked.answer(a.Decision, a.Answers)
-	m := a2a.NewMessageForTask(a2a.MessageRoleUser, task, a2a.NewDataPart(data))
+	m := further(task, a2a.NewDataPart(data))
 	if task, err = c.send(ctx, m); err != nil {
 		return nil, err
 	}
@@ -225,6 +225,22 @@ func openOnes(t *a2a.Task) string {
 		return " None is open."
 	}
 	return " Open: " + strings.Join(ids, ", ") + "."
+}
+
+// further is another message to a task. It asks for what the first one has, in case
+// it becomes a turn of its own.
+func further(task *a2a.Task, part *a2a.Part) *a2a.Message {
+	m := a2a.NewMessageForTask(a2a.MessageRoleUser, task, part)
+	if len(task.History) == 0 {
+		return m
+	}
+	m.Metadata = map[string]any{}
+	for _, key := range []string{keyCwd, keyModel, keySandbox, keyPolicy} {
+		if value := text(task.History[0].Metadata, key); value != nil {
+			m.Metadata[key] = *value
+		}
+	}
+	return m
 }
 
 // wishes are what the message asks for beside its text.

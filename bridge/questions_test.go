@@ -91,10 +91,10 @@ func TestSteerAndInterrupt(t *testing.T) {
 	if result, _ := answer["result"].(object); result["turnId"] != "turn" || result["turn"] == nil {
 		t.Errorf("steer = %v", answer)
 	}
-	if got := w.next().Input[0].Text; got != "more" {
-		t.Errorf("the turn was told %q", got)
+	// Where it becomes a turn of its own, that has no more leave than the first one.
+	if got := w.next(); got.Input[0].Text != "more" || got.Options != j.Options || got.Options.Sandbox != "read-only" {
+		t.Errorf("the next turn was told %q, with %+v", got.Input[0].Text, got.Options)
 	}
-	_ = j
 	answer = w.do(bridge.Args{Action: "interrupt", TaskID: id})
 	if answer["task"].(object)["status"] != "cancelled" || answer["result"] == nil {
 		t.Errorf("interrupt = %v", answer)
