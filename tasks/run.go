@@ -19,6 +19,7 @@ type run struct {
 	task    *task
 	message *a2a.Message // what it was made of
 	jobID   string
+	options executor.Options // of its turn
 
 	push   *push.Setting  // that it brought; may be nil
 	pushes []push.Setting // of the task before it did
@@ -26,9 +27,8 @@ type run struct {
 	before any // what the task had of MetaNotification before this run was made, if it changed that
 
 	recovered *store.Message        // what an earlier process left; nil if it came in by this one
-	input     []appserver.UserInput // of a recovered one; so are the next two
-	options   executor.Options
-	refused   error // why it cannot go on
+	input     []appserver.UserInput // of a recovered one
+	refused   error                 // why a recovered one cannot go on
 
 	admitted bool
 	held     []executor.Event // those that came before the run was admitted

@@ -190,7 +190,7 @@ func (e *Engine) enqueue(ctx context.Context, in *incoming, t *task, commit func
 	if err != nil {
 		return nil, err
 	}
-	ahead, err := e.cfg.Runner.Submit(executor.Job{ID: r.jobID, Context: t.thread, Input: in.input, Options: in.options}, r.observe)
+	ahead, err := e.cfg.Runner.Submit(executor.Job{ID: r.jobID, Context: t.thread, Input: in.input, Options: r.options}, r.observe)
 	if err != nil {
 		e.withdraw(ctx, t, r)
 		return nil, e.notQueued(err)

@@ -207,7 +207,7 @@ func (t *task) join(in *incoming, commit func(store.Message, store.Head) error) 
 	t.turns++
 	meta := t.meta
 	t.noteTarget(in.notify)
-	r := &run{task: t, message: in.stored(t), jobID: t.newJob()}
+	r := &run{task: t, message: in.stored(t), jobID: t.newJob(), options: in.options}
 	if err := commit(entry(r.message, r.jobID), t.row()); err != nil {
 		t.turns--
 		t.meta, t.cached = meta, nil
