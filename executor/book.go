@@ -13,9 +13,11 @@ import (
 // methods are called concurrently.
 type Book interface {
 	// Thread returns the thread of a conversation: that of its newest attempt,
-	// or "" if it never began one. Model is that of the newest attempt in it that
-	// has one, or "".
-	Thread(ctx context.Context, conversation string) (threadID, model string, err error)
+	// or "" if it never began one.
+	Thread(ctx context.Context, conversation string) (threadID string, err error)
+	// Model returns [Attempt.Model] of the newest attempt in that thread that has
+	// one, or "".
+	Model(ctx context.Context, conversation string) (string, error)
 	// Used reports whether a job of a conversation has had its turn: then the loss
 	// of its thread is one. It is asked where this cannot be told otherwise.
 	Used(ctx context.Context, conversation string) (bool, error)
@@ -68,8 +70,10 @@ func (e *Executor) recall(c *conversation, j *job) error {
 		return nil
 	}
 	err := e.insist(j.ctx, "find a thread", func(ctx context.Context) (err error) {
-		c.threadID, c.own.model, err = e.cfg.Book.Thread(ctx, c.key)
-		c.resumable = c.threadID != ""
+		c.threadID, err = e.cfg.Book.Thread(ctx, c.key)
+		if c.resumable = c.threadID != ""; c.resumable && err == nil {
+			c.own.model, err = e.cfg.Book.Model(ctx, c.key)
+		}
 		c.history = c.resumable
 		if err == nil && j.Cut != nil && c.resumable {
 			// A cut attempt may be the first turn of its thread, which codex had no
@@ -144,8 +148,9 @@ const (
 // noBook remembers nothing.
 type noBook struct{}
 
-func (noBook) Thread(context.Context, string) (thread, model string, err error) { return "", "", nil }
-func (noBook) Used(context.Context, string) (bool, error)                       { return false, nil }
-func (noBook) Turned(context.Context, string) (bool, error)                     { return false, nil }
-func (noBook) Begin(context.Context, Attempt) error                             { return nil }
-func (noBook) Threads(context.Context) ([]string, error)                        { return nil, nil }
+func (noBook) Thread(context.Context, string) (string, error) { return "", nil }
+func (noBook) Model(context.Context, string) (string, error)  { return "", nil }
+func (noBook) Used(context.Context, string) (bool, error)     { return false, nil }
+func (noBook) Turned(context.Context, string) (bool, error)   { return false, nil }
+func (noBook) Begin(context.Context, Attempt) error           { return nil }
+func (noBook) Threads(context.Context) ([]string, error)      { return nil, nil }

@@ -37,7 +37,17 @@ func (b *notebook) Begin(_ context.Context, a executor.Attempt) error {
 	return write(b.path, page{Attempt: &a})
 }
 
-func (b *notebook) Thread(_ context.Context, conversation string) (thread, model string, err error) {
+func (b *notebook) Thread(_ context.Context, conversation string) (string, error) {
+	thread, _ := b.find(conversation)
+	return thread, nil
+}
+
+func (b *notebook) Model(_ context.Context, conversation string) (string, error) {
+	_, model := b.find(conversation)
+	return model, nil
+}
+
+func (b *notebook) find(conversation string) (thread, model string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, a := range b.attempts {
@@ -49,7 +59,7 @@ func (b *notebook) Thread(_ context.Context, conversation string) (thread, model
 		}
 		thread = a.Thread
 	}
-	return thread, model, nil
+	return thread, model
 }
 
 func (b *notebook) Used(context.Context, string) (bool, error) { return b.used, nil }

@@ -6,17 +6,25 @@ import (
 	"time"
 )
 
-// Thread returns the thread of a conversation, "" if it has none, and the model
-// that [Store.Begin] was last told of for it.
-func (s *Store) Thread(ctx context.Context, conversation string) (thread, model string, err error) {
-	_, err = view(ctx, s, "read the thread of a conversation", func(c *conn) (struct{}, error) {
-		err := c.get("SELECT thread_id, model FROM conversations WHERE key = ?", list(conversation), &thread, &model)
+// Thread returns the thread of a conversation, "" if it has none.
+func (s *Store) Thread(ctx context.Context, conversation string) (string, error) {
+	return s.ofConversation(ctx, "thread_id", conversation)
+}
+
+// Model returns the model that [Store.Begin] was last told of for the thread of a
+// conversation, "" if it was told of none.
+func (s *Store) Model(ctx context.Context, conversation string) (string, error) {
+	return s.ofConversation(ctx, "model", conversation)
+}
+
+func (s *Store) ofConversation(ctx context.Context, column, conversation string) (string, error) {
+	return view(ctx, s, "read the thread of a conversation", func(c *conn) (value string, err error) {
+		err = c.get("SELECT "+column+" FROM conversations WHERE key = ?", list(conversation), &value)
 		if errors.Is(err, ErrUnknown) {
 			err = nil
 		}
-		return struct{}{}, err
+		return value, err
 	})
-	return thread, model, err
 }
 
 // Used reports whether a message of a conversation has had its turn, as far as

@@ -126,7 +126,7 @@ func TestMessageFromAcceptanceToEnd(t *testing.T) {
 	task, err := s.Task(ctx, "task")
 	must(t, err)
 	equal(t, task, Task{Head: head, History: [][]byte{want.Body}, Artifacts: [][]byte{[]byte("a"), nil}})
-	thread, _, err := s.Thread(ctx, "conversation")
+	thread, err := s.Thread(ctx, "conversation")
 	must(t, err)
 	equal(t, thread, "thread-2")
 	for conversation, want := range map[string]bool{"conversation": true, "other": false} {
@@ -161,7 +161,7 @@ func TestWhatIsNotThere(t *testing.T) {
 			t.Errorf("%s: %v, want ErrUnknown", name, err)
 		}
 	}
-	thread, _, err := s.Thread(ctx, "other")
+	thread, err := s.Thread(ctx, "other")
 	must(t, err)
 	equal(t, thread, "")
 }

@@ -9,7 +9,8 @@ import (
 
 // A Ledger is the part of a journal that the executor's notes go to.
 type Ledger interface {
-	Thread(ctx context.Context, conversation string) (thread, model string, err error)
+	Thread(ctx context.Context, conversation string) (string, error)
+	Model(ctx context.Context, conversation string) (string, error)
 	Used(ctx context.Context, conversation string) (bool, error)
 	Turned(ctx context.Context, thread string) (bool, error)
 	Threads(ctx context.Context) ([]string, error)
