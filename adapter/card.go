@@ -18,6 +18,8 @@ type Identity struct {
 	Scripted    bool   // the built-in scripted model answers
 	Token       bool   // callers must show a bearer token
 	Push        bool   // push notifications are made
+	// Extensions are those of A2A that the server has.
+	Extensions []a2a.AgentExtension
 }
 
 // Card returns the agent card of a runtime that callers reach under url. The
@@ -35,7 +37,7 @@ func Card(id Identity, url string) *a2a.AgentCard {
 			a2a.NewAgentInterface(base, a2a.TransportProtocolHTTPJSON),
 			{URL: root, ProtocolBinding: a2a.TransportProtocolJSONRPC, ProtocolVersion: a2av0.Version},
 		},
-		Capabilities:       a2a.AgentCapabilities{Streaming: true, PushNotifications: id.Push},
+		Capabilities:       a2a.AgentCapabilities{Streaming: true, PushNotifications: id.Push, Extensions: id.Extensions},
 		DefaultInputModes:  []string{"text/plain"},
 		DefaultOutputModes: []string{"text/plain", "application/json", "text/x-diff"},
 		Skills:             skills(),

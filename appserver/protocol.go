@@ -1,5 +1,7 @@
 package appserver
 
+import "encoding/json"
+
 // This file and its neighbours, protocol_….go, hold the part of the app-server
 // protocol that the runtime uses, read from the schema that codex 0.169.0 prints
 // (codex app-server generate-json-schema --experimental). Fields that the
@@ -15,6 +17,20 @@ const (
 	WorkspaceWrite   SandboxMode = "workspace-write"
 	DangerFullAccess SandboxMode = "danger-full-access"
 )
+
+// PolicyOf returns a mode as turn/start takes it, without anything that the
+// user's configuration adds to it.
+func PolicyOf(mode SandboxMode) json.RawMessage {
+	switch mode {
+	case ReadOnly:
+		return json.RawMessage(`{"type":"readOnly"}`)
+	case WorkspaceWrite:
+		return json.RawMessage(`{"type":"workspaceWrite"}`)
+	case DangerFullAccess:
+		return json.RawMessage(`{"type":"dangerFullAccess"}`)
+	}
+	return nil
+}
 
 // An ApprovalPolicy says when codex asks before it acts.
 type ApprovalPolicy string
@@ -59,6 +75,9 @@ type ThreadSession struct {
 	Model         string `json:"model"`
 	ModelProvider string `json:"modelProvider"`
 	Cwd           string `json:"cwd"`
+	// Sandbox is what the sandbox mode came to with the user's configuration, in
+	// the form that turn/start takes.
+	Sandbox json.RawMessage `json:"sandbox,omitempty"`
 }
 
 // A Thread is a codex conversation.

@@ -63,7 +63,9 @@ type UserInput struct {
 func Text(s string) UserInput { return UserInput{Type: "text", Text: s} }
 
 // TurnStartParams starts a turn. On a thread that has an active turn codex
-// folds the input into that turn instead: callers hold a lock per thread.
+// folds the input into that turn instead: callers hold a lock per thread. Cwd,
+// Model, ApprovalPolicy and SandboxPolicy hold for the turns after it, too, until
+// another one says otherwise; the model does so over a resume.
 type TurnStartParams struct {
 	ThreadID            string                       `json:"threadId"`
 	Input               []UserInput                  `json:"input"`
@@ -72,6 +74,7 @@ type TurnStartParams struct {
 	Model               string                       `json:"model,omitempty"`
 	Effort              string                       `json:"effort,omitempty"`
 	ApprovalPolicy      ApprovalPolicy               `json:"approvalPolicy,omitempty"`
+	SandboxPolicy       json.RawMessage              `json:"sandboxPolicy,omitempty"`     // of [PolicyOf], or of a [ThreadSession]
 	AdditionalContext   map[string]AdditionalContext `json:"additionalContext,omitempty"` // keyed by source, [a-z][a-z0-9_]*
 }
 

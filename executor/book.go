@@ -15,6 +15,9 @@ type Book interface {
 	// Thread returns the thread of a conversation: that of its newest attempt,
 	// or "" if it never began one.
 	Thread(ctx context.Context, conversation string) (threadID string, err error)
+	// Model returns [Attempt.Model] of the newest attempt in that thread that has
+	// one, or "".
+	Model(ctx context.Context, conversation string) (string, error)
 	// Used reports whether a job of a conversation has had its turn: then the loss
 	// of its thread is one. It is asked where this cannot be told otherwise.
 	Used(ctx context.Context, conversation string) (bool, error)
@@ -35,6 +38,7 @@ type Attempt struct {
 	N            int    // from 1; every try has a number of its own, also one that codex refused
 	Conversation string // Job.Context
 	Thread       string // where it runs
+	Model        string // of the thread itself, where the attempt uses another: codex would stay with that one
 }
 
 // clientID is what the attempt is called in the thread's history.
@@ -47,6 +51,9 @@ const bookFull = "The runtime cannot write to its disk, so it does not begin. It
 // job keeps its place: nothing reaches codex that the book does not have.
 func (e *Executor) begin(c *conversation, j *job) error {
 	next := Attempt{Job: j.ID, N: j.attempt.N + 1, Conversation: c.key, Thread: c.threadID}
+	if j.Options.Model != "" {
+		next.Model = c.own.model
+	}
 	err := e.insist(j.ctx, "begin an attempt", func(ctx context.Context) error {
 		return e.cfg.Book.Begin(ctx, next)
 	}, func() { j.observe(Notice{Text: bookFull}) })
@@ -64,7 +71,9 @@ func (e *Executor) recall(c *conversation, j *job) error {
 	}
 	err := e.insist(j.ctx, "find a thread", func(ctx context.Context) (err error) {
 		c.threadID, err = e.cfg.Book.Thread(ctx, c.key)
-		c.resumable = c.threadID != ""
+		if c.resumable = c.threadID != ""; c.resumable && err == nil {
+			c.own.model, err = e.cfg.Book.Model(ctx, c.key)
+		}
 		c.history = c.resumable
 		if err == nil && j.Cut != nil && c.resumable {
 			// A cut attempt may be the first turn of its thread, which codex had no
@@ -140,6 +149,7 @@ const (
 type noBook struct{}
 
 func (noBook) Thread(context.Context, string) (string, error) { return "", nil }
+func (noBook) Model(context.Context, string) (string, error)  { return "", nil }
 func (noBook) Used(context.Context, string) (bool, error)     { return false, nil }
 func (noBook) Turned(context.Context, string) (bool, error)   { return false, nil }
 func (noBook) Begin(context.Context, Attempt) error           { return nil }

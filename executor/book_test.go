@@ -38,14 +38,28 @@ func (b *notebook) Begin(_ context.Context, a executor.Attempt) error {
 }
 
 func (b *notebook) Thread(_ context.Context, conversation string) (string, error) {
+	thread, _ := b.find(conversation)
+	return thread, nil
+}
+
+func (b *notebook) Model(_ context.Context, conversation string) (string, error) {
+	_, model := b.find(conversation)
+	return model, nil
+}
+
+func (b *notebook) find(conversation string) (thread, model string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, a := range slices.Backward(b.attempts) {
-		if a.Conversation == conversation {
-			return a.Thread, nil
+	for _, a := range b.attempts {
+		if a.Conversation != conversation {
+			continue
 		}
+		if a.Thread != thread || a.Model != "" {
+			model = a.Model
+		}
+		thread = a.Thread
 	}
-	return "", nil
+	return thread, model
 }
 
 func (b *notebook) Used(context.Context, string) (bool, error) { return b.used, nil }

@@ -32,6 +32,8 @@ type conversation struct {
 	history   bool   // turns of it have ended, so that its loss is one
 	replaced  bool   // the thread before this one was lost; the next turn says so to the model
 	events    *appserver.Subscription
+	own       settings        // what turns run with that ask for nothing else
+	strayed   bool            // the thread's settings may be those that one of its turns asked for
 	earlier   map[string]bool // ids of the commands of earlier turns, which a cancel must spare
 }
 

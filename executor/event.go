@@ -17,6 +17,7 @@ type Job struct {
 	// the order of their submission, on one thread.
 	Context string
 	Input   []appserver.UserInput
+	Options Options
 	// Cut is the attempt in which an earlier process was cut off; nil if it never
 	// began one. What became of it is found out before anything is done.
 	Cut *Cut

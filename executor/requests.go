@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"time"
@@ -52,7 +53,7 @@ func (e *Executor) hear(ctx context.Context, req *appserver.Request) {
 	}
 	in := e.inquiryOf(req.ThreadID)
 	switch {
-	case e.everythingAllowed():
+	case e.everythingAllowed(in):
 		err = req.Reply(matter.grant())
 		e.log.Info("codex asked although everything is allowed", "method", req.Method, "thread_id", req.ThreadID, "err", err)
 	case in == nil:
@@ -83,13 +84,21 @@ func (e *Executor) decline(req *appserver.Request, k kind, why string) {
 }
 
 // mayAsk reports whether somebody is there to answer what the turn of j asks.
-func (e *Executor) mayAsk(*job) bool { return e.cfg.Thread.ApprovalPolicy != appserver.Never }
+func (e *Executor) mayAsk(j *job) bool {
+	return cmp.Or(j.Options.ApprovalPolicy, e.cfg.Thread.ApprovalPolicy) != appserver.Never
+}
 
-// everythingAllowed reports whether the operator has told codex to do
-// everything without asking, in which case a question only comes by mistake.
-// never alone is not enough: a yes would widen the sandbox that was chosen.
-func (e *Executor) everythingAllowed() bool {
-	return e.cfg.Thread.ApprovalPolicy == appserver.Never && e.cfg.Thread.Sandbox == appserver.DangerFullAccess
+// everythingAllowed reports whether codex has been told to do everything without
+// asking, by the operator and, if it is known who asks, by the job: then a question
+// only comes by mistake. never alone is not enough: a yes would widen the sandbox
+// that was chosen.
+func (e *Executor) everythingAllowed(in *inquiry) bool {
+	policy, sandbox := e.cfg.Thread.ApprovalPolicy, e.cfg.Thread.Sandbox
+	if in != nil {
+		policy = cmp.Or(in.job.Options.ApprovalPolicy, policy)
+		sandbox = cmp.Or(in.job.Options.Sandbox, sandbox)
+	}
+	return policy == appserver.Never && sandbox == appserver.DangerFullAccess
 }
 
 // global takes what belongs to no thread that we follow: the account, and the

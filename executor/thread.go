@@ -46,7 +46,7 @@ func (e *Executor) load(ctx context.Context, c *conversation, on *child) error {
 func (e *Executor) forget(c *conversation, refused error) {
 	e.unloaded(c)
 	c.replaced = c.replaced || c.history || !appserver.IsNoRollout(refused)
-	c.threadID, c.rollout, c.resumable, c.history = "", "", false, false
+	c.threadID, c.rollout, c.resumable, c.history, c.own = "", "", false, false, settings{}
 }
 
 // isLost reports whether a refused resume means that the thread cannot be had
@@ -66,7 +66,8 @@ func (e *Executor) open(ctx context.Context, c *conversation, on *child) error {
 		if started.err != nil {
 			return started.err
 		}
-		c.threadID, c.rollout, c.resumable = started.id, started.path, false
+		c.threadID, c.rollout, c.resumable = started.session.Thread.ID, started.session.Thread.Path, false
+		c.settle(e.cfg.Thread, started.session)
 		e.loaded(c, on)
 		return nil
 	case <-ctx.Done():
@@ -76,16 +77,15 @@ func (e *Executor) open(ctx context.Context, c *conversation, on *child) error {
 }
 
 type startedThread struct {
-	id, path string
-	err      error
+	session appserver.ThreadSession
+	err     error
 }
 
 func (e *Executor) startThread(on *child) (started startedThread) {
 	ctx, cancel := context.WithTimeout(e.root, startThreadTimeout)
 	defer cancel()
-	started.err = e.attended(ctx, on, func(ctx context.Context) error {
-		session, err := on.ThreadStart(ctx, e.cfg.Thread)
-		started.id, started.path = session.Thread.ID, session.Thread.Path
+	started.err = e.attended(ctx, on, func(ctx context.Context) (err error) {
+		started.session, err = on.ThreadStart(ctx, e.cfg.Thread)
 		return err
 	})
 	return started
@@ -97,8 +97,8 @@ func (e *Executor) putAway(on *child, started startedThread) {
 	}
 	ctx, cancel := context.WithTimeout(e.root, shortCallTimeout)
 	defer cancel()
-	if err := on.ThreadUnsubscribe(ctx, started.id); err != nil {
-		e.log.Warn("a thread that nobody waits for stays loaded", "thread_id", started.id, "err", err)
+	if err := on.ThreadUnsubscribe(ctx, started.session.Thread.ID); err != nil {
+		e.log.Warn("a thread that nobody waits for stays loaded", "thread_id", started.session.Thread.ID, "err", err)
 	}
 }
 
@@ -113,11 +113,14 @@ func (e *Executor) resume(ctx context.Context, c *conversation, on *child) error
 		err := e.attended(ctx, on, func(ctx context.Context) error {
 			session, err := on.ThreadResume(ctx, appserver.ThreadResumeParams{
 				ThreadID: c.threadID, ExcludeTurns: true,
-				Model: params.Model, ModelProvider: params.ModelProvider, Cwd: params.Cwd,
+				Model: cmp.Or(params.Model, c.own.model), ModelProvider: params.ModelProvider, Cwd: params.Cwd,
 				ApprovalPolicy: params.ApprovalPolicy, ApprovalsReviewer: params.ApprovalsReviewer,
 				Sandbox: params.Sandbox, Config: params.Config,
 			})
 			c.rollout = cmp.Or(session.Thread.Path, c.rollout)
+			if err == nil {
+				c.settle(params, session)
+			}
 			return err
 		})
 		if err == nil {

@@ -70,12 +70,14 @@ func (e *Executor) startTurn(c *conversation, j *job, on *child) (id string, err
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(j.ctx), e.cfg.Patience)
 	defer cancel()
 	params := appserver.TurnStartParams{ThreadID: c.threadID, Input: j.input(), ClientUserMessageID: j.attempt.clientID()}
+	e.adjust(c, j, &params)
 	if c.replaced {
 		params.AdditionalContext = map[string]appserver.AdditionalContext{
 			"runtime_notice": {Kind: "application", Value: lostHistory},
 		}
 	}
 	started, err := on.TurnStart(ctx, params)
+	c.adjusted(j, err)
 	switch {
 	case appserver.IsThreadGone(err):
 		e.unloaded(c) // unloaded behind our back: the next load resumes it

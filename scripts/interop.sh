@@ -1,6 +1,6 @@
 #!/bin/sh
 # Drives bin/runtime and the real codex, on the scripted model, with the clients
-# of the official A2A SDKs. They are installed by name, at pinned versions,
+# of the official A2A SDKs, and of the MCP SDK for TypeScript. They are installed by name, at pinned versions,
 # under .tools/interop. INTEROP_ALL=1 also tries the interfaces that the server
 # has but the agent card does not offer. An argument chooses cases: those whose
 # line contains it.
@@ -23,13 +23,15 @@ installed() {
 	[ "$(cat "$stamp" 2>/dev/null)" = "$(cat "$@" | cksum)" ]
 }
 
-install_js() {
-	set -- "$root/interop/js/package.json" "$root/interop/js/package-lock.json"
-	installed "$tools/js/stamp" "$@" && return
-	mkdir -p "$tools/js"
-	cp "$@" "$tools/js"
-	npm ci --prefix "$tools/js" --ignore-scripts --no-audit --no-fund --loglevel=error >&2
-	cat "$@" | cksum >"$tools/js/stamp"
+# install_node NAME: the packages of interop/NAME.
+install_node() {
+	folder=$tools/$1
+	set -- "$root/interop/$1/package.json" "$root/interop/$1/package-lock.json"
+	installed "$folder/stamp" "$@" && return
+	mkdir -p "$folder"
+	cp "$@" "$folder"
+	(cd "$folder" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error) >&2
+	cat "$@" | cksum >"$folder/stamp"
 }
 
 # install_python NAME: a virtual environment for requirements-NAME.txt.
@@ -115,7 +117,8 @@ suite() {
 need node "Node.js 20 or newer" nodejs
 need npm "Node.js with npm" npm
 need python3 "Python 3.11 or newer" "python3 python3-venv"
-install_js
+install_node js
+install_node mcp
 install_python 0.3
 install_python 1
 
@@ -125,13 +128,15 @@ tmp=$(mktemp -d "$root/.tools/tmp/interop-XXXXXX")
 trap leave EXIT
 trap 'exit 130' INT TERM
 
-export INTEROP_TOKEN=interop-token INTEROP_ALL="${INTEROP_ALL:-}" INTEROP_MODULES="$tools/js" PYTHONDONTWRITEBYTECODE=1
+export INTEROP_TOKEN=interop-token INTEROP_ALL="${INTEROP_ALL:-}" INTEROP_MODULES="$tools/js" INTEROP_MCP_MODULES="$tools/mcp" \
+	INTEROP_RUNTIME="$root/bin/runtime" PYTHONDONTWRITEBYTECODE=1
 serve open
 export INTEROP_URL="$url"
 serve guarded RUNTIME_TOKEN="$INTEROP_TOKEN"
 export INTEROP_GUARDED_URL="$url"
 
 suite js node "$root/interop/js/main.mjs" "$chosen"
+suite mcp node "$root/interop/mcp/main.mjs" "$chosen"
 for v in 0.3 1; do
 	suite "python-$v" "$tools/python-$v/bin/python" "$root/interop/python/main.py" "$chosen"
 done

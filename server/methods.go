@@ -37,6 +37,17 @@ func unary[Req, Res any](decode decoder[Req], f func(context.Context, *Req) (Res
 	}
 }
 
+// extend adds the methods of extensions to those of 1.0, whose names are taken.
+func (s *Server) extend(methods map[string]func(context.Context, json.RawMessage) (any, error)) {
+	for name, f := range methods {
+		if _, taken := s.v1[name]; !taken {
+			s.v1[name] = method{unary: func(ctx context.Context, params json.RawMessage) (any, error) {
+				return guarded(ctx, s.guard, name, params, f)
+			}}
+		}
+	}
+}
+
 // streaming makes a 1.0 streaming method of f.
 func streaming[Req any](decode decoder[Req], f func(context.Context, *Req, string) Events) method {
 	return method{

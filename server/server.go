@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -50,6 +51,10 @@ type Config struct {
 	// that Reply makes of the task. If Reply returns nil, the task is the answer.
 	ReplyAsMessage bool
 	Reply          func(*a2a.Task) *a2a.Message
+
+	// Methods are those of extensions that the card names, over JSON-RPC beside the
+	// methods of A2A 1.0. Params are an object.
+	Methods map[string]func(ctx context.Context, params json.RawMessage) (any, error)
 
 	Token string // the bearer token asked of callers; empty asks for none
 	// AnyHost turns the Host allow-list off for requests that no browser page
@@ -104,6 +109,7 @@ func New(cfg Config) (*Server, error) {
 	s.guard = &guard{next: cfg.Handler, log: cfg.Logger, extended: cfg.ExtendedCard}
 	s.guard.promised = cfg.Card("http://localhost").Capabilities
 	s.v1 = v1Methods(s.guard)
+	s.extend(cfg.Methods)
 	s.v0 = v0Methods(s.guard, s.reply())
 	s.handler = s.routes()
 	return s, nil

@@ -179,8 +179,9 @@ func (c *conn) withdraw(seq, task, ordinal int64, head *Head, now int64) error {
 // which is the conversation's from then on. Attempts are numbered from 1 and
 // rise: a lower number is [ErrBegun], and so is the last one in another thread.
 // The last one in its own thread has begun, which is no error: its first Begin
-// may have been taken for failed.
-func (s *Store) Begin(ctx context.Context, job string, attempt int, conversation, thread string) error {
+// may have been taken for failed. Model, if not empty, is that of the thread itself,
+// and kept with the conversation.
+func (s *Store) Begin(ctx context.Context, job string, attempt int, conversation, thread, model string) error {
 	now := nanos(s.now())
 	return s.do(ctx, "begin a turn", relaxed, func(c *conn) error {
 		row, err := c.jobRow(job)
@@ -201,7 +202,7 @@ func (s *Store) Begin(ctx context.Context, job string, attempt int, conversation
 		if err != nil {
 			return err
 		}
-		return c.useThread(conversation, thread, now)
+		return c.useThread(conversation, thread, model, now)
 	})
 }
 

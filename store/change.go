@@ -21,7 +21,7 @@ func (s *Store) Write(ctx context.Context, change Change) error {
 
 func (change *Change) level() durability {
 	switch {
-	case change.Durable, change.Turn != nil && change.Turn.Tool, len(change.Ask) > 0, len(change.Outbox) > 0:
+	case change.Durable, change.Turn != nil && change.Turn.Tool, len(change.Ask) > 0, len(change.Outbox) > 0, change.Notice != nil:
 		return durable
 	}
 	return relaxed
@@ -39,6 +39,7 @@ func (c *conn) change(change *Change, now int64) error {
 		func() error { return c.endMessages(change.Ended, change.Cut) },
 		func() error { return c.setQuestions(row.n, change.Ask, change.Drop, now) },
 		func() error { return c.send(row.n, change.Outbox, now) },
+		func() error { return c.addNotice(row.n, change.Notice, now) },
 	} {
 		if err := step(); err != nil {
 			return err

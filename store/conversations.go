@@ -8,12 +8,22 @@ import (
 
 // Thread returns the thread of a conversation, "" if it has none.
 func (s *Store) Thread(ctx context.Context, conversation string) (string, error) {
-	return view(ctx, s, "read the thread of a conversation", func(c *conn) (thread string, err error) {
-		err = c.get("SELECT thread_id FROM conversations WHERE key = ?", list(conversation), &thread)
+	return s.ofConversation(ctx, "thread_id", conversation)
+}
+
+// Model returns the model that [Store.Begin] was last told of for the thread of a
+// conversation, "" if it was told of none.
+func (s *Store) Model(ctx context.Context, conversation string) (string, error) {
+	return s.ofConversation(ctx, "model", conversation)
+}
+
+func (s *Store) ofConversation(ctx context.Context, column, conversation string) (string, error) {
+	return view(ctx, s, "read the thread of a conversation", func(c *conn) (value string, err error) {
+		err = c.get("SELECT "+column+" FROM conversations WHERE key = ?", list(conversation), &value)
 		if errors.Is(err, ErrUnknown) {
 			err = nil
 		}
-		return thread, err
+		return value, err
 	})
 }
 
@@ -36,11 +46,13 @@ func (s *Store) Turned(ctx context.Context, thread string) (bool, error) {
 	})
 }
 
-// useThread makes a thread that of a conversation.
-func (c *conn) useThread(conversation, thread string, now int64) error {
-	_, err := c.exec(`INSERT INTO conversations (key, thread_id, used_at) VALUES (?, ?, ?)
-		ON CONFLICT (key) DO UPDATE SET thread_id = excluded.thread_id, used_at = excluded.used_at`,
-		conversation, thread, now)
+// useThread makes a thread that of a conversation. No model leaves that of the
+// thread as it is known.
+func (c *conn) useThread(conversation, thread, model string, now int64) error {
+	_, err := c.exec(`INSERT INTO conversations (key, thread_id, used_at, model) VALUES (?, ?, ?, ?)
+		ON CONFLICT (key) DO UPDATE SET thread_id = excluded.thread_id, used_at = excluded.used_at,
+		model = CASE WHEN excluded.model <> '' OR thread_id <> excluded.thread_id THEN excluded.model ELSE model END`,
+		conversation, thread, now, model)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -222,7 +223,7 @@ func TestMigration(t *testing.T) {
 		must(t, c.close())
 	}
 
-	copied := path + ".v1.bak"
+	copied := fmt.Sprintf("%s.v%d.bak", path, len(released))
 	info, err := os.Stat(copied)
 	must(t, err)
 	equal(t, info.Mode().Perm(), 0o600)

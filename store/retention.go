@@ -99,6 +99,7 @@ func (c *conn) forget(task int64) error {
 		"DELETE FROM turns WHERE message IN (SELECT seq FROM messages WHERE task = ?)",
 		"DELETE FROM messages WHERE task = ?",
 		"DELETE FROM outbox WHERE task = ?",
+		"DELETE FROM notices WHERE task = ?",
 		"DELETE FROM tasks WHERE n = ?",
 		"INSERT INTO forgotten (task) VALUES (?)",
 	} {

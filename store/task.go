@@ -2,7 +2,8 @@ package store
 
 import "context"
 
-const taskColumns = "n, id, context_id, conversation, state, at, ended_at IS NOT NULL, head, epoch, last_seq"
+const taskColumns = `n, id, context_id, conversation, state, at, ended_at IS NOT NULL, head, epoch, last_seq,
+	(SELECT json_object('Target', target, 'Status', status, 'Error', error, 'SentAt', sent_at) FROM notices WHERE task = n)`
 
 // A numbered task is one with the number that its rows refer to.
 type numbered struct {
@@ -12,8 +13,12 @@ type numbered struct {
 
 func scanTask(row scanner, t *numbered) error {
 	var at int64
-	err := row.Scan(&t.n, &t.ID, &t.Context, &t.Conversation, &t.State, &at, &t.Ended, &t.Body, &t.Epoch, &t.LastSeq)
+	var notice []byte
+	err := row.Scan(&t.n, &t.ID, &t.Context, &t.Conversation, &t.State, &at, &t.Ended, &t.Body, &t.Epoch, &t.LastSeq, &notice)
 	t.At = instant(at)
+	if err == nil && notice != nil {
+		t.Notice, err = briefNotice(t.ID, notice)
+	}
 	return err
 }
 

@@ -49,6 +49,7 @@ type Task struct {
 	LastSeq   int64
 	History   [][]byte
 	Artifacts [][]byte
+	Notice    *Notice // of its end: target, state, error and time; nil if there is none
 }
 
 // Events is a batch of a task's events, with the numbers First to Last.
@@ -107,8 +108,9 @@ type Change struct {
 	Ask       []Question // replace those of the same id
 	Drop      []string   // ids of questions
 	Outbox    []Delivery // of this task, unless they name another
+	Notice    *Notice    // of the task's end
 
 	// Durable asks for the disk at once, and not within a second. A tool's start,
-	// questions and deliveries always do.
+	// questions, deliveries and notices always do.
 	Durable bool
 }

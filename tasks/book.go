@@ -10,10 +10,11 @@ import (
 // A Ledger is the part of a journal that the executor's notes go to.
 type Ledger interface {
 	Thread(ctx context.Context, conversation string) (string, error)
+	Model(ctx context.Context, conversation string) (string, error)
 	Used(ctx context.Context, conversation string) (bool, error)
 	Turned(ctx context.Context, thread string) (bool, error)
 	Threads(ctx context.Context) ([]string, error)
-	Begin(ctx context.Context, job string, attempt int, conversation, thread string) error
+	Begin(ctx context.Context, job string, attempt int, conversation, thread, model string) error
 }
 
 var _ Ledger = (*store.Store)(nil)
@@ -26,5 +27,5 @@ type book struct{ Ledger }
 
 // Begin implements [executor.Book].
 func (b book) Begin(ctx context.Context, a executor.Attempt) error {
-	return b.Ledger.Begin(ctx, a.Job, a.N, a.Conversation, a.Thread)
+	return b.Ledger.Begin(ctx, a.Job, a.N, a.Conversation, a.Thread, a.Model)
 }

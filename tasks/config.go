@@ -51,6 +51,9 @@ type Config struct {
 
 	Push *Push // makes push notifications; nil refuses to
 
+	Bounds Bounds  // what messages may ask for; the zero value lets them choose the model
+	Notify *Notify // tells of ends; nil refuses to
+
 	Coalesce time.Duration // text is published at most this often; 0 means 20 ms
 
 	Metrics Metrics      // nil counts nothing

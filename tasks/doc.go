@@ -38,6 +38,13 @@
 // commit of what it speaks of (notify.go); package push posts it. A task that
 // nobody asked to be told of costs nothing.
 //
+// # Wishes
+//
+// The metadata of a message can ask for a directory, a model, a sandbox and an
+// approval policy for its turn, within [Bounds] (wishes.go), and name somebody who
+// is told of the task's end: then a notice is committed with the end (notices.go),
+// which package notify sends. What became of it is the task's "notification".
+//
 // # Questions
 //
 // A turn may ask ([executor.Asked]): the task waits in the state input-required,

@@ -8,6 +8,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/push"
 )
@@ -24,9 +25,12 @@ type incoming struct {
 	command string // that it is, instead of a message to codex; mostly empty
 	message *a2a.Message
 	input   []appserver.UserInput
-	text    string        // of the text parts
-	data    any           // of the first data part
-	answers []string      // ids of the questions over a restart that it answers
+	text    string   // of the text parts
+	data    any      // of the first data part
+	answers []string // ids of the questions over a restart that it answers
+	options executor.Options
+	notify  *string       // who is to be told of the end; nil leaves that as it was
+	refused error         // why it must not be a new message
 	push    *push.Setting // that its caller wants to be told by; may be nil
 	unnamed bool          // the setting has its id from us
 }

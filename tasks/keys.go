@@ -20,6 +20,15 @@ const (
 
 	MetaVoid = "void" // true on an artifact's update: the artifact is taken back, nothing comes in its place
 
+	MetaNotification = "notification" // who is told of the task's end, and whether he was: target, status, notifiedAt, error
+
+	// Those of a message. What they ask for is for its own turn.
+	MetaCwd     = "cwd"            // where codex works, under its working directory
+	MetaModel   = "model"          // the model that answers
+	MetaSandbox = "sandbox"        // of codex's commands
+	MetaPolicy  = "approvalPolicy" // when codex asks before it acts
+	MetaNotify  = "notifyTarget"   // who is told of the task's end
+
 	// MetaRetry, true on a message that was cut off, asks for it to be run again.
 	MetaRetry = "retry"
 

@@ -37,8 +37,9 @@ type recorder struct {
 	asks    []store.Question
 	drops   []string // ids of questions
 	outbox  []store.Delivery
-	sending int  // bytes of the outbox
-	failed  bool // the last write; said once
+	notice  *store.Notice // of the task's end
+	sending int           // bytes of the outbox
+	failed  bool          // the last write; said once
 	timer   *time.Timer
 	armed   bool // the timer is running, and counted in Engine.wg
 }
@@ -116,7 +117,10 @@ func (t *task) save(change store.Change) {
 	r.ask(change.Ask)
 	r.drop(change.Drop)
 	change.Ask, change.Drop = r.asks, r.drops
-	change.History, change.Outbox = r.said, r.outbox
+	if change.Notice != nil {
+		r.notice = change.Notice
+	}
+	change.History, change.Outbox, change.Notice = r.said, r.outbox, r.notice
 	change.Task, change.Epoch, change.Ended, change.Cut, change.Turn = string(t.id), t.epoch, r.jobs, r.cut, r.turn
 	if r.head {
 		row := t.row()
@@ -135,6 +139,9 @@ func (t *task) save(change store.Change) {
 	}
 	if len(change.Outbox) > 0 {
 		t.engine.cfg.Push.Wake()
+	}
+	if change.Notice != nil && t.engine.cfg.Notify != nil {
+		t.engine.cfg.Notify.Wake()
 	}
 	t.saved()
 }

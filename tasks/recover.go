@@ -210,7 +210,11 @@ func (t *task) applyArtifact(event *a2a.TaskArtifactUpdateEvent, marks map[float
 // submitAgain gives a recovered message back to the runner.
 func (e *Engine) submitAgain(r *run) {
 	t := r.task
-	job := executor.Job{ID: r.jobID, Context: t.thread, Input: r.input, Accepted: true, Patient: true}
+	if r.refused != nil {
+		e.refuseRecovered(r)
+		return
+	}
+	job := executor.Job{ID: r.jobID, Context: t.thread, Input: r.input, Options: r.options, Accepted: true, Patient: true}
 	if m := r.recovered; m.Attempt > 0 {
 		job.Cut = &executor.Cut{Attempt: m.Attempt, ThreadID: m.Thread, Tool: m.Tool}
 	}
@@ -261,6 +265,23 @@ func (e *Engine) obeyAgain(r *run, before []*run) {
 	e.obey(r, r.command, others)
 }
 
+// refuseRecovered ends a message that asks for what it may not have any more: the
+// settings have changed since it was accepted, or a folder is gone.
+func (e *Engine) refuseRecovered(r *run) {
+	end := executor.Ended{Outcome: executor.Rejected, Failure: &executor.Failure{Kind: executor.FailModel, Message: r.refused.Error()}}
+	if r.recovered.Attempt > 0 { // some of it may have been done
+		end.Outcome, end.Tools = executor.Interrupted, true
+	}
+	r.task.mu.Lock()
+	defer r.task.mu.Unlock()
+	r.admit()
+	r.handle(end)
+	if r.report != nil {
+		r.report()
+		r.report = nil
+	}
+}
+
 // rejoin makes a turn of a message of an earlier process.
 func (t *task) rejoin(m *store.Message) (*run, error) {
 	message := new(a2a.Message)
@@ -271,7 +292,11 @@ func (t *task) rejoin(m *store.Message) (*run, error) {
 	if err != nil {
 		return nil, fmt.Errorf("message of job %s in the journal: %w", m.Job, err)
 	}
-	r := &run{task: t, message: message, jobID: m.Job, input: in.input, recovered: m, attempt: m.Attempt, tool: m.Tool}
+	t.engine.readWishes(in)
+	r := &run{
+		task: t, message: message, jobID: m.Job, input: in.input, options: in.options, refused: in.refused,
+		recovered: m, attempt: m.Attempt, tool: m.Tool,
+	}
 	if strings.HasPrefix(t.thread, commandPrefix) {
 		r.command = commandIn(message)
 	}

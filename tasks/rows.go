@@ -57,7 +57,7 @@ func kept(row store.Task) (*a2a.Task, error) {
 	}
 	return &a2a.Task{
 		ID: a2a.TaskID(row.ID), ContextID: row.Context,
-		Status: h.Status, Metadata: h.Metadata, History: history, Artifacts: artifacts,
+		Status: h.Status, Metadata: withNotice(h.Metadata, row.Notice), History: history, Artifacts: artifacts,
 	}, nil
 }
 

@@ -19,14 +19,18 @@ type run struct {
 	task    *task
 	message *a2a.Message // what it was made of
 	jobID   string
-	answers []string // ids of the questions over a restart that its message answers
+	answers []string         // ids of the questions over a restart that its message answers
+	options executor.Options // of its turn
 
 	push   *push.Setting  // that it brought; may be nil
 	pushes []push.Setting // of the task before it did
 
+	before any // what the task had of MetaNotification before this run was made, if it changed that
+
 	recovered *store.Message        // what an earlier process left; nil if it came in by this one
 	input     []appserver.UserInput // of a recovered one
 	command   string                // that a recovered one is
+	refused   error                 // why a recovered one cannot go on
 
 	fate     fate          // of the message
 	known    chan struct{} // closed when the fate is known; nil if it is

@@ -64,11 +64,12 @@ func (e *Engine) accept(ctx context.Context, req *a2a.SendMessageRequest, patien
 	if err != nil {
 		return nil, err
 	}
+	e.readWishes(in)
 	ctx = context.WithoutCancel(ctx) // a caller who leaves must not tear this apart
 	e.admit.Lock()
 	defer e.admit.Unlock()
 	host := e.host(in)
-	if in.key.Task == "" && in.command == "" && host == nil && !e.closed { // mostly it is new: then the journal is asked only once
+	if in.key.Task == "" && in.command == "" && host == nil && in.refused == nil && !e.closed { // mostly it is new: then the journal is asked only once
 		v, err := e.enqueue(ctx, in, e.taskFor(in), e.cfg.Journal.Accept)
 		if !errors.Is(err, store.ErrExists) {
 			return v, err
@@ -82,6 +83,8 @@ func (e *Engine) accept(ctx context.Context, req *a2a.SendMessageRequest, patien
 		return nil, e.journalError("look the message up", err)
 	case e.closed:
 		return nil, stopping()
+	case in.refused != nil:
+		return nil, in.refused
 	}
 	if in.command != "" {
 		return e.command(ctx, in)
@@ -138,6 +141,9 @@ func (e *Engine) again(ctx context.Context, in *incoming, known store.Message) (
 	}
 	if e.closed {
 		return nil, stopping()
+	}
+	if in.refused != nil {
+		return nil, in.refused
 	}
 	return e.retry(ctx, in, v.task)
 }
@@ -204,7 +210,7 @@ func (e *Engine) enqueue(ctx context.Context, in *incoming, t *task, commit func
 	if err != nil {
 		return nil, err
 	}
-	job := executor.Job{ID: r.jobID, Context: t.thread, Input: in.input, Patient: in.patient}
+	job := executor.Job{ID: r.jobID, Context: t.thread, Input: in.input, Options: r.options, Patient: in.patient}
 	steered, err := e.steer(t, r, job)
 	if steered {
 		return t.admitSteer(r), nil

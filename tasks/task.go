@@ -213,15 +213,19 @@ func (t *task) join(in *incoming, commit func(store.Message, store.Head) error) 
 		return nil, err
 	}
 	t.turns++
-	r := &run{task: t, message: in.stored(t), jobID: t.newJob(), answers: in.answers}
+	meta := t.meta
+	t.noteTarget(in.notify)
+	r := &run{task: t, message: in.stored(t), jobID: t.newJob(), answers: in.answers, options: in.options}
 	if err := commit(entry(r.message, r.jobID), t.row()); err != nil {
 		t.turns--
+		t.meta, t.cached = meta, nil
 		if errors.Is(err, store.ErrExists) {
 			return nil, err
 		}
 		return nil, t.engine.journalError("store the message", err)
 	}
 	r.push, r.pushes = in.push, t.adopt(in.push)
+	r.before = meta[MetaNotification]
 	t.runs = append(t.runs, r)
 	t.history = append(t.history, r.message)
 	t.cached = nil
@@ -251,7 +255,7 @@ func (t *task) leave(r *run, withdraw func(store.Head)) {
 	defer t.mu.Unlock()
 	t.runs = slices.DeleteFunc(t.runs, func(other *run) bool { return other == r })
 	t.history = slices.DeleteFunc(slices.Clone(t.history), func(m *a2a.Message) bool { return m == r.message })
-	t.cached = nil
+	t.note(map[string]any{MetaNotification: r.before})
 	withdraw(t.row())
 	if len(t.runs) == 0 && t.ending != nil {
 		t.end(store.Change{})
@@ -287,6 +291,7 @@ func (t *task) end(change store.Change) {
 	t.note(last.meta)
 	change.Drop = append(change.Drop, t.closeQuestions()...)
 	t.replyFirst()
+	change.Notice = t.notice(last.state, message)
 	t.enter(last.state, message, change)
 	close(t.over)
 }

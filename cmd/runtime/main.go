@@ -17,7 +17,7 @@ import (
 func main() {
 	tuneMemory()
 	ctx, release := interruptible(context.Background(), os.Exit)
-	code := run(ctx, os.Args[1:], os.Environ(), os.Stdout, os.Stderr)
+	code := run(ctx, os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr)
 	release()
 	os.Exit(code)
 }

@@ -68,7 +68,7 @@ func TestServeSaysWhyItCannotListen(t *testing.T) {
 	}
 	defer l.Close()
 	var out, errs bytes.Buffer
-	code := run(context.Background(), nil, []string{"HOME=" + t.TempDir(), "RUNTIME_ADDR=" + l.Addr().String(), "RUNTIME_MODEL=scripted"}, &out, &errs)
+	code := run(context.Background(), nil, []string{"HOME=" + t.TempDir(), "RUNTIME_ADDR=" + l.Addr().String(), "RUNTIME_MODEL=scripted"}, nil, &out, &errs)
 	if code != exitFailed || !strings.Contains(errs.String(), "RUNTIME_ADDR") || !strings.Contains(errs.String(), "hint: runtime doctor") {
 		t.Errorf("run = %d: %s", code, errs.String())
 	}

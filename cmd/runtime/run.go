@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/alecthomas/kong"
 
@@ -21,10 +22,12 @@ const (
 
 // commands is the command line.
 type commands struct {
-	Help    bool       `short:"h" help:"Show this help, or that of a command."`
-	Serve   struct{}   `cmd:"" default:"1" help:"Serve A2A over HTTP until interrupted. This is what runtime alone does."`
-	Doctor  jsonOption `cmd:"" help:"Check whether a turn would run here; exit 0 only if one would."`
-	Version jsonOption `cmd:"" help:"Print the versions: ours, the codex it is made for, A2A."`
+	Help    bool         `short:"h" help:"Show this help, or that of a command."`
+	Serve   struct{}     `cmd:"" default:"1" help:"Serve A2A over HTTP until interrupted. This is what runtime alone does."`
+	Task    taskCommands `cmd:"" help:"Start, watch and steer tasks of a running runtime."`
+	MCP     struct{}     `cmd:"" name:"mcp" help:"Serve MCP over stdio: the tool codex_bridge."`
+	Doctor  jsonOption   `cmd:"" help:"Check whether a turn would run here; exit 0 only if one would."`
+	Version jsonOption   `cmd:"" help:"Print the versions: ours, the codex it is made for, A2A."`
 }
 
 type jsonOption struct {
@@ -34,12 +37,13 @@ type jsonOption struct {
 // A program is one run with what it was given.
 type program struct {
 	environ        []string
+	stdin          io.ReadCloser
 	stdout, stderr io.Writer
 }
 
 // run is the whole program but for signals. It returns the exit code.
-func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) int {
-	p := &program{environ: environ, stdout: stdout, stderr: stderr}
+func run(ctx context.Context, args, environ []string, stdin io.ReadCloser, stdout, stderr io.Writer) int {
+	p := &program{environ: environ, stdin: stdin, stdout: stdout, stderr: stderr}
 	var c commands
 	parser, err := kong.New(&c, kong.Name("runtime"), kong.NoDefaultHelp(), kong.Writers(stdout, stderr),
 		kong.Description("Makes the Codex CLI an agent that speaks A2A 1.0 and 0.3 over HTTP."))
@@ -47,14 +51,21 @@ func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) 
 		return p.fail(err)
 	}
 	parsed, err := parser.Parse(args)
+	if err != nil && asksForHelp(args) { // a command that needs more than its name
+		return p.help(parser.Model, args)
+	}
 	if err != nil {
 		p.complain(err.Error(), "runtime --help lists the commands and settings")
 		return exitUsage
 	}
 	if c.Help {
-		return p.help(parsed, args)
+		return p.help(parser.Model, args)
 	}
-	switch parsed.Command() {
+	switch command, rest, _ := strings.Cut(parsed.Command(), " "); command {
+	case "task":
+		return p.task(ctx, rest, &c.Task)
+	case "mcp":
+		return p.mcp(ctx)
 	case "doctor":
 		return p.doctor(ctx, c.Doctor.JSON)
 	case "version":

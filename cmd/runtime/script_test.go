@@ -1,9 +1,12 @@
 package main
 
 import (
+	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -15,12 +18,14 @@ func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"runtime": ma
 
 // TestScripts runs the program as an operator meets it. In the scripts $CODEX
 // is the real codex, $OUTSIDE a directory of the script's own outside the temp
-// directory, and $PIN the version that codex should have.
+// directory, $PIN the version that codex should have, and $FREE an address that
+// nobody listens at. "await URL" waits until somebody answers there.
 func TestScripts(t *testing.T) {
 	outside, codex := codextest.Dir(t, "script"), codextest.Bin(t)
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
 		RequireExplicitExec: true,
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"await": await},
 		Setup: func(e *testscript.Env) error {
 			own := filepath.Join(outside, filepath.Base(e.WorkDir))
 			e.Setenv("CODEX", codex)
@@ -29,7 +34,31 @@ func TestScripts(t *testing.T) {
 			e.Setenv("HOME", own)
 			e.Setenv("TMPDIR", e.WorkDir)
 			e.Setenv("RUNTIME_ADDR", "127.0.0.1:0")
+			e.Setenv("FREE", free(t))
 			return os.MkdirAll(own, 0o700)
 		},
 	})
+}
+
+// free returns an address that was free a moment ago.
+func free(t *testing.T) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+func await(ts *testscript.TestScript, _ bool, args []string) {
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		res, err := http.Get(args[0])
+		if err == nil {
+			_ = res.Body.Close()
+			return
+		}
+		if time.Now().After(deadline) {
+			ts.Fatalf("await %s: %v", args[0], err)
+		}
+	}
 }

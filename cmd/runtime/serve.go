@@ -25,6 +25,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/server"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/notify"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/push"
 )
 
@@ -56,6 +57,7 @@ type application struct {
 	store    *store.Store
 	executor *executor.Executor
 	engine   *tasks.Engine
+	notifier *notify.Deliverer
 	pusher   *push.Deliverer // nil without push notifications
 	server   *server.Server
 	ready    *readiness
@@ -98,8 +100,8 @@ func newApplication(ctx context.Context, s settings.Settings, log *slog.Logger, 
 	app.executor = executor.New(cfg)
 	app.engine, err = tasks.New(tasks.Config{
 		Runner: app.executor, Journal: journal, Push: app.push(s, journal), MidTurn: s.MidTurn == "steer",
-		Conversations: conversations{journal, app.executor},
-		Metrics:       metrics, Logger: log,
+		Conversations: conversations{journal, app.executor}, Notify: app.notify(s, journal), Bounds: bounds(s),
+		Metrics: metrics, Logger: log,
 	})
 	if err != nil {
 		return nil, err
@@ -123,6 +125,10 @@ func (app *application) run(ctx context.Context, ln net.Listener) error {
 	})
 	group.Go(func() error {
 		tidy(ctx, app.store, app.executor, app.home, app.log)
+		return nil
+	})
+	group.Go(func() error {
+		app.notifier.Run(ctx)
 		return nil
 	})
 	if app.pusher != nil {
@@ -249,11 +255,19 @@ func refreshEvery(s settings.Settings) time.Duration {
 	return time.Hour
 }
 
+// bounds is what messages may ask for: what the operator has set, or less.
+func bounds(s settings.Settings) tasks.Bounds {
+	return tasks.Bounds{
+		WorkDir: s.WorkDir, Sandbox: appserver.SandboxMode(s.Sandbox), ApprovalPolicy: appserver.ApprovalPolicy(s.ApprovalPolicy),
+	}
+}
+
 func serverConfig(
 	s settings.Settings, app *application, registry *prometheus.Registry, metrics *server.Metrics, log *slog.Logger,
 ) server.Config {
 	identity := adapter.Identity{
 		Version: version, Sandbox: s.Sandbox, SandboxNote: s.SandboxNote, Scripted: s.Scripted(), Token: s.Token.Set(), Push: s.Push,
+		Extensions: extensions(),
 	}
 	card := func(baseURL string) *a2a.AgentCard { return adapter.Card(identity, baseURL) }
 	return server.Config{
@@ -262,7 +276,7 @@ func serverConfig(
 		Card: card, ExtendedCard: card,
 		PublicURL: s.PublicURL, PureCard: s.Card == "1.0",
 		ReplyAsMessage: s.Reply == "message", Reply: tasks.Reply,
-		Token: s.Token.Reveal(), AnyHost: anyHost(s),
+		Token: s.Token.Reveal(), AnyHost: anyHost(s), Methods: app.methods(),
 		Ready: app.ready.get, Registry: registry, Metrics: metrics, Logger: log,
 	}
 }

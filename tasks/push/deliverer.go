@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"math/rand/v2"
-	"net/http"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/netguard"
@@ -50,7 +49,7 @@ type Config struct {
 type Deliverer struct {
 	cfg    Config
 	log    *slog.Logger
-	client *http.Client
+	poster *Poster
 	wake   chan struct{} // has room for one
 	landed chan landing
 
@@ -62,12 +61,6 @@ type Deliverer struct {
 
 // New returns a deliverer. It starts nothing.
 func New(cfg Config) *Deliverer {
-	if cfg.Guard == nil {
-		cfg.Guard = netguard.New()
-	}
-	if cfg.Timeout == 0 {
-		cfg.Timeout = defaultTimeout
-	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
@@ -75,7 +68,7 @@ func New(cfg Config) *Deliverer {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	return &Deliverer{
-		cfg: cfg, log: cfg.Logger, client: cfg.Guard.Client(cfg.Timeout),
+		cfg: cfg, log: cfg.Logger, poster: NewPoster(cfg.Guard, cfg.Timeout, cfg.Now),
 		wake: make(chan struct{}, 1), landed: make(chan landing), schedule: newSchedule(),
 	}
 }
@@ -83,8 +76,7 @@ func New(cfg Config) *Deliverer {
 // Check refuses a URL that must not be posted to. What a name leads to is judged
 // when it is posted to.
 func (d *Deliverer) Check(url string) error {
-	_, err := d.cfg.Guard.URL(url)
-	return err
+	return d.poster.Check(url)
 }
 
 // Wake says that there is something new in the outbox. It never blocks.
@@ -99,7 +91,7 @@ func (d *Deliverer) Wake() {
 // It may be called once.
 func (d *Deliverer) Run(ctx context.Context) {
 	posts, cut := context.WithCancel(context.WithoutCancel(ctx))
-	defer d.client.CloseIdleConnections()
+	defer d.poster.Close()
 	defer cut()
 	timer := time.NewTimer(0)
 	defer timer.Stop()

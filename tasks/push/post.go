@@ -1,10 +1,8 @@
 package push
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"io"
 	"net"
 	"net/http"
 	"strconv"
@@ -41,31 +39,16 @@ type answer struct {
 
 // post posts a notification once.
 func (d *Deliverer) post(ctx context.Context, s Setting, n Notification) answer {
-	u, err := d.cfg.Guard.URL(s.Config.URL)
-	if err != nil {
-		return failure(err)
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), bytes.NewReader(n.Payload))
-	if err != nil {
-		return answer{verdict: refused, reason: "the request cannot be made"}
-	}
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("User-Agent", "molecule-codex-runtime")
-	req.Header.Set(headerVersion, n.Version)
-	req.Header.Set(headerID, n.ID)
+	header := http.Header{}
+	header.Set(headerVersion, n.Version)
+	header.Set(headerID, n.ID)
 	if s.Config.Token != "" {
-		req.Header.Set(headerToken, s.Config.Token)
+		header.Set(headerToken, s.Config.Token)
 	}
 	if auth := s.Config.Auth; auth != nil && auth.Credentials != "" {
-		req.Header.Set("Authorization", auth.Scheme+" "+auth.Credentials)
+		header.Set("Authorization", auth.Scheme+" "+auth.Credentials)
 	}
-	res, err := d.client.Do(req)
-	if err != nil {
-		return failure(err)
-	}
-	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, 64<<10)) // so that the connection can be used again
-	_ = res.Body.Close()
-	return judge(res.StatusCode, res.Header.Get("Retry-After"), d.cfg.Now())
+	return d.poster.post(ctx, s.Config.URL, header, n.Payload)
 }
 
 // judge reads the answer of a receiver. Redirects are refusals: the place that

@@ -1,0 +1,258 @@
+package bridge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/cenkalti/backoff/v5"
+)
+
+// largestPage is that of a list of tasks.
+const largestPage = 100
+
+// A StartAnswer says that a task was started.
+type StartAnswer struct {
+	Success  bool     `json:"success"`
+	Message  string   `json:"message"`
+	Task     *Task    `json:"task"`
+	Protocol Protocol `json:"protocol"`
+}
+
+// A Protocol says how the task is talked to.
+type Protocol struct {
+	Transport string `json:"transport"`
+	Mailbox   bool   `json:"mailbox"`
+}
+
+// A TaskAnswer says how a task is, and what was done with it.
+type TaskAnswer struct {
+	Success  bool  `json:"success"`
+	Task     *Task `json:"task"`
+	Result   any   `json:"result,omitempty"`
+	Response any   `json:"response,omitempty"`
+}
+
+// A ListAnswer has the tasks whose status is the newest, first.
+type ListAnswer struct {
+	Success bool    `json:"success"`
+	Tasks   []*Task `json:"tasks"`
+}
+
+// A FailureAnswer says that there is nothing to say.
+type FailureAnswer struct {
+	Success bool   `json:"success"`
+	Error   string `json:"error"`
+}
+
+// startTries is how often a start is sent whose answer does not come. It is one
+// message each time, so it runs once.
+const startTries = 5
+
+func (c *Client) start(ctx context.Context, a Args) (any, error) {
+	if err := a.checkStart(c.cfg.CodexHome); err != nil {
+		return nil, err
+	}
+	id := a.TaskID
+	if id == "" {
+		id = NewID()
+	}
+	m := a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart(a.Prompt))
+	m.ID, m.ContextID = id, id
+	m.Metadata = a.wishes()
+	var task *a2a.Task
+	sent := false
+	_, err := backoff.Retry(ctx, func() (struct{}, error) {
+		var err error
+		task, err = c.send(ctx, m)
+		if lost, ok := errors.AsType[*UnreachableError](err); ok && (sent || !refusedConnection(lost)) {
+			sent = true // or may have been
+			return struct{}{}, err
+		}
+		if err != nil {
+			err = backoff.Permanent(err)
+		}
+		return struct{}{}, err
+	}, backoff.WithMaxTries(startTries), backoff.WithBackOff(backoff.NewExponentialBackOff()))
+	if err != nil {
+		return nil, err
+	}
+	return StartAnswer{
+		Success: true, Message: "Codex task started over A2A.", Task: taskOf(task),
+		Protocol: Protocol{Transport: "A2A 1.0 JSON-RPC"},
+	}, nil
+}
+
+// send sends a message and returns its task at once.
+func (c *Client) send(ctx context.Context, m *a2a.Message) (*a2a.Task, error) {
+	var result struct {
+		Task *a2a.Task `json:"task"`
+	}
+	err := c.call(ctx, "SendMessage", a2a.SendMessageRequest{
+		Message: m, Config: &a2a.SendMessageConfig{ReturnImmediately: true},
+	}, &result)
+	if err == nil && result.Task == nil {
+		err = errors.New("the runtime answered with no task")
+	}
+	return result.Task, err
+}
+
+func (c *Client) status(ctx context.Context, id string) (any, error) {
+	task, err := c.find(ctx, id)
+	if _, ok := errors.AsType[*UnknownError](err); ok {
+		return FailureAnswer{Error: err.Error()}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	t := taskOf(task)
+	if err := c.look(ctx, task, t); err != nil {
+		return nil, err
+	}
+	if task.Status.State.Terminal() {
+		t.Active = new(bool)
+	}
+	return TaskAnswer{Success: true, Task: t}, nil
+}
+
+func (c *Client) list(ctx context.Context, limit int) (any, error) {
+	answer := ListAnswer{Success: true, Tasks: []*Task{}}
+	request := a2a.ListTasksRequest{PageSize: min(limit, largestPage), IncludeArtifacts: true}
+	for {
+		var page a2a.ListTasksResponse
+		if err := c.call(ctx, "ListTasks", request, &page); err != nil {
+			return nil, err
+		}
+		for _, task := range page.Tasks {
+			t := taskOf(task)
+			if !task.Status.State.Terminal() {
+				if err := c.look(ctx, task, t); err != nil {
+					return nil, err
+				}
+				t.Recent = nil
+			}
+			if answer.Tasks = append(answer.Tasks, t); len(answer.Tasks) == limit {
+				return answer, nil
+			}
+		}
+		if request.PageToken = page.NextPageToken; request.PageToken == "" {
+			return answer, nil
+		}
+	}
+}
+
+// active returns a task that has not ended.
+func (c *Client) active(ctx context.Context, id string) (*a2a.Task, error) {
+	task, err := c.find(ctx, id)
+	if err == nil && task.Status.State.Terminal() {
+		err = fmt.Errorf("Codex bridge task %s is not active: it has ended (%s)", id, statusOf(task)) //nolint:staticcheck // the words are the tool's
+	}
+	return task, err
+}
+
+func (c *Client) steer(ctx context.Context, id, instruction string) (any, error) {
+	task, err := c.active(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if open := questionsOf(task.Status); len(open) > 0 { // a message would be taken for the answer
+		return nil, fmt.Errorf("Codex bridge task %s waits for an answer: respond to %s first", id, open[0].RequestID) //nolint:staticcheck // the words are the tool's
+	}
+	m := further(task, a2a.NewTextPart(instruction))
+	if task, err = c.send(ctx, m); err != nil {
+		return nil, err
+	}
+	result := map[string]any{"turnId": task.Metadata[keyTurnID], "turn": task.Metadata[keyTurn]}
+	if ahead := task.Metadata[keyAhead]; ahead != nil {
+		result["ahead"] = ahead
+	}
+	return TaskAnswer{Success: true, Task: taskOf(task), Result: result}, nil
+}
+
+func (c *Client) interrupt(ctx context.Context, id string) (any, error) {
+	task, err := c.active(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	var canceled a2a.Task
+	if err := c.call(ctx, "CancelTask", a2a.CancelTaskRequest{ID: task.ID}, &canceled); err != nil {
+		return nil, err
+	}
+	return TaskAnswer{Success: true, Task: taskOf(&canceled), Result: map[string]any{}}, nil
+}
+
+func (c *Client) respond(ctx context.Context, a Args) (any, error) {
+	task, err := c.active(ctx, a.TaskID)
+	if err != nil {
+		return nil, err
+	}
+	asked := question(questionsOf(task.Status), a.Instruction)
+	if asked == nil {
+		return nil, fmt.Errorf("No pending Codex request %q for task %s.%s", a.Instruction, a.TaskID, openOnes(task)) //nolint:staticcheck // the words are the tool's
+	}
+	data := asked.answer(a.Decision, a.Answers)
+	m := further(task, a2a.NewDataPart(data))
+	if task, err = c.send(ctx, m); err != nil {
+		return nil, err
+	}
+	if question(questionsOf(task.Status), a.Instruction) != nil {
+		return nil, fmt.Errorf("the answer was not understood: %s", said(task.Status.Message))
+	}
+	delete(data, "id")
+	return TaskAnswer{Success: true, Task: taskOf(task), Response: data}, nil
+}
+
+func question(open []Question, id string) *Question {
+	for i := range open {
+		if open[i].RequestID == id {
+			return &open[i]
+		}
+	}
+	return nil
+}
+
+// openOnes names the questions that can be answered.
+func openOnes(t *a2a.Task) string {
+	open := questionsOf(t.Status)
+	ids := make([]string, 0, len(open))
+	for _, q := range open {
+		ids = append(ids, q.RequestID)
+	}
+	if len(ids) == 0 {
+		return " None is open."
+	}
+	return " Open: " + strings.Join(ids, ", ") + "."
+}
+
+// further is another message to a task. It asks for what the first one has, in case
+// it becomes a turn of its own.
+func further(task *a2a.Task, part *a2a.Part) *a2a.Message {
+	m := a2a.NewMessageForTask(a2a.MessageRoleUser, task, part)
+	if len(task.History) == 0 {
+		return m
+	}
+	m.Metadata = map[string]any{}
+	for _, key := range []string{keyCwd, keyModel, keySandbox, keyPolicy} {
+		if value := text(task.History[0].Metadata, key); value != nil {
+			m.Metadata[key] = *value
+		}
+	}
+	return m
+}
+
+// wishes are what the message asks for beside its text.
+func (a Args) wishes() map[string]any {
+	meta := map[string]any{
+		keySandbox: a.Sandbox, keyPolicy: a.ApprovalPolicy, keyNotify: strings.TrimSpace(a.NotifyTarget),
+		keyCreated: time.Now().UTC().Format(time.RFC3339Nano),
+	}
+	for key, value := range map[string]string{keyCwd: a.Cwd, keyModel: a.Model} {
+		if value != "" {
+			meta[key] = value
+		}
+	}
+	return meta
+}

@@ -1,0 +1,186 @@
+package bridge
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
+)
+
+// recent is how many of the newest events an answer has.
+const recent = 20
+
+// A Progress is an event of a task in short.
+type Progress struct {
+	Source    string   `json:"source_event_type"` // status/…, progress/… or artifact/…
+	Status    *string  `json:"normalized_status"` // of the task, where it changed
+	Summary   string   `json:"payload_summary"`
+	CreatedAt *float64 `json:"created_at"`
+
+	artifact a2a.ArtifactID // whose pieces are one event
+}
+
+// A digest is what is remembered of the events of a task.
+type digest struct {
+	newest []Progress
+	at     *float64 // the time of the newest event that has one
+}
+
+// add takes an event. Pieces of a text that follow each other are one event.
+func (d *digest) add(e a2a.Event) {
+	var p Progress
+	switch e := e.(type) {
+	case *a2a.TaskStatusUpdateEvent:
+		if e.Status.Timestamp != nil {
+			at := seconds(e.Status.Timestamp)
+			d.at = &at
+		}
+		p = statusProgress(e)
+	case *a2a.TaskArtifactUpdateEvent:
+		p = Progress{Source: "artifact/" + cmp.Or(e.Artifact.Name, "artifact"), Summary: join(e.Artifact.Parts), artifact: e.Artifact.ID}
+		if last := len(d.newest) - 1; last >= 0 && e.Append && d.newest[last].artifact == e.Artifact.ID {
+			d.newest[last].add(p.Summary)
+			return
+		}
+	default: // the task as it is, where its events are gone
+		return
+	}
+	p.CreatedAt = d.at
+	p.Summary = clipped(p.Summary)
+	if len(d.newest) == recent {
+		d.newest = d.newest[1:]
+	}
+	d.newest = append(d.newest, p)
+}
+
+// mostKept bounds the text that is collected of an event before it is cut.
+const mostKept = 4 * eventLength
+
+func clipped(text string) string { return strings.ToValidUTF8(text[:min(len(text), mostKept)], "") }
+
+// add puts a piece behind the text of an event.
+func (p *Progress) add(piece string) {
+	if len(p.Summary) < mostKept {
+		p.Summary += clipped(piece)
+	}
+}
+
+// progressOf returns what an event says of progress, nil if it is a change of the
+// state: those have the task's metadata.
+func progressOf(e *a2a.TaskStatusUpdateEvent) map[string]any {
+	if e.Metadata != nil || e.Status.Message == nil {
+		return nil
+	}
+	for _, part := range e.Status.Message.Parts {
+		data, _ := part.Data().(map[string]any)
+		if kind, ok := data["type"].(string); ok && kind != "question" {
+			return data
+		}
+	}
+	return nil
+}
+
+// statusProgress is a change of the state, or progress within it.
+func statusProgress(e *a2a.TaskStatusUpdateEvent) Progress {
+	status := statusOf(&a2a.Task{Status: e.Status})
+	if data := progressOf(e); data != nil {
+		kind, _ := data["type"].(string)
+		return Progress{Source: "progress/" + kind, Summary: asJSON(data)}
+	}
+	return Progress{Source: "status/" + status, Status: &status, Summary: said(e.Status.Message)}
+}
+
+func asJSON(v any) string {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil { // it came as JSON
+		return ""
+	}
+	return b.String()
+}
+
+// summaries returns the events, and the newest of them in a line.
+func (d *digest) summaries() (events []Progress, last *string) {
+	events = make([]Progress, 0, len(d.newest))
+	for _, p := range d.newest {
+		p.Summary = brief.Line(p.Summary, eventLength)
+		events = append(events, p)
+	}
+	for i := len(events) - 1; i >= 0 && last == nil; i-- {
+		if p := events[i]; p.Status == nil || i == 0 {
+			last = short(p.Source+": "+p.Summary, progressLength)
+		}
+	}
+	return events, last
+}
+
+// tail is how many events before the newest are read of a task that runs: a text of
+// many pieces before them is not read again for each look.
+const tail = 500
+
+// look adds to what is said of a task what its events say.
+func (c *Client) look(ctx context.Context, of *a2a.Task, t *Task) error {
+	d := &digest{}
+	err := c.replay(ctx, of, d)
+	if err != nil {
+		return err
+	}
+	t.Recent, t.LastProgress = d.summaries()
+	return nil
+}
+
+// replay reads the events of a task as far as they are there now.
+func (c *Client) replay(ctx context.Context, of *a2a.Task, d *digest) error {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	after, end := beginning, ""
+	if !of.Status.State.Terminal() {
+		for e, err := range c.subscribe(ctx, of.ID, "") {
+			if ended(err) {
+				break // it has ended meanwhile: all its events are there
+			}
+			if err != nil {
+				return err
+			}
+			end = e.id
+			break
+		}
+		after = before(end, tail)
+		if end == beginning || after == end {
+			return nil
+		}
+	}
+	return c.replayFrom(ctx, of.ID, after, end, d)
+}
+
+func (c *Client) replayFrom(ctx context.Context, id a2a.TaskID, after, end string, d *digest) error {
+	for e, err := range c.subscribe(ctx, id, after) {
+		if err != nil {
+			return err
+		}
+		if _, whole := e.event.(*a2a.Task); whole && after != beginning { // the epoch has changed in between
+			return c.replayFrom(ctx, id, beginning, end, d)
+		}
+		d.add(e.event)
+		if e.id == end {
+			break
+		}
+	}
+	return nil
+}
+
+// before returns the id of the event n before the one with an id, or [beginning].
+func before(id string, n int) string {
+	epoch, seq, ok := strings.Cut(id, ".")
+	number, err := strconv.Atoi(seq)
+	if !ok || err != nil || number <= n {
+		return beginning
+	}
+	return epoch + "." + strconv.Itoa(number-n)
+}

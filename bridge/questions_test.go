@@ -1,0 +1,105 @@
+package bridge_test
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/bridge"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+)
+
+func TestQuestions(t *testing.T) {
+	w := newWorld(t)
+	for _, c := range []struct {
+		kind, method, status string
+		args                 bridge.Args
+		data, response       object
+	}{
+		{"command", "item/commandExecution/requestApproval", "waiting_for_approval", bridge.Args{},
+			object{"id": "0", "decision": "decline"}, object{"decision": "decline"}},
+		{"command", "item/commandExecution/requestApproval", "waiting_for_approval", bridge.Args{Decision: "acceptForSession"},
+			object{"id": "0", "decision": "acceptForSession"}, object{"decision": "acceptForSession"}},
+		{"fileChange", "item/fileChange/requestApproval", "waiting_for_approval", bridge.Args{Decision: "accept"},
+			object{"id": "0", "decision": "accept"}, object{"decision": "accept"}},
+		{"input", "item/tool/requestUserInput", "waiting_for_user_input",
+			bridge.Args{Answers: object{"q1": object{"answers": []any{"blue"}}}},
+			object{"id": "0", "answers": object{"q1": object{"answers": []any{"blue"}}}}, object{"answers": object{"q1": object{"answers": []any{"blue"}}}}},
+		{"input", "item/tool/requestUserInput", "waiting_for_user_input", bridge.Args{Decision: "accept"},
+			object{"id": "0", "decision": "decline"}, object{"decision": "decline"}},
+		{"tool", "mcpServer/elicitation/request", "waiting_for_approval", bridge.Args{Decision: "accept"},
+			object{"id": "0", "decision": "accept"}, object{"decision": "accept"}},
+		{"form", "mcpServer/elicitation/request", "waiting_for_user_input",
+			bridge.Args{Answers: object{"name": object{"answers": []any{"Ada"}}, "age": 36.0}},
+			object{"id": "0", "content": object{"name": "Ada", "age": 36.0}}, object{"content": object{"name": "Ada", "age": 36.0}}},
+		{"form", "mcpServer/elicitation/request", "waiting_for_user_input", bridge.Args{},
+			object{"id": "0", "decision": "decline"}, object{"decision": "decline"}},
+	} {
+		id, j := w.start("x")
+		j.observe(executor.Asked{ID: "0", Text: "may I?", Data: object{"type": "question", "id": "0", "kind": c.kind, "command": "ls"}})
+		task := w.status(id)
+		pending, _ := task["pending_requests"].([]any)
+		if task["status"] != c.status || len(pending) != 1 {
+			t.Fatalf("%s: %v, pending %v", c.kind, task["status"], pending)
+		}
+		asked, _ := pending[0].(object)
+		if asked["request_id"] != "0" || asked["method"] != c.method || asked["status"] != "pending" || asked["created_at"] == nil ||
+			asked["payload"].(object)["command"] != "ls" || len(asked) != 5 {
+			t.Errorf("%s: pending request %v", c.kind, asked)
+		}
+		c.args.Action, c.args.TaskID, c.args.Instruction = "respond", id, "0"
+		answer := w.do(c.args)
+		if !reflect.DeepEqual(answer["response"], c.response) || answer["success"] != true || answer["task"].(object)["status"] != "working" {
+			t.Errorf("%s: respond = %v", c.kind, answer)
+		}
+		if got := <-w.runner.answers; got.Question != "0" || !reflect.DeepEqual(got.Data, c.data) {
+			t.Errorf("%s: the turn was given %+v, want %v", c.kind, got, c.data)
+		}
+		if task := w.status(id); len(task["pending_requests"].([]any)) != 0 {
+			t.Errorf("%s: still pending: %v", c.kind, task["pending_requests"])
+		}
+		j.end("done")
+	}
+}
+
+func TestAnswersToNobody(t *testing.T) {
+	w := newWorld(t)
+	id, j := w.start("x")
+	if why := w.refused(bridge.Args{Action: "respond", TaskID: id, Instruction: "0"}); !strings.Contains(why, "None is open") {
+		t.Error(why)
+	}
+	j.observe(executor.Asked{ID: "7", Text: "may I?", Data: object{"type": "question", "id": "7", "kind": "command"}})
+	if why := w.refused(bridge.Args{Action: "respond", TaskID: id, Instruction: "0"}); why != `No pending Codex request "0" for task `+id+`. Open: 7.` {
+		t.Error(why)
+	}
+	if why := w.refused(bridge.Args{Action: "steer", TaskID: id, Instruction: "yes"}); !strings.Contains(why, "respond to 7 first") {
+		t.Error(why)
+	}
+	if why := w.refused(bridge.Args{Action: "respond", TaskID: id, Instruction: "7", Decision: "maybe"}); !strings.Contains(why, "decision must be one of") {
+		t.Error(why)
+	}
+	j.end("done")
+	if why := w.refused(bridge.Args{Action: "respond", TaskID: id, Instruction: "7"}); !strings.Contains(why, "is not active") {
+		t.Error(why)
+	}
+}
+
+func TestSteerAndInterrupt(t *testing.T) {
+	w := newWorld(t)
+	id, j := w.start("x")
+	answer := w.do(bridge.Args{Action: "steer", TaskID: id, Instruction: "more"})
+	if result, _ := answer["result"].(object); result["turnId"] != "turn" || result["turn"] == nil {
+		t.Errorf("steer = %v", answer)
+	}
+	// Where it becomes a turn of its own, that has no more leave than the first one.
+	if got := w.next(); got.Input[0].Text != "more" || got.Options != j.Options || got.Options.Sandbox != "read-only" {
+		t.Errorf("the next turn was told %q, with %+v", got.Input[0].Text, got.Options)
+	}
+	answer = w.do(bridge.Args{Action: "interrupt", TaskID: id})
+	if answer["task"].(object)["status"] != "cancelled" || answer["result"] == nil {
+		t.Errorf("interrupt = %v", answer)
+	}
+	if why := w.refused(bridge.Args{Action: "cancel", TaskID: id}); !strings.Contains(why, "is not active") {
+		t.Error(why)
+	}
+}

@@ -1,0 +1,121 @@
+package bridge_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/bridge"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+)
+
+// A cutter breaks a stream after some of its events.
+type cutter struct {
+	http.ResponseWriter
+	left int
+}
+
+func (c *cutter) Write(b []byte) (int, error) {
+	n, err := c.ResponseWriter.Write(b)
+	if c.left -= bytes.Count(b, []byte("data:")); c.left <= 0 {
+		control := http.NewResponseController(c.ResponseWriter)
+		_ = control.Flush()
+		_ = control.SetWriteDeadline(time.Unix(1, 0))
+		return 0, errors.New("cut")
+	}
+	return n, err
+}
+
+func (c *cutter) Unwrap() http.ResponseWriter { return c.ResponseWriter }
+
+// TestWatchComesBack sees everything once over a connection that breaks all the time.
+func TestWatchComesBack(t *testing.T) {
+	w := newWorld(t)
+	id, j := w.start("x")
+	var streams atomic.Int32
+	w.interfere(func(rw http.ResponseWriter, r *http.Request, next http.Handler) {
+		if r.Header.Get("Accept") == "text/event-stream" && streams.Add(1) <= 4 {
+			rw = &cutter{rw, 2}
+		}
+		next.ServeHTTP(rw, r)
+	})
+	var text strings.Builder
+	begun := make(chan struct{})
+	var end *bridge.Task
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		end, err = w.client.Watch(t.Context(), id, func(e a2a.Event) {
+			if update, ok := e.(*a2a.TaskArtifactUpdateEvent); ok {
+				if text.Len() == 0 {
+					close(begun)
+				}
+				text.WriteString(update.Artifact.Parts[0].Text())
+			}
+		})
+	}()
+	j.observe(executor.TextDelta{ItemID: "reply", Text: "one "})
+	<-begun
+	for range 5 {
+		j.observe(executor.Notice{Text: "still there"})
+	}
+	j.observe(executor.TextDelta{ItemID: "reply", Text: "two "})
+	j.end("one two three")
+	<-done
+	if err != nil || end.Status != bridge.Completed || text.String() != "one two three" || streams.Load() < 5 {
+		t.Errorf("watched %q over %d streams to %+v, %v", text.String(), streams.Load(), end, err)
+	}
+}
+
+func TestWatchEnds(t *testing.T) {
+	w := newWorld(t)
+	if _, err := w.client.Watch(t.Context(), "codex-aaaaaaaaaaaa", nil); err == nil {
+		t.Error("an unknown task is watched")
+	}
+	id, _ := w.start("x")
+	ctx, cancel := context.WithCancel(t.Context())
+	if _, err := w.client.Watch(ctx, id, func(a2a.Event) { cancel() }); err == nil {
+		t.Error("a watch goes on whose watcher has left")
+	}
+}
+
+func TestPrinter(t *testing.T) {
+	w := newWorld(t)
+	id, j := w.start("x")
+	j.observe(executor.TextDelta{ItemID: "a", Text: "I will "})
+	j.observe(executor.ItemCompleted{Item: appserver.Item{ID: "a", Type: appserver.ItemAgentMessage, Text: "I will look"}})
+	zero := 0
+	command := appserver.Item{ID: "c", Type: appserver.ItemCommandExecution, Command: "ls\n-l", Status: "inProgress"}
+	j.observe(executor.ItemStarted{Item: command})
+	command.Status, command.ExitCode, command.DurationMs = "completed", &zero, 1500
+	j.observe(executor.ItemCompleted{Item: command})
+	j.observe(executor.PlanUpdated{Steps: []appserver.PlanStep{{Step: "look", Status: "completed"}, {Step: "do", Status: "pending"}}})
+	j.observe(executor.Asked{ID: "3", Text: "may I?", Data: object{"type": "question", "id": "3", "kind": "command"}})
+	j.observe(executor.Answered{ID: "3"})
+	j.observe(executor.Notice{Text: "slow"})
+	j.observe(executor.Ended{
+		Outcome: executor.Failed, Messages: []executor.AgentMessage{{ItemID: "a", Text: "I will look"}},
+		Diff: "a\nb\n", Failure: &executor.Failure{Message: "no more"},
+	})
+	var out bytes.Buffer
+	p := &bridge.Printer{Out: &out, ID: id}
+	end, err := w.client.Watch(t.Context(), id, p.Event)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.End(end)
+	want := "I will look\n$ ls -l\n  exit 0 after 1.5s\n  [x] look\n  [ ] do\n? may I?\n" +
+		"  runtime task respond " + id + " 3 --decision accept|acceptForSession|decline|cancel\n! slow\n± a diff of 2 lines\n" + id + " failed: no more\n"
+	if out.String() != want {
+		t.Errorf("printed:\n%s\nwant:\n%s", out.String(), want)
+	}
+}

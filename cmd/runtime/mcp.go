@@ -1,0 +1,41 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/bridge"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
+)
+
+// mcp serves MCP over stdio until its client closes it. Standard output is the
+// protocol's alone; what there is to say goes to standard error.
+func (p *program) mcp(ctx context.Context) int {
+	client, ok := p.client()
+	if !ok {
+		return exitUsage
+	}
+	server := mcp.NewServer(&mcp.Implementation{Name: "molecule-codex-runtime", Title: "Codex runtime", Version: version}, &mcp.ServerOptions{
+		Logger:       logging.New(p.stderr, slog.LevelWarn, logging.NewRedactor()),
+		Capabilities: &mcp.ServerCapabilities{},
+	})
+	for _, tools := range []func(*mcp.Server){
+		func(s *mcp.Server) { bridge.Register(s, client) },
+	} {
+		tools(server)
+	}
+	err := server.Run(ctx, &mcp.IOTransport{Reader: p.stdin, Writer: writeCloser{p.stdout}})
+	if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, io.EOF) {
+		return p.fail(err)
+	}
+	return exitOK
+}
+
+// A writeCloser is a writer that others close.
+type writeCloser struct{ io.Writer }
+
+func (writeCloser) Close() error { return nil }

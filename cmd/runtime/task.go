@@ -1,0 +1,209 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/bridge"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
+)
+
+// taskCommands are those of runtime task. Each stands for an action of codex_bridge.
+type taskCommands struct {
+	Start           taskStart   `cmd:"" help:"Start a task and print its id."`
+	Status          taskOne     `cmd:"" help:"Say how a task is, what it has done last, and what it asks."`
+	List            taskList    `cmd:"" help:"List the tasks, those with the newest status first."`
+	Watch           taskOne     `cmd:"" help:"Show a task from its beginning, as it goes on, until it has ended; exit 0 only if it is completed."`
+	Steer           taskSteer   `cmd:"" help:"Tell a task something in the middle of its work."`
+	Interrupt       taskOne     `cmd:"" aliases:"cancel" help:"End a task, with the commands that it runs."`
+	Respond         taskRespond `cmd:"" help:"Answer what a task asks."`
+	NotifyCompleted taskNotify  `cmd:"" help:"Tell those once more who could not be told of a task's end."`
+}
+
+type taskStart struct {
+	Prompt         []string `arg:"" help:"What codex is to do."`
+	Watch          bool     `help:"Stay, and show the task until it has ended."`
+	ID             string   `placeholder:"id" help:"An id of your own, codex-<12 hex digits>: a start that is repeated with it runs once."`
+	Cwd            string   `placeholder:"dir" help:"Directory to work in, under the runtime's. Default: that one."`
+	Model          string   `placeholder:"name" help:"Model, instead of the runtime's."`
+	Sandbox        string   `placeholder:"mode" help:"read-only or workspace-write. Default: read-only."`
+	ApprovalPolicy string   `placeholder:"policy" help:"untrusted or on-request. Default: untrusted."`
+	Notify         string   `placeholder:"target" help:"Who is told of the end: local, the URL of a webhook, or a place of the platform's."`
+	JSON           bool     `name:"json" help:"Print the answer of codex_bridge, for programs."`
+}
+
+type taskOne struct {
+	ID   string `arg:"" help:"The task."`
+	JSON bool   `name:"json" help:"Print the answer of codex_bridge, for programs."`
+}
+
+type taskList struct {
+	Limit int  `default:"10" placeholder:"n" help:"How many at most. Default: 10."`
+	JSON  bool `name:"json" help:"Print the answer of codex_bridge, for programs."`
+}
+
+type taskSteer struct {
+	ID          string   `arg:"" help:"The task."`
+	Instruction []string `arg:"" help:"What it is to be told."`
+	JSON        bool     `name:"json" help:"Print the answer of codex_bridge, for programs."`
+}
+
+type taskRespond struct {
+	ID       string   `arg:"" help:"The task."`
+	Request  string   `arg:"" help:"The id of the question, as status and watch show it."`
+	Decision string   `placeholder:"word" help:"accept, acceptForSession, decline or cancel. Default: decline."`
+	Answer   []string `placeholder:"q=text" sep:"none" help:"An answer to a question of a form; can be given again."`
+	JSON     bool     `name:"json" help:"Print the answer of codex_bridge, for programs."`
+}
+
+type taskNotify struct {
+	Limit  int  `default:"10" placeholder:"n" help:"How many at most. Default: 10."`
+	DryRun bool `help:"Only say who would be told."`
+	JSON   bool `name:"json" help:"Print the answer of codex_bridge, for programs."`
+}
+
+// client returns what calls the runtime.
+func (p *program) client() (*bridge.Client, bool) {
+	s, err := settings.LoadClient(p.environ)
+	for _, problem := range settings.Problems(err) {
+		p.complain(problem.What, problem.Hint)
+	}
+	return bridge.New(bridge.Config{URL: s.URL, Token: s.Token.Reveal(), CodexHome: s.CodexHome}), err == nil
+}
+
+// task runs one of the commands of runtime task.
+func (p *program) task(ctx context.Context, command string, c *taskCommands) int {
+	client, ok := p.client()
+	if !ok {
+		return exitUsage
+	}
+	command, _, _ = strings.Cut(command, " ")
+	if command == "watch" {
+		return p.watch(ctx, client, c.Watch.ID, c.Watch.JSON)
+	}
+	args, asJSON, err := c.args(command)
+	if err != nil {
+		p.complain(err.Error(), "runtime task "+command+" --help")
+		return exitUsage
+	}
+	answer, err := client.Do(ctx, args)
+	if err != nil {
+		return p.taskFailed(err, asJSON)
+	}
+	if code := p.answer(answer, asJSON); code != exitOK || command != "start" || !c.Start.Watch {
+		return code
+	}
+	started, _ := answer.(bridge.StartAnswer)
+	return p.watch(ctx, client, started.Task.TaskID, asJSON)
+}
+
+// args makes the action of a command.
+func (c *taskCommands) args(command string) (args bridge.Args, asJSON bool, err error) {
+	args.Action = strings.ReplaceAll(command, "-", "_")
+	switch command {
+	case "start":
+		s := c.Start
+		args.Prompt, args.TaskID, args.Cwd, args.Model = strings.Join(s.Prompt, " "), s.ID, s.Cwd, s.Model
+		args.Sandbox, args.ApprovalPolicy, args.NotifyTarget = s.Sandbox, s.ApprovalPolicy, s.Notify
+		return args, s.JSON, nil
+	case "status":
+		args.TaskID = c.Status.ID
+		return args, c.Status.JSON, nil
+	case "list":
+		args.Limit = &c.List.Limit
+		return args, c.List.JSON, nil
+	case "steer":
+		args.TaskID, args.Instruction = c.Steer.ID, strings.Join(c.Steer.Instruction, " ")
+		return args, c.Steer.JSON, nil
+	case "interrupt", "cancel":
+		args.Action, args.TaskID = "interrupt", c.Interrupt.ID
+		return args, c.Interrupt.JSON, nil
+	case "respond":
+		r := c.Respond
+		args.TaskID, args.Instruction, args.Decision = r.ID, r.Request, r.Decision
+		args.Answers, err = answers(r.Answer)
+		return args, r.JSON, err
+	}
+	args.Limit, args.DryRun = &c.NotifyCompleted.Limit, c.NotifyCompleted.DryRun
+	return args, c.NotifyCompleted.JSON, nil
+}
+
+// answers reads QUESTION=VALUE pairs into the shape that codex_bridge takes.
+func answers(pairs []string) (map[string]any, error) {
+	if len(pairs) == 0 {
+		return nil, nil
+	}
+	out := map[string]any{}
+	for _, pair := range pairs {
+		question, value, ok := strings.Cut(pair, "=")
+		if !ok || question == "" {
+			return nil, fmt.Errorf("--answer %s is not of the form QUESTION=VALUE", pair)
+		}
+		given, _ := out[question].(map[string]any)
+		list, _ := given["answers"].([]any)
+		out[question] = map[string]any{"answers": append(list, value)}
+	}
+	return out, nil
+}
+
+func (p *program) answer(answer any, asJSON bool) int {
+	write := bridge.WriteHuman
+	if asJSON {
+		write = bridge.WriteJSON
+	}
+	if err := write(p.stdout, answer); err != nil {
+		return p.fail(err)
+	}
+	if _, failed := answer.(bridge.FailureAnswer); failed {
+		return exitFailed
+	}
+	return exitOK
+}
+
+// taskFailed says why an action was not performed.
+func (p *program) taskFailed(err error, asJSON bool) int {
+	if asJSON {
+		_ = bridge.WriteJSON(p.stdout, bridge.FailureAnswer{Error: err.Error()})
+		return exitFailed
+	}
+	_, _ = fmt.Fprintf(p.stderr, "runtime: %v\n", err)
+	return exitFailed
+}
+
+// watch shows a task until it has ended. As JSON it is a line for each event, as A2A
+// has it, and at last the answer to status.
+func (p *program) watch(ctx context.Context, client *bridge.Client, id string, asJSON bool) int {
+	printer := &bridge.Printer{Out: p.stdout, ID: id, Color: logging.IsTerminal(p.stdout)}
+	see := printer.Event
+	if asJSON {
+		see = func(e a2a.Event) { _ = json.NewEncoder(p.stdout).Encode(a2a.StreamResponse{Event: e}) }
+	}
+	end, err := client.Watch(ctx, id, see)
+	if _, gone := errors.AsType[*bridge.UnknownError](err); gone {
+		return p.answer(bridge.FailureAnswer{Error: err.Error()}, asJSON)
+	}
+	if err != nil {
+		return p.taskFailed(err, asJSON)
+	}
+	if asJSON {
+		answer, err := client.Do(ctx, bridge.Args{Action: "status", TaskID: id})
+		if err != nil {
+			return p.taskFailed(err, asJSON)
+		}
+		if code := p.answer(answer, asJSON); code != exitOK {
+			return code
+		}
+	} else {
+		printer.End(end)
+	}
+	if end.Status != bridge.Completed {
+		return exitFailed
+	}
+	return exitOK
+}

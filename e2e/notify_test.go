@@ -1,0 +1,151 @@
+package e2e
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/progtest"
+)
+
+// A receiver is a webhook.
+type receiver struct {
+	*httptest.Server
+	mu     sync.Mutex
+	got    []object
+	ids    []string
+	answer func(n int, r *http.Request) int // the status for the nth post, from 1
+}
+
+func receive(t *testing.T, answer func(n int, r *http.Request) int) *receiver {
+	t.Helper()
+	hook := &receiver{answer: answer}
+	hook.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		var said object
+		_ = json.Unmarshal(body, &said)
+		hook.mu.Lock()
+		hook.got = append(hook.got, said)
+		hook.ids = append(hook.ids, r.Header.Get("A2A-Notification-Id"))
+		n := len(hook.got)
+		hook.mu.Unlock()
+		w.WriteHeader(hook.answer(n, r))
+	}))
+	t.Cleanup(hook.Close)
+	return hook
+}
+
+func (h *receiver) posts() []object {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.got
+}
+
+func (b *bridge) notified(id, want string) object {
+	b.t.Helper()
+	var task object
+	progtest.WaitFor(b.t, "the notification of "+id+" to be "+want, func() bool {
+		task, _ = b.do(object{"action": "status", "task_id": id})["task"].(object)
+		return task["notification_status"] == want
+	})
+	return task
+}
+
+const loopback = "RUNTIME_ALLOW_NETWORKS=127.0.0.0/8"
+
+func TestBridgeNotifies(t *testing.T) {
+	p := start(t, loopback)
+	b := p.bridge()
+	always := receive(t, func(int, *http.Request) int { return http.StatusOK })
+	busy := receive(t, func(n int, _ *http.Request) int {
+		if n == 1 {
+			return http.StatusServiceUnavailable
+		}
+		return http.StatusNoContent
+	})
+	gone := receive(t, func(n int, _ *http.Request) int {
+		if n == 1 {
+			return http.StatusNotFound
+		}
+		return http.StatusOK
+	})
+
+	id := b.start("say well   done", object{"notify_target": always.URL})
+	task := b.notified(id, "sent")
+	if task["notify_target"] != always.URL || task["notified_at"] == nil || task["notification_error"] != nil {
+		t.Errorf("task = %v", task)
+	}
+	want := "Codex Bridge task " + id + " finished with status: completed.\nPrompt: say well done\nSummary: well done"
+	if posts := always.posts(); len(posts) != 1 || posts[0]["text"] != want || posts[0]["task_id"] != id || posts[0]["status"] != "completed" {
+		t.Errorf("posts = %v, want %q", posts, want)
+	}
+
+	// What may pass is tried again by itself; what was refused is tried when somebody asks.
+	b.notified(b.start("say again", object{"notify_target": busy.URL}), "sent")
+	if n := len(busy.posts()); n != 2 || busy.ids[0] != busy.ids[1] {
+		t.Errorf("%d posts with the ids %v", n, busy.ids)
+	}
+	refused := b.start("fail 400", object{"notify_target": gone.URL})
+	if task := b.notified(refused, "failed"); !strings.Contains(task["notification_error"].(string), "404") {
+		t.Errorf("task = %v", task)
+	}
+	silent := b.start("say nothing", nil)
+	b.until(silent, "completed")
+
+	answer := b.do(object{"action": "notify_completed", "dry_run": true})
+	if answer["dry_run"] != true || answer["processed"] != 2.0 || at(answer, "notifications", 0, "notification_status") != "dry_run" {
+		t.Errorf("dry run = %v", answer)
+	}
+	answer = b.do(object{"action": "notify_completed"})
+	first, second := at(answer, "notifications", 0), at(answer, "notifications", 1)
+	if answer["processed"] != 2.0 || at(first, "task_id") != refused || at(first, "notification_status") != "sent" || at(first, "sent") != true ||
+		at(first, "target") != gone.URL || at(first, "delivery") == nil || at(first, "notified_at") == nil || at(first, "status") != "failed" {
+		t.Errorf("notify_completed = %v", answer)
+	}
+	if at(second, "task_id") != silent || at(second, "notification_status") != "no_target" || at(second, "sent") != false {
+		t.Errorf("notify_completed = %v", answer)
+	}
+	if answer := b.do(object{"action": "notify_completed"}); answer["processed"] != 0.0 {
+		t.Errorf("after all have been told: %v", answer)
+	}
+	if len(always.posts()) != 1 || len(busy.posts()) != 2 || len(gone.posts()) != 2 {
+		t.Error("somebody was told twice")
+	}
+}
+
+// TestNotificationSurvivesKill kills the program between the end of a task and the
+// answer of the one who is told of it. The next process tells him, once.
+func TestNotificationSurvivesKill(t *testing.T) {
+	p := start(t, loopback)
+	asked := make(chan struct{}, 8)
+	hook := receive(t, func(n int, r *http.Request) int {
+		asked <- struct{}{}
+		if n == 1 {
+			<-r.Context().Done() // until the program is gone
+		}
+		return http.StatusOK
+	})
+	id := p.bridge().start("say it", object{"notify_target": hook.URL})
+	<-asked
+	p.again()
+	<-asked
+	p.bridge().notified(id, "sent")
+	p.again()
+	if answer := p.bridge().do(object{"action": "notify_completed"}); answer["processed"] != 0.0 || len(hook.posts()) != 2 || hook.ids[0] != hook.ids[1] {
+		t.Errorf("%d posts with the ids %v; %v", len(hook.posts()), hook.ids, answer)
+	}
+}
+
+// TestNotificationsStayOut refuses targets in networks that are none of a caller's business.
+func TestNotificationsStayOut(t *testing.T) {
+	b := start(t).bridge()
+	for _, target := range []string{"http://127.0.0.1:1/x", "http://169.254.169.254/latest", "https://localhost/x", "http://u:p@example.com/"} {
+		if why := b.refused(object{"action": "start", "prompt": "say x", "notify_target": target}); !strings.Contains(why, "notifyTarget is refused") {
+			t.Errorf("%s: %s", target, why)
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package executor
+
+import (
+	"cmp"
+	"encoding/json"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+)
+
+// Options are what a job asks for in place of what [Config.Thread] says, for its
+// own turn and no other. Zero fields ask for nothing. Whether the job may have it
+// is for whoever submits it to know.
+type Options struct {
+	Cwd            string // absolute
+	Model          string
+	Sandbox        appserver.SandboxMode
+	ApprovalPolicy appserver.ApprovalPolicy
+}
+
+// settings are those of a thread, in the form that turn/start takes.
+type settings struct {
+	cwd, model string
+	sandbox    json.RawMessage
+	policy     appserver.ApprovalPolicy
+}
+
+// settle learns what a thread runs with by itself, from the answer of the call
+// that has just made it so. The caller holds c.lock.
+func (c *conversation) settle(asked appserver.ThreadStartParams, got appserver.ThreadSession) {
+	c.own = settings{cwd: cmp.Or(asked.Cwd, got.Cwd), model: got.Model, sandbox: got.Sandbox, policy: asked.ApprovalPolicy}
+	c.strayed = false
+}
+
+// adjust makes a turn run with what its job asks for. codex keeps that for the
+// turns that follow, so the next of them says its own again. The caller holds c.lock.
+func (e *Executor) adjust(c *conversation, j *job, params *appserver.TurnStartParams) {
+	o := j.Options
+	if o == (Options{}) && !c.strayed {
+		return
+	}
+	params.Cwd = cmp.Or(o.Cwd, c.own.cwd)
+	params.Model = cmp.Or(o.Model, c.own.model)
+	params.ApprovalPolicy = cmp.Or(o.ApprovalPolicy, c.own.policy)
+	params.SandboxPolicy = c.own.sandbox
+	if o.Sandbox != "" && o.Sandbox != e.cfg.Thread.Sandbox { // its own may have more to it than the mode
+		params.SandboxPolicy = appserver.PolicyOf(o.Sandbox)
+	}
+}
+
+// adjusted notes what the thread's settings may be after a turn/start that ended
+// with err. The caller holds c.lock.
+func (c *conversation) adjusted(j *job, err error) {
+	c.strayed = j.Options != Options{} || c.strayed && err != nil
+}

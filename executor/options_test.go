@@ -1,0 +1,91 @@
+package executor_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
+)
+
+// look is a command that shows what a turn runs with: where, and whether it may
+// write there.
+const look = "run pwd -P; touch here && echo writes"
+
+// TestOptionsAreOneTurns runs turns that ask for something else on the real codex,
+// which would keep it for the turns that follow. They must not notice, neither on
+// the same thread nor on one that was resumed by another process.
+func TestOptionsAreOneTurns(t *testing.T) {
+	model := modeltest.Start(t, fakemodel.Keywords)
+	cfg := codexConfig(t, model)
+	cfg.Book = &notebook{}
+	work, err := filepath.EvalSymlinks(cfg.Child.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sub := filepath.Join(work, "sub")
+	if err := os.Mkdir(sub, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	cfg.Thread = appserver.ThreadStartParams{
+		Cwd: work, ApprovalPolicy: appserver.OnRequest, Sandbox: appserver.WorkspaceWrite, ApprovalsReviewer: "user",
+	}
+	e := running(t, cfg)
+	plain := func(e *executor.Executor, id string) {
+		t.Helper()
+		got := said(submit(t, e, id, "one", look).wait(t))
+		if !strings.HasPrefix(got, work+"\n") || !strings.Contains(got, "writes") || usedModel(model) == "another" {
+			t.Errorf("%s ran with model %q and says %q", id, usedModel(model), got)
+		}
+	}
+	strays := func(e *executor.Executor, id string) {
+		t.Helper()
+		got := said(submitWith(t, e, id, look, executor.Options{
+			Cwd: sub, Model: "another", Sandbox: appserver.ReadOnly, ApprovalPolicy: appserver.Never,
+		}).wait(t))
+		if !strings.Contains(got, sub+"\n") || strings.Contains(got, "writes") || usedModel(model) != "another" {
+			t.Errorf("%s ran with model %q and says %q", id, usedModel(model), got)
+		}
+	}
+	plain(e, "j1")
+	strays(e, "j2")
+	plain(e, "j3")
+	plain(e, "j4")
+	strays(e, "j5")
+	if err := e.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	plain(running(t, cfg), "j6")
+}
+
+// TestPolicyOfOneTurn has a turn ask before each command, and the next one not.
+func TestPolicyOfOneTurn(t *testing.T) {
+	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), func(cfg *executor.Config) {
+		cfg.Thread.ApprovalPolicy = appserver.OnRequest
+	})
+	if got := said(submitWith(t, e, "j1", "run echo done", executor.Options{ApprovalPolicy: appserver.Untrusted}).wait(t)); strings.Contains(got, "done") {
+		t.Errorf("the command ran without leave: %q", got)
+	}
+	if got := said(submit(t, e, "j2", "one", "run echo done").wait(t)); !strings.Contains(got, "done") {
+		t.Errorf("the turn after it says %q", got)
+	}
+}
+
+func usedModel(m *modeltest.Model) string {
+	all := m.Requests()
+	return all[len(all)-1].Model
+}
+
+func submitWith(t *testing.T, e *executor.Executor, id, text string, o executor.Options) *witness {
+	t.Helper()
+	w := &witness{ended: make(chan executor.Ended, 1)}
+	job := executor.Job{ID: id, Context: "one", Input: []appserver.UserInput{appserver.Text(text)}, Options: o}
+	if _, err := e.Submit(job, w.observe); err != nil {
+		t.Fatalf("Submit %s: %v", id, err)
+	}
+	return w
+}

@@ -1,0 +1,23 @@
+package store
+
+import "testing"
+
+// TestModelOfAThread keeps the model of a thread until it is told of another, or the
+// conversation has another thread.
+func TestModelOfAThread(t *testing.T) {
+	s := open(t, Config{Dir: t.TempDir()})
+	for i, step := range []struct{ thread, model, want string }{
+		{"t1", "", ""}, {"t1", "own", "own"}, {"t1", "", "own"}, {"t1", "other", "other"}, {"t2", "", ""}, {"t2", "own", "own"},
+	} {
+		m, _ := accept(t, s, i, "task")
+		must(t, s.Begin(t.Context(), m.Job, 1, "c", step.thread, step.model))
+		got, err := s.Model(t.Context(), "c")
+		must(t, err)
+		if got != step.want {
+			t.Errorf("step %d: the model is %q, want %q", i, got, step.want)
+		}
+	}
+	none, err := s.Model(t.Context(), "nobody")
+	must(t, err)
+	equal(t, none, "")
+}

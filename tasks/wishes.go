@@ -1,0 +1,157 @@
+package tasks
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+)
+
+// Bounds are what the operator lets messages ask for: what the settings say, or
+// less. A zero field lets them ask for nothing of its kind.
+type Bounds struct {
+	WorkDir        string // a message's cwd is this or under it, after symlinks
+	Sandbox        appserver.SandboxMode
+	ApprovalPolicy appserver.ApprovalPolicy
+}
+
+// longestModel bounds the name of a model.
+const longestModel = 128
+
+// readWishes reads what a message asks for beside its text. What it must not have
+// counts only if the message is new: what was accepted once is known by its id,
+// whatever the settings say by now.
+func (e *Engine) readWishes(in *incoming) {
+	in.options, in.refused = e.cfg.Bounds.options(in.message.Metadata)
+	if in.refused == nil {
+		in.notify, in.refused = e.readTarget(in.message.Metadata)
+	}
+}
+
+// options reads the keys of a message's metadata that are for its turn.
+func (b Bounds) options(meta map[string]any) (o executor.Options, err error) {
+	words := map[string]string{}
+	for _, key := range []string{MetaCwd, MetaModel, MetaSandbox, MetaPolicy} {
+		if words[key], err = word(meta, key); err != nil {
+			return o, err
+		}
+	}
+	if o.Cwd, err = b.cwd(words[MetaCwd]); err != nil {
+		return o, err
+	}
+	if o.Model = words[MetaModel]; len(o.Model) > longestModel || strings.ContainsFunc(o.Model, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return o, refuse(a2a.ErrInvalidParams, "%s is no name of a model", MetaModel)
+	}
+	if o.Sandbox, err = b.sandbox(words[MetaSandbox]); err != nil {
+		return o, err
+	}
+	o.ApprovalPolicy, err = b.policy(words[MetaPolicy], o.Sandbox)
+	return o, err
+}
+
+// word reads a key that holds a text. Nothing, null and no text are the same.
+func word(meta map[string]any, key string) (string, error) {
+	value, ok := meta[key].(string)
+	if !ok && meta[key] != nil {
+		return "", refuse(a2a.ErrInvalidParams, "%s in the message's metadata must be a text", key)
+	}
+	return value, nil
+}
+
+// cwd returns the folder that a message asks for, without symlinks in it.
+func (b Bounds) cwd(asked string) (string, error) {
+	switch {
+	case asked == "":
+		return "", nil
+	case b.WorkDir == "":
+		return "", refuse(a2a.ErrInvalidParams, "%s cannot be chosen here; leave it out", MetaCwd)
+	case !filepath.IsAbs(asked):
+		asked = filepath.Join(b.WorkDir, asked)
+	}
+	root, err := filepath.EvalSymlinks(b.WorkDir)
+	if err != nil {
+		return "", refuse(a2a.ErrInvalidParams, "%s cannot be chosen: the working directory (RUNTIME_WORKDIR) is not there", MetaCwd)
+	}
+	// What is not there and what is not ours get one answer: it tells nothing of what lies outside.
+	dir, err := filepath.EvalSymlinks(asked)
+	outside := err != nil || dir != root && !strings.HasPrefix(dir, strings.TrimSuffix(root, "/")+"/")
+	if info, err := os.Stat(dir); outside || err != nil || !info.IsDir() {
+		return "", refuse(a2a.ErrInvalidParams, "%s %q is no folder under the working directory %s; give one that is, or leave it out",
+			MetaCwd, clip(asked, 256), b.WorkDir)
+	}
+	return dir, nil
+}
+
+// sandboxes in their order: each allows what those before it do.
+func sandboxes() []appserver.SandboxMode {
+	return []appserver.SandboxMode{appserver.ReadOnly, appserver.WorkspaceWrite, appserver.DangerFullAccess}
+}
+
+func (b Bounds) sandbox(asked string) (appserver.SandboxMode, error) {
+	if asked == "" {
+		return "", nil
+	}
+	mode, inReach := appserver.SandboxMode(asked), true
+	for _, m := range sandboxes() {
+		if m == mode && inReach && b.Sandbox != "" {
+			return mode, nil
+		}
+		inReach = inReach && m != b.Sandbox
+	}
+	return "", refuse(a2a.ErrInvalidParams, "%s %q is not to be had here; %s", MetaSandbox, clip(asked, 64), b.sandboxHint())
+}
+
+func (b Bounds) sandboxHint() string {
+	if b.Sandbox == "" {
+		return "leave it out"
+	}
+	var names []string
+	for _, m := range sandboxes() {
+		names = append(names, string(m))
+		if m == b.Sandbox {
+			break
+		}
+	}
+	return "the runtime runs with " + string(b.Sandbox) + " (CODEX_SANDBOX), and a message can have " + strings.Join(names, " or ")
+}
+
+// policy checks the approval policy that a message asks for in the sandbox that it
+// asks for, or in the operator's.
+func (b Bounds) policy(asked string, sandbox appserver.SandboxMode) (appserver.ApprovalPolicy, error) {
+	p := appserver.ApprovalPolicy(asked)
+	if sandbox == "" {
+		sandbox = b.Sandbox
+	}
+	switch {
+	case asked == "":
+		return "", nil
+	case reach(p, sandbox) > 0 && b.ApprovalPolicy != "" && reach(p, sandbox) <= reach(b.ApprovalPolicy, b.Sandbox):
+		return p, nil
+	case reach(p, sandbox) > 0 && b.ApprovalPolicy == appserver.Never:
+		return "", refuse(a2a.ErrInvalidParams, "%s %q is not to be had here: the runtime asks nobody (CODEX_APPROVAL_POLICY=never), "+
+			"for what is allowed on request runs outside its sandbox; leave it out, or run the runtime with on-request", MetaPolicy, clip(asked, 64))
+	}
+	return "", refuse(a2a.ErrInvalidParams, "%s %q is not to be had here; the runtime runs with %s (CODEX_APPROVAL_POLICY), "+
+		"and a message can only have less than that", MetaPolicy, clip(asked, 64), orElse(string(b.ApprovalPolicy), "no policy of its own"))
+}
+
+// reach orders policies by what can come of a turn, from 1; 0 is no policy. What
+// its caller allows when codex asks runs outside the sandbox (seen on 0.169.0).
+func reach(p appserver.ApprovalPolicy, sandbox appserver.SandboxMode) int {
+	switch {
+	case p == appserver.Never && sandbox != appserver.DangerFullAccess:
+		return 1 // nothing leaves the sandbox
+	case p == appserver.Untrusted:
+		return 2 // what leaves it, and what runs at all, is asked for
+	case p == appserver.OnRequest:
+		return 3 // what leaves it is asked for, if codex finds that it should
+	case p == appserver.Never:
+		return 4 // anything runs, and nobody is asked
+	}
+	return 0
+}

@@ -1,0 +1,151 @@
+package tasks_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+)
+
+// wishing sends a message with metadata.
+func wishing(id string, meta map[string]any) *a2a.SendMessageRequest {
+	req := request(id, "", "hi "+id)
+	req.Message.Metadata = meta
+	return req
+}
+
+func bounded(b tasks.Bounds) func(*tasks.Config) {
+	return func(c *tasks.Config) { c.Bounds = b }
+}
+
+// TestSandboxAndPolicyOnlyNarrow goes through all that an operator can have set and a
+// message can ask for. What the caller allows when codex asks runs outside the sandbox,
+// so where nobody is to be asked nobody can make himself be asked.
+func TestSandboxAndPolicyOnlyNarrow(t *testing.T) {
+	const ro, ws, full = "read-only", "workspace-write", "danger-full-access"
+	const un, or, no = "untrusted", "on-request", "never"
+	for operator, allowed := range map[[2]string]map[string]string{ // policies that can be had in each sandbox
+		{ro, un}:   {"": "untrusted never", ro: "untrusted never"},
+		{ro, or}:   {"": "untrusted on-request never", ro: "untrusted on-request never"},
+		{ro, no}:   {"": "never", ro: "never"},
+		{ws, un}:   {"": "untrusted never", ro: "untrusted never", ws: "untrusted never"},
+		{ws, or}:   {"": "untrusted on-request never", ro: "untrusted on-request never", ws: "untrusted on-request never"},
+		{ws, no}:   {"": "never", ro: "never", ws: "never"},
+		{full, un}: {"": "untrusted", ro: "untrusted never", ws: "untrusted never", full: "untrusted"},
+		{full, or}: {"": "untrusted on-request", ro: "untrusted on-request never", ws: "untrusted on-request never", full: "untrusted on-request"},
+		{full, no}: {"": "untrusted on-request never", ro: "untrusted on-request never", ws: "untrusted on-request never", full: "untrusted on-request never"},
+	} {
+		r := newRunner()
+		e := newEngine(t, r, bounded(tasks.Bounds{Sandbox: appserver.SandboxMode(operator[0]), ApprovalPolicy: appserver.ApprovalPolicy(operator[1])}))
+		for _, sandbox := range []string{"", ro, ws, full, "none", "Read-Only"} {
+			for _, policy := range []string{"", un, or, no, "always"} {
+				policies, inReach := allowed[sandbox]
+				want := inReach && (policy == "" || strings.Contains(" "+policies+" ", " "+policy+" "))
+				req := wishing("m-"+sandbox+policy, map[string]any{"sandbox": sandbox, "approvalPolicy": policy})
+				req.Config.ReturnImmediately = true
+				_, err := e.SendMessage(t.Context(), req)
+				if want != (err == nil) {
+					t.Errorf("operator %v, message %q and %q: %v", operator, sandbox, policy, err)
+				}
+				if err != nil {
+					wantError(t, err, a2a.ErrInvalidParams, "is not to be had here")
+					continue
+				}
+				got := r.next(t).Options
+				if got != (executor.Options{Sandbox: appserver.SandboxMode(sandbox), ApprovalPolicy: appserver.ApprovalPolicy(policy)}) {
+					t.Errorf("operator %v, message %q and %q: the job has %+v", operator, sandbox, policy, got)
+				}
+			}
+		}
+	}
+}
+
+func TestCwdStaysUnderTheWorkingDirectory(t *testing.T) {
+	work := filepath.Join(t.TempDir(), "work")
+	outside := filepath.Join(filepath.Dir(work), "work-not") // whose name begins like ours
+	for _, dir := range []string{work + "/sub/deep", outside} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link := func(name, target string) {
+		if err := os.Symlink(target, filepath.Join(work, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link("in", "sub/deep")
+	link("out", outside)
+	link("up", "..")
+	if err := os.WriteFile(work+"/file", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := newRunner()
+	e := newEngine(t, r, bounded(tasks.Bounds{WorkDir: work}))
+	for asked, want := range map[string]string{
+		work: work, work + "/": work, ".": work, "sub": work + "/sub", "sub/deep/..": work + "/sub", work + "/in": work + "/sub/deep",
+		"up/work/sub": work + "/sub",
+	} {
+		begin(t, e, wishing(asked, map[string]any{"cwd": asked}))
+		if got := r.next(t).Options.Cwd; got != want {
+			t.Errorf("cwd %q is %q, want %q", asked, got, want)
+		}
+	}
+	for _, asked := range []string{"/", "..", "out", outside, "up", "nope", "file", work + "/../work-not", "sub\x00", "~"} {
+		req := wishing(asked, map[string]any{"cwd": asked})
+		req.Config.ReturnImmediately = true
+		_, err := e.SendMessage(t.Context(), req)
+		wantError(t, err, a2a.ErrInvalidParams, "cwd")
+	}
+}
+
+func TestWishesThatMakeNoSense(t *testing.T) {
+	e := newEngine(t, newRunner())
+	for key, value := range map[string]any{
+		"cwd": 1.0, "model": []any{"a"}, "sandbox": true, "approvalPolicy": map[string]any{}, "notifyTarget": 3.0,
+	} {
+		_, err := e.SendMessage(t.Context(), wishing("m", map[string]any{key: value}))
+		wantError(t, err, a2a.ErrInvalidParams, key)
+	}
+	for _, model := range []string{"a\nb", strings.Repeat("x", 200)} {
+		_, err := e.SendMessage(t.Context(), wishing("m", map[string]any{"model": model}))
+		wantError(t, err, a2a.ErrInvalidParams, "model")
+	}
+	for _, key := range []string{"cwd", "sandbox", "approvalPolicy", "notifyTarget"} { // without bounds nothing can be had
+		_, err := e.SendMessage(t.Context(), wishing("m", map[string]any{key: "read-only"}))
+		wantError(t, err, a2a.ErrInvalidParams, key)
+	}
+	if task := begin(t, e, wishing("m", map[string]any{"cwd": "", "sandbox": nil, "colour": "red"})); task.Status.State != a2a.TaskStateSubmitted {
+		t.Errorf("a message that asks for nothing is %s", task.Status.State)
+	}
+}
+
+// TestWishesOutliveTheProcess runs a message in the next process as it was to run, and
+// not at all if that is not allowed any more. The same message is known all the same.
+func TestWishesOutliveTheProcess(t *testing.T) {
+	bounds := tasks.Bounds{Sandbox: appserver.WorkspaceWrite}
+	m := newMachine(t, func(c *tasks.Config) { c.Bounds = bounds })
+	kept := begin(t, m.e, wishing("kept", map[string]any{"sandbox": "read-only", "model": "another"})).ID
+	wide := begin(t, m.e, wishing("wide", map[string]any{"sandbox": "workspace-write"})).ID
+	m.kill()
+	bounds.Sandbox = appserver.ReadOnly
+	m.start()
+	if got := m.r.next(t).Options; got != (executor.Options{Sandbox: appserver.ReadOnly, Model: "another"}) {
+		t.Errorf("the recovered job has %+v", got)
+	}
+	task := get(t, m.e, wide)
+	if task.Status.State != a2a.TaskStateRejected || !strings.Contains(task.Status.Message.Parts[0].Text(), "sandbox") {
+		t.Errorf("the message that may not run any more is %+v", task.Status)
+	}
+	if again := begin(t, m.e, wishing("wide", map[string]any{"sandbox": "workspace-write"})); again.ID != wide {
+		t.Errorf("sent again it is task %s, want %s", again.ID, wide)
+	}
+	if m.r.count() != 1 || get(t, m.e, kept).Status.State != a2a.TaskStateSubmitted {
+		t.Errorf("%d jobs", m.r.count())
+	}
+}
