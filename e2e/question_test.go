@@ -11,13 +11,6 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/progtest"
 )
 
-// escalate has the model call a command outside the sandbox, which codex asks
-// about.
-func escalate(command string) string {
-	args, _ := json.Marshal(object{"cmd": command, "sandbox_permissions": "require_escalated", "justification": "may I?"})
-	return "call exec_command " + string(args)
-}
-
 // answer is a 1.0 message to a task, of text, or of data.
 func answer(task object, id string, content any) object {
 	part := object{"data": content}
@@ -71,7 +64,7 @@ func TestAnswers(t *testing.T) {
 		{object{"decision": "accept"}, "ran"},
 		{object{"decision": "decline"}, "rejected by user"},
 	} {
-		task := p.send(fmt.Sprintf("m%d", i), "one", escalate("echo ran")) // blocks until it asks
+		task := p.send(fmt.Sprintf("m%d", i), "one", "escalate echo ran") // blocks until it asks
 		data := asked(t, task, 0, "echo ran")
 		if data["kind"] != "command" || data["deadline"] == nil || data["reason"] != "may I?" {
 			t.Errorf("data %v", data)
@@ -92,7 +85,7 @@ func TestAnswers(t *testing.T) {
 func TestAskedInV0(t *testing.T) {
 	p := start(t)
 	first := object{"message": object{
-		"kind": "message", "messageId": "m1", "role": "user", "parts": []object{{"kind": "text", "text": escalate("echo ran")}},
+		"kind": "message", "messageId": "m1", "role": "user", "parts": []object{{"kind": "text", "text": "escalate echo ran"}},
 	}, "configuration": object{"blocking": true}}
 	task, _ := p.call("message/send", first)["result"].(object)
 	id := asked(t, task, 0, "echo ran")["id"]
@@ -116,7 +109,7 @@ func TestTwoQuestions(t *testing.T) {
 		outputs := t.NewToolOutputs()
 		if len(outputs) == 0 {
 			for _, command := range []string{"echo ran-one", "echo ran-two"} {
-				t.Call("exec_command", strings.TrimPrefix(escalate(command), "call exec_command "))
+				t.Call("exec_command", fakemodel.Escalated(command))
 			}
 			return
 		}
@@ -144,7 +137,7 @@ func TestTwoQuestions(t *testing.T) {
 
 func TestQuestionExpires(t *testing.T) {
 	p := start(t, "CODEX_QUESTION_TTL=300ms")
-	task := p.send("m1", "one", escalate("echo ran"))
+	task := p.send("m1", "one", "escalate echo ran")
 	asked(t, task, 0, "echo ran")
 	ended := p.ended(task["id"])
 	history, _ := json.Marshal(ended["history"])
@@ -156,7 +149,7 @@ func TestQuestionExpires(t *testing.T) {
 // TestNobodyIsAsked leaves nothing open under never.
 func TestNobodyIsAsked(t *testing.T) {
 	p := start(t, "CODEX_APPROVAL_POLICY=never")
-	if task := p.send("m1", "one", escalate("echo ran")); state(task) != "TASK_STATE_COMPLETED" {
+	if task := p.send("m1", "one", "escalate echo ran"); state(task) != "TASK_STATE_COMPLETED" {
 		t.Errorf("task = %v", task["status"])
 	}
 }
@@ -174,7 +167,7 @@ func TestQuestionSurvivesKill(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := start(t)
-			task := p.send("m1", "one", escalate("echo ran"))
+			task := p.send("m1", "one", "escalate echo ran")
 			before := asked(t, task, 0, "echo ran")
 			end(p)
 			task = p.get(task["id"])

@@ -168,14 +168,15 @@ func readFileChange(params json.RawMessage) (matter, error) {
 }
 
 func changesOf(with posing, itemID string) (changes []any, names []string) {
+	left := mostDiffs
 	for i, c := range with.changes(itemID) {
 		if i == mostChanges {
 			names = append(names, "…")
 			break
 		}
-		changes = append(changes, map[string]any{
-			"path": c.Path, "kind": c.Kind.Type, "diff": with.redact(clipped(c.Diff, mostDiff)),
-		})
+		diff := clipped(c.Diff, min(left, mostDiff))
+		left = max(0, left-len(diff))
+		changes = append(changes, map[string]any{"path": c.Path, "kind": c.Kind.Type, "diff": with.redact(diff)})
 		names = append(names, c.Kind.Type+" "+c.Path)
 	}
 	return changes, names

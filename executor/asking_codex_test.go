@@ -38,12 +38,6 @@ func withMCP() func(*executor.Config) {
 	return asks("-c", fmt.Sprintf(`mcp_servers.asker={command=%q,env={%s="1"}}`, exe, mcpVar))
 }
 
-// escalated is the call of a command outside the sandbox.
-func escalated(command string) string {
-	args, _ := json.Marshal(map[string]any{"cmd": command, "sandbox_permissions": "require_escalated", "justification": "may I?"})
-	return string(args)
-}
-
 const userInput = `call request_user_input {"questions":[{"id":"colour","header":"Colour","question":"Which colour?",` +
 	`"options":[{"label":"red","description":"warm"},{"label":"blue","description":"cold"}]}]}`
 
@@ -87,7 +81,7 @@ func TestCommandApproval(t *testing.T) {
 		{"cancel", executor.Canceled, ""},
 	} {
 		id := fmt.Sprintf("j%d", i)
-		w := submit(t, e, id, "one", "call exec_command "+escalated("echo ran"))
+		w := submit(t, e, id, "one", "escalate echo ran")
 		q := w.asked(t, 1)
 		if q.Kind != "command" || !strings.Contains(q.Text, "echo ran") || !strings.Contains(q.Text, "may I?") || q.Data["id"] != q.ID {
 			t.Errorf("asked %+v", q)
@@ -111,7 +105,7 @@ func TestAlwaysIsForTheConversation(t *testing.T) {
 			t.Say("twice")
 			return
 		}
-		t.Call("exec_command", escalated("echo ran"))
+		t.Call("exec_command", fakemodel.Escalated("echo ran"))
 	})
 	e := onCodex(t, model, asks())
 	w := submit(t, e, "j1", "one", "go")
@@ -222,8 +216,8 @@ func TestMCP(t *testing.T) {
 func twoCommands(t *fakemodel.Turn) {
 	outputs := t.NewToolOutputs()
 	if len(outputs) == 0 {
-		t.Call("exec_command", escalated("echo ran-one"))
-		t.Call("exec_command", escalated("echo ran-two"))
+		t.Call("exec_command", fakemodel.Escalated("echo ran-one"))
+		t.Call("exec_command", fakemodel.Escalated("echo ran-two"))
 		return
 	}
 	var all strings.Builder
@@ -254,7 +248,7 @@ func TestTwoQuestionsInOneTurn(t *testing.T) {
 // TestTenWrongAnswers leaves the turn waiting for the eleventh.
 func TestTenWrongAnswers(t *testing.T) {
 	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), asks())
-	w := submit(t, e, "j1", "one", "call exec_command "+escalated("echo ran"))
+	w := submit(t, e, "j1", "one", "escalate echo ran")
 	q := w.asked(t, 1)
 	for _, answer := range []string{
 		"", "perhaps", "yes and no", "yes, but later", `{}`, `{"decision":"perhaps"}`, `{"decision":7}`, `{"answers":{"a":"b"}}`,
@@ -282,7 +276,7 @@ func TestQuestionExpires(t *testing.T) {
 		asks()(c)
 		c.QuestionTTL = 200 * time.Millisecond
 	})
-	w := submit(t, e, "j1", "one", "call exec_command "+escalated("echo ran"))
+	w := submit(t, e, "j1", "one", "escalate echo ran")
 	q := w.asked(t, 1)
 	if at, err := time.Parse(time.RFC3339, fmt.Sprint(q.Data["deadline"])); err != nil || q.Deadline.Sub(at).Abs() > time.Second {
 		t.Errorf("deadline %v in the data, %s in the event: %v", q.Data["deadline"], q.Deadline, err)
@@ -299,7 +293,7 @@ func TestQuestionExpires(t *testing.T) {
 
 func TestCancelWithAnOpenQuestion(t *testing.T) {
 	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), asks())
-	w := submit(t, e, "j1", "one", "call exec_command "+escalated("echo ran"))
+	w := submit(t, e, "j1", "one", "escalate echo ran")
 	q := w.asked(t, 1)
 	pid := e.Health().Child.Pid
 	if err := e.Cancel(t.Context(), "j1"); err != nil {
@@ -331,7 +325,7 @@ func TestCodexDiesWithAnOpenQuestion(t *testing.T) {
 	if err := reply(t, e, "j1", before, "1"); !errors.Is(err, executor.ErrNotAsked) {
 		t.Errorf("an answer to a dead codex: %v", err)
 	}
-	w = submit(t, e, "j2", "one", "call exec_command "+escalated("echo ran"))
+	w = submit(t, e, "j2", "one", "escalate echo ran")
 	if after := w.asked(t, 1); after.ID == before.ID {
 		t.Errorf("the id %s was given twice", after.ID)
 	}
@@ -406,7 +400,7 @@ func TestSubagentAsks(t *testing.T) {
 		sub := strings.Contains(string(t.Body), "newly spawned child agent")
 		switch {
 		case sub && len(outputs) == 1: // it has inherited that of its making
-			t.Call("exec_command", escalated("echo ran-by-sub"))
+			t.Call("exec_command", fakemodel.Escalated("echo ran-by-sub"))
 		case sub:
 			t.Say("sub is done: " + outputs[1].Text)
 		case len(outputs) == 0:

@@ -99,6 +99,7 @@ func read[T any](params json.RawMessage) (body T, err error) {
 const (
 	mostText    = 8 << 10  // of a command, a message, a reason
 	mostDiff    = 16 << 10 // of one file
+	mostDiffs   = 64 << 10 // of all of them
 	mostChanges = 50       // files
 )
 

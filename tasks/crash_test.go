@@ -38,6 +38,7 @@ type day struct {
 	Bin, Work, State string
 	Args, Env        []string
 	Effects          string // the file that commands add lines to
+	Asks             bool   // its only message is a command that codex asks about
 	DieAt            int    // the commit after which the process kills itself; 0 means that it lives
 }
 
@@ -45,6 +46,9 @@ type day struct {
 type word struct{ id, context, text string }
 
 func (d day) words() []word {
+	if d.Asks {
+		return []word{{"m1", "one", fmt.Sprintf("escalate echo ran >> %s", d.Effects)}}
+	}
 	return []word{
 		{"m1", "one", "remember blue-42"},
 		{"m2", "one", fmt.Sprintf("run echo ran >> %s", d.Effects)},
@@ -84,13 +88,17 @@ func (d day) live() error {
 	if err != nil {
 		return err
 	}
-	runner := executor.New(executor.Config{
+	cfg := executor.Config{
 		Child: appserver.Config{Bin: d.Bin, Args: d.Args, Dir: d.Work, Env: d.Env, ClientName: "tasks-test", ClientVersion: "1"},
 		Thread: appserver.ThreadStartParams{
 			ApprovalPolicy: appserver.Never, Sandbox: appserver.DangerFullAccess, ApprovalsReviewer: "user",
 		},
 		Book: tasks.Book(journal),
-	})
+	}
+	if d.Asks {
+		cfg.Thread.ApprovalPolicy, cfg.Thread.Sandbox = appserver.OnRequest, appserver.WorkspaceWrite
+	}
+	runner := executor.New(cfg)
 	engine, err := tasks.New(tasks.Config{Runner: runner, Journal: journal})
 	if err != nil {
 		return err
@@ -127,11 +135,24 @@ func (d day) sendAll(ctx context.Context, e *tasks.Engine) (made map[string]*a2a
 				err = sendErr
 				return
 			}
-			made[w.id], _ = res.(*a2a.Task)
+			made[w.id], err = sayYes(ctx, e, res.(*a2a.Task))
 		})
 	}
 	wg.Wait()
 	return made, err
+}
+
+// sayYes answers what a task asks until it has ended.
+func sayYes(ctx context.Context, e *tasks.Engine, task *a2a.Task) (*a2a.Task, error) {
+	for task.Status.State == a2a.TaskStateInputRequired {
+		data, _ := task.Status.Message.Parts[1].Data().(map[string]any)
+		res, err := e.SendMessage(ctx, to(task, fmt.Sprintf("answer to %v", data["id"]), "yes"))
+		if err != nil {
+			return nil, err
+		}
+		task = res.(*a2a.Task)
+	}
+	return task, nil
 }
 
 // run lets a process live through the day. It returns nil if that killed itself.
@@ -169,26 +190,49 @@ func TestKilledAtEachCommit(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts codex some sixty times")
 	}
+	killAtEachCommit(t, day{}, day.check)
+}
+
+// TestKilledAtEachCommitOfAQuestion does the same to a turn that asks for leave:
+// whenever it dies, the question can be answered, the task ends, and the command
+// has not run twice.
+func TestKilledAtEachCommitOfAQuestion(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts codex some twenty times")
+	}
+	killAtEachCommit(t, day{Asks: true}, func(d day, t *testing.T, n int, made map[string]*a2a.Task) {
+		ran, task := d.ran(), made["m1"]
+		if task == nil || task.Status.State != a2a.TaskStateCompleted && task.Metadata[tasks.MetaInterrupted] != true {
+			t.Fatalf("killed at commit %d: the task is %+v", n, task)
+		}
+		if ran > 1 || ran == 0 && task.Metadata[tasks.MetaInterrupted] != true {
+			t.Errorf("killed at commit %d: the command ran %d times, %v %v", n, ran, task.Status.State, task.Metadata)
+		}
+		d.checkStore(t, n)
+	})
+}
+
+func killAtEachCommit(t *testing.T, d day, check func(d day, t *testing.T, n int, made map[string]*a2a.Task)) {
+	t.Helper()
 	model := modeltest.Start(t, fakemodel.Keywords)
+	d.Bin, d.Args = codextest.Bin(t), model.Overrides()
 	for n := 1; ; n++ {
 		root := codextest.Dir(t, "crash")
-		d := day{
-			Bin: codextest.Bin(t), Args: model.Overrides(), Work: filepath.Join(root, "work"), State: filepath.Join(root, "state"),
-			Effects: filepath.Join(root, "effects"), DieAt: n,
-			Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(root, "user"), "CODEX_HOME=" + filepath.Join(root, "home"), model.Env()},
-		}
+		d.Work, d.State, d.Effects = filepath.Join(root, "work"), filepath.Join(root, "state"), filepath.Join(root, "effects")
+		d.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(root, "user"), "CODEX_HOME=" + filepath.Join(root, "home"), model.Env()}
 		for _, dir := range []string{"work", "user", "home"} {
 			if err := os.MkdirAll(filepath.Join(root, dir), 0o700); err != nil {
 				t.Fatal(err)
 			}
 		}
+		d.DieAt = n
 		made := d.run(t)
 		survived := made != nil
 		if !survived {
 			d.DieAt = 0
 			made = d.run(t)
 		}
-		d.check(t, n, made)
+		check(d, t, n, made)
 		if survived {
 			t.Logf("the day has %d commits", n-1)
 			return
@@ -196,12 +240,18 @@ func TestKilledAtEachCommit(t *testing.T) {
 	}
 }
 
+// ran counts how often the command of the day has run.
+func (d day) ran() int {
+	text, err := os.ReadFile(d.Effects)
+	if err != nil {
+		return 0
+	}
+	return strings.Count(string(text), "ran\n")
+}
+
 func (d day) check(t *testing.T, n int, made map[string]*a2a.Task) {
 	t.Helper()
-	ran := 0
-	if text, err := os.ReadFile(d.Effects); err == nil {
-		ran = strings.Count(string(text), "ran\n")
-	}
+	ran := d.ran()
 	command := made["m2"]
 	switch {
 	case command == nil:
@@ -217,6 +267,15 @@ func (d day) check(t *testing.T, n int, made map[string]*a2a.Task) {
 			t.Errorf("killed at commit %d: %s is %+v", n, id, task)
 		}
 	}
+	d.checkStore(t, n)
+	if got := answered(made); !slices.Equal(got, []string{"m1", "m2", "m3"}) {
+		t.Errorf("killed at commit %d: the order in context one is %v", n, got)
+	}
+}
+
+// checkStore makes sure that the day has left nothing open.
+func (d day) checkStore(t *testing.T, n int) {
+	t.Helper()
 	s, err := store.Open(t.Context(), store.Config{Dir: d.State})
 	if err != nil {
 		t.Fatal(err)
@@ -225,9 +284,6 @@ func (d day) check(t *testing.T, n int, made map[string]*a2a.Task) {
 	page, listErr := s.Tasks(t.Context(), store.Query{Limit: 100})
 	if err := errors.Join(err, listErr, s.Check(t.Context()), s.Close()); err != nil || len(open) != 0 || page.Total != len(d.words()) {
 		t.Errorf("killed at commit %d: %d open, %d tasks, %v", n, len(open), page.Total, err)
-	}
-	if got := answered(made); !slices.Equal(got, []string{"m1", "m2", "m3"}) {
-		t.Errorf("killed at commit %d: the order in context one is %v", n, got)
 	}
 }
 

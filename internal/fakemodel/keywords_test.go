@@ -65,6 +65,11 @@ func TestKeywordsInCodex(t *testing.T) {
 		}},
 		{name: "wait", text: "wait 10ms\nsay awake", want: "awake"},
 		{name: "call", text: `call exec_command {"cmd":"echo called"}`, want: "called\n"},
+		{name: "escalate", text: "escalate echo out", check: func(t *testing.T, got *turn) {
+			if !strings.Contains(got.text(), "cannot ask for escalated permissions") { // nobody is asked here
+				t.Errorf("the agent says %q", got.text())
+			}
+		}},
 		{name: "usage", text: "usage 1234 56\nsay counted", want: "counted", check: func(t *testing.T, got *turn) {
 			if note := got.note("thread/tokenUsage/updated"); !strings.Contains(note, `"totalTokens":1290`) {
 				t.Errorf("the usage is %s", note)

@@ -12,6 +12,7 @@ const builtInHelp = `It does what a message's first line says, line by line:
   stream N BYTES [20ms] streams N pieces of text
   run COMMAND           runs a shell command through codex and answers its output
   background COMMAND    the same, without waiting for its end
+  escalate COMMAND      wants to run it outside the sandbox, so that codex asks you
   patch FILE            has codex create FILE, which shows as a diff
   plan                  shows a plan
   think TEXT            shows reasoning, then answers

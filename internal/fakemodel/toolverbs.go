@@ -20,6 +20,8 @@ func toolVerb(word string) (verb, bool) {
 	switch word {
 	case "run": // run COMMAND: answers its output when it has ended
 		return verb{takes: something, start: runner(runYield), report: showOutput}, true
+	case "escalate": // escalate COMMAND: the same outside the sandbox, for which codex wants leave
+		return verb{takes: something, start: escalate, report: showOutput}, true
 	case "background": // background COMMAND: the turn ends while it runs
 		return verb{takes: something, start: runner(detachYield), report: showSession, detached: true}, true
 	case "output": // output BYTES: a command that prints that much on one line
@@ -45,6 +47,19 @@ func runner(yield int) func(*Turn, string) {
 	return func(t *Turn, cmd string) {
 		t.Call(toolExec, marshal(map[string]any{"cmd": cmd, "yield_time_ms": yield}))
 	}
+}
+
+// escalate calls a command that the sandbox is not to hold.
+func escalate(t *Turn, cmd string) {
+	t.Call(toolExec, Escalated(cmd))
+}
+
+// Escalated are the arguments of exec_command for a command that wants out of
+// the sandbox.
+func Escalated(cmd string) string {
+	return marshal(map[string]any{
+		"cmd": cmd, "yield_time_ms": runYield, "sandbox_permissions": "require_escalated", "justification": "may I?",
+	})
 }
 
 func pollSession(t *Turn, session int) {
