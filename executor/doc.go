@@ -15,6 +15,13 @@
 // is not a nicety: the turn lock of a conversation is held from before the
 // thread is loaded until the turn has ended, and by whoever unloads the thread.
 //
+// # Messages to a running turn
+//
+// [Executor.Steer] hands a message to the turn that runs. It is a job like any
+// other, with attempts of its own, that ends with the turn if that takes it, and
+// has its place in the queue if not. Messages to one turn are sent one at a time;
+// steer.go says what codex does with them, steered.go what becomes of them.
+//
 // # How a turn ends
 //
 // turn/completed is the rule. Where it is lost, the thread's own history says

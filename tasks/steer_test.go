@@ -34,7 +34,7 @@ func (s *steerer) Steer(into string, j executor.Job, observe executor.Observer) 
 	s.into = append(s.into, into)
 	taken := &job{Job: j, observe: observe, runner: s.runner}
 	s.runner.mu.Lock()
-	s.runner.jobs = append(s.runner.jobs, taken)
+	s.jobs = append(s.jobs, taken)
 	s.runner.mu.Unlock()
 	s.steered <- taken
 	return nil
@@ -97,7 +97,7 @@ func TestSteered(t *testing.T) {
 // TestSteeredInOneCommit notes the end of a message with that of the turn that took it.
 func TestSteeredInOneCommit(t *testing.T) {
 	r, journal := newSteerer(), &watchedJournal{Journal: newJournal(t)}
-	r.runner.book = tasks.Book(journal.Journal.(tasks.Ledger))
+	r.book = tasks.Book(journal.Journal.(tasks.Ledger))
 	e := newEngine(t, tasks.Runner(struct {
 		tasks.Runner
 		tasks.Steerer
