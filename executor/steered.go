@@ -99,15 +99,6 @@ func (e *Executor) endSteers(c *conversation, j *job, end *Ended) (taken []*job)
 	return taken
 }
 
-// hasSteers reports whether messages were handed to the turns of j. If not, none
-// will be.
-func (e *Executor) hasSteers(j *job) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	j.closed = true
-	return len(j.steers) > 0
-}
-
 // keepSteers looks at what an earlier process has handed to a turn of j that is
 // void: it goes to the next one, too, unless it has had a turn since.
 func (e *Executor) keepSteers(c *conversation, j *job) {

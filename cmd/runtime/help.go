@@ -61,7 +61,8 @@ func named(node *kong.Node, args []string) *kong.Node {
 
 // command prints the help of one.
 func (p *program) command(node *kong.Node) {
-	usage := []string{strings.TrimPrefix(node.FullPath(), "runtime ")}
+	usage := make([]string, 0, 1+len(node.Positional))
+	usage = append(usage, strings.TrimPrefix(node.FullPath(), "runtime "))
 	for _, a := range node.Positional {
 		usage = append(usage, a.Summary())
 	}
