@@ -22,7 +22,7 @@ func TestStop(t *testing.T) {
 	p := start(t)
 	running := p.begin("m1", "one", "run sleep 26")["id"]
 	p.modelAsked(1)
-	progtest.WaitFor(t, "the command to run", func() bool { return progtest.Find(p.Child(), "sleep 26") != 0 })
+	p.commandRuns("sleep 26")
 	waiting := p.begin("m2", "one", "say never")["id"]
 	elsewhere := p.begin("m3", "two", "wait 300ms\nsay elsewhere")["id"]
 	stop := p.send("m4", "one", " /stop\n")

@@ -59,6 +59,12 @@ func lastTexts(p *program) []string {
 	return requests[len(requests)-1].UserTexts()
 }
 
+// commandRuns waits until codex runs a command.
+func (p *program) commandRuns(command string) {
+	p.t.Helper()
+	progtest.WaitFor(p.t, command+" to run", func() bool { return progtest.Find(p.Child(), command) != 0 })
+}
+
 func TestSteerInTime(t *testing.T) {
 	inEach(t, func(t *testing.T, v protocol) {
 		p := start(t)
@@ -85,8 +91,8 @@ func TestSteerInTime(t *testing.T) {
 // TestSteerUnderATool reaches the model when the tool has ended.
 func TestSteerUnderATool(t *testing.T) {
 	p := start(t)
-	id, _ := p.begin("m1", "one", "run sleep 1")["id"].(string)
-	p.modelAsked(1)
+	id, _ := p.begin("m1", "one", "run sleep 1.25")["id"].(string)
+	p.commandRuns("sleep 1.25")
 	if task := protocols[0].begin(p, "m2", "", id, "say after it"); turnOf(task) != "steered" {
 		t.Errorf("the steering message is answered with %v", task)
 	}
@@ -122,9 +128,9 @@ func TestSteerTooLate(t *testing.T) {
 func TestSteerBurst(t *testing.T) {
 	inEach(t, func(t *testing.T, v protocol) {
 		p := start(t)
-		id, _ := p.begin("m0", "one", "run sleep 1")["id"].(string)
-		p.modelAsked(1)
-		want := []string{"run sleep 1"}
+		id, _ := p.begin("m0", "one", "run sleep 1.25")["id"].(string)
+		p.commandRuns("sleep 1.25")
+		want := []string{"run sleep 1.25"}
 		for i := range 10 {
 			text := fmt.Sprintf("say part %d", i)
 			if task := v.begin(p, fmt.Sprintf("s%d", i), "one", id, text); turnOf(task) != "steered" {
@@ -204,8 +210,7 @@ func TestSteerSurvivesDeathUnderATool(t *testing.T) {
 		t.Run(fmt.Sprintf("ours-%v", ours), func(t *testing.T) {
 			p := start(t)
 			id, _ := p.begin("m1", "one", "run sleep 25")["id"].(string)
-			p.modelAsked(1)
-			progtest.WaitFor(t, "the command to run", func() bool { return progtest.Find(p.Child(), "sleep 25") != 0 })
+			p.commandRuns("sleep 25")
 			if task := protocols[0].begin(p, "m2", "one", id, "say own"); turnOf(task) != "steered" {
 				t.Fatalf("the steering message is answered with %v", task)
 			}
