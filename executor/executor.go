@@ -33,7 +33,7 @@ type Executor struct {
 	inquiries     map[string]*inquiry // by the thread on which an attempt is made
 	agents        map[string]string   // by thread: the turn of ours that a subagent at work works for
 	accepted      int64               // jobs accepted in all
-	waiting       int                 // jobs that hold no slot yet, in queues, at the head of one or handed to a turn
+	waiting       int                 // jobs that hold no slot yet and are in no turn: in queues, at the head of one, or on the way into a turn
 	running       int                 // jobs that hold a slot
 	heads         int                 // contexts whose first job waits for a slot
 }
@@ -131,7 +131,11 @@ func (e *Executor) mayAccept(j *Job, c *conversation) error {
 	if c != nil {
 		queued = len(c.queue)
 		if c.current != nil {
-			queued += len(c.current.steers)
+			for _, s := range c.current.steers {
+				if !s.heard {
+					queued++
+				}
+			}
 		}
 	}
 	switch {

@@ -71,9 +71,13 @@ func (t *turn) openLine() *line {
 	t.e.mu.Lock()
 	defer t.e.mu.Unlock()
 	for _, s := range t.job.steers {
-		if !t.job.goOn || !s.heard { // else it is in what the thread has kept
-			s.sent, s.heard = false, false
+		if s.heard && t.job.goOn { // it is in what the thread has kept
+			continue
 		}
+		if s.heard {
+			t.e.countWaiting(1)
+		}
+		s.sent, s.heard = false, false
 	}
 	t.job.turned, t.job.line = true, l
 	l.wake()
@@ -186,7 +190,10 @@ func (t *turn) arrived(clientID string) {
 		return
 	}
 	s := t.job.steers[i]
-	s.heard = true
+	if !s.heard {
+		s.heard = true
+		t.e.countWaiting(-1)
+	}
 	t.e.mu.Unlock()
 	t.steered(s)
 }

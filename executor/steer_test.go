@@ -142,6 +142,48 @@ func TestSteerBurst(t *testing.T) {
 	}
 }
 
+// TestSteerWithoutEnd steers one turn more often than messages may wait, and with
+// as much as a message may hold. What has arrived does not count as waiting.
+func TestSteerWithoutEnd(t *testing.T) {
+	model := modeltest.Start(t, func(turn *fakemodel.Turn) {
+		if strings.HasPrefix(turn.LastUserText(), "end") {
+			turn.Say("the end")
+		} else {
+			turn.Hang()
+		}
+	})
+	e := onCodex(t, model, func(c *executor.Config) { c.MaxQueue = 3 })
+	w := submit(t, e, "j0", "one", "begin")
+	eventually(t, "the turn to run", func() bool { return len(model.Requests()) == 1 })
+	most := "end" + strings.Repeat("x", 1<<20-3)
+	var ids []string
+	for i, text := range []string{"a", "b", "c", "d", "e", "f", most} {
+		ids = append(ids, fmt.Sprintf("s%d", i))
+		steer(t, e, "j0", ids[i], "one", text)
+		eventually(t, ids[i]+" to arrive", func() bool { return e.Health().Waiting == 0 })
+	}
+	end := w.wait(t)
+	wantTaken(t, end, executor.Completed, ids...)
+	if said(end) != "the end" {
+		t.Errorf("the turn says %q", said(end))
+	}
+}
+
+// TestSteerFull refuses what is too much to wait.
+func TestSteerFull(t *testing.T) {
+	e := onFake(t, "no-answer turn/steer", func(c *executor.Config) { c.MaxQueue = 2 })
+	submit(t, e, "j0", "one", "!hang")
+	for i := range 2 {
+		eventually(t, "the turn to start", func() bool {
+			_, err := trySteer(e, "j0", fmt.Sprintf("s%d", i), "one", "other")
+			return err == nil
+		})
+	}
+	if _, err := trySteer(e, "j0", "s2", "one", "other"); !errors.Is(err, executor.ErrQueueFull) {
+		t.Errorf("Steer: %v", err)
+	}
+}
+
 func prefixed(prefix string, all []string) []string {
 	out := make([]string, len(all))
 	for i, s := range all {

@@ -117,7 +117,9 @@ func shuttingDown(f *Failure) bool { return f != nil && f.Kind == FailShutdown }
 // endSteer ends a message that has had no turn of its own.
 func (e *Executor) endSteer(s *job, end Ended) {
 	e.mu.Lock()
-	e.countWaiting(-1)
+	if !s.heard {
+		e.countWaiting(-1)
+	}
 	e.mu.Unlock()
 	e.finish(s, end)
 }
