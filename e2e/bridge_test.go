@@ -272,3 +272,34 @@ func statusOf(p *program, id string) object {
 	task, _ := p.bridge().do(object{"action": "status", "task_id": id})["task"].(object)
 	return task
 }
+
+// TestBridgeResponds answers what codex asks, which in the bridge's default it does
+// before each command.
+func TestBridgeResponds(t *testing.T) {
+	b := start(t).bridge()
+	for decision, want := range map[string]struct{ status, says string }{
+		"accept": {"completed", "ran"}, "acceptForSession": {"completed", "ran"}, "": {"completed", "rejected"}, "cancel": {"cancelled", ""},
+	} {
+		id := b.start("run echo ran", nil)
+		task := b.until(id, "waiting_for_approval")
+		pending := at(task, "pending_requests", 0)
+		if at(pending, "method") != "item/commandExecution/requestApproval" || !strings.Contains(fmt.Sprint(at(pending, "payload", "command")), "echo ran") {
+			t.Errorf("pending = %v", pending)
+		}
+		if why := b.refused(object{"action": "steer", "task_id": id, "instruction": "yes"}); !strings.Contains(why, "waits for an answer") {
+			t.Errorf("a steer is refused with %q", why)
+		}
+		if why := b.refused(object{"action": "respond", "task_id": id, "instruction": "nobody"}); !strings.Contains(why, fmt.Sprint(at(pending, "request_id"))) {
+			t.Errorf("an answer to nobody is refused with %q", why)
+		}
+		args := object{"action": "respond", "task_id": id, "instruction": at(pending, "request_id")}
+		if decision != "" {
+			args["decision"] = decision
+		}
+		b.do(args)
+		task = b.until(id, want.status)
+		if final := fmt.Sprint(task["final_summary"]); !strings.Contains(final, want.says) && want.says != "" {
+			t.Errorf("%q: final_summary = %q", decision, final)
+		}
+	}
+}

@@ -62,16 +62,27 @@ func TestOptionsAreOneTurns(t *testing.T) {
 	plain(running(t, cfg), "j6")
 }
 
-// TestPolicyOfOneTurn has a turn ask before each command, and the next one not.
+// TestPolicyOfOneTurn has one turn ask although everything is allowed, and another
+// one not although the operator is asked.
 func TestPolicyOfOneTurn(t *testing.T) {
-	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), func(cfg *executor.Config) {
-		cfg.Thread.ApprovalPolicy = appserver.OnRequest
-	})
-	if got := said(submitWith(t, e, "j1", "run echo done", executor.Options{ApprovalPolicy: appserver.Untrusted}).wait(t)); strings.Contains(got, "done") {
+	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), nil)
+	w := submitWith(t, e, "j1", "run echo done", executor.Options{ApprovalPolicy: appserver.Untrusted})
+	mustReply(t, e, "j1", w.asked(t, 1), "no")
+	if got := said(w.wait(t)); strings.Contains(got, "done") {
 		t.Errorf("the command ran without leave: %q", got)
 	}
-	if got := said(submit(t, e, "j2", "one", "run echo done").wait(t)); !strings.Contains(got, "done") {
+	w = submit(t, e, "j2", "one", "run echo done")
+	if got := said(w.wait(t)); !strings.Contains(got, "done") || len(seen[executor.Asked](w)) > 0 {
 		t.Errorf("the turn after it says %q", got)
+	}
+
+	e = onCodex(t, modeltest.Start(t, fakemodel.Keywords), func(c *executor.Config) {
+		asks()(c)
+		c.Thread.ApprovalPolicy = appserver.OnRequest
+	})
+	w = submitWith(t, e, "j1", "escalate echo done", executor.Options{ApprovalPolicy: appserver.Never})
+	if got := said(w.wait(t)); strings.Contains(got, "done") || len(seen[executor.Asked](w)) > 0 {
+		t.Errorf("a turn in which nobody is asked says %q", got)
 	}
 }
 

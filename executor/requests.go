@@ -1,7 +1,6 @@
 package executor
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"time"
@@ -81,24 +80,6 @@ func (e *Executor) reply(req *appserver.Request) (answered bool, err error) {
 func (e *Executor) decline(req *appserver.Request, k kind, why string) {
 	err := req.Reply(k.refusal)
 	e.log.Info("what codex asked was declined", "method", req.Method, "thread_id", req.ThreadID, "why", why, "err", err)
-}
-
-// mayAsk reports whether somebody is there to answer what the turn of j asks.
-func (e *Executor) mayAsk(j *job) bool {
-	return cmp.Or(j.Options.ApprovalPolicy, e.cfg.Thread.ApprovalPolicy) != appserver.Never
-}
-
-// everythingAllowed reports whether codex has been told to do everything without
-// asking, by the operator and, if it is known who asks, by the job: then a question
-// only comes by mistake. never alone is not enough: a yes would widen the sandbox
-// that was chosen.
-func (e *Executor) everythingAllowed(in *inquiry) bool {
-	policy, sandbox := e.cfg.Thread.ApprovalPolicy, e.cfg.Thread.Sandbox
-	if in != nil {
-		policy = cmp.Or(in.job.Options.ApprovalPolicy, policy)
-		sandbox = cmp.Or(in.job.Options.Sandbox, sandbox)
-	}
-	return policy == appserver.Never && sandbox == appserver.DangerFullAccess
 }
 
 // global takes what belongs to no thread that we follow: the account, and the

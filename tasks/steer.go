@@ -54,7 +54,7 @@ func queued(ahead int) fate {
 // that was possible.
 func (e *Engine) steer(t *task, r *run, job executor.Job) (bool, error) {
 	s, ok := e.cfg.Runner.(Steerer)
-	if !ok || job.Options != (executor.Options{}) { // what it asks for cannot be had in the middle of a turn
+	if !ok {
 		return false, nil
 	}
 	into := t.turning(r)
