@@ -61,8 +61,7 @@ func named(node *kong.Node, args []string) *kong.Node {
 
 // command prints the help of one.
 func (p *program) command(node *kong.Node) {
-	usage := make([]string, 0, 1+len(node.Positional))
-	usage = append(usage, strings.TrimPrefix(node.FullPath(), "runtime "))
+	usage := append(make([]string, 0, 1+len(node.Positional)), strings.TrimPrefix(node.FullPath(), "runtime "))
 	for _, a := range node.Positional {
 		usage = append(usage, a.Summary())
 	}
