@@ -150,7 +150,7 @@ func TestRecentEvents(t *testing.T) {
 		}
 		j.end("done")
 	}
-	if last, _ := w.status(id)["last_progress_summary"].(string); !strings.HasPrefix(last, "artifact/message: ") {
+	if last, _ := w.status(id)["last_progress_summary"].(string); !strings.HasPrefix(last, "artifact/message: ") || last == "artifact/message: " {
 		t.Errorf("last_progress_summary = %v", last)
 	}
 }

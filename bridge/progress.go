@@ -43,6 +43,9 @@ func (d *digest) add(e a2a.Event) {
 		p = statusProgress(e)
 	case *a2a.TaskArtifactUpdateEvent:
 		p = Progress{Source: "artifact/" + cmp.Or(e.Artifact.Name, "artifact"), Summary: join(e.Artifact.Parts), artifact: e.Artifact.ID}
+		if p.Summary == "" && e.Append { // the end of a text, and nothing more
+			return
+		}
 		if last := len(d.newest) - 1; last >= 0 && e.Append && d.newest[last].artifact == e.Artifact.ID {
 			d.newest[last].add(p.Summary)
 			return

@@ -19,8 +19,10 @@ func TestMethodsOfExtensions(t *testing.T) {
 			asked = string(params)
 			return map[string]int{"n": 1}, nil
 		},
-		"Fails":   func(context.Context, json.RawMessage) (any, error) { return nil, errors.New("secret of the disk") },
-		"Refuses": func(context.Context, json.RawMessage) (any, error) { return nil, a2a.NewError(a2a.ErrInvalidParams, "no") },
+		"Fails": func(context.Context, json.RawMessage) (any, error) { return nil, errors.New("secret of the disk") },
+		"Refuses": func(context.Context, json.RawMessage) (any, error) {
+			return nil, a2a.NewError(a2a.ErrInvalidParams, "no")
+		},
 		"Panics":  func(context.Context, json.RawMessage) (any, error) { panic("oh") },
 		"GetTask": func(context.Context, json.RawMessage) (any, error) { return "mine", nil },
 	}})
