@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
@@ -127,11 +128,15 @@ func (d *digest) summaries() (events []Progress, last *string) {
 // many pieces before them is not read again for each look.
 const tail = 500
 
+// lookTimeout bounds the reading of events: those that have come by then are enough.
+const lookTimeout = 10 * time.Second
+
 // look adds to what is said of a task what its events say.
 func (c *Client) look(ctx context.Context, of *a2a.Task, t *Task) error {
 	d := &digest{}
-	err := c.replay(ctx, of, d)
-	if err != nil {
+	limited, cancel := context.WithTimeout(ctx, lookTimeout)
+	defer cancel()
+	if err := c.replay(limited, of, d); err != nil && (ctx.Err() != nil || limited.Err() == nil) {
 		return err
 	}
 	t.Recent, t.LastProgress = d.summaries()
@@ -140,8 +145,6 @@ func (c *Client) look(ctx context.Context, of *a2a.Task, t *Task) error {
 
 // replay reads the events of a task as far as they are there now.
 func (c *Client) replay(ctx context.Context, of *a2a.Task, d *digest) error {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
 	after, end := beginning, ""
 	if !of.Status.State.Terminal() {
 		for e, err := range c.subscribe(ctx, of.ID, "") {
@@ -171,19 +174,28 @@ func (c *Client) replayFrom(ctx context.Context, id a2a.TaskID, after, end strin
 			return c.replayFrom(ctx, id, beginning, end, d)
 		}
 		d.add(e.event)
-		if e.id == end {
+		if end != "" && number(e.id) >= number(end) {
 			break
 		}
 	}
 	return nil
 }
 
+// number is that of an event in its task. Numbers go on over epochs.
+func number(id string) int {
+	_, seq, _ := strings.Cut(id, ".")
+	n, err := strconv.Atoi(seq)
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
 // before returns the id of the event n before the one with an id, or [beginning].
 func before(id string, n int) string {
-	epoch, seq, ok := strings.Cut(id, ".")
-	number, err := strconv.Atoi(seq)
-	if !ok || err != nil || number <= n {
+	epoch, _, _ := strings.Cut(id, ".")
+	if number(id) <= n {
 		return beginning
 	}
-	return epoch + "." + strconv.Itoa(number-n)
+	return epoch + "." + strconv.Itoa(number(id)-n)
 }
