@@ -22,7 +22,7 @@ func (e *Engine) host(in *incoming) *task {
 		switch {
 		case asks && (asking == nil || at.Before(since)):
 			asking, since = t, at
-		case e.cfg.MidTurn && t.turning(nil) != "":
+		case e.cfg.MidTurn && t.turning(nil, in.options) != "":
 			running = t
 		}
 	}

@@ -57,7 +57,7 @@ func (e *Engine) steer(t *task, r *run, job executor.Job) (bool, error) {
 	if !ok {
 		return false, nil
 	}
-	into := t.turning(r)
+	into := t.turning(r, job.Options)
 	if into == "" {
 		return false, nil
 	}
@@ -68,12 +68,14 @@ func (e *Engine) steer(t *task, r *run, job executor.Job) (bool, error) {
 	return err == nil, err
 }
 
-// turning returns the job whose turn runs, or "". The run besides is left out.
-func (t *task) turning(besides *run) string {
+// turning returns the job whose turn runs, or "" if there is none, or none that a
+// message which asks for the options can be part of: one that asks for nothing can
+// be part of any, else both must ask for the same. The run besides is left out.
+func (t *task) turning(besides *run, options executor.Options) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, r := range t.runs {
-		if r != besides && !r.started.IsZero() {
+		if r != besides && !r.started.IsZero() && (options == executor.Options{} || options == r.options) {
 			return r.jobID
 		}
 	}

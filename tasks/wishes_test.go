@@ -149,3 +149,41 @@ func TestWishesOutliveTheProcess(t *testing.T) {
 		t.Errorf("%d jobs", m.r.count())
 	}
 }
+
+// TestWishesAndSteering lets a message become part of a running turn only where that
+// has what the message asks for.
+func TestWishesAndSteering(t *testing.T) {
+	narrow := map[string]any{"sandbox": "read-only"}
+	for name, c := range map[string]struct {
+		running, asks map[string]any
+		steers        bool
+	}{
+		"nothing-into-any": {narrow, nil, true}, "the-same": {narrow, narrow, true},
+		"less-than-runs": {nil, narrow, false}, "another": {narrow, map[string]any{"model": "other"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSteerer()
+			e := newEngine(t, s, bounded(tasks.Bounds{Sandbox: appserver.WorkspaceWrite}), func(c *tasks.Config) { c.MidTurn = true })
+			first := wishing("m1", c.running)
+			first.Message.ContextID = "c"
+			id := begin(t, e, first).ID
+			s.next(t).start()
+			named, unnamed := wishing("m2", c.asks), wishing("m3", c.asks)
+			named.Message.TaskID, unnamed.Message.ContextID = id, "c"
+			for _, req := range []*a2a.SendMessageRequest{named, unnamed} {
+				out := sent(t, e, req)
+				select {
+				case j := <-s.steered:
+					if j.observe(executor.Steered{}); !c.steers {
+						t.Error("it was steered")
+					}
+				case j := <-s.arrived:
+					if c.steers || j.Options == (executor.Options{}) {
+						t.Errorf("it got a turn with %+v", j.Options)
+					}
+				}
+				<-out
+			}
+		})
+	}
+}
