@@ -16,8 +16,9 @@ type conversation struct {
 
 	// Guarded by Executor.mu.
 	queue    []*job
-	current  *job // taken from the queue and not ended, or nil
-	busy     bool // a goroutine serves the queue
+	current  *job          // taken from the queue and not ended, or nil
+	busy     bool          // a goroutine serves the queue
+	idle     chan struct{} // closed when it has ended; made anew with each
 	loadedIn *child
 	known    bool // it has or had a thread
 	lastUsed time.Time
@@ -89,13 +90,10 @@ func (e *Executor) letGoOf(ctx context.Context, key string, unload func(context.
 	if c == nil {
 		return nil
 	}
-	if !c.lock.TryLock() {
+	if !e.comesToRest(ctx, c) || !c.lock.TryLock() {
 		return ErrBusy
 	}
 	defer c.lock.Unlock()
-	if e.busy(c) {
-		return ErrBusy
-	}
 	if on, _ := e.child.health(); on != nil && e.isLoaded(c, on) {
 		unload(ctx, c, on)
 	}
@@ -111,10 +109,22 @@ func (e *Executor) letGoOf(ctx context.Context, key string, unload func(context.
 	return nil
 }
 
-func (e *Executor) busy(c *conversation) bool {
+// comesToRest reports whether c is not in use. Whoever was told of the end of its
+// last job takes it for that, so the rest of that end is waited for.
+func (e *Executor) comesToRest(ctx context.Context, c *conversation) bool {
 	e.mu.Lock()
-	defer e.mu.Unlock()
-	return c.busy || len(c.queue) > 0
+	busy, idle := c.busy, c.idle
+	ends := len(c.queue) == 0 && c.current != nil && c.current.told
+	e.mu.Unlock()
+	if !busy || !ends {
+		return !busy
+	}
+	select {
+	case <-idle:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // take makes the first waiting job current, or ends the goroutine's turn of duty.
@@ -128,6 +138,7 @@ func (e *Executor) take(c *conversation) *job {
 	if len(c.queue) == 0 {
 		e.heads--
 		c.queue, c.busy, c.lastUsed = nil, false, time.Now()
+		close(c.idle)
 		e.letGo(c)
 		return nil
 	}

@@ -56,6 +56,7 @@ type job struct {
 
 	// Guarded by Executor.mu; see steer.go.
 	seq     int64  // the order of acceptance
+	told    bool   // its observer knows of its end, or is about to
 	turned  bool   // a turn of it has begun
 	closed  bool   // its turns take no more messages
 	line    *line  // into the turn that runs; nil if none does
@@ -117,7 +118,7 @@ func (e *Executor) enqueue(j Job, observe Observer) (accepted *job, ahead int, e
 	accepted = e.accept(j, observe)
 	c.queue = append(c.queue, accepted)
 	if !c.busy {
-		c.busy = true
+		c.busy, c.idle = true, make(chan struct{})
 		e.heads++
 		e.wg.Go(func() { e.serve(c) })
 	}
@@ -244,6 +245,9 @@ func (e *Executor) unqueue(j *job) bool {
 // out of its queue, so there is only one.
 func (e *Executor) finish(j *job, end Ended) {
 	j.standing.leave(nil)
+	e.mu.Lock()
+	j.told = true
+	e.mu.Unlock()
 	j.observe(end)
 	j.cancel(nil)
 	e.mu.Lock()
