@@ -47,7 +47,7 @@ func Schema() map[string]any {
 				"untrusted", "on-request"),
 			"codex_home": text("start: the CODEX_HOME of the runtime; no other is taken."),
 			"notify_target": text("start: who is told when the task has ended: local (the runtime's log), the URL of a webhook, " +
-				"or a place of the platform's, such as canvas."),
+				"or canvas, where the user of the runtime's workspace reads."),
 			"limit": map[string]any{
 				"type": "integer", "default": defaultLimit, "minimum": 1, "description": "list, notify_completed: how many tasks at most.",
 			},

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/progtest"
 )
 
@@ -147,5 +148,34 @@ func TestNotificationsStayOut(t *testing.T) {
 		if why := b.refused(object{"action": "start", "prompt": "say x", "notify_target": target}); !strings.Contains(why, "notifyTarget is refused") {
 			t.Errorf("%s: %s", target, why)
 		}
+	}
+}
+
+// TestBridgeTellsTheCanvas is about a workspace: its user is told by the platform.
+func TestBridgeTellsTheCanvas(t *testing.T) {
+	var path, token string
+	platform := receive(t, func(n int, r *http.Request) int {
+		path, token = r.URL.Path, r.Header.Get("Authorization")
+		if n == 1 {
+			return http.StatusForbidden
+		}
+		return http.StatusOK
+	})
+	p := start(t, "WORKSPACE_ID=ws-1", "PLATFORM_URL="+platform.URL, "MOLECULE_WORKSPACE_TOKEN=token-of-the-workspace",
+		"CONFIGS_DIR="+codextest.Dir(t, "configs"))
+	b := p.bridge()
+	id := b.start("say well done", object{"notify_target": "canvas"})
+	if task := b.notified(id, "failed"); !strings.Contains(task["notification_error"].(string), "403") {
+		t.Errorf("task = %v", task)
+	}
+	b.do(object{"action": "notify_completed"})
+	b.notified(id, "sent")
+	said := platform.posts()
+	if text, _ := said[len(said)-1]["message"].(string); len(said) != 2 || !strings.Contains(text, "Summary: well done") ||
+		path != "/workspaces/ws-1/notify" || token != "Bearer token-of-the-workspace" {
+		t.Errorf("the platform got %v at %s with %q", said, path, token)
+	}
+	if why := b.refused(object{"action": "start", "prompt": "say no", "notify_target": "feishu:x"}); !strings.Contains(why, "none of local, canvas") {
+		t.Errorf("another place is refused with %q", why)
 	}
 }

@@ -3,12 +3,14 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"path/filepath"
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/netguard"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
+	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/notify"
@@ -29,8 +31,33 @@ func (app *application) notify(s settings.Settings, journal *store.Store) *tasks
 		cfg.Poster = push.NewPoster(netguard.New(s.AllowedNetworks...), 0, time.Now)
 		app.closers = append(app.closers, posterCloser{cfg.Poster})
 	}
+	if s.InWorkspace() {
+		client := platformClient(s)
+		app.closers = append(app.closers, client)
+		cfg.Platform = canvas{client}
+	}
 	app.notifier = notify.New(cfg)
 	return &tasks.Notify{Check: app.notifier.Check, Wake: app.notifier.Wake}
+}
+
+// platformClient speaks for the workspace that the runtime is.
+func platformClient(s settings.Settings) *platform.Client {
+	files := []string{filepath.Join(s.ConfigsDir, ".auth_token")}
+	if s.TokenFile != "" {
+		files = append([]string{s.TokenFile}, files...)
+	}
+	return platform.New(platform.Config{
+		URL: s.PlatformURL, Workspace: s.WorkspaceID, Org: s.OrgID,
+		Token: platform.Token{Files: files, Value: s.WorkspaceToken.Reveal()},
+	})
+}
+
+// canvas is where the user of the workspace reads.
+type canvas struct{ *platform.Client }
+
+// Notify implements [notify.Platform].
+func (c canvas) Notify(ctx context.Context, message string) error {
+	return c.Client.Notify(ctx, message)
 }
 
 type posterCloser struct{ *push.Poster }

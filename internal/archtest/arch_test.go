@@ -19,6 +19,7 @@ const module = "github.com/Molecule-AI/molecule-codex-runtime/"
 var allowed = map[string][]string{
 	"appserver":                    {},
 	"preflight":                    {},
+	"platform":                     {},
 	"adapter":                      {},
 	"executor":                     {"appserver"},
 	"store":                        {},
@@ -27,7 +28,7 @@ var allowed = map[string][]string{
 	"tasks/push":                   {"internal/netguard", "store"},
 	"server":                       {"adapter", "tasks"},
 	"bridge":                       {"internal/brief"},
-	"cmd/runtime":                  {"adapter", "appserver", "bridge", "executor", "internal/fakemodel", "internal/logging", "internal/netguard", "internal/settings", "preflight", "server", "store", "tasks", "tasks/notify", "tasks/push"},
+	"cmd/runtime":                  {"adapter", "appserver", "bridge", "executor", "internal/fakemodel", "internal/logging", "internal/netguard", "internal/settings", "platform", "preflight", "server", "store", "tasks", "tasks/notify", "tasks/push"},
 	"internal/brief":               {},
 	"internal/logging":             {},
 	"internal/netguard":            {},

@@ -97,6 +97,9 @@ func (r *resolver) paths() {
 		s.ConfigsDir = r.path("CONFIGS_DIR", s.ConfigsDir, r.configsDir)
 		s.StateDir = cmp.Or(s.StateDir, filepath.Join(s.ConfigsDir, ".runtime"))
 		s.CodexHome = cmp.Or(s.CodexHome, filepath.Join(s.ConfigsDir, ".codex"))
+		if s.TokenFile != "" {
+			s.TokenFile = r.path("MOLECULE_WORKSPACE_TOKEN_FILE", s.TokenFile, nil)
+		}
 	}
 	s.StateDir = r.path("RUNTIME_STATE_DIR", s.StateDir, r.stateDir)
 	s.CodexHome = r.path("CODEX_HOME", s.CodexHome, func() string { return "~/.codex" })

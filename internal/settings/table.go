@@ -57,9 +57,12 @@ type Settings struct {
 	Model         string `group:"Model" env:"MODEL" default:"codex's own choice" help:"Model that new threads are started with."`
 	BuiltinModel  string `group:"Model" env:"RUNTIME_MODEL" oneof:"scripted" help:"scripted runs on the built-in scripted model, which needs no credential and is not intelligent."`
 
-	WorkspaceID string `group:"Workspace" env:"WORKSPACE_ID" help:"Id of the workspace on the platform. With PLATFORM_URL it makes this a workspace; without, the runtime stands alone."`
-	PlatformURL string `group:"Workspace" env:"PLATFORM_URL" kind:"url" help:"URL of the platform."`
-	InContainer bool   `group:"Workspace" env:"RUNTIME_IN_CONTAINER" envDefault:"false" help:"Says that the container is the boundary. Set by the image."`
+	WorkspaceID    string `group:"Workspace" env:"WORKSPACE_ID" help:"Id of the workspace on the platform. With PLATFORM_URL it makes this a workspace; without, the runtime stands alone."`
+	PlatformURL    string `group:"Workspace" env:"PLATFORM_URL" kind:"url" help:"URL of the platform."`
+	WorkspaceToken Secret `group:"Workspace" env:"MOLECULE_WORKSPACE_TOKEN" help:"The workspace's token, where no file holds it. CONFIGS_DIR/.auth_token, which the platform writes, goes before it."`
+	TokenFile      string `group:"Workspace" env:"MOLECULE_WORKSPACE_TOKEN_FILE" kind:"path" help:"File that holds the workspace's token; goes before CONFIGS_DIR/.auth_token. It is read with each call."`
+	OrgID          string `group:"Workspace" env:"MOLECULE_ORG_ID" help:"Id of the organisation, which platforms of many organisations ask for."`
+	InContainer    bool   `group:"Workspace" env:"RUNTIME_IN_CONTAINER" envDefault:"false" help:"Says that the container is the boundary. Set by the image."`
 
 	Log       string `group:"Logs" env:"RUNTIME_LOG" oneof:"debug,info,warn,error" envDefault:"info" help:"Least level that is logged: coloured lines on a terminal, JSON otherwise."`
 	DebugWire string `group:"Logs" env:"RUNTIME_DEBUG_WIRE" kind:"path" help:"File to which everything said to and by codex is appended, prompts included."`

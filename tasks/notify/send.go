@@ -118,12 +118,16 @@ func (d *Deliverer) try(ctx context.Context, n *store.Notice, delivery *any) (wh
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	said, err := d.cfg.Platform.Notify(ctx, n.Target, body.Text)
-	if err != nil {
-		return err.Error(), d.cfg.Now().Add(time.Minute)
+	err := d.cfg.Platform.Notify(ctx, body.Text)
+	if err == nil {
+		*delivery = map[string]any{"success": true, "target": n.Target}
+		return "", next
 	}
-	*delivery = said
-	return "", next
+	var refused interface{ Permanent() bool }
+	if errors.As(err, &refused) && refused.Permanent() {
+		return err.Error(), next
+	}
+	return err.Error(), d.cfg.Now().Add(time.Minute)
 }
 
 func (d *Deliverer) webhook(ctx context.Context, n *store.Notice, body Body, delivery *any) (why string, next time.Time) {

@@ -13,15 +13,18 @@ const Local = "local"
 // longestTarget bounds what is kept, and shown with the task.
 const longestTarget = 4 << 10
 
-// A Platform tells people at places that only it knows.
+// Canvas is the target that is the user of the workspace, on the platform's canvas.
+const Canvas = "canvas"
+
+// A Platform has the canvas.
 type Platform interface {
-	// Notify sends a message, and returns what the platform says of it, of plain
-	// JSON values.
-	Notify(ctx context.Context, target, message string) (delivery any, err error)
+	// Notify says something to the user of the workspace. An error with a method
+	// Permanent that returns true is not tried again by itself.
+	Notify(ctx context.Context, message string) error
 }
 
 // errNoWorkspace says why a target cannot be had.
-var errNoWorkspace = errors.New("it is a place of the platform's, and this runtime belongs to no workspace: " +
+var errNoWorkspace = errors.New("there is no canvas, as this runtime belongs to no workspace: " +
 	"set WORKSPACE_ID and PLATFORM_URL, or give local or a URL")
 
 // isURL reports whether a target is a webhook.
@@ -42,6 +45,8 @@ func (d *Deliverer) Check(target string) error {
 		return errors.New("calling out is switched off (RUNTIME_PUSH=0)")
 	case isURL(target):
 		return d.post.Check(target)
+	case target != Canvas:
+		return errors.New("it is none of local, canvas and the URL of a webhook")
 	case d.cfg.Platform == nil:
 		return errNoWorkspace
 	}

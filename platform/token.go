@@ -1,0 +1,36 @@
+package platform
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+)
+
+// A Token is where the workspace's bearer token stands: the first of the files that
+// holds one, else Value. The files are read with each request.
+type Token struct {
+	Files []string
+	Value string
+}
+
+// read returns the token as it is now.
+func (t Token) read() (string, error) {
+	for _, file := range t.Files {
+		text, err := os.ReadFile(file)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			continue
+		case err != nil:
+			return "", fmt.Errorf("read the workspace's token: %w", err)
+		}
+		if token := strings.TrimSpace(string(text)); token != "" {
+			return token, nil
+		}
+	}
+	if t.Value == "" {
+		return "", errors.New("the workspace has no token: set MOLECULE_WORKSPACE_TOKEN, or MOLECULE_WORKSPACE_TOKEN_FILE to a file that holds it")
+	}
+	return t.Value, nil
+}
