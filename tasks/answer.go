@@ -127,6 +127,7 @@ func (t *task) take(ctx context.Context, in *incoming) (*reply, error) {
 		return nil, err
 	}
 	status, history, questions, meta := t.status, t.history, t.questions, t.meta
+	posed := t.posed()
 	t.turns++
 	a := &reply{message: in.stored(t), job: t.newJob()}
 	if i, ok := t.pick(in); ok {
@@ -136,8 +137,8 @@ func (t *task) take(ctx context.Context, in *incoming) (*reply, error) {
 	state, message := t.waiting()
 	t.status = a2a.TaskStatus{State: state, Timestamp: now(), Message: message}
 	t.note(map[string]any{MetaTurn: TurnStarted, MetaAhead: nil})
-	t.history = append(slices.Clone(history), status.Message, a.message)
-	if err := t.keepReply(ctx, entry(a.message, a.job), status.Message, a.question); err != nil {
+	t.history = append(slices.Clone(history), posed, a.message)
+	if err := t.keepReply(ctx, entry(a.message, a.job), posed, a.question); err != nil {
 		t.status, t.history, t.questions, t.meta, t.cached = status, history, questions, meta, nil
 		return nil, t.engine.journalError("store the message", err)
 	}

@@ -371,3 +371,65 @@ func TestQuestionOnABrokenDisk(t *testing.T) {
 		})
 	}
 }
+
+// TestAnswerBesideARunningTurn: the turn of what waited before the restart runs as
+// the question of another is answered.
+func TestAnswerBesideARunningTurn(t *testing.T) {
+	m, now := steeringMachine(t)
+	task := begin(t, m.e, request("m1", "c", "hi"))
+	asking := m.r.next(t)
+	for _, text := range []string{"more", "last"} {
+		begin(t, m.e, to(task, "m-"+text, text))
+		m.r.next(t)
+	}
+	asking.start().observe(tool("item-1"))
+	asking.ask("q1", "May I?")
+	m.restart()
+	more := m.r.next(t).start()
+	m.r.next(t)
+	answering := sent(t, m.e, to(task, "m3", "yes"))
+	answer := <-now().steered
+	answer.observe(executor.Steered{TurnID: "turn"})
+	<-answering
+	if got := answer.prompt(); !strings.Contains(got, "May I?") || !strings.HasSuffix(got, "yes") {
+		t.Errorf("the turn is given %q", got)
+	}
+	task = get(t, m.e, task.ID)
+	wantStatus(t, task, a2a.TaskStateWorking)
+	if history := strings.Join(said(task), "|"); !strings.Contains(history, "May I?") || !strings.HasSuffix(history, "|yes") {
+		t.Errorf("history %q", history)
+	}
+	more.end(completed(answer.ID))
+	m.restart() // the question has its answer
+	m.r.next(t).start().answer("done")
+	wantTask(t, get(t, m.e, task.ID), a2a.TaskStateCompleted, "done")
+}
+
+// TestStopKeepsTheQuestionOfASteeredTurn, and what that turn has taken.
+func TestStopKeepsTheQuestionOfASteeredTurn(t *testing.T) {
+	m, now := steeringMachine(t)
+	task := begin(t, m.e, request("m1", "c", "hi"))
+	j := m.r.next(t).start()
+	j.observe(tool("item-1"))
+	sending := sent(t, m.e, to(task, "m2", "two"))
+	two := <-now().steered
+	if err := m.r.book.Begin(t.Context(), executor.Attempt{Job: two.ID, N: 1, Conversation: "c", Thread: "thread"}); err != nil {
+		t.Fatal(err)
+	}
+	two.observe(executor.Steered{TurnID: "turn"})
+	<-sending
+	j.ask("q1", "May I?")
+	stopped := executor.Ended{Outcome: executor.Interrupted, Tools: true, Failure: &executor.Failure{Kind: executor.FailShutdown, Message: "stopping"}}
+	taking := stopped
+	taking.Taken = []string{two.ID}
+	j.end(taking)
+	two.end(stopped)
+	if err := m.e.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	m.restart()
+	wantStatus(t, get(t, m.e, task.ID), a2a.TaskStateInputRequired, "May I?")
+	if again := m.r.next(t); again.ID != two.ID || again.Cut == nil {
+		t.Errorf("the job is %+v, want what was steered", again.Job)
+	}
+}

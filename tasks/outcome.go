@@ -19,6 +19,7 @@ const repeated = 8 << 10
 func (r *run) end(event executor.Ended) {
 	t := r.task
 	if parks(event) || stops(event) && r.asks() {
+		t.parkTaken(event.Taken)
 		r.park()
 		return
 	}
@@ -56,7 +57,8 @@ func (r *run) end(event executor.Ended) {
 // done is what the journal notes of the end of the run's message, and of those that
 // its turn has taken.
 func (r *run) done(event executor.Ended) store.Change {
-	change := store.Change{Ended: append([]string{r.jobID}, r.task.settleTaken(event.Taken)...), Drop: r.answers}
+	answered := append(slices.Clone(r.answers), r.task.settleTaken(event.Taken)...)
+	change := store.Change{Ended: append([]string{r.jobID}, event.Taken...), Drop: answered}
 	if event.Outcome == executor.Interrupted {
 		change.Cut = change.Ended
 	}
@@ -93,6 +95,16 @@ func (r *run) park() {
 	t.engine.log.Info("a task goes on when the runtime is back", "task_id", t.id)
 	t.engine.forget(t)
 	close(t.over)
+}
+
+// parkTaken leaves to the next process what a turn has taken that is left to it: it
+// finds out how far that turn got. The caller holds t.mu.
+func (t *task) parkTaken(jobs []string) {
+	for _, r := range slices.Clone(t.runs) {
+		if slices.Contains(jobs, r.jobID) {
+			r.park()
+		}
+	}
 }
 
 // settleText closes the messages of the turn and returns the one that is the

@@ -73,6 +73,16 @@ func (t *task) waiting() (a2a.TaskState, *a2a.Message) {
 	return a2a.TaskStateInputRequired, t.message(parts...)
 }
 
+// posed is the message that poses the open questions: the status, or while a turn
+// behind a restart runs, what it is going to be after that. The caller holds t.mu.
+func (t *task) posed() *a2a.Message {
+	if t.status.State == a2a.TaskStateInputRequired && t.status.Message != nil {
+		return t.status.Message
+	}
+	_, message := t.waiting()
+	return message
+}
+
 // text poses the question in words.
 func (q *question) text() string {
 	text, accepts := orElse(q.asked.Text, emptyQuestion), q.asked.Accepts

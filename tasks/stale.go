@@ -81,10 +81,12 @@ func (e *Engine) answerStale(ctx context.Context, in *incoming, t *task) (*view,
 // closeStale commits a message as the answer to stale questions. The caller holds t.mu.
 func (t *task) closeStale(ctx context.Context, m store.Message, open []*question) error {
 	status, history, questions := t.status, t.history, t.questions
-	posed := status.Message
+	posed := t.posed()
 	t.questions = slices.DeleteFunc(slices.Clone(questions), (*question).stale)
-	state, message := t.waiting()
-	t.status = a2a.TaskStatus{State: state, Timestamp: now(), Message: message}
+	if status.State == a2a.TaskStateInputRequired { // else the turn of another message has its say
+		state, message := t.waiting()
+		t.status = a2a.TaskStatus{State: state, Timestamp: now(), Message: message}
+	}
 	t.history = append(slices.Clone(history), posed)
 	t.cached = nil
 	if err := t.keepReply(ctx, m, posed, open...); err != nil {

@@ -122,8 +122,9 @@ func (r *run) tellFate(f fate) {
 func (t *task) newest(r *run) bool { return len(t.runs) > 0 && t.runs[len(t.runs)-1] == r }
 
 // settleTaken ends the runs of messages that became part of the turn that has
-// just ended, and returns their jobs. The caller holds t.mu.
-func (t *task) settleTaken(jobs []string) []string {
+// just ended, and returns the ids of the questions that they have answered. The
+// caller holds t.mu.
+func (t *task) settleTaken(jobs []string) (answered []string) {
 	for _, job := range jobs {
 		i := slices.IndexFunc(t.runs, func(r *run) bool { return r.jobID == job })
 		if i < 0 {
@@ -133,10 +134,11 @@ func (t *task) settleTaken(jobs []string) []string {
 		if r.fate.turn != TurnSteered {
 			r.decide(fate{turn: TurnSteered})
 		}
+		answered = append(answered, r.answers...)
 		r.finish()
 		r.leave()
 	}
-	return jobs
+	return answered
 }
 
 // decided returns the task once it is known what became of the message, or when
