@@ -195,7 +195,8 @@ func (e *Executor) waitsAgain(j *job) {
 	e.mu.Lock()
 	e.heads++
 	e.countWaiting(1)
-	j.turned = false // it takes no messages until it runs again
+	j.turned, j.closed = false, false // it takes no messages until it runs again
+	e.sendAgain(j)
 	e.mu.Unlock()
 	j.standing.comeBack()
 }

@@ -1,6 +1,7 @@
 package executor_test
 
 import (
+	"errors"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -347,4 +348,28 @@ func submitPatient(t *testing.T, e *executor.Executor, id, context, text string)
 		t.Fatal(err)
 	}
 	return w
+}
+
+// TestSteerOfARefusedTurn goes to the turn that is run in its place.
+func TestSteerOfARefusedTurn(t *testing.T) {
+	refuse := make(chan struct{})
+	e, _, d := onDoor(t, func(turn *fakemodel.Turn) {
+		select {
+		case <-refuse:
+		case <-turn.Context().Done():
+		}
+		unauthorized(turn)
+	}, nil)
+	w := submit(t, e, "j1", "one", "run sleep 1")
+	eventually(t, "the turn to start", started(w))
+	s := steer(t, e, "j1", "j2", "one", "say other")
+	eventually(t, "codex to take it", steered(s))
+	close(refuse)
+	heldWith(t, w)
+	if _, err := trySteer(e, "j1", "j3", "one", "say third"); !errors.Is(err, executor.ErrNotRunning) {
+		t.Errorf("a turn that waits takes a message: %v", err)
+	}
+	d.shut.Store(false)
+	wantTaken(t, w.wait(t), executor.Completed, "j2")
+	s.wait(t)
 }

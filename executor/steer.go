@@ -70,18 +70,26 @@ func (t *turn) openLine() *line {
 	l.ctx, l.stop = context.WithCancel(context.Background())
 	t.e.mu.Lock()
 	defer t.e.mu.Unlock()
-	for _, s := range t.job.steers {
-		if s.heard && t.job.goOn { // it is in what the thread has kept
-			continue
-		}
-		if s.heard {
-			t.e.countWaiting(1)
-		}
-		s.sent, s.heard = false, false
-	}
+	t.e.sendAgain(t.job)
 	t.job.turned, t.job.line = true, l
 	l.wake()
 	return l
+}
+
+// sendAgain has what an attempt at j was sent be sent to the next one: that
+// attempt is void. The caller holds e.mu.
+func (e *Executor) sendAgain(j *job) {
+	for _, s := range j.steers {
+		switch {
+		case s.heard && j.goOn: // it is in what the thread has kept
+			continue
+		case s.sent && s.ctx.Err() != nil: // it ends with j
+			continue
+		case s.heard:
+			e.countWaiting(1)
+		}
+		s.sent, s.heard = false, false
+	}
 }
 
 // wake has the line worked off. A nil line belongs to no turn yet. The caller
