@@ -35,14 +35,18 @@ func (t *turn) hear() *Ended {
 }
 
 // endQuestions declines what is still asked when the turn has ended.
-func (t *turn) endQuestions() { t.e.closeInquiry(t.c.threadID, t.inquiry) }
+func (t *turn) endQuestions() {
+	t.unanswered = append(t.unanswered, t.e.closeInquiry(t.c.threadID, t.inquiry)...)
+}
 
-// withdraw tells the observer that nobody needs the answers any more, where the
-// job goes on after the turn.
-func (t *turn) withdraw() {
-	for _, id := range t.e.closeInquiry(t.c.threadID, t.inquiry) {
-		t.job.observe(Answered{ID: id, Note: "codex has ended before the question was answered."})
+// withdraw tells the observer that nobody needs the answers any more, and why,
+// where the job goes on after the turn.
+func (t *turn) withdraw(why string) {
+	t.endQuestions()
+	for _, id := range t.unanswered {
+		t.job.observe(Answered{ID: id, Note: why})
 	}
+	t.unanswered = nil
 }
 
 // A clock measures how long a turn has run, without the time in which codex has

@@ -93,6 +93,19 @@ func TestStopKeepsTheQuestion(t *testing.T) {
 	}
 }
 
+// TestRefusedQuestionIsWithdrawn before the job waits for a login.
+func TestRefusedQuestionIsWithdrawn(t *testing.T) {
+	e := onFake(t, "", func(c *executor.Config) { c.LoginProbe = time.Millisecond })
+	w := submit(t, e, "j1", "one", "!ask-fail "+approval+" unauthorized 20")
+	first, second := w.asked(t, 1), w.asked(t, 2)
+	if told := seen[executor.Answered](w); len(told) == 0 || told[0].ID != first.ID || first.ID == second.ID {
+		t.Errorf("asked as %s and %s, told %+v", first.ID, second.ID, told)
+	}
+	if err := e.Cancel(t.Context(), "j1"); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestRerunAsksAnew where codex died over a question before any tool had started.
 func TestRerunAsksAnew(t *testing.T) {
 	e := onFake(t, "", nil)

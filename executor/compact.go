@@ -24,6 +24,7 @@ func (e *Executor) relieve(c *conversation, j *job, t *turn, end *Ended) (*Ended
 		return end, nil
 	}
 	j.compacted = true
+	t.withdraw(overWithout)
 	j.observe(Notice{Text: compacting})
 	if !end.Tools {
 		e.takeBack(c, t)
@@ -31,9 +32,8 @@ func (e *Executor) relieve(c *conversation, j *job, t *turn, end *Ended) (*Ended
 	refused, failed := e.compact(c, j, t.on)
 	switch {
 	case refused != nil:
-		e.refused(refused)
 		j.compacted = false
-		if refused.kind == FailAuth && !end.Tools && j.mayWait(refused) {
+		if e.waitsOut(j, refused, end.Tools) {
 			return nil, errHeld
 		}
 		end.Failure = refused.failure(end.Tools)
@@ -41,6 +41,10 @@ func (e *Executor) relieve(c *conversation, j *job, t *turn, end *Ended) (*Ended
 	case failed == nil:
 		j.goOn = end.Tools
 		return nil, nil
+	case j.over():
+		end.Failure = nil
+		stopped := fromCause(*end, context.Cause(j.ctx))
+		return &stopped, nil
 	}
 	e.log.Warn("a thread could not be compacted", "thread_id", c.threadID, "err", failed)
 	end.Failure.Message += "; codex could not make it shorter"
@@ -65,12 +69,7 @@ func (e *Executor) compact(c *conversation, j *job, on *child) (*refusal, error)
 	if err := e.load(j.ctx, c, on); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(j.ctx, e.cfg.Patience)
-	defer cancel()
-	if err := on.ThreadCompact(ctx, c.threadID); err != nil {
-		return nil, err
-	}
-	id, err := nextTurn(ctx, c.events)
+	id, err := e.beginCompaction(c, j, on)
 	if err != nil {
 		return nil, err
 	}
@@ -89,6 +88,21 @@ func (e *Executor) compact(c *conversation, j *job, on *child) (*refusal, error)
 		return nil, end.Failure
 	}
 	return nil, fmt.Errorf("compaction was %s", end.Outcome)
+}
+
+// beginCompaction returns the turn that summarises the thread. As with any turn, the
+// caller's cancel must not cut this: codex would be left with one that nobody ends.
+func (e *Executor) beginCompaction(c *conversation, j *job, on *child) (id string, err error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(j.ctx), e.cfg.Patience)
+	defer cancel()
+	if err = on.ThreadCompact(ctx, c.threadID); err == nil {
+		id, err = nextTurn(ctx, c.events)
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		on.restart(reasonDeaf)
+		<-on.Done()
+	}
+	return id, err
 }
 
 // nextTurn returns the turn that begins next on a thread.

@@ -52,7 +52,7 @@ func (e *Executor) openInquiry(threadID string, j *job, wake func()) *inquiry {
 }
 
 // closeInquiry takes no more questions and declines those that are open. It
-// returns the ids of those that the observer knows.
+// returns the ids of those that are open for all that the observer knows.
 func (e *Executor) closeInquiry(threadID string, in *inquiry) (posed []string) {
 	e.mu.Lock()
 	if e.inquiries[threadID] == in {
@@ -65,7 +65,10 @@ func (e *Executor) closeInquiry(threadID string, in *inquiry) (posed []string) {
 	for _, q := range in.posed {
 		posed = append(posed, q.id)
 	}
-	in.posed, in.fresh = nil, nil
+	for _, untold := range in.news {
+		posed = append(posed, untold.ID)
+	}
+	in.posed, in.fresh, in.news = nil, nil, nil
 	in.mu.Unlock()
 	for _, q := range left {
 		e.decline(q.req, q.kind, "the turn has ended")

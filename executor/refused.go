@@ -140,15 +140,25 @@ func (e *Executor) weigh(c *conversation, j *job, t *turn, end *Ended) (*Ended, 
 	case t.refused == nil:
 		return end, nil
 	}
-	if !j.mayWait(t.refused) {
+	if !e.waitsOut(j, t.refused, end.Tools) {
 		return end, nil
 	}
-	e.refused(t.refused)
-	if !end.Tools && (t.refused.kind == FailAuth || j.promised()) {
-		e.takeBack(c, t)
-		return nil, errHeld
+	t.withdraw(overWithout)
+	e.takeBack(c, t)
+	return nil, errHeld
+}
+
+// overWithout is said of a question where the job goes on without its answer.
+const overWithout = "The turn ended before the question was answered."
+
+// waitsOut reports whether j waits for the end of what the model has refused it
+// for. It closes the hold if that concerns all jobs.
+func (e *Executor) waitsOut(j *job, r *refusal, tools bool) bool {
+	if !j.mayWait(r) {
+		return false
 	}
-	return end, nil
+	e.refused(r)
+	return !tools && (r.kind == FailAuth || j.promised())
 }
 
 // mostRefusals is how often a job is held for a credential that the model takes

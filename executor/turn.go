@@ -21,10 +21,13 @@ type turn struct {
 	attention *attention
 	inquiry   *inquiry
 	clock     clock
-	idle      bool     // the thread says that it does nothing
-	stopping  error    // why codex was asked to end the turn; nil while it was not
-	limited   *refusal // the rate limit that codex waits out; nil once the model answers
-	refused   *refusal // why the turn failed, if the model refused it
+	// unanswered are the questions that were open at its end, as far as the observer
+	// knows.
+	unanswered []string
+	idle       bool     // the thread says that it does nothing
+	stopping   error    // why codex was asked to end the turn; nil while it was not
+	limited    *refusal // the rate limit that codex waits out; nil once the model answers
+	refused    *refusal // why the turn failed, if the model refused it
 }
 
 // A cutError reports an attempt that the child's death has cut.
@@ -135,7 +138,7 @@ func (t *turn) read() (*Ended, error) {
 			end = t.decide(t.attention.take())
 		default: // the child is gone, and all that it said has been read
 			if end = t.died(err); end == nil {
-				t.withdraw()
+				t.withdraw("codex has ended before the question was answered.")
 				return nil, cutError{t.on.settled(err)}
 			}
 		}

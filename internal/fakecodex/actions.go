@@ -77,6 +77,12 @@ func (x *execution) run() {
 		<-x.ctx.Done()
 	case "ask-withdraw":
 		x.withdrawn()
+	case "ask-fail":
+		x.s.ask(x.do.arg(0), object{"threadId": x.t.ID, "turnId": x.turn.ID, "itemId": x.newID("ask"), "command": "true"})
+		x.sleep(x.do.ms(2))
+		failure := object{"message": "refused", "codexErrorInfo": x.do.arg(1)}
+		x.end("failed", failure)
+		return
 	case "subagent":
 		x.subagent()
 	}

@@ -76,6 +76,7 @@
 //	retry                 an error that will be retried, then the text
 //	ask METHOD            a request to the client; its answer comes back as the text
 //	ask-hang METHOD       likewise, and then it says nothing until interrupted
+//	ask-fail METHOD CODE MS  a request, and the turn fails after MS while that is open
 //	ask-withdraw METH MS  a request that is resolved after MS without an answer
 //	subagent              another thread talks in between
 package fakecodex
