@@ -143,3 +143,77 @@ func TestCompactionThatIsRefused(t *testing.T) {
 		t.Errorf("end = %+v (%v)", end, end.Failure)
 	}
 }
+
+// TestCompactionThatIsStopped ends the job as the stop wants it, not as one whose
+// context is full.
+func TestCompactionThatIsStopped(t *testing.T) {
+	stops := map[string]func(*testing.T, *executor.Executor){
+		"cancel": func(t *testing.T, e *executor.Executor) {
+			if err := e.Cancel(t.Context(), "j1"); err != nil {
+				t.Error(err)
+			}
+		},
+		"close": func(t *testing.T, e *executor.Executor) {
+			if err := e.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
+		},
+	}
+	for name, stop := range stops {
+		t.Run(name, func(t *testing.T) {
+			compacting := make(chan struct{}, 8)
+			e := onCodex(t, modeltest.Start(t, func(turn *fakemodel.Turn) {
+				switch {
+				case summarises(turn):
+					compacting <- struct{}{}
+					turn.Hang()
+				case strings.Contains(turn.LastUserText(), "say big"):
+					full(turn)
+				default:
+					fakemodel.Keywords(turn)
+				}
+			}), nil)
+			w := submit(t, e, "j1", "one", "say big")
+			<-compacting
+			stop(t, e)
+			if name == "close" {
+				end := w.wait(t)
+				wantEnd(t, end, executor.Interrupted, executor.FailShutdown)
+				if end.Tools {
+					t.Error("nothing was done, and the job is not left to the next process")
+				}
+				return
+			}
+			wantEnd(t, w.wait(t), executor.Canceled, "")
+			wantAlive(t, e, "one")
+		})
+	}
+}
+
+// TestDeathBehindACompaction before the turn that goes on: only the process that has
+// died knew where to go on.
+func TestDeathBehindACompaction(t *testing.T) {
+	var compacted bool
+	model := modeltest.Start(t, func(turn *fakemodel.Turn) {
+		switch {
+		case summarises(turn):
+			compacted = true
+			turn.Say("summary: the command has run")
+		case !compacted && len(turn.NewToolOutputs()) > 0:
+			full(turn)
+		default:
+			fakemodel.Keywords(turn)
+		}
+	})
+	cfg, book := codexConfig(t, model), &notebook{}
+	cfg.Book = book
+	e := executor.New(cfg)
+	submit(t, e, "j1", "one", "run echo once").wait(t)
+	if err := e.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	cut := book.last("j1")
+	cut.Attempt, cut.Tool = cut.Attempt+1, false // begun, and not sent
+	w := submitCut(t, running(t, cfg), "j1", "one", "run echo once", cut)
+	wantEnd(t, w.wait(t), executor.Interrupted, executor.FailUnreachable)
+}

@@ -3,6 +3,7 @@ package executor
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,7 +14,7 @@ import (
 // or of the process before this one:
 //
 //	its turn                                   the message
-//	is not there                               is run, unless a tool is known to have started
+//	is not there                               is run, unless a tool is known to have started, now or in the attempt before
 //	is completed, or failed                    has that end
 //	was cut after a tool may have started      is interrupted
 //	was cut before that, for the second time   is interrupted
@@ -33,6 +34,7 @@ type finding struct {
 	turn     *appserver.Turn // nil: it never ran
 	tool     bool            // a tool of it may have started
 	repeated bool            // an attempt before it was a turn, too
+	worked   bool            // and a tool of that has run
 	lost     bool            // the thread is gone although it had turns: nothing can be said
 }
 
@@ -51,6 +53,9 @@ func (e *Executor) settleCut(c *conversation, j *job, t *turn, cause error) *End
 		return interrupted(t, nil, true)
 	case found.turn == nil && (found.lost || toolKnown(j, t)): // somebody has deleted what could tell
 		log.Warn("a turn was cut off, and its thread is gone")
+		return interrupted(t, nil, true)
+	case found.turn == nil && found.worked && !j.goOn: // only this process would have known where to go on
+		log.Warn("a turn was to go on behind a summary, and was cut off before that")
 		return interrupted(t, nil, true)
 	case found.turn == nil:
 		log.Info("a message whose attempt was cut off never reached the model")
@@ -117,7 +122,8 @@ func (e *Executor) lookUp(c *conversation, j *job) (finding, error) {
 	if err == nil && findMessage(turns, id) == nil && trace.Found {
 		turns, err = e.listTurns(j.ctx, c, on, manyTurns)
 	}
-	found := finding{on: on, turn: findMessage(turns, id), tool: untraced != nil || trace.Tool, repeated: repeated(turns, j)}
+	found := finding{on: on, turn: findMessage(turns, id), tool: untraced != nil || trace.Tool}
+	found.repeated, found.worked = before(turns, j)
 	switch {
 	case err != nil:
 		return finding{}, on.settled(err)
@@ -182,16 +188,17 @@ func findMessage(turns []appserver.Turn, clientID string) *appserver.Turn {
 	return nil
 }
 
-// repeated reports whether attempts before the newest have become turns.
-func repeated(turns []appserver.Turn, j *job) bool {
+// before reports whether attempts before the newest have become turns, and whether
+// a tool has run in them.
+func before(turns []appserver.Turn, j *job) (repeated, worked bool) {
 	for _, turn := range turns {
-		for _, item := range turn.Items {
-			if isAttempt(item.ClientID, j.ID) && item.ClientID != j.attempt.clientID() {
-				return true
-			}
-		}
+		earlier := slices.ContainsFunc(turn.Items, func(item appserver.Item) bool {
+			return isAttempt(item.ClientID, j.ID) && item.ClientID != j.attempt.clientID()
+		})
+		repeated = repeated || earlier
+		worked = worked || earlier && slices.ContainsFunc(turn.Items, func(item appserver.Item) bool { return item.Type.IsTool() })
 	}
-	return false
+	return repeated, worked
 }
 
 // isAttempt reports whether a client id is that of an attempt at a job.
