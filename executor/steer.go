@@ -45,6 +45,7 @@ func (e *Executor) Steer(into string, j Job, observe Observer) error {
 	}
 	s := e.accept(j, observe)
 	s.into, s.sent = target, j.Cut != nil
+	s.standing.gone = true // what it waits for is the turn
 	if s.sent {
 		s.attempt = Attempt{Job: j.ID, N: j.Cut.Attempt, Conversation: j.Context, Thread: j.Cut.ThreadID}
 	}

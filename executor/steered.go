@@ -48,6 +48,8 @@ func (e *Executor) requeue(c *conversation, j, s *job, running int) {
 	}
 	c.queue = slices.Insert(c.queue, at, s)
 	e.mu.Unlock()
+	s.standing.comeBack()
+	e.tell(s)
 }
 
 // unsteer takes a canceled message back from the turn that it was handed to, if it

@@ -272,3 +272,23 @@ func TestSteerOfTheProcessBefore(t *testing.T) {
 		})
 	}
 }
+
+// TestSteerBesideAHold says nothing of a hold to a message that is with a turn, and
+// all of it once it waits.
+func TestSteerBesideAHold(t *testing.T) {
+	e := onFake(t, "lose-steers", func(c *executor.Config) { c.LoginProbe, c.KeyVariable = time.Hour, "KEY" })
+	w := submit(t, e, "j1", "one", "!hang")
+	eventually(t, "the turn to start", started(w))
+	before := submit(t, e, "j2", "one", "before")
+	s := steer(t, e, "j1", "j3", "one", "other")
+	eventually(t, "codex to take it", steered(s))
+	heldWith(t, submit(t, e, "j4", "two", "!fail unauthorized bad key"))
+	heldWith(t, before)
+	if told := seen[executor.Held](s); len(told) != 0 {
+		t.Errorf("a message that does not wait was told %+v", told)
+	}
+	if err := e.Cancel(t.Context(), "j1"); err != nil {
+		t.Fatal(err)
+	}
+	heldWith(t, s)
+}
