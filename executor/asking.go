@@ -6,10 +6,10 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 )
 
-// hear tells the observer what codex asks, and what it needs no answer to any
+// tellQuestions tells the observer what codex asks, and what it needs no answer to any
 // more. What codex has said before it asked is handled first: the files of a
 // change stand there. It returns the turn's end if that is among it.
-func (t *turn) hear() *Ended {
+func (t *turn) tellQuestions() *Ended {
 	for {
 		note, ok := t.c.events.Poll()
 		if !ok {

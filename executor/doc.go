@@ -60,4 +60,8 @@
 // All methods may be called concurrently. An Observer is called from one
 // goroutine at a time and must not block. [Executor.Close] waits for every
 // goroutine of the package.
+//
+// Locks are taken in the order conversation.lock, told.mu, Executor.mu, and then one
+// of those that guard a few fields only (hold.mu, inquiry.mu, account.mu, limits.mu).
+// An Observer may be called under the first two, never under another.
 package executor

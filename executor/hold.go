@@ -136,12 +136,12 @@ func (e *Executor) tell(j *job) {
 		}
 		return
 	}
-	j.standing.hear(e.hold, j.observe)
+	j.standing.update(e.hold, j.observe)
 }
 
-// patience is how long a job whose sender stands and waits is held by a limit
+// shortLimit is how long a job whose sender stands and waits is held by a limit
 // that came after it.
-const patience = time.Minute
+const shortLimit = time.Minute
 
 // turnedAway is the end of a job that does not wait for the end of a limit, or
 // nil if it does.
@@ -149,7 +149,7 @@ func (e *Executor) turnedAway(j *job, now standing) *Ended {
 	switch {
 	case now.cause == nil, now.cause.kind != FailLimit, now.deciding, j.Patient:
 		return nil
-	case j.submitted.Before(now.since) && time.Since(now.since) < patience && time.Until(now.until) < patience:
+	case j.submitted.Before(now.since) && time.Since(now.since) < shortLimit && time.Until(now.until) < shortLimit:
 		return nil
 	}
 	return &Ended{Outcome: Failed, Failure: now.cause.failure(false)}
@@ -167,7 +167,7 @@ func (e *Executor) gate(j *job) *Ended {
 			return away
 		}
 		e.hold.news() // somebody waits
-		j.standing.hear(e.hold, j.observe)
+		j.standing.update(e.hold, j.observe)
 		select {
 		case <-now.changed:
 		case <-j.ctx.Done():
@@ -192,9 +192,9 @@ func (t *told) wasHeld() bool {
 	return t.ever
 }
 
-// hear tells a job what is new to it. The hold is looked at under the lock, so that
+// update tells a job what is new to it. The hold is looked at under the lock, so that
 // what is told last is what is.
-func (t *told) hear(h *hold, observe Observer) {
+func (t *told) update(h *hold, observe Observer) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch what := h.look().shown; {

@@ -24,9 +24,9 @@ type settings struct {
 	policy     appserver.ApprovalPolicy
 }
 
-// settle learns what a thread runs with by itself, from the answer of the call
+// learn notes what a thread runs with by itself, from the answer of the call
 // that has just made it so. The caller holds c.lock.
-func (c *conversation) settle(asked appserver.ThreadStartParams, got appserver.ThreadSession) {
+func (c *conversation) learn(asked appserver.ThreadStartParams, got appserver.ThreadSession) {
 	c.own = settings{cwd: cmp.Or(asked.Cwd, got.Cwd), model: got.Model, sandbox: got.Sandbox, policy: asked.ApprovalPolicy}
 	c.strayed = false
 }

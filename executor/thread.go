@@ -67,7 +67,7 @@ func (e *Executor) open(ctx context.Context, c *conversation, on *child) error {
 			return started.err
 		}
 		c.threadID, c.rollout, c.resumable = started.session.Thread.ID, started.session.Thread.Path, false
-		c.settle(e.cfg.Thread, started.session)
+		c.learn(e.cfg.Thread, started.session)
 		e.loaded(c, on)
 		return nil
 	case <-ctx.Done():
@@ -119,7 +119,7 @@ func (e *Executor) resume(ctx context.Context, c *conversation, on *child) error
 			})
 			c.rollout = cmp.Or(session.Thread.Path, c.rollout)
 			if err == nil {
-				c.settle(params, session)
+				c.learn(params, session)
 			}
 			return err
 		})

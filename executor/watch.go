@@ -62,7 +62,7 @@ func (t *turn) decide(causes []error) *Ended {
 		var end *Ended
 		switch {
 		case errors.Is(cause, wakeQuestion):
-			end = t.hear()
+			end = t.tellQuestions()
 		case errors.Is(cause, timerGap):
 			end = t.lost()
 		case errors.Is(cause, timerAgain):

@@ -53,11 +53,11 @@
 //
 // A turn may ask ([executor.Asked]): the task waits in the state input-required,
 // with the open questions as its status, the oldest first. If the runner is an
-// [Answerer], the next message to the task, or to its conversation, is the answer to
-// the one that its data names, else to the oldest. It is committed like any message and given to the
-// turn, which goes on; one that is not understood is kept, and the question posed
-// again; one that comes too late becomes a further turn. Questions end with their
-// turn. How long one stays open is the runner's affair.
+// [Answerer], the next message to the task, or to its conversation, is the answer
+// to the one that its data names, else to the oldest. It is committed like any
+// message and given to the turn, which goes on; one that is not understood is kept,
+// and the question posed again; one that comes too late becomes a further turn.
+// Questions end with their turn. How long one stays open is the runner's affair.
 //
 // The journal has a question from before it is shown until its answer has
 // arrived, and the name of the message that answers it from before the runner is

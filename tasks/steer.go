@@ -75,7 +75,7 @@ func (t *task) turning(besides *run, options executor.Options) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, r := range t.runs {
-		if r != besides && !r.started.IsZero() && (options == executor.Options{} || options == r.options) {
+		if r != besides && !r.started.IsZero() && r.waits == nil && (options == executor.Options{} || options == r.options) {
 			return r.jobID
 		}
 	}

@@ -143,8 +143,8 @@ func TestSteerTwice(t *testing.T) {
 	task := begin(t, e, request("m1", "c", "one"))
 	r.next(t).start()
 	one := sent(t, e, to(task, "m2", "two"))
-	again := begin(t, e, to(task, "m2", "two"))
 	two := <-r.steered
+	again := begin(t, e, to(task, "m2", "two"))
 	two.observe(executor.Steered{TurnID: "turn"})
 	if (<-one).ID != task.ID || again.ID != task.ID || len(r.steered) != 0 || r.count() != 2 {
 		t.Errorf("the same message became %d jobs", r.count()-1)
@@ -259,6 +259,17 @@ func TestHosts(t *testing.T) {
 	}
 	if again := begin(t, e, request("m5", "c", "accept")); again.ID != task.ID || a.answered() != "q1:accept" {
 		t.Errorf("sent again it is task %s, answered %q", again.ID, a.answered())
+	}
+}
+
+// TestHeldTurnIsNoHost: it does not run, so a message to its context waits by itself.
+func TestHeldTurnIsNoHost(t *testing.T) {
+	r := newSteerer()
+	e := newEngine(t, r, func(c *tasks.Config) { c.MidTurn = true })
+	task := begin(t, e, request("m1", "c", "one"))
+	r.next(t).start().observe(executor.Held{Kind: executor.FailAuth, Text: "log in"})
+	if other := begin(t, e, request("m2", "c", "two")); other.ID == task.ID || len(r.into) != 0 {
+		t.Errorf("it is part of task %s, steered into %v", other.ID, r.into)
 	}
 }
 
