@@ -97,6 +97,9 @@ func TestRefusedCredentialHoldsTheJob(t *testing.T) {
 	if h := e.Health(); h.Hold == nil || h.Hold.Kind != executor.FailAuth || h.Running != 0 || h.Waiting != 3 {
 		t.Errorf("health = %+v, want three that wait for a login", h)
 	}
+	if why := e.Held(); !strings.Contains(why, "refuses the credential") {
+		t.Errorf("held because %q", why)
+	}
 	if err := e.Cancel(t.Context(), "j2"); err != nil {
 		t.Fatal(err)
 	}

@@ -182,8 +182,8 @@ func (e *Engine) describe(asked *task, others []*task) string {
 		fmt.Fprintln(&b, "Thread: none yet.")
 	}
 	fmt.Fprintf(&b, "Tokens of the last task: %.0f.\n", e.lastTokens(asked))
-	if h, ok := e.cfg.Runner.(interface{ Held() string }); ok && h.Held() != "" {
-		fmt.Fprintf(&b, "The model is held: %s.\n", h.Held())
+	if h, ok := e.cfg.Runner.(Holder); ok && h.Held() != "" {
+		fmt.Fprintf(&b, "No turn is started: %s.\n", h.Held())
 	}
 	return strings.TrimSpace(b.String())
 }

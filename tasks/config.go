@@ -11,7 +11,8 @@ import (
 )
 
 // A Runner makes turns of jobs; an [executor.Executor] is one. If its turns can
-// ask, it is an [Answerer], too.
+// ask it is an [Answerer], too, if they take messages a [Steerer], and if it can be
+// held a [Holder].
 type Runner interface {
 	// Submit queues a job and returns how many of its context are ahead of it.
 	// Its observer is called as [executor.Observer] says, perhaps before Submit
@@ -21,6 +22,14 @@ type Runner interface {
 	// has ended or was never there is no error.
 	Cancel(ctx context.Context, jobID string) error
 }
+
+// An executor is all that a runner can be.
+var (
+	_ Runner   = (*executor.Executor)(nil)
+	_ Answerer = (*executor.Executor)(nil)
+	_ Steerer  = (*executor.Executor)(nil)
+	_ Holder   = (*executor.Executor)(nil)
+)
 
 // Metrics is told what turns do. Implementations must not block.
 type Metrics interface {

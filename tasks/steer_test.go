@@ -3,6 +3,7 @@ package tasks_test
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -270,6 +271,20 @@ func TestHeldTurnIsNoHost(t *testing.T) {
 	r.next(t).start().observe(executor.Held{Kind: executor.FailAuth, Text: "log in"})
 	if other := begin(t, e, request("m2", "c", "two")); other.ID == task.ID || len(r.into) != 0 {
 		t.Errorf("it is part of task %s, steered into %v", other.ID, r.into)
+	}
+}
+
+// A holding runner starts no turn.
+type holding struct{ *runner }
+
+func (holding) Held() string { return "the model refuses the credential" }
+
+func TestStatusWhileHeld(t *testing.T) {
+	e := newEngine(t, holding{newRunner()})
+	status := begin(t, e, request("m1", "c", "/status"))
+	waitFor(t, e, status.ID, a2a.TaskStateCompleted)
+	if got := tasks.Reply(get(t, e, status.ID)).Parts[0].Text(); !strings.Contains(got, "No turn is started: the model refuses the credential.") {
+		t.Errorf("the status is %q", got)
 	}
 }
 
