@@ -120,6 +120,25 @@ func given(t *testing.T, text string) Answer {
 	return Answer{Text: text}
 }
 
+// TestAnswersWithoutAPerson checks what nobody is asked, and what codex is told
+// where nobody answers.
+func TestAnswersWithoutAPerson(t *testing.T) {
+	pinned := pinnedSchema(t)
+	for method, file := range map[string]string{"item/tool/call": "DynamicToolCall", "currentTime/read": "CurrentTimeRead"} {
+		answer, ok := atOnce(method)
+		if !ok {
+			t.Errorf("%s is not answered", method)
+		}
+		pinned.check(t, file+"Response", answer)
+	}
+	for _, request := range []string{commandRequest, fileRequest, permissionsRequest, inputRequest, formRequest} {
+		method, file := methodOf(request)
+		k, _ := kindOf(method)
+		pinned.check(t, file+"Response", k.refusal)
+		pinned.check(t, file+"Response", matterOf(t, request).grant())
+	}
+}
+
 // TestAnswers checks what codex is told, and that its own schema allows it.
 func TestAnswers(t *testing.T) {
 	pinned := pinnedSchema(t)

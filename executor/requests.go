@@ -35,7 +35,8 @@ func (e *Executor) childConfig() appserver.Config {
 // answered: one that is left open holds its thread for ever. What a person can
 // answer is put to the turn that it belongs to; it returns when that is settled.
 func (e *Executor) hear(ctx context.Context, req *appserver.Request) {
-	if answered, err := e.reply(req); answered {
+	if answer, ok := atOnce(req.Method); ok {
+		err := req.Reply(answer)
 		e.log.Info("codex asked and was answered", "method", req.Method, "thread_id", req.ThreadID, "err", err)
 		return
 	}
@@ -64,17 +65,17 @@ func (e *Executor) hear(ctx context.Context, req *appserver.Request) {
 	}
 }
 
-// reply answers what no person needs to be asked for.
-func (e *Executor) reply(req *appserver.Request) (answered bool, err error) {
-	switch req.Method {
+// atOnce returns the answer of a request for which no person needs to be asked.
+func atOnce(method string) (answer any, ok bool) {
+	switch method {
 	case "item/tool/call":
-		return true, req.Reply(map[string]any{"success": false, "contentItems": []any{
+		return map[string]any{"success": false, "contentItems": []any{
 			map[string]any{"type": "inputText", "text": "this tool is not offered by the runtime"},
-		}})
+		}}, true
 	case "currentTime/read":
-		return true, req.Reply(map[string]any{"currentTimeAt": time.Now().Unix()})
+		return map[string]any{"currentTimeAt": time.Now().Unix()}, true
 	}
-	return false, nil
+	return nil, false
 }
 
 func (e *Executor) decline(req *appserver.Request, k kind, why string) {
