@@ -31,7 +31,7 @@ func (e *Executor) keepLimit(r *refusal) (again bool) {
 	delay, shown := e.cfg.LimitProbe, (*Held)(nil)
 	for {
 		next := r.until
-		if next.IsZero() {
+		if !next.After(time.Now()) { // it is not known, or has come to nothing
 			next = time.Now().Add(delay)
 			delay = min(2*delay, limitMost)
 		}

@@ -1,10 +1,14 @@
 package executor
 
 import (
+	"context"
+	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakecodex"
 )
 
 func TestResetInWords(t *testing.T) {
@@ -67,4 +71,45 @@ func TestClockThatIsSet(t *testing.T) {
 			t.Errorf("%s: %s are left", what, d)
 		}
 	}
+}
+
+// TestLimitIsNotProbedInALoop where it should have ended, and that cannot be found out.
+func TestLimitIsNotProbedInALoop(t *testing.T) {
+	probes := make(chan struct{}, 1<<10)
+	bin, env := fakecodex.Command("refuse thread/start not now")
+	e := New(Config{
+		Child: appserver.Config{Bin: bin, Env: env}, LimitProbe: time.Hour,
+		Logger: slog.New(failing{slog.DiscardHandler, probes}),
+	})
+	e.mu.Lock()
+	e.countWaiting(1) // somebody wants to know
+	e.mu.Unlock()
+	e.refused(&refusal{kind: FailLimit, limit: "5h", until: time.Now().Add(20 * time.Millisecond)})
+	<-probes
+	select {
+	case <-probes:
+		t.Error("it was looked at again at once")
+	case <-time.After(50 * time.Millisecond):
+	}
+	if err := e.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// A failing log counts the probes that find nothing out.
+type failing struct {
+	slog.Handler
+	probes chan<- struct{}
+}
+
+func (failing) Enabled(context.Context, slog.Level) bool { return true }
+
+func (f failing) Handle(_ context.Context, r slog.Record) error {
+	if strings.HasPrefix(r.Message, "it could not be found out whether a limit") {
+		select {
+		case f.probes <- struct{}{}:
+		default:
+		}
+	}
+	return nil
 }
