@@ -129,6 +129,7 @@ func TestContextThatStaysFull(t *testing.T) {
 
 // TestCompactionThatIsRefused has the credential refused between the two.
 func TestCompactionThatIsRefused(t *testing.T) {
+	t.Parallel() // it mostly waits
 	e, _, d := onDoor(t, func(turn *fakemodel.Turn) {
 		if summarises(turn) || strings.Contains(turn.LastUserText(), "the word OK") {
 			unauthorized(turn)

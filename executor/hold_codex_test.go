@@ -123,6 +123,7 @@ func TestHeldWhileItWaitsForASlot(t *testing.T) {
 // TestQueueGoesOnByItself opens the door: a probe finds out, and the model reads
 // each message once.
 func TestQueueGoesOnByItself(t *testing.T) {
+	t.Parallel() // it mostly waits
 	e, model, d := onDoor(t, unauthorized, nil)
 	remember := submit(t, e, "j1", "one", "remember blue-42")
 	recall := submit(t, e, "j2", "one", "recall")
@@ -186,6 +187,7 @@ func TestRefusedInMidTurn(t *testing.T) {
 }
 
 func TestUsageLimitPausesTheQueue(t *testing.T) {
+	t.Parallel() // it mostly waits
 	e, model, d := onDoor(t, func(t *fakemodel.Turn) { t.UsageLimit(4 * time.Second) }, nil)
 	hit := submit(t, e, "j1", "one", "say one").wait(t)
 	wantEnd(t, hit, executor.Failed, executor.FailLimit)
@@ -230,6 +232,7 @@ func TestWaitingSendersAreTold(t *testing.T) {
 
 // TestRateLimitIsProbed has a 429 that does not say when it ends.
 func TestRateLimitIsProbed(t *testing.T) {
+	t.Parallel() // it mostly waits
 	e, model, d := onDoor(t, tooMany, nil)
 	wantEnd(t, submit(t, e, "j1", "one", "say one").wait(t), executor.Failed, executor.FailLimit)
 	var waiting []*witness
@@ -250,6 +253,7 @@ func TestRateLimitIsProbed(t *testing.T) {
 
 // TestShortRateLimitCostsNothing has codex wait out a limit that ends soon.
 func TestShortRateLimitCostsNothing(t *testing.T) {
+	t.Parallel() // it mostly waits
 	var calls atomic.Int32
 	e, _, _ := onDoor(t, func(turn *fakemodel.Turn) {
 		if calls.Add(1) > 2 {
@@ -265,6 +269,7 @@ func TestShortRateLimitCostsNothing(t *testing.T) {
 
 // TestLongRateLimitFailsSoon has codex told to come back in an hour.
 func TestLongRateLimitFailsSoon(t *testing.T) {
+	t.Parallel() // it mostly waits
 	e, model, _ := onDoor(t, func(turn *fakemodel.Turn) {
 		turn.FailWith(http.StatusTooManyRequests, http.Header{"Retry-After": {"3600"}}, `{"error":{"message":"slow down"}}`)
 	}, func(c *executor.Config) { c.LimitProbe = time.Hour })
@@ -290,6 +295,7 @@ func TestRateLimitInTheStreamNamesItsEnd(t *testing.T) {
 // TestRefusedForItself has one message refused while the credential is taken from
 // others: it is held once, and then it fails alone.
 func TestRefusedForItself(t *testing.T) {
+	t.Parallel() // it mostly waits
 	e, _, _ := onDoor(t, func(turn *fakemodel.Turn) {
 		if strings.Contains(turn.LastUserText(), "forbidden") {
 			turn.Fail(http.StatusForbidden, `{"error":{"message":"not for you"}}`)
@@ -311,6 +317,7 @@ func TestRefusedForItself(t *testing.T) {
 
 // TestPromisedToWait has a job that was told to wait meet the limit once more.
 func TestPromisedToWait(t *testing.T) {
+	t.Parallel() // it mostly waits
 	var turns atomic.Int32
 	e, _, _ := onDoor(t, func(turn *fakemodel.Turn) {
 		if strings.Contains(turn.LastUserText(), "the word OK") {
@@ -355,6 +362,7 @@ func submitPatient(t *testing.T, e *executor.Executor, id, context, text string)
 
 // TestSteerOfARefusedTurn goes to the turn that is run in its place.
 func TestSteerOfARefusedTurn(t *testing.T) {
+	t.Parallel() // it mostly waits
 	refuse := make(chan struct{})
 	e, _, d := onDoor(t, func(turn *fakemodel.Turn) {
 		select {

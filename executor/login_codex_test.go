@@ -70,6 +70,7 @@ func onLogin(t *testing.T, auth, refused string, change func(*executor.Config)) 
 }
 
 func TestLoginByDeviceCode(t *testing.T) {
+	t.Parallel() // it mostly waits
 	h := onLogin(t, "", "", nil)
 	w := submit(t, h.Executor, "j1", "one", "say one")
 	held := heldWith(t, w)
@@ -92,6 +93,7 @@ func TestLoginByDeviceCode(t *testing.T) {
 
 // TestCredentialThatAppears has somebody else log codex in.
 func TestCredentialThatAppears(t *testing.T) {
+	t.Parallel() // it mostly waits
 	h := onLogin(t, "", "", nil)
 	w := submit(t, h.Executor, "j1", "one", "say one")
 	heldWith(t, w)
@@ -104,6 +106,7 @@ func TestCredentialThatAppears(t *testing.T) {
 // TestCredentialThatIsReplaced has codex restarted: it would go on with the one
 // that it has.
 func TestCredentialThatIsReplaced(t *testing.T) {
+	t.Parallel() // it mostly waits
 	h := onLogin(t, `{"OPENAI_API_KEY":"sk-bad"}`, "sk-bad", nil)
 	w := submit(t, h.Executor, "j1", "one", "say one")
 	held := heldWith(t, w)
@@ -122,6 +125,7 @@ func TestCredentialThatIsReplaced(t *testing.T) {
 
 // TestExpiredLogin has a ChatGPT login whose refresh token was used by another.
 func TestExpiredLogin(t *testing.T) {
+	t.Parallel() // it mostly waits
 	h := onLogin(t, "chatgpt", "eyJ", nil)
 	h.issuer.Burn()
 	w := submit(t, h.Executor, "j1", "one", "say one")
@@ -146,6 +150,7 @@ func TestLoginThatCannotBeBegun(t *testing.T) {
 }
 
 func TestLoginIsRenewed(t *testing.T) {
+	t.Parallel() // it mostly waits
 	h := onLogin(t, "chatgpt", "", func(c *executor.Config) { c.RefreshEvery = 300 * time.Millisecond })
 	h.Warm()
 	eventually(t, "some renewals", func() bool { return h.issuer.Renewals() > 2 })

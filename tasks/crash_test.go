@@ -187,6 +187,7 @@ func (d day) run(t *testing.T) map[string]*a2a.Task {
 // everything: each message has one task with one end, no command runs twice, and
 // no answer is lost but that of a command that was cut off.
 func TestKilledAtEachCommit(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts codex some sixty times")
 	}
@@ -197,6 +198,7 @@ func TestKilledAtEachCommit(t *testing.T) {
 // whenever it dies, the question can be answered, the task ends, and the command
 // has not run twice.
 func TestKilledAtEachCommitOfAQuestion(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts codex some twenty times")
 	}
