@@ -142,6 +142,7 @@ func (t *task) take(ctx context.Context, in *incoming) (*reply, error) {
 		t.status, t.history, t.questions, t.meta, t.cached = status, history, questions, meta, nil
 		return nil, t.engine.journalError("store the message", err)
 	}
+	t.taking = a.question
 	t.adopt(in.push)
 	t.announce(store.Change{})
 	a.view = t.viewLocked()
@@ -169,6 +170,7 @@ func (t *task) keepReply(ctx context.Context, entry store.Message, posed *a2a.Me
 func (t *task) taken(a *reply) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.taking = nil
 	change := store.Change{Ended: []string{a.job}, Drop: []string{a.question.asked.ID}}
 	if !t.status.State.Terminal() {
 		t.save(change)
@@ -185,19 +187,26 @@ func (t *task) taken(a *reply) {
 func (t *task) poseAgain(a *reply, why string) *view {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.taking = nil
 	change := store.Change{Ended: []string{a.job}}
 	if t.status.State.Terminal() { // over it
+		if a.question != nil {
+			change.Drop = []string{a.question.asked.ID}
+		}
 		t.save(change)
 		return t.viewLocked()
 	}
 	for _, q := range t.questions {
 		q.why = ""
 	}
-	if q := a.question; q != nil && slices.Contains(t.runs, q.run) && !q.run.ended {
+	switch q := a.question; {
+	case q != nil && q.closed:
+		change.Drop = []string{q.asked.ID}
+	case q != nil:
 		q.why = why
 		t.questions = slices.Insert(slices.Clone(t.questions), min(a.index, len(t.questions)), q)
 		change.Ask = []store.Question{q.row("")}
-	} else if len(t.questions) > 0 {
+	case len(t.questions) > 0:
 		t.questions[0].why = why
 	}
 	t.pose(change)
@@ -209,6 +218,7 @@ func (t *task) poseAgain(a *reply, why string) *view {
 func (t *task) giveBack(ctx context.Context, a *reply) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.taking = nil
 	t.history = slices.DeleteFunc(slices.Clone(t.history), func(m *a2a.Message) bool { return m == a.message })
 	t.cached = nil
 	row := t.row()

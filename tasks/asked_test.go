@@ -122,6 +122,23 @@ func TestAnswerNotUnderstood(t *testing.T) {
 	}
 }
 
+// TestAnswerNotUnderstoodTooLate: the question has expired over it, and is not
+// posed again.
+func TestAnswerNotUnderstoodTooLate(t *testing.T) {
+	m, task, j := askingMachine(t, time.Time{}, "q1")
+	m.asker.late = &executor.NotUnderstoodError{Why: "That is no answer."}
+	m.asker.onAnswer = func() { j.observe(executor.Answered{ID: "q1", Note: "Nobody answered."}) }
+	wrong := to(task, "m2", "perhaps")
+	wrong.Config.ReturnImmediately = true
+	wantStatus(t, send(t, m.e, wrong), a2a.TaskStateWorking)
+	pending, err := m.st.Unfinished(t.Context())
+	if err != nil || len(pending) != 1 || len(pending[0].Questions) != 0 {
+		t.Errorf("left in the journal: %+v, %v", pending, err)
+	}
+	j.answer("without it")
+	wantTask(t, get(t, m.e, task.ID), a2a.TaskStateCompleted, "without it")
+}
+
 // TestQuestionThatExpired says so in the stream and in the history.
 func TestQuestionThatExpired(t *testing.T) {
 	r := &asker{runner: newRunner()}

@@ -26,6 +26,8 @@ type question struct {
 	job   string // that has asked
 	asked executor.Asked
 	why   string // it is posed again; empty at first
+
+	closed bool // while its answer was under way: it is not posed again
 }
 
 // stale reports whether the turn that has asked is gone.
@@ -106,6 +108,9 @@ func (q *question) data() map[string]any {
 // was posed stays in the history, and so does the note, if there is one: why
 // that is so. The caller holds t.mu.
 func (t *task) dropQuestions(note string, gone func(*question) bool) {
+	if q := t.taking; q != nil && gone(q) {
+		q.closed = true
+	}
 	first := slices.IndexFunc(t.questions, gone)
 	if first < 0 {
 		return

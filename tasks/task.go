@@ -35,6 +35,7 @@ type task struct {
 	runs      []*run         // the turns that have not ended, in their order
 	turns     int            // messages that the task has taken in all
 	questions []*question    // open, the oldest first; the state says so
+	taking    *question      // whose answer is under way; nil if none is
 	messages  int            // status messages made
 	pushes    []push.Setting // replaced, never changed
 	cutOff    []string       // recovered jobs whose turns have asked; until the task is posed again
