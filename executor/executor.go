@@ -197,6 +197,7 @@ func (e *Executor) Cancel(ctx context.Context, jobID string) error {
 	if e.unqueue(j) {
 		defer e.wg.Done()
 		e.finish(j, Ended{Outcome: Canceled})
+		e.orphaned(j)
 		return nil
 	}
 	if waits, sent := e.unsteer(j); waits {
@@ -233,6 +234,7 @@ func (e *Executor) unqueue(j *job) bool {
 	for i, waiting := range c.queue {
 		if waiting == j {
 			c.queue = append(c.queue[:i], c.queue[i+1:]...)
+			e.adopt(c, j)
 			e.countWaiting(-1)
 			e.wg.Add(1)
 			return true

@@ -45,7 +45,7 @@ func (e *Executor) Steer(into string, j Job, observe Observer) error {
 	}
 	s := e.accept(j, observe)
 	s.into, s.sent = target, j.Cut != nil
-	s.standing.gone = true // what it waits for is the turn
+	s.standing.gone = target.turned // then it waits for nothing but the turn
 	if s.sent {
 		s.attempt = Attempt{Job: j.ID, N: j.Cut.Attempt, Conversation: j.Context, Thread: j.Cut.ThreadID}
 	}
@@ -69,6 +69,9 @@ type line struct {
 func (t *turn) openLine() *line {
 	l := &line{t: t}
 	l.ctx, l.stop = context.WithCancel(context.Background())
+	for _, s := range t.e.steersOf(t.job) {
+		s.standing.leave(s.observe)
+	}
 	t.e.mu.Lock()
 	defer t.e.mu.Unlock()
 	t.e.sendAgain(t.job)

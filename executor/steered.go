@@ -42,14 +42,41 @@ func (e *Executor) requeue(c *conversation, j, s *job, running int) {
 		e.finish(s, e.beforeStart(context.Cause(s.ctx)))
 		return
 	}
+	c.enter(s)
+	e.mu.Unlock()
+	s.standing.comeBack()
+	e.tell(s)
+}
+
+// adopt gives the queue of c what an earlier process has handed to the turn of j,
+// which is out of the queue itself and has no turn. What was canceled stays with j:
+// orphaned ends it. The caller holds e.mu.
+func (e *Executor) adopt(c *conversation, j *job) {
+	j.closed = true
+	for _, s := range j.steers {
+		if s.ctx.Err() == nil {
+			s.into = nil
+			c.enter(s)
+		}
+	}
+	j.steers = slices.DeleteFunc(j.steers, func(s *job) bool { return s.into == nil })
+}
+
+// orphaned ends the messages that were canceled with j, which never had its turn.
+func (e *Executor) orphaned(j *job) {
+	for _, s := range e.steersOf(j) {
+		e.endSteer(s, e.beforeStart(context.Cause(s.ctx)))
+	}
+}
+
+// enter puts a message into the queue in the place that its acceptance has given it.
+// The caller holds Executor.mu.
+func (c *conversation) enter(s *job) {
 	at := slices.IndexFunc(c.queue, func(waiting *job) bool { return waiting.seq > s.seq })
 	if at < 0 {
 		at = len(c.queue)
 	}
 	c.queue = slices.Insert(c.queue, at, s)
-	e.mu.Unlock()
-	s.standing.comeBack()
-	e.tell(s)
 }
 
 // unsteer takes a canceled message back from the turn that it was handed to, if it
@@ -78,12 +105,9 @@ func (e *Executor) closeToSteers(j *job) {
 // j, whose end is known. Those that its last turn has taken are named in end and
 // returned; the others have a turn of their own. The caller holds c.lock.
 func (e *Executor) endSteers(c *conversation, j *job, end *Ended) (taken []*job) {
-	e.mu.Lock()
-	j.closed = true
-	steers := slices.Clone(j.steers)
-	e.mu.Unlock()
+	e.closeToSteers(j)
 	left := shuttingDown(end.Failure) && !end.Tools // for the next process, and so are they
-	for _, s := range steers {
+	for _, s := range e.steersOf(j) {
 		where, err := e.whereIs(c, j, s)
 		switch {
 		case left, err != nil && errors.Is(context.Cause(s.ctx), errShutdown):
@@ -104,14 +128,18 @@ func (e *Executor) endSteers(c *conversation, j *job, end *Ended) (taken []*job)
 // keepSteers looks at what an earlier process has handed to a turn of j that is
 // void: it goes to the next one, too, unless it has had a turn since.
 func (e *Executor) keepSteers(c *conversation, j *job) {
-	e.mu.Lock()
-	steers := slices.Clone(j.steers)
-	e.mu.Unlock()
-	for _, s := range steers {
+	for _, s := range e.steersOf(j) {
 		if where, err := e.whereIs(c, j, s); err != nil || where == elsewhere {
 			e.requeue(c, j, s, 1)
 		}
 	}
+}
+
+// steersOf returns the messages that are with j.
+func (e *Executor) steersOf(j *job) []*job {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Clone(j.steers)
 }
 
 func shuttingDown(f *Failure) bool { return f != nil && f.Kind == FailShutdown }

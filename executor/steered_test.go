@@ -292,3 +292,28 @@ func TestSteerBesideAHold(t *testing.T) {
 	}
 	heldWith(t, s)
 }
+
+// TestCancelOfWhatTheProcessBeforeHasSteered while another turn runs: nothing of it
+// is waited for.
+func TestCancelOfWhatTheProcessBeforeHasSteered(t *testing.T) {
+	e := onFake(t, "", nil)
+	w := submit(t, e, "j0", "one", "!hang")
+	eventually(t, "the turn to start", started(w))
+	j := submitCut(t, e, "j1", "one", "hello", &executor.Cut{Attempt: 1, ThreadID: "thread"})
+	canceled := steerCut(t, e, "j1", "j2", "other", &executor.Cut{Attempt: 1, ThreadID: "thread"})
+	left := steerCut(t, e, "j1", "j3", "third", &executor.Cut{Attempt: 1, ThreadID: "thread"})
+	for _, id := range []string{"j2", "j1"} {
+		if err := e.Cancel(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wantEnd(t, j.wait(t), executor.Canceled, "")
+	wantEnd(t, canceled.wait(t), executor.Canceled, "")
+	if h := e.Health(); h.Waiting != 1 || len(left.ended) != 0 {
+		t.Errorf("%d wait, want the one that was not canceled", h.Waiting)
+	}
+	if err := e.Cancel(t.Context(), "j0"); err != nil {
+		t.Fatal(err)
+	}
+	left.wait(t)
+}
