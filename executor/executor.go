@@ -283,38 +283,3 @@ func (e *Executor) Close(ctx context.Context) error {
 	}
 	return nil
 }
-
-// Health is what the executor can say about itself.
-type Health struct {
-	Child   ChildHealth `json:"child"`
-	Running int         `json:"running"` // jobs that hold one of the turn slots
-	Waiting int         `json:"waiting"` // jobs that do not
-	Threads int         `json:"threads"` // threads loaded in codex
-
-	Hold    *Hold         `json:"hold,omitempty"`    // why no turn is started; nil if they are
-	Limits  []LimitWindow `json:"limits,omitempty"`  // of the account, as far as codex has said
-	Account *Account      `json:"account,omitempty"` // that codex is logged in with; nil if that is not known
-}
-
-// A Hold says why no turn is started. It holds nothing that a login needs: that
-// is for whoever sent a message.
-type Hold struct {
-	Kind   FailureKind `json:"kind"` // FailAuth or FailLimit
-	Reason string      `json:"reason"`
-	Since  time.Time   `json:"since"`
-	Limit  string      `json:"limit,omitempty"`
-	Until  time.Time   `json:"until,omitzero"` // when the limit ends, or is looked at again
-}
-
-// Health reports the state of the child and of the queues.
-func (e *Executor) Health() Health {
-	on, child := e.child.health()
-	h := Health{Child: child, Limits: e.limits.list(), Account: e.accountHealth()}
-	if now := e.hold.look(); now.cause != nil {
-		h.Hold = &Hold{Kind: now.cause.kind, Reason: now.cause.why, Since: now.since, Limit: now.cause.limit, Until: now.until}
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	h.Running, h.Waiting, h.Threads = e.running, e.waiting, e.loadedThreads(on)
-	return h
-}

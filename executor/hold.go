@@ -88,19 +88,6 @@ func (e *Executor) refused(r *refusal) {
 	e.wg.Go(e.keep) // a turn has brought the refusal, so the group is not empty
 }
 
-// Held says why no turn is started, "" if they are. It holds nothing that a login
-// needs: that is for whoever waits.
-func (e *Executor) Held() string {
-	switch now := e.hold.look(); {
-	case now.cause == nil:
-		return ""
-	case now.cause.kind == FailLimit:
-		return now.cause.why + now.cause.ending()
-	default:
-		return "the model refuses the credential (" + now.cause.why + "); the tasks that wait say what to do"
-	}
-}
-
 // countHeld tells the metrics what the hold is about. It is called as it changes.
 func (e *Executor) countHeld(kind FailureKind) {
 	for _, each := range []FailureKind{FailAuth, FailLimit} {
