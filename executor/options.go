@@ -3,6 +3,8 @@ package executor
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
+	"path/filepath"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 )
@@ -11,10 +13,30 @@ import (
 // own turn and no other. Zero fields ask for nothing. Whether the job may have it
 // is for whoever submits it to know.
 type Options struct {
-	Cwd            string // absolute
+	Cwd            string // absolute, without symlinks
 	Model          string
 	Sandbox        appserver.SandboxMode
 	ApprovalPolicy appserver.ApprovalPolicy
+}
+
+// A movedError says that a job's folder is not what it was when the job was
+// accepted. Jobs wait for their turn, and the commands of others can put a symlink
+// in the folder's place: the sandbox would let codex write where that leads to.
+type movedError struct{ cwd string }
+
+func (e movedError) Error() string {
+	return fmt.Sprintf("cwd %q is not there any more, or is another folder by now; nothing was done", e.cwd)
+}
+
+// stand reports whether what the job asks for is still to be had.
+func (o Options) stand() error {
+	if o.Cwd == "" {
+		return nil
+	}
+	if dir, err := filepath.EvalSymlinks(o.Cwd); err != nil || dir != o.Cwd {
+		return movedError{o.Cwd}
+	}
+	return nil
 }
 
 // settings are those of a thread, in the form that turn/start takes.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
 )
@@ -60,6 +61,31 @@ func TestOptionsAreOneTurns(t *testing.T) {
 		t.Fatal(err)
 	}
 	plain(running(t, cfg), "j6")
+}
+
+// TestFolderThatMoved runs nothing in a folder in whose place a turn before has put a
+// symlink: its sandbox would have let it write outside of the working directory.
+func TestFolderThatMoved(t *testing.T) {
+	cfg := codexConfig(t, modeltest.Start(t, fakemodel.Keywords))
+	work, err := filepath.EvalSymlinks(cfg.Child.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Thread = appserver.ThreadStartParams{Cwd: work, ApprovalPolicy: appserver.Never, Sandbox: appserver.WorkspaceWrite}
+	sub, outside := filepath.Join(work, "sub"), codextest.Dir(t, "outside")
+	if err := os.Mkdir(sub, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	e := running(t, cfg)
+	submit(t, e, "j1", "one", "run rmdir sub && ln -s "+outside+" sub")
+	end := submitWith(t, e, "j2", look, executor.Options{Cwd: sub}).wait(t)
+	wantEnd(t, end, executor.Rejected, executor.FailModel)
+	if _, err := os.Stat(filepath.Join(outside, "here")); err == nil || !strings.Contains(end.Failure.Message, sub) {
+		t.Errorf("%v; the turn says %q", end.Failure, said(end))
+	}
+	if got := said(submit(t, e, "j3", "one", look).wait(t)); !strings.Contains(got, "writes") {
+		t.Errorf("the next turn says %q", got)
+	}
 }
 
 // TestPolicyOfOneTurn has one turn ask although everything is allowed, and another

@@ -44,6 +44,9 @@ func (e *Executor) start(c *conversation, j *job) (*turn, error) {
 	if err := e.load(j.ctx, c, on); err != nil {
 		return nil, on.settled(err)
 	}
+	if err := j.Options.stand(); err != nil {
+		return nil, err
+	}
 	t := e.newTurn(c, j, on)
 	t.afresh = c.replaced
 	if t.id, err = e.startTurn(c, j, on); err != nil {
