@@ -293,26 +293,38 @@ func TestRateLimitInTheStreamNamesItsEnd(t *testing.T) {
 }
 
 // TestRefusedForItself has one message refused while the credential is taken from
-// others: it is held once, and then it fails alone.
+// others: that is found out at once, and it fails alone.
 func TestRefusedForItself(t *testing.T) {
 	t.Parallel() // it mostly waits
-	e, _, _ := onDoor(t, func(turn *fakemodel.Turn) {
-		if strings.Contains(turn.LastUserText(), "forbidden") {
+	e, model, _ := onDoor(t, func(turn *fakemodel.Turn) {
+		if turn.LastUserText() == "say forbidden" {
 			turn.Fail(http.StatusForbidden, `{"error":{"message":"not for you"}}`)
 			return
 		}
 		fakemodel.Keywords(turn)
-	}, nil)
+	}, func(c *executor.Config) { c.LoginProbe = time.Hour })
 	refused := submit(t, e, "j1", "one", "say forbidden")
-	heldWith(t, refused)
-	others := []*witness{submit(t, e, "j2", "one", "say two"), submit(t, e, "j3", "three", "say three")}
 	wantEnd(t, refused.wait(t), executor.Failed, executor.FailAuth)
-	for _, w := range others {
+	for _, w := range []*witness{submit(t, e, "j2", "one", "say two"), submit(t, e, "j3", "three", "say three")} {
 		wantEnd(t, w.wait(t), executor.Completed, "")
 	}
-	if e.Health().Hold != nil {
-		t.Error("the hold is closed")
+	if n := len(model.Requests()); e.Held() != "" || n != 5 { // twice for it, a probe, and the others
+		t.Errorf("held %q, %d requests", e.Held(), n)
 	}
+}
+
+// TestForbidden has a 403 concern everybody.
+func TestForbidden(t *testing.T) {
+	t.Parallel() // it mostly waits
+	e, _, d := onDoor(t, func(turn *fakemodel.Turn) {
+		turn.Fail(http.StatusForbidden, `{"error":{"message":"not for you"}}`)
+	}, nil)
+	w := submit(t, e, "j1", "one", "say one")
+	if held := heldWith(t, w); held.Kind != executor.FailAuth || !strings.Contains(e.Held(), "403") {
+		t.Errorf("held = %+v, %q", held, e.Held())
+	}
+	d.shut.Store(false)
+	wantEnd(t, w.wait(t), executor.Completed, "")
 }
 
 // TestPromisedToWait has a job that was told to wait meet the limit once more.
@@ -383,4 +395,32 @@ func TestSteerOfARefusedTurn(t *testing.T) {
 	d.shut.Store(false)
 	wantTaken(t, w.wait(t), executor.Completed, "j2")
 	s.wait(t)
+}
+
+// TestLimitOfThePast asks the model no more often when a limit is said to have ended
+// that has not: somebody's clock is wrong.
+func TestLimitOfThePast(t *testing.T) {
+	t.Parallel() // it mostly waits
+	e, model, d := onDoor(t, func(turn *fakemodel.Turn) { turn.UsageLimit(-time.Hour) }, func(c *executor.Config) {
+		c.LimitProbe = 400 * time.Millisecond
+	})
+	end := submit(t, e, "j1", "one", "say one").wait(t)
+	wantEnd(t, end, executor.Failed, executor.FailLimit)
+	if !end.Failure.ResetsAt.IsZero() || e.Held() == "" {
+		t.Errorf("failure = %+v, held %q", end.Failure, e.Held())
+	}
+	w := submitPatient(t, e, "j2", "two", "say two")
+	eventually(t, "two probes", func() bool { return len(model.Requests()) >= 3 }) // after 400 and 1200 ms
+	if since := time.Since(startOfHold(e)); since < 700*time.Millisecond {
+		t.Errorf("asked %d times in %s", len(model.Requests()), since)
+	}
+	d.shut.Store(false)
+	wantEnd(t, w.wait(t), executor.Completed, "")
+}
+
+func startOfHold(e *executor.Executor) time.Time {
+	if h := e.Health().Hold; h != nil {
+		return h.Since
+	}
+	return time.Time{}
 }

@@ -29,10 +29,12 @@ func (e *Executor) keep() {
 // whether the hold goes on because of something else.
 func (e *Executor) keepLimit(r *refusal) (again bool) {
 	delay, shown := e.cfg.LimitProbe, (*Held)(nil)
-	for {
+	for probed := false; ; probed = true {
 		next := r.until
-		if !next.After(time.Now()) { // it is not known, or has come to nothing
-			next = time.Now().Add(delay)
+		// Who was refused at the end of a limit, and is told of another that is as good
+		// as over, is not to ask again and again.
+		if soon := time.Now().Add(delay); !next.After(time.Now()) || probed && next.Before(soon) {
+			next = soon
 			delay = min(2*delay, limitMost)
 		}
 		if held := limitHeld(r); shown == nil || held.Text != shown.Text {

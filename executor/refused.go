@@ -46,6 +46,9 @@ func (e *Executor) refusalOf(failed *appserver.TurnError) *refusal {
 	r := &refusal{kind: kind, code: name, status: status, why: e.cfg.Redact(sayable(words))}
 	if kind == FailLimit {
 		r.limit, r.until = e.limitReached(name, words)
+		if !r.until.After(time.Now()) { // a clock is wrong, theirs or ours
+			r.until = time.Time{}
+		}
 	}
 	return r
 }
