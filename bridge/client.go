@@ -45,6 +45,9 @@ func New(cfg Config) *Client {
 	if c.http == nil {
 		c.http = &http.Client{}
 	}
+	direct := *c.http // a runtime sends nobody elsewhere, and the token is for it alone
+	direct.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	c.http = &direct
 	return c
 }
 
@@ -160,7 +163,7 @@ func (c *Client) read(res *http.Response) (json.RawMessage, error) {
 		return nil, &UnreachableError{c.cfg.URL, err}
 	}
 	var r response
-	if err := json.Unmarshal(body, &r); err != nil || r.Error == nil && r.Result == nil {
+	if err := json.Unmarshal(body, &r); err != nil || r.Error == nil && (r.Result == nil || string(r.Result) == "null") {
 		return nil, fmt.Errorf("what answers at %s is no runtime (HTTP %d); set RUNTIME_URL to where one listens", c.cfg.URL, res.StatusCode)
 	}
 	return r.result()

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 )
 
 // WriteJSON writes an answer as programs read it.
@@ -30,7 +32,7 @@ func WriteHuman(w io.Writer, answer any) error {
 	case FailureAnswer:
 		b.WriteString(a.Error + "\n")
 	}
-	_, err := io.WriteString(w, b.String())
+	_, err := io.WriteString(w, brief.Plain(b.String()))
 	return err
 }
 

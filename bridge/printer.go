@@ -66,7 +66,7 @@ func (p *Printer) artifact(a *a2a.Artifact, adds bool) {
 		p.writing = a.ID
 	}
 	if text != "" {
-		p.print(text)
+		p.print(brief.Plain(text))
 		p.midLine = !strings.HasSuffix(text, "\n")
 	}
 }
@@ -165,7 +165,7 @@ func (p *Printer) End(t *Task) {
 func (p *Printer) line(style, text string) {
 	p.newLine()
 	p.writing = ""
-	p.print(p.look(style, text) + "\n")
+	p.print(p.look(style, brief.Plain(text)) + "\n")
 }
 
 func (p *Printer) newLine() {

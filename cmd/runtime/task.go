@@ -10,6 +10,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/bridge"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 )
@@ -172,7 +173,7 @@ func (p *program) taskFailed(err error, asJSON bool) int {
 		_ = bridge.WriteJSON(p.stdout, bridge.FailureAnswer{Error: err.Error()})
 		return exitFailed
 	}
-	_, _ = fmt.Fprintf(p.stderr, "runtime: %v\n", err)
+	_, _ = fmt.Fprintf(p.stderr, "runtime: %s\n", brief.Plain(err.Error()))
 	return exitFailed
 }
 
