@@ -20,11 +20,13 @@ type keptQuestion struct {
 	Text       string         `json:"text"`
 	Data       map[string]any `json:"data,omitempty"`
 	AnsweredBy string         `json:"answeredBy,omitempty"` // the job of a message that has not had its effect yet
+
+	Options executor.Options `json:"options,omitzero"` // of the turn that has asked
 }
 
 // row is what the journal keeps; by is the job of the message that answers.
 func (q *question) row(by string) store.Question {
-	kept := keptQuestion{Job: q.job, Kind: q.asked.Kind, Text: q.asked.Text, Data: q.asked.Data, AnsweredBy: by}
+	kept := keptQuestion{Job: q.job, Kind: q.asked.Kind, Text: q.asked.Text, Data: q.asked.Data, AnsweredBy: by, Options: q.has}
 	return store.Question{ID: q.asked.ID, Body: encode(kept), Deadline: q.asked.Deadline}
 }
 
@@ -34,7 +36,7 @@ func readQuestion(row store.Question) (q *question, by string, err error) {
 	if err := json.Unmarshal(row.Body, &kept); err != nil {
 		return nil, "", fmt.Errorf("question %s in the journal: %w", row.ID, err)
 	}
-	return &question{job: kept.Job, asked: executor.Asked{
+	return &question{job: kept.Job, has: kept.Options, asked: executor.Asked{
 		ID: row.ID, Kind: kept.Kind, Text: kept.Text, Data: kept.Data, Deadline: row.Deadline,
 	}}, kept.AnsweredBy, nil
 }
@@ -87,10 +89,10 @@ type reply struct {
 // data, else the oldest. The caller holds t.mu.
 func (t *task) pick(in *incoming) (i int, ok bool) {
 	data, _ := in.data.(map[string]any)
-	id, named := data["id"].(string)
-	if !named {
+	if data["id"] == nil {
 		return 0, len(t.questions) > 0
 	}
+	id, _ := data["id"].(string) // what is no text is the id of no question
 	i = slices.IndexFunc(t.questions, func(q *question) bool { return q.asked.ID == id })
 	return i, i >= 0
 }
@@ -99,7 +101,7 @@ func (t *task) pick(in *incoming) (i int, ok bool) {
 // could make nothing of it.
 func lateAnswer(in *incoming, t *task) error {
 	data, _ := in.data.(map[string]any)
-	if _, named := data["id"].(string); !named || in.text != "" {
+	if data["id"] == nil || in.text != "" {
 		return nil
 	}
 	for _, key := range []string{"decision", "action", "answers", "content"} {

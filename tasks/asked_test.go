@@ -78,6 +78,10 @@ func TestQuestionsByID(t *testing.T) {
 	wantStatus(t, get(t, e, task.ID), a2a.TaskStateInputRequired, "May I q1?", "May I q3?")
 	task = send(t, e, answerWith(task, "m3", map[string]any{"id": "q2", "decision": "accept"}))
 	wantStatus(t, task, a2a.TaskStateInputRequired, "No question of that id is open.", "May I q1?")
+	for i, id := range []any{3.0, true, []any{"q3"}, map[string]any{}, ""} { // the id of no question
+		task = send(t, e, answerWith(task, "odd"+string(rune('a'+i)), map[string]any{"id": id, "decision": "accept"}))
+		wantStatus(t, task, a2a.TaskStateInputRequired, "No question of that id is open.", "May I q1?")
+	}
 	send(t, e, answerWith(task, "m4", map[string]any{"id": "q3", "decision": "accept"}))
 	task = send(t, e, answerWith(task, "m5", map[string]any{"decision": "accept"}))
 	wantStatus(t, task, a2a.TaskStateWorking)

@@ -25,7 +25,8 @@ type question struct {
 	run   *run   // whose turn waits for it; nil if that was cut off by a restart of ours
 	job   string // that has asked
 	asked executor.Asked
-	why   string // it is posed again; empty at first
+	why   string           // it is posed again; empty at first
+	has   executor.Options // of the turn that has asked
 
 	closed bool // while its answer was under way: it is not posed again
 }
@@ -37,7 +38,7 @@ func (q *question) stale() bool { return q.run == nil }
 func (r *run) ask(asked executor.Asked) {
 	t := r.task
 	r.pushAll()
-	q := &question{run: r, job: r.jobID, asked: asked}
+	q := &question{run: r, job: r.jobID, asked: asked, has: r.options}
 	t.questions = append(t.questions, q)
 	t.pose(store.Change{Ask: []store.Question{q.row("")}})
 }

@@ -69,6 +69,10 @@ func (e *Engine) answerStale(ctx context.Context, in *incoming, t *task) (*view,
 	}
 	t.mu.Unlock()
 	carrying.input = carry(open, in.input)
+	var err error
+	if carrying.options, err = e.inherit(in.message, open); err != nil {
+		return nil, err
+	}
 	v, err := e.enqueue(ctx, &carrying, t, func(ctx context.Context, m store.Message, _ store.Head) error {
 		return t.closeStale(ctx, m, open)
 	})
@@ -152,7 +156,13 @@ func carry(questions []*question, input []appserver.UserInput) []appserver.UserI
 
 // carry makes the run's turn carry the questions that its message has answered.
 func (r *run) carry(questions []*question) {
+	if len(questions) == 0 {
+		return
+	}
 	r.input = carry(questions, r.input)
+	if r.refused == nil {
+		r.options, r.refused = r.task.engine.inherit(r.message, questions)
+	}
 	for _, q := range questions {
 		r.answers = append(r.answers, q.asked.ID)
 	}

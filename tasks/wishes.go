@@ -33,6 +33,26 @@ func (e *Engine) readWishes(in *incoming) {
 	}
 }
 
+// inherit has a message ask for what the turn ran with whose question it answers,
+// beside what it asks for itself: the answer has another turn go on with the work,
+// and that must not have more leave than the first because nobody said so.
+func (e *Engine) inherit(m *a2a.Message, open []*question) (executor.Options, error) {
+	meta := map[string]any{}
+	for _, q := range open {
+		for key, value := range map[string]string{
+			MetaCwd: q.has.Cwd, MetaModel: q.has.Model, MetaSandbox: string(q.has.Sandbox), MetaPolicy: string(q.has.ApprovalPolicy),
+		} {
+			meta[key] = value
+		}
+	}
+	for _, key := range []string{MetaCwd, MetaModel, MetaSandbox, MetaPolicy} {
+		if asked, _ := word(m.Metadata, key); asked != "" {
+			meta[key] = asked
+		}
+	}
+	return e.cfg.Bounds.options(meta)
+}
+
 // options reads the keys of a message's metadata that are for its turn.
 func (b Bounds) options(meta map[string]any) (o executor.Options, err error) {
 	words := map[string]string{}

@@ -187,3 +187,34 @@ func TestWishesAndSteering(t *testing.T) {
 		})
 	}
 }
+
+// TestStaleAnswerHasNoMoreLeave has the turn of an answer run with what the turn ran
+// with that has asked, over any number of restarts, unless the answer itself asks for
+// something else.
+func TestStaleAnswerHasNoMoreLeave(t *testing.T) {
+	bounds := tasks.Bounds{Sandbox: appserver.WorkspaceWrite, ApprovalPolicy: appserver.OnRequest}
+	m := newMachine(t, func(c *tasks.Config) { c.Bounds = bounds })
+	meta := map[string]any{"sandbox": "read-only", "approvalPolicy": "untrusted"}
+	want := executor.Options{Sandbox: appserver.ReadOnly, ApprovalPolicy: appserver.Untrusted}
+	first := begin(t, m.e, wishing("first", meta))
+	m.r.next(t).start().ask("q1", "May I?")
+	m.restart()
+	m.restart() // the message that has asked is settled by now
+	begin(t, m.e, to(first, "yes", "yes"))
+	if got := m.r.next(t).Options; got != want {
+		t.Errorf("the turn of the answer has %+v, want %+v", got, want)
+	}
+	m.restart()
+	j := m.r.next(t)
+	if j.Options != want {
+		t.Errorf("the recovered turn of the answer has %+v, want %+v", j.Options, want)
+	}
+	j.start().ask("q2", "May I now?")
+	m.restart()
+	more := to(first, "more", "yes")
+	more.Message.Metadata = map[string]any{"approvalPolicy": "on-request"}
+	begin(t, m.e, more)
+	if got := m.r.next(t).Options; got != (executor.Options{Sandbox: appserver.ReadOnly, ApprovalPolicy: appserver.OnRequest}) {
+		t.Errorf("the turn of an answer that asks for more has %+v", got)
+	}
+}
