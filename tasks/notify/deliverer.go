@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
@@ -15,10 +14,11 @@ const (
 	timeout = 10 * time.Second
 	// grace is what notices under way get when the deliverer is stopped.
 	grace = 2 * time.Second
-	// page is how many are sent before the journal is asked again.
-	page = 32
-	// mostAtOnce bounds those: a receiver that hangs leaves room for others.
-	mostAtOnce = 4
+	// page is how many are looked at, those that are under way among them.
+	page = 2 * mostAtOnce
+	// mostAtOnce bounds those that are under way: receivers that hang leave room for
+	// others, until they are as many.
+	mostAtOnce = 16
 	// retry is when to look again for what could not be read.
 	retry = time.Second
 )
@@ -51,6 +51,7 @@ type Deliverer struct {
 	wake chan struct{} // has room for one
 
 	mu      sync.Mutex               // guards the fields below
+	sending map[string]bool          // the tasks whose notices are sent by themselves
 	busy    map[string]chan struct{} // closed when the notice of the task is let go
 	unnoted map[string]store.Notice  // what became of those that the journal could not take
 }
@@ -65,7 +66,7 @@ func New(cfg Config) *Deliverer {
 	}
 	return &Deliverer{
 		cfg: cfg, log: cfg.Logger, post: cfg.Poster, wake: make(chan struct{}, 1),
-		busy: map[string]chan struct{}{}, unnoted: map[string]store.Notice{},
+		sending: map[string]bool{}, busy: map[string]chan struct{}{}, unnoted: map[string]store.Notice{},
 	}
 }
 
@@ -84,6 +85,8 @@ func (d *Deliverer) Run(ctx context.Context) {
 	defer cut()
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(grace, cut) })
 	defer stop()
+	var sending sync.WaitGroup
+	defer sending.Wait()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -93,12 +96,13 @@ func (d *Deliverer) Run(ctx context.Context) {
 		case <-d.wake:
 		case <-timer.C:
 		}
-		timer.Reset(d.round(ctx, work))
+		timer.Reset(d.round(ctx, work, &sending))
 	}
 }
 
-// round sends what is due, waits until that is done, and returns when to look again.
-func (d *Deliverer) round(ctx, work context.Context) time.Duration {
+// round begins to send what is due, as far as there is room, and returns when to
+// look again. The end of each makes room, and wakes the next round.
+func (d *Deliverer) round(ctx, work context.Context, sending *sync.WaitGroup) time.Duration {
 	due, err := d.cfg.Journal.NoticesToSend(ctx, page)
 	if err != nil {
 		if ctx.Err() == nil {
@@ -106,29 +110,41 @@ func (d *Deliverer) round(ctx, work context.Context) time.Duration {
 		}
 		return retry
 	}
-	var sending sync.WaitGroup
-	var failed atomic.Bool
-	slots := make(chan struct{}, mostAtOnce)
-	next := time.Hour // or when somebody wakes us
 	for _, n := range due {
 		if wait := n.Due.Sub(d.cfg.Now()); wait > 0 {
-			next = min(next, wait)
-			break
+			return min(wait, time.Hour)
 		}
-		next = 0 // there may be more, and these may be due again
-		slots <- struct{}{}
-		sending.Go(func() {
-			defer func() { <-slots }()
-			if _, err := d.send(work, n.Task, d.isDue); err != nil {
-				failed.Store(true)
-			}
-		})
+		if d.begin(n.Task) {
+			sending.Go(func() { d.work(work, n.Task) })
+		}
 	}
-	sending.Wait()
-	if failed.Load() {
-		return retry
+	return time.Hour // or when somebody wakes us
+}
+
+// begin reports whether the notice of a task is to be sent now: there is room, and
+// nobody does it already.
+func (d *Deliverer) begin(task string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.sending[task] || len(d.sending) >= mostAtOnce {
+		return false
 	}
-	return next
+	d.sending[task] = true
+	return true
+}
+
+// work sends one notice by itself.
+func (d *Deliverer) work(ctx context.Context, task string) {
+	if _, err := d.send(ctx, task, d.isDue); err != nil {
+		select { // the journal is to blame, and asking it at once does not help
+		case <-time.After(retry):
+		case <-ctx.Done():
+		}
+	}
+	d.mu.Lock()
+	delete(d.sending, task)
+	d.mu.Unlock()
+	d.Wake()
 }
 
 // isDue is for what is sent by itself.

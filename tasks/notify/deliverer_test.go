@@ -315,3 +315,30 @@ func TestStop(t *testing.T) {
 	b.run()
 	b.until("one", store.NoticeSent)
 }
+
+// TestReceiversThatHang keep nobody else waiting.
+func TestReceiversThatHang(t *testing.T) {
+	b := newBench(t)
+	free := make(chan struct{})
+	slow := hookWith(t, func(int32, *http.Request) int { <-free; return 200 })
+	quick := hookWith(t, func(int32, *http.Request) int { return 200 })
+	for i := range 8 {
+		b.end(fmt.Sprintf("slow-%d", i), slow.URL)
+	}
+	d, _ := b.run()
+	for deadline := time.Now().Add(20 * time.Second); slow.posts.Load() < 8; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("not all are sent at once")
+		}
+	}
+	b.end("quick", quick.URL)
+	d.Wake()
+	b.until("quick", store.NoticeSent)
+	close(free)
+	for i := range 8 {
+		b.until(fmt.Sprintf("slow-%d", i), store.NoticeSent)
+	}
+	if slow.posts.Load() != 8 || quick.posts.Load() != 1 {
+		t.Errorf("%d and %d posts", slow.posts.Load(), quick.posts.Load())
+	}
+}
