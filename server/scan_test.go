@@ -123,7 +123,7 @@ func TestHostileSizes(t *testing.T) {
 				} else {
 					badParams(tt.want).wantRPC(t, do(t, "POST", ts.URL, `{"jsonrpc":"2.0","id":1,"method":"`+door+`","params":`+tt.params+`}`), strings.Contains(door, "/"))
 				}
-				if took := time.Since(begin); took > 5*time.Second {
+				if took := time.Since(begin); took > time.Minute { // a second, on a machine of its own
 					t.Errorf("took %v", took)
 				}
 			})

@@ -28,7 +28,7 @@ var allowed = map[string][]string{
 	"tasks/push":                   {"internal/netguard", "store"},
 	"server":                       {"adapter", "tasks"},
 	"bridge":                       {"internal/brief"},
-	"cmd/runtime":                  {"adapter", "appserver", "bridge", "executor", "internal/fakemodel", "internal/logging", "internal/netguard", "internal/settings", "platform", "preflight", "server", "store", "tasks", "tasks/notify", "tasks/push"},
+	"cmd/runtime":                  {"adapter", "appserver", "bridge", "executor", "internal/brief", "internal/fakemodel", "internal/logging", "internal/netguard", "internal/settings", "platform", "preflight", "server", "store", "tasks", "tasks/notify", "tasks/push"},
 	"internal/brief":               {},
 	"internal/logging":             {},
 	"internal/netguard":            {},
