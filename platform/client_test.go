@@ -146,6 +146,7 @@ func TestNoToken(t *testing.T) {
 }
 
 func TestNobodyThere(t *testing.T) {
+	t.Parallel()
 	s := httptest.NewServer(http.NotFoundHandler())
 	s.Close()
 	c := platform.New(platform.Config{URL: s.URL, Workspace: "w", Token: platform.Token{Value: "planted-secret"}})

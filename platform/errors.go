@@ -83,11 +83,6 @@ func refusal(op string, res *http.Response, answer []byte, secrets []string) *Er
 		answer = answer[:mostRefusal]
 	}
 	text := strings.ToValidUTF8(strings.Join(strings.Fields(string(answer)), " "), "")
-	for _, secret := range secrets {
-		if secret != "" {
-			text = strings.ReplaceAll(text, secret, "[REDACTED]")
-		}
-	}
 	e.html = strings.HasPrefix(text, "<") || strings.Contains(res.Header.Get("Content-Type"), "html")
 	var said struct {
 		Error      any     `json:"error"`
@@ -97,16 +92,27 @@ func refusal(op string, res *http.Response, answer []byte, secrets []string) *Er
 	}
 	if json.Unmarshal([]byte(text), &said) == nil {
 		e.json, e.Code, e.Waking = true, said.Code, said.Waking
-		e.Reason, _ = said.Error.(string)
+		reason, _ := said.Error.(string)
+		e.Reason = without(secrets, reason)
 		if e.RetryAfter == 0 && said.RetryAfter > 0 && said.RetryAfter < 1e6 {
 			e.RetryAfter = time.Duration(said.RetryAfter * float64(time.Second))
 		}
 	}
+	text = without(secrets, text)
 	if len(text) > mostHead {
 		text = strings.ToValidUTF8(text[:mostHead], "")
 	}
 	e.Head = text
 	return e
+}
+
+func without(secrets []string, text string) string {
+	for _, secret := range secrets {
+		if secret != "" {
+			text = strings.ReplaceAll(text, secret, "[REDACTED]")
+		}
+	}
+	return text
 }
 
 func errorOf(err error) (*Error, bool) { return errors.AsType[*Error](err) }

@@ -81,17 +81,11 @@ func resultText(raw json.RawMessage) string {
 		return text
 	}
 	var result struct {
-		Parts     []part `json:"parts"`
-		Artifacts []struct {
-			Parts []part `json:"parts"`
-		} `json:"artifacts"`
-		Status struct {
-			Message struct {
-				Parts []part `json:"parts"`
-			} `json:"message"`
-		} `json:"status"`
-		Message json.RawMessage `json:"message"`
-		Task    json.RawMessage `json:"task"`
+		Parts     json.RawMessage   `json:"parts"`
+		Artifacts []json.RawMessage `json:"artifacts"`
+		Status    json.RawMessage   `json:"status"`
+		Message   json.RawMessage   `json:"message"`
+		Task      json.RawMessage   `json:"task"`
 	}
 	if json.Unmarshal(raw, &result) != nil {
 		return ""
@@ -99,22 +93,37 @@ func resultText(raw json.RawMessage) string {
 	if text = textOf(result.Parts); text != "" {
 		return text
 	}
-	var parts []part
+	var texts []string
 	for _, artifact := range result.Artifacts {
-		parts = append(parts, artifact.Parts...)
+		if text = textOf(member(artifact, "parts")); text != "" {
+			texts = append(texts, text)
+		}
 	}
-	if text = textOf(parts); text != "" {
-		return text
+	if len(texts) > 0 {
+		return strings.Join(texts, "\n")
 	}
 	for _, wrapped := range []json.RawMessage{result.Message, result.Task} {
 		if present(wrapped) {
 			return resultText(wrapped)
 		}
 	}
-	return textOf(result.Status.Message.Parts)
+	return textOf(member(member(result.Status, "message"), "parts"))
 }
 
-func textOf(parts []part) string {
+// member is that of an object, or nil.
+func member(raw json.RawMessage, name string) json.RawMessage {
+	var object map[string]json.RawMessage
+	if json.Unmarshal(raw, &object) != nil {
+		return nil
+	}
+	return object[name]
+}
+
+func textOf(raw json.RawMessage) string {
+	var parts []part
+	if json.Unmarshal(raw, &parts) != nil {
+		return ""
+	}
 	var texts []string
 	for _, p := range parts {
 		if p.Root != nil {

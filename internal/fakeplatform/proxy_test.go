@@ -75,7 +75,9 @@ func TestWhatBecomesOfFailures(t *testing.T) {
 		}
 		try(nil, 503, "workspace has no URL")
 		register(t, p, w, a.url)
-		try(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "all of the reason", 500) }, 500, `{"error":"Internal Server Error"}`)
+		try(func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, "all of the reason", http.StatusInternalServerError)
+		}, 500, `{"error":"Internal Server Error"}`)
 		empty := ""
 		if era == fakeplatform.AUG {
 			empty = "agent returned empty response body"
