@@ -148,6 +148,24 @@ func TestOlderPlatform(t *testing.T) {
 	}
 }
 
+// TestAnswersThatAreCutOff are no answers.
+func TestAnswersThatAreCutOff(t *testing.T) {
+	s := newSite(t, fakeplatform.AUG)
+	peer := s.p.Add(fakeplatform.Workspace{Name: "peer"})
+	s.p.Behave("*/peers", fakeplatform.Cut(5).Times(1))
+	if peers, err := s.Peers(t.Context()); err != nil || len(peers) != 1 || peers[0].ID != peer.ID() {
+		t.Errorf("%v: %+v", err, peers)
+	}
+	s.p.Behave("*/memories", fakeplatform.Cut(5))
+	_, err := s.CommitMemory(t.Context(), platform.Memory{Content: "x", Scope: "LOCAL"})
+	if err == nil || !strings.Contains(err.Error(), "cut off") {
+		t.Errorf("%v", err)
+	}
+	if n := len(s.p.Requests("POST */memories")); n != 1 {
+		t.Errorf("it was committed %d times", n)
+	}
+}
+
 func TestActivity(t *testing.T) {
 	eras(t, func(t *testing.T, era fakeplatform.Era) {
 		s := newSite(t, era)

@@ -93,6 +93,29 @@ func TestUploadIsAllOrNothing(t *testing.T) {
 	}
 }
 
+// TestUploadThatIsRefusedAtOnce closes what it has opened.
+func TestUploadThatIsRefusedAtOnce(t *testing.T) {
+	s := newSite(t, fakeplatform.APR)
+	s.p.Behave("*/chat/uploads", fakeplatform.Answer(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusRequestEntityTooLarge)
+	}))
+	closed := make(chan struct{})
+	endless := platform.File{Name: "large", Size: 1 << 40, Open: func() (io.ReadCloser, error) {
+		return struct {
+			io.Reader
+			io.Closer
+		}{zeros{}, closer(func() { close(closed) })}, nil
+	}}
+	if _, err := s.Upload(t.Context(), endless); err == nil {
+		t.Error("it was taken")
+	}
+	<-closed
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { return len(p), nil }
+
 func TestPendingUpload(t *testing.T) {
 	s := newSite(t, fakeplatform.AUG)
 	id := s.w.AddPending("a.png", "image/png", []byte("picture"))
@@ -102,15 +125,16 @@ func TestPendingUpload(t *testing.T) {
 	if err != nil || got.String() != "picture" || file.Type != "image/png" || file.Size != 7 {
 		t.Fatalf("%v: %+v, %s", err, file, &got)
 	}
-	if _, err = s.PendingUpload(t.Context(), id, io.Discard, 6); err == nil || !strings.Contains(err.Error(), "more than the 6") {
-		t.Errorf("too large: %v", err)
+	got.Reset()
+	if _, err = s.PendingUpload(t.Context(), id, &got, 6); err == nil || !strings.Contains(err.Error(), "more than the 6") || got.Len() > 0 {
+		t.Errorf("too large: %v, %s", err, &got)
 	}
 	s.p.Behave("*/content", fakeplatform.Answer(func(w http.ResponseWriter, _ *http.Request) {
 		_ = http.NewResponseController(w).Flush() // its size is not said
-		_, _ = io.WriteString(w, "picture")
+		_, _ = io.WriteString(w, "picture of more")
 	}).Times(1))
-	if _, err = s.PendingUpload(t.Context(), id, io.Discard, 6); err == nil || !strings.Contains(err.Error(), "more than the 6") {
-		t.Errorf("too large, unsaid: %v", err)
+	if _, err = s.PendingUpload(t.Context(), id, &got, 6); err == nil || !strings.Contains(err.Error(), "more than the 6") || got.Len() > 7 {
+		t.Errorf("too large, unsaid: %v, %s", err, &got)
 	}
 	s.p.Behave("*/content", fakeplatform.Cut(3).Times(1))
 	got.Reset()

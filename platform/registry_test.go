@@ -70,8 +70,14 @@ func TestFirstToken(t *testing.T) {
 	if got := strings.TrimSpace(content(t, filepath.Join(s.dir, platform.TokenFile))); got != s.w.Token() || got == "" {
 		t.Errorf("kept %q, want %q", got, s.w.Token())
 	}
+	put(t, filepath.Join(s.dir, platform.TokenFile), s.w.Rotate())
 	if _, err := s.Workspace(t.Context()); err != nil {
 		t.Error(err)
+	}
+	for _, r := range s.p.Requests() { // the one in memory has made room for the file
+		if r.Status != 200 {
+			t.Errorf("%s %s: %d", r.Method, r.Path, r.Status)
+		}
 	}
 }
 

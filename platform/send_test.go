@@ -28,6 +28,7 @@ func TestReplies(t *testing.T) {
 		"no text":         {200, `{"result":{"parts":[]}}`, "", "", false},
 		"null error":      {200, `{"result":"a","error":null}`, "a", "", false},
 		"queued status":   {200, `{"result":{"status":"queued","parts":[{"kind":"text","text":"a"}]}}`, "a", "", false},
+		"a queued peer":   {200, `{"status":"queued","result":"a"}`, "a", "", false},
 		"poll":            {200, `{"status":"queued","delivery_mode":"poll","method":"message/send"}`, "", "", true},
 		"busy":            {202, `{"queued":true,"queue_id":"q","queue_depth":1,"message":"busy"}`, "", "", true},
 		"busy canvas":     {200, `{"status":"queued","queued":true}`, "", "", true},

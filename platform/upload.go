@@ -12,6 +12,7 @@ import (
 	"net/textproto"
 	"path/filepath"
 	"strings"
+	"sync"
 )
 
 // A File is what is uploaded. Open is called for each attempt, when its turn comes;
@@ -122,10 +123,16 @@ func (m *multipartBody) open() io.ReadCloser {
 	return r
 }
 
-// A formReader reads its parts one after the other.
-type formReader struct{ parts []io.Reader }
+// A formReader reads its parts one after the other. It may be closed while it is read,
+// which is how HTTP gives up a request.
+type formReader struct {
+	mu    sync.Mutex
+	parts []io.Reader
+}
 
 func (r *formReader) Read(p []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	for len(r.parts) > 0 {
 		n, err := r.parts[0].Read(p)
 		if errors.Is(err, io.EOF) {
@@ -140,6 +147,8 @@ func (r *formReader) Read(p []byte) (int, error) {
 }
 
 func (r *formReader) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	var errs []error
 	for _, part := range r.parts {
 		if file, ok := part.(*fileReader); ok {
