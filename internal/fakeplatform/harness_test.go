@@ -74,12 +74,20 @@ func newAgent(t *testing.T, serve http.HandlerFunc) *agent {
 		text, _ := io.ReadAll(r.Body)
 		a.mu.Lock()
 		a.got, a.body = append(a.got, r), append(a.body, string(text))
+		serve := a.serve
 		a.mu.Unlock()
-		a.serve(w, r)
+		serve(w, r)
 	}))
 	t.Cleanup(s.Close)
 	a.url = strings.Replace(s.URL, "127.0.0.1", "localhost", 1)
 	return a
+}
+
+// now serves in another way.
+func (a *agent) now(serve http.HandlerFunc) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.serve = serve
 }
 
 func (a *agent) count() int {

@@ -66,7 +66,7 @@ func TestWhatBecomesOfFailures(t *testing.T) {
 		w := p.Add(fakeplatform.Workspace{})
 		try := func(serve http.HandlerFunc, wantStatus int, part string) {
 			t.Helper()
-			a.serve = serve
+			a.now(serve)
 			reply, err := w.Say(t.Context(), "hi")
 			if err != nil {
 				t.Fatal(err)
@@ -88,7 +88,7 @@ func TestWhatBecomesOfFailures(t *testing.T) {
 		if w.Queued() != 1 {
 			t.Errorf("%d wait", w.Queued())
 		}
-		a.serve = says("at last")
+		a.now(says("at last"))
 		beat(t, p, w, `,"active_tasks":1`)
 		if n := a.count(); w.Queued() != 1 || n != 3 {
 			t.Errorf("a busy workspace was given what waits: %d, %d", w.Queued(), n)

@@ -65,13 +65,13 @@ func run(ctx context.Context, args []string) error {
 	return p.RunWith(ctx, *addr, handler, func() {
 		fmt.Printf(`The platform (%s) is at %s; look at it in a browser. Run the workspace with
 
-  export WORKSPACE_ID=%s
+  export WORKSPACE_ID=%s PARENT_ID=%s
   export PLATFORM_URL=%s
   export WORKSPACE_CONFIG_PATH=%s CONFIGS_DIR=%s
   export MOLECULE_WORKSPACE_URL=http://localhost:%d
   export RUNTIME_ADDR=127.0.0.1:%d
   bin/runtime
-`, era, p.URL, worker.ID(), p.URL, configs, configs, *port, *port)
+`, era, p.URL, worker.ID(), parent.ID(), p.URL, configs, configs, *port, *port)
 	})
 }
 
