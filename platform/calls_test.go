@@ -148,6 +148,23 @@ func TestOlderPlatform(t *testing.T) {
 	}
 }
 
+func TestPermanent(t *testing.T) {
+	s := newSite(t, fakeplatform.AUG)
+	for _, c := range []struct {
+		how  fakeplatform.Rudeness
+		want bool
+	}{
+		{fakeplatform.HTML404(), false}, {fakeplatform.Refuse(404), true}, {fakeplatform.Refuse(403, `{"error":"talk_to_user_disabled"}`), true},
+		{fakeplatform.Refuse(401), false}, {fakeplatform.Refuse(500), false}, {fakeplatform.TooMany(time.Hour), false},
+	} {
+		s.p.Behave("*/notify", c.how.Times(1))
+		refused, ok := errors.AsType[*platform.Error](s.Notify(t.Context(), "hi"))
+		if !ok || refused.Permanent() != c.want {
+			t.Errorf("%v: permanent is not %t", refused, c.want)
+		}
+	}
+}
+
 // TestAnswersThatAreCutOff are no answers.
 func TestAnswersThatAreCutOff(t *testing.T) {
 	s := newSite(t, fakeplatform.AUG)

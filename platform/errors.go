@@ -51,13 +51,14 @@ func (e *Error) Error() string {
 // Is reports whether the refusal is one of the facts above.
 func (e *Error) Is(fact error) bool { return fact == ErrCursorGone && e.Status == http.StatusGone }
 
-// Permanent reports whether the same request will be refused again.
+// Permanent reports whether the same request will be refused again. A page of HTML is
+// from what stands in front of the platform, and says nothing of that.
 func (e *Error) Permanent() bool {
 	switch e.Status {
 	case http.StatusUnauthorized, http.StatusRequestTimeout, http.StatusTooManyRequests:
 		return false
 	}
-	return e.Status < 500
+	return e.Status < 500 && !e.html
 }
 
 // StatusOf returns the status of HTTP that the platform has refused with, or 0.
