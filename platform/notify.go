@@ -14,11 +14,12 @@ type Attachment struct {
 }
 
 // Notify says something to the user on the canvas. A message that is sent twice is
-// shown twice. 403 says that the workspace must not talk to its user.
+// shown twice, so it is not repeated once the platform may have it. 403 says that the
+// workspace must not talk to its user.
 func (c *Client) Notify(ctx context.Context, message string, attachments ...Attachment) error {
 	body := struct {
 		Message     string       `json:"message"`
 		Attachments []Attachment `json:"attachments,omitempty"`
 	}{message, attachments}
-	return c.call(ctx, "notify the user", http.MethodPost, c.own("/notify"), body, nil)
+	return c.call(ctx, request{op: "notify the user", method: http.MethodPost, path: c.own("/notify"), body: body})
 }

@@ -15,8 +15,14 @@ type Token struct {
 	Value string
 }
 
-// read returns the token as it is now.
-func (t Token) read() (string, error) {
+var errNoToken = errors.New("the workspace has no token: set MOLECULE_WORKSPACE_TOKEN, or MOLECULE_WORKSPACE_TOKEN_FILE to a file that holds it")
+
+// read returns the token as it is now. issued is one that the platform has given out
+// and that could not be written to a file, or nil; it is newer than what the files hold.
+func (t Token) read(issued *string) (string, error) {
+	if issued != nil {
+		return *issued, nil
+	}
 	for _, file := range t.Files {
 		text, err := os.ReadFile(file)
 		switch {
@@ -30,7 +36,7 @@ func (t Token) read() (string, error) {
 		}
 	}
 	if t.Value == "" {
-		return "", errors.New("the workspace has no token: set MOLECULE_WORKSPACE_TOKEN, or MOLECULE_WORKSPACE_TOKEN_FILE to a file that holds it")
+		return "", errNoToken
 	}
 	return t.Value, nil
 }

@@ -1,0 +1,186 @@
+package platform
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// A repetition says when a request that has failed may be sent again.
+type repetition int
+
+const (
+	// careful requests are sent again only if the platform cannot have acted:
+	// it was not reached, or says so.
+	careful repetition = iota
+	// harmless requests do nothing more when they come twice.
+	harmless
+	// once is for those whose caller has a rhythm of its own.
+	once
+)
+
+// A request is what one method of the client sends.
+type request struct {
+	op      string // for errors
+	method  string
+	path    string
+	query   url.Values
+	body    any // sent as JSON, unless nil
+	out     any // what the answer is decoded into, unless nil
+	repeats repetition
+	feature feature       // what is unsupported if the platform has no such path
+	limit   time.Duration // of each attempt, 0 for [requestTimeout]
+	header  http.Header
+
+	upload *multipartBody // sent in place of body
+	public bool           // goes out without a token if there is none
+	loose  bool           // the token is that of another's path: a 401 says nothing about it
+	raw    func(*http.Response) error
+}
+
+// call does what the request says: the token, the second try after a 401, the
+// retries, and what is remembered.
+func (c *Client) call(ctx context.Context, r request) error {
+	if err := c.features.check(r); err != nil {
+		return err
+	}
+	var body []byte
+	if r.body != nil {
+		var err error
+		if body, err = json.Marshal(r.body); err != nil {
+			return fmt.Errorf("%s: %w", r.op, err)
+		}
+	}
+	err := c.retry(ctx, r.repeats, func() error { return c.authorized(ctx, r, body) })
+	return c.features.learn(r, err)
+}
+
+// send sends the request once, with the token.
+func (c *Client) send(ctx context.Context, r request, body []byte, token string) error {
+	limit := r.limit
+	if limit == 0 {
+		limit = requestTimeout
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, errors.New("the platform does not answer in time"))
+	defer cancel()
+	reached := false
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { reached = true }})
+	req, err := c.request(ctx, r, body, token)
+	if err != nil {
+		return fmt.Errorf("%s: %w", r.op, err)
+	}
+	res, err := c.http.Do(req)
+	if err != nil {
+		return c.unanswered(ctx, r.op, err, reached)
+	}
+	defer res.Body.Close()
+	if res.StatusCode < 200 || res.StatusCode > 299 {
+		answer, _ := io.ReadAll(io.LimitReader(res.Body, mostRefusal))
+		return refusal(r.op, res, answer, c.secrets(token))
+	}
+	if r.raw != nil {
+		return r.raw(res)
+	}
+	answer, err := io.ReadAll(io.LimitReader(res.Body, mostAnswer+1))
+	switch {
+	case err != nil:
+		return &transportError{op: r.op, cause: fmt.Errorf("the platform's answer is cut off: %w", err)}
+	case len(answer) > mostAnswer:
+		return fmt.Errorf("%s: the platform's answer has more than %d MiB", r.op, mostAnswer>>20)
+	case r.out == nil:
+		return nil
+	}
+	return decode(r.op, res, answer, r.out)
+}
+
+// decode reads an answer. What it holds may be secret, and stands in no error.
+func decode(op string, res *http.Response, answer []byte, out any) error {
+	if err := json.Unmarshal(answer, out); err != nil {
+		return fmt.Errorf("%s: the platform's answer of %d bytes (%s) is not understood: %w",
+			op, len(answer), res.Header.Get("Content-Type"), err)
+	}
+	return nil
+}
+
+// request makes the HTTP request.
+func (c *Client) request(ctx context.Context, r request, body []byte, token string) (*http.Request, error) {
+	target := c.cfg.URL + r.path
+	if len(r.query) > 0 {
+		target += "?" + r.query.Encode()
+	}
+	req, err := http.NewRequestWithContext(ctx, r.method, target, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	for name, values := range r.header {
+		req.Header[name] = values
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if r.upload != nil {
+		if err := r.upload.attach(req); err != nil {
+			return nil, err
+		}
+	}
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	req.Header.Set("X-Workspace-ID", c.cfg.Workspace)
+	// Both are asked for by platforms of many organisations, and harmless elsewhere.
+	req.Header.Set("Origin", c.origin)
+	if c.cfg.Org != "" {
+		req.Header.Set("X-Molecule-Org-Id", c.cfg.Org)
+	}
+	return req, nil
+}
+
+// A transportError says that there was no answer, or not all of it.
+type transportError struct {
+	op     string
+	cause  error
+	unsent bool // the platform was not reached
+}
+
+func (e *transportError) Error() string { return e.op + ": " + e.cause.Error() }
+func (e *transportError) Unwrap() error { return e.cause }
+
+// unanswered makes an error of a request that got no answer. The URL is left out:
+// its query may hold what nobody else should read.
+func (c *Client) unanswered(ctx context.Context, op string, err error, reached bool) error {
+	if wrapped, ok := errors.AsType[*url.Error](err); ok {
+		err = wrapped.Err
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		err = cause
+	}
+	if !reached {
+		c.http.CloseIdleConnections()
+	}
+	return &transportError{op: op, cause: err, unsent: !reached}
+}
+
+// own is a path below our own workspace.
+func (c *Client) own(path string) string { return of(c.cfg.Workspace, path) }
+
+// of is a path below a workspace.
+func of(workspace, path string) string {
+	return "/workspaces/" + url.PathEscape(workspace) + path
+}
+
+// originOf is the scheme and the host of a URL.
+func originOf(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil || u.Host == "" {
+		return strings.TrimRight(raw, "/")
+	}
+	return u.Scheme + "://" + u.Host
+}

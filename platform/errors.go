@@ -1,0 +1,107 @@
+package platform
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// Facts that callers act on. They are found with [errors.Is].
+var (
+	// ErrUnsupported says that this platform does not have what was asked for:
+	// it is older than that. It is remembered; nothing is sent for the next call.
+	ErrUnsupported = errors.New("this platform does not offer it")
+
+	// ErrCursorGone says that the platform does not know the row that activity
+	// was asked for after. Drop the cursor, and ask by time.
+	ErrCursorGone = errors.New("the platform does not know the cursor")
+
+	// ErrCursorIgnored says that the platform answered with its newest rows,
+	// whatever the cursor. Ask by time, and drop what is known.
+	ErrCursorIgnored = errors.New("the platform ignores cursors")
+)
+
+// An Error is a refusal by the platform.
+type Error struct {
+	Op         string        // what was asked for
+	Status     int           // of HTTP
+	Head       string        // the beginning of the answer
+	Reason     string        // what the answer says is wrong, "" if it does not say
+	Code       string        // the answer's code for that, "" if it has none
+	RetryAfter time.Duration // what the platform asks to wait, 0 if nothing
+
+	json, html bool // what the answer was
+}
+
+func (e *Error) Error() string {
+	text := fmt.Sprintf("%s: the platform answers %d %s", e.Op, e.Status, http.StatusText(e.Status))
+	if e.Head != "" {
+		text += ": " + e.Head
+	}
+	return text
+}
+
+// Is reports whether the refusal is one of the facts above.
+func (e *Error) Is(fact error) bool { return fact == ErrCursorGone && e.Status == http.StatusGone }
+
+// Permanent reports whether the same request will be refused again.
+func (e *Error) Permanent() bool {
+	switch e.Status {
+	case http.StatusUnauthorized, http.StatusRequestTimeout, http.StatusTooManyRequests:
+		return false
+	}
+	return e.Status < 500
+}
+
+// StatusOf returns the status of HTTP that the platform has refused with, or 0.
+func StatusOf(err error) int {
+	if refused, ok := errors.AsType[*Error](err); ok {
+		return refused.Status
+	}
+	return 0
+}
+
+// ReasonOf returns what the platform said is wrong, or "".
+func ReasonOf(err error) string {
+	if refused, ok := errors.AsType[*Error](err); ok {
+		return refused.Reason
+	}
+	return ""
+}
+
+// refusal makes an error of an answer, without the secrets that may stand in it.
+func refusal(op string, res *http.Response, answer []byte, secrets []string) *Error {
+	e := &Error{Op: op, Status: res.StatusCode, RetryAfter: retryAfter(res.Header)}
+	if len(answer) > mostRefusal {
+		answer = answer[:mostRefusal]
+	}
+	text := strings.ToValidUTF8(strings.Join(strings.Fields(string(answer)), " "), "")
+	for _, secret := range secrets {
+		if secret != "" {
+			text = strings.ReplaceAll(text, secret, "[REDACTED]")
+		}
+	}
+	e.html = strings.HasPrefix(text, "<") || strings.Contains(res.Header.Get("Content-Type"), "html")
+	var said struct {
+		Error      any     `json:"error"`
+		Code       string  `json:"code"`
+		RetryAfter float64 `json:"retry_after"`
+	}
+	if json.Unmarshal([]byte(text), &said) == nil {
+		e.json, e.Code = true, said.Code
+		e.Reason, _ = said.Error.(string)
+		if e.RetryAfter == 0 && said.RetryAfter > 0 && said.RetryAfter < 1e6 {
+			e.RetryAfter = time.Duration(said.RetryAfter * float64(time.Second))
+		}
+	}
+	if len(text) > mostHead {
+		text = strings.ToValidUTF8(text[:mostHead], "")
+	}
+	e.Head = text
+	return e
+}
+
+func errorOf(err error) (*Error, bool) { return errors.AsType[*Error](err) }

@@ -1,0 +1,109 @@
+package platform
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// The files of the workspace's configuration that hold what the platform gives out.
+const (
+	TokenFile         = ".auth_token"
+	InboundSecretFile = ".platform_inbound_secret"
+)
+
+// kept is what the platform has given out.
+type kept struct {
+	mu     sync.Mutex             // one writer at a time
+	issued atomic.Pointer[string] // a token that stands in no file
+	secret atomic.Pointer[string] // the inbound one, as last seen
+}
+
+// refused drops the token if it is the one that stands in no file.
+func (k *kept) refused(token string) {
+	if issued := k.issued.Load(); issued != nil && *issued == token {
+		k.issued.CompareAndSwap(issued, nil)
+	}
+}
+
+// secrets are what must not be seen of an answer that echoes what it was sent.
+func (c *Client) secrets(used string) []string {
+	out := []string{used, c.cfg.Token.Value}
+	if secret := c.kept.secret.Load(); secret != nil {
+		out = append(out, *secret)
+	}
+	return out
+}
+
+// keep writes down what an answer brought. A token is given out once only, so it is
+// used from memory while it cannot be written, and written with the next answer.
+func (c *Client) keep(token, secret string) error {
+	c.kept.mu.Lock()
+	defer c.kept.mu.Unlock()
+	if token = strings.TrimSpace(token); token != "" {
+		c.kept.issued.Store(&token)
+	}
+	if secret = strings.TrimSpace(secret); secret != "" {
+		c.kept.secret.Store(&secret)
+	}
+	if c.cfg.Dir == "" {
+		return nil
+	}
+	var errs []error
+	if issued := c.kept.issued.Load(); issued != nil {
+		if err := keepFile(filepath.Join(c.cfg.Dir, TokenFile), *issued); err != nil {
+			errs = append(errs, fmt.Errorf("keep the workspace's token: %w", err))
+		} else {
+			c.kept.issued.Store(nil)
+		}
+	}
+	if err := keepFile(filepath.Join(c.cfg.Dir, InboundSecretFile), secret); err != nil {
+		errs = append(errs, fmt.Errorf("keep the platform's inbound secret: %w", err))
+	}
+	return errors.Join(errs...)
+}
+
+// keepFile replaces the file by one that holds the secret, unless it does already or
+// there is none. Whoever reads meanwhile reads the old one or the new one, whole.
+func keepFile(name, secret string) error {
+	if secret == "" {
+		return nil
+	}
+	old, err := os.ReadFile(name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	if err == nil && bytes.Equal(bytes.TrimSpace(old), []byte(secret)) {
+		return nil
+	}
+	temp, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*.tmp") // 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(temp.Name()) // is gone when all went well
+	_, err = temp.WriteString(secret + "\n")
+	if err == nil {
+		err = temp.Sync()
+	}
+	if err = errors.Join(err, temp.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(temp.Name(), name); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(name))
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

@@ -1,0 +1,59 @@
+package platform
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+)
+
+// A Memory is a text that outlives conversations.
+type Memory struct {
+	ID        string    `json:"id"`
+	Content   string    `json:"content"`
+	Scope     string    `json:"scope"` // LOCAL, TEAM or GLOBAL
+	Namespace string    `json:"namespace"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// CommitMemory keeps the content, in the scope and the namespace given; the id and
+// the time are the platform's to say. It should have been redacted.
+func (c *Client) CommitMemory(ctx context.Context, m Memory) (Memory, error) {
+	body := struct {
+		Content   string `json:"content"`
+		Scope     string `json:"scope"`
+		Namespace string `json:"namespace,omitempty"`
+	}{m.Content, m.Scope, m.Namespace}
+	out := m
+	err := c.call(ctx, request{
+		op: "commit a memory", method: http.MethodPost, path: c.own("/memories"), body: body,
+		out: &out, feature: featureMemories,
+	})
+	return out, err
+}
+
+// A Recall says which memories are wanted. The zero value wants our own, newest first.
+type Recall struct {
+	Query, Scope, Namespace string
+	Limit                   int // at most 50
+}
+
+// RecallMemory finds memories.
+func (c *Client) RecallMemory(ctx context.Context, r Recall) ([]Memory, error) {
+	query := url.Values{}
+	for name, value := range map[string]string{"q": r.Query, "scope": r.Scope, "namespace": r.Namespace} {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	if r.Limit > 0 {
+		query.Set("limit", strconv.Itoa(r.Limit))
+	}
+	var out []Memory
+	err := c.call(ctx, request{
+		op: "recall memories", method: http.MethodGet, path: c.own("/memories"), query: query,
+		out: &out, repeats: harmless, feature: featureMemories,
+	})
+	return out, err
+}

@@ -1,0 +1,128 @@
+package platform
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+)
+
+// An envelope is whatever the platform answers to a message: the peer's answer, or a
+// note that the message waits, in the shapes of 202 (a full peer) and of 200 (one that
+// polls, or a canvas that does not wait).
+type envelope struct {
+	Queued       bool            `json:"queued"`
+	QueueID      string          `json:"queue_id"`
+	Status       json.RawMessage `json:"status"`
+	DeliveryMode string          `json:"delivery_mode"`
+	Result       json.RawMessage `json:"result"`
+	Error        json.RawMessage `json:"error"`
+}
+
+func (e envelope) waits() bool {
+	var status string
+	return e.Queued || len(e.Result) == 0 && json.Unmarshal(e.Status, &status) == nil && status == "queued"
+}
+
+// QueuedText reports whether a text that stands where a reply is expected is the
+// platform's note that the message waits.
+func QueuedText(text string) bool {
+	var e envelope
+	return json.Unmarshal([]byte(text), &e) == nil && e.waits()
+}
+
+func readReply(raw json.RawMessage) (Reply, error) {
+	out := Reply{Raw: raw}
+	var e envelope
+	if err := json.Unmarshal(raw, &e); err != nil {
+		return out, errors.New("the answer is no object")
+	}
+	if e.waits() {
+		out.Queued, out.QueueID, out.DeliveryMode = true, e.QueueID, e.DeliveryMode
+		return out, nil
+	}
+	if present(e.Error) {
+		return out, peerError(e.Error)
+	}
+	if !present(e.Result) {
+		return out, errors.New("the answer has no result")
+	}
+	out.Text = resultText(e.Result)
+	return out, nil
+}
+
+func present(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
+
+// peerError reads both shapes: JSON-RPC's object, and the platform's plain text.
+func peerError(raw json.RawMessage) error {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return errors.New(text)
+	}
+	e := &PeerError{}
+	if err := json.Unmarshal(raw, e); err != nil {
+		return errors.New("the peer answers with an error of a shape that is not known")
+	}
+	return e
+}
+
+// A part is one of either version of A2A; those of the SDK wrap it in a root.
+type part struct {
+	Kind string `json:"kind"`
+	Type string `json:"type"`
+	Text string `json:"text"`
+	Root *part  `json:"root"`
+}
+
+// resultText is the text of a message or of a task, of either version. A task's
+// status is looked at last: it may speak of the work, not of its result.
+func resultText(raw json.RawMessage) string {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return text
+	}
+	var result struct {
+		Parts     []part `json:"parts"`
+		Artifacts []struct {
+			Parts []part `json:"parts"`
+		} `json:"artifacts"`
+		Status struct {
+			Message struct {
+				Parts []part `json:"parts"`
+			} `json:"message"`
+		} `json:"status"`
+		Message json.RawMessage `json:"message"`
+		Task    json.RawMessage `json:"task"`
+	}
+	if json.Unmarshal(raw, &result) != nil {
+		return ""
+	}
+	if text = textOf(result.Parts); text != "" {
+		return text
+	}
+	var parts []part
+	for _, artifact := range result.Artifacts {
+		parts = append(parts, artifact.Parts...)
+	}
+	if text = textOf(parts); text != "" {
+		return text
+	}
+	for _, wrapped := range []json.RawMessage{result.Message, result.Task} {
+		if present(wrapped) {
+			return resultText(wrapped)
+		}
+	}
+	return textOf(result.Status.Message.Parts)
+}
+
+func textOf(parts []part) string {
+	var texts []string
+	for _, p := range parts {
+		if p.Root != nil {
+			p = *p.Root
+		}
+		if p.Text != "" && (p.Kind == "text" || p.Kind == "" && (p.Type == "text" || p.Type == "")) {
+			texts = append(texts, p.Text)
+		}
+	}
+	return strings.Join(texts, "\n")
+}

@@ -1,0 +1,101 @@
+package platform
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// A RowQuery says which rows are wanted. Since and After may both be set.
+type RowQuery struct {
+	Type     string        // a2a_receive, …; "" is all
+	After    string        // the id of a row: only later ones
+	Since    time.Duration // only rows of that long ago until now
+	Before   time.Time     // only rows older than that
+	Source   string        // canvas or agent
+	Peer     string        // only rows of and for that peer
+	PeerInfo bool          // with the peers' names, and attachments
+	Limit    int           // at most 500; 0 is 100
+}
+
+// ActivityRows returns rows of the activity log, oldest first, whatever order the
+// platform has them in. An unknown row in After is [ErrCursorGone]; a platform that
+// does not know After at all is [ErrCursorIgnored].
+func (c *Client) ActivityRows(ctx context.Context, q RowQuery) ([]Row, error) {
+	var rows []Row
+	err := c.call(ctx, request{
+		op: "read the activity log", method: http.MethodGet, path: c.own("/activity"), query: q.values(),
+		out: &rows, repeats: harmless,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if q.After != "" && ignored(q.After, rows) {
+		return nil, ErrCursorIgnored
+	}
+	if !ascending(rows) || q.After == "" {
+		slices.SortStableFunc(rows, older)
+	}
+	if q.Since > 0 { // older platforms do not know it
+		first := time.Now().Add(-q.Since - clockSlack)
+		rows = slices.DeleteFunc(rows, func(r Row) bool { return !r.CreatedAt.IsZero() && r.CreatedAt.Before(first) })
+	}
+	return rows, nil
+}
+
+// The platform's clock may be this far from ours before rows are taken for too old.
+const clockSlack = 5 * time.Minute
+
+func (q RowQuery) values() url.Values {
+	out := url.Values{}
+	set := func(name, value string) {
+		if value != "" {
+			out.Set(name, value)
+		}
+	}
+	set("type", q.Type)
+	set("since_id", q.After)
+	set("source", q.Source)
+	set("peer_id", q.Peer)
+	if q.Since > 0 {
+		set("since_secs", strconv.FormatInt(int64(q.Since.Round(time.Second)/time.Second), 10))
+	}
+	if !q.Before.IsZero() {
+		set("before_ts", q.Before.UTC().Format(time.RFC3339Nano))
+	}
+	if q.PeerInfo {
+		set("include", "peer_info")
+	}
+	if q.Limit > 0 {
+		set("limit", strconv.Itoa(min(q.Limit, 500)))
+	}
+	return out
+}
+
+// ignored reports whether the page cannot be what comes after the cursor: it has the
+// cursor's own row, or is in the order of pages without a cursor, newest first.
+func ignored(cursor string, rows []Row) bool {
+	if slices.ContainsFunc(rows, func(r Row) bool { return r.ID == cursor }) {
+		return true
+	}
+	return len(rows) > 1 && older(rows[0], rows[len(rows)-1]) > 0
+}
+
+func ascending(rows []Row) bool { return slices.IsSortedFunc(rows, older) }
+
+// older orders rows by their time, then by their number.
+func older(a, b Row) int {
+	if d := a.CreatedAt.Compare(b.CreatedAt); d != 0 {
+		return d
+	}
+	switch {
+	case a.Seq < b.Seq:
+		return -1
+	case a.Seq > b.Seq:
+		return 1
+	}
+	return 0
+}
