@@ -22,6 +22,7 @@ type conversation struct {
 	loadedIn *child
 	known    bool // it has or had a thread
 	lastUsed time.Time
+	calls    map[string]string // of tools that have not ended, by call: the tool's name
 
 	// lock is the turn lock. Whoever serves a job holds it throughout, and so
 	// does whoever unloads the thread; it guards the fields below.
@@ -32,6 +33,8 @@ type conversation struct {
 	resumable bool   // a turn was acknowledged, so the thread may be on disk
 	history   bool   // turns of it have ended, so that its loss is one
 	replaced  bool   // the thread before this one was lost; the next turn says so to the model
+	renewed   bool   // it was given up for its tools, which is why replaced
+	tools     string // the set of tools that the thread was started with
 	events    *appserver.Subscription
 	own       settings        // what turns run with that ask for nothing else
 	strayed   bool            // the thread's settings may be those that one of its turns asked for
@@ -132,7 +135,7 @@ func (e *Executor) take(c *conversation) *job {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if c.current != nil { // one is done, the next becomes the head
-		c.current = nil
+		c.current, c.calls = nil, nil
 		e.heads++
 	}
 	if len(c.queue) == 0 {

@@ -10,7 +10,7 @@ func TestModelOfAThread(t *testing.T) {
 		{"t1", "", ""}, {"t1", "own", "own"}, {"t1", "", "own"}, {"t1", "other", "other"}, {"t2", "", ""}, {"t2", "own", "own"},
 	} {
 		m, _ := accept(t, s, i, "task")
-		must(t, s.Begin(t.Context(), m.Job, 1, "c", step.thread, step.model))
+		must(t, s.Begin(t.Context(), m.Job, 1, "c", step.thread, step.model, ""))
 		got, err := s.Model(t.Context(), "c")
 		must(t, err)
 		if got != step.want {
