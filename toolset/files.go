@@ -61,6 +61,9 @@ func (s *Set) attach(ctx context.Context, wanted []attachment) ([]platform.Attac
 	if len(wanted) > mostAttachments {
 		return nil, fmt.Errorf("a message takes at most %d attachments", mostAttachments)
 	}
+	if len(wanted) == 0 {
+		return nil, nil
+	}
 	out := make([]platform.Attachment, len(wanted))
 	var files []platform.File
 	var places []int // of the files, in out
