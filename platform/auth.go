@@ -2,6 +2,7 @@ package platform
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"sync/atomic"
@@ -43,7 +44,7 @@ func (c *Client) authorized(ctx context.Context, r request, body []byte) error {
 func (c *Client) token(r request) (string, error) {
 	token, err := c.cfg.Token.read(c.kept.issued.Load())
 	if err != nil {
-		if r.public && err == errNoToken {
+		if r.public && errors.Is(err, errNoToken) {
 			return "", nil
 		}
 		return "", fmt.Errorf("%s: %w", r.op, err)

@@ -38,7 +38,6 @@ type request struct {
 	repeats repetition
 	feature feature       // what is unsupported if the platform has no such path
 	limit   time.Duration // of each attempt, 0 for [requestTimeout]
-	header  http.Header
 
 	upload *multipartBody // sent in place of body
 	public bool           // goes out without a token if there is none
@@ -120,16 +119,11 @@ func (c *Client) request(ctx context.Context, r request, body []byte, token stri
 	if err != nil {
 		return nil, err
 	}
-	for name, values := range r.header {
-		req.Header[name] = values
-	}
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
 	if r.upload != nil {
-		if err := r.upload.attach(req); err != nil {
-			return nil, err
-		}
+		r.upload.attach(req)
 	}
 	if token != "" {
 		req.Header.Set("Authorization", "Bearer "+token)

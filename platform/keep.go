@@ -14,7 +14,7 @@ import (
 
 // The files of the workspace's configuration that hold what the platform gives out.
 const (
-	TokenFile         = ".auth_token"
+	TokenFile         = ".auth_token" //nolint:gosec // the name of a file
 	InboundSecretFile = ".platform_inbound_secret"
 )
 

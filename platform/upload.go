@@ -104,12 +104,11 @@ func typeOf(file File) string {
 	return "application/octet-stream"
 }
 
-func (m *multipartBody) attach(req *http.Request) error {
+func (m *multipartBody) attach(req *http.Request) {
 	req.Header.Set("Content-Type", m.boundary)
 	req.ContentLength = m.size
 	req.GetBody = func() (io.ReadCloser, error) { return m.open(), nil }
 	req.Body = m.open()
-	return nil
 }
 
 func (m *multipartBody) open() io.ReadCloser {

@@ -39,6 +39,8 @@ var allowed = map[string][]string{
 	"internal/fakemodel/modeltest": {"internal/fakemodel"},
 	"internal/fakecodex":           {},
 	"internal/fakelogin":           {},
+	"internal/fakeplatform":        {},
+	"internal/fakeplatform/cmd":    {"internal/fakeplatform"},
 	"internal/progtest":            {"internal/codextest"},
 	"internal/tcksut":              {"adapter", "appserver", "executor", "internal/netguard", "server", "store", "tasks", "tasks/push"},
 	"internal/archtest":            {},
@@ -74,7 +76,7 @@ func TestTestDoublesStayOut(t *testing.T) {
 	out := goList(t, "-deps", "./cmd/runtime")
 	for dep := range strings.Lines(string(out)) {
 		switch dep = strings.TrimSpace(dep); dep {
-		case "testing", module + "internal/fakecodex", module + "internal/fakelogin", module + "internal/codextest", module + "internal/progtest", module + "internal/fakemodel/modeltest":
+		case "testing", module + "internal/fakecodex", module + "internal/fakelogin", module + "internal/fakeplatform", module + "internal/codextest", module + "internal/progtest", module + "internal/fakemodel/modeltest":
 			t.Errorf("cmd/runtime depends on %s", dep)
 		}
 	}

@@ -1,0 +1,75 @@
+package fakeplatform
+
+import (
+	"encoding/json"
+	"net/http"
+	"time"
+)
+
+// A Beat is a heartbeat as it came.
+type Beat struct {
+	At           time.Time       `json:"-"`
+	ID           string          `json:"workspace_id"`
+	ErrorRate    float64         `json:"error_rate"`
+	SampleError  string          `json:"sample_error"`
+	ActiveTasks  int             `json:"active_tasks"`
+	CurrentTask  string          `json:"current_task"`
+	Uptime       int64           `json:"uptime_seconds"`
+	RuntimeState string          `json:"runtime_state"`
+	Metadata     json.RawMessage `json:"runtime_metadata"`
+	Card         json.RawMessage `json:"agent_card"`
+	LoadedTools  []string        `json:"loaded_mcp_tools"`
+}
+
+// active is how many tasks the workspace says to have. The lock is held.
+func (ws *workspace) active() int {
+	if len(ws.beats) == 0 {
+		return 0
+	}
+	return ws.beats[len(ws.beats)-1].ActiveTasks
+}
+
+func (p *Platform) heartbeat(w http.ResponseWriter, r *http.Request) {
+	var beat Beat
+	if !read(w, r, &beat) {
+		return
+	}
+	ws := p.authorized(w, r, beat.ID)
+	if ws == nil {
+		return
+	}
+	beat.At = time.Now()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	ws.beats = append(ws.beats, beat)
+	if len(ws.card) == 0 && len(beat.Card) > 0 {
+		ws.card = beat.Card
+	}
+	ws.status = nextStatus(ws.status, beat)
+	for timer := range ws.alive {
+		timer.Reset(p.IdleWindow)
+	}
+	if ws.status == "online" {
+		p.drain(ws, beat.ActiveTasks)
+	}
+	out := object{"status": "ok"}
+	if p.era == AUG {
+		out["platform_inbound_secret"] = ws.secret
+	}
+	answer(w, http.StatusOK, out)
+}
+
+// nextStatus is what a heartbeat makes of a workspace's status.
+func nextStatus(status string, beat Beat) string {
+	switch status {
+	case "offline", "provisioning", "awaiting_agent":
+		status = "online"
+	}
+	switch {
+	case status == "online" && (beat.RuntimeState == "wedged" || beat.ErrorRate >= 0.5):
+		return "degraded"
+	case status == "degraded" && beat.RuntimeState == "" && beat.ErrorRate < 0.1:
+		return "online"
+	}
+	return status
+}

@@ -1,0 +1,212 @@
+package fakeplatform
+
+import (
+	"encoding/json"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+func (p *Platform) registryRoutes() {
+	p.mux.HandleFunc("POST /registry/register", p.register)
+	p.mux.HandleFunc("POST /registry/heartbeat", p.heartbeat)
+	p.mux.HandleFunc("POST /registry/update-card", p.updateCard)
+	p.mux.HandleFunc("POST /registry/check-access", p.checkAccess)
+	p.mux.HandleFunc("GET /registry/discover/{id}", p.discover)
+	p.mux.HandleFunc("GET /registry/{id}/peers", p.peers)
+	p.mux.HandleFunc("GET /workspaces/{id}/state", p.state)
+}
+
+func bearerOf(r *http.Request) string {
+	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if !ok {
+		return ""
+	}
+	return token
+}
+
+func (p *Platform) register(w http.ResponseWriter, r *http.Request) {
+	var body struct {
+		ID           string          `json:"id"`
+		URL          string          `json:"url"`
+		Card         json.RawMessage `json:"agent_card"`
+		DeliveryMode string          `json:"delivery_mode"`
+		Kind         string          `json:"kind"`
+	}
+	if !read(w, r, &body) {
+		return
+	}
+	var card map[string]any
+	if body.ID == "" || json.Unmarshal(body.Card, &card) != nil || card == nil || p.era == APR && body.URL == "" {
+		refuse(w, http.StatusBadRequest, "invalid request body")
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	ws := p.workspaces[body.ID]
+	switch bearer := bearerOf(r); {
+	case ws == nil:
+		refuse(w, http.StatusNotFound, "workspace not found")
+		return
+	case ws.token != "" && bearer == "":
+		refuse(w, http.StatusUnauthorized, "missing workspace auth token")
+		return
+	case ws.token != "" && bearer != ws.token, ws.deleted:
+		refuse(w, http.StatusUnauthorized, "invalid workspace auth token")
+		return
+	case body.Kind == "platform":
+		refuse(w, http.StatusForbidden, "kind platform is not assignable")
+		return
+	}
+	mode := ws.deliveryMode
+	if p.era == AUG && body.DeliveryMode != "" {
+		mode = body.DeliveryMode
+	}
+	if status, reason := p.badURL(body.URL, mode); status != 0 {
+		refuse(w, status, reason)
+		return
+	}
+	ws.card, ws.deliveryMode = body.Card, mode
+	if ws.provisioned == "" {
+		ws.url = body.URL
+	}
+	if ws.status != "paused" && ws.status != "hibernated" {
+		ws.status = "online"
+	}
+	out := object{"status": "registered"}
+	if ws.token == "" {
+		ws.token = newToken()
+		out["auth_token"] = ws.token
+	}
+	if p.era == AUG {
+		out["delivery_mode"], out["platform_inbound_secret"] = mode, ws.secret
+	}
+	answer(w, http.StatusOK, out)
+}
+
+// badURL refuses what the platform would not call.
+func (p *Platform) badURL(raw, mode string) (status int, reason string) {
+	if raw == "" {
+		if p.era == AUG && mode == "poll" {
+			return 0, ""
+		}
+		return http.StatusBadRequest, "url is required for push-mode workspaces"
+	}
+	u, err := url.Parse(raw)
+	if err != nil || u.Host == "" {
+		return http.StatusBadRequest, "invalid request body"
+	}
+	if u.Scheme != "http" && u.Scheme != "https" {
+		return http.StatusBadRequest, "url scheme must be http or https"
+	}
+	ip := net.ParseIP(u.Hostname())
+	switch {
+	case ip == nil:
+	case ip.IsLoopback():
+		return http.StatusBadRequest, "invalid request body"
+	case ip.IsPrivate():
+		return http.StatusBadRequest, "url targets a blocked address: RFC-1918 private address"
+	}
+	return 0, ""
+}
+
+func (p *Platform) updateCard(w http.ResponseWriter, r *http.Request) {
+	var body struct {
+		ID   string          `json:"workspace_id"`
+		Card json.RawMessage `json:"agent_card"`
+	}
+	if !read(w, r, &body) {
+		return
+	}
+	if ws := p.authorized(w, r, body.ID); ws != nil {
+		p.locked(func() { ws.card = body.Card })
+		answer(w, http.StatusOK, object{"status": "updated"})
+	}
+}
+
+func (p *Platform) checkAccess(w http.ResponseWriter, r *http.Request) {
+	var body struct {
+		Caller string `json:"caller_id"`
+		Target string `json:"target_id"`
+	}
+	if !read(w, r, &body) {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	a, b := p.find(body.Caller), p.find(body.Target)
+	answer(w, http.StatusOK, object{"allowed": a != nil && b != nil && p.mayTalk(a, b)})
+}
+
+func (p *Platform) discover(w http.ResponseWriter, r *http.Request) {
+	self := r.Header.Get("X-Workspace-ID")
+	if self == "" {
+		refuse(w, http.StatusBadRequest, "X-Workspace-ID header is required")
+		return
+	}
+	us := p.authorized(w, r, self)
+	if us == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	ws := p.find(r.PathValue("id"))
+	switch {
+	case ws == nil:
+		refuse(w, http.StatusNotFound, "workspace not found")
+	case !p.mayTalk(us, ws):
+		refuse(w, http.StatusForbidden, "not authorized to discover this workspace")
+	case ws.status != "online" && ws.status != "degraded":
+		answer(w, http.StatusServiceUnavailable, object{"error": "workspace not available", "status": ws.status})
+	default:
+		answer(w, http.StatusOK, object{"id": ws.ID, "url": ws.url, "name": ws.Name})
+	}
+}
+
+func (p *Platform) peers(w http.ResponseWriter, r *http.Request) {
+	us := p.authorized(w, r, r.PathValue("id"))
+	if us == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	out := []object{}
+	for _, id := range p.order {
+		ws := p.find(id)
+		if ws == nil || ws == us || ws.Parent != us.Parent && ws.Parent != us.ID && us.Parent != ws.ID {
+			continue
+		}
+		out = append(out, object{
+			"id": ws.ID, "name": ws.Name, "role": orNull(ws.Role), "tier": 2, "status": ws.status, "url": ws.url,
+			"parent_id": orNull(ws.Parent), "active_tasks": ws.active(), "agent_card": rawOrNull(ws.card),
+		})
+	}
+	answer(w, http.StatusOK, out)
+}
+
+func orNull(text string) any {
+	if text == "" {
+		return nil
+	}
+	return text
+}
+
+func rawOrNull(raw json.RawMessage) any {
+	if len(raw) == 0 {
+		return nil
+	}
+	return raw
+}
+
+func (p *Platform) state(w http.ResponseWriter, r *http.Request) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	id := r.PathValue("id")
+	ws := p.find(id)
+	if ws == nil {
+		answer(w, http.StatusNotFound, object{"workspace_id": id, "deleted": true})
+		return
+	}
+	answer(w, http.StatusOK, object{"workspace_id": id, "status": ws.status, "paused": ws.paused, "deleted": false})
+}
