@@ -29,7 +29,7 @@ func (c *Client) authorized(ctx context.Context, r request, body []byte) error {
 			return err
 		}
 	}
-	if c.cfg.OnUnauthorized == nil || ctx.Value(renewing{}) != nil || r.repeats == once {
+	if c.cfg.OnUnauthorized == nil || ctx.Value(renewing{}) != nil || r.plain {
 		return err
 	}
 	if hookErr := c.renew(ctx, token, renewed); hookErr != nil {

@@ -41,6 +41,7 @@ type request struct {
 
 	upload *multipartBody // sent in place of body
 	public bool           // goes out without a token if there is none
+	plain  bool           // a refused token is not renewed for it
 	loose  bool           // the token is that of another's path: a 401 says nothing about it
 	raw    func(*http.Response) error
 }

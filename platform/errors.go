@@ -33,6 +33,10 @@ type Error struct {
 	Code       string        // the answer's code for that, "" if it has none
 	RetryAfter time.Duration // what the platform asks to wait, 0 if nothing
 
+	// Waking says that the workspace asked for was asleep, did not get the message,
+	// and is being started.
+	Waking bool
+
 	json, html bool // what the answer was
 }
 
@@ -88,10 +92,11 @@ func refusal(op string, res *http.Response, answer []byte, secrets []string) *Er
 	var said struct {
 		Error      any     `json:"error"`
 		Code       string  `json:"code"`
+		Waking     bool    `json:"waking"`
 		RetryAfter float64 `json:"retry_after"`
 	}
 	if json.Unmarshal([]byte(text), &said) == nil {
-		e.json, e.Code = true, said.Code
+		e.json, e.Code, e.Waking = true, said.Code, said.Waking
 		e.Reason, _ = said.Error.(string)
 		if e.RetryAfter == 0 && said.RetryAfter > 0 && said.RetryAfter < 1e6 {
 			e.RetryAfter = time.Duration(said.RetryAfter * float64(time.Second))

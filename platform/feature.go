@@ -13,7 +13,7 @@ type feature string
 
 // The platform may be replaced by a newer one while we run, so what it lacks is
 // looked at again.
-const forgetAfter = time.Hour
+const forgetAfter = 10 * time.Minute
 
 // features remembers what the platform lacks.
 type features struct {
@@ -64,17 +64,8 @@ const (
 	featureAck       feature = "activity ack"
 	featurePending   feature = "pending uploads"
 	featureBroadcast feature = "broadcast"
-	featurePlugins   feature = "plugins"
-	featureMemories  feature = "memories"
-	featureShared    feature = "shared context"
 )
 
 // namesEntity reports whether the paths of the feature name something, beside our
 // workspace, that may be gone.
-func (f feature) namesEntity() bool {
-	switch f {
-	case featurePending, featurePlugins, featureShared:
-		return true
-	}
-	return false
-}
+func (f feature) namesEntity() bool { return f == featurePending }

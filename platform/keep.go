@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // The files of the workspace's configuration that hold what the platform gives out.
@@ -82,7 +83,9 @@ func keepFile(name, secret string) error {
 	if err == nil && bytes.Equal(bytes.TrimSpace(old), []byte(secret)) {
 		return nil
 	}
-	temp, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*.tmp") // 0600
+	temps := name + ".*.tmp"
+	sweep(temps)
+	temp, err := os.CreateTemp(filepath.Dir(temps), filepath.Base(temps)) // 0600
 	if err != nil {
 		return err
 	}
@@ -98,6 +101,16 @@ func keepFile(name, secret string) error {
 		return err
 	}
 	return syncDir(filepath.Dir(name))
+}
+
+// sweep removes what a process left that was killed before its file was whole.
+func sweep(pattern string) {
+	left, _ := filepath.Glob(pattern)
+	for _, name := range left {
+		if info, err := os.Lstat(name); err == nil && time.Since(info.ModTime()) > time.Minute {
+			_ = os.Remove(name)
+		}
+	}
 }
 
 func syncDir(dir string) error {

@@ -28,7 +28,7 @@ func (c *Client) CommitMemory(ctx context.Context, m Memory) (Memory, error) {
 	out := m
 	err := c.call(ctx, request{
 		op: "commit a memory", method: http.MethodPost, path: c.own("/memories"), body: body,
-		out: &out, feature: featureMemories,
+		out: &out,
 	})
 	return out, err
 }
@@ -53,7 +53,7 @@ func (c *Client) RecallMemory(ctx context.Context, r Recall) ([]Memory, error) {
 	var out []Memory
 	err := c.call(ctx, request{
 		op: "recall memories", method: http.MethodGet, path: c.own("/memories"), query: query,
-		out: &out, repeats: harmless, feature: featureMemories,
+		out: &out, repeats: harmless,
 	})
 	return out, err
 }

@@ -39,7 +39,7 @@ func (c *Client) Register(ctx context.Context, r Registration) (Registered, erro
 	}
 	err := c.call(ctx, request{
 		op: "register", method: http.MethodPost, path: "/registry/register",
-		body: body, out: &answer, repeats: once, public: true,
+		body: body, out: &answer, repeats: once, public: true, plain: true,
 	})
 	if err != nil {
 		return Registered{}, err
@@ -111,7 +111,7 @@ func (c *Client) Heartbeat(ctx context.Context, beat Beat) error {
 	}
 	err := c.call(ctx, request{
 		op: "heartbeat", method: http.MethodPost, path: "/registry/heartbeat",
-		body: body, out: &answer, repeats: once,
+		body: body, out: &answer, repeats: once, public: true,
 	})
 	if err != nil {
 		return err
@@ -174,7 +174,7 @@ func (c *Client) State(ctx context.Context) (State, error) {
 	var out State
 	err := c.call(ctx, request{
 		op: "ask for the workspace's state", method: http.MethodGet, path: c.own("/state"),
-		out: &out, repeats: once,
+		out: &out, repeats: once, public: true, plain: true,
 	})
 	if refused, ok := errorOf(err); ok && refused.Status == http.StatusNotFound {
 		if json.Unmarshal([]byte(refused.Head), &out) == nil && out.Deleted {

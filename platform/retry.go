@@ -45,7 +45,7 @@ func undone(err error) bool {
 		return lost.unsent
 	}
 	refused, ok := errors.AsType[*Error](err)
-	return ok && (refused.Status == http.StatusTooManyRequests || refused.Code == "platform_unavailable")
+	return ok && (refused.Status == http.StatusTooManyRequests || refused.Code == "platform_unavailable" || refused.Waking)
 }
 
 // retry has attempt made until it succeeds, is refused for good, may not be repeated,

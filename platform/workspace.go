@@ -60,7 +60,7 @@ func (c *Client) SharedContext(ctx context.Context, workspace string) ([]SharedF
 	var raw json.RawMessage
 	err := c.call(ctx, request{
 		op: "read the shared context", method: http.MethodGet, path: of(workspace, "/shared-context"),
-		out: &raw, repeats: harmless, feature: featureShared, loose: true,
+		out: &raw, repeats: harmless, loose: true,
 	})
 	if err != nil {
 		return nil, err
@@ -151,7 +151,7 @@ func (c *Client) InstallPlugin(ctx context.Context, source string) (Installed, e
 	var out Installed
 	err := c.call(ctx, request{
 		op: "install a plugin", method: http.MethodPost, path: c.own("/plugins"), body: body,
-		out: &out, limit: installTimeout, feature: featurePlugins,
+		out: &out, limit: installTimeout,
 	})
 	return out, err
 }
