@@ -125,7 +125,7 @@ func TestToolsOutliveTheProgram(t *testing.T) {
 	s := startStation(t, fakeplatform.AUG)
 	s.send("m1", "c", "remember blue-42")
 	s.Kill()
-	s.program = &program{Program: s.Program.Restart(), Model: s.Model, t: t}
+	s.program = &program{Program: s.Restart(), Model: s.Model, t: t}
 	if got := statusTextOf(s.send("m2", "c", "call list_peers {}")); !strings.Contains(got, "- writer (") {
 		t.Errorf("list_peers: %q", got)
 	}

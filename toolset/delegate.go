@@ -58,7 +58,7 @@ func (s *Set) delegateTask(ctx context.Context, a delegation) (string, error) {
 		name := nameOf(peer)
 		return "", whole(fmt.Sprintf("DELEGATION FAILED to %s: %s\n"+
 			"You should either: (1) try a different peer, (2) do this task yourself, or (3) tell the user that %s is not available now, and give your best answer.",
-			name, oneLine(strings.TrimPrefix(explain(err), "Error: ")), name))
+			name, oneLine(s.cfg.Redact(strings.TrimPrefix(explain(err), "Error: "))), name))
 	}
 	return text, nil
 }

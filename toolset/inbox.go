@@ -87,10 +87,10 @@ func (s *Set) entry(row platform.Row, peer string) map[string]any {
 	entry := map[string]any{
 		"activity_id": row.ID, "from": from, "method": row.Method,
 		"created_at": row.CreatedAt.UTC().Format(time.RFC3339),
-		"text":       s.cfg.Redact(sanitize(clip(textOf(row), 4000))),
+		"text":       clip(s.cfg.Redact(sanitize(textOf(row))), 4000),
 	}
 	if row.Status == "error" {
-		entry["error"] = s.cfg.Redact(oneLine(cmp.Or(row.ErrorDetail, row.Status)))
+		entry["error"] = oneLine(s.cfg.Redact(cmp.Or(row.ErrorDetail, row.Status)))
 	}
 	return entry
 }

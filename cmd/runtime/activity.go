@@ -17,6 +17,7 @@ import (
 type recorded struct {
 	*executor.Executor
 	record func(platform.Event) // does not block
+	redact func(string) string
 }
 
 // Submit implements [tasks.Runner].
@@ -32,17 +33,19 @@ func (r recorded) Steer(into string, j executor.Job, observe executor.Observer) 
 func (r recorded) watch(observe executor.Observer) executor.Observer {
 	return func(e executor.Event) {
 		if done, ok := e.(executor.ItemCompleted); ok && done.Item.Type.IsTool() {
-			r.record(toolRow(done.Item))
+			r.record(toolRow(done.Item, r.redact))
 		}
 		observe(e)
 	}
 }
 
-// mostArguments is how much of a call a row shows.
-const mostArguments = 200
+// mostArguments is how many bytes of a call a row shows. It is redacted before it is
+// cut, for nobody knows a secret by its half; what is looked through for that is bounded,
+// because the turn's own goroutine does it.
+const mostArguments, mostLookedAt = 200, 4096
 
 // toolRow is the row of a finished tool.
-func toolRow(item appserver.Item) platform.Event {
+func toolRow(item appserver.Item, redact func(string) string) platform.Event {
 	method, about := snake(string(item.Type)), ""
 	switch item.Type {
 	case appserver.ItemCommandExecution:
@@ -59,7 +62,8 @@ func toolRow(item appserver.Item) platform.Event {
 		about = item.Query
 	}
 	e := platform.Event{Type: "agent_log", Method: method, Summary: method, Status: "ok", DurationMS: item.DurationMs}
-	if about = strings.Join(strings.Fields(about), " "); about != "" && about != "{}" {
+	about = redact(strings.Join(strings.Fields(about[:min(len(about), mostLookedAt)]), " "))
+	if about != "" && about != "{}" {
 		e.Summary += ": " + strings.ToValidUTF8(about[:min(len(about), mostArguments)], "")
 	}
 	if item.Status == "failed" || item.Status == "declined" {

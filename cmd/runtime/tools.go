@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"os"
@@ -32,6 +31,7 @@ const (
 type workspaceTools struct {
 	set      *toolset.Set
 	recorder *toolset.Recorder
+	redact   func(string) string
 	door     string
 }
 
@@ -66,7 +66,7 @@ func (app *application) offerTools(s settings.Settings, cfg *executor.Config, re
 	app.closers = append(app.closers, client)
 	recorder := toolset.NewRecorder(client, redact.String, app.log)
 	set := newTools(s, client, redact, recorder.Record, app.log)
-	app.tools = &workspaceTools{set: set, recorder: recorder, door: s.Tools}
+	app.tools = &workspaceTools{set: set, recorder: recorder, redact: redact.String, door: s.Tools}
 	switch s.Tools {
 	case toolsDynamic:
 		cfg.Tools, cfg.Thread.DynamicTools = dynamicDoor{set}, dynamicTools(set)
@@ -97,7 +97,7 @@ func (app *application) runner() tasks.Runner {
 	if app.tools == nil {
 		return app.executor
 	}
-	return recorded{app.executor, app.tools.recorder.Record}
+	return recorded{app.executor, app.tools.recorder.Record, app.tools.redact}
 }
 
 // loadedTools are what the platform is told that codex can call; nil standing alone.
@@ -124,7 +124,7 @@ func dynamicTools(set *toolset.Set) []appserver.DynamicTool {
 	definitions := set.Definitions()
 	all := make([]appserver.DynamicTool, 0, len(definitions))
 	for _, d := range definitions {
-		all = append(all, appserver.DynamicTool{Type: "function", Name: d.Name, Description: d.Description, InputSchema: json.RawMessage(d.Schema)})
+		all = append(all, appserver.DynamicTool{Type: "function", Name: d.Name, Description: d.Description, InputSchema: d.Schema})
 	}
 	return all
 }
