@@ -1,7 +1,9 @@
 package e2e
 
 import (
+	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -185,4 +187,32 @@ func TestSlowToolBlocksNoOther(t *testing.T) {
 func (s *station) cancelAll(t *testing.T, contextID string) {
 	t.Helper()
 	s.send("stop-"+contextID, contextID, "/stop")
+}
+
+// TestDoctorTriesBothDoors asks doctor about a workspace.
+func TestDoctorTriesBothDoors(t *testing.T) {
+	cmd := exec.CommandContext(t.Context(), binary, "doctor", "--json")
+	cmd.Env = append(progtest.Environ(t),
+		"CODEX_BIN="+codextest.Bin(t), "CODEX_HOME="+codextest.Home(t), "RUNTIME_STATE_DIR="+codextest.Dir(t, "state"),
+		"RUNTIME_WORKDIR="+codextest.Dir(t, "work"), "CONFIGS_DIR="+codextest.Dir(t, "configs"), "RUNTIME_ADDR=127.0.0.1:0",
+		"WORKSPACE_ID=w", "PLATFORM_URL=http://127.0.0.1:1", "RUNTIME_MODEL=scripted")
+	out, err := cmd.Output()
+	var report struct {
+		Checks []struct{ Name, Status, Detail string }
+	}
+	if jsonErr := json.Unmarshal(out, &report); jsonErr != nil {
+		t.Fatalf("doctor: %v, %v: %s", err, jsonErr, out)
+	}
+	want := map[string]string{"tools (dynamic)": "18 tools, in use", "tools (mcp)": "18 tools, not in use (RUNTIME_TOOLS)"}
+	for _, check := range report.Checks {
+		if detail, ours := want[check.Name]; ours {
+			if check.Status != "ok" || check.Detail != detail {
+				t.Errorf("%s: %s, %s", check.Name, check.Status, check.Detail)
+			}
+			delete(want, check.Name)
+		}
+	}
+	if len(want) > 0 {
+		t.Errorf("doctor does not check %v: %s", want, out)
+	}
 }

@@ -21,3 +21,18 @@ func TestModelOfAThread(t *testing.T) {
 	must(t, err)
 	equal(t, none, "")
 }
+
+// TestToolsOfAThread keeps what the newest attempt has said of them.
+func TestToolsOfAThread(t *testing.T) {
+	s := open(t, Config{Dir: t.TempDir()})
+	for i, step := range []struct{ thread, tools string }{{"t1", ""}, {"t1", ""}, {"t2", "a"}, {"t2", "a"}, {"t3", "b"}, {"t4", ""}} {
+		m, _ := accept(t, s, i, "task")
+		must(t, s.Begin(t.Context(), m.Job, 1, "c", step.thread, "", step.tools))
+		got, err := s.Tools(t.Context(), "c")
+		must(t, err)
+		equal(t, got, step.tools)
+	}
+	none, err := s.Tools(t.Context(), "nobody")
+	must(t, err)
+	equal(t, none, "")
+}

@@ -38,7 +38,7 @@ type workspaceTools struct {
 // newTools makes the tools of a workspace.
 func newTools(s settings.Settings, client *platform.Client, redact *logging.Redactor, record func(platform.Event), log *slog.Logger) *toolset.Set {
 	return toolset.New(toolset.Config{
-		Platform: client, Workspace: s.WorkspaceID, Identity: identity(os.Getenv),
+		Platform: client, Workspace: s.WorkspaceID, Files: sendableFiles(s), Identity: identity(os.Getenv),
 		Delegation: delegation(s), ViaInbox: s.ViaInbox,
 		Redact: redact.String, Log: record, Logger: log,
 	})
