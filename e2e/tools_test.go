@@ -69,6 +69,15 @@ func TestToolsByBothDoors(t *testing.T) {
 				if got := said("m6", `send_message_to_user {"message":"half done"}`); !strings.Contains(got, "Message sent to user") || s.me.Notices()[0].Message != "half done" {
 					t.Errorf("send_message_to_user: %q, notices %+v", got, s.me.Notices())
 				}
+				if era == fakeplatform.APR { // the newer one hands uploads to us
+					if err := os.WriteFile(filepath.Join(s.Work, "report.txt"), []byte("report"), 0o600); err != nil {
+						t.Fatal(err)
+					}
+					got := said("m9", `send_message_to_user {"message":"look","attachments":["report.txt"]}`)
+					if files := s.me.Notices()[1].Attachments; !strings.Contains(got, "with 1 attachment(s)") || len(files) != 1 || files[0].Name != "report.txt" {
+						t.Errorf("send_message_to_user: %q, notices %+v", got, s.me.Notices())
+					}
+				}
 				said("m7", `send_message_to_user {"message":""}`)
 				s.send("m8", "c", "run exit 3")
 				s.rows(t, "command_execution", "mcp__molecule__recall_memory")

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -86,7 +87,7 @@ func (s *Set) Call(ctx context.Context, c Call) Result {
 	text, err := t.handle(limited, c.Arguments)
 	if err != nil {
 		s.cfg.Logger.Warn("a workspace tool has failed", "tool", c.Tool, "thread_id", c.Thread, "turn_id", c.Turn,
-			"took", time.Since(began), "err", s.cfg.Redact(err.Error()))
+			"took", time.Since(began), "err", s.cfg.Redact(forLog(err)))
 	}
 	switch {
 	case err != nil && ctx.Err() == nil && limited.Err() != nil:
@@ -96,6 +97,14 @@ func (s *Set) Call(ctx context.Context, c Call) Result {
 		return Result{Text: clip(s.cfg.Redact(explain(err)), mostText), Failed: true}
 	}
 	return Result{Text: clip(text, mostText)}
+}
+
+// forLog is an error without what a peer has said in it.
+func forLog(err error) string {
+	if _, ok := errors.AsType[whole](err); ok {
+		return "delegation failed"
+	}
+	return err.Error()
 }
 
 // clip returns the beginning of s, at most n bytes and whole characters.
