@@ -22,7 +22,6 @@ type conversation struct {
 	loadedIn *child
 	known    bool // it has or had a thread
 	lastUsed time.Time
-	calls    map[string]string // of tools that have not ended, by call: the tool's name
 
 	// lock is the turn lock. Whoever serves a job holds it throughout, and so
 	// does whoever unloads the thread; it guards the fields below.
@@ -135,7 +134,7 @@ func (e *Executor) take(c *conversation) *job {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if c.current != nil { // one is done, the next becomes the head
-		c.current, c.calls = nil, nil
+		c.current = nil
 		e.heads++
 	}
 	if len(c.queue) == 0 {

@@ -52,9 +52,6 @@ func (t *turn) item(note appserver.Notification) {
 		return
 	}
 	started := note.Method == appserver.NoteItemStarted
-	if n.Item.Type == appserver.ItemMcpToolCall {
-		t.e.noteCall(t.c, n.Item.ID, n.Item.Tool, started)
-	}
 	if started {
 		t.record.started(n.Item)
 	} else {

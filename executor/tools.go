@@ -58,51 +58,8 @@ func (e *Executor) resultOf(ctx context.Context, req *appserver.Request) (call T
 		return call, ToolResult{Text: "Error: no turn of the runtime runs on this thread", Failed: true}
 	}
 	call.Context, call.Job = in.job.Context, in.job.ID
-	c := e.enterCall(call)
-	defer e.noteCall(c, call.ID, call.Tool, false)
 	ctx, cancel := context.WithTimeout(ctx, e.cfg.ToolTimeout)
 	defer cancel()
 	defer context.AfterFunc(in.calls, cancel)()
 	return call, e.cfg.Tools.Call(ctx, call)
-}
-
-// enterCall notes that a call has begun, and in which conversation; that is nil if
-// it has just ended.
-func (e *Executor) enterCall(call ToolCall) *conversation {
-	e.mu.Lock()
-	c := e.conversations[call.Context]
-	e.mu.Unlock()
-	e.noteCall(c, call.ID, call.Tool, true)
-	return c
-}
-
-// noteCall notes that a call of a tool has begun or ended; c may be nil.
-func (e *Executor) noteCall(c *conversation, id, tool string, begun bool) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	switch {
-	case c == nil:
-	case !begun:
-		delete(c.calls, id)
-	case c.current != nil:
-		if c.calls == nil {
-			c.calls = map[string]string{}
-		}
-		c.calls[id] = tool
-	}
-}
-
-// Calls reports whether the turn that runs in a context waits for the end of a call
-// of a tool of that name: one of ours, or of an MCP server.
-func (e *Executor) Calls(key, tool string) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if c := e.conversations[key]; c != nil {
-		for _, name := range c.calls {
-			if name == tool {
-				return true
-			}
-		}
-	}
-	return false
 }

@@ -125,9 +125,6 @@ func TestToolEndsWithItsTurn(t *testing.T) {
 	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), offers(b, "delegate_task"))
 	w := submit(t, e, "j1", "one", "call delegate_task {}")
 	<-entered
-	if !e.Calls("one", "delegate_task") || e.Calls("one", "list_peers") || e.Calls("two", "delegate_task") {
-		t.Error("the executor does not know which tool is called, or where")
-	}
 	if err := e.Cancel(t.Context(), "j1"); err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +132,6 @@ func TestToolEndsWithItsTurn(t *testing.T) {
 	if end := w.wait(t); end.Outcome != executor.Canceled {
 		t.Errorf("end = %+v, want it canceled", end)
 	}
-	eventually(t, "the call to be over", func() bool { return !e.Calls("one", "delegate_task") })
 	if got := said(submit(t, e, "j2", "one", "say next").wait(t)); !strings.Contains(got, "next") {
 		t.Errorf("the next turn says %q", got)
 	}

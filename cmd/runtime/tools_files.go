@@ -63,20 +63,20 @@ func (f sendable) under(path string) (string, error) {
 	if err != nil {
 		return "", errNoFile
 	}
-	real, err := filepath.EvalSymlinks(path)
-	if err != nil || secretName(path) || secretName(real) {
+	target, err := filepath.EvalSymlinks(path)
+	if err != nil || secretName(path) || secretName(target) {
 		return "", errNoFile
 	}
-	rel, err := filepath.Rel(work, real)
-	if err != nil || !filepath.IsLocal(rel) || slices.ContainsFunc(f.hidden, func(dir string) bool { return holds(dir, real) }) {
+	rel, err := filepath.Rel(work, target)
+	if err != nil || !filepath.IsLocal(rel) || slices.ContainsFunc(f.hidden, func(dir string) bool { return holds(dir, target) }) {
 		return "", errNoFile
 	}
 	return rel, nil
 }
 
 func holds(dir, path string) bool {
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = real
+	if target, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = target
 	}
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && filepath.IsLocal(rel)
