@@ -32,14 +32,17 @@ type ToolResult struct {
 	Failed bool
 }
 
+// answer is the result in codex's words.
+func (r ToolResult) answer() appserver.ToolCallResult {
+	return appserver.ToolCallResult{Success: !r.Failed, Content: []appserver.ToolCallContent{{Type: "inputText", Text: r.Text}}}
+}
+
 // callTool carries out a call, on the goroutine of its request. Whatever happens it
 // is answered: the turn waits for it.
 func (e *Executor) callTool(ctx context.Context, req *appserver.Request) {
 	began := time.Now()
 	call, result := e.resultOf(ctx, req)
-	err := req.Reply(appserver.ToolCallResult{
-		Success: !result.Failed, Content: []appserver.ToolCallContent{{Type: "inputText", Text: result.Text}},
-	})
+	err := req.Reply(result.answer())
 	e.log.Info("codex has called a tool", "tool", call.Tool, "thread_id", req.ThreadID, "failed", result.Failed,
 		"took", time.Since(began), "err", err)
 }
