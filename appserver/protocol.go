@@ -54,6 +54,38 @@ type ThreadStartParams struct {
 	Config                map[string]any `json:"config,omitempty"`
 	ServiceName           string         `json:"serviceName,omitempty"`
 	Ephemeral             bool           `json:"ephemeral,omitempty"` // nothing of it is written down
+	DynamicTools          []DynamicTool  `json:"dynamicTools,omitempty"`
+}
+
+// A DynamicTool is a tool of the client's that the model of a thread can call: the
+// call comes as a request, item/tool/call. A thread keeps the tools that it was
+// started with, also when another process resumes it.
+type DynamicTool struct {
+	Type        string          `json:"type"` // "function"
+	Name        string          `json:"name"` // of letters, digits, _ and -; names that begin with mcp__ are codex's own
+	Description string          `json:"description"`
+	InputSchema json.RawMessage `json:"inputSchema"`
+}
+
+// ToolCallParams is the body of item/tool/call.
+type ToolCallParams struct {
+	ThreadID  string          `json:"threadId"`
+	TurnID    string          `json:"turnId"`
+	CallID    string          `json:"callId"` // also the id of the call's item
+	Tool      string          `json:"tool"`
+	Arguments json.RawMessage `json:"arguments"`
+}
+
+// A ToolCallResult is the answer. The model reads the text also of one that has failed.
+type ToolCallResult struct {
+	Success bool              `json:"success"`
+	Content []ToolCallContent `json:"contentItems"`
+}
+
+// A ToolCallContent is a piece of an answer.
+type ToolCallContent struct {
+	Type string `json:"type"` // "inputText"
+	Text string `json:"text"`
 }
 
 // ThreadResumeParams loads a thread from disk, or subscribes to it again.

@@ -1,5 +1,7 @@
 package appserver
 
+import "encoding/json"
+
 // An ItemType names the kind of a thread item. Unknown kinds appear with new
 // versions of codex and must be expected.
 type ItemType string
@@ -61,7 +63,11 @@ type Item struct {
 
 	Server string `json:"server,omitempty"` // mcpToolCall
 	Tool   string `json:"tool,omitempty"`   // mcpToolCall, dynamicToolCall
-	Query  string `json:"query,omitempty"`  // webSearch
+
+	Arguments json.RawMessage `json:"arguments,omitempty"` // of such a call
+	Error     json.RawMessage `json:"error,omitempty"`     // mcpToolCall: why it could not be made
+
+	Query string `json:"query,omitempty"` // webSearch
 }
 
 // A FileChange is one file of a patch.

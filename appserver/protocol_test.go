@@ -192,6 +192,7 @@ func sent() map[string]any {
 	input := []UserInput{Text("hi"), {Type: "image", URL: "https://x/y.png"}, {Type: "localImage", Path: "/x"}}
 	start := filled(ThreadStartParams{})
 	start.ApprovalPolicy, start.ApprovalsReviewer, start.Sandbox = Untrusted, "user", WorkspaceWrite
+	start.DynamicTools = []DynamicTool{{Type: "function", Name: "x", Description: "y", InputSchema: json.RawMessage(`{"type":"object"}`)}}
 	resume := filled(ThreadResumeParams{})
 	resume.ApprovalPolicy, resume.ApprovalsReviewer, resume.Sandbox = OnRequest, "user", DangerFullAccess
 	turn := filled(TurnStartParams{})
@@ -217,6 +218,7 @@ func sent() map[string]any {
 		"v2/CancelLoginAccountParams":                 filled(cancelLoginParams{}),
 		"v2/ThreadRevertParams":                       filled(revertParams{}),
 		"v2/ThreadCompactStartParams":                 filled(threadParams{}),
+		"DynamicToolCallResponse":                     ToolCallResult{Success: true, Content: []ToolCallContent{{Type: "inputText", Text: "x"}}},
 	}
 }
 
@@ -273,6 +275,7 @@ func TestWhatWeReadIsInTheSchema(t *testing.T) {
 		"v2/ThreadTokenUsageUpdatedNotification":        UsageNote{},
 		"v2/ErrorNotification":                          ErrorNote{},
 		"v2/ThreadStatusChangedNotification":            ThreadStatusNote{},
+		"DynamicToolCallParams":                         ToolCallParams{},
 	} {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			s := readSpec(t, dir, name)

@@ -18,6 +18,8 @@ type Book interface {
 	// Model returns [Attempt.Model] of the newest attempt in that thread that has
 	// one, or "".
 	Model(ctx context.Context, conversation string) (string, error)
+	// Tools returns [Attempt.Tools] of the newest attempt, or "".
+	Tools(ctx context.Context, conversation string) (string, error)
 	// Used reports whether a job of a conversation has had its turn: then the loss
 	// of its thread is one. It is asked where this cannot be told otherwise.
 	Used(ctx context.Context, conversation string) (bool, error)
@@ -39,6 +41,7 @@ type Attempt struct {
 	Conversation string // Job.Context
 	Thread       string // where it runs
 	Model        string // of the thread itself, where the attempt uses another: codex would stay with that one
+	Tools        string // the set of tools that the thread was started with, see toolSet
 }
 
 // clientID is what the attempt is called in the thread's history.
@@ -50,7 +53,7 @@ const bookFull = "The runtime cannot write to its disk, so it does not begin. It
 // begin writes the next attempt at j down. While the book cannot take it, the
 // job keeps its place: nothing reaches codex that the book does not have.
 func (e *Executor) begin(c *conversation, j *job) error {
-	next := Attempt{Job: j.ID, N: j.attempt.N + 1, Conversation: c.key, Thread: c.threadID}
+	next := Attempt{Job: j.ID, N: j.attempt.N + 1, Conversation: c.key, Thread: c.threadID, Tools: c.tools}
 	if j.Options.Model != "" {
 		next.Model = c.own.model
 	}
@@ -73,6 +76,9 @@ func (e *Executor) recall(c *conversation, j *job) error {
 		c.threadID, err = e.cfg.Book.Thread(ctx, c.key)
 		if c.resumable = c.threadID != ""; c.resumable && err == nil {
 			c.own.model, err = e.cfg.Book.Model(ctx, c.key)
+		}
+		if c.resumable && err == nil {
+			c.tools, err = e.cfg.Book.Tools(ctx, c.key)
 		}
 		c.history = c.resumable
 		if err == nil && j.Cut != nil && c.resumable {
@@ -150,6 +156,7 @@ type noBook struct{}
 
 func (noBook) Thread(context.Context, string) (string, error) { return "", nil }
 func (noBook) Model(context.Context, string) (string, error)  { return "", nil }
+func (noBook) Tools(context.Context, string) (string, error)  { return "", nil }
 func (noBook) Used(context.Context, string) (bool, error)     { return false, nil }
 func (noBook) Turned(context.Context, string) (bool, error)   { return false, nil }
 func (noBook) Begin(context.Context, Attempt) error           { return nil }

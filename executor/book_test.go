@@ -47,6 +47,17 @@ func (b *notebook) Model(_ context.Context, conversation string) (string, error)
 	return model, nil
 }
 
+func (b *notebook) Tools(_ context.Context, conversation string) (tools string, _ error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, a := range b.attempts {
+		if a.Conversation == conversation {
+			tools = a.Tools
+		}
+	}
+	return tools, nil
+}
+
 func (b *notebook) find(conversation string) (thread, model string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -44,6 +44,12 @@ type Config struct {
 	LoginProbe time.Duration // how often the model is asked whether it takes a refused credential now; 0 means 1 minute
 	LimitProbe time.Duration // after it the model is asked whether a limit of unknown length has ended, doubling to a minute; 0 means 5 s
 
+	// Tools answers the calls of Thread.DynamicTools. Nil answers that there are none.
+	Tools ToolCaller
+	// ToolTimeout ends the context of a call; 0 means 30 minutes. A tool has a
+	// deadline of its own, that is shorter.
+	ToolTimeout time.Duration
+
 	Book    Book                // keeps what outlives this process; nil keeps nothing
 	Redact  func(string) string // applied to texts of codex before they are shown; nil leaves them
 	Metrics Metrics             // nil counts nothing
@@ -75,6 +81,7 @@ func (c Config) withDefaults() Config {
 	c.MaxThreads = cmp.Or(c.MaxThreads, 16)
 	c.Grace = cmp.Or(c.Grace, 5*time.Second)
 	c.Patience = cmp.Or(c.Patience, 15*time.Second)
+	c.ToolTimeout = cmp.Or(c.ToolTimeout, 30*time.Minute)
 	c.LoginProbe = cmp.Or(c.LoginProbe, time.Minute)
 	c.LimitProbe = cmp.Or(c.LimitProbe, 5*time.Second)
 	if c.Book == nil {

@@ -32,6 +32,8 @@ type conversation struct {
 	resumable bool   // a turn was acknowledged, so the thread may be on disk
 	history   bool   // turns of it have ended, so that its loss is one
 	replaced  bool   // the thread before this one was lost; the next turn says so to the model
+	renewed   bool   // it was given up for its tools, which is why replaced
+	tools     string // the set of tools that the thread was started with
 	events    *appserver.Subscription
 	own       settings        // what turns run with that ask for nothing else
 	strayed   bool            // the thread's settings may be those that one of its turns asked for

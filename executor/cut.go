@@ -157,7 +157,7 @@ func (e *Executor) keepThread(c *conversation, j *job) (back func()) {
 	}
 	return func() {
 		e.unloaded(c)
-		c.threadID, c.rollout, c.resumable, c.replaced = newer, "", true, false
+		c.threadID, c.rollout, c.resumable, c.replaced, c.renewed = newer, "", true, false, false
 	}
 }
 
@@ -211,9 +211,9 @@ func isAttempt(clientID, jobID string) bool {
 // deliver ends the job as the history says its turn has ended.
 func (e *Executor) deliver(c *conversation, j *job, t *turn, found finding) *Ended {
 	if t == nil {
-		t = &turn{e: e, c: c, job: j, id: found.turn.ID, record: newRecord(), attention: newAttention(), inquiry: &inquiry{}}
+		t = &turn{e: e, c: c, job: j, id: found.turn.ID, record: newRecord(), attention: newAttention(), inquiry: &inquiry{over: func() {}}}
 		defer t.attention.close()
-		j.begun(c.threadID, t.id, false)
+		j.begun(c.threadID, t.id, "")
 	}
 	t.on = found.on
 	end := t.settle(*found.turn)

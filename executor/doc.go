@@ -38,6 +38,13 @@
 // may ask before we know that it has begun. kindOf is the table of the ways to
 // ask. The timers of the turn rest while a question is open.
 //
+// # Tools
+//
+// codex may be given tools of ours with each new thread. It keeps them as long as the
+// thread lives, so a conversation whose thread has others than are offered now goes on
+// in a new one (renew.go). A call is carried out on the goroutine of its request, and
+// ends with its turn (tools.go).
+//
 // # Refusals
 //
 // Where the model refuses the credential, or a limit is reached, this concerns all

@@ -17,6 +17,8 @@ type Executor struct {
 	child *supervisor
 	slots *semaphore.Weighted // one for each turn that may run; first come, first served
 
+	toolSet string // of cfg.Thread.DynamicTools
+
 	hold    *hold
 	account account
 	limits  limits
@@ -74,6 +76,7 @@ func New(cfg Config) *Executor {
 	e := &Executor{
 		cfg:           cfg,
 		log:           cfg.Logger,
+		toolSet:       toolSet(cfg.Thread.DynamicTools),
 		slots:         semaphore.NewWeighted(int64(cfg.MaxTurns)),
 		hold:          newHold(),
 		root:          root,

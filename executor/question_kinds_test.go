@@ -124,7 +124,8 @@ func given(t *testing.T, text string) Answer {
 // where nobody answers.
 func TestAnswersWithoutAPerson(t *testing.T) {
 	pinned := pinnedSchema(t)
-	for method, file := range map[string]string{"item/tool/call": "DynamicToolCall", "currentTime/read": "CurrentTimeRead"} {
+	pinned.check(t, "DynamicToolCallResponse", ToolResult{Text: "no", Failed: true}.answer())
+	for method, file := range map[string]string{"currentTime/read": "CurrentTimeRead"} {
 		answer, ok := atOnce(method)
 		if !ok {
 			t.Errorf("%s is not answered", method)

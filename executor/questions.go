@@ -31,6 +31,9 @@ type inquiry struct {
 	job  *job
 	wake func() // makes the turn look
 
+	calls context.Context // that of the tool calls of the turn; ends with it
+	over  context.CancelFunc
+
 	mu     sync.Mutex // guards the fields below
 	turnID string     // empty until it is known
 	fresh  []*question
@@ -44,6 +47,7 @@ type inquiry struct {
 // openInquiry begins to take questions of a thread for j.
 func (e *Executor) openInquiry(threadID string, j *job, wake func()) *inquiry {
 	in := &inquiry{job: j, wake: wake}
+	in.calls, in.over = context.WithCancel(context.Background())
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.inquiries[threadID] = in
@@ -59,6 +63,7 @@ func (e *Executor) closeInquiry(threadID string, in *inquiry) (posed []string) {
 		delete(e.inquiries, threadID)
 	}
 	e.mu.Unlock()
+	in.over()
 	in.mu.Lock()
 	in.closed = true
 	left := append(in.posed, in.fresh...)
@@ -146,6 +151,7 @@ func (in *inquiry) add(q *question) bool {
 // shut takes no more questions: the turn is being ended, and those that are open
 // end with it.
 func (in *inquiry) shut() {
+	in.over()
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.closed = true

@@ -35,6 +35,10 @@ func (e *Executor) childConfig() appserver.Config {
 // answered: one that is left open holds its thread for ever. What a person can
 // answer is put to the turn that it belongs to; it returns when that is settled.
 func (e *Executor) hear(ctx context.Context, req *appserver.Request) {
+	if req.Method == "item/tool/call" {
+		e.callTool(ctx, req)
+		return
+	}
 	if answer, ok := atOnce(req.Method); ok {
 		err := req.Reply(answer)
 		e.log.Info("codex asked and was answered", "method", req.Method, "thread_id", req.ThreadID, "err", err)
@@ -68,10 +72,6 @@ func (e *Executor) hear(ctx context.Context, req *appserver.Request) {
 // atOnce returns the answer of a request for which no person needs to be asked.
 func atOnce(method string) (answer any, ok bool) {
 	switch method {
-	case "item/tool/call":
-		return map[string]any{"success": false, "contentItems": []any{
-			map[string]any{"type": "inputText", "text": "this tool is not offered by the runtime"},
-		}}, true
 	case "currentTime/read":
 		return map[string]any{"currentTimeAt": time.Now().Unix()}, true
 	}

@@ -173,7 +173,7 @@ func (l *line) send(s *job) {
 // begin writes the attempt down. A number that may have been written is not used
 // again.
 func (l *line) begin(s *job) error {
-	s.attempt = Attempt{Job: s.ID, N: s.attempt.N + 1, Conversation: l.t.c.key, Thread: l.t.c.threadID}
+	s.attempt = Attempt{Job: s.ID, N: s.attempt.N + 1, Conversation: l.t.c.key, Thread: l.t.c.threadID, Tools: l.t.c.tools}
 	return l.t.e.insist(l.ctx, "begin an attempt", func(ctx context.Context) error {
 		return l.t.e.cfg.Book.Begin(ctx, s.attempt)
 	}, func() { s.observe(Notice{Text: bookFull}) })

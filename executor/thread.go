@@ -19,10 +19,6 @@ const (
 	writerWait          = 10 * time.Second
 )
 
-// lostHistory is what the model is told when its thread could not be resumed.
-const lostHistory = "The earlier history of this conversation could not be loaded and is lost. " +
-	"If the user refers to something you do not know, say so and ask."
-
 // load makes sure that c has a thread that is loaded in the child and sends us
 // its notifications. The caller holds c.lock.
 func (e *Executor) load(ctx context.Context, c *conversation, on *child) error {
@@ -67,6 +63,7 @@ func (e *Executor) open(ctx context.Context, c *conversation, on *child) error {
 			return started.err
 		}
 		c.threadID, c.rollout, c.resumable = started.session.Thread.ID, started.session.Thread.Path, false
+		c.tools = e.toolSet
 		c.learn(e.cfg.Thread, started.session)
 		e.loaded(c, on)
 		return nil

@@ -16,7 +16,7 @@ type turn struct {
 	job       *job
 	on        *child
 	id        string
-	afresh    bool // on a thread that stands in the place of one that was lost
+	afresh    freshness
 	record    record
 	attention *attention
 	inquiry   *inquiry
@@ -41,6 +41,7 @@ func (e *Executor) start(c *conversation, j *job) (*turn, error) {
 	if err != nil {
 		return nil, err
 	}
+	e.renew(c)
 	if err := e.load(j.ctx, c, on); err != nil {
 		return nil, on.settled(err)
 	}
@@ -48,14 +49,14 @@ func (e *Executor) start(c *conversation, j *job) (*turn, error) {
 		return nil, err
 	}
 	t := e.newTurn(c, j, on)
-	t.afresh = c.replaced
+	t.afresh = c.freshness()
 	if t.id, err = e.startTurn(c, j, on); err != nil {
 		e.closeInquiry(c.threadID, t.inquiry)
 		t.attention.close()
 		return nil, on.settled(err)
 	}
 	t.inquiry.begun(t.id)
-	c.resumable, c.replaced = true, false
+	c.resumable, c.replaced, c.renewed = true, false, false
 	return t, nil
 }
 
@@ -77,9 +78,9 @@ func (e *Executor) startTurn(c *conversation, j *job, on *child) (id string, err
 	defer cancel()
 	params := appserver.TurnStartParams{ThreadID: c.threadID, Input: j.input(), ClientUserMessageID: j.attempt.clientID()}
 	e.adjust(c, j, &params)
-	if c.replaced {
+	if fresh := c.freshness(); fresh != "" {
 		params.AdditionalContext = map[string]appserver.AdditionalContext{
-			"runtime_notice": {Kind: "application", Value: lostHistory},
+			"runtime_notice": {Kind: "application", Value: fresh.toModel()},
 		}
 	}
 	started, err := on.TurnStart(ctx, params)
@@ -107,10 +108,10 @@ func causeOf(ctx context.Context, err error) error {
 }
 
 // begun tells the observer that codex has taken the job as the turn id.
-func (j *job) begun(threadID, id string, afresh bool) {
-	j.observe(Started{ThreadID: threadID, TurnID: id, Attempt: j.attempt.N, Replaced: afresh, Waited: time.Since(j.submitted)})
-	if afresh {
-		j.observe(Notice{Text: "The earlier history of this conversation was lost; codex starts afresh."})
+func (j *job) begun(threadID, id string, afresh freshness) {
+	j.observe(Started{ThreadID: threadID, TurnID: id, Attempt: j.attempt.N, Replaced: afresh != "", Waited: time.Since(j.submitted)})
+	if afresh != "" {
+		j.observe(Notice{Text: afresh.toSender()})
 	}
 }
 

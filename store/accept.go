@@ -181,7 +181,7 @@ func (c *conn) withdraw(seq, task, ordinal int64, head *Head, now int64) error {
 // The last one in its own thread has begun, which is no error: its first Begin
 // may have been taken for failed. Model, if not empty, is that of the thread itself,
 // and kept with the conversation.
-func (s *Store) Begin(ctx context.Context, job string, attempt int, conversation, thread, model string) error {
+func (s *Store) Begin(ctx context.Context, job string, attempt int, conversation, thread, model, tools string) error {
 	now := nanos(s.now())
 	return s.do(ctx, "begin a turn", relaxed, func(c *conn) error {
 		row, err := c.jobRow(job)
@@ -202,7 +202,7 @@ func (s *Store) Begin(ctx context.Context, job string, attempt int, conversation
 		if err != nil {
 			return err
 		}
-		return c.useThread(conversation, thread, model, now)
+		return c.useThread(conversation, thread, model, tools, now)
 	})
 }
 

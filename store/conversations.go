@@ -17,6 +17,12 @@ func (s *Store) Model(ctx context.Context, conversation string) (string, error) 
 	return s.ofConversation(ctx, "model", conversation)
 }
 
+// Tools returns the name of the set of tools that [Store.Begin] was last told of for
+// the thread of a conversation, "" if it has none.
+func (s *Store) Tools(ctx context.Context, conversation string) (string, error) {
+	return s.ofConversation(ctx, "tools", conversation)
+}
+
 func (s *Store) ofConversation(ctx context.Context, column, conversation string) (string, error) {
 	return view(ctx, s, "read the thread of a conversation", func(c *conn) (value string, err error) {
 		err = c.get("SELECT "+column+" FROM conversations WHERE key = ?", list(conversation), &value)
@@ -48,11 +54,11 @@ func (s *Store) Turned(ctx context.Context, thread string) (bool, error) {
 
 // useThread makes a thread that of a conversation. No model leaves that of the
 // thread as it is known.
-func (c *conn) useThread(conversation, thread, model string, now int64) error {
-	_, err := c.exec(`INSERT INTO conversations (key, thread_id, used_at, model) VALUES (?, ?, ?, ?)
-		ON CONFLICT (key) DO UPDATE SET thread_id = excluded.thread_id, used_at = excluded.used_at,
+func (c *conn) useThread(conversation, thread, model, tools string, now int64) error {
+	_, err := c.exec(`INSERT INTO conversations (key, thread_id, used_at, model, tools) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT (key) DO UPDATE SET thread_id = excluded.thread_id, used_at = excluded.used_at, tools = excluded.tools,
 		model = CASE WHEN excluded.model <> '' OR thread_id <> excluded.thread_id THEN excluded.model ELSE model END`,
-		conversation, thread, now, model)
+		conversation, thread, now, model, tools)
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ func childAccepts() {
 					}
 				}
 				promise("accepted", s.Accept(ctx, m, h))
-				promise("begun", s.Begin(ctx, m.Job, 1, "conversation", "thread", ""))
+				promise("begun", s.Begin(ctx, m.Job, 1, "conversation", "thread", "", ""))
 				h.Ended = true
 				promise("ended", s.Write(ctx, Change{Head: &h, Ended: []string{m.Job}, Epoch: 1,
 					Events: []Events{{First: 1, Last: 3, Epoch: 1, Body: m.Body}}}))

@@ -102,14 +102,14 @@ func TestConversations(t *testing.T) {
 		m, head := message(i, task)
 		m.Conversation, head.Conversation = task, task
 		must(t, s.Accept(ctx, m, head))
-		must(t, s.Begin(ctx, m.Job, 1, task, "thread-"+task, ""))
+		must(t, s.Begin(ctx, m.Job, 1, task, "thread-"+task, "", ""))
 		clock.advance(time.Second)
 	}
 	_, ends := message(0, "ends")
 	ends.Ended = true
 	must(t, s.Write(ctx, Change{Head: &ends, Ended: []string{"job-0"}}))
 	must(t, s.Write(ctx, Change{Task: "asks", Ended: []string{"job-1"}}))
-	must(t, s.Begin(ctx, "job-2", 2, "waits", "thread-new", ""))
+	must(t, s.Begin(ctx, "job-2", 2, "waits", "thread-new", "", ""))
 	now := clock.Now()
 
 	idle, err := s.Idle(ctx, now, 10)

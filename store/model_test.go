@@ -10,7 +10,7 @@ func TestModelOfAThread(t *testing.T) {
 		{"t1", "", ""}, {"t1", "own", "own"}, {"t1", "", "own"}, {"t1", "other", "other"}, {"t2", "", ""}, {"t2", "own", "own"},
 	} {
 		m, _ := accept(t, s, i, "task")
-		must(t, s.Begin(t.Context(), m.Job, 1, "c", step.thread, step.model))
+		must(t, s.Begin(t.Context(), m.Job, 1, "c", step.thread, step.model, ""))
 		got, err := s.Model(t.Context(), "c")
 		must(t, err)
 		if got != step.want {
@@ -18,6 +18,21 @@ func TestModelOfAThread(t *testing.T) {
 		}
 	}
 	none, err := s.Model(t.Context(), "nobody")
+	must(t, err)
+	equal(t, none, "")
+}
+
+// TestToolsOfAThread keeps what the newest attempt has said of them.
+func TestToolsOfAThread(t *testing.T) {
+	s := open(t, Config{Dir: t.TempDir()})
+	for i, step := range []struct{ thread, tools string }{{"t1", ""}, {"t1", ""}, {"t2", "a"}, {"t2", "a"}, {"t3", "b"}, {"t4", ""}} {
+		m, _ := accept(t, s, i, "task")
+		must(t, s.Begin(t.Context(), m.Job, 1, "c", step.thread, "", step.tools))
+		got, err := s.Tools(t.Context(), "c")
+		must(t, err)
+		equal(t, got, step.tools)
+	}
+	none, err := s.Tools(t.Context(), "nobody")
 	must(t, err)
 	equal(t, none, "")
 }

@@ -26,7 +26,7 @@ func run(t *testing.T, s *Store, i int) string {
 	t.Helper()
 	task := fmt.Sprintf("task-%d", i)
 	m, head := accept(t, s, i, task)
-	must(t, s.Begin(t.Context(), m.Job, 1, task, "thread-of-"+task, ""))
+	must(t, s.Begin(t.Context(), m.Job, 1, task, "thread-of-"+task, "", ""))
 	must(t, s.SetPush(t.Context(), task, Push{ID: "p"}))
 	head.Ended = true
 	must(t, s.Write(t.Context(), Change{

@@ -101,7 +101,7 @@ func TestMessageFromAcceptanceToEnd(t *testing.T) {
 	}
 	check("accepted")
 
-	must(t, s.Begin(ctx, "job-1", 1, "conversation", "thread-1", ""))
+	must(t, s.Begin(ctx, "job-1", 1, "conversation", "thread-1", "", ""))
 	want.Attempt, want.Thread = 1, "thread-1"
 	check("begun")
 	must(t, s.Write(ctx, Change{Turn: &Turn{Job: "job-1", Attempt: 1, TurnID: "turn-1"}}))
@@ -110,10 +110,10 @@ func TestMessageFromAcceptanceToEnd(t *testing.T) {
 	want.Turn, want.Tool = "turn-1", true
 	check("a tool has started")
 
-	must(t, s.Begin(ctx, "job-1", 1, "conversation", "thread-1", ""))
+	must(t, s.Begin(ctx, "job-1", 1, "conversation", "thread-1", "", ""))
 	check("begun once more")
-	wantErr(t, s.Begin(ctx, "job-1", 1, "conversation", "thread-2", ""), ErrBegun)
-	must(t, s.Begin(ctx, "job-1", 2, "conversation", "thread-2", ""))
+	wantErr(t, s.Begin(ctx, "job-1", 1, "conversation", "thread-2", "", ""), ErrBegun)
+	must(t, s.Begin(ctx, "job-1", 2, "conversation", "thread-2", "", ""))
 	want.Attempt, want.Thread, want.Turn, want.Tool = 2, "thread-2", "", false
 	check("begun again")
 
@@ -149,7 +149,7 @@ func TestWhatIsNotThere(t *testing.T) {
 		"message":  second(s.Message(ctx, Key{Message: "other"})),
 		"task":     second(s.Task(ctx, "other")),
 		"events":   second(s.Events(ctx, "other", 0, 1)),
-		"begin":    s.Begin(ctx, "other", 1, "c", "t", ""),
+		"begin":    s.Begin(ctx, "other", 1, "c", "t", "", ""),
 		"withdraw": s.Withdraw(ctx, "other", nil),
 		"change":   s.Write(ctx, Change{Task: "other", Epoch: 1}),
 		"turn":     s.Write(ctx, Change{Turn: &Turn{Job: "other", Attempt: 1, Tool: true}}),
@@ -190,7 +190,7 @@ func TestSameKey(t *testing.T) {
 	got, err := s.Message(ctx, again.Key)
 	must(t, err)
 	equal(t, got.Job, "job-2")
-	must(t, s.Begin(ctx, "job-1", 1, "conversation", "thread", "")) // the message that lost its key is still one
+	must(t, s.Begin(ctx, "job-1", 1, "conversation", "thread", "", "")) // the message that lost its key is still one
 
 	for i := range 2 { // messages without an id are all different
 		m, h := message(10+i, "task-3")
@@ -215,7 +215,7 @@ func TestWithdraw(t *testing.T) {
 	must(t, err)
 	equal(t, task, Task{Head: head, History: [][]byte{first.Body}})
 
-	must(t, s.Begin(ctx, first.Job, 1, "conversation", "thread", ""))
+	must(t, s.Begin(ctx, first.Job, 1, "conversation", "thread", "", ""))
 	wantErr(t, s.Withdraw(ctx, first.Job, nil), ErrBegun)
 
 	accept(t, s, 3, "task-3")
@@ -281,7 +281,7 @@ func TestUnfinished(t *testing.T) {
 	must(t, s.Write(ctx, Change{Head: &early}))
 	must(t, s.Write(ctx, Change{Task: "asks", Ended: []string{"job-4"}, Ask: []Question{asked, {ID: "r"}}}))
 	must(t, s.Write(ctx, Change{Task: "asks", Drop: []string{"r"}}))
-	must(t, s.Begin(ctx, "job-2", 1, "conversation", "thread", ""))
+	must(t, s.Begin(ctx, "job-2", 1, "conversation", "thread", "", ""))
 	closeStore(t, s)
 
 	s = open(t, Config{Dir: dir})

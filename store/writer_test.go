@@ -184,7 +184,7 @@ func TestManyAtOnce(t *testing.T) {
 				}
 			}
 			check(s.Accept(ctx, m, h))
-			check(s.Begin(ctx, m.Job, 1, task, task, ""))
+			check(s.Begin(ctx, m.Job, 1, task, task, "", ""))
 			for seq := range int64(30) {
 				check(s.Write(ctx, Change{Task: task, Events: []Events{{First: seq + 1, Last: seq + 1, Epoch: 1, Body: m.Body}}}))
 				got, err := s.Events(ctx, task, 0, 100)

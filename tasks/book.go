@@ -11,10 +11,11 @@ import (
 type Ledger interface {
 	Thread(ctx context.Context, conversation string) (string, error)
 	Model(ctx context.Context, conversation string) (string, error)
+	Tools(ctx context.Context, conversation string) (string, error)
 	Used(ctx context.Context, conversation string) (bool, error)
 	Turned(ctx context.Context, thread string) (bool, error)
 	Threads(ctx context.Context) ([]string, error)
-	Begin(ctx context.Context, job string, attempt int, conversation, thread, model string) error
+	Begin(ctx context.Context, job string, attempt int, conversation, thread, model, tools string) error
 }
 
 var _ Ledger = (*store.Store)(nil)
@@ -27,5 +28,5 @@ type book struct{ Ledger }
 
 // Begin implements [executor.Book].
 func (b book) Begin(ctx context.Context, a executor.Attempt) error {
-	return b.Ledger.Begin(ctx, a.Job, a.N, a.Conversation, a.Thread, a.Model)
+	return b.Ledger.Begin(ctx, a.Job, a.N, a.Conversation, a.Thread, a.Model, a.Tools)
 }

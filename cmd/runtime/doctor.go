@@ -20,7 +20,8 @@ func (p *program) doctor(ctx context.Context, asJSON bool) int {
 	for _, w := range warnings {
 		p.complain(w.Text, "correct "+w.Name+", or unset it")
 	}
-	report := preflight.Run(ctx, append(checks(s, p.environ), accountCheck(s, p.environ), stateCheck(s.StateDir), port(s.Addr))...)
+	all := append(checks(s, p.environ), accountCheck(s, p.environ), stateCheck(s.StateDir), port(s.Addr))
+	report := preflight.Run(ctx, append(all, p.toolChecks(s)...)...)
 	if asJSON {
 		if code := p.printJSON(report); code != exitOK {
 			return code

@@ -23,12 +23,19 @@ func (p *program) mcp(ctx context.Context) int {
 		Logger:       logging.New(p.stderr, slog.LevelWarn, logging.NewRedactor()),
 		Capabilities: &mcp.ServerCapabilities{},
 	})
-	for _, tools := range []func(*mcp.Server){
-		func(s *mcp.Server) { bridge.Register(s, client) },
-	} {
+	offers := []func(*mcp.Server){func(s *mcp.Server) { bridge.Register(s, client) }}
+	workspace, end, err := p.workspaceTools()
+	if err != nil {
+		return p.fail(err)
+	}
+	defer end()
+	if workspace != nil {
+		offers = append(offers, workspace.Register)
+	}
+	for _, tools := range offers {
 		tools(server)
 	}
-	err := server.Run(ctx, &mcp.IOTransport{Reader: p.stdin, Writer: writeCloser{p.stdout}})
+	err = server.Run(ctx, &mcp.IOTransport{Reader: p.stdin, Writer: writeCloser{p.stdout}})
 	if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, io.EOF) {
 		return p.fail(err)
 	}

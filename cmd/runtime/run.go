@@ -25,7 +25,7 @@ type commands struct {
 	Help    bool         `short:"h" help:"Show this help, or that of a command."`
 	Serve   struct{}     `cmd:"" default:"1" help:"Serve A2A over HTTP until interrupted. This is what runtime alone does."`
 	Task    taskCommands `cmd:"" help:"Start, watch and steer tasks of a running runtime."`
-	MCP     struct{}     `cmd:"" name:"mcp" help:"Serve MCP over stdio: the tool codex_bridge."`
+	MCP     struct{}     `cmd:"" name:"mcp" help:"Serve MCP over stdio: the tool codex_bridge and, in a workspace, the workspace tools."`
 	Doctor  jsonOption   `cmd:"" help:"Check whether a turn would run here; exit 0 only if one would."`
 	Version jsonOption   `cmd:"" help:"Print the versions: ours, the codex it is made for, A2A."`
 }

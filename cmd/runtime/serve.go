@@ -58,6 +58,7 @@ type application struct {
 	executor *executor.Executor
 	engine   *tasks.Engine
 	notifier *notify.Deliverer
+	tools    *workspaceTools // nil standing alone
 	pusher   *push.Deliverer // nil without push notifications
 	server   *server.Server
 	ready    *readiness
@@ -97,9 +98,12 @@ func newApplication(ctx context.Context, s settings.Settings, log *slog.Logger, 
 	registry.MustRegister(newStateMetrics(journal))
 	cfg := executorConfig(s, start, wire, metrics, log, redact)
 	cfg.Book = tasks.Book(journal)
+	if err := app.offerTools(s, &cfg, redact); err != nil {
+		return nil, err
+	}
 	app.executor = executor.New(cfg)
 	app.engine, err = tasks.New(tasks.Config{
-		Runner: app.executor, Journal: journal, Push: app.push(s, journal), MidTurn: s.MidTurn == "steer",
+		Runner: app.runner(), Journal: journal, Push: app.push(s, journal), MidTurn: s.MidTurn == "steer",
 		Conversations: conversations{journal, app.executor}, Notify: app.notify(s, journal), Bounds: bounds(s),
 		Metrics: metrics, Logger: log,
 	})
@@ -131,6 +135,7 @@ func (app *application) run(ctx context.Context, ln net.Listener) error {
 		app.notifier.Run(ctx)
 		return nil
 	})
+	app.runTools(ctx, group)
 	if app.pusher != nil {
 		group.Go(func() error {
 			app.pusher.Run(ctx)

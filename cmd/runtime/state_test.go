@@ -62,7 +62,7 @@ func TestTidy(t *testing.T) {
 	if err := s.Accept(ctx, m, store.Head{ID: "t", Context: "c", Conversation: "c", State: "working"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Begin(ctx, "j", 1, "c", old, ""); err != nil {
+	if err := s.Begin(ctx, "j", 1, "c", old, "", ""); err != nil {
 		t.Fatal(err)
 	}
 	day := filepath.Join(home, "sessions", "2026", "01", "02")

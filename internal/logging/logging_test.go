@@ -92,14 +92,20 @@ func TestInnocentValuesStay(t *testing.T) {
 func TestRedactorString(t *testing.T) {
 	r := NewRedactor("secret-one", "secret-one-longer", "five5")
 	for in, want := range map[string]string{
-		"a secret-one-longer b secret-one":  "a *** b ***",
-		"five5":                             "five5",
-		"key " + sk + ".":                   "key sk-***.",
-		"risk-assessments":                  "risk-assessments",
-		"authorization: bearer " + opaq:     "authorization: bearer ***",
-		"BEARER " + strings.Repeat("x", 20): "BEARER ***",
-		"the bearer certificate":            "the bearer certificate",
-		"token=" + jwt + "&x=1":             "token=***&x=1",
+		"a secret-one-longer b secret-one":               "a *** b ***",
+		"five5":                                          "five5",
+		"key " + sk + ".":                                "key sk-***.",
+		"risk-assessments":                               "risk-assessments",
+		"authorization: bearer " + opaq:                  "authorization: bearer ***",
+		"BEARER " + strings.Repeat("x", 20):              "BEARER ***",
+		"the bearer certificate":                         "the bearer certificate",
+		"token=" + jwt + "&x=1":                          "token=***&x=1",
+		"ghp_" + strings.Repeat("a1", 18):                "***",
+		"x github_pat_" + strings.Repeat("a", 82):        "x ***",
+		"AKIA" + strings.Repeat("A1", 8) + ",":           "***,",
+		`"password": "` + strings.Repeat("x/", 20) + `"`: `"password": "***"`,
+		"api_key=" + strings.Repeat("Ab", 21) + "==":     "api_key=***",
+		"key: a short one, token=short":                  "key: a short one, token=short",
 	} {
 		if got := r.String(in); got != want {
 			t.Errorf("String(%q) = %q, want %q", in, got, want)

@@ -59,19 +59,30 @@ type shape struct {
 var (
 	apiKey      = regexp.MustCompile(`\bsk-[A-Za-z0-9_-]{8,}`)
 	webToken    = regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{6,}\.[A-Za-z0-9_-]{6,}(\.[A-Za-z0-9_-]*)?`)
+	gitHubToken = regexp.MustCompile(`\b(gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{22,})`)
+	awsKey      = regexp.MustCompile(`\bAKIA[0-9A-Z]{16}\b`)
+	assigned    = regexp.MustCompile(`(?i)(api_key|key|token|secret|password)(["']?\s*[=:]\s*["']?)[A-Za-z0-9+/_-]{40,}={0,2}`)
 	bearerToken = regexp.MustCompile(`(?i)\bbearer\s+[A-Za-z0-9._~+/=-]{8,}`)
 )
 
-func shapes() [3]shape {
+func shapes() [6]shape {
 	return [...]shape{
 		{[]string{"sk-"}, apiKey, always("sk-" + mask)},
 		{[]string{"eyJ"}, webToken, always(mask)},
 		{[]string{"earer", "EARER"}, bearerToken, bearer},
+		{[]string{"gh", "github_pat_"}, gitHubToken, always(mask)},
+		{[]string{"AKIA"}, awsKey, always(mask)},
+		{[]string{"=", ":"}, assigned, value},
 	}
 }
 
 func always(to string) func(string) (string, bool) {
 	return func(string) (string, bool) { return to, true }
+}
+
+// value keeps the name that a long value has been given to.
+func value(match string) (string, bool) {
+	return assigned.ReplaceAllString(match, "${1}${2}"+mask), true
 }
 
 // bearer spares prose such as "bearer authentication": a token has a digit in

@@ -11,7 +11,7 @@ import (
 // known, so that setting them is no mistake.
 func reserved() []string {
 	return []string{
-		"RUNTIME_THREADS", "RUNTIME_TOOLS",
+		"RUNTIME_THREADS",
 		"CODEX_AUTH_JSON", "CHANNEL_POLL_INTERVAL",
 		"CODEX_CHANNEL_MOLECULE_STATE_DIR", "WORKSPACE_CONFIG_PATH",
 		"MOLECULE_A2A_REQUIRE_AUTH", "MOLECULE_MODEL",

@@ -62,6 +62,9 @@ type Settings struct {
 	WorkspaceToken Secret `group:"Workspace" env:"MOLECULE_WORKSPACE_TOKEN" help:"The workspace's token, where no file holds it. CONFIGS_DIR/.auth_token, which the platform writes, goes before it."`
 	TokenFile      string `group:"Workspace" env:"MOLECULE_WORKSPACE_TOKEN_FILE" kind:"path" help:"File that holds the workspace's token; goes before CONFIGS_DIR/.auth_token. It is read with each call."`
 	OrgID          string `group:"Workspace" env:"MOLECULE_ORG_ID" help:"Id of the organisation, which platforms of many organisations ask for."`
+	Tools          string `group:"Workspace" env:"RUNTIME_TOOLS" oneof:"dynamic,mcp,off" envDefault:"dynamic" help:"How codex gets the workspace tools: dynamic in its threads, mcp from an MCP server that it starts (runtime mcp; the token must stand in a file), off not at all. Where a conversation would lose tools or gain some, it goes on in a new thread."`
+	DelegationSecs int    `group:"Workspace" env:"DELEGATION_TIMEOUT" envDefault:"300" min:"1" max:"1500" help:"Seconds that delegate_task waits for a peer."`
+	ViaInbox       bool   `group:"Workspace" env:"DELEGATION_SYNC_VIA_INBOX" envDefault:"false" help:"Has delegate_task go by the platform's delegations, and not send to the peer."`
 	InContainer    bool   `group:"Workspace" env:"RUNTIME_IN_CONTAINER" envDefault:"false" help:"Says that the container is the boundary. Set by the image."`
 
 	Log       string `group:"Logs" env:"RUNTIME_LOG" oneof:"debug,info,warn,error" envDefault:"info" help:"Least level that is logged: coloured lines on a terminal, JSON otherwise."`

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/platform"
+	"github.com/Molecule-AI/molecule-codex-runtime/toolset"
+)
+
+// recorded is an executor whose finished tools become rows of the log of activity.
+type recorded struct {
+	*executor.Executor
+	record func(platform.Event) // does not block
+	redact func(string) string
+}
+
+// Submit implements [tasks.Runner].
+func (r recorded) Submit(j executor.Job, observe executor.Observer) (ahead int, err error) {
+	return r.Executor.Submit(j, r.watch(observe))
+}
+
+// Steer implements [tasks.Steerer].
+func (r recorded) Steer(into string, j executor.Job, observe executor.Observer) error {
+	return r.Executor.Steer(into, j, r.watch(observe))
+}
+
+func (r recorded) watch(observe executor.Observer) executor.Observer {
+	return func(e executor.Event) {
+		if done, ok := e.(executor.ItemCompleted); ok && done.Item.Type.IsTool() {
+			r.record(toolRow(done.Item, r.redact))
+		}
+		observe(e)
+	}
+}
+
+// mostArguments is how many bytes of a call a row shows. It is redacted before it is
+// cut, for nobody knows a secret by its half; what is looked through for that is bounded,
+// because the turn's own goroutine does it.
+const mostArguments, mostLookedAt = 200, 4096
+
+// toolRow is the row of a finished tool.
+func toolRow(item appserver.Item, redact func(string) string) platform.Event {
+	method, about := snake(string(item.Type)), ""
+	switch item.Type {
+	case appserver.ItemCommandExecution:
+		about = item.Command
+	case appserver.ItemFileChange:
+		paths := make([]string, 0, len(item.Changes))
+		for _, c := range item.Changes {
+			paths = append(paths, c.Path)
+		}
+		about = strings.Join(paths, ", ")
+	case appserver.ItemDynamicToolCall, appserver.ItemMcpToolCall:
+		method, about = toolset.Reported(cmp.Or(item.Server, toolset.Server), item.Tool), string(item.Arguments)
+	case appserver.ItemWebSearch:
+		about = item.Query
+	}
+	e := platform.Event{Type: "agent_log", Method: method, Summary: method, Status: "ok", DurationMS: item.DurationMs}
+	about = redact(strings.Join(strings.Fields(about[:min(len(about), mostLookedAt)]), " "))
+	if about != "" && about != "{}" {
+		e.Summary += ": " + strings.ToValidUTF8(about[:min(len(about), mostArguments)], "")
+	}
+	if item.Status == "failed" || item.Status == "declined" {
+		e.Status, e.ErrorDetail = "error", failureOf(item)
+	}
+	return e
+}
+
+// failureOf says why a tool has failed, without its output.
+func failureOf(item appserver.Item) string {
+	var said struct {
+		Message string `json:"message"`
+	}
+	switch {
+	case item.Status == "declined":
+		return "declined"
+	case item.ExitCode != nil:
+		return fmt.Sprintf("exit code %d", *item.ExitCode)
+	case json.Unmarshal(item.Error, &said) == nil && said.Message != "":
+		return said.Message
+	}
+	return "failed"
+}
+
+// snake is a name of codex's in the way of the platform's.
+func snake(name string) string {
+	var b strings.Builder
+	for i, r := range name {
+		if unicode.IsUpper(r) && i > 0 {
+			b.WriteByte('_')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
+}

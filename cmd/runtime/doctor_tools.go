@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
+	"github.com/Molecule-AI/molecule-codex-runtime/platform"
+	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
+	"github.com/Molecule-AI/molecule-codex-runtime/toolset"
+)
+
+// toolsLimit is what each door gets to show the tools.
+const toolsLimit = 30 * time.Second
+
+// toolChecks try both doors of the workspace tools. Only the one in use can fail.
+func (p *program) toolChecks(s settings.Settings) []preflight.Check {
+	if !s.InWorkspace() {
+		return nil
+	}
+	return []preflight.Check{
+		toolCheck("tools (dynamic)", s.Tools == toolsDynamic, "set RUNTIME_TOOLS=mcp", func(ctx context.Context) (int, error) {
+			return tryDynamic(ctx, s, p.environ)
+		}),
+		toolCheck("tools (mcp)", s.Tools == toolsMCP, "set RUNTIME_TOOLS=dynamic", func(ctx context.Context) (int, error) {
+			return tryMCP(ctx, s)
+		}),
+	}
+}
+
+func toolCheck(name string, used bool, fix string, try func(context.Context) (int, error)) preflight.Check {
+	return preflight.Check{Name: name, Run: func(ctx context.Context) preflight.Result {
+		ctx, cancel := context.WithTimeout(ctx, toolsLimit)
+		defer cancel()
+		n, err := try(ctx)
+		switch {
+		case err == nil && used:
+			return preflight.Result{Status: preflight.OK, Detail: fmt.Sprintf("%d tools, in use", n)}
+		case err == nil:
+			return preflight.Result{Status: preflight.OK, Detail: fmt.Sprintf("%d tools, not in use (RUNTIME_TOOLS)", n)}
+		case used:
+			return preflight.Result{Status: preflight.Fail, Detail: firstLine(err), Fix: fix}
+		}
+		return preflight.Result{Status: preflight.Warn, Detail: "not in use, and would not work: " + firstLine(err)}
+	}}
+}
+
+// theTools are the tools to be shown; they are not called.
+func theTools(s settings.Settings) *toolset.Set {
+	return newTools(s, platformClient(s), logging.NewRedactor(), func(platform.Event) {}, nil)
+}
+
+// tryDynamic has a codex of its own start a thread with the tools.
+func tryDynamic(ctx context.Context, s settings.Settings, environ []string) (n int, err error) {
+	start := launch(s, environ, "")
+	codex, err := appserver.Start(ctx, appserver.Config{
+		Bin: s.CodexBin, Args: start.Args(), Env: append(start.Env(), noRefresh), Dir: s.WorkDir,
+		ClientName: "molecule-codex-runtime-doctor", ClientVersion: version,
+	})
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, codex.Close()) }()
+	tools := dynamicTools(theTools(s))
+	_, err = codex.ThreadStart(ctx, appserver.ThreadStartParams{
+		Cwd: s.WorkDir, Ephemeral: true, DynamicTools: tools,
+		Sandbox: appserver.SandboxMode(s.Sandbox), ApprovalPolicy: appserver.ApprovalPolicy(s.ApprovalPolicy),
+	})
+	return len(tools), err
+}
+
+// tryMCP starts the MCP server as codex would, and has it list the tools.
+func tryMCP(ctx context.Context, s settings.Settings) (n int, err error) {
+	door, err := mcpDoor(s)
+	if err != nil {
+		return 0, err
+	}
+	cmd := exec.CommandContext(ctx, door.Command, door.Args...)
+	cmd.Env = append(door.Env, "PATH="+os.Getenv("PATH"), "HOME="+os.Getenv("HOME"))
+	client := mcp.NewClient(&mcp.Implementation{Name: "molecule-codex-runtime-doctor", Version: version}, nil)
+	session, err := client.Connect(ctx, &mcp.CommandTransport{Command: cmd}, nil)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, session.Close()) }()
+	listed, err := session.ListTools(ctx, nil)
+	if err != nil {
+		return 0, err
+	}
+	offered := map[string]bool{}
+	for _, tool := range listed.Tools {
+		offered[tool.Name] = true
+	}
+	wanted := theTools(s).Definitions()
+	for _, d := range wanted {
+		if !offered[d.Name] {
+			return 0, fmt.Errorf("the MCP server does not list %s", d.Name)
+		}
+	}
+	return len(wanted), nil
+}

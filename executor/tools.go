@@ -1,0 +1,68 @@
+package executor
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+)
+
+// A ToolCaller carries out the calls of tools that [Config.Thread] offers. Call is
+// called concurrently, on a goroutine for each call, and must return soon after
+// ctx ends: with the turn that has called, with the child, or at a deadline.
+type ToolCaller interface {
+	Call(ctx context.Context, call ToolCall) ToolResult
+}
+
+// A ToolCall is a call of one of our tools by codex.
+type ToolCall struct {
+	ID        string // unique within its thread
+	Thread    string // also that of a subagent
+	Turn      string
+	Context   string // [Job.Context] of the job that the turn belongs to
+	Job       string // its ID
+	Tool      string
+	Arguments json.RawMessage // whatever the model has written; a JSON value
+}
+
+// A ToolResult is what the model reads.
+type ToolResult struct {
+	Text   string
+	Failed bool
+}
+
+// answer is the result in codex's words.
+func (r ToolResult) answer() appserver.ToolCallResult {
+	return appserver.ToolCallResult{Success: !r.Failed, Content: []appserver.ToolCallContent{{Type: "inputText", Text: r.Text}}}
+}
+
+// callTool carries out a call, on the goroutine of its request. Whatever happens it
+// is answered: the turn waits for it.
+func (e *Executor) callTool(ctx context.Context, req *appserver.Request) {
+	began := time.Now()
+	call, result := e.resultOf(ctx, req)
+	err := req.Reply(result.answer())
+	e.log.Info("codex has called a tool", "tool", call.Tool, "thread_id", req.ThreadID, "failed", result.Failed,
+		"took", time.Since(began), "err", err)
+}
+
+func (e *Executor) resultOf(ctx context.Context, req *appserver.Request) (call ToolCall, result ToolResult) {
+	var params appserver.ToolCallParams
+	if err := json.Unmarshal(req.Params, &params); err != nil {
+		return call, ToolResult{Text: "Error: the call could not be read", Failed: true}
+	}
+	call = ToolCall{ID: params.CallID, Thread: params.ThreadID, Turn: params.TurnID, Tool: params.Tool, Arguments: params.Arguments}
+	in := e.inquiryOf(params.ThreadID)
+	switch {
+	case e.cfg.Tools == nil:
+		return call, ToolResult{Text: "Error: this tool is not offered by the runtime any more", Failed: true}
+	case in == nil:
+		return call, ToolResult{Text: "Error: no turn of the runtime runs on this thread", Failed: true}
+	}
+	call.Context, call.Job = in.job.Context, in.job.ID
+	ctx, cancel := context.WithTimeout(ctx, e.cfg.ToolTimeout)
+	defer cancel()
+	defer context.AfterFunc(in.calls, cancel)()
+	return call, e.cfg.Tools.Call(ctx, call)
+}

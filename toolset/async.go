@@ -1,0 +1,146 @@
+package toolset
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/platform"
+)
+
+// delegateAsync is delegate_task_async.
+func (s *Set) delegateAsync(ctx context.Context, a delegation) (string, error) {
+	peer, err := s.receiver(ctx, a)
+	if err != nil {
+		return "", err
+	}
+	began := time.Now()
+	taken, err := s.delegate(ctx, peer, a.Task)
+	s.note("a2a_send", peer, "Delegating to "+nameOf(peer)+": "+a.Task, began, err)
+	if err != nil {
+		return "", err
+	}
+	answer := map[string]any{
+		"delegation_id": taken.ID, "workspace_id": peer.ID, "status": "delegated",
+		"note": "The peer works on it. check_task_status with this delegation_id as task_id tells how it stands.",
+	}
+	if taken.Repeat {
+		answer["note"] = "The peer has had this task already: it is the same delegation. check_task_status tells how it stands."
+	}
+	if taken.Warning != "" {
+		answer["warning"] = oneLine(taken.Warning)
+	}
+	return pretty(answer)
+}
+
+type status struct {
+	Workspace string `json:"workspace_id,omitempty" jsonschema:"the id of the peer; it is not looked at"`
+	Task      string `json:"task_id" jsonschema:"the delegation_id; empty lists the newest delegations"`
+	own
+}
+
+// checkStatus is check_task_status.
+func (s *Set) checkStatus(ctx context.Context, a status) (string, error) {
+	if err := s.ours(a.Source); err != nil {
+		return "", err
+	}
+	rows, err := s.cfg.Platform.Delegations(ctx)
+	if err != nil {
+		return "", err
+	}
+	id := strings.TrimSpace(a.Task)
+	if id == "" {
+		all := make([]map[string]any, 0, mostListed)
+		for _, row := range rows[:min(len(rows), mostListed)] {
+			all = append(all, shown(row))
+		}
+		return pretty(map[string]any{"delegations": all, "count": len(all)})
+	}
+	if row, ok := rowOf(rows, id); ok {
+		return pretty(shown(row))
+	}
+	return pretty(map[string]any{"status": "not_found", "delegation_id": id})
+}
+
+const mostListed = 10
+
+// rowOf finds the row of a delegation that says most: its result, before the note that
+// it was given.
+func rowOf(rows []platform.Delegation, id string) (found platform.Delegation, ok bool) {
+	for _, row := range rows {
+		if row.DelegationID != id && row.ID != id {
+			continue
+		}
+		if resultOf(row) != "" || row.Error != "" {
+			return row, true
+		}
+		if !ok {
+			found, ok = row, true
+		}
+	}
+	return found, ok
+}
+
+// resultOf is what a peer has answered, as far as a row has it. The row of the giving
+// holds the delegation's own id in that place.
+func resultOf(row platform.Delegation) string {
+	var given struct {
+		ID string `json:"delegation_id"`
+	}
+	if json.Unmarshal([]byte(row.Preview), &given) == nil && given.ID != "" {
+		return ""
+	}
+	return row.Preview
+}
+
+// shown is a row for a model to read.
+func shown(row platform.Delegation) map[string]any {
+	out := map[string]any{"delegation_id": cmp.Or(row.DelegationID, row.ID), "status": row.Status, "target_id": row.Target}
+	if row.Summary != "" {
+		out["summary"] = oneLine(row.Summary)
+	}
+	if !row.CreatedAt.IsZero() {
+		out["created_at"] = row.CreatedAt.UTC().Format(time.RFC3339)
+	}
+	if row.Error != "" {
+		out["error"] = oneLine(row.Error)
+	}
+	result := resultOf(row)
+	switch {
+	case platform.QueuedText(result):
+		out["status"], out["note"] = "queued", "The peer has not got to it yet: what the platform has is no reply."
+	case result != "":
+		out["response_preview"] = wrap(result)
+	}
+	return out
+}
+
+// A stand is how a delegation stands.
+type stand struct {
+	done, waits    bool
+	result, failed string
+}
+
+// standing reads it off the rows. The row of a failure may lack the delegation's id: it
+// is that of the same peer, later than the giving.
+func standing(rows []platform.Delegation, id, target string, began time.Time) stand {
+	for _, row := range rows {
+		nameless := row.DelegationID == "" && row.ID != id && row.Target == target && row.CreatedAt.After(began)
+		if row.Status == "failed" && (row.DelegationID == id || nameless) {
+			return stand{failed: cmp.Or(row.Error, "the platform says that it has failed")}
+		}
+	}
+	row, ok := rowOf(rows, id)
+	result := resultOf(row)
+	switch {
+	case !ok || row.Status != "completed":
+		return stand{}
+	case platform.QueuedText(result):
+		return stand{waits: true}
+	case strings.HasPrefix(result, agentError):
+		return stand{failed: result}
+	}
+	return stand{done: true, result: cmp.Or(result, "(no response)")}
+}

@@ -1,0 +1,152 @@
+package toolset
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/platform"
+)
+
+type delegation struct {
+	Workspace string `json:"workspace_id" jsonschema:"the id of the peer, as list_peers has it"`
+	Task      string `json:"task" jsonschema:"the task, with all that the peer needs to know: it does not see this conversation"`
+	own
+}
+
+// receiver finds whom a delegation is for, and refuses what must not be one.
+func (s *Set) receiver(ctx context.Context, a delegation) (platform.Peer, error) {
+	if err := s.ours(a.Source); err != nil {
+		return platform.Peer{}, err
+	}
+	id := strings.TrimSpace(a.Workspace)
+	if id == "" || strings.TrimSpace(a.Task) == "" {
+		return platform.Peer{}, errors.New("workspace_id and task are required")
+	}
+	peer := platform.Peer{ID: id}
+	if !strings.EqualFold(id, s.cfg.Workspace) {
+		peer = s.peer(ctx, id)
+	}
+	if strings.EqualFold(peer.ID, s.cfg.Workspace) { // we would wait for ourselves
+		return platform.Peer{}, errors.New("self-delegation is not permitted: workspace_id is your own id. Do the task yourself, or choose a peer of list_peers")
+	}
+	return peer, nil
+}
+
+// delegateTask is delegate_task.
+func (s *Set) delegateTask(ctx context.Context, a delegation) (string, error) {
+	peer, err := s.receiver(ctx, a)
+	if err != nil {
+		return "", err
+	}
+	limited, cancel := context.WithTimeout(ctx, s.cfg.Delegation)
+	defer cancel()
+	began := time.Now()
+	s.note("a2a_send", peer, "Delegating to "+nameOf(peer)+": "+a.Task, began, nil)
+	text, err := s.ask(limited, peer, a.Task)
+	if err != nil && ctx.Err() == nil && limited.Err() != nil {
+		err = fmt.Errorf("no answer within %s; it may still be at work", s.cfg.Delegation)
+	}
+	s.note("a2a_receive", peer, nameOf(peer)+": "+text, began, err)
+	if err != nil {
+		name := nameOf(peer)
+		return "", whole(fmt.Sprintf("DELEGATION FAILED to %s: %s\n"+
+			"You should either: (1) try a different peer, (2) do this task yourself, or (3) tell the user that %s is not available now, and give your best answer.",
+			name, oneLine(s.cfg.Redact(strings.TrimPrefix(explain(err), "Error: "))), name))
+	}
+	return text, nil
+}
+
+// ask brings a task to a peer and returns its answer, marked as such, or what is to be
+// known instead of one.
+func (s *Set) ask(ctx context.Context, peer platform.Peer, task string) (string, error) {
+	if s.cfg.ViaInbox {
+		return s.askByDelegation(ctx, peer, task)
+	}
+	reply, err := s.cfg.Platform.Send(ctx, peer.ID, platform.Message{
+		ID: uuid.NewString(), Text: task, Limit: s.cfg.Delegation,
+		Metadata: map[string]any{"source_workspace_id": s.cfg.Workspace},
+	})
+	switch {
+	case err != nil:
+		return "", err
+	case reply.Queued && reply.DeliveryMode == "poll": // such a peer answers delegations only
+		return s.askByDelegation(ctx, peer, task)
+	case reply.Queued:
+		return waits(peer), nil
+	case strings.HasPrefix(reply.Text, agentError):
+		return "", errors.New(reply.Text)
+	case strings.TrimSpace(reply.Text) == "":
+		return wrap("(no response)"), nil
+	}
+	return wrap(reply.Text), nil
+}
+
+// agentError is how the replies of runtimes begin that could not do their work.
+const agentError = "Agent error:"
+
+// waits is said of a peer that has a task and no time for it.
+func waits(peer platform.Peer) string {
+	return fmt.Sprintf("%s is busy: the platform keeps the task for it, and its answer does not come back from this call. "+
+		"Do not send the task again. Go on with something else, or tell the user that the answer is outstanding.", nameOf(peer))
+}
+
+// pollEvery is how often it is looked how a delegation stands.
+const pollEvery = 3 * time.Second
+
+// askByDelegation brings a task to a peer by way of the platform's delegations.
+func (s *Set) askByDelegation(ctx context.Context, peer platform.Peer, task string) (string, error) {
+	began := time.Now()
+	taken, err := s.delegate(ctx, peer, task)
+	if err != nil {
+		return "", err
+	}
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	for {
+		rows, err := s.cfg.Platform.Delegations(ctx)
+		if err != nil && ctx.Err() == nil {
+			s.cfg.Logger.Debug("a delegation could not be looked at", "delegation_id", taken.ID, "err", err)
+		}
+		switch now := standing(rows, taken.ID, peer.ID, began); {
+		case now.failed != "":
+			return "", errors.New(now.failed)
+		case now.waits:
+			return waits(peer), nil
+		case now.done:
+			return wrap(now.result), nil
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return "", fmt.Errorf("no answer yet to the delegation %s; check_task_status tells later", taken.ID)
+		}
+	}
+}
+
+// delegate gives a task to the platform for a peer. The same task within a minute is
+// the same delegation: a call that is made again must not have the work done twice,
+// and the same work may be wanted again tomorrow.
+func (s *Set) delegate(ctx context.Context, peer platform.Peer, task string) (platform.Delegated, error) {
+	minute := time.Now().Unix() / 60
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s:%s:%s:%d", s.cfg.Workspace, peer.ID, task, minute))
+	return s.cfg.Platform.Delegate(ctx, platform.Task{Target: peer.ID, Text: task, Key: hex.EncodeToString(sum[:])[:32]})
+}
+
+// note writes a row about a delegation. What is said in it is redacted.
+func (s *Set) note(kind string, peer platform.Peer, summary string, began time.Time, err error) {
+	e := platform.Event{
+		Type: kind, Method: "message/send", Source: s.cfg.Workspace, Target: peer.ID, Status: "ok",
+		Summary: s.cfg.Redact(strings.Join(strings.Fields(summary), " ")), DurationMS: time.Since(began).Milliseconds(),
+	}
+	if err != nil {
+		e.Status, e.ErrorDetail = "error", s.cfg.Redact(err.Error())
+	}
+	s.cfg.Log(e)
+}

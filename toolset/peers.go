@@ -1,0 +1,95 @@
+package toolset
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/platform"
+)
+
+const noPeers = "No peers available (this workspace may be isolated)"
+
+func (s *Set) listPeers(ctx context.Context, a own) (string, error) {
+	if err := s.ours(a.Source); err != nil {
+		return "", err
+	}
+	peers, err := s.cfg.Platform.Peers(ctx)
+	if err != nil {
+		return "", err
+	}
+	if len(peers) == 0 {
+		return noPeers, nil
+	}
+	lines := make([]string, 0, len(peers))
+	for _, p := range peers {
+		// Peers choose what they are called.
+		lines = append(lines, fmt.Sprintf("- %s (ID: %s, status: %s, role: %s)", oneLine(p.Name), p.ID, p.Status, oneLine(p.Role)))
+	}
+	return strings.Join(lines, "\n"), nil
+}
+
+// peer finds a peer by its id, or by a name that only one has. One that cannot be
+// found is taken by its word: the platform knows better.
+func (s *Set) peer(ctx context.Context, id string) platform.Peer {
+	peers, err := s.cfg.Platform.Peers(ctx)
+	if err != nil {
+		s.cfg.Logger.Debug("the peers could not be listed", "err", err)
+	}
+	var named []platform.Peer
+	for _, p := range peers {
+		if strings.EqualFold(p.ID, id) {
+			return p
+		}
+		if strings.EqualFold(p.Name, id) {
+			named = append(named, p)
+		}
+	}
+	if len(named) == 1 {
+		return named[0]
+	}
+	return platform.Peer{ID: id}
+}
+
+// nameOf is what a peer is called in texts.
+func nameOf(p platform.Peer) string { return oneLine(cmp.Or(p.Name, p.ID)) }
+
+// oneLine is a short text of somebody else's for the middle of a sentence.
+func oneLine(text string) string { return clip(strings.Join(strings.Fields(sanitize(text)), " "), 120) }
+
+func (s *Set) workspaceInfo(ctx context.Context, a own) (string, error) {
+	if err := s.ours(a.Source); err != nil {
+		return "", err
+	}
+	info, err := s.cfg.Platform.Workspace(ctx)
+	if err != nil {
+		return "", err
+	}
+	var all any
+	if err := json.Unmarshal(info.Raw, &all); err != nil {
+		return "", err
+	}
+	text, err := pretty(all)
+	return s.cfg.Redact(text), err
+}
+
+func (s *Set) identity(context.Context, struct{}) (string, error) {
+	text, err := pretty(s.cfg.Identity)
+	return s.cfg.Redact(text), err
+}
+
+type card struct {
+	Card map[string]any `json:"card" jsonschema:"the whole card: a JSON object with at least a name"`
+}
+
+func (s *Set) updateCard(ctx context.Context, a card) (string, error) {
+	if name, _ := a.Card["name"].(string); strings.TrimSpace(name) == "" {
+		return "", fmt.Errorf("card must be an object with a name")
+	}
+	if err := s.cfg.Platform.UpdateCard(ctx, a.Card); err != nil {
+		return "", err
+	}
+	return pretty(map[string]any{"success": true, "status": "updated"})
+}

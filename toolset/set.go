@@ -1,0 +1,119 @@
+package toolset
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+	"unicode/utf8"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/platform"
+)
+
+// Config describes a set of tools. Platform and Workspace must be set.
+type Config struct {
+	Platform  Platform
+	Workspace string // our own id
+
+	// Files opens what is attached to messages; the zero value refuses all files.
+	Files Files
+	// Identity is what get_runtime_identity tells, by the names of the variables.
+	Identity map[string]string
+
+	Delegation time.Duration // how long delegate_task waits for a peer; 0 means 5 minutes
+	ViaInbox   bool          // delegate_task goes by the platform's delegations, never by a direct message
+
+	Redact func(string) string  // of what is kept or shown elsewhere; nil leaves it
+	Log    func(platform.Event) // takes rows for the log of activity, and must not block; nil takes none
+	Logger *slog.Logger         // nil discards
+}
+
+// A Set is the tools. Its methods may be called concurrently.
+type Set struct {
+	cfg   Config
+	tools []tool
+	named map[string]tool
+}
+
+// New returns the tools of a workspace.
+func New(cfg Config) *Set {
+	cfg.Delegation = cmp.Or(cfg.Delegation, 5*time.Minute)
+	if cfg.Redact == nil {
+		cfg.Redact = func(s string) string { return s }
+	}
+	if cfg.Log == nil {
+		cfg.Log = func(platform.Event) {}
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	s := &Set{cfg: cfg, named: map[string]tool{}}
+	s.tools = s.define()
+	for _, t := range s.tools {
+		s.named[t.name] = t
+	}
+	return s
+}
+
+// A Call is a call of a tool.
+type Call struct {
+	Tool      string
+	Arguments json.RawMessage // may be empty
+	Thread    string          // of codex, that calls; "" if it is not known
+	Turn      string
+}
+
+// A Result is what the model reads.
+type Result struct {
+	Text   string
+	Failed bool
+}
+
+// mostText is how many bytes of a result a model gets.
+const mostText = 100_000
+
+// Call carries a call out. It returns soon after ctx ends.
+func (s *Set) Call(ctx context.Context, c Call) Result {
+	t, known := s.named[c.Tool]
+	if !known {
+		return Result{Text: explain(fmt.Errorf("there is no tool %q here", c.Tool)), Failed: true}
+	}
+	began := time.Now()
+	limited, cancel := context.WithTimeout(ctx, t.limit)
+	defer cancel()
+	text, err := t.handle(limited, c.Arguments)
+	if err != nil {
+		s.cfg.Logger.Warn("a workspace tool has failed", "tool", c.Tool, "thread_id", c.Thread, "turn_id", c.Turn,
+			"took", time.Since(began), "err", s.cfg.Redact(forLog(err)))
+	}
+	switch {
+	case err != nil && ctx.Err() == nil && limited.Err() != nil:
+		err = fmt.Errorf("%s did not get done within %s; whether the platform has done it is not known", c.Tool, t.limit)
+		fallthrough
+	case err != nil:
+		return Result{Text: clip(s.cfg.Redact(explain(err)), mostText), Failed: true}
+	}
+	return Result{Text: clip(text, mostText)}
+}
+
+// forLog is an error without what a peer has said in it.
+func forLog(err error) string {
+	if _, ok := errors.AsType[whole](err); ok {
+		return "delegation failed"
+	}
+	return err.Error()
+}
+
+// clip returns the beginning of s, at most n bytes and whole characters.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + "…"
+}

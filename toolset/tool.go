@@ -1,0 +1,107 @@
+package toolset
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/platform"
+)
+
+// A tool is one of the set.
+type tool struct {
+	name, description string
+	schema            json.RawMessage
+	limit             time.Duration
+	handle            func(ctx context.Context, arguments json.RawMessage) (string, error)
+}
+
+// The deadlines of calls. The client bounds its own requests; these are for all that a
+// tool does.
+const (
+	short   = time.Minute
+	upload  = 6 * time.Minute
+	install = 6 * time.Minute
+)
+
+// define makes a tool of a handler. The schema is read off the type of its arguments.
+func define[A any](name, description string, limit time.Duration, handle func(context.Context, A) (string, error), change ...func(*jsonschema.Schema)) tool {
+	schema, err := jsonschema.For[A](nil)
+	if err != nil {
+		panic("toolset: " + name + ": " + err.Error()) // the types are ours, and a test makes all of them
+	}
+	schema.AdditionalProperties = nil // models add fields, and nobody is helped by a refusal
+	for _, f := range change {
+		f(schema)
+	}
+	text, err := json.Marshal(schema)
+	if err != nil {
+		panic("toolset: " + name + ": " + err.Error())
+	}
+	return tool{name: name, description: description, schema: text, limit: limit, handle: func(ctx context.Context, raw json.RawMessage) (string, error) {
+		var arguments A
+		if len(raw) > 0 && string(raw) != "null" {
+			if err := json.Unmarshal(raw, &arguments); err != nil {
+				return "", fmt.Errorf("the arguments of %s do not have the shape of its schema: %w", name, err)
+			}
+		}
+		return handle(ctx, arguments)
+	}}
+}
+
+// oneOf says which values a text may have.
+func oneOf(property string, values ...any) func(*jsonschema.Schema) {
+	return func(s *jsonschema.Schema) { s.Properties[property].Enum = values }
+}
+
+// Own names the workspace that a call is for, where one runtime serves several.
+type own struct {
+	Source string `json:"source_workspace_id,omitempty" jsonschema:"the id of the workspace that acts; leave it out"`
+}
+
+// Target is own under the name that other tools have for it.
+type target struct {
+	Workspace string `json:"workspace_id,omitempty" jsonschema:"the id of the workspace that acts; leave it out"`
+}
+
+// ours refuses a call in the name of a workspace that is not ours.
+func (s *Set) ours(id string) error {
+	if id = strings.TrimSpace(id); id == "" || strings.EqualFold(id, s.cfg.Workspace) {
+		return nil
+	}
+	return fmt.Errorf("this runtime acts for the workspace %s only; leave that argument out", s.cfg.Workspace)
+}
+
+// whole is an error whose words are all that the model is to read.
+type whole string
+
+func (w whole) Error() string { return string(w) }
+
+// explain is what the model reads of an error.
+func explain(err error) string {
+	if words, ok := errors.AsType[whole](err); ok {
+		return string(words)
+	}
+	reason := platform.ReasonOf(err)
+	switch status := platform.StatusOf(err); {
+	case errors.Is(err, platform.ErrUnsupported):
+		return "Error: this platform does not offer that; it is older than that."
+	case status == http.StatusUnauthorized:
+		return "Error: the platform does not take the workspace's token. It is read anew with each call; try once more in a minute, and if that fails too, tell the user."
+	case reason != "":
+		return fmt.Sprintf("Error: the platform refuses (%d): %s", status, reason)
+	}
+	return "Error: " + err.Error()
+}
+
+// pretty is a value as JSON, for the model to read.
+func pretty(value any) (string, error) {
+	text, err := json.MarshalIndent(value, "", "  ")
+	return string(text), err
+}
