@@ -1,0 +1,63 @@
+package presence
+
+import (
+	"context"
+	"time"
+)
+
+const (
+	watchEvery   = time.Minute
+	watchLimit   = 10 * time.Second
+	betweenLooks = 5 * time.Second // at least, whoever asks
+)
+
+// watch asks from time to time whether the workspace still exists, and returns
+// [ErrDeleted] when it does not; nil when ctx ends. Neither a heartbeat nor a
+// registration tells: some platforms take both of a workspace that is gone.
+func (p *Presence) watch(ctx context.Context) error {
+	failed := 0
+	for {
+		timer := time.NewTimer(watchEvery - betweenLooks)
+		select {
+		case <-timer.C:
+		case <-p.look:
+		case <-ctx.Done():
+		}
+		timer.Stop()
+		if ctx.Err() != nil {
+			return nil
+		}
+		deleted, err := p.lookOnce(ctx)
+		if deleted {
+			return ErrDeleted
+		}
+		if err == nil || ctx.Err() != nil {
+			failed = 0
+		} else if failed++; failed == 1 {
+			p.log.Warn("the platform does not say how the workspace stands", "err", err)
+		}
+		if !sleep(ctx, betweenLooks) {
+			return nil
+		}
+	}
+}
+
+func (p *Presence) lookOnce(ctx context.Context) (deleted bool, err error) {
+	limited, cancel := context.WithTimeout(ctx, watchLimit)
+	defer cancel()
+	state, err := p.cfg.Platform.State(limited)
+	p.cfg.Metrics.PlatformCall("state", err)
+	if err != nil {
+		return false, err
+	}
+	if state.Deleted {
+		p.log.Warn("the platform has deleted this workspace; the runtime ends")
+		return true, nil
+	}
+	was := p.Status().Paused
+	p.update(func(s *Status) { s.Paused = state.Paused })
+	if was != state.Paused {
+		p.log.Info("the platform says whether the workspace is paused", "paused", state.Paused)
+	}
+	return false, nil
+}
