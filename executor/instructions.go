@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"strconv"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
@@ -15,10 +16,12 @@ import (
 // history is made anew, of what the thread was loaded with. A thread that is
 // resumed without instructions has none from then on, and the additional context
 // of earlier turns is gone, too. Additional context stands in the history like a
-// message, in front of the turn's own.
+// message, in front of the turn's own. The same under the same key is left out in the
+// turn right after, even if a compaction has dropped it in between.
 
-// contextKey names the instructions in the additional context of a turn.
-const contextKey = "workspace_instructions"
+// contextKey names the instructions in the additional context of a turn, together
+// with a number that is never the same twice.
+const contextKey = "workspace_instructions_"
 
 // changedInstructions stands in front of instructions that a running thread has
 // not heard.
@@ -38,6 +41,7 @@ type heard struct {
 	known  string // those that the model has heard last
 	kept   string // what the book has of known
 	told   bool   // the turn that runs has them with it
+	times  int    // that turns had some with them
 }
 
 // instructions returns what threads are to know now, and its digest.
@@ -72,7 +76,8 @@ func (e *Executor) brief(c *conversation, params *appserver.TurnStartParams) (di
 	if text == "" {
 		value = noInstructions
 	}
-	addContext(params, contextKey, value)
+	c.heard.times++
+	addContext(params, contextKey+strconv.Itoa(c.heard.times), value)
 	return digest
 }
 

@@ -153,3 +153,31 @@ func TestInstructionsOutliveACompaction(t *testing.T) {
 		})
 	}
 }
+
+// TestInstructionsOverACompactionInMidTurn: the turn after it is told them again.
+func TestInstructionsOverACompactionInMidTurn(t *testing.T) {
+	var compacted atomic.Bool
+	model := modeltest.Start(t, func(turn *fakemodel.Turn) {
+		switch {
+		case summarises(turn):
+			compacted.Store(true)
+			turn.Say("summary: the command has run")
+		case compacted.Load():
+			turn.Say("goes on")
+		case len(turn.NewToolOutputs()) > 0:
+			full(turn)
+		default:
+			fakemodel.Keywords(turn)
+		}
+	})
+	var p persona
+	p.is("PERSONA-one")
+	e := onCodex(t, model, func(c *executor.Config) { c.Instructions = p.now })
+	check(t, e, model, "j1", "a", "one")
+	p.is("PERSONA-two")
+	submit(t, e, "j2", "a", "run echo once").wait(t)
+	if got := spoken(model, "PERSONA-two"); !compacted.Load() || len(got) != 1 {
+		t.Errorf("after the compaction (%t) the model reads %q", compacted.Load(), got)
+	}
+	check(t, e, model, "j3", "a", "one", "two")
+}

@@ -14,7 +14,7 @@ const (
 	beatEvery  = 30 * time.Second
 	beatLimit  = 10 * time.Second
 	edgeLimit  = 5 * time.Second        // of a beat at the edge of work
-	edgeGap    = 500 * time.Millisecond // between beats, at least
+	edgeGap    = 250 * time.Millisecond // between beats, at least
 	edgeRetry  = 5 * time.Second        // after a change that could not be told
 	firstLimit = 5 * time.Second        // that the first beat waits for the first attempt to register
 	// A platform that has heard nothing for this long has taken us for dead, and

@@ -90,7 +90,7 @@ func TestManyEdgesAreOneBeat(t *testing.T) {
 			b.Ended(id)
 		}
 		after(time.Second)
-		if n := len(d.all()); n > 15 {
+		if n := len(d.all()); n > 25 {
 			t.Errorf("%d beats for 5 s of short turns", n)
 		}
 		if got := d.last(t).ActiveTasks; got != 0 {

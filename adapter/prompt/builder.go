@@ -97,10 +97,11 @@ func (b *Builder) Run(ctx context.Context, start <-chan struct{}) {
 func (b *Builder) Refresh(ctx context.Context) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.cfg.Platform != nil && b.ask(ctx) {
+	changed := b.cfg.Platform != nil && b.ask(ctx)
+	b.make()
+	if changed {
 		b.keep()
 	}
-	b.make()
 	if !b.asked && ctx.Err() == nil {
 		b.asked = true
 		close(b.fresh)
