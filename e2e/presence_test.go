@@ -169,7 +169,7 @@ func TestPromptOfTheWorkspace(t *testing.T) {
 	})
 	m.send("m1", "c", "say one")
 	got := strings.Join(m.developers("PERSONA"), "|")
-	if strings.Index(got, "PLATFORM-RULE-one") < 0 || strings.Index(got, "PLATFORM-RULE-one") > strings.Index(got, "PERSONA-ada") ||
+	if !strings.Contains(got, "PLATFORM-RULE-one") || strings.Index(got, "PLATFORM-RULE-one") > strings.Index(got, "PERSONA-ada") ||
 		!strings.Contains(got, "commit_memory") {
 		t.Errorf("the model reads %q", got)
 	}

@@ -110,13 +110,13 @@ func TestInstructionsOutliveACompaction(t *testing.T) {
 		"untouched": {}, "changed": {change: true}, "resumed": {restart: true}, "resumed-and-changed": {change: true, restart: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var full_, compacted atomic.Bool
+			var isFull, compacted atomic.Bool
 			model := modeltest.Start(t, func(turn *fakemodel.Turn) {
 				switch {
 				case summarises(turn):
 					compacted.Store(true)
 					turn.Say("summary: nothing of note")
-				case full_.Load() && !compacted.Load():
+				case isFull.Load() && !compacted.Load():
 					full(turn)
 				default:
 					fakemodel.Keywords(turn)
@@ -140,7 +140,7 @@ func TestInstructionsOutliveACompaction(t *testing.T) {
 				p.is("PERSONA-two")
 				check(t, e, model, "j3", "a", "one", "two")
 			}
-			full_.Store(true)
+			isFull.Store(true)
 			want := []string{"one"}
 			if c.change {
 				want = []string{"one", "two"}

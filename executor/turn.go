@@ -137,7 +137,6 @@ func (t *turn) read() (end *Ended, err error) {
 	t.alive()
 	for {
 		note, err := t.c.events.Next(t.attention.context())
-		end = nil
 		switch {
 		case err == nil:
 			end = t.handle(note)

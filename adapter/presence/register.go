@@ -34,16 +34,24 @@ func (p *Presence) stayRegistered(ctx context.Context) {
 		if !sleep(ctx, betweenRounds) {
 			return
 		}
-		timer := time.NewTimer(next - betweenRounds)
-		select {
-		case <-timer.C:
-		case <-p.again:
-		case <-ctx.Done():
-		}
-		timer.Stop()
-		if ctx.Err() != nil {
+		if !p.untilAsked(ctx, next-betweenRounds) {
 			return
 		}
+	}
+}
+
+// untilAsked waits for the time of another round, or until somebody asks for one, and
+// reports whether ctx did not end meanwhile.
+func (p *Presence) untilAsked(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-p.again:
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }
 

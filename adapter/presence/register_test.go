@@ -1,6 +1,7 @@
 package presence_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -160,7 +161,7 @@ func TestDeleted(t *testing.T) {
 	}}
 	within(t, d, nil, func(t *testing.T, b *bench) {
 		after(3*time.Minute + 50*time.Second)
-		if err := <-b.end; err != presence.ErrDeleted {
+		if err := <-b.end; !errors.Is(err, presence.ErrDeleted) {
 			t.Errorf("Run = %v", err)
 		}
 		b.end <- nil
@@ -189,7 +190,7 @@ func TestDeletedAfter401(t *testing.T) {
 		after(31 * time.Second)
 		select {
 		case err := <-b.end:
-			if err != presence.ErrDeleted {
+			if !errors.Is(err, presence.ErrDeleted) {
 				t.Errorf("Run = %v", err)
 			}
 		default:

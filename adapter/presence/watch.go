@@ -17,28 +17,42 @@ const (
 func (p *Presence) watch(ctx context.Context) error {
 	failed := 0
 	for {
-		timer := time.NewTimer(watchEvery - betweenLooks)
-		select {
-		case <-timer.C:
-		case <-p.look:
-		case <-ctx.Done():
-		}
-		timer.Stop()
-		if ctx.Err() != nil {
+		if !p.untilLook(ctx) {
 			return nil
 		}
 		deleted, err := p.lookOnce(ctx)
 		if deleted {
 			return ErrDeleted
 		}
-		if err == nil || ctx.Err() != nil {
-			failed = 0
-		} else if failed++; failed == 1 {
-			p.log.Warn("the platform does not say how the workspace stands", "err", err)
-		}
+		failed = p.unanswered(err, failed)
 		if !sleep(ctx, betweenLooks) {
 			return nil
 		}
+	}
+}
+
+// unanswered counts looks that the platform did not answer, and logs the first.
+func (p *Presence) unanswered(err error, failed int) int {
+	if err == nil {
+		return 0
+	}
+	if failed == 0 {
+		p.log.Warn("the platform does not say how the workspace stands", "err", err)
+	}
+	return failed + 1
+}
+
+// untilLook waits until it is time to ask, and reports whether ctx did not end meanwhile.
+func (p *Presence) untilLook(ctx context.Context) bool {
+	timer := time.NewTimer(watchEvery - betweenLooks)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-p.look:
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }
 
@@ -46,6 +60,9 @@ func (p *Presence) lookOnce(ctx context.Context) (deleted bool, err error) {
 	limited, cancel := context.WithTimeout(ctx, watchLimit)
 	defer cancel()
 	state, err := p.cfg.Platform.State(limited)
+	if ctx.Err() != nil {
+		return false, nil
+	}
 	p.cfg.Metrics.PlatformCall("state", err)
 	if err != nil {
 		return false, err

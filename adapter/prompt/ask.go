@@ -63,8 +63,9 @@ func one[T any](ctx context.Context, b *Builder, what string, read func(context.
 }
 
 func sharedFiles(files []platform.SharedFile) []file {
-	var out []file
-	for _, f := range files[:min(len(files), mostFiles)] {
+	files = files[:min(len(files), mostFiles)]
+	out := make([]file, 0, len(files))
+	for _, f := range files {
 		out = append(out, file{f.Path, shortened(f.Content, mostFile)})
 	}
 	return out

@@ -7,7 +7,7 @@ import (
 
 // shared are the files of the parent.
 func shared(files []file) string {
-	var all []string
+	all := make([]string, 0, len(files))
 	for _, f := range files {
 		all = append(all, titled("### "+word(f.Path, 200), f.Content))
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"log/slog"
 	"net"
 	"os"
@@ -139,7 +138,7 @@ func (app *application) platformCard(s settings.Settings, d description, url str
 		app.log.Error("the agent card could not be made", "err", err)
 		return map[string]any{"name": cmp.Or(d.Name, "codex"), "url": url, "skills": []any{}}
 	}
-	return json.RawMessage(card)
+	return card
 }
 
 // silence is how long a turn of ours may be silent, in seconds: the platform must not
