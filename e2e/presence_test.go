@@ -32,7 +32,7 @@ func eras(t *testing.T, test func(t *testing.T, m *member)) {
 }
 
 // join starts a platform with a workspace, and the program as that.
-func join(t *testing.T, era fakeplatform.Era) *member {
+func join(t *testing.T, era fakeplatform.Era, extra ...string) *member {
 	t.Helper()
 	platform := fakeplatform.Start(t, era)
 	handle := platform.Add(fakeplatform.Workspace{Name: "Ada", Instructions: "## Platform-Wide Rules\n\nPLATFORM-RULE-one"})
@@ -40,8 +40,10 @@ func join(t *testing.T, era fakeplatform.Era) *member {
 	m.put("system-prompt.md", "PERSONA-ada")
 	m.put(".auth_token", handle.Token())
 	addr := freePort(t)
-	m.program = start(t, "WORKSPACE_ID="+handle.ID(), "PLATFORM_URL="+platform.URL, "CONFIGS_DIR="+m.configs,
-		"RUNTIME_ADDR="+addr, "MOLECULE_WORKSPACE_URL=http://"+strings.Replace(addr, "127.0.0.1", "localhost", 1))
+	m.program = start(t, append([]string{
+		"WORKSPACE_ID=" + handle.ID(), "PLATFORM_URL=" + platform.URL, "CONFIGS_DIR=" + m.configs,
+		"RUNTIME_ADDR=" + addr, "MOLECULE_WORKSPACE_URL=http://" + strings.Replace(addr, "127.0.0.1", "localhost", 1),
+	}, extra...)...)
 	return m
 }
 
@@ -135,6 +137,15 @@ func TestOutage(t *testing.T) {
 	}
 	m.platform.Outage(false)
 	m.beats("a beat after the outage", func(b fakeplatform.Beat) bool { return b.ActiveTasks == 0 })
+}
+
+// TestWedged has no codex: the platform hears it, and when it is there again.
+func TestWedged(t *testing.T) {
+	m := join(t, fakeplatform.AUG, "CODEX_BIN=/nowhere/codex")
+	got := m.beats("a beat that says wedged", func(b fakeplatform.Beat) bool { return b.RuntimeState == "wedged" })
+	if !strings.Contains(got.SampleError, "codex") || m.handle.Status() != "degraded" {
+		t.Errorf("the beat is %+v, the workspace %s", got, m.handle.Status())
+	}
 }
 
 func TestDeletion(t *testing.T) {

@@ -61,14 +61,14 @@ func (p *Presence) next(ctx context.Context, tick, untold <-chan time.Time, now 
 		case <-tick:
 			return beatLimit
 		case <-untold:
-			if p.doing() != now.told {
+			if p.now().doing != now.told {
 				return edgeLimit
 			}
 		case <-p.work.changed:
 			if !sleep(ctx, edgeGap-time.Since(p.work.beaten)) {
 				return 0
 			}
-			if p.doing() != now.told {
+			if p.now().doing != now.told {
 				return edgeLimit
 			}
 		case <-ctx.Done():
@@ -77,15 +77,19 @@ func (p *Presence) next(ctx context.Context, tick, untold <-chan time.Time, now 
 	}
 }
 
-// doing is what runs now.
-func (p *Presence) doing() doing { return p.work.snapshot(time.Now()).doing }
+// now is what is to be told now.
+func (p *Presence) now() snapshot {
+	s := p.work.snapshot(time.Now())
+	s.wedged = p.cfg.Wedged()
+	return s
+}
 
 // beat sends one heartbeat.
 func (p *Presence) beat(ctx context.Context, now *pulse, limit time.Duration) {
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	p.work.beaten = time.Now()
-	does := p.work.snapshot(p.work.beaten)
+	does := p.now()
 	err := p.cfg.Platform.Heartbeat(limited, p.compose(does))
 	if kept, ok := errors.AsType[*platform.KeepError](err); ok {
 		p.log.Error("the secret that the platform gave out could not be written down", "err", kept)
@@ -112,8 +116,8 @@ func (p *Presence) compose(does snapshot) platform.Beat {
 		UptimeSeconds: int64(time.Since(p.start) / time.Second),
 		Metadata:      &metadata, LoadedMCPTools: p.cfg.Tools(),
 	}
-	if why := p.cfg.Wedged(); why != "" {
-		beat.RuntimeState, beat.SampleError = platform.Wedged, p.cfg.Redact(why)
+	if does.wedged != "" {
+		beat.RuntimeState, beat.SampleError = platform.Wedged, p.cfg.Redact(does.wedged)
 	}
 	beat.SampleError = brief.Line(beat.SampleError, mostSample)
 	beat.CurrentTask = brief.Line(beat.CurrentTask, mostTask)

@@ -208,9 +208,11 @@ func TestWedged(t *testing.T) {
 		if got := d.last(t); got.RuntimeState != "wedged" || got.SampleError != "nobody is logged in" {
 			t.Errorf("beat %+v", got)
 		}
+		after(10 * time.Second)
 		says("")
-		after(30 * time.Second)
-		if got := d.last(t); got.RuntimeState != "" || got.SampleError != "" {
+		b.Changed()
+		after(0)
+		if got := d.last(t); got.at != 10*time.Second || got.RuntimeState != "" || got.SampleError != "" {
 			t.Errorf("beat %+v", got)
 		}
 	})

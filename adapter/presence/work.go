@@ -43,6 +43,7 @@ type outcome struct {
 type doing struct {
 	active  int
 	current string
+	wedged  string // why no turn can be started
 }
 
 type snapshot struct {
@@ -108,8 +109,12 @@ func (p *Presence) Turn(failure string) {
 	}
 }
 
+// Changed says that something of the configuration's functions may have changed, such
+// as whether turns can be started.
+func (p *Presence) Changed() { poke(p.work.changed) }
+
 // Active returns how many messages are on their way to a turn, or in one.
-func (p *Presence) Active() int { return p.doing().active }
+func (p *Presence) Active() int { return p.work.snapshot(time.Now()).active }
 
 // snapshot is what is to be told now. The task that is named is the oldest.
 func (w *work) snapshot(now time.Time) (s snapshot) {

@@ -91,12 +91,12 @@ func (app *application) instructions() func() string {
 	return app.member.prompt.Text
 }
 
-// registered is asked by probes; nil standing alone.
-func (app *application) registered() func() (bool, string) {
-	if app.member == nil {
-		return nil
+// tellOf has readiness say how the platform and we stand, and the platform hear soon
+// when that changes.
+func (app *application) tellOf(ready *readiness) {
+	if app.member != nil {
+		ready.registered, ready.changed = app.member.presence.Ready, app.member.presence.Changed
 	}
-	return app.member.presence.Ready
 }
 
 // runMember keeps the workspace known, its prompts up to date, and sends what it sends

@@ -28,6 +28,7 @@ type readiness struct {
 	// registered says whether the platform can send messages, and how that stands;
 	// nil standing alone.
 	registered func() (bool, string)
+	changed    func() // called when the checks have been made; nil standing alone
 	wg         sync.WaitGroup
 
 	mu      sync.Mutex // guards the fields below
@@ -163,6 +164,9 @@ func (r *readiness) run() {
 	r.report, r.until = report, time.Now().Add(lasts)
 	close(r.running)
 	r.running = nil
+	if r.changed != nil {
+		r.changed()
+	}
 }
 
 // close waits for the run under way.

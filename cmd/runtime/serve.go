@@ -114,7 +114,8 @@ func newApplication(ctx context.Context, s settings.Settings, log *slog.Logger, 
 	if err != nil {
 		return nil, err
 	}
-	app.ready = &readiness{checks: checks(s, os.Environ()), executor: app.executor, registered: app.registered()}
+	app.ready = &readiness{checks: checks(s, os.Environ()), executor: app.executor}
+	app.tellOf(app.ready)
 	if app.server, err = server.New(serverConfig(s, app, registry, metrics, log)); err != nil {
 		return nil, err
 	}
