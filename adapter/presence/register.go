@@ -78,6 +78,9 @@ func (p *Presence) round(ctx context.Context) bool {
 	}
 }
 
+// Renew has the workspace registered anew, soon: its card is another.
+func (p *Presence) Renew() { poke(p.again) }
+
 // Register registers the workspace once, for calls of the platform that it has
 // refused the token of.
 func (p *Presence) Register(ctx context.Context) error { return p.register(ctx) }

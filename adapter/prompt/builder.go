@@ -26,11 +26,14 @@ type Config struct {
 	Dir      string   // of the workspace's configuration
 	Files    []string // prompt_files, below Dir; none means system-prompt.md if it is there
 	Skills   []string // the names of folders in Dir/skills
-	Plugins  []string // folders that hold plugins, such as Dir/plugins
-	Parent   string   // the id of the parent workspace
-	Tools    bool     // codex has the workspace tools
-	Cache    string   // the file that keeps the platform's parts over a restart
-	Logger   *slog.Logger
+	// Sources returns what Files and Skills are now, in their place; nil means that they
+	// do not change. It must answer at once.
+	Sources func() (files, skills []string)
+	Plugins []string // folders that hold plugins, such as Dir/plugins
+	Parent  string   // the id of the parent workspace
+	Tools   bool     // codex has the workspace tools
+	Cache   string   // the file that keeps the platform's parts over a restart
+	Logger  *slog.Logger
 }
 
 // A Builder makes the instructions. Create it with [New].
@@ -110,12 +113,16 @@ func (b *Builder) Refresh(ctx context.Context) {
 
 // make puts the text together. The caller holds b.mu, or is the only one.
 func (b *Builder) make() {
+	files, skills := b.cfg.Files, b.cfg.Skills
+	if b.cfg.Sources != nil {
+		files, skills = b.cfg.Sources()
+	}
 	sections := []string{
 		titled("# Platform Instructions", b.parts.Instructions),
-		b.files(),
+		b.files(files),
 		shared(b.parts.Shared),
 		b.plugins(),
-		b.skills(),
+		b.skills(skills),
 		peers(b.parts.Peers),
 	}
 	if b.cfg.Tools {

@@ -16,8 +16,8 @@ const defaultFile = "system-prompt.md"
 
 // files are the prompt files, and then what the workspace remembers in files of its
 // own.
-func (b *Builder) files() string {
-	names := b.cfg.Files
+func (b *Builder) files(wanted []string) string {
+	names := wanted
 	if len(names) == 0 {
 		names = []string{defaultFile}
 	}
@@ -30,7 +30,7 @@ func (b *Builder) files() string {
 	b.well("dir")
 	var texts []string
 	for _, name := range names {
-		texts = append(texts, b.file(root, name, len(b.cfg.Files) > 0))
+		texts = append(texts, b.file(root, name, len(wanted) > 0))
 	}
 	for _, name := range []string{"MEMORY.md", "USER.md"} {
 		if !slices.Contains(names, name) {
@@ -42,7 +42,7 @@ func (b *Builder) files() string {
 
 // file reads a file below a folder: nothing outside, whatever links there are.
 func (b *Builder) file(root *os.Root, name string, wanted bool) string {
-	text, err := readBelow(root, filepath.Clean(strings.TrimPrefix(name, b.cfg.Dir+string(filepath.Separator))))
+	text, err := readBelow(root, below(b.cfg.Dir, name))
 	key := "file " + root.Name() + name
 	if err == nil {
 		b.well(key)
@@ -52,6 +52,22 @@ func (b *Builder) file(root *os.Root, name string, wanted bool) string {
 		b.once(key, "a file of the workspace's prompt cannot be read and is left out", "file", name, "err", err)
 	}
 	return ""
+}
+
+// below is the name of a file in a folder, which may be given with the folder's own.
+func below(dir, name string) string {
+	return filepath.Clean(strings.TrimPrefix(name, dir+string(filepath.Separator)))
+}
+
+// ReadFile reads a file of the workspace's configuration, such as an initial prompt:
+// nothing outside of its folder.
+func ReadFile(dir, name string) (string, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return "", err
+	}
+	defer root.Close()
+	return readBelow(root, below(dir, name))
 }
 
 func readBelow(root *os.Root, name string) (string, error) {
@@ -118,14 +134,14 @@ func (b *Builder) texts(root *os.Root, pattern string) (texts []string) {
 }
 
 // skills are those that the configuration names, and those of the plugins.
-func (b *Builder) skills() string {
+func (b *Builder) skills(wanted []string) string {
 	var all []string
 	if root, err := os.OpenRoot(filepath.Join(b.cfg.Dir, "skills")); err == nil {
-		for _, name := range b.cfg.Skills {
+		for _, name := range wanted {
 			all = append(all, skill(name, b.file(root, path.Join(name, "SKILL.md"), true)))
 		}
 		_ = root.Close()
-	} else if len(b.cfg.Skills) > 0 {
+	} else if len(wanted) > 0 {
 		b.once("skills", "the workspace's skills cannot be read and are left out", "err", err)
 	}
 	for _, dir := range b.cfg.Plugins {

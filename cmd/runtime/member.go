@@ -24,53 +24,67 @@ import (
 
 // A member is what makes the runtime one of a platform's workspaces.
 type member struct {
+	s        settings.Settings
+	source   source
+	url      string
 	presence *presence.Presence
 	prompt   *prompt.Builder
 	start    selfstart.Config
-	identity prompt.Identity
-	workDir  string
 	log      *slog.Logger
 }
 
 // A description is what a workspace's configuration says of it, as far as its presence
 // and its prompts go.
 type description struct {
-	Name, Role, Description string
-	PromptFiles, Skills     []string
-	InitialPrompt           string
-	IdlePrompt              string
-	IdleInterval            time.Duration
+	Name, Role, Description          string
+	PromptFiles, Skills              []string
+	InitialPrompt, InitialPromptFile string
+	IdlePrompt, IdlePromptFile       string
+	IdleInterval                     time.Duration
+}
+
+// A source is where a description comes from: a file that may be there later than the
+// runtime, and change.
+type source struct {
+	describe func() description
+	known    <-chan struct{} // closed when the file was read for the first time
+	problem  func() string   // why no turn can be started as things are configured; "" if they can
+}
+
+// plain is the source of a workspace that has no configuration.
+func plain() source {
+	known := make(chan struct{})
+	close(known)
+	return source{func() description { return description{} }, known, func() string { return "" }}
 }
 
 // join makes what the platform is told, and what codex is told of the workspace. There
 // is nothing of it standing alone.
-func (app *application) join(s settings.Settings, d description, registry *prometheus.Registry, redact *logging.Redactor) {
+func (app *application) join(s settings.Settings, from source, registry *prometheus.Registry, redact *logging.Redactor) {
 	if !s.InWorkspace() {
 		return
 	}
-	m := &member{workDir: s.WorkDir, log: app.log}
+	m := &member{s: s, source: from, url: platform.WorkspaceURL(s.WorkspaceURL, hostname(), portOf(s.Addr)), log: app.log}
 	client := workspaceClient(s, func(ctx context.Context) error { return m.presence.Register(ctx) })
 	app.closers = append(app.closers, client)
-	url := platform.WorkspaceURL(s.WorkspaceURL, hostname(), portOf(s.Addr))
-	m.identity = prompt.Identity{Name: d.Name, Role: d.Role, Description: d.Description, URL: url}
 	m.presence = presence.New(presence.Config{
-		Platform: client, URL: url, Card: func() any { return app.platformCard(s, d, url) },
+		Platform: client, URL: m.url, Card: m.card,
 		Metadata: platform.RuntimeMetadata{IdleTimeoutSeconds: silence(s)},
 		Tools:    app.loadedTools,
-		Wedged:   (&wedge{app: app}).why,
+		Wedged:   (&wedge{app: app, problem: from.problem}).why,
 		Redact:   redact.String, Metrics: newPlatformMetrics(registry), Logger: app.log,
 	})
 	m.prompt = prompt.New(prompt.Config{
-		Platform: client, Dir: s.ConfigsDir, Files: d.PromptFiles, Skills: d.Skills, Parent: s.ParentID,
+		Platform: client, Dir: s.ConfigsDir, Parent: s.ParentID,
+		Sources: func() ([]string, []string) { d := from.describe(); return d.PromptFiles, d.Skills },
 		Plugins: []string{filepath.Join(s.ConfigsDir, "plugins"), s.PluginsDir}, Tools: s.Tools != toolsOff,
 		Cache: filepath.Join(s.StateDir, "prompt.json"), Logger: app.log,
 	})
 	m.start = selfstart.Config{
 		Send: app.sendToSelf(s), Work: m.presence, Platform: client, Workspace: s.WorkspaceID,
-		InitialPrompt: d.InitialPrompt, MarkerDirs: []string{s.ConfigsDir, s.WorkDir},
-		IdlePrompt: d.IdlePrompt, IdleInterval: d.IdleInterval,
-		Rest: func() bool { return m.presence.Status().Paused || app.executor.Held() != "" },
-		Seen: filepath.Join(s.StateDir, "delegations.json"), Logger: app.log,
+		MarkerDirs: []string{s.ConfigsDir, s.WorkDir},
+		Rest:       func() bool { return m.presence.Status().Paused || app.executor.Held() != "" },
+		Seen:       filepath.Join(s.StateDir, "delegations.json"), Logger: app.log,
 	}
 	app.member = m
 }
@@ -106,20 +120,56 @@ func (app *application) runMember(ctx context.Context, group *errgroup.Group) {
 	if m == nil {
 		return
 	}
-	m.writeAgents()
 	group.Go(func() error { return m.presence.Run(ctx) })
 	group.Go(func() error {
 		m.prompt.Run(ctx, m.presence.Tried())
 		return nil
 	})
 	group.Go(func() error {
-		selfstart.Run(ctx, m.start, m.presence.Tried(), m.prompt.Fresh())
+		m.configured(ctx)
 		return nil
 	})
 }
 
-func (m *member) writeAgents() {
-	ours, err := prompt.WriteAgents(m.workDir, m.identity)
+// configured does what can only be done when the configuration is there.
+func (m *member) configured(ctx context.Context) {
+	late := false
+	select {
+	case <-m.source.known:
+	default:
+		late = true
+		select {
+		case <-m.source.known:
+		case <-ctx.Done():
+			return
+		}
+	}
+	d := m.source.describe()
+	m.writeAgents(d)
+	if late { // the card that the platform has may lack its name, and codex its prompt
+		m.presence.Renew()
+		m.prompt.Refresh(ctx)
+	}
+	start := m.start
+	start.InitialPrompt = m.text(d.InitialPrompt, d.InitialPromptFile)
+	start.IdlePrompt, start.IdleInterval = m.text(d.IdlePrompt, d.IdlePromptFile), d.IdleInterval
+	selfstart.Run(ctx, start, m.presence.Tried(), m.prompt.Fresh())
+}
+
+// text is a prompt of the configuration, or what stands in the file that it names.
+func (m *member) text(text, file string) string {
+	if text != "" || file == "" {
+		return text
+	}
+	text, err := prompt.ReadFile(m.s.ConfigsDir, file)
+	if err != nil {
+		m.log.Error("a prompt of the workspace cannot be read and is not sent", "file", file, "err", err)
+	}
+	return text
+}
+
+func (m *member) writeAgents(d description) {
+	ours, err := prompt.WriteAgents(m.s.WorkDir, prompt.Identity{Name: d.Name, Role: d.Role, Description: d.Description, URL: m.url})
 	switch {
 	case err != nil:
 		m.log.Warn("AGENTS.md could not be written; codex works without", "err", err)
@@ -128,15 +178,15 @@ func (m *member) writeAgents() {
 	}
 }
 
-// platformCard is the agent card as the platform keeps it: the form that old and new
-// readers understand.
-func (app *application) platformCard(s settings.Settings, d description, url string) any {
-	id := cardIdentity(s)
+// card is the agent card as the platform keeps it: the form that old and new readers
+// understand.
+func (m *member) card() any {
+	id, d := cardIdentity(m.s), m.source.describe()
 	id.Name, id.Description = cmp.Or(d.Name, id.Name), cmp.Or(d.Description, id.Description)
-	card, err := adapter.UnionCard(context.Background(), adapter.Card(id, url))
+	card, err := adapter.UnionCard(context.Background(), adapter.Card(id, m.url))
 	if err != nil {
-		app.log.Error("the agent card could not be made", "err", err)
-		return map[string]any{"name": cmp.Or(d.Name, "codex"), "url": url, "skills": []any{}}
+		m.log.Error("the agent card could not be made", "err", err)
+		return map[string]any{"name": cmp.Or(d.Name, "codex"), "url": m.url, "skills": []any{}}
 	}
 	return card
 }

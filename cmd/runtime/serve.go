@@ -103,7 +103,7 @@ func newApplication(ctx context.Context, s settings.Settings, log *slog.Logger, 
 	if err := app.offerTools(s, &cfg, redact); err != nil {
 		return nil, err
 	}
-	app.join(s, description{}, registry, redact)
+	app.join(s, plain(), registry, redact)
 	cfg.Instructions = app.instructions()
 	app.executor = executor.New(cfg)
 	app.engine, err = tasks.New(tasks.Config{

@@ -13,7 +13,8 @@ const childMayFail = 3 * time.Second
 
 // A wedge finds out why no turn can be started.
 type wedge struct {
-	app *application
+	app     *application
+	problem func() string // of the configuration
 
 	mu     sync.Mutex
 	failed time.Time // since when codex is not there; zero if it is
@@ -28,6 +29,9 @@ func (w *wedge) why() string {
 		return "the model refuses the credential: " + health.Hold.Reason
 	case w.childFails(health.Child.Error != ""):
 		return "codex does not start: " + health.Child.Error
+	}
+	if problem := w.problem(); problem != "" {
+		return problem
 	}
 	return w.app.ready.failing()
 }
