@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -182,19 +183,21 @@ func TestIdlePrompt(t *testing.T) {
 // TestBusyIsNotIdle: a prompt into a running turn would be taken for the user's.
 func TestBusyIsNotIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d, rests := &double{active: 1}, false
-		cfg := selfstart.Config{IdlePrompt: "look around", IdleInterval: 10 * time.Minute, Rest: func() bool { return rests }}
+		d := &double{active: 1}
+		var rests atomic.Bool
+		cfg := selfstart.Config{IdlePrompt: "look around", IdleInterval: 10 * time.Minute, Rest: rests.Load}
 		d.run(t, cfg, func() {
 			after(time.Hour)
 			if n := len(d.messages()); n != 0 {
 				t.Errorf("%d idle prompts while a turn runs", n)
 			}
-			d.set(func() { d.active, rests = 0, true })
+			d.set(func() { d.active = 0 })
+			rests.Store(true)
 			after(time.Hour)
 			if n := len(d.messages()); n != 0 {
 				t.Errorf("%d idle prompts while nothing is to be started", n)
 			}
-			d.set(func() { rests = false })
+			rests.Store(false)
 			after(10 * time.Minute)
 			if n := len(d.messages()); n != 1 {
 				t.Errorf("%d idle prompts", n)
