@@ -98,7 +98,9 @@ type ThreadResumeParams struct {
 	ApprovalPolicy    ApprovalPolicy `json:"approvalPolicy,omitempty"`
 	ApprovalsReviewer string         `json:"approvalsReviewer,omitempty"`
 	Sandbox           SandboxMode    `json:"sandbox,omitempty"`
-	Config            map[string]any `json:"config,omitempty"`
+	// DeveloperInstructions take the place of those that the thread was started with.
+	DeveloperInstructions string         `json:"developerInstructions,omitempty"`
+	Config                map[string]any `json:"config,omitempty"`
 }
 
 // A ThreadSession is the answer of thread/start and thread/resume.

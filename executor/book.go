@@ -32,6 +32,11 @@ type Book interface {
 	// Threads returns every thread of which an attempt was begun. Commands that a
 	// killed process has left running on them are ended at the start.
 	Threads(ctx context.Context) (threadIDs []string, err error)
+	// Told returns what Tell was last given for a thread, or "".
+	Told(ctx context.Context, threadID string) (digest string, err error)
+	// Tell notes by a digest which instructions a thread has heard. An attempt on it
+	// was begun.
+	Tell(ctx context.Context, threadID, digest string) error
 }
 
 // An Attempt is one try at making a job a turn.
@@ -81,6 +86,10 @@ func (e *Executor) recall(c *conversation, j *job) error {
 			c.tools, err = e.cfg.Book.Tools(ctx, c.key)
 		}
 		c.history = c.resumable
+		if c.resumable && err == nil {
+			c.heard.known, err = e.cfg.Book.Told(ctx, c.threadID)
+			c.heard.kept = c.heard.known
+		}
 		if err == nil && j.Cut != nil && c.resumable {
 			// A cut attempt may be the first turn of its thread, which codex had no
 			// time to write down. Only what was before it can be lost.
@@ -161,3 +170,5 @@ func (noBook) Used(context.Context, string) (bool, error)     { return false, ni
 func (noBook) Turned(context.Context, string) (bool, error)   { return false, nil }
 func (noBook) Begin(context.Context, Attempt) error           { return nil }
 func (noBook) Threads(context.Context) ([]string, error)      { return nil, nil }
+func (noBook) Told(context.Context, string) (string, error)   { return "", nil }
+func (noBook) Tell(context.Context, string, string) error     { return nil }

@@ -22,8 +22,9 @@ type notebook struct {
 	attempts []executor.Attempt
 	used     bool
 	turned   bool
-	refuse   int // how many calls of Begin fail before one works
-	most     int // how many attempts there may be; 0 is no limit
+	told     map[string]string // what threads have heard
+	refuse   int               // how many calls of Begin fail before one works
+	most     int               // how many attempts there may be; 0 is no limit
 }
 
 func (b *notebook) Begin(_ context.Context, a executor.Attempt) error {
@@ -76,6 +77,22 @@ func (b *notebook) find(conversation string) (thread, model string) {
 func (b *notebook) Used(context.Context, string) (bool, error) { return b.used, nil }
 
 func (b *notebook) Turned(context.Context, string) (bool, error) { return b.turned, nil }
+
+func (b *notebook) Told(_ context.Context, thread string) (string, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.told[thread], nil
+}
+
+func (b *notebook) Tell(_ context.Context, thread, digest string) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.told == nil {
+		b.told = map[string]string{}
+	}
+	b.told[thread] = digest
+	return nil
+}
 
 func (b *notebook) Threads(context.Context) ([]string, error) {
 	b.mu.Lock()

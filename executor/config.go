@@ -16,6 +16,11 @@ type Config struct {
 	Child appserver.Config
 	// Thread is what every new thread is started with, and resumed with.
 	Thread appserver.ThreadStartParams
+	// Instructions returns what threads are told beside their messages, in place of
+	// Thread.DeveloperInstructions. New threads are started with it; one that has
+	// heard something else is told with its next turn. It is asked before each turn
+	// and must not block. Nil means that the instructions never change.
+	Instructions func() string
 
 	MaxTurns   int // turns that run at the same time; 0 means 4
 	MaxQueue   int // jobs that wait in one context; 0 means 32

@@ -35,6 +35,7 @@ type conversation struct {
 	renewed   bool   // it was given up for its tools, which is why replaced
 	tools     string // the set of tools that the thread was started with
 	events    *appserver.Subscription
+	heard     heard
 	own       settings        // what turns run with that ask for nothing else
 	strayed   bool            // the thread's settings may be those that one of its turns asked for
 	earlier   map[string]bool // ids of the commands of earlier turns, which a cancel must spare

@@ -65,6 +65,9 @@ func (t *turn) item(note appserver.Notification) {
 		return
 	case n.Item.Type == appserver.ItemHookPrompt:
 		return
+	case n.Item.Type == appserver.ItemContextCompaction && !started:
+		t.c.heard.compacted()
+		t.job.observe(ItemCompleted{Item: n.Item})
 	case started:
 		t.job.observe(ItemStarted{Item: n.Item})
 	default:

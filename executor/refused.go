@@ -201,6 +201,7 @@ func (e *Executor) takeBack(c *conversation, t *turn) {
 		return
 	}
 	c.rollout = thread.Path
+	c.heard.compacted()
 }
 
 // rateLimited reports whether words are codex's own about a rate limit that came

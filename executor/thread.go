@@ -42,7 +42,7 @@ func (e *Executor) load(ctx context.Context, c *conversation, on *child) error {
 func (e *Executor) forget(c *conversation, refused error) {
 	e.unloaded(c)
 	c.replaced = c.replaced || c.history || !appserver.IsNoRollout(refused)
-	c.threadID, c.rollout, c.resumable, c.history, c.own = "", "", false, false, settings{}
+	c.threadID, c.rollout, c.resumable, c.history, c.own, c.heard = "", "", false, false, settings{}, heard{}
 }
 
 // isLost reports whether a refused resume means that the thread cannot be had
@@ -65,6 +65,7 @@ func (e *Executor) open(ctx context.Context, c *conversation, on *child) error {
 		c.threadID, c.rollout, c.resumable = started.session.Thread.ID, started.session.Thread.Path, false
 		c.tools = e.toolSet
 		c.learn(e.cfg.Thread, started.session)
+		c.heard = heard{loaded: started.instructions, known: started.instructions}
 		e.loaded(c, on)
 		return nil
 	case <-ctx.Done():
@@ -74,15 +75,18 @@ func (e *Executor) open(ctx context.Context, c *conversation, on *child) error {
 }
 
 type startedThread struct {
-	session appserver.ThreadSession
-	err     error
+	session      appserver.ThreadSession
+	instructions string // their digest
+	err          error
 }
 
 func (e *Executor) startThread(on *child) (started startedThread) {
 	ctx, cancel := context.WithTimeout(e.root, startThreadTimeout)
 	defer cancel()
+	var params appserver.ThreadStartParams
+	params, started.instructions = e.newThread()
 	started.err = e.attended(ctx, on, func(ctx context.Context) (err error) {
-		started.session, err = on.ThreadStart(ctx, e.cfg.Thread)
+		started.session, err = on.ThreadStart(ctx, params)
 		return err
 	})
 	return started
@@ -104,7 +108,7 @@ func (e *Executor) putAway(on *child, started startedThread) {
 func (e *Executor) resume(ctx context.Context, c *conversation, on *child) error {
 	ctx, cancel := context.WithTimeout(ctx, resumeThreadTimeout)
 	defer cancel()
-	params := e.cfg.Thread
+	params, instructions := e.newThread()
 	deadline := time.Now().Add(writerWait)
 	for {
 		err := e.attended(ctx, on, func(ctx context.Context) error {
@@ -112,7 +116,7 @@ func (e *Executor) resume(ctx context.Context, c *conversation, on *child) error
 				ThreadID: c.threadID, ExcludeTurns: true,
 				Model: cmp.Or(params.Model, c.own.model), ModelProvider: params.ModelProvider, Cwd: params.Cwd,
 				ApprovalPolicy: params.ApprovalPolicy, ApprovalsReviewer: params.ApprovalsReviewer,
-				Sandbox: params.Sandbox, Config: params.Config,
+				Sandbox: params.Sandbox, Config: params.Config, DeveloperInstructions: params.DeveloperInstructions,
 			})
 			c.rollout = cmp.Or(session.Thread.Path, c.rollout)
 			if err == nil {
@@ -121,7 +125,7 @@ func (e *Executor) resume(ctx context.Context, c *conversation, on *child) error
 			return err
 		})
 		if err == nil {
-			c.resumable, c.history = true, true
+			c.resumable, c.history, c.heard.loaded = true, true, instructions
 			e.loaded(c, on)
 			return nil
 		}

@@ -78,13 +78,15 @@ func (e *Executor) startTurn(c *conversation, j *job, on *child) (id string, err
 	defer cancel()
 	params := appserver.TurnStartParams{ThreadID: c.threadID, Input: j.input(), ClientUserMessageID: j.attempt.clientID()}
 	e.adjust(c, j, &params)
+	instructions := e.brief(c, &params)
 	if fresh := c.freshness(); fresh != "" {
-		params.AdditionalContext = map[string]appserver.AdditionalContext{
-			"runtime_notice": {Kind: "application", Value: fresh.toModel()},
-		}
+		addContext(&params, "runtime_notice", fresh.toModel())
 	}
 	started, err := on.TurnStart(ctx, params)
 	c.adjusted(j, err)
+	if err == nil {
+		e.briefed(c, instructions)
+	}
 	switch {
 	case appserver.IsThreadGone(err):
 		e.unloaded(c) // unloaded behind our back: the next load resumes it
@@ -124,7 +126,8 @@ func (t *turn) follow() (*Ended, error) {
 }
 
 // read is follow without word of the turn's beginning.
-func (t *turn) read() (*Ended, error) {
+func (t *turn) read() (end *Ended, err error) {
+	defer func() { t.e.endBriefing(t.c, err) }()
 	defer t.attention.close()
 	defer t.c.remember(&t.record)
 	defer t.endQuestions()
@@ -134,7 +137,6 @@ func (t *turn) read() (*Ended, error) {
 	t.alive()
 	for {
 		note, err := t.c.events.Next(t.attention.context())
-		var end *Ended
 		switch {
 		case err == nil:
 			end = t.handle(note)

@@ -67,6 +67,27 @@ func (c *conn) useThread(conversation, thread, model, tools string, now int64) e
 	return err
 }
 
+// Told returns what [Store.Tell] was last given for a thread, "" if it was given
+// nothing.
+func (s *Store) Told(ctx context.Context, thread string) (string, error) {
+	return view(ctx, s, "read what a thread was told", func(c *conn) (digest string, err error) {
+		err = c.get("SELECT told FROM threads WHERE thread_id = ?", list(thread), &digest)
+		if errors.Is(err, ErrUnknown) {
+			err = nil
+		}
+		return digest, err
+	})
+}
+
+// Tell notes which instructions a thread has heard, by their digest. A thread that
+// no attempt was begun on is not known.
+func (s *Store) Tell(ctx context.Context, thread, digest string) error {
+	return s.do(ctx, "note what a thread was told", relaxed, func(c *conn) error {
+		_, err := c.exec("UPDATE threads SET told = ? WHERE thread_id = ?", digest, thread)
+		return err
+	})
+}
+
 // unused is the condition for a conversation that nothing waits in or runs in.
 const unused = ` used_at < ? AND NOT EXISTS (SELECT 1 FROM messages WHERE ended = 0 AND conversation = key)
 	AND NOT EXISTS (SELECT 1 FROM tasks WHERE ended_at IS NULL AND conversation = key)`

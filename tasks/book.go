@@ -15,6 +15,8 @@ type Ledger interface {
 	Used(ctx context.Context, conversation string) (bool, error)
 	Turned(ctx context.Context, thread string) (bool, error)
 	Threads(ctx context.Context) ([]string, error)
+	Told(ctx context.Context, thread string) (string, error)
+	Tell(ctx context.Context, thread, digest string) error
 	Begin(ctx context.Context, job string, attempt int, conversation, thread, model, tools string) error
 }
 

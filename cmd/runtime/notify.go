@@ -41,15 +41,17 @@ func (app *application) notify(s settings.Settings, journal *store.Store) *tasks
 }
 
 // platformClient speaks for the workspace that the runtime is.
-func platformClient(s settings.Settings) *platform.Client {
+func platformClient(s settings.Settings) *platform.Client { return platform.New(platformConfig(s)) }
+
+func platformConfig(s settings.Settings) platform.Config {
 	files := []string{filepath.Join(s.ConfigsDir, ".auth_token")}
 	if s.TokenFile != "" {
 		files = append([]string{s.TokenFile}, files...)
 	}
-	return platform.New(platform.Config{
+	return platform.Config{
 		URL: s.PlatformURL, Workspace: s.WorkspaceID, Org: s.OrgID,
 		Token: platform.Token{Files: files, Value: s.WorkspaceToken.Reveal()},
-	})
+	}
 }
 
 // canvas is where the user of the workspace reads.

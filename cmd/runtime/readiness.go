@@ -25,7 +25,11 @@ const (
 type readiness struct {
 	checks   []preflight.Check
 	executor *executor.Executor
-	wg       sync.WaitGroup
+	// registered says whether the platform can send messages, and how that stands;
+	// nil standing alone.
+	registered func() (bool, string)
+	changed    func() // called when the checks have been made; nil standing alone
+	wg         sync.WaitGroup
 
 	mu      sync.Mutex // guards the fields below
 	report  preflight.Report
@@ -51,6 +55,11 @@ func (r *readiness) get(ctx context.Context) server.Readiness {
 	model := modelCheck(health.Hold)
 	state.Checks = append(state.Checks, child, model)
 	state.OK = state.OK && child.OK && model.OK
+	if r.registered != nil {
+		ok, message := r.registered()
+		state.Checks = append(state.Checks, server.Check{Name: "registered", OK: ok, Message: message})
+		state.OK = state.OK && ok
+	}
 	state.Details = map[string]any{"executor": health}
 	return state
 }
@@ -124,6 +133,24 @@ func (r *readiness) checked(ctx context.Context) preflight.Report {
 	return r.report
 }
 
+// failing says which check did not pass when they were last made, "" if none. A no is
+// looked at again meanwhile.
+func (r *readiness) failing() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, result := range r.report.Results {
+		if result.Status != preflight.Fail {
+			continue
+		}
+		if r.running == nil && time.Now().After(r.until) {
+			r.running = make(chan struct{})
+			r.wg.Go(r.run)
+		}
+		return result.Name + ": " + result.Detail
+	}
+	return ""
+}
+
 func (r *readiness) run() {
 	ctx, cancel := context.WithTimeout(context.Background(), checksLimit)
 	defer cancel()
@@ -137,6 +164,9 @@ func (r *readiness) run() {
 	r.report, r.until = report, time.Now().Add(lasts)
 	close(r.running)
 	r.running = nil
+	if r.changed != nil {
+		r.changed()
+	}
 }
 
 // close waits for the run under way.

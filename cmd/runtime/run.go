@@ -9,6 +9,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/adapter/presence"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 )
@@ -89,7 +90,11 @@ func (p *program) serve(ctx context.Context) int {
 	for _, w := range warnings {
 		log.Warn("doubtful setting", "variable", w.Name, "doubt", w.Text)
 	}
-	if err := serve(ctx, s, log, redact); err != nil && !errors.Is(err, context.Canceled) {
+	err = serve(ctx, s, log, redact)
+	if errors.Is(err, presence.ErrDeleted) {
+		return exitOK // it has been said in the log
+	}
+	if err != nil && !errors.Is(err, context.Canceled) {
 		return p.fail(errors.New(redact.String(err.Error())))
 	}
 	return exitOK

@@ -40,6 +40,7 @@ func serve(ctx context.Context, s settings.Settings, log *slog.Logger, redact *l
 	if err != nil {
 		return fmt.Errorf("listen on RUNTIME_ADDR: %w (is another runtime there? set RUNTIME_ADDR to a free address)", err)
 	}
+	s.Addr = ln.Addr().String() // with the port that a 0 stands for
 	app, err := newApplication(ctx, s, log, redact)
 	if err != nil {
 		_ = ln.Close()
@@ -63,6 +64,7 @@ type application struct {
 	server   *server.Server
 	ready    *readiness
 	log      *slog.Logger
+	member   *member     // nil standing alone
 	closers  []io.Closer // in the order of their opening
 }
 
@@ -101,9 +103,11 @@ func newApplication(ctx context.Context, s settings.Settings, log *slog.Logger, 
 	if err := app.offerTools(s, &cfg, redact); err != nil {
 		return nil, err
 	}
+	app.join(s, plain(), registry, redact)
+	cfg.Instructions = app.instructions()
 	app.executor = executor.New(cfg)
 	app.engine, err = tasks.New(tasks.Config{
-		Runner: app.runner(), Journal: journal, Push: app.push(s, journal), MidTurn: s.MidTurn == "steer",
+		Runner: app.counted(app.runner()), Journal: journal, Push: app.push(s, journal), MidTurn: s.MidTurn == "steer",
 		Conversations: conversations{journal, app.executor}, Notify: app.notify(s, journal), Bounds: bounds(s),
 		Metrics: metrics, Logger: log,
 	})
@@ -111,6 +115,7 @@ func newApplication(ctx context.Context, s settings.Settings, log *slog.Logger, 
 		return nil, err
 	}
 	app.ready = &readiness{checks: checks(s, os.Environ()), executor: app.executor}
+	app.tellOf(app.ready)
 	if app.server, err = server.New(serverConfig(s, app, registry, metrics, log)); err != nil {
 		return nil, err
 	}
@@ -136,6 +141,7 @@ func (app *application) run(ctx context.Context, ln net.Listener) error {
 		return nil
 	})
 	app.runTools(ctx, group)
+	app.runMember(ctx, group)
 	if app.pusher != nil {
 		group.Go(func() error {
 			app.pusher.Run(ctx)
@@ -267,14 +273,18 @@ func bounds(s settings.Settings) tasks.Bounds {
 	}
 }
 
-func serverConfig(
-	s settings.Settings, app *application, registry *prometheus.Registry, metrics *server.Metrics, log *slog.Logger,
-) server.Config {
-	identity := adapter.Identity{
+// cardIdentity is what the agent says of itself.
+func cardIdentity(s settings.Settings) adapter.Identity {
+	return adapter.Identity{
 		Version: version, Sandbox: s.Sandbox, SandboxNote: s.SandboxNote, Scripted: s.Scripted(), Token: s.Token.Set(), Push: s.Push,
 		Extensions: extensions(),
 	}
-	card := func(baseURL string) *a2a.AgentCard { return adapter.Card(identity, baseURL) }
+}
+
+func serverConfig(
+	s settings.Settings, app *application, registry *prometheus.Registry, metrics *server.Metrics, log *slog.Logger,
+) server.Config {
+	card := func(baseURL string) *a2a.AgentCard { return adapter.Card(cardIdentity(s), baseURL) }
 	return server.Config{
 		Handler: app.engine,
 		// The card has no secrets; who asks for the extended one by 0.3 gets the same.

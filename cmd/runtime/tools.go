@@ -16,7 +16,6 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
-	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 	"github.com/Molecule-AI/molecule-codex-runtime/toolset"
 )
 
@@ -93,7 +92,7 @@ func (app *application) runTools(ctx context.Context, group *errgroup.Group) {
 }
 
 // runner is the executor, as the tasks see it.
-func (app *application) runner() tasks.Runner {
+func (app *application) runner() turner {
 	if app.tools == nil {
 		return app.executor
 	}

@@ -86,6 +86,17 @@ func (p *Program) Pid() int { return p.cmd.Process.Pid }
 // Exited is closed when the program has ended.
 func (p *Program) Exited() <-chan struct{} { return p.exited }
 
+// ExitCode waits until the program has ended by itself, and returns its code.
+func (p *Program) ExitCode() int {
+	p.tb.Helper()
+	select {
+	case <-p.exited:
+	case <-time.After(Patience):
+		p.tb.Fatal("the program does not end")
+	}
+	return p.cmd.ProcessState.ExitCode()
+}
+
 // Signal sends the program a signal.
 func (p *Program) Signal(sig syscall.Signal) {
 	p.tb.Helper()

@@ -65,6 +65,9 @@ type Settings struct {
 	Tools          string `group:"Workspace" env:"RUNTIME_TOOLS" oneof:"dynamic,mcp,off" envDefault:"dynamic" help:"How codex gets the workspace tools: dynamic in its threads, mcp from an MCP server that it starts (runtime mcp; the token must stand in a file), off not at all. Where a conversation would lose tools or gain some, it goes on in a new thread."`
 	DelegationSecs int    `group:"Workspace" env:"DELEGATION_TIMEOUT" envDefault:"300" min:"1" max:"1500" help:"Seconds that delegate_task waits for a peer."`
 	ViaInbox       bool   `group:"Workspace" env:"DELEGATION_SYNC_VIA_INBOX" envDefault:"false" help:"Has delegate_task go by the platform's delegations, and not send to the peer."`
+	WorkspaceURL   string `group:"Workspace" env:"MOLECULE_WORKSPACE_URL" kind:"url" default:"http://, the host's name and the port" help:"URL under which the platform and other workspaces reach this one. It is registered as it is."`
+	ParentID       string `group:"Workspace" env:"PARENT_ID" help:"Id of the workspace above this one, whose shared context codex is told."`
+	PluginsDir     string `group:"Workspace" env:"PLUGINS_DIR" kind:"path" default:"none" help:"Folder with plugins beside CONFIGS_DIR/plugins."`
 	InContainer    bool   `group:"Workspace" env:"RUNTIME_IN_CONTAINER" envDefault:"false" help:"Says that the container is the boundary. Set by the image."`
 
 	Log       string `group:"Logs" env:"RUNTIME_LOG" oneof:"debug,info,warn,error" envDefault:"info" help:"Least level that is logged: coloured lines on a terminal, JSON otherwise."`

@@ -1,0 +1,214 @@
+package presence_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/adapter/presence"
+	"github.com/Molecule-AI/molecule-codex-runtime/platform"
+)
+
+func TestRegistersAtOnceAndEachHour(t *testing.T) {
+	d := &double{}
+	within(t, d, nil, func(t *testing.T, b *bench) {
+		if got := seconds(d.rounds()); got != "[0]" {
+			t.Fatalf("registered at %s", got)
+		}
+		r := d.registered[0]
+		if r.DeliveryMode != "push" || r.URL != "http://ws:8000" || r.Card == nil {
+			t.Errorf("registered with %+v; without a delivery_mode a stale one makes the workspace deaf", r)
+		}
+		if ok, words := b.Ready(); !ok {
+			t.Errorf("not ready: %s", words)
+		}
+		after(2*time.Hour + time.Minute)
+		if got := seconds(d.rounds()); got != "[0 3600 7200]" {
+			t.Errorf("registered at %s", got)
+		}
+	})
+}
+
+// TestSchedule has the platform refuse in the ways that may end: eight attempts, and
+// the next round after five minutes.
+func TestSchedule(t *testing.T) {
+	for name, status := range map[string]int{"500": 500, "503": 503, "cloudflare": 522, "429": 429} {
+		t.Run(name, func(t *testing.T) {
+			d := &double{register: func(int) error { return refuse(status) }}
+			within(t, d, nil, func(t *testing.T, b *bench) {
+				after(6 * time.Minute)
+				if got := seconds(d.rounds()); got != "[0 1 3 7 15 31 61 91]" {
+					t.Errorf("registered at %s", got)
+				}
+				if ok, _ := b.Ready(); ok {
+					t.Error("ready, though the platform has no address")
+				}
+				if len(d.all()) < 12 {
+					t.Errorf("%d heartbeats in six minutes", len(d.all()))
+				}
+				after(time.Minute)
+				if got := seconds(d.rounds())[:28]; got != "[0 1 3 7 15 31 61 91 391 392" {
+					t.Errorf("registered at %s", got)
+				}
+			})
+		})
+	}
+}
+
+// TestRefusedForGood: on some platforms a container's own name is refused, for it
+// leads to a private address. The heartbeat goes on, and the workspace is online.
+func TestRefusedForGood(t *testing.T) {
+	for name, c := range map[string]struct {
+		url  string
+		want bool
+	}{"known": {"http://127.0.0.1:32768", true}, "unknown": {"", false}} {
+		t.Run(name, func(t *testing.T) {
+			d := &double{register: func(int) error { return refuse(400) }, url: c.url}
+			within(t, d, nil, func(t *testing.T, b *bench) {
+				after(11 * time.Minute)
+				if got := seconds(d.rounds()); got != "[0 300 600]" {
+					t.Errorf("registered at %s", got)
+				}
+				if n := len(d.all()); n < 22 || d.last(t).Card == nil {
+					t.Errorf("%d heartbeats, want 22, with the card that the platform lacks", n)
+				}
+				if ok, words := b.Ready(); ok != c.want {
+					t.Errorf("ready %t (%s), want %t", ok, words, c.want)
+				}
+			})
+		})
+	}
+}
+
+// TestRegistersAfterAGap: the platform forgets the address of a workspace that it has
+// not heard for a minute, and a heartbeat does not bring it back.
+func TestRegistersAfterAGap(t *testing.T) {
+	down := func(n int) error {
+		if n > 2 && n < 20 {
+			return errUnreachable
+		}
+		return nil
+	}
+	d := &double{heartbeat: down}
+	within(t, d, nil, func(t *testing.T, b *bench) {
+		after(10 * time.Minute)
+		if got := d.rounds(); len(got) != 2 {
+			t.Errorf("registered at %s, want it once more after the gap", seconds(got))
+		}
+	})
+}
+
+func TestShortGapIsNone(t *testing.T) {
+	d := &double{heartbeat: func(n int) error {
+		if n == 3 {
+			return refuse(502)
+		}
+		return nil
+	}}
+	within(t, d, nil, func(t *testing.T, b *bench) {
+		after(10 * time.Minute)
+		if got := d.rounds(); len(got) != 1 {
+			t.Errorf("registered at %s", seconds(got))
+		}
+	})
+}
+
+// TestTokenRefused: a heartbeat that is refused with 401 is no success, and has the
+// workspace registered anew.
+func TestTokenRefused(t *testing.T) {
+	d := &double{heartbeat: func(n int) error {
+		if n == 3 {
+			return refuse(401)
+		}
+		return nil
+	}}
+	within(t, d, nil, func(t *testing.T, b *bench) {
+		after(61 * time.Second)
+		if got := seconds(d.rounds()); got != "[0 60]" {
+			t.Errorf("registered at %s", got)
+		}
+		after(time.Minute)
+		if s := b.Status(); s.BeatError != "" || !s.Registered {
+			t.Errorf("status = %+v", s)
+		}
+	})
+}
+
+// TestRefusedTokenIsNotHammered: everything is refused, for hours.
+func TestRefusedTokenIsNotHammered(t *testing.T) {
+	d := &double{heartbeat: func(int) error { return refuse(401) }, register: func(int) error { return refuse(401) }}
+	within(t, d, nil, func(t *testing.T, b *bench) {
+		b.Began("j", "x")
+		after(time.Hour)
+		if n := len(d.rounds()); n > 250 {
+			t.Errorf("registered %d times in an hour", n)
+		}
+		if n := len(d.all()); n > 1000 {
+			t.Errorf("%d heartbeats in an hour", n)
+		}
+		if s := b.Status(); s.Registered || s.BeatError == "" {
+			t.Errorf("status = %+v", s)
+		}
+	})
+}
+
+func TestDeleted(t *testing.T) {
+	d := &double{state: func(n int) (platform.State, error) {
+		if n == 1 {
+			return platform.State{}, refuse(404) // of a proxy, or of nobody
+		}
+		return platform.State{Deleted: n > 3}, nil
+	}}
+	within(t, d, nil, func(t *testing.T, b *bench) {
+		after(3*time.Minute + 50*time.Second)
+		if err := <-b.end; !errors.Is(err, presence.ErrDeleted) {
+			t.Errorf("Run = %v", err)
+		}
+		b.end <- nil
+	})
+}
+
+// TestDeletedAfter401 is deleted while its token is refused: it must not register
+// itself anew.
+func TestDeletedAfter401(t *testing.T) {
+	d := &double{
+		heartbeat: func(n int) error {
+			if n > 1 {
+				return refuse(401)
+			}
+			return nil
+		},
+		register: func(n int) error {
+			if n > 1 {
+				return refuse(401)
+			}
+			return nil
+		},
+		state: func(int) (platform.State, error) { return platform.State{Deleted: true}, nil },
+	}
+	within(t, d, nil, func(t *testing.T, b *bench) {
+		after(31 * time.Second)
+		select {
+		case err := <-b.end:
+			if !errors.Is(err, presence.ErrDeleted) {
+				t.Errorf("Run = %v", err)
+			}
+		default:
+			t.Error("the runtime goes on, half a minute after the deletion")
+		}
+	})
+}
+
+func TestPaused(t *testing.T) {
+	d := &double{state: func(n int) (platform.State, error) { return platform.State{Paused: n == 1}, nil }}
+	within(t, d, nil, func(t *testing.T, b *bench) {
+		after(time.Minute)
+		if !b.Status().Paused {
+			t.Error("not paused")
+		}
+		after(time.Minute)
+		if b.Status().Paused {
+			t.Error("paused for ever")
+		}
+	})
+}

@@ -1,0 +1,80 @@
+package presence
+
+import (
+	"context"
+	"time"
+)
+
+const (
+	watchEvery   = time.Minute
+	watchLimit   = 10 * time.Second
+	betweenLooks = 5 * time.Second // at least, whoever asks
+)
+
+// watch asks from time to time whether the workspace still exists, and returns
+// [ErrDeleted] when it does not; nil when ctx ends. Neither a heartbeat nor a
+// registration tells: some platforms take both of a workspace that is gone.
+func (p *Presence) watch(ctx context.Context) error {
+	failed := 0
+	for {
+		if !p.untilLook(ctx) {
+			return nil
+		}
+		deleted, err := p.lookOnce(ctx)
+		if deleted {
+			return ErrDeleted
+		}
+		failed = p.unanswered(err, failed)
+		if !sleep(ctx, betweenLooks) {
+			return nil
+		}
+	}
+}
+
+// unanswered counts looks that the platform did not answer, and logs the first.
+func (p *Presence) unanswered(err error, failed int) int {
+	if err == nil {
+		return 0
+	}
+	if failed == 0 {
+		p.log.Warn("the platform does not say how the workspace stands", "err", err)
+	}
+	return failed + 1
+}
+
+// untilLook waits until it is time to ask, and reports whether ctx did not end meanwhile.
+func (p *Presence) untilLook(ctx context.Context) bool {
+	timer := time.NewTimer(watchEvery - betweenLooks)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-p.look:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func (p *Presence) lookOnce(ctx context.Context) (deleted bool, err error) {
+	limited, cancel := context.WithTimeout(ctx, watchLimit)
+	defer cancel()
+	state, err := p.cfg.Platform.State(limited)
+	if ctx.Err() != nil {
+		return false, nil
+	}
+	p.cfg.Metrics.PlatformCall("state", err)
+	if err != nil {
+		return false, err
+	}
+	if state.Deleted {
+		p.log.Warn("the platform has deleted this workspace; the runtime ends")
+		return true, nil
+	}
+	was := p.Status().Paused
+	p.update(func(s *Status) { s.Paused = state.Paused })
+	if was != state.Paused {
+		p.log.Info("the platform says whether the workspace is paused", "paused", state.Paused)
+	}
+	return false, nil
+}

@@ -1,0 +1,76 @@
+package prompt
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// An Identity is what AGENTS.md says of the workspace.
+type Identity struct {
+	Name, Role, Description string
+	URL                     string // of its A2A
+}
+
+// agentsFile is what codex reads from the folder that it works in.
+const agentsFile = "AGENTS.md"
+
+// agentsMark is how a file of ours begins. Whoever takes it out keeps the file as it is.
+const agentsMark = "<!-- Written by molecule-codex-runtime at each start. Delete this line to keep your changes. -->"
+
+// WriteAgents writes AGENTS.md into a folder, unless somebody else's is there. It
+// reports whether there is one of ours now.
+func WriteAgents(dir string, id Identity) (bool, error) {
+	path := filepath.Join(dir, agentsFile)
+	text := agentsText(id)
+	has, err := ours(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+	case err != nil || !has:
+		return false, err
+	}
+	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, text) {
+		return true, nil
+	}
+	return true, replace(path, text, 0o644)
+}
+
+// ours reports whether a file begins with our mark. A link is somebody's own doing.
+func ours(path string) (bool, error) {
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return false, err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	head := make([]byte, len(agentsMark))
+	if _, err := io.ReadFull(f, head); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return false, nil
+	} else if err != nil {
+		return false, err
+	}
+	return string(head) == agentsMark, nil
+}
+
+func agentsText(id Identity) []byte {
+	name := strings.TrimSpace(id.Name)
+	if name == "" {
+		name = "Workspace"
+	}
+	role := ""
+	if id.Role != "" {
+		role = "**Role:** " + id.Role
+	}
+	endpoint := ""
+	if id.URL != "" {
+		endpoint = "## A2A Endpoint\n\n" + id.URL
+	}
+	return []byte(joined(agentsMark, "# "+name, role, titled("## Description", id.Description), endpoint,
+		"## MCP Tools\n\nThe tools of the workspace are on the server `molecule`; `list_peers` says who else is there.") + "\n")
+}

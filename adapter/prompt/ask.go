@@ -1,0 +1,171 @@
+package prompt
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/platform"
+)
+
+// parts are what the platform has said last.
+type parts struct {
+	Instructions string `json:"instructions,omitempty"`
+	Shared       []file `json:"shared,omitempty"`
+	Peers        []peer `json:"peers,omitempty"`
+}
+
+// A file is one that the parent shares.
+type file struct{ Path, Content string }
+
+// A peer is what the instructions say of another workspace.
+type peer struct {
+	ID, Name, Role, Description string
+	Skills                      []string
+}
+
+// ask asks the platform for its parts, and reports whether something is new. What it
+// does not say stays as it was. The caller holds b.mu.
+func (b *Builder) ask(ctx context.Context) (changed bool) {
+	before := b.parts
+	one(ctx, b, "the platform's instructions", b.cfg.Platform.Instructions, func(text string) {
+		b.parts.Instructions = shortened(text, mostFile)
+	})
+	if b.cfg.Parent != "" {
+		read := func(ctx context.Context) ([]platform.SharedFile, error) {
+			return b.cfg.Platform.SharedContext(ctx, b.cfg.Parent)
+		}
+		one(ctx, b, "the parent's shared context", read, func(files []platform.SharedFile) { b.parts.Shared = sharedFiles(files) })
+	}
+	one(ctx, b, "the peers", b.cfg.Platform.Peers, func(all []platform.Peer) { b.parts.Peers = peersOf(all) })
+	return !reflect.DeepEqual(before, b.parts)
+}
+
+// one asks for one part.
+func one[T any](ctx context.Context, b *Builder, what string, read func(context.Context) (T, error), take func(T)) {
+	ctx, cancel := context.WithTimeout(ctx, askLimit)
+	defer cancel()
+	answer, err := read(ctx)
+	switch {
+	case err == nil:
+		b.well(what)
+		take(answer)
+	case errors.Is(err, platform.ErrUnsupported):
+	case ctx.Err() == nil || errors.Is(ctx.Err(), context.DeadlineExceeded):
+		b.once(what, "a part of the instructions could not be had; what is known of it stays", "part", what, "err", err)
+	}
+}
+
+func sharedFiles(files []platform.SharedFile) []file {
+	files = files[:min(len(files), mostFiles)]
+	out := make([]file, 0, len(files))
+	for _, f := range files {
+		out = append(out, file{f.Path, shortened(f.Content, mostFile)})
+	}
+	return out
+}
+
+// peersOf takes those that can be reached: the others have no card. The order and
+// what it says of them does not change by itself, for a change is told to every thread.
+func peersOf(all []platform.Peer) []peer {
+	var out []peer
+	for _, p := range all {
+		var card struct {
+			Name, Description string
+			Skills            []struct{ Name, ID string }
+		}
+		if json.Unmarshal(p.Card, &card) != nil || len(p.Card) == 0 || p.Card[0] != '{' {
+			continue
+		}
+		one := peer{ID: word(p.ID, 64), Name: word(p.Name, 80), Role: word(p.Role, 120), Description: word(card.Description, 200)}
+		if one.Name == "" {
+			one.Name = word(card.Name, 80)
+		}
+		for _, s := range card.Skills[:min(len(card.Skills), 16)] {
+			if name := word(cmp.Or(s.Name, s.ID), 60); name != "" {
+				one.Skills = append(one.Skills, name)
+			}
+		}
+		out = append(out, one)
+	}
+	slices.SortFunc(out, func(a, b peer) int { return strings.Compare(a.Name+"\x00"+a.ID, b.Name+"\x00"+b.ID) })
+	return out[:min(len(out), mostFiles)]
+}
+
+// word is a text of somebody else's on one line, without what could end its place in
+// ours.
+func word(text string, most int) string {
+	text = strings.Join(strings.Fields(strings.Map(func(r rune) rune {
+		if r == '`' || r == '*' || r == '<' || r == '>' {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(text, ""))), " ")
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return text
+}
+
+// recall reads what the platform has said to an earlier process.
+func (b *Builder) recall() (p parts) {
+	if b.cfg.Cache == "" {
+		return p
+	}
+	text, err := os.ReadFile(b.cfg.Cache)
+	if err == nil {
+		err = json.Unmarshal(text, &p)
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		b.log.Warn("what the platform said last could not be read and is asked for again", "err", err)
+		return parts{}
+	}
+	return p
+}
+
+// keep writes down what the platform has said. The caller holds b.mu.
+func (b *Builder) keep() {
+	if b.cfg.Cache == "" {
+		return
+	}
+	text, err := json.Marshal(b.parts)
+	if err == nil {
+		err = replace(b.cfg.Cache, text, 0o600)
+	}
+	if err != nil {
+		b.once("cache", "what the platform has said could not be written down; after a restart it is asked for again", "err", err)
+	}
+}
+
+// replace writes a file whole or not at all.
+func replace(path string, text []byte, mode os.FileMode) (err error) {
+	part, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(part.Name())
+		}
+	}()
+	_, err = part.Write(text)
+	if err == nil {
+		err = part.Chmod(mode)
+	}
+	if err == nil {
+		err = part.Sync()
+	}
+	if closeErr := part.Close(); err == nil {
+		err = closeErr
+	}
+	if err == nil {
+		err = os.Rename(part.Name(), path)
+	}
+	return err
+}

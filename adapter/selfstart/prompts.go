@@ -1,0 +1,95 @@
+package selfstart
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Marker is the file that says that the initial prompt was sent.
+const Marker = ".initial_prompt_done"
+
+const (
+	firstIdle  = time.Minute // at most, before the first idle prompt
+	mostTries  = 5
+	firstRetry = time.Second
+)
+
+// initial sends the initial prompt, if it was never sent. The marker is written first:
+// a prompt that kills the runtime must not be sent at each of its starts.
+func initial(ctx context.Context, cfg *Config) {
+	done, err := mark(cfg.MarkerDirs)
+	switch {
+	case err != nil:
+		cfg.Logger.Error("the initial prompt is not sent: it could not be noted that it was, and would be sent at each start", "err", err)
+		return
+	case done:
+		return
+	}
+	m := Message{ID: newID("initial"), Kind: KindInitial, Text: cfg.InitialPrompt}
+	if err := send(ctx, cfg, m); err != nil {
+		cfg.Logger.Error("the initial prompt was not sent; remove the marker to have it sent at the next start", "marker", Marker, "err", err)
+		return
+	}
+	cfg.Logger.Info("the initial prompt was sent", "message_id", m.ID)
+}
+
+// mark notes that the initial prompt is sent, and reports whether that was noted
+// before, in any of the folders.
+func mark(dirs []string) (done bool, err error) {
+	for _, dir := range dirs {
+		if _, err := os.Lstat(filepath.Join(dir, Marker)); err == nil {
+			return true, nil
+		}
+	}
+	err = errors.New("there is no folder for the marker")
+	for _, dir := range dirs {
+		if err = create(filepath.Join(dir, Marker)); err == nil || errors.Is(err, os.ErrExist) {
+			return err != nil, nil
+		}
+	}
+	return false, err
+}
+
+// create makes a file that is not there, on the disk too.
+func create(path string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString("sent\n")
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+// send has a message taken, trying again for a while.
+func send(ctx context.Context, cfg *Config, m Message) error {
+	pause := firstRetry
+	for try := 1; ; try++ {
+		err := cfg.Send(ctx, m)
+		if err == nil || try == mostTries {
+			return err
+		}
+		if !sleep(ctx, pause) {
+			return context.Cause(ctx)
+		}
+		pause *= 2
+	}
+}
+
+// idle sends the idle prompt from time to time while nothing is to be done.
+func idle(ctx context.Context, cfg *Config) {
+	for pause := min(cfg.IdleInterval, firstIdle); sleep(ctx, pause); pause = cfg.IdleInterval {
+		if cfg.Rest() || cfg.Work.Active() > 0 {
+			continue
+		}
+		m := Message{ID: newID("idle"), Kind: KindIdle, Text: cfg.IdlePrompt}
+		if err := cfg.Send(ctx, m); err != nil && ctx.Err() == nil {
+			cfg.Logger.Warn("the idle prompt was not sent; it is sent again later", "err", err)
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package selfstart
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// mostSeen bounds what is remembered; the platform shows the newest 50 rows.
+const mostSeen = 1000
+
+// seen is what is known of results, as it stands in its file.
+type seen struct {
+	IDs     []string `json:"seen"`    // of delegations, oldest first
+	Pending []result `json:"pending"` // those of them that nothing was said of yet
+	Sending []result `json:"sending"` // those that the message is about which is sent next, or was
+}
+
+// readSeen reads the file; first says that there is none. A damaged one is moved away:
+// what it knew is then taken for seen, as at the very first start.
+func readSeen(path string) (s *seen, first bool, err error) {
+	s = &seen{}
+	text, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return s, true, nil
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	if json.Unmarshal(text, s) != nil {
+		if err := os.Rename(path, path+".damaged"); err != nil {
+			return nil, false, fmt.Errorf("%s is damaged: %w", path, err)
+		}
+		return &seen{}, true, nil
+	}
+	return s, false, nil
+}
+
+func (s *seen) clone() *seen {
+	return &seen{IDs: slices.Clone(s.IDs), Pending: slices.Clone(s.Pending), Sending: slices.Clone(s.Sending)}
+}
+
+func (s *seen) has(id string) bool { return slices.Contains(s.IDs, id) }
+
+func (s *seen) add(id string) {
+	s.IDs = append(s.IDs, id)
+	if len(s.IDs) > mostSeen {
+		s.IDs = slices.Clone(s.IDs[len(s.IDs)-mostSeen:])
+	}
+}
+
+// write replaces the file, whole or not at all.
+func (s *seen) write(path string) (err error) {
+	text, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	part, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	if err != nil {
+		return err
+	}
+	_, err = part.Write(text)
+	if err == nil {
+		err = part.Sync()
+	}
+	err = errors.Join(err, part.Close())
+	if err == nil {
+		err = os.Rename(part.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(part.Name())
+	}
+	return err
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"github.com/Molecule-AI/molecule-codex-runtime/adapter/presence"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+)
+
+// A turner is all that tasks use of what makes turns of their messages.
+type turner interface {
+	tasks.Runner
+	tasks.Steerer
+	tasks.Answerer
+	tasks.Holder
+}
+
+// counted is an executor whose jobs the platform is told of. Nothing of it waits.
+type counted struct {
+	turner
+	presence *presence.Presence
+}
+
+// counted has the platform told of what the runner does; standing alone there is none.
+func (app *application) counted(runner turner) tasks.Runner {
+	if app.member == nil {
+		return runner
+	}
+	return counted{runner, app.member.presence}
+}
+
+// Submit implements [tasks.Runner].
+func (c counted) Submit(j executor.Job, observe executor.Observer) (ahead int, err error) {
+	c.presence.Began(j.ID, label(j))
+	ahead, err = c.turner.Submit(j, c.watch(j.ID, observe))
+	if err != nil {
+		c.presence.Ended(j.ID)
+	}
+	return ahead, err
+}
+
+// Steer implements [tasks.Steerer].
+func (c counted) Steer(into string, j executor.Job, observe executor.Observer) error {
+	c.presence.Began(j.ID, label(j))
+	err := c.turner.Steer(into, j, c.watch(j.ID, observe))
+	if err != nil {
+		c.presence.Ended(j.ID)
+	}
+	return err
+}
+
+// watch notes what becomes of a job. A job that waits for a login or for the end of a
+// limit does not count: it would keep the platform from what it does with workspaces
+// that are at rest, for as long as that takes. One that is part of the turn of another
+// is counted there.
+func (c counted) watch(id string, observe executor.Observer) executor.Observer {
+	steered := false
+	return func(event executor.Event) {
+		switch event := event.(type) {
+		case executor.Held:
+			c.presence.Rests(id)
+		case executor.Released:
+			c.presence.Resumes(id)
+		case executor.Steered:
+			steered = true
+			c.presence.Rests(id)
+		case executor.Unsteered:
+			steered = false
+			c.presence.Resumes(id)
+		case executor.Ended:
+			if !steered {
+				c.ended(event)
+			}
+			defer c.presence.Ended(id)
+		}
+		observe(event)
+	}
+}
+
+// ended counts a turn, unless its sender has ended it, or we have.
+func (c counted) ended(end executor.Ended) {
+	switch {
+	case end.Outcome == executor.Completed:
+		c.presence.Turn("")
+	case end.Failure != nil && end.Failure.Kind == executor.FailShutdown:
+	case end.Outcome == executor.Failed || end.Outcome == executor.Interrupted:
+		text := string(end.Outcome)
+		if end.Failure != nil && end.Failure.Message != "" {
+			text = end.Failure.Message
+		}
+		c.presence.Turn(text)
+	}
+}
+
+// label is what a job is about, in the words of its sender.
+func label(j executor.Job) string {
+	for _, input := range j.Input {
+		if input.Text != "" {
+			return input.Text
+		}
+	}
+	return "a message without text"
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/adapter/presence"
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/platform"
+)
+
+// beats is a platform that keeps the last heartbeat.
+type beats struct {
+	mu   sync.Mutex
+	last platform.Beat
+}
+
+func (*beats) Register(context.Context, platform.Registration) (platform.Registered, error) {
+	return platform.Registered{}, nil
+}
+
+func (b *beats) Heartbeat(_ context.Context, beat platform.Beat) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.last = beat
+	return nil
+}
+
+func (*beats) State(context.Context) (platform.State, error) { return platform.State{}, nil }
+
+func (*beats) Workspace(context.Context) (platform.Info, error) { return platform.Info{}, nil }
+
+// told lets the platform be told, and returns what it knows then.
+func (b *beats) told() platform.Beat {
+	time.Sleep(time.Second)
+	synctest.Wait()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.last
+}
+
+// TestActiveTasks: hibernation and the platform's queue go by the count, so it is right
+// whatever becomes of a message, and never stays above zero.
+func TestActiveTasks(t *testing.T) {
+	failed := &executor.Failure{Kind: executor.FailModel, Message: "the model broke off"}
+	shutdown := &executor.Failure{Kind: executor.FailShutdown, Message: "stopping"}
+	steps := []struct {
+		event  executor.Event
+		active int
+	}{
+		{executor.Started{}, 1}, {executor.Held{Kind: executor.FailAuth}, 0}, {executor.Released{}, 1},
+		{executor.Steered{}, 0}, {executor.Unsteered{}, 1}, {executor.Asked{}, 1}, {executor.Answered{}, 1},
+	}
+	ends := map[string]struct {
+		end  executor.Ended
+		rate float64
+	}{
+		"completed":   {executor.Ended{Outcome: executor.Completed}, 0},
+		"canceled":    {executor.Ended{Outcome: executor.Canceled}, 0},
+		"failed":      {executor.Ended{Outcome: executor.Failed, Failure: failed}, 1},
+		"interrupted": {executor.Ended{Outcome: executor.Interrupted}, 1},
+		"rejected":    {executor.Ended{Outcome: executor.Rejected, Failure: failed}, 0},
+		"stopped":     {executor.Ended{Outcome: executor.Interrupted, Failure: shutdown}, 0},
+	}
+	for name, c := range ends {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				told := &beats{}
+				p := presence.New(presence.Config{Platform: told, Card: func() any { return nil }})
+				ctx, cancel := context.WithCancel(t.Context())
+				defer synctest.Wait()
+				defer cancel()
+				go func() { _ = p.Run(ctx) }()
+				var seen []executor.Event
+				runner := counted{presence: p}
+				p.Began("j", label(executor.Job{Input: []appserver.UserInput{appserver.Text("do it")}}))
+				observe := runner.watch("j", func(e executor.Event) { seen = append(seen, e) })
+				for _, step := range steps {
+					observe(step.event)
+					if got := told.told(); got.ActiveTasks != step.active || got.ErrorRate != 0 {
+						t.Errorf("after %T the platform is told %+v, want %d active", step.event, got, step.active)
+					}
+				}
+				observe(c.end)
+				if got := told.told(); got.ActiveTasks != 0 || got.ErrorRate != c.rate || got.CurrentTask != "" {
+					t.Errorf("at the end the platform is told %+v, want the rate %v", got, c.rate)
+				}
+				if len(seen) != len(steps)+1 {
+					t.Errorf("the task has seen %d events", len(seen))
+				}
+			})
+		})
+	}
+}
+
+// TestRefusedJobIsNotActive: one that is not accepted is not observed, and has no end.
+func TestRefusedJobIsNotActive(t *testing.T) {
+	p := presence.New(presence.Config{Platform: &beats{}, Card: func() any { return nil }})
+	e := executor.New(executor.Config{})
+	if err := e.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	runner := counted{e, p}
+	_, err := runner.Submit(executor.Job{ID: "j"}, func(executor.Event) {})
+	if steerErr := runner.Steer("other", executor.Job{ID: "k"}, func(executor.Event) {}); err == nil || steerErr == nil || p.Active() != 0 {
+		t.Errorf("%v, %v: %d active", err, steerErr, p.Active())
+	}
+}
+
+func TestWedge(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var w wedge
+		for _, step := range []struct {
+			fails bool
+			after time.Duration
+			want  bool
+		}{{true, 0, false}, {true, 2 * time.Second, false}, {true, 2 * time.Second, true}, {false, 0, false}, {true, time.Hour, false}} {
+			time.Sleep(step.after)
+			if got := w.childFails(step.fails); got != step.want {
+				t.Errorf("%+v: %t", step, got)
+			}
+		}
+	})
+}

@@ -1,0 +1,216 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
+	"github.com/Molecule-AI/molecule-codex-runtime/adapter/presence"
+	"github.com/Molecule-AI/molecule-codex-runtime/adapter/prompt"
+	"github.com/Molecule-AI/molecule-codex-runtime/adapter/selfstart"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
+	"github.com/Molecule-AI/molecule-codex-runtime/platform"
+)
+
+// A member is what makes the runtime one of a platform's workspaces.
+type member struct {
+	s        settings.Settings
+	source   source
+	url      string
+	presence *presence.Presence
+	prompt   *prompt.Builder
+	start    selfstart.Config
+	log      *slog.Logger
+}
+
+// A description is what a workspace's configuration says of it, as far as its presence
+// and its prompts go.
+type description struct {
+	Name, Role, Description          string
+	PromptFiles, Skills              []string
+	InitialPrompt, InitialPromptFile string
+	IdlePrompt, IdlePromptFile       string
+	IdleInterval                     time.Duration
+}
+
+// A source is where a description comes from: a file that may be there later than the
+// runtime, and change.
+type source struct {
+	describe func() description
+	known    <-chan struct{} // closed when the file was read for the first time
+	problem  func() string   // why no turn can be started as things are configured; "" if they can
+}
+
+// plain is the source of a workspace that has no configuration.
+func plain() source {
+	known := make(chan struct{})
+	close(known)
+	return source{func() description { return description{} }, known, func() string { return "" }}
+}
+
+// join makes what the platform is told, and what codex is told of the workspace. There
+// is nothing of it standing alone.
+func (app *application) join(s settings.Settings, from source, registry *prometheus.Registry, redact *logging.Redactor) {
+	if !s.InWorkspace() {
+		return
+	}
+	m := &member{s: s, source: from, url: platform.WorkspaceURL(s.WorkspaceURL, hostname(), portOf(s.Addr)), log: app.log}
+	client := workspaceClient(s, func(ctx context.Context) error { return m.presence.Register(ctx) })
+	app.closers = append(app.closers, client)
+	m.presence = presence.New(presence.Config{
+		Platform: client, URL: m.url, Card: m.card,
+		Metadata: platform.RuntimeMetadata{IdleTimeoutSeconds: silence(s)},
+		Tools:    app.loadedTools,
+		Wedged:   (&wedge{app: app, problem: from.problem}).why,
+		Redact:   redact.String, Metrics: newPlatformMetrics(registry), Logger: app.log,
+	})
+	m.prompt = prompt.New(prompt.Config{
+		Platform: client, Dir: s.ConfigsDir, Parent: s.ParentID,
+		Sources: func() ([]string, []string) { d := from.describe(); return d.PromptFiles, d.Skills },
+		Plugins: []string{filepath.Join(s.ConfigsDir, "plugins"), s.PluginsDir}, Tools: s.Tools != toolsOff,
+		Cache: filepath.Join(s.StateDir, "prompt.json"), Logger: app.log,
+	})
+	m.start = selfstart.Config{
+		Send: app.sendToSelf(s), Work: m.presence, Platform: client, Workspace: s.WorkspaceID,
+		MarkerDirs: []string{s.ConfigsDir, s.WorkDir},
+		Rest:       func() bool { return m.presence.Status().Paused || app.executor.Held() != "" },
+		Seen:       filepath.Join(s.StateDir, "delegations.json"), Logger: app.log,
+	}
+	app.member = m
+}
+
+// workspaceClient is [platformClient] for whoever keeps what the platform gives out,
+// and registers anew where it refuses the token.
+func workspaceClient(s settings.Settings, register func(context.Context) error) *platform.Client {
+	cfg := platformConfig(s)
+	cfg.Dir, cfg.OnUnauthorized = s.ConfigsDir, register
+	return platform.New(cfg)
+}
+
+// instructions are what codex's threads are told; nil standing alone.
+func (app *application) instructions() func() string {
+	if app.member == nil {
+		return nil
+	}
+	return app.member.prompt.Text
+}
+
+// tellOf has readiness say how the platform and we stand, and the platform hear soon
+// when that changes.
+func (app *application) tellOf(ready *readiness) {
+	if app.member != nil {
+		ready.registered, ready.changed = app.member.presence.Ready, app.member.presence.Changed
+	}
+}
+
+// runMember keeps the workspace known, its prompts up to date, and sends what it sends
+// to itself. The runtime listens.
+func (app *application) runMember(ctx context.Context, group *errgroup.Group) {
+	m := app.member
+	if m == nil {
+		return
+	}
+	group.Go(func() error { return m.presence.Run(ctx) })
+	group.Go(func() error {
+		m.prompt.Run(ctx, m.presence.Tried())
+		return nil
+	})
+	group.Go(func() error {
+		m.configured(ctx)
+		return nil
+	})
+}
+
+// configured does what can only be done when the configuration is there.
+func (m *member) configured(ctx context.Context) {
+	late := false
+	select {
+	case <-m.source.known:
+	default:
+		late = true
+		select {
+		case <-m.source.known:
+		case <-ctx.Done():
+			return
+		}
+	}
+	d := m.source.describe()
+	m.writeAgents(d)
+	if late { // the card that the platform has may lack its name, and codex its prompt
+		m.presence.Renew()
+		m.prompt.Refresh(ctx)
+	}
+	start := m.start
+	start.InitialPrompt = m.text(d.InitialPrompt, d.InitialPromptFile)
+	start.IdlePrompt, start.IdleInterval = m.text(d.IdlePrompt, d.IdlePromptFile), d.IdleInterval
+	selfstart.Run(ctx, start, m.presence.Tried(), m.prompt.Fresh())
+}
+
+// text is a prompt of the configuration, or what stands in the file that it names.
+func (m *member) text(text, file string) string {
+	if text != "" || file == "" {
+		return text
+	}
+	text, err := prompt.ReadFile(m.s.ConfigsDir, file)
+	if err != nil {
+		m.log.Error("a prompt of the workspace cannot be read and is not sent", "file", file, "err", err)
+	}
+	return text
+}
+
+func (m *member) writeAgents(d description) {
+	ours, err := prompt.WriteAgents(m.s.WorkDir, prompt.Identity{Name: d.Name, Role: d.Role, Description: d.Description, URL: m.url})
+	switch {
+	case err != nil:
+		m.log.Warn("AGENTS.md could not be written; codex works without", "err", err)
+	case !ours:
+		m.log.Info("AGENTS.md is somebody else's and stays as it is; codex reads it")
+	}
+}
+
+// card is the agent card as the platform keeps it: the form that old and new readers
+// understand.
+func (m *member) card() any {
+	id, d := cardIdentity(m.s), m.source.describe()
+	id.Name, id.Description = cmp.Or(d.Name, id.Name), cmp.Or(d.Description, id.Description)
+	card, err := adapter.UnionCard(context.Background(), adapter.Card(id, m.url))
+	if err != nil {
+		m.log.Error("the agent card could not be made", "err", err)
+		return map[string]any{"name": cmp.Or(d.Name, "codex"), "url": m.url, "skills": []any{}}
+	}
+	return card
+}
+
+// silence is how long a turn of ours may be silent, in seconds: the platform must not
+// give it up before we do. 0 says nothing.
+func silence(s settings.Settings) int {
+	if s.IdleTimeout == 0 || s.ItemTimeout == 0 {
+		return 0
+	}
+	return int((max(s.IdleTimeout, s.ItemTimeout) + time.Minute) / time.Second)
+}
+
+// hostname is the container's own name, by which others on its network reach it.
+func hostname() string {
+	name, err := os.Hostname()
+	if err != nil {
+		return ""
+	}
+	return name
+}
+
+func portOf(addr string) int {
+	_, port, _ := net.SplitHostPort(addr)
+	n, _ := strconv.Atoi(port)
+	return n
+}

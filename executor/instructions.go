@@ -1,0 +1,129 @@
+package executor
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+)
+
+// What codex does with the instructions of a thread (seen on 0.169.0): those that
+// it is started with stand in its history from the first turn on. Those that it is
+// resumed with stand there only when it is compacted: then the beginning of the
+// history is made anew, of what the thread was loaded with. A thread that is
+// resumed without instructions has none from then on, and the additional context
+// of earlier turns is gone, too. Additional context stands in the history like a
+// message, in front of the turn's own. The same under the same key is left out in the
+// turn right after, even if a compaction has dropped it in between.
+
+// contextKey names the instructions in the additional context of a turn, together
+// with a number that is never the same twice.
+const contextKey = "workspace_instructions_"
+
+// changedInstructions stands in front of instructions that a running thread has
+// not heard.
+const changedInstructions = "The instructions for this workspace have changed. " +
+	"These take the place of the ones that you were given before:\n\n"
+
+// noInstructions is what a thread hears of instructions that are no more.
+const noInstructions = "The instructions for this workspace that you were given before no longer hold, and none have taken their place."
+
+// tellTimeout bounds how long the note of what a thread has heard may take.
+const tellTimeout = 5 * time.Second
+
+// heard is what the model of a thread knows of the instructions, by their digests.
+// The conversation's turn lock guards it.
+type heard struct {
+	loaded string // those that the thread was loaded with, which a compaction goes back to
+	known  string // those that the model has heard last
+	kept   string // what the book has of known
+	told   bool   // the turn that runs has them with it
+	times  int    // that turns had some with them
+}
+
+// instructions returns what threads are to know now, and its digest.
+func (e *Executor) instructions() (text, digest string) {
+	text = e.cfg.Thread.DeveloperInstructions
+	if e.cfg.Instructions != nil {
+		text = e.cfg.Instructions()
+	}
+	if text == "" {
+		return "", ""
+	}
+	sum := sha256.Sum256([]byte(text))
+	return text, hex.EncodeToString(sum[:8])
+}
+
+// newThread returns what a new thread is started with, and the digest of its
+// instructions.
+func (e *Executor) newThread() (params appserver.ThreadStartParams, digest string) {
+	params = e.cfg.Thread
+	params.DeveloperInstructions, digest = e.instructions()
+	return params, digest
+}
+
+// brief has the turn tell its thread what that does not know yet. The caller holds
+// c.lock.
+func (e *Executor) brief(c *conversation, params *appserver.TurnStartParams) (digest string) {
+	text, digest := e.instructions()
+	if digest == c.heard.known {
+		return digest
+	}
+	value := changedInstructions + text
+	if text == "" {
+		value = noInstructions
+	}
+	c.heard.times++
+	addContext(params, contextKey+strconv.Itoa(c.heard.times), value)
+	return digest
+}
+
+func addContext(params *appserver.TurnStartParams, key, value string) {
+	if params.AdditionalContext == nil {
+		params.AdditionalContext = map[string]appserver.AdditionalContext{}
+	}
+	params.AdditionalContext[key] = appserver.AdditionalContext{Kind: "application", Value: value}
+}
+
+// briefed notes that codex has taken a turn that [Executor.brief] has prepared. The
+// caller holds c.lock.
+func (e *Executor) briefed(c *conversation, digest string) {
+	c.heard.told = digest != c.heard.known
+	c.heard.known = digest
+	if !c.heard.told {
+		e.keepHeard(c)
+	}
+}
+
+// endBriefing notes what the thread knows after a turn. One that was cut off may
+// have nothing of what it had with it, so that is told again. The caller holds
+// c.lock.
+func (e *Executor) endBriefing(c *conversation, err error) {
+	if err != nil && c.heard.told {
+		c.heard.known = c.heard.kept
+	}
+	c.heard.told = false
+	e.keepHeard(c)
+}
+
+// compacted notes that what turns had with them is gone from the thread, as after a
+// compaction: it goes back to what it was loaded with. The caller holds c.lock.
+func (h *heard) compacted() { h.known, h.told = h.loaded, false }
+
+// keepHeard writes down what the thread knows. Where that fails the next process
+// tells it again. The caller holds c.lock.
+func (e *Executor) keepHeard(c *conversation) {
+	if c.heard.known == c.heard.kept {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(e.root), tellTimeout)
+	defer cancel()
+	if err := e.cfg.Book.Tell(ctx, c.threadID, c.heard.known); err != nil {
+		e.log.Warn("what a thread was told could not be written down", "thread_id", c.threadID, "err", err)
+		return
+	}
+	c.heard.kept = c.heard.known
+}
