@@ -131,6 +131,7 @@ func (t *task) take(ctx context.Context, in *incoming) (*reply, error) {
 	status, history, questions, meta := t.status, t.history, t.questions, t.meta
 	posed := t.posed()
 	t.turns++
+	t.expect(in)
 	a := &reply{message: in.stored(t), job: t.newJob()}
 	if i, ok := t.pick(in); ok {
 		a.index, a.question = i, questions[i]

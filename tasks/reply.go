@@ -24,7 +24,12 @@ func Reply(task *a2a.Task) *a2a.Message {
 	for _, text := range texts {
 		m.Parts = append(m.Parts, a2a.NewTextPart(text))
 	}
-	for _, key := range []string{MetaUsage, MetaFailure, MetaInterrupted} {
+	for _, a := range task.Artifacts { // the files that it hands out, behind what it says
+		if len(a.Parts) == 1 && a.Parts[0].URL() != "" {
+			m.Parts = append(m.Parts, a.Parts[0])
+		}
+	}
+	for _, key := range []string{MetaUsage, MetaFailure, MetaInterrupted, MetaTools} {
 		if value, ok := task.Metadata[key]; ok {
 			m.SetMeta(key, value)
 		}
@@ -48,6 +53,9 @@ func replyTexts(task *a2a.Task) []string {
 	case a2a.TaskStateAuthRequired:
 		return []string{plain(orElse(status, emptyQuestion))}
 	default:
+		if task.Metadata[MetaTurn] == TurnSteered {
+			return []string{steeredReply}
+		}
 		return nil
 	}
 	if said == "" {

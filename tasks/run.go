@@ -48,6 +48,8 @@ type run struct {
 	texts    []*artifact                 // the messages of the turn
 	open     map[string]*artifact        // the newest of them for each item id
 	thoughts map[string]*strings.Builder // reasoning summaries that are not whole
+	tools    []any                       // that the turn has used, for the platform
+	offered  []File                      // that its reply names
 
 	flushed time.Time // when text was published last
 	timer   *time.Timer
@@ -56,6 +58,9 @@ type run struct {
 
 // observe is the run's [executor.Observer].
 func (r *run) observe(event executor.Event) {
+	if end, ok := event.(executor.Ended); ok { // before the lock: files are copied
+		r.offered = r.task.engine.offer(end)
+	}
 	if report := r.take(event); report != nil {
 		report()
 	}
@@ -206,6 +211,7 @@ func (r *run) itemCompleted(item appserver.Item) {
 		r.task.tell(map[string]any{"type": "plan", "id": item.ID, "text": item.Text})
 	case appserver.ItemUserMessage:
 	default:
+		r.trace(item)
 		r.task.tell(itemData(item, "completed"))
 	}
 }

@@ -41,6 +41,8 @@ type task struct {
 	cutOff    []string       // recovered jobs whose turns have asked; until the task is posed again
 	expiry    *time.Timer    // of the questions over a restart; counted in Engine.wg while it runs
 	told      a2a.TaskState  // the state that receivers of push notifications know
+	owed      bool           // the user gets the reply, however late
+	waiters   int            // callers who wait for it
 	canceling bool
 	canceled  bool    // a turn ended by the cancel
 	ending    *ending // of the last turn that ended, or nil
@@ -123,6 +125,8 @@ func (t *task) snapshot() *a2a.Task {
 // enter changes the state: it is committed, then published. The caller holds t.mu.
 func (t *task) enter(state a2a.TaskState, message *a2a.Message, change store.Change) {
 	t.status = a2a.TaskStatus{State: state, Timestamp: now(), Message: message}
+	t.cached = nil
+	t.owe()
 	t.announce(change)
 }
 
@@ -214,6 +218,7 @@ func (t *task) join(in *incoming, commit func(store.Message, store.Head) error) 
 		return nil, err
 	}
 	t.turns++
+	t.expect(in)
 	meta := t.meta
 	t.noteTarget(in.notify)
 	r := &run{task: t, message: in.stored(t), jobID: t.newJob(), answers: in.answers, options: in.options}

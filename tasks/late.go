@@ -1,0 +1,121 @@
+package tasks
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/store"
+)
+
+// LateReply is the kind of the deliveries that hold what the user of a workspace has
+// not heard yet. Each is put into the outbox with the end, or the question, that it is
+// about, and taken out when a caller has got that as his answer.
+const LateReply = "reply"
+
+// answerGrace is how long the callers who wait for an answer have to get it. It counts
+// only when this process dies in between; else they are asked.
+const answerGrace = time.Minute
+
+// A Late is what a delivery of the kind [LateReply] says.
+type Late struct {
+	Text  string     `json:"text"`
+	Files []LateFile `json:"files,omitempty"`
+}
+
+// A LateFile is a file that goes with it.
+type LateFile struct {
+	URI       string `json:"uri"`
+	Name      string `json:"name"`
+	MediaType string `json:"mediaType,omitempty"`
+}
+
+// ReadLate reads the body of a delivery.
+func ReadLate(body []byte) (Late, error) {
+	var late Late
+	err := json.Unmarshal(body, &late)
+	return late, err
+}
+
+// owe puts the reply of a task into the outbox, whose state is about to be committed.
+// What stood there of the task before is taken out. The caller holds t.mu.
+func (t *task) owe() {
+	state := t.status.State
+	if !t.owed || !state.Terminal() && !needsCaller(state) {
+		return
+	}
+	reply := Reply(t.snapshot())
+	if reply == nil {
+		return
+	}
+	t.recall()
+	d := store.Delivery{Kind: LateReply, Body: encode(lateOf(reply)), Replaces: true}
+	if t.waiters > 0 {
+		d.Due = time.Now().Add(answerGrace)
+	}
+	t.send(d)
+}
+
+// recall takes the reply out of what is still to be committed. The caller holds t.mu.
+func (t *task) recall() {
+	t.rec.outbox = slices.DeleteFunc(t.rec.outbox, func(d store.Delivery) bool { return d.Kind == LateReply })
+}
+
+func lateOf(reply *a2a.Message) Late {
+	var late Late
+	var texts []string
+	for _, p := range reply.Parts {
+		switch c := p.Content.(type) {
+		case a2a.Text:
+			texts = append(texts, string(c))
+		case a2a.URL:
+			late.Files = append(late.Files, LateFile{URI: string(c), Name: p.Filename, MediaType: p.MediaType})
+		}
+	}
+	late.Text = strings.Join(texts, "\n\n")
+	return late
+}
+
+// wakeFor wakes those who make deliveries that have just been committed.
+func (e *Engine) wakeFor(outbox []store.Delivery) {
+	late, pushes := false, false
+	for _, d := range outbox {
+		late, pushes = late || d.Kind == LateReply, pushes || d.Kind != LateReply
+	}
+	if pushes && e.cfg.Push != nil {
+		e.cfg.Push.Wake()
+	}
+	if late {
+		e.wakeLate()
+	}
+}
+
+func (e *Engine) wakeLate() {
+	if w := e.cfg.Workspace; w != nil && w.Wake != nil {
+		w.Wake()
+	}
+}
+
+// heard takes the reply of a task out of the outbox: its caller has got it.
+func (e *Engine) heard(id a2a.TaskID, t *task) {
+	if t != nil {
+		t.mu.Lock()
+		t.recall()
+		t.mu.Unlock()
+	}
+	if err := e.cfg.Journal.Unsend(context.Background(), LateReply, string(id)); err != nil {
+		e.log.Error("a reply that has arrived could not be noted; the user may see it twice", "task_id", id, "err", err)
+	}
+}
+
+// unheard has the reply of a task delivered now: nobody waits for it any more.
+func (e *Engine) unheard(id a2a.TaskID) {
+	if err := e.cfg.Journal.Hasten(context.Background(), LateReply, string(id)); err != nil {
+		e.log.Error("a reply that nobody waits for could not be hastened; it goes out a little later", "task_id", id, "err", err)
+	}
+	e.wakeLate()
+}
