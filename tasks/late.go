@@ -2,7 +2,6 @@ package tasks
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -10,36 +9,12 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/late"
 )
-
-// LateReply is the kind of the deliveries that hold what the user of a workspace has
-// not heard yet. Each is put into the outbox with the end, or the question, that it is
-// about, and taken out when a caller has got that as his answer.
-const LateReply = "reply"
 
 // answerGrace is how long the callers who wait for an answer have to get it. It counts
 // only when this process dies in between; else they are asked.
 const answerGrace = time.Minute
-
-// A Late is what a delivery of the kind [LateReply] says.
-type Late struct {
-	Text  string     `json:"text"`
-	Files []LateFile `json:"files,omitempty"`
-}
-
-// A LateFile is a file that goes with it.
-type LateFile struct {
-	URI       string `json:"uri"`
-	Name      string `json:"name"`
-	MediaType string `json:"mediaType,omitempty"`
-}
-
-// ReadLate reads the body of a delivery.
-func ReadLate(body []byte) (Late, error) {
-	var late Late
-	err := json.Unmarshal(body, &late)
-	return late, err
-}
 
 // owe puts the reply of a task into the outbox, whose state is about to be committed.
 // What stood there of the task before is taken out. The caller holds t.mu.
@@ -53,7 +28,7 @@ func (t *task) owe() {
 		return
 	}
 	t.recall()
-	d := store.Delivery{Kind: LateReply, Body: encode(lateOf(reply)), Replaces: true}
+	d := store.Delivery{Kind: late.Kind, Body: encode(lateOf(reply)), Replaces: true}
 	if t.waiters > 0 {
 		d.Due = time.Now().Add(answerGrace)
 	}
@@ -62,34 +37,34 @@ func (t *task) owe() {
 
 // recall takes the reply out of what is still to be committed. The caller holds t.mu.
 func (t *task) recall() {
-	t.rec.outbox = slices.DeleteFunc(t.rec.outbox, func(d store.Delivery) bool { return d.Kind == LateReply })
+	t.rec.outbox = slices.DeleteFunc(t.rec.outbox, func(d store.Delivery) bool { return d.Kind == late.Kind })
 }
 
-func lateOf(reply *a2a.Message) Late {
-	var late Late
+func lateOf(reply *a2a.Message) late.Reply {
+	var out late.Reply
 	var texts []string
 	for _, p := range reply.Parts {
 		switch c := p.Content.(type) {
 		case a2a.Text:
 			texts = append(texts, string(c))
 		case a2a.URL:
-			late.Files = append(late.Files, LateFile{URI: string(c), Name: p.Filename, MediaType: p.MediaType})
+			out.Files = append(out.Files, late.File{URI: string(c), Name: p.Filename, MediaType: p.MediaType})
 		}
 	}
-	late.Text = strings.Join(texts, "\n\n")
-	return late
+	out.Text = strings.Join(texts, "\n\n")
+	return out
 }
 
 // wakeFor wakes those who make deliveries that have just been committed.
 func (e *Engine) wakeFor(outbox []store.Delivery) {
-	late, pushes := false, false
+	replies, pushes := false, false
 	for _, d := range outbox {
-		late, pushes = late || d.Kind == LateReply, pushes || d.Kind != LateReply
+		replies, pushes = replies || d.Kind == late.Kind, pushes || d.Kind != late.Kind
 	}
 	if pushes && e.cfg.Push != nil {
 		e.cfg.Push.Wake()
 	}
-	if late {
+	if replies {
 		e.wakeLate()
 	}
 }
@@ -107,14 +82,14 @@ func (e *Engine) heard(id a2a.TaskID, t *task) {
 		t.recall()
 		t.mu.Unlock()
 	}
-	if err := e.cfg.Journal.Unsend(context.Background(), LateReply, string(id)); err != nil {
+	if err := e.cfg.Journal.Unsend(context.Background(), late.Kind, string(id)); err != nil {
 		e.log.Error("a reply that has arrived could not be noted; the user may see it twice", "task_id", id, "err", err)
 	}
 }
 
 // unheard has the reply of a task delivered now: nobody waits for it any more.
 func (e *Engine) unheard(id a2a.TaskID) {
-	if err := e.cfg.Journal.Hasten(context.Background(), LateReply, string(id)); err != nil {
+	if err := e.cfg.Journal.Hasten(context.Background(), late.Kind, string(id)); err != nil {
 		e.log.Error("a reply that nobody waits for could not be hastened; it goes out a little later", "task_id", id, "err", err)
 	}
 	e.wakeLate()

@@ -25,7 +25,8 @@ func WithReceipt(ctx context.Context) (context.Context, *Receipt) {
 	return context.WithValue(ctx, receiptKey{}, r), r
 }
 
-func receiptOf(ctx context.Context) *Receipt {
+// ReceiptOf returns the receipt of a call; nil, which can be settled, if it has none.
+func ReceiptOf(ctx context.Context) *Receipt {
 	r, _ := ctx.Value(receiptKey{}).(*Receipt)
 	return r
 }
@@ -115,6 +116,6 @@ func (v *view) answered(ctx context.Context) (*a2a.Task, error) {
 	if err != nil || task.Status.State.Terminal() || task.Metadata[MetaTurn] != TurnSteered {
 		return v.settled(ctx)
 	}
-	receiptOf(ctx).Settle(false)
+	ReceiptOf(ctx).Settle(false)
 	return task, nil
 }

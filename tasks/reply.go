@@ -37,6 +37,14 @@ func Reply(task *a2a.Task) *a2a.Message {
 	return m
 }
 
+// FaultReply answers a message that could not be accepted, or whose answer cannot be
+// waited for.
+func FaultReply(m *a2a.Message, why string) *a2a.Message {
+	out := a2a.NewMessage(a2a.MessageRoleAgent, a2a.NewTextPart("[codex error] "+plain(why)))
+	out.ContextID = m.ContextID
+	return out
+}
+
 func replyTexts(task *a2a.Task) []string {
 	status := messageText(task.Status.Message)
 	said := replyText(task)

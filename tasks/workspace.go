@@ -85,7 +85,7 @@ func (e *Engine) classify(ctx context.Context, req *a2a.SendMessageRequest, in *
 		return
 	}
 	if !patient && (in.origin == fromUser || in.origin == fromAnybody) {
-		in.receipt = receiptOf(ctx)
+		in.receipt = ReceiptOf(ctx)
 		in.receipt.note(marked(req))
 	}
 }

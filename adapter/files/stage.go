@@ -112,17 +112,20 @@ func (f *Folder) fetchPending(ctx context.Context, id, name, media string) (File
 	return file, nil
 }
 
-// receive stores what send writes.
+// receive stores what send writes. That it could not be had is [ErrNotHere].
 func (f *Folder) receive(stored, name, media string, send func(io.Writer) error) (File, error) {
 	r, w := io.Pipe()
-	done := make(chan struct{})
+	sent := make(chan error, 1)
 	go func() {
-		defer close(done)
-		w.CloseWithError(send(w))
+		err := send(w)
+		w.CloseWithError(err)
+		sent <- err
 	}()
 	file, err := f.put(stored, name, media, r, f.most)
-	_ = r.CloseWithError(io.ErrClosedPipe) // what is not wanted any more ends the sender
-	<-done
+	_ = r.Close() // what is not wanted any more ends the sender
+	if theirs := <-sent; err != nil && (theirs != nil && !errors.Is(theirs, io.ErrClosedPipe) || errors.Is(err, ErrTooLarge)) {
+		return File{}, fmt.Errorf("%w: %w", ErrNotHere, err)
+	}
 	return file, err
 }
 

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
+	"github.com/Molecule-AI/molecule-codex-runtime/adapter/files"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
@@ -25,6 +26,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/server"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/late"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/notify"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/push"
 )
@@ -59,6 +61,8 @@ type application struct {
 	engine   *tasks.Engine
 	notifier *notify.Deliverer
 	pusher   *push.Deliverer // nil without push notifications
+	late     *late.Deliverer // nil standing alone
+	files    *files.Folder
 	server   *server.Server
 	ready    *readiness
 	log      *slog.Logger
@@ -99,8 +103,9 @@ func newApplication(ctx context.Context, s settings.Settings, log *slog.Logger, 
 	cfg.Book = tasks.Book(journal)
 	app.executor = executor.New(cfg)
 	app.engine, err = tasks.New(tasks.Config{
-		Runner: app.executor, Journal: journal, Push: app.push(s, journal), MidTurn: s.MidTurn == "steer",
+		Runner: app.executor, Journal: journal, Push: app.push(s, journal), MidTurn: s.MidTurn == "steer" && !s.InWorkspace(),
 		Conversations: conversations{journal, app.executor}, Notify: app.notify(s, journal), Bounds: bounds(s),
+		Main: mainContext(s), Workspace: app.workspace(s, journal, redact), Files: app.attachments(s), OfferFiles: s.InWorkspace(),
 		Metrics: metrics, Logger: log,
 	})
 	if err != nil {
@@ -124,13 +129,14 @@ func (app *application) run(ctx context.Context, ln net.Listener) error {
 		return nil
 	})
 	group.Go(func() error {
-		tidy(ctx, app.store, app.executor, app.home, app.log)
+		tidy(ctx, app.store, app.executor, app.files, app.home, app.log)
 		return nil
 	})
 	group.Go(func() error {
 		app.notifier.Run(ctx)
 		return nil
 	})
+	app.runWorkspace(ctx, group)
 	if app.pusher != nil {
 		group.Go(func() error {
 			app.pusher.Run(ctx)
@@ -275,7 +281,7 @@ func serverConfig(
 		// The card has no secrets; who asks for the extended one by 0.3 gets the same.
 		Card: card, ExtendedCard: card,
 		PublicURL: s.PublicURL, PureCard: s.Card == "1.0",
-		ReplyAsMessage: s.Reply == "message", Reply: tasks.Reply,
+		ReplyAsMessage: s.Reply == "message", Reply: tasks.Reply, Platform: app.platformSide(s),
 		Token: s.Token.Reveal(), AnyHost: anyHost(s), Methods: app.methods(),
 		Ready: app.ready.get, Registry: registry, Metrics: metrics, Logger: log,
 	}
