@@ -16,8 +16,8 @@ const (
 	largestOffers = 50 << 20
 )
 
-// stored matches the names of files in the folder.
-var stored = regexp.MustCompile(`^[0-9a-f]{32}-`)
+// storedName matches the names of files in the folder.
+var storedName = regexp.MustCompile(`^[0-9a-f]{32}-`)
 
 // named matches paths in prose: quoted ones with whatever the quotes hold, links,
 // and bare ones up to what cannot be part of them.
@@ -65,7 +65,7 @@ func (f *Folder) ours(path string) bool {
 // is the same copy.
 func (f *Folder) copied(file File) (File, error) {
 	media := mediaOf(file.Name)
-	if dir := filepath.Dir(file.Path); strings.HasSuffix(dir, place) && stored.MatchString(filepath.Base(file.Path)) {
+	if dir := filepath.Dir(file.Path); strings.HasSuffix(dir, place) && storedName.MatchString(filepath.Base(file.Path)) {
 		file.MediaType = media
 		return file, nil
 	}

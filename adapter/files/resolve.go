@@ -56,21 +56,22 @@ func local(uri string) (path string, ok bool) {
 
 // under returns the file at a path under the working directory.
 func (f *Folder) under(path string) (File, error) {
-	real, err := contained(path, f.cfg.Work)
+	rel, err := contained(path, f.cfg.Work)
 	if err != nil && f.cfg.Work != containerWork {
 		if rest, ok := strings.CutPrefix(path, containerWork+"/"); ok {
-			real, err = contained(filepath.Join(f.cfg.Work, rest), f.cfg.Work)
+			rel, err = contained(filepath.Join(f.cfg.Work, rest), f.cfg.Work)
 		}
 	}
 	if err != nil {
 		return File{}, err
 	}
-	info, err := os.Lstat(real)
-	switch {
-	case err != nil || !info.Mode().IsRegular():
-		return File{}, ErrNotHere
-	case f.hidden(path) || f.hidden(real):
+	real := filepath.Join(f.cfg.Work, rel) // but for the symlinks that lead to the root
+	if f.hidden(path) || f.hidden(real) {
 		return File{}, ErrForbidden
+	}
+	info, err := os.Lstat(real)
+	if err != nil || !info.Mode().IsRegular() {
+		return File{}, ErrNotHere
 	}
 	return File{Path: real, URI: "workspace:" + real, Name: plainName(shownName(real)), Size: info.Size()}, nil
 }
@@ -78,13 +79,13 @@ func (f *Folder) under(path string) (File, error) {
 // shownName is the name of a file without the digits that the folder puts before it.
 func shownName(path string) string {
 	name := filepath.Base(path)
-	if stored.MatchString(name) && strings.HasSuffix(filepath.Dir(path), place) {
+	if storedName.MatchString(name) && strings.HasSuffix(filepath.Dir(path), place) {
 		return name[33:]
 	}
 	return name
 }
 
-// contained returns where a path leads, if that is under the root.
+// contained returns where a path leads, from the root, if that is under it.
 func contained(path, root string) (string, error) {
 	realRoot, err := filepath.EvalSymlinks(root)
 	if err != nil {
@@ -94,10 +95,11 @@ func contained(path, root string) (string, error) {
 	if err != nil {
 		return "", ErrNotHere
 	}
-	if rel, err := filepath.Rel(realRoot, real); err != nil || rel == "." || !filepath.IsLocal(rel) {
+	rel, err := filepath.Rel(realRoot, real)
+	if err != nil || rel == "." || !filepath.IsLocal(rel) {
 		return "", ErrForbidden
 	}
-	return real, nil
+	return rel, nil
 }
 
 // hidden reports whether a path is never handed out.
@@ -138,16 +140,12 @@ func (f *Folder) Open(path string) (*os.File, fs.FileInfo, error) {
 			continue
 		}
 		rooted = rooted || inside(path, root) || inside(path, realRoot)
-		real, err := contained(path, root)
+		rel, err := contained(path, root)
 		if err != nil {
 			continue
 		}
-		if f.hidden(real) {
+		if f.hidden(filepath.Join(realRoot, rel)) {
 			return nil, nil, ErrForbidden
-		}
-		rel, err := filepath.Rel(realRoot, real)
-		if err != nil {
-			continue
 		}
 		return openIn(realRoot, rel)
 	}

@@ -31,7 +31,7 @@ func (f *Folder) Sweep(before time.Time) error {
 		if err != nil || !info.Mode().IsRegular() {
 			continue
 		}
-		old := stored.MatchString(entry.Name()) && info.ModTime().Before(before)
+		old := storedName.MatchString(entry.Name()) && info.ModTime().Before(before)
 		left := strings.HasPrefix(entry.Name(), partial) && time.Since(info.ModTime()) > partialAge
 		if old || left {
 			failed = errors.Join(failed, root.Remove(entry.Name()))
