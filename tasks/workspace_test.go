@@ -1,0 +1,370 @@
+package tasks_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/store"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/late"
+)
+
+// A desk is an engine that works for the workspace ws, on a store.
+type desk struct {
+	t  *testing.T
+	e  *tasks.Engine
+	st *store.Store
+	r  *steering
+}
+
+// steering is a runner whose running turns take messages.
+type steering struct {
+	*runner
+	steered []string
+}
+
+func (s *steering) Steer(_ string, j executor.Job, observe executor.Observer) error {
+	s.steered = append(s.steered, j.ID)
+	observe(executor.Steered{})
+	return nil
+}
+
+func newDesk(t *testing.T, change ...func(*tasks.Config)) *desk {
+	d := &desk{t: t, r: &steering{runner: newRunner()}}
+	var err error
+	if d.st, err = store.Open(t.Context(), store.Config{Dir: t.TempDir()}); err != nil {
+		t.Fatal(err)
+	}
+	d.e = newEngine(t, d.r, append([]func(*tasks.Config){func(c *tasks.Config) {
+		c.Journal, c.Main, c.Workspace = d.st, "canvas-ws", &tasks.Workspace{Steer: true}
+	}}, change...)...)
+	t.Cleanup(func() { _ = d.st.Close() })
+	return d
+}
+
+// A call is a message whose sender waits.
+type call struct {
+	cancel  context.CancelFunc
+	receipt *tasks.Receipt
+	done    chan struct{}
+	task    *a2a.Task
+	said    *a2a.Message
+	err     error
+}
+
+func (d *desk) call(id, contextID string, meta map[string]any, text string) *call {
+	ctx, cancel := context.WithCancel(tasks.WithV0(d.t.Context()))
+	c := &call{cancel: cancel, done: make(chan struct{})}
+	ctx, c.receipt = tasks.WithReceipt(ctx)
+	req := &a2a.SendMessageRequest{Metadata: meta, Message: &a2a.Message{
+		ID: id, ContextID: contextID, Role: a2a.MessageRoleUser, Parts: a2a.ContentParts{a2a.NewTextPart(text)},
+	}}
+	go func() {
+		defer close(c.done)
+		var res a2a.SendMessageResult
+		if res, c.err = d.e.SendMessage(ctx, req); c.err == nil {
+			c.task, _ = res.(*a2a.Task)
+			c.said, _ = res.(*a2a.Message)
+		}
+	}()
+	d.t.Cleanup(cancel)
+	return c
+}
+
+func (c *call) wait(t *testing.T) {
+	t.Helper()
+	select {
+	case <-c.done:
+	case <-time.After(10 * time.Second):
+		t.Fatal("the call has not returned")
+	}
+}
+
+// leave has the caller go away.
+func (c *call) leave(t *testing.T) {
+	c.cancel()
+	c.wait(t)
+	c.receipt.Settle(false)
+}
+
+func (d *desk) owed() []store.Delivery {
+	d.t.Helper()
+	rows, err := d.st.Waiting(d.t.Context(), late.Kind, 0, 10)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return rows
+}
+
+func (d *desk) due() bool {
+	rows := d.owed()
+	return len(rows) == 1 && !rows[0].Due.After(time.Now())
+}
+
+func finished(text string) executor.Ended {
+	return executor.Ended{Outcome: executor.Completed, Messages: []executor.AgentMessage{{ItemID: "m", Text: text}}}
+}
+
+func begun(j *job) { j.observe(executor.Started{ThreadID: "th", TurnID: "tu", Attempt: 1}) }
+
+func TestReplyIsOwedUntilItArrives(t *testing.T) {
+	d := newDesk(t)
+	c := d.call("m1", "", nil, "hi")
+	j := d.r.next(t)
+	begun(j)
+	j.observe(finished("hello"))
+	c.wait(t)
+	if rows := d.owed(); len(rows) != 1 || !rows[0].Due.After(time.Now().Add(30*time.Second)) {
+		t.Fatalf("while the answer is on its way: %+v", rows)
+	}
+	c.receipt.Settle(true)
+	if rows := d.owed(); len(rows) != 0 {
+		t.Errorf("after it has arrived: %+v", rows)
+	}
+	c.receipt.Settle(false)
+	if rows := d.owed(); len(rows) != 0 {
+		t.Errorf("said twice: %+v", rows)
+	}
+}
+
+func TestReplyOfWhoLeft(t *testing.T) {
+	for name, when := range map[string]string{"before the end": "before", "while it is written": "after"} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t)
+			c := d.call("m1", "", nil, "hi")
+			j := d.r.next(t)
+			begun(j)
+			if when == "before" {
+				c.leave(t)
+			}
+			j.observe(finished("hello"))
+			c.wait(t)
+			c.receipt.Settle(false)
+			if !d.due() {
+				t.Errorf("owed = %+v", d.owed())
+			}
+		})
+	}
+}
+
+// TestNothingIsOwedToOthers: agents ask again, and the platform knows what it said.
+func TestNothingIsOwedToOthers(t *testing.T) {
+	d := newDesk(t)
+	for _, meta := range []map[string]any{{"delegation_id": "d"}, {"source_workspace_id": "w"}, {"source": "platform"}, {"source_type": "self-idle"}} {
+		c := d.call("m"+strings.Join(keys(meta), ""), "", meta, "hi")
+		j := d.r.next(t)
+		begun(j)
+		c.leave(t)
+		j.observe(finished("hello"))
+	}
+	if rows := d.owed(); len(rows) != 0 {
+		t.Errorf("owed = %+v", rows)
+	}
+}
+
+func keys(m map[string]any) (out []string) {
+	for k := range m {
+		out = append(out, k)
+	}
+	return out
+}
+
+// TestSentAgain has the platform send a message again whose first connection broke. One
+// that marks its user's messages shows him that answer, and one that does not, does not.
+func TestSentAgain(t *testing.T) {
+	for name, meta := range map[string]map[string]any{"marked": {"source": "canvas_user"}, "not": nil} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t)
+			first := d.call("m1", "", meta, "hi")
+			j := d.r.next(t)
+			begun(j)
+			first.leave(t)
+			second := d.call("m1", "", meta, "hi")
+			for range 100 { // until it waits, most likely
+				time.Sleep(time.Millisecond)
+			}
+			j.observe(finished("hello"))
+			second.wait(t)
+			if text := tasks.Reply(second.task).Parts[0].Text(); text != "hello" {
+				t.Errorf("the second is answered %q", text)
+			}
+			second.receipt.Settle(true)
+			if owed := len(d.owed()); owed != 1 && meta == nil || owed != 0 && meta != nil {
+				t.Errorf("owed = %+v", d.owed())
+			}
+		})
+	}
+}
+
+// TestSentAgainWhileTheFirstWaits: the first gets it, and that is all.
+func TestSentAgainWhileTheFirstWaits(t *testing.T) {
+	d := newDesk(t)
+	first := d.call("m1", "", nil, "hi")
+	j := d.r.next(t)
+	begun(j)
+	second := d.call("m1", "", nil, "hi")
+	j.observe(finished("hello"))
+	first.wait(t)
+	second.wait(t)
+	second.receipt.Settle(true)
+	first.receipt.Settle(true)
+	if rows := d.owed(); len(rows) != 0 {
+		t.Errorf("owed = %+v", rows)
+	}
+}
+
+func TestMainConversation(t *testing.T) {
+	d := newDesk(t)
+	for given, want := range map[string]string{"": "canvas-ws", "canvas-ws": "canvas-ws", "canvas-other": "canvas-other", "sess-1": "sess-1"} {
+		c := d.call("m"+given, given, nil, "hi")
+		j := d.r.next(t)
+		if j.Context != want {
+			t.Errorf("%q runs in %q, want %q", given, j.Context, want)
+		}
+		j.observe(finished("hello"))
+		c.wait(t)
+		if c.task == nil || c.task.ContextID != want {
+			t.Errorf("%q is answered in %+v", given, c.task)
+		}
+		c.receipt.Settle(true)
+	}
+}
+
+// TestUserSteers has a message of the user's go into the turn that runs, and one of
+// another agent wait. The user is told at once, and the answer comes to the first.
+func TestUserSteers(t *testing.T) {
+	d := newDesk(t)
+	first := d.call("m1", "", nil, "hi")
+	j := d.r.next(t)
+	begun(j)
+	second := d.call("m2", "canvas-ws", map[string]any{"source": "canvas_user"}, "and that")
+	second.wait(t)
+	if second.err != nil || len(d.r.steered) != 1 || second.task.ContextID != "canvas-ws" {
+		t.Fatalf("%+v, %v, steered %v", second.task, second.err, d.r.steered)
+	}
+	if text := tasks.Reply(second.task).Parts[0].Text(); !strings.Contains(text, "Got your message") {
+		t.Errorf("the user is told %q", text)
+	}
+	second.receipt.Settle(true)
+	d.call("m3", "", map[string]any{"delegation_id": "m3"}, "mine")
+	if waits := d.r.next(t); waits.Context != "canvas-ws" || len(d.r.steered) != 1 {
+		t.Errorf("that of an agent: %+v, steered %v", waits.Job, d.r.steered)
+	}
+	j.observe(executor.Ended{Outcome: executor.Completed, Taken: []string{d.r.steered[0]}, Messages: []executor.AgentMessage{{ItemID: "m", Text: "both"}}})
+	first.wait(t)
+	first.receipt.Settle(true)
+	if rows := d.owed(); len(rows) != 0 {
+		t.Errorf("owed = %+v", rows)
+	}
+}
+
+// TestSteeredAnswerOfWhoLeft goes to the user, although he was told that it will.
+func TestSteeredAnswerOfWhoLeft(t *testing.T) {
+	d := newDesk(t)
+	first := d.call("m1", "", nil, "hi")
+	j := d.r.next(t)
+	begun(j)
+	first.leave(t)
+	second := d.call("m2", "", map[string]any{"history": []any{}}, "and that")
+	second.wait(t)
+	second.receipt.Settle(true)
+	j.observe(executor.Ended{Outcome: executor.Completed, Taken: []string{d.r.steered[0]}, Messages: []executor.AgentMessage{{ItemID: "m", Text: "both"}}})
+	if !d.due() {
+		t.Errorf("owed = %+v", d.owed())
+	}
+}
+
+// TestCircle: an agent asks back while the main turn waits for an agent.
+func TestCircle(t *testing.T) {
+	d := newDesk(t, func(c *tasks.Config) {
+		c.Workspace.Delegating = func(conversation string) bool { return conversation == "canvas-ws" }
+	})
+	d.call("m1", "", nil, "hi").receipt.Settle(false)
+	j := d.r.next(t)
+	asking := d.call("m2", "", map[string]any{"delegation_id": "m2"}, "tell me first")
+	aside := d.r.next(t)
+	if aside.Context == j.Context || !strings.HasPrefix(aside.Context, "canvas-ws/aside/") {
+		t.Fatalf("the delegation waits in %q", aside.Context)
+	}
+	aside.observe(finished("told"))
+	asking.wait(t)
+	if asking.task.ContextID != "canvas-ws" {
+		t.Errorf("answered in %q", asking.task.ContextID)
+	}
+}
+
+func TestRestartContext(t *testing.T) {
+	d := newDesk(t)
+	c := d.call("m1", "", map[string]any{"source": "platform", "kind": "restart_context", "layer": 1.0, "restart_context": true}, "=== WORKSPACE RESTART CONTEXT ===")
+	c.wait(t)
+	if c.err != nil || !strings.Contains(tasks.Reply(c.task).Parts[0].Text(), "back after its restart") {
+		t.Errorf("%+v, %v", c.task, c.err)
+	}
+	if n := len(d.r.jobs); n != 0 {
+		t.Errorf("%d turns", n)
+	}
+}
+
+func TestBlankInAWorkspace(t *testing.T) {
+	d := newDesk(t)
+	c := d.call("m1", "sess-1", nil, " \n")
+	c.wait(t)
+	if c.said == nil || c.said.Parts[0].Text() != "Your message was empty. Please send text or a file with instructions." || c.said.ContextID != "sess-1" {
+		t.Errorf("%+v, %v", c.said, c.err)
+	}
+}
+
+// TestQuestionIsAnAnswer has the caller get the question, and what comes later go to
+// the user when nobody waits.
+func TestQuestionIsAnAnswer(t *testing.T) {
+	d := newDesk(t)
+	c := d.call("m1", "", nil, "hi")
+	j := d.r.next(t)
+	begun(j)
+	j.observe(executor.Asked{ID: "q", Kind: "command", Text: "may I?"})
+	c.wait(t)
+	if text := tasks.Reply(c.task).Parts[0].Text(); !strings.Contains(text, "may I?") {
+		t.Errorf("the caller gets %q", text)
+	}
+	c.receipt.Settle(true)
+	if rows := d.owed(); len(rows) != 0 {
+		t.Errorf("owed = %+v", rows)
+	}
+	j.observe(executor.Answered{ID: "q"})
+	j.observe(finished("done without"))
+	if !d.due() {
+		t.Errorf("owed = %+v", d.owed())
+	}
+}
+
+func TestToolTrace(t *testing.T) {
+	d := newDesk(t, func(c *tasks.Config) {
+		c.Workspace.Redact = func(s string) string { return strings.ReplaceAll(s, "secret", "[REDACTED]") }
+	})
+	c := d.call("m1", "", nil, "hi")
+	j := d.r.next(t)
+	begun(j)
+	for range 210 {
+		j.observe(executor.ItemCompleted{Item: appserver.Item{
+			Type: appserver.ItemCommandExecution, ID: "i", Command: "echo secret " + strings.Repeat("x", 600), AggregatedOutput: "secret" + strings.Repeat("y", 600),
+		}})
+	}
+	j.observe(finished("hello"))
+	c.wait(t)
+	trace, _ := tasks.Reply(c.task).Metadata["tool_trace"].([]any)
+	if len(trace) != 200 {
+		t.Fatalf("%d tools", len(trace))
+	}
+	first := trace[0].(map[string]any)
+	if first["tool"] != "command_execution" || len(first["input"].(string)) > 500 || len(first["output_preview"].(string)) > 300 ||
+		strings.Contains(first["input"].(string)+first["output_preview"].(string), "secret") || !strings.HasPrefix(first["input"].(string), "echo [REDACTED]") {
+		t.Errorf("trace = %v", first)
+	}
+	c.receipt.Settle(true)
+}
