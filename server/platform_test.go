@@ -179,7 +179,7 @@ func TestIngestRefuses(t *testing.T) {
 		_, _ = io.WriteString(w, "\r\n--b--\r\n")
 		_ = w.Close()
 	}()
-	req, err := http.NewRequestWithContext(t.Context(), "POST", x.url+"/internal/chat/uploads/ingest", pipe)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, x.url+"/internal/chat/uploads/ingest", pipe)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,7 +41,7 @@ type incoming struct {
 const longestText = 1 << 20
 
 // errEmpty refuses a message with nothing in it.
-var errEmpty = refuse(a2a.ErrInvalidParams, "the message is empty; send text or a file with instructions") //nolint:gochecknoglobals // a constant
+var errEmpty = refuse(a2a.ErrInvalidParams, "the message is empty; send text or a file with instructions")
 
 // read checks a message. What codex gets of it is for compose to say.
 func read(req *a2a.SendMessageRequest) (*incoming, error) {

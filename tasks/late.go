@@ -17,10 +17,11 @@ import (
 const answerGrace = time.Minute
 
 // owe puts the reply of a task into the outbox, whose state is about to be committed.
-// What stood there of the task before is taken out. The caller holds t.mu.
-func (t *task) owe() {
+// What stood there of the task before is taken out. Before is the state that it had: a
+// login is asked for once, however often its code changes. The caller holds t.mu.
+func (t *task) owe(before a2a.TaskState) {
 	state := t.status.State
-	if !t.owed || !state.Terminal() && !needsCaller(state) {
+	if !t.owed || !state.Terminal() && !needsCaller(state) || state == a2a.TaskStateAuthRequired && before == state {
 		return
 	}
 	reply := Reply(t.snapshot())
@@ -88,7 +89,16 @@ func (e *Engine) heard(id a2a.TaskID, t *task) {
 }
 
 // unheard has the reply of a task delivered now: nobody waits for it any more.
-func (e *Engine) unheard(id a2a.TaskID) {
+func (e *Engine) unheard(id a2a.TaskID, t *task) {
+	if t != nil {
+		t.mu.Lock()
+		for i := range t.rec.outbox {
+			if t.rec.outbox[i].Kind == late.Kind {
+				t.rec.outbox[i].Due = time.Time{}
+			}
+		}
+		t.mu.Unlock()
+	}
 	if err := e.cfg.Journal.Hasten(context.Background(), late.Kind, string(id)); err != nil {
 		e.log.Error("a reply that nobody waits for could not be hastened; it goes out a little later", "task_id", id, "err", err)
 	}

@@ -46,7 +46,7 @@ func (r *Receipt) Settle(arrived bool) {
 	case arrived:
 		r.engine.heard(r.id, r.task)
 	case left == 0 && over:
-		r.engine.unheard(r.id)
+		r.engine.unheard(r.id, r.task)
 	}
 }
 

@@ -124,9 +124,10 @@ func (t *task) snapshot() *a2a.Task {
 
 // enter changes the state: it is committed, then published. The caller holds t.mu.
 func (t *task) enter(state a2a.TaskState, message *a2a.Message, change store.Change) {
+	before := t.status.State
 	t.status = a2a.TaskStatus{State: state, Timestamp: now(), Message: message}
 	t.cached = nil
-	t.owe()
+	t.owe(before)
 	t.announce(change)
 }
 

@@ -65,15 +65,15 @@ func (f *Folder) under(path string) (File, error) {
 	if err != nil {
 		return File{}, err
 	}
-	real := filepath.Join(f.cfg.Work, rel) // but for the symlinks that lead to the root
-	if f.hidden(path) || f.hidden(real) {
+	actual := filepath.Join(f.cfg.Work, rel) // but for the symlinks that lead to the root
+	if f.hidden(path) || f.hidden(actual) {
 		return File{}, ErrForbidden
 	}
-	info, err := os.Lstat(real)
+	info, err := os.Lstat(actual)
 	if err != nil || !info.Mode().IsRegular() {
 		return File{}, ErrNotHere
 	}
-	return File{Path: real, URI: "workspace:" + real, Name: plainName(shownName(real)), Size: info.Size()}, nil
+	return File{Path: actual, URI: "workspace:" + actual, Name: plainName(shownName(actual)), Size: info.Size()}, nil
 }
 
 // shownName is the name of a file without the digits that the folder puts before it.
@@ -91,11 +91,11 @@ func contained(path, root string) (string, error) {
 	if err != nil {
 		return "", ErrNotHere
 	}
-	real, err := filepath.EvalSymlinks(filepath.Clean(path))
+	actual, err := filepath.EvalSymlinks(filepath.Clean(path))
 	if err != nil {
 		return "", ErrNotHere
 	}
-	rel, err := filepath.Rel(realRoot, real)
+	rel, err := filepath.Rel(realRoot, actual)
 	if err != nil || rel == "." || !filepath.IsLocal(rel) {
 		return "", ErrForbidden
 	}
@@ -111,7 +111,7 @@ func (f *Folder) hidden(path string) bool {
 		if inside(path, dir) {
 			return true
 		}
-		if real, err := filepath.EvalSymlinks(dir); err == nil && inside(path, real) {
+		if actual, err := filepath.EvalSymlinks(dir); err == nil && inside(path, actual) {
 			return true
 		}
 	}

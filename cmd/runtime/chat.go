@@ -108,8 +108,9 @@ func (a attachments) Path(uri string) (string, error) {
 
 // Offer implements [tasks.Files].
 func (a attachments) Offer(text string) []tasks.File {
-	var out []tasks.File
-	for _, f := range a.folder.Offer(text) {
+	offered := a.folder.Offer(text)
+	out := make([]tasks.File, 0, len(offered))
+	for _, f := range offered {
 		out = append(out, fileOf(f))
 	}
 	return out
