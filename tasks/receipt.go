@@ -70,10 +70,9 @@ func (r *Receipt) note(marked bool) {
 	}
 }
 
-// expect counts the caller of a message among those who wait for the task's reply. The
-// caller holds t.mu.
-func (t *task) expect(in *incoming) {
-	r := in.receipt
+// expect counts the caller of a message that has been committed among those who wait for
+// the task's reply. The caller holds t.mu.
+func (t *task) expect(r *Receipt) {
 	if r == nil || r.settled || r.task == t {
 		return
 	}
@@ -86,7 +85,6 @@ func (t *task) expect(in *incoming) {
 		})
 	}
 	r.engine, r.task, r.id = t.engine, t, t.id
-	t.owed = true
 	t.waiters++
 }
 

@@ -219,7 +219,7 @@ func (t *task) join(in *incoming, commit func(store.Message, store.Head) error) 
 		return nil, err
 	}
 	t.turns++
-	t.expect(in)
+	t.owed = t.owed || in.receipt != nil
 	meta := t.meta
 	t.noteTarget(in.notify)
 	r := &run{task: t, message: in.stored(t), jobID: t.newJob(), answers: in.answers, options: in.options}
@@ -231,6 +231,7 @@ func (t *task) join(in *incoming, commit func(store.Message, store.Head) error) 
 		}
 		return nil, t.engine.journalError("store the message", err)
 	}
+	t.expect(in.receipt)
 	r.push, r.pushes = in.push, t.adopt(in.push)
 	r.before = meta[MetaNotification]
 	t.runs = append(t.runs, r)

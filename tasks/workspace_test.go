@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -29,6 +30,22 @@ type desk struct {
 type steering struct {
 	*runner
 	steered []string
+
+	answering sync.Mutex // guards answered
+	answered  []string
+}
+
+func (s *steering) Answer(_ string, a executor.Answer) error {
+	s.answering.Lock()
+	defer s.answering.Unlock()
+	s.answered = append(s.answered, a.Text)
+	return nil
+}
+
+func (s *steering) answers() int {
+	s.answering.Lock()
+	defer s.answering.Unlock()
+	return len(s.answered)
 }
 
 func (s *steering) Steer(_ string, j executor.Job, observe executor.Observer) error {
@@ -179,13 +196,16 @@ func keys(m map[string]any) (out []string) {
 
 // TestSentAgain has the platform send a message again whose first connection broke. One
 // that marks its user's messages shows him that answer, and one that does not, does not.
+// The marked message is sent again while its turn still waits, too.
 func TestSentAgain(t *testing.T) {
-	for name, meta := range map[string]map[string]any{"marked": {"source": "canvas_user"}, "not": nil} {
+	for name, meta := range map[string]map[string]any{"marked": {"source": "canvas_user"}, "marked-waiting": {"source": "canvas_user"}, "not": nil} {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk(t)
 			first := d.call("m1", "", meta, "hi")
 			j := d.r.next(t)
-			begun(j)
+			if name != "marked-waiting" {
+				begun(j)
+			}
 			first.leave(t)
 			second := d.call("m1", "", meta, "hi")
 			for range 100 { // until it waits, most likely
@@ -257,6 +277,10 @@ func TestUserSteers(t *testing.T) {
 	d.call("m3", "", map[string]any{"delegation_id": "m3"}, "mine")
 	if waits := d.r.next(t); waits.Context != "canvas-ws" || len(d.r.steered) != 1 {
 		t.Errorf("that of an agent: %+v, steered %v", waits.Job, d.r.steered)
+	}
+	d.call("m4", "", nil, "who knows who I am")
+	if waits := d.r.next(t); waits.Context != "canvas-ws" || len(d.r.steered) != 1 {
+		t.Errorf("that of nobody in particular: %+v, steered %v", waits.Job, d.r.steered)
 	}
 	j.observe(executor.Ended{Outcome: executor.Completed, Taken: []string{d.r.steered[0]}, Messages: []executor.AgentMessage{{ItemID: "m", Text: "both"}}})
 	first.wait(t)
@@ -342,6 +366,51 @@ func TestQuestionIsAnAnswer(t *testing.T) {
 	j.observe(finished("done without"))
 	if !d.due() {
 		t.Errorf("owed = %+v", d.owed())
+	}
+}
+
+// TestAgentsDoNotAnswer what the user is asked.
+func TestAgentsDoNotAnswer(t *testing.T) {
+	d := newDesk(t)
+	d.call("m1", "", nil, "hi")
+	j := d.r.next(t)
+	begun(j)
+	j.observe(executor.Asked{ID: "q", Kind: "command", Text: "may I?"})
+	d.call("m2", "", map[string]any{"delegation_id": "m2"}, "yes")
+	if other := d.r.next(t); len(d.r.answered) != 0 || other.ID == j.ID {
+		t.Errorf("answered: %v", d.r.answered)
+	}
+	d.call("m3", "", map[string]any{"source": "canvas_user"}, "yes")
+	for deadline := time.Now().Add(10 * time.Second); d.r.answers() == 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the user's answer does not arrive")
+		}
+	}
+}
+
+// TestAdoptedAcrossContexts answers each sender in his own context.
+func TestAdoptedAcrossContexts(t *testing.T) {
+	d := newDesk(t, func(c *tasks.Config) { c.Threads = func(string, string) string { return "one" } })
+	first := d.call("m1", "a", nil, "hi")
+	j := d.r.next(t)
+	begun(j)
+	second := d.call("m2", "b", map[string]any{"source": "canvas_user"}, "and that")
+	second.wait(t)
+	if second.task == nil || second.task.ContextID != "b" {
+		t.Fatalf("%+v, %v", second.task, second.err)
+	}
+	// With the taskId of that answer, and the sender's own contextId.
+	third := &a2a.SendMessageRequest{
+		Message: &a2a.Message{ID: "m3", ContextID: "b", TaskID: second.task.ID, Role: a2a.MessageRoleUser, Parts: a2a.ContentParts{a2a.NewTextPart("more")}},
+		Config:  &a2a.SendMessageConfig{ReturnImmediately: true},
+	}
+	if _, err := d.e.SendMessage(t.Context(), third); err != nil {
+		t.Errorf("a message to that task: %v", err)
+	}
+	j.observe(executor.Ended{Outcome: executor.Completed, Taken: d.r.steered, Messages: []executor.AgentMessage{{ItemID: "m", Text: "all"}}})
+	first.wait(t)
+	if first.task.ContextID != "a" {
+		t.Errorf("the first is answered in %q", first.task.ContextID)
 	}
 }
 
@@ -438,7 +507,7 @@ func TestFilesOfAReply(t *testing.T) {
 	j := d.r.next(t)
 	begun(j)
 	j.observe(executor.Ended{Outcome: executor.Completed, Messages: []executor.AgentMessage{
-		{ItemID: "a", Text: "see /w/out.pdf", Phase: appserver.PhaseCommentary}, {ItemID: "b", Text: "it is in /w/out.pdf", Phase: appserver.PhaseFinalAnswer},
+		{ItemID: "a", Text: "looking", Phase: appserver.PhaseCommentary}, {ItemID: "b", Text: "it is in /w/out.pdf", Phase: appserver.PhaseFinalAnswer},
 	}})
 	c.wait(t)
 	parts := tasks.Reply(c.task).Parts
