@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -15,6 +16,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter/files"
 )
@@ -274,5 +277,23 @@ func TestRequireAuth(t *testing.T) {
 	x.secret.Store("")
 	if a := do(t, "POST", x.url+"/", "{}", "Authorization", "Bearer "); a.status != 401 {
 		t.Errorf("without a secret of ours: %d", a.status)
+	}
+}
+
+// TestNoDeadlock has the platform call back while a message of its own is being answered,
+// as it does when we upload a file.
+func TestNoDeadlock(t *testing.T) {
+	var x *tenant
+	body, media := formOf(t, func(w *multipart.Writer) { addFile(t, w, "files", "a", "", "one") })
+	x = newTenant(t, func(c *Config) {
+		c.Handler = &fakeHandler{send: func(_ context.Context, req *a2a.SendMessageRequest) (a2a.SendMessageResult, error) {
+			if a := do(t, "POST", x.url+"/internal/chat/uploads/ingest", body, "Authorization", "Bearer inbound", "Content-Type", media); a.status != 200 {
+				t.Errorf("%d %s", a.status, a.body)
+			}
+			return echoTask(req), nil
+		}}
+	})
+	if a := do(t, "POST", x.url, v0Send1(`{"messageId":"m","parts":[{"text":"hi"}]}`)); a.status != 200 {
+		t.Errorf("%d %s", a.status, a.body)
 	}
 }
