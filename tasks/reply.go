@@ -20,7 +20,12 @@ func Reply(task *a2a.Task) *a2a.Message {
 		return nil
 	}
 	m := a2a.NewMessageForTask(a2a.MessageRoleAgent, task)
-	m.ID = string(task.ID) + "-reply" // the same answer to the same question
+	switch state := task.Status.State; {
+	case state.Terminal():
+		m.ID = string(task.ID) + "-reply" // the same answer to the same question
+	case needsCaller(state) && task.Status.Message != nil:
+		m.ID = task.Status.Message.ID // there may be another one, and the answer comes later
+	}
 	for _, text := range texts {
 		m.Parts = append(m.Parts, a2a.NewTextPart(text))
 	}
