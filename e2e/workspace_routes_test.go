@@ -159,3 +159,24 @@ func TestFailuresAreMessages(t *testing.T) {
 		t.Errorf("%q: %v", trace, result["metadata"])
 	}
 }
+
+// TestDuplicateDispatch sends a message again while its first turn runs.
+func TestDuplicateDispatch(t *testing.T) {
+	w := startWorkspace(t)
+	body := `{"id":1,"jsonrpc":"2.0","method":"message/send","params":{"message":{"messageId":"d1","parts":[{"text":"wait 1s\nsay once","type":"text"}],"role":"user"}}}`
+	answers := make(chan string, 2)
+	send := func() {
+		_, said, _ := w.raw(t.Context(), body)
+		answers <- said
+	}
+	go send()
+	w.modelAsked(1)
+	go send()
+	first, second := <-answers, <-answers
+	if text, _ := w.reply(first); text != "once" || first != second {
+		t.Errorf("answered\n%s\n%s", first, second)
+	}
+	if n, told := len(w.Model.Requests()), w.told(); n != 1 || len(told) != 0 {
+		t.Errorf("the model was asked %d times, and the user told %v", n, told)
+	}
+}

@@ -4,9 +4,12 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 )
 
 // A Workspace is what the engine knows of the workspace that it works for. The zero
@@ -16,10 +19,6 @@ type Workspace struct {
 	// in their conversation. Those of other agents wait: each of them asked for
 	// something else.
 	Steer bool
-	// Delegating reports whether the turn of a conversation waits for another agent. A
-	// message of an agent that comes meanwhile must not wait for that turn: it may be
-	// what the other one needs.
-	Delegating func(conversation string) bool
 	// Redact takes secrets out of what the platform shows.
 	Redact func(string) string
 	// Wake is called when there is a late reply to deliver. It must not block.
@@ -105,11 +104,35 @@ func (e *Engine) conversation(contextID string) string {
 // aside gives a message of another agent a conversation of its own where the one that
 // it belongs to waits for an agent: they would wait for each other.
 func (e *Engine) aside(in *incoming, conversation string) string {
-	w := e.cfg.Workspace
-	if w == nil || w.Delegating == nil || in.origin == fromUser || in.origin == fromPlatform || !w.Delegating(conversation) {
+	if e.cfg.Workspace == nil || in.origin == fromUser || in.origin == fromPlatform ||
+		!slices.ContainsFunc(e.ofConversation(conversation), (*task).delegates) {
 		return conversation
 	}
 	return conversation + "/aside/" + a2a.NewContextID()
+}
+
+// delegateTool is the tool whose call lasts until another agent has answered.
+const delegateTool = "delegate_task"
+
+// delegate notes that such a call has begun, or is over. The caller holds t.mu.
+func (r *run) delegate(item appserver.Item, begun bool) {
+	if item.Tool != delegateTool {
+		return
+	}
+	if r.delegations == nil {
+		r.delegations = map[string]bool{}
+	}
+	if r.delegations[item.ID] = true; !begun {
+		delete(r.delegations, item.ID)
+	}
+}
+
+// delegates reports whether a turn of the task waits for another agent. A message of an
+// agent that comes meanwhile must not wait for that turn: it may be what the other needs.
+func (t *task) delegates() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.ContainsFunc(t.runs, func(r *run) bool { return len(r.delegations) > 0 })
 }
 
 // addressed is the task as the sender of a message sees it: it may have become part of

@@ -308,11 +308,12 @@ func TestSteeredAnswerOfWhoLeft(t *testing.T) {
 
 // TestCircle: an agent asks back while the main turn waits for an agent.
 func TestCircle(t *testing.T) {
-	d := newDesk(t, func(c *tasks.Config) {
-		c.Workspace.Delegating = func(conversation string) bool { return conversation == "canvas-ws" }
-	})
-	d.call("m1", "", nil, "hi").receipt.Settle(false)
+	d := newDesk(t)
+	d.call("m1", "", nil, "hi")
 	j := d.r.next(t)
+	begun(j)
+	call := appserver.Item{Type: appserver.ItemDynamicToolCall, ID: "i", Tool: "delegate_task"}
+	j.observe(executor.ItemStarted{Item: call})
 	asking := d.call("m2", "", map[string]any{"delegation_id": "m2"}, "tell me first")
 	aside := d.r.next(t)
 	if aside.Context == j.Context || !strings.HasPrefix(aside.Context, "canvas-ws/aside/") {
@@ -322,6 +323,11 @@ func TestCircle(t *testing.T) {
 	asking.wait(t)
 	if asking.task.ContextID != "canvas-ws" {
 		t.Errorf("answered in %q", asking.task.ContextID)
+	}
+	j.observe(executor.ItemCompleted{Item: call})
+	d.call("m3", "", map[string]any{"delegation_id": "m3"}, "and now")
+	if after := d.r.next(t); after.Context != "canvas-ws" {
+		t.Errorf("when nobody waits any more: %q", after.Context)
 	}
 }
 
