@@ -2,14 +2,12 @@ package tasks_test
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
@@ -152,95 +150,6 @@ func TestReplyIsOwedUntilItArrives(t *testing.T) {
 	}
 }
 
-func TestReplyOfWhoLeft(t *testing.T) {
-	for name, when := range map[string]string{"before the end": "before", "while it is written": "after"} {
-		t.Run(name, func(t *testing.T) {
-			d := newDesk(t)
-			c := d.call("m1", "", nil, "hi")
-			j := d.r.next(t)
-			begun(j)
-			if when == "before" {
-				c.leave(t)
-			}
-			j.observe(finished("hello"))
-			c.wait(t)
-			c.receipt.Settle(false)
-			if !d.due() {
-				t.Errorf("owed = %+v", d.owed())
-			}
-		})
-	}
-}
-
-// TestNothingIsOwedToOthers: agents ask again, and the platform knows what it said.
-func TestNothingIsOwedToOthers(t *testing.T) {
-	d := newDesk(t)
-	for _, meta := range []map[string]any{{"delegation_id": "d"}, {"source_workspace_id": "w"}, {"source": "platform"}, {"source_type": "self-idle"}} {
-		c := d.call("m"+strings.Join(keys(meta), ""), "", meta, "hi")
-		j := d.r.next(t)
-		begun(j)
-		c.leave(t)
-		j.observe(finished("hello"))
-	}
-	if rows := d.owed(); len(rows) != 0 {
-		t.Errorf("owed = %+v", rows)
-	}
-}
-
-func keys(m map[string]any) (out []string) {
-	for k := range m {
-		out = append(out, k)
-	}
-	return out
-}
-
-// TestSentAgain has the platform send a message again whose first connection broke. One
-// that marks its user's messages shows him that answer, and one that does not, does not.
-// The marked message is sent again while its turn still waits, too.
-func TestSentAgain(t *testing.T) {
-	for name, meta := range map[string]map[string]any{"marked": {"source": "canvas_user"}, "marked-waiting": {"source": "canvas_user"}, "not": nil} {
-		t.Run(name, func(t *testing.T) {
-			d := newDesk(t)
-			first := d.call("m1", "", meta, "hi")
-			j := d.r.next(t)
-			if name != "marked-waiting" {
-				begun(j)
-			}
-			first.leave(t)
-			second := d.call("m1", "", meta, "hi")
-			for range 100 { // until it waits, most likely
-				time.Sleep(time.Millisecond)
-			}
-			j.observe(finished("hello"))
-			second.wait(t)
-			if text := tasks.Reply(second.task).Parts[0].Text(); text != "hello" {
-				t.Errorf("the second is answered %q", text)
-			}
-			second.receipt.Settle(true)
-			if owed := len(d.owed()); owed != 1 && meta == nil || owed != 0 && meta != nil {
-				t.Errorf("owed = %+v", d.owed())
-			}
-		})
-	}
-}
-
-// TestSentAgainWhileTheFirstWaits: the first gets it, and that is all.
-func TestSentAgainWhileTheFirstWaits(t *testing.T) {
-	d := newDesk(t)
-	first := d.call("m1", "", nil, "hi")
-	j := d.r.next(t)
-	begun(j)
-	second := d.call("m1", "", nil, "hi")
-	j.observe(finished("hello"))
-	first.wait(t)
-	second.wait(t)
-	second.receipt.Settle(true)
-	first.receipt.Settle(true)
-	if rows := d.owed(); len(rows) != 0 {
-		t.Errorf("owed = %+v", rows)
-	}
-}
-
 func TestMainConversation(t *testing.T) {
 	d := newDesk(t)
 	for given, want := range map[string]string{"": "canvas-ws", "canvas-ws": "canvas-ws", "canvas-other": "canvas-other", "sess-1": "sess-1"} {
@@ -290,22 +199,6 @@ func TestUserSteers(t *testing.T) {
 	}
 }
 
-// TestSteeredAnswerOfWhoLeft goes to the user, although he was told that it will.
-func TestSteeredAnswerOfWhoLeft(t *testing.T) {
-	d := newDesk(t)
-	first := d.call("m1", "", nil, "hi")
-	j := d.r.next(t)
-	begun(j)
-	first.leave(t)
-	second := d.call("m2", "", map[string]any{"history": []any{}}, "and that")
-	second.wait(t)
-	second.receipt.Settle(true)
-	j.observe(executor.Ended{Outcome: executor.Completed, Taken: []string{d.r.steered[0]}, Messages: []executor.AgentMessage{{ItemID: "m", Text: "both"}}})
-	if !d.due() {
-		t.Errorf("owed = %+v", d.owed())
-	}
-}
-
 // TestCircle: an agent asks back while the main turn waits for an agent.
 func TestCircle(t *testing.T) {
 	d := newDesk(t)
@@ -349,29 +242,6 @@ func TestBlankInAWorkspace(t *testing.T) {
 	c.wait(t)
 	if c.said == nil || c.said.Parts[0].Text() != "Your message was empty. Please send text or a file with instructions." || c.said.ContextID != "sess-1" {
 		t.Errorf("%+v, %v", c.said, c.err)
-	}
-}
-
-// TestQuestionIsAnAnswer has the caller get the question, and what comes later go to
-// the user when nobody waits.
-func TestQuestionIsAnAnswer(t *testing.T) {
-	d := newDesk(t)
-	c := d.call("m1", "", nil, "hi")
-	j := d.r.next(t)
-	begun(j)
-	j.observe(executor.Asked{ID: "q", Kind: "command", Text: "may I?"})
-	c.wait(t)
-	if text := tasks.Reply(c.task).Parts[0].Text(); !strings.Contains(text, "may I?") {
-		t.Errorf("the caller gets %q", text)
-	}
-	c.receipt.Settle(true)
-	if rows := d.owed(); len(rows) != 0 {
-		t.Errorf("owed = %+v", rows)
-	}
-	j.observe(executor.Answered{ID: "q"})
-	j.observe(finished("done without"))
-	if !d.due() {
-		t.Errorf("owed = %+v", d.owed())
 	}
 }
 
@@ -444,151 +314,4 @@ func TestToolTrace(t *testing.T) {
 		t.Errorf("trace = %v", first)
 	}
 	c.receipt.Settle(true)
-}
-
-// A cabinet is where the test has the files of messages.
-type cabinet struct{ err error }
-
-func (c *cabinet) Stage(_ context.Context, key string, p *a2a.Part) (tasks.File, error) {
-	if c.err != nil {
-		return tasks.File{}, c.err
-	}
-	return tasks.File{URI: "workspace:/w/" + p.Filename, Name: p.Filename, MediaType: p.MediaType}, nil
-}
-
-func (c *cabinet) Path(uri string) (string, error) {
-	path, ok := strings.CutPrefix(uri, "workspace:")
-	if !ok {
-		return "", tasks.ErrNoFile
-	}
-	return path, nil
-}
-
-func (c *cabinet) Offer(text string) (out []tasks.File) {
-	if strings.Contains(text, "/w/out.pdf") {
-		out = append(out, tasks.File{URI: "workspace:/w/out.pdf", Name: "out.pdf", MediaType: "application/pdf"})
-	}
-	return out
-}
-
-// TestDiskFullWhileStaging: the sender is told, and nothing was accepted.
-func TestDiskFullWhileStaging(t *testing.T) {
-	box := &cabinet{err: errors.New("no space left on device")}
-	r := newRunner()
-	e := newEngine(t, r, func(c *tasks.Config) { c.Files = box })
-	req := request("m1", "c", "look")
-	req.Message.Parts = append(req.Message.Parts, raw("x.png", "image/png", "png"))
-	if _, err := e.SendMessage(t.Context(), req); !errors.Is(err, a2a.ErrServerError) || !strings.Contains(err.Error(), "disk is full") {
-		t.Errorf("%v", err)
-	}
-	if r.count() != 0 {
-		t.Error("it became a turn")
-	}
-	box.err = nil
-	begin(t, e, req)
-	want := []appserver.UserInput{
-		appserver.Text("look\n\nAttached files:\n- x.png (image/png) at /w/x.png"), {Type: "localImage", Path: "/w/x.png"},
-	}
-	if diff := cmp.Diff(want, r.next(t).Input); diff != "" {
-		t.Errorf("input (-want +got):\n%s", diff)
-	}
-}
-
-func TestFileThatIsNotToBeHad(t *testing.T) {
-	r := newRunner()
-	e := newEngine(t, r, func(c *tasks.Config) { c.Files = &cabinet{err: tasks.ErrNoFile} })
-	req := request("m1", "c", " ")
-	req.Message.Parts = append(req.Message.Parts, a2a.NewFileURLPart("https://x/y\nz", ""))
-	begin(t, e, req)
-	want := "Attached files:\n- (no name) (unknown type) is not available to you; it was sent as https://x/y z"
-	if diff := cmp.Diff([]appserver.UserInput{appserver.Text(want)}, r.next(t).Input); diff != "" {
-		t.Errorf("input (-want +got):\n%s", diff)
-	}
-}
-
-// TestFilesOfAReply stand behind its text, in the message and in the task.
-func TestFilesOfAReply(t *testing.T) {
-	d := newDesk(t, func(c *tasks.Config) { c.Files, c.OfferFiles = &cabinet{}, true })
-	c := d.call("m1", "", nil, "hi")
-	j := d.r.next(t)
-	begun(j)
-	j.observe(executor.Ended{Outcome: executor.Completed, Messages: []executor.AgentMessage{
-		{ItemID: "a", Text: "looking", Phase: appserver.PhaseCommentary}, {ItemID: "b", Text: "it is in /w/out.pdf", Phase: appserver.PhaseFinalAnswer},
-	}})
-	c.wait(t)
-	parts := tasks.Reply(c.task).Parts
-	if len(parts) != 2 || parts[0].Text() != "it is in /w/out.pdf" || parts[1].URL() != "workspace:/w/out.pdf" || parts[1].Filename != "out.pdf" {
-		t.Errorf("parts = %v", parts)
-	}
-	c.receipt.Settle(false)
-	rows := d.owed()
-	if len(rows) != 1 {
-		t.Fatalf("owed = %+v", rows)
-	}
-	whole, err := d.st.Delivery(t.Context(), rows[0].ID)
-	if want := `{"text":"it is in /w/out.pdf","files":[{"uri":"workspace:/w/out.pdf","name":"out.pdf","mediaType":"application/pdf"}]}`; err != nil || string(whole.Body) != want {
-		t.Errorf("%s, %v", whole.Body, err)
-	}
-}
-
-// TestLoginIsAskedForOnce of a user whom nobody waits for, though its code changes.
-func TestLoginIsAskedForOnce(t *testing.T) {
-	d := newDesk(t)
-	c := d.call("m1", "", nil, "hi")
-	j := d.r.next(t)
-	c.leave(t)
-	hold := executor.Held{Kind: executor.FailAuth, Text: "log in with code one"}
-	j.observe(hold)
-	rows := d.owed()
-	if !d.due() {
-		t.Fatalf("owed = %+v", rows)
-	}
-	if err := d.st.Sent(t.Context(), rows[0].ID); err != nil {
-		t.Fatal(err)
-	}
-	hold.Text = "log in with code two"
-	j.observe(hold)
-	if rows := d.owed(); len(rows) != 0 {
-		t.Errorf("owed = %+v", rows)
-	}
-	j.observe(executor.Released{})
-	begun(j)
-	j.observe(finished("hello"))
-	if !d.due() {
-		t.Errorf("owed = %+v", d.owed())
-	}
-}
-
-// TestFullJournal keeps a reply until it can be kept for good, and one that has arrived
-// meanwhile goes nowhere.
-func TestFullJournal(t *testing.T) {
-	for name, arrives := range map[string]bool{"heard": true, "not": false} {
-		t.Run(name, func(t *testing.T) {
-			broken := &brokenJournal{}
-			d := newDesk(t, func(c *tasks.Config) {
-				broken.Journal = c.Journal
-				c.Journal = broken
-			})
-			c := d.call("m1", "", nil, "hi")
-			j := d.r.next(t)
-			begun(j)
-			broken.broken.Store(true)
-			j.observe(finished("hello"))
-			c.wait(t)
-			c.receipt.Settle(arrives)
-			broken.broken.Store(false)
-			for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-				row, err := d.st.Task(t.Context(), string(c.task.ID))
-				if err == nil && row.Ended {
-					break
-				}
-				if time.Now().After(deadline) {
-					t.Fatal("the end is not saved")
-				}
-			}
-			if rows := d.owed(); len(rows) != 0 && arrives || !arrives && !d.due() {
-				t.Errorf("owed = %+v", d.owed())
-			}
-		})
-	}
 }
