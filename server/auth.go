@@ -2,30 +2,32 @@ package server
 
 import (
 	"context"
-	"crypto/sha256"
-	"crypto/subtle"
 	"net/http"
 	"net/netip"
-	"strings"
 
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
 )
 
-// requireToken asks for the bearer token where one is set.
+// requireToken asks for the bearer token where one is set, and for the platform's
+// secret where that is to be asked for. Either will do.
 func (s *Server) requireToken(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if s.cfg.Token == "" {
-			next.ServeHTTP(w, r)
-			return
-		}
-		if !s.holdsToken(r) {
+		may, token := s.mayCall(r)
+		if !may {
 			w.Header().Set("WWW-Authenticate", `Bearer realm="molecule-codex-runtime"`)
-			fail(w, r, http.StatusUnauthorized,
-				"send the header Authorization: Bearer <token> with the value of RUNTIME_TOKEN that this server was started with")
+			fail(w, r, http.StatusUnauthorized, s.asked())
 			return
 		}
-		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), keyAuthenticated, true)))
+		next.ServeHTTP(w, r.WithContext(asCaller(r.Context(), token)))
 	})
+}
+
+// asked says what callers have to show.
+func (s *Server) asked() string {
+	if s.cfg.Token == "" {
+		return "unauthorized: send the header Authorization: Bearer <secret> with the workspace's inbound secret (MOLECULE_A2A_REQUIRE_AUTH)"
+	}
+	return "send the header Authorization: Bearer <token> with the value of RUNTIME_TOKEN that this server was started with"
 }
 
 // requireReader keeps a page with details from strangers.
@@ -57,13 +59,8 @@ func (s *Server) mayRead(r *http.Request) bool {
 	return err == nil && addr.Addr().Unmap().IsLoopback()
 }
 
-// holdsToken compares digests, so that neither content nor length of the token
-// shows in the time it takes.
-func (s *Server) holdsToken(r *http.Request) bool {
-	scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	want, got := sha256.Sum256([]byte(s.cfg.Token)), sha256.Sum256([]byte(strings.TrimSpace(given)))
-	return subtle.ConstantTimeCompare(want[:], got[:]) == 1 && strings.EqualFold(scheme, "Bearer")
-}
+// holdsToken reports whether the caller has shown our own token.
+func (s *Server) holdsToken(r *http.Request) bool { return bears(r, s.cfg.Token) }
 
 // nameCaller tells the handler that the caller has shown the token.
 func nameCaller(ctx context.Context) {

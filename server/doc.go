@@ -20,6 +20,12 @@
 // look like on the wire is checked by its binding; whether it makes sense is for
 // the handler to say.
 //
+// The platform of a workspace finds its own routes under /internal, closed to whoever
+// does not show its secret ([Platform]). It and its agents read nothing but messages of
+// 0.3 over JSON-RPC, and take a status for the outcome: what they are answered is made in
+// message_reply.go, and whether it has reached them is told to the engine by a
+// [tasks.Receipt], which has the reply delivered in another way if it has not.
+//
 // # Ownership
 //
 // [Server.Serve] owns the listener, the connections and the goroutine that

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
 // null is the id of a response to what has none, and an empty 0.3 result.
@@ -40,6 +42,11 @@ func (s *Server) jsonrpc(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	ctx := s.withCall(r, c.v0)
+	var receipt *tasks.Receipt
+	if c.v0 && s.cfg.ReplyAsMessage {
+		ctx, receipt = tasks.WithReceipt(ctx)
+		defer receipt.Settle(false)
+	}
 	r = r.WithContext(ctx)
 	if c.method.stream != nil {
 		s.serveStream(w, r, func() Events { return c.method.stream(ctx, c.params, lastEventID(r)) }, rpcFraming(c))
@@ -50,7 +57,7 @@ func (s *Server) jsonrpc(w http.ResponseWriter, r *http.Request) {
 		writeRPCError(w, http.StatusOK, c, err)
 		return
 	}
-	writeBody(w, plainJSON, http.StatusOK, answer)
+	receipt.Settle(deliver(w, r, answer))
 }
 
 // callRPC calls a method and returns the whole answer. What panics here is the
@@ -87,7 +94,7 @@ func (s *Server) open(r *http.Request, body []byte) (rpcCall, error) {
 	if err != nil {
 		return c, err
 	}
-	id, err := env.id()
+	id, err := env.id(s.cfg.ReplyAsMessage)
 	if err != nil {
 		return c, err
 	}
@@ -140,12 +147,12 @@ func parseEnvelope(body []byte) (env envelope, err error) {
 const longestID = 512
 
 // id returns the id to echo. A request without one would be a notification,
-// and A2A has none.
-func (e *envelope) id() (json.RawMessage, error) {
+// and A2A has none. With anyType it may be what JSON-RPC does not allow.
+func (e *envelope) id(anyType bool) (json.RawMessage, error) {
 	switch {
 	case len(e.ID) == 0:
 		return nil, invalidRequest("the member id is missing; notifications are not supported")
-	case bytes.IndexByte([]byte(`"-0123456789n`), e.ID[0]) < 0:
+	case !anyType && bytes.IndexByte([]byte(`"-0123456789n`), e.ID[0]) < 0:
 		return nil, invalidRequest("the member id must be a string, a number or null")
 	case len(e.ID) > longestID:
 		return nil, invalidRequest("the member id is longer than %d bytes", longestID)

@@ -60,6 +60,11 @@ const retryAfter = "5"
 func (s *Server) admit(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !s.work.enter() {
+			if s.cfg.ReplyAsMessage && r.Method == http.MethodPost && atJSONRPC(r.URL.Path) {
+				// A platform keeps what meets a broken connection, and sends it again; what
+				// is answered it takes for done, and a 503 for a dead container.
+				panic(http.ErrAbortHandler)
+			}
 			w.Header().Set("Retry-After", retryAfter)
 			w.Header().Set("Connection", "close")
 			fail(w, r, http.StatusServiceUnavailable, "the runtime is shutting down; try again when it is back")

@@ -110,13 +110,16 @@ func v0Send(g *guard, reply func(*a2a.Task) *a2a.Message) func(context.Context, 
 			return nil, err
 		}
 		result, err := g.SendMessage(ctx, req)
+		asMessage := reply != nil && (req.Config == nil || !req.Config.ReturnImmediately)
 		if err != nil {
+			if m := replyToFault(ctx, req, err); m != nil && asMessage {
+				return replyV0(m)
+			}
 			return nil, err
 		}
-		blocking := req.Config == nil || !req.Config.ReturnImmediately
-		if task, ok := result.(*a2a.Task); ok && blocking && reply != nil {
+		if task, ok := result.(*a2a.Task); ok && asMessage {
 			if m := reply(task); m != nil {
-				return v0Event(m)
+				return replyV0(m)
 			}
 		}
 		return v0Event(result)

@@ -88,6 +88,10 @@ func (s *Server) recoverPanics(next http.Handler) http.Handler {
 			if dw, ok := w.(*deadlineWriter); ok && dw.status != 0 {
 				panic(http.ErrAbortHandler) // the answer has begun: only closing the connection is honest
 			}
+			if atJSONRPC(r.URL.Path) && r.Method == http.MethodPost {
+				writeRPCError(w, http.StatusOK, rpcCall{id: null}, internalError(r.Context()))
+				return
+			}
 			fail(w, r, http.StatusInternalServerError, "internal error")
 		}()
 		next.ServeHTTP(w, r)

@@ -60,6 +60,9 @@ func kindFor(sentinel error) kind {
 	return k
 }
 
+// atJSONRPC reports whether a path is one of the JSON-RPC door.
+func atJSONRPC(path string) bool { return path == "/" || path == "/a2a" }
+
 // ofREST reports whether a path is one of the HTTP+JSON bindings, or would be one
 // if there were something at it.
 func ofREST(path string) bool {

@@ -33,6 +33,9 @@ func (s *Server) routes() http.Handler {
 	}
 	r.With(s.requireReader).Method(http.MethodGet, "/metrics", promhttp.HandlerFor(s.cfg.Registry, promhttp.HandlerOpts{}))
 
+	r.Route("/internal", s.internalRoutes)
+	r.Get("/transcript", s.transcript)
+
 	r.Group(func(r chi.Router) {
 		r.Use(s.requireToken, s.admit, serviceHeaders)
 		r.Post("/", s.jsonrpc)

@@ -56,6 +56,8 @@ type Config struct {
 	// methods of A2A 1.0. Params are an object.
 	Methods map[string]func(ctx context.Context, params json.RawMessage) (any, error)
 
+	Platform *Platform // of the workspace that this is; nil standing alone
+
 	Token string // the bearer token asked of callers; empty asks for none
 	// AnyHost turns the Host allow-list off for requests that no browser page
 	// sent (those without an Origin), as a workspace container needs: its

@@ -21,7 +21,7 @@ func (s *Store) Write(ctx context.Context, change Change) error {
 
 func (change *Change) level() durability {
 	switch {
-	case change.Durable, change.Turn != nil && change.Turn.Tool, len(change.Ask) > 0, len(change.Outbox) > 0, change.Notice != nil:
+	case change.Durable, change.Turn != nil && change.Turn.Tool, len(change.Ask) > 0, slices.ContainsFunc(change.Outbox, func(d Delivery) bool { return !d.Replaces }), change.Notice != nil:
 		return durable
 	}
 	return relaxed

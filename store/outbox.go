@@ -15,6 +15,11 @@ func (c *conn) send(task int64, deliveries []Delivery, now int64) error {
 				return err
 			}
 		}
+		if d.Replaces {
+			if _, err := c.exec("DELETE FROM outbox WHERE task = ? AND kind = ? AND dead = 0", of, d.Kind); err != nil {
+				return err
+			}
+		}
 		due := now
 		if !d.Due.IsZero() {
 			due = nanos(d.Due)
@@ -63,6 +68,23 @@ func scanDelivery(row scanner, d *Delivery) error {
 // Sent deletes deliveries that have arrived, or need not be made any more.
 func (s *Store) Sent(ctx context.Context, ids ...int64) error {
 	return s.each(ctx, "clear the outbox", ids, "DELETE FROM outbox WHERE id = ?")
+}
+
+// Unsend deletes the deliveries of a kind that a task still has to make.
+func (s *Store) Unsend(ctx context.Context, kind, task string) error {
+	return s.do(ctx, "take a delivery back", relaxed, func(c *conn) error {
+		_, err := c.exec("DELETE FROM outbox WHERE task = (SELECT n FROM tasks WHERE id = ?) AND kind = ? AND dead = 0", task, kind)
+		return err
+	})
+}
+
+// Hasten makes those deliveries due now.
+func (s *Store) Hasten(ctx context.Context, kind, task string) error {
+	now := nanos(s.now())
+	return s.do(ctx, "hasten a delivery", relaxed, func(c *conn) error {
+		_, err := c.exec("UPDATE outbox SET due_at = min(due_at, ?) WHERE task = (SELECT n FROM tasks WHERE id = ?) AND kind = ? AND dead = 0", now, task, kind)
+		return err
+	})
 }
 
 // Failed counts a failed try, and says when the next one is due.

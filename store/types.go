@@ -75,14 +75,17 @@ type Push struct {
 
 // A Delivery is something to be sent out until it has arrived.
 type Delivery struct {
-	ID      int64 // set by the store
-	Kind    string
-	Task    string
-	Target  string
-	Body    []byte
-	Due     time.Time // the zero time means at once
-	Tries   int       // failed so far; set by the store
-	Created time.Time // set by the store
+	ID     int64 // set by the store
+	Kind   string
+	Task   string
+	Target string
+	Body   []byte
+	Due    time.Time // the zero time means at once
+	// Replaces takes those of the same kind and task out that have not been made. It is
+	// made at most once more than it need be, and does not ask for the disk at once.
+	Replaces bool
+	Tries    int       // failed so far; set by the store
+	Created  time.Time // set by the store
 }
 
 // A Turn is what became known of an attempt that has begun.

@@ -131,6 +131,7 @@ func (t *task) take(ctx context.Context, in *incoming) (*reply, error) {
 	status, history, questions, meta := t.status, t.history, t.questions, t.meta
 	posed := t.posed()
 	t.turns++
+	t.owed = t.owed || in.receipt != nil
 	a := &reply{message: in.stored(t), job: t.newJob()}
 	if i, ok := t.pick(in); ok {
 		a.index, a.question = i, questions[i]
@@ -145,6 +146,7 @@ func (t *task) take(ctx context.Context, in *incoming) (*reply, error) {
 		return nil, t.engine.journalError("store the message", err)
 	}
 	t.taking = a.question
+	t.expect(in.receipt)
 	t.adopt(in.push)
 	t.announce(store.Change{})
 	a.view = t.viewLocked()

@@ -110,6 +110,8 @@ func (e *Engine) obey(r *run, command string, others []*task) {
 		})
 	case commandNew:
 		e.wg.Go(func() { r.answer(e.renew(r.task.about())) })
+	case commandRestarted:
+		e.wg.Go(func() { r.answer(restartedText) })
 	case commandStatus:
 		e.wg.Go(func() { r.answer(e.describe(r.task, others)) })
 	}

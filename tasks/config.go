@@ -51,12 +51,22 @@ type Config struct {
 	// conversation for each contextId.
 	Threads func(given, contextID string) string
 
+	// Main is the contextId of the conversation that messages without one belong to;
+	// empty gives each of them a conversation of its own.
+	Main string
+
 	// MidTurn has a message that names no task become part of the one whose turn is
 	// running in its conversation, instead of waiting for a turn of its own.
 	MidTurn bool
 
 	// Conversations knows the threads that the runner uses; nil if there are none.
 	Conversations Conversations
+
+	Workspace *Workspace // that the engine works for; nil standing alone
+
+	Files Files // has the files of messages; nil puts them into the prompt
+	// OfferFiles hands out the files that replies name.
+	OfferFiles bool
 
 	Push *Push // makes push notifications; nil refuses to
 

@@ -71,6 +71,20 @@
 // A turn that the model would refuse waits ([executor.Held]): for a login in the
 // state auth-required, for the end of a limit in the state that it has (held.go).
 //
+// # Files
+//
+// With [Config.Files] the files of a message are on the disk before it is accepted, and
+// the stored message names them: so the next process finds them, too.
+//
+// # In a workspace
+//
+// The platform reads the answer to a blocking call, and nothing else. A [Receipt] tells
+// whether the answer has arrived. What the user of the workspace waits for, a reply or a
+// question, is put into the outbox with the state that it is about, and taken out when a
+// receipt says that it has arrived; package late delivers what is left. So it is told
+// however this process ends, and told once unless that is between the telling and the
+// note of it.
+//
 // # What a task holds
 //
 // Each agent message is an artifact whose id is that of the codex item, with one

@@ -11,8 +11,8 @@ import (
 // configured, the one whose turn runs there. Mostly there is none, and the message
 // makes a task.
 func (e *Engine) host(in *incoming) *task {
-	conversation := e.cfg.Threads(in.key.Context, in.key.Context)
-	if in.key.Task != "" || conversation == "" {
+	conversation := e.conversation(in.key.Context)
+	if in.key.Task != "" || conversation == "" || in.origin == fromPeer || in.origin == fromPlatform {
 		return nil
 	}
 	var running, asking *task
@@ -22,7 +22,7 @@ func (e *Engine) host(in *incoming) *task {
 		switch {
 		case asks && (asking == nil || at.Before(since)):
 			asking, since = t, at
-		case e.cfg.MidTurn && t.turning(nil, in.options) != "":
+		case e.steers(in) && t.turning(nil, in.options) != "":
 			running = t
 		}
 	}

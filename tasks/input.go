@@ -2,7 +2,6 @@ package tasks
 
 import (
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -33,46 +32,43 @@ type incoming struct {
 	refused error         // why it must not be a new message
 	push    *push.Setting // that its caller wants to be told by; may be nil
 	unnamed bool          // the setting has its id from us
+	origin  origin        // who sent it, as far as that can be told
+	receipt *Receipt      // of the answer; nil if nobody waits, or need not be told otherwise
 }
 
 // longestText is how many characters codex takes as the input of a turn (seen
 // on 0.169.0). More is refused here, before it is kept.
 const longestText = 1 << 20
 
-// read checks a message and makes a turn's input of it.
+// errEmpty refuses a message with nothing in it.
+var errEmpty = refuse(a2a.ErrInvalidParams, "the message is empty; send text or a file with instructions")
+
+// read checks a message. What codex gets of it is for compose to say.
 func read(req *a2a.SendMessageRequest) (*incoming, error) {
 	if err := check(req); err != nil {
 		return nil, err
 	}
 	m := req.Message
-	in := &incoming{
+	return &incoming{
 		key:     store.Key{Context: m.ContextID, Task: string(m.TaskID), Message: m.ID},
 		digest:  digestOf(m.Parts),
 		retry:   m.Metadata[MetaRetry] == true || req.Metadata[MetaRetry] == true,
 		command: commandOf(m),
 		message: m,
-	}
-	said, size := false, 0
-	for _, part := range m.Parts {
-		if in.data == nil {
-			in.data = part.Data()
-		}
-		in.text += part.Text()
-		input, ok := inputOf(part)
-		if ok {
-			in.input = append(in.input, input)
-			said = said || input.Type != "text" || strings.TrimSpace(input.Text) != ""
-			size += utf8.RuneCountInString(input.Text)
-		}
-	}
-	if !said {
-		return nil, refuse(a2a.ErrInvalidParams, "the message is empty; send text or a file with instructions")
+	}, nil
+}
+
+// measure refuses what codex would.
+func (in *incoming) measure() error {
+	size := 0
+	for _, input := range in.input {
+		size += utf8.RuneCountInString(input.Text)
 	}
 	if size > longestText {
-		return nil, refuse(a2a.ErrInvalidParams, "the message has %d characters, and codex takes at most %d; "+
+		return refuse(a2a.ErrInvalidParams, "the message has %d characters, and codex takes at most %d; "+
 			"put the text in a file where codex works, and name the file", size, longestText)
 	}
-	return in, nil
+	return nil
 }
 
 func check(req *a2a.SendMessageRequest) error {

@@ -18,6 +18,8 @@ const (
 	MetaReplaced = "threadReplaced" // true when the conversation's earlier thread was lost: the model does not know what was said
 	MetaRetryOf  = "retryOf"        // the interrupted task whose message this one runs again
 
+	MetaTools = "tool_trace" // in a workspace: the tools that its turns have used, as the platform reads them: tool, input, output_preview
+
 	MetaVoid = "void" // true on an artifact's update: the artifact is taken back, nothing comes in its place
 
 	MetaNotification = "notification" // who is told of the task's end, and whether he was: target, status, notifiedAt, error
@@ -51,6 +53,9 @@ const (
 // emptyReply stands where codex had nothing to say: readers take an empty text
 // for a failure.
 const emptyReply = "(codex returned empty output)"
+
+// steeredReply answers a message of the user's that became part of the turn that runs.
+const steeredReply = "Got your message. I am in the middle of a task; it goes into that, and the answer comes here."
 
 // emptyQuestion stands where a question has no words.
 const emptyQuestion = "codex is waiting for an answer"

@@ -30,6 +30,7 @@ func (r *run) end(event executor.Ended) {
 		diff.text.WriteString(event.Diff)
 		t.push(diff, true)
 	}
+	r.hand(r.offered)
 	r.finish()
 	r.measure(event)
 	r.leave()
@@ -37,6 +38,7 @@ func (r *run) end(event executor.Ended) {
 	t.canceled = t.canceled || event.Outcome == executor.Canceled
 	t.ending = endingOf(event, reply)
 	t.ending.meta[MetaUsage] = usageData(t.meta, event.Usage)
+	t.ending.meta[MetaTools] = r.toolTrace()
 	if len(t.runs) == 0 && !t.anyStale() {
 		t.end(change)
 		return
@@ -158,8 +160,10 @@ func (r *run) settleVoid(whole bool) {
 	r.void = nil
 }
 
-func rank(a *artifact) int {
-	switch a.phase {
+func rank(a *artifact) int { return rankOf(a.phase) }
+
+func rankOf(phase string) int {
+	switch phase {
 	case appserver.PhaseFinalAnswer:
 		return 2
 	case appserver.PhaseCommentary:

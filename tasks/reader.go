@@ -17,6 +17,7 @@ type view struct {
 	at   *entry // the last entry that task has in it
 	end  place  // of the last event of a task that ended before
 	sent *run   // the message that its reader has just sent to a running turn; nil if there is none
+	acks bool   // that reader is told so, and does not wait for the end
 }
 
 // next returns the event after the view and moves on. It returns [io.EOF] after

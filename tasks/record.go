@@ -137,9 +137,7 @@ func (t *task) save(change store.Change) {
 		t.unsaved(err)
 		return
 	}
-	if len(change.Outbox) > 0 {
-		t.engine.cfg.Push.Wake()
-	}
+	t.engine.wakeFor(change.Outbox)
 	if change.Notice != nil && t.engine.cfg.Notify != nil {
 		t.engine.cfg.Notify.Wake()
 	}

@@ -135,6 +135,7 @@ func (e *Engine) revive(row store.Task) (*task, error) {
 		t.status = a2a.TaskStatus{State: a2a.TaskStateSubmitted, Timestamp: h.Status.Timestamp}
 	}
 	t.turns, t.canceling, t.told = h.Turns, h.Canceling, cmp.Or(h.Told, h.Status.State)
+	t.owed = h.Owed
 	t.messages = h.Messages + int(row.LastSeq) // no id is given twice
 	t.epoch = row.Epoch + 1
 	t.log = newLog(place{row.Epoch, row.LastSeq})
@@ -289,6 +290,9 @@ func (t *task) rejoin(m *store.Message) (*run, error) {
 		return nil, fmt.Errorf("message of job %s in the journal: %w", m.Job, err)
 	}
 	in, err := read(&a2a.SendMessageRequest{Message: message})
+	if err == nil {
+		err = in.compose(t.engine.cfg.Files)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("message of job %s in the journal: %w", m.Job, err)
 	}
@@ -298,7 +302,7 @@ func (t *task) rejoin(m *store.Message) (*run, error) {
 		recovered: m, attempt: m.Attempt, tool: m.Tool,
 	}
 	if strings.HasPrefix(t.thread, commandPrefix) {
-		r.command = commandIn(message)
+		r.command = orElse(commandIn(message), restartIn(message.Metadata))
 	}
 	t.runs = append(t.runs, r)
 	return r, nil

@@ -20,16 +20,34 @@ func Reply(task *a2a.Task) *a2a.Message {
 		return nil
 	}
 	m := a2a.NewMessageForTask(a2a.MessageRoleAgent, task)
-	m.ID = string(task.ID) + "-reply" // the same answer to the same question
+	switch state := task.Status.State; {
+	case state.Terminal():
+		m.ID = string(task.ID) + "-reply" // the same answer to the same question
+	case needsCaller(state) && task.Status.Message != nil:
+		m.ID = task.Status.Message.ID // there may be another one, and the answer comes later
+	}
 	for _, text := range texts {
 		m.Parts = append(m.Parts, a2a.NewTextPart(text))
 	}
-	for _, key := range []string{MetaUsage, MetaFailure, MetaInterrupted} {
+	for _, a := range task.Artifacts { // the files that it hands out, behind what it says
+		if len(a.Parts) == 1 && a.Parts[0].URL() != "" {
+			m.Parts = append(m.Parts, a.Parts[0])
+		}
+	}
+	for _, key := range []string{MetaUsage, MetaFailure, MetaInterrupted, MetaTools} {
 		if value, ok := task.Metadata[key]; ok {
 			m.SetMeta(key, value)
 		}
 	}
 	return m
+}
+
+// FaultReply answers a message that could not be accepted, or whose answer cannot be
+// waited for.
+func FaultReply(m *a2a.Message, why string) *a2a.Message {
+	out := a2a.NewMessage(a2a.MessageRoleAgent, a2a.NewTextPart("[codex error] "+plain(why)))
+	out.ContextID = m.ContextID
+	return out
 }
 
 func replyTexts(task *a2a.Task) []string {
@@ -48,6 +66,9 @@ func replyTexts(task *a2a.Task) []string {
 	case a2a.TaskStateAuthRequired:
 		return []string{plain(orElse(status, emptyQuestion))}
 	default:
+		if task.Metadata[MetaTurn] == TurnSteered {
+			return []string{steeredReply}
+		}
 		return nil
 	}
 	if said == "" {

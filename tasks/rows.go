@@ -18,6 +18,7 @@ type head struct {
 	Messages  int            `json:"messages,omitempty"`  // status messages made
 	Canceling bool           `json:"canceling,omitempty"` // a cancel was asked for
 	Told      a2a.TaskState  `json:"told,omitempty"`      // by push notifications, if that is another state
+	Owed      bool           `json:"owed,omitempty"`      // the reply goes to the user if nobody waits for it
 }
 
 // row returns the task's head for the journal. The caller holds t.mu.
@@ -29,7 +30,7 @@ func (t *task) row() store.Head {
 	return store.Head{
 		ID: string(t.id), Context: t.contextID, Conversation: t.thread,
 		State: string(t.status.State), At: statusTime(t.status), Ended: t.status.State.Terminal(),
-		Body: encode(head{t.status, t.meta, t.turns, t.messages, t.canceling, told}),
+		Body: encode(head{t.status, t.meta, t.turns, t.messages, t.canceling, told, t.owed}),
 	}
 }
 

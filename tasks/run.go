@@ -40,14 +40,17 @@ type run struct {
 	waits    *executor.Held // why it cannot start yet; nil if nothing but its turn is waited for
 	report   func()         // tells the log and the metrics of the end
 
-	attempt  int                         // the number of the turn, of those made of this message
-	started  time.Time                   // of the turn in codex; zero before that
-	tool     bool                        // a tool of the turn has started
-	void     []*artifact                 // what an earlier attempt had shown
-	heard    bool                        // the first text has come
-	texts    []*artifact                 // the messages of the turn
-	open     map[string]*artifact        // the newest of them for each item id
-	thoughts map[string]*strings.Builder // reasoning summaries that are not whole
+	attempt     int                         // the number of the turn, of those made of this message
+	started     time.Time                   // of the turn in codex; zero before that
+	tool        bool                        // a tool of the turn has started
+	void        []*artifact                 // what an earlier attempt had shown
+	heard       bool                        // the first text has come
+	texts       []*artifact                 // the messages of the turn
+	open        map[string]*artifact        // the newest of them for each item id
+	thoughts    map[string]*strings.Builder // reasoning summaries that are not whole
+	tools       []any                       // that the turn has used, for the platform
+	delegations map[string]bool             // the calls that wait for another agent, by their items
+	offered     []File                      // that its reply names
 
 	flushed time.Time // when text was published last
 	timer   *time.Timer
@@ -56,6 +59,9 @@ type run struct {
 
 // observe is the run's [executor.Observer].
 func (r *run) observe(event executor.Event) {
+	if end, ok := event.(executor.Ended); ok { // before the lock: files are copied
+		r.offered = r.task.engine.offer(end)
+	}
 	if report := r.take(event); report != nil {
 		report()
 	}
@@ -169,7 +175,7 @@ func (r *run) startOver() {
 		}
 		r.void = append(r.void, a)
 	}
-	r.texts, r.open, r.thoughts = nil, nil, nil
+	r.texts, r.open, r.thoughts, r.delegations = nil, nil, nil, nil
 	r.task.epoch++
 }
 
@@ -187,6 +193,7 @@ func (r *run) itemStarted(item appserver.Item) {
 // toolStarted tells of a tool once it is certain that a crash will not make us
 // forget it: a turn with a tool in it is not run again.
 func (r *run) toolStarted(item appserver.Item) {
+	r.delegate(item, true)
 	t, data := r.task, itemData(item, "inProgress")
 	if r.tool {
 		t.tell(data)
@@ -206,6 +213,8 @@ func (r *run) itemCompleted(item appserver.Item) {
 		r.task.tell(map[string]any{"type": "plan", "id": item.ID, "text": item.Text})
 	case appserver.ItemUserMessage:
 	default:
+		r.delegate(item, false)
+		r.trace(item)
 		r.task.tell(itemData(item, "completed"))
 	}
 }

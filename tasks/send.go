@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -16,6 +17,9 @@ import (
 // end of ctx ends the waiting only.
 func (e *Engine) SendMessage(ctx context.Context, req *a2a.SendMessageRequest) (a2a.SendMessageResult, error) {
 	v, err := e.accept(ctx, req, req != nil && req.Config != nil && req.Config.ReturnImmediately)
+	if errors.Is(err, errEmpty) && e.cfg.Workspace != nil {
+		return e.nothing(req.Message), nil
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -25,11 +29,12 @@ func (e *Engine) SendMessage(ctx context.Context, req *a2a.SendMessageRequest) (
 			task, err = v.decided(ctx)
 		}
 	} else {
-		task, err = v.settled(ctx)
+		task, err = v.answered(ctx)
 	}
 	if err != nil {
 		return nil, err
 	}
+	task = addressed(task, req.Message.ContextID)
 	if req.Config == nil {
 		return trimmed(task, nil), nil
 	}
@@ -57,6 +62,13 @@ func (e *Engine) promise(ctx context.Context) error {
 // accept makes a turn of a message, or finds the task that it has made before.
 func (e *Engine) accept(ctx context.Context, req *a2a.SendMessageRequest, patient bool) (*view, error) {
 	in, err := read(req)
+	if err == nil {
+		e.classify(ctx, req, in, patient)
+		err = e.stage(ctx, in)
+	}
+	if err == nil {
+		err = in.compose(e.cfg.Files)
+	}
 	if err == nil {
 		in.patient = patient
 		err = e.readPush(ctx, req, in)
@@ -119,11 +131,11 @@ func (e *Engine) within(ctx context.Context, in *incoming, t *task) (*view, erro
 
 // taskFor makes a task for a message that names none.
 func (e *Engine) taskFor(in *incoming) *task {
-	contextID := in.key.Context
+	contextID := cmp.Or(in.key.Context, e.cfg.Main)
 	if contextID == "" {
 		contextID = a2a.NewContextID()
 	}
-	return e.newTask(a2a.NewTaskID(), contextID, e.cfg.Threads(in.key.Context, contextID))
+	return e.newTask(a2a.NewTaskID(), contextID, e.aside(in, e.cfg.Threads(in.key.Context, contextID)))
 }
 
 // again answers a message that was accepted before with the task it belongs to.
@@ -134,6 +146,7 @@ func (e *Engine) again(ctx context.Context, in *incoming, known store.Message) (
 	}
 	v, err := e.open(ctx, a2a.TaskID(known.TaskID))
 	if err == nil {
+		in.receipt.bindAgain(e, a2a.TaskID(known.TaskID))
 		err = e.pushAgain(ctx, in, v.task)
 	}
 	if err != nil || !in.retry || !known.Interrupted {
@@ -193,7 +206,8 @@ func (e *Engine) belongs(ctx context.Context, in *incoming, live *task) error {
 		}
 		task = v.task
 	}
-	if in.key.Context != "" && in.key.Context != task.ContextID {
+	sameTalk := live != nil && e.conversation(in.key.Context) == live.thread
+	if in.key.Context != "" && in.key.Context != task.ContextID && !sameTalk {
 		return refuse(a2a.ErrInvalidParams,
 			"task %q belongs to another context than %q; leave the contextId out or give the task's own", task.ID, clip(in.key.Context, 64))
 	}
@@ -213,7 +227,9 @@ func (e *Engine) enqueue(ctx context.Context, in *incoming, t *task, commit func
 	job := executor.Job{ID: r.jobID, Context: t.thread, Input: in.input, Options: r.options, Patient: in.patient}
 	steered, err := e.steer(t, r, job)
 	if steered {
-		return t.admitSteer(r), nil
+		v := t.admitSteer(r)
+		v.acks = in.receipt != nil && in.origin == fromUser
+		return v, nil
 	}
 	ahead := 0
 	if err == nil {

@@ -41,6 +41,8 @@ type task struct {
 	cutOff    []string       // recovered jobs whose turns have asked; until the task is posed again
 	expiry    *time.Timer    // of the questions over a restart; counted in Engine.wg while it runs
 	told      a2a.TaskState  // the state that receivers of push notifications know
+	owed      bool           // the user gets the reply, however late
+	waiters   int            // callers who wait for it
 	canceling bool
 	canceled  bool    // a turn ended by the cancel
 	ending    *ending // of the last turn that ended, or nil
@@ -122,7 +124,10 @@ func (t *task) snapshot() *a2a.Task {
 
 // enter changes the state: it is committed, then published. The caller holds t.mu.
 func (t *task) enter(state a2a.TaskState, message *a2a.Message, change store.Change) {
+	before := t.status.State
 	t.status = a2a.TaskStatus{State: state, Timestamp: now(), Message: message}
+	t.cached = nil
+	t.owe(before)
 	t.announce(change)
 }
 
@@ -214,6 +219,7 @@ func (t *task) join(in *incoming, commit func(store.Message, store.Head) error) 
 		return nil, err
 	}
 	t.turns++
+	t.owed = t.owed || in.receipt != nil
 	meta := t.meta
 	t.noteTarget(in.notify)
 	r := &run{task: t, message: in.stored(t), jobID: t.newJob(), answers: in.answers, options: in.options}
@@ -225,6 +231,7 @@ func (t *task) join(in *incoming, commit func(store.Message, store.Head) error) 
 		}
 		return nil, t.engine.journalError("store the message", err)
 	}
+	t.expect(in.receipt)
 	r.push, r.pushes = in.push, t.adopt(in.push)
 	r.before = meta[MetaNotification]
 	t.runs = append(t.runs, r)

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
+	"github.com/Molecule-AI/molecule-codex-runtime/adapter/files"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
@@ -25,6 +26,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/server"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/late"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/notify"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/push"
 )
@@ -61,6 +63,8 @@ type application struct {
 	notifier *notify.Deliverer
 	tools    *workspaceTools // nil standing alone
 	pusher   *push.Deliverer // nil without push notifications
+	late     *late.Deliverer // nil standing alone
+	files    *files.Folder
 	server   *server.Server
 	ready    *readiness
 	log      *slog.Logger
@@ -107,8 +111,9 @@ func newApplication(ctx context.Context, s settings.Settings, log *slog.Logger, 
 	cfg.Instructions = app.instructions()
 	app.executor = executor.New(cfg)
 	app.engine, err = tasks.New(tasks.Config{
-		Runner: app.counted(app.runner()), Journal: journal, Push: app.push(s, journal), MidTurn: s.MidTurn == "steer",
+		Runner: app.counted(app.runner()), Journal: journal, Push: app.push(s, journal), MidTurn: s.MidTurn == "steer" && !s.InWorkspace(),
 		Conversations: conversations{journal, app.executor}, Notify: app.notify(s, journal), Bounds: bounds(s),
+		Main: mainContext(s), Workspace: app.workspace(s, journal, redact), Files: app.attachments(s), OfferFiles: s.InWorkspace(),
 		Metrics: metrics, Logger: log,
 	})
 	if err != nil {
@@ -133,7 +138,7 @@ func (app *application) run(ctx context.Context, ln net.Listener) error {
 		return nil
 	})
 	group.Go(func() error {
-		tidy(ctx, app.store, app.executor, app.home, app.log)
+		tidy(ctx, app.store, app.executor, app.files, app.home, app.log)
 		return nil
 	})
 	group.Go(func() error {
@@ -142,6 +147,7 @@ func (app *application) run(ctx context.Context, ln net.Listener) error {
 	})
 	app.runTools(ctx, group)
 	app.runMember(ctx, group)
+	app.runWorkspace(ctx, group)
 	if app.pusher != nil {
 		group.Go(func() error {
 			app.pusher.Run(ctx)
@@ -290,7 +296,7 @@ func serverConfig(
 		// The card has no secrets; who asks for the extended one by 0.3 gets the same.
 		Card: card, ExtendedCard: card,
 		PublicURL: s.PublicURL, PureCard: s.Card == "1.0",
-		ReplyAsMessage: s.Reply == "message", Reply: tasks.Reply,
+		ReplyAsMessage: s.Reply == "message", Reply: tasks.Reply, Platform: app.platformSide(s),
 		Token: s.Token.Reveal(), AnyHost: anyHost(s), Methods: app.methods(),
 		Ready: app.ready.get, Registry: registry, Metrics: metrics, Logger: log,
 	}

@@ -48,14 +48,22 @@ type forgetter interface {
 	Forget(ctx context.Context, conversation string) error
 }
 
+// A sweeper deletes the files of messages that are older than that.
+type sweeper interface {
+	Sweep(before time.Time) error
+}
+
 // tidy forgets conversations that nobody has used for a long time, and deletes
-// the files of their threads. It returns when ctx ends.
-func tidy(ctx context.Context, s *store.Store, threads forgetter, codexHome string, log *slog.Logger) {
+// the files of their threads, and those that messages of that time brought. It returns when ctx ends.
+func tidy(ctx context.Context, s *store.Store, threads forgetter, uploads sweeper, codexHome string, log *slog.Logger) {
 	tick := time.NewTicker(tidyEvery)
 	defer tick.Stop()
 	for {
 		if err := tidyOnce(ctx, s, threads, codexHome, time.Now().Add(-idleFor)); err != nil && ctx.Err() == nil {
 			log.Warn("old conversations could not be forgotten; this is tried again in an hour", "err", err)
+		}
+		if err := uploads.Sweep(time.Now().Add(-idleFor)); err != nil {
+			log.Warn("old files of messages could not be deleted; this is tried again in an hour", "err", err)
 		}
 		select {
 		case <-tick.C:

@@ -16,7 +16,7 @@ func TestUnknownNames(t *testing.T) {
 		"systemd":     {"RUNTIME_DIRECTORY", "", "RUNTIME_DIRECTORY is not a setting"},
 		"codex-typo":  {"CODEX_IDLE_TIMEOT", "", "did you mean CODEX_IDLE_TIMEOUT?"},
 		"codex-own":   {"CODEX_SQLITE_HOME", "", ""},
-		"reserved":    {"RUNTIME_THREADS", "", ""},
+		"reserved":    {"CODEX_CHANNEL_MOLECULE_STATE_DIR", "", ""},
 		"other":       {"RUNTIM", "", ""},
 		"empty":       {"RUNTIME_ADR=", "", ""},
 	} {

@@ -27,6 +27,8 @@ func (r *resolver) run() []*Problem {
 	r.login()
 	r.door()
 	r.s.AllowedNetworks, _ = networks(r.s.Networks) // its row has been checked
+	r.s.Threads = cmp.Or(r.s.Threads, pick(r.s.InWorkspace(), "workspace", "context"))
+	r.s.MidTurn = cmp.Or(r.s.MidTurn, pick(r.s.InWorkspace(), "steer", "queue"))
 	r.s.Reply = cmp.Or(r.s.Reply, pick(r.s.InWorkspace(), "message", "task"))
 	for _, u := range []*string{&r.s.PublicURL, &r.s.PlatformURL, &r.s.OpenAIBaseURL} {
 		*u = strings.TrimRight(*u, "/")

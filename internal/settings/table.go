@@ -2,6 +2,7 @@ package settings
 
 import (
 	"net/netip"
+	"strings"
 	"time"
 )
 
@@ -25,7 +26,8 @@ type Settings struct {
 	Card      string `group:"Listening" env:"RUNTIME_CARD" oneof:"union,1.0" envDefault:"union" help:"Shape of the agent card: union is read by A2A 1.0 and 0.3 clients alike, 1.0 is the plain one."`
 	Reply     string `group:"Listening" env:"RUNTIME_REPLY" oneof:"message,task" default:"task; message in a workspace" help:"What a blocking A2A 0.3 message/send is answered with."`
 
-	MidTurn string `group:"Turns" env:"RUNTIME_MID_TURN" oneof:"queue,steer" envDefault:"queue" help:"What becomes of a message that names no task and comes while a turn of its context runs: queue gives it a task of its own, which waits; steer makes it part of that turn and its task."`
+	Threads string `group:"Turns" env:"RUNTIME_THREADS" oneof:"workspace,context" default:"context; workspace in a workspace" help:"Which messages share a codex thread. context: those with the same contextId, and each without one has a thread of its own. workspace: those without one, and those of the canvas, share the main thread; others as in context."`
+	MidTurn string `group:"Turns" env:"RUNTIME_MID_TURN" oneof:"queue,steer" default:"queue; in a workspace steer, for messages of its user" help:"What becomes of a message that names no task and comes while a turn of its context runs: queue gives it a task of its own, which waits; steer makes it part of that turn and its task."`
 
 	URL string `group:"Calling a runtime" env:"RUNTIME_URL" kind:"url" envDefault:"http://127.0.0.1:8000" help:"Where runtime task and runtime mcp find the runtime. RUNTIME_TOKEN is the token that they show."`
 
@@ -68,6 +70,7 @@ type Settings struct {
 	WorkspaceURL   string `group:"Workspace" env:"MOLECULE_WORKSPACE_URL" kind:"url" default:"http://, the host's name and the port" help:"URL under which the platform and other workspaces reach this one. It is registered as it is."`
 	ParentID       string `group:"Workspace" env:"PARENT_ID" help:"Id of the workspace above this one, whose shared context codex is told."`
 	PluginsDir     string `group:"Workspace" env:"PLUGINS_DIR" kind:"path" default:"none" help:"Folder with plugins beside CONFIGS_DIR/plugins."`
+	A2AAuth        string `group:"Workspace" env:"MOLECULE_A2A_REQUIRE_AUTH" default:"no" help:"1, true, yes or on asks callers of A2A for the secret that the platform has given the workspace (CONFIGS_DIR/.platform_inbound_secret). Set it only if the platform sends it. RUNTIME_TOKEN will do, too."`
 	InContainer    bool   `group:"Workspace" env:"RUNTIME_IN_CONTAINER" envDefault:"false" help:"Says that the container is the boundary. Set by the image."`
 
 	Log       string `group:"Logs" env:"RUNTIME_LOG" oneof:"debug,info,warn,error" envDefault:"info" help:"Least level that is logged: coloured lines on a terminal, JSON otherwise."`
@@ -84,6 +87,15 @@ type Settings struct {
 // InWorkspace reports whether the runtime belongs to a workspace of a platform,
 // rather than standing alone on a machine.
 func (s Settings) InWorkspace() bool { return s.WorkspaceID != "" && s.PlatformURL != "" }
+
+// RequireAuth reports whether callers of A2A are asked for the platform's secret.
+func (s Settings) RequireAuth() bool {
+	switch strings.ToLower(s.A2AAuth) {
+	case "1", "true", "yes", "on":
+		return s.InWorkspace()
+	}
+	return false
+}
 
 // Scripted reports whether the built-in scripted model is to be used.
 func (s Settings) Scripted() bool { return s.BuiltinModel == "scripted" }

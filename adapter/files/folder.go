@@ -1,0 +1,183 @@
+package files
+
+import (
+	"cmp"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/netguard"
+)
+
+// MaxBytes is how large a file may be, and all files of one upload together.
+const MaxBytes = 100 << 20
+
+// ErrTooLarge says that a file is larger than it may be.
+var ErrTooLarge = errors.New("the file is too large")
+
+// place is where the folder stands under the working directory.
+const place = ".molecule/chat-uploads"
+
+// partial begins the names of files that are not whole.
+const partial = ".part-"
+
+// Config describes a [Folder]. Work must be set; the zero value of everything else
+// works.
+type Config struct {
+	Work     string   // the directory that codex works in
+	Readable []string // roots that [Folder.Open] reads under, beside Work
+	Hidden   []string // files and directories that are never handed out
+
+	Pending   Pending // fetches what the platform holds; nil leaves it there
+	Workspace string  // whose pending files those are
+
+	Guard  *netguard.Guard // says which URLs are followed; nil follows none
+	client *http.Client
+}
+
+// A Folder holds the files of messages. Create it with [New].
+type Folder struct {
+	cfg  Config
+	most int64
+}
+
+// New returns a folder. It makes nothing on the disk.
+func New(cfg Config) *Folder {
+	if cfg.Guard != nil {
+		cfg.client = cfg.Guard.Client(fetchTimeout)
+	}
+	return &Folder{cfg: cfg, most: MaxBytes}
+}
+
+// Close lets go of idle connections.
+func (f *Folder) Close() error {
+	if f.cfg.client != nil {
+		f.cfg.client.CloseIdleConnections()
+	}
+	return nil
+}
+
+// A File is one that stands on the disk.
+type File struct {
+	Path      string // absolute
+	URI       string // workspace:/…
+	Name      string // as its sender calls it
+	MediaType string // "" if it is not known
+	Size      int64
+}
+
+// Add stores an upload under a random name.
+func (f *Folder) Add(name, media string, content io.Reader, most int64) (File, error) {
+	return f.put(randomHex()+"-"+sanitize(name), name, media, content, most)
+}
+
+// put writes a file under the name that it is stored by, whole or not at all.
+func (f *Folder) put(stored, name, media string, content io.Reader, most int64) (File, error) {
+	root, err := f.open()
+	if err != nil {
+		return File{}, err
+	}
+	defer root.Close()
+	size, err := write(root, stored, content, most)
+	if err != nil {
+		return File{}, fmt.Errorf("store the file %q: %w", clip(name, 64), err)
+	}
+	return f.file(stored, name, media, size), nil
+}
+
+func (f *Folder) file(stored, name, media string, size int64) File {
+	path := filepath.Join(f.cfg.Work, place, stored)
+	return File{Path: path, URI: "workspace:" + path, Name: cmp.Or(plainName(name), "file"), MediaType: media, Size: size}
+}
+
+// Remove takes away what Add has stored, as if it had never come.
+func (f *Folder) Remove(stored ...File) {
+	root, err := f.open()
+	if err != nil {
+		return
+	}
+	defer root.Close()
+	for _, file := range stored {
+		_ = root.Remove(filepath.Base(file.Path)) // the sweep gets it if this does not
+	}
+}
+
+// open opens the folder, and makes it if it is not there. A symlink that leads out
+// of the working directory is refused.
+func (f *Folder) open() (*os.Root, error) {
+	work, err := os.OpenRoot(f.cfg.Work)
+	if err != nil {
+		return nil, fmt.Errorf("open the working directory (RUNTIME_WORKDIR): %w", err)
+	}
+	defer work.Close()
+	root, err := work.OpenRoot(place)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return root, err
+	}
+	if err := work.MkdirAll(place, 0o755); err != nil {
+		return nil, fmt.Errorf("make the folder of files: %w", err)
+	}
+	// Where the working directory is a repository of the user's, files of messages are no part of it.
+	_ = work.WriteFile(filepath.Join(place, ".gitignore"), []byte("*\n"), 0o644)
+	return work.OpenRoot(place)
+}
+
+// openExisting is open for whoever makes nothing.
+func (f *Folder) openExisting() (*os.Root, error) {
+	work, err := os.OpenRoot(f.cfg.Work)
+	if err != nil {
+		return nil, err
+	}
+	defer work.Close()
+	return work.OpenRoot(place)
+}
+
+// write brings a file to the disk and then gives it its name.
+func write(root *os.Root, stored string, content io.Reader, most int64) (size int64, err error) {
+	temp := partial + randomHex()
+	file, err := root.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY|syscall.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return 0, err
+	}
+	defer func() {
+		if err != nil {
+			_ = root.Remove(temp)
+		}
+	}()
+	size, err = io.Copy(file, io.LimitReader(content, most+1))
+	if err == nil && size > most {
+		err = ErrTooLarge
+	}
+	if err == nil {
+		err = file.Sync()
+	}
+	if err = errors.Join(err, file.Close()); err != nil {
+		return 0, err
+	}
+	if err = root.Rename(temp, stored); err != nil {
+		return 0, err
+	}
+	return size, syncRoot(root)
+}
+
+// syncRoot brings the names in a directory to the disk.
+func syncRoot(root *os.Root) error {
+	dir, err := root.Open(".")
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
+
+func randomHex() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}

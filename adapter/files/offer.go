@@ -1,0 +1,83 @@
+package files
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// Bounds of what one reply hands out: what the platform takes as an upload.
+const (
+	mostOffered   = 10
+	largestOffer  = 25 << 20
+	largestOffers = 50 << 20
+)
+
+// storedName matches the names of files in the folder.
+var storedName = regexp.MustCompile(`^[0-9a-f]{32}-`)
+
+// named matches paths in prose: quoted ones with whatever the quotes hold, links,
+// and bare ones up to what cannot be part of them.
+var named = regexp.MustCompile("`(?:workspace:|file://)?(/[^`\n]+)`" + `|"(?:workspace:|file://)?(/[^"\n]+)"|\]\((?:workspace:|file://)?(/[^)\n]+)\)|(?:^|[\s(\[:'*>])(?:workspace:|file://)?(/[^\s"'` + "`" + `<>()\[\]{}|*,;]+)`)
+
+// Offer returns the files under the working directory that a reply names, copied into
+// the folder: what codex does to its own afterwards does not reach the reader. What
+// is not there, too large or a secret is left out.
+func (f *Folder) Offer(text string) []File {
+	var out []File
+	seen := map[string]bool{}
+	left := int64(largestOffers)
+	for _, match := range named.FindAllStringSubmatch(text, -1) {
+		path := strings.Join(match[1:], "")
+		if len(out) == mostOffered {
+			break
+		}
+		if !f.ours(path) {
+			continue
+		}
+		file, err := f.Path(path)
+		if err != nil {
+			if file, err = f.Path(strings.TrimRight(path, ".:!?")); err != nil {
+				continue
+			}
+		}
+		if seen[file.Path] || file.Size > largestOffer || file.Size > left {
+			continue
+		}
+		seen[file.Path] = true
+		if copied, err := f.copied(file); err == nil {
+			left -= copied.Size
+			out = append(out, copied)
+		}
+	}
+	return out
+}
+
+// ours tells quickly whether a path may be one to look at.
+func (f *Folder) ours(path string) bool {
+	return inside(path, f.cfg.Work) || strings.HasPrefix(path, containerWork+"/")
+}
+
+// copied puts a copy of a file into the folder. The same content under the same name
+// is the same copy.
+func (f *Folder) copied(file File) (File, error) {
+	media := mediaOf(file.Name)
+	if dir := filepath.Dir(file.Path); strings.HasSuffix(dir, place) && storedName.MatchString(filepath.Base(file.Path)) {
+		file.MediaType = media
+		return file, nil
+	}
+	source, info, err := f.Open(file.Path)
+	if err != nil {
+		return File{}, err
+	}
+	defer source.Close()
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %d", file.Path, info.Size(), info.ModTime().UnixNano()))
+	name := hex.EncodeToString(sum[:16]) + "-" + sanitize(file.Name)
+	if copied, ok := f.staged(name, file.Name, media); ok && copied.Size == info.Size() {
+		return copied, nil
+	}
+	return f.put(name, file.Name, media, source, largestOffer)
+}

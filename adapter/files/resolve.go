@@ -1,0 +1,178 @@
+package files
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// ErrNotHere says that a path leads to nothing that may be handed out. What is not
+// there and what is not ours look the same: it tells nothing of what lies outside.
+var ErrNotHere = errors.New("there is no such file in the workspace")
+
+// ErrForbidden says that a path leads out of the roots, or to a secret.
+var ErrForbidden = errors.New("the file must not be read from here")
+
+// containerWork is what the platform calls the working directory.
+const containerWork = "/workspace"
+
+// Path returns the file that a URI of the workspace names, if it may be handed to
+// codex: workspace:/…, file:///… or a bare path.
+func (f *Folder) Path(uri string) (File, error) {
+	path, ok := local(uri)
+	if !ok {
+		return File{}, fmt.Errorf("%w: the URI is of another kind", ErrNotHere)
+	}
+	file, err := f.under(path)
+	if err == nil {
+		return file, nil
+	}
+	if plain, unescapeErr := url.PathUnescape(path); unescapeErr == nil && plain != path {
+		if file, err := f.under(plain); err == nil {
+			return file, nil
+		}
+	}
+	return File{}, err
+}
+
+// local returns the path in a URI of the workspace.
+func local(uri string) (path string, ok bool) {
+	path = uri
+	for _, scheme := range []string{"workspace:", "file:"} {
+		if rest, found := strings.CutPrefix(uri, scheme); found {
+			path = rest
+			if rest, found = strings.CutPrefix(rest, "//"); found {
+				path = "/" + strings.TrimLeft(strings.TrimPrefix(rest, "localhost/"), "/")
+			}
+			break
+		}
+	}
+	return path, strings.HasPrefix(path, "/")
+}
+
+// under returns the file at a path under the working directory.
+func (f *Folder) under(path string) (File, error) {
+	rel, err := contained(path, f.cfg.Work)
+	if err != nil && f.cfg.Work != containerWork {
+		if rest, ok := strings.CutPrefix(path, containerWork+"/"); ok {
+			rel, err = contained(filepath.Join(f.cfg.Work, rest), f.cfg.Work)
+		}
+	}
+	if err != nil {
+		return File{}, err
+	}
+	actual := filepath.Join(f.cfg.Work, rel) // but for the symlinks that lead to the root
+	if f.hidden(path) || f.hidden(actual) {
+		return File{}, ErrForbidden
+	}
+	info, err := os.Lstat(actual)
+	if err != nil || !info.Mode().IsRegular() {
+		return File{}, ErrNotHere
+	}
+	return File{Path: actual, URI: "workspace:" + actual, Name: plainName(shownName(actual)), Size: info.Size()}, nil
+}
+
+// shownName is the name of a file without the digits that the folder puts before it.
+func shownName(path string) string {
+	name := filepath.Base(path)
+	if storedName.MatchString(name) && strings.HasSuffix(filepath.Dir(path), place) {
+		return name[33:]
+	}
+	return name
+}
+
+// contained returns where a path leads, from the root, if that is under it.
+func contained(path, root string) (string, error) {
+	realRoot, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		return "", ErrNotHere
+	}
+	actual, err := filepath.EvalSymlinks(filepath.Clean(path))
+	if err != nil {
+		return "", ErrNotHere
+	}
+	rel, err := filepath.Rel(realRoot, actual)
+	if err != nil || rel == "." || !filepath.IsLocal(rel) {
+		return "", ErrForbidden
+	}
+	return rel, nil
+}
+
+// hidden reports whether a path is never handed out.
+func (f *Folder) hidden(path string) bool {
+	if Secret(path) {
+		return true
+	}
+	for _, dir := range f.cfg.Hidden {
+		if inside(path, dir) {
+			return true
+		}
+		if actual, err := filepath.EvalSymlinks(dir); err == nil && inside(path, actual) {
+			return true
+		}
+	}
+	return false
+}
+
+func inside(path, dir string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// Open opens a file for the platform's user, by an absolute path under one of the
+// roots. What it opens is what was checked: the path is followed within the root.
+func (f *Folder) Open(path string) (*os.File, fs.FileInfo, error) {
+	if !filepath.IsAbs(path) {
+		return nil, nil, fmt.Errorf("%w: the path is not absolute", ErrForbidden)
+	}
+	path = filepath.Clean(path)
+	if f.hidden(path) {
+		return nil, nil, ErrForbidden
+	}
+	rooted := false
+	for _, root := range append([]string{f.cfg.Work}, f.cfg.Readable...) {
+		realRoot, err := filepath.EvalSymlinks(root)
+		if err != nil {
+			continue
+		}
+		rooted = rooted || inside(path, root) || inside(path, realRoot)
+		rel, err := contained(path, root)
+		if err != nil {
+			continue
+		}
+		if f.hidden(filepath.Join(realRoot, rel)) {
+			return nil, nil, ErrForbidden
+		}
+		return openIn(realRoot, rel)
+	}
+	if _, err := os.Lstat(path); rooted && errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, ErrNotHere
+	}
+	return nil, nil, ErrForbidden
+}
+
+// openIn opens a regular file, without waiting for whoever may write to a pipe.
+func openIn(dir, rel string) (*os.File, fs.FileInfo, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, nil, ErrNotHere
+	}
+	defer root.Close()
+	if info, err := root.Lstat(rel); err != nil || !info.Mode().IsRegular() {
+		return nil, nil, ErrNotHere
+	}
+	file, err := root.Open(rel)
+	if err != nil {
+		return nil, nil, ErrNotHere
+	}
+	info, err := file.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		_ = file.Close()
+		return nil, nil, ErrNotHere
+	}
+	return file, info, nil
+}

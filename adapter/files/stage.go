@@ -1,0 +1,177 @@
+package files
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+const fetchTimeout = 60 * time.Second
+
+// Pending has the files that the platform holds for the workspace.
+type Pending interface {
+	// PendingUpload writes the file to w.
+	PendingUpload(ctx context.Context, id string, w io.Writer) error
+	// AckUpload says that the platform may forget the file.
+	AckUpload(ctx context.Context, id string) error
+}
+
+// An Incoming is a file as a message brings it: with its content, or with where it is.
+type Incoming struct {
+	Key       string // of this file of this message, and of no other
+	Name      string
+	MediaType string
+	Content   []byte
+	URI       string
+}
+
+// Stage brings a file to the disk, where it survives whatever happens. A file that
+// is there already is left as it is. [ErrNotHere] and [ErrForbidden] say that there is
+// nothing to be had; any other error may pass.
+func (f *Folder) Stage(ctx context.Context, in Incoming) (File, error) {
+	sum := sha256.Sum256([]byte(in.Key))
+	name := in.Name
+	if name == "" && in.URI != "" {
+		name = strings.SplitN(base(in.URI), "?", 2)[0]
+	}
+	stored := hex.EncodeToString(sum[:16]) + "-" + sanitize(name)
+	switch id, pending := f.pending(in.URI); {
+	case in.URI == "":
+		if file, ok := f.staged(stored, name, in.MediaType); ok && file.Size == int64(len(in.Content)) {
+			return file, nil
+		}
+		return f.put(stored, name, in.MediaType, bytes.NewReader(in.Content), f.most)
+	case pending:
+		return f.fetchPending(ctx, id, name, in.MediaType)
+	case isWeb(in.URI):
+		if file, ok := f.staged(stored, name, in.MediaType); ok {
+			return file, nil
+		}
+		return f.fetchWeb(ctx, in, stored, name)
+	}
+	file, err := f.Path(in.URI)
+	if err != nil {
+		return File{}, err
+	}
+	file.MediaType = in.MediaType
+	if in.Name != "" {
+		file.Name = plainName(in.Name)
+	}
+	return file, nil
+}
+
+// staged returns a file that stands in the folder already.
+func (f *Folder) staged(stored, name, media string) (File, bool) {
+	info, err := os.Lstat(filepath.Join(f.cfg.Work, place, stored))
+	if err != nil || !info.Mode().IsRegular() {
+		return File{}, false
+	}
+	return f.file(stored, name, media, info.Size()), true
+}
+
+// pending returns the id in a URI of the form platform-pending:<workspace>/<id>.
+func (f *Folder) pending(uri string) (id string, ok bool) {
+	rest, ok := strings.CutPrefix(uri, "platform-pending:")
+	if !ok {
+		return "", false
+	}
+	workspace, id, _ := strings.Cut(strings.TrimLeft(rest, "/"), "/")
+	if workspace != f.cfg.Workspace || strings.ContainsAny(id, "/?#%\\") || strings.Trim(id, ".") == "" {
+		id = ""
+	}
+	return id, true
+}
+
+// fetchPending gets a file from the platform, and tells it so when the file is safe.
+// The same file is the same for every message that names it.
+func (f *Folder) fetchPending(ctx context.Context, id, name, media string) (File, error) {
+	if id == "" || f.cfg.Pending == nil {
+		return File{}, fmt.Errorf("%w: it is not one of this workspace", ErrNotHere)
+	}
+	sum := sha256.Sum256([]byte("platform-pending:" + f.cfg.Workspace + "/" + id))
+	stored := hex.EncodeToString(sum[:16]) + "-" + sanitize(name)
+	file, ok := f.staged(stored, name, media)
+	if !ok {
+		var err error
+		file, err = f.receive(stored, name, media, func(w io.Writer) error { return f.cfg.Pending.PendingUpload(ctx, id, w) })
+		if err != nil {
+			return File{}, err
+		}
+	}
+	// The platform keeps it a little longer if this does not arrive.
+	_ = f.cfg.Pending.AckUpload(ctx, id)
+	return file, nil
+}
+
+// receive stores what send writes. That it could not be had is [ErrNotHere].
+func (f *Folder) receive(stored, name, media string, send func(io.Writer) error) (File, error) {
+	r, w := io.Pipe()
+	sent := make(chan error, 1)
+	go func() {
+		err := send(w)
+		w.CloseWithError(err)
+		sent <- err
+	}()
+	file, err := f.put(stored, name, media, r, f.most)
+	_ = r.Close() // what is not wanted any more ends the sender
+	if theirs := <-sent; err != nil && (theirs != nil && !errors.Is(theirs, io.ErrClosedPipe) || errors.Is(err, ErrTooLarge)) {
+		return File{}, fmt.Errorf("%w: %w", ErrNotHere, err)
+	}
+	return file, err
+}
+
+func isWeb(uri string) bool {
+	lower := strings.ToLower(uri)
+	return strings.HasPrefix(lower, "http://") || strings.HasPrefix(lower, "https://")
+}
+
+// fetchWeb gets a file from a URL that a caller gave, if the guard lets it be followed.
+func (f *Folder) fetchWeb(ctx context.Context, in Incoming, stored, name string) (File, error) {
+	if f.cfg.Guard == nil {
+		return File{}, fmt.Errorf("%w: URLs are not followed here", ErrForbidden)
+	}
+	if _, err := f.cfg.Guard.URL(in.URI); err != nil {
+		return File{}, fmt.Errorf("%w: %w", ErrForbidden, err)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, in.URI, nil)
+	if err != nil {
+		return File{}, fmt.Errorf("%w: no URL", ErrNotHere)
+	}
+	res, err := f.cfg.client.Do(req)
+	if err != nil {
+		return File{}, fmt.Errorf("%w: %w", ErrNotHere, errors.Unwrap(err)) // without the URL, which may hold a secret
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		return File{}, fmt.Errorf("%w: the server answered %s", ErrNotHere, res.Status)
+	}
+	body := &marked{Reader: res.Body}
+	file, err := f.put(stored, name, in.MediaType, body, f.most)
+	if err != nil && (body.err != nil || errors.Is(err, ErrTooLarge)) { // theirs, not ours
+		return File{}, fmt.Errorf("%w: %w", ErrNotHere, err)
+	}
+	return file, err
+}
+
+// A marked reader remembers that reading failed.
+type marked struct {
+	io.Reader
+	err error
+}
+
+func (m *marked) Read(p []byte) (int, error) {
+	n, err := m.Reader.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		m.err = err
+	}
+	return n, err
+}

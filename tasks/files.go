@@ -1,0 +1,177 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"mime"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+)
+
+// Files has the files that messages bring along and replies name, on the disk.
+type Files interface {
+	// Stage brings a file to the disk before its message is accepted, so that it is
+	// there whatever happens. Key is that of this file of this message, and of no
+	// other: the same key is the same file. An error that is [ErrNoFile] says that
+	// there is nothing to be had; after any other one it may help to try again.
+	Stage(ctx context.Context, key string, part *a2a.Part) (File, error)
+	// Path returns where the file is that a URI of Stage names.
+	Path(uri string) (string, error)
+	// Offer makes the files that a reply names available to its reader.
+	Offer(text string) []File
+}
+
+// A File is one on the disk.
+type File struct {
+	URI       string
+	Name      string
+	MediaType string
+	Size      int64
+}
+
+// ErrNoFile says that a file is not to be had.
+var ErrNoFile = errors.New("no such file")
+
+func isFile(p *a2a.Part) bool {
+	switch p.Content.(type) {
+	case a2a.Raw, a2a.URL:
+		return true
+	}
+	return false
+}
+
+// stage brings the files of a message to the disk. From then on the message names
+// them, and does not hold them.
+func (e *Engine) stage(ctx context.Context, in *incoming) error {
+	if e.cfg.Files == nil || !slices.ContainsFunc(in.message.Parts, isFile) {
+		return nil
+	}
+	m := *in.message
+	m.Parts = slices.Clone(m.Parts)
+	in.message = &m
+	for i, p := range m.Parts {
+		if !isFile(p) {
+			continue
+		}
+		key := fmt.Sprintf("%q %q %q %x %d", in.key.Context, in.key.Task, in.key.Message, in.digest, i)
+		file, err := e.cfg.Files.Stage(ctx, key, p)
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case errors.Is(err, ErrNoFile):
+			e.log.Info("a file of a message is not to be had", "err", err)
+			continue
+		case err != nil:
+			e.log.Error("a file of a message could not be stored", "err", err)
+			return refuse(a2a.ErrServerError, "the file %q could not be stored: the runtime's disk is full or cannot be written; send the message again when there is room", clip(p.Filename, 64))
+		}
+		m.Parts[i] = file.part(p)
+	}
+	return nil
+}
+
+// part is the part that names a file; given is the one it was made of, if any.
+func (f File) part(given *a2a.Part) *a2a.Part {
+	p := a2a.NewFileURLPart(a2a.URL(f.URI), f.MediaType)
+	p.Filename, p.MediaType = f.Name, f.MediaType
+	if given != nil {
+		p.Metadata = given.Metadata
+	}
+	return p
+}
+
+// compose makes a turn's input of a message.
+func (in *incoming) compose(files Files) error {
+	var list []string
+	said := false
+	for _, part := range in.message.Parts {
+		if in.data == nil {
+			in.data = part.Data()
+		}
+		in.text += part.Text()
+		if files != nil && isFile(part) {
+			list = append(list, in.attach(files, part))
+			continue
+		}
+		if input, ok := inputOf(part); ok {
+			in.input = append(in.input, input)
+			said = said || input.Type != "text" || strings.TrimSpace(input.Text) != ""
+		}
+	}
+	in.list(list)
+	if !said && len(list) == 0 {
+		return errEmpty
+	}
+	return in.measure()
+}
+
+// attach gives a picture to the model, and returns the line that names the file.
+func (in *incoming) attach(files Files, part *a2a.Part) string {
+	media := mediaOf(part)
+	name := oneLine(part.Filename)
+	line := func(rest string) string {
+		return fmt.Sprintf("- %s (%s) %s", orElse(name, "(no name)"), orElse(media, "unknown type"), rest)
+	}
+	uri, ok := part.Content.(a2a.URL)
+	if !ok {
+		return line("could not be stored")
+	}
+	path, err := files.Path(string(uri))
+	if err != nil {
+		return line("is not available to you; it was sent as " + oneLine(string(uri)))
+	}
+	if isPicture(orElse(media, mime.TypeByExtension(strings.ToLower(filepath.Ext(path))))) {
+		in.input = append(in.input, appserver.UserInput{Type: "localImage", Path: path})
+	}
+	return line("at " + path)
+}
+
+// list appends the names of the files to the text of the message. Without a text they
+// are the text.
+func (in *incoming) list(lines []string) {
+	if len(lines) == 0 {
+		return
+	}
+	manifest := "Attached files:\n" + strings.Join(lines, "\n")
+	for i := len(in.input) - 1; i >= 0; i-- {
+		if in.input[i].Type != "text" {
+			continue
+		}
+		if strings.TrimSpace(in.input[i].Text) != "" {
+			manifest = in.input[i].Text + "\n\n" + manifest
+		}
+		in.input[i].Text = manifest
+		return
+	}
+	in.input = append(in.input, appserver.Text(manifest))
+}
+
+// offer makes the files available that the reply of a turn names.
+func (e *Engine) offer(end executor.Ended) []File {
+	if e.cfg.Files == nil || !e.cfg.OfferFiles || end.Outcome != executor.Completed {
+		return nil
+	}
+	var reply executor.AgentMessage
+	for _, m := range end.Messages {
+		if m.Text != "" && rankOf(m.Phase) >= rankOf(reply.Phase) || reply.Text == "" {
+			reply = m
+		}
+	}
+	return e.cfg.Files.Offer(reply.Text)
+}
+
+// hand adds the files to the task that its reply names. The caller holds t.mu.
+func (r *run) hand(files []File) {
+	for _, f := range files {
+		a := r.task.newArtifact("file", f.Name)
+		a.part = f.part(nil)
+		r.task.push(a, true)
+	}
+}

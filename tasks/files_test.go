@@ -1,0 +1,100 @@
+package tasks_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+)
+
+// A cabinet is where the test has the files of messages.
+type cabinet struct{ err error }
+
+func (c *cabinet) Stage(_ context.Context, key string, p *a2a.Part) (tasks.File, error) {
+	if c.err != nil {
+		return tasks.File{}, c.err
+	}
+	return tasks.File{URI: "workspace:/w/" + p.Filename, Name: p.Filename, MediaType: p.MediaType}, nil
+}
+
+func (c *cabinet) Path(uri string) (string, error) {
+	path, ok := strings.CutPrefix(uri, "workspace:")
+	if !ok {
+		return "", tasks.ErrNoFile
+	}
+	return path, nil
+}
+
+func (c *cabinet) Offer(text string) (out []tasks.File) {
+	if strings.Contains(text, "/w/out.pdf") {
+		out = append(out, tasks.File{URI: "workspace:/w/out.pdf", Name: "out.pdf", MediaType: "application/pdf"})
+	}
+	return out
+}
+
+// TestDiskFullWhileStaging: the sender is told, and nothing was accepted.
+func TestDiskFullWhileStaging(t *testing.T) {
+	box := &cabinet{err: errors.New("no space left on device")}
+	r := newRunner()
+	e := newEngine(t, r, func(c *tasks.Config) { c.Files = box })
+	req := request("m1", "c", "look")
+	req.Message.Parts = append(req.Message.Parts, raw("x.png", "image/png", "png"))
+	if _, err := e.SendMessage(t.Context(), req); !errors.Is(err, a2a.ErrServerError) || !strings.Contains(err.Error(), "disk is full") {
+		t.Errorf("%v", err)
+	}
+	if r.count() != 0 {
+		t.Error("it became a turn")
+	}
+	box.err = nil
+	begin(t, e, req)
+	want := []appserver.UserInput{
+		appserver.Text("look\n\nAttached files:\n- x.png (image/png) at /w/x.png"), {Type: "localImage", Path: "/w/x.png"},
+	}
+	if diff := cmp.Diff(want, r.next(t).Input); diff != "" {
+		t.Errorf("input (-want +got):\n%s", diff)
+	}
+}
+
+func TestFileThatIsNotToBeHad(t *testing.T) {
+	r := newRunner()
+	e := newEngine(t, r, func(c *tasks.Config) { c.Files = &cabinet{err: tasks.ErrNoFile} })
+	req := request("m1", "c", " ")
+	req.Message.Parts = append(req.Message.Parts, a2a.NewFileURLPart("https://x/y\nz", ""))
+	begin(t, e, req)
+	want := "Attached files:\n- (no name) (unknown type) is not available to you; it was sent as https://x/y z"
+	if diff := cmp.Diff([]appserver.UserInput{appserver.Text(want)}, r.next(t).Input); diff != "" {
+		t.Errorf("input (-want +got):\n%s", diff)
+	}
+}
+
+// TestFilesOfAReply stand behind its text, in the message and in the task.
+func TestFilesOfAReply(t *testing.T) {
+	d := newDesk(t, func(c *tasks.Config) { c.Files, c.OfferFiles = &cabinet{}, true })
+	c := d.call("m1", "", nil, "hi")
+	j := d.r.next(t)
+	begun(j)
+	j.observe(executor.Ended{Outcome: executor.Completed, Messages: []executor.AgentMessage{
+		{ItemID: "a", Text: "looking", Phase: appserver.PhaseCommentary}, {ItemID: "b", Text: "it is in /w/out.pdf", Phase: appserver.PhaseFinalAnswer},
+	}})
+	c.wait(t)
+	parts := tasks.Reply(c.task).Parts
+	if len(parts) != 2 || parts[0].Text() != "it is in /w/out.pdf" || parts[1].URL() != "workspace:/w/out.pdf" || parts[1].Filename != "out.pdf" {
+		t.Errorf("parts = %v", parts)
+	}
+	c.receipt.Settle(false)
+	rows := d.owed()
+	if len(rows) != 1 {
+		t.Fatalf("owed = %+v", rows)
+	}
+	whole, err := d.st.Delivery(t.Context(), rows[0].ID)
+	if want := `{"text":"it is in /w/out.pdf","files":[{"uri":"workspace:/w/out.pdf","name":"out.pdf","mediaType":"application/pdf"}]}`; err != nil || string(whole.Body) != want {
+		t.Errorf("%s, %v", whole.Body, err)
+	}
+}

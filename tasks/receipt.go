@@ -1,0 +1,119 @@
+package tasks
+
+import (
+	"context"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+)
+
+// A Receipt tells the engine whether the answer to a message has reached its caller.
+// It is used by one goroutine, that of the call.
+type Receipt struct {
+	engine  *Engine
+	task    *task // nil if it had ended before
+	id      a2a.TaskID
+	marked  bool
+	settled bool
+}
+
+type receiptKey struct{}
+
+// WithReceipt returns the context of a call, and the receipt of its answer. The
+// transport must settle it.
+func WithReceipt(ctx context.Context) (context.Context, *Receipt) {
+	r := &Receipt{}
+	return context.WithValue(ctx, receiptKey{}, r), r
+}
+
+// ReceiptOf returns the receipt of a call; nil, which can be settled, if it has none.
+func ReceiptOf(ctx context.Context) *Receipt {
+	r, _ := ctx.Value(receiptKey{}).(*Receipt)
+	return r
+}
+
+// Settle says whether the answer has arrived, as far as that can be known. What is
+// said after the first time does not count.
+func (r *Receipt) Settle(arrived bool) {
+	if r == nil || r.settled {
+		return
+	}
+	r.settled = true
+	if r.engine == nil { // it was not about a message, or not one whose answer matters
+		return
+	}
+	left, over := r.release()
+	switch {
+	case arrived:
+		r.engine.heard(r.id, r.task)
+	case left == 0 && over:
+		r.engine.unheard(r.id, r.task)
+	}
+}
+
+// release ends the waiting. It reports how many others wait, and whether there is
+// something that nobody has heard.
+func (r *Receipt) release() (left int, over bool) {
+	t := r.task
+	if t == nil {
+		return 0, true
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.waiters--
+	return t.waiters, t.owed && (t.status.State.Terminal() || needsCaller(t.status.State))
+}
+
+// note keeps what is known of the message.
+func (r *Receipt) note(marked bool) {
+	if r != nil {
+		r.marked = marked
+	}
+}
+
+// expect counts the caller of a message that has been committed among those who wait for
+// the task's reply. The caller holds t.mu.
+func (t *task) expect(r *Receipt) {
+	if r == nil || r.settled || r.task == t {
+		return
+	}
+	if r.task != nil { // its message has moved on
+		other := r.task
+		t.engine.wg.Go(func() {
+			other.mu.Lock()
+			defer other.mu.Unlock()
+			other.waiters--
+		})
+	}
+	r.engine, r.task, r.id = t.engine, t, t.id
+	t.waiters++
+}
+
+// bindAgain counts the caller of a message that came before. A platform that does not
+// mark its user's messages shows nobody the answer to one that it sends again: such a
+// caller is answered, and does not count.
+func (r *Receipt) bindAgain(e *Engine, id a2a.TaskID) {
+	if r == nil || r.settled || r.engine != nil || !r.marked {
+		return
+	}
+	r.engine, r.id, r.task = e, id, e.find(id)
+	if t := r.task; t != nil {
+		t.mu.Lock()
+		t.waiters++
+		t.mu.Unlock()
+	}
+}
+
+// answered waits until the task has settled, or until it is known that a message of the
+// user's has become part of the turn that runs: he is told so, for what he waits for
+// comes to whoever began it.
+func (v *view) answered(ctx context.Context) (*a2a.Task, error) {
+	if !v.acks {
+		return v.settled(ctx)
+	}
+	task, err := v.decided(ctx)
+	if err != nil || task.Status.State.Terminal() || task.Metadata[MetaTurn] != TurnSteered {
+		return v.settled(ctx)
+	}
+	ReceiptOf(ctx).Settle(false)
+	return task, nil
+}

@@ -1,0 +1,65 @@
+package tasks
+
+import (
+	"strings"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+)
+
+// Bounds of a tool trace: what the platform shows of it.
+const (
+	mostTools    = 200
+	toolInput    = 500
+	toolOutput   = 300
+	ellipsisSize = len("…")
+)
+
+// trace notes a tool that the turn has used, for a workspace's platform. The caller
+// holds t.mu.
+func (r *run) trace(item appserver.Item) {
+	w := r.task.engine.cfg.Workspace
+	if w == nil || !item.Type.IsTool() || len(r.tools) >= mostTools {
+		return
+	}
+	clean := w.Redact
+	if clean == nil {
+		clean = func(s string) string { return s }
+	}
+	tool, input := toolCalled(item)
+	r.tools = append(r.tools, map[string]any{
+		"tool": tool, "input": clip(clean(input), toolInput-ellipsisSize),
+		"output_preview": clip(clean(item.AggregatedOutput), toolOutput-ellipsisSize),
+	})
+}
+
+// toolCalled names a tool as the platform knows it, and what it was called with.
+func toolCalled(item appserver.Item) (name, input string) {
+	switch item.Type {
+	case appserver.ItemCommandExecution:
+		return "command_execution", item.Command
+	case appserver.ItemFileChange:
+		var paths []string
+		for _, c := range item.Changes {
+			paths = append(paths, c.Kind.Type+" "+c.Path)
+		}
+		return "file_change", strings.Join(paths, "\n")
+	case appserver.ItemMcpToolCall:
+		return "mcp__" + item.Server + "__" + item.Tool, ""
+	case appserver.ItemDynamicToolCall:
+		return "mcp__molecule__" + item.Tool, ""
+	case appserver.ItemWebSearch:
+		return "web_search", item.Query
+	}
+	return string(item.Type), ""
+}
+
+// toolTrace is the trace of the task with that of the turn; nil if there is none. The
+// caller holds t.mu.
+func (r *run) toolTrace() any {
+	before, _ := r.task.meta[MetaTools].([]any)
+	if len(before)+len(r.tools) == 0 {
+		return nil
+	}
+	all := append(append([]any{}, before...), r.tools...)
+	return all[:min(len(all), mostTools)]
+}

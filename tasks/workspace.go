@@ -1,0 +1,176 @@
+package tasks
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+)
+
+// A Workspace is what the engine knows of the workspace that it works for. The zero
+// value of each field works.
+type Workspace struct {
+	// Steer has the messages of the workspace's user become part of the turn that runs
+	// in their conversation. Those of other agents wait: each of them asked for
+	// something else.
+	Steer bool
+	// Redact takes secrets out of what the platform shows.
+	Redact func(string) string
+	// Wake is called when there is a late reply to deliver. It must not block.
+	Wake func()
+}
+
+// An origin is who sent a message. The platform does not say; the marks that its
+// parts leave do, mostly.
+type origin int
+
+const (
+	fromAnybody  origin = iota
+	fromUser            // on the canvas
+	fromPeer            // another agent
+	fromPlatform        // the platform itself, or the workspace to itself
+)
+
+// originOf reads the marks in the metadata of a message and of its request.
+func originOf(req *a2a.SendMessageRequest, main string) origin {
+	find := func(key string) (any, bool) {
+		if v, ok := req.Message.Metadata[key]; ok {
+			return v, true
+		}
+		v, ok := req.Metadata[key]
+		return v, ok
+	}
+	says := func(key string) string {
+		v, _ := find(key)
+		s, _ := v.(string)
+		return s
+	}
+	_, history := find("history") // only the canvas sends it
+	contextID := req.Message.ContextID
+	switch {
+	case says("delegation_id") != "", says("source_workspace_id") != "", says("parent_task_id") != "":
+		return fromPeer
+	case says("source") == "platform", strings.HasPrefix(says("source_type"), "self-"):
+		return fromPlatform
+	case says("source") == "canvas_user", history, main != "" && contextID == main, main != "" && strings.HasPrefix(contextID, "sess-"):
+		return fromUser
+	}
+	return fromAnybody
+}
+
+// marked reports whether the message is of a platform that says who its user is: it
+// also shows him the answer to a message that it has sent a second time.
+func marked(req *a2a.SendMessageRequest) bool {
+	return req.Metadata["source"] == "canvas_user" || req.Message.Metadata["source"] == "canvas_user"
+}
+
+// classify notes who sent a message, and for whom its answer is.
+func (e *Engine) classify(ctx context.Context, req *a2a.SendMessageRequest, in *incoming, patient bool) {
+	if e.cfg.Workspace == nil {
+		return
+	}
+	in.origin = originOf(req, e.cfg.Main)
+	if restartIn(in.message.Metadata) != "" || restartIn(req.Metadata) != "" {
+		in.command = commandRestarted
+		m := *in.message // for the next process, which sees the message only
+		m.Metadata = maps.Clone(m.Metadata)
+		m.SetMeta(restartKey, restartKind)
+		in.message = &m
+		return
+	}
+	if !patient && (in.origin == fromUser || in.origin == fromAnybody) {
+		in.receipt = ReceiptOf(ctx)
+		in.receipt.note(marked(req))
+	}
+}
+
+// steers reports whether a message that names no task goes into the turn that runs in
+// its conversation.
+func (e *Engine) steers(in *incoming) bool {
+	return e.cfg.MidTurn || e.cfg.Workspace != nil && e.cfg.Workspace.Steer && in.origin == fromUser
+}
+
+// conversation is that of messages with a contextId, or with none; "" if those that
+// have none have no conversation in common.
+func (e *Engine) conversation(contextID string) string {
+	return e.cfg.Threads(contextID, cmp.Or(contextID, e.cfg.Main))
+}
+
+// aside gives a message of another agent a conversation of its own where the one that
+// it belongs to waits for an agent: they would wait for each other.
+func (e *Engine) aside(in *incoming, conversation string) string {
+	if e.cfg.Workspace == nil || in.origin == fromUser || in.origin == fromPlatform ||
+		!slices.ContainsFunc(e.ofConversation(conversation), (*task).delegates) {
+		return conversation
+	}
+	return conversation + "/aside/" + a2a.NewContextID()
+}
+
+// delegateTool is the tool whose call lasts until another agent has answered.
+const delegateTool = "delegate_task"
+
+// delegate notes that such a call has begun, or is over. The caller holds t.mu.
+func (r *run) delegate(item appserver.Item, begun bool) {
+	if item.Tool != delegateTool {
+		return
+	}
+	if r.delegations == nil {
+		r.delegations = map[string]bool{}
+	}
+	if r.delegations[item.ID] = true; !begun {
+		delete(r.delegations, item.ID)
+	}
+}
+
+// delegates reports whether a turn of the task waits for another agent. A message of an
+// agent that comes meanwhile must not wait for that turn: it may be what the other needs.
+func (t *task) delegates() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.ContainsFunc(t.runs, func(r *run) bool { return len(r.delegations) > 0 })
+}
+
+// addressed is the task as the sender of a message sees it: it may have become part of
+// one that another context began.
+func addressed(task *a2a.Task, given string) *a2a.Task {
+	if given == "" || given == task.ContextID {
+		return task
+	}
+	out := *task
+	out.ContextID = given
+	return &out
+}
+
+// nothing answers a message that says nothing.
+func (e *Engine) nothing(m *a2a.Message) *a2a.Message {
+	out := a2a.NewMessage(a2a.MessageRoleAgent, a2a.NewTextPart(emptyMessage))
+	out.ID, out.ContextID = m.ID+"-reply", cmp.Or(m.ContextID, e.cfg.Main)
+	return out
+}
+
+// emptyMessage is what users of the platform are told.
+const emptyMessage = "Your message was empty. Please send text or a file with instructions."
+
+// commandRestarted is the message by which the platform tells that it has started the
+// workspace anew. Codex need not be asked about it: its threads went on.
+const commandRestarted = "restart_context"
+
+const (
+	restartKey  = "kind"
+	restartKind = "restart_context"
+
+	restartedText = "The workspace is back after its restart. Its conversations go on where they were."
+)
+
+// restartIn returns the command that the metadata of a message make it, or "".
+func restartIn(meta map[string]any) string {
+	if meta[restartKey] == restartKind {
+		return commandRestarted
+	}
+	return ""
+}

@@ -1,0 +1,317 @@
+package tasks_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/store"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/late"
+)
+
+// A desk is an engine that works for the workspace ws, on a store.
+type desk struct {
+	t  *testing.T
+	e  *tasks.Engine
+	st *store.Store
+	r  *steering
+}
+
+// steering is a runner whose running turns take messages.
+type steering struct {
+	*runner
+	steered []string
+
+	answering sync.Mutex // guards answered
+	answered  []string
+}
+
+func (s *steering) Answer(_ string, a executor.Answer) error {
+	s.answering.Lock()
+	defer s.answering.Unlock()
+	s.answered = append(s.answered, a.Text)
+	return nil
+}
+
+func (s *steering) answers() int {
+	s.answering.Lock()
+	defer s.answering.Unlock()
+	return len(s.answered)
+}
+
+func (s *steering) Steer(_ string, j executor.Job, observe executor.Observer) error {
+	s.steered = append(s.steered, j.ID)
+	observe(executor.Steered{})
+	return nil
+}
+
+func newDesk(t *testing.T, change ...func(*tasks.Config)) *desk {
+	d := &desk{t: t, r: &steering{runner: newRunner()}}
+	var err error
+	if d.st, err = store.Open(t.Context(), store.Config{Dir: t.TempDir()}); err != nil {
+		t.Fatal(err)
+	}
+	d.e = newEngine(t, d.r, append([]func(*tasks.Config){func(c *tasks.Config) {
+		c.Journal, c.Main, c.Workspace = d.st, "canvas-ws", &tasks.Workspace{Steer: true}
+	}}, change...)...)
+	t.Cleanup(func() { _ = d.st.Close() })
+	return d
+}
+
+// A call is a message whose sender waits.
+type call struct {
+	cancel  context.CancelFunc
+	receipt *tasks.Receipt
+	done    chan struct{}
+	task    *a2a.Task
+	said    *a2a.Message
+	err     error
+}
+
+func (d *desk) call(id, contextID string, meta map[string]any, text string) *call {
+	ctx, cancel := context.WithCancel(tasks.WithV0(d.t.Context()))
+	c := &call{cancel: cancel, done: make(chan struct{})}
+	ctx, c.receipt = tasks.WithReceipt(ctx)
+	req := &a2a.SendMessageRequest{Metadata: meta, Message: &a2a.Message{
+		ID: id, ContextID: contextID, Role: a2a.MessageRoleUser, Parts: a2a.ContentParts{a2a.NewTextPart(text)},
+	}}
+	go func() {
+		defer close(c.done)
+		var res a2a.SendMessageResult
+		if res, c.err = d.e.SendMessage(ctx, req); c.err == nil {
+			c.task, _ = res.(*a2a.Task)
+			c.said, _ = res.(*a2a.Message)
+		}
+	}()
+	d.t.Cleanup(cancel)
+	return c
+}
+
+func (c *call) wait(t *testing.T) {
+	t.Helper()
+	select {
+	case <-c.done:
+	case <-time.After(10 * time.Second):
+		t.Fatal("the call has not returned")
+	}
+}
+
+// leave has the caller go away.
+func (c *call) leave(t *testing.T) {
+	c.cancel()
+	c.wait(t)
+	c.receipt.Settle(false)
+}
+
+func (d *desk) owed() []store.Delivery {
+	d.t.Helper()
+	rows, err := d.st.Waiting(d.t.Context(), late.Kind, 0, 10)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return rows
+}
+
+func (d *desk) due() bool {
+	rows := d.owed()
+	return len(rows) == 1 && !rows[0].Due.After(time.Now())
+}
+
+func finished(text string) executor.Ended {
+	return executor.Ended{Outcome: executor.Completed, Messages: []executor.AgentMessage{{ItemID: "m", Text: text}}}
+}
+
+func begun(j *job) { j.observe(executor.Started{ThreadID: "th", TurnID: "tu", Attempt: 1}) }
+
+func TestReplyIsOwedUntilItArrives(t *testing.T) {
+	d := newDesk(t)
+	c := d.call("m1", "", nil, "hi")
+	j := d.r.next(t)
+	begun(j)
+	j.observe(finished("hello"))
+	c.wait(t)
+	if rows := d.owed(); len(rows) != 1 || !rows[0].Due.After(time.Now().Add(30*time.Second)) {
+		t.Fatalf("while the answer is on its way: %+v", rows)
+	}
+	c.receipt.Settle(true)
+	if rows := d.owed(); len(rows) != 0 {
+		t.Errorf("after it has arrived: %+v", rows)
+	}
+	c.receipt.Settle(false)
+	if rows := d.owed(); len(rows) != 0 {
+		t.Errorf("said twice: %+v", rows)
+	}
+}
+
+func TestMainConversation(t *testing.T) {
+	d := newDesk(t)
+	for given, want := range map[string]string{"": "canvas-ws", "canvas-ws": "canvas-ws", "canvas-other": "canvas-other", "sess-1": "sess-1"} {
+		c := d.call("m"+given, given, nil, "hi")
+		j := d.r.next(t)
+		if j.Context != want {
+			t.Errorf("%q runs in %q, want %q", given, j.Context, want)
+		}
+		j.observe(finished("hello"))
+		c.wait(t)
+		if c.task == nil || c.task.ContextID != want {
+			t.Errorf("%q is answered in %+v", given, c.task)
+		}
+		c.receipt.Settle(true)
+	}
+}
+
+// TestUserSteers has a message of the user's go into the turn that runs, and one of
+// another agent wait. The user is told at once, and the answer comes to the first.
+func TestUserSteers(t *testing.T) {
+	d := newDesk(t)
+	first := d.call("m1", "", nil, "hi")
+	j := d.r.next(t)
+	begun(j)
+	second := d.call("m2", "canvas-ws", map[string]any{"source": "canvas_user"}, "and that")
+	second.wait(t)
+	if second.err != nil || len(d.r.steered) != 1 || second.task.ContextID != "canvas-ws" {
+		t.Fatalf("%+v, %v, steered %v", second.task, second.err, d.r.steered)
+	}
+	if text := tasks.Reply(second.task).Parts[0].Text(); !strings.Contains(text, "Got your message") {
+		t.Errorf("the user is told %q", text)
+	}
+	second.receipt.Settle(true)
+	d.call("m3", "", map[string]any{"delegation_id": "m3"}, "mine")
+	if waits := d.r.next(t); waits.Context != "canvas-ws" || len(d.r.steered) != 1 {
+		t.Errorf("that of an agent: %+v, steered %v", waits.Job, d.r.steered)
+	}
+	d.call("m4", "", nil, "who knows who I am")
+	if waits := d.r.next(t); waits.Context != "canvas-ws" || len(d.r.steered) != 1 {
+		t.Errorf("that of nobody in particular: %+v, steered %v", waits.Job, d.r.steered)
+	}
+	j.observe(executor.Ended{Outcome: executor.Completed, Taken: []string{d.r.steered[0]}, Messages: []executor.AgentMessage{{ItemID: "m", Text: "both"}}})
+	first.wait(t)
+	first.receipt.Settle(true)
+	if rows := d.owed(); len(rows) != 0 {
+		t.Errorf("owed = %+v", rows)
+	}
+}
+
+// TestCircle: an agent asks back while the main turn waits for an agent.
+func TestCircle(t *testing.T) {
+	d := newDesk(t)
+	d.call("m1", "", nil, "hi")
+	j := d.r.next(t)
+	begun(j)
+	call := appserver.Item{Type: appserver.ItemDynamicToolCall, ID: "i", Tool: "delegate_task"}
+	j.observe(executor.ItemStarted{Item: call})
+	asking := d.call("m2", "", map[string]any{"delegation_id": "m2"}, "tell me first")
+	aside := d.r.next(t)
+	if aside.Context == j.Context || !strings.HasPrefix(aside.Context, "canvas-ws/aside/") {
+		t.Fatalf("the delegation waits in %q", aside.Context)
+	}
+	aside.observe(finished("told"))
+	asking.wait(t)
+	if asking.task.ContextID != "canvas-ws" {
+		t.Errorf("answered in %q", asking.task.ContextID)
+	}
+	j.observe(executor.ItemCompleted{Item: call})
+	d.call("m3", "", map[string]any{"delegation_id": "m3"}, "and now")
+	if after := d.r.next(t); after.Context != "canvas-ws" {
+		t.Errorf("when nobody waits any more: %q", after.Context)
+	}
+}
+
+func TestRestartContext(t *testing.T) {
+	d := newDesk(t)
+	c := d.call("m1", "", map[string]any{"source": "platform", "kind": "restart_context", "layer": 1.0, "restart_context": true}, "=== WORKSPACE RESTART CONTEXT ===")
+	c.wait(t)
+	if c.err != nil || !strings.Contains(tasks.Reply(c.task).Parts[0].Text(), "back after its restart") {
+		t.Errorf("%+v, %v", c.task, c.err)
+	}
+	if n := len(d.r.jobs); n != 0 {
+		t.Errorf("%d turns", n)
+	}
+}
+
+func TestBlankInAWorkspace(t *testing.T) {
+	d := newDesk(t)
+	c := d.call("m1", "sess-1", nil, " \n")
+	c.wait(t)
+	if c.said == nil || c.said.Parts[0].Text() != "Your message was empty. Please send text or a file with instructions." || c.said.ContextID != "sess-1" {
+		t.Errorf("%+v, %v", c.said, c.err)
+	}
+}
+
+// TestAgentsDoNotAnswer what the user is asked.
+func TestAgentsDoNotAnswer(t *testing.T) {
+	d := newDesk(t)
+	d.call("m1", "", nil, "hi")
+	j := d.r.next(t)
+	begun(j)
+	j.observe(executor.Asked{ID: "q", Kind: "command", Text: "may I?"})
+	d.call("m2", "", map[string]any{"delegation_id": "m2"}, "yes")
+	if other := d.r.next(t); len(d.r.answered) != 0 || other.ID == j.ID {
+		t.Errorf("answered: %v", d.r.answered)
+	}
+	d.call("m3", "", map[string]any{"source": "canvas_user"}, "yes")
+	for deadline := time.Now().Add(10 * time.Second); d.r.answers() == 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the user's answer does not arrive")
+		}
+	}
+}
+
+// TestAdoptedAcrossContexts answers each sender in his own context.
+func TestAdoptedAcrossContexts(t *testing.T) {
+	d := newDesk(t, func(c *tasks.Config) { c.Threads = func(string, string) string { return "one" } })
+	first := d.call("m1", "a", nil, "hi")
+	j := d.r.next(t)
+	begun(j)
+	second := d.call("m2", "b", map[string]any{"source": "canvas_user"}, "and that")
+	second.wait(t)
+	if second.task == nil || second.task.ContextID != "b" {
+		t.Fatalf("%+v, %v", second.task, second.err)
+	}
+	// With the taskId of that answer, and the sender's own contextId.
+	third := &a2a.SendMessageRequest{
+		Message: &a2a.Message{ID: "m3", ContextID: "b", TaskID: second.task.ID, Role: a2a.MessageRoleUser, Parts: a2a.ContentParts{a2a.NewTextPart("more")}},
+		Config:  &a2a.SendMessageConfig{ReturnImmediately: true},
+	}
+	if _, err := d.e.SendMessage(t.Context(), third); err != nil {
+		t.Errorf("a message to that task: %v", err)
+	}
+	j.observe(executor.Ended{Outcome: executor.Completed, Taken: d.r.steered, Messages: []executor.AgentMessage{{ItemID: "m", Text: "all"}}})
+	first.wait(t)
+	if first.task.ContextID != "a" {
+		t.Errorf("the first is answered in %q", first.task.ContextID)
+	}
+}
+
+func TestToolTrace(t *testing.T) {
+	d := newDesk(t, func(c *tasks.Config) {
+		c.Workspace.Redact = func(s string) string { return strings.ReplaceAll(s, "secret", "[REDACTED]") }
+	})
+	c := d.call("m1", "", nil, "hi")
+	j := d.r.next(t)
+	begun(j)
+	for range 210 {
+		j.observe(executor.ItemCompleted{Item: appserver.Item{
+			Type: appserver.ItemCommandExecution, ID: "i", Command: "echo secret " + strings.Repeat("x", 600), AggregatedOutput: "secret" + strings.Repeat("y", 600),
+		}})
+	}
+	j.observe(finished("hello"))
+	c.wait(t)
+	trace, _ := tasks.Reply(c.task).Metadata["tool_trace"].([]any)
+	if len(trace) != 200 {
+		t.Fatalf("%d tools", len(trace))
+	}
+	first := trace[0].(map[string]any)
+	if first["tool"] != "command_execution" || len(first["input"].(string)) > 500 || len(first["output_preview"].(string)) > 300 ||
+		strings.Contains(first["input"].(string)+first["output_preview"].(string), "secret") || !strings.HasPrefix(first["input"].(string), "echo [REDACTED]") {
+		t.Errorf("trace = %v", first)
+	}
+	c.receipt.Settle(true)
+}
