@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -74,11 +75,23 @@ func (app *application) attachments(s settings.Settings) tasks.Files {
 		Hidden: []string{s.StateDir, s.CodexHome},
 	}
 	if s.InWorkspace() {
+		client := platformClient(s)
+		app.closers = append(app.closers, client)
+		cfg.Pending = pendingUploads{client}
 		cfg.Readable = []string{s.ConfigsDir, "/home", "/plugins"}
 	}
 	app.files = files.New(cfg)
 	app.closers = append(app.closers, app.files)
 	return attachments{app.files}
+}
+
+// pendingUploads are the files that the platform holds for the workspace.
+type pendingUploads struct{ *platform.Client }
+
+// PendingUpload implements [files.Pending].
+func (p pendingUploads) PendingUpload(ctx context.Context, id string, w io.Writer) error {
+	_, err := p.Client.PendingUpload(ctx, id, w, files.MaxBytes)
+	return err
 }
 
 // attachments are a folder as the tasks see it.
