@@ -7,11 +7,11 @@ import (
 
 type tomlPair struct{ key, value string }
 
-// tomlTable returns an inline table. Keys are bare keys.
+// tomlTable returns an inline table. Keys are bare keys, values are TOML.
 func tomlTable(pairs []tomlPair) string {
 	parts := make([]string, len(pairs))
 	for i, p := range pairs {
-		parts[i] = p.key + "=" + tomlString(p.value)
+		parts[i] = p.key + "=" + p.value
 	}
 	return "{" + strings.Join(parts, ",") + "}"
 }

@@ -53,7 +53,7 @@ func (e *Executor) forget(c *conversation, refused error) {
 // any more: whatever codex refuses for good, a damaged file included.
 func isLost(err error) bool {
 	_, refused := errors.AsType[*appserver.RPCError](err)
-	return refused && !appserver.IsActiveWriter(err) && !appserver.IsOverloaded(err)
+	return refused && !appserver.IsActiveWriter(err) && !appserver.IsOverloaded(err) && !appserver.IsBadConfig(err)
 }
 
 // open starts a new thread for c. A job that is canceled meanwhile does not wait:
@@ -67,7 +67,7 @@ func (e *Executor) open(ctx context.Context, c *conversation, on *child) error {
 			return started.err
 		}
 		c.threadID, c.rollout, c.resumable = started.session.Thread.ID, started.session.Thread.Path, false
-		c.learn(e.cfg.Thread, started.session)
+		c.learn(e.threadOn(on), started.session)
 		e.loaded(c, on)
 		return nil
 	case <-ctx.Done():
@@ -85,7 +85,7 @@ func (e *Executor) startThread(on *child) (started startedThread) {
 	ctx, cancel := context.WithTimeout(e.root, startThreadTimeout)
 	defer cancel()
 	started.err = e.attended(ctx, on, func(ctx context.Context) (err error) {
-		started.session, err = on.ThreadStart(ctx, e.cfg.Thread)
+		started.session, err = on.ThreadStart(ctx, e.threadOn(on))
 		return err
 	})
 	return started
@@ -107,7 +107,7 @@ func (e *Executor) putAway(on *child, started startedThread) {
 func (e *Executor) resume(ctx context.Context, c *conversation, on *child) error {
 	ctx, cancel := context.WithTimeout(ctx, resumeThreadTimeout)
 	defer cancel()
-	params := e.cfg.Thread
+	params := e.threadOn(on)
 	deadline := time.Now().Add(writerWait)
 	for {
 		err := e.attended(ctx, on, func(ctx context.Context) error {

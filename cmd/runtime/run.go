@@ -89,7 +89,7 @@ func (p *program) serve(ctx context.Context) int {
 	for _, w := range warnings {
 		log.Warn("doubtful setting", "variable", w.Name, "doubt", w.Text)
 	}
-	if err := serve(ctx, s, log, redact); err != nil && !errors.Is(err, context.Canceled) {
+	if err := serve(ctx, s, p.environ, log, redact); err != nil && !errors.Is(err, context.Canceled) {
 		return p.fail(errors.New(redact.String(err.Error())))
 	}
 	return exitOK
@@ -98,6 +98,10 @@ func (p *program) serve(ctx context.Context) int {
 // load reads the settings, and says what is wrong with them.
 func (p *program) load() (settings.Settings, []settings.Warning, bool) {
 	s, warnings, err := settings.Load(p.environ)
+	if err == nil && s.InWorkspace() { // its files say more
+		p.environ = withFiles(s, p.environ)
+		s, warnings, err = settings.Load(p.environ)
+	}
 	for _, problem := range settings.Problems(err) {
 		p.complain(problem.What, problem.Hint)
 	}
