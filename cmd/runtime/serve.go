@@ -77,6 +77,11 @@ func newApplication(ctx context.Context, s settings.Settings, environ []string, 
 	if err := makeFolders(s); err != nil {
 		return nil, err
 	}
+	if s.Sandbox == "danger-full-access" { // otherwise the sandbox keeps codex's commands from looking
+		if err := keepPrivate(); err != nil {
+			log.Warn("the environment of this process can be read by codex's commands", "err", err)
+		}
+	}
 	scriptedURL, err := app.openModel(s)
 	if err != nil {
 		return nil, err
