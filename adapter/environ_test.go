@@ -27,6 +27,8 @@ func TestChildEnv(t *testing.T) {
 		"key":      {Provider{KeyName: "OPENAI_API_KEY", Keys: provider.Keys(nil)}, []string{"OPENAI_API_KEY=k"}},
 		"scripted": {Provider{KeyName: "OPENAI_API_KEY", ScriptedURL: "http://s", Keys: provider.Keys(nil)}, nil},
 		"keyless":  {Provider{BaseURL: "http://m", Keys: provider.Keys(nil)}, nil},
+		"login":    {Provider{Login: true, Keys: provider.Keys(nil)}, nil},
+		"forward":  {Provider{KeyName: "OPENAI_API_KEY", Keys: provider.Keys(nil), Forward: Forward{"http://f", "t"}}, []string{"MOLECULE_FORWARD_TOKEN=t"}},
 		"codexs":   {Provider{}, []string{"OPENAI_API_KEY=k", "ANTHROPIC_API_KEY=k"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -102,6 +102,15 @@ func TestSetupTakesSecretsFromFiles(t *testing.T) {
 	}
 }
 
+// TestRequiredEnvIsAHint: templates list keys of which any one will do.
+func TestRequiredEnvIsAHint(t *testing.T) {
+	s, dir, _, _, _ := workspace(t, "OPENAI_API_KEY=sk-key")
+	put(t, filepath.Join(dir, "config.yaml"), "model: gpt-5.5\nruntime_config:\n  required_env: [CODEX_AUTH_JSON, OPENAI_API_KEY, MINIMAX_API_KEY]\n")
+	if l, err := s.Prepare(t.Context()); err != nil || l.Provider.Name != "openai-api" {
+		t.Errorf("%v: %+v", err, l.Provider)
+	}
+}
+
 // TestSetupInstallsTheLoginOnce: at a later start of codex what it has renewed since
 // must not be replaced by what it was made from.
 func TestSetupInstallsTheLoginOnce(t *testing.T) {

@@ -103,6 +103,9 @@ func TestRestartWaitsForTheTurn(t *testing.T) {
 		t.Errorf("health %+v", now)
 	}
 	wantEnd(t, w.wait(t), executor.Completed, "")
+	if n := len(model.Requests()); n != 1 {
+		t.Errorf("the model was asked %d times: the turn was cut", n)
+	}
 	eventually(t, "another codex", func() bool { now := e.Health().Child.Pid; return now != 0 && now != pid })
 	wantEnd(t, submit(t, e, "j2", "one", "say two").wait(t), executor.Completed, "")
 }

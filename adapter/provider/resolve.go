@@ -3,6 +3,7 @@ package provider
 import (
 	"cmp"
 	"fmt"
+	"net/url"
 	"strings"
 )
 
@@ -231,6 +232,12 @@ func (r *resolver) choice(e Entry, why string) (Choice, error) {
 		e.ModelID = cmp.Or(r.in.Env(e.ModelEnv), e.ModelID)
 	}
 	c.Model = cmp.Or(e.ModelID, c.Model)
+	if u, err := url.Parse(c.URL); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return Choice{}, &Error{ // the URL may hold a password
+			What: fmt.Sprintf("the provider %s (chosen by %s) has a base URL that is none such as %s", e.Name, why, openAIURL),
+			Fix:  "correct " + cmp.Or(strings.Join(e.BaseEnv, " or "), "its base_url in config.yaml"),
+		}
+	}
 	if c.KeyName == "" && len(e.AuthEnv) > 0 && (moved == "" || e.AuthMode != OpenAI) {
 		return Choice{}, &Error{
 			What: fmt.Sprintf("the provider %s (chosen by %s) has no key", e.Name, why),

@@ -87,6 +87,7 @@ func TestWhatCannotBeResolvedSaysWhatToDo(t *testing.T) {
 		"platform-without-own":  {Input{Env: env("MODEL_PROVIDER=platform", "OPENAI_API_KEY=k")}, "platform (chosen by MODEL_PROVIDER) has no key", "set MOLECULE_LLM_USAGE_TOKEN"},
 		"blank-key":             {Input{Env: env("MODEL_PROVIDER=openai-api", "OPENAI_API_KEY= ")}, "has no key", "set OPENAI_API_KEY"},
 		"minimax-base-no-key":   {Input{Env: env("MINIMAX_API_BASE=http://m/v1"), Model: "minimax-x"}, "has no key", ""},
+		"no-url":                {Input{Env: env("OPENAI_API_KEY=k", "OPENAI_BASE_URL=nonsense")}, "has a base URL that is none", "correct OPENAI_BASE_URL"},
 		"key-of-another-is-not": {Input{Env: env("MINIMAX_API_KEY=m"), Provider: "openai-api"}, "has no key", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

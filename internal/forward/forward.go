@@ -33,9 +33,8 @@ type Forwarder struct {
 	served    chan error         // 1-buffered; told once when the listener is closed
 	log       *slog.Logger
 
-	mu     sync.Mutex // guards the fields below
-	token  [sha256.Size]byte
-	ready  bool
+	mu     sync.Mutex        // guards the fields below
+	token  [sha256.Size]byte // the hash of it; of none before Renew
 	target *url.URL
 	key    string
 }
@@ -74,7 +73,7 @@ func (f *Forwarder) Renew(to Target) (baseURL, token string, err error) {
 	token = rand.Text()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.token, f.ready, f.target, f.key = sha256.Sum256([]byte(token)), true, target, strings.TrimSpace(to.Key)
+	f.token, f.target, f.key = sha256.Sum256([]byte(token)), target, strings.TrimSpace(to.Key)
 	return f.url, token, nil
 }
 
@@ -84,7 +83,7 @@ func (f *Forwarder) let(r *http.Request) (target *url.URL, key string, ok bool) 
 	sum := sha256.Sum256([]byte(shown))
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !bearer || !f.ready || subtle.ConstantTimeCompare(sum[:], f.token[:]) != 1 {
+	if !bearer || subtle.ConstantTimeCompare(sum[:], f.token[:]) != 1 {
 		return nil, "", false
 	}
 	return f.target, f.key, true

@@ -61,7 +61,7 @@ type Settings struct {
 	ResolvedProvider string `group:"Providers" env:"MOLECULE_RESOLVED_PROVIDER" help:"Name of the provider that a workspace's model is reached by, as the platform has decided. See docs/workspace-config.md."`
 	LLMProvider      string `group:"Providers" env:"LLM_PROVIDER" help:"Likewise; counts where MOLECULE_RESOLVED_PROVIDER is not set."`
 	ModelProvider    string `group:"Providers" env:"MODEL_PROVIDER" help:"Likewise, after LLM_PROVIDER. If it names no provider it is the model, as on older platforms."`
-	LLMBaseURL       string `group:"Providers" env:"MOLECULE_LLM_BASE_URL" kind:"url" default:"the platform's own endpoint" help:"Endpoint of the provider platform, which the platform bills."`
+	LLMBaseURL       string `group:"Providers" env:"MOLECULE_LLM_BASE_URL" default:"the platform's own endpoint" help:"Endpoint of the provider platform, which the platform bills."`
 	LLMToken         Secret `group:"Providers" env:"MOLECULE_LLM_USAGE_TOKEN" help:"Key of the provider platform."`
 	MiniMaxKey       Secret `group:"Providers" env:"MINIMAX_API_KEY" help:"Key of the provider minimax-token-plan."`
 	CodexAuth        Secret `group:"Providers" env:"CODEX_AUTH_JSON" help:"Text of codex's auth.json with a ChatGPT login. In a workspace it is written to CODEX_HOME before codex starts, in the place of an older one."`
