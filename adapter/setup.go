@@ -3,10 +3,12 @@ package adapter
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -27,6 +29,7 @@ type SetupConfig struct {
 	Launch  Launch        // what is known of the start of codex; Provider holds where nothing else does
 	Logins  *Logins       // nil where codex's login is nobody's business but its own
 	Forward Renewer       // nil lets codex have the key
+	Port    int           // that is listened on, if config.yaml has a say in it
 	Redact  func(...string)
 	Logger  *slog.Logger
 }
@@ -44,7 +47,7 @@ type Setup struct {
 	mu      sync.Mutex // guards the fields below
 	config  Config
 	problem string
-	told    string // the warnings that were logged last
+	told    []string // the warnings that were logged last
 	read    bool
 	known   chan struct{} // closed when the configuration has been read for the first time
 }
@@ -101,6 +104,9 @@ func (s *Setup) prepare(ctx context.Context) (Launch, error) {
 		secrets, more := SecretFiles(s.cfg.Secrets)
 		if ctx.Err() != nil {
 			return launch, context.Cause(ctx)
+		}
+		if s.cfg.Port != 0 && err == nil && config.A2A.Port != s.cfg.Port {
+			more = append(more, Warning{File: s.cfg.File, Text: fmt.Sprintf("a2a.port: %d is not in force, as %d was listened on before this was read", config.A2A.Port, s.cfg.Port)})
 		}
 		s.note(config, append(warnings, more...), err)
 		if err != nil {
@@ -169,12 +175,12 @@ func (s *Setup) note(config Config, warnings []Warning, err error) {
 	if err == nil {
 		s.config = config
 	}
-	all := ""
+	var texts []string
 	for _, w := range warnings {
-		all += w.String() + "\n"
+		texts = append(texts, w.String())
 	}
-	if all != s.told {
-		s.told = all
+	if !slices.Equal(texts, s.told) {
+		s.told = texts
 		for _, w := range warnings {
 			s.cfg.Logger.Warn("doubtful configuration", "at", position(w.File, w.Line), "doubt", w.Text)
 		}

@@ -28,7 +28,7 @@ func workspace(t *testing.T, environ ...string) (s *Setup, dir string, log *byte
 	home := filepath.Join(dir, ".codex")
 	logger := slog.New(slog.NewTextHandler(log, nil))
 	s = NewSetup(SetupConfig{
-		File: filepath.Join(dir, "config.yaml"), Secrets: filepath.Join(dir, "secrets.d"), Forward: asked, Logger: logger,
+		File: filepath.Join(dir, "config.yaml"), Secrets: filepath.Join(dir, "secrets.d"), Forward: asked, Logger: logger, Port: DefaultPort,
 		Launch: Launch{Home: home, WorkDir: "/w", Workspace: true, Environ: environ},
 		Logins: NewLogins(LoginsConfig{Home: home, Logger: logger}),
 		Redact: func(v ...string) { *hidden = append(*hidden, v...) },
@@ -46,7 +46,7 @@ func TestSetupHealsByItself(t *testing.T) {
 		{"name: [\n", file + ":", "Workspace"},
 		{"name: Ada\nmodel: minimax\n", `model is "minimax", which is the name of a provider`, "Ada"},
 		{"name: Bob\nruntime_config: {provider: nobody}\n", "which is not known", "Bob"},
-		{"name: Eve\nmodel: gpt-5.5\ntier: many\n", "", "Eve"},
+		{"name: Eve\nmodel: gpt-5.5\ntier: many\na2a: {port: 9000}\n", "", "Eve"},
 		{"name: Eve\nmodel: gpt-5.5\ntier: many\n", "", "Eve"},
 		{"- broken again\n", file + ":1: ", "Eve"},
 	} {
@@ -64,7 +64,7 @@ func TestSetupHealsByItself(t *testing.T) {
 		}
 	}
 	<-s.Known()
-	if strings.Count(log.String(), "tier: a number is wanted") != 1 {
+	if strings.Count(log.String(), "tier: a number is wanted") != 2 || strings.Count(log.String(), "a2a.port: 9000 is not in force") != 1 {
 		t.Errorf("log:\n%s", log)
 	}
 }

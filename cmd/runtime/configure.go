@@ -83,6 +83,9 @@ func (app *application) openSetup(s settings.Settings, environ []string, scripte
 	if s.ConfigLate {
 		cfg.Wait = configWait
 	}
+	if s.Addr == fmt.Sprintf("0.0.0.0:%d", adapter.DefaultPort) {
+		cfg.Port = adapter.DefaultPort
+	}
 	if !s.Scripted() {
 		f, err := openForwarder(environ, app.log)
 		if err != nil {
