@@ -184,6 +184,7 @@ func TestLoginIsFetchedEachHour(t *testing.T) {
 		wait(66*time.Minute, 4, 1, auth("a", 2, "codex"))
 		v.set("", errors.New("503"))
 		time.Sleep(70 * time.Minute) // after the first that failed, each minute
+		synctest.Wait()
 		if v.asked < 4+3 {
 			t.Errorf("asked %d times", v.asked)
 		}
