@@ -1,7 +1,6 @@
 package adapter
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -26,13 +26,13 @@ type vault struct {
 	values map[string]string
 	err    error
 	slow   time.Duration
-	asked  int
+	asked  atomic.Int32
 }
 
 func (v *vault) Secrets(ctx context.Context) (map[string]string, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.asked++
+	v.asked.Add(1)
 	select {
 	case <-time.After(v.slow):
 	case <-ctx.Done():
@@ -47,19 +47,37 @@ func (v *vault) set(value string, err error) {
 	v.values, v.err = map[string]string{"CODEX_AUTH_JSON": value}, err
 }
 
+// lines is a log that is written while it is read.
+type lines struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
 type loginTest struct {
 	*Logins
 	home     string
-	log      *bytes.Buffer
-	changed  int
+	log      *lines
+	changed  atomic.Int32
 	redacted []string
 }
 
 func logins(t *testing.T, platform Secrets, owned bool) *loginTest {
 	t.Helper()
-	l := &loginTest{home: filepath.Join(t.TempDir(), "home"), log: &bytes.Buffer{}}
+	l := &loginTest{home: filepath.Join(t.TempDir(), "home"), log: &lines{}}
 	l.Logins = NewLogins(LoginsConfig{
-		Home: l.home, Platform: platform, Owned: owned, Every: time.Hour, Changed: func() { l.changed++ },
+		Home: l.home, Platform: platform, Owned: owned, Every: time.Hour, Changed: func() { l.changed.Add(1) },
 		Redact: func(s ...string) { l.redacted = append(l.redacted, s...) },
 		Logger: slog.New(slog.NewTextHandler(l.log, nil)),
 	})
@@ -135,7 +153,7 @@ func TestLoginIsInstalled(t *testing.T) {
 				}
 				l.Install(t.Context(), c.env)
 				l.want(t, c.want)
-				if l.changed != 0 {
+				if l.changed.Load() != 0 {
 					t.Error("codex is not there yet, and was to be restarted")
 				}
 			})
@@ -172,8 +190,8 @@ func TestLoginIsFetchedEachHour(t *testing.T) {
 			t.Helper()
 			time.Sleep(d)
 			synctest.Wait()
-			if v.asked != asked || l.changed != changed {
-				t.Errorf("asked %d times, changed %d times; want %d and %d", v.asked, l.changed, asked, changed)
+			if int(v.asked.Load()) != asked || int(l.changed.Load()) != changed {
+				t.Errorf("asked %d times, changed %d times; want %d and %d", v.asked.Load(), l.changed.Load(), asked, changed)
 			}
 			l.want(t, text)
 		}
@@ -185,14 +203,14 @@ func TestLoginIsFetchedEachHour(t *testing.T) {
 		v.set("", errors.New("503"))
 		time.Sleep(70 * time.Minute) // after the first that failed, each minute
 		synctest.Wait()
-		if v.asked < 4+3 {
-			t.Errorf("asked %d times", v.asked)
+		if v.asked.Load() < 4+3 {
+			t.Errorf("asked %d times", v.asked.Load())
 		}
 		v.set(three, nil)
 		time.Sleep(2 * time.Minute)
 		synctest.Wait()
-		if l.changed != 2 {
-			t.Errorf("changed %d times", l.changed)
+		if l.changed.Load() != 2 {
+			t.Errorf("changed %d times", l.changed.Load())
 		}
 		l.want(t, three)
 	})
