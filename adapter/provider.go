@@ -136,18 +136,18 @@ func (p Provider) Overrides() []string {
 	if p.sendsKey() && p.Forward.URL != "" {
 		at = p.Forward.URL
 	}
-	entry := []tomlPair{
-		{"name", tomlString(p.name())}, {"base_url", tomlString(at)}, {"wire_api", tomlString("responses")},
-		{"requires_openai_auth", "false"},
-	}
-	if p.Retries {
-		entry = append(entry, tomlPair{"request_max_retries", "4"}, tomlPair{"stream_max_retries", "10"}, tomlPair{"stream_idle_timeout_ms", "300000"})
-	}
+	entry := []tomlPair{{"name", p.name()}, {"base_url", at}, {"wire_api", "responses"}}
 	if p.sendsKey() {
-		entry = append(entry, tomlPair{"env_key", tomlString(p.shown())})
+		entry = append(entry, tomlPair{"env_key", p.shown()})
 	}
 	args := override("model_provider", tomlString(providerID))
 	args = append(args, override("model_providers."+providerID, tomlTable(entry))...)
+	args = append(args, override("model_providers."+providerID+".requires_openai_auth", "false")...)
+	if p.Retries {
+		for _, pair := range []string{"request_max_retries=4", "stream_max_retries=10", "stream_idle_timeout_ms=300000"} {
+			args = append(args, "-c", "model_providers."+providerID+"."+pair)
+		}
+	}
 	if p.sendsKey() {
 		args = append(args, p.hideKey()...)
 	}

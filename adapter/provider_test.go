@@ -149,7 +149,7 @@ func TestOverridesHoldNoSurprises(t *testing.T) {
 		t.Errorf("without anything set: %q", got)
 	}
 	got := strings.Join(Provider{KeyName: "OPENAI_API_KEY", Keys: provider.Keys(nil)}.Overrides(), " ")
-	for _, want := range []string{`model_provider="molecule-runtime"`, `base_url="https://api.openai.com/v1"`, `env_key="OPENAI_API_KEY"`, `wire_api="responses"`, `requires_openai_auth=false`} {
+	for _, want := range []string{`model_provider="molecule-runtime"`, `base_url="https://api.openai.com/v1"`, `env_key="OPENAI_API_KEY"`, `wire_api="responses"`, `model_providers.molecule-runtime.requires_openai_auth=false`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %s in %s", want, got)
 		}

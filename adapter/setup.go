@@ -26,7 +26,8 @@ type SetupConfig struct {
 	File    string        // config.yaml; empty standing alone
 	Wait    time.Duration // how long the file may take to appear, from [NewSetup] on
 	Secrets string        // the folder of files of secrets; empty without one
-	Launch  Launch        // what is known of the start of codex; Provider holds where nothing else does
+	Launch  Launch        // what is known of the start of codex; Provider holds where there is no File
+	Fixed   bool          // Launch.Provider holds whatever the files say
 	Logins  *Logins       // nil where codex's login is nobody's business but its own
 	Forward Renewer       // nil lets codex have the key
 	Port    int           // that is listened on, if config.yaml has a say in it
@@ -58,9 +59,12 @@ func NewSetup(cfg SetupConfig) *Setup {
 		cfg.Redact = func(...string) {}
 	}
 	s := &Setup{cfg: cfg, until: time.Now().Add(cfg.Wait), config: DefaultConfig(), known: make(chan struct{})}
-	if cfg.File != "" {
-		s.problem = cfg.File + " has not been read yet"
+	if cfg.File == "" {
+		s.read = true
+		close(s.known)
+		return s
 	}
+	s.problem = cfg.File + " has not been read yet"
 	return s
 }
 
@@ -126,7 +130,7 @@ func (s *Setup) prepare(ctx context.Context) (Launch, error) {
 
 // provider chooses who answers, once codex's login is in its place.
 func (s *Setup) provider(ctx context.Context, config Config, launch Launch) (Provider, error) {
-	if launch.Provider.ScriptedURL != "" {
+	if s.cfg.Fixed {
 		return launch.Provider, nil
 	}
 	env := lookup(launch.Environ)
@@ -225,7 +229,7 @@ func Look(cfg SetupConfig) (Launch, Config, []Warning, error) {
 		config, warnings, err = ReadConfig(cfg.File)
 		secrets, more := SecretFiles(cfg.Secrets)
 		launch.Environ, warnings = WithSecrets(launch.Environ, secrets), append(warnings, more...)
-		if err == nil && launch.Provider.ScriptedURL == "" {
+		if err == nil && !cfg.Fixed {
 			launch.Provider, err = choose(config, lookup(launch.Environ), launch.Home)
 		}
 	}

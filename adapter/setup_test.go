@@ -102,6 +102,21 @@ func TestSetupTakesSecretsFromFiles(t *testing.T) {
 	}
 }
 
+// TestFixedProviderHolds: the built-in model answers whatever the file says of models.
+func TestFixedProviderHolds(t *testing.T) {
+	s, dir, _, _, asked := workspace(t, "OPENAI_API_KEY=sk-key")
+	s.cfg.Fixed, s.cfg.Launch.Provider = true, Provider{ScriptedURL: "http://127.0.0.1:1/v1"}
+	put(t, filepath.Join(dir, "config.yaml"), "name: Ada\nmodel: minimax\n")
+	if l, err := s.Prepare(t.Context()); err != nil || l.Provider.ScriptedURL == "" || s.Config().Name != "Ada" || len(*asked) > 0 {
+		t.Errorf("%v: %+v, asked %q", err, l.Provider, *asked)
+	}
+	alone := NewSetup(SetupConfig{Launch: Launch{WorkDir: "/w"}})
+	<-alone.Known()
+	if alone.Problem() != "" {
+		t.Errorf("standing alone has the problem %q", alone.Problem())
+	}
+}
+
 // TestRequiredEnvIsAHint: templates list keys of which any one will do.
 func TestRequiredEnvIsAHint(t *testing.T) {
 	s, dir, _, _, _ := workspace(t, "OPENAI_API_KEY=sk-key")

@@ -7,11 +7,11 @@ import (
 
 type tomlPair struct{ key, value string }
 
-// tomlTable returns an inline table. Keys are bare keys, values are TOML.
+// tomlTable returns an inline table. Keys are bare keys.
 func tomlTable(pairs []tomlPair) string {
 	parts := make([]string, len(pairs))
 	for i, p := range pairs {
-		parts[i] = p.key + "=" + p.value
+		parts[i] = p.key + "=" + tomlString(p.value)
 	}
 	return "{" + strings.Join(parts, ",") + "}"
 }

@@ -16,7 +16,7 @@ func (e *Executor) prepare(ctx context.Context) (Launch, error) {
 		}
 		return launch, err
 	}
-	return Launch{Args: e.cfg.Child.Args, Env: e.cfg.Child.Env}, nil
+	return Launch{Env: e.cfg.Child.Env}, nil
 }
 
 // threadOn is what threads are started with in a child.

@@ -46,7 +46,7 @@ func prepared(t *testing.T) (*executor.Executor, *launcher, *modeltest.Model, st
 				home = dir
 			}
 		}
-		c.Child.Args, c.Child.Env, c.Prepare = nil, nil, l.prepare
+		c.Child.Args, c.Child.Env, c.Prepare = []string{"-c", "hide_agent_reasoning=true"}, nil, l.prepare
 	})
 	return e, l, model, home
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -185,7 +186,7 @@ func (s *supervisor) startChild() (*child, error) {
 		return nil, startError{err}
 	}
 	cfg := s.cfg
-	cfg.Args, cfg.Env = launch.Args, launch.Env
+	cfg.Args, cfg.Env = slices.Concat(launch.Args, cfg.Args), launch.Env
 	client, err := appserver.Start(s.quit, cfg)
 	if err != nil {
 		return nil, startError{err}

@@ -70,8 +70,8 @@ func launch(s settings.Settings, environ []string, scriptedURL string) adapter.L
 // setupConfig is what checks look at, too.
 func setupConfig(s settings.Settings, environ []string, scriptedURL string) adapter.SetupConfig {
 	cfg := adapter.SetupConfig{Launch: launch(s, environ, scriptedURL)}
-	if s.InWorkspace() && !s.Scripted() {
-		cfg.File, cfg.Secrets = s.ConfigFile, s.SecretsDir
+	if s.InWorkspace() {
+		cfg.File, cfg.Secrets, cfg.Fixed = s.ConfigFile, s.SecretsDir, s.Scripted()
 	}
 	return cfg
 }
@@ -94,7 +94,7 @@ func (app *application) openSetup(s settings.Settings, environ []string, scripte
 		app.closers = append(app.closers, forwarderCloser{f})
 		cfg.Forward = forwarding{f}
 	}
-	if cfg.File != "" {
+	if cfg.File != "" && !s.Scripted() {
 		logins := adapter.LoginsConfig{
 			Home: s.CodexHome, Owned: s.OwnsLogin, Every: time.Duration(s.AuthSync) * time.Second, Redact: redact.Add, Logger: app.log,
 			Changed: func() { app.executor.RestartWhenIdle("its login was replaced") },
