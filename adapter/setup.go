@@ -179,7 +179,7 @@ func (s *Setup) note(config Config, warnings []Warning, err error) {
 	if err == nil {
 		s.config = config
 	}
-	var texts []string
+	texts := make([]string, 0, len(warnings))
 	for _, w := range warnings {
 		texts = append(texts, w.String())
 	}
