@@ -64,8 +64,8 @@ func NewLogins(cfg LoginsConfig) *Logins {
 
 // Install puts the login into codex's home, before codex starts: the platform's if
 // it can be asked, else that of the environment. One that is there and older is
-// replaced; where none is given, what is there stays.
-func (l *Logins) Install(ctx context.Context, env func(string) string) {
+// replaced; where none is given, what is there stays. The error is that of the disk.
+func (l *Logins) Install(ctx context.Context, env func(string) string) error {
 	text := ""
 	if l.cfg.Platform != nil {
 		ctx, cancel := context.WithTimeout(ctx, fetchAtStart)
@@ -76,7 +76,8 @@ func (l *Logins) Install(ctx context.Context, env func(string) string) {
 		}
 		text = first(loginVariables(), func(name string) string { return secrets[name] })
 	}
-	l.install(cmp.Or(text, first(loginVariables(), env)))
+	_, err := l.install(cmp.Or(text, first(loginVariables(), env)))
+	return err
 }
 
 func first(names []string, value func(string) string) string {
@@ -90,28 +91,27 @@ func first(names []string, value func(string) string) string {
 
 // install makes text the login, unless there is a better one, and reports whether
 // the login has changed.
-func (l *Logins) install(text string) (changed bool) {
+func (l *Logins) install(text string) (changed bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	sum := sha256.Sum256([]byte(text))
 	if text == "" || sum == l.seen {
-		return false
+		return false, nil
 	}
 	given, err := LookAtLogin([]byte(text))
 	if err != nil {
 		l.cfg.Logger.Warn("CODEX_AUTH_JSON is not used", "err", err)
 		l.seen = sum
-		return false
+		return false, nil
 	}
 	l.cfg.Redact(given.secrets...)
 	have, _, err := ReadLogin(l.cfg.Home)
 	if err == nil && (have.newerThan(given) || l.cfg.Owned && have.ChatGPT && l.seed() == hex.EncodeToString(sum[:])) {
 		l.seen = sum
-		return false
+		return false, nil
 	}
 	if changed, err = WriteLogin(l.cfg.Home, []byte(text)); err != nil {
-		l.cfg.Logger.Error("the login could not be written; this is tried again", "err", err)
-		return false
+		return false, err
 	}
 	l.seen = sum
 	if l.cfg.Owned {
@@ -122,7 +122,7 @@ func (l *Logins) install(text string) (changed bool) {
 	if changed {
 		l.cfg.Logger.Info("codex has another login")
 	}
-	return changed
+	return changed, nil
 }
 
 // seedFile holds the hash of the login that codex's own was made from.
@@ -141,7 +141,7 @@ func (l *Logins) Run(ctx context.Context) {
 	for delay := l.cfg.Every; pause(ctx, delay); {
 		delay = l.cfg.Every
 		if err := l.fetch(ctx); err != nil && ctx.Err() == nil {
-			l.cfg.Logger.Warn("the platform could not be asked for the login; this is tried again", "err", err)
+			l.cfg.Logger.Warn("the login could not be brought up to date; this is tried again", "err", err)
 			delay = min(delay, fetchAgain)
 		}
 	}
@@ -154,10 +154,11 @@ func (l *Logins) fetch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if l.install(first(loginVariables(), func(name string) string { return secrets[name] })) {
+	changed, err := l.install(first(loginVariables(), func(name string) string { return secrets[name] }))
+	if changed {
 		l.cfg.Changed()
 	}
-	return nil
+	return err
 }
 
 // pause waits for about d: workspaces that were started together are not to ask

@@ -135,7 +135,9 @@ func (s *Setup) provider(ctx context.Context, config Config, launch Launch) (Pro
 	}
 	env := lookup(launch.Environ)
 	if s.cfg.Logins != nil && !s.installed {
-		s.cfg.Logins.Install(ctx, env)
+		if err := s.cfg.Logins.Install(ctx, env); err != nil {
+			return Provider{}, &Problem{What: err.Error(), Fix: "make room for it, and let this user write there"}
+		}
 		s.installed = true
 	}
 	return choose(config, env, launch.Home)
