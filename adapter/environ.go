@@ -10,12 +10,13 @@ import (
 // purpose: the secrets of a workspace, such as GH_TOKEN, are there for the
 // agent to use.
 func ChildEnv(environ []string, home string, p Provider) []string {
-	out := make([]string, 0, len(environ)+1)
+	out := make([]string, 0, len(environ)+3)
 	for _, kv := range environ {
 		name, value, ok := strings.Cut(kv, "=")
+		key := p.sendsKey() && name == p.KeyName
 		switch {
-		case !ok || name == "CODEX_HOME" || denied(name) || p.idle(name):
-		case name == keyVariable:
+		case !ok || name == "CODEX_HOME" || key && p.Forward.URL != "" || !key && (denied(name) || p.idle(name)):
+		case key || name == openAIVariable:
 			// A line feed at the end, as files of secrets have it, would make an
 			// invalid header of it.
 			out = append(out, name+"="+strings.TrimSpace(value))
@@ -23,14 +24,20 @@ func ChildEnv(environ []string, home string, p Provider) []string {
 			out = append(out, kv)
 		}
 	}
-	return append(out, "CODEX_HOME="+home)
+	if p.sendsKey() && p.Forward.URL != "" {
+		out = append(out, forwardVariable+"="+p.Forward.Token)
+	}
+	return append(aroundProxies(out), "CODEX_HOME="+home)
 }
 
 // denied reports whether a variable is ours, the platform's or the control
 // plane's. CODEX_SANDBOX and its like are settings of ours under names that
 // mean something else to codex and to programs that run inside its sandbox.
 func denied(name string) bool {
-	for _, prefix := range []string{"RUNTIME_", "ADMIN_", "CP_", "MOLECULE_CP_", "MOLECULE_ADMIN_"} {
+	for _, prefix := range []string{
+		"RUNTIME_", "ADMIN_", "CP_", "LANGFUSE_", "OTEL_EXPORTER_OTLP_",
+		"MOLECULE_ADMIN_", "MOLECULE_CONFIG_RELAY_", "MOLECULE_CP_", "MOLECULE_LLM_",
+	} {
 		if strings.HasPrefix(name, prefix) {
 			return true
 		}
@@ -38,22 +45,39 @@ func denied(name string) bool {
 	return slices.Contains([]string{
 		"CODEX_BIN", "CODEX_SANDBOX", "CODEX_APPROVAL_POLICY", "CODEX_QUESTION_TTL",
 		"CODEX_TURN_TIMEOUT", "CODEX_IDLE_TIMEOUT", "CODEX_ITEM_TIMEOUT",
-		"CODEX_AUTH_JSON", "CODEX_CHATGPT_AUTH_JSON",
-		"MOLECULE_WORKSPACE_TOKEN", "MOLECULE_WORKSPACE_TOKEN_FILE",
-		"PLATFORM_INBOUND_SECRET", "MOLECULE_INBOUND_SECRET",
+		"CODEX_AUTH_JSON", "CODEX_CHATGPT_AUTH_JSON", "CODEX_AUTH_REFRESH_OWNER", "CODEX_AUTH_SYNC_INTERVAL_SECONDS",
+		"MOLECULE_WORKSPACE_TOKEN", "MOLECULE_WORKSPACE_TOKEN_FILE", "MOLECULE_WORKSPACES",
+		"MOLECULE_PLATFORM_INBOUND_SECRET", "PLATFORM_INBOUND_SECRET", "MOLECULE_INBOUND_SECRET",
+		forwardVariable, // a codex of ours that has started us
 	}, name)
 }
 
-// idle reports whether a variable is a key for a model that is not in use.
+// idle reports whether a variable is a key for a model that codex has no use for.
 // When codex goes by its own configuration, any may be in use.
 func (p Provider) idle(name string) bool {
-	if !p.ours() || name == keyVariable && p.sendsKey() {
+	if !p.ours() && !p.Login {
 		return false
 	}
-	return slices.Contains([]string{
-		"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "AZURE_OPENAI_API_KEY", "CODEX_API_KEY",
-		"DEEPSEEK_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "GROQ_API_KEY", "MINIMAX_API_KEY",
-		"MISTRAL_API_KEY", "MOLECULE_LLM_USAGE_TOKEN", "MOONSHOT_API_KEY", "OPENAI_API_KEY",
-		"OPENROUTER_API_KEY", "XAI_API_KEY", "ZAI_API_KEY",
-	}, name)
+	return slices.Contains(p.Keys, name)
+}
+
+// aroundProxies has what is on this machine reached without the proxies that the
+// environment may name: codex would ask them for our forwarder, too.
+func aroundProxies(environ []string) []string {
+	const here = "127.0.0.1,localhost"
+	proxies, told := false, false
+	for i, kv := range environ {
+		name, value, _ := strings.Cut(kv, "=")
+		switch strings.ToLower(name) {
+		case "http_proxy", "https_proxy", "all_proxy":
+			proxies = proxies || value != ""
+		case "no_proxy":
+			told = true
+			environ[i] = name + "=" + strings.TrimPrefix(value+","+here, ",")
+		}
+	}
+	if proxies && !told {
+		environ = append(environ, "NO_PROXY="+here, "no_proxy="+here)
+	}
+	return environ
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/adapter/provider"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
 )
 
@@ -23,9 +24,11 @@ func TestChildEnv(t *testing.T) {
 		p    Provider
 		more []string
 	}{
-		"key":      {Provider{Key: true}, []string{"OPENAI_API_KEY=k"}},
-		"scripted": {Provider{Key: true, ScriptedURL: "http://s"}, nil},
-		"keyless":  {Provider{BaseURL: "http://m"}, nil},
+		"key":      {Provider{KeyName: "OPENAI_API_KEY", Keys: provider.Keys(nil)}, []string{"OPENAI_API_KEY=k"}},
+		"scripted": {Provider{KeyName: "OPENAI_API_KEY", ScriptedURL: "http://s", Keys: provider.Keys(nil)}, nil},
+		"keyless":  {Provider{BaseURL: "http://m", Keys: provider.Keys(nil)}, nil},
+		"login":    {Provider{Login: true, Keys: provider.Keys(nil)}, nil},
+		"forward":  {Provider{KeyName: "OPENAI_API_KEY", Keys: provider.Keys(nil), Forward: Forward{"http://f", "t"}}, []string{"MOLECULE_FORWARD_TOKEN=t"}},
 		"codexs":   {Provider{}, []string{"OPENAI_API_KEY=k", "ANTHROPIC_API_KEY=k"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -21,25 +21,35 @@ import (
 // asked with and by whom.
 type model struct {
 	*httptest.Server
-	mu    sync.Mutex
-	auths []string
-	out   string // what the command printed
+	mu     sync.Mutex
+	auths  []string
+	models []string
+	other  int    // requests for something else
+	out    string // what the command printed
 }
 
 func (m *model) forget() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.auths, m.out = nil, ""
+	m.auths, m.models, m.out = nil, nil, ""
 }
 
 func newModel(t *testing.T, command string) *model {
 	m := &model{}
 	m.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/v1/responses" {
+		if r.URL.Path != "/v1/responses" || r.Method != http.MethodPost {
+			m.mu.Lock()
+			m.other++
+			m.mu.Unlock()
+			if r.Header.Get("Upgrade") != "" { // codex's own provider tries this first
+				w.WriteHeader(http.StatusUpgradeRequired)
+				return
+			}
 			http.NotFound(w, r)
 			return
 		}
 		var req struct {
+			Model string
 			Input []struct{ Type, Output string }
 		}
 		body, _ := io.ReadAll(r.Body)
@@ -47,6 +57,7 @@ func newModel(t *testing.T, command string) *model {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		m.auths = append(m.auths, r.Header.Get("Authorization"))
+		m.models = append(m.models, req.Model)
 		for _, in := range req.Input {
 			if in.Type == "function_call_output" {
 				m.out = in.Output

@@ -15,11 +15,17 @@ type Launch struct {
 	Environ  []string
 	// UserConfig is the text of Home/config.toml, or empty if there is none.
 	UserConfig string
+	// Workspace says that the home is a workspace's: what its config.toml says of
+	// model providers is left over, and does not count.
+	Workspace bool
 }
 
 // Args returns the arguments after "app-server". They hold no secret.
 func (l Launch) Args() []string {
 	args := slices.Concat(l.Provider.Overrides(), Always(), trust(l.WorkDir, l.UserConfig))
+	if l.Workspace {
+		args = append(args, l.leftovers()...)
+	}
 	if l.Lean {
 		args = append(args, Lean()...)
 	}

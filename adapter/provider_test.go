@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/adapter/provider"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
 )
 
@@ -49,7 +50,7 @@ func TestKeyReachesTheModelAndNobodyElse(t *testing.T) {
 	for name, lean := range map[string]bool{"lean": true, "codex": false} {
 		t.Run(name, func(t *testing.T) {
 			m.forget()
-			l := launch(t, Provider{Key: true, BaseURL: m.URL + "/v1"}, config,
+			l := launch(t, Provider{KeyName: "OPENAI_API_KEY", BaseURL: m.URL + "/v1", Keys: provider.Keys(nil)}, config,
 				"OPENAI_API_KEY="+planted+"\n", "USERS_OWN=hidden", "RUNTIME_TOKEN=hidden")
 			l.Lean = lean
 			argv := turn(t, l)
@@ -99,7 +100,7 @@ func grepTree(t *testing.T, dir, text string) (found string) {
 func TestModelsThatGetNoKey(t *testing.T) {
 	m := newModel(t, "")
 	for name, p := range map[string]Provider{
-		"scripted": {Key: true, BaseURL: "http://127.0.0.1:1/v1", ScriptedURL: m.URL + "/v1"},
+		"scripted": {KeyName: "OPENAI_API_KEY", BaseURL: "http://127.0.0.1:1/v1", ScriptedURL: m.URL + "/v1"},
 		"keyless":  {BaseURL: m.URL + "/v1"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -147,8 +148,8 @@ func TestOverridesHoldNoSurprises(t *testing.T) {
 	if got := (Provider{}).Overrides(); got != nil {
 		t.Errorf("without anything set: %q", got)
 	}
-	got := strings.Join(Provider{Key: true}.Overrides(), " ")
-	for _, want := range []string{`model_provider="molecule-runtime"`, `base_url="https://api.openai.com/v1"`, `env_key="OPENAI_API_KEY"`, `wire_api="responses"`} {
+	got := strings.Join(Provider{KeyName: "OPENAI_API_KEY", Keys: provider.Keys(nil)}.Overrides(), " ")
+	for _, want := range []string{`model_provider="molecule-runtime"`, `base_url="https://api.openai.com/v1"`, `env_key="OPENAI_API_KEY"`, `wire_api="responses"`, `model_providers.molecule-runtime.requires_openai_auth=false`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %s in %s", want, got)
 		}

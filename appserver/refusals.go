@@ -52,6 +52,10 @@ func IsNoRollout(err error) bool {
 // has the thread open. It goes away with that process.
 func IsActiveWriter(err error) bool { return refusedWith(err, "already has an active writer") }
 
+// IsBadConfig reports whether a thread was refused because codex cannot read its
+// configuration. The thread is all right, and can be had once that is corrected.
+func IsBadConfig(err error) bool { return refusedWith(err, "failed to load configuration") }
+
 // IsNoActiveTurn reports whether a steer or an interrupt came when no turn was
 // running on the thread.
 func IsNoActiveTurn(err error) bool { return refusedWith(err, "no active turn") }

@@ -22,7 +22,7 @@ func sides(b *testing.B, settings ...string) (*client, *bare, adapter.Launch) {
 	model := modeltest.Start(b, fakemodel.Keywords)
 	credential := []string{"OPENAI_API_KEY=key-of-the-benchmark", "OPENAI_BASE_URL=" + model.BaseURL()}
 	launch := adapter.Launch{
-		Provider: adapter.Provider{Key: true, BaseURL: model.BaseURL()},
+		Provider: adapter.Provider{KeyName: "OPENAI_API_KEY", BaseURL: model.BaseURL()},
 		Home:     codextest.Home(b), WorkDir: codextest.Dir(b, "work"), Lean: true,
 		Environ: append(progtest.Environ(b), credential...),
 	}

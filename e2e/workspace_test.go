@@ -55,6 +55,10 @@ func (w *workspace) put(t *testing.T, name, text string) {
 }
 
 func (w *workspace) platform(rw http.ResponseWriter, r *http.Request) {
+	if strings.HasPrefix(r.URL.Path, "/registry/") {
+		_, _ = io.WriteString(rw, `{"status":"registered"}`)
+		return
+	}
 	if !strings.HasSuffix(r.URL.Path, "/notify") {
 		http.NotFound(rw, r)
 		return

@@ -2,6 +2,7 @@ package executor
 
 import (
 	"cmp"
+	"context"
 	"log/slog"
 	"time"
 
@@ -14,6 +15,10 @@ type Config struct {
 	// Child is how codex is started. OnRequest, OnGlobal and Logger are set by
 	// the executor.
 	Child appserver.Config
+	// Prepare is asked how codex is to be started, before each start of it; nil means
+	// as Child and Thread say. The arguments in Child come after its. It may take its time: jobs wait meanwhile. Its error is
+	// why codex is not started, and it is asked again.
+	Prepare func(ctx context.Context) (Launch, error)
 	// Thread is what every new thread is started with, and resumed with.
 	Thread appserver.ThreadStartParams
 	// Instructions returns what threads are told beside their messages, in place of
@@ -60,6 +65,19 @@ type Config struct {
 	Metrics Metrics             // nil counts nothing
 	Logger  *slog.Logger        // nil discards
 }
+
+// A Launch is what may differ from one start of codex to the next.
+type Launch struct {
+	Args, Env   []string // of the child
+	Model       string   // that threads are started with; empty leaves it to codex
+	KeyVariable string   // as in Config
+}
+
+// Unready is an error of Config.Prepare whose text is meant for whoever has sent a
+// message: it says what to do.
+type Unready string
+
+func (u Unready) Error() string { return string(u) }
 
 // Metrics counts what happens to the child and its account. Implementations must
 // not block.

@@ -218,6 +218,10 @@ func (e *Executor) slotTaken(got bool) {
 func (e *Executor) freeSlot() {
 	e.mu.Lock()
 	e.running--
+	idle := e.running == 0
 	e.mu.Unlock()
+	if idle {
+		e.restartNow()
+	}
 	e.slots.Release(1)
 }

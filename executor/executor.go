@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -22,6 +23,7 @@ type Executor struct {
 	hold    *hold
 	account account
 	limits  limits
+	keyName atomic.Pointer[string] // as the last start had it; nil before the first, and without Config.Prepare
 
 	root context.Context // ends with errShutdown in Close
 	stop context.CancelCauseFunc
@@ -37,6 +39,7 @@ type Executor struct {
 	accepted      int64               // jobs accepted in all
 	waiting       int                 // jobs that hold no slot yet and are in no turn: in queues, at the head of one, or on the way into a turn
 	running       int                 // jobs that hold a slot
+	restart       string              // why codex is to be restarted when no turn runs; empty if it is not
 	heads         int                 // contexts whose first job waits for a slot
 }
 

@@ -23,7 +23,7 @@ func (k *keeper) show() {
 // words says what is wrong with the credential, and what to do about it.
 func (k *keeper) words() (string, map[string]any) {
 	const then = "; this message waits, and then runs by itself"
-	variable := k.e.cfg.KeyVariable
+	variable := k.e.keyVariable()
 	if m := missingName.FindStringSubmatch(k.why.why); m != nil {
 		variable = m[1]
 	}

@@ -57,10 +57,10 @@ func (e *Executor) instructions() (text, digest string) {
 	return text, hex.EncodeToString(sum[:8])
 }
 
-// newThread returns what a new thread is started with, and the digest of its
+// newThread returns what a new thread is started with in a child, and the digest of its
 // instructions.
-func (e *Executor) newThread() (params appserver.ThreadStartParams, digest string) {
-	params = e.cfg.Thread
+func (e *Executor) newThread(on *child) (params appserver.ThreadStartParams, digest string) {
+	params = e.threadOn(on)
 	params.DeveloperInstructions, digest = e.instructions()
 	return params, digest
 }

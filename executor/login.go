@@ -182,7 +182,7 @@ func (k *keeper) try() *refusal {
 func (k *keeper) offers() bool {
 	switch {
 	case !k.known: // with a ChatGPT login codex looks at the network to tell
-		return k.e.cfg.KeyVariable == ""
+		return k.e.keyVariable() == ""
 	case k.account.Account == nil:
 		return k.account.RequiresOpenaiAuth
 	}

@@ -144,6 +144,9 @@ func (e *Executor) beforeStart(err error) Ended {
 // unreachable says why codex is not there, without its last words: those are
 // for the log.
 func unreachable(err error) string {
+	if why, ok := errors.AsType[Unready](err); ok {
+		return why.Error()
+	}
 	if _, ok := errors.AsType[startError](err); ok {
 		return fmt.Sprintf("codex could not be started (%s); runtime doctor says what to do", cause(err))
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -38,6 +39,7 @@ type child struct {
 	*appserver.Client
 	useful atomic.Bool  // a turn ended on it, so its death does not lengthen the backoff
 	reason atomic.Value // string: why we killed it, if we did
+	launch Launch       // how it was started
 }
 
 // settled returns err, after the child's end if that is what err reports: a
@@ -71,6 +73,7 @@ func (c *child) restart(reason string) {
 // starts it again. Its methods may be called concurrently.
 type supervisor struct {
 	cfg     appserver.Config
+	prepare func(context.Context) (Launch, error)
 	first   func(context.Context) // called before the first start
 	clean   func(*child)          // called after each child's end, before the next start
 	metrics Metrics
@@ -96,7 +99,7 @@ type supervisor struct {
 func newSupervisor(e *Executor) *supervisor {
 	quit, quitNow := context.WithCancel(context.Background())
 	return &supervisor{
-		cfg: e.childConfig(), first: e.firstStart, clean: e.childEnded, metrics: e.cfg.Metrics, log: e.log,
+		cfg: e.childConfig(), prepare: e.prepare, first: e.firstStart, clean: e.childEnded, metrics: e.cfg.Metrics, log: e.log,
 		quit: quit, quitNow: quitNow, done: make(chan struct{}), wake: make(chan struct{}, 1),
 		state: childDown, since: time.Now(), changed: make(chan struct{}),
 	}
@@ -178,13 +181,19 @@ type startError struct{ error }
 func (e startError) Unwrap() error { return e.error }
 
 func (s *supervisor) startChild() (*child, error) {
-	client, err := appserver.Start(s.quit, s.cfg)
+	launch, err := s.prepare(s.quit)
+	if err != nil {
+		return nil, startError{err}
+	}
+	cfg := s.cfg
+	cfg.Args, cfg.Env = slices.Concat(launch.Args, cfg.Args), launch.Env
+	client, err := appserver.Start(s.quit, cfg)
 	if err != nil {
 		return nil, startError{err}
 	}
 	s.metrics.ChildStarted()
 	s.log.Info("codex is ready", "pid", client.Pid(), "version", appserver.PinnedVersion())
-	return &child{Client: client}, nil
+	return &child{Client: client, launch: launch}, nil
 }
 
 // attend holds c as the ready child until its end and reports whether it was

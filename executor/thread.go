@@ -49,7 +49,7 @@ func (e *Executor) forget(c *conversation, refused error) {
 // any more: whatever codex refuses for good, a damaged file included.
 func isLost(err error) bool {
 	_, refused := errors.AsType[*appserver.RPCError](err)
-	return refused && !appserver.IsActiveWriter(err) && !appserver.IsOverloaded(err)
+	return refused && !appserver.IsActiveWriter(err) && !appserver.IsOverloaded(err) && !appserver.IsBadConfig(err)
 }
 
 // open starts a new thread for c. A job that is canceled meanwhile does not wait:
@@ -64,7 +64,7 @@ func (e *Executor) open(ctx context.Context, c *conversation, on *child) error {
 		}
 		c.threadID, c.rollout, c.resumable = started.session.Thread.ID, started.session.Thread.Path, false
 		c.tools = e.toolSet
-		c.learn(e.cfg.Thread, started.session)
+		c.learn(e.threadOn(on), started.session)
 		c.heard = heard{loaded: started.instructions, known: started.instructions}
 		e.loaded(c, on)
 		return nil
@@ -84,7 +84,7 @@ func (e *Executor) startThread(on *child) (started startedThread) {
 	ctx, cancel := context.WithTimeout(e.root, startThreadTimeout)
 	defer cancel()
 	var params appserver.ThreadStartParams
-	params, started.instructions = e.newThread()
+	params, started.instructions = e.newThread(on)
 	started.err = e.attended(ctx, on, func(ctx context.Context) (err error) {
 		started.session, err = on.ThreadStart(ctx, params)
 		return err
@@ -108,7 +108,7 @@ func (e *Executor) putAway(on *child, started startedThread) {
 func (e *Executor) resume(ctx context.Context, c *conversation, on *child) error {
 	ctx, cancel := context.WithTimeout(ctx, resumeThreadTimeout)
 	defer cancel()
-	params, instructions := e.newThread()
+	params, instructions := e.newThread(on)
 	deadline := time.Now().Add(writerWait)
 	for {
 		err := e.attended(ctx, on, func(ctx context.Context) error {

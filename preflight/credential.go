@@ -14,9 +14,12 @@ import (
 // Credentials says where codex could get a credential from. No secret is in it.
 type Credentials struct {
 	Scripted bool   // the built-in model, which needs none
-	Key      bool   // OPENAI_API_KEY is set
-	BaseURL  string // OPENAI_BASE_URL
+	Key      string // the variable that holds the key; empty without one
+	BaseURL  string // of the endpoint, where it is not codex's own choice
 	Home     string // CODEX_HOME, where codex keeps its login
+	Login    bool   // codex's login counts, whatever its config.toml says
+	Given    bool   // there is a ChatGPT login, or one that is put there at the start
+	Shared   bool   // the login may come from the platform, too
 }
 
 // Credential checks that there is a credential. Whether the model accepts it
@@ -26,29 +29,35 @@ func Credential(c Credentials) Check {
 		switch {
 		case c.Scripted:
 			return ok("none needed: the built-in scripted model answers, not an intelligent one")
-		case c.Key && c.BaseURL != "":
-			return ok("OPENAI_API_KEY, for " + c.BaseURL)
-		case c.Key:
-			return ok("OPENAI_API_KEY")
-		case c.BaseURL != "":
+		case c.Key != "" && c.BaseURL != "":
+			return ok(c.Key + ", for " + c.BaseURL)
+		case c.Key != "":
+			return ok(c.Key)
+		case c.BaseURL != "" && !c.Login:
 			return ok("none: OPENAI_BASE_URL is set without OPENAI_API_KEY, so " + c.BaseURL + " is asked without one")
 		}
-		return codexLogin(c.Home)
+		return c.codexLogin()
 	}}
 }
 
 const loginFix = "set OPENAI_API_KEY, or log in with codex login"
 
 // codexLogin looks at codex's own login in the form that 0.169 writes.
-func codexLogin(home string) Result {
-	if what := ownProvider(home); what != "" {
+func (c Credentials) codexLogin() Result {
+	home := c.Home
+	if what := ownProvider(home); what != "" && !c.Login {
 		return warn("config.toml in "+home+" "+what+": cannot tell whether there is a credential",
 			"if turns fail for want of one, "+loginFix)
 	}
 	path := filepath.Join(home, "auth.json")
 	fix := loginFix + " (CODEX_HOME=" + home + "), or mount " + path
+	if c.Shared {
+		fix = "set OPENAI_API_KEY or CODEX_AUTH_JSON among the workspace's secrets; a message that is sent meanwhile gives a link to log in"
+	}
 	text, err := os.ReadFile(path)
 	switch {
+	case errors.Is(err, fs.ErrNotExist) && c.Given:
+		return ok("a ChatGPT login in CODEX_AUTH_JSON, which is put to " + path + " at the start")
 	case errors.Is(err, fs.ErrNotExist):
 		return fail("no OPENAI_API_KEY, and no login at "+path, fix)
 	case err != nil:

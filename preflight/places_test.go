@@ -113,8 +113,8 @@ func TestCredential(t *testing.T) {
 		detail, fix string
 	}{
 		"scripted":     {Credentials{Scripted: true}, OK, "scripted model", ""},
-		"key":          {Credentials{Key: true}, OK, "OPENAI_API_KEY", ""},
-		"key-and-url":  {Credentials{Key: true, BaseURL: "http://m/v1"}, OK, "for http://m/v1", ""},
+		"key":          {Credentials{Key: "OPENAI_API_KEY"}, OK, "OPENAI_API_KEY", ""},
+		"key-and-url":  {Credentials{Key: "OPENAI_API_KEY", BaseURL: "http://m/v1"}, OK, "for http://m/v1", ""},
 		"url":          {Credentials{BaseURL: "http://m/v1"}, OK, "asked without one", ""},
 		"nothing":      {Credentials{Home: t.TempDir()}, Fail, "no login at", "set OPENAI_API_KEY, or log in"},
 		"login":        {login(`{"auth_mode":"chatgpt","OPENAI_API_KEY":null,"tokens":{"access_token":"a-secret"}}`, 0o600), OK, "a ChatGPT login", ""},

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
@@ -27,7 +28,10 @@ func accountCheck(s settings.Settings, environ []string) preflight.Check {
 		}
 		ctx, cancel := context.WithTimeout(ctx, accountLimit)
 		defer cancel()
-		start := launch(s, environ, "")
+		start, _, _, err := adapter.Look(setupConfig(s, environ, ""))
+		if err != nil {
+			return preflight.Result{Status: preflight.Warn, Detail: "codex is not asked", Fix: "see the check configuration"}
+		}
 		status, err := readAccount(ctx, appserver.Config{
 			Bin: s.CodexBin, Args: start.Args(), Env: append(start.Env(), noRefresh), Dir: s.WorkDir,
 			ClientName: "molecule-codex-runtime-doctor", ClientVersion: version,

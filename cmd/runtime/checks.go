@@ -1,8 +1,9 @@
 package main
 
 import (
-	"os"
-	"path/filepath"
+	"context"
+	"errors"
+	"strings"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
@@ -10,37 +11,57 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
 )
 
-// launch says how codex is started. ScriptedURL is where the built-in model
-// listens, or empty if that is not in use.
-func launch(s settings.Settings, environ []string, scriptedURL string) adapter.Launch {
-	// A config.toml that cannot be read is codex's to complain about.
-	config, _ := os.ReadFile(filepath.Join(s.CodexHome, "config.toml"))
-	return adapter.Launch{
-		Provider:   adapter.Provider{Key: s.OpenAIKey.Set(), BaseURL: s.OpenAIBaseURL, ScriptedURL: scriptedURL},
-		Home:       s.CodexHome,
-		WorkDir:    s.WorkDir,
-		Lean:       s.CodexFeatures == "lean",
-		Environ:    environ,
-		UserConfig: string(config),
-	}
-}
-
 // checks returns what has to hold for a turn to run. Doctor and readiness ask
 // the same; the port is asked about by doctor only.
 func checks(s settings.Settings, environ []string) []preflight.Check {
-	env := launch(s, environ, "").Env()
+	start, _, _, _ := adapter.Look(setupConfig(s, environ, "")) // what is wrong with it has a check of its own
+	env := start.Env()
 	sandboxed := s.Sandbox != "danger-full-access"
-	return []preflight.Check{
+	all := []preflight.Check{
 		preflight.Codex(s.CodexBin, appserver.PinnedVersion(), env),
 		preflight.Sandbox(preflight.SandboxProbe{
 			Bin: s.CodexBin, Mode: s.Sandbox, Home: s.CodexHome, Env: env, Contained: s.InContainer,
 		}),
-		preflight.Credential(preflight.Credentials{
-			Scripted: s.Scripted(), Key: s.OpenAIKey.Set(), BaseURL: s.OpenAIBaseURL, Home: s.CodexHome,
-		}),
+		credentialCheck(s, environ),
 		preflight.Writable("state directory", s.StateDir, "RUNTIME_STATE_DIR", true),
 		preflight.Writable("work directory", s.WorkDir, "RUNTIME_WORKDIR", false),
 		preflight.Writable("codex home", s.CodexHome, "CODEX_HOME", true),
 		preflight.HomeOutsideTemp(s.CodexHome, s.TempDir, sandboxed),
 	}
+	if s.InWorkspace() {
+		all = append(all, configurationCheck(s, environ))
+	}
+	return all
+}
+
+// configurationCheck looks at config.yaml, and at the secrets beside it.
+func configurationCheck(s settings.Settings, environ []string) preflight.Check {
+	return preflight.Check{Name: "configuration", Run: func(context.Context) preflight.Result {
+		_, config, warnings, err := adapter.Look(setupConfig(s, environ, ""))
+		if problem, ok := errors.AsType[*adapter.Problem](err); ok {
+			return preflight.Result{Status: preflight.Fail, Detail: problem.What, Fix: problem.Fix}
+		}
+		if len(warnings) > 0 {
+			texts := make([]string, len(warnings))
+			for i, w := range warnings {
+				texts[i] = w.String()
+			}
+			return preflight.Result{Status: preflight.Warn, Detail: strings.Join(texts, "; "), Fix: "correct what is meant otherwise"}
+		}
+		return preflight.Result{Status: preflight.OK, Detail: config.File}
+	}}
+}
+
+// credentialCheck looks for the credential of the provider that is in use now.
+func credentialCheck(s settings.Settings, environ []string) preflight.Check {
+	return preflight.Check{Name: "credential", Run: func(ctx context.Context) preflight.Result {
+		start, _, _, err := adapter.Look(setupConfig(s, environ, ""))
+		if err != nil {
+			return preflight.Result{Status: preflight.Fail, Detail: "it is not known which one is needed", Fix: "see the check configuration"}
+		}
+		return preflight.Credential(preflight.Credentials{
+			Scripted: s.Scripted(), Key: start.Provider.KeyName, BaseURL: start.Provider.BaseURL, Home: s.CodexHome,
+			Login: start.Provider.Login, Given: start.Provider.ChatGPT, Shared: s.InWorkspace(),
+		}).Run(ctx)
+	}}
 }

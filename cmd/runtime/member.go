@@ -51,11 +51,16 @@ type source struct {
 	problem  func() string   // why no turn can be started as things are configured; "" if they can
 }
 
-// plain is the source of a workspace that has no configuration.
-func plain() source {
-	known := make(chan struct{})
-	close(known)
-	return source{func() description { return description{} }, known, func() string { return "" }}
+// configured is the source that a workspace's config.yaml is.
+func configured(setup *adapter.Setup) source {
+	return source{known: setup.Known(), problem: setup.Problem, describe: func() description {
+		c := setup.Config()
+		return description{
+			Name: c.Name, Role: c.Role, Description: c.Description, PromptFiles: c.PromptFiles, Skills: c.Skills,
+			InitialPrompt: c.InitialPrompt, InitialPromptFile: c.InitialPromptFile,
+			IdlePrompt: c.IdlePrompt, IdlePromptFile: c.IdlePromptFile, IdleInterval: c.IdleInterval,
+		}
+	}}
 }
 
 // join makes what the platform is told, and what codex is told of the workspace. There

@@ -90,7 +90,7 @@ func (p *program) serve(ctx context.Context) int {
 	for _, w := range warnings {
 		log.Warn("doubtful setting", "variable", w.Name, "doubt", w.Text)
 	}
-	err = serve(ctx, s, log, redact)
+	err = serve(ctx, s, p.environ, log, redact)
 	if errors.Is(err, presence.ErrDeleted) {
 		return exitOK // it has been said in the log
 	}
@@ -103,6 +103,10 @@ func (p *program) serve(ctx context.Context) int {
 // load reads the settings, and says what is wrong with them.
 func (p *program) load() (settings.Settings, []settings.Warning, bool) {
 	s, warnings, err := settings.Load(p.environ)
+	if err == nil && s.InWorkspace() { // its files say more
+		p.environ = withFiles(s, p.environ)
+		s, warnings, err = settings.Load(p.environ)
+	}
 	for _, problem := range settings.Problems(err) {
 		p.complain(problem.What, problem.Hint)
 	}

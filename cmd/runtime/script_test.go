@@ -14,7 +14,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
 )
 
-func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"runtime": main}) }
+func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"runtime": main, "peek": peek}) }
 
 // TestScripts runs the program as an operator meets it. In the scripts $CODEX
 // is the real codex, $OUTSIDE a directory of the script's own outside the temp

@@ -37,26 +37,27 @@ const stopGrace = 6 * time.Second
 
 // serve runs the A2A server until ctx ends, and returns when all of it is
 // gone: no listener, no turn, no child.
-func serve(ctx context.Context, s settings.Settings, log *slog.Logger, redact *logging.Redactor) error {
+func serve(ctx context.Context, s settings.Settings, environ []string, log *slog.Logger, redact *logging.Redactor) error {
 	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.Addr)
 	if err != nil {
 		return fmt.Errorf("listen on RUNTIME_ADDR: %w (is another runtime there? set RUNTIME_ADDR to a free address)", err)
 	}
 	s.Addr = ln.Addr().String() // with the port that a 0 stands for
-	app, err := newApplication(ctx, s, log, redact)
+	app, err := newApplication(ctx, s, environ, log, redact)
 	if err != nil {
 		_ = ln.Close()
 		return err
 	}
-	log.Info("listening", "addr", ln.Addr().String(), "model", app.provider.Describe(), "version", version,
+	log.Info("listening", "addr", ln.Addr().String(), "version", version,
 		"codex", appserver.PinnedVersion(), "sandbox", s.Sandbox, "sandbox_note", s.SandboxNote, "approval_policy", s.ApprovalPolicy)
 	return app.run(ctx, ln)
 }
 
 // An application is the program's parts, wired. It owns them: run ends them.
 type application struct {
-	provider adapter.Provider
-	home     string // of codex
+	setup    *adapter.Setup
+	logins   *adapter.Logins // nil outside a workspace
+	home     string          // of codex
 	store    *store.Store
 	executor *executor.Executor
 	engine   *tasks.Engine
@@ -72,7 +73,7 @@ type application struct {
 	closers  []io.Closer // in the order of their opening
 }
 
-func newApplication(ctx context.Context, s settings.Settings, log *slog.Logger, redact *logging.Redactor) (_ *application, err error) {
+func newApplication(ctx context.Context, s settings.Settings, environ []string, log *slog.Logger, redact *logging.Redactor) (_ *application, err error) {
 	app := &application{home: s.CodexHome, log: log}
 	defer func() {
 		if err != nil {
@@ -83,12 +84,18 @@ func newApplication(ctx context.Context, s settings.Settings, log *slog.Logger, 
 	if err := makeFolders(s); err != nil {
 		return nil, err
 	}
+	if s.Sandbox == "danger-full-access" { // otherwise the sandbox keeps codex's commands from looking
+		if err := keepPrivate(); err != nil {
+			log.Warn("the environment of this process can be read by codex's commands", "err", err)
+		}
+	}
 	scriptedURL, err := app.openModel(s)
 	if err != nil {
 		return nil, err
 	}
-	start := launch(s, os.Environ(), scriptedURL)
-	app.provider = start.Provider
+	if err := app.openSetup(s, environ, scriptedURL, redact); err != nil {
+		return nil, err
+	}
 	wire, err := app.openWire(s.DebugWire)
 	if err != nil {
 		return nil, err
@@ -102,12 +109,12 @@ func newApplication(ctx context.Context, s settings.Settings, log *slog.Logger, 
 	}
 	app.store, app.closers = journal, append(app.closers, journal)
 	registry.MustRegister(newStateMetrics(journal))
-	cfg := executorConfig(s, start, wire, metrics, log, redact)
-	cfg.Book = tasks.Book(journal)
+	cfg := executorConfig(s, wire, metrics, log, redact)
+	cfg.Book, cfg.Prepare = tasks.Book(journal), app.prepare
 	if err := app.offerTools(s, &cfg, redact); err != nil {
 		return nil, err
 	}
-	app.join(s, plain(), registry, redact)
+	app.join(s, configured(app.setup), registry, redact)
 	cfg.Instructions = app.instructions()
 	app.executor = executor.New(cfg)
 	app.engine, err = tasks.New(tasks.Config{
@@ -119,7 +126,7 @@ func newApplication(ctx context.Context, s settings.Settings, log *slog.Logger, 
 	if err != nil {
 		return nil, err
 	}
-	app.ready = &readiness{checks: checks(s, os.Environ()), executor: app.executor}
+	app.ready = &readiness{checks: checks(s, environ), executor: app.executor}
 	app.tellOf(app.ready)
 	if app.server, err = server.New(serverConfig(s, app, registry, metrics, log)); err != nil {
 		return nil, err
@@ -148,6 +155,12 @@ func (app *application) run(ctx context.Context, ln net.Listener) error {
 	app.runTools(ctx, group)
 	app.runMember(ctx, group)
 	app.runWorkspace(ctx, group)
+	if app.logins != nil {
+		group.Go(func() error {
+			app.logins.Run(ctx)
+			return nil
+		})
+	}
 	if app.pusher != nil {
 		group.Go(func() error {
 			app.pusher.Run(ctx)
@@ -197,17 +210,6 @@ func (app *application) close() {
 	}
 }
 
-// makeFolders makes the folders that codex and the runtime need. codex ends at
-// once where its home is missing.
-func makeFolders(s settings.Settings) error {
-	for name, dir := range map[string]string{"CODEX_HOME": s.CodexHome, "RUNTIME_STATE_DIR": s.StateDir} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return fmt.Errorf("%s: %w (set %s to a directory that can be written)", name, err, name)
-		}
-	}
-	return nil
-}
-
 // openModel starts the built-in model, if that is to answer, and says where it listens.
 func (app *application) openModel(s settings.Settings) (url string, err error) {
 	if !s.Scripted() {
@@ -243,24 +245,24 @@ func (app *application) openWire(path string) (io.Writer, error) {
 }
 
 func executorConfig(
-	s settings.Settings, start adapter.Launch, wire io.Writer,
+	s settings.Settings, wire io.Writer,
 	metrics *server.Metrics, log *slog.Logger, redact *logging.Redactor,
 ) executor.Config {
 	return executor.Config{
 		Child: appserver.Config{
-			Bin: s.CodexBin, Args: start.Args(), Env: start.Env(), Dir: s.WorkDir, Wire: wire,
+			Bin: s.CodexBin, Dir: s.WorkDir, Wire: wire,
 			ClientName: "molecule-codex-runtime", ClientVersion: version,
 		},
 		Thread: appserver.ThreadStartParams{
-			Model: s.Model, Cwd: s.WorkDir, ApprovalsReviewer: "user",
+			Cwd: s.WorkDir, ApprovalsReviewer: "user",
 			ApprovalPolicy: appserver.ApprovalPolicy(s.ApprovalPolicy),
 			Sandbox:        appserver.SandboxMode(s.Sandbox),
 		},
 		MaxTurns: s.MaxTurns, MaxQueue: s.MaxQueue, MaxThreads: s.MaxThreads,
 		TurnTimeout: s.TurnTimeout, IdleTimeout: s.IdleTimeout, ItemTimeout: s.ItemTimeout,
-		QuestionTTL: s.QuestionTTL,
-		KeyVariable: start.Provider.KeyVariable(), RefreshEvery: refreshEvery(s),
-		Redact: redact.String, Metrics: metrics, Logger: log,
+		QuestionTTL:  s.QuestionTTL,
+		RefreshEvery: refreshEvery(s),
+		Redact:       redact.String, Metrics: metrics, Logger: log,
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -130,5 +131,21 @@ func TestOnlyATerminalGetsColour(t *testing.T) {
 	New(&b, slog.LevelInfo, nil).Info("m")
 	if !json.Valid(b.Bytes()) {
 		t.Errorf("not JSON: %s", b.String())
+	}
+}
+
+// TestRedactorLearns has secrets come while texts are looked at.
+func TestRedactorLearns(t *testing.T) {
+	r := NewRedactor("first-secret")
+	var wg sync.WaitGroup
+	for i := range 4 {
+		wg.Go(func() {
+			r.Add(fmt.Sprintf("secret-number-%d", i), "first-secret", "", "short")
+			_ = r.String("first-secret")
+		})
+	}
+	wg.Wait()
+	if got := r.String("first-secret secret-number-0 secret-number-3 short"); got != "*** *** *** short" {
+		t.Errorf("String = %q", got)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 )
 
 const mask = "***"
@@ -18,23 +20,42 @@ const minSecret = 6
 // A Redactor replaces secrets in text. The nil Redactor replaces what is
 // shaped like a secret and knows none.
 type Redactor struct {
-	known *strings.Replacer // nil if there are none
+	known atomic.Pointer[strings.Replacer] // nil if there are none
+
+	mu      sync.Mutex // guards the field below
+	secrets []string
 }
 
 // NewRedactor returns a Redactor that knows the given secrets, also in the
 // forms they take in JSON and in URLs. Values of five characters or fewer are
 // left out.
 func NewRedactor(secrets ...string) *Redactor {
+	r := &Redactor{}
+	r.Add(secrets...)
+	return r
+}
+
+// Add makes more secrets known. It may be called while texts are looked at.
+func (r *Redactor) Add(secrets ...string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	before := len(r.secrets)
+	for _, s := range secrets {
+		if len(s) >= minSecret && !slices.Contains(r.secrets, s) {
+			r.secrets = append(r.secrets, s)
+		}
+	}
+	if len(r.secrets) > before {
+		r.known.Store(replacer(r.secrets))
+	}
+}
+
+// replacer masks secrets.
+func replacer(secrets []string) *strings.Replacer {
 	var forms []string
 	for _, s := range secrets {
-		if len(s) < minSecret {
-			continue
-		}
 		quoted, _ := json.Marshal(s) // a string always encodes
 		forms = append(forms, s, string(quoted[1:len(quoted)-1]), url.QueryEscape(s), url.PathEscape(s))
-	}
-	if len(forms) == 0 {
-		return &Redactor{}
 	}
 	// Of two secrets the longer goes first, lest it be cut where the shorter ends.
 	slices.SortFunc(forms, func(a, b string) int {
@@ -45,7 +66,7 @@ func NewRedactor(secrets ...string) *Redactor {
 	for _, f := range forms {
 		pairs = append(pairs, f, mask)
 	}
-	return &Redactor{known: strings.NewReplacer(pairs...)}
+	return strings.NewReplacer(pairs...)
 }
 
 // A shape recognizes secrets that are not known. The markers are a cheap test
@@ -94,8 +115,10 @@ func bearer(match string) (string, bool) {
 
 // String returns s without secrets.
 func (r *Redactor) String(s string) string {
-	if r != nil && r.known != nil {
-		s = r.known.Replace(s)
+	if r != nil {
+		if known := r.known.Load(); known != nil {
+			s = known.Replace(s)
+		}
 	}
 	for _, sh := range shapes() {
 		if !slices.ContainsFunc(sh.markers, func(m string) bool { return strings.Contains(s, m) }) {

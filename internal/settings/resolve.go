@@ -30,7 +30,7 @@ func (r *resolver) run() []*Problem {
 	r.s.Threads = cmp.Or(r.s.Threads, pick(r.s.InWorkspace(), "workspace", "context"))
 	r.s.MidTurn = cmp.Or(r.s.MidTurn, pick(r.s.InWorkspace(), "steer", "queue"))
 	r.s.Reply = cmp.Or(r.s.Reply, pick(r.s.InWorkspace(), "message", "task"))
-	for _, u := range []*string{&r.s.PublicURL, &r.s.PlatformURL, &r.s.OpenAIBaseURL} {
+	for _, u := range []*string{&r.s.PublicURL, &r.s.PlatformURL, &r.s.OpenAIBaseURL, &r.s.LLMBaseURL} {
 		*u = strings.TrimRight(*u, "/")
 	}
 	return r.problems
@@ -97,6 +97,9 @@ func (r *resolver) paths() {
 	s.TempDir = cmp.Or(r.vars["TMPDIR"], "/tmp")
 	if s.InWorkspace() {
 		s.ConfigsDir = r.path("CONFIGS_DIR", s.ConfigsDir, r.configsDir)
+		s.ConfigLate = s.ConfigPath != ""
+		s.ConfigPath = r.path("WORKSPACE_CONFIG_PATH", s.ConfigPath, func() string { return s.ConfigsDir })
+		s.ConfigFile, s.SecretsDir = filepath.Join(s.ConfigPath, "config.yaml"), filepath.Join(s.ConfigPath, "secrets.d")
 		s.StateDir = cmp.Or(s.StateDir, filepath.Join(s.ConfigsDir, ".runtime"))
 		s.CodexHome = cmp.Or(s.CodexHome, filepath.Join(s.ConfigsDir, ".codex"))
 		if s.TokenFile != "" {

@@ -56,11 +56,22 @@ type Settings struct {
 
 	OpenAIKey     Secret `group:"Model" env:"OPENAI_API_KEY" default:"codex's own login" help:"API key. It reaches codex through its environment, never through arguments or files."`
 	OpenAIBaseURL string `group:"Model" env:"OPENAI_BASE_URL" kind:"url" default:"https://api.openai.com/v1 with a key" help:"Endpoint that speaks the Responses API."`
-	Model         string `group:"Model" env:"MODEL" default:"codex's own choice" help:"Model that new threads are started with."`
+	Model         string `group:"Model" env:"MODEL" default:"that of config.yaml in a workspace, else codex's own choice" help:"Model that threads are started with."`
+	PlatformModel string `group:"Model" env:"MOLECULE_MODEL" help:"Goes before MODEL, in a workspace."`
 	BuiltinModel  string `group:"Model" env:"RUNTIME_MODEL" oneof:"scripted" help:"scripted runs on the built-in scripted model, which needs no credential and is not intelligent."`
+
+	ResolvedProvider string `group:"Providers" env:"MOLECULE_RESOLVED_PROVIDER" help:"Name of the provider that a workspace's model is reached by, as the platform has decided. See docs/workspace-config.md."`
+	LLMProvider      string `group:"Providers" env:"LLM_PROVIDER" help:"Likewise; counts where MOLECULE_RESOLVED_PROVIDER is not set."`
+	ModelProvider    string `group:"Providers" env:"MODEL_PROVIDER" help:"Likewise, after LLM_PROVIDER. If it names no provider it is the model, as on older platforms."`
+	LLMBaseURL       string `group:"Providers" env:"MOLECULE_LLM_BASE_URL" default:"the platform's own endpoint" help:"Endpoint of the provider platform, which the platform bills."`
+	LLMToken         Secret `group:"Providers" env:"MOLECULE_LLM_USAGE_TOKEN" help:"Key of the provider platform."`
+	MiniMaxKey       Secret `group:"Providers" env:"MINIMAX_API_KEY" help:"Key of the provider minimax-token-plan."`
+	CodexAuth        Secret `group:"Providers" env:"CODEX_AUTH_JSON" help:"Text of codex's auth.json with a ChatGPT login. In a workspace it is written to CODEX_HOME before codex starts, in the place of an older one."`
+	AuthSync         int    `group:"Providers" env:"CODEX_AUTH_SYNC_INTERVAL_SECONDS" envDefault:"3600" min:"0" max:"604800" help:"How often a workspace asks the platform for a newer CODEX_AUTH_JSON. 0 asks at the start only."`
 
 	WorkspaceID    string `group:"Workspace" env:"WORKSPACE_ID" help:"Id of the workspace on the platform. With PLATFORM_URL it makes this a workspace; without, the runtime stands alone."`
 	PlatformURL    string `group:"Workspace" env:"PLATFORM_URL" kind:"url" help:"URL of the platform."`
+	ConfigPath     string `group:"Workspace" env:"WORKSPACE_CONFIG_PATH" kind:"path" default:"CONFIGS_DIR" help:"Directory of config.yaml and of secrets.d. Where it is set, a config.yaml that is not there yet is waited for, 60 s at most."`
 	WorkspaceToken Secret `group:"Workspace" env:"MOLECULE_WORKSPACE_TOKEN" help:"The workspace's token, where no file holds it. CONFIGS_DIR/.auth_token, which the platform writes, goes before it."`
 	TokenFile      string `group:"Workspace" env:"MOLECULE_WORKSPACE_TOKEN_FILE" kind:"path" help:"File that holds the workspace's token; goes before CONFIGS_DIR/.auth_token. It is read with each call."`
 	OrgID          string `group:"Workspace" env:"MOLECULE_ORG_ID" help:"Id of the organisation, which platforms of many organisations ask for."`
@@ -82,6 +93,9 @@ type Settings struct {
 	AllowedNetworks []netip.Prefix // the list of Networks
 	SandboxNote     string         // why the sandbox is what it is, for the log, the card and readiness
 	OwnsLogin       bool           // what RefreshOwner comes to
+	ConfigFile      string         // config.yaml; empty standing alone
+	SecretsDir      string         // the files of secrets; empty standing alone
+	ConfigLate      bool           // config.yaml may be written after our start
 }
 
 // InWorkspace reports whether the runtime belongs to a workspace of a platform,
@@ -103,7 +117,7 @@ func (s Settings) Scripted() bool { return s.BuiltinModel == "scripted" }
 // Secrets returns the values that must not be shown, for the log's redaction.
 func (s Settings) Secrets() []string {
 	var out []string
-	for _, v := range []Secret{s.Token, s.OpenAIKey} {
+	for _, v := range []Secret{s.Token, s.OpenAIKey, s.LLMToken, s.MiniMaxKey, s.WorkspaceToken} {
 		if v.Set() {
 			out = append(out, v.Reveal())
 		}

@@ -1,0 +1,133 @@
+package adapter
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// A Login is a text that codex keeps in its auth.json, looked at from outside.
+type Login struct {
+	ChatGPT   bool      // it has tokens of ChatGPT
+	Key       bool      // it has an API key
+	Account   string    // whose it is; empty if it does not say
+	Refreshed time.Time // when its tokens were last renewed; zero if it does not say
+	secrets   []string
+}
+
+// newerThan reports whether the login is the same account's as other, renewed later.
+func (l Login) newerThan(other Login) bool {
+	return l.ChatGPT && l.Account != "" && l.Account == other.Account && l.Refreshed.After(other.Refreshed)
+}
+
+// ErrNoLogin says that a text is no login. It does not hold the text.
+var ErrNoLogin = errors.New("it is no JSON with a key or tokens")
+
+// LookAtLogin tells what a login is.
+func LookAtLogin(text []byte) (Login, error) {
+	var auth struct {
+		Key    string `json:"OPENAI_API_KEY"`
+		Tokens struct {
+			Access  string `json:"access_token"`
+			Refresh string `json:"refresh_token"`
+			ID      string `json:"id_token"`
+			Account string `json:"account_id"`
+		} `json:"tokens"`
+		LastRefresh string `json:"last_refresh"`
+	}
+	if json.Unmarshal(text, &auth) != nil { // the error would quote the text
+		return Login{}, ErrNoLogin
+	}
+	l := Login{
+		ChatGPT: auth.Tokens.Access != "" || auth.Tokens.Refresh != "", Key: auth.Key != "", Account: auth.Tokens.Account,
+		secrets: []string{auth.Key, auth.Tokens.Access, auth.Tokens.Refresh, auth.Tokens.ID},
+	}
+	if !l.ChatGPT && !l.Key {
+		return Login{}, ErrNoLogin
+	}
+	l.Refreshed, _ = time.Parse(time.RFC3339, auth.LastRefresh) // zero if it cannot be read
+	return l, nil
+}
+
+func authFile(home string) string { return filepath.Join(home, "auth.json") }
+
+// ReadLogin looks at the login in a codex home. It is read each time: codex, too,
+// writes it. A home without one has an error of [fs.ErrNotExist].
+func ReadLogin(home string) (Login, []byte, error) {
+	text, err := readRegular(authFile(home), mostConfig)
+	if err != nil {
+		return Login{}, nil, err
+	}
+	l, err := LookAtLogin(text)
+	return l, text, err
+}
+
+// WriteLogin makes text the login of a codex home, whole or not at all, and reports
+// whether it is another one than before.
+func WriteLogin(home string, text []byte) (changed bool, err error) {
+	path := authFile(home)
+	if old, err := readRegular(path, mostConfig); err == nil && string(old) == string(text) {
+		return false, privately(path)
+	}
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return false, fmt.Errorf("write codex's login: %w", err)
+	}
+	if err := replaceFile(path, text); err != nil {
+		return false, fmt.Errorf("write codex's login: %w", err)
+	}
+	return true, nil
+}
+
+// privately takes the file from everybody else on the machine.
+func privately(path string) error {
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm()&0o077 == 0 {
+		return err
+	}
+	return os.Chmod(path, 0o600)
+}
+
+// replaceFile writes a file that its owner alone can read. It is there as a whole or
+// as it was, also after a power cut.
+func replaceFile(path string, text []byte) (err error) {
+	temp := path + ".new" // always the same: one that a kill has left is not there for ever
+	if err := ignoreMissing(os.Remove(temp)); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, ignoreMissing(os.Remove(temp)))
+		}
+	}()
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err = os.Rename(temp, path); err != nil {
+		return err
+	}
+	return syncFolder(filepath.Dir(path))
+}
+
+func syncFolder(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}

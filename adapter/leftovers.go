@@ -1,0 +1,66 @@
+package adapter
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// DefaultModel is the platform's for codex. It counts where nobody names a model
+// and a config.toml that is left over does.
+const DefaultModel = "gpt-5.5"
+
+// serverTable is the head of a table of an MCP server that another runtime of the
+// platform has written: its program is not here, and codex would wait for it.
+var serverTable = regexp.MustCompile(`(?m)^[ \t]*\[[ \t]*mcp_servers[ \t]*\.[ \t]*["']?(molecule[A-Za-z0-9_-]*)["']?[ \t]*[.\]]`)
+
+// leftovers returns the arguments that take back what the config.toml of a
+// workspace says, and what codex would mix with what we say. An override cannot
+// remove a key, so each is given the value that it has without the file, and only
+// where the file has it.
+func (l Launch) leftovers() []string {
+	var args []string
+	if l.Provider.Login {
+		if l.Provider.BaseURL == "" && topLevel(l.UserConfig, "openai_base_url") {
+			args = append(args, override("openai_base_url", tomlString(chatGPTModel))...)
+		}
+		if l.Provider.BaseURL == "" && topLevel(l.UserConfig, "chatgpt_base_url") {
+			args = append(args, override("chatgpt_base_url", tomlString(chatGPTBackend))...)
+		}
+	}
+	if model := l.Model(); model != "" {
+		args = append(args, override("model", tomlString(model))...)
+	}
+	var seen []string
+	for _, m := range serverTable.FindAllStringSubmatch(l.UserConfig, -1) {
+		if !slices.Contains(seen, m[1]) {
+			seen = append(seen, m[1])
+			args = append(args, override("mcp_servers."+m[1]+".enabled", "false")...)
+		}
+	}
+	return args
+}
+
+// Model is what threads are started with; empty leaves it to codex.
+func (l Launch) Model() string {
+	switch {
+	case l.Provider.Model != "" || !l.Workspace || !topLevel(l.UserConfig, "model"):
+		return l.Provider.Model
+	}
+	return DefaultModel
+}
+
+// topLevel reports whether a config.toml sets a key outside its tables.
+func topLevel(config, key string) bool {
+	for line := range strings.Lines(config) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "[") {
+			return false
+		}
+		name, _, ok := strings.Cut(line, "=")
+		if ok && strings.Trim(strings.TrimSpace(name), `"'`) == key {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,108 @@
+package adapter
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// The bounds of files of secrets. A system gives no process a variable of more
+// than 128 KiB: codex could not be started with one.
+const (
+	mostSecret  = 128<<10 - 1
+	mostSecrets = 1 << 20 // bytes of all together
+	mostFiles   = 256
+)
+
+// loader is a shell script beside the secrets, which sets them. We read them
+// ourselves and run nothing.
+const loader = "load.sh"
+
+// SecretFiles reads the files in dir, one secret in each, as NAME=value: the
+// platform puts there what an environment cannot be given, such as values of
+// several lines. The line feed at a file's end is not part of it. What cannot be
+// used is warned about; no secret is in a warning. A dir that is not there holds none.
+func SecretFiles(dir string) ([]string, []Warning) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, nil
+		}
+		return nil, []Warning{{File: dir, Text: "the secrets in it cannot be read: " + err.Error()}}
+	}
+	var vars []string
+	var warnings []Warning
+	total := 0
+	for _, entry := range entries {
+		path := filepath.Join(dir, entry.Name())
+		if entry.Name() == loader || strings.HasPrefix(entry.Name(), ".") {
+			continue // also what Kubernetes keeps beside the files that it mounts
+		}
+		value, wrong := secretFile(path, entry.Name())
+		if wrong == "" && (len(vars) == mostFiles || total+len(value) > mostSecrets) {
+			wrong = fmt.Sprintf("there are more than %d secrets, or %d bytes of them", mostFiles, mostSecrets)
+		}
+		if wrong != "" {
+			warnings = append(warnings, Warning{File: path, Text: wrong + "; this secret is left out"})
+			continue
+		}
+		vars, total = append(vars, entry.Name()+"="+value), total+len(value)
+	}
+	return vars, warnings
+}
+
+func secretFile(path, name string) (value, wrong string) {
+	switch {
+	case !variableName.MatchString(name):
+		return "", "the name is none of a variable"
+	case fixed(name):
+		return "", name + " is none that a secret may set"
+	}
+	text, err := readRegular(path, mostSecret+2)
+	if err != nil {
+		return "", err.Error()
+	}
+	text = bytes.TrimSuffix(bytes.TrimSuffix(text, []byte("\n")), []byte("\r"))
+	switch {
+	case len(name)+len(text)+1 > mostSecret:
+		return "", fmt.Sprintf("it has more than %d bytes", mostSecret)
+	case bytes.IndexByte(text, 0) >= 0:
+		return "", "there is a zero byte in it"
+	}
+	return string(text), ""
+}
+
+// fixed reports whether a variable says who and where we are, or what programs
+// load: nothing that a secret is for.
+func fixed(name string) bool {
+	return strings.HasPrefix(name, "LD_") || slices.Contains([]string{
+		"BASH_ENV", "CODEX_BIN", "CODEX_HOME", "CONFIGS_DIR", "ENV", "HOME", "IFS", "PATH", "PLATFORM_URL", "PWD",
+		"RUNTIME_STATE_DIR", "SHELL", "TMPDIR", "USER", "WORKSPACE_CONFIG_PATH", "WORKSPACE_ID",
+	}, name)
+}
+
+// WithSecrets returns environ with the secrets in it. Where both set a variable the
+// file counts: an environment that was made from a file of lines holds only the
+// first line of a secret that has several.
+func WithSecrets(environ, secrets []string) []string {
+	if len(secrets) == 0 {
+		return environ
+	}
+	set := make(map[string]bool, len(secrets))
+	for _, kv := range secrets {
+		name, _, _ := strings.Cut(kv, "=")
+		set[name] = true
+	}
+	out := make([]string, 0, len(environ)+len(secrets))
+	for _, kv := range environ {
+		if name, _, _ := strings.Cut(kv, "="); !set[name] {
+			out = append(out, kv)
+		}
+	}
+	return append(out, secrets...)
+}

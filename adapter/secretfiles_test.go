@@ -1,0 +1,95 @@
+package adapter
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+func TestSecretFiles(t *testing.T) {
+	dir := t.TempDir()
+	ran := filepath.Join(dir, "ran")
+	for name, text := range map[string]string{
+		"GH_TOKEN":      "one\n",
+		"PEM":           "-----BEGIN\nline $(touch " + ran + ")\n-----END\n",
+		"CRLF":          "win\r\n",
+		"EMPTY":         "",
+		"QUOTED":        `"as it is"`,
+		"load.sh":       "touch " + ran + "\nexport BAD=1\n",
+		".hidden":       "x",
+		"a-b":           "x",
+		"1A":            "x",
+		"A=B":           "x",
+		"LD_PRELOAD":    "/x.so",
+		"PATH":          "/x",
+		"WORKSPACE_ID":  "other",
+		"ZERO":          "a\x00b",
+		"BIG":           strings.Repeat("x", 128<<10),
+		"BIG_ENOUGH":    strings.Repeat("x", 128<<10-12),
+		"CONFIGS_DIR":   "/elsewhere",
+		"RUNTIME_TOKEN": "a setting, too",
+	} {
+		put(t, filepath.Join(dir, name), text)
+	}
+	if err := errJoin(os.Mkdir(filepath.Join(dir, "FOLDER"), 0o700), syscall.Mkfifo(filepath.Join(dir, "PIPE"), 0o600),
+		os.Symlink("GH_TOKEN", filepath.Join(dir, "LINKED")), os.Symlink("nowhere", filepath.Join(dir, "DANGLING"))); err != nil {
+		t.Fatal(err)
+	}
+	vars, warnings := SecretFiles(dir)
+	want := []string{
+		"BIG_ENOUGH=" + strings.Repeat("x", 128<<10-12), "CRLF=win", "EMPTY=", "GH_TOKEN=one", "LINKED=one",
+		"PEM=-----BEGIN\nline $(touch " + ran + ")\n-----END", `QUOTED="as it is"`, "RUNTIME_TOKEN=a setting, too",
+	}
+	slices.Sort(vars)
+	if !slices.Equal(vars, want) {
+		t.Errorf("secrets:\n%.300q\nwant\n%.300q", vars, want)
+	}
+	all := ""
+	for _, w := range warnings {
+		all += w.String() + "\n"
+	}
+	for _, name := range []string{"a-b", "1A", "A=B", "LD_PRELOAD", "PATH", "WORKSPACE_ID", "CONFIGS_DIR", "ZERO", "BIG", "FOLDER", "PIPE", "DANGLING"} {
+		if !strings.Contains(all, filepath.Join(dir, name)+": ") {
+			t.Errorf("no word of %s in\n%s", name, all)
+		}
+	}
+	if len(warnings) != 12 || strings.Contains(all, "/x.so") {
+		t.Errorf("warnings:\n%s", all)
+	}
+	if _, err := os.Stat(ran); err == nil {
+		t.Error("something was run")
+	}
+	if vars, warnings := SecretFiles(filepath.Join(dir, "none")); vars != nil || warnings != nil {
+		t.Errorf("a folder that is not there has %q, %v", vars, warnings)
+	}
+}
+
+func errJoin(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func TestSecretsAreBounded(t *testing.T) {
+	dir := t.TempDir()
+	for i := range 300 {
+		put(t, filepath.Join(dir, "S"+strings.Repeat("x", i)[:min(i, 200)]+string(rune('A'+i%26))+string(rune('A'+i/26))), "v")
+	}
+	if vars, warnings := SecretFiles(dir); len(vars) != mostFiles || len(warnings) != 300-mostFiles {
+		t.Errorf("%d secrets, %d warnings", len(vars), len(warnings))
+	}
+}
+
+// TestFilesGoBeforeTheEnvironment: a file of lines keeps the first of a secret's.
+func TestFilesGoBeforeTheEnvironment(t *testing.T) {
+	got := WithSecrets([]string{"A=1", "CODEX_AUTH_JSON={", "B=2"}, []string{"CODEX_AUTH_JSON={\n}"})
+	if want := []string{"A=1", "B=2", "CODEX_AUTH_JSON={\n}"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

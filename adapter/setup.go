@@ -1,0 +1,241 @@
+package adapter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/adapter/provider"
+)
+
+// A Renewer gives codex a way to an endpoint that keeps the key from it.
+type Renewer interface {
+	Renew(endpoint, key string) (Forward, error)
+}
+
+// SetupConfig describes a [Setup].
+type SetupConfig struct {
+	File    string        // config.yaml; empty standing alone
+	Wait    time.Duration // how long the file may take to appear, from [NewSetup] on
+	Secrets string        // the folder of files of secrets; empty without one
+	Launch  Launch        // what is known of the start of codex; Provider holds where there is no File
+	Fixed   bool          // Launch.Provider holds whatever the files say
+	Logins  *Logins       // nil where codex's login is nobody's business but its own
+	Forward Renewer       // nil lets codex have the key
+	Port    int           // that is listened on, if config.yaml has a say in it
+	Redact  func(...string)
+	Logger  *slog.Logger
+}
+
+// A Setup says how codex is started in a workspace. It looks at the configuration
+// anew before each start, so that one that was corrected is taken without a restart
+// of ours. It may be used concurrently.
+type Setup struct {
+	cfg   SetupConfig
+	until time.Time // when config.yaml has to be there
+
+	preparing sync.Mutex // held by Prepare
+	installed bool       // the login is in its place; guarded by preparing
+
+	mu      sync.Mutex // guards the fields below
+	config  Config
+	problem string
+	told    []string // the warnings that were logged last
+	read    bool
+	known   chan struct{} // closed when the configuration has been read for the first time
+}
+
+// NewSetup returns a Setup. The wait for config.yaml begins.
+func NewSetup(cfg SetupConfig) *Setup {
+	if cfg.Redact == nil {
+		cfg.Redact = func(...string) {}
+	}
+	s := &Setup{cfg: cfg, until: time.Now().Add(cfg.Wait), config: DefaultConfig(), known: make(chan struct{})}
+	if cfg.File == "" {
+		s.read = true
+		close(s.known)
+		return s
+	}
+	s.problem = cfg.File + " has not been read yet"
+	return s
+}
+
+// Known is closed when the configuration has been read, be it good or bad.
+func (s *Setup) Known() <-chan struct{} { return s.known }
+
+// Config returns the configuration as it was last read; the defaults before, and
+// where it cannot be read.
+func (s *Setup) Config() Config {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.config
+}
+
+// Problem says why no turn can be started, for readiness, for the platform and for
+// whoever sends a message; empty if nothing speaks against it. It holds no secret.
+func (s *Setup) Problem() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.problem
+}
+
+// Prepare returns how codex is started now. The error is a [*Problem].
+func (s *Setup) Prepare(ctx context.Context) (Launch, error) {
+	s.preparing.Lock()
+	defer s.preparing.Unlock()
+	launch, err := s.prepare(ctx)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.problem = ""
+	if err != nil {
+		s.problem = err.Error()
+	}
+	return launch, err
+}
+
+func (s *Setup) prepare(ctx context.Context) (Launch, error) {
+	launch := s.cfg.Launch
+	if s.cfg.File != "" {
+		config, warnings, err := AwaitConfig(ctx, s.cfg.File, s.until)
+		secrets, more := SecretFiles(s.cfg.Secrets)
+		if ctx.Err() != nil {
+			return launch, context.Cause(ctx)
+		}
+		if s.cfg.Port != 0 && err == nil && config.A2A.Port != s.cfg.Port {
+			more = append(more, Warning{File: s.cfg.File, Text: fmt.Sprintf("a2a.port: %d is not in force, as %d was listened on before this was read", config.A2A.Port, s.cfg.Port)})
+		}
+		s.note(config, append(warnings, more...), err)
+		if err != nil {
+			return launch, err
+		}
+		launch.Environ = WithSecrets(launch.Environ, secrets)
+		s.hide(launch.Environ, secrets)
+		if launch.Provider, err = s.provider(ctx, config, launch); err != nil {
+			return launch, err
+		}
+	}
+	// A config.toml that cannot be read is codex's to complain about.
+	text, _ := os.ReadFile(filepath.Join(launch.Home, "config.toml"))
+	launch.UserConfig = string(text)
+	return launch, s.forward(&launch)
+}
+
+// provider chooses who answers, once codex's login is in its place.
+func (s *Setup) provider(ctx context.Context, config Config, launch Launch) (Provider, error) {
+	if s.cfg.Fixed {
+		return launch.Provider, nil
+	}
+	env := lookup(launch.Environ)
+	if s.cfg.Logins != nil && !s.installed {
+		if err := s.cfg.Logins.Install(ctx, env); err != nil {
+			return Provider{}, &Problem{What: err.Error(), Fix: "make room for it, and let this user write there"}
+		}
+		s.installed = true
+	}
+	return choose(config, env, launch.Home)
+}
+
+// choose has the registry decide.
+func choose(config Config, env func(string) string, home string) (Provider, error) {
+	login, _, err := ReadLogin(home)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, ErrNoLogin) {
+		return Provider{}, &Problem{What: err.Error(), Fix: "let this user read codex's login"}
+	}
+	if err != nil { // doctor asks before anything has been written
+		login, _ = LookAtLogin([]byte(first(loginVariables(), env))) // none
+	}
+	choice, err := provider.Resolve(provider.Input{
+		Env: env, Login: login.ChatGPT, File: config.File, Model: config.Model, Provider: config.Provider, Own: config.Providers,
+	})
+	if wrong, ok := errors.AsType[*provider.Error](err); ok {
+		return Provider{}, &Problem{What: wrong.What, Fix: wrong.Fix}
+	}
+	return Chosen(choice, config.Providers, login.ChatGPT), err
+}
+
+// forward keeps the key from codex.
+func (s *Setup) forward(l *Launch) error {
+	if s.cfg.Forward == nil || !l.Provider.Forwards() {
+		return nil
+	}
+	key := strings.TrimSpace(lookup(l.Environ)(l.Provider.KeyName))
+	var err error
+	if l.Provider.Forward, err = s.cfg.Forward.Renew(l.Provider.URL(), key); err != nil {
+		return &Problem{What: err.Error(), Fix: "correct the base URL of the provider " + l.Provider.Name}
+	}
+	return nil
+}
+
+// note keeps what was read, and logs what is new about it.
+func (s *Setup) note(config Config, warnings []Warning, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err == nil {
+		s.config = config
+	}
+	texts := make([]string, 0, len(warnings))
+	for _, w := range warnings {
+		texts = append(texts, w.String())
+	}
+	if !slices.Equal(texts, s.told) {
+		s.told = texts
+		for _, w := range warnings {
+			s.cfg.Logger.Warn("doubtful configuration", "at", position(w.File, w.Line), "doubt", w.Text)
+		}
+	}
+	if !s.read {
+		s.read = true
+		close(s.known)
+	}
+}
+
+// hide has secrets kept out of the log: those of files, and keys of providers.
+func (s *Setup) hide(environ, secrets []string) {
+	env := lookup(environ)
+	for _, name := range provider.Keys(s.Config().Providers) {
+		s.cfg.Redact(env(name))
+	}
+	for _, kv := range secrets {
+		_, value, _ := strings.Cut(kv, "=")
+		s.cfg.Redact(value)
+	}
+}
+
+// lookup returns the values of variables without the white space that files and
+// templates put around them. Of two equal names the last one counts.
+func lookup(environ []string) func(string) string {
+	vars := make(map[string]string, len(environ))
+	for _, kv := range environ {
+		if name, value, ok := strings.Cut(kv, "="); ok {
+			vars[name] = strings.TrimSpace(value)
+		}
+	}
+	return func(name string) string { return vars[name] }
+}
+
+// Look returns how codex would be started, for checks: it waits for nothing, writes
+// nothing and leaves the key where it is.
+func Look(cfg SetupConfig) (Launch, Config, []Warning, error) {
+	launch, config := cfg.Launch, DefaultConfig()
+	var warnings []Warning
+	var err error
+	if cfg.File != "" {
+		config, warnings, err = ReadConfig(cfg.File)
+		secrets, more := SecretFiles(cfg.Secrets)
+		launch.Environ, warnings = WithSecrets(launch.Environ, secrets), append(warnings, more...)
+		if err == nil && !cfg.Fixed {
+			launch.Provider, err = choose(config, lookup(launch.Environ), launch.Home)
+		}
+	}
+	text, _ := os.ReadFile(filepath.Join(launch.Home, "config.toml"))
+	launch.UserConfig = string(text)
+	return launch, config, warnings, err
+}

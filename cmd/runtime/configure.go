@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/forward"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
+)
+
+// configWait is how long a container may run before its config.yaml is there.
+const configWait = 60 * time.Second
+
+// withFiles returns environ with what the files of a workspace say: its secrets, and
+// the settings in its config.yaml that nothing in the environment says. What cannot
+// be used of them is warned about by others.
+func withFiles(s settings.Settings, environ []string) []string {
+	if !s.InWorkspace() {
+		return environ
+	}
+	secrets, _ := adapter.SecretFiles(s.SecretsDir)
+	environ = adapter.WithSecrets(environ, secrets)
+	config, _, err := adapter.ReadConfig(s.ConfigFile)
+	if err != nil {
+		return environ // setup says so, to everybody who sends a message
+	}
+	if config.A2A.Port != adapter.DefaultPort {
+		environ = unlessSet(environ, "RUNTIME_ADDR", fmt.Sprintf("0.0.0.0:%d", config.A2A.Port))
+	}
+	if limit := config.RuntimeConfig.Timeout; limit > 0 {
+		environ = unlessSet(environ, "CODEX_TURN_TIMEOUT", limit.String())
+	}
+	return environ
+}
+
+func unlessSet(environ []string, name, value string) []string {
+	set := func(kv string) bool {
+		return strings.HasPrefix(kv, name+"=") && strings.TrimSpace(kv[len(name)+1:]) != ""
+	}
+	if slices.ContainsFunc(environ, set) {
+		return environ
+	}
+	return append(slices.Clone(environ), name+"="+value)
+}
+
+// launch is what is known of the start of codex before the files of a workspace are
+// read. ScriptedURL is where the built-in model listens, or empty if that is not in use.
+func launch(s settings.Settings, environ []string, scriptedURL string) adapter.Launch {
+	l := adapter.Launch{
+		Home: s.CodexHome, WorkDir: s.WorkDir, Lean: s.CodexFeatures == "lean", Environ: environ, Workspace: s.InWorkspace(),
+	}
+	if !s.InWorkspace() || s.Scripted() {
+		l.Provider = adapter.Alone(s.OpenAIKey.Set(), s.OpenAIBaseURL, s.Model)
+	}
+	if s.Scripted() { // doctor does not start the model, and asks it nothing
+		l.Provider.ScriptedURL = scriptedURL
+	}
+	return l
+}
+
+// setupConfig is what checks look at, too.
+func setupConfig(s settings.Settings, environ []string, scriptedURL string) adapter.SetupConfig {
+	cfg := adapter.SetupConfig{Launch: launch(s, environ, scriptedURL)}
+	if s.InWorkspace() {
+		cfg.File, cfg.Secrets, cfg.Fixed = s.ConfigFile, s.SecretsDir, s.Scripted()
+	}
+	return cfg
+}
+
+// openSetup makes what says how codex is started.
+func (app *application) openSetup(s settings.Settings, environ []string, scriptedURL string, redact *logging.Redactor) error {
+	cfg := setupConfig(s, environ, scriptedURL)
+	cfg.Logger, cfg.Redact = app.log, redact.Add
+	if s.ConfigLate {
+		cfg.Wait = configWait
+	}
+	if s.Addr == fmt.Sprintf("0.0.0.0:%d", adapter.DefaultPort) {
+		cfg.Port = adapter.DefaultPort
+	}
+	if !s.Scripted() {
+		f, err := openForwarder(environ, app.log)
+		if err != nil {
+			return err
+		}
+		app.closers = append(app.closers, forwarderCloser{f})
+		cfg.Forward = forwarding{f}
+	}
+	if cfg.File != "" && !s.Scripted() {
+		logins := adapter.LoginsConfig{
+			Home: s.CodexHome, Owned: s.OwnsLogin, Every: time.Duration(s.AuthSync) * time.Second, Redact: redact.Add, Logger: app.log,
+			Changed: func() { app.executor.RestartWhenIdle("its login was replaced") },
+		}
+		client := platformClient(s)
+		app.closers = append(app.closers, client)
+		if secrets, ok := any(client).(adapter.Secrets); ok {
+			logins.Platform = secrets
+		}
+		app.logins = adapter.NewLogins(logins)
+		cfg.Logins = app.logins
+	}
+	app.setup = adapter.NewSetup(cfg)
+	return nil
+}
+
+// openForwarder starts what adds the key to codex's requests. CODEX_CA_CERTIFICATE is
+// a setting of codex's, which made these requests itself before.
+func openForwarder(environ []string, log *slog.Logger) (*forward.Forwarder, error) {
+	file := ""
+	for _, kv := range environ {
+		if value, ok := strings.CutPrefix(kv, "CODEX_CA_CERTIFICATE="); ok {
+			file = strings.TrimSpace(value)
+		}
+	}
+	transport, err := forward.Transport(file)
+	if err != nil {
+		return nil, fmt.Errorf("CODEX_CA_CERTIFICATE: %w", err)
+	}
+	return forward.Listen(transport, log)
+}
+
+type forwarding struct{ *forward.Forwarder }
+
+// Renew implements [adapter.Renewer].
+func (f forwarding) Renew(endpoint, key string) (adapter.Forward, error) {
+	url, token, err := f.Forwarder.Renew(forward.Target{URL: endpoint, Key: key})
+	return adapter.Forward{URL: url, Token: token}, err
+}
+
+type forwarderCloser struct{ *forward.Forwarder }
+
+func (f forwarderCloser) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	return f.Forwarder.Close(ctx)
+}
+
+// prepare is asked by the executor before each start of codex.
+func (app *application) prepare(ctx context.Context) (executor.Launch, error) {
+	l, err := app.setup.Prepare(ctx)
+	if problem, ok := errors.AsType[*adapter.Problem](err); ok {
+		return executor.Launch{}, executor.Unready("this workspace is not configured: " + problem.Error())
+	}
+	if err != nil {
+		return executor.Launch{}, err
+	}
+	app.log.Info("codex is started", "model_provider", l.Provider.Describe(), "model", l.Model())
+	return executor.Launch{Args: l.Args(), Env: l.Env(), Model: l.Model(), KeyVariable: l.Provider.KeyVariable()}, nil
+}
+
+// makeFolders makes the folders that codex and the runtime need. codex ends at
+// once where its home is missing.
+func makeFolders(s settings.Settings) error {
+	for name, dir := range map[string]string{"CODEX_HOME": s.CodexHome, "RUNTIME_STATE_DIR": s.StateDir} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return fmt.Errorf("%s: %w (set %s to a directory that can be written)", name, err, name)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,63 @@
+package executor
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+)
+
+// prepare says how codex is started the next time.
+func (e *Executor) prepare(ctx context.Context) (Launch, error) {
+	if e.cfg.Prepare != nil {
+		launch, err := e.cfg.Prepare(ctx)
+		if err == nil {
+			e.keyName.Store(&launch.KeyVariable)
+		}
+		return launch, err
+	}
+	return Launch{Env: e.cfg.Child.Env}, nil
+}
+
+// threadOn is what threads are started with in a child.
+func (e *Executor) threadOn(on *child) appserver.ThreadStartParams {
+	params := e.cfg.Thread
+	params.Model = cmp.Or(on.launch.Model, params.Model)
+	return params
+}
+
+// keyVariable names the variable that the model's key comes from.
+func (e *Executor) keyVariable() string {
+	if name := e.keyName.Load(); name != nil {
+		return *name
+	}
+	return e.cfg.KeyVariable
+}
+
+// RestartWhenIdle has codex started anew as soon as no turn runs, because of reason:
+// it takes a changed login only then. Commands that a turn has left running end with
+// it. A turn that begins meanwhile is not lost: it is begun again.
+func (e *Executor) RestartWhenIdle(reason string) {
+	e.mu.Lock()
+	e.restart = reason
+	idle := e.running == 0
+	e.mu.Unlock()
+	if idle {
+		e.restartNow()
+	}
+}
+
+// restartNow restarts codex if somebody has asked for it.
+func (e *Executor) restartNow() {
+	e.mu.Lock()
+	reason := e.restart
+	e.restart = ""
+	e.mu.Unlock()
+	if reason == "" {
+		return
+	}
+	if on, _ := e.child.health(); on != nil {
+		e.log.Info("codex is restarted", "reason", reason)
+		on.restart(reason)
+	}
+}

@@ -1,0 +1,153 @@
+package forward
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A Target is an endpoint and its key.
+type Target struct {
+	URL string // such as https://api.openai.com/v1
+	Key string
+}
+
+// A Forwarder is one listener. Start it with [Listen].
+type Forwarder struct {
+	http      *http.Server
+	transport *http.Transport
+	url       string
+	cancel    context.CancelFunc // ends the requests
+	served    chan error         // 1-buffered; told once when the listener is closed
+	log       *slog.Logger
+
+	mu     sync.Mutex        // guards the fields below
+	token  [sha256.Size]byte // the hash of it; of none before Renew
+	target *url.URL
+	key    string
+}
+
+// Listen listens on a loopback port that the system picks, until [Forwarder.Close].
+// Until [Forwarder.Renew] it lets nobody through. The transport is how endpoints are
+// reached; it belongs to the forwarder from now on.
+func Listen(transport *http.Transport, log *slog.Logger) (*Forwarder, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it takes no time
+	if err != nil {
+		return nil, fmt.Errorf("listen for codex's model requests: %w", err)
+	}
+	// codex decides what it takes, and what is packed stays packed.
+	transport.DisableCompression = true
+	transport.MaxIdleConnsPerHost = 16
+	ctx, cancel := context.WithCancel(context.Background())
+	f := &Forwarder{transport: transport, url: "http://" + listener.Addr().String(), cancel: cancel, served: make(chan error, 1), log: log}
+	f.http = &http.Server{
+		Handler:           f.handler(),
+		BaseContext:       func(net.Listener) context.Context { return ctx },
+		ReadHeaderTimeout: 10 * time.Second,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}
+	go func() { f.served <- f.http.Serve(listener) }()
+	return f, nil
+}
+
+// Renew says where requests go from now on, and returns what codex needs: the base
+// of its URLs, and the token that it has to show. The token before is worth nothing
+// any more, so there is one codex at a time that gets through.
+func (f *Forwarder) Renew(to Target) (baseURL, token string, err error) {
+	target, err := url.Parse(strings.TrimRight(to.URL, "/"))
+	if err != nil || target.Host == "" {
+		return "", "", errors.New("the URL of the model's endpoint cannot be read")
+	}
+	token = rand.Text()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.token, f.target, f.key = sha256.Sum256([]byte(token)), target, strings.TrimSpace(to.Key)
+	return f.url, token, nil
+}
+
+// let returns where a request goes that shows the token.
+func (f *Forwarder) let(r *http.Request) (target *url.URL, key string, ok bool) {
+	shown, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	sum := sha256.Sum256([]byte(shown))
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !bearer || subtle.ConstantTimeCompare(sum[:], f.token[:]) != 1 {
+		return nil, "", false
+	}
+	return f.target, f.key, true
+}
+
+type destination struct {
+	url *url.URL
+	key string
+}
+
+type destinationKey struct{}
+
+func (f *Forwarder) handler() http.Handler {
+	proxy := &httputil.ReverseProxy{
+		Rewrite:       rewrite,
+		Transport:     f.transport,
+		FlushInterval: -1, // each piece of an answer goes on at once
+		ErrorLog:      slog.NewLogLogger(f.log.Handler(), slog.LevelDebug),
+		ErrorHandler:  f.failed,
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		target, key, ok := f.let(r)
+		if !ok {
+			refuse(w, http.StatusForbidden, "this is for the runtime's own codex only")
+			return
+		}
+		proxy.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), destinationKey{}, destination{target, key})))
+	})
+}
+
+func rewrite(r *httputil.ProxyRequest) {
+	to, _ := r.In.Context().Value(destinationKey{}).(destination)
+	r.Out.URL.Scheme, r.Out.URL.Host, r.Out.Host = to.url.Scheme, to.url.Host, to.url.Host
+	r.Out.URL.Path, r.Out.URL.RawPath = to.url.Path+r.In.URL.Path, ""
+	r.Out.Header.Set("Authorization", "Bearer "+to.key)
+}
+
+// failed answers for an endpoint that cannot be reached, in the form of its errors.
+func (f *Forwarder) failed(w http.ResponseWriter, r *http.Request, err error) {
+	if r.Context().Err() != nil { // codex has gone, or we do
+		panic(http.ErrAbortHandler)
+	}
+	to, _ := r.Context().Value(destinationKey{}).(destination)
+	f.log.Warn("the model's endpoint cannot be reached", "host", to.url.Host, "err", err)
+	refuse(w, http.StatusBadGateway, "the model's endpoint "+to.url.Host+" cannot be reached: "+err.Error())
+}
+
+func refuse(w http.ResponseWriter, status int, message string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(map[string]any{"error": map[string]string{"message": message}})
+}
+
+// Close ends the requests that are open and waits for them, at most until ctx ends.
+// It must be called once.
+func (f *Forwarder) Close(ctx context.Context) error {
+	f.cancel()
+	err := f.http.Shutdown(ctx)
+	if err != nil {
+		err = errors.Join(err, f.http.Close())
+	}
+	f.transport.CloseIdleConnections()
+	if served := <-f.served; !errors.Is(served, http.ErrServerClosed) {
+		err = errors.Join(err, served)
+	}
+	return err
+}

@@ -1,0 +1,224 @@
+package forward
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const key = "sk-the-real-key"
+
+// A logged is what a forwarder has logged.
+type logged struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *logged) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+func start(t *testing.T) (*Forwarder, *logged) {
+	t.Helper()
+	log := &logged{}
+	transport, err := Transport("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := Listen(transport, slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		if err := f.Close(ctx); err != nil {
+			t.Error(err)
+		}
+		if strings.Contains(log.String(), key) || strings.Contains(log.String(), "words") {
+			t.Errorf("the log holds what it must not:\n%s", log)
+		}
+	})
+	return f, log
+}
+
+func endpoint(t *testing.T, h http.HandlerFunc) string {
+	t.Helper()
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+func ask(t *testing.T, url, token string) *http.Response {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader("words"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if token != "" {
+		req.Header.Set("Authorization", token)
+	}
+	req.Header.Set("Originator", "codex")
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DisableCompression: true}}
+	res, err := client.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { res.Body.Close() })
+	return res
+}
+
+func TestKeyIsAdded(t *testing.T) {
+	var got *http.Request
+	body := ""
+	url := endpoint(t, func(w http.ResponseWriter, r *http.Request) {
+		text, _ := io.ReadAll(r.Body)
+		got, body = r, string(text)
+		w.Header().Set("X-Request-Id", "r1")
+		w.WriteHeader(http.StatusTooManyRequests)
+		_, _ = io.WriteString(w, "slower")
+	})
+	f, _ := start(t)
+	base, token, err := f.Renew(Target{URL: url + "/v1/", Key: " " + key + "\n"})
+	if err != nil || !strings.HasPrefix(base, "http://127.0.0.1:") || len(token) < 26 {
+		t.Fatalf("%q %q %v", base, token, err)
+	}
+	res := ask(t, base+"/responses?a=b", "Bearer "+token)
+	text, _ := io.ReadAll(res.Body)
+	if res.StatusCode != http.StatusTooManyRequests || string(text) != "slower" || res.Header.Get("X-Request-Id") != "r1" {
+		t.Errorf("%d %q %v", res.StatusCode, text, res.Header)
+	}
+	if got.URL.String() != "/v1/responses?a=b" || got.Header.Get("Authorization") != "Bearer "+key || body != "words" || "http://"+got.Host != url {
+		t.Errorf("%s %v %q of %s", got.URL, got.Header, body, got.Host)
+	}
+	for name, values := range got.Header {
+		if strings.Contains(strings.Join(values, " "), token) || strings.HasPrefix(name, "X-Forwarded") || name == "Accept-Encoding" {
+			t.Errorf("%s: %q was added or handed on", name, values)
+		}
+	}
+}
+
+func TestOnlyTheOneCodexGetsThrough(t *testing.T) {
+	asked := 0
+	url := endpoint(t, func(http.ResponseWriter, *http.Request) { asked++ })
+	f, _ := start(t)
+	if res := ask(t, f.url+"/responses", "Bearer "); res.StatusCode != http.StatusForbidden {
+		t.Errorf("before there is a token: %d", res.StatusCode)
+	}
+	base, first, err := f.Renew(Target{URL: url, Key: key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, second, err := f.Renew(Target{URL: url, Key: key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, token := range []string{"", "Bearer ", "Bearer x", second, "bearer " + second, "Bearer " + first, "Bearer " + key, "Bearer " + second + "x"} {
+		res := ask(t, base+"/responses", token)
+		if text, _ := io.ReadAll(res.Body); res.StatusCode != http.StatusForbidden || asked != 0 || strings.Contains(string(text), key) {
+			t.Errorf("with %q: %d %s, asked %d times", token, res.StatusCode, text, asked)
+		}
+	}
+	if res := ask(t, base+"/responses", "Bearer "+second); res.StatusCode != http.StatusOK || asked != 1 {
+		t.Errorf("with the token: %d", res.StatusCode)
+	}
+}
+
+// TestPiecesGoOnAtOnce has the endpoint wait for each piece to have arrived.
+func TestPiecesGoOnAtOnce(t *testing.T) {
+	arrived, gone := make(chan struct{}), make(chan struct{})
+	url := endpoint(t, func(w http.ResponseWriter, r *http.Request) {
+		defer close(gone)
+		w.Header().Set("Content-Type", "text/event-stream")
+		for i := range 3 {
+			fmt.Fprintf(w, "data: %d\n", i)
+			_ = http.NewResponseController(w).Flush()
+			<-arrived
+		}
+		<-r.Context().Done() // codex hangs up in the middle
+	})
+	f, _ := start(t)
+	base, token, err := f.Renew(Target{URL: url, Key: key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	res := ask(t, base+"/responses", "Bearer "+token)
+	lines := bufio.NewScanner(res.Body)
+	for i := range 3 {
+		if !lines.Scan() || lines.Text() != fmt.Sprintf("data: %d", i) {
+			t.Fatalf("piece %d: %q", i, lines.Text())
+		}
+		arrived <- struct{}{}
+	}
+	res.Body.Close()
+	<-gone
+}
+
+func TestEndpointThatIsNotThere(t *testing.T) {
+	s := httptest.NewServer(http.NotFoundHandler())
+	s.Close()
+	f, log := start(t)
+	base, token, err := f.Renew(Target{URL: s.URL + "/v1", Key: key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	res := ask(t, base+"/responses", "Bearer "+token)
+	text, _ := io.ReadAll(res.Body)
+	if res.StatusCode != http.StatusBadGateway || !strings.Contains(string(text), `{"error":{"message":"the model's endpoint 127.0.0.1:`) || strings.Contains(string(text), key) {
+		t.Errorf("%d %s", res.StatusCode, text)
+	}
+	if !strings.Contains(log.String(), "cannot be reached") {
+		t.Errorf("log: %s", log)
+	}
+}
+
+// TestAnswerThatIsCutStaysCut: a half answer must not look like a whole one.
+func TestAnswerThatIsCutStaysCut(t *testing.T) {
+	url := endpoint(t, func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, "half")
+		_ = http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler)
+	})
+	f, _ := start(t)
+	base, token, err := f.Renew(Target{URL: url, Key: key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(ask(t, base+"/responses", "Bearer "+token).Body)
+	if string(text) != "half" || err == nil {
+		t.Errorf("%q, %v", text, err)
+	}
+}
+
+func TestTargetsThatAreNone(t *testing.T) {
+	f, _ := start(t)
+	for _, url := range []string{"", "x", "http://", "http://a b/"} {
+		if _, _, err := f.Renew(Target{URL: url, Key: key}); err == nil || strings.Contains(err.Error(), key) {
+			t.Errorf("%q: %v", url, err)
+		}
+	}
+	if _, err := Transport(t.TempDir() + "/none.pem"); err == nil {
+		t.Error("a file of authorities that is not there was taken")
+	}
+}

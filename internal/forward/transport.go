@@ -1,0 +1,36 @@
+package forward
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"net/http"
+	"os"
+)
+
+// Transport reaches endpoints as Go does by itself, proxies of the environment
+// included, and trusts the authorities in caFile beside the system's. Without a
+// caFile it is Go's own way alone.
+func Transport(caFile string) (*http.Transport, error) {
+	own, ok := http.DefaultTransport.(*http.Transport)
+	if !ok {
+		return nil, errors.New("the default transport was replaced")
+	}
+	transport := own.Clone()
+	if caFile == "" {
+		return transport, nil
+	}
+	text, err := os.ReadFile(caFile)
+	if err != nil {
+		return nil, err
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		return nil, err
+	}
+	if !pool.AppendCertsFromPEM(text) {
+		return nil, errors.New(caFile + " holds no certificate")
+	}
+	transport.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
+	return transport, nil
+}
