@@ -44,11 +44,14 @@ func writeFile(t *testing.T, file, text string) {
 func startConfigured(t *testing.T, files map[string]string, settings ...string) *configured {
 	t.Helper()
 	platform := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		if !strings.HasPrefix(r.URL.Path, "/registry/") {
+		switch {
+		case strings.HasPrefix(r.URL.Path, "/registry/"):
+			_, _ = io.WriteString(rw, `{"status":"registered"}`)
+		case files["platform"] != "" && r.URL.Path == "/workspaces/w-1/secrets/values" && r.Header.Get("Authorization") == "Bearer token-of-the-platform":
+			_ = json.NewEncoder(rw).Encode(map[string]string{"CODEX_AUTH_JSON": files["platform"]})
+		default:
 			http.NotFound(rw, r)
-			return
 		}
-		_, _ = io.WriteString(rw, `{"status":"registered"}`)
 	}))
 	t.Cleanup(platform.Close)
 	w := &configured{configs: codextest.Dir(t, "configs")}
@@ -185,13 +188,19 @@ func TestLoginOfTheEnvironmentIsPutInItsPlace(t *testing.T) {
 		return string(text)
 	}
 	home := codextest.Home(t)
-	writeFile(t, filepath.Join(home, "auth.json"), login(1))
-	w := startConfigured(t, map[string]string{"config.yaml": "name: A\n", "secrets.d/CODEX_AUTH_JSON": login(2)}, "CODEX_HOME="+home, "CODEX_AUTH_JSON={")
-	progtest.WaitFor(t, "the login", func() bool {
-		got, _ := os.ReadFile(filepath.Join(home, "auth.json"))
-		return string(got) == login(2)
-	})
-	if strings.Contains(w.Log(), "at-2") {
-		t.Error("the login was logged")
+	for day, files := range map[int]map[string]string{
+		2: {"config.yaml": "name: A\n", "secrets.d/CODEX_AUTH_JSON": login(2)},
+		3: {"config.yaml": "name: A\n", "secrets.d/CODEX_AUTH_JSON": login(2), "platform": login(3)},
+	} {
+		writeFile(t, filepath.Join(home, "auth.json"), login(1))
+		w := startConfigured(t, files, "CODEX_HOME="+home, "CODEX_AUTH_JSON={")
+		progtest.WaitFor(t, "the login", func() bool {
+			got, _ := os.ReadFile(filepath.Join(home, "auth.json"))
+			return string(got) == login(day)
+		})
+		if strings.Contains(w.Log(), "at-") {
+			t.Error("the login was logged")
+		}
+		w.Stop()
 	}
 }

@@ -101,9 +101,7 @@ func (app *application) openSetup(s settings.Settings, environ []string, scripte
 		}
 		client := platformClient(s)
 		app.closers = append(app.closers, client)
-		if secrets, ok := any(client).(adapter.Secrets); ok {
-			logins.Platform = secrets
-		}
+		logins.Platform = client
 		app.logins = adapter.NewLogins(logins)
 		cfg.Logins = app.logins
 	}
