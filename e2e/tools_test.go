@@ -195,7 +195,9 @@ func TestSlowToolBlocksNoOther(t *testing.T) {
 // cancelAll ends the turn of a context by the word for that.
 func (s *station) cancelAll(t *testing.T, contextID string) {
 	t.Helper()
-	s.send("stop-"+contextID, contextID, "/stop")
+	if said := statusTextOf(s.send("stop-"+contextID, contextID, "/stop")); !strings.Contains(said, "topped") {
+		t.Errorf("/stop says %q", said)
+	}
 }
 
 // TestDoctorTriesBothDoors asks doctor about a workspace.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"mime/multipart"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -120,7 +121,7 @@ func TestUploadThroughThePlatform(t *testing.T) {
 	}
 	defer res.Body.Close()
 	var out object
-	if err := json.NewDecoder(res.Body).Decode(&out); err != nil || res.StatusCode != 200 || at(out, "files", 0, "name") != "a.txt" {
+	if err := json.NewDecoder(res.Body).Decode(&out); err != nil || res.StatusCode != http.StatusOK || at(out, "files", 0, "name") != "a.txt" {
 		t.Errorf("%s %v, %v", res.Status, out, err)
 	}
 }

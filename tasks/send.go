@@ -135,7 +135,11 @@ func (e *Engine) taskFor(in *incoming) *task {
 	if contextID == "" {
 		contextID = a2a.NewContextID()
 	}
-	return e.newTask(a2a.NewTaskID(), contextID, e.aside(in, e.cfg.Threads(in.key.Context, contextID)))
+	conversation := e.cfg.Threads(in.key.Context, contextID)
+	if in.command == "" { // which is about the conversation, and waits for nothing of it
+		conversation = e.aside(in, conversation)
+	}
+	return e.newTask(a2a.NewTaskID(), contextID, conversation)
 }
 
 // again answers a message that was accepted before with the task it belongs to.

@@ -39,8 +39,7 @@ func (app *application) workspace(s settings.Settings, journal *store.Store, red
 	if !s.InWorkspace() {
 		return nil
 	}
-	client := platformClient(s)
-	app.closers = append(app.closers, client)
+	client := app.workspaceClient(s)
 	app.late = late.New(late.Config{Outbox: journal, Canvas: chat{client}, Logger: app.log})
 	return &tasks.Workspace{Steer: s.MidTurn == "steer", Redact: redact.String, Wake: app.late.Wake}
 }
@@ -75,8 +74,7 @@ func (app *application) attachments(s settings.Settings) tasks.Files {
 		Hidden: []string{s.StateDir, s.CodexHome},
 	}
 	if s.InWorkspace() {
-		client := platformClient(s)
-		app.closers = append(app.closers, client)
+		client := app.workspaceClient(s)
 		cfg.Pending = pendingUploads{client}
 		cfg.Readable = []string{s.ConfigsDir, "/home", "/plugins"}
 	}

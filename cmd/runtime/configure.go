@@ -99,8 +99,7 @@ func (app *application) openSetup(s settings.Settings, environ []string, scripte
 			Home: s.CodexHome, Owned: s.OwnsLogin, Every: time.Duration(s.AuthSync) * time.Second, Redact: redact.Add, Logger: app.log,
 			Changed: func() { app.executor.RestartWhenIdle("its login was replaced") },
 		}
-		client := platformClient(s)
-		app.closers = append(app.closers, client)
+		client := app.workspaceClient(s)
 		logins.Platform = client
 		app.logins = adapter.NewLogins(logins)
 		cfg.Logins = app.logins

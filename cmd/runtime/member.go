@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"log/slog"
 	"net"
 	"os"
@@ -70,8 +71,7 @@ func (app *application) join(s settings.Settings, from source, registry *prometh
 		return
 	}
 	m := &member{s: s, source: from, url: platform.WorkspaceURL(s.WorkspaceURL, hostname(), portOf(s.Addr)), log: app.log}
-	client := workspaceClient(s, func(ctx context.Context) error { return m.presence.Register(ctx) })
-	app.closers = append(app.closers, client)
+	client := app.workspaceClient(s)
 	m.presence = presence.New(presence.Config{
 		Platform: client, URL: m.url, Card: m.card,
 		Metadata: platform.RuntimeMetadata{IdleTimeoutSeconds: silence(s)},
@@ -94,13 +94,25 @@ func (app *application) join(s settings.Settings, from source, registry *prometh
 	app.member = m
 }
 
-// workspaceClient is [platformClient] for whoever keeps what the platform gives out,
-// and registers anew where it refuses the token.
-func workspaceClient(s settings.Settings, register func(context.Context) error) *platform.Client {
+// workspaceClient is the one client of the program's parts: it keeps what the platform
+// gives out, and registers anew where that refuses the token.
+func (app *application) workspaceClient(s settings.Settings) *platform.Client {
+	if app.platform != nil {
+		return app.platform
+	}
 	cfg := platformConfig(s)
-	cfg.Dir, cfg.OnUnauthorized = s.ConfigsDir, register
-	return platform.New(cfg)
+	cfg.Dir, cfg.OnUnauthorized = s.ConfigsDir, func(ctx context.Context) error {
+		if app.member == nil { // it is being made
+			return errNotJoined
+		}
+		return app.member.presence.Register(ctx)
+	}
+	app.platform = platform.New(cfg)
+	app.closers = append(app.closers, app.platform)
+	return app.platform
 }
+
+var errNotJoined = errors.New("the workspace is not registered yet")
 
 // instructions are what codex's threads are told; nil standing alone.
 func (app *application) instructions() func() string {

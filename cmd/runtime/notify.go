@@ -32,8 +32,7 @@ func (app *application) notify(s settings.Settings, journal *store.Store) *tasks
 		app.closers = append(app.closers, posterCloser{cfg.Poster})
 	}
 	if s.InWorkspace() {
-		client := platformClient(s)
-		app.closers = append(app.closers, client)
+		client := app.workspaceClient(s)
 		cfg.Platform = canvas{client}
 	}
 	app.notifier = notify.New(cfg)

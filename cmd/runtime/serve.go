@@ -23,6 +23,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/netguard"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
+	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 	"github.com/Molecule-AI/molecule-codex-runtime/server"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
@@ -56,8 +57,9 @@ func serve(ctx context.Context, s settings.Settings, environ []string, log *slog
 // An application is the program's parts, wired. It owns them: run ends them.
 type application struct {
 	setup    *adapter.Setup
-	logins   *adapter.Logins // nil outside a workspace
-	home     string          // of codex
+	platform *platform.Client // nil standing alone, and until somebody needs it
+	logins   *adapter.Logins  // nil outside a workspace
+	home     string           // of codex
 	store    *store.Store
 	executor *executor.Executor
 	engine   *tasks.Engine

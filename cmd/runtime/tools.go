@@ -61,8 +61,7 @@ func (app *application) offerTools(s settings.Settings, cfg *executor.Config, re
 	if !s.InWorkspace() {
 		return nil
 	}
-	client := platformClient(s)
-	app.closers = append(app.closers, client)
+	client := app.workspaceClient(s)
 	recorder := toolset.NewRecorder(client, redact.String, app.log)
 	set := newTools(s, client, redact, recorder.Record, app.log)
 	app.tools = &workspaceTools{set: set, recorder: recorder, redact: redact.String, door: s.Tools}
