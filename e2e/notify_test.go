@@ -161,7 +161,15 @@ func TestBridgeTellsTheCanvas(t *testing.T) {
 		}
 		return http.StatusOK
 	})
-	p := start(t, "WORKSPACE_ID=ws-1", "PLATFORM_URL="+platform.URL, "MOLECULE_WORKSPACE_TOKEN=token-of-the-workspace",
+	door := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/notify") {
+			platform.Config.Handler.ServeHTTP(w, r)
+			return
+		}
+		_, _ = io.WriteString(w, `{"status":"ok"}`)
+	}))
+	t.Cleanup(door.Close)
+	p := start(t, "WORKSPACE_ID=ws-1", "PLATFORM_URL="+door.URL, "MOLECULE_WORKSPACE_TOKEN=token-of-the-workspace",
 		"CONFIGS_DIR="+codextest.Dir(t, "configs"))
 	b := p.bridge()
 	id := b.start("say well done", object{"notify_target": "canvas"})

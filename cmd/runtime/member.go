@@ -54,7 +54,15 @@ type source struct {
 
 // configured is the source that a workspace's config.yaml is.
 func configured(setup *adapter.Setup) source {
-	return source{known: setup.Known(), problem: setup.Problem, describe: func() description {
+	problem := func() string {
+		select {
+		case <-setup.Known():
+			return setup.Problem()
+		default: // it is being read, or waited for: that is no fault
+			return ""
+		}
+	}
+	return source{known: setup.Known(), problem: problem, describe: func() description {
 		c := setup.Config()
 		return description{
 			Name: c.Name, Role: c.Role, Description: c.Description, PromptFiles: c.PromptFiles, Skills: c.Skills,
