@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 )
 
 func TestSendableFiles(t *testing.T) {
@@ -29,7 +31,7 @@ func TestSendableFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	f := sendable{work: work, hidden: []string{filepath.Join(work, ".runtime")}}
+	f := sendableFiles(settings.Settings{WorkDir: work, StateDir: filepath.Join(work, ".runtime"), CodexHome: filepath.Join(dir, "home")})
 	for path, may := range map[string]bool{
 		filepath.Join(work, "a/report.txt"): true, "a/report.txt": true, "in": true,
 		"out": false, "token": false, "folder/outside": false, "../outside": false, filepath.Join(dir, "outside"): false,
