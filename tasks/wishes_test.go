@@ -67,7 +67,7 @@ func TestSandboxAndPolicyOnlyNarrow(t *testing.T) {
 }
 
 func TestCwdStaysUnderTheWorkingDirectory(t *testing.T) {
-	work := filepath.Join(t.TempDir(), "work")
+	work := filepath.Join(t.TempDir(), "folder")
 	outside := filepath.Join(filepath.Dir(work), "work-not") // whose name begins like ours
 	for _, dir := range []string{work + "/sub/deep", outside} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -89,7 +89,7 @@ func TestCwdStaysUnderTheWorkingDirectory(t *testing.T) {
 	e := newEngine(t, r, bounded(tasks.Bounds{WorkDir: work}))
 	for asked, want := range map[string]string{
 		work: work, work + "/": work, ".": work, "sub": work + "/sub", "sub/deep/..": work + "/sub", work + "/in": work + "/sub/deep",
-		"up/work/sub": work + "/sub",
+		"up/folder/sub": work + "/sub",
 	} {
 		begin(t, e, wishing(asked, map[string]any{"cwd": asked}))
 		if got := r.next(t).Options.Cwd; got != want {
