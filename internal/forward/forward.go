@@ -110,6 +110,11 @@ func (f *Forwarder) handler() http.Handler {
 			refuse(w, http.StatusForbidden, "this is for the runtime's own codex only")
 			return
 		}
+		// An endpoint may answer before the last of the request has been read here. The
+		// server would close the request then, and the transport with it the answer.
+		if err := http.NewResponseController(w).EnableFullDuplex(); err != nil {
+			f.log.Debug("an early answer can be cut off", "err", err)
+		}
 		proxy.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), destinationKey{}, destination{target, key})))
 	})
 }

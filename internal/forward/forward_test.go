@@ -222,3 +222,50 @@ func TestTargetsThatAreNone(t *testing.T) {
 		t.Error("a file of authorities that is not there was taken")
 	}
 }
+
+// TestEarlyAnswer has an endpoint answer while the request is still being sent.
+func TestEarlyAnswer(t *testing.T) {
+	endpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		control := http.NewResponseController(w)
+		if err := control.EnableFullDuplex(); err != nil {
+			t.Error(err)
+		}
+		_, _ = io.WriteString(w, "early\n")
+		_ = control.Flush()
+		n, err := io.Copy(io.Discard, r.Body)
+		fmt.Fprintf(w, "%d %v\n", n, err)
+	}))
+	defer endpoint.Close()
+	f, _ := start(t)
+	base, token, err := f.Renew(Target{URL: endpoint.URL, Key: key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, send := io.Pipe()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, base+"/x", body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	go func() { _, _ = io.WriteString(send, "first ") }()
+	client := &http.Client{Transport: &http.Transport{}}
+	defer client.CloseIdleConnections()
+	res, err := client.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	lines := bufio.NewReader(res.Body)
+	if line, err := lines.ReadString('\n'); line != "early\n" {
+		t.Fatalf("%q, %v", line, err)
+	}
+	go func() {
+		_, _ = io.WriteString(send, "second")
+		_ = send.Close()
+	}()
+	if line, err := lines.ReadString('\n'); line != "12 <nil>\n" {
+		t.Errorf("behind the early answer comes %q, %v", line, err)
+	}
+}
