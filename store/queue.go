@@ -39,6 +39,7 @@ func (q *queue) putBack(ops []*operation) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.ops = append(ops, q.ops...)
+	q.signal()
 }
 
 func (q *queue) close() {

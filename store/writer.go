@@ -139,13 +139,14 @@ func (s *Store) work() (next time.Time, closed bool) {
 // serve runs operations that came in together: first those that only read, so
 // that they need not wait for the disk, and the others in one transaction. Reads
 // that take long must not keep changes waiting in their turn: when time is up,
-// those that are left go back to the queue.
+// those that are left go back to the queue. One is always served: it may be of
+// somebody who waits for nothing else.
 func (s *Store) serve(ops []*operation) {
 	var changes, later []*operation
 	start := time.Now()
-	for _, op := range ops {
+	for i, op := range ops {
 		switch {
-		case op.level == reads && time.Since(start) > readTime:
+		case i > 0 && op.level == reads && time.Since(start) > readTime:
 			later = append(later, op)
 		case !op.state.CompareAndSwap(waiting, begun):
 		case op.level == reads:

@@ -303,6 +303,32 @@ func TestSlowReadsDoNotHoldChangesUp(t *testing.T) {
 	equal(t, reading.Load(), n)
 }
 
+// TestReadsThatAreGivenBack: they are answered by the writer, also when nothing
+// else comes in; and somebody's only read is never given back.
+func TestReadsThatAreGivenBack(t *testing.T) {
+	s := open(t, Config{})
+	slowly := func(*conn) error {
+		time.Sleep(2 * readTime)
+		return nil
+	}
+	var ops []*operation
+	for range 3 {
+		ops = append(ops, &operation{run: slowly, done: make(chan error, 1)})
+	}
+	time.Sleep(2 * quietMost) // the writer then has nothing to do for long
+	s.turn.Lock()
+	s.serve(ops)
+	s.turn.Unlock()
+	for i, op := range ops {
+		select {
+		case err := <-op.done:
+			must(t, err)
+		case <-time.After(10 * time.Second):
+			t.Fatalf("read %d is never answered", i)
+		}
+	}
+}
+
 // TestInBubble runs a store on the clock of a bubble, as those that use it may.
 func TestInBubble(t *testing.T) {
 	dir := t.TempDir()

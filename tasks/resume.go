@@ -39,7 +39,7 @@ func (e *Engine) Resume(ctx context.Context, req *a2a.SubscribeToTaskRequest, af
 		return fail(refuse(a2a.ErrInvalidParams, "the id of the task is missing"))
 	}
 	return func(yield func(*Event, error) bool) {
-		v, err := e.open(ctx, req.ID)
+		v, err := e.openUnderWay(ctx, req.ID)
 		if err == nil && v.task.Status.State.Terminal() && after == "" {
 			err = inState(a2a.ErrUnsupportedOperation, v.task, "task %q has ended (%s): there is nothing to subscribe to, get the task instead", v.task.ID, v.task.Status.State)
 		}

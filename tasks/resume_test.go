@@ -206,3 +206,31 @@ func TestLargeEventIsKept(t *testing.T) {
 		t.Errorf("%d artifacts", len(got.Artifacts))
 	}
 }
+
+// TestSubscribeWhileAccepted: who sees a task in the list before it is under way has
+// its stream all the same.
+func TestSubscribeWhileAccepted(t *testing.T) {
+	m := newMachine(t)
+	m.r.gate = make(chan struct{})
+	sent := make(chan error, 1)
+	go func() {
+		_, err := m.e.SendMessage(t.Context(), request("m1", "c", "hi"))
+		sent <- err
+	}()
+	<-m.r.gate
+	list, err := m.e.ListTasks(t.Context(), &a2a.ListTasksRequest{})
+	if err != nil || len(list.Tasks) != 1 {
+		t.Fatalf("%v, %v", list, err)
+	}
+	followed := make(chan []*tasks.Event, 1)
+	go func() { followed <- read(t, m.resume(list.Tasks[0].ID, "1.0"), 0) }()
+	time.Sleep(20 * time.Millisecond) // the reader most likely is there before the rest
+	m.r.gate <- struct{}{}
+	m.r.next(t).start().answer("done")
+	if err := <-sent; err != nil {
+		t.Fatal(err)
+	}
+	if got := <-followed; len(got) < 2 || !strings.Contains(show(got[len(got)-1].Event), "completed") {
+		t.Errorf("followed %s", showAll(bare(got)))
+	}
+}

@@ -197,6 +197,19 @@ func (e *Engine) open(ctx context.Context, id a2a.TaskID) (*view, error) {
 	return &view{task: task, end: place{row.Epoch, row.LastSeq}}, nil
 }
 
+// openUnderWay is open for those who want to hear what happens to a task. One that
+// is known to the journal alone, and has not ended, is just being accepted: who
+// lists tasks may see it a moment before it is under way.
+func (e *Engine) openUnderWay(ctx context.Context, id a2a.TaskID) (*view, error) {
+	v, err := e.open(ctx, id)
+	if err != nil || v.of != nil || v.task.Status.State.Terminal() {
+		return v, err
+	}
+	e.admit.Lock()
+	defer e.admit.Unlock()
+	return e.open(ctx, id)
+}
+
 // belongs checks a message that names a task; live is that task, or nil if it is
 // not under way.
 func (e *Engine) belongs(ctx context.Context, in *incoming, live *task) error {
