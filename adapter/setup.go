@@ -192,7 +192,10 @@ func (s *Setup) note(config Config, warnings []Warning, err error) {
 		}
 	}
 	if !s.read {
-		s.read = true
+		s.read, s.problem = true, ""
+		if err != nil {
+			s.problem = err.Error()
+		}
 		close(s.known)
 	}
 }
