@@ -1,103 +1,113 @@
 package store
 
 import (
-	"context"
-	"database/sql"
-	"errors"
-	"net/url"
-	"time"
+	"strings"
 
-	_ "modernc.org/sqlite" // the driver
+	"zombiezen.com/go/sqlite"
 )
 
 // A conn is the only connection to the database. It is used by one goroutine.
 // Its operations are short and are never cut off half way, so they take no context.
 type conn struct {
-	db    *sql.DB
-	raw   *sql.Conn
-	stmts map[string]*sql.Stmt // by text; the texts are constants of this package
+	raw   *sqlite.Conn // which keeps statements prepared, by their text; the texts are constants of this package
 	known known
 }
 
 // dial opens path, which must exist unless create is set.
 func dial(path string, create bool) (*conn, error) {
-	mode := "rw"
+	flags := sqlite.OpenReadWrite
 	if create {
-		mode = "rwc"
+		flags |= sqlite.OpenCreate
 	}
-	name := (&url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: "mode=" + mode}).String()
-	db, err := sql.Open("sqlite", name)
+	raw, err := sqlite.OpenConn(path, flags)
 	if err != nil {
 		return nil, err
 	}
-	raw, err := db.Conn(context.Background())
-	if err != nil {
-		_ = db.Close()
-		return nil, err
-	}
-	return &conn{db: db, raw: raw, stmts: map[string]*sql.Stmt{}, known: newKnown()}, nil
+	raw.SetBusyTimeout(0) // who else has it open will not let go of it
+	return &conn{raw: raw, known: newKnown()}, nil
 }
 
-func (c *conn) close() error {
-	for _, stmt := range c.stmts {
-		_ = stmt.Close()
-	}
-	return errors.Join(c.raw.Close(), c.db.Close())
-}
+func (c *conn) close() error { return c.raw.Close() }
 
 // script runs statements that are not worth keeping prepared, or must not be:
 // some pragmas work while they are prepared.
 func (c *conn) script(text string) error {
-	_, err := c.raw.ExecContext(context.Background(), text)
-	return err
-}
-
-func (c *conn) prepared(text string) (*sql.Stmt, error) {
-	if stmt := c.stmts[text]; stmt != nil {
-		return stmt, nil
+	for text = strings.TrimSpace(text); text != ""; {
+		stmt, rest, err := c.raw.PrepareTransient(text)
+		if err != nil {
+			return err
+		}
+		text = strings.TrimSpace(text[len(text)-rest:])
+		more := true
+		for more && err == nil {
+			more, err = stmt.Step()
+		}
+		if end := stmt.Finalize(); err == nil {
+			err = end
+		}
+		if err != nil {
+			return err
+		}
 	}
-	stmt, err := c.raw.PrepareContext(context.Background(), text)
-	if err != nil {
-		return nil, err
-	}
-	c.stmts[text] = stmt
-	return stmt, nil
+	return nil
 }
 
 // exec runs a statement and returns how many rows it changed.
 func (c *conn) exec(text string, args ...any) (int64, error) {
-	result, err := c.run(text, args)
-	if err != nil {
+	if err := c.each(text, args, nil); err != nil {
 		return 0, err
 	}
-	return result.RowsAffected()
+	return int64(c.raw.Changes()), nil
 }
 
 // insert runs an INSERT and returns the number of its row.
 func (c *conn) insert(text string, args ...any) (int64, error) {
-	result, err := c.run(text, args)
-	if err != nil {
+	if err := c.each(text, args, nil); err != nil {
 		return 0, err
 	}
-	return result.LastInsertId()
+	return c.raw.LastInsertRowID(), nil
 }
 
-func (c *conn) run(text string, args []any) (sql.Result, error) {
-	stmt, err := c.prepared(text)
+// each runs a statement, and calls f for each row.
+func (c *conn) each(text string, args []any, f func(scanner) error) (err error) {
+	stmt, err := c.raw.Prepare(text)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return stmt.ExecContext(context.Background(), args...)
+	defer func() {
+		if end := stmt.Reset(); err == nil {
+			err = end
+		}
+	}()
+	for i, arg := range args {
+		if err := bind(stmt, i+1, arg); err != nil {
+			return err
+		}
+	}
+	for {
+		more, err := stmt.Step()
+		if err != nil || !more {
+			return err
+		}
+		if f != nil {
+			if err := f(row{stmt}); err != nil {
+				return err
+			}
+		}
+	}
 }
 
 // get scans the first row into dest, or returns [ErrUnknown].
 func (c *conn) get(text string, args []any, dest ...any) error {
-	stmt, err := c.prepared(text)
-	if err != nil {
-		return err
-	}
-	err = stmt.QueryRowContext(context.Background(), args...).Scan(dest...)
-	if errors.Is(err, sql.ErrNoRows) {
+	found := false
+	err := c.each(text, args, func(r scanner) error {
+		if found {
+			return nil
+		}
+		found = true
+		return r.Scan(dest...)
+	})
+	if err == nil && !found {
 		return ErrUnknown
 	}
 	return err
@@ -109,56 +119,19 @@ func (c *conn) number(text string, args ...any) (n int64, err error) {
 	return n, err
 }
 
-// A scanner is a row.
-type scanner interface{ Scan(dest ...any) error }
-
 // collect returns all rows.
-func collect[T any](c *conn, scan func(scanner, *T) error, text string, args ...any) (_ []T, err error) {
-	stmt, err := c.prepared(text)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := stmt.QueryContext(context.Background(), args...)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
+func collect[T any](c *conn, scan func(scanner, *T) error, text string, args ...any) ([]T, error) {
 	var all []T
-	for rows.Next() {
+	err := c.each(text, args, func(r scanner) error {
 		var one T
-		if err := scan(rows, &one); err != nil {
-			return nil, err
+		if err := scan(r, &one); err != nil {
+			return err
 		}
 		all = append(all, one)
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
-	return all, rows.Err()
-}
-
-// only scans a row of one column.
-func only[T any](row scanner, v *T) error { return row.Scan(v) }
-
-// list is a list of values to bind, for the calls that take one.
-func list(args ...any) []any { return args }
-
-// nanos is how times are kept.
-func nanos(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixNano()
-}
-
-func instant(n int64) time.Time {
-	if n == 0 {
-		return time.Time{}
-	}
-	return time.Unix(0, n).UTC()
-}
-
-// blob makes nothing an empty value: SQLite would take a nil slice for NULL.
-func blob(body []byte) []byte {
-	if body == nil {
-		return []byte{}
-	}
-	return body
+	return all, nil
 }

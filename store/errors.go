@@ -7,8 +7,7 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-	"modernc.org/sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
+	"zombiezen.com/go/sqlite"
 )
 
 // What is asked for may not be there, or be there already.
@@ -46,27 +45,23 @@ func (e *LockedError) Error() string {
 		e.Dir, e.PID, e.Host, e.Since.Format(time.RFC3339))
 }
 
-// resultCode returns the extended result code of SQLite, or 0.
-func resultCode(err error) int {
-	if e, ok := errors.AsType[*sqlite.Error](err); ok {
-		return e.Code()
-	}
-	return 0
-}
+// resultCode returns the extended result code of SQLite. For errors that are not
+// SQLite's it is one that says nothing.
+func resultCode(err error) sqlite.ResultCode { return sqlite.ErrCode(err) }
 
 // explain turns SQLite's verdict about a file into one of the package's errors.
 // Others are returned as they are.
 func explain(path string, err error) error {
 	code := resultCode(err)
-	switch {
+	switch primary := code.ToPrimary(); {
 	// A quota and a limit on the size of files are not "full" to SQLite.
-	case code&0xff == sqlite3.SQLITE_FULL, code == sqlite3.SQLITE_IOERR_WRITE:
+	case primary == sqlite.ResultFull, code == sqlite.ResultIOErrWrite:
 		return fmt.Errorf("%s: %w: free some space on its disk (%w)", path, ErrFull, err)
-	case code&0xff == sqlite3.SQLITE_CORRUPT, code&0xff == sqlite3.SQLITE_NOTADB, code == sqlite3.SQLITE_IOERR_SHORT_READ:
+	case primary == sqlite.ResultCorrupt, primary == sqlite.ResultNotADB, code == sqlite.ResultIOErrShortRead:
 		return damaged(path, err)
-	case code&0xff == sqlite3.SQLITE_READONLY, code&0xff == sqlite3.SQLITE_CANTOPEN, code&0xff == sqlite3.SQLITE_PERM:
+	case primary == sqlite.ResultReadOnly, primary == sqlite.ResultCantOpen, primary == sqlite.ResultPerm:
 		return readOnly(path, err)
-	case code&0xff == sqlite3.SQLITE_BUSY:
+	case primary == sqlite.ResultBusy:
 		return fmt.Errorf("%s: another program has the database open, end it: %w", path, err)
 	}
 	return err
@@ -95,9 +90,9 @@ func fileError(path string, err error) error {
 
 // ruinous reports whether err may have ended the whole transaction that it came up in.
 func ruinous(err error) bool {
-	switch resultCode(err) & 0xff {
-	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_BUSY,
-		sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_READONLY:
+	switch resultCode(err).ToPrimary() {
+	case sqlite.ResultFull, sqlite.ResultIOErr, sqlite.ResultNoMem, sqlite.ResultBusy,
+		sqlite.ResultInterrupt, sqlite.ResultCorrupt, sqlite.ResultNotADB, sqlite.ResultReadOnly:
 		return true
 	}
 	return false
@@ -105,5 +100,6 @@ func ruinous(err error) bool {
 
 // taken reports whether err says that a unique value is in use.
 func taken(err error) bool {
-	return resultCode(err) == sqlite3.SQLITE_CONSTRAINT_UNIQUE || resultCode(err) == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY
+	code := resultCode(err)
+	return code == sqlite.ResultConstraintUnique || code == sqlite.ResultConstraintPrimaryKey
 }

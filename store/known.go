@@ -74,13 +74,9 @@ func (c *conn) newTask(h *Head, now int64) (row *taskRow, isNew bool, err error)
 	if row = c.known.tasks[h.ID]; row != nil {
 		return row, false, nil
 	}
-	result, err := c.run(`INSERT INTO tasks (id, context_id, conversation, state, at, created, ended_at, head)
+	inserted, err := c.exec(`INSERT INTO tasks (id, context_id, conversation, state, at, created, ended_at, head)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
-		list(h.ID, h.Context, h.Conversation, h.State, nanos(h.At), now, endedAt(h, now), blob(h.Body)))
-	if err != nil {
-		return nil, false, err
-	}
-	inserted, err := result.RowsAffected()
+		h.ID, h.Context, h.Conversation, h.State, nanos(h.At), now, endedAt(h, now), blob(h.Body))
 	if err != nil {
 		return nil, false, err
 	}
@@ -88,8 +84,7 @@ func (c *conn) newTask(h *Head, now int64) (row *taskRow, isNew bool, err error)
 		row, err = c.taskRow(h.ID)
 		return row, false, err
 	}
-	n, err := result.LastInsertId()
-	return c.known.task(h.ID, &taskRow{n: n}), true, err
+	return c.known.task(h.ID, &taskRow{n: c.raw.LastInsertRowID()}), true, nil
 }
 
 // endedAt is when a task ended, or NULL.

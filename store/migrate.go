@@ -1,7 +1,6 @@
 package store
 
 import (
-	"context"
 	"embed"
 	"fmt"
 	"io/fs"
@@ -77,10 +76,10 @@ func (c *conn) migrate(path string, all []migration, now time.Time) error {
 // version returns the version of the schema, 0 for a database without any.
 func (c *conn) version(path string) (int, error) {
 	var app, version int
-	if err := c.raw.QueryRowContext(context.Background(), "PRAGMA application_id").Scan(&app); err != nil {
+	if err := c.get("PRAGMA application_id", nil, &app); err != nil {
 		return 0, explain(path, err)
 	}
-	if err := c.raw.QueryRowContext(context.Background(), "PRAGMA user_version").Scan(&version); err != nil {
+	if err := c.get("PRAGMA user_version", nil, &version); err != nil {
 		return 0, explain(path, err)
 	}
 	if app != application && (app != 0 || version != 0) {
@@ -123,7 +122,7 @@ func (c *conn) backup(path string) error {
 	if err := os.Remove(part); err != nil && !os.IsNotExist(err) {
 		return err
 	}
-	if _, err := c.raw.ExecContext(context.Background(), "VACUUM INTO ?", part); err != nil {
+	if _, err := c.exec("VACUUM INTO ?", part); err != nil {
 		return err
 	}
 	if err := os.Chmod(part, 0o600); err != nil {

@@ -56,8 +56,8 @@ func create(path string, all []migration, now time.Time) error {
 	if err != nil {
 		return explain(part, err)
 	}
-	// auto_vacuum can be chosen only before there are tables.
-	err = c.script("PRAGMA locking_mode = EXCLUSIVE; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL")
+	// The size of pages and auto_vacuum can be chosen only before there are tables.
+	err = c.script(fmt.Sprintf("PRAGMA page_size = %d; PRAGMA locking_mode = EXCLUSIVE; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL", pageSize))
 	if err == nil {
 		err = c.migrate(part, all, now)
 	}

@@ -72,7 +72,11 @@ func (c *conn) forgetMany(most int) (bool, error) {
 // cleared before the next is considered.
 func (c *conn) forgetLarge(most int64, before time.Time) (bool, error) {
 	pages, free, err := c.pages()
-	if err != nil || (pages-free)*pageSize <= most {
+	if err != nil {
+		return false, err
+	}
+	size, err := c.number("PRAGMA page_size") // an older file may have others
+	if err != nil || (pages-free)*size <= most {
 		return false, err
 	}
 	return c.forgetAll("SELECT n FROM tasks WHERE ended_at IS NOT NULL AND ended_at < ? ORDER BY ended_at LIMIT 1",

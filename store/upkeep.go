@@ -19,10 +19,12 @@ const (
 
 	// Pages in the log at which it is moved into the database: at a look, and
 	// whoever waits. A thousand take about 10 ms.
-	restPages  = 128
+	restPages  = 256
 	forcePages = 16 << 20 / pageSize
 
-	pageSize = 4096
+	// Of a new database. What a commit costs is mostly its pages, a dozen of
+	// which are touched by accepting a message.
+	pageSize = 2048
 )
 
 // upkeep says when the writer does what. A look at the log waits for a pause, so
