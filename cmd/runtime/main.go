@@ -10,12 +10,14 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"runtime"
 	"runtime/debug"
 	"syscall"
 )
 
 func main() {
 	tuneMemory()
+	tuneCores()
 	ctx, release := interruptible(context.Background(), os.Exit)
 	code := run(ctx, os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr)
 	release()
@@ -28,6 +30,16 @@ func main() {
 func tuneMemory() {
 	if os.Getenv("GOGC") == "" && os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetGCPercent(600)
+	}
+}
+
+// tuneCores leaves half of the cores to codex and its commands: a turn goes from
+// one to the other all the time, and a goroutine that wakes on a core of its own
+// takes that from a codex that would run there. GOMAXPROCS says otherwise where it
+// is set.
+func tuneCores() {
+	if os.Getenv("GOMAXPROCS") == "" {
+		runtime.GOMAXPROCS(max(1, runtime.GOMAXPROCS(0)/2))
 	}
 }
 
