@@ -1,8 +1,6 @@
 package executor
 
 import (
-	"encoding/json"
-
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 )
 
@@ -149,7 +147,7 @@ func (t *turn) warning(note appserver.Notification) {
 // decode reports whether a notification could be read. One that cannot is
 // logged by its method alone: its body may hold the user's text.
 func (t *turn) decode(note appserver.Notification, into any) bool {
-	if err := json.Unmarshal(note.Params, into); err != nil {
+	if err := note.Decode(into); err != nil {
 		t.e.log.Warn("a notification of codex could not be read", "method", note.Method, "err", err)
 		return false
 	}
