@@ -106,8 +106,12 @@ func (s *Store) sweepOnce() (more bool, err error) {
 	return more, outcomes[0]
 }
 
-// relieve keeps the log bounded under a load that leaves no time for a look.
+// relieve keeps the log bounded under a load that leaves no time for a look. To ask
+// for its size costs as much as a small statement: after few commits it is not asked.
 func (s *Store) relieve() {
+	if s.upkeep.commits < manyCommits {
+		return
+	}
 	if info, err := os.Stat(s.path + "-wal"); err == nil && info.Size() >= forcePages*pageSize {
 		s.checkpoint(forcePages)
 	}
