@@ -52,9 +52,18 @@ func (s *Store) Turned(ctx context.Context, thread string) (bool, error) {
 	})
 }
 
+// useGrain is how exactly it is known when a conversation was used: most turns then
+// write nothing of it.
+const useGrain = time.Minute
+
 // useThread makes a thread that of a conversation. No model leaves that of the
 // thread as it is known.
 func (c *conn) useThread(conversation, thread, model, tools string, now int64) error {
+	use := useRow{thread: thread, model: model, tools: tools, at: now}
+	before, known := c.known.uses[conversation]
+	if known && before.says(use) {
+		return nil
+	}
 	_, err := c.exec(`INSERT INTO conversations (key, thread_id, used_at, model, tools) VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT (key) DO UPDATE SET thread_id = excluded.thread_id, used_at = excluded.used_at, tools = excluded.tools,
 		model = CASE WHEN excluded.model <> '' OR thread_id <> excluded.thread_id THEN excluded.model ELSE model END`,
@@ -64,7 +73,14 @@ func (c *conn) useThread(conversation, thread, model, tools string, now int64) e
 	}
 	_, err = c.exec(`INSERT INTO threads (thread_id, key, created) VALUES (?, ?, ?)
 		ON CONFLICT (thread_id) DO UPDATE SET key = excluded.key WHERE key <> excluded.key`, thread, conversation, now)
-	return err
+	if err != nil {
+		return err
+	}
+	if model == "" && before.thread == thread {
+		use.model = before.model
+	}
+	c.known.use(conversation, use)
+	return nil
 }
 
 // Told returns what [Store.Tell] was last given for a thread, "" if it was given
@@ -92,8 +108,8 @@ func (s *Store) Tell(ctx context.Context, thread, digest string) error {
 const unused = ` used_at < ? AND NOT EXISTS (SELECT 1 FROM messages WHERE ended = 0 AND conversation = key)
 	AND NOT EXISTS (SELECT 1 FROM tasks WHERE ended_at IS NULL AND conversation = key)`
 
-// Idle returns the keys of conversations that no turn has begun in since a time,
-// and that nothing waits in, the longest idle first.
+// Idle returns the keys of conversations that no turn has begun in since a time, to
+// the minute, and that nothing waits in, the longest idle first.
 func (s *Store) Idle(ctx context.Context, before time.Time, limit int) ([]string, error) {
 	return view(ctx, s, "list idle conversations", func(c *conn) ([]string, error) {
 		return collect(c, only[string], "SELECT key FROM conversations WHERE"+unused+" ORDER BY used_at LIMIT ?", nanos(before), limit)
@@ -108,6 +124,7 @@ func (s *Store) ForgetConversation(ctx context.Context, key string, before time.
 		if err == nil && n == 0 {
 			err = ErrInUse
 		}
+		c.known.forget()
 		return err
 	})
 }

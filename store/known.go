@@ -9,6 +9,7 @@ const mostKnown = 4096
 type known struct {
 	tasks map[string]*taskRow // by id
 	jobs  map[string]*jobRow
+	uses  map[string]useRow // by conversation
 }
 
 // A taskRow is a task as its other rows need it.
@@ -23,11 +24,19 @@ type jobRow struct {
 	attempt int
 }
 
-func newKnown() known { return known{tasks: map[string]*taskRow{}, jobs: map[string]*jobRow{}} }
+// A useRow is a conversation as it was last written.
+type useRow struct {
+	thread, model, tools string
+	at                   int64
+}
+
+func newKnown() known {
+	return known{tasks: map[string]*taskRow{}, jobs: map[string]*jobRow{}, uses: map[string]useRow{}}
+}
 
 // forget drops everything.
 func (k *known) forget() {
-	if len(k.tasks)+len(k.jobs) > 0 {
+	if len(k.tasks)+len(k.jobs)+len(k.uses) > 0 {
 		*k = newKnown()
 	}
 }
@@ -46,6 +55,20 @@ func (k *known) job(name string, row *jobRow) *jobRow {
 	}
 	k.jobs[name] = row
 	return row
+}
+
+// use remembers how a conversation was written.
+func (k *known) use(conversation string, row useRow) {
+	if len(k.uses) >= mostKnown {
+		clear(k.uses)
+	}
+	k.uses[conversation] = row
+}
+
+// says reports whether a row says all that is to be written.
+func (u useRow) says(to useRow) bool {
+	return u.thread == to.thread && u.tools == to.tools && (to.model == "" || u.model == to.model) &&
+		u.at <= to.at && to.at-u.at < int64(useGrain)
 }
 
 // taskRow returns the row of a task, or [ErrUnknown].
