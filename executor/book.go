@@ -12,14 +12,9 @@ import (
 // nil for survives its end: a process that is killed right after finds it there. Its
 // methods are called concurrently.
 type Book interface {
-	// Thread returns the thread of a conversation: that of its newest attempt,
-	// or "" if it never began one.
-	Thread(ctx context.Context, conversation string) (threadID string, err error)
-	// Model returns [Attempt.Model] of the newest attempt in that thread that has
-	// one, or "".
-	Model(ctx context.Context, conversation string) (string, error)
-	// Tools returns [Attempt.Tools] of the newest attempt, or "".
-	Tools(ctx context.Context, conversation string) (string, error)
+	// Past returns what is known of a conversation; the zero Past if it never began an
+	// attempt.
+	Past(ctx context.Context, conversation string) (Past, error)
 	// Used reports whether a job of a conversation has had its turn: then the loss
 	// of its thread is one. It is asked where this cannot be told otherwise.
 	Used(ctx context.Context, conversation string) (bool, error)
@@ -32,11 +27,18 @@ type Book interface {
 	// Threads returns every thread of which an attempt was begun. Commands that a
 	// killed process has left running on them are ended at the start.
 	Threads(ctx context.Context) (threadIDs []string, err error)
-	// Told returns what Tell was last given for a thread, or "".
-	Told(ctx context.Context, threadID string) (digest string, err error)
 	// Tell notes by a digest which instructions a thread has heard. An attempt on it
 	// was begun.
 	Tell(ctx context.Context, threadID, digest string) error
+}
+
+// A Past is what a [Book] knows of a conversation. It is asked for as one thing: a
+// conversation's first turn waits for it.
+type Past struct {
+	Thread string // of the newest attempt
+	Model  string // [Attempt.Model] of the newest attempt in that thread that has one
+	Tools  string // [Attempt.Tools] of the newest attempt
+	Told   string // what [Book.Tell] was last given for the thread
 }
 
 // An Attempt is one try at making a job a turn.
@@ -77,20 +79,16 @@ func (e *Executor) recall(c *conversation, j *job) error {
 	if c.recalled {
 		return nil
 	}
-	err := e.insist(j.ctx, "find a thread", func(ctx context.Context) (err error) {
-		c.threadID, err = e.cfg.Book.Thread(ctx, c.key)
-		if c.resumable = c.threadID != ""; c.resumable && err == nil {
-			c.own.model, err = e.cfg.Book.Model(ctx, c.key)
+	err := e.insist(j.ctx, "find a thread", func(ctx context.Context) error {
+		past, err := e.cfg.Book.Past(ctx, c.key)
+		if err != nil {
+			return err
 		}
-		if c.resumable && err == nil {
-			c.tools, err = e.cfg.Book.Tools(ctx, c.key)
-		}
+		c.threadID, c.own.model, c.tools = past.Thread, past.Model, past.Tools
+		c.heard.known, c.heard.kept = past.Told, past.Told
+		c.resumable = c.threadID != ""
 		c.history = c.resumable
-		if c.resumable && err == nil {
-			c.heard.known, err = e.cfg.Book.Told(ctx, c.threadID)
-			c.heard.kept = c.heard.known
-		}
-		if err == nil && j.Cut != nil && c.resumable {
+		if j.Cut != nil && c.resumable {
 			// A cut attempt may be the first turn of its thread, which codex had no
 			// time to write down. Only what was before it can be lost.
 			c.history, err = e.cfg.Book.Used(ctx, c.key)
@@ -163,12 +161,9 @@ const (
 // noBook remembers nothing.
 type noBook struct{}
 
-func (noBook) Thread(context.Context, string) (string, error) { return "", nil }
-func (noBook) Model(context.Context, string) (string, error)  { return "", nil }
-func (noBook) Tools(context.Context, string) (string, error)  { return "", nil }
-func (noBook) Used(context.Context, string) (bool, error)     { return false, nil }
-func (noBook) Turned(context.Context, string) (bool, error)   { return false, nil }
-func (noBook) Begin(context.Context, Attempt) error           { return nil }
-func (noBook) Threads(context.Context) ([]string, error)      { return nil, nil }
-func (noBook) Told(context.Context, string) (string, error)   { return "", nil }
-func (noBook) Tell(context.Context, string, string) error     { return nil }
+func (noBook) Past(context.Context, string) (Past, error)   { return Past{}, nil }
+func (noBook) Used(context.Context, string) (bool, error)   { return false, nil }
+func (noBook) Turned(context.Context, string) (bool, error) { return false, nil }
+func (noBook) Begin(context.Context, Attempt) error         { return nil }
+func (noBook) Threads(context.Context) ([]string, error)    { return nil, nil }
+func (noBook) Tell(context.Context, string, string) error   { return nil }

@@ -38,51 +38,25 @@ func (b *notebook) Begin(_ context.Context, a executor.Attempt) error {
 	return write(b.path, page{Attempt: &a})
 }
 
-func (b *notebook) Thread(_ context.Context, conversation string) (string, error) {
-	thread, _ := b.find(conversation)
-	return thread, nil
-}
-
-func (b *notebook) Model(_ context.Context, conversation string) (string, error) {
-	_, model := b.find(conversation)
-	return model, nil
-}
-
-func (b *notebook) Tools(_ context.Context, conversation string) (tools string, _ error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, a := range b.attempts {
-		if a.Conversation == conversation {
-			tools = a.Tools
-		}
-	}
-	return tools, nil
-}
-
-func (b *notebook) find(conversation string) (thread, model string) {
+func (b *notebook) Past(_ context.Context, conversation string) (past executor.Past, _ error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, a := range b.attempts {
 		if a.Conversation != conversation {
 			continue
 		}
-		if a.Thread != thread || a.Model != "" {
-			model = a.Model
+		if a.Thread != past.Thread || a.Model != "" {
+			past.Model = a.Model
 		}
-		thread = a.Thread
+		past.Thread, past.Tools = a.Thread, a.Tools
 	}
-	return thread, model
+	past.Told = b.told[past.Thread]
+	return past, nil
 }
 
 func (b *notebook) Used(context.Context, string) (bool, error) { return b.used, nil }
 
 func (b *notebook) Turned(context.Context, string) (bool, error) { return b.turned, nil }
-
-func (b *notebook) Told(_ context.Context, thread string) (string, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.told[thread], nil
-}
 
 func (b *notebook) Tell(_ context.Context, thread, digest string) error {
 	b.mu.Lock()

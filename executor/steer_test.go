@@ -208,14 +208,14 @@ func wantHistory(t *testing.T, cfg executor.Config, book *notebook, want []strin
 		t.Fatal(err)
 	}
 	defer c.Close()
-	id, err := book.Thread(t.Context(), "one")
+	past, err := book.Past(t.Context(), "one")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.ThreadResume(t.Context(), appserver.ThreadResumeParams{ThreadID: id, ExcludeTurns: true}); err != nil {
+	if _, err := c.ThreadResume(t.Context(), appserver.ThreadResumeParams{ThreadID: past.Thread, ExcludeTurns: true}); err != nil {
 		t.Fatal(err)
 	}
-	turns, err := c.TurnsList(t.Context(), id, 50, true)
+	turns, err := c.TurnsList(t.Context(), past.Thread, 50, true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,28 +8,28 @@ import (
 
 // Thread returns the thread of a conversation, "" if it has none.
 func (s *Store) Thread(ctx context.Context, conversation string) (string, error) {
-	return s.ofConversation(ctx, "thread_id", conversation)
+	known, err := s.Conversation(ctx, conversation)
+	return known.Thread, err
 }
 
-// Model returns the model that [Store.Begin] was last told of for the thread of a
-// conversation, "" if it was told of none.
-func (s *Store) Model(ctx context.Context, conversation string) (string, error) {
-	return s.ofConversation(ctx, "model", conversation)
+// A Conversation is what is known of the thread of one.
+type Conversation struct {
+	Thread string // "" if it has none
+	Model  string // that [Store.Begin] was last told of for the thread, "" if it was told of none
+	Tools  string // the name of the set of tools that Begin was last told of, "" if the thread has none
+	Told   string // what [Store.Tell] was last given for the thread
 }
 
-// Tools returns the name of the set of tools that [Store.Begin] was last told of for
-// the thread of a conversation, "" if it has none.
-func (s *Store) Tools(ctx context.Context, conversation string) (string, error) {
-	return s.ofConversation(ctx, "tools", conversation)
-}
-
-func (s *Store) ofConversation(ctx context.Context, column, conversation string) (string, error) {
-	return view(ctx, s, "read the thread of a conversation", func(c *conn) (value string, err error) {
-		err = c.get("SELECT "+column+" FROM conversations WHERE key = ?", list(conversation), &value)
+// Conversation returns what is known of a conversation; the zero value if it is not.
+func (s *Store) Conversation(ctx context.Context, key string) (Conversation, error) {
+	return view(ctx, s, "read the thread of a conversation", func(c *conn) (known Conversation, err error) {
+		err = c.get(`SELECT c.thread_id, c.model, c.tools, coalesce(t.told, '')
+			FROM conversations c LEFT JOIN threads t ON t.thread_id = c.thread_id WHERE c.key = ?`,
+			list(key), &known.Thread, &known.Model, &known.Tools, &known.Told)
 		if errors.Is(err, ErrUnknown) {
 			err = nil
 		}
-		return value, err
+		return known, err
 	})
 }
 
@@ -81,18 +81,6 @@ func (c *conn) useThread(conversation, thread, model, tools string, now int64) e
 	}
 	c.known.use(conversation, use)
 	return nil
-}
-
-// Told returns what [Store.Tell] was last given for a thread, "" if it was given
-// nothing.
-func (s *Store) Told(ctx context.Context, thread string) (string, error) {
-	return view(ctx, s, "read what a thread was told", func(c *conn) (digest string, err error) {
-		err = c.get("SELECT told FROM threads WHERE thread_id = ?", list(thread), &digest)
-		if errors.Is(err, ErrUnknown) {
-			err = nil
-		}
-		return digest, err
-	})
 }
 
 // Tell notes which instructions a thread has heard, by their digest. A thread that

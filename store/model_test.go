@@ -11,15 +11,15 @@ func TestModelOfAThread(t *testing.T) {
 	} {
 		m, _ := accept(t, s, i, "task")
 		must(t, s.Begin(t.Context(), m.Job, 1, "c", step.thread, step.model, ""))
-		got, err := s.Model(t.Context(), "c")
+		got, err := s.Conversation(t.Context(), "c")
 		must(t, err)
-		if got != step.want {
-			t.Errorf("step %d: the model is %q, want %q", i, got, step.want)
+		if got.Model != step.want || got.Thread != step.thread {
+			t.Errorf("step %d: the model is %q in the thread %q, want %q", i, got.Model, got.Thread, step.want)
 		}
 	}
-	none, err := s.Model(t.Context(), "nobody")
+	none, err := s.Conversation(t.Context(), "nobody")
 	must(t, err)
-	equal(t, none, "")
+	equal(t, none, Conversation{})
 }
 
 // TestToolsOfAThread keeps what the newest attempt has said of them.
@@ -28,11 +28,8 @@ func TestToolsOfAThread(t *testing.T) {
 	for i, step := range []struct{ thread, tools string }{{"t1", ""}, {"t1", ""}, {"t2", "a"}, {"t2", "a"}, {"t3", "b"}, {"t4", ""}} {
 		m, _ := accept(t, s, i, "task")
 		must(t, s.Begin(t.Context(), m.Job, 1, "c", step.thread, "", step.tools))
-		got, err := s.Tools(t.Context(), "c")
+		got, err := s.Conversation(t.Context(), "c")
 		must(t, err)
-		equal(t, got, step.tools)
+		equal(t, got.Tools, step.tools)
 	}
-	none, err := s.Tools(t.Context(), "nobody")
-	must(t, err)
-	equal(t, none, "")
 }

@@ -7,24 +7,25 @@ import "testing"
 func TestToldOfAThread(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, Config{Dir: dir})
+	told := func(want string) {
+		t.Helper()
+		got, err := s.Conversation(t.Context(), "c")
+		must(t, err)
+		equal(t, got.Told, want)
+	}
 	m, _ := accept(t, s, 0, "task")
 	must(t, s.Tell(t.Context(), "t1", "too early")) // of a thread that is not known
 	must(t, s.Begin(t.Context(), m.Job, 1, "c", "t1", "", ""))
-	for _, digest := range []string{"", "a", "b"} {
-		if digest != "" {
-			must(t, s.Tell(t.Context(), "t1", digest))
-		}
-		got, err := s.Told(t.Context(), "t1")
-		must(t, err)
-		equal(t, got, digest)
-	}
-	must(t, s.Begin(t.Context(), m.Job, 2, "c", "t2", "", ""))
+	told("")
+	must(t, s.Tell(t.Context(), "t1", "a"))
+	told("a")
+	must(t, s.Tell(t.Context(), "t1", "b"))
 	closeStore(t, s)
 
 	s = open(t, Config{Dir: dir})
-	for thread, want := range map[string]string{"t1": "b", "t2": "", "nobody": ""} {
-		got, err := s.Told(t.Context(), thread)
-		must(t, err)
-		equal(t, got, want)
-	}
+	told("b")
+	must(t, s.Begin(t.Context(), m.Job, 2, "c", "t2", "", ""))
+	told("")
+	must(t, s.Begin(t.Context(), m.Job, 3, "c", "t1", "", ""))
+	told("b")
 }

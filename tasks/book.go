@@ -9,13 +9,10 @@ import (
 
 // A Ledger is the part of a journal that the executor's notes go to.
 type Ledger interface {
-	Thread(ctx context.Context, conversation string) (string, error)
-	Model(ctx context.Context, conversation string) (string, error)
-	Tools(ctx context.Context, conversation string) (string, error)
+	Conversation(ctx context.Context, key string) (store.Conversation, error)
 	Used(ctx context.Context, conversation string) (bool, error)
 	Turned(ctx context.Context, thread string) (bool, error)
 	Threads(ctx context.Context) ([]string, error)
-	Told(ctx context.Context, thread string) (string, error)
 	Tell(ctx context.Context, thread, digest string) error
 	Begin(ctx context.Context, job string, attempt int, conversation, thread, model, tools string) error
 }
@@ -27,6 +24,12 @@ var _ Ledger = (*store.Store)(nil)
 func Book(l Ledger) executor.Book { return book{l} }
 
 type book struct{ Ledger }
+
+// Past implements [executor.Book].
+func (b book) Past(ctx context.Context, conversation string) (executor.Past, error) {
+	known, err := b.Conversation(ctx, conversation)
+	return executor.Past(known), err
+}
 
 // Begin implements [executor.Book].
 func (b book) Begin(ctx context.Context, a executor.Attempt) error {
