@@ -68,7 +68,8 @@ func (p *Presence) next(ctx context.Context, tick, untold <-chan time.Time, now 
 			if !sleep(ctx, edgeGap-time.Since(p.work.beaten)) {
 				return 0
 			}
-			if p.now().doing != now.told {
+			// A beat that was not answered may have been taken: what was told is not known.
+			if now.failures > 0 || p.now().doing != now.told {
 				return edgeLimit
 			}
 		case <-ctx.Done():
@@ -135,7 +136,10 @@ func (p *Presence) taken(now *pulse, told doing) {
 	case now.failures > 0:
 		p.log.Info("the platform takes our heartbeats again", "failures", now.failures)
 	}
-	if !now.taken.IsZero() && at.Sub(now.taken) > gap {
+	// Where the platform was away so long that registering was given up for now, it
+	// believes us to be there, and knows no address.
+	unknown := now.failures > 0 && !p.Status().Registered
+	if unknown || !now.taken.IsZero() && at.Sub(now.taken) > gap {
 		poke(p.again)
 	}
 	*now = pulse{told: told, taken: at}

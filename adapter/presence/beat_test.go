@@ -155,6 +155,27 @@ func TestFailedEdgeIsToldSoon(t *testing.T) {
 	})
 }
 
+// TestEdgeWithoutAnAnswer: the platform has taken what it did not answer for, and work
+// that ends meanwhile must not stay active there.
+func TestEdgeWithoutAnAnswer(t *testing.T) {
+	d := &double{heartbeat: func(n int) error {
+		if n == 2 {
+			return errUnreachable
+		}
+		return nil
+	}}
+	within(t, d, nil, func(t *testing.T, b *bench) {
+		after(time.Second)
+		b.Began("a", "x")
+		after(time.Second)
+		b.Ended("a")
+		after(time.Second)
+		if got := d.last(t); got.ActiveTasks != 0 || got.at != 2*time.Second {
+			t.Errorf("last beat %+v", got)
+		}
+	})
+}
+
 func TestWhatRestsIsNotActive(t *testing.T) {
 	d := &double{}
 	within(t, d, nil, func(t *testing.T, b *bench) {

@@ -98,6 +98,25 @@ func TestRegistersAfterAGap(t *testing.T) {
 	})
 }
 
+// TestRegistersWhenThePlatformIsThereAtLast: it was away for longer than a round takes,
+// and takes the workspace for reachable from the first heartbeat on.
+func TestRegistersWhenThePlatformIsThereAtLast(t *testing.T) {
+	d := &double{}
+	away := func(int) error {
+		if time.Since(d.start) < 3*time.Minute {
+			return errUnreachable
+		}
+		return nil
+	}
+	d.heartbeat, d.register = away, away
+	within(t, d, nil, func(t *testing.T, b *bench) {
+		after(3*time.Minute + 31*time.Second)
+		if ok, words := b.Ready(); !ok {
+			t.Errorf("not ready: %s; tried at %s", words, seconds(d.rounds()))
+		}
+	})
+}
+
 func TestShortGapIsNone(t *testing.T) {
 	d := &double{heartbeat: func(n int) error {
 		if n == 3 {
