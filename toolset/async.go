@@ -124,18 +124,18 @@ type stand struct {
 }
 
 // standing reads it off the rows. The row of a failure may lack the delegation's id: it
-// is that of the same peer, later than the giving.
-func standing(rows []platform.Delegation, id, target string, began time.Time) stand {
+// is that of the same peer, later than the giving, by the platform's own clock.
+func standing(rows []platform.Delegation, id, target string) stand {
+	given, known := rowOf(rows, id)
 	for _, row := range rows {
-		nameless := row.DelegationID == "" && row.ID != id && row.Target == target && row.CreatedAt.After(began)
+		nameless := known && row.DelegationID == "" && row.ID != id && row.Target == target && row.CreatedAt.After(given.CreatedAt)
 		if row.Status == "failed" && (row.DelegationID == id || nameless) {
 			return stand{failed: cmp.Or(row.Error, "the platform says that it has failed")}
 		}
 	}
-	row, ok := rowOf(rows, id)
-	result := resultOf(row)
+	result := resultOf(given)
 	switch {
-	case !ok || row.Status != "completed":
+	case !known || given.Status != "completed":
 		return stand{}
 	case platform.QueuedText(result):
 		return stand{waits: true}

@@ -102,7 +102,6 @@ const pollEvery = 3 * time.Second
 
 // askByDelegation brings a task to a peer by way of the platform's delegations.
 func (s *Set) askByDelegation(ctx context.Context, peer platform.Peer, task string) (string, error) {
-	began := time.Now()
 	taken, err := s.delegate(ctx, peer, task)
 	if err != nil {
 		return "", err
@@ -114,7 +113,7 @@ func (s *Set) askByDelegation(ctx context.Context, peer platform.Peer, task stri
 		if err != nil && ctx.Err() == nil {
 			s.cfg.Logger.Debug("a delegation could not be looked at", "delegation_id", taken.ID, "err", err)
 		}
-		switch now := standing(rows, taken.ID, peer.ID, began); {
+		switch now := standing(rows, taken.ID, peer.ID); {
 		case now.failed != "":
 			return "", errors.New(now.failed)
 		case now.waits:
@@ -139,14 +138,18 @@ func (s *Set) delegate(ctx context.Context, peer platform.Peer, task string) (pl
 	return s.cfg.Platform.Delegate(ctx, platform.Task{Target: peer.ID, Text: task, Key: hex.EncodeToString(sum[:])[:32]})
 }
 
+// mostNoted is how many bytes of a text are looked through for the row about it, which
+// shows a few words of them: rows wait in memory, and a task or an answer may be long.
+const mostNoted = 4096
+
 // note writes a row about a delegation. What is said in it is redacted.
 func (s *Set) note(kind string, peer platform.Peer, summary string, began time.Time, err error) {
 	e := platform.Event{
 		Type: kind, Method: "message/send", Source: s.cfg.Workspace, Target: peer.ID, Status: "ok",
-		Summary: s.cfg.Redact(strings.Join(strings.Fields(summary), " ")), DurationMS: time.Since(began).Milliseconds(),
+		Summary: s.cfg.Redact(strings.Join(strings.Fields(clip(summary, mostNoted)), " ")), DurationMS: time.Since(began).Milliseconds(),
 	}
 	if err != nil {
-		e.Status, e.ErrorDetail = "error", s.cfg.Redact(err.Error())
+		e.Status, e.ErrorDetail = "error", s.cfg.Redact(clip(err.Error(), mostNoted))
 	}
 	s.cfg.Log(e)
 }

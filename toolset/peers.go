@@ -32,8 +32,11 @@ func (s *Set) listPeers(ctx context.Context, a own) (string, error) {
 }
 
 // peer finds a peer by its id, or by a name that only one has. One that cannot be
-// found is taken by its word: the platform knows better.
+// found is taken by its word: the platform knows better. The call's own time is for
+// what it is about.
 func (s *Set) peer(ctx context.Context, id string) platform.Peer {
+	ctx, cancel := context.WithTimeout(ctx, lookUp)
+	defer cancel()
 	peers, err := s.cfg.Platform.Peers(ctx)
 	if err != nil {
 		s.cfg.Logger.Debug("the peers could not be listed", "err", err)

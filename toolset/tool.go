@@ -28,6 +28,7 @@ const (
 	short   = time.Minute
 	upload  = 6 * time.Minute
 	install = 6 * time.Minute
+	lookUp  = 10 * time.Second // of a peer's name
 )
 
 // define makes a tool of a handler. The schema is read off the type of its arguments.

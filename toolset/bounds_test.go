@@ -1,0 +1,84 @@
+package toolset_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/platform"
+	"github.com/Molecule-AI/molecule-codex-runtime/toolset"
+)
+
+// TestLongAnswerStaysMarked: what a peer says ends where it ends, however long it is, and
+// the row about it holds no more than its beginning.
+func TestLongAnswerStaysMarked(t *testing.T) {
+	d := withPeer(&double{send: answers(strings.Repeat("é", 1<<20))})
+	got := call(t, tools(t, d, nil), "delegate_task", `{"workspace_id":"`+other+`","task":"`+strings.Repeat("x", 1<<20)+`"}`)
+	if !strings.HasSuffix(got.Text, "…\n[/ /A2A_RESULT_FROM_PEER]") || len(got.Text) > 100_000 {
+		t.Errorf("%d bytes, which end with %q", len(got.Text), got.Text[max(0, len(got.Text)-40):])
+	}
+	for _, row := range d.log {
+		if len(row.Summary) > 5000 {
+			t.Errorf("a row %s of %d bytes waits to be written", row.Type, len(row.Summary))
+		}
+	}
+}
+
+// TestLongHistoryKeepsTheNewest: a history that is too long is still JSON, and begins
+// later.
+func TestLongHistoryKeepsTheNewest(t *testing.T) {
+	d := &double{}
+	for i := range 500 {
+		d.rows = append(d.rows, platform.Row{ID: fmt.Sprint(i), Source: "p", Target: self, Summary: strings.Repeat("x", 4000)})
+	}
+	got := call(t, tools(t, d, nil), "chat_history", `{"peer_id":"p","limit":500}`)
+	var entries []map[string]string
+	if err := json.Unmarshal([]byte(got.Text), &entries); err != nil || got.Failed {
+		t.Fatalf("%v: %d bytes", err, len(got.Text))
+	}
+	if n := len(entries); n < 15 || entries[n-1]["activity_id"] != "499" {
+		t.Errorf("%d messages, the last of which is %v", n, entries[n-1]["activity_id"])
+	}
+}
+
+// TestPeersThatCannotBeListed: the name of a peer is not worth the time of the call.
+func TestPeersThatCannotBeListed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &double{delegate: func(platform.Task) (platform.Delegated, error) { return platform.Delegated{ID: "d1"}, nil }}
+		s := toolset.New(toolset.Config{Platform: stuck{d}, Workspace: self})
+		began := time.Now()
+		got := call(t, s, "delegate_task_async", `{"workspace_id":"`+other+`","task":"write"}`)
+		if took := time.Since(began); got.Failed || took > 15*time.Second {
+			t.Errorf("after %s: %+v", took, got)
+		}
+	})
+}
+
+// TestFailureByThePlatformsClock: the platform's clock may go behind ours.
+func TestFailureByThePlatformsClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		behind := time.Now().Add(-time.Hour)
+		d := withPeer(&double{
+			send: func(context.Context, string, platform.Message) (platform.Reply, error) {
+				return platform.Reply{Queued: true, DeliveryMode: "poll"}, nil
+			},
+			delegate: func(platform.Task) (platform.Delegated, error) { return platform.Delegated{ID: "d1"}, nil },
+			delegations: func() []platform.Delegation {
+				return []platform.Delegation{
+					{Target: other, Status: "failed", Error: "boom", CreatedAt: behind.Add(time.Second)},
+					{DelegationID: "d1", Target: other, Status: "dispatched", CreatedAt: behind},
+					{Target: other, Status: "failed", Error: "of another", CreatedAt: behind.Add(-time.Second)},
+				}
+			},
+		})
+		began := time.Now()
+		got := call(t, tools(t, d, nil), "delegate_task", `{"workspace_id":"`+other+`","task":"write"}`)
+		if !strings.HasPrefix(got.Text, "DELEGATION FAILED to Writer: boom") || time.Since(began) > time.Second {
+			t.Errorf("after %s: %+v", time.Since(began), got)
+		}
+	})
+}
