@@ -53,17 +53,17 @@ func mark(dirs []string) (done bool, err error) {
 	return false, err
 }
 
-// create makes a file that is not there, on the disk too.
+// create makes an empty file that is not there, on the disk too. One that it has failed
+// to make is not left behind: it would say at the next start that the prompt was sent.
 func create(path string) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = f.WriteString("sent\n")
-	if err == nil {
-		err = f.Sync()
+	if err = errors.Join(f.Sync(), f.Close()); err != nil {
+		_ = os.Remove(path)
 	}
-	return errors.Join(err, f.Close())
+	return err
 }
 
 // send has a message taken, trying again for a while.
