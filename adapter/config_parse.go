@@ -68,7 +68,9 @@ func (c *Config) sections(s section) {
 	a := s.section("a2a")
 	c.A2A.Streaming = a.yes("streaming", c.A2A.Streaming)
 	c.A2A.PushNotifications = a.yes("push_notifications", c.A2A.PushNotifications)
-	c.A2A.DeliveryMode = a.oneOf("delivery_mode", "push", "poll")
+	if c.A2A.DeliveryMode = a.oneOf("delivery_mode", "push", "poll"); c.A2A.DeliveryMode == "poll" {
+		a.warn("delivery_mode", "poll is not in force: messages are taken as the platform pushes them")
+	}
 	if port := a.number("port", DefaultPort); port >= 1 && port <= 65535 {
 		c.A2A.Port = port
 	} else {

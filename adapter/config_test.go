@@ -65,7 +65,7 @@ tools: [t]
 prompt_files: [p.md]
 shared_context: [{path: x.md}]
 sub_workspaces: [w]
-a2a: {port: 9000, streaming: no, push_notifications: "off", delivery_mode: Poll}
+a2a: {port: 9000, streaming: no, push_notifications: "off", delivery_mode: Push}
 delegation: {retry_attempts: 1, retry_delay: 2, timeout: 3, escalate: false}
 sandbox: {backend: b, memory_limit: 1g, timeout: 4}
 rbac: {roles: [admin], allowed_actions: {admin: [x]}}
@@ -94,7 +94,7 @@ func TestConfigWithEveryKey(t *testing.T) {
 		RuntimeConfig: RuntimeConfig{Command: "c", Args: []string{"a", "b"}, RequiredEnv: []string{"K"}, Timeout: 90 * time.Second, AuthTokenEnv: "E", AuthTokenFile: "F"},
 		InitialPrompt: "ip", InitialPromptFile: "ipf", IdlePrompt: "xp", IdlePromptFile: "xpf", IdleInterval: time.Minute,
 		Skills: []string{"s1", "s2", "s3"}, Plugins: []string{"one"}, Tools: []string{"t"}, PromptFiles: []string{"p.md"}, SharedContext: []string{"x.md"},
-		SubWorkspaces: []string{"w"}, A2A: A2AConfig{Port: 9000, DeliveryMode: "poll"},
+		SubWorkspaces: []string{"w"}, A2A: A2AConfig{Port: 9000, DeliveryMode: "push"},
 		Delegation: DelegationConfig{RetryAttempts: 1, RetryDelay: 2 * time.Second, Timeout: 3 * time.Second},
 		Sandbox:    SandboxConfig{Backend: "b", MemoryLimit: "1g", Timeout: 4 * time.Second},
 		RBAC:       RBACConfig{Roles: []string{"admin"}, AllowedActions: map[string]any{"admin": []any{"x"}}},
@@ -125,6 +125,7 @@ func TestConfigOfTheWrongKinds(t *testing.T) {
 		"null":         {"name:\ndescription: ~\ntier:\n", "", func(c Config) bool { return c.Name == "Workspace" && c.Tier == 1 }},
 		"twice":        {"name: A\nname: B\n", "c:2: name stands twice, first in line 1", func(c Config) bool { return c.Name == "B" }},
 		"delivery":     {"a2a: {delivery_mode: pigeon}\n", "c:1: a2a.delivery_mode: this is none of push, poll", func(c Config) bool { return c.A2A.DeliveryMode == "" }},
+		"poll":         {"a2a: {delivery_mode: Poll}\n", "c:1: a2a.delivery_mode: poll is not in force", func(c Config) bool { return c.A2A.DeliveryMode == "poll" }},
 		"alias":        {"x: &p [a.md]\nprompt_files: *p\n", "", func(c Config) bool { return len(c.PromptFiles) == 1 }},
 		"wire-chat":    {"providers:\n- {name: o, base_url: 'http://o/v1', wire_api: chat}\n", "c:2: providers.wire_api: codex speaks responses only", func(c Config) bool { return len(c.Providers) == 1 }},
 		"no-url":       {"providers:\n- {name: o}\n- {name: p, base_url: 'http://p/v1'}\n", "c:2: providers: o has no base_url", func(c Config) bool { return len(c.Providers) == 1 }},

@@ -22,7 +22,7 @@ type delegation struct {
 
 // receiver finds whom a delegation is for, and refuses what must not be one.
 func (s *Set) receiver(ctx context.Context, a delegation) (platform.Peer, error) {
-	if err := s.ours(a.Source); err != nil {
+	if err := errors.Join(s.ours(a.Source), s.granted(actDelegate)); err != nil {
 		return platform.Peer{}, err
 	}
 	id := strings.TrimSpace(a.Workspace)

@@ -18,7 +18,7 @@ type commit struct {
 
 // commitMemory is commit_memory.
 func (s *Set) commitMemory(ctx context.Context, a commit) (string, error) {
-	if err := s.ours(a.Source); err != nil {
+	if err := errors.Join(s.ours(a.Source), s.granted(actRemember)); err != nil {
 		return "", err
 	}
 	if strings.TrimSpace(a.Content) == "" {
@@ -54,7 +54,7 @@ const noMemories = "No memories found."
 
 // recallMemory is recall_memory. Memories of a team are other agents' words.
 func (s *Set) recallMemory(ctx context.Context, a recall) (string, error) {
-	if err := s.ours(a.Source); err != nil {
+	if err := errors.Join(s.ours(a.Source), s.granted(actRecall)); err != nil {
 		return "", err
 	}
 	scope, err := scopeOf(a.Scope)

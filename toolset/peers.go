@@ -88,6 +88,9 @@ type card struct {
 }
 
 func (s *Set) updateCard(ctx context.Context, a card) (string, error) {
+	if err := s.granted(actRemember); err != nil {
+		return "", err
+	}
 	if name, _ := a.Card["name"].(string); strings.TrimSpace(name) == "" {
 		return "", fmt.Errorf("card must be an object with a name")
 	}

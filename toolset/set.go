@@ -23,6 +23,9 @@ type Config struct {
 	// Identity is what get_runtime_identity tells, by the names of the variables.
 	Identity map[string]string
 
+	// May reports whether the roles of the workspace grant an action; nil grants all.
+	May func(action string) bool
+
 	Delegation time.Duration // how long delegate_task waits for a peer; 0 means 5 minutes
 	ViaInbox   bool          // delegate_task goes by the platform's delegations, never by a direct message
 
@@ -41,6 +44,9 @@ type Set struct {
 // New returns the tools of a workspace.
 func New(cfg Config) *Set {
 	cfg.Delegation = cmp.Or(cfg.Delegation, 5*time.Minute)
+	if cfg.May == nil {
+		cfg.May = func(string) bool { return true }
+	}
 	if cfg.Redact == nil {
 		cfg.Redact = func(s string) string { return s }
 	}

@@ -79,6 +79,22 @@ func (s *Set) ours(id string) error {
 	return fmt.Errorf("this runtime acts for the workspace %s only; leave that argument out", s.cfg.Workspace)
 }
 
+// The actions that roles grant, by the platform's names.
+const (
+	actDelegate = "delegate"
+	actApprove  = "approve"
+	actRecall   = "memory.read"
+	actRemember = "memory.write"
+)
+
+// granted refuses what no role of the workspace grants.
+func (s *Set) granted(action string) error {
+	if s.cfg.May(action) {
+		return nil
+	}
+	return fmt.Errorf("RBAC: no role of this workspace grants %s (rbac in its config.yaml), so it is not done; do not try again, but tell the user if it is needed", action)
+}
+
 // whole is an error whose words are all that the model is to read.
 type whole string
 

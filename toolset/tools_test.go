@@ -218,3 +218,28 @@ func (stuck) Peers(ctx context.Context) ([]platform.Peer, error) {
 	<-ctx.Done()
 	return nil, ctx.Err()
 }
+
+// TestRolesThatGrantNothing: the platform is not asked, and the model is told why.
+func TestRolesThatGrantNothing(t *testing.T) {
+	d := withPeer(&double{})
+	s := tools(t, d, func(c *toolset.Config) { c.May = func(string) bool { return false } })
+	for tool, arguments := range map[string]string{
+		"delegate_task":       `{"workspace_id":"` + other + `","task":"x"}`,
+		"delegate_task_async": `{"workspace_id":"` + other + `","task":"x"}`,
+		"commit_memory":       `{"content":"x"}`,
+		"recall_memory":       `{}`,
+		"update_agent_card":   `{"card":{"name":"x"}}`,
+		"create_approval":     `{"action":"x"}`,
+		"create_request":      `{"kind":"approval","title":"x"}`,
+	} {
+		if got := call(t, s, tool, arguments); !got.Failed || !strings.HasPrefix(got.Text, "Error: RBAC: no role of this workspace grants ") {
+			t.Errorf("%s: %+v", tool, got)
+		}
+	}
+	if len(d.done) != 0 {
+		t.Errorf("the platform was asked: %+v", d.done)
+	}
+	if got := call(t, s, "create_request", `{"kind":"task","title":"x"}`); got.Failed {
+		t.Errorf("a task for the user needs no role: %+v", got)
+	}
+}

@@ -81,6 +81,11 @@ func (s *Set) createRequest(ctx context.Context, a request) (string, error) {
 	if kind != "task" && kind != "approval" || strings.TrimSpace(a.Title) == "" {
 		return "", errors.New("kind must be task or approval, and title must not be empty")
 	}
+	if kind == "approval" {
+		if err := s.granted(actApprove); err != nil {
+			return "", err
+		}
+	}
 	asked, err := s.cfg.Platform.CreateRequest(ctx, platform.Ask{Kind: kind, Title: a.Title, Detail: a.Detail, Priority: a.Priority})
 	if errors.Is(err, platform.ErrUnsupported) {
 		return "", fmt.Errorf("put it to the user with send_message_to_user instead: %w", err)

@@ -13,7 +13,6 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
-	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
 	"github.com/Molecule-AI/molecule-codex-runtime/toolset"
 )
@@ -55,7 +54,7 @@ func toolCheck(name string, used bool, fix string, try func(context.Context) (in
 
 // theTools are the tools to be shown; they are not called.
 func theTools(s settings.Settings) *toolset.Set {
-	return newTools(s, platformClient(s), logging.NewRedactor(), func(platform.Event) {}, nil)
+	return newTools(s, platformClient(s), logging.NewRedactor(), toolset.Config{})
 }
 
 // tryDynamic has a codex of its own start a thread with the tools.

@@ -206,14 +206,21 @@ func (m *member) writeAgents(d description) {
 // card is the agent card as the platform keeps it: the form that old and new readers
 // understand.
 func (m *member) card() any {
-	id, d := cardIdentity(m.s), m.source.describe()
-	id.Name, id.Description = cmp.Or(d.Name, id.Name), cmp.Or(d.Description, id.Description)
+	id := m.identity()
 	card, err := adapter.UnionCard(context.Background(), adapter.Card(id, m.url))
 	if err != nil {
 		m.log.Error("the agent card could not be made", "err", err)
-		return map[string]any{"name": cmp.Or(d.Name, "codex"), "url": m.url, "skills": []any{}}
+		return map[string]any{"name": cmp.Or(id.Name, "codex"), "url": m.url, "skills": []any{}}
 	}
 	return card
+}
+
+// identity is what the card says of the agent: what the workspace's configuration calls
+// it, as it is now.
+func (m *member) identity() adapter.Identity {
+	id, d := cardIdentity(m.s), m.source.describe()
+	id.Name, id.Description = d.Name, d.Description
+	return id
 }
 
 // silence is how long a turn of ours may be silent, in seconds: the platform must not

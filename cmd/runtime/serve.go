@@ -294,7 +294,11 @@ func cardIdentity(s settings.Settings) adapter.Identity {
 func serverConfig(
 	s settings.Settings, app *application, registry *prometheus.Registry, metrics *server.Metrics, log *slog.Logger,
 ) server.Config {
-	card := func(baseURL string) *a2a.AgentCard { return adapter.Card(cardIdentity(s), baseURL) }
+	identity := func() adapter.Identity { return cardIdentity(s) }
+	if app.member != nil { // the platform and direct callers are shown the same agent
+		identity = app.member.identity
+	}
+	card := func(baseURL string) *a2a.AgentCard { return adapter.Card(identity(), baseURL) }
 	return server.Config{
 		Handler: app.engine,
 		// The card has no secrets; who asks for the extended one by 0.3 gets the same.

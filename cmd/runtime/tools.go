@@ -35,12 +35,10 @@ type workspaceTools struct {
 }
 
 // newTools makes the tools of a workspace.
-func newTools(s settings.Settings, client *platform.Client, redact *logging.Redactor, record func(platform.Event), log *slog.Logger) *toolset.Set {
-	return toolset.New(toolset.Config{
-		Platform: client, Workspace: s.WorkspaceID, Files: sendableFiles(s), Identity: identity(os.Getenv),
-		Delegation: delegation(s), ViaInbox: s.ViaInbox,
-		Redact: redact.String, Log: record, Logger: log,
-	})
+func newTools(s settings.Settings, client *platform.Client, redact *logging.Redactor, more toolset.Config) *toolset.Set {
+	more.Platform, more.Workspace, more.Files, more.Identity = client, s.WorkspaceID, sendableFiles(s), identity(os.Getenv)
+	more.Delegation, more.ViaInbox, more.Redact = delegation(s), s.ViaInbox, redact.String
+	return toolset.New(more)
 }
 
 func delegation(s settings.Settings) time.Duration {
@@ -63,7 +61,8 @@ func (app *application) offerTools(s settings.Settings, cfg *executor.Config, re
 	}
 	client := app.workspaceClient(s)
 	recorder := toolset.NewRecorder(client, redact.String, app.log)
-	set := newTools(s, client, redact, recorder.Record, app.log)
+	may := func(action string) bool { return app.setup.Config().RBAC.Allows(action) }
+	set := newTools(s, client, redact, toolset.Config{May: may, Log: recorder.Record, Logger: app.log})
 	app.tools = &workspaceTools{set: set, recorder: recorder, redact: redact.String, door: s.Tools}
 	switch s.Tools {
 	case toolsDynamic:
@@ -135,7 +134,8 @@ func mcpDoor(s settings.Settings) (adapter.MCPServer, error) {
 		return adapter.MCPServer{}, fmt.Errorf("RUNTIME_TOOLS=mcp: this program cannot find itself: %w (set RUNTIME_TOOLS=dynamic)", err)
 	}
 	env := []string{
-		"WORKSPACE_ID=" + s.WorkspaceID, "PLATFORM_URL=" + s.PlatformURL, "CONFIGS_DIR=" + s.ConfigsDir, "RUNTIME_WORKDIR=" + s.WorkDir,
+		"WORKSPACE_ID=" + s.WorkspaceID, "PLATFORM_URL=" + s.PlatformURL, "CONFIGS_DIR=" + s.ConfigsDir,
+		"WORKSPACE_CONFIG_PATH=" + s.ConfigPath, "RUNTIME_WORKDIR=" + s.WorkDir,
 		"CODEX_HOME=" + s.CodexHome, "RUNTIME_STATE_DIR=" + s.StateDir,
 		fmt.Sprintf("DELEGATION_TIMEOUT=%d", s.DelegationSecs), fmt.Sprintf("DELEGATION_SYNC_VIA_INBOX=%t", s.ViaInbox),
 	}
@@ -170,7 +170,11 @@ func (p *program) workspaceTools() (set *toolset.Set, end func(), err error) {
 		defer close(done)
 		recorder.Run(ctx)
 	}()
-	return newTools(s, client, redact, recorder.Record, log), func() {
+	may := func(action string) bool { // what cannot be read grants nothing
+		config, _, err := adapter.ReadConfig(s.ConfigFile)
+		return err == nil && config.RBAC.Allows(action)
+	}
+	return newTools(s, client, redact, toolset.Config{May: may, Log: recorder.Record, Logger: log}), func() {
 		cancel()
 		<-done
 		_ = client.Close()

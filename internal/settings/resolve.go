@@ -42,6 +42,8 @@ func (r *resolver) workspace() {
 		r.warn("WORKSPACE_ID", "WORKSPACE_ID is set and PLATFORM_URL is not: standing alone")
 	case r.s.WorkspaceID == "" && r.s.PlatformURL != "":
 		r.warn("PLATFORM_URL", "PLATFORM_URL is set and WORKSPACE_ID is not: standing alone")
+	case r.s.InWorkspace() && r.s.DeliveryMode != "" && !strings.EqualFold(r.s.DeliveryMode, "push"):
+		r.warn("MOLECULE_DELIVERY_MODE", "MOLECULE_DELIVERY_MODE="+r.s.DeliveryMode+" is not in force: messages are taken as the platform pushes them, which must reach this runtime at MOLECULE_WORKSPACE_URL")
 	}
 }
 

@@ -79,6 +79,7 @@ type Settings struct {
 	DelegationSecs int    `group:"Workspace" env:"DELEGATION_TIMEOUT" envDefault:"300" min:"1" max:"1500" help:"Seconds that delegate_task waits for a peer."`
 	ViaInbox       bool   `group:"Workspace" env:"DELEGATION_SYNC_VIA_INBOX" envDefault:"false" help:"Has delegate_task go by the platform's delegations, and not send to the peer."`
 	WorkspaceURL   string `group:"Workspace" env:"MOLECULE_WORKSPACE_URL" kind:"url" default:"http://, the host's name and the port" help:"URL under which the platform and other workspaces reach this one. It is registered as it is."`
+	DeliveryMode   string `group:"Workspace" env:"MOLECULE_DELIVERY_MODE" default:"push" help:"How the platform brings messages. This runtime takes those that are pushed to it and registers so, whatever stands here; anything else is warned about."`
 	ParentID       string `group:"Workspace" env:"PARENT_ID" help:"Id of the workspace above this one, whose shared context codex is told."`
 	PluginsDir     string `group:"Workspace" env:"PLUGINS_DIR" kind:"path" default:"none" help:"Folder with plugins beside CONFIGS_DIR/plugins."`
 	A2AAuth        string `group:"Workspace" env:"MOLECULE_A2A_REQUIRE_AUTH" default:"no" help:"1, true, yes or on asks callers of A2A for the secret that the platform has given the workspace (CONFIGS_DIR/.platform_inbound_secret). Set it only if the platform sends it. RUNTIME_TOKEN will do, too."`
