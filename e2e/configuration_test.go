@@ -172,7 +172,7 @@ func TestLateConfigurationIsWaitedFor(t *testing.T) {
 	if ended := w.ended(task["id"]); text(ended) != "late" {
 		t.Errorf("%s %q", state(ended), text(ended))
 	}
-	if card := w.fetch("/.well-known/agent-card.json"); !strings.Contains(card, `"name":"Ada"`) {
+	if card := w.fetch("/.well-known/agent-card.json"); !strings.Contains(card, `"Ada"`) {
 		t.Errorf("the card does not show who the workspace is: %s", card)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/late"
 )
 
 // Text is committed in batches, when so much has collected or so long has passed;
@@ -178,12 +179,14 @@ func (r *recorder) unask(id string) {
 }
 
 // send puts a delivery into what is to be committed. A journal that takes
-// nothing for long costs the older ones. The caller holds t.mu.
+// nothing for long costs the older ones, but never the reply to the user, of which there
+// is one. The caller holds t.mu.
 func (t *task) send(d store.Delivery) {
 	r := &t.rec
 	if r.sending += len(d.Body); r.failed && r.sending > mostUnsaved {
 		t.engine.log.Warn("push notifications of a task are let go: they cannot be saved", "task_id", t.id, "count", len(r.outbox))
-		r.outbox, r.sending = nil, len(d.Body)
+		r.outbox = slices.DeleteFunc(r.outbox, func(d store.Delivery) bool { return d.Kind != late.Kind })
+		r.sending = len(d.Body)
 	}
 	r.outbox = append(r.outbox, d)
 }

@@ -7,15 +7,12 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/rounds"
 )
 
 const (
 	timeout = 30 * time.Second
-	// grace is what a reply under way gets when the deliverer is stopped.
-	grace = 2 * time.Second
-	page  = 256
-	// retry is when to look again for what could not be read.
-	retry = time.Second
+	page    = 256
 	// shortest and longest are the pauses between tries of a reply.
 	shortest, longest = 2 * time.Second, 5 * time.Minute
 	// lifetime is when a reply that never arrived is given up.
@@ -51,10 +48,11 @@ type Config struct {
 
 // A Deliverer sends late replies. Create it with [New].
 type Deliverer struct {
+	*rounds.Rounds[int64] // by the deliveries' ids; one at a time: the user reads them in their order
+
 	cfg  Config
 	log  *slog.Logger
-	wake chan struct{}  // has room for one
-	done map[int64]bool // arrived, or given up, and not noted; Run owns it
+	done map[int64]bool // arrived, or given up, and not noted; of the delivery that is made
 }
 
 // New returns a deliverer. It starts nothing.
@@ -65,101 +63,75 @@ func New(cfg Config) *Deliverer {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Deliverer{cfg: cfg, log: cfg.Logger, wake: make(chan struct{}, 1), done: map[int64]bool{}}
-}
-
-// Wake says that there is a new reply, or that one is due sooner. It never blocks.
-func (d *Deliverer) Wake() {
-	select {
-	case d.wake <- struct{}{}:
-	default:
-	}
+	return &Deliverer{Rounds: rounds.New[int64](1), cfg: cfg, log: cfg.Logger, done: map[int64]bool{}}
 }
 
 // Run sends what is due until ctx ends, beginning with what an earlier process has left.
 // It may be called once.
-func (d *Deliverer) Run(ctx context.Context) {
-	work, cut := context.WithCancel(context.WithoutCancel(ctx))
-	defer cut()
-	stop := context.AfterFunc(ctx, func() { time.AfterFunc(grace, cut) })
-	defer stop()
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-d.wake:
-		case <-timer.C:
-		}
-		timer.Reset(d.round(ctx, work))
-	}
-}
+func (d *Deliverer) Run(ctx context.Context) { d.Rounds.Run(ctx, d.due, d.deliver) }
 
-// round sends what is due and returns when to look again.
-func (d *Deliverer) round(ctx, work context.Context) time.Duration {
+// due lists the replies that are due, and says when to look again.
+func (d *Deliverer) due(ctx context.Context) (due []int64, next time.Duration) {
 	rows, err := d.cfg.Outbox.Waiting(ctx, Kind, 0, page)
 	if err != nil {
 		if ctx.Err() == nil {
 			d.log.Error("the late replies cannot be read; this is tried again", "err", err)
 		}
-		return retry
+		return nil, rounds.Retry
 	}
-	next := time.Hour // or when somebody wakes us
+	next = rounds.Idle
 	for _, row := range rows {
-		if ctx.Err() != nil {
-			return next
-		}
 		if wait := row.Due.Sub(d.cfg.Now()); wait > 0 {
 			next = min(next, wait)
-			continue
+		} else {
+			due = append(due, row.ID)
 		}
-		if err := d.deliver(work, row); err != nil {
-			if work.Err() == nil {
-				d.log.Error("what became of a late reply could not be noted; this is tried again", "task_id", row.Task, "err", err)
-			}
-			next = min(next, retry)
-			continue
-		}
-		next = 0 // it may be due again, or there may be more
 	}
-	return next
+	return due, next
 }
 
 // deliver sends one, unless its caller has got it meanwhile, and notes what came of it.
-func (d *Deliverer) deliver(ctx context.Context, row store.Delivery) error {
-	if d.done[row.ID] {
-		return d.settle(ctx, row.ID, d.cfg.Outbox.Sent)
+func (d *Deliverer) deliver(ctx context.Context, id int64) error {
+	err := d.send(ctx, id)
+	if err != nil && ctx.Err() == nil {
+		d.log.Error("what became of a late reply could not be noted; this is tried again", "delivery", id, "err", err)
 	}
-	whole, err := d.cfg.Outbox.Delivery(ctx, row.ID)
+	return err
+}
+
+func (d *Deliverer) send(ctx context.Context, id int64) error {
+	if d.done[id] {
+		return d.settle(ctx, id, d.cfg.Outbox.Sent)
+	}
+	row, err := d.cfg.Outbox.Delivery(ctx, id)
 	if errors.Is(err, store.ErrUnknown) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	reply, err := decode(whole.Body)
+	reply, err := decode(row.Body)
 	if err != nil || reply.Text == "" {
 		d.log.Error("a late reply is damaged; it is given up", "task_id", row.Task, "err", err)
-		return d.settle(ctx, row.ID, d.cfg.Outbox.Dead)
+		return d.settle(ctx, id, d.cfg.Outbox.Dead)
 	}
 	saying, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	err = d.cfg.Canvas.Say(saying, reply)
 	switch {
 	case err == nil:
-		d.done[row.ID] = true
-		return d.settle(ctx, row.ID, d.cfg.Outbox.Sent)
+		d.done[id] = true
+		return d.settle(ctx, id, d.cfg.Outbox.Sent)
 	case ctx.Err() != nil: // we were cut off, not the platform
 		return err
 	}
 	var refused interface{ Permanent() bool }
-	final := errors.As(err, &refused) && refused.Permanent() || d.cfg.Now().Sub(whole.Created) > lifetime
-	d.log.Warn("the user could not be given a late reply", "task_id", row.Task, "err", err, "tries", whole.Tries+1, "again", !final)
+	final := errors.As(err, &refused) && refused.Permanent() || d.cfg.Now().Sub(row.Created) > lifetime
+	d.log.Warn("the user could not be given a late reply", "task_id", row.Task, "err", err, "tries", row.Tries+1, "again", !final)
 	if final {
-		return d.settle(ctx, row.ID, d.cfg.Outbox.Dead)
+		return d.settle(ctx, id, d.cfg.Outbox.Dead)
 	}
-	return d.cfg.Outbox.Failed(ctx, row.ID, d.cfg.Now().Add(pause(whole.Tries)))
+	return d.cfg.Outbox.Failed(ctx, id, d.cfg.Now().Add(pause(row.Tries)))
 }
 
 // settle notes that a reply need not be sent any more. The note must not be lost to the

@@ -11,6 +11,7 @@
 //
 // # Ownership and concurrency
 //
-// [Deliverer.Run] sends, one at a time and in their order, and returns when its context
-// ends. Wake may be called from anywhere.
+// [Deliverer.Run] sends, one at a time, for the user reads them in their order; while one
+// waits for its next try, those behind it go on. It returns when its context ends. Wake
+// may be called from anywhere.
 package late

@@ -8,19 +8,16 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/push"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/rounds"
 )
 
 const (
 	timeout = 10 * time.Second
-	// grace is what notices under way get when the deliverer is stopped.
-	grace = 2 * time.Second
 	// page is how many are looked at, those that are under way among them.
 	page = 2 * mostAtOnce
 	// mostAtOnce bounds those that are under way: receivers that hang leave room for
 	// others, until they are as many.
 	mostAtOnce = 16
-	// retry is when to look again for what could not be read.
-	retry = time.Second
 )
 
 // A Journal keeps notices. A [store.Store] is one, and says what its methods mean.
@@ -45,13 +42,13 @@ type Config struct {
 
 // A Deliverer sends notices. Create it with [New].
 type Deliverer struct {
+	*rounds.Rounds[string] // by the tasks whose notices are sent by themselves
+
 	cfg  Config
 	log  *slog.Logger
 	post *push.Poster
-	wake chan struct{} // has room for one
 
 	mu      sync.Mutex               // guards the fields below
-	sending map[string]bool          // the tasks whose notices are sent by themselves
 	busy    map[string]chan struct{} // closed when the notice of the task is let go
 	unnoted map[string]store.Notice  // what became of those that the journal could not take
 }
@@ -65,86 +62,36 @@ func New(cfg Config) *Deliverer {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	return &Deliverer{
-		cfg: cfg, log: cfg.Logger, post: cfg.Poster, wake: make(chan struct{}, 1),
-		sending: map[string]bool{}, busy: map[string]chan struct{}{}, unnoted: map[string]store.Notice{},
-	}
-}
-
-// Wake says that there is a new notice. It never blocks.
-func (d *Deliverer) Wake() {
-	select {
-	case d.wake <- struct{}{}:
-	default:
+		Rounds: rounds.New[string](mostAtOnce), cfg: cfg, log: cfg.Logger, post: cfg.Poster,
+		busy: map[string]chan struct{}{}, unnoted: map[string]store.Notice{},
 	}
 }
 
 // Run sends what is due until ctx ends, beginning with what an earlier process has
 // left. It may be called once.
 func (d *Deliverer) Run(ctx context.Context) {
-	work, cut := context.WithCancel(context.WithoutCancel(ctx))
-	defer cut()
-	stop := context.AfterFunc(ctx, func() { time.AfterFunc(grace, cut) })
-	defer stop()
-	var sending sync.WaitGroup
-	defer sending.Wait()
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-d.wake:
-		case <-timer.C:
-		}
-		timer.Reset(d.round(ctx, work, &sending))
-	}
+	d.Rounds.Run(ctx, d.due, func(ctx context.Context, task string) error {
+		_, err := d.send(ctx, task, d.isDue)
+		return err
+	})
 }
 
-// round begins to send what is due, as far as there is room, and returns when to
-// look again. The end of each makes room, and wakes the next round.
-func (d *Deliverer) round(ctx, work context.Context, sending *sync.WaitGroup) time.Duration {
-	due, err := d.cfg.Journal.NoticesToSend(ctx, page)
+// due lists the tasks whose notices are due, and says when to look again.
+func (d *Deliverer) due(ctx context.Context) (due []string, next time.Duration) {
+	waiting, err := d.cfg.Journal.NoticesToSend(ctx, page)
 	if err != nil {
 		if ctx.Err() == nil {
 			d.log.Error("the notices of ended tasks cannot be read; this is tried again", "err", err)
 		}
-		return retry
+		return nil, rounds.Retry
 	}
-	for _, n := range due {
+	for _, n := range waiting { // the soonest first
 		if wait := n.Due.Sub(d.cfg.Now()); wait > 0 {
-			return min(wait, time.Hour)
+			return due, min(wait, rounds.Idle)
 		}
-		if d.begin(n.Task) {
-			sending.Go(func() { d.work(work, n.Task) })
-		}
+		due = append(due, n.Task)
 	}
-	return time.Hour // or when somebody wakes us
-}
-
-// begin reports whether the notice of a task is to be sent now: there is room, and
-// nobody does it already.
-func (d *Deliverer) begin(task string) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.sending[task] || len(d.sending) >= mostAtOnce {
-		return false
-	}
-	d.sending[task] = true
-	return true
-}
-
-// work sends one notice by itself.
-func (d *Deliverer) work(ctx context.Context, task string) {
-	if _, err := d.send(ctx, task, d.isDue); err != nil {
-		select { // the journal is to blame, and asking it at once does not help
-		case <-time.After(retry):
-		case <-ctx.Done():
-		}
-	}
-	d.mu.Lock()
-	delete(d.sending, task)
-	d.mu.Unlock()
-	d.Wake()
+	return due, rounds.Idle
 }
 
 // isDue is for what is sent by itself.
