@@ -4,10 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/whole"
 )
 
 // A Login is a text that codex keeps in its auth.json, looked at from outside.
@@ -76,7 +77,7 @@ func WriteLogin(home string, text []byte) (changed bool, err error) {
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return false, fmt.Errorf("write codex's login: %w", err)
 	}
-	if err := replaceFile(path, text); err != nil {
+	if err := whole.Write(path, text, 0o600); err != nil {
 		return false, fmt.Errorf("write codex's login: %w", err)
 	}
 	return true, nil
@@ -89,45 +90,4 @@ func privately(path string) error {
 		return err
 	}
 	return os.Chmod(path, 0o600)
-}
-
-// replaceFile writes a file that its owner alone can read. It is there as a whole or
-// as it was, also after a power cut.
-func replaceFile(path string, text []byte) (err error) {
-	temp := path + ".new" // always the same: one that a kill has left is not there for ever
-	if err := ignoreMissing(os.Remove(temp)); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, ignoreMissing(os.Remove(temp)))
-		}
-	}()
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err = os.Rename(temp, path); err != nil {
-		return err
-	}
-	return syncFolder(filepath.Dir(path))
-}
-
-func syncFolder(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
-}
-
-func ignoreMissing(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
 }

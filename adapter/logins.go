@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/whole"
 )
 
 // Secrets is the part of the platform that says what a workspace's secrets are now.
@@ -115,7 +117,7 @@ func (l *Logins) install(text string) (changed bool, err error) {
 	}
 	l.seen = sum
 	if l.cfg.Owned {
-		if err := replaceFile(l.seedFile(), []byte(hex.EncodeToString(sum[:]))); err != nil {
+		if err := whole.Write(l.seedFile(), []byte(hex.EncodeToString(sum[:])), 0o600); err != nil {
 			l.cfg.Logger.Warn("what the login was made from could not be noted", "err", err)
 		}
 	}

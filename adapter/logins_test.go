@@ -96,7 +96,7 @@ func (l *loginTest) want(t *testing.T, text string) {
 	if strings.Contains(l.log.String(), "at-") || strings.Contains(l.log.String(), "rt-") {
 		t.Errorf("a token was logged:\n%s", l.log)
 	}
-	left, _ := filepath.Glob(filepath.Join(l.home, "*.new"))
+	left, _ := filepath.Glob(filepath.Join(l.home, "*.tmp"))
 	if len(left) > 0 {
 		t.Errorf("left behind: %q", left)
 	}
@@ -250,7 +250,11 @@ func TestWhatAKillHasLeft(t *testing.T) {
 	if err := os.MkdirAll(l.home, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	put(t, authFile(l.home)+".new", "half")
+	left := authFile(l.home) + ".1.tmp"
+	put(t, left, "half")
+	if err := os.Chtimes(left, time.Time{}, time.Now().Add(-time.Hour)); err != nil {
+		t.Fatal(err)
+	}
 	put(t, authFile(l.home), "old")
 	if err := os.Chmod(authFile(l.home), 0o644); err != nil {
 		t.Fatal(err)

@@ -10,7 +10,8 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/whole"
 )
 
 // The files of the workspace's configuration that hold what the platform gives out.
@@ -83,40 +84,5 @@ func keepFile(name, secret string) error {
 	if err == nil && bytes.Equal(bytes.TrimSpace(old), []byte(secret)) {
 		return nil
 	}
-	temps := name + ".*.tmp"
-	sweep(temps)
-	temp, err := os.CreateTemp(filepath.Dir(temps), filepath.Base(temps)) // 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(temp.Name()) // is gone when all went well
-	_, err = temp.WriteString(secret + "\n")
-	if err == nil {
-		err = temp.Sync()
-	}
-	if err = errors.Join(err, temp.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(temp.Name(), name); err != nil {
-		return err
-	}
-	return syncDir(filepath.Dir(name))
-}
-
-// sweep removes what a process left that was killed before its file was whole.
-func sweep(pattern string) {
-	left, _ := filepath.Glob(pattern)
-	for _, name := range left {
-		if info, err := os.Lstat(name); err == nil && time.Since(info.ModTime()) > time.Minute {
-			_ = os.Remove(name)
-		}
-	}
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
+	return whole.Write(name, []byte(secret+"\n"), 0o600)
 }

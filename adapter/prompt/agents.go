@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/whole"
 )
 
 // An Identity is what AGENTS.md says of the workspace.
@@ -35,7 +37,7 @@ func WriteAgents(dir string, id Identity) (bool, error) {
 	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, text) {
 		return true, nil
 	}
-	return true, replace(path, text, 0o644)
+	return true, whole.Write(path, text, 0o644)
 }
 
 // ours reports whether a file begins with our mark. A link is somebody's own doing.

@@ -6,11 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/whole"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 )
 
@@ -136,36 +136,9 @@ func (b *Builder) keep() {
 	}
 	text, err := json.Marshal(b.parts)
 	if err == nil {
-		err = replace(b.cfg.Cache, text, 0o600)
+		err = whole.Write(b.cfg.Cache, text, 0o600)
 	}
 	if err != nil {
 		b.once("cache", "what the platform has said could not be written down; after a restart it is asked for again", "err", err)
 	}
-}
-
-// replace writes a file whole or not at all.
-func replace(path string, text []byte, mode os.FileMode) (err error) {
-	part, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(part.Name())
-		}
-	}()
-	_, err = part.Write(text)
-	if err == nil {
-		err = part.Chmod(mode)
-	}
-	if err == nil {
-		err = part.Sync()
-	}
-	if closeErr := part.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil {
-		err = os.Rename(part.Name(), path)
-	}
-	return err
 }

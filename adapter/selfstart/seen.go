@@ -5,8 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/whole"
 )
 
 // mostSeen bounds what is remembered; the platform shows the newest 50 rows.
@@ -53,25 +54,10 @@ func (s *seen) add(id string) {
 }
 
 // write replaces the file, whole or not at all.
-func (s *seen) write(path string) (err error) {
+func (s *seen) write(path string) error {
 	text, err := json.Marshal(s)
 	if err != nil {
 		return err
 	}
-	part, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
-	if err != nil {
-		return err
-	}
-	_, err = part.Write(text)
-	if err == nil {
-		err = part.Sync()
-	}
-	err = errors.Join(err, part.Close())
-	if err == nil {
-		err = os.Rename(part.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(part.Name())
-	}
-	return err
+	return whole.Write(path, text, 0o600)
 }
