@@ -183,7 +183,7 @@ func TestOpen(t *testing.T) {
 	configs, state := t.TempDir(), t.TempDir()
 	f, work := folder(t, func(c *files.Config) { c.Readable, c.Hidden = []string{configs}, []string{state} })
 	put(t, filepath.Join(configs, "config.yaml"), "x")
-	for _, name := range []string{".auth_token", ".platform_inbound_secret", ".codex/auth.json", ".runtime/state.db-wal", "secrets.d/K"} {
+	for _, name := range []string{".auth_token", ".platform_inbound_secret", ".codex/auth.json", ".codex/auth.json.1.tmp", ".runtime/state.db-wal", "secrets.d/K"} {
 		put(t, filepath.Join(configs, name), "secret")
 	}
 	if err := os.Symlink(filepath.Join(configs, ".auth_token"), filepath.Join(work, "t")); err != nil {

@@ -51,9 +51,9 @@ func base(name string) string { return name[strings.LastIndexAny(name, `/\`)+1:]
 func Secret(path string) bool {
 	for name := range strings.SplitSeq(filepath.ToSlash(path), "/") {
 		switch name = strings.ToLower(name); {
-		case name == "secrets.d", name == "auth.json":
+		case name == "secrets.d":
 			return true
-		case strings.HasPrefix(name, ".auth_token"), strings.HasPrefix(name, ".platform_inbound_secret"), strings.HasPrefix(name, "state.db"):
+		case strings.HasPrefix(name, "auth.json"), strings.HasPrefix(name, ".auth_token"), strings.HasPrefix(name, ".platform_inbound_secret"), strings.HasPrefix(name, "state.db"):
 			return true
 		}
 	}

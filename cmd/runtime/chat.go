@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter/files"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
@@ -40,19 +39,9 @@ func (app *application) workspace(s settings.Settings, journal *store.Store, red
 		return nil
 	}
 	client := app.workspaceClient(s)
-	app.late = late.New(late.Config{Outbox: journal, Canvas: chat{client}, Logger: app.log})
-	return &tasks.Workspace{Steer: s.MidTurn == "steer", Redact: redact.String, Wake: app.late.Wake}
-}
-
-// runWorkspace runs what only a workspace has.
-func (app *application) runWorkspace(ctx context.Context, group *errgroup.Group) {
-	if app.late == nil {
-		return
-	}
-	group.Go(func() error {
-		app.late.Run(ctx)
-		return nil
-	})
+	replies := late.New(late.Config{Outbox: journal, Canvas: chat{client}, Logger: app.log})
+	app.goOn(replies.Run)
+	return &tasks.Workspace{Steer: s.MidTurn == "steer", Redact: redact.String, Wake: replies.Wake}
 }
 
 // A chat is where the user of the workspace reads replies.
@@ -146,7 +135,7 @@ func (app *application) platformSide(s settings.Settings) *server.Platform {
 		}
 	}
 	return &server.Platform{
-		Secret: read(".platform_inbound_secret"), Token: read(".auth_token"),
+		Secret: read(platform.InboundSecretFile), Token: read(platform.TokenFile),
 		RequireAuth: s.RequireAuth(), Files: app.files, Version: version,
 	}
 }

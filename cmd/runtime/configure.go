@@ -99,10 +99,9 @@ func (app *application) openSetup(s settings.Settings, environ []string, scripte
 			Home: s.CodexHome, Owned: s.OwnsLogin, Every: time.Duration(s.AuthSync) * time.Second, Redact: redact.Add, Logger: app.log,
 			Changed: func() { app.executor.RestartWhenIdle("its login was replaced") },
 		}
-		client := app.workspaceClient(s)
-		logins.Platform = client
-		app.logins = adapter.NewLogins(logins)
-		cfg.Logins = app.logins
+		logins.Platform = app.workspaceClient(s)
+		cfg.Logins = adapter.NewLogins(logins)
+		app.goOn(cfg.Logins.Run)
 	}
 	app.setup = adapter.NewSetup(cfg)
 	return nil

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter/presence"
@@ -100,6 +99,9 @@ func (app *application) join(s settings.Settings, from source, registry *prometh
 		Seen:       filepath.Join(s.StateDir, "delegations.json"), Logger: app.log,
 	}
 	app.member = m
+	app.background = append(app.background, m.presence.Run)
+	app.goOn(func(ctx context.Context) { m.prompt.Run(ctx, m.presence.Tried()) })
+	app.goOn(m.configured)
 }
 
 // workspaceClient is the one client of the program's parts: it keeps what the platform
@@ -136,24 +138,6 @@ func (app *application) tellOf(ready *readiness) {
 	if app.member != nil {
 		ready.registered, ready.changed = app.member.presence.Ready, app.member.presence.Changed
 	}
-}
-
-// runMember keeps the workspace known, its prompts up to date, and sends what it sends
-// to itself. The runtime listens.
-func (app *application) runMember(ctx context.Context, group *errgroup.Group) {
-	m := app.member
-	if m == nil {
-		return
-	}
-	group.Go(func() error { return m.presence.Run(ctx) })
-	group.Go(func() error {
-		m.prompt.Run(ctx, m.presence.Tried())
-		return nil
-	})
-	group.Go(func() error {
-		m.configured(ctx)
-		return nil
-	})
 }
 
 // configured does what can only be done when the configuration is there.

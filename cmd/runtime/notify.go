@@ -36,6 +36,7 @@ func (app *application) notify(s settings.Settings, journal *store.Store) *tasks
 		cfg.Platform = canvas{client}
 	}
 	app.notifier = notify.New(cfg)
+	app.goOn(app.notifier.Run)
 	return &tasks.Notify{Check: app.notifier.Check, Wake: app.notifier.Wake}
 }
 
@@ -43,7 +44,7 @@ func (app *application) notify(s settings.Settings, journal *store.Store) *tasks
 func platformClient(s settings.Settings) *platform.Client { return platform.New(platformConfig(s)) }
 
 func platformConfig(s settings.Settings) platform.Config {
-	files := []string{filepath.Join(s.ConfigsDir, ".auth_token")}
+	files := []string{filepath.Join(s.ConfigsDir, platform.TokenFile)}
 	if s.TokenFile != "" {
 		files = append([]string{s.TokenFile}, files...)
 	}

@@ -10,7 +10,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"golang.org/x/sync/errgroup"
@@ -27,7 +26,6 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/server"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
-	"github.com/Molecule-AI/molecule-codex-runtime/tasks/late"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/notify"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/push"
 )
@@ -58,25 +56,27 @@ func serve(ctx context.Context, s settings.Settings, environ []string, log *slog
 type application struct {
 	setup    *adapter.Setup
 	platform *platform.Client // nil standing alone, and until somebody needs it
-	logins   *adapter.Logins  // nil outside a workspace
-	home     string           // of codex
-	store    *store.Store
 	executor *executor.Executor
 	engine   *tasks.Engine
 	notifier *notify.Deliverer
 	tools    *workspaceTools // nil standing alone
-	pusher   *push.Deliverer // nil without push notifications
-	late     *late.Deliverer // nil standing alone
 	files    *files.Folder
 	server   *server.Server
 	ready    *readiness
 	log      *slog.Logger
-	member   *member     // nil standing alone
-	closers  []io.Closer // in the order of their opening
+	member   *member // nil standing alone
+
+	background []func(context.Context) error // what goes on while the program serves
+	closers    []io.Closer                   // in the order of their opening
+}
+
+// goOn has something go on while the program serves. It returns when its context ends.
+func (app *application) goOn(run func(context.Context)) {
+	app.background = append(app.background, func(ctx context.Context) error { run(ctx); return nil })
 }
 
 func newApplication(ctx context.Context, s settings.Settings, environ []string, log *slog.Logger, redact *logging.Redactor) (_ *application, err error) {
-	app := &application{home: s.CodexHome, log: log}
+	app := &application{log: log}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, app.stop(ctx))
@@ -109,7 +109,7 @@ func newApplication(ctx context.Context, s settings.Settings, environ []string, 
 	if err != nil {
 		return nil, fmt.Errorf("RUNTIME_STATE_DIR: %w", err)
 	}
-	app.store, app.closers = journal, append(app.closers, journal)
+	app.closers = append(app.closers, journal)
 	registry.MustRegister(newStateMetrics(journal))
 	cfg := executorConfig(s, wire, metrics, log, redact)
 	cfg.Book, cfg.Prepare = tasks.Book(journal), app.prepare
@@ -128,7 +128,9 @@ func newApplication(ctx context.Context, s settings.Settings, environ []string, 
 	if err != nil {
 		return nil, err
 	}
+	app.goOn(func(ctx context.Context) { tidy(ctx, journal, app.executor, app.files, s.CodexHome, log) })
 	app.ready = &readiness{checks: checks(s, environ), executor: app.executor}
+	app.goOn(func(ctx context.Context) { app.ready.announce(ctx, log) })
 	app.tellOf(app.ready)
 	if app.server, err = server.New(serverConfig(s, app, registry, metrics, log)); err != nil {
 		return nil, err
@@ -142,32 +144,8 @@ func (app *application) run(ctx context.Context, ln net.Listener) error {
 	defer app.close()
 	app.executor.Warm()
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error {
-		app.ready.announce(ctx, app.log)
-		return nil
-	})
-	group.Go(func() error {
-		tidy(ctx, app.store, app.executor, app.files, app.home, app.log)
-		return nil
-	})
-	group.Go(func() error {
-		app.notifier.Run(ctx)
-		return nil
-	})
-	app.runTools(ctx, group)
-	app.runMember(ctx, group)
-	app.runWorkspace(ctx, group)
-	if app.logins != nil {
-		group.Go(func() error {
-			app.logins.Run(ctx)
-			return nil
-		})
-	}
-	if app.pusher != nil {
-		group.Go(func() error {
-			app.pusher.Run(ctx)
-			return nil
-		})
+	for _, run := range app.background {
+		group.Go(func() error { return run(ctx) })
 	}
 	group.Go(func() error {
 		if err := app.server.Serve(ctx, ln); err != nil {
@@ -187,8 +165,9 @@ func (app *application) push(s settings.Settings, outbox push.Outbox) *tasks.Pus
 	if !s.Push {
 		return nil
 	}
-	app.pusher = push.New(push.Config{Outbox: outbox, Guard: netguard.New(s.AllowedNetworks...), Logger: app.log})
-	return &tasks.Push{Check: app.pusher.Check, TaskV0: server.TaskV0, Wake: app.pusher.Wake}
+	pusher := push.New(push.Config{Outbox: outbox, Guard: netguard.New(s.AllowedNetworks...), Logger: app.log})
+	app.goOn(pusher.Run)
+	return &tasks.Push{Check: pusher.Check, TaskV0: server.TaskV0, Wake: pusher.Wake}
 }
 
 // stop ends the turns, and then the tasks that they belong to.
@@ -244,79 +223,4 @@ func (app *application) openWire(path string) (io.Writer, error) {
 	}
 	app.closers = append(app.closers, f)
 	return f, nil
-}
-
-func executorConfig(
-	s settings.Settings, wire io.Writer,
-	metrics *server.Metrics, log *slog.Logger, redact *logging.Redactor,
-) executor.Config {
-	return executor.Config{
-		Child: appserver.Config{
-			Bin: s.CodexBin, Dir: s.WorkDir, Wire: wire,
-			ClientName: "molecule-codex-runtime", ClientVersion: version,
-		},
-		Thread: appserver.ThreadStartParams{
-			Cwd: s.WorkDir, ApprovalsReviewer: "user",
-			ApprovalPolicy: appserver.ApprovalPolicy(s.ApprovalPolicy),
-			Sandbox:        appserver.SandboxMode(s.Sandbox),
-		},
-		MaxTurns: s.MaxTurns, MaxQueue: s.MaxQueue, MaxThreads: s.MaxThreads,
-		TurnTimeout: s.TurnTimeout, IdleTimeout: s.IdleTimeout, ItemTimeout: s.ItemTimeout,
-		QuestionTTL:  s.QuestionTTL,
-		RefreshEvery: refreshEvery(s),
-		Redact:       redact.String, Metrics: metrics, Logger: log,
-	}
-}
-
-// refreshEvery is how often codex's login is renewed, if that is ours to do.
-func refreshEvery(s settings.Settings) time.Duration {
-	if !s.OwnsLogin {
-		return 0
-	}
-	return time.Hour
-}
-
-// bounds is what messages may ask for: what the operator has set, or less.
-func bounds(s settings.Settings) tasks.Bounds {
-	return tasks.Bounds{
-		WorkDir: s.WorkDir, Sandbox: appserver.SandboxMode(s.Sandbox), ApprovalPolicy: appserver.ApprovalPolicy(s.ApprovalPolicy),
-	}
-}
-
-// cardIdentity is what the agent says of itself.
-func cardIdentity(s settings.Settings) adapter.Identity {
-	return adapter.Identity{
-		Version: version, Sandbox: s.Sandbox, SandboxNote: s.SandboxNote, Scripted: s.Scripted(), Token: s.Token.Set(), Push: s.Push,
-		Extensions: extensions(),
-	}
-}
-
-func serverConfig(
-	s settings.Settings, app *application, registry *prometheus.Registry, metrics *server.Metrics, log *slog.Logger,
-) server.Config {
-	identity := func() adapter.Identity { return cardIdentity(s) }
-	if app.member != nil { // the platform and direct callers are shown the same agent
-		identity = app.member.identity
-	}
-	card := func(baseURL string) *a2a.AgentCard { return adapter.Card(identity(), baseURL) }
-	return server.Config{
-		Handler: app.engine,
-		// The card has no secrets; who asks for the extended one by 0.3 gets the same.
-		Card: card, ExtendedCard: card,
-		PublicURL: s.PublicURL, PureCard: s.Card == "1.0",
-		ReplyAsMessage: s.Reply == "message", Reply: tasks.Reply, Platform: app.platformSide(s),
-		Token: s.Token.Reveal(), AnyHost: anyHost(s), Methods: app.methods(),
-		Ready: app.ready.get, Registry: registry, Metrics: metrics, Logger: log,
-	}
-}
-
-// anyHost reports whether requests are taken whatever name they call us by. The
-// list of names is there against pages that make a browser call us under a name
-// of theirs: with a token they lack what matters, and a listener beyond loopback
-// is called by names that only its operator knows.
-func anyHost(s settings.Settings) bool {
-	host, _, err := net.SplitHostPort(s.Addr)
-	ip := net.ParseIP(host)
-	loopback := host == "localhost" || ip != nil && ip.IsLoopback()
-	return s.InWorkspace() || s.Token.Set() || err == nil && !loopback
 }

@@ -7,8 +7,6 @@ import (
 	"os"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/bridge"
@@ -64,6 +62,7 @@ func (app *application) offerTools(s settings.Settings, cfg *executor.Config, re
 	may := func(action string) bool { return app.setup.Config().RBAC.Allows(action) }
 	set := newTools(s, client, redact, toolset.Config{May: may, Log: recorder.Record, Logger: app.log})
 	app.tools = &workspaceTools{set: set, recorder: recorder, redact: redact.String, door: s.Tools}
+	app.goOn(recorder.Run)
 	switch s.Tools {
 	case toolsDynamic:
 		cfg.Tools, cfg.Thread.DynamicTools = dynamicDoor{set}, dynamicTools(set)
@@ -76,17 +75,6 @@ func (app *application) offerTools(s settings.Settings, cfg *executor.Config, re
 		cfg.Child.Args = append(cfg.Child.Args, server.Overrides()...)
 	}
 	return nil
-}
-
-// runTools writes down what tools have done, until ctx ends.
-func (app *application) runTools(ctx context.Context, group *errgroup.Group) {
-	if app.tools == nil {
-		return
-	}
-	group.Go(func() error {
-		app.tools.recorder.Run(ctx)
-		return nil
-	})
 }
 
 // runner is the executor, as the tasks see it.

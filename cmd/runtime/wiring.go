@@ -1,0 +1,94 @@
+package main
+
+import (
+	"io"
+	"log/slog"
+	"net"
+	"time"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
+	"github.com/Molecule-AI/molecule-codex-runtime/server"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+)
+
+func executorConfig(
+	s settings.Settings, wire io.Writer,
+	metrics *server.Metrics, log *slog.Logger, redact *logging.Redactor,
+) executor.Config {
+	return executor.Config{
+		Child: appserver.Config{
+			Bin: s.CodexBin, Dir: s.WorkDir, Wire: wire,
+			ClientName: "molecule-codex-runtime", ClientVersion: version,
+		},
+		Thread: appserver.ThreadStartParams{
+			Cwd: s.WorkDir, ApprovalsReviewer: "user",
+			ApprovalPolicy: appserver.ApprovalPolicy(s.ApprovalPolicy),
+			Sandbox:        appserver.SandboxMode(s.Sandbox),
+		},
+		MaxTurns: s.MaxTurns, MaxQueue: s.MaxQueue, MaxThreads: s.MaxThreads,
+		TurnTimeout: s.TurnTimeout, IdleTimeout: s.IdleTimeout, ItemTimeout: s.ItemTimeout,
+		QuestionTTL:  s.QuestionTTL,
+		RefreshEvery: refreshEvery(s),
+		Redact:       redact.String, Metrics: metrics, Logger: log,
+	}
+}
+
+// refreshEvery is how often codex's login is renewed, if that is ours to do.
+func refreshEvery(s settings.Settings) time.Duration {
+	if !s.OwnsLogin {
+		return 0
+	}
+	return time.Hour
+}
+
+// bounds is what messages may ask for: what the operator has set, or less.
+func bounds(s settings.Settings) tasks.Bounds {
+	return tasks.Bounds{
+		WorkDir: s.WorkDir, Sandbox: appserver.SandboxMode(s.Sandbox), ApprovalPolicy: appserver.ApprovalPolicy(s.ApprovalPolicy),
+	}
+}
+
+// cardIdentity is what the agent says of itself.
+func cardIdentity(s settings.Settings) adapter.Identity {
+	return adapter.Identity{
+		Version: version, Sandbox: s.Sandbox, SandboxNote: s.SandboxNote, Scripted: s.Scripted(), Token: s.Token.Set(), Push: s.Push,
+		Extensions: extensions(),
+	}
+}
+
+func serverConfig(
+	s settings.Settings, app *application, registry *prometheus.Registry, metrics *server.Metrics, log *slog.Logger,
+) server.Config {
+	identity := func() adapter.Identity { return cardIdentity(s) }
+	if app.member != nil { // the platform and direct callers are shown the same agent
+		identity = app.member.identity
+	}
+	card := func(baseURL string) *a2a.AgentCard { return adapter.Card(identity(), baseURL) }
+	return server.Config{
+		Handler: app.engine,
+		// The card has no secrets; who asks for the extended one by 0.3 gets the same.
+		Card: card, ExtendedCard: card,
+		PublicURL: s.PublicURL, PureCard: s.Card == "1.0",
+		ReplyAsMessage: s.Reply == "message", Reply: tasks.Reply, Platform: app.platformSide(s),
+		Token: s.Token.Reveal(), AnyHost: anyHost(s), Methods: app.methods(),
+		Ready: app.ready.get, Registry: registry, Metrics: metrics, Logger: log,
+	}
+}
+
+// anyHost reports whether requests are taken whatever name they call us by. The
+// list of names is there against pages that make a browser call us under a name
+// of theirs: with a token they lack what matters, and a listener beyond loopback
+// is called by names that only its operator knows.
+func anyHost(s settings.Settings) bool {
+	host, _, err := net.SplitHostPort(s.Addr)
+	ip := net.ParseIP(host)
+	loopback := host == "localhost" || ip != nil && ip.IsLoopback()
+	return s.InWorkspace() || s.Token.Set() || err == nil && !loopback
+}
