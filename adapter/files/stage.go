@@ -15,7 +15,10 @@ import (
 	"time"
 )
 
-const fetchTimeout = 60 * time.Second
+const (
+	fetchTimeout = 60 * time.Second
+	ackTimeout   = 5 * time.Second
+)
 
 // Pending has the files that the platform holds for the workspace.
 type Pending interface {
@@ -107,8 +110,11 @@ func (f *Folder) fetchPending(ctx context.Context, id, name, media string) (File
 			return File{}, err
 		}
 	}
-	// The platform keeps it a little longer if this does not arrive.
-	_ = f.cfg.Pending.AckUpload(ctx, id)
+	// The platform keeps it a little longer if this does not arrive, and the message that
+	// brings it does not wait for that.
+	acking, cancel := context.WithTimeout(ctx, ackTimeout)
+	defer cancel()
+	_ = f.cfg.Pending.AckUpload(acking, id)
 	return file, nil
 }
 

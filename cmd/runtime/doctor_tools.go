@@ -10,6 +10,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
@@ -59,7 +60,7 @@ func theTools(s settings.Settings) *toolset.Set {
 
 // tryDynamic has a codex of its own start a thread with the tools.
 func tryDynamic(ctx context.Context, s settings.Settings, environ []string) (n int, err error) {
-	start := launch(s, environ, "")
+	start, _, _, _ := adapter.Look(setupConfig(s, environ, "")) // what is wrong with it has a check of its own
 	codex, err := appserver.Start(ctx, appserver.Config{
 		Bin: s.CodexBin, Args: start.Args(), Env: append(start.Env(), noRefresh), Dir: s.WorkDir,
 		ClientName: "molecule-codex-runtime-doctor", ClientVersion: version,

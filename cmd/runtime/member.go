@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -31,6 +32,8 @@ type member struct {
 	prompt   *prompt.Builder
 	start    selfstart.Config
 	log      *slog.Logger
+
+	own atomic.Pointer[any] // the card that the agent has given itself; nil if it has not
 }
 
 // A description is what a workspace's configuration says of it, as far as its presence
@@ -190,6 +193,9 @@ func (m *member) writeAgents(d description) {
 // card is the agent card as the platform keeps it: the form that old and new readers
 // understand.
 func (m *member) card() any {
+	if own := m.own.Load(); own != nil {
+		return *own
+	}
 	id := m.identity()
 	card, err := adapter.UnionCard(context.Background(), adapter.Card(id, m.url))
 	if err != nil {

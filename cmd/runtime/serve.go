@@ -172,12 +172,16 @@ func (app *application) push(s settings.Settings, outbox push.Outbox) *tasks.Pus
 
 // stop ends the turns, and then the tasks that they belong to.
 func (app *application) stop(ctx context.Context) error {
-	if app.executor == nil || app.engine == nil {
-		return nil
-	}
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopGrace)
 	defer cancel()
-	return errors.Join(app.executor.Close(grace), app.engine.Close(grace))
+	var err error
+	if app.executor != nil {
+		err = app.executor.Close(grace)
+	}
+	if app.engine != nil {
+		err = errors.Join(err, app.engine.Close(grace))
+	}
+	return err
 }
 
 func (app *application) close() {

@@ -33,7 +33,7 @@ type workspaceTools struct {
 }
 
 // newTools makes the tools of a workspace.
-func newTools(s settings.Settings, client *platform.Client, redact *logging.Redactor, more toolset.Config) *toolset.Set {
+func newTools(s settings.Settings, client toolset.Platform, redact *logging.Redactor, more toolset.Config) *toolset.Set {
 	more.Platform, more.Workspace, more.Files, more.Identity = client, s.WorkspaceID, sendableFiles(s), identity(os.Getenv)
 	more.Delegation, more.ViaInbox, more.Redact = delegation(s), s.ViaInbox, redact.String
 	return toolset.New(more)
@@ -60,7 +60,7 @@ func (app *application) offerTools(s settings.Settings, cfg *executor.Config, re
 	client := app.workspaceClient(s)
 	recorder := toolset.NewRecorder(client, redact.String, app.log)
 	may := func(action string) bool { return app.setup.Config().RBAC.Allows(action) }
-	set := newTools(s, client, redact, toolset.Config{May: may, Log: recorder.Record, Logger: app.log})
+	set := newTools(s, ownCard{client, func(card any) { app.member.own.Store(&card) }}, redact, toolset.Config{May: may, Log: recorder.Record, Logger: app.log})
 	app.tools = &workspaceTools{set: set, recorder: recorder, redact: redact.String, door: s.Tools}
 	app.goOn(recorder.Run)
 	switch s.Tools {
@@ -75,6 +75,22 @@ func (app *application) offerTools(s settings.Settings, cfg *executor.Config, re
 		cfg.Child.Args = append(cfg.Child.Args, server.Overrides()...)
 	}
 	return nil
+}
+
+// An ownCard is the platform as the tools see it. It remembers the card that the agent
+// has given itself: each registration brings a card, and must not take that one back.
+type ownCard struct {
+	*platform.Client
+	remember func(card any)
+}
+
+// UpdateCard implements [toolset.Platform].
+func (o ownCard) UpdateCard(ctx context.Context, card any) error {
+	err := o.Client.UpdateCard(ctx, card)
+	if err == nil {
+		o.remember(card)
+	}
+	return err
 }
 
 // runner is the executor, as the tasks see it.
