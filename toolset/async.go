@@ -121,6 +121,7 @@ func shown(row platform.Delegation) map[string]any {
 type stand struct {
 	done, waits    bool
 	result, failed string
+	row            string // the id of that which says so
 }
 
 // standing reads it off the rows. The row of a failure may lack the delegation's id: it
@@ -130,7 +131,7 @@ func standing(rows []platform.Delegation, id, target string) stand {
 	for _, row := range rows {
 		nameless := known && row.DelegationID == "" && row.ID != id && row.Target == target && row.CreatedAt.After(given.CreatedAt)
 		if row.Status == "failed" && (row.DelegationID == id || nameless) {
-			return stand{failed: cmp.Or(row.Error, "the platform says that it has failed")}
+			return stand{failed: cmp.Or(row.Error, "the platform says that it has failed"), row: row.ID}
 		}
 	}
 	result := resultOf(given)
@@ -140,7 +141,7 @@ func standing(rows []platform.Delegation, id, target string) stand {
 	case platform.QueuedText(result):
 		return stand{waits: true}
 	case strings.HasPrefix(result, agentError):
-		return stand{failed: result}
+		return stand{failed: result, row: given.ID}
 	}
-	return stand{done: true, result: cmp.Or(result, "(no response)")}
+	return stand{done: true, result: cmp.Or(result, "(no response)"), row: given.ID}
 }

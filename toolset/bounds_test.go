@@ -82,3 +82,44 @@ func TestFailureByThePlatformsClock(t *testing.T) {
 		}
 	})
 }
+
+// TestResultIsAwaitedThenTold: whoever brings results to the model by himself is to leave
+// those to the call that waits for them.
+func TestResultIsAwaitedThenTold(t *testing.T) {
+	for name, c := range map[string]struct {
+		end        platform.Delegation
+		told, byID bool
+	}{
+		"completed": {platform.Delegation{ID: "row-2", DelegationID: "d1", Target: other, Status: "completed", Preview: "text"}, true, true},
+		"failed":    {platform.Delegation{ID: "row-2", Target: other, Status: "failed", CreatedAt: time.Unix(1, 0)}, true, true},
+		"queued":    {platform.Delegation{ID: "row-2", DelegationID: "d1", Target: other, Status: "completed", Preview: `{"status":"queued"}`}, false, false},
+		"never":     {platform.Delegation{ID: "row-2", DelegationID: "d1", Target: other, Status: "dispatched"}, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var s *toolset.Set
+				asked := 0
+				d := withPeer(&double{
+					delegate: func(platform.Task) (platform.Delegated, error) { return platform.Delegated{ID: "d1"}, nil },
+					delegations: func() []platform.Delegation {
+						given := platform.Delegation{ID: "row-1", DelegationID: "d1", Target: other, Status: "dispatched"}
+						if waits, told := s.Awaited("d1"); !waits || told {
+							t.Errorf("while the call waits: %t, %t", waits, told)
+						}
+						if asked++; asked < 3 {
+							return []platform.Delegation{given}
+						}
+						return []platform.Delegation{c.end, given}
+					},
+				})
+				s = tools(t, d, func(c *toolset.Config) { c.ViaInbox = true })
+				call(t, s, "delegate_task", `{"workspace_id":"`+other+`","task":"write"}`)
+				waits, told := s.Awaited("d1")
+				_, byRow := s.Awaited("row-2")
+				if waits || told != c.told || byRow != c.byID {
+					t.Errorf("afterwards: waits %t, told %t, by its row %t", waits, told, byRow)
+				}
+			})
+		})
+	}
+}

@@ -106,6 +106,7 @@ func (s *Set) askByDelegation(ctx context.Context, peer platform.Peer, task stri
 	if err != nil {
 		return "", err
 	}
+	defer s.awaited.wait(taken.ID)()
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
 	for {
@@ -115,10 +116,12 @@ func (s *Set) askByDelegation(ctx context.Context, peer platform.Peer, task stri
 		}
 		switch now := standing(rows, taken.ID, peer.ID); {
 		case now.failed != "":
+			s.awaited.tell(taken.ID, now.row)
 			return "", errors.New(now.failed)
 		case now.waits:
 			return waits(peer), nil
 		case now.done:
+			s.awaited.tell(taken.ID, now.row)
 			return wrap(now.result), nil
 		}
 		select {

@@ -39,6 +39,8 @@ type Set struct {
 	cfg   Config
 	tools []tool
 	named map[string]tool
+
+	awaited awaited
 }
 
 // New returns the tools of a workspace.

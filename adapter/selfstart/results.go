@@ -19,6 +19,9 @@ const (
 	orphanAge = 90 * time.Second // of a failure that names no delegation, before it is taken for one
 )
 
+// orphanMark begins the id of a failure that names no delegation; its row's follows.
+const orphanMark = "row:"
+
 // A result is that of one delegation.
 type result struct {
 	ID     string `json:"id"` // of the delegation
@@ -88,8 +91,12 @@ func (r *results) note(rows []platform.Delegation, now time.Time) error {
 		if next.has(d.ID) {
 			continue
 		}
+		waits, told := r.cfg.Awaited(strings.TrimPrefix(d.ID, orphanMark))
+		if waits { // if the call ends without it, it is new then
+			continue
+		}
 		next.add(d.ID)
-		if first && d.at.Before(r.began) {
+		if told || first && d.at.Before(r.began) {
 			continue
 		}
 		next.Pending = append(next.Pending, d.result)
@@ -184,7 +191,7 @@ func finished(rows []platform.Delegation, workspace string, now time.Time) []dat
 		target := clean(row.Target)
 		failures[target] = failures[target] || id != "" && row.Status == "failed"
 		if id == "" {
-			id = "row:" + row.ID
+			id = orphanMark + row.ID
 		}
 		if byID[id] == nil {
 			byID[id] = &dated{result{ID: id, Target: target, Status: row.Status}, row.CreatedAt}
@@ -199,7 +206,7 @@ func finished(rows []platform.Delegation, workspace string, now time.Time) []dat
 	}
 	var out []dated
 	for _, d := range order {
-		orphan := strings.HasPrefix(d.ID, "row:")
+		orphan := strings.HasPrefix(d.ID, orphanMark)
 		if queued[d.ID] && d.Status == "completed" || orphan && (failures[d.Target] || now.Sub(d.at) < orphanAge) {
 			continue
 		}
@@ -214,7 +221,7 @@ func report(batch []result) string {
 	var b strings.Builder
 	b.WriteString("Results of work that you delegated have arrived:\n")
 	for _, d := range batch {
-		if id, orphan := strings.CutPrefix(d.ID, "row:"); orphan {
+		if id, orphan := strings.CutPrefix(d.ID, orphanMark); orphan {
 			fmt.Fprintf(&b, "- to workspace %s: %s (row %s)\n", d.Target, d.Status, clean(id))
 		} else {
 			fmt.Fprintf(&b, "- delegation %s to workspace %s: %s\n", clean(d.ID), d.Target, d.Status)

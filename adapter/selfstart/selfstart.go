@@ -56,6 +56,10 @@ type Config struct {
 	IdleInterval time.Duration // 0 means 600 s
 	Rest         func() bool   // whether nothing is to be started by ourselves now; nil means never
 
+	// Awaited says of a delegation whether a call waits for its result now, and whether one
+	// has returned it: then nothing is said of it. nil means neither of all.
+	Awaited func(id string) (waits, told bool)
+
 	Seen string // the file that keeps which results were delivered
 
 	Logger *slog.Logger // nil discards
@@ -67,6 +71,9 @@ func Run(ctx context.Context, cfg Config, ready ...<-chan struct{}) {
 	cfg.IdleInterval = cmp.Or(cfg.IdleInterval, 10*time.Minute)
 	if cfg.Rest == nil {
 		cfg.Rest = func() bool { return false }
+	}
+	if cfg.Awaited == nil {
+		cfg.Awaited = func(string) (waits, told bool) { return false, false }
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)

@@ -260,6 +260,34 @@ func TestResultsOnce(t *testing.T) {
 	})
 }
 
+// TestResultsThatACallReturns: the model has them, or is about to. One whose call has
+// ended without it is told like any other.
+func TestResultsThatACallReturns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var waits atomic.Bool
+		waits.Store(true)
+		d := &double{}
+		cfg := selfstart.Config{Platform: d, Workspace: "w", Seen: filepath.Join(t.TempDir(), "seen.json"), Awaited: func(id string) (bool, bool) {
+			return id == "awaited" && waits.Load(), id == "told" || id == "row-3"
+		}}
+		d.run(t, cfg, func() {
+			after(time.Minute)
+			d.set(func() {
+				d.rows = []platform.Delegation{row("1", "told", "completed", time.Now()), row("2", "awaited", "completed", time.Now()), row("3", "", "failed", time.Now())}
+			})
+			after(5 * time.Minute)
+			if got := d.messages(); len(got) != 0 {
+				t.Errorf("sent %+v", got)
+			}
+			waits.Store(false)
+			after(time.Minute)
+			if got := d.messages(); len(got) != 1 || !strings.Contains(got[0].Text, "delegation awaited to") || strings.Contains(got[0].Text, "told") {
+				t.Errorf("sent %+v", got)
+			}
+		})
+	})
+}
+
 // TestResultsOverACrash is killed after the message was taken, before that is written
 // down: it is sent again under the id that it had, whatever has come since.
 func TestResultsOverACrash(t *testing.T) {

@@ -99,6 +99,7 @@ func (app *application) join(s settings.Settings, from source, registry *prometh
 		Send: app.sendToSelf(s), Work: m.presence, Platform: client, Workspace: s.WorkspaceID,
 		MarkerDirs: []string{s.ConfigsDir, s.WorkDir},
 		Rest:       func() bool { return m.presence.Status().Paused || app.executor.Held() != "" },
+		Awaited:    app.tools.set.Awaited,
 		Seen:       filepath.Join(s.StateDir, "delegations.json"), Logger: app.log,
 	}
 	app.member = m
