@@ -1,11 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -47,13 +50,17 @@ func (app *application) workspace(s settings.Settings, journal *store.Store, red
 // A chat is where the user of the workspace reads replies.
 type chat struct{ *platform.Client }
 
-// Say implements [late.Canvas].
+// Say implements [late.Canvas]. A platform that will not have the files gets the words.
 func (c chat) Say(ctx context.Context, r late.Reply) error {
 	attachments := make([]platform.Attachment, 0, len(r.Files))
-	for _, f := range r.Files {
-		attachments = append(attachments, platform.Attachment{URI: f.URI, Name: f.Name, MimeType: f.MediaType})
+	for _, f := range r.Files { // one without a name is refused, and the reply with it
+		attachments = append(attachments, platform.Attachment{URI: f.URI, Name: cmp.Or(f.Name, path.Base(f.URI)), MimeType: f.MediaType})
 	}
-	return c.Notify(ctx, r.Text, attachments...)
+	err := c.Notify(ctx, r.Text, attachments...)
+	if len(attachments) > 0 && platform.StatusOf(err) == http.StatusBadRequest {
+		return c.Notify(ctx, r.Text)
+	}
+	return err
 }
 
 // attachments has the files of messages. It is there standing alone, too.
