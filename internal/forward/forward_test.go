@@ -43,6 +43,9 @@ func start(t *testing.T) (*Forwarder, *logged) {
 	t.Helper()
 	log := &logged{}
 	transport, err := Transport("")
+	if err == nil && (transport.HTTP2 == nil || transport.HTTP2.SendPingTimeout == 0) {
+		t.Error("a dead connection is not noticed")
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"os"
+	"time"
 )
 
 // Transport reaches endpoints as Go does by itself, proxies of the environment
@@ -17,6 +18,8 @@ func Transport(caFile string) (*http.Transport, error) {
 		return nil, errors.New("the default transport was replaced")
 	}
 	transport := own.Clone()
+	// A connection that has died without a word would take each of codex's tries.
+	transport.HTTP2 = &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second}
 	if caFile == "" {
 		return transport, nil
 	}
