@@ -29,7 +29,7 @@ func (t Token) read(issued *string) (string, error) {
 		case errors.Is(err, fs.ErrNotExist):
 			continue
 		case err != nil:
-			return "", fmt.Errorf("read the workspace's token: %w", err)
+			return "", fmt.Errorf("read the workspace's token: %w (let user %d read the file)", err, os.Getuid())
 		}
 		if token := strings.TrimSpace(string(text)); token != "" {
 			return token, nil

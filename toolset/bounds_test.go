@@ -123,3 +123,32 @@ func TestResultIsAwaitedThenTold(t *testing.T) {
 		})
 	}
 }
+
+// TestNameOfTwoPeers is none: the platform is asked about it as it stands.
+func TestNameOfTwoPeers(t *testing.T) {
+	d := &double{send: func(_ context.Context, target string, _ platform.Message) (platform.Reply, error) {
+		return platform.Reply{Text: "from " + target}, nil
+	}}
+	d.peers = []platform.Peer{{ID: "p1", Name: "Twin"}, {ID: "p2", Name: "twin"}, {ID: "p3", Name: "Single"}}
+	for name, want := range map[string]string{"TWIN": "from TWIN", "single": "from p3"} {
+		if got := call(t, tools(t, d, nil), "delegate_task", `{"workspace_id":"`+name+`","task":"x"}`); !strings.Contains(got.Text, want) {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+func TestTooManyAttachments(t *testing.T) {
+	d := &double{}
+	list := strings.Repeat(`"/workspace/report.pdf",`, 20) + `"/workspace/report.pdf"`
+	if got := call(t, tools(t, d, nil), "send_message_to_user", `{"message":"m","attachments":[`+list+`]}`); !got.Failed || len(d.done) != 0 {
+		t.Errorf("%+v, and the platform got %+v", got, d.done)
+	}
+}
+
+// TestTextThatIsNotWhatItSeems: what turns the direction of writing hides what it says.
+func TestTextThatIsNotWhatItSeems(t *testing.T) {
+	d := withPeer(&double{send: answers("a\u202eb\u2066c\x07d")})
+	if got := call(t, tools(t, d, nil), "delegate_task", `{"workspace_id":"`+other+`","task":"x"}`); !strings.Contains(got.Text, "\nabcd\n") {
+		t.Errorf("%q", got.Text)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -331,6 +332,12 @@ func TestWhatIsNoResult(t *testing.T) {
 			d.set(func() {
 				d.rows = []platform.Delegation{twin, named, nameless, waits, row("1", "a", "completed", time.Now())}
 			})
+			after(80 * time.Second)
+			for _, m := range d.messages() {
+				if strings.Contains(m.Text, "row-4") {
+					t.Error("a failure is told of before the row that names it could come")
+				}
+			}
 			after(10 * time.Minute)
 			var all strings.Builder
 			for _, m := range d.messages() {
@@ -378,6 +385,29 @@ func TestDamagedFile(t *testing.T) {
 		kept, _ := os.ReadFile(file + ".damaged")
 		if len(d.messages()) != 0 || !bytes.Equal(kept, []byte("{cut")) {
 			t.Errorf("sent %+v; kept %q", d.messages(), kept)
+		}
+	})
+}
+
+// TestSeenIsBounded: the platform shows fifty rows, and the file is written with each.
+func TestSeenIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &double{}
+		path := filepath.Join(t.TempDir(), "seen.json")
+		d.run(t, selfstart.Config{Platform: d, Workspace: "w", Seen: path}, func() {
+			for batch := range 30 {
+				rows := []platform.Delegation{}
+				for i := range 50 {
+					id := fmt.Sprintf("%d-%d", batch, i)
+					rows = append(rows, row(id, id, "completed", time.Now()))
+				}
+				d.set(func() { d.rows = rows })
+				after(31 * time.Second)
+			}
+		})
+		text, err := os.ReadFile(path)
+		if n := bytes.Count(text, []byte("-")); err != nil || n > 1000 || !bytes.Contains(text, []byte(`"29-49"`)) {
+			t.Errorf("%d delegations in the file, %v", n, err)
 		}
 	})
 }
