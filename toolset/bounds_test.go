@@ -152,3 +152,10 @@ func TestTextThatIsNotWhatItSeems(t *testing.T) {
 		t.Errorf("%q", got.Text)
 	}
 }
+
+func TestResultsAreBounded(t *testing.T) {
+	d := &double{info: `{"name":"` + strings.Repeat("x", 1<<20) + `"}`}
+	if got := call(t, tools(t, d, nil), "get_workspace_info", `{}`); got.Failed || len(got.Text) > 100_010 {
+		t.Errorf("%d bytes", len(got.Text))
+	}
+}
