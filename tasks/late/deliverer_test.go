@@ -160,7 +160,7 @@ func TestRefusals(t *testing.T) {
 		return nil
 	}}
 	b.owe("one", "first", time.Time{})
-	d, _ := b.run(c, func(cfg *late.Config) { cfg.Now = clock })
+	d, stop := b.run(c, func(cfg *late.Config) { cfg.Now = clock })
 	for tries := 1; tries < 3; tries++ {
 		b.until("a try", func() bool { return len(c.heard()) == tries })
 		b.until("the note of it", func() bool {
@@ -173,12 +173,30 @@ func TestRefusals(t *testing.T) {
 		d.Wake()
 	}
 	b.until("it to arrive", func() bool { return b.left() == 0 })
+	stop()
+}
 
-	never := &canvas{answer: func(int) error { return refusal{permanent: true} }}
-	b.owe("two", "second", time.Time{})
-	b.run(never)
-	d.Wake()
-	b.until("it to be given up", func() bool { return b.left() == 0 })
+// TestGivenUp: what is refused for good, at once; what is refused for now, after a day.
+func TestGivenUp(t *testing.T) {
+	for name, c := range map[string]struct {
+		permanent bool
+		later     time.Duration
+		left      int
+	}{"for-good": {true, 0, 0}, "for-now": {false, 23 * time.Hour, 1}, "for-a-day": {false, 25 * time.Hour, 0}} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			never := &canvas{answer: func(int) error { return refusal{permanent: c.permanent} }}
+			b.owe("one", "first", time.Time{})
+			b.run(never, func(cfg *late.Config) { cfg.Now = func() time.Time { return time.Now().Add(c.later) } })
+			b.until("what became of it to be noted", func() bool {
+				rows, err := b.Waiting(t.Context(), late.Kind, 0, 1)
+				return err == nil && len(never.heard()) == 1 && (len(rows) == 0 || rows[0].Tries == 1)
+			})
+			if left := b.left(); left != c.left {
+				t.Errorf("%d replies wait, want %d", left, c.left)
+			}
+		})
+	}
 }
 
 // A forgetful outbox does not take what became of a reply.
@@ -233,8 +251,9 @@ func TestStopCutsOff(t *testing.T) {
 	<-entered
 	cancel()
 	<-done
-	if b.left() != 1 {
-		t.Fatal("it is not kept")
+	rows, err := b.Waiting(t.Context(), late.Kind, 0, 10)
+	if err != nil || len(rows) != 1 || rows[0].Tries != 0 {
+		t.Fatalf("kept as %+v, %v; it was we who ended it", rows, err)
 	}
 	c := &canvas{}
 	b.run(c)
