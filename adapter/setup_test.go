@@ -2,6 +2,7 @@ package adapter
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"log/slog"
 	"os"
@@ -157,5 +158,26 @@ func TestLookLeavesNothingBehind(t *testing.T) {
 	}
 	if _, err := os.Stat(home); !os.IsNotExist(err) {
 		t.Errorf("codex's home was made: %v", err)
+	}
+}
+
+// asked counts how often the platform is asked for the secrets.
+type asked int
+
+func (a *asked) Secrets(context.Context) (map[string]string, error) { *a++; return nil, nil }
+
+// TestLoginIsInstalledOnce: codex must not wait for the platform at each of its starts;
+// from then on the login is fetched beside it.
+func TestLoginIsInstalledOnce(t *testing.T) {
+	s, _, _, _, _ := workspace(t, "OPENAI_API_KEY=sk-key")
+	var n asked
+	s.cfg.Logins.cfg.Platform = &n
+	for range 3 {
+		if _, err := s.Prepare(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n != 1 {
+		t.Errorf("the platform was asked %d times", n)
 	}
 }
