@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
@@ -21,7 +22,8 @@ func (p *program) doctor(ctx context.Context, asJSON bool) int {
 		p.complain(w.Text, "correct "+w.Name+", or unset it")
 	}
 	all := append(checks(s, p.environ), accountCheck(s, p.environ), stateCheck(s.StateDir), port(s.Addr))
-	report := preflight.Run(ctx, append(all, p.toolChecks(s)...)...)
+	all = slices.Concat(all, platformChecks(s), p.toolChecks(s))
+	report := preflight.Run(ctx, all...)
 	if asJSON {
 		if code := p.printJSON(report); code != exitOK {
 			return code

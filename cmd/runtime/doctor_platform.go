@@ -1,0 +1,52 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
+	"github.com/Molecule-AI/molecule-codex-runtime/platform"
+	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
+)
+
+// platformLimit is what the platform gets for each answer.
+const platformLimit = 5 * time.Second
+
+// platformChecks ask the platform whether it knows the workspace and takes its token,
+// and change nothing there. A turn runs without it, so only a deletion fails.
+func platformChecks(s settings.Settings) []preflight.Check {
+	if !s.InWorkspace() {
+		return nil
+	}
+	return []preflight.Check{{Name: "platform", Run: func(ctx context.Context) preflight.Result {
+		client := platformClient(s)
+		defer client.Close()
+		return askPlatform(ctx, client, s.PlatformURL)
+	}}}
+}
+
+func askPlatform(ctx context.Context, client *platform.Client, url string) preflight.Result {
+	const fix = "look whether PLATFORM_URL and WORKSPACE_ID are right, and the platform is reached from here; until it is, the runtime tries again by itself"
+	limited, cancel := context.WithTimeout(ctx, platformLimit)
+	defer cancel()
+	state, err := client.State(limited)
+	switch {
+	case err == nil && state.Deleted:
+		return preflight.Result{Status: preflight.Fail, Detail: "the platform has deleted this workspace", Fix: "the runtime would end at once; unset WORKSPACE_ID to have it stand alone"}
+	case err != nil && platform.StatusOf(err) != http.StatusUnauthorized:
+		return preflight.Result{Status: preflight.Warn, Detail: firstLine(err), Fix: fix}
+	}
+	limited, cancel = context.WithTimeout(ctx, platformLimit)
+	defer cancel()
+	switch _, err = client.Instructions(limited); { // any call that asks for the token
+	case platform.StatusOf(err) == http.StatusUnauthorized:
+		return preflight.Result{
+			Status: preflight.Warn, Detail: "it does not take the workspace's token: " + firstLine(err),
+			Fix: "look at CONFIGS_DIR/" + platform.TokenFile + ", MOLECULE_WORKSPACE_TOKEN_FILE and MOLECULE_WORKSPACE_TOKEN; a workspace that was never registered gets a token when it is",
+		}
+	case err != nil && platform.StatusOf(err) == 0:
+		return preflight.Result{Status: preflight.Warn, Detail: firstLine(err), Fix: fix}
+	}
+	return preflight.Result{Status: preflight.OK, Detail: url + " has the workspace as " + state.Status}
+}

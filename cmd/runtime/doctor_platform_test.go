@@ -1,0 +1,55 @@
+package main
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
+	"github.com/Molecule-AI/molecule-codex-runtime/platform"
+	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
+)
+
+func TestPlatformCheck(t *testing.T) {
+	type answer struct {
+		status int
+		body   string
+	}
+	online := answer{200, `{"status":"online"}`}
+	for name, c := range map[string]struct {
+		state, instructions answer
+		token               string
+		status              preflight.Status
+		detail              string
+	}{
+		"well":     {online, answer{200, `{}`}, "geheim", preflight.OK, "has the workspace as online"},
+		"older":    {online, answer{404, `404 page not found`}, "geheim", preflight.OK, "has the workspace as online"},
+		"deleted":  {answer{404, `{"deleted":true}`}, answer{}, "geheim", preflight.Fail, "has deleted this workspace"},
+		"token":    {online, answer{401, `{"error":"invalid workspace auth token"}`}, "geheim", preflight.Warn, "does not take the workspace's token"},
+		"no-token": {online, answer{}, "", preflight.Warn, "the workspace has no token"},
+		"closed":   {answer{401, `{}`}, answer{401, `{}`}, "geheim", preflight.Warn, "does not take the workspace's token"},
+		"broken":   {answer{502, `<html>`}, answer{}, "geheim", preflight.Warn, "502 Bad Gateway"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			double := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				a := c.instructions
+				if strings.HasSuffix(r.URL.Path, "/state") {
+					a = c.state
+				}
+				w.WriteHeader(a.status)
+				_, _ = w.Write([]byte(a.body))
+			}))
+			defer double.Close()
+			client := platform.New(platform.Config{URL: double.URL, Workspace: "w", Token: platform.Token{Value: c.token}})
+			defer client.Close()
+			got := askPlatform(t.Context(), client, double.URL)
+			if got.Status != c.status || !strings.Contains(got.Detail, c.detail) || got.Status != preflight.OK && got.Fix == "" || strings.Contains(got.Detail, "geheim") {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+	if checks := platformChecks(settings.Settings{}); checks != nil {
+		t.Error("standing alone there is no platform to ask")
+	}
+}
