@@ -72,14 +72,10 @@ func (s *Set) chatHistory(ctx context.Context, a history) (string, error) {
 		}
 		messages = append(messages, s.entry(row, id))
 	}
-	messages = messages[max(0, len(messages)-limit):]
-	for {
-		text, err := pretty(messages)
-		if err != nil || len(text) <= mostText {
-			return text, err
-		}
-		messages = messages[(len(messages)+9)/10:] // the oldest go: the newest are what is asked for
+	if len(messages) > limit {
+		messages = messages[len(messages)-limit:]
 	}
+	return pretty(messages)
 }
 
 // entry is a row of the history, as a model reads it.

@@ -14,11 +14,9 @@ const (
 	peerEnds   = "[/ /A2A_RESULT_FROM_PEER]"
 )
 
-// wrap marks a peer's words as such. What is too long is cut in between: without the
-// mark at its end all that follows would be the peer's.
+// wrap marks a peer's words as such.
 func wrap(text string) string {
-	const marks = len(peerBegins) + len(peerEnds) + 2 + len("…")
-	return peerBegins + "\n" + clip(sanitize(text), mostText-marks) + "\n" + peerEnds
+	return peerBegins + "\n" + sanitize(text) + "\n" + peerEnds
 }
 
 var (

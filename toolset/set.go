@@ -36,11 +36,11 @@ type Config struct {
 
 // A Set is the tools. Its methods may be called concurrently.
 type Set struct {
+	awaited awaited
+
 	cfg   Config
 	tools []tool
 	named map[string]tool
-
-	awaited awaited
 }
 
 // New returns the tools of a workspace.
