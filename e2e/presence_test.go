@@ -19,6 +19,7 @@ import (
 // A member is a program that is a workspace of a platform.
 type member struct {
 	*program
+	t        *testing.T
 	platform *fakeplatform.Platform
 	handle   *fakeplatform.Handle
 	configs  string
@@ -34,17 +35,30 @@ func eras(t *testing.T, test func(t *testing.T, m *member)) {
 // join starts a platform with a workspace, and the program as that.
 func join(t *testing.T, era fakeplatform.Era, extra ...string) *member {
 	t.Helper()
+	m := newMember(t, era)
+	m.enter(extra...)
+	return m
+}
+
+// newMember is a workspace whose program does not run yet.
+func newMember(t *testing.T, era fakeplatform.Era) *member {
+	t.Helper()
 	platform := fakeplatform.Start(t, era)
 	handle := platform.Add(fakeplatform.Workspace{Name: "Ada", Instructions: "## Platform-Wide Rules\n\nPLATFORM-RULE-one"})
-	m := &member{platform: platform, handle: handle, configs: codextest.Dir(t, "configs")}
+	m := &member{t: t, platform: platform, handle: handle, configs: codextest.Dir(t, "configs")}
 	m.put("system-prompt.md", "PERSONA-ada")
 	m.put(".auth_token", handle.Token())
-	addr := freePort(t)
-	m.program = start(t, append([]string{
-		"WORKSPACE_ID=" + handle.ID(), "PLATFORM_URL=" + platform.URL, "CONFIGS_DIR=" + m.configs,
+	return m
+}
+
+// enter runs the program.
+func (m *member) enter(extra ...string) {
+	m.t.Helper()
+	addr := freePort(m.t)
+	m.program = start(m.t, append([]string{
+		"WORKSPACE_ID=" + m.handle.ID(), "PLATFORM_URL=" + m.platform.URL, "CONFIGS_DIR=" + m.configs,
 		"RUNTIME_ADDR=" + addr, "MOLECULE_WORKSPACE_URL=http://" + strings.Replace(addr, "127.0.0.1", "localhost", 1),
 	}, extra...)...)
-	return m
 }
 
 func freePort(t *testing.T) string {

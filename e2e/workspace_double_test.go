@@ -43,15 +43,17 @@ func startPlaced(t *testing.T, era fakeplatform.Era) *placed {
 // send sends a message as the user's browser does and returns the first part of the answer.
 func (x *placed) send(params object) (text string, result object) {
 	x.t.Helper()
+	return userSends(x.t, x.handle, params)
+}
+
+func userSends(t *testing.T, to *fakeplatform.Handle, params object) (text string, result object) {
+	t.Helper()
 	body, _ := json.Marshal(object{"method": "message/send", "params": params})
-	reply, err := x.handle.Send(x.t.Context(), string(body))
-	var answer object
-	if err != nil || reply.Status != 200 || json.Unmarshal(reply.Body, &answer) != nil {
-		x.t.Fatalf("%d %s, %v", reply.Status, reply.Body, err)
+	reply, err := to.Send(t.Context(), string(body))
+	if err != nil || reply.Status != 200 {
+		t.Fatalf("%d %s, %v", reply.Status, reply.Body, err)
 	}
-	text, _ = at(answer, "result", "parts", 0, "text").(string)
-	result, _ = answer["result"].(object)
-	return text, result
+	return readReply(t, string(reply.Body))
 }
 
 func inBothEras(t *testing.T, test func(t *testing.T, x *placed)) {
