@@ -150,3 +150,25 @@ func TestOutageOfThePlatform(t *testing.T) {
 		}
 	})
 }
+
+// TestFileToTheUser is one that codex sends in the middle of its turn. The newer platform
+// hands it straight back to us while we wait: with one thing at a time that would be the end.
+func TestFileToTheUser(t *testing.T) {
+	eras(t, func(t *testing.T, m *member) {
+		m.online()
+		progtest.WaitFor(t, "the registration", func() bool { return m.handle.URL() != "" })
+		if err := os.WriteFile(filepath.Join(m.Work, "report.txt"), []byte("report"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got := m.user("m1", `call send_message_to_user {"message":"look","attachments":["report.txt","report.txt"]}`)
+		told := m.handle.Notices()
+		if !strings.Contains(got, "with 2 attachment(s)") || len(told) != 1 || len(told[0].Attachments) != 2 || told[0].Attachments[0].Name != "report.txt" {
+			t.Fatalf("%q, and the user was told %+v", got, told)
+		}
+		// All or nothing: one that is not there, and the user hears of none.
+		got = m.user("m2", `call send_message_to_user {"message":"look","attachments":["report.txt","none.txt"]}`)
+		if !strings.HasPrefix(got, "Error: ") || len(m.handle.Notices()) != 1 {
+			t.Errorf("%q, and the user was told %+v", got, m.handle.Notices())
+		}
+	})
+}

@@ -27,11 +27,8 @@ func pauses() []time.Duration {
 // time: a platform that has restarted knows us by our heartbeat, but not our address.
 func (p *Presence) stayRegistered(ctx context.Context) {
 	for first := true; ; first = false {
-		if !first && p.gone(ctx) {
-			return
-		}
 		next := anewRefused
-		if p.round(ctx) {
+		if (first || !p.gone(ctx)) && p.round(ctx) {
 			next = anew
 		}
 		if !sleep(ctx, betweenRounds) {
