@@ -109,6 +109,9 @@ func TestPresence(t *testing.T) {
 		if first.ActiveTasks != 0 || first.RuntimeState != "" || !strings.Contains(string(first.Metadata), `"capabilities"`) {
 			t.Errorf("the first beat is %+v with %s", first, first.Metadata)
 		}
+		if !strings.Contains(string(first.Metadata), `"idle_timeout_seconds":1860`) { // what a tool may take, and a minute
+			t.Errorf("the platform may give a turn up before we do: %s", first.Metadata)
+		}
 		if !slices.Contains(first.LoadedTools, "mcp__molecule__list_peers") {
 			t.Errorf("the first beat has the tools %v: not only those that were used count", first.LoadedTools)
 		}
