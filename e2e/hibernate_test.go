@@ -119,7 +119,9 @@ func (m *member) fails(what, id, words string) {
 
 func (m *member) canceled(id string) {
 	m.t.Helper()
+	asked := len(m.Model.Requests())
 	task := m.begin(id, "c", "slowly")
+	m.modelAsked(asked + 1)
 	m.busy("a turn that will be canceled", 1)
 	m.call("CancelTask", object{"id": task["id"]})
 	m.rests("a canceled turn")
