@@ -159,7 +159,7 @@ func TestGateNoErrorMarkers(t *testing.T) {
 				t.Errorf("%s: %q", says, got)
 			}
 			whole, _ := json.Marshal(result) // a check may look at all of it
-			for _, word := range strings.Split("Exception,error result,model_not_found,Agent error,a2a_error,MISSING_BYOK,no provider,Not logged in,run /login,401 Unauthorized", ",") {
+			for word := range strings.SplitSeq("Exception,error result,model_not_found,Agent error,a2a_error,MISSING_BYOK,no provider,Not logged in,run /login,401 Unauthorized", ",") {
 				if strings.Contains(strings.ToLower(string(whole)), strings.ToLower(word)) {
 					t.Errorf("%q stands in %s", word, whole)
 				}
