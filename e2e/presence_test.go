@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -19,6 +20,7 @@ import (
 // A member is a program that is a workspace of a platform.
 type member struct {
 	*program
+	t        *testing.T
 	platform *fakeplatform.Platform
 	handle   *fakeplatform.Handle
 	configs  string
@@ -34,17 +36,30 @@ func eras(t *testing.T, test func(t *testing.T, m *member)) {
 // join starts a platform with a workspace, and the program as that.
 func join(t *testing.T, era fakeplatform.Era, extra ...string) *member {
 	t.Helper()
+	m := newMember(t, era)
+	m.enter(extra...)
+	return m
+}
+
+// newMember is a workspace whose program does not run yet.
+func newMember(t *testing.T, era fakeplatform.Era) *member {
+	t.Helper()
 	platform := fakeplatform.Start(t, era)
 	handle := platform.Add(fakeplatform.Workspace{Name: "Ada", Instructions: "## Platform-Wide Rules\n\nPLATFORM-RULE-one"})
-	m := &member{platform: platform, handle: handle, configs: codextest.Dir(t, "configs")}
+	m := &member{t: t, platform: platform, handle: handle, configs: codextest.Dir(t, "configs")}
 	m.put("system-prompt.md", "PERSONA-ada")
 	m.put(".auth_token", handle.Token())
-	addr := freePort(t)
-	m.program = start(t, append([]string{
-		"WORKSPACE_ID=" + handle.ID(), "PLATFORM_URL=" + platform.URL, "CONFIGS_DIR=" + m.configs,
+	return m
+}
+
+// enter runs the program.
+func (m *member) enter(extra ...string) {
+	m.t.Helper()
+	addr := freePort(m.t)
+	m.program = start(m.t, append([]string{
+		"WORKSPACE_ID=" + m.handle.ID(), "PLATFORM_URL=" + m.platform.URL, "CONFIGS_DIR=" + m.configs,
 		"RUNTIME_ADDR=" + addr, "MOLECULE_WORKSPACE_URL=http://" + strings.Replace(addr, "127.0.0.1", "localhost", 1),
 	}, extra...)...)
-	return m
 }
 
 func freePort(t *testing.T) string {
@@ -86,12 +101,19 @@ func (m *member) online() {
 func TestPresence(t *testing.T) {
 	eras(t, func(t *testing.T, m *member) {
 		m.online()
-		if m.handle.URL() == "" || !strings.Contains(string(m.handle.Card()), `"skills":[`) {
-			t.Errorf("registered at %q with %s", m.handle.URL(), m.handle.Card())
+		progtest.WaitFor(t, "the registration", func() bool { return m.handle.URL() != "" })
+		if !strings.Contains(string(m.handle.Card()), `"skills":[`) {
+			t.Errorf("registered with %s", m.handle.Card())
 		}
 		first := m.handle.Beats()[0]
 		if first.ActiveTasks != 0 || first.RuntimeState != "" || !strings.Contains(string(first.Metadata), `"capabilities"`) {
 			t.Errorf("the first beat is %+v with %s", first, first.Metadata)
+		}
+		if !strings.Contains(string(first.Metadata), `"idle_timeout_seconds":1860`) { // what a tool may take, and a minute
+			t.Errorf("the platform may give a turn up before we do: %s", first.Metadata)
+		}
+		if !slices.Contains(first.LoadedTools, "mcp__molecule__list_peers") {
+			t.Errorf("the first beat has the tools %v: not only those that were used count", first.LoadedTools)
 		}
 		progtest.WaitFor(t, "the runtime to be ready", func() bool {
 			res, err := http.Get(m.URL + "/readyz")
@@ -115,47 +137,47 @@ func TestPresence(t *testing.T) {
 	})
 }
 
-// TestRotatedToken restarts the workspace as the platform does: killed, with a new
-// token in the file.
-func TestRotatedToken(t *testing.T) {
+// TestOutage has the platform go away in the middle of a turn, which must not notice, and
+// come back.
+func TestOutage(t *testing.T) {
 	eras(t, func(t *testing.T, m *member) {
 		m.online()
-		before := len(m.handle.Beats())
-		m.put(".auth_token", m.handle.Rotate())
-		m.again()
-		progtest.WaitFor(t, "a beat with the new token", func() bool { return len(m.handle.Beats()) > before })
+		m.platform.Outage(true)
+		if got := text(m.send("m1", "c", "say done")); got != "done" {
+			t.Errorf("the turn says %q", got)
+		}
+		m.platform.Outage(false)
+		m.beats("a beat after the outage", func(b fakeplatform.Beat) bool { return b.ActiveTasks == 0 })
+		if got := m.user("m2", "say again"); got != "again" {
+			t.Errorf("after the outage: %q", got)
+		}
 	})
 }
 
-// TestOutage has the platform go away in the middle of a turn, which must not notice.
-func TestOutage(t *testing.T) {
-	m := join(t, fakeplatform.AUG)
-	m.online()
-	m.platform.Outage(true)
-	if got := text(m.send("m1", "c", "say done")); got != "done" {
-		t.Errorf("the turn says %q", got)
-	}
-	m.platform.Outage(false)
-	m.beats("a beat after the outage", func(b fakeplatform.Beat) bool { return b.ActiveTasks == 0 })
-}
-
-// TestWedged has no codex: the platform hears it, and when it is there again.
+// TestWedged has no codex: the platform hears it.
 func TestWedged(t *testing.T) {
-	m := join(t, fakeplatform.AUG, "CODEX_BIN=/nowhere/codex")
-	got := m.beats("a beat that says wedged", func(b fakeplatform.Beat) bool { return b.RuntimeState == "wedged" })
-	if !strings.Contains(got.SampleError, "codex") || m.handle.Status() != "degraded" {
-		t.Errorf("the beat is %+v, the workspace %s", got, m.handle.Status())
-	}
+	bothEras(t, func(t *testing.T, m *member) {
+		m.enter("CODEX_BIN=/nowhere/codex")
+		got := m.beats("a beat that says wedged", func(b fakeplatform.Beat) bool { return b.RuntimeState == "wedged" })
+		if !strings.Contains(got.SampleError, "codex") || m.handle.Status() != "degraded" {
+			t.Errorf("the beat is %+v, the workspace %s", got, m.handle.Status())
+		}
+	})
 }
 
 func TestDeletion(t *testing.T) {
-	m := join(t, fakeplatform.AUG)
-	m.online()
-	m.handle.Delete()
-	m.begin("m1", "c", "say late") // its beat is refused, which has the runtime ask
-	if code := m.ExitCode(); code != 0 || !strings.Contains(m.Log(), "deleted this workspace") {
-		t.Errorf("ended with %d", code)
-	}
+	eras(t, func(t *testing.T, m *member) {
+		m.online()
+		m.handle.Delete()
+		// A message's beat is refused, which has the runtime ask, if nothing was before.
+		_, _ = m.tryCall(t.Context(), "SendMessage", object{"message": message("m1", "c", "say late")})
+		if code := m.ExitCode(); code != 0 || !strings.Contains(m.Log(), "deleted this workspace") {
+			t.Errorf("ended with %d", code)
+		}
+		if n := len(m.platform.Requests("POST /registry/register")); n != 1 {
+			t.Errorf("registered %d times: the workspace would not stay deleted", n)
+		}
+	})
 }
 
 // developers are the developer messages of the newest request, of which word is part.

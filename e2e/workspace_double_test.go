@@ -43,15 +43,17 @@ func startPlaced(t *testing.T, era fakeplatform.Era) *placed {
 // send sends a message as the user's browser does and returns the first part of the answer.
 func (x *placed) send(params object) (text string, result object) {
 	x.t.Helper()
+	return userSends(x.t, x.handle, params)
+}
+
+func userSends(t *testing.T, to *fakeplatform.Handle, params object) (text string, result object) {
+	t.Helper()
 	body, _ := json.Marshal(object{"method": "message/send", "params": params})
-	reply, err := x.handle.Send(x.t.Context(), string(body))
-	var answer object
-	if err != nil || reply.Status != 200 || json.Unmarshal(reply.Body, &answer) != nil {
-		x.t.Fatalf("%d %s, %v", reply.Status, reply.Body, err)
+	reply, err := to.Send(t.Context(), string(body))
+	if err != nil || reply.Status != 200 {
+		t.Fatalf("%d %s, %v", reply.Status, reply.Body, err)
 	}
-	text, _ = at(answer, "result", "parts", 0, "text").(string)
-	result, _ = answer["result"].(object)
-	return text, result
+	return readReply(t, string(reply.Body))
 }
 
 func inBothEras(t *testing.T, test func(t *testing.T, x *placed)) {
@@ -145,6 +147,28 @@ func TestOutageOfThePlatform(t *testing.T) {
 		progtest.WaitFor(t, "the user to be told", func() bool { return len(x.handle.Notices()) == 1 })
 		if told := x.handle.Notices(); told[0].Message != "back" {
 			t.Errorf("the user was told %v", told)
+		}
+	})
+}
+
+// TestFileToTheUser is one that codex sends in the middle of its turn. The newer platform
+// hands it straight back to us while we wait: with one thing at a time that would be the end.
+func TestFileToTheUser(t *testing.T) {
+	eras(t, func(t *testing.T, m *member) {
+		m.online()
+		progtest.WaitFor(t, "the registration", func() bool { return m.handle.URL() != "" })
+		if err := os.WriteFile(filepath.Join(m.Work, "report.txt"), []byte("report"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got := m.user("m1", `call send_message_to_user {"message":"look","attachments":["report.txt","report.txt"]}`)
+		told := m.handle.Notices()
+		if !strings.Contains(got, "with 2 attachment(s)") || len(told) != 1 || len(told[0].Attachments) != 2 || told[0].Attachments[0].Name != "report.txt" {
+			t.Fatalf("%q, and the user was told %+v", got, told)
+		}
+		// All or nothing: one that is not there, and the user hears of none.
+		got = m.user("m2", `call send_message_to_user {"message":"look","attachments":["report.txt","none.txt"]}`)
+		if !strings.HasPrefix(got, "Error: ") || len(m.handle.Notices()) != 1 {
+			t.Errorf("%q, and the user was told %+v", got, m.handle.Notices())
 		}
 	})
 }

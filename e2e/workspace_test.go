@@ -130,24 +130,31 @@ func (w *workspace) ask(message object, meta object) (text string, answer object
 
 func (w *workspace) reply(said string) (text string, answer object) {
 	w.t.Helper()
+	return readReply(w.t, said)
+}
+
+// readReply reads an answer as the platform, its agents and its canvas do, and looks
+// for the words that its checks take for a crash.
+func readReply(t *testing.T, said string) (text string, answer object) {
+	t.Helper()
 	if err := json.Unmarshal([]byte(said), &answer); err != nil {
-		w.t.Fatalf("%v: %s", err, said)
+		t.Fatalf("%v: %s", err, said)
 	}
 	for _, compact := range []string{`"role":"agent"`, `"kind":"text"`, `"kind":"message"`} {
 		if !strings.Contains(said, compact) {
-			w.t.Errorf("the answer has no %s: %s", compact, said)
+			t.Errorf("the answer has no %s: %s", compact, said)
 		}
 	}
 	if at(answer, "result", "parts", 0, "kind") != "text" {
-		w.t.Errorf("the first part is no text: %s", said)
+		t.Errorf("the first part is no text: %s", said)
 	}
 	text, _ = at(answer, "result", "parts", 0, "text").(string)
 	if strings.TrimSpace(text) == "" {
-		w.t.Errorf("the answer has no text: %s", said)
+		t.Errorf("the answer has no text: %s", said)
 	}
 	for _, alarm := range []string{"agent error", "exception", "error result", "a2a_error", "missing_byok_credential", "not logged in", "please run /login", "401", "no provider api key", "model_not_found"} {
 		if strings.Contains(strings.ToLower(text), alarm) {
-			w.t.Errorf("the answer has the marker %q: %s", alarm, text)
+			t.Errorf("the answer has the marker %q: %s", alarm, text)
 		}
 	}
 	return text, answer["result"].(object)

@@ -26,9 +26,9 @@ func pauses() []time.Duration {
 // stayRegistered registers at the start, when somebody asks for it, and from time to
 // time: a platform that has restarted knows us by our heartbeat, but not our address.
 func (p *Presence) stayRegistered(ctx context.Context) {
-	for {
+	for first := true; ; first = false {
 		next := anewRefused
-		if p.round(ctx) {
+		if (first || !p.gone(ctx)) && p.round(ctx) {
 			next = anew
 		}
 		if !sleep(ctx, betweenRounds) {
@@ -83,7 +83,23 @@ func (p *Presence) Renew() { poke(p.again) }
 
 // Register registers the workspace once, for calls of the platform that it has
 // refused the token of.
-func (p *Presence) Register(ctx context.Context) error { return p.register(ctx) }
+func (p *Presence) Register(ctx context.Context) error {
+	if p.gone(ctx) {
+		return ErrDeleted
+	}
+	return p.register(ctx)
+}
+
+// gone reports whether the workspace is known to be deleted. A deletion takes the token
+// away, and there are platforms that would give out another to one that registers anew:
+// it would be there again.
+func (p *Presence) gone(ctx context.Context) bool {
+	deleted, _ := p.lookOnce(ctx) // what cannot be had says nothing
+	if deleted {
+		poke(p.look) // the one who ends us looks for itself
+	}
+	return deleted
+}
 
 func (p *Presence) register(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, registerLimit)

@@ -215,6 +215,12 @@ func TestDeletedAfter401(t *testing.T) {
 		default:
 			t.Error("the runtime goes on, half a minute after the deletion")
 		}
+		if err := b.Presence.Register(t.Context()); !errors.Is(err, presence.ErrDeleted) {
+			t.Errorf("Register = %v", err)
+		}
+		if n := len(d.rounds()); n != 1 {
+			t.Errorf("registered %d times: there are platforms that bring it back at that", n)
+		}
 	})
 }
 

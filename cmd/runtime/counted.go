@@ -18,6 +18,7 @@ type turner interface {
 type counted struct {
 	turner
 	presence *presence.Presence
+	worked   func() // a turn has come to its end
 }
 
 // counted has the platform told of what the runner does; standing alone there is none.
@@ -25,7 +26,7 @@ func (app *application) counted(runner turner) tasks.Runner {
 	if app.member == nil {
 		return runner
 	}
-	return counted{runner, app.member.presence}
+	return counted{runner, app.member.presence, func() { app.ready.doubt() }} // it is there before a turn is
 }
 
 // Submit implements [tasks.Runner].
@@ -81,6 +82,7 @@ func (c counted) ended(end executor.Ended) {
 	switch {
 	case end.Outcome == executor.Completed:
 		c.presence.Turn("")
+		c.worked()
 	case end.Failure != nil && end.Failure.Kind == executor.FailShutdown:
 	case end.Outcome == executor.Failed || end.Outcome == executor.Interrupted:
 		text := string(end.Outcome)

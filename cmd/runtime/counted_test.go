@@ -76,7 +76,8 @@ func TestActiveTasks(t *testing.T) {
 				defer cancel()
 				go func() { _ = p.Run(ctx) }()
 				var seen []executor.Event
-				runner := counted{presence: p}
+				worked := 0
+				runner := counted{presence: p, worked: func() { worked++ }}
 				p.Began("j", label(executor.Job{Input: []appserver.UserInput{appserver.Text("do it")}}))
 				observe := runner.watch("j", func(e executor.Event) { seen = append(seen, e) })
 				for _, step := range steps {
@@ -88,6 +89,9 @@ func TestActiveTasks(t *testing.T) {
 				observe(c.end)
 				if got := told.told(); got.ActiveTasks != 0 || got.ErrorRate != c.rate || got.CurrentTask != "" {
 					t.Errorf("at the end the platform is told %+v, want the rate %v", got, c.rate)
+				}
+				if (worked == 1) != (name == "completed") {
+					t.Errorf("said to work %d times", worked)
 				}
 				if len(seen) != len(steps)+1 {
 					t.Errorf("the task has seen %d events", len(seen))
@@ -104,7 +108,7 @@ func TestRefusedJobIsNotActive(t *testing.T) {
 	if err := e.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	runner := counted{e, p}
+	runner := counted{e, p, nil}
 	_, err := runner.Submit(executor.Job{ID: "j"}, func(executor.Event) {})
 	if steerErr := runner.Steer("other", executor.Job{ID: "k"}, func(executor.Event) {}); err == nil || steerErr == nil || p.Active() != 0 {
 		t.Errorf("%v, %v: %d active", err, steerErr, p.Active())

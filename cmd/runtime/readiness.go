@@ -151,6 +151,17 @@ func (r *readiness) failing() string {
 	return ""
 }
 
+// doubt has checks that did not pass made again, for a turn has run all the same: the
+// platform is to hear that soon.
+func (r *readiness) doubt() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.running == nil && !r.report.OK() {
+		r.running = make(chan struct{})
+		r.wg.Go(r.run)
+	}
+}
+
 func (r *readiness) run() {
 	ctx, cancel := context.WithTimeout(context.Background(), checksLimit)
 	defer cancel()

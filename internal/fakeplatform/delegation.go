@@ -25,6 +25,17 @@ func (h *Handle) Delegate(from *Handle, task string) (id string) {
 	return d.id
 }
 
+// Delegated is how a delegation of the workspace's stands, and what came of it: the
+// answer, or why there is none.
+func (h *Handle) Delegated(id string) (status, outcome string) {
+	h.p.locked(func() {
+		if d := h.ws.taskBy(func(d *delegation) bool { return d.id == id }); d != nil {
+			status, outcome = d.status, d.preview+d.failure
+		}
+	})
+	return status, outcome
+}
+
 // AddDelegation puts a delegation of the workspace's into the list as it stands.
 func (h *Handle) AddDelegation(target, status, preview, failure string) (id string) {
 	d := &delegation{id: newID(), target: target, task: "a task", status: status, preview: preview, failure: failure, at: time.Now(), ended: time.Now(), rowIDs: [2]string{newID(), newID()}}

@@ -96,6 +96,18 @@ func Lose() Rudeness {
 	}}
 }
 
+// Then does what it is asked, and calls f before it says so.
+func Then(f func()) Rudeness {
+	return Rudeness{serve: func(_ *Platform, w http.ResponseWriter, r *http.Request, honest http.Handler) {
+		whole := httptest.NewRecorder()
+		honest.ServeHTTP(whole, r)
+		f()
+		maps.Copy(w.Header(), whole.Header())
+		w.WriteHeader(whole.Code)
+		_, _ = w.Write(whole.Body.Bytes())
+	}}
+}
+
 // Answer does not do what it is asked, and answers what serve says.
 func Answer(serve http.HandlerFunc) Rudeness {
 	return Rudeness{serve: func(_ *Platform, w http.ResponseWriter, r *http.Request, _ http.Handler) { serve(w, r) }}

@@ -102,6 +102,7 @@ func TestRedactorString(t *testing.T) {
 		"the bearer certificate":                         "the bearer certificate",
 		"token=" + jwt + "&x=1":                          "token=***&x=1",
 		"ghp_" + strings.Repeat("a1", 18):                "***",
+		"ghs_" + strings.Repeat("a1", 18):                "***",
 		"x github_pat_" + strings.Repeat("a", 82):        "x ***",
 		"AKIA" + strings.Repeat("A1", 8) + ",":           "***,",
 		`"password": "` + strings.Repeat("x/", 20) + `"`: `"password": "***"`,
