@@ -1,8 +1,6 @@
 package presence_test
 
 import (
-	"bytes"
-	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -48,16 +46,4 @@ func TestPausedIsWell(t *testing.T) {
 			t.Errorf("ready %t: %s", ok, words)
 		}
 	})
-}
-
-// TestOutageIsLoggedSparingly: the first three heartbeats that fail, and each tenth.
-func TestOutageIsLoggedSparingly(t *testing.T) {
-	var log bytes.Buffer
-	d := &double{heartbeat: func(int) error { return errUnreachable }}
-	within(t, d, func(c *presence.Config) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) }, func(_ *testing.T, b *bench) {
-		after(12 * time.Minute)
-	})
-	if n := strings.Count(log.String(), "did not take a heartbeat"); len(d.all()) < 24 || n != 5 {
-		t.Errorf("%d lines about %d heartbeats", n, len(d.all()))
-	}
 }
