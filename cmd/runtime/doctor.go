@@ -21,7 +21,7 @@ func (p *program) doctor(ctx context.Context, asJSON bool) int {
 		p.complain(w.Text, "correct "+w.Name+", or unset it")
 	}
 	all := append(checks(s, p.environ), accountCheck(s, p.environ), stateCheck(s.StateDir), port(s.Addr))
-	report := preflight.Run(ctx, append(all, p.toolChecks(s)...)...)
+	report := withoutSecrets(preflight.Run(ctx, append(all, p.toolChecks(s)...)...), secretsOf(s, p.environ))
 	if asJSON {
 		if code := p.printJSON(report); code != exitOK {
 			return code

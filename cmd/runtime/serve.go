@@ -70,13 +70,14 @@ type application struct {
 	files    *files.Folder
 	server   *server.Server
 	ready    *readiness
+	redact   *logging.Redactor
 	log      *slog.Logger
 	member   *member     // nil standing alone
 	closers  []io.Closer // in the order of their opening
 }
 
 func newApplication(ctx context.Context, s settings.Settings, environ []string, log *slog.Logger, redact *logging.Redactor) (_ *application, err error) {
-	app := &application{home: s.CodexHome, log: log}
+	app := &application{home: s.CodexHome, redact: redact, log: log}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, app.stop(ctx))
@@ -113,7 +114,7 @@ func newApplication(ctx context.Context, s settings.Settings, environ []string, 
 	registry.MustRegister(newStateMetrics(journal))
 	cfg := executorConfig(s, wire, metrics, log, redact)
 	cfg.Book, cfg.Prepare = tasks.Book(journal), app.prepare
-	if err := app.offerTools(s, &cfg, redact); err != nil {
+	if err := app.offerTools(s, environ, &cfg, redact); err != nil {
 		return nil, err
 	}
 	app.join(s, configured(app.setup), registry, redact)
@@ -128,7 +129,7 @@ func newApplication(ctx context.Context, s settings.Settings, environ []string, 
 	if err != nil {
 		return nil, err
 	}
-	app.ready = &readiness{checks: checks(s, environ), executor: app.executor}
+	app.ready = &readiness{checks: checks(s, environ), executor: app.executor, redact: redact}
 	app.tellOf(app.ready)
 	if app.server, err = server.New(serverConfig(s, app, registry, metrics, log)); err != nil {
 		return nil, err
