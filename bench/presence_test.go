@@ -53,9 +53,9 @@ func BenchmarkPresence(b *testing.B) {
 	took.report(b, "alone", "workspace", "alone-tool", "workspace-tool")
 	added(b, "added-turn", took["workspace"], took["alone"], took["alone"])
 	added(b, "added-tool-turn", took["workspace-tool"], took["alone-tool"], took["alone-tool"])
-	if n := len(platform.Requests("POST /workspaces/*/activity")); n < toolTurns {
-		b.Fatalf("%d rows of activity for %d tools", n, toolTurns)
-	}
+	progtest.WaitFor(b, "a row of activity for each tool", func() bool {
+		return len(platform.Requests("POST /workspaces/*/activity")) >= toolTurns
+	})
 	idle(b, platform, member, alone)
 }
 
