@@ -20,6 +20,9 @@ type Login struct {
 	secrets   []string
 }
 
+// Secrets are the parts of the login that nobody else may see.
+func (l Login) Secrets() []string { return l.secrets }
+
 // newerThan reports whether the login is the same account's as other, renewed later.
 func (l Login) newerThan(other Login) bool {
 	return l.ChatGPT && l.Account != "" && l.Account == other.Account && l.Refreshed.After(other.Refreshed)

@@ -40,6 +40,8 @@ type Config struct {
 	TaskBudget   string
 	// HITL and Governance are taken as they are: their keys are others' business.
 	HITL, Governance map[string]any
+
+	Secrets []string // what looks like one, and must not be shown
 }
 
 // A RuntimeConfig is what stands under runtime_config.

@@ -33,6 +33,7 @@ func ParseConfig(file string, text []byte) (Config, []Warning, error) {
 	c.prompts(s)
 	c.sections(s)
 	c.Providers = providers(s)
+	c.Secrets = secretsIn(root)
 	return c, warnings, nil
 }
 
@@ -108,6 +109,8 @@ const mostConfig = 1 << 20
 
 var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)$`)
 
+var anchor = regexp.MustCompile(`anchor '[^']*'`)
+
 // parseYAML returns the mapping that the file holds; nil if it holds nothing.
 func parseYAML(file string, text []byte) (*yaml.Node, error) {
 	const fix = "correct the file, and send the message again"
@@ -126,7 +129,7 @@ func parseYAML(file string, text []byte) (*yaml.Node, error) {
 		line, what := 0, err.Error()
 		if m := yamlLine.FindStringSubmatch(what); m != nil {
 			line, _ = strconv.Atoi(m[1])
-			what = m[2]
+			what = anchor.ReplaceAllString(m[2], "anchor") // a secret that begins with * is taken for one
 		}
 		return nil, &Problem{What: position(file, line) + ": " + what, Fix: fix}
 	}

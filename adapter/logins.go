@@ -96,6 +96,8 @@ func first(names []string, value func(string) string) string {
 func (l *Logins) install(text string) (changed bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	have, _, haveErr := ReadLogin(l.cfg.Home)
+	l.cfg.Redact(have.secrets...) // codex may have renewed it
 	sum := sha256.Sum256([]byte(text))
 	if text == "" || sum == l.seen {
 		return false, nil
@@ -107,8 +109,7 @@ func (l *Logins) install(text string) (changed bool, err error) {
 		return false, nil
 	}
 	l.cfg.Redact(given.secrets...)
-	have, _, err := ReadLogin(l.cfg.Home)
-	if err == nil && (have.newerThan(given) || l.cfg.Owned && have.ChatGPT && l.seed() == hex.EncodeToString(sum[:])) {
+	if haveErr == nil && (have.newerThan(given) || l.cfg.Owned && have.ChatGPT && l.seed() == hex.EncodeToString(sum[:])) {
 		l.seen = sum
 		return false, nil
 	}

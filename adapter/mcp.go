@@ -13,6 +13,8 @@ type MCPServer struct {
 	Args    []string
 	Env     []string // NAME=value; shown to every user of the machine, so no secrets
 
+	Pass []string // variables of codex's own environment that it gets, too
+
 	Start    time.Duration // how long it may take to start
 	Call     time.Duration // and a call of one of its tools
 	Disabled []string      // tools that codex is not told of
@@ -32,6 +34,7 @@ func (m MCPServer) Overrides() []string {
 		"command=" + tomlString(m.Command),
 		"args=" + tomlList(m.Args),
 		"env=" + tomlTable(env),
+		"env_vars=" + tomlList(m.Pass),
 		fmt.Sprintf("startup_timeout_sec=%d", int(m.Start.Seconds())),
 		fmt.Sprintf("tool_timeout_sec=%d", int(m.Call.Seconds())),
 		`default_tools_approval_mode="approve"`,

@@ -125,6 +125,8 @@ func (s *Setup) prepare(ctx context.Context) (Launch, error) {
 	// A config.toml that cannot be read is codex's to complain about.
 	text, _ := os.ReadFile(filepath.Join(launch.Home, "config.toml"))
 	launch.UserConfig = string(text)
+	login, _, _ := ReadLogin(launch.Home) // one that cannot be read cannot be shown either
+	s.cfg.Redact(login.secrets...)
 	return launch, s.forward(&launch)
 }
 
@@ -171,6 +173,7 @@ func (s *Setup) forward(l *Launch) error {
 	if l.Provider.Forward, err = s.cfg.Forward.Renew(l.Provider.URL(), key); err != nil {
 		return &Problem{What: err.Error(), Fix: "correct the base URL of the provider " + l.Provider.Name}
 	}
+	s.cfg.Redact(l.Provider.Forward.Token)
 	return nil
 }
 
@@ -180,6 +183,7 @@ func (s *Setup) note(config Config, warnings []Warning, err error) {
 	defer s.mu.Unlock()
 	if err == nil {
 		s.config = config
+		s.cfg.Redact(config.Secrets...)
 	}
 	texts := make([]string, 0, len(warnings))
 	for _, w := range warnings {
@@ -202,10 +206,7 @@ func (s *Setup) note(config Config, warnings []Warning, err error) {
 
 // hide has secrets kept out of the log: those of files, and keys of providers.
 func (s *Setup) hide(environ, secrets []string) {
-	env := lookup(environ)
-	for _, name := range provider.Keys(s.Config().Providers) {
-		s.cfg.Redact(env(name))
-	}
+	s.cfg.Redact(Credentials(environ, s.Config().Providers)...)
 	for _, kv := range secrets {
 		_, value, _ := strings.Cut(kv, "=")
 		s.cfg.Redact(value)

@@ -77,16 +77,18 @@ All of the run:
 		t.Errorf("%v\n%s", err, diff)
 	}
 	for missing, raw := range map[string]string{
-		"the run does not say its cpu":      strings.Replace(sampleRun, "cpu: Fine\n", "", 1),
-		"there is no rss-MiB of B":          strings.Replace(sampleRun, "rss-MiB", "pss-MiB", 1),
-		"there is no p50-ms of A/x":         strings.Replace(sampleRun, "BenchmarkA/x", "BenchmarkA/y", 1),
-		"there is no deltas/s of A/x":       strings.Replace(sampleRun, "   340000 deltas/s", "", 1),
-		"there is no rss-MiB of B (spaces)": strings.Replace(sampleRun, "64.25 ", "", 1),
+		"the run does not say its cpu": strings.Replace(sampleRun, "cpu: Fine\n", "", 1),
+		"there is no rss-MiB of B":     strings.Replace(sampleRun, "rss-MiB", "pss-MiB", 1),
+		"there is no p50-ms of A/x":    strings.Replace(sampleRun, "BenchmarkA/x", "BenchmarkA/y", 1),
+		"there is no deltas/s of A/x":  strings.Replace(sampleRun, "   340000 deltas/s", "", 1),
 	} {
-		want, _, _ := strings.Cut(missing, " (")
-		if _, err := parse(raw).tables(bars); err == nil || err.Error() != want {
-			t.Errorf("got %v, want %s", err, want)
+		if _, err := parse(raw).tables(bars); err == nil || err.Error() != missing {
+			t.Errorf("got %v, want %s", err, missing)
 		}
+	}
+	bars = append(bars, bar{"newer", "C/x", "cpu-%", 0.5, true})
+	if got, err := parse(sampleRun).tables(bars); err != nil || !strings.Contains(got, "\n| newer | ≤ 0.5 % | – | not in this run |\n") {
+		t.Errorf("%v\n%s", err, got)
 	}
 }
 

@@ -56,6 +56,13 @@ func (r report) find(name string) (result, bool) {
 	return r.rows[i], true
 }
 
+// ran reports whether the benchmark of a row was part of the run: one that is newer
+// than the run was not.
+func (r report) ran(name string) bool {
+	benchmark, _, _ := strings.Cut(name, "/")
+	return slices.ContainsFunc(r.rows, func(row result) bool { return row.name == benchmark || strings.HasPrefix(row.name, benchmark+"/") })
+}
+
 // tables returns the promises and whether they are kept, and then every value.
 func (r report) tables(bars []bar) (string, error) {
 	for _, key := range configKeys() {
@@ -68,19 +75,24 @@ func (r report) tables(bars []bar) (string, error) {
 		strings.TrimPrefix(r.config["go"], "go"), r.config["codex"])
 	b.WriteString("| | bar | measured | |\n|---|---|---|---|\n")
 	for _, bar := range bars {
+		sign, verdict := "≥", "**missed**"
+		if bar.atMost {
+			sign = "≤"
+		}
+		limit := quantity(bar.limit, bar.unit[strings.LastIndex(bar.unit, "-")+1:])
+		if !r.ran(bar.row) {
+			fmt.Fprintf(&b, "| %s | %s %s | – | not in this run |\n", bar.what, sign, limit)
+			continue
+		}
 		row, ok := r.find(bar.row)
 		value, has := row.values[bar.unit]
 		if !ok || !has {
 			return "", fmt.Errorf("there is no %s of %s", bar.unit, bar.row)
 		}
-		sign, verdict := "≥", "**missed**"
-		if bar.atMost {
-			sign = "≤"
-		}
 		if bar.met(value) {
 			verdict = "met"
 		}
-		fmt.Fprintf(&b, "| %s | %s %s | %s | %s |\n", bar.what, sign, quantity(bar.limit, bar.unit[strings.LastIndex(bar.unit, "-")+1:]), quantity(value, bar.unit), verdict)
+		fmt.Fprintf(&b, "| %s | %s %s | %s | %s |\n", bar.what, sign, limit, quantity(value, bar.unit), verdict)
 	}
 	b.WriteString("\nAll of the run:\n\n| | |\n|---|---|\n")
 	for _, row := range r.rows {

@@ -55,6 +55,10 @@ func bars() []bar {
 		{"with 10,000 ended tasks: start to /healthz, p99", "Many/healthz", "p99-ms", 100, true},
 		{"the same: a page of 50 of them", "Many/list", "p50-ms", 5, true},
 		{"the same: our process", "Many/10000-tasks", "rss-MiB", 64, true},
+		{"a workspace: added to a turn, difference of the p50", "Presence/added-turn", "p50-ms", 1, true},
+		{"the same, median of the differences of neighbors", "Presence/added-turn", "paired-ms", 1, true},
+		{"the same, CPU time of our process", "Presence/turn-cpu", "added-ms", 1, true},
+		{"a workspace: idle, share of a core", "Presence/idle", "workspace-%", 0.5, true},
 	}
 }
 

@@ -21,6 +21,9 @@ import (
 var binary string
 
 func TestMain(m *testing.M) {
+	if program := os.Getenv(fencedEnv); program != "" {
+		fenced(program)
+	}
 	os.Exit(progtest.Main(func(built string) int {
 		binary = built
 		return m.Run()
@@ -37,6 +40,12 @@ type program struct {
 // start runs the program on the model that obeys keywords. Extra settings are
 // NAME=value.
 func start(t *testing.T, extra ...string) *program {
+	t.Helper()
+	return startAs(t, binary, extra...)
+}
+
+// startAs is start by way of another binary.
+func startAs(t *testing.T, binary string, extra ...string) *program {
 	t.Helper()
 	model := modeltest.Start(t, fakemodel.Keywords)
 	settings := append([]string{

@@ -49,6 +49,7 @@ func (c *Client) token(r request) (string, error) {
 		}
 		return "", fmt.Errorf("%s: %w", r.op, err)
 	}
+	c.cfg.Seen(token)
 	return token, nil
 }
 

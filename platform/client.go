@@ -21,6 +21,10 @@ type Config struct {
 	// in memory only, and the secret not at all.
 	Dir string
 
+	// Seen is told each token and secret that is read or given out, so that it can be
+	// kept out of logs; nil if nobody wants to know.
+	Seen func(secrets ...string)
+
 	// OnUnauthorized is called when the platform refuses the token, also after it
 	// was read again; it registers the workspace anew. Calls that it makes with its
 	// context do not call it. nil means that there is nothing to do.
@@ -40,6 +44,9 @@ type Client struct {
 // New returns a client. It connects to nothing.
 func New(cfg Config) *Client {
 	cfg.URL = strings.TrimRight(cfg.URL, "/")
+	if cfg.Seen == nil {
+		cfg.Seen = func(...string) {}
+	}
 	c := &Client{cfg: cfg, http: cfg.HTTP, origin: originOf(cfg.URL)}
 	c.features.missing = map[feature]time.Time{}
 	c.renewal.turn = make(chan struct{}, 1)

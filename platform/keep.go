@@ -46,6 +46,7 @@ func (c *Client) secrets(used string) []string {
 // keep writes down what an answer brought. A token is given out once only, so it is
 // used from memory while it cannot be written, and written with the next answer.
 func (c *Client) keep(token, secret string) error {
+	c.cfg.Seen(strings.TrimSpace(token), strings.TrimSpace(secret))
 	c.kept.mu.Lock()
 	defer c.kept.mu.Unlock()
 	if token = strings.TrimSpace(token); token != "" {

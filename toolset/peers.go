@@ -94,7 +94,7 @@ func (s *Set) updateCard(ctx context.Context, a card) (string, error) {
 	if name, _ := a.Card["name"].(string); strings.TrimSpace(name) == "" {
 		return "", fmt.Errorf("card must be an object with a name")
 	}
-	if err := s.cfg.Platform.UpdateCard(ctx, a.Card); err != nil {
+	if err := s.cfg.Platform.UpdateCard(ctx, clean(a.Card, s.cfg.Redact).(map[string]any)); err != nil {
 		return "", err
 	}
 	return pretty(map[string]any{"success": true, "status": "updated"})

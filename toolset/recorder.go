@@ -126,6 +126,6 @@ func (r *Recorder) take() []platform.Event {
 
 // redacted is a row as others may see it.
 func (r *Recorder) redacted(e platform.Event) platform.Event {
-	e.Summary, e.ErrorDetail = r.redact(e.Summary), r.redact(e.ErrorDetail)
+	e.Summary, e.ErrorDetail, e.Target = r.redact(e.Summary), r.redact(e.ErrorDetail), r.redact(e.Target)
 	return e
 }

@@ -58,7 +58,7 @@ func TestRecorder(t *testing.T) {
 		l := &ledger{}
 		r, end := recording(t, l)
 		for i := range 20 {
-			r.Record(platform.Event{Method: fmt.Sprint(i), Summary: "hunter2", ErrorDetail: "x hunter2"})
+			r.Record(platform.Event{Method: fmt.Sprint(i), Summary: "hunter2", ErrorDetail: "x hunter2", Target: "hunter2"})
 		}
 		synctest.Wait()
 		if n := l.count(); n > 8 {
@@ -66,7 +66,7 @@ func TestRecorder(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if n := l.count(); n != 20 || l.rows[19].Method != "19" || l.rows[0].Summary != "[REDACTED]" || l.rows[0].ErrorDetail != "x [REDACTED]" {
+		if n := l.count(); n != 20 || l.rows[19].Method != "19" || l.rows[0].Summary != "[REDACTED]" || l.rows[0].ErrorDetail != "x [REDACTED]" || l.rows[0].Target != "[REDACTED]" {
 			t.Errorf("%d rows: %+v", n, l.rows)
 		}
 		r.Record(platform.Event{Method: "last"})

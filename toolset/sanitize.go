@@ -44,3 +44,25 @@ func sanitize(text string) string {
 	text = headings.ReplaceAllString(text, "${1}[ESCAPED] ${2}${3}")
 	return orders.ReplaceAllString(text, "[ESCAPED] ${1}")
 }
+
+// clean is a value of JSON with redact applied to its texts.
+func clean(v any, redact func(string) string) any {
+	switch x := v.(type) {
+	case string:
+		return redact(x)
+	case []any:
+		out := make([]any, len(x))
+		for i, one := range x {
+			out[i] = clean(one, redact)
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(x))
+		for key, one := range x {
+			out[redact(key)] = clean(one, redact)
+		}
+		return out
+	default:
+		return v
+	}
+}

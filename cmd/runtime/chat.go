@@ -7,10 +7,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"path"
 	"path/filepath"
-	"strings"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
@@ -134,11 +132,9 @@ func (app *application) platformSide(s settings.Settings) *server.Platform {
 	}
 	read := func(name string) func() string {
 		return func() string { // each time: the platform replaces it
-			text, err := os.ReadFile(filepath.Join(s.ConfigsDir, name))
-			if err != nil {
-				return ""
-			}
-			return strings.TrimSpace(string(text))
+			secret := secretIn(filepath.Join(s.ConfigsDir, name))
+			app.redact.Add(secret)
+			return secret
 		}
 	}
 	return &server.Platform{

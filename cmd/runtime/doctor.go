@@ -23,7 +23,7 @@ func (p *program) doctor(ctx context.Context, asJSON bool) int {
 	}
 	all := append(checks(s, p.environ), accountCheck(s, p.environ), stateCheck(s.StateDir), port(s.Addr))
 	all = slices.Concat(all, platformChecks(s), p.toolChecks(s))
-	report := preflight.Run(ctx, all...)
+	report := withoutSecrets(preflight.Run(ctx, all...), secretsOf(s, p.environ))
 	if asJSON {
 		if code := p.printJSON(report); code != exitOK {
 			return code

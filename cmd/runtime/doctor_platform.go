@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
@@ -20,7 +21,7 @@ func platformChecks(s settings.Settings) []preflight.Check {
 		return nil
 	}
 	return []preflight.Check{{Name: "platform", Run: func(ctx context.Context) preflight.Result {
-		client := platformClient(s)
+		client := platformClient(s, logging.NewRedactor()) // the report is cleaned as a whole
 		defer client.Close()
 		return askPlatform(ctx, client, s.PlatformURL)
 	}}}

@@ -55,7 +55,7 @@ func toolCheck(name string, used bool, fix string, try func(context.Context) (in
 
 // theTools are the tools to be shown; they are not called.
 func theTools(s settings.Settings) *toolset.Set {
-	return newTools(s, platformClient(s), logging.NewRedactor(), toolset.Config{})
+	return newTools(s, platformClient(s, logging.NewRedactor()), logging.NewRedactor(), toolset.Config{})
 }
 
 // tryDynamic has a codex of its own start a thread with the tools.
@@ -79,7 +79,7 @@ func tryDynamic(ctx context.Context, s settings.Settings, environ []string) (n i
 
 // tryMCP starts the MCP server as codex would, and has it list the tools.
 func tryMCP(ctx context.Context, s settings.Settings) (n int, err error) {
-	door, err := mcpDoor(s)
+	door, err := mcpDoor(s, nil)
 	if err != nil {
 		return 0, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/bridge"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 )
 
 // mcp serves MCP over stdio until its client closes it. Standard output is the
@@ -19,8 +20,9 @@ func (p *program) mcp(ctx context.Context) int {
 	if !ok {
 		return exitUsage
 	}
+	s, _, _ := settings.Load(p.environ) // what is wrong with them is said below, where it matters
 	server := mcp.NewServer(&mcp.Implementation{Name: "molecule-codex-runtime", Title: "Codex runtime", Version: version}, &mcp.ServerOptions{
-		Logger:       logging.New(p.stderr, slog.LevelWarn, logging.NewRedactor()),
+		Logger:       logging.New(p.stderr, slog.LevelWarn, secretsOf(s, p.environ)),
 		Capabilities: &mcp.ServerCapabilities{},
 	})
 	offers := []func(*mcp.Server){func(s *mcp.Server) { bridge.Register(s, client) }}

@@ -114,7 +114,7 @@ func (app *application) workspaceClient(s settings.Settings) *platform.Client {
 	if app.platform != nil {
 		return app.platform
 	}
-	cfg := platformConfig(s)
+	cfg := platformConfig(s, app.redact)
 	cfg.Dir, cfg.OnUnauthorized = s.ConfigsDir, func(ctx context.Context) error {
 		if app.member == nil { // it is being made
 			return errNotJoined

@@ -8,6 +8,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/netguard"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
@@ -41,9 +42,11 @@ func (app *application) notify(s settings.Settings, journal *store.Store) *tasks
 }
 
 // platformClient speaks for the workspace that the runtime is.
-func platformClient(s settings.Settings) *platform.Client { return platform.New(platformConfig(s)) }
+func platformClient(s settings.Settings, redact *logging.Redactor) *platform.Client {
+	return platform.New(platformConfig(s, redact))
+}
 
-func platformConfig(s settings.Settings) platform.Config {
+func platformConfig(s settings.Settings, redact *logging.Redactor) platform.Config {
 	files := []string{filepath.Join(s.ConfigsDir, platform.TokenFile)}
 	if s.TokenFile != "" {
 		files = append([]string{s.TokenFile}, files...)
@@ -51,6 +54,7 @@ func platformConfig(s settings.Settings) platform.Config {
 	return platform.Config{
 		URL: s.PlatformURL, Workspace: s.WorkspaceID, Org: s.OrgID,
 		Token: platform.Token{Files: files, Value: s.WorkspaceToken.Reveal()},
+		Seen:  redact.Add,
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
 	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
 	"github.com/Molecule-AI/molecule-codex-runtime/server"
 )
@@ -25,6 +26,7 @@ const (
 type readiness struct {
 	checks   []preflight.Check
 	executor *executor.Executor
+	redact   *logging.Redactor // of what is shown
 	// registered says whether the platform can send messages, and how that stands;
 	// nil standing alone.
 	registered func() (bool, string)
@@ -60,6 +62,10 @@ func (r *readiness) get(ctx context.Context) server.Readiness {
 		state.Checks = append(state.Checks, server.Check{Name: "registered", OK: ok, Message: message})
 		state.OK = state.OK && ok
 	}
+	for i, check := range state.Checks {
+		state.Checks[i].Message = r.redact.String(check.Message)
+	}
+	health.Child.Error = r.redact.String(health.Child.Error)
 	state.Details = map[string]any{"executor": health}
 	return state
 }

@@ -85,7 +85,7 @@ func (p *program) serve(ctx context.Context) int {
 	if err != nil {
 		return p.fail(err)
 	}
-	redact := logging.NewRedactor(s.Secrets()...)
+	redact := secretsOf(s, p.environ)
 	log := logging.New(p.stderr, level, redact)
 	for _, w := range warnings {
 		log.Warn("doubtful setting", "variable", w.Name, "doubt", w.Text)

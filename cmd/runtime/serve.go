@@ -63,6 +63,7 @@ type application struct {
 	files    *files.Folder
 	server   *server.Server
 	ready    *readiness
+	redact   *logging.Redactor
 	log      *slog.Logger
 	member   *member // nil standing alone
 
@@ -76,7 +77,7 @@ func (app *application) goOn(run func(context.Context)) {
 }
 
 func newApplication(ctx context.Context, s settings.Settings, environ []string, log *slog.Logger, redact *logging.Redactor) (_ *application, err error) {
-	app := &application{log: log}
+	app := &application{redact: redact, log: log}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, app.stop(ctx))
@@ -113,7 +114,7 @@ func newApplication(ctx context.Context, s settings.Settings, environ []string, 
 	registry.MustRegister(newStateMetrics(journal))
 	cfg := executorConfig(s, wire, metrics, log, redact)
 	cfg.Book, cfg.Prepare = tasks.Book(journal), app.prepare
-	if err := app.offerTools(s, &cfg, redact); err != nil {
+	if err := app.offerTools(s, environ, &cfg, redact); err != nil {
 		return nil, err
 	}
 	app.join(s, configured(app.setup), registry, redact)
@@ -129,7 +130,7 @@ func newApplication(ctx context.Context, s settings.Settings, environ []string, 
 		return nil, err
 	}
 	app.goOn(func(ctx context.Context) { tidy(ctx, journal, app.executor, app.files, s.CodexHome, log) })
-	app.ready = &readiness{checks: checks(s, environ), executor: app.executor}
+	app.ready = &readiness{checks: checks(s, environ), executor: app.executor, redact: redact}
 	app.goOn(func(ctx context.Context) { app.ready.announce(ctx, log) })
 	app.tellOf(app.ready)
 	if app.server, err = server.New(serverConfig(s, app, registry, metrics, log)); err != nil {

@@ -53,7 +53,7 @@ func identity(variable func(string) string) map[string]string {
 }
 
 // offerTools gives codex the workspace tools, if this is a workspace.
-func (app *application) offerTools(s settings.Settings, cfg *executor.Config, redact *logging.Redactor) error {
+func (app *application) offerTools(s settings.Settings, environ []string, cfg *executor.Config, redact *logging.Redactor) error {
 	if !s.InWorkspace() {
 		return nil
 	}
@@ -68,7 +68,7 @@ func (app *application) offerTools(s settings.Settings, cfg *executor.Config, re
 		cfg.Tools, cfg.Thread.DynamicTools = dynamicDoor{set}, dynamicTools(set)
 		cfg.ToolTimeout = delegation(s) + 10*time.Minute
 	case toolsMCP:
-		server, err := mcpDoor(s)
+		server, err := mcpDoor(s, environ)
 		if err != nil {
 			return err
 		}
@@ -131,8 +131,9 @@ func dynamicTools(set *toolset.Set) []appserver.DynamicTool {
 }
 
 // mcpDoor is the MCP server that codex starts: this program. It gets no token, but
-// learns where that stands, and reads it for each call.
-func mcpDoor(s settings.Settings) (adapter.MCPServer, error) {
+// learns where that stands, and reads it for each call. Of the secrets that codex has
+// in its environment it gets those that it has to keep out of memories.
+func mcpDoor(s settings.Settings, environ []string) (adapter.MCPServer, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return adapter.MCPServer{}, fmt.Errorf("RUNTIME_TOOLS=mcp: this program cannot find itself: %w (set RUNTIME_TOOLS=dynamic)", err)
@@ -149,7 +150,7 @@ func mcpDoor(s settings.Settings) (adapter.MCPServer, error) {
 		}
 	}
 	return adapter.MCPServer{
-		Name: toolset.Server, Command: self, Args: []string{"mcp"}, Env: env,
+		Name: toolset.Server, Command: self, Args: []string{"mcp"}, Env: env, Pass: adapter.CredentialNames(environ),
 		Start: 30 * time.Second, Call: delegation(s) + 10*time.Minute,
 		Disabled: []string{bridge.ToolName}, // codex is not to give tasks to itself
 	}, nil
@@ -164,8 +165,8 @@ func (p *program) workspaceTools() (set *toolset.Set, end func(), err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	client := platformClient(s)
-	redact := logging.NewRedactor(s.Secrets()...)
+	redact := secretsOf(s, p.environ)
+	client := platformClient(s, redact)
 	log := logging.New(p.stderr, slog.LevelWarn, redact)
 	recorder := toolset.NewRecorder(client, redact.String, log)
 	ctx, cancel := context.WithCancel(context.Background())

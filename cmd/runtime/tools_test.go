@@ -35,7 +35,7 @@ func TestDoors(t *testing.T) {
 		s.Tools = door
 		app := &application{log: slog.New(slog.DiscardHandler)}
 		var cfg executor.Config
-		if err := app.offerTools(s, &cfg, logging.NewRedactor()); err != nil {
+		if err := app.offerTools(s, nil, &cfg, logging.NewRedactor()); err != nil {
 			t.Fatal(err)
 		}
 		args := strings.Join(cfg.Child.Args, " ")
@@ -50,7 +50,7 @@ func TestDoors(t *testing.T) {
 	}
 	alone := &application{}
 	var cfg executor.Config
-	if err := alone.offerTools(settings.Settings{Tools: toolsDynamic}, &cfg, nil); err != nil || cfg.Tools != nil || alone.loadedTools() != nil {
+	if err := alone.offerTools(settings.Settings{Tools: toolsDynamic}, nil, &cfg, nil); err != nil || cfg.Tools != nil || alone.loadedTools() != nil {
 		t.Errorf("standing alone: %v, %+v", err, cfg.Tools)
 	}
 }

@@ -1,6 +1,7 @@
 package fakeplatform
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"net/http"
@@ -24,6 +25,9 @@ type Workspace struct {
 
 	// NoToken makes it one that gets its first token by registering.
 	NoToken bool
+
+	// Token and InboundSecret are the first ones; "" makes them up.
+	Token, InboundSecret string
 
 	// Reply makes the double play the workspace: it is online, and answers the text
 	// of each message.
@@ -87,10 +91,10 @@ func (p *Platform) Add(w Workspace) *Handle {
 		ws.deliveryMode = "poll"
 	}
 	if !w.NoToken {
-		ws.token = newToken()
+		ws.token = cmp.Or(w.Token, newToken())
 	}
 	if p.era == AUG {
-		ws.secret = newToken()
+		ws.secret = cmp.Or(w.InboundSecret, newToken())
 	}
 	ws.MaxTasks = max(1, w.MaxTasks)
 	ws.Secrets = maps.Clone(w.Secrets)

@@ -40,7 +40,7 @@ func (r *Redactor) Add(secrets ...string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	before := len(r.secrets)
-	for _, s := range secrets {
+	for _, s := range withLines(secrets) {
 		if len(s) >= minSecret && !slices.Contains(r.secrets, s) {
 			r.secrets = append(r.secrets, s)
 		}
@@ -48,6 +48,26 @@ func (r *Redactor) Add(secrets ...string) {
 	if len(r.secrets) > before {
 		r.known.Store(replacer(r.secrets))
 	}
+}
+
+// leastLine is the length from which a line of a secret is looked for by itself.
+const leastLine = 16
+
+// withLines adds the lines of secrets that have several, such as the keys in PEM
+// files: programs quote them one by one. Their first and last lines tell nothing.
+func withLines(secrets []string) []string {
+	all := slices.Clone(secrets)
+	for _, s := range secrets {
+		if !strings.Contains(s, "\n") {
+			continue
+		}
+		for line := range strings.Lines(s) {
+			if line = strings.TrimSpace(line); len(line) >= leastLine && !strings.HasPrefix(line, "-----") {
+				all = append(all, line)
+			}
+		}
+	}
+	return all
 }
 
 // replacer masks secrets.

@@ -3,6 +3,7 @@ package progtest
 import (
 	"bytes"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -54,6 +55,9 @@ func Start(tb testing.TB, binary string, settings ...string) *Program {
 	p.AwaitListening()
 	return p
 }
+
+// Environ is the environment of the program.
+func (p *Program) Environ() []string { return slices.Clone(p.env) }
 
 // Restart starts the program again where this one has ended, and waits until it listens.
 func (p *Program) Restart() *Program {

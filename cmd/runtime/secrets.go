@@ -1,0 +1,62 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
+	"github.com/Molecule-AI/molecule-codex-runtime/platform"
+	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
+)
+
+// secretsOf is everything that is known to be secret at the start: what stands in the
+// environment, and in the files of the workspace and of codex. What comes later is
+// added when it is seen.
+func secretsOf(s settings.Settings, environ []string) *logging.Redactor {
+	redact := logging.NewRedactor(s.Secrets()...)
+	config := adapter.Config{}
+	if s.InWorkspace() {
+		config, _, _ = adapter.ReadConfig(s.ConfigFile) // what is wrong with it is said by others
+	}
+	redact.Add(config.Secrets...)
+	redact.Add(adapter.Credentials(environ, config.Providers)...)
+	login, _, _ := adapter.ReadLogin(s.CodexHome) // there may be none
+	redact.Add(login.Secrets()...)
+	if !s.InWorkspace() {
+		return redact
+	}
+	files, _ := adapter.SecretFiles(s.SecretsDir) // likewise
+	for _, kv := range files {
+		_, value, _ := strings.Cut(kv, "=")
+		redact.Add(value)
+	}
+	for _, file := range []string{s.TokenFile, filepath.Join(s.ConfigsDir, platform.TokenFile), filepath.Join(s.ConfigsDir, platform.InboundSecretFile)} {
+		redact.Add(secretIn(file))
+	}
+	return redact
+}
+
+// secretIn is the secret that a file holds; "" if there is none.
+func secretIn(file string) string {
+	if file == "" {
+		return ""
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(text))
+}
+
+// withoutSecrets is a report that can be shown.
+func withoutSecrets(report preflight.Report, redact *logging.Redactor) preflight.Report {
+	clean := preflight.Report{Results: make([]preflight.Result, len(report.Results))}
+	for i, r := range report.Results {
+		r.Detail, r.Fix = redact.String(r.Detail), redact.String(r.Fix)
+		clean.Results[i] = r
+	}
+	return clean
+}
