@@ -110,6 +110,11 @@ func (f *Forwarder) handler() http.Handler {
 			refuse(w, http.StatusForbidden, "this is for the runtime's own codex only")
 			return
 		}
+		if !asksTheModel(r) {
+			f.log.Debug("a request that does not ask the model was refused", "method", r.Method, "path", r.URL.Path)
+			refuse(w, http.StatusNotFound, "only the model can be asked here")
+			return
+		}
 		// An endpoint may answer before the last of the request has been read here. The
 		// server would close the request then, and the transport with it the answer.
 		if err := http.NewResponseController(w).EnableFullDuplex(); err != nil {
