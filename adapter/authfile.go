@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 )
 
 // A Login is a text that codex keeps in its auth.json, looked at from outside.
@@ -58,7 +60,7 @@ func authFile(home string) string { return filepath.Join(home, "auth.json") }
 // ReadLogin looks at the login in a codex home. It is read each time: codex, too,
 // writes it. A home without one has an error of [fs.ErrNotExist].
 func ReadLogin(home string) (Login, []byte, error) {
-	text, err := readRegular(authFile(home), mostConfig)
+	text, err := regular.Read(authFile(home), mostConfig)
 	if err != nil {
 		return Login{}, nil, err
 	}
@@ -70,7 +72,7 @@ func ReadLogin(home string) (Login, []byte, error) {
 // whether it is another one than before.
 func WriteLogin(home string, text []byte) (changed bool, err error) {
 	path := authFile(home)
-	if old, err := readRegular(path, mostConfig); err == nil && string(old) == string(text) {
+	if old, err := regular.Read(path, mostConfig); err == nil && string(old) == string(text) {
 		return false, privately(path)
 	}
 	if err := os.MkdirAll(home, 0o700); err != nil {

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 )
 
 // The files of the workspace's configuration that hold what the platform gives out.
@@ -76,7 +78,7 @@ func keepFile(name, secret string) error {
 	if secret == "" {
 		return nil
 	}
-	old, err := os.ReadFile(name)
+	old, err := regular.Read(name, mostToken)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
 		return err
 	}

@@ -9,7 +9,12 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 )
+
+// mostFile is how many bytes of a file of codex's are looked at.
+const mostFile = 1 << 20
 
 // Credentials says where codex could get a credential from. No secret is in it.
 type Credentials struct {
@@ -54,7 +59,7 @@ func (c Credentials) codexLogin() Result {
 	if c.Shared {
 		fix = "set OPENAI_API_KEY or CODEX_AUTH_JSON among the workspace's secrets; a message that is sent meanwhile gives a link to log in"
 	}
-	text, err := os.ReadFile(path)
+	text, err := regular.Read(path, mostFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && c.Given:
 		return ok("a ChatGPT login in CODEX_AUTH_JSON, which is put to " + path + " at the start")
@@ -97,7 +102,7 @@ var (
 // cannot see it, or "". It reads top-level lines only, which is where these
 // keys stand.
 func ownProvider(home string) string {
-	text, err := os.ReadFile(filepath.Join(home, "config.toml"))
+	text, err := regular.Read(filepath.Join(home, "config.toml"), mostFile)
 	if err != nil {
 		return ""
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter/files"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/netguard"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 	"github.com/Molecule-AI/molecule-codex-runtime/server"
@@ -71,7 +71,7 @@ func (c chat) Say(ctx context.Context, r late.Reply) error {
 func (app *application) attachments(s settings.Settings) tasks.Files {
 	cfg := files.Config{
 		Work: s.WorkDir, Workspace: s.WorkspaceID, Guard: netguard.New(s.AllowedNetworks...),
-		Hidden: []string{s.StateDir, s.CodexHome},
+		Hidden: hidden(s),
 	}
 	if s.InWorkspace() {
 		client := app.workspaceClient(s)
@@ -81,6 +81,18 @@ func (app *application) attachments(s settings.Settings) tasks.Files {
 	app.files = files.New(cfg)
 	app.closers = append(app.closers, app.files)
 	return attachments{app.files}
+}
+
+// hidden is what is handed out to nobody: folders, and files that the operator has put
+// somewhere else.
+func hidden(s settings.Settings) []string {
+	all := []string{s.StateDir, s.CodexHome}
+	for _, file := range []string{s.TokenFile, s.DebugWire} {
+		if file != "" {
+			all = append(all, file)
+		}
+	}
+	return all
 }
 
 // pendingUploads are the files that the platform holds for the workspace.
@@ -138,7 +150,7 @@ func (app *application) platformSide(s settings.Settings) *server.Platform {
 	}
 	read := func(name string) func() string {
 		return func() string { // each time: the platform replaces it
-			text, err := os.ReadFile(filepath.Join(s.ConfigsDir, name))
+			text, err := regular.Read(filepath.Join(s.ConfigsDir, name), 64<<10)
 			if err != nil {
 				return ""
 			}
