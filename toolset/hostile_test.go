@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
@@ -101,4 +102,26 @@ func TestDisguises(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", name, got.Text, want)
 		}
 	}
+}
+
+// TestAMinuteIsSixtySeconds: the clock's minute may end between two calls.
+func TestAMinuteIsSixtySeconds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := withPeer(&double{delegate: func(platform.Task) (platform.Delegated, error) { return platform.Delegated{ID: "d1"}, nil }})
+		s := tools(t, d, nil)
+		time.Sleep(time.Until(time.Now().Truncate(time.Minute).Add(119 * time.Second)))
+		var keys []string
+		for _, pause := range []time.Duration{0, 2 * time.Second, 57 * time.Second, 2 * time.Second} {
+			time.Sleep(pause)
+			call(t, s, "delegate_task_async", `{"workspace_id":"`+other+`","task":"write"}`)
+			keys = append(keys, d.done[len(d.done)-1].(platform.Task).Key)
+		}
+		if keys[0] != keys[1] || keys[0] != keys[2] || keys[0] == keys[3] {
+			t.Errorf("keys %q", keys)
+		}
+		call(t, s, "delegate_task_async", `{"workspace_id":"`+other+`","task":"write more"}`)
+		if key := d.done[len(d.done)-1].(platform.Task).Key; key == keys[3] {
+			t.Error("another task is the same delegation")
+		}
+	})
 }
