@@ -22,3 +22,12 @@ func TestRepliesThatListEverything(t *testing.T) {
 		t.Errorf("a thousand paths were looked for: %v", got)
 	}
 }
+
+// TestNamesThatLookLikeOthers keep nothing that is not seen.
+func TestNamesThatLookLikeOthers(t *testing.T) {
+	f, _ := folder(t)
+	file, err := f.Add("report\u202efdp.exe\u200b\n", "", strings.NewReader("x"), 9)
+	if err != nil || file.Name != "reportfdp.exe" {
+		t.Errorf("%q, %v", file.Name, err)
+	}
+}
