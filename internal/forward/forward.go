@@ -98,11 +98,12 @@ type destinationKey struct{}
 
 func (f *Forwarder) handler() http.Handler {
 	proxy := &httputil.ReverseProxy{
-		Rewrite:       rewrite,
-		Transport:     f.transport,
-		FlushInterval: -1, // each piece of an answer goes on at once
-		ErrorLog:      slog.NewLogLogger(f.log.Handler(), slog.LevelDebug),
-		ErrorHandler:  f.failed,
+		Rewrite:        rewrite,
+		Transport:      f.transport,
+		FlushInterval:  -1, // each piece of an answer goes on at once
+		ErrorLog:       slog.NewLogLogger(f.log.Handler(), slog.LevelDebug),
+		ErrorHandler:   f.failed,
+		ModifyResponse: stay,
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		target, key, ok := f.let(r)

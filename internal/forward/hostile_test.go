@@ -59,3 +59,36 @@ func TestTheTokenOpensTheModelOnly(t *testing.T) {
 		}
 	}
 }
+
+// TestRedirectsAreNotHandedOn: codex follows them, with all that was said.
+func TestRedirectsAreNotHandedOn(t *testing.T) {
+	for location, want := range map[string]string{
+		"https://user:pass@evil.example/x?k=v": "redirects to https://evil.example, which", "/elsewhere": "redirects to another path, which",
+		"//evil.example/x": "redirects to evil.example, which",
+	} {
+		url := endpoint(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Location", location)
+			w.WriteHeader(http.StatusTemporaryRedirect)
+			_, _ = io.WriteString(w, "moved")
+		})
+		f, _ := start(t)
+		base, token, err := f.Renew(Target{URL: url, Key: key})
+		if err != nil {
+			t.Fatal(err)
+		}
+		res := ask(t, base+"/responses", "Bearer "+token)
+		text, err := io.ReadAll(res.Body)
+		if err != nil || res.StatusCode != http.StatusBadRequest || res.Header.Get("Location") != "" || !strings.Contains(string(text), want) {
+			t.Errorf("%s: %d %v %s %v", location, res.StatusCode, res.Header, text, err)
+		}
+	}
+	url := endpoint(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotModified) })
+	f, _ := start(t)
+	base, token, err := f.Renew(Target{URL: url, Key: key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res := ask(t, base+"/responses", "Bearer "+token); res.StatusCode != http.StatusNotModified {
+		t.Errorf("what is no redirect: %d", res.StatusCode)
+	}
+}
