@@ -15,7 +15,7 @@ import (
 
 // TestTokenFilesThatAreNone are refused at once, and are none to write through.
 func TestTokenFilesThatAreNone(t *testing.T) {
-	for name, make := range map[string]func(string) error{
+	for name, place := range map[string]func(string) error{
 		"pipe":   func(path string) error { return syscall.Mkfifo(path, 0o600) },
 		"device": func(path string) error { return os.Symlink("/dev/zero", path) },
 		"folder": func(path string) error { return os.Mkdir(path, 0o700) },
@@ -23,7 +23,7 @@ func TestTokenFilesThatAreNone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t, fakeplatform.AUG)
 			token := filepath.Join(s.dir, platform.TokenFile)
-			if err := errors.Join(os.Remove(token), make(token), make(filepath.Join(s.dir, platform.InboundSecretFile))); err != nil {
+			if err := errors.Join(os.Remove(token), place(token), place(filepath.Join(s.dir, platform.InboundSecretFile))); err != nil {
 				t.Fatal(err)
 			}
 			done := time.AfterFunc(20*time.Second, func() { panic("it waits for the token") })

@@ -39,13 +39,13 @@ var (
 	// orders are beginnings of sentences that would turn the reader round.
 	orders = regexp.MustCompile(`(?i)\b(IGNORE\s+ALL|YOU\s+ARE\s+NOW)\b`)
 	// breaks are the ends of lines that are none to Go.
-	breaks = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
+	breaks = regexp.MustCompile(`\r\n|[\r\v\f\x{85}\x{2028}\x{2029}]`)
 )
 
 // sanitize takes apart what could pass for something else than a peer's words. It is
 // a second line: the first is that the text is marked, and the model told what that means.
 func sanitize(text string) string {
-	text = visible(breaks.Replace(strings.ToValidUTF8(text, "\uFFFD")))
+	text = visible(breaks.ReplaceAllString(strings.ToValidUTF8(text, "\uFFFD"), "\n"))
 	text = marks.ReplaceAllString(text, "A2A-RESULT-FROM-PEER")
 	text = headings.ReplaceAllString(text, "${1}[ESCAPED] ${2}${3}")
 	return orders.ReplaceAllString(text, "[ESCAPED] ${1}")

@@ -13,13 +13,13 @@ import (
 // stay answers for an endpoint that redirects. codex would follow, with the whole
 // conversation, to wherever that leads, and without the key.
 func stay(res *http.Response) error {
-	to, err := url.Parse(res.Header.Get("Location"))
-	if res.StatusCode < 300 || res.StatusCode > 399 || err != nil || res.Header.Get("Location") == "" {
+	location := res.Header.Get("Location")
+	if res.StatusCode < 300 || res.StatusCode > 399 || location == "" {
 		return nil
 	}
 	_ = res.Body.Close()
 	where := "another path"
-	if to.Host != "" {
+	if to, err := url.Parse(location); err == nil && to.Host != "" {
 		where = strings.TrimPrefix(to.Scheme+"://"+to.Host, "://")
 	}
 	body, err := json.Marshal(map[string]any{"error": map[string]string{
