@@ -25,6 +25,7 @@ type Credentials struct {
 	Login    bool   // codex's login counts, whatever its config.toml says
 	Given    bool   // there is a ChatGPT login, or one that is put there at the start
 	Shared   bool   // the login may come from the platform, too
+	Unread   bool   // CODEX_AUTH_JSON is set, and holds none
 }
 
 // Credential checks that there is a credential. Whether the model accepts it
@@ -63,6 +64,9 @@ func (c Credentials) codexLogin() Result {
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && c.Given:
 		return ok("a ChatGPT login in CODEX_AUTH_JSON, which is put to " + path + " at the start")
+	case errors.Is(err, fs.ErrNotExist) && c.Unread:
+		return fail("CODEX_AUTH_JSON is set and is no login, and there is none at "+path,
+			"set it to the whole text of an auth.json of codex's: JSON with tokens, or with OPENAI_API_KEY")
 	case errors.Is(err, fs.ErrNotExist):
 		return fail("no OPENAI_API_KEY, and no login at "+path, fix)
 	case err != nil:
