@@ -137,11 +137,15 @@ func (s *Set) delegate(ctx context.Context, peer platform.Peer, task string) (pl
 	})
 }
 
+// mostNoted is how much of a task or an answer is looked through for a row, which holds
+// 256 characters of it.
+const mostNoted = 4096
+
 // note writes a row about a delegation. What is said in it is redacted.
 func (s *Set) note(kind string, peer platform.Peer, summary string, began time.Time, err error) {
 	e := platform.Event{
 		Type: kind, Method: "message/send", Source: s.cfg.Workspace, Target: peer.ID, Status: "ok",
-		Summary: s.cfg.Redact(strings.Join(strings.Fields(summary), " ")), DurationMS: time.Since(began).Milliseconds(),
+		Summary: s.cfg.Redact(strings.Join(strings.Fields(clip(summary, mostNoted)), " ")), DurationMS: time.Since(began).Milliseconds(),
 	}
 	if err != nil {
 		e.Status, e.ErrorDetail = "error", s.cfg.Redact(err.Error())
