@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/whole"
 )
 
@@ -62,7 +63,7 @@ func authFile(home string) string { return filepath.Join(home, "auth.json") }
 // ReadLogin looks at the login in a codex home. It is read each time: codex, too,
 // writes it. A home without one has an error of [fs.ErrNotExist].
 func ReadLogin(home string) (Login, []byte, error) {
-	text, err := readRegular(authFile(home), mostConfig)
+	text, err := regular.Read(authFile(home), mostConfig)
 	if err != nil {
 		return Login{}, nil, err
 	}
@@ -74,7 +75,7 @@ func ReadLogin(home string) (Login, []byte, error) {
 // whether it is another one than before.
 func WriteLogin(home string, text []byte) (changed bool, err error) {
 	path := authFile(home)
-	if old, err := readRegular(path, mostConfig); err == nil && string(old) == string(text) {
+	if old, err := regular.Read(path, mostConfig); err == nil && string(old) == string(text) {
 		return false, privately(path)
 	}
 	if err := os.MkdirAll(home, 0o700); err != nil {

@@ -8,7 +8,9 @@ import (
 	"io"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
@@ -34,7 +36,17 @@ func ParseConfig(file string, text []byte) (Config, []Warning, error) {
 	c.sections(s)
 	c.Providers = providers(s)
 	c.Secrets = secretsIn(root)
-	return c, warnings, nil
+	return c, few(file, warnings), nil
+}
+
+// mostWarnings is how many there are of a file. Each start of codex logs them.
+const mostWarnings = 50
+
+func few(file string, warnings []Warning) []Warning {
+	if left := len(warnings) - mostWarnings; left > 0 {
+		return append(warnings[:mostWarnings:mostWarnings], Warning{File: file, Text: fmt.Sprintf("there are %d more doubts about it", left)})
+	}
+	return warnings
 }
 
 func (c *Config) top(s section) {
@@ -54,9 +66,16 @@ func (c *Config) top(s section) {
 		Command: rc.text("command", ""), Args: rc.list("args"), RequiredEnv: rc.list("required_env"),
 		Timeout: rc.seconds("timeout", 0), AuthTokenEnv: rc.text("auth_token_env", ""), AuthTokenFile: rc.text("auth_token_file", ""),
 	}
+	if c.RuntimeConfig.Timeout > mostTurn {
+		rc.warn("timeout", fmt.Sprintf("%d seconds are the most; the default is used", int(mostTurn.Seconds())))
+		c.RuntimeConfig.Timeout = 0
+	}
 	c.Model = cmp.Or(rc.text("model", ""), s.text("model", ""))
 	c.Provider = cmp.Or(rc.text("provider", ""), s.text("provider", ""))
 }
+
+// mostTurn is the longest limit of a turn, that of CODEX_TURN_TIMEOUT.
+const mostTurn = 168 * time.Hour
 
 func (c *Config) prompts(s section) {
 	c.InitialPrompt, c.InitialPromptFile = s.text("initial_prompt", ""), s.text("initial_prompt_file", "")
@@ -126,11 +145,7 @@ func parseYAML(file string, text []byte) (*yaml.Node, error) {
 	case errors.Is(err, io.EOF):
 		return nil, nil
 	case err != nil:
-		line, what := 0, err.Error()
-		if m := yamlLine.FindStringSubmatch(what); m != nil {
-			line, _ = strconv.Atoi(m[1])
-			what = anchor.ReplaceAllString(m[2], "anchor") // a secret that begins with * is taken for one
-		}
+		line, what := badYAML(text, err.Error())
 		return nil, &Problem{What: position(file, line) + ": " + what, Fix: fix}
 	}
 	root := document.Content[0]
@@ -141,6 +156,29 @@ func parseYAML(file string, text []byte) (*yaml.Node, error) {
 		return nil, nil
 	}
 	return nil, &Problem{What: position(file, root.Line) + ": the file must hold keys and values, such as name: Ada", Fix: fix}
+}
+
+var unknownAnchor = regexp.MustCompile(`^unknown anchor '(.*)' referenced$`)
+
+// badYAML takes the line out of an error of the library, and finds it where the library
+// has none: of the first line it never has.
+func badYAML(text []byte, said string) (line int, what string) {
+	what = said
+	if m := yamlLine.FindStringSubmatch(said); m != nil {
+		line, _ = strconv.Atoi(m[1])
+		what = m[2]
+	}
+	hidden := anchor.ReplaceAllString(what, "anchor") // a secret that begins with * is taken for one
+	if line > 0 {
+		return line, hidden
+	}
+	at := 0
+	if m := unknownAnchor.FindStringSubmatch(what); m != nil {
+		at = bytes.Index(text, []byte("*"+m[1]))
+	} else if what == "control characters are not allowed" {
+		at = bytes.IndexFunc(text, func(r rune) bool { return unicode.IsControl(r) && !strings.ContainsRune("\n\r\t\u0085", r) })
+	}
+	return 1 + bytes.Count(text[:max(at, 0)], []byte("\n")), hidden
 }
 
 // badLine is the line of the first byte that is no UTF-8.

@@ -26,16 +26,59 @@ func newSection(file string, node *yaml.Node, warnings *[]Warning) section {
 
 // fill takes the pairs of a mapping. Of two equal keys the last one counts.
 func (s section) fill(node *yaml.Node) {
+	var merged []*yaml.Node
 	for i := 0; i+1 < len(node.Content); i += 2 {
-		key, value := node.Content[i], node.Content[i+1]
-		if value.Kind == yaml.AliasNode {
-			value = value.Alias
+		key, value := resolved(node.Content[i]), resolved(node.Content[i+1])
+		if key.Kind != yaml.ScalarNode {
+			continue // none that anybody looks for
+		}
+		if key.Tag == "!!merge" {
+			merged = append(merged, value)
+			continue
 		}
 		if earlier := s.values[key.Value]; earlier != nil {
 			s.add(key.Line, s.path+key.Value+" stands twice, first in line "+strconv.Itoa(earlier.Line)+"; this one counts")
 		}
 		s.values[key.Value] = value
 	}
+	s.merge(merged, map[*yaml.Node]bool{node: true})
+}
+
+// merge takes what the mapping does not say itself from those that it is merged with
+// (the key <<): the first of them that says it counts. Each is looked at once, for they
+// may be merged with one another, and in a circle.
+func (s section) merge(from []*yaml.Node, seen map[*yaml.Node]bool) {
+	for _, node := range from {
+		node = resolved(node)
+		if seen[node] {
+			continue
+		}
+		seen[node] = true
+		switch node.Kind {
+		case yaml.SequenceNode:
+			s.merge(node.Content, seen)
+		case yaml.MappingNode:
+			var more []*yaml.Node
+			for i := 0; i+1 < len(node.Content); i += 2 {
+				key, value := resolved(node.Content[i]), resolved(node.Content[i+1])
+				switch {
+				case key.Tag == "!!merge":
+					more = append(more, value)
+				case key.Kind == yaml.ScalarNode && s.values[key.Value] == nil:
+					s.values[key.Value] = value
+				}
+			}
+			s.merge(more, seen)
+		}
+	}
+}
+
+// resolved is what an alias stands for.
+func resolved(node *yaml.Node) *yaml.Node {
+	if node.Kind == yaml.AliasNode {
+		return node.Alias
+	}
+	return node
 }
 
 func (s section) add(line int, text string) {

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 )
 
 // The bounds of files of secrets. A system gives no process a variable of more
@@ -63,7 +65,7 @@ func secretFile(path, name string) (value, wrong string) {
 	case fixed(name):
 		return "", name + " is none that a secret may set"
 	}
-	text, err := readRegular(path, mostSecret+2)
+	text, err := regular.Read(path, mostSecret+2)
 	if err != nil {
 		return "", err.Error()
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter/provider"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 )
 
 // A Renewer gives codex a way to an endpoint that keeps the key from it.
@@ -123,7 +123,7 @@ func (s *Setup) prepare(ctx context.Context) (Launch, error) {
 		}
 	}
 	// A config.toml that cannot be read is codex's to complain about.
-	text, _ := os.ReadFile(filepath.Join(launch.Home, "config.toml"))
+	text, _ := regular.Read(filepath.Join(launch.Home, "config.toml"), mostConfig)
 	launch.UserConfig = string(text)
 	login, _, _ := ReadLogin(launch.Home) // one that cannot be read cannot be shown either
 	s.cfg.Redact(login.secrets...)
@@ -239,7 +239,7 @@ func Look(cfg SetupConfig) (Launch, Config, []Warning, error) {
 			launch.Provider, err = choose(config, lookup(launch.Environ), launch.Home)
 		}
 	}
-	text, _ := os.ReadFile(filepath.Join(launch.Home, "config.toml"))
+	text, _ := regular.Read(filepath.Join(launch.Home, "config.toml"), mostConfig)
 	launch.UserConfig = string(text)
 	return launch, config, warnings, err
 }

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/whole"
 )
 
@@ -78,7 +78,7 @@ func keepFile(name, secret string) error {
 	if secret == "" {
 		return nil
 	}
-	old, err := os.ReadFile(name)
+	old, err := regular.Read(name, mostToken)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
 		return err
 	}

@@ -46,7 +46,7 @@ func readReply(raw json.RawMessage) (Reply, error) {
 	if !present(e.Result) {
 		return out, errors.New("the answer has no result")
 	}
-	out.Text = resultText(e.Result)
+	out.Text = resultText(e.Result, mostWraps)
 	return out, nil
 }
 
@@ -73,9 +73,13 @@ type part struct {
 	Root *part  `json:"root"`
 }
 
+// mostWraps is how deep a message or a task may be wrapped. Each level reads what is in
+// it once more, and it is a peer who says how many there are.
+const mostWraps = 3
+
 // resultText is the text of a message or of a task, of either version. A task's
 // status is looked at last: it may speak of the work, not of its result.
-func resultText(raw json.RawMessage) string {
+func resultText(raw json.RawMessage, wraps int) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
 		return text
@@ -103,8 +107,8 @@ func resultText(raw json.RawMessage) string {
 		return strings.Join(texts, "\n")
 	}
 	for _, wrapped := range []json.RawMessage{result.Message, result.Task} {
-		if present(wrapped) {
-			return resultText(wrapped)
+		if present(wrapped) && wraps > 0 {
+			return resultText(wrapped, wraps-1)
 		}
 	}
 	return textOf(member(member(result.Status, "message"), "parts"))

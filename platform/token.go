@@ -6,7 +6,12 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 )
+
+// mostToken is how many bytes of a file that holds a token are read.
+const mostToken = 64 << 10
 
 // A Token is where the workspace's bearer token stands: the first of the files that
 // holds one, else Value. The files are read with each request.
@@ -24,7 +29,7 @@ func (t Token) read(issued *string) (string, error) {
 		return *issued, nil
 	}
 	for _, file := range t.Files {
-		text, err := os.ReadFile(file)
+		text, err := regular.Read(file, mostToken)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			continue

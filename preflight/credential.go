@@ -9,7 +9,12 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 )
+
+// mostFile is how many bytes of a file of codex's are looked at.
+const mostFile = 1 << 20
 
 // Credentials says where codex could get a credential from. No secret is in it.
 type Credentials struct {
@@ -20,6 +25,7 @@ type Credentials struct {
 	Login    bool   // codex's login counts, whatever its config.toml says
 	Given    bool   // there is a ChatGPT login, or one that is put there at the start
 	Shared   bool   // the login may come from the platform, too
+	Unread   bool   // CODEX_AUTH_JSON is set, and holds none
 }
 
 // Credential checks that there is a credential. Whether the model accepts it
@@ -54,10 +60,13 @@ func (c Credentials) codexLogin() Result {
 	if c.Shared {
 		fix = "set OPENAI_API_KEY or CODEX_AUTH_JSON among the workspace's secrets; a message that is sent meanwhile gives a link to log in"
 	}
-	text, err := os.ReadFile(path)
+	text, err := regular.Read(path, mostFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && c.Given:
 		return ok("a ChatGPT login in CODEX_AUTH_JSON, which is put to " + path + " at the start")
+	case errors.Is(err, fs.ErrNotExist) && c.Unread:
+		return fail("CODEX_AUTH_JSON is set and is no login, and there is none at "+path,
+			"set it to the whole text of an auth.json of codex's: JSON with tokens, or with OPENAI_API_KEY")
 	case errors.Is(err, fs.ErrNotExist):
 		return fail("no OPENAI_API_KEY, and no login at "+path, fix)
 	case err != nil:
@@ -97,7 +106,7 @@ var (
 // cannot see it, or "". It reads top-level lines only, which is where these
 // keys stand.
 func ownProvider(home string) string {
-	text, err := os.ReadFile(filepath.Join(home, "config.toml"))
+	text, err := regular.Read(filepath.Join(home, "config.toml"), mostFile)
 	if err != nil {
 		return ""
 	}

@@ -45,9 +45,12 @@ func replyToFault(ctx context.Context, req *a2a.SendMessageRequest, err error) *
 	return tasks.FaultReply(req.Message, err.Error())
 }
 
-// deliver writes an answer to where it is read, as far as we can see.
+// deliver writes an answer to where it is read, as far as we can see. Who has gone by
+// then has gone before it; whoever goes afterwards may well have read it, and many do so
+// at once.
 func deliver(w http.ResponseWriter, r *http.Request, body []byte) bool {
+	gone := r.Context().Err() != nil
 	writeBody(w, plainJSON, http.StatusOK, body)
 	err := http.NewResponseController(w).Flush()
-	return (err == nil || errors.Is(err, http.ErrNotSupported)) && r.Context().Err() == nil
+	return (err == nil || errors.Is(err, http.ErrNotSupported)) && !gone
 }

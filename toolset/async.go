@@ -54,17 +54,15 @@ func (s *Set) checkStatus(ctx context.Context, a status) (string, error) {
 	if id == "" {
 		all := make([]map[string]any, 0, mostListed)
 		for _, row := range rows[:min(len(rows), mostListed)] {
-			all = append(all, shown(row))
+			all = append(all, shown(row, mostInList))
 		}
 		return pretty(map[string]any{"delegations": all, "count": len(all)})
 	}
 	if row, ok := rowOf(rows, id); ok {
-		return pretty(shown(row))
+		return pretty(shown(row, mostQuoted))
 	}
 	return pretty(map[string]any{"status": "not_found", "delegation_id": id})
 }
-
-const mostListed = 10
 
 // rowOf finds the row of a delegation that says most: its result, before the note that
 // it was given.
@@ -95,8 +93,8 @@ func resultOf(row platform.Delegation) string {
 	return row.Preview
 }
 
-// shown is a row for a model to read.
-func shown(row platform.Delegation) map[string]any {
+// shown is a row for a model to read, with so many bytes of the result.
+func shown(row platform.Delegation, most int) map[string]any {
 	out := map[string]any{"delegation_id": cmp.Or(row.DelegationID, row.ID), "status": row.Status, "target_id": row.Target}
 	if row.Summary != "" {
 		out["summary"] = oneLine(row.Summary)
@@ -112,7 +110,7 @@ func shown(row platform.Delegation) map[string]any {
 	case platform.QueuedText(result):
 		out["status"], out["note"] = "queued", "The peer has not got to it yet: what the platform has is no reply."
 	case result != "":
-		out["response_preview"] = wrap(result)
+		out["response_preview"] = wrapped(result, most)
 	}
 	return out
 }

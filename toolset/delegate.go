@@ -2,8 +2,6 @@ package toolset
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
@@ -136,9 +134,9 @@ func (s *Set) askByDelegation(ctx context.Context, peer platform.Peer, task stri
 // the same delegation: a call that is made again must not have the work done twice,
 // and the same work may be wanted again tomorrow.
 func (s *Set) delegate(ctx context.Context, peer platform.Peer, task string) (platform.Delegated, error) {
-	minute := time.Now().Unix() / 60
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s:%s:%s:%d", s.cfg.Workspace, peer.ID, task, minute))
-	return s.cfg.Platform.Delegate(ctx, platform.Task{Target: peer.ID, Text: task, Key: hex.EncodeToString(sum[:])[:32]})
+	return s.cfg.Platform.Delegate(ctx, platform.Task{
+		Target: peer.ID, Text: task, Key: s.given.key(s.cfg.Workspace+":"+peer.ID+":"+task, time.Now()),
+	})
 }
 
 // mostNoted is how many bytes of a text are looked through for the row about it, which

@@ -75,19 +75,29 @@ func (s *Set) chatHistory(ctx context.Context, a history) (string, error) {
 	if len(messages) > limit {
 		messages = messages[len(messages)-limit:]
 	}
-	return pretty(messages)
+	text, err := pretty(messages)
+	for len(text) > mostText && len(messages) > 1 { // the newest matter most
+		messages = messages[(len(messages)+7)/8:]
+		text, err = pretty(messages)
+	}
+	return text, err
 }
+
+// mostHistory is how many bytes of a message the history has.
+const mostHistory = 4000
 
 // entry is a row of the history, as a model reads it.
 func (s *Set) entry(row platform.Row, peer string) map[string]any {
-	from := "you"
+	from, text := "you", s.cfg.Redact(clip(textOf(row), 2*mostHistory))
 	if row.Source == peer {
-		from = "peer"
+		from, text = "peer", wrapped(text, mostHistory)
+	} else {
+		text = clip(sanitize(text), mostHistory)
 	}
 	entry := map[string]any{
 		"activity_id": row.ID, "from": from, "method": row.Method,
 		"created_at": row.CreatedAt.UTC().Format(time.RFC3339),
-		"text":       clip(s.cfg.Redact(sanitize(textOf(row))), 4000),
+		"text":       text,
 	}
 	if row.Status == "error" {
 		entry["error"] = oneLine(s.cfg.Redact(cmp.Or(row.ErrorDetail, row.Status)))

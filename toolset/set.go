@@ -41,6 +41,7 @@ type Set struct {
 	cfg   Config
 	tools []tool
 	named map[string]tool
+	given given
 }
 
 // New returns the tools of a workspace.

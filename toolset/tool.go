@@ -119,6 +119,10 @@ func explain(err error) string {
 
 // pretty is a value as JSON, for the model to read.
 func pretty(value any) (string, error) {
-	text, err := json.MarshalIndent(value, "", "  ")
-	return string(text), err
+	var text strings.Builder
+	e := json.NewEncoder(&text)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false) // no browser reads it
+	err := e.Encode(value)
+	return strings.TrimSuffix(text.String(), "\n"), err
 }

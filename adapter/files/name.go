@@ -33,11 +33,15 @@ func sanitize(name string) string {
 	return name[:longestName-len(ext)] + ext
 }
 
-// plainName is the name as its sender gave it, on one line and without folders.
+// plainName is the name as its sender gave it, on one line and without folders. What is
+// not seen is taken out: it makes a name look like another.
 func plainName(name string) string {
 	return clip(strings.Join(strings.Fields(strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
+		switch {
+		case unicode.IsControl(r):
 			return ' '
+		case unicode.Is(unicode.Cf, r):
+			return -1
 		}
 		return r
 	}, base(name))), " "), 255)

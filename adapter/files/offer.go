@@ -14,6 +14,7 @@ const (
 	mostOffered   = 10
 	largestOffer  = 25 << 20
 	largestOffers = 50 << 20
+	mostLooked    = 500 // paths that are looked for on the disk: a list of a million files ends no turn late
 )
 
 // storedName matches the names of files in the folder.
@@ -28,16 +29,17 @@ var named = regexp.MustCompile("`(?:workspace:|file://)?(/[^`\n]+)`" + `|"(?:wor
 // is not there, too large or a secret is left out.
 func (f *Folder) Offer(text string) []File {
 	var out []File
-	seen := map[string]bool{}
+	seen, looked := map[string]bool{}, map[string]bool{}
 	left := int64(largestOffers)
 	for _, match := range named.FindAllStringSubmatch(text, -1) {
 		path := strings.Join(match[1:], "")
-		if len(out) == mostOffered {
+		if len(out) == mostOffered || len(looked) == mostLooked {
 			break
 		}
-		if !f.ours(path) {
+		if looked[path] || !f.ours(path) {
 			continue
 		}
+		looked[path] = true
 		file, err := f.Path(path)
 		if err != nil {
 			if file, err = f.Path(strings.TrimRight(path, ".:!?")); err != nil {

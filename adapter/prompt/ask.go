@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/whole"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
@@ -102,7 +103,10 @@ func peersOf(all []platform.Peer) []peer {
 // ours.
 func word(text string, most int) string {
 	text = strings.Join(strings.Fields(strings.Map(func(r rune) rune {
-		if r == '`' || r == '*' || r == '<' || r == '>' {
+		switch {
+		case r == '`' || r == '*' || r == '<' || r == '>':
+			return -1
+		case !unicode.IsSpace(r) && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)): // nobody sees it
 			return -1
 		}
 		return r

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // defaultFile is the prompt of a workspace whose configuration names none.
@@ -71,7 +72,7 @@ func ReadFile(dir, name string) (string, error) {
 }
 
 func readBelow(root *os.Root, name string) (string, error) {
-	f, err := root.Open(name)
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe is not waited for
 	if err != nil {
 		return "", err
 	}

@@ -17,6 +17,12 @@ const (
 	pollLimit = 20 * time.Second
 	coolDown  = 60 * time.Second // between two messages about results
 	orphanAge = 90 * time.Second // of a failure that names no delegation, before it is taken for one
+
+	// The platform shows 50 rows. More are not looked at: what is remembered of them would
+	// push out what they were, and they would be told again and again.
+	mostRows = 200
+	// mostTold is how many results one message speaks of. The rest waits for the next.
+	mostTold = 50
 )
 
 // orphanMark begins the id of a failure that names no delegation; its row's follows.
@@ -87,7 +93,7 @@ func (r *results) note(rows []platform.Delegation, now time.Time) error {
 		}
 	}
 	next := r.seen.clone()
-	for _, d := range finished(rows, r.cfg.Workspace, now) {
+	for _, d := range finished(rows[:min(len(rows), mostRows)], r.cfg.Workspace, now) {
 		if next.has(d.ID) {
 			continue
 		}
@@ -101,6 +107,7 @@ func (r *results) note(rows []platform.Delegation, now time.Time) error {
 		}
 		next.Pending = append(next.Pending, d.result)
 	}
+	next.Pending = next.Pending[max(0, len(next.Pending)-mostSeen):]
 	if !first && len(next.IDs) == len(r.seen.IDs) && slices.Equal(next.IDs, r.seen.IDs) {
 		return nil
 	}
@@ -122,7 +129,8 @@ func (r *results) deliver(ctx context.Context) {
 	}
 	if len(r.seen.Sending) == 0 {
 		next := r.seen.clone()
-		next.Sending, next.Pending = next.Pending, nil
+		n := min(len(next.Pending), mostTold)
+		next.Sending, next.Pending = next.Pending[:n:n], next.Pending[n:]
 		if !r.keep(next) {
 			return
 		}

@@ -65,7 +65,7 @@ func (c chat) Say(ctx context.Context, r late.Reply) error {
 func (app *application) attachments(s settings.Settings) tasks.Files {
 	cfg := files.Config{
 		Work: s.WorkDir, Workspace: s.WorkspaceID, Guard: netguard.New(s.AllowedNetworks...),
-		Hidden: []string{s.StateDir, s.CodexHome},
+		Hidden: hidden(s),
 	}
 	if s.InWorkspace() {
 		client := app.workspaceClient(s)
@@ -75,6 +75,18 @@ func (app *application) attachments(s settings.Settings) tasks.Files {
 	app.files = files.New(cfg)
 	app.closers = append(app.closers, app.files)
 	return attachments{app.files}
+}
+
+// hidden is what is handed out to nobody: folders, and files that the operator has put
+// somewhere else.
+func hidden(s settings.Settings) []string {
+	all := []string{s.StateDir, s.CodexHome}
+	for _, file := range []string{s.TokenFile, s.DebugWire} {
+		if file != "" {
+			all = append(all, file)
+		}
+	}
+	return all
 }
 
 // pendingUploads are the files that the platform holds for the workspace.

@@ -59,9 +59,11 @@ func credentialCheck(s settings.Settings, environ []string) preflight.Check {
 		if err != nil {
 			return preflight.Result{Status: preflight.Fail, Detail: "it is not known which one is needed", Fix: "see the check configuration"}
 		}
+		_, noLogin := adapter.LookAtLogin([]byte(s.CodexAuth.Reveal()))
 		return preflight.Credential(preflight.Credentials{
 			Scripted: s.Scripted(), Key: start.Provider.KeyName, BaseURL: start.Provider.BaseURL, Home: s.CodexHome,
 			Login: start.Provider.Login, Given: start.Provider.ChatGPT, Shared: s.InWorkspace(),
+			Unread: s.InWorkspace() && s.CodexAuth.Set() && noLogin != nil,
 		}).Run(ctx)
 	}}
 }

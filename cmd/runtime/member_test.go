@@ -25,7 +25,7 @@ func TestCardOfTheAgentItself(t *testing.T) {
 	s := settings.Settings{WorkspaceID: "w", PlatformURL: platform.URL, ConfigsDir: t.TempDir(), WorkDir: t.TempDir()}
 	s.WorkspaceToken = settings.NewSecret("token")
 	m := &member{s: s, url: "http://ws:8000", source: source{describe: func() description { return description{Name: "Ada"} }}, log: slog.New(slog.DiscardHandler)}
-	app := &application{member: m, log: m.log}
+	app := &application{member: m, redact: logging.NewRedactor(), log: m.log}
 	defer app.close()
 	tools := newTools(s, ownCard{app.workspaceClient(s), func(card any) { m.own.Store(&card) }}, logging.NewRedactor(), toolset.Config{})
 	update := func() {

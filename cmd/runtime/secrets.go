@@ -1,12 +1,12 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
@@ -39,12 +39,15 @@ func secretsOf(s settings.Settings, environ []string) *logging.Redactor {
 	return redact
 }
 
+// mostSecret bounds the file of a secret.
+const mostSecret = 64 << 10
+
 // secretIn is the secret that a file holds; "" if there is none.
 func secretIn(file string) string {
 	if file == "" {
 		return ""
 	}
-	text, err := os.ReadFile(file)
+	text, err := regular.Read(file, mostSecret)
 	if err != nil {
 		return ""
 	}

@@ -33,7 +33,7 @@ func TestDoors(t *testing.T) {
 		toolsDynamic: {18, 0, 18}, toolsMCP: {0, 1, 18}, toolsOff: {0, 0, 0},
 	} {
 		s.Tools = door
-		app := &application{log: slog.New(slog.DiscardHandler)}
+		app := &application{redact: logging.NewRedactor(), log: slog.New(slog.DiscardHandler)}
 		var cfg executor.Config
 		if err := app.offerTools(s, nil, &cfg, logging.NewRedactor()); err != nil {
 			t.Fatal(err)

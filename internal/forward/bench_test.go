@@ -18,7 +18,7 @@ func BenchmarkForward(b *testing.B) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		n := 1
-		if r.URL.Path == "/many" {
+		if r.URL.RawQuery == "many" {
 			n = deltas
 		}
 		for range n {
@@ -36,8 +36,8 @@ func BenchmarkForward(b *testing.B) {
 	base, token, _ := f.Renew(Target{URL: server.URL, Key: key})
 	prompt := bytes.Repeat([]byte("x"), 60<<10)
 	for _, c := range []struct{ name, url string }{
-		{"turn/direct", server.URL + "/one"}, {"turn/forwarded", base + "/one"},
-		{"500-deltas/direct", server.URL + "/many"}, {"500-deltas/forwarded", base + "/many"},
+		{"turn/direct", server.URL + "/responses"}, {"turn/forwarded", base + "/responses"},
+		{"500-deltas/direct", server.URL + "/responses?many"}, {"500-deltas/forwarded", base + "/responses?many"},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			client := &http.Client{Transport: &http.Transport{}}

@@ -98,16 +98,22 @@ type destinationKey struct{}
 
 func (f *Forwarder) handler() http.Handler {
 	proxy := &httputil.ReverseProxy{
-		Rewrite:       rewrite,
-		Transport:     f.transport,
-		FlushInterval: -1, // each piece of an answer goes on at once
-		ErrorLog:      slog.NewLogLogger(f.log.Handler(), slog.LevelDebug),
-		ErrorHandler:  f.failed,
+		Rewrite:        rewrite,
+		Transport:      f.transport,
+		FlushInterval:  -1, // each piece of an answer goes on at once
+		ErrorLog:       slog.NewLogLogger(f.log.Handler(), slog.LevelDebug),
+		ErrorHandler:   f.failed,
+		ModifyResponse: stay,
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		target, key, ok := f.let(r)
 		if !ok {
 			refuse(w, http.StatusForbidden, "this is for the runtime's own codex only")
+			return
+		}
+		if !asksTheModel(r) {
+			f.log.Debug("a request that does not ask the model was refused", "method", r.Method, "path", r.URL.Path)
+			refuse(w, http.StatusNotFound, "only the model can be asked here")
 			return
 		}
 		// An endpoint may answer before the last of the request has been read here. The

@@ -247,7 +247,7 @@ func TestEarlyAnswer(t *testing.T) {
 	body, send := io.Pipe()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, base+"/x", body)
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, base+"/responses", body)
 	if err != nil {
 		t.Fatal(err)
 	}

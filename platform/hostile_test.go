@@ -1,0 +1,31 @@
+package platform
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestNestedReplies are deep ones of a peer, which each level of reading would read again.
+func TestNestedReplies(t *testing.T) {
+	for _, wrapper := range []string{`{"message":`, `{"task":`, `{"status":{"message":`} {
+		const depth = 4000
+		deep := strings.Repeat(wrapper, depth) + `{"parts":[{"text":"` + strings.Repeat("x", 2<<20) + `"}]}` +
+			strings.Repeat(strings.Repeat("}", strings.Count(wrapper, "{")), depth)
+		done := make(chan Reply, 1)
+		go func() {
+			reply, _ := readReply(json.RawMessage(`{"result":` + deep + `}`))
+			done <- reply
+		}()
+		select {
+		case <-done:
+		case <-time.After(20 * time.Second):
+			t.Fatalf("%s: still reading", wrapper)
+		}
+	}
+	reply, err := readReply(json.RawMessage(`{"result":{"task":{"message":{"parts":[{"root":{"kind":"text","text":"hi"}}]}}}}`))
+	if err != nil || reply.Text != "hi" {
+		t.Errorf("%+v, %v", reply, err)
+	}
+}
