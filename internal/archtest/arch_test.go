@@ -54,6 +54,7 @@ var allowed = map[string][]string{
 	"internal/progtest":            {"internal/codextest"},
 	"internal/tcksut":              {"adapter", "appserver", "executor", "internal/netguard", "server", "store", "tasks", "tasks/push"},
 	"internal/archtest":            {},
+	"internal/testnames":           {},
 	"e2e":                          {},
 	"e2e/chaos":                    {},
 	"bench":                        {},

@@ -103,7 +103,7 @@ func (d document) checkTests(t *testing.T, r row) bool {
 		pkg, test, sub := m[1], m[2], m[3]
 		switch {
 		case pkg != "tcksut" || sub == "":
-			if !d.sources[pkg].has(test, sub) {
+			if !d.sources[pkg].Has(test, sub) {
 				t.Errorf("%s names %s, which does not exist", r.id, m[0])
 			}
 		case d.held[sub] != test:
