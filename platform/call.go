@@ -59,6 +59,9 @@ func (c *Client) call(ctx context.Context, r request) error {
 			return fmt.Errorf("%s: %w", r.op, err)
 		}
 	}
+	if ctx.Value(onceKey{}) != nil {
+		r.repeats = once
+	}
 	err := c.retry(ctx, r.repeats, func() error { return c.authorized(ctx, r, body) })
 	return c.features.learn(r, err)
 }

@@ -78,7 +78,7 @@ func (c *Client) Send(ctx context.Context, target string, m Message) (Reply, err
 	}
 	reply, err := readReply(raw)
 	if err != nil {
-		return reply, fmt.Errorf("%s: %w", op, err)
+		return reply, &TakenError{fmt.Errorf("%s: %w", op, err)}
 	}
 	return reply, nil
 }

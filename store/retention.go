@@ -44,6 +44,7 @@ func (c *conn) sweep(r Retention, now time.Time) (bool, error) {
 		func() (bool, error) { return c.forgetMany(r.Tasks) },
 		func() (bool, error) { return c.pruneEvents(now.Add(-r.Events)) },
 		func() (bool, error) { return c.buryDead(now.Add(-deadAge)) },
+		func() (bool, error) { return c.forgetInbox(now.Add(-r.Age)) },
 		func() (bool, error) { return c.forgetLarge(r.Bytes, now.Add(-fresh)) },
 		c.vacuum,
 	} {

@@ -29,7 +29,7 @@ type pulse struct {
 	failures int       // since then
 }
 
-// beatOn beats: at once, every 30 s, and at both edges of work.
+// beatOn beats: at once, from time to time, and at both edges of work.
 func (p *Presence) beatOn(ctx context.Context) {
 	timer := time.NewTimer(firstLimit)
 	select {
@@ -40,7 +40,7 @@ func (p *Presence) beatOn(ctx context.Context) {
 	timer.Stop()
 	var now pulse
 	limit := beatLimit
-	tick := time.NewTicker(beatEvery)
+	tick := time.NewTicker(p.cfg.Every)
 	defer tick.Stop()
 	for ctx.Err() == nil {
 		p.beat(ctx, &now, limit)

@@ -39,6 +39,7 @@ type Config struct {
 	URL          string // where the platform and peers reach us; see [platform.WorkspaceURL]
 	DeliveryMode string // push or poll; "" means push
 	Card         func() any
+	Every        time.Duration // between heartbeats; 0 means 30 s
 
 	Metadata platform.RuntimeMetadata
 	Tools    func() []string // the tools that are loaded; nil, and a nil list, says nothing of them
@@ -79,6 +80,7 @@ type Status struct {
 // New returns a presence. It says nothing before [Presence.Run].
 func New(cfg Config) *Presence {
 	cfg.DeliveryMode = cmp.Or(cfg.DeliveryMode, "push")
+	cfg.Every = cmp.Or(cfg.Every, beatEvery)
 	if cfg.Tools == nil {
 		cfg.Tools = func() []string { return nil }
 	}

@@ -18,7 +18,11 @@ import (
 func main() {
 	tuneMemory()
 	tuneCores()
-	ctx, release := interruptible(context.Background(), os.Exit)
+	watch := interruptible
+	if len(os.Args) > 1 && os.Args[1] == "channel" {
+		watch = patient
+	}
+	ctx, release := watch(context.Background(), os.Exit)
 	code := run(ctx, os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr)
 	release()
 	os.Exit(code)

@@ -23,12 +23,13 @@ const (
 
 // commands is the command line.
 type commands struct {
-	Help    bool         `short:"h" help:"Show this help, or that of a command."`
-	Serve   struct{}     `cmd:"" default:"1" help:"Serve A2A over HTTP until interrupted. This is what runtime alone does."`
-	Task    taskCommands `cmd:"" help:"Start, watch and steer tasks of a running runtime."`
-	MCP     struct{}     `cmd:"" name:"mcp" help:"Serve MCP over stdio: the tool codex_bridge and, in a workspace, the workspace tools."`
-	Doctor  jsonOption   `cmd:"" help:"Check whether a turn would run here; exit 0 only if one would."`
-	Version jsonOption   `cmd:"" help:"Print the versions: ours, the codex it is made for, A2A."`
+	Help    bool            `short:"h" help:"Show this help, or that of a command."`
+	Serve   struct{}        `cmd:"" default:"1" help:"Serve A2A over HTTP until interrupted. This is what runtime alone does."`
+	Task    taskCommands    `cmd:"" help:"Start, watch and steer tasks of a running runtime."`
+	Channel channelCommands `cmd:"" help:"Read the inboxes of workspaces on a platform, and answer what comes."`
+	MCP     struct{}        `cmd:"" name:"mcp" help:"Serve MCP over stdio: the tool codex_bridge and, in a workspace, the workspace tools."`
+	Doctor  jsonOption      `cmd:"" help:"Check whether a turn would run here; exit 0 only if one would."`
+	Version jsonOption      `cmd:"" help:"Print the versions: ours, the codex it is made for, A2A."`
 }
 
 type jsonOption struct {
@@ -65,6 +66,8 @@ func run(ctx context.Context, args, environ []string, stdin io.ReadCloser, stdou
 	switch command, rest, _ := strings.Cut(parsed.Command(), " "); command {
 	case "task":
 		return p.task(ctx, rest, &c.Task)
+	case "channel":
+		return p.channel(ctx, rest, &c.Channel)
 	case "mcp":
 		return p.mcp(ctx)
 	case "doctor":

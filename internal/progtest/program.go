@@ -23,6 +23,7 @@ type Program struct {
 
 	tb        testing.TB
 	binary    string
+	args      []string
 	env       []string
 	cmd       *exec.Cmd
 	listening chan string
@@ -38,8 +39,16 @@ type Program struct {
 // in place of fresh ones.
 func Start(tb testing.TB, binary string, settings ...string) *Program {
 	tb.Helper()
+	p := Launch(tb, binary, []string{"serve"}, settings...)
+	p.AwaitListening()
+	return p
+}
+
+// Launch is Start with other arguments, and without the waiting.
+func Launch(tb testing.TB, binary string, args []string, settings ...string) *Program {
+	tb.Helper()
 	p := &Program{
-		tb: tb, binary: binary,
+		tb: tb, binary: binary, args: args,
 		Work: codextest.Dir(tb, "work"), Home: codextest.Home(tb), State: codextest.Dir(tb, "state"),
 	}
 	for _, setting := range settings {
@@ -52,7 +61,6 @@ func Start(tb testing.TB, binary string, settings ...string) *Program {
 		"RUNTIME_ADDR=127.0.0.1:0", "RUNTIME_STATE_DIR="+p.State, "RUNTIME_WORKDIR="+p.Work)
 	p.env = append(p.env, settings...)
 	p.launch()
-	p.AwaitListening()
 	return p
 }
 
@@ -70,7 +78,7 @@ func (p *Program) Restart() *Program {
 // Relaunch is Restart without the waiting.
 func (p *Program) Relaunch() *Program {
 	p.tb.Helper()
-	next := &Program{Work: p.Work, Home: p.Home, State: p.State, tb: p.tb, binary: p.binary, env: p.env}
+	next := &Program{Work: p.Work, Home: p.Home, State: p.State, tb: p.tb, binary: p.binary, args: p.args, env: p.env}
 	next.launch()
 	return next
 }
@@ -78,7 +86,7 @@ func (p *Program) Relaunch() *Program {
 func (p *Program) launch() {
 	p.tb.Helper()
 	p.exited, p.listening = make(chan struct{}), make(chan string, 1)
-	p.cmd = exec.Command(p.binary, "serve")
+	p.cmd = exec.Command(p.binary, p.args...)
 	p.cmd.Env = p.env
 	stderr, err := p.cmd.StderrPipe()
 	if err != nil {

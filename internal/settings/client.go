@@ -22,3 +22,17 @@ func LoadClient(environ []string) (Client, error) {
 	home := r.path("CODEX_HOME", s.CodexHome, func() string { return "~/.codex" })
 	return Client{URL: s.URL, Token: s.Token, CodexHome: home}, join(problems)
 }
+
+// LoadChannelState returns the state directory of a channel, by environ. Its other
+// settings may be wrong, or not there.
+func LoadChannelState(environ []string) (string, []*Problem) {
+	vars := toMap(environ)
+	s, _ := parse(vars, Rows())
+	r := resolver{s: &s, vars: vars, host: osHost{}}
+	dir := s.StateDir
+	if dir == "" {
+		dir = s.ChannelDir
+	}
+	dir = r.path("CODEX_CHANNEL_MOLECULE_STATE_DIR", dir, func() string { return "~/.codex-channel-molecule" })
+	return dir, r.problems
+}

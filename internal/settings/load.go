@@ -17,14 +17,22 @@ func Load(environ []string) (Settings, []Warning, error) {
 	return load(environ, osHost{})
 }
 
-func load(environ []string, h host) (Settings, []Warning, error) {
+// LoadChannel is [Load] for a runtime that reads the inboxes of workspaces: but for them
+// it stands alone.
+func LoadChannel(environ []string) (Settings, []Warning, error) {
+	return loadAs(environ, osHost{}, true)
+}
+
+func load(environ []string, h host) (Settings, []Warning, error) { return loadAs(environ, h, false) }
+
+func loadAs(environ []string, h host, channel bool) (Settings, []Warning, error) {
 	vars := toMap(environ)
 	rows := Rows()
 	s, problems := parse(vars, rows)
 	more, warnings := unknownNames(vars, rows)
 	problems = append(problems, more...)
 	if len(problems) == 0 {
-		r := resolver{s: &s, vars: vars, host: h}
+		r := resolver{s: &s, vars: vars, host: h, channel: channel}
 		problems, warnings = r.run(), append(warnings, r.warnings...)
 	}
 	return s, warnings, join(problems)

@@ -11,8 +11,7 @@ import (
 // known, so that setting them is no mistake.
 func reserved() []string {
 	return []string{
-		"CODEX_CHATGPT_AUTH_JSON", "CODEX_MINIMAX_MODEL", "CODEX_CA_CERTIFICATE", "CHANNEL_POLL_INTERVAL",
-		"CODEX_CHANNEL_MOLECULE_STATE_DIR",
+		"CODEX_CHATGPT_AUTH_JSON", "CODEX_MINIMAX_MODEL", "CODEX_CA_CERTIFICATE",
 		"OTEL_EXPORTER_OTLP_ENDPOINT",
 	}
 }

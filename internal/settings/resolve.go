@@ -16,19 +16,24 @@ type resolver struct {
 	s        *Settings
 	vars     map[string]string
 	host     host
+	channel  bool
 	problems []*Problem
 	warnings []Warning
 }
 
 func (r *resolver) run() []*Problem {
-	r.workspace()
+	if r.channel {
+		r.spaces()
+	} else {
+		r.workspace()
+	}
 	r.paths()
 	r.sandbox()
 	r.login()
 	r.door()
 	r.s.AllowedNetworks, _ = networks(r.s.Networks) // its row has been checked
 	r.s.Threads = cmp.Or(r.s.Threads, pick(r.s.InWorkspace(), "workspace", "context"))
-	r.s.MidTurn = cmp.Or(r.s.MidTurn, pick(r.s.InWorkspace(), "steer", "queue"))
+	r.s.MidTurn = cmp.Or(r.s.MidTurn, pick(r.s.InWorkspace() || r.channel, "steer", "queue"))
 	r.s.Reply = cmp.Or(r.s.Reply, pick(r.s.InWorkspace(), "message", "task"))
 	for _, u := range []*string{&r.s.PublicURL, &r.s.PlatformURL, &r.s.OpenAIBaseURL, &r.s.LLMBaseURL} {
 		*u = strings.TrimRight(*u, "/")
@@ -49,7 +54,7 @@ func (r *resolver) workspace() {
 
 // sandbox decides what auto means, and says why.
 func (r *resolver) sandbox() {
-	contained := r.s.InContainer && r.s.InWorkspace()
+	contained := r.s.InContainer && (r.s.InWorkspace() || r.channel)
 	note := "chosen by CODEX_SANDBOX"
 	if r.s.Sandbox == "auto" {
 		r.s.Sandbox = pick(contained, "danger-full-access", "workspace-write")
@@ -57,7 +62,7 @@ func (r *resolver) sandbox() {
 	}
 	r.s.SandboxNote = note
 	if r.s.ApprovalPolicy == "auto" {
-		r.s.ApprovalPolicy = pick(contained, "never", "on-request")
+		r.s.ApprovalPolicy = pick(contained || r.channel, "never", "on-request") // nobody watches a channel
 	}
 }
 
@@ -72,6 +77,9 @@ func (r *resolver) login() {
 // door refuses to open a shell to the network by accident: whoever reaches the
 // port reaches codex, and codex runs commands.
 func (r *resolver) door() {
+	if r.channel && r.s.Addr == "" { // it does not listen
+		return
+	}
 	r.s.Addr = cmp.Or(r.s.Addr, pick(r.s.InWorkspace(), "0.0.0.0:8000", "127.0.0.1:8000"))
 	host, port, err := net.SplitHostPort(r.s.Addr)
 	if n, errPort := strconv.Atoi(port); err != nil || errPort != nil || n < 0 || n > 65535 {
@@ -107,6 +115,10 @@ func (r *resolver) paths() {
 		if s.TokenFile != "" {
 			s.TokenFile = r.path("MOLECULE_WORKSPACE_TOKEN_FILE", s.TokenFile, nil)
 		}
+	}
+	if r.channel {
+		s.ChannelDir = r.path("CODEX_CHANNEL_MOLECULE_STATE_DIR", s.ChannelDir, func() string { return "~/.codex-channel-molecule" })
+		s.StateDir = cmp.Or(s.StateDir, s.ChannelDir)
 	}
 	s.StateDir = r.path("RUNTIME_STATE_DIR", s.StateDir, r.stateDir)
 	s.CodexHome = r.path("CODEX_HOME", s.CodexHome, func() string { return "~/.codex" })

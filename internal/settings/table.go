@@ -85,6 +85,10 @@ type Settings struct {
 	A2AAuth        string `group:"Workspace" env:"MOLECULE_A2A_REQUIRE_AUTH" default:"no" help:"1, true, yes or on asks callers of A2A for the secret that the platform has given the workspace (CONFIGS_DIR/.platform_inbound_secret). Set it only if the platform sends it. RUNTIME_TOKEN will do, too."`
 	InContainer    bool   `group:"Workspace" env:"RUNTIME_IN_CONTAINER" envDefault:"false" help:"Says that the container is the boundary. Set by the image."`
 
+	Workspaces   Secret        `group:"Channel" env:"MOLECULE_WORKSPACES" default:"the one that WORKSPACE_ID, PLATFORM_URL and MOLECULE_WORKSPACE_TOKEN name" help:"The workspaces whose inboxes runtime channel reads, as JSON: [{\"id\":\"…\",\"token\":\"…\",\"platform_url\":\"…\"}]. Without a platform_url it is PLATFORM_URL."`
+	PollInterval time.Duration `group:"Channel" env:"CHANNEL_POLL_INTERVAL" envDefault:"5s" min:"20ms" max:"10m" help:"How often runtime channel asks for new messages."`
+	ChannelDir   string        `group:"Channel" env:"CODEX_CHANNEL_MOLECULE_STATE_DIR" kind:"path" default:"~/.codex-channel-molecule" help:"Directory of the state of runtime channel, unless RUNTIME_STATE_DIR is set. The sessions.json of an older bridge is looked for in it."`
+
 	Log       string `group:"Logs" env:"RUNTIME_LOG" oneof:"debug,info,warn,error" envDefault:"info" help:"Least level that is logged: coloured lines on a terminal, JSON otherwise."`
 	DebugWire string `group:"Logs" env:"RUNTIME_DEBUG_WIRE" kind:"path" help:"File to which everything said to and by codex is appended, prompts included."`
 
@@ -97,6 +101,15 @@ type Settings struct {
 	ConfigFile      string         // config.yaml; empty standing alone
 	SecretsDir      string         // the files of secrets; empty standing alone
 	ConfigLate      bool           // config.yaml may be written after our start
+	Spaces          []Space        // whose inboxes are read; only [LoadChannel] fills them in
+}
+
+// A Space is a workspace whose inbox is read.
+type Space struct {
+	ID        string
+	URL       string // of its platform
+	Token     Secret
+	TokenFile string
 }
 
 // InWorkspace reports whether the runtime belongs to a workspace of a platform,
@@ -121,6 +134,11 @@ func (s Settings) Secrets() []string {
 	for _, v := range []Secret{s.Token, s.OpenAIKey, s.LLMToken, s.MiniMaxKey, s.WorkspaceToken} {
 		if v.Set() {
 			out = append(out, v.Reveal())
+		}
+	}
+	for _, space := range s.Spaces {
+		if space.Token.Set() {
+			out = append(out, space.Token.Reveal())
 		}
 	}
 	return out

@@ -1,0 +1,220 @@
+package channel
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/platform"
+	"github.com/Molecule-AI/molecule-codex-runtime/store"
+)
+
+const (
+	rowsAtOnce = 16          // of a chat that are read from the store
+	storePause = time.Second // before what the store did not take is tried again
+)
+
+// chats give rows to the engine: a goroutine for each chat that has rows to give.
+type chats struct {
+	channel *Channel
+	wake    chan struct{} // has room for one
+	wg      sync.WaitGroup
+
+	mu      sync.Mutex
+	working map[string]bool   // the chats that have a goroutine; true if there may be more rows for it
+	follows map[string]*trail // the tasks that are followed
+}
+
+// A trail is what is known of a task that is followed.
+type trail struct{ again bool } // another row has become part of it
+
+func newChats(c *Channel) *chats {
+	return &chats{channel: c, wake: make(chan struct{}, 1), working: map[string]bool{}, follows: map[string]*trail{}}
+}
+
+func (d *chats) poke() { poke(d.wake) }
+
+// run gives rows until reading ends, and follows tasks until work does.
+func (d *chats) run(reading, work context.Context) {
+	defer d.wg.Wait()
+	d.resume(work)
+	d.poke()
+	for {
+		select {
+		case <-d.wake:
+		case <-reading.Done():
+			return
+		}
+		names, err := d.channel.cfg.Store.InboxChats(reading)
+		if err != nil {
+			if reading.Err() == nil {
+				d.channel.log.Error("the inbox cannot be read from the store; this is tried again", "err", err)
+				time.AfterFunc(storePause, d.poke)
+			}
+			continue
+		}
+		for _, name := range names {
+			d.begin(reading, work, name)
+		}
+	}
+}
+
+// begin starts a goroutine for a chat, unless it has one.
+func (d *chats) begin(reading, work context.Context, name string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if _, busy := d.working[name]; busy {
+		d.working[name] = true
+		return
+	}
+	d.working[name] = false
+	d.wg.Go(func() { d.serve(reading, work, name) })
+}
+
+// end reports whether the goroutine of a chat has nothing more to do, and then it has none.
+func (d *chats) end(name string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.working[name] {
+		d.working[name] = false
+		return false
+	}
+	delete(d.working, name)
+	return true
+}
+
+// serve gives the rows of a chat in their order.
+func (d *chats) serve(reading, work context.Context, name string) {
+	var after int64
+	for {
+		rows, err := d.channel.cfg.Store.InboxOpen(reading, name, after, rowsAtOnce)
+		if err != nil {
+			if !sleep(reading, storePause) {
+				return
+			}
+			continue
+		}
+		if len(rows) == 0 && d.end(name) {
+			return
+		}
+		for _, row := range rows {
+			if !d.one(reading, work, row) {
+				return
+			}
+			after = row.N
+		}
+	}
+}
+
+// one brings a row on its way, and reports whether the next may follow.
+func (d *chats) one(reading, work context.Context, row store.InboxRow) bool {
+	s := d.channel.spaces[row.Workspace]
+	if s == nil || row.State == store.InboxGiven && d.followed(row.Task) {
+		return true // the workspace is none of ours any more, or the row is on its way
+	}
+	if row.Kind == kindUpload {
+		return d.fetch(reading, s, row)
+	}
+	m, err := d.message(reading, s, row)
+	if err != nil {
+		d.channel.log.Error("a row of the inbox is damaged; it is given up", "workspace", row.Workspace, "activity", row.Activity, "err", err)
+		return d.persist(reading, func() error { return d.channel.cfg.Store.DrainInbox(reading, row.N, "it was damaged") })
+	}
+	for failures := 0; ; failures++ {
+		task, err := d.channel.cfg.Engine.Give(reading, m)
+		refused := new(RefusedError)
+		switch {
+		case err == nil:
+			d.channel.log.Info("a message was taken", "workspace", row.Workspace, "chat", row.Chat, "activity", row.Activity, "task_id", task, "chars", len(m.Text))
+			return d.given(reading, work, row, task)
+		case errors.As(err, &refused):
+			d.channel.log.Warn("a message was refused", "activity", row.Activity, "why", refused.Text)
+			return d.keep(reading, row, Answer{ID: row.Activity + "-refused", Text: refused.Text, Final: true})
+		case !errors.Is(err, ErrNotNow) && reading.Err() == nil:
+			d.channel.log.Error("a message could not be handed in; this is tried again", "activity", row.Activity, "err", err)
+		}
+		if !sleep(reading, min(pause(failures, nil)/4, 5*time.Second)) {
+			return false
+		}
+	}
+}
+
+// given notes the task of a row and follows it. A row whose note is lost is given again.
+func (d *chats) given(reading, work context.Context, row store.InboxRow, task string) bool {
+	ok := d.persist(reading, func() error { return d.channel.cfg.Store.GiveInbox(reading, row.N, task) })
+	row.Task = task
+	d.follow(work, row)
+	return ok
+}
+
+// message is what the engine is given of a row.
+func (d *chats) message(ctx context.Context, s *space, row store.InboxRow) (Message, error) {
+	e, err := decodeEntry(row.Body)
+	if err != nil {
+		return Message{}, err
+	}
+	for i, f := range e.Files {
+		if f.URI == "" {
+			continue
+		}
+		known, err := d.channel.cfg.Store.InboxFile(ctx, s.ID, f.URI)
+		if err == nil && known.Kind == kindUpload && known.Note != "" {
+			e.Files[i].URI = known.Note
+		}
+	}
+	return Message{
+		ID: row.Activity, Conversation: row.Chat, Workspace: row.Workspace, Peer: row.Peer,
+		Text: e.Text, Files: e.Files, Own: row.Kind != kindCanvas && row.Peer == "",
+	}, nil
+}
+
+// fetch brings a file to the disk that later rows name. They wait for it.
+func (d *chats) fetch(ctx context.Context, s *space, row store.InboxRow) bool {
+	e, err := decodeEntry(row.Body)
+	if err != nil || len(e.Files) != 1 {
+		return d.persist(ctx, func() error { return d.channel.cfg.Store.DrainInbox(ctx, row.N, "") })
+	}
+	if d.channel.sender.handedOut(ctx, s, row.URI) {
+		return d.persist(ctx, func() error { return d.channel.cfg.Store.DrainInbox(ctx, row.N, "") })
+	}
+	for failures := 0; ; failures++ {
+		uri, err := s.Files.Fetch(ctx, e.Files[0])
+		if _, again := platform.Again(err); err != nil && !again {
+			d.channel.log.Warn("a file of the user's is not to be had", "workspace", s.ID, "activity", row.Activity, "err", err)
+		}
+		if _, again := platform.Again(err); err == nil || !again {
+			return d.persist(ctx, func() error { return d.channel.cfg.Store.DrainInbox(ctx, row.N, uri) })
+		}
+		if ctx.Err() != nil || !sleep(ctx, pause(failures, err)) {
+			return false
+		}
+	}
+}
+
+// persist tries a write until the store takes it, and reports whether it has.
+func (d *chats) persist(ctx context.Context, write func() error) bool {
+	for {
+		err := write()
+		if err == nil {
+			d.channel.changed()
+			return true
+		}
+		if ctx.Err() != nil {
+			return false
+		}
+		d.channel.log.Error("the store does not take what became of a message; this is tried again", "err", err)
+		if !sleep(ctx, storePause) {
+			return false
+		}
+	}
+}
+
+// changed tells everybody who waits for what becomes of rows.
+func (c *Channel) changed() {
+	c.sender.poke()
+	for _, s := range c.spaces {
+		s.acker.poke()
+	}
+	c.news.beat()
+}

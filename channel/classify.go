@@ -1,0 +1,125 @@
+package channel
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/platform"
+	"github.com/Molecule-AI/molecule-codex-runtime/store"
+)
+
+// Marker stands in the metadata of a message, and true, where it is a reply of a channel.
+// It is read, and not answered: two agents would answer each other for ever.
+const Marker = "molecule_channel_reply"
+
+// mostUnasked is how many messages of a peer are answered while the user says nothing.
+const mostUnasked = 8
+
+const (
+	muteMarked  = "it is the reply of another agent"
+	muteBudget  = "too many messages of this peer in a row, without one of the user"
+	muteUnknown = "it is of a kind that is not known, so there is nobody to answer"
+)
+
+// classify says what is to become of a row. Doubt, if not empty, is for the log.
+func (n names) classify(r platform.Row) (row store.InboxRow, doubt string) {
+	row = store.InboxRow{Activity: r.ID, Seq: r.Seq, State: store.InboxAccepted}
+	peer := r.FromPeer()
+	switch {
+	case r.Method == "notify" && r.Source == "", peer == n.workspace && r.Method != "delegate_result":
+		row.Kind = kindOwn
+		return n.drain(row, "it is our own")
+	case r.Method == "chat_upload_receive":
+		return n.upload(row, r)
+	case answered(r):
+		row.Kind = kindOwn
+		return n.drain(row, "it has been answered on another way")
+	case r.Method == "delegate_result":
+		row.Kind, row.Chat = kindDelegation, n.canvas()
+		row.Body = delegated(r).encode()
+		return row, ""
+	case r.Source != "" && peer == "":
+		row.Kind = kindPeer
+		row, note := n.drain(row, "it is of a peer without an id, so there is nobody to answer")
+		return row, cmpOr(note, row.Note)
+	}
+	row.Body = content(r).encode()
+	switch {
+	case !isMessage(r.Method):
+		row.Kind, row.Chat, row.Mute, doubt = kindUnknown, n.unknown(r.ID), muteUnknown, muteUnknown
+	case peer != "":
+		row.Kind, row.Chat, row.Peer = kindPeer, n.peer(peer), peer
+		if says(r, Marker) == true {
+			row.Mute = muteMarked
+		}
+	default:
+		row.Kind, row.Chat = kindCanvas, n.canvas()
+	}
+	return row, doubt
+}
+
+func (n names) drain(row store.InboxRow, note string) (store.InboxRow, string) {
+	row.State, row.Note, row.Chat = store.InboxDrained, note, cmpOr(row.Chat, n.canvas())
+	return row, ""
+}
+
+// upload is a row that tells of a file, which messages behind it name.
+func (n names) upload(row store.InboxRow, r platform.Row) (store.InboxRow, string) {
+	b := bodyOf(r.RequestBody)
+	row.Kind, row.Chat, row.URI = kindUpload, n.canvas(), b.URI
+	if b.URI == "" {
+		row, _ = n.drain(row, "it tells of a file and does not name it")
+		return row, row.Note
+	}
+	row.Body = entry{Files: []File{{URI: b.URI, Name: b.Name, MediaType: b.MimeType, Size: b.Size}}}.encode()
+	return row, ""
+}
+
+// answered reports whether the platform has handed the message to the workspace and has
+// its answer: that is of a time when it did not poll.
+func answered(r platform.Row) bool {
+	var response struct {
+		Result json.RawMessage `json:"result"`
+	}
+	return isMessage(r.Method) && json.Unmarshal(r.ResponseBody, &response) == nil && len(response.Result) > 0 && string(response.Result) != "null"
+}
+
+func isMessage(method string) bool {
+	return slices.Contains([]string{"", "message/send", "message/stream", "SendMessage", "SendStreamingMessage", "notify"}, method)
+}
+
+// delegated is the end of a task that was given to a peer.
+func delegated(r platform.Row) entry {
+	e := content(r)
+	var response struct {
+		Text   string          `json:"text"`
+		Result json.RawMessage `json:"result"`
+	}
+	if len(bodyOf(r.RequestBody).layers()) > 0 && json.Unmarshal(r.ResponseBody, &response) == nil {
+		text := response.Text
+		for _, layer := range bodyOf(response.Result).layers() {
+			if said, _ := layer.read(); text == "" {
+				text = said
+			}
+		}
+		e.Text = cmpOr(text, e.Text)
+	}
+	of := cmpOr(r.PeerName, cmpOr(r.Target, "a peer"))
+	if r.Status == "error" || r.ErrorDetail != "" {
+		e.Text = strings.TrimSpace("The task that was delegated to " + of + " has failed: " + cmpOr(r.ErrorDetail, e.Text))
+		return e
+	}
+	e.Text = "The task that was delegated to " + of + " has come to its end. What follows is what that agent says:\n\n" + e.Text
+	return e
+}
+
+// cmpOr returns the first text in which there is something to see.
+func cmpOr(texts ...string) string {
+	for _, text := range texts {
+		if strings.TrimSpace(text) != "" {
+			return text
+		}
+	}
+	return ""
+}

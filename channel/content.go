@@ -1,0 +1,159 @@
+package channel
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/platform"
+)
+
+// An entry is what is kept of a row until it is answered.
+type entry struct {
+	Text     string `json:"text"`
+	Files    []File `json:"files,omitempty"`
+	PeerName string `json:"peerName,omitempty"`
+}
+
+func (e entry) encode() []byte {
+	body, _ := json.Marshal(e) // of such a type it never fails
+	return body
+}
+
+func decodeEntry(body []byte) (e entry, err error) {
+	err = json.Unmarshal(body, &e)
+	return e, err
+}
+
+// emptyText stands where a message says nothing: it is answered, too.
+const emptyText = "(empty A2A message)"
+
+// A part is one of either version of A2A.
+type part struct {
+	Kind string  `json:"kind"`
+	Type string  `json:"type"`
+	Text *string `json:"text"`
+	File *struct {
+		URI       string `json:"uri"`
+		Bytes     []byte `json:"bytes"`
+		Name      string `json:"name"`
+		MimeType  string `json:"mimeType"`
+		MediaType string `json:"mediaType"`
+	} `json:"file"`
+	URL       string `json:"url"`
+	Raw       []byte `json:"raw"`
+	Filename  string `json:"filename"`
+	MediaType string `json:"mediaType"`
+}
+
+// A body is a request as it stands in a row: JSON-RPC, its params, or a message.
+type body struct {
+	Text     string          `json:"text"`
+	Parts    json.RawMessage `json:"parts"`
+	Params   *body           `json:"params"`
+	Message  *body           `json:"message"`
+	Metadata map[string]any  `json:"metadata"`
+
+	// Of a row that tells of a file.
+	URI      string `json:"uri"`
+	Name     string `json:"name"`
+	MimeType string `json:"mimeType"`
+	Size     int64  `json:"size"`
+}
+
+// layers are the objects that may hold the message, the innermost first.
+func (b *body) layers() []*body {
+	if b == nil {
+		return nil
+	}
+	return append(append(b.Message.layers(), b.Params.layers()...), b)
+}
+
+func bodyOf(raw json.RawMessage) *body {
+	var b body
+	if len(raw) == 0 || json.Unmarshal(raw, &b) != nil {
+		return &body{}
+	}
+	return &b
+}
+
+// content is what a row says: the text of its message, else its summary, and its files.
+func content(r platform.Row) entry {
+	e := entry{PeerName: r.PeerName}
+	for _, layer := range bodyOf(r.RequestBody).layers() {
+		text, files := layer.read()
+		if e.Text == "" {
+			e.Text = text
+		}
+		if e.Files == nil {
+			e.Files = files
+		}
+	}
+	for _, a := range r.Attachments {
+		if a.URI != "" && !e.has(a.URI) {
+			e.Files = append(e.Files, File{URI: a.URI, Name: a.Name, MediaType: a.MimeType})
+		}
+	}
+	if strings.TrimSpace(e.Text) == "" && len(e.Files) == 0 {
+		e.Text = r.Summary
+	}
+	if strings.TrimSpace(e.Text) == "" && len(e.Files) == 0 {
+		e.Text = emptyText
+	}
+	return e
+}
+
+func (e entry) has(uri string) bool {
+	for _, f := range e.Files {
+		if f.URI == uri {
+			return true
+		}
+	}
+	return false
+}
+
+// read returns the text of a message, its flat one before that of its parts, and its files.
+func (b *body) read() (string, []File) {
+	var raw []json.RawMessage
+	_ = json.Unmarshal(b.Parts, &raw) // what is no list has no parts
+	var texts []string
+	var files []File
+	for _, one := range raw {
+		var p part
+		if json.Unmarshal(one, &p) != nil {
+			continue
+		}
+		if file, ok := p.file(); ok {
+			files = append(files, file)
+		} else if p.Text != nil && (p.Kind == "text" || p.Kind == "" && (p.Type == "text" || p.Type == "")) {
+			texts = append(texts, *p.Text)
+		}
+	}
+	if b.Text != "" {
+		return b.Text, files
+	}
+	return strings.Join(texts, "\n"), files
+}
+
+func (p part) file() (File, bool) {
+	switch {
+	case p.File != nil:
+		media := p.File.MimeType
+		if media == "" {
+			media = p.File.MediaType
+		}
+		return File{URI: p.File.URI, Bytes: p.File.Bytes, Name: p.File.Name, MediaType: media}, p.File.URI != "" || len(p.File.Bytes) > 0
+	case p.URL != "" || len(p.Raw) > 0:
+		return File{URI: p.URL, Bytes: p.Raw, Name: p.Filename, MediaType: p.MediaType}, true
+	}
+	return File{}, false
+}
+
+// says returns a value of the metadata, wherever they stand.
+func says(r platform.Row, key string) any {
+	for _, layer := range bodyOf(r.RequestBody).layers() {
+		if v, ok := layer.Metadata[key]; ok {
+			return v
+		}
+	}
+	return nil
+}

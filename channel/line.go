@@ -1,0 +1,70 @@
+package channel
+
+import (
+	"sync"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/platform"
+)
+
+const (
+	firstWait   = time.Second
+	longestWait = time.Minute
+	mostAsked   = 10 * time.Minute // that a platform can have us wait
+)
+
+// A line is whether a platform answers. The one who polls finds out.
+type line struct {
+	mu    sync.Mutex
+	waits *backoff.ExponentialBackOff
+	down  bool
+}
+
+func newLine() line {
+	waits := &backoff.ExponentialBackOff{InitialInterval: firstWait, Multiplier: 2, MaxInterval: longestWait}
+	waits.Reset()
+	return line{waits: waits}
+}
+
+// failed notes that a poll has failed, and says how long to wait for the next: 1 s to
+// 1 min, doubling, or what the platform asks for.
+func (l *line) failed(err error) time.Duration {
+	asked, _ := platform.Again(err)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.down = true
+	wait := l.waits.NextBackOff()
+	if asked > 0 {
+		return min(asked, mostAsked)
+	}
+	return wait
+}
+
+// up notes that a poll has succeeded, and reports whether the one before had not.
+func (l *line) up() (again bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	again, l.down = l.down, false
+	l.waits.Reset()
+	return again
+}
+
+func (l *line) isUp() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return !l.down
+}
+
+// pause is how long to wait after so many failures of one thing and one more.
+func pause(failures int, err error) time.Duration {
+	wait := longestWait
+	if failures < 6 {
+		wait = firstWait << failures
+	}
+	if asked, _ := platform.Again(err); asked > 0 {
+		return min(asked, mostAsked)
+	}
+	return wait
+}

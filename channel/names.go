@@ -1,0 +1,47 @@
+package channel
+
+import "strings"
+
+// The kinds of rows.
+const (
+	kindCanvas     = "canvas"     // of the user
+	kindPeer       = "peer"       // of another agent
+	kindDelegation = "delegation" // the end of a task that was given away
+	kindUpload     = "upload"     // tells of a file
+	kindOwn        = "own"        // what we did ourselves
+	kindUnknown    = "unknown"
+)
+
+// names are those of the conversations of a workspace.
+type names struct {
+	workspace string
+	several   bool // there are other workspaces
+}
+
+func (n names) canvas() string { return kindCanvas + ":" + n.workspace }
+
+func (n names) peer(id string) string { return n.of(kindPeer + ":" + id) }
+
+func (n names) unknown(activity string) string { return n.of(kindUnknown + ":" + activity) }
+
+// of keeps apart what two workspaces talk about with the same peer.
+func (n names) of(name string) string {
+	if n.several {
+		return name + "@" + n.workspace
+	}
+	return name
+}
+
+// WorkspaceOf returns the workspace that a conversation belongs to: only is the answer
+// where there is one only.
+func WorkspaceOf(conversation, only string) string {
+	conversation, _, _ = strings.Cut(strings.TrimPrefix(conversation, "command:"), "/")
+	if only != "" {
+		return only
+	}
+	if id, ok := strings.CutPrefix(conversation, kindCanvas+":"); ok {
+		return id
+	}
+	_, id, _ := strings.Cut(conversation, "@")
+	return id
+}

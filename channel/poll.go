@@ -1,0 +1,181 @@
+package channel
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/platform"
+	"github.com/Molecule-AI/molecule-codex-runtime/store"
+)
+
+const (
+	pageRows = 100
+	timeRows = 500 // of a page that is asked for by time
+
+	firstWindow   = 10 * time.Minute    // of the first page
+	longestWindow = 30 * 24 * time.Hour // that a platform takes
+
+	// mostOpen rows of a workspace are taken on; the others wait on the platform.
+	mostOpen = 5000
+)
+
+// A poller reads the inbox of a workspace.
+type poller struct {
+	channel *Channel
+	space   *space
+
+	ignores bool            // the platform does not know cursors
+	seen    map[string]bool // the rows of the last page by time
+	full    bool            // it has been said that there are too many rows
+}
+
+func newPoller(c *Channel, s *space) *poller { return &poller{channel: c, space: s} }
+
+// run polls until ctx ends.
+func (p *poller) run(ctx context.Context) {
+	for {
+		more, err := p.poll(ctx)
+		wait := p.channel.cfg.Interval
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			wait = p.failed(err)
+		default:
+			p.reached()
+			if more {
+				continue
+			}
+		}
+		if !sleep(ctx, wait) {
+			return
+		}
+	}
+}
+
+func (p *poller) failed(err error) time.Duration {
+	first := p.space.line.isUp()
+	wait := p.space.line.failed(err)
+	p.channel.news.beat()
+	if first {
+		p.channel.log.Warn("the inbox cannot be read; this is tried again", "workspace", p.space.ID, "err", err)
+	} else {
+		p.channel.log.Debug("the inbox still cannot be read", "workspace", p.space.ID, "err", err, "next", wait.String())
+	}
+	return wait
+}
+
+func (p *poller) reached() {
+	if p.space.line.up() {
+		p.channel.log.Info("the inbox can be read again", "workspace", p.space.ID)
+		p.channel.sender.poke()
+		p.space.acker.poke()
+	}
+}
+
+// poll reads and accepts one page, and reports whether there are more.
+func (p *poller) poll(ctx context.Context) (more bool, err error) {
+	st, id := p.channel.cfg.Store, p.space.ID
+	cursor, err := st.InboxCursor(ctx, id)
+	if err != nil {
+		return false, err
+	}
+	if p.crowded(ctx) {
+		return false, nil
+	}
+	q := platform.RowQuery{Type: "a2a_receive", PeerInfo: true, Limit: pageRows}
+	if cursor.Cursor == "" || p.ignores {
+		return false, p.byTime(ctx, q, cursor)
+	}
+	q.After = cursor.Cursor
+	rows, err := p.space.Platform.ActivityRows(platform.Once(ctx), q)
+	switch {
+	case errors.Is(err, platform.ErrCursorGone):
+		p.channel.log.Warn("the platform has forgotten how far the inbox was read; it is read by time", "workspace", id)
+		return true, st.DropInboxCursor(ctx, id)
+	case errors.Is(err, platform.ErrCursorIgnored):
+		p.channel.log.Info("this platform knows no cursors; its inbox is read by time", "workspace", id)
+		p.ignores = true
+		return true, nil
+	case err != nil:
+		return false, err
+	}
+	return len(rows) >= pageRows, p.accept(ctx, rows)
+}
+
+// crowded reports whether so many rows are not answered yet that no more are taken.
+func (p *poller) crowded(ctx context.Context) bool {
+	n, err := p.channel.cfg.Store.InboxUnfinished(ctx, p.space.ID)
+	crowded := err == nil && n >= mostOpen
+	if crowded && !p.full {
+		p.channel.log.Warn("too many messages are not answered yet; the others wait on the platform", "workspace", p.space.ID, "messages", n)
+	}
+	p.full = crowded
+	return crowded
+}
+
+// byTime reads what has come since the last page was accepted, the newest page first.
+func (p *poller) byTime(ctx context.Context, q platform.RowQuery, cursor store.InboxCursor) error {
+	q.Limit, q.Since = timeRows, firstWindow
+	if !cursor.Read.IsZero() {
+		q.Since = min(max(q.Since, time.Since(cursor.Read)+time.Minute), longestWindow)
+	}
+	var all []platform.Row
+	seen := map[string]bool{}
+	for {
+		rows, err := p.space.Platform.ActivityRows(platform.Once(ctx), q)
+		if err != nil {
+			return err
+		}
+		older := make([]platform.Row, 0, len(rows))
+		for _, r := range rows {
+			if !seen[r.ID] {
+				seen[r.ID] = true
+				older = append(older, r)
+			}
+		}
+		all = append(older, all...)
+		if len(rows) < timeRows || len(older) == 0 {
+			break
+		}
+		q.Before = rows[0].CreatedAt
+	}
+	fresh := all[:0]
+	for _, r := range all {
+		if !p.seen[r.ID] {
+			fresh = append(fresh, r)
+		}
+	}
+	if err := p.accept(ctx, fresh); err != nil {
+		return err
+	}
+	p.seen = seen
+	return nil
+}
+
+// accept commits a page.
+func (p *poller) accept(ctx context.Context, rows []platform.Row) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	page := store.InboxPage{
+		Workspace: p.space.ID, Cursor: rows[len(rows)-1].ID,
+		Counted: kindPeer, Resets: kindCanvas, Most: mostUnasked, Mute: muteBudget,
+	}
+	for _, r := range rows {
+		row, doubt := p.space.names.classify(r)
+		if doubt != "" {
+			p.channel.log.Warn("a row of the inbox cannot be answered", "workspace", p.space.ID, "activity", r.ID, "method", r.Method, "why", doubt)
+		}
+		page.Rows = append(page.Rows, row)
+	}
+	fresh, err := p.channel.cfg.Store.AcceptInbox(ctx, page)
+	if err != nil || fresh == 0 {
+		return err
+	}
+	p.channel.log.Debug("rows of the inbox were accepted", "workspace", p.space.ID, "rows", fresh)
+	p.channel.chats.poke()
+	p.space.acker.poke()
+	return nil
+}

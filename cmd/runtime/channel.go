@@ -1,0 +1,237 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/adapter/presence"
+	"github.com/Molecule-AI/molecule-codex-runtime/channel"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
+	"github.com/Molecule-AI/molecule-codex-runtime/server"
+	"github.com/Molecule-AI/molecule-codex-runtime/store"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+)
+
+type channelCommands struct {
+	Run  channelRun  `cmd:"" default:"withargs" hidden:"" help:"Read the inboxes of workspaces and answer them, until interrupted: the first Ctrl-C lets the turns that run come to their ends, the second interrupts them."`
+	Dead channelDead `cmd:"" help:"List the replies that the platform has refused for good, or send one again."`
+}
+
+type channelRun struct {
+	Once bool `help:"Read each inbox once, answer what there is, and leave."`
+}
+
+// channel runs one of the commands of a channel.
+func (p *program) channel(ctx context.Context, command string, c *channelCommands) int {
+	switch {
+	case strings.HasPrefix(command, "dead retry"):
+		return p.retryLetter(ctx, c.Dead.Retry.ID)
+	case strings.HasPrefix(command, "dead"):
+		return p.deadLetters(ctx, c.Dead.List.JSON)
+	}
+	return p.serveChannel(ctx, c.Run.Once)
+}
+
+// An inbox is a runtime that works off the inboxes of workspaces.
+type inbox struct {
+	*application
+	s       settings.Settings
+	spaces  []*space
+	channel *channel.Channel
+	turns   *turns
+	redact  func(string) string
+}
+
+// serveChannel works until ctx ends, or quit is closed and what runs has come to its end.
+func (p *program) serveChannel(ctx context.Context, once bool) int {
+	s, log, redact, ok := p.loadChannel()
+	if !ok {
+		return exitUsage
+	}
+	err := runChannel(ctx, s, p.environ, once, log, redact)
+	switch {
+	case err == nil, errors.Is(err, presence.ErrDeleted), errors.Is(err, context.Canceled):
+		return exitOK
+	}
+	return p.fail(errors.New(redact.String(err.Error())))
+}
+
+// loadChannel reads the settings, and says what is wrong with them.
+func (p *program) loadChannel() (settings.Settings, *slog.Logger, *logging.Redactor, bool) {
+	s, warnings, err := settings.LoadChannel(p.environ)
+	for _, problem := range settings.Problems(err) {
+		p.complain(problem.What, problem.Hint)
+	}
+	if err != nil {
+		return s, nil, nil, false
+	}
+	level, err := logging.Level(s.Log)
+	if err != nil {
+		p.complain(err.Error(), "see RUNTIME_LOG in runtime --help")
+		return s, nil, nil, false
+	}
+	redact := logging.NewRedactor(s.Secrets()...)
+	log := logging.New(p.stderr, level, redact)
+	for _, w := range warnings {
+		log.Warn("doubtful setting", "variable", w.Name, "doubt", w.Text)
+	}
+	return s, log, redact, true
+}
+
+func runChannel(ctx context.Context, s settings.Settings, environ []string, once bool, log *slog.Logger, redact *logging.Redactor) error {
+	var health net.Listener
+	if s.Addr != "" {
+		ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.Addr)
+		if err != nil {
+			return fmt.Errorf("listen on RUNTIME_ADDR: %w (set it to a free address, or leave it out)", err)
+		}
+		health = ln
+	}
+	box, err := newInbox(ctx, s, environ, log, redact, health)
+	if err != nil {
+		if health != nil {
+			_ = health.Close()
+		}
+		return err
+	}
+	return box.run(ctx, once)
+}
+
+func newInbox(ctx context.Context, s settings.Settings, environ []string, log *slog.Logger, redact *logging.Redactor, health net.Listener) (_ *inbox, err error) {
+	box := &inbox{application: &application{home: s.CodexHome, log: log}, s: s, turns: newTurns(), redact: redact.String}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, box.stop(ctx))
+			box.close()
+		}
+	}()
+	if err := makeFolders(s); err != nil {
+		return nil, err
+	}
+	scriptedURL, err := box.openModel(s)
+	if err != nil {
+		return nil, err
+	}
+	if err := box.openSetup(s, environ, scriptedURL, redact); err != nil {
+		return nil, err
+	}
+	wire, err := box.openWire(s.DebugWire)
+	if err != nil {
+		return nil, err
+	}
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	metrics := server.NewMetrics(registry)
+	journal, err := store.Open(ctx, store.Config{Dir: s.StateDir, Logger: log})
+	if err != nil {
+		return nil, fmt.Errorf("the channel's state: %w", err)
+	}
+	box.store, box.closers = journal, append(box.closers, journal)
+	registry.MustRegister(newStateMetrics(journal))
+	if err := box.work(s, environ, wire, metrics, registry, redact); err != nil {
+		return nil, err
+	}
+	if err := box.listen(health, registry); err != nil {
+		return nil, err
+	}
+	return box, box.engine.Recover(ctx) // the last: it sets turns going
+}
+
+// work makes what has messages answered.
+func (box *inbox) work(s settings.Settings, environ []string, wire io.Writer, metrics *server.Metrics, registry *prometheus.Registry, redact *logging.Redactor) error {
+	cfg := executorConfig(s, wire, metrics, box.log, redact)
+	cfg.Book, cfg.Prepare = tasks.Book(box.store), box.prepare
+	box.openSpaces(s, &cfg, newPlatformMetrics(registry), redact)
+	box.executor = executor.New(cfg)
+	engine, err := tasks.New(tasks.Config{
+		Runner: spaceRunner{box.executor, box}, Journal: box.store,
+		Conversations: conversations{box.store, box.executor}, Bounds: bounds(s),
+		Workspace: &tasks.Workspace{Steer: s.MidTurn == "steer", Redact: redact.String},
+		Files:     box.messageFiles(), OfferFiles: true, Metrics: metrics, Logger: box.log,
+	})
+	if err != nil {
+		return err
+	}
+	box.engine = engine
+	box.ready = &readiness{checks: checks(s, environ), executor: box.executor}
+	for _, m := range box.spaces {
+		box.ready.changed = m.presence.Changed
+	}
+	box.channel = channel.New(channel.Config{
+		Store: box.store, Engine: inboxEngine{engine}, Workspaces: box.workspaces(), Interval: s.PollInterval, Logger: box.log,
+	})
+	return nil
+}
+
+// run works off the inboxes, and ends everything.
+func (box *inbox) run(ctx context.Context, once bool) error {
+	defer box.close()
+	box.executor.Warm()
+	aside, leave := context.WithCancel(ctx)
+	group, aside := errgroup.WithContext(aside)
+	box.runAside(aside, group)
+	group.Go(func() error {
+		defer leave()
+		return box.answer(aside, quitOf(ctx), once)
+	})
+	group.Go(func() error {
+		<-aside.Done()
+		return box.stop(aside)
+	})
+	return group.Wait()
+}
+
+// answer is the channel itself.
+func (box *inbox) answer(ctx context.Context, quit <-chan struct{}, once bool) error {
+	for _, m := range box.spaces {
+		box.log.Info("the inbox of a workspace is read", "workspace", m.id, "platform", m.url, "every", box.s.PollInterval.String(),
+			"sandbox", box.s.Sandbox, "approval_policy", box.s.ApprovalPolicy, "version", version)
+	}
+	if once {
+		return box.channel.Once(ctx)
+	}
+	return box.channel.Run(ctx, quit, box.turns.settled)
+}
+
+// runAside runs what goes on beside.
+func (box *inbox) runAside(ctx context.Context, group *errgroup.Group) {
+	run := func(f func()) { group.Go(func() error { f(); return nil }) }
+	run(func() { box.ready.announce(ctx, box.log) })
+	run(func() { tidy(ctx, box.store, box.executor, box.sweeper(), box.home, box.log) })
+	for _, m := range box.spaces {
+		run(func() { m.recorder.Run(ctx) })
+	}
+	group.Go(func() error { return box.present(ctx) })
+}
+
+// present keeps the workspaces known to their platforms. When all of them have been
+// deleted there is nothing left to do.
+func (box *inbox) present(ctx context.Context) error {
+	var deleted atomic.Int32
+	var all sync.WaitGroup
+	for _, m := range box.spaces {
+		all.Go(func() {
+			if errors.Is(m.presence.Run(ctx), presence.ErrDeleted) {
+				deleted.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	if int(deleted.Load()) == len(box.spaces) {
+		return presence.ErrDeleted
+	}
+	return nil
+}

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/adapter/files"
+	"github.com/Molecule-AI/molecule-codex-runtime/channel"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+)
+
+// An inboxEngine makes tasks of the messages of inboxes. It implements [channel.Engine].
+type inboxEngine struct{ *tasks.Engine }
+
+// Give implements [channel.Engine].
+func (e inboxEngine) Give(ctx context.Context, m channel.Message) (string, error) {
+	answer, err := e.SendMessage(ctx, &a2a.SendMessageRequest{
+		Message: inboxMessage(m), Config: &a2a.SendMessageConfig{ReturnImmediately: true},
+	})
+	switch {
+	case errors.Is(err, a2a.ErrInvalidParams), errors.Is(err, a2a.ErrUnsupportedOperation):
+		return "", &channel.RefusedError{Text: saidText(tasks.FaultReply(&a2a.Message{}, err.Error()))}
+	case errors.Is(err, a2a.ErrServerError):
+		return "", fmt.Errorf("%w: %w", channel.ErrNotNow, err)
+	case err != nil:
+		return "", err
+	}
+	switch answer := answer.(type) {
+	case *a2a.Task:
+		return string(answer.ID), nil
+	case *a2a.Message:
+		return "", &channel.RefusedError{Text: saidText(answer)}
+	}
+	return "", fmt.Errorf("an answer of an unknown kind, %T", answer)
+}
+
+// inboxMessage is the message with the marks by which the engine knows its sender.
+func inboxMessage(m channel.Message) *a2a.Message {
+	out := a2a.NewMessage(a2a.MessageRoleUser)
+	out.ID, out.ContextID = m.ID, m.Conversation
+	if m.Text != "" {
+		out.Parts = append(out.Parts, a2a.NewTextPart(m.Text))
+	}
+	for _, f := range m.Files {
+		part := a2a.NewFileURLPart(a2a.URL(f.URI), f.MediaType)
+		if f.URI == "" {
+			part = a2a.NewRawPart(f.Bytes)
+		}
+		part.Filename, part.MediaType = f.Name, f.MediaType
+		out.Parts = append(out.Parts, part)
+	}
+	switch {
+	case m.Peer != "":
+		out.Metadata = map[string]any{"source_workspace_id": m.Peer}
+	case m.Own:
+		out.Metadata = map[string]any{"source": "platform"}
+	default:
+		out.Metadata = map[string]any{"source": "canvas_user"}
+	}
+	return out
+}
+
+// Follow implements [channel.Engine].
+func (e inboxEngine) Follow(ctx context.Context, id string, say func(channel.Answer) error) error {
+	for event, err := range e.SubscribeToTask(ctx, &a2a.SubscribeToTaskRequest{ID: a2a.TaskID(id)}) {
+		if err != nil {
+			break // it has ended, or is not there: that is found out below
+		}
+		if state := stateOf(event); state != a2a.TaskStateInputRequired && state != a2a.TaskStateAuthRequired {
+			continue
+		}
+		if err := e.say(ctx, id, say); err != nil {
+			return err
+		}
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	task, err := e.task(ctx, id)
+	switch {
+	case err != nil:
+		return err
+	case !task.Status.State.Terminal():
+		return fmt.Errorf("the task has not ended, and is not followed any more")
+	}
+	return say(answerOf(task))
+}
+
+// say passes on what the task needs its sender for.
+func (e inboxEngine) say(ctx context.Context, id string, say func(channel.Answer) error) error {
+	task, err := e.task(ctx, id)
+	if err != nil || task.Status.State.Terminal() || tasks.Reply(task) == nil {
+		return err
+	}
+	return say(answerOf(task))
+}
+
+func (e inboxEngine) task(ctx context.Context, id string) (*a2a.Task, error) {
+	none := 0
+	task, err := e.GetTask(ctx, &a2a.GetTaskRequest{ID: a2a.TaskID(id), HistoryLength: &none})
+	if errors.Is(err, a2a.ErrTaskNotFound) {
+		return nil, channel.ErrGone
+	}
+	return task, err
+}
+
+func stateOf(event a2a.Event) a2a.TaskState {
+	switch event := event.(type) {
+	case *a2a.Task:
+		return event.Status.State
+	case *a2a.TaskStatusUpdateEvent:
+		return event.Status.State
+	}
+	return a2a.TaskStateUnspecified
+}
+
+// answerOf is what a task says to those who wait for it. A login is asked for once,
+// however often its code changes.
+func answerOf(task *a2a.Task) channel.Answer {
+	reply := tasks.Reply(task)
+	a := channel.Answer{ID: reply.ID, Text: saidText(reply), Final: task.Status.State.Terminal()}
+	if task.Status.State == a2a.TaskStateAuthRequired {
+		a.ID = string(task.ID) + "-login"
+	}
+	for _, p := range reply.Parts {
+		if uri, ok := p.Content.(a2a.URL); ok {
+			a.Files = append(a.Files, channel.File{URI: string(uri), Name: p.Filename, MediaType: p.MediaType})
+		}
+	}
+	return a
+}
+
+// saidText joins the texts of a message.
+func saidText(m *a2a.Message) string {
+	var texts []string
+	for _, p := range m.Parts {
+		if text := p.Text(); text != "" {
+			texts = append(texts, text)
+		}
+	}
+	return strings.Join(texts, "\n\n")
+}
+
+// spaceStages brings the files of messages to the disk. It implements [tasks.Files].
+type spaceStages struct {
+	attachments // of any of the workspaces: they share the folder
+	box         *inbox
+}
+
+func (box *inbox) messageFiles() tasks.Files {
+	return spaceStages{attachments{box.spaces[0].files}, box}
+}
+
+// Stage implements [tasks.Files]: what a platform holds has the workspace in its URI.
+func (s spaceStages) Stage(ctx context.Context, key string, p *a2a.Part) (tasks.File, error) {
+	if uri, ok := p.Content.(a2a.URL); ok {
+		if rest, pending := strings.CutPrefix(string(uri), "platform-pending:"); pending {
+			id, _, _ := strings.Cut(strings.TrimLeft(rest, "/"), "/")
+			for _, m := range s.box.spaces {
+				if m.id == id {
+					return attachments{m.files}.Stage(ctx, key, p)
+				}
+			}
+		}
+	}
+	return s.attachments.Stage(ctx, key, p)
+}
+
+// sweeper forgets old files; one folder stands for all.
+func (box *inbox) sweeper() sweeper { return box.spaces[0].files }
+
+var _ interface{ Sweep(time.Time) error } = (*files.Folder)(nil)

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"sync"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+)
+
+// A spaceRunner is the executor, as the tasks of several workspaces see it: the platform
+// of each hears of what is done for it.
+type spaceRunner struct {
+	*executor.Executor
+	box *inbox
+}
+
+func (r spaceRunner) in(j executor.Job) turner {
+	m := r.box.of(j.Context)
+	if m == nil {
+		return r.Executor
+	}
+	return counted{recorded{r.Executor, m.recorder.Record, r.box.redact}, m.presence}
+}
+
+// Submit implements [tasks.Runner].
+func (r spaceRunner) Submit(j executor.Job, observe executor.Observer) (int, error) {
+	return r.in(j).Submit(j, r.box.turns.watch(j.ID, observe))
+}
+
+// Steer implements [tasks.Steerer].
+func (r spaceRunner) Steer(into string, j executor.Job, observe executor.Observer) error {
+	return r.in(j).Steer(into, j, observe)
+}
+
+// turns are those that run.
+type turns struct {
+	mu      sync.Mutex
+	running map[string]chan struct{} // by job; closed at its end
+}
+
+func newTurns() *turns { return &turns{running: map[string]chan struct{}{}} }
+
+// watch notes when the turn of a job begins and when the job has ended.
+func (t *turns) watch(id string, observe executor.Observer) executor.Observer {
+	return func(e executor.Event) {
+		observe(e)
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		switch e.(type) {
+		case executor.Started:
+			if t.running[id] == nil {
+				t.running[id] = make(chan struct{})
+			}
+		case executor.Ended:
+			if over := t.running[id]; over != nil {
+				close(over)
+				delete(t.running, id)
+			}
+		}
+	}
+}
+
+// settled waits until the turns that run now have ended. What waits for one is left to
+// the next process.
+func (t *turns) settled(ctx context.Context) error {
+	t.mu.Lock()
+	all := make([]chan struct{}, 0, len(t.running))
+	for _, over := range t.running {
+		all = append(all, over)
+	}
+	t.mu.Unlock()
+	for _, over := range all {
+		select {
+		case <-over:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+	return nil
+}
