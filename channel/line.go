@@ -42,6 +42,13 @@ func (l *line) failed(err error) time.Duration {
 	return wait
 }
 
+// suspect holds replies back until a poll has succeeded: one of them has had no answer.
+func (l *line) suspect() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.down = true
+}
+
 // up notes that a poll has succeeded, and reports whether the one before had not.
 func (l *line) up() (again bool) {
 	l.mu.Lock()

@@ -24,37 +24,54 @@ const (
 type poller struct {
 	channel *Channel
 	space   *space
+	wake    chan struct{} // asks for a poll now; has room for one
 
+	limit   int             // rows of a page
 	ignores bool            // the platform does not know cursors
 	seen    map[string]bool // the rows of the last page by time
 	full    bool            // it has been said that there are too many rows
 }
 
-func newPoller(c *Channel, s *space) *poller { return &poller{channel: c, space: s} }
+func newPoller(c *Channel, s *space) *poller {
+	return &poller{channel: c, space: s, wake: make(chan struct{}, 1), limit: pageRows}
+}
 
-// run polls until ctx ends.
+// run polls until ctx ends: from time to time, and at once when it is to be found out
+// whether the platform answers.
 func (p *poller) run(ctx context.Context) {
 	for {
 		more, err := p.poll(ctx)
-		wait := p.channel.cfg.Interval
 		switch {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
-			wait = p.failed(err)
-		default:
-			p.reached()
-			if more {
-				continue
+			if !sleep(ctx, p.failed(err)) {
+				return
 			}
+			continue
+		case more:
+			continue
 		}
-		if !sleep(ctx, wait) {
-			return
+		timer := time.NewTimer(p.channel.cfg.Interval)
+		select {
+		case <-timer.C:
+		case <-p.wake:
+		case <-ctx.Done():
 		}
+		timer.Stop()
 	}
 }
 
+// A storeError is one of the store, and says nothing of the platform.
+type storeError struct{ error }
+
+func (e storeError) Unwrap() error { return e.error }
+
 func (p *poller) failed(err error) time.Duration {
+	if _, ours := errors.AsType[storeError](err); ours {
+		p.channel.log.Error("the store does not take what the inbox has; nothing is lost, and this is tried again", "workspace", p.space.ID, "err", err)
+		return storePause + p.channel.cfg.Interval
+	}
 	first := p.space.line.isUp()
 	wait := p.space.line.failed(err)
 	p.channel.news.beat()
@@ -76,32 +93,48 @@ func (p *poller) reached() {
 
 // poll reads and accepts one page, and reports whether there are more.
 func (p *poller) poll(ctx context.Context) (more bool, err error) {
-	st, id := p.channel.cfg.Store, p.space.ID
-	cursor, err := st.InboxCursor(ctx, id)
+	cursor, err := p.channel.cfg.Store.InboxCursor(ctx, p.space.ID)
 	if err != nil {
-		return false, err
+		return false, storeError{err}
 	}
 	if p.crowded(ctx) {
 		return false, nil
 	}
-	q := platform.RowQuery{Type: "a2a_receive", PeerInfo: true, Limit: pageRows}
+	q := platform.RowQuery{Type: "a2a_receive", PeerInfo: true, Limit: p.limit}
 	if cursor.Cursor == "" || p.ignores {
-		return false, p.byTime(ctx, q, cursor)
+		err = p.byTime(ctx, q, cursor)
+	} else {
+		q.After = cursor.Cursor
+		more, err = p.behind(ctx, q)
 	}
-	q.After = cursor.Cursor
+	if errors.Is(err, platform.ErrTooMuch) && p.limit > 1 { // a few rows that are large
+		p.limit = max(1, p.limit/8)
+		return true, nil
+	}
+	if err == nil {
+		p.limit = pageRows
+	}
+	return more, err
+}
+
+// behind reads what stands behind the cursor.
+func (p *poller) behind(ctx context.Context, q platform.RowQuery) (more bool, err error) {
 	rows, err := p.space.Platform.ActivityRows(platform.Once(ctx), q)
 	switch {
 	case errors.Is(err, platform.ErrCursorGone):
-		p.channel.log.Warn("the platform has forgotten how far the inbox was read; it is read by time", "workspace", id)
-		return true, st.DropInboxCursor(ctx, id)
+		p.channel.log.Warn("the platform has forgotten how far the inbox was read; it is read by time", "workspace", p.space.ID)
+		if err := p.channel.cfg.Store.DropInboxCursor(ctx, p.space.ID); err != nil {
+			return false, storeError{err}
+		}
+		return true, nil
 	case errors.Is(err, platform.ErrCursorIgnored):
-		p.channel.log.Info("this platform knows no cursors; its inbox is read by time", "workspace", id)
+		p.channel.log.Info("this platform knows no cursors; its inbox is read by time", "workspace", p.space.ID)
 		p.ignores = true
 		return true, nil
 	case err != nil:
 		return false, err
 	}
-	return len(rows) >= pageRows, p.accept(ctx, rows)
+	return len(rows) >= q.Limit, p.accept(ctx, rows)
 }
 
 // crowded reports whether so many rows are not answered yet that no more are taken.
@@ -117,7 +150,10 @@ func (p *poller) crowded(ctx context.Context) bool {
 
 // byTime reads what has come since the last page was accepted, the newest page first.
 func (p *poller) byTime(ctx context.Context, q platform.RowQuery, cursor store.InboxCursor) error {
-	q.Limit, q.Since = timeRows, firstWindow
+	q.Since = firstWindow
+	if p.limit == pageRows {
+		q.Limit = timeRows
+	}
 	if !cursor.Read.IsZero() {
 		q.Since = min(max(q.Since, time.Since(cursor.Read)+time.Minute), longestWindow)
 	}
@@ -136,7 +172,7 @@ func (p *poller) byTime(ctx context.Context, q platform.RowQuery, cursor store.I
 			}
 		}
 		all = append(older, all...)
-		if len(rows) < timeRows || len(older) == 0 {
+		if len(rows) < q.Limit || len(older) == 0 {
 			break
 		}
 		q.Before = rows[0].CreatedAt
@@ -171,8 +207,11 @@ func (p *poller) accept(ctx context.Context, rows []platform.Row) error {
 		page.Rows = append(page.Rows, row)
 	}
 	fresh, err := p.channel.cfg.Store.AcceptInbox(ctx, page)
-	if err != nil || fresh == 0 {
-		return err
+	if err != nil {
+		return storeError{err}
+	}
+	if fresh == 0 {
+		return nil
 	}
 	p.channel.log.Debug("rows of the inbox were accepted", "workspace", p.space.ID, "rows", fresh)
 	p.channel.chats.poke()

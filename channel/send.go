@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	sendLimit = 90 * time.Second // of one try; a peer that takes longer has the message all the same
+	sendLimit = 5 * time.Minute // of one try: a peer's turn is waited for. It knows the same message when it comes again
 	// settleLimit is what the note of a reply that was sent gets when we are told to stop.
 	settleLimit = 5 * time.Second
 )
@@ -57,8 +57,7 @@ func (s *sender) send(ctx context.Context, space *space, r store.InboxReply) {
 
 // post sends the reply.
 func (s *sender) post(ctx context.Context, space *space, r store.InboxReply, says said) error {
-	ctx, cancel := context.WithTimeout(platform.Once(ctx), sendLimit)
-	defer cancel()
+	ctx = platform.Once(ctx)
 	if r.Peer == "" {
 		return space.Platform.Notify(ctx, says.Text, says.Attached...)
 	}
@@ -138,12 +137,22 @@ func (s *sender) putOff(ctx context.Context, r store.InboxReply, cause error, un
 	if ctx.Err() != nil {
 		return
 	}
+	if space := s.channel.spaces[r.Workspace]; space != nil && silent(cause) {
+		space.line.suspect()
+		poke(space.poller.wake)
+	}
 	due := time.Now().Add(pause(r.Tries, cause))
 	err := s.channel.cfg.Store.PutOffReply(ctx, r.ID, due, cause.Error(), unknown)
 	if err != nil && ctx.Err() == nil {
 		s.channel.log.Error("the store does not take what became of a reply; it is tried again soon", "reply", r.ID, "err", err)
 		sleep(ctx, storePause)
 	}
+}
+
+// silent reports whether a platform has not answered, or not as itself.
+func silent(err error) bool {
+	_, again := platform.Again(err)
+	return again && (platform.StatusOf(err) == 0 || platform.StatusOf(err) >= 500)
 }
 
 func (s *sender) isDone(id string) bool {

@@ -10,7 +10,7 @@ import (
 
 const (
 	mostDue     = 256
-	mostSending = 8 // replies that are under way at the same time
+	mostSending = 32 // replies to peers that are under way at the same time
 )
 
 // A sender sends replies: those of a chat in their order, those of several at once.
@@ -80,7 +80,7 @@ func key(r store.InboxReply) string { return r.Workspace + " " + r.Chat }
 func (s *sender) begin(r store.InboxReply) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.busy[key(r)] || len(s.busy) >= mostSending {
+	if s.busy[key(r)] || r.Peer != "" && len(s.busy) >= mostSending {
 		return false
 	}
 	s.busy[key(r)] = true

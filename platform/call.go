@@ -2,6 +2,7 @@ package platform
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -37,6 +38,7 @@ type request struct {
 	out     any // what the answer is decoded into, unless nil
 	repeats repetition
 	feature feature       // what is unsupported if the platform has no such path
+	most    int64         // bytes of an answer that are read, 0 for [mostAnswer]
 	limit   time.Duration // of each attempt, 0 for [requestTimeout]
 
 	upload *multipartBody // sent in place of body
@@ -92,12 +94,13 @@ func (c *Client) send(ctx context.Context, r request, body []byte, token string)
 	if r.raw != nil {
 		return r.raw(res)
 	}
-	answer, err := io.ReadAll(io.LimitReader(res.Body, mostAnswer+1))
+	most := cmp.Or(r.most, mostAnswer)
+	answer, err := io.ReadAll(io.LimitReader(res.Body, most+1))
 	switch {
 	case err != nil:
 		return &transportError{op: r.op, cause: fmt.Errorf("the platform's answer is cut off: %w", err)}
-	case len(answer) > mostAnswer:
-		return fmt.Errorf("%s: the platform's answer has more than %d MiB", r.op, mostAnswer>>20)
+	case int64(len(answer)) > most:
+		return fmt.Errorf("%s: %w: more than %d MiB", r.op, ErrTooMuch, most>>20)
 	case r.out == nil:
 		return nil
 	}

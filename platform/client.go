@@ -66,9 +66,10 @@ const (
 	requestTimeout = 30 * time.Second
 	uploadTimeout  = 10 * time.Minute
 	installTimeout = 5 * time.Minute
-	mostAnswer     = 16 << 20 // bytes of an answer that are read
-	mostRefusal    = 16 << 10 // and of one that refuses
-	mostHead       = 512      // bytes of an answer that an error holds
+	mostAnswer     = int64(16 << 20) // bytes of an answer that are read
+	mostRow        = int64(64 << 20) // and of one that is a single row
+	mostRefusal    = 16 << 10        // and of one that refuses
+	mostHead       = 512             // bytes of an answer that an error holds
 )
 
 func newTransport() *http.Transport {

@@ -22,6 +22,9 @@ var (
 	// ErrCursorIgnored says that the platform answered with its newest rows,
 	// whatever the cursor. Ask by time, and drop what is known.
 	ErrCursorIgnored = errors.New("the platform ignores cursors")
+
+	// ErrTooMuch says that an answer is too large to be read. Ask for less.
+	ErrTooMuch = errors.New("the platform's answer is too large")
 )
 
 // An Error is a refusal by the platform.

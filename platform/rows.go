@@ -26,10 +26,14 @@ type RowQuery struct {
 // does not know After at all is [ErrCursorIgnored].
 func (c *Client) ActivityRows(ctx context.Context, q RowQuery) ([]Row, error) {
 	var rows []Row
-	err := c.call(ctx, request{
+	r := request{
 		op: "read the activity log", method: http.MethodGet, path: c.own("/activity"), query: q.values(),
 		out: &rows, repeats: harmless,
-	})
+	}
+	if q.Limit == 1 { // there is no asking for less
+		r.most = mostRow
+	}
+	err := c.call(ctx, r)
 	if err != nil {
 		return nil, err
 	}

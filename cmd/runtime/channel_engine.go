@@ -5,12 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/adapter/files"
 	"github.com/Molecule-AI/molecule-codex-runtime/channel"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
@@ -127,12 +126,30 @@ func answerOf(task *a2a.Task) channel.Answer {
 	if task.Status.State == a2a.TaskStateAuthRequired {
 		a.ID = string(task.ID) + "-login"
 	}
+	if status, failed := exitStatus(task); failed {
+		a.Text += fmt.Sprintf("\n\n(codex exec failed: exit=%d)", status)
+	}
 	for _, p := range reply.Parts {
 		if uri, ok := p.Content.(a2a.URL); ok {
 			a.Files = append(a.Files, channel.File{URI: string(uri), Name: p.Filename, MediaType: p.MediaType})
 		}
 	}
 	return a
+}
+
+// exitStatus is what readers of an older bridge know failures by: -1 for a turn that took
+// too long, else 1.
+func exitStatus(task *a2a.Task) (int, bool) {
+	switch task.Status.State {
+	case a2a.TaskStateFailed, a2a.TaskStateRejected:
+	default:
+		return 0, false
+	}
+	failure, _ := task.Metadata[tasks.MetaFailure].(map[string]any)
+	if failure["kind"] == string(executor.FailTimeout) {
+		return -1, true
+	}
+	return 1, true
 }
 
 // saidText joins the texts of a message.
@@ -173,5 +190,3 @@ func (s spaceStages) Stage(ctx context.Context, key string, p *a2a.Part) (tasks.
 
 // sweeper forgets old files; one folder stands for all.
 func (box *inbox) sweeper() sweeper { return box.spaces[0].files }
-
-var _ interface{ Sweep(time.Time) error } = (*files.Folder)(nil)
