@@ -2,6 +2,8 @@ package progtest
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"os/exec"
 	"slices"
 	"strings"
@@ -129,4 +131,24 @@ func (p *Program) Rival() (log string, code int) {
 		p.tb.Fatalf("the second program has not ended:\n%s", next.Log())
 	}
 	return next.Log(), next.cmd.ProcessState.ExitCode()
+}
+
+// Command runs the program once with other arguments, on the same settings, and returns
+// what it has printed and its exit code.
+func (p *Program) Command(args ...string) (out string, code int) {
+	p.tb.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), Patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, p.binary, args...)
+	cmd.Env = p.env
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	printed, err := cmd.Output()
+	if _, ended := errors.AsType[*exec.ExitError](err); err != nil && !ended {
+		p.tb.Fatal(err)
+	}
+	if stderr.Len() > 0 {
+		p.tb.Logf("%v: %s", args, stderr.String())
+	}
+	return string(printed), cmd.ProcessState.ExitCode()
 }
