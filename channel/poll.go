@@ -49,7 +49,9 @@ func (p *poller) run(ctx context.Context) {
 				return
 			}
 			continue
-		case more:
+		}
+		p.reached()
+		if more {
 			continue
 		}
 		timer := time.NewTimer(p.channel.cfg.Interval)

@@ -1,0 +1,113 @@
+package channel
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/platform"
+	"github.com/Molecule-AI/molecule-codex-runtime/store"
+)
+
+func request(message string) json.RawMessage {
+	return json.RawMessage(`{"jsonrpc":"2.0","params":{"message":` + message + `}}`)
+}
+
+func TestClassify(t *testing.T) {
+	hello := request(`{"parts":[{"kind":"text","text":"hello"}]}`)
+	for name, c := range map[string]struct {
+		row               platform.Row
+		kind, state, chat string
+		mute              string
+		doubt             bool
+	}{
+		"user":             {row: platform.Row{Method: "message/send", RequestBody: hello}, kind: kindCanvas, state: store.InboxAccepted, chat: "canvas:us"},
+		"peer":             {row: platform.Row{Method: "message/send", Source: "p", RequestBody: hello}, kind: kindPeer, state: store.InboxAccepted, chat: "peer:p"},
+		"peer-by-notify":   {row: platform.Row{Method: "notify", Source: "p", RequestBody: hello}, kind: kindPeer, state: store.InboxAccepted, chat: "peer:p"},
+		"peer-without-id":  {row: platform.Row{Method: "message/send", Source: " ", RequestBody: hello}, kind: kindPeer, state: store.InboxDrained, chat: "canvas:us", doubt: true},
+		"own-note":         {row: platform.Row{Method: "notify"}, kind: kindOwn, state: store.InboxDrained, chat: "canvas:us"},
+		"own-delegation":   {row: platform.Row{Method: "message/send", Source: "us"}, kind: kindOwn, state: store.InboxDrained, chat: "canvas:us"},
+		"delegation-ended": {row: platform.Row{Method: "delegate_result", Source: "us", Summary: "done"}, kind: kindDelegation, state: store.InboxAccepted, chat: "canvas:us"},
+		"answered":         {row: platform.Row{Method: "message/send", RequestBody: hello, ResponseBody: json.RawMessage(`{"result":{"parts":[]}}`)}, kind: kindOwn, state: store.InboxDrained, chat: "canvas:us"},
+		"failed":           {row: platform.Row{Method: "message/send", RequestBody: hello, ResponseBody: json.RawMessage(`null`)}, kind: kindCanvas, state: store.InboxAccepted, chat: "canvas:us"},
+		"upload":           {row: platform.Row{Method: "chat_upload_receive", RequestBody: json.RawMessage(`{"uri":"platform-pending:us/1","name":"a"}`)}, kind: kindUpload, state: store.InboxAccepted, chat: "canvas:us"},
+		"upload-of-what":   {row: platform.Row{Method: "chat_upload_receive"}, kind: kindUpload, state: store.InboxDrained, chat: "canvas:us", doubt: true},
+		"strange":          {row: platform.Row{ID: "a1", Method: "broadcast", Source: "p"}, kind: kindUnknown, state: store.InboxAccepted, chat: "unknown:a1", mute: muteUnknown, doubt: true},
+		"marked": {
+			row:  platform.Row{Method: "message/send", Source: "p", RequestBody: json.RawMessage(`{"params":{"metadata":{"molecule_channel_reply":true},"message":{"parts":[]}}}`)},
+			kind: kindPeer, state: store.InboxAccepted, chat: "peer:p", mute: muteMarked,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			row, doubt := names{workspace: "us"}.classify(c.row)
+			if row.Kind != c.kind || row.State != c.state || row.Chat != c.chat || row.Mute != c.mute || (doubt != "") != c.doubt {
+				t.Errorf("%+v, %q", row, doubt)
+			}
+		})
+	}
+}
+
+func TestContent(t *testing.T) {
+	for name, c := range map[string]struct {
+		row  platform.Row
+		text string
+	}{
+		"parts":         {platform.Row{RequestBody: request(`{"parts":[{"kind":"text","text":"one"},{"type":"text","text":"two"},{"text":"three"},{"kind":"data","data":{}}]}`)}, "one\ntwo\nthree"},
+		"flat":          {platform.Row{RequestBody: request(`{"text":"flat","parts":[{"kind":"text","text":"part"}]}`)}, "flat"},
+		"params":        {platform.Row{RequestBody: json.RawMessage(`{"params":{"parts":[{"text":"one"}]}}`)}, "one"},
+		"bare":          {platform.Row{RequestBody: json.RawMessage(`{"parts":[{"text":"one"}]}`)}, "one"},
+		"bare-flat":     {platform.Row{RequestBody: json.RawMessage(`{"text":"one"}`)}, "one"},
+		"summary":       {platform.Row{RequestBody: json.RawMessage(`null`), Summary: "short"}, "short"},
+		"nothing":       {platform.Row{}, emptyText},
+		"blank":         {platform.Row{RequestBody: request(`{"parts":[{"kind":"text","text":"  "}]}`)}, emptyText},
+		"no-object":     {platform.Row{RequestBody: json.RawMessage(`"text"`)}, emptyText},
+		"parts-no-list": {platform.Row{RequestBody: request(`{"parts":"x"}`), Summary: "s"}, "s"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if e := content(c.row); e.Text != c.text || len(e.Files) != 0 {
+				t.Errorf("%+v", e)
+			}
+		})
+	}
+}
+
+func TestContentFiles(t *testing.T) {
+	e := content(platform.Row{
+		RequestBody: request(`{"parts":[{"kind":"file","file":{"uri":"platform-pending:us/1","name":"a.png","mimeType":"image/png"}},
+			{"kind":"file","file":{"bytes":"aGk=","name":"b.txt"}},{"url":"https://example.com/c","filename":"c"}]}`),
+		Attachments: []platform.RowAttachment{{URI: "platform-pending:us/1", Name: "a.png"}, {URI: "workspace:/d", Name: "d"}},
+	})
+	if len(e.Files) != 4 || e.Text != "" || string(e.Files[1].Bytes) != "hi" || e.Files[2].URI != "https://example.com/c" || e.Files[3].Name != "d" {
+		t.Errorf("%+v", e)
+	}
+	again, err := decodeEntry(e.encode())
+	if err != nil || len(again.Files) != 4 || string(again.Files[1].Bytes) != "hi" {
+		t.Errorf("%+v, %v", again, err)
+	}
+}
+
+func TestDelegated(t *testing.T) {
+	done := delegated(platform.Row{Method: "delegate_result", PeerName: "Bob", ResponseBody: json.RawMessage(`{"result":{"parts":[{"kind":"text","text":"a poem"}]}}`)})
+	failed := delegated(platform.Row{Method: "delegate_result", Target: "p1", Status: "error", ErrorDetail: "it was busy"})
+	if done.Text != "The task that was delegated to Bob has come to its end. What follows is what that agent says:\n\na poem" ||
+		failed.Text != "The task that was delegated to p1 has failed: it was busy" {
+		t.Errorf("%q, %q", done.Text, failed.Text)
+	}
+}
+
+func TestNames(t *testing.T) {
+	alone, several := names{workspace: "us"}, names{"us", true}
+	for conversation, want := range map[string]string{
+		alone.canvas(): "us", several.canvas(): "us", several.peer("p"): "us", several.unknown("a"): "us",
+		"command:" + several.canvas(): "us", several.peer("p") + "/aside/x": "us",
+	} {
+		if got := WorkspaceOf(conversation, ""); got != want && conversation != alone.peer("p") {
+			t.Errorf("WorkspaceOf(%q) = %q", conversation, got)
+		}
+	}
+	if got := WorkspaceOf(alone.peer("p"), "us"); got != "us" {
+		t.Errorf("alone: %q", got)
+	}
+	if alone.peer("p") != "peer:p" || several.peer("p") != "peer:p@us" {
+		t.Errorf("%q, %q", alone.peer("p"), several.peer("p"))
+	}
+}
