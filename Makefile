@@ -33,9 +33,10 @@ bench: codex ## what it costs, into bench/results/$(BENCH).txt and its tables
 	mv bench/results/$(BENCH).tmp bench/results/$(BENCH).txt
 	go test -run Table ./bench -v -args -results results/$(BENCH).txt $(if $(filter published,$(BENCH)),-update)
 
-chaos: codex ## kills and hindrances at random instants; SEED, KILLS or DURATION, REPORT=1 for docs/reliability.md
+chaos: codex ## kills and hindrances at random instants; SEED, KILLS or DURATION, MESSAGES, REPORT=1 for docs/reliability.md
 	go test ./e2e/chaos -run TestChaos -count=1 -timeout 120m -v -args -seed $(or $(SEED),1) \
 		$(if $(DURATION),-duration $(DURATION),-kills $(or $(KILLS),1000)) $(if $(REPORT),-report ../../docs/reliability.md)
+	go test ./e2e/chaos -run TestInbox -count=1 -timeout 60m -v -args -seed $(or $(SEED),1) -messages $(or $(MESSAGES),1000)
 
 fuzz: ## each fuzz target for a short while
 	go test -run '^$$' -fuzz FuzzLines -fuzztime 20s ./appserver

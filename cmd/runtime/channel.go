@@ -210,6 +210,7 @@ func (box *inbox) answer(ctx context.Context, quit <-chan struct{}, once bool) e
 func (box *inbox) runAside(ctx context.Context, group *errgroup.Group) {
 	run := func(f func()) { group.Go(func() error { f(); return nil }) }
 	run(func() { box.ready.announce(ctx, box.log) })
+	run(func() { box.turns.giveBack(ctx) })
 	run(func() { tidy(ctx, box.store, box.executor, box.sweeper(), box.home, box.log) })
 	for _, m := range box.spaces {
 		run(func() { m.recorder.Run(ctx) })

@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"runtime/debug"
 	"sync"
+	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 )
@@ -36,6 +38,7 @@ func (r spaceRunner) Steer(into string, j executor.Job, observe executor.Observe
 type turns struct {
 	mu      sync.Mutex
 	running map[string]chan struct{} // by job; closed at its end
+	ended   int
 }
 
 func newTurns() *turns { return &turns{running: map[string]chan struct{}{}} }
@@ -55,6 +58,7 @@ func (t *turns) watch(id string, observe executor.Observer) executor.Observer {
 			if over := t.running[id]; over != nil {
 				close(over)
 				delete(t.running, id)
+				t.ended++
 			}
 		}
 	}
@@ -77,4 +81,28 @@ func (t *turns) settled(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// giveBackEvery is how often it is looked whether there is memory to give back.
+const giveBackEvery = 10 * time.Second
+
+// giveBack gives what the turns have left back to the system, when none runs: a channel
+// is mostly idle, for days. It returns when ctx ends.
+func (t *turns) giveBack(ctx context.Context) {
+	tick := time.NewTicker(giveBackEvery)
+	defer tick.Stop()
+	for seen := -1; ; {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+		t.mu.Lock()
+		ended, idle := t.ended, len(t.running) == 0
+		t.mu.Unlock()
+		if idle && ended != seen {
+			seen = ended
+			debug.FreeOSMemory()
+		}
+	}
 }

@@ -16,11 +16,12 @@ import (
 )
 
 func main() {
-	tuneMemory()
 	tuneCores()
 	watch := interruptible
 	if len(os.Args) > 1 && os.Args[1] == "channel" {
-		watch = patient
+		watch = patient // and nobody waits for its first byte: memory is worth more than time
+	} else {
+		tuneMemory()
 	}
 	ctx, release := watch(context.Background(), os.Exit)
 	code := run(ctx, os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr)
