@@ -84,6 +84,9 @@ func (d *chats) another(task string, t *trail) bool {
 func (d *chats) listen(work context.Context, row store.InboxRow) bool {
 	for failures := 0; ; failures++ {
 		err := d.channel.cfg.Engine.Follow(work, row.Task, func(a Answer) error {
+			if a.Aside && row.Peer != "" {
+				return nil
+			}
 			if !d.keep(work, row, a) {
 				return context.Cause(work)
 			}

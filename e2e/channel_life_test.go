@@ -163,3 +163,17 @@ func TestChannelInterrupted(t *testing.T) {
 		t.Errorf("the user was told %q", told)
 	}
 }
+
+// TestChannelLimit: who waits for the end of a limit is told so, and answered then.
+func TestChannelLimit(t *testing.T) {
+	x := poll(t)
+	x.say("fail limit 6")
+	if told := x.told(1); !strings.HasPrefix(told[0], "[codex error] ") {
+		t.Errorf("the user was told %q", told)
+	}
+	x.say("say later")
+	if told := x.told(3); !strings.HasPrefix(told[1], "Your message waits") || told[2] != "later" {
+		t.Errorf("the user was told %q", told)
+	}
+	x.acked(2)
+}

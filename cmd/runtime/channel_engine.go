@@ -70,7 +70,13 @@ func (e inboxEngine) Follow(ctx context.Context, id string, say func(channel.Ans
 		if err != nil {
 			break // it has ended, or is not there: that is found out below
 		}
-		if state := stateOf(event); state != a2a.TaskStateInputRequired && state != a2a.TaskStateAuthRequired {
+		state, meta := stateOf(event)
+		if held, ok := meta[tasks.MetaHeld].(map[string]any); ok {
+			if err := say(channel.Answer{ID: id + "-held", Text: heldText(held), Aside: true}); err != nil {
+				return err
+			}
+		}
+		if state != a2a.TaskStateInputRequired && state != a2a.TaskStateAuthRequired {
 			continue
 		}
 		if err := e.say(ctx, id, say); err != nil {
@@ -108,14 +114,27 @@ func (e inboxEngine) task(ctx context.Context, id string) (*a2a.Task, error) {
 	return task, err
 }
 
-func stateOf(event a2a.Event) a2a.TaskState {
+func stateOf(event a2a.Event) (a2a.TaskState, map[string]any) {
 	switch event := event.(type) {
 	case *a2a.Task:
-		return event.Status.State
+		return event.Status.State, event.Metadata
 	case *a2a.TaskStatusUpdateEvent:
-		return event.Status.State
+		return event.Status.State, event.Metadata
 	}
-	return a2a.TaskStateUnspecified
+	return a2a.TaskStateUnspecified, nil
+}
+
+// heldText tells the user that his message waits for the end of a limit. It is said once
+// for each task.
+func heldText(held map[string]any) string {
+	text := "Your message waits, and is answered by itself: a limit of the model is reached"
+	if reason, _ := held["reason"].(string); reason != "" {
+		text += " (" + reason + ")"
+	}
+	if until, _ := held["resetsAt"].(string); until != "" {
+		text += ", until " + until
+	}
+	return text + "."
 }
 
 // answerOf is what a task says to those who wait for it. A login is asked for once,
