@@ -16,9 +16,8 @@ func polling(b *testing.B, settings ...string) (*progtest.Program, *fakeplatform
 	b.Helper()
 	platform := fakeplatform.Start(b, fakeplatform.AUG)
 	handle := platform.Add(fakeplatform.Workspace{Name: "Ada", Poll: true})
-	settings = append(settings, "WORKSPACE_ID="+handle.ID(), "PLATFORM_URL="+platform.URL, "MOLECULE_WORKSPACE_TOKEN="+handle.Token(), "RUNTIME_MID_TURN=queue")
+	settings = append(settings, "WORKSPACE_ID="+handle.ID(), "PLATFORM_URL="+platform.URL, "MOLECULE_WORKSPACE_TOKEN="+handle.Token(), "RUNTIME_MID_TURN=queue", "RUNTIME_ADDR=")
 	p := progtest.Launch(b, program, []string{"channel"}, settings...)
-	p.AwaitListening()
 	progtest.WaitFor(b, "the workspace to be online", func() bool { return handle.Status() == "online" && len(handle.Beats()) > 0 })
 	return p, platform, handle
 }
