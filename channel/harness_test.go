@@ -243,11 +243,18 @@ func openStore(t *testing.T, dir string) *store.Store {
 	return s
 }
 
+func newChannel(t *testing.T, s *store.Store, d *desk, c *clerk) *channel.Channel {
+	return channel.New(channel.Config{
+		Store: s, Engine: c, Workspaces: []channel.Workspace{{ID: ours, Platform: d, Files: shelf{}}},
+		Logger: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug})),
+	})
+}
+
 // open runs a channel on a store in a directory, until stop is called.
 func open(t *testing.T, dir string, d *desk, c *clerk) *room {
 	t.Helper()
 	r := &room{t: t, store: openStore(t, dir), desk: d, clerk: c}
-	ch := channel.New(channel.Config{Store: r.store, Engine: c, Workspaces: []channel.Workspace{{ID: ours, Platform: d, Files: shelf{}}}, Logger: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	ch := newChannel(t, r.store, d, c)
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() {

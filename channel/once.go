@@ -9,12 +9,21 @@ import (
 // ErrUnsent says that replies are left which could not be sent.
 var ErrUnsent = errors.New("replies could not be sent; they are kept, and sent by the next run")
 
-// Once reads each inbox once, works off what there is, and returns.
-func (c *Channel) Once(ctx context.Context) error {
+// Once reads each inbox once, works off what there is, and returns; at once when quit is
+// closed.
+func (c *Channel) Once(ctx context.Context, quit <-chan struct{}) error {
 	work, stop := context.WithCancel(ctx)
 	defer stop()
 	read := make(chan error, len(c.spaces))
 	group := c.start(work, work, func(s *space) { read <- s.poller.all(work) })
+	group.Go(func() error {
+		select {
+		case <-quit:
+			stop()
+		case <-work.Done():
+		}
+		return nil
+	})
 	group.Go(func() error {
 		defer stop()
 		var failed error

@@ -177,3 +177,40 @@ func TestChannelLimit(t *testing.T) {
 	}
 	x.acked(2)
 }
+
+// TestChannelQuestion: what codex asks is the reply, over a kill too, and the user's next
+// message the answer.
+func TestChannelQuestion(t *testing.T) {
+	x := poll(t, "CODEX_APPROVAL_POLICY=on-request")
+	x.say("escalate echo ran")
+	if told := x.told(1); !strings.Contains(told[0], "echo ran") {
+		t.Errorf("the user was told %q", told)
+	}
+	x.acked(0)
+	x.say("yes")
+	if told := x.told(2); !strings.Contains(told[1], "ran") {
+		t.Errorf("the user was told %q", told)
+	}
+	x.say("escalate echo again")
+	x.told(3)
+	x.Kill()
+	x.again()
+	x.say("no")
+	told := x.told(4)
+	x.say("say still here")
+	for n := 5; told[len(told)-1] != "still here"; n++ { // the question is posed again
+		told = x.told(n)
+	}
+	x.acked(len(x.handle.Rows()) - 1)
+}
+
+// TestChannelDeleted ends when the platform has deleted its workspace.
+func TestChannelDeleted(t *testing.T) {
+	x := poll(t)
+	x.say("say hello")
+	x.told(1)
+	x.handle.Delete()
+	if code := x.ExitCode(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+}

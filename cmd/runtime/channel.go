@@ -171,8 +171,10 @@ func (box *inbox) work(s settings.Settings, environ []string, wire io.Writer, me
 	}
 	box.engine = engine
 	box.ready = &readiness{checks: checks(s, environ), executor: box.executor}
-	for _, m := range box.spaces {
-		box.ready.changed = m.presence.Changed
+	box.ready.registered, box.ready.changed = box.registered, func() {
+		for _, m := range box.spaces {
+			m.presence.Changed()
+		}
 	}
 	box.channel = channel.New(channel.Config{
 		Store: box.store, Engine: inboxEngine{engine}, Workspaces: box.workspaces(), Interval: s.PollInterval, Logger: box.log,
@@ -205,7 +207,7 @@ func (box *inbox) answer(ctx context.Context, quit <-chan struct{}, once bool) e
 			"sandbox", box.s.Sandbox, "approval_policy", box.s.ApprovalPolicy, "version", version)
 	}
 	if once {
-		return box.channel.Once(ctx)
+		return box.channel.Once(ctx, quit)
 	}
 	return box.channel.Run(ctx, quit, box.turns.settled)
 }

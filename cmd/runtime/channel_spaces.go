@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
@@ -88,6 +89,16 @@ func spaceCard(s settings.Settings) any {
 		out["skills"] = json.RawMessage(raw)
 	}
 	return out
+}
+
+// registered reports whether the platforms know the workspaces, and how that stands in words.
+func (box *inbox) registered() (bool, string) {
+	all, words := true, make([]string, 0, len(box.spaces))
+	for _, m := range box.spaces {
+		ok, how := m.presence.Ready()
+		all, words = all && ok, append(words, m.id+": "+how)
+	}
+	return all, strings.Join(words, "; ")
 }
 
 // of returns the workspace that a conversation belongs to, or nil.

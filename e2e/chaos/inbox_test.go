@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"net/http/httptest"
 	"regexp"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -178,7 +177,7 @@ func (r *inboxRun) strike() {
 	what, after, long := r.rng.IntN(6), time.Duration(r.rng.IntN(most))*time.Millisecond, time.Duration(r.rng.IntN(400))*time.Millisecond
 	r.mu.Unlock()
 	time.Sleep(after)
-	name := ""
+	var name string
 	switch what {
 	case 0, 1:
 		name = "channel"
@@ -211,96 +210,4 @@ func (r *inboxRun) fell(long time.Duration) {
 	r.server.CloseClientConnections()
 	time.Sleep(long)
 	r.platform.Outage(false)
-}
-
-// replies are what the users and the peers have got, by chat.
-func (r *inboxRun) replies() map[string][]string {
-	out := map[string][]string{}
-	for _, s := range r.spaces {
-		for _, n := range s.Notices() {
-			out[s.ID()+" canvas"] = append(out[s.ID()+" canvas"], n.Message)
-		}
-	}
-	for _, p := range r.peers {
-		for _, row := range p.Rows() {
-			var body struct {
-				Params struct {
-					Message struct{ Parts []struct{ Text string } }
-				}
-			}
-			if json.Unmarshal(row.RequestBody, &body) == nil && len(body.Params.Message.Parts) == 1 {
-				out[row.Source+" "+p.ID()] = append(out[row.Source+" "+p.ID()], body.Params.Message.Parts[0].Text)
-			}
-		}
-	}
-	return out
-}
-
-func (r *inboxRun) answered() (n int) {
-	for _, all := range r.replies() {
-		n += len(all)
-	}
-	return n
-}
-
-// settle waits until everything is answered and acknowledged.
-func (r *inboxRun) settle() {
-	last := -1
-	for deadline := time.Now().Add(restless); ; time.Sleep(50 * time.Millisecond) {
-		n := r.answered()
-		if n != last {
-			last, deadline = n, time.Now().Add(restless)
-		}
-		done := n >= *messagesFlag
-		for _, s := range r.spaces {
-			rows := s.Rows()
-			done = done && len(rows) > 0 && s.Acked() == rows[len(rows)-1].Seq
-		}
-		if done {
-			return
-		}
-		if time.Now().After(deadline) {
-			r.t.Errorf("%d of %d messages are answered, and nothing happens", n, *messagesFlag)
-			return
-		}
-	}
-}
-
-// compare compares what was sent, what was answered, and what the channel has kept.
-func (r *inboxRun) compare() {
-	cut, again := 0, 0
-	replies := r.replies()
-	for chat, sent := range r.chats {
-		got := replies[chat]
-		if len(got) != len(sent) {
-			r.t.Errorf("chat %s: %d messages, %d replies:\n%q\n%q", chat, len(sent), len(got), sent, got)
-			continue
-		}
-		for i, id := range sent {
-			switch {
-			case got[i] == "answer to "+id:
-			case strings.HasPrefix(got[i], "[codex "):
-				cut++
-			default:
-				r.t.Errorf("chat %s: message %s was answered %q", chat, id, got[i])
-			}
-		}
-		delete(replies, chat)
-	}
-	for chat, all := range replies {
-		r.t.Errorf("chat %s: nobody has asked for %q", chat, all)
-	}
-	for id, n := range r.asked {
-		if n > 1 {
-			again++
-		}
-		if id == "" {
-			r.t.Errorf("the model was asked %d times about nothing", n)
-		}
-	}
-	r.kept()
-	r.t.Logf("asked about more than once, after a turn that was cut off: %d; told that their turn was cut off: %d", again, cut)
-	if cut > len(r.asked)/20+1 {
-		r.t.Errorf("%d turns were given up", cut)
-	}
 }
