@@ -34,8 +34,8 @@ func told(b *testing.B, handle *fakeplatform.Handle, n int) {
 	progtest.WaitFor(b, "an answer", func() bool { return len(handle.Notices()) >= n })
 }
 
-// idle reports what a program takes that has nothing to do.
-func idle(b *testing.B, p *progtest.Program, name string) {
+// atRest reports what a program takes that has nothing to do.
+func atRest(b *testing.B, p *progtest.Program, name string) {
 	b.Helper()
 	const settle, watch = 25 * time.Second, 40 * time.Second
 	time.Sleep(settle)
@@ -55,10 +55,10 @@ func idle(b *testing.B, p *progtest.Program, name string) {
 // which the platform is asked that tells of it.
 func BenchmarkInbox(b *testing.B) {
 	p, _, handle := polling(b, realSettings(b, fakemodel.Keywords)...)
-	idle(b, p, "idle")
+	atRest(b, p, "idle")
 	say(b, handle, "say hello")
 	told(b, handle, 1)
-	idle(b, p, "idle-again")
+	atRest(b, p, "idle-again")
 	p.Stop()
 
 	const turns, warm, interval = 300, 10, 100 * time.Millisecond

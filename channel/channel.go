@@ -87,6 +87,9 @@ type Workspace struct {
 	ID       string
 	Platform Platform
 	Files    Files
+	// Awaited says of a delegation whether a call waits for its result, and whether one
+	// has returned it. Nil means neither.
+	Awaited func(id string) (waits, told bool)
 }
 
 // Config describes a channel. Store, Engine and Workspaces must be set.

@@ -121,6 +121,9 @@ func (d *chats) one(reading, work context.Context, row store.InboxRow) bool {
 		d.channel.log.Error("a row of the inbox is damaged; it is given up", "workspace", row.Workspace, "activity", row.Activity, "err", err)
 		return d.persist(reading, func() error { return d.channel.cfg.Store.DrainInbox(reading, row.N, "it was damaged") })
 	}
+	if row.Kind == kindDelegation && s.has(row) {
+		return d.persist(reading, func() error { return d.channel.cfg.Store.DrainInbox(reading, row.N, "a call of codex's has it") })
+	}
 	for failures := 0; ; failures++ {
 		task, err := d.channel.cfg.Engine.Give(reading, m)
 		refused := new(RefusedError)
@@ -138,6 +141,17 @@ func (d *chats) one(reading, work context.Context, row store.InboxRow) bool {
 			return false
 		}
 	}
+}
+
+// has reports whether a call of codex's waits for the delegation whose end the row is, or
+// has returned that.
+func (s *space) has(row store.InboxRow) bool {
+	e, err := decodeEntry(row.Body)
+	if err != nil || s.Awaited == nil {
+		return false
+	}
+	waits, told := s.Awaited(e.Delegation)
+	return waits || told
 }
 
 // given notes the task of a row and follows it. A row whose note is lost is given again.

@@ -92,6 +92,13 @@ func isMessage(method string) bool {
 // delegated is the end of a task that was given to a peer.
 func delegated(r platform.Row) entry {
 	e := content(r)
+	e.Delegation = r.ID
+	for _, layer := range append(bodyOf(r.RequestBody).layers(), bodyOf(r.ResponseBody)) {
+		named, _ := layer.Metadata["delegation_id"].(string)
+		if id := cmpOr(layer.Delegation, named); id != "" {
+			e.Delegation = id
+		}
+	}
 	var response struct {
 		Text   string          `json:"text"`
 		Result json.RawMessage `json:"result"`

@@ -92,6 +92,10 @@ func TestDelegated(t *testing.T) {
 		failed.Text != "The task that was delegated to p1 has failed: it was busy" {
 		t.Errorf("%q, %q", done.Text, failed.Text)
 	}
+	named := delegated(platform.Row{ID: "a1", RequestBody: request(`{"metadata":{"delegation_id":"d1"}}`)})
+	if bare := delegated(platform.Row{ID: "a1"}); named.Delegation != "d1" || bare.Delegation != "a1" {
+		t.Errorf("%q, %q", named.Delegation, bare.Delegation)
+	}
 }
 
 func TestNames(t *testing.T) {

@@ -12,6 +12,8 @@ type entry struct {
 	Text     string `json:"text"`
 	Files    []File `json:"files,omitempty"`
 	PeerName string `json:"peerName,omitempty"`
+	// Delegation is that whose end the row is.
+	Delegation string `json:"delegation,omitempty"`
 }
 
 func (e entry) encode() []byte {
@@ -52,6 +54,8 @@ type body struct {
 	Params   *body           `json:"params"`
 	Message  *body           `json:"message"`
 	Metadata map[string]any  `json:"metadata"`
+
+	Delegation string `json:"delegation_id"`
 
 	// Of a row that tells of a file.
 	URI      string `json:"uri"`

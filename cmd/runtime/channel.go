@@ -52,7 +52,7 @@ type inbox struct {
 	spaces  []*space
 	channel *channel.Channel
 	turns   *turns
-	redact  func(string) string
+	store   *store.Store
 }
 
 // serveChannel works until ctx ends, or quit is closed and what runs has come to its end.
@@ -111,7 +111,7 @@ func runChannel(ctx context.Context, s settings.Settings, environ []string, once
 }
 
 func newInbox(ctx context.Context, s settings.Settings, environ []string, log *slog.Logger, redact *logging.Redactor, health net.Listener) (_ *inbox, err error) {
-	box := &inbox{application: &application{home: s.CodexHome, log: log}, s: s, turns: newTurns(), redact: redact.String}
+	box := &inbox{application: &application{redact: redact, log: log}, s: s, turns: newTurns()}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, box.stop(ctx))
@@ -120,6 +120,11 @@ func newInbox(ctx context.Context, s settings.Settings, environ []string, log *s
 	}()
 	if err := makeFolders(s); err != nil {
 		return nil, err
+	}
+	if s.Sandbox == "danger-full-access" { // otherwise the sandbox keeps codex's commands from looking
+		if err := keepPrivate(); err != nil {
+			log.Warn("the environment of this process can be read by codex's commands", "err", err)
+		}
 	}
 	scriptedURL, err := box.openModel(s)
 	if err != nil {
@@ -170,7 +175,7 @@ func (box *inbox) work(s settings.Settings, environ []string, wire io.Writer, me
 		return err
 	}
 	box.engine = engine
-	box.ready = &readiness{checks: checks(s, environ), executor: box.executor}
+	box.ready = &readiness{checks: checks(s, environ), executor: box.executor, redact: redact}
 	box.ready.registered, box.ready.changed = box.registered, func() {
 		for _, m := range box.spaces {
 			m.presence.Changed()
@@ -217,7 +222,7 @@ func (box *inbox) runAside(ctx context.Context, group *errgroup.Group) {
 	run := func(f func()) { group.Go(func() error { f(); return nil }) }
 	run(func() { box.ready.announce(ctx, box.log) })
 	run(func() { box.turns.giveBack(ctx) })
-	run(func() { tidy(ctx, box.store, box.executor, box.sweeper(), box.home, box.log) })
+	run(func() { tidy(ctx, box.store, box.executor, box.sweeper(), box.s.CodexHome, box.log) })
 	for _, m := range box.spaces {
 		run(func() { m.recorder.Run(ctx) })
 	}

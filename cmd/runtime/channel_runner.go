@@ -21,7 +21,7 @@ func (r spaceRunner) in(j executor.Job) turner {
 	if m == nil {
 		return r.Executor
 	}
-	return counted{recorded{r.Executor, m.recorder.Record, r.box.redact}, m.presence}
+	return counted{recorded{r.Executor, m.recorder.Record, r.box.redact.String}, m.presence, func() { r.box.ready.doubt() }}
 }
 
 // Submit implements [tasks.Runner].

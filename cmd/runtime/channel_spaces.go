@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
@@ -30,6 +31,7 @@ type space struct {
 	files    *files.Folder
 	tools    *toolset.Set
 	recorder *toolset.Recorder
+	own      atomic.Pointer[any] // the card that the agent has given itself
 }
 
 // openSpaces makes what there is once for each workspace, and offers codex their tools.
@@ -37,11 +39,11 @@ func (box *inbox) openSpaces(s settings.Settings, cfg *executor.Config, metrics 
 	for _, w := range s.Spaces {
 		m := &space{id: w.ID, url: w.URL}
 		m.client = platform.New(platform.Config{
-			URL: w.URL, Workspace: w.ID, Org: s.OrgID, Token: spaceToken(w),
+			URL: w.URL, Workspace: w.ID, Org: s.OrgID, Token: spaceToken(w), Seen: redact.Add,
 			OnUnauthorized: func(ctx context.Context) error { return m.presence.Register(ctx) },
 		})
 		m.presence = presence.New(presence.Config{
-			Platform: m.client, DeliveryMode: "poll", Every: channelBeat, Card: func() any { return spaceCard(s) },
+			Platform: m.client, DeliveryMode: "poll", Every: channelBeat, Card: m.card(s),
 			Metadata: platform.RuntimeMetadata{IdleTimeoutSeconds: silence(s)}, Tools: m.loaded(s),
 			Wedged: (&wedge{app: box.application, problem: func() string { return "" }}).why,
 			Redact: redact.String, Metrics: metrics, Logger: box.log.With("workspace", w.ID),
@@ -53,7 +55,7 @@ func (box *inbox) openSpaces(s settings.Settings, cfg *executor.Config, metrics 
 		of := s
 		of.WorkspaceID = w.ID
 		m.recorder = toolset.NewRecorder(m.client, redact.String, box.log)
-		m.tools = newTools(of, m.client, redact, m.recorder.Record, box.log)
+		m.tools = newTools(of, ownCard{m.client, func(card any) { m.own.Store(&card) }}, redact, toolset.Config{Log: m.recorder.Record, Logger: box.log})
 		box.closers = append(box.closers, m.client, m.files)
 		box.spaces = append(box.spaces, m)
 	}
@@ -77,6 +79,16 @@ func (m *space) loaded(s settings.Settings) func() []string {
 			return []string{}
 		}
 		return m.tools.Names()
+	}
+}
+
+// card is what the platform is told that the agent is.
+func (m *space) card(s settings.Settings) func() any {
+	return func() any {
+		if own := m.own.Load(); own != nil {
+			return *own
+		}
+		return spaceCard(s)
 	}
 }
 
@@ -132,7 +144,9 @@ func (d spaceDoor) Call(ctx context.Context, c executor.ToolCall) executor.ToolR
 func (box *inbox) workspaces() []channel.Workspace {
 	out := make([]channel.Workspace, 0, len(box.spaces))
 	for _, m := range box.spaces {
-		out = append(out, channel.Workspace{ID: m.id, Platform: m.client, Files: spaceFiles{m.files, sendable{m.files, box.s.WorkDir}}})
+		out = append(out, channel.Workspace{
+			ID: m.id, Platform: m.client, Files: spaceFiles{m.files, sendable{m.files, box.s.WorkDir}}, Awaited: m.tools.Awaited,
+		})
 	}
 	return out
 }
