@@ -37,6 +37,7 @@ type desk struct {
 	fail   func(op string) error // nil, or nil from it: it works
 	lose   int                   // notes that are shown, and whose answer is lost
 	old    bool                  // it knows no cursors
+	most   int                   // rows of an answer that can be read; 0 for any
 	upload func(files []platform.File) ([]platform.Attachment, error)
 }
 
@@ -91,7 +92,11 @@ func (d *desk) ActivityRows(_ context.Context, q platform.RowQuery) ([]platform.
 		return nil, platform.ErrCursorGone
 	}
 	out = out[at+1:]
-	return out[:min(len(out), q.Limit)], nil
+	out = out[:min(len(out), q.Limit)]
+	if d.most > 0 && len(out) > d.most {
+		return nil, platform.ErrTooMuch
+	}
+	return out, nil
 }
 
 func (d *desk) AckActivity(_ context.Context, seq int64) error {

@@ -98,3 +98,23 @@ func TestBackoff(t *testing.T) {
 		}
 	})
 }
+
+// TestLargePage: rows that are too many bytes together are asked for in smaller pages.
+func TestLargePage(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		d, c := &desk{}, &clerk{}
+		r := open(t, dir, d, c)
+		defer r.stop()
+		d.put("", "zero")
+		time.Sleep(time.Second)
+		for n := range 30 {
+			d.put("p", "large", func(r *platform.Row) { r.Source = string(rune('a' + n)) })
+		}
+		d.set(func() { d.most = 5 })
+		time.Sleep(time.Minute)
+		if given := c.texts(); len(given) != 31 {
+			t.Errorf("%d were given", len(given))
+		}
+	})
+}

@@ -214,3 +214,29 @@ func TestChannelDeleted(t *testing.T) {
 		t.Errorf("exit code %d", code)
 	}
 }
+
+// TestChannelHealth: probes are answered, and details are for whoever has the token.
+func TestChannelHealth(t *testing.T) {
+	x := poll(t, "RUNTIME_TOKEN=a-token-of-the-suite")
+	progtest.WaitFor(t, "it to be ready", func() bool { status, _ := x.fetch("/readyz"); return status == 200 })
+	if status, body := x.fetch("/readyz"); status != 200 || strings.Contains(body, "checks") {
+		t.Errorf("/readyz: %d %s", status, body)
+	}
+	if status, body := x.fetch("/healthz"); status != 200 || body != "ok\n" {
+		t.Errorf("/healthz: %d %s", status, body)
+	}
+	if status, _ := x.fetch("/metrics"); status != 401 {
+		t.Errorf("/metrics: %d", status)
+	}
+	open := poll(t)
+	progtest.WaitFor(t, "it to be ready", func() bool { status, _ := open.fetch("/readyz"); return status == 200 })
+	if status, body := open.fetch("/readyz"); status != 200 || !strings.Contains(body, open.handle.ID()+": registered") {
+		t.Errorf("/readyz: %d %s", status, body)
+	}
+	if status, body := open.fetch("/metrics"); status != 200 || !strings.Contains(body, "molecule_codex_") {
+		t.Errorf("/metrics: %d %.200s", status, body)
+	}
+	if status, _ := open.fetch("/.well-known/agent-card.json"); status != 404 {
+		t.Errorf("the card: %d", status)
+	}
+}

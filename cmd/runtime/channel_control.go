@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/subtle"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/channel"
+	"github.com/Molecule-AI/molecule-codex-runtime/server"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
 
@@ -99,14 +101,30 @@ func (box *inbox) health(registry *prometheus.Registry) http.Handler {
 		ctx, cancel := context.WithTimeout(r.Context(), 5*time.Second)
 		defer cancel()
 		state := box.ready.get(ctx)
+		if !box.mayRead(r) {
+			state = server.Readiness{OK: state.OK}
+		}
 		w.Header().Set("Content-Type", "application/json")
 		if !state.OK {
 			w.WriteHeader(http.StatusServiceUnavailable)
 		}
 		_ = json.NewEncoder(w).Encode(state)
 	})
-	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+	metrics := promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
+		if !box.mayRead(r) {
+			http.Error(w, "show RUNTIME_TOKEN as a bearer token", http.StatusUnauthorized)
+			return
+		}
+		metrics.ServeHTTP(w, r)
+	})
 	return mux
+}
+
+// mayRead reports whether whoever asks may see more than whether all is well.
+func (box *inbox) mayRead(r *http.Request) bool {
+	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	return !box.s.Token.Set() || subtle.ConstantTimeCompare([]byte(token), []byte(box.s.Token.Reveal())) == 1
 }
 
 // longestSocket is how long the path of a socket may be.
