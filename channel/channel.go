@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -69,6 +70,8 @@ type Engine interface {
 	// Follow calls say with each thing that a task says, until it has ended.
 	// [ErrGone] says that the task is not known.
 	Follow(ctx context.Context, task string, say func(Answer) error) error
+	// Over reports whether a task has ended.
+	Over(ctx context.Context, task string) bool
 }
 
 // What an engine says of messages that it does not take.
@@ -179,11 +182,14 @@ func (c *Channel) start(reading, work context.Context, read func(*space)) *errgr
 // flushLimit is what the replies get to be sent that are left at the end.
 const flushLimit = 10 * time.Second
 
-// flush waits until there is nothing to send that can be.
+// flush waits until what tasks have said that have ended is sent, as far as that can be.
 func (c *Channel) flush(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, flushLimit)
 	defer cancel()
 	c.until(ctx, func() bool {
+		if slices.ContainsFunc(c.chats.tasks(), func(task string) bool { return c.cfg.Engine.Over(ctx, task) }) {
+			return false
+		}
 		due, err := c.cfg.Store.RepliesDue(ctx, mostDue)
 		if err != nil {
 			return true

@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
@@ -77,7 +79,15 @@ func (d *chats) another(task string, t *trail) bool {
 		return true
 	}
 	delete(d.follows, task)
+	d.channel.news.beat()
 	return false
+}
+
+// tasks are those that are followed.
+func (d *chats) tasks() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Collect(maps.Keys(d.follows))
 }
 
 // listen keeps what a task says until it has ended, and reports whether it has.

@@ -96,6 +96,12 @@ func (e inboxEngine) Follow(ctx context.Context, id string, say func(channel.Ans
 	return say(answerOf(task))
 }
 
+// Over implements [channel.Engine].
+func (e inboxEngine) Over(ctx context.Context, id string) bool {
+	task, err := e.task(ctx, id)
+	return err == nil && task.Status.State.Terminal()
+}
+
 // say passes on what the task needs its sender for.
 func (e inboxEngine) say(ctx context.Context, id string, say func(channel.Answer) error) error {
 	task, err := e.task(ctx, id)
