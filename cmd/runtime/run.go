@@ -28,6 +28,7 @@ type commands struct {
 	Task    taskCommands    `cmd:"" help:"Start, watch and steer tasks of a running runtime."`
 	Channel channelCommands `cmd:"" help:"Read the inboxes of workspaces on a platform, and answer what comes."`
 	MCP     struct{}        `cmd:"" name:"mcp" help:"Serve MCP over stdio: the tool codex_bridge and, in a workspace, the workspace tools."`
+	Connect connectFlags    `cmd:"" help:"Print the commands that connect a codex to the workspace of the environment. The token is in them."`
 	Doctor  jsonOption      `cmd:"" help:"Check whether a turn would run here; exit 0 only if one would."`
 	Version jsonOption      `cmd:"" help:"Print the versions: ours, the codex it is made for, A2A."`
 }
@@ -70,6 +71,8 @@ func run(ctx context.Context, args, environ []string, stdin io.ReadCloser, stdou
 		return p.channel(ctx, rest, &c.Channel)
 	case "mcp":
 		return p.mcp(ctx)
+	case "connect":
+		return p.connect(c.Connect)
 	case "doctor":
 		return p.doctor(ctx, c.Doctor.JSON)
 	case "version":

@@ -1,0 +1,87 @@
+// Package connect has the block of commands that connects a codex on somebody's
+// machine to a workspace of the platform. The platform shows it in its Connect dialog.
+//
+// The template is a shell's, and its placeholders stand alone on lines of their own,
+// which the shell takes as they are: whatever is put there, none of it is run. What
+// cannot be a token, an id, a URL or a name is refused when the block is run, before
+// anything is done. Only a value that has line breaks could leave its place, so those
+// are refused by [Fill]; the platform has none in what it fills in.
+package connect
+
+import (
+	_ "embed"
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+//go:embed codex.snippet
+var template string
+
+// NoToken is what the platform fills in where it no longer shows the token. The block
+// then refuses to run.
+const NoToken = "<ROTATE_TO_REVEAL_TOKEN>" //nolint:gosec // not one
+
+// Template is the block with the platform's placeholders.
+func Template() string { return template }
+
+// Values are what a block is filled in with.
+type Values struct {
+	PlatformURL string
+	WorkspaceID string
+	Token       string // "" stands for [NoToken]
+	ServerName  string // "" is [ServerName] of the workspace's id
+}
+
+// Fill returns the block for one workspace.
+func Fill(v Values) (string, error) {
+	if v.Token == "" {
+		v.Token = NoToken
+	}
+	if v.ServerName == "" {
+		v.ServerName = ServerName("", v.WorkspaceID)
+	}
+	all := []struct{ what, placeholder, value string }{
+		{"PLATFORM_URL", "{{PLATFORM_URL}}", v.PlatformURL},
+		{"WORKSPACE_ID", "{{WORKSPACE_ID}}", v.WorkspaceID},
+		{"the token", "{{AUTH_TOKEN}}", v.Token},
+		{"the name of the MCP server", "{{MCP_SERVER_NAME}}", v.ServerName},
+	}
+	pairs := make([]string, 0, 2*len(all))
+	for _, one := range all {
+		if strings.ContainsFunc(one.value, unicode.IsControl) {
+			return "", fmt.Errorf("%s has a line break or another control character in it: set it anew", one.what)
+		}
+		pairs = append(pairs, one.placeholder, one.value)
+	}
+	return strings.NewReplacer(pairs...).Replace(template), nil
+}
+
+const (
+	mostSlug = 24 // characters of a workspace's name in that of its server
+	idPrefix = 8  // characters of its id, where there is no name
+)
+
+// ServerName is what codex is to call the workspace's tools: molecule- and the name of
+// the workspace, as far as that can stand there, or the beginning of its id.
+func ServerName(name, id string) string {
+	short := slug(name)
+	if short == "" {
+		short = slug(id[:min(len(id), idPrefix)])
+	}
+	return "molecule-" + short
+}
+
+func slug(name string) string {
+	var out strings.Builder
+	for _, r := range strings.ToLower(name) {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
+			out.WriteRune(r)
+		case out.Len() > 0 && !strings.HasSuffix(out.String(), "-"):
+			out.WriteByte('-')
+		}
+	}
+	text := out.String()
+	return strings.Trim(text[:min(len(text), mostSlug)], "-")
+}

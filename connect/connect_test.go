@@ -1,0 +1,64 @@
+package connect_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/connect"
+)
+
+// sentinel is what the platform looks for in a block that keeps a token.
+const sentinel = "molecule: this block has NO TOKEN"
+
+func TestTemplate(t *testing.T) {
+	text := connect.Template()
+	for _, placeholder := range []string{"{{PLATFORM_URL}}", "{{WORKSPACE_ID}}", "{{AUTH_TOKEN}}", "{{MCP_SERVER_NAME}}"} {
+		if !strings.Contains(text, "\n"+placeholder+"\n") || strings.Count(text, placeholder) != 1 {
+			t.Errorf("%s does not stand once, on a line of its own", placeholder)
+		}
+	}
+	if strings.Count(text, "{{") != 4 {
+		t.Error("there is a placeholder that the platform does not know")
+	}
+	if !strings.Contains(text, sentinel) {
+		t.Error("it does not say what it says without a token")
+	}
+	if want := "@openai/codex@" + appserver.PinnedVersion(); !strings.Contains(text, want) {
+		t.Errorf("it installs another codex than %s", want)
+	}
+	for line := range strings.Lines(text) {
+		if strings.Contains(line, "!") && !strings.Contains(line, "if !") || strings.HasPrefix(strings.TrimSpace(line), "#") {
+			t.Errorf("a terminal takes this line otherwise than a script does: %s", line)
+		}
+	}
+}
+
+func TestFill(t *testing.T) {
+	whole := connect.Values{PlatformURL: "https://p.example", WorkspaceID: "w-1", Token: "tok", ServerName: "molecule-w"}
+	text, err := connect.Fill(whole)
+	for _, value := range []string{whole.PlatformURL, whole.WorkspaceID, whole.Token, whole.ServerName} {
+		if err != nil || !strings.Contains(text, "\n"+value+"\nMOLECULE_VALUE\n") {
+			t.Errorf("%s is not in it, %v", value, err)
+		}
+	}
+	if text, err = connect.Fill(connect.Values{WorkspaceID: "w-1"}); err != nil || !strings.Contains(text, connect.NoToken) {
+		t.Errorf("without a token: %v", err)
+	}
+	for _, bad := range []connect.Values{{Token: "a\nMOLECULE_VALUE\ntouch x"}, {PlatformURL: "a\rb"}, {WorkspaceID: "a\x1b[0m"}, {ServerName: "a\tb"}} {
+		if _, err := connect.Fill(bad); err == nil || strings.Contains(err.Error(), "touch") {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+}
+
+func TestServerName(t *testing.T) {
+	for workspace, want := range map[string]string{
+		"My Codex!": "molecule-my-codex", "7d2f0c9e": "molecule-7d2f0c9e", "  a -- b  ": "molecule-a-b",
+		"a name that is longer than fits there": "molecule-a-name-that-is-longer-th", "日本": "molecule-12345678", "": "molecule-12345678",
+	} {
+		if got := connect.ServerName(workspace, "12345678-abcd"); got != want {
+			t.Errorf("%q: %q, want %q", workspace, got, want)
+		}
+	}
+}
