@@ -10,6 +10,19 @@ import (
 // threadID is what codex names threads with, and their files after.
 var threadID = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
+// HasRollout reports whether a CODEX_HOME has a thread that codex can resume: one with
+// a file that is not archived.
+func HasRollout(home, thread string) (bool, error) {
+	if !threadID.MatchString(thread) {
+		return false, nil
+	}
+	found, err := rollouts(filepath.Join(home, "sessions/*/*/*"), thread)
+	if err != nil {
+		return false, fmt.Errorf("look for the file of thread %s: %w", thread, err)
+	}
+	return len(found) > 0, nil
+}
+
 // RemoveRollout deletes the files of a thread from a CODEX_HOME. The thread must
 // not be loaded. One that has none is no error.
 func RemoveRollout(home, thread string) error {

@@ -1,0 +1,52 @@
+package appserver_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+)
+
+// TestRolloutFiles finds and removes the files of one thread, and no others.
+func TestRolloutFiles(t *testing.T) {
+	home := t.TempDir()
+	put := func(name string) string {
+		t.Helper()
+		path := filepath.Join(home, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("{}"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	const live, archived, other = "00000000-0000-7000-8000-000000000001", "00000000-0000-7000-8000-000000000002", "00000000-0000-7000-8000-000000000003"
+	put("sessions/2026/11/21/rollout-2026-11-21T16-18-41-" + live + ".jsonl")
+	put("archived_sessions/rollout-2026-11-21T16-18-41-" + archived + ".jsonl")
+	kept := put("sessions/2026/11/21/rollout-2026-11-21T16-18-41-" + other + ".jsonl")
+	has := func(thread string, want bool) {
+		t.Helper()
+		if got, err := appserver.HasRollout(home, thread); err != nil || got != want {
+			t.Errorf("HasRollout(%q) = %v, %v, want %v", thread, got, err, want)
+		}
+	}
+	has(live, true)
+	has(archived, false)
+	for _, thread := range []string{"", "*", "../" + live, "00000000-0000-7000-8000-000000000009"} {
+		has(thread, false)
+	}
+	for _, thread := range []string{live, archived, live} {
+		if err := appserver.RemoveRollout(home, thread); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := appserver.RemoveRollout(home, "*"); err == nil {
+		t.Error("a pattern was taken for a thread")
+	}
+	has(live, false)
+	if _, err := os.Stat(kept); err != nil {
+		t.Error(err)
+	}
+}

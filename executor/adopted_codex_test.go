@@ -1,0 +1,95 @@
+package executor_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
+)
+
+// The tests in this file go on, on the real codex, with what another program has begun.
+
+// execSession has codex exec begin a session and returns its id.
+func execSession(t *testing.T, cfg executor.Config, prompt string) string {
+	t.Helper()
+	args := append([]string{"exec", "--json", "--skip-git-repo-check"}, cfg.Child.Args...)
+	cmd := exec.CommandContext(t.Context(), cfg.Child.Bin, append(args, prompt)...)
+	cmd.Env, cmd.Dir = cfg.Child.Env, cfg.Child.Dir
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("codex exec: %v: %s", err, out)
+	}
+	for line := range strings.Lines(string(out)) {
+		var event struct {
+			Type   string `json:"type"`
+			Thread string `json:"thread_id"`
+		}
+		if json.Unmarshal([]byte(line), &event) == nil && event.Type == "thread.started" {
+			return event.Thread
+		}
+	}
+	t.Fatalf("codex exec says nothing of its thread: %s", out)
+	return ""
+}
+
+// oldSession puts a session of codex 0.57.0 into the home, as codex exec has left it,
+// and returns its id.
+func oldSession(t *testing.T, cfg executor.Config) string {
+	t.Helper()
+	const id = "01a1fee7-1c8f-7461-b714-6d5fec2d0046"
+	text, err := os.ReadFile(filepath.Join("testdata", "exec-0.57.0.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, variable := range cfg.Child.Env {
+		if home, ok := strings.CutPrefix(variable, "CODEX_HOME="); ok {
+			dir := filepath.Join(home, "sessions/2026/11/21")
+			if err := os.MkdirAll(dir, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, "rollout-2026-11-21T16-18-41-"+id+".jsonl"), text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return id
+}
+
+// TestForeignThreadsGoOn resumes sessions of codex exec, of the pinned version and of
+// the one that the first bridges were made for. They keep their history, and their
+// tools: those that are offered now are no reason to give them up.
+func TestForeignThreadsGoOn(t *testing.T) {
+	for name, begin := range map[string]func(t *testing.T, cfg executor.Config) string{
+		"pinned": func(t *testing.T, cfg executor.Config) string { return execSession(t, cfg, "remember teal-7") }, "0.57.0": oldSession,
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := codexConfig(t, modeltest.Start(t, fakemodel.Keywords))
+			offers(&bench{answer: echo}, "list_peers")(&cfg)
+			thread := begin(t, cfg)
+			book := &notebook{attempts: []executor.Attempt{{Conversation: "one", Thread: thread, Tools: executor.ForeignTools}}}
+			cfg.Book = book
+			for _, job := range []string{"j1", "j2"} { // the second finds what the first has written down
+				e := running(t, cfg)
+				w := submit(t, e, job, "one", "recall")
+				if got := said(w.wait(t)); !strings.Contains(got, "teal-7") {
+					t.Errorf("it recalls %q", got)
+				}
+				if started := seen[executor.Started](w); len(started) != 1 || started[0].ThreadID != thread || started[0].Replaced {
+					t.Errorf("Started = %+v, want the thread %s", started, thread)
+				}
+				if err := e.Close(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if tools, _ := book.Tools(t.Context(), "one"); tools != executor.ForeignTools {
+				t.Errorf("it is written down with the tools %q", tools)
+			}
+		})
+	}
+}

@@ -1,0 +1,41 @@
+package store
+
+import (
+	"testing"
+	"time"
+)
+
+// TestAdopt gives conversations the threads of another program, and takes none from
+// where it is.
+func TestAdopt(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, Config{Dir: dir})
+	accept(t, s, 1, "task")
+	must(t, s.Begin(t.Context(), "job-1", 1, "peer:has", "thread-1", "", "t"))
+	all := map[string]string{"canvas:w": "old-1", "peer:has": "old-2", "peer:same": "thread-1", "peer:p": "old-3", "peer:twice": "old-3"}
+	for _, want := range []int{2, 0} {
+		if given, err := s.Adopt(t.Context(), all, "foreign"); err != nil || given != want {
+			t.Errorf("%d given, %v, want %d", given, err, want)
+		}
+	}
+	closeStore(t, s)
+	s = open(t, Config{Dir: dir})
+	for conversation, want := range map[string][2]string{
+		"canvas:w": {"old-1", "foreign"}, "peer:has": {"thread-1", "t"}, "peer:same": {}, "peer:p": {"old-3", "foreign"}, "peer:twice": {},
+	} {
+		thread, err := s.Thread(t.Context(), conversation)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tools, err := s.Tools(t.Context(), conversation); err != nil || thread != want[0] || tools != want[1] {
+			t.Errorf("%s: %q with %q, %v, want %v", conversation, thread, tools, err, want)
+		}
+	}
+	// From then on they are like any other.
+	if err := s.ForgetConversation(t.Context(), "canvas:w", time.Now().Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := s.Leftovers(t.Context(), 10); err != nil || len(left) != 1 || left[0] != "old-1" {
+		t.Errorf("left over: %v, %v", left, err)
+	}
+}
