@@ -26,6 +26,8 @@ type row struct {
 	ResponseBody json.RawMessage `json:"response_body"`
 	PeerName     string          `json:"peer_name,omitempty"`
 	PeerRole     string          `json:"peer_role,omitempty"`
+	CardURL      string          `json:"agent_card_url,omitempty"`
+	Attachments  []rowAttachment `json:"attachments,omitempty"`
 }
 
 // A Row is what a test sees of the activity log.
@@ -33,6 +35,7 @@ type Row struct {
 	ID, Type, Source, Target, Method, Summary, Status, ErrorDetail string
 	Seq                                                            int64
 	RequestBody, ResponseBody                                      json.RawMessage
+	At                                                             time.Time
 }
 
 // Rows is the workspace's activity log, oldest first.
@@ -40,7 +43,7 @@ func (h *Handle) Rows() []Row {
 	return look(h, func(w *workspace) []Row {
 		out := make([]Row, len(w.rows))
 		for i, r := range w.rows {
-			out[i] = Row{r.ID, r.Type, value(r.Source), value(r.Target), r.Method, r.Summary, r.Status, value(r.ErrorDetail), r.Seq, r.RequestBody, r.ResponseBody}
+			out[i] = Row{r.ID, r.Type, value(r.Source), value(r.Target), r.Method, r.Summary, r.Status, value(r.ErrorDetail), r.Seq, r.RequestBody, r.ResponseBody, r.CreatedAt}
 		}
 		return out
 	})
@@ -68,7 +71,13 @@ func maybe(text string) *string {
 // log adds a row. The lock is held.
 func (p *Platform) log(ws *workspace, r row) {
 	p.seq++
-	r.ID, r.Workspace, r.CreatedAt = newID(), ws.ID, time.Now().UTC()
+	r.Workspace = ws.ID
+	if r.ID == "" {
+		r.ID = newID()
+	}
+	if r.CreatedAt.IsZero() {
+		r.CreatedAt = time.Now().UTC()
+	}
 	if p.era == AUG {
 		r.Seq = p.seq
 	}
@@ -141,15 +150,7 @@ func (p *Platform) activity(w http.ResponseWriter, r *http.Request, ws *workspac
 	if err != nil || limit <= 0 {
 		limit = 100
 	}
-	out := make([]row, 0, len(rows))
-	for _, r := range rows[:min(len(rows), limit, 500)] {
-		shown := *r
-		if peer := p.workspaces[value(r.Source)]; peer != nil && p.era == AUG && q.Get("include") == "peer_info" {
-			shown.PeerName, shown.PeerRole = peer.Name, peer.Role
-		}
-		out = append(out, shown)
-	}
-	answer(w, http.StatusOK, out)
+	answer(w, http.StatusOK, p.page(ws, rows[:min(len(rows), limit, 500)], q.Get("include") == "peer_info"))
 }
 
 // newerFilters are those that older platforms do not know: a cursor turns the order.
@@ -201,6 +202,7 @@ func (p *Platform) logActivity(w http.ResponseWriter, r *http.Request, ws *works
 		refuse(w, http.StatusForbidden, "source_id must be the workspace itself")
 		return
 	}
+	body.ID, body.CreatedAt = "", time.Time{} // are the platform's
 	p.locked(func() { p.log(ws, body) })
 	answer(w, http.StatusOK, object{"status": "logged"})
 }

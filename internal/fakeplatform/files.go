@@ -27,14 +27,18 @@ func (p *Platform) fileRoutes() {
 // AddPending puts a file on the platform for the workspace, with the row that tells of
 // it, and returns its id. Its URI is platform-pending:<workspace>/<id>.
 func (h *Handle) AddPending(name, kind string, content []byte) (fileID string) {
+	h.p.locked(func() { fileID = h.p.hold(h.ws, name, kind, content) })
+	return fileID
+}
+
+// hold keeps a file for a workspace that fetches its files. The lock is held.
+func (p *Platform) hold(ws *workspace, name, kind string, content []byte) (fileID string) {
 	fileID = newID()
-	h.p.locked(func() {
-		h.ws.pending[fileID] = &upload{name: name, kind: kind, content: content}
-		h.p.log(h.ws, row{
-			Type: "a2a_receive", Method: "chat_upload_receive", Target: maybe(h.ws.ID), Status: "ok", Summary: "chat_upload_receive: " + name,
-			RequestBody: []byte(`{"uri":"platform-pending:` + h.ws.ID + `/` + fileID + `","name":` + quote(name) + `,"mimeType":` + quote(kind) +
-				`,"file_id":"` + fileID + `","size":` + strconv.Itoa(len(content)) + `}`),
-		})
+	ws.pending[fileID] = &upload{name: name, kind: kind, content: content}
+	p.log(ws, row{
+		Type: "a2a_receive", Method: "chat_upload_receive", Target: maybe(ws.ID), Status: "ok", Summary: "chat_upload_receive: " + name,
+		RequestBody: []byte(`{"uri":"platform-pending:` + ws.ID + `/` + fileID + `","name":` + quote(name) + `,"mimeType":` + quote(kind) +
+			`,"file_id":"` + fileID + `","size":` + strconv.Itoa(len(content)) + `}`),
 	})
 	return fileID
 }
@@ -75,14 +79,17 @@ func (p *Platform) pendingAck(w http.ResponseWriter, r *http.Request, ws *worksp
 }
 
 // upload takes the user's files, or the workspace's own. The newer platform hands them
-// to the workspace while the one who sent them waits.
+// to the workspace while the one who sent them waits, and keeps them for one that polls.
 func (p *Platform) upload(w http.ResponseWriter, r *http.Request, ws *workspace) {
 	most := int64(50 << 20)
 	if p.era == AUG {
 		most = 100 << 20
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, most)
-	if p.era == AUG && ws.Reply == nil {
+	p.mu.Lock()
+	polls := p.era == AUG && ws.deliveryMode == "poll"
+	p.mu.Unlock()
+	if p.era == AUG && ws.Reply == nil && !polls {
 		p.relay(w, r, ws)
 		return
 	}
@@ -97,11 +104,11 @@ func (p *Platform) upload(w http.ResponseWriter, r *http.Request, ws *workspace)
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		var size int64
+		var content []byte
 		if err == nil {
-			size, err = io.Copy(io.Discard, part)
+			content, err = io.ReadAll(part)
 		}
-		if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge || size > most/2 {
+		if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge || int64(len(content)) > most/2 {
 			refuse(w, http.StatusRequestEntityTooLarge, "file too large")
 			return
 		}
@@ -109,7 +116,14 @@ func (p *Platform) upload(w http.ResponseWriter, r *http.Request, ws *workspace)
 			refuse(w, http.StatusBadRequest, "invalid multipart form")
 			return
 		}
-		files = append(files, stored(part, size))
+		file := stored(part, len(content))
+		if polls {
+			p.locked(func() {
+				id := p.hold(ws, part.FileName(), part.Header.Get("Content-Type"), content)
+				file["uri"] = "platform-pending:" + ws.ID + "/" + id
+			})
+		}
+		files = append(files, file)
 	}
 	if len(files) == 0 {
 		refuse(w, http.StatusBadRequest, "no files")
@@ -118,7 +132,7 @@ func (p *Platform) upload(w http.ResponseWriter, r *http.Request, ws *workspace)
 	answer(w, http.StatusOK, object{"files": files})
 }
 
-func stored(part *multipart.Part, size int64) object {
+func stored(part *multipart.Part, size int) object {
 	return object{
 		"uri":  "workspace:/workspace/.molecule/chat-uploads/" + strings.ReplaceAll(newID(), "-", "") + "-" + part.FileName(),
 		"name": part.FileName(), "mimeType": part.Header.Get("Content-Type"), "size": size,

@@ -16,7 +16,7 @@ func Start(tb testing.TB, era Era) *Platform {
 	tb.Helper()
 	p := New(era)
 	s := httptest.NewServer(p)
-	p.URL = s.URL
+	p.URL, p.hangUp = s.URL, s.CloseClientConnections
 	tb.Cleanup(func() {
 		p.cancel() // ends what hangs
 		s.CloseClientConnections()

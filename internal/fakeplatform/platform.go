@@ -43,6 +43,8 @@ type Platform struct {
 	mux   *chi.Mux
 	agent *http.Client // speaks to workspaces
 
+	hangUp func() // closes all connections; nil if somebody else listens
+
 	ctx    context.Context // of what is handed on; ends with Close
 	cancel context.CancelFunc
 	jobs   sync.WaitGroup // dispatches that nobody waits for

@@ -135,6 +135,15 @@ func (p *Platform) Behave(pattern string, how Rudeness) (undo func()) {
 // Outage takes the double off the network, or back: connections end without an answer.
 func (p *Platform) Outage(on bool) { p.locked(func() { p.outage = on }) }
 
+// Kill is an outage that comes in the middle of things: whoever waits for an answer
+// does not learn whether what it asked for was done. Outage(false) ends it: what the
+// platform has is in its database, and still there. The double must have been started
+// with [Start].
+func (p *Platform) Kill() {
+	p.Outage(true)
+	p.hangUp()
+}
+
 func (p *Platform) serve(w http.ResponseWriter, r *http.Request) {
 	if how := p.rudeness(r); how != nil {
 		how.serve(p, w, r, p.mux)

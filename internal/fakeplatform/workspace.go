@@ -68,6 +68,8 @@ type workspace struct {
 	acked    int64
 	asks     []Ask
 	plugins  []string
+	mute     bool              // the workspace must not talk to its user
+	repeats  int               // so many rows at the front of a page stand there twice
 	late     []json.RawMessage // replies that came when nobody waited any more
 	alive    map[*time.Timer]bool
 }
