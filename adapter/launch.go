@@ -18,6 +18,9 @@ type Launch struct {
 	// Workspace says that the home is a workspace's: what its config.toml says of
 	// model providers is left over, and does not count.
 	Workspace bool
+	// OwnTools says that codex gets the platform's tools from us: the MCP servers that
+	// the home's config.toml has for them, for an interactive codex, are left out.
+	OwnTools bool
 }
 
 // Args returns the arguments after "app-server". They hold no secret.
@@ -25,6 +28,9 @@ func (l Launch) Args() []string {
 	args := slices.Concat(l.Provider.Overrides(), Always(), trust(l.WorkDir, l.UserConfig))
 	if l.Workspace {
 		args = append(args, l.leftovers()...)
+	}
+	if l.Workspace || l.OwnTools {
+		args = append(args, l.servers()...)
 	}
 	if l.Lean {
 		args = append(args, Lean()...)

@@ -10,8 +10,9 @@ import (
 // and a config.toml that is left over does.
 const DefaultModel = "gpt-5.5"
 
-// serverTable is the head of a table of an MCP server that another runtime of the
-// platform has written: its program is not here, and codex would wait for it.
+// serverTable is the head of a table of an MCP server of the platform. One that another
+// runtime has written is not here, and codex would wait for it; one that an interactive
+// codex uses would be started for each thread, and offer what we offer.
 var serverTable = regexp.MustCompile(`(?m)^[ \t]*\[[ \t]*mcp_servers[ \t]*\.[ \t]*["']?(molecule[A-Za-z0-9_-]*)["']?[ \t]*[.\]]`)
 
 // leftovers returns the arguments that take back what the config.toml of a
@@ -31,7 +32,12 @@ func (l Launch) leftovers() []string {
 	if model := l.Model(); model != "" {
 		args = append(args, override("model", tomlString(model))...)
 	}
-	var seen []string
+	return args
+}
+
+// servers returns the arguments that switch the platform's MCP servers off.
+func (l Launch) servers() []string {
+	var args, seen []string
 	for _, m := range serverTable.FindAllStringSubmatch(l.UserConfig, -1) {
 		if !slices.Contains(seen, m[1]) {
 			seen = append(seen, m[1])

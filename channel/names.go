@@ -1,6 +1,9 @@
 package channel
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // The kinds of rows.
 const (
@@ -44,4 +47,18 @@ func WorkspaceOf(conversation, only string) string {
 	}
 	_, id, _ := strings.Cut(conversation, "@")
 	return id
+}
+
+// ConversationOf returns the conversation that an older bridge called by the name of a
+// chat, canvas:<workspace> or peer:<workspace>; "" if there is none. With several
+// workspaces nobody can tell which of them a peer has talked to.
+func ConversationOf(chat string, workspaces []string) string {
+	of, id, _ := strings.Cut(chat, ":")
+	switch {
+	case of == kindCanvas && slices.Contains(workspaces, id):
+		return names{workspace: id}.canvas()
+	case of == kindPeer && id != "" && len(workspaces) == 1:
+		return names{workspace: workspaces[0]}.peer(id)
+	}
+	return ""
 }

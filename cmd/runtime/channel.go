@@ -149,6 +149,9 @@ func newInbox(ctx context.Context, s settings.Settings, environ []string, log *s
 	if err := box.work(s, environ, wire, metrics, registry, redact); err != nil {
 		return nil, err
 	}
+	if err := box.takeOver(ctx); err != nil {
+		return nil, err
+	}
 	if err := box.listen(health, registry); err != nil {
 		return nil, err
 	}

@@ -56,7 +56,8 @@ func unlessSet(environ []string, name, value string) []string {
 // read. ScriptedURL is where the built-in model listens, or empty if that is not in use.
 func launch(s settings.Settings, environ []string, scriptedURL string) adapter.Launch {
 	l := adapter.Launch{
-		Home: s.CodexHome, WorkDir: s.WorkDir, Lean: s.CodexFeatures == "lean", Environ: environ, Workspace: s.InWorkspace(),
+		Home: s.CodexHome, WorkDir: s.WorkDir, Lean: s.CodexFeatures == "lean", Environ: environ,
+		Workspace: s.InWorkspace(), OwnTools: len(s.Spaces) > 0,
 	}
 	if !s.InWorkspace() || s.Scripted() {
 		l.Provider = adapter.Alone(s.OpenAIKey.Set(), s.OpenAIBaseURL, s.Model)
