@@ -3,6 +3,7 @@ package channel
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
@@ -30,6 +31,7 @@ type poller struct {
 	ignores bool            // the platform does not know cursors
 	seen    map[string]bool // the rows of the last page by time
 	full    bool            // it has been said that there are too many rows
+	odd     bool            // and that there are rows without an id
 }
 
 func newPoller(c *Channel, s *space) *poller {
@@ -136,7 +138,20 @@ func (p *poller) behind(ctx context.Context, q platform.RowQuery) (more bool, er
 	case err != nil:
 		return false, err
 	}
+	rows = p.known(rows)
 	return len(rows) >= q.Limit, p.accept(ctx, rows)
+}
+
+// known returns the rows that have an id: one without can neither be answered once nor
+// be left behind.
+func (p *poller) known(rows []platform.Row) []platform.Row {
+	all := len(rows)
+	rows = slices.DeleteFunc(rows, func(r platform.Row) bool { return r.ID == "" })
+	if len(rows) < all && !p.odd {
+		p.odd = true
+		p.channel.log.Warn("the inbox has rows without an id; they are left out", "workspace", p.space.ID, "rows", all-len(rows))
+	}
+	return rows
 }
 
 // crowded reports whether so many rows are not answered yet that no more are taken.
@@ -167,7 +182,7 @@ func (p *poller) byTime(ctx context.Context, q platform.RowQuery, cursor store.I
 			return err
 		}
 		older := make([]platform.Row, 0, len(rows))
-		for _, r := range rows {
+		for _, r := range p.known(slices.Clone(rows)) {
 			if !seen[r.ID] {
 				seen[r.ID] = true
 				older = append(older, r)
