@@ -103,7 +103,22 @@ type ThreadResumeParams struct {
 	Config                map[string]any `json:"config,omitempty"`
 }
 
-// A ThreadSession is the answer of thread/start and thread/resume.
+// ThreadForkParams opens a thread with the history of another one. Unlike a resume it
+// may change the model provider, also of a thread whose own is not configured any more.
+type ThreadForkParams struct {
+	ThreadID              string         `json:"threadId"` // the other one
+	ExcludeTurns          bool           `json:"excludeTurns,omitempty"`
+	Model                 string         `json:"model,omitempty"`
+	ModelProvider         string         `json:"modelProvider,omitempty"`
+	Cwd                   string         `json:"cwd,omitempty"`
+	ApprovalPolicy        ApprovalPolicy `json:"approvalPolicy,omitempty"`
+	ApprovalsReviewer     string         `json:"approvalsReviewer,omitempty"`
+	Sandbox               SandboxMode    `json:"sandbox,omitempty"`
+	DeveloperInstructions string         `json:"developerInstructions,omitempty"`
+	Config                map[string]any `json:"config,omitempty"`
+}
+
+// A ThreadSession is the answer of thread/start, thread/resume and thread/fork.
 type ThreadSession struct {
 	Thread        Thread `json:"thread"`
 	Model         string `json:"model"`

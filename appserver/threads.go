@@ -2,7 +2,7 @@ package appserver
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"sync"
 )
 
@@ -11,13 +11,24 @@ import (
 // must follow. Slow MCP servers can hold it up for 40 s and more; a call that
 // was given up may leave a thread behind that nobody knows.
 func (c *Client) ThreadStart(ctx context.Context, params ThreadStartParams) (ThreadSession, error) {
+	return c.open(ctx, "thread/start", params)
+}
+
+// ThreadFork opens a thread with the history of another one, which stays as it is and
+// need not be loaded. Its notifications are kept as with [Client.ThreadStart]. It is on
+// disk when codex answers.
+func (c *Client) ThreadFork(ctx context.Context, params ThreadForkParams) (ThreadSession, error) {
+	return c.open(ctx, "thread/fork", params)
+}
+
+func (c *Client) open(ctx context.Context, method string, params any) (ThreadSession, error) {
 	var session ThreadSession
 	var opened opening
-	err := c.call(ctx, "thread/start", params, &session, func(result []byte) {
+	err := c.call(ctx, method, params, &session, func(result []byte) {
 		opened.answered(c.router, string(scanPath(result, "thread", "id")))
 	})
 	if err == nil && session.Thread.ID == "" {
-		err = errors.New("thread/start: the answer names no thread")
+		err = fmt.Errorf("%s: the answer names no thread", method)
 	}
 	if err != nil {
 		opened.giveUp(c.router)
@@ -25,7 +36,7 @@ func (c *Client) ThreadStart(ctx context.Context, params ThreadStartParams) (Thr
 	return session, err
 }
 
-// An opening is a thread/start whose answer is seen by the reading goroutine
+// An opening is a thread/start or thread/fork whose answer is seen by the reading goroutine
 // and whose end is seen by the caller, in either order.
 type opening struct {
 	mu       sync.Mutex // guards the fields below

@@ -5,9 +5,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
@@ -47,49 +49,66 @@ func oldSession(t *testing.T, cfg executor.Config) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, variable := range cfg.Child.Env {
-		if home, ok := strings.CutPrefix(variable, "CODEX_HOME="); ok {
-			dir := filepath.Join(home, "sessions/2026/11/21")
-			if err := os.MkdirAll(dir, 0o700); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(dir, "rollout-2026-11-21T16-18-41-"+id+".jsonl"), text, 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
+	dir := filepath.Join(homeOf(cfg), "sessions/2026/11/21")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "rollout-2026-11-21T16-18-41-"+id+".jsonl"), text, 0o600); err != nil {
+		t.Fatal(err)
 	}
 	return id
 }
 
-// TestForeignThreadsGoOn resumes sessions of codex exec, of the pinned version and of
-// the one that the first bridges were made for. They keep their history, and their
-// tools: those that are offered now are no reason to give them up.
+// TestForeignThreadsGoOn forks sessions of codex exec: of the pinned version, of the one
+// that the first bridges were made for, and of a model provider that is gone. They keep
+// their history, and the tools that are offered now are no reason to give them up.
 func TestForeignThreadsGoOn(t *testing.T) {
+	elsewhere := func(t *testing.T, cfg executor.Config) string {
+		cfg.Child.Args = slices.Clone(cfg.Child.Args)
+		for i, arg := range cfg.Child.Args {
+			arg = strings.ReplaceAll(arg, "model_providers.fake", "model_providers.gone")
+			cfg.Child.Args[i] = strings.ReplaceAll(arg, `model_provider="fake"`, `model_provider="gone"`)
+		}
+		return execSession(t, cfg, "remember teal-7")
+	}
 	for name, begin := range map[string]func(t *testing.T, cfg executor.Config) string{
-		"pinned": func(t *testing.T, cfg executor.Config) string { return execSession(t, cfg, "remember teal-7") }, "0.57.0": oldSession,
+		"pinned": func(t *testing.T, cfg executor.Config) string { return execSession(t, cfg, "remember teal-7") },
+		"0.57.0": oldSession, "other-provider": elsewhere,
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := codexConfig(t, modeltest.Start(t, fakemodel.Keywords))
 			offers(&bench{answer: echo}, "list_peers")(&cfg)
-			thread := begin(t, cfg)
-			book := &notebook{attempts: []executor.Attempt{{Conversation: "one", Thread: thread, Tools: executor.ForeignTools}}}
+			theirs := begin(t, cfg)
+			book := &notebook{attempts: []executor.Attempt{{Conversation: "one", Thread: theirs, Tools: executor.ForeignTools}}}
 			cfg.Book = book
-			for _, job := range []string{"j1", "j2"} { // the second finds what the first has written down
+			ours := ""
+			for _, job := range []string{"j1", "j2", "j3"} { // the second process finds what the first has written down
 				e := running(t, cfg)
 				w := submit(t, e, job, "one", "recall")
 				if got := said(w.wait(t)); !strings.Contains(got, "teal-7") {
 					t.Errorf("it recalls %q", got)
 				}
-				if started := seen[executor.Started](w); len(started) != 1 || started[0].ThreadID != thread || started[0].Replaced {
-					t.Errorf("Started = %+v, want the thread %s", started, thread)
+				started := seen[executor.Started](w)
+				if len(started) != 1 || started[0].ThreadID == theirs || started[0].Replaced || ours != "" && started[0].ThreadID != ours {
+					t.Errorf("Started = %+v, of %s, before on %s", started, theirs, ours)
 				}
+				ours = started[0].ThreadID
 				if err := e.Close(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if tools, _ := book.Tools(t.Context(), "one"); tools != executor.ForeignTools {
-				t.Errorf("it is written down with the tools %q", tools)
+			if has, err := appserver.HasRollout(homeOf(cfg), theirs); err != nil || !has {
+				t.Errorf("the session of the other program is gone, %v", err)
 			}
 		})
 	}
+}
+
+func homeOf(cfg executor.Config) string {
+	for _, variable := range cfg.Child.Env {
+		if home, ok := strings.CutPrefix(variable, "CODEX_HOME="); ok {
+			return home
+		}
+	}
+	return ""
 }

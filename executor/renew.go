@@ -47,17 +47,12 @@ func (f freshness) toSender() string {
 	return "The earlier history of this conversation was lost; codex starts afresh."
 }
 
-// ForeignTools is, as [Attempt.Tools], the set of tools of a thread that another program
-// has begun. Nobody knows which they are, and the thread is kept for its history, without
-// the tools that are offered now: codex never gives them to a thread later.
-const ForeignTools = "foreign"
-
 // renew gives the thread of c up if it was started with other tools than are
 // offered now: codex never changes those of a thread. What is offered is settled
 // when this process starts, so nothing of an earlier turn runs on the thread any
 // more. The caller holds c.lock, and no attempt is left to be found out about.
 func (e *Executor) renew(c *conversation) {
-	if c.threadID == "" || c.tools == e.toolSet || c.tools == ForeignTools {
+	if c.threadID == "" || c.tools == e.toolSet || c.foreign() {
 		return
 	}
 	e.log.Info("a thread has other tools than are offered and is replaced by a new one", "thread_id", c.threadID)

@@ -27,7 +27,11 @@ func (e *Executor) load(ctx context.Context, c *conversation, on *child) error {
 	}
 	e.makeRoom(ctx, on)
 	if c.threadID != "" && c.resumable {
-		err := e.resume(ctx, c, on)
+		again := e.resume
+		if c.tools == ForeignTools {
+			again = e.fork
+		}
+		err := again(ctx, c, on)
 		if err == nil || !isLost(err) {
 			return err
 		}

@@ -1,0 +1,50 @@
+package executor
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+)
+
+// The sets of tools, as [Attempt.Tools] names them, of threads that another program has
+// begun, and of our forks of those. Nobody knows which tools they have. They are kept
+// for their history, without the tools that are offered now: codex never gives them to
+// a thread later.
+const (
+	ForeignTools = "foreign"
+	forkedTools  = "forked"
+)
+
+// foreign reports whether the history of c was begun by another program. The caller
+// holds c.lock.
+func (c *conversation) foreign() bool { return c.tools == ForeignTools || c.tools == forkedTools }
+
+// fork goes on from a thread of another program in one of our own: the other stays as it
+// is, for that program. A fork has our model provider, while codex resumes a thread with
+// the one that it was begun with, or not at all (seen on 0.169.0). If we die before the
+// first turn of the fork is written down, there will be another. The caller holds c.lock.
+func (e *Executor) fork(ctx context.Context, c *conversation, on *child) error {
+	ctx, cancel := context.WithTimeout(ctx, resumeThreadTimeout)
+	defer cancel()
+	params, instructions := e.newThread(on)
+	var session appserver.ThreadSession
+	err := e.attended(ctx, on, func(ctx context.Context) (err error) {
+		session, err = on.ThreadFork(ctx, appserver.ThreadForkParams{
+			ThreadID: c.threadID, ExcludeTurns: true, Model: params.Model, ModelProvider: params.ModelProvider, Cwd: params.Cwd,
+			ApprovalPolicy: params.ApprovalPolicy, ApprovalsReviewer: params.ApprovalsReviewer, Sandbox: params.Sandbox,
+			Config: params.Config, DeveloperInstructions: params.DeveloperInstructions,
+		})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	e.log.Info("a conversation goes on from the thread of another program", "thread_id", session.Thread.ID, "of", c.threadID)
+	c.threadID, c.rollout, c.tools = session.Thread.ID, cmp.Or(session.Thread.Path, c.rollout), forkedTools
+	c.learn(params, session)
+	c.resumable, c.history = true, true
+	c.heard = heard{loaded: instructions, known: instructions}
+	e.loaded(c, on)
+	return nil
+}
