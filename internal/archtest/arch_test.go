@@ -38,6 +38,7 @@ var allowed = map[string][]string{
 	"bridge":                       {"internal/brief"},
 	"channel":                      {"platform", "store"},
 	"connect":                      {},
+	"deploy":                       {},
 	"channel/takeover":             {},
 	"cmd/runtime":                  {"adapter", "adapter/files", "adapter/presence", "adapter/prompt", "adapter/selfstart", "appserver", "bridge", "channel", "channel/takeover", "connect", "executor", "internal/brief", "internal/fakemodel", "internal/forward", "internal/logging", "internal/netguard", "internal/regular", "internal/settings", "platform", "preflight", "server", "store", "tasks", "tasks/late", "tasks/notify", "tasks/push", "toolset"},
 	"internal/brief":               {},
