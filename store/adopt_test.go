@@ -23,13 +23,9 @@ func TestAdopt(t *testing.T) {
 	for conversation, want := range map[string][2]string{
 		"canvas:w": {"old-1", "foreign"}, "peer:has": {"thread-1", "t"}, "peer:p": {"old-3", "foreign"}, "peer:none": {},
 	} {
-		thread, err := s.Thread(t.Context(), conversation)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if tools, err := s.Tools(t.Context(), conversation); err != nil || thread != want[0] || tools != want[1] {
-			t.Errorf("%s: %q with %q, %v, want %v", conversation, thread, tools, err, want)
-		}
+		known, err := s.Conversation(t.Context(), conversation)
+		must(t, err)
+		equal(t, known, Conversation{Thread: want[0], Tools: want[1]})
 	}
 	// One that is forgotten or replaced is not left over: its file is not ours to delete.
 	must(t, s.ForgetConversation(t.Context(), "canvas:w", time.Now().Add(time.Hour)))

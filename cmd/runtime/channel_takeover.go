@@ -20,7 +20,7 @@ func (box *inbox) takeOver(ctx context.Context) error {
 		Sessions:     filepath.Join(box.s.ChannelDir, "sessions.json"),
 		Marker:       filepath.Join(box.s.StateDir, "sessions.taken-over"),
 		Conversation: func(chat string) string { return channel.ConversationOf(chat, workspaces) },
-		Resumable:    func(session string) (bool, error) { return appserver.HasRollout(box.home, session) },
+		Resumable:    func(session string) (bool, error) { return appserver.HasRollout(box.s.CodexHome, session) },
 		Adopt: func(ctx context.Context, sessions map[string]string) (int, error) {
 			return box.store.Adopt(ctx, sessions, executor.ForeignTools)
 		},
