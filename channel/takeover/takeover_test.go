@@ -20,7 +20,8 @@ type scene struct {
 	log      strings.Builder
 	adopted  map[string]string
 	calls    int
-	refusing error // what Adopt says
+	refusing error  // what Adopt says
+	cut      func() // called when it has adopted
 }
 
 func newScene(t *testing.T, sessions string) *scene {
@@ -53,6 +54,9 @@ func (s *scene) run() error {
 				return 0, s.refusing
 			}
 			maps.Copy(s.adopted, sessions)
+			if s.cut != nil {
+				s.cut()
+			}
 			return len(sessions), nil
 		},
 		Logger: slog.New(slog.NewTextHandler(&s.log, nil)),
@@ -112,6 +116,33 @@ func TestNoSessions(t *testing.T) {
 	s.write(threeSessions)
 	if err := s.run(); err != nil || len(s.adopted) != 2 {
 		t.Errorf("%v, %v", err, s.adopted)
+	}
+}
+
+// TestCutOff is cut off between what it does and the note of it, and does it again.
+func TestCutOff(t *testing.T) {
+	s := newScene(t, threeSessions)
+	marker := filepath.Join(s.dir, "marker")
+	if err := os.Symlink(filepath.Join(s.dir, "missing", "marker"), marker); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(marker, marker+".later"); err != nil {
+		t.Fatal(err)
+	}
+	s.cut = func() {
+		s.cut = nil
+		if err := os.Rename(marker+".later", marker); err != nil { // it cannot be written through
+			t.Error(err)
+		}
+	}
+	if err := s.run(); err == nil || s.calls != 1 {
+		t.Fatalf("%v, %d calls", err, s.calls)
+	}
+	if err := os.Remove(marker); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.run(); err != nil || s.calls != 2 || len(s.adopted) != 2 {
+		t.Errorf("%v, %d calls, %v", err, s.calls, s.adopted)
 	}
 }
 
