@@ -141,6 +141,9 @@ func newInbox(ctx context.Context, s settings.Settings, environ []string, log *s
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	metrics := server.NewMetrics(registry)
 	journal, err := store.Open(ctx, store.Config{Dir: s.StateDir, Logger: log})
+	if _, used := errors.AsType[*store.LockedError](err); used {
+		return nil, fmt.Errorf("the channel's state: %w: RUNTIME_STATE_DIR, or have one process read both inboxes, by MOLECULE_WORKSPACES", err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("the channel's state: %w", err)
 	}
