@@ -18,7 +18,8 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/progtest"
 )
 
-// TestKeptRulings: what else the old bridge did, or what takes its place.
+// TestKeptRulings: what else the old bridge did, or what takes its place, as far as the
+// tests of the channel do not have it.
 func TestKeptRulings(t *testing.T) {
 	keeps(t, []promise{
 		{"outages_are_no_dead_letters", func(t *testing.T) {
@@ -36,7 +37,6 @@ func TestKeptRulings(t *testing.T) {
 			}
 			x.quiet(1, 1)
 		}},
-		{"permanent_refusals_are_dead_letters", TestChannelDeadLetters},
 		{"a_user_who_is_not_to_be_talked_to_is_no_loop", func(t *testing.T) {
 			x := poll(t)
 			x.handle.Mute(true)
@@ -66,7 +66,6 @@ func TestKeptRulings(t *testing.T) {
 			undo()
 			x.acked(1)
 		}},
-		{"peer_ping_pong_is_read_and_not_answered", TestChannelPeers},
 		{"a_replied_failure_is_acked_and_keeps_the_thread", func(t *testing.T) {
 			x := poll(t)
 			x.say("remember blue-3")
@@ -100,7 +99,6 @@ func TestKeptRulings(t *testing.T) {
 				t.Errorf("the user was told %q", told)
 			}
 		}},
-		{"a_peer_is_answered_by_the_workspace_of_arrival", TestChannelSeveralWorkspaces},
 		{"flat_text_goes_before_parts", func(t *testing.T) {
 			x := poll(t)
 			x.row("", "message/send", `{"text":"say flat","parts":[{"kind":"text","text":"say parts"}]}`)
