@@ -30,6 +30,14 @@ type channelCommands struct {
 	Dead channelDead `cmd:"" help:"List the replies that the platform has refused for good, or send one again."`
 }
 
+// Help implements [kong.HelpProvider].
+func (channelCommands) Help() string {
+	return "runtime channel reads them until it is interrupted: the first Ctrl-C lets the turns that run\n" +
+		"come to their ends, the second interrupts them. runtime channel --once reads each inbox once,\n" +
+		"answers what there is, and leaves. It needs WORKSPACE_ID, PLATFORM_URL and\n" +
+		"MOLECULE_WORKSPACE_TOKEN, or MOLECULE_WORKSPACES; see docs/channel.md."
+}
+
 type channelRun struct {
 	Once bool `help:"Read each inbox once, answer what there is, and leave."`
 }
