@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	mostDue     = 256
+	mostDue     = 4096 // chats: those of a platform that does not answer must not hide the others
 	mostSending = 32 // replies to peers that are under way at the same time
 )
 

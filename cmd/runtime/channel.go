@@ -26,7 +26,7 @@ import (
 )
 
 type channelCommands struct {
-	Run  channelRun  `cmd:"" default:"withargs" hidden:"" help:"Read the inboxes of workspaces and answer them, until interrupted: the first Ctrl-C lets the turns that run come to their ends, the second interrupts them."`
+	Run  channelRun  `cmd:"" default:"withargs" hidden:"" help:"Read them. This is what runtime channel alone does."`
 	Dead channelDead `cmd:"" help:"List the replies that the platform has refused for good, or send one again."`
 }
 
