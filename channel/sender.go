@@ -10,7 +10,7 @@ import (
 
 const (
 	mostDue     = 4096 // chats: those of a platform that does not answer must not hide the others
-	mostSending = 32 // replies to peers that are under way at the same time
+	mostSending = 32   // replies to peers that are under way at the same time
 )
 
 // A sender sends replies: those of a chat in their order, those of several at once.
