@@ -12,6 +12,8 @@ const (
 	// threads that codex keeps, and codex resumes none of them under another one
 	// (seen on 0.169.0), so it does not change with the endpoint.
 	providerID = "molecule-runtime"
+	// builtInID names codex's own entry for OpenAI, which takes a login.
+	builtInID = "openai"
 	// forwardVariable holds what codex shows to our forwarder.
 	forwardVariable = "MOLECULE_FORWARD_TOKEN"
 
@@ -154,9 +156,20 @@ func (p Provider) Overrides() []string {
 	return args
 }
 
+// ID is codex's name for the provider; empty where that is the user's to choose.
+func (p Provider) ID() string {
+	switch {
+	case p.Login:
+		return builtInID
+	case p.ours():
+		return providerID
+	}
+	return ""
+}
+
 // login has codex use its built-in provider and the login in its auth.json.
 func (p Provider) login() []string {
-	args := override("model_provider", tomlString("openai"))
+	args := override("model_provider", tomlString(builtInID))
 	args = append(args, override("cli_auth_credentials_store", tomlString("file"))...)
 	if p.ChatGPT {
 		args = append(args, override("forced_login_method", tomlString("chatgpt"))...)

@@ -54,7 +54,15 @@ func IsActiveWriter(err error) bool { return refusedWith(err, "already has an ac
 
 // IsBadConfig reports whether a thread was refused because codex cannot read its
 // configuration. The thread is all right, and can be had once that is corrected.
-func IsBadConfig(err error) bool { return refusedWith(err, "failed to load configuration") }
+func IsBadConfig(err error) bool {
+	return refusedWith(err, "failed to load configuration") && !IsOtherProvider(err)
+}
+
+// IsOtherProvider reports whether a resume was refused because the thread was begun
+// with another model provider. It can be forked (seen on 0.169.0).
+func IsOtherProvider(err error) bool {
+	return refusedWith(err, "this thread's model provider", "uses model provider")
+}
 
 // IsNoActiveTurn reports whether a steer or an interrupt came when no turn was
 // running on the thread.

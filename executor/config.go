@@ -71,6 +71,10 @@ type Launch struct {
 	Args, Env   []string // of the child
 	Model       string   // that threads are started with; empty leaves it to codex
 	KeyVariable string   // as in Config
+
+	// ModelProvider is the one that threads are to ask, by codex's name for it: a thread
+	// that was begun with another would go on asking that. Empty leaves it to codex.
+	ModelProvider string
 }
 
 // Unready is an error of Config.Prepare whose text is meant for whoever has sent a

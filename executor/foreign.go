@@ -22,8 +22,10 @@ func (c *conversation) foreign() bool { return c.tools == ForeignTools || c.tool
 
 // fork goes on from a thread of another program in one of our own: the other stays as it
 // is, for that program. A fork has our model provider, while codex resumes a thread with
-// the one that it was begun with, or not at all (seen on 0.169.0). If we die before the
-// first turn of the fork is written down, there will be another. The caller holds c.lock.
+// the one that it was begun with, or not at all (seen on 0.169.0): so a thread of ours is
+// forked, too, when the provider has changed, where it has no tools to lose. If we die
+// before the first turn of the fork is written down, there will be another. The caller
+// holds c.lock.
 func (e *Executor) fork(ctx context.Context, c *conversation, on *child) error {
 	ctx, cancel := context.WithTimeout(ctx, resumeThreadTimeout)
 	defer cancel()
@@ -40,8 +42,11 @@ func (e *Executor) fork(ctx context.Context, c *conversation, on *child) error {
 	if err != nil {
 		return err
 	}
-	e.log.Info("a conversation goes on from the thread of another program", "thread_id", session.Thread.ID, "of", c.threadID)
-	c.threadID, c.rollout, c.tools = session.Thread.ID, cmp.Or(session.Thread.Path, c.rollout), forkedTools
+	e.log.Info("a conversation goes on in a fork of its thread", "thread_id", session.Thread.ID, "of", c.threadID)
+	c.threadID, c.rollout = session.Thread.ID, cmp.Or(session.Thread.Path, c.rollout)
+	if c.tools == ForeignTools {
+		c.tools = forkedTools
+	}
 	c.learn(params, session)
 	c.resumable, c.history = true, true
 	c.heard = heard{loaded: instructions, known: instructions}

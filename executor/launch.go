@@ -23,6 +23,7 @@ func (e *Executor) prepare(ctx context.Context) (Launch, error) {
 func (e *Executor) threadOn(on *child) appserver.ThreadStartParams {
 	params := e.cfg.Thread
 	params.Model = cmp.Or(on.launch.Model, params.Model)
+	params.ModelProvider = cmp.Or(on.launch.ModelProvider, params.ModelProvider)
 	return params
 }
 

@@ -32,6 +32,9 @@ func (e *Executor) load(ctx context.Context, c *conversation, on *child) error {
 			again = e.fork
 		}
 		err := again(ctx, c, on)
+		if appserver.IsOtherProvider(err) && e.toolSet == "" {
+			err = e.fork(ctx, c, on)
+		}
 		if err == nil || !isLost(err) {
 			return err
 		}

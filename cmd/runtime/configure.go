@@ -150,7 +150,9 @@ func (app *application) prepare(ctx context.Context) (executor.Launch, error) {
 		return executor.Launch{}, err
 	}
 	app.log.Info("codex is started", "model_provider", l.Provider.Describe(), "model", l.Model())
-	return executor.Launch{Args: l.Args(), Env: l.Env(), Model: l.Model(), KeyVariable: l.Provider.KeyVariable()}, nil
+	return executor.Launch{
+		Args: l.Args(), Env: l.Env(), Model: l.Model(), ModelProvider: l.Provider.ID(), KeyVariable: l.Provider.KeyVariable(),
+	}, nil
 }
 
 // makeFolders makes the folders that codex and the runtime need. codex ends at
