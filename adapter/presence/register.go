@@ -102,6 +102,9 @@ func (p *Presence) gone(ctx context.Context) bool {
 }
 
 func (p *Presence) register(ctx context.Context) error {
+	if ctx.Err() != nil { // we end, for the workspace may have been deleted
+		return context.Cause(ctx)
+	}
 	ctx, cancel := context.WithTimeout(ctx, registerLimit)
 	defer cancel()
 	answer, err := p.cfg.Platform.Register(ctx, platform.Registration{
