@@ -68,7 +68,8 @@ func TestInbox(t *testing.T) {
 	for n := range r.spaces {
 		sending.Go(func() { r.send(n) })
 	}
-	for r.answered() < *messagesFlag*4/5 && !t.Failed() {
+	for n := 0; r.answered() < *messagesFlag*4/5 && !t.Failed(); n++ {
+		r.leash(n)
 		r.strike()
 	}
 	sending.Wait()
@@ -201,6 +202,16 @@ func (r *inboxRun) strike() {
 		r.platform.Behave("POST /workspaces/*", fakeplatform.Lose().Times(2))
 	}
 	r.kills[name]++
+}
+
+// leash waits until enough has been answered for another strike: a slow machine is not
+// struck more often for a message than a fast one.
+func (r *inboxRun) leash(strikes int) {
+	for deadline := time.Now().Add(restless); strikes > 15+r.answered()/2; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			r.t.Fatalf("nothing is answered any more: %d of %d messages after %d strikes", r.answered(), *messagesFlag, strikes)
+		}
+	}
 }
 
 // fell ends the platform and starts it again with what it has written down: what it was
