@@ -47,7 +47,7 @@ RUN set -eu; \
 	git config --system --add safe.directory /workspace; \
 	git config --system --add safe.directory '/workspace/*'; \
 	ln -s /opt/codex/bin/codex /usr/local/bin/codex; \
-	ln -s molecule-runtime /usr/local/bin/runtime
+	ln -s start.sh /usr/local/bin/runtime
 COPY --from=codex /out /opt/codex
 COPY image/start.sh image/molecule-askpass /usr/local/bin/
 

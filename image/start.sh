@@ -2,10 +2,13 @@
 # Starts the runtime in a container. Started as root it makes the volumes the agent's and
 # becomes the agent; started as anybody else it leaves things as they are. It works with
 # what is there: a read-only root, no /workspace. Secrets, those of secrets.d included, are
-# the program's business.
+# the program's business. As the command runtime it is for docker exec: the other
+# subcommands, such as doctor, run as the same user with the same directories.
 set -eu
 agent=agent
 configs=${CONFIGS_DIR:-/configs}
+serves=yes
+case ${1:-serve} in serve | -*) ;; *) serves= ;; esac
 
 say() { # LEVEL MESSAGE [NAME VALUE]...: a line of JSON, like those of the program
 	line="{\"time\":\"$(date -u +%Y-%m-%dT%H:%M:%SZ)\",\"level\":\"$1\",\"msg\":\"$2\""
@@ -28,10 +31,12 @@ own() {
 }
 
 if [ "$(id -u)" = 0 ]; then
-	mkdir -p "$configs" 2>/dev/null || true
-	own "$configs" ! -user "$agent"
-	# Files of other people's are theirs: /workspace may be a directory of the host.
-	own /workspace -user root
+	if [ "$serves" ]; then
+		mkdir -p "$configs" 2>/dev/null || true
+		own "$configs" ! -user "$agent"
+		# Files of other people's are theirs: /workspace may be a directory of the host.
+		own /workspace -user root
+	fi
 	groups=$(id -G "$agent" | tr ' ' ',')
 	# Tier 4 hands in the host's docker, under whatever group it has there.
 	if [ -S /var/run/docker.sock ] && command -v docker >/dev/null; then
@@ -50,7 +55,7 @@ instead() {
 	if [ -d "$2" ] && [ -w "$2" ]; then return 0; fi
 	if mkdir -p "$3" 2>/dev/null; then
 		export "$1=$3"
-		say INFO "a directory cannot be written, another is used" directory "$2" "$1" "$3"
+		[ -z "$serves" ] || say INFO "a directory cannot be written, another is used" directory "$2" "$1" "$3"
 	fi
 }
 
@@ -61,6 +66,6 @@ instead TMPDIR "${TMPDIR:-/tmp}" "$configs/.tmp"
 
 # names prints the names of the environment; of values not even their lines.
 names() { env -0 | grep -zE '^[A-Za-z_][A-Za-z0-9_]*=' | cut -z -d= -f1 | sort -z | tr '\0' ' '; }
-say INFO "starting" uid "$(id -u)" environment "$(names)" secrets "$(find "$configs/secrets.d" -maxdepth 1 -type f -name '[A-Za-z_]*' ! -name '*[!A-Za-z0-9_]*' -printf '%f ' 2>/dev/null || true)"
+[ -z "$serves" ] || say INFO "starting" uid "$(id -u)" environment "$(names)" secrets "$(find "$configs/secrets.d" -maxdepth 1 -type f -name '[A-Za-z_]*' ! -name '*[!A-Za-z0-9_]*' -printf '%f ' 2>/dev/null || true)"
 
 exec molecule-runtime "$@"
