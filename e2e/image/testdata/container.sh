@@ -37,10 +37,17 @@ if [ "$tier" = 1 ]; then
 	mount -o remount,ro "$root"
 fi
 
+# The old root is gone for good, as in a container: in a chroot nobody may make namespaces,
+# and codex's sandbox is made of them.
+cd "$root"
+pivot_root . .
+umount -l .
+cd /workspace
+
 # The capabilities that Docker leaves a container's root; another user has none.
 may=+chown,+dac_override,+fowner,+fsetid,+kill,+setgid,+setuid,+setpcap,+net_bind_service,+net_raw,+sys_chroot,+mknod,+audit_write,+setfcap
 if [ "$user" = root ]; then
-	exec chroot "$root" setpriv --bounding-set="-all,$may" --inh-caps=-all env -C /workspace -i "$@"
+	exec setpriv --bounding-set="-all,$may" --inh-caps=-all env -i "$@"
 fi
-exec chroot "$root" setpriv --bounding-set=-all --inh-caps=-all --no-new-privs \
-	--reuid="$user" --regid="$user" --clear-groups env -C /workspace -i "$@"
+exec setpriv --bounding-set=-all --inh-caps=-all --no-new-privs \
+	--reuid="$user" --regid="$user" --clear-groups env -i "$@"
