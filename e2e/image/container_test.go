@@ -20,8 +20,6 @@ import (
 )
 
 // What make image-test hands over.
-//
-//nolint:gochecknoglobals // flags of the test binary
 var (
 	rootFlag    = flag.String("root", "", "folder with the image's root")
 	inspectFlag = flag.String("inspect", "", "file with what buildah inspect says of the image")
@@ -66,10 +64,10 @@ func open(t *testing.T) *image {
 
 // A spec is how a platform runs a container.
 type spec struct {
-	tier      int
+	tier      int    // of the platform; 0 is Kubernetes' read-only root, without a /tmp
 	user      string // root, or a number
 	configs   string // host folders of the volumes
-	workspace string // "-" for none
+	workspace string // "-" for none; with :ro behind it read-only
 	env       []string
 	args      []string // in the place of the image's command
 }
@@ -225,7 +223,7 @@ func (c *container) resident() int {
 func volume(t *testing.T, name string, owner int) string {
 	t.Helper()
 	dir := codextest.Dir(t, name)
-	if err := errors.Join(os.Chown(dir, owner, owner), os.Chmod(dir, 0o755)); err != nil { //nolint:gosec // as Docker makes them
+	if err := errors.Join(os.Chown(dir, owner, owner), os.Chmod(dir, 0o755)); err != nil {
 		t.Fatal(err)
 	}
 	return dir

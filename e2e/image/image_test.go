@@ -119,6 +119,23 @@ func TestWorkspace(t *testing.T) {
 	}
 }
 
+// TestReadOnly has nothing that can be written but /configs.
+func TestReadOnly(t *testing.T) {
+	p := newPlace(t, 0, "1000")
+	work := volume(t, "workspace", 1000)
+	if err := os.WriteFile(filepath.Join(work, "theirs"), []byte("to be read"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chown(filepath.Join(work, "theirs"), 1000, 1000); err != nil {
+		t.Fatal(err)
+	}
+	p.spec.workspace = work + ":ro"
+	c := p.provision()
+	p.say("run pwd; cat /workspace/theirs; echo in $(mktemp)", "in /configs/.tmp/")
+	p.say("run pwd; cat /workspace/theirs", "/configs/workspace\\nto be read")
+	p.healthy(c)
+}
+
 // examine looks at what start.sh has done.
 func (p *place) examine(c *container) {
 	p.t.Helper()

@@ -2,7 +2,8 @@
 # Is a container, as Docker makes one: run it in new mount, process, host name and
 # IPC namespaces.
 #   container.sh IMAGE-ROOT SCRATCH TIER USER CONFIGS WORKSPACE ENVIRONMENT-AND-COMMAND...
-# What is written outside of the volumes is gone with it. A WORKSPACE of - is none.
+# What is written outside of the volumes is gone with it. A WORKSPACE of - is none, one
+# that ends in :ro is read-only.
 set -eu
 image=$1 scratch=$2 tier=$3 user=$4 configs=$5 workspace=$6
 shift 6
@@ -31,11 +32,10 @@ done
 ln -s pts/ptmx "$root/dev/ptmx"
 
 mount --bind "$configs" "$root/configs"
-[ "$workspace" = - ] || mount --bind "$workspace" "$root/workspace"
-if [ "$tier" = 1 ]; then
-	mount -t tmpfs -o mode=1777,noexec,nosuid,size=64m tmp "$root/tmp"
-	mount -o remount,ro "$root"
-fi
+[ "$workspace" = - ] || mount --bind "${workspace%:ro}" "$root/workspace"
+case $workspace in *:ro) mount -o remount,bind,ro "$root/workspace" ;; esac
+[ "$tier" != 1 ] || mount -t tmpfs -o mode=1777,noexec,nosuid,size=64m tmp "$root/tmp"
+[ "$tier" -gt 1 ] || mount -o remount,ro "$root"
 
 # The old root is gone for good, as in a container: in a chroot nobody may make namespaces,
 # and codex's sandbox is made of them.
