@@ -100,7 +100,7 @@ func TestWorkspace(t *testing.T) {
 				p := newPlace(t, tier, user)
 				first := p.provision()
 				p.say("remember the word is quince", "")
-				p.say("run id -u; id -un; echo $HOME; touch ~/mine here && echo done", "1000\\nagent")
+				p.say("run id -u; id -un; touch ~/mine here && echo made $((1+1))", "1000\\nagent\\nmade 2")
 				p.say("run pwd && ls", "here")
 				if used := first.resident(); used > 400 {
 					t.Errorf("the container uses %d MiB: tier 2 has 512", used)
