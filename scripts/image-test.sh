@@ -1,8 +1,8 @@
 #!/bin/sh
 # Builds the image as Debian's buildah does it without a daemon and without a registry of
 # images, on stand-ins for its bases, and runs the tests of e2e/image on it. It needs root;
-# what else it needs it installs with apt-get. IMAGE_STORE keeps what was built for the
-# next run.
+# what else it needs it installs with apt-get. What was built is kept for the next run, in
+# IMAGE_STORE.
 set -eu
 cd "$(dirname "$0")/.."
 if [ "$(id -u)" != 0 ] || [ "$(uname -s)" != Linux ]; then
@@ -38,8 +38,8 @@ go tool -modfile=tools/go.mod shfmt -d $scripts
 
 mkdir -p .tools/tmp
 tmp=$(mktemp -d "$PWD/.tools/tmp/image-XXXXXX")
-store=${IMAGE_STORE:-$tmp/store}
-BUILDAH="buildah --root $store --runroot $tmp/run"
+store=${IMAGE_STORE:-$PWD/.tools/image}
+BUILDAH="buildah --root $store/root --runroot $store/run"
 export BUILDAH
 
 # leave is run however the script ends.
@@ -48,7 +48,7 @@ leave() {
 	trap - EXIT
 	$BUILDAH umount --all >/dev/null 2>&1 || true
 	$BUILDAH rm --all >/dev/null 2>&1 || true
-	if umount "$store/overlay" 2>/dev/null; then :; fi
+	umount "$store/root/overlay" 2>/dev/null || true
 	rm -rf --one-file-system "$tmp"
 	exit $status
 }
