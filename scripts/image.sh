@@ -16,7 +16,11 @@ done
 
 if docker info >/dev/null 2>&1; then
 	exec docker build "$@" .
-elif podman info >/dev/null 2>&1; then
+fi
+# Older ones of the others do not know by themselves where they are.
+case "$(uname -m)" in x86_64) here=linux/amd64 ;; *) here=linux/arm64 ;; esac
+set -- --build-arg "BUILDPLATFORM=$here" "$@"
+if podman info >/dev/null 2>&1; then
 	exec podman build --format docker "$@" .
 elif command -v buildah >/dev/null 2>&1; then
 	exec buildah build --format docker "$@" .

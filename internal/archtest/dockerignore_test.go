@@ -2,7 +2,6 @@ package archtest
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,11 +18,7 @@ func TestDockerignore(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.Split(string(text), "\n")
-	out, err := exec.Command("go", "list", "-deps", module+"cmd/runtime").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for path := range strings.Lines(string(out)) {
+	for path := range strings.Lines(string(goList(t, "-deps", "./cmd/runtime"))) {
 		ours, ok := strings.CutPrefix(strings.TrimSpace(path), module)
 		if top, _, _ := strings.Cut(ours, "/"); ok && !slices.Contains(lines, "!"+top) {
 			t.Errorf("the image is built without %s: let !%s through in .dockerignore", ours, top)
