@@ -5,10 +5,10 @@ BENCH   ?= latest
 LDFLAGS := -s -w -X main.version=$(VERSION)
 TOOL    := go tool -modfile=tools/go.mod
 
-.PHONY: help build codex run test interop lint bench chaos fuzz clean
+.PHONY: help build codex run test interop image image-test lint bench chaos fuzz clean
 
 help: ## what there is
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## bin/runtime, one static binary
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/runtime ./cmd/runtime
@@ -27,6 +27,12 @@ lint: ## gofmt, go vet, golangci-lint
 
 interop: build codex ## the official JavaScript and Python SDKs against the built program
 	@scripts/interop.sh
+
+image: ## the container image, with docker, podman or buildah; IMAGE, PLATFORM, BUILD_ARGS: docs/image.md
+	@VERSION=$(VERSION) scripts/image.sh
+
+image-test: ## build the image without a registry and run it as the platform does; needs root on Debian
+	@VERSION=$(VERSION) scripts/image-test.sh
 
 bench: codex ## what it costs, into bench/results/$(BENCH).txt and its tables
 	go test -run '^$$' -bench . -benchtime 1x -timeout 30m ./bench > bench/results/$(BENCH).tmp || { cat bench/results/$(BENCH).tmp; exit 1; }

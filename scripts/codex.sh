@@ -1,7 +1,8 @@
 #!/bin/sh
 # Installs the pinned codex under .tools and prints the path of its binary as
 # the last line. The platform package of @openai/codex alone is enough: it
-# holds a static binary that needs no Node to run.
+# holds a static binary that needs no Node to run. npm takes only what has the
+# checksum of image/codex/package-lock.json.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 version=$(cat "$root/appserver/CODEX_VERSION")
@@ -33,9 +34,9 @@ if [ "$("$link" --version 2>/dev/null)" != "codex-cli $version" ]; then
 		exit 1
 	fi
 	mkdir -p "$folder" "$root/.tools/bin"
-	npm install --prefix "$folder" --ignore-scripts --no-audit --no-fund --no-save --loglevel=error \
-		"@openai/codex@$version-$platform" >&2
-	bin=$(ls "$folder"/node_modules/@openai/codex*/vendor/*/bin/codex)
+	cp "$root/image/codex/package.json" "$root/image/codex/package-lock.json" "$folder"
+	(cd "$folder" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error) >&2
+	bin=$(ls "$folder/node_modules/@openai/codex-$platform"/vendor/*/bin/codex)
 	ln -sfn "$bin" "$link"
 	if [ "$("$link" --version)" != "codex-cli $version" ]; then
 		echo "codex: $bin says it is $("$link" --version), not $version" >&2

@@ -122,7 +122,7 @@ install_node mcp
 install_python 0.3
 install_python 1
 
-pids= suites=
+pids='' suites=''
 mkdir -p "$root/.tools/tmp"
 tmp=$(mktemp -d "$root/.tools/tmp/interop-XXXXXX")
 trap leave EXIT

@@ -61,6 +61,7 @@ var allowed = map[string][]string{
 	"internal/testnames":           {},
 	"e2e":                          {},
 	"e2e/chaos":                    {},
+	"e2e/image":                    {},
 	"bench":                        {},
 }
 

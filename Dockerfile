@@ -1,0 +1,78 @@
+# The image of a workspace, and for docker run: docs/image.md.
+ARG DEBIAN=trixie
+ARG GO=1.26
+ARG NODE_BUILD=22
+
+# The program. It is cross-compiled, so this stage runs on the builder's own platform.
+FROM --platform=$BUILDPLATFORM golang:${GO}-${DEBIAN} AS build
+WORKDIR /src
+COPY go.mod go.sum ./
+RUN go mod download
+COPY . .
+ARG TARGETOS=linux
+ARG TARGETARCH
+ARG VERSION=dev
+RUN CGO_ENABLED=0 GOOS="$TARGETOS" GOARCH="$TARGETARCH" \
+	go build -trimpath -buildvcs=false -ldflags "-s -w -X main.version=$VERSION" -o /out/molecule-runtime ./cmd/runtime
+
+# The pinned codex. npm refuses a package whose checksum is not that of the lockfile.
+# What codex has for speaking and listening stays behind.
+FROM --platform=$BUILDPLATFORM node:${NODE_BUILD}-${DEBIAN}-slim AS codex
+WORKDIR /codex
+COPY image/codex/package.json image/codex/package-lock.json ./
+ARG TARGETARCH
+RUN case "$TARGETARCH" in amd64) cpu=x64 ;; *) cpu=$TARGETARCH ;; esac && \
+	npm ci --os=linux --cpu="$cpu" --ignore-scripts --no-audit --no-fund --loglevel=error && \
+	mv node_modules/@openai/codex-linux-"$cpu"/vendor/* /out && \
+	rm -rf /out/codex-resources/voice
+
+FROM debian:${DEBIAN}-slim
+# NODE and PYTHON bring Debian's Node.js and Python for agents whose work wants them, T4
+# what the platform's tier 4 promises: docker, and sudo for the agent.
+ARG NODE=0
+ARG PYTHON=0
+ARG T4=0
+RUN set -eu; \
+	packages="bash ca-certificates curl git tini"; \
+	[ "$NODE" = 0 ] || packages="$packages nodejs npm"; \
+	[ "$PYTHON" = 0 ] || packages="$packages python3 python3-pip python3-venv"; \
+	[ "$T4" = 0 ] || packages="$packages docker-cli sudo"; \
+	apt-get update; \
+	# shellcheck disable=SC2086 # a list of words
+	DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $packages; \
+	rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin /var/log/apt /var/log/dpkg.log; \
+	useradd --uid 1000 --create-home --shell /bin/bash agent; \
+	[ "$T4" = 0 ] || { echo 'agent ALL=(ALL) NOPASSWD: ALL' >/etc/sudoers.d/agent && chmod 0440 /etc/sudoers.d/agent; }; \
+	install -d -o agent -g agent /configs /workspace; \
+	git config --system --add safe.directory /workspace; \
+	git config --system --add safe.directory '/workspace/*'; \
+	ln -s /opt/codex/bin/codex /usr/local/bin/codex; \
+	ln -s start.sh /usr/local/bin/runtime
+COPY --from=codex /out /opt/codex
+COPY image/start.sh image/molecule-askpass /usr/local/bin/
+
+# Everything that lasts is under /configs.
+ENV RUNTIME_IN_CONTAINER=1 \
+	RUNTIME_ADDR=0.0.0.0:8000 \
+	CONFIGS_DIR=/configs \
+	RUNTIME_STATE_DIR=/configs/.runtime \
+	CODEX_HOME=/configs/.codex \
+	CODEX_BIN=/usr/local/bin/codex \
+	GIT_ASKPASS=/usr/local/bin/molecule-askpass \
+	LANG=C.UTF-8
+EXPOSE 8000
+WORKDIR /workspace
+# Root, because the platform's volumes arrive as root's; start.sh drops to agent.
+USER root
+ENTRYPOINT ["/usr/bin/tini", "-s", "--", "/usr/local/bin/start.sh"]
+CMD ["serve"]
+
+COPY --from=build /out/molecule-runtime /usr/local/bin/molecule-runtime
+ARG VERSION=dev
+ARG REVISION=unknown
+LABEL org.opencontainers.image.title="molecule-codex-runtime" \
+	org.opencontainers.image.description="The Codex CLI as an A2A agent, and a workspace of the Molecule platform" \
+	org.opencontainers.image.licenses="Apache-2.0" \
+	org.opencontainers.image.source="https://github.com/Molecule-AI/molecule-codex-runtime" \
+	org.opencontainers.image.version="$VERSION" \
+	org.opencontainers.image.revision="$REVISION"
