@@ -49,7 +49,7 @@ RUN set -eu; \
 	ln -s /opt/codex/bin/codex /usr/local/bin/codex; \
 	ln -s start.sh /usr/local/bin/runtime
 COPY --from=codex /out /opt/codex
-COPY image/start.sh image/molecule-askpass /usr/local/bin/
+COPY start.sh image/molecule-askpass /usr/local/bin/
 
 # Everything that lasts is under /configs.
 ENV RUNTIME_IN_CONTAINER=1 \

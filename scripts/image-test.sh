@@ -30,7 +30,7 @@ fi
 step() { echo "image-test: $(date +%H:%M:%S) $*" >&2; }
 
 step "the scripts"
-scripts="scripts/*.sh image/start.sh image/molecule-askpass e2e/image/testdata/*.sh .ci/run"
+scripts="scripts/*.sh start.sh image/molecule-askpass e2e/image/testdata/*.sh .ci/run"
 # shellcheck disable=SC2086 # patterns
 shellcheck $scripts
 # shellcheck disable=SC2086
