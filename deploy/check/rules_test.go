@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"log/slog"
 	"os"
 	"regexp"
 	"slices"
@@ -21,7 +22,7 @@ func rules(t *testing.T) []rulefmt.Rule {
 	if err != nil {
 		t.Fatal(err)
 	}
-	groups, errs := rulefmt.Parse(text, false, model.UTF8Validation, parser.NewParser(parser.Options{}))
+	groups, errs := rulefmt.Parse(text, false, model.UTF8Validation, parser.NewParser(parser.Options{}), slog.New(slog.DiscardHandler))
 	for _, err := range errs {
 		t.Error(err)
 	}
@@ -140,7 +141,7 @@ func TestAlarms(t *testing.T) {
 	sounded := map[string]bool{}
 	for _, scene := range scenes {
 		t.Run(scene.name, func(t *testing.T) {
-			store := promqltest.LoadedStorage(t, "load 1m\n"+scene.series)
+			store := promqltest.LoadedStorage(t, "load 1m\n\t"+strings.TrimSpace(scene.series))
 			engine := promqltest.NewTestEngine(t, false, 0, promqltest.DefaultMaxSamplesPerQuery)
 			var got []string
 			for _, rule := range all {
