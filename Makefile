@@ -5,10 +5,10 @@ BENCH   ?= latest
 LDFLAGS := -s -w -X main.version=$(VERSION)
 TOOL    := go tool -modfile=tools/go.mod
 
-.PHONY: help build codex run test interop lint bench chaos fuzz clean
+.PHONY: help build codex run test interop lint bench chaos fuzz release release-check clean
 
 help: ## what there is
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## bin/runtime, one static binary
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/runtime ./cmd/runtime
@@ -43,5 +43,11 @@ fuzz: ## each fuzz target for a short while
 	go test -run '^$$' -fuzz FuzzJSONRPC -fuzztime 20s ./server
 	go test -run '^$$' -fuzz FuzzREST -fuzztime 20s ./server
 
+release: ## archives for each system, their bills of materials and checksums, into dist/
+	cd tools && go run ./release -root .. -out ../dist -version '$(VERSION)' -epoch "$$(git log -1 --format=%ct)"
+
+release-check: ## build every archive twice, from nothing, and compare
+	cd tools && go test -count=1 -timeout 60m ./release -args -all
+
 clean: ## what was built, and the installed codex
-	rm -rf bin .tools
+	rm -rf bin dist .tools
