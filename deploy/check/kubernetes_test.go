@@ -115,21 +115,46 @@ func workspaces(t *testing.T, look func(t *testing.T, b built, set appsv1.Statef
 
 // TestRestricted holds the pods to the restricted profile, by the code that admits them.
 func TestRestricted(t *testing.T) {
-	evaluator, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	restricted := podsecurity.LevelVersion{Level: podsecurity.LevelRestricted, Version: podsecurity.LatestVersion()}
 	workspaces(t, func(t *testing.T, _ built, set appsv1.StatefulSet, _ corev1.Container) {
-		pod := set.Spec.Template
-		for _, result := range evaluator.EvaluatePod(restricted, &pod.ObjectMeta, &pod.Spec) {
-			if !result.Allowed {
-				t.Errorf("%s: %s", result.ForbiddenReason, result.ForbiddenDetail)
-			}
+		for _, why := range forbidden(t, &set.Spec.Template.ObjectMeta, &set.Spec.Template.Spec) {
+			t.Error(why)
 		}
 	})
 	if b := build(t, "namespace"); len(b.spaces) != 1 || b.spaces[0].Labels[podsecurity.EnforceLevelLabel] != string(podsecurity.LevelRestricted) {
 		t.Errorf("the namespace does not enforce the restricted profile: %v", b.spaces)
+	}
+}
+
+func forbidden(t *testing.T, meta *metav1.ObjectMeta, spec *corev1.PodSpec) []string {
+	t.Helper()
+	evaluator, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var why []string
+	restricted := podsecurity.LevelVersion{Level: podsecurity.LevelRestricted, Version: podsecurity.LatestVersion()}
+	for _, result := range evaluator.EvaluatePod(restricted, meta, spec) {
+		if !result.Allowed {
+			why = append(why, result.ForbiddenReason+": "+result.ForbiddenDetail)
+		}
+	}
+	return why
+}
+
+// TestRestore reads the pod that docs/operations.md restores with.
+func TestRestore(t *testing.T) {
+	text, err := os.ReadFile("../kubernetes/restore.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pod := read[corev1.Pod](t, text)
+	for _, why := range forbidden(t, &pod.ObjectMeta, &pod.Spec) {
+		t.Error(why)
+	}
+	set := build(t, "alone").sets[0]
+	want := set.Spec.VolumeClaimTemplates[0].Name + "-" + set.Name + "-0"
+	if got := pod.Spec.Volumes[0].PersistentVolumeClaim.ClaimName; got != want || pod.Namespace != set.Namespace {
+		t.Errorf("it holds %s in %s, and the workspace's is %s in %s", got, pod.Namespace, want, set.Namespace)
 	}
 }
 

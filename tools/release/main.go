@@ -57,7 +57,7 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	var made []string
-	for _, target := range strings.Split(*targets, ",") {
+	for target := range strings.SplitSeq(*targets, ",") {
 		files, err := r.build(ctx, target)
 		if err != nil {
 			return fmt.Errorf("%s: %w", target, err)
@@ -82,5 +82,5 @@ func (r release) empty() error {
 	if err := os.RemoveAll(r.out); err != nil {
 		return err
 	}
-	return os.MkdirAll(r.out, 0o755)
+	return os.MkdirAll(r.out, 0o750)
 }

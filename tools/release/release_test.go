@@ -134,7 +134,7 @@ func checkArchive(t *testing.T, content []byte) {
 		names = append(names, header.Name)
 		body, err := io.ReadAll(archive)
 		if err == nil {
-			err = os.WriteFile(filepath.Join(dir, filepath.Base(header.Name)), body, os.FileMode(header.Mode)) //nolint:gosec // ours
+			err = os.WriteFile(filepath.Join(dir, filepath.Base(header.Name)), body, os.FileMode(header.Mode))
 		}
 		if err != nil {
 			t.Fatal(err)
