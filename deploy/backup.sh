@@ -33,6 +33,9 @@ inode=$(ls -i "$lock")
 inode=${inode%% *}
 named=$(sed -n 's/.*"pid":\([0-9]*\).*/\1/p' "$lock")
 runtime=$(sed -n "s/.* FLOCK .* WRITE \($named\) [^ ]*:$inode .*/\1/p" /proc/locks)
+if [ -z "$runtime" ] && ! flock -n "$lock" true; then
+	fail "a runtime works on $lock, and cannot be seen from here: run this where it runs, in its container"
+fi
 
 parent() {
 	sed -n 's/^PPid:[^0-9]*//p' "/proc/$1/status"
@@ -84,9 +87,15 @@ if [ -n "$runtime" ]; then
 else
 	echo "backup: no runtime works on $lock, so none is stopped" >&2
 fi
+# Not the directories themselves: a volume's own is not the user's who restores into it,
+# nor is what the file system keeps there.
 cd /
 for dir in "$@"; do
-	set -- "$@" ".$dir"
 	shift
+	for entry in ".$dir"/* ".$dir"/.[!.]* ".$dir"/..?*; do
+		if [ "${entry##*/}" != lost+found ] && { [ -e "$entry" ] || [ -L "$entry" ]; }; then
+			set -- "$@" "$entry"
+		fi
+	done
 done
 tar -czf - "$@"

@@ -146,3 +146,24 @@ func TestBackup(t *testing.T) {
 		t.Error("the first message is not known any more")
 	}
 }
+
+// TestBackupFromWithin has the script refuse where it cannot do what it should: where it
+// would stop what it was started by, and where it does not see whom to stop.
+func TestBackupFromWithin(t *testing.T) {
+	if _, err := os.Stat("/proc/locks"); err != nil {
+		t.Skip("the script finds the runtime in /proc")
+	}
+	script := filepath.Join(codextest.Root(t), "deploy", "backup.sh")
+	for sandbox, want := range map[string]string{
+		"danger-full-access": "run it from outside",
+		"workspace-write":    "cannot be seen from here",
+	} {
+		t.Run(sandbox, func(t *testing.T) {
+			p := start(t, "CODEX_SANDBOX="+sandbox)
+			command := fmt.Sprintf("run sh %s %s %s 2>&1 >/dev/null", script, p.State, p.State)
+			if got := text(p.send("m1", "one", command)); !strings.Contains(got, want) {
+				t.Errorf("it says %q", got)
+			}
+		})
+	}
+}
