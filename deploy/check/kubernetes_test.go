@@ -1,6 +1,7 @@
 package check
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	podsecurity "k8s.io/pod-security-admission/api"
 	"k8s.io/pod-security-admission/policy"
+	"sigs.k8s.io/json"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
@@ -89,7 +91,12 @@ func (b *built) add(t *testing.T, kind string, text []byte) {
 func read[T any](t *testing.T, text []byte) T {
 	t.Helper()
 	var object T
-	if err := yaml.UnmarshalStrict(text, &object); err != nil {
+	asJSON, err := yaml.YAMLToJSONStrict(text)
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, text)
+	}
+	strict, err := json.UnmarshalStrict(asJSON, &object) // upper case and lower case count, as they do for the API
+	if err = errors.Join(append(strict, err)...); err != nil {
 		t.Errorf("%v in\n%s", err, text)
 	}
 	return object
