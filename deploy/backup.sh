@@ -75,7 +75,10 @@ children() {
 # stop stops a process before it looks for its children: there will be no more.
 stop() {
 	stopped="$stopped $1"
-	kill -STOP "$1" 2>/dev/null || return 0
+	if ! kill -STOP "$1" 2>/dev/null; then
+		[ ! -d "/proc/$1" ] || fail "process $1 cannot be stopped: run this as its user"
+		return 0
+	fi
 	still "$1"
 	for child in $(children "$1"); do
 		stop "$child"
