@@ -5,10 +5,10 @@ BENCH   ?= latest
 LDFLAGS := -s -w -X main.version=$(VERSION)
 TOOL    := go tool -modfile=tools/go.mod
 
-.PHONY: help build codex run test interop image image-test lint bench chaos fuzz clean
+.PHONY: help build codex run test check-deploy interop image image-test lint bench chaos fuzz release release-check clean
 
 help: ## what there is
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## bin/runtime, one static binary
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/runtime ./cmd/runtime
@@ -21,6 +21,9 @@ run: build codex ## serve on 127.0.0.1:8000; with no credential, on the built-in
 
 test: codex lint ## everything: formatting, vet, lint, unit tests with -race, end to end on the real codex
 	@scripts/test.sh
+
+check-deploy: ## compose files, manifests and alarms of deploy/, and what makes releases
+	@scripts/check-deploy.sh
 
 lint: ## gofmt, go vet, golangci-lint
 	@scripts/lint.sh
@@ -46,8 +49,15 @@ chaos: codex ## kills and hindrances at random instants; SEED, KILLS or DURATION
 
 fuzz: ## each fuzz target for a short while
 	go test -run '^$$' -fuzz FuzzLines -fuzztime 20s ./appserver
+	go test -run '^$$' -fuzz FuzzDelta -fuzztime 20s ./appserver
 	go test -run '^$$' -fuzz FuzzJSONRPC -fuzztime 20s ./server
 	go test -run '^$$' -fuzz FuzzREST -fuzztime 20s ./server
 
+release: ## archives for each system, their bills of materials and checksums, into dist/
+	cd tools && go run ./release -root .. -out ../dist -version '$(VERSION)' -epoch "$$(git log -1 --format=%ct)"
+
+release-check: ## build every archive twice, from nothing, and compare
+	cd tools && go test -count=1 -timeout 60m ./release -args -all
+
 clean: ## what was built, and the installed codex
-	rm -rf bin .tools
+	rm -rf bin dist .tools

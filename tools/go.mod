@@ -9,6 +9,8 @@ tool (
 	mvdan.cc/sh/v3/cmd/shfmt
 )
 
+require github.com/CycloneDX/cyclonedx-go v0.12.0
+
 require (
 	4d63.com/gocheckcompilerdirectives v1.4.0 // indirect
 	4d63.com/gochecknoglobals v0.2.2 // indirect

@@ -1,0 +1,280 @@
+package check
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	podsecurity "k8s.io/pod-security-admission/api"
+	"k8s.io/pod-security-admission/policy"
+	"sigs.k8s.io/json"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+	"sigs.k8s.io/yaml"
+)
+
+// built are the objects of one folder.
+type built struct {
+	sets     []appsv1.StatefulSet
+	services []corev1.Service
+	configs  []corev1.ConfigMap
+	secrets  []corev1.Secret
+	policies []networkingv1.NetworkPolicy
+	budgets  []policyv1.PodDisruptionBudget
+	spaces   []corev1.Namespace
+	accounts []corev1.ServiceAccount
+}
+
+// build makes the objects of a folder of deploy/kubernetes as kubectl apply -k does, on
+// a copy that has its credentials filled in, and reads them strictly: a misspelt field
+// is an error.
+func build(t *testing.T, folder string) built {
+	t.Helper()
+	root := t.TempDir()
+	if err := os.CopyFS(root, os.DirFS("../kubernetes")); err != nil {
+		t.Fatal(err)
+	}
+	example, err := os.ReadFile(filepath.Join(root, folder, "credentials.env.example"))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(root, folder, "credentials.env"), example, 0o600)
+	}
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	resources, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), filepath.Join(root, folder))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b built
+	for _, r := range resources.Resources() {
+		text, err := r.AsYAML()
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.add(t, r.GetApiVersion()+" "+r.GetKind(), text)
+	}
+	return b
+}
+
+func (b *built) add(t *testing.T, kind string, text []byte) {
+	t.Helper()
+	switch kind {
+	case "apps/v1 StatefulSet":
+		b.sets = append(b.sets, read[appsv1.StatefulSet](t, text))
+	case "v1 Service":
+		b.services = append(b.services, read[corev1.Service](t, text))
+	case "v1 ConfigMap":
+		b.configs = append(b.configs, read[corev1.ConfigMap](t, text))
+	case "v1 Secret":
+		b.secrets = append(b.secrets, read[corev1.Secret](t, text))
+	case "v1 Namespace":
+		b.spaces = append(b.spaces, read[corev1.Namespace](t, text))
+	case "v1 ServiceAccount":
+		b.accounts = append(b.accounts, read[corev1.ServiceAccount](t, text))
+	case "networking.k8s.io/v1 NetworkPolicy":
+		b.policies = append(b.policies, read[networkingv1.NetworkPolicy](t, text))
+	case "policy/v1 PodDisruptionBudget":
+		b.budgets = append(b.budgets, read[policyv1.PodDisruptionBudget](t, text))
+	default:
+		t.Errorf("no check knows %s", kind)
+	}
+}
+
+func read[T any](t *testing.T, text []byte) T {
+	t.Helper()
+	var object T
+	asJSON, err := yaml.YAMLToJSONStrict(text)
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, text)
+	}
+	strict, err := json.UnmarshalStrict(asJSON, &object) // upper case and lower case count, as they do for the API
+	if err = errors.Join(append(strict, err)...); err != nil {
+		t.Errorf("%v in\n%s", err, text)
+	}
+	return object
+}
+
+// workspaces builds both examples, and hands on what there must be one of.
+func workspaces(t *testing.T, look func(t *testing.T, b built, set appsv1.StatefulSet, runtime corev1.Container)) {
+	for _, folder := range []string{"alone", "platform"} {
+		t.Run(folder, func(t *testing.T) {
+			b := build(t, folder)
+			if len(b.sets) != 1 || len(b.services) != 1 || len(b.configs) != 1 || len(b.secrets) != 1 {
+				t.Fatalf("got %d StatefulSets, %d Services, %d ConfigMaps, %d Secrets, want one of each",
+					len(b.sets), len(b.services), len(b.configs), len(b.secrets))
+			}
+			pod := b.sets[0].Spec.Template.Spec
+			if len(pod.Containers) != 1 {
+				t.Fatalf("got %d containers", len(pod.Containers))
+			}
+			look(t, b, b.sets[0], pod.Containers[0])
+		})
+	}
+}
+
+// TestRestricted holds the pods to the restricted profile, by the code that admits them.
+func TestRestricted(t *testing.T) {
+	workspaces(t, func(t *testing.T, _ built, set appsv1.StatefulSet, _ corev1.Container) {
+		for _, why := range forbidden(t, &set.Spec.Template.ObjectMeta, &set.Spec.Template.Spec) {
+			t.Error(why)
+		}
+	})
+	if b := build(t, "namespace"); len(b.spaces) != 1 || b.spaces[0].Labels[podsecurity.EnforceLevelLabel] != string(podsecurity.LevelRestricted) {
+		t.Errorf("the namespace does not enforce the restricted profile: %v", b.spaces)
+	}
+}
+
+func forbidden(t *testing.T, meta *metav1.ObjectMeta, spec *corev1.PodSpec) []string {
+	t.Helper()
+	evaluator, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var why []string
+	restricted := podsecurity.LevelVersion{Level: podsecurity.LevelRestricted, Version: podsecurity.LatestVersion()}
+	for _, result := range evaluator.EvaluatePod(restricted, meta, spec) {
+		if !result.Allowed {
+			why = append(why, result.ForbiddenReason+": "+result.ForbiddenDetail)
+		}
+	}
+	return why
+}
+
+// TestRestore reads the pod that docs/operations.md restores with.
+func TestRestore(t *testing.T) {
+	text, err := os.ReadFile("../kubernetes/restore.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pod := read[corev1.Pod](t, text)
+	for _, why := range forbidden(t, &pod.ObjectMeta, &pod.Spec) {
+		t.Error(why)
+	}
+	set := build(t, "alone").sets[0]
+	want := set.Spec.VolumeClaimTemplates[0].Name + "-" + set.Name + "-0"
+	if got := pod.Spec.Volumes[0].PersistentVolumeClaim.ClaimName; got != want || pod.Namespace != set.Namespace {
+		t.Errorf("it holds %s in %s, and the workspace's is %s in %s", got, pod.Namespace, want, set.Namespace)
+	}
+}
+
+// TestState holds that all that must survive a pod stands on a volume of its own, and
+// that there is one owner of it.
+func TestState(t *testing.T) {
+	workspaces(t, func(t *testing.T, _ built, set appsv1.StatefulSet, runtime corev1.Container) {
+		claimed := map[string]bool{}
+		for _, claim := range set.Spec.VolumeClaimTemplates {
+			claimed[claim.Name] = true
+		}
+		durable := func(path string) bool {
+			for _, mount := range runtime.VolumeMounts {
+				if claimed[mount.Name] && strings.HasPrefix(path+"/", mount.MountPath+"/") {
+					return true
+				}
+			}
+			return false
+		}
+		for _, name := range []string{"RUNTIME_STATE_DIR", "CODEX_HOME", "RUNTIME_WORKDIR"} {
+			if value := variable(runtime, name); !durable(value) {
+				t.Errorf("%s=%q stands on no volume that is claimed", name, value)
+			}
+		}
+		if set.Spec.Replicas == nil || *set.Spec.Replicas != 1 {
+			t.Errorf("the state has one owner, and there are to be %v", set.Spec.Replicas)
+		}
+		// What is not on a volume can be written nowhere else but there.
+		for _, path := range []string{"/tmp", "/home/agent"} {
+			if !mounted(runtime, path) {
+				t.Errorf("%s is read-only", path)
+			}
+		}
+	})
+}
+
+// TestProbes holds that a login that is wanted takes nobody the way to the login link,
+// and that a stop has the time that it needs.
+func TestProbes(t *testing.T) {
+	workspaces(t, func(t *testing.T, b built, set appsv1.StatefulSet, runtime corev1.Container) {
+		if !b.services[0].Spec.PublishNotReadyAddresses {
+			t.Error("a workspace that waits for its login gets no messages")
+		}
+		for name, probe := range map[string]*corev1.Probe{
+			"/healthz": runtime.LivenessProbe, "/readyz": runtime.ReadinessProbe, "/healthz\x00": runtime.StartupProbe,
+		} {
+			if probe == nil || probe.HTTPGet == nil || probe.HTTPGet.Path != strings.TrimRight(name, "\x00") || probe.HTTPGet.Port.StrVal != runtime.Ports[0].Name {
+				t.Errorf("no probe of %s: %v", name, probe)
+			}
+		}
+		if l := runtime.LivenessProbe; l.PeriodSeconds*l.FailureThreshold < 60 {
+			t.Error("a backup has less than a minute")
+		}
+		if grace := set.Spec.Template.Spec.TerminationGracePeriodSeconds; grace == nil || *grace < 10 {
+			t.Errorf("a stop has %v seconds", grace)
+		}
+	})
+}
+
+// TestReferences holds that names and labels that point somewhere do.
+func TestReferences(t *testing.T) {
+	shared := build(t, "namespace")
+	workspaces(t, func(t *testing.T, b built, set appsv1.StatefulSet, runtime corev1.Container) {
+		pod := set.Spec.Template
+		matches := func(what string, selector *metav1.LabelSelector) {
+			t.Helper()
+			s, err := metav1.LabelSelectorAsSelector(selector)
+			if err != nil || s.Empty() || !s.Matches(labels.Set(pod.Labels)) {
+				t.Errorf("%s does not select the pod: %v, %v", what, selector, err)
+			}
+		}
+		matches("the StatefulSet", set.Spec.Selector)
+		matches("the Service", &metav1.LabelSelector{MatchLabels: b.services[0].Spec.Selector})
+		matches("the NetworkPolicy", &shared.policies[0].Spec.PodSelector)
+		matches("the PodDisruptionBudget", shared.budgets[0].Spec.Selector)
+		if got := runtime.EnvFrom[0].ConfigMapRef.Name; got != b.configs[0].Name {
+			t.Errorf("settings come from %s, not %s", got, b.configs[0].Name)
+		}
+		if got := runtime.EnvFrom[1].SecretRef.Name; got != b.secrets[0].Name {
+			t.Errorf("credentials come from %s, not %s", got, b.secrets[0].Name)
+		}
+		if set.Spec.ServiceName != b.services[0].Name {
+			t.Errorf("the StatefulSet's Service is %s, not %s", set.Spec.ServiceName, b.services[0].Name)
+		}
+		if pod.Spec.ServiceAccountName != shared.accounts[0].Name {
+			t.Errorf("the pod's account is %s, not %s", pod.Spec.ServiceAccountName, shared.accounts[0].Name)
+		}
+		for name, value := range b.configs[0].Data {
+			url := "http://" + b.services[0].Name + "." + b.services[0].Namespace + ".svc:8000"
+			if (name == "RUNTIME_PUBLIC_URL" || name == "MOLECULE_WORKSPACE_URL") && value != url {
+				t.Errorf("%s is %s, and the Service is at %s", name, value, url)
+			}
+		}
+		if set.Namespace != shared.spaces[0].Name {
+			t.Errorf("the workspace is in the namespace %s", set.Namespace)
+		}
+	})
+}
+
+func variable(c corev1.Container, name string) string {
+	for _, v := range c.Env {
+		if v.Name == name {
+			return v.Value
+		}
+	}
+	return ""
+}
+
+func mounted(c corev1.Container, path string) bool {
+	for _, mount := range c.VolumeMounts {
+		if mount.MountPath == path && !mount.ReadOnly {
+			return true
+		}
+	}
+	return false
+}
