@@ -1,6 +1,7 @@
 package channel_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -31,13 +32,27 @@ func TestTakenOnce(t *testing.T) {
 		if given := c.texts(); !slices.Equal(given, []string{"one", "two"}) {
 			t.Errorf("given: %q", given)
 		}
-		told := r.desk.told()
-		slices.Sort(told) // a refusal need not wait for a turn
-		if !slices.Equal(told, []string{"[codex error] no", "re: one", "re: two"}) {
+		if told := r.desk.told(); !slices.Equal(told, []string{"re: one", "[codex error] no", "re: two"}) {
 			t.Errorf("the user was told %q", told)
 		}
 		if acked := r.desk.acks(); len(acked) == 0 || acked[len(acked)-1] != 6 {
 			t.Errorf("acknowledged: %v", acked)
+		}
+	})
+}
+
+// TestOrder: tasks of a chat that end at the same time are answered in their order.
+func TestOrder(t *testing.T) {
+	within(t, &desk{}, &clerk{}, func(t *testing.T, r *room) {
+		var want []string
+		for n := range 60 {
+			text := fmt.Sprint("message ", n)
+			r.desk.put("", text)
+			want = append(want, "re: "+text)
+		}
+		time.Sleep(time.Minute)
+		if told := r.desk.told(); !slices.Equal(told, want) {
+			t.Errorf("the user was told %q", told)
 		}
 	})
 }

@@ -27,7 +27,11 @@ type chats struct {
 }
 
 // A trail is what is known of a task that is followed.
-type trail struct{ again bool } // another row has become part of it
+type trail struct {
+	chat  string // with its workspace
+	n     int64  // of the first of its rows
+	again bool   // another row has become part of it
+}
 
 func newChats(c *Channel) *chats {
 	return &chats{channel: c, wake: make(chan struct{}, 1), working: map[string]bool{}, follows: map[string]*trail{}}
@@ -133,6 +137,7 @@ func (d *chats) one(reading, work context.Context, row store.InboxRow) bool {
 			return d.given(reading, work, row, task)
 		case errors.As(err, &refused):
 			d.channel.log.Warn("a message was refused", "activity", row.Activity, "why", refused.Text)
+			d.inTurn(reading, row)
 			return d.keep(reading, row, Answer{ID: row.Activity + "-refused", Text: refused.Text, Final: true})
 		case !errors.Is(err, ErrNotNow) && reading.Err() == nil:
 			d.channel.log.Error("a message could not be handed in; this is tried again", "activity", row.Activity, "err", err)

@@ -60,7 +60,7 @@ func (d *chats) follow(work context.Context, row store.InboxRow) {
 		t.again = true
 		return
 	}
-	t := &trail{}
+	t := &trail{chat: chatOf(row), n: row.N}
 	d.follows[row.Task] = t
 	d.wg.Go(func() {
 		for more := true; more && d.listen(work, row); {
@@ -90,6 +90,29 @@ func (d *chats) tasks() []string {
 	return slices.Collect(maps.Keys(d.follows))
 }
 
+func chatOf(row store.InboxRow) string { return row.Workspace + " " + row.Chat }
+
+// inTurn waits until the answers to earlier rows of the chat are kept whose tasks have
+// ended: several that end at once, or have ended before we were started, are answered in
+// the order in which they were asked. An earlier one that still runs is not waited for.
+func (d *chats) inTurn(ctx context.Context, row store.InboxRow) {
+	d.channel.until(ctx, func() bool {
+		return !slices.ContainsFunc(d.earlier(row), func(task string) bool { return d.channel.cfg.Engine.Over(ctx, task) })
+	})
+}
+
+// earlier are the tasks of earlier rows of the chat that are followed.
+func (d *chats) earlier(row store.InboxRow) (tasks []string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for task, t := range d.follows {
+		if t.n < row.N && task != row.Task && t.chat == chatOf(row) {
+			tasks = append(tasks, task)
+		}
+	}
+	return tasks
+}
+
 // listen keeps what a task says until it has ended, and reports whether it has.
 func (d *chats) listen(work context.Context, row store.InboxRow) bool {
 	for failures := 0; ; failures++ {
@@ -97,6 +120,7 @@ func (d *chats) listen(work context.Context, row store.InboxRow) bool {
 			if a.Aside && row.Peer != "" {
 				return nil
 			}
+			d.inTurn(work, row)
 			if !d.keep(work, row, a) {
 				return context.Cause(work)
 			}

@@ -17,17 +17,23 @@ const (
 	settleLimit = 5 * time.Second
 )
 
-// send tries a reply once, and notes what became of it.
-func (s *sender) send(ctx context.Context, space *space, r store.InboxReply) {
+// send tries a reply once, and notes what became of it. What stood in the list of those
+// that are due may be over: the one before may have been this one.
+func (s *sender) send(ctx context.Context, space *space, listed store.InboxReply) {
 	st, log := s.channel.cfg.Store, s.channel.log
-	if s.isDone(r.ID) {
-		s.sent(ctx, r)
+	if s.isDone(listed.ID) {
+		s.sent(ctx, listed)
 		return
 	}
-	body, err := st.ReplyBody(ctx, r.ID)
+	r, err := st.DueReply(ctx, listed.ID)
+	if errors.Is(err, store.ErrUnknown) || err == nil && time.Until(r.Due) > 0 {
+		return
+	}
 	var says said
-	if err == nil {
-		err = json.Unmarshal(body, &says)
+	if err != nil {
+		r = listed
+	} else {
+		err = json.Unmarshal(r.Body, &says)
 	}
 	if err != nil {
 		log.Error("a reply cannot be read; this is tried again", "reply", r.ID, "err", err)

@@ -87,11 +87,19 @@ func (s *Store) RepliesDue(ctx context.Context, limit int) ([]InboxReply, error)
 	})
 }
 
-// ReplyBody returns what a reply says.
-func (s *Store) ReplyBody(ctx context.Context, id string) ([]byte, error) {
-	return view(ctx, s, "read a reply", func(c *conn) (body []byte, err error) {
-		err = c.get("SELECT body FROM inbox_replies WHERE id = ?", list(id), &body)
-		return body, err
+// DueReply returns a reply with what it says. One that is not to be sent, or not any
+// more, is [ErrUnknown].
+func (s *Store) DueReply(ctx context.Context, id string) (InboxReply, error) {
+	return view(ctx, s, "read a reply", func(c *conn) (r InboxReply, err error) {
+		found, err := collect(c, scanReply, "SELECT "+replyColumns+" FROM inbox_replies WHERE id = ? AND state = 'due'", id)
+		if err == nil && len(found) == 0 {
+			err = ErrUnknown
+		}
+		if err != nil {
+			return r, err
+		}
+		r = found[0]
+		return r, c.get("SELECT body FROM inbox_replies WHERE id = ?", list(id), &r.Body)
 	})
 }
 

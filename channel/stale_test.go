@@ -1,0 +1,62 @@
+package channel
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/platform"
+	"github.com/Molecule-AI/molecule-codex-runtime/store"
+)
+
+// A counter is a platform that counts what the user is told, and cannot do anything else.
+type counter struct {
+	Platform
+	notes int
+}
+
+func (c *counter) Notify(context.Context, string, ...platform.Attachment) error {
+	c.notes++
+	return &platform.Error{Status: 503}
+}
+
+// TestStaleList: a list of what is due may be older than the try that has just ended. What
+// was put off by that is not tried at once, and what has ended not again.
+func TestStaleList(t *testing.T) {
+	ctx := t.Context()
+	st, err := store.Open(ctx, store.Config{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	desk := &counter{}
+	c := New(Config{Store: st, Workspaces: []Workspace{{ID: "w", Platform: desk}}})
+	row := store.InboxRow{Activity: "a", Kind: kindCanvas, Chat: "c", State: store.InboxAccepted}
+	if _, err := st.AcceptInbox(ctx, store.InboxPage{Workspace: "w", Rows: []store.InboxRow{row}}); err != nil {
+		t.Fatal(err)
+	}
+	says := said{Text: "hello"}
+	if _, err := st.AnswerInbox(ctx, 1, store.InboxReply{ID: "r", Workspace: "w", Chat: "c", Body: says.encode(), Digest: digestOf(says.Text)}); err != nil {
+		t.Fatal(err)
+	}
+	due, err := st.RepliesDue(ctx, 1)
+	if err != nil || len(due) != 1 {
+		t.Fatal(due, err)
+	}
+	for range 3 {
+		c.sender.send(ctx, c.spaces["w"], due[0])
+	}
+	if desk.notes != 1 {
+		t.Errorf("the user was told %d times", desk.notes)
+	}
+	if now, err := st.DueReply(ctx, "r"); err != nil || now.Tries != 1 || time.Until(now.Due) <= 0 {
+		t.Errorf("%+v, %v", now, err)
+	}
+	if err := st.DeadReply(ctx, "r", "refused", nil); err != nil {
+		t.Fatal(err)
+	}
+	c.sender.send(ctx, c.spaces["w"], due[0])
+	if desk.notes != 1 {
+		t.Errorf("what was given up is sent again")
+	}
+}
