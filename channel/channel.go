@@ -58,7 +58,7 @@ type Answer struct {
 	Text  string
 	Files []File
 	Final bool // the task has ended
-	Aside bool // it is for users who wait, and of no use to other agents
+	Aside bool // it is for users who wait, no answer, and of no use to other agents
 }
 
 // An Engine has messages answered.

@@ -13,6 +13,10 @@ import (
 const (
 	rowsAtOnce = 16          // of a chat that are read from the store
 	storePause = time.Second // before what the store did not take is tried again
+
+	// mostFetches is how often a platform that answers is asked for a file before the
+	// messages behind it go on without: about five minutes.
+	mostFetches = 10
 )
 
 // chats give rows to the engine: a goroutine for each chat that has rows to give.
@@ -24,17 +28,11 @@ type chats struct {
 	mu      sync.Mutex
 	working map[string]bool   // the chats that have a goroutine; true if there may be more rows for it
 	follows map[string]*trail // the tasks that are followed
-}
-
-// A trail is what is known of a task that is followed.
-type trail struct {
-	chat  string // with its workspace
-	n     int64  // of the first of its rows
-	again bool   // another row has become part of it
+	last    map[string]*trail // of each chat, the one that was followed last, while it is
 }
 
 func newChats(c *Channel) *chats {
-	return &chats{channel: c, wake: make(chan struct{}, 1), working: map[string]bool{}, follows: map[string]*trail{}}
+	return &chats{channel: c, wake: make(chan struct{}, 1), working: map[string]bool{}, follows: map[string]*trail{}, last: map[string]*trail{}}
 }
 
 func (d *chats) poke() { poke(d.wake) }
@@ -137,7 +135,7 @@ func (d *chats) one(reading, work context.Context, row store.InboxRow) bool {
 			return d.given(reading, work, row, task)
 		case errors.As(err, &refused):
 			d.channel.log.Warn("a message was refused", "activity", row.Activity, "why", refused.Text)
-			d.inTurn(reading, row)
+			d.inTurn(reading, d.before(row))
 			return d.keep(reading, row, Answer{ID: row.Activity + "-refused", Text: refused.Text, Final: true})
 		case !errors.Is(err, ErrNotNow) && reading.Err() == nil:
 			d.channel.log.Error("a message could not be handed in; this is tried again", "activity", row.Activity, "err", err)
@@ -188,7 +186,8 @@ func (d *chats) message(ctx context.Context, s *space, row store.InboxRow) (Mess
 	}, nil
 }
 
-// fetch brings a file to the disk that later rows name. They wait for it.
+// fetch brings a file to the disk that later rows name. They wait for it, unless the
+// platform goes on answering and does not give it.
 func (d *chats) fetch(ctx context.Context, s *space, row store.InboxRow) bool {
 	e, err := decodeEntry(row.Body)
 	if err != nil || len(e.Files) != 1 {
@@ -197,15 +196,23 @@ func (d *chats) fetch(ctx context.Context, s *space, row store.InboxRow) bool {
 	if d.channel.sender.handedOut(ctx, s, row.URI) {
 		return d.persist(ctx, func() error { return d.channel.cfg.Store.DrainInbox(ctx, row.N, "") })
 	}
-	for failures := 0; ; failures++ {
+	for failures := 0; ; {
 		uri, err := s.Files.Fetch(ctx, e.Files[0])
-		if _, again := platform.Again(err); err != nil && !again {
-			d.channel.log.Warn("a file of the user's is not to be had", "workspace", s.ID, "activity", row.Activity, "err", err)
+		if ctx.Err() != nil {
+			return false
 		}
-		if _, again := platform.Again(err); err == nil || !again {
+		if s.line.isUp() { // an outage is waited for
+			failures++
+		}
+		_, again := platform.Again(err)
+		if err == nil || !again || failures >= mostFetches {
+			if err != nil {
+				d.channel.log.Warn("a file of the user's is not to be had", "workspace", s.ID, "activity", row.Activity, "err", err)
+			}
 			return d.persist(ctx, func() error { return d.channel.cfg.Store.DrainInbox(ctx, row.N, uri) })
 		}
-		if ctx.Err() != nil || !sleep(ctx, pause(failures, err)) {
+		d.channel.log.Warn("a file of the user's cannot be fetched; this is tried again, and its messages wait", "workspace", s.ID, "activity", row.Activity, "err", err)
+		if !sleep(ctx, pause(failures, err)) {
 			return false
 		}
 	}

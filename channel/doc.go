@@ -18,7 +18,8 @@
 //
 // What a turn says when it has taken several rows is said once, for all of them. What a
 // task says more than once, a question and then its end, is sent each time: a reply
-// belongs to its task, and rows to their first reply.
+// belongs to its task, and rows to their first reply. That they have to wait is said and
+// answers nothing.
 //
 // # Sending
 //

@@ -60,27 +60,12 @@ func (d *chats) follow(work context.Context, row store.InboxRow) {
 		t.again = true
 		return
 	}
-	t := &trail{chat: chatOf(row), n: row.N}
-	d.follows[row.Task] = t
+	t := d.newTrail(row)
 	d.wg.Go(func() {
-		for more := true; more && d.listen(work, row); {
-			more = d.another(row.Task, t)
+		for more := true; more && d.listen(work, row, t); {
+			more = d.another(t)
 		}
 	})
-}
-
-// another reports whether a row has become part of the task meanwhile, which its end may
-// have missed. If not, nobody follows it any more.
-func (d *chats) another(task string, t *trail) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if t.again {
-		t.again = false
-		return true
-	}
-	delete(d.follows, task)
-	d.channel.news.beat()
-	return false
 }
 
 // tasks are those that are followed.
@@ -90,37 +75,14 @@ func (d *chats) tasks() []string {
 	return slices.Collect(maps.Keys(d.follows))
 }
 
-func chatOf(row store.InboxRow) string { return row.Workspace + " " + row.Chat }
-
-// inTurn waits until the answers to earlier rows of the chat are kept whose tasks have
-// ended: several that end at once, or have ended before we were started, are answered in
-// the order in which they were asked. An earlier one that still runs is not waited for.
-func (d *chats) inTurn(ctx context.Context, row store.InboxRow) {
-	d.channel.until(ctx, func() bool {
-		return !slices.ContainsFunc(d.earlier(row), func(task string) bool { return d.channel.cfg.Engine.Over(ctx, task) })
-	})
-}
-
-// earlier are the tasks of earlier rows of the chat that are followed.
-func (d *chats) earlier(row store.InboxRow) (tasks []string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for task, t := range d.follows {
-		if t.n < row.N && task != row.Task && t.chat == chatOf(row) {
-			tasks = append(tasks, task)
-		}
-	}
-	return tasks
-}
-
 // listen keeps what a task says until it has ended, and reports whether it has.
-func (d *chats) listen(work context.Context, row store.InboxRow) bool {
+func (d *chats) listen(work context.Context, row store.InboxRow, t *trail) bool {
 	for failures := 0; ; failures++ {
 		err := d.channel.cfg.Engine.Follow(work, row.Task, func(a Answer) error {
 			if a.Aside && row.Peer != "" {
 				return nil
 			}
-			d.inTurn(work, row)
+			d.inTurn(work, t.before)
 			if !d.keep(work, row, a) {
 				return context.Cause(work)
 			}
@@ -147,7 +109,7 @@ func (d *chats) listen(work context.Context, row store.InboxRow) bool {
 // keep commits an answer, to be sent.
 func (d *chats) keep(ctx context.Context, row store.InboxRow, a Answer) bool {
 	reply := store.InboxReply{
-		ID: a.ID, Workspace: row.Workspace, Chat: row.Chat, Peer: row.Peer, Task: row.Task, Final: a.Final,
+		ID: a.ID, Workspace: row.Workspace, Chat: row.Chat, Peer: row.Peer, Task: row.Task, Final: a.Final, Aside: a.Aside,
 		Body: said{Text: a.Text, Files: a.Files}.encode(), Digest: digestOf(a.Text),
 	}
 	kept := false
@@ -155,7 +117,7 @@ func (d *chats) keep(ctx context.Context, row store.InboxRow, a Answer) bool {
 		kept, err = d.channel.cfg.Store.AnswerInbox(ctx, row.N, reply)
 		return err
 	})
-	if ok && !kept {
+	if ok && !kept && !a.Aside {
 		d.channel.log.Warn("a message was read and is not answered", "workspace", row.Workspace, "chat", row.Chat, "activity", row.Activity, "why", row.Mute)
 	}
 	return ok

@@ -81,8 +81,11 @@ func (d *desk) ActivityRows(_ context.Context, q platform.RowQuery) ([]platform.
 	if q.Source == "canvas" {
 		out = slices.DeleteFunc(out, func(r platform.Row) bool { return r.Source != "" })
 	}
-	if q.After == "" {
-		return out, nil
+	if q.After == "" { // the newest page
+		if !q.Before.IsZero() {
+			out = slices.DeleteFunc(out, func(r platform.Row) bool { return !r.CreatedAt.Before(q.Before) })
+		}
+		return out[max(0, len(out)-q.Limit):], nil
 	}
 	if d.old {
 		return nil, platform.ErrCursorIgnored
@@ -224,10 +227,13 @@ func (c *clerk) texts() (out []string) {
 	return out
 }
 
-// shelf is files that are all there.
+// shelf is files that are all there, but one.
 type shelf struct{}
 
 func (shelf) Fetch(_ context.Context, f channel.File) (string, error) {
+	if f.Name == "withheld" {
+		return "", unavailable()
+	}
 	return "workspace:/" + f.Name, nil
 }
 func (shelf) Open(f channel.File) (platform.File, error) { return platform.File{Name: f.Name}, nil }

@@ -54,34 +54,12 @@ func (p *poller) all(ctx context.Context) error {
 func (c *Channel) workOff(ctx context.Context) error {
 	var left error
 	c.until(ctx, func() bool {
-		open, unsent := 0, false
-		for id, s := range c.spaces {
-			n, err := c.cfg.Store.InboxUnfinished(ctx, id)
-			if err != nil {
-				left = err
-				return true
-			}
-			open += n
-			unsent = unsent || !s.line.isUp()
-		}
-		due, err := c.cfg.Store.RepliesDue(ctx, mostDue)
-		if err != nil {
-			left = err
-			return true
-		}
-		waiting := len(due)
-		for _, r := range due {
-			unsent = unsent || r.Tries > 0
-			if c.spaces[r.Workspace] == nil {
-				waiting--
-			}
-		}
-		chats, err := c.cfg.Store.InboxChats(ctx)
+		rows, replies, unsent, err := c.left(ctx)
 		switch {
 		case err != nil:
 			left = err
-		case open == 0 && waiting == 0:
-		case unsent && len(chats) == 0:
+		case rows == 0 && replies == 0:
+		case rows == 0 && unsent:
 			left = ErrUnsent
 		default:
 			return false
@@ -89,4 +67,26 @@ func (c *Channel) workOff(ctx context.Context) error {
 		return true
 	})
 	return left
+}
+
+// left counts the rows that are not answered and the replies that are not sent. Unsent
+// says that it was tried, or cannot be. What an earlier channel has left of workspaces
+// that are none of ours now does not count.
+func (c *Channel) left(ctx context.Context) (rows, replies int, unsent bool, err error) {
+	for id, s := range c.spaces {
+		n, err := c.cfg.Store.InboxUnanswered(ctx, id)
+		if err != nil {
+			return 0, 0, false, err
+		}
+		rows += n
+		unsent = unsent || !s.line.isUp()
+	}
+	due, err := c.cfg.Store.RepliesDue(ctx, mostDue)
+	for _, r := range due {
+		if c.spaces[r.Workspace] != nil {
+			replies++
+			unsent = unsent || r.Tries > 0
+		}
+	}
+	return rows, replies, unsent, err
 }

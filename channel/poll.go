@@ -102,7 +102,7 @@ func (p *poller) poll(ctx context.Context) (more bool, err error) {
 		return false, storeError{err}
 	}
 	if p.crowded(ctx) {
-		return false, nil
+		return false, p.knock(ctx)
 	}
 	q := platform.RowQuery{Type: "a2a_receive", PeerInfo: true, Limit: p.limit}
 	if cursor.Cursor == "" || p.ignores {
@@ -165,6 +165,15 @@ func (p *poller) crowded(ctx context.Context) bool {
 	return crowded
 }
 
+// knock finds out whether a platform answers that has not, when no row may be taken.
+func (p *poller) knock(ctx context.Context) error {
+	if p.space.line.isUp() {
+		return nil
+	}
+	_, err := p.space.Platform.ActivityRows(platform.Once(ctx), platform.RowQuery{Type: "a2a_receive", Since: time.Second, Limit: 1})
+	return err
+}
+
 // byTime reads what has come since the last page was accepted, the newest page first.
 func (p *poller) byTime(ctx context.Context, q platform.RowQuery, cursor store.InboxCursor) error {
 	q.Since = firstWindow
@@ -193,6 +202,9 @@ func (p *poller) byTime(ctx context.Context, q platform.RowQuery, cursor store.I
 			break
 		}
 		q.Before = rows[0].CreatedAt
+		if q.Limit > 1 {
+			q.Before = q.Before.Add(time.Microsecond) // others may have the same time
+		}
 	}
 	fresh := all[:0]
 	for _, r := range all {

@@ -216,6 +216,14 @@ func (s *Store) InboxUnfinished(ctx context.Context, workspace string) (int, err
 	})
 }
 
+// InboxUnanswered counts the rows of a workspace in which nobody has an answer yet.
+func (s *Store) InboxUnanswered(ctx context.Context, workspace string) (int, error) {
+	return view(ctx, s, "count what is to be answered", func(c *conn) (int, error) {
+		n, err := c.number("SELECT count(*) FROM inbox INDEXED BY inbox_open WHERE state IN ('accepted', 'given') AND workspace = ?", workspace)
+		return int(n), err
+	})
+}
+
 // forgetInbox deletes finished rows and replies that changed before a time.
 func (c *conn) forgetInbox(before time.Time) (bool, error) {
 	for _, text := range []string{

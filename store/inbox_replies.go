@@ -21,6 +21,7 @@ type InboxReply struct {
 	Peer      string
 	Task      string
 	Final     bool // nothing more comes of the task
+	Aside     bool // it answers nothing: the rows go on waiting
 	Body      []byte
 	Digest    []byte // of what its reader sees
 
@@ -33,8 +34,8 @@ type InboxReply struct {
 	Created time.Time
 }
 
-// AnswerInbox commits a reply, with the end of the rows that it answers: those of its
-// task, and the one with the number n. A reply that is known is not made again, and one
+// AnswerInbox commits a reply, with the end of the rows that it answers, unless it answers
+// none: those of its task, and the one with the number n. A reply that is known is not made again, and one
 // to rows that are not to be answered is not made at all; kept says whether it is there.
 func (s *Store) AnswerInbox(ctx context.Context, n int64, reply InboxReply) (kept bool, err error) {
 	now := nanos(s.now())
@@ -46,9 +47,12 @@ func (s *Store) AnswerInbox(ctx context.Context, n int64, reply InboxReply) (kep
 			return err
 		}
 		if kept = answered > 0; kept {
-			if err := c.addReply(&reply, now); err != nil {
-				return err
-			}
+			err = c.addReply(&reply, now)
+		}
+		if err != nil || reply.Aside {
+			return err
+		}
+		if kept {
 			_, err = c.exec(`UPDATE inbox SET reply = ?3, changed = ?4, (state, body) =
 				(SELECT CASE state WHEN 'due' THEN 'answered' WHEN 'dead' THEN 'dead' ELSE 'done' END, x'' FROM inbox_replies WHERE id = ?3)
 				WHERE mute = '' AND`+open+" AND"+those, n, reply.Task, reply.ID, now)
@@ -214,7 +218,7 @@ func (s *Store) InboxTasks(ctx context.Context) ([]InboxRow, error) {
 	return view(ctx, s, "list the tasks of the inbox", func(c *conn) ([]InboxRow, error) {
 		return collect(c, scanInbox, "SELECT "+inboxColumns+` WHERE n IN (SELECT max(i.n) FROM inbox_replies r JOIN inbox i ON i.task = r.task
 			WHERE r.final = 0 AND r.task <> '' AND NOT EXISTS (SELECT 1 FROM inbox_replies e WHERE e.task = r.task AND e.final = 1)
-			GROUP BY r.task)`)
+			GROUP BY r.task) ORDER BY n`)
 	})
 }
 

@@ -15,8 +15,13 @@ type Retention struct {
 }
 
 const (
-	deadAge   = 7 * 24 * time.Hour // of deliveries that were given up
-	fresh     = time.Hour          // since its end, a task is not sacrificed for room
+	deadAge = 7 * 24 * time.Hour // of deliveries that were given up
+	fresh   = time.Hour          // since its end, a task is not sacrificed for room
+
+	// inboxAge is longer than the 30 days in which a platform may hand a row out again:
+	// its clock is another one, and one that is forgotten here would be answered twice.
+	inboxAge = 31 * 24 * time.Hour
+
 	stepTasks = 20
 	stepRows  = 200
 	stepBytes = 1 << 20
@@ -44,7 +49,7 @@ func (c *conn) sweep(r Retention, now time.Time) (bool, error) {
 		func() (bool, error) { return c.forgetMany(r.Tasks) },
 		func() (bool, error) { return c.pruneEvents(now.Add(-r.Events)) },
 		func() (bool, error) { return c.buryDead(now.Add(-deadAge)) },
-		func() (bool, error) { return c.forgetInbox(now.Add(-r.Age)) },
+		func() (bool, error) { return c.forgetInbox(now.Add(-max(r.Age, inboxAge))) },
 		func() (bool, error) { return c.forgetLarge(r.Bytes, now.Add(-fresh)) },
 		c.vacuum,
 	} {

@@ -98,8 +98,11 @@ func (p *program) channelState() (string, bool) {
 }
 
 func readLetters(ctx context.Context, dir string) (letters []channel.DeadLetter, err error) {
-	_, body, err := askChannel(ctx, dir, http.MethodGet, "/dead")
-	if err == nil {
+	status, body, err := askChannel(ctx, dir, http.MethodGet, "/dead")
+	switch {
+	case err == nil && status != http.StatusOK:
+		return nil, fmt.Errorf("the channel answers: %s", body)
+	case err == nil:
 		return letters, json.Unmarshal(body, &letters)
 	}
 	if !errors.Is(err, errNoChannel) {
