@@ -16,6 +16,7 @@ func (x *polling) again() { x.Program = x.Restart() }
 
 // TestChannelSeveralWorkspaces keeps apart what they talk about, also with the same peer.
 func TestChannelSeveralWorkspaces(t *testing.T) {
+	t.Parallel()
 	x := &polling{platform: fakeplatform.Start(t, fakeplatform.AUG)}
 	x.handle = x.platform.Add(fakeplatform.Workspace{Name: "Ada", Poll: true})
 	other := x.platform.Add(fakeplatform.Workspace{Name: "Eve", Poll: true})
@@ -50,6 +51,7 @@ func TestChannelSeveralWorkspaces(t *testing.T) {
 
 // TestChannelKilled is killed where it hurts, and nobody is told anything twice.
 func TestChannelKilled(t *testing.T) {
+	t.Parallel()
 	x := poll(t)
 	x.say("remember jade-4")
 	x.told(1)
@@ -73,6 +75,7 @@ func TestChannelKilled(t *testing.T) {
 // TestChannelDeadLetters: what the platform refuses for good is kept, said, and can be
 // sent again, while the channel runs and while it does not.
 func TestChannelDeadLetters(t *testing.T) {
+	t.Parallel()
 	x := poll(t)
 	letters := func() (out []struct{ ID, Activity, Text, Why string }) {
 		printed, code := x.Command("channel", "dead", "--json")
@@ -115,6 +118,7 @@ func TestChannelDeadLetters(t *testing.T) {
 
 // TestChannelOnce answers what there is and leaves.
 func TestChannelOnce(t *testing.T) {
+	t.Parallel()
 	x := &polling{platform: fakeplatform.Start(t, fakeplatform.AUG)}
 	x.handle = x.platform.Add(fakeplatform.Workspace{Name: "Ada", Poll: true})
 	for _, text := range []string{"say one", "say two"} {
@@ -138,6 +142,7 @@ func TestChannelOnce(t *testing.T) {
 // TestChannelInterrupted: the first time what runs comes to its end, and nothing new
 // begins; the second time it ends at once, and goes on in the next process.
 func TestChannelInterrupted(t *testing.T) {
+	t.Parallel()
 	x := poll(t, "RUNTIME_MID_TURN=queue")
 	x.say("wait 3s\nsay finished")
 	x.modelAsked(1)
@@ -166,6 +171,7 @@ func TestChannelInterrupted(t *testing.T) {
 
 // TestChannelLimit: who waits for the end of a limit is told so, and answered then.
 func TestChannelLimit(t *testing.T) {
+	t.Parallel()
 	x := poll(t)
 	x.say("fail limit 6")
 	if told := x.told(1); !strings.HasPrefix(told[0], "[codex error] ") {
@@ -181,6 +187,7 @@ func TestChannelLimit(t *testing.T) {
 // TestChannelQuestion: what codex asks is the reply, over a kill too, and the user's next
 // message the answer.
 func TestChannelQuestion(t *testing.T) {
+	t.Parallel()
 	x := poll(t, "CODEX_APPROVAL_POLICY=on-request")
 	x.say("escalate echo ran")
 	if told := x.told(1); !strings.Contains(told[0], "echo ran") {
@@ -206,6 +213,7 @@ func TestChannelQuestion(t *testing.T) {
 
 // TestChannelDeleted ends when the platform has deleted its workspace.
 func TestChannelDeleted(t *testing.T) {
+	t.Parallel()
 	x := poll(t)
 	x.say("say hello")
 	x.told(1)
@@ -217,6 +225,7 @@ func TestChannelDeleted(t *testing.T) {
 
 // TestChannelHealth: probes are answered, and details are for whoever has the token.
 func TestChannelHealth(t *testing.T) {
+	t.Parallel()
 	x := poll(t, "RUNTIME_TOKEN=a-token-of-the-suite")
 	progtest.WaitFor(t, "it to be ready", func() bool { status, _ := x.fetch("/readyz"); return status == 200 })
 	if status, body := x.fetch("/readyz"); status != 200 || strings.Contains(body, "checks") {

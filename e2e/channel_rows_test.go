@@ -75,6 +75,7 @@ func (x *polling) modelAsked(n int) {
 // TestChannelPeers: a peer is answered in its inbox, with the mark of a reply; its own
 // replies are read and not answered, and neither is what comes without end.
 func TestChannelPeers(t *testing.T) {
+	t.Parallel()
 	x := poll(t)
 	bob := x.neighbour("Bob")
 	bob.send(x.handle, "b1", "say pong", nil)
@@ -101,6 +102,7 @@ func TestChannelPeers(t *testing.T) {
 
 // TestChannelKinds: notes of our own and rows of kinds that are not known are drained.
 func TestChannelKinds(t *testing.T) {
+	t.Parallel()
 	x := poll(t)
 	if _, err := x.handle.Send(t.Context(), `{"method":"tasks/strange","params":{"message":{"role":"user","parts":[{"kind":"text","text":"say strange"}]}}}`); err != nil {
 		t.Fatal(err)
@@ -123,6 +125,7 @@ func TestChannelKinds(t *testing.T) {
 
 // TestChannelFailure: what goes wrong is said, and the conversation goes on.
 func TestChannelFailure(t *testing.T) {
+	t.Parallel()
 	x := poll(t)
 	x.say("remember blue-3")
 	x.told(1)
@@ -138,6 +141,7 @@ func TestChannelFailure(t *testing.T) {
 
 // TestChannelUpload: a file is there before the message that names it.
 func TestChannelUpload(t *testing.T) {
+	t.Parallel()
 	x := poll(t)
 	x.platform.Behave("GET /workspaces/*/pending-uploads/*", fakeplatform.Refuse(503).Times(1))
 	id := x.handle.AddPending("plan.txt", "text/plain", []byte("the plan"))
@@ -159,6 +163,7 @@ func TestChannelUpload(t *testing.T) {
 // TestChannelSteer: what the user says while a turn runs goes into it, and is answered
 // with it, once.
 func TestChannelSteer(t *testing.T) {
+	t.Parallel()
 	x := poll(t)
 	x.say("wait 2s\nsay first")
 	x.modelAsked(1)
@@ -171,6 +176,7 @@ func TestChannelSteer(t *testing.T) {
 
 // TestChannelOldPlatform reads the inbox of a platform that knows no cursors.
 func TestChannelOldPlatform(t *testing.T) {
+	t.Parallel()
 	x := &polling{platform: fakeplatform.Start(t, fakeplatform.APR)}
 	x.handle = x.platform.Add(fakeplatform.Workspace{Name: "Ada", URL: "http://127.0.0.1:1", Status: "online"})
 	say := func(text string) {
@@ -194,6 +200,7 @@ func TestChannelOldPlatform(t *testing.T) {
 
 // TestChannelForgottenCursor: the platform has pruned what we have read.
 func TestChannelForgottenCursor(t *testing.T) {
+	t.Parallel()
 	x := poll(t)
 	x.say("remember gold-1")
 	x.told(1)

@@ -70,6 +70,7 @@ func (x *polling) acked(row int) {
 
 // TestChannel has the user talk to a workspace that nobody can reach.
 func TestChannel(t *testing.T) {
+	t.Parallel()
 	x := poll(t)
 	x.say("remember teal-7")
 	x.told(1)

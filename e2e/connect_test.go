@@ -111,6 +111,7 @@ func (x *laptop) answers() {
 
 // TestThreeVariables runs the channel with what the Connect dialog shows, and nothing else.
 func TestThreeVariables(t *testing.T) {
+	t.Parallel()
 	x := newLaptop(t)
 	x.run("", []string{"WORKSPACE_ID=" + x.handle.ID(), "PLATFORM_URL=" + x.platform.URL, "MOLECULE_WORKSPACE_TOKEN=" + x.handle.Token()}, binary, "channel")
 	x.answers()
@@ -122,6 +123,7 @@ func TestThreeVariables(t *testing.T) {
 // TestConnectBlock pastes what runtime connect prints: the workspace is answered, and an
 // interactive codex has its tools.
 func TestConnectBlock(t *testing.T) {
+	t.Parallel()
 	x := newLaptop(t)
 	printing := exec.CommandContext(t.Context(), binary, "connect", "--name", "My Codex")
 	printing.Env = []string{"WORKSPACE_ID=" + x.handle.ID(), "PLATFORM_URL=" + x.platform.URL, "MOLECULE_WORKSPACE_TOKEN=" + x.handle.Token()}
@@ -172,6 +174,7 @@ func (x *laptop) codex(args ...string) []byte {
 // TestInteractiveCodexHasTheTools: a codex that is not ours calls a tool of the workspace
 // by the server that the documents show.
 func TestInteractiveCodexHasTheTools(t *testing.T) {
+	t.Parallel()
 	x := newLaptop(t)
 	x.platform.Add(fakeplatform.Workspace{Name: "writer", Reply: func(string) string { return "ok" }})
 	token := filepath.Join(x.home, "token")

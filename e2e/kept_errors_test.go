@@ -33,6 +33,7 @@ func (x *polling) failing(n int) (undo func()) {
 
 // TestKeptErrors: what goes wrong between the platform and the bridge.
 func TestKeptErrors(t *testing.T) {
+	t.Parallel()
 	keeps(t, []promise{
 		{"backoff_progression", func(t *testing.T) {
 			x := poll(t)

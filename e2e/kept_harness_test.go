@@ -22,9 +22,14 @@ type promise struct {
 	keep func(t *testing.T)
 }
 
+// keeps runs them beside each other, as the tests of the channel are run: each has a
+// platform, a codex and directories of its own, and most of its time is waiting.
 func keeps(t *testing.T, promises []promise) {
 	for _, p := range promises {
-		t.Run(p.name, p.keep)
+		t.Run(p.name, func(t *testing.T) {
+			t.Parallel()
+			p.keep(t)
+		})
 	}
 }
 

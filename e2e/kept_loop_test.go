@@ -11,6 +11,7 @@ import (
 
 // TestKeptLoop: from the inbox to codex, to the reply, to the acknowledgement.
 func TestKeptLoop(t *testing.T) {
+	t.Parallel()
 	keeps(t, []promise{
 		{"canvas_user_message_is_dispatched_acked_and_replied", func(t *testing.T) {
 			x := poll(t)

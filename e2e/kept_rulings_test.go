@@ -21,6 +21,7 @@ import (
 // TestKeptRulings: what else the old bridge did, or what takes its place, as far as the
 // tests of the channel do not have it.
 func TestKeptRulings(t *testing.T) {
+	t.Parallel()
 	keeps(t, []promise{
 		{"outages_are_no_dead_letters", func(t *testing.T) {
 			x := poll(t)
@@ -133,6 +134,7 @@ func TestKeptRulings(t *testing.T) {
 
 // TestKeptSessions: the conversations of the old bridge go on, once.
 func TestKeptSessions(t *testing.T) {
+	t.Parallel()
 	x := &polling{program: &program{t: t}, platform: fakeplatform.Start(t, fakeplatform.AUG)}
 	x.handle = x.platform.Add(fakeplatform.Workspace{Name: "Ada", Poll: true})
 	dir := codextest.Dir(t, "old-state")
