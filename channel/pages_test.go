@@ -1,0 +1,90 @@
+package channel_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/channel"
+	"github.com/Molecule-AI/molecule-codex-runtime/platform"
+	"github.com/Molecule-AI/molecule-codex-runtime/store"
+)
+
+// TestPagesByTime reads what is more than a page, also where rows have the same time.
+func TestPagesByTime(t *testing.T) {
+	const rows = 520 // a page is 500
+	d := &desk{old: true}
+	synctest.Test(t, func(t *testing.T) {
+		for n := range rows {
+			d.put("", fmt.Sprint(n), func(r *platform.Row) { r.CreatedAt = r.CreatedAt.Add(time.Duration(n/7-rows) * time.Millisecond) })
+		}
+		s := openStore(t, t.TempDir())
+		defer s.Close()
+		c := &clerk{}
+		if err := newChannel(t, s, d, c).Once(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		var want []string
+		for n := range rows {
+			want = append(want, fmt.Sprint(n))
+		}
+		if given := c.texts(); !slices.Equal(given, want) {
+			t.Errorf("%d were given: %q", len(given), given)
+		}
+	})
+}
+
+// TestWithheldFile: the messages behind a file that a platform does not give wait for
+// some minutes, and not for ever; in an outage they wait for its end.
+func TestWithheldFile(t *testing.T) {
+	d := &desk{}
+	c := &clerk{}
+	within(t, d, c, func(t *testing.T, _ *room) {
+		d.put("", "", func(r *platform.Row) {
+			r.Method = "chat_upload_receive"
+			r.RequestBody, _ = json.Marshal(map[string]any{"uri": "platform-pending:ws-1/f1", "name": "withheld"})
+		})
+		d.put("", "look at it")
+		time.Sleep(10 * time.Second)
+		d.set(func() { d.fail = func(string) error { return unavailable() } })
+		time.Sleep(20 * time.Minute)
+		if given := c.texts(); len(given) != 0 {
+			t.Errorf("given in the outage: %q", given)
+		}
+		d.set(func() { d.fail = nil })
+		time.Sleep(8 * time.Minute)
+		if given := c.texts(); !slices.Equal(given, []string{"look at it"}) {
+			t.Errorf("given: %q", given)
+		}
+	})
+}
+
+// TestOnceWithLeftovers: rows and replies of a workspace that is none of ours any more
+// are left, and not waited for.
+func TestOnceWithLeftovers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := openStore(t, t.TempDir())
+		defer s.Close()
+		row := store.InboxRow{Activity: "other", Kind: "canvas", Chat: "canvas:gone", State: store.InboxAccepted}
+		if _, err := s.AcceptInbox(t.Context(), store.InboxPage{Workspace: "gone", Rows: []store.InboxRow{row}}); err != nil {
+			t.Fatal(err)
+		}
+		d := &desk{fail: func(op string) error {
+			if op == "notify" {
+				return unavailable()
+			}
+			return nil
+		}}
+		d.put("", "one")
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		if err := newChannel(t, s, d, &clerk{}).Once(ctx, nil); !errors.Is(err, channel.ErrUnsent) || ctx.Err() != nil {
+			t.Errorf("Once: %v", err)
+		}
+	})
+}
