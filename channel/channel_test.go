@@ -98,6 +98,23 @@ func TestPrefix(t *testing.T) {
 	})
 }
 
+// TestPeerSeesOneMessage: a message to a peer that is sent again is the same one.
+func TestPeerSeesOneMessage(t *testing.T) {
+	d := &desk{fail: func(op string) error {
+		if op == "send" {
+			return unavailable()
+		}
+		return nil
+	}}
+	within(t, d, &clerk{}, func(t *testing.T, _ *room) {
+		d.put("p1", "hello")
+		time.Sleep(time.Minute)
+		if tried := look(d, func() []string { return slices.Clone(d.tried) }); len(tried) < 2 || len(slices.Compact(tried)) != 1 {
+			t.Errorf("tried: %q", tried)
+		}
+	})
+}
+
 // TestOldAck: a platform that wants no acknowledgements is not asked again.
 func TestOldAck(t *testing.T) {
 	d := &desk{old: true}

@@ -33,6 +33,7 @@ type desk struct {
 
 	polls []time.Time
 	sends []time.Time // of notes and of messages to peers
+	tried []string    // ids of messages to peers
 
 	fail   func(op string) error // nil, or nil from it: it works
 	lose   int                   // notes that are shown, and whose answer is lost
@@ -135,7 +136,7 @@ func (d *desk) Notify(_ context.Context, text string, files ...platform.Attachme
 func (d *desk) Send(_ context.Context, target string, m platform.Message) (platform.Reply, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.sends = append(d.sends, time.Now())
+	d.sends, d.tried = append(d.sends, time.Now()), append(d.tried, m.ID)
 	if err := d.failing("send"); err != nil {
 		return platform.Reply{}, err
 	}

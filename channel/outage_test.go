@@ -1,12 +1,14 @@
 package channel_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
+	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
 
 // TestOutage: ten minutes without a platform cost few requests, and are over with the
@@ -87,8 +89,10 @@ func TestBackoff(t *testing.T) {
 			t.Errorf("pauses when it is back: %v", got)
 		}
 		d.set(func() { d.fail = func(string) error { return unavailable() } })
-		time.Sleep(6 * s)
-		waits()
+		time.Sleep(9 * s)
+		if got := waits(); !slices.Equal(got[len(got)-2:], []time.Duration{s, 2 * s}) {
+			t.Errorf("pauses of the next outage: %v", got)
+		}
 		d.set(func() {
 			d.fail = func(string) error { return &platform.Error{Status: 429, RetryAfter: 42 * s} }
 		})
@@ -115,6 +119,43 @@ func TestLargePage(t *testing.T) {
 		time.Sleep(time.Minute)
 		if given := c.texts(); len(given) != 31 {
 			t.Errorf("%d were given", len(given))
+		}
+	})
+}
+
+// TestOutageInACrowd: with more messages than are taken on, it is found out all the same
+// whether the platform answers, by a poll of which nothing is kept.
+func TestOutageInACrowd(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		s := openStore(t, dir)
+		page := store.InboxPage{Workspace: ours}
+		for n := range 5000 {
+			page.Rows = append(page.Rows, store.InboxRow{Activity: fmt.Sprint(n), Kind: "canvas", Chat: "c", State: store.InboxAnswered})
+		}
+		page.Rows = append(page.Rows, store.InboxRow{Activity: "owed", Kind: "canvas", Chat: "c", State: store.InboxAccepted})
+		if _, err := s.AcceptInbox(t.Context(), page); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.AnswerInbox(t.Context(), 5001, store.InboxReply{ID: "r", Workspace: ours, Chat: "c", Body: []byte(`{"text":"owed"}`)}); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		d, c := &desk{fail: func(string) error { return unavailable() }}, &clerk{}
+		d.put("", "one too many")
+		r := open(t, dir, d, c)
+		defer r.stop()
+		time.Sleep(10 * time.Minute)
+		polls, sends := look(d, func() int { return len(d.polls) }), look(d, func() int { return len(d.sends) })
+		if polls < 5 || polls+sends > 20 {
+			t.Errorf("%d polls and %d sends", polls, sends)
+		}
+		d.set(func() { d.fail = nil })
+		time.Sleep(2 * time.Minute)
+		if told := d.told(); !slices.Equal(told, []string{"owed"}) || len(c.texts()) != 0 {
+			t.Errorf("the user was told %q, given %q", told, c.texts())
 		}
 	})
 }

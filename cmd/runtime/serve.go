@@ -10,8 +10,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
@@ -84,47 +82,29 @@ func newApplication(ctx context.Context, s settings.Settings, environ []string, 
 			app.close()
 		}
 	}()
-	if err := makeFolders(s); err != nil {
-		return nil, err
-	}
-	if s.Sandbox == "danger-full-access" { // otherwise the sandbox keeps codex's commands from looking
-		if err := keepPrivate(); err != nil {
-			log.Warn("the environment of this process can be read by codex's commands", "err", err)
-		}
-	}
-	scriptedURL, err := app.openModel(s)
+	base, err := app.openBase(s, environ)
 	if err != nil {
 		return nil, err
 	}
-	if err := app.openSetup(s, environ, scriptedURL, redact); err != nil {
-		return nil, err
-	}
-	wire, err := app.openWire(s.DebugWire)
-	if err != nil {
-		return nil, err
-	}
-	registry := prometheus.NewRegistry()
-	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	metrics := server.NewMetrics(registry)
 	journal, err := store.Open(ctx, store.Config{Dir: s.StateDir, Logger: log})
 	if err != nil {
 		return nil, fmt.Errorf("RUNTIME_STATE_DIR: %w", err)
 	}
 	app.closers = append(app.closers, journal)
-	registry.MustRegister(newStateMetrics(journal))
-	cfg := executorConfig(s, wire, metrics, log, redact)
+	base.registry.MustRegister(newStateMetrics(journal))
+	cfg := executorConfig(s, base.wire, base.metrics, log, redact)
 	cfg.Book, cfg.Prepare = tasks.Book(journal), app.prepare
 	if err := app.offerTools(s, environ, &cfg, redact); err != nil {
 		return nil, err
 	}
-	app.join(s, configured(app.setup), registry, redact)
+	app.join(s, configured(app.setup), base.registry, redact)
 	cfg.Instructions = app.instructions()
 	app.executor = executor.New(cfg)
 	app.engine, err = tasks.New(tasks.Config{
 		Runner: app.counted(app.runner()), Journal: journal, Push: app.push(s, journal), MidTurn: s.MidTurn == "steer" && !s.InWorkspace(),
 		Conversations: conversations{journal, app.executor}, Notify: app.notify(s, journal), Bounds: bounds(s),
 		Main: mainContext(s), Workspace: app.workspace(s, journal, redact), Files: app.attachments(s), OfferFiles: s.InWorkspace(),
-		Metrics: metrics, Logger: log,
+		Metrics: base.metrics, Logger: log,
 	})
 	if err != nil {
 		return nil, err
@@ -133,7 +113,7 @@ func newApplication(ctx context.Context, s settings.Settings, environ []string, 
 	app.ready = &readiness{checks: checks(s, environ), executor: app.executor, redact: redact}
 	app.goOn(func(ctx context.Context) { app.ready.announce(ctx, log) })
 	app.tellOf(app.ready)
-	if app.server, err = server.New(serverConfig(s, app, registry, metrics, log)); err != nil {
+	if app.server, err = server.New(serverConfig(s, app, base.registry, base.metrics, log)); err != nil {
 		return nil, err
 	}
 	return app, app.engine.Recover(ctx) // the last: it sets turns going

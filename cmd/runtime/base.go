@@ -1,0 +1,44 @@
+package main
+
+import (
+	"io"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
+	"github.com/Molecule-AI/molecule-codex-runtime/server"
+)
+
+// A base is what an application stands on, whatever way its messages come.
+type base struct {
+	wire     io.Writer // nil unless codex's messages are to be kept
+	registry *prometheus.Registry
+	metrics  *server.Metrics
+}
+
+// openBase makes it, and how codex is started.
+func (app *application) openBase(s settings.Settings, environ []string) (base, error) {
+	if err := makeFolders(s); err != nil {
+		return base{}, err
+	}
+	if s.Sandbox == "danger-full-access" { // otherwise the sandbox keeps codex's commands from looking
+		if err := keepPrivate(); err != nil {
+			app.log.Warn("the environment of this process can be read by codex's commands", "err", err)
+		}
+	}
+	scriptedURL, err := app.openModel(s)
+	if err != nil {
+		return base{}, err
+	}
+	if err := app.openSetup(s, environ, scriptedURL, app.redact); err != nil {
+		return base{}, err
+	}
+	wire, err := app.openWire(s.DebugWire)
+	if err != nil {
+		return base{}, err
+	}
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return base{wire, registry, server.NewMetrics(registry)}, nil
+}
