@@ -90,7 +90,7 @@ func TestBackoff(t *testing.T) {
 		}
 		d.set(func() { d.fail = func(string) error { return unavailable() } })
 		time.Sleep(9 * s)
-		if got := waits(); !slices.Equal(got[len(got)-2:], []time.Duration{s, 2 * s}) {
+		if got := waits(); len(got) < 2 || !slices.Equal(got[len(got)-2:], []time.Duration{s, 2 * s}) {
 			t.Errorf("pauses of the next outage: %v", got)
 		}
 		d.set(func() {

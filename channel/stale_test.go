@@ -60,3 +60,14 @@ func TestStaleList(t *testing.T) {
 		t.Errorf("what was given up is sent again")
 	}
 }
+
+// TestAskedToWait: a platform can have us wait, and not for ever.
+func TestAskedToWait(t *testing.T) {
+	l := newLine()
+	for asked, want := range map[time.Duration]time.Duration{42 * time.Second: 42 * time.Second, 24 * time.Hour: mostAsked} {
+		err := &platform.Error{Status: 429, RetryAfter: asked}
+		if got, next := l.failed(err), pause(3, err); got != want || next != want {
+			t.Errorf("asked for %s: %s and %s", asked, got, next)
+		}
+	}
+}
