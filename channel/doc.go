@@ -10,7 +10,7 @@
 // row as the id of the message: given twice, a row is the same task with the same answer.
 // An answer is committed with the end of the rows that it answers ("answered") before it
 // is sent. When it is sent they are "done"; when the platform refuses it for good they are
-// "dead", and it stays in the store as a dead letter until somebody has it sent again.
+// "dead", and it stays in the store as a dead letter, that somebody can have sent again.
 //
 //	accepted → given → answered → done
 //	    |        |         └────→ dead → answered
@@ -23,9 +23,10 @@
 //
 // # Sending
 //
-// The replies of a chat are sent in their order. That a reply is about to be sent is
-// committed before: when nobody knows what became of that, the log of the platform is
-// asked before a note to the user is sent again, and a message to a peer has the same id.
+// The replies of a chat are kept, and sent, in the order of its rows, but that nobody
+// waits for a task that still runs. That a reply is about to be sent is committed before:
+// when nobody knows what became of that, the log of the platform is asked before a note to
+// the user is sent again, and a message to a peer has the same id.
 //
 // # Outages
 //
