@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -170,21 +169,6 @@ func TestKeptSessions(t *testing.T) {
 func execSession(t *testing.T, home, prompt string) string {
 	t.Helper()
 	model := modeltest.Start(t, fakemodel.Keywords)
-	cmd := exec.CommandContext(t.Context(), codextest.Bin(t), append(append([]string{"exec", "--json", "--skip-git-repo-check"}, model.Overrides()...), prompt)...)
-	cmd.Env, cmd.Dir = append(progtest.Environ(t), "CODEX_HOME="+home, model.Env()), codextest.Dir(t, "work")
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("codex exec: %v: %s", err, out)
-	}
-	for line := range strings.Lines(string(out)) {
-		var event struct {
-			Type   string `json:"type"`
-			Thread string `json:"thread_id"`
-		}
-		if json.Unmarshal([]byte(line), &event) == nil && event.Type == "thread.started" {
-			return event.Thread
-		}
-	}
-	t.Fatalf("codex exec says nothing of its thread: %s", out)
-	return ""
+	env := append(progtest.Environ(t), "CODEX_HOME="+home, model.Env())
+	return codextest.ExecSession(t, codextest.Bin(t), codextest.Dir(t, "work"), env, model.Overrides(), prompt)
 }

@@ -1,9 +1,7 @@
 package executor_test
 
 import (
-	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,6 +9,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
 )
@@ -20,24 +19,7 @@ import (
 // execSession has codex exec begin a session and returns its id.
 func execSession(t *testing.T, cfg executor.Config, prompt string) string {
 	t.Helper()
-	args := append([]string{"exec", "--json", "--skip-git-repo-check"}, cfg.Child.Args...)
-	cmd := exec.CommandContext(t.Context(), cfg.Child.Bin, append(args, prompt)...)
-	cmd.Env, cmd.Dir = cfg.Child.Env, cfg.Child.Dir
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("codex exec: %v: %s", err, out)
-	}
-	for line := range strings.Lines(string(out)) {
-		var event struct {
-			Type   string `json:"type"`
-			Thread string `json:"thread_id"`
-		}
-		if json.Unmarshal([]byte(line), &event) == nil && event.Type == "thread.started" {
-			return event.Thread
-		}
-	}
-	t.Fatalf("codex exec says nothing of its thread: %s", out)
-	return ""
+	return codextest.ExecSession(t, cfg.Child.Bin, cfg.Child.Dir, cfg.Child.Env, cfg.Child.Args, prompt)
 }
 
 // oldSession puts a session of codex 0.57.0 into the home, as codex exec has left it,
