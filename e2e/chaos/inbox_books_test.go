@@ -147,7 +147,7 @@ func (r *inboxRun) compare() {
 	}
 	r.kept()
 	r.t.Logf("asked about more than once, after a turn that was cut off: %d; told that their turn was cut off: %d", again, cut)
-	if cut > len(r.asked)/20+1 {
+	if cut > len(r.asked)/20+6 { // one kill can cut off a turn of each chat for the second time
 		r.t.Errorf("%d turns were given up", cut)
 	}
 }
