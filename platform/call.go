@@ -46,6 +46,7 @@ type request struct {
 	plain  bool           // a refused token is not renewed for it
 	loose  bool           // the token is that of another's path: a 401 says nothing about it
 	raw    func(*http.Response) error
+	date   *time.Time // set to the platform's time, if it says that
 }
 
 // call does what the request says: the token, the second try after a 401, the
@@ -91,6 +92,9 @@ func (c *Client) send(ctx context.Context, r request, body []byte, token string)
 		answer, _ := io.ReadAll(io.LimitReader(res.Body, mostRefusal))
 		return refusal(r.op, res, answer, c.secrets(token))
 	}
+	if r.date != nil {
+		*r.date, _ = http.ParseTime(res.Header.Get("Date"))
+	}
 	if r.raw != nil {
 		return r.raw(res)
 	}
@@ -101,6 +105,8 @@ func (c *Client) send(ctx context.Context, r request, body []byte, token string)
 		return &transportError{op: r.op, cause: fmt.Errorf("the platform's answer is cut off: %w", err)}
 	case int64(len(answer)) > most:
 		return fmt.Errorf("%s: %w: more than %d MiB", r.op, ErrTooMuch, most>>20)
+	case isHTML(res.Header, answer):
+		return &transportError{op: r.op, cause: errors.New("a page of HTML stands where the platform's answer is expected, and is not understood")}
 	case r.out == nil:
 		return nil
 	}
@@ -110,10 +116,23 @@ func (c *Client) send(ctx context.Context, r request, body []byte, token string)
 // decode reads an answer. What it holds may be secret, and stands in no error.
 func decode(op string, res *http.Response, answer []byte, out any) error {
 	if err := json.Unmarshal(answer, out); err != nil {
-		return fmt.Errorf("%s: the platform's answer of %d bytes (%s) is not understood: %w",
-			op, len(answer), res.Header.Get("Content-Type"), err)
+		return &answerError{fmt.Errorf("%s: the platform's answer of %d bytes (%s) is not understood: %w",
+			op, len(answer), res.Header.Get("Content-Type"), err)}
 	}
 	return nil
+}
+
+// An answerError says that the platform has done what it was asked, and has answered
+// what is not understood.
+type answerError struct{ cause error }
+
+func (e *answerError) Error() string { return e.cause.Error() }
+func (e *answerError) Unwrap() error { return e.cause }
+
+// isHTML reports whether an answer is a page: it is from what stands in front of the
+// platform, whatever its status is.
+func isHTML(header http.Header, answer []byte) bool {
+	return strings.Contains(header.Get("Content-Type"), "html") || bytes.HasPrefix(bytes.TrimSpace(answer), []byte("<"))
 }
 
 // request makes the HTTP request.

@@ -54,14 +54,14 @@ func (e *Error) Error() string {
 // Is reports whether the refusal is one of the facts above.
 func (e *Error) Is(fact error) bool { return fact == ErrCursorGone && e.Status == http.StatusGone }
 
-// Permanent reports whether the same request will be refused again. A page of HTML is
-// from what stands in front of the platform, and says nothing of that.
+// Permanent reports whether the same request will be refused again. A page of HTML, or
+// a redirect, is from what stands in front of the platform, and says nothing of that.
 func (e *Error) Permanent() bool {
 	switch e.Status {
 	case http.StatusUnauthorized, http.StatusRequestTimeout, http.StatusTooManyRequests:
 		return false
 	}
-	return e.Status < 500 && !e.html
+	return e.Status >= 400 && e.Status < 500 && !e.html
 }
 
 // StatusOf returns the status of HTTP that the platform has refused with, or 0.
@@ -87,7 +87,7 @@ func refusal(op string, res *http.Response, answer []byte, secrets []string) *Er
 		answer = answer[:mostRefusal]
 	}
 	text := strings.ToValidUTF8(strings.Join(strings.Fields(string(answer)), " "), "")
-	e.html = strings.HasPrefix(text, "<") || strings.Contains(res.Header.Get("Content-Type"), "html")
+	e.html = isHTML(res.Header, []byte(text))
 	var said struct {
 		Error      any     `json:"error"`
 		Code       string  `json:"code"`

@@ -2,6 +2,7 @@ package platform
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -21,6 +22,7 @@ type Pending struct {
 func (c *Client) PendingUpload(ctx context.Context, fileID string, dst io.Writer, limit int64) (Pending, error) {
 	const op = "fetch an upload"
 	var out Pending
+	from := &source{}
 	err := c.call(ctx, request{
 		op: op, method: http.MethodGet, path: c.pending(fileID, "/content"),
 		repeats: harmless, feature: featurePending, limit: uploadTimeout,
@@ -30,7 +32,8 @@ func (c *Client) PendingUpload(ctx context.Context, fileID string, dst io.Writer
 			}
 			out.Type, _, _ = mime.ParseMediaType(res.Header.Get("Content-Type"))
 			var err error
-			out.Size, err = io.Copy(dst, io.LimitReader(res.Body, limit+1))
+			from.Reader = res.Body
+			out.Size, err = io.Copy(dst, io.LimitReader(from, limit+1))
 			switch {
 			case err != nil:
 				return fmt.Errorf("%s: it is cut off after %d bytes: %w", op, out.Size, err)
@@ -40,7 +43,22 @@ func (c *Client) PendingUpload(ctx context.Context, fileID string, dst io.Writer
 			return nil
 		},
 	})
+	if err != nil && from.failed { // the next try may have all of it
+		err = &transportError{op: op, cause: errors.Unwrap(err)}
+	}
 	return out, err
+}
+
+// A source remembers that reading from it has failed.
+type source struct {
+	io.Reader
+	failed bool
+}
+
+func (s *source) Read(p []byte) (int, error) {
+	n, err := s.Reader.Read(p)
+	s.failed = s.failed || err != nil && !errors.Is(err, io.EOF)
+	return n, err
 }
 
 // AckUpload tells that the file has been fetched. That it is gone is as good.

@@ -25,10 +25,11 @@ type RowQuery struct {
 // platform has them in. An unknown row in After is [ErrCursorGone]; a platform that
 // does not know After at all is [ErrCursorIgnored].
 func (c *Client) ActivityRows(ctx context.Context, q RowQuery) ([]Row, error) {
-	var rows []Row
+	var page []looseRow
+	var now time.Time
 	r := request{
 		op: "read the activity log", method: http.MethodGet, path: c.own("/activity"), query: q.values(),
-		out: &rows, repeats: harmless,
+		out: &page, repeats: harmless, date: &now,
 	}
 	if q.Limit == 1 { // there is no asking for less
 		r.most = mostRow
@@ -37,6 +38,10 @@ func (c *Client) ActivityRows(ctx context.Context, q RowQuery) ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
+	rows := make([]Row, 0, len(page))
+	for _, r := range page {
+		rows = append(rows, Row(r))
+	}
 	if q.After != "" && ignored(q.After, rows) {
 		return nil, ErrCursorIgnored
 	}
@@ -44,14 +49,21 @@ func (c *Client) ActivityRows(ctx context.Context, q RowQuery) ([]Row, error) {
 		slices.SortStableFunc(rows, older)
 	}
 	if q.Since > 0 { // older platforms do not know it
-		first := time.Now().Add(-q.Since - clockSlack)
+		first := now.Add(-q.Since - dateSlack)
+		if now.IsZero() {
+			first = time.Now().Add(-q.Since - clockSlack)
+		}
 		rows = slices.DeleteFunc(rows, func(r Row) bool { return !r.CreatedAt.IsZero() && r.CreatedAt.Before(first) })
 	}
 	return rows, nil
 }
 
-// The platform's clock may be this far from ours before rows are taken for too old.
-const clockSlack = 5 * time.Minute
+const (
+	// The platform's clock may be this far from ours, where it does not say what time it
+	// has, before rows are taken for too old.
+	clockSlack = 5 * time.Minute
+	dateSlack  = 10 * time.Second // and that of its rows from the one that it shows
+)
 
 func (q RowQuery) values() url.Values {
 	out := url.Values{}

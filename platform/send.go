@@ -3,6 +3,7 @@ package platform
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -73,6 +74,9 @@ func (c *Client) Send(ctx context.Context, target string, m Message) (Reply, err
 	err := c.call(ctx, request{
 		op: op, method: http.MethodPost, path: of(target, "/a2a"), body: body, out: &raw, limit: limit,
 	})
+	if _, odd := errors.AsType[*answerError](err); odd || errors.Is(err, ErrTooMuch) {
+		return Reply{}, &TakenError{err} // it is the peer's own answer that stands there
+	}
 	if err != nil {
 		return Reply{}, err
 	}
