@@ -166,6 +166,16 @@ func (c *Channel) Run(ctx context.Context, quit <-chan struct{}, settled func(co
 	return group.Wait()
 }
 
+// Leave ends the work for a workspace that is gone: neither is its inbox read any more,
+// nor is anything sent there.
+func (c *Channel) Leave(workspace string) {
+	if s := c.spaces[workspace]; s != nil {
+		s.line.leave()
+		poke(s.poller.wake)
+		c.changed()
+	}
+}
+
 // start starts all goroutines but the one that ends them.
 func (c *Channel) start(reading, work context.Context, read func(*space)) *errgroup.Group {
 	group := &errgroup.Group{}

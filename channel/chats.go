@@ -112,7 +112,7 @@ func (d *chats) serve(reading, work context.Context, name string) {
 // one brings a row on its way, and reports whether the next may follow.
 func (d *chats) one(reading, work context.Context, row store.InboxRow) bool {
 	s := d.channel.spaces[row.Workspace]
-	if s == nil || row.State == store.InboxGiven && d.followed(row.Task) {
+	if s == nil || s.line.isLeft() || row.State == store.InboxGiven && d.followed(row.Task) {
 		return true // the workspace is none of ours any more, or the row is on its way
 	}
 	if row.Kind == kindUpload {
@@ -197,6 +197,9 @@ func (d *chats) fetch(ctx context.Context, s *space, row store.InboxRow) bool {
 		return d.persist(ctx, func() error { return d.channel.cfg.Store.DrainInbox(ctx, row.N, "") })
 	}
 	for failures := 0; ; {
+		if !s.line.await(ctx) {
+			return s.line.isLeft()
+		}
 		uri, err := s.Files.Fetch(ctx, e.Files[0])
 		if ctx.Err() != nil {
 			return false

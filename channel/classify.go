@@ -22,20 +22,30 @@ const (
 	muteUnknown = "it is of a kind that is not known, so there is nobody to answer"
 )
 
+// inboxType is that of the rows of an inbox. Others tell of what the workspace does.
+const inboxType = "a2a_receive"
+
 // classify says what is to become of a row. Doubt, if not empty, is for the log.
 func (n names) classify(r platform.Row) (row store.InboxRow, doubt string) {
 	row = store.InboxRow{Activity: r.ID, Seq: r.Seq, State: store.InboxAccepted}
 	peer := r.FromPeer()
 	switch {
+	case r.Type != "" && r.Type != inboxType:
+		row.Kind = kindOwn
+		return n.drain(row, "it is none of the inbox")
+	case r.Workspace != "" && !strings.EqualFold(r.Workspace, n.workspace):
+		row.Kind = kindUnknown
+		row, _ = n.drain(row, "it is of another workspace")
+		return row, row.Note
 	case r.Method == "notify" && r.Source == "", peer == n.workspace && r.Method != "delegate_result":
 		row.Kind = kindOwn
 		return n.drain(row, "it is our own")
-	case r.Method == "chat_upload_receive":
+	case r.Method == "chat_upload_receive" && peer == "":
 		return n.upload(row, r)
 	case answered(r):
 		row.Kind = kindOwn
 		return n.drain(row, "it has been answered on another way")
-	case r.Method == "delegate_result":
+	case r.Method == "delegate_result" && (peer == "" && r.Source == "" || peer == n.workspace): // of a peer it is a message: he says so
 		row.Kind, row.Chat = kindDelegation, n.canvas()
 		row.Body = delegated(r).encode()
 		return row, ""
@@ -86,7 +96,7 @@ func answered(r platform.Row) bool {
 }
 
 func isMessage(method string) bool {
-	return slices.Contains([]string{"", "message/send", "message/stream", "SendMessage", "SendStreamingMessage", "notify"}, method)
+	return slices.Contains([]string{"", "message/send", "message/stream", "SendMessage", "SendStreamingMessage", "notify", "delegate_result"}, method)
 }
 
 // delegated is the end of a task that was given to a peer.
@@ -103,7 +113,7 @@ func delegated(r platform.Row) entry {
 		Text   string          `json:"text"`
 		Result json.RawMessage `json:"result"`
 	}
-	if len(bodyOf(r.RequestBody).layers()) > 0 && json.Unmarshal(r.ResponseBody, &response) == nil {
+	if len(bodyOf(r.RequestBody).layers()) > 0 && decode(r.ResponseBody, &response) {
 		text := response.Text
 		for _, layer := range bodyOf(response.Result).layers() {
 			if said, _ := layer.read(); text == "" {

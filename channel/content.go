@@ -2,6 +2,7 @@ package channel
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
@@ -74,10 +75,18 @@ func (b *body) layers() []*body {
 
 func bodyOf(raw json.RawMessage) *body {
 	var b body
-	if len(raw) == 0 || json.Unmarshal(raw, &b) != nil {
+	if len(raw) == 0 || !decode(raw, &b) {
 		return &body{}
 	}
 	return &b
+}
+
+// decode reads as much of a JSON text as is of the form that it should be. What is not
+// must not hide the rest.
+func decode(raw json.RawMessage, out any) bool {
+	err := json.Unmarshal(raw, out)
+	_, broken := errors.AsType[*json.SyntaxError](err)
+	return !broken
 }
 
 // content is what a row says: the text of its message, else its summary, and its files.
@@ -123,7 +132,7 @@ func (b *body) read() (string, []File) {
 	var files []File
 	for _, one := range raw {
 		var p part
-		if json.Unmarshal(one, &p) != nil {
+		if !decode(one, &p) {
 			continue
 		}
 		if file, ok := p.file(); ok {

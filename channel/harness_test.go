@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -35,10 +36,11 @@ type desk struct {
 	sends []time.Time // of notes and of messages to peers
 	tried []string    // ids of messages to peers
 
-	fail   func(op string) error // nil, or nil from it: it works
-	lose   int                   // notes that are shown, and whose answer is lost
-	old    bool                  // it knows no cursors
-	most   int                   // rows of an answer that can be read; 0 for any
+	fail   func(op string) error                                                  // nil, or nil from it: it works
+	lose   int                                                                    // notes that are shown, and whose answer is lost
+	old    bool                                                                   // it knows no cursors
+	pages  func(q platform.RowQuery, rows []platform.Row) ([]platform.Row, error) // nil, or what it makes of a poll
+	most   int                                                                    // rows of an answer that can be read; 0 for any
 	upload func(files []platform.File) ([]platform.Attachment, error)
 }
 
@@ -79,6 +81,9 @@ func (d *desk) ActivityRows(_ context.Context, q platform.RowQuery) ([]platform.
 		return nil, err
 	}
 	out := slices.Clone(d.rows)
+	if d.pages != nil && op == "poll" {
+		return d.pages(q, out)
+	}
 	if q.Source == "canvas" {
 		out = slices.DeleteFunc(out, func(r platform.Row) bool { return r.Source != "" })
 	}
@@ -187,6 +192,7 @@ type clerk struct {
 	given []channel.Message
 	busy  int // messages that are refused for now
 	files []channel.File
+	asked atomic.Int32 // fetches
 }
 
 func (c *clerk) Give(_ context.Context, m channel.Message) (string, error) {
@@ -229,9 +235,12 @@ func (c *clerk) texts() (out []string) {
 }
 
 // shelf is files that are all there, but one.
-type shelf struct{}
+type shelf struct{ asked *atomic.Int32 }
 
-func (shelf) Fetch(_ context.Context, f channel.File) (string, error) {
+func (s shelf) Fetch(_ context.Context, f channel.File) (string, error) {
+	if s.asked != nil {
+		s.asked.Add(1)
+	}
 	if f.Name == "withheld" {
 		return "", unavailable()
 	}
@@ -259,7 +268,7 @@ func openStore(t *testing.T, dir string) *store.Store {
 
 func newChannel(t *testing.T, s *store.Store, d *desk, c *clerk) *channel.Channel {
 	return channel.New(channel.Config{
-		Store: s, Engine: c, Workspaces: []channel.Workspace{{ID: ours, Platform: d, Files: shelf{}}},
+		Store: s, Engine: c, Workspaces: []channel.Workspace{{ID: ours, Platform: d, Files: shelf{&c.asked}}},
 		Logger: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 }

@@ -1,6 +1,7 @@
 package channel
 
 import (
+	"context"
 	"sync"
 	"time"
 
@@ -20,6 +21,7 @@ type line struct {
 	mu    sync.Mutex
 	waits *backoff.ExponentialBackOff
 	down  bool
+	left  bool // for good
 }
 
 func newLine() line {
@@ -61,7 +63,31 @@ func (l *line) up() (again bool) {
 func (l *line) isUp() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return !l.down
+	return !l.down && !l.left
+}
+
+// await waits until the platform answers, and reports whether it does; if not, it is left
+// or ctx has ended.
+func (l *line) await(ctx context.Context) bool {
+	for !l.isUp() {
+		if l.isLeft() || !sleep(ctx, firstWait) {
+			return false
+		}
+	}
+	return ctx.Err() == nil
+}
+
+// leave has it be down for good.
+func (l *line) leave() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.left = true
+}
+
+func (l *line) isLeft() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.left
 }
 
 // pause is how long to wait after so many failures of one thing and one more.

@@ -74,6 +74,9 @@ func (c *Channel) workOff(ctx context.Context) error {
 // that are none of ours now does not count.
 func (c *Channel) left(ctx context.Context) (rows, replies int, unsent bool, err error) {
 	for id, s := range c.spaces {
+		if s.line.isLeft() {
+			continue
+		}
 		n, err := c.cfg.Store.InboxUnanswered(ctx, id)
 		if err != nil {
 			return 0, 0, false, err
@@ -83,7 +86,7 @@ func (c *Channel) left(ctx context.Context) (rows, replies int, unsent bool, err
 	}
 	due, err := c.cfg.Store.RepliesDue(ctx, mostDue)
 	for _, r := range due {
-		if c.spaces[r.Workspace] != nil {
+		if s := c.spaces[r.Workspace]; s != nil && !s.line.isLeft() {
 			replies++
 			unsent = unsent || r.Tries > 0
 		}

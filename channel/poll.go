@@ -3,6 +3,7 @@ package channel
 import (
 	"context"
 	"errors"
+	"net/http"
 	"slices"
 	"time"
 
@@ -41,7 +42,7 @@ func newPoller(c *Channel, s *space) *poller {
 // run polls until ctx ends: from time to time, and at once when it is to be found out
 // whether the platform answers.
 func (p *poller) run(ctx context.Context) {
-	for {
+	for !p.space.line.isLeft() {
 		more, err := p.poll(ctx)
 		switch {
 		case ctx.Err() != nil:
@@ -104,7 +105,7 @@ func (p *poller) poll(ctx context.Context) (more bool, err error) {
 	if p.crowded(ctx) {
 		return false, p.knock(ctx)
 	}
-	q := platform.RowQuery{Type: "a2a_receive", PeerInfo: true, Limit: p.limit}
+	q := platform.RowQuery{Type: inboxType, PeerInfo: true, Limit: p.limit}
 	if cursor.Cursor == "" || p.ignores {
 		err = p.byTime(ctx, q, cursor)
 	} else {
@@ -125,7 +126,7 @@ func (p *poller) poll(ctx context.Context) (more bool, err error) {
 func (p *poller) behind(ctx context.Context, q platform.RowQuery) (more bool, err error) {
 	rows, err := p.space.Platform.ActivityRows(platform.Once(ctx), q)
 	switch {
-	case errors.Is(err, platform.ErrCursorGone):
+	case errors.Is(err, platform.ErrCursorGone), platform.StatusOf(err) == http.StatusBadRequest: // it may not even be one there
 		p.channel.log.Warn("the platform has forgotten how far the inbox was read; it is read by time", "workspace", p.space.ID)
 		if err := p.channel.cfg.Store.DropInboxCursor(ctx, p.space.ID); err != nil {
 			return false, storeError{err}
@@ -138,8 +139,9 @@ func (p *poller) behind(ctx context.Context, q platform.RowQuery) (more bool, er
 	case err != nil:
 		return false, err
 	}
-	rows = p.known(rows)
-	return len(rows) >= q.Limit, p.accept(ctx, rows)
+	full := len(rows) >= q.Limit
+	fresh, err := p.accept(ctx, p.known(rows))
+	return full && fresh > 0, err // the same page without end is not asked for without a pause
 }
 
 // known returns the rows that have an id: one without can neither be answered once nor
@@ -170,59 +172,14 @@ func (p *poller) knock(ctx context.Context) error {
 	if p.space.line.isUp() {
 		return nil
 	}
-	_, err := p.space.Platform.ActivityRows(platform.Once(ctx), platform.RowQuery{Type: "a2a_receive", Since: time.Second, Limit: 1})
+	_, err := p.space.Platform.ActivityRows(platform.Once(ctx), platform.RowQuery{Type: inboxType, Since: time.Second, Limit: 1})
 	return err
 }
 
-// byTime reads what has come since the last page was accepted, the newest page first.
-func (p *poller) byTime(ctx context.Context, q platform.RowQuery, cursor store.InboxCursor) error {
-	q.Since = firstWindow
-	if p.limit == pageRows {
-		q.Limit = timeRows
-	}
-	if !cursor.Read.IsZero() {
-		q.Since = min(max(q.Since, time.Since(cursor.Read)+time.Minute), longestWindow)
-	}
-	var all []platform.Row
-	seen := map[string]bool{}
-	for {
-		rows, err := p.space.Platform.ActivityRows(platform.Once(ctx), q)
-		if err != nil {
-			return err
-		}
-		older := make([]platform.Row, 0, len(rows))
-		for _, r := range p.known(slices.Clone(rows)) {
-			if !seen[r.ID] {
-				seen[r.ID] = true
-				older = append(older, r)
-			}
-		}
-		all = append(older, all...)
-		if len(rows) < q.Limit || len(older) == 0 {
-			break
-		}
-		q.Before = rows[0].CreatedAt
-		if q.Limit > 1 {
-			q.Before = q.Before.Add(time.Microsecond) // others may have the same time
-		}
-	}
-	fresh := all[:0]
-	for _, r := range all {
-		if !p.seen[r.ID] {
-			fresh = append(fresh, r)
-		}
-	}
-	if err := p.accept(ctx, fresh); err != nil {
-		return err
-	}
-	p.seen = seen
-	return nil
-}
-
-// accept commits a page.
-func (p *poller) accept(ctx context.Context, rows []platform.Row) error {
+// accept commits a page, and returns how many of its rows were not known.
+func (p *poller) accept(ctx context.Context, rows []platform.Row) (fresh int, err error) {
 	if len(rows) == 0 {
-		return nil
+		return 0, nil
 	}
 	page := store.InboxPage{
 		Workspace: p.space.ID, Cursor: rows[len(rows)-1].ID,
@@ -235,15 +192,15 @@ func (p *poller) accept(ctx context.Context, rows []platform.Row) error {
 		}
 		page.Rows = append(page.Rows, row)
 	}
-	fresh, err := p.channel.cfg.Store.AcceptInbox(ctx, page)
+	fresh, err = p.channel.cfg.Store.AcceptInbox(ctx, page)
 	if err != nil {
-		return storeError{err}
+		return 0, storeError{err}
 	}
 	if fresh == 0 {
-		return nil
+		return 0, nil
 	}
 	p.channel.log.Debug("rows of the inbox were accepted", "workspace", p.space.ID, "rows", fresh)
 	p.channel.chats.poke()
 	p.space.acker.poke()
-	return nil
+	return fresh, nil
 }

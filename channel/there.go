@@ -13,6 +13,11 @@ import (
 // around is what is looked at before a try: platforms count in seconds.
 const around = 2 * time.Second
 
+// doubt is how much earlier a reply may have been sent that is found by the look: of how
+// long ago rows are, platforms and clocks have their own ideas. A reply that is taken for
+// one of another would be lost.
+const doubt = 15 * time.Second
+
 // there reports whether a note to the user has arrived of which that is not known: the
 // platform keeps what it was told in its log. Replies of the same text that are known to
 // have arrived do not count. Where the log cannot tell, it is sent again: twice is better
@@ -20,7 +25,7 @@ const around = 2 * time.Second
 func (s *sender) there(ctx context.Context, space *space, r store.InboxReply, says said) (bool, error) {
 	since := time.Since(r.Tried) + around
 	rows, err := space.Platform.ActivityRows(platform.Once(ctx), platform.RowQuery{
-		Type: "a2a_receive", Source: "canvas", Since: max(since, time.Second), Limit: timeRows,
+		Type: inboxType, Source: "canvas", Since: max(since, time.Second), Limit: timeRows,
 	})
 	if err != nil {
 		return false, err
@@ -31,7 +36,7 @@ func (s *sender) there(ctx context.Context, space *space, r store.InboxReply, sa
 			found++
 		}
 	}
-	known, err := s.channel.cfg.Store.SentSince(ctx, space.ID, r.Digest, r.Tried.Add(-around))
+	known, err := s.channel.cfg.Store.SentSince(ctx, space.ID, r.Digest, r.Tried.Add(-around-doubt))
 	if err != nil {
 		return false, err
 	}

@@ -230,6 +230,7 @@ func (box *inbox) present(ctx context.Context) error {
 		all.Go(func() {
 			if errors.Is(m.presence.Run(ctx), presence.ErrDeleted) {
 				deleted.Add(1)
+				box.channel.Leave(m.id)
 			}
 		})
 	}
