@@ -60,6 +60,9 @@ func (e *Executor) serve(c *conversation) {
 		for _, s := range taken {
 			e.endSteer(s, Ended{Outcome: end.Outcome, Failure: end.Failure, Tools: end.Tools})
 		}
+		e.mu.Lock()
+		e.noneOf(j)
+		e.mu.Unlock()
 	}
 }
 
@@ -177,7 +180,12 @@ func (e *Executor) serveOnce(c *conversation, j *job) (end *Ended, taken []*job)
 		if e.hold.look().cause != nil { // it was closed while the job waited for its slot
 			return nil, nil
 		}
-		j.standing.leave(j.observe)
+		if e.mayBegin(j) {
+			j.standing.leave(j.observe)
+		} else {
+			<-j.ctx.Done()
+			err = context.Cause(j.ctx)
+		}
 	}
 	c.lock.Lock()
 	defer c.lock.Unlock()
@@ -198,6 +206,7 @@ func (e *Executor) waitsAgain(j *job) {
 	e.mu.Lock()
 	e.heads++
 	e.countWaiting(1)
+	e.noneOf(j)
 	j.turned, j.closed = false, false // it takes no messages until it runs again
 	e.sendAgain(j)
 	e.mu.Unlock()

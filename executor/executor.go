@@ -41,6 +41,7 @@ type Executor struct {
 	running       int                 // jobs that hold a slot
 	restart       string              // why codex is to be restarted when no turn runs; empty if it is not
 	heads         int                 // contexts whose first job waits for a slot
+	drain         drain
 }
 
 // A job is a Job with its observer and its life.
@@ -64,6 +65,7 @@ type job struct {
 	told    bool   // its observer knows of its end, or is about to
 	turned  bool   // a turn of it has begun
 	closed  bool   // its turns take no more messages
+	drains  bool   // it has begun, see drain.go
 	line    *line  // into the turn that runs; nil if none does
 	steers  []*job // messages that were handed to its turns, in the order of acceptance
 	into    *job   // whose turn it was handed to; nil if it is in a queue, or out of one

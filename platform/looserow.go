@@ -17,9 +17,7 @@ const noName = " "
 // UnmarshalJSON implements [json.Unmarshaler].
 func (r *looseRow) UnmarshalJSON(raw []byte) error {
 	var fields map[string]json.RawMessage
-	if json.Unmarshal(raw, &fields) != nil {
-		return nil // it has no id, and whoever reads it leaves it out
-	}
+	_ = json.Unmarshal(raw, &fields) // what is no object has no id, and whoever reads it leaves it out
 	for name, at := range map[string]*string{
 		"id": &r.ID, "workspace_id": &r.Workspace, "activity_type": &r.Type, "source_id": &r.Source, "target_id": &r.Target,
 		"method": &r.Method, "summary": &r.Summary, "status": &r.Status, "error_detail": &r.ErrorDetail,

@@ -206,7 +206,7 @@ func (box *inbox) answer(ctx context.Context, quit <-chan struct{}, once bool) e
 	if once {
 		return box.channel.Once(ctx, quit)
 	}
-	return box.channel.Run(ctx, quit, box.turns.settled)
+	return box.channel.Run(ctx, quit, func(ctx context.Context) error { _ = box.executor.Drain(ctx); return nil })
 }
 
 // runAside runs what goes on beside.

@@ -37,11 +37,11 @@ func (r spaceRunner) Steer(into string, j executor.Job, observe executor.Observe
 // turns are those that run.
 type turns struct {
 	mu      sync.Mutex
-	running map[string]chan struct{} // by job; closed at its end
+	running map[string]bool // by job
 	ended   int
 }
 
-func newTurns() *turns { return &turns{running: map[string]chan struct{}{}} }
+func newTurns() *turns { return &turns{running: map[string]bool{}} }
 
 // watch notes when the turn of a job begins and when the job has ended.
 func (t *turns) watch(id string, observe executor.Observer) executor.Observer {
@@ -51,36 +51,14 @@ func (t *turns) watch(id string, observe executor.Observer) executor.Observer {
 		defer t.mu.Unlock()
 		switch e.(type) {
 		case executor.Started:
-			if t.running[id] == nil {
-				t.running[id] = make(chan struct{})
-			}
+			t.running[id] = true
 		case executor.Ended:
-			if over := t.running[id]; over != nil {
-				close(over)
+			if t.running[id] {
 				delete(t.running, id)
 				t.ended++
 			}
 		}
 	}
-}
-
-// settled waits until the turns that run now have ended. What waits for one is left to
-// the next process.
-func (t *turns) settled(ctx context.Context) error {
-	t.mu.Lock()
-	all := make([]chan struct{}, 0, len(t.running))
-	for _, over := range t.running {
-		all = append(all, over)
-	}
-	t.mu.Unlock()
-	for _, over := range all {
-		select {
-		case <-over:
-		case <-ctx.Done():
-			return nil
-		}
-	}
-	return nil
 }
 
 // giveBackEvery is how often it is looked whether there is memory to give back.
