@@ -12,10 +12,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"log/slog"
 	"os"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 )
 
 // Config is what [Run] needs.
@@ -94,12 +95,7 @@ func (cfg Config) choose(chats map[string]string) (wanted map[string]string, lef
 
 // read returns the session of each chat. What is no session is left out.
 func read(name string) (map[string]string, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, mostBytes+1))
+	text, err := regular.Read(name, mostBytes+1)
 	if err == nil && len(text) > mostBytes {
 		err = fmt.Errorf("it has more than %d bytes", mostBytes)
 	}

@@ -8,7 +8,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/channel/takeover"
 )
@@ -156,5 +158,19 @@ func TestFullDisk(t *testing.T) {
 	s.refusing = nil
 	if err := s.run(); err != nil || len(s.adopted) != 2 {
 		t.Errorf("%v, %v", err, s.adopted)
+	}
+}
+
+// TestSessionsThatAreNoFile are not waited for.
+func TestSessionsThatAreNoFile(t *testing.T) {
+	s := newScene(t, "")
+	name := filepath.Join(s.dir, "sessions.json")
+	if err := errors.Join(os.Remove(name), syscall.Mkfifo(name, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	done := time.AfterFunc(20*time.Second, func() { panic("it waits for the other end of the pipe") })
+	defer done.Stop()
+	if err := s.run(); err != nil || s.log.Len() == 0 {
+		t.Errorf("%v, %s", err, &s.log)
 	}
 }

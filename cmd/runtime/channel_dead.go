@@ -52,8 +52,8 @@ func (p *program) deadLetters(ctx context.Context, asJSON bool) int {
 		p.print("There are no dead letters.\n")
 	}
 	for _, l := range letters {
-		p.print(fmt.Sprintf("%s  %s  %s\n  refused: %s\n  says:    %s\n", l.ID, l.At.Local().Format(time.DateTime), l.Chat,
-			brief.Line(l.Why, 200), brief.Line(l.Text, 200)))
+		p.print(brief.Plain(fmt.Sprintf("%s  %s  %s\n  refused: %s\n  says:    %s\n", l.ID, l.At.Local().Format(time.DateTime), l.Chat,
+			brief.Line(l.Why, 200), brief.Line(l.Text, 200))))
 	}
 	return exitOK
 }

@@ -39,7 +39,7 @@ var allowed = map[string][]string{
 	"channel":                      {"platform", "store"},
 	"connect":                      {},
 	"deploy":                       {},
-	"channel/takeover":             {},
+	"channel/takeover":             {"internal/regular"},
 	"cmd/runtime":                  {"adapter", "adapter/files", "adapter/presence", "adapter/prompt", "adapter/selfstart", "appserver", "bridge", "channel", "channel/takeover", "connect", "executor", "internal/brief", "internal/fakemodel", "internal/forward", "internal/logging", "internal/netguard", "internal/regular", "internal/settings", "platform", "preflight", "server", "store", "tasks", "tasks/late", "tasks/notify", "tasks/push", "toolset"},
 	"internal/brief":               {},
 	"internal/whole":               {},

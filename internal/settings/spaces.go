@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode"
 )
 
 // spaces reads which workspaces a channel is for. After that the runtime stands alone:
@@ -55,7 +56,7 @@ func (r *resolver) listed() {
 	}
 	known := map[string]bool{}
 	for i, w := range list {
-		space := Space{ID: w.ID, URL: w.URL, Token: NewSecret(strings.TrimSpace(w.Token)), TokenFile: w.File}
+		space := Space{ID: w.ID, URL: strings.TrimSpace(w.URL), Token: NewSecret(strings.TrimSpace(w.Token)), TokenFile: w.File}
 		if space.URL == "" {
 			space.URL = r.s.PlatformURL
 		}
@@ -65,6 +66,8 @@ func (r *resolver) listed() {
 		switch {
 		case w.ID == "":
 			r.fail(name, fmt.Sprintf("%s: workspace %d has no id", name, i+1), form)
+		case strings.ContainsFunc(w.ID, odd):
+			r.fail(name, fmt.Sprintf("%s: the id of workspace %d has a character that no id has", name, i+1), form)
 		case known[w.ID]:
 			r.fail(name, fmt.Sprintf("%s: workspace %s stands in it twice", name, w.ID), "take one of the two out")
 		case !space.Token.Set() && space.TokenFile == "":
@@ -75,4 +78,9 @@ func (r *resolver) listed() {
 		known[w.ID] = true
 		r.s.Spaces = append(r.s.Spaces, space)
 	}
+}
+
+// odd reports whether a character stands in no id: conversations are named after them.
+func odd(r rune) bool {
+	return !strings.ContainsRune("-_.", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r)
 }

@@ -57,6 +57,7 @@ func TestChannelOfSeveral(t *testing.T) {
 		t.Errorf("%+v, %v", s.Spaces, err)
 	}
 	for name, c := range map[string]struct{ list, want string }{
+		"odd-id":   {`[{"id":"w1@w2/","token":"secret-1"}]`, "a character that no id has"},
 		"no-json":  {`id=w1 token=secret-1`, "is not JSON"},
 		"no-list":  {`{"id":"w1","token":"secret-1"}`, "is not JSON"},
 		"empty":    {`[]`, "names no workspace"},
