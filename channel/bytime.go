@@ -17,6 +17,9 @@ func (p *poller) byTime(ctx context.Context, q platform.RowQuery, cursor store.I
 	}
 	if !cursor.Read.IsZero() {
 		q.Since = min(max(q.Since, time.Since(cursor.Read)+time.Minute), longestWindow)
+		if cursor.Read.After(time.Now()) && !p.ignores { // the clock was put back, and nobody knows how long that is ago
+			q.Since = longestWindow
+		}
 	}
 	var all []platform.Row
 	seen := map[string]bool{}

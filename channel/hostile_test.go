@@ -220,3 +220,30 @@ func TestOnceBesideOthers(t *testing.T) {
 		}
 	})
 }
+
+// TestClockPutBack: a cursor that is lost after that has all of the inbox read again.
+func TestClockPutBack(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		later := func() time.Time { return time.Now().Add(48 * time.Hour) }
+		s, err := store.Open(t.Context(), store.Config{Dir: dir, Now: later})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		if _, err := s.AcceptInbox(t.Context(), store.InboxPage{Workspace: ours, Cursor: "lost"}); err != nil {
+			t.Fatal(err)
+		}
+		d := &desk{}
+		d.pages = func(q platform.RowQuery, rows []platform.Row) ([]platform.Row, error) {
+			if q.After != "" {
+				return nil, platform.ErrCursorGone
+			}
+			return slices.DeleteFunc(rows, func(r platform.Row) bool { return time.Since(r.CreatedAt) > q.Since }), nil
+		}
+		d.put("", "long ago", func(r *platform.Row) { r.CreatedAt = time.Now().Add(-5 * time.Hour) })
+		if err := newChannel(t, s, d, &clerk{}).Once(t.Context(), nil); err != nil || len(d.told()) != 1 {
+			t.Errorf("%v: the user was told %q", err, d.told())
+		}
+	})
+}
