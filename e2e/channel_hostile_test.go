@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -111,5 +110,5 @@ func TestChannelRedirected(t *testing.T) {
 // lastAsked is what the model was asked last.
 func lastAsked(x *polling) string {
 	all := x.Model.Requests()
-	return fmt.Sprintf("%s", all[len(all)-1].Body)
+	return string(all[len(all)-1].Body)
 }
