@@ -3,7 +3,6 @@ package channel_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -38,9 +37,9 @@ func TestSamePages(t *testing.T) {
 	})
 }
 
-// TestPagesByTime: neither rows of the same moment nor a platform whose pages are smaller
+// TestPagesOfAMoment: neither rows of the same moment nor a platform whose pages are smaller
 // than they are asked for hide older rows.
-func TestPagesByTime(t *testing.T) {
+func TestPagesOfAMoment(t *testing.T) {
 	for name, most := range map[string]int{"full": 500, "smaller": 100} {
 		t.Run(name, func(t *testing.T) {
 			d, c := &desk{}, &clerk{}
@@ -84,26 +83,6 @@ func TestCursorThatIsRefused(t *testing.T) {
 		d.put("", "two")
 		time.Sleep(11 * time.Second)
 		if told := d.told(); !slices.Equal(told, []string{"re: one", "re: two"}) {
-			t.Errorf("the user was told %q", told)
-		}
-	})
-}
-
-// TestFileThatIsNeverHad: a platform that answers, and has a file for ever tomorrow, does
-// not keep its user from being heard.
-func TestFileThatIsNeverHad(t *testing.T) {
-	d, c := &desk{}, &clerk{}
-	within(t, d, c, func(t *testing.T, r *room) {
-		d.put("", "", func(r *platform.Row) {
-			r.Method, r.RequestBody = "chat_upload_receive", json.RawMessage(`{"uri":"platform-pending:ws-1/f","name":"withheld"}`)
-		})
-		d.put("", "hello")
-		time.Sleep(time.Minute)
-		if told := d.told(); len(told) != 0 {
-			t.Errorf("the user was told %q, and the file may still come", told)
-		}
-		time.Sleep(5 * time.Minute)
-		if told := d.told(); !slices.Equal(told, []string{"re: hello"}) {
 			t.Errorf("the user was told %q", told)
 		}
 	})
@@ -184,40 +163,6 @@ func TestLeave(t *testing.T) {
 		}
 		close(quit)
 		running.Wait()
-	})
-}
-
-// TestOnceBesideOthers: rows of a workspace that is not served any more keep nobody
-// waiting.
-func TestOnceBesideOthers(t *testing.T) {
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		s := openStore(t, dir)
-		defer s.Close()
-		_, err := s.AcceptInbox(t.Context(), store.InboxPage{Workspace: "other", Rows: []store.InboxRow{{Activity: "a", Chat: "canvas:other", State: store.InboxAccepted}}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		d := &desk{fail: func(op string) error {
-			if op == "notify" {
-				return unavailable()
-			}
-			return nil
-		}}
-		d.put("", "one")
-		done := make(chan error, 1)
-		quit := make(chan struct{})
-		go func() { done <- newChannel(t, s, d, &clerk{}).Once(t.Context(), quit) }()
-		select {
-		case err := <-done:
-			if !errors.Is(err, channel.ErrUnsent) {
-				t.Errorf("Once: %v", err)
-			}
-		case <-time.After(time.Hour):
-			t.Error("it waits for rows that nobody answers")
-			close(quit)
-			<-done
-		}
 	})
 }
 
