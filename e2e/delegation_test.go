@@ -100,7 +100,7 @@ func (m *member) resultsAreToldOnce(id string) {
 	})
 	m.again()
 	progtest.WaitFor(m.t, "codex to be told", func() bool { return told.Load() == 1 })
-	m.beats("the end of that turn", func(b fakeplatform.Beat) bool { return b.ActiveTasks == 0 })
+	progtest.WaitFor(m.t, "the end of that turn", func() bool { return strings.Contains(m.Log(), "turn ended") })
 	m.again()
 	m.online()
 	if got := m.user("again", "say x"); got != "x" || told.Load() != 1 {
