@@ -120,7 +120,7 @@ func TestLoginOverA2A(t *testing.T) {
 
 	reply := p.oldSend("m1", "one", "say one")
 	words, _ := at(reply, "parts", 0, "text").(string)
-	if reply["kind"] != "message" || !strings.Contains(words, fakelogin.UserCode) || !strings.Contains(words, issuer.URL+"/codex/device") || strings.Contains(words, "401") {
+	if reply["kind"] != "message" || !strings.Contains(words, fakelogin.UserCode) || !strings.Contains(words, issuer.URL+"/codex/device") || unauthorized.MatchString(words) {
 		t.Errorf("reply = %v, want a message with the link and the code", reply)
 	}
 	task := p.get(reply["taskId"])

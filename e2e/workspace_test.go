@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -152,13 +153,19 @@ func readReply(t *testing.T, said string) (text string, answer object) {
 	if strings.TrimSpace(text) == "" {
 		t.Errorf("the answer has no text: %s", said)
 	}
-	for _, alarm := range []string{"agent error", "exception", "error result", "a2a_error", "missing_byok_credential", "not logged in", "please run /login", "401", "no provider api key", "model_not_found"} {
+	for _, alarm := range []string{"agent error", "exception", "error result", "a2a_error", "missing_byok_credential", "not logged in", "please run /login", "no provider api key", "model_not_found"} {
 		if strings.Contains(strings.ToLower(text), alarm) {
 			t.Errorf("the answer has the marker %q: %s", alarm, text)
 		}
 	}
+	if unauthorized.MatchString(text) {
+		t.Errorf("the answer has the marker 401: %s", text)
+	}
 	return text, answer["result"].(object)
 }
+
+// unauthorized is a 401 that is no part of an id.
+var unauthorized = regexp.MustCompile(`\b401\b`)
 
 func textPart(text string) object { return object{"kind": "text", "text": text} }
 
