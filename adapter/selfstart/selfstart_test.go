@@ -1,11 +1,8 @@
 package selfstart_test
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -372,46 +369,6 @@ func TestResultsWithAFullDisk(t *testing.T) {
 				t.Errorf("%d messages after there is room again", n)
 			}
 		})
-	})
-}
-
-func TestDamagedFile(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d := &double{rows: []platform.Delegation{row("1", "a", "completed", time.Now().Add(-time.Hour))}}
-		file := filepath.Join(t.TempDir(), "seen.json")
-		if err := os.WriteFile(file, []byte("{cut"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		d.run(t, selfstart.Config{Platform: d, Workspace: "w", Seen: file}, func() { after(time.Minute) })
-		kept, _ := os.ReadFile(file + ".damaged")
-		if len(d.messages()) != 0 || !bytes.Equal(kept, []byte("{cut")) {
-			t.Errorf("sent %+v; kept %q", d.messages(), kept)
-		}
-	})
-}
-
-// TestSeenIsBounded: the platform shows fifty rows, and the file is written with each.
-func TestSeenIsBounded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d := &double{}
-		path := filepath.Join(t.TempDir(), "seen.json")
-		d.run(t, selfstart.Config{Platform: d, Workspace: "w", Seen: path}, func() {
-			for batch := range 30 {
-				rows := []platform.Delegation{}
-				for i := range 50 {
-					id := fmt.Sprintf("%d-%d", batch, i)
-					rows = append(rows, row(id, id, "completed", time.Now()))
-				}
-				d.set(func() { d.rows = rows })
-				after(31 * time.Second)
-			}
-		})
-		text, err := os.ReadFile(path)
-		var kept struct{ Seen, Pending, Sending []any }
-		if err := errors.Join(err, json.Unmarshal(text, &kept)); err != nil || len(kept.Seen) > 1000 ||
-			len(kept.Pending)+len(kept.Sending) > 1000 || !bytes.Contains(text, []byte(`"29-49"`)) {
-			t.Errorf("%d delegations in the file, %d to be told, %v", len(kept.Seen), len(kept.Pending)+len(kept.Sending), err)
-		}
 	})
 }
 
