@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/whole"
 )
 
@@ -168,12 +169,5 @@ func (l *Logins) fetch(ctx context.Context) error {
 // together. It reports whether ctx goes on.
 func pause(ctx context.Context, d time.Duration) bool {
 	d = time.Duration((0.9 + 0.2*rand.Float64()) * float64(d)) //nolint:gosec // nobody guesses it to any end
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+	return sleep.For(ctx, d)
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
@@ -92,7 +93,7 @@ func (d *chats) serve(reading, work context.Context, name string) {
 	for {
 		rows, err := d.channel.cfg.Store.InboxOpen(reading, name, after, rowsAtOnce)
 		if err != nil {
-			if !sleep(reading, storePause) {
+			if !sleep.For(reading, storePause) {
 				return
 			}
 			continue
@@ -140,7 +141,7 @@ func (d *chats) one(reading, work context.Context, row store.InboxRow) bool {
 		case !errors.Is(err, ErrNotNow) && reading.Err() == nil:
 			d.channel.log.Error("a message could not be handed in; this is tried again", "activity", row.Activity, "err", err)
 		}
-		if !sleep(reading, min(pause(failures, nil)/4, 5*time.Second)) {
+		if !sleep.For(reading, min(pause(failures, nil)/4, 5*time.Second)) {
 			return false
 		}
 	}
@@ -215,7 +216,7 @@ func (d *chats) fetch(ctx context.Context, s *space, row store.InboxRow) bool {
 			return d.persist(ctx, func() error { return d.channel.cfg.Store.DrainInbox(ctx, row.N, uri) })
 		}
 		d.channel.log.Warn("a file of the user's cannot be fetched; this is tried again, and its messages wait", "workspace", s.ID, "activity", row.Activity, "err", err)
-		if !sleep(ctx, pause(failures, err)) {
+		if !sleep.For(ctx, pause(failures, err)) {
 			return false
 		}
 	}
@@ -233,7 +234,7 @@ func (d *chats) persist(ctx context.Context, write func() error) bool {
 			return false
 		}
 		d.channel.log.Error("the store does not take what became of a message; this is tried again", "err", err)
-		if !sleep(ctx, storePause) {
+		if !sleep.For(ctx, storePause) {
 			return false
 		}
 	}

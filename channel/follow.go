@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
@@ -100,7 +101,7 @@ func (d *chats) listen(work context.Context, row store.InboxRow, t *trail) bool 
 			})
 		}
 		d.channel.log.Debug("a task cannot be followed; this is tried again", "task_id", row.Task, "err", err)
-		if !sleep(work, pause(failures, nil)) {
+		if !sleep.For(work, pause(failures, nil)) {
 			return false
 		}
 	}

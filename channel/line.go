@@ -7,6 +7,7 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 )
 
@@ -70,7 +71,7 @@ func (l *line) isUp() bool {
 // or ctx has ended.
 func (l *line) await(ctx context.Context) bool {
 	for !l.isUp() {
-		if l.isLeft() || !sleep(ctx, firstWait) {
+		if l.isLeft() || !sleep.For(ctx, firstWait) {
 			return false
 		}
 	}

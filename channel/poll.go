@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
@@ -48,7 +49,7 @@ func (p *poller) run(ctx context.Context) {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
-			if !sleep(ctx, p.failed(err)) {
+			if !sleep.For(ctx, p.failed(err)) {
 				return
 			}
 			continue

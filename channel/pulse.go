@@ -1,10 +1,6 @@
 package channel
 
-import (
-	"context"
-	"sync"
-	"time"
-)
+import "sync"
 
 // A pulse wakes everybody who waits for it.
 type pulse struct {
@@ -36,17 +32,5 @@ func poke(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
 	default:
-	}
-}
-
-// sleep waits, and reports whether ctx did not end meanwhile.
-func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
@@ -133,7 +134,7 @@ func (s *sender) persist(ctx context.Context, write func(context.Context) error)
 			return true
 		}
 		s.channel.log.Error("the store does not take what became of a reply; this is tried again", "err", err)
-		if !sleep(ctx, storePause) {
+		if !sleep.For(ctx, storePause) {
 			return false
 		}
 	}
@@ -151,7 +152,7 @@ func (s *sender) putOff(ctx context.Context, r store.InboxReply, cause error, un
 	err := s.channel.cfg.Store.PutOffReply(ctx, r.ID, due, cause.Error(), unknown)
 	if err != nil && ctx.Err() == nil {
 		s.channel.log.Error("the store does not take what became of a reply; it is tried again soon", "reply", r.ID, "err", err)
-		sleep(ctx, storePause)
+		sleep.For(ctx, storePause)
 	}
 }
 

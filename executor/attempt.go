@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
 )
 
 // startTries bounds how often a message is offered to a codex that does not
@@ -69,7 +70,7 @@ func (e *Executor) attempt(c *conversation, j *job) (*Ended, error) {
 // its thread away, or has too much to do. The last is waited for.
 func (e *Executor) passing(ctx context.Context, err error) bool {
 	if appserver.IsOverloaded(err) {
-		return wait(ctx, overloadWait)
+		return sleep.For(ctx, overloadWait)
 	}
 	_, died := errors.AsType[*appserver.ExitError](err)
 	_, unstarted := errors.AsType[startError](err)

@@ -3,6 +3,8 @@ package executor
 import (
 	"context"
 	"errors"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
 )
 
 // attended makes a call that may rightly take long, a thread/start that waits
@@ -13,7 +15,7 @@ func (e *Executor) attended(ctx context.Context, on *child, call func(context.Co
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
-		for wait(ctx, e.cfg.Patience) && e.answers(ctx, on) {
+		for sleep.For(ctx, e.cfg.Patience) && e.answers(ctx, on) {
 		}
 	}()
 	err := call(ctx)

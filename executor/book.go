@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
 )
 
 // A Book keeps what has to outlive this process. What its methods have returned
@@ -136,7 +138,7 @@ func (e *Executor) insist(ctx context.Context, what string, try func(context.Con
 			tell()
 		}
 		e.log.Error("the book of attempts does not work and is tried again", "what", what, "err", err)
-		if !wait(ctx, delay.NextBackOff()) {
+		if !sleep.For(ctx, delay.NextBackOff()) {
 			return context.Cause(ctx)
 		}
 	}

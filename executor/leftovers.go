@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
 )
 
 // goneEvery is how often the end of a terminated command is looked for.
@@ -46,7 +47,7 @@ func (t *turn) endTerminals(ctx context.Context) error {
 		if left == 0 {
 			return nil
 		}
-		if !wait(ctx, goneEvery) {
+		if !sleep.For(ctx, goneEvery) {
 			return context.Cause(ctx)
 		}
 	}
@@ -110,21 +111,9 @@ func (e *Executor) killCommands(ctx context.Context, match func(appserver.Comman
 			failed = errors.Join(failed, command.Kill())
 		}
 		e.log.Info("commands that codex had left running were killed", "count", len(left), "err", failed)
-		if !wait(ctx, goneEvery) {
+		if !sleep.For(ctx, goneEvery) {
 			e.log.Warn("commands of codex still run", "count", len(left), "err", context.Cause(ctx))
 			return
 		}
-	}
-}
-
-// wait reports whether d passed before ctx ended.
-func wait(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }

@@ -3,12 +3,14 @@ package executor
 import (
 	"math/rand/v2"
 	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
 )
 
 // refresh has codex renew its login from time to time, so that it does not expire
 // between two messages. It runs until the executor is closed.
 func (e *Executor) refresh() {
-	for wait(e.root, jittered(e.cfg.RefreshEvery)) {
+	for sleep.For(e.root, jittered(e.cfg.RefreshEvery)) {
 		e.refreshOnce()
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
 )
 
 // A childState is where the child's life stands.
@@ -257,7 +258,7 @@ func (s *supervisor) set(state childState, c *child, err error) {
 // the least that lies between two starts.
 func (s *supervisor) pause(d time.Duration) {
 	least := min(d, backoffWanted)
-	if !wait(s.quit, least) {
+	if !sleep.For(s.quit, least) {
 		return
 	}
 	timer := time.NewTimer(d - least)

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 )
 
@@ -72,20 +73,8 @@ func (r *Recorder) Run(ctx context.Context) {
 			}
 			return
 		}
-		for r.batch(ctx) && pause(ctx, rowsEvery) {
+		for r.batch(ctx) && sleep.For(ctx, rowsEvery) {
 		}
-	}
-}
-
-// pause waits, and reports whether ctx goes on.
-func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 )
 
@@ -65,7 +66,7 @@ func (p *Presence) next(ctx context.Context, tick, untold <-chan time.Time, now 
 				return edgeLimit
 			}
 		case <-p.work.changed:
-			if !sleep(ctx, edgeGap-time.Since(p.work.beaten)) {
+			if !sleep.For(ctx, edgeGap-time.Since(p.work.beaten)) {
 				return 0
 			}
 			// A beat that was not answered may have been taken: what was told is not known.

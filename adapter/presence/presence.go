@@ -158,15 +158,3 @@ func poke(c chan struct{}) {
 	default:
 	}
 }
-
-// sleep waits, and reports whether ctx did not end meanwhile.
-func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 )
 
@@ -31,7 +32,7 @@ func (p *Presence) stayRegistered(ctx context.Context) {
 		if (first || !p.gone(ctx)) && p.round(ctx) {
 			next = anew
 		}
-		if !sleep(ctx, betweenRounds) {
+		if !sleep.For(ctx, betweenRounds) {
 			return
 		}
 		if !p.untilAsked(ctx, next-betweenRounds) {
@@ -72,7 +73,7 @@ func (p *Presence) round(ctx context.Context) bool {
 			return false
 		}
 		p.log.Warn("the workspace could not be registered and this is tried again", "attempt", attempt+1, "err", err)
-		if !sleep(ctx, max(pauses()[attempt], min(wait, mostAsked))) {
+		if !sleep.For(ctx, max(pauses()[attempt], min(wait, mostAsked))) {
 			return false
 		}
 	}

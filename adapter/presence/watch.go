@@ -3,6 +3,8 @@ package presence
 import (
 	"context"
 	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
 )
 
 const (
@@ -25,7 +27,7 @@ func (p *Presence) watch(ctx context.Context) error {
 			return ErrDeleted
 		}
 		failed = p.unanswered(err, failed)
-		if !sleep(ctx, betweenLooks) {
+		if !sleep.For(ctx, betweenLooks) {
 			return nil
 		}
 	}

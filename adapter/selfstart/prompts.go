@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
 )
 
 // Marker is the file that says that the initial prompt was sent.
@@ -74,7 +76,7 @@ func send(ctx context.Context, cfg *Config, m Message) error {
 		if err == nil || try == mostTries {
 			return err
 		}
-		if !sleep(ctx, pause) {
+		if !sleep.For(ctx, pause) {
 			return context.Cause(ctx)
 		}
 		pause *= 2
@@ -83,7 +85,7 @@ func send(ctx context.Context, cfg *Config, m Message) error {
 
 // idle sends the idle prompt from time to time while nothing is to be done.
 func idle(ctx context.Context, cfg *Config) {
-	for pause := min(cfg.IdleInterval, firstIdle); sleep(ctx, pause); pause = cfg.IdleInterval {
+	for pause := min(cfg.IdleInterval, firstIdle); sleep.For(ctx, pause); pause = cfg.IdleInterval {
 		if cfg.Rest() || cfg.Work.Active() > 0 {
 			continue
 		}

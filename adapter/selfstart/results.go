@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 )
 
@@ -53,7 +54,7 @@ func newResults(cfg *Config, began time.Time) *results {
 func (r *results) run(ctx context.Context) {
 	for {
 		r.poll(ctx)
-		if !sleep(ctx, pollEvery) {
+		if !sleep.For(ctx, pollEvery) {
 			return
 		}
 	}

@@ -110,18 +110,6 @@ func wait(ctx context.Context, ready []<-chan struct{}) bool {
 	return ctx.Err() == nil
 }
 
-// sleep waits, and reports whether ctx did not end meanwhile.
-func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
 // newID makes the id of a message that is sent once.
 func newID(prefix string) string {
 	var b [4]byte
