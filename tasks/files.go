@@ -114,11 +114,7 @@ func (in *incoming) compose(files Files) error {
 
 // attach gives a picture to the model, and returns the line that names the file.
 func (in *incoming) attach(files Files, part *a2a.Part) string {
-	media := mediaOf(part)
-	name := oneLine(part.Filename)
-	line := func(rest string) string {
-		return fmt.Sprintf("- %s (%s) %s", orElse(name, "(no name)"), orElse(media, "unknown type"), rest)
-	}
+	line := func(rest string) string { return "- " + label(part, -1) + " " + rest }
 	uri, ok := part.Content.(a2a.URL)
 	if !ok {
 		return line("could not be stored")
@@ -127,7 +123,7 @@ func (in *incoming) attach(files Files, part *a2a.Part) string {
 	if err != nil {
 		return line("is not available to you; it was sent as " + oneLine(string(uri)))
 	}
-	if isPicture(orElse(media, mime.TypeByExtension(strings.ToLower(filepath.Ext(path))))) {
+	if isPicture(orElse(mediaOf(part), mime.TypeByExtension(strings.ToLower(filepath.Ext(path))))) {
 		in.input = append(in.input, appserver.UserInput{Type: "localImage", Path: path})
 	}
 	return line("at " + path)
