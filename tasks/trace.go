@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
@@ -12,6 +13,9 @@ const (
 	toolInput    = 500
 	toolOutput   = 300
 	ellipsisSize = len("…")
+	// mostLookedAt is how much of a text is looked through for secrets: more than any
+	// secret has, and not all of a long output, for the task is locked meanwhile.
+	mostLookedAt = 64 << 10
 )
 
 // trace notes a tool that the turn has used, for a workspace's platform. The caller
@@ -21,14 +25,16 @@ func (r *run) trace(item appserver.Item) {
 	if w == nil || !item.Type.IsTool() || len(r.tools) >= mostTools {
 		return
 	}
-	clean := w.Redact
-	if clean == nil {
-		clean = func(s string) string { return s }
+	shown := func(s string, most int) string {
+		s = clip(s, mostLookedAt)
+		if w.Redact != nil {
+			s = w.Redact(s)
+		}
+		return clip(s, most-ellipsisSize)
 	}
 	tool, input := toolCalled(item)
 	r.tools = append(r.tools, map[string]any{
-		"tool": tool, "input": clip(clean(input), toolInput-ellipsisSize),
-		"output_preview": clip(clean(item.AggregatedOutput), toolOutput-ellipsisSize),
+		"tool": tool, "input": shown(input, toolInput), "output_preview": shown(item.AggregatedOutput, toolOutput),
 	})
 }
 
@@ -60,6 +66,6 @@ func (r *run) toolTrace() any {
 	if len(before)+len(r.tools) == 0 {
 		return nil
 	}
-	all := append(append([]any{}, before...), r.tools...)
+	all := slices.Concat(before, r.tools)
 	return all[:min(len(all), mostTools)]
 }

@@ -292,14 +292,19 @@ func TestAdoptedAcrossContexts(t *testing.T) {
 
 func TestToolTrace(t *testing.T) {
 	d := newDesk(t, func(c *tasks.Config) {
-		c.Workspace.Redact = func(s string) string { return strings.ReplaceAll(s, "secret", "[REDACTED]") }
+		c.Workspace.Redact = func(s string) string {
+			if len(s) > 65<<10 {
+				t.Errorf("%d bytes are looked through under the lock", len(s))
+			}
+			return strings.ReplaceAll(s, "secret", "[REDACTED]")
+		}
 	})
 	c := d.call("m1", "", nil, "hi")
 	j := d.r.next(t)
 	begun(j)
 	for range 210 {
 		j.observe(executor.ItemCompleted{Item: appserver.Item{
-			Type: appserver.ItemCommandExecution, ID: "i", Command: "echo secret " + strings.Repeat("x", 600), AggregatedOutput: "secret" + strings.Repeat("y", 600),
+			Type: appserver.ItemCommandExecution, ID: "i", Command: "echo secret " + strings.Repeat("x", 600), AggregatedOutput: "secret" + strings.Repeat("y", 100<<10),
 		}})
 	}
 	j.observe(finished("hello"))
