@@ -1,7 +1,6 @@
 package executor
 
 import (
-	"cmp"
 	"context"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
@@ -43,7 +42,7 @@ func (e *Executor) fork(ctx context.Context, c *conversation, on *child) error {
 		return err
 	}
 	e.log.Info("a conversation goes on in a fork of its thread", "thread_id", session.Thread.ID, "of", c.threadID)
-	c.threadID, c.rollout = session.Thread.ID, cmp.Or(session.Thread.Path, c.rollout)
+	c.threadID, c.rollout = session.Thread.ID, session.Thread.Path
 	if c.tools == ForeignTools {
 		c.tools = forkedTools
 	}
