@@ -28,12 +28,11 @@ type conversation struct {
 	lock      sync.Mutex
 	recalled  bool // the book was asked for its thread
 	threadID  string
-	rollout   string // the thread's file, as codex names it; empty before it was loaded
-	resumable bool   // a turn was acknowledged, so the thread may be on disk
-	history   bool   // turns of it have ended, so that its loss is one
-	replaced  bool   // the thread before this one was lost; the next turn says so to the model
-	renewed   bool   // it was given up for its tools, which is why replaced
-	tools     string // the set of tools that the thread was started with
+	rollout   string    // the thread's file, as codex names it; empty before it was loaded
+	resumable bool      // a turn was acknowledged, so the thread may be on disk
+	history   bool      // turns of it have ended, so that its loss is one
+	tools     string    // the set of tools that the thread was started with
+	fresh     freshness // of the next turn, which tells the model
 	events    *appserver.Subscription
 	heard     heard
 	own       settings        // what turns run with that ask for nothing else

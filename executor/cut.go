@@ -157,7 +157,7 @@ func (e *Executor) keepThread(c *conversation, j *job) (back func()) {
 	}
 	return func() {
 		e.unloaded(c)
-		c.threadID, c.rollout, c.resumable, c.replaced, c.renewed = newer, "", true, false, false
+		c.threadID, c.rollout, c.resumable, c.fresh = newer, "", true, ""
 	}
 }
 

@@ -19,17 +19,6 @@ const (
 	otherTools  freshness = "tools" // the thread has other tools than are offered now
 )
 
-// freshness is that of the turn that c begins next. The caller holds c.lock.
-func (c *conversation) freshness() freshness {
-	switch {
-	case !c.replaced:
-		return ""
-	case c.renewed:
-		return otherTools
-	}
-	return historyLost
-}
-
 // toModel is what the model is told.
 func (f freshness) toModel() string {
 	why := "The earlier history of this conversation could not be loaded and is lost. "
@@ -56,9 +45,12 @@ func (e *Executor) renew(c *conversation) {
 		return
 	}
 	e.log.Info("a thread has other tools than are offered and is replaced by a new one", "thread_id", c.threadID)
-	history := c.history || c.replaced
+	fresh := c.fresh
+	if c.history {
+		fresh = otherTools
+	}
 	e.forget(c, nil)
-	c.replaced, c.renewed, c.tools = history, history, ""
+	c.fresh, c.tools = fresh, ""
 }
 
 // toolSet names a set of tools, by what a call of them looks like: a description

@@ -48,7 +48,9 @@ func (e *Executor) load(ctx context.Context, c *conversation, on *child) error {
 // holds c.lock.
 func (e *Executor) forget(c *conversation, refused error) {
 	e.unloaded(c)
-	c.replaced = c.replaced || c.history || !appserver.IsNoRollout(refused)
+	if c.history || !appserver.IsNoRollout(refused) {
+		c.fresh = cmp.Or(c.fresh, historyLost)
+	}
 	c.threadID, c.rollout, c.resumable, c.history, c.own, c.heard = "", "", false, false, settings{}, heard{}
 }
 

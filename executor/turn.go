@@ -49,14 +49,14 @@ func (e *Executor) start(c *conversation, j *job) (*turn, error) {
 		return nil, err
 	}
 	t := e.newTurn(c, j, on)
-	t.afresh = c.freshness()
+	t.afresh = c.fresh
 	if t.id, err = e.startTurn(c, j, on); err != nil {
 		e.closeInquiry(c.threadID, t.inquiry)
 		t.attention.close()
 		return nil, on.settled(err)
 	}
 	t.inquiry.begun(t.id)
-	c.resumable, c.replaced, c.renewed = true, false, false
+	c.resumable, c.fresh = true, ""
 	return t, nil
 }
 
@@ -79,8 +79,8 @@ func (e *Executor) startTurn(c *conversation, j *job, on *child) (id string, err
 	params := appserver.TurnStartParams{ThreadID: c.threadID, Input: j.input(), ClientUserMessageID: j.attempt.clientID()}
 	e.adjust(c, j, &params)
 	instructions := e.brief(c, &params)
-	if fresh := c.freshness(); fresh != "" {
-		addContext(&params, "runtime_notice", fresh.toModel())
+	if c.fresh != "" {
+		addContext(&params, "runtime_notice", c.fresh.toModel())
 	}
 	started, err := on.TurnStart(ctx, params)
 	c.adjusted(j, err)
