@@ -30,7 +30,7 @@ func (t *task) owe(before a2a.TaskState) {
 	}
 	t.recall()
 	d := store.Delivery{Kind: late.Kind, Body: encode(lateOf(reply)), Replaces: true}
-	if t.waiters > 0 {
+	if t.waiters.Load() > 0 {
 		d.Due = time.Now().Add(answerGrace)
 	}
 	t.send(d)

@@ -59,8 +59,7 @@ func (r *Receipt) release() (left int, over bool) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.waiters--
-	return t.waiters, t.owed && (t.status.State.Terminal() || needsCaller(t.status.State))
+	return int(t.waiters.Add(-1)), t.owed && (t.status.State.Terminal() || needsCaller(t.status.State))
 }
 
 // note keeps what is known of the message.
@@ -77,15 +76,10 @@ func (t *task) expect(r *Receipt) {
 		return
 	}
 	if r.task != nil { // its message has moved on
-		other := r.task
-		t.engine.wg.Go(func() {
-			other.mu.Lock()
-			defer other.mu.Unlock()
-			other.waiters--
-		})
+		r.task.waiters.Add(-1)
 	}
 	r.engine, r.task, r.id = t.engine, t, t.id
-	t.waiters++
+	t.waiters.Add(1)
 }
 
 // bindAgain counts the caller of a message that came before. A platform that does not
@@ -96,10 +90,8 @@ func (r *Receipt) bindAgain(e *Engine, id a2a.TaskID) {
 		return
 	}
 	r.engine, r.id, r.task = e, id, e.find(id)
-	if t := r.task; t != nil {
-		t.mu.Lock()
-		t.waiters++
-		t.mu.Unlock()
+	if r.task != nil {
+		r.task.waiters.Add(1)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -21,6 +22,7 @@ type task struct {
 	contextID string
 	thread    string        // the conversation that its turns run in
 	over      chan struct{} // closed when the task has ended
+	waiters   atomic.Int32  // callers who wait for its reply; one can move on to another task
 
 	mu        sync.Mutex // guards the fields below
 	status    a2a.TaskStatus
@@ -42,7 +44,6 @@ type task struct {
 	expiry    *time.Timer    // of the questions over a restart; counted in Engine.wg while it runs
 	told      a2a.TaskState  // the state that receivers of push notifications know
 	owed      bool           // the user gets the reply, however late
-	waiters   int            // callers who wait for it
 	canceling bool
 	canceled  bool    // a turn ended by the cancel
 	ending    *ending // of the last turn that ended, or nil
