@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -102,9 +103,10 @@ func (s *Server) transcript(w http.ResponseWriter, r *http.Request) {
 		writeJSON(w, http.StatusUnauthorized, problem{Error: "unauthorized"})
 		return
 	}
-	since, err := number(r, "since", 0)
+	q := r.URL.Query()
+	since, err := strconv.Atoi(cmp.Or(q.Get("since"), "0"))
 	if err == nil {
-		_, err = number(r, "limit", 0)
+		_, err = strconv.Atoi(cmp.Or(q.Get("limit"), "0"))
 	}
 	if err != nil {
 		writeJSON(w, http.StatusBadRequest, problem{Error: "since and limit must be whole numbers"})
@@ -113,18 +115,10 @@ func (s *Server) transcript(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, transcript{Runtime: "codex", Lines: []string{}, Cursor: since})
 }
 
-func number(r *http.Request, name string, fallback int) (int, error) {
-	text := r.URL.Query().Get(name)
-	if text == "" {
-		return fallback, nil
-	}
-	return strconv.Atoi(text)
-}
-
 // mayCall reports whether a caller of A2A has shown what is asked of callers, and
 // whether that was our own token.
 func (s *Server) mayCall(r *http.Request) (may, token bool) {
-	token = s.cfg.Token != "" && s.holdsToken(r)
+	token = s.holdsToken(r)
 	asked := s.cfg.Token != "" || s.cfg.Platform != nil && s.cfg.Platform.RequireAuth
 	return !asked || token || s.isPlatform(r), token
 }
