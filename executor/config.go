@@ -16,8 +16,9 @@ type Config struct {
 	// the executor.
 	Child appserver.Config
 	// Prepare is asked how codex is to be started, before each start of it; nil means
-	// as Child and Thread say. The arguments in Child come after its. It may take its time: jobs wait meanwhile. Its error is
-	// why codex is not started, and it is asked again.
+	// as Child and Thread say. The arguments in Child come after its. It may take its
+	// time: jobs wait meanwhile. Its error is why codex is not started, and it is asked
+	// again.
 	Prepare func(ctx context.Context) (Launch, error)
 	// Thread is what every new thread is started with, and resumed with.
 	Thread appserver.ThreadStartParams

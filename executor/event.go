@@ -55,7 +55,7 @@ type Event interface{ event() }
 type Started struct {
 	ThreadID, TurnID string
 	Attempt          int           // which attempt at the job this turn is, from 1
-	Replaced         bool          // the conversation's earlier thread was lost, and this is a new one
+	Replaced         bool          // this is a new thread, which does not know what was said on the one before: that was lost, or has other tools
 	Waited           time.Duration // from Submit until the turn was started
 }
 

@@ -11,10 +11,10 @@
 // if the runner is a [Steerer]: its end is committed with that of the turn. Any
 // other message that names a task which has not ended becomes a further turn of
 // it, and the task ends with its last turn. A message that names no task can find
-// one that asks, or, with [Config.MidTurn], one whose turn runs (host.go), or be a
-// command to the runtime (commands.go). The same message sent again (same given
-// contextId, taskId and messageId) is the same task with the same answer. One whose
-// turn was cut off runs again if its metadata says "retry".
+// one that asks, or, with [Config.MidTurn] or [Workspace].Steer, one whose turn runs
+// (host.go), or be a command to the runtime (commands.go). The same message sent
+// again (same given contextId, taskId and messageId) is the same task with the same
+// answer. One whose turn was cut off runs again if its metadata says "retry".
 //
 // # What is committed, and when
 //

@@ -15,7 +15,7 @@ const (
 	MetaInterrupted = "interrupted" // true when a turn of the task was cut off: part of its work may be done
 
 	MetaAttempt  = "attempt"        // the number of the attempt at the newest turn; absent while it is the first
-	MetaReplaced = "threadReplaced" // true when the conversation's earlier thread was lost: the model does not know what was said
+	MetaReplaced = "threadReplaced" // true when a new thread stands in the place of the conversation's earlier one: the model does not know what was said
 	MetaRetryOf  = "retryOf"        // the interrupted task whose message this one runs again
 
 	MetaTools = "tool_trace" // in a workspace: the tools that its turns have used, as the platform reads them: tool, input, output_preview

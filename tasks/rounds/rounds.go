@@ -37,7 +37,7 @@ type Rounds[K comparable] struct {
 }
 
 // New returns a loop that makes so many deliveries at the same time. With one they are
-// made in the order in which they are due.
+// made in the order in which due lists them.
 func New[K comparable](most int) *Rounds[K] {
 	return &Rounds[K]{most: most, wake: make(chan struct{}, 1), busy: map[K]bool{}}
 }
