@@ -118,5 +118,3 @@ func without(secrets []string, text string) string {
 	}
 	return text
 }
-
-func errorOf(err error) (*Error, bool) { return errors.AsType[*Error](err) }

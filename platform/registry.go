@@ -3,6 +3,7 @@ package platform
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/url"
 )
@@ -176,7 +177,7 @@ func (c *Client) State(ctx context.Context) (State, error) {
 		op: "ask for the workspace's state", method: http.MethodGet, path: c.own("/state"),
 		out: &out, repeats: once, public: true, plain: true,
 	})
-	if refused, ok := errorOf(err); ok && refused.Status == http.StatusNotFound {
+	if refused, ok := errors.AsType[*Error](err); ok && refused.Status == http.StatusNotFound {
 		if json.Unmarshal([]byte(refused.Head), &out) == nil && out.Deleted {
 			return out, nil
 		}

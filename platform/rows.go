@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -45,9 +46,7 @@ func (c *Client) ActivityRows(ctx context.Context, q RowQuery) ([]Row, error) {
 	if q.After != "" && ignored(q.After, rows) {
 		return nil, ErrCursorIgnored
 	}
-	if !ascending(rows) || q.After == "" {
-		slices.SortStableFunc(rows, older)
-	}
+	slices.SortStableFunc(rows, older)
 	if q.Since > 0 { // older platforms do not know it
 		first := now.Add(-q.Since - dateSlack)
 		if now.IsZero() {
@@ -100,18 +99,7 @@ func ignored(cursor string, rows []Row) bool {
 	return len(rows) > 1 && older(rows[0], rows[len(rows)-1]) > 0
 }
 
-func ascending(rows []Row) bool { return slices.IsSortedFunc(rows, older) }
-
 // older orders rows by their time, then by their number.
 func older(a, b Row) int {
-	if d := a.CreatedAt.Compare(b.CreatedAt); d != 0 {
-		return d
-	}
-	switch {
-	case a.Seq < b.Seq:
-		return -1
-	case a.Seq > b.Seq:
-		return 1
-	}
-	return 0
+	return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.Seq, b.Seq))
 }
