@@ -7,7 +7,6 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
 	"github.com/go-chi/chi/v5"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
 // known is what an answer to an unknown path names.
@@ -23,15 +22,11 @@ var known = []string{ //nolint:gochecknoglobals // a constant table
 var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodDelete} //nolint:gochecknoglobals // a constant table
 
 func (s *Server) routes() http.Handler {
-	r := chi.NewRouter()
-	r.Use(plainPath, s.observe, s.recoverPanics, s.doors.check)
-
-	both(r, "/healthz", s.healthz)
-	both(r, "/readyz", s.readyz) // shows less to strangers instead of refusing them
+	r := s.router()
+	s.probeRoutes(r)
 	for _, path := range []string{"/", a2asrv.WellKnownAgentCardPath, "/.well-known/agent.json", "/agent-card"} {
 		both(r, path, s.card)
 	}
-	r.With(s.requireReader).Method(http.MethodGet, "/metrics", promhttp.HandlerFor(s.cfg.Registry, promhttp.HandlerOpts{}))
 
 	r.Route("/internal", s.internalRoutes)
 	r.Get("/transcript", s.transcript)
@@ -45,6 +40,13 @@ func (s *Server) routes() http.Handler {
 	})
 	r.NotFound(s.notFound)
 	r.MethodNotAllowed(s.methodNotAllowed(r))
+	return r
+}
+
+// router returns one without routes, with what every request goes through.
+func (s *Server) router() chi.Router {
+	r := chi.NewRouter()
+	r.Use(plainPath, s.observe, s.recoverPanics, s.doors.check)
 	return r
 }
 

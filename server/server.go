@@ -102,12 +102,10 @@ func New(cfg Config) (*Server, error) {
 	if cfg.ReplyAsMessage && cfg.Reply == nil {
 		return nil, errors.New("server: ReplyAsMessage needs Reply")
 	}
-	cfg.setDefaults()
-	doors, err := newDoors(&cfg)
+	s, err := bare(cfg)
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{cfg: cfg, log: cfg.Logger, metrics: cfg.Metrics, doors: doors, started: time.Now().UTC()}
 	s.guard = &guard{next: cfg.Handler, log: cfg.Logger, extended: cfg.ExtendedCard}
 	s.guard.promised = cfg.Card("http://localhost").Capabilities
 	s.v1 = v1Methods(s.guard)
@@ -115,6 +113,16 @@ func New(cfg Config) (*Server, error) {
 	s.v0 = v0Methods(s.guard, s.reply())
 	s.handler = s.routes()
 	return s, nil
+}
+
+// bare returns a server that has no routes yet.
+func bare(cfg Config) (*Server, error) {
+	cfg.setDefaults()
+	doors, err := newDoors(&cfg)
+	if err != nil {
+		return nil, err
+	}
+	return &Server{cfg: cfg, log: cfg.Logger, metrics: cfg.Metrics, doors: doors, started: time.Now().UTC()}, nil
 }
 
 // Handler returns the handler of all routes, for a server that is run by

@@ -141,7 +141,7 @@ func newInbox(ctx context.Context, s settings.Settings, environ []string, log *s
 	if err := box.takeOver(ctx); err != nil {
 		return nil, err
 	}
-	if err := box.listen(health, base.registry); err != nil {
+	if err := box.listen(health, base); err != nil {
 		return nil, err
 	}
 	return box, box.engine.Recover(ctx) // the last: it sets turns going

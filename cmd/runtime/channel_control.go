@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/subtle"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,9 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/channel"
 	"github.com/Molecule-AI/molecule-codex-runtime/server"
@@ -27,7 +23,7 @@ const controlFile = "channel.sock"
 
 // listen opens the channel's two doors: the socket, and the health listener if there is
 // to be one.
-func (box *inbox) listen(health net.Listener, registry *prometheus.Registry) error {
+func (box *inbox) listen(health net.Listener, base base) error {
 	path, done, err := socketPath(box.s.StateDir)
 	if err != nil {
 		return err
@@ -44,7 +40,14 @@ func (box *inbox) listen(health net.Listener, registry *prometheus.Registry) err
 	if health == nil {
 		return nil
 	}
-	box.closers = append(box.closers, serveOn(health, box.health(registry)))
+	probes, err := server.Probes(server.Config{
+		PublicURL: box.s.PublicURL, Token: box.s.Token.Reveal(), AnyHost: anyHost(box.s),
+		Ready: box.ready.get, Registry: base.registry, Metrics: base.metrics, Logger: box.log,
+	})
+	if err != nil {
+		return err
+	}
+	box.closers = append(box.closers, serveOn(health, probes))
 	box.log.Info("listening", "addr", health.Addr().String(), "version", version)
 	return nil
 }
@@ -93,40 +96,6 @@ func (box *inbox) control() http.Handler {
 	return mux
 }
 
-// health is what probes ask.
-func (box *inbox) health(registry *prometheus.Registry) http.Handler {
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
-	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithTimeout(r.Context(), 5*time.Second)
-		defer cancel()
-		state := box.ready.get(ctx)
-		if !box.mayRead(r) {
-			state = server.Readiness{OK: state.OK}
-		}
-		w.Header().Set("Content-Type", "application/json")
-		if !state.OK {
-			w.WriteHeader(http.StatusServiceUnavailable)
-		}
-		_ = json.NewEncoder(w).Encode(state)
-	})
-	metrics := promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
-	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
-		if !box.mayRead(r) {
-			http.Error(w, "show RUNTIME_TOKEN as a bearer token", http.StatusUnauthorized)
-			return
-		}
-		metrics.ServeHTTP(w, r)
-	})
-	return mux
-}
-
-// mayRead reports whether whoever asks may see more than whether all is well.
-func (box *inbox) mayRead(r *http.Request) bool {
-	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	return !box.s.Token.Set() || subtle.ConstantTimeCompare([]byte(token), []byte(box.s.Token.Reveal())) == 1
-}
-
 // longestSocket is how long the path of a socket may be.
 const longestSocket = 100
 
@@ -146,7 +115,7 @@ func socketPath(dir string) (path string, done func(), err error) {
 // errNoChannel says that no channel runs on a state directory.
 var errNoChannel = errors.New("no channel runs there")
 
-// ask asks the channel that runs on a state directory.
+// askChannel asks the channel that runs on a state directory.
 func askChannel(ctx context.Context, dir, method, target string) (status int, body []byte, err error) {
 	path, done, err := socketPath(dir)
 	if err != nil {
