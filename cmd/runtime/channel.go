@@ -61,38 +61,13 @@ type inbox struct {
 
 // serveChannel works until ctx ends, or quit is closed and what runs has come to its end.
 func (p *program) serveChannel(ctx context.Context, once bool) int {
-	s, log, redact, ok := p.loadChannel()
-	if !ok {
+	s, warnings, err := settings.LoadChannel(p.environ)
+	if !p.usable(err) {
 		return exitUsage
 	}
-	err := runChannel(ctx, s, p.environ, once, log, redact)
-	switch {
-	case err == nil, errors.Is(err, presence.ErrDeleted), errors.Is(err, context.Canceled):
-		return exitOK
-	}
-	return p.fail(errors.New(redact.String(err.Error())))
-}
-
-// loadChannel reads the settings, and says what is wrong with them.
-func (p *program) loadChannel() (settings.Settings, *slog.Logger, *logging.Redactor, bool) {
-	s, warnings, err := settings.LoadChannel(p.environ)
-	for _, problem := range settings.Problems(err) {
-		p.complain(problem.What, problem.Hint)
-	}
-	if err != nil {
-		return s, nil, nil, false
-	}
-	level, err := logging.Level(s.Log)
-	if err != nil {
-		p.complain(err.Error(), "see RUNTIME_LOG in runtime --help")
-		return s, nil, nil, false
-	}
-	redact := logging.NewRedactor(s.Secrets()...)
-	log := logging.New(p.stderr, level, redact)
-	for _, w := range warnings {
-		log.Warn("doubtful setting", "variable", w.Name, "doubt", w.Text)
-	}
-	return s, log, redact, true
+	return p.logged(s, warnings, func(log *slog.Logger, redact *logging.Redactor) error {
+		return runChannel(ctx, s, p.environ, once, log, redact)
+	})
 }
 
 func runChannel(ctx context.Context, s settings.Settings, environ []string, once bool, log *slog.Logger, redact *logging.Redactor) error {

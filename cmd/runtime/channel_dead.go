@@ -42,7 +42,7 @@ func (p *program) deadLetters(ctx context.Context, asJSON bool) int {
 	}
 	letters, err := readLetters(ctx, dir)
 	if err != nil {
-		return p.fail(err)
+		return p.noLetters(err)
 	}
 	if asJSON {
 		_ = json.NewEncoder(p.stdout).Encode(letters)
@@ -83,18 +83,27 @@ func (p *program) retryLetter(ctx context.Context, id string) int {
 		return exitFailed
 	}
 	if err != nil {
-		return p.fail(err)
+		return p.noLetters(err)
 	}
 	return exitOK
 }
 
+// noLetters says why there are no letters to be had.
+func (p *program) noLetters(err error) int {
+	if errors.Is(err, errNeverRun) {
+		p.complain(err.Error(), "set CODEX_CHANNEL_MOLECULE_STATE_DIR, or RUNTIME_STATE_DIR, as runtime channel has it")
+		return exitFailed
+	}
+	return p.fail(err)
+}
+
+// errNeverRun says that a state directory is empty.
+var errNeverRun = errors.New("no channel has run with this state directory")
+
 // channelState is the state directory of the channel, whatever its other settings are.
 func (p *program) channelState() (string, bool) {
-	s, problems := settings.LoadChannelState(p.environ)
-	for _, problem := range problems {
-		p.complain(problem.What, problem.Hint)
-	}
-	return s, len(problems) == 0
+	dir, err := settings.LoadChannelState(p.environ)
+	return dir, p.usable(err)
 }
 
 func readLetters(ctx context.Context, dir string) (letters []channel.DeadLetter, err error) {
@@ -123,7 +132,7 @@ func withStore(ctx context.Context, dir string, use func(*store.Store) error) er
 		return err
 	}
 	if seen.Bytes == 0 {
-		return fmt.Errorf("no channel has run with the state directory %s", dir)
+		return fmt.Errorf("%s: %w", dir, errNeverRun)
 	}
 	st, err := store.Open(ctx, store.Config{Dir: dir})
 	if err != nil {

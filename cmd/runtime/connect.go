@@ -1,10 +1,10 @@
 package main
 
 import (
-	"os"
 	"strings"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/connect"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 )
 
@@ -33,7 +33,8 @@ func (p *program) connect(o connectFlags) int {
 	}
 	token, err := shownToken(s)
 	if err != nil {
-		return p.fail(err)
+		p.complain("MOLECULE_WORKSPACE_TOKEN_FILE: "+err.Error(), "name a file that holds the token, or set MOLECULE_WORKSPACE_TOKEN instead")
+		return exitFailed
 	}
 	if token == "" {
 		p.complain("there is no token: the block refuses to run", "set MOLECULE_WORKSPACE_TOKEN, or MOLECULE_WORKSPACE_TOKEN_FILE")
@@ -54,6 +55,6 @@ func shownToken(s settings.Settings) (string, error) {
 	if s.TokenFile == "" {
 		return s.WorkspaceToken.Reveal(), nil
 	}
-	text, err := os.ReadFile(s.TokenFile)
+	text, err := regular.Read(s.TokenFile, mostSecret)
 	return strings.TrimSpace(string(text)), err
 }

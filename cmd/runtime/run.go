@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -87,6 +88,13 @@ func (p *program) serve(ctx context.Context) int {
 	if !ok {
 		return exitUsage
 	}
+	return p.logged(s, warnings, func(log *slog.Logger, redact *logging.Redactor) error {
+		return serve(ctx, s, p.environ, log, redact)
+	})
+}
+
+// logged runs what logs, with the doubts about its settings, until it ends.
+func (p *program) logged(s settings.Settings, warnings []settings.Warning, work func(*slog.Logger, *logging.Redactor) error) int {
 	level, err := logging.Level(s.Log)
 	if err != nil {
 		return p.fail(err)
@@ -96,14 +104,11 @@ func (p *program) serve(ctx context.Context) int {
 	for _, w := range warnings {
 		log.Warn("doubtful setting", "variable", w.Name, "doubt", w.Text)
 	}
-	err = serve(ctx, s, p.environ, log, redact)
-	if errors.Is(err, presence.ErrDeleted) {
-		return exitOK // it has been said in the log
+	err = work(log, redact)
+	if err == nil || errors.Is(err, presence.ErrDeleted) || errors.Is(err, context.Canceled) { // what there is to say is in the log
+		return exitOK
 	}
-	if err != nil && !errors.Is(err, context.Canceled) {
-		return p.fail(errors.New(redact.String(err.Error())))
-	}
-	return exitOK
+	return p.fail(errors.New(redact.String(err.Error())))
 }
 
 // load reads the settings, and says what is wrong with them.
@@ -113,10 +118,15 @@ func (p *program) load() (settings.Settings, []settings.Warning, bool) {
 		p.environ = withFiles(s, p.environ)
 		s, warnings, err = settings.Load(p.environ)
 	}
+	return s, warnings, p.usable(err)
+}
+
+// usable says what is wrong with settings, and reports whether nothing is.
+func (p *program) usable(err error) bool {
 	for _, problem := range settings.Problems(err) {
 		p.complain(problem.What, problem.Hint)
 	}
-	return s, warnings, err == nil
+	return err == nil
 }
 
 func (p *program) fail(err error) int {

@@ -72,10 +72,7 @@ type taskNotify struct {
 // client returns what calls the runtime.
 func (p *program) client() (*bridge.Client, bool) {
 	s, err := settings.LoadClient(p.environ)
-	for _, problem := range settings.Problems(err) {
-		p.complain(problem.What, problem.Hint)
-	}
-	return bridge.New(bridge.Config{URL: s.URL, Token: s.Token.Reveal(), CodexHome: s.CodexHome}), err == nil
+	return bridge.New(bridge.Config{URL: s.URL, Token: s.Token.Reveal(), CodexHome: s.CodexHome}), p.usable(err)
 }
 
 // task runs one of the commands of runtime task.

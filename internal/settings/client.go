@@ -25,7 +25,7 @@ func LoadClient(environ []string) (Client, error) {
 
 // LoadChannelState returns the state directory of a channel, by environ. Its other
 // settings may be wrong, or not there.
-func LoadChannelState(environ []string) (string, []*Problem) {
+func LoadChannelState(environ []string) (string, error) {
 	vars := toMap(environ)
 	s, _ := parse(vars, Rows())
 	r := resolver{s: &s, vars: vars, host: osHost{}}
@@ -34,5 +34,5 @@ func LoadChannelState(environ []string) (string, []*Problem) {
 		dir = s.ChannelDir
 	}
 	dir = r.path("CODEX_CHANNEL_MOLECULE_STATE_DIR", dir, func() string { return "~/.codex-channel-molecule" })
-	return dir, r.problems
+	return dir, join(r.problems)
 }

@@ -41,8 +41,8 @@ func TestChannelDirectories(t *testing.T) {
 		if err != nil || s.StateDir != want[0] || s.ChannelDir != want[1] || s.Spaces[0].TokenFile != "/home/u/token" {
 			t.Errorf("%q: %s, %s, %v, %v", environ, s.StateDir, s.ChannelDir, s.Spaces, err)
 		}
-		if dir, problems := LoadChannelState(append([]string{"HOME=/home/u"}, strings.Fields(environ)...)); dir != want[0] || len(problems) > 0 {
-			t.Errorf("%q: %s, %v", environ, dir, problems)
+		if dir, err := LoadChannelState(append([]string{"HOME=/home/u"}, strings.Fields(environ)...)); dir != want[0] || err != nil {
+			t.Errorf("%q: %s, %v", environ, dir, err)
 		}
 	}
 }
