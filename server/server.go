@@ -106,7 +106,7 @@ func New(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.guard = &guard{next: cfg.Handler, log: cfg.Logger, extended: cfg.ExtendedCard}
+	s.guard = &guard{next: cfg.Handler, log: s.log, extended: cfg.ExtendedCard}
 	s.guard.promised = cfg.Card("http://localhost").Capabilities
 	s.v1 = v1Methods(s.guard)
 	s.extend(cfg.Methods)
