@@ -6,6 +6,7 @@ ARG NODE_BUILD=22
 # The program. It is cross-compiled, so this stage runs on the builder's own platform.
 FROM --platform=$BUILDPLATFORM golang:${GO}-${DEBIAN} AS build
 WORKDIR /src
+ENV GOCACHE=/go/cache
 COPY go.mod go.sum ./
 RUN go mod download
 COPY . .

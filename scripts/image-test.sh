@@ -39,7 +39,7 @@ go tool -modfile=tools/go.mod shfmt -d $scripts
 mkdir -p .tools/tmp
 tmp=$(mktemp -d "$PWD/.tools/tmp/image-XXXXXX")
 store=${IMAGE_STORE:-$PWD/.tools/image}
-BUILDAH="buildah --root $store/root --runroot $store/run"
+BUILDAH="buildah --root $store/images --runroot $store/run"
 export BUILDAH
 
 # leave is run however the script ends.
@@ -48,7 +48,7 @@ leave() {
 	trap - EXIT
 	$BUILDAH umount --all >/dev/null 2>&1 || true
 	$BUILDAH rm --all >/dev/null 2>&1 || true
-	umount "$store/root/overlay" 2>/dev/null || true
+	umount "$store/images/overlay" 2>/dev/null || true
 	rm -rf --one-file-system "$tmp"
 	exit $status
 }
@@ -69,7 +69,7 @@ build() {
 step "the program"
 # With this machine's caches. They are no part of the image: only this stage sees them.
 mkdir -p "$(go env GOCACHE)" "$(go env GOMODCACHE)"
-build --target build -v "$(go env GOMODCACHE):/go/pkg/mod" -v "$(go env GOCACHE):/root/.cache/go-build"
+build --target build -v "$(go env GOMODCACHE):/go/pkg/mod" -v "$(go env GOCACHE):/go/cache"
 step "the image"
 build
 

@@ -20,14 +20,14 @@ commit() {
 }
 
 if ! there "$base"; then
-	if ! debootstrap --variant=minbase "$suite" "$tmp/root" >"$tmp/log" 2>&1; then
+	if ! debootstrap --variant=minbase "$suite" "$tmp/base" >"$tmp/log" 2>&1; then
 		tail -n 20 "$tmp/log" >&2
 		exit 1
 	fi
-	rm -rf "$tmp/root/var/cache/apt/archives" "$tmp/root/var/lib/apt/lists"
-	mkdir -p "$tmp/root/var/cache/apt/archives/partial"
+	rm -rf "$tmp/base/var/cache/apt/archives" "$tmp/base/var/lib/apt/lists"
+	mkdir -p "$tmp/base/var/cache/apt/archives/partial"
 	container=$($BUILDAH from scratch)
-	$BUILDAH add -q "$container" "$tmp/root" / >/dev/null
+	$BUILDAH add -q "$container" "$tmp/base" / >/dev/null
 	$BUILDAH config --cmd bash --env PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$container"
 	commit "$container" "$base"
 fi
