@@ -66,23 +66,30 @@ func (r *Recorder) Run(ctx context.Context) {
 	for {
 		select {
 		case <-r.wake:
+			for r.batch(ctx) && sleep.For(ctx, rowsEvery) {
+			}
 		case <-ctx.Done():
 			leaving, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveWithin)
 			defer cancel()
-			for r.batch(leaving) && leaving.Err() == nil {
+			for r.batch(leaving) {
 			}
 			return
-		}
-		for r.batch(ctx) && sleep.For(ctx, rowsEvery) {
 		}
 	}
 }
 
-// batch writes some rows, and reports whether there may be more. One that the platform
-// does not take is not offered again: it may have been taken.
+// batch writes some rows while ctx goes on, and reports whether there may be more. One
+// that the platform does not take is not offered again: it may have been taken.
 func (r *Recorder) batch(ctx context.Context) (more bool) {
-	rows := r.take()
-	for _, row := range rows {
+	for range rowsAtOnce {
+		if ctx.Err() != nil {
+			return false
+		}
+		row, ok := r.take()
+		if !ok {
+			return more
+		}
+		more = true
 		limited, cancel := context.WithTimeout(ctx, rowTimeout)
 		err := r.log.Activity(limited, r.redacted(row))
 		cancel()
@@ -90,27 +97,27 @@ func (r *Recorder) batch(ctx context.Context) (more bool) {
 			r.logger.Debug("a row of activity was not written", "method", row.Method, "err", err)
 		}
 	}
-	return len(rows) > 0
+	return more
 }
 
-func (r *Recorder) take() []platform.Event {
+// take takes the oldest row off the queue. The last one says how many there was no room for.
+func (r *Recorder) take() (row platform.Event, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	n := min(len(r.rows), rowsAtOnce)
-	rows := r.rows[:n:n]
-	r.rows = r.rows[n:]
 	if len(r.rows) > 0 {
-		return rows
+		row, r.rows = r.rows[0], r.rows[1:]
+		return row, true
 	}
 	r.rows = nil
-	if r.dropped > 0 {
-		rows = append(rows, platform.Event{
-			Type: "agent_log", Method: "runtime", Status: "ok",
-			Summary: fmt.Sprintf("%d more tool calls, too many at once to be listed", r.dropped),
-		})
-		r.dropped = 0
+	if r.dropped == 0 {
+		return row, false
 	}
-	return rows
+	row = platform.Event{
+		Type: "agent_log", Method: "runtime", Status: "ok",
+		Summary: fmt.Sprintf("%d more tool calls, too many at once to be listed", r.dropped),
+	}
+	r.dropped = 0
+	return row, true
 }
 
 // redacted is a row as others may see it.

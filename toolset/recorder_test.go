@@ -77,6 +77,33 @@ func TestRecorder(t *testing.T) {
 	})
 }
 
+// TestRecorderEndsInABatch ends while a row is being written: those behind it are brought.
+func TestRecorderEndsInABatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const rows = 20 // more than one batch
+		brought := 0
+		l := &ledger{}
+		l.write = func(ctx context.Context) error {
+			if l.count() == 1 {
+				<-ctx.Done()
+			}
+			if ctx.Err() == nil {
+				brought++
+			}
+			return ctx.Err()
+		}
+		r, end := recording(t, l)
+		for range rows {
+			r.Record(platform.Event{})
+		}
+		synctest.Wait()
+		end()
+		if brought != rows-1 {
+			t.Errorf("%d of %d rows were brought", brought, rows-1)
+		}
+	})
+}
+
 // TestRecorderDoesNotBlock has a platform that answers nothing.
 func TestRecorderDoesNotBlock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -94,18 +94,15 @@ func (s *Set) Call(ctx context.Context, c Call) Result {
 	limited, cancel := context.WithTimeout(ctx, t.limit)
 	defer cancel()
 	text, err := t.handle(limited, c.Arguments)
-	if err != nil {
-		s.cfg.Logger.Warn("a workspace tool has failed", "tool", c.Tool, "thread_id", c.Thread, "turn_id", c.Turn,
-			"took", time.Since(began), "err", s.cfg.Redact(forLog(err)))
+	if err == nil {
+		return Result{Text: clip(text, mostText)}
 	}
-	switch {
-	case err != nil && ctx.Err() == nil && limited.Err() != nil:
+	s.cfg.Logger.Warn("a workspace tool has failed", "tool", c.Tool, "thread_id", c.Thread, "turn_id", c.Turn,
+		"took", time.Since(began), "err", s.cfg.Redact(forLog(err)))
+	if ctx.Err() == nil && limited.Err() != nil {
 		err = fmt.Errorf("%s did not get done within %s; whether the platform has done it is not known", c.Tool, t.limit)
-		fallthrough
-	case err != nil:
-		return Result{Text: clip(s.cfg.Redact(explain(err)), mostText), Failed: true}
 	}
-	return Result{Text: clip(text, mostText)}
+	return Result{Text: clip(s.cfg.Redact(explain(err)), mostText), Failed: true}
 }
 
 // forLog is an error without what a peer has said in it.

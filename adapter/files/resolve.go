@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 )
 
 // ErrNotHere says that a path leads to nothing that may be handed out. What is not
@@ -165,13 +167,8 @@ func openIn(dir, rel string) (*os.File, fs.FileInfo, error) {
 	if info, err := root.Lstat(rel); err != nil || !info.Mode().IsRegular() {
 		return nil, nil, ErrNotHere
 	}
-	file, err := root.Open(rel)
+	file, info, err := regular.OpenIn(root, rel)
 	if err != nil {
-		return nil, nil, ErrNotHere
-	}
-	info, err := file.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		_ = file.Close()
 		return nil, nil, ErrNotHere
 	}
 	return file, info, nil

@@ -25,7 +25,8 @@ const (
 
 // A pulse is what the goroutine that beats knows.
 type pulse struct {
-	told     doing     // what the last beat that was taken has said
+	sent     time.Time // when the last beat went out
+	told     doing     // what the last one that was taken has said
 	taken    time.Time // when, by the wall clock: a machine that sleeps has a gap, too
 	failures int       // since then
 }
@@ -66,7 +67,7 @@ func (p *Presence) next(ctx context.Context, tick, untold <-chan time.Time, now 
 				return edgeLimit
 			}
 		case <-p.work.changed:
-			if !sleep.For(ctx, edgeGap-time.Since(p.work.beaten)) {
+			if !sleep.For(ctx, edgeGap-time.Since(now.sent)) {
 				return 0
 			}
 			// A beat that was not answered may have been taken: what was told is not known.
@@ -90,7 +91,7 @@ func (p *Presence) now() snapshot {
 func (p *Presence) beat(ctx context.Context, now *pulse, limit time.Duration) {
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	p.work.beaten = time.Now()
+	now.sent = time.Now()
 	does := p.now()
 	err := p.cfg.Platform.Heartbeat(limited, p.compose(does))
 	if kept, ok := errors.AsType[*platform.KeepError](err); ok {
@@ -143,7 +144,7 @@ func (p *Presence) taken(now *pulse, told doing) {
 	if unknown || !now.taken.IsZero() && at.Sub(now.taken) > gap {
 		poke(p.again)
 	}
-	*now = pulse{told: told, taken: at}
+	now.told, now.taken, now.failures = told, at, 0
 	p.update(func(s *Status) { s.LastBeat, s.BeatError = at, "" })
 }
 

@@ -17,31 +17,21 @@ const (
 // [ErrDeleted] when it does not; nil when ctx ends. Neither a heartbeat nor a
 // registration tells: some platforms take both of a workspace that is gone.
 func (p *Presence) watch(ctx context.Context) error {
-	failed := 0
-	for {
-		if !p.untilLook(ctx) {
-			return nil
-		}
+	silent := false // the last look was not answered
+	for p.untilLook(ctx) {
 		deleted, err := p.lookOnce(ctx)
 		if deleted {
 			return ErrDeleted
 		}
-		failed = p.unanswered(err, failed)
+		if err != nil && !silent {
+			p.log.Warn("the platform does not say how the workspace stands", "err", err)
+		}
+		silent = err != nil
 		if !sleep.For(ctx, betweenLooks) {
 			return nil
 		}
 	}
-}
-
-// unanswered counts looks that the platform did not answer, and logs the first.
-func (p *Presence) unanswered(err error, failed int) int {
-	if err == nil {
-		return 0
-	}
-	if failed == 0 {
-		p.log.Warn("the platform does not say how the workspace stands", "err", err)
-	}
-	return failed + 1
+	return nil
 }
 
 // untilLook waits until it is time to ask, and reports whether ctx did not end meanwhile.

@@ -20,7 +20,6 @@ const (
 // A work is what the runtime does, as it is told. Its methods only take a lock.
 type work struct {
 	changed chan struct{} // says that there is something to tell; holds one
-	beaten  time.Time     // when the last beat went out; of the goroutine that beats
 
 	mu      sync.Mutex // guards the fields below
 	jobs    map[string]*job

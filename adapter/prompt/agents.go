@@ -3,11 +3,11 @@ package prompt
 import (
 	"bytes"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/whole"
 )
 
@@ -26,38 +26,25 @@ const agentsMark = "<!-- Written by molecule-codex-runtime at each start. Delete
 // WriteAgents writes AGENTS.md into a folder, unless somebody else's is there. It
 // reports whether there is one of ours now.
 func WriteAgents(dir string, id Identity) (bool, error) {
-	path := filepath.Join(dir, agentsFile)
-	text := agentsText(id)
-	has, err := ours(path)
+	path, text := filepath.Join(dir, agentsFile), agentsText(id)
+	old, err := standing(path, int64(len(text))+1)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-	case err != nil || !has:
+	case err != nil || !bytes.HasPrefix(old, []byte(agentsMark)):
 		return false, err
-	}
-	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, text) {
+	case bytes.Equal(old, text):
 		return true, nil
 	}
 	return true, whole.Write(path, text, 0o644)
 }
 
-// ours reports whether a file begins with our mark. A link is somebody's own doing.
-func ours(path string) (bool, error) {
+// standing is the beginning of a file; nothing of a link, which is somebody's own doing.
+func standing(path string, most int64) ([]byte, error) {
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() {
-		return false, err
+		return nil, err
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return false, err
-	}
-	defer f.Close()
-	head := make([]byte, len(agentsMark))
-	if _, err := io.ReadFull(f, head); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return false, nil
-	} else if err != nil {
-		return false, err
-	}
-	return string(head) == agentsMark, nil
+	return regular.Read(path, most)
 }
 
 func agentsText(id Identity) []byte {

@@ -2,14 +2,14 @@ package prompt
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 )
 
 // defaultFile is the prompt of a workspace whose configuration names none.
@@ -72,19 +72,7 @@ func ReadFile(dir, name string) (string, error) {
 }
 
 func readBelow(root *os.Root, name string) (string, error) {
-	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe is not waited for
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return "", err
-	}
-	if !info.Mode().IsRegular() {
-		return "", errors.New("it is no file")
-	}
-	text, err := io.ReadAll(io.LimitReader(f, mostFile+1))
+	text, err := regular.ReadIn(root, name, mostFile+1)
 	if err != nil {
 		return "", err
 	}

@@ -34,7 +34,7 @@ func TestPipes(t *testing.T) {
 	}()
 	select {
 	case text := <-made:
-		if !strings.Contains(text, "PROMPT") || !strings.Contains(text, "FRAGMENT") || strings.Count(log.String(), "it is no file") != 2 {
+		if !strings.Contains(text, "PROMPT") || !strings.Contains(text, "FRAGMENT") || strings.Count(log.String(), "it is not a file") != 2 {
 			t.Errorf("%q\n%s", text, &log)
 		}
 	case <-time.After(20 * time.Second):

@@ -12,20 +12,47 @@ import (
 // errNotOne says that a path leads to a folder, a pipe or a device.
 var errNotOne = errors.New("it is not a file")
 
-// Read returns at most so many bytes of a file. It waits for nobody: where a pipe stands
-// in the file's place, opening it would wait for the other end.
+// reading waits for nobody: where a pipe stands in a file's place, opening it would wait
+// for the other end.
+const reading = os.O_RDONLY | syscall.O_NONBLOCK
+
+// Read returns at most so many bytes of a file.
 func Read(path string, most int64) ([]byte, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
+	f, err := os.OpenFile(path, reading, 0)
+	return read(f, err, most)
+}
+
+// ReadIn is [Read] of a file below a folder.
+func ReadIn(root *os.Root, name string, most int64) ([]byte, error) {
+	f, err := root.OpenFile(name, reading, 0)
+	return read(f, err, most)
+}
+
+// OpenIn opens a file below a folder.
+func OpenIn(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
+	f, err := root.OpenFile(name, reading, 0)
+	return checked(f, err)
+}
+
+func read(f *os.File, err error, most int64) ([]byte, error) {
+	if f, _, err = checked(f, err); err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, &fs.PathError{Op: "read", Path: path, Err: errNotOne}
-	}
 	return io.ReadAll(io.LimitReader(f, most))
+}
+
+// checked closes what is no file.
+func checked(f *os.File, err error) (*os.File, fs.FileInfo, error) {
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = &fs.PathError{Op: "read", Path: f.Name(), Err: errNotOne}
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, f.Close())
+	}
+	return f, info, nil
 }
