@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,21 +19,39 @@ import (
 // A reader is who reads a stream, in a bubble of testing/synctest.
 type reader struct {
 	header http.Header
-	status int
-	got    strings.Builder
-	err    error // of the next write
 	leave  context.CancelFunc
 	gone   chan struct{}
+
+	mu  sync.Mutex // guards the fields below
+	got strings.Builder
+	err error // of the next write
 }
 
-func (r *reader) Header() http.Header         { return r.header }
-func (r *reader) WriteHeader(status int)      { r.status = status }
-func (r *reader) Write(p []byte) (int, error) { n, _ := r.got.Write(p); return n, r.err }
-func (r *reader) FlushError() error           { return r.err }
+func (r *reader) Header() http.Header { return r.header }
+func (r *reader) WriteHeader(int)     {}
+func (r *reader) FlushError() error   { return nil }
+
+func (r *reader) Write(p []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.err != nil {
+		return 0, r.err
+	}
+	return r.got.Write(p)
+}
+
+// fail has the next write fail.
+func (r *reader) fail(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.err = err
+}
 
 // take returns what has come since it was called last.
 func (r *reader) take() string {
 	synctest.Wait()
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	defer r.got.Reset()
 	return r.got.String()
 }
@@ -103,11 +123,10 @@ func TestEvents(t *testing.T) {
 // at once for all who look.
 func TestStateOncePerSecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		looks := 0
+		var looks atomic.Int64
 		f := open(t, func(cfg *console.Config) {
 			cfg.State = func(context.Context) console.State {
-				looks++
-				return console.State{Queue: console.Queue{Waiting: looks}}
+				return console.State{Queue: console.Queue{Waiting: int(looks.Add(1))}}
 			}
 		})
 		var readers []*reader
@@ -121,14 +140,14 @@ func TestStateOncePerSecond(t *testing.T) {
 			}
 			r.leave()
 		}
-		if looks < 9 || looks > 12 {
-			t.Errorf("five readers had the state looked at %d times in 10 s", looks)
+		if n := looks.Load(); n < 9 || n > 12 {
+			t.Errorf("five readers had the state looked at %d times in 10 s", n)
 		}
-		before := looks
+		before := looks.Load()
 		synctest.Wait()
 		time.Sleep(time.Minute)
-		if looks != before || f.tasks.watched() != 0 {
-			t.Errorf("nobody looks, and the state was looked at %d times; %d watches are left", looks-before, f.tasks.watched())
+		if looks.Load() != before || f.tasks.watched() != 0 {
+			t.Errorf("nobody looks, and the state was looked at %d times; %d watches are left", looks.Load()-before, f.tasks.watched())
 		}
 	})
 }
@@ -186,7 +205,7 @@ func TestStalledReader(t *testing.T) {
 		f := open(t, nil)
 		stalled, other := f.read(t, nil), f.read(t, nil)
 		stalled.take()
-		stalled.err = os.ErrDeadlineExceeded
+		stalled.fail(os.ErrDeadlineExceeded)
 		f.set(func(s *console.State) { s.Queue.Running = 1 })
 		time.Sleep(1100 * time.Millisecond)
 		if !stalled.ended() || other.ended() || f.tasks.watched() != 1 {
