@@ -94,7 +94,7 @@ func figures() []figure {
 		},
 		{
 			file: "bench-image", title: "The container image, unpacked", unit: "MB", of: "size-MB", key: []string{"Debian and tools", "codex", "runtime"},
-			caption: "As `make image-test` builds it. Layers are compressed on their way from a registry.",
+			caption: "Unpacked, as `make image-test` builds it, which puts the same packages into a stand-in for the base image of the registry. Layers are compressed on their way from a registry.",
 			rows:    [][]string{{"on disk", "Image/base", "Image/codex", "Image/runtime"}},
 		},
 	}
