@@ -62,7 +62,7 @@ func figures() []figure {
 			},
 		},
 		{
-			file: "bench-readers", title: "Deltas a second to each reader of one turn", unit: "deltas/s", of: "deltas/s", key: []string{"delivered"},
+			file: "bench-readers", title: "What each reader of one turn gets", unit: "deltas/s", of: "deltas/s", key: []string{"delivered"},
 			limit:   [2]string{"FanOut/1-reader", "deltas/s"},
 			caption: "A codex that writes 600,000 deltas as fast as it can, on the same cores as the readers. One reader that stalls costs the others nothing.",
 			rows: [][]string{
@@ -93,9 +93,9 @@ func figures() []figure {
 			},
 		},
 		{
-			file: "bench-image", title: "The container image, unpacked", unit: "MB", of: "size-MB", key: []string{"Debian and tools", "codex", "runtime"},
+			file: "bench-image", title: "The container image, unpacked", unit: "MB", of: "size-MB", key: []string{"runtime", "codex", "Debian and tools"},
 			caption: "Unpacked, as `make image-test` builds it, which puts the same packages into a stand-in for the base image of the registry. Layers are compressed on their way from a registry.",
-			rows:    [][]string{{"on disk", "Image/base", "Image/codex", "Image/runtime"}},
+			rows:    [][]string{{"on disk", "Image/runtime", "Image/codex", "Image/base"}},
 		},
 	}
 }
