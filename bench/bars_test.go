@@ -34,6 +34,7 @@ func bars() []bar {
 		{"tree of 64 loaded contexts, each", "Memory/64-loaded/context", "tree-pss-MiB", 5, true},
 		{"our process, idle", "Memory/idle", "rss-MiB", 30, true},
 		{"our process, 1,000 known contexts", "Memory/1000-known", "rss-MiB", 64, true},
+		{"our layer of the container image", "Image/runtime", "size-MB", 40, true},
 		{"start to /healthz, p99", "Start/healthz", "p99-ms", 50, true},
 		{"start to /readyz, p99", "Start/readyz", "p99-ms", 500, true},
 		{"a channel that has nothing to do, of a core", "Inbox/idle", "cpu-%", 0.2, true},

@@ -33,7 +33,12 @@ func TestTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	sizes, err := os.ReadFile(imageSizes)
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
 	r := parse(string(raw))
+	r.rows = append(r.rows, parse(string(sizes)).rows...)
 	promises, err := r.promises(bars())
 	if err != nil {
 		t.Fatalf("%s: %v", *resultsFile, err)
@@ -42,10 +47,6 @@ func TestTable(t *testing.T) {
 		fmt.Print(promises + "\n" + r.everything())
 		return
 	}
-	if raw, err = os.ReadFile(imageSizes); err != nil && !os.IsNotExist(err) {
-		t.Fatal(err)
-	}
-	r.rows = append(r.rows, parse(string(raw)).rows...)
 	shown, pictures, err := draw(r)
 	if err != nil {
 		t.Fatalf("%s: %v", published, err)
