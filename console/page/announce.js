@@ -5,13 +5,14 @@ import { byId, say } from './dom.js';
 
 let timer = 0;
 
-export function announce(text) {
+/** Says text to who listens, and shows it unless it is to be seen anyway. */
+export function announce(text, show = true) {
   const box = byId('said');
   say(box, text);
-  box.classList.add('shown');
+  box.classList.toggle('shown', show);
   clearTimeout(timer);
   timer = setTimeout(() => {
     box.classList.remove('shown');
     say(box, '');
-  }, 6000);
+  }, 5000);
 }

@@ -8,10 +8,10 @@ import { TaskList } from './tasks.js';
 import { TaskView } from './task.js';
 import { RuntimePanel } from './runtime.js';
 import { Banners } from './banners.js';
-import { newMessage, taskMessage, label } from './compose.js';
+import { newMessage, taskMessage } from './compose.js';
 import { announce } from './announce.js';
 import { keys } from './keys.js';
-import { stateName, asks, ended } from './format.js';
+import { stateName, asks, brief, ended } from './format.js';
 
 const store = new Store();
 let shown = null; // the TaskView, while a task is shown
@@ -29,7 +29,7 @@ const link = new Link(store, {
     const task = store.tasks.get(row.id);
     shown?.id === row.id && shown.refresh();
     if (before !== undefined && before !== task.state && (asks(task.state) || ended(task.state))) {
-      announce(`${stateName(task.state)}: ${task.title || 'a task'}`);
+      announce(`${stateName(task.state)}: ${brief(task.title || 'a task', 60)}`, shown?.id !== row.id);
     }
   },
 });
@@ -39,10 +39,6 @@ const panel = new RuntimePanel(store);
 new Banners(store, link);
 const compose = newMessage(store, openTask);
 taskMessage(store, () => shown, openTask);
-
-store.watch(() => {
-  if (shown) label(shown.task.state === 'unknown' ? store.tasks.get(shown.id)?.state ?? 'unknown' : shown.task.state);
-});
 
 /** Shows what the address says: #/, #/new, #/new/<context>, #/task/<id>, #/conversation/<context>, #/runtime. */
 function route() {

@@ -3,7 +3,7 @@
 
 import { byId, say } from './dom.js';
 import { send } from './api.js';
-import { ended, asks } from './format.js';
+import { ended, brief } from './format.js';
 import { announce } from './announce.js';
 
 /** Wires the box for new messages. opened is called with the id of the task that a message became. */
@@ -16,9 +16,11 @@ export function newMessage(store, opened) {
     store.setA2A(task);
     opened(task.id);
   });
+  const named = () => say(byId('new-where'), context.value.trim() ? `In conversation ${brief(context.value.trim(), 24)}` : 'In a new conversation');
+  context.addEventListener('input', named);
   return (contextId) => {
     context.value = contextId ?? '';
-    byId('new-options').open = Boolean(contextId);
+    named();
     box.focus();
   };
 }
@@ -41,7 +43,7 @@ export function taskMessage(store, shown, opened) {
 
 /** What the box of a task is for, which depends on what the task does. */
 export function label(state) {
-  const [name, hint, verb] = asks(state) && state === 'input-required'
+  const [name, hint, verb] = state === 'input-required'
     ? ['Answer in words', 'Answer in words, or with the buttons above', 'Answer']
     : state === 'working' ? ['Steer the running turn', 'Steer: codex reads this at its next step', 'Steer']
       : ended(state) ? ['Go on with this conversation', 'Go on with this conversation…', 'Send']

@@ -28,13 +28,19 @@ export function parse(text) {
       if (!file) files.push(file = newFile(''));
       file.path ||= row.slice(4).replace(/^b\//, '');
     } else if (/^(new|deleted|rename|Binary)/.test(row) && file) {
-      file.note = row;
+      file.note = note(row);
     }
   }
   return files;
 }
 
 const newFile = (path) => ({ path, added: 0, removed: 0, rows: [], note: '' });
+
+function note(row) {
+  if (row.startsWith('new file')) return 'new file';
+  if (row.startsWith('deleted file')) return 'deleted';
+  return row;
+}
 
 /** Adds a row of a hunk, and returns how many of the hunk's lines it is. */
 function takeRow(file, row, line) {
@@ -56,11 +62,11 @@ export function diffView(text) {
 function fileView(file, open) {
   const body = h('div', { class: 'diff-rows', role: 'region', 'aria-label': `Changes of ${file.path}`, tabindex: '0' });
   const view = h('details', { class: 'diff-file', open },
-    h('summary', null, h('code', { class: 'path', dir: 'ltr' }, literal(file.path || 'a file')),
+    h('summary', null, h('code', { class: 'path', dir: 'ltr' }, literal(file.path || 'a file')), file.note && h('span', { class: 'quiet' }, file.note),
       h('span', { class: 'counts' },
         h('span', { class: 'added', 'aria-label': `${file.added} lines added` }, '+' + count(file.added)), ' ',
         h('span', { class: 'removed', 'aria-label': `${file.removed} lines removed` }, '−' + count(file.removed)))),
-    file.note && h('p', { class: 'quiet' }, file.note), body);
+    body);
   const fill = () => body.childElementCount || more(body, file.rows, 0);
   if (open) fill();
   view.addEventListener('toggle', fill);

@@ -80,13 +80,13 @@ function work(entry) {
   return {
     node,
     update() {
-      const now = JSON.stringify(entry.data);
+      const now = JSON.stringify([entry.data, entry.asked]);
       if (now === before) return;
       before = now;
       const { type, status, exitCode, durationMs } = entry.data;
-      const state = outcome(stateOf(status), exitCode);
+      const state = entry.asked ? 'asked' : outcome(stateOf(status), exitCode);
       node.dataset.state = state;
-      say(verb, (state === 'running' ? doing : verbs)[type] ?? type);
+      say(verb, state === 'asked' ? 'Wants' : (state === 'running' ? doing : verbs)[type] ?? type);
       what.replaceChildren(...subject(entry.data));
       say(took, [exitCode > 0 && `exit code ${exitCode}`, state === 'declined' && 'declined', state === 'failed' && !(exitCode > 0) && 'failed',
         durationMs > 0 && span(durationMs)].filter(Boolean).join(' · ') || (state === 'running' ? 'running' : ''));

@@ -1,7 +1,7 @@
 // What codex asks, and the buttons and forms that answer it.
 
 import { h, say, code, literal, button } from './dom.js';
-import { span, time, exact } from './format.js';
+import { span, time, exact, brief } from './format.js';
 import { bare } from './entries.js';
 import { questionField, schemaField } from './fields.js';
 
@@ -32,7 +32,7 @@ export function questionView(entry, answer) {
       const at = time(entry.data.deadline);
       if (!entry.open || !at) return;
       const left = at - Date.now();
-      say(clock, left > 0 ? `Declined in ${span(left < 90_000 ? left : Math.round(left / 60_000) * 60_000)} if nobody answers` : 'Its time is over');
+      say(clock, left > 0 ? `Declined in ${left < 90_000 ? span(left) : `${Math.round(left / 60_000)} min`} if nobody answers` : 'Its time is over');
       clock.title = exact(at);
     },
   };
@@ -147,8 +147,8 @@ function ruleLabel(rule) {
   if (typeof rule === 'string') return rule;
   const words = rule.acceptWithExecpolicyAmendment?.execpolicy_amendment;
   return Array.isArray(words)
-    ? h('span', null, 'Always allow ', code(words.join(' ')))
-    : h('span', null, 'Accept with ', code(JSON.stringify(rule).slice(0, 200)));
+    ? h('span', { title: words.join(' ') }, 'Always allow ', code(brief(words.join(' '), 60)))
+    : h('span', null, 'Accept with ', code(brief(JSON.stringify(rule), 200)));
 }
 
 const told = { accept: 'accepted', acceptForSession: 'accepted for the session', decline: 'declined', cancel: 'canceled' };

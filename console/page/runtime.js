@@ -51,7 +51,9 @@ export class RuntimePanel {
     const now = JSON.stringify(data ?? null);
     if (card.drawn !== now && !card.body.contains(document.activeElement)) {
       card.drawn = now;
+      const open = [...card.body.querySelectorAll('details')].map((details) => details.open);
       card.body.replaceChildren(...(data ? make(data) : [quiet('Not known.')]).filter(Boolean));
+      card.body.querySelectorAll('details').forEach((details, i) => { details.open = open[i] ?? details.open; });
     }
     return card.node;
   }
@@ -69,7 +71,9 @@ export function checks(list) {
 }
 
 const readiness = ({ ok, checks: list }) => [
-  h('p', { class: ok ? 'verdict ok' : 'verdict bad' }, ok ? 'Ready: a turn would run.' : 'Not ready: a turn would not run.'), list?.length ? checks(list) : null,
+  h('p', { class: ok ? 'verdict ok' : 'verdict bad' }, ok ? 'Ready: a turn would run.' : 'Not ready: a turn would not run.'),
+  list?.some((check) => !check.ok) ? checks(list.filter((check) => !check.ok)) : null,
+  list?.some((check) => check.ok) ? h('details', null, h('summary', { class: 'quiet' }, `${plural(list.filter((check) => check.ok).length, 'check')} passed`), checks(list.filter((check) => check.ok))) : null,
 ];
 
 const taskLink = (id) => h('a', { href: `#/task/${encodeURIComponent(id)}` }, code(brief(id, 13), { title: id }));

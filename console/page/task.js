@@ -1,7 +1,7 @@
 // The view of one task: what is known of it, its transcript as it grows, and
 // what one can do about it.
 
-import { h, say, arrange, byId } from './dom.js';
+import { h, say, arrange, byId, literal } from './dom.js';
 import { soon } from './batch.js';
 import { stateName, asks, ended, compact, plural, brief, ago, exact } from './format.js';
 import { call } from './api.js';
@@ -9,7 +9,7 @@ import { Transcript } from './transcript.js';
 import { Watch } from './watch.js';
 import { entryView } from './entries.js';
 import { questionView } from './questions.js';
-import { answer } from './compose.js';
+import { answer, label } from './compose.js';
 
 /** Shows a task until close is called. Opens its stream. */
 export class TaskView {
@@ -21,7 +21,9 @@ export class TaskView {
   #list = byId('transcript');
   #scroll = byId('scroll');
   #follows = true;
+  #titled = null;
   #draw = () => this.#render();
+  #resized = new ResizeObserver(() => soon(this.#draw));
   #onscroll = () => this.#scrolled();
   #ongrown = (event) => { this.#scroll.scrollTop += event.detail; };
 
@@ -47,12 +49,14 @@ export class TaskView {
     byId('cancel').onclick = () => this.cancel();
     byId('latest').onclick = () => this.toEnd();
     byId('task-problem').hidden = true;
+    this.#resized.observe(this.#scroll);
     soon(this.#draw);
     this.#watch.run();
   }
 
   close() {
     this.#watch.stop();
+    this.#resized.disconnect();
     this.#scroll.removeEventListener('scroll', this.#onscroll);
     this.#list.removeEventListener('grown', this.#ongrown);
     this.#views.clear();
@@ -138,7 +142,8 @@ export class TaskView {
     const { state, metadata, contextId, words } = this.#transcript.task;
     const row = this.#store.tasks.get(this.id);
     const shown = state === 'unknown' ? row?.state ?? 'unknown' : state;
-    say(byId('task-title'), row?.title || 'Task');
+    if (this.#titled !== row?.title) byId('task-title').replaceChildren(...literal(row?.title || 'Task'));
+    this.#titled = row?.title;
     const chip = byId('task-state');
     say(chip, stateName(shown));
     chip.dataset.state = shown;
@@ -149,6 +154,7 @@ export class TaskView {
     outcome.hidden = !why;
     say(outcome, why ?? '');
     byId('busy').hidden = shown !== 'working';
+    label(shown);
     plan(this.#transcript.plan);
     document.body.dataset.asks = asks(shown) ? 'yes' : 'no';
   }

@@ -96,7 +96,9 @@ export class Transcript {
       }
       case 'reasoning': return this.#put('reasoning ' + data.id, 'reasoning', { text: data.text });
       case 'notice': case 'turn': return this.#put('notice ' + this.entries.length, 'notice', { text: data.text, outcome: data.outcome });
-      default: return this.#put('work ' + data.id, 'work', { data });
+      default:
+        this.#put('work ' + data.id, 'work', { data });
+        this.#mark(this.#byKey.get('work ' + data.id));
     }
   }
 
@@ -115,7 +117,17 @@ export class Transcript {
     const before = JSON.stringify(this.questions);
     this.questions = now;
     for (const q of now) this.#put('question ' + q.id, 'question', { data: q.data, words: q.words, open: true });
-    if (before !== JSON.stringify(now)) this.#touched(null);
+    if (before === JSON.stringify(now)) return;
+    this.#touched(null);
+    for (const entry of this.entries) if (entry.kind === 'work') this.#mark(entry);
+  }
+
+  /** Codex says of a command that it runs when it only asks whether it may. */
+  #mark(entry) {
+    const asked = stateOf(entry.data.status) === 'inprogress' && this.questions.some(({ data }) => data.kind === entry.data.type && data.command === entry.data.command);
+    if (asked === Boolean(entry.asked)) return;
+    entry.asked = asked;
+    this.#touched(entry);
   }
 
   /** What was answered stands in the history, behind the message that asked. */

@@ -21,6 +21,10 @@ var (
 )
 
 func TestMain(m *testing.M) {
+	if os.Getenv(askerVar) != "" {
+		serveAsker()
+		return
+	}
 	flag.Parse()
 	os.Exit(progtest.Main(func(built string) int {
 		binary = built
