@@ -147,7 +147,7 @@ function ruleLabel(rule) {
   if (typeof rule === 'string') return rule;
   const words = rule.acceptWithExecpolicyAmendment?.execpolicy_amendment;
   return Array.isArray(words)
-    ? h('span', { title: words.join(' ') }, 'Always allow ', code(brief(words.join(' '), 60)))
+    ? h('span', null, 'Always allow ', code(words.join(' ')))
     : h('span', null, 'Accept with ', code(brief(JSON.stringify(rule), 200)));
 }
 

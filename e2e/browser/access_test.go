@@ -58,7 +58,7 @@ func (p *page) key(letter string) {
 func (p *page) named(where string) {
 	p.t.Helper()
 	tree := command(p, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{})
-	used := "button link textbox searchbox checkbox radio combobox region dialog form img meter"
+	used := "button link textbox searchbox checkbox radio combobox region dialog img meter"
 	for _, node := range tree.Nodes {
 		if node.Ignored || node.Role == nil {
 			continue
