@@ -106,5 +106,5 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(append(body, '\n')) //nolint:gosec // JSON, and said to be
+	_, _ = w.Write(append(body, '\n'))
 }

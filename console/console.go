@@ -22,7 +22,7 @@ type Watch interface {
 	// Changed is sent to when there is something to take.
 	Changed() <-chan struct{}
 	// Take returns the tasks that have changed since it was called last. With lost there
-	// were more, and whoever wants them all asks for the list anew.
+	// were more than are kept, and the list is to be looked at anew.
 	Take() (changed []Task, lost bool)
 	Close()
 }

@@ -53,5 +53,5 @@ func (c *Console) serveState(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(body) //nolint:gosec // JSON, and said to be
+	_, _ = w.Write(body)
 }

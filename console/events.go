@@ -96,10 +96,10 @@ func (s *stream) tellList(ctx context.Context) error {
 
 func (s *stream) tellTasks(ctx context.Context) error {
 	changed, lost := s.watch.Take()
-	if lost {
-		return s.tellList(ctx)
+	if err := s.tell(changed); err != nil || !lost {
+		return err
 	}
-	return s.tell(changed)
+	return s.tellList(ctx)
 }
 
 func (s *stream) tell(tasks []Task) error {

@@ -92,7 +92,7 @@ func cookieName(r *http.Request) string {
 
 // cookie carries a session, or takes it away if value is empty.
 func cookie(r *http.Request, value string) *http.Cookie {
-	c := &http.Cookie{
+	c := &http.Cookie{ //nolint:gosec // Secure where it can be: on loopback there is no TLS
 		Name: cookieName(r), Value: value, Path: "/console", MaxAge: int(sessionLasts / time.Second),
 		HttpOnly: true, SameSite: http.SameSiteStrictMode,
 		Secure: r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https",

@@ -27,7 +27,7 @@ type Brief struct {
 const (
 	longestTitle  = 120
 	longestCaller = 64
-	mostChanged   = 1024 // tasks that are kept for a watch that nobody takes from
+	mostChanged   = 256 // tasks that are kept for a watch that nobody takes from
 )
 
 // Newest returns the n tasks whose state has changed last, the latest first.
@@ -154,7 +154,7 @@ func (e *Engine) Watch() *Watch {
 		w.of.all = map[*Watch]bool{}
 	}
 	w.of.all[w] = true
-	w.of.some.Store(int32(len(w.of.all))) //nolint:gosec // a few
+	w.of.some.Store(int32(len(w.of.all)))
 	return w
 }
 
@@ -163,7 +163,7 @@ func (w *Watch) Close() {
 	w.of.mu.Lock()
 	defer w.of.mu.Unlock()
 	delete(w.of.all, w)
-	w.of.some.Store(int32(len(w.of.all))) //nolint:gosec // a few
+	w.of.some.Store(int32(len(w.of.all)))
 }
 
 // Changed is sent to when there is something to take.
