@@ -16,6 +16,9 @@
 // The platform is found in two ages. What it has is learnt from its answers, never from
 // a version: [ErrUnsupported] is remembered by the client.
 //
+// A [Client] may be used concurrently and starts no goroutines. It owns the two files
+// that it writes, the token's and the inbound secret's.
+//
 // Errors are of the type [Error] where the platform has answered. They hold the
 // head of its answer, never what was sent, and never a token.
 package platform

@@ -7,4 +7,6 @@
 // minutes. A part that cannot be had keeps its last text, which is also kept over a
 // restart, for a text that changes is told to every thread once more; one that never
 // could be had is left out. Both are logged once.
+//
+// A [Builder] may be used concurrently. It starts no goroutines: Run is the caller's.
 package prompt

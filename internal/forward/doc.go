@@ -4,4 +4,7 @@
 //
 // It listens on loopback only. It reads no request and no answer, keeps nothing,
 // and logs no more than that an endpoint could not be reached.
+//
+// [Listen] starts the one goroutine that accepts, and those of its requests;
+// [Forwarder.Close] ends them and waits. [Forwarder.Renew] may be called meanwhile.
 package forward
