@@ -48,6 +48,7 @@ type Setup struct {
 	mu      sync.Mutex // guards the fields below
 	config  Config
 	problem string
+	answers Provider // as codex was last started; zero before
 	told    []string // the warnings that were logged last
 	read    bool
 	known   chan struct{} // closed when the configuration has been read for the first time
@@ -79,6 +80,14 @@ func (s *Setup) Config() Config {
 	return s.config
 }
 
+// Provider returns who answers in the codex that was started last; the zero value before
+// the first.
+func (s *Setup) Provider() Provider {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.answers
+}
+
 // Problem says why no turn can be started, for readiness, for the platform and for
 // whoever sends a message; empty if nothing speaks against it. It holds no secret.
 func (s *Setup) Problem() string {
@@ -97,6 +106,8 @@ func (s *Setup) Prepare(ctx context.Context) (Launch, error) {
 	s.problem = ""
 	if err != nil {
 		s.problem = err.Error()
+	} else {
+		s.answers = launch.Provider
 	}
 	return launch, err
 }

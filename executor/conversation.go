@@ -3,6 +3,7 @@ package executor
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
@@ -22,6 +23,9 @@ type conversation struct {
 	loadedIn *child
 	known    bool // it has or had a thread
 	lastUsed time.Time
+	shown    shownThread
+
+	spent atomic.Pointer[appserver.TokenUsage] // of its thread in all; nil if codex has not said so
 
 	// lock is the turn lock. Whoever serves a job holds it throughout, and so
 	// does whoever unloads the thread; it guards the fields below.

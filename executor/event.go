@@ -132,6 +132,8 @@ type Held struct {
 	Kind FailureKind    // FailAuth: somebody has to log in; FailLimit: it goes on by itself
 	Text string         // the reason in words, and what is to be done
 	Data map[string]any // the same for programs, of plain JSON values
+
+	login *login // that Text speaks of; nil if there is none
 }
 
 // Released says that the job is held no more, and waits for its turn.

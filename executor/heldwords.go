@@ -16,7 +16,7 @@ func (k *keeper) show() {
 	if k.shown != nil && k.shown.Text == text && maps.Equal(k.shown.Data, data) {
 		return
 	}
-	k.shown = &Held{Kind: FailAuth, Text: text, Data: data}
+	k.shown = &Held{Kind: FailAuth, Text: text, Data: data, login: k.login}
 	k.e.show(k.shown)
 }
 

@@ -122,6 +122,7 @@ func (t *turn) progress(note appserver.Notification) {
 		var n appserver.UsageNote
 		if t.decode(note, &n) && n.TurnID == t.id {
 			t.record.count(n.TokenUsage.Last)
+			t.c.spent.Store(&n.TokenUsage.Total)
 		}
 	case appserver.NoteError:
 		var n appserver.ErrorNote

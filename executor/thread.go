@@ -164,6 +164,10 @@ func (e *Executor) loaded(c *conversation, on *child) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	c.loadedIn, c.known, c.lastUsed = on, true, time.Now()
+	if c.shown.thread != c.threadID {
+		c.spent.Store(nil)
+	}
+	c.shown = shownThread{c.threadID, c.own.model}
 	e.threads[c.threadID] = true
 }
 

@@ -16,6 +16,7 @@ var known = []string{ //nolint:gochecknoglobals // a constant table
 	"POST /v1/message:send, POST /v1/message:stream, GET /v1/tasks/{id} (HTTP+JSON, A2A 0.3)",
 	"GET /.well-known/agent-card.json",
 	"GET /healthz, GET /readyz, GET /metrics",
+	"GET /console",
 }
 
 // methods are those that routes are registered for.
@@ -30,6 +31,7 @@ func (s *Server) routes() http.Handler {
 
 	r.Route("/internal", s.internalRoutes)
 	r.Get("/transcript", s.transcript)
+	s.consoleRoutes(r)
 
 	r.Group(func(r chi.Router) {
 		r.Use(s.requireToken, s.admit, serviceHeaders)
@@ -41,6 +43,20 @@ func (s *Server) routes() http.Handler {
 	r.NotFound(s.notFound)
 	r.MethodNotAllowed(s.methodNotAllowed(r))
 	return r
+}
+
+// consoleRoutes are for people. The console has let its callers in by itself, as whoever
+// holds the token.
+func (s *Server) consoleRoutes(r chi.Router) {
+	if s.cfg.Console == nil {
+		return
+	}
+	agent := s.admit(serviceHeaders(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.jsonrpc(w, r.WithContext(asCaller(r.Context(), true)))
+	})))
+	console := s.cfg.Console(agent)
+	r.Handle("/console", console)
+	r.Handle("/console/*", console)
 }
 
 // router returns one without routes, with what every request goes through.

@@ -58,6 +58,10 @@ type Config struct {
 
 	Platform *Platform // of the workspace that this is; nil standing alone
 
+	// Console makes what serves /console and everything below it, and says itself who is
+	// let in. Agent is the JSON-RPC door, for those who are. Nil means that there is none.
+	Console func(agent http.Handler) http.Handler
+
 	Token string // the bearer token asked of callers; empty asks for none
 	// AnyHost turns the Host allow-list off for requests that no browser page
 	// sent (those without an Origin), as a workspace container needs: its

@@ -33,6 +33,25 @@ func (s *Store) Conversation(ctx context.Context, key string) (Conversation, err
 	})
 }
 
+// A UsedConversation is one with its thread, and when it was used, to the minute.
+type UsedConversation struct {
+	Key, Thread string
+	Used        time.Time
+}
+
+// UsedLast returns the conversations that were used last, the latest first.
+func (s *Store) UsedLast(ctx context.Context, limit int) ([]UsedConversation, error) {
+	return view(ctx, s, "list conversations", func(c *conn) ([]UsedConversation, error) {
+		scan := func(row scanner, u *UsedConversation) error {
+			var at int64
+			err := row.Scan(&u.Key, &u.Thread, &at)
+			u.Used = instant(at)
+			return err
+		}
+		return collect(c, scan, "SELECT key, thread_id, used_at FROM conversations ORDER BY used_at DESC LIMIT ?", limit)
+	})
+}
+
 // Used reports whether a message of a conversation has had its turn, as far as
 // that is still kept. It looks through all messages.
 func (s *Store) Used(ctx context.Context, conversation string) (bool, error) {

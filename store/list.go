@@ -15,6 +15,7 @@ type Query struct {
 	Limit     int       // of a page; must be positive
 	History   int       // how many of the newest messages come with a task; negative means all
 	Artifacts bool      // whether artifacts come with it
+	Opening   bool      // the first message comes with it in place of the newest
 }
 
 // A Position is a place in the order of lists: the latest status first, and the
@@ -51,6 +52,11 @@ func (s *Store) Tasks(ctx context.Context, q Query) (Page, error) {
 		for i := range found[:min(len(found), q.Limit)] {
 			if err := c.fill(&found[i], q.History, q.Artifacts); err != nil {
 				return page, err
+			}
+			if q.Opening {
+				if found[i].History, err = collect(c, only[[]byte], "SELECT body FROM history WHERE task = ? ORDER BY ordinal LIMIT 1", found[i].n); err != nil {
+					return page, err
+				}
 			}
 			page.Tasks = append(page.Tasks, found[i].Task)
 		}

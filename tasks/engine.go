@@ -28,6 +28,8 @@ type Engine struct {
 
 	full seldom // the log says that the disk is full
 
+	watches watches
+
 	mu   sync.Mutex // guards live
 	live map[a2a.TaskID]*task
 }

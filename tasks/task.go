@@ -143,6 +143,7 @@ func (t *task) announce(change store.Change) {
 	change.Head = &row
 	t.commit(change, event)
 	t.states.fire()
+	t.changed()
 }
 
 // working says that a turn has begun. It is committed a little later than it is
@@ -162,6 +163,7 @@ func (t *task) working(turn store.Turn) {
 	t.collect(event)
 	t.show(event)
 	t.states.fire()
+	t.changed()
 	t.armSave(stateTime)
 }
 
@@ -282,6 +284,7 @@ func (t *task) admit(r *run, ahead int) *view {
 		t.publish(&a2a.TaskStatusUpdateEvent{TaskID: t.id, ContextID: t.contextID, Status: t.status, Metadata: t.meta})
 	}
 	v := t.viewLocked()
+	t.changed()
 	r.admit()
 	return v
 }

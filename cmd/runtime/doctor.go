@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
 )
 
@@ -21,9 +22,7 @@ func (p *program) doctor(ctx context.Context, asJSON bool) int {
 	for _, w := range warnings {
 		p.complain(w.Text, "correct "+w.Name+", or unset it")
 	}
-	all := append(checks(s, p.environ), accountCheck(s, p.environ), stateCheck(s.StateDir), port(s.Addr))
-	all = slices.Concat(all, platformChecks(s), p.toolChecks(s))
-	report := withoutSecrets(preflight.Run(ctx, all...), secretsOf(s, p.environ))
+	report := examine(ctx, s, p.environ)
 	if asJSON {
 		if code := p.printJSON(report); code != exitOK {
 			return code
@@ -35,6 +34,13 @@ func (p *program) doctor(ctx context.Context, asJSON bool) int {
 		return exitFailed
 	}
 	return exitOK
+}
+
+// examine runs all checks. The report has no secrets in it.
+func examine(ctx context.Context, s settings.Settings, environ []string) preflight.Report {
+	all := append(checks(s, environ), accountCheck(s, environ), stateCheck(s.StateDir), port(s.Addr))
+	all = slices.Concat(all, platformChecks(s), toolChecks(s, environ))
+	return withoutSecrets(preflight.Run(ctx, all...), secretsOf(s, environ))
 }
 
 // port checks that the runtime could listen, or does so already: doctor is

@@ -22,13 +22,13 @@ import (
 const toolsLimit = 30 * time.Second
 
 // toolChecks try both doors of the workspace tools. Only the one in use can fail.
-func (p *program) toolChecks(s settings.Settings) []preflight.Check {
+func toolChecks(s settings.Settings, environ []string) []preflight.Check {
 	if !s.InWorkspace() {
 		return nil
 	}
 	return []preflight.Check{
 		toolCheck("tools (dynamic)", s.Tools == toolsDynamic, "set RUNTIME_TOOLS=mcp", func(ctx context.Context) (int, error) {
-			return tryDynamic(ctx, s, p.environ)
+			return tryDynamic(ctx, s, environ)
 		}),
 		toolCheck("tools (mcp)", s.Tools == toolsMCP, "set RUNTIME_TOOLS=dynamic", func(ctx context.Context) (int, error) {
 			return tryMCP(ctx, s)

@@ -42,6 +42,24 @@ type readiness struct {
 // get is asked by probes.
 func (r *readiness) get(ctx context.Context) server.Readiness {
 	report := r.checked(ctx)
+	health := r.executor.Health()
+	return r.readiness(report, health, r.child(ctx, health.Child))
+}
+
+// glance is get for those who look all the time: it waits for nothing, and has the
+// checks made anew when they are old.
+func (r *readiness) glance() server.Readiness {
+	gone, cancel := context.WithCancel(context.Background())
+	cancel()
+	health := r.executor.Health()
+	child := server.Check{Name: "child", OK: health.Child.Error == "", Message: health.Child.State}
+	if !child.OK {
+		child.Message += ": " + health.Child.Error
+	}
+	return r.readiness(r.checked(gone), health, child)
+}
+
+func (r *readiness) readiness(report preflight.Report, health executor.Health, child server.Check) server.Readiness {
 	state := server.Readiness{OK: len(report.Results) > 0}
 	for _, result := range report.Results {
 		failed := result.Status == preflight.Fail
@@ -52,8 +70,6 @@ func (r *readiness) get(ctx context.Context) server.Readiness {
 		state.Checks = append(state.Checks, server.Check{Name: result.Name, OK: !failed, Message: message})
 		state.OK = state.OK && !failed
 	}
-	health := r.executor.Health()
-	child := r.child(ctx, health.Child)
 	model := modelCheck(health.Hold)
 	state.Checks = append(state.Checks, child, model)
 	state.OK = state.OK && child.OK && model.OK

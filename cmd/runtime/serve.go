@@ -113,7 +113,13 @@ func newApplication(ctx context.Context, s settings.Settings, environ []string, 
 	app.ready = &readiness{checks: checks(s, environ), executor: app.executor, redact: redact}
 	app.goOn(func(ctx context.Context) { app.ready.announce(ctx, log) })
 	app.tellOf(app.ready)
-	if app.server, err = server.New(serverConfig(s, app, base.registry, base.metrics, log)); err != nil {
+	page, err := app.console(s, environ, journal)
+	if err != nil {
+		return nil, err
+	}
+	web := serverConfig(s, app, base.registry, base.metrics, log)
+	web.Console = page.Handler
+	if app.server, err = server.New(web); err != nil {
 		return nil, err
 	}
 	return app, app.engine.Recover(ctx) // the last: it sets turns going

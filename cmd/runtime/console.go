@@ -1,0 +1,221 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"sync"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/console"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
+	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
+	"github.com/Molecule-AI/molecule-codex-runtime/store"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+)
+
+// console makes the page for people.
+func (app *application) console(s settings.Settings, environ []string, journal *store.Store) (*console.Console, error) {
+	look := &overview{app: app, s: s, started: time.Now().UTC().Truncate(time.Second), threads: keptThreads{journal: journal}}
+	return console.New(console.Config{
+		State: look.state, Tasks: consoleTasks{app.engine},
+		Doctor: func(ctx context.Context) []console.Check {
+			return doctorChecks(examine(ctx, s, environ), app.redact.String)
+		},
+		Token: s.Token.Reveal(), Version: version, Workspace: s.InWorkspace(), Logger: app.log,
+	})
+}
+
+// doctorChecks is a report of doctor's as the console has it.
+func doctorChecks(report preflight.Report, redact func(string) string) []console.Check {
+	all := make([]console.Check, 0, len(report.Results))
+	for _, r := range report.Results {
+		all = append(all, console.Check{
+			Name: r.Name, OK: r.Status != preflight.Fail, Status: string(r.Status), Message: redact(r.Detail), Hint: redact(r.Fix),
+		})
+	}
+	return all
+}
+
+// A consoleTasks is the tasks as the console lists them.
+type consoleTasks struct{ engine *tasks.Engine }
+
+// Newest implements [console.Tasks].
+func (l consoleTasks) Newest(ctx context.Context, n int) ([]console.Task, error) {
+	briefs, err := l.engine.Newest(ctx, n)
+	return taskLines(briefs), err
+}
+
+// Watch implements [console.Tasks].
+func (l consoleTasks) Watch() console.Watch { return consoleWatch{l.engine.Watch()} }
+
+type consoleWatch struct{ *tasks.Watch }
+
+// Take implements [console.Watch].
+func (w consoleWatch) Take() ([]console.Task, bool) {
+	briefs, lost := w.Watch.Take()
+	return taskLines(briefs), lost
+}
+
+func taskLines(briefs []tasks.Brief) []console.Task {
+	all := make([]console.Task, 0, len(briefs))
+	for _, b := range briefs {
+		all = append(all, console.Task{
+			ID: string(b.ID), ContextID: b.ContextID, State: string(b.State), Title: b.Title, Caller: b.Caller,
+			UpdatedAt: b.At, Ahead: b.Ahead, Question: b.Asks(),
+		})
+	}
+	return all
+}
+
+// An overview gathers what the console shows.
+type overview struct {
+	app     *application
+	s       settings.Settings
+	started time.Time
+	threads keptThreads
+}
+
+// state implements [console.Config].State. Nothing in it is asked for over the network,
+// or of codex.
+func (o *overview) state(ctx context.Context) console.State {
+	health, now := o.app.executor.Health(), o.app.executor.Overview()
+	ready := o.app.ready.glance()
+	state := console.State{
+		Version: version, Codex: appserver.PinnedVersion(), StartedAt: o.started, Scripted: o.s.Scripted(), WorkDir: o.s.WorkDir,
+		Model:    console.Model{Name: now.Model, Provider: o.provider(health)},
+		Policy:   console.Policy{Sandbox: o.s.Sandbox, Approval: o.s.ApprovalPolicy},
+		Ready:    console.Ready{OK: ready.OK},
+		Child:    o.child(health.Child),
+		Account:  accountOf(health.Account, now.Email),
+		Platform: o.platform(),
+		Queue:    console.Queue{Running: health.Running, Waiting: health.Waiting, Limit: now.MaxTurns},
+	}
+	for _, check := range ready.Checks {
+		state.Ready.Checks = append(state.Ready.Checks, console.Check{Name: check.Name, OK: check.OK, Message: check.Message})
+	}
+	for _, l := range health.Limits {
+		state.Limits = append(state.Limits, console.Limit{Name: l.Name, UsedPercent: l.UsedPercent, ResetsAt: l.ResetsAt})
+	}
+	if hold := health.Hold; hold != nil {
+		state.Hold = &console.Hold{Reason: o.app.redact.String(hold.Reason), Until: hold.Until}
+	}
+	if login := now.Login; login != nil {
+		state.Login = &console.Login{URL: login.URL, Code: login.Code, ExpiresAt: login.Expires}
+	}
+	state.Queue.Contexts = queues(now.Conversations)
+	state.Threads = o.threads.with(ctx, now.Conversations)
+	return state
+}
+
+// provider says who answers; nobody knows before codex was started.
+func (o *overview) provider(health executor.Health) string {
+	if health.Child.Pid == 0 && o.app.setup.Problem() != "" {
+		return ""
+	}
+	return o.app.redact.String(o.app.setup.Provider().Describe())
+}
+
+func (o *overview) child(health executor.ChildHealth) console.Child {
+	child := console.Child{State: health.State, Pid: health.Pid, Restarts: health.Restarts, Error: o.app.redact.String(health.Error)}
+	if health.Pid != 0 {
+		child.StartedAt, child.MemoryBytes = health.Since.UTC(), residentMemory(health.Pid)
+	}
+	return child
+}
+
+// accountOf says what codex is logged in with, as far as that is known.
+func accountOf(account *executor.Account, email string) console.Account {
+	if account == nil {
+		return console.Account{}
+	}
+	out := console.Account{Kind: account.Kind, Plan: account.Plan, Email: email}
+	switch account.Kind {
+	case "none":
+		out.Message = "codex has no login"
+	case "provider":
+		out.Message = "the model's provider asks for no login of codex"
+	}
+	return out
+}
+
+func (o *overview) platform() *console.Platform {
+	if o.app.member == nil {
+		return nil
+	}
+	status := o.app.member.presence.Status()
+	return &console.Platform{
+		Workspace: o.s.WorkspaceID, URL: o.s.PlatformURL, Registered: status.Registered, LastBeat: status.LastBeat,
+		Error: o.app.redact.String(cmp.Or(status.BeatError, status.Refused)),
+	}
+}
+
+// queues are the conversations in which something runs or waits.
+func queues(all []executor.Conversation) []console.Context {
+	var out []console.Context
+	for _, c := range all {
+		if c.Running == "" && len(c.Waiting) == 0 {
+			continue
+		}
+		q := console.Context{ContextID: c.Context, Running: string(tasks.TaskOf(c.Running))}
+		for _, job := range c.Waiting {
+			q.Waiting = append(q.Waiting, string(tasks.TaskOf(job)))
+		}
+		out = append(out, q)
+	}
+	return out
+}
+
+const (
+	mostThreads    = 50
+	threadsLookFor = time.Second // at the journal
+	threadsEvery   = 10 * time.Second
+)
+
+// keptThreads are the threads that the journal knows, as they were a moment ago.
+type keptThreads struct {
+	journal *store.Store
+
+	mu   sync.Mutex // guards the fields below
+	at   time.Time
+	last []store.UsedConversation
+}
+
+// with lists the conversations in use, and then those that the journal knows beside them.
+func (k *keptThreads) with(ctx context.Context, live []executor.Conversation) []console.Thread {
+	var all []console.Thread
+	seen := map[string]bool{}
+	for _, c := range live {
+		seen[c.Context] = true
+		if len(all) == mostThreads || c.Thread == "" {
+			continue
+		}
+		t := console.Thread{ContextID: c.Context, ThreadID: c.Thread, Loaded: c.Loaded, LastUsed: c.LastUsed.UTC()}
+		if u := c.Usage; u != nil {
+			t.InputTokens, t.OutputTokens, t.TotalTokens = u.InputTokens, u.OutputTokens, u.TotalTokens
+		}
+		all = append(all, t)
+	}
+	for _, c := range k.look(ctx) {
+		if len(all) < mostThreads && !seen[c.Key] {
+			all = append(all, console.Thread{ContextID: c.Key, ThreadID: c.Thread, LastUsed: c.Used.UTC()})
+		}
+	}
+	return all
+}
+
+func (k *keptThreads) look(ctx context.Context) []store.UsedConversation {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if time.Since(k.at) < threadsEvery {
+		return k.last
+	}
+	ctx, cancel := context.WithTimeout(ctx, threadsLookFor)
+	defer cancel()
+	if found, err := k.journal.UsedLast(ctx, mostThreads); err == nil { // else what was known is shown
+		k.last = found
+	}
+	k.at = time.Now()
+	return k.last
+}

@@ -1,0 +1,95 @@
+package console
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"net/http"
+	"time"
+)
+
+// mostForm is the largest form that is read.
+const mostForm = 8 << 10
+
+// login begins a session for whoever gives the token.
+func (c *Console) login(w http.ResponseWriter, r *http.Request) {
+	if c.cfg.Token == "" {
+		http.Redirect(w, r, "/console", http.StatusSeeOther)
+		return
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, mostForm)
+	if err := r.ParseForm(); err != nil {
+		c.pages.show(w, http.StatusBadRequest, pageLogin, c.about("The form could not be read. Try again."))
+		return
+	}
+	given := sha256.Sum256([]byte(r.PostForm.Get("token")))
+	if !c.tries.enter() {
+		w.Header().Set("Retry-After", "5")
+		c.pages.show(w, http.StatusTooManyRequests, pageLogin, c.about("Too many attempts at the same time. Try again in a few seconds."))
+		return
+	}
+	defer c.tries.leave()
+	right := subtle.ConstantTimeCompare(given[:], c.token[:]) == 1
+	if !c.tries.take(r.Context(), right) {
+		return
+	}
+	if !right {
+		c.log.Warn("somebody tried to log in to the console with a wrong token", "remote", r.RemoteAddr)
+		c.pages.show(w, http.StatusUnauthorized, pageLogin, c.about("That is not the token. It is the value of RUNTIME_TOKEN that the runtime was started with."))
+		return
+	}
+	http.SetCookie(w, cookie(r, c.sessions.begin()))
+	http.Redirect(w, r, "/console", http.StatusSeeOther)
+}
+
+func (c *Console) logout(w http.ResponseWriter, r *http.Request) {
+	c.sessions.end(shown(r))
+	http.SetCookie(w, cookie(r, ""))
+	http.Redirect(w, r, "/console", http.StatusSeeOther)
+}
+
+const (
+	mostTries = 8                      // attempts at the same time
+	tryLasts  = 300 * time.Millisecond // for which a wrong one keeps the others waiting
+)
+
+// tries makes guessing slow: attempts go through one by one, and each that is wrong
+// takes its time. Who knows the token waits for a few others at most.
+type tries struct {
+	room chan struct{}
+	lane chan struct{}
+}
+
+func newTries() tries {
+	return tries{room: make(chan struct{}, mostTries), lane: make(chan struct{}, 1)}
+}
+
+// enter reports whether there is room for one more attempt; then leave must follow.
+func (t tries) enter() bool {
+	select {
+	case t.room <- struct{}{}:
+		return true
+	default:
+		return false
+	}
+}
+
+func (t tries) leave() { <-t.room }
+
+// take waits for the attempt's turn, and takes it. It reports false if ctx ended first:
+// whoever has gone is told nothing.
+func (t tries) take(ctx context.Context, right bool) bool {
+	select {
+	case t.lane <- struct{}{}:
+	case <-ctx.Done():
+		return false
+	}
+	defer func() { <-t.lane }()
+	if right {
+		return true
+	}
+	timer := time.NewTimer(tryLasts) // also if he leaves: that would be the faster way to guess
+	defer timer.Stop()
+	<-timer.C
+	return ctx.Err() == nil
+}

@@ -1,0 +1,109 @@
+package executor
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+)
+
+// An Overview is what a person who looks is shown beside [Health].
+type Overview struct {
+	Model         string         // that answers, as far as that is known
+	Email         string         // of the account that codex is logged in with
+	Login         *OpenLogin     // nil if there is none to be carried out
+	Conversations []Conversation // in use first, then the ones used last
+	MaxTurns      int            // that may run at the same time
+}
+
+// An OpenLogin is a device code that waits to be entered. It is for whoever may log
+// codex in.
+type OpenLogin struct {
+	URL, Code string
+	Expires   time.Time
+}
+
+// A Conversation is how a context stands that is in use, or whose thread is loaded.
+type Conversation struct {
+	Context  string
+	Thread   string                // "" if it has none yet
+	Loaded   bool                  // in the present child
+	Usage    *appserver.TokenUsage // of its thread in all; nil if codex has not said so
+	LastUsed time.Time
+	Running  string   // the job whose turn runs, "" if none does
+	Waiting  []string // the jobs that wait, in their order
+}
+
+// Overview is for a person's eyes: it is made anew each time, and costs a look at every
+// conversation that is known.
+func (e *Executor) Overview() Overview {
+	on, _ := e.child.health()
+	status, _ := e.account.last()
+	o := Overview{MaxTurns: e.cfg.MaxTurns, Login: e.openLogin()}
+	if status.Account != nil {
+		o.Email = status.Account.Email
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var model string
+	var latest time.Time
+	for _, c := range e.conversations {
+		o.Conversations = append(o.Conversations, c.overview(on))
+		if c.shown.model != "" && !c.lastUsed.Before(latest) {
+			model, latest = c.shown.model, c.lastUsed
+		}
+	}
+	slices.SortFunc(o.Conversations, func(a, b Conversation) int {
+		return cmp.Or(compareBool(b.busy(), a.busy()), b.LastUsed.Compare(a.LastUsed), cmp.Compare(a.Context, b.Context))
+	})
+	if on != nil {
+		model = cmp.Or(on.launch.Model, model)
+	}
+	o.Model = model
+	return o
+}
+
+func (c Conversation) busy() bool { return c.Running != "" || len(c.Waiting) > 0 }
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}
+
+// overview is c as a person sees it. The caller holds Executor.mu.
+func (c *conversation) overview(on *child) Conversation {
+	o := Conversation{
+		Context: c.key, Thread: c.shown.thread, Loaded: on != nil && c.loadedIn == on, LastUsed: c.lastUsed, Usage: c.spent.Load(),
+	}
+	switch j := c.current; {
+	case j == nil || j.told:
+	case j.turned:
+		o.Running = j.ID
+	default: // for a slot, or for the model
+		o.Waiting = append(o.Waiting, j.ID)
+	}
+	for _, j := range c.queue {
+		o.Waiting = append(o.Waiting, j.ID)
+	}
+	return o
+}
+
+// shownThread is what is shown of the thread of a conversation to those who do not hold
+// its lock.
+type shownThread struct{ thread, model string }
+
+// openLogin is the login that the jobs that wait are told of.
+func (e *Executor) openLogin() *OpenLogin {
+	shown := e.hold.look().shown
+	if shown == nil || shown.login == nil || shown.login.over() {
+		return nil
+	}
+	l := shown.login
+	return &OpenLogin{URL: l.VerificationURL, Code: l.UserCode, Expires: l.since.Add(loginLasts)}
+}

@@ -1,0 +1,71 @@
+package executor_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakelogin"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
+)
+
+func conversationOf(o executor.Overview, context string) executor.Conversation {
+	i := slices.IndexFunc(o.Conversations, func(c executor.Conversation) bool { return c.Context == context })
+	if i < 0 {
+		return executor.Conversation{}
+	}
+	return o.Conversations[i]
+}
+
+func TestOverview(t *testing.T) {
+	model := modeltest.Start(t, fakemodel.Keywords)
+	e := onCodex(t, model, func(c *executor.Config) { c.MaxTurns = 1 })
+	if o := e.Overview(); len(o.Conversations) != 0 || o.Login != nil || o.MaxTurns != 1 {
+		t.Errorf("at first: %+v", o)
+	}
+	submit(t, e, "j0", "idle", "say hello").wait(t)
+	hanging := submit(t, e, "j1", "one", "hang")
+	eventually(t, "a turn", func() bool { return len(seen[executor.Started](hanging)) == 1 })
+	second, other := submit(t, e, "j2", "one", "say two"), submit(t, e, "j3", "other", "say three")
+	o := e.Overview()
+	if c := conversationOf(o, "one"); c.Running != "j1" || !slices.Equal(c.Waiting, []string{"j2"}) || c.Thread == "" || !c.Loaded {
+		t.Errorf("a conversation with a turn and a message behind it: %+v", c)
+	}
+	if c := conversationOf(o, "other"); c.Running != "" || !slices.Equal(c.Waiting, []string{"j3"}) {
+		t.Errorf("a conversation that waits for a slot: %+v", c)
+	}
+	idle := conversationOf(o, "idle")
+	if idle.Usage == nil || idle.Usage.TotalTokens == 0 || idle.Running != "" || idle.Waiting != nil || !idle.Loaded || idle.LastUsed.IsZero() {
+		t.Errorf("an idle conversation: %+v", idle)
+	}
+	if last := o.Conversations[2].Context; last != "idle" || o.Model == "" {
+		t.Errorf("the last of them is %q, want those in use first; the model is %q", last, o.Model)
+	}
+	if err := e.Cancel(t.Context(), "j1"); err != nil {
+		t.Fatal(err)
+	}
+	second.wait(t)
+	other.wait(t)
+	submit(t, e, "j4", "idle", "say again").wait(t)
+	if again := conversationOf(e.Overview(), "idle"); again.Usage.TotalTokens <= idle.Usage.TotalTokens {
+		t.Errorf("after a second turn the thread has %d tokens, after the first it had %d", again.Usage.TotalTokens, idle.Usage.TotalTokens)
+	}
+}
+
+func TestOverviewOfALogin(t *testing.T) {
+	t.Parallel() // it mostly waits
+	h := onLogin(t, "", "", nil)
+	w := submit(t, h.Executor, "j1", "one", "say one")
+	heldWith(t, w)
+	eventually(t, "the login to be shown", func() bool { return h.Overview().Login != nil })
+	login := h.Overview().Login
+	if login.Code != fakelogin.UserCode || login.URL != h.issuer.URL+"/codex/device" || login.Expires.IsZero() {
+		t.Errorf("the login is %+v", login)
+	}
+	h.issuer.Approve()
+	w.wait(t)
+	if o := h.Overview(); o.Login != nil {
+		t.Errorf("after it the login is %+v", o.Login)
+	}
+}
