@@ -1,0 +1,63 @@
+// The page's line to the runtime: its state and its tasks as they change, with
+// a new connection whenever one is lost.
+
+import { open, Refused } from './api.js';
+import { events } from './sse.js';
+
+const shortest = 500;
+const longest = 10_000;
+
+/** Follows /console/api/events for as long as the page lives. on.state and on.task get what comes. */
+export class Link {
+  #store;
+  #on;
+  #wake = () => {};
+
+  constructor(store, on) {
+    this.#store = store;
+    this.#on = on;
+    addEventListener('online', () => this.retry());
+    document.addEventListener('visibilitychange', () => !document.hidden && this.retry());
+  }
+
+  /** Ends the wait for the next attempt. */
+  retry() {
+    this.#wake();
+  }
+
+  async run() {
+    for (let pause = shortest; ; pause = Math.min(pause * 2, longest)) {
+      try {
+        await this.#follow(() => { pause = shortest / 2; });
+      } catch (error) {
+        if (error instanceof Refused && (error.status === 401 || error.status === 403)) {
+          this.#store.setLink({ state: 'out', message: error.message });
+          return;
+        }
+      }
+      const wait = pause * (0.75 + Math.random() / 2);
+      this.#store.setLink({ state: 'lost', since: this.#store.link.since ?? Date.now() });
+      await this.#sleep(wait);
+    }
+  }
+
+  async #follow(heard) {
+    const controller = new AbortController();
+    const response = await open('events', { headers: { Accept: 'text/event-stream' }, signal: controller.signal });
+    for await (const { event, data } of events(response, controller)) {
+      heard();
+      if (this.#store.link.state !== 'live') this.#store.setLink({ state: 'live' });
+      this.#on[event]?.(JSON.parse(data));
+    }
+  }
+
+  #sleep(ms) {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}

@@ -1,0 +1,196 @@
+// One task as the runtime's stream tells it (docs/messages.md): a list of
+// entries in the order in which they happened. No document in it.
+
+import { stateOf, asks, ended } from './format.js';
+
+/**
+ * Entries have a kind: user, message, work, reasoning, notice, question, file,
+ * diff. touched is called with each entry that was added or has changed, and
+ * with null when the task itself has.
+ */
+export class Transcript {
+  entries = [];
+  task = { state: 'unknown', contextId: '', metadata: {}, words: '' };
+  plan = null;
+  questions = []; // the open ones
+  lastId = '1.0'; // behind the first event of all: what is asked for first is everything
+  #byKey = new Map();
+  #history = [];
+  #touched;
+
+  constructor(id, touched) {
+    this.id = id;
+    this.#touched = touched;
+  }
+
+  /** Takes one result of a stream. */
+  apply({ id, result }) {
+    if (id) this.lastId = id;
+    if (result.task) this.snapshot(result.task);
+    else if (result.statusUpdate) this.#status(result.statusUpdate.status, result.statusUpdate.metadata);
+    else if (result.artifactUpdate) this.#artifact(result.artifactUpdate);
+  }
+
+  /** Takes the task as it is. Progress is no part of it: what was seen of that stays. */
+  snapshot(task) {
+    this.task.contextId = task.contextId;
+    this.history(task.history ?? []);
+    const reply = task.metadata?.reply;
+    const late = (a) => (a.artifactId === reply ? 1 : a.name === 'diff' ? 2 : 0);
+    const artifacts = (task.artifacts ?? []).toSorted((a, b) => late(a) - late(b));
+    const there = new Set(artifacts.map((a) => 'artifact ' + a.artifactId));
+    for (const entry of [...this.entries]) {
+      if (entry.key.startsWith('artifact ') && !there.has(entry.key)) this.#remove(entry);
+    }
+    for (const artifact of artifacts) this.#artifact({ artifact, lastChunk: true });
+    this.#status(task.status, task.metadata);
+    this.settle();
+  }
+
+  /** Takes the messages of the task, of which a stream says only that there are more. */
+  history(messages) {
+    this.#history = messages;
+    if (!this.#byKey.size && messages.length) this.#placeMessages(1);
+    for (const entry of this.entries) {
+      if (entry.kind === 'question' && !entry.open && !entry.answer) this.#findAnswer(entry);
+    }
+  }
+
+  /** Places what has no place yet at the end: everything that happened before has been told. */
+  settle() {
+    this.#placeMessages(Infinity);
+  }
+
+  /** Shows a message that this page has just sent. */
+  sent(message) {
+    this.#history = [...this.#history, message];
+    if (!isAnswer(message)) this.#placeMessages(Infinity);
+  }
+
+  #status(status, metadata) {
+    const before = this.task.state;
+    const task = this.task;
+    task.state = stateOf(status.state);
+    task.timestamp = status.timestamp;
+    const parts = status.message?.parts ?? [];
+    if (metadata) {
+      const news = metadata.turn === 'steered' || (metadata.message ?? 1) > (task.metadata.message ?? 1);
+      task.metadata = { ...task.metadata, ...metadata };
+      if (news) this.#placeMessages(this.#userCount() + 1);
+    }
+    if (asks(task.state)) this.#ask(parts);
+    else {
+      this.#ask([]);
+      if (task.state === 'working' || task.state === 'submitted') for (const part of parts) if (part.data) this.#progress(part.data);
+      if (ended(task.state)) task.words = parts.map((part) => part.text ?? '').join('\n');
+    }
+    if (before !== task.state || metadata) this.#touched(null);
+  }
+
+  #progress(data) {
+    switch (data.type) {
+      case 'plan': {
+        this.plan = data;
+        this.#touched(null);
+        return;
+      }
+      case 'reasoning': return this.#put('reasoning ' + data.id, 'reasoning', { text: data.text });
+      case 'notice': case 'turn': return this.#put('notice ' + this.entries.length, 'notice', { text: data.text, outcome: data.outcome });
+      default:
+        this.#put('work ' + data.id, 'work', { data });
+        this.#mark(this.#byKey.get('work ' + data.id));
+    }
+  }
+
+  #ask(parts) {
+    const data = parts.map((part) => part.data).filter((d) => d?.type === 'question' || d?.kind === 'auth');
+    const now = data.map((d) => ({ id: d.id ?? 'auth', data: d, words: parts.find((part) => part.text)?.text ?? '' }));
+    const open = new Set(now.map((q) => q.id));
+    for (const { id } of this.questions) {
+      const entry = this.#byKey.get('question ' + id);
+      if (!open.has(id) && entry) {
+        entry.open = false;
+        this.#findAnswer(entry);
+        this.#touched(entry);
+      }
+    }
+    const before = JSON.stringify(this.questions);
+    this.questions = now;
+    for (const q of now) this.#put('question ' + q.id, 'question', { data: q.data, words: q.words, open: true });
+    if (before === JSON.stringify(now)) return;
+    this.#touched(null);
+    for (const entry of this.entries) if (entry.kind === 'work') this.#mark(entry);
+  }
+
+  /** Codex says of a command that it runs when it only asks whether it may. */
+  #mark(entry) {
+    const asked = stateOf(entry.data.status) === 'inprogress' && this.questions.some(({ data }) => data.kind === entry.data.type && data.command === entry.data.command);
+    if (asked === Boolean(entry.asked)) return;
+    entry.asked = asked;
+    this.#touched(entry);
+  }
+
+  /** What was answered stands in the history, behind the message that asked. */
+  #findAnswer(entry) {
+    const asked = this.#history.findIndex((m) => m.parts?.some((part) => part.data?.id === entry.data.id && part.data?.type === 'question'));
+    const after = asked < 0 ? [] : this.#history.slice(asked + 1);
+    const named = after.find((m) => m.role === 'ROLE_USER' && m.parts.some((part) => part.data?.id === entry.data.id));
+    const answer = named ?? after.find((m) => m.role === 'ROLE_USER');
+    if (!answer) return;
+    entry.answer = answer;
+    this.#touched(entry);
+  }
+
+  #artifact({ artifact, append, lastChunk, metadata }) {
+    const key = 'artifact ' + artifact.artifactId;
+    if (metadata?.void) return this.#remove(this.#byKey.get(key));
+    const parts = artifact.parts ?? [];
+    const text = parts.map((part) => part.text ?? '').join('');
+    if (artifact.name === 'diff') return this.#put(key, 'diff', { text });
+    const file = parts.find((part) => part.url || part.raw || part.data);
+    if (file) return this.#put(key, 'file', { part: file, name: artifact.name });
+    const entry = this.#byKey.get(key);
+    if (entry && append) {
+      if (text) entry.pieces.push(text);
+      entry.whole = lastChunk === true;
+      return this.#touched(entry);
+    }
+    this.#put(key, 'message', {
+      pieces: text ? [text] : [], phase: artifact.metadata?.phase, whole: lastChunk === true, began: (entry?.began ?? 0) + 1,
+    });
+  }
+
+  #put(key, kind, fields) {
+    let entry = this.#byKey.get(key);
+    if (!entry) {
+      entry = { key, kind };
+      this.#byKey.set(key, entry);
+      this.entries.push(entry);
+    }
+    Object.assign(entry, fields);
+    this.#touched(entry);
+  }
+
+  #remove(entry) {
+    if (!entry) return;
+    this.#byKey.delete(entry.key);
+    this.entries.splice(this.entries.indexOf(entry), 1);
+    entry.gone = true;
+    this.#touched(entry);
+  }
+
+  #userCount() {
+    return this.entries.filter((entry) => entry.kind === 'user').length;
+  }
+
+  /** Shows the first n of the messages that callers sent; answers stand with their questions. */
+  #placeMessages(n) {
+    for (const message of this.#history) {
+      if (message.role !== 'ROLE_USER' || isAnswer(message) || this.#byKey.has('user ' + message.messageId)) continue;
+      if (this.#userCount() >= n) return;
+      this.#put('user ' + message.messageId, 'user', { parts: message.parts });
+    }
+  }
+}
+
+const isAnswer = (message) => message.parts.every((part) => part.data && ('decision' in part.data || 'answers' in part.data || 'content' in part.data || 'action' in part.data));

@@ -1,0 +1,139 @@
+package browser
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/progtest"
+)
+
+// TestConversations runs on one program, each of the tests in conversations of its own.
+func TestConversations(t *testing.T) {
+	r := start(t)
+	for name, test := range map[string]func(*testing.T, *program){
+		"live": live, "work": work, "others": others, "approval": approval, "refusal": refusal,
+		"steer": steer, "cancel": cancel, "hostile": hostile, "long-line": longLine, "keyboard": keyboard, "widths": widths,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, r) })
+	}
+}
+
+// live watches a text while it is written.
+func live(t *testing.T, r *program) {
+	p := r.console(t)
+	p.begin("live", "stream 60 10 50ms")
+	p.sees(".message", "000000003")
+	if p.text("#task-state") != "Running" {
+		t.Errorf("the state is %q while text comes", p.text("#task-state"))
+	}
+	if whole := p.text(".message"); len(whole) > 590 {
+		t.Errorf("%d bytes came at once", len(whole))
+	}
+	p.sees("#task-state", "Done")
+	p.sees(".message", "000000058 000000059")
+	p.sees("#task-facts", "tokens")
+	p.sees("#task-list [aria-current]", "Done")
+	if said := p.eval("document.querySelector('#transcript').closest('[aria-live], [role=log]')"); said != "null" {
+		t.Error("a screen reader is told each delta")
+	}
+	p.sees("#card-threads", "live")
+}
+
+// work watches a turn that plans, runs a command and changes a file, and finds all of
+// it again later.
+func work(t *testing.T, r *program) {
+	p := r.console(t)
+	p.begin("work", "plan\nthink about it\nrun echo hi-there; exit 3\npatch made.txt\nsay Its name is `made.txt`, and **that** is all.")
+	check := func() {
+		t.Helper()
+		p.sees("#task-state", "Done")
+		p.sees("#plan-count", "1 of 3")
+		p.sees("#plan-steps .inProgress", "make a plan")
+		p.sees(".work", "exit code 3")
+		p.sees(".work .output", "hi-there")
+		p.sees(".reasoning", "about it")
+		p.sees(".diff-file .counts", "+3")
+		p.sees(".diff-file .row.added", "three")
+		p.sees(".message.entry code", "made.txt")
+		p.sees(".message strong", "that")
+		if green := p.eval("getComputedStyle(document.querySelector('.row.added')).backgroundColor"); green == p.eval("getComputedStyle(document.body).backgroundColor") {
+			t.Errorf("what was added has the colour of the page, %s", green)
+		}
+	}
+	check()
+	p.eval("(location.reload(), 1)")
+	p.sees("#link", "Live")
+	check()
+}
+
+// others sees what other callers begin, and who waits for whom.
+func others(t *testing.T, r *program) {
+	p := r.console(t)
+	first := r.post("others-1", "others", "run sleep 5; echo first-of-others")
+	second := r.post("others-2", "others", "say second of others")
+	p.sees("#task-list", "second of others")
+	p.until("both in the queue", "document.querySelectorAll('#card-queue .contexts a').length >= 2")
+	p.sees("[data-id='"+second+"']", "Waiting")
+	p.click("[data-id='" + first + "'] a")
+	p.sees(".work", "echo first-of-others")
+	p.press("#task", "Cancel")
+	p.sees("[data-id='"+second+"']", "Done")
+}
+
+// approval lets a command run that codex asks for.
+func approval(t *testing.T, r *program) {
+	p := r.console(t)
+	p.begin("approval", "escalate touch ran-by-approval && echo ran")
+	p.sees(".question.open pre", "touch ran-by-approval")
+	p.sees(".work", "Wants")
+	p.sees("#task-state", "Needs an answer")
+	p.sees("#task-list .asks", "Needs an answer")
+	if title := p.eval("document.title"); title != "(1) Codex runtime" {
+		t.Errorf("the title is %q", title)
+	}
+	p.press(".question.open", "Accept")
+	p.sees("#task-state", "Done")
+	p.sees(".question", "accepted")
+	p.until("the question to be closed", "!document.querySelector('.question.open')")
+	if _, err := os.Stat(filepath.Join(r.Work, "ran-by-approval")); err != nil {
+		t.Error(err)
+	}
+}
+
+// refusal answers in words what could be answered with buttons.
+func refusal(t *testing.T, r *program) {
+	p := r.console(t)
+	p.begin("refusal", "escalate touch never")
+	p.until("the box to be for an answer", "document.querySelector('#task-text').getAttribute('aria-label') === 'Answer in words'")
+	p.send("#task-text", "no")
+	p.sees("#task-state", "Done")
+	p.sees(".question", "no")
+	p.sees(".work", "declined")
+}
+
+// steer puts a word into a turn that runs.
+func steer(t *testing.T, r *program) {
+	p := r.console(t)
+	p.begin("steer", "run sleep 3")
+	p.sees(".work", "sleep 3")
+	p.send("#task-text", "say steered away")
+	p.sees(".entry.user", "say steered away")
+	p.until("word that it was handed over", "document.querySelector('#said').textContent.includes('running turn')")
+	p.sees(".message", "steered away")
+	p.sees("#task-state", "Done")
+	if users := p.eval("document.querySelectorAll('.entry.user').length"); users != "2" {
+		t.Errorf("%s messages are shown", users)
+	}
+}
+
+// cancel stops a turn, and what it runs.
+func cancel(t *testing.T, r *program) {
+	p := r.console(t)
+	p.begin("cancel", "run sleep 61")
+	p.sees(".work", "sleep 61")
+	p.press("#task", "Cancel")
+	p.sees("#task-state", "Canceled")
+	progtest.WaitFor(t, "the command to be gone", func() bool { return progtest.Find(r.Pid(), "sleep 61") == 0 })
+	p.until("no more to cancel", "!document.querySelector('#cancel').checkVisibility()")
+}

@@ -1,0 +1,30 @@
+package browser
+
+import "testing"
+
+// TestLogin lets in whoever has the token.
+func TestLogin(t *testing.T) {
+	const token = "a-token-that-is-long-enough-for-everybody" //nolint:gosec // a test's
+	r := start(t, "RUNTIME_TOKEN="+token, "RUNTIME_ADDR="+addr(t))
+	p := open(t, r.URL+"/console")
+	p.sees("label", "Token")
+	p.contrast("the login")
+	p.write("#token", "not-the-token\r")
+	p.sees("[role=alert]", "not the token")
+	p.write("#token", token+"\r")
+	p.sees("#link", "Live")
+	if cookies := p.eval("document.cookie"); cookies != "" {
+		t.Errorf("scripts can read %q", cookies)
+	}
+	p.begin("login", "say let in")
+	p.sees(".message", "let in")
+
+	r.Kill() // with it its sessions
+	r.Program = r.Restart()
+	p.sees("#banners", "logged out")
+	p.press("#banners", "Log in")
+	p.write("#token", token+"\r")
+	p.sees("#link", "Live")
+	p.press(".bar", "Log out")
+	p.sees("label", "Token")
+}

@@ -1,0 +1,238 @@
+package browser
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	cdplog "github.com/chromedp/cdproto/log"
+	cdppage "github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/progtest"
+)
+
+// watchPolicy notes what the page's policy has refused; it is in the page before the
+// page is.
+const watchPolicy = `window.violations = [];
+document.addEventListener('securitypolicyviolation', (e) => window.violations.push(e.violatedDirective + ' ' + e.blockedURI));`
+
+// A page is one tab. When the test ends it must not have seen an error of a script, or
+// anything that its content security policy refused.
+type page struct {
+	t   *testing.T
+	ctx context.Context //nolint:containedctx // it is the tab
+
+	mu     sync.Mutex // guards errors
+	errors []string
+}
+
+// open opens a tab with no cookies at url.
+func open(t *testing.T, url string) *page {
+	t.Helper()
+	p := blank(t)
+	p.run(chromedp.Navigate(url))
+	return p
+}
+
+// blank opens a tab with no cookies and nothing in it.
+func blank(t *testing.T) *page {
+	t.Helper()
+	ctx, leave := chromedp.NewContext(chromium, chromedp.WithNewBrowserContext())
+	p := &page{t: t, ctx: ctx}
+	if err := chromedp.Listen(ctx, p.hear); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		p.look()
+		leave()
+	})
+	command(p, cdppage.AddScriptToEvaluateOnNewDocument, cdppage.AddScriptToEvaluateOnNewDocumentParams{Source: watchPolicy})
+	return p
+}
+
+func (p *page) hear(event any) {
+	said := ""
+	switch e := event.(type) {
+	case *runtime.EventExceptionThrown:
+		said = e.ExceptionDetails.Text
+		if e.ExceptionDetails.Exception != nil {
+			said += " " + e.ExceptionDetails.Exception.Description
+		}
+	case *runtime.EventConsoleAPICalled:
+		if e.Type == runtime.ConsoleAPICalledTypeError {
+			for _, arg := range e.Args {
+				said += " " + arg.Description + string(arg.Value)
+			}
+		}
+	case *cdplog.EventEntryAdded:
+		if e.Entry.Source == cdplog.EntrySourceSecurity {
+			said = e.Entry.Text
+		}
+	}
+	if said != "" {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.errors = append(p.errors, said)
+	}
+}
+
+// look checks that the page has had no error, and keeps a picture of one that failed.
+func (p *page) look() {
+	p.t.Helper()
+	if p.t.Failed() {
+		p.picture("failed-" + strings.ReplaceAll(p.t.Name(), "/", "-"))
+		p.t.Logf("the page says: %s", p.text("body"))
+	}
+	if refused := p.eval("JSON.stringify(window.violations)"); refused != "[]" {
+		p.t.Errorf("the page's policy has refused %s", refused)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.errors) > 0 {
+		p.t.Errorf("the page has had errors: %s", strings.Join(p.errors, "\n"))
+	}
+}
+
+func (p *page) run(steps ...chromedp.Action[chromedp.Void]) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, progtest.Patience)
+	defer cancel()
+	if err := chromedp.Do(ctx, steps...); err != nil {
+		p.t.Fatalf("the browser: %v", err)
+	}
+}
+
+// get is run for an action that returns something.
+func get[T any](p *page, action chromedp.Action[T]) T {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, progtest.Patience)
+	defer cancel()
+	value, err := chromedp.Run(ctx, action)
+	if err != nil {
+		p.t.Fatalf("the browser: %v", err)
+	}
+	return value
+}
+
+// command is get for a command of the DevTools protocol.
+func command[P, R any](p *page, c cdp.Command[P, R], params P) R {
+	p.t.Helper()
+	return get(p, func(ctx context.Context, t *chromedp.Target) (R, error) { return cdp.Call(ctx, t, c, params) })
+}
+
+// eval returns what an expression is, as JSON of it, or as it is if that is a text.
+func (p *page) eval(expression string) string {
+	p.t.Helper()
+	return get(p, chromedp.Evaluate[string](fmt.Sprintf("((v) => typeof v === 'string' ? v : JSON.stringify(v) ?? '')(%s)", expression)))
+}
+
+// until waits until an expression holds.
+func (p *page) until(what, expression string) {
+	p.t.Helper()
+	progtest.WaitFor(p.t, what, func() bool { return p.eval("Boolean("+expression+")") == "true" })
+}
+
+// sees waits until what selector finds has words in it.
+func (p *page) sees(selector, words string) {
+	p.t.Helper()
+	p.until(fmt.Sprintf("%q in %s", words, selector),
+		fmt.Sprintf("[...document.querySelectorAll(%s)].some((e) => e.checkVisibility() && e.innerText.includes(%s))", quote(selector), quote(words)))
+}
+
+// text returns the text of what selector finds, as it is seen.
+func (p *page) text(selector string) string {
+	p.t.Helper()
+	return p.eval(fmt.Sprintf("[...document.querySelectorAll(%s)].map((e) => e.innerText).join('\\n')", quote(selector)))
+}
+
+// click presses the first thing that selector finds, with the mouse, once it is there.
+func (p *page) click(selector string) {
+	p.t.Helper()
+	p.run(chromedp.Click(selector))
+}
+
+// press presses the button of that name in what selector finds.
+func (p *page) press(selector, name string) {
+	p.t.Helper()
+	find := fmt.Sprintf("[...document.querySelectorAll(%s)].flatMap((e) => [...e.querySelectorAll('button, a')]).find((b) => b.checkVisibility() && !b.disabled && b.innerText.trim() === %s)",
+		quote(selector), quote(name))
+	p.until("the button "+name, find)
+	type point struct{ X, Y float64 }
+	at := get(p, chromedp.Evaluate[point](fmt.Sprintf(`(() => {
+		const b = %s;
+		b.scrollIntoView({block: 'center'});
+		const r = b.getBoundingClientRect();
+		return {X: r.x + r.width / 2, Y: r.y + r.height / 2};
+	})()`, find)))
+	p.run(chromedp.MouseClickXY(at.X, at.Y))
+}
+
+// write types into a field.
+func (p *page) write(selector, text string) {
+	p.t.Helper()
+	p.run(chromedp.SendKeys(selector, text))
+}
+
+// send types a message and sends it with the keyboard.
+func (p *page) send(selector, text string) {
+	p.t.Helper()
+	p.until("the box", fmt.Sprintf("document.querySelector(%s)?.checkVisibility()", quote(selector)))
+	p.eval(fmt.Sprintf("(() => { const b = document.querySelector(%s); b.focus(); b.value = %s; b.dispatchEvent(new Event('input', {bubbles: true})); return 1 })()", quote(selector), quote(text)))
+	p.run(chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(chromedp.ModifierCtrl)))
+}
+
+// begin sends a new message in a context, and waits until its task is shown.
+func (p *page) begin(contextID, text string) {
+	p.t.Helper()
+	p.eval(fmt.Sprintf("(() => { location.hash = '#/new/' + %s; return 1 })()", quote(contextID)))
+	p.until("the form", "document.body.dataset.view === 'new'")
+	p.send("#new-text", text)
+	p.until("the task", "document.body.dataset.view === 'task'")
+}
+
+// resize makes the page that large.
+func (p *page) resize(width, height int64) {
+	p.t.Helper()
+	var options []chromedp.EmulateViewportOption
+	if width < 600 {
+		options = append(options, chromedp.EmulateMobile, chromedp.EmulateTouch)
+	}
+	p.run(chromedp.EmulateViewport(width, height, options...))
+}
+
+// scheme makes the page light or dark.
+func (p *page) scheme(name string) {
+	p.t.Helper()
+	command(p, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}},
+	})
+}
+
+// picture keeps a picture of the page, in SCREENSHOTS if that names a folder.
+func (p *page) picture(name string) []byte {
+	p.t.Helper()
+	dir := os.Getenv("SCREENSHOTS")
+	if dir == "" {
+		dir = p.t.ArtifactDir()
+	}
+	png := get(p, chromedp.CaptureScreenshot())
+	if err := os.WriteFile(filepath.Join(dir, name+".png"), png, 0o600); err != nil {
+		p.t.Error(err)
+	}
+	return png
+}
+
+func quote(s string) string {
+	text, _ := json.Marshal(s)
+	return string(text)
+}
