@@ -124,7 +124,7 @@ export class TaskView {
       }
       let view = this.#views.get(entry);
       if (!view) {
-        view = entry.kind === 'question' ? questionView(entry, (data) => answer(this, data)) : entryView(entry);
+        view = entry.kind === 'question' ? questionView(entry, (data) => answer(this, data)) : entryView(entry, this.#store.runtime?.workdir);
         this.#views.set(entry, view);
         moved = true;
       }

@@ -13,7 +13,7 @@ func TestConversations(t *testing.T) {
 	r := start(t)
 	for name, test := range map[string]func(*testing.T, *program){
 		"live": live, "work": work, "others": others, "approval": approval, "refusal": refusal,
-		"steer": steer, "cancel": cancel, "hostile": hostile, "long-line": longLine, "keyboard": keyboard, "widths": widths,
+		"steer": steer, "cancel": cancel, "doctor": doctor, "hostile": hostile, "long-line": longLine, "keyboard": keyboard, "widths": widths,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, r) })
 	}

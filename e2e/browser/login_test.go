@@ -4,7 +4,7 @@ import "testing"
 
 // TestLogin lets in whoever has the token.
 func TestLogin(t *testing.T) {
-	const token = "a-token-that-is-long-enough-for-everybody" //nolint:gosec // a test's
+	const token = "a-token-that-is-long-enough-for-everybody"
 	r := start(t, "RUNTIME_TOKEN="+token, "RUNTIME_ADDR="+addr(t))
 	p := open(t, r.URL+"/console")
 	p.sees("label", "Token")

@@ -30,7 +30,7 @@ document.addEventListener('securitypolicyviolation', (e) => window.violations.pu
 // anything that its content security policy refused.
 type page struct {
 	t   *testing.T
-	ctx context.Context //nolint:containedctx // it is the tab
+	ctx context.Context
 
 	mu     sync.Mutex // guards errors
 	errors []string
@@ -219,17 +219,18 @@ func (p *page) scheme(name string) {
 }
 
 // picture keeps a picture of the page, in SCREENSHOTS if that names a folder.
-func (p *page) picture(name string) []byte {
+func (p *page) picture(name string) (path string, png []byte) {
 	p.t.Helper()
 	dir := os.Getenv("SCREENSHOTS")
 	if dir == "" {
 		dir = p.t.ArtifactDir()
 	}
-	png := get(p, chromedp.CaptureScreenshot())
-	if err := os.WriteFile(filepath.Join(dir, name+".png"), png, 0o600); err != nil {
+	png = get(p, chromedp.CaptureScreenshot())
+	path = filepath.Join(dir, name+".png")
+	if err := os.WriteFile(path, png, 0o600); err != nil {
 		p.t.Error(err)
 	}
-	return png
+	return path, png
 }
 
 func quote(s string) string {

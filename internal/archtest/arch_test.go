@@ -62,6 +62,7 @@ var allowed = map[string][]string{
 	"internal/sleep":               {},
 	"internal/testnames":           {},
 	"e2e":                          {},
+	"e2e/browser":                  {},
 	"e2e/chaos":                    {},
 	"e2e/image":                    {},
 	"bench":                        {},
