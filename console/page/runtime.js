@@ -24,7 +24,7 @@ export class RuntimePanel {
     byId('workdir').title = `${s.workdir} is where codex works`;
     arrange(this.#box, [
       this.#card('ready', 'Readiness', s.ready, readiness),
-      this.#card('queue', 'Queue', s.queue, queue),
+      this.#card('queue', 'Queue', s.queue && { ...s.queue, titles: this.#titles(s.queue) }, queue),
       this.#card('account', 'Account and limits', { account: s.account, limits: s.limits }, account),
       this.#card('child', 'Codex', { child: s.child, codex: s.codex, model: s.model, scripted: s.scripted }, child),
       this.#card('policy', 'What codex may do', { ...s.policy, workdir: s.workdir }, policy),
@@ -39,6 +39,11 @@ export class RuntimePanel {
   tick() {
     for (const card of this.#cards.values()) card.drawn = '';
     this.draw();
+  }
+
+  /** What its tasks are called: a queue whose titles came later is another one to look at. */
+  #titles({ contexts }) {
+    return (contexts ?? []).flatMap((c) => [c.running, ...(c.waiting ?? [])]).map((id) => this.#store.tasks.get(id)?.title);
   }
 
   #card(name, title, data, make) {

@@ -4,6 +4,7 @@ import "testing"
 
 // TestLogin lets in whoever has the token.
 func TestLogin(t *testing.T) {
+	t.Parallel()
 	const token = "a-token-that-is-long-enough-for-everybody"
 	r := start(t, "RUNTIME_TOKEN="+token, "RUNTIME_ADDR="+addr(t))
 	p := open(t, r.URL+"/console")

@@ -8,6 +8,7 @@ import (
 // TestManyTasks has a list of five hundred, of which a few are in the page until
 // somebody asks for more.
 func TestManyTasks(t *testing.T) {
+	t.Parallel()
 	const many = 500
 	r := start(t)
 	for n := range many {

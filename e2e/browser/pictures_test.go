@@ -22,6 +22,7 @@ const most = 150_000 // bytes of a picture
 
 // TestPictures makes the pictures of the README, for which make screenshots keeps them.
 func TestPictures(t *testing.T) {
+	t.Parallel()
 	work, err := os.MkdirTemp("", "uploader-")
 	if err != nil {
 		t.Fatal(err)
@@ -133,7 +134,7 @@ func story(t *fakemodel.Turn) {
 		steps(t)
 	case strings.Contains(text, "release notes"):
 		t.OpenMessage("final_answer")
-		for _, word := range strings.Fields(strings.Repeat("Uploads that meet a server error are sent again. ", 40)) {
+		for _, word := range strings.FieldsSeq(strings.Repeat("Uploads that meet a server error are sent again. ", 40)) {
 			t.Delta(word + " ")
 			select {
 			case <-t.Context().Done():

@@ -40,6 +40,7 @@ const asksColour = `call request_user_input {"questions":[{"id":"colour","header
 
 // TestForms fills in the forms of codex and of a tool.
 func TestForms(t *testing.T) {
+	t.Parallel()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
