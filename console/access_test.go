@@ -133,7 +133,8 @@ func TestWrongToken(t *testing.T) {
 	if w := f.do(form("/console/login", strings.Repeat("x", 1<<20))); w.Code != http.StatusBadRequest {
 		t.Errorf("login with a megabyte = %d, want 400", w.Code)
 	}
-	query := form("/console/login?token="+token, "")
+	query := request(http.MethodPost, "/console/login?token="+token, "other=field")
+	query.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	if w := f.do(query); w.Code != http.StatusUnauthorized {
 		t.Errorf("login by the URL = %d, want 401: it stands in logs", w.Code)
 	}

@@ -9,9 +9,11 @@ import (
 	"time"
 )
 
-// stateAge is how old a state may be that is shown: who looks at the same time sees the
-// same one.
-const stateAge = 900 * time.Millisecond
+// How old a state may be that is shown: who looks at the same time sees the same one.
+const (
+	streamedAge = 900 * time.Millisecond
+	askedAge    = 100 * time.Millisecond
+)
 
 // current is the state as it was last looked at, for all who look.
 type current struct {
@@ -22,10 +24,10 @@ type current struct {
 	last []byte // encoded
 }
 
-func (c *current) get(ctx context.Context) ([]byte, error) {
+func (c *current) get(ctx context.Context, age time.Duration) ([]byte, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.last != nil && time.Since(c.at) < stateAge {
+	if c.last != nil && time.Since(c.at) < age {
 		return c.last, nil
 	}
 	body, err := json.Marshal(c.state(ctx).filled())
@@ -47,7 +49,7 @@ func errOr(err, otherwise error) error {
 }
 
 func (c *Console) serveState(w http.ResponseWriter, r *http.Request) {
-	body, err := c.current.get(r.Context())
+	body, err := c.current.get(r.Context(), askedAge)
 	if err != nil {
 		refuse(w, http.StatusInternalServerError, "the state could not be looked at")
 		return

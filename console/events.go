@@ -76,7 +76,7 @@ func (s *stream) run(ctx context.Context) error {
 
 // tellState sends the state if it is another one.
 func (s *stream) tellState(ctx context.Context) error {
-	state, err := s.console.current.get(ctx)
+	state, err := s.console.current.get(ctx, streamedAge)
 	if err != nil || bytes.Equal(state, s.state) {
 		return err
 	}

@@ -92,6 +92,9 @@ func (o *overview) state(ctx context.Context) console.State {
 		Platform: o.platform(),
 		Queue:    console.Queue{Running: health.Running, Waiting: health.Waiting, Limit: now.MaxTurns},
 	}
+	if !ready.Checked {
+		state.Ready.Checks = []console.Check{{Name: "checks", Message: "they are being made"}}
+	}
 	for _, check := range ready.Checks {
 		state.Ready.Checks = append(state.Ready.Checks, console.Check{Name: check.Name, OK: check.OK, Message: check.Message})
 	}

@@ -46,17 +46,24 @@ func (r *readiness) get(ctx context.Context) server.Readiness {
 	return r.readiness(report, health, r.child(ctx, health.Child))
 }
 
+// A glance is readiness as it was found last.
+type glance struct {
+	server.Readiness
+	Checked bool // the checks have been made once
+}
+
 // glance is get for those who look all the time: it waits for nothing, and has the
 // checks made anew when they are old.
-func (r *readiness) glance() server.Readiness {
+func (r *readiness) glance() glance {
 	gone, cancel := context.WithCancel(context.Background())
 	cancel()
+	report := r.checked(gone)
 	health := r.executor.Health()
 	child := server.Check{Name: "child", OK: health.Child.Error == "", Message: health.Child.State}
 	if !child.OK {
 		child.Message += ": " + health.Child.Error
 	}
-	return r.readiness(r.checked(gone), health, child)
+	return glance{r.readiness(report, health, child), len(report.Results) > 0}
 }
 
 func (r *readiness) readiness(report preflight.Report, health executor.Health, child server.Check) server.Readiness {

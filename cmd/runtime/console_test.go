@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"os"
+	"reflect"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/console"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
+	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
+)
+
+// TestGlance waits for no check, and for no codex.
+func TestGlance(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		made := 0
+		r := &readiness{executor: executor.New(executor.Config{}), redact: logging.NewRedactor("s3cret-value"), checks: []preflight.Check{{
+			Name: "slow", Run: func(context.Context) preflight.Result {
+				made++
+				time.Sleep(10 * time.Second)
+				return preflight.Result{Status: preflight.Fail, Detail: "has s3cret-value in it", Fix: "mend it"}
+			},
+		}}}
+		begin := time.Now()
+		if g := r.glance(); g.OK || g.Checked {
+			t.Errorf("before the check was made: %+v", g)
+		}
+		r.glance()
+		if time.Since(begin) != 0 {
+			t.Errorf("a glance took %v", time.Since(begin))
+		}
+		r.close()
+		g := r.glance()
+		if g.OK || !g.Checked || g.Checks[0].OK || strings.Contains(g.Checks[0].Message, "s3cret") || !strings.Contains(g.Checks[0].Message, "mend it") {
+			t.Errorf("after it: %+v", g)
+		}
+		if made != 1 {
+			t.Errorf("checked %d times", made)
+		}
+		time.Sleep(noLasts + time.Second)
+		r.glance()
+		r.close()
+		if made != 2 {
+			t.Errorf("an old no was looked at %d times, want once more", made)
+		}
+	})
+}
+
+func TestDoctorChecks(t *testing.T) {
+	got := doctorChecks(preflight.Report{Results: []preflight.Result{
+		{Name: "a", Status: preflight.OK, Detail: "fine"},
+		{Name: "b", Status: preflight.Warn, Detail: "odd s3cret-value", Fix: "look"},
+		{Name: "c", Status: preflight.Fail, Detail: "broken", Fix: "mend"},
+	}}, logging.NewRedactor("s3cret-value").String)
+	if !got[0].OK || !got[1].OK || got[2].OK || got[1].Status != "warn" || got[1].Hint != "look" || strings.Contains(got[1].Message, "s3cret") {
+		t.Errorf("checks = %+v", got)
+	}
+}
+
+func TestQueues(t *testing.T) {
+	got := queues([]executor.Conversation{
+		{Context: "busy", Running: "t1.1", Waiting: []string{"t1.2", "t2.1"}}, {Context: "idle", Thread: "x"}, {Context: "waits", Waiting: []string{"t3.1"}},
+	})
+	want := []console.Context{{ContextID: "busy", Running: "t1", Waiting: []string{"t1", "t2"}}, {ContextID: "waits", Waiting: []string{"t3"}}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("queues = %+v, want %+v", got, want)
+	}
+}
+
+// TestKeptThreads: those in use come first, those that only the journal knows after
+// them, each once; the journal is asked every ten seconds.
+func TestKeptThreads(t *testing.T) {
+	journal := openStore(t, t.TempDir())
+	k := keptThreads{journal: journal}
+	live := []executor.Conversation{
+		{Context: "new"}, {Context: "used", Thread: "thread", Loaded: true, Usage: &appserver.TokenUsage{TotalTokens: 7}},
+	}
+	got := k.with(t.Context(), live)
+	if len(got) != 1 || got[0].ContextID != "used" || !got[0].Loaded || got[0].TotalTokens != 7 {
+		t.Errorf("threads = %+v", got)
+	}
+	if err := journal.Close(); err != nil {
+		t.Fatal(err)
+	}
+	k.at = time.Time{} // long ago
+	if got := k.with(t.Context(), live); len(got) != 1 {
+		t.Errorf("with a journal that does not answer: %+v", got)
+	}
+}
+
+func TestResidentMemory(t *testing.T) {
+	own := residentMemory(os.Getpid())
+	if runtime.GOOS == "linux" && (own < 1<<20 || own > 1<<40) || own%(1<<20) != 0 {
+		t.Errorf("this process has %d bytes", own)
+	}
+	if gone := residentMemory(1 << 30); gone != 0 {
+		t.Errorf("a process that is not there has %d bytes", gone)
+	}
+}
