@@ -10,6 +10,7 @@ func TestLogin(t *testing.T) {
 	p := open(t, r.URL+"/console")
 	p.sees("label", "Token")
 	p.contrast("the login")
+	p.picture("login")
 	p.write("#token", "not-the-token\r")
 	p.sees("[role=alert]", "not the token")
 	p.write("#token", token+"\r")

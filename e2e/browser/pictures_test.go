@@ -134,7 +134,7 @@ func story(t *fakemodel.Turn) {
 		steps(t)
 	case strings.Contains(text, "release notes"):
 		t.OpenMessage("final_answer")
-		for _, word := range strings.FieldsSeq(strings.Repeat("Uploads that meet a server error are sent again. ", 40)) {
+		for word := range strings.FieldsSeq(strings.Repeat("Uploads that meet a server error are sent again. ", 40)) {
 			t.Delta(word + " ")
 			select {
 			case <-t.Context().Done():
