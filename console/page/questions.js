@@ -120,7 +120,8 @@ function fieldsOf(data) {
   if (data.kind === 'input') return (data.questions ?? []).map((q) => ({ id: q.id, ...questionField(q) }));
   if (data.kind !== 'form') return [];
   const required = data.schema?.required ?? [];
-  return Object.entries(data.schema?.properties ?? {}).map(([id, schema]) => ({ id, ...schemaField(id, schema, required.includes(id)) }));
+  const order = ([a], [b]) => required.includes(b) - required.includes(a); // what has to be there is first
+  return Object.entries(data.schema?.properties ?? {}).sort(order).map(([id, schema]) => ({ id, ...schemaField(id, schema, required.includes(id)) }));
 }
 
 function filledIn(data, fields) {
