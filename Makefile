@@ -5,7 +5,7 @@ BENCH   ?= latest
 LDFLAGS := -s -w -X main.version=$(VERSION)
 TOOL    := go tool -modfile=tools/go.mod
 
-.PHONY: help build codex run test check-deploy interop image image-test lint bench chaos fuzz release release-check screenshots clean
+.PHONY: help build codex run doctor test check-deploy interop image image-test lint bench chaos fuzz release release-check screenshots clean
 
 help: ## what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -18,6 +18,9 @@ codex: ## install the pinned codex under .tools; the last line is its path
 
 run: build codex ## serve on 127.0.0.1:8000; with no credential, on the built-in scripted model
 	@scripts/run.sh
+
+doctor: build codex ## whether make run would run a turn, and what to do if not
+	@scripts/run.sh doctor
 
 test: codex lint ## everything: formatting, vet, lint, unit tests with -race, end to end on the real codex
 	@scripts/test.sh

@@ -33,7 +33,7 @@ func BenchmarkExecResume(b *testing.B) {
 		took.add("bare", whole)
 		took.add("send", sent)
 	}
-	took.report(b, "exec-resume", "bare", "send")
+	took.spread(b, "exec-resume", "bare", "send")
 	row(b, "added-exec-resume", "paired-ms", ms(took.paired("exec-resume", "bare")))
 	row(b, "added-send", "paired-ms", ms(took.paired("send", "bare")))
 }

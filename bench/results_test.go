@@ -63,17 +63,25 @@ func (r report) ran(name string) bool {
 	return slices.ContainsFunc(r.rows, func(row result) bool { return row.name == benchmark || strings.HasPrefix(row.name, benchmark+"/") })
 }
 
-// tables returns the promises and whether they are kept, and then every value.
-func (r report) tables(bars []bar) (string, error) {
+// machine says when and on what the run was.
+func (r report) machine() (string, error) {
 	for _, key := range configKeys() {
 		if r.config[key] == "" {
 			return "", fmt.Errorf("the run does not say its %s", key)
 		}
 	}
+	return fmt.Sprintf("%s, %s cores of an %s, Go %s, codex %s:\n\n", r.config["date"], r.config["cores"], r.config["cpu"],
+		strings.TrimPrefix(r.config["go"], "go"), r.config["codex"]), nil
+}
+
+// promises returns the table of the bars and whether they are met.
+func (r report) promises(bars []bar) (string, error) {
+	machine, err := r.machine()
+	if err != nil {
+		return "", err
+	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s, %s cores of an %s, Go %s, codex %s:\n\n", r.config["date"], r.config["cores"], r.config["cpu"],
-		strings.TrimPrefix(r.config["go"], "go"), r.config["codex"])
-	b.WriteString("| | bar | measured | |\n|---|---|---|---|\n")
+	b.WriteString(machine + "| | bar | measured | |\n|---|---|---|---|\n")
 	for _, bar := range bars {
 		sign, verdict := "≥", "**missed**"
 		if bar.atMost {
@@ -94,15 +102,31 @@ func (r report) tables(bars []bar) (string, error) {
 		}
 		fmt.Fprintf(&b, "| %s | %s %s | %s | %s |\n", bar.what, sign, limit, quantity(value, bar.unit), verdict)
 	}
-	b.WriteString("\nAll of the run:\n\n| | |\n|---|---|\n")
+	return b.String(), nil
+}
+
+// everything returns the table of all values, but for the quantiles that only plots show.
+func (r report) everything() string {
+	var b strings.Builder
+	b.WriteString("| | |\n|---|---|\n")
 	for _, row := range r.rows {
-		cells := make([]string, len(row.units))
-		for i, unit := range row.units {
-			cells[i] = quantity(row.values[unit], unit)
+		var cells []string
+		for _, unit := range row.units {
+			if !slices.Contains(drawnUnits(), unit) {
+				cells = append(cells, quantity(row.values[unit], unit))
+			}
 		}
 		fmt.Fprintf(&b, "| %s | %s |\n", row.name, strings.Join(cells, ", "))
 	}
-	return b.String(), nil
+	return b.String()
+}
+
+func drawnUnits() []string {
+	var units []string
+	for _, q := range drawn() {
+		units = append(units, fmt.Sprintf("p%.0f-ms", q*100))
+	}
+	return units
 }
 
 // quantity writes a value and its unit, and before it what the unit is of:

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"flag"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -40,6 +41,24 @@ func (s series) report(b *testing.B, names ...string) {
 			b.Fatalf("nothing was measured for %s", name)
 		}
 		row(b, name, "p50-ms", ms(s[name].quantile(.5)), "p99-ms", ms(s[name].quantile(.99)))
+	}
+}
+
+// drawn are the quantiles that plots show and tables leave out.
+func drawn() []float64 { return []float64{.1, .25, .75, .9} }
+
+// spread is report with the quantiles that plots show.
+func (s series) spread(b *testing.B, names ...string) {
+	b.Helper()
+	for _, name := range names {
+		if len(s[name]) == 0 {
+			b.Fatalf("nothing was measured for %s", name)
+		}
+		results := []any{"p50-ms", ms(s[name].quantile(.5)), "p99-ms", ms(s[name].quantile(.99))}
+		for _, q := range drawn() {
+			results = append(results, fmt.Sprintf("p%.0f-ms", q*100), ms(s[name].quantile(q)))
+		}
+		row(b, name, results...)
 	}
 }
 

@@ -57,5 +57,5 @@ func BenchmarkSpans(b *testing.B) {
 		took.add("first-text-out", first)
 		took.add("first-text", in+first)
 	}
-	took.report(b, "send-in", "send-out", "send", "stream-in", "stream-out", "stream", "first-text-out", "first-text", "healthz")
+	took.spread(b, "send-in", "send-out", "send", "stream-in", "stream-out", "stream", "first-text-out", "first-text", "healthz")
 }

@@ -27,5 +27,5 @@ func BenchmarkStart(b *testing.B) {
 		took.add("readyz", time.Since(p.Born))
 		p.Stop()
 	}
-	took.report(b, "healthz", "readyz")
+	took.spread(b, "healthz", "readyz")
 }

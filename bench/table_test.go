@@ -3,100 +3,124 @@ package bench
 import (
 	"flag"
 	"fmt"
+	"maps"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
 
-// published is the run that README.md shows.
-const published = "results/published.txt"
+const (
+	// published is the run that docs/benchmarks.md shows.
+	published = "results/published.txt"
+	// imageSizes is what make image-test has measured, by IMAGE_SIZES.
+	imageSizes = "results/image.txt"
+
+	page   = "../docs/benchmarks.md"
+	images = "../docs/images"
+)
 
 var (
 	resultsFile = flag.String("results", published, "raw output of a run, for TestTable")
-	update      = flag.Bool("update", false, "TestTable writes the tables of the published run into README.md")
+	update      = flag.Bool("update", false, "TestTable writes the tables and plots of the published run into docs")
 )
 
-// A bar is what the product promises of one measured value.
-type bar struct {
-	what   string
-	row    string // of the results, without "Benchmark"
-	unit   string
-	limit  float64
-	atMost bool // else it is at least limit
-}
-
-func (b bar) met(value float64) bool {
-	if b.atMost {
-		return value <= b.limit
-	}
-	return value >= b.limit
-}
-
-// bars are the promises, in the order of README.md.
-func bars() []bar {
-	return []bar{
-		{"added to a blocking turn, difference of the p50", "Turn/added-send", "p50-ms", 1.5, true},
-		{"the same, median of the differences of neighbors", "Turn/added-send", "paired-ms", 1.5, true},
-		{"added to the first text, difference of the p50", "Turn/added-first-text", "p50-ms", 1, true},
-		{"the same, median of the differences of neighbors", "Turn/added-first-text", "paired-ms", 1, true},
-		{"our spans of a blocking turn, p99, from outside", "Spans/send", "p99-ms", 3, true},
-		{"our spans of a streamed turn, p99, from outside", "Spans/stream", "p99-ms", 3, true},
-		{"our CPU time a delta, streamed in a burst", "Delta/burst/stream", "cpu-µs/delta", 3, true},
-		{"added to a long streamed turn, a delta", "LongTurn/added-stream", "paired-µs/delta", 3, true},
-		{"deltas a second, one reader", "FanOut/1-reader", "deltas/s", 100_000, false},
-		{"deltas a second to each of 16 readers", "FanOut/16-readers", "deltas/s", 100_000, false},
-		{"the same beside one that has stalled", "FanOut/16-readers-and-1-stalled", "deltas/s", 100_000, false},
-		{"wire bytes a text byte, at 500 deltas a second", "Wire/500-a-second", "wire-bytes/byte", 6, true},
-		{"tree of 64 loaded contexts, each", "Memory/64-loaded/context", "tree-pss-MiB", 5, true},
-		{"our process, idle", "Memory/idle", "rss-MiB", 30, true},
-		{"our process, 1,000 known contexts", "Memory/1000-known", "rss-MiB", 64, true},
-		{"start to /healthz, p99", "Start/healthz", "p99-ms", 50, true},
-		{"start to /readyz, p99", "Start/readyz", "p99-ms", 500, true},
-		{"a channel that has nothing to do, of a core", "Inbox/idle", "cpu-%", 0.2, true},
-		{"the same: our process", "Inbox/idle", "rss-MiB", 30, true},
-		{"a message in the inbox to its turn, beyond one poll", "Inbox/over-a-poll", "p50-ms", 5, true},
-		{"the same, from the poll that tells of it", "Inbox/behind-the-poll", "p50-ms", 5, true},
-		{"with 10,000 ended tasks: start to /healthz, p99", "Many/healthz", "p99-ms", 100, true},
-		{"the same: a page of 50 of them", "Many/list", "p50-ms", 5, true},
-		{"the same: our process", "Many/10000-tasks", "rss-MiB", 64, true},
-		{"a workspace: added to a turn, difference of the p50", "Presence/added-turn", "p50-ms", 1, true},
-		{"the same, median of the differences of neighbors", "Presence/added-turn", "paired-ms", 1, true},
-		{"the same, CPU time of our process", "Presence/turn-cpu", "added-ms", 1, true},
-		{"a workspace: idle, share of a core", "Presence/idle", "workspace-%", 0.5, true},
-	}
-}
-
-// TestTable makes README's tables of the raw output of a run. For the published
-// run it checks, or with -update writes, that README.md has just these.
+// TestTable makes the tables and plots of the raw output of a run. For the published
+// run it checks, or with -update writes, that docs has just these.
 func TestTable(t *testing.T) {
 	raw, err := os.ReadFile(*resultsFile)
 	if err != nil {
 		t.Fatal(err)
 	}
-	tables, err := parse(string(raw)).tables(bars())
+	sizes, err := os.ReadFile(imageSizes)
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	r := parse(string(raw))
+	r.rows = append(r.rows, parse(string(sizes)).rows...)
+	promises, err := r.promises(bars())
 	if err != nil {
 		t.Fatalf("%s: %v", *resultsFile, err)
 	}
 	if *resultsFile != published {
-		fmt.Print(tables)
+		fmt.Print(promises + "\n" + r.everything())
 		return
 	}
-	readme, err := os.ReadFile("README.md")
+	shown, pictures, err := draw(r)
+	if err != nil {
+		t.Fatalf("%s: %v", published, err)
+	}
+	keepPage(t, map[string]string{"bars": promises, "plots": shown, "values": r.everything()})
+	keepPictures(t, pictures)
+}
+
+// draw returns the plots of a run, and the part of the page that shows them.
+func draw(r report) (shown string, pictures map[string]string, err error) {
+	var b strings.Builder
+	pictures = map[string]string{}
+	for _, f := range figures() {
+		p, ok, err := f.plot(r, bars())
+		if err != nil {
+			return "", nil, err
+		}
+		if !ok {
+			continue
+		}
+		name := f.file + ".svg"
+		pictures[name] = p.svg()
+		fmt.Fprintf(&b, "### %s\n\n![%s. %s](images/%s)\n\n%s\n\n", f.title, f.title, p.words(), name, f.caption)
+	}
+	return b.String(), pictures, nil
+}
+
+// keepPage holds the parts of the page that are made, by name, to what they have to be.
+func keepPage(t *testing.T, made map[string]string) {
+	t.Helper()
+	raw, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
 	}
-	const begin, end = "<!-- made by make bench -->\n", "<!-- end -->\n"
-	before, rest, found := strings.Cut(string(readme), begin)
-	old, after, closed := strings.Cut(rest, end)
-	switch {
-	case !found || !closed:
-		t.Fatalf("README.md has no place for the tables between %q and %q", begin, end)
-	case *update:
-		err = os.WriteFile("README.md", []byte(before+begin+tables+end+after), 0o644)
-		if err != nil {
+	text := string(raw)
+	for _, name := range slices.Sorted(maps.Keys(made)) {
+		begin, end := "<!-- made by make bench: "+name+" -->\n", "<!-- end of "+name+" -->\n"
+		before, rest, found := strings.Cut(text, begin)
+		_, after, closed := strings.Cut(rest, end)
+		if !found || !closed {
+			t.Fatalf("%s has no place for the %s between %q and %q", page, name, begin, end)
+		}
+		text = before + begin + made[name] + end + after
+	}
+	keep(t, page, text)
+}
+
+// keepPictures holds the plots to what they have to be, and lets there be no others.
+func keepPictures(t *testing.T, pictures map[string]string) {
+	t.Helper()
+	for _, name := range slices.Sorted(maps.Keys(pictures)) {
+		keep(t, filepath.Join(images, name), pictures[name])
+	}
+	there, _ := filepath.Glob(filepath.Join(images, "bench-*.svg"))
+	for _, path := range there {
+		if pictures[filepath.Base(path)] == "" {
+			t.Errorf("%s is a plot of nothing", path)
+		}
+	}
+}
+
+// keep holds a file to its text, or with -update writes it.
+func keep(t *testing.T, path, want string) {
+	t.Helper()
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
 		}
-	case old != tables:
-		t.Errorf("README.md does not show %s; run go test ./bench -run Table -update. Want\n%s", published, tables)
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if got, err := os.ReadFile(path); err != nil || string(got) != want {
+		t.Errorf("%s does not show %s; run go test ./bench -run Table -update (%v)", path, published, err)
 	}
 }

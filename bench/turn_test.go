@@ -59,7 +59,7 @@ func BenchmarkTurn(b *testing.B) {
 			took.add("stream-first-text", first)
 		})
 	}
-	took.report(b, "bare", "send", "stream", "bare-first-text", "stream-first-text")
+	took.spread(b, "bare", "send", "stream", "bare-first-text", "stream-first-text")
 	added(b, "added-send", took["send"], took["bare"], took["bare beside send"])
 	added(b, "added-first-text", took["stream-first-text"], took["bare-first-text"], took["bare-first-text beside stream"])
 }

@@ -76,10 +76,11 @@ build
 $BUILDAH inspect --type image workspace-template-codex:latest >"$tmp/inspect.json"
 container=$($BUILDAH from --pull-never workspace-template-codex:latest)
 root=$($BUILDAH mount "$container")
+sizes=${IMAGE_SIZES:+$(realpath "$IMAGE_SIZES")} # a file for them, or nothing
 step "the tests; the image has $(du -sxm "$root" | cut -f1) MB, the codex in it $(du -sm "$root/opt/codex" | cut -f1)"
 go test -c -o "$tmp/image.test" ./e2e/image
 cd e2e/image
 # A network of their own, on which there is nothing else, and port 8000 is free.
 unshare --net sh -euc 'ip link set lo up; exec "$@"' - \
-	"$tmp/image.test" -test.v -test.timeout 10m -root "$root" -inspect "$tmp/inspect.json"
+	"$tmp/image.test" -test.v -test.timeout 10m -root "$root" -inspect "$tmp/inspect.json" -sizes "$sizes"
 step "done"

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Serves from a clone. With no credential for a model it says so and uses the
-# built-in scripted model, which names itself in every answer.
+# Serves from a clone, or runs another command of the program as it would be served.
+# With no credential for a model it says so and uses the built-in scripted model, which
+# names itself in every answer.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 export CODEX_BIN="${CODEX_BIN:-$root/.tools/bin/codex}"
@@ -10,4 +11,4 @@ if [ -z "${OPENAI_API_KEY:-}${OPENAI_BASE_URL:-}${RUNTIME_MODEL:-}" ] && [ ! -e 
 	echo "run: no OPENAI_API_KEY, no $home/auth.json and no model_provider in $home/config.toml: answers come from the built-in scripted model" >&2
 	export RUNTIME_MODEL=scripted
 fi
-exec "$root/bin/runtime" serve
+exec "$root/bin/runtime" "${@:-serve}"

@@ -1,0 +1,52 @@
+package bench
+
+// A bar is what the product promises of one measured value.
+type bar struct {
+	what   string
+	row    string // of the results, without "Benchmark"
+	unit   string
+	limit  float64
+	atMost bool // else it is at least limit
+}
+
+func (b bar) met(value float64) bool {
+	if b.atMost {
+		return value <= b.limit
+	}
+	return value >= b.limit
+}
+
+// bars are the promises, in the order of docs/benchmarks.md.
+func bars() []bar {
+	return []bar{
+		{"added to a blocking turn, difference of the p50", "Turn/added-send", "p50-ms", 1.5, true},
+		{"the same, median of the differences of neighbors", "Turn/added-send", "paired-ms", 1.5, true},
+		{"added to the first text, difference of the p50", "Turn/added-first-text", "p50-ms", 1, true},
+		{"the same, median of the differences of neighbors", "Turn/added-first-text", "paired-ms", 1, true},
+		{"our spans of a blocking turn, p99, from outside", "Spans/send", "p99-ms", 3, true},
+		{"our spans of a streamed turn, p99, from outside", "Spans/stream", "p99-ms", 3, true},
+		{"our CPU time a delta, streamed in a burst", "Delta/burst/stream", "cpu-µs/delta", 3, true},
+		{"added to a long streamed turn, a delta", "LongTurn/added-stream", "paired-µs/delta", 3, true},
+		{"deltas a second, one reader", "FanOut/1-reader", "deltas/s", 100_000, false},
+		{"deltas a second to each of 16 readers", "FanOut/16-readers", "deltas/s", 100_000, false},
+		{"the same beside one that has stalled", "FanOut/16-readers-and-1-stalled", "deltas/s", 100_000, false},
+		{"wire bytes a text byte, at 500 deltas a second", "Wire/500-a-second", "wire-bytes/byte", 6, true},
+		{"tree of 64 loaded contexts, each", "Memory/64-loaded/context", "tree-pss-MiB", 5, true},
+		{"our process, idle", "Memory/idle", "rss-MiB", 30, true},
+		{"our process, 1,000 known contexts", "Memory/1000-known", "rss-MiB", 64, true},
+		{"our layer of the container image", "Image/runtime", "size-MB", 40, true},
+		{"start to /healthz, p99", "Start/healthz", "p99-ms", 50, true},
+		{"start to /readyz, p99", "Start/readyz", "p99-ms", 500, true},
+		{"a channel that has nothing to do, of a core", "Inbox/idle", "cpu-%", 0.2, true},
+		{"the same: our process", "Inbox/idle", "rss-MiB", 30, true},
+		{"a message in the inbox to its turn, beyond one poll", "Inbox/over-a-poll", "p50-ms", 5, true},
+		{"the same, from the poll that tells of it", "Inbox/behind-the-poll", "p50-ms", 5, true},
+		{"with 10,000 ended tasks: start to /healthz, p99", "Many/healthz", "p99-ms", 100, true},
+		{"the same: a page of 50 of them", "Many/list", "p50-ms", 5, true},
+		{"the same: our process", "Many/10000-tasks", "rss-MiB", 64, true},
+		{"a workspace: added to a turn, difference of the p50", "Presence/added-turn", "p50-ms", 1, true},
+		{"the same, median of the differences of neighbors", "Presence/added-turn", "paired-ms", 1, true},
+		{"the same, CPU time of our process", "Presence/turn-cpu", "added-ms", 1, true},
+		{"a workspace: idle, share of a core", "Presence/idle", "workspace-%", 0.5, true},
+	}
+}
