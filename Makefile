@@ -5,7 +5,7 @@ BENCH   ?= latest
 LDFLAGS := -s -w -X main.version=$(VERSION)
 TOOL    := go tool -modfile=tools/go.mod
 
-.PHONY: help build codex run doctor test check-deploy interop image image-test lint bench chaos fuzz release release-check clean
+.PHONY: help build codex run doctor test check-deploy interop image image-test lint bench chaos fuzz release release-check screenshots clean
 
 help: ## what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -61,6 +61,9 @@ release: ## archives for each system, their bills of materials and checksums, in
 
 release-check: ## build every archive twice, from nothing, and compare
 	cd tools && go test -count=1 -timeout 60m ./release -args -all
+
+screenshots: codex ## the pictures of the console in docs/images; needs Chromium
+	SCREENSHOTS=$(CURDIR)/docs/images go test ./e2e/browser -run TestPictures -count=1
 
 clean: ## what was built, and the installed codex
 	rm -rf bin dist .tools

@@ -3,6 +3,12 @@
 # compiler; without one the tests run all the same, and this says so.
 set -eu
 cd "$(dirname "$0")/.."
+# The console is tested in a browser. What is to be done where there is none and this
+# may not install it, the tests say.
+if [ -z "${CHROMIUM:-}" ] && ! command -v chromium >/dev/null 2>&1 && command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" = 0 ]; then
+	apt-get update -qq
+	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null
+fi
 if command -v "${CC:-gcc}" >/dev/null 2>&1; then
 	CGO_ENABLED=1 go test -race -shuffle=on -timeout 15m ./...
 else

@@ -56,6 +56,7 @@ function route() {
     if (a.dataset.view === view) a.setAttribute('aria-current', 'page');
     else a.removeAttribute('aria-current');
   }
+  if (document.activeElement !== document.body && !document.activeElement.checkVisibility()) byId('main').focus({ preventScroll: true });
   list.select(task || '');
   if (name === 'conversation') list.filter(id);
   if (name === 'new') compose(id);

@@ -56,6 +56,20 @@ export function label(state) {
   say(byId('task-send'), verb);
 }
 
+/** Sends the message of a task that failed once more, as a new task of its conversation. */
+export async function resend(view) {
+  const control = byId('again');
+  control.disabled = true;
+  try {
+    const { id } = await send({ parts: view.asked, contextId: view.task.contextId });
+    location.hash = `#/task/${encodeURIComponent(id)}`;
+  } catch (error) {
+    announce(`Not sent: ${error.message}`);
+  } finally {
+    control.disabled = false;
+  }
+}
+
 /** Answers a question of a task in data. */
 export async function answer(view, data) {
   const task = await send({ parts: [{ data }], taskId: view.id, contextId: view.task.contextId });

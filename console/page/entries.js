@@ -10,7 +10,7 @@ import { diffView } from './diff.js';
 const makers = { user, message, work, reasoning, notice, file, diff };
 
 /** Makes the view of an entry; questions are made elsewhere. */
-export const entryView = (entry) => makers[entry.kind](entry);
+export const entryView = (entry, workdir) => makers[entry.kind](entry, workdir);
 
 function user(entry) {
   const text = entry.parts.map((part) => part.text ?? (part.data ? JSON.stringify(part.data, null, 2) : '')).filter(Boolean).join('\n');
@@ -67,7 +67,7 @@ const doing = {
 };
 
 /** Something that codex does: a command with its output, files, a tool, a search. */
-function work(entry) {
+function work(entry, workdir) {
   const icon = h('span', { class: 'icon', 'aria-hidden': 'true' });
   const verb = h('span', { class: 'verb' });
   const what = h('span', { class: 'what' });
@@ -87,10 +87,10 @@ function work(entry) {
       const state = entry.asked ? 'asked' : outcome(stateOf(status), exitCode);
       node.dataset.state = state;
       say(verb, state === 'asked' ? 'Wants' : (state === 'running' ? doing : verbs)[type] ?? type);
-      what.replaceChildren(...subject(entry.data));
+      what.replaceChildren(...subject(entry.data, workdir));
       say(took, [exitCode > 0 && `exit code ${exitCode}`, state === 'declined' && 'declined', state === 'failed' && !(exitCode > 0) && 'failed',
         durationMs > 0 && span(durationMs)].filter(Boolean).join(' · ') || (state === 'running' ? 'running' : ''));
-      const details = detail(entry.data);
+      const details = detail(entry.data, workdir);
       body.replaceChildren(...details);
       node.classList.toggle('flat', details.length === 0);
       if (state === 'failed' && details.length) node.open = true;
@@ -106,17 +106,31 @@ function outcome(status, exitCode) {
 
 /** The command that was asked for, out of the shell that codex puts around it. */
 export function bare(command) {
-  const found = /^(?:\/\S*\/)?(?:ba|z)?sh -l?c '([^']*)'$/.exec(command) ?? /^(?:\/\S*\/)?(?:ba|z)?sh -l?c ([^\s'"]+)$/.exec(command);
-  return found ? found[1] : command;
+  const found = /^(?:\/\S*\/)?(?:ba|z)?sh -l?c (.*)$/s.exec(command);
+  return (found && unquoted(found[1])) ?? command;
 }
 
-function subject(data) {
+/** A shell's word without its quotes, or null if text is not one word, all of whose letters mean themselves. */
+function unquoted(text) {
+  let word = '';
+  let from = 0;
+  for (const [all, single, double, safe, escaped] of text.matchAll(/'([^']*)'|"((?:[^"\\$`!]|\\["\\$`])*)"|([\w@%+=:,./-]+)|\\(.)/gsu)) {
+    word += single ?? double?.replace(/\\(.)/gs, '$1') ?? safe ?? escaped;
+    from += all.length;
+  }
+  return from === text.length ? word : null; // what was skipped is missing in the sum
+}
+
+/** A path, from the directory in which codex works if it is below that. */
+const path = (text, workdir) => (workdir && text.startsWith(workdir + '/') ? code(text.slice(workdir.length + 1), { title: text }) : code(text));
+
+function subject(data, workdir) {
   switch (data.type) {
     case 'command': return [code(bare(data.command).split('\n')[0].slice(0, 300))];
     case 'fileChange': {
       const changes = data.changes ?? [];
       const rest = changes.length - 1 + (data.more ?? 0);
-      return changes.length ? [code(changes[0].path), rest > 0 ? ` and ${rest} more` : ''] : ['files'];
+      return changes.length ? [path(changes[0].path, workdir), rest > 0 ? ` and ${rest} more` : ''] : ['files'];
     }
     case 'tool': return [code([data.server, data.tool].filter(Boolean).join(' / '))];
     case 'webSearch': return [h('q', { dir: 'auto' }, data.query ?? '')];
@@ -125,7 +139,7 @@ function subject(data) {
   }
 }
 
-function detail(data) {
+function detail(data, workdir) {
   if (data.type === 'command') {
     const whole = bare(data.command);
     const out = h('pre', { class: 'output', dir: 'ltr', tabindex: '0', 'aria-label': 'The end of its output' });
@@ -137,7 +151,7 @@ function detail(data) {
     ].filter(Boolean);
   }
   if (data.type === 'fileChange' && (data.changes?.length ?? 0) > 1) {
-    return [h('ul', { class: 'files' }, data.changes.map((change) => h('li', null, `${change.kind} `, code(change.path))))];
+    return [h('ul', { class: 'files' }, data.changes.map((change) => h('li', null, `${change.kind} `, path(change.path, workdir))))];
   }
   return [];
 }

@@ -1,6 +1,6 @@
 // What codex asks, and the buttons and forms that answer it.
 
-import { h, say, code, literal, button } from './dom.js';
+import { h, say, byId, code, literal, button } from './dom.js';
 import { span, time, exact, brief } from './format.js';
 import { bare } from './entries.js';
 import { questionField, schemaField } from './fields.js';
@@ -24,8 +24,10 @@ export function questionView(entry, answer) {
       const now = JSON.stringify([entry.data, entry.open, entry.answer]);
       if (now === before) return; // a form that is half filled in stays
       before = now;
+      const held = node.contains(document.activeElement) && document.activeElement !== document.body;
       node.classList.toggle('open', entry.open);
       node.replaceChildren(...(entry.open ? openQuestion(entry, answer, clock) : closed(entry)));
+      if (held) byId('scroll').focus({ preventScroll: true }); // what had the focus is gone
       this.tick();
     },
     tick() {
@@ -118,7 +120,8 @@ function fieldsOf(data) {
   if (data.kind === 'input') return (data.questions ?? []).map((q) => ({ id: q.id, ...questionField(q) }));
   if (data.kind !== 'form') return [];
   const required = data.schema?.required ?? [];
-  return Object.entries(data.schema?.properties ?? {}).map(([id, schema]) => ({ id, ...schemaField(id, schema, required.includes(id)) }));
+  const order = ([a], [b]) => required.includes(b) - required.includes(a); // what has to be there is first
+  return Object.entries(data.schema?.properties ?? {}).sort(order).map(([id, schema]) => ({ id, ...schemaField(id, schema, required.includes(id)) }));
 }
 
 function filledIn(data, fields) {

@@ -1,7 +1,7 @@
 // What is known of the runtime itself: is it well, what runs and waits, the
 // account and its limits, codex's process, policy, platform, threads.
 
-import { h, say, arrange, byId, code } from './dom.js';
+import { h, say, arrange, byId, code, literal } from './dom.js';
 import { ago, bytes, compact, count, exact, plural, span, time, brief } from './format.js';
 import { Doctor } from './doctor.js';
 
@@ -24,7 +24,7 @@ export class RuntimePanel {
     byId('workdir').title = `${s.workdir} is where codex works`;
     arrange(this.#box, [
       this.#card('ready', 'Readiness', s.ready, readiness),
-      this.#card('queue', 'Queue', s.queue, queue),
+      this.#card('queue', 'Queue', s.queue && { ...s.queue, titles: this.#titles(s.queue) }, queue),
       this.#card('account', 'Account and limits', { account: s.account, limits: s.limits }, account),
       this.#card('child', 'Codex', { child: s.child, codex: s.codex, model: s.model, scripted: s.scripted }, child),
       this.#card('policy', 'What codex may do', { ...s.policy, workdir: s.workdir }, policy),
@@ -41,6 +41,11 @@ export class RuntimePanel {
     this.draw();
   }
 
+  /** What its tasks are called: a queue whose titles came later is another one to look at. */
+  #titles({ contexts }) {
+    return (contexts ?? []).flatMap((c) => [c.running, ...(c.waiting ?? [])]).map((id) => this.#store.tasks.get(id)?.title);
+  }
+
   #card(name, title, data, make) {
     let card = this.#cards.get(name);
     if (!card) {
@@ -52,7 +57,7 @@ export class RuntimePanel {
     if (card.drawn !== now && !card.body.contains(document.activeElement)) {
       card.drawn = now;
       const open = [...card.body.querySelectorAll('details')].map((details) => details.open);
-      card.body.replaceChildren(...(data ? make(data) : [quiet('Not known.')]).filter(Boolean));
+      card.body.replaceChildren(...(data ? make(data, this.#store.tasks) : [quiet('Not known.')]).filter(Boolean));
       card.body.querySelectorAll('details').forEach((details, i) => { details.open = open[i] ?? details.open; });
     }
     return card.node;
@@ -76,15 +81,19 @@ const readiness = ({ ok, checks: list }) => [
   list?.some((check) => check.ok) ? h('details', null, h('summary', { class: 'quiet' }, `${plural(list.filter((check) => check.ok).length, 'check')} passed`), checks(list.filter((check) => check.ok))) : null,
 ];
 
-const taskLink = (id) => h('a', { href: `#/task/${encodeURIComponent(id)}` }, code(brief(id, 13), { title: id }));
+function taskLink(id, tasks) {
+  const title = tasks.get(id)?.title;
+  return h('a', { href: `#/task/${encodeURIComponent(id)}`, title: id, dir: 'auto' }, title ? literal(brief(title, 48)) : code(brief(id, 13)));
+}
 
-function queue({ running, waiting, limit, contexts }) {
+function queue({ running, waiting, limit, contexts }, tasks) {
   const bar = h('meter', { min: 0, max: limit || 1, value: running ?? 0, 'aria-label': 'Turns that run' });
   return [
     h('p', null, h('strong', null, count(running ?? 0)), limit ? ` of ${count(limit)} turns running` : ' running', ' · ', h('strong', null, count(waiting ?? 0)), ' waiting'), limit ? bar : null,
-    contexts?.length ? h('ul', { class: 'contexts' }, contexts.slice(0, 50).map((c) => h('li', null, code(brief(c.contextId, 20), { title: c.contextId }),
-      c.running && h('span', null, ' runs ', taskLink(c.running)),
-      c.waiting?.length > 0 && h('ol', { 'aria-label': 'Who waits' }, c.waiting.map((id) => h('li', null, taskLink(id))))))) : quiet('Nothing runs and nothing waits.'),
+    contexts?.length ? h('ul', { class: 'contexts' }, contexts.slice(0, 50).map((c) => h('li', null, h('p', { class: 'quiet' }, code(brief(c.contextId, 24), { title: c.contextId })),
+      h('ol', { 'aria-label': `Turns of ${brief(c.contextId)}` }, c.running && h('li', null, taskLink(c.running, tasks), h('span', { class: 'took' }, 'running')),
+        (c.waiting ?? []).slice(0, 20).map((id) => h('li', null, taskLink(id, tasks), h('span', { class: 'took' }, 'waiting'))),
+        c.waiting?.length > 20 && h('li', { class: 'quiet' }, `and ${plural(c.waiting.length - 20, 'more', 'more')}`))))) : quiet('Nothing runs and nothing waits.'),
   ];
 }
 

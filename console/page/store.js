@@ -34,6 +34,7 @@ export class Store {
   /** Takes what /console/api/events says of a task. Returns the state that it had before. */
   setTask(row) {
     const before = this.tasks.get(row.id);
+    if (before && time(row.updatedAt) < before.updated) return before.state; // what was asked for before it changed
     const state = stateOf(row.state);
     this.tasks.set(row.id, {
       ...before, ...row, state, updated: time(row.updatedAt) ?? before?.updated ?? 0,

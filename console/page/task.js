@@ -9,7 +9,7 @@ import { Transcript } from './transcript.js';
 import { Watch } from './watch.js';
 import { entryView } from './entries.js';
 import { questionView } from './questions.js';
-import { answer, label } from './compose.js';
+import { answer, label, resend } from './compose.js';
 
 /** Shows a task until close is called. Opens its stream. */
 export class TaskView {
@@ -47,6 +47,7 @@ export class TaskView {
     this.#scroll.addEventListener('scroll', this.#onscroll, { passive: true });
     this.#list.addEventListener('grown', this.#ongrown);
     byId('cancel').onclick = () => this.cancel();
+    byId('again').onclick = () => resend(this);
     byId('latest').onclick = () => this.toEnd();
     byId('task-problem').hidden = true;
     this.#resized.observe(this.#scroll);
@@ -67,6 +68,11 @@ export class TaskView {
 
   get task() {
     return this.#transcript.task;
+  }
+
+  /** The parts of the message that was asked last. */
+  get asked() {
+    return this.#transcript.asked;
   }
 
   /** Shows a message that was just sent to this task. */
@@ -124,7 +130,7 @@ export class TaskView {
       }
       let view = this.#views.get(entry);
       if (!view) {
-        view = entry.kind === 'question' ? questionView(entry, (data) => answer(this, data)) : entryView(entry);
+        view = entry.kind === 'question' ? questionView(entry, (data) => answer(this, data)) : entryView(entry, this.#store.runtime?.workdir);
         this.#views.set(entry, view);
         moved = true;
       }
@@ -152,7 +158,8 @@ export class TaskView {
     const outcome = byId('outcome');
     const why = ended(shown) && shown !== 'completed' ? words : metadata.held ? `Waits for the end of a limit: ${metadata.held.reason ?? metadata.held.limit}` : '';
     outcome.hidden = !why;
-    say(outcome, why ?? '');
+    say(byId('why'), why ?? '');
+    byId('again').hidden = shown !== 'failed';
     byId('busy').hidden = shown !== 'working';
     label(shown);
     plan(this.#transcript.plan);

@@ -16,6 +16,7 @@ export class Transcript {
   lastId = '1.0'; // behind the first event of all: what is asked for first is everything
   #byKey = new Map();
   #history = [];
+  #owed = 0; // messages that a turn has taken, and that are not in the history yet
   #touched;
 
   constructor(id, touched) {
@@ -51,6 +52,7 @@ export class Transcript {
   history(messages) {
     this.#history = messages;
     if (!this.#byKey.size && messages.length) this.#placeMessages(1);
+    this.#pay();
     for (const entry of this.entries) {
       if (entry.kind === 'question' && !entry.open && !entry.answer) this.#findAnswer(entry);
     }
@@ -59,12 +61,18 @@ export class Transcript {
   /** Places what has no place yet at the end: everything that happened before has been told. */
   settle() {
     this.#placeMessages(Infinity);
+    this.#owed = 0;
   }
 
   /** Shows a message that this page has just sent. */
   sent(message) {
     this.#history = [...this.#history, message];
-    if (!isAnswer(message)) this.#placeMessages(Infinity);
+    if (!isAnswer(message)) this.settle();
+  }
+
+  /** The words that began the task, to be sent again. */
+  get asked() {
+    return this.#history.findLast((message) => message.role === 'ROLE_USER' && !isAnswer(message))?.parts;
   }
 
   #status(status, metadata) {
@@ -76,7 +84,10 @@ export class Transcript {
     if (metadata) {
       const news = metadata.turn === 'steered' || (metadata.message ?? 1) > (task.metadata.message ?? 1);
       task.metadata = { ...task.metadata, ...metadata };
-      if (news) this.#placeMessages(this.#userCount() + 1);
+      if (news) {
+        this.#owed++;
+        this.#pay();
+      }
     }
     if (asks(task.state)) this.#ask(parts);
     else {
@@ -181,6 +192,12 @@ export class Transcript {
 
   #userCount() {
     return this.entries.filter((entry) => entry.kind === 'user').length;
+  }
+
+  #pay() {
+    const before = this.#userCount();
+    this.#placeMessages(before + this.#owed);
+    this.#owed -= this.#userCount() - before;
   }
 
   /** Shows the first n of the messages that callers sent; answers stand with their questions. */

@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -85,14 +86,15 @@ func widths(t *testing.T, r *program) {
 			p.eval("(location.hash = " + quote(view) + ", 1)")
 			p.until("the view", "document.body.dataset.view !== ''")
 			p.noOverflow(view)
+			if view == "#/runtime" {
+				p.picture(fmt.Sprintf("runtime-%d", size[0]))
+			}
 			for _, scheme := range []string{"light", "dark"} {
 				p.scheme(scheme)
 				p.contrast(scheme + " " + view)
 			}
 		}
-		if size[0] == 360 {
-			p.picture("phone")
-		}
+		p.picture(fmt.Sprintf("question-%d", size[0]))
 	}
 	p.scheme("dark")
 	dark := p.eval("getComputedStyle(document.documentElement).backgroundColor")

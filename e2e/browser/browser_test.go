@@ -17,7 +17,7 @@ import (
 // has cookies of its own.
 var (
 	binary   string
-	chromium context.Context //nolint:containedctx // it is the browser
+	chromium context.Context // of the browser
 )
 
 func TestMain(m *testing.M) {
@@ -51,7 +51,7 @@ func startChromium() (stop func(), err error) {
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path),
 		chromedp.NoSandbox, // which does not start as root, nor in most containers; the page is ours
 		chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("force-color-profile", "srgb"),
-		chromedp.Flag("font-render-hinting", "none"), chromedp.WindowSize(1360, 850))
+		chromedp.Flag("font-render-hinting", "none"), chromedp.Flag("disable-lcd-text", true), chromedp.WindowSize(1360, 850))
 	allocator, free := chromedp.NewExecAllocator(context.Background(), options...)
 	browser, leave := chromedp.NewContext(allocator)
 	stop = func() {

@@ -10,28 +10,32 @@ import (
 
 // TestConversations runs on one program, each of the tests in conversations of its own.
 func TestConversations(t *testing.T) {
-	r := start(t)
+	t.Parallel()
+	r := start(t, "RUNTIME_MAX_TURNS=16")
 	for name, test := range map[string]func(*testing.T, *program){
 		"live": live, "work": work, "others": others, "approval": approval, "refusal": refusal,
-		"steer": steer, "cancel": cancel, "hostile": hostile, "long-line": longLine, "keyboard": keyboard, "widths": widths,
+		"steer": steer, "cancel": cancel, "failure": failure, "doctor": doctor, "hostile": hostile, "keyboard": keyboard, "widths": widths,
 	} {
-		t.Run(name, func(t *testing.T) { test(t, r) })
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, r)
+		})
 	}
 }
 
 // live watches a text while it is written.
 func live(t *testing.T, r *program) {
 	p := r.console(t)
-	p.begin("live", "stream 60 10 50ms")
+	p.begin("live", "stream 40 10 50ms")
 	p.sees(".message", "000000003")
 	if p.text("#task-state") != "Running" {
 		t.Errorf("the state is %q while text comes", p.text("#task-state"))
 	}
-	if whole := p.text(".message"); len(whole) > 590 {
+	if whole := p.text(".message"); len(whole) > 390 {
 		t.Errorf("%d bytes came at once", len(whole))
 	}
 	p.sees("#task-state", "Done")
-	p.sees(".message", "000000058 000000059")
+	p.sees(".message", "000000038 000000039")
 	p.sees("#task-facts", "tokens")
 	p.sees("#task-list [aria-current]", "Done")
 	if said := p.eval("document.querySelector('#transcript').closest('[aria-live], [role=log]')"); said != "null" {
@@ -89,9 +93,7 @@ func approval(t *testing.T, r *program) {
 	p.sees(".work", "Wants")
 	p.sees("#task-state", "Needs an answer")
 	p.sees("#task-list .asks", "Needs an answer")
-	if title := p.eval("document.title"); title != "(1) Codex runtime" {
-		t.Errorf("the title is %q", title)
-	}
+	p.until("the title to say so", `/^\(\d+\) Codex runtime$/.test(document.title)`)
 	p.press(".question.open", "Accept")
 	p.sees("#task-state", "Done")
 	p.sees(".question", "accepted")
@@ -115,16 +117,32 @@ func refusal(t *testing.T, r *program) {
 // steer puts a word into a turn that runs.
 func steer(t *testing.T, r *program) {
 	p := r.console(t)
-	p.begin("steer", "run sleep 3")
-	p.sees(".work", "sleep 3")
+	p.begin("steer", "run sleep 2")
+	p.sees(".work", "sleep 2")
 	p.send("#task-text", "say steered away")
 	p.sees(".entry.user", "say steered away")
 	p.until("word that it was handed over", "document.querySelector('#said').textContent.includes('running turn')")
 	p.sees(".message", "steered away")
 	p.sees("#task-state", "Done")
-	if users := p.eval("document.querySelectorAll('.entry.user').length"); users != "2" {
-		t.Errorf("%s messages are shown", users)
+	order := "[...document.querySelectorAll('#transcript > *')].filter((e) => e.checkVisibility()).map((e) => e.className.split(' ')[1]).join(' ')"
+	if got := p.eval(order); got != "user work user message" {
+		t.Errorf("the transcript is %s", got)
 	}
+	p.eval("(location.reload(), 1)")
+	p.sees(".message", "steered away")
+	p.until("the same order as before", order+" === 'user work user message'")
+}
+
+// failure says why a turn has failed, and sends the message again.
+func failure(t *testing.T, r *program) {
+	p := r.console(t)
+	p.begin("failure", "fail 400")
+	p.sees("#task-state", "Failed")
+	p.sees("#outcome", "scripted failure 400")
+	before := p.eval("location.hash")
+	p.press("#outcome", "Send it again")
+	p.until("another task", "location.hash !== "+quote(before))
+	p.sees("#outcome", "scripted failure 400")
 }
 
 // cancel stops a turn, and what it runs.

@@ -38,11 +38,12 @@ func hostile(t *testing.T, r *program) {
 	}
 }
 
-// longLine takes a megabyte without a space in it, and keeps a window of it in the page.
-func longLine(t *testing.T, r *program) {
+// TestLongLine takes a megabyte without a space in it, and keeps a window of it in the page.
+func TestLongLine(t *testing.T) {
+	t.Parallel()
 	const size = 1 << 20
+	r := start(t)
 	r.Model.SetScript(func(t *fakemodel.Turn) { t.Say(strings.Repeat("<b>&amp;", size/8)) })
-	defer r.Model.SetScript(fakemodel.Keywords)
 	p := r.console(t)
 	p.begin("long", "go")
 	p.sees("#task-state", "Done")

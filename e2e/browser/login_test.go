@@ -4,11 +4,13 @@ import "testing"
 
 // TestLogin lets in whoever has the token.
 func TestLogin(t *testing.T) {
-	const token = "a-token-that-is-long-enough-for-everybody" //nolint:gosec // a test's
+	t.Parallel()
+	const token = "a-token-that-is-long-enough-for-everybody"
 	r := start(t, "RUNTIME_TOKEN="+token, "RUNTIME_ADDR="+addr(t))
 	p := open(t, r.URL+"/console")
 	p.sees("label", "Token")
 	p.contrast("the login")
+	p.picture("login")
 	p.write("#token", "not-the-token\r")
 	p.sees("[role=alert]", "not the token")
 	p.write("#token", token+"\r")

@@ -30,7 +30,9 @@ document.addEventListener('securitypolicyviolation', (e) => window.violations.pu
 // anything that its content security policy refused.
 type page struct {
 	t   *testing.T
-	ctx context.Context //nolint:containedctx // it is the tab
+	ctx context.Context
+
+	dir string // where its pictures are kept
 
 	mu     sync.Mutex // guards errors
 	errors []string
@@ -48,7 +50,10 @@ func open(t *testing.T, url string) *page {
 func blank(t *testing.T) *page {
 	t.Helper()
 	ctx, leave := chromedp.NewContext(chromium, chromedp.WithNewBrowserContext())
-	p := &page{t: t, ctx: ctx}
+	p := &page{t: t, ctx: ctx, dir: os.Getenv("SCREENSHOTS")}
+	if p.dir == "" {
+		p.dir = t.ArtifactDir() // before the clean-up below, which may still need it
+	}
 	if err := chromedp.Listen(ctx, p.hear); err != nil {
 		t.Fatal(err)
 	}
@@ -219,17 +224,14 @@ func (p *page) scheme(name string) {
 }
 
 // picture keeps a picture of the page, in SCREENSHOTS if that names a folder.
-func (p *page) picture(name string) []byte {
+func (p *page) picture(name string) (path string, png []byte) {
 	p.t.Helper()
-	dir := os.Getenv("SCREENSHOTS")
-	if dir == "" {
-		dir = p.t.ArtifactDir()
-	}
-	png := get(p, chromedp.CaptureScreenshot())
-	if err := os.WriteFile(filepath.Join(dir, name+".png"), png, 0o600); err != nil {
+	png = get(p, chromedp.CaptureScreenshot())
+	path = filepath.Join(p.dir, name+".png")
+	if err := os.WriteFile(path, png, 0o600); err != nil {
 		p.t.Error(err)
 	}
-	return png
+	return path, png
 }
 
 func quote(s string) string {

@@ -40,6 +40,7 @@ const asksColour = `call request_user_input {"questions":[{"id":"colour","header
 
 // TestForms fills in the forms of codex and of a tool.
 func TestForms(t *testing.T) {
+	t.Parallel()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -56,6 +57,7 @@ env = { %s = "1" }
 	p.begin("colours", asksColour)
 	p.sees(".question.open", "Which colour shall it have?")
 	p.sees(".question.open", "cold")
+	p.picture("question")
 	p.click(".question.open input[value=blue]")
 	p.press(".question.open", "Send answer")
 	p.sees("#task-state", "Done")
@@ -74,6 +76,7 @@ env = { %s = "1" }
 	p.eval("(() => { const s = document.querySelector('.question.open select'); s.value = 'large'; s.dispatchEvent(new Event('change', {bubbles: true})); return 1 })()")
 	p.write(".question.open input[type=number]", "3")
 	p.click(".question.open input[type=checkbox]")
+	p.picture("form")
 	p.press(".question.open", "Send")
 	p.sees("#task-state", "Done")
 	p.sees(".message", "accept Ada large 3 true")

@@ -10,10 +10,11 @@ import (
 // TestRestart kills the runtime while a text is written. The page says so, comes back by
 // itself, and has the text once and whole in the end.
 func TestRestart(t *testing.T) {
+	t.Parallel()
 	r := start(t, "RUNTIME_ADDR="+addr(t))
 	p := r.console(t)
-	p.begin("restart", "stream 100 10 50ms")
-	p.sees(".message", "000000020")
+	p.begin("restart", "stream 60 10 50ms")
+	p.sees(".message", "000000012")
 	r.Kill()
 	p.sees("#banners", "does not answer")
 	p.sees("#link", "Reconnecting")
@@ -22,10 +23,10 @@ func TestRestart(t *testing.T) {
 	p.until("the banner to be gone", "!document.querySelector('#banner-lost')")
 	p.sees("#task-state", "Done")
 	var want strings.Builder
-	for n := range 100 {
+	for n := range 60 {
 		want.WriteString(fakemodel.Piece(n, 10))
 	}
-	p.sees(".message", "000000099")
+	p.sees(".message", "000000059")
 	if got := p.eval("[...document.querySelectorAll('.message .text')].map((e) => e.textContent).join('|').trim()"); got != strings.TrimSpace(want.String()) {
 		t.Errorf("the text is %q", got)
 	}
