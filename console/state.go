@@ -98,7 +98,7 @@ type Platform struct {
 	Error      string    `json:"error"`
 }
 
-// A Queue is what runs and what waits, in messages.
+// A Queue is what runs and what waits, in messages. Of a long one not all is listed.
 type Queue struct {
 	Running  int       `json:"running"`
 	Waiting  int       `json:"waiting"`

@@ -13,7 +13,7 @@ type Overview struct {
 	Model         string         // that answers, as far as that is known
 	Email         string         // of the account that codex is logged in with
 	Login         *OpenLogin     // nil if there is none to be carried out
-	Conversations []Conversation // in use first, then the ones used last
+	Conversations []Conversation // those whose turn runs, then those that wait, then the ones used last
 	MaxTurns      int            // that may run at the same time
 }
 
@@ -55,7 +55,7 @@ func (e *Executor) Overview() Overview {
 		}
 	}
 	slices.SortFunc(o.Conversations, func(a, b Conversation) int {
-		return cmp.Or(compareBool(b.busy(), a.busy()), b.LastUsed.Compare(a.LastUsed), cmp.Compare(a.Context, b.Context))
+		return cmp.Or(b.rank()-a.rank(), b.LastUsed.Compare(a.LastUsed), cmp.Compare(a.Context, b.Context))
 	})
 	if on != nil {
 		model = cmp.Or(on.launch.Model, model)
@@ -64,16 +64,15 @@ func (e *Executor) Overview() Overview {
 	return o
 }
 
-func (c Conversation) busy() bool { return c.Running != "" || len(c.Waiting) > 0 }
-
-func compareBool(a, b bool) int {
+// rank is what a person wants to see first.
+func (c Conversation) rank() int {
 	switch {
-	case a == b:
-		return 0
-	case a:
+	case c.Running != "":
+		return 2
+	case len(c.Waiting) > 0:
 		return 1
 	}
-	return -1
+	return 0
 }
 
 // overview is c as a person sees it. The caller holds Executor.mu.

@@ -40,8 +40,13 @@ func TestOverview(t *testing.T) {
 	if idle.Usage == nil || idle.Usage.TotalTokens == 0 || idle.Running != "" || idle.Waiting != nil || !idle.Loaded || idle.LastUsed.IsZero() {
 		t.Errorf("an idle conversation: %+v", idle)
 	}
-	if last := o.Conversations[2].Context; last != "idle" || o.Model == "" {
-		t.Errorf("the last of them is %q, want those in use first; the model is %q", last, o.Model)
+	for i, want := range []string{"one", "other", "idle"} {
+		if got := o.Conversations[i].Context; got != want {
+			t.Errorf("conversation %d is %q, want %q", i, got, want)
+		}
+	}
+	if o.Model == "" {
+		t.Error("the model is not known")
 	}
 	if err := e.Cancel(t.Context(), "j1"); err != nil {
 		t.Fatal(err)

@@ -15,7 +15,7 @@ type Query struct {
 	Limit     int       // of a page; must be positive
 	History   int       // how many of the newest messages come with a task; negative means all
 	Artifacts bool      // whether artifacts come with it
-	Opening   bool      // the first message comes with it in place of the newest
+	Opening   int       // the first message comes with it in place of the newest, if it is not longer than so many bytes
 }
 
 // A Position is a place in the order of lists: the latest status first, and the
@@ -53,8 +53,8 @@ func (s *Store) Tasks(ctx context.Context, q Query) (Page, error) {
 			if err := c.fill(&found[i], q.History, q.Artifacts); err != nil {
 				return page, err
 			}
-			if q.Opening {
-				if found[i].History, err = collect(c, only[[]byte], "SELECT body FROM history WHERE task = ? ORDER BY ordinal LIMIT 1", found[i].n); err != nil {
+			if q.Opening > 0 {
+				if found[i].History, err = c.opening(found[i].n, q.Opening); err != nil {
 					return page, err
 				}
 			}
@@ -62,6 +62,12 @@ func (s *Store) Tasks(ctx context.Context, q Query) (Page, error) {
 		}
 		return page, nil
 	})
+}
+
+// opening returns the first message of a task, unless it is longer than most.
+func (c *conn) opening(task int64, most int) ([][]byte, error) {
+	return collect(c, only[[]byte], `SELECT body FROM history
+		WHERE task = ?1 AND ordinal = (SELECT min(ordinal) FROM history WHERE task = ?1) AND length(body) <= ?2`, task, most)
 }
 
 // filter returns the condition that all pages share. It has only as many forms

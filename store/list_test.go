@@ -66,9 +66,11 @@ func TestTasksWithContents(t *testing.T) {
 	must(t, s.Write(ctx, Change{Task: "task", Artifacts: [][]byte{[]byte("old"), []byte("old too")}}))
 	must(t, s.Write(ctx, Change{Task: "task", Artifacts: [][]byte{[]byte("new")}}))
 	texts := [][]byte{[]byte("text 0"), []byte("text 1"), []byte("text 2")}
-	page, err := s.Tasks(ctx, Query{Limit: 1, Opening: true})
-	must(t, err)
-	equal(t, page.Tasks[0].History, texts[:1])
+	for most, want := range map[int][][]byte{0: nil, 5: nil, 6: texts[:1], 1000: texts[:1]} {
+		page, err := s.Tasks(ctx, Query{Limit: 1, Opening: most})
+		must(t, err)
+		equal(t, page.Tasks[0].History, want)
+	}
 	for history, want := range map[int][][]byte{0: nil, 1: texts[2:], 2: texts[1:], 9: texts, -1: texts} {
 		for _, artifacts := range []bool{false, true} {
 			page, err := s.Tasks(ctx, Query{Limit: 1, History: history, Artifacts: artifacts})

@@ -27,13 +27,18 @@ type Brief struct {
 const (
 	longestTitle  = 120
 	longestCaller = 64
-	mostChanged   = 256 // tasks that are kept for a watch that nobody takes from
+	longestOpened = 256 << 10 // a first message that is looked at for its beginning
+	mostChanged   = 256       // tasks that are kept for a watch that nobody takes from
 )
+
+// titleOfLong stands for a first message that is too long to be looked at: a list must
+// not cost what all of its tasks hold.
+const titleOfLong = "(a long message)"
 
 // Newest returns the n tasks whose state has changed last, the latest first.
 func (e *Engine) Newest(ctx context.Context, n int) ([]Brief, error) {
 	e.saveHeads()
-	page, err := e.cfg.Journal.Tasks(ctx, store.Query{Limit: n, Opening: true})
+	page, err := e.cfg.Journal.Tasks(ctx, store.Query{Limit: n, Opening: longestOpened})
 	if err != nil {
 		return nil, e.journalError("list the tasks", err)
 	}
@@ -47,7 +52,11 @@ func (e *Engine) Newest(ctx context.Context, n int) ([]Brief, error) {
 		if err != nil {
 			return nil, e.journalError("list the tasks", err)
 		}
-		all = append(all, briefOf(task, e.cfg.Main))
+		b := briefOf(task, e.cfg.Main)
+		if len(row.History) == 0 {
+			b.Title = titleOfLong
+		}
+		all = append(all, b)
 	}
 	return all, nil
 }

@@ -132,6 +132,24 @@ func TestBriefs(t *testing.T) {
 	}
 }
 
+// TestBriefOfALongMessage: what is too long to be looked at is not.
+func TestBriefOfALongMessage(t *testing.T) {
+	r := newRunner()
+	e := newEngine(t, r)
+	for i, text := range []string{"short " + strings.Repeat("x", 100<<10), "long " + strings.Repeat("y", 300<<10)} {
+		begin(t, e, request(fmt.Sprintf("m%d", i), fmt.Sprintf("c%d", i), text))
+		r.next(t).start().answer("done")
+	}
+	newest, err := e.Newest(t.Context(), 10)
+	titles := map[string]string{}
+	for _, b := range newest {
+		titles[b.ContextID] = b.Title
+	}
+	if err != nil || !strings.HasPrefix(titles["c0"], "short xxx") || titles["c1"] != "(a long message)" {
+		t.Errorf("titles are %.60q, %v", titles, err)
+	}
+}
+
 func TestTaskOf(t *testing.T) {
 	for job, want := range map[string]a2a.TaskID{"": "", "task.1": "task", "a.b.12": "a.b", "none": "none"} {
 		if got := tasks.TaskOf(job); got != want {

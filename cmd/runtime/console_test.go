@@ -75,6 +75,13 @@ func TestQueues(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("queues = %+v, want %+v", got, want)
 	}
+	crowd := make([]executor.Conversation, 1000)
+	for i := range crowd {
+		crowd[i] = executor.Conversation{Context: "c", Waiting: make([]string, 500)}
+	}
+	if got := queues(crowd); len(got) != 100 || len(got[99].Waiting) != 50 {
+		t.Errorf("of a crowd %d queues are shown", len(got))
+	}
 }
 
 // TestKeptThreads: those in use come first, those that only the journal knows after

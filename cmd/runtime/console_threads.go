@@ -11,15 +11,21 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
+// What is shown of the queue at most. Its numbers count everything.
+const (
+	mostQueues  = 100
+	mostWaiting = 50 // in each
+)
+
 // queues are the conversations in which something runs or waits.
 func queues(all []executor.Conversation) []console.Context {
 	var out []console.Context
 	for _, c := range all {
-		if c.Running == "" && len(c.Waiting) == 0 {
+		if c.Running == "" && len(c.Waiting) == 0 || len(out) == mostQueues {
 			continue
 		}
 		q := console.Context{ContextID: c.Context, Running: string(tasks.TaskOf(c.Running))}
-		for _, job := range c.Waiting {
+		for _, job := range c.Waiting[:min(len(c.Waiting), mostWaiting)] {
 			q.Waiting = append(q.Waiting, string(tasks.TaskOf(job)))
 		}
 		out = append(out, q)
