@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -15,6 +16,7 @@ type base struct {
 	wire     io.Writer // nil unless codex's messages are to be kept
 	registry *prometheus.Registry
 	metrics  *server.Metrics
+	commits  func(time.Duration) // of the journal
 }
 
 // openBase makes it, and how codex is started.
@@ -40,5 +42,6 @@ func (app *application) openBase(s settings.Settings, environ []string) (base, e
 	}
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	return base{wire, registry, server.NewMetrics(registry)}, nil
+	app.observe = newPlatformMetrics(registry).observe
+	return base{wire, registry, server.NewMetrics(registry), commits(registry)}, nil
 }

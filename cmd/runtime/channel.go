@@ -101,7 +101,7 @@ func newInbox(ctx context.Context, s settings.Settings, environ []string, log *s
 	if err != nil {
 		return nil, err
 	}
-	journal, err := store.Open(ctx, store.Config{Dir: s.StateDir, Logger: log})
+	journal, err := store.Open(ctx, store.Config{Dir: s.StateDir, Timed: base.commits, Logger: log})
 	if _, used := errors.AsType[*store.LockedError](err); used {
 		return nil, fmt.Errorf("the channel's state: %w: RUNTIME_STATE_DIR, or have one process read both inboxes, by MOLECULE_WORKSPACES", err)
 	}
@@ -109,7 +109,7 @@ func newInbox(ctx context.Context, s settings.Settings, environ []string, log *s
 		return nil, fmt.Errorf("the channel's state: %w", err)
 	}
 	box.store, box.closers = journal, append(box.closers, journal)
-	base.registry.MustRegister(newStateMetrics(journal))
+	base.registry.MustRegister(newStateMetrics(journal), box.gauges(s.MaxTurns))
 	if err := box.work(s, environ, base, redact); err != nil {
 		return nil, err
 	}
@@ -129,7 +129,7 @@ const channelInstructions = `You answer messages that come through the Molecule 
 func (box *inbox) work(s settings.Settings, environ []string, base base, redact *logging.Redactor) error {
 	cfg := executorConfig(s, base.wire, base.metrics, box.log, redact)
 	cfg.Book, cfg.Prepare = tasks.Book(box.store), box.prepare
-	box.openSpaces(s, &cfg, newPlatformMetrics(base.registry), redact)
+	box.openSpaces(s, &cfg, redact)
 	cfg.Instructions = func() string { return channelInstructions }
 	box.executor = executor.New(cfg)
 	engine, err := tasks.New(tasks.Config{
@@ -149,7 +149,7 @@ func (box *inbox) work(s settings.Settings, environ []string, base base, redact 
 		}
 	}
 	box.channel = channel.New(channel.Config{
-		Store: box.store, Engine: inboxEngine{engine}, Workspaces: box.workspaces(), Interval: s.PollInterval, Logger: box.log,
+		Store: box.store, Engine: inboxEngine{engine}, Workspaces: box.workspaces(), Interval: s.PollInterval, Metrics: box.counts(base.registry), Logger: box.log,
 	})
 	return nil
 }

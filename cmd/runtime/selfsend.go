@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
-	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter/selfstart"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
@@ -23,25 +22,4 @@ func (app *application) sendToSelf(s settings.Settings) selfstart.Sender {
 		})
 		return err
 	}
-}
-
-// platformMetrics count what the platform is asked.
-type platformMetrics struct{ calls *prometheus.CounterVec }
-
-func newPlatformMetrics(registry *prometheus.Registry) platformMetrics {
-	m := platformMetrics{prometheus.NewCounterVec(prometheus.CounterOpts{
-		Namespace: "molecule_codex", Name: "platform_calls_total",
-		Help: "What the platform was told of the workspace's presence, by call and by result: ok or failed.",
-	}, []string{"call", "result"})}
-	registry.MustRegister(m.calls)
-	return m
-}
-
-// PlatformCall implements [presence.Metrics].
-func (m platformMetrics) PlatformCall(name string, err error) {
-	result := "ok"
-	if err != nil {
-		result = "failed"
-	}
-	m.calls.WithLabelValues(name, result).Inc()
 }

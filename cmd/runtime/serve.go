@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"time"
 
@@ -63,7 +64,8 @@ type application struct {
 	ready    *readiness
 	redact   *logging.Redactor
 	log      *slog.Logger
-	member   *member // nil standing alone
+	member   *member                                                  // nil standing alone
+	observe  func(context.Context, string) (http.Header, func(error)) // of calls of platforms
 
 	background []func(context.Context) error // what goes on while the program serves
 	closers    []io.Closer                   // in the order of their opening
@@ -86,18 +88,18 @@ func newApplication(ctx context.Context, s settings.Settings, environ []string, 
 	if err != nil {
 		return nil, err
 	}
-	journal, err := store.Open(ctx, store.Config{Dir: s.StateDir, Logger: log})
+	journal, err := store.Open(ctx, store.Config{Dir: s.StateDir, Timed: base.commits, Logger: log})
 	if err != nil {
 		return nil, fmt.Errorf("RUNTIME_STATE_DIR: %w", err)
 	}
 	app.closers = append(app.closers, journal)
-	base.registry.MustRegister(newStateMetrics(journal))
+	base.registry.MustRegister(newStateMetrics(journal), app.gauges(s.MaxTurns))
 	cfg := executorConfig(s, base.wire, base.metrics, log, redact)
 	cfg.Book, cfg.Prepare = tasks.Book(journal), app.prepare
 	if err := app.offerTools(s, environ, &cfg, redact); err != nil {
 		return nil, err
 	}
-	app.join(s, configured(app.setup), base.registry, redact)
+	app.join(s, configured(app.setup), redact)
 	cfg.Instructions = app.instructions()
 	app.executor = executor.New(cfg)
 	app.engine, err = tasks.New(tasks.Config{
