@@ -42,6 +42,7 @@ func (app *application) openBase(s settings.Settings, environ []string) (base, e
 	}
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	app.observe = newPlatformMetrics(registry).observe
+	app.openTraces(s)
+	app.observe = app.traces.Calls(newPlatformMetrics(registry).observe)
 	return base{wire, registry, server.NewMetrics(registry), commits(registry)}, nil
 }

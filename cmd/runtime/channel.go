@@ -131,9 +131,10 @@ func (box *inbox) work(s settings.Settings, environ []string, base base, redact 
 	cfg.Book, cfg.Prepare = tasks.Book(box.store), box.prepare
 	box.openSpaces(s, &cfg, redact)
 	cfg.Instructions = func() string { return channelInstructions }
+	cfg.Trace, cfg.Tools = box.traces.Attempts(), box.traces.Tools(cfg.Tools)
 	box.executor = executor.New(cfg)
 	engine, err := tasks.New(tasks.Config{
-		Runner: spaceRunner{box.executor, box}, Journal: box.store,
+		Runner: box.traces.Runner(spaceRunner{box.executor, box}), Journal: box.store,
 		Conversations: conversations{box.store, box.executor}, Bounds: bounds(s),
 		Workspace: &tasks.Workspace{Steer: s.MidTurn == "steer", Redact: redact.String},
 		Files:     box.messageFiles(), OfferFiles: true, Metrics: base.metrics, Logger: box.log,
@@ -141,7 +142,7 @@ func (box *inbox) work(s settings.Settings, environ []string, base base, redact 
 	if err != nil {
 		return err
 	}
-	box.engine = engine
+	box.engine, box.handler = engine, box.traces.Handler(engine)
 	box.ready = &readiness{checks: checks(s, environ), executor: box.executor, redact: redact}
 	box.ready.registered, box.ready.changed = box.registered, func() {
 		for _, m := range box.spaces {
@@ -149,7 +150,7 @@ func (box *inbox) work(s settings.Settings, environ []string, base base, redact 
 		}
 	}
 	box.channel = channel.New(channel.Config{
-		Store: box.store, Engine: inboxEngine{engine}, Workspaces: box.workspaces(), Interval: s.PollInterval, Metrics: box.counts(base.registry), Logger: box.log,
+		Store: box.store, Engine: inboxEngine{engine, box.handler}, Workspaces: box.workspaces(), Interval: s.PollInterval, Metrics: box.counts(base.registry), Logger: box.log,
 	})
 	return nil
 }

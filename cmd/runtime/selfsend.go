@@ -17,7 +17,7 @@ func (app *application) sendToSelf(s settings.Settings) selfstart.Sender {
 		message := a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart(m.Text))
 		message.ID, message.ContextID = m.ID, "canvas-"+s.WorkspaceID
 		message.Metadata = map[string]any{"source_type": "self-" + strings.ReplaceAll(m.Kind, "_", "-")}
-		_, err := app.engine.SendMessage(ctx, &a2a.SendMessageRequest{
+		_, err := app.handler.SendMessage(ctx, &a2a.SendMessageRequest{
 			Message: message, Config: &a2a.SendMessageConfig{ReturnImmediately: true},
 		})
 		return err

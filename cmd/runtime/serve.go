@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"net/http"
 	"os"
 	"time"
 
@@ -21,6 +20,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/netguard"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/tracing"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 	"github.com/Molecule-AI/molecule-codex-runtime/server"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
@@ -64,8 +64,10 @@ type application struct {
 	ready    *readiness
 	redact   *logging.Redactor
 	log      *slog.Logger
-	member   *member                                                  // nil standing alone
-	observe  func(context.Context, string) (http.Header, func(error)) // of calls of platforms
+	member   *member          // nil standing alone
+	observe  tracing.Observe  // of calls of platforms
+	traces   *tracing.Tracing // nil if none are made
+	handler  tracing.Handler  // the engine, traced
 
 	background []func(context.Context) error // what goes on while the program serves
 	closers    []io.Closer                   // in the order of their opening
@@ -101,9 +103,10 @@ func newApplication(ctx context.Context, s settings.Settings, environ []string, 
 	}
 	app.join(s, configured(app.setup), redact)
 	cfg.Instructions = app.instructions()
+	cfg.Trace, cfg.Tools = app.traces.Attempts(), app.traces.Tools(cfg.Tools)
 	app.executor = executor.New(cfg)
 	app.engine, err = tasks.New(tasks.Config{
-		Runner: app.counted(app.runner()), Journal: journal, Push: app.push(s, journal), MidTurn: s.MidTurn == "steer" && !s.InWorkspace(),
+		Runner: app.counted(app.traces.Runner(app.runner())), Journal: journal, Push: app.push(s, journal), MidTurn: s.MidTurn == "steer" && !s.InWorkspace(),
 		Conversations: conversations{journal, app.executor}, Notify: app.notify(s, journal), Bounds: bounds(s),
 		Main: mainContext(s), Workspace: app.workspace(s, journal, redact), Files: app.attachments(s), OfferFiles: s.InWorkspace(),
 		Metrics: base.metrics, Logger: log,
@@ -111,6 +114,7 @@ func newApplication(ctx context.Context, s settings.Settings, environ []string, 
 	if err != nil {
 		return nil, err
 	}
+	app.handler = app.traces.Handler(app.engine)
 	app.goOn(func(ctx context.Context) { tidy(ctx, journal, app.executor, app.files, s.CodexHome, log) })
 	app.ready = &readiness{checks: checks(s, environ), executor: app.executor, redact: redact}
 	app.goOn(func(ctx context.Context) { app.ready.announce(ctx, log) })
