@@ -21,6 +21,10 @@ type base struct {
 
 // openBase makes it, and how codex is started.
 func (app *application) openBase(s settings.Settings, environ []string) (base, error) {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	app.openTraces(s)
+	app.observe = app.traces.Calls(newPlatformMetrics(registry).observe)
 	if err := makeFolders(s); err != nil {
 		return base{}, err
 	}
@@ -40,9 +44,5 @@ func (app *application) openBase(s settings.Settings, environ []string) (base, e
 	if err != nil {
 		return base{}, err
 	}
-	registry := prometheus.NewRegistry()
-	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	app.openTraces(s)
-	app.observe = app.traces.Calls(newPlatformMetrics(registry).observe)
 	return base{wire, registry, server.NewMetrics(registry), commits(registry)}, nil
 }

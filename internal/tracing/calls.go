@@ -9,6 +9,7 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 )
@@ -29,17 +30,25 @@ type tools struct {
 // Call implements [executor.ToolCaller].
 func (c tools) Call(ctx context.Context, call executor.ToolCall) executor.ToolResult {
 	if w := c.t.find(call.Job); w != nil {
-		w.mu.Lock()
-		span := w.tools[call.ID]
-		if span == nil { // of a subagent, or one of very many
-			span = w.running()
-		}
-		w.mu.Unlock()
-		if span != nil {
+		if span := c.t.calling(w, call); span != nil {
 			ctx = trace.ContextWithSpan(ctx, span)
 		}
 	}
 	return c.ToolCaller.Call(ctx, call)
+}
+
+// calling returns the span that a call is part of: that of its item, which may not have been
+// told of yet, or that of the turn for a call of a subagent's.
+func (t *Tracing) calling(w *work, call executor.ToolCall) trace.Span {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.tools[call.ID] == nil && call.Turn == w.turnID {
+		t.tool(w, appserver.Item{ID: call.ID, Type: appserver.ItemDynamicToolCall, Tool: call.Tool})
+	}
+	if span := w.tools[call.ID]; span != nil {
+		return span
+	}
+	return w.running()
 }
 
 // An Observe is [platform.Config.Observe].

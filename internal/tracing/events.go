@@ -89,6 +89,7 @@ func (t *Tracing) started(w *work, e executor.Started) {
 	if w.turn == nil {
 		w.begin(t, e.Attempt)
 	}
+	w.turnID = e.TurnID
 	w.turn.SetAttributes(
 		attribute.String("gen_ai.operation.name", "invoke_agent"), attribute.String("gen_ai.agent.name", "codex"),
 		attribute.String("gen_ai.conversation.id", e.ThreadID), attribute.String("codex.turn.id", e.TurnID),

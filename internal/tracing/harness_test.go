@@ -65,7 +65,7 @@ func value(s tracetest.SpanStub, key string) string {
 	if i < 0 {
 		return ""
 	}
-	return s.Attributes[i].Value.Emit()
+	return s.Attributes[i].Value.String()
 }
 
 // A scripted runner takes what it is given, and tells what it is told to tell.

@@ -57,11 +57,12 @@ type work struct {
 	id   string
 	from appserver.TraceContext // what the job is part of
 
-	mu    sync.Mutex // guards the fields below
-	wait  trace.Span // nil while it does not wait
-	turn  trace.Span // nil while none runs
-	said  bool       // the turn has shown text
-	tools map[string]trace.Span
+	mu     sync.Mutex // guards the fields below
+	wait   trace.Span // nil while it does not wait
+	turn   trace.Span // nil while none runs
+	said   bool       // the turn has shown text
+	turnID string     // codex's, once it is known
+	tools  map[string]trace.Span
 }
 
 // accept begins to trace a job, with what it waits in.
@@ -133,7 +134,7 @@ func (t *Tracing) Attempts() func(executor.Job, int) appserver.TraceContext {
 // begin begins the span of a turn. The caller holds w.mu.
 func (w *work) begin(t *Tracing, attempt int) {
 	w.turn = t.start(w.from, "turn", attribute.String("job.id", w.id), attribute.Int("codex.attempt", attempt))
-	w.said, w.tools = false, nil
+	w.said, w.turnID, w.tools = false, "", nil
 }
 
 // endWait ends the span of the waiting. The caller holds w.mu.

@@ -10,6 +10,7 @@ import (
 
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
@@ -34,15 +35,20 @@ func TestTurn(t *testing.T) {
 	tell(executor.Started{ThreadID: "thread", TurnID: "turn", Model: "m", Attempt: 1})
 	tell(executor.TextDelta{ItemID: "a", Text: secret})
 	tell(executor.TextDelta{ItemID: "a", Text: secret})
-	tell(executor.ItemStarted{Item: appserver.Item{ID: "call", Type: appserver.ItemDynamicToolCall, Tool: "list_peers", Arguments: []byte(`"` + secret + `"`)}})
 	var header http.Header
 	observe := made.Calls(func(context.Context, string) (http.Header, func(error)) { return nil, func(error) {} })
 	made.Tools(toolFunc(func(ctx context.Context) {
 		var ended func(error)
 		header, ended = observe(ctx, "list the peers")
 		ended(errors.New(secret))
-	})).Call(t.Context(), executor.ToolCall{ID: "call", Job: "j.1"})
+	})).Call(t.Context(), executor.ToolCall{ID: "call", Job: "j.1", Turn: "turn", Tool: "list_peers"}) // which can overtake its item
+	tell(executor.ItemStarted{Item: appserver.Item{ID: "call", Type: appserver.ItemDynamicToolCall, Tool: "list_peers", Arguments: []byte(`"` + secret + `"`)}})
 	tell(executor.ItemCompleted{Item: appserver.Item{ID: "call", Type: appserver.ItemDynamicToolCall, Tool: "list_peers", Status: "completed"}})
+	made.Tools(toolFunc(func(ctx context.Context) { // of a subagent's, for which there is no item here
+		if got := trace.SpanContextFromContext(ctx).SpanID().String(); !strings.Contains(told.Parent, got) {
+			t.Errorf("a subagent's call is below %s", got)
+		}
+	})).Call(t.Context(), executor.ToolCall{ID: "other", Job: "j.1", Turn: "another", Tool: "list_peers"})
 	code := 3
 	tell(executor.ItemStarted{Item: appserver.Item{ID: "cmd", Type: appserver.ItemCommandExecution, Command: secret}})
 	tell(executor.ItemCompleted{Item: appserver.Item{ID: "cmd", Type: appserver.ItemCommandExecution, Command: secret, Status: "failed", ExitCode: &code, AggregatedOutput: secret}})
