@@ -19,13 +19,19 @@ import (
 // replaced.
 func fromPage(t *testing.T, mark string, words ...string) *exec.Cmd {
 	t.Helper()
-	page, err := os.ReadFile(filepath.Join(codextest.Root(t), "docs", "operations.md"))
+	return fromPageOf(t, "docs/operations.md", mark, words...)
+}
+
+// fromPageOf is the command that a page gives under a mark, with its words replaced.
+func fromPageOf(t *testing.T, page, mark string, words ...string) *exec.Cmd {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(codextest.Root(t), page))
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := regexp.MustCompile("(?s)<!-- tested: " + mark + " -->\n```sh\n(.*?)```").FindSubmatch(page)
+	found := regexp.MustCompile("(?s)<!-- tested: " + mark + " -->\n```sh\n(.*?)```").FindSubmatch(text)
 	if found == nil {
-		t.Fatalf("the page has no command %s", mark)
+		t.Fatalf("%s has no command %s", page, mark)
 	}
 	cmd := exec.CommandContext(t.Context(), "sh", "-euc", strings.NewReplacer(words...).Replace(string(found[1])))
 	cmd.Dir = codextest.Root(t)
