@@ -27,7 +27,8 @@ RUN case "$TARGETARCH" in amd64) cpu=x64 ;; *) cpu=$TARGETARCH ;; esac && \
 	mv node_modules/@openai/codex-linux-"$cpu"/vendor/* /out && \
 	rm -rf /out/codex-resources/voice
 
-FROM debian:${DEBIAN}-slim
+# The system under both. It waits for neither.
+FROM debian:${DEBIAN}-slim AS system
 # NODE and PYTHON bring Debian's Node.js and Python for agents whose work wants them, T4
 # what the platform's tier 4 promises: docker, and sudo for the agent.
 ARG NODE=0
@@ -49,6 +50,8 @@ RUN set -eu; \
 	git config --system --add safe.directory '/workspace/*'; \
 	ln -s /opt/codex/bin/codex /usr/local/bin/codex; \
 	ln -s start.sh /usr/local/bin/runtime
+
+FROM system
 COPY --from=codex /out /opt/codex
 COPY start.sh image/molecule-askpass /usr/local/bin/
 

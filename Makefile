@@ -37,7 +37,7 @@ interop: build codex ## the official JavaScript and Python SDKs against the buil
 image: ## the container image, with docker, podman or buildah; IMAGE, PLATFORM, BUILD_ARGS: docs/image.md
 	@VERSION=$(VERSION) scripts/image.sh
 
-image-test: ## build the image without a registry and run it as the platform does; needs root on Debian
+image-test: ## build the image without a registry and run it as the platform does; needs root on Debian; SHORT=1 as one tier and user
 	@VERSION=$(VERSION) scripts/image-test.sh
 
 bench: codex ## what it costs, into bench/results/$(BENCH).txt and its tables

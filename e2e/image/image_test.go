@@ -97,6 +97,9 @@ func TestWorkspace(t *testing.T) {
 	for _, tier := range []int{1, 2} {
 		for _, user := range []string{"root", "1000"} {
 			t.Run(fmt.Sprintf("tier-%d-as-%s", tier, user), func(t *testing.T) {
+				if testing.Short() && (tier != 2 || user == "root") {
+					t.Skip("the short form tries one")
+				}
 				p := newPlace(t, tier, user)
 				first := p.provision()
 				p.say("remember the word is quince", "")
