@@ -66,9 +66,10 @@ ENV RUNTIME_IN_CONTAINER=1 \
 	LANG=C.UTF-8
 EXPOSE 8000
 WORKDIR /workspace
-# Root, because the platform's volumes arrive as root's; start.sh drops to agent.
+# Root, because the platform's volumes arrive as root's; start.sh drops to agent, and
+# becomes tini.
 USER root
-ENTRYPOINT ["/usr/bin/tini", "-s", "--", "/usr/local/bin/start.sh"]
+ENTRYPOINT ["/usr/local/bin/start.sh"]
 CMD ["serve"]
 
 COPY --from=build /out/molecule-runtime /usr/local/bin/molecule-runtime

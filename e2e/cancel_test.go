@@ -11,6 +11,7 @@ import (
 
 // TestCancelReachesTheModel cancels a turn whose model says nothing.
 func TestCancelReachesTheModel(t *testing.T) {
+	t.Parallel()
 	p := start(t)
 	id := p.begin("m1", "one", "hang")["id"]
 	progtest.WaitFor(t, "the model to be asked", func() bool { return len(p.Model.Requests()) == 1 })
@@ -34,6 +35,7 @@ func TestCancelReachesTheModel(t *testing.T) {
 
 // TestCancelEndsTheCommand cancels a turn while a command of it runs.
 func TestCancelEndsTheCommand(t *testing.T) {
+	t.Parallel()
 	p := start(t)
 	id := p.begin("m1", "one", "run sleep 61.25")["id"]
 	var pid int
@@ -51,6 +53,7 @@ func TestCancelEndsTheCommand(t *testing.T) {
 }
 
 func TestCancelWhileWaiting(t *testing.T) {
+	t.Parallel()
 	p := start(t)
 	first := p.begin("m1", "one", "hang")["id"]
 	second := p.begin("m2", "one", "say never")["id"]
@@ -68,6 +71,7 @@ func TestCancelWhileWaiting(t *testing.T) {
 
 // TestChildKilledBetweenTurns loses no history.
 func TestChildKilledBetweenTurns(t *testing.T) {
+	t.Parallel()
 	p := start(t)
 	p.send("m1", "one", "remember blue-42")
 	killChild(t, p)
@@ -78,6 +82,7 @@ func TestChildKilledBetweenTurns(t *testing.T) {
 
 // TestChildKilledInMidTurn runs a turn of words again, with its caller attached.
 func TestChildKilledInMidTurn(t *testing.T) {
+	t.Parallel()
 	p := start(t)
 	p.send("m0", "one", "remember green-7")
 	hangFirst(p)
@@ -102,6 +107,7 @@ func TestChildKilledInMidTurn(t *testing.T) {
 
 // TestChildKilledInACommand frees the caller soon and honestly.
 func TestChildKilledInACommand(t *testing.T) {
+	t.Parallel()
 	p := start(t)
 	id := p.begin("m1", "one", "run sleep 61.75")["id"]
 	progtest.WaitFor(t, "the command to run", func() bool { return progtest.Find(p.Child(), "sleep 61.75") != 0 })
@@ -120,6 +126,7 @@ func TestChildKilledInACommand(t *testing.T) {
 // TestStopWithOpenStream ends within its grace although a client holds a stream,
 // which is told that its task goes on another time.
 func TestStopWithOpenStream(t *testing.T) {
+	t.Parallel()
 	p := start(t)
 	s := p.stream(t.Context(), "SendStreamingMessage", object{"message": message("m1", "one", "hang")})
 	if s.next() == nil {
