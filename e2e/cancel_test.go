@@ -11,7 +11,6 @@ import (
 
 // TestCancelReachesTheModel cancels a turn whose model says nothing.
 func TestCancelReachesTheModel(t *testing.T) {
-	t.Parallel()
 	p := start(t)
 	id := p.begin("m1", "one", "hang")["id"]
 	progtest.WaitFor(t, "the model to be asked", func() bool { return len(p.Model.Requests()) == 1 })
@@ -107,7 +106,6 @@ func TestChildKilledInMidTurn(t *testing.T) {
 
 // TestChildKilledInACommand frees the caller soon and honestly.
 func TestChildKilledInACommand(t *testing.T) {
-	t.Parallel()
 	p := start(t)
 	id := p.begin("m1", "one", "run sleep 61.75")["id"]
 	progtest.WaitFor(t, "the command to run", func() bool { return progtest.Find(p.Child(), "sleep 61.75") != 0 })
@@ -126,7 +124,6 @@ func TestChildKilledInACommand(t *testing.T) {
 // TestStopWithOpenStream ends within its grace although a client holds a stream,
 // which is told that its task goes on another time.
 func TestStopWithOpenStream(t *testing.T) {
-	t.Parallel()
 	p := start(t)
 	s := p.stream(t.Context(), "SendStreamingMessage", object{"message": message("m1", "one", "hang")})
 	if s.next() == nil {

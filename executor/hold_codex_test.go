@@ -110,6 +110,7 @@ func TestRefusedCredentialHoldsTheJob(t *testing.T) {
 
 // TestHeldWhileItWaitsForASlot closes the hold on a job that is next.
 func TestHeldWhileItWaitsForASlot(t *testing.T) {
+	t.Parallel()
 	e, model, _ := onDoor(t, unauthorized, func(c *executor.Config) { c.MaxTurns, c.LoginProbe = 1, time.Hour })
 	first, next := submit(t, e, "j1", "one", "say one"), submit(t, e, "j2", "two", "say two")
 	heldWith(t, first)
@@ -222,6 +223,7 @@ func TestForbidden(t *testing.T) {
 }
 
 func TestMissingKeyIsNamed(t *testing.T) {
+	t.Parallel()
 	e, model, d := onDoor(t, unauthorized, func(c *executor.Config) {
 		c.Child.Env, c.KeyVariable = c.Child.Env[:len(c.Child.Env)-1], ""
 	})

@@ -41,6 +41,7 @@ func TestUsageLimitPausesTheQueue(t *testing.T) {
 // TestWaitingSendersAreTold has messages wait behind the one that meets a long
 // limit: senders who stand and wait are not left to, also behind one who does not.
 func TestWaitingSendersAreTold(t *testing.T) {
+	t.Parallel()
 	e, model, _ := onDoor(t, func(t *fakemodel.Turn) {
 		time.Sleep(300 * time.Millisecond)
 		t.UsageLimit(time.Hour)
