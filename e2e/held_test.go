@@ -146,7 +146,7 @@ func TestUsageLimitOverA2A(t *testing.T) {
 	t.Parallel()
 	p := start(t)
 	var over atomic.Bool
-	resets := time.Now().Add(6 * time.Second).Truncate(time.Second)
+	resets := time.Now().Add(12 * time.Second).Truncate(time.Second)
 	p.Model.SetScript(func(turn *fakemodel.Turn) {
 		if !over.Load() {
 			turn.UsageLimit(time.Until(resets))
