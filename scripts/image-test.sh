@@ -2,7 +2,8 @@
 # Builds the image as Debian's buildah does it without a daemon and without a registry of
 # images, on stand-ins for its bases, and runs the tests of e2e/image on it. It needs root;
 # what else it needs it installs with apt-get. What was built is kept for the next run, in
-# IMAGE_STORE. SHORT=1 runs one tier as one user instead of all.
+# IMAGE_STORE. SHORT=1 runs one tier as one user instead of all; BUILD_ARGS has build
+# arguments (NODE=1 PYTHON=1 T4=1).
 set -eu
 cd "$(dirname "$0")/.."
 fail() {
@@ -89,7 +90,10 @@ build program --target build -v "$(go env GOROOT):/usr/local/go:ro" -v "$(go env
 building="$building $!"
 build codex --target codex -v "$cache:/root/.npm" &
 building="$building $!"
-build system --target system &
+arguments=
+for argument in ${BUILD_ARGS:-}; do arguments="$arguments --build-arg $argument"; done
+# shellcheck disable=SC2086 # a list of words
+build system $arguments --target system &
 building="$building $!"
 for pid in $building; do
 	wait "$pid" || failed=yes
@@ -97,7 +101,8 @@ done
 building=
 [ -z "${failed:-}" ] || fail "the image cannot be built"
 step "the image"
-build image -t workspace-template-codex:latest
+# shellcheck disable=SC2086
+build image $arguments -t workspace-template-codex:latest
 
 $BUILDAH inspect --type image workspace-template-codex:latest >"$tmp/inspect.json"
 container=$($BUILDAH from --pull-never workspace-template-codex:latest)
@@ -107,5 +112,5 @@ step "the tests; the image has $(du -sxm "$root" | cut -f1) MB, the codex in it 
 cd e2e/image
 # A network of their own, on which there is nothing else, and port 8000 is free.
 unshare --net sh -euc 'ip link set lo up; exec "$@"' - \
-	"$tmp/image.test" -test.v ${SHORT:+-test.short} -test.timeout 10m -root "$root" -inspect "$tmp/inspect.json" -sizes "$sizes"
+	"$tmp/image.test" -test.v ${SHORT:+-test.short} -test.timeout 10m -root "$root" -inspect "$tmp/inspect.json" -sizes "$sizes" -arguments "${BUILD_ARGS:-}"
 step "done"

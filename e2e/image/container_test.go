@@ -23,6 +23,7 @@ import (
 // What make image-test hands over.
 var (
 	rootFlag    = flag.String("root", "", "folder with the image's root")
+	argsFlag    = flag.String("arguments", "", "the build arguments that it was built with")
 	inspectFlag = flag.String("inspect", "", "file with what buildah inspect says of the image")
 )
 
