@@ -24,6 +24,8 @@ COPY image/codex/package.json image/codex/package-lock.json ./
 ARG TARGETARCH
 RUN case "$TARGETARCH" in amd64) cpu=x64 ;; *) cpu=$TARGETARCH ;; esac && \
 	npm ci --os=linux --cpu="$cpu" --ignore-scripts --no-audit --no-fund --loglevel=error && \
+	{ [ -d node_modules/@openai/codex-linux-"$cpu" ] || \
+	{ echo "npm has left out the package of codex: the registry has no such bytes as package-lock.json says" >&2; exit 1; }; } && \
 	mv node_modules/@openai/codex-linux-"$cpu"/vendor/* /out && \
 	rm -rf /out/codex-resources/voice
 

@@ -100,6 +100,12 @@ for pid in $building; do
 done
 building=
 [ -z "${failed:-}" ] || fail "the image cannot be built"
+if [ -z "${SHORT:-}" ]; then
+	case "$(uname -m)" in x86_64) other=arm64 ;; *) other=amd64 ;; esac
+	step "the program and codex for $other"
+	build other-program --target build --build-arg "TARGETARCH=$other" -v "$(go env GOROOT):/usr/local/go:ro" -v "$(go env GOMODCACHE):/go/pkg/mod" -v "$(go env GOCACHE):/go/cache"
+	build other-codex --target codex --build-arg "TARGETARCH=$other" -v "$cache:/root/.npm"
+fi
 step "the image"
 # shellcheck disable=SC2086
 build image $arguments -t workspace-template-codex:latest
