@@ -116,7 +116,8 @@ root=$($BUILDAH mount "$container")
 sizes=${IMAGE_SIZES:+$(realpath "$IMAGE_SIZES")} # a file for them, or nothing
 step "the tests; the image has $(du -sxm "$root" | cut -f1) MB, the codex in it $(du -sm "$root/opt/codex" | cut -f1)"
 cd e2e/image
-# A network of their own, on which there is nothing else, and port 8000 is free.
-unshare --net sh -euc 'ip link set lo up; exec "$@"' - \
+# A network of their own, on which there is nothing else, and port 8000 is free. 10.9.9.9 is
+# an address that others see.
+unshare --net sh -euc 'ip link set lo up; ip address add 10.9.9.9/32 dev lo; exec "$@"' - \
 	"$tmp/image.test" -test.v ${SHORT:+-test.short} -test.timeout 10m -root "$root" -inspect "$tmp/inspect.json" -sizes "$sizes" -arguments "${BUILD_ARGS:-}"
 step "done"

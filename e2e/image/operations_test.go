@@ -2,7 +2,9 @@ package image
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -40,6 +42,24 @@ func asCompose(t *testing.T, configs string) spec {
 	}
 }
 
+// get returns the status of an answer.
+func get(t *testing.T, url, token string) int {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	return response.StatusCode
+}
+
 // TestCompose has no more rights than deploy/compose.yaml leaves it: it starts, is well,
 // and ends when it is told to, after which nothing of root's is left in it.
 func TestCompose(t *testing.T) {
@@ -48,6 +68,15 @@ func TestCompose(t *testing.T) {
 	c.listens()
 	if out, err := c.enter("1000", "runtime", "doctor").CombinedOutput(); err != nil {
 		t.Errorf("doctor: %v\n%s", err, out)
+	}
+	// From another machine: the kubelet's probes, and Prometheus with and without the token.
+	for _, look := range []struct {
+		path, token string
+		want        int
+	}{{"/healthz", "", 200}, {"/readyz", "", 200}, {"/metrics", "", 401}, {"/metrics", "token-of-the-image-test", 200}} {
+		if got := get(t, "http://10.9.9.9:8000"+look.path, look.token); got != look.want {
+			t.Errorf("%s with the token %q: %d, want %d", look.path, look.token, got, look.want)
+		}
 	}
 	for _, pid := range progtest.Descendants(c.cmd.Process.Pid) {
 		if uid := ownerOf(t, fmt.Sprintf("/proc/%d", pid)); uid != 1000 {
@@ -84,17 +113,28 @@ func TestBackup(t *testing.T) {
 	}
 	c.kill()
 
-	s.configs = volume(t, "restored", 0)
-	restore := s
-	restore.bare = true
-	restore.args = append([]string{"tar"}, strings.Fields(fromFile(t, "docs/operations.md", `--entrypoint tar workspace (-xzf .*?) <backup`))...)
-	restore.stdin = &archive
-	if code := im.run(t, restore).ended(); code != 0 {
-		t.Fatalf("the restore: exit code %d", code)
-	}
-	c = im.run(t, s)
-	c.listens()
-	if said := c.ask("kept", "recall"); !strings.Contains(said, "quince") {
-		t.Errorf("after the restore: %s", said)
+	compose := s
+	compose.args = append([]string{"tar"}, strings.Fields(fromFile(t, "docs/operations.md", `--entrypoint tar workspace (-xzf .*?) <backup`))...)
+	kubernetes := s
+	kubernetes.user, kubernetes.may = "1000", ""
+	kubernetes.args = []string{"sh", "-c", fromFile(t, "docs/operations.md", `restore -- sh -c '(.*?)' <backup`)}
+	for name, restore := range map[string]spec{"compose": compose, "kubernetes": kubernetes} {
+		t.Run(name, func(t *testing.T) {
+			restore.bare, restore.stdin = true, bytes.NewReader(archive.Bytes())
+			restore.configs = volume(t, "restored", 0)
+			if err := errors.Join(os.Chown(restore.configs, 0, 1000), os.Chmod(restore.configs, 0o775|os.ModeSetgid)); err != nil { // as fsGroup has it
+				t.Fatal(err)
+			}
+			restored := im.run(t, restore)
+			if code := restored.ended(); code != 0 {
+				t.Fatalf("the restore: exit code %d", code)
+			}
+			restore.bare, restore.stdin, restore.args = false, nil, nil
+			again := im.run(t, restore)
+			again.listens()
+			if said := again.ask("kept", "recall"); !strings.Contains(said, "quince") {
+				t.Errorf("after the restore: %s", said)
+			}
+		})
 	}
 }
