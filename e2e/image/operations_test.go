@@ -33,7 +33,7 @@ func fromFile(t *testing.T, name, pattern string) string {
 func asCompose(t *testing.T, configs string) spec {
 	t.Helper()
 	var may []string
-	for _, name := range strings.Split(fromFile(t, "deploy/compose.yaml", `cap_add: \[(.*)\]`), ", ") {
+	for name := range strings.SplitSeq(fromFile(t, "deploy/compose.yaml", `cap_add: \[(.*)\]`), ", ") {
 		may = append(may, "+"+strings.ToLower(name))
 	}
 	return spec{
