@@ -126,9 +126,15 @@ func (o *overview) provider(health executor.Health) string {
 func (o *overview) child(health executor.ChildHealth) console.Child {
 	child := console.Child{State: health.State, Pid: health.Pid, Restarts: health.Restarts, Error: o.app.redact.String(health.Error)}
 	if health.Pid != 0 {
-		child.StartedAt, child.MemoryBytes = health.Since.UTC(), residentMemory(health.Pid)
+		child.StartedAt, child.MemoryBytes = health.Since.UTC(), childMemory(health.Pid)
 	}
 	return child
+}
+
+// childMemory is what codex itself has in memory, in whole MiB: what is less is no news.
+func childMemory(pid int) int64 {
+	m, _ := appserver.MemoryOf(pid)
+	return m.Codex >> 20 << 20
 }
 
 // accountOf says what codex is logged in with, as far as that is known.

@@ -105,12 +105,12 @@ func TestKeptThreads(t *testing.T) {
 	}
 }
 
-func TestResidentMemory(t *testing.T) {
-	own := residentMemory(os.Getpid())
+func TestChildMemory(t *testing.T) {
+	own := childMemory(os.Getpid())
 	if runtime.GOOS == "linux" && (own < 1<<20 || own > 1<<40) || own%(1<<20) != 0 {
 		t.Errorf("this process has %d bytes", own)
 	}
-	if gone := residentMemory(1 << 30); gone != 0 {
+	if gone := childMemory(1 << 30); gone != 0 {
 		t.Errorf("a process that is not there has %d bytes", gone)
 	}
 }
