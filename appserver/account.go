@@ -11,6 +11,14 @@ func (c *Client) AccountRead(ctx context.Context, refresh bool) (AccountStatus, 
 	return status, err
 }
 
+// RateLimitsRead returns what is used of the allowance of a ChatGPT login. Codex asks
+// the network; with any other credential it refuses.
+func (c *Client) RateLimitsRead(ctx context.Context) (LimitsNote, error) {
+	var note LimitsNote
+	err := c.Call(ctx, "account/rateLimits/read", nil, &note)
+	return note, err
+}
+
 type accountParams struct {
 	RefreshToken bool `json:"refreshToken"`
 }

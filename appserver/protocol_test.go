@@ -262,6 +262,7 @@ func TestWhatWeReadIsInTheSchema(t *testing.T) {
 		"v2/LoginAccountResponse":                       DeviceCode{},
 		"v2/AccountLoginCompletedNotification":          LoginNote{},
 		"v2/AccountRateLimitsUpdatedNotification":       LimitsNote{},
+		"v2/GetAccountRateLimitsResponse":               LimitsNote{},
 		"v2/ThreadRevertResponse":                       revertAnswer{},
 		"v2/ItemStartedNotification":                    ItemNote{},
 		"v2/ItemCompletedNotification":                  ItemNote{},

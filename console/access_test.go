@@ -1,6 +1,8 @@
 package console_test
 
 import (
+	"bytes"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -144,7 +146,10 @@ func TestWrongToken(t *testing.T) {
 // beside them.
 func TestGuessingIsSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := open(t, withToken)
+		var log bytes.Buffer
+		f := open(t, func(cfg *console.Config) {
+			cfg.Token, cfg.Logger = token, slog.New(slog.NewTextHandler(&log, nil))
+		})
 		begin := time.Now()
 		answers := make(chan int, 20)
 		for range 20 {
@@ -162,6 +167,11 @@ func TestGuessingIsSlow(t *testing.T) {
 			t.Errorf("8 guesses took %v, want 300 ms each", took)
 		}
 		f.loggedIn(t)
+		time.Sleep(2 * time.Minute)
+		f.do(form("/console/login", "guess"))
+		if said := log.String(); strings.Count(said, "wrong token") != 2 || !strings.Contains(said, "times=8") || strings.Contains(said, "guess") {
+			t.Errorf("the log says %s, want a line a minute", said)
+		}
 	})
 }
 

@@ -50,7 +50,7 @@ type Console struct {
 	token    [sha256.Size]byte // a digest of Config.Token
 	pages    *pages
 	sessions sessions
-	tries    tries
+	tries    *tries
 	doctor   doctor
 	current  current
 	streams  chan struct{} // holds one for each open stream

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"net/http"
+	"sync"
 	"time"
 )
 
@@ -34,7 +35,9 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !right {
-		c.log.Warn("somebody tried to log in to the console with a wrong token", "remote", r.RemoteAddr)
+		if n, ok := c.tries.wrong(); ok {
+			c.log.Warn("somebody tried to log in to the console with a wrong token", "remote", r.RemoteAddr, "times", n)
+		}
 		c.pages.show(w, http.StatusUnauthorized, pageLogin, c.about("That is not the token. It is the value of RUNTIME_TOKEN that the runtime was started with."))
 		return
 	}
@@ -51,6 +54,7 @@ func (c *Console) logout(w http.ResponseWriter, r *http.Request) {
 const (
 	mostTries = 8                      // attempts at the same time
 	tryLasts  = 300 * time.Millisecond // for which a wrong one keeps the others waiting
+	wrongSaid = time.Minute            // between two words of wrong ones in the log
 )
 
 // tries makes guessing slow: attempts go through one by one, and each that is wrong
@@ -58,14 +62,18 @@ const (
 type tries struct {
 	room chan struct{}
 	lane chan struct{}
+
+	mu    sync.Mutex // guards the fields below
+	count int        // wrong ones since the log spoke of them
+	said  time.Time
 }
 
-func newTries() tries {
-	return tries{room: make(chan struct{}, mostTries), lane: make(chan struct{}, 1)}
+func newTries() *tries {
+	return &tries{room: make(chan struct{}, mostTries), lane: make(chan struct{}, 1)}
 }
 
 // enter reports whether there is room for one more attempt; then leave must follow.
-func (t tries) enter() bool {
+func (t *tries) enter() bool {
 	select {
 	case t.room <- struct{}{}:
 		return true
@@ -74,11 +82,11 @@ func (t tries) enter() bool {
 	}
 }
 
-func (t tries) leave() { <-t.room }
+func (t *tries) leave() { <-t.room }
 
 // take waits for the attempt's turn, and takes it. It reports false if ctx ended first:
 // whoever has gone is told nothing.
-func (t tries) take(ctx context.Context, right bool) bool {
+func (t *tries) take(ctx context.Context, right bool) bool {
 	select {
 	case t.lane <- struct{}{}:
 	case <-ctx.Done():
@@ -92,4 +100,17 @@ func (t tries) take(ctx context.Context, right bool) bool {
 	defer timer.Stop()
 	<-timer.C
 	return ctx.Err() == nil
+}
+
+// wrong counts a wrong attempt, and reports whether the log is to speak of them: of how
+// many.
+func (t *tries) wrong() (n int, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.count++
+	if !t.said.IsZero() && time.Since(t.said) < wrongSaid {
+		return 0, false
+	}
+	n, t.count, t.said = t.count, 0, time.Now()
+	return n, true
 }

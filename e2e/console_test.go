@@ -146,7 +146,9 @@ func TestConsole(t *testing.T) {
 		t.Fatalf("the token: %d", status)
 	}
 	events := b.watch()
-	events.until("state", func(s object) bool { return at(s, "ready", "ok") == true && at(s, "child", "pid") == float64(p.Child()) })
+	events.until("state", func(s object) bool {
+		return at(s, "ready", "ok") == true && at(s, "child", "pid") == float64(p.Child())
+	})
 
 	b.answersAnother(t, events)
 	b.steersAndCancels(t, events)
@@ -171,7 +173,9 @@ func TestConsole(t *testing.T) {
 	if len(threads) == 0 || at(threads, 0, "threadId") == "" {
 		t.Errorf("after a restart the threads are %v", threads)
 	}
-	b.watch().until("task", func(task object) bool { return task["title"] == "escalate echo ran" && task["state"] == "TASK_STATE_COMPLETED" })
+	b.watch().until("task", func(task object) bool {
+		return task["title"] == "escalate echo ran" && task["state"] == "TASK_STATE_COMPLETED"
+	})
 }
 
 // answersAnother answers what codex asks in the task of somebody else.

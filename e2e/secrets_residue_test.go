@@ -74,6 +74,9 @@ func TestSecrets(t *testing.T) {
 			g.none("/metrics", string(g.fetch(http.MethodGet, "/metrics", nil)), false)
 			g.none("the card", string(g.fetch(http.MethodGet, "/.well-known/agent-card.json", nil)), false)
 			g.none("/transcript", string(g.fetch(http.MethodGet, "/transcript", nil)), false)
+			state, report := g.console()
+			g.none("the console's state", state, true)
+			g.none("the console's doctor", report, false)
 			g.none("doctor", g.doctor(), false)
 			g.none("doctor --json", g.doctor("--json"), false)
 			g.none("the command lines", g.argv(), false)
@@ -83,6 +86,20 @@ func TestSecrets(t *testing.T) {
 			g.stored(sets(c.processes, inFiles(), told(), []string{"peer"}))
 		})
 	}
+}
+
+// console is what a person who has logged in is shown of how the runtime stands. The
+// lines of tasks are not looked at: what callers write is theirs.
+func (g *garden) console() (state, report string) {
+	g.t.Helper()
+	b := g.browser()
+	b.login(g.value("RUNTIME_TOKEN"))
+	_, state = b.do(http.MethodGet, "/console/api/state", "", "")
+	_, report = b.do(http.MethodPost, "/console/api/doctor", "", "", "X-Console", "1")
+	if !strings.Contains(state, `"queue"`) || !strings.Contains(report, `"sandbox"`) {
+		g.t.Errorf("the console shows %.500s and %.500s", state, report)
+	}
+	return state, report
 }
 
 // begin waits until codex would be told everything, and says something with a secret in it.

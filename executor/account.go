@@ -84,6 +84,28 @@ func (e *Executor) readAccount(ctx context.Context, on *child, refresh bool) (ap
 	return status, err
 }
 
+// LookAtAccount asks codex which account it has and, of one of ChatGPT, how much of its
+// allowance is used, for those who look at [Executor.Health] and [Executor.Overview].
+// Codex may ask the network for that. It does not start codex: without one it does
+// nothing.
+func (e *Executor) LookAtAccount(ctx context.Context) error {
+	on, _ := e.child.health()
+	if on == nil {
+		return nil
+	}
+	status, err := e.readAccount(ctx, on, false)
+	if err != nil || status.Account == nil || status.Account.Type != "chatgpt" {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, e.cfg.Patience)
+	defer cancel()
+	note, err := on.RateLimitsRead(ctx)
+	if err == nil {
+		e.limits.keep(note, e.cfg.Metrics)
+	}
+	return err
+}
+
 // loggedOut reports whether codex wants a login of its own and has none.
 func loggedOut(status appserver.AccountStatus) bool {
 	return status.RequiresOpenaiAuth && status.Account == nil

@@ -33,6 +33,12 @@ func (l *limits) take(note appserver.Notification, metrics Metrics) error {
 	if err := json.Unmarshal(note.Params, &n); err != nil {
 		return err
 	}
+	l.keep(n, metrics)
+	return nil
+}
+
+// keep keeps what there is of n.
+func (l *limits) keep(n appserver.LimitsNote, metrics Metrics) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if n.RateLimits.LimitName != "" {
@@ -48,7 +54,6 @@ func (l *limits) take(note appserver.Notification, metrics Metrics) error {
 		l.windows[slot] = *window
 		metrics.LimitUsed(slot, window.UsedPercent)
 	}
-	return nil
 }
 
 // list returns the windows, the primary one first.

@@ -3,6 +3,7 @@ package executor_test
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakelogin"
@@ -67,5 +68,24 @@ func TestOverviewOfALogin(t *testing.T) {
 	w.wait(t)
 	if o := h.Overview(); o.Login != nil {
 		t.Errorf("after it the login is %+v", o.Login)
+	}
+}
+
+func TestLookAtAccount(t *testing.T) {
+	t.Parallel() // it mostly waits
+	h := onLogin(t, "chatgpt", "", nil)
+	if err := h.LookAtAccount(t.Context()); err != nil || h.Health().Account != nil {
+		t.Errorf("without a codex: %v, %+v", err, h.Health().Account)
+	}
+	submit(t, h.Executor, "j1", "one", "say one").wait(t)
+	if err := h.LookAtAccount(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if account := h.Health().Account; account == nil || account.Kind != "chatgpt" || account.Plan == "" || h.Overview().Email != fakelogin.Email {
+		t.Errorf("the account is %+v of %q", account, h.Overview().Email)
+	}
+	limits := h.Health().Limits
+	if len(limits) != 1 || limits[0].Name != "5h" || limits[0].UsedPercent != 25 || !limits[0].ResetsAt.After(time.Now()) {
+		t.Errorf("its limits are %+v", limits)
 	}
 }

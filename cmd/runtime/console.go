@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"sync"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
@@ -17,7 +16,10 @@ import (
 
 // console makes the page for people.
 func (app *application) console(s settings.Settings, environ []string, journal *store.Store) (*console.Console, error) {
-	look := &overview{app: app, s: s, started: time.Now().UTC().Truncate(time.Second), threads: keptThreads{journal: journal}}
+	look := &overview{
+		app: app, s: s, started: time.Now().UTC().Truncate(time.Second), threads: keptThreads{journal: journal}, account: newAccountLook(app.executor),
+	}
+	app.goOn(func(ctx context.Context) { look.account.run(ctx, app.log) })
 	return console.New(console.Config{
 		State: look.state, Tasks: consoleTasks{app.engine},
 		Doctor: func(ctx context.Context) []console.Check {
@@ -75,13 +77,14 @@ type overview struct {
 	s       settings.Settings
 	started time.Time
 	threads keptThreads
+	account *accountLook
 }
 
-// state implements [console.Config].State. Nothing in it is asked for over the network,
-// or of codex.
+// state implements [console.Config].State. It waits neither for codex nor for the network.
 func (o *overview) state(ctx context.Context) console.State {
 	health, now := o.app.executor.Health(), o.app.executor.Overview()
 	ready := o.app.ready.glance()
+	o.account.want(health.Child.Pid)
 	state := console.State{
 		Version: version, Codex: appserver.PinnedVersion(), StartedAt: o.started, Scripted: o.s.Scripted(), WorkDir: o.s.WorkDir,
 		Model:    console.Model{Name: now.Model, Provider: o.provider(health)},
@@ -152,73 +155,4 @@ func (o *overview) platform() *console.Platform {
 		Workspace: o.s.WorkspaceID, URL: o.s.PlatformURL, Registered: status.Registered, LastBeat: status.LastBeat,
 		Error: o.app.redact.String(cmp.Or(status.BeatError, status.Refused)),
 	}
-}
-
-// queues are the conversations in which something runs or waits.
-func queues(all []executor.Conversation) []console.Context {
-	var out []console.Context
-	for _, c := range all {
-		if c.Running == "" && len(c.Waiting) == 0 {
-			continue
-		}
-		q := console.Context{ContextID: c.Context, Running: string(tasks.TaskOf(c.Running))}
-		for _, job := range c.Waiting {
-			q.Waiting = append(q.Waiting, string(tasks.TaskOf(job)))
-		}
-		out = append(out, q)
-	}
-	return out
-}
-
-const (
-	mostThreads    = 50
-	threadsLookFor = time.Second // at the journal
-	threadsEvery   = 10 * time.Second
-)
-
-// keptThreads are the threads that the journal knows, as they were a moment ago.
-type keptThreads struct {
-	journal *store.Store
-
-	mu   sync.Mutex // guards the fields below
-	at   time.Time
-	last []store.UsedConversation
-}
-
-// with lists the conversations in use, and then those that the journal knows beside them.
-func (k *keptThreads) with(ctx context.Context, live []executor.Conversation) []console.Thread {
-	var all []console.Thread
-	seen := map[string]bool{}
-	for _, c := range live {
-		seen[c.Context] = true
-		if len(all) == mostThreads || c.Thread == "" {
-			continue
-		}
-		t := console.Thread{ContextID: c.Context, ThreadID: c.Thread, Loaded: c.Loaded, LastUsed: c.LastUsed.UTC()}
-		if u := c.Usage; u != nil {
-			t.InputTokens, t.OutputTokens, t.TotalTokens = u.InputTokens, u.OutputTokens, u.TotalTokens
-		}
-		all = append(all, t)
-	}
-	for _, c := range k.look(ctx) {
-		if len(all) < mostThreads && !seen[c.Key] {
-			all = append(all, console.Thread{ContextID: c.Key, ThreadID: c.Thread, LastUsed: c.Used.UTC()})
-		}
-	}
-	return all
-}
-
-func (k *keptThreads) look(ctx context.Context) []store.UsedConversation {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if time.Since(k.at) < threadsEvery {
-		return k.last
-	}
-	ctx, cancel := context.WithTimeout(ctx, threadsLookFor)
-	defer cancel()
-	if found, err := k.journal.UsedLast(ctx, mostThreads); err == nil { // else what was known is shown
-		k.last = found
-	}
-	k.at = time.Now()
-	return k.last
 }

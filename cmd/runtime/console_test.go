@@ -2,10 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
+	"log/slog"
 	"os"
 	"reflect"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -103,4 +106,41 @@ func TestResidentMemory(t *testing.T) {
 	if gone := residentMemory(1 << 30); gone != 0 {
 		t.Errorf("a process that is not there has %d bytes", gone)
 	}
+}
+
+type countedLooks struct{ n atomic.Int64 }
+
+func (c *countedLooks) LookAtAccount(context.Context) error { c.n.Add(1); return errors.New("offline") }
+
+// TestAccountLook asks once for each codex, and every five minutes while somebody looks.
+func TestAccountLook(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var of countedLooks
+		a := newAccountLook(&of)
+		ctx, stop := context.WithCancel(t.Context())
+		go a.run(ctx, slog.New(slog.DiscardHandler))
+		look := func(pid int, want int64) {
+			t.Helper()
+			for range 60 {
+				a.want(pid)
+				time.Sleep(time.Second)
+			}
+			synctest.Wait()
+			if got := of.n.Load(); got != want {
+				t.Errorf("asked %d times, want %d", got, want)
+			}
+		}
+		look(0, 0)
+		look(7, 1)
+		look(7, 1)
+		look(8, 2)
+		time.Sleep(accountEvery)
+		look(8, 3)
+		time.Sleep(time.Hour) // nobody looks
+		if got := of.n.Load(); got != 3 {
+			t.Errorf("asked %d times, want 3", got)
+		}
+		stop()
+		synctest.Wait()
+	})
 }

@@ -44,6 +44,7 @@ func Start(tb testing.TB) *Issuer {
 	mux.HandleFunc("POST /api/accounts/deviceauth/token", i.deviceToken)
 	mux.HandleFunc("POST /oauth/token", i.token)
 	mux.HandleFunc("GET /backend-api/wham/accounts/check", i.check)
+	mux.HandleFunc("GET /backend-api/wham/usage", i.usage)
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusNotFound, map[string]any{}) })
 	server := httptest.NewServer(mux)
 	tb.Cleanup(server.Close)
@@ -168,6 +169,20 @@ func (i *Issuer) check(w http.ResponseWriter, _ *http.Request) {
 			"workspace_backend_origin": "https://chatgpt.com", "account_routing_override": "NO_CONSTRAINT",
 			"is_deactivated": false, "is_fedramp_compliant_workspace": false, "can_access_with_session": true,
 		}},
+	})
+}
+
+// usage is what is used of the allowance: a quarter of that of five hours.
+func (i *Issuer) usage(w http.ResponseWriter, _ *http.Request) {
+	answer(w, http.StatusOK, map[string]any{
+		"plan_type": "pro",
+		"rate_limit": map[string]any{
+			"allowed": true, "limit_reached": false, "secondary_window": nil,
+			"primary_window": map[string]any{
+				"used_percent": 25, "limit_window_seconds": 5 * 60 * 60, "reset_after_seconds": 3600,
+				"reset_at": time.Now().Add(time.Hour).Unix(),
+			},
+		},
 	})
 }
 
