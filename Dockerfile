@@ -24,10 +24,13 @@ COPY image/codex/package.json image/codex/package-lock.json ./
 ARG TARGETARCH
 RUN case "$TARGETARCH" in amd64) cpu=x64 ;; *) cpu=$TARGETARCH ;; esac && \
 	npm ci --os=linux --cpu="$cpu" --ignore-scripts --no-audit --no-fund --loglevel=error && \
+	{ [ -d node_modules/@openai/codex-linux-"$cpu" ] || \
+	{ echo "npm has left out the package of codex: the registry has no such bytes as package-lock.json says" >&2; exit 1; }; } && \
 	mv node_modules/@openai/codex-linux-"$cpu"/vendor/* /out && \
 	rm -rf /out/codex-resources/voice
 
-FROM debian:${DEBIAN}-slim
+# The system under both. It waits for neither.
+FROM debian:${DEBIAN}-slim AS system
 # NODE and PYTHON bring Debian's Node.js and Python for agents whose work wants them, T4
 # what the platform's tier 4 promises: docker, and sudo for the agent.
 ARG NODE=0
@@ -49,6 +52,8 @@ RUN set -eu; \
 	git config --system --add safe.directory '/workspace/*'; \
 	ln -s /opt/codex/bin/codex /usr/local/bin/codex; \
 	ln -s start.sh /usr/local/bin/runtime
+
+FROM system
 COPY --from=codex /out /opt/codex
 COPY start.sh image/molecule-askpass /usr/local/bin/
 
@@ -63,9 +68,10 @@ ENV RUNTIME_IN_CONTAINER=1 \
 	LANG=C.UTF-8
 EXPOSE 8000
 WORKDIR /workspace
-# Root, because the platform's volumes arrive as root's; start.sh drops to agent.
+# Root, because the platform's volumes arrive as root's; start.sh drops to agent, and
+# becomes tini.
 USER root
-ENTRYPOINT ["/usr/bin/tini", "-s", "--", "/usr/local/bin/start.sh"]
+ENTRYPOINT ["/usr/local/bin/start.sh"]
 CMD ["serve"]
 
 COPY --from=build /out/molecule-runtime /usr/local/bin/molecule-runtime

@@ -37,8 +37,8 @@ interop: build codex ## the official JavaScript and Python SDKs against the buil
 image: ## the container image, with docker, podman or buildah; IMAGE, PLATFORM, BUILD_ARGS: docs/image.md
 	@VERSION=$(VERSION) scripts/image.sh
 
-image-test: ## build the image without a registry and run it as the platform does; needs root on Debian
-	@VERSION=$(VERSION) scripts/image-test.sh
+image-test: ## build the image without a registry and run it as the platform does; needs root on Debian; SHORT=1, BUILD_ARGS: docs/image.md
+	@VERSION='$(VERSION)' SHORT='$(SHORT)' BUILD_ARGS='$(BUILD_ARGS)' scripts/image-test.sh
 
 bench: codex ## what it costs, into bench/results/$(BENCH).txt and its tables
 	go test -run '^$$' -bench . -benchtime 1x -timeout 30m ./bench > bench/results/$(BENCH).tmp || { cat bench/results/$(BENCH).tmp; exit 1; }

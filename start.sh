@@ -5,6 +5,7 @@
 # the program's business. As the command runtime it is for docker exec: the other
 # subcommands, such as doctor, run as the same user with the same directories.
 set -eu
+trap 'exit 143' TERM # as process 1 it would hear nothing
 agent=agent
 configs=${CONFIGS_DIR:-/configs}
 serves=yes
@@ -14,7 +15,8 @@ say() { # LEVEL MESSAGE [NAME VALUE]...: a line of JSON, like those of the progr
 	line="{\"time\":\"$(date -u +%Y-%m-%dT%H:%M:%SZ)\",\"level\":\"$1\",\"msg\":\"$2\""
 	shift 2
 	while [ $# -gt 1 ]; do
-		line="$line,\"$1\":\"$2\""
+		# Of values the characters that would end the string, or the line, are left out.
+		line="$line,\"$1\":\"$(printf %s "$2" | tr -d '\000-\037\042\134\177')\""
 		shift 2
 	done
 	echo "$line}" >&2
@@ -68,4 +70,9 @@ instead TMPDIR "${TMPDIR:-/tmp}" "$configs/.tmp"
 names() { env -0 | grep -zE '^[A-Za-z_][A-Za-z0-9_]*=' | cut -z -d= -f1 | sort -z | tr '\0' ' '; }
 [ -z "$serves" ] || say INFO "starting" uid "$(id -u)" environment "$(names)" secrets "$(find "$configs/secrets.d" -maxdepth 1 -type f -name '[A-Za-z_]*' ! -name '*[!A-Za-z0-9_]*' -printf '%f ' 2>/dev/null || true)"
 
+# What serves has tini above it, for what its commands leave behind. It is no more root's
+# than the rest: without CAP_KILL root's could not tell the program to stop.
+if [ "$serves" ] && command -v tini >/dev/null; then
+	exec tini -s -- molecule-runtime "$@"
+fi
 exec molecule-runtime "$@"

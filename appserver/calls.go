@@ -63,13 +63,13 @@ func (c *Client) Call(ctx context.Context, method string, params, result any) er
 
 // call is Call; onResult sees the result on the reading goroutine, before
 // anything that follows it on the wire is routed.
-func (c *Client) call(ctx context.Context, method string, params, result any, onResult func([]byte)) error {
+func (c *Client) call(ctx context.Context, method string, params, result any, onResult func([]byte), opts ...jsonrpc2.CallOption) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("%s: %w", method, context.Cause(ctx))
 	}
 	p := &pendingCall{onResult: onResult}
 	id := c.calls.add(p)
-	waiter, err := c.conn.DispatchCall(ctx, method, params, jsonrpc2.PickID(jsonrpc2.ID{Num: id}))
+	waiter, err := c.conn.DispatchCall(ctx, method, params, append(opts, jsonrpc2.PickID(jsonrpc2.ID{Num: id}))...)
 	if err != nil {
 		c.calls.take(id)
 		return c.callError(ctx, method, p, err)

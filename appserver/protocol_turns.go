@@ -76,6 +76,16 @@ type TurnStartParams struct {
 	ApprovalPolicy      ApprovalPolicy               `json:"approvalPolicy,omitempty"`
 	SandboxPolicy       json.RawMessage              `json:"sandboxPolicy,omitempty"`     // of [PolicyOf], or of a [ThreadSession]
 	AdditionalContext   map[string]AdditionalContext `json:"additionalContext,omitempty"` // keyed by source, [a-z][a-z0-9_]*
+
+	Trace TraceContext `json:"-"` // that the turn is part of; it stands beside the params
+}
+
+// A TraceContext is a place in a distributed trace, by W3C Trace Context; the zero value is none.
+// codex makes its own spans below it, if it is set up to export them, and sends a
+// traceparent of the same trace to the model's provider.
+type TraceContext struct {
+	Parent string `json:"traceparent"`
+	State  string `json:"tracestate,omitempty"`
 }
 
 // AdditionalContext is text for the model beside the user's own. Kind is

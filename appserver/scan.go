@@ -12,6 +12,7 @@ type envelope struct {
 	threadID []byte // params.threadId, without quotes
 	result   []byte
 	err      []byte // the error object of a refusal
+	trace    []byte // what a call is part of
 }
 
 // scanEnvelope finds the parts of a message. It checks the structure only as
@@ -38,6 +39,8 @@ func scanEnvelope(line []byte) (e envelope, ok bool) {
 			e.result = value
 		case "error":
 			e.err = value
+		case "trace":
+			e.trace = value
 		}
 		return end
 	})

@@ -100,6 +100,7 @@ func (e *envelope) line() []byte {
 	}
 	member("id", e.id)
 	member("params", e.params)
+	member("trace", e.trace)
 	member("result", e.result)
 	member("error", e.err)
 	b.WriteString("}\n")

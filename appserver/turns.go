@@ -1,12 +1,20 @@
 package appserver
 
-import "context"
+import (
+	"context"
+
+	"github.com/sourcegraph/jsonrpc2"
+)
 
 // TurnStart starts a turn. It returns at once, with the turn in progress; its
 // notifications may come first.
 func (c *Client) TurnStart(ctx context.Context, params TurnStartParams) (Turn, error) {
 	var answer turnAnswer
-	err := c.Call(ctx, "turn/start", params, &answer)
+	var opts []jsonrpc2.CallOption
+	if params.Trace.Parent != "" {
+		opts = append(opts, jsonrpc2.ExtraField("trace", params.Trace))
+	}
+	err := c.call(ctx, "turn/start", params, &answer, nil, opts...)
 	return answer.Turn, err
 }
 

@@ -101,6 +101,7 @@ type Config struct {
 	Engine     Engine
 	Workspaces []Workspace
 	Interval   time.Duration // between polls of an inbox; 0 means 5 s
+	Metrics    Metrics       // nil counts nothing
 	Logger     *slog.Logger  // nil discards
 }
 
@@ -126,6 +127,9 @@ type space struct {
 // New returns a channel. It starts nothing.
 func New(cfg Config) *Channel {
 	cfg.Interval = cmp.Or(cfg.Interval, 5*time.Second)
+	if cfg.Metrics == nil {
+		cfg.Metrics = noMetrics{}
+	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}

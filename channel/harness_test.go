@@ -266,18 +266,22 @@ func openStore(t *testing.T, dir string) *store.Store {
 	return s
 }
 
-func newChannel(t *testing.T, s *store.Store, d *desk, c *clerk) *channel.Channel {
-	return channel.New(channel.Config{
+func newChannel(t *testing.T, s *store.Store, d *desk, c *clerk, change ...func(*channel.Config)) *channel.Channel {
+	cfg := channel.Config{
 		Store: s, Engine: c, Workspaces: []channel.Workspace{{ID: ours, Platform: d, Files: shelf{&c.asked}}},
 		Logger: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug})),
-	})
+	}
+	for _, f := range change {
+		f(&cfg)
+	}
+	return channel.New(cfg)
 }
 
 // open runs a channel on a store in a directory, until stop is called.
-func open(t *testing.T, dir string, d *desk, c *clerk) *room {
+func open(t *testing.T, dir string, d *desk, c *clerk, change ...func(*channel.Config)) *room {
 	t.Helper()
 	r := &room{t: t, store: openStore(t, dir), desk: d, clerk: c}
-	ch := newChannel(t, r.store, d, c)
+	ch := newChannel(t, r.store, d, c, change...)
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() {

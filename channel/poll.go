@@ -45,6 +45,7 @@ func newPoller(c *Channel, s *space) *poller {
 func (p *poller) run(ctx context.Context) {
 	for !p.space.line.isLeft() {
 		more, err := p.poll(ctx)
+		p.counted(ctx, err)
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -200,6 +201,7 @@ func (p *poller) accept(ctx context.Context, rows []platform.Row) (fresh int, er
 	if fresh == 0 {
 		return 0, nil
 	}
+	p.channel.cfg.Metrics.Accepted(p.space.ID, fresh)
 	p.channel.log.Debug("rows of the inbox were accepted", "workspace", p.space.ID, "rows", fresh)
 	p.channel.chats.poke()
 	p.space.acker.poke()

@@ -85,6 +85,7 @@ func (s *sender) settle(ctx context.Context, r store.InboxReply, says said, err 
 	refused, isRefused := errors.AsType[*platform.Error](err)
 	switch {
 	case err == nil:
+		s.channel.cfg.Metrics.Replied(r.Workspace, true)
 		log.Info("a reply was sent", "chars", len(says.Text), "files", len(says.Attached))
 		s.sent(ctx, r)
 	case ctx.Err() != nil: // we were told to stop; the next process finds out
@@ -92,6 +93,7 @@ func (s *sender) settle(ctx context.Context, r store.InboxReply, says said, err 
 		log.Warn("the sender cannot be told that a reply was refused", "err", err)
 		s.sent(ctx, r)
 	case isRefused && refused.Permanent():
+		s.channel.cfg.Metrics.Replied(r.Workspace, false)
 		log.Error("the platform refuses a reply for good; it is kept as a dead letter (runtime channel dead)", "err", err)
 		s.persist(ctx, func(ctx context.Context) error {
 			return s.channel.cfg.Store.DeadReply(ctx, r.ID, err.Error(), instead(r, refused))

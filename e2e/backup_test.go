@@ -19,13 +19,19 @@ import (
 // replaced.
 func fromPage(t *testing.T, mark string, words ...string) *exec.Cmd {
 	t.Helper()
-	page, err := os.ReadFile(filepath.Join(codextest.Root(t), "docs", "operations.md"))
+	return fromPageOf(t, "docs/operations.md", mark, words...)
+}
+
+// fromPageOf is the command that a page gives under a mark, with its words replaced.
+func fromPageOf(t *testing.T, page, mark string, words ...string) *exec.Cmd {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(codextest.Root(t), page))
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := regexp.MustCompile("(?s)<!-- tested: " + mark + " -->\n```sh\n(.*?)```").FindSubmatch(page)
+	found := regexp.MustCompile("(?s)<!-- tested: " + mark + " -->\n```sh\n(.*?)```").FindSubmatch(text)
 	if found == nil {
-		t.Fatalf("the page has no command %s", mark)
+		t.Fatalf("%s has no command %s", page, mark)
 	}
 	cmd := exec.CommandContext(t.Context(), "sh", "-euc", strings.NewReplacer(words...).Replace(string(found[1])))
 	cmd.Dir = codextest.Root(t)
@@ -63,6 +69,7 @@ func tarThatLooks(t *testing.T, pids []int) string {
 // TestBackup does what docs/operations.md says: a backup of a runtime that serves and is
 // at work, and all of it lost, and restored.
 func TestBackup(t *testing.T) {
+	t.Parallel()
 	if _, err := os.Stat("/proc/locks"); err != nil {
 		t.Skip("the script stops processes that it finds in /proc")
 	}
@@ -150,6 +157,7 @@ func TestBackup(t *testing.T) {
 // TestBackupFromWithin has the script refuse where it cannot do what it should: where it
 // would stop what it was started by, and where it does not see whom to stop.
 func TestBackupFromWithin(t *testing.T) {
+	t.Parallel()
 	if _, err := os.Stat("/proc/locks"); err != nil {
 		t.Skip("the script finds the runtime in /proc")
 	}

@@ -32,6 +32,7 @@ func (m *member) user(id, text string) string {
 // TestListensBeforeItRegisters: the platform hands on what has waited as soon as it has
 // taken a registration, which is before we hear that it did.
 func TestListensBeforeItRegisters(t *testing.T) {
+	t.Parallel()
 	bothEras(t, func(t *testing.T, m *member) {
 		first := make(chan fakeplatform.Reply, 1)
 		m.platform.Behave("POST /registry/register", fakeplatform.Then(func() {
@@ -62,6 +63,7 @@ func TestListensBeforeItRegisters(t *testing.T) {
 // TestBootWithoutThePlatform starts in an outage: messages are answered all the same, and
 // the workspace is there when the platform is.
 func TestBootWithoutThePlatform(t *testing.T) {
+	t.Parallel()
 	bothEras(t, func(t *testing.T, m *member) {
 		m.platform.Outage(true)
 		m.enter()
@@ -79,6 +81,7 @@ func TestBootWithoutThePlatform(t *testing.T) {
 // TestRefusedRegistration: an address that the platform does not take is no reason to end,
 // or to be silent; the heartbeats bring what the registration would have.
 func TestRefusedRegistration(t *testing.T) {
+	t.Parallel()
 	bothEras(t, func(t *testing.T, m *member) {
 		m.platform.Behave("POST /registry/register", fakeplatform.Refuse(http.StatusBadRequest, `{"error":"invalid request body"}`))
 		m.enter()
@@ -98,6 +101,7 @@ func TestRefusedRegistration(t *testing.T) {
 // TestBadConfigurationOnThePlatform: where turns cannot be started the workspace is there
 // all the same, and says why to whoever asks, in a reply.
 func TestBadConfigurationOnThePlatform(t *testing.T) {
+	t.Parallel()
 	bothEras(t, func(t *testing.T, m *member) {
 		m.put("config.yaml", "name: Ada\nmodel: minimax\n")
 		m.enter()
@@ -120,6 +124,7 @@ func TestBadConfigurationOnThePlatform(t *testing.T) {
 // TestInitialPromptIsNobodysWords: it runs once, over a restart, and the platform does not
 // show it as the user's own.
 func TestInitialPromptIsNobodysWords(t *testing.T) {
+	t.Parallel()
 	bothEras(t, func(t *testing.T, m *member) {
 		m.put("config.yaml", "name: Ada\ninitial_prompt: say good morning\n")
 		m.enter()

@@ -99,6 +99,7 @@ func (b *bridge) until(id string, want string) object {
 }
 
 func TestBridgeOverMCP(t *testing.T) {
+	t.Parallel()
 	p := start(t)
 	b := p.bridge()
 	tools, err := b.session.ListTools(t.Context(), nil)
@@ -165,6 +166,7 @@ func TestBridgeOverMCP(t *testing.T) {
 
 // TestBridgeStartsOnce repeats a start whose answer was lost.
 func TestBridgeStartsOnce(t *testing.T) {
+	t.Parallel()
 	p := start(t)
 	b := p.bridge()
 	const id = "codex-0123456789ab"
@@ -188,6 +190,7 @@ func TestBridgeStartsOnce(t *testing.T) {
 // TestBridgeOptions has a task work where it was told to, with the model that it was
 // told to use. The next one does not notice.
 func TestBridgeOptions(t *testing.T) {
+	t.Parallel()
 	p := start(t)
 	b := p.bridge()
 	sub := filepath.Join(p.Work, "sub")
@@ -213,6 +216,7 @@ func TestBridgeOptions(t *testing.T) {
 }
 
 func TestBridgeSteersAndInterrupts(t *testing.T) {
+	t.Parallel()
 	p := start(t)
 	b := p.bridge()
 	id := b.start("hang", nil)
@@ -237,6 +241,7 @@ func TestBridgeSteersAndInterrupts(t *testing.T) {
 // TestBridgeNeverTakesACutForTheEnd kills everything in the middle of a command, and
 // has the model fail: neither is a completed task, nor one that is for ever starting.
 func TestBridgeNeverTakesACutForTheEnd(t *testing.T) {
+	t.Parallel()
 	p := start(t)
 	b := p.bridge()
 	id := b.start("run sleep 600", object{"approval_policy": "on-request"})
@@ -256,6 +261,7 @@ func TestBridgeNeverTakesACutForTheEnd(t *testing.T) {
 
 // TestBridgeThreadsLast goes on with the conversation of a task in another process.
 func TestBridgeThreadsLast(t *testing.T) {
+	t.Parallel()
 	p := start(t)
 	b := p.bridge()
 	id := b.start("remember blue-42", nil)
@@ -278,6 +284,7 @@ func statusOf(p *program, id string) object {
 // TestBridgeResponds answers what codex asks, which in the bridge's default it does
 // before each command.
 func TestBridgeResponds(t *testing.T) {
+	t.Parallel()
 	b := start(t).bridge()
 	for decision, want := range map[string]struct{ status, says string }{
 		"accept": {"completed", "ran"}, "acceptForSession": {"completed", "ran"}, "": {"completed", "rejected"}, "cancel": {"cancelled", ""},

@@ -34,6 +34,7 @@ func TestCancelReachesTheModel(t *testing.T) {
 
 // TestCancelEndsTheCommand cancels a turn while a command of it runs.
 func TestCancelEndsTheCommand(t *testing.T) {
+	t.Parallel()
 	p := start(t)
 	id := p.begin("m1", "one", "run sleep 61.25")["id"]
 	var pid int
@@ -51,6 +52,7 @@ func TestCancelEndsTheCommand(t *testing.T) {
 }
 
 func TestCancelWhileWaiting(t *testing.T) {
+	t.Parallel()
 	p := start(t)
 	first := p.begin("m1", "one", "hang")["id"]
 	second := p.begin("m2", "one", "say never")["id"]
@@ -68,6 +70,7 @@ func TestCancelWhileWaiting(t *testing.T) {
 
 // TestChildKilledBetweenTurns loses no history.
 func TestChildKilledBetweenTurns(t *testing.T) {
+	t.Parallel()
 	p := start(t)
 	p.send("m1", "one", "remember blue-42")
 	killChild(t, p)
@@ -78,6 +81,7 @@ func TestChildKilledBetweenTurns(t *testing.T) {
 
 // TestChildKilledInMidTurn runs a turn of words again, with its caller attached.
 func TestChildKilledInMidTurn(t *testing.T) {
+	t.Parallel()
 	p := start(t)
 	p.send("m0", "one", "remember green-7")
 	hangFirst(p)

@@ -12,6 +12,7 @@ import (
 // TestExtendedCard03 asks the program for the extended card in both bindings of
 // 0.3. The card does not promise one; who asks all the same gets the public one.
 func TestExtendedCard03(t *testing.T) {
+	t.Parallel()
 	p := start(t)
 	public := p.getJSON("/.well-known/agent-card.json")
 	if name, _ := at(public, "name").(string); name == "" || at(public, "protocolVersion") != "0.3" {

@@ -18,6 +18,7 @@ import (
 // TestChannelQueueInterrupted: what waits for its turn when the program is told to end
 // is not begun only to be cut off.
 func TestChannelQueueInterrupted(t *testing.T) {
+	t.Parallel()
 	x := poll(t, "RUNTIME_MID_TURN=queue")
 	x.say("wait 3s\nsay finished")
 	x.modelAsked(1)
@@ -34,6 +35,7 @@ func TestChannelQueueInterrupted(t *testing.T) {
 
 // TestChannelPeerCommands: what a user may say with a word, a peer may not.
 func TestChannelPeerCommands(t *testing.T) {
+	t.Parallel()
 	x := poll(t)
 	bob := x.neighbour("Bob")
 	x.say("remember lime-3")
@@ -58,6 +60,7 @@ func TestChannelPeerCommands(t *testing.T) {
 
 // TestChannelOneDeleted: a workspace that is deleted is left alone, and the other is not.
 func TestChannelOneDeleted(t *testing.T) {
+	t.Parallel()
 	x := &polling{platform: fakeplatform.Start(t, fakeplatform.AUG)}
 	x.handle = x.platform.Add(fakeplatform.Workspace{Name: "Ada", Poll: true})
 	gone := x.platform.Add(fakeplatform.Workspace{Name: "Eve", Poll: true})
@@ -83,6 +86,7 @@ func TestChannelOneDeleted(t *testing.T) {
 // TestChannelRedirected: a platform that sends us elsewhere does not get us to show our
 // token there, and no reply is given up for it.
 func TestChannelRedirected(t *testing.T) {
+	t.Parallel()
 	var visits atomic.Int32
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { visits.Add(1) }))
 	t.Cleanup(elsewhere.Close)

@@ -17,6 +17,7 @@ import (
 // card, choose a transport by it, send, stream, get and cancel.
 
 func TestClient10(t *testing.T) {
+	t.Parallel()
 	p := start(t)
 	ctx := t.Context()
 	card, err := agentcard.DefaultResolver.Resolve(ctx, p.URL)
@@ -102,6 +103,7 @@ func cancels10(t *testing.T, client *a2aclient.Client) {
 }
 
 func TestClient03(t *testing.T) {
+	t.Parallel()
 	p := start(t)
 	ctx := t.Context()
 	card, err := legacycard.DefaultResolver.Resolve(ctx, p.URL)

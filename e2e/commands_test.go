@@ -19,6 +19,7 @@ func wantWords(t *testing.T, task object, words ...string) {
 }
 
 func TestStop(t *testing.T) {
+	t.Parallel()
 	p := start(t)
 	running := p.begin("m1", "one", "run sleep 26")["id"]
 	p.modelAsked(1)
@@ -53,6 +54,7 @@ func TestStop(t *testing.T) {
 }
 
 func TestNew(t *testing.T) {
+	t.Parallel()
 	p := start(t)
 	first := p.send("m1", "one", "remember red-3")
 	p.send("m2", "one", "background sleep 27")
@@ -71,6 +73,7 @@ func TestNew(t *testing.T) {
 }
 
 func TestStatus(t *testing.T) {
+	t.Parallel()
 	p := start(t)
 	wantWords(t, p.send("m1", "one", "/status"), "No turn is running", "Waiting: 0", "Thread: none yet")
 	p.send("m2", "one", "usage 700 77\nsay done")
@@ -87,6 +90,7 @@ func TestStatus(t *testing.T) {
 
 // TestCommandInMessages answers with a Message where that is what callers read.
 func TestCommandInMessages(t *testing.T) {
+	t.Parallel()
 	p := start(t, "RUNTIME_REPLY=message", "RUNTIME_MID_TURN=steer")
 	p.begin("m1", "one", "hang")
 	p.modelAsked(1)
@@ -101,6 +105,7 @@ func TestCommandInMessages(t *testing.T) {
 
 // TestCommandWithMore is a message to codex.
 func TestCommandWithMore(t *testing.T) {
+	t.Parallel()
 	p := start(t)
 	if task := p.send("m1", "one", "/stop it"); text(task) != "echo: /stop it" {
 		t.Errorf("the answer is %q", text(task))

@@ -93,6 +93,7 @@ providers:
 // TestBadConfigurationIsAnswered: the process stays up, says why to everybody, and
 // takes the file when it is corrected.
 func TestBadConfigurationIsAnswered(t *testing.T) {
+	t.Parallel()
 	w := startConfigured(t, map[string]string{"config.yaml": "name: Ada\nmodel: [house\n", "secrets.d/HOUSE_KEY": "sk-house\n"})
 	task := w.send("m1", "", "say one")
 	words, _ := at(task, "status", "message", "parts", 0, "text").(string)
@@ -120,6 +121,7 @@ func TestBadConfigurationIsAnswered(t *testing.T) {
 // TestWorkspaceSecretsStayAway plants secrets where a workspace has them, and looks
 // for them with codex's shell and in the log, the metrics, readiness and the card.
 func TestWorkspaceSecretsStayAway(t *testing.T) {
+	t.Parallel()
 	w := startConfigured(t, map[string]string{
 		"config.yaml": houseConfig, "secrets.d/HOUSE_KEY": "sk-planted-house\n", "secrets.d/GH_TOKEN": "gh-for-the-agent\n",
 		"secrets.d/load.sh": "export HOUSE_KEY=sk-planted-loader\n",
@@ -162,6 +164,7 @@ func (w *configured) fetch(path string) string {
 // TestLateConfigurationIsWaitedFor: the listener is there at once, and the message
 // waits for the file that the platform copies after the start.
 func TestLateConfigurationIsWaitedFor(t *testing.T) {
+	t.Parallel()
 	late := codextest.Dir(t, "late")
 	w := startConfigured(t, nil, "WORKSPACE_CONFIG_PATH="+late, "HOUSE_KEY=sk-late")
 	task := w.begin("m1", "", "say late")
@@ -180,6 +183,7 @@ func TestLateConfigurationIsWaitedFor(t *testing.T) {
 // TestLoginOfTheEnvironmentIsPutInItsPlace before codex starts, in the place of an
 // older one.
 func TestLoginOfTheEnvironmentIsPutInItsPlace(t *testing.T) {
+	t.Parallel()
 	login := func(day int) string {
 		text, err := json.Marshal(map[string]any{
 			"tokens":       map[string]string{"access_token": fmt.Sprintf("at-%d", day), "refresh_token": "rt", "account_id": "a", "id_token": "x"},

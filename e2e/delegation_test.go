@@ -27,6 +27,7 @@ func settled(t *testing.T, of *fakeplatform.Handle, id string) (status, outcome 
 // TestDelegatedToUs has a peer give us tasks by way of the platform, one of them twice.
 // The peer gets the text; the user is told nothing.
 func TestDelegatedToUs(t *testing.T) {
+	t.Parallel()
 	eras(t, func(t *testing.T, m *member) {
 		m.online()
 		peer := m.platform.Add(fakeplatform.Workspace{Name: "Peer", Reply: strings.ToUpper})
@@ -52,6 +53,7 @@ func TestDelegatedToUs(t *testing.T) {
 // TestDelegatedByUs gives a peer a task and waits, and one without waiting, whose result
 // comes as a message once, over a restart.
 func TestDelegatedByUs(t *testing.T) {
+	t.Parallel()
 	eras(t, func(t *testing.T, m *member) {
 		m.online()
 		progtest.WaitFor(t, "the delegations to be asked for", func() bool {

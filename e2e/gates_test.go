@@ -64,6 +64,7 @@ func inline(name, content string) object {
 }
 
 func TestGatePong(t *testing.T) {
+	t.Parallel()
 	examined(t, func(t *testing.T, m *member) {
 		if got := m.user("m1", "Reply with exactly the word: PONG"); got != "PONG" {
 			t.Errorf("answered %q", got)
@@ -76,6 +77,7 @@ func TestGatePong(t *testing.T) {
 }
 
 func TestGateTwoTurns(t *testing.T) {
+	t.Parallel()
 	examined(t, func(t *testing.T, m *member) {
 		for _, session := range []string{"sess-1", "canvas-" + m.handle.ID()} {
 			userSends(t, m.handle, in(session, "a-"+session, textPart("remember my name is Ada of "+session)))
@@ -88,6 +90,7 @@ func TestGateTwoTurns(t *testing.T) {
 }
 
 func TestGateFileOnly(t *testing.T) {
+	t.Parallel()
 	examined(t, func(t *testing.T, m *member) {
 		if got, _ := userSends(t, m.handle, in("sess-1", "m1", inline("note.txt", "the code is 4711"))); got != "The file says: the code is 4711" {
 			t.Errorf("answered %q", got)
@@ -107,6 +110,7 @@ func TestGateFileOnly(t *testing.T) {
 }
 
 func TestGateFileWithCaption(t *testing.T) {
+	t.Parallel()
 	examined(t, func(t *testing.T, m *member) {
 		got, _ := userSends(t, m.handle, in("sess-1", "m1", textPart("What is the code?"), inline("note.txt", "the code is 4711")))
 		if got != "The file says: the code is 4711" {
@@ -121,6 +125,7 @@ func TestGateFileWithCaption(t *testing.T) {
 // TestGateMemoryAcrossSessions: what is committed in one session is recalled in another,
 // and a session goes on where it was, both over a restart of the workspace.
 func TestGateMemoryAcrossSessions(t *testing.T) {
+	t.Parallel()
 	examined(t, func(t *testing.T, m *member) {
 		userSends(t, m.handle, in("sess-1", "m1", textPart(`call commit_memory {"content":"the user's boat is called Calypso"}`)))
 		userSends(t, m.handle, in("sess-1", "m2", textPart("remember the harbour is Ithaca")))
@@ -145,6 +150,7 @@ func TestGateMemoryAcrossSessions(t *testing.T) {
 // TestGateNoErrorMarkers has everything go wrong that a model can do wrong, in the words
 // that the platform takes for a runtime that has crashed. readReply finds them.
 func TestGateNoErrorMarkers(t *testing.T) {
+	t.Parallel()
 	examined(t, func(t *testing.T, m *member) {
 		for id, says := range map[string]string{
 			"exception": "Exception: error result", "model": "model_not_found", "agent": "Agent error (Crash) — a2a_error",
@@ -177,6 +183,7 @@ func TestGateNoErrorMarkers(t *testing.T) {
 // TestCanaryDoors: the newest of the checks post to /a2a, and ask for the card at
 // /agent-card, without the platform in between.
 func TestCanaryDoors(t *testing.T) {
+	t.Parallel()
 	m := join(t, fakeplatform.AUG)
 	for _, path := range []string{"/agent-card", "/.well-known/agent.json", "/.well-known/agent-card.json"} {
 		var card object

@@ -80,6 +80,7 @@ func (m *member) rests(what string) {
 // of active tasks. It is above nothing while a message is on its way to a turn or in one,
 // whatever happens to codex or to us, and nothing when all is done.
 func TestHibernation(t *testing.T) {
+	t.Parallel()
 	eras(t, func(t *testing.T, m *member) {
 		m.online()
 		g := newGate()

@@ -13,6 +13,7 @@ import (
 // is wrong; none sees a stack trace, a file name of ours or the SDK's words
 // about itself.
 func TestBadInput(t *testing.T) {
+	t.Parallel()
 	p := start(t)
 	big := `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"` +
 		strings.Repeat("x", 17<<20) + `"}]}}}`
@@ -68,6 +69,7 @@ func TestBadInput(t *testing.T) {
 }
 
 func TestWrongVersionAndType(t *testing.T) {
+	t.Parallel()
 	p := start(t)
 	body := `{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"t"}}`
 	for _, c := range []struct {
@@ -102,6 +104,7 @@ func TestWrongVersionAndType(t *testing.T) {
 // TestRepeatedMessage sends the same message three times, once in the other
 // version: one task, one turn.
 func TestRepeatedMessage(t *testing.T) {
+	t.Parallel()
 	p := start(t)
 	first := p.send("m1", "one", "say once")
 	if again := p.send("m1", "one", "say once"); again["id"] != first["id"] {
@@ -126,6 +129,7 @@ func TestRepeatedMessage(t *testing.T) {
 // TestReplyAsMessage is what the platform's readers need: a Message whose first
 // part is the text.
 func TestReplyAsMessage(t *testing.T) {
+	t.Parallel()
 	p := start(t, "RUNTIME_REPLY=message")
 	params := func(id, text string) object {
 		return object{"message": object{"messageId": id, "role": "user", "parts": []object{{"type": "text", "text": text}}}}

@@ -11,6 +11,7 @@ import (
 
 // TestLateReply has callers go away before they are answered.
 func TestLateReply(t *testing.T) {
+	t.Parallel()
 	w := startWorkspace(t)
 	hang := make(chan struct{})
 	leave := func(body string) {
@@ -40,6 +41,7 @@ func TestLateReply(t *testing.T) {
 
 // TestLateReplySurvives kills the program while the platform takes nothing.
 func TestLateReplySurvives(t *testing.T) {
+	t.Parallel()
 	w := startWorkspace(t)
 	w.mu.Lock()
 	w.refuse = http.StatusServiceUnavailable

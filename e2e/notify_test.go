@@ -59,6 +59,7 @@ func (b *bridge) notified(id, want string) object {
 const loopback = "RUNTIME_ALLOW_NETWORKS=127.0.0.0/8"
 
 func TestBridgeNotifies(t *testing.T) {
+	t.Parallel()
 	p := start(t, loopback)
 	b := p.bridge()
 	always := receive(t, func(int, *http.Request) int { return http.StatusOK })
@@ -121,6 +122,7 @@ func TestBridgeNotifies(t *testing.T) {
 // TestNotificationSurvivesKill kills the program between the end of a task and the
 // answer of the one who is told of it. The next process tells him, once.
 func TestNotificationSurvivesKill(t *testing.T) {
+	t.Parallel()
 	p := start(t, loopback)
 	asked := make(chan struct{}, 8)
 	hook := receive(t, func(n int, r *http.Request) int {
@@ -143,6 +145,7 @@ func TestNotificationSurvivesKill(t *testing.T) {
 
 // TestNotificationsStayOut refuses targets in networks that are none of a caller's business.
 func TestNotificationsStayOut(t *testing.T) {
+	t.Parallel()
 	b := start(t).bridge()
 	for _, target := range []string{"http://127.0.0.1:1/x", "http://169.254.169.254/latest", "https://localhost/x", "http://u:p@example.com/"} {
 		if why := b.refused(object{"action": "start", "prompt": "say x", "notify_target": target}); !strings.Contains(why, "notifyTarget is refused") {
@@ -153,6 +156,7 @@ func TestNotificationsStayOut(t *testing.T) {
 
 // TestBridgeTellsTheCanvas is about a workspace: its user is told by the platform.
 func TestBridgeTellsTheCanvas(t *testing.T) {
+	t.Parallel()
 	var path, token string
 	platform := receive(t, func(n int, r *http.Request) int {
 		path, token = r.URL.Path, r.Header.Get("Authorization")

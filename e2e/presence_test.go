@@ -99,6 +99,7 @@ func (m *member) online() {
 }
 
 func TestPresence(t *testing.T) {
+	t.Parallel()
 	eras(t, func(t *testing.T, m *member) {
 		m.online()
 		progtest.WaitFor(t, "the registration", func() bool { return m.handle.URL() != "" })
@@ -140,6 +141,7 @@ func TestPresence(t *testing.T) {
 // TestOutage has the platform go away in the middle of a turn, which must not notice, and
 // come back.
 func TestOutage(t *testing.T) {
+	t.Parallel()
 	eras(t, func(t *testing.T, m *member) {
 		m.online()
 		m.platform.Outage(true)
@@ -156,6 +158,7 @@ func TestOutage(t *testing.T) {
 
 // TestWedged has no codex: the platform hears it.
 func TestWedged(t *testing.T) {
+	t.Parallel()
 	bothEras(t, func(t *testing.T, m *member) {
 		m.enter("CODEX_BIN=/nowhere/codex")
 		got := m.beats("a beat that says wedged", func(b fakeplatform.Beat) bool { return b.RuntimeState == "wedged" })
@@ -166,6 +169,7 @@ func TestWedged(t *testing.T) {
 }
 
 func TestDeletion(t *testing.T) {
+	t.Parallel()
 	eras(t, func(t *testing.T, m *member) {
 		m.online()
 		m.handle.Delete()
@@ -194,6 +198,7 @@ func (m *member) developers(word string) (found []string) {
 // TestPromptOfTheWorkspace: what the platform and the files say reaches the model, and
 // a change of it a thread that goes on.
 func TestPromptOfTheWorkspace(t *testing.T) {
+	t.Parallel()
 	m := join(t, fakeplatform.AUG)
 	m.online()
 	progtest.WaitFor(t, "the platform's part to be there", func() bool {
@@ -219,6 +224,7 @@ func TestPromptOfTheWorkspace(t *testing.T) {
 
 // TestResultsOfDelegations are told to codex once, over a restart, and not in the words of the peer.
 func TestResultsOfDelegations(t *testing.T) {
+	t.Parallel()
 	m := join(t, fakeplatform.AUG)
 	m.online()
 	progtest.WaitFor(t, "the delegations to be asked for", func() bool {

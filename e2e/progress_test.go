@@ -8,6 +8,7 @@ import (
 // TestProgress streams a turn that does all sorts of things and looks for each
 // in the place where docs/messages.md says it stands.
 func TestProgress(t *testing.T) {
+	t.Parallel()
 	p := start(t)
 	s := p.stream(t.Context(), "SendStreamingMessage", object{
 		"message": message("m1", "one", "think about it\nplan\nrun echo from-the-command\npatch hello.txt\nsay done"),

@@ -54,6 +54,7 @@ func asked(t *testing.T, task object, n int, words string) object {
 
 // TestAnswers asks and is answered in words and in data, in either version.
 func TestAnswers(t *testing.T) {
+	t.Parallel()
 	p := start(t)
 	for i, c := range []struct {
 		content any
@@ -83,6 +84,7 @@ func TestAnswers(t *testing.T) {
 
 // TestAskedInV0 poses a question in 0.3, and again after an answer that is none.
 func TestAskedInV0(t *testing.T) {
+	t.Parallel()
 	p := start(t)
 	first := object{"message": object{
 		"kind": "message", "messageId": "m1", "role": "user", "parts": []object{{"kind": "text", "text": "escalate echo ran"}},
@@ -104,6 +106,7 @@ func TestAskedInV0(t *testing.T) {
 
 // TestTwoQuestions of one turn, answered by id, the second first.
 func TestTwoQuestions(t *testing.T) {
+	t.Parallel()
 	p := start(t)
 	p.Model.SetScript(func(t *fakemodel.Turn) {
 		outputs := t.NewToolOutputs()
@@ -136,6 +139,7 @@ func TestTwoQuestions(t *testing.T) {
 }
 
 func TestQuestionExpires(t *testing.T) {
+	t.Parallel()
 	p := start(t, "CODEX_QUESTION_TTL=300ms")
 	task := p.send("m1", "one", "escalate echo ran")
 	asked(t, task, 0, "echo ran")
@@ -148,6 +152,7 @@ func TestQuestionExpires(t *testing.T) {
 
 // TestNobodyIsAsked leaves nothing open under never.
 func TestNobodyIsAsked(t *testing.T) {
+	t.Parallel()
 	p := start(t, "CODEX_APPROVAL_POLICY=never")
 	if task := p.send("m1", "one", "escalate echo ran"); state(task) != "TASK_STATE_COMPLETED" {
 		t.Errorf("task = %v", task["status"])
@@ -157,6 +162,7 @@ func TestNobodyIsAsked(t *testing.T) {
 // TestQuestionSurvivesKill goes on asking in the next process, and the answer
 // starts one new turn, on the same thread.
 func TestQuestionSurvivesKill(t *testing.T) {
+	t.Parallel()
 	for name, end := range map[string]func(*program){
 		"kill": func(p *program) { p.again() },
 		"stop": func(p *program) {

@@ -12,6 +12,7 @@ import (
 // TestKilledAroundACommand kills the program at instants around a command that
 // appends a line: it never runs a second time unless that is asked for.
 func TestKilledAroundACommand(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		until func(p *program, lines func() int) bool // the kill comes when this holds
 		ran   int                                     // lines after the restart; -1: none or one
@@ -67,6 +68,7 @@ func countLines(t *testing.T, file string) int {
 
 // TestStopEndsCommands ends on SIGTERM; what a command has begun is not begun again.
 func TestStopEndsCommands(t *testing.T) {
+	t.Parallel()
 	p := start(t)
 	id := p.begin("m1", "one", "run echo line >> lines; sleep 62.5")["id"]
 	progtest.WaitFor(t, "the command to run", func() bool { return countLines(t, filepath.Join(p.Work, "lines")) == 1 })
@@ -82,6 +84,7 @@ func TestStopEndsCommands(t *testing.T) {
 
 // TestLeftoversEndAtStart ends what a command of the killed process has left.
 func TestLeftoversEndAtStart(t *testing.T) {
+	t.Parallel()
 	p := start(t, "CODEX_SANDBOX=danger-full-access")
 	id := p.begin("m1", "one", "run setsid sleep 63.5 & sleep 64.5")["id"]
 	var pid int

@@ -40,6 +40,7 @@ func (p *program) modelAsked(times int) {
 
 // TestQueueSurvivesKill runs what waited in the order in which it came.
 func TestQueueSurvivesKill(t *testing.T) {
+	t.Parallel()
 	p := start(t)
 	hangFirst(p)
 	var ids []any
@@ -67,6 +68,7 @@ func TestQueueSurvivesKill(t *testing.T) {
 // TestSameMessageAfterKill cuts a turn of words. The message is the same task
 // ever after, whoever repeats it, in whatever version.
 func TestSameMessageAfterKill(t *testing.T) {
+	t.Parallel()
 	p := start(t)
 	hangFirst(p)
 	id := p.begin("m1", "one", "say once")["id"]
@@ -106,6 +108,7 @@ func TestSameMessageAfterKill(t *testing.T) {
 // TestCallerOfTheNextProcess waits, in the next process, for a turn of the one
 // before it.
 func TestCallerOfTheNextProcess(t *testing.T) {
+	t.Parallel()
 	p := start(t)
 	hangFirst(p)
 	cut := make(chan error, 1)
@@ -126,6 +129,7 @@ func TestCallerOfTheNextProcess(t *testing.T) {
 
 // TestStopParksWords ends on SIGTERM and leaves a turn of words to the next process.
 func TestStopParksWords(t *testing.T) {
+	t.Parallel()
 	p := start(t)
 	hangFirst(p)
 	id := p.begin("m1", "one", "say later")["id"]
@@ -143,6 +147,7 @@ func TestStopParksWords(t *testing.T) {
 
 // TestSecondProcessIsRefused names the first.
 func TestSecondProcessIsRefused(t *testing.T) {
+	t.Parallel()
 	p := start(t)
 	log, code := p.Rival()
 	if code == 0 || !strings.Contains(log, fmt.Sprint(p.Pid())) || !strings.Contains(log, p.State) {
@@ -155,6 +160,7 @@ func TestSecondProcessIsRefused(t *testing.T) {
 
 // TestLostThreadIsReplaced goes on when codex has lost a conversation, and says so.
 func TestLostThreadIsReplaced(t *testing.T) {
+	t.Parallel()
 	p := start(t)
 	first := p.send("m1", "one", "remember red-9")
 	p.Kill()

@@ -11,6 +11,7 @@ import (
 // TestSandboxIsInForce has a command write outside the working directory: what the
 // setting says is what codex does, whether its sandbox starts on this machine or not.
 func TestSandboxIsInForce(t *testing.T) {
+	t.Parallel()
 	for mode, written := range map[string]bool{"danger-full-access": true, "workspace-write": false, "read-only": false} {
 		t.Run(mode, func(t *testing.T) {
 			p := start(t, "CODEX_SANDBOX="+mode, "CODEX_APPROVAL_POLICY=never")

@@ -51,6 +51,7 @@ func sets(lists ...[]string) []string {
 // TestSecrets plants secrets, has everything go wrong that may quote one, and looks for
 // them. What is found is what docs/security.md names, no more and no less.
 func TestSecrets(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("there is no /proc to look into")
 	}

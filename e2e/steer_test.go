@@ -66,6 +66,7 @@ func (p *program) commandRuns(command string) {
 }
 
 func TestSteerInTime(t *testing.T) {
+	t.Parallel()
 	inEach(t, func(t *testing.T, v protocol) {
 		p := start(t)
 		id, _ := p.begin("m1", "one", "hang")["id"].(string)
@@ -90,6 +91,7 @@ func TestSteerInTime(t *testing.T) {
 
 // TestSteerUnderATool reaches the model when the tool has ended.
 func TestSteerUnderATool(t *testing.T) {
+	t.Parallel()
 	p := start(t)
 	id, _ := p.begin("m1", "one", "run sleep 1.25")["id"].(string)
 	p.commandRuns("sleep 1.25")
@@ -103,6 +105,7 @@ func TestSteerUnderATool(t *testing.T) {
 
 // TestSteerTooLate has a message come when its task waits, or has ended.
 func TestSteerTooLate(t *testing.T) {
+	t.Parallel()
 	inEach(t, func(t *testing.T, v protocol) {
 		p := start(t)
 		running, _ := p.begin("m1", "one", "hang")["id"].(string)
@@ -126,6 +129,7 @@ func TestSteerTooLate(t *testing.T) {
 }
 
 func TestSteerBurst(t *testing.T) {
+	t.Parallel()
 	inEach(t, func(t *testing.T, v protocol) {
 		p := start(t)
 		id, _ := p.begin("m0", "one", "run sleep 1.25")["id"].(string)
@@ -149,6 +153,7 @@ func TestSteerBurst(t *testing.T) {
 
 // TestSteerOnTheStream tells what becomes of the message as an update.
 func TestSteerOnTheStream(t *testing.T) {
+	t.Parallel()
 	p := start(t)
 	id, _ := p.begin("m1", "one", "hang")["id"].(string)
 	p.modelAsked(1)
@@ -169,6 +174,7 @@ func TestSteerOnTheStream(t *testing.T) {
 // TestSteerSurvivesKill kills the program when a message to a running turn has
 // been accepted, or was answered, and when the model has it.
 func TestSteerSurvivesKill(t *testing.T) {
+	t.Parallel()
 	for _, arrived := range []bool{false, true} {
 		t.Run(fmt.Sprintf("arrived-%v", arrived), func(t *testing.T) {
 			p := start(t)
@@ -206,6 +212,7 @@ func TestSteerSurvivesKill(t *testing.T) {
 // TestSteerSurvivesDeathUnderATool ends what the tool did as interrupted, and
 // answers the message in a turn of its own: codex had it in memory only.
 func TestSteerSurvivesDeathUnderATool(t *testing.T) {
+	t.Parallel()
 	for _, ours := range []bool{false, true} {
 		t.Run(fmt.Sprintf("ours-%v", ours), func(t *testing.T) {
 			p := start(t)
@@ -229,6 +236,7 @@ func TestSteerSurvivesDeathUnderATool(t *testing.T) {
 
 // TestMidTurn steers with messages that name no task, if the operator wants that.
 func TestMidTurn(t *testing.T) {
+	t.Parallel()
 	inEach(t, func(t *testing.T, v protocol) {
 		p := start(t, "RUNTIME_MID_TURN=steer")
 		id := p.begin("m1", "one", "hang")["id"]

@@ -26,6 +26,7 @@ func (m *member) unauthorized(from int) (paths []string) {
 // another token in the file; then the platform says that it was restarted. Nothing is sent
 // with the old token, and the conversation goes on.
 func TestRestartWithARotatedToken(t *testing.T) {
+	t.Parallel()
 	eras(t, func(t *testing.T, m *member) {
 		m.online()
 		m.user("m1", "remember plum-5")
@@ -55,6 +56,7 @@ func TestRestartWithARotatedToken(t *testing.T) {
 // TestTokenIsReadEachTime rotates it while codex has the tools loaded: each call of either
 // door is made with the one that stands in the file.
 func TestTokenIsReadEachTime(t *testing.T) {
+	t.Parallel()
 	for door, call := range doors {
 		t.Run(door, func(t *testing.T) {
 			bothEras(t, func(t *testing.T, m *member) {
@@ -80,6 +82,7 @@ func TestTokenIsReadEachTime(t *testing.T) {
 // TestRevokedToken has the platform forget it: the workspace registers itself anew, and
 // writes down what it is given.
 func TestRevokedToken(t *testing.T) {
+	t.Parallel()
 	eras(t, func(t *testing.T, m *member) {
 		m.online()
 		m.handle.Revoke()

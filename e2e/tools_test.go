@@ -45,6 +45,7 @@ func startStation(t *testing.T, era fakeplatform.Era, settings ...string) *stati
 var doors = map[string]string{"dynamic": "call ", "mcp": "call mcp__molecule::"}
 
 func TestToolsByBothDoors(t *testing.T) {
+	t.Parallel()
 	for door, call := range doors {
 		for _, era := range []fakeplatform.Era{fakeplatform.APR, fakeplatform.AUG} {
 			t.Run(door+"-"+era.String(), func(t *testing.T) {
@@ -133,6 +134,7 @@ func statusTextOf(answer object) string {
 
 // TestToolsOutliveTheProgram kills the runtime, and has the same thread call a tool.
 func TestToolsOutliveTheProgram(t *testing.T) {
+	t.Parallel()
 	s := startStation(t, fakeplatform.AUG)
 	s.send("m1", "c", "remember blue-42")
 	s.Kill()
@@ -148,6 +150,7 @@ func TestToolsOutliveTheProgram(t *testing.T) {
 // TestSlowToolBlocksNoOther calls a tool that waits for the platform, and one that
 // does not, at once: the second comes to its end while the first waits.
 func TestSlowToolBlocksNoOther(t *testing.T) {
+	t.Parallel()
 	for door, namespace := range map[string]string{"dynamic": "", "mcp": "mcp__molecule"} {
 		t.Run(door, func(t *testing.T) {
 			s := startStation(t, fakeplatform.AUG, "RUNTIME_TOOLS="+door)
@@ -202,6 +205,7 @@ func (s *station) cancelAll(t *testing.T, contextID string) {
 
 // TestDoctorTriesBothDoors asks doctor about a workspace.
 func TestDoctorTriesBothDoors(t *testing.T) {
+	t.Parallel()
 	cmd := exec.CommandContext(t.Context(), binary, "doctor", "--json")
 	cmd.Env = append(progtest.Environ(t),
 		"CODEX_BIN="+codextest.Bin(t), "CODEX_HOME="+codextest.Home(t), "RUNTIME_STATE_DIR="+codextest.Dir(t, "state"),

@@ -9,6 +9,7 @@ import (
 )
 
 func TestAnswer(t *testing.T) {
+	t.Parallel()
 	p := start(t)
 	task := p.send("m1", "", "say hello there")
 	if state(task) != "TASK_STATE_COMPLETED" || !strings.Contains(text(task), "hello there") {
@@ -17,6 +18,7 @@ func TestAnswer(t *testing.T) {
 }
 
 func TestStreamThenEnd(t *testing.T) {
+	t.Parallel()
 	p := start(t)
 	s := p.stream(t.Context(), "SendStreamingMessage", object{"message": message("m1", "", "stream 40 8")})
 	first := s.next()
@@ -46,6 +48,7 @@ func TestStreamThenEnd(t *testing.T) {
 // TestContextsStayApart runs eight conversations at the same time; each model
 // call must see its own words only, and each answer must reach its own caller.
 func TestContextsStayApart(t *testing.T) {
+	t.Parallel()
 	p := start(t)
 	var wg sync.WaitGroup
 	for i := range 8 {
@@ -62,6 +65,7 @@ func TestContextsStayApart(t *testing.T) {
 }
 
 func TestSecondMessageWaitsItsTurn(t *testing.T) {
+	t.Parallel()
 	p := start(t)
 	var ids []any
 	for i := range 4 {
@@ -85,6 +89,7 @@ func TestSecondMessageWaitsItsTurn(t *testing.T) {
 }
 
 func TestBigToolOutput(t *testing.T) {
+	t.Parallel()
 	p := start(t)
 	task := p.send("m1", "one", "output 300000")
 	if state(task) != "TASK_STATE_COMPLETED" {
@@ -98,6 +103,7 @@ func TestBigToolOutput(t *testing.T) {
 // TestStalledReader lets one subscriber of a long turn stop reading. The turn,
 // the caller who waits for it and another stream must not notice.
 func TestStalledReader(t *testing.T) {
+	t.Parallel()
 	p := start(t)
 	const deltas, size = 60_000, 8
 	params := object{"message": message("m1", "one", fmt.Sprintf("stream %d %d", deltas, size))}

@@ -45,6 +45,7 @@ func (w *workspace) wire(body string) (*http.Response, string) {
 // holds the answers to the byte: their readers look for compact JSON, for the id as it
 // came, for a first part that is text, and for nothing else around it.
 func TestBytesOnTheWire(t *testing.T) {
+	t.Parallel()
 	w := startWorkspace(t)
 	const reply = `{"jsonrpc":"2.0","id":ID,"result":{"contextId":"CONTEXT","kind":"message","messageId":"TASK-reply","metadata":{"usage":{USAGE}},` +
 		`"parts":[{"kind":"text","text":"TEXT"}],"role":"agent","taskId":"TASK","usage":{"input_tokens":10,"output_tokens":5}}}` + "\n"

@@ -65,6 +65,7 @@ func inBothEras(t *testing.T, test func(t *testing.T, x *placed)) {
 // TestThroughThePlatform has the user talk through a platform of either era, which sends
 // one message twice.
 func TestThroughThePlatform(t *testing.T) {
+	t.Parallel()
 	inBothEras(t, func(t *testing.T, x *placed) {
 		typed := func(id, text string) object {
 			return object{"message": object{"role": "user", "messageId": id, "parts": []object{{"type": "text", "text": text}}}}
@@ -90,6 +91,7 @@ func TestThroughThePlatform(t *testing.T) {
 
 // TestPendingFile is one that the platform holds until it is fetched.
 func TestPendingFile(t *testing.T) {
+	t.Parallel()
 	x := startPlaced(t, fakeplatform.AUG)
 	id := x.handle.AddPending("plan.txt", "text/plain", []byte("the plan"))
 	x.send(object{"message": object{"role": "user", "messageId": "p1", "parts": []object{
@@ -108,6 +110,7 @@ func TestPendingFile(t *testing.T) {
 
 // TestUploadThroughThePlatform is relayed to the workspace while the browser waits.
 func TestUploadThroughThePlatform(t *testing.T) {
+	t.Parallel()
 	x := startPlaced(t, fakeplatform.AUG)
 	var form bytes.Buffer
 	parts := multipart.NewWriter(&form)
@@ -130,6 +133,7 @@ func TestUploadThroughThePlatform(t *testing.T) {
 
 // TestOutageOfThePlatform has the platform vanish while a reply is owed.
 func TestOutageOfThePlatform(t *testing.T) {
+	t.Parallel()
 	inBothEras(t, func(t *testing.T, x *placed) {
 		w := &workspace{program: x.program}
 		x.platform.Outage(true)
@@ -154,6 +158,7 @@ func TestOutageOfThePlatform(t *testing.T) {
 // TestFileToTheUser is one that codex sends in the middle of its turn. The newer platform
 // hands it straight back to us while we wait: with one thing at a time that would be the end.
 func TestFileToTheUser(t *testing.T) {
+	t.Parallel()
 	eras(t, func(t *testing.T, m *member) {
 		m.online()
 		progtest.WaitFor(t, "the registration", func() bool { return m.handle.URL() != "" })

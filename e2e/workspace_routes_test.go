@@ -40,6 +40,7 @@ func (w *workspace) route(method, path, bearer, media string, body io.Reader) (i
 // TestPlatformRoutes uploads a file as the platform does, has the user's message name
 // it, and reads it again; the secret is replaced meanwhile.
 func TestPlatformRoutes(t *testing.T) {
+	t.Parallel()
 	w := startWorkspace(t)
 	var form bytes.Buffer
 	parts := multipart.NewWriter(&form)
@@ -91,6 +92,7 @@ func TestPlatformRoutes(t *testing.T) {
 }
 
 func TestRequiredAuth(t *testing.T) {
+	t.Parallel()
 	w := startWorkspace(t, "MOLECULE_A2A_REQUIRE_AUTH=yes")
 	body := `{"id":1,"jsonrpc":"2.0","method":"message/send","params":{"message":{"messageId":"q1","parts":[{"kind":"text","text":"say in"}],"role":"user"}}}`
 	for _, path := range []string{"/", "/a2a", "/message:send", "/v1/message:send", "/tasks/x"} {
@@ -115,6 +117,7 @@ func TestRequiredAuth(t *testing.T) {
 
 // TestUserSteersOnTheCanvas has a second message of the user's go into the turn that runs.
 func TestUserSteersOnTheCanvas(t *testing.T) {
+	t.Parallel()
 	w := startWorkspace(t)
 	first := make(chan string, 1)
 	go func() {
@@ -137,6 +140,7 @@ func TestUserSteersOnTheCanvas(t *testing.T) {
 }
 
 func TestRestartContextIsNoTurn(t *testing.T) {
+	t.Parallel()
 	w := startWorkspace(t)
 	text, _ := w.ask(userMessage("x1", textPart("=== WORKSPACE RESTART CONTEXT ===\nrestarted")),
 		object{"source": "platform", "kind": "restart_context", "layer": 1, "restart_context": true})
@@ -147,6 +151,7 @@ func TestRestartContextIsNoTurn(t *testing.T) {
 
 // TestFailuresAreMessages has the model refuse, and break off.
 func TestFailuresAreMessages(t *testing.T) {
+	t.Parallel()
 	w := startWorkspace(t)
 	for _, what := range []string{"fail 400", "fail 500"} {
 		text, result := w.ask(userMessage(what, textPart(what)), nil)
@@ -162,6 +167,7 @@ func TestFailuresAreMessages(t *testing.T) {
 
 // TestDuplicateDispatch sends a message again while its first turn runs.
 func TestDuplicateDispatch(t *testing.T) {
+	t.Parallel()
 	w := startWorkspace(t)
 	body := `{"id":1,"jsonrpc":"2.0","method":"message/send","params":{"message":{"messageId":"d1","parts":[{"text":"wait 1s\nsay once","type":"text"}],"role":"user"}}}`
 	answers := make(chan string, 2)

@@ -175,6 +175,7 @@ func userMessage(id string, parts ...object) object {
 
 // TestExactRequests posts what the platform was seen to send, in both eras.
 func TestExactRequests(t *testing.T) {
+	t.Parallel()
 	w := startWorkspace(t)
 	for name, c := range map[string]struct{ body, id, text, context string }{
 		"april": {`{"id":"6f1c0f6e-3a53-4c1c-8f2b-1a60f4c8a001","jsonrpc":"2.0","method":"message/send","params":{"message":{"messageId":"a1","parts":[{"text":"say hi","type":"text"}],"role":"user"}}}`,
@@ -224,6 +225,7 @@ func TestExactRequests(t *testing.T) {
 
 // TestKnownAnswers are the checks that the platform makes of a runtime.
 func TestKnownAnswers(t *testing.T) {
+	t.Parallel()
 	w := startWorkspace(t)
 	if text, _ := w.ask(userMessage("k0", textPart("Reply with exactly the word: PONG")), nil); !strings.Contains(text, "PONG") {
 		t.Errorf("ping is answered %q", text)
@@ -252,6 +254,7 @@ const onePixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M
 
 // TestFilesComeIn sends files alone and with a caption, in every form.
 func TestFilesComeIn(t *testing.T) {
+	t.Parallel()
 	w := startWorkspace(t)
 	notes := filepath.Join(w.Work, "notes.txt")
 	if err := os.WriteFile(notes, []byte("the code is 4711"), 0o644); err != nil {
@@ -293,6 +296,7 @@ func TestFilesComeIn(t *testing.T) {
 // TestPictures has the model see a picture, also after the process was killed before
 // the turn.
 func TestPictures(t *testing.T) {
+	t.Parallel()
 	w := startWorkspace(t)
 	hangFirst(w.program)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -324,6 +328,7 @@ func TestPictures(t *testing.T) {
 
 // TestFilesGoOut has a reply name a file of the workspace and several that are not to be had.
 func TestFilesGoOut(t *testing.T) {
+	t.Parallel()
 	w := startWorkspace(t)
 	for name, text := range map[string]string{"report.pdf": "pdf", "auth.json": "secret"} {
 		if err := os.WriteFile(filepath.Join(w.Work, name), []byte(text), 0o644); err != nil {

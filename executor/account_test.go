@@ -7,6 +7,7 @@ import (
 )
 
 func TestAccountNews(t *testing.T) {
+	t.Parallel()
 	a := &account{}
 	say := func(method, params string) {
 		t.Helper()

@@ -45,6 +45,7 @@ func oldSession(t *testing.T, cfg executor.Config) string {
 // that the first bridges were made for, and of a model provider that is gone. They keep
 // their history, and the tools that are offered now are no reason to give them up.
 func TestForeignThreadsGoOn(t *testing.T) {
+	t.Parallel()
 	elsewhere := func(t *testing.T, cfg executor.Config) string {
 		cfg.Child.Args = slices.Clone(cfg.Child.Args)
 		for i, arg := range cfg.Child.Args {

@@ -65,6 +65,7 @@ func mustReply(t *testing.T, e *executor.Executor, job string, q executor.Asked,
 }
 
 func TestCommandApproval(t *testing.T) {
+	t.Parallel()
 	model := modeltest.Start(t, fakemodel.Keywords)
 	e := onCodex(t, model, asks())
 	for i, c := range []struct {
@@ -96,6 +97,7 @@ func TestCommandApproval(t *testing.T) {
 
 // TestAlwaysIsForTheConversation asks once for what is done twice.
 func TestAlwaysIsForTheConversation(t *testing.T) {
+	t.Parallel()
 	model := modeltest.Start(t, func(t *fakemodel.Turn) {
 		if len(t.NewToolOutputs()) > 1 {
 			t.Say("twice")
@@ -118,6 +120,7 @@ func TestAlwaysIsForTheConversation(t *testing.T) {
 }
 
 func TestFileChangeApproval(t *testing.T) {
+	t.Parallel()
 	for answer, made := range map[string]bool{"approve": true, "no": false} {
 		t.Run(answer, func(t *testing.T) {
 			var dir string
@@ -143,6 +146,7 @@ func TestFileChangeApproval(t *testing.T) {
 }
 
 func TestPermissionsApproval(t *testing.T) {
+	t.Parallel()
 	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), asks("-c", "features.request_permissions_tool=true"))
 	const ask = `call request_permissions {"reason":"need it","permissions":{"network":{"enabled":true}}}`
 	for i, c := range [][2]string{
@@ -160,6 +164,7 @@ func TestPermissionsApproval(t *testing.T) {
 }
 
 func TestUserInput(t *testing.T) {
+	t.Parallel()
 	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), asks("-c", "features.default_mode_request_user_input=true"))
 	for i, c := range [][2]string{
 		{"2", `{"answers":{"colour":{"answers":["blue"]}}}`},
@@ -178,6 +183,7 @@ func TestUserInput(t *testing.T) {
 
 // TestMCP asks for leave to call a tool, and then what the tool wants to know.
 func TestMCP(t *testing.T) {
+	t.Parallel()
 	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), withMCP())
 	w := submit(t, e, "j1", "one", "call mcp__asker::form {}")
 	q := w.asked(t, 1)

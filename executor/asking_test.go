@@ -26,6 +26,7 @@ func outlast(t *testing.T, w *witness, d time.Duration) {
 
 // TestTimersRest while a question is open, and go on after it.
 func TestTimersRest(t *testing.T) {
+	t.Parallel()
 	short := func(c *executor.Config) {
 		c.TurnTimeout, c.IdleTimeout, c.ItemTimeout = 500*time.Millisecond, 200*time.Millisecond, 200*time.Millisecond
 	}
@@ -55,6 +56,7 @@ func TestTimersRest(t *testing.T) {
 
 // TestQuestionIsWithdrawn by codex, which then needs no answer.
 func TestQuestionIsWithdrawn(t *testing.T) {
+	t.Parallel()
 	e := onFake(t, "", nil)
 	w := submit(t, e, "j1", "one", "!ask-withdraw "+approval+" 20")
 	q := w.asked(t, 1)
@@ -69,6 +71,7 @@ func TestQuestionIsWithdrawn(t *testing.T) {
 
 // TestCanceledQuestionIsAnswered: codex is told something even then.
 func TestCanceledQuestionIsAnswered(t *testing.T) {
+	t.Parallel()
 	e := onFake(t, "", nil)
 	w := submit(t, e, "j1", "one", "!ask "+approval)
 	w.asked(t, 1)
@@ -81,6 +84,7 @@ func TestCanceledQuestionIsAnswered(t *testing.T) {
 
 // TestStopKeepsTheQuestion says nothing of it: the next process asks it.
 func TestStopKeepsTheQuestion(t *testing.T) {
+	t.Parallel()
 	e := onFake(t, "", nil)
 	w := submit(t, e, "j1", "one", "!ask "+approval)
 	w.asked(t, 1)
@@ -95,6 +99,7 @@ func TestStopKeepsTheQuestion(t *testing.T) {
 
 // TestRefusedQuestionIsWithdrawn before the job waits for a login.
 func TestRefusedQuestionIsWithdrawn(t *testing.T) {
+	t.Parallel()
 	e := onFake(t, "", func(c *executor.Config) { c.LoginProbe = time.Millisecond })
 	w := submit(t, e, "j1", "one", "!ask-fail "+approval+" unauthorized 20")
 	first, second := w.asked(t, 1), w.asked(t, 2)
@@ -108,6 +113,7 @@ func TestRefusedQuestionIsWithdrawn(t *testing.T) {
 
 // TestRerunAsksAnew where codex died over a question before any tool had started.
 func TestRerunAsksAnew(t *testing.T) {
+	t.Parallel()
 	e := onFake(t, "", nil)
 	w := submit(t, e, "j1", "one", "!ask "+approval)
 	first := w.asked(t, 1)
@@ -129,6 +135,7 @@ func TestRerunAsksAnew(t *testing.T) {
 
 // TestUnreadableQuestionIsDeclined at once, and not left open.
 func TestUnreadableQuestionIsDeclined(t *testing.T) {
+	t.Parallel()
 	e := onFake(t, "", nil)
 	for method, answer := range map[string]string{
 		"item/permissions/requestApproval": `"permissions":{}`,
@@ -145,6 +152,7 @@ func TestUnreadableQuestionIsDeclined(t *testing.T) {
 
 // TestEverythingAllowed says yes where codex asks all the same.
 func TestEverythingAllowed(t *testing.T) {
+	t.Parallel()
 	e := onFake(t, "", func(c *executor.Config) {
 		unattended(c)
 		c.Thread.Sandbox = "danger-full-access"

@@ -143,6 +143,7 @@ func read(path string) (b *notebook, cut *executor.Cut, ends []executor.Ended, e
 // TestBookBeforeCodex has a full disk: nothing reaches codex before the attempt
 // stands in the book, and the job keeps its place.
 func TestBookBeforeCodex(t *testing.T) {
+	t.Parallel()
 	var wire lockedBuffer
 	book := &notebook{refuse: 3}
 	e := onFake(t, "", func(c *executor.Config) { c.Book, c.Child.Wire = book, &wire })
@@ -164,6 +165,7 @@ func TestBookBeforeCodex(t *testing.T) {
 
 // TestBookThatDoesNotWork lets a job that waits for it be canceled, and Close end it.
 func TestBookThatDoesNotWork(t *testing.T) {
+	t.Parallel()
 	e := onFake(t, "", func(c *executor.Config) { c.Book = &notebook{refuse: 1000} })
 	canceled, closed := submit(t, e, "j1", "one", "hello"), submit(t, e, "j2", "two", "hello")
 	for _, w := range []*witness{canceled, closed} {
@@ -185,6 +187,7 @@ func TestBookThatDoesNotWork(t *testing.T) {
 
 // TestThreadOutlivesTheProcess goes on with the thread that the book names.
 func TestThreadOutlivesTheProcess(t *testing.T) {
+	t.Parallel()
 	state, book := "state "+t.TempDir(), &notebook{}
 	for i, text := range []string{"before", "after"} {
 		e := onFake(t, state, func(c *executor.Config) { c.Book = book })

@@ -17,6 +17,7 @@ import (
 // The tests in this file run on the real codex.
 
 func TestTurnAndMemory(t *testing.T) {
+	t.Parallel()
 	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), nil)
 	first := submit(t, e, "j1", "one", "remember blue-42")
 	end := first.wait(t)
@@ -38,6 +39,7 @@ func TestTurnAndMemory(t *testing.T) {
 }
 
 func TestQueueKeepsOrder(t *testing.T) {
+	t.Parallel()
 	model := modeltest.Start(t, fakemodel.Keywords)
 	e := onCodex(t, model, nil)
 	var all []*witness
@@ -55,6 +57,7 @@ func TestQueueKeepsOrder(t *testing.T) {
 }
 
 func TestCancelHangingModel(t *testing.T) {
+	t.Parallel()
 	model := modeltest.Start(t, fakemodel.Keywords)
 	e := onCodex(t, model, nil)
 	w := submit(t, e, "j1", "one", "hang")
@@ -78,6 +81,7 @@ func TestCancelHangingModel(t *testing.T) {
 // TestCancelAtOnce cancels turns that have hardly begun: codex loses an
 // interrupt that follows turn/start too closely.
 func TestCancelAtOnce(t *testing.T) {
+	t.Parallel()
 	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), nil)
 	for i := range 20 {
 		id := fmt.Sprintf("j%d", i)
@@ -119,6 +123,7 @@ func TestCancelEndsCommands(t *testing.T) {
 // TestLeftoversAreKilled cancels a turn whose command has put another process
 // out of codex's reach, and kills codex under one.
 func TestLeftoversAreKilled(t *testing.T) {
+	t.Parallel()
 	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), nil)
 	for i, end := range []func(id string){
 		func(id string) {
@@ -143,6 +148,7 @@ func TestLeftoversAreKilled(t *testing.T) {
 // TestCancelSparesEarlierCommands cancels a turn on a thread on which an earlier
 // turn has left a server running.
 func TestCancelSparesEarlierCommands(t *testing.T) {
+	t.Parallel()
 	model := modeltest.Start(t, fakemodel.Keywords)
 	e := onCodex(t, model, nil)
 	const server = "sleep 64.5"
@@ -181,6 +187,7 @@ func commandRuns(w *witness) bool {
 }
 
 func TestChildKilledBetweenTurns(t *testing.T) {
+	t.Parallel()
 	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), nil)
 	submit(t, e, "j1", "one", "remember red-1").wait(t)
 	first := e.Health().Child.Pid
@@ -198,6 +205,7 @@ func TestChildKilledBetweenTurns(t *testing.T) {
 }
 
 func TestThreadsAreUnloadedAndResumed(t *testing.T) {
+	t.Parallel()
 	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), func(c *executor.Config) { c.MaxThreads = 2 })
 	for i := range 4 {
 		submit(t, e, fmt.Sprintf("a%d", i), fmt.Sprintf("c%d", i), fmt.Sprintf("remember word-%d", i)).wait(t)
@@ -217,6 +225,7 @@ func TestThreadsAreUnloadedAndResumed(t *testing.T) {
 }
 
 func TestModelFailures(t *testing.T) {
+	t.Parallel()
 	cases := []struct {
 		text string
 		kind executor.FailureKind

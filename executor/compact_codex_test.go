@@ -31,6 +31,7 @@ func compactions(w *witness) (n int) {
 }
 
 func TestFullContextIsCompacted(t *testing.T) {
+	t.Parallel()
 	var compacted bool // the model is asked one thing at a time
 	model := modeltest.Start(t, func(turn *fakemodel.Turn) {
 		switch {
@@ -63,6 +64,7 @@ func TestFullContextIsCompacted(t *testing.T) {
 // TestFullContextInMidTurn meets the end of the context after a tool has run: the
 // turn goes on, and the tool does not run again.
 func TestFullContextInMidTurn(t *testing.T) {
+	t.Parallel()
 	var compacted bool
 	model := modeltest.Start(t, func(turn *fakemodel.Turn) {
 		switch {
@@ -95,6 +97,7 @@ func TestFullContextInMidTurn(t *testing.T) {
 }
 
 func TestContextThatStaysFull(t *testing.T) {
+	t.Parallel()
 	for name, summary := range map[string]func(*fakemodel.Turn){
 		"summary": func(turn *fakemodel.Turn) { turn.Say("summary") },
 		"none":    full,
@@ -148,6 +151,7 @@ func TestCompactionThatIsRefused(t *testing.T) {
 // TestCompactionThatIsStopped ends the job as the stop wants it, not as one whose
 // context is full.
 func TestCompactionThatIsStopped(t *testing.T) {
+	t.Parallel()
 	stops := map[string]func(*testing.T, *executor.Executor){
 		"cancel": func(t *testing.T, e *executor.Executor) {
 			if err := e.Cancel(t.Context(), "j1"); err != nil {
@@ -194,6 +198,7 @@ func TestCompactionThatIsStopped(t *testing.T) {
 // TestDeathBehindACompaction before the turn that goes on: only the process that has
 // died knew where to go on.
 func TestDeathBehindACompaction(t *testing.T) {
+	t.Parallel()
 	var compacted bool
 	model := modeltest.Start(t, func(turn *fakemodel.Turn) {
 		switch {

@@ -61,6 +61,10 @@ type Config struct {
 	// deadline of its own, that is shorter.
 	ToolTimeout time.Duration
 
+	// Trace is asked before each attempt at a job for what codex is told that the turn is
+	// part of. It must not block. Nil tells it Job.Trace.
+	Trace func(j Job, attempt int) appserver.TraceContext
+
 	Book    Book                // keeps what outlives this process; nil keeps nothing
 	Redact  func(string) string // applied to texts of codex before they are shown; nil leaves them
 	Metrics Metrics             // nil counts nothing

@@ -213,7 +213,7 @@ func (e *Executor) deliver(c *conversation, j *job, t *turn, found finding) *End
 	if t == nil {
 		t = &turn{e: e, c: c, job: j, id: found.turn.ID, record: newRecord(), attention: newAttention(), inquiry: &inquiry{over: func() {}}}
 		defer t.attention.close()
-		j.begun(c.threadID, t.id, "")
+		j.begun(c, t.id, "")
 	}
 	t.on = found.on
 	end := t.settle(*found.turn)

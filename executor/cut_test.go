@@ -13,6 +13,7 @@ import (
 
 // TestDeathInMidTurn has every attempt of a message end with the child.
 func TestDeathInMidTurn(t *testing.T) {
+	t.Parallel()
 	cases := map[string]struct {
 		outcome  executor.Outcome
 		attempts int
@@ -61,6 +62,7 @@ func TestDeathInMidTurn(t *testing.T) {
 
 // TestCutInTextRunsAgain keeps the job and its observer.
 func TestCutInTextRunsAgain(t *testing.T) {
+	t.Parallel()
 	for _, action := range []string{"die 3", "die-message 3", "die-early 3", "mute"} {
 		t.Run(strings.ReplaceAll(action, " ", "-"), func(t *testing.T) {
 			e := onFake(t, "once; turn "+action, nil)
@@ -79,6 +81,7 @@ func TestCutInTextRunsAgain(t *testing.T) {
 
 // TestCutWithoutARollout cannot rule a tool out.
 func TestCutWithoutARollout(t *testing.T) {
+	t.Parallel()
 	e := onFake(t, "no-rollout", nil)
 	end := submit(t, e, "j1", "one", "!die 3").wait(t)
 	wantEnd(t, end, executor.Interrupted, executor.FailUnreachable)
@@ -105,6 +108,7 @@ func TestCancelOfACut(t *testing.T) {
 
 // TestNextProcess settles what the process before it was cut off in.
 func TestNextProcess(t *testing.T) {
+	t.Parallel()
 	cases := map[string]struct {
 		action  string
 		noted   bool // the process before has noted that a tool started
@@ -173,6 +177,7 @@ func cutOff(t *testing.T, state string, book *notebook, first bool, action strin
 
 // TestStopInTheMiddle has our own Close cut a turn off; the next process goes on.
 func TestStopInTheMiddle(t *testing.T) {
+	t.Parallel()
 	for action, tools := range map[string]bool{"!hang": false, "!hang-terminal": true} {
 		t.Run(action[1:], func(t *testing.T) {
 			state, book := "state "+t.TempDir(), &notebook{}
@@ -202,6 +207,7 @@ func TestStopInTheMiddle(t *testing.T) {
 
 // TestSecondCutOverProcesses does not run a message a third time.
 func TestSecondCutOverProcesses(t *testing.T) {
+	t.Parallel()
 	state, book := "state "+t.TempDir(), &notebook{}
 	for i, want := range []executor.FailureKind{executor.FailShutdown, executor.FailShutdown, executor.FailUnreachable} {
 		e := onFake(t, state, func(c *executor.Config) { c.Book = book })
@@ -222,6 +228,7 @@ func TestSecondCutOverProcesses(t *testing.T) {
 
 // TestCodexThatDoesNotStart leaves a cut attempt undecided: it may have run.
 func TestCodexThatDoesNotStart(t *testing.T) {
+	t.Parallel()
 	book := &notebook{attempts: []executor.Attempt{{Job: "j1", N: 1, Conversation: "one", Thread: "t1"}}}
 	e := onFake(t, "exit 7", func(c *executor.Config) { c.Book = book })
 	end := submitCut(t, e, "j1", "one", "hello", book.last("j1")).wait(t)
@@ -233,6 +240,7 @@ func TestCodexThatDoesNotStart(t *testing.T) {
 
 // TestWriterIsWaitedOut has the codex of a killed process still hold the thread.
 func TestWriterIsWaitedOut(t *testing.T) {
+	t.Parallel()
 	state, book := "state "+t.TempDir(), &notebook{}
 	cutOff(t, state, book, false, "!die 3")
 	script := state + "; refuse-first thread/resume thread x already has an active writer"
@@ -242,6 +250,7 @@ func TestWriterIsWaitedOut(t *testing.T) {
 
 // TestCutOnAnEarlierThread goes on with the newer one.
 func TestCutOnAnEarlierThread(t *testing.T) {
+	t.Parallel()
 	for action, outcome := range map[string]executor.Outcome{"!die 3": executor.Completed, "!die-early 3": executor.Completed, "!die-tool 3": executor.Interrupted} {
 		t.Run(strings.Fields(action)[0][1:], func(t *testing.T) {
 			state, book := "state "+t.TempDir(), &notebook{}

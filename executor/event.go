@@ -27,6 +27,9 @@ type Job struct {
 	// Patient says that nobody stands and waits for the answer: where a limit of the
 	// account is reached the job waits until it ends, and does not fail at once.
 	Patient bool
+	// Trace is what the job is part of, for those who trace: codex is told with its turn,
+	// unless [Config.Trace] knows better.
+	Trace appserver.TraceContext
 }
 
 // A Cut is an attempt that [Book.Begin] has written down and whose end nobody saw.
@@ -54,6 +57,7 @@ type Event interface{ event() }
 // Started says that codex has taken the job as a turn.
 type Started struct {
 	ThreadID, TurnID string
+	Model            string        // that answers, as far as codex has said
 	Attempt          int           // which attempt at the job this turn is, from 1
 	Replaced         bool          // this is a new thread, which does not know what was said on the one before: that was lost, or has other tools
 	Waited           time.Duration // from Submit until the turn was started

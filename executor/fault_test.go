@@ -49,6 +49,7 @@ func wantAlive(t *testing.T, e *executor.Executor, context string) {
 }
 
 func TestLostCompletionIsReadFromTheHistory(t *testing.T) {
+	t.Parallel()
 	e := onFake(t, "", nil)
 	end := submit(t, e, "j1", "one", "!lose-completed-idle").wait(t)
 	wantEnd(t, end, executor.Completed, "")
@@ -57,12 +58,14 @@ func TestLostCompletionIsReadFromTheHistory(t *testing.T) {
 
 // TestLostIdleToo has nothing left but the idle timer, which looks before it ends.
 func TestLostIdleToo(t *testing.T) {
+	t.Parallel()
 	e := onFake(t, "", func(c *executor.Config) { c.IdleTimeout = 200 * time.Millisecond })
 	wantEnd(t, submit(t, e, "j1", "one", "!lose-completed").wait(t), executor.Completed, "")
 	wantAlive(t, e, "one")
 }
 
 func TestIdleTimerEndsTheTurn(t *testing.T) {
+	t.Parallel()
 	e := onFake(t, "", func(c *executor.Config) { c.IdleTimeout = 200 * time.Millisecond })
 	end := submit(t, e, "j1", "one", "!hang").wait(t)
 	wantEnd(t, end, executor.Failed, executor.FailTimeout)
@@ -74,6 +77,7 @@ func TestIdleTimerEndsTheTurn(t *testing.T) {
 
 // TestToolHasATimerOfItsOwn lets a silent tool outlast the idle timer.
 func TestToolHasATimerOfItsOwn(t *testing.T) {
+	t.Parallel()
 	e := onFake(t, "", func(c *executor.Config) {
 		c.IdleTimeout, c.ItemTimeout = 150*time.Millisecond, 10*time.Second
 	})
@@ -89,6 +93,7 @@ func TestToolHasATimerOfItsOwn(t *testing.T) {
 }
 
 func TestTurnTimerEndsABusyTurn(t *testing.T) {
+	t.Parallel()
 	e := onFake(t, "turn slow-text 50", func(c *executor.Config) { c.TurnTimeout = 300 * time.Millisecond })
 	end := submit(t, e, "j1", "one", strings.Repeat("word ", 200)).wait(t)
 	wantEnd(t, end, executor.Failed, executor.FailTimeout)
@@ -99,6 +104,7 @@ func TestTurnTimerEndsABusyTurn(t *testing.T) {
 
 // TestIgnoredInterruptRestarts climbs to the last rung of the ladder.
 func TestIgnoredInterruptRestarts(t *testing.T) {
+	t.Parallel()
 	e := onFake(t, "", nil)
 	submit(t, e, "j0", "other", "before").wait(t)
 	w := submit(t, e, "j1", "one", "!stubborn")
@@ -116,6 +122,7 @@ func TestIgnoredInterruptRestarts(t *testing.T) {
 }
 
 func TestCommandLeftByAnInterruptIsTerminated(t *testing.T) {
+	t.Parallel()
 	e := onFake(t, "", nil)
 	w := submit(t, e, "j1", "one", "!hang-terminal")
 	eventually(t, "the command to start", func() bool { return commandRuns(w) })
@@ -128,6 +135,7 @@ func TestCommandLeftByAnInterruptIsTerminated(t *testing.T) {
 
 // TestDeathBeforeTheMessageWasTaken runs it again: the history does not hold it.
 func TestDeathBeforeTheMessageWasTaken(t *testing.T) {
+	t.Parallel()
 	e := onFake(t, "once; turn die-before 3", nil)
 	end := submit(t, e, "j1", "one", "hello").wait(t)
 	wantEnd(t, end, executor.Completed, "")
@@ -136,6 +144,7 @@ func TestDeathBeforeTheMessageWasTaken(t *testing.T) {
 // TestDeafChildIsReplaced hands a message to a codex that no longer reads. The
 // history shows that it was not taken, so it runs on the next child.
 func TestDeafChildIsReplaced(t *testing.T) {
+	t.Parallel()
 	e := onFake(t, "", func(c *executor.Config) { c.Patience = 300 * time.Millisecond })
 	wantEnd(t, submit(t, e, "j1", "one", "!deaf").wait(t), executor.Completed, "")
 	pid := e.Health().Child.Pid
@@ -147,6 +156,7 @@ func TestDeafChildIsReplaced(t *testing.T) {
 
 // TestDeafBeforeTheThreadIsReplaced is deaf already when the thread is asked for.
 func TestDeafBeforeTheThreadIsReplaced(t *testing.T) {
+	t.Parallel()
 	e := onFake(t, "once; no-answer thread/start; no-answer thread/loaded/list", func(c *executor.Config) { c.Patience = 200 * time.Millisecond })
 	wantEnd(t, submit(t, e, "j1", "one", "hello").wait(t), executor.Completed, "")
 	if restarts := e.Health().Child.Restarts; restarts != 1 {
@@ -157,6 +167,7 @@ func TestDeafBeforeTheThreadIsReplaced(t *testing.T) {
 // TestSlowThreadIsWaitedFor answers other calls meanwhile, as codex does while
 // its MCP servers start.
 func TestSlowThreadIsWaitedFor(t *testing.T) {
+	t.Parallel()
 	e := onFake(t, "slow thread/start 1500", func(c *executor.Config) { c.Patience = 600 * time.Millisecond })
 	wantEnd(t, submit(t, e, "j1", "one", "hello").wait(t), executor.Completed, "")
 	if restarts := e.Health().Child.Restarts; restarts != 0 {
@@ -178,6 +189,7 @@ func TestMessageCutsTheBackoff(t *testing.T) {
 }
 
 func TestChildThatDoesNotStart(t *testing.T) {
+	t.Parallel()
 	e := onFake(t, "exit 7", nil)
 	end := submit(t, e, "j1", "one", "hello").wait(t)
 	wantEnd(t, end, executor.Failed, executor.FailUnreachable)
@@ -188,6 +200,7 @@ func TestChildThatDoesNotStart(t *testing.T) {
 }
 
 func TestMissingBinaryIsNamed(t *testing.T) {
+	t.Parallel()
 	e := running(t, executor.Config{Child: appserver.Config{Bin: "/no/such/codex"}})
 	end := submit(t, e, "j1", "one", "hello").wait(t)
 	wantEnd(t, end, executor.Failed, executor.FailUnreachable)
@@ -197,6 +210,7 @@ func TestMissingBinaryIsNamed(t *testing.T) {
 }
 
 func TestBounds(t *testing.T) {
+	t.Parallel()
 	e := onFake(t, "", func(c *executor.Config) { c.MaxQueue, c.MaxWaiting = 2, 3 })
 	first := submit(t, e, "j0", "one", "!hang")
 	eventually(t, "the first turn to start", func() bool { return len(seen[executor.Started](first)) == 1 })
@@ -216,6 +230,7 @@ func TestBounds(t *testing.T) {
 
 // TestGlobalBound counts the jobs that wait for a slot, in whatever context.
 func TestGlobalBound(t *testing.T) {
+	t.Parallel()
 	e := onFake(t, "", func(c *executor.Config) { c.MaxTurns, c.MaxWaiting = 1, 3 })
 	first := submit(t, e, "j0", "zero", "!hang")
 	eventually(t, "the first turn to start", func() bool { return len(seen[executor.Started](first)) == 1 })
@@ -236,6 +251,7 @@ func TestGlobalBound(t *testing.T) {
 }
 
 func TestCancelWhileQueued(t *testing.T) {
+	t.Parallel()
 	e := onFake(t, "", nil)
 	submit(t, e, "j1", "one", "!hang")
 	waiting := submit(t, e, "j2", "one", "never")
@@ -250,6 +266,7 @@ func TestCancelWhileQueued(t *testing.T) {
 
 // TestTurnsAreBounded runs more contexts than there are slots.
 func TestTurnsAreBounded(t *testing.T) {
+	t.Parallel()
 	e := onFake(t, "", func(c *executor.Config) { c.MaxTurns = 2 })
 	hanging := []*witness{submit(t, e, "h1", "one", "!hang"), submit(t, e, "h2", "two", "!hang")}
 	for _, w := range hanging {
@@ -267,6 +284,7 @@ func TestTurnsAreBounded(t *testing.T) {
 
 // TestCloseEndsEverything ends running and waiting jobs, and refuses new ones.
 func TestCloseEndsEverything(t *testing.T) {
+	t.Parallel()
 	e := onFake(t, "", nil)
 	turn := submit(t, e, "j1", "one", "!hang")
 	waiting := submit(t, e, "j2", "one", "never")
@@ -283,6 +301,7 @@ func TestCloseEndsEverything(t *testing.T) {
 
 // TestCloseIsBounded closes on a codex that ignores everything.
 func TestCloseIsBounded(t *testing.T) {
+	t.Parallel()
 	e := onFake(t, "ignore-end; ignore-term", func(c *executor.Config) { c.Grace = time.Hour })
 	turn := submit(t, e, "j1", "one", "!stubborn")
 	eventually(t, "the turn to start", func() bool { return len(seen[executor.Started](turn)) == 1 })
@@ -295,6 +314,7 @@ func TestCloseIsBounded(t *testing.T) {
 }
 
 func TestSubagentStaysOut(t *testing.T) {
+	t.Parallel()
 	e := onFake(t, "", nil)
 	w := submit(t, e, "j1", "one", "!subagent")
 	end := w.wait(t)
@@ -307,6 +327,7 @@ func TestSubagentStaysOut(t *testing.T) {
 // TestEveryRequestIsAnswered has codex ask each of its questions where nobody is
 // there to answer; the turn ends only when the answer comes.
 func TestEveryRequestIsAnswered(t *testing.T) {
+	t.Parallel()
 	want := map[string]string{
 		"item/commandExecution/requestApproval": `"decline"`,
 		"item/fileChange/requestApproval":       `"decline"`,

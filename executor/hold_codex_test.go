@@ -77,7 +77,7 @@ func TestRefusedCredentialHoldsTheJob(t *testing.T) {
 	began := time.Now()
 	first := submit(t, e, "j1", "one", "say one")
 	held := heldWith(t, first)
-	if took := time.Since(began); took > 3*time.Second {
+	if took := time.Since(began); took > 20*time.Second {
 		t.Errorf("it took %s until the job was held", took)
 	}
 	if held.Kind != executor.FailAuth || held.Data["variable"] != modeltest.KeyVar || !strings.Contains(held.Text, modeltest.KeyVar) {
@@ -110,6 +110,7 @@ func TestRefusedCredentialHoldsTheJob(t *testing.T) {
 
 // TestHeldWhileItWaitsForASlot closes the hold on a job that is next.
 func TestHeldWhileItWaitsForASlot(t *testing.T) {
+	t.Parallel()
 	e, model, _ := onDoor(t, unauthorized, func(c *executor.Config) { c.MaxTurns, c.LoginProbe = 1, time.Hour })
 	first, next := submit(t, e, "j1", "one", "say one"), submit(t, e, "j2", "two", "say two")
 	heldWith(t, first)
@@ -176,7 +177,7 @@ func TestRefusedInMidTurn(t *testing.T) {
 			w := submit(t, e, "j1", "one", "run echo side-effect")
 			end := w.wait(t)
 			wantEnd(t, end, executor.Failed, c.kind)
-			if !end.Tools || !strings.Contains(end.Failure.Message, c.words) || time.Since(began) > 5*time.Second {
+			if !end.Tools || !strings.Contains(end.Failure.Message, c.words) || time.Since(began) > 20*time.Second {
 				t.Errorf("after %s: end = %+v: %v", time.Since(began), end, end.Failure)
 			}
 			if n := len(model.Requests()); n != 2 {
@@ -222,6 +223,7 @@ func TestForbidden(t *testing.T) {
 }
 
 func TestMissingKeyIsNamed(t *testing.T) {
+	t.Parallel()
 	e, model, d := onDoor(t, unauthorized, func(c *executor.Config) {
 		c.Child.Env, c.KeyVariable = c.Child.Env[:len(c.Child.Env)-1], ""
 	})

@@ -9,6 +9,7 @@ import (
 
 // TestClock counts what passes while it runs, and nothing while it rests.
 func TestClock(t *testing.T) {
+	t.Parallel()
 	at := time.Unix(0, 0)
 	c := clock{on: true, left: 10 * time.Second}
 	for i, want := range []time.Duration{10 * time.Second, 7 * time.Second, 4 * time.Second, time.Second, time.Millisecond} {
@@ -31,6 +32,7 @@ func TestClock(t *testing.T) {
 
 // TestClosedInquiry takes no question that comes too late for its turn.
 func TestClosedInquiry(t *testing.T) {
+	t.Parallel()
 	e := New(Config{})
 	j := &job{Job: Job{ID: "j1"}}
 	in := e.openInquiry("thread", j, func() {})

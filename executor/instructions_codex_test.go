@@ -50,6 +50,7 @@ func check(t *testing.T, e *executor.Executor, model *modeltest.Model, id, conte
 }
 
 func TestInstructionsReachTheModel(t *testing.T) {
+	t.Parallel()
 	model := modeltest.Start(t, fakemodel.Keywords)
 	var p persona
 	p.is("PERSONA-one")
@@ -70,6 +71,7 @@ func TestInstructionsReachTheModel(t *testing.T) {
 // TestInstructionsOverARestart changes the instructions while nobody runs: the
 // next process knows what the thread has heard.
 func TestInstructionsOverARestart(t *testing.T) {
+	t.Parallel()
 	model := modeltest.Start(t, fakemodel.Keywords)
 	var p persona
 	p.is("PERSONA-one")
@@ -104,6 +106,7 @@ func TestInstructionsOverARestart(t *testing.T) {
 // TestInstructionsOutliveACompaction: codex makes the beginning of a thread anew
 // then, of what it was loaded with, and drops what turns had with them.
 func TestInstructionsOutliveACompaction(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		change, restart bool
 	}{
@@ -156,6 +159,7 @@ func TestInstructionsOutliveACompaction(t *testing.T) {
 
 // TestInstructionsOverACompactionInMidTurn: the turn after it is told them again.
 func TestInstructionsOverACompactionInMidTurn(t *testing.T) {
+	t.Parallel()
 	var compacted atomic.Bool
 	model := modeltest.Start(t, func(turn *fakemodel.Turn) {
 		switch {

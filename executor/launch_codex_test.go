@@ -54,6 +54,7 @@ func prepared(t *testing.T) (*executor.Executor, *launcher, *modeltest.Model, st
 // TestUnreadyIsAnswered has every message answered with the reason, and the first
 // one after that is gone with a turn.
 func TestUnreadyIsAnswered(t *testing.T) {
+	t.Parallel()
 	e, l, _, _ := prepared(t)
 	l.set(func() { l.err = executor.Unready("not configured: c.yaml:3: what is wrong (what to do)") })
 	for _, id := range []string{"j1", "j2"} {
@@ -77,6 +78,7 @@ func TestUnreadyIsAnswered(t *testing.T) {
 // TestModelFollowsTheLaunch: a thread that is resumed keeps its model, unless codex
 // is told another.
 func TestModelFollowsTheLaunch(t *testing.T) {
+	t.Parallel()
 	e, l, model, _ := prepared(t)
 	wantEnd(t, submit(t, e, "j1", "one", "remember blue-7").wait(t), executor.Completed, "")
 	l.set(func() { l.launch.Model = "gpt-second" })
@@ -94,6 +96,7 @@ func TestModelFollowsTheLaunch(t *testing.T) {
 
 // TestRestartWaitsForTheTurn, and does not cut it.
 func TestRestartWaitsForTheTurn(t *testing.T) {
+	t.Parallel()
 	e, _, model, _ := prepared(t)
 	w := submit(t, e, "j1", "one", "wait 700ms")
 	eventually(t, "the model to be asked", func() bool { return len(model.Requests()) > 0 })
@@ -113,6 +116,7 @@ func TestRestartWaitsForTheTurn(t *testing.T) {
 // TestBadConfigurationCostsNoThread: codex refuses to resume while its config.toml
 // cannot be read, and the conversation is there when it can.
 func TestBadConfigurationCostsNoThread(t *testing.T) {
+	t.Parallel()
 	e, _, _, home := prepared(t)
 	wantEnd(t, submit(t, e, "j1", "one", "remember blue-9").wait(t), executor.Completed, "")
 	file := filepath.Join(home, "config.toml")

@@ -12,6 +12,7 @@ import (
 )
 
 func TestResetInWords(t *testing.T) {
+	t.Parallel()
 	now := time.Date(2026, 11, 21, 12, 47, 30, 0, time.FixedZone("here", 3600))
 	for words, want := range map[string]time.Time{
 		"nothing": {},
@@ -30,6 +31,7 @@ func TestResetInWords(t *testing.T) {
 }
 
 func TestReachedIsTheWindowThatIsFull(t *testing.T) {
+	t.Parallel()
 	now := time.Unix(1_700_000_000, 0)
 	l := &limits{}
 	for _, params := range []string{
@@ -54,6 +56,7 @@ func TestReachedIsTheWindowThatIsFull(t *testing.T) {
 
 // TestClockThatIsSet has the wall clock jump while a limit is waited for.
 func TestClockThatIsSet(t *testing.T) {
+	t.Parallel()
 	now := time.Now()
 	at := unix(now.Add(5 * time.Hour).Unix())
 	for what, c := range map[string]struct {
@@ -75,6 +78,7 @@ func TestClockThatIsSet(t *testing.T) {
 
 // TestLimitIsNotProbedInALoop where it should have ended, and that cannot be found out.
 func TestLimitIsNotProbedInALoop(t *testing.T) {
+	t.Parallel()
 	probes := make(chan struct{}, 1<<10)
 	bin, env := fakecodex.Command("refuse thread/start not now")
 	e := New(Config{

@@ -140,6 +140,7 @@ func TestExpiredLogin(t *testing.T) {
 
 // TestLoginThatCannotBeBegun has nobody who issues one.
 func TestLoginThatCannotBeBegun(t *testing.T) {
+	t.Parallel()
 	h := onLogin(t, "", "", func(c *executor.Config) {
 		c.Child.Env = append(c.Child.Env, "CODEX_APP_SERVER_LOGIN_ISSUER=http://127.0.0.1:1")
 	})

@@ -49,6 +49,7 @@ func TestLoginsAreOfferedSparingly(t *testing.T) {
 }
 
 func TestRefusedBefore(t *testing.T) {
+	t.Parallel()
 	e := New(Config{})
 	failed := func(status appserver.TurnStatus, info string) finding {
 		return finding{turn: &appserver.Turn{Status: status, Error: &appserver.TurnError{Message: "m", CodexErrorInfo: []byte(info)}}}

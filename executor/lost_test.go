@@ -11,6 +11,7 @@ import (
 
 // TestLostThreadIsReplaced tells the reader and goes on with a new thread.
 func TestLostThreadIsReplaced(t *testing.T) {
+	t.Parallel()
 	e := onFake(t, "refuse thread/resume no rollout found for thread id x; turn echo", func(c *executor.Config) { c.MaxThreads = 1 })
 	submit(t, e, "j1", "one", "first").wait(t)
 	n := 0
@@ -33,6 +34,7 @@ func TestLostThreadIsReplaced(t *testing.T) {
 // can tell what the attempt has done. If not, codex had no time to make it, and
 // only what was before it, in other threads, is a loss.
 func TestLossBehindACut(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		used, turned, tool bool
 		outcome            executor.Outcome
@@ -63,6 +65,7 @@ func TestLossBehindACut(t *testing.T) {
 
 // TestForget lets go of an idle conversation, and of no other.
 func TestForget(t *testing.T) {
+	t.Parallel()
 	e := onFake(t, "", func(c *executor.Config) { c.Book = &notebook{} })
 	submit(t, e, "j1", "one", "first").wait(t)
 	if err := e.Forget(t.Context(), "never-seen"); err != nil {

@@ -34,6 +34,7 @@ func twoCommands(t *fakemodel.Turn) {
 }
 
 func TestTwoQuestionsInOneTurn(t *testing.T) {
+	t.Parallel()
 	e := onCodex(t, modeltest.Start(t, twoCommands), asks())
 	w := submit(t, e, "j1", "one", "go")
 	two, one := w.asked(t, 2), w.asked(t, 1)
@@ -53,6 +54,7 @@ func TestTwoQuestionsInOneTurn(t *testing.T) {
 
 // TestTenWrongAnswers leaves the turn waiting for the eleventh.
 func TestTenWrongAnswers(t *testing.T) {
+	t.Parallel()
 	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), asks())
 	w := submit(t, e, "j1", "one", "escalate echo ran")
 	q := w.asked(t, 1)
@@ -78,6 +80,7 @@ func TestTenWrongAnswers(t *testing.T) {
 }
 
 func TestQuestionExpires(t *testing.T) {
+	t.Parallel()
 	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), func(c *executor.Config) {
 		asks()(c)
 		c.QuestionTTL = 200 * time.Millisecond
@@ -98,6 +101,7 @@ func TestQuestionExpires(t *testing.T) {
 }
 
 func TestCancelWithAnOpenQuestion(t *testing.T) {
+	t.Parallel()
 	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), asks())
 	w := submit(t, e, "j1", "one", "escalate echo ran")
 	q := w.asked(t, 1)
@@ -120,6 +124,7 @@ func TestCancelWithAnOpenQuestion(t *testing.T) {
 // TestCodexDiesWithAnOpenQuestion asks again, under another id, where no tool
 // was under way, and ends the job where one may have been.
 func TestCodexDiesWithAnOpenQuestion(t *testing.T) {
+	t.Parallel()
 	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), asks("-c", "features.default_mode_request_user_input=true"))
 	w := submit(t, e, "j1", "one", userInput)
 	before := w.asked(t, 1)
@@ -142,6 +147,7 @@ func TestCodexDiesWithAnOpenQuestion(t *testing.T) {
 
 // TestNobodyToAsk leaves nothing open under the policy never.
 func TestNobodyToAsk(t *testing.T) {
+	t.Parallel()
 	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), func(c *executor.Config) {
 		asks("-c", "features.default_mode_request_user_input=true")(c)
 		unattended(c)
@@ -169,6 +175,7 @@ func (n notifier) Handle(ctx context.Context, r slog.Record) error {
 // TestQuestionWaitsForItsItem: a turn that hears of the question before it has
 // read what codex has said about it still shows the files.
 func TestQuestionWaitsForItsItem(t *testing.T) {
+	t.Parallel()
 	log := notifier{asked: make(chan struct{}), once: &sync.Once{}}
 	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), func(c *executor.Config) {
 		asks()(c)
@@ -200,6 +207,7 @@ func TestQuestionWaitsForItsItem(t *testing.T) {
 
 // TestSubagentAsks puts its question to the turn that it works for.
 func TestSubagentAsks(t *testing.T) {
+	t.Parallel()
 	spawn, _ := json.Marshal(map[string]any{"task_name": "sub", "message": "do it"})
 	model := modeltest.Start(t, func(t *fakemodel.Turn) {
 		outputs := t.NewToolOutputs()

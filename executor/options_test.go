@@ -21,6 +21,7 @@ const look = "run pwd -P; touch here && echo writes"
 // which would keep it for the turns that follow. They must not notice, neither on
 // the same thread nor on one that was resumed by another process.
 func TestOptionsAreOneTurns(t *testing.T) {
+	t.Parallel()
 	model := modeltest.Start(t, fakemodel.Keywords)
 	cfg := codexConfig(t, model)
 	cfg.Book = &notebook{}
@@ -66,6 +67,7 @@ func TestOptionsAreOneTurns(t *testing.T) {
 // TestFolderThatMoved runs nothing in a folder in whose place a turn before has put a
 // symlink: its sandbox would have let it write outside of the working directory.
 func TestFolderThatMoved(t *testing.T) {
+	t.Parallel()
 	cfg := codexConfig(t, modeltest.Start(t, fakemodel.Keywords))
 	work, err := filepath.EvalSymlinks(cfg.Child.Dir)
 	if err != nil {
@@ -91,6 +93,7 @@ func TestFolderThatMoved(t *testing.T) {
 // TestPolicyOfOneTurn has one turn ask although everything is allowed, and another
 // one not although the operator is asked.
 func TestPolicyOfOneTurn(t *testing.T) {
+	t.Parallel()
 	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), nil)
 	w := submitWith(t, e, "j1", "run echo done", executor.Options{ApprovalPolicy: appserver.Untrusted})
 	mustReply(t, e, "j1", w.asked(t, 1), "no")

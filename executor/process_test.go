@@ -168,6 +168,7 @@ func instants() []time.Duration {
 
 // TestKilledAnywhere kills the process at instants around its command.
 func TestKilledAnywhere(t *testing.T) {
+	t.Parallel()
 	model := modeltest.Start(t, fakemodel.Keywords)
 	for _, after := range instants() {
 		t.Run(after.String(), func(t *testing.T) {
@@ -186,6 +187,7 @@ func TestKilledAnywhere(t *testing.T) {
 // TestCommandThatKills has the command itself kill codex, or us, right after its
 // effect: faster than either can say that it began.
 func TestCommandThatKills(t *testing.T) {
+	t.Parallel()
 	for name, victim := range map[string]string{
 		"codex": "$PPID",
 		"us":    "$(ps -o ppid= -p $PPID)",
@@ -204,6 +206,7 @@ func TestCommandThatKills(t *testing.T) {
 
 // TestChildKilledAnywhere kills codex alone, at instants around the command.
 func TestChildKilledAnywhere(t *testing.T) {
+	t.Parallel()
 	model := modeltest.Start(t, fakemodel.Keywords)
 	for _, after := range instants() {
 		t.Run(after.String(), func(t *testing.T) {
@@ -223,6 +226,7 @@ func TestChildKilledAnywhere(t *testing.T) {
 
 // TestLeftoversOfAKilledProcess puts a command out of codex's reach.
 func TestLeftoversOfAKilledProcess(t *testing.T) {
+	t.Parallel()
 	model := modeltest.Start(t, fakemodel.Keywords)
 	const sleep = "sleep 65.25"
 	s := newShop(t, model, "run sh -c 'setsid nohup "+sleep+" >/dev/null 2>&1 & sleep 60'")
@@ -251,6 +255,7 @@ func TestLeftoversOfAKilledProcess(t *testing.T) {
 
 // TestChildKilledInText runs the message again with its observer attached.
 func TestChildKilledInText(t *testing.T) {
+	t.Parallel()
 	model := modeltest.Start(t, fakemodel.Keywords)
 	e := onCodex(t, model, nil)
 	submit(t, e, "j0", "one", "remember green-7").wait(t)
@@ -274,6 +279,7 @@ func TestChildKilledInText(t *testing.T) {
 
 // TestStopInText has our own Close cut a text off; the next process runs it again.
 func TestStopInText(t *testing.T) {
+	t.Parallel()
 	cfg := codexConfig(t, modeltest.Start(t, fakemodel.Keywords))
 	book := &notebook{}
 	cfg.Book = book

@@ -12,6 +12,7 @@ import (
 // TestProviderChanges: a conversation goes on when codex is started with another model
 // provider, and asks that one; where its thread has tools, in a new thread.
 func TestProviderChanges(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		stays bool   // the provider before is configured still
 		named string // as the provider to ask

@@ -123,6 +123,7 @@ func given(t *testing.T, text string) Answer {
 // TestAnswersWithoutAPerson checks what nobody is asked, and what codex is told
 // where nobody answers.
 func TestAnswersWithoutAPerson(t *testing.T) {
+	t.Parallel()
 	pinned := pinnedSchema(t)
 	pinned.check(t, "DynamicToolCallResponse", ToolResult{Text: "no", Failed: true}.answer())
 	for method, file := range map[string]string{"currentTime/read": "CurrentTimeRead"} {
@@ -142,6 +143,7 @@ func TestAnswersWithoutAPerson(t *testing.T) {
 
 // TestAnswers checks what codex is told, and that its own schema allows it.
 func TestAnswers(t *testing.T) {
+	t.Parallel()
 	pinned := pinnedSchema(t)
 	const amendment = `{"acceptWithExecpolicyAmendment":{"execpolicy_amendment":["echo","one"]}}`
 	const all = `{"fileSystem":{"entries":[{"access":"write","path":{"path":"/x","type":"path"}}],"read":null,"write":["/x"]},"network":{"enabled":true}}`
@@ -211,6 +213,7 @@ func TestAnswers(t *testing.T) {
 
 // TestWrongAnswers are told apart from right ones, each with a reason.
 func TestWrongAnswers(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ request, answer, why string }{
 		{commandRequest, "", "not understood"},
 		{commandRequest, "perhaps", "not understood"},
@@ -248,6 +251,7 @@ func TestWrongAnswers(t *testing.T) {
 
 // TestUnreadableRequests are declined at once.
 func TestUnreadableRequests(t *testing.T) {
+	t.Parallel()
 	for method, body := range map[string]string{
 		"item/commandExecution/requestApproval": `{"command":7}`,
 		"item/fileChange/requestApproval":       `[]`,
@@ -264,6 +268,7 @@ func TestUnreadableRequests(t *testing.T) {
 
 // TestQuestionsInWords holds what people read.
 func TestQuestionsInWords(t *testing.T) {
+	t.Parallel()
 	with := posing{redact: func(s string) string { return strings.ReplaceAll(s, "echo", "[redacted]") }, changes: func(string) []appserver.FileChange {
 		var c appserver.FileChange
 		c.Path, c.Diff, c.Kind.Type = "/w/a.txt", "+one", "add"

@@ -19,6 +19,7 @@ import (
 
 // TestRefusedForTheMoment offers a message again that codex has certainly not taken.
 func TestRefusedForTheMoment(t *testing.T) {
+	t.Parallel()
 	for name, refusal := range map[string]string{
 		"thread-gone": "turn/start thread not found: x",
 		"overloaded":  "turn/start Server overloaded; retry later.",
@@ -32,6 +33,7 @@ func TestRefusedForTheMoment(t *testing.T) {
 
 // TestRefusedForGood ends a message whose thread/start codex will not have.
 func TestRefusedForGood(t *testing.T) {
+	t.Parallel()
 	e := onFake(t, "refuse thread/start no such model", nil)
 	end := submit(t, e, "j1", "one", "hello").wait(t)
 	wantEnd(t, end, executor.Failed, executor.FailModel)
@@ -43,6 +45,7 @@ func TestRefusedForGood(t *testing.T) {
 // TestTakenButNotAnswered must not run it twice: the turn ran, and the history
 // shows how it ended.
 func TestTakenButNotAnswered(t *testing.T) {
+	t.Parallel()
 	e := onFake(t, "", func(c *executor.Config) { c.Patience = 600 * time.Millisecond })
 	submit(t, e, "j0", "one", "before").wait(t)
 	w := submit(t, e, "j1", "one", "!no-start-answer")
@@ -55,6 +58,7 @@ func TestTakenButNotAnswered(t *testing.T) {
 
 // TestDeathAtEveryTry gives up, and says so, after the last.
 func TestDeathAtEveryTry(t *testing.T) {
+	t.Parallel()
 	e := onFake(t, "turn die-before 3", nil)
 	end := submit(t, e, "j1", "one", "hello").wait(t)
 	wantEnd(t, end, executor.Failed, executor.FailUnreachable)
@@ -63,6 +67,7 @@ func TestDeathAtEveryTry(t *testing.T) {
 // TestKilledWhileStarting starts codex again for a message that waits for it, as
 // often as somebody kills it, within reason.
 func TestKilledWhileStarting(t *testing.T) {
+	t.Parallel()
 	e := onFake(t, "", func(c *executor.Config) {
 		dir := t.TempDir()
 		script := fmt.Sprintf("#!/bin/sh\nif [ ! -e %[1]s/xxxx ]; then mark=%[1]s/x; while [ -e $mark ]; do mark=${mark}x; done; : > $mark; kill -9 $$; fi\nexec %[2]s \"$@\"\n", dir, c.Child.Bin)
@@ -76,6 +81,7 @@ func TestKilledWhileStarting(t *testing.T) {
 
 // TestDeafHistory bounds the look whether a message was taken.
 func TestDeafHistory(t *testing.T) {
+	t.Parallel()
 	e := onFake(t, "no-answer thread/turns/list", func(c *executor.Config) { c.Patience = 300 * time.Millisecond })
 	submit(t, e, "j0", "one", "before").wait(t)
 	end := submit(t, e, "j1", "one", "!die-before 3").wait(t)
@@ -84,6 +90,7 @@ func TestDeafHistory(t *testing.T) {
 
 // TestCancelWhileStarting cancels while codex has not answered turn/start.
 func TestCancelWhileStarting(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		stop    func(*executor.Executor) error
 		outcome executor.Outcome
@@ -108,6 +115,7 @@ func TestCancelWhileStarting(t *testing.T) {
 // TestUnloadThatIsCut cancels the job that needs another thread's room while
 // codex is slow to give it; the other conversation must not notice.
 func TestUnloadThatIsCut(t *testing.T) {
+	t.Parallel()
 	e := onFake(t, "slow thread/unsubscribe 300", func(c *executor.Config) {
 		c.MaxThreads, c.IdleTimeout = 1, 5*time.Second
 	})
@@ -123,6 +131,7 @@ func TestUnloadThatIsCut(t *testing.T) {
 
 // TestThreadThatComesTooLate is put away again: nobody would ever use it.
 func TestThreadThatComesTooLate(t *testing.T) {
+	t.Parallel()
 	var wire lockedBuffer
 	e := onFake(t, "slow thread/start 300", func(c *executor.Config) { c.Child.Wire = &wire })
 	w := submit(t, e, "j1", "one", "hello")
@@ -154,6 +163,7 @@ func (b *lockedBuffer) String() string {
 
 // TestLostCompletionBesideAChattyCommand has an earlier turn's command talk on.
 func TestLostCompletionBesideAChattyCommand(t *testing.T) {
+	t.Parallel()
 	e := onFake(t, "", nil)
 	wantEnd(t, submit(t, e, "j1", "one", "!lose-completed-chatty").wait(t), executor.Completed, "")
 }
@@ -173,6 +183,7 @@ func TestCloseIsBoundedWithoutTurns(t *testing.T) {
 
 // TestRefusedJobsLeaveNothing floods a full executor with contexts of their own.
 func TestRefusedJobsLeaveNothing(t *testing.T) {
+	t.Parallel()
 	e := executor.New(executor.Config{MaxWaiting: -1})
 	measure := func() uint64 {
 		runtime.GC()

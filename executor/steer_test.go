@@ -48,6 +48,7 @@ func steered(w *witness) func() bool {
 }
 
 func TestSteerInTime(t *testing.T) {
+	t.Parallel()
 	for _, busy := range []string{"hang", "stream 500 10 20ms", "run sleep 1"} {
 		t.Run(strings.Fields(busy)[0], func(t *testing.T) {
 			model := modeltest.Start(t, fakemodel.Keywords)
@@ -77,6 +78,7 @@ func TestSteerInTime(t *testing.T) {
 // TestSteerAtOnce steers turns that have hardly begun, and such that are just
 // ending: each message is answered once.
 func TestSteerAtOnce(t *testing.T) {
+	t.Parallel()
 	model := modeltest.Start(t, fakemodel.Keywords)
 	e := onCodex(t, model, nil)
 	submit(t, e, "warm", "one", "say warm").wait(t)
@@ -105,6 +107,7 @@ func TestSteerAtOnce(t *testing.T) {
 }
 
 func TestSteerBurst(t *testing.T) {
+	t.Parallel()
 	for _, busy := range []string{"hang", "run sleep 1"} {
 		t.Run(strings.Fields(busy)[0], func(t *testing.T) {
 			model := modeltest.Start(t, fakemodel.Keywords)
@@ -145,6 +148,7 @@ func TestSteerBurst(t *testing.T) {
 // TestSteerWithoutEnd steers one turn more often than messages may wait, and with
 // as much as a message may hold. What has arrived does not count as waiting.
 func TestSteerWithoutEnd(t *testing.T) {
+	t.Parallel()
 	model := modeltest.Start(t, func(turn *fakemodel.Turn) {
 		if strings.HasPrefix(turn.LastUserText(), "end") {
 			turn.Say("the end")
@@ -171,6 +175,7 @@ func TestSteerWithoutEnd(t *testing.T) {
 
 // TestSteerFull refuses what is too much to wait.
 func TestSteerFull(t *testing.T) {
+	t.Parallel()
 	e := onFake(t, "no-answer turn/steer", func(c *executor.Config) { c.MaxQueue = 2 })
 	submit(t, e, "j0", "one", "!hang")
 	for i := range 2 {
@@ -234,6 +239,7 @@ func wantHistory(t *testing.T, cfg executor.Config, book *notebook, want []strin
 
 // TestSteerAndDeath kills codex under a turn that was steered.
 func TestSteerAndDeath(t *testing.T) {
+	t.Parallel()
 	t.Run("arrived", func(t *testing.T) { // is part of the turn that is run again
 		model := modeltest.Start(t, fakemodel.Keywords)
 		e := onCodex(t, model, nil)
@@ -278,6 +284,7 @@ func kill(t *testing.T, e *executor.Executor) {
 
 // TestSteerAndCancel cancels a turn and what was handed to it.
 func TestSteerAndCancel(t *testing.T) {
+	t.Parallel()
 	model := modeltest.Start(t, fakemodel.Keywords)
 	e := onCodex(t, model, nil)
 	w := submit(t, e, "j1", "one", "run sleep 20")

@@ -28,6 +28,7 @@ func (b *notebook) attemptsAt(job string) int {
 
 // TestSteerGoesWrong has each message answered once, in the turn or in one of its own.
 func TestSteerGoesWrong(t *testing.T) {
+	t.Parallel()
 	cases := map[string]struct {
 		script, turn string
 		says         string // the turn
@@ -75,6 +76,7 @@ func TestSteerGoesWrong(t *testing.T) {
 // TestSteerAndDeathOfTheFake has the turn run again, with the message if it comes in
 // time: the second turn is a short one.
 func TestSteerAndDeathOfTheFake(t *testing.T) {
+	t.Parallel()
 	for _, script := range []string{"once; turn die-steered 3", "once; lose-steers; turn die-steered 3"} {
 		e := onFake(t, script, nil)
 		w := submit(t, e, "j1", "one", "hello")
@@ -98,6 +100,7 @@ func startOf(w *witness) time.Time {
 
 // TestSteerRefused says at once that the message waits.
 func TestSteerRefused(t *testing.T) {
+	t.Parallel()
 	e := onFake(t, "refuse turn/steer cannot steer a review turn", nil)
 	w := submit(t, e, "j1", "one", "!hang")
 	eventually(t, "the turn to start", started(w))
@@ -119,6 +122,7 @@ func TestSteerRefused(t *testing.T) {
 // TestSteerThatHadItsTurn does not hand a message to a turn that is run again when
 // it has had a turn of its own since: the end of the one before was not written down.
 func TestSteerThatHadItsTurn(t *testing.T) {
+	t.Parallel()
 	state, book := "state "+t.TempDir(), &notebook{}
 	cutOff(t, state, book, false, "!die-tool 3") // as j1
 	if err := book.Begin(t.Context(), executor.Attempt{Job: "j9", N: 1, Conversation: "one", Thread: book.attempts[0].Thread}); err != nil {
@@ -135,6 +139,7 @@ func TestSteerThatHadItsTurn(t *testing.T) {
 
 // TestSteerAndTimer interrupts a turn that has not got to what it was sent.
 func TestSteerAndTimer(t *testing.T) {
+	t.Parallel()
 	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), func(c *executor.Config) { c.ItemTimeout = 2 * time.Second })
 	w := submit(t, e, "j1", "one", "run sleep 21")
 	eventually(t, "the command to run", func() bool { return commandRuns(w) })
@@ -149,6 +154,7 @@ func TestSteerAndTimer(t *testing.T) {
 
 // TestSteerWithoutABook sends nothing to codex that is not written down.
 func TestSteerWithoutABook(t *testing.T) {
+	t.Parallel()
 	book := &notebook{}
 	e := onFake(t, "", func(c *executor.Config) { c.Book = book })
 	w := submit(t, e, "j1", "one", "!tool 400")
@@ -167,6 +173,7 @@ func TestSteerWithoutABook(t *testing.T) {
 
 // TestSteerAndClose leaves both to the next process, which asks the history.
 func TestSteerAndClose(t *testing.T) {
+	t.Parallel()
 	for _, there := range []bool{true, false} {
 		script := "state " + t.TempDir()
 		if !there {
@@ -212,6 +219,7 @@ func steerCut(t *testing.T, e *executor.Executor, into, id, text string, cut *ex
 // TestSteerOfTheProcessBefore finds out what became of a message to a turn that
 // neither process has seen the end of.
 func TestSteerOfTheProcessBefore(t *testing.T) {
+	t.Parallel()
 	cases := map[string]struct {
 		action  string // of the first process's turn, once it was steered
 		lost    bool   // the message is not in the history
@@ -276,6 +284,7 @@ func TestSteerOfTheProcessBefore(t *testing.T) {
 // TestSteerBesideAHold says nothing of a hold to a message that is with a turn, and
 // all of it once it waits.
 func TestSteerBesideAHold(t *testing.T) {
+	t.Parallel()
 	e := onFake(t, "lose-steers", func(c *executor.Config) { c.LoginProbe, c.KeyVariable = time.Hour, "KEY" })
 	w := submit(t, e, "j1", "one", "!hang")
 	eventually(t, "the turn to start", started(w))
@@ -296,6 +305,7 @@ func TestSteerBesideAHold(t *testing.T) {
 // TestCancelOfWhatTheProcessBeforeHasSteered while another turn runs: nothing of it
 // is waited for.
 func TestCancelOfWhatTheProcessBeforeHasSteered(t *testing.T) {
+	t.Parallel()
 	e := onFake(t, "", nil)
 	w := submit(t, e, "j0", "one", "!hang")
 	eventually(t, "the turn to start", started(w))

@@ -56,6 +56,7 @@ func echo(_ context.Context, call executor.ToolCall) executor.ToolResult {
 }
 
 func TestToolIsCalled(t *testing.T) {
+	t.Parallel()
 	model, b := modeltest.Start(t, fakemodel.Keywords), &bench{answer: echo}
 	e := onCodex(t, model, offers(b, "list_peers"))
 	w := submit(t, e, "j1", "one", `call list_peers {"text":"all"}`)
@@ -94,6 +95,7 @@ func twoCalls(first, second string) fakemodel.Script {
 }
 
 func TestToolsAreCalledConcurrently(t *testing.T) {
+	t.Parallel()
 	quick := make(chan struct{})
 	b := &bench{answer: func(ctx context.Context, call executor.ToolCall) executor.ToolResult {
 		if call.Tool == "quick" {
@@ -115,6 +117,7 @@ func TestToolsAreCalledConcurrently(t *testing.T) {
 
 // TestToolEndsWithItsTurn cancels a turn that waits for a tool.
 func TestToolEndsWithItsTurn(t *testing.T) {
+	t.Parallel()
 	entered, left := make(chan struct{}), make(chan struct{})
 	b := &bench{answer: func(ctx context.Context, _ executor.ToolCall) executor.ToolResult {
 		close(entered)
@@ -139,6 +142,7 @@ func TestToolEndsWithItsTurn(t *testing.T) {
 
 // TestToolEndsWithTheChild kills codex while a tool works.
 func TestToolEndsWithTheChild(t *testing.T) {
+	t.Parallel()
 	entered, left := make(chan struct{}), make(chan struct{})
 	b := &bench{answer: func(ctx context.Context, _ executor.ToolCall) executor.ToolResult {
 		close(entered)
@@ -160,6 +164,7 @@ func TestToolEndsWithTheChild(t *testing.T) {
 
 // TestChangedTools has runtimes with different tools go on with one conversation.
 func TestChangedTools(t *testing.T) {
+	t.Parallel()
 	model, b, book := modeltest.Start(t, fakemodel.Keywords), &bench{answer: echo}, &notebook{}
 	cfg := codexConfig(t, model)
 	cfg.Book = book

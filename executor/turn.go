@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -77,6 +78,7 @@ func (e *Executor) startTurn(c *conversation, j *job, on *child) (id string, err
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(j.ctx), e.cfg.Patience)
 	defer cancel()
 	params := appserver.TurnStartParams{ThreadID: c.threadID, Input: j.input(), ClientUserMessageID: j.attempt.clientID()}
+	params.Trace = e.trace(j)
 	e.adjust(c, j, &params)
 	instructions := e.brief(c, &params)
 	if c.fresh != "" {
@@ -101,6 +103,14 @@ func (e *Executor) startTurn(c *conversation, j *job, on *child) (id string, err
 	return started.ID, err
 }
 
+// trace is what the attempt at j that begins is part of.
+func (e *Executor) trace(j *job) appserver.TraceContext {
+	if e.cfg.Trace == nil {
+		return j.Trace
+	}
+	return e.cfg.Trace(j.Job, j.attempt.N)
+}
+
 // causeOf prefers the reason why ctx ended to the error that its end caused.
 func causeOf(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
@@ -110,8 +120,9 @@ func causeOf(ctx context.Context, err error) error {
 }
 
 // begun tells the observer that codex has taken the job as the turn id.
-func (j *job) begun(threadID, id string, afresh freshness) {
-	j.observe(Started{ThreadID: threadID, TurnID: id, Attempt: j.attempt.N, Replaced: afresh != "", Waited: time.Since(j.submitted)})
+func (j *job) begun(c *conversation, id string, afresh freshness) {
+	model := cmp.Or(j.Options.Model, c.own.model)
+	j.observe(Started{ThreadID: c.threadID, TurnID: id, Model: model, Attempt: j.attempt.N, Replaced: afresh != "", Waited: time.Since(j.submitted)})
 	if afresh != "" {
 		j.observe(Notice{Text: afresh.toSender()})
 	}
@@ -121,7 +132,7 @@ func (j *job) begun(threadID, id string, afresh freshness) {
 // the child died and it is to be found out what became of the turn.
 func (t *turn) follow() (*Ended, error) {
 	defer t.openLine().close()
-	t.job.begun(t.c.threadID, t.id, t.afresh)
+	t.job.begun(t.c, t.id, t.afresh)
 	return t.read()
 }
 

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
@@ -30,7 +31,7 @@ const (
 
 // A request is what one method of the client sends.
 type request struct {
-	op      string // for errors
+	op      string // for errors, and for who observes: one of a few
 	method  string
 	path    string
 	query   url.Values
@@ -46,14 +47,20 @@ type request struct {
 	plain  bool           // a refused token is not renewed for it
 	loose  bool           // the token is that of another's path: a 401 says nothing about it
 	raw    func(*http.Response) error
-	date   *time.Time // set to the platform's time, if it says that
+	date   *time.Time  // set to the platform's time, if it says that
+	header http.Header // that the observer wants to be sent
 }
 
 // call does what the request says: the token, the second try after a 401, the
 // retries, and what is remembered.
-func (c *Client) call(ctx context.Context, r request) error {
+func (c *Client) call(ctx context.Context, r request) (err error) {
 	if err := c.features.check(r); err != nil {
 		return err
+	}
+	if c.cfg.Observe != nil {
+		header, ended := c.cfg.Observe(ctx, r.op)
+		r.header = header
+		defer func() { ended(err) }()
 	}
 	var body []byte
 	if r.body != nil {
@@ -65,7 +72,7 @@ func (c *Client) call(ctx context.Context, r request) error {
 	if ctx.Value(onceKey{}) != nil {
 		r.repeats = once
 	}
-	err := c.retry(ctx, r.repeats, func() error { return c.authorized(ctx, r, body) })
+	err = c.retry(ctx, r.repeats, func() error { return c.authorized(ctx, r, body) })
 	return c.features.learn(r, err)
 }
 
@@ -145,6 +152,7 @@ func (c *Client) request(ctx context.Context, r request, body []byte, token stri
 	if err != nil {
 		return nil, err
 	}
+	maps.Copy(req.Header, r.header)
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}

@@ -29,6 +29,11 @@ type Config struct {
 	// was read again; it registers the workspace anew. Calls that it makes with its
 	// context do not call it. nil means that there is nothing to do.
 	OnUnauthorized func(context.Context) error
+
+	// Observe is told of each call before it is made, by its name, which is one of a
+	// few, and what it returns of the call's end, with its error. The header is sent with
+	// each attempt; it may be nil. Nil if nobody wants to know.
+	Observe func(ctx context.Context, call string) (header http.Header, ended func(error))
 }
 
 // A Client speaks for one workspace. Its methods may be called concurrently.

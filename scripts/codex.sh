@@ -36,6 +36,10 @@ if [ "$("$link" --version 2>/dev/null)" != "codex-cli $version" ]; then
 	mkdir -p "$folder" "$root/.tools/bin"
 	cp "$root/image/codex/package.json" "$root/image/codex/package-lock.json" "$folder"
 	(cd "$folder" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error) >&2
+	if [ ! -d "$folder/node_modules/@openai/codex-$platform" ]; then
+		echo "codex: npm has left out the package of codex: the registry has no such bytes as image/codex/package-lock.json says" >&2
+		exit 1
+	fi
 	bin=$(ls "$folder/node_modules/@openai/codex-$platform"/vendor/*/bin/codex)
 	ln -sfn "$bin" "$link"
 	if [ "$("$link" --version)" != "codex-cli $version" ]; then

@@ -2,12 +2,16 @@
 # Builds the image as Debian's buildah does it without a daemon and without a registry of
 # images, on stand-ins for its bases, and runs the tests of e2e/image on it. It needs root;
 # what else it needs it installs with apt-get. What was built is kept for the next run, in
-# IMAGE_STORE.
+# IMAGE_STORE. SHORT=1 runs one tier as one user instead of all; BUILD_ARGS has build
+# arguments (NODE=1 PYTHON=1 T4=1).
 set -eu
 cd "$(dirname "$0")/.."
-if [ "$(id -u)" != 0 ] || [ "$(uname -s)" != Linux ]; then
-	echo "image-test: containers are made by hand here, which takes Linux, and root" >&2
+fail() {
+	echo "image-test: $*" >&2
 	exit 1
+}
+if [ "$(id -u)" != 0 ] || [ "$(uname -s)" != Linux ]; then
+	fail "containers are made by hand here, which takes Linux, and root"
 fi
 
 missing=
@@ -15,7 +19,7 @@ need() { # COMMAND PACKAGE
 	command -v "$1" >/dev/null 2>&1 || missing="$missing $2"
 }
 need buildah buildah
-need debootstrap debootstrap
+need mmdebstrap mmdebstrap
 need ip iproute2
 need nsenter util-linux
 need shellcheck shellcheck
@@ -26,6 +30,12 @@ if [ -n "$missing" ]; then
 	# shellcheck disable=SC2086 # a list of words
 	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >&2
 fi
+
+# What a container that this runs in may keep from it.
+unshare --mount --uts --ipc --net --pid --fork --kill-child sh -c 'mount --make-rprivate / && mount -t tmpfs probe /mnt' ||
+	fail "this root may not make namespaces and mounts: it takes CAP_SYS_ADMIN (docker run --privileged)"
+setpriv --reuid=65534 --regid=65534 --clear-groups unshare --user --map-root-user --mount true ||
+	fail "users may not make namespaces here, which codex's sandbox does: look at the sysctls user.max_user_namespaces, kernel.unprivileged_userns_clone and kernel.apparmor_restrict_unprivileged_userns"
 
 step() { echo "image-test: $(date +%H:%M:%S) $*" >&2; }
 
@@ -46,41 +56,68 @@ export BUILDAH
 leave() {
 	status=$?
 	trap - EXIT
+	for pid in $building; do kill "$pid" 2>/dev/null || true; done
 	$BUILDAH umount --all >/dev/null 2>&1 || true
 	$BUILDAH rm --all >/dev/null 2>&1 || true
 	umount "$store/images/overlay" 2>/dev/null || true
 	rm -rf --one-file-system "$tmp"
 	exit $status
 }
+building=
 trap leave EXIT
 trap 'exit 130' INT TERM
 
 step "stand-ins for the bases"
 scripts/standins.sh
 
-# build ARGUMENT...
+# build NAME ARGUMENT...
 build() {
-	$BUILDAH build --isolation chroot --pull-never --layers --format docker --build-arg "VERSION=${VERSION:-dev}" \
-		-t workspace-template-codex:latest "$@" . >"$tmp/log" 2>&1 || {
-		tail -n 40 "$tmp/log" >&2
-		exit 1
+	log=$tmp/$1.log
+	shift
+	$BUILDAH build --isolation chroot --pull-never --layers --format docker --build-arg "VERSION=${VERSION:-dev}" "$@" . >"$log" 2>&1 || {
+		tail -n 40 "$log" >&2
+		return 1
 	}
 }
-step "the program"
-# With this machine's caches. They are no part of the image: only this stage sees them.
-mkdir -p "$(go env GOCACHE)" "$(go env GOMODCACHE)"
-build --target build -v "$(go env GOMODCACHE):/go/pkg/mod" -v "$(go env GOCACHE):/go/cache"
+# The stages at once. This machine's Go and caches are no part of the image: only the
+# stages that are left behind see them, and npm looks at the checksum all the same.
+step "the stages"
+cache=$(npm config get cache 2>/dev/null)
+mkdir -p "$(go env GOCACHE)" "$(go env GOMODCACHE)" "$cache"
+go test -c -o "$tmp/image.test" ./e2e/image &
+building=$!
+build program --target build -v "$(go env GOROOT):/usr/local/go:ro" -v "$(go env GOMODCACHE):/go/pkg/mod" -v "$(go env GOCACHE):/go/cache" &
+building="$building $!"
+build codex --target codex -v "$cache:/root/.npm" &
+building="$building $!"
+arguments=
+for argument in ${BUILD_ARGS:-}; do arguments="$arguments --build-arg $argument"; done
+# shellcheck disable=SC2086 # a list of words
+build system $arguments --target system &
+building="$building $!"
+for pid in $building; do
+	wait "$pid" || failed=yes
+done
+building=
+[ -z "${failed:-}" ] || fail "the image cannot be built"
+if [ -z "${SHORT:-}" ]; then
+	case "$(uname -m)" in x86_64) other=arm64 ;; *) other=amd64 ;; esac
+	step "the program and codex for $other"
+	build other-program --target build --build-arg "TARGETARCH=$other" -v "$(go env GOROOT):/usr/local/go:ro" -v "$(go env GOMODCACHE):/go/pkg/mod" -v "$(go env GOCACHE):/go/cache"
+	build other-codex --target codex --build-arg "TARGETARCH=$other" -v "$cache:/root/.npm"
+fi
 step "the image"
-build
+# shellcheck disable=SC2086
+build image $arguments -t workspace-template-codex:latest
 
 $BUILDAH inspect --type image workspace-template-codex:latest >"$tmp/inspect.json"
 container=$($BUILDAH from --pull-never workspace-template-codex:latest)
 root=$($BUILDAH mount "$container")
 sizes=${IMAGE_SIZES:+$(realpath "$IMAGE_SIZES")} # a file for them, or nothing
 step "the tests; the image has $(du -sxm "$root" | cut -f1) MB, the codex in it $(du -sm "$root/opt/codex" | cut -f1)"
-go test -c -o "$tmp/image.test" ./e2e/image
 cd e2e/image
-# A network of their own, on which there is nothing else, and port 8000 is free.
-unshare --net sh -euc 'ip link set lo up; exec "$@"' - \
-	"$tmp/image.test" -test.v -test.timeout 10m -root "$root" -inspect "$tmp/inspect.json" -sizes "$sizes"
+# A network of their own, on which there is nothing else, and port 8000 is free. 10.9.9.9 is
+# an address that others see.
+unshare --net sh -euc 'ip link set lo up; ip address add 10.9.9.9/32 dev lo; exec "$@"' - \
+	"$tmp/image.test" -test.v ${SHORT:+-test.short} -test.timeout 10m -root "$root" -inspect "$tmp/inspect.json" -sizes "$sizes" -arguments "${BUILD_ARGS:-}"
 step "done"

@@ -9,9 +9,12 @@ if [ -z "${CHROMIUM:-}" ] && ! command -v chromium >/dev/null 2>&1 && command -v
 	apt-get update -qq
 	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null
 fi
+# Those on the real codex wait more than they compute.
+cores=$(getconf _NPROCESSORS_ONLN)
+packages=$((cores + 1)) tests=$((2 * cores))
 if command -v "${CC:-gcc}" >/dev/null 2>&1; then
-	CGO_ENABLED=1 go test -race -shuffle=on -timeout 15m ./...
+	CGO_ENABLED=1 go test -race -p "$packages" -parallel "$tests" -shuffle=on -timeout 15m ./...
 else
 	echo "test: no C compiler: the tests run without the race detector (Debian: apt-get install gcc libc6-dev)" >&2
-	go test -shuffle=on -timeout 15m ./...
+	go test -p "$packages" -parallel "$tests" -shuffle=on -timeout 15m ./...
 fi

@@ -38,7 +38,7 @@ func (s *Server) jsonrpc(w http.ResponseWriter, r *http.Request) {
 	}
 	c, err := s.open(r, body)
 	if err != nil {
-		writeRPCError(w, http.StatusOK, c, err)
+		s.failRPC(w, http.StatusOK, c, err)
 		return
 	}
 	ctx := s.withCall(r, c.v0)
@@ -49,12 +49,12 @@ func (s *Server) jsonrpc(w http.ResponseWriter, r *http.Request) {
 	}
 	r = r.WithContext(ctx)
 	if c.method.stream != nil {
-		s.serveStream(w, r, func() Events { return c.method.stream(ctx, c.params, lastEventID(r)) }, rpcFraming(c))
+		s.serveStream(w, r, func() Events { return c.method.stream(ctx, c.params, lastEventID(r)) }, s.rpcFraming(c))
 		return
 	}
 	answer, err := s.callRPC(r, c)
 	if err != nil {
-		writeRPCError(w, http.StatusOK, c, err)
+		s.failRPC(w, http.StatusOK, c, err)
 		return
 	}
 	receipt.Settle(deliver(w, r, answer))
@@ -186,9 +186,16 @@ func (s *Server) find(c *rpcCall, raw json.RawMessage) (method, error) {
 
 func (s *Server) refuseBody(w http.ResponseWriter, refused *bodyError) {
 	s.log.Debug("request body refused", slog.Int("status", refused.status), slog.String("why", refused.text))
-	writeRPCError(w, refused.status, rpcCall{id: null}, invalidRequest("%s", refused.text))
+	s.failRPC(w, refused.status, rpcCall{id: null}, invalidRequest("%s", refused.text))
 }
 
-func writeRPCError(w http.ResponseWriter, status int, c rpcCall, err error) {
-	writeJSON(w, status, errorResponse{JSONRPC: "2.0", ID: c.id, Error: toRPC(err, c.v0)})
+func (s *Server) failRPC(w http.ResponseWriter, status int, c rpcCall, err error) {
+	writeJSON(w, status, s.errorRPC(c, err))
+}
+
+// errorRPC is the response that an error makes, which is counted.
+func (s *Server) errorRPC(c rpcCall, err error) errorResponse {
+	e := toRPC(err, c.v0)
+	s.metrics.refusal(e.Code)
+	return errorResponse{JSONRPC: "2.0", ID: c.id, Error: e}
 }

@@ -70,14 +70,12 @@ type framing struct {
 
 // rpcFraming is the SSE of JSON-RPC. Clients of 0.3 expect a stream even if it
 // holds nothing but an error, clients of 1.0 an ordinary answer.
-func rpcFraming(c rpcCall) *framing {
+func (s *Server) rpcFraming(c rpcCall) *framing {
 	return &framing{
 		form: c.method.form, early: c.v0,
 		head: `{"jsonrpc":"2.0","id":` + string(c.id) + `,"result":`, tail: "}",
-		failure: func(err error) any {
-			return errorResponse{JSONRPC: "2.0", ID: c.id, Error: toRPC(err, c.v0)}
-		},
-		refuse: func(w http.ResponseWriter, err error) { writeRPCError(w, http.StatusOK, c, err) },
+		failure: func(err error) any { return s.errorRPC(c, err) },
+		refuse:  func(w http.ResponseWriter, err error) { s.failRPC(w, http.StatusOK, c, err) },
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/prometheus/client_golang/prometheus"
 )
 
@@ -21,10 +22,12 @@ type Metrics struct {
 	restarts  *prometheus.CounterVec
 	held      *prometheus.GaugeVec
 	limits    *prometheus.GaugeVec
+	tools     *prometheus.HistogramVec
 
 	requests *prometheus.HistogramVec
 	streams  prometheus.Gauge
 	dropped  prometheus.Counter
+	refusals *prometheus.CounterVec
 }
 
 const namespace = "molecule_codex"
@@ -33,6 +36,7 @@ const namespace = "molecule_codex"
 // some of them already.
 func NewMetrics(reg prometheus.Registerer) *Metrics {
 	turn := []float64{.25, .5, 1, 2, 5, 10, 20, 40, 60, 120, 300, 600, 1200, 3600}
+	tool := []float64{.01, .05, .25, 1, 5, 30, 120, 600, 1800}
 	short := []float64{.001, .005, .025, .1, .25, .5, 1, 2, 5, 10, 30, 60, 300, 1800}
 	m := &Metrics{
 		turns:     histograms("turn_duration_seconds", "From the start of a turn in codex to its end, by outcome.", turn, "outcome"),
@@ -47,11 +51,15 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		limits:    gauges("limit_used_ratio", "How much of the account's allowance is used, by window: primary (the shorter) or secondary.", "window"),
 		requests:  histograms("http_request_duration_seconds", "HTTP requests; streams last as long as their turn.", short, "route", "method", "code"),
 		streams:   gauge("streams_open", "SSE streams that are open now."),
+		tools:     histograms("tool_duration_seconds", "From the start of a tool of a turn to its end, by kind: command, file_change, mcp, workspace, web_search or other.", tool, "kind"),
+		refusals:  counters("rpc_errors_total", "Errors that JSON-RPC calls were answered with, by their code; HTTP's status is 200 all the same.", "code"),
 		dropped:   prometheus.NewCounter(prometheus.CounterOpts{Namespace: namespace, Name: "streams_dropped_total", Help: "SSE streams cut because their reader stalled."}),
 	}
-	reg.MustRegister(m.turns, m.firstText, m.waited, m.active, m.queued, m.tokens, m.starts, m.restarts, m.held, m.limits, m.requests, m.streams, m.dropped)
+	reg.MustRegister(m.turns, m.firstText, m.waited, m.active, m.queued, m.tokens, m.starts, m.restarts, m.held, m.limits, m.tools, m.requests, m.streams, m.dropped, m.refusals)
 	m.Held("auth", false)
 	m.Held("limit", false)
+	m.refusals.WithLabelValues(strconv.Itoa(kindFor(a2a.ErrServerError).code)) // those that alarms are about are there from
+	m.refusals.WithLabelValues(strconv.Itoa(internal.code))                    // the start: a rise from nothing is none
 	return m
 }
 
@@ -69,6 +77,11 @@ func (m *Metrics) FirstText(after time.Duration) { m.firstText.Observe(after.Sec
 func (m *Metrics) TurnEnded(outcome string, took time.Duration) {
 	m.turns.WithLabelValues(outcome).Observe(took.Seconds())
 	m.active.Dec()
+}
+
+// ToolEnded counts the end of a tool. Kinds are few and fixed, for they are labels.
+func (m *Metrics) ToolEnded(kind string, took time.Duration) {
+	m.tools.WithLabelValues(kind).Observe(took.Seconds())
 }
 
 // Tokens adds what a turn has used.
@@ -111,6 +124,10 @@ func (m *Metrics) request(route, method string, status int, took time.Duration) 
 	}
 	m.requests.WithLabelValues(route, method, strconv.Itoa(status)).Observe(took.Seconds())
 }
+
+// refusal counts an error that a JSON-RPC call is answered with. Codes are those of the
+// table of kinds.
+func (m *Metrics) refusal(code int) { m.refusals.WithLabelValues(strconv.Itoa(code)).Inc() }
 
 func histogram(name, help string, buckets []float64) prometheus.Histogram {
 	return prometheus.NewHistogram(prometheus.HistogramOpts{Namespace: namespace, Name: name, Help: help, Buckets: buckets})

@@ -89,7 +89,7 @@ func (s *Server) recoverPanics(next http.Handler) http.Handler {
 				panic(http.ErrAbortHandler) // the answer has begun: only closing the connection is honest
 			}
 			if atJSONRPC(r.URL.Path) && r.Method == http.MethodPost {
-				writeRPCError(w, http.StatusOK, rpcCall{id: null}, internalError(r.Context()))
+				s.failRPC(w, http.StatusOK, rpcCall{id: null}, internalError(r.Context()))
 				return
 			}
 			fail(w, r, http.StatusInternalServerError, "internal error")

@@ -18,6 +18,8 @@ type Config struct {
 	Reserve   int64 // bytes of disk left to what runs when no more is accepted; 0 means 16 MiB, negative none
 	Logger    *slog.Logger
 
+	Timed func(commit time.Duration) // told how long each commit took, before anybody hears of it; nil if nobody wants to know
+
 	Now       func() time.Time // nil means time.Now
 	MaxPages  int              // for tests: a database that is full at so many pages of 4 KiB
 	Committed func(n int)      // for tests: called after the n-th commit, before anybody hears of it
@@ -37,6 +39,7 @@ type Store struct {
 	logger    *slog.Logger
 	now       func() time.Time
 	committed func(n int)
+	timed     func(time.Duration)
 
 	lock    *lock
 	syncer  *syncer
@@ -71,6 +74,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		logger:    cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler)),
 		now:       cfg.Now,
 		committed: cfg.Committed,
+		timed:     cfg.Timed,
 		queue:     newQueue(),
 		stopped:   make(chan struct{}),
 	}

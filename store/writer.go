@@ -166,8 +166,12 @@ func (s *Store) serve(ops []*operation) {
 // fails, each gets one of its own: what does not fit on the disk must not take
 // what does fit with it.
 func (s *Store) commit(ops []*operation) {
+	began := time.Now()
 	outcomes, err := s.transact(ops)
 	if err == nil {
+		if s.timed != nil {
+			s.timed(time.Since(began))
+		}
 		s.commits++
 		if s.upkeep.changed() {
 			s.queue.signal() // the writer may be waiting for another time

@@ -37,6 +37,8 @@ type Metrics interface {
 	FirstText(after time.Duration)
 	TurnEnded(outcome string, took time.Duration)
 	Tokens(in, cached, out, reasoning int64)
+	// ToolEnded tells of a tool: command, file_change, mcp, workspace, web_search, other.
+	ToolEnded(kind string, took time.Duration)
 }
 
 // Config describes an engine. Runner and Journal must be set; the zero value of
@@ -85,6 +87,7 @@ func (noMetrics) TurnStarted(time.Duration)         {}
 func (noMetrics) FirstText(time.Duration)           {}
 func (noMetrics) TurnEnded(string, time.Duration)   {}
 func (noMetrics) Tokens(int64, int64, int64, int64) {}
+func (noMetrics) ToolEnded(string, time.Duration)   {}
 
 func (c Config) withDefaults() (Config, error) {
 	if c.Runner == nil {

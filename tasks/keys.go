@@ -31,6 +31,10 @@ const (
 	MetaPolicy  = "approvalPolicy" // when codex asks before it acts
 	MetaNotify  = "notifyTarget"   // who is told of the task's end
 
+	// What the message is part of, by W3C Trace Context.
+	MetaTraceparent = "traceparent"
+	MetaTracestate  = "tracestate"
+
 	// MetaRetry, true on a message that was cut off, asks for it to be run again.
 	MetaRetry = "retry"
 

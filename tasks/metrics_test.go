@@ -30,6 +30,8 @@ func (m *metrics) Tokens(in, cached, out, reasoning int64) {
 	m.add("tokens %d %d %d %d", in, cached, out, reasoning)
 }
 
+func (m *metrics) ToolEnded(kind string, took time.Duration) { m.add("tool %s %t", kind, took >= 0) }
+
 func TestMetrics(t *testing.T) {
 	r := newRunner()
 	var m metrics
@@ -38,12 +40,33 @@ func TestMetrics(t *testing.T) {
 	j := r.next(t).start()
 	j.say("a", "x")
 	j.say("a", "y")
+	command := appserver.Item{ID: "t", Type: appserver.ItemCommandExecution}
+	j.observe(executor.ItemStarted{Item: command})
+	j.observe(executor.ItemCompleted{Item: command})
+	j.observe(executor.ItemCompleted{Item: command}) // it has ended
 	j.whole("a", "xy", "")
 	j.end(executor.Ended{Outcome: executor.Completed, Usage: appserver.TokenUsage{InputTokens: 1, CachedInputTokens: 2, OutputTokens: 3, ReasoningOutputTokens: 4}})
 	begin(t, e, request("m2", "c", "hi"))
 	r.next(t).end(executor.Ended{Outcome: executor.Canceled}) // never started
-	want := "started 1ms,text,ended completed,tokens 1 2 3 4,tokens 0 0 0 0"
+	want := "started 1ms,text,tool command true,ended completed,tokens 1 2 3 4,tokens 0 0 0 0"
 	if got := strings.Join(m.calls, ","); got != want {
 		t.Errorf("metrics = %s, want %s", got, want)
+	}
+}
+
+// TestToolKindsAreFew: codex may invent kinds, and each would be a series for ever.
+func TestToolKindsAreFew(t *testing.T) {
+	kinds := map[string]bool{}
+	for _, kind := range []appserver.ItemType{
+		appserver.ItemCommandExecution, appserver.ItemFileChange, appserver.ItemMcpToolCall,
+		appserver.ItemDynamicToolCall, appserver.ItemWebSearch,
+	} {
+		kinds[tasks.ToolKind(kind)] = true
+	}
+	for i := range 100 {
+		kinds[tasks.ToolKind(appserver.ItemType(fmt.Sprint("invented", i)))] = true
+	}
+	if len(kinds) != 6 {
+		t.Errorf("%d kinds: %v", len(kinds), kinds)
 	}
 }

@@ -215,7 +215,7 @@ func (e *Engine) submitAgain(r *run) {
 		e.refuseRecovered(r)
 		return
 	}
-	job := executor.Job{ID: r.jobID, Context: t.thread, Input: r.input, Options: r.options, Accepted: true, Patient: true}
+	job := executor.Job{ID: r.jobID, Context: t.thread, Input: r.input, Options: r.options, Accepted: true, Patient: true, Trace: traceOf(r.message)}
 	if m := r.recovered; m.Attempt > 0 {
 		job.Cut = &executor.Cut{Attempt: m.Attempt, ThreadID: m.Thread, Tool: m.Tool}
 	}

@@ -43,6 +43,7 @@ type run struct {
 	attempt     int                         // the number of the turn, of those made of this message
 	started     time.Time                   // of the turn in codex; zero before that
 	tool        bool                        // a tool of the turn has started
+	began       map[string]time.Time        // the tools that run, by their items
 	void        []*artifact                 // what an earlier attempt had shown
 	heard       bool                        // the first text has come
 	texts       []*artifact                 // the messages of the turn
@@ -175,7 +176,7 @@ func (r *run) startOver() {
 		}
 		r.void = append(r.void, a)
 	}
-	r.texts, r.open, r.thoughts, r.delegations = nil, nil, nil, nil
+	r.texts, r.open, r.thoughts, r.delegations, r.began = nil, nil, nil, nil, nil
 	r.task.epoch++
 }
 
@@ -194,6 +195,7 @@ func (r *run) itemStarted(item appserver.Item) {
 // forget it: a turn with a tool in it is not run again.
 func (r *run) toolStarted(item appserver.Item) {
 	r.delegate(item, true)
+	r.clock(item)
 	t, data := r.task, itemData(item, "inProgress")
 	if r.tool {
 		t.tell(data)
@@ -214,6 +216,7 @@ func (r *run) itemCompleted(item appserver.Item) {
 	case appserver.ItemUserMessage:
 	default:
 		r.delegate(item, false)
+		r.clocked(item)
 		r.trace(item)
 		r.task.tell(itemData(item, "completed"))
 	}

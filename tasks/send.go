@@ -241,7 +241,7 @@ func (e *Engine) enqueue(ctx context.Context, in *incoming, t *task, commit func
 	if err != nil {
 		return nil, err
 	}
-	job := executor.Job{ID: r.jobID, Context: t.thread, Input: in.input, Options: r.options, Patient: in.patient}
+	job := executor.Job{ID: r.jobID, Context: t.thread, Input: in.input, Options: r.options, Patient: in.patient, Trace: traceOf(in.message)}
 	steered, err := e.steer(t, r, job)
 	if steered {
 		v := t.admitSteer(r)

@@ -101,7 +101,6 @@ func (p *Presence) beat(ctx context.Context, now *pulse, limit time.Duration) {
 	if ctx.Err() != nil {
 		return
 	}
-	p.cfg.Metrics.PlatformCall("heartbeat", err)
 	if err != nil {
 		p.missed(now, err)
 		return

@@ -26,12 +26,6 @@ type Platform interface {
 	Workspace(ctx context.Context) (platform.Info, error)
 }
 
-// Metrics counts calls of the platform. Implementations must not block.
-type Metrics interface {
-	// PlatformCall counts a call: register, heartbeat, state or workspace.
-	PlatformCall(name string, err error)
-}
-
 // Config describes a presence. Platform, URL and Card must be set; the zero value of
 // everything else works. The functions are called often and must answer at once.
 type Config struct {
@@ -45,9 +39,8 @@ type Config struct {
 	Tools    func() []string // the tools that are loaded; nil, and a nil list, says nothing of them
 	Wedged   func() string   // why no turn can be started, "" if they can; nil means that they can
 
-	Redact  func(string) string // applied to what leaves the machine; nil leaves it
-	Metrics Metrics             // nil counts nothing
-	Logger  *slog.Logger        // nil discards
+	Redact func(string) string // applied to what leaves the machine; nil leaves it
+	Logger *slog.Logger        // nil discards
 }
 
 // A Presence tells the platform of a workspace. Create it with [New]. Its methods may
@@ -90,9 +83,6 @@ func New(cfg Config) *Presence {
 	if cfg.Redact == nil {
 		cfg.Redact = func(s string) string { return s }
 	}
-	if cfg.Metrics == nil {
-		cfg.Metrics = noMetrics{}
-	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -101,10 +91,6 @@ func New(cfg Config) *Presence {
 		tried: make(chan struct{}), again: make(chan struct{}, 1), look: make(chan struct{}, 1),
 	}
 }
-
-type noMetrics struct{}
-
-func (noMetrics) PlatformCall(string, error) {}
 
 // Run keeps the workspace known until ctx ends, and then returns nil; or until the
 // platform has deleted it, and then returns [ErrDeleted]. The runtime must listen.

@@ -115,7 +115,6 @@ func (p *Presence) register(ctx context.Context) error {
 		p.log.Error("what the platform gave out at the registration could not be written down; after a restart it is missing", "err", kept)
 		err = nil
 	}
-	p.cfg.Metrics.PlatformCall("register", err)
 	if err != nil {
 		p.update(func(s *Status) { s.Registered, s.Refused = false, err.Error() })
 		return err
@@ -144,7 +143,6 @@ func (p *Presence) refused(ctx context.Context, cause error, attempts int) {
 		poke(p.look)
 	} else {
 		info, err := p.cfg.Platform.Workspace(ctx)
-		p.cfg.Metrics.PlatformCall("workspace", err)
 		reachable = err == nil && info.URL != ""
 	}
 	p.update(func(s *Status) { s.Reachable = reachable })

@@ -55,7 +55,6 @@ func (p *Presence) lookOnce(ctx context.Context) (deleted bool, err error) {
 	if ctx.Err() != nil {
 		return false, nil
 	}
-	p.cfg.Metrics.PlatformCall("state", err)
 	if err != nil {
 		return false, err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -15,10 +16,15 @@ type base struct {
 	wire     io.Writer // nil unless codex's messages are to be kept
 	registry *prometheus.Registry
 	metrics  *server.Metrics
+	commits  func(time.Duration) // of the journal
 }
 
 // openBase makes it, and how codex is started.
 func (app *application) openBase(s settings.Settings, environ []string) (base, error) {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	app.openTraces(s)
+	app.observe = app.traces.Calls(newPlatformMetrics(registry).observe)
 	if err := makeFolders(s); err != nil {
 		return base{}, err
 	}
@@ -38,7 +44,5 @@ func (app *application) openBase(s settings.Settings, environ []string) (base, e
 	if err != nil {
 		return base{}, err
 	}
-	registry := prometheus.NewRegistry()
-	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	return base{wire, registry, server.NewMetrics(registry)}, nil
+	return base{wire, registry, server.NewMetrics(registry), commits(registry)}, nil
 }

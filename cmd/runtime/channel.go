@@ -101,7 +101,7 @@ func newInbox(ctx context.Context, s settings.Settings, environ []string, log *s
 	if err != nil {
 		return nil, err
 	}
-	journal, err := store.Open(ctx, store.Config{Dir: s.StateDir, Logger: log})
+	journal, err := store.Open(ctx, store.Config{Dir: s.StateDir, Timed: base.commits, Logger: log})
 	if _, used := errors.AsType[*store.LockedError](err); used {
 		return nil, fmt.Errorf("the channel's state: %w: RUNTIME_STATE_DIR, or have one process read both inboxes, by MOLECULE_WORKSPACES", err)
 	}
@@ -109,7 +109,7 @@ func newInbox(ctx context.Context, s settings.Settings, environ []string, log *s
 		return nil, fmt.Errorf("the channel's state: %w", err)
 	}
 	box.store, box.closers = journal, append(box.closers, journal)
-	base.registry.MustRegister(newStateMetrics(journal))
+	base.registry.MustRegister(newStateMetrics(journal), box.gauges(s.MaxTurns))
 	if err := box.work(s, environ, base, redact); err != nil {
 		return nil, err
 	}
@@ -129,11 +129,12 @@ const channelInstructions = `You answer messages that come through the Molecule 
 func (box *inbox) work(s settings.Settings, environ []string, base base, redact *logging.Redactor) error {
 	cfg := executorConfig(s, base.wire, base.metrics, box.log, redact)
 	cfg.Book, cfg.Prepare = tasks.Book(box.store), box.prepare
-	box.openSpaces(s, &cfg, newPlatformMetrics(base.registry), redact)
+	box.openSpaces(s, &cfg, redact)
 	cfg.Instructions = func() string { return channelInstructions }
+	cfg.Trace, cfg.Tools = box.traces.Attempts(), box.traces.Tools(cfg.Tools)
 	box.executor = executor.New(cfg)
 	engine, err := tasks.New(tasks.Config{
-		Runner: spaceRunner{box.executor, box}, Journal: box.store,
+		Runner: box.traces.Runner(spaceRunner{box.executor, box}), Journal: box.store,
 		Conversations: conversations{box.store, box.executor}, Bounds: bounds(s),
 		Workspace: &tasks.Workspace{Steer: s.MidTurn == "steer", Redact: redact.String},
 		Files:     box.messageFiles(), OfferFiles: true, Metrics: base.metrics, Logger: box.log,
@@ -141,7 +142,7 @@ func (box *inbox) work(s settings.Settings, environ []string, base base, redact 
 	if err != nil {
 		return err
 	}
-	box.engine = engine
+	box.engine, box.handler = engine, box.traces.Handler(engine)
 	box.ready = &readiness{checks: checks(s, environ), executor: box.executor, redact: redact}
 	box.ready.registered, box.ready.changed = box.registered, func() {
 		for _, m := range box.spaces {
@@ -149,7 +150,7 @@ func (box *inbox) work(s settings.Settings, environ []string, base base, redact 
 		}
 	}
 	box.channel = channel.New(channel.Config{
-		Store: box.store, Engine: inboxEngine{engine}, Workspaces: box.workspaces(), Interval: s.PollInterval, Logger: box.log,
+		Store: box.store, Engine: inboxEngine{engine, box.handler}, Workspaces: box.workspaces(), Interval: s.PollInterval, Metrics: box.counts(base.registry), Logger: box.log,
 	})
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/a2aproject/a2a-go/v2/a2asrv"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/channel"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
@@ -14,11 +15,14 @@ import (
 )
 
 // An inboxEngine makes tasks of the messages of inboxes. It implements [channel.Engine].
-type inboxEngine struct{ *tasks.Engine }
+type inboxEngine struct {
+	*tasks.Engine
+	door a2asrv.RequestHandler // by which messages come in
+}
 
 // Give implements [channel.Engine].
 func (e inboxEngine) Give(ctx context.Context, m channel.Message) (string, error) {
-	answer, err := e.SendMessage(ctx, &a2a.SendMessageRequest{
+	answer, err := e.door.SendMessage(ctx, &a2a.SendMessageRequest{
 		Message: inboxMessage(m), Config: &a2a.SendMessageConfig{ReturnImmediately: true},
 	})
 	switch {

@@ -35,18 +35,18 @@ type space struct {
 }
 
 // openSpaces makes what there is once for each workspace, and offers codex their tools.
-func (box *inbox) openSpaces(s settings.Settings, cfg *executor.Config, metrics platformMetrics, redact *logging.Redactor) {
+func (box *inbox) openSpaces(s settings.Settings, cfg *executor.Config, redact *logging.Redactor) {
 	for _, w := range s.Spaces {
 		m := &space{id: w.ID, url: w.URL}
 		m.client = platform.New(platform.Config{
-			URL: w.URL, Workspace: w.ID, Org: s.OrgID, Token: spaceToken(w), Seen: redact.Add,
+			URL: w.URL, Workspace: w.ID, Org: s.OrgID, Token: spaceToken(w), Seen: redact.Add, Observe: box.observe,
 			OnUnauthorized: func(ctx context.Context) error { return m.presence.Register(ctx) },
 		})
 		m.presence = presence.New(presence.Config{
 			Platform: m.client, DeliveryMode: "poll", Every: channelBeat, Card: m.card(s),
 			Metadata: platform.RuntimeMetadata{IdleTimeoutSeconds: silence(s)}, Tools: m.loaded(s),
 			Wedged: (&wedge{app: box.application, problem: func() string { return "" }}).why,
-			Redact: redact.String, Metrics: metrics, Logger: box.log.With("workspace", w.ID),
+			Redact: redact.String, Logger: box.log.With("workspace", w.ID),
 		})
 		m.files = files.New(files.Config{
 			Work: s.WorkDir, Workspace: w.ID, Pending: pendingUploads{m.client},

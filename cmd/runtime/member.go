@@ -12,8 +12,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter/presence"
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter/prompt"
@@ -76,7 +74,7 @@ func configured(setup *adapter.Setup) source {
 
 // join makes what the platform is told, and what codex is told of the workspace. There
 // is nothing of it standing alone.
-func (app *application) join(s settings.Settings, from source, registry *prometheus.Registry, redact *logging.Redactor) {
+func (app *application) join(s settings.Settings, from source, redact *logging.Redactor) {
 	if !s.InWorkspace() {
 		return
 	}
@@ -87,7 +85,7 @@ func (app *application) join(s settings.Settings, from source, registry *prometh
 		Metadata: platform.RuntimeMetadata{IdleTimeoutSeconds: silence(s)},
 		Tools:    app.loadedTools,
 		Wedged:   (&wedge{app: app, problem: from.problem}).why,
-		Redact:   redact.String, Metrics: newPlatformMetrics(registry), Logger: app.log,
+		Redact:   redact.String, Logger: app.log,
 	})
 	m.prompt = prompt.New(prompt.Config{
 		Platform: client, Dir: s.ConfigsDir, Parent: s.ParentID,
@@ -115,6 +113,7 @@ func (app *application) workspaceClient(s settings.Settings) *platform.Client {
 		return app.platform
 	}
 	cfg := platformConfig(s, app.redact)
+	cfg.Observe = app.observe
 	cfg.Dir, cfg.OnUnauthorized = s.ConfigsDir, func(ctx context.Context) error {
 		if app.member == nil { // it is being made
 			return errNotJoined

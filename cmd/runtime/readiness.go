@@ -162,6 +162,28 @@ func (r *readiness) checked(ctx context.Context) preflight.Report {
 	return r.report
 }
 
+// known returns what the checks found last, and does not wait: what is old is looked at
+// again meanwhile.
+func (r *readiness) known() preflight.Report {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.running == nil && time.Now().After(r.until) {
+		r.running = make(chan struct{})
+		r.wg.Go(r.run)
+	}
+	return r.report
+}
+
+// would reports whether a turn would run, by what the checks have found and by how the
+// executor is.
+func (r *readiness) would(report preflight.Report, health executor.Health) bool {
+	ok := len(report.Results) > 0 && report.OK() && health.Child.Error == "" && modelCheck(health.Hold).OK
+	if ok && r.registered != nil {
+		ok, _ = r.registered()
+	}
+	return ok
+}
+
 // failing says which check did not pass when they were last made, "" if none. A no is
 // looked at again meanwhile.
 func (r *readiness) failing() string {

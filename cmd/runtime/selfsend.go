@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
-	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter/selfstart"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
@@ -18,30 +17,9 @@ func (app *application) sendToSelf(s settings.Settings) selfstart.Sender {
 		message := a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart(m.Text))
 		message.ID, message.ContextID = m.ID, "canvas-"+s.WorkspaceID
 		message.Metadata = map[string]any{"source_type": "self-" + strings.ReplaceAll(m.Kind, "_", "-")}
-		_, err := app.engine.SendMessage(ctx, &a2a.SendMessageRequest{
+		_, err := app.handler.SendMessage(ctx, &a2a.SendMessageRequest{
 			Message: message, Config: &a2a.SendMessageConfig{ReturnImmediately: true},
 		})
 		return err
 	}
-}
-
-// platformMetrics count what the platform is asked.
-type platformMetrics struct{ calls *prometheus.CounterVec }
-
-func newPlatformMetrics(registry *prometheus.Registry) platformMetrics {
-	m := platformMetrics{prometheus.NewCounterVec(prometheus.CounterOpts{
-		Namespace: "molecule_codex", Name: "platform_calls_total",
-		Help: "What the platform was told of the workspace's presence, by call and by result: ok or failed.",
-	}, []string{"call", "result"})}
-	registry.MustRegister(m.calls)
-	return m
-}
-
-// PlatformCall implements [presence.Metrics].
-func (m platformMetrics) PlatformCall(name string, err error) {
-	result := "ok"
-	if err != nil {
-		result = "failed"
-	}
-	m.calls.WithLabelValues(name, result).Inc()
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/netguard"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/tracing"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 	"github.com/Molecule-AI/molecule-codex-runtime/server"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
@@ -63,7 +64,10 @@ type application struct {
 	ready    *readiness
 	redact   *logging.Redactor
 	log      *slog.Logger
-	member   *member // nil standing alone
+	member   *member          // nil standing alone
+	observe  tracing.Observe  // of calls of platforms
+	traces   *tracing.Tracing // nil if none are made
+	handler  tracing.Handler  // the engine, traced
 
 	background []func(context.Context) error // what goes on while the program serves
 	closers    []io.Closer                   // in the order of their opening
@@ -86,22 +90,23 @@ func newApplication(ctx context.Context, s settings.Settings, environ []string, 
 	if err != nil {
 		return nil, err
 	}
-	journal, err := store.Open(ctx, store.Config{Dir: s.StateDir, Logger: log})
+	journal, err := store.Open(ctx, store.Config{Dir: s.StateDir, Timed: base.commits, Logger: log})
 	if err != nil {
 		return nil, fmt.Errorf("RUNTIME_STATE_DIR: %w", err)
 	}
 	app.closers = append(app.closers, journal)
-	base.registry.MustRegister(newStateMetrics(journal))
+	base.registry.MustRegister(newStateMetrics(journal), app.gauges(s.MaxTurns))
 	cfg := executorConfig(s, base.wire, base.metrics, log, redact)
 	cfg.Book, cfg.Prepare = tasks.Book(journal), app.prepare
 	if err := app.offerTools(s, environ, &cfg, redact); err != nil {
 		return nil, err
 	}
-	app.join(s, configured(app.setup), base.registry, redact)
+	app.join(s, configured(app.setup), redact)
 	cfg.Instructions = app.instructions()
+	cfg.Trace, cfg.Tools = app.traces.Attempts(), app.traces.Tools(cfg.Tools)
 	app.executor = executor.New(cfg)
 	app.engine, err = tasks.New(tasks.Config{
-		Runner: app.counted(app.runner()), Journal: journal, Push: app.push(s, journal), MidTurn: s.MidTurn == "steer" && !s.InWorkspace(),
+		Runner: app.counted(app.traces.Runner(app.runner())), Journal: journal, Push: app.push(s, journal), MidTurn: s.MidTurn == "steer" && !s.InWorkspace(),
 		Conversations: conversations{journal, app.executor}, Notify: app.notify(s, journal), Bounds: bounds(s),
 		Main: mainContext(s), Workspace: app.workspace(s, journal, redact), Files: app.attachments(s), OfferFiles: s.InWorkspace(),
 		Metrics: base.metrics, Logger: log,
@@ -109,6 +114,7 @@ func newApplication(ctx context.Context, s settings.Settings, environ []string, 
 	if err != nil {
 		return nil, err
 	}
+	app.handler = app.traces.Handler(app.engine)
 	app.goOn(func(ctx context.Context) { tidy(ctx, journal, app.executor, app.files, s.CodexHome, log) })
 	app.ready = &readiness{checks: checks(s, environ), executor: app.executor, redact: redact}
 	app.goOn(func(ctx context.Context) { app.ready.announce(ctx, log) })

@@ -72,7 +72,7 @@ func serverConfig(
 	}
 	card := func(baseURL string) *a2a.AgentCard { return adapter.Card(identity(), baseURL) }
 	return server.Config{
-		Handler: app.engine,
+		Handler: app.handler,
 		// The card has no secrets; who asks for the extended one by 0.3 gets the same.
 		Card: card, ExtendedCard: card,
 		PublicURL: s.PublicURL, PureCard: s.Card == "1.0",

@@ -36,6 +36,36 @@ func rules(t *testing.T) []rulefmt.Rule {
 // others are the metrics that are not the runtime's own.
 var others = []string{"up", "kubelet_volume_stats_available_bytes", "kubelet_volume_stats_capacity_bytes"}
 
+// known are the metrics that there are, by the page that names them all.
+func known(t *testing.T) []string {
+	t.Helper()
+	page, err := os.ReadFile("../../docs/metrics.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := slices.Clone(others)
+	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z_]+)`").FindAllSubmatch(page, -1) {
+		names = append(names, string(row[1]))
+	}
+	return names
+}
+
+// asksFor calls ask with each metric that a query asks for.
+func asksFor(t *testing.T, query string, ask func(name string)) {
+	t.Helper()
+	expr, err := parser.NewParser(parser.Options{}).ParseExpr(query)
+	if err != nil {
+		t.Errorf("%s: %v", query, err)
+		return
+	}
+	parser.Inspect(expr, func(node parser.Node, _ []parser.Node) error {
+		if selector, ok := node.(*parser.VectorSelector); ok {
+			ask(regexp.MustCompile("_(bucket|count|sum)$").ReplaceAllString(selector.Name, ""))
+		}
+		return nil
+	})
+}
+
 // TestRules holds that the alarms ask for metrics that there are, by the page that
 // names them all, and that the page says of each alarm what it means.
 func TestRules(t *testing.T) {
@@ -43,23 +73,12 @@ func TestRules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	known := slices.Clone(others)
-	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z_]+)`").FindAllSubmatch(page, -1) {
-		known = append(known, string(row[1]))
-	}
+	known := known(t)
 	for _, rule := range rules(t) {
-		expr, err := parser.NewParser(parser.Options{}).ParseExpr(rule.Expr)
-		if err != nil {
-			t.Fatal(err)
-		}
-		parser.Inspect(expr, func(node parser.Node, _ []parser.Node) error {
-			if selector, ok := node.(*parser.VectorSelector); ok {
-				name := regexp.MustCompile("_(bucket|count|sum)$").ReplaceAllString(selector.Name, "")
-				if !slices.Contains(known, name) {
-					t.Errorf("%s asks for %s, which the page does not know", rule.Alert, selector.Name)
-				}
+		asksFor(t, rule.Expr, func(name string) {
+			if !slices.Contains(known, name) {
+				t.Errorf("%s asks for %s, which docs/metrics.md does not know", rule.Alert, name)
 			}
-			return nil
 		})
 		anchor := "docs/operations.md#" + strings.ToLower(rule.Alert)
 		if rule.Annotations["runbook"] != anchor || !strings.Contains(string(page), "\n### "+rule.Alert+"\n") {
@@ -86,8 +105,19 @@ var scenes = []struct {
 		molecule_codex_turn_duration_seconds_count{instance="a",outcome="completed"} 0+10x60
 		molecule_codex_turn_duration_seconds_count{instance="a",outcome="failed"} 0+1x60
 		molecule_codex_child_restarts_total{instance="a",reason="died"} 1x60
-		molecule_codex_platform_calls_total{instance="a",call="heartbeat",result="ok"} 0+2x60
-		molecule_codex_platform_calls_total{instance="a",call="heartbeat",result="failed"} 0+1x60
+		molecule_codex_ready{instance="a"} 1x60
+		molecule_codex_platform_call_duration_seconds_count{instance="a",operation="heartbeat",outcome="ok"} 0+2x60
+		molecule_codex_platform_call_duration_seconds_count{instance="a",operation="heartbeat",outcome="unavailable"} 0+1x60
+		molecule_codex_rpc_errors_total{instance="a",code="-32000"} 3x60
+		molecule_codex_rpc_errors_total{instance="a",code="-32602"} 0+9x60
+		molecule_codex_child_memory_bytes{instance="a",of="codex"} 200000000x60
+		molecule_codex_child_memory_bytes{instance="a",of="commands"} 900000000x60
+		molecule_codex_journal_commit_duration_seconds_bucket{instance="a",le="0.01"} 0+20x60
+		molecule_codex_journal_commit_duration_seconds_bucket{instance="a",le="+Inf"} 0+20x60
+		molecule_codex_journal_commit_duration_seconds_count{instance="a"} 0+20x60
+		molecule_codex_channel_last_poll_timestamp_seconds{instance="b",workspace="w"} 0+60x60
+		molecule_codex_channel_replies_total{instance="b",workspace="w",result="dead"} 2x60
+		molecule_codex_channel_replies_total{instance="b",workspace="w",result="sent"} 0+1x60
 		molecule_codex_http_request_duration_seconds_count{instance="a",code="503",route="/readyz"} 0+9x60
 		molecule_codex_http_request_duration_seconds_count{instance="a",code="200",route="/"} 0+9x60
 		molecule_codex_streams_dropped_total{instance="a"} 3x60
@@ -97,6 +127,7 @@ var scenes = []struct {
 		kubelet_volume_stats_capacity_bytes{persistentvolumeclaim="configs-ws-one-workspace-0"} 100x60`, nil},
 	{"it is gone", `up{job="workspaces",instance="a"} 0x60`, []string{"WorkspaceDown"}},
 	{"a login is needed, and messages wait for it", `
+		molecule_codex_ready{instance="a"} 0x60
 		molecule_codex_held{instance="a",reason="auth"} 1x60
 		molecule_codex_held{instance="a",reason="limit"} 0x60
 		molecule_codex_queue_depth{instance="a"} 2x60
@@ -121,10 +152,29 @@ var scenes = []struct {
 	{"codex dies again and again", `
 		molecule_codex_child_restarts_total{instance="a",reason="died"} 0+1x60`, []string{"WorkspaceCodexRestarts"}},
 	{"the platform is away", `
-		molecule_codex_platform_calls_total{instance="a",call="heartbeat",result="ok"} 9x60
-		molecule_codex_platform_calls_total{instance="a",call="heartbeat",result="failed"} 0+2x60`, []string{"WorkspaceLostPlatform"}},
+		molecule_codex_platform_call_duration_seconds_count{instance="a",operation="heartbeat",outcome="ok"} 9x60
+		molecule_codex_platform_call_duration_seconds_count{instance="a",operation="heartbeat",outcome="unavailable"} 0+2x60`, []string{"WorkspaceLostPlatform"}},
 	{"messages are refused", `
-		molecule_codex_http_request_duration_seconds_count{instance="a",code="503",route="/"} 0+1x60`, []string{"WorkspaceRefuses"}},
+		molecule_codex_http_request_duration_seconds_count{instance="a",code="503",route="/"} 0+1x60
+		molecule_codex_rpc_errors_total{instance="a",code="-32000"} 0x60`, []string{"WorkspaceRefuses"}},
+	{"messages are refused, with HTTP's 200", `
+		molecule_codex_http_request_duration_seconds_count{instance="a",code="503",route="/readyz"} 0+1x60
+		molecule_codex_rpc_errors_total{instance="a",code="-32000"} 0+1x60`, []string{"WorkspaceRefuses"}},
+	{"no turn would run", `
+		molecule_codex_ready{instance="a"} 0x60
+		molecule_codex_held{instance="a",reason="auth"} 0x60`, []string{"WorkspaceNotReady"}},
+	{"a command takes much memory", `
+		molecule_codex_child_memory_bytes{instance="a",of="codex"} 200000000x60
+		molecule_codex_child_memory_bytes{instance="a",of="commands"} 4000000000x60`, []string{"WorkspaceCodexMemory"}},
+	{"the disk is slow", `
+		molecule_codex_journal_commit_duration_seconds_bucket{instance="a",le="0.25"} 0+5x60
+		molecule_codex_journal_commit_duration_seconds_bucket{instance="a",le="1"} 0+10x60
+		molecule_codex_journal_commit_duration_seconds_bucket{instance="a",le="+Inf"} 0+10x60
+		molecule_codex_journal_commit_duration_seconds_count{instance="a"} 0+10x60`, []string{"WorkspaceDiskSlow"}},
+	{"an inbox is not read", `
+		molecule_codex_channel_last_poll_timestamp_seconds{instance="b",workspace="w"} 600x60`, []string{"ChannelInboxSilent"}},
+	{"replies are refused for good", `
+		molecule_codex_channel_replies_total{instance="b",workspace="w",result="dead"} 0x30 1x30`, []string{"ChannelDeadLetters"}},
 	{"readers stall", `molecule_codex_streams_dropped_total{instance="a"} 0+1x60`, []string{"WorkspaceReadersStall"}},
 	{"receivers are away", `runtime_state_rows{instance="a",of="deliveries_waiting"} 101x60`, []string{"WorkspaceDeliveriesWait"}},
 	{"much is kept", `

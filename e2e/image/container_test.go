@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,6 +23,7 @@ import (
 // What make image-test hands over.
 var (
 	rootFlag    = flag.String("root", "", "folder with the image's root")
+	argsFlag    = flag.String("arguments", "", "the build arguments that it was built with")
 	inspectFlag = flag.String("inspect", "", "file with what buildah inspect says of the image")
 )
 
@@ -67,9 +69,12 @@ type spec struct {
 	tier      int    // of the platform; 0 is Kubernetes' read-only root, without a /tmp
 	user      string // root, or a number
 	configs   string // host folders of the volumes
-	workspace string // "-" for none; with :ro behind it read-only
+	workspace string // "-" for none, "!" for not even a folder; with :ro behind it read-only
 	env       []string
 	args      []string // in the place of the image's command
+	bare      bool     // without the image's entrypoint
+	stdin     io.Reader
+	may       string // capabilities of root, as setpriv has them; empty for Docker's
 }
 
 // A container is one that runs, or has run.
@@ -99,9 +104,9 @@ func (c *container) said() string {
 // run starts a container. It is killed at the end of the test at the latest.
 func (im *image) run(t *testing.T, s spec) *container {
 	t.Helper()
-	home := "/root"
-	if s.user != "root" {
-		home = "/home/agent"
+	home, known := map[string]string{"root": "/root", "1000": "/home/agent"}[s.user]
+	if !known {
+		home = "/"
 	}
 	script, err := filepath.Abs("testdata/container.sh")
 	if err != nil {
@@ -112,13 +117,17 @@ func (im *image) run(t *testing.T, s spec) *container {
 		script, im.Root, t.TempDir(), fmt.Sprint(s.tier), s.user, s.configs, s.workspace,
 		"HOME=" + home, "HOSTNAME=ws-container",
 	}
-	args = append(append(append(args, im.Config.Env...), s.env...), im.Config.Entrypoint...)
+	args = append(append(args, im.Config.Env...), s.env...)
+	if !s.bare {
+		args = append(args, im.Config.Entrypoint...)
+	}
 	if s.args == nil {
 		s.args = im.Config.Cmd
 	}
 	c := &container{t: t, spec: s, exited: make(chan struct{})}
 	c.cmd = exec.Command("unshare", append(args, s.args...)...)
-	c.cmd.Stdout, c.cmd.Stderr = c, c
+	c.cmd.Env = append(os.Environ(), "CAPABILITIES="+s.may)
+	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = s.stdin, c, c
 	if err := c.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -187,6 +196,13 @@ func (c *container) stop() int {
 // exec is docker exec, which is root's if nothing else is said.
 func (c *container) exec(command string, args ...string) (string, error) {
 	c.t.Helper()
+	out, err := c.enter(c.spec.user, command, args...).CombinedOutput()
+	return string(out), err
+}
+
+// enter is a command in the container, by one of its users.
+func (c *container) enter(user, command string, args ...string) *exec.Cmd {
+	c.t.Helper()
 	environ, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", c.first()))
 	if err != nil {
 		c.t.Fatal(err)
@@ -194,13 +210,16 @@ func (c *container) exec(command string, args ...string) (string, error) {
 	all := []string{
 		"--target", fmt.Sprint(c.first()), "--mount", "--pid", "--uts", "--ipc", "--root", "--",
 	}
-	if c.spec.user != "root" {
-		all = append(all, "setpriv", "--reuid="+c.spec.user, "--regid="+c.spec.user, "--clear-groups")
+	if user != "root" {
+		all = append(all, "setpriv", "--reuid="+user, "--regid="+user, "--clear-groups")
 	}
-	all = append(all, "env", "-C", "/workspace", "-i")
+	dir := "/workspace"
+	if c.spec.workspace == "!" {
+		dir = "/"
+	}
+	all = append(all, "env", "-C", dir, "-i")
 	all = append(all, strings.Split(strings.TrimRight(string(environ), "\x00"), "\x00")...)
-	out, err := exec.Command("nsenter", append(append(all, command), args...)...).CombinedOutput()
-	return string(out), err
+	return exec.Command("nsenter", append(append(all, command), args...)...)
 }
 
 // resident is the memory of all processes of the container, in MiB; what they share

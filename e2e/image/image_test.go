@@ -97,6 +97,9 @@ func TestWorkspace(t *testing.T) {
 	for _, tier := range []int{1, 2} {
 		for _, user := range []string{"root", "1000"} {
 			t.Run(fmt.Sprintf("tier-%d-as-%s", tier, user), func(t *testing.T) {
+				if testing.Short() && (tier != 2 || user == "root") {
+					t.Skip("the short form tries one")
+				}
 				p := newPlace(t, tier, user)
 				first := p.provision()
 				p.say("remember the word is quince", "")
@@ -243,6 +246,23 @@ func TestAskpass(t *testing.T) {
 	} {
 		if got, err := c.exec("molecule-askpass", question); got != want || (err == nil) != (want != "") {
 			t.Errorf("%s: %q, %v; want %q", question, got, err, want)
+		}
+	}
+}
+
+// TestArguments has what the build arguments promise, and nothing of it without them.
+func TestArguments(t *testing.T) {
+	im := open(t)
+	c := im.run(t, spec{tier: 4, user: "root", configs: volume(t, "configs", 0), workspace: volume(t, "workspace", 0), env: standalone})
+	c.listens()
+	for argument, command := range map[string]string{
+		"NODE=1":   "node --version && npm --version && npx --version",
+		"PYTHON=1": "python3 -m venv /tmp/venv && /tmp/venv/bin/pip --version",
+		"T4=1":     "sudo -n id -u && docker --version",
+	} {
+		want := slices.Contains(strings.Fields(*argsFlag), argument)
+		if out, err := c.enter("1000", "sh", "-c", command).CombinedOutput(); (err == nil) != want {
+			t.Errorf("%s, which is %v: %s: %v\n%s", argument, want, command, err, out)
 		}
 	}
 }

@@ -12,7 +12,6 @@ import (
 func reserved() []string {
 	return []string{
 		"CODEX_CHATGPT_AUTH_JSON", "CODEX_MINIMAX_MODEL", "CODEX_CA_CERTIFICATE",
-		"OTEL_EXPORTER_OTLP_ENDPOINT",
 	}
 }
 

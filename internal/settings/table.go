@@ -92,6 +92,15 @@ type Settings struct {
 	Log       string `group:"Logs" env:"RUNTIME_LOG" oneof:"debug,info,warn,error" envDefault:"info" help:"Least level that is logged: coloured lines on a terminal, JSON otherwise."`
 	DebugWire string `group:"Logs" env:"RUNTIME_DEBUG_WIRE" kind:"path" help:"File to which everything said to and by codex is appended, prompts included."`
 
+	OTLPEndpoint       string `group:"Traces" env:"OTEL_EXPORTER_OTLP_ENDPOINT" default:"none" help:"Collector that traces are sent to, by OTLP over HTTP, as /v1/traces below this URL. Without it no traces are made. The other variables of OpenTelemetry count, too: see docs/tracing.md."`
+	OTLPTraces         string `group:"Traces" env:"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT" help:"URL that traces are sent to; goes before the one above, and is used as it is."`
+	OTLPHeaders        Secret `group:"Traces" env:"OTEL_EXPORTER_OTLP_HEADERS" help:"Headers for the collector, as name=value,name=value with what is special written as %XX."`
+	OTLPTracesHeaders  Secret `group:"Traces" env:"OTEL_EXPORTER_OTLP_TRACES_HEADERS" help:"Likewise; goes before the one above, header by header."`
+	OTLPProtocol       string `group:"Traces" env:"OTEL_EXPORTER_OTLP_PROTOCOL" default:"http/protobuf" help:"http/protobuf. With any other no traces are made, and the log says so."`
+	OTLPTracesProtocol string `group:"Traces" env:"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL" help:"Likewise; goes before the one above."`
+	OTelExporter       string `group:"Traces" env:"OTEL_TRACES_EXPORTER" default:"otlp" help:"none makes no traces."`
+	OTelDisabled       string `group:"Traces" env:"OTEL_SDK_DISABLED" default:"false" help:"true makes no traces."`
+
 	// What follows is not set by a variable of its own.
 
 	TempDir         string         // $TMPDIR, or /tmp
@@ -136,6 +145,7 @@ func (s Settings) Secrets() []string {
 			out = append(out, v.Reveal())
 		}
 	}
+	out = append(out, s.headerSecrets()...)
 	for _, space := range s.Spaces {
 		if space.Token.Set() {
 			out = append(out, space.Token.Reveal())

@@ -3,7 +3,7 @@
 # IPC namespaces.
 #   container.sh IMAGE-ROOT SCRATCH TIER USER CONFIGS WORKSPACE ENVIRONMENT-AND-COMMAND...
 # What is written outside of the volumes is gone with it. A WORKSPACE of - is none, one
-# that ends in :ro is read-only.
+# that ends in :ro is read-only, and ! takes away the folder of the image.
 set -eu
 image=$1 scratch=$2 tier=$3 user=$4 configs=$5 workspace=$6
 shift 6
@@ -32,7 +32,11 @@ done
 ln -s pts/ptmx "$root/dev/ptmx"
 
 mount --bind "$configs" "$root/configs"
-[ "$workspace" = - ] || mount --bind "${workspace%:ro}" "$root/workspace"
+case $workspace in
+-) ;;
+!) rmdir "$root/workspace" ;;
+*) mount --bind "${workspace%:ro}" "$root/workspace" ;;
+esac
 case $workspace in *:ro) mount -o remount,bind,ro "$root/workspace" ;; esac
 [ "$tier" != 1 ] || mount -t tmpfs -o mode=1777,noexec,nosuid,size=64m tmp "$root/tmp"
 [ "$tier" -gt 1 ] || mount -o remount,ro "$root"
@@ -42,12 +46,13 @@ case $workspace in *:ro) mount -o remount,bind,ro "$root/workspace" ;; esac
 cd "$root"
 pivot_root . .
 umount -l .
-cd /workspace
+cd /workspace 2>/dev/null || cd /
 
-# The capabilities that Docker leaves a container's root; another user has none.
+# The capabilities that Docker leaves a container's root, or those of CAPABILITIES, which
+# are without new privileges; another user has none.
 may=+chown,+dac_override,+fowner,+fsetid,+kill,+setgid,+setuid,+setpcap,+net_bind_service,+net_raw,+sys_chroot,+mknod,+audit_write,+setfcap
 if [ "$user" = root ]; then
-	exec setpriv --bounding-set="-all,$may" --inh-caps=-all env -i "$@"
+	exec setpriv --bounding-set="-all,${CAPABILITIES:-$may}" --inh-caps=-all ${CAPABILITIES:+--no-new-privs} env -i "$@"
 fi
 exec setpriv --bounding-set=-all --inh-caps=-all --no-new-privs \
 	--reuid="$user" --regid="$user" --clear-groups env -i "$@"

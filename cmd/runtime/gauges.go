@@ -1,0 +1,82 @@
+package main
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
+)
+
+// gauges tell when they are asked what nobody counts: how the child is, and whether a
+// turn would run.
+type gauges struct {
+	health func() executor.Health
+	ready  func() *readiness // nil before there is one
+	slots  int               // turns that may run at the same time
+
+	maxTurns, threads, memory, childUp, since, isReady, checks *prometheus.Desc
+}
+
+// gauges are those of the application, whose parts may not be there yet.
+func (app *application) gauges(slots int) *gauges {
+	return newGauges(func() executor.Health { return app.executor.Health() }, func() *readiness { return app.ready }, slots)
+}
+
+func newGauges(health func() executor.Health, ready func() *readiness, slots int) *gauges {
+	desc := func(name, help string, labels ...string) *prometheus.Desc {
+		return prometheus.NewDesc("molecule_codex_"+name, help, labels, nil)
+	}
+	return &gauges{
+		health: health, ready: ready, slots: slots,
+		maxTurns: desc("turns_max", "Turns that may run at the same time (RUNTIME_MAX_TURNS)."),
+		threads:  desc("threads_loaded", "Threads that are loaded in codex."),
+		memory:   desc("child_memory_bytes", "Resident memory, of codex and of the commands that it runs; on Linux only.", "of"),
+		childUp:  desc("child_up", "1 while codex runs and has answered."),
+		since:    desc("child_state_seconds", "How long codex has been in the state that it is in, up or not."),
+		isReady:  desc("ready", "1 if a turn would run, as /readyz has it but for asking codex; 0 also before that is known."),
+		checks:   desc("check", "1 if a check of readiness passed when it was made last; they are made anew when they are old.", "check"),
+	}
+}
+
+// Describe implements [prometheus.Collector].
+func (g *gauges) Describe(out chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{g.maxTurns, g.threads, g.memory, g.childUp, g.since, g.isReady, g.checks} {
+		out <- d
+	}
+}
+
+// Collect implements [prometheus.Collector]. It waits for nobody.
+func (g *gauges) Collect(out chan<- prometheus.Metric) {
+	tell := func(desc *prometheus.Desc, value float64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
+	}
+	health := g.health()
+	tell(g.maxTurns, float64(g.slots))
+	tell(g.threads, float64(health.Threads))
+	tell(g.childUp, truth(health.Child.State == "ready"))
+	tell(g.since, time.Since(health.Child.Since).Seconds())
+	if m, ok := appserver.MemoryOf(health.Child.Pid); ok && health.Child.Pid > 0 {
+		tell(g.memory, float64(m.Codex), "codex")
+		tell(g.memory, float64(m.Commands), "commands")
+	}
+	ready, known := g.ready(), preflight.Report{}
+	ok := ready != nil
+	if ok {
+		known = ready.known()
+		ok = ready.would(known, health)
+	}
+	tell(g.isReady, truth(ok))
+	for _, r := range known.Results {
+		tell(g.checks, truth(r.Status != preflight.Fail), r.Name)
+	}
+}
+
+func truth(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}

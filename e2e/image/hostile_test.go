@@ -1,0 +1,176 @@
+package image
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/progtest"
+)
+
+// Names that a shell may stumble over.
+var odd = []string{"two\nLINES=1", "-rf", "a \"quoted\" $(name)", "back\\slash", "*", "\x1b[31mred", "ünïcode"}
+
+// write makes a file of somebody's.
+func write(t *testing.T, path, text string, owner int) {
+	t.Helper()
+	if err := errors.Join(os.WriteFile(path, []byte(text), 0o600), os.Chown(path, owner, owner)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func ownerOf(t *testing.T, path string) int {
+	t.Helper()
+	var stat syscall.Stat_t
+	if err := syscall.Lstat(path, &stat); err != nil {
+		t.Fatal(err)
+	}
+	return int(stat.Uid)
+}
+
+func (c *container) listens() {
+	c.t.Helper()
+	progtest.WaitFor(c.t, "the runtime to listen", func() bool {
+		select {
+		case <-c.exited:
+			c.t.Fatal("the container has ended")
+		default:
+		}
+		return strings.Contains(c.said(), `"msg":"listening"`)
+	})
+}
+
+// snapshot is the line of the log that names what there was at the start; each line
+// before the program's is JSON.
+func (c *container) snapshot() string {
+	c.t.Helper()
+	for line := range strings.Lines(c.said()) {
+		if !strings.HasPrefix(line, "{") || !strings.HasSuffix(line, "}\n") {
+			c.t.Errorf("no line of a log: %q", line)
+		}
+		if strings.Contains(line, `"msg":"starting"`) {
+			return line
+		}
+	}
+	c.t.Fatalf("nothing was said of the start: %s", c.said())
+	return ""
+}
+
+// standalone are the settings of a container without a platform.
+var standalone = []string{"RUNTIME_TOKEN=token-of-the-image-test", "RUNTIME_MODEL=scripted"}
+
+// ask sends a message to a container that stands alone, and returns all of the answer.
+func (c *container) ask(contextID, text string) string {
+	c.t.Helper()
+	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": map[string]any{
+		"message": map[string]any{"messageId": text, "contextId": contextID, "role": "ROLE_USER", "parts": []any{map[string]string{"text": text}}},
+	}})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	request, err := http.NewRequestWithContext(c.t.Context(), http.MethodPost, "http://127.0.0.1:8000/", bytes.NewReader(body))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Authorization", "Bearer token-of-the-image-test")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	answer, err := io.ReadAll(response.Body)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return string(answer)
+}
+
+// TestOddVolumes starts as root on volumes full of other people's files with odd names.
+func TestOddVolumes(t *testing.T) {
+	im := open(t)
+	configs, work := volume(t, "configs", 0), volume(t, "workspace", 0)
+	secrets := filepath.Join(configs, "secrets.d")
+	if err := errors.Join(os.Mkdir(secrets, 0o700), os.Mkdir(filepath.Join(secrets, "FOLDER"), 0o700),
+		os.Mkdir(filepath.Join(configs, "shut"), 0),
+		syscall.Mkfifo(filepath.Join(secrets, "PIPE"), 0o600),
+		os.Symlink("/etc/passwd", filepath.Join(secrets, "LINK")),
+		os.Symlink("/etc/shadow", filepath.Join(work, "link"))); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(secrets, "GOOD_NAME"), "value-of-good", 0)
+	write(t, filepath.Join(configs, "shut", "in"), "", 0)
+	for i, name := range odd {
+		write(t, filepath.Join(secrets, name), fmt.Sprint("value-of-odd-", i), 4242)
+		write(t, filepath.Join(configs, name), "", 4242)
+		write(t, filepath.Join(work, name), "", 0)
+		write(t, filepath.Join(work, "theirs"+name), "", 4242)
+	}
+	c := im.run(t, spec{tier: 2, user: "root", configs: configs, workspace: work, env: append([]string{
+		"MULTI=" + secret, "ODD-NAME=value-of-an-odd-variable", "EMPTY=",
+	}, standalone...)})
+	c.listens()
+
+	line := c.snapshot()
+	if !strings.Contains(line, " EMPTY ") || !strings.Contains(line, " MULTI ") || !strings.Contains(line, `"secrets":"GOOD_NAME "`) {
+		t.Errorf("the snapshot is %s", line)
+	}
+	for _, shown := range []string{"value-of", "line-of-a-secret", "token-of-the-image-test"} {
+		if strings.Contains(c.said(), shown) {
+			t.Errorf("the log has %q in it", shown)
+		}
+	}
+	paths := map[string]int{
+		filepath.Join(configs, "shut", "in"): 1000, filepath.Join(secrets, "LINK"): 1000, filepath.Join(work, "link"): 1000,
+		filepath.Join(im.Root, "etc/passwd"): 0, filepath.Join(im.Root, "etc/shadow"): 0,
+	}
+	for _, name := range odd {
+		paths[filepath.Join(configs, name)] = 1000
+		paths[filepath.Join(secrets, name)] = 1000
+		paths[filepath.Join(work, name)] = 1000
+		paths[filepath.Join(work, "theirs"+name)] = 4242
+	}
+	for path, want := range paths {
+		if got := ownerOf(t, path); got != want {
+			t.Errorf("%q belongs to %d, want %d", path, got, want)
+		}
+	}
+	if said := c.ask("odd", "run ls -- -rf && touch mine && id -u"); !strings.Contains(said, "1000") {
+		t.Errorf("a task: %s", said)
+	}
+}
+
+// TestAnyUser runs as a user whom the image does not know, as clusters that number their
+// users themselves have it, without a folder to work in, on a root that is read-only.
+func TestAnyUser(t *testing.T) {
+	im := open(t)
+	c := im.run(t, spec{tier: 1, user: "4242", configs: volume(t, "configs", 4242), workspace: "!", env: standalone})
+	c.listens()
+	if line := c.snapshot(); !strings.Contains(line, `"uid":"4242"`) {
+		t.Errorf("the snapshot is %s", line)
+	}
+	said := c.ask("any", "run pwd; id -u; echo home $HOME")
+	for _, want := range []string{"/configs/workspace", "4242", "home /configs/.home"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("a task: want %s in %s", want, said)
+		}
+	}
+}
+
+// TestNothingToWrite says what is missing where nothing can be kept.
+func TestNothingToWrite(t *testing.T) {
+	im := open(t)
+	c := im.run(t, spec{tier: 1, user: "1000", configs: volume(t, "configs", 0), workspace: "-", env: standalone})
+	if code := c.ended(); code == 0 || !strings.Contains(c.said(), `"msg":"nothing can be kept"`) {
+		t.Errorf("exit code %d", code)
+	}
+	c.snapshot()
+}

@@ -1,0 +1,86 @@
+package tracing
+
+import (
+	"context"
+	"net/http"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/platform"
+)
+
+// Tools returns a caller of tools for which what they ask for is part of the tool's span.
+func (t *Tracing) Tools(next executor.ToolCaller) executor.ToolCaller {
+	if t == nil || next == nil {
+		return next
+	}
+	return tools{next, t}
+}
+
+type tools struct {
+	executor.ToolCaller
+	t *Tracing
+}
+
+// Call implements [executor.ToolCaller].
+func (c tools) Call(ctx context.Context, call executor.ToolCall) executor.ToolResult {
+	if w := c.t.find(call.Job); w != nil {
+		if span := c.t.calling(w, call); span != nil {
+			ctx = trace.ContextWithSpan(ctx, span)
+		}
+	}
+	return c.ToolCaller.Call(ctx, call)
+}
+
+// calling returns the span that a call is part of: that of its item, which may not have been
+// told of yet, or that of the turn for a call of a subagent's.
+func (t *Tracing) calling(w *work, call executor.ToolCall) trace.Span {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.tools[call.ID] == nil && call.Turn == w.turnID {
+		t.tool(w, appserver.Item{ID: call.ID, Type: appserver.ItemDynamicToolCall, Tool: call.Tool})
+	}
+	if span := w.tools[call.ID]; span != nil {
+		return span
+	}
+	return w.running()
+}
+
+// An Observe is [platform.Config.Observe].
+type Observe func(ctx context.Context, call string) (http.Header, func(error))
+
+// Calls returns an observer of the platform's calls that makes spans of those that are part
+// of a trace: a heartbeat is not. The platform is told of the trace.
+func (t *Tracing) Calls(next Observe) Observe {
+	if t == nil {
+		return next
+	}
+	return func(ctx context.Context, call string) (http.Header, func(error)) {
+		header, ended := next(ctx, call)
+		if !trace.SpanContextFromContext(ctx).IsValid() {
+			return header, ended
+		}
+		ctx, span := t.tracer.Start(ctx, "platform", trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(attribute.String("platform.call", call)))
+		if header == nil {
+			header = http.Header{}
+		}
+		w3c{}.Inject(ctx, propagation.HeaderCarrier(header))
+		return header, func(err error) {
+			outcome := platform.Outcome(err)
+			span.SetAttributes(attribute.String("outcome", outcome))
+			if status := platform.StatusOf(err); status != 0 {
+				span.SetAttributes(attribute.Int("http.response.status_code", status))
+			}
+			if outcome != "ok" {
+				span.SetStatus(codes.Error, outcome)
+			}
+			span.End()
+			ended(err)
+		}
+	}
+}

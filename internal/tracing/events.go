@@ -1,0 +1,163 @@
+package tracing
+
+import (
+	"cmp"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+)
+
+// watch notes what a job's observer is told, and tells it.
+func (t *Tracing) watch(w *work, observe executor.Observer) executor.Observer {
+	return func(e executor.Event) {
+		if end, ok := e.(executor.Ended); ok {
+			t.ended(w, end)
+			answer := t.start(w.from, "answer", attribute.String("codex.outcome", string(end.Outcome)))
+			observe(e)
+			answer.End()
+			return
+		}
+		t.note(w, e)
+		observe(e)
+	}
+}
+
+// note notes an event of a job that has not ended. Of a piece of text it costs a lock.
+func (t *Tracing) note(w *work, e executor.Event) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch e := e.(type) {
+	case executor.TextDelta:
+		if !w.said && w.turn != nil {
+			w.turn.AddEvent("first text")
+		}
+		w.said = true
+	case executor.Started:
+		t.started(w, e)
+	case executor.ItemStarted:
+		t.tool(w, e.Item)
+	case executor.ItemCompleted:
+		w.toolEnded(e.Item)
+	case executor.Asked:
+		w.happened("question", attribute.String("question.kind", e.Kind))
+	case executor.Answered:
+		w.happened("answered")
+	case executor.Held:
+		w.endTurn("held", codes.Error)
+		if w.wait == nil {
+			w.wait = t.start(w.from, "queue", attribute.String("job.id", w.id))
+		}
+		w.wait.AddEvent("held", trace.WithAttributes(attribute.String("reason", string(e.Kind))))
+	case executor.Released:
+		w.happened("released")
+	case executor.Steered:
+		if w.wait != nil {
+			w.wait.SetAttributes(attribute.String("codex.turn.id", e.TurnID))
+		}
+		w.endWait("steered")
+	case executor.Unsteered:
+		w.endWait("unsteered")
+		w.wait = t.start(w.from, "queue", attribute.String("job.id", w.id))
+	}
+}
+
+// happened notes what happens in the turn, or while it is waited for. The caller holds w.mu.
+func (w *work) happened(what string, attrs ...attribute.KeyValue) {
+	if span := w.running(); span != nil {
+		span.AddEvent(what, trace.WithAttributes(attrs...))
+	}
+}
+
+// running is the span of the turn, or else of the waiting; nil between the two. The caller
+// holds w.mu.
+func (w *work) running() trace.Span {
+	if w.turn != nil {
+		return w.turn
+	}
+	return w.wait
+}
+
+// started notes what codex has made of an attempt. One that an earlier process has begun has
+// no span yet. The caller holds w.mu.
+func (t *Tracing) started(w *work, e executor.Started) {
+	w.endWait("")
+	if w.turn == nil {
+		w.begin(t, e.Attempt)
+	}
+	w.turnID = e.TurnID
+	w.turn.SetAttributes(
+		attribute.String("gen_ai.operation.name", "invoke_agent"), attribute.String("gen_ai.agent.name", "codex"),
+		attribute.String("gen_ai.conversation.id", e.ThreadID), attribute.String("codex.turn.id", e.TurnID),
+		attribute.Int("codex.attempt", e.Attempt), attribute.Bool("codex.thread.replaced", e.Replaced),
+	)
+	if e.Model != "" {
+		w.turn.SetAttributes(attribute.String("gen_ai.request.model", e.Model))
+	}
+}
+
+// mostTools bounds the tools of a turn that are traced at the same time.
+const mostTools = 256
+
+// tool begins the span of a tool. The caller holds w.mu.
+func (t *Tracing) tool(w *work, item appserver.Item) {
+	if !item.Type.IsTool() || w.turn == nil || len(w.tools) >= mostTools || w.tools[item.ID] != nil {
+		return
+	}
+	kind := tasks.ToolKind(item.Type)
+	name := cmp.Or(item.Tool, kind)
+	span := t.start(textOf(w.turn), "tool "+name,
+		attribute.String("gen_ai.operation.name", "execute_tool"), attribute.String("gen_ai.tool.name", name),
+		attribute.String("gen_ai.tool.call.id", item.ID), attribute.String("tool.kind", kind))
+	if item.Server != "" {
+		span.SetAttributes(attribute.String("mcp.server", item.Server))
+	}
+	if w.tools == nil {
+		w.tools = map[string]trace.Span{}
+	}
+	w.tools[item.ID] = span
+}
+
+// toolEnded ends the span of a tool. The caller holds w.mu.
+func (w *work) toolEnded(item appserver.Item) {
+	span := w.tools[item.ID]
+	if span == nil {
+		return
+	}
+	delete(w.tools, item.ID)
+	span.SetAttributes(attribute.String("tool.status", item.Status))
+	if item.ExitCode != nil {
+		span.SetAttributes(attribute.Int("process.exit.code", *item.ExitCode))
+	}
+	if item.Status == "failed" || item.Status == "declined" {
+		span.SetStatus(codes.Error, item.Status)
+	}
+	span.End()
+}
+
+// ended ends the spans of a job.
+func (t *Tracing) ended(w *work, end executor.Ended) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if span := w.running(); span != nil && end.Failure != nil { // in codex's name for it: its words may quote
+		span.SetAttributes(attribute.String("error.type", string(end.Failure.Kind)), attribute.String("codex.error", end.Failure.Code))
+	}
+	if u := end.Usage; w.turn != nil {
+		w.turn.SetAttributes(
+			attribute.Int64("gen_ai.usage.input_tokens", u.InputTokens), attribute.Int64("gen_ai.usage.output_tokens", u.OutputTokens),
+			attribute.Int64("gen_ai.usage.cached_input_tokens", u.CachedInputTokens),
+			attribute.Int64("gen_ai.usage.reasoning_output_tokens", u.ReasoningOutputTokens),
+		)
+	}
+	code := codes.Unset
+	if end.Outcome == executor.Failed || end.Outcome == executor.Interrupted || end.Outcome == executor.Rejected {
+		code = codes.Error
+	}
+	w.endTurn(string(end.Outcome), code)
+	w.endWait(string(end.Outcome))
+	t.forget(w)
+}

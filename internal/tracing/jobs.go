@@ -1,0 +1,167 @@
+package tracing
+
+import (
+	"sync"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+)
+
+// A Runner is what makes turns of jobs.
+type Runner interface {
+	tasks.Runner
+	tasks.Steerer
+	tasks.Answerer
+	tasks.Holder
+}
+
+// Runner returns a runner that makes spans of what becomes of jobs.
+func (t *Tracing) Runner(next Runner) Runner {
+	if t == nil {
+		return next
+	}
+	return runner{next, t}
+}
+
+type runner struct {
+	Runner
+	t *Tracing
+}
+
+// Submit implements [tasks.Runner].
+func (r runner) Submit(j executor.Job, observe executor.Observer) (ahead int, err error) {
+	w := r.t.accept(j, "queue")
+	if ahead, err = r.Runner.Submit(j, r.t.watch(w, observe)); err != nil {
+		r.t.refused(w)
+	}
+	return ahead, err
+}
+
+// Steer implements [tasks.Steerer].
+func (r runner) Steer(into string, j executor.Job, observe executor.Observer) error {
+	w := r.t.accept(j, "steer")
+	err := r.Runner.Steer(into, j, r.t.watch(w, observe))
+	if err != nil {
+		r.t.refused(w)
+	}
+	return err
+}
+
+// work is a job, as far as it is traced.
+type work struct {
+	id   string
+	from appserver.TraceContext // what the job is part of
+
+	mu     sync.Mutex // guards the fields below
+	wait   trace.Span // nil while it does not wait
+	turn   trace.Span // nil while none runs
+	said   bool       // the turn has shown text
+	turnID string     // codex's, once it is known
+	tools  map[string]trace.Span
+}
+
+// accept begins to trace a job, with what it waits in.
+func (t *Tracing) accept(j executor.Job, in string) *work {
+	w := &work{id: j.ID, from: j.Trace}
+	w.wait = t.start(w.from, in, attribute.String("job.id", j.ID))
+	if !trace.SpanContextFromContext(below(j.Trace)).IsValid() { // it is of no trace: its spans are one all the same
+		w.from = textOf(w.wait)
+	}
+	if j.Cut != nil || j.Accepted {
+		w.wait.SetAttributes(attribute.Bool("job.recovered", true))
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.jobs[j.ID] = w
+	return w
+}
+
+func (t *Tracing) start(at appserver.TraceContext, name string, attrs ...attribute.KeyValue) trace.Span {
+	_, span := t.tracer.Start(below(at), name, trace.WithAttributes(attrs...))
+	return span
+}
+
+// refused ends what was begun for a job that the runner does not take.
+func (t *Tracing) refused(w *work) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.endWait("refused")
+	t.forget(w)
+}
+
+func (t *Tracing) forget(w *work) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.jobs[w.id] == w { // a steer that was refused is submitted under the same name
+		delete(t.jobs, w.id)
+	}
+}
+
+func (t *Tracing) find(job string) *work {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.jobs[job]
+}
+
+// Attempt begins the span of an attempt at a job, and returns its place, which codex is told
+// with the turn. It is [executor.Config.Trace].
+func (t *Tracing) Attempt(j executor.Job, n int) appserver.TraceContext {
+	w := t.find(j.ID)
+	if w == nil {
+		return j.Trace
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.endTurn("cut off", codes.Error) // the one before, if there is one
+	w.endWait("")
+	w.begin(t, n)
+	return textOf(w.turn)
+}
+
+// Attempts is [Tracing.Attempt], nil where nothing is traced.
+func (t *Tracing) Attempts() func(executor.Job, int) appserver.TraceContext {
+	if t == nil {
+		return nil
+	}
+	return t.Attempt
+}
+
+// begin begins the span of a turn. The caller holds w.mu.
+func (w *work) begin(t *Tracing, attempt int) {
+	w.turn = t.start(w.from, "turn", attribute.String("job.id", w.id), attribute.Int("codex.attempt", attempt))
+	w.said, w.turnID, w.tools = false, "", nil
+}
+
+// endWait ends the span of the waiting. The caller holds w.mu.
+func (w *work) endWait(why string) {
+	if w.wait == nil {
+		return
+	}
+	if why != "" {
+		w.wait.SetAttributes(attribute.String("outcome", why))
+	}
+	w.wait.End()
+	w.wait = nil
+}
+
+// endTurn ends the span of the turn that runs, with those of its tools. The caller holds w.mu.
+func (w *work) endTurn(outcome string, code codes.Code) {
+	if w.turn == nil {
+		return
+	}
+	for _, tool := range w.tools {
+		tool.SetStatus(codes.Error, "unfinished")
+		tool.End()
+	}
+	w.turn.SetAttributes(attribute.String("codex.outcome", outcome))
+	if code == codes.Error {
+		w.turn.SetStatus(code, outcome)
+	}
+	w.turn.End()
+	w.turn, w.tools = nil, nil
+}

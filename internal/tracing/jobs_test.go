@@ -1,0 +1,211 @@
+package tracing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+)
+
+const caller = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+
+// TestTurn: queue, turn, tool, platform call and answer are in one trace, each below what
+// it is part of, and have nothing of what was said.
+func TestTurn(t *testing.T) {
+	made, memory := traced(t)
+	script := newScripted()
+	r := made.Runner(script)
+	const secret = "SECRET"
+	job := executor.Job{ID: "j.1", Trace: appserver.TraceContext{Parent: caller, State: "v=1"}, Input: []appserver.UserInput{appserver.Text(secret)}}
+	var seen []executor.Event
+	if _, err := r.Submit(job, func(e executor.Event) { seen = append(seen, e) }); err != nil {
+		t.Fatal(err)
+	}
+	told := made.Attempt(job, 1)
+	tell := script.observe["j.1"]
+	tell(executor.Started{ThreadID: "thread", TurnID: "turn", Model: "m", Attempt: 1})
+	tell(executor.TextDelta{ItemID: "a", Text: secret})
+	tell(executor.TextDelta{ItemID: "a", Text: secret})
+	var header http.Header
+	observe := made.Calls(func(context.Context, string) (http.Header, func(error)) { return nil, func(error) {} })
+	made.Tools(toolFunc(func(ctx context.Context) {
+		var ended func(error)
+		header, ended = observe(ctx, "list the peers")
+		ended(errors.New(secret))
+	})).Call(t.Context(), executor.ToolCall{ID: "call", Job: "j.1", Turn: "turn", Tool: "list_peers"}) // which can overtake its item
+	tell(executor.ItemStarted{Item: appserver.Item{ID: "call", Type: appserver.ItemDynamicToolCall, Tool: "list_peers", Arguments: []byte(`"` + secret + `"`)}})
+	tell(executor.ItemCompleted{Item: appserver.Item{ID: "call", Type: appserver.ItemDynamicToolCall, Tool: "list_peers", Status: "completed"}})
+	made.Tools(toolFunc(func(ctx context.Context) { // of a subagent's, for which there is no item here
+		if got := trace.SpanContextFromContext(ctx).SpanID().String(); !strings.Contains(told.Parent, got) {
+			t.Errorf("a subagent's call is below %s", got)
+		}
+	})).Call(t.Context(), executor.ToolCall{ID: "other", Job: "j.1", Turn: "another", Tool: "list_peers"})
+	code := 3
+	tell(executor.ItemStarted{Item: appserver.Item{ID: "cmd", Type: appserver.ItemCommandExecution, Command: secret}})
+	tell(executor.ItemCompleted{Item: appserver.Item{ID: "cmd", Type: appserver.ItemCommandExecution, Command: secret, Status: "failed", ExitCode: &code, AggregatedOutput: secret}})
+	tell(executor.Ended{Outcome: executor.Completed, Usage: appserver.TokenUsage{InputTokens: 7, OutputTokens: 2}, Messages: []executor.AgentMessage{{Text: secret}}})
+	if len(seen) != 8 {
+		t.Errorf("the observer was told of %d events", len(seen))
+	}
+
+	all := spans(t, made, memory)
+	if len(all) != 6 {
+		t.Fatalf("spans: %v", names(all))
+	}
+	turn, tool, command, call := one(t, all, "turn"), one(t, all, "tool list_peers"), one(t, all, "tool command"), one(t, all, "platform")
+	for _, s := range all {
+		if got := s.SpanContext.TraceID().String(); got != "0af7651916cd43dd8448eb211c80319c" {
+			t.Errorf("%s is in the trace %s", s.Name, got)
+		}
+		if strings.Contains(fmt.Sprint(s), secret) {
+			t.Errorf("%s tells what was said: %+v", s.Name, s)
+		}
+	}
+	for name, parent := range map[string]string{"queue": "b7ad6b7169203331", "turn": "b7ad6b7169203331", "answer": "b7ad6b7169203331",
+		"tool list_peers": turn.SpanContext.SpanID().String(), "tool command": turn.SpanContext.SpanID().String(), "platform": tool.SpanContext.SpanID().String()} {
+		if got := one(t, all, name).Parent.SpanID().String(); got != parent {
+			t.Errorf("%s is below %s, want %s", name, got, parent)
+		}
+	}
+	if want := "00-0af7651916cd43dd8448eb211c80319c-" + turn.SpanContext.SpanID().String() + "-01"; told.Parent != want || told.State != "v=1" {
+		t.Errorf("codex is told %+v, want %s", told, want)
+	}
+	if want := call.SpanContext.SpanID().String(); !strings.Contains(header.Get("traceparent"), want) {
+		t.Errorf("the platform is told %v, want %s in it", header, want)
+	}
+	for key, want := range map[string]string{
+		"gen_ai.conversation.id": "thread", "codex.turn.id": "turn", "codex.attempt": "1", "codex.outcome": "completed",
+		"gen_ai.request.model": "m", "gen_ai.usage.input_tokens": "7", "gen_ai.usage.output_tokens": "2",
+	} {
+		if got := value(turn, key); got != want {
+			t.Errorf("the turn's %s is %q, want %q", key, got, want)
+		}
+	}
+	if len(turn.Events) != 1 || turn.Events[0].Name != "first text" {
+		t.Errorf("the turn's events: %+v", turn.Events)
+	}
+	if command.Status.Code != codes.Error || value(command, "process.exit.code") != "3" || call.Status.Code != codes.Error {
+		t.Errorf("what failed: %+v, %+v", command.Status, call.Status)
+	}
+	if len(made.jobs) != 0 {
+		t.Errorf("%d jobs are still traced", len(made.jobs))
+	}
+}
+
+type toolFunc func(context.Context)
+
+func (f toolFunc) Call(ctx context.Context, _ executor.ToolCall) executor.ToolResult {
+	f(ctx)
+	return executor.ToolResult{}
+}
+
+// TestWays: whatever becomes of a job, each of its spans ends once and nothing stays.
+func TestWays(t *testing.T) {
+	failed := executor.Ended{Outcome: executor.Failed, Failure: &executor.Failure{Kind: executor.FailModel, Code: "serverOverloaded"}}
+	tests := []struct {
+		name string
+		tell func(made *Tracing, j executor.Job, tell executor.Observer)
+		want string // the names, in the order of their ends
+	}{
+		{"canceled in the queue", func(_ *Tracing, _ executor.Job, tell executor.Observer) {
+			tell(executor.Ended{Outcome: executor.Canceled})
+		}, "queue answer"},
+		{"cut off and run again", func(made *Tracing, j executor.Job, tell executor.Observer) {
+			made.Attempt(j, 1)
+			tell(executor.Started{Attempt: 1})
+			tell(executor.ItemStarted{Item: appserver.Item{ID: "x", Type: appserver.ItemWebSearch}})
+			made.Attempt(j, 2)
+			tell(executor.Started{Attempt: 2})
+			tell(failed)
+		}, "queue tool web_search turn turn answer"},
+		{"held in the turn", func(made *Tracing, j executor.Job, tell executor.Observer) {
+			made.Attempt(j, 1)
+			tell(executor.Started{Attempt: 1})
+			tell(executor.Held{Kind: executor.FailLimit})
+			tell(executor.Held{Kind: executor.FailLimit})
+			tell(executor.Released{})
+			made.Attempt(j, 2)
+			tell(executor.Started{Attempt: 2})
+			tell(executor.Ended{Outcome: executor.Completed})
+		}, "queue turn queue turn answer"},
+		{"delivered after a restart", func(_ *Tracing, _ executor.Job, tell executor.Observer) {
+			tell(executor.Started{Attempt: 1})
+			tell(executor.Ended{Outcome: executor.Completed})
+		}, "queue turn answer"},
+		{"steered", func(_ *Tracing, _ executor.Job, tell executor.Observer) {
+			tell(executor.Steered{TurnID: "turn"})
+			tell(executor.Ended{Outcome: executor.Completed})
+		}, "queue answer"},
+		{"not steered after all", func(made *Tracing, j executor.Job, tell executor.Observer) {
+			tell(executor.Steered{TurnID: "turn"})
+			tell(executor.Unsteered{})
+			made.Attempt(j, 1)
+			tell(executor.Started{Attempt: 1})
+			tell(executor.Asked{Kind: "command"})
+			tell(executor.Answered{})
+			tell(executor.Ended{Outcome: executor.Interrupted})
+		}, "queue queue turn answer"},
+		{"a turn that could not be started", func(made *Tracing, j executor.Job, tell executor.Observer) {
+			made.Attempt(j, 1)
+			made.Attempt(j, 2)
+			tell(failed)
+		}, "queue turn turn answer"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			made, memory := traced(t)
+			script := newScripted()
+			job := executor.Job{ID: "j.1"}
+			if _, err := made.Runner(script).Submit(job, func(executor.Event) {}); err != nil {
+				t.Fatal(err)
+			}
+			test.tell(made, job, script.observe["j.1"])
+			all := spans(t, made, memory)
+			if got := strings.Join(names(all), " "); got != test.want {
+				t.Errorf("spans %q, want %q", got, test.want)
+			}
+			sameTrace(t, all)
+			if len(made.jobs) != 0 {
+				t.Errorf("%d jobs are still traced", len(made.jobs))
+			}
+		})
+	}
+}
+
+func sameTrace(t *testing.T, all tracetest.SpanStubs) {
+	t.Helper()
+	for _, s := range all {
+		if s.SpanContext.TraceID() != all[0].SpanContext.TraceID() {
+			t.Errorf("%s is in a trace of its own", s.Name)
+		}
+	}
+}
+
+// TestRefused: what the runner does not take ends at once; what it does not take into a
+// turn is submitted under the same name.
+func TestRefused(t *testing.T) {
+	made, memory := traced(t)
+	script := newScripted()
+	r := made.Runner(script)
+	script.refuse = executor.ErrNotRunning
+	if err := r.Steer("other", executor.Job{ID: "j"}, nil); !errors.Is(err, executor.ErrNotRunning) {
+		t.Fatal(err)
+	}
+	script.refuse = nil
+	if _, err := r.Submit(executor.Job{ID: "j"}, func(executor.Event) {}); err != nil {
+		t.Fatal(err)
+	}
+	script.observe["j"](executor.Ended{Outcome: executor.Completed})
+	if got := strings.Join(names(spans(t, made, memory)), " "); got != "steer queue answer" || len(made.jobs) != 0 {
+		t.Errorf("%s, and %d jobs are traced", got, len(made.jobs))
+	}
+}

@@ -1,0 +1,121 @@
+package tracing
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+)
+
+// TestOff: what is switched off is not there.
+func TestOff(t *testing.T) {
+	var off *Tracing
+	h, r, c := &desk{}, newScripted(), toolFunc(func(context.Context) {})
+	if off.Handler(h) != Handler(h) || off.Runner(r) != Runner(r) || off.Attempts() != nil || off.Close() != nil {
+		t.Error("something stands between")
+	}
+	if _, same := off.Tools(c).(toolFunc); !same || off.Tools(nil) != nil {
+		t.Error("something stands before the tools")
+	}
+	observe := off.Calls(func(context.Context, string) (http.Header, func(error)) { return nil, nil })
+	if n := testing.AllocsPerRun(100, func() { _, _ = observe(t.Context(), "heartbeat") }); n != 0 {
+		t.Errorf("a call of the platform costs %v allocations", n)
+	}
+}
+
+// TestDeltasAreCheap: even what is traced costs nothing for each piece of text.
+func TestDeltasAreCheap(t *testing.T) {
+	made, _ := traced(t)
+	script := newScripted()
+	job := executor.Job{ID: "j"}
+	if _, err := made.Runner(script).Submit(job, func(executor.Event) {}); err != nil {
+		t.Fatal(err)
+	}
+	made.Attempt(job, 1)
+	tell := script.observe["j"]
+	var delta executor.Event = executor.TextDelta{ItemID: "a", Text: "x"}
+	tell(delta)
+	if n := testing.AllocsPerRun(1000, func() { tell(delta) }); n != 0 {
+		t.Errorf("a piece of text costs %v allocations", n)
+	}
+	tell(executor.Ended{Outcome: executor.Completed})
+}
+
+// BenchmarkDelta is what tracing costs for each piece of text, when it is on.
+func BenchmarkDelta(b *testing.B) {
+	made, err := Open(b.Context(), Config{Exporter: &failing{}, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer made.Close()
+	script := newScripted()
+	if _, err := made.Runner(script).Submit(executor.Job{ID: "j"}, func(executor.Event) {}); err != nil {
+		b.Fatal(err)
+	}
+	var delta executor.Event = executor.TextDelta{ItemID: "a", Text: "x"}
+	b.ReportAllocs()
+	for b.Loop() {
+		script.observe["j"](delta)
+	}
+}
+
+// TestCollectorIsDown: the log says so once a minute, with how much was lost.
+func TestCollectorIsDown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var text bytes.Buffer
+		down := &failing{err: errors.New("connection refused")}
+		made, err := Open(t.Context(), Config{Exporter: down, Logger: slog.New(slog.NewTextHandler(&text, nil))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 150 {
+			_, span := made.tracer.Start(t.Context(), "x")
+			span.End()
+			time.Sleep(time.Second)
+		}
+		if err := made.Close(); err != nil {
+			t.Error(err)
+		}
+		if said := strings.Count(text.String(), "traces cannot be handed over"); down.calls < 20 || said < 2 || said > 3 {
+			t.Errorf("%d tries, said %d times:\n%s", down.calls, said, text.String())
+		}
+	})
+}
+
+// TestCollectorHangs: nobody waits for one that takes the spans and never answers, neither
+// while there are more than it could be given nor at the end.
+func TestCollectorHangs(t *testing.T) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close() // it accepts nothing
+	made, err := Open(t.Context(), Config{Endpoint: "http://" + ln.Addr().String() + "/v1/traces", Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	for range 10000 {
+		_, span := made.tracer.Start(t.Context(), "x")
+		span.End()
+	}
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("10000 spans took %s", took)
+	}
+	began = time.Now()
+	if err := made.Close(); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(began); took > closeLimit+3*time.Second {
+		t.Errorf("the end took %s", took)
+	}
+	_ = ln.Close()
+}

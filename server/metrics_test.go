@@ -1,0 +1,63 @@
+package server
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// TestRPCErrorsAreCounted: HTTP says 200 to all of these.
+func TestRPCErrorsAreCounted(t *testing.T) {
+	ts := start(t, Config{Handler: &fakeHandler{}})
+	for _, body := range []string{
+		`{`, `{"jsonrpc":"2.0","id":1,"method":"Nothing"}`, `{"jsonrpc":"2.0","id":1,"method":"no/thing"}`,
+		`{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"T2"}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"SubscribeToTask","params":{"id":"T2"}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tasks/resubscribe","params":{"id":"T2"}}`,
+	} {
+		if a := do(t, "POST", ts.URL, body); a.status != 200 {
+			t.Fatalf("%s: %d %s", body, a.status, a.body)
+		}
+	}
+	body := do(t, "GET", ts.URL+"/metrics", "").body
+	for code, n := range map[int]int{-32700: 1, -32601: 2, -32001: 3, -32000: 0, -32603: 0} {
+		if want := fmt.Sprintf("molecule_codex_rpc_errors_total{code=\"%d\"} %d\n", code, n); !strings.Contains(body, want) {
+			t.Errorf("no %s", want)
+		}
+	}
+}
+
+// TestNoSeriesIsACallers: nothing that a caller writes becomes a label.
+func TestNoSeriesIsACallers(t *testing.T) {
+	reg := prometheus.NewRegistry()
+	ts := start(t, Config{Handler: &fakeHandler{}, Registry: reg})
+	series := func() (n int) {
+		families, err := reg.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range families {
+			n += len(f.Metric)
+		}
+		return n
+	}
+	invent := func(i int) {
+		name := "invented" + strconv.Itoa(i)
+		do(t, "POST", ts.URL, `{"jsonrpc":"2.0","id":"`+name+`","method":"`+name+`"}`)
+		do(t, "POST", ts.URL+"/"+name, `{}`)
+		do(t, "GET", ts.URL+"/tasks/"+name, "")
+		do(t, "GET", ts.URL+"/"+name+"/tasks/"+name, "")
+		do(t, strings.ToUpper(name), ts.URL+"/tasks", "")
+	}
+	invent(0)
+	before := series()
+	for i := range 20 {
+		invent(i + 1)
+	}
+	if after := series(); after != before {
+		t.Errorf("%d series, and %d after more of the same", before, after)
+	}
+}

@@ -1,0 +1,25 @@
+package tasks
+
+import (
+	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+)
+
+// longestTrace bounds what a trace context may be: a traceparent has 55 characters, and
+// nobody has to pass on a tracestate of more than 512.
+const longestTrace = 512
+
+// traceOf is what a message says that it is part of. It stands with the message in the
+// journal, and so outlives the process.
+func traceOf(m *a2a.Message) appserver.TraceContext {
+	parent, _ := m.Metadata[MetaTraceparent].(string)
+	state, _ := m.Metadata[MetaTracestate].(string)
+	if parent == "" || len(parent) > longestTrace {
+		return appserver.TraceContext{}
+	}
+	if len(state) > longestTrace {
+		state = ""
+	}
+	return appserver.TraceContext{Parent: parent, State: state}
+}
