@@ -1,18 +1,17 @@
 package main
 
 import (
-	"io"
-
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/wirelog"
 	"github.com/Molecule-AI/molecule-codex-runtime/server"
 )
 
 // A base is what an application stands on, whatever way its messages come.
 type base struct {
-	wire     io.Writer // nil unless codex's messages are to be kept
+	wire     *wirelog.Recorder // nil unless codex's messages are to be kept
 	registry *prometheus.Registry
 	metrics  *server.Metrics
 }
@@ -34,11 +33,7 @@ func (app *application) openBase(s settings.Settings, environ []string) (base, e
 	if err := app.openSetup(s, environ, scriptedURL, app.redact); err != nil {
 		return base{}, err
 	}
-	wire, err := app.openWire(s.DebugWire)
-	if err != nil {
-		return base{}, err
-	}
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	return base{wire, registry, server.NewMetrics(registry)}, nil
+	return base{app.openWire(s.DebugWire), registry, server.NewMetrics(registry)}, nil
 }

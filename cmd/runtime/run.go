@@ -30,8 +30,10 @@ type commands struct {
 	Channel channelCommands `cmd:"" help:"Read the inboxes of workspaces on a platform, and answer what comes."`
 	MCP     struct{}        `cmd:"" name:"mcp" help:"Serve MCP over stdio: the tool codex_bridge and, in a workspace, the workspace tools."`
 	Connect connectFlags    `cmd:"" help:"Print the commands that connect a codex to the workspace of the environment. The token is in them."`
+	Replay  replayFlags     `cmd:"" help:"Play a record of RUNTIME_DEBUG_WIRE again, without codex, and say where it goes otherwise."`
 	Doctor  jsonOption      `cmd:"" help:"Check whether a turn would run here; exit 0 only if one would."`
 	Version jsonOption      `cmd:"" help:"Print the versions: ours, the codex it is made for, A2A."`
+	Relay   relayFlags      `cmd:"" name:"app-server" hidden:"" help:"Stand in for codex in a replay."`
 }
 
 type jsonOption struct {
@@ -74,6 +76,10 @@ func run(ctx context.Context, args, environ []string, stdin io.ReadCloser, stdou
 		return p.mcp(ctx)
 	case "connect":
 		return p.connect(c.Connect)
+	case "replay":
+		return p.replay(ctx, c.Replay)
+	case "app-server":
+		return p.relay()
 	case "doctor":
 		return p.doctor(ctx, c.Doctor.JSON)
 	case "version":
