@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -145,7 +146,7 @@ type lockedBuffer struct {
 func (b *lockedBuffer) add(line []byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.buf.Write(append(line[:len(line):len(line)], '\n'))
+	b.buf.Write(append(slices.Clip(line), '\n'))
 }
 
 func (b *lockedBuffer) Started(int)          {}

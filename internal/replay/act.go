@@ -132,7 +132,7 @@ const longestShown = 64 << 10
 
 // wordsOf is what a job says, for the history of its task.
 func wordsOf(j executor.Job) string {
-	var words []string
+	words := make([]string, 0, len(j.Input))
 	for _, in := range j.Input {
 		words = append(words, cmp.Or(in.Text, "["+in.Type+" "+cmp.Or(in.Path, "of a URL")+"]"))
 	}

@@ -40,7 +40,6 @@ type envelope struct {
 }
 
 func (e *envelope) isCall() bool   { return e.Method != "" && e.ID != nil }
-func (e *envelope) isNote() bool   { return e.Method != "" && e.ID == nil }
 func (e *envelope) isAnswer() bool { return e.Method == "" && e.ID != nil }
 
 // thread returns the thread that a call is about.

@@ -149,7 +149,7 @@ func sameMessage(a, b *envelope) bool {
 // instead says what the program asks that nothing in the record has matched, and
 // refuses it: it may wait for that.
 func (p *player) instead() string {
-	var names []string
+	names := make([]string, 0, len(p.calls))
 	for _, c := range p.calls {
 		names = append(names, c.describe())
 		c.conn.say(refusal(c.ID, "replay: the record has no such call here"))
