@@ -106,14 +106,36 @@ func (s *session) stop() {
 		s.t.Errorf("stop: %v", err)
 	}
 	if *keep != "" {
-		text, err := os.ReadFile(s.path)
-		if err == nil {
-			err = os.WriteFile(filepath.Join(*keep, s.t.Name()+".jsonl"), text, 0o600)
-		}
-		if err != nil {
+		name := strings.ToLower(strings.TrimPrefix(s.t.Name(), "Test"))
+		if err := os.WriteFile(filepath.Join(*keep, name+".jsonl"), []byte(s.anywhere(s.record())), 0o600); err != nil {
 			s.t.Error(err)
 		}
 	}
+}
+
+// anywhere is a record that does not show where it was made.
+func (s *session) anywhere(record string) string {
+	launch, err := s.cfg.Prepare(s.t.Context())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	names := map[string]string{s.cfg.Child.Dir: "/home/user/work"}
+	for _, kv := range launch.Env {
+		name, value, _ := strings.Cut(kv, "=")
+		if to := map[string]string{"HOME": "/home/user", "CODEX_HOME": "/home/user/.codex"}[name]; to != "" {
+			names[value] = to
+		}
+	}
+	for have, to := range names {
+		if real, err := filepath.EvalSymlinks(have); err == nil {
+			record = strings.ReplaceAll(record, real, to)
+		}
+		record = strings.ReplaceAll(record, have, to)
+	}
+	if host, err := os.Hostname(); err == nil {
+		record = strings.ReplaceAll(record, `"`+host+`"`, `"machine"`)
+	}
+	return record
 }
 
 // send sends a message and returns its task; wait says whether that is to have ended.
@@ -309,7 +331,7 @@ func TestSteered(t *testing.T) {
 	time.Sleep(300 * time.Millisecond)
 	s.send("a", string(host.ID), "say two", false)
 	s.until(host.ID, "its end", ended)
-	s.send("a", "", "wait 20s", false)
+	s.send("a", "", "wait 3s", false)
 	queued := s.send("a", "", "say behind it", false)
 	time.Sleep(500 * time.Millisecond)
 	s.stop()

@@ -31,7 +31,7 @@ const (
 type stream struct {
 	before string // what was written last
 	held   []*line
-	text   strings.Builder // of held
+	size   int // of their text
 }
 
 // A line is an entry on its way into the file.
@@ -92,46 +92,40 @@ func (p *pieces) ends(l *line) {
 		return
 	}
 	for item, s := range p.open {
-		if l.kind == kindEvent || bytes.Contains(l.text, []byte(item)) || bytes.Contains(l.text, []byte(`"turn/completed"`)) {
-			p.release(s, len(s.held))
+		if l.event == EventEnd || l.kind != kindEvent && bytes.Contains(l.text, []byte(item)) || l.kind == kindReceive && bytes.Contains(l.text, []byte(`"turn/completed"`)) {
+			p.release(s)
 			delete(p.open, item)
 		}
 	}
 }
 
-// hold holds a piece back, and lets go of those whose last word has ended.
+// hold holds a piece back, and lets go of those before it where no word goes on from
+// one to the other.
 func (p *pieces) hold(l *line) {
 	s := p.open[l.piece.item]
 	if s == nil {
 		s = &stream{}
 		p.open[l.piece.item] = s
 	}
+	text := l.piece.text
+	if first, _ := utf8.DecodeRuneInString(text); unicode.IsSpace(first) {
+		p.release(s)
+	}
 	l.held = true
 	s.held = append(s.held, l)
-	s.text.WriteString(l.piece.text)
-	if s.text.Len() > mostWord {
-		p.release(s, len(s.held))
-		return
+	s.size += len(text)
+	if last, _ := utf8.DecodeLastRuneInString(text); unicode.IsSpace(last) || s.size > mostWord {
+		p.release(s)
 	}
-	if !strings.ContainsFunc(l.piece.text, unicode.IsSpace) {
-		return
-	}
-	ended := strings.LastIndexFunc(s.text.String(), unicode.IsSpace) + 1
-	n, size := 0, 0
-	for n < len(s.held) && size+len(s.held[n].piece.text) <= ended {
-		size += len(s.held[n].piece.text)
-		n++
-	}
-	p.release(s, n)
 }
 
-// release cleans the first n pieces as one text and lets go of them.
-func (p *pieces) release(s *stream, n int) {
-	if n == 0 {
+// release cleans the pieces that are held back as one text and lets go of them.
+func (p *pieces) release(s *stream) {
+	if len(s.held) == 0 {
 		return
 	}
 	var joined strings.Builder
-	for _, l := range s.held[:n] {
+	for _, l := range s.held {
 		joined.WriteString(l.piece.text)
 		l.held = false
 	}
@@ -141,17 +135,13 @@ func (p *pieces) release(s *stream, n int) {
 		if !ok {
 			shown = mask
 		}
-		for _, l := range s.held[:n] {
+		for _, l := range s.held {
 			l.show(shown)
 			shown = ""
 		}
 	}
 	s.before = tail(s.before+text, contextBytes)
-	s.held = s.held[n:]
-	s.text.Reset()
-	for _, l := range s.held {
-		s.text.WriteString(l.piece.text)
-	}
+	s.held, s.size = nil, 0
 }
 
 // show puts another text into the place of the piece.
@@ -181,7 +171,7 @@ func (p *pieces) free() []*line {
 // all returns everything, cleaned as far as it has come.
 func (p *pieces) all() []*line {
 	for item, s := range p.open {
-		p.release(s, len(s.held))
+		p.release(s)
 		delete(p.open, item)
 	}
 	lines := p.free()
