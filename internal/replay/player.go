@@ -66,8 +66,10 @@ func (p *player) play() {
 		}
 	}
 	p.until(settleTime, func() bool { return false })
-	for _, c := range p.calls {
-		p.extra(c)
+	if p.run.done() { // else the program may have gone on like that
+		for _, c := range p.calls {
+			p.extra(c)
+		}
 	}
 }
 
@@ -234,14 +236,11 @@ func (p *player) childEnds(e *entry) {
 		p.until(p.wait, func() bool { return p.gone[link] })
 	}
 	p.link = nil
-	p.dropCalls(link)
-}
-
-// dropCalls forgets what a child was asked that is gone.
-func (p *player) dropCalls(of *link) {
 	var left []heard
 	for _, c := range p.calls {
-		if c.conn != of {
+		if c.conn == link {
+			p.extra(c)
+		} else {
 			left = append(left, c)
 		}
 	}

@@ -140,6 +140,11 @@ func (r *run) expires() bool {
 	return false
 }
 
+// done reports whether the record goes on until the program has stopped.
+func (r *run) done() bool {
+	return len(r.entries) > 0 && r.entries[len(r.entries)-1].Event == wirelog.EventDone
+}
+
 // starts reports whether the run has a codex.
 func (r *run) starts() bool {
 	for _, e := range r.entries {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"regexp"
+	"sync"
 )
 
 // mask stands where a secret stood.
@@ -16,14 +17,16 @@ type cleaner struct {
 
 // secretNames are the names of members whose strings are secrets, whatever they
 // look like: tokens and keys, and what a login that is under way consists of.
-var secretNames = regexp.MustCompile(`(?i)(^|[a-z0-9_.-])(api[_-]?key|(access|refresh|id|auth|session|bearer|gh|github|csrf)[_-]?token|[_-]token|secret|password|passwd|authorization|cookie|user[_-]?code|device[_-]?code|verification[_-]?ur[il]([_-]?complete)?|auth[_-]?url|code[_-]?verifier|private[_-]?key)$|^(token|email)$`)
+var secretNames = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(^|[a-z0-9_.-])(api[_-]?key|(access|refresh|id|auth|session|bearer|gh|github|csrf)[_-]?token|[_-]token|secret|password|passwd|authorization|cookie|user[_-]?code|device[_-]?code|verification[_-]?ur[il]([_-]?complete)?|auth[_-]?url|code[_-]?verifier|private[_-]?key)$|^(token|email)$`)
+})
 
 // secretName reports whether the strings of a member are secrets.
 func secretName(name []byte) bool {
 	if len(name) < 5 || len(name) > 64 { // "token" is the shortest
 		return false
 	}
-	return secretNames.Match(name)
+	return secretNames().Match(name)
 }
 
 // json returns a JSON value without secrets; ok is false if it is none. Numbers and
