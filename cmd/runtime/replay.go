@@ -15,7 +15,7 @@ import (
 type replayFlags struct {
 	File string        `arg:"" help:"The record."`
 	JSON bool          `name:"json" help:"Print JSON, for programs."`
-	Wait time.Duration `help:"How long the program may take to do what the record has next." placeholder:"duration" default:"12s"`
+	Wait time.Duration `help:"How long the program may take to do what the record has next. Default: 12s." placeholder:"duration" default:"12s"`
 	Log  string        `help:"Show the log of what is played, from this level on: debug, info, warn or error." placeholder:"level"`
 }
 

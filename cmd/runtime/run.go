@@ -47,12 +47,17 @@ type program struct {
 	stdout, stderr io.Writer
 }
 
+// parserOf reads a command line into c.
+func parserOf(c *commands, options ...kong.Option) (*kong.Kong, error) {
+	return kong.New(c, append(options, kong.Name("runtime"), kong.NoDefaultHelp(),
+		kong.Description("Makes the Codex CLI an agent that speaks A2A 1.0 and 0.3 over HTTP."))...)
+}
+
 // run is the whole program but for signals. It returns the exit code.
 func run(ctx context.Context, args, environ []string, stdin io.ReadCloser, stdout, stderr io.Writer) int {
 	p := &program{environ: environ, stdin: stdin, stdout: stdout, stderr: stderr}
 	var c commands
-	parser, err := kong.New(&c, kong.Name("runtime"), kong.NoDefaultHelp(), kong.Writers(stdout, stderr),
-		kong.Description("Makes the Codex CLI an agent that speaks A2A 1.0 and 0.3 over HTTP."))
+	parser, err := parserOf(&c, kong.Writers(stdout, stderr))
 	if err != nil {
 		return p.fail(err)
 	}
