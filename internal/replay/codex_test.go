@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -127,8 +128,8 @@ func (s *session) anywhere(record string) string {
 		}
 	}
 	for have, to := range names {
-		if real, err := filepath.EvalSymlinks(have); err == nil {
-			record = strings.ReplaceAll(record, real, to)
+		if path, err := filepath.EvalSymlinks(have); err == nil {
+			record = strings.ReplaceAll(record, path, to)
 		}
 		record = strings.ReplaceAll(record, have, to)
 	}
@@ -178,12 +179,7 @@ func (s *session) until(id a2a.TaskID, what string, ok func(*a2a.Task) bool) *a2
 
 func in(states ...a2a.TaskState) func(*a2a.Task) bool {
 	return func(t *a2a.Task) bool {
-		for _, s := range states {
-			if t.Status.State == s {
-				return true
-			}
-		}
-		return false
+		return slices.Contains(states, t.Status.State)
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"io"
 	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/wirelog"
 )
@@ -99,15 +98,13 @@ func load(from io.Reader) (*record, error) {
 // makes ids of begins like that.
 const strangePrefix = "ffffffff"
 
-// threadIDs are the ids of threads, wherever a record has them.
-var threadIDs = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`"(?:threadId|thread|sessionId|ThreadID|Thread|parentThreadId|receiverThreadId|senderThreadId)":(?:\{"id":)?"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"`)
-})
+// threadID finds the ids of threads, wherever a record has them.
+const threadID = `"(?:threadId|thread|sessionId|ThreadID|Thread|parentThreadId|receiverThreadId|senderThreadId)":(?:\{"id":)?"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"`
 
 // strange gives the threads of a record other ids.
 func strange(text []byte) []byte {
 	ids := map[string]bool{}
-	for _, m := range threadIDs().FindAllSubmatch(text, -1) {
+	for _, m := range regexp.MustCompile(threadID).FindAllSubmatch(text, -1) {
 		ids[string(m[1])] = true
 	}
 	if len(ids) == 0 {

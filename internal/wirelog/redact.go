@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"regexp"
-	"sync"
 )
 
 // mask stands where a secret stood.
@@ -13,20 +12,25 @@ const mask = "***"
 // A cleaner takes secrets out of JSON and leaves it JSON.
 type cleaner struct {
 	redact func(string) string
+	names  *regexp.Regexp // of members whose strings are secrets
 }
 
-// secretNames are the names of members whose strings are secrets, whatever they
+// newCleaner returns one. That takes a moment, which is spent only where something is
+// recorded.
+func newCleaner(redact func(string) string) cleaner {
+	return cleaner{redact, regexp.MustCompile(hiddenNames)}
+}
+
+// hiddenNames are the names of members whose strings are secrets, whatever they
 // look like: tokens and keys, and what a login that is under way consists of.
-var secretNames = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(^|[a-z0-9_.-])(api[_-]?key|(access|refresh|id|auth|session|bearer|gh|github|csrf)[_-]?token|[_-]token|secret|password|passwd|authorization|cookie|user[_-]?code|device[_-]?code|verification[_-]?ur[il]([_-]?complete)?|auth[_-]?url|code[_-]?verifier|private[_-]?key)$|^(token|email)$`)
-})
+const hiddenNames = `(?i)(^|[a-z0-9_.-])(api[_-]?key|(access|refresh|id|auth|session|bearer|gh|github|csrf)[_-]?token|[_-]token|secret|password|passwd|authorization|cookie|user[_-]?code|device[_-]?code|verification[_-]?ur[il]([_-]?complete)?|auth[_-]?url|code[_-]?verifier|private[_-]?key)$|^(token|email)$`
 
 // secretName reports whether the strings of a member are secrets.
-func secretName(name []byte) bool {
+func (c cleaner) secretName(name []byte) bool {
 	if len(name) < 5 || len(name) > 64 { // "token" is the shortest
 		return false
 	}
-	return secretNames().Match(name)
+	return c.names.Match(name)
 }
 
 // json returns a JSON value without secrets; ok is false if it is none. Numbers and
@@ -54,7 +58,7 @@ func (c cleaner) json(text []byte) (clean []byte, ok bool) {
 			end := stringEnd(text, i)
 			raw := text[i:end]
 			if isName(text, end) {
-				name = secretName(raw[1 : len(raw)-1])
+				name = c.secretName(raw[1 : len(raw)-1])
 				if name && hidden == 0 && opensArray(text, end) {
 					hidden = depth + 1
 				}
