@@ -1,10 +1,13 @@
 package tasks_test
 
 import (
+	"bytes"
+	"log/slog"
 	"strings"
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
@@ -34,6 +37,28 @@ func TestTraceContext(t *testing.T) {
 				t.Errorf("the job is part of %+v, want %+v", got, test.want)
 			}
 		})
+	}
+}
+
+// TestLogNamesTheTrace: the line of a turn's end leads to its trace, and holds nothing that a
+// caller has made up.
+func TestLogNamesTheTrace(t *testing.T) {
+	for parent, want := range map[string]bool{
+		"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01":    true,
+		"00-0af7651916cd43dd8448eb211c80319c":                        true,
+		"00-an invented line of a log, INVENTED-b7ad6b7169203331-01": false,
+		"00-0af7": false,
+	} {
+		var log bytes.Buffer
+		r := newRunner()
+		e := newEngine(t, r, func(c *tasks.Config) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
+		req := request("m1", "c", "hi")
+		req.Message.Metadata = map[string]any{tasks.MetaTraceparent: parent}
+		begin(t, e, req)
+		r.next(t).start().end(executor.Ended{Outcome: executor.Completed}) // which has logged when it returns
+		if got := strings.Contains(log.String(), "trace_id=0af7651916cd43dd8448eb211c80319c"); got != want || strings.Contains(log.String(), "invented") {
+			t.Errorf("%s: %s", parent, log.String())
+		}
 	}
 }
 
