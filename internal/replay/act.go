@@ -34,6 +34,7 @@ func (p *player) act(e *entry) bool {
 			p.later(func(context.Context) { p.stage.executor.RestartWhenIdle(why.Text) })
 		}
 	case executor.RecordClose:
+		p.closing = true
 		p.later(func(ctx context.Context) { _ = p.stage.executor.Close(ctx) })
 	default:
 		return false
@@ -66,6 +67,10 @@ func (p *player) wasRefused(id string) bool {
 			if fact, err := decode[executor.RecordedFact](e); err == nil && fact.Of == id {
 				return true
 			}
+		case executor.RecordAnswer:
+			if a, err := decode[executor.RecordedAnswer](e); err == nil && a.Answer.ID == id {
+				return false
+			}
 		case executor.RecordSubmit, executor.RecordSteer:
 			if j, err := decode[executor.RecordedJob](e); err == nil && j.ID == id {
 				return false
@@ -86,7 +91,7 @@ func (p *player) message(e *entry) error {
 	if err != nil || p.wasRefused(rec.ID) {
 		return err
 	}
-	if rec.Options.Cwd, err = p.folder(rec.Options.Cwd); err != nil {
+	if rec.Options.Cwd, err = p.folder(rec.Options.Cwd, p.rejected(rec.ID)); err != nil {
 		return err
 	}
 	p.order = append(p.order, rec.ID)
@@ -143,8 +148,22 @@ func wordsOf(j executor.Job) string {
 	return text[:min(len(text), longestShown)]
 }
 
-// folder returns a folder of the stage that stands for one of the record.
-func (p *player) folder(of string) (string, error) {
+// rejected reports whether a message was turned away in the record, as where its
+// folder was gone.
+func (p *player) rejected(job string) bool {
+	for _, e := range p.run.entries[p.at:] {
+		if e.Event == executor.RecordEnded {
+			if end, err := decode[executor.RecordedEnd](e); err == nil && end.Job == job {
+				return end.Outcome == executor.Rejected
+			}
+		}
+	}
+	return false
+}
+
+// folder returns a folder of the stage that stands for one of the record; gone says
+// that there is to be none.
+func (p *player) folder(of string, gone bool) (string, error) {
 	if of == "" {
 		return "", nil
 	}
@@ -159,6 +178,9 @@ func (p *player) folder(of string) (string, error) {
 	}
 	dir := filepath.Join(root, "cwd"+strconv.Itoa(len(p.folders)))
 	p.folders[dir] = of
+	if gone {
+		return dir, nil
+	}
 	return dir, os.Mkdir(dir, 0o700)
 }
 

@@ -31,6 +31,10 @@ type player struct {
 	tasks   map[string]string          // by the record's jobs
 	order   []string                   // of the jobs
 	taken   map[string]bool
+	alias   alias
+	starts  map[string]bool   // calls of the record that start a thread, while they wait for their answer
+	stops   map[string]bool   // interrupts of the program, by what they say
+	closing bool              // the program stops
 	folders map[string]string // of the stage, and what they stand for
 	ends    map[string]executor.Ended
 	states  map[string]*timing
@@ -41,7 +45,7 @@ func newPlayer(s *stage, r *run, in *inbox, wait time.Duration) *player {
 	return &player{
 		stage: s, run: r, inbox: in, wait: wait, looking: lookingIn(r), gone: map[*link]bool{}, answers: map[string]heard{},
 		ids: map[string]json.RawMessage{}, tasks: map[string]string{}, taken: map[string]bool{}, folders: map[string]string{},
-		ends: map[string]executor.Ended{}, states: map[string]*timing{}, turns: map[string]string{},
+		ends: map[string]executor.Ended{}, states: map[string]*timing{}, turns: map[string]string{}, starts: map[string]bool{}, stops: map[string]bool{},
 	}
 }
 
@@ -96,7 +100,7 @@ func (p *player) step(e *entry) {
 // say has codex say something.
 func (p *player) say(line []byte) {
 	if p.link != nil {
-		p.link.say(line)
+		p.link.say(p.alias.toProgram(line))
 	}
 }
 
@@ -110,42 +114,71 @@ func (p *player) reply(e *entry) {
 		return // its call did not come: that is noted
 	}
 	delete(p.ids, string(e.ID))
+	delete(p.starts, string(e.ID))
 	p.say(withID(&e.envelope, id))
+}
+
+// hastenTime is what a call may take before something else is tried.
+const hastenTime = 300 * time.Millisecond
+
+// hasten answers the calls that wait for a thread, ahead of their place in the record:
+// the conversation whose call is due may wait for what another one had, see alias.go.
+func (p *player) hasten() (any bool) {
+	for _, e := range p.run.entries[p.at:] {
+		if e.Event == wirelog.EventChild {
+			break
+		}
+		if e.Receive != nil && e.isAnswer() && p.starts[string(e.ID)] {
+			p.reply(e)
+			any = true
+		}
+	}
+	return any
 }
 
 // asked waits for the program to make a call that it has made in the record.
 func (p *player) asked(e *entry) {
 	var match *heard
-	ok := p.until(p.wait, func() bool {
+	come := func() bool {
 		for i, c := range p.calls {
-			if c.conn == p.link && c.Method == e.Method && c.thread() == e.thread() && sameMessage(&c.envelope, &e.envelope) {
+			if c.conn == p.link && c.Method == e.Method && p.sameTarget(&c.envelope, &e.envelope) {
 				match = &c
 				p.calls = append(p.calls[:i], p.calls[i+1:]...)
 				return true
 			}
 		}
 		return false
-	})
-	if !ok {
+	}
+	if !p.until(min(p.wait, hastenTime), come) && !(p.hasten() && p.until(min(p.wait, hastenTime), come)) && !p.until(p.wait, come) {
 		p.diverge("missing", fmt.Sprintf("the record has %s here, and the program does not call it%s", e.describe(), p.instead()))
 		return
 	}
 	p.ids[string(e.ID)] = match.ID
+	if e.Method == "thread/start" {
+		p.starts[string(e.ID)] = true
+	}
 	if e.Method == "initialize" { // it says who we are, which may be another version
 		return
 	}
-	if d := differences(e.Params, p.unfolded(match.Params)); len(d) > 0 {
+	if d := differences(e.Params, p.unfolded(p.alias.toRecord(match.Params))); len(d) > 0 {
 		p.diverge("differs", fmt.Sprintf("%s is called with other parameters: %s", e.describe(), strings.Join(d, "; ")))
 	}
 }
 
-// sameMessage keeps two calls of one thread apart that bring different messages.
-func sameMessage(a, b *envelope) bool {
+// sameTarget reports whether a call of the program and one of the record are about the
+// same message, or the same thread.
+func (p *player) sameTarget(now, recorded *envelope) bool {
 	var x, y struct {
 		ClientID string `json:"clientUserMessageId"`
 	}
-	_, _ = json.Unmarshal(a.Params, &x), json.Unmarshal(b.Params, &y)
-	return x == y
+	_, _ = json.Unmarshal(now.Params, &x), json.Unmarshal(recorded.Params, &y)
+	if x != y {
+		return false
+	}
+	if x.ClientID != "" && now.Method == "turn/start" {
+		p.alias.is(now.thread(), recorded.thread())
+	}
+	return p.alias.of(now.thread()) == recorded.thread()
 }
 
 // instead says what the program asks that nothing in the record has matched, and
@@ -165,6 +198,9 @@ func (p *player) instead() string {
 
 // extra notes a call that the record has not.
 func (p *player) extra(c heard) {
+	if p.closing { // how far it gets with that is a matter of time
+		return
+	}
 	p.diverge("extra", fmt.Sprintf("the program calls %s, which the record does not have", c.describe()))
 }
 
@@ -179,7 +215,7 @@ func (p *player) answered(e *entry) {
 		return
 	}
 	delete(p.answers, string(e.ID))
-	d := append(differences(e.Result, match.Result), differences(e.Error, match.Error)...)
+	d := append(differences(withoutClock(e.Result), withoutClock(match.Result)), differences(e.Error, match.Error)...)
 	if len(d) > 0 {
 		p.diverge("differs", "codex's request "+string(e.ID)+" is answered otherwise: "+strings.Join(d, "; "))
 	}
@@ -190,6 +226,8 @@ func (p *player) event(e *entry) {
 	switch e.Event {
 	case wirelog.EventChild:
 		p.childStarts()
+	case executor.RecordLaunch:
+		p.stage.feed.launch()
 	case wirelog.EventEnd:
 		p.childEnds(e)
 	case wirelog.EventLost:
@@ -297,21 +335,34 @@ func (p *player) hear(h heard) {
 	switch {
 	case h.isAnswer():
 		p.answers[string(h.ID)] = h
-	case h.isCall() && looks(h.Method):
+	case h.isCall() && (looks(h.Method) || p.again(h)):
 		p.look(h)
 	case h.isCall():
 		p.calls = append(p.calls, h)
 	}
 }
 
+// again reports whether the program interrupts a turn once more, which it does from
+// time to time.
+func (p *player) again(h heard) bool {
+	if h.Method != methodInterrupt {
+		return false
+	}
+	before := p.stops[string(h.Params)]
+	p.stops[string(h.Params)] = true
+	return before
+}
+
 // look answers a call that only looks.
 func (p *player) look(h heard) {
-	answer, known := p.looking.next(&h.envelope)
+	asks := h.envelope
+	asks.Params = p.alias.toRecord(h.Params)
+	answer, known := p.looking.next(&asks)
 	switch {
 	case !known:
 		h.conn.say(refusal(h.ID, "replay: the record has no answer to this"))
 	case answer != nil:
-		h.conn.say(withID(&answer.envelope, h.ID))
+		h.conn.say(p.alias.toProgram(withID(&answer.envelope, h.ID)))
 	}
 }
 
