@@ -25,9 +25,9 @@ func (p *player) act(e *entry) bool {
 	case executor.RecordCancel:
 		err = p.withFact(e, p.cancel)
 	case executor.RecordForget:
-		err = p.withFact(e, func(of string) { p.later(func(ctx context.Context) { _ = p.stage.executor.Forget(ctx, of) }) })
+		err = p.withFact(e, func(of string) { p.through(func(ctx context.Context) { _ = p.stage.executor.Forget(ctx, of) }) })
 	case executor.RecordDrop:
-		err = p.withFact(e, func(of string) { p.later(func(ctx context.Context) { _ = p.stage.executor.Drop(ctx, of) }) })
+		err = p.withFact(e, func(of string) { p.through(func(ctx context.Context) { _ = p.stage.executor.Drop(ctx, of) }) })
 	case executor.RecordRestart:
 		var why executor.RecordedText
 		if why, err = decode[executor.RecordedText](e); err == nil {
@@ -48,6 +48,17 @@ func (p *player) act(e *entry) bool {
 // later does what may wait for codex, which is us.
 func (p *player) later(work func(context.Context)) {
 	p.stage.work.Go(func() { work(p.stage.ctx) })
+}
+
+// through is later, and waits for it while codex goes on answering.
+func (p *player) through(work func(context.Context)) {
+	over := false
+	done := &over
+	p.later(func(ctx context.Context) {
+		work(ctx)
+		p.inbox.put(finished{done})
+	})
+	p.until(p.wait, func() bool { return over })
 }
 
 func (p *player) withFact(e *entry, do func(of string)) error {

@@ -322,6 +322,8 @@ func (p *player) until(limit time.Duration, ok func() bool) bool {
 			p.hear(item)
 		case observed:
 			p.events = append(p.events, item)
+		case finished:
+			*item.over = true
 		case taken:
 			p.taken[item.job] = true
 		case sent:
