@@ -61,6 +61,10 @@ instead() {
 	fi
 }
 
+kept=$(dirname "${RUNTIME_STATE_DIR:-$configs/.runtime}")
+if [ "$serves" ] && [ "$(stat -c %d "$kept" 2>/dev/null)" = "$(stat -c %d /)" ]; then
+	say WARN "what is kept goes with the container" directory "$kept" fix "mount a volume there"
+fi
 [ -w "$configs" ] || say WARN "nothing can be kept" directory "$configs" fix "give it to user $(id -u), or start the container as root"
 instead HOME "${HOME:-/}" "$configs/.home"
 instead TMPDIR "${TMPDIR:-/tmp}" "$configs/.tmp"

@@ -165,7 +165,7 @@ var scenes = []struct {
 		molecule_codex_held{instance="a",reason="auth"} 0x60`, []string{"WorkspaceNotReady"}},
 	{"a command takes much memory", `
 		molecule_codex_child_memory_bytes{instance="a",of="codex"} 200000000x60
-		molecule_codex_child_memory_bytes{instance="a",of="commands"} 4000000000x60`, []string{"WorkspaceCodexMemory"}},
+		molecule_codex_child_memory_bytes{instance="a",of="commands"} 1700000000x60`, []string{"WorkspaceCodexMemory"}},
 	{"the disk is slow", `
 		molecule_codex_journal_commit_duration_seconds_bucket{instance="a",le="0.25"} 0+5x60
 		molecule_codex_journal_commit_duration_seconds_bucket{instance="a",le="1"} 0+10x60
