@@ -132,6 +132,20 @@ var scenes = []struct {
 		molecule_codex_held{instance="a",reason="limit"} 0x60
 		molecule_codex_queue_depth{instance="a"} 2x60
 		molecule_codex_turns_active{instance="a"} 0x60`, []string{"WorkspaceWantsLogin"}},
+	{"there is no credential, and nothing has been asked for yet", `
+		molecule_codex_ready{instance="a"} 0x60
+		molecule_codex_held{instance="a",reason="auth"} 0x60
+		molecule_codex_check{instance="a",check="credential"} 0x60
+		molecule_codex_check{instance="a",check="configuration"} 1x60`, []string{"WorkspaceWantsLogin"}},
+	{"the configuration is broken", `
+		molecule_codex_ready{instance="a"} 0x60
+		molecule_codex_held{instance="a",reason="auth"} 0x60
+		molecule_codex_check{instance="a",check="credential"} 0x60
+		molecule_codex_check{instance="a",check="configuration"} 0x60`, []string{"WorkspaceNotReady"}},
+	{"turns are canceled, and refused for what they ask", `
+		molecule_codex_turn_duration_seconds_count{instance="a",outcome="completed"} 0+1x60
+		molecule_codex_turn_duration_seconds_count{instance="a",outcome="canceled"} 0+2x60
+		molecule_codex_turn_duration_seconds_count{instance="a",outcome="rejected"} 0+2x60`, nil},
 	{"a limit", `
 		molecule_codex_held{instance="a",reason="limit"} 1x60
 		molecule_codex_limit_used_ratio{instance="a",window="primary"} 1x60`, []string{"WorkspaceAtLimit", "WorkspaceNearLimit"}},
@@ -165,7 +179,7 @@ var scenes = []struct {
 		molecule_codex_held{instance="a",reason="auth"} 0x60`, []string{"WorkspaceNotReady"}},
 	{"a command takes much memory", `
 		molecule_codex_child_memory_bytes{instance="a",of="codex"} 200000000x60
-		molecule_codex_child_memory_bytes{instance="a",of="commands"} 4000000000x60`, []string{"WorkspaceCodexMemory"}},
+		molecule_codex_child_memory_bytes{instance="a",of="commands"} 1700000000x60`, []string{"WorkspaceCodexMemory"}},
 	{"the disk is slow", `
 		molecule_codex_journal_commit_duration_seconds_bucket{instance="a",le="0.25"} 0+5x60
 		molecule_codex_journal_commit_duration_seconds_bucket{instance="a",le="1"} 0+10x60
