@@ -77,7 +77,9 @@ fi
 
 # names prints the names of the environment; of values not even their lines.
 names() { env -0 | grep -zE '^[A-Za-z_][A-Za-z0-9_]*=' | cut -z -d= -f1 | sort -z | tr '\0' ' '; }
-[ -z "$serves" ] || say INFO "starting" uid "$(id -u)" environment "$(names)" secrets "$(find "$configs/secrets.d" -maxdepth 1 -type f -name '[A-Za-z_]*' ! -name '*[!A-Za-z0-9_]*' -printf '%f ' 2>/dev/null || true)"
+# secrets prints the names of the files that the program reads; Kubernetes mounts links to them.
+secrets() { find "$configs/secrets.d" -maxdepth 1 -xtype f -name '[A-Za-z_]*' ! -name '*[!A-Za-z0-9_]*' -printf '%f\n' 2>/dev/null | sort | tr '\n' ' '; }
+[ -z "$serves" ] || say INFO "starting" uid "$(id -u)" environment "$(names)" secrets "$(secrets)"
 
 # What serves has tini above it, for what its commands leave behind. It is no more root's
 # than the rest: without CAP_KILL root's could not tell the program to stop.
