@@ -120,7 +120,7 @@ func TestOddVolumes(t *testing.T) {
 	c.listens()
 
 	line := c.snapshot()
-	if !strings.Contains(line, " EMPTY ") || !strings.Contains(line, " MULTI ") || !strings.Contains(line, `"secrets":"GOOD_NAME "`) {
+	if !strings.Contains(line, " EMPTY ") || !strings.Contains(line, " MULTI ") || !strings.Contains(line, `"secrets":"GOOD_NAME LINK "`) {
 		t.Errorf("the snapshot is %s", line)
 	}
 	for _, shown := range []string{"value-of", "line-of-a-secret", "token-of-the-image-test"} {
