@@ -26,6 +26,7 @@ const link = new Link(store, {
   },
   task: (row) => {
     const before = store.setTask(row);
+    store.trim();
     const task = store.tasks.get(row.id);
     shown?.id === row.id && shown.refresh();
     if (before !== undefined && before !== task.state && (asks(task.state) || ended(task.state))) {

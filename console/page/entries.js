@@ -13,13 +13,16 @@ const makers = { user, message, work, reasoning, notice, file, diff };
 export const entryView = (entry, workdir) => makers[entry.kind](entry, workdir);
 
 function user(entry) {
-  const text = entry.parts.map((part) => part.text ?? (part.data ? JSON.stringify(part.data, null, 2) : '')).filter(Boolean).join('\n');
+  const text = entry.parts.map((part) => part.text ?? (part.data && !isNameOnly(part.data) ? JSON.stringify(part.data, null, 2) : '')).filter(Boolean).join('\n');
   const files = entry.parts.filter((part) => part.filename || part.url || part.raw);
   const box = h('div', { class: 'text', dir: 'auto' });
   new LongText(box).append(text);
   return fixed(h('article', { class: 'entry user', 'aria-label': 'Message' }, box,
     files.length > 0 && h('ul', { class: 'files' }, files.map((part) => h('li', null, literal(part.filename ?? part.mediaType ?? 'a file'))))));
 }
+
+/** Which question words answer is for the runtime to know. */
+const isNameOnly = (data) => typeof data === 'object' && Object.keys(data).join() === 'id';
 
 const fixed = (node) => ({ node, update() {} });
 
