@@ -10,8 +10,8 @@ const titles = {
   tool: 'Call this tool?', form: 'A tool asks for some details', link: 'A tool asks you to open a link', auth: 'Codex needs a login',
 };
 
-// A click that was meant for what stood here before must not answer: buttons of
-// a question that has just come are not ripe yet.
+// A click that was meant for what stood here before must not answer: for so long
+// nothing of a question that has just come can be clicked. Keys have to get there.
 const ripeAfter = 400;
 
 /**
@@ -63,9 +63,8 @@ function openQuestion(entry, answer, clock) {
   const fields = fieldsOf(data);
   controls.append(...fields.map((field) => field.node), h('div', { class: 'buttons' }, ...buttons(data, send)));
   form.append(controls);
-  const fresh = controls.querySelectorAll('button');
-  fresh.forEach((control) => { control.disabled = true; });
-  setTimeout(() => fresh.forEach((control) => { control.disabled = false; }), ripeAfter);
+  controls.classList.add('fresh');
+  setTimeout(() => controls.classList.remove('fresh'), ripeAfter);
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     send(filledIn(data, fields));

@@ -23,7 +23,7 @@ window.fetch = (url, options) => {
 };
 new MutationObserver((all) => {
 	for (const { addedNodes } of all) for (const node of addedNodes) {
-		if (node.querySelectorAll) window.early += [...node.querySelectorAll('.question.open button')].filter((b) => !b.disabled).length;
+		if (node.querySelectorAll) window.early += [...node.querySelectorAll('.question.open button')].filter((b) => getComputedStyle(b).pointerEvents !== 'none').length;
 	}
 }).observe(document, { childList: true, subtree: true });`
 
