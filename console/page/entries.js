@@ -107,9 +107,12 @@ function outcome(status, exitCode) {
   return status === 'inprogress' ? 'running' : 'done';
 }
 
-/** The command that was asked for, out of the shell that codex puts around it. */
+/**
+ * The command that was asked for, out of the shell that codex puts around it. What
+ * is called like a shell and lies elsewhere may be anything, and is shown.
+ */
 export function bare(command) {
-  const found = /^(?:\/\S*\/)?(?:ba|z)?sh -l?c (.*)$/s.exec(command);
+  const found = /^(?:\/(?:usr\/(?:local\/)?)?bin\/)?(?:ba|z)?sh -l?c (.*)$/s.exec(command);
   return (found && unquoted(found[1])) ?? command;
 }
 
@@ -207,7 +210,9 @@ function diff(entry) {
     update() {
       if (before === entry.text) return;
       before = entry.text;
+      const open = new Map([...box.querySelectorAll('.diff-file')].map((file) => [file.dataset.path, file.open]));
       box.replaceChildren(...diffView(entry.text));
+      for (const file of box.querySelectorAll('.diff-file')) file.open = open.get(file.dataset.path) ?? file.open; // as somebody has left it
     },
   };
 }

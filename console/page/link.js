@@ -8,10 +8,11 @@ const shortest = 500;
 const longest = 10_000;
 const glance = 2000; // of a page that nobody sees
 const between = 20_000; // two of them
+const beginning = 1000; // of a connection, in which it tells of the newest tasks
 
 /**
  * Follows /console/api/events for as long as the page lives. on.state and on.task
- * get what comes. A page that nobody sees looks in now and then, for its title:
+ * get what comes, on.told the ids of the tasks that a new connection began with. A page that nobody sees looks in now and then, for its title:
  * browsers have six connections for one host, and all its tabs share them.
  */
 export class Link {
@@ -55,7 +56,9 @@ export class Link {
   async #follow(heard) {
     const controller = new AbortController();
     this.#glanced = false;
+    const told = new Set();
     let timer = 0;
+    let first = 0;
     const seen = () => {
       clearTimeout(timer);
       if (!document.hidden) return;
@@ -71,9 +74,13 @@ export class Link {
       for await (const { event, data } of events(response, controller)) {
         heard();
         if (this.#store.link.state !== 'live') this.#store.setLink({ state: 'live' });
-        this.#on[event]?.(JSON.parse(data));
+        const what = JSON.parse(data);
+        if (event === 'task') told.add(what.id);
+        first ||= setTimeout(() => this.#on.told(told), beginning);
+        this.#on[event]?.(what);
       }
     } finally {
+      clearTimeout(first);
       clearTimeout(timer);
       document.removeEventListener('visibilitychange', seen);
     }

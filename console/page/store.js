@@ -55,6 +55,13 @@ export class Store {
     this.#order = null;
   }
 
+  /** A task that is no more. */
+  forget(id) {
+    this.tasks.delete(id);
+    this.#order = null;
+    this.changed();
+  }
+
   /** Takes a task of A2A. */
   setA2A(task) {
     const first = task.history?.find((message) => message.role === 'ROLE_USER');

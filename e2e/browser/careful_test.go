@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"fmt"
 	"testing"
 
 	cdppage "github.com/chromedp/cdproto/page"
@@ -59,9 +60,18 @@ func TestCareful(t *testing.T) {
 	p.sees(".message", "word")
 	p.until("nothing to be wrong", "document.querySelector('#task-problem').hidden")
 
+	r.post("waits", "waits", "escalate touch three")
+	row := "[...document.querySelectorAll('#task-list li')].find((li) => li.innerText.includes('touch three')).innerText"
+	p.until("the question in the list", row+".includes('Needs an answer')")
 	p.eval("(window.away = true, document.dispatchEvent(new Event('visibilitychange')), 1)")
 	p.until("the connection to be given back", "window.open_ === 0")
+	r.post("answered", "waits", "no") // and more happens than a new connection tells of
+	for n := range 60 {
+		r.post(fmt.Sprint("more-", n), fmt.Sprint("more-", n), "/status")
+	}
 	p.eval("(window.away = false, document.dispatchEvent(new Event('visibilitychange')), 1)")
 	p.until("the page to look again", "window.open_ === 1")
 	p.sees("#link", "Live")
+	p.eval("(document.querySelector('#more-tasks').click(), 1)")
+	p.until("the answer to be known", row+".includes('Done')")
 }
