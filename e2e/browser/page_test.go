@@ -184,7 +184,7 @@ func (p *page) click(selector string) {
 // press presses the button of that name in what selector finds.
 func (p *page) press(selector, name string) {
 	p.t.Helper()
-	find := fmt.Sprintf("[...document.querySelectorAll(%s)].flatMap((e) => [...e.querySelectorAll('button, a')]).find((b) => b.checkVisibility() && !b.disabled && b.innerText.trim() === %s)",
+	find := fmt.Sprintf("[...document.querySelectorAll(%s)].flatMap((e) => [...e.querySelectorAll('button, a')]).find((b) => b.checkVisibility() && !b.disabled && getComputedStyle(b).pointerEvents !== 'none' && b.innerText.trim() === %s)",
 		quote(selector), quote(name))
 	p.until("the button "+name, find)
 	type point struct{ X, Y float64 }
