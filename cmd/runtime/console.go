@@ -84,7 +84,7 @@ type overview struct {
 func (o *overview) state(ctx context.Context) console.State {
 	health, now := o.app.executor.Health(), o.app.executor.Overview()
 	ready := o.app.ready.glance()
-	o.account.want(health.Child.Pid)
+	o.account.want(health.Child.Pid, health.Hold != nil)
 	state := console.State{
 		Version: version, Codex: appserver.PinnedVersion(), StartedAt: o.started, Scripted: o.s.Scripted(), WorkDir: o.s.WorkDir,
 		Model:    console.Model{Name: now.Model, Provider: o.provider(health)},

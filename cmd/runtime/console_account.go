@@ -24,18 +24,21 @@ type accountLook struct {
 	mu    sync.Mutex // guards the fields below
 	asked time.Time  // when that was wanted last
 	pid   int        // of the codex that was to be asked
+	held  bool       // no turn was started then, for the want of a login or because of a limit
 }
 
 func newAccountLook(of accountHolder) *accountLook {
 	return &accountLook{of: of, wake: make(chan struct{}, 1)}
 }
 
-// want has the codex of that pid asked if that was not done lately; 0 is none. It does
-// not wait.
-func (a *accountLook) want(pid int) {
+// want has the codex of that pid asked if that was not done lately, or if turns are
+// started again that were not: then there is another login, or a fresh allowance. The
+// pid 0 is none. It does not wait.
+func (a *accountLook) want(pid int, held bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if pid == 0 || pid == a.pid && time.Since(a.asked) < accountEvery {
+	goesOn := a.held && !held
+	if a.held = held; pid == 0 || pid == a.pid && !goesOn && time.Since(a.asked) < accountEvery {
 		return
 	}
 	a.pid, a.asked = pid, time.Now()

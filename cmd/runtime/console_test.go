@@ -119,17 +119,18 @@ type countedLooks struct{ n atomic.Int64 }
 
 func (c *countedLooks) LookAtAccount(context.Context) error { c.n.Add(1); return errors.New("offline") }
 
-// TestAccountLook asks once for each codex, and every five minutes while somebody looks.
+// TestAccountLook asks once for each codex, every five minutes while somebody looks, and
+// when turns are started again.
 func TestAccountLook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var of countedLooks
 		a := newAccountLook(&of)
 		ctx, stop := context.WithCancel(t.Context())
 		go a.run(ctx, slog.New(slog.DiscardHandler))
-		look := func(pid int, want int64) {
+		look := func(pid int, held bool, want int64) {
 			t.Helper()
 			for range 60 {
-				a.want(pid)
+				a.want(pid, held)
 				time.Sleep(time.Second)
 			}
 			synctest.Wait()
@@ -137,15 +138,16 @@ func TestAccountLook(t *testing.T) {
 				t.Errorf("asked %d times, want %d", got, want)
 			}
 		}
-		look(0, 0)
-		look(7, 1)
-		look(7, 1)
-		look(8, 2)
+		look(0, false, 0)
+		look(7, false, 1)
+		look(7, false, 1)
+		look(8, true, 2)
 		time.Sleep(accountEvery)
-		look(8, 3)
+		look(8, true, 3)
+		look(8, false, 4)
 		time.Sleep(time.Hour) // nobody looks
-		if got := of.n.Load(); got != 3 {
-			t.Errorf("asked %d times, want 3", got)
+		if got := of.n.Load(); got != 4 {
+			t.Errorf("asked %d times, want 4", got)
 		}
 		stop()
 		synctest.Wait()

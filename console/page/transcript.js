@@ -51,7 +51,7 @@ export class Transcript {
   /** Takes the messages of the task, of which a stream says only that there are more. */
   history(messages) {
     this.#history = messages;
-    if (!this.#byKey.size && messages.length) this.#placeMessages(1);
+    this.#placeMessages(1);
     this.#pay();
     for (const entry of this.entries) {
       if (entry.kind === 'question' && !entry.open && !entry.answer) this.#findAnswer(entry);
@@ -176,7 +176,8 @@ export class Transcript {
     if (!entry) {
       entry = { key, kind };
       this.#byKey.set(key, entry);
-      this.entries.push(entry);
+      if (kind === 'user' && this.#userCount() === 0) this.entries.unshift(entry); // it began all of it
+      else this.entries.push(entry);
     }
     Object.assign(entry, fields);
     this.#touched(entry);

@@ -14,7 +14,7 @@ func TestConversations(t *testing.T) {
 	r := start(t, "RUNTIME_MAX_TURNS=16")
 	for name, test := range map[string]func(*testing.T, *program){
 		"live": live, "work": work, "others": others, "approval": approval, "refusal": refusal,
-		"steer": steer, "cancel": cancel, "failure": failure, "doctor": doctor, "hostile": hostile, "keyboard": keyboard, "widths": widths,
+		"steer": steer, "cancel": cancel, "failure": failure, "modules": modules, "doctor": doctor, "hostile": hostile, "keyboard": keyboard, "widths": widths,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -66,7 +66,7 @@ func work(t *testing.T, r *program) {
 		}
 	}
 	check()
-	p.eval("(location.reload(), 1)")
+	p.reload()
 	p.sees("#link", "Live")
 	check()
 }
@@ -128,7 +128,7 @@ func steer(t *testing.T, r *program) {
 	if got := p.eval(order); got != "user work user message" {
 		t.Errorf("the transcript is %s", got)
 	}
-	p.eval("(location.reload(), 1)")
+	p.reload()
 	p.sees(".message", "steered away")
 	p.until("the same order as before", order+" === 'user work user message'")
 }

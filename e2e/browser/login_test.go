@@ -25,6 +25,7 @@ func TestLogin(t *testing.T) {
 	r.Program = r.Restart()
 	p.sees("#banners", "logged out")
 	p.press("#banners", "Log in")
+	p.sees("label", "Token")
 	p.write("#token", token+"\r")
 	p.sees("#link", "Live")
 	p.press(".bar", "Log out")

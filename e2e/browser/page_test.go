@@ -138,13 +138,28 @@ func command[P, R any](p *page, c cdp.Command[P, R], params P) R {
 // eval returns what an expression is, as JSON of it, or as it is if that is a text.
 func (p *page) eval(expression string) string {
 	p.t.Helper()
-	return get(p, chromedp.Evaluate[string](fmt.Sprintf("((v) => typeof v === 'string' ? v : JSON.stringify(v) ?? '')(%s)", expression)))
+	return get(p, asText(expression))
+}
+
+func asText(expression string) chromedp.Action[string] {
+	return chromedp.Evaluate[string](fmt.Sprintf("((v) => typeof v === 'string' ? v : JSON.stringify(v) ?? '')(%s)", expression))
+}
+
+// reload has the browser get the page anew.
+func (p *page) reload() {
+	p.t.Helper()
+	p.run(chromedp.Reload())
 }
 
 // until waits until an expression holds.
 func (p *page) until(what, expression string) {
 	p.t.Helper()
-	progtest.WaitFor(p.t, what, func() bool { return p.eval("Boolean("+expression+")") == "true" })
+	progtest.WaitFor(p.t, what, func() bool {
+		ctx, cancel := context.WithTimeout(p.ctx, progtest.Patience)
+		defer cancel()
+		holds, err := chromedp.Run(ctx, asText("Boolean("+expression+")"))
+		return err == nil && holds == "true" // an error is a page that goes away for another one
+	})
 }
 
 // sees waits until what selector finds has words in it.

@@ -1,0 +1,61 @@
+package browser
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// modules tests in the browser what the page's modules do without a page.
+func modules(t *testing.T, r *program) {
+	p := r.console(t)
+	for name, c := range map[string]struct{ module, expression, want string }{
+		"diff-two-files": {"diff", `m.parse("diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n a\n-b\n+c\ndiff --git a/y b/y\ndeleted file mode 100644\n--- a/y\n+++ /dev/null\n@@ -1 +0,0 @@\n-z\n").map((f) => [f.path, f.added, f.removed, f.note, f.rows.length].join(" ")).join("|")`,
+			"x 1 1  4|y 0 1 deleted 2"},
+		"diff-lines-like-headers": {"diff", `m.parse("diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n--- one\n-diff --git a/q b/q\n+++ two\n+@@ -1 +1 @@\n\\ No newline at end of file\n").map((f) => [f.path, f.added, f.removed].join(" ")).join("|")`,
+			"x 2 2"},
+		"diff-none":         {"diff", `m.diffView("no diff at all")[0].textContent`, "no diff at all"},
+		"shell-single":      {"entries", `m.bare("/bin/bash -lc 'echo hi | wc'")`, "echo hi | wc"},
+		"shell-mixed":       {"entries", `m.bare("/bin/bash -lc 'it'\"'\"'s'")`, "it's"},
+		"shell-double":      {"entries", `m.bare('bash -lc "grep \\"a\\" b"')`, `grep "a" b`},
+		"shell-expansion":   {"entries", `m.bare('/bin/bash -lc "echo $(id)"')`, `/bin/bash -lc "echo $(id)"`},
+		"shell-two-words":   {"entries", `m.bare("/bin/bash -lc 'one' two")`, "/bin/bash -lc 'one' two"},
+		"shell-none":        {"entries", `m.bare("git status")`, "git status"},
+		"prose-code":        {"prose", "m.prose('a\\n```go\\nx := `1`\\n```\\n- b\\n- c').map((n) => n.tagName).join(' ')", "P PRE UL"},
+		"prose-open-fence":  {"prose", "m.prose('```\\nnever closed').map((n) => n.textContent).join('|')", "never closed"},
+		"prose-plain":       {"prose", `String(m.prose("just a sentence"))`, "null"},
+		"literal-unseen":    {"dom", `m.code("a\u202eb\u200bc").textContent`, "aU+202EbU+200Bc"},
+		"span-minutes":      {"format", `m.span(185_000)`, "3 min 5 s"},
+		"state-spelling":    {"format", `m.stateOf("TASK_STATE_INPUT_REQUIRED")`, "input-required"},
+		"epoch-begins-anew": {"transcript", epochs, "whole text"},
+		"void":              {"transcript", voided, "0"},
+		"snapshot":          {"transcript", snapshot, "user:hello message:reply diff:d"},
+	} {
+		expression := fmt.Sprintf("import('/console/static/%s.js').then((m) => String(%s))", c.module, c.expression)
+		if got := get(p, chromedp.Evaluate[string](expression, chromedp.EvalAwaitPromise)); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// Streams as they are rare: a text that begins anew in another epoch, one that is taken
+// back, and the task as it is in place of what was lost.
+const (
+	transcribe = `(() => { const t = new m.Transcript("t", () => {}); const say = (id, artifact, more) => t.apply({ id, result: { artifactUpdate: { artifact, ...more } } }); `
+	epochs     = transcribe + `
+		say("1.1", { artifactId: "a", parts: [{ text: "cut o" }] });
+		say("2.2", { artifactId: "a", parts: [{ text: "whole" }] }, { append: false });
+		say("2.3", { artifactId: "a", parts: [{ text: " text" }] }, { append: true });
+		return t.entries.map((e) => e.pieces.join("")).join("|"); })()`
+	voided = transcribe + `
+		say("1.1", { artifactId: "a", parts: [{ text: "cut o" }] });
+		say("2.2", { artifactId: "a", parts: [] }, { metadata: { void: true } });
+		return t.entries.length; })()`
+	snapshot = transcribe + `
+		say("1.1", { artifactId: "lost", parts: [{ text: "lost" }] });
+		t.apply({ id: "2.0", result: { task: { id: "t", contextId: "c", status: { state: "TASK_STATE_COMPLETED" }, metadata: { reply: "a" },
+			history: [{ role: "ROLE_USER", messageId: "m", parts: [{ text: "hello" }] }],
+			artifacts: [{ artifactId: "a", parts: [{ text: "reply" }] }, { artifactId: "diff", name: "diff", parts: [{ text: "d" }] }] } } });
+		return t.entries.map((e) => e.kind + ":" + (e.pieces?.join("") ?? e.text ?? e.parts[0].text)).join(" "); })()`
+)
