@@ -20,7 +20,7 @@ const exitGrace = 100 * time.Millisecond
 type Client struct {
 	cfg  Config
 	log  *slog.Logger
-	wire *wireLog
+	wire Wire
 	info ServerInfo // set before Start returns
 
 	proc     *process
@@ -52,9 +52,10 @@ func open(cfg Config) (*Client, error) {
 		return nil, err
 	}
 	c := &Client{
-		cfg: cfg, log: cfg.Logger, wire: newWireLog(cfg.Wire), proc: proc,
+		cfg: cfg, log: cfg.Logger, wire: cfg.Wire, proc: proc,
 		failed: make(chan struct{}), done: make(chan struct{}),
 	}
+	c.wire.Started(proc.cmd.Process.Pid)
 	c.life, c.endLife = context.WithCancelCause(context.Background())
 	c.router = newRouter(cfg.QueueBytes, cfg.OnGlobal, &c.stats)
 	c.stream = newStream(newOutbox(), &c.requests)
@@ -88,6 +89,7 @@ func (c *Client) supervise() {
 	exit := c.setEnded()
 	c.stream.out.close(exit)
 	writer.Wait()
+	c.wire.Ended(exit.end())
 
 	c.logError("close the stream", c.stream.Close())
 	<-c.conn.DisconnectNotify() // every answer that was read has been passed on

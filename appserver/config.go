@@ -2,7 +2,6 @@ package appserver
 
 import (
 	"context"
-	"io"
 	"log/slog"
 	"time"
 )
@@ -37,7 +36,7 @@ type Config struct {
 	Grace        time.Duration // what each step of Close waits. 0 is 2 s
 	StartTimeout time.Duration // from the start of the process until initialize is answered. 0 is 30 s
 
-	Wire   io.Writer    // gets each line in either direction, secrets and all; nil records nothing
+	Wire   Wire         // is told each line in either direction, secrets and all; nil records nothing
 	Logger *slog.Logger // nil discards
 }
 
@@ -57,6 +56,9 @@ func (cfg Config) withDefaults() Config {
 	}
 	if cfg.OnGlobal == nil {
 		cfg.OnGlobal = func(Notification) {}
+	}
+	if cfg.Wire == nil {
+		cfg.Wire = noWire{}
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)

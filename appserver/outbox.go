@@ -98,14 +98,14 @@ func (o *outbox) take() (line outgoing, ok bool) {
 
 // write writes lines to f until the outbox is closed and empty, and closes f.
 // It fails when the child reads nothing for as long as timeout, or not at all.
-func (o *outbox) write(f *os.File, timeout time.Duration, wire *wireLog) error {
+func (o *outbox) write(f *os.File, timeout time.Duration, wire Wire) error {
 	defer f.Close() // a pipe that we only write to has nothing left to tell
 	for {
 		line, ok := o.take()
 		if !ok {
 			return nil
 		}
-		wire.record("-> ", line.text)
+		wire.Sent(withoutEnd(line.text))
 		for rest := line.text; len(rest) > 0; {
 			chunk := rest[:min(len(rest), writeChunk)]
 			if err := f.SetWriteDeadline(time.Now().Add(timeout)); err != nil {

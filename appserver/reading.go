@@ -19,10 +19,11 @@ func (c *Client) read() {
 			return
 		}
 		if line.tooLong {
+			c.wire.Dropped(line.size)
 			c.lost(line)
 			continue
 		}
-		c.wire.record("<- ", line.text)
+		c.wire.Received(line.text)
 		c.route(line, names)
 	}
 }

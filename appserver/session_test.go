@@ -336,7 +336,7 @@ func TestSubscriptions(t *testing.T) {
 }
 
 func TestWireRecord(t *testing.T) {
-	var wire lockedBuffer
+	var wire wireText
 	c := start(t, "noise", func(cfg *appserver.Config) { cfg.Wire = &wire })
 	id, events := thread(t, c)
 	turn(t, c, id, "hello")
@@ -346,30 +346,16 @@ func TestWireRecord(t *testing.T) {
 	got := wire.String()
 	for _, want := range []string{
 		`-> {"method":"initialize","id":1,"params":{`, "\n-> {\"method\":\"initialized\"}\n",
-		`<- {"id":1,"result":{`, `<- {"foo":1}`, `"delta":"hello"`,
+		`<- {"id":1,"result":{`, `<- {"foo":1}`, `"delta":"hello"`, "started ",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the record lacks %s", want)
 		}
 	}
+	if lines := strings.Split(strings.TrimSpace(got), "\n"); !strings.Contains(lines[len(lines)-1], "ended {State:signal: killed Code:-1 Cause:killed by us Ours:true") {
+		t.Errorf("the last line is %s", lines[len(lines)-1])
+	}
 	if strings.Contains(got, "jsonrpc") {
 		t.Error("we sent a member that codex does not use")
 	}
-}
-
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  strings.Builder
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }

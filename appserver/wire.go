@@ -2,30 +2,53 @@ package appserver
 
 import (
 	"bytes"
-	"io"
-	"sync"
+	"errors"
+	"syscall"
 )
 
-// A wireLog records every line in either direction, for people who look for a
-// fault. Nil records nothing.
-type wireLog struct {
-	mu sync.Mutex // guards w: two goroutines record
-	w  io.Writer
+// A Wire is told everything that is said to a child and by it, for people who look
+// for a fault. Its methods are called concurrently, in an order in which no line
+// stands in front of one that it answers. They must not block, and what they are
+// given is valid until they return.
+type Wire interface {
+	Started(pid int)
+	Sent(line []byte)     // without its end
+	Received(line []byte) // whatever it is, without its end
+	Dropped(size int64)   // a line of the child that was longer than allowed
+	Ended(end End)        // after everything that was said
 }
 
-func newWireLog(w io.Writer) *wireLog {
-	if w == nil {
-		return nil
-	}
-	return &wireLog{w: w}
+// An End is the end of a child, for a [Wire].
+type End struct {
+	State string `json:"state"`           // how it ended, as the system has it
+	Code  int    `json:"code"`            // its exit status; -1 if a signal ended it
+	Cause string `json:"cause,omitempty"` // why it had to be ended; empty if it did so by itself
+	Ours  bool   `json:"ours,omitempty"`  // it was our wish
+	Last  string `json:"stderr,omitempty"`
 }
 
-func (l *wireLog) record(direction string, line []byte) {
-	if l == nil {
-		return
+func (e *ExitError) end() End {
+	end := End{Code: -1, Last: e.Stderr}
+	if e.State != nil {
+		end.State, end.Code = e.State.String(), e.State.ExitCode()
+		if status, ok := e.State.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+			end.Code = -1
+		}
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	entry := append([]byte(direction), bytes.TrimSuffix(line, []byte{'\n'})...)
-	_, _ = l.w.Write(append(entry, '\n')) // a record that cannot be kept must not end the session
+	if e.Cause != nil {
+		end.Cause = e.Cause.Error()
+		end.Ours = errors.Is(e.Cause, ErrKilled) || errors.Is(e.Cause, ErrClosed) || errors.Is(e.Cause, errDeaf)
+	}
+	return end
 }
+
+// noWire is for the many who record nothing.
+type noWire struct{}
+
+func (noWire) Started(int)     {}
+func (noWire) Sent([]byte)     {}
+func (noWire) Received([]byte) {}
+func (noWire) Dropped(int64)   {}
+func (noWire) Ended(End)       {}
+
+func withoutEnd(line []byte) []byte { return bytes.TrimSuffix(line, []byte{'\n'}) }

@@ -1,8 +1,11 @@
 package console_test
 
 import (
+	"bufio"
 	"bytes"
+	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -32,6 +35,14 @@ func TestThisMachineOnly(t *testing.T) {
 		"no-host":           {func(r *http.Request) { r.Host = "" }, http.StatusForbidden},
 		"behind-a-proxy":    {func(r *http.Request) { r.Header.Set("X-Forwarded-For", "127.0.0.1") }, http.StatusForbidden},
 		"behind-a-proxy-II": {func(r *http.Request) { r.Header.Set("Forwarded", "for=127.0.0.1") }, http.StatusForbidden},
+		"behind-a-sidecar":  {func(r *http.Request) { r.Header.Set("X-Envoy-Attempt-Count", "1") }, http.StatusForbidden},
+		"for-an-address":    {func(r *http.Request) { r.Header.Set("X-Real-IP", "192.0.2.1") }, http.StatusForbidden},
+		"by-way-of":         {func(r *http.Request) { r.Header.Set("Via", "1.1 proxy") }, http.StatusForbidden},
+		"over-TLS":          {func(r *http.Request) { r.Header.Set("X-Forwarded-Proto", "https") }, http.StatusForbidden},
+		"behind-plain-nginx": {func(r *http.Request) {
+			r.Proto, r.ProtoMinor = "HTTP/1.0", 0
+			r.Header.Set("Connection", "close")
+		}, http.StatusForbidden},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, r := range []*http.Request{
@@ -118,6 +129,33 @@ func TestCookieOverTLS(t *testing.T) {
 	cookies := f.do(r).Result().Cookies()
 	if len(cookies) != 1 || !cookies[0].Secure || cookies[0].Name != "molecule_console" {
 		t.Errorf("cookies = %v, want a secure one", cookies)
+	}
+	r = form("/console/login", token) // the proxy says nothing, and the browser does
+	r.Host = "codex.example.com"
+	r.Header.Set("Origin", "https://codex.example.com")
+	if cookies := f.do(r).Result().Cookies(); len(cookies) != 1 || !cookies[0].Secure {
+		t.Errorf("cookies = %v, want a secure one", cookies)
+	}
+}
+
+// TestSlowLogin: whoever has shown nothing yet does not keep us waiting for his form.
+func TestSlowLogin(t *testing.T) {
+	server := httptest.NewServer(open(t, func(cfg *console.Config) { cfg.Token, cfg.FormTimeout = token, 100*time.Millisecond }))
+	defer server.Close()
+	conn, err := net.Dial("tcp", server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	_, _ = io.WriteString(conn, "POST /console/login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 20\r\n\r\ntok")
+	_ = conn.SetReadDeadline(time.Now().Add(20 * time.Second))
+	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatalf("it is still waited for: %v", err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusBadRequest {
+		t.Errorf("a form that does not come = %d, want 400", answer.StatusCode)
 	}
 }
 

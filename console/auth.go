@@ -36,12 +36,26 @@ func (c *Console) mayEnter(r *http.Request) (session, access) {
 // ofThisMachine reports whether a request comes from this machine, and to a name of it:
 // a page can make its visitor's browser call us under a name of its own.
 func ofThisMachine(r *http.Request) bool {
-	// A proxy on this machine calls from loopback on behalf of anybody.
-	if r.Header.Get("X-Forwarded-For") != "" || r.Header.Get("Forwarded") != "" {
-		return false
-	}
 	from, err := netip.ParseAddrPort(r.RemoteAddr)
-	return err == nil && from.Addr().Unmap().IsLoopback() && loopbackName(r.Host)
+	return err == nil && from.Addr().Unmap().IsLoopback() && loopbackName(r.Host) && !proxied(r)
+}
+
+// proxied reports whether a request shows that a proxy has made it: one on this machine
+// calls from loopback on behalf of anybody, and some hand on whatever Host they were
+// given, or put ours there. Not all say for whom they call, and nginx as it comes says
+// nothing, but speaks HTTP/1.0, which no browser does.
+func proxied(r *http.Request) bool {
+	if !r.ProtoAtLeast(1, 1) {
+		return true
+	}
+	for name := range r.Header {
+		switch {
+		case name == "Forwarded", name == "Via", name == "X-Real-Ip", name == "True-Client-Ip",
+			strings.HasPrefix(name, "X-Forwarded-"), strings.HasPrefix(name, "X-Envoy-"), strings.HasPrefix(name, "Cf-"):
+			return true
+		}
+	}
+	return false
 }
 
 func loopbackName(host string) bool {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"time"
 )
 
 // Tasks are those of every caller.
@@ -40,6 +41,8 @@ type Config struct {
 	Version   string // of the runtime
 	Workspace bool   // it is one of a platform, whose callers a token concerns, too
 
+	FormTimeout time.Duration // for the form of the login to arrive; 0 is 10 s
+
 	Logger *slog.Logger // nil discards
 }
 
@@ -63,6 +66,9 @@ const mostStreams = 16
 func New(cfg Config) (*Console, error) {
 	if cfg.State == nil || cfg.Tasks == nil || cfg.Doctor == nil {
 		return nil, errors.New("console: State, Tasks and Doctor must be set")
+	}
+	if cfg.FormTimeout == 0 {
+		cfg.FormTimeout = formTimeout
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)

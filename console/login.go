@@ -9,8 +9,10 @@ import (
 	"time"
 )
 
-// mostForm is the largest form that is read.
-const mostForm = 8 << 10
+const (
+	mostForm    = 8 << 10          // the largest form that is read
+	formTimeout = 10 * time.Second // within which it has to be there
+)
 
 // login begins a session for whoever gives the token.
 func (c *Console) login(w http.ResponseWriter, r *http.Request) {
@@ -19,6 +21,7 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, mostForm)
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(c.cfg.FormTimeout)) // lifted when it is read; recorders have none
 	if err := r.ParseForm(); err != nil {
 		c.pages.show(w, http.StatusBadRequest, pageLogin, c.about("The form could not be read. Try again."))
 		return

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 )
@@ -95,7 +96,7 @@ func cookie(r *http.Request, value string) *http.Cookie {
 	c := &http.Cookie{ //nolint:gosec // Secure where it can be: on loopback there is no TLS
 		Name: cookieName(r), Value: value, Path: "/console", MaxAge: int(sessionLasts / time.Second),
 		HttpOnly: true, SameSite: http.SameSiteStrictMode,
-		Secure: r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https",
+		Secure: r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https" || strings.HasPrefix(r.Header.Get("Origin"), "https://"),
 	}
 	if value == "" {
 		c.MaxAge = -1

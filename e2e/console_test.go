@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/progtest"
 )
@@ -99,7 +100,8 @@ type watcher struct {
 func (b *browser) watch() *watcher {
 	b.p.t.Helper()
 	res := b.open(http.MethodGet, "/console/api/events", "", "")
-	b.p.t.Cleanup(func() { res.Body.Close() })
+	late := time.AfterFunc(2*time.Minute, func() { res.Body.Close() }) // what is waited for does not come any more
+	b.p.t.Cleanup(func() { late.Stop(); res.Body.Close() })
 	if res.StatusCode != http.StatusOK {
 		b.p.t.Fatalf("events: %d", res.StatusCode)
 	}
@@ -223,7 +225,7 @@ func (b *browser) steersAndCancels(t *testing.T, events *watcher) {
 		}), "result", "task").(object)
 	}
 	runs := func(task object) func(object) bool {
-		return func(t object) bool { return t["id"] == task["id"] && t["state"] == "TASK_STATE_WORKING" }
+		return func(t object) bool { return t["id"] == task["id"] && t["state"] != "TASK_STATE_SUBMITTED" }
 	}
 	blocks := b.p.blocker()
 	steered := begin("s1", "run "+blocks.command)

@@ -83,6 +83,7 @@ func TestSecrets(t *testing.T) {
 			g.none("the command lines", g.argv(), false)
 			g.Stop()
 			g.none("the log", g.Log(), true)
+			g.none("the record of the wire", g.wireRecord(), true)
 			g.none("what the platform is told", g.platformTold(), true)
 			g.stored(sets(c.processes, inFiles(), told(), []string{"peer"}))
 		})
@@ -101,6 +102,16 @@ func (g *garden) console() (state, report string) {
 		g.t.Errorf("the console shows %.500s and %.500s", state, report)
 	}
 	return state, report
+}
+
+// wireRecord is what RUNTIME_DEBUG_WIRE has written.
+func (g *garden) wireRecord() string {
+	g.t.Helper()
+	text, err := os.ReadFile(g.wire)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	return string(text)
 }
 
 // begin waits until codex would be told everything, and says something with a secret in it.
@@ -132,7 +143,7 @@ func (g *garden) looks(processes []string) {
 		view string
 		want []string
 	}{
-		{"CODEX_HOME", home}, {"state", home}, {"wire", home}, {"work", nil}, {"command lines", nil},
+		{"CODEX_HOME", home}, {"state", home}, {"wire", nil}, {"work", nil}, {"command lines", nil},
 		{"environment", forAgent()}, {"processes", processes}, {"configuration", inFiles()},
 	} {
 		if got, want := g.look(c.view), sets(c.want); !slices.Equal(got, want) {

@@ -24,6 +24,13 @@ func (in *inquiry) find(id string) *question {
 // [NotUnderstoodError] leaves the question open, and the turn waiting. Any other
 // error means that nobody waits for the answer any more.
 func (e *Executor) Answer(jobID string, a Answer) error {
+	e.record(RecordAnswer, RecordedAnswer{jobID, a})
+	err := e.answer(jobID, a)
+	e.unaccepted(a.ID, err)
+	return err
+}
+
+func (e *Executor) answer(jobID string, a Answer) error {
 	e.mu.Lock()
 	j := e.jobs[jobID]
 	var in *inquiry

@@ -68,7 +68,12 @@ type Config struct {
 	Book    Book                // keeps what outlives this process; nil keeps nothing
 	Redact  func(string) string // applied to texts of codex before they are shown; nil leaves them
 	Metrics Metrics             // nil counts nothing
-	Logger  *slog.Logger        // nil discards
+	// Recorder is told all that decides what codex is told, for people who look for a
+	// fault; nil records nothing.
+	Recorder Recorder
+	// ReadTrace says what a rollout file has of a message; nil is [appserver.ReadTrace].
+	ReadTrace func(path, clientID string) (appserver.Trace, error)
+	Logger    *slog.Logger // nil discards
 }
 
 // A Launch is what may differ from one start of codex to the next.
@@ -124,6 +129,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Metrics == nil {
 		c.Metrics = noMetrics{}
+	}
+	if c.ReadTrace == nil {
+		c.ReadTrace = appserver.ReadTrace
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)

@@ -117,7 +117,7 @@ func (e *Executor) lookUp(c *conversation, j *job) (finding, error) {
 		return finding{}, on.settled(err)
 	}
 	id := j.attempt.clientID()
-	trace, untraced := appserver.ReadTrace(c.rollout, id)
+	trace, untraced := e.cfg.ReadTrace(c.rollout, id)
 	turns, err := e.listTurns(j.ctx, c, on, fewTurns)
 	if err == nil && findMessage(turns, id) == nil && trace.Found {
 		turns, err = e.listTurns(j.ctx, c, on, manyTurns)

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 // An elicitation is the body of mcpServer/elicitation/request.
@@ -100,7 +98,7 @@ func (e elicitation) link() matter {
 
 // form asks for values.
 func (e elicitation) form() matter {
-	schema := compiled(e.Schema)
+	schema := readFormSchema(e.Schema)
 	f := form{
 		fields: fieldsOf(e.Schema), refusal: elicited(decideDecline, nil),
 		words: []string{decideDecline, decideCancel},
@@ -109,10 +107,8 @@ func (e elicitation) form() matter {
 			return content
 		},
 		encode: func(values map[string]any) (any, error) {
-			if schema != nil {
-				if err := schema.Validate(values); err != nil {
-					return nil, notUnderstood("That does not fit what is asked: %s.", misfit(err))
-				}
+			if err := schema.fits(values); err != nil {
+				return nil, notUnderstood("That does not fit what is asked: %s.", misfit(err))
 			}
 			return elicited(decideAccept, values), nil
 		},
@@ -143,29 +139,6 @@ func (e elicitation) form() matter {
 		return posed{kind: "form", text: text, accepts: how + ", or with decline.", data: data}
 	}
 	return f
-}
-
-// compiled prepares the schema of a form, which may refer to nothing outside
-// itself. With one that is not understood, whatever is answered goes to the server.
-func compiled(schema any) *jsonschema.Schema {
-	const name = "form:///form"
-	c := jsonschema.NewCompiler()
-	c.UseLoader(jsonschema.SchemeURLLoader{})
-	c.AssertFormat()
-	if c.AddResource(name, schema) != nil {
-		return nil
-	}
-	compiled, err := c.Compile(name)
-	if err != nil {
-		return nil
-	}
-	return compiled
-}
-
-// misfit says in one line what is wrong with values.
-func misfit(err error) string {
-	lines := strings.Split(strings.TrimSpace(err.Error()), "\n")
-	return clipped(strings.TrimLeft(lines[len(lines)-1], "- "), 200)
 }
 
 // fieldsOf lists the fields of a form by their names, those that must be there first.

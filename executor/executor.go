@@ -76,7 +76,7 @@ type job struct {
 
 // New returns an executor. The child is started by the first job, or by [Executor.Warm].
 func New(cfg Config) *Executor {
-	cfg = cfg.withDefaults()
+	cfg = cfg.withDefaults().withRecorder()
 	root, stop := context.WithCancelCause(context.Background())
 	e := &Executor{
 		cfg:           cfg,
@@ -106,7 +106,9 @@ func (e *Executor) Warm() { e.child.want() }
 // it. From here on the job ends exactly once, with [Ended]. A job that is not
 // accepted is not observed at all.
 func (e *Executor) Submit(j Job, observe Observer) (ahead int, err error) {
-	accepted, ahead, err := e.enqueue(j, observe)
+	e.record(RecordSubmit, RecordedJob{Job: j})
+	accepted, ahead, err := e.enqueue(j, e.cfg.recorded(j.ID, observe))
+	e.unaccepted(j.ID, err)
 	if err == nil && e.hold.look().cause != nil {
 		e.hold.news() // somebody waits
 		e.tell(accepted)
@@ -201,6 +203,7 @@ func (e *Executor) Cancel(ctx context.Context, jobID string) error {
 	if j == nil {
 		return nil
 	}
+	e.record(RecordCancel, RecordedFact{Of: jobID})
 	j.cancel(errCanceled)
 	if e.unqueue(j) {
 		defer e.wg.Done()
@@ -270,6 +273,7 @@ func (e *Executor) finish(j *job, end Ended) {
 // job, and then ends the child. It returns when all of it is gone, or with an
 // error when ctx ended first and the child had to be killed. Closing twice is fine.
 func (e *Executor) Close(ctx context.Context) error {
+	e.record(RecordClose, nil)
 	e.mu.Lock()
 	e.closed = true
 	e.mu.Unlock()

@@ -105,7 +105,7 @@ func (t *turn) tools() bool {
 	if t.record.tools() {
 		return true
 	}
-	trace, err := appserver.ReadTrace(t.c.rollout, t.job.attempt.clientID())
+	trace, err := t.e.cfg.ReadTrace(t.c.rollout, t.job.attempt.clientID())
 	if errors.Is(err, fs.ErrNotExist) { // codex makes the file before it asks the model
 		return false
 	}

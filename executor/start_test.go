@@ -7,11 +7,13 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 )
 
@@ -144,16 +146,23 @@ func TestThreadThatComesTooLate(t *testing.T) {
 	wantAlive(t, e, "one")
 }
 
+// A lockedBuffer is a wire as a text.
 type lockedBuffer struct {
 	mu  sync.Mutex
 	buf strings.Builder
 }
 
-func (b *lockedBuffer) Write(p []byte) (int, error) {
+func (b *lockedBuffer) add(line []byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.buf.Write(p)
+	b.buf.Write(append(slices.Clip(line), '\n'))
 }
+
+func (b *lockedBuffer) Started(int)          {}
+func (b *lockedBuffer) Sent(line []byte)     { b.add(line) }
+func (b *lockedBuffer) Received(line []byte) { b.add(line) }
+func (b *lockedBuffer) Dropped(int64)        {}
+func (b *lockedBuffer) Ended(appserver.End)  {}
 
 func (b *lockedBuffer) String() string {
 	b.mu.Lock()

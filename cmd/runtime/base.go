@@ -1,19 +1,19 @@
 package main
 
 import (
-	"io"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/wirelog"
 	"github.com/Molecule-AI/molecule-codex-runtime/server"
 )
 
 // A base is what an application stands on, whatever way its messages come.
 type base struct {
-	wire     io.Writer // nil unless codex's messages are to be kept
+	wire     *wirelog.Recorder // nil unless codex's messages are to be kept
 	registry *prometheus.Registry
 	metrics  *server.Metrics
 	commits  func(time.Duration) // of the journal
@@ -40,9 +40,5 @@ func (app *application) openBase(s settings.Settings, environ []string) (base, e
 	if err := app.openSetup(s, environ, scriptedURL, app.redact); err != nil {
 		return base{}, err
 	}
-	wire, err := app.openWire(s.DebugWire)
-	if err != nil {
-		return base{}, err
-	}
-	return base{wire, registry, server.NewMetrics(registry), commits(registry)}, nil
+	return base{app.openWire(s.DebugWire), registry, server.NewMetrics(registry), commits(registry)}, nil
 }

@@ -81,7 +81,7 @@ func (app *application) attachments(s settings.Settings) tasks.Files {
 // somewhere else.
 func hidden(s settings.Settings) []string {
 	all := []string{s.StateDir, s.CodexHome}
-	for _, file := range []string{s.TokenFile, s.DebugWire} {
+	for _, file := range append([]string{s.TokenFile}, wireFiles(s)...) {
 		if file != "" {
 			all = append(all, file)
 		}

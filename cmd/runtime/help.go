@@ -40,6 +40,9 @@ func (p *program) help(model *kong.Application, args []string) int {
 	}
 	p.print("Usage: runtime [command]\n\n" + about + "Commands:\n")
 	for _, c := range model.Children {
+		if c.Hidden {
+			continue
+		}
 		p.print(fmt.Sprintf("  %-9s %s\n", c.Name, c.Help))
 	}
 	p.print("\nSettings (environment variables):\n" + settings.Help(helpWidth))

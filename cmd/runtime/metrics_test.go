@@ -22,7 +22,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/server"
 )
 
-var update = flag.Bool("update", false, "write the tables of docs/metrics.md anew")
+var update = flag.Bool("update", false, "write the tables of docs/metrics.md and docs/cli.md anew")
 
 // described collects what metrics say of themselves, those too that have no value yet.
 type described struct {

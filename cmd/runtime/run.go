@@ -30,8 +30,10 @@ type commands struct {
 	Channel channelCommands `cmd:"" help:"Read the inboxes of workspaces on a platform, and answer what comes."`
 	MCP     struct{}        `cmd:"" name:"mcp" help:"Serve MCP over stdio: the tool codex_bridge and, in a workspace, the workspace tools."`
 	Connect connectFlags    `cmd:"" help:"Print the commands that connect a codex to the workspace of the environment. The token is in them."`
+	Replay  replayFlags     `cmd:"" help:"Play a record of RUNTIME_DEBUG_WIRE again, without codex, and say where it goes otherwise."`
 	Doctor  jsonOption      `cmd:"" help:"Check whether a turn would run here; exit 0 only if one would."`
 	Version jsonOption      `cmd:"" help:"Print the versions: ours, the codex it is made for, A2A."`
+	Relay   relayFlags      `cmd:"" name:"app-server" hidden:"" help:"Stand in for codex in a replay."`
 }
 
 type jsonOption struct {
@@ -45,12 +47,17 @@ type program struct {
 	stdout, stderr io.Writer
 }
 
+// parserOf reads a command line into c.
+func parserOf(c *commands, options ...kong.Option) (*kong.Kong, error) {
+	return kong.New(c, append(options, kong.Name("runtime"), kong.NoDefaultHelp(),
+		kong.Description("Makes the Codex CLI an agent that speaks A2A 1.0 and 0.3 over HTTP."))...)
+}
+
 // run is the whole program but for signals. It returns the exit code.
 func run(ctx context.Context, args, environ []string, stdin io.ReadCloser, stdout, stderr io.Writer) int {
 	p := &program{environ: environ, stdin: stdin, stdout: stdout, stderr: stderr}
 	var c commands
-	parser, err := kong.New(&c, kong.Name("runtime"), kong.NoDefaultHelp(), kong.Writers(stdout, stderr),
-		kong.Description("Makes the Codex CLI an agent that speaks A2A 1.0 and 0.3 over HTTP."))
+	parser, err := parserOf(&c, kong.Writers(stdout, stderr))
 	if err != nil {
 		return p.fail(err)
 	}
@@ -74,6 +81,10 @@ func run(ctx context.Context, args, environ []string, stdin io.ReadCloser, stdou
 		return p.mcp(ctx)
 	case "connect":
 		return p.connect(c.Connect)
+	case "replay":
+		return p.replay(ctx, c.Replay)
+	case "app-server":
+		return p.relay()
 	case "doctor":
 		return p.doctor(ctx, c.Doctor.JSON)
 	case "version":

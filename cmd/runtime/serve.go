@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"os"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -207,17 +206,4 @@ func (m modelCloser) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	return m.model.Close(ctx)
-}
-
-// openWire opens the file that records what is said to and by codex.
-func (app *application) openWire(path string) (io.Writer, error) {
-	if path == "" {
-		return nil, nil
-	}
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("RUNTIME_DEBUG_WIRE: %w", err)
-	}
-	app.closers = append(app.closers, f)
-	return f, nil
 }

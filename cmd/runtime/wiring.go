@@ -1,7 +1,6 @@
 package main
 
 import (
-	"io"
 	"log/slog"
 	"net"
 	"time"
@@ -14,17 +13,18 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/wirelog"
 	"github.com/Molecule-AI/molecule-codex-runtime/server"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
 func executorConfig(
-	s settings.Settings, wire io.Writer,
+	s settings.Settings, wire *wirelog.Recorder,
 	metrics *server.Metrics, log *slog.Logger, redact *logging.Redactor,
 ) executor.Config {
-	return executor.Config{
+	cfg := executor.Config{
 		Child: appserver.Config{
-			Bin: s.CodexBin, Dir: s.WorkDir, Wire: wire,
+			Bin: s.CodexBin, Dir: s.WorkDir,
 			ClientName: "molecule-codex-runtime", ClientVersion: version,
 		},
 		Thread: appserver.ThreadStartParams{
@@ -38,6 +38,10 @@ func executorConfig(
 		RefreshEvery: refreshEvery(s),
 		Redact:       redact.String, Metrics: metrics, Logger: log,
 	}
+	if wire != nil {
+		cfg.Child.Wire, cfg.Recorder = wire, wire
+	}
+	return cfg
 }
 
 // refreshEvery is how often codex's login is renewed, if that is ours to do.

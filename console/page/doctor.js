@@ -3,7 +3,7 @@
 import { h, say, button } from './dom.js';
 import { json } from './api.js';
 import { announce } from './announce.js';
-import { checks } from './runtime.js';
+import { checks } from './checks.js';
 
 /** A card with a button. Its node stays the same. */
 export class Doctor {

@@ -3,6 +3,7 @@
 
 import { h, say, arrange, byId, code, literal } from './dom.js';
 import { ago, bytes, compact, count, exact, plural, span, time, brief } from './format.js';
+import { checks } from './checks.js';
 import { Doctor } from './doctor.js';
 
 /** Draws the panel whenever the state of the runtime changes; a card that has not changed is left alone. */
@@ -68,13 +69,6 @@ const quiet = (...text) => h('p', { class: 'quiet' }, text);
 const facts = (...rows) => h('dl', null, rows.filter(([, value]) => value !== null && value !== undefined && value !== '' && value !== false).flatMap(([name, value]) => [h('dt', null, name), h('dd', null, value)]));
 const when = (text) => { const at = time(text); return at && h('time', { datetime: text, title: exact(at) }, ago(at)); };
 
-/** A list of checks, each with what is wrong if something is. */
-export function checks(list) {
-  return h('ul', { class: 'checks' }, list.map(({ name, ok, message, hint }) => h('li', { class: ok ? 'ok' : 'bad' },
-    h('span', { class: 'mark', 'aria-hidden': 'true' }, ok ? '✓' : '✗'), h('span', { class: 'unheard' }, ok ? 'well: ' : 'not well: '),
-    h('div', null, h('span', { class: 'name' }, name), message && h('span', { class: 'quiet message' }, message), !ok && hint && h('span', { class: 'hint' }, hint)))));
-}
-
 const readiness = ({ ok, checks: list }) => [
   h('p', { class: ok ? 'verdict ok' : 'verdict bad' }, ok ? 'Ready: a turn would run.' : 'Not ready: a turn would not run.'),
   list?.some((check) => !check.ok) ? checks(list.filter((check) => !check.ok)) : null,
@@ -100,7 +94,7 @@ function queue({ running, waiting, limit, contexts }, tasks) {
 function account({ account: who, limits }) {
   const kinds = { chatgpt: 'ChatGPT', apiKey: 'API key', apikey: 'API key' };
   return [
-    who && facts(['Account', kinds[who.kind] ?? who.kind], ['E-mail', who.email], ['Plan', who.plan]), who?.message && quiet(who.message),
+    who && facts(['Account', who.message ? '' : kinds[who.kind] ?? who.kind], ['E-mail', who.email], ['Plan', who.plan]), who?.message && quiet(who.message),
     ...(limits ?? []).map(({ name, usedPercent, resetsAt }) => h('div', { class: 'limit' },
       h('p', null, h('span', null, name), usedPercent !== undefined && h('span', { class: 'took' }, `${Math.round(usedPercent)} % used`)),
       usedPercent !== undefined && h('meter', { min: 0, max: 100, low: 70, high: 90, optimum: 0, value: usedPercent, 'aria-label': `${name}, used` }),

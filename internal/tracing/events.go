@@ -109,12 +109,12 @@ func (t *Tracing) tool(w *work, item appserver.Item) {
 		return
 	}
 	kind := tasks.ToolKind(item.Type)
-	name := cmp.Or(item.Tool, kind)
+	name := cmp.Or(clip(item.Tool), kind)
 	span := t.start(textOf(w.turn), "tool "+name,
 		attribute.String("gen_ai.operation.name", "execute_tool"), attribute.String("gen_ai.tool.name", name),
-		attribute.String("gen_ai.tool.call.id", item.ID), attribute.String("tool.kind", kind))
+		attribute.String("gen_ai.tool.call.id", clip(item.ID)), attribute.String("tool.kind", kind))
 	if item.Server != "" {
-		span.SetAttributes(attribute.String("mcp.server", item.Server))
+		span.SetAttributes(attribute.String("mcp.server", clip(item.Server)))
 	}
 	if w.tools == nil {
 		w.tools = map[string]trace.Span{}

@@ -3,6 +3,7 @@ package tracing
 import (
 	"context"
 	"iter"
+	"strings"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
@@ -124,8 +125,9 @@ func noteError(span trace.Span, err error) {
 	}
 }
 
-// clip bounds what callers make up.
+// clip bounds what others make up. What it returns is UTF-8: a batch in which anything is
+// not is lost as a whole.
 func clip(id string) string {
 	const most = 128
-	return id[:min(len(id), most)]
+	return strings.ToValidUTF8(id[:min(len(id), most)], "")
 }

@@ -1,0 +1,87 @@
+package executor
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/mail"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// A formSchema says what a form may be filled in with.
+type formSchema struct {
+	rules   *jsonschema.Resolved // nil for one that is not understood: whatever is answered goes to the server
+	formats map[string]string    // of the fields that have one, which the library only notes
+}
+
+// readFormSchema reads the schema of a form, which may refer to nothing outside itself.
+func readFormSchema(schema any) formSchema {
+	if _, ok := schema.(map[string]any); !ok {
+		return formSchema{}
+	}
+	text, err := json.Marshal(schema)
+	if err != nil {
+		return formSchema{}
+	}
+	var read jsonschema.Schema
+	if json.Unmarshal(text, &read) != nil {
+		return formSchema{}
+	}
+	read.Schema = "" // forms have nothing in which the versions differ
+	rules, err := read.Resolve(nil)
+	if err != nil {
+		return formSchema{}
+	}
+	s := formSchema{rules: rules, formats: map[string]string{}}
+	for name, property := range read.Properties {
+		if property != nil && property.Format != "" {
+			s.formats[name] = property.Format
+		}
+	}
+	return s
+}
+
+// fits says what is wrong with values.
+func (s formSchema) fits(values map[string]any) error {
+	if s.rules == nil {
+		return nil
+	}
+	if err := s.rules.Validate(values); err != nil {
+		return err
+	}
+	for name, format := range s.formats {
+		if text, ok := values[name].(string); ok && !formatted(text, format) {
+			return fmt.Errorf("%s is no %s", name, format)
+		}
+	}
+	return nil
+}
+
+// formatted reports whether a text is of a format, of those that MCP has for forms.
+func formatted(text, format string) bool {
+	var err error
+	switch format {
+	case "email":
+		var address *mail.Address
+		address, err = mail.ParseAddress(text)
+		return err == nil && address.Address == text
+	case "uri":
+		var u *url.URL
+		u, err = url.Parse(text)
+		return err == nil && u.IsAbs()
+	case "date":
+		_, err = time.Parse(time.DateOnly, text)
+	case "date-time":
+		_, err = time.Parse(time.RFC3339, text)
+	}
+	return err == nil
+}
+
+// misfit says in one line what is wrong with values.
+func misfit(err error) string {
+	lines := strings.Split(strings.TrimSpace(err.Error()), "\n")
+	return clipped(strings.TrimLeft(lines[len(lines)-1], "- "), 200)
+}
