@@ -225,8 +225,7 @@ func (p *page) write(selector, text string) {
 // send types a message and sends it with the keyboard.
 func (p *page) send(selector, text string) {
 	p.t.Helper()
-	p.until("the box", fmt.Sprintf("document.querySelector(%s)?.checkVisibility()", quote(selector)))
-	p.eval(fmt.Sprintf("(() => { const b = document.querySelector(%s); b.focus(); b.value = %s; b.dispatchEvent(new Event('input', {bubbles: true})); return 1 })()", quote(selector), quote(text)))
+	p.fill(selector, text)
 	p.run(chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(chromedp.ModifierCtrl)))
 }
 
