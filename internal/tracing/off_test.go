@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 )
 
@@ -64,6 +65,33 @@ func BenchmarkDelta(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		script.observe["j"](delta)
+	}
+}
+
+// BenchmarkTurn is what tracing costs for a turn with one tool, when it is on.
+func BenchmarkTurn(b *testing.B) {
+	made, err := Open(b.Context(), Config{Exporter: &failing{}, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer made.Close()
+	script := newScripted()
+	h, r := made.Handler(&desk{}), made.Runner(script)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := h.SendMessage(b.Context(), message(nil)); err != nil {
+			b.Fatal(err)
+		}
+		job := executor.Job{ID: "j"}
+		if _, err := r.Submit(job, func(executor.Event) {}); err != nil {
+			b.Fatal(err)
+		}
+		made.Attempt(job, 1)
+		tell := script.observe["j"]
+		tell(executor.Started{ThreadID: "t", TurnID: "u", Attempt: 1})
+		tell(executor.ItemStarted{Item: appserver.Item{ID: "c", Type: appserver.ItemCommandExecution}})
+		tell(executor.ItemCompleted{Item: appserver.Item{ID: "c", Type: appserver.ItemCommandExecution}})
+		tell(executor.Ended{Outcome: executor.Completed})
 	}
 }
 
