@@ -60,12 +60,20 @@ func TestCareful(t *testing.T) {
 	p.sees(".message", "word")
 	p.until("nothing to be wrong", "document.querySelector('#task-problem').hidden")
 
-	r.post("waits", "waits", "escalate touch three")
+	waits := r.post("waits", "waits", "escalate touch three")
 	row := "[...document.querySelectorAll('#task-list li')].find((li) => li.innerText.includes('touch three')).innerText"
 	p.until("the question in the list", row+".includes('Needs an answer')")
 	p.eval("(window.away = true, document.dispatchEvent(new Event('visibilitychange')), 1)")
 	p.until("the connection to be given back", "window.open_ === 0")
 	r.post("answered", "waits", "no") // and more happens than a new connection tells of
+	ended := fmt.Sprintf(`import('/console/static/api.js').then(async (m) => {
+		for (;;) {
+			const { status } = await m.call('GetTask', { id: %s });
+			if (status.state === 'TASK_STATE_COMPLETED') return status.state;
+			await new Promise((resolve) => setTimeout(resolve, 100));
+		}
+	})`, quote(waits))
+	get(p, chromedp.Evaluate[string](ended, chromedp.EvalAwaitPromise))
 	for n := range 60 {
 		r.post(fmt.Sprint("more-", n), fmt.Sprint("more-", n), "/status")
 	}
