@@ -227,12 +227,17 @@ func (b *browser) steersAndCancels(t *testing.T, events *watcher) {
 	runs := func(task object) func(object) bool {
 		return func(t object) bool { return t["id"] == task["id"] && t["state"] != "TASK_STATE_SUBMITTED" }
 	}
-	steered := begin("s1", "run sleep 1.25")
+	blocks := b.p.blocker()
+	steered := begin("s1", "run "+blocks.command)
 	events.until("task", runs(steered))
-	b.p.commandRuns("sleep 1.25")
-	if done := b.call("SendMessage", answer(steered, "s2", "say other")); at(done, "result", "task", "metadata", "turn") != "steered" {
-		t.Errorf("steered, the task is %v", done)
+	blocks.runs()
+	word := answer(steered, "s2", "say other")
+	word["configuration"] = object{"returnImmediately": true}
+	if taken := b.call("SendMessage", word); at(taken, "result", "task", "metadata", "turn") != "steered" {
+		t.Errorf("steered, the task is %v", taken)
 	}
+	blocks.letGo()
+	events.until("task", func(task object) bool { return task["id"] == steered["id"] && task["state"] == "TASK_STATE_COMPLETED" })
 	hanging := begin("c1", "hang")
 	waiting := begin("c2", "say late")
 	events.until("task", runs(hanging))

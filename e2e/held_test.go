@@ -146,15 +146,18 @@ func TestUsageLimitOverA2A(t *testing.T) {
 	t.Parallel()
 	p := start(t)
 	var over atomic.Bool
-	resets := time.Now().Add(12 * time.Second).Truncate(time.Second)
+	var end atomic.Int64 // of the limit, which begins when it is met
 	p.Model.SetScript(func(turn *fakemodel.Turn) {
 		if !over.Load() {
-			turn.UsageLimit(time.Until(resets))
+			at := time.Now().Add(12 * time.Second).Truncate(time.Second)
+			end.Store(at.Unix())
+			turn.UsageLimit(time.Until(at))
 			return
 		}
 		fakemodel.Keywords(turn)
 	})
 	failed := p.send("m1", "one", "say one")
+	resets := time.Unix(end.Load(), 0)
 	failure, _ := at(failed, "metadata", "failure").(object)
 	at1, err := time.Parse(time.RFC3339, failure["resetsAt"].(string))
 	if state(failed) != "TASK_STATE_FAILED" || failure["kind"] != "limit" || failure["limit"] != "5h" || err != nil || at1.Sub(resets).Abs() > time.Second ||

@@ -66,9 +66,9 @@ func TestMetricsOfAWorkspace(t *testing.T) {
 	s.send("m2", "c", "call list_peers {}")
 	s.call("GetTask", object{"id": "nobody"})
 	var got map[string]float64
-	progtest.WaitFor(t, "readiness to be known", func() bool {
+	progtest.WaitFor(t, "readiness and a heartbeat", func() bool {
 		got = s.scrape()
-		return got["molecule_codex_ready"] == 1
+		return got["molecule_codex_ready"] == 1 && got[`molecule_codex_platform_call_duration_seconds_count{operation="heartbeat",outcome="ok"}`] > 0
 	})
 	for series, least := range map[string]float64{
 		`molecule_codex_turn_duration_seconds_count{outcome="completed"}`:                                            2,

@@ -2,6 +2,8 @@ package e2e
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -65,6 +67,32 @@ func (p *program) commandRuns(command string) {
 	progtest.WaitFor(p.t, command+" to run", func() bool { return progtest.Find(p.Child(), command) != 0 })
 }
 
+// A blocker is a command that codex runs until it is let go.
+type blocker struct {
+	p       *program
+	command string
+}
+
+func (p *program) blocker() blocker {
+	return blocker{p, "touch runs; until [ -e let-go ]; do sleep 0.05; done"}
+}
+
+// runs waits until codex runs it.
+func (b blocker) runs() {
+	b.p.t.Helper()
+	progtest.WaitFor(b.p.t, "the command to run", func() bool {
+		_, err := os.Stat(filepath.Join(b.p.Work, "runs"))
+		return err == nil
+	})
+}
+
+func (b blocker) letGo() {
+	b.p.t.Helper()
+	if err := os.WriteFile(filepath.Join(b.p.Work, "let-go"), nil, 0o600); err != nil {
+		b.p.t.Fatal(err)
+	}
+}
+
 func TestSteerInTime(t *testing.T) {
 	t.Parallel()
 	inEach(t, func(t *testing.T, v protocol) {
@@ -93,11 +121,13 @@ func TestSteerInTime(t *testing.T) {
 func TestSteerUnderATool(t *testing.T) {
 	t.Parallel()
 	p := start(t)
-	id, _ := p.begin("m1", "one", "run sleep 1.25")["id"].(string)
-	p.commandRuns("sleep 1.25")
+	b := p.blocker()
+	id, _ := p.begin("m1", "one", "run "+b.command)["id"].(string)
+	b.runs()
 	if task := protocols[0].begin(p, "m2", "", id, "say after it"); turnOf(task) != "steered" {
 		t.Errorf("the steering message is answered with %v", task)
 	}
+	b.letGo()
 	if task := p.ended(id); text(task) != "after it" || turnOf(task) != "steered" {
 		t.Errorf("task = %v", task)
 	}
@@ -132,9 +162,10 @@ func TestSteerBurst(t *testing.T) {
 	t.Parallel()
 	inEach(t, func(t *testing.T, v protocol) {
 		p := start(t)
-		id, _ := p.begin("m0", "one", "run sleep 1.25")["id"].(string)
-		p.commandRuns("sleep 1.25")
-		want := []string{"run sleep 1.25"}
+		b := p.blocker()
+		id, _ := p.begin("m0", "one", "run "+b.command)["id"].(string)
+		b.runs()
+		want := []string{"run " + b.command}
 		for i := range 10 {
 			text := fmt.Sprintf("say part %d", i)
 			if task := v.begin(p, fmt.Sprintf("s%d", i), "one", id, text); turnOf(task) != "steered" {
@@ -142,6 +173,7 @@ func TestSteerBurst(t *testing.T) {
 			}
 			want = append(want, text)
 		}
+		b.letGo()
 		if task := p.ended(id); text(task) != "part 9" || len(task["history"].([]any)) != 11 {
 			t.Errorf("task = %v", task)
 		}

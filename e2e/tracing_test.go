@@ -28,7 +28,7 @@ import (
 type collector struct {
 	*httptest.Server
 
-	mu      sync.Mutex
+	mu      sync.Mutex // guards the fields below
 	spans   []span
 	headers []http.Header
 }
@@ -84,6 +84,13 @@ func (c *collector) take(header http.Header, data *tracepb.TracesData) {
 			}
 		}
 	}
+}
+
+// got reports whether a request had a header of that value.
+func (c *collector) got(name, value string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.ContainsFunc(c.headers, func(h http.Header) bool { return h.Get(name) == value })
 }
 
 // of are the spans of a trace that have arrived.
@@ -191,7 +198,7 @@ trace_exporter = { otlp-http = { endpoint = "` + c.URL + `/v1/traces", protocol 
 		t.Error("the platform is not told of the trace")
 	}
 	c.quiet(t, "a-word-of-the-prompt", "collectors-key-1234")
-	if !slices.ContainsFunc(c.headers, func(h http.Header) bool { return h.Get("Authorization") == "Bearer collectors-key-1234" }) {
+	if !c.got("Authorization", "Bearer collectors-key-1234") {
 		t.Error("the collector got no header")
 	}
 	if strings.Contains(s.Log(), "collectors-key") {
@@ -217,7 +224,7 @@ func (c *collector) quiet(t *testing.T, words ...string) {
 // was not handed over when we stop in order arrives.
 func TestTraceOverARestart(t *testing.T) {
 	c := startCollector(t)
-	p := start(t, "OTEL_EXPORTER_OTLP_ENDPOINT="+c.URL)
+	p := start(t, "OTEL_EXPORTER_OTLP_ENDPOINT="+c.URL, "OTEL_BSP_SCHEDULE_DELAY=3600000") // at the end alone
 	hangFirst(p)
 	m := message("m1", "c", "say hello")
 	m["metadata"] = object{"traceparent": "00-" + callersTrace + "-" + callersSpan + "-01"}

@@ -119,9 +119,10 @@ func TestRequiredAuth(t *testing.T) {
 func TestUserSteersOnTheCanvas(t *testing.T) {
 	t.Parallel()
 	w := startWorkspace(t)
+	blocks := w.blocker()
 	first := make(chan string, 1)
 	go func() {
-		_, said, _ := w.raw(t.Context(), `{"id":1,"jsonrpc":"2.0","method":"message/send","params":{"message":{"messageId":"c1","contextId":"canvas-ws-1","parts":[{"kind":"text","text":"run sleep 2"}],"role":"user"},"metadata":{"source":"canvas_user"}}}`)
+		_, said, _ := w.raw(t.Context(), `{"id":1,"jsonrpc":"2.0","method":"message/send","params":{"message":{"messageId":"c1","contextId":"canvas-ws-1","parts":[{"kind":"text","text":"run `+blocks.command+`"}],"role":"user"},"metadata":{"source":"canvas_user"}}}`)
 		first <- said
 	}()
 	w.modelAsked(1)
@@ -130,6 +131,7 @@ func TestUserSteersOnTheCanvas(t *testing.T) {
 	if text, _ := w.ask(second, object{"source": "canvas_user"}); !strings.HasPrefix(text, "Got your message") {
 		t.Errorf("the second is answered %q", text)
 	}
+	blocks.letGo()
 	text, _ := w.reply(<-first)
 	if !strings.Contains(text, "both") {
 		t.Errorf("the first is answered %q", text)

@@ -62,14 +62,13 @@ func (g *gauges) Collect(out chan<- prometheus.Metric) {
 		tell(g.memory, float64(m.Codex), "codex")
 		tell(g.memory, float64(m.Commands), "commands")
 	}
-	ready, known := g.ready(), preflight.Report{}
-	ok := ready != nil
-	if ok {
-		known = ready.known()
-		ok = ready.would(known, health)
+	ready := g.ready()
+	if ready == nil {
+		tell(g.isReady, 0)
+		return
 	}
-	tell(g.isReady, truth(ok))
-	for _, r := range known.Results {
+	tell(g.isReady, truth(ready.glance().OK))
+	for _, r := range ready.known().Results {
 		tell(g.checks, truth(r.Status != preflight.Fail), r.Name)
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"os"
@@ -16,6 +17,8 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
+	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
 	"github.com/Molecule-AI/molecule-codex-runtime/server"
 )
 
@@ -161,5 +164,31 @@ func TestGauges(t *testing.T) {
 	want := map[string]float64{"turns_max": 4, "threads_loaded": 0, "child_up": 0, "ready": 0}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("gauges = %v, want %v", got, want)
+	}
+}
+
+// TestGaugesOfReadiness: they say what a look at readiness says, and each check's result.
+func TestGaugesOfReadiness(t *testing.T) {
+	e := executor.New(executor.Config{})
+	t.Cleanup(func() { _ = e.Close(t.Context()) })
+	for status, want := range map[preflight.Status]float64{preflight.OK: 1, preflight.Warn: 1, preflight.Fail: 0} {
+		r := &readiness{executor: e, redact: logging.NewRedactor(), checks: []preflight.Check{{
+			Name: "one", Run: func(context.Context) preflight.Result { return preflight.Result{Status: status} },
+		}}}
+		r.checked(t.Context())
+		reg := prometheus.NewPedanticRegistry()
+		reg.MustRegister(newGauges(e.Health, func() *readiness { return r }, 4))
+		families, err := reg.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.close()
+		got := map[string]float64{}
+		for _, f := range families {
+			got[f.GetName()] = f.Metric[0].Gauge.GetValue()
+		}
+		if got["molecule_codex_ready"] != want || got["molecule_codex_check"] != want {
+			t.Errorf("after a check that is %s: %v", status, got)
+		}
 	}
 }

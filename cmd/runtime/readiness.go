@@ -55,9 +55,7 @@ type glance struct {
 // glance is get for those who look all the time: it waits for nothing, and has the
 // checks made anew when they are old.
 func (r *readiness) glance() glance {
-	gone, cancel := context.WithCancel(context.Background())
-	cancel()
-	report := r.checked(gone)
+	report := r.known()
 	health := r.executor.Health()
 	child := server.Check{Name: "child", OK: health.Child.Error == "", Message: health.Child.State}
 	if !child.OK {
@@ -145,10 +143,7 @@ func (r *readiness) announce(ctx context.Context, log *slog.Logger) {
 // ends first, that is what they found last time; nothing, if they never ran.
 func (r *readiness) checked(ctx context.Context) preflight.Report {
 	r.mu.Lock()
-	if r.running == nil && time.Now().After(r.until) {
-		r.running = make(chan struct{})
-		r.wg.Go(r.run)
-	}
+	r.renew()
 	running := r.running
 	r.mu.Unlock()
 	if running != nil {
@@ -167,21 +162,23 @@ func (r *readiness) checked(ctx context.Context) preflight.Report {
 func (r *readiness) known() preflight.Report {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.running == nil && time.Now().After(r.until) {
-		r.running = make(chan struct{})
-		r.wg.Go(r.run)
-	}
+	r.renew()
 	return r.report
 }
 
-// would reports whether a turn would run, by what the checks have found and by how the
-// executor is.
-func (r *readiness) would(report preflight.Report, health executor.Health) bool {
-	ok := len(report.Results) > 0 && report.OK() && health.Child.Error == "" && modelCheck(health.Hold).OK
-	if ok && r.registered != nil {
-		ok, _ = r.registered()
+// renew has the checks made again where their answer is old. The caller holds r.mu.
+func (r *readiness) renew() {
+	if time.Now().After(r.until) {
+		r.begin()
 	}
-	return ok
+}
+
+// begin has the checks made, if they are not being made. The caller holds r.mu.
+func (r *readiness) begin() {
+	if r.running == nil {
+		r.running = make(chan struct{})
+		r.wg.Go(r.run)
+	}
 }
 
 // failing says which check did not pass when they were last made, "" if none. A no is
@@ -193,10 +190,7 @@ func (r *readiness) failing() string {
 		if result.Status != preflight.Fail {
 			continue
 		}
-		if r.running == nil && time.Now().After(r.until) {
-			r.running = make(chan struct{})
-			r.wg.Go(r.run)
-		}
+		r.renew()
 		return result.Name + ": " + result.Detail
 	}
 	return ""
@@ -207,9 +201,8 @@ func (r *readiness) failing() string {
 func (r *readiness) doubt() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.running == nil && !r.report.OK() {
-		r.running = make(chan struct{})
-		r.wg.Go(r.run)
+	if !r.report.OK() {
+		r.begin()
 	}
 }
 

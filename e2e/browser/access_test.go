@@ -92,9 +92,10 @@ func widths(t *testing.T, r *program) {
 	task := p.eval("location.hash")
 	for _, size := range [][2]int64{{360, 740}, {820, 1100}, {1360, 850}} {
 		p.resize(size[0], size[1])
-		for _, view := range []string{"#/", "#/new", "#/runtime", task} {
+		for _, at := range [][2]string{{"#/", "tasks"}, {"#/new", "new"}, {"#/runtime", "runtime"}, {task, "task"}} {
+			view := at[0]
 			p.eval("(location.hash = " + quote(view) + ", 1)")
-			p.until("the view", "document.body.dataset.view !== ''")
+			p.until("the view", "document.body.dataset.view === "+quote(at[1]))
 			p.noOverflow(view)
 			if view == "#/runtime" {
 				p.picture(fmt.Sprintf("runtime-%d", size[0]))

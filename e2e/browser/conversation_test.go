@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/progtest"
 )
 
@@ -12,6 +13,15 @@ import (
 func TestConversations(t *testing.T) {
 	t.Parallel()
 	r := start(t, "RUNTIME_MAX_TURNS=16")
+	goOn := make(chan struct{})
+	r.Model.SetScript(func(turn *fakemodel.Turn) {
+		if turn.LastUserText() == inTwoHalves {
+			twoHalves(turn, goOn)
+			return
+		}
+		fakemodel.Keywords(turn)
+	})
+	live := func(t *testing.T, r *program) { live(t, r, goOn) }
 	for name, test := range map[string]func(*testing.T, *program){
 		"live": live, "work": work, "others": others, "approval": approval, "refusal": refusal,
 		"steer": steer, "cancel": cancel, "failure": failure, "modules": modules, "doctor": doctor, "hostile": hostile, "keyboard": keyboard, "widths": widths,
@@ -23,17 +33,33 @@ func TestConversations(t *testing.T) {
 	}
 }
 
+const inTwoHalves = "write in two halves"
+
+// twoHalves writes forty pieces, and stops in the middle until it may go on.
+func twoHalves(turn *fakemodel.Turn, goOn <-chan struct{}) {
+	turn.OpenMessage("final_answer")
+	for n := range 40 {
+		if n == 20 {
+			select {
+			case <-goOn:
+			case <-turn.Context().Done():
+				return
+			}
+		}
+		turn.Delta(fakemodel.Piece(n, 10))
+	}
+	turn.EndMessage("")
+}
+
 // live watches a text while it is written.
-func live(t *testing.T, r *program) {
+func live(t *testing.T, r *program, goOn chan<- struct{}) {
 	p := r.console(t)
-	p.begin("live", "stream 40 10 50ms")
-	p.sees(".message", "000000003")
+	p.begin("live", inTwoHalves)
+	p.sees(".message", "000000019")
 	if p.text("#task-state") != "Running" {
 		t.Errorf("the state is %q while text comes", p.text("#task-state"))
 	}
-	if whole := p.text(".message"); len(whole) > 390 {
-		t.Errorf("%d bytes came at once", len(whole))
-	}
+	close(goOn)
 	p.sees("#task-state", "Done")
 	p.sees(".message", "000000038 000000039")
 	p.sees("#task-facts", "tokens")
@@ -74,7 +100,7 @@ func work(t *testing.T, r *program) {
 // others sees what other callers begin, and who waits for whom.
 func others(t *testing.T, r *program) {
 	p := r.console(t)
-	first := r.post("others-1", "others", "run sleep 5; echo first-of-others")
+	first := r.post("others-1", "others", "run sleep 62; echo first-of-others")
 	second := r.post("others-2", "others", "say second of others")
 	p.sees("#task-list", "second of others")
 	p.until("both in the queue", "document.querySelectorAll('#card-queue .contexts a').length >= 2")
@@ -117,11 +143,14 @@ func refusal(t *testing.T, r *program) {
 // steer puts a word into a turn that runs.
 func steer(t *testing.T, r *program) {
 	p := r.console(t)
-	p.begin("steer", "run sleep 2")
-	p.sees(".work", "sleep 2")
+	p.begin("steer", "run until [ -e steered ]; do sleep 0.1; done")
+	p.sees(".work", "until [ -e steered ]")
 	p.send("#task-text", "say steered away")
 	p.sees(".entry.user", "say steered away")
-	p.until("word that it was handed over", "document.querySelector('#said').textContent.includes('running turn')")
+	p.hears("running turn")
+	if err := os.WriteFile(filepath.Join(r.Work, "steered"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	p.sees(".message", "steered away")
 	p.sees("#task-state", "Done")
 	order := "[...document.querySelectorAll('#transcript > *')].filter((e) => e.checkVisibility()).map((e) => e.className.split(' ')[1]).join(' ')"

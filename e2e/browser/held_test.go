@@ -50,7 +50,7 @@ func TestLimit(t *testing.T) {
 	var over atomic.Bool
 	r.Model.SetScript(func(turn *fakemodel.Turn) {
 		if !over.Load() {
-			turn.UsageLimit(5 * time.Second)
+			turn.UsageLimit(20 * time.Second) // to be seen also where all of this takes long
 			return
 		}
 		turn.Say("there is some again")

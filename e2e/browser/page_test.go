@@ -21,10 +21,15 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/progtest"
 )
 
-// watchPolicy notes what the page's policy has refused; it is in the page before the
-// page is.
-const watchPolicy = `window.violations = [];
-document.addEventListener('securitypolicyviolation', (e) => window.violations.push(e.violatedDirective + ' ' + e.blockedURI));`
+// witness notes what the page's policy has refused, and what the page has announced; it is
+// in the page before the page is.
+const witness = `window.violations = [];
+window.announced = [];
+document.addEventListener('securitypolicyviolation', (e) => window.violations.push(e.violatedDirective + ' ' + e.blockedURI));
+document.addEventListener('DOMContentLoaded', () => {
+	const box = document.getElementById('said');
+	if (box) new MutationObserver(() => window.announced.push(box.textContent)).observe(box, {childList: true, characterData: true, subtree: true});
+});`
 
 // A page is one tab. When the test ends it must not have seen an error of a script, or
 // anything that its content security policy refused.
@@ -61,7 +66,7 @@ func blank(t *testing.T) *page {
 		p.look()
 		leave()
 	})
-	command(p, cdppage.AddScriptToEvaluateOnNewDocument, cdppage.AddScriptToEvaluateOnNewDocumentParams{Source: watchPolicy})
+	command(p, cdppage.AddScriptToEvaluateOnNewDocument, cdppage.AddScriptToEvaluateOnNewDocumentParams{Source: witness})
 	return p
 }
 
@@ -175,26 +180,40 @@ func (p *page) text(selector string) string {
 	return p.eval(fmt.Sprintf("[...document.querySelectorAll(%s)].map((e) => e.innerText).join('\\n')", quote(selector)))
 }
 
-// click presses the first thing that selector finds, with the mouse, once it is there.
+// click presses the first thing that selector finds, once it is there.
 func (p *page) click(selector string) {
 	p.t.Helper()
-	p.run(chromedp.Click(selector))
+	p.clickOn(selector, fmt.Sprintf("document.querySelector(%s)", quote(selector)))
 }
 
 // press presses the button of that name in what selector finds.
 func (p *page) press(selector, name string) {
 	p.t.Helper()
-	find := fmt.Sprintf("[...document.querySelectorAll(%s)].flatMap((e) => [...e.querySelectorAll('button, a')]).find((b) => b.checkVisibility() && !b.disabled && getComputedStyle(b).pointerEvents !== 'none' && b.innerText.trim() === %s)",
-		quote(selector), quote(name))
-	p.until("the button "+name, find)
-	type point struct{ X, Y float64 }
-	at := get(p, chromedp.Evaluate[point](fmt.Sprintf(`(() => {
-		const b = %s;
-		b.scrollIntoView({block: 'center'});
-		const r = b.getBoundingClientRect();
-		return {X: r.x + r.width / 2, Y: r.y + r.height / 2};
-	})()`, find)))
-	p.run(chromedp.MouseClickXY(at.X, at.Y))
+	p.clickOn("the button "+name, fmt.Sprintf("[...document.querySelectorAll(%s)].flatMap((e) => [...e.querySelectorAll('button, a')]).find((b) => b.checkVisibility() && b.innerText.trim() === %s)",
+		quote(selector), quote(name)))
+}
+
+// clickOn clicks on what an expression finds once a mouse could: nothing lies over it. The
+// look and the click are one step, for between two of them the page may have moved it.
+func (p *page) clickOn(what, find string) {
+	p.t.Helper()
+	p.until(what, fmt.Sprintf(`(() => {
+		const e = %s;
+		if (!e || e.disabled || !e.checkVisibility()) return false;
+		e.scrollIntoView({block: 'center'});
+		const r = e.getBoundingClientRect();
+		const top = document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2);
+		if (!top || !(e.contains(top) || top.contains(e))) return false;
+		e.focus();
+		e.click();
+		return true;
+	})()`, find))
+}
+
+// hears waits until the page has announced words, which stand in it for a moment only.
+func (p *page) hears(words string) {
+	p.t.Helper()
+	p.until(fmt.Sprintf("%q to be announced", words), fmt.Sprintf("window.announced.some((text) => text.includes(%s))", quote(words)))
 }
 
 // write types into a field.
@@ -206,8 +225,7 @@ func (p *page) write(selector, text string) {
 // send types a message and sends it with the keyboard.
 func (p *page) send(selector, text string) {
 	p.t.Helper()
-	p.until("the box", fmt.Sprintf("document.querySelector(%s)?.checkVisibility()", quote(selector)))
-	p.eval(fmt.Sprintf("(() => { const b = document.querySelector(%s); b.focus(); b.value = %s; b.dispatchEvent(new Event('input', {bubbles: true})); return 1 })()", quote(selector), quote(text)))
+	p.fill(selector, text)
 	p.run(chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(chromedp.ModifierCtrl)))
 }
 

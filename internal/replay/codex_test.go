@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -22,6 +23,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/progtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/replay"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/wirelog"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
@@ -44,6 +46,7 @@ const patience = 60 * time.Second
 // A session is a program on the real codex that records.
 type session struct {
 	t        *testing.T
+	model    *modeltest.Model
 	path     string
 	cfg      executor.Config
 	dir      string
@@ -57,7 +60,7 @@ type session struct {
 func newSession(t *testing.T, change func(*executor.Config)) *session {
 	t.Helper()
 	model := modeltest.Start(t, fakemodel.Keywords)
-	s := &session{t: t, path: filepath.Join(t.TempDir(), "wire.jsonl"), dir: t.TempDir()}
+	s := &session{t: t, model: model, path: filepath.Join(t.TempDir(), "wire.jsonl"), dir: t.TempDir()}
 	s.cfg = executor.Config{
 		Child: appserver.Config{
 			Bin: codextest.Bin(t), Dir: codextest.Dir(t, "work"), ClientName: "replay-test", ClientVersion: "1",
@@ -290,14 +293,13 @@ func TestCrash(t *testing.T) {
 	s.say("a", "remember blue-42")
 	s.kill()
 	s.say("a", "recall")
-	cut := s.send("a", "", "wait 2s", false)
-	s.until(cut.ID, "its turn", in(a2a.TaskStateWorking))
-	time.Sleep(300 * time.Millisecond) // codex writes the message down before it asks the model
+	asked := s.hangOnce()
+	cut := s.send("a", "", "say cut", false)
+	asked() // codex writes the message down before it asks the model
 	s.kill()
 	s.until(cut.ID, "its end", ended)
-	runs := s.send("b", "", "run sleep 30", false)
-	s.until(runs.ID, "its turn", in(a2a.TaskStateWorking))
-	time.Sleep(1500 * time.Millisecond)
+	runs := s.send("b", "", "run sleep 3600", false)
+	progtest.WaitFor(t, "the command to run", func() bool { return progtest.Find(s.executor.Health().Child.Pid, "sleep 3600") != 0 })
 	s.kill()
 	s.until(runs.ID, "its end", ended)
 	s.stop()
@@ -308,6 +310,30 @@ func TestCrash(t *testing.T) {
 	all := report.Runs[0].Tasks
 	if !strings.Contains(textOf(all[1]), "blue-42") || all[2].Now.Outcome != "completed" || all[3].Now.Outcome != "interrupted" {
 		t.Errorf("tasks: %s", report)
+	}
+}
+
+// hangOnce has the model hang at its next request. What it returns waits for that.
+func (s *session) hangOnce() (asked func()) {
+	hangs := make(chan struct{})
+	var once sync.Once
+	s.model.SetScript(func(turn *fakemodel.Turn) {
+		first := false
+		once.Do(func() { first = true })
+		if !first {
+			fakemodel.Keywords(turn)
+			return
+		}
+		close(hangs)
+		turn.Hang()
+	})
+	return func() {
+		s.t.Helper()
+		select {
+		case <-hangs:
+		case <-time.After(patience):
+			s.t.Fatal("the model is not asked")
+		}
 	}
 }
 
@@ -322,19 +348,41 @@ func (s *session) kill() {
 // which the next one takes up.
 func TestSteered(t *testing.T) {
 	s := newSession(t, nil)
-	host := s.send("a", "", "wait 3s\nsay one", false)
-	s.until(host.ID, "its turn", in(a2a.TaskStateWorking))
-	time.Sleep(300 * time.Millisecond)
+	asked := s.hangOnce()
+	host := s.send("a", "", "say one", false)
+	asked()
 	s.send("a", string(host.ID), "say two", false)
 	s.until(host.ID, "its end", ended)
-	s.send("a", "", "wait 3s", false)
+	asked = s.hangOnce()
+	s.send("a", "", "say three", false)
 	queued := s.send("a", "", "say behind it", false)
-	time.Sleep(500 * time.Millisecond)
+	asked()
 	s.stop()
 	s.start()
 	s.until(queued.ID, "its end", ended)
 	s.stop()
 	if report := s.replayed(); len(report.Runs) != 2 || len(report.Runs[1].Tasks) != 2 {
 		t.Errorf("runs: %s", report)
+	}
+}
+
+// TestAtOnce begins conversations at the same time: which gets which thread is chance.
+func TestAtOnce(t *testing.T) {
+	s := newSession(t, nil)
+	var all []*a2a.Task
+	for _, context := range []string{"a", "b", "c", "d"} {
+		all = append(all, s.send(context, "", "remember "+context+"-1", false))
+	}
+	for _, task := range all {
+		s.until(task.ID, "its end", ended)
+	}
+	for _, context := range []string{"a", "b", "c", "d"} {
+		s.say(context, "recall")
+	}
+	s.stop()
+	for i, task := range s.replayed().Runs[0].Tasks[4:] {
+		if want := string(rune('a'+i)) + "-1"; !strings.Contains(textOf(task), want) {
+			t.Errorf("the answer is %q, want %s", textOf(task), want)
+		}
 	}
 }

@@ -74,7 +74,7 @@ func kept(t *testing.T, name string) string {
 func played(t *testing.T, text string) (*replay.Report, error) {
 	t.Helper()
 	cfg := config(t)
-	cfg.Wait = 3 * time.Second
+	cfg.Wait = 10 * time.Second
 	return replay.Play(t.Context(), strings.NewReader(text), cfg)
 }
 
