@@ -6,6 +6,7 @@ import (
 
 	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 // noted keeps what the page sends, which streams it opens and which buttons of a question
@@ -53,6 +54,17 @@ func TestCareful(t *testing.T) {
 	if early := p.eval("String(window.early)"); early != "0" {
 		t.Errorf("%s buttons could be pressed by a click that was meant for something else", early)
 	}
+
+	p.begin("steering", "run sleep 5\nescalate touch four")
+	p.sees(".work", "sleep 5")
+	p.write("#task-text", "ok")
+	p.sees(".question.open", "touch four")
+	enter := chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(chromedp.ModifierCtrl))
+	p.run(enter)
+	p.sees("#task-form .problem", "since you began to write")
+	p.run(enter)
+	p.sees("#task-state", "Done")
+	p.sees(".question", "ok")
 
 	id := r.postParts("odd", "odd", []object{{"data": "word"}, {"data": 7}, {"data": []any{1}}, {"data": true}})
 	p.eval("(location.hash = '#/task/" + id + "', 1)")
