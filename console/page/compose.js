@@ -27,12 +27,19 @@ export function newMessage(store, opened) {
 
 /** Wires the box of the task that is shown. */
 export function taskMessage(store, shown, opened) {
-  wire(byId('task-form'), byId('task-text'), async (text) => {
+  const box = byId('task-text');
+  let begun; // the question that was open when the words were begun, '' without one
+  box.addEventListener('input', () => { begun = box.value.trim() ? begun ?? shown()?.asks ?? '' : undefined; });
+  wire(byId('task-form'), box, async (text) => {
     const view = shown();
+    const unseen = view.asks && view.asks !== (begun ?? view.asks);
+    begun = view.asks;
+    if (unseen) throw new Error('codex has asked something since you began to write. If this is the answer, send it once more.');
     const over = ended(view.task.state);
     const asked = view.asks; // a yes must not go to the next question when somebody else has answered this one
     const message = { parts: [{ text }, ...(asked ? [{ data: { id: asked } }] : [])], contextId: view.task.contextId, ...(!over && { taskId: view.id }) };
     const task = await send(message);
+    begun = undefined;
     store.setA2A(task);
     const { turn, ahead } = task.metadata ?? {};
     if (turn === 'queued') announce(ahead ? `Queued, ${ahead} ahead of it.` : 'Queued: it is the next one.');

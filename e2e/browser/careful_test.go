@@ -6,6 +6,7 @@ import (
 
 	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 // noted keeps what the page sends, which streams it opens and which buttons of a question
@@ -54,24 +55,42 @@ func TestCareful(t *testing.T) {
 		t.Errorf("%s buttons could be pressed by a click that was meant for something else", early)
 	}
 
+	p.begin("steering", "run sleep 5\nescalate touch four")
+	p.sees(".work", "sleep 5")
+	p.write("#task-text", "ok")
+	p.sees(".question.open", "touch four")
+	enter := chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(chromedp.ModifierCtrl))
+	p.run(enter)
+	p.sees("#task-form .problem", "since you began to write")
+	p.run(enter)
+	p.sees("#task-state", "Done")
+	p.sees(".question", "ok")
+
 	id := r.postParts("odd", "odd", []object{{"data": "word"}, {"data": 7}, {"data": []any{1}}, {"data": true}})
 	p.eval("(location.hash = '#/task/" + id + "', 1)")
 	p.sees(".entry.user", `"word"`)
 	p.sees(".message", "word")
 	p.until("nothing to be wrong", "document.querySelector('#task-problem').hidden")
 
-	r.post("waits", "waits", "escalate touch three")
+	waits := r.post("waits", "waits", "escalate touch three")
 	row := "[...document.querySelectorAll('#task-list li')].find((li) => li.innerText.includes('touch three')).innerText"
 	p.until("the question in the list", row+".includes('Needs an answer')")
 	p.eval("(window.away = true, document.dispatchEvent(new Event('visibilitychange')), 1)")
 	p.until("the connection to be given back", "window.open_ === 0")
 	r.post("answered", "waits", "no") // and more happens than a new connection tells of
+	ended := fmt.Sprintf(`import('/console/static/api.js').then(async (m) => {
+		for (;;) {
+			const { status } = await m.call('GetTask', { id: %s });
+			if (status.state === 'TASK_STATE_COMPLETED') return status.state;
+			await new Promise((resolve) => setTimeout(resolve, 100));
+		}
+	})`, quote(waits))
+	get(p, chromedp.Evaluate[string](ended, chromedp.EvalAwaitPromise))
 	for n := range 60 {
 		r.post(fmt.Sprint("more-", n), fmt.Sprint("more-", n), "/status")
 	}
 	p.eval("(window.away = false, document.dispatchEvent(new Event('visibilitychange')), 1)")
 	p.until("the page to look again", "window.open_ === 1")
 	p.sees("#link", "Live")
-	p.eval("(document.querySelector('#more-tasks').click(), 1)")
-	p.until("the answer to be known", row+".includes('Done')")
+	p.until("the answer to be known", "document.querySelector('#needs').hidden")
 }
