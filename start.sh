@@ -44,9 +44,14 @@ if [ "$(id -u)" = 0 ]; then
 	if [ -S /var/run/docker.sock ] && command -v docker >/dev/null; then
 		groups=$groups,$(stat -c %g /var/run/docker.sock)
 	fi
-	if ! setpriv --reuid="$agent" --regid="$agent" --groups="$groups" true 2>/dev/null; then
+	as_agent() { setpriv --reuid="$agent" --regid="$agent" --groups="$groups" "$@"; }
+	if ! as_agent true 2>/dev/null; then
 		say ERROR "the container may not change users" fix "start it as user 1000, or leave it SETUID and SETGID"
 		exit 1
+	fi
+	# A platform's agent works there, whoever on the host has lent the directory.
+	if [ "$serves" ] && [ "${WORKSPACE_ID:-}" ] && [ -d /workspace ] && ! as_agent test -w /workspace && chmod a+rwx /workspace 2>/dev/null; then
+		say INFO "everybody may write into a directory that is not the agent's" directory /workspace
 	fi
 	export HOME=/home/agent USER="$agent" LOGNAME="$agent"
 	exec setpriv --reuid="$agent" --regid="$agent" --groups="$groups" "$0" "$@"
@@ -61,14 +66,24 @@ instead() {
 	fi
 }
 
+kept=$(dirname "${RUNTIME_STATE_DIR:-$configs/.runtime}")
+if [ "$serves" ] && [ "$(stat -c %d "$kept" 2>/dev/null)" = "$(stat -c %d /)" ]; then
+	say WARN "what is kept goes with the container" directory "$kept" fix "mount a volume there"
+fi
 [ -w "$configs" ] || say WARN "nothing can be kept" directory "$configs" fix "give it to user $(id -u), or start the container as root"
 instead HOME "${HOME:-/}" "$configs/.home"
 instead TMPDIR "${TMPDIR:-/tmp}" "$configs/.tmp"
 [ -n "${RUNTIME_WORKDIR:-}" ] || instead RUNTIME_WORKDIR /workspace "$configs/workspace"
+# The platform makes this by docker exec, which would make it root's.
+if [ "$serves" ] && [ "${WORKSPACE_ID:-}" ]; then
+	mkdir -p "${RUNTIME_WORKDIR:-/workspace}/.molecule/chat-uploads" 2>/dev/null || true
+fi
 
 # names prints the names of the environment; of values not even their lines.
 names() { env -0 | grep -zE '^[A-Za-z_][A-Za-z0-9_]*=' | cut -z -d= -f1 | sort -z | tr '\0' ' '; }
-[ -z "$serves" ] || say INFO "starting" uid "$(id -u)" environment "$(names)" secrets "$(find "$configs/secrets.d" -maxdepth 1 -type f -name '[A-Za-z_]*' ! -name '*[!A-Za-z0-9_]*' -printf '%f ' 2>/dev/null || true)"
+# secrets prints the names of the files that the program reads; Kubernetes mounts links to them.
+secrets() { find "$configs/secrets.d" -maxdepth 1 -xtype f -name '[A-Za-z_]*' ! -name '*[!A-Za-z0-9_]*' -printf '%f\n' 2>/dev/null | sort | tr '\n' ' '; }
+[ -z "$serves" ] || say INFO "starting" uid "$(id -u)" environment "$(names)" secrets "$(secrets)"
 
 # What serves has tini above it, for what its commands leave behind. It is no more root's
 # than the rest: without CAP_KILL root's could not tell the program to stop.

@@ -49,6 +49,7 @@ type Client struct {
 func open(cfg Config) (*Client, error) {
 	proc, err := startProcess(cfg)
 	if err != nil {
+		cfg.Wire.Ended(End{Code: -1, Cause: err.Error()})
 		return nil, err
 	}
 	c := &Client{

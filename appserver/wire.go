@@ -15,7 +15,7 @@ type Wire interface {
 	Sent(line []byte)     // without its end
 	Received(line []byte) // whatever it is, without its end
 	Dropped(size int64)   // a line of the child that was longer than allowed
-	Ended(end End)        // after everything that was said
+	Ended(end End)        // after everything that was said; without Started if there was no child
 }
 
 // An End is the end of a child, for a [Wire].

@@ -27,23 +27,26 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	given := sha256.Sum256([]byte(r.PostForm.Get("token")))
+	if subtle.ConstantTimeCompare(given[:], c.token[:]) == 1 {
+		c.admit(w, r) // guesses do not keep him out; who guesses that fast at / is told as much
+		return
+	}
 	if !c.tries.enter() {
 		w.Header().Set("Retry-After", "5")
 		c.pages.show(w, http.StatusTooManyRequests, pageLogin, c.about("Too many attempts at the same time. Try again in a few seconds."))
 		return
 	}
 	defer c.tries.leave()
-	right := subtle.ConstantTimeCompare(given[:], c.token[:]) == 1
-	if !c.tries.take(r.Context(), right) {
+	if !c.tries.take(r.Context()) {
 		return
 	}
-	if !right {
-		if n, ok := c.tries.wrong(); ok {
-			c.log.Warn("somebody tried to log in to the console with a wrong token", "remote", r.RemoteAddr, "times", n)
-		}
-		c.pages.show(w, http.StatusUnauthorized, pageLogin, c.about("That is not the token. It is the value of RUNTIME_TOKEN that the runtime was started with."))
-		return
+	if n, ok := c.tries.wrong(); ok {
+		c.log.Warn("somebody tried to log in to the console with a wrong token", "remote", r.RemoteAddr, "times", n)
 	}
+	c.pages.show(w, http.StatusUnauthorized, pageLogin, c.about("That is not the token. It is the value of RUNTIME_TOKEN that the runtime was started with."))
+}
+
+func (c *Console) admit(w http.ResponseWriter, r *http.Request) {
 	http.SetCookie(w, cookie(r, c.sessions.begin()))
 	http.Redirect(w, r, "/console", http.StatusSeeOther)
 }
@@ -60,8 +63,8 @@ const (
 	wrongSaid = time.Minute            // between two words of wrong ones in the log
 )
 
-// tries makes guessing slow: attempts go through one by one, and each that is wrong
-// takes its time. Who knows the token waits for a few others at most.
+// tries makes guessing slow: wrong attempts go through one by one, and each takes its
+// time. Who knows the token waits for none of them.
 type tries struct {
 	room chan struct{}
 	lane chan struct{}
@@ -89,16 +92,13 @@ func (t *tries) leave() { <-t.room }
 
 // take waits for the attempt's turn, and takes it. It reports false if ctx ended first:
 // whoever has gone is told nothing.
-func (t *tries) take(ctx context.Context, right bool) bool {
+func (t *tries) take(ctx context.Context) bool {
 	select {
 	case t.lane <- struct{}{}:
 	case <-ctx.Done():
 		return false
 	}
 	defer func() { <-t.lane }()
-	if right {
-		return true
-	}
 	timer := time.NewTimer(tryLasts) // also if he leaves: that would be the faster way to guess
 	defer timer.Stop()
 	<-timer.C

@@ -101,4 +101,5 @@ for dir in "$@"; do
 		fi
 	done
 done
-tar -czf - "$@"
+# Nor the lock: restored over a runtime that works, it would let another one in beside it.
+tar --exclude=".$lock" -czf - "$@"

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
@@ -151,6 +152,42 @@ func TestBackup(t *testing.T) {
 	}
 	if got := text(p.send("m1", "one", "remember 4711")); got == "" {
 		t.Error("the first message is not known any more")
+	}
+}
+
+// TestRestoreOver restores over a runtime that works, as nobody should: it promises nothing
+// that would be lost, lets no other in beside it, and goes on with what was restored.
+func TestRestoreOver(t *testing.T) {
+	t.Parallel()
+	if _, err := os.Stat("/proc/locks"); err != nil {
+		t.Skip("the script finds the runtime in /proc")
+	}
+	archive := filepath.Join(t.TempDir(), "backup.tar.gz")
+	configs := codextest.Dir(t, "configs")
+	p := start(t, "RUNTIME_STATE_DIR="+filepath.Join(configs, ".runtime"), "CODEX_HOME="+filepath.Join(configs, ".codex"))
+	if got := text(p.send("m1", "one", "say before")); got != "before" {
+		t.Fatalf("answered %q", got)
+	}
+	words := []string{"/configs", configs, "backup.tar.gz", archive}
+	mustRun(t, fromPage(t, "backup", words...))
+	mustRun(t, fromPage(t, "restore", words...))
+
+	answer, err := p.tryCall(t.Context(), "SendMessage", object{"message": message("m2", "one", "say lost")})
+	if said, _ := at(answer, "error", "message").(string); err != nil || !strings.Contains(said, "was replaced") {
+		t.Errorf("a message is answered %v, %v", answer, err)
+	}
+	lock, err := os.OpenFile(filepath.Join(configs, ".runtime", "state.lock"), os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Close()
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err == nil {
+		t.Error("another runtime could start beside it")
+	}
+	p.Kill()
+	p.Program = p.Restart()
+	if got := text(p.send("m2", "one", "say found")); got != "found" {
+		t.Errorf("after the restart it answers %q", got)
 	}
 }
 

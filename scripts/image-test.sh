@@ -74,7 +74,7 @@ scripts/standins.sh
 build() {
 	log=$tmp/$1.log
 	shift
-	$BUILDAH build --isolation chroot --pull-never --layers --format docker --build-arg "VERSION=${VERSION:-dev}" "$@" . >"$log" 2>&1 || {
+	$BUILDAH build --isolation chroot --pull=never --layers --format docker --build-arg "VERSION=${VERSION:-dev}" "$@" . >"$log" 2>&1 || {
 		tail -n 40 "$log" >&2
 		return 1
 	}
@@ -111,7 +111,7 @@ step "the image"
 build image $arguments -t workspace-template-codex:latest
 
 $BUILDAH inspect --type image workspace-template-codex:latest >"$tmp/inspect.json"
-container=$($BUILDAH from --pull-never workspace-template-codex:latest)
+container=$($BUILDAH from --pull=never workspace-template-codex:latest)
 root=$($BUILDAH mount "$container")
 sizes=${IMAGE_SIZES:+$(realpath "$IMAGE_SIZES")} # a file for them, or nothing
 step "the tests; the image has $(du -sxm "$root" | cut -f1) MB, the codex in it $(du -sm "$root/opt/codex" | cut -f1)"

@@ -38,7 +38,7 @@ func (s *Store) Message(ctx context.Context, key Key) (Message, error) {
 
 // Accept commits a message, with the task that it makes or belongs to. The
 // message has its place in the queue from then on. A known key is [ErrExists]; a
-// disk that is all but full, [ErrFull].
+// disk that is all but full, [ErrFull]; a database that somebody has replaced, [ErrReplaced].
 func (s *Store) Accept(ctx context.Context, m Message, head Head) error {
 	return s.accept(ctx, "accept a message", m, head, false)
 }

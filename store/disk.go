@@ -7,8 +7,11 @@ import (
 )
 
 // room returns [ErrFull] when the disk has less left than is reserved for the
-// work that has been accepted.
+// work that has been accepted, and [ErrReplaced] when it would not be found again.
 func (s *Store) room() error {
+	if err := s.Replaced(); err != nil {
+		return err
+	}
 	var fs unix.Statfs_t
 	if s.reserve < 0 {
 		return nil

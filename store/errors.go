@@ -26,6 +26,7 @@ var (
 	ErrCorrupt  = errors.New("the database is damaged")
 	ErrReadOnly = errors.New("cannot be written")
 	ErrNewer    = errors.New("the database was written by a newer version")
+	ErrReplaced = errors.New("was removed or replaced while it was in use")
 )
 
 // A LockedError says that another process uses the state directory.

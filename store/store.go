@@ -42,6 +42,7 @@ type Store struct {
 	timed     func(time.Duration)
 
 	lock    *lock
+	marks   []mark
 	syncer  *syncer
 	queue   queue
 	stopped chan struct{} // closed when the writer has ended
@@ -130,7 +131,12 @@ func (s *Store) open(maxPages int) (err error) {
 	if err := ensure(s.path, all, s.now()); err != nil {
 		return err
 	}
-	s.conn, err = connect(s.path, all, maxPages, s.now())
+	if s.conn, err = connect(s.path, all, maxPages, s.now()); err != nil {
+		return err
+	}
+	if s.marks, err = marks(s.dir, s.path); err != nil {
+		_ = s.conn.close()
+	}
 	return err
 }
 

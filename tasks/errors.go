@@ -40,6 +40,12 @@ func (e *Engine) journalError(doing string, err error) error {
 		}
 		return refuse(a2a.ErrServerError, "the runtime's disk is full and it takes nothing new; send the message again when there is room")
 	}
+	if errors.Is(err, store.ErrReplaced) {
+		if e.full.rarely(time.Minute) {
+			e.log.Error("the state was replaced while it was in use: nothing new is accepted until the runtime is restarted", "operation", doing, "err", err)
+		}
+		return refuse(a2a.ErrServerError, "the runtime's state was replaced while it was in use, and it takes nothing new; send the message again when it has been restarted")
+	}
 	e.log.Error("the journal failed", "operation", doing, "err", err)
 	return refuse(a2a.ErrInternalError, "the runtime could not %s; its log says why", doing)
 }

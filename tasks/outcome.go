@@ -269,6 +269,9 @@ func (r *run) measure(event executor.Ended) {
 		"task_id", string(r.task.id), "context_id", r.task.contextID, "job_id", r.jobID,
 		"outcome", string(event.Outcome), "took", took.String(), "tokens", u.TotalTokens,
 	}
+	if id := traceID(r.message); id != "" {
+		attrs = append(attrs, "trace_id", id)
+	}
 	r.report = func() {
 		if f := event.Failure; f != nil && f.Kind != executor.FailShutdown { // being told to stop is no news
 			e.log.Warn("turn failed", append(attrs, "kind", string(f.Kind), "timer", f.Timer, "code", f.Code, "reason", f.Message)...)

@@ -1,6 +1,8 @@
 package tasks
 
 import (
+	"strings"
+
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
@@ -22,4 +24,14 @@ func traceOf(m *a2a.Message) appserver.TraceContext {
 		state = ""
 	}
 	return appserver.TraceContext{Parent: parent, State: state}
+}
+
+// traceID is the trace that a message is part of, as logs name it; "" if it is of none.
+func traceID(m *a2a.Message) string {
+	const begin, end = len("00-"), len("00-") + 32
+	parent := traceOf(m).Parent
+	if len(parent) < end || strings.Trim(parent[begin:end], "0123456789abcdef") != "" {
+		return ""
+	}
+	return parent[begin:end]
 }

@@ -34,6 +34,16 @@ func stateCheck(dir string) preflight.Check {
 	}}
 }
 
+// ownState looks whether the state that is in use is still the one in its directory.
+func ownState(journal *store.Store) preflight.Check {
+	return preflight.Check{Name: "state", Run: func(context.Context) preflight.Result {
+		if err := journal.Replaced(); err != nil {
+			return preflight.Result{Status: preflight.Fail, Detail: err.Error()}
+		}
+		return preflight.Result{Status: preflight.OK, Detail: journal.Path()}
+	}}
+}
+
 // Housekeeping of conversations: their threads are files in CODEX_HOME that
 // codex keeps for ever.
 const (

@@ -2,6 +2,7 @@
 // store, and everything else is a view of the two.
 
 import { byId } from './dom.js';
+import { call } from './api.js';
 import { Store } from './store.js';
 import { Link } from './link.js';
 import { TaskList } from './tasks.js';
@@ -24,8 +25,10 @@ const link = new Link(store, {
     store.setRuntime(state);
     if (before && before.startedAt !== state.startedAt) announce('The runtime was restarted.');
   },
+  told: (ids) => refind(ids),
   task: (row) => {
     const before = store.setTask(row);
+    store.trim();
     const task = store.tasks.get(row.id);
     shown?.id === row.id && shown.refresh();
     if (before !== undefined && before !== task.state && (asks(task.state) || ended(task.state))) {
@@ -33,6 +36,18 @@ const link = new Link(store, {
     }
   },
 });
+
+/** Looks at tasks that were at work before a connection that has not told of them: too many have changed since. */
+async function refind(told) {
+  for (const { id } of [...store.tasks.values()].filter((task) => !ended(task.state) && !told.has(task.id)).slice(0, 100)) {
+    try {
+      store.setA2A(await call('GetTask', { id, historyLength: 1 }));
+    } catch (error) {
+      if (error.code === -32001) store.forget(id);
+      else return; // the next connection does it
+    }
+  }
+}
 
 const list = new TaskList(store);
 const panel = new RuntimePanel(store);

@@ -30,7 +30,8 @@ export function taskMessage(store, shown, opened) {
   wire(byId('task-form'), byId('task-text'), async (text) => {
     const view = shown();
     const over = ended(view.task.state);
-    const message = { parts: [{ text }], contextId: view.task.contextId, ...(!over && { taskId: view.id }) };
+    const asked = view.asks; // a yes must not go to the next question when somebody else has answered this one
+    const message = { parts: [{ text }, ...(asked ? [{ data: { id: asked } }] : [])], contextId: view.task.contextId, ...(!over && { taskId: view.id }) };
     const task = await send(message);
     store.setA2A(task);
     const { turn, ahead } = task.metadata ?? {};

@@ -4,6 +4,7 @@ import { h, button, literal } from './dom.js';
 import { count } from './format.js';
 
 const windowSize = 300; // rows
+const mostFiles = 200; // at once
 
 /** Takes a unified diff apart: [{path, added, removed, rows: [{kind, text, line}]}]. */
 export function parse(text) {
@@ -56,12 +57,24 @@ function takeRow(file, row, line) {
 export function diffView(text) {
   const files = parse(text);
   if (!files.length) return [h('pre', { class: 'block', dir: 'ltr', tabindex: '0' }, text.slice(0, 64_000))];
-  return files.map((file, i) => fileView(file, i < 3 && file.rows.length < 400));
+  return filesFrom(files, 0);
+}
+
+/** Views of the next files, and a button for those behind them. */
+function filesFrom(files, from) {
+  const upTo = Math.min(files.length, from + mostFiles);
+  const views = files.slice(from, upTo).map((file, i) => fileView(file, from + i < 3 && file.rows.length < 400));
+  if (upTo < files.length) {
+    const next = button(`Show ${count(Math.min(mostFiles, files.length - upTo))} more of ${count(files.length - upTo)} files`,
+      () => next.replaceWith(...filesFrom(files, upTo)), { class: 'more' });
+    views.push(next);
+  }
+  return views;
 }
 
 function fileView(file, open) {
   const body = h('div', { class: 'diff-rows', role: 'region', 'aria-label': `Changes of ${file.path}`, tabindex: '0' });
-  const view = h('details', { class: 'diff-file', open },
+  const view = h('details', { class: 'diff-file', open, 'data-path': file.path },
     h('summary', null, h('code', { class: 'path', dir: 'ltr' }, literal(file.path || 'a file')), file.note && h('span', { class: 'quiet' }, file.note),
       h('span', { class: 'counts' },
         h('span', { class: 'added', 'aria-label': `${file.added} lines added` }, '+' + count(file.added)), ' ',

@@ -42,15 +42,24 @@ export const byId = (id) => document.getElementById(id);
 // or a path it could show one thing and be another.
 const unseen = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e007f}]/gu;
 
-/** Nodes of a literal text (a command, a path), in which what cannot be seen is named. */
-export function literal(text) {
+const mostNamed = 50; // in one text: nobody reads more, and each is an element
+
+/**
+ * Nodes of a literal text (a command, a path), in which what cannot be seen is
+ * named, and from too much of it on marked.
+ */
+export function literal(value) {
+  const text = String(value);
   const nodes = [];
   let from = 0;
-  for (const found of String(text).matchAll(unseen)) {
+  let named = 0;
+  for (const found of text.matchAll(unseen)) {
+    if (++named > mostNamed) break;
     nodes.push(text.slice(from, found.index), h('span', { class: 'unseen' }, codePoint(found[0])));
     from = found.index + found[0].length;
   }
-  nodes.push(String(text).slice(from));
+  const rest = text.slice(from);
+  nodes.push(named > mostNamed ? rest.replace(unseen, '\ufffd') : rest);
   return nodes.filter((node) => node !== '');
 }
 

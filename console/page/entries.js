@@ -13,13 +13,16 @@ const makers = { user, message, work, reasoning, notice, file, diff };
 export const entryView = (entry, workdir) => makers[entry.kind](entry, workdir);
 
 function user(entry) {
-  const text = entry.parts.map((part) => part.text ?? (part.data ? JSON.stringify(part.data, null, 2) : '')).filter(Boolean).join('\n');
+  const text = entry.parts.map((part) => part.text ?? (part.data && !isNameOnly(part.data) ? JSON.stringify(part.data, null, 2) : '')).filter(Boolean).join('\n');
   const files = entry.parts.filter((part) => part.filename || part.url || part.raw);
   const box = h('div', { class: 'text', dir: 'auto' });
   new LongText(box).append(text);
   return fixed(h('article', { class: 'entry user', 'aria-label': 'Message' }, box,
     files.length > 0 && h('ul', { class: 'files' }, files.map((part) => h('li', null, literal(part.filename ?? part.mediaType ?? 'a file'))))));
 }
+
+/** Which question words answer is for the runtime to know. */
+const isNameOnly = (data) => typeof data === 'object' && Object.keys(data).join() === 'id';
 
 const fixed = (node) => ({ node, update() {} });
 
@@ -104,9 +107,12 @@ function outcome(status, exitCode) {
   return status === 'inprogress' ? 'running' : 'done';
 }
 
-/** The command that was asked for, out of the shell that codex puts around it. */
+/**
+ * The command that was asked for, out of the shell that codex puts around it. What
+ * is called like a shell and lies elsewhere may be anything, and is shown.
+ */
 export function bare(command) {
-  const found = /^(?:\/\S*\/)?(?:ba|z)?sh -l?c (.*)$/s.exec(command);
+  const found = /^(?:\/(?:usr\/(?:local\/)?)?bin\/)?(?:ba|z)?sh -l?c (.*)$/s.exec(command);
   return (found && unquoted(found[1])) ?? command;
 }
 
@@ -204,7 +210,9 @@ function diff(entry) {
     update() {
       if (before === entry.text) return;
       before = entry.text;
+      const open = new Map([...box.querySelectorAll('.diff-file')].map((file) => [file.dataset.path, file.open]));
       box.replaceChildren(...diffView(entry.text));
+      for (const file of box.querySelectorAll('.diff-file')) file.open = open.get(file.dataset.path) ?? file.open; // as somebody has left it
     },
   };
 }

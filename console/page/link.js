@@ -6,12 +6,20 @@ import { events } from './sse.js';
 
 const shortest = 500;
 const longest = 10_000;
+const glance = 2000; // of a page that nobody sees
+const between = 20_000; // two of them
+const beginning = 1000; // of a connection, in which it tells of the newest tasks
 
-/** Follows /console/api/events for as long as the page lives. on.state and on.task get what comes. */
+/**
+ * Follows /console/api/events for as long as the page lives. on.state and on.task
+ * get what comes, on.told the ids of the tasks that a new connection began with. A page that nobody sees looks in now and then, for its title:
+ * browsers have six connections for one host, and all its tabs share them.
+ */
 export class Link {
   #store;
   #on;
   #wake = () => {};
+  #glanced = false; // the connection was given back, and not lost
 
   constructor(store, on) {
     this.#store = store;
@@ -35,6 +43,10 @@ export class Link {
           return;
         }
       }
+      if (document.hidden && this.#store.link.state === 'live' && this.#glanced) {
+        await this.#sleep(between);
+        continue;
+      }
       const wait = pause * (0.75 + Math.random() / 2);
       this.#store.setLink({ state: 'lost', since: this.#store.link.since ?? Date.now() });
       await this.#sleep(wait);
@@ -43,11 +55,34 @@ export class Link {
 
   async #follow(heard) {
     const controller = new AbortController();
-    const response = await open('events', { headers: { Accept: 'text/event-stream' }, signal: controller.signal });
-    for await (const { event, data } of events(response, controller)) {
-      heard();
-      if (this.#store.link.state !== 'live') this.#store.setLink({ state: 'live' });
-      this.#on[event]?.(JSON.parse(data));
+    this.#glanced = false;
+    const told = new Set();
+    let timer = 0;
+    let first = 0;
+    const seen = () => {
+      clearTimeout(timer);
+      if (!document.hidden) return;
+      timer = setTimeout(() => {
+        this.#glanced = this.#store.link.state === 'live';
+        controller.abort();
+      }, glance);
+    };
+    document.addEventListener('visibilitychange', seen);
+    seen();
+    try {
+      const response = await open('events', { headers: { Accept: 'text/event-stream' }, signal: controller.signal });
+      for await (const { event, data } of events(response, controller)) {
+        heard();
+        if (this.#store.link.state !== 'live') this.#store.setLink({ state: 'live' });
+        const what = JSON.parse(data);
+        if (event === 'task') told.add(what.id);
+        first ||= setTimeout(() => this.#on.told(told), beginning);
+        this.#on[event]?.(what);
+      }
+    } finally {
+      clearTimeout(first);
+      clearTimeout(timer);
+      document.removeEventListener('visibilitychange', seen);
     }
   }
 

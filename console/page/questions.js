@@ -10,6 +10,10 @@ const titles = {
   tool: 'Call this tool?', form: 'A tool asks for some details', link: 'A tool asks you to open a link', auth: 'Codex needs a login',
 };
 
+// A click that was meant for what stood here before must not answer: for so long
+// nothing of a question that has just come can be clicked. Keys have to get there.
+const ripeAfter = 400;
+
 /**
  * The view of a question. answer is called with the data of the answer, and
  * returns a promise that fails with what went wrong.
@@ -59,6 +63,8 @@ function openQuestion(entry, answer, clock) {
   const fields = fieldsOf(data);
   controls.append(...fields.map((field) => field.node), h('div', { class: 'buttons' }, ...buttons(data, send)));
   form.append(controls);
+  controls.classList.add('fresh');
+  setTimeout(() => controls.classList.remove('fresh'), ripeAfter);
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     send(filledIn(data, fields));

@@ -1,7 +1,9 @@
 // What the page knows of the runtime, and who wants to hear of it.
 
 import { soon } from './batch.js';
-import { stateOf, time, asks } from './format.js';
+import { stateOf, time, asks, ended } from './format.js';
+
+const most = 5000; // tasks that a page keeps that is open for long
 
 /** The newest tasks come by themselves, older ones on demand. */
 export class Store {
@@ -43,6 +45,21 @@ export class Store {
     this.#order = null;
     this.changed();
     return before?.state;
+  }
+
+  /** Forgets the oldest tasks that have ended, when there are too many. */
+  trim() {
+    if (this.tasks.size <= most) return;
+    const over = [...this.tasks.values()].filter((task) => ended(task.state)).sort((a, b) => a.updated - b.updated);
+    for (const { id } of over.slice(0, most / 10)) this.tasks.delete(id);
+    this.#order = null;
+  }
+
+  /** A task that is no more. */
+  forget(id) {
+    this.tasks.delete(id);
+    this.#order = null;
+    this.changed();
   }
 
   /** Takes a task of A2A. */

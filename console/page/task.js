@@ -75,6 +75,12 @@ export class TaskView {
     return this.#transcript.asked;
   }
 
+  /** The id of the question that words answer, if there is one. A stale one takes any message. */
+  get asks() {
+    const data = this.#transcript.questions[0]?.data;
+    return data?.stale ? undefined : data?.id;
+  }
+
   /** Shows a message that was just sent to this task. */
   sent(message) {
     this.#transcript.sent(message);
@@ -121,7 +127,9 @@ export class TaskView {
   #render() {
     if (this.closed) return;
     let moved = false;
-    for (const entry of this.#dirty) {
+    const dirty = [...this.#dirty];
+    this.#dirty.clear(); // what fails below fails once
+    for (const entry of dirty) {
       if (entry === null) continue;
       if (entry.gone) {
         this.#views.get(entry)?.node.remove();
@@ -134,11 +142,14 @@ export class TaskView {
         this.#views.set(entry, view);
         moved = true;
       }
-      view.update();
+      try {
+        view.update();
+      } catch (error) {
+        console.error(error); // an entry that cannot be shown does not hide the others
+      }
     }
     if (moved) arrange(this.#list, this.#transcript.entries.map((entry) => this.#views.get(entry)?.node).filter(Boolean));
-    if (this.#dirty.has(null) || !this.#dirty.size) this.#head();
-    this.#dirty.clear();
+    if (dirty.includes(null) || !dirty.length) this.#head();
     if (this.#follows) this.#scroll.scrollTop = this.#scroll.scrollHeight;
     else this.#scrolled();
   }

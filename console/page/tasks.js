@@ -51,6 +51,7 @@ export class TaskList {
     const all = this.#matching();
     const nodes = all.slice(0, this.#limit).map((task) => this.#row(task));
     arrange(this.#list, nodes);
+    if (this.#rows.size > this.#store.tasks.size) for (const id of this.#rows.keys()) if (!this.#store.tasks.has(id)) this.#rows.delete(id);
     byId('no-tasks').hidden = all.length > 0;
     say(byId('no-tasks'), this.#filter ? 'No task of those here matches.' : 'No tasks yet. Send a message to begin.');
     byId('more-tasks').hidden = all.length <= this.#limit && (this.#older === null || this.#store.tasks.size < 50);

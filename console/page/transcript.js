@@ -16,6 +16,7 @@ export class Transcript {
   lastId = '1.0'; // behind the first event of all: what is asked for first is everything
   #byKey = new Map();
   #history = [];
+  #notices = 0;
   #owed = 0; // messages that a turn has taken, and that are not in the history yet
   #touched;
 
@@ -106,7 +107,7 @@ export class Transcript {
         return;
       }
       case 'reasoning': return this.#put('reasoning ' + data.id, 'reasoning', { text: data.text });
-      case 'notice': case 'turn': return this.#put('notice ' + this.entries.length, 'notice', { text: data.text, outcome: data.outcome });
+      case 'notice': case 'turn': return this.#put('notice ' + ++this.#notices, 'notice', { text: data.text, outcome: data.outcome });
       default:
         this.#put('work ' + data.id, 'work', { data });
         this.#mark(this.#byKey.get('work ' + data.id));
@@ -211,4 +212,5 @@ export class Transcript {
   }
 }
 
-const isAnswer = (message) => message.parts.every((part) => part.data && ('decision' in part.data || 'answers' in part.data || 'content' in part.data || 'action' in part.data));
+const isAnswer = (message) => message.parts.every(({ data }) => // which others may have made of anything
+  data && typeof data === 'object' && ('decision' in data || 'answers' in data || 'content' in data || 'action' in data));

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
@@ -120,7 +120,7 @@ func holdLabels(t *testing.T, who, query string, known map[string][]string) {
 	if err != nil {
 		return // said already
 	}
-	common := []string{labels.MetricName, "job", "instance", "le"}
+	common := []string{model.MetricNameLabel, "job", "instance", "le"}
 	has := slices.Clone(common)
 	parser.Inspect(expr, func(node parser.Node, _ []parser.Node) error {
 		if selector, ok := node.(*parser.VectorSelector); ok {

@@ -2,11 +2,15 @@ package check
 
 import (
 	"errors"
+	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/compose-spec/compose-go/v2/types"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -219,6 +223,111 @@ func TestProbes(t *testing.T) {
 			t.Errorf("a stop has %v seconds", grace)
 		}
 	})
+}
+
+// TestUnready holds that a pod which is not ready can be replaced: one that waits for a
+// login is given its key by a change of its template.
+func TestUnready(t *testing.T) {
+	workspaces(t, func(t *testing.T, _ built, set appsv1.StatefulSet, _ corev1.Container) {
+		if got := set.Spec.PodManagementPolicy; got != appsv1.ParallelPodManagement {
+			t.Errorf("the policy %q waits for the pod to be ready before it is replaced", got)
+		}
+	})
+	if budget := build(t, "namespace").budgets[0]; budget.Spec.UnhealthyPodEvictionPolicy == nil || *budget.Spec.UnhealthyPodEvictionPolicy != policyv1.AlwaysAllow {
+		t.Error("a pod that waits for a login holds up a drain")
+	}
+}
+
+// TestMemoryAlarm holds that the alarm of memory sounds before the kernel ends the container.
+func TestMemoryAlarm(t *testing.T) {
+	var above float64
+	for _, rule := range rules(t) {
+		if _, number, ok := strings.Cut(rule.Expr, " > "); ok && rule.Alert == "WorkspaceCodexMemory" {
+			above, _ = strconv.ParseFloat(strings.TrimSpace(number), 64)
+		}
+	}
+	const runtime = 64 << 20 // what the runtime itself takes, and more
+	workspaces(t, func(t *testing.T, _ built, _ appsv1.StatefulSet, c corev1.Container) {
+		limit := c.Resources.Limits.Memory().AsApproximateFloat64()
+		if above < limit/2 || above+runtime > limit {
+			t.Errorf("it sounds above %.3g bytes, and the limit is %.3g", above, limit)
+		}
+	})
+	project, err := load(t, types.Mapping{"RUNTIME_TOKEN": "secret"}, "compose.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if limit := float64(project.Services["workspace"].MemLimit); above+runtime > limit {
+		t.Errorf("it sounds above %.3g bytes, and compose's limit is %.3g", above, limit)
+	}
+}
+
+// TestCallers holds that the label lets a pod in from wherever it is, as docs/operations.md
+// says, and that nothing else does but the label of a namespace and being a workspace.
+func TestCallers(t *testing.T) {
+	policy := build(t, "namespace").policies[0]
+	label := map[string]string{"molecule.ai/calls-workspaces": "true"}
+	for _, caller := range []struct {
+		name, namespace string
+		pod, space      labels.Set
+		want            bool
+	}{
+		{"a stranger here", policy.Namespace, nil, nil, false},
+		{"a stranger elsewhere", "other", nil, nil, false},
+		{"the label here", policy.Namespace, label, nil, true},
+		{"the label elsewhere", "other", label, nil, true},
+		{"the label on the namespace", "other", nil, label, true},
+		{"a workspace", policy.Namespace, labels.Set{"app.kubernetes.io/name": "workspace"}, nil, true},
+		{"a workspace of somebody else", "other", labels.Set{"app.kubernetes.io/name": "workspace"}, nil, false},
+	} {
+		got := false
+		for _, from := range policy.Spec.Ingress[0].From {
+			space := from.NamespaceSelector == nil && caller.namespace == policy.Namespace || from.NamespaceSelector != nil && selects(t, from.NamespaceSelector, caller.space)
+			got = got || space && (from.PodSelector == nil || selects(t, from.PodSelector, caller.pod))
+		}
+		if got != caller.want {
+			t.Errorf("%s: let in is %v", caller.name, got)
+		}
+	}
+}
+
+func selects(t *testing.T, selector *metav1.LabelSelector, set labels.Set) bool {
+	t.Helper()
+	s, err := metav1.LabelSelectorAsSelector(selector)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Matches(set)
+}
+
+// TestMetadata holds that what clouds tell their machines is not told to commands.
+func TestMetadata(t *testing.T) {
+	for _, address := range []string{
+		"169.254.169.254", "fd00:ec2::254", // most of them
+		"168.63.129.16", "100.100.100.200", "192.0.0.192", // Azure's, Alibaba's, Oracle's
+		"64:ff9b::a9fe:a9fe", "64:ff9b::a83f:8110", // by NAT64
+		"10.0.0.1",
+	} {
+		for _, rule := range build(t, "namespace").policies[0].Spec.Egress {
+			for _, to := range rule.To {
+				if to.IPBlock != nil && within(t, address, to.IPBlock) {
+					t.Errorf("%s can be reached by %s", address, to.IPBlock.CIDR)
+				}
+			}
+		}
+	}
+}
+
+func within(t *testing.T, address string, block *networkingv1.IPBlock) bool {
+	t.Helper()
+	in := func(cidr string) bool {
+		prefix, err := netip.ParsePrefix(cidr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return prefix.Contains(netip.MustParseAddr(address))
+	}
+	return in(block.CIDR) && !slices.ContainsFunc(block.Except, in)
 }
 
 // TestReferences holds that names and labels that point somewhere do.

@@ -34,7 +34,10 @@ func rules(t *testing.T) []rulefmt.Rule {
 }
 
 // others are the metrics that are not the runtime's own.
-var others = []string{"up", "kubelet_volume_stats_available_bytes", "kubelet_volume_stats_capacity_bytes"}
+var others = []string{
+	"up", "kubelet_volume_stats_available_bytes", "kubelet_volume_stats_capacity_bytes",
+	"kube_pod_status_phase", "kube_statefulset_replicas", "kube_statefulset_status_replicas",
+}
 
 // known are the metrics that there are, by the page that names them all.
 func known(t *testing.T) []string {
@@ -95,6 +98,12 @@ var scenes = []struct {
 }{
 	{"all is well", `
 		up{job="workspaces",instance="a"} 1x60
+		kube_pod_status_phase{namespace="workspaces",pod="a",phase="Running"} 1x60
+		kube_pod_status_phase{namespace="workspaces",pod="a",phase="Pending"} 0x60
+		kube_statefulset_replicas{namespace="workspaces",statefulset="a"} 1x60
+		kube_statefulset_status_replicas{namespace="workspaces",statefulset="a"} 1x60
+		kube_statefulset_replicas{namespace="workspaces",statefulset="to-be-restored"} 0x60
+		kube_statefulset_status_replicas{namespace="workspaces",statefulset="to-be-restored"} 0x60
 		molecule_codex_held{instance="a",reason="auth"} 0x60
 		molecule_codex_held{instance="a",reason="limit"} 0x60
 		molecule_codex_limit_used_ratio{instance="a",window="primary"} 0.4x60
@@ -126,12 +135,30 @@ var scenes = []struct {
 		kubelet_volume_stats_available_bytes{persistentvolumeclaim="configs-ws-one-workspace-0"} 40x60
 		kubelet_volume_stats_capacity_bytes{persistentvolumeclaim="configs-ws-one-workspace-0"} 100x60`, nil},
 	{"it is gone", `up{job="workspaces",instance="a"} 0x60`, []string{"WorkspaceDown"}},
+	{"its pod waits for a volume", `kube_pod_status_phase{namespace="workspaces",pod="ws-a-workspace-0",phase="Pending"} 1x60`, []string{"WorkspaceDown"}},
+	{"its pod cannot be made", `
+		kube_statefulset_replicas{namespace="workspaces",statefulset="ws-a-workspace"} 1x60
+		kube_statefulset_status_replicas{namespace="workspaces",statefulset="ws-a-workspace"} 0x60`, []string{"WorkspaceDown"}},
 	{"a login is needed, and messages wait for it", `
 		molecule_codex_ready{instance="a"} 0x60
 		molecule_codex_held{instance="a",reason="auth"} 1x60
 		molecule_codex_held{instance="a",reason="limit"} 0x60
 		molecule_codex_queue_depth{instance="a"} 2x60
 		molecule_codex_turns_active{instance="a"} 0x60`, []string{"WorkspaceWantsLogin"}},
+	{"there is no credential, and nothing has been asked for yet", `
+		molecule_codex_ready{instance="a"} 0x60
+		molecule_codex_held{instance="a",reason="auth"} 0x60
+		molecule_codex_check{instance="a",check="credential"} 0x60
+		molecule_codex_check{instance="a",check="configuration"} 1x60`, []string{"WorkspaceWantsLogin"}},
+	{"the configuration is broken", `
+		molecule_codex_ready{instance="a"} 0x60
+		molecule_codex_held{instance="a",reason="auth"} 0x60
+		molecule_codex_check{instance="a",check="credential"} 0x60
+		molecule_codex_check{instance="a",check="configuration"} 0x60`, []string{"WorkspaceNotReady"}},
+	{"turns are canceled, and refused for what they ask", `
+		molecule_codex_turn_duration_seconds_count{instance="a",outcome="completed"} 0+1x60
+		molecule_codex_turn_duration_seconds_count{instance="a",outcome="canceled"} 0+2x60
+		molecule_codex_turn_duration_seconds_count{instance="a",outcome="rejected"} 0+2x60`, nil},
 	{"a limit", `
 		molecule_codex_held{instance="a",reason="limit"} 1x60
 		molecule_codex_limit_used_ratio{instance="a",window="primary"} 1x60`, []string{"WorkspaceAtLimit", "WorkspaceNearLimit"}},
@@ -165,7 +192,7 @@ var scenes = []struct {
 		molecule_codex_held{instance="a",reason="auth"} 0x60`, []string{"WorkspaceNotReady"}},
 	{"a command takes much memory", `
 		molecule_codex_child_memory_bytes{instance="a",of="codex"} 200000000x60
-		molecule_codex_child_memory_bytes{instance="a",of="commands"} 4000000000x60`, []string{"WorkspaceCodexMemory"}},
+		molecule_codex_child_memory_bytes{instance="a",of="commands"} 1700000000x60`, []string{"WorkspaceCodexMemory"}},
 	{"the disk is slow", `
 		molecule_codex_journal_commit_duration_seconds_bucket{instance="a",le="0.25"} 0+5x60
 		molecule_codex_journal_commit_duration_seconds_bucket{instance="a",le="1"} 0+10x60

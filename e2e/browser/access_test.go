@@ -35,6 +35,16 @@ func keyboard(t *testing.T, r *program) {
 	p.key("?")
 	p.sees("dialog", "Keyboard shortcuts")
 	p.named("the shortcuts")
+	p.click("#keys-off")
+	p.run(chromedp.KeyEvent(kb.Escape))
+	before = p.eval("location.hash")
+	p.key("r")
+	p.key("?")
+	if p.eval("location.hash") != before || p.eval("document.querySelector('dialog').open") != "false" {
+		t.Error("single keys count although they are switched off")
+	}
+	p.click("#keys-open")
+	p.click("#keys-off")
 	p.run(chromedp.KeyEvent(kb.Escape))
 	p.until("the dialog to be closed", "!document.querySelector('dialog').open")
 	p.key("/")

@@ -45,9 +45,15 @@ func (r *program) console(t *testing.T) *page {
 // post begins a task as any other A2A client would, and returns its id.
 func (r *program) post(id, contextID, text string) string {
 	r.t.Helper()
-	type object = map[string]any
+	return r.postParts(id, contextID, []object{{"text": text}})
+}
+
+type object = map[string]any
+
+func (r *program) postParts(id, contextID string, parts []object) string {
+	r.t.Helper()
 	body, err := json.Marshal(object{"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": object{
-		"message":       object{"messageId": id, "contextId": contextID, "role": "ROLE_USER", "parts": []object{{"text": text}}},
+		"message":       object{"messageId": id, "contextId": contextID, "role": "ROLE_USER", "parts": parts},
 		"configuration": object{"returnImmediately": true},
 	}})
 	if err != nil {

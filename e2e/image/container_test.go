@@ -68,12 +68,13 @@ func open(t *testing.T) *image {
 type spec struct {
 	tier      int    // of the platform; 0 is Kubernetes' read-only root, without a /tmp
 	user      string // root, or a number
-	configs   string // host folders of the volumes
+	configs   string // host folders of the volumes; "-" for none
 	workspace string // "-" for none, "!" for not even a folder; with :ro behind it read-only
 	env       []string
 	args      []string // in the place of the image's command
 	bare      bool     // without the image's entrypoint
 	stdin     io.Reader
+	socket    string // of the host's docker
 	may       string // capabilities of root, as setpriv has them; empty for Docker's
 }
 
@@ -126,7 +127,7 @@ func (im *image) run(t *testing.T, s spec) *container {
 	}
 	c := &container{t: t, spec: s, exited: make(chan struct{})}
 	c.cmd = exec.Command("unshare", append(args, s.args...)...)
-	c.cmd.Env = append(os.Environ(), "CAPABILITIES="+s.may)
+	c.cmd.Env = append(os.Environ(), "CAPABILITIES="+s.may, "DOCKER_SOCKET="+s.socket)
 	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = s.stdin, c, c
 	if err := c.cmd.Start(); err != nil {
 		t.Fatal(err)

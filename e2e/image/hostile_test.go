@@ -120,7 +120,7 @@ func TestOddVolumes(t *testing.T) {
 	c.listens()
 
 	line := c.snapshot()
-	if !strings.Contains(line, " EMPTY ") || !strings.Contains(line, " MULTI ") || !strings.Contains(line, `"secrets":"GOOD_NAME "`) {
+	if !strings.Contains(line, " EMPTY ") || !strings.Contains(line, " MULTI ") || !strings.Contains(line, `"secrets":"GOOD_NAME LINK "`) {
 		t.Errorf("the snapshot is %s", line)
 	}
 	for _, shown := range []string{"value-of", "line-of-a-secret", "token-of-the-image-test"} {
@@ -173,4 +173,30 @@ func TestNothingToWrite(t *testing.T) {
 		t.Errorf("exit code %d", code)
 	}
 	c.snapshot()
+}
+
+// TestMayNotChangeUsers says what root needs to become the agent.
+func TestMayNotChangeUsers(t *testing.T) {
+	im := open(t)
+	c := im.run(t, spec{tier: 2, user: "root", configs: volume(t, "configs", 0), workspace: "-", env: standalone, may: "+net_raw"})
+	if code := c.ended(); code != 1 || !strings.Contains(c.said(), "start it as user 1000, or leave it SETUID and SETGID") {
+		t.Errorf("exit code %d: %s", code, c.said())
+	}
+}
+
+// TestWithoutAVolume works, and says that nothing of it will last.
+func TestWithoutAVolume(t *testing.T) {
+	const warning = `"msg":"what is kept goes with the container"`
+	im := open(t)
+	c := im.run(t, spec{tier: 2, user: "root", configs: "-", workspace: "-", env: standalone})
+	c.listens()
+	if !strings.Contains(c.said(), warning) {
+		t.Error("it does not say that there is no volume")
+	}
+	c.kill()
+	c = im.run(t, spec{tier: 2, user: "root", configs: volume(t, "configs", 0), workspace: "-", env: standalone})
+	c.listens()
+	if strings.Contains(c.said(), warning) {
+		t.Error("it says that there is no volume where there is one")
+	}
 }

@@ -249,20 +249,3 @@ func TestAskpass(t *testing.T) {
 		}
 	}
 }
-
-// TestArguments has what the build arguments promise, and nothing of it without them.
-func TestArguments(t *testing.T) {
-	im := open(t)
-	c := im.run(t, spec{tier: 4, user: "root", configs: volume(t, "configs", 0), workspace: volume(t, "workspace", 0), env: standalone})
-	c.listens()
-	for argument, command := range map[string]string{
-		"NODE=1":   "node --version && npm --version && npx --version",
-		"PYTHON=1": "python3 -m venv /tmp/venv && /tmp/venv/bin/pip --version",
-		"T4=1":     "sudo -n id -u && docker --version",
-	} {
-		want := slices.Contains(strings.Fields(*argsFlag), argument)
-		if out, err := c.enter("1000", "sh", "-c", command).CombinedOutput(); (err == nil) != want {
-			t.Errorf("%s, which is %v: %s: %v\n%s", argument, want, command, err, out)
-		}
-	}
-}

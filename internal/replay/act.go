@@ -25,15 +25,16 @@ func (p *player) act(e *entry) bool {
 	case executor.RecordCancel:
 		err = p.withFact(e, p.cancel)
 	case executor.RecordForget:
-		err = p.withFact(e, func(of string) { p.later(func(ctx context.Context) { _ = p.stage.executor.Forget(ctx, of) }) })
+		err = p.withFact(e, func(of string) { p.through(func(ctx context.Context) { _ = p.stage.executor.Forget(ctx, of) }) })
 	case executor.RecordDrop:
-		err = p.withFact(e, func(of string) { p.later(func(ctx context.Context) { _ = p.stage.executor.Drop(ctx, of) }) })
+		err = p.withFact(e, func(of string) { p.through(func(ctx context.Context) { _ = p.stage.executor.Drop(ctx, of) }) })
 	case executor.RecordRestart:
 		var why executor.RecordedText
 		if why, err = decode[executor.RecordedText](e); err == nil {
 			p.later(func(context.Context) { p.stage.executor.RestartWhenIdle(why.Text) })
 		}
 	case executor.RecordClose:
+		p.closing = true
 		p.later(func(ctx context.Context) { _ = p.stage.executor.Close(ctx) })
 	default:
 		return false
@@ -47,6 +48,17 @@ func (p *player) act(e *entry) bool {
 // later does what may wait for codex, which is us.
 func (p *player) later(work func(context.Context)) {
 	p.stage.work.Go(func() { work(p.stage.ctx) })
+}
+
+// through is later, and waits for it while codex goes on answering.
+func (p *player) through(work func(context.Context)) {
+	over := false
+	done := &over
+	p.later(func(ctx context.Context) {
+		work(ctx)
+		p.inbox.put(finished{done})
+	})
+	p.until(p.wait, func() bool { return over })
 }
 
 func (p *player) withFact(e *entry, do func(of string)) error {
@@ -65,6 +77,10 @@ func (p *player) wasRefused(id string) bool {
 		case executor.RecordRefused:
 			if fact, err := decode[executor.RecordedFact](e); err == nil && fact.Of == id {
 				return true
+			}
+		case executor.RecordAnswer:
+			if a, err := decode[executor.RecordedAnswer](e); err == nil && a.Answer.ID == id {
+				return false
 			}
 		case executor.RecordSubmit, executor.RecordSteer:
 			if j, err := decode[executor.RecordedJob](e); err == nil && j.ID == id {
@@ -86,7 +102,7 @@ func (p *player) message(e *entry) error {
 	if err != nil || p.wasRefused(rec.ID) {
 		return err
 	}
-	if rec.Options.Cwd, err = p.folder(rec.Options.Cwd); err != nil {
+	if rec.Options.Cwd, err = p.folder(rec.Options.Cwd, p.rejected(rec.ID)); err != nil {
 		return err
 	}
 	p.order = append(p.order, rec.ID)
@@ -143,8 +159,22 @@ func wordsOf(j executor.Job) string {
 	return text[:min(len(text), longestShown)]
 }
 
-// folder returns a folder of the stage that stands for one of the record.
-func (p *player) folder(of string) (string, error) {
+// rejected reports whether a message was turned away in the record, as where its
+// folder was gone.
+func (p *player) rejected(job string) bool {
+	for _, e := range p.run.entries[p.at:] {
+		if e.Event == executor.RecordEnded {
+			if end, err := decode[executor.RecordedEnd](e); err == nil && end.Job == job {
+				return end.Outcome == executor.Rejected
+			}
+		}
+	}
+	return false
+}
+
+// folder returns a folder of the stage that stands for one of the record; gone says
+// that there is to be none.
+func (p *player) folder(of string, gone bool) (string, error) {
 	if of == "" {
 		return "", nil
 	}
@@ -159,6 +189,9 @@ func (p *player) folder(of string) (string, error) {
 	}
 	dir := filepath.Join(root, "cwd"+strconv.Itoa(len(p.folders)))
 	p.folders[dir] = of
+	if gone {
+		return dir, nil
+	}
 	return dir, os.Mkdir(dir, 0o700)
 }
 

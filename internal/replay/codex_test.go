@@ -365,3 +365,24 @@ func TestSteered(t *testing.T) {
 		t.Errorf("runs: %s", report)
 	}
 }
+
+// TestAtOnce begins conversations at the same time: which gets which thread is chance.
+func TestAtOnce(t *testing.T) {
+	s := newSession(t, nil)
+	var all []*a2a.Task
+	for _, context := range []string{"a", "b", "c", "d"} {
+		all = append(all, s.send(context, "", "remember "+context+"-1", false))
+	}
+	for _, task := range all {
+		s.until(task.ID, "its end", ended)
+	}
+	for _, context := range []string{"a", "b", "c", "d"} {
+		s.say(context, "recall")
+	}
+	s.stop()
+	for i, task := range s.replayed().Runs[0].Tasks[4:] {
+		if want := string(rune('a'+i)) + "-1"; !strings.Contains(textOf(task), want) {
+			t.Errorf("the answer is %q, want %s", textOf(task), want)
+		}
+	}
+}

@@ -5,20 +5,24 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"strings"
 	"sync"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/wirelog"
 )
 
 // A feed is what the executor reads of the world around it, as the record has it. It
 // is the executor's book, too. Methods are called concurrently.
 type feed struct {
-	env  []string // of the relay
+	env  []string                     // of the relay
+	due  chan executor.RecordedLaunch // those that the player has come to
 	quit context.Context
 
 	mu       sync.Mutex // guards the fields below
-	launches []executor.RecordedLaunch
+	launches []*executor.RecordedLaunch
+	started  bool // of the last of them; while they are found
 	pasts    map[string][]executor.RecordedPast
 	used     map[string][]executor.RecordedFact
 	turned   map[string][]executor.RecordedFact
@@ -30,7 +34,7 @@ type feed struct {
 // newFeed finds in a run what the executor has read.
 func newFeed(ctx context.Context, r *run, env []string) (*feed, error) {
 	f := &feed{
-		env: env, quit: ctx, pasts: map[string][]executor.RecordedPast{}, used: map[string][]executor.RecordedFact{},
+		due: make(chan executor.RecordedLaunch, len(r.entries)), env: env, quit: ctx, pasts: map[string][]executor.RecordedPast{}, used: map[string][]executor.RecordedFact{},
 		turned: map[string][]executor.RecordedFact{}, traces: map[string][]executor.RecordedTrace{},
 		results: toolResults(r),
 	}
@@ -44,9 +48,18 @@ func newFeed(ctx context.Context, r *run, env []string) (*feed, error) {
 
 func (f *feed) learn(e *entry) error {
 	switch e.Event {
+	case wirelog.EventChild:
+		f.started = true
+	case wirelog.EventEnd:
+		end, err := decode[appserver.End](e)
+		if n := len(f.launches); n > 0 && !f.started { // it could not be executed
+			f.launches[n-1].Error = end.Cause
+		}
+		return err
 	case executor.RecordLaunch:
+		f.started = false
 		launch, err := decode[executor.RecordedLaunch](e)
-		f.launches = append(f.launches, launch)
+		f.launches = append(f.launches, &launch)
 		return err
 	case executor.RecordPast:
 		past, err := decode[executor.RecordedPast](e)
@@ -83,16 +96,23 @@ func next[T any](f *feed, from map[string][]T, key string) (T, bool) {
 	return all[0], true
 }
 
-// prepare implements [executor.Config].Prepare.
-func (f *feed) prepare(context.Context) (executor.Launch, error) {
+// launch lets the program start codex as it did next.
+func (f *feed) launch() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	var l executor.RecordedLaunch
 	if len(f.launches) > 0 {
-		l = f.launches[0]
-	}
-	if len(f.launches) > 1 {
+		f.due <- *f.launches[0] // there is room for all
 		f.launches = f.launches[1:]
+	}
+}
+
+// prepare implements [executor.Config].Prepare. It waits until the record has a start.
+func (f *feed) prepare(ctx context.Context) (executor.Launch, error) {
+	var l executor.RecordedLaunch
+	select {
+	case l = <-f.due:
+	case <-ctx.Done():
+		return executor.Launch{}, context.Cause(ctx)
 	}
 	launch := executor.Launch{Env: f.env, Model: l.Model, ModelProvider: l.ModelProvider, KeyVariable: l.KeyVariable}
 	switch {
@@ -168,6 +188,11 @@ func failed(text string) error {
 func (f *feed) Call(ctx context.Context, call executor.ToolCall) executor.ToolResult {
 	f.mu.Lock()
 	result := f.results[call.Thread+"/"+call.ID]
+	for key, other := range f.results { // the thread may be another one, see alias.go
+		if result == nil && strings.HasSuffix(key, "/"+call.ID) {
+			result = other
+		}
+	}
 	f.mu.Unlock()
 	if result != nil {
 		return *result

@@ -19,8 +19,9 @@ type (
 		job   string
 		event executor.Event
 	}
-	taken struct{ job string } // the executor has got a message
-	sent  struct {             // a message has become part of a task, or was refused
+	finished struct{ over *bool } // something that was set going; the player sets it
+	taken    struct{ job string } // the executor has got a message
+	sent     struct {             // a message has become part of a task, or was refused
 		job, task string
 		err       error
 	}

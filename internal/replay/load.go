@@ -126,6 +126,8 @@ func shown(id string) string {
 	return id
 }
 
+const methodInterrupt = "turn/interrupt"
+
 // looks reports whether a method only looks: when the program calls it depends on
 // time, and nothing hangs on it.
 func looks(method string) bool {
@@ -139,13 +141,17 @@ func looks(method string) bool {
 
 // findLoose marks the calls that only look, and their answers.
 func (r *run) findLoose() {
-	calls := map[string]bool{}
+	calls, stops := map[string]bool{}, map[string]bool{}
 	for _, e := range r.entries {
 		switch {
 		case e.Event == wirelog.EventChild:
 			clear(calls)
 		case e.Send != nil && e.isCall():
 			e.loose = looks(e.Method)
+			if e.Method == methodInterrupt { // a turn that does not end is interrupted again
+				e.loose = stops[string(e.Params)]
+				stops[string(e.Params)] = true
+			}
 			calls[string(e.ID)] = e.loose
 		case e.Receive != nil && e.isAnswer():
 			e.loose = calls[string(e.ID)]

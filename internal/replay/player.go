@@ -2,8 +2,6 @@ package replay
 
 import (
 	"encoding/json"
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
@@ -31,6 +29,10 @@ type player struct {
 	tasks   map[string]string          // by the record's jobs
 	order   []string                   // of the jobs
 	taken   map[string]bool
+	alias   alias
+	starts  map[string]bool   // calls of the record that start a thread, while they wait for their answer
+	stops   map[string]bool   // interrupts of the program, by what they say
+	closing bool              // the program stops
 	folders map[string]string // of the stage, and what they stand for
 	ends    map[string]executor.Ended
 	states  map[string]*timing
@@ -41,7 +43,7 @@ func newPlayer(s *stage, r *run, in *inbox, wait time.Duration) *player {
 	return &player{
 		stage: s, run: r, inbox: in, wait: wait, looking: lookingIn(r), gone: map[*link]bool{}, answers: map[string]heard{},
 		ids: map[string]json.RawMessage{}, tasks: map[string]string{}, taken: map[string]bool{}, folders: map[string]string{},
-		ends: map[string]executor.Ended{}, states: map[string]*timing{}, turns: map[string]string{},
+		ends: map[string]executor.Ended{}, states: map[string]*timing{}, turns: map[string]string{}, starts: map[string]bool{}, stops: map[string]bool{},
 	}
 }
 
@@ -96,92 +98,7 @@ func (p *player) step(e *entry) {
 // say has codex say something.
 func (p *player) say(line []byte) {
 	if p.link != nil {
-		p.link.say(line)
-	}
-}
-
-// reply has codex answer a call of the program's.
-func (p *player) reply(e *entry) {
-	if e.loose {
-		return // it is given when it is asked for
-	}
-	id, ok := p.ids[string(e.ID)]
-	if !ok {
-		return // its call did not come: that is noted
-	}
-	delete(p.ids, string(e.ID))
-	p.say(withID(&e.envelope, id))
-}
-
-// asked waits for the program to make a call that it has made in the record.
-func (p *player) asked(e *entry) {
-	var match *heard
-	ok := p.until(p.wait, func() bool {
-		for i, c := range p.calls {
-			if c.conn == p.link && c.Method == e.Method && c.thread() == e.thread() && sameMessage(&c.envelope, &e.envelope) {
-				match = &c
-				p.calls = append(p.calls[:i], p.calls[i+1:]...)
-				return true
-			}
-		}
-		return false
-	})
-	if !ok {
-		p.diverge("missing", fmt.Sprintf("the record has %s here, and the program does not call it%s", e.describe(), p.instead()))
-		return
-	}
-	p.ids[string(e.ID)] = match.ID
-	if e.Method == "initialize" { // it says who we are, which may be another version
-		return
-	}
-	if d := differences(e.Params, p.unfolded(match.Params)); len(d) > 0 {
-		p.diverge("differs", fmt.Sprintf("%s is called with other parameters: %s", e.describe(), strings.Join(d, "; ")))
-	}
-}
-
-// sameMessage keeps two calls of one thread apart that bring different messages.
-func sameMessage(a, b *envelope) bool {
-	var x, y struct {
-		ClientID string `json:"clientUserMessageId"`
-	}
-	_, _ = json.Unmarshal(a.Params, &x), json.Unmarshal(b.Params, &y)
-	return x == y
-}
-
-// instead says what the program asks that nothing in the record has matched, and
-// refuses it: it may wait for that.
-func (p *player) instead() string {
-	names := make([]string, 0, len(p.calls))
-	for _, c := range p.calls {
-		names = append(names, c.describe())
-		c.conn.say(refusal(c.ID, "replay: the record has no such call here"))
-	}
-	p.calls = nil
-	if len(names) == 0 {
-		return ""
-	}
-	return "; it calls " + strings.Join(names, ", ")
-}
-
-// extra notes a call that the record has not.
-func (p *player) extra(c heard) {
-	p.diverge("extra", fmt.Sprintf("the program calls %s, which the record does not have", c.describe()))
-}
-
-// answered waits for the program to answer a request of codex's.
-func (p *player) answered(e *entry) {
-	var match heard
-	if !p.until(p.wait, func() (ok bool) {
-		match, ok = p.answers[string(e.ID)]
-		return ok
-	}) {
-		p.diverge("missing", "the record has an answer to codex's request "+string(e.ID)+" here, and the program gives none")
-		return
-	}
-	delete(p.answers, string(e.ID))
-	d := append(differences(e.Result, match.Result), differences(e.Error, match.Error)...)
-	if len(d) > 0 {
-		p.diverge("differs", "codex's request "+string(e.ID)+" is answered otherwise: "+strings.Join(d, "; "))
+		p.link.say(p.alias.toProgram(line))
 	}
 }
 
@@ -190,6 +107,8 @@ func (p *player) event(e *entry) {
 	switch e.Event {
 	case wirelog.EventChild:
 		p.childStarts()
+	case executor.RecordLaunch:
+		p.stage.feed.launch()
 	case wirelog.EventEnd:
 		p.childEnds(e)
 	case wirelog.EventLost:
@@ -284,34 +203,13 @@ func (p *player) until(limit time.Duration, ok func() bool) bool {
 			p.hear(item)
 		case observed:
 			p.events = append(p.events, item)
+		case finished:
+			*item.over = true
 		case taken:
 			p.taken[item.job] = true
 		case sent:
 			p.isSent(item)
 		}
-	}
-}
-
-// hear takes in what the program says to codex.
-func (p *player) hear(h heard) {
-	switch {
-	case h.isAnswer():
-		p.answers[string(h.ID)] = h
-	case h.isCall() && looks(h.Method):
-		p.look(h)
-	case h.isCall():
-		p.calls = append(p.calls, h)
-	}
-}
-
-// look answers a call that only looks.
-func (p *player) look(h heard) {
-	answer, known := p.looking.next(&h.envelope)
-	switch {
-	case !known:
-		h.conn.say(refusal(h.ID, "replay: the record has no answer to this"))
-	case answer != nil:
-		h.conn.say(withID(&answer.envelope, h.ID))
 	}
 }
 

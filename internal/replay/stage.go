@@ -100,6 +100,9 @@ func (s *stage) settings(cfg Config, r *run) (executor.Config, error) {
 		Grace: min(cmp.Or(was.Grace, 5*time.Second), 5*time.Second), Patience: 10 * time.Second,
 		Logger: cfg.Logger,
 	}
+	if len(s.feed.pasts) == 0 { // it had none
+		out.Book = nil
+	}
 	if told {
 		out.Instructions = s.feed.instructions
 	}
@@ -107,6 +110,9 @@ func (s *stage) settings(cfg Config, r *run) (executor.Config, error) {
 		if timers[name] {
 			*timer = shortTimer
 		}
+	}
+	if out.IdleTimeout == 0 && was.IdleTimeout > 0 && r.looksUp() {
+		out.IdleTimeout = shortTimer
 	}
 	if r.expires() {
 		out.QuestionTTL = shortTimer
@@ -134,6 +140,17 @@ func (r *run) expires() bool {
 	}
 	for id := range over {
 		if !answered[id] {
+			return true
+		}
+	}
+	return false
+}
+
+// looksUp reports whether the program has looked into the history of a thread, as it
+// does where nothing is heard of a turn for long.
+func (r *run) looksUp() bool {
+	for _, e := range r.entries {
+		if e.Send != nil && e.Method == "thread/turns/list" {
 			return true
 		}
 	}

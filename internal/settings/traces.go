@@ -24,8 +24,12 @@ func (s Settings) Traces() (endpoint, why string) {
 	case !exact:
 		endpoint = strings.TrimRight(base, "/") + "/v1/traces"
 	}
-	if u, err := url.Parse(endpoint); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+	u, err := url.Parse(endpoint)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return "", "OTEL_EXPORTER_OTLP_ENDPOINT: want http://host[:port] or https://host[:port]"
+	}
+	if u.User != nil { // it would not be sent, and be in the log
+		return "", "OTEL_EXPORTER_OTLP_ENDPOINT: it has a user name in it; send credentials by OTEL_EXPORTER_OTLP_HEADERS"
 	}
 	return endpoint, ""
 }

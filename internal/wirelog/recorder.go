@@ -80,7 +80,7 @@ func Open(cfg Config) *Recorder {
 	cfg.Run.Format, cfg.Run.Version = Format, Version
 	r := &Recorder{cfg: cfg, log: cfg.Logger, done: make(chan struct{}), wake: make(chan struct{}, 1)}
 	w := &writer{
-		r: r, file: file{path: cfg.Path, limit: cfg.Limit}, clean: newCleaner(cfg.Redact),
+		r: r, file: file{path: cfg.Path, limit: cfg.Limit}, clean: cleaner{cfg.Redact},
 		pieces: pieces{redact: cfg.Redact, open: map[string]*stream{}}, secret: map[string]bool{},
 	}
 	go w.run()

@@ -3,7 +3,6 @@ package wirelog
 import (
 	"bytes"
 	"encoding/json"
-	"regexp"
 )
 
 // mask stands where a secret stood.
@@ -12,25 +11,48 @@ const mask = "***"
 // A cleaner takes secrets out of JSON and leaves it JSON.
 type cleaner struct {
 	redact func(string) string
-	names  *regexp.Regexp // of members whose strings are secrets
 }
 
-// newCleaner returns one. That takes a moment, which is spent only where something is
-// recorded.
-func newCleaner(redact func(string) string) cleaner {
-	return cleaner{redact, regexp.MustCompile(hiddenNames)}
-}
-
-// hiddenNames are the names of members whose strings are secrets, whatever they
-// look like: tokens and keys, and what a login that is under way consists of.
-const hiddenNames = `(?i)(^|[a-z0-9_.-])(api[_-]?key|(access|refresh|id|auth|session|bearer|gh|github|csrf)[_-]?token|[_-]token|secret|password|passwd|authorization|cookie|user[_-]?code|device[_-]?code|verification[_-]?ur[il]([_-]?complete)?|auth[_-]?url|code[_-]?verifier|private[_-]?key)$|^(token|email)$`
-
-// secretName reports whether the strings of a member are secrets.
-func (c cleaner) secretName(name []byte) bool {
+// secretName reports whether the strings of a member are secrets, whatever they look
+// like: tokens and keys, and what a login that is under way consists of.
+func secretName(name []byte) bool {
 	if len(name) < 5 || len(name) > 64 { // "token" is the shortest
 		return false
 	}
-	return c.names.Match(name)
+	var room [64]byte
+	bare := room[:0] // in lower case, without what words are joined by
+	for _, b := range name {
+		switch {
+		case b == '_' || b == '-':
+			continue
+		case 'A' <= b && b <= 'Z':
+			b += 'a' - 'A'
+		}
+		bare = append(bare, b)
+	}
+	if joined := len(name) > 6 && len(bare) < len(name); joined && bytes.HasSuffix(bare, []byte("token")) {
+		return true // GH_TOKEN, and not nextPageToken
+	}
+	switch string(bare) {
+	case "token", "email":
+		return true
+	}
+	for _, end := range secretEnds() {
+		if bytes.HasSuffix(bare, []byte(end)) {
+			return true
+		}
+	}
+	return false
+}
+
+// secretEnds are how the names of such members end.
+func secretEnds() [23]string {
+	return [...]string{
+		"apikey", "accesstoken", "refreshtoken", "idtoken", "authtoken", "sessiontoken", "bearertoken", "githubtoken", "csrftoken",
+		"secret", "password", "passwd", "authorization", "cookie", "usercode", "devicecode", "verificationuri", "verificationurl",
+		"verificationuricomplete", "verificationurlcomplete",
+		"authurl", "codeverifier", "privatekey",
+	}
 }
 
 // json returns a JSON value without secrets; ok is false if it is none. Numbers and
@@ -58,7 +80,7 @@ func (c cleaner) json(text []byte) (clean []byte, ok bool) {
 			end := stringEnd(text, i)
 			raw := text[i:end]
 			if isName(text, end) {
-				name = c.secretName(raw[1 : len(raw)-1])
+				name = secretName(raw[1 : len(raw)-1])
 				if name && hidden == 0 && opensArray(text, end) {
 					hidden = depth + 1
 				}

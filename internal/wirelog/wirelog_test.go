@@ -31,9 +31,8 @@ func recorded(t *testing.T, do func(*Recorder)) (text string, lines []Line) {
 	path := filepath.Join(t.TempDir(), "wire")
 	r := Open(Config{Path: path, Redact: redact, Run: Run{Runtime: "1", Codex: "2"}})
 	do(r)
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
+	_ = r.Close() // which waits for no slow disk
+	<-r.done
 	return content(t, path)
 }
 

@@ -2,8 +2,9 @@
 # Is a container, as Docker makes one: run it in new mount, process, host name and
 # IPC namespaces.
 #   container.sh IMAGE-ROOT SCRATCH TIER USER CONFIGS WORKSPACE ENVIRONMENT-AND-COMMAND...
-# What is written outside of the volumes is gone with it. A WORKSPACE of - is none, one
-# that ends in :ro is read-only, and ! takes away the folder of the image.
+# What is written outside of the volumes is gone with it. CONFIGS and WORKSPACE of - are
+# none, a WORKSPACE that ends in :ro is read-only, and ! takes away the folder of the image.
+# DOCKER_SOCKET is a socket of the host's to hand in.
 set -eu
 image=$1 scratch=$2 tier=$3 user=$4 configs=$5 workspace=$6
 shift 6
@@ -31,13 +32,17 @@ for link in fd:fd stdin:fd/0 stdout:fd/1 stderr:fd/2; do
 done
 ln -s pts/ptmx "$root/dev/ptmx"
 
-mount --bind "$configs" "$root/configs"
+[ "$configs" = - ] || mount --bind "$configs" "$root/configs"
 case $workspace in
 -) ;;
 !) rmdir "$root/workspace" ;;
 *) mount --bind "${workspace%:ro}" "$root/workspace" ;;
 esac
 case $workspace in *:ro) mount -o remount,bind,ro "$root/workspace" ;; esac
+if [ "${DOCKER_SOCKET:-}" ]; then
+	: >"$root/run/docker.sock"
+	mount --bind "$DOCKER_SOCKET" "$root/run/docker.sock"
+fi
 [ "$tier" != 1 ] || mount -t tmpfs -o mode=1777,noexec,nosuid,size=64m tmp "$root/tmp"
 [ "$tier" -gt 1 ] || mount -o remount,ro "$root"
 

@@ -1,0 +1,77 @@
+package browser
+
+import (
+	"fmt"
+	"testing"
+
+	cdppage "github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+)
+
+// noted keeps what the page sends, which streams it opens and which buttons of a question
+// could be pressed the moment they came; and it can say that nobody sees the page.
+const noted = `window.sent = []; window.opened = 0; window.open_ = 0; window.early = 0; window.away = false;
+Object.defineProperty(document, 'hidden', { get: () => window.away });
+const real = window.fetch;
+window.fetch = (url, options) => {
+	if (options?.body) window.sent.push(options.body);
+	if (String(url).endsWith('/events')) {
+		window.opened++;
+		window.open_++;
+		options.signal.addEventListener('abort', () => { window.open_--; }, { once: true });
+	}
+	return real(url, options);
+};
+new MutationObserver((all) => {
+	for (const { addedNodes } of all) for (const node of addedNodes) {
+		if (node.querySelectorAll) window.early += [...node.querySelectorAll('.question.open button')].filter((b) => getComputedStyle(b).pointerEvents !== 'none').length;
+	}
+}).observe(document, { childList: true, subtree: true });`
+
+// TestCareful: words go to the question that was read, a click to the button that was
+// seen, and what a peer has made of nothing the page knows does not hide the rest.
+func TestCareful(t *testing.T) {
+	t.Parallel()
+	r := start(t)
+	p := blank(t)
+	command(p, cdppage.AddScriptToEvaluateOnNewDocument, cdppage.AddScriptToEvaluateOnNewDocumentParams{Source: noted})
+	p.run(chromedp.Navigate(r.URL + "/console"))
+	p.sees("#link", "Live")
+
+	p.begin("careful", "escalate touch one\nescalate touch two")
+	p.sees(".question.open", "touch one")
+	p.send("#task-text", "no")
+	p.sees(".question.open", "touch two")
+	if named := p.eval(`String(window.sent.some((body) => body.includes('{"text":"no"},{"data":{"id":"')))`); named != "true" {
+		t.Error("the answer in words does not say to what")
+	}
+	if shown := p.eval("[...document.querySelectorAll('.entry.user .text')].map((e) => e.textContent).join('|')"); shown != "escalate touch one\nescalate touch two|no" {
+		t.Errorf("the messages are shown as %q", shown)
+	}
+	p.press(".question.open", "Accept")
+	p.sees("#task-state", "Done")
+	if early := p.eval("String(window.early)"); early != "0" {
+		t.Errorf("%s buttons could be pressed by a click that was meant for something else", early)
+	}
+
+	id := r.postParts("odd", "odd", []object{{"data": "word"}, {"data": 7}, {"data": []any{1}}, {"data": true}})
+	p.eval("(location.hash = '#/task/" + id + "', 1)")
+	p.sees(".entry.user", `"word"`)
+	p.sees(".message", "word")
+	p.until("nothing to be wrong", "document.querySelector('#task-problem').hidden")
+
+	r.post("waits", "waits", "escalate touch three")
+	row := "[...document.querySelectorAll('#task-list li')].find((li) => li.innerText.includes('touch three')).innerText"
+	p.until("the question in the list", row+".includes('Needs an answer')")
+	p.eval("(window.away = true, document.dispatchEvent(new Event('visibilitychange')), 1)")
+	p.until("the connection to be given back", "window.open_ === 0")
+	r.post("answered", "waits", "no") // and more happens than a new connection tells of
+	for n := range 60 {
+		r.post(fmt.Sprint("more-", n), fmt.Sprint("more-", n), "/status")
+	}
+	p.eval("(window.away = false, document.dispatchEvent(new Event('visibilitychange')), 1)")
+	p.until("the page to look again", "window.open_ === 1")
+	p.sees("#link", "Live")
+	p.eval("(document.querySelector('#more-tasks').click(), 1)")
+	p.until("the answer to be known", row+".includes('Done')")
+}

@@ -1,0 +1,30 @@
+package image
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestLentFolder has the agent of a platform work in a directory of the host's that is
+// somebody else's, as workspace_dir has it, and the folder of uploads be its own, though
+// the platform makes that as root.
+func TestLentFolder(t *testing.T) {
+	p := newPlace(t, 2, "root")
+	p.spec.workspace = volume(t, "lent", 4242)
+	theirs := filepath.Join(p.spec.workspace, "theirs")
+	write(t, theirs, "theirs", 4242)
+	c := p.provision()
+	if out, err := c.exec("mkdir", "-p", "/workspace/.molecule/chat-uploads"); err != nil {
+		t.Errorf("the platform's mkdir: %v\n%s", err, out)
+	}
+	p.say("run pwd; touch mine .molecule/chat-uploads/mine && echo made $((1+1)); cat theirs", "/workspace\\nmade 2")
+	for path, want := range map[string]int{p.spec.workspace: 4242, theirs: 4242, filepath.Join(p.spec.workspace, ".molecule", "chat-uploads"): 1000} {
+		if got := ownerOf(t, path); got != want {
+			t.Errorf("%s belongs to %d, want %d", path, got, want)
+		}
+	}
+	if info, err := os.Stat(theirs); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the mode of what is theirs: %v, %v", info.Mode(), err)
+	}
+}

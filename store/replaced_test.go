@@ -1,0 +1,48 @@
+package store
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestReplaced has files go from under a store that is open: nothing is promised any more,
+// for the next store would not know of it.
+func TestReplaced(t *testing.T) {
+	for name, replace := range map[string]func(dir string) error{
+		"restored-over": func(dir string) error {
+			path := filepath.Join(dir, "state.db")
+			text, err := os.ReadFile(path)
+			return errors.Join(err, os.Remove(path), os.WriteFile(path, text, 0o600))
+		},
+		"another-lock": func(dir string) error {
+			path := filepath.Join(dir, "state.lock")
+			return errors.Join(os.Remove(path), os.WriteFile(path, nil, 0o600))
+		},
+		"removed": os.RemoveAll,
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			s, err := Open(t.Context(), Config{Dir: dir})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = s.Close() }()
+			m, h := message(1, "one")
+			if err := errors.Join(s.Accept(t.Context(), m, h), s.Replaced()); err != nil {
+				t.Fatal(err)
+			}
+			if err := replace(dir); err != nil {
+				t.Fatal(err)
+			}
+			first := m.Key
+			m, h = message(2, "two")
+			wantErr(t, s.Accept(t.Context(), m, h), ErrReplaced)
+			wantErr(t, s.Replaced(), ErrReplaced)
+			if _, err := s.Message(t.Context(), first); err != nil {
+				t.Errorf("what runs cannot go on: %v", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,74 @@
+package tasks_test
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+)
+
+// TestTraceContext: a job is part of what its message says, if that can be a trace context.
+func TestTraceContext(t *testing.T) {
+	const parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+	long := strings.Repeat("x", 600)
+	for _, test := range []struct {
+		name string
+		meta map[string]any
+		want appserver.TraceContext
+	}{
+		{"none", nil, appserver.TraceContext{}},
+		{"both", map[string]any{tasks.MetaTraceparent: parent, tasks.MetaTracestate: "v=1"}, appserver.TraceContext{Parent: parent, State: "v=1"}},
+		{"a state of nothing", map[string]any{tasks.MetaTracestate: "v=1"}, appserver.TraceContext{}},
+		{"no text", map[string]any{tasks.MetaTraceparent: 7.0}, appserver.TraceContext{}},
+		{"long", map[string]any{tasks.MetaTraceparent: long}, appserver.TraceContext{}},
+		{"a long state", map[string]any{tasks.MetaTraceparent: parent, tasks.MetaTracestate: long}, appserver.TraceContext{Parent: parent}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r := newRunner()
+			e := newEngine(t, r)
+			req := request("m1", "c", "hi")
+			req.Message.Metadata = test.meta
+			begin(t, e, req)
+			if got := r.next(t).Trace; got != test.want {
+				t.Errorf("the job is part of %+v, want %+v", got, test.want)
+			}
+		})
+	}
+}
+
+// TestLogNamesTheTrace: the line of a turn's end leads to its trace, and holds nothing that a
+// caller has made up.
+func TestLogNamesTheTrace(t *testing.T) {
+	for parent, want := range map[string]bool{
+		"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01":    true,
+		"00-0af7651916cd43dd8448eb211c80319c":                        true,
+		"00-an invented line of a log, INVENTED-b7ad6b7169203331-01": false,
+		"00-0af7": false,
+	} {
+		var log bytes.Buffer
+		r := newRunner()
+		e := newEngine(t, r, func(c *tasks.Config) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
+		req := request("m1", "c", "hi")
+		req.Message.Metadata = map[string]any{tasks.MetaTraceparent: parent}
+		begin(t, e, req)
+		r.next(t).start().end(executor.Ended{Outcome: executor.Completed}) // which has logged when it returns
+		if got := strings.Contains(log.String(), "trace_id=0af7651916cd43dd8448eb211c80319c"); got != want || strings.Contains(log.String(), "invented") {
+			t.Errorf("%s: %s", parent, log.String())
+		}
+	}
+}
+
+// TestOtherTraceIsTheSameMessage: who sends a message again is another part of a trace, or
+// of another one.
+func TestOtherTraceIsTheSameMessage(t *testing.T) {
+	e := newEngine(t, newRunner())
+	first, second := request("m1", "c", "hi"), request("m1", "c", "hi")
+	second.Message.Metadata = map[string]any{tasks.MetaTraceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}
+	if a, b := begin(t, e, first), begin(t, e, second); a.ID != b.ID {
+		t.Errorf("tasks %s and %s", a.ID, b.ID)
+	}
+}
