@@ -19,8 +19,8 @@ func TestCancelReachesTheModel(t *testing.T) {
 	if state(task) != "TASK_STATE_CANCELED" {
 		t.Fatalf("CancelTask = %v, want the canceled task", task)
 	}
-	if took := time.Since(began); took > 2*time.Second {
-		t.Errorf("the cancel took %s, want less than a second (or two, on a busy machine)", took)
+	if took := time.Since(began); took > 4*time.Second { // codex that does not obey would take 5 s more
+		t.Errorf("the cancel took %s, want less than a second (or four, on a busy machine)", took)
 	}
 	select {
 	case <-p.Model.Dropped():
@@ -112,8 +112,8 @@ func TestChildKilledInACommand(t *testing.T) {
 	killChild(t, p)
 	began := time.Now()
 	task := p.ended(id)
-	if took := time.Since(began); took > 3*time.Second {
-		t.Errorf("the caller was freed after %s, want at most 2 s (or three, on a busy machine)", took)
+	if took := time.Since(began); took > 15*time.Second {
+		t.Errorf("the caller was freed after %s, want at most 2 s (or fifteen, on a busy machine)", took)
 	}
 	words, _ := at(task, "status", "message", "parts", 0, "text").(string)
 	if state(task) != "TASK_STATE_FAILED" || at(task, "metadata", "interrupted") != true || !strings.Contains(words, "stopped in the middle") {

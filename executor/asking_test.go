@@ -28,22 +28,22 @@ func outlast(t *testing.T, w *witness, d time.Duration) {
 func TestTimersRest(t *testing.T) {
 	t.Parallel()
 	short := func(c *executor.Config) {
-		c.TurnTimeout, c.IdleTimeout, c.ItemTimeout = 500*time.Millisecond, 200*time.Millisecond, 200*time.Millisecond
+		c.TurnTimeout, c.IdleTimeout, c.ItemTimeout = 2500*time.Millisecond, time.Second, time.Second
 	}
 	e := onFake(t, "", short)
 	w := submit(t, e, "j1", "one", "!ask "+approval)
 	q := w.asked(t, 1)
-	outlast(t, w, 900*time.Millisecond)
+	outlast(t, w, 4500*time.Millisecond)
 	mustReply(t, e, "j1", q, "yes")
 	wantEnd(t, w.wait(t), executor.Completed, "")
 
 	for timer, set := range map[string]func(*executor.Config){
-		"idle": short, "turn": func(c *executor.Config) { c.TurnTimeout = 500 * time.Millisecond },
+		"idle": short, "turn": func(c *executor.Config) { c.TurnTimeout = 2500 * time.Millisecond },
 	} {
 		e := onFake(t, "", set)
 		w := submit(t, e, "j1", "one", "!ask-hang "+approval)
 		q := w.asked(t, 1)
-		outlast(t, w, 700*time.Millisecond)
+		outlast(t, w, 3500*time.Millisecond)
 		mustReply(t, e, "j1", q, "yes")
 		end := w.wait(t)
 		wantEnd(t, end, executor.Failed, executor.FailTimeout)

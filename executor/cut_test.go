@@ -93,7 +93,7 @@ func TestCutWithoutARollout(t *testing.T) {
 // TestCancelOfACut wins over the attempt that would follow.
 func TestCancelOfACut(t *testing.T) {
 	book := &notebook{}
-	e := onFake(t, "slow thread/turns/list 2000", func(c *executor.Config) { c.Book = book })
+	e := onFake(t, "slow thread/turns/list 20000", func(c *executor.Config) { c.Book = book })
 	w := submit(t, e, "j1", "one", "!die 3")
 	eventually(t, "the turn to be cut", func() bool { return len(seen[executor.Started](w)) == 1 && e.Health().Child.Restarts == 1 })
 	began := time.Now()
@@ -101,7 +101,7 @@ func TestCancelOfACut(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantEnd(t, w.wait(t), executor.Canceled, "")
-	if took := time.Since(began); took > time.Second || len(book.attempts) != 1 {
+	if took := time.Since(began); took > 10*time.Second || len(book.attempts) != 1 {
 		t.Errorf("canceled after %s and %d attempts", took, len(book.attempts))
 	}
 }

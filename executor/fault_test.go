@@ -59,14 +59,14 @@ func TestLostCompletionIsReadFromTheHistory(t *testing.T) {
 // TestLostIdleToo has nothing left but the idle timer, which looks before it ends.
 func TestLostIdleToo(t *testing.T) {
 	t.Parallel()
-	e := onFake(t, "", func(c *executor.Config) { c.IdleTimeout = 200 * time.Millisecond })
+	e := onFake(t, "", func(c *executor.Config) { c.IdleTimeout = time.Second })
 	wantEnd(t, submit(t, e, "j1", "one", "!lose-completed").wait(t), executor.Completed, "")
 	wantAlive(t, e, "one")
 }
 
 func TestIdleTimerEndsTheTurn(t *testing.T) {
 	t.Parallel()
-	e := onFake(t, "", func(c *executor.Config) { c.IdleTimeout = 200 * time.Millisecond })
+	e := onFake(t, "", func(c *executor.Config) { c.IdleTimeout = time.Second })
 	end := submit(t, e, "j1", "one", "!hang").wait(t)
 	wantEnd(t, end, executor.Failed, executor.FailTimeout)
 	if end.Failure.Timer != "idle" || !strings.Contains(end.Failure.Message, "CODEX_IDLE_TIMEOUT") {
@@ -79,11 +79,11 @@ func TestIdleTimerEndsTheTurn(t *testing.T) {
 func TestToolHasATimerOfItsOwn(t *testing.T) {
 	t.Parallel()
 	e := onFake(t, "", func(c *executor.Config) {
-		c.IdleTimeout, c.ItemTimeout = 150*time.Millisecond, 10*time.Second
+		c.IdleTimeout, c.ItemTimeout = time.Second, time.Minute
 	})
-	wantEnd(t, submit(t, e, "j1", "one", "!tool 600").wait(t), executor.Completed, "")
+	wantEnd(t, submit(t, e, "j1", "one", "!tool 3000").wait(t), executor.Completed, "")
 	strict := onFake(t, "", func(c *executor.Config) {
-		c.IdleTimeout, c.ItemTimeout = 10*time.Second, 150*time.Millisecond
+		c.IdleTimeout, c.ItemTimeout = time.Minute, time.Second
 	})
 	end := submit(t, strict, "j1", "one", "!hang-terminal").wait(t)
 	wantEnd(t, end, executor.Failed, executor.FailTimeout)
@@ -145,7 +145,7 @@ func TestDeathBeforeTheMessageWasTaken(t *testing.T) {
 // history shows that it was not taken, so it runs on the next child.
 func TestDeafChildIsReplaced(t *testing.T) {
 	t.Parallel()
-	e := onFake(t, "", func(c *executor.Config) { c.Patience = 300 * time.Millisecond })
+	e := onFake(t, "", func(c *executor.Config) { c.Patience = 1500 * time.Millisecond })
 	wantEnd(t, submit(t, e, "j1", "one", "!deaf").wait(t), executor.Completed, "")
 	pid := e.Health().Child.Pid
 	wantAlive(t, e, "one")
@@ -157,7 +157,7 @@ func TestDeafChildIsReplaced(t *testing.T) {
 // TestDeafBeforeTheThreadIsReplaced is deaf already when the thread is asked for.
 func TestDeafBeforeTheThreadIsReplaced(t *testing.T) {
 	t.Parallel()
-	e := onFake(t, "once; no-answer thread/start; no-answer thread/loaded/list", func(c *executor.Config) { c.Patience = 200 * time.Millisecond })
+	e := onFake(t, "once; no-answer thread/start; no-answer thread/loaded/list", func(c *executor.Config) { c.Patience = time.Second })
 	wantEnd(t, submit(t, e, "j1", "one", "hello").wait(t), executor.Completed, "")
 	if restarts := e.Health().Child.Restarts; restarts != 1 {
 		t.Errorf("%d restarts, want one", restarts)
@@ -168,7 +168,7 @@ func TestDeafBeforeTheThreadIsReplaced(t *testing.T) {
 // its MCP servers start.
 func TestSlowThreadIsWaitedFor(t *testing.T) {
 	t.Parallel()
-	e := onFake(t, "slow thread/start 1500", func(c *executor.Config) { c.Patience = 600 * time.Millisecond })
+	e := onFake(t, "slow thread/start 5000", func(c *executor.Config) { c.Patience = 2 * time.Second })
 	wantEnd(t, submit(t, e, "j1", "one", "hello").wait(t), executor.Completed, "")
 	if restarts := e.Health().Child.Restarts; restarts != 0 {
 		t.Errorf("%d restarts, want none", restarts)

@@ -13,11 +13,11 @@ import (
 
 func TestUsageLimitPausesTheQueue(t *testing.T) {
 	t.Parallel() // it mostly waits
-	e, model, d := onDoor(t, func(t *fakemodel.Turn) { t.UsageLimit(4 * time.Second) }, nil)
+	e, model, d := onDoor(t, func(t *fakemodel.Turn) { t.UsageLimit(12 * time.Second) }, nil)
 	hit := submit(t, e, "j1", "one", "say one").wait(t)
 	wantEnd(t, hit, executor.Failed, executor.FailLimit)
 	f := hit.Failure
-	if f.Limit != "5h" || time.Until(f.ResetsAt) > 5*time.Second || time.Until(f.ResetsAt) < 0 || !strings.Contains(f.Message, f.ResetsAt.UTC().Format(time.RFC3339)) {
+	if f.Limit != "5h" || time.Until(f.ResetsAt) > 13*time.Second || time.Until(f.ResetsAt) < 0 || !strings.Contains(f.Message, f.ResetsAt.UTC().Format(time.RFC3339)) {
 		t.Errorf("failure = %+v, want the limit and its end", f)
 	}
 	// Who waits is told at once, who does not waits in the queue.

@@ -44,24 +44,30 @@ func (e *Executor) Overview() Overview {
 	if status.Account != nil {
 		o.Email = status.Account.Email
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	var model string
-	var latest time.Time
-	for _, c := range e.conversations {
-		o.Conversations = append(o.Conversations, c.overview(on))
-		if c.shown.model != "" && !c.lastUsed.Before(latest) {
-			model, latest = c.shown.model, c.lastUsed
-		}
-	}
+	o.Conversations, o.Model = e.overviews(on)
 	slices.SortFunc(o.Conversations, func(a, b Conversation) int {
 		return cmp.Or(b.rank()-a.rank(), b.LastUsed.Compare(a.LastUsed), cmp.Compare(a.Context, b.Context))
 	})
 	if on != nil {
-		model = cmp.Or(on.launch.Model, model)
+		o.Model = cmp.Or(on.launch.Model, o.Model)
 	}
-	o.Model = model
 	return o
+}
+
+// overviews are those of all conversations, and the model of the one that was used last.
+// Whoever sends a message waits for the lock, so there is nothing more done under it.
+func (e *Executor) overviews(on *child) (all []Conversation, model string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	all = make([]Conversation, 0, len(e.conversations))
+	var latest time.Time
+	for _, c := range e.conversations {
+		all = append(all, c.overview(on))
+		if c.shown.model != "" && !c.lastUsed.Before(latest) {
+			model, latest = c.shown.model, c.lastUsed
+		}
+	}
+	return all, model
 }
 
 // rank is what a person wants to see first.

@@ -48,7 +48,7 @@ func TestRefusedForGood(t *testing.T) {
 // shows how it ended.
 func TestTakenButNotAnswered(t *testing.T) {
 	t.Parallel()
-	e := onFake(t, "", func(c *executor.Config) { c.Patience = 600 * time.Millisecond })
+	e := onFake(t, "", func(c *executor.Config) { c.Patience = 2 * time.Second })
 	submit(t, e, "j0", "one", "before").wait(t)
 	w := submit(t, e, "j1", "one", "!no-start-answer")
 	end := w.wait(t)
@@ -84,7 +84,7 @@ func TestKilledWhileStarting(t *testing.T) {
 // TestDeafHistory bounds the look whether a message was taken.
 func TestDeafHistory(t *testing.T) {
 	t.Parallel()
-	e := onFake(t, "no-answer thread/turns/list", func(c *executor.Config) { c.Patience = 300 * time.Millisecond })
+	e := onFake(t, "no-answer thread/turns/list", func(c *executor.Config) { c.Patience = 1500 * time.Millisecond })
 	submit(t, e, "j0", "one", "before").wait(t)
 	end := submit(t, e, "j1", "one", "!die-before 3").wait(t)
 	wantEnd(t, end, executor.Interrupted, executor.FailUnreachable)
@@ -102,7 +102,7 @@ func TestCancelWhileStarting(t *testing.T) {
 		"close":  {func(e *executor.Executor) error { return e.Close(t.Context()) }, executor.Interrupted, executor.FailShutdown},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := onFake(t, "", func(c *executor.Config) { c.Patience = 500 * time.Millisecond })
+			e := onFake(t, "", func(c *executor.Config) { c.Patience = 2 * time.Second })
 			submit(t, e, "j0", "one", "before").wait(t)
 			w := submit(t, e, "j1", "one", "!no-start-answer")
 			eventually(t, "the job to hold its slot", func() bool { return e.Health().Running == 1 })

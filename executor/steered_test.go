@@ -41,12 +41,12 @@ func TestSteerGoesWrong(t *testing.T) {
 		"lost":          {"lose-steers", "!hold", "!hold", true, 2, 1},
 		"unanswered":    {"unanswered turn/steer", "!hold", "!hold\nother", false, 1, 1},
 		"never-seen":    {"no-answer turn/steer", "!tool 200", "!tool 200", true, 2, 0},
-		"seen-too-late": {"no-answer turn/steer", "!tool 900", "!tool 900", true, 2, 0}, // its time is up first
+		"seen-too-late": {"no-answer turn/steer", "!tool 4000", "!tool 4000", true, 2, 0}, // its time is up first
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			book := &notebook{}
-			e := onFake(t, c.script, func(cfg *executor.Config) { cfg.Book, cfg.Patience = book, 500*time.Millisecond })
+			e := onFake(t, c.script, func(cfg *executor.Config) { cfg.Book, cfg.Patience = book, 2*time.Second })
 			w := submit(t, e, "j1", "one", c.turn)
 			eventually(t, "the turn to start", started(w))
 			s := steer(t, e, "j1", "j2", "one", "other")

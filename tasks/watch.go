@@ -124,7 +124,7 @@ func (t *task) brief() Brief {
 // costs a look at a number.
 type watches struct {
 	some atomic.Int32
-	mu   sync.Mutex // guards all; taken last
+	mu   sync.Mutex // guards all; taken after a task's
 	all  map[*Watch]bool
 }
 

@@ -199,7 +199,7 @@ func (p *page) clickOn(what, find string) {
 	p.t.Helper()
 	p.until(what, fmt.Sprintf(`(() => {
 		const e = %s;
-		if (!e || e.disabled || !e.checkVisibility()) return false;
+		if (!e || e.disabled || !e.checkVisibility() || getComputedStyle(e).pointerEvents === 'none') return false;
 		e.scrollIntoView({block: 'center'});
 		const r = e.getBoundingClientRect();
 		const top = document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2);
