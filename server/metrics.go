@@ -60,6 +60,8 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	m.Held("limit", false)
 	m.refusals.WithLabelValues(strconv.Itoa(kindFor(a2a.ErrServerError).code)) // those that alarms are about are there from
 	m.refusals.WithLabelValues(strconv.Itoa(internal.code))                    // the start: a rise from nothing is none
+	m.turns.WithLabelValues("failed")
+	m.restarts.WithLabelValues("died")
 	return m
 }
 

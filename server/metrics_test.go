@@ -61,3 +61,17 @@ func TestNoSeriesIsACallers(t *testing.T) {
 		t.Errorf("%d series, and %d after more of the same", before, after)
 	}
 }
+
+// TestAlarmsHaveABeginning: Prometheus sees no rise in a series that begins with its first
+// event, so what alarms count is there before.
+func TestAlarmsHaveABeginning(t *testing.T) {
+	body := do(t, "GET", start(t, Config{Handler: &fakeHandler{}}).URL+"/metrics", "").body
+	for _, want := range []string{
+		`molecule_codex_turn_duration_seconds_count{outcome="failed"} 0`, `molecule_codex_child_restarts_total{reason="died"} 0`,
+		`molecule_codex_streams_dropped_total 0`,
+	} {
+		if !strings.Contains(body, want+"\n") {
+			t.Errorf("no %s", want)
+		}
+	}
+}
