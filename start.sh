@@ -9,7 +9,7 @@ trap 'exit 143' TERM # as process 1 it would hear nothing
 agent=agent
 configs=${CONFIGS_DIR:-/configs}
 serves=yes
-case ${1:-serve} in serve | -*) ;; *) serves= ;; esac
+case "${*:-serve}" in serve | channel) ;; *) serves= ;; esac
 
 say() { # LEVEL MESSAGE [NAME VALUE]...: a line of JSON, like those of the program
 	line="{\"time\":\"$(date -u +%Y-%m-%dT%H:%M:%SZ)\",\"level\":\"$1\",\"msg\":\"$2\""

@@ -3,6 +3,7 @@ package image
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -26,5 +27,23 @@ func TestLentFolder(t *testing.T) {
 	}
 	if info, err := os.Stat(theirs); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the mode of what is theirs: %v, %v", info.Mode(), err)
+	}
+}
+
+// TestWhatServes prepares the volumes for the commands that stay, and for no other.
+func TestWhatServes(t *testing.T) {
+	im := open(t)
+	for command, want := range map[string]int{"channel": 1000, "--help": 0, "version": 0} {
+		t.Run(command, func(t *testing.T) {
+			configs := volume(t, "configs", 0)
+			c := im.run(t, spec{tier: 2, user: "root", configs: configs, workspace: "-", args: []string{command}})
+			c.ended() // channel has nothing to read
+			if got := ownerOf(t, configs); got != want {
+				t.Errorf("the volume belongs to %d, want %d", got, want)
+			}
+			if started := strings.Contains(c.said(), `"msg":"starting"`); started != (want == 1000) {
+				t.Errorf("it says that it starts: %v", started)
+			}
+		})
 	}
 }
