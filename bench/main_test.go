@@ -20,10 +20,13 @@ import (
 var program string
 
 // TestMain builds the program; started by it with a script in the environment,
-// this binary is its codex.
+// this binary is its codex, and by a benchmark with a URL, a forwarder.
 func TestMain(m *testing.M) {
 	if stamps := os.Getenv(stampsEnv); stamps != "" {
 		stamp(stamps)
+	}
+	if target := os.Getenv(forwardEnv); target != "" {
+		forwardTo(target)
 	}
 	fakecodex.Child()
 	flag.Parse()

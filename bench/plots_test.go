@@ -27,9 +27,11 @@ func figures() []figure {
 			caption: "The same turn on the real codex with a model that answers at once: a client that speaks to `codex app-server` directly, and through the runtime over HTTP. Nearly all of it is codex.",
 			rows: [][]string{
 				{"bare app-server", "Turn/bare"},
+				{"bare, by a forwarder", "Turn/forwarded"},
 				{"runtime, SendMessage", "Turn/send"},
 				{"runtime, stream", "Turn/stream"},
 				{"bare, first text", "Turn/bare-first-text"},
+				{"by a forwarder, first text", "Turn/forwarded-first-text"},
 				{"runtime, first text", "Turn/stream-first-text"},
 			},
 		},
