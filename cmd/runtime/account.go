@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"os"
 	"strings"
 	"time"
 
@@ -32,16 +33,24 @@ func accountCheck(s settings.Settings, environ []string) preflight.Check {
 		if err != nil {
 			return preflight.Result{Status: preflight.Warn, Detail: "codex is not asked", Fix: "see the check configuration"}
 		}
-		status, err := readAccount(ctx, appserver.Config{
-			Bin: s.CodexBin, Args: start.Args(), Env: append(start.Env(), noRefresh), Dir: s.WorkDir,
-			ClientName: "molecule-codex-runtime-doctor", ClientVersion: version,
-		})
-		return accountResult(status, err)
+		return accountResult(readAccount(ctx, s, start))
 	}}
 }
 
-func readAccount(ctx context.Context, cfg appserver.Config) (status appserver.AccountStatus, err error) {
-	codex, err := appserver.Start(ctx, cfg)
+// startForDoctor starts a codex for one question. It ends at once where its home is
+// missing, and the check that makes that runs beside those that ask.
+func startForDoctor(ctx context.Context, s settings.Settings, start adapter.Launch) (*appserver.Client, error) {
+	if err := os.MkdirAll(s.CodexHome, 0o700); err != nil {
+		return nil, err
+	}
+	return appserver.Start(ctx, appserver.Config{
+		Bin: s.CodexBin, Args: start.Args(), Env: append(start.Env(), noRefresh), Dir: s.WorkDir,
+		ClientName: "molecule-codex-runtime-doctor", ClientVersion: version,
+	})
+}
+
+func readAccount(ctx context.Context, s settings.Settings, start adapter.Launch) (status appserver.AccountStatus, err error) {
+	codex, err := startForDoctor(ctx, s, start)
 	if err != nil {
 		return status, err
 	}

@@ -61,10 +61,7 @@ func theTools(s settings.Settings) *toolset.Set {
 // tryDynamic has a codex of its own start a thread with the tools.
 func tryDynamic(ctx context.Context, s settings.Settings, environ []string) (n int, err error) {
 	start, _, _, _ := adapter.Look(setupConfig(s, environ, "")) // what is wrong with it has a check of its own
-	codex, err := appserver.Start(ctx, appserver.Config{
-		Bin: s.CodexBin, Args: start.Args(), Env: append(start.Env(), noRefresh), Dir: s.WorkDir,
-		ClientName: "molecule-codex-runtime-doctor", ClientVersion: version,
-	})
+	codex, err := startForDoctor(ctx, s, start)
 	if err != nil {
 		return 0, err
 	}
