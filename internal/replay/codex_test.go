@@ -337,11 +337,15 @@ func (s *session) hangOnce() (asked func()) {
 	}
 }
 
+// kill kills codex, and waits until the executor knows: what it says to one that is dying
+// may not be in the record any more.
 func (s *session) kill() {
 	s.t.Helper()
+	restarts := s.executor.Health().Child.Restarts
 	if err := syscall.Kill(s.executor.Health().Child.Pid, syscall.SIGKILL); err != nil {
 		s.t.Fatal(err)
 	}
+	progtest.WaitFor(s.t, "its end to be known", func() bool { return s.executor.Health().Child.Restarts > restarts })
 }
 
 // TestSteered hands a message to a running turn, and stops the program in another,

@@ -155,6 +155,7 @@ func (p *player) childEnds(e *entry) {
 		p.until(p.wait, func() bool { return p.gone[link] })
 	}
 	p.link = nil
+	p.known()
 	var left []heard
 	for _, c := range p.calls {
 		if c.conn == link {
@@ -164,6 +165,15 @@ func (p *player) childEnds(e *entry) {
 		}
 	}
 	p.calls = left
+}
+
+// known waits until the program knows that its child is gone: what comes next in the
+// record was not said to that one. The next is not started before its time.
+func (p *player) known() {
+	deadline := time.Now().Add(p.wait)
+	for p.stage.executor.Health().Child.Pid != 0 && time.Now().Before(deadline) {
+		p.until(time.Millisecond, func() bool { return false })
+	}
 }
 
 // instruct has threads told from now on what the record has them told until the
