@@ -9,9 +9,9 @@ import (
 // What the writer does when nobody waits for it: it moves the log into the
 // database and forgets what is too old, each in short steps.
 const (
-	quiet      = 20 * time.Millisecond  // without a commit, before a look at the log
+	quiet      = 250 * time.Millisecond // without a commit, before a look at the log
 	quietShort = 2 * time.Millisecond   // the same, when manyCommits wait for it
-	quietMost  = 250 * time.Millisecond // from a commit to a look, quiet or not
+	quietMost  = time.Second            // from a commit to a look, quiet or not
 	sweepEvery = time.Minute
 	sweepPause = time.Millisecond // between two steps of a sweep
 
@@ -80,6 +80,9 @@ func (s *Store) step(now time.Time) {
 	if look := s.upkeep.look; !look.IsZero() && !now.Before(look) {
 		s.upkeep.look = time.Time{}
 		s.checkpoint(restPages)
+		return
+	}
+	if now.Before(s.upkeep.sweep) { // a commit has put the look off
 		return
 	}
 	more, err := s.sweepOnce()

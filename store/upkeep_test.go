@@ -31,6 +31,28 @@ func TestLogIsMovedInQuietMoments(t *testing.T) {
 	}
 }
 
+// TestLookThatIsPutOff comes to its time when a commit has set another.
+func TestLookThatIsPutOff(t *testing.T) {
+	s := open(t, Config{})
+	s.turn.Lock()
+	defer s.turn.Unlock()
+	now := time.Now()
+	next := now.Add(time.Hour)
+	s.upkeep.look, s.upkeep.sweep = now.Add(time.Second), next
+	s.step(now)
+	if s.upkeep.sweep != next {
+		t.Error("it became a step of retention")
+	}
+	s.step(now.Add(time.Second))
+	if !s.upkeep.look.IsZero() || s.upkeep.sweep != next {
+		t.Errorf("no look when it was time: %+v", s.upkeep)
+	}
+	s.step(next)
+	if s.upkeep.sweep == next {
+		t.Error("no step of retention when it was time")
+	}
+}
+
 // TestLogIsBounded has a load without a quiet moment.
 func TestLogIsBounded(t *testing.T) {
 	if testing.Short() {
