@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"os"
 	"strings"
 	"testing"
 )
@@ -55,13 +54,13 @@ func BenchmarkScan(b *testing.B) {
 
 // BenchmarkPipe is lines through a pipe, as they come from the child.
 func BenchmarkPipe(b *testing.B) {
-	r, w, err := os.Pipe()
+	o, w, err := outputPipe()
 	if err != nil {
 		b.Fatal(err)
 	}
 	c := benchClient()
 	c.cfg.MaxLine = 64 << 20
-	c.proc = &process{stdout: &output{f: r}}
+	c.proc = &process{stdout: o}
 	s := c.Subscribe(benchThread)
 	const batch = 100
 	lines := bytes.Repeat([]byte(benchDelta), batch)
@@ -83,5 +82,5 @@ func BenchmarkPipe(b *testing.B) {
 		}
 	}
 	<-read
-	_ = r.Close()
+	_ = o.f.Close()
 }

@@ -19,7 +19,17 @@ const drainLimit = 2 * time.Second
 // also where somebody else still holds the other end open.
 type output struct {
 	f     *os.File
+	raw   syscall.RawConn
 	until time.Time // set once the child is gone; read by the reading goroutine only
+}
+
+func newOutput(f *os.File) (*output, error) {
+	// A file without deadlines is one that would block whoever reads it.
+	if err := f.SetReadDeadline(time.Time{}); err != nil {
+		return nil, err
+	}
+	raw, err := f.SyscallConn()
+	return &output{f: f, raw: raw}, err
 }
 
 // exited wakes the reader. It may be called from any goroutine.
@@ -28,7 +38,7 @@ func (o *output) exited() error { return o.f.SetReadDeadline(time.Now()) }
 // Read reads like a file until exited, and then what is there without waiting.
 func (o *output) Read(p []byte) (int, error) {
 	if o.until.IsZero() {
-		n, err := o.f.Read(p)
+		n, err := o.read(p, true)
 		if !errors.Is(err, os.ErrDeadlineExceeded) {
 			return n, err
 		}
@@ -40,22 +50,15 @@ func (o *output) Read(p []byte) (int, error) {
 	if time.Now().After(o.until) {
 		return 0, io.EOF
 	}
-	return o.readNow(p)
+	return o.read(p, false)
 }
 
-// readNow reads what the pipe holds; an empty pipe is its end.
-func (o *output) readNow(p []byte) (n int, err error) {
-	raw, err := o.f.SyscallConn()
-	if err != nil {
-		return 0, err
-	}
+// read reads what the pipe holds. An empty one is waited for, or is its end.
+func (o *output) read(p []byte, wait bool) (n int, err error) {
 	var readErr error
-	err = raw.Read(func(fd uintptr) bool {
-		for {
-			if n, readErr = syscall.Read(int(fd), p); !errors.Is(readErr, syscall.EINTR) {
-				return true // never wait until the pipe is readable
-			}
-		}
+	err = o.raw.Read(func(fd uintptr) bool {
+		n, readErr = readReady(fd, p)
+		return !wait || !errors.Is(readErr, syscall.EAGAIN)
 	})
 	switch {
 	case err != nil:

@@ -3,7 +3,6 @@ package appserver
 import (
 	"bytes"
 	"io"
-	"os"
 	"testing"
 	"time"
 )
@@ -11,13 +10,12 @@ import (
 // When the child is gone, what it wrote is read to the last byte, although
 // somebody else still holds the pipe open.
 func TestOutputEndsWithThePipe(t *testing.T) {
-	r, w, err := os.Pipe()
+	o, w, err := outputPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer w.Close() // a grandchild, as it were
-	defer r.Close() // only read from
-	o := &output{f: r}
+	defer w.Close()   // a grandchild, as it were
+	defer o.f.Close() // only read from
 	want := bytes.Repeat([]byte("x"), 60_000)
 	if _, err := w.Write(want); err != nil {
 		t.Fatal(err)
@@ -36,13 +34,12 @@ func TestOutputEndsWithThePipe(t *testing.T) {
 }
 
 func TestWaitingReaderIsWoken(t *testing.T) {
-	r, w, err := os.Pipe()
+	o, w, err := outputPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer w.Close() // a grandchild, as it were
-	defer r.Close() // only read from
-	o := &output{f: r}
+	defer w.Close()   // a grandchild, as it were
+	defer o.f.Close() // only read from
 	ended := make(chan error, 1)
 	go func() {
 		_, err := io.ReadAll(o)

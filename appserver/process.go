@@ -51,22 +51,33 @@ func startProcess(cfg Config) (*process, error) {
 // pipes makes the three pipes and returns the child's ends. Ours are
 // non-blocking, so that deadlines work on them.
 func (p *process) pipes() (theirs []*os.File, err error) {
-	stdinR, stdinW, err := os.Pipe()
+	stdin, ours, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
-	p.stdin, p.cmd.Stdin = stdinW, stdinR
-	stdoutR, stdoutW, err := os.Pipe()
-	if err != nil {
-		return nil, errors.Join(err, stdinR.Close())
+	p.stdin = ours
+	var stdout, stderr *os.File
+	if p.stdout, stdout, err = outputPipe(); err != nil {
+		return nil, errors.Join(err, stdin.Close())
 	}
-	p.stdout, p.cmd.Stdout = &output{f: stdoutR}, stdoutW
-	stderrR, stderrW, err := os.Pipe()
-	if err != nil {
-		return nil, errors.Join(err, stdinR.Close(), stdoutW.Close())
+	if p.stderr, stderr, err = outputPipe(); err != nil {
+		return nil, errors.Join(err, stdin.Close(), stdout.Close())
 	}
-	p.stderr, p.cmd.Stderr = &output{f: stderrR}, stderrW
-	return []*os.File{stdinR, stdoutW, stderrW}, nil
+	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = stdin, stdout, stderr
+	return []*os.File{stdin, stdout, stderr}, nil
+}
+
+// outputPipe makes a pipe and returns our end of it and the child's.
+func outputPipe() (*output, *os.File, error) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	o, err := newOutput(r)
+	if err != nil {
+		return nil, nil, errors.Join(err, r.Close(), w.Close())
+	}
+	return o, w, nil
 }
 
 // closePipes closes our ends. The writer may have closed stdin already.
