@@ -18,6 +18,8 @@ func unread() []string {
 		"fs/changed",
 		"skills/changed",
 		"app/list/updated",
+		"thread/readState/changed",
+		"remoteControl/status/changed",
 	}
 }
 
