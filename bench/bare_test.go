@@ -26,6 +26,7 @@ type bare struct {
 	dir    string // where its threads work
 	nextID int
 	thread string
+	pid    int // of its codex
 }
 
 func newBare(b *testing.B, start adapter.Launch) *bare {
@@ -47,7 +48,7 @@ func newBare(b *testing.B, start adapter.Launch) *bare {
 		_ = in.Close()
 		_ = cmd.Wait()
 	})
-	d := &bare{b: b, in: in, out: bufio.NewReaderSize(out, 1<<20), dir: start.WorkDir}
+	d := &bare{pid: cmd.Process.Pid, b: b, in: in, out: bufio.NewReaderSize(out, 1<<20), dir: start.WorkDir}
 	d.call("initialize", map[string]any{
 		"clientInfo":   map[string]any{"name": "bench", "version": "1"},
 		"capabilities": map[string]any{"experimentalApi": true, "optOutNotificationMethods": unread},
@@ -62,6 +63,7 @@ func newBare(b *testing.B, start adapter.Launch) *bare {
 var unread = []string{
 	"thread/name/updated", "thread/goal/updated", "rawResponseItem/completed",
 	"item/reasoning/textDelta", "fs/changed", "skills/changed", "app/list/updated",
+	"thread/readState/changed", "remoteControl/status/changed",
 }
 
 // open starts a thread, on which the turns that follow run.

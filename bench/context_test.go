@@ -15,7 +15,8 @@ import (
 // another was unloaded for it.
 func BenchmarkContext(b *testing.B) {
 	const contexts = 40
-	ours, direct, _ := sides(b, "RUNTIME_MAX_THREADS=100")
+	p := sides(b, "RUNTIME_MAX_THREADS=100")
+	ours, direct := p.ours, p.direct
 	took := series{}
 	for n := range contexts + 2 {
 		c := ours.in(fmt.Sprintf("context-%d", n))

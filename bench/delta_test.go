@@ -53,7 +53,8 @@ func BenchmarkDelta(b *testing.B) {
 // grows.
 func BenchmarkLongTurn(b *testing.B) {
 	const turns, deltas = 100, 5_000
-	ours, direct, _ := sides(b)
+	p := sides(b)
+	ours, direct := p.ours, p.direct
 	text := fmt.Sprintf("stream %d %d", deltas, wireSize)
 	want := pieces(deltas)
 	took := series{}
@@ -63,7 +64,7 @@ func BenchmarkLongTurn(b *testing.B) {
 		direct.turn("say hello", "hello")
 		c.send("say hello", "hello")
 		var bareWhole, whole time.Duration
-		inTurns(n, func() { _, bareWhole = direct.turn(text, want) }, func() { _, whole = c.stream(text, want) })
+		shuffled(func() { _, bareWhole = direct.turn(text, want) }, func() { _, whole = c.stream(text, want) })
 		if n < 2 { // warm
 			continue
 		}

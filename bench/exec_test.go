@@ -17,7 +17,8 @@ import (
 // the bare app-server and one of ours.
 func BenchmarkExecResume(b *testing.B) {
 	const turns = 30
-	ours, direct, launch := sides(b)
+	p := sides(b)
+	ours, direct, launch := p.ours, p.direct, p.launch
 	thread := codexExec(b, launch)
 	took := series{}
 	for n := range turns + 2 {

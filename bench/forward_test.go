@@ -42,8 +42,9 @@ func forwardTo(target string) {
 	os.Exit(0)
 }
 
-// forwarded starts a forwarder in a process of its own, and returns launch by way of it.
-func forwarded(b *testing.B, launch adapter.Launch, key string) adapter.Launch {
+// forwarded starts a forwarder in a process of its own, and returns launch by way of
+// it, and its process.
+func forwarded(b *testing.B, launch adapter.Launch, key string) (adapter.Launch, int) {
 	b.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -72,5 +73,5 @@ func forwarded(b *testing.B, launch adapter.Launch, key string) adapter.Launch {
 	}
 	url, token, _ := strings.Cut(strings.TrimSpace(line), " ")
 	launch.Provider.Forward = adapter.Forward{URL: url, Token: token}
-	return launch
+	return launch, cmd.Process.Pid
 }

@@ -38,17 +38,17 @@ func BenchmarkPresence(b *testing.B) {
 		return ms(progtest.CPU(b, p.Pid())-from) / turns
 	}
 	cpu, otherCPU := progtest.CPU(b, member.Pid()), progtest.CPU(b, alone.Pid())
-	both := func(n int, suffix, text, want string) {
-		inTurns(n,
+	both := func(suffix, text, want string) {
+		shuffled(
 			func() { took.add("alone"+suffix, other.send(text, want)) },
 			func() { took.add("workspace"+suffix, ours.send(text, want)) })
 	}
-	for n := range turns {
-		both(n, "", "say hello", "hello")
+	for range turns {
+		both("", "say hello", "hello")
 	}
 	row(b, "turn-cpu", "added-ms", used(member, cpu)-used(alone, otherCPU))
-	for n := range toolTurns {
-		both(n, "-tool", "run echo done", "done")
+	for range toolTurns {
+		both("-tool", "run echo done", "done")
 	}
 	took.report(b, "alone", "workspace", "alone-tool", "workspace-tool")
 	added(b, "added-turn", took["workspace"], took["alone"], took["alone"])

@@ -1,7 +1,9 @@
 package bench
 
 import (
+	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
@@ -10,43 +12,53 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/progtest"
 )
 
-// turnsEach is how many turns of each kind of ours a run has; there is one of
-// the bare side before each. They alternate, so that a machine that slows down
-// slows both down.
+// turnsEach is how many turns of each kind of ours a run has; there is one of each
+// bare side beside each, so that a machine that slows down slows all down.
 const turnsEach = 500
 
 // benchKey is the model's key.
 const benchKey = "key-of-the-benchmark"
 
-// sides starts what is compared: the program, and a codex with the same
-// overrides and environment on the same model, and how that is started.
-func sides(b *testing.B, settings ...string) (*client, *bare, adapter.Launch) {
+// A pair is what is compared: the program, and a codex with the same overrides and
+// environment on the same model.
+type pair struct {
+	ours    *client
+	program *progtest.Program
+	direct  *bare
+	launch  adapter.Launch // of the bare one
+}
+
+// sides starts both.
+func sides(b *testing.B, settings ...string) pair {
 	b.Helper()
 	model := modeltest.Start(b, fakemodel.Keywords)
 	credential := []string{"OPENAI_API_KEY=" + benchKey, "OPENAI_BASE_URL=" + model.BaseURL()}
-	launch := adapter.Launch{
+	p := pair{launch: adapter.Launch{
 		Provider: adapter.Provider{KeyName: "OPENAI_API_KEY", BaseURL: model.BaseURL()},
 		Home:     codextest.Home(b), WorkDir: codextest.Dir(b, "work"), Lean: true,
 		Environ: append(progtest.Environ(b), credential...),
-	}
-	ours := newClient(b, progtest.Start(b, program, append(credential, settings...)...).URL, "bench", 0)
-	ours.ready()
-	return ours, newBare(b, launch), launch
+	}}
+	p.program = progtest.Start(b, program, append(credential, settings...)...)
+	p.ours = newClient(b, p.program.URL, "bench", 0)
+	p.ours.ready()
+	p.direct = newBare(b, p.launch)
+	return p
 }
 
 // BenchmarkTurn is the whole turn and the time to first text of the bare
 // app-server, of one that asks the model by way of a forwarder as ours does, of a
 // blocking 1.0 SendMessage and of a stream, and what ours adds to either: the
 // difference of the percentiles, and the median of the differences of turns that ran
-// one after the other, each side first in turns.
+// beside each other. And, by itself, the CPU time that each process takes for a turn.
 func BenchmarkTurn(b *testing.B) {
-	ours, direct, launch := sides(b)
-	launch.Home = codextest.Home(b)
-	same := newBare(b, forwarded(b, launch, benchKey))
+	p := sides(b)
+	p.launch.Home = codextest.Home(b)
+	launch, forwarder := forwarded(b, p.launch, benchKey)
+	same := newBare(b, launch)
 	for range 10 { // warm all
-		direct.turn("say warm", "warm")
+		p.direct.turn("say warm", "warm")
 		same.turn("say warm", "warm")
-		ours.send("say warm", "warm")
+		p.ours.send("say warm", "warm")
 	}
 	took := series{}
 	bareSide := func(name, beside string, d *bare) func() {
@@ -58,11 +70,11 @@ func BenchmarkTurn(b *testing.B) {
 			took.add(name+"-first-text beside "+beside, first)
 		}
 	}
-	for n := range turnsEach {
-		inTurns(n, bareSide("bare", "send", direct), bareSide("forwarded", "send", same),
-			func() { took.add("send", ours.send("say hello", "hello")) })
-		inTurns(n, bareSide("bare", "stream", direct), bareSide("forwarded", "stream", same), func() {
-			first, whole := ours.stream("say hello", "hello")
+	for range turnsEach {
+		shuffled(bareSide("bare", "send", p.direct), bareSide("forwarded", "send", same),
+			func() { took.add("send", p.ours.send("say hello", "hello")) })
+		shuffled(bareSide("bare", "stream", p.direct), bareSide("forwarded", "stream", same), func() {
+			first, whole := p.ours.stream("say hello", "hello")
 			took.add("stream", whole)
 			took.add("stream-first-text", first)
 		})
@@ -72,12 +84,39 @@ func BenchmarkTurn(b *testing.B) {
 		added(b, "added-send"+to.suffix, took["send"], took[to.side], took[to.side+" beside send"])
 		added(b, "added-first-text"+to.suffix, took["stream-first-text"], took[to.side+"-first-text"], took[to.side+"-first-text beside stream"])
 	}
+	codex := p.program.Codex()
+	work(b, "cpu-bare", func() { p.direct.turn("say hello", "hello") }, "codex-ms", p.direct.pid)
+	work(b, "cpu-forwarded", func() { same.turn("say hello", "hello") }, "codex-ms", same.pid, "forwarder-ms", forwarder)
+	work(b, "cpu-send", func() { p.ours.send("say hello", "hello") }, "codex-ms", codex, "runtime-ms", p.program.Pid())
+	work(b, "cpu-stream", func() { p.ours.stream("say hello", "hello") }, "codex-ms", codex, "runtime-ms", p.program.Pid())
 }
 
-// inTurns runs all, each of them first in turns.
-func inTurns(n int, all ...func()) {
-	for i := range all {
-		all[(n+i)%len(all)]()
+// work reports the CPU time that processes take for a turn; they follow their units.
+func work(b *testing.B, name string, turn func(), of ...any) {
+	b.Helper()
+	const turns = 200
+	used := func(i int) time.Duration { return progtest.CPU(b, of[i+1].(int)) }
+	before := make([]time.Duration, len(of))
+	for i := 0; i < len(of); i += 2 {
+		before[i] = used(i)
+	}
+	for range turns {
+		turn()
+	}
+	results := make([]any, len(of))
+	for i := 0; i < len(of); i += 2 {
+		results[i], results[i+1] = of[i], ms(used(i)-before[i])/turns
+	}
+	row(b, name, results...)
+}
+
+var chance = rand.New(rand.NewPCG(1, 2))
+
+// shuffled runs all in an order of chance: each codex works on behind its turn, and
+// whose turn comes next should not always be the same one.
+func shuffled(all ...func()) {
+	for _, i := range chance.Perm(len(all)) {
+		all[i]()
 	}
 }
 
