@@ -48,7 +48,7 @@ func TestLookThatIsPutOff(t *testing.T) {
 		t.Errorf("no look when it was time: %+v", s.upkeep)
 	}
 	s.step(next)
-	if s.upkeep.sweep == next {
+	if s.upkeep.sweep.Equal(next) {
 		t.Error("no step of retention when it was time")
 	}
 }
