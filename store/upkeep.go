@@ -37,10 +37,12 @@ type upkeep struct {
 	warned  bool      // that the log cannot be moved
 }
 
-// changed notes a commit, and reports whether there was no time set for a look.
-func (u *upkeep) changed() (first bool) {
+// changed notes a commit, and reports whether a look comes sooner than whoever waits
+// for it knows: there was none set, or it was one for few commits.
+func (u *upkeep) changed() (sooner bool) {
 	now := time.Now()
-	if first = u.look.IsZero(); first {
+	first := u.look.IsZero()
+	if first {
 		u.most, u.commits = now.Add(quietMost), 0
 	}
 	u.commits++
@@ -51,7 +53,7 @@ func (u *upkeep) changed() (first bool) {
 	if u.most.Before(u.look) {
 		u.look = u.most
 	}
-	return first
+	return first || u.commits == manyCommits
 }
 
 // next is when there is something to do.

@@ -53,6 +53,24 @@ func TestLookThatIsPutOff(t *testing.T) {
 	}
 }
 
+// TestManyCommitsBringTheLookForward wakes who waits for the later one.
+func TestManyCommitsBringTheLookForward(t *testing.T) {
+	var u upkeep
+	for n := 1; n <= 2*manyCommits; n++ {
+		before := time.Now()
+		if sooner := u.changed(); sooner != (n == 1 || n == manyCommits) {
+			t.Errorf("commit %d: sooner is %t", n, sooner)
+		}
+		wait := quiet
+		if n >= manyCommits {
+			wait = quietShort
+		}
+		if u.look.Before(before.Add(wait)) || u.look.After(time.Now().Add(wait)) {
+			t.Errorf("commit %d: the look is in %s", n, time.Until(u.look))
+		}
+	}
+}
+
 // TestLogIsBounded has a load without a quiet moment.
 func TestLogIsBounded(t *testing.T) {
 	if testing.Short() {
