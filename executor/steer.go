@@ -180,9 +180,13 @@ func (l *line) send(s *job) {
 // begin writes the attempt down. A number that may have been written is not used
 // again.
 func (l *line) begin(s *job) error {
+	e := l.t.e
+	e.mu.Lock() // who looks for a message that has arrived looks at this one, too
 	s.attempt = Attempt{Job: s.ID, N: s.attempt.N + 1, Conversation: l.t.c.key, Thread: l.t.c.threadID, Tools: l.t.c.tools}
-	return l.t.e.insist(l.ctx, "begin an attempt", func(ctx context.Context) error {
-		return l.t.e.cfg.Book.Begin(ctx, s.attempt)
+	attempt := s.attempt
+	e.mu.Unlock()
+	return e.insist(l.ctx, "begin an attempt", func(ctx context.Context) error {
+		return e.cfg.Book.Begin(ctx, attempt)
 	}, func() { s.observe(Notice{Text: bookFull}) })
 }
 
