@@ -30,14 +30,25 @@ func Writable(name, dir, variable string, create bool) Check {
 
 // tryWriting writes a block, not only a name: on a full disk the name still
 // finds a place.
-func tryWriting(dir string) (err error) {
-	f, err := os.CreateTemp(dir, ".runtime-check-*")
+func tryWriting(dir string) error {
+	f, err := unnamed(dir)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.Remove(f.Name())) }()
 	_, errWrite := f.Write(make([]byte, 4096))
 	return errors.Join(errWrite, f.Close())
+}
+
+// nameless makes a file and takes its name away at once.
+func nameless(dir string) (*os.File, error) {
+	f, err := os.CreateTemp(dir, ".runtime-check-*")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Remove(f.Name()); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }
 
 // unwritable tells the causes apart that have different remedies.
