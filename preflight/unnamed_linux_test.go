@@ -20,7 +20,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer unix.Close(watch) //nolint:errcheck // only read from
+	defer unix.Close(watch)
 	if _, err := unix.InotifyAddWatch(watch, dir, unix.IN_CREATE); err != nil {
 		t.Fatal(err)
 	}
