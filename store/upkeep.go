@@ -95,6 +95,7 @@ func (s *Store) step(now time.Time) {
 	if more {
 		s.upkeep.sweep = now.Add(sweepPause)
 		s.upkeep.changed()
+		s.relieve()
 	}
 }
 

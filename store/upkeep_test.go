@@ -3,6 +3,7 @@ package store
 import (
 	"os"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -55,20 +56,21 @@ func TestLookThatIsPutOff(t *testing.T) {
 
 // TestManyCommitsBringTheLookForward wakes who waits for the later one.
 func TestManyCommitsBringTheLookForward(t *testing.T) {
-	var u upkeep
-	for n := 1; n <= 2*manyCommits; n++ {
-		before := time.Now()
-		if sooner := u.changed(); sooner != (n == 1 || n == manyCommits) {
-			t.Errorf("commit %d: sooner is %t", n, sooner)
+	synctest.Test(t, func(t *testing.T) {
+		var u upkeep
+		for n := 1; n <= 2*manyCommits; n++ {
+			if sooner := u.changed(); sooner != (n == 1 || n == manyCommits) {
+				t.Errorf("commit %d: sooner is %t", n, sooner)
+			}
+			want := quiet
+			if n >= manyCommits {
+				want = quietShort
+			}
+			if wait := time.Until(u.look); wait != want {
+				t.Errorf("commit %d: the look is in %s, want %s", n, wait, want)
+			}
 		}
-		wait := quiet
-		if n >= manyCommits {
-			wait = quietShort
-		}
-		if u.look.Before(before.Add(wait)) || u.look.After(time.Now().Add(wait)) {
-			t.Errorf("commit %d: the look is in %s", n, time.Until(u.look))
-		}
-	}
+	})
 }
 
 // TestLogIsBounded has a load without a quiet moment.
