@@ -171,7 +171,7 @@ func (p *player) childEnds(e *entry) {
 // record was not said to that one. The next is not started before its time.
 func (p *player) known() {
 	deadline := time.Now().Add(p.wait)
-	for p.stage.executor.Health().Child.Pid != 0 && time.Now().Before(deadline) {
+	for p.stage.executor.Health().Child.Pid != 0 && time.Now().Before(deadline) && p.stage.ctx.Err() == nil {
 		p.until(time.Millisecond, func() bool { return false })
 	}
 }
