@@ -41,11 +41,11 @@ func TestLookThatIsPutOff(t *testing.T) {
 	next := now.Add(time.Hour)
 	s.upkeep.look, s.upkeep.sweep = now.Add(time.Second), next
 	s.step(now)
-	if s.upkeep.sweep != next {
+	if !s.upkeep.sweep.Equal(next) {
 		t.Error("it became a step of retention")
 	}
 	s.step(now.Add(time.Second))
-	if !s.upkeep.look.IsZero() || s.upkeep.sweep != next {
+	if !s.upkeep.look.IsZero() || !s.upkeep.sweep.Equal(next) {
 		t.Errorf("no look when it was time: %+v", s.upkeep)
 	}
 	s.step(next)
