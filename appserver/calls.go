@@ -54,8 +54,9 @@ func parseID(raw []byte) (id uint64, ok bool) {
 }
 
 // Call calls a method of the child and decodes the answer into result, which
-// may be nil. It returns as soon as ctx ends, with its cause; whether the child
-// has seen or will carry out the call is then open. It fails with an
+// may be nil. It returns as soon as ctx ends, with its cause, unless the answer has
+// been read by then; whether the child has seen or will carry out the call is then
+// open. It fails with an
 // [RPCError] if the child refuses, and with an [ExitError] if the child ends.
 func (c *Client) Call(ctx context.Context, method string, params, result any) error {
 	return c.call(ctx, method, params, result, nil)
@@ -77,9 +78,14 @@ func (c *Client) call(ctx context.Context, method string, params, result any, on
 	if err = waiter.Wait(ctx, result); err == nil {
 		return nil
 	}
-	if c.calls.take(id) != nil { // nobody has settled it, so nobody else will
+	switch {
+	case c.calls.take(id) != nil: // nobody has settled it, so nobody else will
 		c.stream.out.drop(id)
 		c.stream.put(madeUpAnswer(id, "given up"))
+	case ctx.Err() != nil && errors.Is(err, ctx.Err()): // its answer has been read, and is about to be here
+		if err = waiter.Wait(context.WithoutCancel(ctx), result); err == nil {
+			return nil
+		}
 	}
 	return c.callError(ctx, method, p, err)
 }

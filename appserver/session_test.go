@@ -47,6 +47,25 @@ func TestTurn(t *testing.T) {
 	}
 }
 
+// TestAnswerThatHasBeenRead counts, although whoever waits for it gives up before it
+// has come to him: what codex says next, as that a turn is over, may be why he does.
+func TestAnswerThatHasBeenRead(t *testing.T) {
+	c := start(t, "")
+	id, events := thread(t, c)
+	turn(t, c, id, "words")
+	collect(t, events, appserver.NoteTurnCompleted)
+	for range 100 {
+		ctx, giveUp := context.WithCancel(t.Context())
+		err := c.CallHearing(ctx, "thread/turns/list", map[string]any{"threadId": id}, giveUp)
+		if giveUp(); err != nil {
+			t.Fatalf("the answer is lost: %v", err)
+		}
+	}
+	if stats := c.Stats(); stats != (appserver.Stats{}) {
+		t.Errorf("Stats = %+v", stats)
+	}
+}
+
 func TestThreadsDoNotMix(t *testing.T) {
 	var mu sync.Mutex
 	var global []appserver.Notification
