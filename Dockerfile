@@ -22,6 +22,7 @@ FROM --platform=$BUILDPLATFORM node:${NODE_BUILD}-${DEBIAN}-slim AS codex
 WORKDIR /codex
 COPY image/codex/package.json image/codex/package-lock.json ./
 ARG TARGETARCH
+ARG npm_config_cache
 RUN case "$TARGETARCH" in amd64) cpu=x64 ;; *) cpu=$TARGETARCH ;; esac && \
 	npm ci --os=linux --cpu="$cpu" --ignore-scripts --no-audit --no-fund --loglevel=error && \
 	{ [ -d node_modules/@openai/codex-linux-"$cpu" ] || \

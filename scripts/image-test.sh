@@ -88,7 +88,7 @@ go test -c -o "$tmp/image.test" ./e2e/image &
 building=$!
 build program --target build -v "$(go env GOROOT):/usr/local/go:ro" -v "$(go env GOMODCACHE):/go/pkg/mod" -v "$(go env GOCACHE):/go/cache" &
 building="$building $!"
-build codex --target codex -v "$cache:/root/.npm" &
+build codex --target codex --build-arg npm_config_cache=/cache -v "$cache:/cache" &
 building="$building $!"
 arguments=
 for argument in ${BUILD_ARGS:-}; do arguments="$arguments --build-arg $argument"; done
@@ -104,7 +104,7 @@ if [ -z "${SHORT:-}" ]; then
 	case "$(uname -m)" in x86_64) other=arm64 ;; *) other=amd64 ;; esac
 	step "the program and codex for $other"
 	build other-program --target build --build-arg "TARGETARCH=$other" -v "$(go env GOROOT):/usr/local/go:ro" -v "$(go env GOMODCACHE):/go/pkg/mod" -v "$(go env GOCACHE):/go/cache"
-	build other-codex --target codex --build-arg "TARGETARCH=$other" -v "$cache:/root/.npm"
+	build other-codex --target codex --build-arg "TARGETARCH=$other" --build-arg npm_config_cache=/cache -v "$cache:/cache"
 fi
 step "the image"
 # shellcheck disable=SC2086
