@@ -84,28 +84,33 @@ func BenchmarkTurn(b *testing.B) {
 		added(b, "added-send"+to.suffix, took["send"], took[to.side], took[to.side+" beside send"])
 		added(b, "added-first-text"+to.suffix, took["stream-first-text"], took[to.side+"-first-text"], took[to.side+"-first-text beside stream"])
 	}
-	codex := p.program.Codex()
-	work(b, "cpu-bare", func() { p.direct.turn("say hello", "hello") }, "codex-ms", p.direct.pid)
-	work(b, "cpu-forwarded", func() { same.turn("say hello", "hello") }, "codex-ms", same.pid, "forwarder-ms", forwarder)
-	work(b, "cpu-send", func() { p.ours.send("say hello", "hello") }, "codex-ms", codex, "runtime-ms", p.program.Pid())
-	work(b, "cpu-stream", func() { p.ours.stream("say hello", "hello") }, "codex-ms", codex, "runtime-ms", p.program.Pid())
+	codex, runtime := process{"codex-ms", p.program.Codex()}, process{"runtime-ms", p.program.Pid()}
+	work(b, "cpu-bare", func() { p.direct.turn("say hello", "hello") }, process{"codex-ms", p.direct.pid})
+	work(b, "cpu-forwarded", func() { same.turn("say hello", "hello") }, process{"codex-ms", same.pid}, process{"forwarder-ms", forwarder})
+	work(b, "cpu-send", func() { p.ours.send("say hello", "hello") }, codex, runtime)
+	work(b, "cpu-stream", func() { p.ours.stream("say hello", "hello") }, codex, runtime)
 }
 
-// work reports the CPU time that processes take for a turn; they follow their units.
-func work(b *testing.B, name string, turn func(), of ...any) {
+// A process is one that works at a turn, by the unit of its time.
+type process struct {
+	unit string
+	pid  int
+}
+
+// work reports the CPU time that processes take for a turn.
+func work(b *testing.B, name string, turn func(), of ...process) {
 	b.Helper()
 	const turns = 200
-	used := func(i int) time.Duration { return progtest.CPU(b, of[i+1].(int)) }
 	before := make([]time.Duration, len(of))
-	for i := 0; i < len(of); i += 2 {
-		before[i] = used(i)
+	for i, p := range of {
+		before[i] = progtest.CPU(b, p.pid)
 	}
 	for range turns {
 		turn()
 	}
-	results := make([]any, len(of))
-	for i := 0; i < len(of); i += 2 {
-		results[i], results[i+1] = of[i], ms(used(i)-before[i])/turns
+	var results []any
+	for i, p := range of {
+		results = append(results, p.unit, ms(progtest.CPU(b, p.pid)-before[i])/turns)
 	}
 	row(b, name, results...)
 }
