@@ -110,6 +110,9 @@ func (d *Deliverer) send(ctx context.Context, id int64) error {
 	if err != nil {
 		return err
 	}
+	if row.Due.After(d.cfg.Now()) { // it was put off while the list was made
+		return nil
+	}
 	reply, err := decode(row.Body)
 	if err != nil || reply.Text == "" {
 		d.log.Error("a late reply is damaged; it is given up", "task_id", row.Task, "err", err)

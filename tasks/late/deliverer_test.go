@@ -236,6 +236,42 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
+// A hasty outbox lists everything as due, once: what it read is out of date.
+type hasty struct {
+	late.Outbox
+	mu    sync.Mutex
+	lists int
+}
+
+func (h *hasty) Waiting(ctx context.Context, kind string, after int64, limit int) ([]store.Delivery, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.lists++
+	rows, err := h.Outbox.Waiting(ctx, kind, after, limit)
+	for i := range rows {
+		if h.lists == 1 {
+			rows[i].Due = time.Time{}
+		}
+	}
+	return rows, err
+}
+
+// TestPutOffMeanwhile: what was put off while the list of the due was made waits its time.
+func TestPutOffMeanwhile(t *testing.T) {
+	b, c := newBench(t), &canvas{}
+	h := &hasty{Outbox: b.Store}
+	b.owe("one", "first", time.Now().Add(time.Hour))
+	b.run(c, func(cfg *late.Config) { cfg.Outbox = h })
+	b.until("the list to be made again", func() bool {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		return h.lists >= 2
+	})
+	if said := c.heard(); len(said) != 0 {
+		t.Errorf("said %v, which is due in an hour", said)
+	}
+}
+
 // TestStopCutsOff: what was cut off is said by the next process.
 func TestStopCutsOff(t *testing.T) {
 	b := newBench(t)

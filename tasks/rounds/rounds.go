@@ -51,9 +51,10 @@ func (r *Rounds[K]) Wake() {
 }
 
 // Run makes deliveries until ctx ends, beginning with what an earlier process has left.
-// due lists what is due, and says when to look again. deliver makes one; when it returns
-// an error nothing of it could be noted, and it comes again after a pause. Its context
-// goes on for a moment behind ctx. Run may be called once.
+// due lists what is due, and says when to look again. deliver makes one: it asks whether
+// that is still due, for a delivery may end while the list is made that names it again;
+// when it returns an error nothing of it could be noted, and it comes again after a
+// pause. Its context goes on for a moment behind ctx. Run may be called once.
 func (r *Rounds[K]) Run(ctx context.Context, due func(context.Context) ([]K, time.Duration), deliver func(context.Context, K) error) {
 	work, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
