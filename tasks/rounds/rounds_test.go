@@ -48,6 +48,10 @@ func (j *journal) list(context.Context) (due []string, next time.Duration) {
 
 func (j *journal) deliver(ctx context.Context, key string) error {
 	j.mu.Lock()
+	if at, there := j.due[key]; !there || at > time.Since(j.start) { // made while the list was
+		j.mu.Unlock()
+		return nil
+	}
 	j.flying++
 	j.highest = max(j.highest, j.flying)
 	j.mu.Unlock()
