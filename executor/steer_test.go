@@ -3,6 +3,8 @@ package executor_test
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -47,18 +49,30 @@ func steered(w *witness) func() bool {
 	return func() bool { return len(seen[executor.Steered](w)) == 1 }
 }
 
+// runUntilTaken has a turn run a command until takenUp is called.
+const runUntilTaken = "run until [ -e taken ]; do sleep 0.1; done"
+
+func takenUp(t *testing.T, cfg executor.Config) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(cfg.Child.Dir, "taken"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestSteerInTime(t *testing.T) {
 	t.Parallel()
-	for _, busy := range []string{"hang", "stream 500 10 20ms", "run sleep 1"} {
+	for _, busy := range []string{"hang", "stream 500 10 20ms", runUntilTaken} {
 		t.Run(strings.Fields(busy)[0], func(t *testing.T) {
 			model := modeltest.Start(t, fakemodel.Keywords)
-			e := onCodex(t, model, nil)
+			cfg := codexConfig(t, model)
+			e := running(t, cfg)
 			w := submit(t, e, "j1", "one", busy)
 			eventually(t, "the turn to run", func() bool {
-				return len(model.Requests()) == 1 && (busy != "run sleep 1" || commandRuns(w))
+				return len(model.Requests()) == 1 && (busy != runUntilTaken || commandRuns(w))
 			})
 			s := steer(t, e, "j1", "j2", "one", "say other")
 			eventually(t, "codex to take it", steered(s))
+			takenUp(t, cfg)
 			end := w.wait(t)
 			wantTaken(t, end, executor.Completed, "j2")
 			if got := said(end); got != "other" {
@@ -108,7 +122,7 @@ func TestSteerAtOnce(t *testing.T) {
 
 func TestSteerBurst(t *testing.T) {
 	t.Parallel()
-	for _, busy := range []string{"hang", "run sleep 1"} {
+	for _, busy := range []string{"hang", runUntilTaken} {
 		t.Run(strings.Fields(busy)[0], func(t *testing.T) {
 			model := modeltest.Start(t, fakemodel.Keywords)
 			book := &notebook{}
@@ -125,11 +139,13 @@ func TestSteerBurst(t *testing.T) {
 				ids = append(ids, fmt.Sprintf("s%d", i))
 				all = append(all, steer(t, e, "j0", ids[i], "one", "say "+ids[i]))
 			}
-			wantTaken(t, w.wait(t), executor.Completed, ids...)
 			for i, s := range all {
-				if s.wait(t); !steered(s)() {
-					t.Errorf("message %d was not said to be taken", i)
-				}
+				eventually(t, "codex to take "+ids[i], steered(s))
+			}
+			takenUp(t, cfg)
+			wantTaken(t, w.wait(t), executor.Completed, ids...)
+			for _, s := range all {
+				s.wait(t)
 			}
 			requests := model.Requests()
 			texts := requests[len(requests)-1].UserTexts()

@@ -2,6 +2,8 @@ package browser
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 
 	cdppage "github.com/chromedp/cdproto/page"
@@ -53,9 +55,12 @@ func TestCareful(t *testing.T) {
 		t.Errorf("%s buttons could be pressed by a click that was meant for something else", early)
 	}
 
-	p.begin("steering", "run sleep 5\nescalate touch four")
-	p.sees(".work", "sleep 5")
+	p.begin("steering", "run until [ -e written ]; do sleep 0.1; done\nescalate touch four")
+	p.sees(".work", "until [ -e written ]")
 	p.write("#task-text", "ok")
+	if err := os.WriteFile(filepath.Join(r.Work, "written"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	p.sees(".question.open", "touch four")
 	enter := chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(chromedp.ModifierCtrl))
 	p.run(enter)
