@@ -124,7 +124,13 @@ func TestSteerBurst(t *testing.T) {
 	t.Parallel()
 	for _, busy := range []string{"hang", runUntilTaken} {
 		t.Run(strings.Fields(busy)[0], func(t *testing.T) {
-			model := modeltest.Start(t, fakemodel.Keywords)
+			model := modeltest.Start(t, func(turn *fakemodel.Turn) {
+				if busy == "hang" && turn.LastUserText() != "say s9" { // the turn waits for the last of them
+					turn.Hang()
+				} else {
+					fakemodel.Keywords(turn)
+				}
+			})
 			book := &notebook{}
 			cfg := codexConfig(t, model)
 			cfg.Book = book
