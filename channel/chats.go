@@ -113,8 +113,8 @@ func (d *chats) serve(reading, work context.Context, name string) {
 // one brings a row on its way, and reports whether the next may follow.
 func (d *chats) one(reading, work context.Context, row store.InboxRow) bool {
 	s := d.channel.spaces[row.Workspace]
-	if s == nil || s.line.isLeft() || row.State == store.InboxGiven && d.followed(row.Task) {
-		return true // the workspace is none of ours any more, or the row is on its way
+	if s == nil || s.line.isLeft() || d.underway(reading, row) {
+		return true // the workspace is none of ours any more, or the row has its task
 	}
 	if row.Kind == kindUpload {
 		return d.fetch(reading, s, row)
@@ -145,6 +145,19 @@ func (d *chats) one(reading, work context.Context, row store.InboxRow) bool {
 			return false
 		}
 	}
+}
+
+// underway reports whether a row has a task that is followed, or was until its answer was
+// kept, since the row was read.
+func (d *chats) underway(ctx context.Context, row store.InboxRow) bool {
+	if row.State != store.InboxGiven {
+		return false
+	}
+	if d.followed(row.Task) {
+		return true
+	}
+	open, err := d.channel.cfg.Store.InboxOpen(ctx, row.Chat, row.N-1, 1)
+	return err == nil && (len(open) == 0 || open[0].N != row.N)
 }
 
 // has reports whether a call of codex's waits for the delegation whose end the row is, or

@@ -71,3 +71,53 @@ func TestAskedToWait(t *testing.T) {
 		}
 	}
 }
+
+// A taker is an engine that counts what it is given, and cannot do anything else.
+type taker struct {
+	Engine
+	given int
+}
+
+func (e *taker) Give(context.Context, Message) (string, error) {
+	e.given++
+	return "", &RefusedError{Text: "counted"}
+}
+
+func (e *taker) Over(context.Context, string) bool { return true }
+
+// TestStaleRow: a row may have been answered since it was read, and is not given again. One
+// that was not is: the process that has given it is gone.
+func TestStaleRow(t *testing.T) {
+	ctx := t.Context()
+	st, err := store.Open(ctx, store.Config{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	engine := &taker{}
+	c := New(Config{Store: st, Engine: engine, Workspaces: []Workspace{{ID: "w"}}})
+	var rows []store.InboxRow
+	for _, id := range []string{"answered", "open"} {
+		rows = append(rows, store.InboxRow{Activity: id, Kind: kindCanvas, Chat: "c", Body: []byte("{}"), State: store.InboxAccepted})
+	}
+	if _, err := st.AcceptInbox(ctx, store.InboxPage{Workspace: "w", Rows: rows}); err != nil {
+		t.Fatal(err)
+	}
+	for n := range int64(2) {
+		if err := st.GiveInbox(ctx, n+1, "task"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rows, err = st.InboxOpen(ctx, "c", 0, 2)
+	if err != nil || len(rows) != 2 {
+		t.Fatal(rows, err)
+	}
+	if err := st.DrainInbox(ctx, 1, ""); err != nil {
+		t.Fatal(err)
+	}
+	for want, row := range rows { // none of the first, one of the second
+		if !c.chats.one(ctx, ctx, row) || engine.given != want {
+			t.Errorf("%s: given %d times", row.Activity, engine.given)
+		}
+	}
+}
