@@ -78,8 +78,8 @@ func (e *Executor) resolved(note appserver.Notification) {
 		return
 	}
 	for _, in := range e.openInquiries() {
-		if q := in.asked(n.RequestID); q != nil && in.settle(q, "") {
-			e.decline(q.req, q.kind, "codex has withdrawn it")
+		if q := in.withdraw(n.RequestID); q != nil && in.settle(q, "") {
+			e.decline(q.req, q.kind, errWithdrawn.Error())
 			close(q.settled)
 		}
 	}
@@ -91,14 +91,19 @@ func (e *Executor) openInquiries() []*inquiry {
 	return slices.Collect(maps.Values(e.inquiries))
 }
 
-// asked returns the open question of a request's id.
-func (in *inquiry) asked(requestID []byte) *question {
+// withdraw returns the open question of a request's id. Requests and notifications come
+// here by ways of their own: one that is not here yet is not asked any more.
+func (in *inquiry) withdraw(requestID []byte) *question {
 	in.mu.Lock()
 	defer in.mu.Unlock()
+	key := requestKey(requestID)
 	for _, q := range append(slices.Clone(in.posed), in.fresh...) {
-		if bytes.Equal(bytes.TrimSpace(q.req.ID), bytes.TrimSpace(requestID)) {
+		if requestKey(q.req.ID) == key {
 			return q
 		}
 	}
+	in.gone[key] = true
 	return nil
 }
+
+func requestKey(id []byte) string { return string(bytes.TrimSpace(id)) }

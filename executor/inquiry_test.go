@@ -42,7 +42,20 @@ func TestClosedInquiry(t *testing.T) {
 		t.Error("a question of the thread, or of its subagent, does not find its turn")
 	}
 	e.closeInquiry("thread", in)
-	if in.add(&question{}) || e.inquiryOf("thread") != nil || e.inquiryOf("sub") != nil {
+	if in.add(&question{}) == nil || e.inquiryOf("thread") != nil || e.inquiryOf("sub") != nil {
 		t.Error("a turn that has ended takes questions")
+	}
+}
+
+// TestWithdrawnTooEarly: the note that a request is withdrawn may overtake it.
+func TestWithdrawnTooEarly(t *testing.T) {
+	t.Parallel()
+	e := New(Config{})
+	in := e.openInquiry("thread", &job{Job: Job{ID: "j1"}}, func() {})
+	e.resolved(appserver.Notification{Method: appserver.NoteRequestResolved, Params: []byte(`{"threadId":"thread","requestId": 7}`)})
+	for id, want := range map[string]bool{"7": false, "8": true} {
+		if err := in.add(&question{req: &appserver.Request{ID: []byte(id)}}); (err == nil) != want {
+			t.Errorf("request %s: %v", id, err)
+		}
 	}
 }

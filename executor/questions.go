@@ -3,6 +3,7 @@ package executor
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -37,16 +38,17 @@ type inquiry struct {
 	mu     sync.Mutex // guards the fields below
 	turnID string     // empty until it is known
 	fresh  []*question
-	posed  []*question // told to the observer and open, the oldest first
-	count  int         // questions that were given an id
-	news   []Answered  // to be told to the observer
-	off    bool        // an answer has ended the turn
+	posed  []*question     // told to the observer and open, the oldest first
+	count  int             // questions that were given an id
+	news   []Answered      // to be told to the observer
+	gone   map[string]bool // requests that codex has withdrawn before they came here
+	off    bool            // an answer has ended the turn
 	closed bool
 }
 
 // openInquiry begins to take questions of a thread for j.
 func (e *Executor) openInquiry(threadID string, j *job, wake func()) *inquiry {
-	in := &inquiry{job: j, wake: wake}
+	in := &inquiry{job: j, wake: wake, gone: map[string]bool{}}
 	in.calls, in.over = context.WithCancel(context.Background())
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -121,8 +123,8 @@ func (e *Executor) await(ctx context.Context, in *inquiry, q *question) {
 		defer timer.Stop()
 		expired = timer.C
 	}
-	if !in.add(q) {
-		e.decline(q.req, q.kind, "the turn has ended")
+	if err := in.add(q); err != nil {
+		e.decline(q.req, q.kind, err.Error())
 		return
 	}
 	e.log.Info("codex asks", "method", q.req.Method, "thread_id", q.req.ThreadID, "job", in.job.ID)
@@ -137,15 +139,23 @@ func (e *Executor) await(ctx context.Context, in *inquiry, q *question) {
 	}
 }
 
-func (in *inquiry) add(q *question) bool {
+var (
+	errTurnEnded = errors.New("the turn has ended")
+	errWithdrawn = errors.New("codex has withdrawn it")
+)
+
+func (in *inquiry) add(q *question) error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if in.closed {
-		return false
+	switch {
+	case in.closed:
+		return errTurnEnded
+	case in.gone[requestKey(q.req.ID)]:
+		return errWithdrawn
 	}
 	in.fresh = append(in.fresh, q)
 	in.wake()
-	return true
+	return nil
 }
 
 // shut takes no more questions: the turn is being ended, and those that are open
