@@ -165,7 +165,7 @@ func TestChannelUpload(t *testing.T) {
 func TestChannelSteer(t *testing.T) {
 	t.Parallel()
 	x := poll(t)
-	x.say("wait 2s\nsay first")
+	x.say("hang") // until it is steered
 	x.modelAsked(1)
 	x.say("say second")
 	x.acked(1)

@@ -140,12 +140,12 @@ func TestTwoQuestions(t *testing.T) {
 
 func TestQuestionExpires(t *testing.T) {
 	t.Parallel()
-	p := start(t, "CODEX_QUESTION_TTL=300ms")
+	p := start(t, "CODEX_QUESTION_TTL=5s")
 	task := p.send("m1", "one", "escalate echo ran")
 	asked(t, task, 0, "echo ran")
 	ended := p.ended(task["id"])
 	history, _ := json.Marshal(ended["history"])
-	if !strings.Contains(text(ended), "rejected by user") || !strings.Contains(string(history), "within 300ms (CODEX_QUESTION_TTL)") {
+	if !strings.Contains(text(ended), "rejected by user") || !strings.Contains(string(history), "within 5s (CODEX_QUESTION_TTL)") {
 		t.Errorf("task = %v with %q, history %s", ended["status"], text(ended), history)
 	}
 }

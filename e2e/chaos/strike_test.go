@@ -29,7 +29,7 @@ type field struct {
 }
 
 // silence is how long a turn may say nothing.
-const silence = 3 * time.Second
+const silence = 15 * time.Second
 
 // restless is how long a recovery may take before the run is said to be stuck.
 const restless = 90 * time.Second
