@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 )
@@ -101,6 +102,7 @@ func TestCheck(t *testing.T) {
 func TestSecretsStayOut(t *testing.T) {
 	b := newBench(t)
 	b.age = patience // everything is given up at once, and logged
+	b.timeout = time.Second
 	hang := make(chan struct{})
 	answers := newReceiver(t, func(_ int, w http.ResponseWriter, r *http.Request) {
 		switch {

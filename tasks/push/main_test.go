@@ -32,10 +32,15 @@ type bench struct {
 	age  time.Duration // that everything has when it is posted
 	stop func()
 	put  int
+
+	now     func() time.Time // nil means the real clock, ahead by the age
+	timeout time.Duration    // of a post
 }
 
+// newBench has posts take longer than anything waits for them: one that was made
+// and not answered in time would be made again.
 func newBench(t *testing.T) *bench {
-	b := &bench{t: t, dir: t.TempDir()}
+	b := &bench{t: t, dir: t.TempDir(), timeout: time.Minute}
 	b.open()
 	t.Cleanup(b.close)
 	return b
@@ -56,8 +61,7 @@ func (b *bench) run(networks ...string) *Deliverer {
 		allowed = append(allowed, netip.MustParsePrefix(n))
 	}
 	d := New(Config{
-		Outbox: b.st, Guard: netguard.New(allowed...), Timeout: time.Second,
-		Now:    func() time.Time { return time.Now().Add(b.age) },
+		Outbox: b.st, Guard: netguard.New(allowed...), Timeout: b.timeout, Now: b.clock(),
 		Logger: slog.New(slog.NewJSONHandler(&b.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	ctx, cancel := context.WithCancel(context.Background())
@@ -68,6 +72,13 @@ func (b *bench) run(networks ...string) *Deliverer {
 		running.Wait()
 	}
 	return d
+}
+
+func (b *bench) clock() func() time.Time {
+	if b.now != nil {
+		return b.now
+	}
+	return func() time.Time { return time.Now().Add(b.age) }
 }
 
 const loopback = "127.0.0.0/8"
@@ -134,9 +145,23 @@ func (b *bench) empty() {
 	})
 }
 
+// failed waits until it is noted that the first delivery has failed once, and returns
+// when it is due again.
+func (b *bench) failed() (due time.Time) {
+	b.t.Helper()
+	eventually(b.t, "the failure", func() bool {
+		left, err := b.st.Waiting(b.t.Context(), Kind, 0, 1)
+		b.must(err)
+		due = left[0].Due
+		return left[0].Tries == 1
+	})
+	return due
+}
+
+// eventually waits for less time than a post takes that hangs.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(15 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(30 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("not in time: %s", what)
 		}
