@@ -28,29 +28,34 @@ func outlast(t *testing.T, w *witness, d time.Duration) {
 func TestTimersRest(t *testing.T) {
 	t.Parallel()
 	short := func(c *executor.Config) {
-		c.TurnTimeout, c.IdleTimeout, c.ItemTimeout = 2500*time.Millisecond, time.Second, time.Second
+		c.TurnTimeout, c.IdleTimeout, c.ItemTimeout = 8*time.Second, 3*time.Second, 3*time.Second
 	}
-	e := onFake(t, "", short)
-	w := submit(t, e, "j1", "one", "!ask "+approval)
-	q := w.asked(t, 1)
-	outlast(t, w, 4500*time.Millisecond)
-	mustReply(t, e, "j1", q, "yes")
-	wantEnd(t, w.wait(t), executor.Completed, "")
-
-	for timer, set := range map[string]func(*executor.Config){
-		"idle": short, "turn": func(c *executor.Config) { c.TurnTimeout = 2500 * time.Millisecond },
+	long := func(c *executor.Config) { c.TurnTimeout = 8 * time.Second }
+	for name, c := range map[string]struct {
+		text  string
+		set   func(*executor.Config)
+		timer string // that ends the turn after the answer
+	}{
+		"answered": {"!ask ", short, ""}, "idle": {"!ask-hang ", short, "idle"}, "turn": {"!ask-hang ", long, "turn"},
 	} {
-		e := onFake(t, "", set)
-		w := submit(t, e, "j1", "one", "!ask-hang "+approval)
-		q := w.asked(t, 1)
-		outlast(t, w, 3500*time.Millisecond)
-		mustReply(t, e, "j1", q, "yes")
-		end := w.wait(t)
-		wantEnd(t, end, executor.Failed, executor.FailTimeout)
-		if end.Failure != nil && end.Failure.Timer != timer {
-			t.Errorf("the %s timer ended it, want %s", end.Failure.Timer, timer)
-		}
-		wantAlive(t, e, "one")
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := onFake(t, "", c.set)
+			w := submit(t, e, "j1", "one", c.text+approval)
+			q := w.asked(t, 1)
+			outlast(t, w, 10*time.Second)
+			mustReply(t, e, "j1", q, "yes")
+			end := w.wait(t)
+			if c.timer == "" {
+				wantEnd(t, end, executor.Completed, "")
+				return
+			}
+			wantEnd(t, end, executor.Failed, executor.FailTimeout)
+			if end.Failure != nil && end.Failure.Timer != c.timer {
+				t.Errorf("the %s timer ended it, want %s", end.Failure.Timer, c.timer)
+			}
+			wantAlive(t, e, "one")
+		})
 	}
 }
 
@@ -58,7 +63,7 @@ func TestTimersRest(t *testing.T) {
 func TestQuestionIsWithdrawn(t *testing.T) {
 	t.Parallel()
 	e := onFake(t, "", nil)
-	w := submit(t, e, "j1", "one", "!ask-withdraw "+approval+" 20")
+	w := submit(t, e, "j1", "one", "!ask-withdraw "+approval+" 2000")
 	q := w.asked(t, 1)
 	wantEnd(t, w.wait(t), executor.Completed, "")
 	if told := seen[executor.Answered](w); len(told) != 1 || told[0].ID != q.ID {
@@ -101,7 +106,7 @@ func TestStopKeepsTheQuestion(t *testing.T) {
 func TestRefusedQuestionIsWithdrawn(t *testing.T) {
 	t.Parallel()
 	e := onFake(t, "", func(c *executor.Config) { c.LoginProbe = time.Millisecond })
-	w := submit(t, e, "j1", "one", "!ask-fail "+approval+" unauthorized 20")
+	w := submit(t, e, "j1", "one", "!ask-fail "+approval+" unauthorized 2000")
 	first, second := w.asked(t, 1), w.asked(t, 2)
 	if told := seen[executor.Answered](w); len(told) == 0 || told[0].ID != first.ID || first.ID == second.ID {
 		t.Errorf("asked as %s and %s, told %+v", first.ID, second.ID, told)

@@ -145,7 +145,7 @@ func read(path string) (b *notebook, cut *executor.Cut, ends []executor.Ended, e
 func TestBookBeforeCodex(t *testing.T) {
 	t.Parallel()
 	var wire lockedBuffer
-	book := &notebook{refuse: 3}
+	book := &notebook{refuse: 1 << 20}
 	e := onFake(t, "", func(c *executor.Config) { c.Book, c.Child.Wire = book, &wire })
 	first := submit(t, e, "j1", "one", "hello")
 	eventually(t, "the book to refuse", func() bool { return len(seen[executor.Notice](first)) == 1 })
@@ -153,6 +153,9 @@ func TestBookBeforeCodex(t *testing.T) {
 	if strings.Contains(wire.String(), "hello") {
 		t.Error("codex has the message, and the book has not")
 	}
+	book.mu.Lock()
+	book.refuse = 0
+	book.mu.Unlock()
 	wantEnd(t, first.wait(t), executor.Completed, "")
 	wantEnd(t, second.wait(t), executor.Completed, "")
 	if got := book.attempts; len(got) != 2 || got[0].Job != "j1" || got[0].N != 1 || got[1].Job != "j2" || got[0].Thread == "" || got[0].Conversation != "one" {

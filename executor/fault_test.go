@@ -59,14 +59,14 @@ func TestLostCompletionIsReadFromTheHistory(t *testing.T) {
 // TestLostIdleToo has nothing left but the idle timer, which looks before it ends.
 func TestLostIdleToo(t *testing.T) {
 	t.Parallel()
-	e := onFake(t, "", func(c *executor.Config) { c.IdleTimeout = time.Second })
+	e := onFake(t, "", func(c *executor.Config) { c.IdleTimeout = 4 * time.Second })
 	wantEnd(t, submit(t, e, "j1", "one", "!lose-completed").wait(t), executor.Completed, "")
 	wantAlive(t, e, "one")
 }
 
 func TestIdleTimerEndsTheTurn(t *testing.T) {
 	t.Parallel()
-	e := onFake(t, "", func(c *executor.Config) { c.IdleTimeout = time.Second })
+	e := onFake(t, "", func(c *executor.Config) { c.IdleTimeout = 4 * time.Second })
 	end := submit(t, e, "j1", "one", "!hang").wait(t)
 	wantEnd(t, end, executor.Failed, executor.FailTimeout)
 	if end.Failure.Timer != "idle" || !strings.Contains(end.Failure.Message, "CODEX_IDLE_TIMEOUT") {
@@ -79,9 +79,9 @@ func TestIdleTimerEndsTheTurn(t *testing.T) {
 func TestToolHasATimerOfItsOwn(t *testing.T) {
 	t.Parallel()
 	e := onFake(t, "", func(c *executor.Config) {
-		c.IdleTimeout, c.ItemTimeout = time.Second, time.Minute
+		c.IdleTimeout, c.ItemTimeout = 4*time.Second, time.Minute
 	})
-	wantEnd(t, submit(t, e, "j1", "one", "!tool 3000").wait(t), executor.Completed, "")
+	wantEnd(t, submit(t, e, "j1", "one", "!tool 9000").wait(t), executor.Completed, "")
 	strict := onFake(t, "", func(c *executor.Config) {
 		c.IdleTimeout, c.ItemTimeout = time.Minute, time.Second
 	})
@@ -157,7 +157,7 @@ func TestDeafChildIsReplaced(t *testing.T) {
 // TestDeafBeforeTheThreadIsReplaced is deaf already when the thread is asked for.
 func TestDeafBeforeTheThreadIsReplaced(t *testing.T) {
 	t.Parallel()
-	e := onFake(t, "once; no-answer thread/start; no-answer thread/loaded/list", func(c *executor.Config) { c.Patience = time.Second })
+	e := onFake(t, "once; no-answer thread/start; no-answer thread/loaded/list", func(c *executor.Config) { c.Patience = 5 * time.Second })
 	wantEnd(t, submit(t, e, "j1", "one", "hello").wait(t), executor.Completed, "")
 	if restarts := e.Health().Child.Restarts; restarts != 1 {
 		t.Errorf("%d restarts, want one", restarts)
@@ -168,7 +168,7 @@ func TestDeafBeforeTheThreadIsReplaced(t *testing.T) {
 // its MCP servers start.
 func TestSlowThreadIsWaitedFor(t *testing.T) {
 	t.Parallel()
-	e := onFake(t, "slow thread/start 5000", func(c *executor.Config) { c.Patience = 2 * time.Second })
+	e := onFake(t, "slow thread/start 12000", func(c *executor.Config) { c.Patience = 5 * time.Second })
 	wantEnd(t, submit(t, e, "j1", "one", "hello").wait(t), executor.Completed, "")
 	if restarts := e.Health().Child.Restarts; restarts != 0 {
 		t.Errorf("%d restarts, want none", restarts)

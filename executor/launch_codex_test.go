@@ -98,13 +98,22 @@ func TestModelFollowsTheLaunch(t *testing.T) {
 func TestRestartWaitsForTheTurn(t *testing.T) {
 	t.Parallel()
 	e, _, model, _ := prepared(t)
-	w := submit(t, e, "j1", "one", "wait 700ms")
+	release := make(chan struct{})
+	model.SetScript(func(turn *fakemodel.Turn) {
+		select {
+		case <-release:
+		case <-turn.Context().Done():
+		}
+		fakemodel.Keywords(turn)
+	})
+	w := submit(t, e, "j1", "one", "say one")
 	eventually(t, "the model to be asked", func() bool { return len(model.Requests()) > 0 })
 	pid := e.Health().Child.Pid
 	e.RestartWhenIdle("login")
 	if now := e.Health(); now.Child.Pid != pid || now.Running != 1 {
 		t.Errorf("health %+v", now)
 	}
+	close(release)
 	wantEnd(t, w.wait(t), executor.Completed, "")
 	if n := len(model.Requests()); n != 1 {
 		t.Errorf("the model was asked %d times: the turn was cut", n)

@@ -88,7 +88,7 @@ func TestLimitIsNotProbedInALoop(t *testing.T) {
 	e.mu.Lock()
 	e.countWaiting(1) // somebody wants to know
 	e.mu.Unlock()
-	e.refused(&refusal{kind: FailLimit, limit: "5h", until: time.Now().Add(20 * time.Millisecond)})
+	e.refused(&refusal{kind: FailLimit, limit: "5h", until: time.Now().Add(2 * time.Second)})
 	<-probes
 	select {
 	case <-probes:

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -253,14 +254,25 @@ func TestLeftoversOfAKilledProcess(t *testing.T) {
 	}
 }
 
+// endless has a turn say more than anybody waits for.
+const endless = "stream 20000 5 10ms"
+
 // TestChildKilledInText runs the message again with its observer attached.
 func TestChildKilledInText(t *testing.T) {
 	t.Parallel()
-	model := modeltest.Start(t, fakemodel.Keywords)
+	var killed atomic.Bool
+	model := modeltest.Start(t, func(turn *fakemodel.Turn) {
+		if killed.Load() && strings.HasPrefix(turn.LastUserText(), "stream") {
+			turn.Say("all of it")
+		} else {
+			fakemodel.Keywords(turn)
+		}
+	})
 	e := onCodex(t, model, nil)
 	submit(t, e, "j0", "one", "remember green-7").wait(t)
-	w := submit(t, e, "j1", "one", "stream 60 5 10ms")
+	w := submit(t, e, "j1", "one", endless)
 	eventually(t, "some text", func() bool { return len(seen[executor.TextDelta](w)) > 5 })
+	killed.Store(true)
 	if err := syscall.Kill(e.Health().Child.Pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
@@ -284,7 +296,7 @@ func TestStopInText(t *testing.T) {
 	book := &notebook{}
 	cfg.Book = book
 	e := running(t, cfg)
-	w := submit(t, e, "j1", "one", "stream 200 5 10ms")
+	w := submit(t, e, "j1", "one", endless)
 	eventually(t, "some text", func() bool { return len(seen[executor.TextDelta](w)) > 5 })
 	if err := e.Close(t.Context()); err != nil {
 		t.Fatal(err)

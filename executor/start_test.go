@@ -135,7 +135,7 @@ func TestUnloadThatIsCut(t *testing.T) {
 func TestThreadThatComesTooLate(t *testing.T) {
 	t.Parallel()
 	var wire lockedBuffer
-	e := onFake(t, "slow thread/start 300", func(c *executor.Config) { c.Child.Wire = &wire })
+	e := onFake(t, "slow thread/start 3000", func(c *executor.Config) { c.Child.Wire = &wire })
 	w := submit(t, e, "j1", "one", "hello")
 	eventually(t, "thread/start to be called", func() bool { return strings.Contains(wire.String(), "thread/start") })
 	if err := e.Cancel(t.Context(), "j1"); err != nil {
@@ -179,20 +179,19 @@ func TestLostCompletionBesideAChattyCommand(t *testing.T) {
 
 // TestCloseIsBoundedWithoutTurns bounds the child's own end, too.
 func TestCloseIsBoundedWithoutTurns(t *testing.T) {
-	e := onFake(t, "ignore-end; ignore-term", nil)
+	e := onFake(t, "ignore-end; ignore-term", func(c *executor.Config) { c.Child.Grace = time.Minute })
 	submit(t, e, "j1", "one", "hello").wait(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	began := time.Now()
 	err := e.Close(ctx)
-	if took := time.Since(began); err == nil || took > 3*time.Second {
+	if took := time.Since(began); err == nil || took > 30*time.Second {
 		t.Errorf("Close = %v after %s, want an error soon after 200 ms", err, took)
 	}
 }
 
 // TestRefusedJobsLeaveNothing floods a full executor with contexts of their own.
-func TestRefusedJobsLeaveNothing(t *testing.T) {
-	t.Parallel()
+func TestRefusedJobsLeaveNothing(t *testing.T) { // alone: it measures what all of the process holds
 	e := executor.New(executor.Config{MaxWaiting: -1})
 	measure := func() uint64 {
 		runtime.GC()

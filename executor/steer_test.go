@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -263,11 +264,18 @@ func wantHistory(t *testing.T, cfg executor.Config, book *notebook, want []strin
 func TestSteerAndDeath(t *testing.T) {
 	t.Parallel()
 	t.Run("arrived", func(t *testing.T) { // is part of the turn that is run again
-		model := modeltest.Start(t, fakemodel.Keywords)
+		var told atomic.Int32
+		model := modeltest.Start(t, func(turn *fakemodel.Turn) {
+			if turn.LastUserText() == "say both" && told.Add(1) == 1 {
+				turn.Hang()
+			} else {
+				fakemodel.Keywords(turn)
+			}
+		})
 		e := onCodex(t, model, nil)
 		w := submit(t, e, "j1", "one", "hang")
 		eventually(t, "the turn to run", func() bool { return len(model.Requests()) == 1 })
-		s := steer(t, e, "j1", "j2", "one", "wait 400ms\nsay both")
+		s := steer(t, e, "j1", "j2", "one", "say both")
 		eventually(t, "the model to be told", func() bool { return len(model.Requests()) == 2 })
 		kill(t, e)
 		end := w.wait(t)

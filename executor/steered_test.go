@@ -37,16 +37,21 @@ func TestSteerGoesWrong(t *testing.T) {
 		steered      int    // how often that was said
 	}{
 		"taken":         {"", "!hold", "!hold\nother", false, 1, 1},
-		"refused":       {"refuse turn/steer cannot steer a review turn", "!tool 200", "!tool 200", true, 2, 0},
+		"refused":       {"refuse turn/steer cannot steer a review turn", "!tool 3000", "!tool 3000", true, 2, 0},
 		"lost":          {"lose-steers", "!hold", "!hold", true, 2, 1},
 		"unanswered":    {"unanswered turn/steer", "!hold", "!hold\nother", false, 1, 1},
-		"never-seen":    {"no-answer turn/steer", "!tool 200", "!tool 200", true, 2, 0},
+		"never-seen":    {"no-answer turn/steer", "!tool 3000", "!tool 3000", true, 2, 0},
 		"seen-too-late": {"no-answer turn/steer", "!tool 4000", "!tool 4000", true, 2, 0}, // its time is up first
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			book := &notebook{}
-			e := onFake(t, c.script, func(cfg *executor.Config) { cfg.Book, cfg.Patience = book, 2*time.Second })
+			e := onFake(t, c.script, func(cfg *executor.Config) {
+				cfg.Book, cfg.Patience = book, 20*time.Second
+				if name == "seen-too-late" {
+					cfg.Patience = 2 * time.Second
+				}
+			})
 			w := submit(t, e, "j1", "one", c.turn)
 			eventually(t, "the turn to start", started(w))
 			s := steer(t, e, "j1", "j2", "one", "other")
@@ -140,8 +145,8 @@ func TestSteerThatHadItsTurn(t *testing.T) {
 // TestSteerAndTimer interrupts a turn that has not got to what it was sent.
 func TestSteerAndTimer(t *testing.T) {
 	t.Parallel()
-	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), func(c *executor.Config) { c.ItemTimeout = 2 * time.Second })
-	w := submit(t, e, "j1", "one", "run sleep 21")
+	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), func(c *executor.Config) { c.ItemTimeout = 8 * time.Second })
+	w := submit(t, e, "j1", "one", "run sleep 61")
 	eventually(t, "the command to run", func() bool { return commandRuns(w) })
 	s := steer(t, e, "j1", "j2", "one", "say own")
 	eventually(t, "codex to take it", steered(s))
@@ -157,7 +162,7 @@ func TestSteerWithoutABook(t *testing.T) {
 	t.Parallel()
 	book := &notebook{}
 	e := onFake(t, "", func(c *executor.Config) { c.Book = book })
-	w := submit(t, e, "j1", "one", "!tool 400")
+	w := submit(t, e, "j1", "one", "!hold")
 	eventually(t, "the turn to start", started(w))
 	book.mu.Lock()
 	book.refuse = 1

@@ -77,16 +77,16 @@ func TestSandboxThatHangsIsEnded(t *testing.T) {
 	dir := t.TempDir()
 	bin := file(t, dir, "codex", "#!/bin/sh\nsleep 300 & echo $! > "+dir+"/pid\nwait\n", 0o755)
 	start := time.Now()
-	r := Sandbox(SandboxProbe{Bin: bin, Mode: "read-only", Home: dir, Limit: 500 * time.Millisecond, Env: []string{"PATH=/usr/bin:/bin"}}).Do(t.Context())
-	expect(t, r, Fail, "no answer within 500ms", "")
-	if took := time.Since(start); took > 5*time.Second {
+	r := Sandbox(SandboxProbe{Bin: bin, Mode: "read-only", Home: dir, Limit: 3 * time.Second, Env: []string{"PATH=/usr/bin:/bin"}}).Do(t.Context())
+	expect(t, r, Fail, "no answer within 3s", "")
+	if took := time.Since(start); took > 30*time.Second {
 		t.Errorf("took %v: the sleeping grandchild was waited for", took)
 	}
 	pid, err := os.ReadFile(filepath.Join(dir, "pid"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(5 * time.Millisecond) { // a kill is not instant
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) { // a kill is not instant
 		state := stateOf(strings.TrimSpace(string(pid)))
 		if state == "" || state == "Z" {
 			return
