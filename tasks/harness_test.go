@@ -253,6 +253,22 @@ func listen(stream func(func(a2a.Event, error) bool)) *listener {
 	return l
 }
 
+// follow subscribes to a task, and returns when the subscription is there.
+func follow(t testing.TB, e *tasks.Engine, id a2a.TaskID) *listener {
+	t.Helper()
+	l := listen(e.SubscribeToTask(t.Context(), &a2a.SubscribeToTaskRequest{ID: id}))
+	for len(l.seen()) == 0 {
+		select {
+		case <-l.ended:
+			if len(l.seen()) == 0 {
+				t.Fatalf("nobody can subscribe: %v", l.err)
+			}
+		case <-time.After(time.Millisecond):
+		}
+	}
+	return l
+}
+
 func (l *listener) wait(t testing.TB) []a2a.Event {
 	t.Helper()
 	select {

@@ -64,7 +64,7 @@ func TestHeldAfterAnAttempt(t *testing.T) {
 	if !ok || last.Status.State != a2a.TaskStateAuthRequired {
 		t.Fatalf("the stream ends with %s", show(events[len(events)-1]))
 	}
-	subscriber := listen(e.SubscribeToTask(t.Context(), &a2a.SubscribeToTaskRequest{ID: last.TaskID}))
+	subscriber := follow(t, e, last.TaskID)
 	select {
 	case <-subscriber.ended:
 		t.Error("the stream of a subscriber ends, too")

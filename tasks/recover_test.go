@@ -123,7 +123,7 @@ func TestCutTurn(t *testing.T) {
 	if got := get(t, m.e, task.ID); got.Status.State != a2a.TaskStateWorking || strings.Join(texts(got), "") != `item-1="half of it"` {
 		t.Errorf("after the start: %s %v", got.Status.State, texts(got))
 	}
-	watcher := listen(m.e.SubscribeToTask(t.Context(), &a2a.SubscribeToTaskRequest{ID: task.ID}))
+	watcher := follow(t, m.e, task.ID)
 	j = m.r.next(t)
 	if j.Cut == nil || *j.Cut != (executor.Cut{Attempt: 1, ThreadID: "thread"}) {
 		t.Fatalf("cut = %+v", j.Cut)

@@ -203,7 +203,7 @@ func TestFollowUpIsAFurtherTurn(t *testing.T) {
 	e := newEngine(t, r)
 	task := begin(t, e, request("m1", "c", "one"))
 	first := r.next(t).start()
-	watcher := listen(e.SubscribeToTask(t.Context(), &a2a.SubscribeToTaskRequest{ID: task.ID}))
+	watcher := follow(t, e, task.ID)
 	follow := request("m1", "", "one") // with a task it is another message than the first
 	follow.Message.TaskID = task.ID
 	queued := begin(t, e, follow)

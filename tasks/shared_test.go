@@ -50,7 +50,7 @@ func TestPublishedEventsAreImmutable(t *testing.T) {
 	e := newEngine(t, r, func(c *tasks.Config) { c.Coalesce = time.Nanosecond })
 	task := begin(t, e, request("m1", "c", "hi"))
 	j := r.next(t).start()
-	watcher := listen(e.SubscribeToTask(t.Context(), &a2a.SubscribeToTaskRequest{ID: task.ID}))
+	watcher := follow(t, e, task.ID)
 	var snapshots []*a2a.Task
 	var then []string
 	for i := range 200 {

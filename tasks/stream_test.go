@@ -206,10 +206,7 @@ func TestSubscribe(t *testing.T) {
 	task := begin(t, e, request("m1", "c", "hi"))
 	j := r.next(t).start()
 	j.say("a", "hel")
-	watcher := listen(e.SubscribeToTask(t.Context(), &a2a.SubscribeToTaskRequest{ID: task.ID}))
-	for len(watcher.seen()) == 0 {
-		time.Sleep(time.Millisecond)
-	}
+	watcher := follow(t, e, task.ID)
 	j.whole("a", "hello", "")
 	j.end(executor.Ended{Outcome: executor.Completed})
 	want := `task working a="hel"` + "\n" + `add a "lo" last` + "\nstatus completed"
@@ -303,10 +300,7 @@ func TestStalledReaders(t *testing.T) {
 		}))
 		<-entered
 	}
-	quick := listen(e.SubscribeToTask(t.Context(), &a2a.SubscribeToTaskRequest{ID: task.ID}))
-	for len(quick.seen()) == 0 {
-		time.Sleep(time.Millisecond)
-	}
+	quick := follow(t, e, task.ID)
 	const deltas = 60_000
 	began := time.Now()
 	for i := range deltas {

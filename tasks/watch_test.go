@@ -84,20 +84,23 @@ func TestWatch(t *testing.T) {
 
 // TestWatchThatNobodyReads holds on to a bounded number of tasks, and says so.
 func TestWatchThatNobodyReads(t *testing.T) {
-	r := newRunner()
-	e := newEngine(t, r)
-	w := e.Watch()
-	defer w.Close()
-	for i := range 300 {
-		begin(t, e, request(fmt.Sprintf("m%d", i), "", "/status"))
-	}
-	changed, lost := w.Take()
-	if len(changed) != 256 || !lost {
-		t.Errorf("%d tasks were kept, lost %t; want 256, true", len(changed), lost)
-	}
-	if changed, lost = w.Take(); len(changed) != 0 || lost {
-		t.Errorf("taken again: %d tasks, lost %t", len(changed), lost)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		r := newRunner()
+		e := newEngine(t, r)
+		w := e.Watch()
+		defer w.Close()
+		for i := range 300 {
+			begin(t, e, request(fmt.Sprintf("m%d", i), "", "/status"))
+		}
+		synctest.Wait() // they end by themselves
+		changed, lost := w.Take()
+		if len(changed) != 256 || !lost {
+			t.Errorf("%d tasks were kept, lost %t; want 256, true", len(changed), lost)
+		}
+		if changed, lost = w.Take(); len(changed) != 0 || lost {
+			t.Errorf("taken again: %d tasks, lost %t", len(changed), lost)
+		}
+	})
 }
 
 // TestBriefs: who sent a task stands in its first message, as far as that says so, and
