@@ -231,10 +231,7 @@ func (e *Executor) slotTaken(got bool) {
 func (e *Executor) freeSlot() {
 	e.mu.Lock()
 	e.running--
-	idle := e.running == 0
 	e.mu.Unlock()
-	if idle {
-		e.restartNow()
-	}
+	e.restartIfIdle()
 	e.slots.Release(1)
 }

@@ -42,23 +42,22 @@ func (e *Executor) RestartWhenIdle(reason string) {
 	e.record(RecordRestart, RecordedText{reason})
 	e.mu.Lock()
 	e.restart = reason
-	idle := e.running == 0
 	e.mu.Unlock()
-	if idle {
-		e.restartNow()
-	}
+	e.restartIfIdle()
 }
 
-// restartNow restarts codex if somebody has asked for it.
-func (e *Executor) restartNow() {
+// restartIfIdle restarts codex if somebody has asked for it and no turn runs. A turn takes
+// its slot under the same mutex, so that none begins between the look and the restart.
+func (e *Executor) restartIfIdle() {
+	on, _ := e.child.health()
 	e.mu.Lock()
+	defer e.mu.Unlock()
 	reason := e.restart
-	e.restart = ""
-	e.mu.Unlock()
-	if reason == "" {
+	if reason == "" || e.running > 0 {
 		return
 	}
-	if on, _ := e.child.health(); on != nil {
+	e.restart = ""
+	if on != nil {
 		e.log.Info("codex is restarted", "reason", reason)
 		on.restart(reason)
 	}
