@@ -14,7 +14,7 @@ import (
 
 // exitGrace is how long a child whose pipes have ended may take to be gone, so
 // that an exit is not mistaken for a fault and keeps its own status.
-const exitGrace = 100 * time.Millisecond
+const exitGrace = 2 * time.Second
 
 // A Client is a session with one running child. Create it with [Start].
 type Client struct {

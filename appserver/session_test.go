@@ -157,16 +157,33 @@ func TestGivenUpCallLeavesNothing(t *testing.T) {
 	}
 }
 
+// A sentWire does something when a call is on its way to the child: from then on it can
+// only be answered.
+type sentWire struct {
+	wireText
+	on   string
+	then func()
+}
+
+func (w *sentWire) Sent(line []byte) {
+	if strings.Contains(string(line), w.on) {
+		w.then()
+	}
+}
+
 func TestLateAnswerIsIgnored(t *testing.T) {
-	c := start(t, "slow thread/start 100")
-	ctx, cancel := context.WithTimeoutCause(t.Context(), 20*time.Millisecond, errEnough)
-	defer cancel()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	wire := &sentWire{on: "thread/start", then: func() { cancel(errEnough) }}
+	c := start(t, "slow thread/start 2000", func(cfg *appserver.Config) { cfg.Wire = wire })
 	if _, err := c.ThreadStart(ctx, appserver.ThreadStartParams{}); !errors.Is(err, errEnough) {
 		t.Fatalf("ThreadStart = %v", err)
 	}
 	id, events := thread(t, c) // answered after the first, by its own answer
 	turn(t, c, id, "hello")
 	collect(t, events, appserver.NoteTurnCompleted)
+	for deadline := time.Now().Add(20 * time.Second); c.Stats().LateAnswers == 0 && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
+	}
 	if c.Stats().LateAnswers != 1 || c.QueuedThreads() != 1 {
 		t.Errorf("late answers %d, queues %d; want 1 and 1", c.Stats().LateAnswers, c.QueuedThreads())
 	}
