@@ -71,10 +71,13 @@ func kept(t *testing.T, name string) string {
 }
 
 // played plays a text, and waits little for what does not come.
-func played(t *testing.T, text string) (*replay.Report, error) {
+func played(t *testing.T, text string, change ...func(*replay.Config)) (*replay.Report, error) {
 	t.Helper()
 	cfg := config(t)
 	cfg.Wait = 10 * time.Second
+	for _, f := range change {
+		f(&cfg)
+	}
 	return replay.Play(t.Context(), strings.NewReader(text), cfg)
 }
 
@@ -123,7 +126,11 @@ func TestDivergences(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			report, err := played(t, c.text)
+			report, err := played(t, c.text, func(cfg *replay.Config) {
+				if c.kind == "extra" {
+					cfg.Settle = 8 * time.Second
+				}
+			})
 			if err != nil {
 				t.Fatal(err)
 			}

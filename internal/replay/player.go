@@ -14,7 +14,8 @@ type player struct {
 	stage   *stage
 	run     *run
 	inbox   *inbox
-	wait    time.Duration
+	wait    time.Duration // Config.Wait
+	settle  time.Duration // Config.Settle
 	looking looking
 	shown   []Divergence
 
@@ -39,9 +40,9 @@ type player struct {
 	turns   map[string]string // the jobs, by their turns
 }
 
-func newPlayer(s *stage, r *run, in *inbox, wait time.Duration) *player {
+func newPlayer(s *stage, r *run, in *inbox, cfg Config) *player {
 	return &player{
-		stage: s, run: r, inbox: in, wait: wait, looking: lookingIn(r), gone: map[*link]bool{}, answers: map[string]heard{},
+		stage: s, run: r, inbox: in, wait: cfg.Wait, settle: cfg.Settle, looking: lookingIn(r), gone: map[*link]bool{}, answers: map[string]heard{},
 		ids: map[string]json.RawMessage{}, tasks: map[string]string{}, taken: map[string]bool{}, folders: map[string]string{},
 		ends: map[string]executor.Ended{}, states: map[string]*timing{}, turns: map[string]string{}, starts: map[string]bool{}, stops: map[string]bool{},
 	}
@@ -49,10 +50,6 @@ func newPlayer(s *stage, r *run, in *inbox, wait time.Duration) *player {
 
 // mostDivergences is when there is no point in going on.
 const mostDivergences = 50
-
-// settleTime is what the program gets at the end of the record to do what that has
-// not.
-const settleTime = 150 * time.Millisecond
 
 // play goes through the run.
 func (p *player) play() {
@@ -67,7 +64,7 @@ func (p *player) play() {
 			return
 		}
 	}
-	p.until(settleTime, func() bool { return false })
+	p.until(p.settle, func() bool { return false })
 	if p.run.done() { // else the program may have gone on like that
 		for _, c := range p.calls {
 			p.extra(c)

@@ -17,12 +17,16 @@ type Config struct {
 	Relay    string        // a program that is [Relay] when it is called with "app-server"
 	RelayEnv []string      // what that needs beside the socket's name
 	Wait     time.Duration // for the program to do what the record has next; 0 is 12 s
+	Settle   time.Duration // for the program to do at the end what the record has not; 0 is 150 ms
 	Logger   *slog.Logger  // of the program that is played to; nil discards
 }
 
 func (cfg Config) withDefaults() Config {
 	if cfg.Wait <= 0 {
 		cfg.Wait = 12 * time.Second
+	}
+	if cfg.Settle <= 0 {
+		cfg.Settle = 150 * time.Millisecond
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
@@ -127,7 +131,7 @@ func playRun(ctx context.Context, r *run, cfg Config) (_ *Run, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	p := newPlayer(s, r, in, cfg.Wait)
+	p := newPlayer(s, r, in, cfg)
 	if r.starts() {
 		s.executor.Warm()
 	}

@@ -25,7 +25,7 @@ func start(t *testing.T, opts options) string {
 		opts.card = cardV1
 	}
 	if opts.hold == 0 {
-		opts.hold = 150 * time.Millisecond
+		opts.hold = 3 * time.Second
 	}
 	s, err := newSUT(opts)
 	if err != nil {

@@ -89,6 +89,7 @@ func sending() []requirement {
 			if state := short(str(r.result, "task", "status", "state")); state != "SUBMITTED" && state != "WORKING" {
 				t.Errorf("state %s", state)
 			}
+			c.call(t, "CancelTask", object{"id": str(r.result, "task", "id")})
 		}},
 		{"CORE-MULTI-001", generatesContext},
 		{"CORE-MULTI-001a", generatesContext},
