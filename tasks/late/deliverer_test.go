@@ -187,7 +187,8 @@ func TestGivenUp(t *testing.T) {
 			b := newBench(t)
 			never := &canvas{answer: func(int) error { return refusal{permanent: c.permanent} }}
 			b.owe("one", "first", time.Time{})
-			b.run(never, func(cfg *late.Config) { cfg.Now = func() time.Time { return time.Now().Add(c.later) } })
+			now := time.Now().Add(c.later) // it stands still: there is no second try
+			b.run(never, func(cfg *late.Config) { cfg.Now = func() time.Time { return now } })
 			b.until("what became of it to be noted", func() bool {
 				rows, err := b.Waiting(t.Context(), late.Kind, 0, 1)
 				return err == nil && len(never.heard()) == 1 && (len(rows) == 0 || rows[0].Tries == 1)
