@@ -3,6 +3,7 @@ package channel
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
@@ -23,8 +24,14 @@ func (c *counter) Notify(context.Context, string, ...platform.Attachment) error 
 // TestStaleList: a list of what is due may be older than the try that has just ended. What
 // was put off by that is not tried at once, and what has ended not again.
 func TestStaleList(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) { staleList(t, dir) })
+}
+
+// staleList is on a clock of its own, so nothing becomes due by itself.
+func staleList(t *testing.T, dir string) {
 	ctx := t.Context()
-	st, err := store.Open(ctx, store.Config{Dir: t.TempDir()})
+	st, err := store.Open(ctx, store.Config{Dir: dir})
 	if err != nil {
 		t.Fatal(err)
 	}
