@@ -8,20 +8,19 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakecodex"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/leaktest"
 )
 
 func TestMain(m *testing.M) {
 	fakecodex.Child()
 	mcpDouble()
 	process()
-	goleak.VerifyTestMain(m)
+	leaktest.Main(m)
 }
 
 // patience bounds every wait of these tests; reaching it is a failure.

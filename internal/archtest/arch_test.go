@@ -62,6 +62,7 @@ var allowed = map[string][]string{
 	"internal/progtest":            {"internal/codextest"},
 	"internal/tcksut":              {"adapter", "appserver", "executor", "internal/netguard", "server", "store", "tasks", "tasks/push"},
 	"internal/archtest":            {},
+	"internal/leaktest":            {},
 	"internal/sleep":               {},
 	"internal/testnames":           {},
 	"e2e":                          {},

@@ -4,7 +4,7 @@
 //
 //	func TestMain(m *testing.M) {
 //		fakecodex.Child()
-//		goleak.VerifyTestMain(m)
+//		leaktest.Main(m)
 //	}
 //
 //	bin, env := fakecodex.Command("state /dir; turn die 3")

@@ -5,15 +5,14 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakecodex"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/leaktest"
 )
 
 func TestMain(m *testing.M) {
 	fakecodex.Child()
-	goleak.VerifyTestMain(m)
+	leaktest.Main(m)
 }
 
 type session struct {

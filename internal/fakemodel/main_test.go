@@ -3,7 +3,7 @@ package fakemodel_test
 import (
 	"testing"
 
-	"go.uber.org/goleak"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/leaktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }

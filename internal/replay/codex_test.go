@@ -16,13 +16,13 @@ import (
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
-	"go.uber.org/goleak"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/leaktest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/progtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/replay"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/wirelog"
@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 		os.Exit(replay.Relay(socket, os.Stdin, os.Stdout, os.Stderr))
 	}
 	flag.Parse()
-	goleak.VerifyTestMain(m)
+	leaktest.Main(m)
 }
 
 // patience bounds every wait of these tests; reaching it is a failure.
