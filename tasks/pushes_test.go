@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
@@ -212,24 +213,26 @@ func TestWhatIsNotNotified(t *testing.T) {
 // Notifications are in the same commit as what they speak of: a process that is
 // killed leaves both or neither, and the next one knows the settings.
 func TestNotificationsSurvive(t *testing.T) {
-	var woken atomic.Int32
-	m := newMachine(t, pushing(&woken))
-	task := begin(t, m.e, withPush(request("m", "ctx", "hi"), &a2a.PushConfig{ID: "a", URL: hook}))
-	j := m.r.next(t).start()
-	j.whole("one", "some text", "commentary")
-	m.restart() // the artifact was not committed
-	if got := told(t, notified(t, m.st)); got != "a status working" {
-		t.Fatalf("told %s", got)
-	}
-	if got := settings(t, m.e, task.ID); len(got) != 1 || got[0].ID != "a" || got[0].URL != hook {
-		t.Fatalf("settings %+v", got)
-	}
-	j = m.r.next(t).attempt(2)
-	j.answer("done")
-	want := "a status working\na new m-" + j.ID + " \"done\" last\na status completed"
-	if got := told(t, notified(t, m.st)); got != want {
-		t.Errorf("told %s, want %s", got, want)
-	}
+	synctest.Test(t, func(t *testing.T) { // nothing is committed by the passing of time
+		var woken atomic.Int32
+		m := newMachine(t, pushing(&woken))
+		task := begin(t, m.e, withPush(request("m", "ctx", "hi"), &a2a.PushConfig{ID: "a", URL: hook}))
+		j := m.r.next(t).start()
+		j.whole("one", "some text", "commentary")
+		m.restart() // the artifact was not committed
+		if got := told(t, notified(t, m.st)); got != "a status working" {
+			t.Fatalf("told %s", got)
+		}
+		if got := settings(t, m.e, task.ID); len(got) != 1 || got[0].ID != "a" || got[0].URL != hook {
+			t.Fatalf("settings %+v", got)
+		}
+		j = m.r.next(t).attempt(2)
+		j.answer("done")
+		want := "a status working\na new m-" + j.ID + " \"done\" last\na status completed"
+		if got := told(t, notified(t, m.st)); got != want {
+			t.Errorf("told %s, want %s", got, want)
+		}
+	})
 }
 
 func TestSettings(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -125,35 +126,37 @@ func TestUnknownPlaces(t *testing.T) {
 // TestResumeOverACut: what was shown and not committed is not known after the
 // restart, and the new attempt is of another epoch.
 func TestResumeOverACut(t *testing.T) {
-	m := newMachine(t)
-	id := begin(t, m.e, request("m1", "c", "hi")).ID
-	j := m.r.next(t).start()
-	j.say("a", "committed ")
-	m.save(id)
-	time.Sleep(25 * time.Millisecond)
-	j.say("a", "lost")
-	seen := read(t, m.resume(id, "1.0"), 3) // commits, too: so say more
-	time.Sleep(25 * time.Millisecond)
-	j.say("a", ", too")
-	m.restart()
-	known, unknown := seen[2].ID, "1.4"
-	if known != "1.3" {
-		t.Fatalf("the last event was %s", known)
-	}
-	j = m.r.next(t).attempt(2)
-	j.say("b", "anew")
-	j.end(executor.Ended{Outcome: executor.Completed, Messages: []executor.AgentMessage{{ItemID: "b", Text: "anew"}}})
-	after := read(t, m.resume(id, known), 0)
-	if got := fold(t, append(bare(seen), bare(after)...)); got["a"] != "anew" || len(got) != 1 {
-		t.Errorf("a reader who came back has %v (%s)", got, ids(after))
-	}
-	if !strings.HasPrefix(ids(after), "2.4 ") {
-		t.Errorf("after %s come %s", known, ids(after))
-	}
-	other := read(t, m.resume(id, unknown), 0)
-	if len(other) != 1 || other[0].Event.(*a2a.Task).Status.State != a2a.TaskStateCompleted {
-		t.Errorf("after %s: %s", unknown, showAll(bare(other)))
-	}
+	synctest.Test(t, func(t *testing.T) { // nothing is committed by the passing of time
+		m := newMachine(t)
+		id := begin(t, m.e, request("m1", "c", "hi")).ID
+		j := m.r.next(t).start()
+		j.say("a", "committed ")
+		m.save(id)
+		time.Sleep(25 * time.Millisecond)
+		j.say("a", "lost")
+		seen := read(t, m.resume(id, "1.0"), 3) // commits, too: so say more
+		time.Sleep(25 * time.Millisecond)
+		j.say("a", ", too")
+		m.restart()
+		known, unknown := seen[2].ID, "1.4"
+		if known != "1.3" {
+			t.Fatalf("the last event was %s", known)
+		}
+		j = m.r.next(t).attempt(2)
+		j.say("b", "anew")
+		j.end(executor.Ended{Outcome: executor.Completed, Messages: []executor.AgentMessage{{ItemID: "b", Text: "anew"}}})
+		after := read(t, m.resume(id, known), 0)
+		if got := fold(t, append(bare(seen), bare(after)...)); got["a"] != "anew" || len(got) != 1 {
+			t.Errorf("a reader who came back has %v (%s)", got, ids(after))
+		}
+		if !strings.HasPrefix(ids(after), "2.4 ") {
+			t.Errorf("after %s come %s", known, ids(after))
+		}
+		other := read(t, m.resume(id, unknown), 0)
+		if len(other) != 1 || other[0].Event.(*a2a.Task).Status.State != a2a.TaskStateCompleted {
+			t.Errorf("after %s: %s", unknown, showAll(bare(other)))
+		}
+	})
 }
 
 // TestUnsavedTaskIsSavedLater: the turn goes on, its end is saved when there is room, and a

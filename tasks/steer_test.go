@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
@@ -67,54 +68,60 @@ func completed(taken ...string) executor.Ended {
 	return executor.Ended{Outcome: executor.Completed, Messages: []executor.AgentMessage{{ItemID: "m", Text: "both"}}, Taken: taken}
 }
 
-// TestSteered tells each sender what became of its own message, once that is known.
+// TestSteered tells each sender what became of its own message, once that is known. On a
+// clock of its own nobody has waited too long before.
 func TestSteered(t *testing.T) {
-	r := newSteerer()
-	e := newEngine(t, r)
-	task := begin(t, e, request("m1", "c", "one"))
-	first := r.next(t).start()
-	second := sent(t, e, to(task, "m2", "two"))
-	two := <-r.steered
-	third := sent(t, e, to(task, "m3", "three"))
-	three := <-r.steered
-	wantTurn(t, get(t, e, task.ID), "", nil)
-	two.observe(executor.Steered{TurnID: "turn"})
-	three.observe(executor.Unsteered{Ahead: 2})
-	wantTurn(t, <-second, tasks.TurnSteered, nil)
-	wantTurn(t, <-third, tasks.TurnQueued, 2)
-	first.end(completed(two.ID))
-	two.end(executor.Ended{Outcome: executor.Completed}) // it has ended with the turn
-	if got := get(t, e, task.ID); got.Status.State != a2a.TaskStateWorking {
-		t.Errorf("the task is %s, but a message of it waits", got.Status.State)
-	}
-	three.start().answer("own")
-	got := get(t, e, task.ID)
-	wantTask(t, got, a2a.TaskStateCompleted, "own")
-	if len(got.History) != 3 || !slices.Equal(r.into, []string{first.ID, first.ID}) || r.count() != 3 {
-		t.Errorf("history of %d, steered into %v, %d jobs", len(got.History), r.into, r.count())
-	}
+	synctest.Test(t, func(t *testing.T) {
+		r := newSteerer()
+		e := newEngine(t, r)
+		task := begin(t, e, request("m1", "c", "one"))
+		first := r.next(t).start()
+		second := sent(t, e, to(task, "m2", "two"))
+		two := <-r.steered
+		third := sent(t, e, to(task, "m3", "three"))
+		three := <-r.steered
+		synctest.Wait() // until both senders wait
+		wantTurn(t, get(t, e, task.ID), "", nil)
+		two.observe(executor.Steered{TurnID: "turn"})
+		three.observe(executor.Unsteered{Ahead: 2})
+		wantTurn(t, <-second, tasks.TurnSteered, nil)
+		wantTurn(t, <-third, tasks.TurnQueued, 2)
+		first.end(completed(two.ID))
+		two.end(executor.Ended{Outcome: executor.Completed}) // it has ended with the turn
+		if got := get(t, e, task.ID); got.Status.State != a2a.TaskStateWorking {
+			t.Errorf("the task is %s, but a message of it waits", got.Status.State)
+		}
+		three.start().answer("own")
+		got := get(t, e, task.ID)
+		wantTask(t, got, a2a.TaskStateCompleted, "own")
+		if len(got.History) != 3 || !slices.Equal(r.into, []string{first.ID, first.ID}) || r.count() != 3 {
+			t.Errorf("history of %d, steered into %v, %d jobs", len(got.History), r.into, r.count())
+		}
+	})
 }
 
 // TestSteeredInOneCommit notes the end of a message with that of the turn that took it.
 func TestSteeredInOneCommit(t *testing.T) {
-	r, journal := newSteerer(), &watchedJournal{Journal: newJournal(t)}
-	r.book = tasks.Book(journal.Journal.(tasks.Ledger))
-	e := newEngine(t, tasks.Runner(struct {
-		tasks.Runner
-		tasks.Steerer
-	}{r.runner, r}), func(c *tasks.Config) { c.Journal = journal })
-	task := begin(t, e, request("m1", "c", "one"))
-	first := r.next(t).start()
-	second := sent(t, e, to(task, "m2", "two"))
-	two := <-r.steered
-	first.end(completed(two.ID)) // before it was said to be taken
-	wantTurn(t, <-second, tasks.TurnSteered, nil)
-	wantTask(t, get(t, e, task.ID), a2a.TaskStateCompleted, "both")
-	if !slices.ContainsFunc(journal.changes(), func(c store.Change) bool {
-		return slices.Equal(c.Ended, []string{first.ID, two.ID}) && c.Head != nil && c.Head.Ended
-	}) {
-		t.Error("the ends of the task and its messages were not committed together")
-	}
+	synctest.Test(t, func(t *testing.T) {
+		r, journal := newSteerer(), &watchedJournal{Journal: newJournal(t)}
+		r.book = tasks.Book(journal.Journal.(tasks.Ledger))
+		e := newEngine(t, tasks.Runner(struct {
+			tasks.Runner
+			tasks.Steerer
+		}{r.runner, r}), func(c *tasks.Config) { c.Journal = journal })
+		task := begin(t, e, request("m1", "c", "one"))
+		first := r.next(t).start()
+		second := sent(t, e, to(task, "m2", "two"))
+		two := <-r.steered
+		first.end(completed(two.ID)) // before it was said to be taken
+		wantTurn(t, <-second, tasks.TurnSteered, nil)
+		wantTask(t, get(t, e, task.ID), a2a.TaskStateCompleted, "both")
+		if !slices.ContainsFunc(journal.changes(), func(c store.Change) bool {
+			return slices.Equal(c.Ended, []string{first.ID, two.ID}) && c.Head != nil && c.Head.Ended
+		}) {
+			t.Error("the ends of the task and its messages were not committed together")
+		}
+	})
 }
 
 // A watchedJournal remembers what was written.
