@@ -230,32 +230,32 @@ func TestDurability(t *testing.T) {
 // TestSync: what is durable is synced without being asked for, everything else
 // when somebody asks, or within a second.
 func TestSync(t *testing.T) {
-	s := open(t, Config{})
-	synced := func() (commits, synced uint64) {
-		s.syncer.mu.Lock()
-		defer s.syncer.mu.Unlock()
-		return s.syncer.commits, s.syncer.synced
-	}
-	do := func(level durability) {
-		t.Helper()
-		must(t, s.do(t.Context(), "change", level, func(c *conn) error { return c.script("CREATE TABLE IF NOT EXISTS x (y)") }))
-	}
-	do(relaxed)
-	if commits, n := synced(); n == commits {
-		t.Error("relaxed: it was synced")
-	}
-	for commits, n := synced(); n != commits; commits, n = synced() { // within a second
-		time.Sleep(10 * time.Millisecond)
-	}
-	do(relaxed)
-	must(t, s.Sync(t.Context()))
-	if commits, n := synced(); n != commits {
-		t.Errorf("synced: %d of %d commits are on the disk", n, commits)
-	}
-	do(durable)
-	for commits, n := synced(); n != commits; commits, n = synced() {
-		time.Sleep(time.Millisecond)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, Config{})
+		wantSynced := func(what string, want bool) {
+			t.Helper()
+			synctest.Wait() // a sync that was begun has ended then
+			s.syncer.mu.Lock()
+			defer s.syncer.mu.Unlock()
+			if commits, n := s.syncer.commits, s.syncer.synced; (n == commits) != want {
+				t.Errorf("%s: %d of %d commits are on the disk", what, n, commits)
+			}
+		}
+		do := func(level durability) {
+			t.Helper()
+			must(t, s.do(t.Context(), "change", level, func(c *conn) error { return c.script("CREATE TABLE IF NOT EXISTS x (y)") }))
+		}
+		do(relaxed)
+		wantSynced("relaxed", false)
+		time.Sleep(soon)
+		wantSynced("a second later", true)
+		do(relaxed)
+		wantSynced("relaxed again", false)
+		must(t, s.Sync(t.Context()))
+		wantSynced("asked for", true)
+		do(durable)
+		wantSynced("durable", true)
+	})
 }
 
 func TestSyncFails(t *testing.T) {
