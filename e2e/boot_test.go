@@ -129,7 +129,10 @@ func TestInitialPromptIsNobodysWords(t *testing.T) {
 		m.put("config.yaml", "name: Ada\ninitial_prompt: say good morning\n")
 		m.enter()
 		m.modelAsked(1)
-		m.beats("the end of the turn", func(b fakeplatform.Beat) bool { return b.ActiveTasks == 0 })
+		progtest.WaitFor(t, "the end of the turn", func() bool {
+			tasks := m.call("ListTasks", object{})["result"]
+			return at(tasks, "tasks", 0, "status", "state") == "TASK_STATE_COMPLETED"
+		})
 		m.again()
 		if got := m.user("m1", "say two"); got != "two" {
 			t.Errorf("answered %q", got)

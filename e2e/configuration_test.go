@@ -100,9 +100,10 @@ func TestBadConfigurationIsAnswered(t *testing.T) {
 	if state(task) != "TASK_STATE_FAILED" || !strings.Contains(words, "config.yaml:") || !strings.Contains(words, "not configured") {
 		t.Errorf("%s: %q", state(task), words)
 	}
-	if status, body := w.ready(); status != http.StatusServiceUnavailable || !strings.Contains(body, "config.yaml:") {
-		t.Errorf("readiness %d: %s", status, body)
-	}
+	progtest.WaitFor(t, "readiness to say why not", func() bool {
+		status, body := w.ready()
+		return status == http.StatusServiceUnavailable && strings.Contains(body, "config.yaml:")
+	})
 	w.write("config.yaml", "name: Ada\nmodel: house\n"+strings.ReplaceAll(houseConfig[strings.Index(houseConfig, "providers:"):], "MODEL_URL", w.Model.BaseURL()))
 	words, _ = at(w.send("m2", "", "say two"), "status", "message", "parts", 0, "text").(string)
 	if !strings.Contains(words, `model is "house", which is the name of a provider`) {

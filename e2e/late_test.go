@@ -9,29 +9,40 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/progtest"
 )
 
+// leave posts a message whose turn waits at the gate, and goes away. The turn goes on when
+// the program knows that nobody waits for it.
+func (w *workspace) leave(g *gate, body string) {
+	w.t.Helper()
+	asked, gone := len(w.Model.Requests()), w.gone()
+	ctx, cancel := context.WithCancel(w.t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_, _, _ = w.raw(ctx, body)
+	}()
+	w.modelAsked(asked + 1)
+	cancel()
+	<-done
+	progtest.WaitFor(w.t, "the program to miss its caller", func() bool { return w.gone() > gone })
+	g.pass(w.t)
+}
+
+// gone is how many callers the program has seen go away.
+func (w *workspace) gone() int {
+	return strings.Count(w.Log(), `"call":"SendMessage","err":"wait for the task: context canceled"`)
+}
+
 // TestLateReply has callers go away before they are answered.
 func TestLateReply(t *testing.T) {
 	t.Parallel()
 	w := startWorkspace(t)
-	hang := make(chan struct{})
-	leave := func(body string) {
-		ctx, cancel := context.WithCancel(t.Context())
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			_, _, _ = w.raw(ctx, body)
-		}()
-		n := len(w.Model.Requests())
-		w.modelAsked(n + 1)
-		cancel()
-		<-done
-	}
-	close(hang)
-	leave(`{"id":1,"jsonrpc":"2.0","method":"message/send","params":{"message":{"messageId":"l1","parts":[{"kind":"text","text":"wait 1s\nsay late"}],"role":"user"}}}`)
+	g := newGate()
+	w.Model.SetScript(g.script)
+	w.leave(g, `{"id":1,"jsonrpc":"2.0","method":"message/send","params":{"message":{"messageId":"l1","parts":[{"kind":"text","text":"slowly\nsay late"}],"role":"user"}}}`)
 	w.toldOnce("late")
 	// That of another agent is not for the user.
-	leave(`{"id":1,"jsonrpc":"2.0","method":"message/send","params":{"message":{"messageId":"l2","metadata":{"delegation_id":"l2"},"parts":[{"kind":"text","text":"wait 1s\nsay peer"}],"role":"user"}}}`)
-	if text, _ := w.ask(object{"messageId": "l2", "metadata": object{"delegation_id": "l2"}, "parts": []object{textPart("wait 1s\nsay peer")}, "role": "user"}, nil); text != "peer" {
+	w.leave(g, `{"id":1,"jsonrpc":"2.0","method":"message/send","params":{"message":{"messageId":"l2","metadata":{"delegation_id":"l2"},"parts":[{"kind":"text","text":"slowly\nsay peer"}],"role":"user"}}}`)
+	if text, _ := w.ask(object{"messageId": "l2", "metadata": object{"delegation_id": "l2"}, "parts": []object{textPart("slowly\nsay peer")}, "role": "user"}, nil); text != "peer" {
 		t.Errorf("the agent that asks again gets %q", text)
 	}
 	w.toldOnce("late")
@@ -43,18 +54,12 @@ func TestLateReply(t *testing.T) {
 func TestLateReplySurvives(t *testing.T) {
 	t.Parallel()
 	w := startWorkspace(t)
+	g := newGate()
+	w.Model.SetScript(g.script)
 	w.mu.Lock()
 	w.refuse = http.StatusServiceUnavailable
 	w.mu.Unlock()
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_, _, _ = w.raw(ctx, `{"id":1,"jsonrpc":"2.0","method":"message/send","params":{"message":{"messageId":"s1","parts":[{"kind":"text","text":"wait 500ms\nsay kept"}],"role":"user"}}}`)
-	}()
-	w.modelAsked(1)
-	cancel()
-	<-done
+	w.leave(g, `{"id":1,"jsonrpc":"2.0","method":"message/send","params":{"message":{"messageId":"s1","parts":[{"kind":"text","text":"slowly\nsay kept"}],"role":"user"}}}`)
 	progtest.WaitFor(t, "the reply to be tried", func() bool { return strings.Contains(w.Log(), "could not be given a late reply") })
 	w.mu.Lock()
 	w.refuse = 0

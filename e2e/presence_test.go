@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -55,21 +54,11 @@ func newMember(t *testing.T, era fakeplatform.Era) *member {
 // enter runs the program.
 func (m *member) enter(extra ...string) {
 	m.t.Helper()
-	addr := freePort(m.t)
+	addr := progtest.FreeAddr(m.t)
 	m.program = start(m.t, append([]string{
 		"WORKSPACE_ID=" + m.handle.ID(), "PLATFORM_URL=" + m.platform.URL, "CONFIGS_DIR=" + m.configs,
 		"RUNTIME_ADDR=" + addr, "MOLECULE_WORKSPACE_URL=http://" + strings.Replace(addr, "127.0.0.1", "localhost", 1),
 	}, extra...)...)
-}
-
-func freePort(t *testing.T) string {
-	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ln.Close()
-	return ln.Addr().String()
 }
 
 func (m *member) put(name, text string) {
@@ -95,14 +84,15 @@ func (m *member) beats(what string, ok func(b fakeplatform.Beat) bool) fakeplatf
 
 func (m *member) online() {
 	m.t.Helper()
-	progtest.WaitFor(m.t, "the workspace to be online", func() bool { return m.handle.Status() == "online" && len(m.handle.Beats()) > 0 })
+	progtest.WaitFor(m.t, "the workspace to be online", func() bool {
+		return m.handle.Status() == "online" && m.handle.URL() != "" && len(m.handle.Beats()) > 0
+	})
 }
 
 func TestPresence(t *testing.T) {
 	t.Parallel()
 	eras(t, func(t *testing.T, m *member) {
 		m.online()
-		progtest.WaitFor(t, "the registration", func() bool { return m.handle.URL() != "" })
 		if !strings.Contains(string(m.handle.Card()), `"skills":[`) {
 			t.Errorf("registered with %s", m.handle.Card())
 		}

@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"mime/multipart"
@@ -27,16 +26,14 @@ type placed struct {
 func startPlaced(t *testing.T, era fakeplatform.Era) *placed {
 	t.Helper()
 	x := &placed{platform: fakeplatform.Start(t, era)}
+	addr := progtest.FreeAddr(t)
+	x.handle = x.platform.Add(fakeplatform.Workspace{ID: "7d2f0c9e-35c1-4a52-9b1e-0f6f6a2f1c11", URL: "http://" + addr, Status: "online"})
 	configs := codextest.Dir(t, "configs")
-	const id = "7d2f0c9e-35c1-4a52-9b1e-0f6f6a2f1c11"
-	x.program = start(t, "WORKSPACE_ID="+id, "PLATFORM_URL="+x.platform.URL, "CONFIGS_DIR="+configs,
-		"CODEX_SANDBOX=danger-full-access", "CODEX_APPROVAL_POLICY=never")
-	x.handle = x.platform.Add(fakeplatform.Workspace{ID: id, URL: x.URL, Status: "online"})
 	for name, text := range map[string]string{".auth_token": x.handle.Token(), ".platform_inbound_secret": x.handle.InboundSecret()} {
-		if err := os.WriteFile(filepath.Join(configs, name), []byte(text+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, filepath.Join(configs, name), text+"\n")
 	}
+	x.program = start(t, "WORKSPACE_ID="+x.handle.ID(), "PLATFORM_URL="+x.platform.URL, "CONFIGS_DIR="+configs, "RUNTIME_ADDR="+addr,
+		"CODEX_SANDBOX=danger-full-access", "CODEX_APPROVAL_POLICY=never")
 	return x
 }
 
@@ -135,17 +132,10 @@ func TestUploadThroughThePlatform(t *testing.T) {
 func TestOutageOfThePlatform(t *testing.T) {
 	t.Parallel()
 	inBothEras(t, func(t *testing.T, x *placed) {
-		w := &workspace{program: x.program}
+		w, g := &workspace{program: x.program}, newGate()
+		x.Model.SetScript(g.script)
 		x.platform.Outage(true)
-		done := make(chan struct{})
-		ctx, cancel := context.WithCancel(t.Context())
-		go func() {
-			defer close(done)
-			_, _, _ = w.raw(ctx, `{"id":1,"jsonrpc":"2.0","method":"message/send","params":{"message":{"messageId":"o1","parts":[{"text":"wait 500ms\nsay back","type":"text"}],"role":"user"}}}`)
-		}()
-		w.modelAsked(1)
-		cancel()
-		<-done
+		w.leave(g, `{"id":1,"jsonrpc":"2.0","method":"message/send","params":{"message":{"messageId":"o1","parts":[{"text":"slowly\nsay back","type":"text"}],"role":"user"}}}`)
 		progtest.WaitFor(t, "the reply to be tried", func() bool { return strings.Contains(x.Log(), "could not be given a late reply") })
 		x.platform.Outage(false)
 		progtest.WaitFor(t, "the user to be told", func() bool { return len(x.handle.Notices()) == 1 })
@@ -161,7 +151,6 @@ func TestFileToTheUser(t *testing.T) {
 	t.Parallel()
 	eras(t, func(t *testing.T, m *member) {
 		m.online()
-		progtest.WaitFor(t, "the registration", func() bool { return m.handle.URL() != "" })
 		if err := os.WriteFile(filepath.Join(m.Work, "report.txt"), []byte("report"), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/progtest"
 )
 
 func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"runtime": main, "peek": peek}) }
@@ -35,20 +35,10 @@ func TestScripts(t *testing.T) {
 			e.Setenv("HOME", own)
 			e.Setenv("TMPDIR", e.WorkDir)
 			e.Setenv("RUNTIME_ADDR", "127.0.0.1:0")
-			e.Setenv("FREE", free(t))
+			e.Setenv("FREE", progtest.FreeAddr(t))
 			return os.MkdirAll(own, 0o700)
 		},
 	})
-}
-
-// free returns an address that was free a moment ago.
-func free(t *testing.T) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 func await(ts *testscript.TestScript, _ bool, args []string) {

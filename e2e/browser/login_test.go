@@ -1,12 +1,16 @@
 package browser
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/progtest"
+)
 
 // TestLogin lets in whoever has the token.
 func TestLogin(t *testing.T) {
 	t.Parallel()
 	const token = "a-token-that-is-long-enough-for-everybody"
-	r := start(t, "RUNTIME_TOKEN="+token, "RUNTIME_ADDR="+addr(t))
+	r := start(t, "RUNTIME_TOKEN="+token, "RUNTIME_ADDR="+progtest.FreeAddr(t))
 	p := open(t, r.URL+"/console")
 	p.sees("label", "Token")
 	p.contrast("the login")

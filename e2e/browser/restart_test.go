@@ -5,13 +5,14 @@ import (
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/progtest"
 )
 
 // TestRestart kills the runtime while a text is written. The page says so, comes back by
 // itself, and has the text once and whole in the end.
 func TestRestart(t *testing.T) {
 	t.Parallel()
-	r := start(t, "RUNTIME_ADDR="+addr(t))
+	r := start(t, "RUNTIME_ADDR="+progtest.FreeAddr(t))
 	p := r.console(t)
 	p.begin("restart", "stream 60 10 50ms")
 	p.sees(".message", "000000012")

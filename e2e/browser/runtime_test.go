@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -80,19 +79,6 @@ func (r *program) postParts(id, contextID string, parts []object) string {
 		r.t.Fatalf("no task: %v, %s", err, said)
 	}
 	return answer.Result.Task.ID
-}
-
-// addr is an address on loopback that nothing listens on: a program that is started
-// again there is found by its readers.
-func addr(t *testing.T) string {
-	t.Helper()
-	var lc net.ListenConfig
-	l, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 // home is a CODEX_HOME with that config.toml in it.
