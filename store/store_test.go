@@ -9,7 +9,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"go.uber.org/goleak"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/leaktest"
 )
 
 // childEnv names what the test binary does instead of running tests.
@@ -20,7 +21,7 @@ func TestMain(m *testing.M) {
 		children[name]()
 		return
 	}
-	goleak.VerifyTestMain(m)
+	leaktest.Main(m)
 }
 
 // open returns a store in dir that is closed with the test.

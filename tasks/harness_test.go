@@ -11,17 +11,17 @@ import (
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
-	"go.uber.org/goleak"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/leaktest"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
 func TestMain(m *testing.M) {
 	crash()
-	goleak.VerifyTestMain(m)
+	leaktest.Main(m)
 }
 
 // A runner is a scripted tasks.Runner: tests take the jobs that it was given and

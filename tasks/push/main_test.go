@@ -15,13 +15,13 @@ import (
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
-	"go.uber.org/goleak"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/leaktest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/netguard"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // A bench is a state directory with an outbox, and a deliverer after the other.
 type bench struct {

@@ -9,12 +9,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"go.uber.org/goleak"
-
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/leaktest"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/rounds"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // A journal is what is to be delivered, and when.
 type journal struct {
