@@ -81,7 +81,7 @@ const fanReaders = 16
 func BenchmarkFanOut(b *testing.B) {
 	for _, door := range []struct{ name, path, body string }{
 		{"v1", "/", v1Stream}, {"v0", "/", v0Stream}, {"rest", "/message:stream", restHi},
-		{"v0REST", "/v1/message:stream", `{"message":{"messageId":"m1","role":"ROLE_USER","content":[{"text":"hi"}]}}`},
+		{"v0REST", "/v1/message:stream", v0RESTHi},
 	} {
 		b.Run(door.name, func(b *testing.B) {
 			first := &link{}

@@ -254,6 +254,11 @@ type answer struct {
 
 func do(t testing.TB, method, url, body string, header ...string) answer {
 	t.Helper()
+	return doOver(t, http.DefaultTransport, method, url, body, header...)
+}
+
+func doOver(t testing.TB, tr http.RoundTripper, method, url, body string, header ...string) answer {
+	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
@@ -271,7 +276,7 @@ func do(t testing.TB, method, url, body string, header ...string) answer {
 			req.Header.Del(header[i])
 		}
 	}
-	res, err := http.DefaultTransport.RoundTrip(req)
+	res, err := tr.RoundTrip(req)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ func newTenant(t *testing.T, change ...func(*Config)) *tenant {
 	x := &tenant{work: t.TempDir()}
 	x.secret.Store("inbound")
 	folder := files.New(files.Config{Work: x.work})
-	cfg := Config{AnyHost: true, ReplyAsMessage: true, Reply: taskReply, BodyTimeout: 2 * time.Second, Platform: &Platform{
+	cfg := Config{AnyHost: true, ReplyAsMessage: true, Reply: taskReply, Platform: &Platform{
 		Secret: func() string { return x.secret.Load().(string) }, Token: func() string { return "auth-token" }, Files: folder, Version: "v1",
 	}}
 	for _, f := range change {
@@ -211,7 +211,7 @@ func TestIngestOfWhoGoes(t *testing.T) {
 	_, _ = io.WriteString(conn, "POST /internal/chat/uploads/ingest HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer inbound\r\n"+
 		"Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 100000\r\n\r\n"+
 		"--b\r\nContent-Disposition: form-data; name=\"files\"; filename=\"a\"\r\n\r\nhalf")
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(long)
 	for len(x.uploads(t)) == 0 && time.Now().Before(deadline) {
 		time.Sleep(time.Millisecond)
 	}

@@ -6,10 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -19,6 +22,7 @@ import (
 type running struct {
 	url  string
 	addr string
+	dial func(ctx context.Context, network, addr string) (net.Conn, error) // nil is over TCP
 	srv  *Server
 	stop context.CancelFunc
 	done chan error
@@ -41,15 +45,25 @@ func serve(t *testing.T, cfg Config) *running {
 	if err != nil {
 		t.Fatal(err)
 	}
+	r := &running{url: "http://" + ln.Addr().String(), addr: ln.Addr().String(), srv: newServer(t, cfg)}
+	r.serve(t, smallBuffers{ln})
+	return r
+}
+
+// serve begins to serve ln, and ends that with the test.
+func (r *running) serve(t *testing.T, ln net.Listener) {
 	ctx, cancel := context.WithCancel(context.Background())
-	r := &running{url: "http://" + ln.Addr().String(), addr: ln.Addr().String(), srv: newServer(t, cfg), stop: cancel, done: make(chan error, 1)}
-	go func() { r.done <- r.srv.Serve(ctx, smallBuffers{ln}) }()
+	r.stop, r.done = cancel, make(chan error, 1)
+	go func() { r.done <- r.srv.Serve(ctx, ln) }()
 	t.Cleanup(func() {
 		cancel()
 		r.wait(t)
 	})
-	return r
 }
+
+// long is what a test waits for something that is to come at once: whatever holds
+// the machine up is over by then.
+const long = 40 * time.Second
 
 // wait waits for Serve to return and says what it returned.
 func (r *running) wait(t *testing.T) {
@@ -62,25 +76,23 @@ func (r *running) wait(t *testing.T) {
 		if ok {
 			close(r.done)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(long):
 		t.Fatal("Serve does not return")
 	}
 }
 
-func open(t *testing.T, r *running, body string) (*http.Response, *http.Transport) {
+func open(t *testing.T, r *running, body string) *http.Response {
 	t.Helper()
-	tr := &http.Transport{}
-	t.Cleanup(tr.CloseIdleConnections)
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.url, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
 	req.Header.Set("Content-Type", "application/json")
-	res, err := tr.RoundTrip(req)
+	res, err := r.transport(t).RoundTrip(req)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return res, tr
+	return res
 }
 
 // An end is how a stream of the handler ended.
@@ -110,65 +122,68 @@ func flood(ended chan<- end) func(context.Context, *a2a.SendMessageRequest) unpl
 }
 
 func TestStalledReaderIsDropped(t *testing.T) {
-	for name, body := range map[string]string{
-		"v1": v1Stream, "v0": v0Stream, "rest": "", "v0REST": "",
-	} {
-		t.Run(name, func(t *testing.T) {
-			ended := make(chan end, 2)
-			r := serve(t, Config{Handler: &fakeHandler{stream: flood(ended)}, WriteTimeout: 400 * time.Millisecond})
-			path := "/"
-			switch name {
-			case "rest":
-				path, body = "/message:stream", restHi
-			case "v0REST":
-				path, body = "/v1/message:stream", `{"message":{"messageId":"m1","role":"ROLE_USER","content":[{"text":"hi"}]}}`
-			}
-			stalled, err := net.Dial("tcp", r.addr)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer stalled.Close()
-			_ = stalled.(*net.TCPConn).SetReadBuffer(4 << 10)
-			begin := time.Now()
-			fmt.Fprintf(stalled, "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", path, len(body), body)
+	t.Parallel()
+	requests := map[string][2]string{ // a path and a body, by the id of the message
+		"v1": {"/", v1Stream}, "v0": {"/", v0Stream}, "rest": {"/message:stream", restHi}, "v0REST": {"/v1/message:stream", v0RESTHi},
+	}
+	ended := make(chan end, len(requests)+1)
+	r := serve(t, Config{Handler: &fakeHandler{stream: flood(ended)}, WriteTimeout: 5 * time.Second})
+	begin := time.Now()
+	for id, c := range requests {
+		stall(t, r, c[0], withID(c[1], id))
+	}
 
-			// Another reader is served meanwhile.
-			res, _ := open(t, r, strings.Replace(v1Stream, `"m1"`, `"short"`, 1))
-			n, err := io.Copy(io.Discard, res.Body)
-			_ = res.Body.Close()
-			if err != nil || n < 2_000<<10 {
-				t.Errorf("the other reader got %d bytes, %v", n, err)
+	// Another reader is served meanwhile.
+	res := open(t, r, withID(v1Stream, "short"))
+	n, err := io.Copy(io.Discard, res.Body)
+	_ = res.Body.Close()
+	if err != nil || n < 2_000<<10 {
+		t.Errorf("the other reader got %d bytes, %v", n, err)
+	}
+	for range len(requests) + 1 {
+		select {
+		case e := <-ended:
+			took := time.Since(begin)
+			if e.id == "short" && e.err != nil {
+				t.Errorf("the other stream ended with %v", e.err)
 			}
-			for range 2 {
-				select {
-				case e := <-ended:
-					took := time.Since(begin)
-					if e.id == "short" && e.err != nil {
-						t.Errorf("the other stream ended with %v", e.err)
-					}
-					if e.id != "short" && took < 300*time.Millisecond {
-						t.Errorf("dropped after %v already", took)
-					}
-				case <-time.After(10 * time.Second):
-					t.Fatal("the stalled reader holds its stream")
-				}
+			if e.id != "short" && took < 4*time.Second {
+				t.Errorf("%s: dropped after %v already", e.id, took)
 			}
-			for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) {
-				body := do(t, "GET", r.url+"/metrics", "").body
-				if strings.Contains(body, "molecule_codex_streams_dropped_total 1\n") && strings.Contains(body, "molecule_codex_streams_open 0\n") {
-					break
-				}
-				if time.Now().After(deadline) {
-					t.Fatal("the dropped reader is not counted")
-				}
-			}
-		})
+			delete(requests, e.id)
+		case <-time.After(long):
+			t.Fatalf("stalled readers hold their streams: %q", slices.Sorted(maps.Keys(requests)))
+		}
+	}
+	for deadline := time.Now().Add(long); ; time.Sleep(time.Millisecond) {
+		body := do(t, "GET", r.url+"/metrics", "").body
+		if strings.Contains(body, "molecule_codex_streams_dropped_total 4\n") && strings.Contains(body, "molecule_codex_streams_open 0\n") {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the dropped readers are not counted")
+		}
 	}
 }
 
+func withID(body, id string) string { return strings.Replace(body, `"m1"`, `"`+id+`"`, 1) }
+
+// stall asks for a stream and reads nothing of it.
+func stall(t *testing.T, r *running, path, body string) {
+	t.Helper()
+	c, err := net.Dial("tcp", r.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	_ = c.(*net.TCPConn).SetReadBuffer(4 << 10)
+	fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", path, len(body), body)
+}
+
 func TestStalledReaderOfAPlainAnswer(t *testing.T) {
+	t.Parallel()
 	huge := strings.Repeat("x", 64<<20)
-	r := serve(t, Config{WriteTimeout: 300 * time.Millisecond, Handler: &fakeHandler{
+	r := serve(t, Config{WriteTimeout: 2 * time.Second, Handler: &fakeHandler{
 		get: func(context.Context, *a2a.GetTaskRequest) (*a2a.Task, error) {
 			return &a2a.Task{ID: "T1", Metadata: map[string]any{"x": huge}}, nil
 		}}})
@@ -181,7 +196,7 @@ func TestStalledReaderOfAPlainAnswer(t *testing.T) {
 	if _, err := io.ReadFull(c, make([]byte, 100)); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(long); ; time.Sleep(10 * time.Millisecond) {
 		r.srv.work.mu.Lock()
 		n := r.srv.work.open
 		r.srv.work.mu.Unlock()
@@ -202,7 +217,7 @@ func TestSlowBodyIsGivenUp(t *testing.T) {
 	}
 	defer c.Close()
 	fmt.Fprint(c, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{")
-	_ = c.SetReadDeadline(time.Now().Add(5 * time.Second))
+	_ = c.SetReadDeadline(time.Now().Add(long))
 	res, err := http.ReadResponse(bufio.NewReader(c), nil)
 	if err != nil || res.StatusCode != http.StatusBadRequest {
 		t.Fatalf("answer %v, %v", res, err)
@@ -220,19 +235,18 @@ func TestLongCallOutlivesTheBodyTimeout(t *testing.T) {
 			return nil, ctx.Err()
 		}
 	}}
-	r := serve(t, Config{Handler: h, BodyTimeout: 100 * time.Millisecond})
-	res, _ := open(t, r, v1Hi)
-	b, err := io.ReadAll(res.Body)
-	_ = res.Body.Close()
-	if err != nil || !strings.Contains(string(b), "TASK_STATE_COMPLETED") {
-		t.Errorf("answer %s, %v", b, err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		r := serveInBubble(t, Config{Handler: h, BodyTimeout: 100 * time.Millisecond})
+		if a := r.do(t, "POST", "/", v1Hi); !strings.Contains(a.body, "TASK_STATE_COMPLETED") {
+			t.Errorf("answer %s", a.body)
+		}
+	})
 }
 
 func TestLeavingCallerEndsItsContext(t *testing.T) {
 	ended := make(chan error, 1)
 	r := serve(t, Config{Handler: &fakeHandler{stream: waiting(ended)}})
-	res, _ := open(t, r, v1Stream)
+	res := open(t, r, v1Stream)
 	firstEvent(t, res)
 	_ = res.Body.Close()
 	select {
@@ -240,7 +254,7 @@ func TestLeavingCallerEndsItsContext(t *testing.T) {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("ended with %v", err)
 		}
-	case <-time.After(5 * time.Second):
+	case <-time.After(long):
 		t.Fatal("the stream goes on without a reader")
 	}
 }
@@ -269,90 +283,92 @@ func firstEvent(t *testing.T, res *http.Response) *bufio.Reader {
 }
 
 func TestShutdownCutsWhatDoesNotEnd(t *testing.T) {
-	ended := make(chan error, 2)
-	h := &fakeHandler{stream: waiting(ended), send: func(ctx context.Context, _ *a2a.SendMessageRequest) (a2a.SendMessageResult, error) {
-		<-ctx.Done()
-		return nil, ctx.Err()
-	}}
-	r := serve(t, Config{Handler: h, ShutdownGrace: 300 * time.Millisecond})
-	res, _ := open(t, r, v1Stream)
-	br := firstEvent(t, res)
-	blocked := make(chan string, 1)
-	go func() {
-		res, err := http.Post(r.url, "application/json", strings.NewReader(v1Hi))
-		if err != nil {
-			blocked <- err.Error()
-			return
-		}
-		b, _ := io.ReadAll(res.Body)
-		_ = res.Body.Close()
-		blocked <- string(b)
-	}()
-	for h.last() == nil || len(h.callsSeen()) < 2 {
-		time.Sleep(time.Millisecond) // until both are with the handler
-	}
-	begin := time.Now()
-	r.stop()
+	synctest.Test(t, func(t *testing.T) {
+		const grace = 300 * time.Millisecond
+		h := &fakeHandler{stream: waiting(make(chan error, 1)), send: func(ctx context.Context, _ *a2a.SendMessageRequest) (a2a.SendMessageResult, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}}
+		r := serveInBubble(t, Config{Handler: h, ShutdownGrace: grace})
+		res := open(t, r, v1Stream)
+		br := firstEvent(t, res)
+		blocked := make(chan string, 1)
+		caller := http.Client{Transport: r.transport(t)}
+		go func() { blocked <- answerTo(caller.Post(r.url, "application/json", strings.NewReader(v1Hi))) }()
+		synctest.Wait() // until both are with the handler
+		begin := time.Now()
+		r.stop()
+		synctest.Wait()
+		refusesNewWork(t, r)
 
-	// The listener still answers: not ready, no new work.
-	for deadline := time.Now().Add(2 * time.Second); ; {
-		if a := do(t, "GET", r.url+"/readyz", ""); a.status == 503 && strings.Contains(a.body, "shutting down") {
-			break
+		rest, err := io.ReadAll(br)
+		_ = res.Body.Close()
+		if err != nil || !strings.Contains(string(rest), "shutting down") {
+			t.Errorf("the stream ended with %q, %v", rest, err)
 		}
-		if time.Now().After(deadline) {
-			t.Fatal("readyz stays green")
+		if got := <-blocked; !strings.Contains(got, "-32000") || !strings.Contains(got, "shutting down") {
+			t.Errorf("the blocked call got %s", got)
 		}
-	}
-	if a := do(t, http.MethodPost, r.url, v1Hi); a.status != 503 || a.header.Get("Retry-After") == "" || !strings.Contains(a.body, "shutting down") {
-		t.Errorf("new work: %d %s", a.status, a.body)
-	}
-	rest, err := io.ReadAll(br)
-	_ = res.Body.Close()
-	if err != nil || !strings.Contains(string(rest), "shutting down") {
-		t.Errorf("the stream ended with %q, %v", rest, err)
-	}
-	if got := <-blocked; !strings.Contains(got, "-32000") || !strings.Contains(got, "shutting down") {
-		t.Errorf("the blocked call got %s", got)
-	}
-	http.DefaultClient.CloseIdleConnections()
-	r.wait(t)
-	if took := time.Since(begin); took < 300*time.Millisecond || took > 5*time.Second {
-		t.Errorf("shutdown took %v", took)
-	}
-	if _, err := net.Dial("tcp", r.addr); err == nil {
-		t.Error("the listener is still open")
-	}
+		r.wait(t)
+		if took := time.Since(begin); took < grace || took >= grace+closing { // by then connections are closed by force
+			t.Errorf("shutdown took %v", took)
+		}
+		if _, err := r.dial(t.Context(), "", ""); err == nil {
+			t.Error("the listener is still open")
+		}
+	})
 }
 
-func (f *fakeHandler) callsSeen() []*a2a.SendMessageRequest {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.messages
+// answerTo is the body of an answer, or the error in its place.
+func answerTo(res *http.Response, err error) string {
+	if err != nil {
+		return err.Error()
+	}
+	defer res.Body.Close()
+	b, _ := io.ReadAll(res.Body)
+	return string(b)
+}
+
+// refusesNewWork: the listener of a server that shuts down still answers.
+func refusesNewWork(t *testing.T, r *running) {
+	t.Helper()
+	if a := r.do(t, "GET", "/readyz", ""); a.status != 503 || !strings.Contains(a.body, "shutting down") {
+		t.Errorf("readyz stays green: %d %s", a.status, a.body)
+	}
+	if a := r.do(t, http.MethodPost, "/", v1Hi); a.status != 503 || a.header.Get("Retry-After") == "" || !strings.Contains(a.body, "shutting down") {
+		t.Errorf("new work: %d %s", a.status, a.body)
+	}
 }
 
 func TestShutdownWaitsForWhatEnds(t *testing.T) {
-	release := make(chan struct{})
-	h := &fakeHandler{stream: func(context.Context, *a2a.SendMessageRequest) unplaced {
-		return func(yield func(a2a.Event, error) bool) {
-			yield(&a2a.Task{ID: "T1", Status: a2a.TaskStatus{State: a2a.TaskStateWorking}}, nil)
-			<-release
-			yield(&a2a.TaskStatusUpdateEvent{TaskID: "T1", Status: a2a.TaskStatus{State: a2a.TaskStateFailed}}, nil)
+	synctest.Test(t, func(t *testing.T) {
+		const work = 50 * time.Second
+		h := &fakeHandler{stream: func(context.Context, *a2a.SendMessageRequest) unplaced {
+			return func(yield func(a2a.Event, error) bool) {
+				yield(&a2a.Task{ID: "T1", Status: a2a.TaskStatus{State: a2a.TaskStateWorking}}, nil)
+				time.Sleep(work)
+				yield(&a2a.TaskStatusUpdateEvent{TaskID: "T1", Status: a2a.TaskStatus{State: a2a.TaskStateFailed}}, nil)
+			}
+		}}
+		r := serveInBubble(t, Config{Handler: h, ShutdownGrace: time.Minute})
+		begin := time.Now()
+		res := open(t, r, v0Stream)
+		br := firstEvent(t, res)
+		r.stop()
+		rest, err := io.ReadAll(br)
+		_ = res.Body.Close()
+		if err != nil || !strings.Contains(string(rest), `"state":"failed"`) {
+			t.Errorf("the stream ended with %q, %v", rest, err)
 		}
-	}}
-	r := serve(t, Config{Handler: h, ShutdownGrace: time.Minute})
-	res, _ := open(t, r, v0Stream)
-	br := firstEvent(t, res)
-	r.stop()
-	close(release)
-	rest, err := io.ReadAll(br)
-	_ = res.Body.Close()
-	if err != nil || !strings.Contains(string(rest), `"state":"failed"`) {
-		t.Errorf("the stream ended with %q, %v", rest, err)
-	}
-	r.wait(t)
+		r.wait(t)
+		if took := time.Since(begin); took >= work+closing { // it ends when they do
+			t.Errorf("shutdown took %v", took)
+		}
+	})
 }
 
 func TestShutdownWithAStalledReader(t *testing.T) {
+	t.Parallel()
 	ended := make(chan end, 1)
 	r := serve(t, Config{Handler: &fakeHandler{stream: flood(ended)}, ShutdownGrace: 100 * time.Millisecond, WriteTimeout: time.Minute})
 	c, err := net.Dial("tcp", r.addr)
@@ -368,7 +384,7 @@ func TestShutdownWithAStalledReader(t *testing.T) {
 	r.stop()
 	r.wait(t)
 	<-ended
-	if took := time.Since(begin); took > 4*time.Second {
+	if took := time.Since(begin); took > 30*time.Second { // and not when the write gives up
 		t.Errorf("shutdown took %v", took)
 	}
 }

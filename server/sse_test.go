@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -15,7 +16,10 @@ var (
 	v1Stream = strings.Replace(v1Hi, "SendMessage", "SendStreamingMessage", 1)
 )
 
-const restHi = `{"message":{"messageId":"m1","role":"ROLE_USER","parts":[{"text":"hi"}]}}`
+const (
+	restHi   = `{"message":{"messageId":"m1","role":"ROLE_USER","parts":[{"text":"hi"}]}}`
+	v0RESTHi = `{"message":{"messageId":"m1","role":"ROLE_USER","content":[{"text":"hi"}]}}`
+)
 
 func TestStreams(t *testing.T) {
 	ts := start(t, Config{})
@@ -86,28 +90,25 @@ func TestErrorWithinAStream(t *testing.T) {
 }
 
 func TestKeepAlive(t *testing.T) {
-	h := &fakeHandler{}
-	h.stream = func(ctx context.Context, _ *a2a.SendMessageRequest) unplaced {
+	h := &fakeHandler{stream: func(context.Context, *a2a.SendMessageRequest) unplaced {
 		return func(yield func(a2a.Event, error) bool) {
-			select {
-			case <-time.After(120 * time.Millisecond): // the silence that is tested
-			case <-ctx.Done():
-			}
+			time.Sleep(110 * time.Millisecond) // longer than a write may take
 			yield(&a2a.Task{ID: "T1", Status: a2a.TaskStatus{State: a2a.TaskStateWorking}}, nil)
 		}
-	}
-	ts := start(t, Config{Handler: h, KeepAlive: 20 * time.Millisecond, WriteTimeout: 50 * time.Millisecond})
+	}}
 	for _, body := range []string{v0Stream, v1Stream} {
-		a := do(t, "POST", ts.URL, body)
-		if n := strings.Count(a.body, ": keep-alive\n\n"); n < 2 || len(a.sseData()) != 1 {
-			t.Errorf("%d comments in %q", n, a.body)
-		}
+		synctest.Test(t, func(t *testing.T) {
+			r := serveInBubble(t, Config{Handler: h, KeepAlive: 20 * time.Millisecond, WriteTimeout: 50 * time.Millisecond})
+			a := r.do(t, "POST", "/", body)
+			if n := strings.Count(a.body, ": keep-alive\n\n"); n != 5 || len(a.sseData()) != 1 {
+				t.Errorf("%d comments in %q", n, a.body)
+			}
+		})
 	}
 }
 
 func TestSilentStreamOutlivesTheWriteTimeout(t *testing.T) {
-	h := &fakeHandler{}
-	h.stream = func(context.Context, *a2a.SendMessageRequest) unplaced {
+	h := &fakeHandler{stream: func(context.Context, *a2a.SendMessageRequest) unplaced {
 		return func(yield func(a2a.Event, error) bool) {
 			for range 3 {
 				if !yield(&a2a.Task{ID: "T1", Status: a2a.TaskStatus{State: a2a.TaskStateWorking}}, nil) {
@@ -116,14 +117,13 @@ func TestSilentStreamOutlivesTheWriteTimeout(t *testing.T) {
 				time.Sleep(60 * time.Millisecond) // longer than a write may take
 			}
 		}
-	}
-	ts := start(t, Config{Handler: h, WriteTimeout: 30 * time.Millisecond})
-	for path, body := range map[string]string{
-		"/": v1Stream, "/message:stream": restHi,
-		"/v1/message:stream": `{"message":{"messageId":"m1","role":"ROLE_USER","content":[{"text":"hi"}]}}`,
-	} {
-		if data := do(t, "POST", ts.URL+path, body).sseData(); len(data) != 3 {
-			t.Errorf("%s: got %d events, want 3", path, len(data))
-		}
+	}}
+	for path, body := range map[string]string{"/": v1Stream, "/message:stream": restHi, "/v1/message:stream": v0RESTHi} {
+		synctest.Test(t, func(t *testing.T) {
+			r := serveInBubble(t, Config{Handler: h, WriteTimeout: 30 * time.Millisecond})
+			if data := r.do(t, "POST", path, body).sseData(); len(data) != 3 {
+				t.Errorf("%s: got %d events, want 3", path, len(data))
+			}
+		})
 	}
 }
