@@ -96,6 +96,8 @@ type Server struct {
 	v1, v0  map[string]method // JSON-RPC methods by name
 	started time.Time         // the Last-Modified of the card
 	work    inflight
+
+	openWithin time.Duration // how long a stream that resumes keeps its header back
 }
 
 // New returns a server for cfg. It opens nothing.
@@ -126,7 +128,7 @@ func bare(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Server{cfg: cfg, log: cfg.Logger, metrics: cfg.Metrics, doors: doors, started: time.Now().UTC()}, nil
+	return &Server{cfg: cfg, log: cfg.Logger, metrics: cfg.Metrics, doors: doors, started: time.Now().UTC(), openWithin: openWithin}, nil
 }
 
 // Handler returns the handler of all routes, for a server that is run by

@@ -53,7 +53,7 @@ func (s *Server) firstComment(r *http.Request) time.Duration {
 	if lastEventID(r) == "" {
 		return s.cfg.KeepAlive
 	}
-	return min(openWithin, s.cfg.KeepAlive)
+	return min(s.openWithin, s.cfg.KeepAlive)
 }
 
 // pumpStream returns the error that is still to be told to the reader.

@@ -36,6 +36,7 @@ type station struct {
 	t      *testing.T
 	dir    string
 	cfg    Config
+	change []func(*Server)
 	url    string
 	turns  chan *turn
 	book   executor.Book
@@ -43,8 +44,8 @@ type station struct {
 	close  func()
 }
 
-func newStation(t *testing.T, cfg Config) *station {
-	s := &station{t: t, dir: t.TempDir(), cfg: cfg, turns: make(chan *turn, 16)}
+func newStation(t *testing.T, cfg Config, change ...func(*Server)) *station {
+	s := &station{t: t, dir: t.TempDir(), cfg: cfg, change: change, turns: make(chan *turn, 16)}
 	s.open()
 	t.Cleanup(func() { s.close() })
 	return s
@@ -65,7 +66,11 @@ func (s *station) open() {
 		s.t.Fatal(err)
 	}
 	s.cfg.Handler, s.cfg.Registry, s.cfg.Metrics = s.engine, nil, nil
-	ts := httptest.NewServer(newServer(s.t, s.cfg).Handler())
+	srv := newServer(s.t, s.cfg)
+	for _, f := range s.change {
+		f(srv)
+	}
+	ts := httptest.NewServer(srv.Handler())
 	s.url = ts.URL
 	s.close = func() {
 		ctx, cancel := context.WithCancel(context.Background())
