@@ -56,6 +56,7 @@ func (c *Client) token(r request) (string, error) {
 // A renewal is the one registration that all wait for whose token was refused.
 type renewal struct {
 	turn   chan struct{} // holds a token while one registers
+	pause  time.Duration // between one that failed and the next
 	count  atomic.Int64  // of registrations that succeeded
 	failed time.Time     // when the last one failed; guarded by turn
 	cause  error         // why
@@ -80,7 +81,7 @@ func (c *Client) renew(ctx context.Context, refused string, count int64) error {
 	if c.renewal.count.Load() != count || err == nil && token != refused {
 		return nil
 	}
-	if c.renewal.cause != nil && time.Since(c.renewal.failed) < renewalPause {
+	if c.renewal.cause != nil && time.Since(c.renewal.failed) < c.renewal.pause {
 		return c.renewal.cause
 	}
 	if err := c.cfg.OnUnauthorized(context.WithValue(ctx, renewing{}, true)); err != nil {

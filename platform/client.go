@@ -54,7 +54,7 @@ func New(cfg Config) *Client {
 	}
 	c := &Client{cfg: cfg, http: cfg.HTTP, origin: originOf(cfg.URL)}
 	c.features.missing = map[feature]time.Time{}
-	c.renewal.turn = make(chan struct{}, 1)
+	c.renewal.turn, c.renewal.pause = make(chan struct{}, 1), renewalPause
 	if c.http == nil {
 		c.http = &http.Client{Transport: newTransport(), CheckRedirect: noRedirects}
 	}

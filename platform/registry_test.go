@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakeplatform"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
@@ -149,6 +150,7 @@ func TestRenewalThatFails(t *testing.T) {
 			return err
 		}
 	})
+	s.PauseRenewals(time.Hour)
 	s.w.Rotate()
 	for range 3 {
 		err := s.Heartbeat(t.Context(), platform.Beat{})
