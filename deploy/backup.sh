@@ -63,7 +63,7 @@ still() {
 	tries=0
 	while grep -qs '^State:[^a-zA-Z]*[RSDI]' /proc/"$1"/task/*/status; do
 		tries=$((tries + 1))
-		[ "$tries" -lt 100 ] || fail "process $1 does not stop; nothing was changed"
+		[ "$tries" -lt 600 ] || fail "process $1 does not stop; nothing was changed"
 		sleep 0.05
 	done
 }

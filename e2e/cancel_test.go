@@ -14,13 +14,10 @@ func TestCancelReachesTheModel(t *testing.T) {
 	p := start(t)
 	id := p.begin("m1", "one", "hang")["id"]
 	progtest.WaitFor(t, "the model to be asked", func() bool { return len(p.Model.Requests()) == 1 })
-	began := time.Now()
+	codex := p.Child()
 	task, _ := p.call("CancelTask", object{"id": id})["result"].(object)
 	if state(task) != "TASK_STATE_CANCELED" {
 		t.Fatalf("CancelTask = %v, want the canceled task", task)
-	}
-	if took := time.Since(began); took > 4*time.Second { // codex that does not obey would take 5 s more
-		t.Errorf("the cancel took %s, want less than a second (or four, on a busy machine)", took)
 	}
 	select {
 	case <-p.Model.Dropped():
@@ -29,6 +26,9 @@ func TestCancelReachesTheModel(t *testing.T) {
 	}
 	if task := p.send("m2", "one", "say next"); !strings.Contains(text(task), "next") {
 		t.Errorf("the next turn answered %q", text(task))
+	}
+	if p.Child() != codex {
+		t.Error("codex was killed: it did not obey")
 	}
 }
 
@@ -112,8 +112,8 @@ func TestChildKilledInACommand(t *testing.T) {
 	killChild(t, p)
 	began := time.Now()
 	task := p.ended(id)
-	if took := time.Since(began); took > 15*time.Second {
-		t.Errorf("the caller was freed after %s, want at most 2 s (or fifteen, on a busy machine)", took)
+	if took := time.Since(began); took > 40*time.Second { // the command would take a minute
+		t.Errorf("the caller was freed after %s, want at most 2 s (or forty, on a busy machine)", took)
 	}
 	words, _ := at(task, "status", "message", "parts", 0, "text").(string)
 	if state(task) != "TASK_STATE_FAILED" || at(task, "metadata", "interrupted") != true || !strings.Contains(words, "stopped in the middle") {
@@ -140,8 +140,8 @@ func TestStopWithOpenStream(t *testing.T) {
 		t.Errorf("the stream ended with %v, want an error that says why", last)
 	}
 	<-p.Exited()
-	if took := time.Since(began); took > 10*time.Second {
-		t.Errorf("stopping took %s, want at most 10 s", took)
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("stopping took %s, want at most 10 s (or twenty, on a busy machine)", took)
 	}
 }
 

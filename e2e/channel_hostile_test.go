@@ -20,11 +20,15 @@ import (
 func TestChannelQueueInterrupted(t *testing.T) {
 	t.Parallel()
 	x := poll(t, "RUNTIME_MID_TURN=queue")
-	x.say("wait 3s\nsay finished")
+	g := newGate()
+	x.Model.SetScript(g.script)
+	x.say("slowly\nsay finished")
 	x.modelAsked(1)
 	x.say("run echo one >> turns; sleep 20\nsay waited")
 	progtest.WaitFor(t, "the second to be taken", func() bool { return strings.Count(x.Log(), `"a message was taken"`) == 2 })
 	x.Signal(syscall.SIGINT)
+	x.takesNoMore()
+	g.pass(t)
 	if code := x.ExitCode(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
@@ -40,7 +44,9 @@ func TestChannelPeerCommands(t *testing.T) {
 	bob := x.neighbour("Bob")
 	x.say("remember lime-3")
 	x.told(1)
-	x.say("wait 3s\nsay finished")
+	g := newGate()
+	x.Model.SetScript(g.script)
+	x.say("slowly\nsay finished")
 	progtest.WaitFor(t, "the turn to begin", func() bool { return strings.Contains(lastAsked(x), "finished") })
 	for _, text := range []string{"/stop", "/new", "/status"} {
 		bob.send(x.handle, "b"+text, text, nil)
@@ -49,6 +55,7 @@ func TestChannelPeerCommands(t *testing.T) {
 	if got := bob.got(4); !slices.ContainsFunc(got, func(r received) bool { return r.Text == "forged" }) {
 		t.Errorf("Bob got %+v", got)
 	}
+	g.pass(t)
 	if told := x.told(2); told[1] != "finished" {
 		t.Errorf("the user was told %q", told)
 	}

@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakeplatform"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/progtest"
 )
@@ -55,13 +56,13 @@ func TestChannelKilled(t *testing.T) {
 	x := poll(t)
 	x.say("remember jade-4")
 	x.told(1)
-	hang := x.platform.Behave("POST /workspaces/*/notify", fakeplatform.Lose()) // it is shown, and we never hear of it
+	end := x.Exited()
+	x.platform.Behave("POST /workspaces/*/notify", fakeplatform.Then(func() { <-end }).Times(1)) // it is shown, and we never hear of it
 	x.say("recall")
 	x.told(2)
 	x.Kill()
 	x.again()
 	progtest.WaitFor(t, "the platform's log to be asked", func() bool { return strings.Contains(x.Log(), `"arrived":true`) })
-	hang()
 	x.acked(2)
 	x.say("say third")
 	if told := x.told(3); len(told) != 3 || !strings.Contains(told[1], "jade-4") || told[2] != "third" {
@@ -103,6 +104,7 @@ func TestChannelDeadLetters(t *testing.T) {
 	x.platform.Behave("POST /workspaces/*/notify", fakeplatform.Refuse(413).Times(2))
 	x.say("say once more")
 	progtest.WaitFor(t, "another dead letter", func() bool { return len(letters()) == 1 })
+	progtest.WaitFor(t, "the user not to be told so", func() bool { return strings.Contains(x.Log(), "the sender cannot be told that a reply was refused") })
 	x.Stop()
 	if out, code := x.Command("channel", "dead", "retry", letters()[0].Activity); code != 0 || !strings.Contains(out, "when the channel runs again") {
 		t.Errorf("retry: %d %s", code, out)
@@ -144,11 +146,14 @@ func TestChannelOnce(t *testing.T) {
 func TestChannelInterrupted(t *testing.T) {
 	t.Parallel()
 	x := poll(t, "RUNTIME_MID_TURN=queue")
-	x.say("wait 3s\nsay finished")
+	g := newGate()
+	x.Model.SetScript(g.script)
+	x.say("slowly\nsay finished")
 	x.modelAsked(1)
 	x.Signal(syscall.SIGINT)
-	progtest.WaitFor(t, "it to take no more", func() bool { return strings.Contains(x.Log(), "no more messages are taken") })
-	x.say("wait 3s\nsay later")
+	x.takesNoMore()
+	x.say("slowly\nsay later")
+	g.pass(t)
 	if code := x.ExitCode(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
@@ -158,22 +163,29 @@ func TestChannelInterrupted(t *testing.T) {
 	x.again()
 	x.modelAsked(2)
 	x.Signal(syscall.SIGINT)
-	progtest.WaitFor(t, "it to take no more", func() bool { return strings.Contains(x.Log(), "no more messages are taken") })
+	x.takesNoMore()
 	x.Signal(syscall.SIGINT)
 	if code := x.ExitCode(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
+	x.Model.SetScript(fakemodel.Keywords)
 	x.again()
 	if told := x.told(2); !slices.Equal(told, []string{"finished", "later"}) {
 		t.Errorf("the user was told %q", told)
 	}
 }
 
+// takesNoMore waits until the channel has heard that it is to end.
+func (x *polling) takesNoMore() {
+	x.t.Helper()
+	progtest.WaitFor(x.t, "it to take no more", func() bool { return strings.Contains(x.Log(), "no more messages are taken") })
+}
+
 // TestChannelLimit: who waits for the end of a limit is told so, and answered then.
 func TestChannelLimit(t *testing.T) {
 	t.Parallel()
 	x := poll(t)
-	x.say("fail limit 6")
+	x.say("fail limit 20")
 	if told := x.told(1); !strings.HasPrefix(told[0], "[codex error] ") {
 		t.Errorf("the user was told %q", told)
 	}
@@ -223,13 +235,23 @@ func TestChannelDeleted(t *testing.T) {
 	}
 }
 
+// ready waits until the channel is ready, and returns what it says then.
+func (x *polling) ready() (body string) {
+	x.t.Helper()
+	progtest.WaitFor(x.t, "it to be ready", func() bool {
+		var status int
+		status, body = x.fetch("/readyz")
+		return status == 200
+	})
+	return body
+}
+
 // TestChannelHealth: probes are answered, and details are for whoever has the token.
 func TestChannelHealth(t *testing.T) {
 	t.Parallel()
 	x := poll(t, "RUNTIME_TOKEN=a-token-of-the-suite")
-	progtest.WaitFor(t, "it to be ready", func() bool { status, _ := x.fetch("/readyz"); return status == 200 })
-	if status, body := x.fetch("/readyz"); status != 200 || strings.Contains(body, "checks") {
-		t.Errorf("/readyz: %d %s", status, body)
+	if body := x.ready(); strings.Contains(body, "checks") {
+		t.Errorf("/readyz: %s", body)
 	}
 	if status, body := x.fetch("/healthz"); status != 200 || body != "ok\n" {
 		t.Errorf("/healthz: %d %s", status, body)
@@ -238,9 +260,8 @@ func TestChannelHealth(t *testing.T) {
 		t.Errorf("/metrics: %d", status)
 	}
 	open := poll(t)
-	progtest.WaitFor(t, "it to be ready", func() bool { status, _ := open.fetch("/readyz"); return status == 200 })
-	if status, body := open.fetch("/readyz"); status != 200 || !strings.Contains(body, open.handle.ID()+": registered") {
-		t.Errorf("/readyz: %d %s", status, body)
+	if body := open.ready(); !strings.Contains(body, open.handle.ID()+": registered") {
+		t.Errorf("/readyz: %s", body)
 	}
 	if status, body := open.fetch("/metrics"); status != 200 || !strings.Contains(body, "molecule_codex_") {
 		t.Errorf("/metrics: %d %.200s", status, body)

@@ -55,7 +55,7 @@ func TestKeptErrors(t *testing.T) {
 			x.told(1)
 			x.polls(2)
 			undo = x.failing(2)
-			if gap := x.gaps(1)[0]; gap > 11*time.Second { // 12 s at least without the reset
+			if gap := x.gaps(1)[0]; gap > 11*time.Second { // 16 s without the reset
 				t.Errorf("after a success the first gap is %s", gap)
 			}
 			undo()
