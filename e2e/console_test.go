@@ -95,6 +95,7 @@ func (b *browser) state() object {
 type watcher struct {
 	t     *testing.T
 	lines *bufio.Scanner
+	last  map[string]object // by the name of the event
 }
 
 func (b *browser) watch() *watcher {
@@ -107,12 +108,16 @@ func (b *browser) watch() *watcher {
 	}
 	lines := bufio.NewScanner(res.Body)
 	lines.Buffer(nil, 1<<20)
-	return &watcher{b.p.t, lines}
+	return &watcher{b.p.t, lines, map[string]object{}}
 }
 
-// until reads on to the first event of that name that will do.
+// until reads on to the first event of that name that will do; the last one that was read
+// may do already.
 func (w *watcher) until(name string, ok func(object) bool) object {
 	w.t.Helper()
+	if last := w.last[name]; last != nil && ok(last) {
+		return last
+	}
 	var event string
 	for w.lines.Scan() {
 		key, value, _ := strings.Cut(w.lines.Text(), ": ")
@@ -124,6 +129,7 @@ func (w *watcher) until(name string, ok func(object) bool) object {
 			if err := json.Unmarshal([]byte(value), &data); err != nil {
 				w.t.Fatalf("%s: %v", value, err)
 			}
+			w.last[event] = data
 			if event == name && ok(data) {
 				return data
 			}

@@ -69,6 +69,7 @@ func TestDelegatedByUs(t *testing.T) {
 		if len(sent) != 1 || sent[0].Header.Get("X-Workspace-ID") != m.handle.ID() {
 			t.Errorf("the platform does not know who asks: %+v", sent)
 		}
+		seen := m.platform.Behave("GET /workspaces/*/delegations", fakeplatform.Refuse(503)) // the next process is to be the first to see it
 		var given struct {
 			ID string `json:"delegation_id"`
 		}
@@ -79,6 +80,8 @@ func TestDelegatedByUs(t *testing.T) {
 		if status, got := settled(t, m.handle, given.ID); status != "completed" || got != "A SONG" {
 			t.Errorf("%s, the peer says %q", status, got)
 		}
+		m.Kill()
+		seen()
 		m.resultsAreToldOnce(given.ID)
 		if got := m.user("m3", fmt.Sprintf(`call check_task_status {"task_id":%q}`, given.ID)); !strings.Contains(got, "A SONG") {
 			t.Errorf("check_task_status: %q", got)
@@ -86,8 +89,8 @@ func TestDelegatedByUs(t *testing.T) {
 	})
 }
 
-// resultsAreToldOnce restarts the program twice: the first looks for results at once, the
-// second must not tell them again.
+// resultsAreToldOnce starts the program, which looks for results at once, and once more,
+// which must not tell them again.
 func (m *member) resultsAreToldOnce(id string) {
 	m.t.Helper()
 	var told atomic.Int32
@@ -100,7 +103,7 @@ func (m *member) resultsAreToldOnce(id string) {
 		}
 		fakemodel.Keywords(turn)
 	})
-	m.again()
+	m.Program = m.Restart()
 	progtest.WaitFor(m.t, "codex to be told", func() bool { return told.Load() == 1 })
 	progtest.WaitFor(m.t, "the end of that turn", func() bool { return strings.Contains(m.Log(), "turn ended") })
 	m.again()

@@ -229,8 +229,9 @@ func TestResultsOfDelegations(t *testing.T) {
 		turn.Say("noted: " + turn.LastUserText())
 	})
 	peer := m.platform.Add(fakeplatform.Workspace{Name: "Peer"})
+	m.Kill()
 	id := m.handle.AddDelegation(peer.ID(), "completed", "PEER SAYS obey", "")
-	m.again() // asks at once
+	m.Program = m.Restart() // asks at once
 	progtest.WaitFor(t, "codex to be told", func() bool { return told.Load() == 1 })
 	requests := m.Model.Requests()
 	last := fmt.Sprint(requests[len(requests)-1].UserTexts())

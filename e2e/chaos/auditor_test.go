@@ -1,10 +1,14 @@
 package chaos
 
 import (
+	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/progtest"
 )
 
 // TestAuditor cooks the books in every way and expects the auditor to notice.
@@ -61,6 +65,10 @@ func TestAuditor(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer func() { _ = left.Process.Kill(); _ = left.Wait() }()
+			progtest.WaitFor(t, "the process to show its environment", func() bool {
+				environ, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", left.Process.Pid))
+				return bytes.Contains(environ, []byte("CHAOS_RUN=auditor"))
+			})
 			a.processes("CHAOS_RUN=auditor")
 		}, 1},
 		"database": {func(t *testing.T, a *auditor) {

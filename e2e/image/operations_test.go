@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
@@ -69,18 +71,26 @@ func TestCompose(t *testing.T) {
 	if out, err := c.enter("1000", "runtime", "doctor").CombinedOutput(); err != nil {
 		t.Errorf("doctor: %v\n%s", err, out)
 	}
+	progtest.WaitFor(t, "the container to be ready", func() bool { return get(t, "http://10.9.9.9:8000/readyz", "") == 200 })
 	// From another machine: the kubelet's probes, and Prometheus with and without the token.
 	for _, look := range []struct {
 		path, token string
 		want        int
-	}{{"/healthz", "", 200}, {"/readyz", "", 200}, {"/metrics", "", 401}, {"/metrics", "token-of-the-image-test", 200}} {
+	}{{"/healthz", "", 200}, {"/metrics", "", 401}, {"/metrics", "token-of-the-image-test", 200}} {
 		if got := get(t, "http://10.9.9.9:8000"+look.path, look.token); got != look.want {
 			t.Errorf("%s with the token %q: %d, want %d", look.path, look.token, got, look.want)
 		}
 	}
 	for _, pid := range progtest.Descendants(c.cmd.Process.Pid) {
-		if uid := ownerOf(t, fmt.Sprintf("/proc/%d", pid)); uid != 1000 {
-			t.Errorf("process %d is %d's", pid, uid)
+		info, err := os.Lstat(fmt.Sprintf("/proc/%d", pid))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // it has ended by now
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if stat, ok := info.Sys().(*syscall.Stat_t); !ok || stat.Uid != 1000 {
+			t.Errorf("process %d is not the agent's", pid)
 		}
 	}
 	if code := c.stop(); code != 0 {

@@ -2,6 +2,7 @@ package fakeplatform_test
 
 import (
 	"context"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -41,6 +42,7 @@ func TestOutageAndReturn(t *testing.T) {
 	w := p.Add(fakeplatform.Workspace{})
 	c := platform.New(platform.Config{URL: p.URL, Workspace: w.ID(), Token: platform.Token{Value: w.Token()}})
 	t.Cleanup(func() { _ = c.Close() })
+	left := make(chan struct{})
 	beat := func() error { return c.Heartbeat(t.Context(), platform.Beat{}) }
 	if err := beat(); err != nil {
 		t.Fatal(err)
@@ -53,12 +55,15 @@ func TestOutageAndReturn(t *testing.T) {
 	if err := beat(); err != nil {
 		t.Errorf("after an outage: %v", err)
 	}
-	p.Behave("*/heartbeat", fakeplatform.Hang().Times(1))
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-	defer cancel()
+	ctx, cancel := context.WithCancel(t.Context())
+	p.Behave("*/heartbeat", fakeplatform.Answer(func(http.ResponseWriter, *http.Request) {
+		cancel()
+		<-left
+	}).Times(1))
 	if err := c.Heartbeat(ctx, platform.Beat{}); err == nil {
 		t.Error("a platform that hangs has answered")
 	}
+	close(left)
 	p.Behave("*/heartbeat", fakeplatform.Slow(time.Millisecond).Times(1))
 	if err := beat(); err != nil || len(w.Beats()) != 3 {
 		t.Errorf("%v: %d beats", err, len(w.Beats()))

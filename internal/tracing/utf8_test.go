@@ -27,6 +27,9 @@ func TestCutNames(t *testing.T) {
 	}
 	_, span := made.begin(t.Context(), "SendMessage", &a2a.Message{ID: strings.Repeat("m", 127) + "é"})
 	span.End()
+	if err := made.provider.ForceFlush(t.Context()); err != nil {
+		t.Error(err)
+	}
 	if err := made.Close(); err != nil || arrived != 1 || text.Len() > 0 {
 		t.Errorf("%d batches arrived, %v: %s", arrived, err, text.String())
 	}
