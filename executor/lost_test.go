@@ -16,8 +16,8 @@ func TestLostThreadIsReplaced(t *testing.T) {
 	submit(t, e, "j1", "one", "first").wait(t)
 	n := 0
 	eventually(t, "the thread to be pushed out and replaced", func() bool {
-		n++ // a conversation is idle only a moment after its job has ended
-		submit(t, e, fmt.Sprintf("other%d", n), "two", "pushes one out").wait(t)
+		n++ // a conversation is idle only a moment after its job has ended, and room is made for new threads only
+		submit(t, e, fmt.Sprintf("other%d", n), fmt.Sprintf("two%d", n), "pushes one out").wait(t)
 		w := submit(t, e, fmt.Sprintf("again%d", n), "one", "again")
 		wantEnd(t, w.wait(t), executor.Completed, "")
 		notices := seen[executor.Notice](w)
