@@ -64,6 +64,25 @@ class Reader:
             same(self.text, text)
 
 
+# More pieces than anybody waits for: what streams them is canceled.
+ENDLESS = 'stream 100000 8 20ms'
+
+
+async def cut(client, stream, enough) -> Reader:
+    """Reads a stream, cancels its task when there is enough of it, and reads on to the end."""
+    seen, canceled = Reader(), None
+    async with aclosing(stream):
+        async for event in stream:
+            seen.take(event)
+            if canceled is None and enough(seen):
+                canceled = asyncio.create_task(client.cancel(event.task_id))
+    assert canceled, 'the stream ends before it is canceled'
+    task = await canceled
+    seen.check('canceled', (await client.get(task.id)).text)
+    assert (PREFIX + pieces(100000, 8)).startswith(seen.text), 'the text has a gap'
+    return seen
+
+
 async def fails(client, want: str, call) -> None:
     try:
         got = await call
@@ -80,10 +99,11 @@ async def drain(stream) -> list[Event]:
     return (await Reader().all(stream)).events
 
 
-async def until(client, task_id: str, states: tuple[str, ...]) -> Task:
+async def until(client, task_id: str, states: tuple[str, ...], words: str = '') -> Task:
+    """Waits for one of the states, and for words in what has been said."""
     while True:
         task = await client.get(task_id)
-        if task.state in states:
+        if task.state in states and words in task.text:
             return task
         assert task.state not in ENDED, f'the task is {task.state}'
         await asyncio.sleep(0.025)
@@ -117,7 +137,10 @@ async def send_without_waiting(c):
 async def stream(c):
     seen = await Reader().all(c.stream(new_id(), 'stream 40 8 20ms'))
     seen.check('completed', PREFIX + pieces(40, 8))
-    assert sum(e.kind == 'artifact' for e in seen.events) > 5, 'the text comes in many chunks'
+
+
+async def stream_in_chunks(c):
+    await cut(c, c.stream(new_id(), ENDLESS), lambda s: sum(e.kind == 'artifact' for e in s.events) > 5)
 
 
 async def failed_turn(c):
@@ -172,14 +195,12 @@ async def cancel_ended(c):
 
 
 async def subscribe(c):
-    task = await c.send(new_id(), 'stream 60 8 50ms', wait=False)
+    task = await c.send(new_id(), ENDLESS, wait=False)
     while len((now := await c.get(task.id)).text) <= len(PREFIX):
         assert now.state not in ENDED, 'the turn has ended too early'
         await asyncio.sleep(0.025)
-    seen = await Reader().all(c.subscribe(task.id))
+    seen = await cut(c, c.subscribe(task.id), lambda s: len(s.events) > 3)
     assert seen.events[0].artifacts, 'the snapshot has the text so far'
-    assert len(seen.events) > 3, 'more follows the snapshot'
-    seen.check('completed', PREFIX + pieces(60, 8))
 
 
 async def subscribe_ended(c):
@@ -211,12 +232,16 @@ async def bad_params(c):
 
 async def same_message(c):
     key = new_id()
-    text = 'wait 2s\nsay once'
+    text = 'say once\nhang'
     first = await c.send(key, text, wait=False)
     await runs(c, first)
-    second = await c.send(key, text)  # while the turn runs
+    waiting = asyncio.create_task(c.send(key, text))  # while the turn runs
+    await until(c, first.id, ('working',), 'once')
+    await c.cancel(first.id)
+    second = await waiting
     third = await c.send(key, text)  # when it has ended
     same([second.id, third.id], [first.id, first.id], 'the tasks')
+    same([second.state, third.state], ['canceled'] * 2, 'the states')
     same([second.text, third.text], [PREFIX + 'once'] * 2)
     await fails(c, 'invalid-params', c.send(key, 'say something else'))
 
@@ -230,7 +255,7 @@ async def follow_up(c):
 
 
 async def message_to_running_task(c):
-    task = await c.send(new_id(), 'wait 3s\nsay first', wait=False)
+    task = await c.send(new_id(), 'hang', wait=False)
     await until(c, task.id, ('working',))
     answer = await c.send(new_id(), 'say second', task_id=task.id, context_id=task.context_id)
     same(answer.id, task.id)
@@ -265,8 +290,8 @@ async def refused(c):
 
 
 CASES = [
-    card, send, send_without_waiting, stream, failed_turn, get, list_, cancel, cancel_ended, subscribe,
-    subscribe_ended, unknown_task, message_to_ended_task, bad_params, same_message, follow_up,
+    card, send, send_without_waiting, stream, stream_in_chunks, failed_turn, get, list_, cancel, cancel_ended,
+    subscribe, subscribe_ended, unknown_task, message_to_ended_task, bad_params, same_message, follow_up,
     message_to_running_task, wire,
 ]  # fmt: skip
 
