@@ -56,6 +56,34 @@ func TestLostCompletionIsReadFromTheHistory(t *testing.T) {
 	wantAlive(t, e, "one")
 }
 
+// TestTurnThatBeginsLate is not taken for one that has ended, whatever its history says.
+func TestTurnThatBeginsLate(t *testing.T) {
+	t.Parallel()
+	e := onFake(t, "", nil)
+	end := submit(t, e, "j1", "one", "!begin-late 2500").wait(t)
+	wantEnd(t, end, executor.Completed, "")
+	if said(end) != "!begin-late 2500" {
+		t.Errorf("it says %q", said(end))
+	}
+	wantAlive(t, e, "one")
+}
+
+// TestCancelBeforeItBegins asks codex until the turn has begun, and been ended.
+func TestCancelBeforeItBegins(t *testing.T) {
+	t.Parallel()
+	e := onFake(t, "", func(c *executor.Config) { c.Grace = 20 * time.Second })
+	w := submit(t, e, "j1", "one", "!begin-late 1500 hang")
+	eventually(t, "the turn to start", started(w))
+	if err := e.Cancel(t.Context(), "j1"); err != nil {
+		t.Fatal(err)
+	}
+	wantEnd(t, w.wait(t), executor.Canceled, "")
+	wantAlive(t, e, "one") // and no part of that turn
+	if restarts := e.Health().Child.Restarts; restarts != 0 {
+		t.Errorf("codex was restarted %d times", restarts)
+	}
+}
+
 // TestLostIdleToo has nothing left but the idle timer, which looks before it ends.
 func TestLostIdleToo(t *testing.T) {
 	t.Parallel()

@@ -34,6 +34,16 @@ func unauthorized(t *fakemodel.Turn) {
 	t.Fail(http.StatusUnauthorized, `{"error":{"message":"bad key"}}`)
 }
 
+func unauthorizedAfter(ready <-chan struct{}) func(*fakemodel.Turn) {
+	return func(t *fakemodel.Turn) {
+		select {
+		case <-ready:
+		case <-t.Context().Done():
+		}
+		unauthorized(t)
+	}
+}
+
 func tooMany(t *fakemodel.Turn) {
 	t.Fail(http.StatusTooManyRequests, `{"error":{"message":"slow down"}}`)
 }
@@ -127,8 +137,12 @@ func TestRefusedCredentialHoldsTheJob(t *testing.T) {
 // TestHeldWhileItWaitsForASlot closes the hold on a job that is next.
 func TestHeldWhileItWaitsForASlot(t *testing.T) {
 	t.Parallel()
-	e, model, _ := onDoor(t, unauthorized, func(c *executor.Config) { c.MaxTurns, c.LoginProbe = 1, time.Hour })
-	first, next := submit(t, e, "j1", "one", "say one"), submit(t, e, "j2", "two", "say two")
+	refuse := make(chan struct{})
+	e, model, _ := onDoor(t, unauthorizedAfter(refuse), func(c *executor.Config) { c.MaxTurns, c.LoginProbe = 1, time.Hour })
+	first := submit(t, e, "j1", "one", "say one")
+	eventually(t, "the model to be asked", func() bool { return len(model.Requests()) == 1 })
+	next := submit(t, e, "j2", "two", "say two")
+	close(refuse)
 	heldWith(t, first)
 	heldWith(t, next)
 	eventually(t, "the slot to be free", func() bool { return e.Health().Running == 0 })
@@ -269,13 +283,7 @@ func submitPatient(t *testing.T, e *executor.Executor, id, context, text string)
 func TestSteerOfARefusedTurn(t *testing.T) {
 	t.Parallel() // it mostly waits
 	refuse := make(chan struct{})
-	e, _, d := onDoor(t, func(turn *fakemodel.Turn) {
-		select {
-		case <-refuse:
-		case <-turn.Context().Done():
-		}
-		unauthorized(turn)
-	}, nil)
+	e, _, d := onDoor(t, unauthorizedAfter(refuse), nil)
 	w := submit(t, e, "j1", "one", "run sleep 8")
 	eventually(t, "the turn to start", started(w))
 	s := steer(t, e, "j1", "j2", "one", "say other")

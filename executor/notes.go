@@ -1,6 +1,8 @@
 package executor
 
 import (
+	"time"
+
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 )
 
@@ -91,6 +93,11 @@ func (t *turn) status(note appserver.Notification) {
 	}
 	if t.idle = n.Status.Type != "active"; t.idle {
 		t.attention.after(gapWait, timerGap)
+		return
+	}
+	t.doubted = time.Time{}
+	if !t.record.gap { // what was said of idling was older than the turn
+		t.attention.after(0, timerGap)
 	}
 }
 

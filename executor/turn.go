@@ -25,10 +25,11 @@ type turn struct {
 	// unanswered are the questions that were open at its end, as far as the observer
 	// knows.
 	unanswered []string
-	idle       bool     // the thread says that it does nothing
-	stopping   error    // why codex was asked to end the turn; nil while it was not
-	limited    *refusal // the rate limit that codex waits out; nil once the model answers
-	refused    *refusal // why the turn failed, if the model refused it
+	idle       bool      // the thread says that it does nothing
+	doubted    time.Time // since when the history has called it interrupted; zero if it does not
+	stopping   error     // why codex was asked to end the turn; nil while it was not
+	limited    *refusal  // the rate limit that codex waits out; nil once the model answers
+	refused    *refusal  // why the turn failed, if the model refused it
 }
 
 // A cutError reports an attempt that the child's death has cut.

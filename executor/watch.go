@@ -87,10 +87,30 @@ func (t *turn) decide(causes []error) *Ended {
 // again: the history may lag behind, and the look may fail.
 func (t *turn) lost() *Ended {
 	end := t.reconcile()
-	if end == nil && t.idle {
+	if end == nil && t.idle && t.doubted.IsZero() {
 		t.attention.after(5*gapWait, timerGap)
 	}
 	return end
+}
+
+// doubtTime is for how long codex has to call a turn interrupted, without having told its
+// end, until it is believed. Between the answer of turn/start and the begin of its work a
+// turn reads interrupted, too (seen on 0.169.0: some milliseconds, a second on a busy
+// machine), and whoever let go of it then would have it run unseen.
+const doubtTime = 3 * time.Second
+
+// believes reports whether a turn stands as its history says.
+func (t *turn) believes(status appserver.TurnStatus) bool {
+	if status != appserver.TurnInterrupted {
+		t.doubted = time.Time{}
+		return true
+	}
+	if t.doubted.IsZero() {
+		t.doubted = time.Now()
+	}
+	left := doubtTime - time.Since(t.doubted)
+	t.attention.after(left, timerGap)
+	return left <= 0
 }
 
 // reconcile asks codex how the turn stands, and settles it if it has ended.
@@ -101,7 +121,7 @@ func (t *turn) reconcile() *Ended {
 		return nil
 	}
 	for _, turn := range turns {
-		if turn.ID == t.id && turn.Status != appserver.TurnInProgress {
+		if turn.ID == t.id && t.believes(turn.Status) && turn.Status != appserver.TurnInProgress {
 			t.e.log.Info("the end of a turn was read from its history", "turn_id", t.id, "status", turn.Status)
 			return t.settle(turn)
 		}

@@ -34,6 +34,10 @@ func (x *execution) run() {
 		return
 	case "deaf":
 		x.goDeaf()
+	case "begin-late":
+		if x.do.arg(1) == "hang" {
+			<-x.ctx.Done()
+		}
 	case "hang", "stubborn":
 		<-x.ctx.Done()
 	case "hold", "hold-done":

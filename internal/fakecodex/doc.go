@@ -67,6 +67,8 @@
 //	lose-completed-idle   everything but turn/completed
 //	lose-completed-chatty likewise, and a command of an earlier turn goes on talking
 //	no-start-answer       the turn runs, but turn/start is not answered
+//	begin-late MS HANG    the text comes back, or, with "hang", nothing until interrupted; before MS the thread
+//	                      is idle, the turn reads interrupted, and there is nothing to interrupt
 //	tool MS               a command of MS, then the text
 //	terminal              a command that stays behind as a background terminal, then the text
 //	hang-terminal         a command that runs until the turn is interrupted, and survives that

@@ -20,6 +20,7 @@ type execution struct {
 	stop    context.CancelFunc // turn/interrupt
 	steered chan struct{}      // holds a token once turn/steer came
 	started string             // the command that is open; or empty
+	late    bool               // it has not begun yet; guarded by server.mu
 }
 
 // action returns what a turn does: what its text names, or what the script says.
@@ -60,10 +61,33 @@ func (s *server) startTurn(id json.RawMessage, p params) {
 	s.log(t, "event_msg", object{"type": "task_started", "turn_id": started.ID})
 	ctx, stop := context.WithCancel(context.Background())
 	t.running = &execution{s: s, t: t, turn: started, do: do, text: p.text(), ctx: ctx, stop: stop, steered: make(chan struct{}, 1)}
-	s.tell(t, "thread/status/changed", object{"status": object{"type": "active", "activeFlags": []any{}}})
-	s.tell(t, "turn/started", object{"turn": started.view("notLoaded")})
-	s.addInput(t, p)
-	go t.running.run()
+	if do.name == "begin-late" {
+		go t.running.beginLate(p)
+		return
+	}
+	t.running.begin(p)
+}
+
+// begin shows that the turn runs, and runs it. The caller holds s.mu.
+func (x *execution) begin(p params) {
+	x.s.tell(x.t, "thread/status/changed", object{"status": object{"type": "active", "activeFlags": []any{}}})
+	x.s.tell(x.t, "turn/started", object{"turn": x.turn.view("notLoaded")})
+	x.s.addInput(x.t, p)
+	go x.run()
+}
+
+// beginLate has a turn be for long what it is for a moment in codex: its history calls it
+// interrupted, and there is nothing to interrupt.
+func (x *execution) beginLate(p params) {
+	x.s.mu.Lock()
+	defer x.s.mu.Unlock()
+	x.late, x.turn.Status = true, "interrupted"
+	x.s.tell(x.t, "thread/status/changed", object{"status": object{"type": "idle"}})
+	x.s.mu.Unlock()
+	time.Sleep(x.do.ms(0))
+	x.s.mu.Lock()
+	x.late, x.turn.Status = false, "inProgress"
+	x.begin(p)
 }
 
 // addInput records a user's message in the running turn. The caller holds s.mu.
@@ -112,7 +136,7 @@ func (s *server) interrupt(id json.RawMessage, p params) {
 	switch {
 	case t == nil:
 		s.refuse(id, "thread not found: "+p.ThreadID)
-	case t.active == nil:
+	case t.active == nil || t.running.late:
 		s.refuse(id, "no active turn to interrupt")
 	case t.active.ID != p.TurnID:
 		s.refuse(id, fmt.Sprintf("expected active turn id %s but found %s", p.TurnID, t.active.ID))
