@@ -121,6 +121,8 @@ func (c *Client) endUnlessGone(cause error) {
 	select {
 	case <-c.proc.exited:
 		return
+	case <-c.failed:
+		return
 	case <-timer.C:
 	}
 	if c.isClosing() {

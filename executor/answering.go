@@ -77,8 +77,9 @@ func (e *Executor) resolved(note appserver.Notification) {
 	if json.Unmarshal(note.Params, &n) != nil {
 		return
 	}
+	own := e.inquiryOf(note.ThreadID)
 	for _, in := range e.openInquiries() {
-		if q := in.withdraw(n.RequestID); q != nil && in.settle(q, "") {
+		if q := in.withdraw(n.RequestID, in == own); q != nil && in.settle(q, "") {
 			e.decline(q.req, q.kind, errWithdrawn.Error())
 			close(q.settled)
 		}
@@ -92,8 +93,9 @@ func (e *Executor) openInquiries() []*inquiry {
 }
 
 // withdraw returns the open question of a request's id. Requests and notifications come
-// here by ways of their own: one that is not here yet is not asked any more.
-func (in *inquiry) withdraw(requestID []byte) *question {
+// here by ways of their own: one of the thread's own that is not here yet is not asked
+// any more.
+func (in *inquiry) withdraw(requestID []byte, own bool) *question {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	key := requestKey(requestID)
@@ -102,7 +104,9 @@ func (in *inquiry) withdraw(requestID []byte) *question {
 			return q
 		}
 	}
-	in.gone[key] = true
+	if own {
+		in.gone[key] = true
+	}
 	return nil
 }
 

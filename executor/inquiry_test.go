@@ -52,7 +52,9 @@ func TestWithdrawnTooEarly(t *testing.T) {
 	t.Parallel()
 	e := New(Config{})
 	in := e.openInquiry("thread", &job{Job: Job{ID: "j1"}}, func() {})
-	e.resolved(appserver.Notification{Method: appserver.NoteRequestResolved, Params: []byte(`{"threadId":"thread","requestId": 7}`)})
+	for thread, id := range map[string]string{"thread": "7", "other": "8"} { // a child that has ended may have called its own 8
+		e.resolved(appserver.Notification{Method: appserver.NoteRequestResolved, ThreadID: thread, Params: []byte(`{"requestId": ` + id + `}`)})
+	}
 	for id, want := range map[string]bool{"7": false, "8": true} {
 		if err := in.add(&question{req: &appserver.Request{ID: []byte(id)}}); (err == nil) != want {
 			t.Errorf("request %s: %v", id, err)

@@ -49,7 +49,6 @@ func (e *Executor) RestartWhenIdle(reason string) {
 // restartIfIdle restarts codex if somebody has asked for it and no turn runs. A turn takes
 // its slot under the same mutex, so that none begins between the look and the restart.
 func (e *Executor) restartIfIdle() {
-	on, _ := e.child.health()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	reason := e.restart
@@ -57,7 +56,7 @@ func (e *Executor) restartIfIdle() {
 		return
 	}
 	e.restart = ""
-	if on != nil {
+	if on, _ := e.child.health(); on != nil {
 		e.log.Info("codex is restarted", "reason", reason)
 		on.restart(reason)
 	}

@@ -84,7 +84,7 @@ func TestShortRateLimitCostsNothing(t *testing.T) {
 	t.Parallel() // it mostly waits
 	var calls atomic.Int32
 	e, _, _ := onDoor(t, func(turn *fakemodel.Turn) {
-		if calls.Add(1) > 1 {
+		if calls.Add(1) > 2 {
 			fakemodel.Keywords(turn)
 			return
 		}

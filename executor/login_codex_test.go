@@ -82,13 +82,13 @@ func TestLoginByDeviceCode(t *testing.T) {
 	if n := h.issuer.Codes(); n != 1 {
 		t.Errorf("%d codes, want one", n)
 	}
-	wantAsked(t, h.model, "say one", 1)
-	wantAsked(t, h.model, "say two", 0)
+	wantAsked(t, h.model, "say one", 1, 1)
+	wantAsked(t, h.model, "say two", 0, 0)
 	h.issuer.Approve()
 	if end := w.wait(t); end.Outcome != executor.Completed {
 		t.Errorf("end = %+v (%v)", end, end.Failure)
 	}
-	wantAsked(t, h.model, "say one", 2)
+	wantAsked(t, h.model, "say one", 2, 1)
 }
 
 // TestCredentialThatAppears has somebody else log codex in.

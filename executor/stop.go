@@ -59,10 +59,15 @@ func (t *turn) interrupt(turnID string) error {
 }
 
 // ignored is the last rung: codex did not end the turn in its grace period, so
-// the child is restarted. Its end is then seen like any other death.
+// the child is restarted. Its end is then seen like any other death. A turn that is said
+// to have ended is waited for first: a restart would cut those of others.
 func (t *turn) ignored() *Ended {
 	if end := t.reconcile(); end != nil {
 		return end
+	}
+	if left := t.doubtLeft(); left > 0 {
+		t.attention.after(left, timerGrace)
+		return nil
 	}
 	t.e.log.Warn("codex did not end a turn and is restarted", "turn_id", t.id, "thread_id", t.c.threadID)
 	t.on.restart("interrupt ignored")

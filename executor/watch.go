@@ -83,11 +83,15 @@ func (t *turn) decide(causes []error) *Ended {
 	return nil
 }
 
-// lost looks for an end that was not told. While the thread idles it looks
-// again: the history may lag behind, and the look may fail.
+// lost looks for an end that was not told. While the thread idles, or the turn is in
+// doubt, it looks again: the history may lag behind, and the look may fail.
 func (t *turn) lost() *Ended {
 	end := t.reconcile()
-	if end == nil && t.idle && t.doubted.IsZero() {
+	switch {
+	case end != nil:
+	case !t.doubted.IsZero():
+		t.attention.after(doubtTime, timerGap)
+	case t.idle:
 		t.attention.after(5*gapWait, timerGap)
 	}
 	return end
@@ -103,14 +107,18 @@ const doubtTime = 3 * time.Second
 func (t *turn) believes(status appserver.TurnStatus) bool {
 	if status != appserver.TurnInterrupted {
 		t.doubted = time.Time{}
-		return true
-	}
-	if t.doubted.IsZero() {
+	} else if t.doubted.IsZero() {
 		t.doubted = time.Now()
 	}
-	left := doubtTime - time.Since(t.doubted)
-	t.attention.after(left, timerGap)
-	return left <= 0
+	return t.doubtLeft() <= 0
+}
+
+// doubtLeft is for how long the turn is still in doubt; zero or less if it is not.
+func (t *turn) doubtLeft() time.Duration {
+	if t.doubted.IsZero() {
+		return 0
+	}
+	return doubtTime - time.Since(t.doubted)
 }
 
 // reconcile asks codex how the turn stands, and settles it if it has ended.

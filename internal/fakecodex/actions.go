@@ -38,7 +38,9 @@ func (x *execution) run() {
 		if x.do.arg(1) == "hang" {
 			<-x.ctx.Done()
 		}
-	case "hang", "stubborn":
+	case "abort-lose-end":
+		x.stop()
+	case "hang", "stubborn", "hang-lose-end":
 		<-x.ctx.Done()
 	case "hold", "hold-done":
 		x.hold()

@@ -66,6 +66,8 @@
 //	lose-completed        everything but turn/completed and thread/status/changed{idle}
 //	lose-completed-idle   everything but turn/completed
 //	lose-completed-chatty likewise, and a command of an earlier turn goes on talking
+//	hang-lose-end         say nothing until interrupted; then everything but turn/completed
+//	abort-lose-end        likewise, interrupted by itself and at once
 //	no-start-answer       the turn runs, but turn/start is not answered
 //	begin-late MS HANG    the text comes back, or, with "hang", nothing until interrupted; before MS the thread
 //	                      is idle, the turn reads interrupted, and there is nothing to interrupt
