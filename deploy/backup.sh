@@ -58,9 +58,10 @@ resume() {
 trap resume EXIT
 trap 'exit 1' HUP INT TERM PIPE
 
-# still waits until no thread of a process runs any more.
+# still waits until no thread of a process runs any more: half a minute for all of them,
+# since the runtime stands still meanwhile.
+tries=0
 still() {
-	tries=0
 	while grep -qs '^State:[^a-zA-Z]*[RSDI]' /proc/"$1"/task/*/status; do
 		tries=$((tries + 1))
 		[ "$tries" -lt 600 ] || fail "process $1 does not stop; nothing was changed"

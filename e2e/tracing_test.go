@@ -251,7 +251,7 @@ func TestTraceOverARestart(t *testing.T) {
 }
 
 // TestTraceAtTheEnd: what was not handed over when we stop in order arrives. It has two
-// seconds for that, which may not be enough for a busy machine, but is the next time.
+// seconds for that; where the machine takes them, two of three runs may miss them.
 func TestTraceAtTheEnd(t *testing.T) {
 	c := startCollector(t)
 	for range 3 {
@@ -260,11 +260,16 @@ func TestTraceAtTheEnd(t *testing.T) {
 		m["metadata"] = object{"traceparent": "00-" + callersTrace + "-" + callersSpan + "-01"}
 		p.task(p.call("SendMessage", object{"message": m}))
 		p.Stop()
-		if len(named(c.of(callersTrace), "turn")) > 0 {
+		whole := true
+		for _, name := range []string{"turn", "answer", "queue"} {
+			whole = whole && len(named(c.of(callersTrace), name)) > 0
+		}
+		if whole {
 			return
 		}
 	}
-	t.Error("no turn has arrived")
+	t.Errorf("of a turn arrived %d, of its answer %d, of its wait %d", len(named(c.of(callersTrace), "turn")),
+		len(named(c.of(callersTrace), "answer")), len(named(c.of(callersTrace), "queue")))
 }
 
 // TestNoCollector: one that is not there costs nobody anything but a line of the log.

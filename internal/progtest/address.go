@@ -17,8 +17,9 @@ const (
 // drawn has the ports that were given to a test of this process.
 var drawn sync.Map
 
-// FreeAddr returns an address on loopback that nothing listens on. Nobody takes it before
-// the test does: whoever listens on any port, or connects to somewhere, gets another.
+// FreeAddr returns an address on loopback that nothing listens on. Whoever listens on any
+// port, or connects to somewhere, does not take it before the test does; another process
+// that draws from these ports could, by chance.
 func FreeAddr(tb testing.TB) string {
 	tb.Helper()
 	for range 100 {

@@ -260,6 +260,7 @@ export const cases = {
 export const plainCases = {
   send: cases.send,
   stream: cases.stream,
+  "stream-in-chunks": cases["stream-in-chunks"],
 
   // Longer than the shortest time-out that an SDK has by itself (5 s).
   async "silent-turn"(c) {
@@ -275,6 +276,7 @@ export const guardedCases = {
   },
   send: cases.send,
   stream: cases.stream,
+  "stream-in-chunks": cases["stream-in-chunks"],
 
   async refused(c) {
     await assert.rejects(c.stranger.send({ id: id(), text: "say hello" }), /401/);

@@ -143,6 +143,12 @@ async def stream_in_chunks(c):
     await cut(c, c.stream(new_id(), ENDLESS), lambda s: sum(e.kind == 'artifact' for e in s.events) > 5)
 
 
+async def stream_in_chunks_to_the_end(c):
+    seen = await Reader().all(c.stream(new_id(), 'stream 200 8 20ms'))
+    seen.check('completed', PREFIX + pieces(200, 8))
+    assert sum(e.kind == 'artifact' for e in seen.events) > 5
+
+
 async def failed_turn(c):
     task = await c.send(new_id(), 'fail 400')
     same(task.state, 'failed')
@@ -296,7 +302,7 @@ CASES = [
 ]  # fmt: skip
 
 # For a client made of nothing but a URL, as a newcomer makes it.
-PLAIN_CASES = [send, stream, silent_turn]
+PLAIN_CASES = [send, stream, stream_in_chunks, silent_turn]
 
 # For a server that asks for a token.
-GUARDED_CASES = [security, send, stream, refused]
+GUARDED_CASES = [security, send, stream, stream_in_chunks_to_the_end, refused]
