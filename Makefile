@@ -46,7 +46,7 @@ bench: codex ## what it costs, into bench/results/$(BENCH).txt and its tables
 	go test -run Table ./bench -v -args -results results/$(BENCH).txt $(if $(filter published,$(BENCH)),-update)
 
 chaos: codex ## kills and hindrances at random instants; SEED, KILLS or DURATION, MESSAGES, REPORT=1 for docs/reliability.md
-	go test ./e2e/chaos -run TestChaos -count=1 -timeout 120m -v -args -seed $(or $(SEED),1) \
+	go test ./e2e/chaos -run TestChaos -count=1 -timeout 120m -v -args -silence 3s -seed $(or $(SEED),1) \
 		$(if $(DURATION),-duration $(DURATION),-kills $(or $(KILLS),1000)) $(if $(REPORT),-report ../../docs/reliability.md)
 	go test ./e2e/chaos -run TestInbox -count=1 -timeout 60m -v -args -seed $(or $(SEED),1) -messages $(or $(MESSAGES),1000)
 

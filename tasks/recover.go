@@ -77,6 +77,7 @@ func (e *Engine) recoverTask(ctx context.Context, pending store.Pending) ([]*run
 		if err != nil {
 			return nil, err
 		}
+		t.noteAttempt(r)
 		r.carry(carries[r.jobID])
 		if from, ok := marks[r.number()]; ok {
 			r.void = slices.Clone(t.artifacts[from:])
@@ -306,6 +307,14 @@ func (t *task) rejoin(m *store.Message) (*run, error) {
 	}
 	t.runs = append(t.runs, r)
 	return r, nil
+}
+
+// noteAttempt notes which attempt a message has had last: the process before may have been
+// killed between the begin of that and what it would have shown of it.
+func (t *task) noteAttempt(r *run) {
+	if of, known := t.meta[MetaMessage]; r.attempt > 1 && (!known || of == r.number()) {
+		t.note(map[string]any{MetaMessage: r.number(), MetaAttempt: r.attempt})
+	}
 }
 
 // abandon ends a task that nothing is left to be done for, and that has no end:

@@ -141,6 +141,22 @@ func TestCutTurn(t *testing.T) {
 	}
 }
 
+// TestCutAsItBegan: what ends says which attempt it was, though the process was killed
+// before it had shown anything of that.
+func TestCutAsItBegan(t *testing.T) {
+	m := newMachine(t)
+	task := begin(t, m.e, request("m1", "c", "hi"))
+	m.r.next(t).start()
+	m.save(task.ID)
+	m.restart()
+	m.r.next(t).attempt(2)
+	m.restart()
+	m.r.next(t).end(executor.Ended{Outcome: executor.Interrupted, Failure: &executor.Failure{Kind: executor.FailUnreachable, Message: "cut off"}})
+	if cut := get(t, m.e, task.ID); cut.Metadata[tasks.MetaAttempt] != 2.0 || cut.Metadata[tasks.MetaInterrupted] != true {
+		t.Errorf("%s %v", cut.Status.State, cut.Metadata)
+	}
+}
+
 func TestCutTurnWithTool(t *testing.T) {
 	m := newMachine(t)
 	task := begin(t, m.e, request("m1", "c", "hi"))

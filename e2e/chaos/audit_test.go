@@ -131,7 +131,7 @@ func (a *auditor) count(e *Entry, end Ending, shared bool) {
 		if !e.Command {
 			a.tally.InterruptedText++
 			if end.Attempt < 2 && !shared {
-				a.ledger.fault("message %s has no command, was cut off once, and is interrupted: %+v", e.ID, end)
+				a.ledger.fault("message %s of %v has no command, was cut off once, and is interrupted: %+v", e.ID, e.Tasks, end)
 			}
 		}
 	case end.State == "failed" && end.Kind == "model" && (e.Fault == fails || shared):

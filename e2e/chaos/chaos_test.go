@@ -20,6 +20,7 @@ var (
 	seedFlag     = flag.Uint64("seed", 1, "the seed of the plan")
 	killsFlag    = flag.Int("kills", 0, "how many processes are killed; 0 is until the duration is over")
 	durationFlag = flag.Duration("duration", 10*time.Second, "how long it strikes; only without -kills")
+	silenceFlag  = flag.Duration("silence", 15*time.Second, "how long a turn may say nothing; a machine that stalls for as long fails it, and a hanging turn under strikes needs it as a pause")
 	contextsFlag = flag.Int("contexts", 5, "conversations at the same time")
 	calmFlag     = flag.Bool("calm", false, "kills of codex only")
 	reportFlag   = flag.String("report", "", "a file to write the report into, between its markers")
@@ -93,7 +94,7 @@ func prepare(t *testing.T) (f *field, l *load, mark string) {
 	f.disk = mountDisk(t, state)
 	mark = fmt.Sprintf("CHAOS_RUN=%d-%d", os.Getpid(), time.Now().UnixNano())
 	f.runs(progtest.Start(quiet{t}, binary, "OPENAI_BASE_URL="+model.BaseURL(), "OPENAI_API_KEY=key-of-the-chaos-run",
-		"RUNTIME_STATE_DIR="+state, "RUNTIME_LOG=info", "CODEX_IDLE_TIMEOUT="+silence.String(), mark))
+		"RUNTIME_STATE_DIR="+state, "RUNTIME_LOG=info", "CODEX_IDLE_TIMEOUT="+silenceFlag.String(), mark))
 	f.file = filepath.Join(f.program.Work, "lines")
 	web := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	t.Cleanup(web.CloseIdleConnections)

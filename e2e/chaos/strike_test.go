@@ -28,9 +28,6 @@ type field struct {
 	logs    *os.File
 }
 
-// silence is how long a turn may say nothing.
-const silence = 15 * time.Second
-
 // restless is how long a recovery may take before the run is said to be stuck.
 const restless = 90 * time.Second
 
@@ -135,7 +132,7 @@ func (f *field) hit(b Blow) bool {
 	case fillDisk:
 		return f.disk.fill(b.Hold)
 	case lull:
-		pause(context.Background(), silence+time.Second)
+		pause(context.Background(), *silenceFlag+time.Second)
 	}
 	return true
 }
