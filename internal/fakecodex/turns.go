@@ -62,7 +62,7 @@ func (s *server) startTurn(id json.RawMessage, p params) {
 	ctx, stop := context.WithCancel(context.Background())
 	t.running = &execution{s: s, t: t, turn: started, do: do, text: p.text(), ctx: ctx, stop: stop, steered: make(chan struct{}, 1)}
 	if do.name == "begin-late" {
-		go t.running.beginLate(p)
+		t.running.beginLate(p)
 		return
 	}
 	t.running.begin(p)
@@ -77,17 +77,16 @@ func (x *execution) begin(p params) {
 }
 
 // beginLate has a turn be for long what it is for a moment in codex: its history calls it
-// interrupted, and there is nothing to interrupt.
+// interrupted, and there is nothing to interrupt. The caller holds s.mu.
 func (x *execution) beginLate(p params) {
-	x.s.mu.Lock()
-	defer x.s.mu.Unlock()
 	x.late, x.turn.Status = true, "interrupted"
 	x.s.tell(x.t, "thread/status/changed", object{"status": object{"type": "idle"}})
-	x.s.mu.Unlock()
-	time.Sleep(x.do.ms(0))
-	x.s.mu.Lock()
-	x.late, x.turn.Status = false, "inProgress"
-	x.begin(p)
+	time.AfterFunc(x.do.ms(0), func() {
+		x.s.mu.Lock()
+		defer x.s.mu.Unlock()
+		x.late, x.turn.Status = false, "inProgress"
+		x.begin(p)
+	})
 }
 
 // addInput records a user's message in the running turn. The caller holds s.mu.
