@@ -56,8 +56,8 @@ func parseID(raw []byte) (id uint64, ok bool) {
 // Call calls a method of the child and decodes the answer into result, which
 // may be nil. It returns as soon as ctx ends, with its cause, unless the answer has
 // been read by then; whether the child has seen or will carry out the call is then
-// open. It fails with an
-// [RPCError] if the child refuses, and with an [ExitError] if the child ends.
+// open. It fails with an [RPCError] if the child refuses, and with an [ExitError] if the
+// child ends.
 func (c *Client) Call(ctx context.Context, method string, params, result any) error {
 	return c.call(ctx, method, params, result, nil)
 }
