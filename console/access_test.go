@@ -159,6 +159,24 @@ func TestSlowLogin(t *testing.T) {
 	}
 }
 
+// TestLoginWithoutAForm: the time that a form has is over before the answer, and means
+// nothing where there is none.
+func TestLoginWithoutAForm(t *testing.T) {
+	server := httptest.NewServer(open(t, func(cfg *console.Config) { cfg.Token, cfg.FormTimeout = token, time.Millisecond }))
+	defer server.Close()
+	for range 2 { // on one connection
+		answer, err := server.Client().Post(server.URL+"/console/login", "application/x-www-form-urlencoded", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.Copy(io.Discard, answer.Body)
+		_ = answer.Body.Close()
+		if answer.StatusCode != http.StatusUnauthorized {
+			t.Errorf("no form = %d, want 401", answer.StatusCode)
+		}
+	}
+}
+
 func TestWrongToken(t *testing.T) {
 	f := open(t, withToken)
 	for _, given := range []string{"", "wrong", token + " ", strings.ToUpper(token), "<script>alert(1)</script>"} {

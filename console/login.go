@@ -20,8 +20,10 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "/console", http.StatusSeeOther)
 		return
 	}
+	if r.Body != http.NoBody { // without one, net/http watches the connection, and a deadline would cut it
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(c.cfg.FormTimeout)) // lifted when it is read; recorders have none
+	}
 	r.Body = http.MaxBytesReader(w, r.Body, mostForm)
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(c.cfg.FormTimeout)) // lifted when it is read; recorders have none
 	if err := r.ParseForm(); err != nil {
 		c.pages.show(w, http.StatusBadRequest, pageLogin, c.about("The form could not be read. Try again."))
 		return

@@ -18,17 +18,25 @@ type bodyError struct {
 	text   string
 }
 
-// readBody reads a whole body within the bounds of the configuration. net/http
-// lifts the read deadline when the body has been read, and watches the
-// connection without one.
+// readBy gives a body until then to come, whether the handler reads it or net/http
+// throws it away. net/http lifts the deadline when the body has ended, and watches the
+// connection from there on. It does so from the start where there is no body: a deadline
+// would end the watch, and with it the contexts of this request and of all that follow on
+// the connection.
+func readBy(w http.ResponseWriter, body io.ReadCloser, then time.Time) {
+	if body != nil && body != http.NoBody {
+		_ = http.NewResponseController(w).SetReadDeadline(then) // test recorders have none
+	}
+}
+
+// readBody reads a whole body within the bounds of the configuration; see [Server.observe]
+// for the time it has.
 func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, *bodyError) {
-	rc := http.NewResponseController(w)
 	if r.ContentLength > s.cfg.MaxBody {
-		_ = rc.SetReadDeadline(time.Now()) // what comes is not read, by net/http neither
+		readBy(w, r.Body, time.Now()) // what comes is not read, by net/http neither
 		w.Header().Set("Connection", "close")
 		return nil, s.tooLarge()
 	}
-	_ = rc.SetReadDeadline(time.Now().Add(s.cfg.BodyTimeout)) // test recorders have none
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.cfg.MaxBody))
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return nil, s.tooLarge()

@@ -55,8 +55,13 @@ func (p *pipes) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 // serveInBubble is serve for a test within a bubble.
 func serveInBubble(t *testing.T, cfg Config) *running {
 	t.Helper()
+	return runInBubble(t, newServer(t, cfg))
+}
+
+func runInBubble(t *testing.T, s *Server) *running {
+	t.Helper()
 	ln := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
-	r := &running{url: "http://localhost", dial: ln.dial, srv: newServer(t, cfg)}
+	r := &running{url: "http://localhost", dial: ln.dial, srv: s}
 	r.serve(t, ln)
 	return r
 }

@@ -44,7 +44,7 @@ func (s *Server) ingest(w http.ResponseWriter, r *http.Request) {
 		refuseUpload(w, &uploadError{http.StatusRequestEntityTooLarge, tooLargeUpload()})
 		return
 	}
-	r.Body = http.MaxBytesReader(w, s.patient(w, r.Body), files.MaxBytes+overhead)
+	r.Body = http.MaxBytesReader(w, s.patient(w, r), files.MaxBytes+overhead)
 	stored, err := s.takeUploads(r)
 	if err != nil {
 		s.cfg.Platform.Files.Remove(stored...)
@@ -151,23 +151,26 @@ func (s *source) Read(p []byte) (int, error) {
 
 // patient gives each read of a body its own deadline: a large body has as long as it
 // needs, and one that stalls does not.
-func (s *Server) patient(w http.ResponseWriter, body io.ReadCloser) io.ReadCloser {
-	return &patientBody{ReadCloser: body, rc: http.NewResponseController(w), timeout: s.cfg.BodyTimeout}
+func (s *Server) patient(w http.ResponseWriter, r *http.Request) io.ReadCloser {
+	return &patientBody{ReadCloser: r.Body, w: w, timeout: s.cfg.BodyTimeout}
 }
 
 type patientBody struct {
 	io.ReadCloser
-	rc      *http.ResponseController
+	w       http.ResponseWriter
 	timeout time.Duration
 	armed   time.Time
+	ended   bool // and the connection is watched: no deadline may be set any more
 }
 
 func (b *patientBody) Read(p []byte) (int, error) {
-	if at := time.Now(); at.Sub(b.armed) > b.timeout/8 {
+	if at := time.Now(); !b.ended && at.Sub(b.armed) > b.timeout/8 {
 		b.armed = at
-		_ = b.rc.SetReadDeadline(at.Add(b.timeout)) // test recorders have none
+		readBy(b.w, b.ReadCloser, at.Add(b.timeout))
 	}
-	return b.ReadCloser.Read(p)
+	n, err := b.ReadCloser.Read(p)
+	b.ended = b.ended || err != nil
+	return n, err
 }
 
 // readFile streams a file of the workspace to the platform's user.

@@ -37,6 +37,7 @@ func (s *Server) observe(next http.Handler) http.Handler {
 		ctx := context.WithValue(r.Context(), keyRequestID, id)
 		dw := newDeadlineWriter(w, s.cfg.WriteTimeout)
 		defer dw.release()
+		readBy(w, r.Body, begin.Add(s.cfg.BodyTimeout))
 
 		next.ServeHTTP(dw, r.WithContext(ctx))
 

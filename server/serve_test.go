@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -83,7 +82,13 @@ func (r *running) wait(t *testing.T) {
 
 func open(t *testing.T, r *running, body string) *http.Response {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.url, strings.NewReader(body))
+	return ask(t, r, http.MethodPost, "/", body)
+}
+
+// ask makes a request and returns its answer as soon as that begins.
+func ask(t *testing.T, r *running, method, path, body string) *http.Response {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, r.url+path, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,37 +230,24 @@ func TestSlowBodyIsGivenUp(t *testing.T) {
 	_ = res.Body.Close()
 }
 
-// The read deadline of the body must not reach into the work behind it.
-func TestLongCallOutlivesTheBodyTimeout(t *testing.T) {
-	h := &fakeHandler{send: func(ctx context.Context, req *a2a.SendMessageRequest) (a2a.SendMessageResult, error) {
-		select {
-		case <-time.After(300 * time.Millisecond): // longer than the body may take
-			return echoTask(req), nil
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-	}}
-	synctest.Test(t, func(t *testing.T) {
-		r := serveInBubble(t, Config{Handler: h, BodyTimeout: 100 * time.Millisecond})
-		if a := r.do(t, "POST", "/", v1Hi); !strings.Contains(a.body, "TASK_STATE_COMPLETED") {
-			t.Errorf("answer %s", a.body)
-		}
-	})
-}
-
 func TestLeavingCallerEndsItsContext(t *testing.T) {
 	ended := make(chan error, 1)
-	r := serve(t, Config{Handler: &fakeHandler{stream: waiting(ended)}})
-	res := open(t, r, v1Stream)
-	firstEvent(t, res)
-	_ = res.Body.Close()
-	select {
-	case err := <-ended:
-		if !errors.Is(err, context.Canceled) {
-			t.Errorf("ended with %v", err)
+	wait := waiting(ended)
+	r := serve(t, Config{Handler: &fakeHandler{stream: wait, subscribe: func(ctx context.Context, _ *a2a.SubscribeToTaskRequest) unplaced {
+		return wait(ctx, nil)
+	}}})
+	for _, call := range [][3]string{{"POST", "/", v1Stream}, {"POST", "/tasks/T1:subscribe", ""}, {"GET", "/tasks/T1:subscribe", "{}"}} {
+		res := ask(t, r, call[0], call[1], call[2])
+		firstEvent(t, res)
+		_ = res.Body.Close()
+		select {
+		case err := <-ended:
+			if !errors.Is(err, context.Canceled) {
+				t.Errorf("%s: ended with %v", call, err)
+			}
+		case <-time.After(long):
+			t.Fatalf("%s: the stream goes on without a reader", call)
 		}
-	case <-time.After(long):
-		t.Fatal("the stream goes on without a reader")
 	}
 }
 
