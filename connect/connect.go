@@ -1,11 +1,15 @@
 // Package connect has the block of commands that connects a codex on somebody's
 // machine to a workspace of the platform. The platform shows it in its Connect dialog.
 //
-// The template is a shell's, and its placeholders stand alone on lines of their own,
-// which the shell takes as they are: whatever is put there, none of it is run. What
-// cannot be a token, an id, a URL or a name is refused when the block is run, before
-// anything is done. Only a value that has line breaks could leave its place, so those
-// are refused by [Fill]; the platform has none in what it fills in.
+// The template is a shell's. Its placeholders stand in a document that the shell takes as
+// it is, in the form of the table that codex has of an MCP server: whatever is put there,
+// none of it is run. What cannot be a token, an id, a URL or a name is refused when the
+// block is run, before anything is done. Only a value that has line breaks could leave its
+// place, so those are refused by [Fill]; the platform has none in what it fills in.
+//
+// The token comes by one of two ways, and the block takes the one that was used: some
+// servers fill in {{AUTH_TOKEN}}; others know no such placeholder, and there the page puts
+// the token in the place of [pasted].
 package connect
 
 import (
@@ -17,6 +21,9 @@ import (
 
 //go:embed codex.snippet
 var template string
+
+// pasted is the line that the page of some platforms replaces, to the letter.
+const pasted = `MOLECULE_WORKSPACE_TOKEN = "<paste from create response>"` + "\n"
 
 // NoToken is what the platform fills in where it no longer shows the token. The block
 // then refuses to run.
@@ -54,7 +61,7 @@ func Fill(v Values) (string, error) {
 		}
 		pairs = append(pairs, one.placeholder, one.value)
 	}
-	return strings.NewReplacer(pairs...).Replace(template), nil
+	return strings.NewReplacer(pairs...).Replace(strings.Replace(template, pasted, "", 1)), nil
 }
 
 const (

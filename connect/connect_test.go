@@ -13,13 +13,16 @@ const sentinel = "molecule: this block has NO TOKEN"
 
 func TestTemplate(t *testing.T) {
 	text := connect.Template()
-	for _, placeholder := range []string{"{{PLATFORM_URL}}", "{{WORKSPACE_ID}}", "{{AUTH_TOKEN}}", "{{MCP_SERVER_NAME}}"} {
-		if !strings.Contains(text, "\n"+placeholder+"\n") || strings.Count(text, placeholder) != 1 {
-			t.Errorf("%s does not stand once, on a line of its own", placeholder)
+	for _, place := range []string{
+		"[mcp_servers.{{MCP_SERVER_NAME}}]", `WORKSPACE_ID = "{{WORKSPACE_ID}}"`, `PLATFORM_URL = "{{PLATFORM_URL}}"`,
+		`MOLECULE_WORKSPACE_TOKEN = "<paste from create response>"`, `MOLECULE_WORKSPACE_TOKEN = "{{AUTH_TOKEN}}"`,
+	} {
+		if strings.Count(text, "\n"+place+"\n") != 1 {
+			t.Errorf("%s does not stand once, on a line of its own", place)
 		}
 	}
 	if strings.Count(text, "{{") != 4 {
-		t.Error("there is a placeholder that the platform does not know")
+		t.Error("there is a placeholder that the platform does not know, or one twice")
 	}
 	if !strings.Contains(text, sentinel) {
 		t.Error("it does not say what it says without a token")
@@ -37,10 +40,9 @@ func TestTemplate(t *testing.T) {
 func TestFill(t *testing.T) {
 	whole := connect.Values{PlatformURL: "https://p.example", WorkspaceID: "w-1", Token: "tok", ServerName: "molecule-w"}
 	text, err := connect.Fill(whole)
-	for _, value := range []string{whole.PlatformURL, whole.WorkspaceID, whole.Token, whole.ServerName} {
-		if err != nil || !strings.Contains(text, "\n"+value+"\nMOLECULE_VALUE\n") {
-			t.Errorf("%s is not in it, %v", value, err)
-		}
+	want := "[mcp_servers.molecule-w]\nWORKSPACE_ID = \"w-1\"\nPLATFORM_URL = \"https://p.example\"\nMOLECULE_WORKSPACE_TOKEN = \"tok\"\nMOLECULE_VALUES\n"
+	if err != nil || !strings.Contains(text, want) {
+		t.Errorf("it has not\n%s%v", want, err)
 	}
 	if text, err = connect.Fill(connect.Values{WorkspaceID: "w-1"}); err != nil || !strings.Contains(text, connect.NoToken) {
 		t.Errorf("without a token: %v", err)

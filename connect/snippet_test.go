@@ -1,7 +1,6 @@
 package connect_test
 
 import (
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,87 +10,6 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/connect"
 )
-
-// The programs that the block runs, as far as these tests need them: each writes down
-// how it was called, and runtime what it was told.
-const (
-	fakeCodex   = "#!/bin/sh\nfor a; do printf '<%s>' \"$a\"; done >>\"$HOME/codex.calls\"\necho >>\"$HOME/codex.calls\"\n"
-	fakeRuntime = "#!/bin/sh\necho \"$*\" >>\"$HOME/runtime.calls\"\nenv >\"$HOME/runtime.env\"\ncat \"$MOLECULE_WORKSPACE_TOKEN_FILE\" >\"$HOME/runtime.token\"\n"
-)
-
-// A terminal is a person's home, and a shell there.
-type terminal struct {
-	t     *testing.T
-	shell []string
-	home  string
-	path  string
-}
-
-// shells are those in which people paste, as far as they are here; bash is.
-func inShells(t *testing.T, test func(t *testing.T, at *terminal)) {
-	for name, shell := range map[string][]string{
-		"bash": {"bash", "--norc", "--noprofile"}, "bash-interactive": {"bash", "--norc", "--noprofile", "-i"},
-		"zsh": {"zsh", "-f"}, "zsh-interactive": {"zsh", "-f", "-i"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if _, err := exec.LookPath(shell[0]); err != nil {
-				if shell[0] == "bash" {
-					t.Fatal(err)
-				}
-				t.Skip(err)
-			}
-			at := &terminal{t: t, shell: shell, home: filepath.Join(t.TempDir(), "a home's $(touch pwned) \"folder\"")}
-			bin := filepath.Join(at.home, "bin")
-			if err := os.MkdirAll(bin, 0o700); err != nil {
-				t.Fatal(err)
-			}
-			for name, text := range map[string]string{"codex": fakeCodex, "molecule-runtime": fakeRuntime} {
-				if err := os.WriteFile(filepath.Join(bin, name), []byte(text), 0o700); err != nil {
-					t.Fatal(err)
-				}
-			}
-			at.path = bin + ":" + os.Getenv("PATH")
-			test(t, at)
-		})
-	}
-}
-
-// paste gives the block to the shell as a person does, and returns what that shows.
-func (at *terminal) paste(block string, env ...string) (shown string, status int) {
-	at.t.Helper()
-	cmd := exec.CommandContext(at.t.Context(), at.shell[0], at.shell[1:]...)
-	cmd.Dir, cmd.Stdin = at.home, strings.NewReader(block+"\nexit $?\n")
-	cmd.Env = append([]string{"HOME=" + at.home, "PATH=" + at.path, "TERM=dumb", "HISTFILE=/dev/null"}, env...)
-	out, err := cmd.CombinedOutput()
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-		return string(out), exit.ExitCode()
-	}
-	if err != nil {
-		at.t.Fatal(err)
-	}
-	return string(out), 0
-}
-
-func (at *terminal) read(name string) string {
-	text, _ := os.ReadFile(filepath.Join(at.home, name))
-	return string(text)
-}
-
-// untouched fails the test if anything but the programs is in the home.
-func (at *terminal) untouched() {
-	at.t.Helper()
-	_ = filepath.WalkDir(at.home, func(path string, entry os.DirEntry, err error) error {
-		if rel, _ := filepath.Rel(at.home, path); err == nil && !entry.IsDir() && !slices.Contains([]string{"bin/codex", "bin/molecule-runtime"}, rel) {
-			at.t.Errorf("%s has come into the home", rel)
-		}
-		return nil
-	})
-}
-
-// filled is the block as the platform fills it in: nothing is looked at.
-func filled(url, id, token, name string) string {
-	return strings.NewReplacer("{{PLATFORM_URL}}", url, "{{WORKSPACE_ID}}", id, "{{AUTH_TOKEN}}", token, "{{MCP_SERVER_NAME}}", name).Replace(connect.Template())
-}
 
 const (
 	goodURL, goodID    = "https://tenant.example:8443/a%20b", "7d2f0c9e-35c1-4a52-9b1e-0f6f6a2f1c11"
@@ -108,12 +26,13 @@ func TestSnippetParses(t *testing.T) {
 	}
 }
 
-// TestSnippetNeedsAToken runs nothing and writes nothing without one.
+// TestSnippetNeedsAToken runs nothing and writes nothing without one. That the token is
+// shown no more is no failure: a shell that leaves with the first one would close.
 func TestSnippetNeedsAToken(t *testing.T) {
 	inShells(t, func(t *testing.T, at *terminal) {
-		for _, token := range []string{"", connect.NoToken, "{{AUTH_TOKEN}}", " ", "two words"} {
+		for token, want := range map[string]int{"": 1, connect.NoToken: 0, "{{AUTH_TOKEN}}": 1, " ": 1, "two words": 1} {
 			shown, status := at.paste(filled(goodURL, goodID, token, goodMCP))
-			if status != 1 || !strings.Contains(shown, sentinel) {
+			if status != want || !strings.Contains(shown, sentinel) || !strings.Contains(shown, "copy the block anew") {
 				t.Errorf("token %q: exit %d, %s", token, status, shown)
 			}
 			at.untouched()
@@ -142,10 +61,6 @@ func TestSnippetRunsNoValue(t *testing.T) {
 				at.untouched()
 			}
 		}
-		if shown, status := at.paste(filled(goodURL, goodID, goodToken, goodMCP), "MOLECULE_ORG_ID=o\nX=1"); status != 1 || !strings.Contains(shown, "MOLECULE_ORG_ID") {
-			t.Errorf("organisation: exit %d, %s", status, shown)
-		}
-		at.untouched()
 	})
 }
 
@@ -167,9 +82,12 @@ func TestSnippetConnects(t *testing.T) {
 		}
 		file := filepath.Join(at.home, ".config/molecule-codex", goodID+".token")
 		want := "<mcp><add><" + goodMCP + "><--env><WORKSPACE_ID=" + goodID + "><--env><PLATFORM_URL=" + goodURL + "><--env><MOLECULE_WORKSPACE_TOKEN_FILE=" + file +
-			"><--env=MOLECULE_ORG_ID=org-1><--><" + filepath.Join(at.home, "bin/molecule-runtime") + "><mcp>\n"
+			"><--env=MOLECULE_ORG_ID=org-1><--><" + filepath.Join(at.home, "bin/molecule-runtime") + "><mcp>\n<mcp><get><" + goodMCP + ">\n"
 		if got := at.read("codex.calls"); got != want+want {
 			t.Errorf("codex was called with\n%swant twice\n%s", got, want)
+		}
+		if got, want := at.read(".codex/config.toml"), "[mcp_servers."+goodMCP+"]\nstartup_timeout_sec = 30\ndefault_tools_approval_mode = \"approve\"\ndisabled_tools = [\"codex_bridge\"]\ncommand = \"x\"\n"; got != want {
+			t.Errorf("codex is configured with\n%swant\n%s", got, want)
 		}
 		env := strings.Split(at.read("runtime.env"), "\n")
 		for _, variable := range []string{"WORKSPACE_ID=" + goodID, "PLATFORM_URL=" + goodURL, "MOLECULE_WORKSPACE_TOKEN_FILE=" + file, "MOLECULE_ORG_ID=org-1"} {
@@ -189,6 +107,57 @@ func TestSnippetConnects(t *testing.T) {
 	})
 }
 
+// TestSnippetKeepsWhatWasAdded pastes the block again, over settings that its owner has
+// added to, and with another platform: what is the block's own is replaced.
+func TestSnippetKeepsWhatWasAdded(t *testing.T) {
+	inShells(t, func(t *testing.T, at *terminal) {
+		file := filepath.Join(at.home, ".config/molecule-codex", goodID+".env")
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte("WORKSPACE_ID=w\nPLATFORM_URL=http://old\nMOLECULE_WORKSPACE_TOKEN_FILE=x\nMOLECULE_ORG_ID=org-1\nRUNTIME_STATE_DIR=~/second\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for org, env := range map[string][]string{"org-1": nil, "org-2": {"MOLECULE_ORG_ID=org-2"}} {
+			if shown, status := at.paste(filled(goodURL, goodID, goodToken, goodMCP), env...); status != 0 {
+				t.Fatalf("exit %d: %s", status, shown)
+			}
+			lines := strings.Split(strings.TrimSpace(at.read(".config/molecule-codex/"+goodID+".env")), "\n")
+			slices.Sort(lines)
+			want := []string{"MOLECULE_ORG_ID=" + org, "MOLECULE_WORKSPACE_TOKEN_FILE=~/.config/molecule-codex/" + goodID + ".token", "PLATFORM_URL=" + goodURL, "RUNTIME_STATE_DIR=~/second", "WORKSPACE_ID=" + goodID}
+			if !slices.Equal(lines, want) {
+				t.Errorf("the settings are %q, want %q", lines, want)
+			}
+			if !strings.Contains(at.read("codex.calls"), "<--env=MOLECULE_ORG_ID="+org+">") {
+				t.Errorf("the tools are not told the organisation %s", org)
+			}
+			if err := os.WriteFile(file, []byte("MOLECULE_ORG_ID=org-1\nRUNTIME_STATE_DIR=~/second\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+// TestSnippetTakesBackWhatCodexRefuses has a codex that does not know the settings: the
+// configuration stays one that it can read, and the channel runs.
+func TestSnippetTakesBackWhatCodexRefuses(t *testing.T) {
+	inShells(t, func(t *testing.T, at *terminal) {
+		if err := os.WriteFile(filepath.Join(at.home, "strict"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		shown, status := at.paste(filled(goodURL, goodID, goodToken, goodMCP))
+		if status != 0 || !strings.Contains(shown, "codex will ask about each call") || at.read("runtime.calls") != "channel\n" {
+			t.Errorf("exit %d, %s", status, shown)
+		}
+		if got, want := at.read(".codex/config.toml"), "[mcp_servers."+goodMCP+"]\ncommand = \"x\"\n"; got != want {
+			t.Errorf("codex is configured with\n%swant\n%s", got, want)
+		}
+		if left, err := os.ReadDir(filepath.Join(at.home, ".codex")); err != nil || len(left) != 1 {
+			t.Errorf("%v is left, %v", left, err)
+		}
+	})
+}
+
 // TestSnippetSaysWhatIsMissing has neither codex nor a way to get it.
 func TestSnippetSaysWhatIsMissing(t *testing.T) {
 	inShells(t, func(t *testing.T, at *terminal) {
@@ -196,7 +165,7 @@ func TestSnippetSaysWhatIsMissing(t *testing.T) {
 		if err := os.Mkdir(tools, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		for _, name := range []string{at.shell[0], "mkdir", "mv", "cat", "env", "sh"} {
+		for _, name := range []string{at.shell[0], "mkdir", "mv", "cat", "env", "sh", "uname"} {
 			path, err := exec.LookPath(name)
 			if err == nil {
 				err = os.Symlink(path, filepath.Join(tools, name))

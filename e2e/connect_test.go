@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -120,8 +121,8 @@ func TestThreeVariables(t *testing.T) {
 	}
 }
 
-// TestConnectBlock pastes what runtime connect prints: the workspace is answered, and an
-// interactive codex has its tools.
+// TestConnectBlock pastes what runtime connect prints: the workspace is answered, and a
+// codex that is not ours has its tools, and is not refused their calls.
 func TestConnectBlock(t *testing.T) {
 	t.Parallel()
 	x := newLaptop(t)
@@ -158,6 +159,37 @@ func TestConnectBlock(t *testing.T) {
 			t.Errorf("process %d is an MCP server that nobody needs", pid)
 		}
 	}
+	if configured, want := x.entry(), documented(t, x, filepath.Join(x.home, ".config/molecule-codex", x.handle.ID()+".token")); !sameEntry(configured, want) {
+		t.Errorf("codex is configured with\n%s\nand the documents have\n%s", configured, want)
+	}
+	x.callsTool("mcp__molecule_my_codex")
+}
+
+// entry is the part of codex's configuration that is about the workspace's tools.
+func (x *laptop) entry() string {
+	x.t.Helper()
+	config, err := os.ReadFile(filepath.Join(x.home, ".codex/config.toml"))
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	_, entry, _ := strings.Cut(string(config), "[mcp_servers.")
+	return "[mcp_servers." + entry
+}
+
+// sameEntry reports whether two tables of an MCP server say the same: but for the order,
+// comments, the server's name and the program's place.
+func sameEntry(a, b string) bool {
+	lines := func(text string) (all []string) {
+		for line := range strings.Lines(text) {
+			line, _, _ = strings.Cut(line, "  #")
+			if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "[") && !strings.HasPrefix(line, "command = ") {
+				all = append(all, line)
+			}
+		}
+		slices.Sort(all)
+		return all
+	}
+	return slices.Equal(lines(a), lines(b))
 }
 
 func (x *laptop) codex(args ...string) []byte {
@@ -176,7 +208,6 @@ func (x *laptop) codex(args ...string) []byte {
 func TestInteractiveCodexHasTheTools(t *testing.T) {
 	t.Parallel()
 	x := newLaptop(t)
-	x.platform.Add(fakeplatform.Workspace{Name: "writer", Reply: func(string) string { return "ok" }})
 	token := filepath.Join(x.home, "token")
 	writeFile(t, token, x.handle.Token())
 	file := filepath.Join(x.home, ".codex/config.toml")
@@ -185,15 +216,23 @@ func TestInteractiveCodexHasTheTools(t *testing.T) {
 		t.Fatal(err)
 	}
 	writeFile(t, file, string(config)+documented(t, x, token))
+	x.callsTool("mcp__molecule")
+}
+
+// callsTool has codex exec, which refuses what it would have to ask about, call a tool of
+// the workspace by one of its MCP servers.
+func (x *laptop) callsTool(server string) {
+	x.t.Helper()
+	x.platform.Add(fakeplatform.Workspace{Name: "writer", Reply: func(string) string { return "ok" }})
 	x.model.SetScript(func(m *fakemodel.Turn) {
 		if outputs := m.NewToolOutputs(); len(outputs) > 0 {
 			m.Say(outputs[0].Text)
 			return
 		}
-		m.CallIn("mcp__molecule", "list_peers", "{}")
+		m.CallIn(server, "list_peers", "{}")
 	})
 	if out := x.codex("exec", "--skip-git-repo-check", "who is there?"); !strings.Contains(string(out), "- writer (ID: ") {
-		t.Errorf("codex says %s", out)
+		x.t.Errorf("codex says %s", out)
 	}
 }
 
