@@ -38,6 +38,8 @@ func bars() []bar {
 		{"tree of 64 loaded contexts, each", "Memory/64-loaded/context", "tree-pss-MiB", 5, true},
 		{"our process, idle", "Memory/idle", "rss-MiB", 30, true},
 		{"our process, 1,000 known contexts", "Memory/1000-known", "rss-MiB", 64, true},
+		{"our process, at most, with 20 outputs of 8 MiB and 60 readers", "Outputs/as-it-comes", "peak-rss-MiB", 512, true},
+		{"the same, times of the time that it takes without a limit", "Outputs/ratio", "times", 1.1, true},
 		{"our layer of the container image", "Image/runtime", "size-MB", 40, true},
 		{"start to /healthz, p99", "Start/healthz", "p99-ms", 50, true},
 		{"start to /readyz, p99", "Start/readyz", "p99-ms", 500, true},

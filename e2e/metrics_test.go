@@ -95,6 +95,9 @@ func TestMetricsOfAWorkspace(t *testing.T) {
 	if mem := got[`molecule_codex_child_memory_bytes{of="codex"}`]; runtime.GOOS == "linux" && mem < 10<<20 {
 		t.Errorf("codex takes %v bytes", mem)
 	}
+	if most := got["go_gc_gomemlimit_bytes"]; most < 48<<20 || most > 256<<20 {
+		t.Errorf("the soft limit of our own memory is %v bytes", most)
+	}
 	t.Logf("%d series", len(got))
 }
 

@@ -13,10 +13,13 @@ import (
 	"runtime"
 	"runtime/debug"
 	"syscall"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/memlimit"
 )
 
 func main() {
 	tuneCores()
+	limitMemory()
 	watch := interruptible
 	if len(os.Args) > 1 && os.Args[1] == "channel" {
 		watch = patient // and nobody waits for its first byte: memory is worth more than time
@@ -30,11 +33,19 @@ func main() {
 }
 
 // tuneMemory lets the heap, of a few MiB, grow further between two collections:
-// on a small machine they stand in the way of a turn. GOGC and GOMEMLIMIT say
-// otherwise where they are set.
+// on a small machine they stand in the way of a turn. GOGC says otherwise where it
+// is set, and near the limit of memory the heap grows no further.
 func tuneMemory() {
-	if os.Getenv("GOGC") == "" && os.Getenv("GOMEMLIMIT") == "" {
+	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(600)
+	}
+}
+
+// limitMemory keeps the collector from leaving room for what was large once. It is a soft
+// limit: nothing is refused for it. GOMEMLIMIT says otherwise where it is set.
+func limitMemory() {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(memlimit.Of("/"))
 	}
 }
 

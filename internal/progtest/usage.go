@@ -50,6 +50,22 @@ func Memory(tb testing.TB, pid int) (rss, pss int) {
 	return rss, pss
 }
 
+// PeakMemory returns the largest resident set that a process has had so far, in
+// bytes.
+func PeakMemory(tb testing.TB, pid int) int {
+	tb.Helper()
+	file := fmt.Sprintf("/proc/%d/status", pid)
+	text, err := os.ReadFile(file)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	peak, err := kibibytes(string(text), "VmHWM:")
+	if err != nil {
+		tb.Fatalf("%s: %v", file, err)
+	}
+	return peak
+}
+
 // kibibytes returns the value of a field that is given in kB, in bytes.
 func kibibytes(text, name string) (int, error) {
 	for line := range strings.Lines(text) {

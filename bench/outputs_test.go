@@ -1,0 +1,108 @@
+package bench
+
+import (
+	"fmt"
+	"io"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/progtest"
+)
+
+const (
+	outputTasks   = 20
+	outputReaders = 3 // of each task
+	outputDeltas  = 8 << 20 / outputPiece
+	outputPiece   = 64
+	outputRounds  = 3
+)
+
+// BenchmarkOutputs is the largest resident set of our process over 20 turns at the
+// same time, of 8 MiB of text each, with three readers each, and how long they take:
+// as the program comes, and as it is with its soft limit of memory taken away.
+func BenchmarkOutputs(b *testing.B) {
+	sides := []struct {
+		name     string
+		settings []string
+	}{{"as-it-comes", nil}, {"without-a-limit", []string{"GOGC=600", "GOMEMLIMIT=off"}}}
+	peak, took := make([]int, len(sides)), make([]sample, len(sides))
+	for range outputRounds {
+		for i, side := range sides {
+			rss, d := outputs(b, side.settings)
+			peak[i] = max(peak[i], rss)
+			took[i].add(d)
+		}
+	}
+	for i, side := range sides {
+		row(b, side.name, "peak-rss-MiB", mib(peak[i]), "p50-ms", ms(took[i].quantile(.5)))
+	}
+	row(b, "ratio", "times", float64(took[0].quantile(.5))/float64(took[1].quantile(.5)))
+}
+
+// outputs starts a program, has the turns run, and returns its largest resident set
+// and the time from the first turn's start to the end of the last reader.
+func outputs(b *testing.B, settings []string) (rss int, took time.Duration) {
+	b.Helper()
+	settings = append(fakeSettings(b, ""), settings...)
+	p := progtest.Start(b, program, append(settings, fmt.Sprintf("RUNTIME_MAX_TURNS=%d", outputTasks), fmt.Sprintf("RUNTIME_MAX_THREADS=%d", outputTasks))...)
+	defer p.Stop()
+	ours := newClient(b, p.URL, "", 0)
+	ours.checked()
+	var bodies []io.Reader
+	var gates []string
+	for i := range outputTasks {
+		in := ours.in(fmt.Sprintf("context-%d", i))
+		_, gate := in.begin("!hang")
+		gates = append(gates, gate)
+		body, id := in.begin(fmt.Sprintf("!flood %d %d", outputDeltas, outputPiece))
+		bodies = append(bodies, body)
+		for range outputReaders - 1 {
+			body, _ := in.join(id)
+			bodies = append(bodies, body)
+		}
+	}
+	counts := make([]int, len(bodies))
+	errs := make([]error, len(bodies))
+	var wg sync.WaitGroup
+	for i, body := range bodies {
+		wg.Go(func() { counts[i], errs[i] = countText(body) })
+	}
+	began := time.Now()
+	for _, gate := range gates {
+		_ = ours.call("CancelTask", map[string]any{"id": gate}).Close()
+	}
+	wg.Wait()
+	took = time.Since(began)
+	for i, n := range counts {
+		if n != outputDeltas*outputPiece || errs[i] != nil {
+			b.Errorf("reader %d got %d bytes of %d: %v", i, n, outputDeltas*outputPiece, errs[i])
+		}
+	}
+	return progtest.PeakMemory(b, p.Pid()), took
+}
+
+// countText reads a stream to its end and counts the letters of which the text is
+// made, in pieces of a length that nothing else in a stream has of them.
+func countText(r io.Reader) (n int, err error) {
+	buf := make([]byte, 64<<10)
+	for run := 0; ; {
+		got, err := r.Read(buf)
+		for _, c := range buf[:got] {
+			if c == 'x' {
+				run++
+				continue
+			}
+			if run >= outputPiece {
+				n += run
+			}
+			run = 0
+		}
+		if err == io.EOF {
+			return n, nil
+		}
+		if err != nil {
+			return n, err
+		}
+	}
+}
