@@ -21,7 +21,12 @@ type polling struct {
 // poll starts a platform of the newer era with a workspace, and a channel for that.
 func poll(t *testing.T, extra ...string) *polling {
 	t.Helper()
-	x := &polling{platform: fakeplatform.Start(t, fakeplatform.AUG)}
+	return pollFrom(t, fakeplatform.Start(t, fakeplatform.AUG), extra...)
+}
+
+func pollFrom(t *testing.T, p *fakeplatform.Platform, extra ...string) *polling {
+	t.Helper()
+	x := &polling{platform: p}
 	x.handle = x.platform.Add(fakeplatform.Workspace{Name: "Ada", Poll: true})
 	x.launch(t, []string{"channel"}, extra...)
 	x.AwaitListening()

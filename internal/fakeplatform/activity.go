@@ -78,9 +78,7 @@ func (p *Platform) log(ws *workspace, r row) {
 	if r.CreatedAt.IsZero() {
 		r.CreatedAt = time.Now().UTC()
 	}
-	if p.era == AUG {
-		r.Seq = p.seq
-	}
+	r.Seq = p.seq
 	ws.rows = append(ws.rows, &r)
 	p.tell()
 }
@@ -143,7 +141,7 @@ func (p *Platform) activity(w http.ResponseWriter, r *http.Request, ws *workspac
 	case "agent":
 		keep(func(r *row) bool { return r.Source != nil })
 	}
-	if p.era == AUG && !p.newerFilters(w, r, ws, &rows, keep) {
+	if p.era >= JUN && !p.newerFilters(w, r, ws, &rows, keep) {
 		return
 	}
 	limit, err := strconv.Atoi(q.Get("limit"))

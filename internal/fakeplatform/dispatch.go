@@ -46,7 +46,7 @@ func (p *Platform) deliver(m *message) Reply {
 	switch {
 	case failed:
 		return said(d.Status, object{"error": http.StatusText(d.Status)})
-	case len(d.Answer) == 0 && p.era == AUG:
+	case len(d.Answer) == 0 && p.era >= JUN:
 		return said(http.StatusOK, object{"error": "agent returned empty response body"})
 	}
 	return Reply{Status: d.Status, Body: d.Answer}
@@ -63,7 +63,7 @@ func (p *Platform) busy(m *message) Reply {
 	}
 	q := p.enqueue(m)
 	out := object{"queued": true, "queue_id": q.id, "queue_depth": len(m.to.queue), "message": "workspace is busy; the message waits"}
-	if p.era == AUG && m.from == "" {
+	if p.era >= JUN && m.from == "" {
 		out["status"] = "queued"
 		return said(http.StatusOK, out)
 	}

@@ -1,5 +1,5 @@
 // Package fakeplatform is a Molecule platform for tests: as much of its HTTP interface
-// as a workspace meets, in the two ages in which it is found, and rude on demand.
+// as a workspace meets, in the three ages in which it is found, and rude on demand.
 //
 //	p := fakeplatform.Start(t, fakeplatform.AUG)
 //	w := p.Add(fakeplatform.Workspace{Name: "worker"})

@@ -18,7 +18,7 @@ func (h *Handle) ID() string { return h.ws.ID }
 // Token is the one that is good now.
 func (h *Handle) Token() string { return look(h, func(w *workspace) string { return w.token }) }
 
-// InboundSecret is what the platform shows when it calls the workspace; AUG only.
+// InboundSecret is what the platform shows when it calls the workspace; April has none.
 func (h *Handle) InboundSecret() string {
 	return look(h, func(w *workspace) string { return w.secret })
 }

@@ -34,7 +34,7 @@ func (p *Platform) heartbeat(w http.ResponseWriter, r *http.Request) {
 	if !read(w, r, &beat) {
 		return
 	}
-	ws := p.authorized(w, r, beat.ID)
+	ws := p.beater(w, r, beat.ID)
 	if ws == nil {
 		return
 	}
@@ -53,10 +53,23 @@ func (p *Platform) heartbeat(w http.ResponseWriter, r *http.Request) {
 		p.drain(ws, beat.ActiveTasks)
 	}
 	out := object{"status": "ok"}
-	if p.era == AUG {
+	if p.era >= JUN && !ws.deleted {
 		out["platform_inbound_secret"] = ws.secret
 	}
 	answer(w, http.StatusOK, out)
+}
+
+// beater is the workspace that a heartbeat is of, or nil if it is refused: of one that
+// is deleted each is taken, for it has no token that could be asked for.
+func (p *Platform) beater(w http.ResponseWriter, r *http.Request, id string) *workspace {
+	p.mu.Lock()
+	ws := p.workspaces[id]
+	deleted := ws != nil && ws.deleted
+	p.mu.Unlock()
+	if deleted {
+		return ws
+	}
+	return p.authorized(w, r, id)
 }
 
 // nextStatus is what a heartbeat makes of a workspace's status.

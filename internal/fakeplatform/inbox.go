@@ -3,6 +3,7 @@ package fakeplatform
 import (
 	"context"
 	"encoding/json"
+	"net/http"
 	"strings"
 )
 
@@ -46,12 +47,17 @@ func (h *Handle) AddRow(r Row) (id string) {
 // RepeatRows has the first n rows of each page stand there twice.
 func (h *Handle) RepeatRows(n int) { h.p.locked(func() { h.ws.repeats = n }) }
 
-// Mute switches the workspace's messages to its user off, or on again; AUG only.
+// Mute switches the workspace's messages to its user off, or on again.
 func (h *Handle) Mute(on bool) { h.p.locked(func() { h.ws.mute = on }) }
 
-func (p *Platform) muted(ws *workspace) bool {
+// muted refuses what would reach the user of a workspace that must not talk to it. The
+// hint is meant for the model.
+func (p *Platform) muted(w http.ResponseWriter, ws *workspace) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if ws.mute {
+		answer(w, http.StatusForbidden, object{"error": "talk_to_user_disabled", "hint": "the user has switched messages of this workspace off"})
+	}
 	return ws.mute
 }
 
@@ -69,6 +75,9 @@ func (p *Platform) page(ws *workspace, rows []*row, senders bool) []row {
 	out := make([]row, 0, len(rows))
 	for i, r := range rows {
 		shown := *r
+		if p.era != AUG {
+			shown.Seq = 0
+		}
 		if p.era == AUG && senders {
 			shown.Attachments = attachmentsOf(r.RequestBody)
 			if peer := p.workspaces[value(r.Source)]; peer != nil {

@@ -33,7 +33,7 @@ func (p *Platform) normalise(to *workspace, from string, body object) (*message,
 	if reason := newerParts(msg); reason != "" {
 		return m, reason
 	}
-	if from == "" {
+	if from == "" && p.era == AUG {
 		if context, _ := msg["contextId"].(string); context == "" {
 			msg["contextId"] = "canvas-" + to.ID
 		}

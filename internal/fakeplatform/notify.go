@@ -35,8 +35,7 @@ func (p *Platform) notify(w http.ResponseWriter, r *http.Request, ws *workspace)
 			return
 		}
 	}
-	if p.era == AUG && p.muted(ws) {
-		answer(w, http.StatusForbidden, object{"error": "talk_to_user_disabled", "hint": "the user has switched messages of this workspace off"})
+	if p.muted(w, ws) {
 		return
 	}
 	body, _ := json.Marshal(notice)

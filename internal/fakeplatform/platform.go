@@ -13,28 +13,12 @@ import (
 	"github.com/google/uuid"
 )
 
-// An Era is the age of the platform.
-type Era int
-
-// The two ages that are in use: of April and of August 2026.
-const (
-	APR Era = iota
-	AUG
-)
-
-func (e Era) String() string {
-	if e == APR {
-		return "APR"
-	}
-	return "AUG"
-}
-
 // A Platform is one double. Make it with [New], [Listen] or [Start].
 type Platform struct {
 	URL string // where it listens, if it does
 
 	// What a test may change before the first request.
-	CanvasBudget time.Duration // how long a user's request is held; AUG only, 0 is for ever
+	CanvasBudget time.Duration // how long a user's request is held; not in April, 0 is for ever
 	IdleWindow   time.Duration // how long a workspace may be silent while it is asked
 	RetryPause   time.Duration // before a delegation is tried a second time
 	AlwaysAuth   bool          // workspaces are shown their inbound secret with each message
@@ -71,7 +55,7 @@ func New(era Era) *Platform {
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 	}
-	if era == AUG {
+	if era >= JUN {
 		p.CanvasBudget, p.IdleWindow = 90*time.Second, 30*time.Minute
 	}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
@@ -125,7 +109,7 @@ func refuse(w http.ResponseWriter, status int, reason string) {
 // read decodes a request's body, or refuses it.
 func read(w http.ResponseWriter, r *http.Request, into any) bool {
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 16<<20)).Decode(into); err != nil {
-		refuse(w, http.StatusBadRequest, "invalid request body")
+		refuse(w, http.StatusBadRequest, invalidBody)
 		return false
 	}
 	return true

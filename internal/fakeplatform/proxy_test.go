@@ -27,7 +27,7 @@ func TestTheRequestItself(t *testing.T) {
 		if len(got.Header) != 4 || got.UserAgent() != "Go-http-client/1.1" || got.Header.Get("Accept-Encoding") != "gzip" || got.Header.Get("Content-Type") != "application/json" || got.Header.Get("Content-Length") == "" || got.URL.Path != "/" {
 			t.Errorf("%s %s with%s", got.Method, got.URL.Path, names)
 		}
-		key := map[fakeplatform.Era]string{fakeplatform.APR: "type", fakeplatform.AUG: "kind"}[era]
+		key := map[fakeplatform.Era]string{fakeplatform.APR: "type", fakeplatform.JUN: "kind", fakeplatform.AUG: "kind"}[era]
 		for _, part := range []string{`"id":"1"`, `"messageId":"m"`, `"` + key + `":"text"`, `"role":"user"`} {
 			if !strings.Contains(a.body[0], part) {
 				t.Errorf("%s lacks %s", a.body[0], part)
@@ -79,11 +79,11 @@ func TestWhatBecomesOfFailures(t *testing.T) {
 			http.Error(w, "all of the reason", http.StatusInternalServerError)
 		}, 500, `{"error":"Internal Server Error"}`)
 		empty := ""
-		if era == fakeplatform.AUG {
+		if era != fakeplatform.APR {
 			empty = "agent returned empty response body"
 		}
 		try(func(http.ResponseWriter, *http.Request) {}, 200, empty)
-		queued := map[fakeplatform.Era]int{fakeplatform.APR: 202, fakeplatform.AUG: 200}[era]
+		queued := map[fakeplatform.Era]int{fakeplatform.APR: 202, fakeplatform.JUN: 200, fakeplatform.AUG: 200}[era]
 		try(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, queued, `"queued":true`)
 		if w.Queued() != 1 {
 			t.Errorf("%d wait", w.Queued())

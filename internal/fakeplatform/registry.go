@@ -2,9 +2,7 @@ package fakeplatform
 
 import (
 	"encoding/json"
-	"net"
 	"net/http"
-	"net/url"
 	"strings"
 )
 
@@ -15,7 +13,7 @@ func (p *Platform) registryRoutes() {
 	p.mux.HandleFunc("POST /registry/check-access", p.checkAccess)
 	p.mux.HandleFunc("GET /registry/discover/{id}", p.discover)
 	p.mux.HandleFunc("GET /registry/{id}/peers", p.peers)
-	p.mux.HandleFunc("GET /workspaces/{id}/state", p.state)
+	p.own("GET /workspaces/{id}/state", p.state)
 }
 
 func bearerOf(r *http.Request) string {
@@ -39,20 +37,22 @@ func (p *Platform) register(w http.ResponseWriter, r *http.Request) {
 	}
 	var card map[string]any
 	if body.ID == "" || json.Unmarshal(body.Card, &card) != nil || card == nil || p.era == APR && body.URL == "" {
-		refuse(w, http.StatusBadRequest, "invalid request body")
+		refuse(w, http.StatusBadRequest, invalidBody)
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	ws := p.workspaces[body.ID]
 	switch bearer := bearerOf(r); {
+	case ws == nil && p.era == APR: // makes it
+		ws = newWorkspace(Workspace{ID: body.ID, NoToken: true})
 	case ws == nil:
 		refuse(w, http.StatusNotFound, "workspace not found")
 		return
 	case ws.token != "" && bearer == "":
 		refuse(w, http.StatusUnauthorized, "missing workspace auth token")
 		return
-	case ws.token != "" && bearer != ws.token, ws.deleted:
+	case ws.token != "" && bearer != ws.token:
 		refuse(w, http.StatusUnauthorized, "invalid workspace auth token")
 		return
 	case body.Kind == "platform":
@@ -60,55 +60,38 @@ func (p *Platform) register(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	mode := ws.deliveryMode
-	if p.era == AUG && body.DeliveryMode != "" {
+	if p.era >= JUN && body.DeliveryMode != "" {
 		mode = body.DeliveryMode
 	}
 	if status, reason := p.badURL(body.URL, mode); status != 0 {
 		refuse(w, status, reason)
 		return
 	}
-	ws.card, ws.deliveryMode = body.Card, mode
-	if ws.provisioned == "" {
-		ws.url = body.URL
+	answer(w, http.StatusOK, p.registered(ws, body.URL, mode, body.Card))
+}
+
+// registered takes a registration, and says what is answered. One that is deleted is
+// told the same, with a token that is good for nothing. The lock is held.
+func (p *Platform) registered(ws *workspace, url, mode string, card json.RawMessage) object {
+	out := object{"status": "registered"}
+	if p.era >= JUN {
+		out["delivery_mode"], out["platform_inbound_secret"] = mode, ws.secret
 	}
+	if ws.deleted {
+		out["auth_token"] = newToken()
+		return out
+	}
+	p.keep(ws)
+	ws.card, ws.deliveryMode = card, mode
+	p.move(ws, url)
 	if ws.status != "paused" && ws.status != "hibernated" {
 		ws.status = "online"
 	}
-	out := object{"status": "registered"}
 	if ws.token == "" {
 		ws.token = newToken()
 		out["auth_token"] = ws.token
 	}
-	if p.era == AUG {
-		out["delivery_mode"], out["platform_inbound_secret"] = mode, ws.secret
-	}
-	answer(w, http.StatusOK, out)
-}
-
-// badURL refuses what the platform would not call.
-func (p *Platform) badURL(raw, mode string) (status int, reason string) {
-	if raw == "" {
-		if p.era == AUG && mode == "poll" {
-			return 0, ""
-		}
-		return http.StatusBadRequest, "url is required for push-mode workspaces"
-	}
-	u, err := url.Parse(raw)
-	if err != nil || u.Host == "" {
-		return http.StatusBadRequest, "invalid request body"
-	}
-	if u.Scheme != "http" && u.Scheme != "https" {
-		return http.StatusBadRequest, "url scheme must be http or https"
-	}
-	ip := net.ParseIP(u.Hostname())
-	switch {
-	case ip == nil:
-	case ip.IsLoopback():
-		return http.StatusBadRequest, "invalid request body"
-	case ip.IsPrivate():
-		return http.StatusBadRequest, "url targets a blocked address: RFC-1918 private address"
-	}
-	return 0, ""
+	return out
 }
 
 func (p *Platform) updateCard(w http.ResponseWriter, r *http.Request) {
@@ -199,14 +182,10 @@ func rawOrNull(raw json.RawMessage) any {
 	return raw
 }
 
-func (p *Platform) state(w http.ResponseWriter, r *http.Request) {
+// state is behind the token, which ends with the workspace: of one that is deleted it
+// says nothing.
+func (p *Platform) state(w http.ResponseWriter, _ *http.Request, ws *workspace) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	id := r.PathValue("id")
-	ws := p.find(id)
-	if ws == nil {
-		answer(w, http.StatusNotFound, object{"workspace_id": id, "deleted": true})
-		return
-	}
-	answer(w, http.StatusOK, object{"workspace_id": id, "status": ws.status, "paused": ws.paused, "deleted": false})
+	answer(w, http.StatusOK, object{"workspace_id": ws.ID, "status": ws.status, "paused": ws.paused, "deleted": false})
 }

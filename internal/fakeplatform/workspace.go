@@ -82,6 +82,25 @@ type Handle struct {
 
 // Add makes a workspace.
 func (p *Platform) Add(w Workspace) *Handle {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	ws := newWorkspace(w)
+	if p.era >= JUN {
+		ws.secret = cmp.Or(w.InboundSecret, newToken())
+	}
+	p.keep(ws)
+	return &Handle{p, ws}
+}
+
+// keep has the platform know the workspace. The lock is held.
+func (p *Platform) keep(ws *workspace) {
+	if p.workspaces[ws.ID] == nil {
+		p.workspaces[ws.ID] = ws
+		p.order = append(p.order, ws.ID)
+	}
+}
+
+func newWorkspace(w Workspace) *workspace {
 	ws := &workspace{Workspace: w, status: w.Status, url: w.URL, provisioned: w.URL, pending: map[string]*upload{}, alive: map[*time.Timer]bool{}, deliveryMode: "push"}
 	if ws.ID == "" {
 		ws.ID = newID()
@@ -95,9 +114,6 @@ func (p *Platform) Add(w Workspace) *Handle {
 	if !w.NoToken {
 		ws.token = cmp.Or(w.Token, newToken())
 	}
-	if p.era == AUG {
-		ws.secret = cmp.Or(w.InboundSecret, newToken())
-	}
 	ws.MaxTasks = max(1, w.MaxTasks)
 	ws.Secrets = maps.Clone(w.Secrets)
 	if ws.status == "" {
@@ -106,11 +122,7 @@ func (p *Platform) Add(w Workspace) *Handle {
 	if w.Reply != nil {
 		ws.status, ws.card = "online", json.RawMessage(`{"name":`+quote(ws.Name)+`,"skills":[]}`)
 	}
-	p.locked(func() {
-		p.workspaces[ws.ID] = ws
-		p.order = append(p.order, ws.ID)
-	})
-	return &Handle{p, ws}
+	return ws
 }
 
 func quote(text string) string {

@@ -12,7 +12,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"strings"
 	"syscall"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakeplatform"
@@ -30,7 +29,7 @@ func main() {
 func run(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("fakeplatform", flag.ContinueOnError)
 	addr := flags.String("addr", "127.0.0.1:8080", "where to listen")
-	age := flags.String("era", "aug", "the age of the platform: apr or aug")
+	age := flags.String("era", "aug", "the age of the platform: apr, jun or aug")
 	dir := flags.String("configs", "", "folder for the workspace's configuration; a new one below the working directory if empty")
 	port := flags.Int("port", 8000, "where the workspace will listen")
 	if err := flags.Parse(args); err != nil {
@@ -39,13 +38,11 @@ func run(ctx context.Context, args []string) error {
 		}
 		return err
 	}
-	eras := map[string]fakeplatform.Era{"apr": fakeplatform.APR, "aug": fakeplatform.AUG}
-	era, known := eras[strings.ToLower(*age)]
-	if !known {
-		return fmt.Errorf("no era %q: apr or aug", *age)
+	era, err := fakeplatform.ParseEra(*age)
+	if err != nil {
+		return err
 	}
 	if *dir == "" {
-		var err error
 		if *dir, err = os.MkdirTemp(".", "configs-"); err != nil {
 			return err
 		}

@@ -53,7 +53,7 @@ func TestRun(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := run(ctx, []string{"-era", "may"}); err == nil || !strings.Contains(err.Error(), "apr or aug") {
+	if err := run(ctx, []string{"-era", "may"}); err == nil || !strings.Contains(err.Error(), "jun or aug") {
 		t.Errorf("%v", err)
 	}
 }
