@@ -226,12 +226,20 @@ func TestChannelQuestion(t *testing.T) {
 // TestChannelDeleted ends when the platform has deleted its workspace.
 func TestChannelDeleted(t *testing.T) {
 	t.Parallel()
-	x := poll(t)
-	x.say("say hello")
-	x.told(1)
-	x.handle.Delete()
-	if code := x.ExitCode(); code != 0 {
-		t.Errorf("exit code %d", code)
+	for _, era := range []fakeplatform.Era{fakeplatform.JUN, fakeplatform.AUG} { // April's has no poll mode
+		t.Run(era.String(), func(t *testing.T) {
+			t.Parallel()
+			x := pollFrom(t, fakeplatform.Start(t, era))
+			x.say("say hello")
+			x.told(1)
+			x.handle.Delete()
+			if code := x.ExitCode(); code != 0 {
+				t.Errorf("exit code %d", code)
+			}
+			if n := len(x.platform.Requests("POST /registry/register")); n != 1 {
+				t.Errorf("registered %d times", n)
+			}
+		})
 	}
 }
 

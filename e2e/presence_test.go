@@ -158,20 +158,39 @@ func TestWedged(t *testing.T) {
 	})
 }
 
+// TestDeletion has each age of the platform take heartbeats and registrations of a
+// workspace that is gone. The runtime ends, and its token is the one that it had.
 func TestDeletion(t *testing.T) {
 	t.Parallel()
-	eras(t, func(t *testing.T, m *member) {
-		m.online()
-		m.handle.Delete()
-		// A message's beat is refused, which has the runtime ask, if nothing was before.
-		_, _ = m.tryCall(t.Context(), "SendMessage", object{"message": message("m1", "c", "say late")})
-		if code := m.ExitCode(); code != 0 || !strings.Contains(m.Log(), "deleted this workspace") {
-			t.Errorf("ended with %d", code)
-		}
-		if n := len(m.platform.Requests("POST /registry/register")); n != 1 {
-			t.Errorf("registered %d times: the workspace would not stay deleted", n)
-		}
-	})
+	for _, era := range fakeplatform.Eras() {
+		t.Run(era.String(), func(t *testing.T) {
+			t.Parallel()
+			m := join(t, era)
+			m.online()
+			token := m.handle.Token()
+			m.handle.Delete()
+			if code := m.ExitCode(); code != 0 || !strings.Contains(m.Log(), "deleted this workspace") {
+				t.Errorf("ended with %d", code)
+			}
+			if n := len(m.platform.Requests("POST /registry/register")); n != 1 {
+				t.Errorf("registered %d times", n)
+			}
+			m.keeps(token)
+			m.enter() // it is started once more, as by a restart policy
+			if code := m.ExitCode(); code != 0 {
+				t.Errorf("started again, it ends with %d", code)
+			}
+			m.keeps(token)
+		})
+	}
+}
+
+// keeps fails the test if the token's file has another.
+func (m *member) keeps(token string) {
+	m.t.Helper()
+	if text, err := os.ReadFile(filepath.Join(m.configs, ".auth_token")); err != nil || strings.TrimSpace(string(text)) != token {
+		m.t.Errorf("the token's file has %q, %v: not the one that was good once", text, err)
+	}
 }
 
 // developers are the developer messages of the newest request, of which word is part.

@@ -43,6 +43,7 @@ type request struct {
 	limit   time.Duration // of each attempt, 0 for [requestTimeout]
 
 	upload *multipartBody // sent in place of body
+	hidden bool           // goes out without the token, though there is one
 	public bool           // goes out without a token if there is none
 	plain  bool           // a refused token is not renewed for it
 	loose  bool           // the token is that of another's path: a 401 says nothing about it

@@ -23,6 +23,10 @@ var (
 	// whatever the cursor. Ask by time, and drop what is known.
 	ErrCursorIgnored = errors.New("the platform ignores cursors")
 
+	// ErrUselessToken says that a registration has brought a token that the platform
+	// refuses. It was not kept. Ask for the [State].
+	ErrUselessToken = errors.New("the platform has given out a token that it refuses; the workspace may be deleted")
+
 	// ErrTooMuch says that an answer is too large to be read. Ask for less.
 	ErrTooMuch = errors.New("the platform's answer is too large")
 )
@@ -41,6 +45,7 @@ type Error struct {
 	Waking bool
 
 	json, html bool // what the answer was
+	deleted    bool // it says that what was asked for is deleted
 }
 
 func (e *Error) Error() string {
@@ -92,10 +97,11 @@ func refusal(op string, res *http.Response, answer []byte, secrets []string) *Er
 		Error      any     `json:"error"`
 		Code       string  `json:"code"`
 		Waking     bool    `json:"waking"`
+		Deleted    bool    `json:"deleted"`
 		RetryAfter float64 `json:"retry_after"`
 	}
 	if json.Unmarshal([]byte(text), &said) == nil {
-		e.json, e.Code, e.Waking = true, said.Code, said.Waking
+		e.json, e.Code, e.Waking, e.deleted = true, said.Code, said.Waking, said.Deleted
 		reason, _ := said.Error.(string)
 		e.Reason = without(secrets, reason)
 		if e.RetryAfter == 0 && said.RetryAfter > 0 && said.RetryAfter < 1e6 {

@@ -22,7 +22,7 @@ type site struct {
 }
 
 func eras(t *testing.T, test func(t *testing.T, era fakeplatform.Era)) {
-	for _, era := range []fakeplatform.Era{fakeplatform.APR, fakeplatform.AUG} {
+	for _, era := range fakeplatform.Eras() {
 		t.Run(era.String(), func(t *testing.T) { test(t, era) })
 	}
 }

@@ -3,7 +3,6 @@ package platform
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"net/url"
 )
@@ -24,7 +23,8 @@ type Registered struct {
 
 // Register makes the workspace known. It is tried once: the caller has a schedule,
 // and [Again] says what is worth one. A token and a secret in the answer are kept.
-// A [*KeepError] says that the workspace is registered, and that this failed.
+// A [*KeepError] says that the workspace is registered, and that this failed;
+// [ErrUselessToken] that the platform refuses the token that it has given out itself.
 func (c *Client) Register(ctx context.Context, r Registration) (Registered, error) {
 	body := struct {
 		ID               string `json:"id"`
@@ -42,6 +42,9 @@ func (c *Client) Register(ctx context.Context, r Registration) (Registered, erro
 		op: "register", method: http.MethodPost, path: "/registry/register",
 		body: body, out: &answer, repeats: once, public: true, plain: true,
 	})
+	if err == nil {
+		err = c.proveToken(ctx, answer.AuthToken)
+	}
 	if err != nil {
 		return Registered{}, err
 	}
@@ -160,30 +163,4 @@ func (c *Client) Discover(ctx context.Context, id string) (Peer, error) {
 		out: &out, repeats: harmless,
 	})
 	return out, err
-}
-
-// A State is what the platform has our workspace down as.
-type State struct {
-	Status  string `json:"status"`
-	Paused  bool   `json:"paused"`
-	Deleted bool   `json:"deleted"` // end, in good order
-}
-
-// State asks for ours. A 404 of any other than the platform's own making is an error,
-// not a deletion.
-func (c *Client) State(ctx context.Context) (State, error) {
-	var out State
-	err := c.call(ctx, request{
-		op: "ask for the workspace's state", method: http.MethodGet, path: c.own("/state"),
-		out: &out, repeats: once, public: true, plain: true,
-	})
-	if refused, ok := errors.AsType[*Error](err); ok && refused.Status == http.StatusNotFound {
-		if json.Unmarshal([]byte(refused.Head), &out) == nil && out.Deleted {
-			return out, nil
-		}
-	}
-	if err != nil {
-		return State{}, err
-	}
-	return out, nil
 }

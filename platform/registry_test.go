@@ -33,7 +33,7 @@ func TestPresence(t *testing.T) {
 		if beat.ActiveTasks != 1 || beat.CurrentTask != "work" || s.w.Status() != "degraded" || !strings.Contains(string(beat.Metadata), `"session":false`) {
 			t.Errorf("%+v, %s", beat, s.w.Status())
 		}
-		if era == fakeplatform.AUG {
+		if era != fakeplatform.APR {
 			want := s.w.RotateInboundSecret()
 			if err := s.Heartbeat(t.Context(), platform.Beat{}); err != nil || strings.TrimSpace(content(t, secret)) != want {
 				t.Errorf("%v: a heartbeat did not bring the new secret", err)
@@ -48,14 +48,6 @@ func TestPresence(t *testing.T) {
 		state, err := s.State(t.Context())
 		if err != nil || state.Deleted || state.Status != "online" && state.Status != "degraded" {
 			t.Errorf("%v: %+v", err, state)
-		}
-		s.w.Delete()
-		if state, err = s.State(t.Context()); err != nil || !state.Deleted {
-			t.Errorf("after the deletion: %v, %+v", err, state)
-		}
-		s.p.Behave("*/state", fakeplatform.HTML404())
-		if state, err = s.State(t.Context()); err == nil || state.Deleted {
-			t.Errorf("a page of HTML was taken for a deletion: %+v", state)
 		}
 	})
 }
@@ -72,7 +64,7 @@ func TestFirstToken(t *testing.T) {
 		t.Errorf("kept %q, want %q", got, s.w.Token())
 	}
 	put(t, filepath.Join(s.dir, platform.TokenFile), s.w.Rotate())
-	if _, err := s.Workspace(t.Context()); err != nil {
+	if _, err := s.Peers(t.Context()); err != nil {
 		t.Error(err)
 	}
 	for _, r := range s.p.Requests() { // the one in memory has made room for the file
@@ -95,7 +87,7 @@ func TestTokenThatCannotBeKept(t *testing.T) {
 	if !ok || strings.Contains(keep.Error(), s.w.Token()) {
 		t.Fatalf("a token that was lost: %v", err)
 	}
-	if _, err := s.Workspace(t.Context()); err != nil {
+	if _, err := s.Peers(t.Context()); err != nil {
 		t.Errorf("the token is not used from memory: %v", err)
 	}
 	if err := os.Rename(away, s.dir); err != nil {

@@ -157,6 +157,8 @@ func (p *Presence) missed(now *pulse, err error) {
 	switch platform.StatusOf(err) {
 	case http.StatusUnauthorized, http.StatusNotFound, http.StatusGone:
 		poke(p.look)
-		poke(p.again)
+		if now.failures&(now.failures-1) == 0 { // ever more rarely: what is refused for good stays so
+			poke(p.again)
+		}
 	}
 }

@@ -92,8 +92,7 @@ func (p *Presence) Register(ctx context.Context) error {
 }
 
 // gone reports whether the workspace is known to be deleted. A deletion takes the token
-// away, and there are platforms that would give out another to one that registers anew:
-// it would be there again.
+// away, and platforms give out another to one that registers anew.
 func (p *Presence) gone(ctx context.Context) bool {
 	deleted, _ := p.lookOnce(ctx) // what cannot be had says nothing
 	if deleted {
@@ -139,7 +138,7 @@ func (p *Presence) refused(ctx context.Context, cause error, attempts int) {
 	ctx, cancel := context.WithTimeout(ctx, registerLimit)
 	defer cancel()
 	reachable := false
-	if platform.StatusOf(cause) == http.StatusUnauthorized {
+	if platform.StatusOf(cause) == http.StatusUnauthorized || errors.Is(cause, platform.ErrUselessToken) {
 		poke(p.look)
 	} else {
 		info, err := p.cfg.Platform.Workspace(ctx)

@@ -2,6 +2,8 @@ package presence_test
 
 import (
 	"errors"
+	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -159,7 +161,7 @@ func TestRefusedTokenIsNotHammered(t *testing.T) {
 	within(t, d, nil, func(t *testing.T, b *bench) {
 		b.Began("j", "x")
 		after(time.Hour)
-		if n := len(d.rounds()); n > 250 {
+		if n := len(d.rounds()); n > 25 {
 			t.Errorf("registered %d times in an hour", n)
 		}
 		if n := len(d.all()); n > 1000 {
@@ -224,14 +226,65 @@ func TestDeletedAfter401(t *testing.T) {
 	})
 }
 
+// TestDeletedUnnoticed: nothing is refused that presence asks for, and one look in
+// between is not answered.
+func TestDeletedUnnoticed(t *testing.T) {
+	var deleted atomic.Bool
+	looked := 0
+	d := &double{state: func(int) (platform.State, error) {
+		if !deleted.Load() {
+			return platform.State{Status: "online"}, nil
+		}
+		if looked++; looked == 1 {
+			return platform.State{}, errUnreachable
+		}
+		return platform.State{Status: "removed", Deleted: true}, nil
+	}}
+	within(t, d, nil, func(t *testing.T, b *bench) {
+		after(10*time.Minute + 26*time.Second) // just after a look
+		deleted.Store(true)
+		after(time.Minute)
+		select {
+		case err := <-b.end:
+			if !errors.Is(err, presence.ErrDeleted) {
+				t.Errorf("Run = %v", err)
+			}
+		default:
+			t.Error("the runtime goes on, a minute after the deletion")
+		}
+	})
+}
+
+// TestUselessToken is what the registration of a deleted workspace brings: it has the
+// platform asked at once, and is no registration.
+func TestUselessToken(t *testing.T) {
+	d := &double{
+		register: func(int) error { return fmt.Errorf("register: %w", platform.ErrUselessToken) },
+		state:    func(int) (platform.State, error) { return platform.State{Deleted: true}, nil },
+	}
+	within(t, d, nil, func(t *testing.T, b *bench) {
+		if err := <-b.end; !errors.Is(err, presence.ErrDeleted) || time.Since(d.start) > time.Second || b.Status().Registered {
+			t.Errorf("Run = %v after %s, %+v", err, time.Since(d.start), b.Status())
+		}
+	})
+	// Where the platform does not tell, it is tried again, rarely.
+	d = &double{register: d.register}
+	within(t, d, nil, func(t *testing.T, b *bench) {
+		after(time.Hour)
+		if n := len(d.rounds()); n > 15 {
+			t.Errorf("registered %d times in an hour", n)
+		}
+	})
+}
+
 func TestPaused(t *testing.T) {
 	d := &double{state: func(n int) (platform.State, error) { return platform.State{Paused: n == 1}, nil }}
 	within(t, d, nil, func(t *testing.T, b *bench) {
-		after(time.Minute)
+		after(30 * time.Second)
 		if !b.Status().Paused {
 			t.Error("not paused")
 		}
-		after(time.Minute)
+		after(30 * time.Second)
 		if b.Status().Paused {
 			t.Error("paused for ever")
 		}

@@ -8,14 +8,14 @@ import (
 )
 
 const (
-	watchEvery   = time.Minute
+	watchEvery   = 30 * time.Second // so that one look may be in vain within a minute
 	watchLimit   = 10 * time.Second
 	betweenLooks = 5 * time.Second // at least, whoever asks
 )
 
 // watch asks from time to time whether the workspace still exists, and returns
 // [ErrDeleted] when it does not; nil when ctx ends. Neither a heartbeat nor a
-// registration tells: some platforms take both of a workspace that is gone.
+// registration tells: platforms take both of a workspace that is gone.
 func (p *Presence) watch(ctx context.Context) error {
 	silent := false // the last look was not answered
 	for p.untilLook(ctx) {

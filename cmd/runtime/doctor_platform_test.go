@@ -16,7 +16,7 @@ func TestPlatformCheck(t *testing.T) {
 		status int
 		body   string
 	}
-	online := answer{200, `{"status":"online"}`}
+	online := answer{200, `{"id":"w","status":"online"}`}
 	for name, c := range map[string]struct {
 		state, instructions answer
 		token               string
@@ -26,6 +26,8 @@ func TestPlatformCheck(t *testing.T) {
 		"well":     {online, answer{200, `{}`}, "geheim", preflight.OK, "has the workspace as online"},
 		"older":    {online, answer{404, `404 page not found`}, "geheim", preflight.OK, "has the workspace as online"},
 		"deleted":  {answer{404, `{"deleted":true}`}, answer{}, "geheim", preflight.Fail, "has deleted this workspace"},
+		"removed":  {answer{410, `{"error":"workspace removed"}`}, answer{}, "geheim", preflight.Fail, "has deleted this workspace"},
+		"row":      {answer{200, `{"id":"w","status":"removed"}`}, answer{}, "geheim", preflight.Fail, "has deleted this workspace"},
 		"token":    {online, answer{401, `{"error":"invalid workspace auth token"}`}, "geheim", preflight.Warn, "does not take the workspace's token"},
 		"no-token": {online, answer{}, "", preflight.Warn, "the workspace has no token"},
 		"closed":   {answer{401, `{}`}, answer{401, `{}`}, "geheim", preflight.Warn, "does not take the workspace's token"},
@@ -34,7 +36,7 @@ func TestPlatformCheck(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			double := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				a := c.instructions
-				if strings.HasSuffix(r.URL.Path, "/state") {
+				if r.URL.Path == "/workspaces/w" || strings.HasSuffix(r.URL.Path, "/state") {
 					a = c.state
 				}
 				w.WriteHeader(a.status)
