@@ -44,8 +44,8 @@ func unit(t *testing.T) map[string][]string {
 func TestUnit(t *testing.T) {
 	values := unit(t)
 	for name, want := range map[string]string{
-		"EnvironmentFile": "%h/" + settingsFile + "%i.env", "ExecStart": "%h/.local/bin/molecule-runtime channel",
-		"KillMode": "mixed", "KillSignal": "SIGINT", "NoNewPrivileges": "yes", "RestartPreventExitStatus": "2",
+		"EnvironmentFile": "%h/" + settingsFile + "%i.env",
+		"KillMode":        "mixed", "KillSignal": "SIGINT", "NoNewPrivileges": "yes", "RestartPreventExitStatus": "2",
 	} {
 		if !slices.Contains(values[name], want) {
 			t.Errorf("%s is %q, want %q", name, values[name], want)
@@ -65,6 +65,25 @@ func TestUnit(t *testing.T) {
 		if !strings.HasPrefix(filter, "~") || strings.Contains(filter, "@mount") || strings.Contains(filter, "@sandbox") {
 			t.Errorf("SystemCallFilter=%s keeps codex's sandbox from starting", filter)
 		}
+	}
+}
+
+// TestUnitFindsCodexOfNvm runs what systemd would run.
+func TestUnitFindsCodexOfNvm(t *testing.T) {
+	home := t.TempDir()
+	program(t, filepath.Join(home, ".nvm/versions/node/v22.1.0/bin/codex"), "echo codex of nvm")
+	program(t, filepath.Join(home, ".local/bin/molecule-runtime"), `echo "$*: $(codex)"`)
+	values := unit(t)
+	line := strings.NewReplacer("%h", home, "$$", "$").Replace(values["ExecStart"][0])
+	script, ok := strings.CutPrefix(line, "/bin/sh -c '")
+	if !ok {
+		t.Fatalf("ExecStart is %s", line)
+	}
+	cmd := exec.CommandContext(t.Context(), "/bin/sh", "-c", strings.TrimSuffix(script, "'"))
+	path := strings.ReplaceAll(strings.TrimPrefix(values["Environment"][0], "PATH="), "%h", home)
+	cmd.Env = []string{"HOME=" + home, "PATH=" + path}
+	if out, err := cmd.CombinedOutput(); err != nil || string(out) != "channel: codex of nvm\n" {
+		t.Errorf("%v: %s", err, out)
 	}
 }
 
