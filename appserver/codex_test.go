@@ -21,8 +21,12 @@ func codex(tb testing.TB) *appserver.Client {
 
 func TestCodexHandshake(t *testing.T) {
 	c := codex(t)
-	if got, want := c.Info().UserAgent, "runtime/"+appserver.PinnedVersion()+" "; !strings.HasPrefix(got, want) {
+	info := c.Info()
+	if got, want := info.UserAgent, "runtime/"+appserver.PinnedVersion()+" "; !strings.HasPrefix(got, want) {
 		t.Errorf("user agent = %q, want %q: the installed codex is not the pinned one", got, want)
+	}
+	if info.Version() != appserver.PinnedVersion() {
+		t.Errorf("Version = %q of %q", info.Version(), info.UserAgent)
 	}
 	status, err := c.AccountRead(patient(t), false)
 	if err != nil || status.Account != nil || !status.RequiresOpenaiAuth {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -14,6 +15,13 @@ type ServerInfo struct {
 	CodexHome      string `json:"codexHome"`
 	PlatformFamily string `json:"platformFamily"`
 	PlatformOS     string `json:"platformOs"`
+}
+
+// Version is the version of codex that runs, "" if it does not say so.
+func (i ServerInfo) Version() string {
+	_, version, _ := strings.Cut(i.UserAgent, "/")
+	version, _, _ = strings.Cut(version, " ")
+	return version
 }
 
 type initializeParams struct {

@@ -7,7 +7,7 @@ import "time"
 // left out, texts are empty.
 type State struct {
 	Version   string    `json:"version"`
-	Codex     string    `json:"codex"` // its version
+	Codex     string    `json:"codex"` // the version that runs, "" while none does
 	StartedAt time.Time `json:"startedAt"`
 	Scripted  bool      `json:"scripted"` // the built-in model answers, and no real one
 	WorkDir   string    `json:"workdir"`

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -210,4 +211,21 @@ func TestRefusedJobsLeaveNothing(t *testing.T) { // alone: it measures what all 
 		t.Errorf("50,000 refused jobs left %d bytes", grown)
 	}
 	runtime.KeepAlive(e)
+}
+
+// TestRunningVersion: what runs is not what the runtime was made for.
+func TestRunningVersion(t *testing.T) {
+	t.Parallel()
+	var log strings.Builder
+	e := onFake(t, "", func(c *executor.Config) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
+	wantEnd(t, submit(t, e, "j1", "one", "hello").wait(t), executor.Completed, "")
+	if got := e.Health().Child.Version; got != "0.0.0" {
+		t.Errorf("version = %q, want that of the fake", got)
+	}
+	if err := e.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(log.String(), `msg="codex is ready"`) || !strings.Contains(log.String(), "version=0.0.0") {
+		t.Errorf("log: %s", log.String())
+	}
 }

@@ -193,7 +193,7 @@ func (s *supervisor) startChild() (*child, error) {
 		return nil, startError{err}
 	}
 	s.metrics.ChildStarted()
-	s.log.Info("codex is ready", "pid", client.Pid(), "version", appserver.PinnedVersion())
+	s.log.Info("codex is ready", "pid", client.Pid(), "version", client.Info().Version())
 	return &child{Client: client, launch: launch}, nil
 }
 
@@ -301,6 +301,7 @@ type ChildHealth struct {
 	State    string          `json:"state"` // down, starting, ready, stopping, backoff, closed
 	Since    time.Time       `json:"since"`
 	Pid      int             `json:"pid,omitempty"`
+	Version  string          `json:"version,omitempty"` // of codex, as it says itself
 	Restarts int             `json:"restarts"`
 	Stats    appserver.Stats `json:"stats"`           // what was skipped and dropped of its output
 	Error    string          `json:"error,omitempty"` // why the last start failed or the last child ended
@@ -312,7 +313,7 @@ func (s *supervisor) health() (*child, ChildHealth) {
 	defer s.mu.Unlock()
 	h := ChildHealth{State: string(s.state), Since: s.since, Restarts: s.restarts}
 	if s.child != nil {
-		h.Pid, h.Stats = s.child.Pid(), s.child.Stats()
+		h.Pid, h.Version, h.Stats = s.child.Pid(), s.child.Info().Version(), s.child.Stats()
 	}
 	if s.lastErr != nil {
 		h.Error = s.lastErr.Error()

@@ -149,7 +149,7 @@ func (app *application) prepare(ctx context.Context) (executor.Launch, error) {
 	if err != nil {
 		return executor.Launch{}, err
 	}
-	app.log.Info("codex is started", "model_provider", l.Provider.Describe(), "model", l.Model())
+	app.log.Info("starting codex", "model_provider", l.Provider.Describe(), "model", l.Model())
 	return executor.Launch{
 		Args: l.Args(), Env: l.Env(), Model: l.Model(), ModelProvider: l.Provider.ID(), KeyVariable: l.Provider.KeyVariable(),
 	}, nil

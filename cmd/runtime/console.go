@@ -86,7 +86,7 @@ func (o *overview) state(ctx context.Context) console.State {
 	ready := o.app.ready.glance()
 	o.account.want(health.Child.Pid, health.Hold != nil)
 	state := console.State{
-		Version: version, Codex: appserver.PinnedVersion(), StartedAt: o.started, Scripted: o.s.Scripted(), WorkDir: o.s.WorkDir,
+		Version: version, Codex: health.Child.Version, StartedAt: o.started, Scripted: o.s.Scripted(), WorkDir: o.s.WorkDir,
 		Model:    console.Model{Name: now.Model, Provider: o.provider(health)},
 		Policy:   console.Policy{Sandbox: o.s.Sandbox, Approval: o.s.ApprovalPolicy},
 		Ready:    console.Ready{OK: ready.OK},

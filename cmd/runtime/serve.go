@@ -46,7 +46,7 @@ func serve(ctx context.Context, s settings.Settings, environ []string, log *slog
 		return err
 	}
 	log.Info("listening", "addr", ln.Addr().String(), "version", version,
-		"codex", appserver.PinnedVersion(), "sandbox", s.Sandbox, "sandbox_note", s.SandboxNote, "approval_policy", s.ApprovalPolicy)
+		"codex_pin", appserver.PinnedVersion(), "sandbox", s.Sandbox, "sandbox_note", s.SandboxNote, "approval_policy", s.ApprovalPolicy)
 	return app.run(ctx, ln)
 }
 
