@@ -150,8 +150,8 @@ type stateMetrics struct {
 func newStateMetrics(s *store.Store) *stateMetrics {
 	return &stateMetrics{
 		store: s,
-		bytes: prometheus.NewDesc("runtime_state_bytes", "Size of the state database.", []string{"file"}, nil),
-		rows:  prometheus.NewDesc("runtime_state_rows", "What the state database holds.", []string{"of"}, nil),
+		bytes: prometheus.NewDesc("molecule_codex_state_bytes", "Size of the state database.", []string{"file"}, nil),
+		rows:  prometheus.NewDesc("molecule_codex_state_rows", "What the state database holds.", []string{"of"}, nil),
 	}
 }
 

@@ -130,8 +130,8 @@ var scenes = []struct {
 		molecule_codex_http_request_duration_seconds_count{instance="a",code="503",route="/readyz"} 0+9x60
 		molecule_codex_http_request_duration_seconds_count{instance="a",code="200",route="/"} 0+9x60
 		molecule_codex_streams_dropped_total{instance="a"} 3x60
-		runtime_state_rows{instance="a",of="deliveries_waiting"} 1x60
-		runtime_state_bytes{instance="a",file="database"} 50000000x60
+		molecule_codex_state_rows{instance="a",of="deliveries_waiting"} 1x60
+		molecule_codex_state_bytes{instance="a",file="database"} 50000000x60
 		kubelet_volume_stats_available_bytes{persistentvolumeclaim="configs-ws-one-workspace-0"} 40x60
 		kubelet_volume_stats_capacity_bytes{persistentvolumeclaim="configs-ws-one-workspace-0"} 100x60`, nil},
 	{"it is gone", `up{job="workspaces",instance="a"} 0x60`, []string{"WorkspaceDown"}},
@@ -203,10 +203,10 @@ var scenes = []struct {
 	{"replies are refused for good", `
 		molecule_codex_channel_replies_total{instance="b",workspace="w",result="dead"} 0x30 1x30`, []string{"ChannelDeadLetters"}},
 	{"readers stall", `molecule_codex_streams_dropped_total{instance="a"} 0+1x60`, []string{"WorkspaceReadersStall"}},
-	{"receivers are away", `runtime_state_rows{instance="a",of="deliveries_waiting"} 101x60`, []string{"WorkspaceDeliveriesWait"}},
+	{"receivers are away", `molecule_codex_state_rows{instance="a",of="deliveries_waiting"} 101x60`, []string{"WorkspaceDeliveriesWait"}},
 	{"much is kept", `
-		runtime_state_bytes{instance="a",file="database"} 1900000000x60
-		runtime_state_bytes{instance="a",file="log"} 200000000x60`, []string{"WorkspaceStateLarge"}},
+		molecule_codex_state_bytes{instance="a",file="database"} 1900000000x60
+		molecule_codex_state_bytes{instance="a",file="log"} 200000000x60`, []string{"WorkspaceStateLarge"}},
 	{"a volume is almost full", `
 		kubelet_volume_stats_available_bytes{persistentvolumeclaim="configs-ws-one-workspace-0"} 4x60
 		kubelet_volume_stats_capacity_bytes{persistentvolumeclaim="configs-ws-one-workspace-0"} 100x60`, []string{"WorkspaceDiskFull"}},
