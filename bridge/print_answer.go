@@ -29,12 +29,13 @@ func WriteHuman(w io.Writer, answer any) error {
 		writeList(&b, a.Tasks)
 	case NotifyAnswer:
 		writeNotices(&b, a)
-	case FailureAnswer:
-		b.WriteString(a.Error + "\n")
 	}
 	_, err := io.WriteString(w, brief.Plain(b.String()))
 	return err
 }
+
+// column is where the values of a described task begin.
+var column = strings.Repeat(" ", 12)
 
 func describe(b *strings.Builder, t *Task) {
 	fmt.Fprintf(b, "%s %s\n", t.TaskID, t.Status)
@@ -51,7 +52,9 @@ func describe(b *strings.Builder, t *Task) {
 	line("reply", t.Final)
 	line("error", t.Error)
 	for _, q := range t.Pending {
-		fmt.Fprintf(b, "  asks      %s: %s\n", q.RequestID, q.Method)
+		asks := strings.ReplaceAll(orElse(q.words, q.Method), "\n", "\n"+column)
+		line("asks", &asks)
+		fmt.Fprintf(b, "%s%s\n", column, q.command(t.TaskID))
 	}
 	if t.NotifyTarget != nil {
 		line("notify", t.NotifyTarget)

@@ -91,11 +91,7 @@ func (p *Printer) questions(s a2a.TaskStatus) {
 	p.asked = text
 	p.line(warn, "? "+text)
 	for _, q := range questionsOf(s) {
-		how := "--decision accept|acceptForSession|decline|cancel"
-		if q.waits() == WaitingInput {
-			how = `--answer QUESTION=VALUE`
-		}
-		p.line(bold, fmt.Sprintf("  runtime task respond %s %s %s", p.ID, q.RequestID, how))
+		p.line(bold, "  "+q.command(p.ID))
 	}
 }
 

@@ -13,6 +13,8 @@ type Question struct {
 	Payload   map[string]any `json:"payload"`
 	Status    string         `json:"status"`
 	CreatedAt float64        `json:"created_at"`
+
+	words string // the question as people read it, with the answers that it takes
 }
 
 // The kinds of questions that are not settled by a decision.
@@ -44,16 +46,20 @@ func questionsOf(status a2a.TaskStatus) []Question {
 	if status.State != a2a.TaskStateInputRequired || status.Message == nil {
 		return open
 	}
+	words := ""
 	for _, p := range status.Message.Parts {
 		data, _ := p.Data().(map[string]any)
 		id, ok := data["id"]
 		if !ok {
+			words = orElse(p.Text(), words)
 			continue
 		}
 		kind, _ := data["kind"].(string)
 		open = append(open, Question{
 			RequestID: fmt.Sprint(id), Method: methodOf(kind), Payload: data, Status: "pending", CreatedAt: seconds(status.Timestamp),
+			words: words,
 		})
+		words = "" // each question has words of its own in front of its data
 	}
 	return open
 }

@@ -103,3 +103,55 @@ func TestSteerAndInterrupt(t *testing.T) {
 		t.Error(why)
 	}
 }
+
+// TestStatusSaysHowToAnswer: a person who reads a status can answer without the documents.
+func TestStatusSaysHowToAnswer(t *testing.T) {
+	w := newWorld(t)
+	for name, c := range map[string]struct {
+		asked executor.Asked
+		want  string
+	}{
+		"approval": {executor.Asked{ID: "0", Text: "May I run this?\n\n    ls", Accepts: "Answer yes or no.", Data: object{
+			"id": "0", "kind": "command", "choices": []any{"accept", object{"acceptWithExecpolicyAmendment": object{}}, "decline"},
+		}}, `  asks      May I run this?
+            
+                ls
+            
+            Answer yes or no.
+            runtime task respond ID 0 --decision accept|decline
+`},
+		"input": {executor.Asked{ID: "0", Text: "Which?", Data: object{
+			"id": "0", "kind": "input", "questions": []any{object{"id": "it's"}, object{"id": "size"}}, "choices": []any{"decline"},
+		}}, `  asks      Which?
+            runtime task respond ID 0 --answer 'it'\''s=…' --answer 'size=…'
+`},
+		"form": {executor.Asked{ID: "0", Text: "Who?", Data: object{
+			"id": "0", "kind": "form", "schema": object{"properties": object{"name": object{}, "age": object{}}},
+		}}, `  asks      Who?
+            runtime task respond ID 0 --answer 'age=…' --answer 'name=…'
+`},
+		"form-without-fields": {executor.Asked{ID: "0", Text: "Go on?", Data: object{
+			"id": "0", "kind": "form", "schema": object{}, "choices": []any{"accept", "decline"},
+		}}, `  asks      Go on?
+            runtime task respond ID 0 --decision accept|decline
+`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			id, j := w.start("x")
+			defer j.end("done")
+			j.observe(c.asked)
+			answer, err := w.client.Do(t.Context(), bridge.Args{Action: "status", TaskID: id})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var out strings.Builder
+			if err := bridge.WriteHuman(&out, answer); err != nil {
+				t.Fatal(err)
+			}
+			_, asks, _ := strings.Cut(out.String(), "  asks ")
+			if got, want := "  asks "+asks, strings.ReplaceAll(c.want, "ID", id); got != want {
+				t.Errorf("status says\n%s\nwant\n%s", got, want)
+			}
+		})
+	}
+}

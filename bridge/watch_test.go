@@ -99,7 +99,9 @@ func TestPrinter(t *testing.T) {
 	command.Status, command.ExitCode, command.DurationMs = "completed", &zero, 1500
 	j.observe(executor.ItemCompleted{Item: command})
 	j.observe(executor.PlanUpdated{Steps: []appserver.PlanStep{{Step: "look", Status: "completed"}, {Step: "do", Status: "pending"}}})
-	j.observe(executor.Asked{ID: "3", Text: "may I?", Data: object{"type": "question", "id": "3", "kind": "command"}})
+	j.observe(executor.Asked{ID: "3", Text: "may I?", Data: object{
+		"type": "question", "id": "3", "kind": "command", "choices": []any{"accept", object{"acceptWithExecpolicyAmendment": object{}}, "decline"},
+	}})
 	j.observe(executor.Answered{ID: "3"})
 	j.observe(executor.Notice{Text: "slow"})
 	j.observe(executor.Ended{
@@ -114,7 +116,7 @@ func TestPrinter(t *testing.T) {
 	}
 	p.End(end)
 	want := "I will look\n$ ls -l\n  exit 0 after 1.5s\n  [x] look\n  [ ] do\n? may I?\n" +
-		"  runtime task respond " + id + " 3 --decision accept|acceptForSession|decline|cancel\n! slow\n± a diff of 2 lines\n" + id + " failed: no more\n"
+		"  runtime task respond " + id + " 3 --decision accept|decline\n! slow\n± a diff of 2 lines\n" + id + " failed: no more\n"
 	if out.String() != want {
 		t.Errorf("printed:\n%s\nwant:\n%s", out.String(), want)
 	}

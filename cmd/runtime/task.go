@@ -35,7 +35,7 @@ type taskStart struct {
 	Model          string   `placeholder:"name" help:"Model, instead of the runtime's."`
 	Sandbox        string   `placeholder:"mode" help:"read-only or workspace-write. Default: read-only."`
 	ApprovalPolicy string   `placeholder:"policy" help:"untrusted or on-request. Default: untrusted."`
-	Notify         string   `placeholder:"target" help:"Who is told of the end: local, the URL of a webhook, or a place of the platform's."`
+	Notify         string   `placeholder:"target" help:"Who is told of the end: local (a line in the runtime's log), an http or https URL (it is posted to), or canvas (the user of the workspace that the runtime is)."`
 	JSON           bool     `name:"json" help:"Print the answer of codex_bridge, for programs."`
 }
 
@@ -151,6 +151,10 @@ func answers(pairs []string) (map[string]any, error) {
 }
 
 func (p *program) answer(answer any, asJSON bool) int {
+	failure, failed := answer.(bridge.FailureAnswer)
+	if failed && !asJSON {
+		return p.taskFailed(errors.New(failure.Error), false)
+	}
 	write := bridge.WriteHuman
 	if asJSON {
 		write = bridge.WriteJSON
@@ -158,7 +162,7 @@ func (p *program) answer(answer any, asJSON bool) int {
 	if err := write(p.stdout, answer); err != nil {
 		return p.fail(err)
 	}
-	if _, failed := answer.(bridge.FailureAnswer); failed {
+	if failed {
 		return exitFailed
 	}
 	return exitOK

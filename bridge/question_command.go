@@ -1,0 +1,58 @@
+package bridge
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// command is what a person at a terminal answers the question with. The task is its id.
+func (q Question) command(task string) string {
+	line := fmt.Sprintf("runtime task respond %s %s", task, q.RequestID)
+	fields := q.fields()
+	for _, field := range fields {
+		line += " --answer " + quoted(field+"=…")
+	}
+	if words := q.decisions(); len(fields) == 0 && len(words) > 0 {
+		line += " --decision " + strings.Join(words, "|")
+	}
+	return line
+}
+
+// fields names what an answer fills in; nil where a decision settles the question.
+func (q Question) fields() []string {
+	var names []string
+	switch q.kind() {
+	case kindInput:
+		asked, _ := q.Payload["questions"].([]any)
+		for _, one := range asked {
+			one, _ := one.(map[string]any)
+			if id, ok := one["id"].(string); ok {
+				names = append(names, id)
+			}
+		}
+	case kindForm:
+		schema, _ := q.Payload["schema"].(map[string]any)
+		properties, _ := schema["properties"].(map[string]any)
+		names = slices.Sorted(maps.Keys(properties))
+	}
+	return names
+}
+
+// decisions lists the choices that are words; a proposed amendment is for programs.
+func (q Question) decisions() []string {
+	choices, _ := q.Payload["choices"].([]any)
+	var words []string
+	for _, c := range choices {
+		if word, ok := c.(string); ok {
+			words = append(words, word)
+		}
+	}
+	return words
+}
+
+// quoted is text as one word of a shell.
+func quoted(text string) string {
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
