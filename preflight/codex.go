@@ -24,7 +24,7 @@ func Codex(bin, version string, env []string) Check {
 }
 
 func checkCodex(ctx context.Context, bin, version string, env []string) Result {
-	get := "install it (make codex, or npm install @openai/codex@" + version + ") and point CODEX_BIN at it"
+	get := "install it (make codex, or npm install -g @openai/codex@" + version + ") and point CODEX_BIN at it"
 	if why := unstartable(bin); why != "" {
 		return fail(why, get)
 	}
