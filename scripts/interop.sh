@@ -123,8 +123,13 @@ install_python 0.3
 install_python 1
 
 pids='' suites=''
-mkdir -p "$root/.tools/tmp"
-tmp=$(mktemp -d "$root/.tools/tmp/interop-XXXXXX")
+# For a home below the temp directory codex creates no sandbox.
+scratch=$root/.tools/tmp
+case $root/ in
+"${TMPDIR:-/tmp}"/* | /tmp/*) scratch=${XDG_CACHE_HOME:-$HOME/.cache}/molecule-codex-runtime/test ;;
+esac
+mkdir -p "$scratch"
+tmp=$(mktemp -d "$scratch/interop-XXXXXX")
 trap leave EXIT
 trap 'exit 130' INT TERM
 

@@ -33,19 +33,18 @@ func Bin(tb testing.TB) string {
 	return bin
 }
 
-// Home returns a fresh CODEX_HOME that is removed with the test. It does not
-// lie under the system's temp directory, where codex refuses to create its
-// sandbox helper (seen on 0.169.0).
+// Home returns a fresh CODEX_HOME that is removed with the test.
 func Home(tb testing.TB) string {
 	tb.Helper()
 	return Dir(tb, "home")
 }
 
 // Dir returns a fresh directory beside [Home], for a workspace or a state
-// directory of a test, removed with the test.
+// directory of a test, removed with the test. It does not lie under the
+// system's temp directory, also where the repository does.
 func Dir(tb testing.TB, name string) string {
 	tb.Helper()
-	parent := filepath.Join(Root(tb), ".tools", "tmp")
+	parent := scratch(tb)
 	if err := os.MkdirAll(parent, 0o700); err != nil {
 		tb.Fatal(err)
 	}
