@@ -188,7 +188,7 @@ func (box *inbox) answer(ctx context.Context, quit <-chan struct{}, once bool) e
 // runAside runs what goes on beside.
 func (box *inbox) runAside(ctx context.Context, group *errgroup.Group) {
 	run := func(f func()) { group.Go(func() error { f(); return nil }) }
-	run(func() { box.ready.announce(ctx, box.log) })
+	run(func() { box.started(ctx) })
 	run(func() { box.turns.giveBack(ctx) })
 	run(func() { tidy(ctx, box.store, box.executor, box.sweeper(), box.s.CodexHome, box.log) })
 	for _, m := range box.spaces {

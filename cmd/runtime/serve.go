@@ -72,6 +72,14 @@ type application struct {
 	closers    []io.Closer                   // in the order of their opening
 }
 
+// started is what there is to do once, when the program serves.
+func (app *application) started(ctx context.Context) {
+	app.ready.announce(ctx, app.log)
+	if err := settle(); err != nil {
+		app.log.Debug("the memory of the start is kept", "err", err)
+	}
+}
+
 // goOn has something go on while the program serves. It returns when its context ends.
 func (app *application) goOn(run func(context.Context)) {
 	app.background = append(app.background, func(ctx context.Context) error { run(ctx); return nil })
@@ -116,7 +124,7 @@ func newApplication(ctx context.Context, s settings.Settings, environ []string, 
 	app.handler = app.traces.Handler(app.engine)
 	app.goOn(func(ctx context.Context) { tidy(ctx, journal, app.executor, app.files, s.CodexHome, log) })
 	app.ready = &readiness{checks: append(checks(s, environ), ownState(journal)), executor: app.executor, redact: redact}
-	app.goOn(func(ctx context.Context) { app.ready.announce(ctx, log) })
+	app.goOn(app.started)
 	app.tellOf(app.ready)
 	page, err := app.console(s, environ, journal)
 	if err != nil {
