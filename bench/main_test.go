@@ -42,8 +42,8 @@ func TestMain(m *testing.M) {
 
 // describe adds to what go test says of the machine, in benchstat's format.
 func describe() {
-	fmt.Printf("cores: %d\ngo: %s\ncodex: %s\ndate: %s\n",
-		runtime.NumCPU(), runtime.Version(), appserver.PinnedVersion(), time.Now().UTC().Format(time.DateOnly))
+	fmt.Printf("cores: %d\ngo: %s\ncodex: %s\ncommit: %s\ndate: %s\n",
+		runtime.NumCPU(), runtime.Version(), appserver.PinnedVersion(), codextest.Commit(), time.Now().UTC().Format(time.DateOnly))
 }
 
 // fakeSettings make the program own a codex that follows script.

@@ -51,13 +51,14 @@ cores: 2
 cpu: Fine
 go: go1.26
 codex: 1.2.3
+commit: 1234567
 BenchmarkA/x-2   1   1.5 p10-ms   2.5 p50-ms   340000 deltas/s
 BenchmarkB-2     1   64.25 rss-MiB
 `
 
 func TestTables(t *testing.T) {
 	bars := []bar{{"fast", "A/x", "p50-ms", 3, true}, {"many", "A/x", "deltas/s", 100_000, false}, {"small", "B", "rss-MiB", 64, true}}
-	want := `2026-01-02, 2 cores of an Fine, Go 1.26, codex 1.2.3:
+	want := `2026-01-02, 2 cores of an Fine, Go 1.26, codex 1.2.3, commit 1234567:
 
 | | bar | measured | |
 |---|---|---|---|

@@ -96,7 +96,7 @@ func figures() []figure {
 		},
 		{
 			file: "bench-image", title: "The container image, unpacked", unit: "MB", of: "size-MB", key: []string{"runtime", "codex", "Debian and tools"},
-			caption: "Unpacked, as `make image-test` builds it, which puts the same packages into a stand-in for the base image of the registry. Layers are compressed on their way from a registry.",
+			caption: "Unpacked, as `make image-test` builds it, which puts the same packages into a stand-in for the base image of the registry. Layers are compressed on their way from a registry. Measured on {image}.",
 			rows:    [][]string{{"on disk", "Image/runtime", "Image/codex", "Image/base"}},
 		},
 	}

@@ -22,7 +22,7 @@ type report struct {
 }
 
 // configKeys are those that tables need of describe and of go test.
-func configKeys() []string { return []string{"date", "cores", "cpu", "go", "codex"} }
+func configKeys() []string { return []string{"date", "cores", "cpu", "go", "codex", "commit"} }
 
 func parse(raw string) report {
 	r := report{config: map[string]string{}}
@@ -70,8 +70,8 @@ func (r report) machine() (string, error) {
 			return "", fmt.Errorf("the run does not say its %s", key)
 		}
 	}
-	return fmt.Sprintf("%s, %s cores of an %s, Go %s, codex %s:\n\n", r.config["date"], r.config["cores"], r.config["cpu"],
-		strings.TrimPrefix(r.config["go"], "go"), r.config["codex"]), nil
+	return fmt.Sprintf("%s, %s cores of an %s, Go %s, codex %s, commit %s:\n\n", r.config["date"], r.config["cores"], r.config["cpu"],
+		strings.TrimPrefix(r.config["go"], "go"), r.config["codex"], r.config["commit"]), nil
 }
 
 // promises returns the table of the bars and whether they are met.

@@ -38,7 +38,9 @@ func TestTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := parse(string(raw))
-	r.rows = append(r.rows, parse(string(sizes)).rows...)
+	image := parse(string(sizes))
+	r.rows = append(r.rows, image.rows...)
+	r.config["image"] = image.config["date"] + ", commit " + image.config["commit"]
 	promises, err := r.promises(bars())
 	if err != nil {
 		t.Fatalf("%s: %v", *resultsFile, err)
@@ -69,7 +71,7 @@ func draw(r report) (shown string, pictures map[string]string, err error) {
 		}
 		name := f.file + ".svg"
 		pictures[name] = p.svg()
-		fmt.Fprintf(&b, "### %s\n\n![%s. %s](images/%s)\n\n%s\n\n", f.title, f.title, p.words(), name, f.caption)
+		fmt.Fprintf(&b, "### %s\n\n![%s. %s](images/%s)\n\n%s\n\n", f.title, f.title, p.words(), name, strings.ReplaceAll(f.caption, "{image}", r.config["image"]))
 	}
 	return b.String(), pictures, nil
 }

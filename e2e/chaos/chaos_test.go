@@ -66,7 +66,7 @@ func TestChaos(t *testing.T) {
 	a.files(f.program.State, "state.db", "state.db-wal", "state.db-shm", "state.lock")
 	a.files(f.program.Work, filepath.Base(l.file))
 	a.processes(mark)
-	report := Report{Plan: plan, Field: f, Tally: a.tally, Took: time.Since(began), Ledger: f.ledger}
+	report := Report{Plan: plan, Field: f, Tally: a.tally, Began: began, Took: time.Since(began), Ledger: f.ledger}
 	t.Log("\n" + report.String())
 	for _, fault := range f.ledger.faults {
 		t.Error(fault)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
 )
 
 // A Report is what a run has come to.
@@ -15,6 +17,7 @@ type Report struct {
 	Field  *field
 	Tally  Tally
 	Ledger *Ledger
+	Began  time.Time
 	Took   time.Duration
 }
 
@@ -29,6 +32,7 @@ func (r Report) String() string {
 	row := func(what string, n any) { fmt.Fprintf(&b, "| %s | %v |\n", what, n) }
 	b.WriteString("| | |\n|---|---:|\n")
 	row("seed, conversations", fmt.Sprintf("%d, %d", r.Plan.seed, r.Plan.contexts))
+	row("commit, date", fmt.Sprintf("%s, %s", codextest.Commit(), r.Began.UTC().Format(time.DateOnly)))
 	row("took", r.Took.Round(time.Second))
 	row("**processes killed**", fmt.Sprintf("**%d**", r.Field.kills))
 	for s := killChild; s <= lull; s++ {

@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
 )
 
 var sizesFlag = flag.String("sizes", "", "file that TestSizes writes the image's sizes to, as benchstat reads them")
@@ -19,7 +21,7 @@ func TestSizes(t *testing.T) {
 	im := open(t)
 	whole, codex := onDisk(t, im.Root), onDisk(t, filepath.Join(im.Root, "opt", "codex"))
 	runtime := im.Layers[len(im.Layers)-1].Size
-	rows := fmt.Sprintf("date: %s\n", time.Now().UTC().Format(time.DateOnly))
+	rows := fmt.Sprintf("date: %s\ncommit: %s\n", time.Now().UTC().Format(time.DateOnly), codextest.Commit())
 	for _, part := range []struct {
 		name string
 		size int64
