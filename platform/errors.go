@@ -37,6 +37,7 @@ type Error struct {
 	Status     int           // of HTTP
 	Head       string        // the beginning of the answer
 	Reason     string        // what the answer says is wrong, "" if it does not say
+	Hint       string        // what the answer says to do instead, "" if it does not say
 	Code       string        // the answer's code for that, "" if it has none
 	RetryAfter time.Duration // what the platform asks to wait, 0 if nothing
 
@@ -85,6 +86,14 @@ func ReasonOf(err error) string {
 	return ""
 }
 
+// HintOf returns what the platform said to do instead, or "".
+func HintOf(err error) string {
+	if refused, ok := errors.AsType[*Error](err); ok {
+		return refused.Hint
+	}
+	return ""
+}
+
 // refusal makes an error of an answer, without the secrets that may stand in it.
 func refusal(op string, res *http.Response, answer []byte, secrets []string) *Error {
 	e := &Error{Op: op, Status: res.StatusCode, RetryAfter: retryAfter(res.Header)}
@@ -95,6 +104,7 @@ func refusal(op string, res *http.Response, answer []byte, secrets []string) *Er
 	e.html = isHTML(res.Header, []byte(text))
 	var said struct {
 		Error      any     `json:"error"`
+		Hint       any     `json:"hint"`
 		Code       string  `json:"code"`
 		Waking     bool    `json:"waking"`
 		Deleted    bool    `json:"deleted"`
@@ -103,7 +113,8 @@ func refusal(op string, res *http.Response, answer []byte, secrets []string) *Er
 	if json.Unmarshal([]byte(text), &said) == nil {
 		e.json, e.Code, e.Waking, e.deleted = true, said.Code, said.Waking, said.Deleted
 		reason, _ := said.Error.(string)
-		e.Reason = without(secrets, reason)
+		hint, _ := said.Hint.(string)
+		e.Reason, e.Hint = without(secrets, reason), without(secrets, hint)
 		if e.RetryAfter == 0 && said.RetryAfter > 0 && said.RetryAfter < 1e6 {
 			e.RetryAfter = time.Duration(said.RetryAfter * float64(time.Second))
 		}

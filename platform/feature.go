@@ -61,6 +61,7 @@ func (f *features) learn(r request, err error) error {
 
 const (
 	featureRequests  feature = "requests"
+	featureApprovals feature = "approvals"
 	featureAck       feature = "activity ack"
 	featurePending   feature = "pending uploads"
 	featureBroadcast feature = "broadcast"

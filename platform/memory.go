@@ -4,7 +4,9 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -39,7 +41,8 @@ type Recall struct {
 	Limit                   int // at most 50
 }
 
-// RecallMemory finds memories.
+// RecallMemory finds memories. Some platforms look into all scopes, whichever is asked
+// for: what says that it is of another is left out.
 func (c *Client) RecallMemory(ctx context.Context, r Recall) ([]Memory, error) {
 	query := url.Values{}
 	for name, value := range map[string]string{"q": r.Query, "scope": r.Scope, "namespace": r.Namespace} {
@@ -55,5 +58,8 @@ func (c *Client) RecallMemory(ctx context.Context, r Recall) ([]Memory, error) {
 		op: "recall memories", method: http.MethodGet, path: c.own("/memories"), query: query,
 		out: &out, repeats: harmless,
 	})
+	if r.Scope != "" {
+		out = slices.DeleteFunc(out, func(m Memory) bool { return m.Scope != "" && !strings.EqualFold(m.Scope, r.Scope) })
+	}
 	return out, err
 }

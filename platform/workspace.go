@@ -103,38 +103,6 @@ func (c *Client) Broadcast(ctx context.Context, message string) (int, error) {
 	return -1, nil
 }
 
-// An Ask is a question or a task for the user.
-type Ask struct {
-	Kind     string // task or approval
-	Title    string
-	Detail   string
-	Priority string // "" leaves it to the platform
-}
-
-// An Asked is the platform's answer. The decision comes as a message, later.
-type Asked struct {
-	ID     string `json:"request_id"`
-	Status string `json:"status"`
-}
-
-// CreateRequest asks the user. Older platforms do not have it: [ErrUnsupported].
-func (c *Client) CreateRequest(ctx context.Context, ask Ask) (Asked, error) {
-	body := struct {
-		Kind          string `json:"kind"`
-		RecipientType string `json:"recipient_type"`
-		RecipientID   string `json:"recipient_id"`
-		Title         string `json:"title"`
-		Detail        string `json:"detail"`
-		Priority      string `json:"priority,omitempty"`
-	}{ask.Kind, "user", "", ask.Title, ask.Detail, ask.Priority}
-	var out Asked
-	err := c.call(ctx, request{
-		op: "ask the user", method: http.MethodPost, path: c.own("/requests"), body: body,
-		out: &out, feature: featureRequests,
-	})
-	return out, err
-}
-
 // An Installed names the plugin that was put into the workspace.
 type Installed struct {
 	Plugin string `json:"plugin"`

@@ -1,0 +1,88 @@
+package platform_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"testing"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/platform"
+)
+
+// answering is the client of a platform that answers as it is told.
+func answering(t *testing.T, serve http.HandlerFunc) *platform.Client {
+	t.Helper()
+	server := httptest.NewServer(serve)
+	t.Cleanup(server.Close)
+	c := platform.New(platform.Config{URL: server.URL, Workspace: "us", Token: platform.Token{Value: "hunter2"}})
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// TestApprovalOnAnOlderPlatform: it has another path for approvals, and none for the rest.
+func TestApprovalOnAnOlderPlatform(t *testing.T) {
+	var asked []string
+	c := answering(t, func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if r.URL.Path != "/workspaces/us/approvals" {
+			http.NotFound(w, r)
+			return
+		}
+		asked = append(asked, string(body))
+		w.WriteHeader(http.StatusCreated)
+		_, _ = io.WriteString(w, `{"approval_id":"a1","status":"pending"}`)
+	})
+	for range 2 { // what the platform lacks is remembered, what it has is not forgotten
+		got, err := c.CreateRequest(t.Context(), platform.Ask{Kind: "approval", Title: "drop the table", Detail: "it is old", Priority: "high"})
+		if want := (platform.Asked{ID: "a1", Status: "pending", Silent: true}); err != nil || got != want {
+			t.Errorf("%v: %+v, want %+v", err, got, want)
+		}
+	}
+	if want := `{"action":"drop the table","reason":"it is old"}`; !slices.Equal(asked, []string{want, want}) {
+		t.Errorf("asked %q", asked)
+	}
+	if _, err := c.CreateRequest(t.Context(), platform.Ask{Kind: "task", Title: "t"}); platform.StatusOf(err) != 0 && platform.StatusOf(err) != http.StatusNotFound {
+		t.Errorf("a task: %v", err)
+	}
+	if len(asked) != 2 {
+		t.Errorf("a task was put as an approval: %q", asked)
+	}
+}
+
+// TestHint: what the platform says to do instead is kept, without secrets.
+func TestHint(t *testing.T) {
+	for body, want := range map[string][2]string{
+		`{"error":"talk_to_user_disabled","hint":"delegate it, hunter2"}`: {"talk_to_user_disabled", "delegate it, [REDACTED]"},
+		`{"hint":"ask an admin"}`:         {"", "ask an admin"},
+		`{"error":"no","hint":["list"]}`:  {"no", ""},
+		`{"error":{"code":5},"hint":"h"}`: {"", "h"},
+	} {
+		c := answering(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusForbidden)
+			_, _ = io.WriteString(w, body)
+		})
+		err := c.Notify(t.Context(), "hello")
+		if got := [2]string{platform.ReasonOf(err), platform.HintOf(err)}; got != want {
+			t.Errorf("%s: %q, want %q", body, got, want)
+		}
+	}
+}
+
+// TestRecallOfOneScope: some platforms look into all of them.
+func TestRecallOfOneScope(t *testing.T) {
+	c := answering(t, func(w http.ResponseWriter, _ *http.Request) {
+		_ = json.NewEncoder(w).Encode([]platform.Memory{{ID: "1", Scope: "GLOBAL"}, {ID: "2", Scope: "TEAM"}, {ID: "3", Scope: "LOCAL"}})
+	})
+	for scope, want := range map[string][]string{"TEAM": {"2"}, "": {"1", "2", "3"}, "local": {"3"}} {
+		found, err := c.RecallMemory(t.Context(), platform.Recall{Scope: scope})
+		var ids []string
+		for _, m := range found {
+			ids = append(ids, m.ID)
+		}
+		if err != nil || !slices.Equal(ids, want) {
+			t.Errorf("%q: %v, %v", scope, ids, err)
+		}
+	}
+}
