@@ -1,10 +1,12 @@
 package toolset_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"sync"
 	"testing"
 
@@ -28,6 +30,7 @@ type double struct {
 	upload      func(files []platform.File) ([]platform.Attachment, error)
 	refuse      error // by all that change something
 	memories    []platform.Memory
+	asked       platform.Asked
 
 	mu   sync.Mutex // guards done and log
 	done []any
@@ -78,7 +81,7 @@ func (d *double) Broadcast(_ context.Context, message string) (int, error) {
 
 func (d *double) ActivityRows(_ context.Context, q platform.RowQuery) ([]platform.Row, error) {
 	d.did(q)
-	return d.rows, nil
+	return slices.Clone(d.rows[max(0, len(d.rows)-q.Limit):]), nil
 }
 
 func (d *double) Upload(_ context.Context, files ...platform.File) ([]platform.Attachment, error) {
@@ -102,7 +105,7 @@ func (d *double) Notify(_ context.Context, message string, files ...platform.Att
 
 func (d *double) CreateRequest(_ context.Context, ask platform.Ask) (platform.Asked, error) {
 	d.did(ask)
-	return platform.Asked{ID: "r1", Status: "pending"}, d.refuse
+	return cmp.Or(d.asked, platform.Asked{ID: "r1", Status: "pending"}), d.refuse
 }
 
 func (d *double) InstallPlugin(_ context.Context, source string) (platform.Installed, error) {

@@ -60,7 +60,12 @@ func (s *Set) peer(ctx context.Context, id string) platform.Peer {
 func nameOf(p platform.Peer) string { return oneLine(cmp.Or(p.Name, p.ID)) }
 
 // oneLine is a short text of somebody else's for the middle of a sentence.
-func oneLine(text string) string { return clip(strings.Join(strings.Fields(sanitize(text)), " "), 120) }
+func oneLine(text string) string { return line(text, 120) }
+
+// line is a text of somebody else's on one line, at most so many bytes of it.
+func line(text string, most int) string {
+	return clip(strings.Join(strings.Fields(sanitize(clip(text, 8*most))), " "), most)
+}
 
 func (s *Set) workspaceInfo(ctx context.Context, a own) (string, error) {
 	if err := s.ours(a.Source); err != nil {

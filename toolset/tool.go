@@ -3,15 +3,11 @@ package toolset
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
-
-	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 )
 
 // A tool is one of the set.
@@ -93,28 +89,6 @@ func (s *Set) granted(action string) error {
 		return nil
 	}
 	return fmt.Errorf("RBAC: no role of this workspace grants %s (rbac in its config.yaml), so it is not done; do not try again, but tell the user if it is needed", action)
-}
-
-// whole is an error whose words are all that the model is to read.
-type whole string
-
-func (w whole) Error() string { return string(w) }
-
-// explain is what the model reads of an error.
-func explain(err error) string {
-	if words, ok := errors.AsType[whole](err); ok {
-		return string(words)
-	}
-	reason := platform.ReasonOf(err)
-	switch status := platform.StatusOf(err); {
-	case errors.Is(err, platform.ErrUnsupported):
-		return "Error: this platform does not offer that; it is older than that."
-	case status == http.StatusUnauthorized:
-		return "Error: the platform does not take the workspace's token. It is read anew with each call; try once more in a minute, and if that fails too, tell the user."
-	case reason != "":
-		return fmt.Sprintf("Error: the platform refuses (%d): %s", status, reason)
-	}
-	return "Error: " + err.Error()
 }
 
 // pretty is a value as JSON, for the model to read.

@@ -28,11 +28,11 @@ func (s *Set) tellUser(ctx context.Context, a message) (string, error) {
 	}
 	files, err := s.attach(ctx, a.Attachments)
 	if err != nil {
-		return "", fmt.Errorf("nothing was sent: %w", err)
+		return "", advised{"nothing was sent", err}
 	}
 	err = s.cfg.Platform.Notify(ctx, a.Message, files...)
 	if platform.StatusOf(err) == http.StatusForbidden {
-		return "", fmt.Errorf("this workspace may not talk to the user by itself (talk_to_user_disabled): give the answer as your reply, or delegate to a peer that may: %w", err)
+		return "", advised{"this workspace may not talk to the user by itself (talk_to_user_disabled); give the answer as your reply, or delegate to a peer that may", err}
 	}
 	if err != nil {
 		return "", err
@@ -59,7 +59,7 @@ func (s *Set) broadcast(ctx context.Context, a announcement) (string, error) {
 	n, err := s.cfg.Platform.Broadcast(ctx, a.Message)
 	switch {
 	case platform.StatusOf(err) == http.StatusForbidden:
-		return "", fmt.Errorf("this workspace may not broadcast: use delegate_task for one peer, or have an admin allow it: %w", err)
+		return "", advised{"this workspace may not broadcast; use delegate_task for one peer, or have an admin allow it", err}
 	case err != nil:
 		return "", err
 	case n < 0:
@@ -88,12 +88,16 @@ func (s *Set) createRequest(ctx context.Context, a request) (string, error) {
 	}
 	asked, err := s.cfg.Platform.CreateRequest(ctx, platform.Ask{Kind: kind, Title: a.Title, Detail: a.Detail, Priority: a.Priority})
 	if errors.Is(err, platform.ErrUnsupported) {
-		return "", fmt.Errorf("put it to the user with send_message_to_user instead: %w", err)
+		return "", advised{"put it to the user with send_message_to_user instead", err}
 	}
 	if err != nil {
 		return "", err
 	}
-	return pretty(map[string]any{"request_id": asked.ID, "status": cmp.Or(asked.Status, "pending")})
+	answer := map[string]any{"request_id": asked.ID, "status": cmp.Or(asked.Status, "pending")}
+	if asked.Silent {
+		answer["note"] = "The user sees it on the canvas. This platform may not tell you the decision: if no message comes, ask the user for it, and do not act before."
+	}
+	return pretty(answer)
 }
 
 type approval struct {
@@ -126,9 +130,9 @@ func (s *Set) installPlugin(ctx context.Context, a plugin) (string, error) {
 	switch platform.StatusOf(err) {
 	case 0:
 	case http.StatusForbidden:
-		return "", fmt.Errorf("the source is not on the platform's list of those that are allowed; ask an admin: %w", err)
+		return "", advised{"the source is not on the platform's list of those that are allowed; ask an admin", err}
 	case http.StatusUnprocessableEntity:
-		return "", fmt.Errorf("plugins cannot be installed from here into a workspace that runs outside the platform: %w", err)
+		return "", advised{"plugins cannot be installed from here into a workspace that runs outside the platform", err}
 	}
 	if err != nil {
 		return "", err
