@@ -21,6 +21,8 @@ type Event struct {
 	RequestBody  json.RawMessage `json:"request_body,omitempty"`
 	ResponseBody json.RawMessage `json:"response_body,omitempty"`
 	Metadata     json.RawMessage `json:"metadata,omitempty"`
+
+	At time.Time `json:"-"` // when it happened; the zero time is when it is written
 }
 
 const (
@@ -30,6 +32,7 @@ const (
 
 // Activity writes a row into the activity log.
 func (c *Client) Activity(ctx context.Context, e Event) error {
+	e = e.dated(time.Now())
 	e.Summary = cut(e.Summary, mostSummary)
 	e.ErrorDetail = cut(e.ErrorDetail, mostErrorDetail)
 	return c.call(ctx, request{op: "log activity", method: http.MethodPost, path: c.own("/activity"), body: e})
@@ -60,6 +63,7 @@ type Row struct {
 	Summary      string          `json:"summary"`
 	Status       string          `json:"status"`
 	ErrorDetail  string          `json:"error_detail"`
+	DurationMS   int64           `json:"duration_ms"` // of what the row tells, which ended when it was written
 	CreatedAt    time.Time       `json:"created_at"`
 	Seq          int64           `json:"seq"` // 0 from older platforms
 	RequestBody  json.RawMessage `json:"request_body"`

@@ -2,6 +2,7 @@ package platform
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"time"
@@ -51,6 +52,18 @@ type Delegation struct {
 	Error        string    `json:"error"`
 	Preview      string    `json:"response_preview"`
 	CreatedAt    time.Time `json:"created_at"`
+}
+
+// Result is what the peer has answered, as far as the row has it. The row of the giving
+// holds the delegation's own id in that place.
+func (d Delegation) Result() string {
+	var given struct {
+		ID string `json:"delegation_id"`
+	}
+	if json.Unmarshal([]byte(d.Preview), &given) == nil && given.ID != "" {
+		return ""
+	}
+	return d.Preview
 }
 
 // Delegations are the newest rows, at most 50, newest first.

@@ -31,7 +31,7 @@ func (r *looseRow) UnmarshalJSON(raw []byte) error {
 	if json.Unmarshal(fields["created_at"], &at) == nil {
 		r.CreatedAt, _ = time.Parse(time.RFC3339, at)
 	}
-	r.Seq = number(fields["seq"])
+	r.Seq, r.DurationMS = number(fields["seq"]), number(fields["duration_ms"])
 	_ = json.Unmarshal(fields["attachments"], &r.Attachments)
 	r.RequestBody, r.ResponseBody = fields["request_body"], fields["response_body"]
 	return nil

@@ -30,6 +30,29 @@ func QueuedText(text string) bool {
 	return json.Unmarshal([]byte(text), &e) == nil && e.waits()
 }
 
+// PolledText reports whether such a note is about a peer that asks for its messages: the
+// answer comes from the peer then, and not from the platform.
+func PolledText(text string) bool {
+	var e envelope
+	return json.Unmarshal([]byte(text), &e) == nil && e.waits() && e.DeliveryMode == "poll"
+}
+
+// Reply is the answer that the row has: ours to the message of a peer, or a peer's to
+// a task of ours. It is "" where there is none, or only the note that the message waits.
+func (r Row) Reply() string {
+	var told struct {
+		Text string `json:"text"`
+	}
+	reply, err := readReply(r.ResponseBody)
+	if err != nil && json.Unmarshal(r.ResponseBody, &told) == nil {
+		reply.Text = told.Text
+	}
+	if QueuedText(reply.Text) {
+		return ""
+	}
+	return reply.Text
+}
+
 func readReply(raw json.RawMessage) (Reply, error) {
 	out := Reply{Raw: raw}
 	var e envelope

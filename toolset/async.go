@@ -3,7 +3,6 @@ package toolset
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"strings"
 	"time"
 
@@ -16,9 +15,7 @@ func (s *Set) delegateAsync(ctx context.Context, a delegation) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	began := time.Now()
 	taken, err := s.delegate(ctx, peer, a.Task)
-	s.note("a2a_send", peer, "Delegating to "+nameOf(peer)+": "+a.Task, began, err)
 	if err != nil {
 		return "", err
 	}
@@ -71,7 +68,7 @@ func rowOf(rows []platform.Delegation, id string) (found platform.Delegation, ok
 		if row.DelegationID != id && row.ID != id {
 			continue
 		}
-		if resultOf(row) != "" || row.Error != "" {
+		if row.Result() != "" || row.Error != "" {
 			return row, true
 		}
 		if !ok {
@@ -79,18 +76,6 @@ func rowOf(rows []platform.Delegation, id string) (found platform.Delegation, ok
 		}
 	}
 	return found, ok
-}
-
-// resultOf is what a peer has answered, as far as a row has it. The row of the giving
-// holds the delegation's own id in that place.
-func resultOf(row platform.Delegation) string {
-	var given struct {
-		ID string `json:"delegation_id"`
-	}
-	if json.Unmarshal([]byte(row.Preview), &given) == nil && given.ID != "" {
-		return ""
-	}
-	return row.Preview
 }
 
 // shown is a row for a model to read, with so many bytes of the result.
@@ -105,8 +90,10 @@ func shown(row platform.Delegation, most int) map[string]any {
 	if row.Error != "" {
 		out["error"] = oneLine(row.Error)
 	}
-	result := resultOf(row)
+	result := row.Result()
 	switch {
+	case platform.PolledText(result):
+		out["status"], out["note"] = "queued", "The peer fetches its messages itself, and this one is in its inbox. Its answer comes as a message of its own, and not here."
 	case platform.QueuedText(result):
 		out["status"], out["note"] = "queued", "The peer has not got to it yet: what the platform has is no reply."
 	case result != "":
@@ -118,6 +105,7 @@ func shown(row platform.Delegation, most int) map[string]any {
 // A stand is how a delegation stands.
 type stand struct {
 	done, waits    bool
+	polls          bool // it waits in the inbox of a peer that asks for its messages
 	result, failed string
 	row            string // the id of that which says so
 }
@@ -132,12 +120,12 @@ func standing(rows []platform.Delegation, id, target string) stand {
 			return stand{failed: cmp.Or(row.Error, "the platform says that it has failed"), row: row.ID}
 		}
 	}
-	result := resultOf(given)
+	result := given.Result()
 	switch {
 	case !known || given.Status != "completed":
 		return stand{}
 	case platform.QueuedText(result):
-		return stand{waits: true}
+		return stand{waits: true, polls: platform.PolledText(result)}
 	case strings.HasPrefix(result, agentError):
 		return stand{failed: result, row: given.ID}
 	}

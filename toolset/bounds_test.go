@@ -43,9 +43,6 @@ func TestFailureByThePlatformsClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		behind := time.Now().Add(-time.Hour)
 		d := withPeer(&double{
-			send: func(context.Context, string, platform.Message) (platform.Reply, error) {
-				return platform.Reply{Queued: true, DeliveryMode: "poll"}, nil
-			},
 			delegate: func(platform.Task) (platform.Delegated, error) { return platform.Delegated{ID: "d1"}, nil },
 			delegations: func() []platform.Delegation {
 				return []platform.Delegation{
@@ -56,7 +53,7 @@ func TestFailureByThePlatformsClock(t *testing.T) {
 			},
 		})
 		began := time.Now()
-		got := call(t, tools(t, d, nil), "delegate_task", `{"workspace_id":"`+other+`","task":"write"}`)
+		got := call(t, tools(t, d, viaInbox), "delegate_task", `{"workspace_id":"`+other+`","task":"write"}`)
 		if !strings.HasPrefix(got.Text, "DELEGATION FAILED to Writer: boom") || time.Since(began) > time.Second {
 			t.Errorf("after %s: %+v", time.Since(began), got)
 		}
@@ -92,7 +89,7 @@ func TestResultIsAwaitedThenTold(t *testing.T) {
 						return []platform.Delegation{c.end, given}
 					},
 				})
-				s = tools(t, d, func(c *toolset.Config) { c.ViaInbox = true })
+				s = tools(t, d, viaInbox)
 				call(t, s, "delegate_task", `{"workspace_id":"`+other+`","task":"write"}`)
 				waits, told := s.Awaited("d1")
 				_, byRow := s.Awaited("row-2")

@@ -45,42 +45,45 @@ func (s *Set) delegateTask(ctx context.Context, a delegation) (string, error) {
 	}
 	limited, cancel := context.WithTimeout(ctx, s.cfg.Delegation)
 	defer cancel()
-	began := time.Now()
-	s.note("a2a_send", peer, "Delegating to "+nameOf(peer)+": "+a.Task, began, nil)
-	text, err := s.ask(limited, peer, a.Task)
+	by := s.ask
+	if s.cfg.ViaInbox {
+		by = s.askByDelegation
+	}
+	text, err := by(limited, peer, a.Task)
 	if err != nil && ctx.Err() == nil && limited.Err() != nil {
 		err = fmt.Errorf("no answer within %s; it may still be at work", s.cfg.Delegation)
 	}
-	s.note("a2a_receive", peer, nameOf(peer)+": "+text, began, err)
 	if err != nil {
 		name := nameOf(peer)
 		return "", whole(fmt.Sprintf("DELEGATION FAILED to %s: %s\n"+
 			"You should either: (1) try a different peer, (2) do this task yourself, or (3) tell the user that %s is not available now, and give your best answer.",
-			name, oneLine(s.cfg.Redact(strings.TrimPrefix(explain(err), "Error: "))), name))
+			name, s.failure(err), name))
 	}
 	return text, nil
 }
 
-// ask brings a task to a peer and returns its answer, marked as such, or what is to be
+// ask sends a task to a peer and returns its answer, marked as such, or what is to be
 // known instead of one.
 func (s *Set) ask(ctx context.Context, peer platform.Peer, task string) (string, error) {
-	if s.cfg.ViaInbox {
-		return s.askByDelegation(ctx, peer, task)
-	}
+	began := time.Now()
+	s.noteTask(peer, task, nil)
 	reply, err := s.cfg.Platform.Send(ctx, peer.ID, platform.Message{
 		ID: uuid.NewString(), Text: task, Limit: s.cfg.Delegation,
 		Metadata: map[string]any{"source_workspace_id": s.cfg.Workspace},
 	})
 	switch {
-	case err != nil:
-		return "", err
-	case reply.Queued && reply.DeliveryMode == "poll": // such a peer answers delegations only
-		return s.askByDelegation(ctx, peer, task)
-	case reply.Queued:
+	case err == nil && reply.Queued && reply.DeliveryMode == "poll":
+		return inInbox(peer), nil
+	case err == nil && reply.Queued:
 		return waits(peer), nil
-	case strings.HasPrefix(reply.Text, agentError):
-		return "", errors.New(reply.Text)
-	case strings.TrimSpace(reply.Text) == "":
+	case err == nil && strings.HasPrefix(reply.Text, agentError):
+		err = errors.New(reply.Text)
+	}
+	s.noteAnswer(peer, reply.Text, began, err)
+	if err != nil {
+		return "", err
+	}
+	if strings.TrimSpace(reply.Text) == "" {
 		return wrap("(no response)"), nil
 	}
 	return wrap(reply.Text), nil
@@ -93,6 +96,14 @@ const agentError = "Agent error:"
 func waits(peer platform.Peer) string {
 	return fmt.Sprintf("%s is busy: the platform keeps the task for it, and its answer does not come back from this call. "+
 		"Do not send the task again. Go on with something else, or tell the user that the answer is outstanding.", nameOf(peer))
+}
+
+// inInbox is said of a peer that asks for its messages: the platform has the task in its
+// inbox, once, and a delegation of the same task would be a second one.
+func inInbox(peer platform.Peer) string {
+	return fmt.Sprintf("%s fetches its messages itself: the task is in its inbox, and its answer does not come back from this call. "+
+		"It comes as a message of its own when the peer has written it; chat_history with the peer_id %s shows what has come. "+
+		"Do not send the task again. Go on with something else, or tell the user that the answer is outstanding.", nameOf(peer), peer.ID)
 }
 
 // pollEvery is how often it is looked how a delegation stands.
@@ -116,6 +127,8 @@ func (s *Set) askByDelegation(ctx context.Context, peer platform.Peer, task stri
 		case now.failed != "":
 			s.awaited.tell(taken.ID, now.row)
 			return "", errors.New(now.failed)
+		case now.polls:
+			return inInbox(peer), nil
 		case now.waits:
 			return waits(peer), nil
 		case now.done:
@@ -132,25 +145,14 @@ func (s *Set) askByDelegation(ctx context.Context, peer platform.Peer, task stri
 
 // delegate gives a task to the platform for a peer. The same task within a minute is
 // the same delegation: a call that is made again must not have the work done twice,
-// and the same work may be wanted again tomorrow.
+// and the same work may be wanted again tomorrow. The platform writes rows about what it
+// takes.
 func (s *Set) delegate(ctx context.Context, peer platform.Peer, task string) (platform.Delegated, error) {
-	return s.cfg.Platform.Delegate(ctx, platform.Task{
+	taken, err := s.cfg.Platform.Delegate(ctx, platform.Task{
 		Target: peer.ID, Text: task, Key: s.given.key(s.cfg.Workspace+":"+peer.ID+":"+task, time.Now()),
 	})
-}
-
-// mostNoted is how many bytes of a text are looked through for the row about it, which
-// shows a few words of them: rows wait in memory, and a task or an answer may be long.
-const mostNoted = 4096
-
-// note writes a row about a delegation. What is said in it is redacted.
-func (s *Set) note(kind string, peer platform.Peer, summary string, began time.Time, err error) {
-	e := platform.Event{
-		Type: kind, Method: "message/send", Source: s.cfg.Workspace, Target: peer.ID, Status: "ok",
-		Summary: s.cfg.Redact(strings.Join(strings.Fields(clip(summary, mostNoted)), " ")), DurationMS: time.Since(began).Milliseconds(),
-	}
 	if err != nil {
-		e.Status, e.ErrorDetail = "error", s.cfg.Redact(clip(err.Error(), mostNoted))
+		s.noteTask(peer, task, err)
 	}
-	s.cfg.Log(e)
+	return taken, err
 }

@@ -40,7 +40,8 @@ type Recorder struct {
 	dropped int // rows that there was no room for
 }
 
-// NewRecorder returns a recorder. Every text of a row goes through redact.
+// NewRecorder returns a recorder. Every text of a row goes through redact; what stands in
+// its bodies has to be redacted by those who make them.
 func NewRecorder(log ActivityLog, redact func(string) string, logger *slog.Logger) *Recorder {
 	return &Recorder{log: log, redact: redact, logger: logger, wake: make(chan struct{}, 1)}
 }
