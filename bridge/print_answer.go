@@ -34,8 +34,8 @@ func WriteHuman(w io.Writer, answer any) error {
 	return err
 }
 
-// column is where the values of a described task begin.
-var column = strings.Repeat(" ", 12)
+// column is what stands in front of the further lines of a described task's value.
+const column = "            "
 
 func describe(b *strings.Builder, t *Task) {
 	fmt.Fprintf(b, "%s %s\n", t.TaskID, t.Status)

@@ -1,7 +1,6 @@
 package bridge
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -9,15 +8,15 @@ import (
 
 // command is what a person at a terminal answers the question with. The task is its id.
 func (q Question) command(task string) string {
-	line := fmt.Sprintf("runtime task respond %s %s", task, q.RequestID)
+	words := []string{"runtime task respond", task, q.RequestID}
 	fields := q.fields()
 	for _, field := range fields {
-		line += " --answer " + quoted(field+"=…")
+		words = append(words, "--answer", quoted(field+"=…"))
 	}
-	if words := q.decisions(); len(fields) == 0 && len(words) > 0 {
-		line += " --decision " + strings.Join(words, "|")
+	if decisions := q.decisions(); len(fields) == 0 && len(decisions) > 0 {
+		words = append(words, "--decision", strings.Join(decisions, "|"))
 	}
-	return line
+	return strings.Join(words, " ")
 }
 
 // fields names what an answer fills in; nil where a decision settles the question.

@@ -43,8 +43,8 @@ func outside(dirs, temps []string) string {
 // resolved is path without symlinks, as far as it exists.
 func resolved(path string) string {
 	for rest := ""; ; {
-		if real, err := filepath.EvalSymlinks(path); err == nil {
-			return filepath.Join(real, rest)
+		if target, err := filepath.EvalSymlinks(path); err == nil {
+			return filepath.Join(target, rest)
 		}
 		parent := filepath.Dir(path)
 		if parent == path {
