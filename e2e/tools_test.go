@@ -37,7 +37,9 @@ func startStation(t *testing.T, era fakeplatform.Era, settings ...string) *stati
 	if err := os.WriteFile(filepath.Join(configs, ".auth_token"), []byte(me.Token()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := start(t, append([]string{"WORKSPACE_ID=" + me.ID(), "PLATFORM_URL=" + platform.URL, "CONFIGS_DIR=" + configs}, settings...)...)
+	p := start(t, append([]string{
+		"WORKSPACE_ID=" + me.ID(), "PLATFORM_URL=" + platform.URL, "CONFIGS_DIR=" + configs, "MOLECULE_WORKSPACE_URL=http://localhost:1",
+	}, settings...)...)
 	return &station{p, platform, me, peer}
 }
 
