@@ -198,6 +198,26 @@ func TestChannelOldPlatform(t *testing.T) {
 	}
 }
 
+// TestChannelNoPolling: an April platform is told from one that does not answer, once.
+func TestChannelNoPolling(t *testing.T) {
+	t.Parallel()
+	x := &polling{platform: fakeplatform.Start(t, fakeplatform.APR)}
+	x.handle = x.platform.Add(fakeplatform.Workspace{Name: "Ada", Status: "awaiting_agent"})
+	x.launch(t, []string{"channel"})
+	x.AwaitListening()
+	const said = "this platform has no poll mode"
+	progtest.WaitFor(t, "the workspace to be degraded", func() bool { return x.handle.Status() == "degraded" })
+	if beats := x.handle.Beats(); !strings.Contains(beats[len(beats)-1].SampleError, said) {
+		t.Errorf("the platform was told %+v", beats)
+	}
+	if status, body := x.fetch("/readyz"); status != 503 || !strings.Contains(body, said) {
+		t.Errorf("/readyz: %d %s", status, body)
+	}
+	if log := x.Log(); strings.Count(log, said) == 0 || strings.Contains(log, "tried again") {
+		t.Errorf("the log:\n%s", log)
+	}
+}
+
 // TestChannelForgottenCursor: the platform has pruned what we have read.
 func TestChannelForgottenCursor(t *testing.T) {
 	t.Parallel()

@@ -24,7 +24,8 @@ type Registered struct {
 // Register makes the workspace known. It is tried once: the caller has a schedule,
 // and [Again] says what is worth one. A token and a secret in the answer are kept.
 // A [*KeepError] says that the workspace is registered, and that this failed;
-// [ErrUselessToken] that the platform refuses the token that it has given out itself.
+// [ErrUselessToken] that the platform refuses the token that it has given out itself, and
+// [ErrNoPolling] that it cannot have workspaces without an address.
 func (c *Client) Register(ctx context.Context, r Registration) (Registered, error) {
 	body := struct {
 		ID               string `json:"id"`
@@ -42,10 +43,10 @@ func (c *Client) Register(ctx context.Context, r Registration) (Registered, erro
 		op: "register", method: http.MethodPost, path: "/registry/register",
 		body: body, out: &answer, repeats: once, public: true, plain: true,
 	})
-	if err == nil {
-		err = c.proveToken(ctx, answer.AuthToken)
-	}
 	if err != nil {
+		return Registered{}, c.pollRefusal(ctx, r, err)
+	}
+	if err := c.proveToken(ctx, answer.AuthToken); err != nil {
 		return Registered{}, err
 	}
 	return Registered{answer.DeliveryMode}, keeping(c.keep(answer.AuthToken, answer.Secret))

@@ -84,6 +84,9 @@ func (p *Presence) next(ctx context.Context, tick, untold <-chan time.Time, now 
 func (p *Presence) now() snapshot {
 	s := p.work.snapshot(time.Now())
 	s.wedged = p.cfg.Wedged()
+	if p.Status().NoPolling { // it would look well, and be deaf
+		s.wedged = platform.ErrNoPolling.Error()
+	}
 	return s
 }
 

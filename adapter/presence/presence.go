@@ -67,6 +67,7 @@ type Status struct {
 	LastBeat   time.Time `json:"last_beat,omitzero"` // that the platform has taken
 	BeatError  string    `json:"beat_error,omitempty"`
 	Paused     bool      `json:"paused,omitempty"`
+	NoPolling  bool      `json:"no_polling,omitempty"` // we poll, and the platform has no such thing
 	Active     int       `json:"active_tasks"`
 }
 
@@ -121,6 +122,8 @@ func (p *Presence) Ready() (bool, string) {
 	switch {
 	case s.Paused:
 		return true, "the workspace is paused"
+	case s.NoPolling:
+		return false, s.Refused
 	case s.Registered:
 		return true, "registered"
 	case s.Reachable && s.BeatError == "" && !s.LastBeat.IsZero():

@@ -29,7 +29,7 @@ func pauses() []time.Duration {
 func (p *Presence) stayRegistered(ctx context.Context) {
 	for first := true; ; first = false {
 		next := anewRefused
-		if (first || !p.gone(ctx)) && p.round(ctx) {
+		if (first || !p.gone(ctx)) && p.round(ctx) || p.Status().NoPolling {
 			next = anew
 		}
 		if !sleep.For(ctx, betweenRounds) {
@@ -114,16 +114,20 @@ func (p *Presence) register(ctx context.Context) error {
 		p.log.Error("what the platform gave out at the registration could not be written down; after a restart it is missing", "err", kept)
 		err = nil
 	}
+	was := p.Status()
 	if err != nil {
-		p.update(func(s *Status) { s.Registered, s.Refused = false, err.Error() })
+		noPolling := errors.Is(err, platform.ErrNoPolling)
+		p.update(func(s *Status) { s.Registered, s.Refused, s.NoPolling = false, err.Error(), noPolling })
+		if noPolling && !was.NoPolling {
+			p.log.Error(err.Error())
+		}
 		return err
 	}
-	was := p.Status().Registered
-	p.update(func(s *Status) { s.Registered, s.Reachable, s.Refused = true, true, "" })
+	p.update(func(s *Status) { s.Registered, s.Reachable, s.Refused, s.NoPolling = true, true, "", false })
 	if answer.DeliveryMode != "" && answer.DeliveryMode != p.cfg.DeliveryMode {
 		p.log.Warn("the platform delivers in another way than it was asked to", "asked", p.cfg.DeliveryMode, "mode", answer.DeliveryMode)
 	}
-	if !was {
+	if !was.Registered {
 		p.log.Info("the workspace is registered", "url", p.cfg.URL, "delivery_mode", p.cfg.DeliveryMode)
 	}
 	return nil
@@ -132,7 +136,7 @@ func (p *Presence) register(ctx context.Context) error {
 // refused notes a round that has failed. A heartbeat makes the workspace look alive
 // all the same; whether it can be reached stands in what the platform has of it.
 func (p *Presence) refused(ctx context.Context, cause error, attempts int) {
-	if ctx.Err() != nil {
+	if ctx.Err() != nil || errors.Is(cause, platform.ErrNoPolling) { // that has been said
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, registerLimit)

@@ -3,6 +3,8 @@ package presence_test
 import (
 	"errors"
 	"fmt"
+	"log/slog"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -275,6 +277,41 @@ func TestUselessToken(t *testing.T) {
 			t.Errorf("registered %d times in an hour", n)
 		}
 	})
+}
+
+// TestNoPolling is said once, is on no schedule of attempts, and is shown.
+func TestNoPolling(t *testing.T) {
+	var newer atomic.Bool
+	d := &double{register: func(int) error {
+		if newer.Load() {
+			return nil
+		}
+		return platform.ErrNoPolling
+	}}
+	var log strings.Builder
+	within(t, d, func(c *presence.Config) {
+		c.URL, c.DeliveryMode = "", "poll"
+		c.Logger = slog.New(slog.NewTextHandler(&log, nil))
+	}, func(t *testing.T, b *bench) {
+		after(3*time.Hour + time.Minute)
+		if n := len(d.rounds()); n != 4 {
+			t.Errorf("registered %d times in three hours", n)
+		}
+		if ok, words := b.Ready(); ok || words != platform.ErrNoPolling.Error() {
+			t.Errorf("ready: %t, %s", ok, words)
+		}
+		if last := d.last(t); last.RuntimeState != platform.Wedged || !strings.Contains(last.SampleError, "no poll mode") {
+			t.Errorf("the platform is told %+v", last)
+		}
+		newer.Store(true)
+		after(time.Hour)
+		if ok, words := b.Ready(); !ok || d.last(t).RuntimeState != "" {
+			t.Errorf("ready: %t, %s, of a platform that is newer now", ok, words)
+		}
+	})
+	if said := strings.Count(log.String(), "no poll mode"); said != 1 || strings.Contains(log.String(), "tried again") {
+		t.Errorf("the log says it %d times:\n%s", said, &log)
+	}
 }
 
 func TestPaused(t *testing.T) {
