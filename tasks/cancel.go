@@ -7,10 +7,12 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/push"
 )
 
 // CancelTask implements a2asrv.RequestHandler. It returns when the task has
-// ended. A caller who leaves before that does not stop the cancel.
+// ended. A caller who leaves before that does not stop the cancel. Of a task that was
+// canceled before, 1.0 has the cancel say so again, and 0.3 has it refused.
 func (e *Engine) CancelTask(ctx context.Context, req *a2a.CancelTaskRequest) (*a2a.Task, error) {
 	if req == nil || req.ID == "" {
 		return nil, refuse(a2a.ErrInvalidParams, "the id of the task is missing")
@@ -26,13 +28,14 @@ func (e *Engine) CancelTask(ctx context.Context, req *a2a.CancelTaskRequest) (*a
 	if !task.Status.State.Terminal() { // it is left to the next process, which cancels it
 		return nil, errGone
 	}
-	if state := task.Status.State; state != a2a.TaskStateCanceled {
+	late := v.task.Status.State.Terminal() && version(ctx) == push.V0
+	if state := task.Status.State; state != a2a.TaskStateCanceled || late {
 		return nil, inState(a2a.ErrTaskNotCancelable, task, "task %q has ended already (%s)", task.ID, state)
 	}
 	return trimmed(task, nil), nil
 }
 
-// cancel begins to end a task, if it has not ended.
+// cancel begins to end a task, if it has not ended, and returns it as it was before.
 func (e *Engine) cancel(ctx context.Context, id a2a.TaskID) (*view, error) {
 	// Nothing is being submitted under the lock, so each turn of the task is either
 	// with the runner or refused.
@@ -45,8 +48,9 @@ func (e *Engine) cancel(ctx context.Context, id a2a.TaskID) (*view, error) {
 	if e.root.Err() != nil {
 		return nil, errGone
 	}
+	v := t.view()
 	e.cancelTask(t)
-	return t.view(), nil
+	return v, nil
 }
 
 // cancelTask begins to end a task that has not ended. The caller holds e.admit.

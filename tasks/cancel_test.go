@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -31,6 +32,44 @@ func TestCancelQueued(t *testing.T) {
 	again, err := cancelTask(t, e, queued.ID)
 	if err != nil || again.Status.State != a2a.TaskStateCanceled {
 		t.Errorf("canceled again = %+v, %v; want the canceled task", again, err)
+	}
+}
+
+// TestCancelTwiceIn03: the second cancel is refused there, but not one that comes before
+// the first is done.
+func TestCancelTwiceIn03(t *testing.T) {
+	r := newRunner()
+	e := newEngine(t, r)
+	v0 := tasks.WithV0(t.Context())
+	task := begin(t, e, request("m1", "c", "one"))
+	both := make(chan error, 2)
+	asked, held := make(chan struct{}, cap(both)), make(chan struct{})
+	var end sync.Once
+	r.onCancel = func(j *job) {
+		asked <- struct{}{}
+		<-held
+		end.Do(func() { j.end(executor.Ended{Outcome: executor.Canceled}) })
+	}
+	r.next(t).start()
+	for range cap(both) {
+		go func() {
+			_, err := e.CancelTask(v0, &a2a.CancelTaskRequest{ID: task.ID})
+			both <- err
+		}()
+	}
+	for range cap(both) {
+		<-asked
+	}
+	close(held)
+	for range cap(both) {
+		if err := <-both; err != nil {
+			t.Errorf("two cancels at the same time: %v", err)
+		}
+	}
+	_, err := e.CancelTask(v0, &a2a.CancelTaskRequest{ID: task.ID})
+	wantError(t, err, a2a.ErrTaskNotCancelable, "has ended already (TASK_STATE_CANCELED)")
+	if _, err := cancelTask(t, e, task.ID); err != nil {
+		t.Errorf("in 1.0: %v", err)
 	}
 }
 

@@ -156,7 +156,7 @@ func TestStopKeepsTheQuestion(t *testing.T) {
 func TestStaleQuestionIsCanceled(t *testing.T) {
 	m, task, _ := askingMachine(t, time.Time{}, "q1")
 	m.restart()
-	res, err := m.e.CancelTask(t.Context(), &a2a.CancelTaskRequest{ID: task.ID})
+	res, err := m.e.CancelTask(tasks.WithV0(t.Context()), &a2a.CancelTaskRequest{ID: task.ID}) // ends in the call
 	if err != nil {
 		t.Fatal(err)
 	}
