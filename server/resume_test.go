@@ -109,7 +109,7 @@ func (s *station) cutAgain(door binding, messageID string, turn *turn, all []fra
 	}
 	// Without an id there is nothing to subscribe to.
 	a := do(s.t, reqs[0][0], s.url+reqs[0][1], reqs[0][2])
-	if !strings.Contains(a.body, "UNSUPPORTED_OPERATION") || !strings.Contains(a.body, "has ended") {
+	if !strings.Contains(a.body, "nothing to subscribe to") || !strings.Contains(a.body, "has ended") {
 		s.t.Errorf("without an id: %d %s", a.status, a.body)
 	}
 }
@@ -175,7 +175,7 @@ func TestOddLastEventIDs(t *testing.T) {
 			}
 		}
 		req := door.subscribe("nope")
-		if a := do(t, req[0], s.url+req[1], req[2], "Last-Event-ID", "1.1"); !strings.Contains(a.body, "TASK_NOT_FOUND") || strings.Contains(a.body, "\nid:") {
+		if a := do(t, req[0], s.url+req[1], req[2], "Last-Event-ID", "1.1"); !strings.Contains(a.body, "Task not found") || strings.Contains(a.body, "\nid:") {
 			t.Errorf("%s: an unknown task: %d %s", door.name, a.status, a.body)
 		}
 	}

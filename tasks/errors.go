@@ -22,7 +22,7 @@ func refuse(sentinel error, format string, args ...any) error {
 
 func notFound(id a2a.TaskID) error {
 	id = a2a.TaskID(clip(string(id), 64))
-	return a2a.NewError(a2a.ErrTaskNotFound, fmt.Sprintf("there is no task %q", id)).
+	return a2a.NewError(a2a.ErrTaskNotFound, fmt.Sprintf("Task not found: there is no task %q", id)).
 		WithErrorInfoMeta(map[string]string{"taskId": string(id)})
 }
 
