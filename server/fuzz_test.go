@@ -15,8 +15,8 @@ import (
 func FuzzJSONRPC(f *testing.F) {
 	for _, seed := range []string{
 		v0Hi, v1Hi, v0Stream, v1Stream, "", "[]", "{}", `{"jsonrpc":"2.0","id":1,"method":"x/y","params":[]}`,
-		v0Send1(`{"parts":["x",{"type":"file","file":{"bytes":"aGk"}},{"kind":"data","data":{}}]}`),
-		v0Send1(`{"content":{"text":"x"}}`), v1Send(`{"message":{"message_id":"m","parts":[{"a_b":[[{"c_d":1}]]}]}}`),
+		v0Send1(`{"messageId":"m","role":"user","parts":["x",{"type":"file","file":{"bytes":"aGk"}},{"kind":"data","data":{}}]}`),
+		v0Send1(`{"messageId":"m","role":"user","content":{"text":"x"}}`), v1Send(`{"message":{"message_id":"m","parts":[{"a_b":[[{"c_d":1}]]}]}}`),
 		`{"jsonrpc":"2.0","id":12345678901234567890,"method":"ListTasks","params":{"page_size":1e9}}`,
 	} {
 		f.Add([]byte(seed))

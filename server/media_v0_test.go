@@ -40,7 +40,7 @@ func TestMediaTypesOf03(t *testing.T) {
 		`{"kind":"text","text":"# hi"}`:                                          "",
 		`{"kind":"file","file":{"bytes":"aGk=","mimeType":"image/png"}}`:         "image/png",
 	} {
-		a := do(t, "POST", ts.URL, v0Send1(`{"messageId":"m","parts":[`+part+`]}`))
+		a := do(t, "POST", ts.URL, v0Send1(`{"messageId":"m","role":"user","parts":[`+part+`]}`))
 		if got := h.last().Message.Parts[0].MediaType; got != want {
 			t.Errorf("%s: media type %q, want %q (%s)", part, got, want, a.body)
 		}

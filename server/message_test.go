@@ -25,18 +25,17 @@ func TestLenient03Input(t *testing.T) {
 		{"kind", `{"messageId":"m","role":"user","parts":[{"kind":"text","text":"hi"}]}`, text},
 		{"type", `{"messageId":"m","role":"user","parts":[{"type":"text","text":"hi"}]}`, text},
 		{"neither", `{"messageId":"m","role":"user","parts":[{"text":"hi"}]}`, text},
-		{"noRole", `{"messageId":"m","parts":[{"text":"hi"}]}`, text},
 		{"roleOf10", `{"messageId":"m","role":"ROLE_USER","parts":[{"text":"hi"}]}`, text},
-		{"nulls", `{"messageId":"m","role":null,"taskId":null,"contextId":null,"metadata":null,"parts":[{"text":"hi"}]}`, text},
+		{"nulls", `{"messageId":"m","role":"user","taskId":null,"contextId":null,"metadata":null,"parts":[{"text":"hi"}]}`, text},
 		{"contentString", `{"messageId":"m","role":"user","content":"hi"}`, text},
 		{"contentArray", `{"messageId":"m","role":"user","content":[{"type":"text","text":"hi"}]}`, text},
-		{"fileURI", `{"messageId":"m","parts":[{"kind":"file","file":{"uri":"workspace:/a","name":"x.png","mimeType":"image/png"}}]}`, file(a2a.URL("workspace:/a"))},
-		{"fileWithURI", `{"messageId":"m","parts":[{"type":"file","file":{"fileWithUri":"workspace:/a","name":"x.png","mimeType":"image/png"}}]}`, file(a2a.URL("workspace:/a"))},
-		{"fileBytes", `{"messageId":"m","parts":[{"kind":"file","file":{"bytes":"aGk=","name":"x.png","mimeType":"image/png"}}]}`, file(a2a.Raw("hi"))},
-		{"fileBytesUnpadded", `{"messageId":"m","parts":[{"kind":"file","file":{"bytes":"aGk","name":"x.png","mimeType":"image/png"}}]}`, file(a2a.Raw("hi"))},
-		{"rawOf10", `{"messageId":"m","parts":[{"raw":"aGk=","filename":"x.png","mediaType":"image/png"}]}`, file(a2a.Raw("hi"))},
-		{"urlOf10", `{"messageId":"m","parts":[{"url":"https://x/y","filename":"x.png","mediaType":"image/png"}]}`, file(a2a.URL("https://x/y"))},
-		{"data", `{"messageId":"m","parts":[{"type":"data","data":{"a_b":1}}]}`, a2a.ContentParts{a2a.NewDataPart(map[string]any{"a_b": 1.0})}},
+		{"fileURI", `{"messageId":"m","role":"user","parts":[{"kind":"file","file":{"uri":"workspace:/a","name":"x.png","mimeType":"image/png"}}]}`, file(a2a.URL("workspace:/a"))},
+		{"fileWithURI", `{"messageId":"m","role":"user","parts":[{"type":"file","file":{"fileWithUri":"workspace:/a","name":"x.png","mimeType":"image/png"}}]}`, file(a2a.URL("workspace:/a"))},
+		{"fileBytes", `{"messageId":"m","role":"user","parts":[{"kind":"file","file":{"bytes":"aGk=","name":"x.png","mimeType":"image/png"}}]}`, file(a2a.Raw("hi"))},
+		{"fileBytesUnpadded", `{"messageId":"m","role":"user","parts":[{"kind":"file","file":{"bytes":"aGk","name":"x.png","mimeType":"image/png"}}]}`, file(a2a.Raw("hi"))},
+		{"rawOf10", `{"messageId":"m","role":"user","parts":[{"raw":"aGk=","filename":"x.png","mediaType":"image/png"}]}`, file(a2a.Raw("hi"))},
+		{"urlOf10", `{"messageId":"m","role":"user","parts":[{"url":"https://x/y","filename":"x.png","mediaType":"image/png"}]}`, file(a2a.URL("https://x/y"))},
+		{"data", `{"messageId":"m","role":"user","parts":[{"type":"data","data":{"a_b":1}}]}`, a2a.ContentParts{a2a.NewDataPart(map[string]any{"a_b": 1.0})}},
 	}
 	h := &fakeHandler{}
 	ts := start(t, Config{Handler: h})
@@ -57,21 +56,27 @@ func TestLenient03Input(t *testing.T) {
 	}
 }
 
-func TestMissingMessageIDGetsAFreshOne(t *testing.T) {
+// TestWorkspaceFillsMessagesIn: what 0.3 requires and callers of a workspace leave out.
+func TestWorkspaceFillsMessagesIn(t *testing.T) {
 	h := &fakeHandler{}
-	ts := start(t, Config{Handler: h})
+	x := newTenant(t, func(c *Config) { c.Handler = h })
 	seen := map[string]bool{}
 	for _, id := range []string{``, `"messageId":"",`, `"messageId":null,`} {
-		do(t, "POST", ts.URL, v0Send1(`{`+id+`"role":"user","parts":[{"text":"hi"}]}`))
-		seen[h.last().Message.ID] = true
+		for _, role := range []string{``, `"role":null,`, `"role":"user",`} {
+			do(t, "POST", x.url, v0Send1(`{`+id+role+`"parts":[{"text":"hi"}]}`))
+			seen[h.last().Message.ID] = true
+			if h.last().Message.Role != a2a.MessageRoleUser {
+				t.Errorf("role %q", h.last().Message.Role)
+			}
+		}
 	}
-	if len(seen) != 3 || seen[""] {
+	if len(seen) != 9 || seen[""] {
 		t.Errorf("ids %v", seen)
 	}
 }
 
 func TestLenient03Refusals(t *testing.T) {
-	ts := start(t, Config{Handler: engine(t)})
+	x := newTenant(t, func(c *Config) { c.Handler = engine(t) })
 	for message, text := range map[string]string{
 		`null`:                                   "message is missing",
 		`7`:                                      "must be an object",
@@ -91,7 +96,7 @@ func TestLenient03Refusals(t *testing.T) {
 		`{"parts":[{"text":"x"}],"metadata":[]}`:              "metadata",
 		`{"parts":[{"text":"x"},{"kind":"file","file":"x"}]}`: "parts[1].file",
 	} {
-		got := do(t, "POST", ts.URL, v0Send1(message)).rpc(t)
+		got := do(t, "POST", x.url, v0Send1(message)).rpc(t)
 		if got.Error == nil || got.Error.Code != -32602 || !strings.Contains(got.Error.Message, text) {
 			t.Errorf("%s: %+v, want %q", message, got.Error, text)
 		}

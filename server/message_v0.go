@@ -10,9 +10,9 @@ import (
 
 // v0Message brings the params of a 0.3 message into the form of the
 // specification. Callers in the field send parts with type instead of kind or
-// with neither, messages without an id or a role, the content of 0.2, and the
-// parts of 1.0.
-func v0Message(raw json.RawMessage) (json.RawMessage, error) {
+// with neither, the content of 0.2, and the parts of 1.0. With fill, a message
+// may lack its id and its role, too.
+func v0Message(raw json.RawMessage, fill bool) (json.RawMessage, error) {
 	params, err := asObject(raw, "params")
 	if err != nil {
 		return nil, err
@@ -24,10 +24,10 @@ func v0Message(raw json.RawMessage) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	if msg.text("messageId") == "" && !msg.wrongText("messageId") {
-		msg.set("messageId", uuid.NewString())
+	if fill {
+		v0Fill(msg)
 	}
-	if err := v0Role(msg); err != nil {
+	if err := v0Head(msg); err != nil {
 		return nil, err
 	}
 	if err := v0Parts(msg); err != nil {
@@ -38,10 +38,27 @@ func v0Message(raw json.RawMessage) (json.RawMessage, error) {
 	return json.Marshal(params)
 }
 
-func v0Role(msg object) error {
+// v0Fill adds what 0.3 requires and a workspace does without: its platform adds both
+// for some of its callers and not in each of its ages, and an agent that knows the
+// address of another one posts to it directly.
+func v0Fill(msg object) {
+	if msg.text("messageId") == "" && !msg.wrongText("messageId") {
+		msg.set("messageId", uuid.NewString())
+	}
 	if !msg.has("role") {
 		msg.set("role", "user")
-		return nil
+	}
+}
+
+// v0Head checks what a message has beside its parts.
+func v0Head(msg object) error {
+	switch {
+	case msg.wrongText("messageId"):
+		return invalidParams("params.message.messageId must be a string")
+	case msg.text("messageId") == "":
+		return invalidParams("params.message.messageId is missing; give each message an id of its own")
+	case !msg.has("role"):
+		return invalidParams("params.message.role is missing; user or agent can stand there")
 	}
 	switch role := msg.text("role"); role {
 	case "user", "agent":

@@ -21,10 +21,18 @@ type method struct {
 	stream func(ctx context.Context, params json.RawMessage, after string) Events
 	form   form // of the events of stream
 	push   bool // it is about push notifications
+	// check says what is wrong with params that unary or stream would refuse at once;
+	// nil where that is for the handler to say.
+	check func(params json.RawMessage) error
 }
 
 // A decoder reads the params of a method.
 type decoder[Req any] func(json.RawMessage) (*Req, error)
+
+func (d decoder[Req]) check(params json.RawMessage) error {
+	_, err := d(params)
+	return err
+}
 
 // unary makes a unary method of f.
 func unary[Req, Res any](decode decoder[Req], f func(context.Context, *Req) (Res, error)) func(context.Context, json.RawMessage) (any, error) {

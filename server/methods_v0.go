@@ -10,11 +10,15 @@ import (
 )
 
 // v0Methods are the methods of A2A 0.3. reply, if not nil, makes the answer of
-// a blocking message/send of its task.
-func v0Methods(g *guard, reply func(*a2a.Task) *a2a.Message) map[string]method {
+// a blocking message/send of its task; with fill, messages may lack what
+// [v0Message] fills in.
+func v0Methods(g *guard, reply func(*a2a.Task) *a2a.Message, fill bool) map[string]method {
+	params := v0Params(fill)
+	stream := v0Streaming(params, v0Request, g.Stream)
+	stream.check = params.check
 	return map[string]method{
-		"message/send":   {unary: v0Send(g, reply)},
-		"message/stream": v0Streaming(v0Params, v0Request, g.Stream),
+		"message/send":   {unary: v0Send(g, params, reply), check: params.check},
+		"message/stream": stream,
 		"tasks/resubscribe": following(v0Streaming(asIs, func(p *legacy.TaskIDParams) (*a2a.SubscribeToTaskRequest, error) {
 			return a2av0.ToV1SubscribeToTaskRequest(p), nil
 		}, g.Resume)),
@@ -52,12 +56,14 @@ func v0Call[P, Req, Res, Out any](in func(*P) *Req, f func(context.Context, *Req
 	})
 }
 
-func v0Params(raw json.RawMessage) (*legacy.MessageSendParams, error) {
-	raw, err := v0Message(raw)
-	if err != nil {
-		return nil, err
+func v0Params(fill bool) decoder[legacy.MessageSendParams] {
+	return func(raw json.RawMessage) (*legacy.MessageSendParams, error) {
+		raw, err := v0Message(raw, fill)
+		if err != nil {
+			return nil, err
+		}
+		return asIs[legacy.MessageSendParams](raw)
 	}
-	return asIs[legacy.MessageSendParams](raw)
 }
 
 func v0Request(p *legacy.MessageSendParams) (*a2a.SendMessageRequest, error) {
@@ -103,8 +109,8 @@ func following(m method) method {
 }
 
 // v0Send is message/send. Blocking is the default of 0.3.
-func v0Send(g *guard, reply func(*a2a.Task) *a2a.Message) func(context.Context, json.RawMessage) (any, error) {
-	return unary(v0Params, func(ctx context.Context, p *legacy.MessageSendParams) (any, error) {
+func v0Send(g *guard, params decoder[legacy.MessageSendParams], reply func(*a2a.Task) *a2a.Message) func(context.Context, json.RawMessage) (any, error) {
+	return unary(params, func(ctx context.Context, p *legacy.MessageSendParams) (any, error) {
 		req, err := v0Request(p)
 		if err != nil {
 			return nil, err

@@ -116,7 +116,7 @@ func New(cfg Config) (*Server, error) {
 	s.guard.promised = cfg.Card("http://localhost").Capabilities
 	s.v1 = v1Methods(s.guard)
 	s.extend(cfg.Methods)
-	s.v0 = v0Methods(s.guard, s.reply())
+	s.v0 = v0Methods(s.guard, s.reply(), cfg.Platform != nil)
 	s.handler = s.routes()
 	return s, nil
 }
