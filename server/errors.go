@@ -3,7 +3,6 @@ package server
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"strconv"
 
@@ -58,12 +57,12 @@ func kindOf(err error) (kind, bool) {
 }
 
 // An rpcError is the error member of a JSON-RPC response. Data is an array of
-// typed details in 1.0; in 0.3 it is an object, and clients of that time fail to
-// decode anything else.
+// typed details in 1.0. In 0.3 there is none: some clients of it read an object
+// there and some an array, and fail over the other.
 type rpcError struct {
-	Code    int    `json:"code"`
-	Message string `json:"message"`
-	Data    any    `json:"data,omitempty"`
+	Code    int                   `json:"code"`
+	Message string                `json:"message"`
+	Data    []*errordetails.Typed `json:"data,omitempty"`
 }
 
 // toRPC renders an error that may be shown; see [guard.public].
@@ -72,17 +71,7 @@ func toRPC(err error, v0 bool) *rpcError {
 	e := &rpcError{Code: k.code, Message: err.Error()}
 	if !v0 {
 		e.Data = details(k, err)
-		return e
 	}
-	data := map[string]any{}
-	if ae, ok := errors.AsType[*a2a.Error](err); ok {
-		maps.Copy(data, ae.Details)
-		if meta := metadata(ae); meta != nil {
-			data["metadata"] = meta
-		}
-	}
-	data["reason"], data["domain"] = a2a.ErrorReason(k.err), a2a.ProtocolDomain
-	e.Data = data
 	return e
 }
 

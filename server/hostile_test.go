@@ -30,8 +30,14 @@ func (want refusal) wantRPC(t testing.TB, a answer, v0 bool) {
 		t.Errorf("%s: %d bytes", ct, len(a.body))
 	}
 	data := string(got.Error.Data)
-	if !strings.Contains(data, `"domain":"a2a-protocol.org"`) || !strings.Contains(data, `"reason":"`+want.reason+`"`) || (data[0] == '{') != v0 {
-		t.Errorf("data = %s, want an ErrorInfo in a list, or an object in 0.3", data)
+	if v0 {
+		if data != "" {
+			t.Errorf("data = %s, and clients of 0.3 do not agree on what it is", data)
+		}
+		return
+	}
+	if !strings.Contains(data, `"domain":"a2a-protocol.org"`) || !strings.Contains(data, `"reason":"`+want.reason+`"`) || data[0] != '[' {
+		t.Errorf("data = %s, want an ErrorInfo in a list", data)
 	}
 }
 
@@ -86,15 +92,20 @@ func TestHostileEnvelopes(t *testing.T) {
 		{"longID", strings.Replace(v1Hi, `"id":1`, `"id":"`+strings.Repeat("x", 511)+`"`, 1), badRequest("longer than 512 bytes")},
 		{"longNumberID", strings.Replace(v1Hi, `"id":1`, `"id":`+strings.Repeat("1", 513), 1), badRequest("longer than 512 bytes")},
 		{"upperCase", `{"jsonrpc":"2.0","id":1,"METHOD":"GetTask"}`, badRequest("must be written method")},
-		{"upperCaseID", `{"jsonrpc":"2.0","ID":1,"method":"GetTask"}`, badRequest("id is missing")},
+		{"upperCaseID", `{"jsonrpc":"2.0","ID":1,"method":"GetTask"}`, badRequest("must be written id")},
 		{"twoIDs", `{"jsonrpc":"2.0","id":1,"id":2,"method":"GetTask"}`, badRequest(`"id" is there twice`)},
 		{"twoMethods", rpc(`"method":"GetTask","method":"CancelTask"`), badRequest(`"method" is there twice`)},
 		{"nestedParts", v1Send(`{"message":{"messageId":"m","role":"ROLE_USER","parts":` + nested(30, "[", "1", "]") + `}}`), badParams("parts[0] must be an object")},
-		{"nestedPartsV0", v0Send1(`{"parts":` + nested(30, "[", "1", "]") + `}`), badParams("parts[0] must be an object")},
+		{"nestedPartsV0", v0Send1(`{"messageId":"m","role":"user","parts":` + nested(30, "[", "1", "]") + `}`), badParams("parts[0] must be an object")},
 		{"noVersion", `{"id":1,"method":"GetTask"}`, badRequest("jsonrpc")},
 		{"wrongVersion", `{"jsonrpc":"1.0","id":1,"method":"GetTask"}`, badRequest("jsonrpc")},
 		{"numberVersion", `{"jsonrpc":2.0,"id":1,"method":"GetTask"}`, badRequest("jsonrpc")},
 		{"notification", `{"jsonrpc":"2.0","method":"GetTask"}`, badRequest("notifications")},
+		{"notificationV0", `{"jsonrpc":"2.0","method":"message/send","params":{"message":{"messageId":"n","role":"user","parts":[{"text":"x"}]}}}`, badRequest("notifications")},
+		{"notificationOfNothing", `{"jsonrpc":"2.0","method":"message/ssend","params":{}}`, noMethod(`"message/ssend"`)},
+		{"notificationOfAMessage", `{"jsonrpc":"2.0","method":"message/stream","params":{"":"not_a_dict"}}`, badParams("message is missing")},
+		{"notificationOfAnArray", `{"jsonrpc":"2.0","method":"tasks/get","params":[]}`, badParams("object")},
+		{"notificationOfAnOldVersion", `{"jsonrpc":"aaa","method":"message/send","params":{}}`, badRequest("jsonrpc")},
 		{"objectID", `{"jsonrpc":"2.0","id":{},"method":"GetTask"}`, badRequest("id must be")},
 		{"arrayID", `{"jsonrpc":"2.0","id":[1],"method":"GetTask"}`, badRequest("id must be")},
 		{"trueID", `{"jsonrpc":"2.0","id":true,"method":"GetTask"}`, badRequest("id must be")},

@@ -43,7 +43,8 @@ func v0Capabilities() []v0Requirement {
 			c.raw(t, "["+v0Body(t, "message/send", object{"message": v0Message()})+"]").refused(t, -32600)
 		}},
 		{"test_json_rpc_notification_requests", func(t *testing.T, c v0) {
-			c.raw(t, `{"jsonrpc":"2.0","method":"message/send","params":{}}`).refused(t, -32600)
+			c.raw(t, `{"jsonrpc":"2.0","method":"message/send","params":{"message":{"kind":"message","messageId":"test-notification-0badf00d",`+
+				`"role":"user","parts":[{"kind":"text","text":"Notification test"}]}}}`).refused(t, -32600)
 		}},
 		{"test_json_rpc_error_extensions", func(t *testing.T, c v0) {
 			c.call(t, "invalid/method", object{"invalid": "params"}).refused(t, -32601)

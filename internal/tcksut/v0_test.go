@@ -145,7 +145,7 @@ func v0ErrorCodes() []v0Requirement {
 		}},
 		{"test_error_response_completeness", func(t *testing.T, c v0) {
 			r := c.call(t, "tasks/get", object{"id": "nope"})
-			if !strings.Contains(r.text, `"nope"`) || !strings.Contains(r.body, `"data":{`) {
+			if !strings.Contains(r.text, "Task not found") || strings.Contains(r.body, `"data"`) {
 				t.Error(r.body)
 			}
 		}},
