@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"log/slog"
 	"net/http"
@@ -87,42 +88,48 @@ type rpcCall struct {
 }
 
 // open reads a request. What it returns is fit for the response even if there
-// is an error.
+// is an error. A body that is declared to be something else is refused as that,
+// whatever is in it.
 func (s *Server) open(r *http.Request, body []byte) (rpcCall, error) {
 	c := rpcCall{id: null}
 	env, err := parseEnvelope(body)
-	if err != nil {
-		return c, err
+	if err == nil {
+		err = s.read(&c, r, env)
 	}
-	id, err := env.id(s.cfg.ReplyAsMessage)
-	if err != nil {
-		return c, err
+	return c, cmp.Or(checkContentType(r), err)
+}
+
+// read makes the call of what was written.
+func (s *Server) read(c *rpcCall, r *http.Request, env envelope) error {
+	idErr := env.checkID(s.cfg.ReplyAsMessage)
+	if idErr == nil {
+		c.id = env.ID
 	}
-	c.id = id
-	method, methodErr := s.find(&c, env.Method)
-	if err := checkContentType(r); err != nil {
-		return c, err
+	var methodErr error
+	c.method, methodErr = s.find(c, env.Method)
+	if idErr != nil && len(env.ID) > 0 {
+		return idErr
 	}
 	if env.fault != nil {
-		return c, env.fault
+		return env.fault
 	}
 	if string(env.JSONRPC) != `"2.0"` {
-		return c, invalidRequest(`the member jsonrpc must be "2.0"`)
+		return invalidRequest(`the member jsonrpc must be "2.0"`)
 	}
-	if err := checkVersion(r); err != nil {
-		return c, err
-	}
-	if methodErr != nil {
-		return c, methodErr
+	if err := cmp.Or(checkVersion(r), methodErr); err != nil {
+		return err
 	}
 	if len(env.Params) == 0 || bytes.Equal(env.Params, null) {
 		env.Params = json.RawMessage("{}")
 	}
 	if env.Params[0] != '{' {
-		return c, invalidParams("params must be an object")
+		return invalidParams("params must be an object")
 	}
-	c.method, c.params = method, env.Params
-	return c, nil
+	if idErr != nil && c.method.check != nil { // a caller who hears of the id alone mends nothing else
+		idErr = cmp.Or(c.method.check(env.Params), idErr)
+	}
+	c.params = env.Params
+	return idErr
 }
 
 func parseEnvelope(body []byte) (env envelope, err error) {
@@ -146,18 +153,18 @@ func parseEnvelope(body []byte) (env envelope, err error) {
 // longestID bounds the ids of requests, which stand in each event of a stream.
 const longestID = 512
 
-// id returns the id to echo. A request without one would be a notification,
-// and A2A has none. With anyType it may be what JSON-RPC does not allow.
-func (e *envelope) id(anyType bool) (json.RawMessage, error) {
+// checkID checks the id, which is echoed. A request without one would be a
+// notification, and A2A has none. With anyType it may be what JSON-RPC does not allow.
+func (e *envelope) checkID(anyType bool) error {
 	switch {
 	case len(e.ID) == 0:
-		return nil, invalidRequest("the member id is missing; notifications are not supported")
+		return invalidRequest("the member id is missing; notifications are not supported")
 	case !anyType && bytes.IndexByte([]byte(`"-0123456789n`), e.ID[0]) < 0:
-		return nil, invalidRequest("the member id must be a string, a number or null")
+		return invalidRequest("the member id must be a string, a number or null")
 	case len(e.ID) > longestID:
-		return nil, invalidRequest("the member id is longer than %d bytes", longestID)
+		return invalidRequest("the member id is longer than %d bytes", longestID)
 	}
-	return e.ID, nil
+	return nil
 }
 
 // find returns the method of that name: those of 0.3 have a slash in it.

@@ -53,7 +53,7 @@ func TestVersionHeader(t *testing.T) {
 	} {
 		for _, body := range []string{v0Hi, v1Hi} {
 			got := do(t, "POST", ts.URL, body, "A2A-Version", version).rpc(t)
-			if refused := got.Error != nil; refused == ok || refused && (got.Error.Code != -32009 || !strings.Contains(string(got.Error.Data), "supportedVersions")) {
+			if refused := got.Error != nil; refused == ok || refused && (got.Error.Code != -32009 || strings.Contains(string(got.Error.Data), "supportedVersions") != (body == v1Hi)) {
 				t.Errorf("version %q: %+v", version, got.Error)
 			}
 		}
@@ -79,6 +79,22 @@ func TestContentType(t *testing.T) {
 		}
 		if a := do(t, "POST", ts.URL+"/message:send", `{"message":{"messageId":"m1","role":"ROLE_USER","parts":[{"text":"hi"}]}}`, "Content-Type", ct); (a.status == 200) != ok || !ok && a.status != 415 {
 			t.Errorf("HTTP+JSON with content type %q: %d %s", ct, a.status, a.body)
+		}
+	}
+}
+
+// TestContentTypeComesFirst: what is declared to be something else is refused as that,
+// whatever it holds, and under the id that it has if it is a request all the same.
+func TestContentTypeComesFirst(t *testing.T) {
+	ts := start(t, Config{})
+	for body, want := range map[string]string{
+		"hi": "null", "": "null", "[]": "null", `{"jsonrpc":"2.0","id":7}`: "7", strings.Replace(v1Hi, "2.0", "1.0", 1): "1",
+		`{"jsonrpc":"2.0","id":8,"method":"Dance"}`: "8", `{"jsonrpc":"2.0","id":{},"method":"Dance"}`: "null", `{"jsonrpc":"2.0","id":9,"method":"GetTask","params":[]}`: "9",
+	} {
+		a := do(t, "POST", ts.URL, body, "Content-Type", "text/plain", "A2A-Version", "99.0")
+		refusal{-32005, 415, "CONTENT_TYPE_NOT_SUPPORTED", `"text/plain"`}.wantRPC(t, a, false)
+		if got := string(a.rpc(t).ID); got != want {
+			t.Errorf("%s: the id is %s, want %s", body, got, want)
 		}
 	}
 }

@@ -99,6 +99,11 @@ func TestHostileREST(t *testing.T) {
 		{"v0Time", "GET /v1/tasks?lastUpdatedAfter=yesterday", "", badParams("yesterday"), nil},
 		{"v0Version", "GET /v1/tasks/nope", "", version, []string{"A2A-Version", "99.0"}},
 		{"v0Media", "POST /v1/message:send", hi, media, []string{"Content-Type", "text/plain"}},
+		{"mediaOfNothing", "POST /message:send", "hi", media, []string{"Content-Type", "text/plain"}},
+		{"mediaOfAnOldVersion", "POST /message:stream", hi, media, []string{"Content-Type", "text/plain", "A2A-Version", "99.0"}},
+		{"v0MediaOfNothing", "POST /v1/message:send", "hi", media, []string{"Content-Type", "text/plain"}},
+		{"v0NoID", "POST /v1/message:send", `{"message":{"role":"ROLE_USER","content":[{"text":"x"}]}}`, badParams("messageId"), nil},
+		{"v0NoRole", "POST /v1/message:send", `{"message":{"messageId":"m","content":[{"text":"x"}]}}`, badParams("role"), nil},
 		{"v0Push", "GET /v1/tasks/t/pushNotificationConfigs", "", push, nil},
 	}
 	for _, tt := range tests {

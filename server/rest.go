@@ -34,6 +34,11 @@ func (s *Server) readREST(w http.ResponseWriter, r *http.Request) ([]byte, *body
 }
 
 func checkREST(r *http.Request, body []byte) error {
+	if len(body) > 0 { // cancel and subscribe have none
+		if err := checkContentType(r); err != nil {
+			return err
+		}
+	}
 	if err := checkVersion(r); err != nil {
 		return err
 	}
@@ -41,10 +46,7 @@ func checkREST(r *http.Request, body []byte) error {
 		return invalidParams("the query string is malformed; write what is special in it as %%XX")
 	}
 	if len(body) == 0 {
-		return nil // cancel and subscribe have none
-	}
-	if err := checkContentType(r); err != nil {
-		return err
+		return nil
 	}
 	s, err := scanBody(body, inRequest)
 	return cmp.Or(err, s.fault)
