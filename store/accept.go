@@ -53,7 +53,7 @@ func (s *Store) accept(ctx context.Context, what string, m Message, head Head, r
 	if m.TaskID != head.ID {
 		return errors.New(what + ": its task is another than the head's")
 	}
-	if err := s.room(); err != nil {
+	if err := s.Room(); err != nil {
 		return err
 	}
 	now := nanos(s.now())

@@ -2,25 +2,61 @@ package store
 
 import (
 	"fmt"
+	"path/filepath"
 
 	"golang.org/x/sys/unix"
 )
 
-// room returns [ErrFull] when the disk has less left than is reserved for the
-// work that has been accepted, and [ErrReplaced] when it would not be found again.
-func (s *Store) room() error {
+// reserved is left free on the disk for what has been accepted: turns that run, and
+// their ends.
+const reserved = 16 << 20
+
+// A disk is where a database lies.
+type disk struct {
+	dir     string
+	reserve int64 // bytes; none if it is not above 0
+	space   func(dir string) (free, all int64, err error)
+}
+
+// Room returns why no message is accepted now: [ErrFull] when the disk has less left than
+// is reserved for the work that has been accepted, and [ErrReplaced] when what is
+// accepted would not be found again. It is two calls of the system.
+func (s *Store) Room() error {
 	if err := s.Replaced(); err != nil {
 		return err
 	}
-	var fs unix.Statfs_t
-	if s.reserve < 0 {
+	return s.disk.room()
+}
+
+// RoomIn returns why a store in a directory would accept no message: [ErrFull], or nil.
+func RoomIn(dir string) error {
+	return disk{dir: dir, reserve: reserved, space: space}.room()
+}
+
+func (d disk) room() error {
+	if d.reserve <= 0 {
 		return nil
 	}
-	if err := unix.Statfs(s.dir, &fs); err != nil {
-		return fileError(s.dir, err)
+	path := filepath.Join(d.dir, "state.db")
+	free, all, err := d.space(d.dir)
+	switch {
+	case err != nil:
+		return fileError(d.dir, err)
+	case free >= d.reserve:
+		return nil
+	case all < d.reserve:
+		return fmt.Errorf("%s: %w: its disk has %d MiB in all, and %d MiB of it are kept free for turns that run: no message is ever accepted on it, use a larger one",
+			path, ErrFull, all>>20, d.reserve>>20)
 	}
-	if free := int64(fs.Bavail) * int64(fs.Bsize); free < s.reserve { //nolint:unconvert // the types differ between systems
-		return fmt.Errorf("%s: %w: the disk has %d MiB left, free some space on it", s.path, ErrFull, free>>20)
+	return fmt.Errorf("%s: %w: its disk has %d MiB left, which are kept for turns that run (%d MiB): free some space on it", path, ErrFull, free>>20, d.reserve>>20)
+}
+
+// space asks the system how much of a disk is free for us, and how large it is.
+func space(dir string) (free, all int64, err error) {
+	var fs unix.Statfs_t
+	if err := unix.Statfs(dir, &fs); err != nil {
+		return 0, 0, err
 	}
-	return nil
+	size := int64(fs.Bsize) //nolint:unconvert // the types differ between systems
+	return int64(fs.Bavail) * size, int64(fs.Blocks) * size, nil
 }

@@ -100,6 +100,39 @@ func TestReserve(t *testing.T) {
 	must(t, s.Write(ctx, Change{Head: &h})) // what runs goes on
 }
 
+// TestRoom: what is asked beforehand is what the store asks.
+func TestRoom(t *testing.T) {
+	free, all, asked := int64(16<<20), int64(1<<30), error(nil)
+	s := open(t, Config{Space: func(string) (int64, int64, error) { return free, all, asked }})
+	sent := 0
+	for _, tt := range []struct {
+		free, all int64
+		asked     error
+		says      string
+	}{
+		{16 << 20, 1 << 30, nil, ""},
+		{13 << 20, 1 << 30, nil, "its disk has 13 MiB left, which are kept for turns that run (16 MiB): free some space on it"},
+		{12 << 20, 12 << 20, nil, "its disk has 12 MiB in all, and 16 MiB of it are kept free for turns that run: no message is ever accepted on it, use a larger one"},
+		{0, 0, unix.EIO, "input/output error"},
+		{17 << 20, 1 << 30, nil, ""},
+	} {
+		free, all, asked = tt.free, tt.all, tt.asked
+		sent++
+		m, h := message(sent, fmt.Sprintf("task-%d", sent))
+		accepted, room := s.Accept(t.Context(), m, h), s.Room()
+		switch {
+		case fmt.Sprint(accepted) != fmt.Sprint(room):
+			t.Errorf("%d MiB free: a message is answered %v, and who asks %v", tt.free>>20, accepted, room)
+		case tt.says == "" && room != nil, tt.says != "" && (room == nil || !strings.Contains(room.Error(), tt.says)):
+			t.Errorf("%d MiB of %d free: %v, want %q", tt.free>>20, tt.all>>20, room, tt.says)
+		case tt.says != "" && tt.asked == nil:
+			wantErr(t, room, ErrFull)
+		}
+	}
+	must(t, RoomIn(t.TempDir()))
+	wantErr(t, RoomIn("/no/such/directory"), os.ErrNotExist)
+}
+
 // TestLargeOneInGroup has a group that does not fit as a whole.
 func TestLargeOneInGroup(t *testing.T) {
 	s := open(t, Config{MaxPages: 200})

@@ -61,7 +61,7 @@ type InboxCursor struct {
 // returns how many were new.
 func (s *Store) AcceptInbox(ctx context.Context, page InboxPage) (fresh int, err error) {
 	if len(page.Rows) > 0 {
-		if err := s.room(); err != nil {
+		if err := s.Room(); err != nil {
 			return 0, err
 		}
 	}

@@ -20,9 +20,10 @@ type Config struct {
 
 	Timed func(commit time.Duration) // told how long each commit took, before anybody hears of it; nil if nobody wants to know
 
-	Now       func() time.Time // nil means time.Now
-	MaxPages  int              // for tests: a database that is full at so many pages of 4 KiB
-	Committed func(n int)      // for tests: called after the n-th commit, before anybody hears of it
+	Now       func() time.Time                              // nil means time.Now
+	Space     func(dir string) (free, all int64, err error) // for tests: of the disk, in bytes; nil asks the system
+	MaxPages  int                                           // for tests: a database that is full at so many pages of 4 KiB
+	Committed func(n int)                                   // for tests: called after the n-th commit, before anybody hears of it
 }
 
 // A Store is an open database. Create it with [Open] and end it with
@@ -35,7 +36,7 @@ type Store struct {
 	dir       string
 	path      string
 	retention Retention
-	reserve   int64
+	disk      disk
 	logger    *slog.Logger
 	now       func() time.Time
 	committed func(n int)
@@ -71,7 +72,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		dir:       dir,
 		path:      filepath.Join(dir, "state.db"),
 		retention: cfg.Retention.orDefault(),
-		reserve:   cmp.Or(cfg.Reserve, 16<<20),
+		disk:      disk{dir: dir, reserve: cmp.Or(cfg.Reserve, reserved), space: space},
 		logger:    cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler)),
 		now:       cfg.Now,
 		committed: cfg.Committed,
@@ -81,6 +82,9 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	}
 	if s.now == nil {
 		s.now = time.Now
+	}
+	if cfg.Space != nil {
+		s.disk.space = cfg.Space
 	}
 	if err := s.open(cfg.MaxPages); err != nil {
 		return nil, fmt.Errorf("open the store: %w", err)

@@ -143,7 +143,7 @@ func (box *inbox) work(s settings.Settings, environ []string, base base, redact 
 		return err
 	}
 	box.engine, box.handler = engine, box.traces.Handler(engine)
-	box.ready = &readiness{checks: append(checks(s, environ), ownState(box.store)), executor: box.executor, redact: redact}
+	box.ready = &readiness{checks: checks(s, environ), state: ownState(box.store), executor: box.executor, redact: redact}
 	box.ready.registered, box.ready.changed = box.registered, func() {
 		for _, m := range box.spaces {
 			m.presence.Changed()

@@ -176,19 +176,32 @@ func TestGaugesOfReadiness(t *testing.T) {
 			Name: "one", Run: func(context.Context) preflight.Result { return preflight.Result{Status: status} },
 		}}}
 		r.checked(t.Context())
-		reg := prometheus.NewPedanticRegistry()
-		reg.MustRegister(newGauges(e.Health, func() *readiness { return r }, 4))
-		families, err := reg.Gather()
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := readinessGauges(t, r)
 		r.close()
-		got := map[string]float64{}
-		for _, f := range families {
-			got[f.GetName()] = f.Metric[0].Gauge.GetValue()
-		}
-		if got["molecule_codex_ready"] != want || got["molecule_codex_check"] != want {
+		if got["molecule_codex_ready"] != want || got["molecule_codex_check one"] != want {
 			t.Errorf("after a check that is %s: %v", status, got)
 		}
 	}
+}
+
+// readinessGauges returns the gauges by their names and labels.
+func readinessGauges(t *testing.T, r *readiness) map[string]float64 {
+	t.Helper()
+	reg := prometheus.NewPedanticRegistry()
+	reg.MustRegister(newGauges(r.executor.Health, func() *readiness { return r }, 4))
+	families, err := reg.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]float64{}
+	for _, f := range families {
+		for _, m := range f.Metric {
+			name := f.GetName()
+			for _, l := range m.Label {
+				name += " " + l.GetValue()
+			}
+			got[name] = m.Gauge.GetValue()
+		}
+	}
+	return got
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -25,6 +26,7 @@ const (
 // of the checks, and none of them can cut it short. close waits for it.
 type readiness struct {
 	checks   []preflight.Check
+	state    preflight.Check // made at each look, for it costs nothing and a disk fills up any time; it may be none
 	executor *executor.Executor
 	redact   *logging.Redactor // of what is shown
 	// registered says whether the platform can send messages, and how that stands;
@@ -154,7 +156,7 @@ func (r *readiness) checked(ctx context.Context) preflight.Report {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.report
+	return r.current()
 }
 
 // known returns what the checks found last, and does not wait: what is old is looked at
@@ -163,7 +165,16 @@ func (r *readiness) known() preflight.Report {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.renew()
-	return r.report
+	return r.current()
+}
+
+// current is what the checks found last, and how the state is now; nothing, if they
+// never ran. The caller holds r.mu.
+func (r *readiness) current() preflight.Report {
+	if len(r.report.Results) == 0 || r.state.Run == nil {
+		return r.report
+	}
+	return preflight.Report{Results: append(slices.Clip(r.report.Results), r.state.Do(context.Background()))}
 }
 
 // renew has the checks made again where their answer is old. The caller holds r.mu.
@@ -186,7 +197,7 @@ func (r *readiness) begin() {
 func (r *readiness) failing() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, result := range r.report.Results {
+	for _, result := range r.current().Results {
 		if result.Status != preflight.Fail {
 			continue
 		}

@@ -5,8 +5,52 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
 	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
+	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
+
+// TestStateIsLookedAtEachTime: a disk fills up and is made room on, while the other checks
+// are believed.
+func TestStateIsLookedAtEachTime(t *testing.T) {
+	free := int64(1 << 30)
+	journal, err := store.Open(t.Context(), store.Config{
+		Dir: t.TempDir(), Space: func(string) (int64, int64, error) { return free, 1 << 30, nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer journal.Close()
+	e := executor.New(executor.Config{})
+	t.Cleanup(func() { _ = e.Close(t.Context()) })
+	made := 0
+	r := &readiness{
+		executor: e, redact: logging.NewRedactor(), state: ownState(journal),
+		checks: []preflight.Check{{Name: "c", Run: func(context.Context) preflight.Result {
+			made++
+			return preflight.Result{Status: preflight.OK}
+		}}},
+	}
+	defer r.close()
+	r.checked(t.Context())
+	for _, bytes := range []int64{1 << 30, 13 << 20, 1 << 30} {
+		free = bytes
+		want := free > 16<<20
+		if state := r.get(t.Context()); state.OK != want {
+			t.Errorf("with %d MiB free: %+v", free>>20, state)
+		}
+		if r.glance().OK != want || (r.failing() == "") != want {
+			t.Errorf("with %d MiB free, ready at a glance: %v; failing: %q", free>>20, r.glance().OK, r.failing())
+		}
+		if series := readinessGauges(t, r); series["molecule_codex_ready"] != truth(want) || series["molecule_codex_check state"] != truth(want) {
+			t.Errorf("with %d MiB free: %v", free>>20, series)
+		}
+	}
+	if made != 1 {
+		t.Errorf("the other checks were made %d times", made)
+	}
+}
 
 // TestDoubt: a turn that has run clears what an old check says, at once; where nothing is
 // wrong no check is made for it.

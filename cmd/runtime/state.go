@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -19,6 +20,9 @@ import (
 func stateCheck(dir string) preflight.Check {
 	return preflight.Check{Name: "state", Run: func(context.Context) preflight.Result {
 		in, err := store.Inspect(dir)
+		if room := store.RoomIn(dir); err == nil && !errors.Is(room, os.ErrNotExist) { // it is made at the start
+			err = room
+		}
 		switch {
 		case err != nil:
 			return preflight.Result{Status: preflight.Fail, Detail: err.Error()}
@@ -34,10 +38,10 @@ func stateCheck(dir string) preflight.Check {
 	}}
 }
 
-// ownState looks whether the state that is in use is still the one in its directory.
+// ownState asks the state that is in use whether it takes a message.
 func ownState(journal *store.Store) preflight.Check {
 	return preflight.Check{Name: "state", Run: func(context.Context) preflight.Result {
-		if err := journal.Replaced(); err != nil {
+		if err := journal.Room(); err != nil {
 			return preflight.Result{Status: preflight.Fail, Detail: err.Error()}
 		}
 		return preflight.Result{Status: preflight.OK, Detail: journal.Path()}

@@ -1,0 +1,72 @@
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/progtest"
+)
+
+// volume returns a state directory on a disk of its own, of so many MiB.
+func volume(t *testing.T, mib int) string {
+	dir := codextest.Dir(t, "volume")
+	err := syscall.Mount("tmpfs", dir, "tmpfs", syscall.MS_NOSUID|syscall.MS_NODEV, fmt.Sprintf("size=%dm", mib))
+	if errors.Is(err, syscall.EPERM) {
+		t.Skip("only root can mount a disk: ", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	return filepath.Join(dir, "state")
+}
+
+// TestReadinessKnowsTheReserve: while the store takes no message for want of room,
+// /readyz says so, and its metric too; when there is room again, so do they.
+func TestReadinessKnowsTheReserve(t *testing.T) {
+	state := volume(t, 40)
+	p := start(t, "RUNTIME_STATE_DIR="+state)
+	progtest.WaitFor(t, "readiness", func() bool { code, _ := p.fetch("/readyz"); return code == http.StatusOK })
+	p.send("m1", "c", "say hello")
+	filler := filepath.Join(filepath.Dir(state), "filler")
+	if err := os.WriteFile(filler, make([]byte, 26<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	refused := p.call("SendMessage", object{"message": message("m2", "c", "say hello")})
+	code, body := p.fetch("/readyz")
+	if at(refused, "error", "code") != float64(-32000) || code != http.StatusServiceUnavailable || !strings.Contains(body, "are kept for turns that run (16 MiB)") {
+		t.Errorf("the message is answered %v, and /readyz %d %s", refused, code, body)
+	}
+	if got := p.scrape(); got["molecule_codex_ready"] != 0 || got[`molecule_codex_check{check="state"}`] != 0 {
+		t.Errorf("ready: %v, check: %v", got["molecule_codex_ready"], got[`molecule_codex_check{check="state"}`])
+	}
+	if err := os.Remove(filler); err != nil {
+		t.Fatal(err)
+	}
+	if code, body := p.fetch("/readyz"); code != http.StatusOK {
+		t.Errorf("with room again, /readyz says %d %s", code, body)
+	}
+	p.send("m2", "c", "say hello")
+}
+
+// TestDiskTooSmall: what can never accept a message is told at the start.
+func TestDiskTooSmall(t *testing.T) {
+	p := start(t, "RUNTIME_STATE_DIR="+volume(t, 12))
+	progtest.WaitFor(t, "words about the disk", func() bool {
+		return strings.Contains(p.Log(), "its disk has 12 MiB in all, and 16 MiB of it are kept free for turns that run: no message is ever accepted on it")
+	})
+	if code, body := p.fetch("/readyz"); code != http.StatusServiceUnavailable {
+		t.Errorf("/readyz: %d %s", code, body)
+	}
+}
