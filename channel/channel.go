@@ -18,6 +18,7 @@ import (
 type Platform interface {
 	ActivityRows(ctx context.Context, q platform.RowQuery) ([]platform.Row, error)
 	AckActivity(ctx context.Context, seq int64) error
+	Acknowledged(ctx context.Context) (int64, error)
 	Notify(ctx context.Context, message string, attachments ...platform.Attachment) error
 	Send(ctx context.Context, target string, m platform.Message) (platform.Reply, error)
 	Upload(ctx context.Context, files ...platform.File) ([]platform.Attachment, error)

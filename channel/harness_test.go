@@ -117,6 +117,15 @@ func (d *desk) AckActivity(_ context.Context, seq int64) error {
 	return nil
 }
 
+func (d *desk) Acknowledged(context.Context) (int64, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.failing("acknowledged"); err != nil || len(d.acked) == 0 {
+		return 0, err
+	}
+	return slices.Max(d.acked), nil
+}
+
 func (d *desk) Notify(_ context.Context, text string, files ...platform.Attachment) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

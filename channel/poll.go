@@ -29,6 +29,8 @@ type poller struct {
 	space   *space
 	wake    chan struct{} // asks for a poll now; has room for one
 
+	acked   int64           // of the rows, by channels before this process
+	learnt  bool            // that is known, or cannot be
 	limit   int             // rows of a page
 	ignores bool            // the platform does not know cursors
 	seen    map[string]bool // the rows of the last page by time
@@ -183,6 +185,9 @@ func (p *poller) accept(ctx context.Context, rows []platform.Row) (fresh int, er
 	if len(rows) == 0 {
 		return 0, nil
 	}
+	if err := p.learn(ctx); err != nil {
+		return 0, err
+	}
 	page := store.InboxPage{
 		Workspace: p.space.ID, Cursor: rows[len(rows)-1].ID,
 		Counted: kindPeer, Resets: kindCanvas, Most: mostUnasked, Mute: muteBudget,
@@ -192,7 +197,7 @@ func (p *poller) accept(ctx context.Context, rows []platform.Row) (fresh int, er
 		if doubt != "" {
 			p.channel.log.Warn("a row of the inbox cannot be answered", "workspace", p.space.ID, "activity", r.ID, "method", r.Method, "why", doubt)
 		}
-		page.Rows = append(page.Rows, row)
+		page.Rows = append(page.Rows, p.worked(row))
 	}
 	fresh, err = p.channel.cfg.Store.AcceptInbox(ctx, page)
 	if err != nil {

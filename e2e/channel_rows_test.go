@@ -218,6 +218,30 @@ func TestChannelNoPolling(t *testing.T) {
 	}
 }
 
+// TestChannelFreshState: what an earlier channel has acknowledged is not answered by one
+// with a state directory of its own.
+func TestChannelFreshState(t *testing.T) {
+	t.Parallel()
+	x := poll(t)
+	for n, text := range []string{"one", "two", "three"} {
+		x.say("say " + text)
+		x.told(n + 1)
+	}
+	x.acked(len(x.handle.Rows()) - 1)
+	x.Kill()
+	x.say("say four")
+	x.launch(t, []string{"channel"})
+	x.AwaitListening()
+	x.told(4)
+	x.acked(len(x.handle.Rows()) - 1)
+	if told := x.told(4); len(told) != 4 || told[3] != "four" {
+		t.Errorf("the user was told %q", told)
+	}
+	if n := len(x.Model.Requests()); n != 1 {
+		t.Errorf("the second channel's model was asked %d times", n)
+	}
+}
+
 // TestChannelForgottenCursor: the platform has pruned what we have read.
 func TestChannelForgottenCursor(t *testing.T) {
 	t.Parallel()

@@ -88,11 +88,24 @@ func (r Row) FromPeer() string { return strings.TrimSpace(r.Source) }
 // AckActivity tells that all rows up to seq have been dealt with, so that the
 // platform may prune them. Older platforms do not want to know: [ErrUnsupported].
 func (c *Client) AckActivity(ctx context.Context, seq int64) error {
+	_, err := c.ack(ctx, seq)
+	return err
+}
+
+// Acknowledged returns up to which row the platform was told that all are dealt with. An
+// acknowledgement takes nothing back, so that of no row asks. [ErrUnsupported] likewise.
+func (c *Client) Acknowledged(ctx context.Context) (int64, error) { return c.ack(ctx, 0) }
+
+func (c *Client) ack(ctx context.Context, seq int64) (last int64, err error) {
 	body := struct {
 		Seq int64 `json:"acked_seq"`
 	}{seq}
-	return c.call(ctx, request{
-		op: "acknowledge activity", method: http.MethodPost, path: c.own("/activity/ack"), body: body,
+	var answer struct {
+		Last int64 `json:"last_acked_seq"`
+	}
+	err = c.call(ctx, request{
+		op: "acknowledge activity", method: http.MethodPost, path: c.own("/activity/ack"), body: body, out: &answer,
 		repeats: harmless, feature: featureAck,
 	})
+	return answer.Last, err
 }

@@ -146,6 +146,9 @@ func TestOlderPlatform(t *testing.T) {
 	if err := s.AckActivity(t.Context(), 1); err != nil || s.w.Acked() != 1 {
 		t.Errorf("%v: %d", err, s.w.Acked())
 	}
+	if last, err := s.Acknowledged(t.Context()); err != nil || last != 1 {
+		t.Errorf("%v: %d was acknowledged", err, last)
+	}
 }
 
 func TestPermanent(t *testing.T) {

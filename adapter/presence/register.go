@@ -119,7 +119,7 @@ func (p *Presence) register(ctx context.Context) error {
 		noPolling := errors.Is(err, platform.ErrNoPolling)
 		p.update(func(s *Status) { s.Registered, s.Refused, s.NoPolling = false, err.Error(), noPolling })
 		if noPolling && !was.NoPolling {
-			p.log.Error(err.Error())
+			p.log.Error("the workspace is not registered", "err", err)
 		}
 		return err
 	}

@@ -1,0 +1,42 @@
+package channel
+
+import (
+	"context"
+	"errors"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/platform"
+	"github.com/Molecule-AI/molecule-codex-runtime/store"
+)
+
+const noteAcked = "it was acknowledged before, by a channel with another state"
+
+// learn asks, once for each process, how far the platform was told that the inbox is
+// worked off. Our own state does not have it where it is new, or was restored: what an
+// earlier channel has answered would be answered again. Nothing is accepted before.
+func (p *poller) learn(ctx context.Context) error {
+	if p.learnt {
+		return nil
+	}
+	seq, err := p.space.Platform.Acknowledged(platform.Once(ctx))
+	refused, _ := errors.AsType[*platform.Error](err)
+	switch {
+	case err == nil:
+	case errors.Is(err, platform.ErrUnsupported):
+		p.channel.log.Debug("this platform keeps no acknowledgements", "workspace", p.space.ID)
+	case refused != nil && refused.Permanent():
+		p.channel.log.Warn("the platform does not say what was acknowledged; what an earlier channel with another state has answered may be answered again", "workspace", p.space.ID, "err", err)
+	default:
+		return err
+	}
+	p.acked, p.learnt = seq, true
+	return nil
+}
+
+// worked drains a row that was acknowledged. One that tells of a file is looked at all the
+// same, because a later message may name the file.
+func (p *poller) worked(row store.InboxRow) store.InboxRow {
+	if row.State == store.InboxAccepted && row.Kind != kindUpload && row.Seq > 0 && row.Seq <= p.acked {
+		row, _ = p.space.names.drain(row, noteAcked)
+	}
+	return row
+}
