@@ -59,6 +59,9 @@ func (c Check) Do(ctx context.Context) Result {
 
 // A Report holds the answers in the order of the checks.
 type Report struct {
+	For     string // the way in that was asked about; empty where there is one only
+	Why     string // how that is known; empty where it was said
+	Subject string // what would run; empty is a turn
 	Results []Result
 }
 
@@ -89,7 +92,9 @@ func (r Report) count(s Status) int {
 // MarshalJSON gives the results and what they come to.
 func (r Report) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
+		For    string   `json:"for,omitempty"`
+		Why    string   `json:"why,omitempty"`
 		OK     bool     `json:"ok"`
 		Checks []Result `json:"checks"`
-	}{r.OK(), r.Results})
+	}{r.For, r.Why, r.OK(), r.Results})
 }

@@ -50,10 +50,9 @@ func TestCodexOfThePinnedVersion(t *testing.T) {
 }
 
 func TestSandboxIsReallyTried(t *testing.T) {
-	home := filepath.Join(codextest.Home(t), "made-by-the-check")
 	p := SandboxProbe{
-		Bin: codextest.Bin(t), Mode: "workspace-write", Home: home,
-		Env: append(os.Environ(), "CODEX_HOME="+home),
+		Bin: codextest.Bin(t), Mode: "workspace-write",
+		Env: append(os.Environ(), "CODEX_HOME="+codextest.Home(t)),
 	}
 	expect(t, Sandbox(p).Do(t.Context()), OK, "a command ran in it", "")
 }
@@ -61,13 +60,13 @@ func TestSandboxIsReallyTried(t *testing.T) {
 func TestSandboxRunsACommandInIt(t *testing.T) {
 	dir := t.TempDir()
 	bin := file(t, dir, "codex", "#!/bin/sh\n[ \"$*\" = 'sandbox -- true' ]\n", 0o755)
-	expect(t, Sandbox(SandboxProbe{Bin: bin, Mode: "read-only", Home: dir}).Do(t.Context()), OK, "a command ran in it", "")
+	expect(t, Sandbox(SandboxProbe{Bin: bin, Mode: "read-only"}).Do(t.Context()), OK, "a command ran in it", "")
 }
 
 func TestSandboxThatDoesNotStart(t *testing.T) {
 	dir := t.TempDir()
 	bin := file(t, dir, "codex", "#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n", 0o755)
-	p := SandboxProbe{Bin: bin, Mode: "workspace-write", Home: dir}
+	p := SandboxProbe{Bin: bin, Mode: "workspace-write"}
 	r := Sandbox(p).Do(t.Context())
 	expect(t, r, Fail, "No permissions to create new namespace", "CODEX_SANDBOX=danger-full-access")
 	expect(t, r, Fail, "workspace-write does not start", "seccomp=unconfined")
@@ -77,7 +76,7 @@ func TestSandboxThatHangsIsEnded(t *testing.T) {
 	dir := t.TempDir()
 	bin := file(t, dir, "codex", "#!/bin/sh\nsleep 300 & echo $! > "+dir+"/pid\nwait\n", 0o755)
 	start := time.Now()
-	r := Sandbox(SandboxProbe{Bin: bin, Mode: "read-only", Home: dir, Limit: 3 * time.Second, Env: []string{"PATH=/usr/bin:/bin"}}).Do(t.Context())
+	r := Sandbox(SandboxProbe{Bin: bin, Mode: "read-only", Limit: 3 * time.Second, Env: []string{"PATH=/usr/bin:/bin"}}).Do(t.Context())
 	expect(t, r, Fail, "no answer within 3s", "")
 	if took := time.Since(start); took > 30*time.Second {
 		t.Errorf("took %v: the sleeping grandchild was waited for", took)

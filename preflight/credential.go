@@ -102,6 +102,12 @@ var (
 	keyringLine  = regexp.MustCompile(`^cli_auth_credentials_store\s*=\s*"(keyring|auto)"`)
 )
 
+// InKeyring reports whether the user's config.toml has codex keep its login in the
+// keyring. There it is found by the place of the home.
+func InKeyring(home string) bool { return ownProvider(home) == keptInKeyring }
+
+const keptInKeyring = "keeps the login in the keyring"
+
 // ownProvider says what in the user's config.toml puts the credential where we
 // cannot see it, or "". It reads top-level lines only, which is where these
 // keys stand.
@@ -119,7 +125,7 @@ func ownProvider(home string) string {
 			return "chooses the provider " + m[1]
 		}
 		if keyringLine.MatchString(line) {
-			return "keeps the login in the keyring"
+			return keptInKeyring
 		}
 	}
 	return ""

@@ -12,20 +12,35 @@ import (
 )
 
 // Writable checks that files can be made in dir, by making one and removing
-// it. If create is set, a dir that is not there is made first, as the runtime
-// does at its start. Variable names the setting that says where dir is.
-func Writable(name, dir, variable string, create bool) Check {
+// it. If made is set, the runtime makes dir at its start: one that is not there
+// is as good as the directory that it would be made in. Variable names the
+// setting that says where dir is.
+func Writable(name, dir, variable string, made bool) Check {
 	return Check{name, func(context.Context) Result {
-		if create {
-			if err := os.MkdirAll(dir, 0o700); err != nil {
-				return unwritable(dir, variable, err)
-			}
+		at := dir
+		if made {
+			at = nearest(dir)
 		}
-		if err := tryWriting(dir); err != nil {
-			return unwritable(dir, variable, err)
+		switch err := tryWriting(at); {
+		case err != nil:
+			return unwritable(at, variable, err)
+		case at != dir:
+			return ok(dir + ", which the start makes")
 		}
 		return ok(dir)
 	}}
+}
+
+// nearest returns the lowest directory above dir that is there, or dir itself.
+func nearest(dir string) string {
+	for at := dir; ; at = filepath.Dir(at) {
+		if _, err := os.Lstat(at); err == nil {
+			return at
+		}
+		if at == filepath.Dir(at) {
+			return dir
+		}
+	}
 }
 
 // tryWriting writes a block, not only a name: on a full disk the name still

@@ -84,6 +84,13 @@ func TestReportForPeople(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
 	}
 	b.Reset()
+	r = Report{For: "mcp", Subject: "The server", Why: "two variables are set", Results: r.Results[:1]}
+	want = "For runtime mcp: two variables are set. --for says otherwise.\n\n✓ a  fine\n\nThe server would run.\n"
+	if err := r.WriteHuman(&b, false); err != nil || b.String() != want {
+		t.Errorf("got\n%s\nwant\n%s%v", b.String(), want, err)
+	}
+	b.Reset()
+	r = Report{Results: []Result{{Name: "a", Status: Fail}}}
 	if err := r.WriteHuman(&b, true); err != nil || !strings.Contains(b.String(), "\x1b[31m✗\x1b[0m") {
 		t.Errorf("no colour: %q, %v", b.String(), err)
 	}

@@ -3,7 +3,6 @@ package preflight
 import (
 	"context"
 	"fmt"
-	"os"
 	"time"
 )
 
@@ -11,8 +10,7 @@ import (
 type SandboxProbe struct {
 	Bin       string
 	Mode      string   // read-only, workspace-write or danger-full-access
-	Home      string   // CODEX_HOME, made if it is not there
-	Env       []string // of the probe; CODEX_HOME in it must be Home
+	Env       []string // of the probe; CODEX_HOME in it must be there
 	Contained bool     // a container is the boundary, so that no sandbox is no surprise
 	Limit     time.Duration
 }
@@ -34,11 +32,6 @@ func (p SandboxProbe) run(ctx context.Context) Result {
 	}
 	if unstartable(p.Bin) != "" {
 		return fail("not tried: codex does not start", "see the check codex")
-	}
-	// Without its home codex refuses to do anything, so it is made here as the
-	// runtime makes it before its first start.
-	if err := os.MkdirAll(p.Home, 0o700); err != nil {
-		return fail("not tried: "+err.Error(), "set CODEX_HOME to a directory that can be written")
 	}
 	limit := p.Limit
 	if limit == 0 {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"os"
 	"strings"
 	"time"
 
@@ -22,7 +21,7 @@ const accountLimit = 15 * time.Second
 const noRefresh = "CODEX_REFRESH_TOKEN_URL_OVERRIDE=http://127.0.0.1:1/"
 
 // accountCheck asks a codex of its own who it is logged in as, and changes nothing.
-func accountCheck(s settings.Settings, environ []string) preflight.Check {
+func accountCheck(s settings.Settings, environ []string, at scratch) preflight.Check {
 	return preflight.Check{Name: "account", Run: func(ctx context.Context) preflight.Result {
 		if s.Scripted() {
 			return preflight.Result{Status: preflight.OK, Detail: "none needed"}
@@ -33,24 +32,26 @@ func accountCheck(s settings.Settings, environ []string) preflight.Check {
 		if err != nil {
 			return preflight.Result{Status: preflight.Warn, Detail: "codex is not asked", Fix: "see the check configuration"}
 		}
-		return accountResult(readAccount(ctx, s, start))
+		if preflight.InKeyring(s.CodexHome) {
+			return preflight.Result{
+				Status: preflight.Warn, Detail: "codex is not asked: its login is in the keyring, where only a codex that works in " + s.CodexHome + " finds it",
+				Fix: "codex login status says whether there is one",
+			}
+		}
+		return accountResult(readAccount(ctx, s, start, at))
 	}}
 }
 
-// startForDoctor starts a codex for one question. It ends at once where its home is
-// missing, and the check that makes that runs beside those that ask.
-func startForDoctor(ctx context.Context, s settings.Settings, start adapter.Launch) (*appserver.Client, error) {
-	if err := os.MkdirAll(s.CodexHome, 0o700); err != nil {
-		return nil, err
-	}
+// startForDoctor starts a codex for one question.
+func startForDoctor(ctx context.Context, s settings.Settings, start adapter.Launch, at scratch) (*appserver.Client, error) {
 	return appserver.Start(ctx, appserver.Config{
-		Bin: s.CodexBin, Args: start.Args(), Env: append(start.Env(), noRefresh), Dir: s.WorkDir,
+		Bin: s.CodexBin, Args: start.Args(), Env: append(at.env(start.Env()), noRefresh), Dir: s.WorkDir,
 		ClientName: "molecule-codex-runtime-doctor", ClientVersion: version,
 	})
 }
 
-func readAccount(ctx context.Context, s settings.Settings, start adapter.Launch) (status appserver.AccountStatus, err error) {
-	codex, err := startForDoctor(ctx, s, start)
+func readAccount(ctx context.Context, s settings.Settings, start adapter.Launch, at scratch) (status appserver.AccountStatus, err error) {
+	codex, err := startForDoctor(ctx, s, start, at)
 	if err != nil {
 		return status, err
 	}

@@ -23,7 +23,7 @@ func TestAccountIsShownAndLeftAlone(t *testing.T) {
 	issuer := fakelogin.Start(t)
 	s := settings.Settings{CodexBin: codextest.Bin(t), CodexHome: codextest.Home(t), WorkDir: codextest.Dir(t, "work")}
 	environ := append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + codextest.Dir(t, "user")}, issuer.Env()...)
-	check := accountCheck(s, environ)
+	check := accountCheck(s, environ, scratch{})
 
 	if r := check.Do(t.Context()); r.Status != preflight.Fail || !strings.Contains(r.Fix, "codex login") {
 		t.Errorf("without a login: %+v", r)
@@ -43,11 +43,11 @@ func TestAccountIsShownAndLeftAlone(t *testing.T) {
 		t.Errorf("the login was changed, %d renewals, %v", issuer.Renewals(), err)
 	}
 	s.OpenAIBaseURL = "http://127.0.0.1:1/v1"
-	if r := accountCheck(s, environ).Do(t.Context()); r.Status != preflight.OK || strings.Contains(r.Detail, "chatgpt") {
+	if r := accountCheck(s, environ, scratch{}).Do(t.Context()); r.Status != preflight.OK || strings.Contains(r.Detail, "chatgpt") {
 		t.Errorf("with a provider of ours: %+v", r)
 	}
 	s.CodexBin = "/no/such/codex"
-	if r := accountCheck(s, environ).Do(t.Context()); r.Status != preflight.Warn {
+	if r := accountCheck(s, environ, scratch{}).Do(t.Context()); r.Status != preflight.Warn {
 		t.Errorf("without codex: %+v", r)
 	}
 }

@@ -61,8 +61,8 @@ type inbox struct {
 
 // serveChannel works until ctx ends, or quit is closed and what runs has come to its end.
 func (p *program) serveChannel(ctx context.Context, once bool) int {
-	s, warnings, err := settings.LoadChannel(p.environ)
-	if !p.usable(err) {
+	s, warnings, ok := p.loadChannel()
+	if !ok {
 		return exitUsage
 	}
 	return p.logged(s, warnings, func(log *slog.Logger, redact *logging.Redactor) error {
@@ -143,7 +143,7 @@ func (box *inbox) work(s settings.Settings, environ []string, base base, redact 
 		return err
 	}
 	box.engine, box.handler = engine, box.traces.Handler(engine)
-	box.ready = &readiness{checks: checks(s, environ), state: ownState(box.store), executor: box.executor, redact: redact}
+	box.ready = &readiness{checks: checks(s, environ, scratch{}), state: ownState(box.store), executor: box.executor, redact: redact}
 	box.ready.registered, box.ready.changed = box.registered, func() {
 		for _, m := range box.spaces {
 			m.presence.Changed()

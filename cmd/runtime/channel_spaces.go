@@ -38,10 +38,10 @@ type space struct {
 func (box *inbox) openSpaces(s settings.Settings, cfg *executor.Config, redact *logging.Redactor) {
 	for _, w := range s.Spaces {
 		m := &space{id: w.ID, url: w.URL}
-		m.client = platform.New(platform.Config{
-			URL: w.URL, Workspace: w.ID, Org: s.OrgID, Token: spaceToken(w), Seen: redact.Add, Observe: box.observe,
-			OnUnauthorized: func(ctx context.Context) error { return m.presence.Register(ctx) },
-		})
+		cfg := spaceConfig(s, w)
+		cfg.Seen, cfg.Observe = redact.Add, box.observe
+		cfg.OnUnauthorized = func(ctx context.Context) error { return m.presence.Register(ctx) }
+		m.client = platform.New(cfg)
 		m.presence = presence.New(presence.Config{
 			Platform: m.client, DeliveryMode: "poll", Every: channelBeat, Card: m.card(s),
 			Metadata: platform.RuntimeMetadata{IdleTimeoutSeconds: silence(s)}, Tools: m.loaded(s),
@@ -63,6 +63,11 @@ func (box *inbox) openSpaces(s settings.Settings, cfg *executor.Config, redact *
 		cfg.Tools, cfg.Thread.DynamicTools = spaceDoor{box}, dynamicTools(box.spaces[0].tools)
 		cfg.ToolTimeout = delegation(s) + 10*time.Minute
 	}
+}
+
+// spaceConfig is how the platform of a workspace is called.
+func spaceConfig(s settings.Settings, w settings.Space) platform.Config {
+	return platform.Config{URL: w.URL, Workspace: w.ID, Org: s.OrgID, Token: spaceToken(w)}
 }
 
 func spaceToken(w settings.Space) platform.Token {

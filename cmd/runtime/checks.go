@@ -12,15 +12,15 @@ import (
 )
 
 // checks returns what has to hold for a turn to run. Doctor and readiness ask
-// the same; the port is asked about by doctor only.
-func checks(s settings.Settings, environ []string) []preflight.Check {
+// the same; doctor's codex works in a scratch.
+func checks(s settings.Settings, environ []string, at scratch) []preflight.Check {
 	start, _, _, _ := adapter.Look(setupConfig(s, environ, "")) // what is wrong with it has a check of its own
-	env := start.Env()
+	env := at.env(start.Env())
 	sandboxed := s.Sandbox != "danger-full-access"
 	all := []preflight.Check{
 		preflight.Codex(s.CodexBin, appserver.PinnedVersion(), env),
 		preflight.Sandbox(preflight.SandboxProbe{
-			Bin: s.CodexBin, Mode: s.Sandbox, Home: s.CodexHome, Env: env, Contained: s.InContainer,
+			Bin: s.CodexBin, Mode: s.Sandbox, Env: env, Contained: s.InContainer,
 		}),
 		credentialCheck(s, environ),
 		preflight.Writable("state directory", s.StateDir, "RUNTIME_STATE_DIR", true),

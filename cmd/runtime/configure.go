@@ -43,10 +43,7 @@ func withFiles(s settings.Settings, environ []string) []string {
 }
 
 func unlessSet(environ []string, name, value string) []string {
-	set := func(kv string) bool {
-		return strings.HasPrefix(kv, name+"=") && strings.TrimSpace(kv[len(name)+1:]) != ""
-	}
-	if slices.ContainsFunc(environ, set) {
+	if isSet(environ, name) {
 		return environ
 	}
 	return append(slices.Clone(environ), name+"="+value)
@@ -148,6 +145,9 @@ func (app *application) prepare(ctx context.Context) (executor.Launch, error) {
 	}
 	if err != nil {
 		return executor.Launch{}, err
+	}
+	if err := os.MkdirAll(l.Home, 0o700); err != nil { // codex ends at once where it is missing
+		return executor.Launch{}, fmt.Errorf("CODEX_HOME: %w", err)
 	}
 	app.log.Info("starting codex", "model_provider", l.Provider.Describe(), "model", l.Model())
 	return executor.Launch{

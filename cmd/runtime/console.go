@@ -23,7 +23,7 @@ func (app *application) console(s settings.Settings, environ []string, journal *
 	return console.New(console.Config{
 		State: look.state, Tasks: consoleTasks{app.engine},
 		Doctor: func(ctx context.Context) []console.Check {
-			return doctorChecks(examine(ctx, s, environ), app.redact.String)
+			return doctorChecks(examine(ctx, ways()["serve"], s, environ), app.redact.String)
 		},
 		Token: s.Token.Reveal(), Version: version, Workspace: s.InWorkspace(), Logger: app.log,
 	})

@@ -2,28 +2,35 @@ package main
 
 import (
 	"context"
-	"io"
-	"net"
-	"net/http"
-	"slices"
-	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
 )
 
-// doctor runs all checks and reports. Its exit code is 0 only if a turn would run.
-func (p *program) doctor(ctx context.Context, asJSON bool) int {
-	s, warnings, ok := p.load()
+type doctorFlags struct {
+	For  string `enum:",serve,channel,mcp" default:"" placeholder:"WAY" help:"What is to run: serve, channel or mcp. Without, it is guessed from the environment, and the first line says how."`
+	JSON bool   `name:"json" help:"Print JSON, for programs."`
+}
+
+// doctor runs all checks of one way in and reports. Its exit code is 0 only if that
+// would run.
+func (p *program) doctor(ctx context.Context, o doctorFlags) int {
+	name, why := o.For, ""
+	if name == "" {
+		name, why = guess(p.environ)
+	}
+	w := ways()[name]
+	s, warnings, ok := w.load(p)
 	if !ok {
 		return exitUsage
 	}
-	for _, w := range warnings {
-		p.complain(w.Text, "correct "+w.Name+", or unset it")
+	for _, warning := range warnings {
+		p.complain(warning.Text, "correct "+warning.Name+", or unset it")
 	}
-	report := examine(ctx, s, p.environ)
-	if asJSON {
+	report := examine(ctx, w, s, p.environ)
+	report.For, report.Why, report.Subject = name, why, w.subject
+	if o.JSON {
 		if code := p.printJSON(report); code != exitOK {
 			return code
 		}
@@ -36,47 +43,15 @@ func (p *program) doctor(ctx context.Context, asJSON bool) int {
 	return exitOK
 }
 
-// examine runs all checks. The report has no secrets in it.
-func examine(ctx context.Context, s settings.Settings, environ []string) preflight.Report {
-	all := append(checks(s, environ), accountCheck(s, environ), stateCheck(s.StateDir), port(s.Addr))
-	all = slices.Concat(all, platformChecks(s), toolChecks(s, environ))
-	return withoutSecrets(preflight.Run(ctx, all...), secretsOf(s, environ))
-}
-
-// port checks that the runtime could listen, or does so already: doctor is
-// also run beside a runtime that serves.
-func port(addr string) preflight.Check {
-	free := preflight.Port(addr)
-	return preflight.Check{Name: free.Name, Run: func(ctx context.Context) preflight.Result {
-		r := free.Run(ctx)
-		if r.Status == preflight.Fail && serves(ctx, addr) {
-			return preflight.Result{Status: preflight.OK, Detail: addr + " is in use, by a runtime that serves there"}
-		}
-		return r
-	}}
-}
-
-// serves reports whether a runtime answers at the address it would listen on.
-func serves(ctx context.Context, addr string) bool {
-	host, portNumber, err := net.SplitHostPort(addr)
+// examine runs the checks of a way in. The report has no secrets in it, and nothing that
+// the checks have written is left.
+func examine(ctx context.Context, w way, s settings.Settings, environ []string) preflight.Report {
+	at, err := newScratch(s.CodexHome)
 	if err != nil {
-		return false
+		return preflight.Report{Results: []preflight.Result{{
+			Name: "temp directory", Status: preflight.Fail, Detail: err.Error(), Fix: "set TMPDIR to a directory that can be written, and has room",
+		}}}
 	}
-	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
-		host = "127.0.0.1"
-	}
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+net.JoinHostPort(host, portNumber)+"/healthz", nil)
-	if err != nil {
-		return false
-	}
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}} // no proxy: it is this machine
-	resp, err := client.Do(req)
-	if err != nil {
-		return false
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, 16))
-	return err == nil && resp.StatusCode == http.StatusOK && string(body) == "ok\n"
+	defer at.remove()
+	return withoutSecrets(preflight.Run(ctx, w.checks(s, environ, at)...), secretsOf(s, environ))
 }

@@ -14,17 +14,30 @@ import (
 // platformLimit is what the platform gets for each answer.
 const platformLimit = 5 * time.Second
 
-// platformChecks ask the platform whether it knows the workspace and takes its token,
-// and change nothing there. A turn runs without it, so only a deletion fails.
+// platformChecks ask the platform of each workspace whether it knows that and takes its
+// token, and change nothing there. A turn runs without it, so only a deletion fails.
 func platformChecks(s settings.Settings) []preflight.Check {
-	if !s.InWorkspace() {
-		return nil
+	var all []preflight.Check
+	ask := func(of string, cfg platform.Config) {
+		all = append(all, preflight.Check{Name: "platform", Run: func(ctx context.Context) preflight.Result {
+			client := platform.New(cfg)
+			defer client.Close()
+			result := askPlatform(ctx, client, cfg.URL)
+			result.Detail = of + result.Detail
+			return result
+		}})
 	}
-	return []preflight.Check{{Name: "platform", Run: func(ctx context.Context) preflight.Result {
-		client := platformClient(s, logging.NewRedactor()) // the report is cleaned as a whole
-		defer client.Close()
-		return askPlatform(ctx, client, s.PlatformURL)
-	}}}
+	if s.InWorkspace() {
+		ask("", platformConfig(s, logging.NewRedactor())) // the report is cleaned as a whole
+	}
+	for _, w := range s.Spaces {
+		of := ""
+		if len(s.Spaces) > 1 {
+			of = w.ID + ": "
+		}
+		ask(of, spaceConfig(s, w))
+	}
+	return all
 }
 
 func askPlatform(ctx context.Context, client *platform.Client, url string) preflight.Result {

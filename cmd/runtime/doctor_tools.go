@@ -12,6 +12,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/bridge"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
@@ -22,18 +23,44 @@ import (
 const toolsLimit = 30 * time.Second
 
 // toolChecks try both doors of the workspace tools. Only the one in use can fail.
-func toolChecks(s settings.Settings, environ []string) []preflight.Check {
+func toolChecks(s settings.Settings, environ []string, at scratch) []preflight.Check {
 	if !s.InWorkspace() {
 		return nil
 	}
 	return []preflight.Check{
 		toolCheck("tools (dynamic)", s.Tools == toolsDynamic, "set RUNTIME_TOOLS=mcp", func(ctx context.Context) (int, error) {
-			return tryDynamic(ctx, s, environ)
+			return tryDynamic(ctx, s, environ, at)
 		}),
 		toolCheck("tools (mcp)", s.Tools == toolsMCP, "set RUNTIME_TOOLS=dynamic", func(ctx context.Context) (int, error) {
 			return tryMCP(ctx, s)
 		}),
 	}
+}
+
+// spaceToolChecks try the door of a channel. The tools of its workspaces are the same.
+func spaceToolChecks(s settings.Settings, environ []string, at scratch) []preflight.Check {
+	if s.Tools == toolsOff {
+		return nil
+	}
+	s.WorkspaceID = s.Spaces[0].ID
+	return []preflight.Check{toolCheck("tools (dynamic)", true, "set RUNTIME_TOOLS=off", func(ctx context.Context) (int, error) {
+		return tryDynamic(ctx, s, environ, at)
+	})}
+}
+
+// hostToolCheck tries runtime mcp as an MCP host starts it.
+func hostToolCheck(s settings.Settings, environ []string) preflight.Check {
+	wanted := []string{bridge.ToolName}
+	if s.InWorkspace() {
+		wanted = append(wanted, toolNames(s)...)
+	}
+	return toolCheck("tools (mcp)", true, "run runtime mcp yourself: it says why", func(ctx context.Context) (int, error) {
+		self, err := os.Executable()
+		if err != nil {
+			return 0, err
+		}
+		return listMCP(ctx, adapter.MCPServer{Command: self, Args: []string{"mcp"}, Env: environ}, wanted)
+	})
 }
 
 func toolCheck(name string, used bool, fix string, try func(context.Context) (int, error)) preflight.Check {
@@ -58,10 +85,18 @@ func theTools(s settings.Settings) *toolset.Set {
 	return newTools(s, platformClient(s, logging.NewRedactor()), logging.NewRedactor(), toolset.Config{})
 }
 
+// toolNames are their names in the protocol of MCP.
+func toolNames(s settings.Settings) (all []string) {
+	for _, d := range theTools(s).Definitions() {
+		all = append(all, d.Name)
+	}
+	return all
+}
+
 // tryDynamic has a codex of its own start a thread with the tools.
-func tryDynamic(ctx context.Context, s settings.Settings, environ []string) (n int, err error) {
+func tryDynamic(ctx context.Context, s settings.Settings, environ []string, at scratch) (n int, err error) {
 	start, _, _, _ := adapter.Look(setupConfig(s, environ, "")) // what is wrong with it has a check of its own
-	codex, err := startForDoctor(ctx, s, start)
+	codex, err := startForDoctor(ctx, s, start, at)
 	if err != nil {
 		return 0, err
 	}
@@ -74,14 +109,20 @@ func tryDynamic(ctx context.Context, s settings.Settings, environ []string) (n i
 	return len(tools), err
 }
 
-// tryMCP starts the MCP server as codex would, and has it list the tools.
-func tryMCP(ctx context.Context, s settings.Settings) (n int, err error) {
+// tryMCP starts the MCP server as codex would.
+func tryMCP(ctx context.Context, s settings.Settings) (int, error) {
 	door, err := mcpDoor(s, nil)
 	if err != nil {
 		return 0, err
 	}
-	cmd := exec.CommandContext(ctx, door.Command, door.Args...)
-	cmd.Env = append(door.Env, "PATH="+os.Getenv("PATH"), "HOME="+os.Getenv("HOME"))
+	door.Env = append(door.Env, "PATH="+os.Getenv("PATH"), "HOME="+os.Getenv("HOME"))
+	return listMCP(ctx, door, toolNames(s))
+}
+
+// listMCP has an MCP server list its tools.
+func listMCP(ctx context.Context, server adapter.MCPServer, wanted []string) (n int, err error) {
+	cmd := exec.CommandContext(ctx, server.Command, server.Args...)
+	cmd.Env = server.Env
 	client := mcp.NewClient(&mcp.Implementation{Name: "molecule-codex-runtime-doctor", Version: version}, nil)
 	session, err := client.Connect(ctx, &mcp.CommandTransport{Command: cmd}, nil)
 	if err != nil {
@@ -96,10 +137,9 @@ func tryMCP(ctx context.Context, s settings.Settings) (n int, err error) {
 	for _, tool := range listed.Tools {
 		offered[tool.Name] = true
 	}
-	wanted := theTools(s).Definitions()
-	for _, d := range wanted {
-		if !offered[d.Name] {
-			return 0, fmt.Errorf("the MCP server does not list %s", d.Name)
+	for _, name := range wanted {
+		if !offered[name] {
+			return 0, fmt.Errorf("the MCP server does not list %s", name)
 		}
 	}
 	return len(wanted), nil

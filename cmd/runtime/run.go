@@ -18,7 +18,7 @@ import (
 // The exit codes.
 const (
 	exitOK     = 0
-	exitFailed = 1 // it went wrong, or doctor found that a turn would not run
+	exitFailed = 1 // it went wrong, or doctor found that it would
 	exitUsage  = 2 // the arguments or the settings cannot be used
 )
 
@@ -31,7 +31,7 @@ type commands struct {
 	MCP     struct{}        `cmd:"" name:"mcp" help:"Serve MCP over stdio: the tool codex_bridge and, in a workspace, the workspace tools."`
 	Connect connectFlags    `cmd:"" help:"Print the commands that connect a codex to the workspace of the environment. The token is in them."`
 	Replay  replayFlags     `cmd:"" help:"Play a record of RUNTIME_DEBUG_WIRE again, without codex, and say where it goes otherwise."`
-	Doctor  jsonOption      `cmd:"" help:"Check whether a turn would run here; exit 0 only if one would."`
+	Doctor  doctorFlags     `cmd:"" help:"Check whether a turn would run here; exit 0 only if it would. It writes nothing."`
 	Version jsonOption      `cmd:"" help:"Print the versions: ours, the codex it is made for, A2A."`
 	Relay   relayFlags      `cmd:"" name:"app-server" hidden:"" help:"Stand in for codex in a replay."`
 }
@@ -86,7 +86,7 @@ func run(ctx context.Context, args, environ []string, stdin io.ReadCloser, stdou
 	case "app-server":
 		return p.relay()
 	case "doctor":
-		return p.doctor(ctx, c.Doctor.JSON)
+		return p.doctor(ctx, c.Doctor)
 	case "version":
 		return p.version(c.Version.JSON)
 	default:

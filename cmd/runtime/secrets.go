@@ -25,6 +25,9 @@ func secretsOf(s settings.Settings, environ []string) *logging.Redactor {
 	redact.Add(adapter.Credentials(environ, config.Providers)...)
 	login, _, _ := adapter.ReadLogin(s.CodexHome) // there may be none
 	redact.Add(login.Secrets()...)
+	for _, space := range s.Spaces {
+		redact.Add(secretIn(space.TokenFile))
+	}
 	if !s.InWorkspace() {
 		return redact
 	}
