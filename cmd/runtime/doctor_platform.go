@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
@@ -18,26 +19,42 @@ const platformLimit = 5 * time.Second
 // token, and change nothing there. A turn runs without it, so only a deletion fails.
 func platformChecks(s settings.Settings) []preflight.Check {
 	var all []preflight.Check
-	ask := func(of string, cfg platform.Config) {
+	ask := func(of string, cfg platform.Config, look func(context.Context, *platform.Client, string) preflight.Result) {
 		all = append(all, preflight.Check{Name: "platform", Run: func(ctx context.Context) preflight.Result {
 			client := platform.New(cfg)
 			defer client.Close()
-			result := askPlatform(ctx, client, cfg.URL)
+			result := look(ctx, client, cfg.URL)
 			result.Detail = of + result.Detail
 			return result
 		}})
 	}
 	if s.InWorkspace() {
-		ask("", platformConfig(s, logging.NewRedactor())) // the report is cleaned as a whole
+		ask("", platformConfig(s, logging.NewRedactor()), askPlatform) // the report is cleaned as a whole
 	}
 	for _, w := range s.Spaces {
 		of := ""
 		if len(s.Spaces) > 1 {
 			of = w.ID + ": "
 		}
-		ask(of, spaceConfig(s, w))
+		ask(of, spaceConfig(s, w), askInbox)
 	}
 	return all
+}
+
+// askInbox is [askPlatform] for a workspace whose inbox is read: nothing would come to it
+// from a platform that keeps none.
+func askInbox(ctx context.Context, client *platform.Client, url string) preflight.Result {
+	result := askPlatform(ctx, client, url)
+	if result.Status != preflight.OK {
+		return result
+	}
+	limited, cancel := context.WithTimeout(ctx, platformLimit)
+	defer cancel()
+	if polls, err := client.Polls(limited); polls || err != nil { // what is not known is no fault
+		return result
+	}
+	detail, fix, _ := strings.Cut(platform.ErrNoPolling.Error(), ": ")
+	return preflight.Result{Status: preflight.Fail, Detail: detail, Fix: fix}
 }
 
 func askPlatform(ctx context.Context, client *platform.Client, url string) preflight.Result {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakeplatform"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
@@ -53,5 +54,33 @@ func TestPlatformCheck(t *testing.T) {
 	}
 	if checks := platformChecks(settings.Settings{}); checks != nil {
 		t.Error("standing alone there is no platform to ask")
+	}
+}
+
+// TestInboxCheck: a channel is of no use on a platform without poll mode.
+func TestInboxCheck(t *testing.T) {
+	for _, era := range fakeplatform.Eras() {
+		t.Run(era.String(), func(t *testing.T) {
+			p := fakeplatform.Start(t, era)
+			w := p.Add(fakeplatform.Workspace{Poll: true, Status: "awaiting_agent"})
+			s := settings.Settings{Spaces: []settings.Space{{ID: w.ID(), URL: p.URL, Token: settings.NewSecret(w.Token())}}}
+			got := platformChecks(s)[0].Run(t.Context())
+			if era == fakeplatform.APR {
+				if got.Status != preflight.Fail || !strings.Contains(got.Detail, "no poll mode") || !strings.Contains(got.Fix, "MOLECULE_WORKSPACE_URL") {
+					t.Errorf("%+v", got)
+				}
+			} else if got.Status != preflight.OK {
+				t.Errorf("%+v", got)
+			}
+			p.Behave("*/activity", fakeplatform.Refuse(500))
+			if got := platformChecks(s)[0].Run(t.Context()); got.Status != preflight.OK {
+				t.Errorf("where it cannot be known: %+v", got)
+			}
+			for _, r := range p.Requests() {
+				if r.Method != http.MethodGet {
+					t.Errorf("doctor asked %s %s", r.Method, r.Path)
+				}
+			}
+		})
 	}
 }
