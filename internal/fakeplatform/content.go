@@ -8,6 +8,7 @@ import (
 
 func (p *Platform) workspaceRoutes() {
 	p.mux.HandleFunc("GET /workspaces/{id}", p.info)
+	p.mux.HandleFunc("DELETE /workspaces/{id}", p.delete)
 	p.own("GET /workspaces/{id}/secrets/values", p.secrets)
 	p.own("GET /workspaces/{id}/instructions/resolve", p.instructions)
 	p.own("GET /workspaces/{id}/github-installation-token", func(w http.ResponseWriter, _ *http.Request, _ *workspace) {

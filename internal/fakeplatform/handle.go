@@ -106,9 +106,7 @@ func (h *Handle) Hibernate() bool {
 }
 
 // Delete removes the workspace, with its tokens.
-func (h *Handle) Delete() {
-	h.p.locked(func() { h.ws.status, h.ws.deleted, h.ws.token = "removed", true, "" })
-}
+func (h *Handle) Delete() { h.p.locked(h.ws.remove) }
 
 // SetSecret sets a secret that the workspace can read.
 func (h *Handle) SetSecret(name, value string) {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -93,6 +94,12 @@ func (a *agent) count() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return len(a.got)
+}
+
+func (a *agent) bodies() []string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Clone(a.body)
 }
 
 func says(text string) http.HandlerFunc {

@@ -2,8 +2,10 @@ package fakeplatform_test
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakeplatform"
 )
@@ -76,7 +78,8 @@ func after(first, then func(x *asker) (int, string)) func(x *asker) (int, string
 
 func deleted(then func(x *asker) (int, string)) func(x *asker) (int, string) {
 	return func(x *asker) (int, string) {
-		x.w.Delete()
+		status, answer := ask(x.T, x.p, "", "", "DELETE", x.own(""), "")
+		want(x.T, status, answer, 500, "Docker daemon") // it is done all the same
 		return then(x)
 	}
 }
@@ -127,7 +130,7 @@ func questions() []question {
 			x.w.Rotate()
 			return x.get(x.own("/delegations"))
 		}, said{401, "invalid workspace auth token"}),
-	}, append(pollQuestions(), toolQuestions()...)...)
+	}, slices.Concat(pollQuestions(), toolQuestions(), turnQuestions())...)
 }
 
 func pollQuestions() []question {
@@ -152,6 +155,41 @@ func pollQuestions() []question {
 		{"a row about a peer's answer, of the peer", func(x *asker) (int, string) {
 			return x.post(x.own("/activity"), `{"activity_type":"a2a_receive","source_id":"`+x.peer.ID()+`"}`)
 		}, &said{403, "source_id"}, &said{403, "source_id"}},
+	}
+}
+
+func turnQuestions() []question {
+	slow := func(x *asker) (int, string) { // longer than the user's browser is held
+		x.p.CanvasBudget = min(x.p.CanvasBudget, time.Nanosecond) // April has none
+		release := make(chan struct{})
+		a := newAgent(x.T, func(w http.ResponseWriter, r *http.Request) {
+			if x.p.CanvasBudget > 0 {
+				<-release
+			}
+			says("at last")(w, r)
+		})
+		x.at(a.url)
+		reply, _ := x.w.Say(x.Context(), "hi")
+		close(release)
+		return reply.Status, string(reply.Body)
+	}
+	killed := func(x *asker) (int, string) {
+		a := newAgent(x.T, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+		x.at(a.url)
+		status, answer := ask(x.T, x.p, x.peer.Token(), x.peer.ID(), "POST", x.own("/a2a"), `{"method":"message/send","params":{"message":{"messageId":"m9","role":"user","parts":[{"kind":"text","text":"hi"}]}}}`)
+		a.now(says("hello"))
+		beat(x.T, x.p, x.w, "")
+		await(x.T, x.p, "the message to come again", func() bool { return a.count() == 2 })
+		for _, body := range a.bodies() {
+			if !strings.Contains(body, `"messageId":"m9"`) {
+				x.Errorf("handed on: %s", body)
+			}
+		}
+		return status, answer
+	}
+	return []question{
+		{"a turn longer than the browser is held", slow, &said{200, "at last"}, &said{200, `"delivery_mode":"push-async"`}},
+		{"a runtime that is killed in mid-turn", killed, &said{202, `"queued":true`}, nil},
 	}
 }
 

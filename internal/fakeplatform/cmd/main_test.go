@@ -45,8 +45,10 @@ func TestRun(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel() // it starts, and ends at once
 	dir := filepath.Join(t.TempDir(), "configs")
-	if err := run(ctx, []string{"-addr", "127.0.0.1:0", "-configs", dir, "-era", "apr"}); err != nil {
-		t.Fatal(err)
+	for _, era := range fakeplatform.Eras() {
+		if err := run(ctx, []string{"-addr", "127.0.0.1:0", "-configs", dir, "-era", strings.ToLower(era.String())}); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for _, name := range []string{".auth_token", "config.yaml"} {
 		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Mode().Perm() != 0o600 {
