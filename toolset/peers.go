@@ -87,20 +87,3 @@ func (s *Set) identity(context.Context, struct{}) (string, error) {
 	text, err := pretty(s.cfg.Identity)
 	return s.cfg.Redact(text), err
 }
-
-type card struct {
-	Card map[string]any `json:"card" jsonschema:"the whole card: a JSON object with at least a name"`
-}
-
-func (s *Set) updateCard(ctx context.Context, a card) (string, error) {
-	if err := s.granted(actRemember); err != nil {
-		return "", err
-	}
-	if name, _ := a.Card["name"].(string); strings.TrimSpace(name) == "" {
-		return "", fmt.Errorf("card must be an object with a name")
-	}
-	if err := s.cfg.Platform.UpdateCard(ctx, clean(a.Card, s.cfg.Redact).(map[string]any)); err != nil {
-		return "", err
-	}
-	return pretty(map[string]any{"success": true, "status": "updated"})
-}

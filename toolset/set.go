@@ -23,6 +23,9 @@ type Config struct {
 	// Identity is what get_runtime_identity tells, by the names of the variables.
 	Identity map[string]string
 
+	// Card is the agent card that stands now; nil has the platform asked for it.
+	Card func() any
+
 	// May reports whether the roles of the workspace grant an action; nil grants all.
 	May func(action string) bool
 

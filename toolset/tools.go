@@ -18,7 +18,8 @@ func (s *Set) define() []tool {
 		define("list_peers", "Lists the workspaces that you can delegate to: name, id, status and role of each.", short, s.listPeers),
 		define("get_workspace_info", "Tells what the platform knows of this workspace: name, role, parent, status.", short, s.workspaceInfo),
 		define("get_runtime_identity", "Tells which model and which workspace this is.", short, s.identity),
-		define("update_agent_card", "Replaces the agent card by which peers find out what this workspace can do.", short, s.updateCard),
+		define("update_agent_card", "Changes the agent card by which peers find out what this workspace can do. "+
+			"Where and how the agent is reached stays the runtime's to say.", short, s.updateCard),
 		define("broadcast_message", "Sends a message to every workspace that this one may talk to. Use it sparingly.", short, s.broadcast),
 		define("send_message_to_user", "Shows the user a message on the canvas at once, while you go on working: progress, a question, a result. "+
 			"Files of yours can be attached by their paths.", upload, s.tellUser, attachmentForms),

@@ -55,7 +55,9 @@ func (box *inbox) openSpaces(s settings.Settings, cfg *executor.Config, redact *
 		of := s
 		of.WorkspaceID = w.ID
 		m.recorder = toolset.NewRecorder(m.client, redact.String, box.log)
-		m.tools = newTools(of, ownCard{m.client, func(card any) { m.own.Store(&card) }}, redact, toolset.Config{Log: m.recorder.Record, Logger: box.log})
+		m.tools = newTools(of, ownCard{m.client, func(card any) { m.own.Store(&card) }}, redact, toolset.Config{
+			Card: m.card(s), Log: m.recorder.Record, Logger: box.log,
+		})
 		box.closers = append(box.closers, m.client, m.files)
 		box.spaces = append(box.spaces, m)
 	}

@@ -60,7 +60,9 @@ func (app *application) offerTools(s settings.Settings, environ []string, cfg *e
 	client := app.workspaceClient(s)
 	recorder := toolset.NewRecorder(client, redact.String, app.log)
 	may := func(action string) bool { return app.setup.Config().RBAC.Allows(action) }
-	set := newTools(s, ownCard{client, func(card any) { app.member.own.Store(&card) }}, redact, toolset.Config{May: may, Log: recorder.Record, Logger: app.log})
+	set := newTools(s, ownCard{client, func(card any) { app.member.own.Store(&card) }}, redact, toolset.Config{
+		Card: func() any { return app.member.card() }, May: may, Log: recorder.Record, Logger: app.log,
+	})
 	app.tools = &workspaceTools{set: set, recorder: recorder, redact: redact.String, door: s.Tools}
 	app.goOn(recorder.Run)
 	switch s.Tools {
