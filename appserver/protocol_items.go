@@ -64,8 +64,10 @@ type Item struct {
 	Server string `json:"server,omitempty"` // mcpToolCall
 	Tool   string `json:"tool,omitempty"`   // mcpToolCall, dynamicToolCall
 
-	Arguments json.RawMessage `json:"arguments,omitempty"` // of such a call
-	Error     json.RawMessage `json:"error,omitempty"`     // mcpToolCall: why it could not be made
+	Arguments    json.RawMessage `json:"arguments,omitempty"`    // of such a call
+	ContentItems json.RawMessage `json:"contentItems,omitempty"` // dynamicToolCall: what came of it
+	Result       json.RawMessage `json:"result,omitempty"`       // mcpToolCall: the same
+	Error        json.RawMessage `json:"error,omitempty"`        // mcpToolCall: why it could not be made
 
 	Query string `json:"query,omitempty"` // webSearch
 }

@@ -56,10 +56,12 @@ func TestToolsByBothDoors(t *testing.T) {
 				if got := said("m1", "list_peers {}"); !strings.Contains(got, "- writer (ID: "+s.peer.ID()+", status: online, role: writes)") {
 					t.Errorf("list_peers: %q", got)
 				}
-				got := said("m2", `delegate_task {"workspace_id":"`+s.peer.ID()+`","task":"a poem"}`)
+				task := s.send("m2", "c", call+`delegate_task {"workspace_id":"`+s.peer.ID()+`","task":"a poem"}`)
+				got := statusTextOf(task)
 				if !strings.Contains(got, "[/ A2A_RESULT_FROM_PEER]\ndone: a poem") {
 					t.Errorf("delegate_task: %q", got)
 				}
+				traced(t, task)
 				if got := said("m3", `delegate_task {"workspace_id":"`+s.me.ID()+`","task":"a poem"}`); !strings.Contains(got, "self-delegation is not permitted") {
 					t.Errorf("delegation to itself: %q", got)
 				}
@@ -82,6 +84,7 @@ func TestToolsByBothDoors(t *testing.T) {
 					}
 				}
 				said("m7", `send_message_to_user {"message":""}`)
+				s.keepsItsAddress(t, func(arguments string) string { return said("m10", "update_agent_card "+arguments) })
 				s.send("m8", "c", "run exit 3")
 				s.rows(t, "command_execution", "mcp__molecule__recall_memory")
 				if log := s.Log(); strings.Contains(log, peerSecret) {
@@ -89,6 +92,28 @@ func TestToolsByBothDoors(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// traced looks at what the platform is shown of a call: what it was made with, and what
+// came of it, without secrets.
+func traced(t *testing.T, task object) {
+	t.Helper()
+	input, _ := at(task, "metadata", "tool_trace", 0, "input").(string)
+	output, _ := at(task, "metadata", "tool_trace", 0, "output_preview").(string)
+	if !strings.Contains(input, "a poem") || !strings.Contains(output, "done: a poem") || strings.Contains(output, peerSecret) {
+		t.Errorf("the trace of a tool has the input %q and the output %q", input, output)
+	}
+}
+
+// keepsItsAddress has the agent change its card, and give itself another address.
+func (s *station) keepsItsAddress(t *testing.T, update func(arguments string) string) {
+	t.Helper()
+	progtest.WaitFor(t, "the workspace to be registered", func() bool { return len(s.me.Card()) > 0 })
+	got := update(`{"card":{"name":"Grace","url":"http://localhost:2/"}}`)
+	var card struct{ Name, URL string }
+	if err := json.Unmarshal(s.me.Card(), &card); err != nil || card.Name != "Grace" || card.URL != "http://localhost:1/" {
+		t.Errorf("update_agent_card: %q, and the card is %+v, %v", got, card, err)
 	}
 }
 
@@ -102,6 +127,9 @@ func (s *station) rows(t *testing.T, methods ...string) {
 		})
 	})
 	for _, r := range s.me.Rows() {
+		if r.Source == s.me.ID() && strings.Contains(r.Summary+string(r.RequestBody)+string(r.ResponseBody), peerSecret) {
+			t.Errorf("a row of ours holds what the peer let slip: %+v", r)
+		}
 		if r.Type == "agent_log" && r.Method == "command_execution" && (r.Status != "error" || r.ErrorDetail != "exit code 3") {
 			t.Errorf("the failed command is logged as %+v", r)
 		}

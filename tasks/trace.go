@@ -34,7 +34,7 @@ func (r *run) trace(item appserver.Item) {
 	}
 	tool, input := toolCalled(item)
 	r.tools = append(r.tools, map[string]any{
-		"tool": tool, "input": shown(input, toolInput), "output_preview": shown(item.AggregatedOutput, toolOutput),
+		"tool": tool, "input": shown(input, toolInput), "output_preview": shown(item.Output(), toolOutput),
 	})
 }
 
@@ -50,9 +50,9 @@ func toolCalled(item appserver.Item) (name, input string) {
 		}
 		return "file_change", strings.Join(paths, "\n")
 	case appserver.ItemMcpToolCall:
-		return "mcp__" + item.Server + "__" + item.Tool, ""
+		return "mcp__" + item.Server + "__" + item.Tool, string(item.Arguments)
 	case appserver.ItemDynamicToolCall:
-		return "mcp__molecule__" + item.Tool, ""
+		return "mcp__molecule__" + item.Tool, string(item.Arguments)
 	case appserver.ItemWebSearch:
 		return "web_search", item.Query
 	}
