@@ -3,6 +3,8 @@ package adapter
 import (
 	"cmp"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2acompat/a2av0"
@@ -61,18 +63,22 @@ func (id Identity) name() string {
 }
 
 func (id Identity) description() string {
-	text := cmp.Or(id.Description, "Codex: reads and writes code, runs commands and answers questions in a working directory of its own.")
+	text := cmp.Or(strings.TrimSpace(id.Description), "Codex: reads and writes code, runs commands and answers questions in a working directory of its own.")
+	var more []string
 	if id.Scripted {
-		text += " Answers come from the built-in scripted model, which is not intelligent: no credential is configured."
+		more = append(more, "Answers come from the built-in scripted model, which is not intelligent: no credential is configured.")
 	}
 	if id.Sandbox != "" {
-		text += " Sandbox: " + id.Sandbox
+		where := "Sandbox: " + id.Sandbox
 		if id.SandboxNote != "" {
-			text += " (" + id.SandboxNote + ")"
+			where += " (" + id.SandboxNote + ")"
 		}
+		more = append(more, where+".")
+	}
+	if last, _ := utf8.DecodeLastRuneInString(text); len(more) > 0 && !unicode.Is(unicode.Sentence_Terminal, last) {
 		text += "."
 	}
-	return text
+	return strings.Join(append([]string{text}, more...), " ")
 }
 
 func skills() []a2a.AgentSkill {

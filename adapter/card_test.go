@@ -38,6 +38,27 @@ func TestCardSaysWhatItIs(t *testing.T) {
 	}
 }
 
+// TestDescriptionIsOfSentences: what the workspace's configuration says may end as it likes.
+func TestDescriptionIsOfSentences(t *testing.T) {
+	for description, want := range map[string]string{
+		"Reviews code":     "Reviews code. Sandbox: read-only.",
+		"Reviews code. ":   "Reviews code. Sandbox: read-only.",
+		"Reviews code!":    "Reviews code! Sandbox: read-only.",
+		"Reviews code？":    "Reviews code？ Sandbox: read-only.",
+		"Sie prüft (alle)": "Sie prüft (alle). Sandbox: read-only.",
+	} {
+		if got := Card(Identity{Description: description, Sandbox: "read-only"}, "http://h").Description; got != want {
+			t.Errorf("%q: %q, want %q", description, got, want)
+		}
+	}
+	if got := Card(Identity{Description: "Reviews code"}, "http://h").Description; got != "Reviews code" {
+		t.Errorf("with nothing behind it: %q", got)
+	}
+	if got := Card(Identity{Description: " "}, "http://h").Description; !strings.HasPrefix(got, "Codex: ") || !strings.HasSuffix(got, "of its own.") {
+		t.Errorf("of a blank one: %q", got)
+	}
+}
+
 // TestCardIsReadByBothVersions takes the union form through the parser of each.
 func TestCardIsReadByBothVersions(t *testing.T) {
 	text, err := UnionCard(t.Context(), Card(Identity{Token: true}, "http://h"))
