@@ -106,8 +106,12 @@ func (m *member) resultsAreToldOnce(id string) {
 	m.Program = m.Restart()
 	progtest.WaitFor(m.t, "codex to be told", func() bool { return told.Load() == 1 })
 	progtest.WaitFor(m.t, "the end of that turn", func() bool { return strings.Contains(m.Log(), "turn ended") })
+	progtest.WaitFor(m.t, "the user to be told", func() bool { return len(m.handle.Notices()) > 0 })
 	m.again()
 	m.online()
+	if told := m.handle.Notices(); len(told) != 1 || told[0].Message != "Peer has finished the task that was delegated to it: “A SONG”" {
+		m.t.Errorf("the user was told %+v", told)
+	}
 	if got := m.user("again", "say x"); got != "x" || told.Load() != 1 {
 		m.t.Errorf("answered %q, and told %d times", got, told.Load())
 	}

@@ -12,12 +12,16 @@ type card struct {
 	Card map[string]any `json:"card" jsonschema:"the card: a JSON object with at least a name. What it leaves out stays as it is"`
 }
 
-// runtimes are the members of a card that say where and how the agent is reached. They
-// are the runtime's: the platform sends requests with its secrets there, and finds no
-// transcript where they are missing.
-var runtimes = []string{
-	"url", "preferredTransport", "additionalInterfaces", "supportedInterfaces", "protocolVersion", "protocolVersions",
-	"capabilities", "security", "securitySchemes", "securityRequirements", "supportsAuthenticatedExtendedCard", "signatures",
+// isRuntimes reports whether a member of a card says where and how the agent is reached.
+// Those are the runtime's: the platform sends requests with its secrets there, and finds
+// no transcript where they are missing.
+func isRuntimes(name string) bool {
+	switch name {
+	case "url", "preferredTransport", "additionalInterfaces", "supportedInterfaces", "protocolVersion", "protocolVersions",
+		"capabilities", "security", "securitySchemes", "securityRequirements", "supportsAuthenticatedExtendedCard", "signatures":
+		return true
+	}
+	return false
 }
 
 // updateCard is update_agent_card.
@@ -35,7 +39,7 @@ func (s *Set) updateCard(ctx context.Context, a card) (string, error) {
 	var kept []string
 	for name, value := range clean(a.Card, s.cfg.Redact).(map[string]any) {
 		switch {
-		case slices.Contains(runtimes, name):
+		case isRuntimes(name):
 			kept = append(kept, name)
 		case value != nil: // of what has none the platform's readers expect another form
 			next[name] = value

@@ -59,6 +59,14 @@ func (s *Set) peer(ctx context.Context, id string) platform.Peer {
 // nameOf is what a peer is called in texts.
 func nameOf(p platform.Peer) string { return oneLine(cmp.Or(p.Name, p.ID)) }
 
+// Name is what a workspace is called where others than the model read it.
+func (s *Set) Name(ctx context.Context, id string) string {
+	return s.cfg.Redact(nameOf(s.peer(ctx, id)))
+}
+
+// Excerpt is how a text of a peer begins, on a line that may stand elsewhere.
+func (s *Set) Excerpt(text string) string { return oneLine(s.cfg.Redact(clip(text, mostNoted))) }
+
 // oneLine is a short text of somebody else's for the middle of a sentence.
 func oneLine(text string) string { return line(text, 120) }
 

@@ -1,6 +1,7 @@
 package selfstart
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -34,6 +35,9 @@ type result struct {
 	ID     string `json:"id"` // of the delegation
 	Target string `json:"target"`
 	Status string `json:"status"` // completed or failed
+	// Words are the first ones of what the peer has answered, or of why it has not, as the
+	// user is shown them.
+	Words string `json:"words,omitempty"`
 }
 
 // results delivers the results of what we have delegated. A result is written down as
@@ -106,6 +110,7 @@ func (r *results) note(rows []platform.Delegation, now time.Time) error {
 		if told || first && d.at.Before(r.began) {
 			continue
 		}
+		d.Words = r.cfg.Excerpt(d.Words)
 		next.Pending = append(next.Pending, d.result)
 	}
 	next.Pending = next.Pending[max(0, len(next.Pending)-mostSeen):]
@@ -163,19 +168,6 @@ func (r *results) keep(next *seen) bool {
 	return true
 }
 
-// tellUser tells the user of the canvas. Whether he hears it twice or never after a
-// crash matters little; it is tried once.
-func (r *results) tellUser(ctx context.Context, batch []result) {
-	limited, cancel := context.WithTimeout(ctx, pollLimit)
-	defer cancel()
-	for _, d := range batch {
-		if err := r.cfg.Platform.Notify(limited, "Delegation to "+d.Target+": "+d.Status+"."); err != nil {
-			r.cfg.Logger.Info("the user was not told of a delegation's end", "err", err)
-			return
-		}
-	}
-}
-
 // A dated result knows when the platform has written it down.
 type dated struct {
 	result
@@ -212,6 +204,7 @@ func finished(rows []platform.Delegation, workspace string, now time.Time) []dat
 		if row.Status == "failed" {
 			byID[id].Status = "failed"
 		}
+		byID[id].Words = cmp.Or(wordsOf(row), byID[id].Words)
 	}
 	var out []dated
 	for _, d := range order {
@@ -222,6 +215,17 @@ func finished(rows []platform.Delegation, workspace string, now time.Time) []dat
 		out = append(out, *d)
 	}
 	return out
+}
+
+// wordsOf are what a row has of the peer: its answer, or why there is none.
+func wordsOf(row platform.Delegation) string {
+	switch result := row.Result(); {
+	case row.Status == "failed":
+		return cmp.Or(row.Error, result)
+	case !platform.QueuedText(result):
+		return result
+	}
+	return ""
 }
 
 // report says which results there are. What peers have answered stays out of it: as

@@ -60,6 +60,11 @@ type Config struct {
 	// has returned it: then nothing is said of it. nil means neither of all.
 	Awaited func(id string) (waits, told bool)
 
+	// Name is what a workspace is called, and Excerpt the beginning of what another agent
+	// says, in a line that the user may be shown. nil shows its id, and none of its words.
+	Name    func(ctx context.Context, workspace string) string
+	Excerpt func(text string) string
+
 	Seen string // the file that keeps which results were delivered
 
 	Logger *slog.Logger // nil discards
@@ -74,6 +79,12 @@ func Run(ctx context.Context, cfg Config, ready ...<-chan struct{}) {
 	}
 	if cfg.Awaited == nil {
 		cfg.Awaited = func(string) (waits, told bool) { return false, false }
+	}
+	if cfg.Name == nil {
+		cfg.Name = func(_ context.Context, workspace string) string { return workspace }
+	}
+	if cfg.Excerpt == nil {
+		cfg.Excerpt = func(string) string { return "" }
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)

@@ -97,8 +97,8 @@ func (app *application) join(s settings.Settings, from source, redact *logging.R
 		Send: app.sendToSelf(s), Work: m.presence, Platform: client, Workspace: s.WorkspaceID,
 		MarkerDirs: []string{s.ConfigsDir, s.WorkDir},
 		Rest:       func() bool { return m.presence.Status().Paused || app.executor.Held() != "" },
-		Awaited:    app.tools.set.Awaited,
-		Seen:       filepath.Join(s.StateDir, "delegations.json"), Logger: app.log,
+		Awaited:    app.tools.set.Awaited, Name: app.tools.set.Name, Excerpt: app.tools.set.Excerpt,
+		Seen: filepath.Join(s.StateDir, "delegations.json"), Logger: app.log,
 	}
 	app.member = m
 	app.background = append(app.background, m.presence.Run)

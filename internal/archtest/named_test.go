@@ -46,7 +46,7 @@ func TestNamedTests(t *testing.T) {
 		seen[cells[1]] = true
 	}
 	// Whoever adds a row or takes one away says so here.
-	if want := 175; rows != want {
+	if want := 178; rows != want {
 		t.Errorf("%d rows, want %d", rows, want)
 	}
 }
