@@ -140,6 +140,8 @@ func TestDoctorOfAChannel(t *testing.T) {
 		"platform":        "ok " + c.platform.URL + " has the workspace as provisioning",
 		"sandbox":         "ok workspace-write, and a command ran in it",
 		"tools (dynamic)": "ok 18 tools, in use",
+		"clock":           "ok it goes",
+		"clock skew":      "ok as the platform (" + strings.TrimPrefix(c.platform.URL, "http://") + ") has it",
 	} {
 		if got := d.of(name); len(got) != 1 || got[0] != want {
 			t.Errorf("%s: %q, want %q", name, got, want)

@@ -27,6 +27,7 @@ func checks(s settings.Settings, environ []string, at scratch) []preflight.Check
 		preflight.Writable("work directory", s.WorkDir, "RUNTIME_WORKDIR", false),
 		preflight.Writable("codex home", s.CodexHome, "CODEX_HOME", true),
 		preflight.HomeOutsideTemp(s.CodexHome, s.TempDir, sandboxed),
+		preflight.Clock(),
 	}
 	if s.InWorkspace() {
 		all = append(all, configurationCheck(s, environ))

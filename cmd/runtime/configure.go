@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
@@ -108,13 +107,7 @@ func (app *application) openSetup(s settings.Settings, environ []string, scripte
 // openForwarder starts what adds the key to codex's requests. CODEX_CA_CERTIFICATE is
 // a setting of codex's, which made these requests itself before.
 func openForwarder(environ []string, log *slog.Logger) (*forward.Forwarder, error) {
-	file := ""
-	for _, kv := range environ {
-		if value, ok := strings.CutPrefix(kv, "CODEX_CA_CERTIFICATE="); ok {
-			file = strings.TrimSpace(value)
-		}
-	}
-	transport, err := forward.Transport(file)
+	transport, err := forward.Transport(valueOf(environ, "CODEX_CA_CERTIFICATE"))
 	if err != nil {
 		return nil, fmt.Errorf("CODEX_CA_CERTIFICATE: %w", err)
 	}

@@ -58,12 +58,12 @@ func channelChecks(s settings.Settings, environ []string, at scratch) []prefligh
 
 // turnChecks are what has to hold for a turn, however its message comes.
 func turnChecks(s settings.Settings, environ []string, at scratch) []preflight.Check {
-	return append(checks(s, environ, at), accountCheck(s, environ, at), stateCheck(s.StateDir))
+	return append(checks(s, environ, at), accountCheck(s, environ, at), stateCheck(s.StateDir), skewCheck(s, modelTime(s, environ)...))
 }
 
 // mcpChecks are those of runtime mcp, which starts no codex.
 func mcpChecks(s settings.Settings, environ []string, _ scratch) []preflight.Check {
-	return append(platformChecks(s), hostToolCheck(s, environ), runtimeCheck(s.URL))
+	return append(platformChecks(s), hostToolCheck(s, environ), runtimeCheck(s.URL), preflight.Clock(), skewCheck(s))
 }
 
 // loadChannel reads the settings of runtime channel, and says what is wrong with them.
@@ -86,7 +86,15 @@ func (p *program) loadMCP() (settings.Settings, []settings.Warning, bool) {
 
 // isSet reports whether a variable has a value.
 func isSet(environ []string, name string) bool {
-	return slices.ContainsFunc(environ, func(kv string) bool {
-		return strings.HasPrefix(kv, name+"=") && strings.TrimSpace(kv[len(name)+1:]) != ""
-	})
+	return valueOf(environ, name) != ""
+}
+
+// valueOf is what a variable holds; of two equal names the last one counts.
+func valueOf(environ []string, name string) (value string) {
+	for _, kv := range environ {
+		if held, ok := strings.CutPrefix(kv, name+"="); ok {
+			value = strings.TrimSpace(held)
+		}
+	}
+	return value
 }

@@ -35,6 +35,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("HOME", own)
 			e.Setenv("TMPDIR", e.WorkDir)
 			e.Setenv("RUNTIME_ADDR", "127.0.0.1:0")
+			e.Setenv("HTTPS_PROXY", "http://127.0.0.1:1") // nothing is asked beyond this machine
 			e.Setenv("FREE", progtest.FreeAddr(t))
 			return os.MkdirAll(own, 0o700)
 		},
