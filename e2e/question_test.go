@@ -159,18 +159,21 @@ func TestNobodyIsAsked(t *testing.T) {
 	}
 }
 
+// restarts are the ways from one process to the next.
+var restarts = map[string]func(*program){
+	"kill": func(p *program) { p.again() },
+	"stop": func(p *program) {
+		p.Signal(syscall.SIGTERM)
+		<-p.Exited()
+		p.Program = p.Restart()
+	},
+}
+
 // TestQuestionSurvivesKill goes on asking in the next process, and the answer
 // starts one new turn, on the same thread.
 func TestQuestionSurvivesKill(t *testing.T) {
 	t.Parallel()
-	for name, end := range map[string]func(*program){
-		"kill": func(p *program) { p.again() },
-		"stop": func(p *program) {
-			p.Signal(syscall.SIGTERM)
-			<-p.Exited()
-			p.Program = p.Restart()
-		},
-	} {
+	for name, end := range restarts {
 		t.Run(name, func(t *testing.T) {
 			p := start(t)
 			task := p.send("m1", "one", "escalate echo ran")

@@ -3,7 +3,6 @@ package executor
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"maps"
 	"slices"
 
@@ -20,9 +19,17 @@ func (in *inquiry) find(id string) *question {
 	return in.posed[i]
 }
 
-// Answer gives the answer to a question that a job has asked. A
-// [NotUnderstoodError] leaves the question open, and the turn waiting. Any other
-// error means that nobody waits for the answer any more.
+// A response is what codex is to be told, once the turn has a slot to go on with.
+type response struct {
+	reply
+	note string // why it is no answer of a person's, which the observer has been told; empty if it is one
+	kept bool   // its sender was told that it waits; the turn's own
+}
+
+// Answer gives the answer to a question that a job has asked. Where all slots are
+// taken it waits for one, before every job in the queue; [Answered] says that codex
+// has it. A [NotUnderstoodError] leaves the question open, and the turn waiting. Any
+// other error means that nobody waits for the answer any more.
 func (e *Executor) Answer(jobID string, a Answer) error {
 	e.record(RecordAnswer, RecordedAnswer{jobID, a})
 	err := e.answer(jobID, a)
@@ -49,24 +56,43 @@ func (e *Executor) answer(jobID string, a Answer) error {
 	if err != nil {
 		return err
 	}
-	if !in.settle(q, "") { // expired over it
+	if !in.give(q, response{reply: reply}) { // expired over it
 		return ErrNotAsked
 	}
-	defer close(q.settled)
-	if reply.ends {
-		in.callOff()
-	}
-	if err := q.req.Reply(reply.value); err != nil {
-		return errors.Join(ErrNotAsked, err)
-	}
-	e.log.Info("codex was answered", "method", q.req.Method, "thread_id", q.req.ThreadID, "job", jobID)
 	return nil
 }
 
-func (in *inquiry) callOff() {
+// give answers a question, and reports whether it was open. The turn hands the answer
+// to codex.
+func (in *inquiry) give(q *question, r response) bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	in.off = true
+	if q.given != nil || !in.remove(q) {
+		return false
+	}
+	if r.note != "" && q.id != "" {
+		in.news = append(in.news, Answered{ID: q.id, Note: r.note})
+	}
+	q.given = &r
+	in.given = append(in.given, q)
+	in.wake()
+	return true
+}
+
+// answers are those that codex does not have yet.
+func (in *inquiry) answers() []*question {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return slices.Clone(in.given)
+}
+
+// handOver takes an answer that codex is about to get, and reports whether it was
+// still there.
+func (in *inquiry) handOver(q *question) bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.off = in.off || q.given.ends
+	return in.remove(q)
 }
 
 // resolved settles a question that codex needs no answer to any more.
@@ -79,7 +105,7 @@ func (e *Executor) resolved(note appserver.Notification) {
 	}
 	own := e.inquiryOf(note.ThreadID)
 	for _, in := range e.openInquiries() {
-		if q := in.withdraw(n.RequestID, in == own); q != nil && in.settle(q, "") {
+		if q := in.withdraw(n.RequestID, in == own); q != nil && in.settle(q) {
 			e.decline(q.req, q.kind, errWithdrawn.Error())
 			close(q.settled)
 		}
@@ -99,7 +125,7 @@ func (in *inquiry) withdraw(requestID []byte, own bool) *question {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	key := requestKey(requestID)
-	for _, q := range append(slices.Clone(in.posed), in.fresh...) {
+	for _, q := range slices.Concat(in.posed, in.fresh, in.given) {
 		if requestKey(q.req.ID) == key {
 			return q
 		}

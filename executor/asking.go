@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"slices"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
@@ -30,8 +31,68 @@ func (t *turn) tellQuestions() *Ended {
 	for _, answered := range news {
 		t.job.observe(answered)
 	}
+	t.handAnswers()
 	t.alive()
 	return nil
+}
+
+// keptAnswer is what the sender of an answer reads whose turn cannot go on at once.
+const keptAnswer = "The answer is kept. The turn goes on with it as soon as one of those that run has ended (RUNTIME_MAX_TURNS)."
+
+// handAnswers hands codex the answers to its questions, if the turn has a slot to go on
+// with, and asks for one if not. An answer that ends the turn needs none.
+func (t *turn) handAnswers() {
+	all := t.inquiry.answers()
+	if len(all) == 0 {
+		return
+	}
+	ends := slices.ContainsFunc(all, func(q *question) bool { return q.given.ends })
+	if !ends && !t.job.slot.resume(func() { t.attention.raise(wakeQuestion) }) {
+		for _, q := range all {
+			if q.untold() && !q.given.kept {
+				q.given.kept = true
+				t.job.observe(Notice{Text: keptAnswer})
+			}
+		}
+		return
+	}
+	for _, q := range all {
+		t.handAnswer(q)
+	}
+}
+
+func (t *turn) handAnswer(q *question) {
+	if !t.inquiry.handOver(q) { // withdrawn over it
+		return
+	}
+	defer close(q.settled)
+	err := q.req.Reply(q.given.value)
+	t.e.log.Info("codex was answered", "method", q.req.Method, "thread_id", q.req.ThreadID, "job", t.job.ID, "declined", q.given.note != "", "err", err)
+	switch {
+	case q.given.note != "":
+	case err != nil: // the child is gone, and the end of the turn says so
+		t.unanswered = append(t.unanswered, q.id)
+	default:
+		t.job.observe(Answered{ID: q.id})
+	}
+}
+
+// yield leaves the slot of the turn to others while it does nothing but wait for answers,
+// and reports whether codex waits for one. It shows each command, change and call of a
+// tool before it asks about it, and runs those that it need not ask about meanwhile (seen
+// on 0.169.0): more tools than questions are some that run. Input that the model asks for,
+// and what a subagent asks, has no such item; the turn is taken for idle then although
+// one other tool runs.
+func (t *turn) yield() (waits bool) {
+	open, given := t.inquiry.standing()
+	switch {
+	case given > 0: // handAnswers sees to it
+	case open > 0 && len(t.record.open) <= open:
+		t.job.slot.park()
+	case !t.inquiry.calledOff():
+		t.job.slot.seize() // codex goes on, with our answer or without
+	}
+	return open+given > 0
 }
 
 // endQuestions declines what is still asked when the turn has ended.

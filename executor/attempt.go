@@ -47,6 +47,9 @@ func (e *Executor) attempts(c *conversation, j *job) *Ended {
 // attempt makes one attempt. It returns the job's end, or why the attempt was
 // none: an error, or nothing if its turn is void and is to be run again.
 func (e *Executor) attempt(c *conversation, j *job) (*Ended, error) {
+	if err := j.slot.regain(j.ctx); err != nil { // the one before was cut off while it waited for an answer
+		return nil, err
+	}
 	t, err := e.start(c, j)
 	if err == nil {
 		var end *Ended

@@ -28,10 +28,11 @@ type Config struct {
 	// and must not block. Nil means that the instructions never change.
 	Instructions func() string
 
-	MaxTurns   int // turns that run at the same time; 0 means 4
-	MaxQueue   int // jobs that wait in one context; 0 means 32
-	MaxWaiting int // jobs that wait in all contexts together; 0 means 1024
-	MaxThreads int // threads kept loaded in codex; 0 means 16
+	MaxTurns     int // turns that run at the same time; 0 means 4
+	MaxQuestions int // turns that wait for answers without counting among those; 0 means 64
+	MaxQueue     int // jobs that wait in one context; 0 means 32
+	MaxWaiting   int // jobs that wait in all contexts together; 0 means 1024
+	MaxThreads   int // threads kept loaded in codex; 0 means 16
 
 	// The two stacked timers of a turn. 0 means off. IdleTimeout counts from the
 	// thread's last sign of life while no tool runs, ItemTimeout while one does.
@@ -113,6 +114,7 @@ func (noMetrics) LimitUsed(string, int) {}
 
 func (c Config) withDefaults() Config {
 	c.MaxTurns = cmp.Or(c.MaxTurns, 4)
+	c.MaxQuestions = cmp.Or(c.MaxQuestions, 64)
 	c.MaxQueue = cmp.Or(c.MaxQueue, 32)
 	c.MaxWaiting = cmp.Or(c.MaxWaiting, 1024)
 	c.MaxThreads = cmp.Or(c.MaxThreads, 16)

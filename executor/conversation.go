@@ -162,7 +162,7 @@ func (e *Executor) take(c *conversation) *job {
 func (e *Executor) run(c *conversation, j *job) (end Ended, taken []*job) {
 	for {
 		if away := e.gate(j); away != nil {
-			e.slotTaken(false)
+			e.headLeft()
 			c.lock.Lock()
 			defer c.lock.Unlock()
 			return *away, e.endSteers(c, j, away)
@@ -177,10 +177,11 @@ func (e *Executor) run(c *conversation, j *job) (end Ended, taken []*job) {
 // serveOnce waits for a slot, then makes attempts at the job. It returns no end if
 // the job has to wait.
 func (e *Executor) serveOnce(c *conversation, j *job) (end *Ended, taken []*job) {
-	err := e.slots.Acquire(j.ctx, 1)
-	e.slotTaken(err == nil)
+	var err error
+	j.slot, err = e.slots.take(j.ctx)
+	e.headLeft()
 	if err == nil {
-		defer e.freeSlot()
+		defer j.slot.release()
 		if e.hold.look().cause != nil { // it was closed while the job waited for its slot
 			return nil, nil
 		}
@@ -217,21 +218,10 @@ func (e *Executor) waitsAgain(j *job) {
 	j.standing.comeBack()
 }
 
-// slotTaken counts the head of a queue that has got its slot, or given up.
-func (e *Executor) slotTaken(got bool) {
+// headLeft counts the head of a queue that has got its slot, or given up.
+func (e *Executor) headLeft() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.heads--
 	e.countWaiting(-1)
-	if got {
-		e.running++
-	}
-}
-
-func (e *Executor) freeSlot() {
-	e.mu.Lock()
-	e.running--
-	e.mu.Unlock()
-	e.restartIfIdle()
-	e.slots.Release(1)
 }

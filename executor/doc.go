@@ -36,7 +36,9 @@
 // observer of it ([Asked], [Answered]); [Executor.Answer] brings the answer. An
 // inquiry holds the questions of one attempt, and is there before its turn: codex
 // may ask before we know that it has begun. kindOf is the table of the ways to
-// ask. The timers of the turn rest while a question is open.
+// ask. The timers of the turn rest while a question is open, and its slot is left to
+// others (slots.go). An answer that comes back to no free slot is kept until there is
+// one; it is the turn's goroutine that hands it to codex.
 //
 // # Tools
 //
@@ -69,6 +71,6 @@
 // goroutine of the package.
 //
 // Locks are taken in the order conversation.lock, told.mu, Executor.mu, and then one
-// of those that guard a few fields only (hold.mu, inquiry.mu, account.mu, limits.mu).
+// of those that guard a few fields only (hold.mu, inquiry.mu, slots.mu, account.mu, limits.mu).
 // An Observer may be called under the first two, never under another.
 package executor

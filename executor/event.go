@@ -102,7 +102,7 @@ type Asked struct {
 	Deadline time.Time      // when it is declined; the zero time is never
 }
 
-// Answered says that a question is open no more: it was answered, it expired,
+// Answered says that a question is open no more: codex has the answer, it expired,
 // or nobody needs the answer any longer. The end of a turn closes what it has
 // asked without a word.
 type Answered struct {

@@ -7,8 +7,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"golang.org/x/sync/semaphore"
 )
 
 // An Executor runs jobs as turns of codex. Create it with [New].
@@ -16,7 +14,7 @@ type Executor struct {
 	cfg   Config
 	log   *slog.Logger
 	child *supervisor
-	slots *semaphore.Weighted // one for each turn that may run; first come, first served
+	slots *slots
 
 	toolSet string // of cfg.Thread.DynamicTools
 
@@ -24,6 +22,7 @@ type Executor struct {
 	account account
 	limits  limits
 	keyName atomic.Pointer[string] // as the last start had it; nil before the first, and without Config.Prepare
+	restart atomic.Pointer[string] // why codex is to be restarted when no turn runs; nil if it is not
 
 	root context.Context // ends with errShutdown in Close
 	stop context.CancelCauseFunc
@@ -38,8 +37,6 @@ type Executor struct {
 	agents        map[string]string   // by thread: the turn of ours that a subagent at work works for
 	accepted      int64               // jobs accepted in all
 	waiting       int                 // jobs that hold no slot yet and are in no turn: in queues, at the head of one, or on the way into a turn
-	running       int                 // jobs that hold a slot
-	restart       string              // why codex is to be restarted when no turn runs; empty if it is not
 	heads         int                 // contexts whose first job waits for a slot
 	drain         drain
 }
@@ -49,6 +46,7 @@ type job struct {
 	Job
 	observe   Observer
 	submitted time.Time
+	slot      *slot    // nil before it has got one
 	attempt   Attempt  // the newest one; its N is 0 before the first
 	inquiry   *inquiry // what codex asks in it; nil before the first. Guarded by Executor.mu
 	rerun     bool     // one attempt was cut off without a tool, and run again
@@ -82,7 +80,6 @@ func New(cfg Config) *Executor {
 		cfg:           cfg,
 		log:           cfg.Logger,
 		toolSet:       toolSet(cfg.Thread.DynamicTools),
-		slots:         semaphore.NewWeighted(int64(cfg.MaxTurns)),
 		hold:          newHold(),
 		root:          root,
 		stop:          stop,
@@ -93,6 +90,7 @@ func New(cfg Config) *Executor {
 		agents:        map[string]string{},
 	}
 	e.child = newSupervisor(e)
+	e.slots = newSlots(cfg.MaxTurns, cfg.MaxQuestions, e.restartAsWanted)
 	if cfg.RefreshEvery > 0 {
 		e.wg.Go(e.refresh)
 	}
@@ -185,8 +183,8 @@ func (e *Executor) ahead(c *conversation) int {
 		}
 		return n
 	}
-	if e.running+e.heads >= e.cfg.MaxTurns {
-		return e.heads + 1
+	if taken, returning := e.slots.ahead(); taken+returning+e.heads >= e.cfg.MaxTurns {
+		return returning + e.heads + 1
 	}
 	return 0
 }

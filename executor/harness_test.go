@@ -73,6 +73,7 @@ type witness struct {
 	mu     sync.Mutex
 	events []executor.Event
 	began  time.Time // when Started was told last
+	over   time.Time // when Ended was told
 	ended  chan executor.Ended
 }
 
@@ -98,8 +99,12 @@ func (w *witness) observe(event executor.Event) {
 	if _, ok := event.(executor.Started); ok {
 		w.began = time.Now()
 	}
+	end, ok := event.(executor.Ended)
+	if ok {
+		w.over = time.Now()
+	}
 	w.mu.Unlock()
-	if end, ok := event.(executor.Ended); ok {
+	if ok {
 		w.ended <- end
 	}
 }

@@ -5,9 +5,12 @@ import "time"
 // Health is what the executor can say about itself.
 type Health struct {
 	Child   ChildHealth `json:"child"`
-	Running int         `json:"running"` // jobs that hold one of the turn slots
-	Waiting int         `json:"waiting"` // jobs that do not
+	Running int         `json:"running"` // turns that are begun, those included that wait for answers
+	Waiting int         `json:"waiting"` // jobs whose turns are not
 	Threads int         `json:"threads"` // threads loaded in codex
+
+	Slots     Slots `json:"slots"`
+	Questions int   `json:"questions"` // that wait for their answers
 
 	Hold    *Hold         `json:"hold,omitempty"`    // why no turn is started; nil if they are
 	Limits  []LimitWindow `json:"limits,omitempty"`  // of the account, as far as codex has said
@@ -31,9 +34,15 @@ func (e *Executor) Health() Health {
 	if now := e.hold.look(); now.cause != nil {
 		h.Hold = &Hold{Kind: now.cause.kind, Reason: now.cause.why, Since: now.since, Limit: now.cause.limit, Until: now.until}
 	}
+	for _, in := range e.openInquiries() {
+		open, _ := in.standing()
+		h.Questions += open
+	}
+	h.Slots = e.slots.standing()
+	h.Running = h.Slots.begun()
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	h.Running, h.Waiting, h.Threads = e.running, e.waiting, e.loadedThreads(on)
+	h.Waiting, h.Threads = e.waiting, e.loadedThreads(on)
 	return h
 }
 

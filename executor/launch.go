@@ -40,24 +40,19 @@ func (e *Executor) keyVariable() string {
 // it. A turn that begins meanwhile is not lost: it is begun again.
 func (e *Executor) RestartWhenIdle(reason string) {
 	e.record(RecordRestart, RecordedText{reason})
-	e.mu.Lock()
-	e.restart = reason
-	e.mu.Unlock()
-	e.restartIfIdle()
+	e.restart.Store(&reason)
+	e.slots.settle()
 }
 
-// restartIfIdle restarts codex if somebody has asked for it and no turn runs. A turn takes
-// its slot under the same mutex, so that none begins between the look and the restart.
-func (e *Executor) restartIfIdle() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	reason := e.restart
-	if reason == "" || e.running > 0 {
+// restartAsWanted restarts codex if that has been asked for. It is called while no turn is
+// begun, and none begins meanwhile.
+func (e *Executor) restartAsWanted() {
+	reason := e.restart.Swap(nil)
+	if reason == nil {
 		return
 	}
-	e.restart = ""
 	if on, _ := e.child.health(); on != nil {
-		e.log.Info("codex is restarted", "reason", reason)
-		on.restart(reason)
+		e.log.Info("codex is restarted", "reason", *reason)
+		on.restart(*reason)
 	}
 }

@@ -147,7 +147,7 @@ func (k *keeper) due() bool {
 func (k *keeper) ask() *refusal {
 	k.prompt, k.probed = false, time.Now()
 	r := k.try()
-	if r == nil || r.kind != FailAuth || !k.stale || !k.e.idle() {
+	if r == nil || r.kind != FailAuth || !k.stale || !k.e.slots.isIdle() {
 		return r
 	}
 	// codex takes a login that appears where none was, and no other change (seen on
@@ -243,11 +243,4 @@ func (e *Executor) somebodyIsThere() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.waiting > 0
-}
-
-// idle reports whether no turn runs.
-func (e *Executor) idle() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.running == 0
 }

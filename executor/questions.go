@@ -18,9 +18,11 @@ type question struct {
 	kind     kind
 	matter   matter
 	deadline time.Time     // zero: none
-	settled  chan struct{} // closed when the question is open no more and codex was answered
+	settled  chan struct{} // closed when codex was answered
 
-	id string // given when it is put to the observer; guarded by inquiry.mu
+	// Guarded by inquiry.mu.
+	id    string    // given when it is put to the observer
+	given *response // nil while it is open
 }
 
 // An inquiry is what codex asks in one attempt at a job: from before its turn is
@@ -39,6 +41,7 @@ type inquiry struct {
 	turnID string     // empty until it is known
 	fresh  []*question
 	posed  []*question     // told to the observer and open, the oldest first
+	given  []*question     // open no more, but codex does not have the answer yet
 	count  int             // questions that were given an id
 	news   []Answered      // to be told to the observer
 	gone   map[string]bool // requests that codex has withdrawn before they came here
@@ -68,14 +71,16 @@ func (e *Executor) closeInquiry(threadID string, in *inquiry) (posed []string) {
 	in.over()
 	in.mu.Lock()
 	in.closed = true
-	left := append(in.posed, in.fresh...)
-	for _, q := range in.posed {
-		posed = append(posed, q.id)
+	left := slices.Concat(in.posed, in.fresh, in.given)
+	for _, q := range slices.Concat(in.posed, in.given) {
+		if q.untold() {
+			posed = append(posed, q.id)
+		}
 	}
 	for _, untold := range in.news {
 		posed = append(posed, untold.ID)
 	}
-	in.posed, in.fresh, in.news = nil, nil, nil
+	in.posed, in.fresh, in.given, in.news = nil, nil, nil, nil
 	in.mu.Unlock()
 	for _, q := range left {
 		e.decline(q.req, q.kind, "the turn has ended")
@@ -113,7 +118,7 @@ func (in *inquiry) begun(turnID string) {
 	in.turnID = turnID
 }
 
-// await puts a question to its turn and waits until it is settled. Without an
+// await puts a question to its turn and waits until codex is answered. Without an
 // answer in time it is declined.
 func (e *Executor) await(ctx context.Context, in *inquiry, q *question) {
 	var expired <-chan time.Time
@@ -130,12 +135,16 @@ func (e *Executor) await(ctx context.Context, in *inquiry, q *question) {
 	e.log.Info("codex asks", "method", q.req.Method, "thread_id", q.req.ThreadID, "job", in.job.ID)
 	select {
 	case <-q.settled:
+		return
 	case <-ctx.Done(): // the child is gone: so is the turn, and it says so
+		return
 	case <-expired:
 		note := fmt.Sprintf("Nobody answered the question within %s (CODEX_QUESTION_TTL): it was declined.", e.cfg.QuestionTTL)
-		if in.settle(q, note) {
-			e.decline(q.req, q.kind, "nobody has answered in time")
-		}
+		in.give(q, response{reply: reply{value: q.kind.refusal}, note: note})
+	}
+	select {
+	case <-q.settled:
+	case <-ctx.Done():
 	}
 }
 
@@ -167,30 +176,41 @@ func (in *inquiry) shut() {
 	in.closed = true
 }
 
-// settle takes a question away, to be told to the observer with a note. It
-// reports whether it was still open: only one settles it, and that one answers
-// codex and closes question.settled.
-func (in *inquiry) settle(q *question, note string) bool {
+// settle takes a question away that codex needs no answer to any more. It reports
+// whether it was still there: only one takes it, and that one answers codex and closes
+// question.settled.
+func (in *inquiry) settle(q *question) bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	before := len(in.fresh) + len(in.posed)
-	is := func(other *question) bool { return other == q }
-	in.fresh, in.posed = slices.DeleteFunc(in.fresh, is), slices.DeleteFunc(in.posed, is)
-	if len(in.fresh)+len(in.posed) == before {
+	if !in.remove(q) {
 		return false
 	}
-	if q.id != "" {
-		in.news = append(in.news, Answered{ID: q.id, Note: note})
+	if q.untold() {
+		in.news = append(in.news, Answered{ID: q.id})
 	}
 	in.wake()
 	return true
 }
 
-// waiting reports whether codex waits for an answer.
-func (in *inquiry) waiting() bool {
+// remove reports whether the question was there. The caller holds in.mu.
+func (in *inquiry) remove(q *question) bool {
+	before := len(in.fresh) + len(in.posed) + len(in.given)
+	for _, list := range []*[]*question{&in.fresh, &in.posed, &in.given} {
+		*list = slices.DeleteFunc(*list, func(other *question) bool { return other == q })
+	}
+	return len(in.fresh)+len(in.posed)+len(in.given) < before
+}
+
+// untold reports whether the observer takes the question for open. The caller holds
+// inquiry.mu.
+func (q *question) untold() bool { return q.id != "" && (q.given == nil || q.given.note == "") }
+
+// standing counts the questions that are open, and those whose answers codex does not
+// have yet.
+func (in *inquiry) standing() (open, given int) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	return len(in.fresh)+len(in.posed) > 0
+	return len(in.fresh) + len(in.posed), len(in.given)
 }
 
 // calledOff reports whether an answer has ended the turn.

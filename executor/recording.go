@@ -62,15 +62,16 @@ type RecordedText struct {
 
 // A RecordedConfig is as much of a [Config] as decides what codex is told.
 type RecordedConfig struct {
-	Thread      appserver.ThreadStartParams `json:"thread"`
-	MaxTurns    int                         `json:"maxTurns"`
-	MaxQueue    int                         `json:"maxQueue"`
-	MaxThreads  int                         `json:"maxThreads"`
-	TurnTimeout time.Duration               `json:"turnTimeout"`
-	IdleTimeout time.Duration               `json:"idleTimeout"`
-	ItemTimeout time.Duration               `json:"itemTimeout"`
-	QuestionTTL time.Duration               `json:"questionTTL"`
-	Grace       time.Duration               `json:"grace"`
+	Thread       appserver.ThreadStartParams `json:"thread"`
+	MaxTurns     int                         `json:"maxTurns"`
+	MaxQuestions int                         `json:"maxQuestions"`
+	MaxQueue     int                         `json:"maxQueue"`
+	MaxThreads   int                         `json:"maxThreads"`
+	TurnTimeout  time.Duration               `json:"turnTimeout"`
+	IdleTimeout  time.Duration               `json:"idleTimeout"`
+	ItemTimeout  time.Duration               `json:"itemTimeout"`
+	QuestionTTL  time.Duration               `json:"questionTTL"`
+	Grace        time.Duration               `json:"grace"`
 }
 
 // A RecordedLaunch is a [Launch] without its environment.
@@ -174,7 +175,7 @@ func (c Config) withRecorder() Config {
 		return c
 	}
 	r.Record(RecordConfig, RecordedConfig{
-		Thread: c.Thread, MaxTurns: c.MaxTurns, MaxQueue: c.MaxQueue, MaxThreads: c.MaxThreads,
+		Thread: c.Thread, MaxTurns: c.MaxTurns, MaxQuestions: c.MaxQuestions, MaxQueue: c.MaxQueue, MaxThreads: c.MaxThreads,
 		TurnTimeout: c.TurnTimeout, IdleTimeout: c.IdleTimeout, ItemTimeout: c.ItemTimeout, QuestionTTL: c.QuestionTTL, Grace: c.Grace,
 	})
 	if _, none := c.Book.(noBook); !none {

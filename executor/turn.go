@@ -156,7 +156,7 @@ func (t *turn) read() (end *Ended, err error) {
 			end = t.decide(t.attention.take())
 		default: // the child is gone, and all that it said has been read
 			if end = t.died(err); end == nil {
-				t.withdraw("codex has ended before the question was answered.")
+				t.withdraw("codex has ended before it had the answer.")
 				return nil, cutError{t.on.settled(err)}
 			}
 		}

@@ -40,7 +40,7 @@ func (t *turn) alive() {
 	if t.stopping != nil {
 		return
 	}
-	if t.inquiry.waiting() {
+	if t.yield() {
 		t.rest()
 		return
 	}

@@ -68,21 +68,12 @@ func (e *Engine) answer(ctx context.Context, in *incoming, t *task) (*view, erro
 		return t.poseAgain(a, wrong.Why), nil
 	}
 	if err == nil {
-		t.taken(a)
+		t.handed(a)
 		return a.view, nil
 	}
 	e.log.Info("an answer came too late; it becomes a turn", "task_id", t.id, "err", err)
 	t.giveBack(ctx, a)
 	return nil, nil
-}
-
-// A reply is a message that answers a question.
-type reply struct {
-	message  *a2a.Message
-	job      string    // of the message, which is no turn
-	question *question // nil if it names one that is not open
-	index    int       // of the question among the open ones
-	view     *view
 }
 
 // pick finds the question that a message answers: the one whose id stands in its
@@ -145,7 +136,9 @@ func (t *task) take(ctx context.Context, in *incoming) (*reply, error) {
 		t.status, t.history, t.questions, t.meta, t.cached = status, history, questions, meta, nil
 		return nil, t.engine.journalError("store the message", err)
 	}
-	t.taking = a.question
+	if a.question != nil {
+		t.given = append(t.given, a)
+	}
 	t.expect(in.receipt)
 	t.adopt(in.push)
 	t.announce(store.Change{})
@@ -170,28 +163,12 @@ func (t *task) keepReply(ctx context.Context, entry store.Message, posed *a2a.Me
 	return t.engine.cfg.Journal.Accept(ctx, entry, t.row())
 }
 
-// taken notes that an answer has arrived. The turn may have ended over it.
-func (t *task) taken(a *reply) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.taking = nil
-	change := store.Change{Ended: []string{a.job}, Drop: []string{a.question.asked.ID}}
-	if !t.status.State.Terminal() {
-		t.save(change)
-		return
-	}
-	change.Task = string(t.id)
-	if err := t.engine.cfg.Journal.Write(context.Background(), change); err != nil {
-		t.engine.log.Error("an answer could not be settled; the next start does it", "task_id", t.id, "err", err)
-	}
-}
-
 // poseAgain puts the question again that a message did not answer, and says why.
 // The message stays in the history.
 func (t *task) poseAgain(a *reply, why string) *view {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.taking = nil
+	t.ungive(a)
 	change := store.Change{Ended: []string{a.job}}
 	if t.status.State.Terminal() { // over it
 		if a.question != nil {
@@ -222,7 +199,7 @@ func (t *task) poseAgain(a *reply, why string) *view {
 func (t *task) giveBack(ctx context.Context, a *reply) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.taking = nil
+	t.ungive(a)
 	t.history = slices.DeleteFunc(slices.Clone(t.history), func(m *a2a.Message) bool { return m == a.message })
 	t.cached = nil
 	row := t.row()

@@ -18,7 +18,7 @@ const repeated = 8 << 10
 // end settles the run, and the task with it if no other turn of it waits.
 func (r *run) end(event executor.Ended) {
 	t := r.task
-	if parks(event) || stops(event) && r.asks() {
+	if parks(event) || r.leftWithQuestion(event) {
 		t.parkTaken(event.Taken)
 		r.park()
 		return

@@ -109,9 +109,7 @@ func (q *question) data() map[string]any {
 // was posed stays in the history, and so does the note, if there is one: why
 // that is so. The caller holds t.mu.
 func (t *task) dropQuestions(note string, gone func(*question) bool) {
-	if q := t.taking; q != nil && gone(q) {
-		q.closed = true
-	}
+	t.closeGiven(note, gone)
 	first := slices.IndexFunc(t.questions, gone)
 	if first < 0 {
 		return

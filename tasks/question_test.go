@@ -3,6 +3,7 @@ package tasks_test
 import (
 	"errors"
 	"iter"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -21,11 +22,12 @@ type asker struct {
 	mu      sync.Mutex // guards the fields below
 	answers []executor.Answer
 	late    error // what Answer returns
+	keeps   bool  // answers do not reach their turns yet, which have no slot
 
 	onAnswer func() // called before that; may be nil
 }
 
-func (a *asker) Answer(_ string, answer executor.Answer) error {
+func (a *asker) Answer(id string, answer executor.Answer) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.onAnswer != nil {
@@ -35,7 +37,19 @@ func (a *asker) Answer(_ string, answer executor.Answer) error {
 		return a.late
 	}
 	a.answers = append(a.answers, answer)
+	if !a.keeps {
+		a.reached(id, answer.Question)
+	}
 	return nil
+}
+
+// reached says that the turn of a job has got the answer to a question.
+func (a *asker) reached(id, question string) {
+	a.runner.mu.Lock()
+	i := slices.IndexFunc(a.jobs, func(other *job) bool { return other.ID == id })
+	j := a.jobs[i]
+	a.runner.mu.Unlock()
+	j.observe(executor.Answered{ID: question})
 }
 
 // answered renders what was answered: the question, the text, the data.

@@ -37,7 +37,7 @@ type task struct {
 	runs      []*run         // the turns that have not ended, in their order
 	turns     int            // messages that the task has taken in all
 	questions []*question    // open, the oldest first; the state says so
-	taking    *question      // whose answer is under way; nil if none is
+	given     []*reply       // whose effect is not known yet; replaced, never changed
 	messages  int            // status messages made
 	pushes    []push.Setting // replaced, never changed
 	cutOff    []string       // recovered jobs whose turns have asked; until the task is posed again
@@ -302,6 +302,7 @@ func (t *task) end(change store.Change) {
 	}
 	t.note(last.meta)
 	change.Drop = append(change.Drop, t.closeQuestions()...)
+	t.endGiven(&change)
 	t.replyFirst()
 	change.Notice = t.notice(last.state, message)
 	t.enter(last.state, message, change)

@@ -32,7 +32,7 @@ func executorConfig(
 			ApprovalPolicy: appserver.ApprovalPolicy(s.ApprovalPolicy),
 			Sandbox:        appserver.SandboxMode(s.Sandbox),
 		},
-		MaxTurns: s.MaxTurns, MaxQueue: s.MaxQueue, MaxThreads: s.MaxThreads,
+		MaxTurns: s.MaxTurns, MaxQuestions: s.MaxQuestions, MaxQueue: s.MaxQueue, MaxThreads: s.MaxThreads,
 		TurnTimeout: s.TurnTimeout, IdleTimeout: s.IdleTimeout, ItemTimeout: s.ItemTimeout,
 		QuestionTTL:  s.QuestionTTL,
 		RefreshEvery: refreshEvery(s),

@@ -237,7 +237,11 @@ func (x *execution) question() {
 func (x *execution) withdrawn() {
 	params := object{"threadId": x.t.ID, "turnId": x.turn.ID, "itemId": x.newID("ask"), "command": "true"}
 	answer := x.s.ask(x.do.arg(0), params)
-	x.sleep(x.do.ms(1))
+	if x.do.arg(1) == "steered" {
+		x.hold()
+	} else {
+		x.sleep(x.do.ms(1))
+	}
 	x.s.mu.Lock()
 	id := fmt.Sprint(x.s.lastAsk - 1)
 	x.s.mu.Unlock()

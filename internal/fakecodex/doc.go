@@ -82,5 +82,6 @@
 //	ask-hang METHOD       likewise, and then it says nothing until interrupted
 //	ask-fail METHOD CODE MS  a request, and the turn fails after MS while that is open
 //	ask-withdraw METH MS  a request that is resolved after MS without an answer
+//	                      (MS may be "steered": after a turn/steer)
 //	subagent              another thread talks in between
 package fakecodex

@@ -47,9 +47,9 @@ func mustLoad(t *testing.T, there []string, environ ...string) Settings {
 
 func TestDefaultsStandingAlone(t *testing.T) {
 	s := mustLoad(t, nil)
-	got := fmt.Sprint(s.Addr, s.Card, s.Reply, s.WorkDir, s.StateDir, s.MaxTurns, s.MaxQueue, s.MaxThreads,
+	got := fmt.Sprint(s.Addr, s.Card, s.Reply, s.WorkDir, s.StateDir, s.MaxTurns, s.MaxQuestions, s.MaxQueue, s.MaxThreads,
 		s.CodexBin, s.CodexHome, s.Sandbox, s.ApprovalPolicy, s.TurnTimeout, s.IdleTimeout, s.ItemTimeout, s.CodexFeatures, s.Log)
-	want := fmt.Sprint("127.0.0.1:8000", "union", "task", "/src", "/home/u/.local/state/molecule-codex-runtime", 4, 32, 16,
+	want := fmt.Sprint("127.0.0.1:8000", "union", "task", "/src", "/home/u/.local/state/molecule-codex-runtime", 4, 64, 32, 16,
 		"codex", "/home/u/.codex", "workspace-write", "on-request", time.Hour, 10*time.Minute, 30*time.Minute, "lean", "info")
 	if got != want {
 		t.Errorf("defaults:\n got %s\nwant %s", got, want)

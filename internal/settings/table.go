@@ -38,7 +38,10 @@ type Settings struct {
 	StateDir   string `group:"Files" env:"RUNTIME_STATE_DIR" kind:"path" default:"$XDG_STATE_HOME or ~/.local/state, then molecule-codex-runtime; CONFIGS_DIR/.runtime in a workspace" help:"Directory of the runtime's own state."`
 	ConfigsDir string `group:"Files" env:"CONFIGS_DIR" kind:"path" default:"/configs if it can be written, else ~/.molecule-workspace" help:"Directory of the workspace's configuration. Read in a workspace only."`
 
-	MaxTurns   int `group:"Limits" env:"RUNTIME_MAX_TURNS" envDefault:"4" min:"1" max:"256" help:"Turns that run at the same time."`
+	MaxTurns int `group:"Limits" env:"RUNTIME_MAX_TURNS" envDefault:"4" min:"1" max:"256" help:"Turns that run at the same time. One that does nothing until a question is answered does not count."`
+
+	MaxQuestions int `group:"Limits" env:"RUNTIME_MAX_QUESTIONS" envDefault:"64" min:"1" max:"1024" help:"Turns that may wait for answers without counting among those that run. One that asks beyond that goes on counting, so that fewer others run."`
+
 	MaxQueue   int `group:"Limits" env:"RUNTIME_MAX_QUEUE" envDefault:"32" min:"1" max:"10000" help:"Messages that wait in one context."`
 	MaxThreads int `group:"Limits" env:"RUNTIME_MAX_THREADS" envDefault:"16" min:"1" max:"1024" help:"Threads kept loaded in codex; others are resumed when they are needed."`
 

@@ -124,6 +124,7 @@ func (j *job) ask(id string) (string, *executor.Ended) {
 	j.observe(executor.Asked{ID: id, Text: "What else is needed?"})
 	select {
 	case next := <-answered:
+		j.observe(executor.Answered{ID: id})
 		return next, nil
 	case <-j.ctx.Done():
 		return "", j.canceled()

@@ -1,0 +1,92 @@
+package tasks
+
+import (
+	"context"
+	"slices"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/store"
+)
+
+// A reply is a message that answers a question. It is one of its task's given until it
+// is known what became of it: the runner may keep an answer until its turn can go on.
+// All that time the journal has the question with the name of the message, so that the
+// next process carries both.
+type reply struct {
+	message  *a2a.Message
+	job      string    // of the message, which is no turn
+	question *question // nil if it names one that is not open
+	index    int       // of the question among the open ones
+	view     *view
+	handed   bool   // the runner has it
+	note     string // why it had no effect; empty if it had
+}
+
+// ungive takes a reply away that was not given. The caller holds t.mu.
+func (t *task) ungive(a *reply) {
+	t.given = slices.DeleteFunc(slices.Clone(t.given), func(other *reply) bool { return other == a })
+}
+
+// handed notes that the runner has taken an answer. Its turn may have got it, or ended,
+// over that.
+func (t *task) handed(a *reply) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	a.handed = true
+	if a.question.closed || t.status.State.Terminal() {
+		t.settleGiven(a)
+	}
+}
+
+// closeGiven closes the questions that gone says need no answer any more: it has reached
+// its turn, or it never will, and the note says why. The caller holds t.mu.
+func (t *task) closeGiven(note string, gone func(*question) bool) {
+	for _, a := range slices.Clone(t.given) {
+		if !gone(a.question) {
+			continue
+		}
+		a.question.closed, a.note = true, note
+		if a.handed {
+			t.settleGiven(a)
+		}
+	}
+}
+
+// settleGiven ends the message of a reply. The caller holds t.mu.
+func (t *task) settleGiven(a *reply) {
+	t.ungive(a)
+	change := store.Change{Ended: []string{a.job}, Drop: []string{a.question.asked.ID}}
+	if !t.status.State.Terminal() {
+		if a.note != "" {
+			t.remember(t.message(a2a.NewTextPart(a.note)))
+			t.tell(map[string]any{"type": "notice", "text": a.note})
+		}
+		t.save(change)
+		return
+	}
+	change.Task = string(t.id)
+	if err := t.engine.cfg.Journal.Write(context.Background(), change); err != nil {
+		t.engine.log.Error("an answer could not be settled; the next start does it", "task_id", t.id, "err", err)
+	}
+}
+
+// endGiven ends the messages of the replies of a task that ends with a change. Those that
+// are on their way to the runner end when they have arrived. The caller holds t.mu.
+func (t *task) endGiven(change *store.Change) {
+	for _, a := range slices.Clone(t.given) {
+		if a.handed {
+			t.ungive(a)
+			change.Ended = append(change.Ended, a.job)
+			change.Drop = append(change.Drop, a.question.asked.ID)
+		}
+	}
+}
+
+// leftWithQuestion reports whether the end of the run's turn leaves what it has asked to
+// the next process, and the answers that it has not got.
+func (r *run) leftWithQuestion(event executor.Ended) bool {
+	given := slices.ContainsFunc(r.task.given, func(a *reply) bool { return a.question.run == r })
+	return stops(event) && (given || r.asks())
+}
