@@ -100,10 +100,12 @@ type Platform struct {
 
 // A Queue is what runs and what waits, in messages. Of a long one not all is listed.
 type Queue struct {
-	Running  int       `json:"running"`
-	Waiting  int       `json:"waiting"`
-	Limit    int       `json:"limit"` // turns that may run at the same time
-	Contexts []Context `json:"contexts"`
+	Running   int       `json:"running"`
+	Waiting   int       `json:"waiting"`
+	Limit     int       `json:"limit"`              // turns that may run at the same time
+	Asking    int       `json:"asking"`             // turns that wait for answers, and do not count as running
+	FullSince time.Time `json:"fullSince,omitzero"` // since when no other turn has begun, for as many run as may; zero if that is not for long
+	Contexts  []Context `json:"contexts"`
 }
 
 // A Context is a conversation in which something runs or waits.

@@ -42,7 +42,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		turns:     histograms("turn_duration_seconds", "From the start of a turn in codex to its end, by outcome.", turn, "outcome"),
 		firstText: histogram("turn_first_text_seconds", "From the start of a turn in codex to its first text.", short),
 		waited:    histogram("turn_wait_seconds", "From the acceptance of a message to the start of its turn.", short),
-		active:    gauge("turns_active", "Turns that run now."),
+		active:    gauge("turns_active", "Turns that have begun and not ended, those too that wait for answers."),
 		queued:    gauge("queue_depth", "Accepted messages that wait for their turn."),
 		tokens:    counters("tokens_total", "Tokens that codex has accounted for, by kind; cached are part of input, reasoning part of output.", "kind"),
 		starts:    prometheus.NewCounter(prometheus.CounterOpts{Namespace: namespace, Name: "child_starts_total", Help: "Starts of the codex child."}),

@@ -109,7 +109,7 @@ func newInbox(ctx context.Context, s settings.Settings, environ []string, log *s
 		return nil, fmt.Errorf("the channel's state: %w", err)
 	}
 	box.store, box.closers = journal, append(box.closers, journal)
-	base.registry.MustRegister(newStateMetrics(journal), box.gauges(s.MaxTurns))
+	base.registry.MustRegister(newStateMetrics(journal), box.gauges())
 	if err := box.work(s, environ, base, redact); err != nil {
 		return nil, err
 	}

@@ -93,7 +93,7 @@ func (o *overview) state(ctx context.Context) console.State {
 		Child:    o.child(health.Child),
 		Account:  accountOf(health.Account, now.Email),
 		Platform: o.platform(),
-		Queue:    console.Queue{Running: health.Running, Waiting: health.Waiting, Limit: now.MaxTurns},
+		Queue:    queueOf(health),
 	}
 	if !ready.Checked {
 		state.Ready.Checks = []console.Check{{Name: "checks", Message: "they are being made"}}

@@ -15,35 +15,36 @@ import (
 type gauges struct {
 	health func() executor.Health
 	ready  func() *readiness // nil before there is one
-	slots  int               // turns that may run at the same time
 
-	maxTurns, threads, memory, childUp, since, isReady, checks *prometheus.Desc
+	maxTurns, slots, questions, threads, memory, childUp, since, isReady, checks *prometheus.Desc
 }
 
 // gauges are those of the application, whose parts may not be there yet.
-func (app *application) gauges(slots int) *gauges {
-	return newGauges(func() executor.Health { return app.executor.Health() }, func() *readiness { return app.ready }, slots)
+func (app *application) gauges() *gauges {
+	return newGauges(func() executor.Health { return app.executor.Health() }, func() *readiness { return app.ready })
 }
 
-func newGauges(health func() executor.Health, ready func() *readiness, slots int) *gauges {
+func newGauges(health func() executor.Health, ready func() *readiness) *gauges {
 	desc := func(name, help string, labels ...string) *prometheus.Desc {
 		return prometheus.NewDesc("molecule_codex_"+name, help, labels, nil)
 	}
 	return &gauges{
-		health: health, ready: ready, slots: slots,
-		maxTurns: desc("turns_max", "Turns that may run at the same time (RUNTIME_MAX_TURNS)."),
-		threads:  desc("threads_loaded", "Threads that are loaded in codex."),
-		memory:   desc("child_memory_bytes", "Resident memory, of codex and of the commands that it runs; on Linux only.", "of"),
-		childUp:  desc("child_up", "1 while codex runs and has answered."),
-		since:    desc("child_state_seconds", "How long codex has been in the state that it is in, up or not."),
-		isReady:  desc("ready", "1 if a turn would run, as /readyz has it but for asking codex; 0 also before that is known."),
-		checks:   desc("check", "1 if a check of readiness passed when it was made last; they are made anew when they are old.", "check"),
+		health: health, ready: ready,
+		maxTurns:  desc("turns_max", "Turns that may run at the same time (RUNTIME_MAX_TURNS)."),
+		slots:     desc("turn_slots", "The slots that turns run in, turns_max of them, by state: working, asking (held by a turn that waits for answers, for RUNTIME_MAX_QUESTIONS others do so without one) or free.", "state"),
+		questions: desc("questions_open", "Questions of codex that wait for an answer."),
+		threads:   desc("threads_loaded", "Threads that are loaded in codex."),
+		memory:    desc("child_memory_bytes", "Resident memory, of codex and of the commands that it runs; on Linux only.", "of"),
+		childUp:   desc("child_up", "1 while codex runs and has answered."),
+		since:     desc("child_state_seconds", "How long codex has been in the state that it is in, up or not."),
+		isReady:   desc("ready", "1 if a turn would run, as /readyz has it but for asking codex; 0 also before that is known."),
+		checks:    desc("check", "1 if a check of readiness passed when it was made last; they are made anew when they are old.", "check"),
 	}
 }
 
 // Describe implements [prometheus.Collector].
 func (g *gauges) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{g.maxTurns, g.threads, g.memory, g.childUp, g.since, g.isReady, g.checks} {
+	for _, d := range []*prometheus.Desc{g.maxTurns, g.slots, g.questions, g.threads, g.memory, g.childUp, g.since, g.isReady, g.checks} {
 		out <- d
 	}
 }
@@ -54,7 +55,12 @@ func (g *gauges) Collect(out chan<- prometheus.Metric) {
 		out <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
 	}
 	health := g.health()
-	tell(g.maxTurns, float64(g.slots))
+	slots := health.Slots
+	tell(g.maxTurns, float64(slots.Limit))
+	tell(g.slots, float64(slots.Working), "working")
+	tell(g.slots, float64(slots.Asking), "asking")
+	tell(g.slots, float64(max(0, slots.Limit-slots.Working-slots.Asking)), "free")
+	tell(g.questions, float64(health.Questions))
 	tell(g.threads, float64(health.Threads))
 	tell(g.childUp, truth(health.Child.State == "ready"))
 	tell(g.since, time.Since(health.Child.Since).Seconds())

@@ -90,7 +90,7 @@ func ours(reg prometheus.Registerer) {
 	newPlatformMetrics(reg)
 	commits(reg)
 	newChannelMetrics(reg)
-	reg.MustRegister(newStateMetrics(nil), newGauges(nil, nil, 0))
+	reg.MustRegister(newStateMetrics(nil), newGauges(nil, nil))
 }
 
 // TestMetricsPage keeps the tables of docs/metrics.md equal to the metrics that there
@@ -145,7 +145,7 @@ func TestGauges(t *testing.T) {
 	e := executor.New(executor.Config{})
 	t.Cleanup(func() { _ = e.Close(t.Context()) })
 	reg := prometheus.NewPedanticRegistry()
-	reg.MustRegister(newGauges(e.Health, func() *readiness { return nil }, 4))
+	reg.MustRegister(newGauges(e.Health, func() *readiness { return nil }))
 	began := time.Now()
 	families, err := reg.Gather()
 	if err != nil {
@@ -161,7 +161,7 @@ func TestGauges(t *testing.T) {
 		}
 	}
 	delete(got, "child_state_seconds")
-	want := map[string]float64{"turns_max": 4, "threads_loaded": 0, "child_up": 0, "ready": 0}
+	want := map[string]float64{"turns_max": 4, "turn_slots": 4, "questions_open": 0, "threads_loaded": 0, "child_up": 0, "ready": 0}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("gauges = %v, want %v", got, want)
 	}
@@ -188,7 +188,7 @@ func TestGaugesOfReadiness(t *testing.T) {
 func readinessGauges(t *testing.T, r *readiness) map[string]float64 {
 	t.Helper()
 	reg := prometheus.NewPedanticRegistry()
-	reg.MustRegister(newGauges(r.executor.Health, func() *readiness { return r }, 4))
+	reg.MustRegister(newGauges(r.executor.Health, func() *readiness { return r }))
 	families, err := reg.Gather()
 	if err != nil {
 		t.Fatal(err)

@@ -78,7 +78,7 @@ func (r *readiness) readiness(report preflight.Report, health executor.Health, c
 		state.OK = state.OK && !failed
 	}
 	model := modelCheck(health.Hold)
-	state.Checks = append(state.Checks, child, model)
+	state.Checks = append(state.Checks, child, model, turnsCheck(health))
 	state.OK = state.OK && child.OK && model.OK
 	if r.registered != nil {
 		ok, message := r.registered()

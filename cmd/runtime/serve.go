@@ -102,7 +102,7 @@ func newApplication(ctx context.Context, s settings.Settings, environ []string, 
 		return nil, fmt.Errorf("RUNTIME_STATE_DIR: %w", err)
 	}
 	app.closers = append(app.closers, journal)
-	base.registry.MustRegister(newStateMetrics(journal), app.gauges(s.MaxTurns))
+	base.registry.MustRegister(newStateMetrics(journal), app.gauges())
 	cfg := executorConfig(s, base.wire, base.metrics, log, redact)
 	cfg.Book, cfg.Prepare = tasks.Book(journal), app.prepare
 	if err := app.offerTools(s, environ, &cfg, redact); err != nil {

@@ -80,10 +80,11 @@ function taskLink(id, tasks) {
   return h('a', { href: `#/task/${encodeURIComponent(id)}`, title: id, dir: 'auto' }, title ? literal(brief(title, 48)) : code(brief(id, 13)));
 }
 
-function queue({ running, waiting, limit, contexts }, tasks) {
+function queue({ running, waiting, limit, asking, fullSince, contexts }, tasks) {
   const bar = h('meter', { min: 0, max: limit || 1, value: running ?? 0, 'aria-label': 'Turns that run' });
   return [
-    h('p', null, h('strong', null, count(running ?? 0)), limit ? ` of ${count(limit)} turns running` : ' running', ' · ', h('strong', null, count(waiting ?? 0)), ' waiting'), limit ? bar : null,
+    h('p', null, h('strong', null, count(running ?? 0)), limit ? ` of ${count(limit)} turns running` : ' running', asking ? [' · ', h('strong', null, count(asking)), ' asking'] : null, ' · ', h('strong', null, count(waiting ?? 0)), ' waiting'), limit ? bar : null,
+    fullSince && h('p', { class: 'problem' }, 'No other turn has begun since ', when(fullSince), '.'),
     contexts?.length ? h('ul', { class: 'contexts' }, contexts.slice(0, 50).map((c) => h('li', null, h('p', { class: 'quiet' }, code(brief(c.contextId, 24), { title: c.contextId })),
       h('ol', { 'aria-label': `Turns of ${brief(c.contextId)}` }, c.running && h('li', null, taskLink(c.running, tasks), h('span', { class: 'took' }, 'running')),
         (c.waiting ?? []).slice(0, 20).map((id) => h('li', null, taskLink(id, tasks), h('span', { class: 'took' }, 'waiting'))),

@@ -167,6 +167,24 @@ var scenes = []struct {
 		molecule_codex_held{instance="a",reason="limit"} 0x60
 		molecule_codex_queue_depth{instance="a"} 2x60
 		molecule_codex_turns_active{instance="a"} 0x60`, []string{"WorkspaceStuck"}},
+	{"messages wait for turns that all wait for answers", `
+		molecule_codex_held{instance="a",reason="auth"} 0x60
+		molecule_codex_held{instance="a",reason="limit"} 0x60
+		molecule_codex_queue_depth{instance="a"} 1x60
+		molecule_codex_turns_active{instance="a"} 68x60
+		molecule_codex_questions_open{instance="a"} 68x60
+		molecule_codex_turn_slots{instance="a",state="working"} 0x60
+		molecule_codex_turn_slots{instance="a",state="asking"} 4x60
+		molecule_codex_turn_slots{instance="a",state="free"} 0x60`, []string{"WorkspaceStuck"}},
+	{"a message waits for the answer to a question of its conversation", `
+		molecule_codex_held{instance="a",reason="auth"} 0x60
+		molecule_codex_held{instance="a",reason="limit"} 0x60
+		molecule_codex_queue_depth{instance="a"} 1x60
+		molecule_codex_turns_active{instance="a"} 1x60
+		molecule_codex_questions_open{instance="a"} 1x60
+		molecule_codex_turn_slots{instance="a",state="working"} 0x60
+		molecule_codex_turn_slots{instance="a",state="asking"} 0x60
+		molecule_codex_turn_slots{instance="a",state="free"} 4x60`, nil},
 	{"messages wait long", `
 		molecule_codex_turn_wait_seconds_bucket{instance="a",le="300"} 0+5x60
 		molecule_codex_turn_wait_seconds_bucket{instance="a",le="1800"} 0+10x60

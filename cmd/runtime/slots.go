@@ -1,0 +1,45 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/console"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/server"
+)
+
+// fullLong is for how long every slot of a turn has to be taken, and none given to another
+// turn, until people are told.
+const fullLong = 5 * time.Minute
+
+// fullSince is since when that is so; zero if it is not, or not for long.
+func fullSince(slots executor.Slots) time.Time {
+	if slots.Full.IsZero() || time.Since(slots.Full) < fullLong {
+		return time.Time{}
+	}
+	return slots.Full
+}
+
+// turnsCheck says how the turns stand. Where they are stuck it does not make us unready:
+// answers have to get through, and no restart makes it better.
+func turnsCheck(h executor.Health) server.Check {
+	slots := h.Slots
+	message := fmt.Sprintf("%d of %d run, %d wait for answers, %d messages wait", slots.Working, slots.Limit, slots.Asking+slots.Parked, h.Waiting)
+	if since := fullSince(slots); !since.IsZero() {
+		message += "; no other turn has begun since " + since.UTC().Format(time.RFC3339)
+		if slots.Asking > 0 {
+			message += ", for too many wait for answers (RUNTIME_MAX_QUESTIONS): answer or cancel the tasks that ask"
+		} else {
+			message += "; the tasks that run say what they do, and RUNTIME_MAX_TURNS is how many may"
+		}
+	}
+	return server.Check{Name: "turns", OK: true, Message: message}
+}
+
+// queueOf is what the console shows of it.
+func queueOf(h executor.Health) console.Queue {
+	return console.Queue{
+		Running: h.Slots.Working, Waiting: h.Waiting, Limit: h.Slots.Limit, Asking: h.Slots.Asking + h.Slots.Parked, FullSince: fullSince(h.Slots),
+	}
+}
