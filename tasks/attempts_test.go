@@ -49,7 +49,7 @@ func TestEpochsOfAttempts(t *testing.T) {
 		epoch, _, _ := strings.Cut(event.ID, ".")
 		epochs = append(epochs, epoch)
 	}
-	if got := strings.Join(epochs, ""); got != "11"+strings.Repeat("2", len(epochs)-2) {
+	if got := strings.Join(epochs, ""); got != "111"+strings.Repeat("2", len(epochs)-3) {
 		t.Errorf("epochs of the events: %s", got)
 	}
 }

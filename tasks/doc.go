@@ -89,11 +89,11 @@
 //
 // Each agent message is an artifact whose id is that of the codex item, with one
 // text part; the metadata key "phase" tells commentary from answers. The unified
-// diff of a turn is an artifact named "diff". In a task that has ended, the
-// artifact with the reply stands first and "reply" in the task's metadata names
-// it. The message of the final status is what went wrong, or a repetition of a
-// reply of up to 8 KiB: a longer one stands in its artifact only. The keys of
-// metadata are the Meta constants.
+// diff of a turn is an artifact named "diff", shown before the message that speaks
+// of it (diff.go). In a task that has ended, the artifact with the reply stands last
+// and "reply" in the task's metadata names it. The reply is told once: the message of
+// the final status is what went wrong, or that there is no reply. The last chunk of a
+// text is not empty (text.go). The keys of metadata are the Meta constants.
 //
 // Progress is told in the stream and nowhere else: a status update in the
 // present state, whose message has one data part:
@@ -109,7 +109,9 @@
 //	{"type":"notice","text"}
 //	{"type":"turn","outcome","text"}                a turn ended, and the task goes on with the next
 //
-// Members without a value are left out; outputTail is at most the last 2 KiB.
+// Members without a value are left out; outputTail is at most the last 2 KiB. A sender
+// whose accepted output modes have no place for data gets none of it, and those without
+// a place for text get each text in one chunk (accepted.go).
 //
 // # Ownership and concurrency
 //

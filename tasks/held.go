@@ -38,7 +38,7 @@ func (t *task) stand() {
 	t.standLimit(held)
 	switch {
 	case held != nil && held.Kind == executor.FailAuth:
-		t.runs[0].pushAll()
+		t.runs[0].pushRest()
 		t.enter(a2a.TaskStateAuthRequired, t.heldMessage(held), store.Change{Durable: true})
 	case t.status.State != a2a.TaskStateAuthRequired:
 	case t.runs[0].started.IsZero():

@@ -52,6 +52,8 @@ const (
 const (
 	nameMessage = "message"
 	nameDiff    = "diff"
+
+	mediaDiff = "text/x-diff"
 )
 
 // emptyReply stands where codex had nothing to say: readers take an empty text

@@ -11,10 +11,6 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
 
-// repeated is how long a reply may be to stand in the final status, too. Some
-// readers look there only, and none should get a long text twice.
-const repeated = 8 << 10
-
 // end settles the run, and the task with it if no other turn of it waits.
 func (r *run) end(event executor.Ended) {
 	t := r.task
@@ -23,13 +19,8 @@ func (r *run) end(event executor.Ended) {
 		r.park()
 		return
 	}
+	r.settleDiff(event.Diff)
 	reply := r.settleText(event)
-	if event.Diff != "" {
-		diff := t.newArtifact(nameDiff, nameDiff)
-		diff.media = "text/x-diff"
-		diff.text.WriteString(event.Diff)
-		t.push(diff, true)
-	}
 	r.hand(r.offered)
 	r.finish()
 	r.measure(event)
@@ -84,7 +75,7 @@ func stops(event executor.Ended) bool {
 // park lets go of the run and leaves its message where it is, in the journal's queue.
 func (r *run) park() {
 	t := r.task
-	r.pushAll()
+	r.pushRest()
 	r.finish()
 	r.leave()
 	if len(t.runs) > 0 {
@@ -172,14 +163,14 @@ func rankOf(phase string) int {
 	return 1
 }
 
-// replyFirst puts the artifact with the reply before the others: there are
-// readers that look at the first one only. The caller holds t.mu.
-func (t *task) replyFirst() {
+// replyLast puts the artifact with the reply behind the others: there are readers that
+// take the last one for the answer. The caller holds t.mu.
+func (t *task) replyLast() {
 	id, _ := t.meta[MetaReply].(string)
 	i := slices.IndexFunc(t.artifacts, func(a *artifact) bool { return string(a.id) == id })
-	if i > 0 {
+	if i >= 0 && i < len(t.artifacts)-1 {
 		reply := t.artifacts[i]
-		t.artifacts = slices.Insert(slices.Delete(t.artifacts, i, i+1), 0, reply)
+		t.artifacts = append(slices.Delete(t.artifacts, i, i+1), reply)
 		t.cached = nil
 	}
 }
@@ -193,11 +184,8 @@ func endingOf(event executor.Ended, reply *artifact) *ending {
 	switch event.Outcome {
 	case executor.Completed:
 		end.state = a2a.TaskStateCompleted
-		switch {
-		case reply == nil:
+		if reply == nil { // else it stands in its artifact, and only there: readers show both
 			end.text = emptyReply
-		case reply.text.Len() <= repeated:
-			end.text = reply.text.String()
 		}
 		return end
 	case executor.Canceled:

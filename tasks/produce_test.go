@@ -21,10 +21,10 @@ func TestProducedBecomesAnArtifact(t *testing.T) {
 	events := stream.wait(t)
 	task := get(t, e, events[0].(*a2a.Task).ID)
 	want := []*a2a.Artifact{
-		{ID: "m-" + a2a.ArtifactID(j.ID), Name: "message", Parts: a2a.ContentParts{a2a.NewTextPart("done")}},
 		{ID: "f", Name: "a.txt", Parts: a2a.ContentParts{{Content: a2a.Raw("content"), Filename: "a.txt", MediaType: "text/plain"}}},
 		{ID: "f-2", Name: "b.txt", Parts: a2a.ContentParts{{Content: a2a.URL("https://example.com/b.txt"), Filename: "b.txt", MediaType: "text/plain"}}},
 		{ID: "file", Name: "table", Parts: a2a.ContentParts{{Content: a2a.Data{Value: map[string]any{"n": 1.0}}, MediaType: "application/json"}}},
+		{ID: "m-" + a2a.ArtifactID(j.ID), Name: "message", Parts: a2a.ContentParts{a2a.NewTextPart("done")}},
 	}
 	if diff := cmp.Diff(want, task.Artifacts); diff != "" {
 		t.Errorf("artifacts (-want +got):\n%s", diff)

@@ -160,10 +160,10 @@ func TestPayloads(t *testing.T) {
 	want := []string{
 		fmt.Sprintf(`a 1.0 %s/1.2`+"\n"+`{"artifactUpdate":{"artifact":{"artifactId":"m-%s","name":"message","parts":[{"text":"<done>"}]},%s,"lastChunk":true,"taskId":"%s"}}`,
 			task.ID, j.ID, ids, task.ID),
-		fmt.Sprintf(`a 1.0 %s/1.3`+"\n"+`{"statusUpdate":{%s,"metadata":%s,"status":{"message":{"contextId":"ctx","messageId":"%s-1","parts":[{"text":"<done>"}],"role":"ROLE_AGENT","taskId":"%s"},"state":"TASK_STATE_COMPLETED","timestamp":"%s"},"taskId":"%s"}}`,
-			task.ID, ids, meta, task.ID, task.ID, stamp, task.ID),
-		fmt.Sprintf(`b 0.3 %s/1.3`+"\n"+`{"artifacts":[{"artifactId":"m-%s","name":"message","parts":[{"kind":"text","text":"<done>"}]}],"contextId":"ctx","history":[{"contextId":"ctx","kind":"message","messageId":"m","parts":[{"kind":"text","text":"hi"}],"role":"user","taskId":"%s"}],"id":"%s","kind":"task","metadata":%s,"status":{"message":{"contextId":"ctx","kind":"message","messageId":"%s-1","parts":[{"kind":"text","text":"<done>"}],"role":"agent","taskId":"%s"},"state":"completed","timestamp":"%s"}}`,
-			task.ID, j.ID, task.ID, task.ID, meta, task.ID, task.ID, stamp),
+		fmt.Sprintf(`a 1.0 %s/1.3`+"\n"+`{"statusUpdate":{%s,"metadata":%s,"status":{"state":"TASK_STATE_COMPLETED","timestamp":"%s"},"taskId":"%s"}}`,
+			task.ID, ids, meta, stamp, task.ID),
+		fmt.Sprintf(`b 0.3 %s/1.3`+"\n"+`{"artifacts":[{"artifactId":"m-%s","name":"message","parts":[{"kind":"text","text":"<done>"}]}],"contextId":"ctx","history":[{"contextId":"ctx","kind":"message","messageId":"m","parts":[{"kind":"text","text":"hi"}],"role":"user","taskId":"%s"}],"id":"%s","kind":"task","metadata":%s,"status":{"state":"completed","timestamp":"%s"}}`,
+			task.ID, j.ID, task.ID, task.ID, meta, stamp),
 	}
 	for i := range want {
 		if canonical(t, last[i]) != canonical(t, want[i]) {

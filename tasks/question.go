@@ -37,7 +37,7 @@ func (q *question) stale() bool { return q.run == nil }
 // ask poses a question, beside those that are open already.
 func (r *run) ask(asked executor.Asked) {
 	t := r.task
-	r.pushAll()
+	r.pushRest()
 	q := &question{run: r, job: r.jobID, asked: asked, has: r.options}
 	t.questions = append(t.questions, q)
 	t.pose(store.Change{Ask: []store.Question{q.row("")}})

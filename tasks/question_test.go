@@ -76,14 +76,19 @@ func to(task *a2a.Task, id, text string) *a2a.SendMessageRequest {
 	return req
 }
 
-func wantTask(t testing.TB, task *a2a.Task, state a2a.TaskState, status string) {
+// wantTask checks the state of a task, and what it says: in its status, or where it is
+// completed in its last artifact, and only there.
+func wantTask(t testing.TB, task *a2a.Task, state a2a.TaskState, says string) {
 	t.Helper()
 	got := ""
-	if task.Status.Message != nil {
-		got = task.Status.Message.Parts[0].Text()
+	if m := task.Status.Message; m != nil {
+		got = m.Parts[0].Text()
 	}
-	if task.Status.State != state || got != status {
-		t.Errorf("task is %s with %q, want %s with %q", task.Status.State, got, state, status)
+	if n := len(task.Artifacts); state == a2a.TaskStateCompleted && n > 0 {
+		got += task.Artifacts[n-1].Parts[0].Text()
+	}
+	if task.Status.State != state || got != says {
+		t.Errorf("task is %s with %q, want %s with %q", task.Status.State, got, state, says)
 	}
 }
 
@@ -104,7 +109,7 @@ func TestQuestion(t *testing.T) {
 	j.say("a", "half of it")
 	j.observe(executor.Asked{ID: "q1", Text: "May I?", Data: map[string]any{"options": []any{"yes", "no"}}})
 	events := sender.wait(t) // ends with the question
-	if got, want := showAll(events), "task submitted\nstatus working\nnew a \"half of it\"\nstatus input_required"; got != want {
+	if got, want := showAll(events), "task submitted\nstatus working\nnew a \"half of i\"\nadd a \"t\"\nstatus input_required"; got != want {
 		t.Fatalf("the sender's stream:\n%s\nwant\n%s", got, want)
 	}
 	task := get(t, e, events[0].(*a2a.Task).ID)

@@ -52,6 +52,8 @@ type run struct {
 	tools       []any                       // that the turn has used, for the platform
 	delegations map[string]bool             // the calls that wait for another agent, by their items
 	offered     []File                      // that its reply names
+	changed     string                      // the diff of the turn so far
+	diff        *artifact                   // what of it was shown; nil if nothing was
 
 	flushed time.Time // when text was published last
 	timer   *time.Timer
@@ -115,7 +117,8 @@ func (r *run) handle(event executor.Event) {
 		r.task.tell(planData(event))
 	case executor.Notice:
 		r.task.tell(map[string]any{"type": "notice", "text": event.Text})
-	case executor.DiffUpdated: // shown at the end, when it is whole
+	case executor.DiffUpdated:
+		r.changed = event.Diff
 	case executor.Asked:
 		r.ask(event)
 	case executor.Answered:
@@ -168,7 +171,7 @@ func (r *run) number() float64 {
 // startOver makes room for another attempt: what the one before has shown stays
 // until the new one shows something in its place.
 func (r *run) startOver() {
-	r.pushAll()
+	r.pushRest()
 	r.task.dropQuestions("", func(q *question) bool { return q.run == r })
 	for _, a := range r.texts {
 		if a.before != nil {
@@ -176,6 +179,7 @@ func (r *run) startOver() {
 		}
 		r.void = append(r.void, a)
 	}
+	r.dropDiff()
 	r.texts, r.open, r.thoughts, r.delegations, r.began = nil, nil, nil, nil, nil
 	r.task.epoch++
 }

@@ -33,27 +33,37 @@ func TestCoalescing(t *testing.T) {
 				t.Fatalf("stream (-want +got):\n%s", diff)
 			}
 		}
-		j.say("a", "1")
-		expect(`new a "1"`) // the first piece does not wait
-		j.say("a", "2")
-		j.say("a", "3")
+		j.say("a", "11")
+		expect(`new a "1"`) // the first piece does not wait; its last character does, for the end
+		j.say("a", "22")
+		j.say("a", "33")
 		time.Sleep(19 * time.Millisecond)
 		expect(`new a "1"`)
 		time.Sleep(time.Millisecond)
-		expect(`new a "1"`, `add a "23"`)
+		expect(`new a "1"`, `add a "1223"`)
 		time.Sleep(time.Second)
-		j.say("a", "4") // after a pause nothing waits
-		expect(`new a "1"`, `add a "23"`, `add a "4"`)
-		j.say("a", "5")
-		j.say("b", "x") // nor does the first piece of another message
-		expect(`new a "1"`, `add a "23"`, `add a "4"`, `new b "x"`)
-		j.whole("a", "12345", "")
-		expect(`new a "1"`, `add a "23"`, `add a "4"`, `new b "x"`, `add a "5" last`)
-		j.say("b", "y")
+		j.say("a", "44") // after a pause nothing waits
+		expect(`new a "1"`, `add a "1223"`, `add a "34"`)
+		j.say("a", "55")
+		j.say("b", "xx") // nor does the first piece of another message
+		expect(`new a "1"`, `add a "1223"`, `add a "34"`, `new b "x"`)
+		j.whole("a", "1122334455", "")
+		expect(`new a "1"`, `add a "1223"`, `add a "34"`, `new b "x"`, `add a "455" last`)
+		j.say("b", "yy")
 		j.end(executor.Ended{Outcome: executor.Completed}) // with the timer armed
-		expect(`new a "1"`, `add a "23"`, `add a "4"`, `new b "x"`, `add a "5" last`, `add b "y" last`, "status completed")
+		expect(`new a "1"`, `add a "1223"`, `add a "34"`, `new b "x"`, `add a "455" last`, `add b "xyy" last`, "status completed")
 		stream.wait(t)
 	})
+}
+
+// wantStream checks the events of a turn that completes; between is what comes before that,
+// once it works, with bars between the lines.
+func wantStream(t testing.TB, events []a2a.Event, between string) {
+	t.Helper()
+	want := "task submitted\nstatus working\n" + strings.ReplaceAll(between, "|", "\n") + "\nstatus completed"
+	if diff := cmp.Diff(strings.ReplaceAll(want, "\n\n", "\n"), showAll(events)); diff != "" {
+		t.Errorf("stream (-want +got):\n%s", diff)
+	}
 }
 
 func TestRepair(t *testing.T) {
@@ -76,18 +86,21 @@ func TestRepair(t *testing.T) {
 		stream string // after working
 		text   string
 	}{
-		"as-streamed":         {[]func(*job){say("hello"), whole("hello"), end("hello")}, `new a "hello"|add a "" last`, "hello"},
-		"end-missing":         {[]func(*job){say("hel"), whole("hello"), end("hello")}, `new a "hel"|add a "lo" last`, "hello"},
-		"middle-missing":      {[]func(*job){say("hlo"), whole("hello"), end("hello")}, `new a "hlo"|new a "hello" last`, "hello"},
+		"as-streamed":         {[]func(*job){say("hello"), whole("hello"), end("hello")}, `new a "hell"|add a "o" last`, "hello"},
+		"end-missing":         {[]func(*job){say("hel"), whole("hello"), end("hello")}, `new a "he"|add a "llo" last`, "hello"},
+		"middle-missing":      {[]func(*job){say("hlo"), whole("hello"), end("hello")}, `new a "hl"|new a "hello" last`, "hello"},
 		"never-streamed":      {[]func(*job){whole("hello"), end("hello")}, `new a "hello" last`, "hello"},
 		"only-at-the-end":     {[]func(*job){end("hello")}, `new a "hello" last`, "hello"},
 		"end-corrects":        {[]func(*job){whole("hell"), end("hello")}, `new a "hell" last|add a "o" last`, "hello"},
 		"end-replaces":        {[]func(*job){whole("jello"), end("hello")}, `new a "jello" last|new a "hello" last`, "hello"},
-		"never-whole":         {[]func(*job){say("hel"), end("")}, `new a "hel"|add a "" last`, "hel"},
-		"empty-when-whole":    {[]func(*job){say("hel"), whole(""), end("")}, `new a "hel"|add a "" last`, "hel"},
+		"never-whole":         {[]func(*job){say("hel"), end("")}, `new a "he"|add a "l" last`, "hel"},
+		"empty-when-whole":    {[]func(*job){say("hel"), whole(""), end("")}, `new a "he"|add a "l" last`, "hel"},
+		"one-character":       {[]func(*job){say("h"), whole("h"), end("h")}, `new a "h" last`, "h"},
+		"blank-end":           {[]func(*job){say("hi \n"), say("\n"), whole("hi \n\n"), end("hi \n\n")}, `new a "h"|add a "i \n\n" last`, "hi \n\n"},
+		"wide-end":            {[]func(*job){say("añ"), whole("añ"), end("añ")}, `new a "a"|add a "ñ" last`, "añ"},
 		"empty":               {[]func(*job){begun, whole(""), end("")}, ``, ""},
-		"late-piece":          {[]func(*job){say("hello"), whole("hello"), say("x"), end("hello")}, `new a "hello"|add a "" last`, "hello"},
-		"begun-then-streamed": {[]func(*job){begun, say("hello"), whole("hello"), end("hello")}, `new a "hello"|add a "" last`, "hello"},
+		"late-piece":          {[]func(*job){say("hello"), whole("hello"), say("x"), end("hello")}, `new a "hell"|add a "o" last`, "hello"},
+		"begun-then-streamed": {[]func(*job){begun, say("hello"), whole("hello"), end("hello")}, `new a "hell"|add a "o" last`, "hello"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -99,10 +112,7 @@ func TestRepair(t *testing.T) {
 				step(j)
 			}
 			events := stream.wait(t)
-			want := "task submitted\nstatus working\n" + strings.ReplaceAll(c.stream, "|", "\n") + "\nstatus completed"
-			if diff := cmp.Diff(strings.ReplaceAll(want, "\n\n", "\n"), showAll(events)); diff != "" {
-				t.Errorf("stream (-want +got):\n%s", diff)
-			}
+			wantStream(t, events, c.stream)
 			task := get(t, e, events[0].TaskInfo().TaskID)
 			if got := content(task)["a"]; got != c.text {
 				t.Errorf("the artifact is %q, want %q", got, c.text)
@@ -130,7 +140,7 @@ func TestItemIDsThatComeAgain(t *testing.T) {
 	j = r.next(t).start()
 	j.whole("a", "three", "")
 	j.end(executor.Ended{Outcome: executor.Completed})
-	want := []string{`a-3="three"`, `a="one"`, `a-2="two"`}
+	want := []string{`a="one"`, `a-2="two"`, `a-3="three"`}
 	if diff := cmp.Diff(want, texts(get(t, e, task.ID))); diff != "" {
 		t.Errorf("artifacts (-want +got):\n%s", diff)
 	}
@@ -209,7 +219,7 @@ func TestSubscribe(t *testing.T) {
 	watcher := follow(t, e, task.ID)
 	j.whole("a", "hello", "")
 	j.end(executor.Ended{Outcome: executor.Completed})
-	want := `task working a="hel"` + "\n" + `add a "lo" last` + "\nstatus completed"
+	want := `task working a="he"` + "\n" + `add a "llo" last` + "\nstatus completed"
 	if diff := cmp.Diff(want, showAll(watcher.wait(t))); diff != "" {
 		t.Errorf("subscription (-want +got):\n%s", diff)
 	}

@@ -303,7 +303,7 @@ func (t *task) end(change store.Change) {
 	t.note(last.meta)
 	change.Drop = append(change.Drop, t.closeQuestions()...)
 	t.endGiven(&change)
-	t.replyFirst()
+	t.replyLast()
 	change.Notice = t.notice(last.state, message)
 	t.enter(last.state, message, change)
 	close(t.over)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
@@ -80,8 +81,38 @@ func (t *task) newArtifact(id, name string) *artifact {
 	return a
 }
 
-// push publishes the text that is not yet published. The caller holds t.mu.
+// longestBlank is how far back the last character is looked for that there is to see.
+const longestBlank = 64
+
+// ready is how much of a text may be shown before its end is known. The last character
+// that there is to see is kept for the last chunk, which readers take for the end of the
+// answer, or for all of it: it must not be empty.
+func (a *artifact) ready() int {
+	text := a.text.String()
+	from := max(a.sent, len(text)-longestBlank)
+	seen := from + len(strings.TrimRight(text[from:], " \t\r\n"))
+	if seen == from {
+		return a.sent
+	}
+	_, last := utf8.DecodeLastRuneInString(text[:seen])
+	return max(a.sent, seen-last)
+}
+
+// push publishes what of the text may be shown, and with last all of it. The caller
+// holds t.mu.
 func (t *task) push(a *artifact, last bool) {
+	if last {
+		t.pushTo(a, a.text.Len(), true)
+		return
+	}
+	if upTo := a.ready(); upTo > a.sent {
+		t.pushTo(a, upTo, false)
+	}
+}
+
+// pushTo publishes the text from where it is published up to another place. The caller
+// holds t.mu.
+func (t *task) pushTo(a *artifact, upTo int, last bool) {
 	if a.before != nil { // the first chunk replaces what was there
 		t.artifacts[slices.Index(t.artifacts, a.before)] = a
 		a.before = nil
@@ -89,13 +120,16 @@ func (t *task) push(a *artifact, last bool) {
 	event := &a2a.TaskArtifactUpdateEvent{
 		TaskID: t.id, ContextID: t.contextID,
 		Append: a.shown, LastChunk: last,
-		Artifact: a.chunk(a.text.String()[a.sent:]),
+		Artifact: a.chunk(a.text.String()[a.sent:upTo]),
 	}
-	a.sent, a.shown, a.closed = a.text.Len(), true, last
+	said := !a.shown || upTo > a.sent
+	a.sent, a.shown, a.closed = upTo, true, last
 	if last {
 		t.notifyArtifact(a.snapshot(), nil)
 	}
-	t.publish(event)
+	if said { // what was cut off has been shown to its end
+		t.publish(event)
+	}
 }
 
 // begin makes the artifact of a message that has begun. An id that comes again
@@ -107,6 +141,7 @@ func (r *run) begin(item appserver.Item) *artifact {
 	if r.open == nil {
 		r.open = map[string]*artifact{}
 	}
+	r.showDiff()
 	a := r.inPlaceOfVoid()
 	if a == nil {
 		a = r.task.newArtifact(item.ID, nameMessage)
@@ -142,7 +177,7 @@ func (r *run) delta(d executor.TextDelta) {
 	}
 	a.text.WriteString(d.Text)
 	r.hear()
-	if a.shown && r.armed {
+	if a.ready() == a.sent || a.shown && r.armed {
 		return
 	}
 	at := time.Now()
@@ -178,8 +213,17 @@ func (r *run) flush() {
 func (r *run) pushAll() {
 	r.flushed = time.Now()
 	for _, a := range r.texts {
-		if a.shown && !a.closed && a.sent < a.text.Len() {
+		if a.shown && !a.closed {
 			r.task.push(a, false)
+		}
+	}
+}
+
+// pushRest publishes all the text of a turn that is cut off.
+func (r *run) pushRest() {
+	for _, a := range r.texts {
+		if !a.closed && a.sent < a.text.Len() {
+			r.task.pushTo(a, a.text.Len(), false)
 		}
 	}
 }

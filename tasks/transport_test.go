@@ -44,7 +44,7 @@ func TestUnderTheSDK(t *testing.T) {
 		}
 		events = append(events, event)
 	}
-	want := "task submitted\nstatus working\nnew a \"hel\"\nadd a \"lo\" last\nstatus completed"
+	want := "task submitted\nstatus working\nnew a \"he\"\nadd a \"llo\" last\nstatus completed"
 	if diff := cmp.Diff(want, showAll(events)); diff != "" {
 		t.Errorf("stream (-want +got):\n%s", diff)
 	}

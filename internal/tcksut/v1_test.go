@@ -34,7 +34,7 @@ func sending() []requirement {
 		{"CORE-SEND-001", func(t *testing.T, c client) {
 			task := c.send(t, "tck-complete-task")
 			c.wantState(t, task, "COMPLETED")
-			if str(task, "status", "message", "parts", 0, "text") != hello {
+			if str(task, "artifacts", 0, "parts", 0, "text") != hello {
 				t.Errorf("task %v", task)
 			}
 			r := c.call(t, "SendMessage", object{"message": message("tck-message-response")})
@@ -140,7 +140,7 @@ func streaming() []requirement {
 		}
 	}
 	lifecycle := "task SUBMITTED\nstatus WORKING\nartifact " + hello + "<nil> append=false last=true\nstatus COMPLETED"
-	chunked := "task SUBMITTED\nstatus WORKING\nartifact chunk-1 <nil> append=false last=false\nartifact chunk-2<nil> append=true last=true\nstatus COMPLETED"
+	chunked := "task SUBMITTED\nstatus WORKING\nartifact chunk-<nil> append=false last=false\nartifact 1 chunk-2<nil> append=true last=true\nstatus COMPLETED"
 	return []requirement{
 		{"CORE-STREAM-001", one("tck-stream-001", lifecycle)},
 		{"CORE-STREAM-002", one("tck-message-response", "message Direct message response")},

@@ -1,0 +1,51 @@
+package tasks_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+)
+
+// TestDiffComesBeforeTheAnswer, as it is known by then, and anew only if it has changed.
+func TestDiffComesBeforeTheAnswer(t *testing.T) {
+	changed := func(diff string) func(*job) {
+		return func(j *job) { j.observe(executor.DiffUpdated{Diff: diff}) }
+	}
+	say := func(id, text string) func(*job) { return func(j *job) { j.whole(id, text, "") } }
+	end := func(diff string) func(*job) {
+		return func(j *job) { j.end(executor.Ended{Outcome: executor.Completed, Diff: diff}) }
+	}
+	cases := map[string]struct {
+		steps  []func(*job)
+		stream string
+		texts  string
+	}{
+		"once":          {[]func(*job){changed("+1"), changed("+2"), say("f", "done"), end("+2")}, `new diff "+2" last|new f "done" last`, `diff="+2" f="done"`},
+		"changed-again": {[]func(*job){changed("+1"), say("c", "one"), changed("+2"), say("f", "done"), end("+2")}, `new diff "+1" last|new c "one" last|new diff "+2" last|new f "done" last`, `diff="+2" c="one" f="done"`},
+		"after-it":      {[]func(*job){say("f", "done"), changed("+1"), end("+1")}, `new f "done" last|new diff "+1" last`, `diff="+1" f="done"`},
+		"changed-back":  {[]func(*job){changed("+1"), say("f", "done"), changed(""), end("")}, `new diff "+1" last|new f "done" last|new diff "" last`, `f="done"`},
+		"next-attempt":  {[]func(*job){changed("+1"), say("f", "do"), func(j *job) { j.attempt(2) }, changed("+2"), say("g", "done"), end("+2")}, `new diff "+1" last|new f "do" last|status working|new diff-2 "+2" last|new f "done" last|new diff "" last`, `diff-2="+2" f="done"`},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := newRunner()
+			e := newEngine(t, r)
+			stream := listen(e.SendStreamingMessage(t.Context(), request("m", "c", "hi")))
+			j := r.next(t).start()
+			for _, step := range c.steps {
+				step(j)
+			}
+			events := stream.wait(t)
+			wantStream(t, events, c.stream)
+			task := get(t, e, events[0].TaskInfo().TaskID)
+			if got := strings.Join(texts(task), " "); got != c.texts {
+				t.Errorf("the task has %s, want %s", got, c.texts)
+			}
+			if last := task.Artifacts[len(task.Artifacts)-1]; string(last.ID) != task.Metadata[tasks.MetaReply] {
+				t.Errorf("the last artifact is %s, want the reply", last.ID)
+			}
+		})
+	}
+}
