@@ -24,6 +24,7 @@ func (e *Engine) Stream(ctx context.Context, req *a2a.SendMessageRequest, after 
 			return
 		}
 		runtime.Gosched() // the turn begins first, and then its reader hears of it
+		yield = acceptedBy(req, v.task).only(v, yield)
 		if req.Config != nil {
 			v.task = trimmed(v.task, req.Config.HistoryLength)
 		}

@@ -38,7 +38,7 @@ func (e *Engine) SendMessage(ctx context.Context, req *a2a.SendMessageRequest) (
 	if req.Config == nil {
 		return trimmed(task, nil), nil
 	}
-	return trimmed(task, req.Config.HistoryLength), nil
+	return acceptedBy(req, task).of(trimmed(task, req.Config.HistoryLength)), nil
 }
 
 // SendStreamingMessage implements a2asrv.RequestHandler. The first event is the

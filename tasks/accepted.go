@@ -1,0 +1,126 @@
+package tasks
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+)
+
+// accepted is what the sender of a message takes of the answer, and how.
+type accepted struct {
+	data   bool // progress, which is data
+	diff   bool
+	pieces bool // a text piece by piece, as it is written
+	whole  bool // a text once more with its last chunk, in place of its pieces
+}
+
+var everything = accepted{data: true, diff: true, pieces: true}
+
+// keyUserInput marks the parts of a message whose sender keeps of a text what its last
+// chunk has: the remote agents of Google's ADK.
+const keyUserInput = "is_user_input"
+
+// acceptedBy reads what the sender of a message takes. A message that answers a question
+// of a task is one of those that came before it in the task.
+func acceptedBy(req *a2a.SendMessageRequest, task *a2a.Task) accepted {
+	a := everything
+	if req.Config != nil && len(req.Config.AcceptedOutputModes) > 0 {
+		modes := req.Config.AcceptedOutputModes
+		a.data, a.diff = takes(modes, "application/json"), takes(modes, mediaDiff)
+		a.pieces = takes(modes, "text/*")
+	}
+	a.whole = keepsLast(req.Message) || slices.ContainsFunc(task.History, keepsLast)
+	return a
+}
+
+func keepsLast(m *a2a.Message) bool {
+	return m.Role == a2a.MessageRoleUser && slices.ContainsFunc(m.Parts, func(p *a2a.Part) bool {
+		return p != nil && p.Metadata[keyUserInput] == true
+	})
+}
+
+// takes reports whether one of the modes is a media type, or one of the types of a kind,
+// such as "text/*". A mode without a slash is a kind, too: earlier clients have "text".
+func takes(modes []string, media string) bool {
+	kind, sub, _ := strings.Cut(media, "/")
+	return slices.ContainsFunc(modes, func(mode string) bool {
+		mode, _, _ = strings.Cut(strings.ToLower(mode), ";")
+		k, s, ok := strings.Cut(strings.TrimSpace(mode), "/")
+		return (k == "*" || k == kind) && (!ok || s == "*" || sub == "*" || s == sub)
+	})
+}
+
+// of leaves out of a task what its reader does not take. The struct is the caller's own.
+func (a accepted) of(task *a2a.Task) *a2a.Task {
+	if !a.diff && slices.ContainsFunc(task.Artifacts, isDiff) {
+		task.Artifacts = slices.DeleteFunc(slices.Clone(task.Artifacts), isDiff)
+	}
+	return task
+}
+
+// only wraps the reader of a stream, so that it gets what it takes.
+func (a accepted) only(v *view, yield func(*Event, error) bool) func(*Event, error) bool {
+	if a == everything {
+		return yield
+	}
+	return func(e *Event, err error) bool {
+		if err == nil {
+			e = a.event(v, e)
+		}
+		return err == nil && e == nil || yield(e, err)
+	}
+}
+
+// event is what the reader gets of an event; nil is nothing.
+func (a accepted) event(v *view, e *Event) *Event {
+	switch update := e.Event.(type) {
+	case *a2a.Task:
+		own := *update
+		return &Event{Event: a.of(&own), ID: e.ID}
+	case *a2a.TaskStatusUpdateEvent:
+		if !a.data && isProgress(update) {
+			return nil
+		}
+	case *a2a.TaskArtifactUpdateEvent:
+		return a.artifact(v, e, update)
+	}
+	return e
+}
+
+func (a accepted) artifact(v *view, e *Event, update *a2a.TaskArtifactUpdateEvent) *Event {
+	_, isText := update.Artifact.Parts[0].Content.(a2a.Text)
+	switch {
+	case isDiff(update.Artifact) && !a.diff, isText && !a.pieces && !update.LastChunk:
+		return nil
+	case !isText || !update.LastChunk || !update.Append || a.pieces && !a.whole:
+		return e
+	}
+	for _, whole := range v.now().Artifacts {
+		if whole.ID == update.Artifact.ID {
+			out := *update
+			out.Append, out.Artifact = false, whole
+			return &Event{Event: &out, ID: e.ID}
+		}
+	}
+	return e
+}
+
+// now is the task as it is.
+func (v *view) now() *a2a.Task {
+	if v.of == nil {
+		return v.task
+	}
+	return v.of.peek()
+}
+
+func isDiff(a *a2a.Artifact) bool {
+	return a.Name == nameDiff && a.Parts[0].MediaType == mediaDiff
+}
+
+// isProgress reports whether an event is about progress, which changes nothing about
+// the task: those that do have its metadata, and a question has words.
+func isProgress(update *a2a.TaskStatusUpdateEvent) bool {
+	m := update.Status.Message
+	return update.Metadata == nil && m != nil && len(m.Parts) == 1 && m.Parts[0].Data() != nil
+}

@@ -1,0 +1,119 @@
+package tasks_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+)
+
+// answerWithChanges is a turn with a tool, a diff and an answer in pieces.
+func answerWithChanges(j *job) {
+	j.start()
+	j.observe(tool("cmd"))
+	j.observe(executor.DiffUpdated{Diff: "+a\n"})
+	j.say("f", "it is ")
+	j.say("f", "done")
+	j.whole("f", "it is done", "")
+	j.end(executor.Ended{Outcome: executor.Completed, Diff: "+a\n", Tools: true})
+}
+
+// TestAcceptedOutputModes: progress and the diff are for those who take them, and a text
+// comes in pieces to those who take text.
+func TestAcceptedOutputModes(t *testing.T) {
+	const (
+		start    = "task submitted|status working|"
+		progress = `progress command|`
+		diff     = `new diff "+a\n" last|`
+		pieces   = `new f "it i"|add f "s done" last|`
+		whole    = `new f "it is done" last|`
+		end      = "status completed"
+	)
+	cases := map[string]struct {
+		modes []string
+		want  string
+	}{
+		"none":          {nil, start + progress + diff + pieces + end},
+		"empty":         {[]string{}, start + progress + diff + pieces + end},
+		"all":           {[]string{"*/*"}, start + progress + diff + pieces + end},
+		"text":          {[]string{"text/plain"}, start + pieces + end},
+		"text-and-diff": {[]string{"text/plain; charset=utf-8", "Text/X-Diff"}, start + diff + pieces + end},
+		"text-and-json": {[]string{"text/plain", "application/json"}, start + progress + pieces + end},
+		"kinds":         {[]string{"text/*", "application/*"}, start + progress + diff + pieces + end},
+		"earlier-names": {[]string{"text"}, start + diff + pieces + end},
+		"json-only":     {[]string{"application/json"}, start + progress + whole + end},
+		"pictures-only": {[]string{"image/png"}, start + whole + end},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := newRunner()
+			e := newEngine(t, r)
+			req := request("m", "c", "hi")
+			req.Config = &a2a.SendMessageConfig{AcceptedOutputModes: c.modes}
+			stream := listen(e.SendStreamingMessage(t.Context(), req))
+			answerWithChanges(r.next(t))
+			events := stream.wait(t)
+			if diff := cmp.Diff(strings.ReplaceAll(c.want, "|", "\n"), showAll(events)); diff != "" {
+				t.Errorf("stream (-want +got):\n%s", diff)
+			}
+			blocking, err := e.SendMessage(t.Context(), req) // the same message again
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := []string{`f="it is done"`}
+			if strings.Contains(c.want, diff) {
+				want = []string{`diff="+a\n"`, `f="it is done"`}
+			}
+			if diff := cmp.Diff(want, texts(blocking.(*a2a.Task))); diff != "" {
+				t.Errorf("the answer to a blocking call (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestTextWholeAtItsEnd is for clients that keep of a text what its last chunk has.
+func TestTextWholeAtItsEnd(t *testing.T) {
+	r := &asker{runner: newRunner()}
+	e := newEngine(t, r)
+	req := request("m", "c", "hi")
+	req.Message.Parts[0].SetMeta("is_user_input", true)
+	stream := listen(e.SendStreamingMessage(t.Context(), req))
+	j := r.next(t).start()
+	j.say("a", "may")
+	j.whole("a", "may I?", "")
+	j.observe(executor.Asked{ID: "q1", Text: "May I?", Data: map[string]any{}})
+	asked := stream.wait(t)
+	want := "task submitted\nstatus working\nnew a \"ma\"\nnew a \"may I?\" last\nstatus input_required"
+	if diff := cmp.Diff(want, showAll(asked)); diff != "" {
+		t.Errorf("stream (-want +got):\n%s", diff)
+	}
+
+	answer := request("m2", "c", "yes") // which has no mark: the task has
+	answer.Message.TaskID = asked[0].TaskInfo().TaskID
+	answered := make(chan struct{})
+	r.onAnswer = func() { close(answered) }
+	stream = listen(e.SendStreamingMessage(t.Context(), answer))
+	<-answered
+	j.say("b", "and")
+	j.whole("b", "and done", "")
+	j.end(executor.Ended{Outcome: executor.Completed})
+	events := stream.wait(t)
+	seen := showAll(events)
+	if !strings.Contains(seen, `new b "and done" last`) || strings.Contains(seen, `"d done"`) {
+		t.Errorf("stream of the answer:\n%s", seen)
+	}
+
+	var again []a2a.Event // after the task has ended
+	for event, err := range e.Stream(t.Context(), answer, "1.4") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		again = append(again, event.Event)
+	}
+	if got := showAll(again); !strings.Contains(got, `new b "and done" last`) {
+		t.Errorf("the stream of a task that has ended:\n%s", got)
+	}
+}
