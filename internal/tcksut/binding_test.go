@@ -106,6 +106,9 @@ func bindings(url string) map[string]func(*testing.T) {
 			if header.Get("Content-Type") != "application/json" || !strings.Contains(body, "-32001") {
 				t.Errorf("%v %s", header, body)
 			}
+			if _, _, body = do(t, "POST", url+"/", "{'jsonrpc': '2.0', 'id': 1}", "Content-Type", "text/plain"); !strings.Contains(body, "-32005") { // what the suite sends is not JSON
+				t.Error(body)
+			}
 		},
 		"HTTP_JSON-URL-001": func(t *testing.T) { paths(t, url) },
 		"HTTP_JSON-URL-002": func(t *testing.T) {

@@ -3,6 +3,8 @@
 // that plays the suite's scripts instead of codex. A script is chosen by the
 // prefix of a message's id, as the suite wants it; see [scriptFor].
 //
+// scripts/tck.sh does all of what follows with a checkout of the suite.
+//
 // # The 1.0 suite (branch 1.0-dev)
 //
 // One run for each line; the suite's --sut-host is http://127.0.0.1:9999.
@@ -15,12 +17,14 @@
 //	./run_tck.py --sut-host http://127.0.0.1:9999 --transport jsonrpc,http_json
 //
 // The first is the run that counts; the others are for CORE-CAP-004, CORE-CAP-002
-// and the requirements on push notifications. The card is that of 1.0 alone (--card v1, the default): the suite
+// and the requirements on push notifications. In the second the suite fails in all else,
+// for it names no extension; in the third in one test that reads the text of a stream
+// without having read the stream. The card is that of 1.0 alone (--card v1, the default): the suite
 // refuses the additional members of the union form.
 //
 // # The 0.3 suite (branch 0.3.x)
 //
-//	go run ./internal/tcksut --addr 0.0.0.0:9999 --card union --public-url http://0.0.0.0:9999
+//	go run ./internal/tcksut --addr 127.0.0.1:9999 --card union --public-url http://0.0.0.0:9999
 //
 //	./run_tck.py --sut-url http://localhost:9999 --category mandatory --transports jsonrpc
 //	./run_tck.py --sut-url http://localhost:9999 --category capabilities --transports jsonrpc

@@ -44,8 +44,8 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 func parse(args []string, stderr io.Writer) (opts options, addr string, err error) {
 	flags := flag.NewFlagSet("tcksut", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	flags.StringVar(&addr, "addr", "127.0.0.1:9999", "listen `address`; the 0.3.x suite wants 0.0.0.0:<port>")
-	flags.StringVar(&opts.publicURL, "public-url", "", "`URL` in the card; by default what the Host header says")
+	flags.StringVar(&addr, "addr", "127.0.0.1:9999", "listen `address`")
+	flags.StringVar(&opts.publicURL, "public-url", "", "`URL` in the card; by default what the Host header says, and the 0.3.x suite wants http://0.0.0.0:<port>")
 	flags.StringVar(&opts.card, "card", cardV1, "v1, or union for the 0.3.x suite")
 	flags.StringVar(&opts.extension, "required-extension", "", "`URI` of an extension that callers must know")
 	flags.BoolVar(&opts.mute, "no-streaming", false, "the card does not promise streaming")

@@ -220,12 +220,12 @@ func v0Pushes() []v0Requirement {
 				t.Errorf("deleted: %s", r.body)
 			}
 		}},
-		{"test_send_message_with_push_notification_config", func(t *testing.T, c v0) {
+		{"SEND-WITH-PUSH", func(t *testing.T, c v0) {
 			hook := newWebhook(t)
 			r := c.call(t, "message/send", object{"message": v0Message(), "configuration": config(hook)})
 			sent(t, hook, hook.next(t), str(r.result, "id"))
 		}},
-		{"test_send_streaming_message_with_push_notification_config", func(t *testing.T, c v0) {
+		{"STREAM-WITH-PUSH", func(t *testing.T, c v0) {
 			hook := newWebhook(t)
 			events := c.stream(t, "message/stream", object{"message": v0Message(), "configuration": config(hook)})
 			sent(t, hook, hook.next(t), str(events[0].result, "id"))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"testing"
 )
 
@@ -88,8 +89,9 @@ func v0Streams() []v0Requirement {
 			}
 		}},
 		{"test_tasks_resubscribe_nonexistent", func(t *testing.T, c v0) {
-			if got := kinds(t, c.stream(t, "tasks/resubscribe", object{"id": "non-existent-task-id"})); got != "-32001" {
-				t.Errorf("got %s", got)
+			events := c.stream(t, "tasks/resubscribe", object{"id": "non-existent-task-id"})
+			if got := kinds(t, events); got != "-32001" || !strings.Contains(strings.ToLower(events[0].text), "not found") {
+				t.Errorf("got %s %v", got, events)
 			}
 		}},
 	}
