@@ -123,6 +123,7 @@ func newApplication(ctx context.Context, s settings.Settings, environ []string, 
 	}
 	app.handler = app.traces.Handler(app.engine)
 	app.goOn(func(ctx context.Context) { tidy(ctx, journal, app.executor, app.files, s.CodexHome, log) })
+	app.goOn(func(ctx context.Context) { trimLog(ctx, s.CodexHome, journal.Threads, log) })
 	app.ready = &readiness{checks: checks(s, environ, scratch{}), state: ownState(journal), executor: app.executor, redact: redact}
 	app.goOn(app.started)
 	app.tellOf(app.ready)
