@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -32,8 +33,12 @@ func inState(sentinel error, task *a2a.Task, format string, args ...any) error {
 		WithErrorInfoMeta(map[string]string{"taskId": string(task.ID), "state": string(task.Status.State)})
 }
 
-// journalError tells the caller that the journal failed and the log why.
+// journalError tells the caller that the journal failed and the log why. The end of the
+// caller's context is no failure: what is asked for its sake ends with it.
 func (e *Engine) journalError(doing string, err error) error {
+	if errors.Is(err, context.Canceled) {
+		return err
+	}
 	if errors.Is(err, store.ErrFull) {
 		if e.full.rarely(time.Minute) { // every message would say it again
 			e.log.Error("the disk is full: nothing new is accepted until there is room", "operation", doing, "err", err)

@@ -1,9 +1,12 @@
 package tasks_test
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
+	"log/slog"
 	"maps"
 	"strings"
 	"testing"
@@ -13,6 +16,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
@@ -235,5 +239,37 @@ func TestSubscribeWhileAccepted(t *testing.T) {
 	}
 	if got := <-followed; len(got) < 2 || !strings.Contains(show(got[len(got)-1].Event), "completed") {
 		t.Errorf("followed %s", showAll(bare(got)))
+	}
+}
+
+// A leftJournal is asked for events by a reader who leaves meanwhile.
+type leftJournal struct {
+	*store.Store
+	leave context.CancelFunc
+}
+
+func (l leftJournal) Events(ctx context.Context, task string, after int64, n int) ([]store.Events, error) {
+	l.leave()
+	return l.Store.Events(ctx, task, after, n)
+}
+
+// TestReaderLeavesAResume: that is no failure of the journal, and not logged as one.
+func TestReaderLeavesAResume(t *testing.T) {
+	var log bytes.Buffer
+	ctx, leave := context.WithCancel(t.Context())
+	r := newRunner()
+	e := newEngine(t, r, func(c *tasks.Config) {
+		c.Journal = leftJournal{newJournal(t), leave}
+		c.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	})
+	seen := read(t, e.Stream(t.Context(), request("m1", "c", "hi"), ""), 1)[0]
+	r.next(t).start().answer("done")
+	for _, err := range e.Resume(ctx, &a2a.SubscribeToTaskRequest{ID: seen.Event.TaskInfo().TaskID}, seen.ID) {
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("the reader has %v", err)
+		}
+	}
+	if ctx.Err() == nil || log.Len() > 0 {
+		t.Errorf("logged, after %v: %s", ctx.Err(), log.String())
 	}
 }
