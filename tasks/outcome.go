@@ -255,7 +255,7 @@ func (r *run) measure(event executor.Ended) {
 	e.cfg.Metrics.Tokens(u.InputTokens, u.CachedInputTokens, u.OutputTokens, u.ReasoningOutputTokens)
 	attrs := []any{
 		"task_id", string(r.task.id), "context_id", r.task.contextID, "job_id", r.jobID,
-		"outcome", string(event.Outcome), "took", took.String(), "tokens", u.TotalTokens,
+		"outcome", string(event.Outcome), "took", took, "tokens", u.TotalTokens,
 	}
 	if id := traceID(r.message); id != "" {
 		attrs = append(attrs, "trace_id", id)

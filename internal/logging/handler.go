@@ -51,6 +51,8 @@ func (h handler) value(v slog.Value) slog.Value {
 	switch v.Kind() {
 	case slog.KindString:
 		return slog.StringValue(h.redact.String(v.String()))
+	case slog.KindDuration: // of which JSON would make nanoseconds, and text what people read
+		return slog.StringValue(v.Duration().String())
 	case slog.KindGroup:
 		return slog.GroupValue(h.attrs(v.Group())...)
 	case slog.KindAny:

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 const (
@@ -148,5 +149,19 @@ func TestRedactorLearns(t *testing.T) {
 	wg.Wait()
 	if got := r.String("first-secret secret-number-0 secret-number-3 short"); got != "*** *** *** short" {
 		t.Errorf("String = %q", got)
+	}
+}
+
+// TestDurations are text in either form, as people read them.
+func TestDurations(t *testing.T) {
+	for name, terminal := range map[string]bool{"json": false, "terminal": true} {
+		var b bytes.Buffer
+		log := slog.New(Wrap(sink(&b, slog.LevelDebug, terminal), NewRedactor()))
+		log.With("first", time.Minute).Info("m", "took", 1500*time.Millisecond, slog.Group("of", "wait", time.Microsecond))
+		for _, want := range []string{"1m0s", "1.5s", "1µs"} {
+			if !strings.Contains(b.String(), want) {
+				t.Errorf("%s: %s lacks %s", name, b.String(), want)
+			}
+		}
 	}
 }
