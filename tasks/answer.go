@@ -202,8 +202,10 @@ func (t *task) giveBack(ctx context.Context, a *reply) {
 	t.ungive(a)
 	t.history = slices.DeleteFunc(slices.Clone(t.history), func(m *a2a.Message) bool { return m == a.message })
 	t.cached = nil
+	t.turns-- // its turn has the number that it had
 	row := t.row()
 	if err := t.engine.cfg.Journal.Withdraw(ctx, a.job, &row); err != nil {
+		t.turns++ // the journal has a message of that number still
 		t.engine.log.Error("an answer could not be withdrawn", "task_id", t.id, "err", err)
 	}
 	change := store.Change{Task: string(t.id), Drop: []string{a.question.asked.ID}}

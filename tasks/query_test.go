@@ -169,6 +169,14 @@ func TestUnsupported(t *testing.T) {
 type brokenJournal struct {
 	tasks.Journal
 	broken atomic.Bool
+	keeps  atomic.Bool // it cannot take back what it has accepted
+}
+
+func (b *brokenJournal) Withdraw(ctx context.Context, job string, head *store.Head) error {
+	if b.keeps.Load() {
+		return errDisk
+	}
+	return b.Journal.Withdraw(ctx, job, head)
 }
 
 var errDisk = errors.New("disk I/O error in /secret/state.db")

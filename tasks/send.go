@@ -263,10 +263,12 @@ func (e *Engine) enqueue(ctx context.Context, in *incoming, t *task, commit func
 // withdraw takes back what was committed for a message that the runner refused,
 // so that its sender can try again.
 func (e *Engine) withdraw(ctx context.Context, t *task, r *run) {
-	t.leave(r, func(without store.Head) {
-		if err := e.cfg.Journal.Withdraw(ctx, r.jobID, &without); err != nil {
+	t.leave(r, func(without store.Head) error {
+		err := e.cfg.Journal.Withdraw(ctx, r.jobID, &without)
+		if err != nil {
 			e.log.Error("a refused message could not be withdrawn", "task_id", t.id, "err", err)
 		}
+		return err
 	})
 	e.withdrawPush(ctx, t, r)
 }

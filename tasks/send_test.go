@@ -302,6 +302,34 @@ func TestRefusedByTheRunner(t *testing.T) {
 	}
 }
 
+// TestRefusedMessageTakesNoNumber: the next one has it, also in the next process, unless
+// the journal could not take the refused one back.
+func TestRefusedMessageTakesNoNumber(t *testing.T) {
+	for name, want := range map[string]float64{"withdrawn": 2, "kept": 3} {
+		t.Run(name, func(t *testing.T) {
+			r := newRunner()
+			journal := &brokenJournal{Journal: newJournal(t)}
+			e := newEngine(t, r, func(c *tasks.Config) { c.Journal = journal })
+			task := begin(t, e, request("m1", "c", "hi"))
+			first := r.next(t)
+			r.refuse = executor.ErrQueueFull
+			journal.keeps.Store(name == "kept")
+			_, err := e.SendMessage(t.Context(), to(task, "m2", "refused"))
+			wantError(t, err, a2a.ErrServerError, "too many messages")
+			r.refuse = nil
+			follow := to(task, "m3", "more")
+			follow.Config.ReturnImmediately = true
+			send(t, e, follow)
+			first.start().answer("one")
+			second := r.next(t).start()
+			if got := get(t, e, task.ID).Metadata[tasks.MetaMessage]; got != want {
+				t.Errorf("the message is number %v, want %v", got, want)
+			}
+			second.answer("two")
+		})
+	}
+}
+
 // TestTurnThatEndsWhileItsFollowUpIsRefused: the task must end all the same.
 func TestTurnThatEndsWhileItsFollowUpIsRefused(t *testing.T) {
 	r := newRunner()

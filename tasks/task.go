@@ -261,13 +261,16 @@ func (t *task) newJob() string { return fmt.Sprintf("%s.%d", t.id, t.turns) }
 
 // leave undoes a join whose message was not taken. withdraw is called with the
 // task as it is without the message, under its lock.
-func (t *task) leave(r *run, withdraw func(store.Head)) {
+func (t *task) leave(r *run, withdraw func(store.Head) error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.turns-- // it is the newest: the next message has its number
 	t.runs = slices.DeleteFunc(t.runs, func(other *run) bool { return other == r })
 	t.history = slices.DeleteFunc(slices.Clone(t.history), func(m *a2a.Message) bool { return m == r.message })
 	t.note(map[string]any{MetaNotification: r.before})
-	withdraw(t.row())
+	if withdraw(t.row()) != nil {
+		t.turns++ // the journal has a message of that number still
+	}
 	if len(t.runs) == 0 && t.ending != nil {
 		t.end(store.Change{})
 	}
