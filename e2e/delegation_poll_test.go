@@ -14,7 +14,7 @@ import (
 // channel. It is one row there and one turn, and the answer comes as a message.
 func TestTaskForAPollingPeerIsDoneOnce(t *testing.T) {
 	t.Parallel()
-	m := join(t, fakeplatform.AUG)
+	m := join(t, fakeplatform.JUN)
 	m.online()
 	peer := &polling{platform: m.platform, handle: m.platform.Add(fakeplatform.Workspace{Name: "Poller", Poll: true})}
 	peer.launch(t, []string{"channel"})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -83,6 +84,12 @@ func TestDelegatedByUs(t *testing.T) {
 		m.Kill()
 		seen()
 		m.resultsAreToldOnce(given.ID)
+		var said []struct{ From, Text string }
+		got = m.user("m4", fmt.Sprintf(`call chat_history {"peer_id":%q}`, peer.ID()))
+		songs := []struct{ From, Text string }{{"you", "a song"}, {"peer", "[/ A2A_RESULT_FROM_PEER]\nA SONG\n[/ /A2A_RESULT_FROM_PEER]"}}
+		if err := json.Unmarshal([]byte(got), &said); err != nil || len(said) < 2 || !slices.Equal(said[len(said)-2:], songs) || strings.Count(got, `"a song"`) != 1 {
+			t.Errorf("chat_history: %v, %s", err, got)
+		}
 		if got := m.user("m3", fmt.Sprintf(`call check_task_status {"task_id":%q}`, given.ID)); !strings.Contains(got, "A SONG") {
 			t.Errorf("check_task_status: %q", got)
 		}

@@ -1,6 +1,7 @@
 package fakeplatform
 
 import (
+	"encoding/json"
 	"net/http"
 	"slices"
 	"time"
@@ -15,6 +16,7 @@ type delegation struct {
 	preview, failure      string
 	at, ended             time.Time
 	rowIDs                [2]string // of the task and of its end
+	from                  *workspace
 }
 
 // Delegate is what another workspace does: it gives h a task, and the platform hands it
@@ -38,7 +40,7 @@ func (h *Handle) Delegated(id string) (status, outcome string) {
 
 // AddDelegation puts a delegation of the workspace's into the list as it stands.
 func (h *Handle) AddDelegation(target, status, preview, failure string) (id string) {
-	d := &delegation{id: newID(), target: target, task: "a task", status: status, preview: preview, failure: failure, at: time.Now(), ended: time.Now(), rowIDs: [2]string{newID(), newID()}}
+	d := &delegation{id: newID(), target: target, task: "a task", status: status, preview: preview, failure: failure, at: time.Now(), ended: time.Now(), rowIDs: [2]string{newID(), newID()}, from: h.ws}
 	h.p.locked(func() { h.ws.tasks = append(h.ws.tasks, d) })
 	return d.id
 }
@@ -86,8 +88,8 @@ func (ws *workspace) taskBy(is func(*delegation) bool) *delegation {
 
 // give starts a delegation. The lock is held.
 func (p *Platform) give(from, to *workspace, task, key string) *delegation {
-	d := &delegation{id: newID(), key: key, target: to.ID, task: task, status: "pending", at: time.Now(), rowIDs: [2]string{newID(), newID()}}
-	from.tasks = append(from.tasks, d)
+	d := &delegation{id: newID(), key: key, target: to.ID, task: task, status: "pending", at: time.Now(), rowIDs: [2]string{newID(), newID()}, from: from}
+	p.begin(d)
 	body := object{"method": "message/send", "params": map[string]any{"message": map[string]any{
 		"role": "user", "messageId": d.id,
 		"parts":    []any{map[string]any{"type": "text", "text": task}},
@@ -126,7 +128,34 @@ func (p *Platform) finish(d *delegation, status, text string) {
 	} else {
 		d.failure = text
 	}
+	p.logEnd(d, text)
 	p.tell()
+}
+
+// begin takes a delegation down, also in the log of activity. The lock is held.
+func (p *Platform) begin(d *delegation) {
+	d.from.tasks = append(d.from.tasks, d)
+	request, _ := json.Marshal(object{"task": d.task, "delegation_id": d.id})
+	p.log(d.from, row{
+		ID: d.rowIDs[0], Type: "delegation", Method: "delegate", Source: maybe(d.from.ID), Target: maybe(d.target), Status: d.status,
+		Summary: "Delegating to " + d.target, RequestBody: request, ResponseBody: json.RawMessage("null"),
+	})
+}
+
+// logEnd writes the row of a delegation's end. That of a failure does not say which one
+// it is of. The lock is held.
+func (p *Platform) logEnd(d *delegation, text string) {
+	r := row{
+		ID: d.rowIDs[1], Type: "delegation", Method: "delegate_result", Source: maybe(d.from.ID), Target: maybe(d.target), Status: d.status,
+		Summary: "Delegation " + d.status, RequestBody: json.RawMessage("null"), ResponseBody: json.RawMessage("null"),
+	}
+	if d.status == "completed" {
+		r.ResponseBody, _ = json.Marshal(object{"text": text, "delegation_id": d.id})
+		r.Summary += " (" + cut(text, 80) + ")"
+	} else {
+		r.ErrorDetail = maybe(text)
+	}
+	p.log(d.from, r)
 }
 
 // settle ends the delegation whose message has waited. The lock is held.
@@ -179,8 +208,8 @@ func (p *Platform) recordDelegation(w http.ResponseWriter, r *http.Request, ws *
 		return
 	}
 	p.locked(func() {
-		ws.tasks = append(ws.tasks, &delegation{
-			id: body.ID, target: body.Target, task: body.Task, status: "dispatched", at: time.Now(), rowIDs: [2]string{newID(), newID()},
+		p.begin(&delegation{
+			id: body.ID, target: body.Target, task: body.Task, status: "dispatched", at: time.Now(), rowIDs: [2]string{newID(), newID()}, from: ws,
 		})
 	})
 	answer(w, http.StatusAccepted, object{"delegation_id": body.ID, "status": "recorded"})
