@@ -32,6 +32,7 @@ type double struct {
 	state     func(n int) (platform.State, error)
 	url       string // that it has of us
 	stall     time.Duration
+	mute      bool // it never says how the workspace stands
 }
 
 type beat struct {
@@ -83,11 +84,15 @@ func (d *double) Heartbeat(ctx context.Context, b platform.Beat) error {
 	return nil
 }
 
-func (d *double) State(context.Context) (platform.State, error) {
+func (d *double) State(ctx context.Context) (platform.State, error) {
 	d.mu.Lock()
 	d.looks++
-	n, f := d.looks, d.state
+	n, f, mute := d.looks, d.state, d.mute
 	d.mu.Unlock()
+	if mute {
+		<-ctx.Done()
+		return platform.State{}, context.Cause(ctx)
+	}
 	if f != nil {
 		return f(n)
 	}
@@ -102,6 +107,12 @@ func (d *double) rounds() []time.Duration {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return append([]time.Duration(nil), d.registrations...)
+}
+
+func (d *double) looked() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.looks
 }
 
 func (d *double) all() []beat {

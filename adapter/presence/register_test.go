@@ -257,6 +257,32 @@ func TestDeletedUnnoticed(t *testing.T) {
 	})
 }
 
+// TestNoWordIsNoDeletion: the platform never says how the workspace stands, or says what
+// is no deletion. Presence goes on as before, and asks on.
+func TestNoWordIsNoDeletion(t *testing.T) {
+	says := func(err error) *double {
+		return &double{state: func(int) (platform.State, error) { return platform.State{}, err }}
+	}
+	for name, d := range map[string]*double{
+		"never": {mute: true}, "401": says(refuse(401)), "404": says(refuse(404)), "500": says(refuse(500)), "broken": says(errUnreachable),
+	} {
+		t.Run(name, func(t *testing.T) {
+			within(t, d, nil, func(t *testing.T, b *bench) {
+				after(10*time.Minute + time.Second)
+				if n := len(d.all()); n != 21 || len(d.rounds()) != 1 {
+					t.Errorf("%d heartbeats, registered at %s", n, seconds(d.rounds()))
+				}
+				if ok, words := b.Ready(); !ok {
+					t.Errorf("not ready: %s", words)
+				}
+				if n := d.looked(); n < 10 || n > 25 {
+					t.Errorf("asked %d times in ten minutes", n)
+				}
+			})
+		})
+	}
+}
+
 // TestUselessToken is what the registration of a deleted workspace brings: it has the
 // platform asked at once, and is no registration.
 func TestUselessToken(t *testing.T) {
