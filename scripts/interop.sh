@@ -119,8 +119,7 @@ need npm "Node.js with npm" npm
 need python3 "Python 3.11 or newer" "python3 python3-venv"
 install_node js
 install_node mcp
-install_python 0.3
-install_python 1
+for v in 0.2 0.3 1; do install_python $v; done
 
 pids='' suites=''
 # For a home below the temp directory codex creates no sandbox.
@@ -142,7 +141,7 @@ export INTEROP_GUARDED_URL="$url"
 
 suite js node "$root/interop/js/main.mjs" "$chosen"
 suite mcp node "$root/interop/mcp/main.mjs" "$chosen"
-for v in 0.3 1; do
+for v in 0.2 0.3 1; do
 	suite "python-$v" "$tools/python-$v/bin/python" "$root/interop/python/main.py" "$chosen"
 done
 

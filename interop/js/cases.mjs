@@ -97,6 +97,17 @@ async function until(client, taskId, states, words = "") {
   }
 }
 
+const ANSWER = PREFIX + pieces(12, 8);
+const asksForChanges = () => `patch ${id()}.txt\nstream 12 8 20ms`; // is answered with a diff, too
+
+const times = (texts) => texts.join("").split(ANSWER).length - 1;
+
+function toldOnce(task) {
+  assert.equal(task.state, "completed");
+  assert.equal(task.artifacts.at(-1).text, ANSWER, "the last artifact is the answer");
+  assert.equal(times([textOf(task), task.status, ...task.history]), 1, "the answer is told once");
+}
+
 export const cases = {
   async card(c) {
     assert.equal(c.card.name, "codex (scripted model)");
@@ -125,6 +136,34 @@ export const cases = {
   async "stream-in-chunks"(c) {
     const chunks = (seen) => seen.events.filter((e) => e.kind === "artifact").length;
     await cut(c, c.stream({ id: id(), text: ENDLESS }), (seen) => chunks(seen) > 5);
+  },
+
+  async "once-in-a-stream"(c) {
+    const seen = await new Reader().all(c.stream({ id: id(), text: asksForChanges() }));
+    seen.check("completed");
+    assert.equal([...seen.artifacts.values()].at(-1), ANSWER, "the last artifact is the answer");
+    assert.equal(times([seen.text, ...seen.events.map((e) => e.said ?? "")]), 1, "the answer is told once");
+    const chunk = seen.events.findLast((e) => e.kind === "artifact");
+    if (!c.losesAppend) assert.equal(chunk.last, true, "the last chunk is marked");
+    assert.ok(chunk.artifacts[0].text.trim(), "the last chunk is not empty");
+  },
+
+  async "once-in-an-answer"(c) {
+    toldOnce(await c.send({ id: id(), text: asksForChanges() }));
+  },
+
+  async "once-when-polled"(c) {
+    const sent = await c.send({ id: id(), text: asksForChanges(), wait: false });
+    toldOnce(await until(c, sent.id, ["completed"]));
+  },
+
+  async question(c) {
+    const asked = await c.send({ id: id(), text: "escalate echo it ran" });
+    assert.equal(asked.state, "input-required");
+    assert.match(asked.status, /echo it ran/);
+    const task = await c.send({ id: id(), text: "accept", taskId: asked.id, contextId: asked.contextId });
+    assert.deepEqual([task.id, task.state], [asked.id, "completed"]);
+    assert.match(textOf(task), /it ran/);
   },
 
   async "failed-turn"(c) {

@@ -46,9 +46,9 @@ function event(e) {
       if (e.final !== ["completed", "failed", "canceled", "rejected", "input-required"].includes(e.status.state)) {
         throw new Error(`final is ${e.final} at ${e.status.state}`);
       }
-      return { kind: "status", taskId: e.taskId, state: e.status.state, artifacts: [] };
+      return { kind: "status", taskId: e.taskId, state: e.status.state, said: texts(e.status.message?.parts), artifacts: [] };
     case "artifact-update":
-      return { kind: "artifact", taskId: e.taskId, append: e.append, artifacts: [artifact(e.artifact)] };
+      return { kind: "artifact", taskId: e.taskId, append: e.append, last: e.lastChunk, artifacts: [artifact(e.artifact)] };
   }
   throw new Error(`an event of the unknown kind ${e.kind}`);
 }

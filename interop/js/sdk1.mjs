@@ -47,9 +47,9 @@ function event({ payload }) {
     case "task":
       return { kind: "task", taskId: v.id, state: state(v.status), artifacts: task(v).artifacts };
     case "statusUpdate":
-      return { kind: "status", taskId: v.taskId, state: state(v.status), artifacts: [] };
+      return { kind: "status", taskId: v.taskId, state: state(v.status), said: texts(v.status.message?.parts), artifacts: [] };
     case "artifactUpdate":
-      return { kind: "artifact", taskId: v.taskId, append: v.append, artifacts: [artifact(v.artifact)] };
+      return { kind: "artifact", taskId: v.taskId, append: v.append, last: v.lastChunk, artifacts: [artifact(v.artifact)] };
   }
   throw new Error(`an event of the unknown kind ${payload?.$case}`);
 }

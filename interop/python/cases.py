@@ -10,7 +10,7 @@ import uuid
 
 from contextlib import aclosing
 
-from neutral import ENDED, Event, Task
+from shapes import ENDED, Event, Task
 
 PREFIX = '[built-in scripted model, no intelligence behind it] '
 
@@ -147,6 +147,49 @@ async def stream_in_chunks_to_the_end(c):
     seen = await Reader().all(c.stream(new_id(), 'stream 200 8 20ms'))
     seen.check('completed', PREFIX + pieces(200, 8))
     assert sum(e.kind == 'artifact' for e in seen.events) > 5
+
+
+ANSWER = PREFIX + pieces(12, 8)
+
+
+def asks_for_changes() -> str:
+    """Is answered with a diff, too."""
+    return f'patch {new_id()}.txt\nstream 12 8 20ms'
+
+
+def told_once(task: Task) -> None:
+    same(task.state, 'completed')
+    texts = list(task.artifacts.values())
+    same(texts[-1], ANSWER, 'the last artifact')
+    same(''.join([*texts, task.status, *task.history]).count(ANSWER), 1, 'how often the answer is told')
+
+
+async def once_in_a_stream(c):
+    seen = await Reader().all(c.stream(new_id(), asks_for_changes()))
+    seen.check('completed')
+    same(list(seen.artifacts.values())[-1], ANSWER, 'the last artifact')
+    same(''.join([*seen.artifacts.values(), *(e.said for e in seen.events)]).count(ANSWER), 1, 'how often the answer is told')
+    chunk = [e for e in seen.events if e.kind == 'artifact'][-1]
+    assert chunk.last and chunk.artifacts, 'the last chunk is not marked'
+    assert all(text.strip() for text in chunk.artifacts.values()), 'the last chunk is empty'
+
+
+async def once_in_an_answer(c):
+    told_once(await c.send(new_id(), asks_for_changes()))
+
+
+async def once_when_polled(c):
+    sent = await c.send(new_id(), asks_for_changes(), wait=False)
+    told_once(await until(c, sent.id, ('completed',)))
+
+
+async def question(c):
+    asked = await c.send(new_id(), 'escalate echo it ran')
+    same(asked.state, 'input-required')
+    assert 'echo it ran' in asked.status, asked.status
+    task = await c.send(new_id(), 'accept', task_id=asked.id, context_id=asked.context_id)
+    same([task.id, task.state], [asked.id, 'completed'])
+    assert 'it ran' in task.text, task.text
 
 
 async def failed_turn(c):
@@ -296,7 +339,8 @@ async def refused(c):
 
 
 CASES = [
-    card, send, send_without_waiting, stream, stream_in_chunks, failed_turn, get, list_, cancel, cancel_ended,
+    card, send, send_without_waiting, stream, stream_in_chunks, once_in_a_stream, once_in_an_answer, once_when_polled,
+    question, failed_turn, get, list_, cancel, cancel_ended,
     subscribe, subscribe_ended, unknown_task, message_to_ended_task, bad_params, same_message, follow_up,
     message_to_running_task, wire,
 ]  # fmt: skip
@@ -306,3 +350,9 @@ PLAIN_CASES = [send, stream, stream_in_chunks, silent_turn]
 
 # For a server that asks for a token.
 GUARDED_CASES = [security, send, stream, stream_in_chunks_to_the_end, refused]
+
+# For an SDK that no more than sends and reads what it is told to.
+BARE_CASES = [
+    send, send_without_waiting, stream, stream_in_chunks, once_in_a_stream, once_in_an_answer, once_when_polled, question,
+    failed_turn, get, cancel, unknown_task, follow_up,
+]  # fmt: skip

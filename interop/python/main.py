@@ -10,7 +10,7 @@ import sys
 
 from importlib.metadata import version
 
-from neutral import NotOffered, Target
+from shapes import NotOffered, Target
 
 PATIENCE = 30  # seconds for one case
 
@@ -50,7 +50,9 @@ async def drive(name: str, client, connect, cases, target: Target, chosen: str) 
 
 
 async def main(target: Target, chosen: str) -> bool:
-    if version('a2a-sdk').startswith('0.'):
+    if version('a2a-sdk').startswith('0.2.'):
+        from sdk02 import clients
+    elif version('a2a-sdk').startswith('0.'):
         from sdk03 import clients
     else:
         from sdk1 import clients

@@ -1,56 +1,16 @@
-"""The shape that the cases see, whatever SDK is below, and the wire record."""
+"""What the clients of both newer SDKs have in common, and the wire record."""
 
 import json
-
-from dataclasses import dataclass, field
 
 import httpx
 
 from a2a.client import A2ACardResolver, ClientFactory
 from a2a.client.auth import AuthInterceptor, InMemoryContextCredentialStore
 
+from shapes import NotOffered, Target
+
 # The session in whose name a client's credentials are kept.
 SESSION = 'interop'
-
-ENDED = ('completed', 'failed', 'canceled', 'rejected')
-
-
-@dataclass
-class Task:
-    id: str
-    context_id: str
-    state: str
-    status: str  # the text of the status message
-    artifacts: dict[str, str]
-    history: list[str]
-
-    @property
-    def text(self) -> str:
-        return ''.join(self.artifacts.values())
-
-
-@dataclass
-class Event:
-    kind: str  # task, status or artifact
-    task_id: str
-    state: str = ''
-    append: bool = False
-    artifacts: dict[str, str] = field(default_factory=dict)
-    together: str | None = None  # the whole text so far, if the SDK tells
-
-
-@dataclass
-class Target:
-    """Where the runtimes are."""
-
-    base: str
-    guarded: str  # asks for the token
-    token: str
-    all: bool  # try also what the card does not offer
-
-
-class NotOffered(Exception):
-    """The card does not offer the version over the binding."""
 
 
 class Recorder:

@@ -8,7 +8,8 @@ from a2a.client.errors import A2AClientHTTPError, A2AClientJSONRPCError
 from a2a.client.middleware import ClientCallContext
 
 from cases import CASES, GUARDED_CASES, PLAIN_CASES
-from neutral import Event, Neutral, Task
+from neutral import Neutral
+from shapes import Event, Task
 
 NAMES = {
     -32001: 'task-not-found',
@@ -45,9 +46,12 @@ def event(pair) -> Event:
     if update is None:
         return Event('task', task.id, task.status.state.value, artifacts=artifacts(task), together=together)
     if isinstance(update, types.TaskStatusUpdateEvent):
-        return Event('status', update.task_id, update.status.state.value, together=together)
+        said = texts(update.status.message.parts) if update.status.message else ''
+        return Event('status', update.task_id, update.status.state.value, said=said, together=together)
     chunk = {update.artifact.artifact_id: texts(update.artifact.parts)}
-    return Event('artifact', update.task_id, append=bool(update.append), artifacts=chunk, together=together)
+    return Event(
+        'artifact', update.task_id, append=bool(update.append), last=bool(update.last_chunk), artifacts=chunk, together=together
+    )
 
 
 class Client(Neutral):

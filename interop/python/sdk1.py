@@ -9,7 +9,8 @@ from a2a.types import a2a_pb2 as pb
 from a2a.utils import errors
 
 from cases import CASES, GUARDED_CASES, PLAIN_CASES
-from neutral import Event, Neutral, Task
+from neutral import Neutral
+from shapes import Event, Task
 
 NAMES = {
     errors.TaskNotFoundError: 'task-not-found',
@@ -47,11 +48,12 @@ def event(response: pb.StreamResponse) -> Event:
     if which == 'task':
         return Event('task', response.task.id, state(response.task.status), artifacts=artifacts(response.task))
     if which == 'status_update':
-        return Event('status', response.status_update.task_id, state(response.status_update.status))
+        update = response.status_update
+        return Event('status', update.task_id, state(update.status), said=texts(update.status.message.parts))
     assert which == 'artifact_update', f'an event of the unknown kind {which}'
     update = response.artifact_update
     chunk = {update.artifact.artifact_id: texts(update.artifact.parts)}
-    return Event('artifact', update.task_id, append=update.append, artifacts=chunk)
+    return Event('artifact', update.task_id, append=update.append, last=update.last_chunk, artifacts=chunk)
 
 
 class Client(Neutral):
