@@ -18,6 +18,7 @@ const (
 	ItemMcpToolCall       ItemType = "mcpToolCall"
 	ItemDynamicToolCall   ItemType = "dynamicToolCall"
 	ItemWebSearch         ItemType = "webSearch"
+	ItemImageGeneration   ItemType = "imageGeneration"
 	ItemContextCompaction ItemType = "contextCompaction"
 )
 
@@ -66,10 +67,19 @@ type Item struct {
 
 	Arguments    json.RawMessage `json:"arguments,omitempty"`    // of such a call
 	ContentItems json.RawMessage `json:"contentItems,omitempty"` // dynamicToolCall: what came of it
-	Result       json.RawMessage `json:"result,omitempty"`       // mcpToolCall: the same
+	Result       json.RawMessage `json:"result,omitempty"`       // mcpToolCall: the same; imageGeneration: the picture
 	Error        json.RawMessage `json:"error,omitempty"`        // mcpToolCall: why it could not be made
 
 	Query string `json:"query,omitempty"` // webSearch
+}
+
+// Picture is the content of the picture that an item has made; nil if it has made none.
+func (i Item) Picture() []byte {
+	var content []byte
+	if i.Type != ItemImageGeneration || json.Unmarshal(i.Result, &content) != nil {
+		return nil
+	}
+	return content
 }
 
 // A FileChange is one file of a patch.

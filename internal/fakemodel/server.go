@@ -55,6 +55,7 @@ func newServer(script Script, keep int) *Server {
 	s := &Server{mux: http.NewServeMux(), script: script, keep: keep, drops: make(chan Recorded, maxDrops)}
 	s.mux.HandleFunc("POST /v1/responses", s.respond)
 	s.mux.HandleFunc("GET /v1/responses", refuseWebSocket)
+	s.mux.HandleFunc("POST /v1/images/generations", paint)
 	s.mux.HandleFunc("GET /v1/models", listModels)
 	return s
 }
