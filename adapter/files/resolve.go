@@ -157,19 +157,52 @@ func (f *Folder) Open(path string) (*os.File, fs.FileInfo, error) {
 	return nil, nil, ErrForbidden
 }
 
-// openIn opens a regular file, without waiting for whoever may write to a pipe.
+// openIn opens a regular file at a path without symlinks, as it was when it was
+// checked: what has been put into the place of the file or of a folder above it since is
+// not followed, though it may lead to something below the same root. It waits for no
+// writer of a pipe.
 func openIn(dir, rel string) (*os.File, fs.FileInfo, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, nil, ErrNotHere
 	}
-	defer root.Close()
-	if info, err := root.Lstat(rel); err != nil || !info.Mode().IsRegular() {
+	defer func() { _ = root.Close() }()
+	folder, name := filepath.Split(rel)
+	for part := range strings.SplitSeq(filepath.Clean(folder), string(filepath.Separator)) {
+		next, err := enter(root, part)
+		if err != nil {
+			return nil, nil, ErrNotHere
+		}
+		_ = root.Close()
+		root = next
+	}
+	seen, err := root.Lstat(name)
+	if err != nil || !seen.Mode().IsRegular() {
 		return nil, nil, ErrNotHere
 	}
-	file, info, err := regular.OpenIn(root, rel)
+	file, info, err := regular.OpenIn(root, name)
 	if err != nil {
 		return nil, nil, ErrNotHere
 	}
+	if !os.SameFile(seen, info) {
+		_ = file.Close()
+		return nil, nil, ErrNotHere
+	}
 	return file, info, nil
+}
+
+// enter opens a folder below another one, and no link to one.
+func enter(root *os.Root, name string) (*os.Root, error) {
+	seen, err := root.Lstat(name)
+	if err != nil || !seen.IsDir() {
+		return nil, ErrNotHere
+	}
+	next, err := root.OpenRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := next.Stat("."); err != nil || !os.SameFile(seen, info) {
+		return nil, errors.Join(ErrNotHere, err, next.Close())
+	}
+	return next, nil
 }
