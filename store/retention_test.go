@@ -63,6 +63,11 @@ func TestForgetByAge(t *testing.T) {
 
 	wantErr(t, second(s.Task(t.Context(), old)), ErrUnknown)
 	must(t, second(s.Task(t.Context(), young)))
+	for id, want := range map[string]bool{old: false, young: true} {
+		if known, err := s.Has(t.Context(), id); err != nil || known != want {
+			t.Errorf("%s is known: %v, %v", id, known, err)
+		}
+	}
 	must(t, second(s.Message(t.Context(), live.Key)))
 	accept(t, s, 1, old) // its key is free again, and its id
 

@@ -1,6 +1,9 @@
 package store
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
 const taskColumns = `n, id, context_id, conversation, state, at, ended_at IS NOT NULL, head, epoch, last_seq,
 	(SELECT json_object('Target', target, 'Status', status, 'Error', error, 'SentAt', sent_at) FROM notices WHERE task = n)`
@@ -34,6 +37,17 @@ func (s *Store) Task(ctx context.Context, id string) (Task, error) {
 		}
 		err = c.fill(&found[0], -1, true)
 		return found[0].Task, err
+	})
+}
+
+// Has reports whether a task is known, and not forgotten.
+func (s *Store) Has(ctx context.Context, task string) (bool, error) {
+	return view(ctx, s, "look for a task", func(c *conn) (bool, error) {
+		_, err := c.taskNumber(task)
+		if errors.Is(err, ErrUnknown) {
+			return false, nil
+		}
+		return err == nil, err
 	})
 }
 
