@@ -2,7 +2,6 @@ package server
 
 import (
 	"maps"
-	"slices"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 )
@@ -12,57 +11,10 @@ import (
 const mediaKey = "mediaType"
 
 // mediaToV0 returns an event whose text and data parts say their media type in
-// their metadata. What needs no change is shared with the original.
-func mediaToV0(event a2a.Event) a2a.Event {
-	switch e := event.(type) {
-	case *a2a.Task:
-		if e == nil {
-			return event
-		}
-		out := *e
-		out.Artifacts, out.History = each(e.Artifacts, artifactToV0), each(e.History, messageToV0)
-		out.Status.Message = messageToV0(e.Status.Message)
-		return &out
-	case *a2a.Message:
-		return messageToV0(e)
-	case *a2a.TaskStatusUpdateEvent:
-		out := *e
-		out.Status.Message = messageToV0(e.Status.Message)
-		return &out
-	case *a2a.TaskArtifactUpdateEvent:
-		artifact := artifactToV0(e.Artifact)
-		if artifact == e.Artifact {
-			return e // as nearly all of them
-		}
-		out := *e
-		out.Artifact = artifact
-		return &out
-	}
-	return event
-}
-
-func messageToV0(m *a2a.Message) *a2a.Message {
-	if m == nil || !slices.ContainsFunc(m.Parts, saysMedia) {
-		return m
-	}
-	out := *m
-	out.Parts = each(m.Parts, partToV0)
-	return &out
-}
-
-func artifactToV0(a *a2a.Artifact) *a2a.Artifact {
-	if a == nil || !slices.ContainsFunc(a.Parts, saysMedia) {
-		return a
-	}
-	out := *a
-	out.Parts = each(a.Parts, partToV0)
-	return &out
-}
+// their metadata.
+func mediaToV0(event a2a.Event) a2a.Event { return partMap{saysMedia, partToV0}.event(event) }
 
 func partToV0(p *a2a.Part) *a2a.Part {
-	if !saysMedia(p) {
-		return p
-	}
 	out := *p
 	out.Metadata = maps.Clone(p.Metadata)
 	out.SetMeta(mediaKey, p.MediaType)
@@ -91,13 +43,4 @@ func mediaLess(p *a2a.Part) bool {
 		return true
 	}
 	return false
-}
-
-// each maps a slice.
-func each[S ~[]E, E any](in S, f func(E) E) S {
-	out := make(S, 0, len(in))
-	for _, v := range in {
-		out = append(out, f(v))
-	}
-	return out
 }

@@ -16,6 +16,7 @@ var known = []string{ //nolint:gochecknoglobals // a constant table
 	"POST /v1/message:send, POST /v1/message:stream, GET /v1/tasks/{id} (HTTP+JSON, A2A 0.3)",
 	"GET /.well-known/agent-card.json",
 	"GET /healthz, GET /readyz, GET /metrics",
+	"GET /files/{task}/{token}/{name} (files of a reply, by the URL in it)",
 	"GET /console",
 }
 
@@ -32,6 +33,7 @@ func (s *Server) routes() http.Handler {
 	r.Route("/internal", s.internalRoutes)
 	r.Get("/transcript", s.transcript)
 	s.consoleRoutes(r)
+	s.keptRoutes(r)
 
 	r.Group(func(r chi.Router) {
 		r.Use(s.requireToken, s.admit, serviceHeaders)

@@ -57,6 +57,7 @@ type Config struct {
 	Methods map[string]func(ctx context.Context, params json.RawMessage) (any, error)
 
 	Platform *Platform // of the workspace that this is; nil standing alone
+	Kept     Kept      // the files that tasks hand out; nil if they hand out none
 
 	// Console makes what serves /console and everything below it, and says itself who is
 	// let in. Agent is the JSON-RPC door, for those who are. Nil means that there is none.
@@ -112,13 +113,21 @@ func New(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.guard = &guard{next: cfg.Handler, log: s.log, extended: cfg.ExtendedCard}
+	s.guard = &guard{next: s.shown(cfg.Handler), log: s.log, extended: cfg.ExtendedCard}
 	s.guard.promised = cfg.Card("http://localhost").Capabilities
 	s.v1 = v1Methods(s.guard)
 	s.extend(cfg.Methods)
 	s.v0 = v0Methods(s.guard, s.reply(), cfg.Platform != nil)
 	s.handler = s.routes()
 	return s, nil
+}
+
+// shown is a handler that shows callers the files which tasks hand out.
+func (s *Server) shown(next Handler) Handler {
+	if s.cfg.Kept == nil {
+		return next
+	}
+	return &handout{Handler: next, kept: s.cfg.Kept, platform: s.cfg.Platform != nil}
 }
 
 // bare returns a server that has no routes yet.

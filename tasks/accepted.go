@@ -25,10 +25,9 @@ const keyUserInput = "is_user_input"
 // of a task is one of those that came before it in the task.
 func acceptedBy(req *a2a.SendMessageRequest, task *a2a.Task) accepted {
 	a := everything
-	if req.Config != nil && len(req.Config.AcceptedOutputModes) > 0 {
-		modes := req.Config.AcceptedOutputModes
-		a.data, a.diff = takes(modes, "application/json"), takes(modes, mediaDiff)
-		a.pieces = takes(modes, "text/*")
+	if modes := AcceptedModes(req); len(modes) > 0 {
+		a.data, a.diff = Takes(modes, "application/json"), Takes(modes, mediaDiff)
+		a.pieces = Takes(modes, "text/*")
 	}
 	a.whole = keepsLast(req.Message) || slices.ContainsFunc(task.History, keepsLast)
 	return a
@@ -40,9 +39,17 @@ func keepsLast(m *a2a.Message) bool {
 	})
 }
 
-// takes reports whether one of the modes is a media type, or one of the types of a kind,
+// AcceptedModes are the media types that the sender of a message takes; none means any.
+func AcceptedModes(req *a2a.SendMessageRequest) []string {
+	if req == nil || req.Config == nil {
+		return nil
+	}
+	return req.Config.AcceptedOutputModes
+}
+
+// Takes reports whether one of the modes is a media type, or one of the types of a kind,
 // such as "text/*". A mode without a slash is a kind, too: earlier clients have "text".
-func takes(modes []string, media string) bool {
+func Takes(modes []string, media string) bool {
 	kind, sub, _ := strings.Cut(media, "/")
 	return slices.ContainsFunc(modes, func(mode string) bool {
 		mode, _, _ = strings.Cut(strings.ToLower(mode), ";")
@@ -98,8 +105,10 @@ func (a accepted) artifact(v *view, e *Event, update *a2a.TaskArtifactUpdateEven
 	}
 	for _, whole := range v.now().Artifacts {
 		if whole.ID == update.Artifact.ID {
-			out := *update
-			out.Append, out.Artifact = false, whole
+			out, own := *update, *whole
+			// The files have a chunk of their own, which comes when the turn has ended.
+			own.Parts = slices.DeleteFunc(slices.Clone(whole.Parts), isFile)
+			out.Append, out.Artifact = false, &own
 			return &Event{Event: &out, ID: e.ID}
 		}
 	}

@@ -4,15 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"mime"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 )
 
 // Files has the files that messages bring along and replies name, on the disk.
@@ -24,8 +25,11 @@ type Files interface {
 	Stage(ctx context.Context, key string, part *a2a.Part) (File, error)
 	// Path returns where the file is that a URI of Stage names.
 	Path(uri string) (string, error)
-	// Offer makes the files that a reply names available to its reader.
-	Offer(text string) []File
+	// Offer makes the files that a reply of a task names available to its readers.
+	Offer(task a2a.TaskID, text string) []File
+	// Keep makes a file available that a turn of a task has made; key is that of the
+	// file in its task.
+	Keep(task a2a.TaskID, key, name string, content []byte) (File, error)
 }
 
 // A File is one on the disk.
@@ -34,6 +38,34 @@ type File struct {
 	Name      string
 	MediaType string
 	Size      int64
+
+	Kept    string    // says where a copy for readers is kept; empty if there is none
+	Expires time.Time // of the copy
+}
+
+// What the metadata of a part say of a file that is handed out.
+const (
+	MetaSize    = "size"      // in bytes
+	MetaExpires = "expiresAt" // when it will not be had any more at the latest (RFC 3339)
+	metaKept    = "kept"      // where the copy is; callers are not shown it
+)
+
+// KeptOf returns where the copy is kept of a file that a task hands out, for whoever
+// shows the part to a caller; false if the part is none.
+func KeptOf(p *a2a.Part) (ref string, ok bool) {
+	if p == nil || p.Metadata == nil || !isFile(p) {
+		return "", false
+	}
+	ref, ok = p.Metadata[metaKept].(string)
+	return ref, ok
+}
+
+// Unkept is the part of a file without what says where its copy is kept.
+func Unkept(p *a2a.Part) *a2a.Part {
+	out := *p
+	out.Metadata = maps.Clone(p.Metadata)
+	delete(out.Metadata, metaKept)
+	return &out
 }
 
 // ErrNoFile says that a file is not to be had.
@@ -83,6 +115,11 @@ func (f File) part(given *a2a.Part) *a2a.Part {
 	p.Filename, p.MediaType = f.Name, f.MediaType
 	if given != nil {
 		p.Metadata = given.Metadata
+	}
+	if f.Kept != "" { // values as JSON has them: they may come from the journal, too
+		p.Metadata = map[string]any{
+			metaKept: f.Kept, MetaSize: float64(f.Size), MetaExpires: f.Expires.UTC().Format(time.RFC3339),
+		}
 	}
 	return p
 }
@@ -147,27 +184,4 @@ func (in *incoming) list(lines []string) {
 		return
 	}
 	in.input = append(in.input, appserver.Text(manifest))
-}
-
-// offer makes the files available that the reply of a turn names.
-func (e *Engine) offer(end executor.Ended) []File {
-	if e.cfg.Files == nil || !e.cfg.OfferFiles || end.Outcome != executor.Completed {
-		return nil
-	}
-	var reply executor.AgentMessage
-	for _, m := range end.Messages {
-		if m.Text != "" && rankOf(m.Phase) >= rankOf(reply.Phase) || reply.Text == "" {
-			reply = m
-		}
-	}
-	return e.cfg.Files.Offer(reply.Text)
-}
-
-// hand adds the files to the task that its reply names. The caller holds t.mu.
-func (r *run) hand(files []File) {
-	for _, f := range files {
-		a := r.task.newArtifact("file", f.Name)
-		a.part = f.part(nil)
-		r.task.push(a, true)
-	}
 }

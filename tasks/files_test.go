@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/google/go-cmp/cmp"
@@ -32,12 +33,20 @@ func (c *cabinet) Path(uri string) (string, error) {
 	return path, nil
 }
 
-func (c *cabinet) Offer(text string) (out []tasks.File) {
+func (c *cabinet) Offer(_ a2a.TaskID, text string) (out []tasks.File) {
 	if strings.Contains(text, "/w/out.pdf") {
 		out = append(out, tasks.File{URI: "workspace:/w/out.pdf", Name: "out.pdf", MediaType: "application/pdf"})
 	}
 	return out
 }
+
+func (c *cabinet) Keep(task a2a.TaskID, key, name string, content []byte) (tasks.File, error) {
+	return tasks.File{
+		URI: "kept:" + name, Name: name, Size: int64(len(content)), Kept: string(task) + "/token-of-" + key + "/" + name, Expires: expires,
+	}, c.err
+}
+
+var expires = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 
 // TestDiskFullWhileStaging: the sender is told, and nothing was accepted.
 func TestDiskFullWhileStaging(t *testing.T) {

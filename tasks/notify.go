@@ -55,12 +55,19 @@ func (t *task) notify(event a2a.Event, always bool) {
 
 // payload is what receivers of a version are told of an event; nil is nothing.
 func (t *task) payload(event a2a.Event, version string, always bool) []byte {
+	show := t.engine.cfg.Push.Show
 	if version != push.V0 {
+		if show != nil {
+			event = show(event)
+		}
 		return encode(a2a.StreamResponse{Event: event})
 	}
 	task := t.snapshot()
 	if !always && wireSize(task) > largestRepeat {
 		return nil
+	}
+	if show != nil {
+		task, _ = show(task).(*a2a.Task)
 	}
 	payload, err := t.engine.cfg.Push.TaskV0(task)
 	if err != nil {

@@ -21,7 +21,7 @@ func (r *run) end(event executor.Ended) {
 	}
 	r.settleDiff(event.Diff)
 	reply := r.settleText(event)
-	r.hand(r.offered)
+	r.hand(reply, r.offered)
 	r.finish()
 	r.measure(event)
 	r.leave()
@@ -133,6 +133,9 @@ func (r *run) settleText(event executor.Ended) *artifact {
 func (r *run) settleVoid(whole bool) {
 	t := r.task
 	for _, a := range r.void {
+		if a.hands() { // it was made, whatever else became of the attempt
+			continue
+		}
 		if !whole {
 			if a.name == nameMessage {
 				r.texts = append(r.texts, a)
@@ -140,7 +143,7 @@ func (r *run) settleVoid(whole bool) {
 			continue
 		}
 		t.artifacts = slices.DeleteFunc(t.artifacts, func(other *artifact) bool { return other == a })
-		gone, meta := a.chunk(""), map[string]any{MetaVoid: true}
+		gone, meta := a.chunk("", nil), map[string]any{MetaVoid: true}
 		if a.closed {
 			t.notifyArtifact(gone, meta)
 		}

@@ -24,6 +24,6 @@ func (r *run) produce(p executor.Produced) {
 	}
 	part.MediaType = p.MediaType
 	a := r.task.newArtifact(cmp.Or(p.ID, "file"), p.Name)
-	a.part = part
+	a.parts = a2a.ContentParts{part}
 	r.task.push(a, true)
 }

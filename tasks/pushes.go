@@ -14,13 +14,16 @@ import (
 )
 
 // A Push is what the engine needs to have push notifications made. All fields
-// must be set; the engine puts notifications into the journal's outbox, and
+// but Show must be set; the engine puts notifications into the journal's outbox, and
 // somebody else posts them.
 type Push struct {
 	// Check refuses URLs that must not be posted to. Its text is for the caller.
 	Check func(url string) error
 	// TaskV0 renders a task for receivers of A2A 0.3.
 	TaskV0 func(*a2a.Task) ([]byte, error)
+	// Show gives the files that an event hands out the form in which receivers get them;
+	// nil leaves them as they are.
+	Show func(a2a.Event) a2a.Event
 	// Wake is called when there is something new in the outbox. It must not block.
 	Wake func()
 }

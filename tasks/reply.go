@@ -30,8 +30,10 @@ func Reply(task *a2a.Task) *a2a.Message {
 		m.Parts = append(m.Parts, a2a.NewTextPart(text))
 	}
 	for _, a := range task.Artifacts { // the files that it hands out, behind what it says
-		if len(a.Parts) == 1 && a.Parts[0].URL() != "" {
-			m.Parts = append(m.Parts, a.Parts[0])
+		for _, p := range a.Parts {
+			if isFile(p) {
+				m.Parts = append(m.Parts, p)
+			}
 		}
 	}
 	for _, key := range []string{MetaUsage, MetaFailure, MetaInterrupted, MetaTools} {

@@ -51,6 +51,7 @@ type run struct {
 	thoughts    map[string]*strings.Builder // reasoning summaries that are not whole
 	tools       []any                       // that the turn has used, for the platform
 	delegations map[string]bool             // the calls that wait for another agent, by their items
+	pictures    map[string]File             // that it has made and that are not shown yet, by their items
 	offered     []File                      // that its reply names
 	changed     string                      // the diff of the turn so far
 	diff        *artifact                   // what of it was shown; nil if nothing was
@@ -62,9 +63,7 @@ type run struct {
 
 // observe is the run's [executor.Observer].
 func (r *run) observe(event executor.Event) {
-	if end, ok := event.(executor.Ended); ok { // before the lock: files are copied
-		r.offered = r.task.engine.offer(end)
-	}
+	r.prepare(event)
 	if report := r.take(event); report != nil {
 		report()
 	}
@@ -223,6 +222,7 @@ func (r *run) itemCompleted(item appserver.Item) {
 		r.clocked(item)
 		r.trace(item)
 		r.task.tell(itemData(item, "completed"))
+		r.handPicture(item)
 	}
 }
 

@@ -13,20 +13,21 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 )
 
-// An artifact is the text of one agent message, a diff, or a part that came
-// whole. Published chunks are
-// slices of the text: a builder never changes what it has handed out.
+// An artifact is the text of one agent message, with the files that it names behind it,
+// a diff, or parts that came whole. Published chunks are slices of the text: a builder
+// never changes what it has handed out.
 type artifact struct {
 	id     a2a.ArtifactID
 	name   string
 	media  string // of its text; empty means plain
 	phase  string
-	part   *a2a.Part // what there is instead of text
 	before *artifact // whose place it will take; nil if it has one
 	text   *strings.Builder
-	sent   int  // bytes of text that are published
-	shown  bool // something was published
-	closed bool // the last chunk was published
+	parts  a2a.ContentParts // behind the text, or in its place
+	sent   int              // bytes of text that are published
+	put    int              // parts that are
+	shown  bool             // something was published
+	closed bool             // the last chunk was published
 	frozen *a2a.Artifact
 }
 
@@ -35,20 +36,21 @@ func (a *artifact) snapshot() *a2a.Artifact {
 	if a.frozen != nil {
 		return a.frozen
 	}
-	out := a.chunk(a.text.String()[:a.sent])
+	out := a.chunk(a.text.String()[:a.sent], a.parts[:a.put])
 	if a.closed {
 		a.frozen = out
 	}
 	return out
 }
 
-func (a *artifact) chunk(text string) *a2a.Artifact {
-	part := a2a.NewTextPart(text)
-	part.MediaType = a.media
-	if a.part != nil {
-		part = a.part
+func (a *artifact) chunk(text string, parts a2a.ContentParts) *a2a.Artifact {
+	out := &a2a.Artifact{ID: a.id, Name: a.name}
+	if text != "" || len(parts) == 0 {
+		part := a2a.NewTextPart(text)
+		part.MediaType = a.media
+		out.Parts = a2a.ContentParts{part}
 	}
-	out := &a2a.Artifact{ID: a.id, Name: a.name, Parts: a2a.ContentParts{part}}
+	out.Parts = append(out.Parts, parts...)
 	if a.phase != "" {
 		out.Metadata = map[string]any{MetaPhase: a.phase}
 	}
@@ -57,15 +59,18 @@ func (a *artifact) chunk(text string) *a2a.Artifact {
 
 // restore adds to an artifact what an event of an earlier process has shown of it.
 func (a *artifact) restore(shown *a2a.Artifact, adds bool) {
-	part := shown.Parts[0]
-	if _, isText := part.Content.(a2a.Text); !isText {
-		a.part = part
-	}
 	if !adds {
-		a.text = &strings.Builder{}
+		a.text, a.parts = &strings.Builder{}, nil
 	}
-	a.text.WriteString(part.Text())
-	a.sent, a.shown, a.media, a.name = a.text.Len(), true, part.MediaType, shown.Name
+	for _, part := range shown.Parts {
+		if _, isText := part.Content.(a2a.Text); isText {
+			a.text.WriteString(part.Text())
+			a.media = part.MediaType
+		} else {
+			a.parts = append(a.parts, part)
+		}
+	}
+	a.sent, a.put, a.shown, a.name = a.text.Len(), len(a.parts), true, shown.Name
 	a.phase, _ = shown.Metadata[MetaPhase].(string)
 }
 
@@ -120,10 +125,10 @@ func (t *task) pushTo(a *artifact, upTo int, last bool) {
 	event := &a2a.TaskArtifactUpdateEvent{
 		TaskID: t.id, ContextID: t.contextID,
 		Append: a.shown, LastChunk: last,
-		Artifact: a.chunk(a.text.String()[a.sent:upTo]),
+		Artifact: a.chunk(a.text.String()[a.sent:upTo], a.parts[a.put:]),
 	}
-	said := !a.shown || upTo > a.sent
-	a.sent, a.shown, a.closed = upTo, true, last
+	said := !a.shown || upTo > a.sent || len(a.parts) > a.put
+	a.sent, a.put, a.shown, a.closed = upTo, len(a.parts), true, last
 	if last {
 		t.notifyArtifact(a.snapshot(), nil)
 	}
@@ -289,7 +294,7 @@ func (r *run) replace(a *artifact, text string) {
 		return
 	}
 	if !strings.HasPrefix(text, a.text.String()[:a.sent]) {
-		a.sent, a.shown = 0, false // the next chunk replaces the others
+		a.sent, a.put, a.shown = 0, 0, false // the next chunk replaces the others
 	}
 	a.text = &strings.Builder{}
 	a.text.WriteString(text)

@@ -206,6 +206,19 @@ func TestOpen(t *testing.T) {
 	}
 }
 
+// offer copies what a reply names.
+func offer(t *testing.T, f *files.Folder, text string) (out []files.File) {
+	t.Helper()
+	for _, file := range f.Named(text) {
+		copied, err := f.Copy(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, copied)
+	}
+	return out
+}
+
 func TestOffer(t *testing.T) {
 	f, work := folder(t)
 	put(t, filepath.Join(work, "out/report one.md"), "one")
@@ -216,7 +229,7 @@ func TestOffer(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := "I wrote `" + work + "/out/report one.md` and [this](/workspace/b.csv). See " + staged.Path + ", " + work + "/.auth_token, /etc/passwd and http://x" + work + "/b.csv."
-	got := f.Offer(text)
+	got := offer(t, f, text)
 	if len(got) != 3 {
 		t.Fatalf("offered %+v", got)
 	}
@@ -226,7 +239,7 @@ func TestOffer(t *testing.T) {
 			t.Errorf("%+v with %q, %v; want %+v", got[i], content, err, want)
 		}
 	}
-	if again := f.Offer(text); len(again) != 3 || again[0] != got[0] {
+	if again := offer(t, f, text); len(again) != 3 || again[0] != got[0] {
 		t.Errorf("again: %+v", again)
 	}
 	if n := len(uploads(t, work)); n != 3 {

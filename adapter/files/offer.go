@@ -24,10 +24,9 @@ var storedName = regexp.MustCompile(`^[0-9a-f]{32}-`)
 // and bare ones up to what cannot be part of them.
 var named = regexp.MustCompile("`(?:workspace:|file://)?(/[^`\n]+)`" + `|"(?:workspace:|file://)?(/[^"\n]+)"|\]\((?:workspace:|file://)?(/[^)\n]+)\)|(?:^|[\s(\[:'*>])(?:workspace:|file://)?(/[^\s"'` + "`" + `<>()\[\]{}|*,;]+)`)
 
-// Offer returns the files under the working directory that a reply names, copied into
-// the folder: what codex does to its own afterwards does not reach the reader. What
-// is not there, too large or a secret is left out.
-func (f *Folder) Offer(text string) []File {
+// Named returns the files under the working directory that a reply names, where they
+// stand. What is not there, too large or a secret is left out.
+func (f *Folder) Named(text string) []File {
 	var out []File
 	seen, looked := map[string]bool{}, map[string]bool{}
 	left := int64(largestOffers)
@@ -50,25 +49,18 @@ func (f *Folder) Offer(text string) []File {
 			continue
 		}
 		seen[file.Path] = true
-		if copied, err := f.copied(file); err == nil {
-			left -= copied.Size
-			out = append(out, copied)
-		}
+		left -= file.Size
+		file.MediaType = mediaOf(file.Name)
+		out = append(out, file)
 	}
 	return out
 }
 
-// ours tells quickly whether a path may be one to look at.
-func (f *Folder) ours(path string) bool {
-	return inside(path, f.cfg.Work) || strings.HasPrefix(path, containerWork+"/")
-}
-
-// copied puts a copy of a file into the folder. The same content under the same name
-// is the same copy.
-func (f *Folder) copied(file File) (File, error) {
-	media := mediaOf(file.Name)
+// Copy puts a copy of a file under the working directory into the folder: what codex
+// does to its own afterwards does not reach the reader. The same content under the same
+// name is the same copy, and what stands in the folder is its own.
+func (f *Folder) Copy(file File) (File, error) {
 	if dir := filepath.Dir(file.Path); strings.HasSuffix(dir, place) && storedName.MatchString(filepath.Base(file.Path)) {
-		file.MediaType = media
 		return file, nil
 	}
 	source, info, err := f.Open(file.Path)
@@ -78,8 +70,13 @@ func (f *Folder) copied(file File) (File, error) {
 	defer source.Close()
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %d", file.Path, info.Size(), info.ModTime().UnixNano()))
 	name := hex.EncodeToString(sum[:16]) + "-" + sanitize(file.Name)
-	if copied, ok := f.staged(name, file.Name, media); ok && copied.Size == info.Size() {
+	if copied, ok := f.staged(name, file.Name, file.MediaType); ok && copied.Size == info.Size() {
 		return copied, nil
 	}
-	return f.put(name, file.Name, media, source, largestOffer)
+	return f.put(name, file.Name, file.MediaType, source, largestOffer)
+}
+
+// ours tells quickly whether a path may be one to look at.
+func (f *Folder) ours(path string) bool {
+	return inside(path, f.cfg.Work) || strings.HasPrefix(path, containerWork+"/")
 }

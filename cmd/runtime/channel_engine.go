@@ -9,6 +9,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/adapter/files"
 	"github.com/Molecule-AI/molecule-codex-runtime/channel"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
@@ -199,7 +200,7 @@ type spaceStages struct {
 }
 
 func (box *inbox) messageFiles() tasks.Files {
-	return spaceStages{attachments{box.spaces[0].files}, box}
+	return spaceStages{box.attachments(box.spaces[0].files), box}
 }
 
 // Stage implements [tasks.Files]: what a platform holds has the workspace in its URI.
@@ -209,7 +210,7 @@ func (s spaceStages) Stage(ctx context.Context, key string, p *a2a.Part) (tasks.
 			id, _, _ := strings.Cut(strings.TrimLeft(rest, "/"), "/")
 			for _, m := range s.box.spaces {
 				if m.id == id {
-					return attachments{m.files}.Stage(ctx, key, p)
+					return s.box.attachments(m.files).Stage(ctx, key, p)
 				}
 			}
 		}
@@ -219,3 +220,8 @@ func (s spaceStages) Stage(ctx context.Context, key string, p *a2a.Part) (tasks.
 
 // sweeper forgets old files; one folder stands for all.
 func (box *inbox) sweeper() sweeper { return box.spaces[0].files }
+
+// attachments are the files of a workspace's messages as the tasks see them.
+func (box *inbox) attachments(folder *files.Folder) attachments {
+	return attachments{folder: folder, platform: true, log: box.log}
+}

@@ -3,14 +3,10 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"path"
 	"path/filepath"
-
-	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter/files"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
@@ -62,7 +58,7 @@ func (c chat) Say(ctx context.Context, r late.Reply) error {
 }
 
 // attachments has the files of messages. It is there standing alone, too.
-func (app *application) attachments(s settings.Settings) tasks.Files {
+func (app *application) attachments(s settings.Settings, journal *store.Store) tasks.Files {
 	cfg := files.Config{
 		Work: s.WorkDir, Workspace: s.WorkspaceID, Guard: netguard.New(s.AllowedNetworks...),
 		Hidden: hidden(s),
@@ -74,7 +70,12 @@ func (app *application) attachments(s settings.Settings) tasks.Files {
 	}
 	app.files = files.New(cfg)
 	app.closers = append(app.closers, app.files)
-	return attachments{app.files}
+	a := attachments{folder: app.files, platform: s.InWorkspace(), log: app.log}
+	if s.FilesMiB > 0 {
+		a.shelf = files.NewShelf(filepath.Join(s.StateDir, "files"), int64(s.FilesMiB)<<20, idleFor)
+		app.kept = &keptFiles{a.shelf, journal}
+	}
+	return a
 }
 
 // hidden is what is handed out to nobody: folders, and files that the operator has put
@@ -96,45 +97,6 @@ type pendingUploads struct{ *platform.Client }
 func (p pendingUploads) PendingUpload(ctx context.Context, id string, w io.Writer) error {
 	_, err := p.Client.PendingUpload(ctx, id, w, files.MaxBytes)
 	return err
-}
-
-// attachments are a folder as the tasks see it.
-type attachments struct{ folder *files.Folder }
-
-// Stage implements [tasks.Files].
-func (a attachments) Stage(ctx context.Context, key string, p *a2a.Part) (tasks.File, error) {
-	in := files.Incoming{Key: key, Name: p.Filename, MediaType: p.MediaType}
-	switch c := p.Content.(type) {
-	case a2a.Raw:
-		in.Content = c
-	case a2a.URL:
-		in.URI = string(c)
-	}
-	f, err := a.folder.Stage(ctx, in)
-	if errors.Is(err, files.ErrNotHere) || errors.Is(err, files.ErrForbidden) {
-		return tasks.File{}, fmt.Errorf("%w: %w", tasks.ErrNoFile, err)
-	}
-	return fileOf(f), err
-}
-
-// Path implements [tasks.Files].
-func (a attachments) Path(uri string) (string, error) {
-	f, err := a.folder.Path(uri)
-	return f.Path, err
-}
-
-// Offer implements [tasks.Files].
-func (a attachments) Offer(text string) []tasks.File {
-	offered := a.folder.Offer(text)
-	out := make([]tasks.File, 0, len(offered))
-	for _, f := range offered {
-		out = append(out, fileOf(f))
-	}
-	return out
-}
-
-func fileOf(f files.File) tasks.File {
-	return tasks.File{URI: f.URI, Name: f.Name, MediaType: f.MediaType, Size: f.Size}
 }
 
 // platformSide is what the platform finds here; nil standing alone.

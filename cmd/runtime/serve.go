@@ -59,6 +59,7 @@ type application struct {
 	notifier *notify.Deliverer
 	tools    *workspaceTools // nil standing alone
 	files    *files.Folder
+	kept     *keptFiles // nil if no copies are handed out
 	server   *server.Server
 	ready    *readiness
 	redact   *logging.Redactor
@@ -115,14 +116,16 @@ func newApplication(ctx context.Context, s settings.Settings, environ []string, 
 	app.engine, err = tasks.New(tasks.Config{
 		Runner: app.counted(app.traces.Runner(app.runner())), Journal: journal, Push: app.push(s, journal), MidTurn: s.MidTurn == "steer" && !s.InWorkspace(),
 		Conversations: conversations{journal, app.executor}, Notify: app.notify(s, journal), Bounds: bounds(s),
-		Main: mainContext(s), Workspace: app.workspace(s, journal, redact), Files: app.attachments(s), OfferFiles: s.InWorkspace(),
+		Main: mainContext(s), Workspace: app.workspace(s, journal, redact), Files: app.attachments(s, journal), OfferFiles: s.InWorkspace() || s.FilesMiB > 0,
 		Metrics: base.metrics, Logger: log,
 	})
 	if err != nil {
 		return nil, err
 	}
 	app.handler = app.traces.Handler(app.engine)
-	app.goOn(func(ctx context.Context) { tidy(ctx, journal, app.executor, app.files, s.CodexHome, log) })
+	app.goOn(func(ctx context.Context) {
+		tidy(ctx, journal, app.executor, messageFiles{app.files, app.kept}, s.CodexHome, log)
+	})
 	app.goOn(func(ctx context.Context) { trimLog(ctx, s.CodexHome, journal.Threads, log) })
 	app.ready = &readiness{checks: checks(s, environ, scratch{}), state: ownState(journal), executor: app.executor, redact: redact}
 	app.goOn(app.started)
@@ -168,7 +171,7 @@ func (app *application) push(s settings.Settings, outbox push.Outbox) *tasks.Pus
 	}
 	pusher := push.New(push.Config{Outbox: outbox, Guard: netguard.New(s.AllowedNetworks...), Logger: app.log})
 	app.goOn(pusher.Run)
-	return &tasks.Push{Check: pusher.Check, TaskV0: server.TaskV0, Wake: pusher.Wake}
+	return &tasks.Push{Check: pusher.Check, TaskV0: server.TaskV0, Show: server.ShowPushed(s.PublicURL), Wake: pusher.Wake}
 }
 
 // stop ends the turns, and then the tasks that they belong to.

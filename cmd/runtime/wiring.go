@@ -62,7 +62,7 @@ func bounds(s settings.Settings) tasks.Bounds {
 // cardIdentity is what the agent says of itself.
 func cardIdentity(s settings.Settings) adapter.Identity {
 	return adapter.Identity{
-		Version: version, Sandbox: s.Sandbox, SandboxNote: s.SandboxNote, Scripted: s.Scripted(), Token: s.Token.Set(), Push: s.Push,
+		Version: version, Sandbox: s.Sandbox, SandboxNote: s.SandboxNote, Scripted: s.Scripted(), Token: s.Token.Set(), Push: s.Push, Files: s.InWorkspace() || s.FilesMiB > 0,
 		Extensions: extensions(),
 	}
 }
@@ -75,7 +75,7 @@ func serverConfig(
 		identity = app.member.identity
 	}
 	card := func(baseURL string) *a2a.AgentCard { return adapter.Card(identity(), baseURL) }
-	return server.Config{
+	cfg := server.Config{
 		Handler: app.handler,
 		// The card has no secrets; who asks for the extended one by 0.3 gets the same.
 		Card: card, ExtendedCard: card,
@@ -84,6 +84,10 @@ func serverConfig(
 		Token: s.Token.Reveal(), AnyHost: anyHost(s), Methods: app.methods(),
 		Ready: app.ready.get, Registry: registry, Metrics: metrics, Logger: log,
 	}
+	if app.kept != nil {
+		cfg.Kept = app.kept
+	}
+	return cfg
 }
 
 // anyHost reports whether requests are taken whatever name they call us by. The

@@ -42,7 +42,8 @@ export class Transcript {
     const artifacts = (task.artifacts ?? []).toSorted((a, b) => late(a) - late(b));
     const there = new Set(artifacts.map((a) => 'artifact ' + a.artifactId));
     for (const entry of [...this.entries]) {
-      if (entry.key.startsWith('artifact ') && !there.has(entry.key)) this.#remove(entry);
+      const key = entry.of ?? entry.key;
+      if (key.startsWith('artifact ') && !there.has(key)) this.#remove(entry);
     }
     for (const artifact of artifacts) this.#artifact({ artifact, lastChunk: true });
     this.#status(task.status, task.metadata);
@@ -155,12 +156,16 @@ export class Transcript {
 
   #artifact({ artifact, append, lastChunk, metadata }) {
     const key = 'artifact ' + artifact.artifactId;
-    if (metadata?.void) return this.#remove(this.#byKey.get(key));
+    if (metadata?.void) return this.#withdraw(key);
     const parts = artifact.parts ?? [];
     const text = parts.map((part) => part.text ?? '').join('');
     if (artifact.name === 'diff') return this.#put(key, 'diff', { text });
-    const file = parts.find((part) => part.url || part.raw || part.data);
-    if (file) return this.#put(key, 'file', { part: file, name: artifact.name });
+    const files = parts.filter((part) => part.url || part.raw || part.data);
+    if (text || !files.length) this.#text(key, text, { artifact, append, lastChunk });
+    this.#files(key, files, { artifact, append });
+  }
+
+  #text(key, text, { artifact, append, lastChunk }) {
     const entry = this.#byKey.get(key);
     if (entry && append) {
       if (text) entry.pieces.push(text);
@@ -170,6 +175,12 @@ export class Transcript {
     this.#put(key, 'message', {
       pieces: text ? [text] : [], phase: artifact.metadata?.phase, whole: lastChunk === true, began: (entry?.began ?? 0) + 1,
     });
+  }
+
+  /** Files stand behind the text that names them, each in an entry of its own. */
+  #files(key, files, { artifact, append }) {
+    const known = append ? this.entries.filter((entry) => entry.of === key).length : 0;
+    files.forEach((part, n) => this.#put(`file ${known + n} of ${key}`, 'file', { part, of: key, name: artifact.name }));
   }
 
   #put(key, kind, fields) {
@@ -182,6 +193,10 @@ export class Transcript {
     }
     Object.assign(entry, fields);
     this.#touched(entry);
+  }
+
+  #withdraw(key) {
+    for (const entry of this.entries.filter((e) => e.key === key || e.of === key)) this.#remove(entry);
   }
 
   #remove(entry) {

@@ -36,6 +36,7 @@ type Settings struct {
 
 	WorkDir    string `group:"Files" env:"RUNTIME_WORKDIR" kind:"path" default:"/workspace if it is there, else the current directory" help:"Directory that codex works in."`
 	StateDir   string `group:"Files" env:"RUNTIME_STATE_DIR" kind:"path" default:"$XDG_STATE_HOME or ~/.local/state, then molecule-codex-runtime; CONFIGS_DIR/.runtime in a workspace" help:"Directory of the runtime's own state."`
+	FilesMiB   int    `group:"Files" env:"RUNTIME_FILES_MIB" envDefault:"1024" min:"0" max:"1048576" help:"Room in RUNTIME_STATE_DIR, in MiB, for copies of the files that replies name and of pictures that turns make, which callers get; where it is full the oldest go. 0 hands out none, but to the platform of a workspace."`
 	ConfigsDir string `group:"Files" env:"CONFIGS_DIR" kind:"path" default:"/configs if it can be written, else ~/.molecule-workspace" help:"Directory of the workspace's configuration. Read in a workspace only."`
 
 	MaxTurns int `group:"Limits" env:"RUNTIME_MAX_TURNS" envDefault:"4" min:"1" max:"256" help:"Turns that run at the same time. One that does nothing until a question is answered does not count."`

@@ -1,0 +1,147 @@
+package files
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
+)
+
+// A Shelf keeps copies of the files that tasks hand out, in a folder of the runtime's
+// own that codex cannot write: what a reader gets are the bytes at the end of the turn,
+// whatever became of the file since. Each copy stands in a folder of its task, under the
+// hash of its token: without the token the disk does not say how it is asked for.
+//
+// A Shelf may be used concurrently.
+type Shelf struct {
+	dir  string
+	most int64
+	age  time.Duration
+
+	mu   sync.Mutex // guards what is written and swept, and the field below
+	used int64      // bytes; -1 until they are counted
+}
+
+// NewShelf returns a shelf in a folder, which is made when it is needed. It takes so many
+// bytes at most, and keeps nothing for longer than age.
+func NewShelf(dir string, most int64, age time.Duration) *Shelf {
+	return &Shelf{dir: dir, most: most, age: age, used: -1}
+}
+
+// A Kept is a copy on a shelf.
+type Kept struct {
+	Ref     string // "<task>/<token>/<name>": the end of its URL
+	Size    int64
+	Expires time.Time
+}
+
+var (
+	taskName  = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z-]{0,127}$`)
+	tokenText = regexp.MustCompile(`^[0-9A-Za-z_-]{43}$`)
+)
+
+// Keep puts a copy of what content says onto the shelf. Where there is no room for it,
+// the copies of the tasks that ended first are let go.
+func (s *Shelf) Keep(task, name string, size int64, content io.Reader) (Kept, error) {
+	if !taskName.MatchString(task) {
+		return Kept{}, fmt.Errorf("keep a file of the task %q: %w", clip(task, 64), ErrNotHere)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.makeRoom(task, min(size, largestOffer)); err != nil {
+		return Kept{}, err
+	}
+	root, err := s.open(task)
+	if err != nil {
+		return Kept{}, fmt.Errorf("open the folder of handed-out files: %w", err)
+	}
+	defer root.Close()
+	token := newToken()
+	written, err := write(root, digest(token)+"-"+sanitize(name), content, min(largestOffer, s.most-s.used))
+	if err != nil {
+		return Kept{}, fmt.Errorf("keep a copy of %q: %w", clip(name, 64), err)
+	}
+	s.used += written
+	return Kept{Ref: task + "/" + token + "/" + url.PathEscape(sanitize(name)), Size: written, Expires: time.Now().Add(s.age)}, nil
+}
+
+// Open opens the copy that a task's token names. [ErrNotHere] says that there is none,
+// or none any more.
+func (s *Shelf) Open(task, token string) (*os.File, fs.FileInfo, error) {
+	if !taskName.MatchString(task) || !tokenText.MatchString(token) {
+		return nil, nil, ErrNotHere
+	}
+	root, err := os.OpenRoot(s.dir)
+	if err != nil {
+		return nil, nil, ErrNotHere
+	}
+	defer root.Close()
+	entries, err := fs.ReadDir(root.FS(), task)
+	if err != nil {
+		return nil, nil, ErrNotHere
+	}
+	want := []byte(digest(token))
+	found := ""
+	for _, entry := range entries {
+		if have, _, ok := strings.Cut(entry.Name(), "-"); ok && subtle.ConstantTimeCompare([]byte(have), want) == 1 {
+			found = entry.Name()
+		}
+	}
+	if found == "" {
+		return nil, nil, ErrNotHere
+	}
+	file, info, err := regular.OpenIn(root, task+"/"+found)
+	switch {
+	case err != nil:
+		return nil, nil, ErrNotHere
+	case time.Since(info.ModTime()) > s.age:
+		return nil, nil, errors.Join(ErrNotHere, file.Close())
+	}
+	return file, info, nil
+}
+
+// ShelvedName is what a copy is called by its readers, and of which type it is.
+func ShelvedName(info fs.FileInfo) (name, media string) {
+	_, name, _ = strings.Cut(info.Name(), "-")
+	return name, mediaOf(name)
+}
+
+// open opens the folder of a task, and makes it if it is not there.
+func (s *Shelf) open(task string) (*os.Root, error) {
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(s.dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	if err := root.Mkdir(task, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	return root.OpenRoot(task)
+}
+
+func newToken() string {
+	var b [32]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return base64.RawURLEncoding.EncodeToString(b[:])
+}
+
+func digest(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return hex.EncodeToString(sum[:16])
+}

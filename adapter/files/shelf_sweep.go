@@ -1,0 +1,109 @@
+package files
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"time"
+)
+
+// A shelved is what a task has on a shelf.
+type shelved struct {
+	task  string
+	bytes int64
+	last  time.Time // when the newest of it was written
+}
+
+// Sweep deletes the copies of tasks that are not known any more, and those that are
+// older than the shelf keeps anything.
+func (s *Shelf) Sweep(known func(task string) (bool, error)) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all, err := s.list()
+	if err != nil || len(all) == 0 {
+		return err
+	}
+	var failed error
+	for _, task := range all {
+		is, err := known(task.task)
+		if err != nil {
+			return errors.Join(failed, err)
+		}
+		if !is || time.Since(task.last) > s.age {
+			failed = errors.Join(failed, s.drop(task))
+		}
+	}
+	return failed
+}
+
+// makeRoom lets the copies of other tasks go, the oldest first, until so much more can
+// be kept. The caller holds s.mu.
+func (s *Shelf) makeRoom(task string, size int64) error {
+	if s.used >= 0 && s.used+size <= s.most {
+		return nil
+	}
+	all, err := s.list() // counts anew: others may have tidied up
+	if err != nil {
+		return err
+	}
+	for _, other := range all {
+		if s.used+size <= s.most {
+			return nil
+		}
+		if other.task != task {
+			if err := s.drop(other); err != nil {
+				return err
+			}
+		}
+	}
+	if s.used+size > s.most {
+		return fmt.Errorf("%w: handed-out files may take %d MiB (RUNTIME_FILES_MIB)", ErrTooLarge, s.most>>20)
+	}
+	return nil
+}
+
+// list returns what stands on the shelf, the oldest first, and counts it. The caller
+// holds s.mu.
+func (s *Shelf) list() ([]shelved, error) {
+	entries, err := os.ReadDir(s.dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read the folder of handed-out files: %w", err)
+	}
+	s.used = 0
+	var all []shelved
+	for _, entry := range entries {
+		if !entry.IsDir() || !taskName.MatchString(entry.Name()) {
+			continue
+		}
+		one := shelved{task: entry.Name()}
+		files, err := os.ReadDir(s.path(one))
+		if err != nil {
+			return nil, fmt.Errorf("read the folder of handed-out files: %w", err)
+		}
+		if info, err := entry.Info(); err == nil {
+			one.last = info.ModTime()
+		}
+		for _, file := range files {
+			if info, err := file.Info(); err == nil {
+				one.bytes += info.Size()
+			}
+		}
+		s.used += one.bytes
+		all = append(all, one)
+	}
+	slices.SortFunc(all, func(a, b shelved) int { return a.last.Compare(b.last) })
+	return all, nil
+}
+
+func (s *Shelf) path(one shelved) string { return s.dir + string(os.PathSeparator) + one.task }
+
+func (s *Shelf) drop(one shelved) error {
+	if err := os.RemoveAll(s.path(one)); err != nil {
+		s.used = -1
+		return fmt.Errorf("delete handed-out files: %w", err)
+	}
+	s.used -= one.bytes
+	return nil
+}

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/adapter/files"
+	"github.com/Molecule-AI/molecule-codex-runtime/store"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+)
+
+// attachments are the files of messages and replies as the tasks see them.
+type attachments struct {
+	folder   *files.Folder
+	shelf    *files.Shelf // copies for callers; nil if they get none
+	platform bool         // it gets files in the folder
+	log      *slog.Logger
+}
+
+// Stage implements [tasks.Files].
+func (a attachments) Stage(ctx context.Context, key string, p *a2a.Part) (tasks.File, error) {
+	in := files.Incoming{Key: key, Name: p.Filename, MediaType: p.MediaType}
+	switch c := p.Content.(type) {
+	case a2a.Raw:
+		in.Content = c
+	case a2a.URL:
+		in.URI = string(c)
+	}
+	f, err := a.folder.Stage(ctx, in)
+	if errors.Is(err, files.ErrNotHere) || errors.Is(err, files.ErrForbidden) {
+		return tasks.File{}, fmt.Errorf("%w: %w", tasks.ErrNoFile, err)
+	}
+	return fileOf(f), err
+}
+
+// Path implements [tasks.Files].
+func (a attachments) Path(uri string) (string, error) {
+	f, err := a.folder.Path(uri)
+	return f.Path, err
+}
+
+// Offer implements [tasks.Files].
+func (a attachments) Offer(task a2a.TaskID, text string) []tasks.File {
+	var out []tasks.File
+	for _, named := range a.folder.Named(text) {
+		file, err := a.offer(task, named)
+		if err != nil {
+			a.log.Warn("a file that a reply names could not be handed out", "task_id", task, "err", err)
+			continue
+		}
+		out = append(out, file)
+	}
+	return out
+}
+
+// offer makes one file available: to the platform in its folder, to others on the shelf.
+func (a attachments) offer(task a2a.TaskID, file files.File) (tasks.File, error) {
+	if a.platform {
+		copied, err := a.folder.Copy(file)
+		if err != nil {
+			return tasks.File{}, err
+		}
+		file = copied
+	}
+	if a.shelf == nil {
+		return fileOf(file), nil
+	}
+	source, info, err := a.folder.Open(file.Path)
+	if err != nil {
+		return tasks.File{}, err
+	}
+	defer source.Close()
+	return a.keep(task, file, info.Size(), source)
+}
+
+// keep puts a copy onto the shelf. Where that fails the platform gets the file all the same.
+func (a attachments) keep(task a2a.TaskID, file files.File, size int64, content io.Reader) (tasks.File, error) {
+	out := fileOf(file)
+	kept, err := a.shelf.Keep(string(task), file.Name, size, content)
+	switch {
+	case err == nil:
+		out.Kept, out.Size, out.Expires = kept.Ref, kept.Size, kept.Expires
+	case a.platform:
+		a.log.Warn("a file could not be kept for callers; the platform gets it", "task_id", task, "err", err)
+	default:
+		return tasks.File{}, err
+	}
+	return out, nil
+}
+
+// Keep implements [tasks.Files].
+func (a attachments) Keep(task a2a.TaskID, key, name string, content []byte) (tasks.File, error) {
+	file := files.File{URI: "kept:" + name, Name: name, Size: int64(len(content))}
+	if a.platform {
+		staged, err := a.folder.Stage(context.Background(), files.Incoming{Key: fmt.Sprintf("%s %q", task, key), Name: name, Content: content})
+		if err != nil {
+			return tasks.File{}, err
+		}
+		file = staged
+	}
+	if a.shelf == nil {
+		return fileOf(file), nil
+	}
+	return a.keep(task, file, file.Size, bytes.NewReader(content))
+}
+
+func fileOf(f files.File) tasks.File {
+	return tasks.File{URI: f.URI, Name: f.Name, MediaType: f.MediaType, Size: f.Size}
+}
+
+// keptFiles are the copies of files that tasks have handed out, for as long as the
+// tasks are known. It implements [server.Kept].
+type keptFiles struct {
+	shelf   *files.Shelf
+	journal *store.Store
+}
+
+// Open implements [server.Kept].
+func (k *keptFiles) Open(ctx context.Context, task, token string) (*os.File, fs.FileInfo, error) {
+	file, info, err := k.shelf.Open(task, token)
+	if err != nil {
+		return nil, nil, err
+	}
+	known, err := k.journal.Has(ctx, task)
+	if err == nil && !known {
+		err = files.ErrNotHere
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, file.Close())
+	}
+	return file, info, nil
+}
+
+// messageFiles are what messages have brought and what replies have handed out.
+type messageFiles struct {
+	folder *files.Folder
+	kept   *keptFiles // nil if nothing is handed out
+}
+
+// Sweep deletes what is older, and what belongs to tasks that are forgotten.
+func (m messageFiles) Sweep(before time.Time) error {
+	err := m.folder.Sweep(before)
+	if m.kept == nil {
+		return err
+	}
+	return errors.Join(err, m.kept.shelf.Sweep(func(task string) (bool, error) {
+		ctx, cancel := context.WithTimeout(context.Background(), tidyTimeout)
+		defer cancel()
+		return m.kept.journal.Has(ctx, task)
+	}))
+}

@@ -1,0 +1,45 @@
+package server
+
+import (
+	"mime"
+	"net/http"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/adapter/files"
+)
+
+// filesPath is where the copies of files that tasks hand out are served.
+const filesPath = "/files/"
+
+// keptRoutes serve the copies of files that tasks hand out, to whoever has the URL: the
+// token in it is all that is asked for, so that a URL can be given to another program.
+func (s *Server) keptRoutes(r chi.Router) {
+	if s.cfg.Kept == nil {
+		return
+	}
+	for _, path := range []string{filesPath + "{task}/{token}", filesPath + "{task}/{token}/{name}"} {
+		both(r, path, s.keptFile)
+	}
+}
+
+// keptFile serves a file as something to be saved: what stands in it is a model's, and
+// must not run as a page of this origin.
+func (s *Server) keptFile(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cache-Control", "private, no-cache")
+	file, info, err := s.cfg.Kept.Open(r.Context(), chi.URLParam(r, "task"), chi.URLParam(r, "token"))
+	if err != nil {
+		fail(w, r, http.StatusNotFound, "there is no such file, or none any more: files are kept as long as their task, and until their expiresAt at most; ask the agent for it again")
+		return
+	}
+	defer file.Close()
+	name, media := files.ShelvedName(info)
+	h.Set("Content-Type", media)
+	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
+	h.Set("ETag", `"`+info.Name()[:16]+`"`)
+	http.ServeContent(w, r, "", info.ModTime(), file)
+}

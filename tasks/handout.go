@@ -1,0 +1,108 @@
+package tasks
+
+import (
+	"cmp"
+	"net/http"
+	"strings"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+)
+
+// prepare makes available what an event hands out, before the task's lock is taken:
+// files are copied.
+func (r *run) prepare(event executor.Event) {
+	e := r.task.engine
+	if e.cfg.Files == nil || !e.cfg.OfferFiles {
+		return
+	}
+	switch event := event.(type) {
+	case executor.Ended:
+		if event.Outcome == executor.Completed {
+			r.offered = e.cfg.Files.Offer(r.task.id, replyOf(event.Messages))
+		}
+	case executor.ItemCompleted:
+		r.keepPicture(event.Item)
+	}
+}
+
+// replyOf is the text of the message that is a turn's reply.
+func replyOf(messages []executor.AgentMessage) string {
+	var reply executor.AgentMessage
+	for _, m := range messages {
+		if m.Text != "" && rankOf(m.Phase) >= rankOf(reply.Phase) || reply.Text == "" {
+			reply = m
+		}
+	}
+	return reply.Text
+}
+
+// keepPicture keeps a picture that the turn has made.
+func (r *run) keepPicture(item appserver.Item) {
+	content := item.Picture()
+	if len(content) == 0 {
+		return
+	}
+	name, media := pictureName(content)
+	file, err := r.task.engine.cfg.Files.Keep(r.task.id, item.ID, name, content)
+	if err != nil {
+		r.task.engine.log.Warn("a picture of a turn could not be kept; it is not handed out", "task_id", r.task.id, "err", err)
+		return
+	}
+	file.MediaType = media
+	r.task.mu.Lock()
+	defer r.task.mu.Unlock()
+	if r.pictures == nil {
+		r.pictures = map[string]File{}
+	}
+	r.pictures[item.ID] = file
+}
+
+// pictureName names a picture after what its content shows it to be.
+func pictureName(content []byte) (name, media string) {
+	media, _, _ = strings.Cut(http.DetectContentType(content), ";")
+	ext := map[string]string{"image/png": "png", "image/jpeg": "jpg", "image/gif": "gif", "image/webp": "webp"}[media]
+	return "image." + cmp.Or(ext, "bin"), media
+}
+
+// handPicture shows a picture that the turn has made, as an artifact of its own. The
+// caller holds t.mu.
+func (r *run) handPicture(item appserver.Item) {
+	file, ok := r.pictures[item.ID]
+	if !ok {
+		return
+	}
+	delete(r.pictures, item.ID)
+	a := r.task.newArtifact(item.ID, file.Name)
+	a.parts = a2a.ContentParts{file.part(nil)}
+	r.task.push(a, true)
+}
+
+// hand adds the files to the reply that it names, behind its text: readers that take
+// the first text, or the last artifact, find the answer where it is without files. The
+// caller holds t.mu.
+func (r *run) hand(reply *artifact, files []File) {
+	if reply == nil || len(files) == 0 {
+		return
+	}
+	for _, f := range files {
+		reply.parts = append(reply.parts, f.part(nil))
+	}
+	reply.frozen = nil
+	r.task.push(reply, true)
+}
+
+// hands reports whether an artifact is a file that a turn has made.
+func (a *artifact) hands() bool {
+	_, ok := KeptOf(first(a.parts))
+	return ok && a.text.Len() == 0
+}
+
+func first(parts a2a.ContentParts) *a2a.Part {
+	if len(parts) == 0 {
+		return nil
+	}
+	return parts[0]
+}

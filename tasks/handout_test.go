@@ -1,0 +1,189 @@
+package tasks_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/store"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/push"
+)
+
+func offering(c *tasks.Config) { c.Files, c.OfferFiles = &cabinet{}, true }
+
+const png = "\x89PNG\r\n\x1a\n"
+
+// painted is a picture that a turn has made.
+func painted(id, content string) executor.Event {
+	result, _ := json.Marshal([]byte(content)) // base64, as codex has it
+	return executor.ItemCompleted{Item: appserver.Item{Type: appserver.ItemImageGeneration, ID: id, Result: result}}
+}
+
+// files are the parts of a task that are files, by the artifact that they stand in.
+func filesOf(task *a2a.Task) (out []string) {
+	for _, a := range task.Artifacts {
+		for _, p := range a.Parts {
+			if p.URL() != "" {
+				out = append(out, string(a.ID)+" "+string(p.URL())+" "+p.Filename+" "+p.MediaType)
+			}
+		}
+	}
+	return out
+}
+
+// TestNamedFilesStandBehindTheText of the reply that names them, in the stream, in the
+// task, and after a restart in the middle of the turn before its end.
+func TestNamedFilesStandBehindTheText(t *testing.T) {
+	m := newMachine(t, offering)
+	stream := listen(m.e.SendStreamingMessage(t.Context(), request("m1", "c", "hi")))
+	j := m.r.next(t).start()
+	j.whole("a", "it is in /w/out.pdf", appserver.PhaseFinalAnswer)
+	j.end(executor.Ended{Outcome: executor.Completed, Messages: []executor.AgentMessage{{ItemID: "a", Text: "it is in /w/out.pdf", Phase: appserver.PhaseFinalAnswer}}})
+	events := stream.wait(t)
+	id := events[0].(*a2a.Task).ID
+	var last *a2a.TaskArtifactUpdateEvent
+	text := ""
+	for _, event := range events {
+		if u, ok := event.(*a2a.TaskArtifactUpdateEvent); ok {
+			for _, p := range u.Artifact.Parts {
+				text += p.Text()
+			}
+			last = u
+		}
+	}
+	if text != "it is in /w/out.pdf" || last == nil || !last.Append || !last.LastChunk || len(last.Artifact.Parts) != 1 || last.Artifact.Parts[0].URL() == "" {
+		t.Errorf("text %q, and at last %+v", text, last)
+	}
+	want := []*a2a.Artifact{{
+		ID: "a", Name: "message", Metadata: map[string]any{"phase": "final_answer"},
+		Parts: a2a.ContentParts{a2a.NewTextPart("it is in /w/out.pdf"), {Content: a2a.URL("workspace:/w/out.pdf"), Filename: "out.pdf", MediaType: "application/pdf"}},
+	}}
+	for range 2 {
+		if diff := cmp.Diff(want, get(t, m.e, id).Artifacts); diff != "" {
+			t.Errorf("artifacts (-want +got):\n%s", diff)
+		}
+		m.restart()
+	}
+}
+
+func TestPicturesOfATurn(t *testing.T) {
+	m := newMachine(t, offering)
+	task := begin(t, m.e, request("m1", "c", "paint"))
+	j := m.r.next(t).start()
+	j.observe(tool("t1"))
+	j.observe(painted("ig", png))
+	j.observe(painted("none", "")) // it failed
+	j.observe(painted("odd", "odd"))
+	m.save(task.ID)
+	want := []string{"ig kept:image.png image.png image/png", "odd kept:image.bin image.bin text/plain"}
+	if diff := cmp.Diff(want, filesOf(get(t, m.e, task.ID))); diff != "" {
+		t.Errorf("while it runs (-want +got):\n%s", diff)
+	}
+	part := get(t, m.e, task.ID).Artifacts[0].Parts[0]
+	if ref, ok := tasks.KeptOf(part); !ok || ref != string(task.ID)+"/token-of-ig/image.png" || part.Metadata[tasks.MetaSize] != 8.0 || part.Metadata[tasks.MetaExpires] != "2030-01-02T03:04:05Z" {
+		t.Errorf("%q, %v", ref, part.Metadata)
+	}
+	if _, ok := tasks.KeptOf(tasks.Unkept(part)); ok || part.Metadata["kept"] == nil {
+		t.Error("the token is shown, or the task has lost it")
+	}
+
+	// The turn has its end while we are gone: the pictures stand, and are not made again.
+	m.restart()
+	j = m.r.next(t)
+	j.end(executor.Ended{Outcome: executor.Completed, Tools: true, Messages: []executor.AgentMessage{{ItemID: "a", Text: "painted"}}})
+	after := get(t, m.e, task.ID)
+	if diff := cmp.Diff(want, filesOf(after)); diff != "" {
+		t.Errorf("after a restart (-want +got):\n%s", diff)
+	}
+	if reply := tasks.Reply(after); len(reply.Parts) != 3 || reply.Parts[0].Text() != "painted" {
+		t.Errorf("reply = %v", reply.Parts)
+	}
+}
+
+// TestNothingIsHandedOut where that is switched off, by a turn that failed, or when the
+// disk is full: the turn has its end all the same.
+func TestNothingIsHandedOut(t *testing.T) {
+	named := []executor.AgentMessage{{ItemID: "a", Text: "see /w/out.pdf"}}
+	for name, c := range map[string]struct {
+		change func(*tasks.Config)
+		end    executor.Ended
+	}{
+		"off":    {func(c *tasks.Config) { c.Files = &cabinet{} }, executor.Ended{Outcome: executor.Completed, Messages: named}},
+		"failed": {offering, executor.Ended{Outcome: executor.Failed, Messages: named}},
+		"full": {func(c *tasks.Config) { c.Files, c.OfferFiles = &cabinet{err: tasks.ErrNoFile}, true },
+			executor.Ended{Outcome: executor.Completed, Messages: []executor.AgentMessage{{ItemID: "a", Text: "done"}}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRunner()
+			e := newEngine(t, r, c.change)
+			task := begin(t, e, request("m1", "c", "hi"))
+			j := r.next(t).start()
+			if name != "failed" {
+				j.observe(painted("ig", png))
+			}
+			j.end(c.end)
+			if got := get(t, e, task.ID); !got.Status.State.Terminal() || len(filesOf(got)) != 0 {
+				t.Errorf("%s with %q", got.Status.State, filesOf(got))
+			}
+		})
+	}
+}
+
+// TestPushedFiles have the form for receivers, in both versions.
+func TestPushedFiles(t *testing.T) {
+	var st *store.Store
+	r := newRunner()
+	e := newEngine(t, r, offering, func(c *tasks.Config) {
+		st = newJournal(t)
+		c.Journal = st
+		c.Push = &tasks.Push{
+			Check: func(string) error { return nil }, Wake: func() {},
+			TaskV0: func(task *a2a.Task) ([]byte, error) { return json.Marshal(task) },
+			Show: func(event a2a.Event) a2a.Event {
+				switch e := event.(type) {
+				case *a2a.TaskArtifactUpdateEvent:
+					out := *e
+					out.Artifact = &a2a.Artifact{ID: "shown"}
+					return &out
+				case *a2a.Task:
+					out := *e
+					out.Artifacts = []*a2a.Artifact{{ID: "shown"}}
+					return &out
+				}
+				return event
+			},
+		}
+	})
+	req := request("m1", "c", "hi")
+	req.Config = &a2a.SendMessageConfig{ReturnImmediately: true, PushConfig: &a2a.PushConfig{ID: "p", URL: hook}}
+	if _, err := e.SendMessage(t.Context(), req); err != nil {
+		t.Fatal(err)
+	}
+	old := request("m2", "d", "hi")
+	old.Config = req.Config
+	if _, err := e.SendMessage(tasks.WithV0(t.Context()), old); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		j := r.next(t).start()
+		j.observe(painted("ig", png))
+		j.answer("done")
+	}
+	seen := map[string]bool{}
+	for _, n := range notified(t, st) {
+		if strings.Contains(n, "token-of") {
+			t.Errorf("the copy's place is told: %s", n)
+		}
+		seen[push.V0] = seen[push.V0] || strings.Contains(n, " "+push.V0+" ") && strings.Contains(n, "shown")
+		seen[push.V1] = seen[push.V1] || strings.Contains(n, " "+push.V1+" ") && strings.Contains(n, "shown")
+	}
+	if !seen[push.V0] || !seen[push.V1] {
+		t.Errorf("what is shown is not what is told: %v", seen)
+	}
+}
