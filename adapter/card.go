@@ -20,6 +20,7 @@ type Identity struct {
 	Scripted    bool   // the built-in scripted model answers
 	Token       bool   // callers must show a bearer token
 	Push        bool   // push notifications are made
+	Files       bool   // files that replies name are handed out
 	// Extensions are those of A2A that the server has.
 	Extensions []a2a.AgentExtension
 }
@@ -40,9 +41,9 @@ func Card(id Identity, url string) *a2a.AgentCard {
 			{URL: root, ProtocolBinding: a2a.TransportProtocolJSONRPC, ProtocolVersion: a2av0.Version},
 		},
 		Capabilities:       a2a.AgentCapabilities{Streaming: true, PushNotifications: id.Push, Extensions: id.Extensions},
-		DefaultInputModes:  []string{"text/plain"},
-		DefaultOutputModes: []string{"text/plain", "application/json", "text/x-diff"},
-		Skills:             skills(),
+		DefaultInputModes:  inputModes(),
+		DefaultOutputModes: id.outputModes("text/plain", "application/json", "text/x-diff"),
+		Skills:             id.skills(),
 	}
 	if id.Token {
 		const scheme a2a.SecuritySchemeName = "bearer"
@@ -81,24 +82,45 @@ func (id Identity) description() string {
 	return strings.Join(append([]string{text}, more...), " ")
 }
 
-func skills() []a2a.AgentSkill {
+// inputModes are the types that messages may bring: texts and data, pictures that the
+// model sees as such, and any other file, which is put on the disk and named.
+func inputModes() []string {
+	return []string{"text/plain", "application/json", "image/png", "image/jpeg", "image/gif", "image/webp", anyFile}
+}
+
+// anyFile stands for files of every type: RFC 2046 has it so for those that nothing more
+// is known of.
+const anyFile = "application/octet-stream"
+
+// outputModes are those, and files, if they are handed out.
+func (id Identity) outputModes(modes ...string) []string {
+	if id.Files {
+		modes = append(modes, "image/png", anyFile)
+	}
+	return modes
+}
+
+func (id Identity) skills() []a2a.AgentSkill {
 	return []a2a.AgentSkill{
 		{
 			ID: "code", Name: "Write and change code",
 			Description: "Implements, fixes, refactors and tests code in the working directory; the changes come back as a unified diff.",
 			Tags:        []string{"code", "refactoring", "tests", "debugging"},
+			OutputModes: id.outputModes("text/plain", "application/json", "text/x-diff"),
 			Examples:    []string{"Fix the failing test in ./parser and explain the cause.", "Add a --json flag to the list command."},
 		},
 		{
 			ID: "explain", Name: "Read and explain",
 			Description: "Answers questions about a code base, reviews changes and plans work.",
 			Tags:        []string{"code-review", "explanation", "planning"},
+			OutputModes: []string{"text/plain", "application/json"},
 			Examples:    []string{"How does a request get from the router to the database here?", "Review the last commit."},
 		},
 		{
 			ID: "shell", Name: "Run commands",
 			Description: "Runs commands in its sandbox, watches them and reports what they say.",
 			Tags:        []string{"shell", "automation"},
+			OutputModes: id.outputModes("text/plain", "application/json"),
 			Examples:    []string{"Run the benchmarks and compare them with the results in bench.txt."},
 		},
 	}

@@ -87,3 +87,39 @@ func TestCardIsReadByBothVersions(t *testing.T) {
 		}
 	}
 }
+
+// TestCardSaysWhichTypes come in and go out, to both versions alike.
+func TestCardSaysWhichTypes(t *testing.T) {
+	in := "text/plain application/json image/png image/jpeg image/gif image/webp application/octet-stream"
+	for files, out := range map[bool]string{
+		true:  "text/plain application/json text/x-diff image/png application/octet-stream",
+		false: "text/plain application/json text/x-diff",
+	} {
+		text, err := UnionCard(t.Context(), Card(Identity{Files: files}, "http://h"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var plain a2a.AgentCard
+		if err := json.Unmarshal(text, &plain); err != nil {
+			t.Fatal(err)
+		}
+		old, err := a2av0.NewAgentCardParser()(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []*a2a.AgentCard{&plain, old} {
+			if got := strings.Join(c.DefaultInputModes, " "); got != in {
+				t.Errorf("in: %s", got)
+			}
+			if got := strings.Join(c.DefaultOutputModes, " "); got != out {
+				t.Errorf("out: %s", got)
+			}
+			for _, skill := range c.Skills {
+				hands := strings.Contains(strings.Join(skill.OutputModes, " "), anyFile)
+				if len(skill.OutputModes) == 0 || hands != (files && skill.ID != "explain") {
+					t.Errorf("%s gives %q", skill.ID, skill.OutputModes)
+				}
+			}
+		}
+	}
+}
