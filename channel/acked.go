@@ -3,10 +3,15 @@ package channel
 import (
 	"context"
 	"errors"
+	"net/http"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
+
+// learnTries are made while the platform fails to say what was acknowledged. An inbox that
+// is never read is worse than an answer that comes twice.
+const learnTries = 4
 
 const noteAcked = "it was acknowledged before, by a channel with another state"
 
@@ -23,13 +28,22 @@ func (p *poller) learn(ctx context.Context) error {
 	case err == nil:
 	case errors.Is(err, platform.ErrUnsupported):
 		p.channel.log.Debug("this platform keeps no acknowledgements", "workspace", p.space.ID)
-	case refused != nil && refused.Permanent():
+	case refused != nil && (refused.Permanent() || p.unable(refused)):
 		p.channel.log.Warn("the platform does not say what was acknowledged; what an earlier channel with another state has answered may be answered again", "workspace", p.space.ID, "err", err)
 	default:
 		return err
 	}
 	p.acked, p.learnt = seq, true
 	return nil
+}
+
+// unable counts the times that the platform was there and could not say, and reports
+// whether they are enough.
+func (p *poller) unable(refused *platform.Error) bool {
+	if refused.Status >= http.StatusInternalServerError {
+		p.tries++
+	}
+	return p.tries >= learnTries
 }
 
 // worked drains a row that was acknowledged. One that tells of a file is looked at all the

@@ -51,6 +51,7 @@ func TestUnknownAcknowledgements(t *testing.T) {
 		given int
 	}{
 		"outage":  {unavailable(), 3, 4, 1},
+		"broken":  {unavailable(), 1000, 4, 3},
 		"unheard": {fmt.Errorf("x: %w", platform.ErrUnsupported), 1, 1, 3},
 		"refused": {&platform.Error{Op: "x", Status: 400}, 1, 1, 3},
 		"token":   {&platform.Error{Op: "x", Status: 401}, 2, 3, 1},

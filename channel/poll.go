@@ -31,6 +31,7 @@ type poller struct {
 
 	acked   int64           // of the rows, by channels before this process
 	learnt  bool            // that is known, or cannot be
+	tries   int             // to learn it that the platform has failed
 	limit   int             // rows of a page
 	ignores bool            // the platform does not know cursors
 	seen    map[string]bool // the rows of the last page by time
