@@ -20,16 +20,18 @@ const (
 
 // BenchmarkOutputs is the largest resident set of our process over 20 turns at the
 // same time, of 8 MiB of text each, with three readers each, and how long they take:
-// as the program comes, and as it is with its soft limit of memory taken away.
+// as the program comes, as it is with its soft limit of memory taken away, and as it
+// comes with two readers of each task who are far too slow, and do not count.
 func BenchmarkOutputs(b *testing.B) {
 	sides := []struct {
 		name     string
 		settings []string
-	}{{"as-it-comes", nil}, {"without-a-limit", []string{"GOGC=600", "GOMEMLIMIT=off"}}}
+		slow     int
+	}{{"as-it-comes", nil, 0}, {"without-a-limit", []string{"GOGC=600", "GOMEMLIMIT=off"}, 0}, {"slow-readers", nil, 2}}
 	peak, took := make([]int, len(sides)), make([]sample, len(sides))
 	for range outputRounds {
 		for i, side := range sides {
-			rss, d := outputs(b, side.settings)
+			rss, d := outputs(b, side.settings, side.slow)
 			peak[i] = max(peak[i], rss)
 			took[i].add(d)
 		}
@@ -41,8 +43,8 @@ func BenchmarkOutputs(b *testing.B) {
 }
 
 // outputs starts a program, has the turns run, and returns its largest resident set
-// and the time from the first turn's start to the end of the last reader.
-func outputs(b *testing.B, settings []string) (rss int, took time.Duration) {
+// and the time from the first turn's start to the end of the last reader who is not slow.
+func outputs(b *testing.B, settings []string, slow int) (rss int, took time.Duration) {
 	b.Helper()
 	settings = append(fakeSettings(b, ""), settings...)
 	p := progtest.Start(b, program, append(settings, fmt.Sprintf("RUNTIME_MAX_TURNS=%d", outputTasks), fmt.Sprintf("RUNTIME_MAX_THREADS=%d", outputTasks))...)
@@ -51,19 +53,25 @@ func outputs(b *testing.B, settings []string) (rss int, took time.Duration) {
 	ours.checked()
 	var bodies []io.Reader
 	var gates []string
+	stop := make(chan struct{})
+	defer close(stop)
 	for i := range outputTasks {
 		in := ours.in(fmt.Sprintf("context-%d", i))
 		_, gate := in.begin("!hang")
 		gates = append(gates, gate)
 		body, id := in.begin(fmt.Sprintf("!flood %d %d", outputDeltas, outputPiece))
 		bodies = append(bodies, body)
-		for range outputReaders - 1 {
+		for n := range outputReaders - 1 {
+			if n < slow {
+				body, _ := newClient(b, p.URL, in.contextID, 4096).join(id)
+				go dawdle(body, stop)
+				continue
+			}
 			body, _ := in.join(id)
 			bodies = append(bodies, body)
 		}
 	}
-	counts := make([]int, len(bodies))
-	errs := make([]error, len(bodies))
+	counts, errs := make([]int, len(bodies)), make([]error, len(bodies))
 	var wg sync.WaitGroup
 	for i, body := range bodies {
 		wg.Go(func() { counts[i], errs[i] = countText(body) })
@@ -80,6 +88,21 @@ func outputs(b *testing.B, settings []string) (rss int, took time.Duration) {
 		}
 	}
 	return progtest.PeakMemory(b, p.Pid()), took
+}
+
+// dawdle reads a hundred KiB a second until it is told to stop: never so little that it
+// is dropped.
+func dawdle(r io.Reader, stop <-chan struct{}) {
+	for tick := time.Tick(10 * time.Millisecond); ; {
+		select {
+		case <-stop:
+			return
+		case <-tick:
+			if _, err := io.CopyN(io.Discard, r, 1<<10); err != nil {
+				return
+			}
+		}
+	}
 }
 
 // countText reads a stream to its end and counts the letters of which the text is

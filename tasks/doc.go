@@ -121,7 +121,9 @@
 // nothing that it points to. A stream reads the task's log from where it was
 // opened. Nothing is queued for a reader and nobody waits for one: entries that
 // every reader has passed are garbage, and one that stalls keeps alive only what
-// it has not read. A snapshot is the fold of the log up to the place where it
+// it has not read, up to 4 MiB of a task and 32 MiB of all (cursor.go). Behind that
+// its events come from the journal; if that takes nothing at the time, its stream
+// begins anew with the task as it is. A snapshot is the fold of the log up to the place where it
 // was taken, so a stream that begins with one has no gap and repeats nothing.
 //
 // The timer that coalesces text belongs to its turn and ends with it. [Engine.Close]

@@ -28,17 +28,20 @@ func parsePlace(id string) (p place, ok bool) {
 // An eventLog is the append-only sequence of a task's events. It holds on to its last
 // entry only; readers hold on to where they are, and an entry that no reader
 // still needs is garbage. The log of a task that has ended lives as long as its
-// last reader.
+// last reader. Of a reader that is far behind the log lets go (cursor.go).
 type eventLog struct {
-	tail *entry // what was appended last; at first one without an event
-	more signal // something was appended
+	tail    *entry // what was appended last; at first one without an event
+	more    signal // something was appended
+	cursors []*cursor
+	looked  int64 // the tail's size when they were looked at
 }
 
 // An entry is one event. Its next is set once.
 type entry struct {
 	event *Event
 	at    place
-	last  bool // no more will follow
+	size  int64 // about what it and all before it take
+	last  bool  // no more will follow
 	next  atomic.Pointer[entry]
 }
 
@@ -50,7 +53,7 @@ func (l *eventLog) following(epoch int) place { return place{epoch, l.tail.at.se
 // append adds an event. The caller holds the task's lock.
 func (l *eventLog) append(event a2a.Event, epoch int, last bool) {
 	at := l.following(epoch)
-	e := &entry{event: &Event{Event: event, ID: at.String()}, at: at, last: last}
+	e := &entry{event: &Event{Event: event, ID: at.String()}, at: at, size: l.tail.size + int64(eventSize(event)), last: last}
 	l.tail.next.Store(e)
 	l.tail = e
 	l.more.fire()

@@ -2,6 +2,7 @@ package tasks
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -12,24 +13,35 @@ import (
 // A view is a task as it was at one moment, and the place in its log where the
 // news since then begins.
 type view struct {
-	task *a2a.Task
+	task *a2a.Task // nil once a reader has it and the task goes on
+	info a2a.TaskInfo
 	of   *task  // nil for a task that ended before
-	at   *entry // the last entry that task has in it
+	at   cursor // in the log of that task
 	end  place  // of the last event of a task that ended before
 	sent *run   // the message that its reader has just sent to a running turn; nil if there is none
 	acks bool   // that reader is told so, and does not wait for the end
 }
 
+// errBehind says that the log has let go of the reader: it goes on in the journal.
+var errBehind = errors.New("the reader is too far behind")
+
 // next returns the event after the view and moves on. It returns [io.EOF] after
 // the last one.
 func (v *view) next(ctx context.Context) (*Event, error) {
-	if v.of == nil || v.at.last {
+	if v.of == nil {
+		return nil, io.EOF
+	}
+	at := v.at.at.Load()
+	switch {
+	case at == nil:
+		return nil, errBehind
+	case at.last:
 		return nil, io.EOF
 	}
 	for {
-		next, more := v.of.after(v.at)
+		next, more := v.of.after(at)
 		if next != nil {
-			v.at = next
+			v.at.advance(at, next)
 			return next.event, nil
 		}
 		if err := v.of.engine.wait(ctx, more); err != nil {
@@ -52,14 +64,41 @@ func (t *task) after(at *entry) (*entry, <-chan struct{}) {
 	return nil, t.log.more.wait()
 }
 
+// open has the task's log look after the view until it is closed: its reader may be slow
+// from the first event on.
+func (v *view) open() (closed func()) {
+	if v.of == nil {
+		return func() {}
+	}
+	t := v.of
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.log.join(&v.at)
+	return func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.log.leave(&v.at)
+	}
+}
+
 // events yields the task and then everything that happens to it, until it has
 // ended. The stream of a sender also ends when the task waits for him.
 func (v *view) events(ctx context.Context, sender bool, yield func(*Event, error) bool) {
-	first := &Event{Event: v.task, ID: v.place().String()}
-	if !yield(first, nil) || sender && needsCaller(v.task.Status.State) {
+	task := v.task
+	v.drop()
+	ends := sender && needsCaller(task.Status.State)
+	if !yield(&Event{Event: task, ID: v.place().String()}, nil) || ends {
 		return
 	}
 	v.follow(ctx, sender, yield)
+}
+
+// drop lets go of the task as it was, if there is a newer one: a slow reader must not keep
+// the text of each moment at which one came.
+func (v *view) drop() {
+	if v.of != nil {
+		v.task = nil
+	}
 }
 
 // place is where the view stands in its task's events.
@@ -67,20 +106,42 @@ func (v *view) place() place {
 	if v.of == nil {
 		return v.end
 	}
-	return v.at.at
+	return v.at.last
 }
 
 // follow yields what comes after the view.
 func (v *view) follow(ctx context.Context, sender bool, yield func(*Event, error) bool) {
 	for {
 		event, err := v.next(ctx)
-		if err == io.EOF { //nolint:errorlint // next returns it bare
+		switch {
+		case errors.Is(err, io.EOF):
 			return
+		case errors.Is(err, errBehind):
+			if !v.catchUp(ctx, sender, yield) {
+				return
+			}
+			continue
 		}
-		if !yield(event, err) || err != nil || sender && asks(event.Event) {
+		ends := err != nil || sender && asks(event.Event)
+		if !yield(event, err) || ends {
 			return
 		}
 	}
+}
+
+// catchUp yields from the journal what the log has let go of, and reports whether the
+// reader goes on: it is then where the log was when this began.
+func (v *view) catchUp(ctx context.Context, sender bool, yield func(*Event, error) bool) bool {
+	from := v.at.last
+	t := v.of
+	t.mu.Lock()
+	v.at.set(t.log.tail)
+	t.mu.Unlock()
+	if !v.committed() {
+		v.of.engine.anew(ctx, v.info.TaskID, sender, yield)
+		return false
+	}
+	return v.of.engine.replay(ctx, v, from, sender, yield)
 }
 
 // unplaced is a stream without the places of its events.
@@ -110,6 +171,7 @@ func (v *view) settled(ctx context.Context) (*a2a.Task, error) {
 	if v.of == nil {
 		return v.task, nil
 	}
+	v.at.at.Store(nil) // what is published meanwhile is not kept for one who waits for the end
 	for {
 		task, changed := v.of.settled()
 		if changed == nil {

@@ -91,6 +91,9 @@ func (t *task) collect(event a2a.Event) {
 
 func (t *task) show(event a2a.Event) {
 	t.log.append(event, t.epoch, t.status.State.Terminal())
+	if !t.rec.failed { // the journal has what is let go of, or will be asked to save it first
+		t.log.letGo(t.engine.behind)
+	}
 }
 
 // eventSize is about what an event takes in the journal.

@@ -54,26 +54,50 @@ func (e *Engine) Resume(ctx context.Context, req *a2a.SubscribeToTaskRequest, af
 
 // resume yields what came after an event, or everything from the view on.
 func (e *Engine) resume(ctx context.Context, v *view, after string, sender bool, yield func(*Event, error) bool) {
+	defer v.open()()
 	from, ok := parsePlace(after)
 	if !ok || !v.committed() {
 		v.events(ctx, sender, yield)
 		return
 	}
+	v.drop()
+	if e.replay(ctx, v, from, sender, yield) {
+		v.follow(ctx, sender, yield)
+	}
+}
+
+// replay yields from the journal what came between a place and the view, and reports
+// whether its reader goes on. If it is not all there, the stream begins anew with the task
+// as it is.
+func (e *Engine) replay(ctx context.Context, v *view, from place, sender bool, yield func(*Event, error) bool) bool {
 	known, more := true, true
 	err := e.missed(ctx, v, from, func(event *Event, ok bool) bool {
 		if known = ok; known {
-			more = yield(event, nil) && (!sender || !asks(event.Event))
+			ends := sender && asks(event.Event)
+			more = yield(event, nil) && !ends
 		}
 		return known && more
 	})
 	switch {
 	case err != nil:
 		yield(nil, err)
-	case !known:
-		v.events(ctx, sender, yield)
-	case more:
-		v.follow(ctx, sender, yield)
+		return false
+	case known:
+		return more
 	}
+	e.anew(ctx, v.info.TaskID, sender, yield)
+	return false
+}
+
+// anew is a stream that begins with the task as it is now.
+func (e *Engine) anew(ctx context.Context, id a2a.TaskID, sender bool, yield func(*Event, error) bool) {
+	v, err := e.open(ctx, id)
+	if err != nil {
+		yield(nil, err)
+		return
+	}
+	defer v.open()()
+	v.events(ctx, sender, yield)
 }
 
 // committed makes sure that the journal has everything up to the view, and
@@ -91,13 +115,13 @@ func (v *view) committed() bool {
 	return !t.rec.failed
 }
 
-// eventPage is how many batches are read at a time.
-const eventPage = 16
+// eventPage is how many batches are read at a time: each reader of the journal holds them.
+const eventPage = 4
 
 // missed passes on the events between two places, those of the journal. An event
 // is passed on with ok=false, and nothing after it, if they are not all there.
 func (e *Engine) missed(ctx context.Context, v *view, from place, put func(event *Event, ok bool) bool) error {
-	to, info := v.place(), v.task.TaskInfo()
+	to, info := v.place(), v.info
 	if from == to {
 		return nil
 	}

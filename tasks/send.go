@@ -194,7 +194,7 @@ func (e *Engine) open(ctx context.Context, id a2a.TaskID) (*view, error) {
 	if err != nil {
 		return nil, e.journalError("load the task", err)
 	}
-	return &view{task: task, end: place{row.Epoch, row.LastSeq}}, nil
+	return &view{task: task, info: task.TaskInfo(), end: place{row.Epoch, row.LastSeq}}, nil
 }
 
 // openUnderWay is open for those who want to hear what happens to a task. One that

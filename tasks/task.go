@@ -96,7 +96,9 @@ func (t *task) view() *view {
 }
 
 func (t *task) viewLocked() *view {
-	return &view{task: t.snapshot(), of: t, at: t.log.tail}
+	v := &view{task: t.snapshot(), info: t.TaskInfo(), of: t}
+	v.at.set(t.log.tail)
+	return v
 }
 
 // peek returns the task as it is.

@@ -125,7 +125,7 @@ func (t *task) pushTo(a *artifact, upTo int, last bool) {
 	event := &a2a.TaskArtifactUpdateEvent{
 		TaskID: t.id, ContextID: t.contextID,
 		Append: a.shown, LastChunk: last,
-		Artifact: a.chunk(a.text.String()[a.sent:upTo], a.parts[a.put:]),
+		Artifact: a.chunk(strings.Clone(a.text.String()[a.sent:upTo]), a.parts[a.put:]), // a slow reader of a chunk must not keep the text
 	}
 	said := !a.shown || upTo > a.sent || len(a.parts) > a.put
 	a.sent, a.put, a.shown, a.closed = upTo, len(a.parts), true, last
