@@ -2,6 +2,8 @@ package tasks_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"iter"
 	"strings"
 	"testing"
 
@@ -103,6 +105,40 @@ func TestPicturesOfATurn(t *testing.T) {
 	}
 	if reply := tasks.Reply(after); len(reply.Parts) != 3 || reply.Parts[0].Text() != "painted" {
 		t.Errorf("reply = %v", reply.Parts)
+	}
+}
+
+// TestFilesOfAWholeAnswer: a reader that is given the text once more with its last chunk
+// gets the files once, however late it reads.
+func TestFilesOfAWholeAnswer(t *testing.T) {
+	r := newRunner()
+	e := newEngine(t, r, offering)
+	req := request("m1", "c", "hi")
+	req.Message.Parts[0].SetMeta("is_user_input", true)
+	next, stop := iter.Pull2(e.SendStreamingMessage(t.Context(), req))
+	defer stop()
+	if _, err, _ := next(); err != nil {
+		t.Fatal(err)
+	}
+	j := r.next(t).start()
+	j.say("a", "it is in ")
+	j.end(executor.Ended{Outcome: executor.Completed, Messages: []executor.AgentMessage{{ItemID: "a", Text: "it is in /w/out.pdf"}}})
+	var shown []string
+	for {
+		event, err, ok := next()
+		if !ok || err != nil {
+			break
+		}
+		if u, is := event.(*a2a.TaskArtifactUpdateEvent); is && u.LastChunk {
+			line := fmt.Sprintf("append %v:", u.Append)
+			for _, p := range u.Artifact.Parts {
+				line += " " + p.Text() + string(p.URL())
+			}
+			shown = append(shown, line)
+		}
+	}
+	if diff := cmp.Diff([]string{"append false: it is in /w/out.pdf", "append true: workspace:/w/out.pdf"}, shown); diff != "" {
+		t.Errorf("last chunks (-want +got):\n%s", diff)
 	}
 }
 

@@ -37,6 +37,7 @@ func modules(t *testing.T, r *program) {
 		"epoch-begins-anew": {"transcript", epochs, "whole text"},
 		"void":              {"transcript", voided, "0"},
 		"snapshot":          {"transcript", snapshot, "user:hello message:reply diff:d"},
+		"files":             {"transcript", handedOut, "message:see file:a.md file:b.bin | message:see file:a.md file:b.bin | "},
 	} {
 		expression := fmt.Sprintf("import('/console/static/%s.js').then((m) => String(%s))", c.module, c.expression)
 		if got := get(p, chromedp.Evaluate[string](expression, chromedp.EvalAwaitPromise)); got != c.want {
@@ -58,6 +59,16 @@ const (
 		say("1.1", { artifactId: "a", parts: [{ text: "cut o" }] });
 		say("2.2", { artifactId: "a", parts: [] }, { metadata: { void: true } });
 		return t.entries.length; })()`
+	handedOut = transcribe + `
+		const all = () => t.entries.map((e) => e.kind + ":" + (e.pieces?.join("") ?? e.part.filename)).join(" ");
+		const files = [{ raw: "eA==", filename: "a.md" }, { url: "http://x/b", filename: "b.bin" }];
+		say("1.1", { artifactId: "a", parts: [{ text: "see" }] }, { lastChunk: true });
+		say("1.2", { artifactId: "a", parts: files }, { append: true, lastChunk: true });
+		const seen = [all()];
+		t.apply({ id: "2.0", result: { task: { id: "t", contextId: "c", status: { state: "TASK_STATE_COMPLETED" }, artifacts: [{ artifactId: "a", parts: [{ text: "see" }, ...files] }] } } });
+		seen.push(all());
+		say("2.1", { artifactId: "a", parts: [] }, { metadata: { void: true } });
+		return [...seen, all()].join(" | "); })()`
 	snapshot = transcribe + `
 		say("1.1", { artifactId: "lost", parts: [{ text: "lost" }] });
 		t.apply({ id: "2.0", result: { task: { id: "t", contextId: "c", status: { state: "TASK_STATE_COMPLETED" }, metadata: { reply: "a" },

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/adapter/files"
+	"github.com/Molecule-AI/molecule-codex-runtime/store"
+)
+
+// attached are the files of a runtime in a working directory with a report in it.
+func attached(t *testing.T, platform bool, room int64) (a attachments, reply string) {
+	t.Helper()
+	work := t.TempDir()
+	path := filepath.Join(work, "report.txt")
+	if err := os.WriteFile(path, []byte("text"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a = attachments{folder: files.New(files.Config{Work: work}), platform: platform, log: slog.New(slog.DiscardHandler)}
+	if room > 0 {
+		a.shelf = files.NewShelf(filepath.Join(t.TempDir(), "files"), room, time.Hour)
+	}
+	return a, "see " + path
+}
+
+// TestWhoGetsWhichFiles: the platform names of copies in its folder, others copies that
+// are kept for them, and the one does not go without for the other.
+func TestWhoGetsWhichFiles(t *testing.T) {
+	for name, c := range map[string]struct {
+		platform    bool
+		room        int64
+		named, kept bool
+	}{
+		"alone": {false, 1 << 20, true, true}, "workspace": {true, 1 << 20, true, true},
+		"workspace-off": {true, 0, true, false}, "workspace-full": {true, 1, true, false}, "alone-full": {false, 1, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, reply := attached(t, c.platform, c.room)
+			got := a.Offer("task", reply)
+			if (len(got) == 1) != c.named {
+				t.Fatalf("offered %+v", got)
+			}
+			if c.named && (got[0].Kept != "") != c.kept {
+				t.Errorf("kept: %+v", got[0])
+			}
+			if c.named && strings.Contains(got[0].URI, "/.molecule/chat-uploads/") != c.platform {
+				t.Errorf("named: %+v", got[0])
+			}
+			picture, err := a.Keep("task", "ig", "image.png", []byte("text"))
+			if (err == nil) != c.named || c.named && (picture.Kept != "") != c.kept {
+				t.Errorf("a picture: %+v, %v", picture, err)
+			}
+		})
+	}
+}
+
+// TestKeptFilesGoWithTheirTask, at once, and from the disk when it is tidied up.
+func TestKeptFilesGoWithTheirTask(t *testing.T) {
+	a, reply := attached(t, false, 1<<20)
+	journal, err := store.Open(t.Context(), store.Config{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer journal.Close()
+	m := store.Message{Key: store.Key{Context: "c", Message: "m"}, TaskID: "known", Job: "known.1", Conversation: "c", Body: []byte("{}")}
+	if err := journal.Accept(t.Context(), m, store.Head{ID: "known", Context: "c", State: "submitted", At: time.Now(), Body: []byte("{}")}); err != nil {
+		t.Fatal(err)
+	}
+	kept := &keptFiles{a.shelf, journal}
+	known, forgotten := a.Offer("known", reply)[0], a.Offer("forgotten", reply)[0]
+	open := func(ref string) (string, error) {
+		parts := strings.Split(ref, "/")
+		file, _, err := kept.Open(t.Context(), parts[0], parts[1])
+		if err != nil {
+			return "", err
+		}
+		defer file.Close()
+		text, err := io.ReadAll(file)
+		return string(text), err
+	}
+	if text, err := open(known.Kept); err != nil || text != "text" {
+		t.Errorf("%q, %v", text, err)
+	}
+	if _, err := open(forgotten.Kept); !errors.Is(err, files.ErrNotHere) {
+		t.Errorf("of a task that is forgotten: %v", err)
+	}
+	if err := (messageFiles{a.folder, kept}).Sweep(time.Now().Add(-time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := open(known.Kept); err != nil {
+		t.Errorf("of a task that is known: %v", err)
+	}
+	parts := strings.Split(forgotten.Kept, "/")
+	if _, _, err := a.shelf.Open(parts[0], parts[1]); !errors.Is(err, files.ErrNotHere) {
+		t.Errorf("still on the disk: %v", err)
+	}
+}
