@@ -166,6 +166,32 @@ export const cases = {
     assert.match(textOf(task), /it ran/);
   },
 
+  // A small file comes in the answer, a large one by a URL, and a secret not at all.
+  async files(c) {
+    const folder = id();
+    const write = "printf small > small.txt; head -c 3000000 /dev/zero > large.bin; printf secret > .auth_token";
+    const names = ["small.txt", "large.bin", ".auth_token"].map((name) => `/workspace/${folder}/${name}`).join(" and ");
+    const text = `run mkdir ${folder} && cd ${folder}; ${write}\nsay see ${names}`;
+    const seen = await new Reader().all(c.stream({ id: id(), text }));
+    const shown = seen.events.filter((e) => e.kind === "artifact").flatMap((e) => e.artifacts.flatMap((a) => a.files));
+    const task = await c.get(seen.events[0].taskId);
+    const url = shown[1]?.url;
+    const want = [
+      { name: "small.txt", media: "text/plain", content: "small" },
+      { name: "large.bin", media: "application/octet-stream", url },
+    ];
+    assert.deepEqual(shown, want);
+    assert.deepEqual(task.artifacts.flatMap((a) => a.files), want);
+    const get = async (url, headers) => { // without a token
+      const res = await fetch(url, { headers });
+      return [res.status, (await res.arrayBuffer()).byteLength];
+    };
+    assert.deepEqual(await get(url), [200, 3_000_000]);
+    assert.deepEqual(await get(url, { Range: "bytes=2999990-" }), [206, 10]);
+    const wrong = url.replace(/[^/]+(?=\/large.bin$)/, "A".repeat(43));
+    assert.equal((await get(wrong))[0], 404);
+  },
+
   async "failed-turn"(c) {
     const task = await c.send({ id: id(), text: "fail 400" });
     assert.equal(task.state, "failed");
@@ -314,6 +340,7 @@ export const guardedCases = {
     assert.deepEqual(Object.keys(c.card.securitySchemes), ["bearer"]);
   },
   send: cases.send,
+  files: cases.files,
   stream: cases.stream,
   "stream-in-chunks": cases["stream-in-chunks"],
 

@@ -24,7 +24,12 @@ function why(err) {
 }
 
 const texts = (parts = []) => parts.map((p) => p.text ?? "").join("");
-const artifact = (a) => ({ id: a.artifactId, text: texts(a.parts) });
+const files = (parts = []) =>
+  parts.flatMap(({ file }) => {
+    const content = file?.bytes && Buffer.from(file.bytes, "base64").toString();
+    return file ? [{ name: file.name, media: file.mimeType, ...(content ? { content } : { url: file.uri }) }] : [];
+  });
+const artifact = (a) => ({ id: a.artifactId, text: texts(a.parts), files: files(a.parts) });
 
 function task(t) {
   if (t.kind !== "task") throw new Error(`a ${t.kind} and not a task: ${JSON.stringify(t)}`);

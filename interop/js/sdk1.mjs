@@ -26,7 +26,12 @@ function why(err) {
 }
 
 const texts = (parts = []) => parts.map((p) => (p.content?.$case === "text" ? p.content.value : "")).join("");
-const artifact = (a) => ({ id: a.artifactId, text: texts(a.parts) });
+const files = (parts = []) =>
+  parts.flatMap(({ content, filename: name, mediaType: media }) => {
+    if (content?.$case === "raw") return [{ name, media, content: Buffer.from(content.value).toString() }];
+    return content?.$case === "url" ? [{ name, media, url: content.value }] : [];
+  });
+const artifact = (a) => ({ id: a.artifactId, text: texts(a.parts), files: files(a.parts) });
 const state = (s) => sdk.taskStateToJSON(s.state).replace("TASK_STATE_", "").replaceAll("_", "-").toLowerCase();
 
 function task(t) {

@@ -10,6 +10,8 @@ import uuid
 
 from contextlib import aclosing
 
+import httpx
+
 from shapes import ENDED, Event, Task
 
 PREFIX = '[built-in scripted model, no intelligence behind it] '
@@ -192,6 +194,26 @@ async def question(c):
     assert 'it ran' in task.text, task.text
 
 
+async def files(c):
+    """A small file comes in the answer, a large one by a URL, and a secret not at all."""
+    folder = new_id()
+    write = 'printf small > small.txt; head -c 3000000 /dev/zero > large.bin; printf secret > .auth_token'
+    names = ' and '.join(f'/workspace/{folder}/{name}' for name in ('small.txt', 'large.bin', '.auth_token'))
+    seen = await Reader().all(c.stream(new_id(), f'run mkdir {folder} && cd {folder}; {write}\nsay see {names}'))
+    shown = [f for e in seen.events for f in e.files]
+    task = await c.get(seen.events[0].task_id)
+    for got in (shown, task.files):
+        same([(f.name, f.media) for f in got], [('small.txt', 'text/plain'), ('large.bin', 'application/octet-stream')])
+        same((got[0].content, got[0].url, got[1].content), (b'small', None, None))
+    url = task.files[1].url
+    same(shown[1].url, url)
+    async with httpx.AsyncClient() as browser:  # which has no token
+        whole, part = await browser.get(url), await browser.get(url, headers={'Range': 'bytes=2999990-'})
+        wrong = await browser.get(url.rsplit('/', 2)[0] + '/' + 'A' * 43 + '/large.bin')
+    same((whole.status_code, len(whole.content), whole.headers['x-content-type-options']), (200, 3_000_000, 'nosniff'))
+    same((part.status_code, len(part.content), wrong.status_code), (206, 10, 404))
+
+
 async def failed_turn(c):
     task = await c.send(new_id(), 'fail 400')
     same(task.state, 'failed')
@@ -340,7 +362,7 @@ async def refused(c):
 
 CASES = [
     card, send, send_without_waiting, stream, stream_in_chunks, once_in_a_stream, once_in_an_answer, once_when_polled,
-    question, failed_turn, get, list_, cancel, cancel_ended,
+    question, files, failed_turn, get, list_, cancel, cancel_ended,
     subscribe, subscribe_ended, unknown_task, message_to_ended_task, bad_params, same_message, follow_up,
     message_to_running_task, wire,
 ]  # fmt: skip
@@ -349,10 +371,10 @@ CASES = [
 PLAIN_CASES = [send, stream, stream_in_chunks, silent_turn]
 
 # For a server that asks for a token.
-GUARDED_CASES = [security, send, stream, stream_in_chunks_to_the_end, refused]
+GUARDED_CASES = [security, send, files, stream, stream_in_chunks_to_the_end, refused]
 
 # For an SDK that no more than sends and reads what it is told to.
 BARE_CASES = [
     send, send_without_waiting, stream, stream_in_chunks, once_in_a_stream, once_in_an_answer, once_when_polled, question,
-    failed_turn, get, cancel, unknown_task, follow_up,
+    files, failed_turn, get, cancel, unknown_task, follow_up,
 ]  # fmt: skip

@@ -1,5 +1,6 @@
 """a2a-sdk 0.2: A2A 0.2, which is that part of 0.3 which it knows, over JSON-RPC."""
 
+from base64 import b64decode
 from importlib.metadata import version
 from uuid import uuid4
 
@@ -9,13 +10,20 @@ from a2a import types
 from a2a.client import A2ACardResolver, A2AClient
 
 from cases import BARE_CASES
-from shapes import Event, Target, Task
+from shapes import Event, File, Target, Task
 
 NAMES = {-32001: 'task-not-found', -32002: 'task-not-cancelable', -32602: 'invalid-params'}
 
 
 def texts(holder) -> str:
     return ''.join(getattr(p.root, 'text', '') for p in (holder.parts if holder else []))
+
+
+def files(artifacts) -> list[File]:
+    found = [p.root.file for a in artifacts or [] for p in a.parts if isinstance(p.root, types.FilePart)]
+    return [
+        File(f.name, f.mimeType, b64decode(f.bytes) if hasattr(f, 'bytes') else None, getattr(f, 'uri', None)) for f in found
+    ]
 
 
 class RpcError(Exception):
@@ -38,6 +46,7 @@ def neutral(task) -> Task:
         status=texts(task.status.message),
         artifacts={a.artifactId: texts(a) for a in task.artifacts or []},
         history=[texts(m) for m in task.history or []],
+        files=files(task.artifacts),
     )
 
 
@@ -48,7 +57,7 @@ def event(of) -> Event:
     if isinstance(of, types.TaskStatusUpdateEvent):
         return Event('status', of.taskId, of.status.state.value, said=texts(of.status.message))
     chunk = {of.artifact.artifactId: texts(of.artifact)}
-    return Event('artifact', of.taskId, append=bool(of.append), last=bool(of.lastChunk), artifacts=chunk)
+    return Event('artifact', of.taskId, append=bool(of.append), last=bool(of.lastChunk), artifacts=chunk, files=files([of.artifact]))
 
 
 class Recorder:

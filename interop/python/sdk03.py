@@ -1,5 +1,6 @@
 """a2a-sdk 0.3: A2A 0.3 over JSON-RPC and HTTP+JSON."""
 
+from base64 import b64decode
 from importlib.metadata import version
 
 from a2a import types
@@ -9,7 +10,7 @@ from a2a.client.middleware import ClientCallContext
 
 from cases import CASES, GUARDED_CASES, PLAIN_CASES
 from neutral import Neutral
-from shapes import Event, Task
+from shapes import Event, File, Task
 
 NAMES = {
     -32001: 'task-not-found',
@@ -21,6 +22,13 @@ NAMES = {
 
 def texts(parts) -> str:
     return ''.join(getattr(p.root, 'text', '') for p in parts or [])
+
+
+def files(artifacts) -> list[File]:
+    found = [p.root.file for a in artifacts or [] for p in a.parts if isinstance(p.root, types.FilePart)]
+    return [
+        File(f.name, f.mime_type, b64decode(f.bytes) if hasattr(f, 'bytes') else None, getattr(f, 'uri', None)) for f in found
+    ]
 
 
 def artifacts(task: types.Task) -> dict[str, str]:
@@ -37,6 +45,7 @@ def neutral(task) -> Task:
         status=texts(message.parts) if message else '',
         artifacts=artifacts(task),
         history=[texts(m.parts) for m in task.history or []],
+        files=files(task.artifacts),
     )
 
 
@@ -50,8 +59,9 @@ def event(pair) -> Event:
         return Event('status', update.task_id, update.status.state.value, said=said, together=together)
     chunk = {update.artifact.artifact_id: texts(update.artifact.parts)}
     return Event(
-        'artifact', update.task_id, append=bool(update.append), last=bool(update.last_chunk), artifacts=chunk, together=together
-    )
+        'artifact', update.task_id, append=bool(update.append), last=bool(update.last_chunk), artifacts=chunk, together=together,
+        files=files([update.artifact]),
+    )  # fmt: skip
 
 
 class Client(Neutral):
@@ -100,7 +110,7 @@ class Client(Neutral):
 
     async def get(self, task_id: str, history_length: int | None = None) -> Task:
         query = types.TaskQueryParams(id=task_id, history_length=history_length)
-        return neutral(await self.streaming.get_task(query))
+        return neutral(await self.streaming.get_task(query, context=self.context))
 
     async def cancel(self, task_id: str) -> Task:
         return neutral(await self.streaming.cancel_task(types.TaskIdParams(id=task_id)))

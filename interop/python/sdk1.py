@@ -10,7 +10,7 @@ from a2a.utils import errors
 
 from cases import CASES, GUARDED_CASES, PLAIN_CASES
 from neutral import Neutral
-from shapes import Event, Task
+from shapes import Event, File, Task
 
 NAMES = {
     errors.TaskNotFoundError: 'task-not-found',
@@ -22,6 +22,15 @@ NAMES = {
 
 def texts(parts) -> str:
     return ''.join(p.text for p in parts)
+
+
+def files(artifacts) -> list[File]:
+    return [
+        File(p.filename, p.media_type, p.raw if p.WhichOneof('content') == 'raw' else None, p.url or None)
+        for a in artifacts
+        for p in a.parts
+        if p.WhichOneof('content') in ('raw', 'url')
+    ]
 
 
 def state(status: pb.TaskStatus) -> str:
@@ -40,6 +49,7 @@ def neutral(task: pb.Task) -> Task:
         status=texts(task.status.message.parts),
         artifacts=artifacts(task),
         history=[texts(m.parts) for m in task.history],
+        files=files(task.artifacts),
     )
 
 
@@ -53,7 +63,7 @@ def event(response: pb.StreamResponse) -> Event:
     assert which == 'artifact_update', f'an event of the unknown kind {which}'
     update = response.artifact_update
     chunk = {update.artifact.artifact_id: texts(update.artifact.parts)}
-    return Event('artifact', update.task_id, append=update.append, last=update.last_chunk, artifacts=chunk)
+    return Event('artifact', update.task_id, append=update.append, last=update.last_chunk, artifacts=chunk, files=files([update.artifact]))
 
 
 class Client(Neutral):
@@ -103,7 +113,7 @@ class Client(Neutral):
 
     async def get(self, task_id: str, history_length: int | None = None) -> Task:
         query = pb.GetTaskRequest(id=task_id, history_length=history_length)
-        return neutral(await self.streaming.get_task(query))
+        return neutral(await self.streaming.get_task(query, context=self.context))
 
     async def list(self, **query) -> tuple[list[Task], str, int]:
         page = await self.streaming.list_tasks(pb.ListTasksRequest(**query))

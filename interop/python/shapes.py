@@ -6,6 +6,14 @@ ENDED = ('completed', 'failed', 'canceled', 'rejected')
 
 
 @dataclass
+class File:
+    name: str
+    media: str
+    content: bytes | None = None
+    url: str | None = None
+
+
+@dataclass
 class Task:
     id: str
     context_id: str
@@ -13,6 +21,7 @@ class Task:
     status: str  # the text of the status message
     artifacts: dict[str, str]
     history: list[str]
+    files: list[File] = field(default_factory=list)
 
     @property
     def text(self) -> str:
@@ -26,6 +35,7 @@ class Event:
     state: str = ''
     append: bool = False
     artifacts: dict[str, str] = field(default_factory=dict)
+    files: list[File] = field(default_factory=list)
     last: bool = False  # the chunk is the last one of its artifact
     said: str = ''  # the text of a status message
     together: str | None = None  # the whole text so far, if the SDK tells
