@@ -61,7 +61,7 @@ func TestReadme(t *testing.T) {
 	n.sees(n.does("README.md", "talk"), "hello\ncodex-", "completed", "TASK_STATE_COMPLETED")
 	const page = "docs/getting-started.md"
 	n.sees(n.does(page, "answer"), "hello", "TASK_STATE_COMPLETED")
-	n.sees(n.does(page, "stream"), "id: 1.0\n", "TASK_STATE_SUBMITTED", "TASK_STATE_WORKING", "0000039", "TASK_STATE_COMPLETED")
+	n.sees(n.does(page, "stream"), "id: 1.0\n", "TASK_STATE_SUBMITTED", "TASK_STATE_WORKING", `"append":true`, `"text":"9 "`, `"lastChunk":true`, "TASK_STATE_COMPLETED")
 	n.sees(n.does(page, "cancel"), "TASK_STATE_CANCELED")
 }
 

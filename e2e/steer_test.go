@@ -149,7 +149,7 @@ func TestSteerTooLate(t *testing.T) {
 		if task := p.ended(running); text(task) != "first" {
 			t.Errorf("the steered task says %q", text(task))
 		}
-		if task := p.ended(waiting); text(task) != "thirdsecond" { // the reply comes first
+		if task := p.ended(waiting); text(task) != "secondthird" { // the reply comes last
 			t.Errorf("the task that waited says %q", text(task))
 		}
 		if refused := v.begin(p, "m5", "one", running, "say late"); at(refused, "error", "code") != -32004.0 {
