@@ -1,13 +1,17 @@
 #!/bin/sh
 # Drives bin/runtime and the real codex, on the scripted model, with the clients
 # of the official A2A SDKs, and of the MCP SDK for TypeScript. They are installed by name, at pinned versions,
-# under .tools/interop. INTEROP_ALL=1 also tries the interfaces that the server
+# under .tools/interop. INTEROP_HEAVY=1 drives those that take long to install in their
+# place: google-adk, crewai, beeai-framework, the command lines of the SDKs of Go and
+# Rust, and the SDK of Java. INTEROP_ALL=1 also tries the interfaces that the server
 # has but the agent card does not offer. An argument chooses cases: those whose
 # line contains it.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 tools=$root/.tools/interop
 chosen=${1:-}
+weight=light
+[ -z "${INTEROP_HEAVY:-}" ] || weight=heavy
 
 need() {
 	if ! command -v "$1" >/dev/null 2>&1; then
@@ -34,10 +38,10 @@ install_node() {
 	cat "$@" | cksum >"$folder/stamp"
 }
 
-# install_python NAME: a virtual environment for requirements-NAME.txt.
+# install_python FOLDER NAME: a virtual environment for interop/FOLDER/requirements-NAME.txt.
 install_python() {
-	venv=$tools/python-$1
-	requirements=$root/interop/python/requirements-$1.txt
+	venv=$tools/python-$2
+	requirements=$root/interop/$1/requirements-$2.txt
 	installed "$venv/stamp" "$requirements" && return
 	rm -rf "$venv"
 	if ! python3 -m venv "$venv" >&2; then
@@ -46,6 +50,38 @@ install_python() {
 	fi
 	"$venv/bin/pip" install --quiet --disable-pip-version-check -r "$requirements" >&2
 	cksum <"$requirements" >"$venv/stamp"
+}
+
+# install_heavy: the clients that take minutes to install.
+install_heavy() {
+	need go "Go 1.26" golang
+	need cargo "Rust 1.85 or newer" cargo
+	need mvn "Maven, with Java 17 or newer" "maven openjdk-17-jdk-headless"
+	for v in adk-1 adk-2 crewai beeai; do install_python heavy $v; done
+	(cd "$root/interop/go" && go build -o "$tools/go/a2a" github.com/a2aproject/a2a-go/v2/cmd/a2a) >&2
+	[ -x "$tools/rust/bin/a2acli" ] || cargo install --quiet --locked --root "$tools/rust" --version 0.4.5 a2a-cli >&2
+	installed "$tools/java/stamp" "$root/interop/java/pom.xml" && return
+	mkdir -p "$tools/java"
+	mvn -q -B -f "$root/interop/java/pom.xml" dependency:copy-dependencies -DoutputDirectory="$tools/java/lib" >&2
+	cksum <"$root/interop/java/pom.xml" >"$tools/java/stamp"
+}
+
+# suites_light and suites_heavy start the suites, all at a time.
+suites_light() {
+	suite js node "$root/interop/js/main.mjs" "$chosen"
+	suite mcp node "$root/interop/mcp/main.mjs" "$chosen"
+	for v in 0.2 0.3 1; do
+		suite "python-$v" "$tools/python-$v/bin/python" "$root/interop/python/main.py" "$chosen"
+	done
+}
+
+suites_heavy() {
+	for v in adk-1:adk adk-2:adk crewai:crew beeai:bee; do
+		suite "${v%:*}" env HOME="$tmp" "$tools/python-${v%:*}/bin/python" "$root/interop/heavy/${v#*:}.py" "$chosen"
+	done
+	suite go python3 "$root/interop/heavy/cli.py" go "$tools/go/a2a" "$chosen"
+	suite rust python3 "$root/interop/heavy/cli.py" rust "$tools/rust/bin/a2acli" "$chosen"
+	suite java java -cp "$tools/java/lib/*" "$root/interop/java/Interop.java" "$chosen"
 }
 
 # serve NAME [SETTING...]: starts a runtime; url is where it listens. Its pid is
@@ -117,9 +153,13 @@ suite() {
 need node "Node.js 20 or newer" nodejs
 need npm "Node.js with npm" npm
 need python3 "Python 3.11 or newer" "python3 python3-venv"
-install_node js
-install_node mcp
-for v in 0.2 0.3 1; do install_python $v; done
+if [ "$weight" = heavy ]; then
+	install_heavy
+else
+	install_node js
+	install_node mcp
+	for v in 0.2 0.3 1; do install_python python $v; done
+fi
 
 pids='' suites=''
 # For a home below the temp directory codex creates no sandbox.
@@ -139,11 +179,7 @@ export INTEROP_URL="$url"
 serve guarded RUNTIME_TOKEN="$INTEROP_TOKEN"
 export INTEROP_GUARDED_URL="$url"
 
-suite js node "$root/interop/js/main.mjs" "$chosen"
-suite mcp node "$root/interop/mcp/main.mjs" "$chosen"
-for v in 0.2 0.3 1; do
-	suite "python-$v" "$tools/python-$v/bin/python" "$root/interop/python/main.py" "$chosen"
-done
+"suites_$weight"
 
 failed=0
 : >"$tmp/all"
