@@ -353,7 +353,7 @@ func TestFilesGoOut(t *testing.T) {
 		t.Errorf("part = %v", parts[1])
 	}
 	task := w.send("o2", "apart", say) // by 1.0
-	if at(task, "artifacts", 1, "parts", 0, "filename") != "report.pdf" || at(task, "artifacts", 1, "parts", 0, "url") == nil {
+	if at(task, "artifacts", 0, "parts", 1, "filename") != "report.pdf" || at(task, "artifacts", 0, "parts", 1, "raw") == nil {
 		t.Errorf("artifacts = %v", task["artifacts"])
 	}
 }
