@@ -209,6 +209,21 @@ func TestQuestionsBeyondTheBound(t *testing.T) {
 	wantEnd(t, one.wait(t), executor.Completed, "")
 }
 
+// TestAnswerBeyondTheBound has its effect, also while each slot is held by a turn that asks.
+func TestAnswerBeyondTheBound(t *testing.T) {
+	t.Parallel()
+	e := onFake(t, "", func(c *executor.Config) { c.MaxTurns, c.MaxQuestions = 1, 1 })
+	one := submit(t, e, "j1", "one", "!ask "+approval)
+	first := one.asked(t, 1)
+	two := submit(t, e, "j2", "two", "!ask "+approval)
+	second := two.asked(t, 1)
+	eventually(t, "the second to hold the slot", func() bool { return e.Health().Slots.Asking == 1 })
+	mustReply(t, e, "j1", first, "yes")
+	wantEnd(t, one.wait(t), executor.Completed, "")
+	mustReply(t, e, "j2", second, "yes")
+	wantEnd(t, two.wait(t), executor.Completed, "")
+}
+
 // TestRestartWaitsForTheQuestion: codex is not restarted for a changed login over the head
 // of a turn that waits for its answer.
 func TestRestartWaitsForTheQuestion(t *testing.T) {

@@ -14,7 +14,8 @@ import (
 //	              ▲                 │
 //	              └───the answer────┘
 //
-// As many turns as may be are parked; those beyond that keep their slots while they ask.
+// As many turns as may be are parked; those beyond that keep their slots while they ask,
+// until one that is parked has its answer.
 // A slot that becomes free goes to the turn that has been returning for the longest, and
 // only then to a job in the queue: what was begun is brought to its end first.
 type slots struct {
@@ -129,7 +130,7 @@ func (s *slots) fill() {
 	if s.begun() == 0 {
 		s.idle()
 	}
-	for s.parkOne() || s.giveOne() {
+	for s.giveOne() || s.parkOne() {
 	}
 	switch {
 	case s.taken() < s.limit:
@@ -139,10 +140,13 @@ func (s *slots) fill() {
 	}
 }
 
-// parkOne takes the slot of a turn that asks, if it may wait without. The caller holds s.mu.
+// parkOne takes the slot of a turn that asks, if it may wait without, or if one that was
+// answered has its place among those that do: that is not to wait for a further answer.
+// The caller holds s.mu, and has no free slot to give away.
 func (s *slots) parkOne() bool {
-	asking := s.in[slotAsking]
-	if len(asking) == 0 || len(s.in[slotParked])+len(s.in[slotReturning]) >= s.most {
+	asking, returning := s.in[slotAsking], len(s.in[slotReturning])
+	full := len(s.in[slotParked])+returning >= s.most
+	if len(asking) == 0 || full && returning == 0 {
 		return false
 	}
 	asking[0].enter(slotParked)
