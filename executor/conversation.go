@@ -188,6 +188,7 @@ func (e *Executor) serveOnce(c *conversation, j *job) (end *Ended, taken []*job)
 		if e.mayBegin(j) {
 			j.standing.leave(j.observe)
 		} else {
+			j.slot.release() // a turn that is answered meanwhile is to end yet
 			<-j.ctx.Done()
 			err = context.Cause(j.ctx)
 		}

@@ -1,6 +1,7 @@
 package executor_test
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"syscall"
@@ -222,6 +223,27 @@ func TestAnswerBeyondTheBound(t *testing.T) {
 	wantEnd(t, one.wait(t), executor.Completed, "")
 	mustReply(t, e, "j2", second, "yes")
 	wantEnd(t, two.wait(t), executor.Completed, "")
+}
+
+// TestDrainLeavesTheSlot to the turn that is answered then: what may not begin holds none.
+func TestDrainLeavesTheSlot(t *testing.T) {
+	t.Parallel()
+	e := onFake(t, "", narrow)
+	asking := submit(t, e, "j1", "one", "!ask "+approval)
+	q := asking.asked(t, 1)
+	wantParked(t, e, 1, 0)
+	at, over := context.WithCancel(t.Context())
+	over()
+	if err := e.Drain(at); err == nil {
+		t.Error("a turn that waits for its answer counts for none")
+	}
+	late := submit(t, e, "j2", "two", "hello")
+	eventually(t, "it to come to the front", func() bool { return e.Health().Waiting == 0 })
+	mustReply(t, e, "j1", q, "yes")
+	wantEnd(t, asking.wait(t), executor.Completed, "")
+	if err := e.Drain(t.Context()); err != nil || len(seen[executor.Started](late)) > 0 {
+		t.Errorf("Drain: %v; what came after it was told %+v", err, seen[executor.Started](late))
+	}
 }
 
 // TestRestartWaitsForTheQuestion: codex is not restarted for a changed login over the head
