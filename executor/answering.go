@@ -56,7 +56,8 @@ func (e *Executor) answer(jobID string, a Answer) error {
 	if err != nil {
 		return err
 	}
-	if !in.give(q, response{reply: reply}) { // expired over it
+	reply.ends = reply.ends && q.req.ThreadID == in.threadID // a subagent's turn ends alone
+	if !in.give(q, response{reply: reply}) {                 // expired over it
 		return ErrNotAsked
 	}
 	return nil

@@ -1,8 +1,10 @@
 package executor_test
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
@@ -78,4 +80,35 @@ func TestCommandBesideAQuestionKeepsTheSlot(t *testing.T) {
 	if end := w.wait(t); said(end) != "both" {
 		t.Errorf("end = %+v", end)
 	}
+}
+
+// TestCanceledSubagentEndsNoTurn: its own ends, and ours goes on in a slot.
+func TestCanceledSubagentEndsNoTurn(t *testing.T) {
+	t.Parallel()
+	spawn, _ := json.Marshal(map[string]any{"task_name": "sub", "message": "do it"})
+	model := modeltest.Start(t, func(t *fakemodel.Turn) {
+		outputs := t.NewToolOutputs()
+		switch sub := strings.Contains(string(t.Body), "newly spawned child agent"); {
+		case sub && len(outputs) == 1: // it has inherited that of its making
+			t.Call("exec_command", fakemodel.Escalated("echo ran-by-sub"))
+		case sub:
+			t.Say("sub is done")
+		case len(outputs) == 0:
+			t.CallIn("collaboration", "spawn_agent", string(spawn))
+		case len(outputs) == 1:
+			t.CallIn("collaboration", "wait_agent", `{"timeout_ms":30000}`)
+		}
+	})
+	e := onCodex(t, model, func(c *executor.Config) {
+		asks()(c)
+		narrow(c)
+	})
+	w := submit(t, e, "j1", "one", "go")
+	q := w.asked(t, 1)
+	wantParked(t, e, 1, 0)
+	mustReply(t, e, "j1", q, "cancel")
+	eventually(t, "codex to be told", func() bool { return len(seen[executor.Answered](w)) == 1 })
+	wantParked(t, e, 0, 1)
+	cancel(t, e, "j1") // it waits for its subagent
+	wantEnd(t, w.wait(t), executor.Canceled, "")
 }

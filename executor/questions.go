@@ -31,8 +31,9 @@ type question struct {
 // Three parties touch it: the goroutine of each question, which waits and
 // expires; the turn's, which tells the observer; and whoever answers.
 type inquiry struct {
-	job  *job
-	wake func() // makes the turn look
+	job      *job
+	threadID string
+	wake     func() // makes the turn look
 
 	calls context.Context // that of the tool calls of the turn; ends with it
 	over  context.CancelFunc
@@ -51,7 +52,7 @@ type inquiry struct {
 
 // openInquiry begins to take questions of a thread for j.
 func (e *Executor) openInquiry(threadID string, j *job, wake func()) *inquiry {
-	in := &inquiry{job: j, wake: wake, gone: map[string]bool{}}
+	in := &inquiry{job: j, threadID: threadID, wake: wake, gone: map[string]bool{}}
 	in.calls, in.over = context.WithCancel(context.Background())
 	e.mu.Lock()
 	defer e.mu.Unlock()
