@@ -15,7 +15,7 @@ type accepted struct {
 	whole  bool // a text once more with its last chunk, in place of its pieces
 }
 
-var everything = accepted{data: true, diff: true, pieces: true}
+func everything() accepted { return accepted{data: true, diff: true, pieces: true} }
 
 // keyUserInput marks the parts of a message whose sender keeps of a text what its last
 // chunk has: the remote agents of Google's ADK.
@@ -24,7 +24,7 @@ const keyUserInput = "is_user_input"
 // acceptedBy reads what the sender of a message takes. A message that answers a question
 // of a task is one of those that came before it in the task.
 func acceptedBy(req *a2a.SendMessageRequest, task *a2a.Task) accepted {
-	a := everything
+	a := everything()
 	if modes := AcceptedModes(req); len(modes) > 0 {
 		a.data, a.diff = Takes(modes, "application/json"), Takes(modes, mediaDiff)
 		a.pieces = Takes(modes, "text/*")
@@ -68,7 +68,7 @@ func (a accepted) of(task *a2a.Task) *a2a.Task {
 
 // only wraps the reader of a stream, so that it gets what it takes.
 func (a accepted) only(v *view, yield func(*Event, error) bool) func(*Event, error) bool {
-	if a == everything {
+	if a == everything() {
 		return yield
 	}
 	return func(e *Event, err error) bool {
