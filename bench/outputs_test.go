@@ -105,21 +105,24 @@ func dawdle(r io.Reader, stop <-chan struct{}) {
 	}
 }
 
-// countText reads a stream to its end and counts the letters of which the text is
-// made, in pieces of a length that nothing else in a stream has of them.
+// countText reads a stream to its end and counts the letters x that its texts consist of:
+// those at the beginning of a string that is a member's value. Nothing else begins with one.
 func countText(r io.Reader) (n int, err error) {
+	const colon, quote = 1, 2
 	buf := make([]byte, 64<<10)
-	for run := 0; ; {
+	for seen := 0; ; {
 		got, err := r.Read(buf)
 		for _, c := range buf[:got] {
-			if c == 'x' {
-				run++
-				continue
+			switch {
+			case c == 'x' && seen == quote:
+				n++
+			case c == '"' && seen == colon:
+				seen = quote
+			case c == ':':
+				seen = colon
+			default:
+				seen = 0
 			}
-			if run >= outputPiece {
-				n += run
-			}
-			run = 0
 		}
 		if err == io.EOF {
 			return n, nil
