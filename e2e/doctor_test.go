@@ -157,6 +157,22 @@ func TestDoctorOfAChannel(t *testing.T) {
 	}
 }
 
+// TestDoctorWithFilesOfTheConfiguration has a configuration that names files beside it, as
+// codex takes them: where the runtime would run, doctor says so.
+func TestDoctorWithFilesOfTheConfiguration(t *testing.T) {
+	t.Parallel()
+	c := newClinic(t)
+	writeFile(t, filepath.Join(c.root, "home/.codex/config.toml"), `
+model_instructions_file = "texts/kind.md"
+experimental_compact_prompt_file = './short.md'
+`)
+	writeFile(t, filepath.Join(c.root, "home/.codex/texts/kind.md"), "Be kind.")
+	writeFile(t, filepath.Join(c.root, "home/.codex/short.md"), "Be short.")
+	if d, code := c.doctor(nil, c.dialog()...); code != 0 {
+		t.Errorf("exit %d: %+v", code, d)
+	}
+}
+
 // TestDoctorAsksEveryPlatform has two workspaces, one of them with a token that is none.
 func TestDoctorAsksEveryPlatform(t *testing.T) {
 	t.Parallel()

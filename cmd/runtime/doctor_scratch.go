@@ -4,13 +4,16 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 )
 
 // A scratch is where the codex of a check works, so that nothing of it is left in its
 // home: codex writes there at each start, of databases alone several. The login and the
-// configuration in it are those of the home itself. The zero scratch is the home, for a
-// runtime whose codex works there all the time.
+// configuration in it, and the files that this names, are those of the home itself. The
+// zero scratch is the home, for a runtime whose codex works there all the time.
 //
 // It has a temp directory of its own. codex makes no sandbox for a home under the temp
 // directory, and whether the real one is has a check of its own.
@@ -30,15 +33,51 @@ func newScratch(home string) (_ scratch, err error) {
 	if err := errors.Join(os.Mkdir(at.home(), 0o700), os.Mkdir(at.temp(), 0o700)); err != nil {
 		return scratch{}, err
 	}
-	for _, name := range []string{"auth.json", "config.toml"} {
-		if _, err := os.Lstat(filepath.Join(home, name)); err != nil {
-			continue // there is none, or what is wrong with it is said by others
-		}
-		if err := os.Symlink(filepath.Join(home, name), filepath.Join(at.home(), name)); err != nil {
+	for _, name := range append([]string{"auth.json", configName, ".env"}, namedIn(home)...) {
+		if err := at.link(home, name); err != nil {
 			return scratch{}, err
 		}
 	}
 	return at, nil
+}
+
+// link has a file of the home stand in this one, if there is such a file.
+func (s scratch) link(home, name string) error {
+	original, here := filepath.Join(home, name), filepath.Join(s.home(), name)
+	if _, err := os.Lstat(original); err != nil {
+		return nil //nolint:nilerr // there is none, or what is wrong with it is said by others
+	}
+	if _, err := os.Lstat(here); err == nil {
+		return nil // it is named twice
+	}
+	if err := os.MkdirAll(filepath.Dir(here), 0o700); err != nil {
+		return err
+	}
+	return os.Symlink(original, here)
+}
+
+const (
+	configName = "config.toml"
+	mostConfig = 1 << 20
+)
+
+// quoted is a text of TOML that may be the path of a file.
+var quoted = regexp.MustCompile(`"([^"\\\n]+)"|'([^'\n]+)'`)
+
+// namedIn are the files of a home that its configuration names by a path from there, such
+// as instructions: codex does not start without them.
+func namedIn(home string) (all []string) {
+	text, err := regular.Read(filepath.Join(home, configName), mostConfig)
+	if err != nil {
+		return nil // others say why
+	}
+	for _, m := range quoted.FindAllStringSubmatch(string(text), -1) {
+		name := filepath.Clean(m[1] + m[2]) // one of them is empty
+		if info, err := os.Stat(filepath.Join(home, name)); err == nil && info.Mode().IsRegular() && filepath.IsLocal(name) {
+			all = append(all, name)
+		}
+	}
+	return all
 }
 
 func (s scratch) home() string { return filepath.Join(s.dir, "home") }
