@@ -40,6 +40,20 @@ func TestSnippetNeedsAToken(t *testing.T) {
 	})
 }
 
+// TestSnippetSaysWhichShell pastes a good block into a shell that reads its patterns in
+// another way: what is wrong is the shell, not the token.
+func TestSnippetSaysWhichShell(t *testing.T) {
+	if _, err := exec.LookPath("dash"); err != nil {
+		t.Skip(err)
+	}
+	at := &terminal{t: t, shell: []string{"dash"}, home: t.TempDir(), path: os.Getenv("PATH")}
+	shown, status := at.paste(filled(goodURL, goodID, goodToken, goodMCP))
+	if status != 1 || !strings.Contains(shown, "this block is for bash and zsh") || strings.Contains(shown, sentinel) {
+		t.Errorf("exit %d: %s", status, shown)
+	}
+	at.untouched()
+}
+
 // TestSnippetRunsNoValue puts into each place what a shell would run, or take apart.
 func TestSnippetRunsNoValue(t *testing.T) {
 	hostile := []string{
