@@ -28,7 +28,7 @@ func (p *poller) learn(ctx context.Context) error {
 	case err == nil:
 	case errors.Is(err, platform.ErrUnsupported):
 		p.channel.log.Debug("this platform keeps no acknowledgements", "workspace", p.space.ID)
-	case refused != nil && (refused.Permanent() || p.unable(refused)):
+	case refused != nil && (refused.Permanent() || p.unable(refused)), errors.Is(err, platform.ErrNotUnderstood):
 		p.channel.log.Warn("the platform does not say what was acknowledged; what an earlier channel with another state has answered may be answered again", "workspace", p.space.ID, "err", err)
 	default:
 		return err
@@ -40,7 +40,9 @@ func (p *poller) learn(ctx context.Context) error {
 // unable counts the times that the platform was there and could not say, and reports
 // whether they are enough.
 func (p *poller) unable(refused *platform.Error) bool {
-	if refused.Status >= http.StatusInternalServerError {
+	switch refused.Status {
+	case http.StatusUnauthorized, http.StatusRequestTimeout, http.StatusTooManyRequests: // that passes
+	default: // also pages and redirects of what stands in front of it
 		p.tries++
 	}
 	return p.tries >= learnTries

@@ -55,6 +55,8 @@ func TestUnknownAcknowledgements(t *testing.T) {
 		"unheard": {fmt.Errorf("x: %w", platform.ErrUnsupported), 1, 1, 3},
 		"refused": {&platform.Error{Op: "x", Status: 400}, 1, 1, 3},
 		"token":   {&platform.Error{Op: "x", Status: 401}, 2, 3, 1},
+		"page":    {&platform.Error{Op: "x", Status: 302}, 1000, 4, 3},
+		"odd":     {fmt.Errorf("x: %w", platform.ErrNotUnderstood), 1, 1, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			asked := 0

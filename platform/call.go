@@ -137,6 +137,9 @@ type answerError struct{ cause error }
 func (e *answerError) Error() string { return e.cause.Error() }
 func (e *answerError) Unwrap() error { return e.cause }
 
+// Is reports that it is [ErrNotUnderstood].
+func (e *answerError) Is(fact error) bool { return fact == ErrNotUnderstood }
+
 // isHTML reports whether an answer is a page: it is from what stands in front of the
 // platform, whatever its status is.
 func isHTML(header http.Header, answer []byte) bool {

@@ -146,6 +146,10 @@ func TestOlderPlatform(t *testing.T) {
 	if err := s.AckActivity(t.Context(), 1); err != nil || s.w.Acked() != 1 {
 		t.Errorf("%v: %d", err, s.w.Acked())
 	}
+	s.p.Behave("*/ack", fakeplatform.Refuse(200, `{"last_acked_seq":"1"}`).Times(1))
+	if _, err := s.Acknowledged(t.Context()); !errors.Is(err, platform.ErrNotUnderstood) {
+		t.Errorf("%v", err)
+	}
 	if last, err := s.Acknowledged(t.Context()); err != nil || last != 1 {
 		t.Errorf("%v: %d was acknowledged", err, last)
 	}

@@ -27,6 +27,10 @@ var (
 	// refuses. It was not kept. Ask for the [State].
 	ErrUselessToken = errors.New("the platform has given out a token that it refuses; the workspace may be deleted")
 
+	// ErrNotUnderstood says that the platform has done what it was asked, and that its
+	// answer has another form than is known.
+	ErrNotUnderstood = errors.New("the platform's answer is not understood")
+
 	// ErrTooMuch says that an answer is too large to be read. Ask for less.
 	ErrTooMuch = errors.New("the platform's answer is too large")
 )
