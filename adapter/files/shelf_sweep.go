@@ -17,12 +17,12 @@ type shelved struct {
 }
 
 // Sweep deletes the copies of tasks that are not known any more, and those that are
-// older than the shelf keeps anything.
+// older than the shelf keeps anything. Copies may be kept while it asks what is known.
 func (s *Shelf) Sweep(known func(task string) (bool, error)) error {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	all, err := s.list()
-	if err != nil || len(all) == 0 {
+	s.mu.Unlock()
+	if err != nil {
 		return err
 	}
 	var failed error
@@ -32,10 +32,21 @@ func (s *Shelf) Sweep(known func(task string) (bool, error)) error {
 			return errors.Join(failed, err)
 		}
 		if !is || time.Since(task.last) > s.age {
-			failed = errors.Join(failed, s.drop(task))
+			failed = errors.Join(failed, s.sweep(task))
 		}
 	}
 	return failed
+}
+
+// sweep drops what a task had on the shelf when it was listed, unless more was kept of it
+// since: that is left to the next time.
+func (s *Shelf) sweep(listed shelved) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if info, err := os.Stat(s.path(listed)); err == nil && info.ModTime().Equal(listed.last) {
+		return s.drop(listed)
+	}
+	return nil
 }
 
 // makeRoom lets the copies of other tasks go, the oldest first, until so much more can

@@ -142,7 +142,7 @@ func TestShelfSweep(t *testing.T) {
 	}
 	broken := errors.New("the database is gone")
 	if err := s.Sweep(func(string) (bool, error) { return false, broken }); !errors.Is(err, broken) || read(t, s, "known", known) == "" {
-		t.Errorf("nobody knows what is known: %v", err)
+		t.Errorf("with the database gone: %v", err)
 	}
 	if err := s.Sweep(func(task string) (bool, error) { return task != "forgotten", nil }); err != nil {
 		t.Fatal(err)
@@ -152,6 +152,28 @@ func TestShelfSweep(t *testing.T) {
 	}
 	if left := must(filepath.Glob(filepath.Join(dir, "*"))); len(left) != 1 {
 		t.Errorf("left are %v", left)
+	}
+}
+
+// TestShelfKeepsWhileItIsSwept: it is asked what is known without holding up what is kept
+// meanwhile, and that stays.
+func TestShelfKeepsWhileItIsSwept(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "files")
+	s := files.NewShelf(dir, 1<<20, month)
+	keep(t, s, "old", "x", "a")
+	past := time.Now().Add(-month - time.Minute)
+	if err := os.Chtimes(filepath.Join(dir, "old"), past, past); err != nil {
+		t.Fatal(err)
+	}
+	fresh := ""
+	if err := s.Sweep(func(task string) (bool, error) {
+		_, fresh = keep(t, s, task, "y", "b")
+		return true, nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if read(t, s, "old", fresh) != "b" {
+		t.Error("what was kept meanwhile is gone")
 	}
 }
 
