@@ -116,7 +116,7 @@ func newApplication(ctx context.Context, s settings.Settings, environ []string, 
 	app.engine, err = tasks.New(tasks.Config{
 		Runner: app.counted(app.traces.Runner(app.runner())), Journal: journal, Push: app.push(s, journal), MidTurn: s.MidTurn == "steer" && !s.InWorkspace(),
 		Conversations: conversations{journal, app.executor}, Notify: app.notify(s, journal), Bounds: bounds(s),
-		Main: mainContext(s), Workspace: app.workspace(s, journal, redact), Files: app.attachments(s, journal), OfferFiles: s.InWorkspace() || s.FilesMiB > 0,
+		Main: mainContext(s), Workspace: app.workspace(s, journal, redact), Files: app.attachments(s, journal), OfferFiles: s.HandsOutFiles(),
 		Metrics: base.metrics, Logger: log,
 	})
 	if err != nil {

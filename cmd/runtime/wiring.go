@@ -62,7 +62,7 @@ func bounds(s settings.Settings) tasks.Bounds {
 // cardIdentity is what the agent says of itself.
 func cardIdentity(s settings.Settings) adapter.Identity {
 	return adapter.Identity{
-		Version: version, Sandbox: s.Sandbox, SandboxNote: s.SandboxNote, Scripted: s.Scripted(), Token: s.Token.Set(), Push: s.Push, Files: s.InWorkspace() || s.FilesMiB > 0,
+		Version: version, Sandbox: s.Sandbox, SandboxNote: s.SandboxNote, Scripted: s.Scripted(), Token: s.Token.Set(), Push: s.Push, Files: s.HandsOutFiles(),
 		Extensions: extensions(),
 	}
 }

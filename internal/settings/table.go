@@ -129,6 +129,10 @@ type Space struct {
 // rather than standing alone on a machine.
 func (s Settings) InWorkspace() bool { return s.WorkspaceID != "" && s.PlatformURL != "" }
 
+// HandsOutFiles reports whether readers get the files that replies name: the platform of a
+// workspace always does, others from copies, for which RUNTIME_FILES_MIB has room.
+func (s Settings) HandsOutFiles() bool { return s.InWorkspace() || s.FilesMiB > 0 }
+
 // RequireAuth reports whether callers of A2A are asked for the platform's secret.
 func (s Settings) RequireAuth() bool {
 	switch strings.ToLower(s.A2AAuth) {
