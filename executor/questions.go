@@ -140,7 +140,7 @@ func (e *Executor) await(ctx context.Context, in *inquiry, q *question) {
 	case <-ctx.Done(): // the child is gone: so is the turn, and it says so
 		return
 	case <-expired:
-		note := fmt.Sprintf("Nobody answered the question within %s (CODEX_QUESTION_TTL): it was declined.", e.cfg.QuestionTTL)
+		note := fmt.Sprintf("The question was not answered within %s (CODEX_QUESTION_TTL): it was declined.", e.cfg.QuestionTTL)
 		in.give(q, response{reply: reply{value: q.kind.refusal}, note: note})
 	}
 	select {

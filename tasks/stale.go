@@ -238,7 +238,7 @@ func (t *task) expire() {
 	t.end(store.Change{})
 }
 
-const tooLate = "Nobody answered the question in time (CODEX_QUESTION_TTL)."
+const tooLate = "The question was not answered in time (CODEX_QUESTION_TTL)."
 
 // setAside leaves a task that only waits for its caller to the next process.
 func (t *task) setAside() {
