@@ -9,8 +9,8 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/progtest"
 )
 
-// bothEras runs a test against both ages of the platform, with a workspace whose program
-// does not run yet.
+// bothEras runs a test against the oldest and the newest age of the platform, with a
+// workspace whose program does not run yet.
 func bothEras(t *testing.T, test func(t *testing.T, m *member)) {
 	for _, era := range []fakeplatform.Era{fakeplatform.APR, fakeplatform.AUG} {
 		t.Run(era.String(), func(t *testing.T) { test(t, newMember(t, era)) })

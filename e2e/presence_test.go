@@ -25,7 +25,7 @@ type member struct {
 	configs  string
 }
 
-// eras runs a test against both ages of the platform.
+// eras runs a test against the oldest and the newest age of the platform.
 func eras(t *testing.T, test func(t *testing.T, m *member)) {
 	for _, era := range []fakeplatform.Era{fakeplatform.APR, fakeplatform.AUG} {
 		t.Run(era.String(), func(t *testing.T) { test(t, join(t, era)) })

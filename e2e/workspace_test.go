@@ -173,7 +173,7 @@ func userMessage(id string, parts ...object) object {
 	return object{"role": "user", "messageId": id, "parts": parts}
 }
 
-// TestExactRequests posts what the platform was seen to send, in both eras.
+// TestExactRequests posts what the platform was seen to send, in its oldest and newest age.
 func TestExactRequests(t *testing.T) {
 	t.Parallel()
 	w := startWorkspace(t)

@@ -13,7 +13,7 @@
 // certainly not seen it. Registering and heartbeats are tried once, for they have a
 // rhythm that is not ours.
 //
-// The platform is found in two ages. What it has is learnt from its answers, never from
+// The platform is found in three ages. What it has is learnt from its answers, never from
 // a version: [ErrUnsupported] is remembered by the client.
 //
 // A [Client] may be used concurrently and starts no goroutines. It owns the two files

@@ -123,8 +123,9 @@
 // every reader has passed are garbage, and one that stalls keeps alive only what
 // it has not read, up to 4 MiB of a task and 32 MiB of all (cursor.go). Behind that
 // its events come from the journal; if that takes nothing at the time, its stream
-// begins anew with the task as it is. A snapshot is the fold of the log up to the place where it
-// was taken, so a stream that begins with one has no gap and repeats nothing.
+// begins anew with the task as it is. A snapshot is the fold of the log up to the
+// place where it was taken, so a stream that begins with one has no gap and repeats
+// nothing.
 //
 // The timer that coalesces text belongs to its turn and ends with it. [Engine.Close]
 // waits for every goroutine and timer of the package. Locks are taken in the
