@@ -14,7 +14,7 @@ import (
 
 // The ways by which the block gets its values, by the age of the platform. Both servers
 // replace a placeholder wherever it stands, the page of June the first occurrence of its
-// line, and nobody looks at the values.
+// line, and the values are not looked at.
 
 // filled is what the newest server shows: it knows all placeholders.
 func filled(url, id, token, name string) string {
@@ -86,7 +86,7 @@ func TestEveryPlatformsBlockNeedsAToken(t *testing.T) {
 func TestWhatPlatformsAskOfTheBlock(t *testing.T) {
 	template := connect.Template()
 	if strings.Contains(template, "MOLECULE_ORG_ID") || strings.Contains(template, "<your org id>") {
-		t.Error("it wants an organisation's id, which nobody is shown")
+		t.Error("it wants an organisation's id, which no dialog shows")
 	}
 	if !strings.Contains(template, "molecule-mcp") || strings.Contains(template, "a2a_mcp_server") {
 		t.Error("it does not say what becomes of molecule-mcp, which is what keeps a workspace online there")

@@ -29,7 +29,7 @@ type response struct {
 // Answer gives the answer to a question that a job has asked. Where all slots are
 // taken it waits for one, before every job in the queue; [Answered] says that codex
 // has it. A [NotUnderstoodError] leaves the question open, and the turn waiting. Any
-// other error means that nobody waits for the answer any more.
+// other error means that the answer is not waited for any more.
 func (e *Executor) Answer(jobID string, a Answer) error {
 	e.record(RecordAnswer, RecordedAnswer{jobID, a})
 	err := e.answer(jobID, a)

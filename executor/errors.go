@@ -10,7 +10,7 @@ var (
 	ErrClosed = errors.New("the runtime is stopping")
 	// ErrBusy refuses what a conversation in use does not allow.
 	ErrBusy = errors.New("the conversation is in use")
-	// ErrNotAsked refuses an answer that nobody waits for.
+	// ErrNotAsked refuses an answer that is not waited for.
 	ErrNotAsked = errors.New("the question is not open any more")
 	// ErrNotRunning says that a job has no turn that a message could go to.
 	ErrNotRunning = errors.New("the job has no turn that takes messages")

@@ -103,7 +103,7 @@ type Asked struct {
 }
 
 // Answered says that a question is open no more: codex has the answer, it expired,
-// or nobody needs the answer any longer. The end of a turn closes what it has
+// or the answer is not needed any longer. The end of a turn closes what it has
 // asked without a word.
 type Answered struct {
 	ID   string

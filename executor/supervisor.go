@@ -134,7 +134,7 @@ func (s *supervisor) get(ctx context.Context) (*child, error) {
 		case now != failures:
 			return nil, lastErr
 		}
-		if state == childBackoff { // whoever waits has the next start come soon
+		if state == childBackoff { // one that waits has the next start come soon
 			select {
 			case s.wake <- struct{}{}:
 			default:

@@ -44,7 +44,7 @@ func TestNoDeletion(t *testing.T) {
 		"401": fakeplatform.Refuse(401), "403": fakeplatform.Refuse(403), "404": fakeplatform.Refuse(404), "500": fakeplatform.Refuse(500), "429": fakeplatform.TooMany(time.Hour),
 		"html 404": fakeplatform.HTML404(), "html 410": fakeplatform.Refuse(410, "<html>gone</html>"), "html 200": fakeplatform.Refuse(200, "<html>removed</html>"),
 		"empty 410": fakeplatform.Refuse(410, " "), "other 410": fakeplatform.Refuse(410, `{}`),
-		"another's": fakeplatform.Refuse(200, `{"id":"another","status":"removed"}`), "nobody's": fakeplatform.Refuse(200, `{"status":"removed"}`), "list": fakeplatform.Refuse(200, `[]`),
+		"another's": fakeplatform.Refuse(200, `{"id":"another","status":"removed"}`), "nameless": fakeplatform.Refuse(200, `{"status":"removed"}`), "list": fakeplatform.Refuse(200, `[]`),
 		"cut": fakeplatform.Cut(9), "lost": fakeplatform.Lose(),
 	} {
 		t.Run(name, func(t *testing.T) {

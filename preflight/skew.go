@@ -20,7 +20,7 @@ type TimeSource struct {
 }
 
 const (
-	// much is what two clocks may differ by: less than that nobody notices.
+	// much is what two clocks may differ by: less than that does no harm.
 	much = 10 * time.Second
 	// tooMuch is what those who check tokens commonly let pass.
 	tooMuch     = 5 * time.Minute

@@ -12,8 +12,8 @@ import (
 // filesPath is where the copies of files that tasks hand out are served.
 const filesPath = "/files/"
 
-// keptRoutes serve the copies of files that tasks hand out, to whoever has the URL: the
-// token in it is all that is asked for, so that a URL can be given to another program.
+// keptRoutes serve the copies of files that tasks hand out. The token in the URL is all
+// that is asked for, so that a URL can be given to another program.
 func (s *Server) keptRoutes(r chi.Router) {
 	if s.cfg.Kept == nil {
 		return

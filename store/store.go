@@ -18,12 +18,12 @@ type Config struct {
 	Reserve   int64 // bytes of disk left to what runs when no more is accepted; 0 means 16 MiB, negative none
 	Logger    *slog.Logger
 
-	Timed func(commit time.Duration) // told how long each commit took, before anybody hears of it; nil if nobody wants to know
+	Timed func(commit time.Duration) // told how long each commit took, before its callers hear of it; nil is not told
 
 	Now       func() time.Time                              // nil means time.Now
 	Space     func(dir string) (free, all int64, err error) // for tests: of the disk, in bytes; nil asks the system
 	MaxPages  int                                           // for tests: a database that is full at so many pages of 4 KiB
-	Committed func(n int)                                   // for tests: called after the n-th commit, before anybody hears of it
+	Committed func(n int)                                   // for tests: called after the n-th commit, before its callers hear of it
 }
 
 // A Store is an open database. Create it with [Open] and end it with

@@ -6,8 +6,8 @@ import (
 )
 
 // What readers who are behind keep in memory, in bytes of events: so much for a task, or
-// less where many tasks run. Who is further behind reads from the journal until it has
-// caught up.
+// less where many tasks run. A reader that is further behind reads from the journal until
+// it has caught up.
 const (
 	mostBehind  = 4 << 20   // of one task
 	leastBehind = 256 << 10 // what each task may have, however many there are

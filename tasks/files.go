@@ -50,8 +50,8 @@ const (
 	metaKept    = "kept"      // where the copy is; callers are not shown it
 )
 
-// KeptOf returns where the copy is kept of a file that a task hands out, for whoever
-// shows the part to a caller; false if the part is none.
+// KeptOf returns where the copy is kept of a file that a task hands out, for what shows
+// the part to a caller; false if the part is none.
 func KeptOf(p *a2a.Part) (ref string, ok bool) {
 	if p == nil || p.Metadata == nil || !isFile(p) {
 		return "", false

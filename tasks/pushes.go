@@ -14,8 +14,8 @@ import (
 )
 
 // A Push is what the engine needs to have push notifications made. All fields
-// but Show must be set; the engine puts notifications into the journal's outbox, and
-// somebody else posts them.
+// but Show must be set; the engine puts notifications into the journal's outbox, from
+// where package push posts them.
 type Push struct {
 	// Check refuses URLs that must not be posted to. Its text is for the caller.
 	Check func(url string) error

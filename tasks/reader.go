@@ -82,7 +82,7 @@ func (v *view) open() (closed func()) {
 }
 
 // events yields the task and then everything that happens to it, until it has
-// ended. The stream of a sender also ends when the task waits for him.
+// ended. The stream of a sender also ends when the task waits for an answer.
 func (v *view) events(ctx context.Context, sender bool, yield func(*Event, error) bool) {
 	task := v.task
 	v.drop()

@@ -61,7 +61,7 @@ func TestCardKeepsWhatIsTheRuntimes(t *testing.T) {
 }
 
 // TestCardWhereThereIsNone: a platform that has none, or shows none, gets the agent's, and
-// no address of anybody else's.
+// no address of another's.
 func TestCardWhereThereIsNone(t *testing.T) {
 	for _, info := range []string{``, `{}`, `{"agent_card":null}`, `{"agent_card":"x"}`} {
 		d := &double{info: info}

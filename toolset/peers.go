@@ -67,10 +67,10 @@ func (s *Set) Name(ctx context.Context, id string) string {
 // Excerpt is how a text of a peer begins, on a line that may stand elsewhere.
 func (s *Set) Excerpt(text string) string { return oneLine(s.cfg.Redact(clip(text, mostNoted))) }
 
-// oneLine is a short text of somebody else's for the middle of a sentence.
+// oneLine is a short text of another's for the middle of a sentence.
 func oneLine(text string) string { return line(text, 120) }
 
-// line is a text of somebody else's on one line, at most so many bytes of it.
+// line is a text of another's on one line, at most so many bytes of it.
 func line(text string, most int) string {
 	return clip(strings.Join(strings.Fields(sanitize(clip(text, 8*most))), " "), most)
 }

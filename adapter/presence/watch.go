@@ -10,7 +10,7 @@ import (
 const (
 	watchEvery   = 30 * time.Second // so that one look may be in vain within a minute
 	watchLimit   = 10 * time.Second
-	betweenLooks = 5 * time.Second // at least, whoever asks
+	betweenLooks = 5 * time.Second // at least, however many ask
 )
 
 // watch asks from time to time whether the workspace still exists, and returns

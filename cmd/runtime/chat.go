@@ -78,7 +78,7 @@ func (app *application) attachments(s settings.Settings, journal *store.Store) t
 	return a
 }
 
-// hidden is what is handed out to nobody: folders, and files that the operator has put
+// hidden is what is never handed out: folders, and files that the operator has put
 // somewhere else.
 func hidden(s settings.Settings) []string {
 	all := []string{s.StateDir, s.CodexHome}

@@ -22,7 +22,7 @@ func main() {
 	limitMemory()
 	watch := interruptible
 	if len(os.Args) > 1 && os.Args[1] == "channel" {
-		watch = patient // and nobody waits for its first byte: memory is worth more than time
+		watch = patient // and its first byte is not waited for: memory is worth more than time
 	} else {
 		tuneMemory()
 	}
