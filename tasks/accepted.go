@@ -106,8 +106,13 @@ func (a accepted) artifact(v *view, e *Event, update *a2a.TaskArtifactUpdateEven
 	for _, whole := range v.now().Artifacts {
 		if whole.ID == update.Artifact.ID {
 			out, own := *update, *whole
-			// The files have a chunk of their own, which comes when the turn has ended.
+			// The files of the task may be those of a later chunk.
 			own.Parts = slices.DeleteFunc(slices.Clone(whole.Parts), isFile)
+			for _, p := range update.Artifact.Parts {
+				if isFile(p) {
+					own.Parts = append(own.Parts, p)
+				}
+			}
 			out.Append, out.Artifact = false, &own
 			return &Event{Event: &out, ID: e.ID}
 		}

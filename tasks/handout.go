@@ -80,9 +80,27 @@ func (r *run) handPicture(item appserver.Item) {
 	r.task.push(a, true)
 }
 
+// mayHand reports whether files may come behind the text of a message, in its last chunk:
+// until the turn goes on after it, the message may be the reply. The caller holds t.mu.
+func (r *run) mayHand(a *artifact) bool {
+	cfg := &r.task.engine.cfg
+	return cfg.Files != nil && cfg.OfferFiles && rank(a) > 0 && strings.Contains(a.text.String(), "/")
+}
+
+// closeWhole publishes the last chunks of messages that the turn has gone on after: it may
+// go on for long. The caller holds t.mu.
+func (r *run) closeWhole() {
+	for _, a := range r.texts {
+		if a.whole && !a.closed {
+			r.task.push(a, true)
+		}
+	}
+}
+
 // hand adds the files to the reply that it names, behind its text: readers that take
-// the first text, or the last artifact, find the answer where it is without files. The
-// caller holds t.mu.
+// the first text, or the last artifact, find the answer where it is without files. They
+// come in the reply's last chunk; a reply that the turn has gone on after gets another one.
+// The caller holds t.mu.
 func (r *run) hand(reply *artifact, files []File) {
 	if reply == nil || len(files) == 0 {
 		return
@@ -91,7 +109,9 @@ func (r *run) hand(reply *artifact, files []File) {
 		reply.parts = append(reply.parts, f.part(nil))
 	}
 	reply.frozen = nil
-	r.task.push(reply, true)
+	if reply.closed {
+		r.task.push(reply, true)
+	}
 }
 
 // hands reports whether an artifact is a file that a turn has made.

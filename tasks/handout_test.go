@@ -50,17 +50,19 @@ func TestNamedFilesStandBehindTheText(t *testing.T) {
 	events := stream.wait(t)
 	id := events[0].(*a2a.Task).ID
 	var last *a2a.TaskArtifactUpdateEvent
-	text := ""
+	text, lasts := "", 0
 	for _, event := range events {
 		if u, ok := event.(*a2a.TaskArtifactUpdateEvent); ok {
 			for _, p := range u.Artifact.Parts {
 				text += p.Text()
 			}
-			last = u
+			if last = u; u.LastChunk {
+				lasts++
+			}
 		}
 	}
-	if text != "it is in /w/out.pdf" || last == nil || !last.Append || !last.LastChunk || len(last.Artifact.Parts) != 1 || last.Artifact.Parts[0].URL() == "" {
-		t.Errorf("text %q, and at last %+v", text, last)
+	if text != "it is in /w/out.pdf" || last == nil || !last.Append || lasts != 1 || !last.LastChunk || len(last.Artifact.Parts) != 2 || last.Artifact.Parts[1].URL() == "" {
+		t.Errorf("text %q with %d last chunks, and at last %+v", text, lasts, last)
 	}
 	want := []*a2a.Artifact{{
 		ID: "a", Name: "message", Metadata: map[string]any{"phase": "final_answer"},
@@ -137,8 +139,57 @@ func TestFilesOfAWholeAnswer(t *testing.T) {
 			shown = append(shown, line)
 		}
 	}
-	if diff := cmp.Diff([]string{"append false: it is in /w/out.pdf", "append true: workspace:/w/out.pdf"}, shown); diff != "" {
+	if diff := cmp.Diff([]string{"append false: it is in /w/out.pdf workspace:/w/out.pdf"}, shown); diff != "" {
 		t.Errorf("last chunks (-want +got):\n%s", diff)
+	}
+}
+
+// TestLastChunkOfAMessageThatNamesFiles waits for the end of the turn if the message may be
+// the reply, and for nothing else: the turn may go on for long.
+func TestLastChunkOfAMessageThatNamesFiles(t *testing.T) {
+	for name, c := range map[string]struct {
+		phase string
+		next  executor.Event // after the message is whole
+		end   executor.Ended
+		want  []string
+	}{
+		"the reply":     {appserver.PhaseFinalAnswer, nil, executor.Ended{Outcome: executor.Completed}, []string{"in /w/out.pd", "f workspace:/w/out.pdf last"}},
+		"commentary":    {appserver.PhaseCommentary, nil, executor.Ended{Outcome: executor.Failed}, []string{"in /w/out.pd", "f last"}},
+		"a tool":        {"", tool("t1"), executor.Ended{Outcome: executor.Completed}, []string{"in /w/out.pd", "f last", "workspace:/w/out.pdf last"}},
+		"another":       {"", executor.TextDelta{ItemID: "b", Text: "ok"}, executor.Ended{Outcome: executor.Failed}, []string{"in /w/out.pd", "f last", "o", "k last"}},
+		"a failed turn": {"", nil, executor.Ended{Outcome: executor.Failed}, []string{"in /w/out.pd", "f last"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRunner()
+			e := newEngine(t, r, offering)
+			stream := listen(e.SendStreamingMessage(t.Context(), request("m1", "c", "hi")))
+			j := r.next(t).start()
+			j.say("a", "in /w/out.pdf")
+			j.whole("a", "in /w/out.pdf", c.phase)
+			if c.next != nil {
+				j.observe(c.next)
+			}
+			c.end.Messages = []executor.AgentMessage{{ItemID: "a", Text: "in /w/out.pdf", Phase: c.phase}}
+			j.end(c.end)
+			var got []string
+			for _, event := range stream.wait(t) {
+				u, ok := event.(*a2a.TaskArtifactUpdateEvent)
+				if !ok {
+					continue
+				}
+				var words []string
+				for _, p := range u.Artifact.Parts {
+					words = append(words, p.Text()+string(p.URL()))
+				}
+				if u.LastChunk {
+					words = append(words, "last")
+				}
+				got = append(got, strings.Join(words, " "))
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("chunks (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 
@@ -209,15 +260,20 @@ func TestPushedFiles(t *testing.T) {
 	for range 2 {
 		j := r.next(t).start()
 		j.observe(painted("ig", png))
-		j.answer("done")
+		j.whole("a", "it is in /w/out.pdf", "")
+		j.end(executor.Ended{Outcome: executor.Completed, Messages: []executor.AgentMessage{{ItemID: "a", Text: "it is in /w/out.pdf"}}})
 	}
-	seen := map[string]bool{}
+	seen, artifacts := map[string]bool{}, 0
 	for _, n := range notified(t, st) {
+		artifacts += strings.Count(n, "artifactUpdate")
 		if strings.Contains(n, "token-of") {
 			t.Errorf("the copy's place is told: %s", n)
 		}
 		seen[push.V0] = seen[push.V0] || strings.Contains(n, " "+push.V0+" ") && strings.Contains(n, "shown")
 		seen[push.V1] = seen[push.V1] || strings.Contains(n, " "+push.V1+" ") && strings.Contains(n, "shown")
+	}
+	if artifacts != 2 { // of 1.0: the picture, and the answer with its file
+		t.Errorf("%d artifacts were told, the answer not once", artifacts)
 	}
 	if !seen[push.V0] || !seen[push.V1] {
 		t.Errorf("what is shown is not what is told: %v", seen)

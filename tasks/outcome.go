@@ -21,7 +21,6 @@ func (r *run) end(event executor.Ended) {
 	}
 	r.settleDiff(event.Diff)
 	reply := r.settleText(event)
-	r.hand(reply, r.offered)
 	r.finish()
 	r.measure(event)
 	r.leave()
@@ -117,11 +116,14 @@ func (r *run) settleText(event executor.Ended) *artifact {
 	r.settleVoid(event.Outcome == executor.Completed)
 	var reply *artifact
 	for _, a := range r.texts {
-		if !a.closed && a.text.Len() > 0 {
-			r.task.push(a, true)
-		}
 		if a.text.Len() > 0 && (reply == nil || rank(a) >= rank(reply)) {
 			reply = a
+		}
+	}
+	r.hand(reply, r.offered)
+	for _, a := range r.texts {
+		if !a.closed && a.text.Len() > 0 {
+			r.task.push(a, true)
 		}
 	}
 	return reply

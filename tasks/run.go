@@ -197,6 +197,7 @@ func (r *run) itemStarted(item appserver.Item) {
 // toolStarted tells of a tool once it is certain that a crash will not make us
 // forget it: a turn with a tool in it is not run again.
 func (r *run) toolStarted(item appserver.Item) {
+	r.closeWhole()
 	r.delegate(item, true)
 	r.clock(item)
 	t, data := r.task, itemData(item, "inProgress")

@@ -27,6 +27,7 @@ type artifact struct {
 	sent   int              // bytes of text that are published
 	put    int              // parts that are
 	shown  bool             // something was published
+	whole  bool             // its text is: only files that it names may come
 	closed bool             // the last chunk was published
 	frozen *a2a.Artifact
 }
@@ -140,12 +141,13 @@ func (t *task) pushTo(a *artifact, upTo int, last bool) {
 // begin makes the artifact of a message that has begun. An id that comes again
 // means another message.
 func (r *run) begin(item appserver.Item) *artifact {
-	if a := r.open[item.ID]; a != nil && !a.closed {
+	if a := r.open[item.ID]; a != nil && !a.closed && !a.whole {
 		return a
 	}
 	if r.open == nil {
 		r.open = map[string]*artifact{}
 	}
+	r.closeWhole()
 	r.showDiff()
 	a := r.inPlaceOfVoid()
 	if a == nil {
@@ -177,7 +179,7 @@ func (r *run) delta(d executor.TextDelta) {
 	if a == nil {
 		a = r.begin(appserver.Item{ID: d.ItemID})
 	}
-	if a.closed || d.Text == "" {
+	if a.closed || a.whole || d.Text == "" {
 		return
 	}
 	a.text.WriteString(d.Text)
@@ -281,8 +283,12 @@ func (r *run) whole(m executor.AgentMessage) {
 		r.hear()
 	}
 	r.replace(a, final)
-	a.phase, a.frozen = phase, nil
-	if a.shown || final != "" {
+	a.phase, a.frozen, a.whole = phase, nil, true
+	switch {
+	case !a.closed && r.mayHand(a):
+		r.task.push(a, false)
+		return
+	case a.shown || final != "":
 		r.task.push(a, true)
 	}
 	a.closed = true
