@@ -26,7 +26,7 @@ func bounded(b tasks.Bounds) func(*tasks.Config) {
 
 // TestSandboxAndPolicyOnlyNarrow goes through all that an operator can have set and a
 // message can ask for. What the caller allows when codex asks runs outside the sandbox,
-// so where nobody is to be asked nobody can make himself be asked.
+// so where codex is not to ask, a caller cannot have it ask.
 func TestSandboxAndPolicyOnlyNarrow(t *testing.T) {
 	const ro, ws, full = "read-only", "workspace-write", "danger-full-access"
 	const un, or, no = "untrusted", "on-request", "never"
