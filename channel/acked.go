@@ -48,10 +48,15 @@ func (p *poller) unable(refused *platform.Error) bool {
 	return p.tries >= learnTries
 }
 
+// caughtUp is called at the end of the inbox: what comes from now on has been acknowledged
+// by no earlier channel, whatever numbers its rows have.
+func (p *poller) caughtUp() { p.acked, p.learnt = 0, true }
+
 // worked drains a row that was acknowledged. One that tells of a file is looked at all the
 // same, because a later message may name the file.
 func (p *poller) worked(row store.InboxRow) store.InboxRow {
 	if row.State == store.InboxAccepted && row.Kind != kindUpload && row.Seq > 0 && row.Seq <= p.acked {
+		p.channel.log.Info("a message was acknowledged before, and is not answered again", "workspace", p.space.ID, "activity", row.Activity, "acknowledged", p.acked)
 		row, _ = p.space.names.drain(row, noteAcked)
 	}
 	return row

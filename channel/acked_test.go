@@ -86,6 +86,21 @@ func TestUnknownAcknowledgements(t *testing.T) {
 	}
 }
 
+// TestAcknowledgedBeyondTheInbox: a number above all rows drains what is there at the
+// start, and nothing that comes later.
+func TestAcknowledgedBeyondTheInbox(t *testing.T) {
+	d, c := &desk{acked: []int64{999}}, &clerk{}
+	d.put("", "before")
+	within(t, d, c, func(t *testing.T, r *room) {
+		time.Sleep(time.Minute)
+		r.desk.put("", "after")
+		time.Sleep(time.Minute)
+		if given := c.texts(); !slices.Equal(given, []string{"after"}) {
+			t.Errorf("given: %q", given)
+		}
+	})
+}
+
 // TestFileOfAnEarlierChannel is fetched: a message that is not acknowledged may name it.
 func TestFileOfAnEarlierChannel(t *testing.T) {
 	within(t, &desk{acked: []int64{1}}, &clerk{}, func(t *testing.T, r *room) {

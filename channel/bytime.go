@@ -52,6 +52,7 @@ func (p *poller) byTime(ctx context.Context, q platform.RowQuery, cursor store.I
 		return err
 	}
 	p.seen = seen
+	p.caughtUp()
 	return nil
 }
 

@@ -146,6 +146,9 @@ func (p *poller) behind(ctx context.Context, q platform.RowQuery) (more bool, er
 	}
 	full := len(rows) >= q.Limit
 	fresh, err := p.accept(ctx, p.known(rows))
+	if err == nil && !full {
+		p.caughtUp()
+	}
 	return full && fresh > 0, err // the same page without end is not asked for without a pause
 }
 
