@@ -78,11 +78,12 @@ func sizeOf(name string) int64 {
 	return info.Size()
 }
 
+// trim deletes in no order, so that no step sorts all that are left.
 func trim(ctx context.Context, db *sql.DB, threads string, keep int64) (deleted int64, err error) {
 	for {
 		result, err := db.ExecContext(ctx, `DELETE FROM logs WHERE id IN (
 			SELECT id FROM logs WHERE id <= (SELECT max(id) FROM logs) - ?
-			AND thread_id IN (SELECT value FROM json_each(?)) ORDER BY id LIMIT ?)`, keep, threads, rowsAtOnce)
+			AND thread_id IN (SELECT value FROM json_each(?)) LIMIT ?)`, keep, threads, rowsAtOnce)
 		if err != nil {
 			return deleted, err
 		}
