@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
@@ -145,4 +146,38 @@ func TestKeptAnswerSurvives(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestStopWithAStaleQuestion beside a turn that waits: the program ends at once, not with
+// the time of the question.
+func TestStopWithAStaleQuestion(t *testing.T) {
+	t.Parallel()
+	p := start(t, "RUNTIME_MAX_TURNS=1")
+	p.Model.SetScript(func(turn *fakemodel.Turn) {
+		if turn.LastUserText() == "two" {
+			turn.Call("exec_command", fakemodel.Escalated("echo ran-one"))
+			turn.Call("exec_command", fakemodel.Escalated("echo ran-two"))
+			return
+		}
+		<-turn.Context().Done()
+	})
+	task := p.begin("m1", "one", "two")
+	p.shows("/metrics", "\nmolecule_codex_questions_open 2\n")
+	before := len(p.Model.Requests())
+	p.begin("m2", "two", "hold")
+	p.modelAsked(before + 1)
+	yes := answer(task, "a1", "yes")
+	yes["configuration"] = object{"returnImmediately": true}
+	p.call("SendMessage", yes)
+	p.shows("/readyz", `"returning":1`)
+	p.again() // the question is stale, and its answer a turn in the queue
+	p.Signal(syscall.SIGTERM)
+	progtest.WaitFor(t, "the program to end", func() bool {
+		select {
+		case <-p.Exited():
+			return true
+		default:
+			return false
+		}
+	})
 }

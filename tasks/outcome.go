@@ -81,6 +81,7 @@ func (r *run) park() {
 		return
 	}
 	t.disarmSave()
+	t.disarmExpiry()
 	if t.rec.dirty() {
 		t.save(store.Change{})
 	}
