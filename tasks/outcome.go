@@ -2,6 +2,7 @@ package tasks
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -190,7 +191,7 @@ func endingOf(event executor.Ended, reply *artifact) *ending {
 	switch event.Outcome {
 	case executor.Completed:
 		end.state = a2a.TaskStateCompleted
-		if reply == nil { // else it stands in its artifact, and only there: readers show both
+		if reply == nil || strings.TrimSpace(reply.text.String()) == "" { // else it stands in its artifact, and only there: readers show both
 			end.text = emptyReply
 		}
 		return end

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -96,7 +97,7 @@ const longestBlank = 64
 func (a *artifact) ready() int {
 	text := a.text.String()
 	from := max(a.sent, len(text)-longestBlank)
-	seen := from + len(strings.TrimRight(text[from:], " \t\r\n"))
+	seen := from + len(strings.TrimRightFunc(text[from:], unicode.IsSpace))
 	if seen == from {
 		return a.sent
 	}
