@@ -28,6 +28,22 @@ func (s *Store) Room() error {
 	return s.disk.room()
 }
 
+// RoomFor returns [ErrFull] when a file of so many bytes beside the database would take
+// what is reserved for the work that has been accepted.
+func (s *Store) RoomFor(bytes int64) error {
+	if s.disk.reserve <= 0 {
+		return nil
+	}
+	free, _, err := s.disk.space(s.disk.dir)
+	if err != nil {
+		return fileError(s.disk.dir, err)
+	}
+	if free-bytes < s.disk.reserve {
+		return fmt.Errorf("%s: %w: its disk has %d MiB left, of which %d MiB are kept for turns that run: free some space on it", s.disk.dir, ErrFull, free>>20, s.disk.reserve>>20)
+	}
+	return nil
+}
+
 // RoomIn returns why a store in a directory would accept no message: [ErrFull], or nil.
 func RoomIn(dir string) error {
 	return disk{dir: dir, reserve: reserved, space: space}.room()

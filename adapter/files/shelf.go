@@ -27,6 +27,10 @@ import (
 //
 // A Shelf may be used concurrently.
 type Shelf struct {
+	// Room returns why the disk has no room for so many bytes; nil is not asked. It is to
+	// be set before the first use.
+	Room func(bytes int64) error
+
 	dir  string
 	most int64
 	age  time.Duration

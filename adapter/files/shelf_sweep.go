@@ -50,8 +50,14 @@ func (s *Shelf) sweep(listed shelved) error {
 }
 
 // makeRoom lets the copies of other tasks go, the oldest first, until so much more can
-// be kept. The caller holds s.mu.
+// be kept. Where the disk itself is full they stay: something else fills it. The caller
+// holds s.mu.
 func (s *Shelf) makeRoom(task string, size int64) error {
+	if s.Room != nil {
+		if err := s.Room(size); err != nil {
+			return err
+		}
+	}
 	if s.used >= 0 && s.used+size <= s.most {
 		return nil
 	}

@@ -60,6 +60,35 @@ func TestWhoGetsWhichFiles(t *testing.T) {
 	}
 }
 
+// TestKeptFilesLeaveTheReserve: a copy takes nothing of the disk that is kept for turns
+// that run, and where it would, the others stay.
+func TestKeptFilesLeaveTheReserve(t *testing.T) {
+	free := int64(16<<20 + 4)
+	journal, err := store.Open(t.Context(), store.Config{
+		Dir: t.TempDir(), Space: func(string) (int64, int64, error) { return free, 1 << 30, nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer journal.Close()
+	a, reply := attached(t, false, 1<<20)
+	a.shelf.Room = journal.RoomFor
+	got := a.Offer("one", reply)
+	if len(got) != 1 {
+		t.Fatalf("with room for it: %+v", got)
+	}
+	free--
+	if more := a.Offer("two", reply); len(more) != 0 {
+		t.Errorf("out of the reserve: %+v", more)
+	}
+	parts := strings.Split(got[0].Kept, "/")
+	file, _, err := a.shelf.Open(parts[0], parts[1])
+	if err != nil {
+		t.Fatalf("the first one is gone: %v", err)
+	}
+	_ = file.Close()
+}
+
 // TestKeptFilesGoWithTheirTask, at once, and from the disk when it is tidied up.
 func TestKeptFilesGoWithTheirTask(t *testing.T) {
 	a, reply := attached(t, false, 1<<20)
