@@ -80,6 +80,7 @@ func (c *conn) task(change *Change, now int64) (*taskRow, error) {
 // saveHead writes what is shown of a task, and what it knows of its events. The
 // time of the end is that of the first.
 func (c *conn) saveHead(row *taskRow, h *Head, epoch int, now int64) error {
+	c.catalog.note(changed, entryOf(row.n, h))
 	_, err := c.exec(`UPDATE tasks SET state = ?1, at = ?2, head = ?3,
 		ended_at = CASE WHEN ?4 IS NULL THEN NULL ELSE coalesce(ended_at, ?4) END,
 		last_seq = ?5, epoch = CASE WHEN ?6 > 0 THEN ?6 ELSE epoch END, pruned = 0 WHERE n = ?7`,

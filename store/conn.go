@@ -9,8 +9,9 @@ import (
 // A conn is the only connection to the database. It is used by one goroutine.
 // Its operations are short and are never cut off half way, so they take no context.
 type conn struct {
-	raw   *sqlite.Conn // which keeps statements prepared, by their text; the texts are constants of this package
-	known known
+	raw     *sqlite.Conn // which keeps statements prepared, by their text; the texts are constants of this package
+	known   known
+	catalog catalog
 }
 
 // dial opens path, which must exist unless create is set.
@@ -24,7 +25,7 @@ func dial(path string, create bool) (*conn, error) {
 		return nil, err
 	}
 	raw.SetBusyTimeout(0) // who else has it open will not let go of it
-	return &conn{raw: raw, known: newKnown()}, nil
+	return &conn{raw: raw, known: newKnown(), catalog: newCatalog()}, nil
 }
 
 func (c *conn) close() error { return c.raw.Close() }

@@ -23,8 +23,10 @@
 // is broken: reads go on, and writes when there is room.
 //
 // When nothing waits, the writer moves the log into the database and forgets
-// what [Retention] gives up, in steps of a few milliseconds. A task that is
-// forgotten is gone for readers at once; its rows follow.
+// what [Retention] gives up, in steps of a few milliseconds; under a load that
+// leaves no such moment it does so between two commits. A task that is
+// forgotten is gone for readers at once; its rows follow, and then the file
+// gets smaller. Lists are ordered, filtered and counted in memory.
 //
 // # Durability
 //

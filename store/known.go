@@ -107,7 +107,9 @@ func (c *conn) newTask(h *Head, now int64) (row *taskRow, isNew bool, err error)
 		row, err = c.taskRow(h.ID)
 		return row, false, err
 	}
-	return c.known.task(h.ID, &taskRow{n: c.raw.LastInsertRowID()}), true, nil
+	row = &taskRow{n: c.raw.LastInsertRowID()}
+	c.catalog.note(added, entryOf(row.n, h))
+	return c.known.task(h.ID, row), true, nil
 }
 
 // endedAt is when a task ended, or NULL.

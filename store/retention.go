@@ -2,6 +2,7 @@ package store
 
 import (
 	"cmp"
+	"fmt"
 	"time"
 )
 
@@ -25,11 +26,13 @@ const (
 	stepTasks = 20
 	stepRows  = 200
 	stepBytes = 1 << 20
+	stepTime  = 2 * time.Millisecond // after which a step begins nothing more
 
 	// Free pages are used again. They are given back to the disk only when they
 	// are many, and more than one in so many.
 	vacuumLeast = 1024
 	vacuumShare = 8
+	vacuumStep  = 64 // pages
 )
 
 func (r Retention) orDefault() Retention {
@@ -43,14 +46,15 @@ func (r Retention) orDefault() Retention {
 // sweep does the first step that is left to do, and reports whether there was
 // one. Each is short, and each leaves a state that the next start can go on from.
 func (c *conn) sweep(r Retention, now time.Time) (bool, error) {
+	p := newPortion()
 	for _, step := range []func() (bool, error){
-		c.clearForgotten,
-		func() (bool, error) { return c.forgetOld(now.Add(-r.Age)) },
-		func() (bool, error) { return c.forgetMany(r.Tasks) },
-		func() (bool, error) { return c.pruneEvents(now.Add(-r.Events)) },
+		func() (bool, error) { return c.clearForgotten(p) },
+		func() (bool, error) { return c.forgetOld(now.Add(-r.Age), p) },
+		func() (bool, error) { return c.forgetMany(r.Tasks, p) },
+		func() (bool, error) { return c.pruneEvents(now.Add(-r.Events), p) },
 		func() (bool, error) { return c.buryDead(now.Add(-deadAge)) },
 		func() (bool, error) { return c.forgetInbox(now.Add(-max(r.Age, inboxAge))) },
-		func() (bool, error) { return c.forgetLarge(r.Bytes, now.Add(-fresh)) },
+		func() (bool, error) { return c.forgetLarge(r.Bytes, now.Add(-fresh), p) },
 		c.vacuum,
 	} {
 		if did, err := step(); did || err != nil {
@@ -60,23 +64,46 @@ func (c *conn) sweep(r Retention, now time.Time) (bool, error) {
 	return false, nil
 }
 
-func (c *conn) forgetOld(before time.Time) (bool, error) {
-	return c.forgetAll("SELECT n FROM tasks WHERE ended_at IS NOT NULL AND ended_at < ? ORDER BY ended_at LIMIT ?",
+// A portion is what is left to a step of retention. Its time begins with the first rows
+// that it takes, so that each step gets on, however slow the machine is.
+type portion struct {
+	rows, bytes int
+	time        time.Duration
+	until       time.Time
+}
+
+func newPortion() *portion { return &portion{rows: stepRows, bytes: stepBytes, time: stepTime} }
+
+// take counts what has gone.
+func (p *portion) take(rows, bytes int) {
+	p.rows -= rows
+	p.bytes -= bytes
+	if p.until.IsZero() {
+		p.until = time.Now().Add(p.time)
+	}
+}
+
+func (p *portion) spent() bool {
+	return p.rows <= 0 || p.bytes <= 0 || !p.until.IsZero() && !time.Now().Before(p.until)
+}
+
+func (c *conn) forgetOld(before time.Time, p *portion) (bool, error) {
+	return c.forgetAll(p, "SELECT n FROM tasks WHERE ended_at IS NOT NULL AND ended_at < ? ORDER BY ended_at LIMIT ?",
 		nanos(before), stepTasks)
 }
 
-func (c *conn) forgetMany(most int) (bool, error) {
-	ended, err := c.number("SELECT count(*) FROM tasks WHERE ended_at IS NOT NULL")
-	if err != nil || ended <= int64(most) {
-		return false, err
+// forgetMany waits for the catalog, which knows how many there are.
+func (c *conn) forgetMany(most int, p *portion) (bool, error) {
+	beyond := c.catalog.remaining() - most
+	if !c.catalog.whole || beyond <= 0 {
+		return false, nil
 	}
-	return c.forgetAll("SELECT n FROM tasks WHERE ended_at IS NOT NULL ORDER BY ended_at LIMIT ?",
-		min(ended-int64(most), stepTasks))
+	return c.forgetAll(p, "SELECT n FROM tasks WHERE ended_at IS NOT NULL ORDER BY ended_at LIMIT ?", min(beyond, stepTasks))
 }
 
 // forgetLarge lets one task go if the database is too large. Its rows are
 // cleared before the next is considered.
-func (c *conn) forgetLarge(most int64, before time.Time) (bool, error) {
+func (c *conn) forgetLarge(most int64, before time.Time, p *portion) (bool, error) {
 	pages, free, err := c.pages()
 	if err != nil {
 		return false, err
@@ -85,11 +112,11 @@ func (c *conn) forgetLarge(most int64, before time.Time) (bool, error) {
 	if err != nil || (pages-free)*size <= most {
 		return false, err
 	}
-	return c.forgetAll("SELECT n FROM tasks WHERE ended_at IS NOT NULL AND ended_at < ? ORDER BY ended_at LIMIT 1",
+	return c.forgetAll(p, "SELECT n FROM tasks WHERE ended_at IS NOT NULL AND ended_at < ? ORDER BY ended_at LIMIT 1",
 		nanos(before))
 }
 
-func (c *conn) forgetAll(text string, args ...any) (bool, error) {
+func (c *conn) forgetAll(p *portion, text string, args ...any) (bool, error) {
 	tasks, err := collect(c, only[int64], text, args...)
 	if err != nil {
 		return false, err
@@ -98,6 +125,9 @@ func (c *conn) forgetAll(text string, args ...any) (bool, error) {
 		if err := c.forget(task); err != nil {
 			return false, err
 		}
+		if p.take(0, 0); p.spent() {
+			break
+		}
 	}
 	return len(tasks) > 0, nil
 }
@@ -105,6 +135,7 @@ func (c *conn) forgetAll(text string, args ...any) (bool, error) {
 // forget takes a task and its messages away. Its other rows go in later steps.
 func (c *conn) forget(task int64) error {
 	c.known.forget()
+	c.catalog.note(removed, entry{n: task})
 	for _, text := range []string{
 		"DELETE FROM turns WHERE message IN (SELECT seq FROM messages WHERE task = ?)",
 		"DELETE FROM messages WHERE task = ?",
@@ -120,60 +151,68 @@ func (c *conn) forget(task int64) error {
 	return nil
 }
 
-// clearForgotten deletes some rows of a forgotten task.
-func (c *conn) clearForgotten() (bool, error) {
-	tasks, err := collect(c, only[int64], "SELECT task FROM forgotten LIMIT 1")
-	if err != nil || len(tasks) == 0 {
-		return false, err
-	}
-	for _, rows := range []struct{ table, key string }{
-		{"events", "first_seq"}, {"artifacts", "ordinal"}, {"history", "ordinal"}, {"questions", "id"}, {"push_configs", "id"},
-	} {
-		if did, err := c.trim(rows.table, rows.key, tasks[0]); did || err != nil {
-			return did, err
-		}
-	}
-	_, err = c.exec("DELETE FROM forgotten WHERE task = ?", tasks[0])
-	return true, err
-}
-
-// pruneEvents deletes some events of a task that ended before a time.
-func (c *conn) pruneEvents(before time.Time) (bool, error) {
-	tasks, err := collect(c, only[int64], `SELECT n FROM tasks
-		WHERE ended_at IS NOT NULL AND pruned = 0 AND ended_at < ? ORDER BY ended_at LIMIT ?`, nanos(before), stepTasks)
+// clearForgotten deletes rows of forgotten tasks.
+func (c *conn) clearForgotten(p *portion) (bool, error) {
+	tasks, err := collect(c, only[int64], "SELECT task FROM forgotten LIMIT ?", stepTasks)
 	for _, task := range tasks {
-		if did, err := c.trim("events", "first_seq", task); did || err != nil {
-			return did, err
+		for _, rows := range []struct{ table, key string }{
+			{"events", "first_seq"}, {"artifacts", "ordinal"}, {"history", "ordinal"}, {"questions", "id"}, {"push_configs", "id"},
+		} {
+			if done, err := c.trim(rows.table, rows.key, task, p); !done || err != nil {
+				return true, err
+			}
 		}
-		if _, err := c.exec("UPDATE tasks SET pruned = 1 WHERE n = ?", task); err != nil {
+		if _, err := c.exec("DELETE FROM forgotten WHERE task = ?", task); err != nil {
 			return false, err
 		}
+		p.take(0, 0)
 	}
 	return len(tasks) > 0, err
 }
 
-// trim deletes the first rows that a task has in a table, and reports whether
-// there were any. Large ones go one at a time.
-func (c *conn) trim(table, key string, task int64) (bool, error) {
+// pruneEvents deletes events of tasks that ended before a time.
+func (c *conn) pruneEvents(before time.Time, p *portion) (bool, error) {
+	tasks, err := collect(c, only[int64], `SELECT n FROM tasks
+		WHERE ended_at IS NOT NULL AND pruned = 0 AND ended_at < ? ORDER BY ended_at LIMIT ?`, nanos(before), stepTasks)
+	for _, task := range tasks {
+		if done, err := c.trim("events", "first_seq", task, p); !done || err != nil {
+			return true, err
+		}
+		if _, err := c.exec("UPDATE tasks SET pruned = 1 WHERE n = ?", task); err != nil {
+			return false, err
+		}
+		p.take(0, 0)
+	}
+	return len(tasks) > 0, err
+}
+
+// trim deletes the first rows that a task has in a table, as many as the portion has room
+// for, and reports whether none are left. One goes even if it is larger than the portion.
+func (c *conn) trim(table, key string, task int64, p *portion) (done bool, err error) {
+	if p.spent() {
+		return false, nil
+	}
 	type entry struct {
 		key  any
 		size int
 	}
 	scan := func(row scanner, e *entry) error { return row.Scan(&e.key, &e.size) }
 	rows, err := collect(c, scan, "SELECT "+key+", length(body) FROM "+table+" WHERE task = ? ORDER BY "+key+" LIMIT ?",
-		task, stepRows)
+		task, p.rows+1)
 	if err != nil || len(rows) == 0 {
-		return false, err
+		return err == nil, err
 	}
-	last, bytes := rows[0].key, 0
-	for i, row := range rows {
-		if bytes += row.size; i > 0 && bytes > stepBytes {
-			break
-		}
-		last = row.key
+	n, bytes := 0, 0
+	for n < min(len(rows), p.rows) && (p.until.IsZero() && n == 0 || bytes+rows[n].size <= p.bytes) {
+		bytes += rows[n].size
+		n++
 	}
-	_, err = c.exec("DELETE FROM "+table+" WHERE task = ? AND "+key+" <= ?", task, last)
-	return true, err
+	p.take(n, bytes)
+	if n == 0 {
+		return false, nil
+	}
+	_, err = c.exec("DELETE FROM "+table+" WHERE task = ? AND "+key+" <= ?", task, rows[n-1].key)
+	return n == len(rows), err
 }
 
 func (c *conn) buryDead(before time.Time) (bool, error) {
@@ -182,14 +221,19 @@ func (c *conn) buryDead(before time.Time) (bool, error) {
 	return n > 0, err
 }
 
-// vacuum gives some free pages back to the disk.
+// vacuum gives some free pages back to the disk. The file gets shorter when the log is
+// moved. A file that another program has written anew may have lost what is needed for it
+// (auto_vacuum), and keeps its free pages.
 func (c *conn) vacuum() (bool, error) {
 	pages, free, err := c.pages()
 	if err != nil || free < vacuumLeast || free < pages/vacuumShare {
 		return false, err
 	}
-	_, err = c.exec("PRAGMA incremental_vacuum(64)")
-	return true, err
+	if _, err = c.exec(fmt.Sprintf("PRAGMA incremental_vacuum(%d)", vacuumStep)); err != nil { // a row for each page
+		return false, err
+	}
+	_, left, err := c.pages()
+	return left < free, err
 }
 
 func (c *conn) pages() (all, free int64, err error) {

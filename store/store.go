@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -48,6 +49,8 @@ type Store struct {
 	queue   queue
 	stopped chan struct{} // closed when the writer has ended
 	closing sync.Once
+
+	cataloged atomic.Bool // all of the catalog has been read
 
 	turn sync.Mutex // whoever holds it uses the connection
 	// Guarded by turn, until stopped is closed.

@@ -5,6 +5,9 @@ import "context"
 // Sweep applies the retention now, to its end. The store does it by itself once
 // a minute, when nothing else is to be done.
 func (s *Store) Sweep(ctx context.Context) error {
+	if err := s.catalog(ctx, "forget old tasks"); err != nil {
+		return err
+	}
 	for more := true; more; {
 		now := s.now()
 		err := s.do(ctx, "forget old tasks", relaxed, func(c *conn) (err error) {

@@ -9,12 +9,16 @@ type Pending struct {
 	Questions []Question // the oldest first
 }
 
+// With UNION in place of UNION ALL, SQLite reads all messages to have them in the order of
+// their tasks, and the start of the process waits for that.
+const unfinished = "SELECT " + taskColumns + ` FROM tasks WHERE n IN (
+	SELECT n FROM tasks WHERE ended_at IS NULL UNION ALL SELECT task FROM messages WHERE ended = 0) ORDER BY n`
+
 // Unfinished returns the tasks that have not ended, and those with messages that
 // have not had their turn, in the order in which they were made.
 func (s *Store) Unfinished(ctx context.Context) ([]Pending, error) {
 	return view(ctx, s, "read unfinished tasks", func(c *conn) ([]Pending, error) {
-		tasks, err := collect(c, scanTask, "SELECT "+taskColumns+` FROM tasks WHERE n IN (
-			SELECT n FROM tasks WHERE ended_at IS NULL UNION SELECT task FROM messages WHERE ended = 0) ORDER BY n`)
+		tasks, err := collect(c, scanTask, unfinished)
 		if err != nil {
 			return nil, err
 		}

@@ -13,7 +13,9 @@ const (
 	quietShort = 2 * time.Millisecond   // the same, when manyCommits wait for it
 	quietMost  = time.Second            // from a commit to a look, quiet or not
 	sweepEvery = time.Minute
-	sweepPause = time.Millisecond // between two steps of a sweep
+	sweepPause = time.Millisecond      // between two steps of a sweep
+	sweepShare = 4 * time.Millisecond  // the same, when there were commits between the two before
+	sweepLate  = 10 * time.Millisecond // a step waits for a quiet moment, at most
 
 	manyCommits = 16
 
@@ -34,6 +36,8 @@ type upkeep struct {
 	most    time.Time // the latest look may be
 	commits int       // since the last look
 	sweep   time.Time // the next step of retention
+	swept   bool      // retention has done something that is not in the database file yet
+	seen    int       // Store.commits at the last step of retention
 	warned  bool      // that the log cannot be moved
 }
 
@@ -87,13 +91,36 @@ func (s *Store) step(now time.Time) {
 	if now.Before(s.upkeep.sweep) { // a commit has put the look off
 		return
 	}
-	more, err := s.sweepOnce()
+	s.forgetSome(now)
+}
+
+// catchUp does a step of retention for which a load without a quiet moment leaves no time.
+func (s *Store) catchUp() {
+	if now := time.Now(); now.Sub(s.upkeep.sweep) >= sweepLate {
+		s.forgetSome(now)
+	}
+}
+
+// forgetSome does a step of retention, and says when the next is to be.
+func (s *Store) forgetSome(now time.Time) {
+	more, err := s.conn.readCatalog()
+	if err == nil && !more {
+		more, err = s.sweepOnce()
+	}
 	if err != nil {
 		s.logger.Warn("cannot forget old tasks, will try again", "path", s.path, "err", explain(s.path, err))
 	}
 	s.upkeep.sweep = now.Add(sweepEvery)
+	if !more && s.upkeep.swept {
+		s.checkpoint(1) // the file gets shorter with it
+	}
+	s.upkeep.swept = more
 	if more {
-		s.upkeep.sweep = now.Add(sweepPause)
+		s.upkeep.sweep = time.Now().Add(sweepPause)
+		if s.upkeep.seen != s.commits {
+			s.upkeep.sweep = time.Now().Add(sweepShare)
+		}
+		s.upkeep.seen = s.commits
 		s.upkeep.changed()
 		s.relieve()
 	}

@@ -124,6 +124,7 @@ func (s *Store) work() (next time.Time, closed bool) {
 		switch {
 		case len(ops) > 0:
 			s.serve(ops)
+			s.catchUp()
 		case closed:
 			s.ended = s.finish()
 		default:
@@ -212,14 +213,14 @@ func (s *Store) transact(ops []*operation) (_ []error, err error) {
 		if err != nil {
 			_ = s.conn.script("ROLLBACK") // SQLite may have done it already
 			s.conn.known.forget()
+			s.conn.catalog.backTo(0)
 		}
 	}()
 	if len(ops) == 1 { // a rollback of the whole does what a savepoint would
 		if err := ops[0].run(s.conn); err != nil {
 			return nil, err
 		}
-		_, err = s.conn.exec("COMMIT")
-		return make([]error, 1), err
+		return make([]error, 1), s.conn.end()
 	}
 	outcomes := make([]error, len(ops))
 	for i, op := range ops {
@@ -227,10 +228,19 @@ func (s *Store) transact(ops []*operation) (_ []error, err error) {
 			return nil, err
 		}
 	}
-	if _, err := s.conn.exec("COMMIT"); err != nil {
+	if err := s.conn.end(); err != nil {
 		return nil, err
 	}
 	return outcomes, nil
+}
+
+// end commits the transaction.
+func (c *conn) end() error {
+	_, err := c.exec("COMMIT")
+	if err == nil {
+		c.catalog.settle()
+	}
+	return err
 }
 
 // attempt runs a change so that it leaves nothing behind if it fails. The second
@@ -239,12 +249,14 @@ func (c *conn) attempt(run func(*conn) error) (outcome, err error) {
 	if _, err := c.exec("SAVEPOINT change"); err != nil {
 		return nil, err
 	}
+	mark := c.catalog.mark()
 	outcome = run(c)
 	if ruinous(outcome) {
 		return nil, outcome
 	}
 	if outcome != nil {
 		c.known.forget()
+		c.catalog.backTo(mark)
 		if _, err := c.exec("ROLLBACK TO change"); err != nil {
 			return nil, err
 		}

@@ -3,7 +3,6 @@ package tasks
 import (
 	"context"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"iter"
 	"math"
@@ -62,7 +61,7 @@ func (e *Engine) ListTasks(ctx context.Context, req *a2a.ListTasksRequest) (*a2a
 	res := &a2a.ListTasksResponse{Tasks: make([]*a2a.Task, 0, len(page.Tasks)), TotalSize: page.Total, PageSize: query.Limit}
 	size := 0
 	for i, row := range page.Tasks {
-		task, err := e.listed(ctx, row, req)
+		task, err := e.listed(row, req)
 		if err != nil {
 			return nil, err
 		}
@@ -90,27 +89,18 @@ func (e *Engine) saveHeads() {
 	}
 }
 
-// listed returns a task of a list as the request wants to see it. Rows come
-// without what may be large, so that a page never holds more than it shows.
-func (e *Engine) listed(ctx context.Context, row store.Task, req *a2a.ListTasksRequest) (*a2a.Task, error) {
+// listed returns a task of a list as the request wants to see it. Its row has what is
+// shown and nothing else.
+func (e *Engine) listed(row store.Task, req *a2a.ListTasksRequest) (*a2a.Task, error) {
 	var task *a2a.Task
 	if t := e.find(a2a.TaskID(row.ID)); t != nil {
 		task = trimmed(t.peek(), req.HistoryLength)
 		task.Status.Timestamp = &row.At // of the order that the list is in
 	} else {
 		var err error
-		if req.IncludeArtifacts || req.HistoryLength == nil || *req.HistoryLength > 0 {
-			if row, err = e.cfg.Journal.Task(ctx, row.ID); errors.Is(err, store.ErrUnknown) {
-				err = nil // it has just been forgotten; its head is still true
-			}
-		}
-		if err == nil {
-			task, err = kept(row)
-		}
-		if err != nil {
+		if task, err = kept(row); err != nil {
 			return nil, e.journalError("list the tasks", err)
 		}
-		task = trimmed(task, req.HistoryLength)
 	}
 	if !req.IncludeArtifacts {
 		task.Artifacts = nil
@@ -119,7 +109,10 @@ func (e *Engine) listed(ctx context.Context, row store.Task, req *a2a.ListTasksR
 }
 
 func queryOf(req *a2a.ListTasksRequest) (store.Query, error) {
-	query := store.Query{Context: req.ContextID, State: string(req.Status), Limit: req.PageSize}
+	query := store.Query{Context: req.ContextID, State: string(req.Status), Limit: req.PageSize, History: -1, Artifacts: req.IncludeArtifacts, Bytes: mostBytes}
+	if req.HistoryLength != nil {
+		query.History = *req.HistoryLength
+	}
 	if query.Limit == 0 {
 		query.Limit = defaultPage
 	}

@@ -242,3 +242,52 @@ func TestCallerWhoLeavesWhileHisMessageIsStored(t *testing.T) {
 	}
 	r.next(t).start().answer("done")
 }
+
+// countingJournal counts how often the journal is asked for tasks.
+type countingJournal struct {
+	*store.Store
+	pages, single atomic.Int32
+}
+
+func (c *countingJournal) Tasks(ctx context.Context, q store.Query) (store.Page, error) {
+	c.pages.Add(1)
+	return c.Store.Tasks(ctx, q)
+}
+
+func (c *countingJournal) Task(ctx context.Context, id string) (store.Task, error) {
+	c.single.Add(1)
+	return c.Store.Task(ctx, id)
+}
+
+// TestListAsksTheJournalOnce for a page with everything that is shown of it, and nothing
+// that is not.
+func TestListAsksTheJournalOnce(t *testing.T) {
+	r := newRunner()
+	journal := &countingJournal{Store: newJournal(t)}
+	e := newEngine(t, r, func(c *tasks.Config) { c.Journal = journal })
+	for i := range 5 {
+		task := begin(t, e, request(fmt.Sprintf("m%d", i), "c", "hi"))
+		r.next(t).start().answer("done")
+		wantTask(t, get(t, e, task.ID), a2a.TaskStateCompleted, "done")
+	}
+	journal.pages.Store(0)
+	journal.single.Store(0)
+	none := 0
+	for _, tt := range []struct {
+		req                *a2a.ListTasksRequest
+		history, artifacts bool
+	}{
+		{nil, true, false},
+		{&a2a.ListTasksRequest{IncludeArtifacts: true}, true, true},
+		{&a2a.ListTasksRequest{HistoryLength: &none}, false, false},
+	} {
+		for _, task := range list(t, e, tt.req).Tasks {
+			if (len(task.History) > 0) != tt.history || (len(task.Artifacts) > 0) != tt.artifacts {
+				t.Errorf("%+v: %d messages and %d artifacts", tt.req, len(task.History), len(task.Artifacts))
+			}
+		}
+	}
+	if pages, single := journal.pages.Load(), journal.single.Load(); pages != 3 || single != 0 {
+		t.Errorf("the journal was asked for %d pages and %d tasks, want 3 pages", pages, single)
+	}
+}
