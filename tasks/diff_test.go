@@ -1,8 +1,11 @@
 package tasks_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
@@ -47,5 +50,31 @@ func TestDiffComesBeforeTheAnswer(t *testing.T) {
 				t.Errorf("the last artifact is %s, want the reply", last.ID)
 			}
 		})
+	}
+}
+
+// TestLongDiffIsNotShownForEachMessage: once, before the answer, and at the end of the turn
+// if it has changed since.
+func TestLongDiffIsNotShownForEachMessage(t *testing.T) {
+	r := newRunner()
+	e := newEngine(t, r)
+	stream := listen(e.SendStreamingMessage(t.Context(), request("m", "c", "hi")))
+	j := r.next(t).start()
+	diff := strings.Repeat("+line\n", 20_000)
+	for i := range 10 {
+		diff += "+more\n"
+		j.observe(executor.DiffUpdated{Diff: diff})
+		j.whole(fmt.Sprint("c", i), "on", "commentary")
+	}
+	j.whole("f", "done", "final_answer")
+	j.end(executor.Ended{Outcome: executor.Completed, Diff: diff})
+	var shown []string
+	for _, event := range stream.wait(t) {
+		if update, ok := event.(*a2a.TaskArtifactUpdateEvent); ok && update.Artifact.Name == "diff" {
+			shown = append(shown, update.Artifact.Parts[0].Text())
+		}
+	}
+	if len(shown) != 2 || shown[1] != diff {
+		t.Errorf("the diff was shown %d times", len(shown))
 	}
 }

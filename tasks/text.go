@@ -149,7 +149,7 @@ func (r *run) begin(item appserver.Item) *artifact {
 		r.open = map[string]*artifact{}
 	}
 	r.closeWhole()
-	r.showDiff()
+	r.showDiffBefore(item.Phase)
 	a := r.inPlaceOfVoid()
 	if a == nil {
 		a = r.task.newArtifact(item.ID, nameMessage)
