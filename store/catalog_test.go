@@ -66,14 +66,15 @@ func TestCatalogFollowsWhatIsCommitted(t *testing.T) {
 		case 1: // is rolled back, and another in the same transaction is not
 			refused, kept := headOf(1000+i, "submitted"), headOf(2000+i, "submitted")
 			must(t, together(ctx, s, func(c *conn) error {
+				_, _, err := c.newTask(&kept, 1)
+				return err
+			}, func(c *conn) error {
 				if _, _, err := c.newTask(&refused, 1); err != nil {
 					return err
 				}
 				return errRefused
-			}, func(c *conn) error {
-				_, _, err := c.newTask(&kept, 1)
-				return err
 			}))
+			wantCatalog(t, s) // before the next takes the number of the refused one
 		case 2: // so is a transaction
 			h := headOf(i, "completed")
 			err := s.do(ctx, "fail", relaxed, func(c *conn) error {

@@ -46,7 +46,10 @@ func (r Retention) orDefault() Retention {
 // sweep does the first step that is left to do, and reports whether there was
 // one. Each is short, and each leaves a state that the next start can go on from.
 func (c *conn) sweep(r Retention, now time.Time) (bool, error) {
-	p := newPortion()
+	return c.sweepPortion(r, now, newPortion())
+}
+
+func (c *conn) sweepPortion(r Retention, now time.Time, p *portion) (bool, error) {
 	for _, step := range []func() (bool, error){
 		func() (bool, error) { return c.clearForgotten(p) },
 		func() (bool, error) { return c.forgetOld(now.Add(-r.Age), p) },
