@@ -96,6 +96,31 @@ func TestReaderFarBehind(t *testing.T) {
 	})
 }
 
+// TestReaderCatchesUpWithAJournalThatGrows: what the journal has behind the place that the
+// reader catches up with is no gap.
+func TestReaderCatchesUpWithAJournalThatGrows(t *testing.T) {
+	for n := range 4 { // the last page that is read ends in a batch of each place
+		synctest.Test(t, func(t *testing.T) {
+			m := newMachine(t)
+			task := begin(t, m.e, request("m1", "c", "hi"))
+			j := m.r.next(t).start()
+			slow := pull(m.resume(task.ID, ""))
+			defer slow.stop()
+			events := slow.take(t, 1)
+			j.pieces(100+n, func() {})
+			events = append(events, slow.take(t, 1)...)
+			j.pieces(20, func() {})
+			j.end(executor.Ended{Outcome: executor.Completed})
+			events = append(events, slow.take(t, 0)...)
+			for i, event := range events[1:] {
+				if _, again := event.Event.(*a2a.Task); again {
+					t.Errorf("%d pieces: event %d is the whole task again", 100+n, i+1)
+				}
+			}
+		})
+	}
+}
+
 // TestCallerOfALongTurn: what is published while a caller waits for the end is not kept for
 // it.
 func TestCallerOfALongTurn(t *testing.T) {

@@ -144,7 +144,7 @@ func (e *Engine) missed(ctx context.Context, v *view, from place, put func(event
 			if err != nil {
 				return e.journalError("read the events of the task", err)
 			}
-			if !more {
+			if !more || next > to.seq { // the batches behind the view are for the log to tell
 				return nil
 			}
 		}
