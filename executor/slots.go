@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -51,10 +52,11 @@ func newSlots(limit, most int, idle func()) *slots {
 	return &slots{limit: limit, most: most, idle: idle, in: map[slotState][]*slot{}}
 }
 
-// take waits for a slot, behind all that wait already.
+// take waits for a slot, behind all that wait already. It fails when ctx has ended, also
+// where a slot was free: a job that is canceled, or shut down, must not begin with it.
 func (s *slots) take(ctx context.Context) (*slot, error) {
 	job := &slot{of: s}
-	if err := job.wait(ctx, slotQueued); err != nil {
+	if err := cmp.Or(job.wait(ctx, slotQueued), context.Cause(ctx)); err != nil {
 		job.release()
 		return nil, err
 	}

@@ -180,3 +180,15 @@ func TestSlotsAreFull(t *testing.T) {
 		one.release()
 	})
 }
+
+// TestSlotOfAnEndedJob: a job that is canceled does not begin, although a slot is free.
+func TestSlotOfAnEndedJob(t *testing.T) {
+	t.Parallel()
+	s := newSlots(1, 8, func() {})
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errCanceled)
+	if j, err := s.take(ctx); !errors.Is(err, errCanceled) || j != nil {
+		t.Errorf("take = %v, %v", j, err)
+	}
+	wantSlots(t, s, Slots{Limit: 1})
+}
