@@ -55,7 +55,7 @@ func twoHalves(turn *fakemodel.Turn, goOn <-chan struct{}) {
 func live(t *testing.T, r *program, goOn chan<- struct{}) {
 	p := r.console(t)
 	p.begin("live", inTwoHalves)
-	p.sees(".message", "000000019")
+	p.sees(".message", "000000018") // the last character waits for the text's end
 	if p.text("#task-state") != "Running" {
 		t.Errorf("the state is %q while text comes", p.text("#task-state"))
 	}
