@@ -273,3 +273,25 @@ func TestReaderLeavesAResume(t *testing.T) {
 		t.Errorf("logged, after %v: %s", ctx.Err(), log.String())
 	}
 }
+
+// TestPlaceOfAnEventThatWasLost: a kill takes an event back that a reader has had, and its
+// place is given to no other: the reader learns of the end.
+func TestPlaceOfAnEventThatWasLost(t *testing.T) {
+	m := newMachine(t)
+	task := begin(t, m.e, request("m1", "c", "hi"))
+	slow := pull(m.resume(task.ID, ""))
+	slow.take(t, 1)
+	m.r.next(t).start()
+	lost := slow.take(t, 1)[0].ID
+	slow.stop()
+	m.restart()
+	m.r.next(t)
+	if _, err := m.e.CancelTask(t.Context(), &a2a.CancelTaskRequest{ID: task.ID}); err != nil {
+		t.Fatal(err)
+	}
+	back := pull(m.resume(task.ID, lost))
+	defer back.stop()
+	if events := back.take(t, 0); len(events) == 0 {
+		t.Errorf("the reader who has had %s is told nothing of the end", lost)
+	}
+}
