@@ -82,7 +82,7 @@ func (e *Engine) ListTasks(ctx context.Context, req *a2a.ListTasksRequest) (*a2a
 func (e *Engine) saveHeads() {
 	for _, t := range e.tasks() {
 		t.mu.Lock()
-		if t.rec.head && !t.rec.failed {
+		if t.rec.head && t.rec.err == nil {
 			t.save(store.Change{})
 		}
 		t.mu.Unlock()

@@ -170,6 +170,7 @@ type brokenJournal struct {
 	tasks.Journal
 	broken atomic.Bool
 	keeps  atomic.Bool // it cannot take back what it has accepted
+	stiff  atomic.Bool // it accepts, and writes nothing down of what becomes of it
 }
 
 func (b *brokenJournal) Withdraw(ctx context.Context, job string, head *store.Head) error {
@@ -192,7 +193,7 @@ func (b *brokenJournal) Accept(ctx context.Context, m store.Message, head store.
 }
 
 func (b *brokenJournal) Write(ctx context.Context, change store.Change) error {
-	if b.broken.Load() {
+	if b.broken.Load() || b.stiff.Load() {
 		return errDisk
 	}
 	return b.Journal.Write(ctx, change)

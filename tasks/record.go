@@ -40,7 +40,7 @@ type recorder struct {
 	outbox  []store.Delivery
 	notice  *store.Notice // of the task's end
 	sending int           // bytes of the outbox
-	failed  bool          // the last write; said once
+	err     error         // of the last write; said once
 	timer   *time.Timer
 	armed   bool // the timer is running, and counted in Engine.wg
 }
@@ -56,7 +56,7 @@ type logged struct {
 func (t *task) publish(event a2a.Event) {
 	t.collect(event)
 	t.show(event)
-	if t.rec.bytes >= batchSize && !t.rec.failed {
+	if t.rec.bytes >= batchSize && t.rec.err == nil {
 		t.save(store.Change{})
 		return
 	}
@@ -83,7 +83,7 @@ func (t *task) collect(event a2a.Event) {
 	at := t.log.following(t.epoch)
 	t.rec.events = append(t.rec.events, logged{at, event})
 	t.rec.bytes += eventSize(event)
-	if t.rec.failed && t.rec.bytes > mostUnsaved {
+	if t.rec.err != nil && t.rec.bytes > mostUnsaved {
 		t.engine.log.Warn("events of a task are let go: they cannot be saved; its streams cannot be resumed across them", "task_id", t.id)
 		t.rec.events, t.rec.bytes = nil, 0
 	}
@@ -91,7 +91,7 @@ func (t *task) collect(event a2a.Event) {
 
 func (t *task) show(event a2a.Event) {
 	t.log.append(event, t.epoch, t.status.State.Terminal())
-	if !t.rec.failed { // the journal has what is let go of, or will be asked to save it first
+	if t.rec.err == nil { // the journal has what is let go of, or will be asked to save it first
 		t.log.letGo(t.engine.behind)
 	}
 }
@@ -186,7 +186,7 @@ func (r *recorder) unask(id string) {
 // is one. The caller holds t.mu.
 func (t *task) send(d store.Delivery) {
 	r := &t.rec
-	if r.sending += len(d.Body); r.failed && r.sending > mostUnsaved {
+	if r.sending += len(d.Body); r.err != nil && r.sending > mostUnsaved {
 		t.engine.log.Warn("push notifications of a task are let go: they cannot be saved", "task_id", t.id, "count", len(r.outbox))
 		r.outbox = slices.DeleteFunc(r.outbox, func(d store.Delivery) bool { return d.Kind != late.Kind })
 		r.sending = len(d.Body)
@@ -220,7 +220,7 @@ func batches(events []logged) ([]store.Events, error) {
 }
 
 func (t *task) saved() {
-	if t.rec.failed {
+	if t.rec.err != nil {
 		t.engine.log.Info("a task is saved again", "task_id", t.id)
 	}
 	ended := t.rec.ended
@@ -232,10 +232,10 @@ func (t *task) saved() {
 }
 
 func (t *task) unsaved(err error) {
-	if !t.rec.failed {
+	if t.rec.err == nil {
 		t.engine.log.Error("a task could not be saved; this is tried again each second", "task_id", t.id, "state", t.status.State, "err", err)
 	}
-	t.rec.failed = true
+	t.rec.err = err
 	t.armSave(batchTime)
 }
 
@@ -267,7 +267,23 @@ func (t *task) saveLater() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.rec.armed = false
+	_ = t.flush() // it has said so, and comes again
+}
+
+// saveCut writes down that the turn of a message was cut off, if that waits to be written.
+func (t *task) saveCut(job string) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !slices.Contains(t.rec.cut, job) {
+		return nil
+	}
+	return t.flush()
+}
+
+// flush writes what waits to be written. The caller holds t.mu.
+func (t *task) flush() error {
 	if t.rec.dirty() {
 		t.save(store.Change{})
 	}
+	return t.rec.err
 }

@@ -191,6 +191,30 @@ func TestCutTurnWithTool(t *testing.T) {
 	}
 }
 
+// TestRetryOnAFullDisk: what was cut off runs again once the journal knows that it was.
+func TestRetryOnAFullDisk(t *testing.T) {
+	r := newRunner()
+	journal := &brokenJournal{Journal: newJournal(t)}
+	e := newEngine(t, r, func(c *tasks.Config) { c.Journal = journal })
+	task := begin(t, e, request("m1", "c", "hi"))
+	j := r.next(t).start()
+	j.observe(tool("cmd"))
+	journal.stiff.Store(true)
+	j.end(executor.Ended{Outcome: executor.Interrupted, Tools: true, Failure: &executor.Failure{Kind: executor.FailUnreachable, Message: "cut off"}})
+	again := request("m1", "c", "hi")
+	again.Config.ReturnImmediately = true
+	if got := send(t, e, again); got.ID != task.ID || got.Metadata[tasks.MetaInterrupted] != true {
+		t.Fatalf("%s %v", got.ID, got.Metadata)
+	}
+	again.Message.Metadata = map[string]any{"retry": true}
+	_, err := e.SendMessage(t.Context(), again)
+	wantError(t, err, a2a.ErrInternalError, "how the message ended")
+	journal.stiff.Store(false)
+	if retried := begin(t, e, again); retried.Metadata[tasks.MetaRetryOf] != string(task.ID) {
+		t.Errorf("retry: %s %v", retried.Status.State, retried.Metadata)
+	}
+}
+
 func TestCancelSurvives(t *testing.T) {
 	m := newMachine(t)
 	task := begin(t, m.e, request("m1", "c", "hi"))

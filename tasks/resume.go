@@ -106,13 +106,9 @@ func (v *view) committed() bool {
 	if v.of == nil {
 		return true
 	}
-	t := v.of
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.rec.dirty() {
-		t.save(store.Change{})
-	}
-	return !t.rec.failed
+	v.of.mu.Lock()
+	defer v.of.mu.Unlock()
+	return v.of.flush() == nil
 }
 
 // eventPage is how many batches are read at a time: each reader of the journal holds them.

@@ -153,7 +153,10 @@ func (e *Engine) again(ctx context.Context, in *incoming, known store.Message) (
 		in.receipt.bindAgain(e, a2a.TaskID(known.TaskID))
 		err = e.pushAgain(ctx, in, v.task)
 	}
-	if err != nil || !in.retry || !known.Interrupted {
+	if err != nil || !in.retry {
+		return v, err
+	}
+	if interrupted, err := e.interrupted(ctx, in, v, known); !interrupted {
 		return v, err
 	}
 	if e.closed {
@@ -163,6 +166,25 @@ func (e *Engine) again(ctx context.Context, in *incoming, known store.Message) (
 		return nil, in.refused
 	}
 	return e.retry(ctx, in, v.task)
+}
+
+// interrupted reports whether the turn of a message that was accepted before was cut
+// off. What the journal could not take yet, it takes now: a retry that is accepted
+// before that would leave the message in its place in the queue, too.
+func (e *Engine) interrupted(ctx context.Context, in *incoming, v *view, known store.Message) (bool, error) {
+	if known.Interrupted {
+		return true, nil
+	}
+	if v.of != nil {
+		if err := v.of.saveCut(known.Job); err != nil {
+			return false, e.journalError("write down how the message ended", err)
+		}
+	}
+	known, err := e.cfg.Journal.Message(ctx, in.key)
+	if err != nil {
+		return false, e.journalError("look the message up", err)
+	}
+	return known.Interrupted, nil
 }
 
 // retry runs a message again whose turn was cut off, as its sender wants it in
