@@ -97,8 +97,8 @@ func (c *conn) newTask(h *Head, now int64) (row *taskRow, isNew bool, err error)
 	if row = c.known.tasks[h.ID]; row != nil {
 		return row, false, nil
 	}
-	inserted, err := c.exec(`INSERT INTO tasks (id, context_id, conversation, state, at, created, ended_at, head)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
+	inserted, err := c.exec(`INSERT INTO tasks (id, context_id, conversation, state, at, created, ended_at, epoch, head)
+		VALUES (?, ?, ?, ?, ?, ?, ?, 1, ?) ON CONFLICT (id) DO NOTHING`,
 		h.ID, h.Context, h.Conversation, h.State, nanos(h.At), now, endedAt(h, now), blob(h.Body))
 	if err != nil {
 		return nil, false, err

@@ -126,7 +126,7 @@ func TestMessageFromAcceptanceToEnd(t *testing.T) {
 	check("after a restart")
 	task, err := s.Task(ctx, "task")
 	must(t, err)
-	equal(t, task, Task{Head: head, History: [][]byte{want.Body}, Artifacts: [][]byte{[]byte("a"), nil}})
+	equal(t, task, Task{Head: head, Epoch: 1, History: [][]byte{want.Body}, Artifacts: [][]byte{[]byte("a"), nil}})
 	thread, err := s.Thread(ctx, "conversation")
 	must(t, err)
 	equal(t, thread, "thread-2")
@@ -214,7 +214,7 @@ func TestWithdraw(t *testing.T) {
 	wantErr(t, second(s.Message(ctx, more.Key)), ErrUnknown)
 	task, err := s.Task(ctx, "task")
 	must(t, err)
-	equal(t, task, Task{Head: head, History: [][]byte{first.Body}})
+	equal(t, task, Task{Head: head, Epoch: 1, History: [][]byte{first.Body}})
 
 	must(t, s.Begin(ctx, first.Job, 1, "conversation", "thread", "", ""))
 	wantErr(t, s.Withdraw(ctx, first.Job, nil), ErrBegun)

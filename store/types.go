@@ -45,7 +45,7 @@ type Head struct {
 // A Task is a task as it is kept.
 type Task struct {
 	Head
-	Epoch     int
+	Epoch     int // of its newest events; 1 when it is accepted
 	LastSeq   int64
 	History   [][]byte
 	Artifacts [][]byte

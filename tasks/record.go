@@ -43,6 +43,7 @@ type recorder struct {
 	err     error         // of the last write; said once
 	timer   *time.Timer
 	armed   bool // the timer is running, and counted in Engine.wg
+	epoch   int  // the newest that is written down
 }
 
 // A logged event has its place.
@@ -89,7 +90,12 @@ func (t *task) collect(event a2a.Event) {
 	}
 }
 
+// show appends an event to the log. The first one of an epoch is committed before: the
+// next process must not take that epoch for its own.
 func (t *task) show(event a2a.Event) {
+	if t.epoch > t.rec.epoch && t.rec.err == nil {
+		t.save(store.Change{})
+	}
 	t.log.append(event, t.epoch, t.status.State.Terminal())
 	if t.rec.err == nil { // the journal has what is let go of, or will be asked to save it first
 		t.log.letGo(t.engine.behind)
@@ -225,7 +231,7 @@ func (t *task) saved() {
 	}
 	ended := t.rec.ended
 	t.disarmSave()
-	t.rec = recorder{timer: t.rec.timer, armed: t.rec.armed}
+	t.rec = recorder{timer: t.rec.timer, armed: t.rec.armed, epoch: t.epoch}
 	if ended {
 		t.engine.forget(t)
 	}

@@ -138,7 +138,7 @@ func (e *Engine) revive(row store.Task) (*task, error) {
 	t.turns, t.canceling, t.told = h.Turns, h.Canceling, cmp.Or(h.Told, h.Status.State)
 	t.owed = h.Owed
 	t.messages = h.Messages + int(row.LastSeq) // no id is given twice
-	t.epoch = max(row.Epoch, 1) + 1            // a task whose epoch was never written down has shown events of the first
+	t.epoch = max(row.Epoch, 1) + 1            // an older version accepted tasks without one
 	t.log = newLog(place{row.Epoch, row.LastSeq})
 	return t, nil
 }

@@ -63,6 +63,7 @@ func (e *Engine) newTask(id a2a.TaskID, contextID, thread string) *task {
 		status: a2a.TaskStatus{State: a2a.TaskStateSubmitted, Timestamp: now()},
 		epoch:  1,
 		log:    newLog(place{epoch: 1}),
+		rec:    recorder{epoch: 1}, // the journal gives it to a task that it accepts
 	}
 }
 
