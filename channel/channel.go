@@ -94,6 +94,8 @@ type Workspace struct {
 	// Awaited says of a delegation whether a call waits for its result, and whether one
 	// has returned it. Nil means neither.
 	Awaited func(id string) (waits, told bool)
+	// Replied is told of each reply that a peer has got. Nil wants to know of none.
+	Replied func(peer, text string)
 }
 
 // Config describes a channel. Store, Engine and Workspaces must be set.

@@ -101,6 +101,29 @@ func TestPrefix(t *testing.T) {
 	})
 }
 
+// TestReplyIsTold: of what a peer has got the workspace is told once, of nothing else.
+func TestReplyIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		failures, told := 2, []string(nil)
+		d := &desk{fail: func(op string) error {
+			if op == "send" && failures > 0 {
+				failures--
+				return unavailable()
+			}
+			return nil
+		}}
+		runWith(t, channel.Config{Engine: &clerk{}, Workspaces: []channel.Workspace{{
+			ID: ours, Platform: d, Files: shelf{}, Replied: func(peer, text string) { told = append(told, peer+" "+text) },
+		}}})
+		d.put("", "one")
+		d.put("p1", "two")
+		time.Sleep(2 * time.Minute)
+		if synctest.Wait(); !slices.Equal(told, []string{"p1 re: two"}) {
+			t.Errorf("told of %q", told)
+		}
+	})
+}
+
 // TestPeerSeesOneMessage: a message to a peer that is sent again is the same one.
 func TestPeerSeesOneMessage(t *testing.T) {
 	d := &desk{fail: func(op string) error {

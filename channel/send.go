@@ -74,7 +74,10 @@ func (s *sender) post(ctx context.Context, space *space, r store.InboxReply, say
 	})
 	if _, taken := errors.AsType[*platform.TakenError](err); taken {
 		s.channel.log.Info("a peer has got a reply, and answers it with an error", "reply", r.ID, "err", err)
-		return nil
+		err = nil
+	}
+	if err == nil && space.Replied != nil {
+		space.Replied(r.Peer, says.Text)
 	}
 	return err
 }

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -97,7 +98,34 @@ func TestChannelPeers(t *testing.T) {
 	if got := bob.got(8); got[7].Text != "once more" {
 		t.Errorf("after the user has spoken Bob got %+v", got)
 	}
-	x.acked(len(x.handle.Rows()) - 1)
+	rows := x.handle.Rows()
+	x.acked(len(rows) - 1 - slices.IndexFunc(reversed(rows), func(r fakeplatform.Row) bool { return r.Type == "a2a_receive" }))
+}
+
+// TestChannelHistory: what a peer has got for an answer stands in the history of both.
+func TestChannelHistory(t *testing.T) {
+	t.Parallel()
+	x := poll(t)
+	bob := x.neighbour("Bob")
+	bob.send(x.handle, "b1", "say pong", nil)
+	bob.got(1)
+	progtest.WaitFor(t, "the row about the answer", func() bool {
+		return slices.ContainsFunc(x.handle.Rows(), func(r fakeplatform.Row) bool { return r.Type == "a2a_send" && r.Target == bob.ID() })
+	})
+	x.say(fmt.Sprintf(`call chat_history {"peer_id":%q}`, bob.ID()))
+	told := x.told(1)[0]
+	var said []struct{ From, Text string }
+	if err := json.Unmarshal([]byte(told), &said); err != nil || len(said) != 2 {
+		t.Fatalf("%v: %s", err, told)
+	}
+	if said[0].From != "peer" || !strings.Contains(said[0].Text, "say pong") || said[1].From != "you" || said[1].Text != "pong" {
+		t.Errorf("the history is %+v", said)
+	}
+}
+
+func reversed(rows []fakeplatform.Row) []fakeplatform.Row {
+	slices.Reverse(rows)
+	return rows
 }
 
 // TestChannelKinds: notes of our own and rows of kinds that are not known are drained.

@@ -37,20 +37,28 @@ func PolledText(text string) bool {
 	return json.Unmarshal([]byte(text), &e) == nil && e.waits() && e.DeliveryMode == "poll"
 }
 
-// Reply is the answer that the row has: ours to the message of a peer, or a peer's to
-// a task of ours. It is "" where there is none, or only the note that the message waits.
+// Answer is the answer of A2A that the row has: ours to the message of a peer, or a peer's
+// to a task of ours. It is "" where there is none, or only the note that the message waits.
+func (r Row) Answer() string {
+	reply, err := readReply(r.ResponseBody)
+	if err != nil || QueuedText(reply.Text) {
+		return ""
+	}
+	return reply.Text
+}
+
+// Reply is [Row.Answer], or what the platform has written down of a peer's.
 func (r Row) Reply() string {
 	var told struct {
 		Text string `json:"text"`
 	}
-	reply, err := readReply(r.ResponseBody)
-	if err != nil && json.Unmarshal(r.ResponseBody, &told) == nil {
-		reply.Text = told.Text
+	if text := r.Answer(); text != "" {
+		return text
 	}
-	if QueuedText(reply.Text) {
+	if json.Unmarshal(r.ResponseBody, &told) != nil || QueuedText(told.Text) {
 		return ""
 	}
-	return reply.Text
+	return told.Text
 }
 
 func readReply(raw json.RawMessage) (Reply, error) {

@@ -26,15 +26,16 @@ func (s *Set) exchange(rows []platform.Row, peer string) []said {
 	var all []said
 	told := map[string]bool{} // of delegations, by what a row tells and their ids
 	for _, row := range together(rows, s.cfg.Workspace) {
+		ours, theirs := strings.EqualFold(row.Source, s.cfg.Workspace), strings.EqualFold(row.Source, peer)
 		switch {
-		case strings.EqualFold(row.Source, peer):
-			all = append(all, said{row.Row, row.at, true, messageOf(row.Row)})
-			if answer := row.Reply(); answer != "" {
-				all = append(all, said{row.Row, row.CreatedAt, false, answer})
-			}
-		case strings.EqualFold(row.Source, s.cfg.Workspace):
+		case ours, theirs && row.Method == "delegate_result":
 			if m, ok := ofOurs(row, told); ok {
 				all = append(all, m)
+			}
+		case theirs:
+			all = append(all, said{row.Row, row.at, true, messageOf(row.Row)})
+			if answer := row.Answer(); answer != "" {
+				all = append(all, said{row.Row, row.CreatedAt, false, answer})
 			}
 		}
 	}
@@ -42,11 +43,12 @@ func (s *Set) exchange(rows []platform.Row, peer string) []said {
 	return all
 }
 
-// ofOurs is what a row says that stands there in our own name.
+// ofOurs is what a row says that stands there in our own name, or brings the result of a
+// delegation of ours.
 func ofOurs(row timed, told map[string]bool) (m said, ok bool) {
 	answer, failed := row.Reply(), row.Status == "failed" || row.Status == "error"
 	switch {
-	case row.Method == "delegate_result" && answer == "" && !failed: // it waits
+	case row.Type == "delegation" && row.Method == "delegate_result" && answer == "" && !failed: // it waits
 		return m, false
 	case row.Method == "delegate_result" || row.Type == "a2a_receive":
 		m = said{row.Row, row.at, true, cmp.Or(answer, row.Summary, "(no answer)")}

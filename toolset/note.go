@@ -34,6 +34,15 @@ func (s *Set) noteAnswer(peer platform.Peer, answer string, began time.Time, err
 	s.cfg.Log(e)
 }
 
+// NoteReply writes a row about an answer of ours that a peer has got in a message of its
+// own. Of those that we give to the platform in answer to a message, it writes rows itself.
+func (s *Set) NoteReply(peer, text string) {
+	text = s.noted(text)
+	e := s.row("a2a_send", platform.Peer{ID: peer}, "Reply: "+text, nil)
+	e.RequestBody, _ = json.Marshal(map[string]any{"parts": []map[string]string{{"kind": "text", "text": text}}})
+	s.cfg.Log(e)
+}
+
 // row is one about a peer.
 func (s *Set) row(kind string, peer platform.Peer, summary string, err error) platform.Event {
 	e := platform.Event{

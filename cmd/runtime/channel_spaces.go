@@ -153,6 +153,7 @@ func (box *inbox) workspaces() []channel.Workspace {
 	for _, m := range box.spaces {
 		out = append(out, channel.Workspace{
 			ID: m.id, Platform: m.client, Files: spaceFiles{m.files, sendable{m.files, box.s.WorkDir}}, Awaited: m.tools.Awaited,
+			Replied: m.tools.NoteReply,
 		})
 	}
 	return out
