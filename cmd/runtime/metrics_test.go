@@ -161,9 +161,28 @@ func TestGauges(t *testing.T) {
 		}
 	}
 	delete(got, "child_state_seconds")
-	want := map[string]float64{"turns_max": 4, "turn_slots": 4, "questions_open": 0, "threads_loaded": 0, "child_up": 0, "ready": 0}
+	want := map[string]float64{"turns_max": 4, "turn_slots": 4, "turn_slots_full_seconds": 0, "questions_open": 0, "threads_loaded": 0, "child_up": 0, "ready": 0}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("gauges = %v, want %v", got, want)
+	}
+}
+
+// TestGaugeOfFullSlots: it rises from the moment on in which the last slot was given away,
+// not only from when people are told.
+func TestGaugeOfFullSlots(t *testing.T) {
+	since := time.Now().Add(-time.Minute)
+	for name, c := range map[string]struct {
+		full  time.Time
+		least float64
+	}{"one is free": {}, "all are taken": {since, 60}} {
+		reg := prometheus.NewPedanticRegistry()
+		reg.MustRegister(newGauges(
+			func() executor.Health { return executor.Health{Slots: executor.Slots{Limit: 4, Full: c.full}} },
+			func() *readiness { return nil }))
+		got := gathered(t, reg)["molecule_codex_turn_slots_full_seconds"]
+		if most := time.Since(since).Seconds(); got < c.least || got > most || c.full.IsZero() && got != 0 {
+			t.Errorf("%s: %v seconds", name, got)
+		}
 	}
 }
 
@@ -184,11 +203,17 @@ func TestGaugesOfReadiness(t *testing.T) {
 	}
 }
 
-// readinessGauges returns the gauges by their names and labels.
+// readinessGauges returns the gauges beside a readiness.
 func readinessGauges(t *testing.T, r *readiness) map[string]float64 {
 	t.Helper()
 	reg := prometheus.NewPedanticRegistry()
 	reg.MustRegister(newGauges(r.executor.Health, func() *readiness { return r }))
+	return gathered(t, reg)
+}
+
+// gathered returns gauges by their names and labels.
+func gathered(t *testing.T, reg prometheus.Gatherer) map[string]float64 {
+	t.Helper()
 	families, err := reg.Gather()
 	if err != nil {
 		t.Fatal(err)

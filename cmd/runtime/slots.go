@@ -15,10 +15,18 @@ const fullLong = 5 * time.Minute
 
 // fullSince is since when that is so; zero if it is not, or not for long.
 func fullSince(slots executor.Slots) time.Time {
-	if slots.Full.IsZero() || time.Since(slots.Full) < fullLong {
+	if fullFor(slots) < fullLong {
 		return time.Time{}
 	}
 	return slots.Full
+}
+
+// fullFor is for how long that is so, from the first moment on.
+func fullFor(slots executor.Slots) time.Duration {
+	if slots.Full.IsZero() {
+		return 0
+	}
+	return time.Since(slots.Full)
 }
 
 // turnsCheck says how the turns stand. Where they are stuck it does not make us unready:

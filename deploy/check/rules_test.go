@@ -175,7 +175,33 @@ var scenes = []struct {
 		molecule_codex_questions_open{instance="a"} 68x60
 		molecule_codex_turn_slots{instance="a",state="working"} 0x60
 		molecule_codex_turn_slots{instance="a",state="asking"} 4x60
-		molecule_codex_turn_slots{instance="a",state="free"} 0x60`, []string{"WorkspaceStuck"}},
+		molecule_codex_turn_slots{instance="a",state="free"} 0x60
+		molecule_codex_turn_slots_full_seconds{instance="a"} 0+60x60`, []string{"WorkspaceStuck"}},
+	{"messages wait for turns that work and do not end", `
+		molecule_codex_held{instance="a",reason="auth"} 0x60
+		molecule_codex_held{instance="a",reason="limit"} 0x60
+		molecule_codex_queue_depth{instance="a"} 1x60
+		molecule_codex_turns_active{instance="a"} 4x60
+		molecule_codex_turn_slots{instance="a",state="working"} 4x60
+		molecule_codex_turn_slots{instance="a",state="asking"} 0x60
+		molecule_codex_turn_slots{instance="a",state="free"} 0x60
+		molecule_codex_turn_slots_full_seconds{instance="a"} 0+60x60`, []string{"WorkspaceFull"}},
+	{"turns work long, and nothing waits for them", `
+		molecule_codex_held{instance="a",reason="auth"} 0x60
+		molecule_codex_held{instance="a",reason="limit"} 0x60
+		molecule_codex_queue_depth{instance="a"} 0x60
+		molecule_codex_turns_active{instance="a"} 4x60
+		molecule_codex_turn_slots{instance="a",state="working"} 4x60
+		molecule_codex_turn_slots{instance="a",state="free"} 0x60
+		molecule_codex_turn_slots_full_seconds{instance="a"} 0+60x60`, nil},
+	{"every slot is taken, and one turn follows the other", `
+		molecule_codex_held{instance="a",reason="auth"} 0x60
+		molecule_codex_held{instance="a",reason="limit"} 0x60
+		molecule_codex_queue_depth{instance="a"} 9x60
+		molecule_codex_turns_active{instance="a"} 4x60
+		molecule_codex_turn_slots{instance="a",state="working"} 4x60
+		molecule_codex_turn_slots{instance="a",state="free"} 0x60
+		molecule_codex_turn_slots_full_seconds{instance="a"} 40x60`, nil},
 	{"a message waits for the answer to a question of its conversation", `
 		molecule_codex_held{instance="a",reason="auth"} 0x60
 		molecule_codex_held{instance="a",reason="limit"} 0x60
