@@ -80,7 +80,7 @@ function taskLink(id, tasks) {
   return h('a', { href: `#/task/${encodeURIComponent(id)}`, title: id, dir: 'auto' }, title ? literal(brief(title, 48)) : code(brief(id, 13)));
 }
 
-function queue({ running, waiting, limit, asking, fullSince, contexts }, tasks) {
+export function queue({ running, waiting, limit, asking, fullSince, contexts }, tasks) {
   const bar = h('meter', { min: 0, max: limit || 1, value: running ?? 0, 'aria-label': 'Turns that run' });
   return [
     h('p', null, h('strong', null, count(running ?? 0)), limit ? ` of ${count(limit)} turns running` : ' running', asking ? [' · ', h('strong', null, count(asking)), ' asking'] : null, ' · ', h('strong', null, count(waiting ?? 0)), ' waiting'), limit ? bar : null,

@@ -36,6 +36,8 @@ func modules(t *testing.T, r *program) {
 		"state-spelling":    {"format", `m.stateOf("TASK_STATE_INPUT_REQUIRED")`, "input-required"},
 		"epoch-begins-anew": {"transcript", epochs, "whole text"},
 		"void":              {"transcript", voided, "0"},
+		"queue-full":        {"runtime", queued(`limit: 4, asking: 68, fullSince: "2026-08-20T10:00:00Z"`), "0 of 4 turns running · 68 asking · 3 waiting||No other turn has begun since 2026-08-20T10:00:00Z.|ctwaiting"},
+		"queue-busy":        {"runtime", queued(`limit: 4, asking: 0`), "0 of 4 turns running · 3 waiting||ctwaiting"},
 		"snapshot":          {"transcript", snapshot, "user:hello message:reply diff:d"},
 		"files":             {"transcript", handedOut, "message:see file:a.md file:b.bin | message:see file:a.md file:b.bin | "},
 	} {
@@ -44,6 +46,12 @@ func modules(t *testing.T, r *program) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
+}
+
+// queued is what the page says of a queue, with times as they were given.
+func queued(slots string) string {
+	return `m.queue({ running: 0, waiting: 3, ` + slots + `, contexts: [{ contextId: "c", waiting: ["t"] }] }, new Map()).filter(Boolean)
+		.map((node) => { const at = node.querySelector("time"); at?.replaceWith(at.dateTime); return node.textContent; }).join("|")`
 }
 
 // Streams as they are rare: a text that begins anew in another epoch, one that is taken
