@@ -65,18 +65,28 @@ func (c *Client) stateRequest(out *State) request {
 const proofLimit = 3 * time.Second
 
 // proveToken uses a token that a registration has brought, before it takes the place of
-// another: platforms give one to a workspace that is deleted, and refuse it. A token is
-// given out once only, so it is believed where nothing can be found out, and the end of
-// the one who registers does not keep it from being found out.
+// another: platforms give one to a workspace that is deleted, and refuse it. Where it can
+// not be used, the workspace's row tells. A token is given out once only, so it is believed
+// where nothing can be found out, and the end of the one who registers does not keep it
+// from being found out.
 func (c *Client) proveToken(ctx context.Context, token string) error {
 	token = strings.TrimSpace(token)
 	if token == "" {
 		return nil
 	}
 	c.cfg.Seen(token)
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), proofLimit)
+	ctx = context.WithoutCancel(ctx)
+	limited, cancel := context.WithTimeout(ctx, proofLimit)
 	defer cancel()
-	if err := c.send(ctx, c.stateRequest(&State{}), nil, token); StatusOf(err) == http.StatusUnauthorized {
+	err := c.send(limited, c.stateRequest(&State{}), nil, token)
+	useless := StatusOf(err) == http.StatusUnauthorized
+	if err != nil && !useless {
+		limited, cancel := context.WithTimeout(ctx, proofLimit)
+		defer cancel()
+		state, err := c.State(limited)
+		useless = err == nil && state.Deleted
+	}
+	if useless {
 		return fmt.Errorf("register: %w", ErrUselessToken)
 	}
 	return nil

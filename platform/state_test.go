@@ -103,6 +103,22 @@ func TestUselessToken(t *testing.T) {
 	})
 }
 
+// TestUselessTokenUnproved is not kept either: the workspace's row says that it is gone.
+func TestUselessTokenUnproved(t *testing.T) {
+	eras(t, func(t *testing.T, era fakeplatform.Era) {
+		s := newSite(t, era)
+		s.register(t)
+		file := filepath.Join(s.dir, platform.TokenFile)
+		before := content(t, file)
+		s.p.Behave("*/state", fakeplatform.Refuse(503))
+		s.w.Delete()
+		_, err := s.Register(t.Context(), platform.Registration{URL: "http://localhost:9", Card: card()})
+		if !errors.Is(err, platform.ErrUselessToken) || content(t, file) != before {
+			t.Errorf("%v; the file has %q", err, content(t, file))
+		}
+	})
+}
+
 // TestRenewalsGetRare: what brings nothing is not asked for at the pace of the calls.
 func TestRenewalsGetRare(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
