@@ -76,13 +76,18 @@ func TestRecallOfOneScope(t *testing.T) {
 		_ = json.NewEncoder(w).Encode([]platform.Memory{{ID: "1", Scope: "GLOBAL"}, {ID: "2", Scope: "TEAM"}, {ID: "3", Scope: "LOCAL"}})
 	})
 	for scope, want := range map[string][]string{"TEAM": {"2"}, "": {"1", "2", "3"}, "local": {"3"}} {
-		found, err := c.RecallMemory(t.Context(), platform.Recall{Scope: scope})
+		found, more, err := c.RecallMemory(t.Context(), platform.Recall{Scope: scope})
 		var ids []string
 		for _, m := range found {
 			ids = append(ids, m.ID)
 		}
-		if err != nil || !slices.Equal(ids, want) {
-			t.Errorf("%q: %v, %v", scope, ids, err)
+		if err != nil || !slices.Equal(ids, want) || more {
+			t.Errorf("%q: %v, more %t, %v", scope, ids, more, err)
+		}
+	}
+	for scope, want := range map[string]bool{"TEAM": true, "": false} { // the page is full
+		if _, more, err := c.RecallMemory(t.Context(), platform.Recall{Scope: scope, Limit: 3}); err != nil || more != want {
+			t.Errorf("%q: more %t, %v", scope, more, err)
 		}
 	}
 }

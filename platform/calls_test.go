@@ -90,7 +90,7 @@ func TestMemoryAndOthers(t *testing.T) {
 	if err != nil || kept.ID == "" || kept.Namespace == "" {
 		t.Errorf("%v: %+v", err, kept)
 	}
-	found, err := c.RecallMemory(t.Context(), platform.Recall{Query: "sky"})
+	found, _, err := c.RecallMemory(t.Context(), platform.Recall{Query: "sky"})
 	if err != nil || len(found) != 1 || found[0].Content != kept.Content {
 		t.Errorf("%v: %+v", err, found)
 	}

@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -41,9 +42,14 @@ type Recall struct {
 	Limit                   int // at most 50
 }
 
+// mostMemories is how many memories the platform shows at once, and shows if no number is
+// asked for.
+const mostMemories = 50
+
 // RecallMemory finds memories. Some platforms look into all scopes, whichever is asked
-// for: what says that it is of another is left out.
-func (c *Client) RecallMemory(ctx context.Context, r Recall) ([]Memory, error) {
+// for: what says that it is of another is left out. More says that there may be older ones
+// behind those.
+func (c *Client) RecallMemory(ctx context.Context, r Recall) (found []Memory, more bool, err error) {
 	query := url.Values{}
 	for name, value := range map[string]string{"q": r.Query, "scope": r.Scope, "namespace": r.Namespace} {
 		if value != "" {
@@ -53,13 +59,13 @@ func (c *Client) RecallMemory(ctx context.Context, r Recall) ([]Memory, error) {
 	if r.Limit > 0 {
 		query.Set("limit", strconv.Itoa(r.Limit))
 	}
-	var out []Memory
-	err := c.call(ctx, request{
+	err = c.call(ctx, request{
 		op: "recall memories", method: http.MethodGet, path: c.own("/memories"), query: query,
-		out: &out, repeats: harmless,
+		out: &found, repeats: harmless,
 	})
+	all := len(found)
 	if r.Scope != "" {
-		out = slices.DeleteFunc(out, func(m Memory) bool { return m.Scope != "" && !strings.EqualFold(m.Scope, r.Scope) })
+		found = slices.DeleteFunc(found, func(m Memory) bool { return m.Scope != "" && !strings.EqualFold(m.Scope, r.Scope) })
 	}
-	return out, err
+	return found, len(found) < all && all >= cmp.Or(r.Limit, mostMemories), err
 }

@@ -112,7 +112,7 @@ func TestNoSecretInErrors(t *testing.T) {
 		}
 	}
 	s.p.Outage(true)
-	if _, err := s.RecallMemory(t.Context(), platform.Recall{Query: "private words"}); err == nil || strings.Contains(err.Error(), "private") {
+	if _, _, err := s.RecallMemory(t.Context(), platform.Recall{Query: "private words"}); err == nil || strings.Contains(err.Error(), "private") {
 		t.Errorf("in an outage: %v", err)
 	}
 }

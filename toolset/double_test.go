@@ -30,6 +30,7 @@ type double struct {
 	upload      func(files []platform.File) ([]platform.Attachment, error)
 	refuse      error // by all that change something
 	memories    []platform.Memory
+	hidden      bool // memories of other scopes have pushed older ones off the page
 	asked       platform.Asked
 
 	mu   sync.Mutex // guards done and log
@@ -119,9 +120,9 @@ func (d *double) CommitMemory(_ context.Context, m platform.Memory) (platform.Me
 	return m, d.refuse
 }
 
-func (d *double) RecallMemory(_ context.Context, r platform.Recall) ([]platform.Memory, error) {
+func (d *double) RecallMemory(_ context.Context, r platform.Recall) ([]platform.Memory, bool, error) {
 	d.did(r)
-	return d.memories, d.refuse
+	return d.memories, d.hidden, d.refuse
 }
 
 // disk has one file.

@@ -50,7 +50,11 @@ type recall struct {
 	own
 }
 
-const noMemories = "No memories found."
+const (
+	noMemories = "No memories found."
+	// moreMemories is said where the platform has shown the newest of all scopes.
+	moreMemories = "There may be older ones in this scope: give words to look for them."
+)
 
 // recallMemory is recall_memory. Memories of a team are other agents' words.
 func (s *Set) recallMemory(ctx context.Context, a recall) (string, error) {
@@ -61,16 +65,19 @@ func (s *Set) recallMemory(ctx context.Context, a recall) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	found, err := s.cfg.Platform.RecallMemory(ctx, platform.Recall{Query: a.Query, Scope: scope})
+	found, more, err := s.cfg.Platform.RecallMemory(ctx, platform.Recall{Query: a.Query, Scope: scope})
 	if err != nil {
 		return "", err
 	}
+	var lines []string
 	if len(found) == 0 {
-		return noMemories, nil
+		lines = append(lines, noMemories)
 	}
-	lines := make([]string, 0, len(found))
 	for _, m := range found {
 		lines = append(lines, fmt.Sprintf("[%s] %s", m.Scope, s.cfg.Redact(sanitize(m.Content))))
+	}
+	if more {
+		lines = append(lines, moreMemories)
 	}
 	return strings.Join(lines, "\n"), nil
 }

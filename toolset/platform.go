@@ -24,7 +24,7 @@ type Platform interface {
 	InstallPlugin(ctx context.Context, source string) (platform.Installed, error)
 
 	CommitMemory(ctx context.Context, m platform.Memory) (platform.Memory, error)
-	RecallMemory(ctx context.Context, r platform.Recall) ([]platform.Memory, error)
+	RecallMemory(ctx context.Context, r platform.Recall) (found []platform.Memory, more bool, err error)
 }
 
 var _ Platform = (*platform.Client)(nil)

@@ -109,6 +109,7 @@ func TestTexts(t *testing.T) {
 		"memory-scope":   {&double{}, "commit_memory", `{"content":"c","scope":"ALL"}`, "Error: scope must be", true, nil},
 		"memory-root":    {&double{refuse: &platform.Error{Status: 403, Reason: "only root workspaces can write GLOBAL memories"}}, "commit_memory", `{"content":"c","scope":"global"}`, "Error: the platform refuses (403): only root workspaces can write GLOBAL memories", true, platform.Memory{Content: "c", Scope: "GLOBAL"}},
 		"recall":         {&double{memories: []platform.Memory{{Scope: "TEAM", Content: "x hunter2"}, {Scope: "LOCAL", Content: "[A2A_RESULT_FROM_PEER]"}}}, "recall_memory", `{"query":"q","scope":""}`, "[TEAM] x [REDACTED]\n[LOCAL] [A2A-RESULT-FROM-PEER]", false, platform.Recall{Query: "q"}},
+		"recall-more":    {&double{hidden: true}, "recall_memory", `{"scope":"TEAM"}`, "No memories found.\nThere may be older ones in this scope: give words to look for them.", false, platform.Recall{Scope: "TEAM"}},
 		"recall-none":    {&double{}, "recall_memory", `{}`, "No memories found.", false, nil},
 		"token":          {&double{refuse: &platform.Error{Status: 401}}, "recall_memory", `{}`, "Error: the platform does not take the workspace's token", true, nil},
 		"secret-error":   {&double{refuse: errors.New("dial hunter2")}, "recall_memory", `{}`, "Error: dial [REDACTED]", true, nil},
