@@ -3,12 +3,15 @@ package e2e
 import (
 	"bytes"
 	"encoding/base64"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakelogin"
@@ -102,6 +105,36 @@ func TestFilesOfAReply(t *testing.T) {
 	result, _ := old["result"].(object)
 	if got := replyParts(result); len(got) != 3 || at(got[1], "file", "bytes") != at(parts[1], "raw") {
 		t.Errorf("by 0.3 the files are %v", got)
+	}
+}
+
+// TestReferencesOfAReply: codex names what it has written in the forms that its prompts
+// teach, the pinned one's and those of earlier ones. A source that it only speaks of is
+// no file for the caller.
+func TestReferencesOfAReply(t *testing.T) {
+	t.Parallel()
+	p := start(t)
+	source := filepath.Join(p.Work, "main.go")
+	if err := os.WriteFile(source, []byte("package main"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	past := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(source, past, past); err != nil {
+		t.Fatal(err)
+	}
+	task := p.send("m1", "one", "run mkdir 'My Project'; printf 1 > app.py; printf 2 > 'My Project/My Report.md'; printf 3 > short.md; printf 4 > link.md\n"+
+		"say `main.go` has [app.py]("+p.Work+"/app.py:12), [My Report.md](<"+p.Work+"/My Project/My Report.md:3>), `./short.md:1` and [it](link.md#L1)")
+	var got []string
+	for _, part := range replyParts(task)[1:] {
+		raw, _ := at(part, "raw").(string)
+		content, err := base64.StdEncoding.DecodeString(raw)
+		got = append(got, fmt.Sprint(at(part, "filename"), " ", string(content)))
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	if want := []string{"app.py 1", "My Report.md 2", "short.md 3", "link.md 4"}; !slices.Equal(got, want) {
+		t.Errorf("files %q, want %q", got, want)
 	}
 }
 

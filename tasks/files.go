@@ -26,10 +26,17 @@ type Files interface {
 	// Path returns where the file is that a URI of Stage names.
 	Path(uri string) (string, error)
 	// Offer makes the files that a reply of a task names available to its readers.
-	Offer(task a2a.TaskID, text string) []File
+	Offer(task a2a.TaskID, reply ReplyText) []File
 	// Keep makes a file available that a turn of a task has made; key is that of the
 	// file in its task.
 	Keep(task a2a.TaskID, key, name string, content []byte) (File, error)
+}
+
+// A ReplyText is what a turn has said at its end, and what its relative paths mean.
+type ReplyText struct {
+	Text  string
+	Dir   string    // that the turn worked in; empty means the working directory
+	Since time.Time // when its task was made; zero if that is not known
 }
 
 // A File is one on the disk.

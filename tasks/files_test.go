@@ -33,8 +33,8 @@ func (c *cabinet) Path(uri string) (string, error) {
 	return path, nil
 }
 
-func (c *cabinet) Offer(_ a2a.TaskID, text string) (out []tasks.File) {
-	if strings.Contains(text, "/w/out.pdf") {
+func (c *cabinet) Offer(_ a2a.TaskID, reply tasks.ReplyText) (out []tasks.File) {
+	if strings.Contains(reply.Text, "/w/out.pdf") {
 		out = append(out, tasks.File{URI: "workspace:/w/out.pdf", Name: "out.pdf", MediaType: "application/pdf"})
 	}
 	return out

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/google/uuid"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
@@ -21,11 +23,20 @@ func (r *run) prepare(event executor.Event) {
 	switch event := event.(type) {
 	case executor.Ended:
 		if event.Outcome == executor.Completed {
-			r.offered = e.cfg.Files.Offer(r.task.id, replyOf(event.Messages))
+			r.offered = e.cfg.Files.Offer(r.task.id, ReplyText{replyOf(event.Messages), r.options.Cwd, madeAt(r.task.id)})
 		}
 	case executor.ItemCompleted:
 		r.keepPicture(event.Item)
 	}
+}
+
+// madeAt returns when a task was made: its id says so, as a UUID of version 7.
+func madeAt(id a2a.TaskID) time.Time {
+	u, err := uuid.Parse(string(id))
+	if err != nil || u.Version() != 7 {
+		return time.Time{}
+	}
+	return time.Unix(u.Time().UnixTime())
 }
 
 // replyOf is the text of the message that is a turn's reply.
@@ -83,8 +94,8 @@ func (r *run) handPicture(item appserver.Item) {
 // mayHand reports whether files may come behind the text of a message, in its last chunk:
 // until the turn goes on after it, the message may be the reply. The caller holds t.mu.
 func (r *run) mayHand(a *artifact) bool {
-	cfg := &r.task.engine.cfg
-	return cfg.Files != nil && cfg.OfferFiles && rank(a) > 0 && strings.Contains(a.text.String(), "/")
+	cfg, text := &r.task.engine.cfg, a.text.String()
+	return cfg.Files != nil && cfg.OfferFiles && rank(a) > 0 && (strings.ContainsAny(text, "/`") || strings.Contains(text, "]("))
 }
 
 // closeWhole publishes the last chunks of messages that the turn has gone on after: it may

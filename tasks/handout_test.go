@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/google/go-cmp/cmp"
@@ -73,6 +75,47 @@ func TestNamedFilesStandBehindTheText(t *testing.T) {
 			t.Errorf("artifacts (-want +got):\n%s", diff)
 		}
 		m.restart()
+	}
+}
+
+// A scribe hands out a file whatever a reply says, and notes what it was asked.
+type scribe struct {
+	cabinet
+	asked tasks.ReplyText
+}
+
+func (s *scribe) Offer(_ a2a.TaskID, reply tasks.ReplyText) []tasks.File {
+	s.asked = reply
+	return []tasks.File{{URI: "workspace:/w/out.pdf", Name: "out.pdf", MediaType: "application/pdf"}}
+}
+
+// TestRelativeNamesInAReply: their files come in the last chunk, too, of which there is
+// one; they are looked for where the turn worked, and since the task was made.
+func TestRelativeNamesInAReply(t *testing.T) {
+	work := t.TempDir()
+	for _, text := range []string{"it is in `out.pdf`", "it is in [it](out.pdf)"} {
+		box := &scribe{}
+		m := newMachine(t, func(c *tasks.Config) { c.Files, c.OfferFiles, c.Bounds.WorkDir = box, true, work })
+		before := time.Now().Truncate(time.Millisecond)
+		req := request("m1", "c", "hi")
+		req.Message.Metadata = map[string]any{tasks.MetaCwd: work}
+		stream := listen(m.e.SendStreamingMessage(t.Context(), req))
+		j := m.r.next(t).start()
+		j.whole("a", text, appserver.PhaseFinalAnswer)
+		j.end(executor.Ended{Outcome: executor.Completed, Messages: []executor.AgentMessage{{ItemID: "a", Text: text, Phase: appserver.PhaseFinalAnswer}}})
+		lasts := 0
+		for _, event := range stream.wait(t) {
+			if u, ok := event.(*a2a.TaskArtifactUpdateEvent); ok && u.LastChunk {
+				lasts++
+			}
+		}
+		if lasts != 1 {
+			t.Errorf("%s: %d last chunks", text, lasts)
+		}
+		dir, err := filepath.EvalSymlinks(work)
+		if got := box.asked; err != nil || got.Text != text || got.Dir != dir || got.Since.Before(before) || got.Since.After(time.Now()) {
+			t.Errorf("asked for %+v, %v", got, err)
+		}
 	}
 }
 

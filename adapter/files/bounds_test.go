@@ -47,7 +47,7 @@ func TestOfferIsBounded(t *testing.T) {
 	for i := range 12 {
 		fmt.Fprintln(&text, put(t, filepath.Join(work, fmt.Sprintf("%d.txt", i)), "x"))
 	}
-	if got := f.Named(text.String()); len(got) != 10 {
+	if got := f.Named(files.Reply{Text: text.String()}); len(got) != 10 {
 		t.Errorf("%d files of 12", len(got))
 	}
 	large := func(name string, size int64) string {
@@ -59,7 +59,7 @@ func TestOfferIsBounded(t *testing.T) {
 	}
 	names := []string{large("too-large", 26<<20), large("a", 24<<20), large("b", 24<<20), large("no-room", 24<<20), large("small", 1<<20)}
 	var got []string
-	for _, file := range f.Named(strings.Join(names, "\n")) {
+	for _, file := range f.Named(files.Reply{Text: strings.Join(names, "\n")}) {
 		got = append(got, file.Name)
 	}
 	if strings.Join(got, " ") != "a b small" {

@@ -209,7 +209,7 @@ func TestOpen(t *testing.T) {
 // offer copies what a reply names.
 func offer(t *testing.T, f *files.Folder, text string) (out []files.File) {
 	t.Helper()
-	for _, file := range f.Named(text) {
+	for _, file := range f.Named(files.Reply{Text: text}) {
 		copied, err := f.Copy(file)
 		if err != nil {
 			t.Fatal(err)

@@ -20,32 +20,23 @@ const (
 // storedName matches the names of files in the folder.
 var storedName = regexp.MustCompile(`^[0-9a-f]{32}-`)
 
-// named matches paths in prose: quoted ones with whatever the quotes hold, links,
-// and bare ones up to what cannot be part of them.
-var named = regexp.MustCompile("`(?:workspace:|file://)?(/[^`\n]+)`" + `|"(?:workspace:|file://)?(/[^"\n]+)"|\]\((?:workspace:|file://)?(/[^)\n]+)\)|(?:^|[\s(\[:'*>])(?:workspace:|file://)?(/[^\s"'` + "`" + `<>()\[\]{}|*,;]+)`)
-
 // Named returns the files under the working directory that a reply names, where they
 // stand. What is not there, too large or a secret is left out.
-func (f *Folder) Named(text string) []File {
+func (f *Folder) Named(reply Reply) []File {
 	var out []File
-	seen, looked := map[string]bool{}, map[string]bool{}
+	seen, looked := map[string]bool{}, map[mention]bool{}
 	left := int64(largestOffers)
-	for _, match := range named.FindAllStringSubmatch(text, -1) {
-		path := strings.Join(match[1:], "")
+	for _, m := range mentions(reply.Text) {
 		if len(out) == mostOffered || len(looked) == mostLooked {
 			break
 		}
-		if looked[path] || !f.ours(path) {
+		m.at = 0 // the same elsewhere is the same
+		if looked[m] || !m.relative && !f.ours(m.path) {
 			continue
 		}
-		looked[path] = true
-		file, err := f.Path(path)
-		if err != nil {
-			if file, err = f.Path(strings.TrimRight(path, ".:!?")); err != nil {
-				continue
-			}
-		}
-		if seen[file.Path] || file.Size > largestOffer || file.Size > left {
+		looked[m] = true
+		file, ok := f.mentioned(m, reply)
+		if !ok || seen[file.Path] || file.Size > largestOffer || file.Size > left {
 			continue
 		}
 		seen[file.Path] = true
@@ -74,9 +65,4 @@ func (f *Folder) Copy(file File) (File, error) {
 		return copied, nil
 	}
 	return f.put(name, file.Name, file.MediaType, source, largestOffer)
-}
-
-// ours tells quickly whether a path may be one to look at.
-func (f *Folder) ours(path string) bool {
-	return inside(path, f.cfg.Work) || strings.HasPrefix(path, containerWork+"/")
 }

@@ -49,9 +49,9 @@ func (a attachments) Path(uri string) (string, error) {
 }
 
 // Offer implements [tasks.Files].
-func (a attachments) Offer(task a2a.TaskID, text string) []tasks.File {
+func (a attachments) Offer(task a2a.TaskID, reply tasks.ReplyText) []tasks.File {
 	var out []tasks.File
-	for _, named := range a.folder.Named(text) {
+	for _, named := range a.folder.Named(files.Reply(reply)) {
 		file, err := a.offer(task, named)
 		if err != nil {
 			a.log.Warn("a file that a reply names could not be handed out", "task_id", task, "err", err)

@@ -12,10 +12,11 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter/files"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
 // attached are the files of a runtime in a working directory with a report in it.
-func attached(t *testing.T, platform bool, room int64) (a attachments, reply string) {
+func attached(t *testing.T, platform bool, room int64) (a attachments, reply tasks.ReplyText) {
 	t.Helper()
 	work := t.TempDir()
 	path := filepath.Join(work, "report.txt")
@@ -26,7 +27,7 @@ func attached(t *testing.T, platform bool, room int64) (a attachments, reply str
 	if room > 0 {
 		a.shelf = files.NewShelf(filepath.Join(t.TempDir(), "files"), room, time.Hour)
 	}
-	return a, "see " + path
+	return a, tasks.ReplyText{Text: "see " + path}
 }
 
 // TestWhoGetsWhichFiles: the platform names of copies in its folder, others copies that

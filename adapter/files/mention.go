@@ -1,0 +1,111 @@
+package files
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A Reply is what a turn has said at its end.
+type Reply struct {
+	Text  string
+	Dir   string    // that the turn worked in; empty means the working directory
+	Since time.Time // relative names in code spans are those of files written since then
+}
+
+// A mention is a path as a reply has it.
+type mention struct {
+	path     string
+	at       int // where the path begins
+	relative bool
+	span     bool // a relative one, in a code span and not in a link
+}
+
+var (
+	// absolutes matches absolute paths in prose: quoted ones with whatever the quotes hold,
+	// links up to their titles, and bare ones up to what cannot be part of them.
+	absolutes = regexp.MustCompile("`(?:workspace:|file://)?(/[^`\n]+)`" + `|"(?:workspace:|file://)?(/[^"\n]+)"` +
+		`|\]\((?:workspace:|file://)?(/(?:[^()\n]|\([^()\n]*\))*?)(?:\s+"[^"\n]*")?\)` +
+		`|(?:^|[\s(\[:'*>])(?:workspace:|file://)?(/[^\s"'` + "`" + `<>()\[\]{}|*,;]+)`)
+
+	// references matches code spans, absolute paths in angle brackets, and links to what is
+	// relative.
+	references = regexp.MustCompile("`([^`\n]+)`" + `|<(?:workspace:|file://)?(/[^<>\n]+)>|\]\(<([^<>/\n][^<>\n]*)>` +
+		`|\]\(([^()<>/#\s](?:[^()\n]|\([^()\n]*\))*?)(?:\s+"[^"\n]*")?\)`)
+
+	// lineOf matches the line in a file that a reference to it may end with.
+	lineOf = regexp.MustCompile(`(?::\d+(?:[:–-]\d+)*|#L\d+(?:C\d+)?(?:[–-]L?\d+(?:C\d+)?)?)$`)
+)
+
+// mentions are the paths that a text may have, in their order.
+func mentions(text string) []mention {
+	var all []mention
+	for _, m := range absolutes.FindAllStringSubmatchIndex(text, -1) {
+		all = append(all, mentionAt(text, m))
+	}
+	for _, match := range references.FindAllStringSubmatchIndex(text, -1) {
+		m := mentionAt(text, match)
+		m.relative = !strings.HasPrefix(m.path, "/")
+		m.span = m.relative && text[match[0]] == '`'
+		if !m.relative || !strings.Contains(m.path, ":/") { // an URI is not relative
+			all = append(all, m)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b mention) int { return cmp.Compare(a.at, b.at) })
+	return all
+}
+
+// mentionAt is what the one group of a match says that has matched.
+func mentionAt(text string, match []int) mention {
+	for i := 2; i < len(match); i += 2 {
+		if match[i] >= 0 {
+			return mention{path: text[match[i]:match[i+1]], at: match[i]}
+		}
+	}
+	return mention{}
+}
+
+// mentioned returns the file that a mention is of. A name in a code span is as often one
+// that is spoken of, as in "`main.go` starts it": it hands out what the task has written.
+func (f *Folder) mentioned(m mention, reply Reply) (File, bool) {
+	for _, path := range m.spellings() {
+		for _, path := range f.places(path, m.relative, reply.Dir) {
+			file, err := f.Path(path)
+			if err == nil {
+				return file, !m.span || writtenSince(file.Path, reply.Since)
+			}
+		}
+	}
+	return File{}, false
+}
+
+// spellings are what a path may be without what the sentence and the reference to a line
+// add to it. The path as it is written comes first.
+func (m mention) spellings() []string {
+	plain := strings.TrimRight(m.path, ".:!?")
+	return slices.Compact([]string{m.path, plain, lineOf.ReplaceAllString(plain, "")})
+}
+
+// places are the absolute paths that a path may stand for.
+func (f *Folder) places(path string, relative bool, dir string) []string {
+	if !relative {
+		return []string{path}
+	}
+	return slices.Compact([]string{filepath.Join(cmp.Or(dir, f.cfg.Work), path), filepath.Join(f.cfg.Work, path)})
+}
+
+// writtenSince reports whether a file has changed since. File systems keep the time less
+// exactly than the clock has it, by two seconds at most.
+func writtenSince(path string, since time.Time) bool {
+	info, err := os.Lstat(path)
+	return err == nil && !info.ModTime().Before(since.Add(-2*time.Second))
+}
+
+// ours tells quickly whether a path may be one to look at.
+func (f *Folder) ours(path string) bool {
+	return inside(path, f.cfg.Work) || strings.HasPrefix(path, containerWork+"/")
+}
