@@ -97,8 +97,11 @@ func (a accepted) event(v *view, e *Event) *Event {
 
 func (a accepted) artifact(v *view, e *Event, update *a2a.TaskArtifactUpdateEvent) *Event {
 	_, isText := update.Artifact.Parts[0].Content.(a2a.Text)
+	void := update.Metadata[MetaVoid] == true
 	switch {
-	case isDiff(update.Artifact) && !a.diff, isText && !a.pieces && !update.LastChunk:
+	case void && a.whole: // for such a reader, an update without append is a text of its own
+		return nil
+	case isDiff(update.Artifact) && !a.diff, isText && !void && !a.pieces && !update.LastChunk:
 		return nil
 	case !isText || !update.LastChunk || !update.Append || a.pieces && !a.whole:
 		return e

@@ -117,3 +117,55 @@ func TestTextWholeAtItsEnd(t *testing.T) {
 		t.Errorf("the stream of a task that has ended:\n%s", got)
 	}
 }
+
+// TestTakenBackForOthersOnly: those who keep what a last chunk has would keep an empty text.
+func TestTakenBackForOthersOnly(t *testing.T) {
+	cases := map[string]struct {
+		change func(*a2a.SendMessageRequest)
+		told   bool
+	}{
+		"everything": {func(*a2a.SendMessageRequest) {}, true},
+		"keeps-last": {func(req *a2a.SendMessageRequest) { req.Message.Parts[0].SetMeta("is_user_input", true) }, false},
+		"no-diff":    {func(req *a2a.SendMessageRequest) { req.Config.AcceptedOutputModes = []string{"text/plain"} }, false},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := newRunner()
+			e := newEngine(t, r)
+			req := request("m", "c", "hi")
+			c.change(req)
+			stream := listen(e.SendStreamingMessage(t.Context(), req))
+			j := r.next(t).start()
+			j.observe(executor.DiffUpdated{Diff: "+1"})
+			j.whole("c", "one", "commentary")
+			j.observe(executor.DiffUpdated{})
+			j.whole("f", "done", "final_answer")
+			j.end(executor.Ended{Outcome: executor.Completed})
+			seen := showAll(stream.wait(t))
+			if told := strings.Contains(seen, `new diff "" void`); told != c.told {
+				t.Errorf("told that the diff is taken back: %t, want %t:\n%s", told, c.told, seen)
+			}
+			if !strings.HasSuffix(seen, "new f \"done\" last\nstatus completed") {
+				t.Errorf("the answer is not the last artifact:\n%s", seen)
+			}
+		})
+	}
+}
+
+// TestTextTakenBackFromThoseWhoTakeItWhole: what they were shown of an earlier attempt.
+func TestTextTakenBackFromThoseWhoTakeItWhole(t *testing.T) {
+	r := newRunner()
+	e := newEngine(t, r)
+	req := request("m", "c", "hi")
+	req.Config.AcceptedOutputModes = []string{"application/json"}
+	stream := listen(e.SendStreamingMessage(t.Context(), req))
+	j := r.next(t).start()
+	j.whole("a", "one", "")
+	j.whole("b", "two", "")
+	j.attempt(2)
+	j.whole("c", "done", "")
+	j.end(executor.Ended{Outcome: executor.Completed})
+	if seen := showAll(stream.wait(t)); !strings.Contains(seen, `new b "" void`) {
+		t.Errorf("stream:\n%s", seen)
+	}
+}

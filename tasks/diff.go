@@ -1,26 +1,27 @@
 package tasks
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 )
 
 // showDiff shows what the turn has changed, if that is not what was shown. It comes before
 // the message that speaks of it, and again when more has changed: for readers who take the
-// last artifact for the answer.
+// last artifact for the answer. So it is taken back, too, when nothing is left of it.
 func (r *run) showDiff() {
-	switch a := r.diff; {
-	case r.changed == "" || a != nil && a.text.String() == r.changed:
+	if r.changed == "" || r.diff != nil && r.diff.text.String() == r.changed {
 		return
-	case a == nil:
-		r.diff = r.task.newArtifact(nameDiff, nameDiff)
-	default:
-		a.text, a.sent, a.shown, a.frozen = &strings.Builder{}, 0, false, nil
 	}
-	r.diff.media = mediaDiff
-	r.diff.text.WriteString(r.changed)
-	r.task.push(r.diff, true)
+	if r.diff == nil {
+		r.diff = r.diffInPlace()
+	}
+	a := r.diff
+	a.text, a.sent, a.shown, a.frozen, a.media = &strings.Builder{}, 0, false, nil, mediaDiff
+	a.text.WriteString(r.changed)
+	r.task.push(a, true)
 }
 
 // mostShownAgain bounds the diff that is shown anew before each message: of a longer one
@@ -31,23 +32,49 @@ const mostShownAgain = 64 << 10
 // shown again before the answer only, or at the end of the turn where the model's provider
 // does not say which message that is.
 func (r *run) showDiffBefore(phase string) {
+	if r.changed == "" {
+		r.takeBackDiff()
+		return
+	}
 	if r.diff == nil || phase == appserver.PhaseFinalAnswer || len(r.changed) <= mostShownAgain {
 		r.showDiff()
 	}
 }
 
 // settleDiff shows the diff of the whole turn; what was changed and changed back is none.
-func (r *run) settleDiff(diff string) {
-	if r.changed = diff; diff == "" {
-		r.dropDiff()
+// A turn that was cut off may not know its diff: what was shown of it stays then, unless
+// codex has said that nothing is left.
+func (r *run) settleDiff(event executor.Ended) {
+	known := r.changed == "" || event.Outcome == executor.Completed
+	if r.changed = event.Diff; r.changed == "" && known {
+		r.takeBackDiff()
 	}
 	r.showDiff()
 }
 
-// dropDiff leaves it to the end of the turn what becomes of the diff that was shown.
+// takeBackDiff takes the diff back that was shown, where everything was changed back.
+func (r *run) takeBackDiff() {
+	if r.diff != nil {
+		r.task.takeBack(r.diff)
+		r.diff = nil
+	}
+}
+
+// dropDiff leaves to another attempt what becomes of the diff that was shown.
 func (r *run) dropDiff() {
 	if r.diff != nil {
 		r.void = append(r.void, r.diff)
 	}
 	r.diff, r.changed = nil, ""
+}
+
+// diffInPlace returns the artifact of a diff: that of an earlier attempt, or another one.
+func (r *run) diffInPlace() *artifact {
+	i := slices.IndexFunc(r.void, func(a *artifact) bool { return a.name == nameDiff && a.media == mediaDiff })
+	if i < 0 {
+		return r.task.newArtifact(nameDiff, nameDiff)
+	}
+	a := r.void[i]
+	r.void = slices.Delete(r.void, i, i+1)
+	return a
 }

@@ -28,8 +28,10 @@ func TestDiffComesBeforeTheAnswer(t *testing.T) {
 		"once":          {[]func(*job){changed("+1"), changed("+2"), say("f", "done"), end("+2")}, `new diff "+2" last|new f "done" last`, `diff="+2" f="done"`},
 		"changed-again": {[]func(*job){changed("+1"), say("c", "one"), changed("+2"), say("f", "done"), end("+2")}, `new diff "+1" last|new c "one" last|new diff "+2" last|new f "done" last`, `diff="+2" c="one" f="done"`},
 		"after-it":      {[]func(*job){say("f", "done"), changed("+1"), end("+1")}, `new f "done" last|new diff "+1" last`, `diff="+1" f="done"`},
-		"changed-back":  {[]func(*job){changed("+1"), say("f", "done"), changed(""), end("")}, `new diff "+1" last|new f "done" last|new diff "" last`, `f="done"`},
-		"next-attempt":  {[]func(*job){changed("+1"), say("f", "do"), func(j *job) { j.attempt(2) }, changed("+2"), say("g", "done"), end("+2")}, `new diff "+1" last|new f "do" last|status working|new diff-2 "+2" last|new f "done" last|new diff "" last`, `diff-2="+2" f="done"`},
+		"changed-back":  {[]func(*job){changed("+1"), say("c", "one"), changed(""), say("f", "done"), end("")}, `new diff "+1" last|new c "one" last|new diff "" void|new f "done" last`, `c="one" f="done"`},
+		"and-changed":   {[]func(*job){changed("+1"), say("c", "one"), changed(""), say("d", "two"), changed("+2"), say("f", "done"), end("+2")}, `new diff "+1" last|new c "one" last|new diff "" void|new d "two" last|new diff "+2" last|new f "done" last`, `c="one" d="two" diff="+2" f="done"`},
+		"back-after-it": {[]func(*job){changed("+1"), say("f", "done"), changed(""), end("")}, `new diff "+1" last|new f "done" last|new diff "" void`, `f="done"`},
+		"next-attempt":  {[]func(*job){changed("+1"), say("f", "do"), func(j *job) { j.attempt(2) }, changed("+2"), say("g", "done"), end("+2")}, `new diff "+1" last|new f "do" last|status working|new diff "+2" last|new f "done" last`, `diff="+2" f="done"`},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -48,6 +50,34 @@ func TestDiffComesBeforeTheAnswer(t *testing.T) {
 			}
 			if last := task.Artifacts[len(task.Artifacts)-1]; string(last.ID) != task.Metadata[tasks.MetaReply] {
 				t.Errorf("the last artifact is %s, want the reply", last.ID)
+			}
+		})
+	}
+}
+
+// TestDiffOfATurnThatWasCutOff: what was shown of it stays where nothing else is known, and
+// goes where codex has said that everything was changed back.
+func TestDiffOfATurnThatWasCutOff(t *testing.T) {
+	for name, want := range map[string]string{"unknown": "diff", "changed-back": ""} {
+		t.Run(name, func(t *testing.T) {
+			r := newRunner()
+			e := newEngine(t, r)
+			id := begin(t, e, request("m", "c", "hi")).ID
+			j := r.next(t).start()
+			j.observe(executor.DiffUpdated{Diff: "+1"})
+			j.whole("c", "one", "commentary")
+			if want == "" {
+				j.observe(executor.DiffUpdated{})
+			}
+			j.end(executor.Ended{Outcome: executor.Interrupted})
+			got := ""
+			for _, a := range get(t, e, id).Artifacts {
+				if a.Name == "diff" {
+					got = a.Name
+				}
+			}
+			if got != want {
+				t.Errorf("the task has %q, want %q", got, want)
 			}
 		})
 	}

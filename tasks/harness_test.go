@@ -304,6 +304,9 @@ func show(event a2a.Event) string {
 		if event.LastChunk {
 			line += " last"
 		}
+		if event.Metadata[tasks.MetaVoid] == true {
+			line += " void"
+		}
 		return line
 	}
 	return fmt.Sprintf("%T", event)

@@ -26,13 +26,11 @@ func (t *task) notifyState(event *a2a.TaskStatusUpdateEvent) {
 
 // notifyArtifact puts a finished artifact into the outbox. The caller holds t.mu
 // and is about to publish it.
-func (t *task) notifyArtifact(a *a2a.Artifact, meta map[string]any) {
+func (t *task) notifyArtifact(a *a2a.Artifact) {
 	if len(t.pushes) == 0 {
 		return
 	}
-	t.notify(&a2a.TaskArtifactUpdateEvent{
-		TaskID: t.id, ContextID: t.contextID, LastChunk: true, Artifact: a, Metadata: meta,
-	}, false)
+	t.notify(&a2a.TaskArtifactUpdateEvent{TaskID: t.id, ContextID: t.contextID, LastChunk: true, Artifact: a}, false)
 }
 
 // notify puts a notification for each setting into the outbox. Its id is the

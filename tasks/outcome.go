@@ -20,7 +20,7 @@ func (r *run) end(event executor.Ended) {
 		r.park()
 		return
 	}
-	r.settleDiff(event.Diff)
+	r.settleDiff(event)
 	reply := r.settleText(event)
 	r.finish()
 	r.measure(event)
@@ -146,16 +146,22 @@ func (r *run) settleVoid(whole bool) {
 			}
 			continue
 		}
-		t.artifacts = slices.DeleteFunc(t.artifacts, func(other *artifact) bool { return other == a })
-		gone, meta := a.chunk("", nil), map[string]any{MetaVoid: true}
-		if a.closed {
-			t.notifyArtifact(gone, meta)
-		}
-		t.publish(&a2a.TaskArtifactUpdateEvent{
-			TaskID: t.id, ContextID: t.contextID, LastChunk: true, Artifact: gone, Metadata: meta,
-		})
+		t.takeBack(a)
 	}
 	r.void = nil
+}
+
+// takeBack takes an artifact out of the task again, and says so. That is no last chunk of
+// anything: it may come behind that of the answer. The caller holds t.mu.
+func (t *task) takeBack(a *artifact) {
+	t.artifacts = slices.DeleteFunc(t.artifacts, func(other *artifact) bool { return other == a })
+	gone := &a2a.TaskArtifactUpdateEvent{
+		TaskID: t.id, ContextID: t.contextID, Artifact: a.chunk("", nil), Metadata: map[string]any{MetaVoid: true},
+	}
+	if a.closed && len(t.pushes) > 0 {
+		t.notify(gone, false)
+	}
+	t.publish(gone)
 }
 
 func rank(a *artifact) int { return rankOf(a.phase) }

@@ -132,7 +132,7 @@ func (t *task) pushTo(a *artifact, upTo int, last bool) {
 	said := !a.shown || upTo > a.sent || len(a.parts) > a.put
 	a.sent, a.put, a.shown, a.closed = upTo, len(a.parts), true, last
 	if last {
-		t.notifyArtifact(a.snapshot(), nil)
+		t.notifyArtifact(a.snapshot())
 	}
 	if said { // what was cut off has been shown to its end
 		t.publish(event)
