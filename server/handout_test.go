@@ -116,6 +116,25 @@ func TestFilesOfAnswers(t *testing.T) {
 	}
 }
 
+// TestFilesOfOldTasks, when none are kept any more: all but the platform get a URL that
+// says so, and nothing of where the copy was.
+func TestFilesOfOldTasks(t *testing.T) {
+	ts := start(t, Config{Token: "of-callers", Handler: handing(handed("token", "a.txt", "text/plain", 5))})
+	url := ts.URL + "/files/T1/token/a.txt"
+	for body, member := range map[string]string{
+		fmt.Sprintf(sendV1, "SendMessage", ""): `"url":"`, fmt.Sprintf(sendV1, "SendStreamingMessage", ""): `"url":"`,
+		fmt.Sprintf(askTask, "GetTask"): `"url":"`, fmt.Sprintf(askTask, "tasks/get"): `"uri":"`,
+	} {
+		got := do(t, "POST", ts.URL, body, "Authorization", "Bearer of-callers")
+		if !strings.Contains(got.body, member+url+`"`) || strings.Contains(got.body, `"kept":"T1/token`) || strings.Contains(got.body, `"workspace:/w/a.txt"`) {
+			t.Errorf("%s: %s", body, got.body)
+		}
+	}
+	if got := do(t, "GET", url, ""); got.status != http.StatusNotFound {
+		t.Errorf("the URL answers %d: %s", got.status, got.body)
+	}
+}
+
 // TestForgedFiles: what a caller has sent is shown as it was sent.
 func TestForgedFiles(t *testing.T) {
 	k := newKeep(t)

@@ -1,8 +1,11 @@
 package server
 
 import (
+	"context"
+	"io/fs"
 	"mime"
 	"net/http"
+	"os"
 
 	"github.com/go-chi/chi/v5"
 
@@ -12,12 +15,16 @@ import (
 // filesPath is where the copies of files that tasks hand out are served.
 const filesPath = "/files/"
 
+// nothingKept has no copies: old tasks may name some all the same.
+type nothingKept struct{}
+
+func (nothingKept) Open(context.Context, string, string) (*os.File, fs.FileInfo, error) {
+	return nil, nil, fs.ErrNotExist
+}
+
 // keptRoutes serve the copies of files that tasks hand out. The token in the URL is all
 // that is asked for, so that a URL can be given to another program.
 func (s *Server) keptRoutes(r chi.Router) {
-	if s.cfg.Kept == nil {
-		return
-	}
 	for _, path := range []string{filesPath + "{task}/{token}", filesPath + "{task}/{token}/{name}"} {
 		both(r, path, s.keptFile)
 	}

@@ -57,7 +57,7 @@ type Config struct {
 	Methods map[string]func(ctx context.Context, params json.RawMessage) (any, error)
 
 	Platform *Platform // of the workspace that this is; nil standing alone
-	Kept     Kept      // the files that tasks hand out; nil if they hand out none
+	Kept     Kept      // the files that tasks hand out; nil if there are none any more
 
 	// Console makes what serves /console and everything below it, and says itself who is
 	// let in. Agent is the JSON-RPC door, for those who are. Nil means that there is none.
@@ -124,9 +124,6 @@ func New(cfg Config) (*Server, error) {
 
 // shown is a handler that shows callers the files which tasks hand out.
 func (s *Server) shown(next Handler) Handler {
-	if s.cfg.Kept == nil {
-		return next
-	}
 	return &handout{Handler: next, kept: s.cfg.Kept, platform: s.cfg.Platform != nil}
 }
 
@@ -156,6 +153,9 @@ func (s *Server) reply() func(*a2a.Task) *a2a.Message {
 func (c *Config) setDefaults() {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Kept == nil {
+		c.Kept = nothingKept{}
 	}
 	if c.Registry == nil {
 		c.Registry = prometheus.NewRegistry()
