@@ -17,6 +17,7 @@ import (
 const (
 	mostInline    = 2 << 20
 	mostInlineAll = 8 << 20
+	nothingInline = 0 // of lists
 )
 
 // Kept has the copies of the files that tasks hand out.
@@ -65,7 +66,8 @@ func (s *shown) part(p *a2a.Part) *a2a.Part {
 		out.Metadata = nil
 		return out
 	}
-	if size, ok := p.Metadata[tasks.MetaSize].(float64); ok && int64(size) <= min(mostInline, s.left) && (len(s.accepts) == 0 || tasks.Takes(s.accepts, p.MediaType)) {
+	size, _ := p.Metadata[tasks.MetaSize].(float64)
+	if s.mayInline(int64(size)) && (len(s.accepts) == 0 || tasks.Takes(s.accepts, p.MediaType)) {
 		if content, ok := s.read(ref, int64(size)); ok {
 			s.left -= int64(len(content))
 			out.Content = a2a.Raw(content)
@@ -75,6 +77,11 @@ func (s *shown) part(p *a2a.Part) *a2a.Part {
 	out.Content = a2a.URL(s.baseURL + filesPath + ref)
 	return out
 }
+
+// mayInline reports whether a file may be in the answer as bytes. An empty one is named by
+// a URL: some of the bindings leave out bytes that are none, and nothing says then that it
+// is a file.
+func (s *shown) mayInline(size int64) bool { return size > 0 && size <= min(mostInline, s.left) }
 
 // read returns the content of a copy; false if it is not to be had.
 func (s *shown) read(ref string, size int64) ([]byte, bool) {

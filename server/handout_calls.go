@@ -79,7 +79,7 @@ func (h *handout) ListTasks(ctx context.Context, req *a2a.ListTasksRequest) (*a2
 		return res, err
 	}
 	out := *res
-	out.Tasks = each(res.Tasks, h.to(ctx, nil, -1).task)
+	out.Tasks = each(res.Tasks, h.to(ctx, nil, nothingInline).task)
 	return &out, nil
 }
 

@@ -135,6 +135,26 @@ func TestFilesOfOldTasks(t *testing.T) {
 	}
 }
 
+// TestEmptyFiles are URLs, in each binding: one without content would be neither bytes nor
+// a URL in some.
+func TestEmptyFiles(t *testing.T) {
+	k := newKeep(t)
+	k.put("token", "empty.txt", "")
+	ts := start(t, Config{Kept: k, Handler: handing(handed("token", "empty.txt", "text/plain", 0))})
+	url := `"` + ts.URL + `/files/T1/token/empty.txt"`
+	for name, c := range map[string]struct{ method, path, body, want string }{
+		"rpc": {"POST", "/", fmt.Sprintf(askTask, "GetTask"), `"url":` + url}, "old-rpc": {"POST", "/", fmt.Sprintf(askTask, "tasks/get"), `"uri":` + url},
+		"rest": {"GET", "/tasks/T1", "", `"url":` + url}, "old-rest": {"GET", "/v1/tasks/T1", "", url},
+	} {
+		if got := do(t, c.method, ts.URL+c.path, c.body); !strings.Contains(got.body, c.want) {
+			t.Errorf("%s: no %s in %s", name, c.want, got.body)
+		}
+	}
+	if got := do(t, "GET", ts.URL+"/files/T1/token/empty.txt", ""); got.status != http.StatusOK || got.body != "" {
+		t.Errorf("the URL answers %d %q", got.status, got.body)
+	}
+}
+
 // TestForgedFiles: what a caller has sent is shown as it was sent.
 func TestForgedFiles(t *testing.T) {
 	k := newKeep(t)
