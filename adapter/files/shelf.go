@@ -23,7 +23,8 @@ import (
 // A Shelf keeps copies of the files that tasks hand out, in a folder of the runtime's
 // own that codex cannot write: what a reader gets are the bytes at the end of the turn,
 // whatever became of the file since. Each copy stands in a folder of its task, under the
-// hash of its token: without the token the disk does not say how it is asked for.
+// hash of its token: this folder alone does not say how a copy is asked for. The tasks that
+// hand it out do, and with them the state database and its backups.
 //
 // A Shelf may be used concurrently.
 type Shelf struct {
