@@ -18,8 +18,9 @@ const (
 func logBounds() codexlog.Bounds { return codexlog.Bounds{Bytes: 64 << 20, Rows: 10_000} }
 
 // trimLog keeps the log of codex within bounds, also while codex runs. It returns when
-// ctx ends. threads are those of this runtime: in a home that is shared with others,
-// their logs are theirs.
+// ctx ends. threads are those of this runtime's conversations: in a home that is
+// shared with others, their logs are theirs. Which threads subagents had is known only
+// while they work, so their rows stay until codex deletes them.
 func trimLog(ctx context.Context, home string, threads func(context.Context) ([]string, error), log *slog.Logger) {
 	tick := time.NewTicker(trimEvery)
 	defer tick.Stop()
