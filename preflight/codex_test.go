@@ -38,7 +38,8 @@ func TestCodexSaysWhyItWouldNotStart(t *testing.T) {
 		"breaks":         {file(t, dir, "breaks", "#!/bin/sh\necho 'libfoo.so not found' >&2\nexit 127\n", 0o755), "exit status 127 libfoo.so not found"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			expect(t, Codex(c.bin, "9.9.9", nil).Do(t.Context()), Fail, c.detail, "CODEX_BIN")
+			expect(t, Codex(c.bin, "9.9.9", nil).Do(t.Context()), Fail, c.detail,
+				"install it (make codex, or npm install -g @openai/codex@9.9.9) and point CODEX_BIN at it")
 		})
 	}
 }
