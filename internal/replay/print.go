@@ -32,7 +32,7 @@ func (r *Report) String() string {
 }
 
 func (r *Run) print(b *strings.Builder) {
-	fmt.Fprintf(b, "Recorded by runtime %s with codex %s, %s, lines %d to %d; codex was started %s.\n",
+	fmt.Fprintf(b, "Recorded by runtime %s, made for codex %s, %s, lines %d to %d; codex was started %s.\n",
 		r.Runtime, r.Codex, r.Began.UTC().Format(time.DateTime), r.FirstLine, r.LastLine, times(r.Children))
 	if r.Lost > 0 {
 		fmt.Fprintf(b, "%d entries are missing in it.\n", r.Lost)

@@ -30,7 +30,7 @@ type Run struct {
 	Format    string `json:"format"`
 	Version   int    `json:"version"`
 	Runtime   string `json:"runtime"`             // our version
-	Codex     string `json:"codex"`               // the one that we are made for
+	Codex     string `json:"codex"`               // the version that we are made for; the one that runs says so in its answer to initialize
 	Continues bool   `json:"continues,omitempty"` // the beginning is in FILE.1, or was dropped
 }
 
