@@ -12,11 +12,17 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 )
 
-// schemas is the folder with the platform's own schemas, which are no part of this
-// repository.
+// beside is where the platform's own schemas lie if they lie beside this repository, of
+// which they are no part.
+var beside = filepath.Join("..", "..", "shared", "contract", "schemas")
+
+// schemas is the folder with them.
 func schemas(t *testing.T) string {
 	t.Helper()
 	dir := os.Getenv("MOLECULE_CONTRACT_SCHEMAS")
+	if _, err := os.Stat(beside); dir == "" && err == nil {
+		dir = beside
+	}
 	if dir == "" {
 		t.Skip("set MOLECULE_CONTRACT_SCHEMAS to the folder of the platform's schemas")
 	}
