@@ -43,6 +43,7 @@ func (quiet) Failed() bool { return false }
 
 func TestChaos(t *testing.T) {
 	plan := Plan{seed: *seedFlag, contexts: *contextsFlag, calm: *calmFlag}
+	commit := codextest.Commit()
 	f, l, mark := prepare(t)
 	began := time.Now()
 	var load sync.WaitGroup
@@ -66,7 +67,7 @@ func TestChaos(t *testing.T) {
 	a.files(f.program.State, "state.db", "state.db-wal", "state.db-shm", "state.lock")
 	a.files(f.program.Work, filepath.Base(l.file))
 	a.processes(mark)
-	report := Report{Plan: plan, Field: f, Tally: a.tally, Began: began, Took: time.Since(began), Ledger: f.ledger}
+	report := Report{Plan: plan, Field: f, Tally: a.tally, Commit: commit, Began: began, Took: time.Since(began), Ledger: f.ledger}
 	t.Log("\n" + report.String())
 	for _, fault := range f.ledger.faults {
 		t.Error(fault)

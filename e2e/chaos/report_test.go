@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
 )
 
 // A Report is what a run has come to.
@@ -17,6 +15,7 @@ type Report struct {
 	Field  *field
 	Tally  Tally
 	Ledger *Ledger
+	Commit string // that ran: what is checked out may be another one by the end
 	Began  time.Time
 	Took   time.Duration
 }
@@ -32,7 +31,7 @@ func (r Report) String() string {
 	row := func(what string, n any) { fmt.Fprintf(&b, "| %s | %v |\n", what, n) }
 	b.WriteString("| | |\n|---|---:|\n")
 	row("seed, conversations", fmt.Sprintf("%d, %d", r.Plan.seed, r.Plan.contexts))
-	row("commit, date", fmt.Sprintf("%s, %s", codextest.Commit(), r.Began.UTC().Format(time.DateOnly)))
+	row("commit, date", fmt.Sprintf("%s, %s", r.Commit, r.Began.UTC().Format(time.DateOnly)))
 	row("took", r.Took.Round(time.Second))
 	row("**processes killed**", fmt.Sprintf("**%d**", r.Field.kills))
 	for s := killChild; s <= lull; s++ {
