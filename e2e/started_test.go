@@ -44,8 +44,8 @@ func (n *newcomer) inClone(cmd *exec.Cmd) *exec.Cmd {
 	return cmd
 }
 
-// sees runs a command whose output has to have these words in it.
-func (n *newcomer) sees(cmd *exec.Cmd, want ...string) {
+// sees runs a command whose output has to have these words in it, and returns that.
+func (n *newcomer) sees(cmd *exec.Cmd, want ...string) string {
 	n.t.Helper()
 	out, err := cmd.CombinedOutput()
 	for _, words := range want {
@@ -53,6 +53,7 @@ func (n *newcomer) sees(cmd *exec.Cmd, want ...string) {
 			n.t.Fatalf("%v: want %s in what it says: %s\n%s", err, words, cmd.Args[2], out)
 		}
 	}
+	return string(out)
 }
 
 // TestReadme does what README.md says, and the calls of docs/getting-started.md.
@@ -61,7 +62,10 @@ func TestReadme(t *testing.T) {
 	n.sees(n.does("README.md", "talk"), "hello\ncodex-", "completed", "TASK_STATE_COMPLETED")
 	const page = "docs/getting-started.md"
 	n.sees(n.does(page, "answer"), "hello", "TASK_STATE_COMPLETED")
-	n.sees(n.does(page, "stream"), "id: 1.0\n", "TASK_STATE_SUBMITTED", "TASK_STATE_WORKING", `"append":true`, `"text":"9 "`, `"lastChunk":true`, "TASK_STATE_COMPLETED")
+	events := n.sees(n.does(page, "stream"), "id: 1.0\n", "TASK_STATE_SUBMITTED", "TASK_STATE_WORKING", `"append":true`, `"text":"9 "`, `"lastChunk":true`, "TASK_STATE_COMPLETED")
+	if first := regexp.MustCompile(`(?m)^data: .*"artifactUpdate".*$`).FindString(events); first == "" || strings.Contains(first, `"append"`) {
+		t.Errorf("the first piece of the text is %q, want one that is appended to nothing", first)
+	}
 	n.sees(n.does(page, "cancel"), "TASK_STATE_CANCELED")
 }
 
