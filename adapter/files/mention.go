@@ -69,25 +69,28 @@ func mentionAt(text string, match []int) mention {
 	return mention{}
 }
 
-// mentioned returns the file that a mention is of. A name in a code span is as often one
-// that is spoken of, as in "`main.go` starts it": it hands out what the task has written.
+// mentioned returns the file that a mention is of. A name in a code span, and a line of a
+// file, are as often spoken of as handed out, as in "`main.go` starts it": there it is what
+// the task has written that counts.
 func (f *Folder) mentioned(m mention, reply Reply) (File, bool) {
-	for _, path := range m.spellings() {
-		for _, path := range f.places(path, m.relative, reply.Dir) {
-			file, err := f.Path(path)
-			if err == nil {
-				return file, !m.span || writtenSince(file.Path, reply.Since)
-			}
+	plain := strings.TrimRight(m.path, ".:!?") // without what the sentence adds
+	for _, path := range slices.Compact([]string{m.path, plain}) {
+		if file, ok := f.first(path, m.relative, reply.Dir); ok {
+			return file, !m.span || writtenSince(file.Path, reply.Since)
+		}
+	}
+	file, ok := f.first(lineOf.ReplaceAllString(plain, ""), m.relative, reply.Dir)
+	return file, ok && writtenSince(file.Path, reply.Since)
+}
+
+// first returns the first file that there is of those that a path may stand for.
+func (f *Folder) first(path string, relative bool, dir string) (File, bool) {
+	for _, path := range f.places(path, relative, dir) {
+		if file, err := f.Path(path); err == nil {
+			return file, true
 		}
 	}
 	return File{}, false
-}
-
-// spellings are what a path may be without what the sentence and the reference to a line
-// add to it. The path as it is written comes first.
-func (m mention) spellings() []string {
-	plain := strings.TrimRight(m.path, ".:!?")
-	return slices.Compact([]string{m.path, plain, lineOf.ReplaceAllString(plain, "")})
 }
 
 // places are the absolute paths that a path may stand for.

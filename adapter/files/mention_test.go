@@ -97,8 +97,8 @@ func TestRelativeReferencesAreContained(t *testing.T) {
 	}
 }
 
-// TestNamesThatAreSpokenOf: a relative name in a code span hands out what has been written
-// since the task was made; a link, and a whole path, anything.
+// TestNamesThatAreSpokenOf: a relative name in a code span, and a line of a file, hand out
+// what has been written since the task was made; a link, and a whole path, anything.
 func TestNamesThatAreSpokenOf(t *testing.T) {
 	f, work := folder(t)
 	begun := time.Now()
@@ -117,7 +117,8 @@ func TestNamesThatAreSpokenOf(t *testing.T) {
 		t.Errorf("of the name in another folder: %q", got)
 	}
 	for text, want := range map[string]string{
-		"`main.go` calls `edited.go:3`": "edited.go", "`main.go`, see [it](main.go:7)": "main.go", "`" + old + "`": "main.go",
+		"`main.go` calls `edited.go:3`": "edited.go", "`main.go`, see [it](main.go)": "main.go", "`" + old + "`": "main.go",
+		"see [it](main.go:7) and [edited](" + edited + ":12)": "edited.go", "[it](" + old + ":12)": "",
 	} {
 		if got := named(f, work, files.Reply{Text: text, Since: begun}); got != want {
 			t.Errorf("%s: %q, want %q", text, got, want)
