@@ -75,6 +75,7 @@ type Config struct {
 	Bounds Bounds  // what messages may ask for; the zero value lets them choose the model
 	Notify *Notify // tells of ends; nil refuses to
 
+	MostText int           // of the texts of one task that has not ended, in bytes; 0 means 16 MiB
 	Coalesce time.Duration // text is published at most this often; 0 means 20 ms
 
 	Metrics Metrics      // nil counts nothing
@@ -102,6 +103,7 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Conversations == nil {
 		c.Conversations = noConversations{}
 	}
+	c.MostText = cmp.Or(c.MostText, mostText)
 	c.Coalesce = cmp.Or(c.Coalesce, 20*time.Millisecond)
 	if c.Metrics == nil {
 		c.Metrics = noMetrics{}

@@ -12,7 +12,7 @@ import (
 // the message that speaks of it, and again when more has changed: for readers who take the
 // last artifact for the answer. So it is taken back, too, when nothing is left of it.
 func (r *run) showDiff() {
-	if r.changed == "" || r.diff != nil && r.diff.text.String() == r.changed {
+	if r.changed == "" || r.diff != nil && r.diff.text.String() == r.diff.fitted(r.changed) {
 		return
 	}
 	if r.diff == nil {
@@ -20,7 +20,8 @@ func (r *run) showDiff() {
 	}
 	a := r.diff
 	a.text, a.sent, a.shown, a.frozen, a.media = &strings.Builder{}, 0, false, nil, mediaDiff
-	a.text.WriteString(r.changed)
+	a.most = r.room(a)
+	a.text.WriteString(a.fitted(r.changed))
 	r.task.push(a, true)
 }
 

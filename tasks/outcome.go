@@ -118,6 +118,9 @@ func (r *run) settleText(event executor.Ended) *artifact {
 	r.settleVoid(event.Outcome == executor.Completed)
 	var reply *artifact
 	for _, a := range r.texts {
+		if a.cutOff() {
+			r.replace(a, a.fitted(""))
+		}
 		if a.text.Len() > 0 && (reply == nil || rank(a) >= rank(reply)) {
 			reply = a
 		}

@@ -25,6 +25,8 @@ type artifact struct {
 	before *artifact // whose place it will take; nil if it has one
 	text   *strings.Builder
 	parts  a2a.ContentParts // behind the text, or in its place
+	most   int              // bytes of text that there is room for (bound.go)
+	all    int              // bytes of text that have come while it was written
 	sent   int              // bytes of text that are published
 	put    int              // parts that are
 	shown  bool             // something was published
@@ -155,6 +157,7 @@ func (r *run) begin(item appserver.Item) *artifact {
 		a = r.task.newArtifact(item.ID, nameMessage)
 	}
 	a.phase = item.Phase
+	a.most = r.room(a)
 	r.open[item.ID] = a
 	r.texts = append(r.texts, a)
 	return a
@@ -183,7 +186,7 @@ func (r *run) delta(d executor.TextDelta) {
 	if a.closed || a.whole || d.Text == "" {
 		return
 	}
-	a.text.WriteString(d.Text)
+	a.add(d.Text)
 	r.hear()
 	if a.ready() == a.sent || a.shown && r.armed {
 		return
@@ -269,10 +272,7 @@ func (r *run) whole(m executor.AgentMessage) {
 		}
 		a = r.begin(appserver.Item{ID: m.ItemID, Phase: m.Phase})
 	}
-	final := m.Text
-	if final == "" { // a provider's slip: what was streamed is all there is
-		final = a.text.String()
-	}
+	final := a.fitted(m.Text)
 	phase := a.phase
 	if m.Phase != "" {
 		phase = m.Phase

@@ -1,0 +1,86 @@
+package tasks
+
+import (
+	"fmt"
+	"unicode/utf8"
+)
+
+// mostText is the default of [Config.MostText]. For a moment the end of a task takes some
+// eight times what its texts do: it is encoded, committed and sent.
+const mostText = 16 << 20
+
+// answerShare is the part of the bound that the answer of a turn has in any case: also that
+// of a later turn of a task that is full.
+const answerShare = 16
+
+// room is how much text an artifact may have: what the others of its task leave, and what
+// an answer has in any case. The caller holds t.mu.
+func (r *run) room(a *artifact) int {
+	most := r.task.engine.cfg.MostText
+	left, share := most, most/answerShare
+	for _, other := range r.task.artifacts {
+		if other != a && other != a.before {
+			left -= other.text.Len()
+		}
+	}
+	for _, other := range r.texts {
+		if other != a && rank(other) > 0 {
+			share -= other.text.Len()
+		}
+	}
+	if a.name != nameMessage || rank(a) == 0 {
+		share = 0
+	}
+	return max(left, share, 0)
+}
+
+// add adds a piece to a text while there is room for it. What comes behind a cut is counted.
+func (a *artifact) add(piece string) {
+	if a.all == a.text.Len() {
+		a.text.WriteString(piece[:border(piece, a.most-a.text.Len())])
+	}
+	a.all += len(piece)
+}
+
+// cutOff reports whether a text that is not whole lacks something at its end.
+func (a *artifact) cutOff() bool { return !a.whole && a.all > a.text.Len() }
+
+// fitted is a whole text as far as there is room for it, and a line that says what is
+// missing. Of an empty one, a provider's slip, what was streamed is all there is.
+func (a *artifact) fitted(text string) string {
+	kept, all := a.text.String(), a.all
+	switch {
+	case text != "":
+		kept, all = text[:border(text, a.most)], len(text)
+	case !a.cutOff():
+		return kept
+	}
+	if len(kept) == all {
+		return kept
+	}
+	return kept + a.cutLine(len(kept), all)
+}
+
+// cutLine says that a text was cut, and where the rest is.
+func (a *artifact) cutLine(kept, all int) string {
+	what, where := "text", "all of it is in codex's own thread"
+	if a.media == mediaDiff {
+		what, where = "diff", "the files have all of it"
+	}
+	line := fmt.Sprintf("[the %s was cut here: it had %d bytes, and the runtime had room for %d; %s]", what, all, kept, where)
+	if kept > 0 {
+		line = "\n\n" + line
+	}
+	return line
+}
+
+// border is n, or the end of the text, or where the character begins that stands there.
+func border(text string, n int) int {
+	if n >= len(text) {
+		return len(text)
+	}
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return n
+}
