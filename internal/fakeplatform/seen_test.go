@@ -173,6 +173,17 @@ func turnQuestions() []question {
 		close(release)
 		return reply.Status, string(reply.Body)
 	}
+	late := func(x *asker) (int, string) { // what the log has of the reply, once the workspace has told the user
+		slow(x)
+		status, answer := x.post(x.own("/notify"), `{"message":"at last"}`)
+		want(x.T, status, answer, 200, "sent")
+		for _, row := range x.w.Rows() {
+			if row.Method == "notify" {
+				return status, row.Type + " " + string(row.ResponseBody)
+			}
+		}
+		return status, "no row"
+	}
 	killed := func(x *asker) (int, string) {
 		a := newAgent(x.T, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 		x.at(a.url)
@@ -189,6 +200,7 @@ func turnQuestions() []question {
 	}
 	return []question{
 		{"a turn longer than the browser is held", slow, &said{200, "at last"}, &said{200, `"delivery_mode":"push-async"`}},
+		{"the row of its reply, which comes by notify", late, nil, &said{200, `a2a_receive {"message":"at last"`}},
 		{"a runtime that is killed in mid-turn", killed, &said{202, `"queued":true`}, nil},
 	}
 }

@@ -29,7 +29,7 @@ func main() {
 func run(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("fakeplatform", flag.ContinueOnError)
 	addr := flags.String("addr", "127.0.0.1:8080", "where to listen")
-	age := flags.String("era", "aug", "the age of the platform: apr, jun or aug")
+	age := flags.String("era", "aug", "the age of the platform: apr or jun, which are held to what real servers answered, or aug, which is as its sources say and was not measured")
 	dir := flags.String("configs", "", "folder for the workspace's configuration; a new one below the working directory if empty")
 	port := flags.Int("port", 8000, "where the workspace will listen")
 	if err := flags.Parse(args); err != nil {
