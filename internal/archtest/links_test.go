@@ -43,6 +43,33 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+// TestWhereItIsHad: nothing sends people to the web pages of the module's path, which are
+// gone. The path is still the name of the module, and of the extensions of A2A. Releases
+// are where the block of the Connect dialog takes them from.
+func TestWhereItIsHad(t *testing.T) {
+	root := os.DirFS("../..")
+	read := func(name string) string {
+		text, err := fs.ReadFile(root, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	dead := regexp.MustCompile(`https://github\.com/Molecule-AI/molecule-codex-runtime/?(extensions/)?`)
+	for _, name := range append(markdown(t, root), "deploy/systemd/molecule-codex@.service") {
+		for _, found := range dead.FindAllStringSubmatch(read(name), -1) {
+			if found[1] == "" {
+				t.Errorf("%s sends people to %s", name, found[0])
+			}
+		}
+	}
+	from := regexp.MustCompile(`(?m)^from=https://.*$`)
+	block, page := from.FindString(read("connect/codex.snippet")), from.FindString(read("docs/getting-started.md"))
+	if block == "" || page != block {
+		t.Errorf("docs/getting-started.md has %q, and the block %q", page, block)
+	}
+}
+
 // TestEveryPageIsOnTheMap keeps docs/README.md the way to every page of docs.
 func TestEveryPageIsOnTheMap(t *testing.T) {
 	root := os.DirFS("../..")
