@@ -220,7 +220,7 @@ func TestChannelQuestion(t *testing.T) {
 	for n := 5; told[len(told)-1] != "still here"; n++ { // the question is posed again
 		told = x.told(n)
 	}
-	x.acked(len(x.handle.Rows()) - 1)
+	x.acked(len(x.handle.Inbox()) - 1)
 }
 
 // TestChannelDeleted ends when the platform has deleted its workspace.

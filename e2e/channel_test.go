@@ -69,7 +69,7 @@ func (x *polling) told(n int) []string {
 // acked waits until the workspace has acknowledged all of its rows but notes.
 func (x *polling) acked(row int) {
 	x.t.Helper()
-	want := x.handle.Rows()[row].Seq
+	want := x.handle.Inbox()[row].Seq
 	progtest.WaitFor(x.t, fmt.Sprintf("row %d to be acknowledged", want), func() bool { return x.handle.Acked() >= want })
 }
 
@@ -87,5 +87,5 @@ func TestChannel(t *testing.T) {
 	if x.handle.Status() != "online" || len(x.handle.Beats()) == 0 {
 		t.Errorf("the workspace is %s, with %d heartbeats", x.handle.Status(), len(x.handle.Beats()))
 	}
-	progtest.WaitFor(t, "all rows to be acknowledged", func() bool { return x.handle.Acked() >= x.handle.Rows()[3].Seq })
+	progtest.WaitFor(t, "all rows to be acknowledged", func() bool { return x.handle.Acked() >= x.handle.Inbox()[3].Seq })
 }

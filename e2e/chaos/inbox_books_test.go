@@ -31,7 +31,7 @@ func (r *inboxRun) kept() {
 		if open, err := s.InboxUnfinished(ctx, space.ID()); err != nil || open != 0 {
 			r.t.Errorf("%d rows are not finished, %v", open, err)
 		}
-		for _, row := range space.Rows() {
+		for _, row := range space.Inbox() {
 			var body struct {
 				Params struct {
 					Message struct{ MessageID string }
@@ -100,7 +100,7 @@ func (r *inboxRun) settle() {
 		}
 		done := n >= *messagesFlag
 		for _, s := range r.spaces {
-			rows := s.Rows()
+			rows := s.Inbox()
 			done = done && len(rows) > 0 && s.Acked() == rows[len(rows)-1].Seq
 		}
 		if done {

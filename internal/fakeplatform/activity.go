@@ -49,6 +49,11 @@ func (h *Handle) Rows() []Row {
 	})
 }
 
+// Inbox are those of the rows that a workspace which polls asks for.
+func (h *Handle) Inbox() []Row {
+	return slices.DeleteFunc(h.Rows(), func(r Row) bool { return r.Type != "a2a_receive" })
+}
+
 // Forget prunes all rows but the newest keep, as the platform does after days.
 func (h *Handle) Forget(keep int) {
 	h.p.locked(func() { h.ws.rows = h.ws.rows[max(0, len(h.ws.rows)-keep):] })
