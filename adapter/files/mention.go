@@ -79,7 +79,11 @@ func (f *Folder) mentioned(m mention, reply Reply) (File, bool) {
 			return file, !m.span || writtenSince(file.Path, reply.Since)
 		}
 	}
-	file, ok := f.first(lineOf.ReplaceAllString(plain, ""), m.relative, reply.Dir)
+	whole := lineOf.ReplaceAllString(plain, "")
+	if whole == plain {
+		return File{}, false
+	}
+	file, ok := f.first(whole, m.relative, reply.Dir)
 	return file, ok && writtenSince(file.Path, reply.Since)
 }
 
