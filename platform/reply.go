@@ -52,13 +52,14 @@ func (r Row) Reply() string {
 	var told struct {
 		Text string `json:"text"`
 	}
-	if text := r.Answer(); text != "" {
-		return text
+	reply, err := readReply(r.ResponseBody)
+	if err != nil && json.Unmarshal(r.ResponseBody, &told) == nil {
+		reply.Text = told.Text
 	}
-	if json.Unmarshal(r.ResponseBody, &told) != nil || QueuedText(told.Text) {
+	if QueuedText(reply.Text) {
 		return ""
 	}
-	return told.Text
+	return reply.Text
 }
 
 func readReply(raw json.RawMessage) (Reply, error) {

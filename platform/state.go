@@ -65,10 +65,10 @@ func (c *Client) stateRequest(out *State) request {
 const proofLimit = 3 * time.Second
 
 // proveToken uses a token that a registration has brought, before it takes the place of
-// another: platforms give one to a workspace that is deleted, and refuse it. Where it can
-// not be used, the workspace's row tells. A token is given out once only, so it is believed
-// where nothing can be found out, and the end of the one who registers does not keep it
-// from being found out.
+// another: platforms give one to a workspace that is deleted, and refuse it. Where it
+// cannot be used, the workspace's row tells. A token is given out once only, so it is
+// believed where nothing can be found out, and the end of the one who registers does not
+// keep it from being found out.
 func (c *Client) proveToken(ctx context.Context, token string) error {
 	token = strings.TrimSpace(token)
 	if token == "" {

@@ -80,13 +80,18 @@ func TestStateBehindTheToken(t *testing.T) {
 	}
 }
 
+// registered is a site with the file of its token, and what stands in that.
+func registered(t *testing.T, era fakeplatform.Era) (s *site, file, token string) {
+	s = newSite(t, era)
+	s.register(t)
+	file = filepath.Join(s.dir, platform.TokenFile)
+	return s, file, content(t, file)
+}
+
 // TestUselessToken is not kept: it is what the registration of a deleted workspace brings.
 func TestUselessToken(t *testing.T) {
 	eras(t, func(t *testing.T, era fakeplatform.Era) {
-		s := newSite(t, era)
-		s.register(t)
-		file := filepath.Join(s.dir, platform.TokenFile)
-		before := content(t, file)
+		s, file, before := registered(t, era)
 		s.w.Delete()
 		ctx, leave := context.WithCancel(t.Context())
 		s.p.Behave("*/state", fakeplatform.Then(leave)) // the runtime ends meanwhile
@@ -106,10 +111,7 @@ func TestUselessToken(t *testing.T) {
 // TestUselessTokenUnproved is not kept either: the workspace's row says that it is gone.
 func TestUselessTokenUnproved(t *testing.T) {
 	eras(t, func(t *testing.T, era fakeplatform.Era) {
-		s := newSite(t, era)
-		s.register(t)
-		file := filepath.Join(s.dir, platform.TokenFile)
-		before := content(t, file)
+		s, file, before := registered(t, era)
 		s.p.Behave("*/state", fakeplatform.Refuse(503))
 		s.w.Delete()
 		_, err := s.Register(t.Context(), platform.Registration{URL: "http://localhost:9", Card: card()})
