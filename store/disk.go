@@ -25,31 +25,22 @@ func (s *Store) Room() error {
 	if err := s.Replaced(); err != nil {
 		return err
 	}
-	return s.disk.room()
+	return s.disk.room(0)
 }
 
 // RoomFor returns [ErrFull] when a file of so many bytes beside the database would take
 // what is reserved for the work that has been accepted.
 func (s *Store) RoomFor(bytes int64) error {
-	if s.disk.reserve <= 0 {
-		return nil
-	}
-	free, _, err := s.disk.space(s.disk.dir)
-	if err != nil {
-		return fileError(s.disk.dir, err)
-	}
-	if free-bytes < s.disk.reserve {
-		return fmt.Errorf("%s: %w: its disk has %d MiB left, of which %d MiB are kept for turns that run: free some space on it", s.disk.dir, ErrFull, free>>20, s.disk.reserve>>20)
-	}
-	return nil
+	return s.disk.room(bytes)
 }
 
 // RoomIn returns why a store in a directory would accept no message: [ErrFull], or nil.
 func RoomIn(dir string) error {
-	return disk{dir: dir, reserve: reserved, space: space}.room()
+	return disk{dir: dir, reserve: reserved, space: space}.room(0)
 }
 
-func (d disk) room() error {
+// room returns why so many bytes would be too many: the reserve is to be left beside them.
+func (d disk) room(bytes int64) error {
 	if d.reserve <= 0 {
 		return nil
 	}
@@ -58,13 +49,13 @@ func (d disk) room() error {
 	switch {
 	case err != nil:
 		return fileError(d.dir, err)
-	case free >= d.reserve:
+	case free-bytes >= d.reserve:
 		return nil
 	case all < d.reserve:
 		return fmt.Errorf("%s: %w: its disk has %d MiB in all, and %d MiB of it are kept free for turns that run: no message is ever accepted on it, use a larger one",
 			path, ErrFull, all>>20, d.reserve>>20)
 	}
-	return fmt.Errorf("%s: %w: its disk has %d MiB left, which are kept for turns that run (%d MiB): free some space on it", path, ErrFull, free>>20, d.reserve>>20)
+	return fmt.Errorf("%s: %w: its disk has %d MiB left, and %d MiB are kept for turns that run: free some space on it", path, ErrFull, free>>20, d.reserve>>20)
 }
 
 // space asks the system how much of a disk is free for us, and how large it is.

@@ -111,7 +111,7 @@ func TestRoom(t *testing.T) {
 		says      string
 	}{
 		{16 << 20, 1 << 30, nil, ""},
-		{13 << 20, 1 << 30, nil, "its disk has 13 MiB left, which are kept for turns that run (16 MiB): free some space on it"},
+		{13 << 20, 1 << 30, nil, "its disk has 13 MiB left, and 16 MiB are kept for turns that run: free some space on it"},
 		{12 << 20, 12 << 20, nil, "its disk has 12 MiB in all, and 16 MiB of it are kept free for turns that run: no message is ever accepted on it, use a larger one"},
 		{0, 0, unix.EIO, "input/output error"},
 		{17 << 20, 1 << 30, nil, ""},
