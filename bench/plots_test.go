@@ -57,7 +57,7 @@ func figures() []figure {
 			limit:   [2]string{"Delta/burst/stream", "cpu-µs/delta"},
 			caption: "In a burst, as fast as codex can write. Of the readers' rows, all readers are in it: an event is encoded once for all.",
 			rows: [][]string{
-				{"nobody streams", "Delta/burst/send"},
+				{"no stream", "Delta/burst/send"},
 				{"one stream", "Delta/burst/stream"},
 				{"1 reader, as fast as it goes", "FanOut/1-reader"},
 				{"16 readers", "FanOut/16-readers"},
