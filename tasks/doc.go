@@ -93,7 +93,8 @@
 // of it (diff.go). In a task that has ended, the artifact with the reply stands last
 // and "reply" in the task's metadata names it. The reply is told once: the message of
 // the final status is what went wrong, or that there is no reply. The last chunk of a
-// text is not empty (text.go). The texts of a task have a bound (bound.go). The keys of metadata are the Meta constants.
+// text is not empty (text.go). The texts of a task have a bound (bound.go). The keys of
+// metadata are the Meta constants.
 //
 // Progress is told in the stream and nowhere else: a status update in the
 // present state, whose message has one data part:
