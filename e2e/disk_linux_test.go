@@ -45,7 +45,7 @@ func TestReadinessKnowsTheReserve(t *testing.T) {
 	}
 	refused := p.call("SendMessage", object{"message": message("m2", "c", "say hello")})
 	code, body := p.fetch("/readyz")
-	if at(refused, "error", "code") != float64(-32000) || code != http.StatusServiceUnavailable || !strings.Contains(body, "are kept for turns that run (16 MiB)") {
+	if at(refused, "error", "code") != float64(-32000) || code != http.StatusServiceUnavailable || !strings.Contains(body, "16 MiB are kept for turns that run") {
 		t.Errorf("the message is answered %v, and /readyz %d %s", refused, code, body)
 	}
 	if got := p.scrape(); got["molecule_codex_ready"] != 0 || got[`molecule_codex_check{check="state"}`] != 0 {
