@@ -5,7 +5,7 @@ BENCH   ?= latest
 LDFLAGS := -s -w -X main.version=$(VERSION)
 TOOL    := go tool -modfile=tools/go.mod
 
-.PHONY: help build codex run doctor test check-deploy interop image image-test lint bench chaos fuzz release release-check screenshots clean
+.PHONY: help build codex run doctor test check-deploy interop image image-test lint bench chaos hostile fuzz release release-check screenshots clean
 
 help: ## what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -49,6 +49,9 @@ chaos: codex ## kills and hindrances at random instants; SEED, KILLS or DURATION
 	go test ./e2e/chaos -run TestChaos -count=1 -timeout 120m -v -args -silence 3s -seed $(or $(SEED),1) \
 		$(if $(DURATION),-duration $(DURATION),-kills $(or $(KILLS),1000)) $(if $(REPORT),-report ../../docs/reliability.md)
 	go test ./e2e/chaos -run TestInbox -count=1 -timeout 60m -v -args -seed $(or $(SEED),1) -messages $(or $(MESSAGES),1000)
+
+hostile: codex ## attacks the built program: every route, credential, host, path, URL, and hostile others; make test has the short form
+	go test ./e2e/hostile -count=1 -timeout 30m -v -args -all
 
 fuzz: ## each fuzz target for a short while
 	go test -run '^$$' -fuzz FuzzLines -fuzztime 20s ./appserver

@@ -70,6 +70,7 @@ var allowed = map[string][]string{
 	"e2e":                          {},
 	"e2e/browser":                  {},
 	"e2e/chaos":                    {},
+	"e2e/hostile":                  {},
 	"e2e/image":                    {},
 	"bench":                        {},
 }

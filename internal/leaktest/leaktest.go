@@ -16,7 +16,10 @@ import (
 const patience = 20 * time.Second
 
 // Main runs the tests. It is called by TestMain, and does not return.
-func Main(m *testing.M) {
+func Main(m *testing.M) { os.Exit(Run(m)) }
+
+// Run is Main for a TestMain that has something to do at the end: it returns the exit code.
+func Run(m *testing.M) int {
 	code := m.Run()
 	if code == 0 {
 		if err := left(patience); err != nil {
@@ -24,7 +27,7 @@ func Main(m *testing.M) {
 			code = 1
 		}
 	}
-	os.Exit(code)
+	return code
 }
 
 // left waits until the goroutines of the tests are gone, and says which are not.
