@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -21,11 +23,12 @@ import (
 // asked with and by whom.
 type model struct {
 	*httptest.Server
-	mu     sync.Mutex
-	auths  []string
-	models []string
-	other  int    // requests for something else
-	out    string // what the command printed
+	mu      sync.Mutex
+	auths   []string
+	models  []string
+	headers []string // the names of those of the last request, sorted
+	other   int      // requests for something else
+	out     string   // what the command printed
 }
 
 func (m *model) forget() {
@@ -58,6 +61,7 @@ func newModel(t *testing.T, command string) *model {
 		defer m.mu.Unlock()
 		m.auths = append(m.auths, r.Header.Get("Authorization"))
 		m.models = append(m.models, req.Model)
+		m.headers = slices.Sorted(maps.Keys(r.Header))
 		for _, in := range req.Input {
 			if in.Type == "function_call_output" {
 				m.out = in.Output

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -172,11 +173,18 @@ func TestNoSecretReachesAShell(t *testing.T) {
 	}
 	defer f.Close(context.Background())
 	l := launch(t, Chosen(choice, own, false), "", append(vars, "HTTP_PROXY="+nobody(t), "http_proxy="+nobody(t))...)
+	// What codex sends by itself is what the endpoint gets by way of the forwarder.
+	turn(t, launch(t, Chosen(choice, own, false), "", vars...))
+	sent := m.headers
+	m.forget()
 	l.Provider.Forward.URL, l.Provider.Forward.Token, err = f.Renew(forward.Target{URL: l.Provider.URL(), Key: "planted-in-HOUSE_KEY"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	turn(t, l)
+	if want := slices.Sorted(slices.Values(append(sent, "Accept-Encoding"))); !slices.Equal(m.headers, want) || !slices.Contains(m.headers, "Thread-Id") {
+		t.Errorf("the endpoint gets %q, codex sends %q", m.headers, sent)
+	}
 	if len(m.auths) != 2 || m.auths[0] != "Bearer planted-in-HOUSE_KEY" {
 		t.Fatalf("Authorization %q", m.auths)
 	}

@@ -66,6 +66,7 @@ func TestSecrets(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := plantGarden(t, c.era, c.sandbox, c.door)
 			g.begin()
+			g.none("what callers are told of a quoted key", g.quotes(), true)
 			g.looks(c.processes)
 			g.pushes()
 			g.tools()

@@ -71,6 +71,13 @@ func (g *garden) obey(t *fakemodel.Turn) {
 		}
 	case "fail":
 		t.Fail(map[string]int{"400": 400, "401": 401, "404": 404}[rest], `{"error":{"type":"invalid_request_error","code":"no","message":`+string(quoted)+`}}`)
+	case "quote": // the credential alone: what an endpoint has, and codex has not
+		said := "you sent " + t.Headers.Get("Authorization")
+		if rest == "stream" {
+			t.FailStream("invalid_prompt", said)
+			return
+		}
+		t.FailWith(http.StatusBadRequest, http.Header{"Www-Authenticate": {said}, "X-Error": {said}}, `{"error":{"type":"invalid_request_error","code":"no","message":"`+said+`"}}`)
 	case "break":
 		t.FailStream("invalid_prompt", everything)
 	default:
@@ -88,6 +95,17 @@ func (g *garden) look(view string) []string {
 		g.t.Fatalf("there is no output of %s", view)
 	}
 	return g.in(outputs[0].Text)
+}
+
+// quotes has the endpoint quote the key that it got, as a refusal and within an answer,
+// and returns what callers are told.
+func (g *garden) quotes() string {
+	var answers []object
+	for _, how := range []string{"refusal", "stream"} {
+		answers = append(answers, g.do("SendMessage", object{"message": message("quote-"+how, "quote-"+how, "quote "+how)}))
+	}
+	told, _ := json.Marshal(answers)
+	return string(told)
 }
 
 // tools has the model use tools, with all that it knows in what it says, and fail with some.

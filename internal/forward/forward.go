@@ -28,15 +28,21 @@ type Target struct {
 type Forwarder struct {
 	http      *http.Server
 	transport *http.Transport
-	url       string
+	host      string             // the address it listens on
 	cancel    context.CancelFunc // ends the requests
 	served    chan error         // 1-buffered; told once when the listener is closed
 	log       *slog.Logger
 
-	mu     sync.Mutex        // guards the fields below
-	token  [sha256.Size]byte // the hash of it; of none before Renew
-	target *url.URL
+	mu    sync.Mutex        // guards the fields below
+	token [sha256.Size]byte // the hash of it; of none before Renew
+	to    destination
+}
+
+// A destination is where requests go, and with what.
+type destination struct {
+	url    *url.URL
 	key    string
+	secret *secret // the key
 }
 
 // Listen listens on a loopback port that the system picks, until [Forwarder.Close].
@@ -47,11 +53,10 @@ func Listen(transport *http.Transport, log *slog.Logger) (*Forwarder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen for codex's model requests: %w", err)
 	}
-	// codex decides what it takes, and what is packed stays packed.
-	transport.DisableCompression = true
+	transport.DisableCompression = true // an answer that is packed all the same is told from others
 	transport.MaxIdleConnsPerHost = 16
 	ctx, cancel := context.WithCancel(context.Background())
-	f := &Forwarder{transport: transport, url: "http://" + listener.Addr().String(), cancel: cancel, served: make(chan error, 1), log: log}
+	f := &Forwarder{transport: transport, host: listener.Addr().String(), cancel: cancel, served: make(chan error, 1), log: log}
 	f.http = &http.Server{
 		Handler:           f.handler(),
 		BaseContext:       func(net.Listener) context.Context { return ctx },
@@ -70,28 +75,24 @@ func (f *Forwarder) Renew(to Target) (baseURL, token string, err error) {
 	if err != nil || target.Host == "" {
 		return "", "", errors.New("the URL of the model's endpoint cannot be read")
 	}
+	key := strings.TrimSpace(to.Key)
 	token = rand.Text()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.token, f.target, f.key = sha256.Sum256([]byte(token)), target, strings.TrimSpace(to.Key)
-	return f.url, token, nil
+	f.token, f.to = sha256.Sum256([]byte(token)), destination{target, key, newSecret(key)}
+	return "http://" + f.host, token, nil
 }
 
 // let returns where a request goes that shows the token.
-func (f *Forwarder) let(r *http.Request) (target *url.URL, key string, ok bool) {
+func (f *Forwarder) let(r *http.Request) (to destination, ok bool) {
 	shown, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	sum := sha256.Sum256([]byte(shown))
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !bearer || subtle.ConstantTimeCompare(sum[:], f.token[:]) != 1 {
-		return nil, "", false
+		return destination{}, false
 	}
-	return f.target, f.key, true
-}
-
-type destination struct {
-	url *url.URL
-	key string
+	return f.to, true
 }
 
 type destinationKey struct{}
@@ -103,10 +104,14 @@ func (f *Forwarder) handler() http.Handler {
 		FlushInterval:  -1, // each piece of an answer goes on at once
 		ErrorLog:       slog.NewLogLogger(f.log.Handler(), slog.LevelDebug),
 		ErrorHandler:   f.failed,
-		ModifyResponse: stay,
+		ModifyResponse: answer,
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		target, key, ok := f.let(r)
+		if !f.meant(r) {
+			refuse(w, http.StatusForbidden, "requests have to come to "+f.host+" by that name, and from no browser")
+			return
+		}
+		to, ok := f.let(r)
 		if !ok {
 			refuse(w, http.StatusForbidden, "this is for the runtime's own codex only")
 			return
@@ -121,15 +126,22 @@ func (f *Forwarder) handler() http.Handler {
 		if err := http.NewResponseController(w).EnableFullDuplex(); err != nil {
 			f.log.Debug("an early answer can be cut off", "err", err)
 		}
-		proxy.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), destinationKey{}, destination{target, key})))
+		proxy.ServeHTTP(withoutInterim{w}, r.WithContext(context.WithValue(r.Context(), destinationKey{}, to)))
 	})
 }
 
 func rewrite(r *httputil.ProxyRequest) {
-	to, _ := r.In.Context().Value(destinationKey{}).(destination)
+	to := destinationOf(r.In)
 	r.Out.URL.Scheme, r.Out.URL.Host, r.Out.Host = to.url.Scheme, to.url.Host, to.url.Host
 	r.Out.URL.Path, r.Out.URL.RawPath = to.url.Path+r.In.URL.Path, ""
+	r.Out.Header, r.Out.Trailer = passing(r.Out.Header), nil
 	r.Out.Header.Set("Authorization", "Bearer "+to.key)
+	r.Out.Header.Set("Accept-Encoding", "identity") // the key is looked for in what comes back
+}
+
+func destinationOf(r *http.Request) destination {
+	to, _ := r.Context().Value(destinationKey{}).(destination)
+	return to
 }
 
 // failed answers for an endpoint that cannot be reached, in the form of its errors.
@@ -137,7 +149,8 @@ func (f *Forwarder) failed(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() != nil { // codex has gone, or we do
 		panic(http.ErrAbortHandler)
 	}
-	to, _ := r.Context().Value(destinationKey{}).(destination)
+	to := destinationOf(r)
+	err = to.secret.error(err) // it quotes an answer that is none
 	f.log.Warn("the model's endpoint cannot be reached", "host", to.url.Host, "err", err)
 	refuse(w, http.StatusBadGateway, "the model's endpoint "+to.url.Host+" cannot be reached: "+err.Error())
 }

@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
 
-const key = "sk-the-real-key"
+const key = "sk-the-real-key-of-this-endpoint"
 
 // A logged is what a forwarder has logged.
 type logged struct {
@@ -116,7 +116,7 @@ func TestKeyIsAdded(t *testing.T) {
 		t.Errorf("%s %v %q of %s", got.URL, got.Header, body, got.Host)
 	}
 	for name, values := range got.Header {
-		if strings.Contains(strings.Join(values, " "), token) || strings.HasPrefix(name, "X-Forwarded") || name == "Accept-Encoding" {
+		if strings.Contains(strings.Join(values, " "), token) || strings.HasPrefix(name, "X-Forwarded") || name == "Accept-Encoding" && values[0] != "identity" {
 			t.Errorf("%s: %q was added or handed on", name, values)
 		}
 	}
@@ -126,7 +126,7 @@ func TestOnlyTheOneCodexGetsThrough(t *testing.T) {
 	asked := 0
 	url := endpoint(t, func(http.ResponseWriter, *http.Request) { asked++ })
 	f, _ := start(t)
-	if res := ask(t, f.url+"/responses", "Bearer "); res.StatusCode != http.StatusForbidden {
+	if res := ask(t, "http://"+f.host+"/responses", "Bearer "); res.StatusCode != http.StatusForbidden {
 		t.Errorf("before there is a token: %d", res.StatusCode)
 	}
 	base, first, err := f.Renew(Target{URL: url, Key: key})

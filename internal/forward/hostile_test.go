@@ -39,7 +39,7 @@ func TestTheTokenOpensTheModelOnly(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, _ = fmt.Fprintf(conn, "%s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nConnection: close\r\n\r\n", line, token)
+		_, _ = fmt.Fprintf(conn, "%s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nConnection: close\r\n\r\n", line, strings.TrimPrefix(base, "http://"), token)
 		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
 		if err != nil {
 			t.Fatalf("%s: %v", line, err)
