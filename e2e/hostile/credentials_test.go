@@ -199,23 +199,3 @@ func (x *world) matrix(t *testing.T, nth int) {
 	atOnce(some(x.attempts(table()), nth), func(a attempt) { x.try(t, a) })
 	x.unharmed(t)
 }
-
-func TestAlone(t *testing.T) {
-	x := newWorld(t)
-	t.Run("routes", func(t *testing.T) { x.matrix(t, 3) })
-}
-
-func TestToken(t *testing.T) {
-	x := newWorld(t, "RUNTIME_TOKEN="+theToken)
-	t.Run("routes", func(t *testing.T) { x.matrix(t, 3) })
-}
-
-func TestWorkspace(t *testing.T) {
-	x := newWorkspace(t)
-	t.Run("routes", func(t *testing.T) { x.matrix(t, 3) })
-}
-
-func TestStrictWorkspace(t *testing.T) {
-	x := newWorkspace(t, "RUNTIME_TOKEN="+theToken, "MOLECULE_A2A_REQUIRE_AUTH=yes")
-	t.Run("routes", func(t *testing.T) { x.matrix(t, 1) })
-}

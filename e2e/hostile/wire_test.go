@@ -42,7 +42,7 @@ func (a answer) String() string {
 	if a.err != nil {
 		return fmt.Sprintf("%d %v", a.status, a.err)
 	}
-	return fmt.Sprintf("%d %.300s", a.status, a.body)
+	return fmt.Sprintf("%d %.160s", a.status, a.body)
 }
 
 // text is the request as it is sent.

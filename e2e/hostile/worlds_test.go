@@ -1,0 +1,30 @@
+package hostile
+
+import "testing"
+
+// The tests are the worlds: each starts one program, and what is tried on it follows.
+
+func TestAlone(t *testing.T) {
+	x := newWorld(t)
+	t.Run("routes", func(t *testing.T) { x.matrix(t, 3) })
+	t.Run("hosts", x.hosts)
+}
+
+func TestToken(t *testing.T) {
+	x := newWorld(t, "RUNTIME_TOKEN="+theToken)
+	t.Run("routes", func(t *testing.T) { x.matrix(t, 3) })
+	t.Run("hosts", x.hosts)
+	t.Run("frames", x.frames)
+	t.Run("bodies", x.bodies)
+	t.Run("stalls", x.stalls)
+}
+
+func TestWorkspace(t *testing.T) {
+	x := newWorkspace(t)
+	t.Run("routes", func(t *testing.T) { x.matrix(t, 3) })
+}
+
+func TestStrictWorkspace(t *testing.T) {
+	x := newWorkspace(t, "RUNTIME_TOKEN="+theToken, "MOLECULE_A2A_REQUIRE_AUTH=yes")
+	t.Run("routes", func(t *testing.T) { x.matrix(t, 1) })
+}
