@@ -3,10 +3,9 @@ package console
 import (
 	"context"
 	"encoding/json"
-	"net"
 	"net/http"
-	"net/netip"
-	"strings"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/caller"
 )
 
 // An access is whether a caller is let in.
@@ -22,7 +21,7 @@ const (
 // needed.
 func (c *Console) mayEnter(r *http.Request) (session, access) {
 	if c.cfg.Token == "" {
-		if ofThisMachine(r) {
+		if caller.OfThisMachine(r) {
 			return session{}, letIn
 		}
 		return session{}, shutOut
@@ -31,43 +30,6 @@ func (c *Console) mayEnter(r *http.Request) (session, access) {
 		return s, letIn
 	}
 	return session{}, toLogin
-}
-
-// ofThisMachine reports whether a request comes from this machine, and to a name of it:
-// a page can make its visitor's browser call us under a name of its own.
-func ofThisMachine(r *http.Request) bool {
-	from, err := netip.ParseAddrPort(r.RemoteAddr)
-	return err == nil && from.Addr().Unmap().IsLoopback() && loopbackName(r.Host) && !proxied(r)
-}
-
-// proxied reports whether a request shows that a proxy has made it: one on this machine
-// calls from loopback on behalf of anybody, and some hand on whatever Host they were
-// given, or put ours there. Not all say for whom they call, and nginx as it comes says
-// nothing, but speaks HTTP/1.0, which no browser does.
-func proxied(r *http.Request) bool {
-	if !r.ProtoAtLeast(1, 1) {
-		return true
-	}
-	for name := range r.Header {
-		switch {
-		case name == "Forwarded", name == "Via", name == "X-Real-Ip", name == "True-Client-Ip",
-			strings.HasPrefix(name, "X-Forwarded-"), strings.HasPrefix(name, "X-Envoy-"), strings.HasPrefix(name, "Cf-"):
-			return true
-		}
-	}
-	return false
-}
-
-func loopbackName(host string) bool {
-	if h, _, err := net.SplitHostPort(host); err == nil {
-		host = h
-	}
-	host = strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
-	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
-		return true
-	}
-	addr, err := netip.ParseAddr(host)
-	return err == nil && addr.Unmap().IsLoopback()
 }
 
 // within serves those who may enter, and ends with their session.

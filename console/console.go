@@ -7,6 +7,9 @@ import (
 	"log/slog"
 	"net/http"
 	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/caller"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/refusals"
 )
 
 // Tasks are those of every caller.
@@ -41,6 +44,9 @@ type Config struct {
 	Version   string // of the runtime
 	Workspace bool   // it is one of a platform, whose callers a token concerns, too
 
+	// Refusals has wrong tokens wait, here and at the other doors; nil means one of its own.
+	Refusals *refusals.Refusals
+
 	FormTimeout time.Duration // for the form of the login to arrive; 0 is 10 s
 
 	Logger *slog.Logger // nil discards
@@ -53,7 +59,6 @@ type Console struct {
 	token    [sha256.Size]byte // a digest of Config.Token
 	pages    *pages
 	sessions sessions
-	tries    *tries
 	doctor   doctor
 	current  current
 	streams  chan struct{} // holds one for each open stream
@@ -73,9 +78,12 @@ func New(cfg Config) (*Console, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
+	if cfg.Refusals == nil {
+		cfg.Refusals = refusals.New(refusals.Config{Logger: cfg.Logger})
+	}
 	c := &Console{
 		cfg: cfg, log: cfg.Logger, token: sha256.Sum256([]byte(cfg.Token)), pages: newPages(),
-		tries: newTries(), streams: make(chan struct{}, mostStreams),
+		streams: make(chan struct{}, mostStreams),
 	}
 	c.current.state = cfg.State
 	return c, nil
@@ -113,19 +121,10 @@ func (c *Console) guarded(next http.Handler) http.Handler {
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Cache-Control", "no-store")
-		if foreign(r) && r.URL.Path != "/console" { // a link to the page itself may stand anywhere
+		if caller.OtherPage(r) && r.URL.Path != "/console" { // a link to the page itself may stand anywhere
 			refuse(w, http.StatusForbidden, "this is for the console's own page")
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
-}
-
-// foreign reports whether a browser says that the page of another site asks.
-func foreign(r *http.Request) bool {
-	switch r.Header.Get("Sec-Fetch-Site") {
-	case "", "same-origin", "none":
-		return false
-	}
-	return true
 }

@@ -7,20 +7,42 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/a2aproject/a2a-go/v2/a2asrv"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/caller"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/refusals"
+)
+
+// Why the doors refuse, as it is counted.
+const (
+	refusedHost   refusals.Reason = "host"
+	refusedOrigin refusals.Reason = "origin"
+	refusedPage   refusals.Reason = "page"
 )
 
 // doors keep out what a browser may have been tricked into sending: requests
 // under a foreign host name (DNS rebinding) and requests of foreign pages.
+//
+// A page that has had its name rebound to us is same-origin to itself: it reads what we
+// answer, sends no Origin with a GET, and over plain HTTP nothing else that tells it from
+// a program. What is left to know it by is the name that it calls us by.
 type doors struct {
 	anyHost bool
+	asks    bool     // for a credential, of callers of A2A
+	token   bool     // there is one of our own
 	hosts   []string // lower case, without ports
 	origins []string // scheme://host[:port], lower case
+	refused func(refusals.Reason)
 }
 
 func newDoors(cfg *Config) (doors, error) {
-	d := doors{anyHost: cfg.AnyHost}
+	d := doors{
+		anyHost: cfg.AnyHost, refused: cfg.Metrics.Refused,
+		token: cfg.Token != "", asks: cfg.Token != "" || cfg.Platform != nil && cfg.Platform.RequireAuth,
+	}
 	for _, h := range cfg.AllowedHosts {
-		d.hosts = append(d.hosts, hostName(h))
+		d.hosts = append(d.hosts, caller.HostName(h))
 	}
 	for _, o := range cfg.AllowedOrigins {
 		d.origins = append(d.origins, strings.ToLower(strings.TrimSuffix(o, "/")))
@@ -30,7 +52,7 @@ func newDoors(cfg *Config) (doors, error) {
 		if err != nil {
 			return d, err
 		}
-		d.hosts = append(d.hosts, hostName(u.Host))
+		d.hosts = append(d.hosts, caller.HostName(u.Host))
 		d.origins = append(d.origins, strings.ToLower(u.Scheme+"://"+u.Host))
 	}
 	return d, nil
@@ -38,40 +60,84 @@ func newDoors(cfg *Config) (doors, error) {
 
 func (d doors) check(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/healthz" { // tells nothing, and probes come under any name
-			next.ServeHTTP(w, r)
-			return
-		}
 		origin := r.Header.Get("Origin")
-		// A page's request is held to the list in every case: with any host
-		// allowed, a rebound name would be same-origin to itself.
-		if (!d.anyHost || origin != "") && !d.hostAllowed(r) {
+		switch {
+		case r.URL.Path == "/healthz": // tells nothing, and probes come under any name
+		case !d.hostAllowed(r) && !d.anyNameWillDo(r):
+			d.refused(refusedHost)
 			fail(w, r, http.StatusMisdirectedRequest, "this server does not answer to the host name "+
-				quote(hostName(r.Host))+"; call it as localhost, or set RUNTIME_PUBLIC_URL to the URL it is called by")
+				quote(caller.HostName(r.Host))+"; call it as localhost, or set RUNTIME_PUBLIC_URL to the URL it is called by")
 			return
-		}
-		if origin != "" && !d.originAllowed(origin, r) {
+		case origin != "" && !d.originAllowed(origin, r):
+			d.refused(refusedOrigin)
 			fail(w, r, http.StatusForbidden, "requests of pages from "+quote(origin)+" are refused; "+
 				"set RUNTIME_PUBLIC_URL if that is where this server is reached")
+			return
+		case caller.OtherPage(r) && !slices.Contains(d.origins, strings.ToLower(origin)) && !isLink(r):
+			d.refused(refusedPage)
+			fail(w, r, http.StatusForbidden, "requests of pages from elsewhere are refused; open "+quote(r.URL.Path)+" itself")
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
+// hostAllowed reports whether a request calls us by a name that is ours.
 func (d doors) hostAllowed(r *http.Request) bool {
-	name := hostName(r.Host)
-	if name == "localhost" || strings.HasSuffix(name, ".localhost") || slices.Contains(d.hosts, name) {
+	name := caller.HostName(r.Host)
+	if caller.LocalName(name) || slices.Contains(d.hosts, name) {
 		return true
 	}
 	addr, err := netip.ParseAddr(name)
 	if err != nil {
 		return false
 	}
-	addr = addr.Unmap()
-	// An address cannot be rebound. 0.0.0.0 is what people copy from a log.
-	return addr.IsLoopback() || addr.IsUnspecified() || addr == localAddr(r)
+	// An address cannot be rebound: a page that calls us by one was loaded from it. That of
+	// another machine may still be the address of somebody else's page by now, so pages are
+	// held to the one that they came in at.
+	return addr.Unmap() == localAddr(r) || d.anyHost && r.Header.Get("Origin") == ""
 }
+
+// anyNameWillDo reports whether a request is let through under whatever name it calls us
+// by, where names of ours may be known to others only: if it tells nothing, if it could
+// be no page's, or if it is asked for a credential, which a page does not have.
+func (d doors) anyNameWillDo(r *http.Request) bool {
+	path := r.URL.Path
+	switch {
+	case !d.anyHost || r.Header.Get("Origin") != "":
+		return false
+	case below(path, filesPath): // the URL is the credential, and people follow it
+		return !caller.Browser(r) || isLink(r)
+	case caller.Browser(r):
+		return false
+	case below(path, "/internal/"), below(path, "/console/"), path == "/transcript":
+		return true // asked there, in any case
+	case path == "/metrics":
+		return d.token
+	case isCard(path) && reads(r), path == "/readyz":
+		return true
+	case atJSONRPC(path), ofREST(path): // a page's POST has an Origin
+		return d.asks || r.Method == http.MethodPost
+	}
+	return false
+}
+
+// isLink reports whether a user follows a link to what is meant to be linked to: the page
+// for people, files that were handed out, and the card. None of it does anything.
+func isLink(r *http.Request) bool {
+	path := r.URL.Path
+	return caller.Followed(r) && (path == "/console" || below(path, filesPath) || isCard(path))
+}
+
+func isCard(path string) bool { return slices.Contains(cardPaths, path) }
+
+// cardPaths are where the agent card is served.
+var cardPaths = []string{"/", a2asrv.WellKnownAgentCardPath, "/.well-known/agent.json", "/agent-card"} //nolint:gochecknoglobals // a constant table
+
+// below reports whether a path is that of a folder, which ends in a slash, or in it.
+func below(path, folder string) bool { return strings.HasPrefix(path+"/", folder) }
+
+func reads(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
 
 // localAddr is the address that the request came in at: under 0.0.0.0 it is
 // the one of the listen addresses that the caller used.
@@ -91,13 +157,4 @@ func (d doors) originAllowed(origin string, r *http.Request) bool {
 	u, err := url.Parse(origin)
 	return err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https") &&
 		u.Host == strings.ToLower(r.Host)
-}
-
-// hostName is the name or address in a Host header: lower case, without port,
-// brackets and the dot of the root.
-func hostName(host string) string {
-	if h, _, err := net.SplitHostPort(host); err == nil {
-		host = h
-	}
-	return strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
 }

@@ -114,39 +114,57 @@ func TestToken(t *testing.T) {
 	}
 }
 
+// TestDetailsAreForWhoeverMay: whatever shows that a proxy calls, or a page under a name of
+// its own, has no details; nor has anything else without the token where there is one.
 func TestDetailsAreForWhoeverMay(t *testing.T) {
+	plain := func(*http.Request) {}
+	header := func(name string) func(*http.Request) { return func(r *http.Request) { r.Header.Set(name, "x") } }
 	tests := []struct {
-		name, token, remote, auth, forwarded string
-		detail                               bool
-		metrics                              int
+		name, token, remote, auth string
+		change                    func(*http.Request)
+		detail                    bool
+		metrics                   int
 	}{
-		{"loopback", "", "127.0.0.1:5", "", "", true, 200},
-		{"loopback6", "", "[::1]:5", "", "", true, 200},
-		{"elsewhere", "", "10.0.0.1:5", "", "", false, 403},
-		{"proxied", "", "127.0.0.1:5", "", "10.0.0.1", false, 403},
-		{"token", "t", "10.0.0.1:5", "Bearer t", "", true, 200},
-		{"noToken", "t", "127.0.0.1:5", "", "", false, 401},
+		{"loopback", "", "127.0.0.1:5", "", plain, true, 200},
+		{"loopback6", "", "[::1]:5", "", plain, true, 200},
+		{"from-a-log", "", "127.0.0.1:5", "", func(r *http.Request) { r.Host = "0.0.0.0:8000" }, true, 200},
+		{"elsewhere", "", "10.0.0.1:5", "", plain, false, 403},
+		{"own-address", "", "127.0.0.1:5", "", func(r *http.Request) { r.Host = "10.0.0.2:8000" }, false, 403},
+		{"X-Forwarded-For", "", "127.0.0.1:5", "", header("X-Forwarded-For"), false, 403},
+		{"Forwarded", "", "127.0.0.1:5", "", header("Forwarded"), false, 403},
+		{"X-Real-IP", "", "127.0.0.1:5", "", header("X-Real-IP"), false, 403},
+		{"Via", "", "127.0.0.1:5", "", header("Via"), false, 403},
+		{"X-Forwarded-Host", "", "127.0.0.1:5", "", header("X-Forwarded-Host"), false, 403},
+		{"Cf-Ray", "", "127.0.0.1:5", "", header("Cf-Ray"), false, 403},
+		{"HTTP10", "", "127.0.0.1:5", "", func(r *http.Request) { r.Proto, r.ProtoMinor = "HTTP/1.0", 0 }, false, 403},
+		{"token", "t", "10.0.0.1:5", "Bearer t", plain, true, 200},
+		{"token-proxied", "t", "127.0.0.1:5", "Bearer t", header("Via"), true, 200},
+		{"noToken", "t", "127.0.0.1:5", "", plain, false, 401},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			s := newServer(t, Config{Token: tt.token, Ready: notReady})
-			get := func(path string) *httptest.ResponseRecorder {
-				r := httptest.NewRequest(http.MethodGet, "http://localhost"+path, nil)
-				r.RemoteAddr = tt.remote
-				r.Header.Set("Authorization", tt.auth)
-				if tt.forwarded != "" {
-					r.Header.Set("X-Forwarded-For", tt.forwarded)
+			cfg := Config{Token: tt.token, Ready: notReady, AnyHost: true}
+			probes, err := Probes(cfg) // of a channel
+			if err != nil {
+				t.Fatal(err)
+			}
+			for kind, h := range map[string]http.Handler{"server": newServer(t, cfg).Handler(), "probes": probes} {
+				get := func(path string) *httptest.ResponseRecorder {
+					r := httptest.NewRequest(http.MethodGet, "http://localhost"+path, nil)
+					r.RemoteAddr = tt.remote
+					r.Header.Set("Authorization", tt.auth)
+					tt.change(r)
+					w := httptest.NewRecorder()
+					h.ServeHTTP(w, r)
+					return w
 				}
-				w := httptest.NewRecorder()
-				s.Handler().ServeHTTP(w, r)
-				return w
-			}
-			w := get("/readyz")
-			if w.Code != 503 || strings.Contains(w.Body.String(), "no credential") != tt.detail {
-				t.Errorf("readyz: %d %s", w.Code, w.Body)
-			}
-			if w := get("/metrics"); w.Code != tt.metrics {
-				t.Errorf("metrics: %d %s", w.Code, w.Body)
+				w := get("/readyz")
+				if w.Code != 503 || strings.Contains(w.Body.String(), "no credential") != tt.detail {
+					t.Errorf("%s, readyz: %d %s", kind, w.Code, w.Body)
+				}
+				if w := get("/metrics"); w.Code != tt.metrics {
+					t.Errorf("%s, metrics: %d %s", kind, w.Code, w.Body)
+				}
 			}
 		})
 	}

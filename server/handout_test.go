@@ -282,7 +282,7 @@ func TestServedFile(t *testing.T) {
 		t.Fatalf("%d %q", got.status, got.body)
 	}
 	for header, want := range map[string]string{
-		"Content-Type": "text/html", "X-Content-Type-Options": "nosniff", "Content-Security-Policy": "default-src 'none'; sandbox",
+		"Content-Type": "text/html", "X-Content-Type-Options": "nosniff", "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'; sandbox",
 		"Content-Disposition": "attachment; filename=a.html", "Referrer-Policy": "no-referrer", "Accept-Ranges": "bytes",
 	} {
 		if got.header.Get(header) != want {

@@ -190,7 +190,7 @@ func (s *Server) readFile(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer file.Close()
-	w.Header().Set("X-Content-Type-Options", "nosniff")
+	toBeSaved(w.Header(), info.Name())
 	w.Header().Set("Cache-Control", "no-store")
 	http.ServeContent(w, r, info.Name(), info.ModTime(), file)
 }

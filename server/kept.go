@@ -31,11 +31,9 @@ func (s *Server) keptRoutes(r chi.Router) {
 }
 
 // keptFile serves a file as something to be saved: what stands in it is a model's, and
-// must not run as a page of this origin.
+// must not run as a page of this origin. See [inert].
 func (s *Server) keptFile(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cache-Control", "private, no-cache")
 	file, info, err := s.cfg.Kept.Open(r.Context(), chi.URLParam(r, "task"), chi.URLParam(r, "token"))
@@ -46,7 +44,12 @@ func (s *Server) keptFile(w http.ResponseWriter, r *http.Request) {
 	defer file.Close()
 	name, media := files.ShelvedName(info)
 	h.Set("Content-Type", media)
-	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
+	toBeSaved(h, name)
 	h.Set("ETag", `"`+info.Name()[:16]+`"`)
 	http.ServeContent(w, r, "", info.ModTime(), file)
+}
+
+// toBeSaved has browsers save a file and not show it.
+func toBeSaved(h http.Header, name string) {
+	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
 }

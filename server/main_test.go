@@ -20,6 +20,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/leaktest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/refusals"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
@@ -48,6 +49,7 @@ type fakeHandler struct {
 	subscribe func(context.Context, *a2a.SubscribeToTaskRequest) unplaced
 	shared    func(context.Context) Events // instead of stream
 	get       func(context.Context, *a2a.GetTaskRequest) (*a2a.Task, error)
+	list      func() []*a2a.Task
 
 	mu       sync.Mutex // guards the fields below
 	messages []*a2a.SendMessageRequest
@@ -148,6 +150,9 @@ func (f *fakeHandler) ListTasks(_ context.Context, req *a2a.ListTasksRequest) (*
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.lists = append(f.lists, req)
+	if f.list != nil {
+		return &a2a.ListTasksResponse{Tasks: f.list(), PageSize: 50}, nil
+	}
 	return &a2a.ListTasksResponse{PageSize: 50}, nil
 }
 
@@ -200,6 +205,9 @@ func newServer(t testing.TB, cfg Config) *Server {
 	}
 	if cfg.ExtendedCard == nil {
 		cfg.ExtendedCard = testCard
+	}
+	if cfg.Refusals == nil { // what is wrong here is no guess
+		cfg.Refusals = refusals.New(refusals.Config{Pause: time.Microsecond})
 	}
 	s, err := New(cfg)
 	if err != nil {

@@ -7,6 +7,8 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/refusals"
 )
 
 // Metrics are the runtime's own numbers. Its methods are the hooks of the
@@ -27,7 +29,8 @@ type Metrics struct {
 	requests *prometheus.HistogramVec
 	streams  prometheus.Gauge
 	dropped  prometheus.Counter
-	refusals *prometheus.CounterVec
+	rpcErrs  *prometheus.CounterVec
+	refused  *prometheus.CounterVec
 }
 
 const namespace = "molecule_codex"
@@ -52,14 +55,18 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		requests:  histograms("http_request_duration_seconds", "HTTP requests; streams last as long as their turn.", short, "route", "method", "code"),
 		streams:   gauge("streams_open", "SSE streams that are open now."),
 		tools:     histograms("tool_duration_seconds", "From the start of a tool of a turn to its end, by kind: command, file_change, mcp, workspace, web_search or other.", tool, "kind"),
-		refusals:  counters("rpc_errors_total", "Errors that JSON-RPC calls were answered with, by their code; HTTP's status is 200 all the same.", "code"),
+		rpcErrs:   counters("rpc_errors_total", "Errors that JSON-RPC calls were answered with, by their code; HTTP's status is 200 all the same.", "code"),
+		refused:   counters("http_refused_total", "Requests that were refused at the door, by reason: host, origin, page (of elsewhere), no_credential, wrong_credential or too_many (of wrong ones).", "reason"),
 		dropped:   prometheus.NewCounter(prometheus.CounterOpts{Namespace: namespace, Name: "streams_dropped_total", Help: "SSE streams cut because their reader stalled."}),
 	}
-	reg.MustRegister(m.turns, m.firstText, m.waited, m.active, m.queued, m.tokens, m.starts, m.restarts, m.held, m.limits, m.tools, m.requests, m.streams, m.dropped, m.refusals)
+	reg.MustRegister(m.turns, m.firstText, m.waited, m.active, m.queued, m.tokens, m.starts, m.restarts, m.held, m.limits, m.tools, m.requests, m.streams, m.dropped, m.rpcErrs, m.refused)
 	m.Held("auth", false)
 	m.Held("limit", false)
-	m.refusals.WithLabelValues(strconv.Itoa(kindFor(a2a.ErrServerError).code)) // those that alarms are about are there from
-	m.refusals.WithLabelValues(strconv.Itoa(internal.code))                    // the start: a rise from nothing is none
+	m.rpcErrs.WithLabelValues(strconv.Itoa(kindFor(a2a.ErrServerError).code)) // those that alarms are about are there from
+	m.rpcErrs.WithLabelValues(strconv.Itoa(internal.code))                    // the start: a rise from nothing is none
+	for _, reason := range []refusals.Reason{refusedHost, refusedOrigin, refusedPage, refusals.Missing, refusals.Wrong, refusals.TooMany} {
+		m.refused.WithLabelValues(string(reason))
+	}
 	m.turns.WithLabelValues("failed")
 	m.restarts.WithLabelValues("died")
 	return m
@@ -127,9 +134,12 @@ func (m *Metrics) request(route, method string, status int, took time.Duration) 
 	m.requests.WithLabelValues(route, method, strconv.Itoa(status)).Observe(took.Seconds())
 }
 
+// Refused counts a request that was refused at the door.
+func (m *Metrics) Refused(why refusals.Reason) { m.refused.WithLabelValues(string(why)).Inc() }
+
 // refusal counts an error that a JSON-RPC call is answered with. Codes are those of the
 // table of kinds.
-func (m *Metrics) refusal(code int) { m.refusals.WithLabelValues(strconv.Itoa(code)).Inc() }
+func (m *Metrics) refusal(code int) { m.rpcErrs.WithLabelValues(strconv.Itoa(code)).Inc() }
 
 func histogram(name, help string, buckets []float64) prometheus.Histogram {
 	return prometheus.NewHistogram(prometheus.HistogramOpts{Namespace: namespace, Name: name, Help: help, Buckets: buckets})

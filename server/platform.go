@@ -56,12 +56,14 @@ func (s *Server) internalRoutes(r chi.Router) {
 // requirePlatform lets in whoever shows the platform's secret.
 func (s *Server) requirePlatform(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !s.isPlatform(r) {
-			writeJSON(w, http.StatusUnauthorized, problem{Error: "unauthorized"})
-			return
+		if s.shows(w, r, "internal", func() bool { return s.isPlatform(r) }, func() { unauthorized(w) }) {
+			next.ServeHTTP(w, r)
 		}
-		next.ServeHTTP(w, r)
 	})
+}
+
+func unauthorized(w http.ResponseWriter) {
+	writeJSON(w, http.StatusUnauthorized, problem{Error: "unauthorized"})
 }
 
 func (s *Server) isPlatform(r *http.Request) bool {
@@ -99,8 +101,8 @@ type transcript struct {
 }
 
 func (s *Server) transcript(w http.ResponseWriter, r *http.Request) {
-	if s.cfg.Platform == nil || !bears(r, s.cfg.Platform.Token()) {
-		writeJSON(w, http.StatusUnauthorized, problem{Error: "unauthorized"})
+	right := func() bool { return s.cfg.Platform != nil && bears(r, s.cfg.Platform.Token()) }
+	if !s.shows(w, r, "transcript", right, func() { unauthorized(w) }) {
 		return
 	}
 	q := r.URL.Query()

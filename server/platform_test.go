@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"mime"
 	"mime/multipart"
 	"net"
 	"net/http"
@@ -140,6 +141,17 @@ func TestIngest(t *testing.T) {
 		if read.status != 200 || read.body != string(content) {
 			t.Errorf("read: %d %q", read.status, read.body)
 		}
+		wantToBeSaved(t, read)
+	}
+}
+
+// wantToBeSaved has a browser save an answer, and run nothing of it.
+func wantToBeSaved(t *testing.T, a answer) {
+	t.Helper()
+	how, params, err := mime.ParseMediaType(a.header.Get("Content-Disposition"))
+	if err != nil || how != "attachment" || params["filename"] == "" || !strings.Contains(a.header.Get("Content-Security-Policy"), "sandbox") ||
+		a.header.Get("X-Content-Type-Options") != "nosniff" || a.header.Get("Cross-Origin-Resource-Policy") != "same-origin" {
+		t.Errorf("the headers of a file are %v (%v)", a.header, err)
 	}
 }
 

@@ -41,6 +41,10 @@ func refusalOf(status int) kind {
 	switch status {
 	case http.StatusUnauthorized:
 		return kindFor(a2a.ErrUnauthenticated)
+	case http.StatusTooManyRequests:
+		k := kindFor(a2a.ErrUnauthenticated)
+		k.name = "RESOURCE_EXHAUSTED"
+		return k
 	case http.StatusForbidden, http.StatusMisdirectedRequest:
 		return kindFor(a2a.ErrUnauthorized)
 	case http.StatusServiceUnavailable:

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/a2aproject/a2a-go/v2/a2asrv"
 	"github.com/go-chi/chi/v5"
 )
 
@@ -26,7 +25,7 @@ var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.Me
 func (s *Server) routes() http.Handler {
 	r := s.router()
 	s.probeRoutes(r)
-	for _, path := range []string{"/", a2asrv.WellKnownAgentCardPath, "/.well-known/agent.json", "/agent-card"} {
+	for _, path := range cardPaths {
 		both(r, path, s.card)
 	}
 
@@ -64,7 +63,7 @@ func (s *Server) consoleRoutes(r chi.Router) {
 // router returns one without routes, with what every request goes through.
 func (s *Server) router() chi.Router {
 	r := chi.NewRouter()
-	r.Use(plainPath, s.observe, s.recoverPanics, s.doors.check)
+	r.Use(plainPath, s.observe, inert, s.recoverPanics, s.doors.check)
 	return r
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/refusals"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
@@ -64,9 +65,12 @@ type Config struct {
 	Console func(agent http.Handler) http.Handler
 
 	Token string // the bearer token asked of callers; empty asks for none
-	// AnyHost turns the Host allow-list off for requests that no browser page
-	// sent (those without an Origin), as a workspace container needs: its
-	// platform calls it by names that only the platform knows.
+	// Refusals has wrong tokens wait, here and at the console; nil means one of its own.
+	Refusals *refusals.Refusals
+	// AnyHost takes requests by addresses, and some by whatever name they call us, as a
+	// workspace container needs: its platform calls it by names that only the platform
+	// knows. They are those that no browser's page can send, tell nothing, or are asked
+	// for a credential.
 	AnyHost        bool
 	AllowedHosts   []string // host names allowed beside loopback, the listen address and PublicURL
 	AllowedOrigins []string // origins allowed beside the server's own, as scheme://host[:port]
@@ -162,6 +166,9 @@ func (c *Config) setDefaults() {
 	}
 	if c.Metrics == nil {
 		c.Metrics = NewMetrics(c.Registry)
+	}
+	if c.Refusals == nil {
+		c.Refusals = refusals.New(refusals.Config{Counted: c.Metrics.Refused, Logger: c.Logger})
 	}
 	if c.MaxBody <= 0 {
 		c.MaxBody = 16 << 20

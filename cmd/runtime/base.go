@@ -6,6 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/refusals"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/wirelog"
 	"github.com/Molecule-AI/molecule-codex-runtime/server"
@@ -16,6 +17,7 @@ type base struct {
 	wire     *wirelog.Recorder // nil unless codex's messages are to be kept
 	registry *prometheus.Registry
 	metrics  *server.Metrics
+	refusals *refusals.Refusals  // one for all doors
 	commits  func(time.Duration) // of the journal
 }
 
@@ -40,5 +42,7 @@ func (app *application) openBase(s settings.Settings, environ []string) (base, e
 	if err := app.openSetup(s, environ, scriptedURL, app.redact); err != nil {
 		return base{}, err
 	}
-	return base{app.openWire(s.DebugWire), registry, server.NewMetrics(registry), commits(registry)}, nil
+	metrics := server.NewMetrics(registry)
+	refused := refusals.New(refusals.Config{Weak: s.WeakToken(), Counted: metrics.Refused, Logger: app.log})
+	return base{app.openWire(s.DebugWire), registry, metrics, refused, commits(registry)}, nil
 }

@@ -41,7 +41,7 @@ func (box *inbox) listen(health net.Listener, base base) error {
 		return nil
 	}
 	probes, err := server.Probes(server.Config{
-		PublicURL: box.s.PublicURL, Token: box.s.Token.Reveal(), AnyHost: anyHost(box.s),
+		PublicURL: box.s.PublicURL, Token: box.s.Token.Reveal(), AnyHost: anyHost(box.s), Refusals: base.refusals,
 		Ready: box.ready.get, Registry: base.registry, Metrics: base.metrics, Logger: box.log,
 	})
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/console"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/refusals"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
@@ -15,7 +16,7 @@ import (
 )
 
 // console makes the page for people.
-func (app *application) console(s settings.Settings, environ []string, journal *store.Store) (*console.Console, error) {
+func (app *application) console(s settings.Settings, environ []string, journal *store.Store, refused *refusals.Refusals) (*console.Console, error) {
 	look := &overview{
 		app: app, s: s, started: time.Now().UTC().Truncate(time.Second), threads: keptThreads{journal: journal}, account: newAccountLook(app.executor),
 	}
@@ -25,7 +26,7 @@ func (app *application) console(s settings.Settings, environ []string, journal *
 		Doctor: func(ctx context.Context) []console.Check {
 			return doctorChecks(examine(ctx, ways()["serve"], s, environ), app.redact.String)
 		},
-		Token: s.Token.Reveal(), Version: version, Workspace: s.InWorkspace(), Logger: app.log,
+		Token: s.Token.Reveal(), Refusals: refused, Version: version, Workspace: s.InWorkspace(), Logger: app.log,
 	})
 }
 

@@ -130,11 +130,11 @@ func newApplication(ctx context.Context, s settings.Settings, environ []string, 
 	app.ready = &readiness{checks: checks(s, environ, scratch{}), state: ownState(journal), executor: app.executor, redact: redact}
 	app.goOn(app.started)
 	app.tellOf(app.ready)
-	page, err := app.console(s, environ, journal)
+	page, err := app.console(s, environ, journal, base.refusals)
 	if err != nil {
 		return nil, err
 	}
-	web := serverConfig(s, app, base.registry, base.metrics, log)
+	web := serverConfig(s, app, base, log)
 	web.Console = page.Handler
 	if app.server, err = server.New(web); err != nil {
 		return nil, err

@@ -3,10 +3,10 @@ package main
 import (
 	"log/slog"
 	"net"
+	"net/url"
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
-	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
@@ -67,9 +67,7 @@ func cardIdentity(s settings.Settings) adapter.Identity {
 	}
 }
 
-func serverConfig(
-	s settings.Settings, app *application, registry *prometheus.Registry, metrics *server.Metrics, log *slog.Logger,
-) server.Config {
+func serverConfig(s settings.Settings, app *application, base base, log *slog.Logger) server.Config {
 	identity := func() adapter.Identity { return cardIdentity(s) }
 	if app.member != nil { // the platform and direct callers are shown the same agent
 		identity = app.member.identity
@@ -81,8 +79,11 @@ func serverConfig(
 		Card: card, ExtendedCard: card,
 		PublicURL: s.PublicURL, PureCard: s.Card == "1.0",
 		ReplyAsMessage: s.Reply == "message", Reply: tasks.Reply, Platform: app.platformSide(s),
-		Token: s.Token.Reveal(), AnyHost: anyHost(s), Methods: app.methods(),
-		Ready: app.ready.get, Registry: registry, Metrics: metrics, Logger: log,
+		Token: s.Token.Reveal(), Refusals: base.refusals, AnyHost: anyHost(s), Methods: app.methods(),
+		Ready: app.ready.get, Registry: base.registry, Metrics: base.metrics, Logger: log,
+	}
+	if app.member != nil {
+		cfg.AllowedHosts = ownNames(app.member.url)
 	}
 	if app.kept != nil {
 		cfg.Kept = app.kept
@@ -90,10 +91,18 @@ func serverConfig(
 	return cfg
 }
 
-// anyHost reports whether requests are taken whatever name they call us by. The
-// list of names is there against pages that make a browser call us under a name
-// of theirs: with a token they lack what matters, and a listener beyond loopback
-// is called by names that only its operator knows.
+// ownNames are the names by which a workspace is registered, which peers call it by.
+func ownNames(registered string) []string {
+	u, err := url.Parse(registered)
+	if err != nil || u.Host == "" {
+		return nil
+	}
+	return []string{u.Host}
+}
+
+// anyHost reports whether some requests are taken whatever name they call us by; see
+// [server.Config]. A listener beyond loopback is called by names that only its operator
+// knows, and so is one that asks for a token: something may stand in front of it.
 func anyHost(s settings.Settings) bool {
 	host, _, err := net.SplitHostPort(s.Addr)
 	ip := net.ParseIP(host)

@@ -173,6 +173,14 @@ func TestDoor(t *testing.T) {
 		"six":           {[]string{"RUNTIME_ADDR=[::]:8000"}, false},
 		"name":          {[]string{"RUNTIME_ADDR=box:8000"}, false},
 		"token":         {[]string{"RUNTIME_ADDR=:8000", "RUNTIME_TOKEN=correct-horse-battery"}, true},
+		"short":         {[]string{"RUNTIME_ADDR=:8000", "RUNTIME_TOKEN=123456789012345"}, false},
+		"enough":        {[]string{"RUNTIME_ADDR=:8000", "RUNTIME_TOKEN=1234567890123456"}, true},
+		"short-six":     {[]string{"RUNTIME_ADDR=[::]:8000", "RUNTIME_TOKEN=x"}, false},
+		"short-inside":  {[]string{"WORKSPACE_ID=w", "PLATFORM_URL=http://p", "RUNTIME_TOKEN=x"}, false},
+		"short-here":    {[]string{"RUNTIME_TOKEN=x"}, true},
+		"short-proxied": {[]string{"RUNTIME_TOKEN=x", "RUNTIME_PUBLIC_URL=https://agent.example"}, false},
+		"short-forward": {[]string{"RUNTIME_TOKEN=x", "RUNTIME_PUBLIC_URL=http://localhost:9"}, true},
+		"short-guarded": {[]string{"RUNTIME_ADDR=:8000", "RUNTIME_TOKEN=x", "RUNTIME_INSECURE=1"}, true},
 		"insecure":      {[]string{"RUNTIME_ADDR=:8000", "RUNTIME_INSECURE=1"}, true},
 		"workspace":     {[]string{"WORKSPACE_ID=w", "PLATFORM_URL=http://p"}, true},
 		"loopback":      {[]string{"RUNTIME_ADDR=127.1.2.3:0"}, true},
@@ -192,6 +200,13 @@ func TestDoor(t *testing.T) {
 		if !strings.Contains(fmt.Sprint(err), way) {
 			t.Errorf("the refusal does not name %s: %v", way, err)
 		}
+	}
+	_, _, err = at(t, nil, "RUNTIME_ADDR=:8000", "RUNTIME_TOKEN=sesame-street")
+	if said := fmt.Sprint(err); !strings.Contains(said, "16 characters") || !strings.Contains(said, "openssl rand -hex 32") || strings.Contains(said, "sesame") {
+		t.Errorf("a short token: %v", err)
+	}
+	if _, warnings, err := at(t, nil, "RUNTIME_TOKEN=sesame-street"); len(warnings) != 1 || err != nil {
+		t.Errorf("a short token on loopback: %v, %v", warnings, err)
 	}
 	if _, warnings, _ := at(t, nil, "RUNTIME_ADDR=:8000", "RUNTIME_INSECURE=1"); len(warnings) != 1 {
 		t.Errorf("an open port is not warned about: %v", warnings)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"net/url"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -87,9 +88,7 @@ func (r *resolver) door() {
 			"give host:port, such as 127.0.0.1:8000")
 		return
 	}
-	if t := r.s.Token; t.Set() && len(t.Reveal()) < 16 {
-		r.warn("RUNTIME_TOKEN", "RUNTIME_TOKEN is shorter than 16 characters: easy to guess")
-	}
+	r.token(host)
 	if r.s.InWorkspace() || isLoopback(host) || r.s.Token.Set() {
 		return
 	}
@@ -99,6 +98,29 @@ func (r *resolver) door() {
 	}
 	r.fail("RUNTIME_ADDR", "listening on "+r.s.Addr+" would let anybody who reaches it run commands here",
 		"set RUNTIME_TOKEN to a secret of your choice, or RUNTIME_ADDR to a loopback address, or RUNTIME_INSECURE=1 if something else guards the port")
+}
+
+// token refuses one that can be found by trying where more than this machine may try. A
+// listener that may go without one may have a short one.
+func (r *resolver) token(host string) {
+	switch {
+	case !r.s.WeakToken():
+	case isLoopback(host) && r.publicHost() == "" || r.s.Insecure:
+		r.warn("RUNTIME_TOKEN", "RUNTIME_TOKEN is shorter than 16 characters: easy to guess")
+	default:
+		r.fail("RUNTIME_TOKEN", "RUNTIME_TOKEN is shorter than 16 characters, and callers beyond this machine could find it by trying ("+
+			cmp.Or(r.publicHost(), r.s.Addr)+")", "set it to the output of openssl rand -hex 32")
+	}
+}
+
+// publicHost is the host of RUNTIME_PUBLIC_URL, if that leads from other machines to here:
+// then something hands on what it gets to the listener, loopback or not.
+func (r *resolver) publicHost() string {
+	u, err := url.Parse(r.s.PublicURL)
+	if err != nil || isLoopback(u.Hostname()) {
+		return ""
+	}
+	return u.Hostname()
 }
 
 // paths makes every path absolute and fills in the defaults.

@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Settings is the table of settings, one field a row, and the values that
@@ -20,7 +21,7 @@ import (
 //	help        what it means
 type Settings struct {
 	Addr      string `group:"Listening" env:"RUNTIME_ADDR" default:"127.0.0.1:8000; 0.0.0.0:8000 in a workspace" help:"Listen address, host:port."`
-	Token     Secret `group:"Listening" env:"RUNTIME_TOKEN" help:"Bearer token asked of callers when set. Needed to listen beyond loopback when standing alone."`
+	Token     Secret `group:"Listening" env:"RUNTIME_TOKEN" help:"Bearer token asked of callers when set. Needed to listen beyond loopback when standing alone, and then of 16 characters or more: openssl rand -hex 32 makes one."`
 	Insecure  bool   `group:"Listening" env:"RUNTIME_INSECURE" envDefault:"false" help:"Allows listening beyond loopback without a token. Whoever reaches the port can run commands."`
 	PublicURL string `group:"Listening" env:"RUNTIME_PUBLIC_URL" kind:"url" default:"taken from the request's Host" help:"URL under which callers reach the runtime; it stands in the agent card, and its host is let in."`
 	Card      string `group:"Listening" env:"RUNTIME_CARD" oneof:"union,1.0" envDefault:"union" help:"Shape of the agent card: union is read by A2A 1.0 and 0.3 clients alike, 1.0 is the plain one."`
@@ -128,6 +129,14 @@ type Space struct {
 // InWorkspace reports whether the runtime belongs to a workspace of a platform,
 // rather than standing alone on a machine.
 func (s Settings) InWorkspace() bool { return s.WorkspaceID != "" && s.PlatformURL != "" }
+
+// leastToken is how many characters a token has that is not found by trying.
+const leastToken = 16
+
+// WeakToken reports whether there is a token that could be found by trying.
+func (s Settings) WeakToken() bool {
+	return s.Token.Set() && utf8.RuneCountInString(s.Token.Reveal()) < leastToken
+}
 
 // HandsOutFiles reports whether readers get the files that replies name: the platform of a
 // workspace always does, others from copies, for which RUNTIME_FILES_MIB has room.
