@@ -60,6 +60,7 @@ fuzz: ## each fuzz target for a short while
 	go test -run '^$$' -fuzz FuzzREST -fuzztime 20s ./server
 	go test -run '^$$' -fuzz FuzzCover -fuzztime 20s ./internal/forward
 	go test -run '^$$' -fuzz FuzzRequest -fuzztime 20s ./internal/forward
+	go test -run '^$$' -fuzz FuzzAnswers -fuzztime 20s ./platform
 
 release: ## archives for each system, their bills of materials and checksums, into dist/
 	cd tools && go run ./release -root .. -out ../dist -version '$(VERSION)' -epoch "$$(git log -1 --format=%ct)"

@@ -124,8 +124,11 @@ func (c *Client) send(ctx context.Context, r request, body []byte, token string)
 // decode reads an answer. What it holds may be secret, and stands in no error.
 func decode(op string, res *http.Response, answer []byte, out any) error {
 	if err := json.Unmarshal(answer, out); err != nil {
+		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+			wrong.Value, _, _ = strings.Cut(wrong.Value, " ") // "number", without its digits
+		}
 		return &answerError{fmt.Errorf("%s: the platform's answer of %d bytes (%s) is not understood: %w",
-			op, len(answer), res.Header.Get("Content-Type"), err)}
+			op, len(answer), headOf(res.Header.Get("Content-Type")), err)}
 	}
 	return nil
 }

@@ -123,12 +123,16 @@ func refusal(op string, res *http.Response, answer []byte, secrets []string) *Er
 			e.RetryAfter = time.Duration(said.RetryAfter * float64(time.Second))
 		}
 	}
-	text = without(secrets, text)
+	e.Head = headOf(without(secrets, text))
+	return e
+}
+
+// headOf is as much of a text as an error holds.
+func headOf(text string) string {
 	if len(text) > mostHead {
 		text = strings.ToValidUTF8(text[:mostHead], "")
 	}
-	e.Head = text
-	return e
+	return text
 }
 
 func without(secrets []string, text string) string {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -43,22 +42,24 @@ func (c *Client) secrets(used string) []string {
 	return out
 }
 
-// keep writes down what an answer brought. A token is given out once only, so it is
-// used from memory while it cannot be written, and written with the next answer.
+// keep writes down what an answer brought: a token that is usable, and a secret. A token
+// is given out once only, so it is used from memory while it cannot be written, and
+// written with the next answer.
 func (c *Client) keep(token, secret string) error {
-	c.cfg.Seen(strings.TrimSpace(token), strings.TrimSpace(secret))
+	secret, unusable := usable("an inbound secret", secret)
+	c.cfg.Seen(token, secret)
 	c.kept.mu.Lock()
 	defer c.kept.mu.Unlock()
-	if token = strings.TrimSpace(token); token != "" {
+	if token != "" {
 		c.kept.issued.Store(&token)
 	}
-	if secret = strings.TrimSpace(secret); secret != "" {
+	if secret != "" {
 		c.kept.secret.Store(&secret)
 	}
 	if c.cfg.Dir == "" {
-		return nil
+		return unusable
 	}
-	var errs []error
+	errs := []error{unusable}
 	if issued := c.kept.issued.Load(); issued != nil {
 		if err := keepFile(filepath.Join(c.cfg.Dir, TokenFile), *issued); err != nil {
 			errs = append(errs, fmt.Errorf("keep the workspace's token: %w", err))

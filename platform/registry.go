@@ -3,6 +3,7 @@ package platform
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/url"
 )
@@ -46,13 +47,15 @@ func (c *Client) Register(ctx context.Context, r Registration) (Registered, erro
 	if err != nil {
 		return Registered{}, c.pollRefusal(ctx, r, err)
 	}
-	if err := c.proveToken(ctx, answer.AuthToken); err != nil {
+	token, unusable := usable("a token", answer.AuthToken)
+	if err := c.proveToken(ctx, token); err != nil {
 		return Registered{}, err
 	}
-	return Registered{answer.DeliveryMode}, keeping(c.keep(answer.AuthToken, answer.Secret))
+	return Registered{answer.DeliveryMode}, keeping(errors.Join(unusable, c.keep(token, answer.Secret)))
 }
 
-// A KeepError says that what the platform gave out could not be written down.
+// A KeepError says that what the platform gave out could not be kept: it could not be
+// written down, or is nothing that a request can carry.
 type KeepError struct{ Cause error }
 
 func (e *KeepError) Error() string { return e.Cause.Error() }

@@ -70,7 +70,6 @@ const proofLimit = 3 * time.Second
 // believed where nothing can be found out, and the end of the one who registers does not
 // keep it from being found out.
 func (c *Client) proveToken(ctx context.Context, token string) error {
-	token = strings.TrimSpace(token)
 	if token == "" {
 		return nil
 	}

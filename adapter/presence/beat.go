@@ -98,7 +98,7 @@ func (p *Presence) beat(ctx context.Context, now *pulse, limit time.Duration) {
 	does := p.now()
 	err := p.cfg.Platform.Heartbeat(limited, p.compose(does))
 	if kept, ok := errors.AsType[*platform.KeepError](err); ok {
-		p.log.Error("the secret that the platform gave out could not be written down", "err", kept)
+		p.log.Error("the secret that the platform gave out could not be kept", "err", kept)
 		err = nil
 	}
 	if ctx.Err() != nil {

@@ -111,7 +111,7 @@ func (p *Presence) register(ctx context.Context) error {
 		URL: p.cfg.URL, Card: p.cfg.Card(), DeliveryMode: p.cfg.DeliveryMode,
 	})
 	if kept, ok := errors.AsType[*platform.KeepError](err); ok {
-		p.log.Error("what the platform gave out at the registration could not be written down; after a restart it is missing", "err", kept)
+		p.log.Error("what the platform gave out at the registration could not be kept; after a restart it is missing", "err", kept)
 		err = nil
 	}
 	was := p.Status()
