@@ -49,11 +49,14 @@ func (s *Server) jsonrpc(w http.ResponseWriter, r *http.Request) {
 		defer receipt.Settle(false)
 	}
 	r = r.WithContext(ctx)
+	params := c.params
+	c.params = nil // a piece of the body, which is let go when it was read: it can be large, and its caller waits for long
 	if c.method.stream != nil {
-		s.serveStream(w, r, func() Events { return c.method.stream(ctx, c.params, lastEventID(r)) }, s.rpcFraming(c))
+		stream := c.method.stream
+		s.serveStream(w, r, func() Events { return stream(ctx, params, lastEventID(r)) }, s.rpcFraming(c))
 		return
 	}
-	answer, err := s.callRPC(r, c)
+	answer, err := s.callRPC(r, c, params)
 	if err != nil {
 		s.failRPC(w, http.StatusOK, c, err)
 		return
@@ -64,14 +67,14 @@ func (s *Server) jsonrpc(w http.ResponseWriter, r *http.Request) {
 // callRPC calls a method and returns the whole answer. What panics here is the
 // conversion of the parameters or the result: the handler's own panics end in
 // [guard].
-func (s *Server) callRPC(r *http.Request, c rpcCall) (answer []byte, err error) {
+func (s *Server) callRPC(r *http.Request, c rpcCall, params json.RawMessage) (answer []byte, err error) {
 	defer s.guard.rescue(r.Context(), "jsonrpc", &err)
 	if c.method.push {
 		if err := s.guard.checkPush(); err != nil {
 			return nil, err
 		}
 	}
-	result, err := c.method.unary(r.Context(), c.params)
+	result, err := c.method.unary(r.Context(), params)
 	if err == nil {
 		// Encoded here, so that a result that cannot be is an error with an id.
 		answer, err = encodeWithin(`{"jsonrpc":"2.0","id":`+string(c.id)+`,"result":`, result, "}\n")
@@ -103,7 +106,7 @@ func (s *Server) open(r *http.Request, body []byte) (rpcCall, error) {
 func (s *Server) read(c *rpcCall, r *http.Request, env envelope) error {
 	idErr := env.checkID(s.cfg.ReplyAsMessage)
 	if idErr == nil {
-		c.id = env.ID
+		c.id = bytes.Clone(env.ID) // and not a piece of the body, which would be kept with it
 	}
 	var methodErr error
 	c.method, methodErr = s.find(c, env.Method)

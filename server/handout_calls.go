@@ -84,9 +84,10 @@ func (h *handout) ListTasks(ctx context.Context, req *a2a.ListTasksRequest) (*a2
 }
 
 func (h *handout) SendMessage(ctx context.Context, req *a2a.SendMessageRequest) (a2a.SendMessageResult, error) {
+	modes := tasks.AcceptedModes(req)
 	result, err := h.Handler.SendMessage(ctx, req)
 	if task, ok := result.(*a2a.Task); ok && task != nil {
-		return h.to(ctx, tasks.AcceptedModes(req), mostInlineAll).task(task), err
+		return h.to(ctx, modes, mostInlineAll).task(task), err
 	}
 	return result, err
 }

@@ -37,12 +37,12 @@ func replyV0(m *a2a.Message) (any, error) {
 // replyToFault makes a reply of an error that is ours and not the caller's: his readers
 // know of messages only, and take the status for the outcome. It returns nil for errors
 // that stay what they are.
-func replyToFault(ctx context.Context, req *a2a.SendMessageRequest, err error) *a2a.Message {
+func replyToFault(ctx context.Context, contextID string, err error) *a2a.Message {
 	if !errors.Is(err, a2a.ErrServerError) && !errors.Is(err, a2a.ErrInternalError) {
 		return nil
 	}
 	tasks.ReceiptOf(ctx).Settle(false) // this is not the answer
-	return tasks.FaultReply(req.Message, err.Error())
+	return tasks.FaultReply(contextID, err.Error())
 }
 
 // deliver writes an answer to where it is read, as far as we can see. Who has gone by

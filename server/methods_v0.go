@@ -108,6 +108,13 @@ func following(m method) method {
 	return m
 }
 
+func contextOf(m *a2a.Message) string {
+	if m == nil {
+		return ""
+	}
+	return m.ContextID
+}
+
 // v0Send is message/send. Blocking is the default of 0.3.
 func v0Send(g *guard, params decoder[legacy.MessageSendParams], reply func(*a2a.Task) *a2a.Message) func(context.Context, json.RawMessage) (any, error) {
 	return unary(params, func(ctx context.Context, p *legacy.MessageSendParams) (any, error) {
@@ -115,10 +122,11 @@ func v0Send(g *guard, params decoder[legacy.MessageSendParams], reply func(*a2a.
 		if err != nil {
 			return nil, err
 		}
-		result, err := g.SendMessage(ctx, req)
 		asMessage := reply != nil && (req.Config == nil || !req.Config.ReturnImmediately)
+		contextID := contextOf(req.Message) // the rest of the message is not kept while its sender waits
+		result, err := g.SendMessage(ctx, req)
 		if err != nil {
-			if m := replyToFault(ctx, req, err); m != nil && asMessage {
+			if m := replyToFault(ctx, contextID, err); m != nil && asMessage {
 				return replyV0(m)
 			}
 			return nil, err

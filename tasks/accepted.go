@@ -21,16 +21,39 @@ func everything() accepted { return accepted{data: true, diff: true, pieces: tru
 // chunk has: the remote agents of Google's ADK.
 const keyUserInput = "is_user_input"
 
-// acceptedBy reads what the sender of a message takes. A message that answers a question
-// of a task is one of those that came before it in the task.
-func acceptedBy(req *a2a.SendMessageRequest, task *a2a.Task) accepted {
-	a := everything()
+// wanted is what the sender of a message wants to see of its task. It holds nothing else
+// of the request, which can be large, and its sender waits for long.
+type wanted struct {
+	context string // that the message was sent in; may be empty
+	history *int   // of the newest messages; nil is all
+	takes   accepted
+}
+
+func wantedBy(req *a2a.SendMessageRequest) wanted {
+	w := wanted{context: req.Message.ContextID, takes: everything()}
 	if modes := AcceptedModes(req); len(modes) > 0 {
-		a.data, a.diff = Takes(modes, "application/json"), Takes(modes, mediaDiff)
-		a.pieces = Takes(modes, "text/*")
+		w.takes.data, w.takes.diff = Takes(modes, "application/json"), Takes(modes, mediaDiff)
+		w.takes.pieces = Takes(modes, "text/*")
 	}
-	a.whole = keepsLast(req.Message) || slices.ContainsFunc(task.History, keepsLast)
+	if req.Config != nil {
+		w.history = req.Config.HistoryLength
+	}
+	w.takes.whole = keepsLast(req.Message)
+	return w
+}
+
+// modes is what is taken of a task. A message that answers a question of a task is one of
+// those that came before it in the task.
+func (w wanted) modes(task *a2a.Task) accepted {
+	a := w.takes
+	a.whole = a.whole || slices.ContainsFunc(task.History, keepsLast)
 	return a
+}
+
+// of is a task as the sender sees it. The struct is the sender's own.
+func (w wanted) of(task *a2a.Task) *a2a.Task {
+	task = addressed(task, w.context)
+	return w.modes(task).of(trimmed(task, w.history))
 }
 
 func keepsLast(m *a2a.Message) bool {

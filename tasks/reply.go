@@ -46,9 +46,9 @@ func Reply(task *a2a.Task) *a2a.Message {
 
 // FaultReply answers a message that could not be accepted, or whose answer cannot be
 // waited for.
-func FaultReply(m *a2a.Message, why string) *a2a.Message {
+func FaultReply(contextID, why string) *a2a.Message {
 	out := a2a.NewMessage(a2a.MessageRoleAgent, a2a.NewTextPart("[codex error] "+plain(why)))
-	out.ContextID = m.ContextID
+	out.ContextID = contextID
 	return out
 }
 

@@ -24,10 +24,9 @@ func (e *Engine) Stream(ctx context.Context, req *a2a.SendMessageRequest, after 
 			return
 		}
 		runtime.Gosched() // the turn begins first, and then its reader hears of it
-		yield = acceptedBy(req, v.task).only(v, yield)
-		if req.Config != nil {
-			v.task = trimmed(v.task, req.Config.HistoryLength)
-		}
+		wanted := wantedBy(req)
+		yield = wanted.modes(v.task).only(v, yield)
+		v.task = trimmed(v.task, wanted.history)
 		e.resume(ctx, v, after, true, yield)
 	}
 }

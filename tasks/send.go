@@ -16,15 +16,17 @@ import (
 // return immediately it returns when the task has ended or needs its caller. The
 // end of ctx ends the waiting only.
 func (e *Engine) SendMessage(ctx context.Context, req *a2a.SendMessageRequest) (a2a.SendMessageResult, error) {
-	v, err := e.accept(ctx, req, req != nil && req.Config != nil && req.Config.ReturnImmediately)
+	atOnce := req != nil && req.Config != nil && req.Config.ReturnImmediately
+	v, err := e.accept(ctx, req, atOnce)
 	if errors.Is(err, errEmpty) && e.cfg.Workspace != nil {
 		return e.nothing(req.Message), nil
 	}
 	if err != nil {
 		return nil, err
 	}
+	wanted := wantedBy(req) // the rest of it, files included, is let go while its sender waits
 	task := v.task
-	if req.Config != nil && req.Config.ReturnImmediately {
+	if atOnce {
 		if err = e.promise(ctx); err == nil {
 			task, err = v.decided(ctx)
 		}
@@ -34,11 +36,7 @@ func (e *Engine) SendMessage(ctx context.Context, req *a2a.SendMessageRequest) (
 	if err != nil {
 		return nil, err
 	}
-	task = addressed(task, req.Message.ContextID)
-	if req.Config == nil {
-		return trimmed(task, nil), nil
-	}
-	return acceptedBy(req, task).of(trimmed(task, req.Config.HistoryLength)), nil
+	return wanted.of(task), nil
 }
 
 // SendStreamingMessage implements a2asrv.RequestHandler. The first event is the

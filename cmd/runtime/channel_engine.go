@@ -28,7 +28,7 @@ func (e inboxEngine) Give(ctx context.Context, m channel.Message) (string, error
 	})
 	switch {
 	case errors.Is(err, a2a.ErrInvalidParams), errors.Is(err, a2a.ErrUnsupportedOperation):
-		return "", &channel.RefusedError{Text: saidText(tasks.FaultReply(&a2a.Message{}, err.Error()))}
+		return "", &channel.RefusedError{Text: saidText(tasks.FaultReply("", err.Error()))}
 	case errors.Is(err, a2a.ErrServerError):
 		return "", fmt.Errorf("%w: %w", channel.ErrNotNow, err)
 	case err != nil:
