@@ -34,6 +34,10 @@ type Config struct {
 	MaxWaiting   int // jobs that wait in all contexts together; 0 means 1024
 	MaxThreads   int // threads kept loaded in codex; 0 means 16
 
+	// MaxBytes is how many bytes the jobs may take that have not ended (see Job.Size), a
+	// quarter of them those of one context; 0 means 64 MiB.
+	MaxBytes int64
+
 	// The two stacked timers of a turn. 0 means off. IdleTimeout counts from the
 	// thread's last sign of life while no tool runs, ItemTimeout while one does.
 	TurnTimeout time.Duration
@@ -118,6 +122,7 @@ func (c Config) withDefaults() Config {
 	c.MaxQueue = cmp.Or(c.MaxQueue, 32)
 	c.MaxWaiting = cmp.Or(c.MaxWaiting, 1024)
 	c.MaxThreads = cmp.Or(c.MaxThreads, 16)
+	c.MaxBytes = cmp.Or(c.MaxBytes, 64<<20)
 	c.Grace = cmp.Or(c.Grace, 5*time.Second)
 	c.Patience = cmp.Or(c.Patience, 15*time.Second)
 	c.ToolTimeout = cmp.Or(c.ToolTimeout, 30*time.Minute)

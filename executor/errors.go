@@ -3,8 +3,8 @@ package executor
 import "errors"
 
 var (
-	// ErrQueueFull refuses a job because too many wait already, in its context
-	// or in all of them together. Trying again later can succeed.
+	// ErrQueueFull refuses a job because too many wait already, or too many bytes of
+	// them, in its context or in all of them together. Trying again later can succeed.
 	ErrQueueFull = errors.New("too many messages are waiting")
 	// ErrClosed refuses a job because the executor is stopping.
 	ErrClosed = errors.New("the runtime is stopping")

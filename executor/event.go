@@ -18,6 +18,9 @@ type Job struct {
 	Context string
 	Input   []appserver.UserInput
 	Options Options
+	// Size is about how many bytes the message takes until the job has ended. The bound on
+	// them ([Config.MaxBytes]) counts it.
+	Size int `json:",omitempty"`
 	// Cut is the attempt in which an earlier process was cut off; nil if it never
 	// began one. What became of it is found out before anything is done.
 	Cut *Cut

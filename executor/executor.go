@@ -38,6 +38,7 @@ type Executor struct {
 	accepted      int64               // jobs accepted in all
 	waiting       int                 // jobs that hold no slot yet and are in no turn: in queues, at the head of one, or on the way into a turn
 	heads         int                 // contexts whose first job waits for a slot
+	budget        budget
 	drain         drain
 }
 
@@ -88,6 +89,7 @@ func New(cfg Config) *Executor {
 		threads:       map[string]bool{},
 		inquiries:     map[string]*inquiry{},
 		agents:        map[string]string{},
+		budget:        newBudget(cfg.MaxBytes),
 	}
 	e.child = newSupervisor(e)
 	e.slots = newSlots(cfg.MaxTurns, cfg.MaxQuestions, e.restartAsWanted)
@@ -156,6 +158,8 @@ func (e *Executor) mayAccept(j *Job, c *conversation) error {
 		return fmt.Errorf("%w: %d in this context, which is the most (RUNTIME_MAX_QUEUE)", ErrQueueFull, queued)
 	case !j.Accepted && e.waiting >= e.cfg.MaxWaiting:
 		return fmt.Errorf("%w: %d over all contexts, which is the most there may be", ErrQueueFull, e.waiting)
+	case !j.Accepted:
+		return e.budget.refuses(j)
 	}
 	return nil
 }
@@ -168,6 +172,7 @@ func (e *Executor) accept(j Job, observe Observer) *job {
 		Job: j, observe: observe, submitted: time.Now(), seq: e.accepted, ctx: ctx, cancel: cancel, done: make(chan struct{}),
 	}
 	e.jobs[j.ID] = accepted
+	e.budget.add(&j)
 	e.countWaiting(1)
 	return accepted
 }
@@ -258,6 +263,7 @@ func (e *Executor) finish(j *job, end Ended) {
 	j.standing.leave(nil)
 	e.mu.Lock()
 	j.told = true
+	e.budget.remove(&j.Job) // who hears of the end has room for the next
 	e.mu.Unlock()
 	j.observe(end)
 	j.cancel(nil)

@@ -8,6 +8,7 @@ type Health struct {
 	Running int         `json:"running"` // turns that are begun, those included that wait for answers
 	Waiting int         `json:"waiting"` // jobs whose turns are not
 	Threads int         `json:"threads"` // threads loaded in codex
+	Bytes   int64       `json:"bytes"`   // of all jobs that have not ended, as Job.Size counts them
 
 	Slots     Slots `json:"slots"`
 	Questions int   `json:"questions"` // that wait for their answers
@@ -42,7 +43,7 @@ func (e *Executor) Health() Health {
 	h.Running = h.Slots.begun()
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	h.Waiting, h.Threads = e.waiting, e.loadedThreads(on)
+	h.Waiting, h.Threads, h.Bytes = e.waiting, e.loadedThreads(on), e.budget.all
 	return h
 }
 

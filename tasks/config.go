@@ -11,8 +11,8 @@ import (
 )
 
 // A Runner makes turns of jobs; an [executor.Executor] is one. If its turns can
-// ask it is an [Answerer], too, if they take messages a [Steerer], and if it can be
-// held a [Holder].
+// ask it is an [Answerer], too, if they take messages a [Steerer], if it can be held a
+// [Holder], and if it knows beforehand what it refuses [Bounded].
 type Runner interface {
 	// Submit queues a job and returns how many of its context are ahead of it.
 	// Its observer is called as [executor.Observer] says, perhaps before Submit
@@ -23,12 +23,19 @@ type Runner interface {
 	Cancel(ctx context.Context, jobID string) error
 }
 
+// Bounded is a [Runner] that says why it would not take a job now; nil if it would. It
+// must not block.
+type Bounded interface {
+	Refuses(job executor.Job) error
+}
+
 // An executor is all that a runner can be.
 var (
 	_ Runner   = (*executor.Executor)(nil)
 	_ Answerer = (*executor.Executor)(nil)
 	_ Steerer  = (*executor.Executor)(nil)
 	_ Holder   = (*executor.Executor)(nil)
+	_ Bounded  = (*executor.Executor)(nil)
 )
 
 // Metrics is told what turns do. Implementations must not block.

@@ -179,6 +179,7 @@ func (in *incoming) list(lines []string) {
 	if len(lines) == 0 {
 		return
 	}
+	in.listed = true
 	manifest := "Attached files:\n" + strings.Join(lines, "\n")
 	for i := len(in.input) - 1; i >= 0; i-- {
 		if in.input[i].Type != "text" {

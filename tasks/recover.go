@@ -216,7 +216,7 @@ func (e *Engine) submitAgain(r *run) {
 		e.refuseRecovered(r)
 		return
 	}
-	job := executor.Job{ID: r.jobID, Context: t.thread, Input: r.input, Options: r.options, Accepted: true, Patient: true, Trace: traceOf(r.message)}
+	job := executor.Job{ID: r.jobID, Context: t.thread, Input: r.input, Options: r.options, Size: r.weight, Accepted: true, Patient: true, Trace: traceOf(r.message)}
 	if m := r.recovered; m.Attempt > 0 {
 		job.Cut = &executor.Cut{Attempt: m.Attempt, ThreadID: m.Thread, Tool: m.Tool}
 	}
@@ -290,6 +290,7 @@ func (t *task) rejoin(m *store.Message) (*run, error) {
 	if err := json.Unmarshal(m.Body, message); err != nil {
 		return nil, fmt.Errorf("message of job %s in the journal: %w", m.Job, err)
 	}
+	message, m.Body = t.inHistory(message), nil // it is in memory once
 	in, err := read(&a2a.SendMessageRequest{Message: message})
 	if err == nil {
 		err = in.compose(t.engine.cfg.Files)
@@ -299,7 +300,7 @@ func (t *task) rejoin(m *store.Message) (*run, error) {
 	}
 	t.engine.readWishes(in)
 	r := &run{
-		task: t, message: message, jobID: m.Job, input: in.input, options: in.options, refused: in.refused,
+		task: t, message: message, jobID: m.Job, input: in.input, weight: in.weight(), options: in.options, refused: in.refused,
 		recovered: m, attempt: m.Attempt, tool: m.Tool,
 	}
 	if strings.HasPrefix(t.thread, commandPrefix) {
@@ -307,6 +308,18 @@ func (t *task) rejoin(m *store.Message) (*run, error) {
 	}
 	t.runs = append(t.runs, r)
 	return r, nil
+}
+
+// inHistory is a message as the history has it already.
+func (t *task) inHistory(m *a2a.Message) *a2a.Message {
+	digest := digestOf(m.Parts)
+	i := slices.IndexFunc(t.history, func(h *a2a.Message) bool {
+		return h.ID == m.ID && h.Role == m.Role && digestOf(h.Parts) == digest
+	})
+	if i < 0 {
+		return m
+	}
+	return t.history[i]
 }
 
 // noteAttempt notes which attempt a message has had last: the process before may have been

@@ -61,28 +61,22 @@ func (e *Engine) promise(ctx context.Context) error {
 func (e *Engine) accept(ctx context.Context, req *a2a.SendMessageRequest, patient bool) (*view, error) {
 	in, err := read(req)
 	if err == nil {
-		e.classify(ctx, req, in, patient)
-		err = e.stage(ctx, in)
-	}
-	if err == nil {
-		err = in.compose(e.cfg.Files)
-	}
-	if err == nil {
-		in.patient = patient
-		err = e.readPush(ctx, req, in)
+		err = e.prepare(ctx, req, in, patient)
 	}
 	if err != nil {
 		return nil, err
 	}
-	e.readWishes(in)
 	ctx = context.WithoutCancel(ctx) // a caller who leaves must not tear this apart
 	e.admit.Lock()
 	defer e.admit.Unlock()
 	host := e.host(in)
 	if in.key.Task == "" && in.command == "" && host == nil && in.refused == nil && !e.closed { // mostly it is new: then the journal is asked only once
-		v, err := e.enqueue(ctx, in, e.taskFor(in), e.cfg.Journal.Accept)
-		if !errors.Is(err, store.ErrExists) {
-			return v, err
+		t := e.taskFor(in)
+		if in.refused = e.room(in, t); in.refused == nil {
+			v, err := e.enqueue(ctx, in, t, e.cfg.Journal.Accept)
+			if !errors.Is(err, store.ErrExists) {
+				return v, err
+			}
 		}
 	}
 	known, err := e.cfg.Journal.Message(ctx, in.key)
@@ -107,6 +101,44 @@ func (e *Engine) accept(ctx context.Context, req *a2a.SendMessageRequest, patien
 		return e.enqueue(ctx, in, e.taskFor(in), e.cfg.Journal.Accept)
 	}
 	return e.further(ctx, in)
+}
+
+// prepare reads the rest of a message, and brings its files to the disk.
+func (e *Engine) prepare(ctx context.Context, req *a2a.SendMessageRequest, in *incoming, patient bool) error {
+	e.classify(ctx, req, in, patient)
+	in.patient = patient
+	e.trim(in, req)
+	if in.refused = in.checkMetadata(); in.refused != nil { // it may be one that was accepted once
+		return e.readPush(ctx, req, in)
+	}
+	if err := e.stage(ctx, in); err != nil {
+		return err
+	}
+	if err := in.compose(e.cfg.Files); err != nil {
+		return err
+	}
+	e.readWishes(in)
+	return e.readPush(ctx, req, in)
+}
+
+// room says why the runner would not take the message, before it is committed: what is
+// refused by the thousand leaves nothing in the journal.
+func (e *Engine) room(in *incoming, t *task) error {
+	r, ok := e.cfg.Runner.(Bounded)
+	if !ok {
+		return nil
+	}
+	if err := r.Refuses(in.job(t, "")); err != nil {
+		return e.notQueued(err)
+	}
+	return nil
+}
+
+// job is what the runner is given of the message.
+func (in *incoming) job(t *task, id string) executor.Job {
+	return executor.Job{
+		ID: id, Context: t.thread, Input: in.input, Options: in.options, Size: in.weight(), Patient: in.patient, Trace: traceOf(in.message),
+	}
 }
 
 // further makes a further turn of a message that names a task, or an answer.
@@ -261,7 +293,7 @@ func (e *Engine) enqueue(ctx context.Context, in *incoming, t *task, commit func
 	if err != nil {
 		return nil, err
 	}
-	job := executor.Job{ID: r.jobID, Context: t.thread, Input: in.input, Options: r.options, Patient: in.patient, Trace: traceOf(in.message)}
+	job := in.job(t, r.jobID)
 	steered, err := e.steer(t, r, job)
 	if steered {
 		v := t.admitSteer(r)

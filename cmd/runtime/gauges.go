@@ -16,7 +16,7 @@ type gauges struct {
 	health func() executor.Health
 	ready  func() *readiness // nil before there is one
 
-	maxTurns, slots, full, questions, threads, memory, childUp, since, isReady, checks *prometheus.Desc
+	maxTurns, slots, full, questions, bytes, threads, memory, childUp, since, isReady, checks *prometheus.Desc
 }
 
 // gauges are those of the application, whose parts may not be there yet.
@@ -34,6 +34,7 @@ func newGauges(health func() executor.Health, ready func() *readiness) *gauges {
 		slots:     desc("turn_slots", "The slots that turns run in, turns_max of them, by state: working, asking (held by a turn that waits for answers, for RUNTIME_MAX_QUESTIONS others do so without one) or free.", "state"),
 		full:      desc("turn_slots_full_seconds", "For how long every slot has been taken and none was given to another turn, whether the turns work or wait for answers; 0 while one is free."),
 		questions: desc("questions_open", "Questions of codex that wait for an answer."),
+		bytes:     desc("queue_bytes", "Memory of the messages whose turns have not ended, of RUNTIME_MAX_QUEUE_MIB."),
 		threads:   desc("threads_loaded", "Threads that are loaded in codex."),
 		memory:    desc("child_memory_bytes", "Resident memory, of codex and of the commands that it runs; on Linux only.", "of"),
 		childUp:   desc("child_up", "1 while codex runs and has answered."),
@@ -45,7 +46,7 @@ func newGauges(health func() executor.Health, ready func() *readiness) *gauges {
 
 // Describe implements [prometheus.Collector].
 func (g *gauges) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{g.maxTurns, g.slots, g.full, g.questions, g.threads, g.memory, g.childUp, g.since, g.isReady, g.checks} {
+	for _, d := range []*prometheus.Desc{g.maxTurns, g.slots, g.full, g.questions, g.bytes, g.threads, g.memory, g.childUp, g.since, g.isReady, g.checks} {
 		out <- d
 	}
 }
@@ -63,6 +64,7 @@ func (g *gauges) Collect(out chan<- prometheus.Metric) {
 	tell(g.slots, float64(max(0, slots.Limit-slots.Working-slots.Asking)), "free")
 	tell(g.full, fullFor(slots).Seconds())
 	tell(g.questions, float64(health.Questions))
+	tell(g.bytes, float64(health.Bytes))
 	tell(g.threads, float64(health.Threads))
 	tell(g.childUp, truth(health.Child.State == "ready"))
 	tell(g.since, time.Since(health.Child.Since).Seconds())

@@ -161,7 +161,7 @@ func TestGauges(t *testing.T) {
 		}
 	}
 	delete(got, "child_state_seconds")
-	want := map[string]float64{"turns_max": 4, "turn_slots": 4, "turn_slots_full_seconds": 0, "questions_open": 0, "threads_loaded": 0, "child_up": 0, "ready": 0}
+	want := map[string]float64{"turns_max": 4, "turn_slots": 4, "turn_slots_full_seconds": 0, "questions_open": 0, "queue_bytes": 0, "threads_loaded": 0, "child_up": 0, "ready": 0}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("gauges = %v, want %v", got, want)
 	}

@@ -44,7 +44,10 @@ type Settings struct {
 
 	MaxQuestions int `group:"Limits" env:"RUNTIME_MAX_QUESTIONS" envDefault:"64" min:"1" max:"1024" help:"Turns that may wait for answers without counting among those that run. One that asks beyond that goes on counting, so that fewer others run."`
 
-	MaxQueue   int `group:"Limits" env:"RUNTIME_MAX_QUEUE" envDefault:"32" min:"1" max:"10000" help:"Messages that wait in one context."`
+	MaxQueue int `group:"Limits" env:"RUNTIME_MAX_QUEUE" envDefault:"32" min:"1" max:"10000" help:"Messages that wait in one context."`
+
+	MaxQueueMiB int `group:"Limits" env:"RUNTIME_MAX_QUEUE_MIB" envDefault:"64" min:"1" max:"65536" help:"Memory, in MiB, that messages may take whose turns have not ended, without their files; one context may have a quarter. What is beyond that is refused, but a message that has nothing beside it."`
+
 	MaxThreads int `group:"Limits" env:"RUNTIME_MAX_THREADS" envDefault:"16" min:"1" max:"1024" help:"Threads kept loaded in codex; others are resumed when they are needed."`
 
 	CodexBin       string        `group:"Codex" env:"CODEX_BIN" kind:"path" default:"codex in PATH" help:"The codex binary."`

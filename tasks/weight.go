@@ -1,0 +1,88 @@
+package tasks
+
+import "github.com/a2aproject/a2a-go/v2/a2a"
+
+// What is kept in memory of a message until its turn has ended, beside what is in it: its
+// task, the job, and the rows that they have in the journal.
+const weightOfTask = 4 << 10
+
+// weight is about how many bytes of memory a message takes until its turn has ended. In
+// the journal it takes less: there, values are text.
+func (in *incoming) weight() int {
+	n := heapCount(weightOfTask)
+	n.message(in.message)
+	for _, input := range in.input {
+		n.text(input.Text)
+		n.text(input.URL)
+	}
+	if len(in.input) > 0 && !in.listed { // then a text is one in memory, wherever it stands
+		for _, p := range in.message.Parts {
+			n -= heapCount(len(p.Text()))
+		}
+	}
+	return int(n)
+}
+
+// A heapCount adds up about what decoded things take in memory, which can be forty times
+// what they take on the wire.
+type heapCount int
+
+const (
+	heapString = 16      // beside its bytes
+	heapSlice  = 24 + 24 // beside its elements
+	heapAny    = 16 + 8  // an element, with room for more of them and for a number
+	heapMap    = 48
+	heapGroup  = 288 // of up to eight members of a map
+	heapPart   = 160
+)
+
+func (n *heapCount) message(m *a2a.Message) {
+	n.object(m.Metadata)
+	n.texts(m.Extensions)
+	*n += heapCount(len(m.ReferenceTasks) * heapString)
+	for _, id := range m.ReferenceTasks {
+		*n += heapCount(len(id))
+	}
+	for _, p := range m.Parts {
+		*n += heapPart
+		n.texts([]string{p.Filename, p.MediaType, p.Text(), string(p.URL())})
+		*n += heapCount(len(p.Raw()))
+		n.value(p.Data())
+		n.object(p.Metadata)
+	}
+}
+
+func (n *heapCount) text(s string) { *n += heapCount(len(s)) }
+
+func (n *heapCount) texts(all []string) {
+	for _, s := range all {
+		*n += heapString
+		n.text(s)
+	}
+}
+
+func (n *heapCount) object(o map[string]any) {
+	if o == nil {
+		return
+	}
+	*n += heapMap + heapCount((len(o)+7)/8*heapGroup)
+	for name, v := range o {
+		n.text(name)
+		n.value(v)
+	}
+}
+
+func (n *heapCount) value(v any) {
+	switch v := v.(type) {
+	case string:
+		*n += heapString
+		n.text(v)
+	case map[string]any:
+		n.object(v)
+	case []any:
+		*n += heapSlice + heapCount(len(v)*heapAny)
+		for _, v := range v {
+			n.value(v)
+		}
+	}
+}
