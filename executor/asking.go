@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -31,10 +32,17 @@ func (t *turn) tellQuestions() *Ended {
 	for _, answered := range news {
 		t.job.observe(answered)
 	}
+	if n := t.inquiry.exceeded(); n > 0 {
+		t.job.observe(Notice{Text: fmt.Sprintf(tooManyAsked, n, t.inquiry.most)})
+	}
 	t.handAnswers()
 	t.alive()
 	return nil
 }
+
+// tooManyAsked is what the sender of a message reads whose turn asks too much at once.
+const tooManyAsked = "Questions that were declined, for too many are open in this context already: %d. " +
+	"At most %d may be (RUNTIME_MAX_CONTEXT_QUESTIONS); answer those that are open."
 
 // keptAnswer is what the sender of an answer reads whose turn cannot go on at once.
 const keptAnswer = "The answer is kept. The turn goes on with it as soon as one of those that run has ended (RUNTIME_MAX_TURNS)."

@@ -30,6 +30,7 @@ type Config struct {
 
 	MaxTurns     int // turns that run at the same time; 0 means 4
 	MaxQuestions int // turns that wait for answers without counting among those; 0 means 64
+	MaxAsked     int // questions that are open in one context; 0 means 16
 	MaxQueue     int // jobs that wait in one context; 0 means 32
 	MaxWaiting   int // jobs that wait in all contexts together; 0 means 1024
 	MaxThreads   int // threads kept loaded in codex; 0 means 16
@@ -119,6 +120,7 @@ func (noMetrics) LimitUsed(string, int) {}
 func (c Config) withDefaults() Config {
 	c.MaxTurns = cmp.Or(c.MaxTurns, 4)
 	c.MaxQuestions = cmp.Or(c.MaxQuestions, 64)
+	c.MaxAsked = cmp.Or(c.MaxAsked, 16)
 	c.MaxQueue = cmp.Or(c.MaxQueue, 32)
 	c.MaxWaiting = cmp.Or(c.MaxWaiting, 1024)
 	c.MaxThreads = cmp.Or(c.MaxThreads, 16)

@@ -52,6 +52,61 @@ func TestTwoQuestionsInOneTurn(t *testing.T) {
 	}
 }
 
+// TestTooManyQuestionsInOneContext declines those that are too many, as codex expects it, and says
+// so in the task and in the log.
+func TestTooManyQuestionsInOneContext(t *testing.T) {
+	t.Parallel()
+	const asked, most = 6, 2
+	model := modeltest.Start(t, func(t *fakemodel.Turn) {
+		outputs := t.NewToolOutputs()
+		for i := range asked * (1 - min(1, len(outputs))) {
+			t.Call("exec_command", fakemodel.Escalated(fmt.Sprintf("echo ran-%d", i)))
+		}
+		var all strings.Builder
+		for _, o := range outputs {
+			all.WriteString(o.Text + "\n")
+		}
+		if len(outputs) > 0 {
+			t.Say(all.String())
+		}
+	})
+	log := &lockedBuffer{}
+	e := onCodex(t, model, func(c *executor.Config) {
+		asks()(c)
+		c.MaxAsked, c.Logger = most, slog.New(slog.NewTextHandler(log, nil))
+	})
+	w := submit(t, e, "j1", "one", "go")
+	two, one := w.asked(t, 2), w.asked(t, 1)
+	declined := func(w *witness) (n int) {
+		for _, notice := range seen[executor.Notice](w) {
+			var some, bound int
+			if _, err := fmt.Sscanf(notice.Text, "Questions that were declined, for too many are open in this context already: %d. At most %d may", &some, &bound); err == nil && bound == most {
+				n += some
+			}
+		}
+		return n
+	}
+	eventually(t, "the others to be declined", func() bool { return declined(w) == asked-most })
+	if open := e.Health().Questions; open != most {
+		t.Errorf("%d questions are open", open)
+	}
+	mustReply(t, e, "j1", two, "yes")
+	mustReply(t, e, "j1", one, "yes")
+	text := said(w.wait(t))
+	if rejected, ran := strings.Count(text, "rejected by user"), strings.Count(text, "\nran-"); rejected != asked-most || ran != most {
+		t.Errorf("%d were rejected, %d ran: %q", rejected, ran, text)
+	}
+	if n := strings.Count(log.String(), "RUNTIME_MAX_CONTEXT_QUESTIONS"); n != asked-most {
+		t.Errorf("the log says it %d times", n)
+	}
+	again := submit(t, e, "j2", "one", "go") // what was open is open no more
+	eventually(t, "as many to be declined", func() bool { return declined(again) == asked-most })
+	for i := range most {
+		mustReply(t, e, "j2", again.asked(t, i+1), "no")
+	}
+	again.wait(t)
+}
+
 // TestTenWrongAnswers leaves the turn waiting for the eleventh.
 func TestTenWrongAnswers(t *testing.T) {
 	t.Parallel()

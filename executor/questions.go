@@ -34,6 +34,7 @@ type inquiry struct {
 	job      *job
 	threadID string
 	wake     func() // makes the turn look
+	most     int    // questions that may be open, those of its subagents included
 
 	calls context.Context // that of the tool calls of the turn; ends with it
 	over  context.CancelFunc
@@ -44,6 +45,7 @@ type inquiry struct {
 	posed  []*question     // told to the observer and open, the oldest first
 	given  []*question     // open no more, but codex does not have the answer yet
 	count  int             // questions that were given an id
+	excess int             // questions beyond the most, which the observer has not been told of
 	news   []Answered      // to be told to the observer
 	gone   map[string]bool // requests that codex has withdrawn before they came here
 	off    bool            // an answer has ended the turn
@@ -52,7 +54,7 @@ type inquiry struct {
 
 // openInquiry begins to take questions of a thread for j.
 func (e *Executor) openInquiry(threadID string, j *job, wake func()) *inquiry {
-	in := &inquiry{job: j, threadID: threadID, wake: wake, gone: map[string]bool{}}
+	in := &inquiry{job: j, threadID: threadID, wake: wake, most: e.cfg.MaxAsked, gone: map[string]bool{}}
 	in.calls, in.over = context.WithCancel(context.Background())
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -152,6 +154,7 @@ func (e *Executor) await(ctx context.Context, in *inquiry, q *question) {
 var (
 	errTurnEnded = errors.New("the turn has ended")
 	errWithdrawn = errors.New("codex has withdrawn it")
+	errTooMany   = errors.New("too many questions are open in its context (RUNTIME_MAX_CONTEXT_QUESTIONS)")
 )
 
 func (in *inquiry) add(q *question) error {
@@ -162,6 +165,10 @@ func (in *inquiry) add(q *question) error {
 		return errTurnEnded
 	case in.gone[requestKey(q.req.ID)]:
 		return errWithdrawn
+	case len(in.fresh)+len(in.posed) >= in.most: // a turn is all that asks in a context
+		in.excess++
+		in.wake()
+		return errTooMany
 	}
 	in.fresh = append(in.fresh, q)
 	in.wake()
@@ -175,6 +182,14 @@ func (in *inquiry) shut() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.closed = true
+}
+
+// exceeded returns how many questions were beyond the most since it was called last.
+func (in *inquiry) exceeded() (n int) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	n, in.excess = in.excess, 0
+	return n
 }
 
 // settle takes a question away that codex needs no answer to any more. It reports

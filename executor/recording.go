@@ -65,6 +65,7 @@ type RecordedConfig struct {
 	Thread       appserver.ThreadStartParams `json:"thread"`
 	MaxTurns     int                         `json:"maxTurns"`
 	MaxQuestions int                         `json:"maxQuestions"`
+	MaxAsked     int                         `json:"maxAsked,omitempty"` // an older record has none
 	MaxQueue     int                         `json:"maxQueue"`
 	MaxThreads   int                         `json:"maxThreads"`
 	TurnTimeout  time.Duration               `json:"turnTimeout"`
@@ -175,7 +176,7 @@ func (c Config) withRecorder() Config {
 		return c
 	}
 	r.Record(RecordConfig, RecordedConfig{
-		Thread: c.Thread, MaxTurns: c.MaxTurns, MaxQuestions: c.MaxQuestions, MaxQueue: c.MaxQueue, MaxThreads: c.MaxThreads,
+		Thread: c.Thread, MaxTurns: c.MaxTurns, MaxQuestions: c.MaxQuestions, MaxAsked: c.MaxAsked, MaxQueue: c.MaxQueue, MaxThreads: c.MaxThreads,
 		TurnTimeout: c.TurnTimeout, IdleTimeout: c.IdleTimeout, ItemTimeout: c.ItemTimeout, QuestionTTL: c.QuestionTTL, Grace: c.Grace,
 	})
 	if _, none := c.Book.(noBook); !none {

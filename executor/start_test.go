@@ -147,7 +147,7 @@ func TestThreadThatComesTooLate(t *testing.T) {
 	wantAlive(t, e, "one")
 }
 
-// A lockedBuffer is a wire as a text.
+// A lockedBuffer is a wire, or a log, as a text.
 type lockedBuffer struct {
 	mu  sync.Mutex
 	buf strings.Builder
@@ -157,6 +157,13 @@ func (b *lockedBuffer) add(line []byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.buf.Write(append(slices.Clip(line), '\n'))
+}
+
+// Write makes it the end of a log.
+func (b *lockedBuffer) Write(text []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(text)
 }
 
 func (b *lockedBuffer) Started(int)          {}

@@ -33,7 +33,7 @@ func executorConfig(
 			Sandbox:        appserver.SandboxMode(s.Sandbox),
 		},
 		MaxTurns: s.MaxTurns, MaxQuestions: s.MaxQuestions, MaxQueue: s.MaxQueue, MaxThreads: s.MaxThreads,
-		MaxBytes: int64(s.MaxQueueMiB) << 20,
+		MaxAsked: s.MaxContextQuestions, MaxBytes: int64(s.MaxQueueMiB) << 20,
 		TurnTimeout: s.TurnTimeout, IdleTimeout: s.IdleTimeout, ItemTimeout: s.ItemTimeout,
 		QuestionTTL:  s.QuestionTTL,
 		RefreshEvery: refreshEvery(s),

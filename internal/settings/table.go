@@ -44,6 +44,8 @@ type Settings struct {
 
 	MaxQuestions int `group:"Limits" env:"RUNTIME_MAX_QUESTIONS" envDefault:"64" min:"1" max:"1024" help:"Turns that may wait for answers without counting among those that run. One that asks beyond that goes on counting, so that fewer others run."`
 
+	MaxContextQuestions int `group:"Limits" env:"RUNTIME_MAX_CONTEXT_QUESTIONS" envDefault:"16" min:"1" max:"1024" help:"Questions that may be open in one context: its turn and the agents of that can ask several at a time. What is asked beyond that is declined."`
+
 	MaxQueue int `group:"Limits" env:"RUNTIME_MAX_QUEUE" envDefault:"32" min:"1" max:"10000" help:"Messages that wait in one context."`
 
 	MaxQueueMiB int `group:"Limits" env:"RUNTIME_MAX_QUEUE_MIB" envDefault:"64" min:"1" max:"65536" help:"Memory, in MiB, that messages may take whose turns have not ended, without their files; one context may have a quarter. What is beyond that is refused, but a message that has nothing beside it."`
