@@ -3,6 +3,8 @@ package adapter
 import (
 	"slices"
 	"strings"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 )
 
 // ChildEnv returns the environment for codex: environ without what is not
@@ -80,4 +82,20 @@ func aroundProxies(environ []string) []string {
 		environ = append(environ, "NO_PROXY="+here, "no_proxy="+here)
 	}
 	return environ
+}
+
+// userEnv has an environment say who the child runs as, where that is not us.
+func userEnv(environ []string, user *asuser.User) []string {
+	if user == nil {
+		return environ
+	}
+	who := []string{"USER=" + user.Name, "LOGNAME=" + user.Name}
+	if user.Home != "" {
+		who = append(who, "HOME="+user.Home)
+	}
+	for _, kv := range who {
+		name, _, _ := strings.Cut(kv, "=")
+		environ = slices.DeleteFunc(environ, func(kv string) bool { return strings.HasPrefix(kv, name+"=") })
+	}
+	return append(environ, who...)
 }

@@ -4,14 +4,18 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 )
 
 // A Launch says how codex's app-server is started.
 type Launch struct {
 	Provider Provider
-	Home     string // CODEX_HOME
-	WorkDir  string // where threads work; absolute
-	Lean     bool   // without the features that [Lean] switches off
+	Home     string       // CODEX_HOME
+	User     *asuser.User // that codex runs as, and that its home belongs to; nil is ours
+	WorkDir  string       // where threads work; absolute
+	Lean     bool         // without the features that [Lean] switches off
 	Environ  []string
 	// UserConfig is the text of Home/config.toml, or empty if there is none.
 	UserConfig string
@@ -39,7 +43,21 @@ func (l Launch) Args() []string {
 }
 
 // Env returns the whole environment.
-func (l Launch) Env() []string { return ChildEnv(l.Environ, l.Home, l.Provider) }
+func (l Launch) Env() []string {
+	return userEnv(ChildEnv(l.Environ, l.Home, l.Provider), l.User)
+}
+
+// readHome reads what codex's home says: its configuration and its login. A config.toml that
+// cannot be read is codex's to complain about.
+func (l *Launch) readHome() (login Login, err error) {
+	err = l.User.Do(func() (err error) {
+		text, _ := regular.Read(filepath.Join(l.Home, "config.toml"), mostConfig)
+		l.UserConfig = string(text)
+		login, _, err = ReadLogin(l.Home)
+		return err
+	})
+	return login, err
+}
 
 // trust returns the arguments that say of workDir what codex would otherwise
 // write into the user's config.toml: the first thread in a git repository

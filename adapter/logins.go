@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/whole"
 )
@@ -34,6 +35,7 @@ const (
 // LoginsConfig describes a [Logins].
 type LoginsConfig struct {
 	Home     string        // of codex
+	User     *asuser.User  // that it belongs to; nil is ours
 	Platform Secrets       // nil without a platform
 	Every    time.Duration // how often the platform is asked; 0 is never, but at the start
 	// Owned says that codex renews the login here, and that what it has made of it
@@ -97,6 +99,10 @@ func first(names []string, value func(string) string) string {
 func (l *Logins) install(text string) (changed bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	return asuser.Value(l.cfg.User, func() (bool, error) { return l.installLocked(text) })
+}
+
+func (l *Logins) installLocked(text string) (changed bool, err error) {
 	have, _, haveErr := ReadLogin(l.cfg.Home)
 	l.cfg.Redact(have.secrets...) // codex may have renewed it
 	sum := sha256.Sum256([]byte(text))

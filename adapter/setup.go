@@ -6,14 +6,12 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter/provider"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 )
 
 // A Renewer gives codex a way to an endpoint that keeps the key from it.
@@ -133,10 +131,7 @@ func (s *Setup) prepare(ctx context.Context) (Launch, error) {
 			return launch, err
 		}
 	}
-	// A config.toml that cannot be read is codex's to complain about.
-	text, _ := regular.Read(filepath.Join(launch.Home, "config.toml"), mostConfig)
-	launch.UserConfig = string(text)
-	login, _, _ := ReadLogin(launch.Home) // one that cannot be read cannot be shown either
+	login, _ := launch.readHome() // one that cannot be read cannot be shown either
 	s.cfg.Redact(login.secrets...)
 	return launch, s.forward(&launch)
 }
@@ -153,12 +148,12 @@ func (s *Setup) provider(ctx context.Context, config Config, launch Launch) (Pro
 		}
 		s.installed = true
 	}
-	return choose(config, env, launch.Home)
+	return choose(config, env, launch)
 }
 
 // choose has the registry decide.
-func choose(config Config, env func(string) string, home string) (Provider, error) {
-	login, _, err := ReadLogin(home)
+func choose(config Config, env func(string) string, launch Launch) (Provider, error) {
+	login, err := launch.readHome()
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, ErrNoLogin) {
 		return Provider{}, &Problem{What: err.Error(), Fix: "let this user read codex's login"}
 	}
@@ -247,10 +242,9 @@ func Look(cfg SetupConfig) (Launch, Config, []Warning, error) {
 		secrets, more := SecretFiles(cfg.Secrets)
 		launch.Environ, warnings = WithSecrets(launch.Environ, secrets), append(warnings, more...)
 		if err == nil && !cfg.Fixed {
-			launch.Provider, err = choose(config, lookup(launch.Environ), launch.Home)
+			launch.Provider, err = choose(config, lookup(launch.Environ), launch)
 		}
 	}
-	text, _ := regular.Read(filepath.Join(launch.Home, "config.toml"), mostConfig)
-	launch.UserConfig = string(text)
+	_, _ = launch.readHome() // what is wrong with the login has been said where it counts
 	return launch, config, warnings, err
 }

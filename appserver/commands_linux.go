@@ -11,7 +11,8 @@ import (
 )
 
 // Commands returns the running commands that match. It reads the environment of
-// every process that this user may look into: a few milliseconds.
+// every process that this user may look into: a few milliseconds. It is called as the user
+// that codex runs as.
 func Commands(match func(Command) bool) []Command {
 	var found []Command
 	files, _ := filepath.Glob("/proc/[0-9]*/environ") // the pattern is well formed
@@ -49,7 +50,7 @@ func command(pid int) (Command, bool) {
 }
 
 // Kill ends the command's process, and no other that may have got its number
-// in the meantime.
+// in the meantime. It is called as the user that codex runs as.
 func (c Command) Kill() error {
 	fd, err := unix.PidfdOpen(c.Pid, 0)
 	if err != nil {

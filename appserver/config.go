@@ -4,6 +4,8 @@ import (
 	"context"
 	"log/slog"
 	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 )
 
 // A Config says how to run codex and whom to tell. Bin must be set; the zero
@@ -13,6 +15,8 @@ type Config struct {
 	Args []string // after "app-server", such as "-c", "key=value"; visible to every user of the machine
 	Env  []string // the whole environment of the child; nil is an empty one
 	Dir  string   // working directory; empty is ours
+
+	User *asuser.User // that codex and its commands run as; nil is ours
 
 	ClientName    string   // how we introduce ourselves; the model provider sees it. Empty is "runtime"
 	ClientVersion string   // empty is "0"

@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"sync"
 	"syscall"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 )
 
 // A process is the running child with our ends of its pipes. One goroutine,
@@ -14,6 +16,7 @@ import (
 // told to die with the thread that started it.
 type process struct {
 	cmd    *exec.Cmd
+	user   *asuser.User // whose it is; nil for ours
 	stdin  *os.File
 	stdout *output
 	stderr *output
@@ -27,7 +30,7 @@ type process struct {
 
 // startProcess starts cfg.Bin in a process group of its own.
 func startProcess(cfg Config) (*process, error) {
-	p := &process{exited: make(chan struct{})}
+	p := &process{user: cfg.User, exited: make(chan struct{})}
 	p.cmd = exec.Command(cfg.Bin, append([]string{"app-server"}, cfg.Args...)...) //nolint:noctx // the child outlives the context of its start; the client ends it
 	p.cmd.Env, p.cmd.Dir = cfg.Env, cfg.Dir
 	p.cmd.SysProcAttr = groupOfItsOwn()
@@ -102,8 +105,10 @@ func (p *process) closePipes() error {
 // run is the child's goroutine: it ends when the child has been reaped.
 func (p *process) run(started chan<- error) {
 	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	err := p.cmd.Start()
+	if p.user == nil { // else the thread is good for nothing else any more
+		defer runtime.UnlockOSThread()
+	}
+	err := p.user.StartHere(p.cmd)
 	started <- err
 	if err != nil {
 		return
@@ -125,7 +130,7 @@ func (p *process) killLocked(sig syscall.Signal) {
 		return
 	}
 	// The group can be gone already, which is as good.
-	_ = syscall.Kill(-p.cmd.Process.Pid, sig)
+	_ = p.user.Do(func() error { return syscall.Kill(-p.cmd.Process.Pid, sig) })
 }
 
 // wait reaps the child. How it ended is in cmd.ProcessState; the error of Wait

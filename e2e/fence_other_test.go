@@ -4,3 +4,7 @@ package e2e
 
 // fenced is for where there is a /proc.
 func fenced(string) { panic("there is nothing to fence in") }
+
+const twoUsersEnv = "E2E_AS_RUNTIME_USER"
+
+func asRuntimeUser(string) {}

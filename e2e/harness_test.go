@@ -24,6 +24,9 @@ func TestMain(m *testing.M) {
 	if program := os.Getenv(fencedEnv); program != "" {
 		fenced(program)
 	}
+	if program := os.Getenv(twoUsersEnv); program != "" {
+		asRuntimeUser(program)
+	}
 	os.Exit(progtest.Main(func(built string) int {
 		binary = built
 		return m.Run()

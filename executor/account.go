@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 )
 
 // account is what is known of the login that codex uses, and what codex has told
@@ -118,8 +119,8 @@ type fileMark struct {
 	size int64
 }
 
-func markOf(home string) fileMark {
-	info, err := os.Stat(filepath.Join(home, "auth.json"))
+func (e *Executor) markOf(home string) fileMark {
+	info, err := asuser.Value(e.cfg.Child.User, func() (os.FileInfo, error) { return os.Stat(filepath.Join(home, "auth.json")) })
 	if err != nil {
 		return fileMark{}
 	}

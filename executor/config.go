@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 )
 
 // Config describes an executor. Child must name a binary; every other zero
@@ -140,7 +141,9 @@ func (c Config) withDefaults() Config {
 		c.Metrics = noMetrics{}
 	}
 	if c.ReadTrace == nil {
-		c.ReadTrace = appserver.ReadTrace
+		c.ReadTrace = func(path, clientID string) (appserver.Trace, error) {
+			return asuser.Value(c.Child.User, func() (appserver.Trace, error) { return appserver.ReadTrace(path, clientID) })
+		}
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)

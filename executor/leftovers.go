@@ -102,13 +102,12 @@ func (e *Executor) endAllLeftovers() {
 // another while it is being killed.
 func (e *Executor) killCommands(ctx context.Context, match func(appserver.Command) bool) {
 	for {
-		left := appserver.Commands(match)
+		left, failed := e.killOnce(match)
 		if len(left) == 0 {
+			if failed != nil {
+				e.log.Warn("commands that codex may have left running could not be looked for", "err", failed)
+			}
 			return
-		}
-		var failed error
-		for _, command := range left {
-			failed = errors.Join(failed, command.Kill())
 		}
 		e.log.Info("commands that codex had left running were killed", "count", len(left), "err", failed)
 		if !sleep.For(ctx, goneEvery) {
@@ -116,4 +115,16 @@ func (e *Executor) killCommands(ctx context.Context, match func(appserver.Comman
 			return
 		}
 	}
+}
+
+// killOnce kills what matches now. Who may look into commands is the user that they run as.
+func (e *Executor) killOnce(match func(appserver.Command) bool) (found []appserver.Command, err error) {
+	err = e.cfg.Child.User.Do(func() (failed error) {
+		found = appserver.Commands(match)
+		for _, command := range found {
+			failed = errors.Join(failed, command.Kill())
+		}
+		return failed
+	})
+	return found, err
 }

@@ -95,7 +95,7 @@ func (k *keeper) look() {
 	if err != nil {
 		return
 	}
-	k.file = markOf(on.Info().CodexHome)
+	k.file = k.e.markOf(on.Info().CodexHome)
 	ctx, cancel := context.WithTimeout(k.e.root, accountAsk)
 	defer cancel()
 	status, err := k.e.readAccount(ctx, on, false)
@@ -134,7 +134,7 @@ func (k *keeper) loggedIn() bool {
 // credential has changed.
 func (k *keeper) due() bool {
 	if on, _ := k.e.child.health(); on != nil {
-		if mark := markOf(on.Info().CodexHome); mark != k.file {
+		if mark := k.e.markOf(on.Info().CodexHome); mark != k.file {
 			k.file, k.stale, k.prompt = mark, true, true
 		}
 	}

@@ -14,21 +14,23 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 )
 
 // Codex checks that bin is a codex of the wanted version and starts in the
-// given environment. If it does not, the answer says why: a missing file, a
+// given environment, as the user that it is to run as. If it does not, the answer says why: a missing file, a
 // missing permission and a foreign architecture look alike to who runs it.
-func Codex(bin, version string, env []string) Check {
-	return Check{"codex", func(ctx context.Context) Result { return checkCodex(ctx, bin, version, env) }}
+func Codex(bin, version string, env []string, user *asuser.User) Check {
+	return Check{"codex", func(ctx context.Context) Result { return checkCodex(ctx, bin, version, env, user) }}
 }
 
-func checkCodex(ctx context.Context, bin, version string, env []string) Result {
+func checkCodex(ctx context.Context, bin, version string, env []string, user *asuser.User) Result {
 	get := "install it (make codex, or npm install -g @openai/codex@" + version + ") and point CODEX_BIN at it"
 	if why := unstartable(bin); why != "" {
 		return fail(why, get)
 	}
-	out, said, err := command{argv: []string{bin, "--version"}, env: env, limit: 10 * time.Second}.run(ctx)
+	out, said, err := command{argv: []string{bin, "--version"}, user: user, env: env, limit: 10 * time.Second}.run(ctx)
 	if err != nil {
 		return fail(strings.TrimSpace(fmt.Sprintf("%s --version: %v %s", bin, err, said)), get)
 	}

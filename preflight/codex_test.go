@@ -38,7 +38,7 @@ func TestCodexSaysWhyItWouldNotStart(t *testing.T) {
 		"breaks":         {file(t, dir, "breaks", "#!/bin/sh\necho 'libfoo.so not found' >&2\nexit 127\n", 0o755), "exit status 127 libfoo.so not found"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			expect(t, Codex(c.bin, "9.9.9", nil).Do(t.Context()), Fail, c.detail,
+			expect(t, Codex(c.bin, "9.9.9", nil, nil).Do(t.Context()), Fail, c.detail,
 				"install it (make codex, or npm install -g @openai/codex@9.9.9) and point CODEX_BIN at it")
 		})
 	}
@@ -46,8 +46,8 @@ func TestCodexSaysWhyItWouldNotStart(t *testing.T) {
 
 func TestCodexOfThePinnedVersion(t *testing.T) {
 	bin := codextest.Bin(t)
-	expect(t, Codex(bin, pinned(t), os.Environ()).Do(t.Context()), OK, pinned(t)+" at "+bin, "")
-	expect(t, Codex(bin, "0.0.1", os.Environ()).Do(t.Context()), Fail, "made and tested for 0.0.1", "@openai/codex@0.0.1")
+	expect(t, Codex(bin, pinned(t), os.Environ(), nil).Do(t.Context()), OK, pinned(t)+" at "+bin, "")
+	expect(t, Codex(bin, "0.0.1", os.Environ(), nil).Do(t.Context()), Fail, "made and tested for 0.0.1", "@openai/codex@0.0.1")
 }
 
 func TestSandboxIsReallyTried(t *testing.T) {

@@ -8,11 +8,14 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 )
 
 // A command is a process that a check starts and waits for.
 type command struct {
 	argv  []string
+	user  *asuser.User // that it runs as; nil is ours
 	env   []string
 	limit time.Duration
 }
@@ -26,11 +29,15 @@ func (c command) run(ctx context.Context) (stdout, said string, err error) {
 	cmd := exec.CommandContext(ctx, c.argv[0], c.argv[1:]...)
 	cmd.Env = c.env
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.Cancel = func() error {
+		return c.user.Do(func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
+	}
 	cmd.WaitDelay = time.Second // for a grandchild that left the group and kept the pipes
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	err = cmd.Run()
+	if err = c.user.Start(cmd); err == nil {
+		err = cmd.Wait()
+	}
 	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		err = errors.New("no answer within " + c.limit.String())
 	}

@@ -75,8 +75,8 @@ func unwritable(dir, variable string, err error) Result {
 	case errors.Is(err, syscall.EROFS):
 		return fail(dir+" is on a read-only file system", "mount it read-write, or "+elsewhere)
 	case errors.Is(err, fs.ErrPermission):
-		return fail(fmt.Sprintf("%s cannot be written by user %d", dir, os.Getuid()),
-			fmt.Sprintf("chown it to %d, or %s", os.Getuid(), elsewhere))
+		return fail(fmt.Sprintf("%s cannot be written by user %d", dir, os.Geteuid()),
+			fmt.Sprintf("chown it to %d, or %s", os.Geteuid(), elsewhere))
 	case errors.Is(err, fs.ErrNotExist):
 		return fail("there is no directory "+dir, "make it, or "+elsewhere)
 	case errors.Is(err, syscall.ENOTDIR):

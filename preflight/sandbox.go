@@ -4,14 +4,17 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 )
 
 // A SandboxProbe says which sandbox is to be tried, and how.
 type SandboxProbe struct {
 	Bin       string
-	Mode      string   // read-only, workspace-write or danger-full-access
-	Env       []string // of the probe; CODEX_HOME in it must be there
-	Contained bool     // a container is the boundary, so that no sandbox is no surprise
+	Mode      string       // read-only, workspace-write or danger-full-access
+	Env       []string     // of the probe; CODEX_HOME in it must be there
+	User      *asuser.User // that codex runs as; nil is ours
+	Contained bool         // a container is the boundary, so that no sandbox is no surprise
 	Limit     time.Duration
 }
 
@@ -37,7 +40,7 @@ func (p SandboxProbe) run(ctx context.Context) Result {
 	if limit == 0 {
 		limit = 10 * time.Second
 	}
-	_, said, err := command{argv: []string{p.Bin, "sandbox", "--", "true"}, env: p.Env, limit: limit}.run(ctx)
+	_, said, err := command{argv: []string{p.Bin, "sandbox", "--", "true"}, user: p.User, env: p.Env, limit: limit}.run(ctx)
 	if err != nil {
 		return fail(fmt.Sprintf("%s does not start here: %v: %s", p.Mode, err, said),
 			"let containers make user namespaces (docker run --security-opt seccomp=unconfined), "+

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/netguard"
 )
 
@@ -34,6 +35,8 @@ type Config struct {
 	Work     string   // the directory that codex works in
 	Readable []string // roots that [Folder.Open] reads under, beside Work
 	Hidden   []string // files and directories that are never handed out
+
+	User *asuser.User // that codex runs as, who puts files there and reads them; nil is ours
 
 	Pending   Pending // fetches what the platform holds; nil leaves it there
 	Workspace string  // whose pending files those are
@@ -80,12 +83,12 @@ func (f *Folder) Add(name, media string, content io.Reader, most int64) (File, e
 
 // put writes a file under the name that it is stored by, whole or not at all.
 func (f *Folder) put(stored, name, media string, content io.Reader, most int64) (File, error) {
-	root, err := f.open()
+	root, err := asuser.Value(f.cfg.User, f.open)
 	if err != nil {
 		return File{}, err
 	}
 	defer root.Close()
-	size, err := write(root, stored, content, most)
+	size, err := asuser.Value(f.cfg.User, func() (int64, error) { return write(root, stored, content, most) })
 	if err != nil {
 		return File{}, fmt.Errorf("store the file %q: %w", clip(name, 64), err)
 	}
@@ -99,14 +102,16 @@ func (f *Folder) file(stored, name, media string, size int64) File {
 
 // Remove takes away what Add has stored, as if it had never come.
 func (f *Folder) Remove(stored ...File) {
-	root, err := f.open()
-	if err != nil {
-		return
-	}
-	defer root.Close()
-	for _, file := range stored {
-		_ = root.Remove(filepath.Base(file.Path)) // the sweep gets it if this does not
-	}
+	_ = f.cfg.User.Do(func() error { // the sweep gets what this does not
+		root, err := f.open()
+		if err != nil {
+			return err
+		}
+		for _, file := range stored {
+			err = errors.Join(err, root.Remove(filepath.Base(file.Path)))
+		}
+		return errors.Join(err, root.Close())
+	})
 }
 
 // open opens the folder, and makes it if it is not there. A symlink that leads out

@@ -90,7 +90,7 @@ func (f *Folder) mentioned(m mention, reply Reply) (File, bool) {
 // first returns the first file that there is of those that a path may stand for.
 func (f *Folder) first(path string, relative bool, dir string) (File, bool) {
 	for _, path := range f.places(path, relative, dir) {
-		if file, err := f.Path(path); err == nil {
+		if file, err := f.path(path); err == nil {
 			return file, true
 		}
 	}

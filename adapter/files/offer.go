@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 )
 
 // Bounds of what one reply hands out: what the platform takes as an upload.
@@ -23,6 +25,11 @@ var storedName = regexp.MustCompile(`^[0-9a-f]{32}-`)
 // Named returns the files under the working directory that a reply names, where they
 // stand. What is not there, too large or a secret is left out.
 func (f *Folder) Named(reply Reply) []File {
+	out, _ := asuser.Value(f.cfg.User, func() ([]File, error) { return f.named(reply), nil }) // who has run a turn may be
+	return out
+}
+
+func (f *Folder) named(reply Reply) []File {
 	var out []File
 	seen, looked := map[string]bool{}, map[mention]bool{}
 	left := int64(largestOffers)

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 )
 
@@ -25,6 +26,10 @@ const containerWork = "/workspace"
 // Path returns the file that a URI of the workspace names, if it may be handed to
 // codex: workspace:/…, file:///… or a bare path.
 func (f *Folder) Path(uri string) (File, error) {
+	return asuser.Value(f.cfg.User, func() (File, error) { return f.path(uri) })
+}
+
+func (f *Folder) path(uri string) (File, error) {
 	path, ok := local(uri)
 	if !ok {
 		return File{}, fmt.Errorf("%w: the URI is of another kind", ErrNotHere)
@@ -127,7 +132,15 @@ func inside(path, dir string) bool {
 
 // Open opens a file for the platform's user, by an absolute path under one of the
 // roots. What it opens is what was checked: the path is followed within the root.
-func (f *Folder) Open(path string) (*os.File, fs.FileInfo, error) {
+func (f *Folder) Open(path string) (file *os.File, info fs.FileInfo, err error) {
+	err = f.cfg.User.Do(func() (err error) {
+		file, info, err = f.openFile(path)
+		return err
+	})
+	return file, info, err
+}
+
+func (f *Folder) openFile(path string) (*os.File, fs.FileInfo, error) {
 	if !filepath.IsAbs(path) {
 		return nil, nil, fmt.Errorf("%w: the path is not absolute", ErrForbidden)
 	}

@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 )
 
 const (
@@ -74,7 +76,7 @@ func (f *Folder) Stage(ctx context.Context, in Incoming) (File, error) {
 
 // staged returns a file that stands in the folder already.
 func (f *Folder) staged(stored, name, media string) (File, bool) {
-	info, err := os.Lstat(filepath.Join(f.cfg.Work, place, stored))
+	info, err := asuser.Value(f.cfg.User, func() (os.FileInfo, error) { return os.Lstat(filepath.Join(f.cfg.Work, place, stored)) })
 	if err != nil || !info.Mode().IsRegular() {
 		return File{}, false
 	}

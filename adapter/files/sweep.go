@@ -13,6 +13,10 @@ const partialAge = 24 * time.Hour
 // Sweep deletes the files in the folder that have not changed since before, and what
 // processes that were killed have left half written.
 func (f *Folder) Sweep(before time.Time) error {
+	return f.cfg.User.Do(func() error { return f.sweep(before) })
+}
+
+func (f *Folder) sweep(before time.Time) error {
 	root, err := f.openExisting()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -32,7 +32,7 @@ func accountCheck(s settings.Settings, environ []string, at scratch) preflight.C
 		if err != nil {
 			return preflight.Result{Status: preflight.Warn, Detail: "codex is not asked", Fix: "see the check configuration"}
 		}
-		if preflight.InKeyring(s.CodexHome) {
+		if inKeyring(s) {
 			return preflight.Result{
 				Status: preflight.Warn, Detail: "codex is not asked: its login is in the keyring, where only a codex that works in " + s.CodexHome + " finds it",
 				Fix: "codex login status says whether there is one",
@@ -45,7 +45,7 @@ func accountCheck(s settings.Settings, environ []string, at scratch) preflight.C
 // startForDoctor starts a codex for one question.
 func startForDoctor(ctx context.Context, s settings.Settings, start adapter.Launch, at scratch) (*appserver.Client, error) {
 	return appserver.Start(ctx, appserver.Config{
-		Bin: s.CodexBin, Args: start.Args(), Env: append(at.env(start.Env()), noRefresh), Dir: s.WorkDir,
+		Bin: s.CodexBin, Args: start.Args(), Env: append(at.env(start.Env()), noRefresh), Dir: s.WorkDir, User: s.User,
 		ClientName: "molecule-codex-runtime-doctor", ClientVersion: version,
 	})
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -27,10 +28,13 @@ func (app *application) openBase(s settings.Settings, environ []string) (base, e
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	app.openTraces(s)
 	app.observe = app.traces.Calls(newPlatformMetrics(registry).observe)
+	if err := s.User.May(); err != nil {
+		return base{}, fmt.Errorf("CODEX_USER: %w (start the runtime as root or with CAP_SETUID and CAP_SETGID, or unset it)", err)
+	}
 	if err := makeFolders(s); err != nil {
 		return base{}, err
 	}
-	if s.Sandbox == "danger-full-access" { // otherwise the sandbox keeps codex's commands from looking
+	if s.Sandbox == "danger-full-access" && s.User == nil { // otherwise the sandbox keeps codex's commands from looking
 		if err := keepPrivate(); err != nil {
 			app.log.Warn("the environment of this process can be read by codex's commands", "err", err)
 		}

@@ -190,8 +190,10 @@ func (box *inbox) runAside(ctx context.Context, group *errgroup.Group) {
 	run := func(f func()) { group.Go(func() error { f(); return nil }) }
 	run(func() { box.started(ctx) })
 	run(func() { box.turns.giveBack(ctx) })
-	run(func() { tidy(ctx, box.store, box.executor, box.sweeper(), box.s.CodexHome, box.log) })
-	run(func() { trimLog(ctx, box.s.CodexHome, box.store.Threads, box.log) })
+	run(func() {
+		tidy(ctx, box.store, box.executor, box.sweeper(), codexHome{box.s.CodexHome, box.s.User}, box.log)
+	})
+	run(func() { trimLog(ctx, codexHome{box.s.CodexHome, box.s.User}, box.store.Threads, box.log) })
 	for _, m := range box.spaces {
 		run(func() { m.recorder.Run(ctx) })
 	}

@@ -48,7 +48,7 @@ func (box *inbox) listen(health net.Listener, base base) error {
 		return err
 	}
 	box.closers = append(box.closers, serveOn(health, probes))
-	box.log.Info("listening", "addr", health.Addr().String(), "version", version)
+	box.log.Info("listening", "addr", health.Addr().String(), "version", version, "codex_user", userNote(box.s.User))
 	return nil
 }
 

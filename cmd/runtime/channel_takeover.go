@@ -8,6 +8,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/channel"
 	"github.com/Molecule-AI/molecule-codex-runtime/channel/takeover"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 )
 
 // takeOver has conversations go on where the bridge that was run before has left them.
@@ -20,7 +21,9 @@ func (box *inbox) takeOver(ctx context.Context) error {
 		Sessions:     filepath.Join(box.s.ChannelDir, "sessions.json"),
 		Marker:       filepath.Join(box.s.StateDir, "sessions.taken-over"),
 		Conversation: func(chat string) string { return channel.ConversationOf(chat, workspaces) },
-		Resumable:    func(session string) (bool, error) { return appserver.HasRollout(box.s.CodexHome, session) },
+		Resumable: func(session string) (bool, error) {
+			return asuser.Value(box.s.User, func() (bool, error) { return appserver.HasRollout(box.s.CodexHome, session) })
+		},
 		Adopt: func(ctx context.Context, sessions map[string]string) (int, error) {
 			return box.store.Adopt(ctx, sessions, executor.ForeignTools)
 		},

@@ -18,14 +18,15 @@ func checks(s settings.Settings, environ []string, at scratch) []preflight.Check
 	env := at.env(start.Env())
 	sandboxed := s.Sandbox != "danger-full-access"
 	all := []preflight.Check{
-		preflight.Codex(s.CodexBin, appserver.PinnedVersion(), env),
+		preflight.Codex(s.CodexBin, appserver.PinnedVersion(), env, s.User),
+		userCheck(s),
 		preflight.Sandbox(preflight.SandboxProbe{
-			Bin: s.CodexBin, Mode: s.Sandbox, Env: env, Contained: s.InContainer,
+			Bin: s.CodexBin, Mode: s.Sandbox, Env: env, User: s.User, Contained: s.InContainer,
 		}),
 		credentialCheck(s, environ),
 		preflight.Writable("state directory", s.StateDir, "RUNTIME_STATE_DIR", true),
-		preflight.Writable("work directory", s.WorkDir, "RUNTIME_WORKDIR", false),
-		preflight.Writable("codex home", s.CodexHome, "CODEX_HOME", true),
+		as(s.User, preflight.Writable("work directory", s.WorkDir, "RUNTIME_WORKDIR", false)),
+		as(s.User, preflight.Writable("codex home", s.CodexHome, "CODEX_HOME", true)),
 		preflight.HomeOutsideTemp(s.CodexHome, s.TempDir, sandboxed),
 		preflight.Clock(),
 	}
@@ -61,10 +62,10 @@ func credentialCheck(s settings.Settings, environ []string) preflight.Check {
 			return preflight.Result{Status: preflight.Fail, Detail: "it is not known which one is needed", Fix: "see the check configuration"}
 		}
 		_, noLogin := adapter.LookAtLogin([]byte(s.CodexAuth.Reveal()))
-		return preflight.Credential(preflight.Credentials{
+		return as(s.User, preflight.Credential(preflight.Credentials{
 			Scripted: s.Scripted(), Key: start.Provider.KeyName, BaseURL: start.Provider.BaseURL, Home: s.CodexHome,
 			Login: start.Provider.Login, Given: start.Provider.ChatGPT, Shared: s.InWorkspace(),
 			Unread: s.InWorkspace() && s.CodexAuth.Set() && noLogin != nil,
-		}).Run(ctx)
+		})).Run(ctx)
 	}}
 }

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/codexlog"
 )
 
@@ -15,19 +16,27 @@ const (
 	trimTimeout = 30 * time.Second
 )
 
+// A codexHome is CODEX_HOME, and whose it is: nil is ours.
+type codexHome struct {
+	dir  string
+	user *asuser.User
+}
+
 func logBounds() codexlog.Bounds { return codexlog.Bounds{Bytes: 64 << 20, Rows: 10_000} }
 
 // trimLog keeps the log of codex within bounds, also while codex runs. It returns when
 // ctx ends. threads are those of this runtime's conversations: in a home that is
 // shared with others, their logs are theirs. Which threads subagents had is known only
 // while they work, so their rows stay until codex deletes them.
-func trimLog(ctx context.Context, home string, threads func(context.Context) ([]string, error), log *slog.Logger) {
+func trimLog(ctx context.Context, home codexHome, threads func(context.Context) ([]string, error), log *slog.Logger) {
 	tick := time.NewTicker(trimEvery)
 	defer tick.Stop()
 	failing := false
 	for {
 		once, cancel := context.WithTimeout(ctx, trimTimeout)
-		deleted, err := codexlog.Trim(once, home, logBounds(), threads)
+		deleted, err := asuser.Value(home.user, func() (int64, error) {
+			return codexlog.Trim(once, home.dir, logBounds(), threads)
+		})
 		cancel()
 		switch {
 		case err != nil && ctx.Err() == nil && !failing:

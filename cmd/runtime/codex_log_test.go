@@ -62,7 +62,7 @@ func TestTrimLog(t *testing.T) {
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			trimLog(ctx, home, threads, slog.New(slog.NewTextHandler(&said, nil)))
+			trimLog(ctx, codexHome{dir: home}, threads, slog.New(slog.NewTextHandler(&said, nil)))
 		}()
 		for i := 1; i <= 3; i++ {
 			synctest.Wait()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/forward"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
@@ -52,7 +54,7 @@ func unlessSet(environ []string, name, value string) []string {
 // read. ScriptedURL is where the built-in model listens, or empty if that is not in use.
 func launch(s settings.Settings, environ []string, scriptedURL string) adapter.Launch {
 	l := adapter.Launch{
-		Home: s.CodexHome, WorkDir: s.WorkDir, Lean: s.CodexFeatures == "lean", Environ: environ,
+		Home: s.CodexHome, User: s.User, WorkDir: s.WorkDir, Lean: s.CodexFeatures == "lean", Environ: environ,
 		Workspace: s.InWorkspace(), OwnTools: len(s.Spaces) > 0,
 	}
 	if !s.InWorkspace() || s.Scripted() {
@@ -93,7 +95,7 @@ func (app *application) openSetup(s settings.Settings, environ []string, scripte
 	}
 	if cfg.File != "" && !s.Scripted() {
 		logins := adapter.LoginsConfig{
-			Home: s.CodexHome, Owned: s.OwnsLogin, Every: time.Duration(s.AuthSync) * time.Second, Redact: redact.Add, Logger: app.log,
+			Home: s.CodexHome, User: s.User, Owned: s.OwnsLogin, Every: time.Duration(s.AuthSync) * time.Second, Redact: redact.Add, Logger: app.log,
 			Changed: func() { app.executor.RestartWhenIdle("its login was replaced") },
 		}
 		logins.Platform = app.workspaceClient(s)
@@ -139,7 +141,7 @@ func (app *application) prepare(ctx context.Context) (executor.Launch, error) {
 	if err != nil {
 		return executor.Launch{}, err
 	}
-	if err := os.MkdirAll(l.Home, 0o700); err != nil { // codex ends at once where it is missing
+	if err := makeHome(l.Home, l.User); err != nil { // codex ends at once where it is missing
 		return executor.Launch{}, fmt.Errorf("CODEX_HOME: %w", err)
 	}
 	app.log.Info("starting codex", "model_provider", l.Provider.Describe(), "model", l.Model())
@@ -151,10 +153,23 @@ func (app *application) prepare(ctx context.Context) (executor.Launch, error) {
 // makeFolders makes the folders that codex and the runtime need. codex ends at
 // once where its home is missing.
 func makeFolders(s settings.Settings) error {
-	for name, dir := range map[string]string{"CODEX_HOME": s.CodexHome, "RUNTIME_STATE_DIR": s.StateDir} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
+	for name, err := range map[string]error{"CODEX_HOME": makeHome(s.CodexHome, s.User), "RUNTIME_STATE_DIR": os.MkdirAll(s.StateDir, 0o700)} {
+		if err != nil {
 			return fmt.Errorf("%s: %w (set %s to a directory that can be written)", name, err, name)
 		}
 	}
 	return nil
+}
+
+// makeHome makes codex's home, which is codex's user's. Where only we can make it, it is
+// given away, which takes root.
+func makeHome(home string, user *asuser.User) error {
+	err := user.Do(func() error { return os.MkdirAll(home, 0o700) })
+	if user == nil || !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	if err := os.Mkdir(home, 0o700); err != nil {
+		return err
+	}
+	return os.Chown(home, int(user.UID), int(user.GID))
 }

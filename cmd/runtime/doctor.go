@@ -46,7 +46,7 @@ func (p *program) doctor(ctx context.Context, o doctorFlags) int {
 // examine runs the checks of a way in. The report has no secrets in it, and nothing that
 // the checks have written is left.
 func examine(ctx context.Context, w way, s settings.Settings, environ []string) preflight.Report {
-	at, err := newScratch(s.CodexHome)
+	at, err := newScratch(s.CodexHome, s.User)
 	if err != nil {
 		return preflight.Report{Results: []preflight.Result{{
 			Name: "temp directory", Status: preflight.Fail, Detail: err.Error(), Fix: "set TMPDIR to a directory that can be written, and has room",

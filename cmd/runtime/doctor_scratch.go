@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 )
 
@@ -17,14 +18,21 @@ import (
 //
 // It has a temp directory of its own. codex makes no sandbox for a home under the temp
 // directory, and whether the real one is has a check of its own.
-type scratch struct{ dir string }
+type scratch struct {
+	dir  string
+	user *asuser.User // whose it is; nil is ours
+}
 
-func newScratch(home string) (_ scratch, err error) {
+func newScratch(home string, user *asuser.User) (scratch, error) {
+	return asuser.Value(user, func() (scratch, error) { return makeScratch(home, user) })
+}
+
+func makeScratch(home string, user *asuser.User) (_ scratch, err error) {
 	dir, err := os.MkdirTemp("", "runtime-doctor-")
 	if err != nil {
 		return scratch{}, err
 	}
-	at := scratch{dir}
+	at := scratch{dir, user}
 	defer func() {
 		if err != nil {
 			at.remove()
@@ -99,7 +107,10 @@ func (s scratch) env(environ []string) []string {
 
 // remove removes all of it. A process that codex has left may write once more meanwhile.
 func (s scratch) remove() {
-	if os.RemoveAll(s.dir) != nil {
-		_ = os.RemoveAll(s.dir) // what is left then is in the temp directory
-	}
+	_ = s.user.Do(func() error {
+		if os.RemoveAll(s.dir) == nil {
+			return nil
+		}
+		return os.RemoveAll(s.dir) // what is left then is in the temp directory
+	})
 }

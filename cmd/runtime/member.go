@@ -16,6 +16,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter/presence"
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter/prompt"
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter/selfstart"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
@@ -181,7 +182,8 @@ func (m *member) text(text, file string) string {
 }
 
 func (m *member) writeAgents(d description) {
-	ours, err := prompt.WriteAgents(m.s.WorkDir, prompt.Identity{Name: d.Name, Role: d.Role, Description: d.Description, URL: m.url})
+	id := prompt.Identity{Name: d.Name, Role: d.Role, Description: d.Description, URL: m.url}
+	ours, err := asuser.Value(m.s.User, func() (bool, error) { return prompt.WriteAgents(m.s.WorkDir, id) })
 	switch {
 	case err != nil:
 		m.log.Warn("AGENTS.md could not be written; codex works without", "err", err)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
@@ -23,7 +24,10 @@ func secretsOf(s settings.Settings, environ []string) *logging.Redactor {
 	}
 	redact.Add(config.Secrets...)
 	redact.Add(adapter.Credentials(environ, config.Providers)...)
-	login, _, _ := adapter.ReadLogin(s.CodexHome) // there may be none
+	login, _ := asuser.Value(s.User, func() (adapter.Login, error) {
+		login, _, err := adapter.ReadLogin(s.CodexHome) // there may be none
+		return login, err
+	})
 	redact.Add(login.Secrets()...)
 	for _, space := range s.Spaces {
 		redact.Add(secretIn(space.TokenFile))

@@ -46,7 +46,7 @@ func serve(ctx context.Context, s settings.Settings, environ []string, log *slog
 		return err
 	}
 	log.Info("listening", "addr", ln.Addr().String(), "version", version,
-		"codex_pin", appserver.PinnedVersion(), "sandbox", s.Sandbox, "sandbox_note", s.SandboxNote, "approval_policy", s.ApprovalPolicy)
+		"codex_pin", appserver.PinnedVersion(), "sandbox", s.Sandbox, "sandbox_note", s.SandboxNote, "codex_user", userNote(s.User), "approval_policy", s.ApprovalPolicy)
 	return app.run(ctx, ln)
 }
 
@@ -124,9 +124,9 @@ func newApplication(ctx context.Context, s settings.Settings, environ []string, 
 	}
 	app.handler = app.traces.Handler(app.engine)
 	app.goOn(func(ctx context.Context) {
-		tidy(ctx, journal, app.executor, messageFiles{app.files, app.kept}, s.CodexHome, log)
+		tidy(ctx, journal, app.executor, messageFiles{app.files, app.kept}, codexHome{s.CodexHome, s.User}, log)
 	})
-	app.goOn(func(ctx context.Context) { trimLog(ctx, s.CodexHome, journal.Threads, log) })
+	app.goOn(func(ctx context.Context) { trimLog(ctx, codexHome{s.CodexHome, s.User}, journal.Threads, log) })
 	app.ready = &readiness{checks: checks(s, environ, scratch{}), state: ownState(journal), executor: app.executor, redact: redact}
 	app.goOn(app.started)
 	app.tellOf(app.ready)

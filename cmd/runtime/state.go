@@ -69,11 +69,11 @@ type sweeper interface {
 
 // tidy forgets conversations that nobody has used for a long time, and deletes
 // the files of their threads, and those that messages of that time brought. It returns when ctx ends.
-func tidy(ctx context.Context, s *store.Store, threads forgetter, uploads sweeper, codexHome string, log *slog.Logger) {
+func tidy(ctx context.Context, s *store.Store, threads forgetter, uploads sweeper, home codexHome, log *slog.Logger) {
 	tick := time.NewTicker(tidyEvery)
 	defer tick.Stop()
 	for {
-		if err := tidyOnce(ctx, s, threads, codexHome, time.Now().Add(-idleFor)); err != nil && ctx.Err() == nil {
+		if err := tidyOnce(ctx, s, threads, home, time.Now().Add(-idleFor)); err != nil && ctx.Err() == nil {
 			log.Warn("old conversations could not be forgotten; this is tried again in an hour", "err", err)
 		}
 		if err := uploads.Sweep(time.Now().Add(-idleFor)); err != nil {
@@ -91,7 +91,7 @@ func tidy(ctx context.Context, s *store.Store, threads forgetter, uploads sweepe
 // leftovers until its file is gone. Nobody uses one on that list: the executor
 // has let go of its conversation before the store did, and the store refuses if a
 // message has come in between.
-func tidyOnce(ctx context.Context, s *store.Store, threads forgetter, codexHome string, before time.Time) error {
+func tidyOnce(ctx context.Context, s *store.Store, threads forgetter, home codexHome, before time.Time) error {
 	ctx, cancel := context.WithTimeout(ctx, tidyTimeout)
 	defer cancel()
 	idle, err := s.Idle(ctx, before, tidyAtOnce)
@@ -113,7 +113,7 @@ func tidyOnce(ctx context.Context, s *store.Store, threads forgetter, codexHome 
 	}
 	var failed error
 	for _, thread := range left {
-		err := appserver.RemoveRollout(codexHome, thread)
+		err := home.user.Do(func() error { return appserver.RemoveRollout(home.dir, thread) })
 		if err == nil {
 			err = s.DropThreads(ctx, thread)
 		}

@@ -77,7 +77,7 @@ func TestTidy(t *testing.T) {
 	}
 	tidied := func() bool {
 		t.Helper()
-		if err := tidyOnce(ctx, s, idleThreads{}, home, time.Now().Add(time.Hour)); err != nil {
+		if err := tidyOnce(ctx, s, idleThreads{}, codexHome{dir: home}, time.Now().Add(time.Hour)); err != nil {
 			t.Fatal(err)
 		}
 		_, err := os.Stat(file)
@@ -89,7 +89,7 @@ func TestTidy(t *testing.T) {
 	if err := s.Write(ctx, store.Change{Head: &store.Head{ID: "t", State: "completed", Ended: true}, Ended: []string{"j"}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := tidyOnce(ctx, s, busyThreads{}, home, time.Now().Add(time.Hour)); err != nil {
+	if err := tidyOnce(ctx, s, busyThreads{}, codexHome{dir: home}, time.Now().Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(file); err != nil {

@@ -22,7 +22,7 @@ type sendable struct {
 }
 
 func sendableFiles(s settings.Settings) sendable {
-	return sendable{files.New(files.Config{Work: s.WorkDir, Hidden: hidden(s)}), s.WorkDir}
+	return sendable{files.New(files.Config{Work: s.WorkDir, Hidden: hidden(s), User: s.User}), s.WorkDir}
 }
 
 // Open implements [toolset.Files]. The file is opened within the folder each time, so

@@ -4,6 +4,8 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 )
 
 // A host is what the defaults want to know of the machine.
@@ -12,6 +14,7 @@ type host interface {
 	isDir(path string) bool
 	canWrite(dir string) bool
 	canRun(file string) bool
+	user(name string) (*asuser.User, error)
 }
 
 type osHost struct{}
@@ -29,3 +32,5 @@ func (osHost) canRun(file string) bool {
 	info, err := os.Stat(file)
 	return err == nil && info.Mode().IsRegular() && unix.Access(file, unix.X_OK) == nil
 }
+
+func (osHost) user(name string) (*asuser.User, error) { return asuser.Lookup(name) }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 )
 
 // fakeHost is a machine with a current directory and a set of paths that are
@@ -29,6 +31,15 @@ func (h fakeHost) has(p string) bool {
 func (h fakeHost) isDir(p string) bool    { return h.has(p) }
 func (h fakeHost) canWrite(p string) bool { return h.has(p) }
 func (h fakeHost) canRun(p string) bool   { return h.has(p) }
+func (h fakeHost) user(name string) (*asuser.User, error) {
+	switch name {
+	case "u": // who we are
+		return nil, nil
+	case "agent":
+		return &asuser.User{Name: name, UID: 1000, GID: 1000, Home: "/home/agent"}, nil
+	}
+	return nil, errors.New("there is no such user")
+}
 
 // at loads the settings on a machine whose user is /home/u in /src.
 func at(t *testing.T, there []string, environ ...string) (Settings, []Warning, error) {
@@ -210,5 +221,26 @@ func TestDoor(t *testing.T) {
 	}
 	if _, warnings, _ := at(t, nil, "RUNTIME_ADDR=:8000", "RUNTIME_INSECURE=1"); len(warnings) != 1 {
 		t.Errorf("an open port is not warned about: %v", warnings)
+	}
+}
+
+// TestCodexUser has codex's home be codex's user's, and no door that would need a token
+// which that user cannot read.
+func TestCodexUser(t *testing.T) {
+	s := mustLoad(t, nil, "CODEX_USER=agent")
+	if s.User == nil || s.CodexHome != "/home/agent/.codex" || s.StateDir != "/home/u/.local/state/molecule-codex-runtime" {
+		t.Errorf("user %v, home %s, state %s", s.User, s.CodexHome, s.StateDir)
+	}
+	if s := mustLoad(t, nil, "CODEX_USER=u"); s.User != nil || s.CodexHome != "/home/u/.codex" {
+		t.Errorf("ourselves: user %v, home %s", s.User, s.CodexHome)
+	}
+	workspace := []string{"WORKSPACE_ID=w", "PLATFORM_URL=http://platform", "RUNTIME_TOOLS=mcp"}
+	for _, wrong := range [][]string{{"CODEX_USER=nobody-here"}, append(workspace, "CODEX_USER=agent")} {
+		if _, _, err := at(t, nil, wrong...); err == nil || !strings.Contains(err.Error(), "CODEX_USER") {
+			t.Errorf("%q: %v", wrong, err)
+		}
+	}
+	if _, _, err := at(t, nil, append(workspace, "CODEX_USER=u")...); err != nil {
+		t.Error(err)
 	}
 }

@@ -28,6 +28,7 @@ func (r *resolver) run() []*Problem {
 	} else {
 		r.workspace()
 	}
+	r.user()
 	r.paths()
 	r.sandbox()
 	r.login()
@@ -123,6 +124,21 @@ func (r *resolver) publicHost() string {
 	return u.Hostname()
 }
 
+// user finds out who codex is to run as.
+func (r *resolver) user() {
+	if r.s.CodexUser == "" {
+		return
+	}
+	var err error
+	if r.s.User, err = r.host.user(r.s.CodexUser); err != nil {
+		r.fail("CODEX_USER", "CODEX_USER="+r.s.CodexUser+": "+err.Error(), "name a user of this machine that is not root, or unset it")
+	}
+	if r.s.User != nil && r.s.Tools == "mcp" && r.s.InWorkspace() {
+		r.fail("CODEX_USER", "with RUNTIME_TOOLS=mcp codex starts the workspace's tools, which need the workspace's token: "+r.s.User.String()+" cannot read it",
+			"unset RUNTIME_TOOLS, or CODEX_USER")
+	}
+}
+
 // paths makes every path absolute and fills in the defaults.
 func (r *resolver) paths() {
 	s := r.s
@@ -143,7 +159,12 @@ func (r *resolver) paths() {
 		s.StateDir = cmp.Or(s.StateDir, s.ChannelDir)
 	}
 	s.StateDir = r.path("RUNTIME_STATE_DIR", s.StateDir, r.stateDir)
-	s.CodexHome = r.path("CODEX_HOME", s.CodexHome, func() string { return "~/.codex" })
+	s.CodexHome = r.path("CODEX_HOME", s.CodexHome, func() string {
+		if s.User != nil && s.User.Home != "" {
+			return filepath.Join(s.User.Home, ".codex")
+		}
+		return "~/.codex"
+	})
 	s.WorkDir = r.path("RUNTIME_WORKDIR", s.WorkDir, func() string {
 		return pick(r.host.isDir("/workspace"), "/workspace", ".")
 	})

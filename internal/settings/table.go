@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 )
 
 // Settings is the table of settings, one field a row, and the values that
@@ -54,6 +56,7 @@ type Settings struct {
 
 	CodexBin       string        `group:"Codex" env:"CODEX_BIN" kind:"path" default:"codex in PATH" help:"The codex binary."`
 	CodexHome      string        `group:"Codex" env:"CODEX_HOME" kind:"path" default:"~/.codex; CONFIGS_DIR/.codex in a workspace" help:"Codex's home: its login, configuration and threads. Must not lie under the temp directory."`
+	CodexUser      string        `group:"Codex" env:"CODEX_USER" default:"the user of the runtime" help:"User that codex and its commands run as: a name, or numbers as 1000:1000. They then cannot read the runtime's state and tokens. It takes Linux, and root or CAP_SETUID and CAP_SETGID. CODEX_HOME and RUNTIME_WORKDIR are that user's. The image sets it."`
 	Sandbox        string        `group:"Codex" env:"CODEX_SANDBOX" oneof:"auto,read-only,workspace-write,danger-full-access" envDefault:"auto" help:"Sandbox of codex's commands. auto is workspace-write, but danger-full-access in the image in a workspace, where the container is the boundary."`
 	ApprovalPolicy string        `group:"Codex" env:"CODEX_APPROVAL_POLICY" oneof:"auto,untrusted,on-request,never" envDefault:"auto" help:"When codex asks before it acts. What it asks is put to whoever sent the message; with never nobody is asked, and it is declined. auto is on-request, but never in the image in a workspace."`
 	TurnTimeout    time.Duration `group:"Codex" env:"CODEX_TURN_TIMEOUT" envDefault:"60m" min:"0s" max:"168h" help:"Limit of a whole turn. 0 is off."`
@@ -113,6 +116,7 @@ type Settings struct {
 
 	// What follows is not set by a variable of its own.
 
+	User            *asuser.User   // that CodexUser names; nil if it is the runtime's own
 	TempDir         string         // $TMPDIR, or /tmp
 	AllowedNetworks []netip.Prefix // the list of Networks
 	SandboxNote     string         // why the sandbox is what it is, for the log, the card and readiness

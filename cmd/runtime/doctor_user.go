@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
+	"github.com/Molecule-AI/molecule-codex-runtime/platform"
+	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
+)
+
+// as has a check look at the files as another user.
+func as(user *asuser.User, c preflight.Check) preflight.Check {
+	run := c.Run
+	c.Run = func(ctx context.Context) (result preflight.Result) {
+		err := user.Do(func() error {
+			result = run(ctx)
+			return nil
+		})
+		if err != nil {
+			return preflight.Result{Status: preflight.Fail, Detail: err.Error(), Fix: "see the check codex user"}
+		}
+		return result
+	}
+	return c
+}
+
+// userCheck says who codex's commands run as, and whether that keeps from them what is
+// the runtime's alone.
+func userCheck(s settings.Settings) preflight.Check {
+	return preflight.Check{Name: "codex user", Run: func(context.Context) preflight.Result {
+		if s.User == nil {
+			return preflight.Result{Status: preflight.OK, Detail: userNote(nil)}
+		}
+		var open string
+		err := s.User.Do(func() error {
+			open = readable(append(tokenFiles(s), s.StateDir))
+			return nil
+		})
+		switch {
+		case err != nil:
+			return preflight.Result{Status: preflight.Fail, Detail: err.Error(), Fix: "start the runtime as root or with CAP_SETUID and CAP_SETGID, or unset CODEX_USER"}
+		case open != "":
+			return preflight.Result{Status: preflight.Warn, Detail: fmt.Sprintf("%v can read %s", s.User, open), Fix: "make it readable for the runtime's user alone"}
+		}
+		return preflight.Result{Status: preflight.OK, Detail: userNote(s.User)}
+	}}
+}
+
+// tokenFiles are the files with the tokens of a workspace.
+func tokenFiles(s settings.Settings) (files []string) {
+	if s.InWorkspace() {
+		files = append(files, filepath.Join(s.ConfigsDir, platform.TokenFile), filepath.Join(s.ConfigsDir, platform.InboundSecretFile))
+	}
+	if s.TokenFile != "" {
+		files = append(files, s.TokenFile)
+	}
+	return files
+}
+
+// readable returns the first file that can be read; "" if none can.
+func readable(files []string) string {
+	for _, name := range files {
+		if f, err := os.Open(name); err == nil {
+			_ = f.Close()
+			return name
+		}
+	}
+	return ""
+}
+
+// userNote says who codex's commands run as, for the log.
+func userNote(user *asuser.User) string {
+	if user == nil {
+		return fmt.Sprintf("%v, who is the runtime's: without a sandbox commands can read its state and tokens", user)
+	}
+	return fmt.Sprintf("%v, who cannot read the runtime's state and tokens", user)
+}
+
+// inKeyring reports whether codex's login is out of our reach.
+func inKeyring(s settings.Settings) bool {
+	kept, _ := asuser.Value(s.User, func() (bool, error) { return preflight.InKeyring(s.CodexHome), nil }) // the check codex user says why not
+	return kept
+}

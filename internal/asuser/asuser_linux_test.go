@@ -1,0 +1,259 @@
+package asuser_test
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/leaktest"
+)
+
+const (
+	ourselves = 4243 // where these tests are not root
+	another   = "4242:4242"
+	part      = "ASUSER_TEST_PART"
+)
+
+func TestMain(m *testing.M) {
+	if os.Getenv(part) == "mother" {
+		mother()
+		return
+	}
+	leaktest.Main(m)
+}
+
+// eachWay runs a test as root, and as a user with the two capabilities that it takes, in
+// a process of its own.
+func eachWay(t *testing.T, test func(t *testing.T, other *asuser.User)) {
+	t.Helper()
+	if os.Getuid() != 0 && os.Getenv(part) == "" {
+		t.Skip("this takes root")
+	}
+	if os.Getenv(part) == "" {
+		cmd := exec.Command("/proc/self/exe", "-test.run", "^"+t.Name()+"$", "-test.v")
+		cmd.Env = append(os.Environ(), part+"=inner", "TMPDIR="+open(t))
+		cmd.SysProcAttr = unprivileged()
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("as a user with capabilities: %v\n%s", err, out)
+		}
+	}
+	other, err := asuser.Lookup(another)
+	if err != nil {
+		t.Fatal(err)
+	}
+	test(t, other)
+}
+
+func unprivileged() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{
+		Credential:  &syscall.Credential{Uid: ourselves, Gid: ourselves},
+		AmbientCaps: []uintptr{unix.CAP_SETUID, unix.CAP_SETGID},
+	}
+}
+
+// open makes a folder that all may write into.
+func open(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/tmp", "asuser-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// TestFiles are opened and made as the other user: what is ours alone cannot be read.
+func TestFiles(t *testing.T) {
+	eachWay(t, func(t *testing.T, other *asuser.User) {
+		dir := open(t)
+		secret := filepath.Join(dir, "secret")
+		if err := os.WriteFile(secret, []byte("ours"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := asuser.Value(other, func() ([]byte, error) { return os.ReadFile(secret) }); !errors.Is(err, fs.ErrPermission) {
+			t.Errorf("the other user reads what is ours: %v", err)
+		}
+		theirs := filepath.Join(dir, "theirs")
+		if err := other.Do(func() error { return os.WriteFile(theirs, []byte("theirs"), 0o600) }); err != nil {
+			t.Fatal(err)
+		}
+		if stat := statOf(t, theirs); stat.Uid != other.UID || stat.Gid != other.GID {
+			t.Errorf("the file belongs to %d:%d", stat.Uid, stat.Gid)
+		}
+		if _, err := os.ReadFile(secret); err != nil {
+			t.Errorf("afterwards we cannot read what is ours: %v", err)
+		}
+	})
+}
+
+func statOf(t *testing.T, path string) *syscall.Stat_t {
+	t.Helper()
+	var stat syscall.Stat_t
+	if err := syscall.Stat(path, &stat); err != nil {
+		t.Fatal(err)
+	}
+	return &stat
+}
+
+// TestChild has nothing of ours: no user, no group, no capability.
+func TestChild(t *testing.T) {
+	eachWay(t, func(t *testing.T, other *asuser.User) {
+		cmd := exec.Command("cat", "/proc/self/status")
+		var out bytes.Buffer
+		cmd.Stdout = &out
+		if err := errors.Join(other.Start(cmd), cmd.Wait()); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{
+			"Uid:\t4242\t4242\t4242\t4242", "Gid:\t4242\t4242\t4242\t4242", "Groups:\t \n",
+			"CapInh:\t0000000000000000", "CapPrm:\t0000000000000000", "CapEff:\t0000000000000000", "CapAmb:\t0000000000000000",
+		} {
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("the child has no line %q:\n%s", want, out.String())
+			}
+		}
+	})
+}
+
+// TestProcesses of the other user can be looked into and ended, which takes no capability.
+func TestProcesses(t *testing.T) {
+	eachWay(t, func(t *testing.T, other *asuser.User) {
+		cmd := exec.Command("sleep", "infinity")
+		cmd.Env = []string{"MARK=of a command"}
+		if err := other.Start(cmd); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- cmd.Wait() }()
+		var environ []byte
+		var err error
+		for len(environ) == 0 && err == nil { // it has none yet at the very beginning
+			environ, err = asuser.Value(other, func() ([]byte, error) { return os.ReadFile(fmt.Sprintf("/proc/%d/environ", cmd.Process.Pid)) })
+		}
+		if err != nil || !bytes.Contains(environ, []byte("MARK=of a command")) {
+			t.Errorf("its environment: %q, %v", environ, err)
+		}
+		if err := other.Do(func() error { return syscall.Kill(cmd.Process.Pid, syscall.SIGKILL) }); err != nil {
+			t.Error(err)
+			_ = syscall.Kill(cmd.Process.Pid, syscall.SIGKILL)
+		}
+		<-ended
+	})
+}
+
+// TestThread keeps our real user: a process of the other one can neither signal it nor look
+// into it while it acts. The thread ends with what it was for.
+func TestThread(t *testing.T) {
+	eachWay(t, func(t *testing.T, other *asuser.User) {
+		var thread int
+		err := other.Do(func() error {
+			thread = unix.Gettid()
+			cmd := exec.Command("sh", "-c", fmt.Sprintf("kill -0 %d 2>/dev/null && echo signal; cat /proc/%[1]d/environ /proc/%[1]d/mem >/dev/null 2>&1 && echo environ; true", thread))
+			var out bytes.Buffer
+			cmd.Stdout = &out
+			err := errors.Join(other.Start(cmd), cmd.Wait()) // on a thread of its own
+			if out.Len() > 0 {
+				t.Errorf("the other user may: %s", out.String())
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for {
+			status, err := os.ReadFile(fmt.Sprintf("/proc/self/task/%d/status", thread))
+			if err != nil || strings.Contains(string(status), fmt.Sprintf("Uid:\t%[1]d\t%[1]d\t", os.Getuid())) {
+				return // it has ended, and perhaps its number is that of another one by now
+			}
+			runtime.Gosched()
+		}
+	})
+}
+
+// TestDeath ends the child when this process is killed, which may not signal it otherwise.
+func TestDeath(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("this takes root")
+	}
+	for way, attr := range map[string]*syscall.SysProcAttr{"root": {}, "capabilities": unprivileged()} {
+		t.Run(way, func(t *testing.T) {
+			cmd := exec.Command("/proc/self/exe")
+			cmd.Env, cmd.SysProcAttr = append(os.Environ(), part+"=mother"), attr
+			out, err := cmd.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			lines := bufio.NewScanner(out)
+			if !lines.Scan() || lines.Text() != "started" {
+				t.Fatalf("the child: %q", lines.Text())
+			}
+			if err := cmd.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			for lines.Scan() { // the child holds the pipe for as long as it lives
+			}
+			_ = cmd.Wait() // it was killed
+		})
+	}
+}
+
+// mother starts a child as the runtime starts codex, and waits to be killed.
+func mother() {
+	other, err := asuser.Lookup(another)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	go func() {
+		runtime.LockOSThread()
+		cmd := exec.Command("sh", "-c", "echo started; exec sleep infinity")
+		cmd.Stdout = os.Stdout
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+		if err := other.StartHere(cmd); err != nil {
+			fmt.Println(err)
+		}
+		_ = cmd.Wait()
+	}()
+	select {}
+}
+
+// TestLookup finds users by name and number, and none where it would be ourselves.
+func TestLookup(t *testing.T) {
+	for _, own := range []string{fmt.Sprint(os.Getuid()), fmt.Sprintf("%d:1", os.Getuid())} {
+		if u, err := asuser.Lookup(own); u != nil || err != nil {
+			t.Errorf("%s: %v, %v", own, u, err)
+		}
+	}
+	for _, wrong := range []string{"there is no such user", "4242424", "4242:staff-of-none", "-1:-1", ":", ""} {
+		if u, err := asuser.Lookup(wrong); err == nil {
+			t.Errorf("%q: %+v", wrong, u)
+		}
+	}
+	if os.Getuid() != 0 {
+		if _, err := asuser.Lookup("root"); err == nil {
+			t.Error("root is no other user")
+		}
+	}
+	var nobody *asuser.User
+	if err := nobody.Do(func() error { return fs.ErrExist }); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("ourselves: %v", err)
+	}
+}

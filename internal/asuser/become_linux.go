@@ -1,0 +1,55 @@
+package asuser
+
+import (
+	"os/exec"
+	"runtime"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// The main thread does not end before the process: one that has become another user would
+// stay. So it is kept for the program's main function.
+func init() { runtime.LockOSThread() } //nolint:gochecknoinits // later the main function may be on another thread
+
+const unchanged = ^uintptr(0)
+
+// become makes the calling thread act as the user. Of its capabilities it keeps, where it
+// starts a process, what that takes, and else none: those of root would open all files to
+// it. The process gets none from it in either case. The calls are those of the kernel, for
+// this thread: the library's would change all threads.
+func (u *User) become(starts bool) error {
+	groups := append([]uint32{}, u.Groups...)
+	if _, _, errno := unix.RawSyscall(unix.SYS_SETGROUPS, uintptr(len(groups)), uintptr(unsafe.Pointer(unsafe.SliceData(groups))), 0); errno != 0 { //nolint:gosec // the kernel reads a list of numbers
+		return errno
+	}
+	if _, _, errno := unix.RawSyscall(unix.SYS_SETRESGID, unchanged, uintptr(u.GID), unchanged); errno != 0 {
+		return errno
+	}
+	if _, _, errno := unix.RawSyscall(unix.SYS_SETRESUID, unchanged, uintptr(u.UID), unchanged); errno != 0 {
+		return errno
+	}
+	head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3} // of this thread
+	var has [2]unix.CapUserData
+	if err := unix.Capget(&head, &has[0]); err != nil {
+		return err
+	}
+	for i := range has {
+		has[i].Effective, has[i].Inheritable = 0, 0 // without the latter none is ambient
+	}
+	if starts {
+		const changeUsers = 1<<unix.CAP_SETUID | 1<<unix.CAP_SETGID
+		has[0].Effective = has[0].Permitted & changeUsers
+	}
+	return unix.Capset(&head, &has[0])
+}
+
+// start has the child become the user for good.
+func (u *User) start(cmd *exec.Cmd) error {
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	cmd.SysProcAttr.Credential = &syscall.Credential{Uid: u.UID, Gid: u.GID, Groups: u.Groups}
+	return cmd.Start()
+}
