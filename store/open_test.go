@@ -258,6 +258,6 @@ func TestNetworkFileSystem(t *testing.T) {
 		t.Skip("the tests run on a network file system")
 	}
 	var log bytes.Buffer
-	open(t, Config{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	open(t, Config{Dir: filepath.Join(t.TempDir(), "state"), Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	equal(t, log.String(), "")
 }

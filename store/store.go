@@ -127,6 +127,9 @@ func (s *Store) open(maxPages int) (err error) {
 			s.lock.release()
 		}
 	}()
+	if err := private(s.dir, s.logger); err != nil {
+		return err
+	}
 	if kind := networkFileSystem(s.dir); kind != "" {
 		s.logger.Warn("state directory is on a file system that may lose or mix up writes; use a local disk",
 			"dir", s.dir, "file_system", kind)

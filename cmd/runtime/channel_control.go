@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/channel"
@@ -32,7 +33,7 @@ func (box *inbox) listen(health net.Listener, base base) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) { // of one that was killed: the state is ours
 		return fmt.Errorf("the channel's socket: %w", err)
 	}
-	ln, err := (&net.ListenConfig{}).Listen(context.Background(), "unix", path)
+	ln, err := listenPrivately(path)
 	if err != nil {
 		return fmt.Errorf("the channel's socket: %w", err)
 	}
@@ -50,6 +51,27 @@ func (box *inbox) listen(health net.Listener, base base) error {
 	box.closers = append(box.closers, serveOn(health, probes))
 	box.log.Info("listening", "addr", health.Addr().String(), "version", version, "codex_user", userNote(box.s.User))
 	return nil
+}
+
+// listenPrivately listens on a socket that is its owner's only, whatever files are made
+// for by default and whoever may enter its directory.
+func listenPrivately(path string) (net.Listener, error) {
+	config := net.ListenConfig{Control: private}
+	ln, err := config.Listen(context.Background(), "unix", path)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		return nil, errors.Join(err, ln.Close())
+	}
+	return ln, nil
+}
+
+// private takes the rights of others from a socket before it has a file: Linux gives that
+// the rights of the descriptor. Elsewhere this does nothing, and until the file's are
+// changed the directory keeps others out.
+func private(_, _ string, socket syscall.RawConn) error {
+	return socket.Control(func(fd uintptr) { _ = syscall.Fchmod(int(fd), 0o600) })
 }
 
 // A doorServer serves until it is closed.
