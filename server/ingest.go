@@ -190,7 +190,7 @@ func (s *Server) readFile(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer file.Close()
-	toBeSaved(w.Header(), info.Name())
+	toBeSaved(w.Header(), info.Name()) // which the platform hands on, and no other of our headers but type and length
 	w.Header().Set("Cache-Control", "no-store")
 	http.ServeContent(w, r, info.Name(), info.ModTime(), file)
 }
