@@ -1,5 +1,5 @@
 // Package netguard keeps URLs that callers give us from leading into networks
-// that are none of their business: the loopback, the container's neighbours, the
+// other than the public internet: the loopback, the container's neighbours, the
 // cloud's metadata service. What a name resolves to is checked when the
 // connection is made, so a name that changes its mind in between gains nothing.
 //
@@ -18,6 +18,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"code.dny.dev/ssrf"
 )
 
 // ErrForbidden is the cause of every refusal by a [Guard].
@@ -29,43 +31,36 @@ type Guard struct{ allowed []netip.Prefix }
 // New returns a guard that also lets the given networks be reached.
 func New(allowed ...netip.Prefix) *Guard { return &Guard{slices.Clone(allowed)} }
 
-// special are the ranges that are not the public internet and that
-// [netip.Addr] has no method for (RFC 6890 and its registry).
-var special = prefixes( //nolint:gochecknoglobals // a constant table
-	"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15",
-	"198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4",
-	"::/96", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "3fff::/20", "5f00::/16", "fec0::/10",
-)
+// nat64 are the addresses that lead to the IPv4 address in their last four bytes. Names
+// resolve to them where there is no IPv4. What else embeds one is no global unicast, or
+// stands in the registry.
+var nat64 = ssrf.IPv6NAT64Prefix //nolint:gochecknoglobals // a constant
 
-// embedding are the ranges of IPv6 addresses that lead to an IPv4 address, and
-// the byte at which it stands.
-var embedding = map[netip.Prefix]int{ //nolint:gochecknoglobals // a constant table
-	netip.MustParsePrefix("64:ff9b::/96"): 12, // NAT64
-	netip.MustParsePrefix("2002::/16"):    2,  // 6to4
+// public reports whether an address is on the public internet: what is assigned as such
+// and does not stand in IANA's registries of special addresses, which the library is
+// made from.
+func public(ip netip.Addr) bool {
+	special := ssrf.IPv4DeniedPrefixes
+	if ip.Is6() {
+		special = ssrf.IPv6DeniedPrefixes
+	}
+	return (ip.Is4() || ssrf.IPv6GlobalUnicast.Contains(ip)) && !within(special, ip)
 }
 
-func prefixes(texts ...string) []netip.Prefix {
-	out := make([]netip.Prefix, len(texts))
-	for i, text := range texts {
-		out[i] = netip.MustParsePrefix(text)
-	}
-	return out
+func within(ranges []netip.Prefix, ip netip.Addr) bool {
+	return slices.ContainsFunc(ranges, func(p netip.Prefix) bool { return p.Contains(ip) })
 }
 
 // Address returns an error if ip must not be reached.
 func (g *Guard) Address(ip netip.Addr) error {
 	ip = ip.Unmap().WithZone("")
-	contains := func(p netip.Prefix) bool { return p.Contains(ip) }
-	if slices.ContainsFunc(g.allowed, contains) {
+	switch {
+	case within(g.allowed, ip):
 		return nil
-	}
-	for prefix, at := range embedding {
-		if prefix.Contains(ip) {
-			b := ip.As16()
-			return g.Address(netip.AddrFrom4([4]byte(b[at : at+4])))
-		}
-	}
-	if !ip.IsGlobalUnicast() || ip.IsPrivate() || slices.ContainsFunc(special, contains) {
+	case nat64.Contains(ip):
+		b := ip.As16()
+		return g.Address(netip.AddrFrom4([4]byte(b[12:])))
+	case !public(ip):
 		return fmt.Errorf("%w: %s is not on the public internet; RUNTIME_ALLOW_NETWORKS can allow it", ErrForbidden, ip)
 	}
 	return nil

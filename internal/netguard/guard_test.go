@@ -20,6 +20,19 @@ func TestAddresses(t *testing.T) {
 		"10.2.0.1": false, "172.16.0.1": false, "192.168.1.1": false, "169.254.169.254": false, "fe80::1%eth0": false,
 		"fd00::1": false, "100.100.100.200": false, "224.0.0.1": false, "255.255.255.255": false, "ff02::1": false,
 		"64:ff9b::7f00:1": false, "64:ff9b:1:7f00:0:100:808:808": false, "2002:7f00:1::": false, "2002:a9fe:a9fe::1": false, "198.18.0.1": false, "2001:db8::1": false,
+		// Addresses that lead to others: SIIT, NAT64 of a network's own, Teredo, 6to4 to
+		// the public internet too, IPv4 in IPv6 as it once was.
+		"::ffff:0:7f00:1": false, "::ffff:0:808:808": false, "::ffff:0:a9fe:a9fe": false, "64:ff9b:1::808:808": false, "64:ff9b:1:ffff::1": false,
+		"64:ff9b::a9fe:a9fe": false, "64:ff9b::a01:203": true, "64:ff9b::a02:1": false, "2001:0:808:808::1": false, "2002:808:808::1": false, "::8.8.8.8": false,
+		"::ffff:8.8.8.8": true, "::ffff:169.254.169.254": false, "::ffff:0.0.0.0": false,
+		// The edges of ranges.
+		"9.255.255.255": true, "11.0.0.0": true, "100.63.255.255": true, "100.64.0.0": false, "100.127.255.255": false, "100.128.0.0": true,
+		"172.15.255.255": true, "172.31.255.255": false, "172.32.0.0": true, "192.0.0.192": false, "192.0.1.1": true, "192.0.2.1": false, "192.88.99.1": false,
+		"198.17.255.255": true, "198.19.255.255": false, "198.51.100.7": false, "203.0.113.7": false, "223.255.255.255": true, "239.255.255.250": false, "240.0.0.1": false,
+		// No global unicast, or a special piece of it.
+		"100::1": false, "100:0:0:1::1": false, "1fff::1": false, "4000::1": false, "5f00::1": false, "fc00::1": false, "fe80::1": false, "febf::1": false,
+		"fec0::1": false, "ff0e::1": false, "2001:1::1": false, "2001:10::1": false, "2001:20::1": false, "2001:1ff::1": false, "2001:200::1": true,
+		"2001:db8:1::1": false, "3fff::1": false, "3fff:1000::1": true, "2a00:1450:4001::200e": true,
 	} {
 		err := g.Address(netip.MustParseAddr(address))
 		if (err == nil) != ok || err != nil && !errors.Is(err, netguard.ErrForbidden) {
