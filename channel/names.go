@@ -1,11 +1,10 @@
 package channel
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/peerwords"
 )
 
 // The kinds of rows.
@@ -26,21 +25,11 @@ type names struct {
 
 func (n names) canvas() string { return kindCanvas + ":" + n.workspace }
 
-func (n names) peer(id string) string { return n.of(kindPeer + ":" + plain(id)) }
+func (n names) peer(id string) string { return n.of(kindPeer + ":" + peerwords.Plain(id)) }
 
-func (n names) unknown(activity string) string { return n.of(kindUnknown + ":" + plain(activity)) }
-
-// plain is an id as it stands in a name. It is the platform's: one that could be read as
-// another part of the name, that of another workspace, stands there as its digest.
-func plain(id string) string {
-	if plainID.MatchString(id) {
-		return id
-	}
-	sum := sha256.Sum256([]byte(id))
-	return hex.EncodeToString(sum[:16])
+func (n names) unknown(activity string) string {
+	return n.of(kindUnknown + ":" + peerwords.Plain(activity))
 }
-
-var plainID = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,128}$`)
 
 // of keeps apart what two workspaces talk about with the same peer.
 func (n names) of(name string) string {

@@ -10,7 +10,7 @@
 //
 // A call always comes to a text. What went wrong is one too, and says what to do.
 // Nothing that a peer has said gets to the model unmarked: it is wrapped and its
-// imitations of our marks and of instructions are taken apart (sanitize.go). What is
+// imitations of our marks and of instructions are taken apart (internal/peerwords). What is
 // kept for others, in memories and in the log of activity, is redacted first.
 //
 // # Concurrency

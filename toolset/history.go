@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/peerwords"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 )
 
@@ -87,7 +88,7 @@ func (s *Set) entry(m said) map[string]any {
 	if m.peer {
 		from, text = "peer", wrapped(text, mostHistory)
 	} else {
-		text = clip(sanitize(text), mostHistory)
+		text = clip(peerwords.Clean(text), mostHistory)
 	}
 	entry := map[string]any{
 		"activity_id": m.row.ID, "from": from, "method": m.row.Method,

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/peerwords"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 )
 
@@ -74,7 +75,7 @@ func (s *Set) recallMemory(ctx context.Context, a recall) (string, error) {
 		lines = append(lines, noMemories)
 	}
 	for _, m := range found {
-		lines = append(lines, fmt.Sprintf("[%s] %s", m.Scope, s.cfg.Redact(sanitize(m.Content))))
+		lines = append(lines, fmt.Sprintf("[%s] %s", m.Scope, s.cfg.Redact(peerwords.Clean(m.Content))))
 	}
 	if more {
 		lines = append(lines, moreMemories)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/peerwords"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 )
 
@@ -25,7 +26,7 @@ func (s *Set) noteTask(peer platform.Peer, task string, err error) {
 // noteAnswer writes a row about a peer's answer, or that there is none. The platform
 // takes it in our own name only; that it is the peer's is told by its type.
 func (s *Set) noteAnswer(peer platform.Peer, answer string, began time.Time, err error) {
-	answer = s.noted(sanitize(clip(answer, 2*mostNoted)))
+	answer = s.noted(peerwords.Clean(clip(answer, 2*mostNoted)))
 	e := s.row("a2a_receive", peer, nameOf(peer)+": "+answer, err)
 	e.DurationMS = time.Since(began).Milliseconds()
 	if answer != "" {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/peerwords"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 )
 
@@ -72,7 +73,7 @@ func oneLine(text string) string { return line(text, 120) }
 
 // line is a text of another's on one line, at most so many bytes of it.
 func line(text string, most int) string {
-	return clip(strings.Join(strings.Fields(sanitize(clip(text, 8*most))), " "), most)
+	return clip(strings.Join(strings.Fields(peerwords.Clean(clip(text, 8*most))), " "), most)
 }
 
 func (s *Set) workspaceInfo(ctx context.Context, a own) (string, error) {
