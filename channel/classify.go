@@ -3,8 +3,11 @@ package channel
 import (
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/peerwords"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
@@ -54,10 +57,11 @@ func (n names) classify(r platform.Row) (row store.InboxRow, doubt string) {
 		row, note := n.drain(row, "it is of a peer without an id, so there is nobody to answer")
 		return row, cmpOr(note, row.Note)
 	}
-	row.Body = content(r).encode()
+	said := content(r)
 	switch {
 	case !isMessage(r.Method):
 		row.Kind, row.Chat, row.Mute, doubt = kindUnknown, n.unknown(r.ID), muteUnknown, muteUnknown
+		said = said.quoted("", peer)
 	case peer != "":
 		row.Kind, row.Chat, row.Peer = kindPeer, n.peer(peer), peer
 		if says(r, Marker) == true {
@@ -66,6 +70,7 @@ func (n names) classify(r platform.Row) (row store.InboxRow, doubt string) {
 	default:
 		row.Kind, row.Chat = kindCanvas, n.canvas()
 	}
+	row.Body = said.encode()
 	return row, doubt
 }
 
@@ -122,12 +127,36 @@ func delegated(r platform.Row) entry {
 		}
 		e.Text = cmpOr(text, e.Text)
 	}
-	of := cmpOr(r.PeerName, cmpOr(r.Target, "a peer"))
+	lead := "The task that was delegated to " + who(r) + " has come to its end."
 	if r.Status == "error" || r.ErrorDetail != "" {
-		e.Text = strings.TrimSpace("The task that was delegated to " + of + " has failed: " + cmpOr(r.ErrorDetail, e.Text))
-		return e
+		lead = "The task that was delegated to " + who(r) + " has failed."
+		e.Text = cmpOr(r.ErrorDetail, e.Text)
 	}
-	e.Text = "The task that was delegated to " + of + " has come to its end. What follows is what that agent says:\n\n" + e.Text
+	return e.quoted(lead+"\n\n", r.Target)
+}
+
+// who names the agent that a task was delegated to. It chooses its name itself, which
+// stands in a sentence of ours.
+func who(r platform.Row) string {
+	if name := brief.Line(peerwords.Clean(r.PeerName), longestName); name != "" {
+		return strconv.Quote(name)
+	}
+	if r.Target != "" {
+		return peerwords.Plain(r.Target)
+	}
+	return "a peer"
+}
+
+const longestName = 64
+
+// quoted is what an agent says in a message that is not its own. The engine takes such a
+// message for ours, so all that the agent says is marked here, the names of files, too:
+// they are no files of the message.
+func (e entry) quoted(lead, of string) entry {
+	for _, f := range e.Files {
+		e.Text += "\n\nAttached: " + strings.TrimSpace(f.Name+" "+f.URI)
+	}
+	e.Text, e.Files = lead+peerwords.Message(of, strings.TrimSpace(e.Text)), nil
 	return e
 }
 

@@ -2,8 +2,10 @@ package channel
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/peerwords"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
@@ -88,8 +90,8 @@ func TestContentFiles(t *testing.T) {
 func TestDelegated(t *testing.T) {
 	done := delegated(platform.Row{Method: "delegate_result", PeerName: "Bob", ResponseBody: json.RawMessage(`{"result":{"parts":[{"kind":"text","text":"a poem"}]}}`)})
 	failed := delegated(platform.Row{Method: "delegate_result", Target: "p1", Status: "error", ErrorDetail: "it was busy"})
-	if done.Text != "The task that was delegated to Bob has come to its end. What follows is what that agent says:\n\na poem" ||
-		failed.Text != "The task that was delegated to p1 has failed: it was busy" {
+	if !strings.HasPrefix(done.Text, "The task that was delegated to \"Bob\" has come to its end.\n\nThe words of another agent,") || peerwords.Within(done.Text) != "a poem" ||
+		!strings.HasPrefix(failed.Text, "The task that was delegated to p1 has failed.\n\nThe words of another agent, workspace p1,") || peerwords.Within(failed.Text) != "it was busy" {
 		t.Errorf("%q, %q", done.Text, failed.Text)
 	}
 	named := delegated(platform.Row{ID: "a1", RequestBody: request(`{"metadata":{"delegation_id":"d1"}}`)})
