@@ -10,6 +10,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakeplatform"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/peerwords"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/progtest"
 )
 
@@ -24,7 +25,7 @@ type gate struct {
 func newGate() *gate { return &gate{open: make(chan struct{})} }
 
 func (g *gate) script(t *fakemodel.Turn) {
-	if len(t.NewToolOutputs()) == 0 && strings.HasPrefix(t.LastUserText(), "slowly") && !g.wait(t.Context()) {
+	if len(t.NewToolOutputs()) == 0 && strings.HasPrefix(peerwords.Within(t.LastUserText()), "slowly") && !g.wait(t.Context()) {
 		return
 	}
 	fakemodel.Keywords(t)

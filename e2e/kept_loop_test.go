@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakeplatform"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/peerwords"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/progtest"
 )
 
@@ -98,7 +99,7 @@ func TestKeptLoop(t *testing.T) {
 				x.row(bob.ID(), "message/send", request)
 			}
 			bob.got(3)
-			if asked := x.asked(); slices.ContainsFunc(asked, func(p string) bool { return !strings.HasSuffix(p, "first chunk\nsecond chunk") }) {
+			if asked := x.asked(); slices.ContainsFunc(asked, func(p string) bool { return peerwords.Within(p) != "first chunk\nsecond chunk" }) {
 				t.Errorf("codex was asked %q", asked)
 			}
 		}},

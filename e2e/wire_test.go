@@ -57,9 +57,9 @@ func TestBytesOnTheWire(t *testing.T) {
 		"august": {`{"id":"5b1d0a52-7c65-4a0a-9d43-5d2f6f0a7e05","jsonrpc":"2.0","method":"message/send","params":{"message":{"contextId":"canvas-ws-1","messageId":"5b1d0a52-7c65-4a0a-9d43-5d2f6f0a7e06","parts":[{"kind":"text","text":"say hi"}],"role":"user"},"metadata":{"email":"","source":"canvas_user","user_id":"u-1","user_identity_status":"verified","username":"u"}}}`,
 			`"5b1d0a52-7c65-4a0a-9d43-5d2f6f0a7e05"`, "canvas-ws-1", "hi", reply},
 		"delegation of april": {`{"id":"5b1d0a52-7c65-4a0a-9d43-5d2f6f0a7e07","jsonrpc":"2.0","method":"message/send","params":{"message":{"messageId":"5b1d0a52-7c65-4a0a-9d43-5d2f6f0a7e08","metadata":{"delegation_id":"5b1d0a52-7c65-4a0a-9d43-5d2f6f0a7e08"},"parts":[{"text":"say done","type":"text"}],"role":"user"}}}`,
-			`"5b1d0a52-7c65-4a0a-9d43-5d2f6f0a7e07"`, "canvas-ws-1", "done", reply},
+			`"5b1d0a52-7c65-4a0a-9d43-5d2f6f0a7e07"`, "", "done", reply},
 		"delegation of june": {`{"id":"5b1d0a52-7c65-4a0a-9d43-5d2f6f0a7e09","jsonrpc":"2.0","method":"message/send","params":{"message":{"messageId":"5b1d0a52-7c65-4a0a-9d43-5d2f6f0a7e10","metadata":{"delegation_id":"5b1d0a52-7c65-4a0a-9d43-5d2f6f0a7e10"},"parts":[{"kind":"text","text":"say done"}],"role":"user"}}}`,
-			`"5b1d0a52-7c65-4a0a-9d43-5d2f6f0a7e09"`, "canvas-ws-1", "done", reply},
+			`"5b1d0a52-7c65-4a0a-9d43-5d2f6f0a7e09"`, "", "done", reply},
 		"the caller's own id": {`{"id":"custom-id-123","jsonrpc":"2.0","method":"message/send","params":{"message":{"messageId":"m-1","parts":[{"text":"say hi","type":"text"}],"role":"user"}}}`,
 			`"custom-id-123"`, "canvas-ws-1", "hi", reply},
 		"a method that is none": {`{"id":"e-1","jsonrpc":"2.0","method":"tasks/nothing","params":{}}`,
@@ -72,12 +72,18 @@ func TestBytesOnTheWire(t *testing.T) {
 			}
 			var answer struct {
 				Result struct {
-					TaskID   string
-					Metadata struct{ Usage json.RawMessage }
+					TaskID    string
+					ContextID string
+					Metadata  struct{ Usage json.RawMessage }
 				}
 			}
 			if err := json.Unmarshal([]byte(said), &answer); err != nil {
 				t.Fatalf("%v: %s", err, said)
+			}
+			if c.context == "" { // an agent that does not say who it is has a conversation for each message
+				if c.context = answer.Result.ContextID; c.want == reply && !strings.HasPrefix(c.context, "peer:?/") {
+					t.Errorf("it is answered in %q", c.context)
+				}
 			}
 			usage := strings.Trim(string(answer.Result.Metadata.Usage), "{}")
 			want := strings.NewReplacer("ID", c.id, "CONTEXT", c.context, "TASK", answer.Result.TaskID, "TEXT", c.text, "USAGE", usage).Replace(c.want)

@@ -17,7 +17,7 @@ func (e *Engine) CancelTask(ctx context.Context, req *a2a.CancelTaskRequest) (*a
 	if req == nil || req.ID == "" {
 		return nil, refuse(a2a.ErrInvalidParams, "the id of the task is missing")
 	}
-	v, err := e.cancel(ctx, req.ID)
+	v, err := e.cancel(ctx, req.ID, e.sender(&a2a.Message{}, req.Metadata))
 	if err != nil {
 		return nil, err
 	}
@@ -36,12 +36,15 @@ func (e *Engine) CancelTask(ctx context.Context, req *a2a.CancelTaskRequest) (*a
 }
 
 // cancel begins to end a task, if it has not ended, and returns it as it was before.
-func (e *Engine) cancel(ctx context.Context, id a2a.TaskID) (*view, error) {
+func (e *Engine) cancel(ctx context.Context, id a2a.TaskID, by sender) (*view, error) {
 	// Nothing is being submitted under the lock, so each turn of the task is either
 	// with the runner or refused.
 	e.admit.Lock()
 	defer e.admit.Unlock()
 	t := e.find(id)
+	if err := e.reachable(ctx, by, id, t); err != nil {
+		return nil, err
+	}
 	if t == nil {
 		return e.open(ctx, id)
 	}

@@ -99,7 +99,7 @@ func (e *Engine) stage(ctx context.Context, in *incoming) error {
 		if !isFile(p) {
 			continue
 		}
-		key := fmt.Sprintf("%q %q %q %x %d", in.key.Context, in.key.Task, in.key.Message, in.digest, i)
+		key := in.key.Caller + fmt.Sprintf("%q %q %q %x %d", in.key.Context, in.key.Task, in.key.Message, in.digest, i)
 		file, err := e.cfg.Files.Stage(ctx, key, p)
 		switch {
 		case ctx.Err() != nil:
@@ -153,6 +153,7 @@ func (in *incoming) compose(files Files) error {
 	if !said && len(list) == 0 {
 		return errEmpty
 	}
+	in.frame()
 	return in.measure()
 }
 

@@ -11,8 +11,11 @@ import (
 // configured, the one whose turn runs there. Mostly there is none, and the message
 // makes a task.
 func (e *Engine) host(in *incoming) *task {
-	conversation := e.conversation(in.key.Context)
-	if in.key.Task != "" || conversation == "" || in.origin == fromPeer || in.origin == fromPlatform {
+	if in.key.Task != "" || in.from.origin == fromPeer || in.from.origin == fromPlatform {
+		return nil
+	}
+	conversation := e.conversation(in)
+	if conversation == "" {
 		return nil
 	}
 	var running, asking *task

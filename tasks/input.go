@@ -34,7 +34,7 @@ type incoming struct {
 	refused error         // why it must not be a new message
 	push    *push.Setting // that its caller wants to be told by; may be nil
 	unnamed bool          // the setting has its id from us
-	origin  origin        // who sent it, as far as that can be told
+	from    sender        // as far as that can be told
 	receipt *Receipt      // of the answer; nil if nobody waits, or need not be told otherwise
 }
 

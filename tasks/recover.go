@@ -293,6 +293,7 @@ func (t *task) rejoin(m *store.Message) (*run, error) {
 	message, m.Body = t.inHistory(message), nil // it is in memory once
 	in, err := read(&a2a.SendMessageRequest{Message: message})
 	if err == nil {
+		in.from = t.engine.sender(message, nil)
 		err = in.compose(t.engine.cfg.Files)
 	}
 	if err != nil {

@@ -19,7 +19,7 @@ func (e *Engine) SendMessage(ctx context.Context, req *a2a.SendMessageRequest) (
 	atOnce := req != nil && req.Config != nil && req.Config.ReturnImmediately
 	v, err := e.accept(ctx, req, atOnce)
 	if errors.Is(err, errEmpty) && e.cfg.Workspace != nil {
-		return e.nothing(req.Message), nil
+		return e.nothing(req), nil
 	}
 	if err != nil {
 		return nil, err
@@ -70,16 +70,13 @@ func (e *Engine) accept(ctx context.Context, req *a2a.SendMessageRequest, patien
 	e.admit.Lock()
 	defer e.admit.Unlock()
 	host := e.host(in)
-	if in.key.Task == "" && in.command == "" && host == nil && in.refused == nil && !e.closed { // mostly it is new: then the journal is asked only once
-		t := e.taskFor(in)
-		if in.refused = e.room(in, t); in.refused == nil {
-			v, err := e.enqueue(ctx, in, t, e.cfg.Journal.Accept)
-			if !errors.Is(err, store.ErrExists) {
-				return v, err
-			}
+	if in.key.Task == "" && in.key.Caller == "" && in.command == "" && host == nil && in.refused == nil && !e.closed { // mostly it is new: then the journal is asked only once
+		v, err := e.begin(ctx, in)
+		if in.refused == nil && !errors.Is(err, store.ErrExists) {
+			return v, err
 		}
 	}
-	known, err := e.cfg.Journal.Message(ctx, in.key)
+	known, err := e.known(ctx, in)
 	switch {
 	case err == nil:
 		return e.again(ctx, in, known)
@@ -100,7 +97,19 @@ func (e *Engine) accept(ctx context.Context, req *a2a.SendMessageRequest, patien
 		}
 		return e.enqueue(ctx, in, e.taskFor(in), e.cfg.Journal.Accept)
 	}
+	if in.key.Task == "" {
+		return e.begin(ctx, in)
+	}
 	return e.further(ctx, in)
+}
+
+// begin makes a task of a message, if there is room for it.
+func (e *Engine) begin(ctx context.Context, in *incoming) (*view, error) {
+	t := e.taskFor(in)
+	if in.refused = e.room(in, t); in.refused != nil {
+		return nil, in.refused
+	}
+	return e.enqueue(ctx, in, t, e.cfg.Journal.Accept)
 }
 
 // prepare reads the rest of a message, and brings its files to the disk.
@@ -144,6 +153,9 @@ func (in *incoming) job(t *task, id string) executor.Job {
 // further makes a further turn of a message that names a task, or an answer.
 func (e *Engine) further(ctx context.Context, in *incoming) (*view, error) {
 	t := e.find(a2a.TaskID(in.key.Task))
+	if err := e.reachable(ctx, in.from, a2a.TaskID(in.key.Task), t); err != nil {
+		return nil, err
+	}
 	if err := e.belongs(ctx, in, t); err != nil {
 		return nil, err
 	}
@@ -151,10 +163,12 @@ func (e *Engine) further(ctx context.Context, in *incoming) (*view, error) {
 }
 
 // within makes a message part of a task: an answer, a part of its running turn, or
-// a further turn.
+// a further turn. Another agent answers nothing: what codex asks, it asks the user.
 func (e *Engine) within(ctx context.Context, in *incoming, t *task) (*view, error) {
-	if v, err := e.answer(ctx, in, t); v != nil || err != nil {
-		return v, err
+	if !in.from.isPeer() {
+		if v, err := e.answer(ctx, in, t); v != nil || err != nil {
+			return v, err
+		}
 	}
 	return e.enqueue(ctx, in, t, e.cfg.Journal.Accept)
 }
@@ -166,6 +180,10 @@ func (e *Engine) taskFor(in *incoming) *task {
 		contextID = a2a.NewContextID()
 	}
 	conversation := e.cfg.Threads(in.key.Context, contextID)
+	if in.from.isPeer() {
+		conversation = e.conversation(in)
+		contextID = conversation
+	}
 	if in.command == "" { // which is about the conversation, and waits for nothing of it
 		conversation = e.aside(in, conversation)
 	}
@@ -195,7 +213,7 @@ func (e *Engine) again(ctx context.Context, in *incoming, known store.Message) (
 	if in.refused != nil {
 		return nil, in.refused
 	}
-	return e.retry(ctx, in, v.task)
+	return e.retry(ctx, in, v.task, known)
 }
 
 // interrupted reports whether the turn of a message that was accepted before was cut
@@ -220,12 +238,20 @@ func (e *Engine) interrupted(ctx context.Context, in *incoming, v *view, known s
 // retry runs a message again whose turn was cut off, as its sender wants it in
 // spite of what the turn may have done. It is a new task: the other has ended, or
 // is about further messages.
-func (e *Engine) retry(ctx context.Context, in *incoming, cut *a2a.Task) (*view, error) {
+func (e *Engine) retry(ctx context.Context, in *incoming, cut *a2a.Task, known store.Message) (*view, error) {
+	contextID, conversation := cut.ContextID, e.cfg.Threads(in.key.Context, cut.ContextID)
+	switch {
+	case in.from.in(known.Conversation):
+		conversation = known.Conversation
+	case in.from.isPeer(): // an earlier version had it elsewhere
+		conversation = e.conversation(in)
+		contextID = conversation
+	}
 	m := *in.message
-	m.ContextID, m.TaskID = cut.ContextID, ""
+	m.ContextID, m.TaskID = contextID, ""
 	again := *in
 	again.message = &m
-	t := e.newTask(a2a.NewTaskID(), cut.ContextID, e.cfg.Threads(in.key.Context, cut.ContextID))
+	t := e.newTask(a2a.NewTaskID(), contextID, conversation)
 	t.meta = map[string]any{MetaRetryOf: string(cut.ID)}
 	return e.enqueue(ctx, &again, t, e.cfg.Journal.Replace)
 }
@@ -275,7 +301,7 @@ func (e *Engine) belongs(ctx context.Context, in *incoming, live *task) error {
 		}
 		task = v.task
 	}
-	sameTalk := live != nil && e.conversation(in.key.Context) == live.thread
+	sameTalk := live != nil && e.conversation(in) == live.thread
 	if in.key.Context != "" && in.key.Context != task.ContextID && !sameTalk {
 		return refuse(a2a.ErrInvalidParams,
 			"task %q belongs to another context than %q; leave the contextId out or give the task's own", task.ID, clip(in.key.Context, 64))
@@ -297,7 +323,7 @@ func (e *Engine) enqueue(ctx context.Context, in *incoming, t *task, commit func
 	steered, err := e.steer(t, r, job)
 	if steered {
 		v := t.admitSteer(r)
-		v.acks = in.receipt != nil && in.origin == fromUser
+		v.acks = in.receipt != nil && in.from.origin == fromUser
 		return v, nil
 	}
 	ahead := 0

@@ -97,7 +97,7 @@ func callerOf(m *a2a.Message, main string) string {
 	if id := says("source_workspace_id"); id != "" {
 		return brief.Line(id, longestCaller)
 	}
-	switch originOf(&a2a.SendMessageRequest{Message: m}, main) {
+	switch senderOf(m, nil, main).origin {
 	case fromUser:
 		return "user"
 	case fromPeer:

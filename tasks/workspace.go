@@ -5,7 +5,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
@@ -25,44 +24,6 @@ type Workspace struct {
 	Wake func()
 }
 
-// An origin is who sent a message. The platform does not say; the marks that its
-// parts leave do, mostly.
-type origin int
-
-const (
-	fromAnybody  origin = iota
-	fromUser            // on the canvas
-	fromPeer            // another agent
-	fromPlatform        // the platform itself, or the workspace to itself
-)
-
-// originOf reads the marks in the metadata of a message and of its request.
-func originOf(req *a2a.SendMessageRequest, main string) origin {
-	find := func(key string) (any, bool) {
-		if v, ok := req.Message.Metadata[key]; ok {
-			return v, true
-		}
-		v, ok := req.Metadata[key]
-		return v, ok
-	}
-	says := func(key string) string {
-		v, _ := find(key)
-		s, _ := v.(string)
-		return s
-	}
-	_, history := find("history") // only the canvas sends it
-	contextID := req.Message.ContextID
-	switch {
-	case says("delegation_id") != "", says("source_workspace_id") != "", says("parent_task_id") != "":
-		return fromPeer
-	case says("source") == "platform", strings.HasPrefix(says("source_type"), "self-"):
-		return fromPlatform
-	case says("source") == "canvas_user", history, main != "" && contextID == main, main != "" && strings.HasPrefix(contextID, "sess-"):
-		return fromUser
-	}
-	return fromAnybody
-}
-
 // marked reports whether the message is of a platform that says who its user is: it
 // also shows him the answer to a message that it has sent a second time.
 func marked(req *a2a.SendMessageRequest) bool {
@@ -74,7 +35,10 @@ func (e *Engine) classify(ctx context.Context, req *a2a.SendMessageRequest, in *
 	if e.cfg.Workspace == nil {
 		return
 	}
-	in.origin = originOf(req, e.cfg.Main)
+	e.mark(req, in)
+	if in.from.isPeer() {
+		return
+	}
 	if restartIn(in.message.Metadata) != "" || restartIn(req.Metadata) != "" {
 		in.command = commandRestarted
 		m := *in.message // for the next process, which sees the message only
@@ -83,7 +47,7 @@ func (e *Engine) classify(ctx context.Context, req *a2a.SendMessageRequest, in *
 		in.message = &m
 		return
 	}
-	if !patient && (in.origin == fromUser || in.origin == fromAnybody) {
+	if !patient && in.from.origin != fromPlatform {
 		in.receipt = ReceiptOf(ctx)
 		in.receipt.note(marked(req))
 	}
@@ -92,19 +56,23 @@ func (e *Engine) classify(ctx context.Context, req *a2a.SendMessageRequest, in *
 // steers reports whether a message that names no task goes into the turn that runs in
 // its conversation.
 func (e *Engine) steers(in *incoming) bool {
-	return e.cfg.MidTurn || e.cfg.Workspace != nil && e.cfg.Workspace.Steer && in.origin == fromUser
+	return e.cfg.MidTurn || e.cfg.Workspace != nil && e.cfg.Workspace.Steer && in.from.origin == fromUser
 }
 
-// conversation is that of messages with a contextId, or with none; "" if those that
-// have none have no conversation in common.
-func (e *Engine) conversation(contextID string) string {
-	return e.cfg.Threads(contextID, cmp.Or(contextID, e.cfg.Main))
+// conversation is that of a message that names a context, or none; "" if those that
+// name none have no conversation in common.
+func (e *Engine) conversation(in *incoming) string {
+	given := in.key.Context
+	if in.from.isPeer() {
+		return in.from.conversation(given, e.cfg.Main)
+	}
+	return e.cfg.Threads(given, cmp.Or(given, e.cfg.Main))
 }
 
 // aside gives a message of another agent a conversation of its own where the one that
 // it belongs to waits for an agent: they would wait for each other.
 func (e *Engine) aside(in *incoming, conversation string) string {
-	if e.cfg.Workspace == nil || in.origin == fromUser || in.origin == fromPlatform ||
+	if e.cfg.Workspace == nil || in.from.origin == fromUser || in.from.origin == fromPlatform ||
 		!slices.ContainsFunc(e.ofConversation(conversation), (*task).delegates) {
 		return conversation
 	}
@@ -147,9 +115,13 @@ func addressed(task *a2a.Task, given string) *a2a.Task {
 }
 
 // nothing answers a message that says nothing.
-func (e *Engine) nothing(m *a2a.Message) *a2a.Message {
+func (e *Engine) nothing(req *a2a.SendMessageRequest) *a2a.Message {
+	m, main := req.Message, e.cfg.Main
+	if from := e.sender(m, req.Metadata); from.isPeer() {
+		main = from.conversation("", main)
+	}
 	out := a2a.NewMessage(a2a.MessageRoleAgent, a2a.NewTextPart(emptyMessage))
-	out.ID, out.ContextID = m.ID+"-reply", cmp.Or(m.ContextID, e.cfg.Main)
+	out.ID, out.ContextID = m.ID+"-reply", cmp.Or(m.ContextID, main)
 	return out
 }
 

@@ -184,7 +184,7 @@ func TestUserSteers(t *testing.T) {
 	}
 	second.receipt.Settle(true)
 	d.call("m3", "", map[string]any{"delegation_id": "m3"}, "mine")
-	if waits := d.r.next(t); waits.Context != "canvas-ws" || len(d.r.steered) != 1 {
+	if waits := d.r.next(t); !strings.HasPrefix(waits.Context, "peer:?/") || len(d.r.steered) != 1 {
 		t.Errorf("that of an agent: %+v, steered %v", waits.Job, d.r.steered)
 	}
 	d.call("m4", "", nil, "who knows who I am")
@@ -199,28 +199,40 @@ func TestUserSteers(t *testing.T) {
 	}
 }
 
-// TestCircle: an agent asks back while the main turn waits for an agent.
+// TestCircle: an agent asks back while a turn waits for an agent: the user's, of which that
+// agent may not even say who it is, and one of its own.
 func TestCircle(t *testing.T) {
-	d := newDesk(t)
-	d.call("m1", "", nil, "hi")
-	j := d.r.next(t)
-	begun(j)
-	call := appserver.Item{Type: appserver.ItemDynamicToolCall, ID: "i", Tool: "delegate_task"}
-	j.observe(executor.ItemStarted{Item: call})
-	asking := d.call("m2", "", map[string]any{"delegation_id": "m2"}, "tell me first")
-	aside := d.r.next(t)
-	if aside.Context == j.Context || !strings.HasPrefix(aside.Context, "canvas-ws/aside/") {
-		t.Fatalf("the delegation waits in %q", aside.Context)
-	}
-	aside.observe(finished("told"))
-	asking.wait(t)
-	if asking.task.ContextID != "canvas-ws" {
-		t.Errorf("answered in %q", asking.task.ContextID)
-	}
-	j.observe(executor.ItemCompleted{Item: call})
-	d.call("m3", "", map[string]any{"delegation_id": "m3"}, "and now")
-	if after := d.r.next(t); after.Context != "canvas-ws" {
-		t.Errorf("when nobody waits any more: %q", after.Context)
+	for name, c := range map[string]struct {
+		first, back map[string]any
+		in, aside   string
+	}{
+		"user":      {nil, map[string]any{"delegation_id": "m2"}, "canvas-ws", "peer:?/"},
+		"its-own":   {map[string]any{"source_workspace_id": "bob"}, map[string]any{"source_workspace_id": "bob"}, "peer:bob", "peer:bob/aside/"},
+		"of-nobody": {nil, nil, "canvas-ws", "canvas-ws/aside/"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t)
+			d.call("m1", "", c.first, "hi")
+			j := d.r.next(t)
+			begun(j)
+			call := appserver.Item{Type: appserver.ItemDynamicToolCall, ID: "i", Tool: "delegate_task"}
+			j.observe(executor.ItemStarted{Item: call})
+			asking := d.call("m2", "", c.back, "tell me first")
+			aside := d.r.next(t)
+			if j.Context != c.in || !strings.HasPrefix(aside.Context, c.aside) {
+				t.Fatalf("in %q the delegation waits in %q", j.Context, aside.Context)
+			}
+			aside.observe(finished("told"))
+			asking.wait(t)
+			if text := tasks.Reply(asking.task).Parts[0].Text(); text != "told" {
+				t.Errorf("answered %q", text)
+			}
+			j.observe(executor.ItemCompleted{Item: call})
+			d.call("m3", "", c.first, "and now")
+			if after := d.r.next(t); after.Context != c.in {
+				t.Errorf("when nothing waits any more: %q", after.Context)
+			}
+		})
 	}
 }
 

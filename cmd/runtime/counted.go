@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter/presence"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/peerwords"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
@@ -97,7 +98,7 @@ func (c counted) ended(end executor.Ended) {
 func label(j executor.Job) string {
 	for _, input := range j.Input {
 		if input.Text != "" {
-			return input.Text
+			return peerwords.Within(input.Text)
 		}
 	}
 	return "a message without text"

@@ -10,6 +10,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter/presence"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/peerwords"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 )
 
@@ -129,4 +130,18 @@ func TestWedge(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestLabel: the platform shows what a job is about in the words of its sender, without
+// what codex is told of them.
+func TestLabel(t *testing.T) {
+	for want, input := range map[string][]appserver.UserInput{
+		"do it":                  {{Type: "localImage", Path: "/a.png"}, appserver.Text("do it")},
+		"do that":                {appserver.Text(peerwords.Message("bob", "do that"))},
+		"a message without text": {{Type: "localImage", Path: "/a.png"}},
+	} {
+		if got := label(executor.Job{Input: input}); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
 }

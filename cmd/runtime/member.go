@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter/selfstart"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/peerwords"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 )
@@ -133,7 +135,9 @@ func (app *application) instructions() func() string {
 	if app.member == nil {
 		return nil
 	}
-	return app.member.prompt.Text
+	return func() string {
+		return strings.TrimSpace(app.member.prompt.Text() + "\n\n" + peerwords.Instructions)
+	}
 }
 
 // tellOf has readiness say how the platform and we stand, and the platform hear soon

@@ -29,7 +29,7 @@ type Settings struct {
 	Card      string `group:"Listening" env:"RUNTIME_CARD" oneof:"union,1.0" envDefault:"union" help:"Shape of the agent card: union is read by A2A 1.0 and 0.3 clients alike, 1.0 is the plain one."`
 	Reply     string `group:"Listening" env:"RUNTIME_REPLY" oneof:"message,task" default:"task; message in a workspace" help:"What a blocking A2A 0.3 message/send is answered with."`
 
-	Threads string `group:"Turns" env:"RUNTIME_THREADS" oneof:"workspace,context" default:"context; workspace in a workspace" help:"Which messages share a codex thread. context: those with the same contextId, and each without one has a thread of its own. workspace: those without one, and those of the canvas, share the main thread; others as in context."`
+	Threads string `group:"Turns" env:"RUNTIME_THREADS" oneof:"workspace,context" default:"context; workspace in a workspace" help:"Which messages share a codex thread. context: those with the same contextId, and each without one has a thread of its own. workspace: those without one, and those of the canvas, share the main thread; others as in context. In a workspace other agents have theirs either way."`
 	MidTurn string `group:"Turns" env:"RUNTIME_MID_TURN" oneof:"queue,steer" default:"queue; in a workspace steer, for messages of its user" help:"What becomes of a message that names no task and comes while a turn of its context runs: queue gives it a task of its own, which waits; steer makes it part of that turn and its task."`
 
 	URL string `group:"Calling a runtime" env:"RUNTIME_URL" kind:"url" envDefault:"http://127.0.0.1:8000" help:"Where runtime task and runtime mcp find the runtime. RUNTIME_TOKEN is the token that they show."`

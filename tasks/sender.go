@@ -1,0 +1,210 @@
+package tasks
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"strings"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/peerwords"
+	"github.com/Molecule-AI/molecule-codex-runtime/store"
+)
+
+// An origin is who sent a message. The platform does not say; the marks that its
+// parts leave do, mostly.
+type origin int
+
+const (
+	fromAnybody  origin = iota
+	fromUser            // on the canvas
+	fromPeer            // another agent
+	fromPlatform        // the platform itself, or the workspace to itself
+)
+
+// A sender is who sent a message, as far as the message says so.
+type sender struct {
+	origin origin
+	id     string // of another agent; empty if it does not say who it is
+}
+
+// What the metadata of another agent's message have, of the message or of its request:
+// the platform's delegations the second, and the agents' own tools the others.
+const (
+	markSource     = "source_workspace_id"
+	markDelegation = "delegation_id"
+	markParent     = "parent_task_id"
+)
+
+// senderOf reads the marks in the metadata of a message and of its request. Those of
+// another agent weigh more than any other: a message that has both is not the user's.
+func senderOf(m *a2a.Message, request map[string]any, main string) sender {
+	says := func(key string) string {
+		s, _ := m.Metadata[key].(string)
+		if s == "" {
+			s, _ = request[key].(string)
+		}
+		return s
+	}
+	if s := peerOf(says); s.isPeer() {
+		return s
+	}
+	_, told := m.Metadata["history"] // only the canvas sends it
+	_, toldBeside := request["history"]
+	switch {
+	case says("source") == "platform", strings.HasPrefix(says("source_type"), "self-"):
+		return sender{origin: fromPlatform}
+	case says("source") == "canvas_user", told, toldBeside, main != "" && m.ContextID == main, main != "" && strings.HasPrefix(m.ContextID, "sess-"):
+		return sender{origin: fromUser}
+	}
+	return sender{}
+}
+
+// sender is who sent a message, or made a request with such metadata; standing alone all
+// are alike.
+func (e *Engine) sender(m *a2a.Message, request map[string]any) sender {
+	if e.cfg.Workspace == nil {
+		return sender{}
+	}
+	return senderOf(m, request, e.cfg.Main)
+}
+
+// peerOf is the agent that marks speak of.
+func peerOf(says func(key string) string) sender {
+	id := strings.TrimSpace(says(markSource))
+	if id == "" && says(markDelegation) == "" && says(markParent) == "" {
+		return sender{}
+	}
+	return sender{origin: fromPeer, id: id}
+}
+
+func (s sender) isPeer() bool { return s.origin == fromPeer }
+
+// peerPrefix begins the names of the conversations with other agents.
+const peerPrefix = "peer:"
+
+// base begins the names of the agent's conversations. An id never has the one that stands
+// for all who do not say who they are.
+func (s sender) base() string {
+	if s.id == "" {
+		return peerPrefix + "?"
+	}
+	return peerPrefix + peerwords.Plain(s.id)
+}
+
+// in reports whether a conversation has the agent's name.
+func (s sender) in(conversation string) bool {
+	rest, ok := strings.CutPrefix(conversation, s.base())
+	return ok && s.isPeer() && (rest == "" || rest[0] == '/' || rest[0] == '@')
+}
+
+// owns reports whether a conversation is the agent's. Those who do not say who they are
+// cannot be told from each other.
+func (s sender) owns(conversation string) bool { return s.id != "" && s.in(conversation) }
+
+// conversation is that of an agent's message, by the contextId that it was sent with. The
+// agent chooses among its own: what it names is looked for nowhere else. One that does not
+// say who it is has another one for each message.
+func (s sender) conversation(given, main string) string {
+	switch {
+	case s.owns(given):
+		return given
+	case s.id != "" && main != "" && (given == "" || given == main):
+		return s.base()
+	case s.id == "" || given == "":
+		return s.base() + "/" + a2a.NewContextID()
+	}
+	return s.base() + "/" + given
+}
+
+// mark notes who sent a message, and what follows for its key. What only the request says
+// of an agent goes into the message: it is all that the next process sees.
+func (e *Engine) mark(req *a2a.SendMessageRequest, in *incoming) {
+	in.from = e.sender(req.Message, req.Metadata)
+	if !in.from.isPeer() {
+		return
+	}
+	in.key.Caller = in.from.base()
+	marked := *in.message
+	marked.Metadata = maps.Clone(marked.Metadata)
+	for _, key := range []string{markSource, markDelegation, markParent} {
+		if value, said := req.Metadata[key].(string); said && value != "" {
+			if own, _ := marked.Metadata[key].(string); own == "" {
+				marked.SetMeta(key, value)
+			}
+		}
+	}
+	in.message = &marked
+}
+
+// frame has codex see whose words the input is. File names are the agent's words, too.
+func (in *incoming) frame() {
+	if !in.from.isPeer() {
+		return
+	}
+	var texts []string
+	framed := make([]appserver.UserInput, 1, len(in.input)+1)
+	for _, input := range in.input {
+		if input.Type == "text" {
+			texts = append(texts, input.Text)
+		} else {
+			framed = append(framed, input)
+		}
+	}
+	framed[0] = appserver.Text(peerwords.Message(in.from.id, strings.Join(texts, "\n\n")))
+	in.input = framed
+}
+
+// known is the message that was accepted before under the key. An earlier version kept
+// those of agents without their senders, and the platform may send one of them again.
+func (e *Engine) known(ctx context.Context, in *incoming) (store.Message, error) {
+	m, err := e.cfg.Journal.Message(ctx, in.key)
+	if in.key.Caller == "" || !errors.Is(err, store.ErrUnknown) {
+		return m, err
+	}
+	earlier := in.key
+	earlier.Caller = ""
+	old, missing := e.cfg.Journal.Message(ctx, earlier)
+	if missing != nil || old.Digest != in.digest || !e.keptFor(ctx, in.from, old) {
+		return m, err
+	}
+	in.key = earlier
+	return old, nil
+}
+
+// keptFor reports whether a message that was kept without its sender is an agent's. That
+// version did not keep what only the request had said of an agent; but the answers of such
+// messages were not the user's, and of all others they were.
+func (e *Engine) keptFor(ctx context.Context, s sender, m store.Message) bool {
+	message := new(a2a.Message)
+	if json.Unmarshal(m.Body, message) != nil {
+		return false
+	}
+	if by := senderOf(message, nil, ""); by != (sender{}) {
+		return by == s
+	}
+	row, err := e.cfg.Journal.Task(ctx, m.TaskID)
+	var h head
+	return err == nil && json.Unmarshal(row.Body, &h) == nil && !h.Owed
+}
+
+// reachable refuses an agent a task that is in none of its conversations, in the words for
+// one that is not there.
+func (e *Engine) reachable(ctx context.Context, s sender, id a2a.TaskID, live *task) error {
+	if !s.isPeer() {
+		return nil
+	}
+	conversation := ""
+	if live != nil {
+		conversation = live.about()
+	} else if row, err := e.cfg.Journal.Task(ctx, string(id)); err == nil {
+		conversation = row.Conversation
+	}
+	if !s.owns(conversation) {
+		return notFound(id)
+	}
+	return nil
+}
