@@ -22,9 +22,16 @@ func TestToken(t *testing.T) {
 func TestWorkspace(t *testing.T) {
 	x := newWorkspace(t)
 	t.Run("routes", func(t *testing.T) { x.matrix(t, 3) })
+	t.Run("names", x.names)
 }
 
 func TestStrictWorkspace(t *testing.T) {
 	x := newWorkspace(t, "RUNTIME_TOKEN="+theToken, "MOLECULE_A2A_REQUIRE_AUTH=yes")
 	t.Run("routes", func(t *testing.T) { x.matrix(t, 1) })
+}
+
+func TestPolicies(t *testing.T) {
+	x := newWorld(t, "CODEX_SANDBOX=read-only", "CODEX_APPROVAL_POLICY=never")
+	t.Run("wishes", x.wishes)
+	t.Run("folders", x.folders)
 }
