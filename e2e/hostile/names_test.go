@@ -102,7 +102,9 @@ func (x *world) uploads(t *testing.T) {
 			t.Errorf("an upload got to %s", path)
 		}
 	}
-	unread(t, filepath.Join(x.Work, ".molecule/chat-uploads"), func(path string, info fs.FileInfo) bool { return info.Mode().IsRegular() && !strings.ContainsAny(filepath.Base(path), "\x00\r\n/") })
+	unread(t, filepath.Join(x.Work, ".molecule/chat-uploads"), func(path string, info fs.FileInfo) bool {
+		return info.Mode().IsRegular() && !strings.ContainsAny(filepath.Base(path), "\x00\r\n/")
+	})
 }
 
 // files are those in the directories of the world that no turn writes, with their sizes.

@@ -81,6 +81,12 @@ func newWorkspace(t *testing.T, settings ...string) *world {
 
 func (x *world) launch(command string, settings ...string) {
 	x.t.Helper()
+	x.launchAs(binary, []string{command}, settings...)
+}
+
+// launchAs is launch by way of another program.
+func (x *world) launchAs(program string, args []string, settings ...string) {
+	x.t.Helper()
 	x.model = modeltest.Start(x.t, fakemodel.Keywords)
 	x.outside = codextest.Dir(x.t, "outside")
 	x.write(filepath.Join(x.outside, "file.txt"), theFile)
@@ -93,7 +99,7 @@ func (x *world) launch(command string, settings ...string) {
 			x.strict = true
 		}
 	}
-	x.Program = progtest.Launch(x.t, binary, []string{command}, append([]string{
+	x.Program = progtest.Launch(x.t, program, args, append([]string{
 		"OPENAI_BASE_URL=" + x.model.BaseURL(), "OPENAI_API_KEY=" + theKey, "RUNTIME_LOG=debug",
 	}, settings...)...)
 	x.AwaitListening()
