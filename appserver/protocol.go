@@ -19,13 +19,14 @@ const (
 )
 
 // PolicyOf returns a mode as turn/start takes it, without anything that the
-// user's configuration adds to it.
+// user's configuration adds to it. The temp directory of all users is not writable
+// in it; codex's own, TMPDIR, is.
 func PolicyOf(mode SandboxMode) json.RawMessage {
 	switch mode {
 	case ReadOnly:
 		return json.RawMessage(`{"type":"readOnly"}`)
 	case WorkspaceWrite:
-		return json.RawMessage(`{"type":"workspaceWrite"}`)
+		return json.RawMessage(`{"type":"workspaceWrite","excludeSlashTmp":true}`)
 	case DangerFullAccess:
 		return json.RawMessage(`{"type":"dangerFullAccess"}`)
 	}

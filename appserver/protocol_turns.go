@@ -64,13 +64,14 @@ func Text(s string) UserInput { return UserInput{Type: "text", Text: s} }
 
 // TurnStartParams starts a turn. On a thread that has an active turn codex
 // folds the input into that turn instead: callers hold a lock per thread. Cwd,
-// Model, ApprovalPolicy and SandboxPolicy hold for the turns after it, too, until
+// WorkspaceRoots, Model, ApprovalPolicy and SandboxPolicy hold for the turns after it, too, until
 // another one says otherwise; the model does so over a resume.
 type TurnStartParams struct {
 	ThreadID            string                       `json:"threadId"`
 	Input               []UserInput                  `json:"input"`
 	ClientUserMessageID string                       `json:"clientUserMessageId,omitempty"`
 	Cwd                 string                       `json:"cwd,omitempty"`
+	WorkspaceRoots      []string                     `json:"runtimeWorkspaceRoots,omitempty"` // writable in workspace-write; without them Cwd becomes the one
 	Model               string                       `json:"model,omitempty"`
 	Effort              string                       `json:"effort,omitempty"`
 	ApprovalPolicy      ApprovalPolicy               `json:"approvalPolicy,omitempty"`

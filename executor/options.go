@@ -13,15 +13,16 @@ import (
 // own turn and no other. Zero fields ask for nothing. Whether the job may have it
 // is for whoever submits it to know.
 type Options struct {
-	Cwd            string // absolute, without symlinks
+	Cwd            string // where commands start: absolute, without symlinks, under the working directory
 	Model          string
 	Sandbox        appserver.SandboxMode
 	ApprovalPolicy appserver.ApprovalPolicy
 }
 
 // A movedError says that a job's folder is not what it was when the job was
-// accepted. Jobs wait for their turn, and the commands of others can put a symlink
-// in the folder's place: the sandbox would let codex write where that leads to.
+// accepted: jobs wait for their turn, and the commands of others can put a symlink
+// in the folder's place. That is for a clear answer and not for safety: it can
+// happen a moment later, which is why the folder is no root of the sandbox.
 type movedError struct{ cwd string }
 
 func (e movedError) Error() string {
@@ -54,13 +55,19 @@ func (c *conversation) learn(asked appserver.ThreadStartParams, got appserver.Th
 }
 
 // adjust makes a turn run with what its job asks for. codex keeps that for the
-// turns that follow, so the next of them says its own again. The caller holds c.lock.
+// turns that follow, so the next of them says its own again.
+//
+// The job's folder is only where commands start. What they may write in a sandbox
+// is the thread's own directory, which no command can replace: codex looks for its
+// roots anew with each command, and left to itself it makes one of the folder, which
+// may be a symlink to anywhere by then (seen on 0.169.0). The caller holds c.lock.
 func (e *Executor) adjust(c *conversation, j *job, params *appserver.TurnStartParams) {
 	o := j.Options
 	if o == (Options{}) && !c.strayed {
 		return
 	}
 	params.Cwd = cmp.Or(o.Cwd, c.own.cwd)
+	params.WorkspaceRoots = []string{c.own.cwd}
 	params.Model = cmp.Or(o.Model, c.own.model)
 	params.ApprovalPolicy = cmp.Or(o.ApprovalPolicy, c.own.policy)
 	params.SandboxPolicy = c.own.sandbox
