@@ -13,6 +13,7 @@ import (
 type Launch struct {
 	Provider Provider
 	Home     string       // CODEX_HOME
+	Temp     string       // TMPDIR, of codex's own; empty for that of Environ
 	User     *asuser.User // that codex runs as, and that its home belongs to; nil is ours
 	WorkDir  string       // where threads work; absolute
 	Lean     bool         // without the features that [Lean] switches off

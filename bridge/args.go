@@ -3,9 +3,10 @@ package bridge
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/within"
 )
 
 // Args are those of the codex_bridge tool. Which of them an action needs, and what
@@ -122,12 +123,5 @@ func (a Args) checkStart(home string) error {
 }
 
 func sameFolder(a, b string) bool {
-	return b != "" && resolved(a) == resolved(b)
-}
-
-func resolved(path string) string {
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target
-	}
-	return filepath.Clean(path)
+	return b != "" && within.Real(a) == within.Real(b)
 }

@@ -3,6 +3,7 @@ package e2e
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
@@ -21,5 +22,75 @@ func TestSandboxIsInForce(t *testing.T) {
 				t.Errorf("the file: %v, want it to be there: %t", err, written)
 			}
 		})
+	}
+}
+
+// TestTempOfCommands: commands have a temp directory of their own, and write that of all
+// users as little as anything else outside of the working directory.
+func TestTempOfCommands(t *testing.T) {
+	t.Parallel()
+	p := start(t, "CODEX_APPROVAL_POLICY=never")
+	name := filepath.Base(codextest.Dir(t, "temp"))
+	answer := text(p.send("m1", "c", "run touch /tmp/"+name+"; touch /var/tmp/"+name+"; touch \"$TMPDIR\"/"+name+" && echo \"in $TMPDIR\""))
+	_, dir, found := strings.Cut(strings.TrimSpace(answer), "in ")
+	if !found || !strings.HasPrefix(filepath.Base(dir), "molecule-codex-") {
+		t.Fatalf("the command says %q", answer)
+	}
+	for _, shared := range []string{"/tmp", "/var/tmp", os.TempDir()} {
+		if _, err := os.Lstat(filepath.Join(shared, name)); err == nil {
+			t.Errorf("a command has written into %s", shared)
+		}
+	}
+	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("%s: %v, %v", dir, info, err)
+	}
+	p.Stop()
+	if _, err := os.Lstat(dir); err == nil {
+		t.Errorf("%s is left", dir)
+	}
+}
+
+// TestFolderOfAMessageIsNoRoot: while a turn waits for an answer, a command of another
+// conversation puts a symlink to the outside in the place of the folder that the turn was
+// given, by the metadata of a message or by the bridge.
+func TestFolderOfAMessageIsNoRoot(t *testing.T) {
+	t.Parallel()
+	p := start(t)
+	b := p.bridge()
+	const words = "run touch before\nescalate true\nrun touch here"
+	for door, turn := range map[string]func(folder string) (answer func()){
+		"metadata": func(folder string) func() {
+			m := message("m1", "asks", words)
+			m["metadata"] = object{"cwd": folder}
+			task := p.task(p.call("SendMessage", object{"message": m}))
+			asked(t, task, 0, "true")
+			return func() { p.call("SendMessage", answer(task, "a1", "no")) }
+		},
+		"bridge": func(folder string) func() {
+			id := b.start(words, object{"cwd": folder, "sandbox": "workspace-write", "approval_policy": "on-request"})
+			b.until(id, "waiting_for_approval")
+			// The bridge's respond names the folder again, and is refused by now.
+			task, _ := at(p.call("ListTasks", object{"status": "TASK_STATE_INPUT_REQUIRED"}), "result", "tasks", 0).(object)
+			return func() {
+				p.call("SendMessage", answer(task, "a2", "no"))
+				b.until(id, "completed")
+			}
+		},
+	} {
+		folder, outside := filepath.Join(p.Work, door), codextest.Dir(t, "outside")
+		if err := os.Mkdir(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		answer := turn(door)
+		if got := text(p.send("swap-"+door, "swaps", "run mv "+door+" kept-"+door+" && ln -s "+outside+" "+door+" && echo swapped")); !strings.Contains(got, "swapped") {
+			t.Fatalf("%s: %q", door, got)
+		}
+		answer()
+		if _, err := os.Stat(filepath.Join(p.Work, "kept-"+door, "before")); err != nil {
+			t.Errorf("%s: the turn did not work in its folder: %v", door, err)
+		}
+		if left, err := os.ReadDir(outside); err != nil || len(left) > 0 {
+			t.Errorf("%s: a command has written outside of the sandbox: %v, %v", door, left, err)
+		}
 	}
 }

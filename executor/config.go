@@ -72,6 +72,10 @@ type Config struct {
 	// part of. It must not block. Nil tells it Job.Trace.
 	Trace func(j Job, attempt int) appserver.TraceContext
 
+	// Apart are places that commands must not be able to write in their sandbox: a thread
+	// whose sandbox has one of them below a writable root is refused.
+	Apart []string
+
 	Book    Book                // keeps what outlives this process; nil keeps nothing
 	Redact  func(string) string // applied to texts of codex before they are shown; nil leaves them
 	Metrics Metrics             // nil counts nothing

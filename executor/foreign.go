@@ -36,7 +36,10 @@ func (e *Executor) fork(ctx context.Context, c *conversation, on *child) error {
 			ApprovalPolicy: params.ApprovalPolicy, ApprovalsReviewer: params.ApprovalsReviewer, Sandbox: params.Sandbox,
 			Config: params.Config, DeveloperInstructions: params.DeveloperInstructions,
 		})
-		return err
+		if err != nil {
+			return err
+		}
+		return e.apart(session)
 	})
 	if err != nil {
 		return err

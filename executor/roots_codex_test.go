@@ -170,3 +170,18 @@ func TestFolderOfASubagent(t *testing.T) {
 	}
 	y.untouched(t)
 }
+
+// TestRootsOfTheConfiguration: where the user's configuration lets commands write what
+// they must not, no turn runs.
+func TestRootsOfTheConfiguration(t *testing.T) {
+	t.Parallel()
+	cfg, y := inYard(t, modeltest.Start(t, fakemodel.Keywords), appserver.Never, "plain")
+	cfg.Child.Args = append(cfg.Child.Args, "-c", `sandbox_workspace_write.writable_roots=["`+y.outside+`"]`)
+	cfg.Apart = []string{filepath.Join(y.outside, "state")}
+	end := submit(t, running(t, cfg), "j1", "one", "run true").wait(t)
+	if end.Failure == nil || !strings.Contains(end.Failure.Message, y.outside+" (sandbox_workspace_write.writable_roots)") {
+		t.Errorf("%+v", end.Failure)
+	}
+	cfg.Apart = []string{filepath.Dir(y.outside)}
+	wantEnd(t, submit(t, running(t, cfg), "j2", "two", "run true").wait(t), executor.Completed, "")
+}

@@ -95,8 +95,10 @@ func (e *Executor) startThread(on *child) (started startedThread) {
 	var params appserver.ThreadStartParams
 	params, started.instructions = e.newThread(on)
 	started.err = e.attended(ctx, on, func(ctx context.Context) (err error) {
-		started.session, err = on.ThreadStart(ctx, params)
-		return err
+		if started.session, err = on.ThreadStart(ctx, params); err != nil {
+			return err
+		}
+		return e.apart(started.session)
 	})
 	return started
 }
@@ -128,6 +130,9 @@ func (e *Executor) resume(ctx context.Context, c *conversation, on *child) error
 				Sandbox: params.Sandbox, Config: params.Config, DeveloperInstructions: params.DeveloperInstructions,
 			})
 			c.rollout = cmp.Or(session.Thread.Path, c.rollout)
+			if err == nil {
+				err = e.apart(session)
+			}
 			if err == nil {
 				c.learn(params, session)
 			}

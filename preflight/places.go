@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 )
 
@@ -83,40 +82,4 @@ func unwritable(dir, variable string, err error) Result {
 		return fail(dir+" is not a directory", elsewhere)
 	}
 	return fail(err.Error(), elsewhere)
-}
-
-// HomeOutsideTemp checks that CODEX_HOME does not lie under the temp
-// directory. There codex does not make the helper that its sandbox runs by:
-// no command would run, and the turn would still end as if all were well.
-func HomeOutsideTemp(home, temp string, sandboxed bool) Check {
-	return Check{"codex home place", func(context.Context) Result {
-		if !under(home, temp) {
-			return ok(home + " is outside " + temp)
-		}
-		what := home + " lies under the temp directory " + temp
-		fix := "set CODEX_HOME to a directory elsewhere, or TMPDIR to another one"
-		if !sandboxed {
-			return warn(what+": codex would not sandbox commands there", fix)
-		}
-		return fail(what+": codex would run no command there", fix)
-	}}
-}
-
-// under reports whether path lies in dir, symbolic links followed.
-func under(path, dir string) bool {
-	rel, err := filepath.Rel(followed(dir), followed(path))
-	return err == nil && rel != ".." && !strings.HasPrefix(rel, "../")
-}
-
-// followed resolves the symbolic links in the part of path that exists.
-func followed(path string) string {
-	path = filepath.Clean(path)
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		return target
-	}
-	parent := filepath.Dir(path)
-	if parent == path {
-		return path
-	}
-	return filepath.Join(followed(parent), filepath.Base(path))
 }

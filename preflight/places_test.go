@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -47,38 +46,6 @@ func TestWhyNothingCanBeWritten(t *testing.T) {
 		err := fmt.Errorf("wrapped: %w", &os.PathError{Op: "open", Path: "/d/f", Err: errno})
 		expect(t, unwritable("/d", "V", err), Fail, want, "set V to another directory")
 	}
-}
-
-func TestHomeOutsideTemp(t *testing.T) {
-	dir := t.TempDir()
-	temp, home, link := filepath.Join(dir, "tmp"), filepath.Join(dir, "home"), filepath.Join(dir, "link")
-	for _, d := range []string{temp, home} {
-		if err := os.Mkdir(d, 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.Symlink(temp, link); err != nil {
-		t.Fatal(err)
-	}
-	for name, c := range map[string]struct {
-		home, temp string
-		status     Status
-	}{
-		"beside":           {home, temp, OK},
-		"like-named":       {temp + "orary", temp, OK},
-		"dotted":           {filepath.Join(dir, "..x"), filepath.Join(dir, "y"), OK},
-		"itself":           {temp, temp, Fail},
-		"below-not-there":  {temp + "/a/b", temp, Fail},
-		"below-by-link":    {link + "/a", temp, Fail},
-		"temp-is-the-link": {temp + "/a", link, Fail},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if r := HomeOutsideTemp(c.home, c.temp, true).Do(t.Context()); r.Status != c.status {
-				t.Errorf("%+v, want %s", r, c.status)
-			}
-		})
-	}
-	expect(t, HomeOutsideTemp(temp, temp, false).Do(t.Context()), Warn, "would not sandbox", "CODEX_HOME")
 }
 
 func TestPort(t *testing.T) {

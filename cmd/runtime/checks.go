@@ -16,7 +16,6 @@ import (
 func checks(s settings.Settings, environ []string, at scratch) []preflight.Check {
 	start, _, _, _ := adapter.Look(setupConfig(s, environ, "")) // what is wrong with it has a check of its own
 	env := at.env(start.Env())
-	sandboxed := s.Sandbox != "danger-full-access"
 	all := []preflight.Check{
 		preflight.Codex(s.CodexBin, appserver.PinnedVersion(), env, s.User),
 		userCheck(s),
@@ -25,9 +24,8 @@ func checks(s settings.Settings, environ []string, at scratch) []preflight.Check
 		}),
 		credentialCheck(s, environ),
 		preflight.Writable("state directory", s.StateDir, "RUNTIME_STATE_DIR", true),
-		as(s.User, preflight.Writable("work directory", s.WorkDir, "RUNTIME_WORKDIR", false)),
+		as(s.User, preflight.Writable("work directory", s.WorkDir, "RUNTIME_WORKDIR", s.MadeWorkDir)),
 		as(s.User, preflight.Writable("codex home", s.CodexHome, "CODEX_HOME", true)),
-		preflight.HomeOutsideTemp(s.CodexHome, s.TempDir, sandboxed),
 		preflight.Clock(),
 	}
 	if s.InWorkspace() {

@@ -79,6 +79,11 @@ func setupConfig(s settings.Settings, environ []string, scriptedURL string) adap
 func (app *application) openSetup(s settings.Settings, environ []string, scriptedURL string, redact *logging.Redactor) error {
 	cfg := setupConfig(s, environ, scriptedURL)
 	cfg.Logger, cfg.Redact = app.log, redact.Add
+	temp, err := openCodexTemp(s)
+	if err != nil {
+		return err
+	}
+	app.closers, app.temp, cfg.Launch.Temp = append(app.closers, temp), temp, temp.path
 	if s.ConfigLate {
 		cfg.Wait = configWait
 	}
@@ -144,6 +149,9 @@ func (app *application) prepare(ctx context.Context) (executor.Launch, error) {
 	if err := makeHome(l.Home, l.User); err != nil { // codex ends at once where it is missing
 		return executor.Launch{}, fmt.Errorf("CODEX_HOME: %w", err)
 	}
+	if err := app.temp.keep(); err != nil {
+		return executor.Launch{}, fmt.Errorf("TMPDIR: %w", err)
+	}
 	app.log.Info("starting codex", "model_provider", l.Provider.Describe(), "model", l.Model())
 	return executor.Launch{
 		Args: l.Args(), Env: l.Env(), Model: l.Model(), ModelProvider: l.Provider.ID(), KeyVariable: l.Provider.KeyVariable(),
@@ -153,7 +161,11 @@ func (app *application) prepare(ctx context.Context) (executor.Launch, error) {
 // makeFolders makes the folders that codex and the runtime need. codex ends at
 // once where its home is missing.
 func makeFolders(s settings.Settings) error {
-	for name, err := range map[string]error{"CODEX_HOME": makeHome(s.CodexHome, s.User), "RUNTIME_STATE_DIR": os.MkdirAll(s.StateDir, 0o700)} {
+	made := map[string]error{"CODEX_HOME": makeHome(s.CodexHome, s.User), "RUNTIME_STATE_DIR": os.MkdirAll(s.StateDir, 0o700)}
+	if s.MadeWorkDir {
+		made["RUNTIME_WORKDIR"] = makeHome(s.WorkDir, s.User)
+	}
+	for name, err := range made {
 		if err != nil {
 			return fmt.Errorf("%s: %w (set %s to a directory that can be written)", name, err, name)
 		}

@@ -37,7 +37,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("RUNTIME_ADDR", "127.0.0.1:0")
 			e.Setenv("HTTPS_PROXY", "http://127.0.0.1:1") // nothing is asked beyond this machine
 			e.Setenv("FREE", progtest.FreeAddr(t))
-			return os.MkdirAll(own, 0o700)
+			return os.MkdirAll(filepath.Join(own, "work"), 0o700)
 		},
 	})
 }

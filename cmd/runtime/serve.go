@@ -60,6 +60,7 @@ type application struct {
 	tools    *workspaceTools // nil standing alone
 	files    *files.Folder
 	kept     *keptFiles // nil if no copies are handed out
+	temp     *codexTemp
 	server   *server.Server
 	ready    *readiness
 	redact   *logging.Redactor

@@ -37,12 +37,24 @@ func executorConfig(
 		TurnTimeout: s.TurnTimeout, IdleTimeout: s.IdleTimeout, ItemTimeout: s.ItemTimeout,
 		QuestionTTL:  s.QuestionTTL,
 		RefreshEvery: refreshEvery(s),
+		Apart:        apart(s),
 		Redact:       redact.String, Metrics: metrics, Logger: log,
 	}
 	if wire != nil {
 		cfg.Child.Wire, cfg.Recorder = wire, wire
 	}
 	return cfg
+}
+
+// apart are the places that codex's commands must not write. Without a sandbox they can.
+func apart(s settings.Settings) (paths []string) {
+	if s.Sandbox != "workspace-write" {
+		return nil
+	}
+	for _, place := range s.Apart() {
+		paths = append(paths, place.Path)
+	}
+	return paths
 }
 
 // refreshEvery is how often codex's login is renewed, if that is ours to do.

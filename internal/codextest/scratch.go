@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/within"
 )
 
 // scratch returns the folder that test directories are made in: one of the
@@ -30,26 +32,11 @@ func outside(dirs, temps []string) string {
 	for _, dir := range dirs {
 		under := false
 		for _, temp := range temps {
-			rel, err := filepath.Rel(resolved(temp), resolved(dir))
-			under = under || err == nil && filepath.IsLocal(rel)
+			under = under || within.Dir(temp, dir)
 		}
 		if !under {
 			return dir
 		}
 	}
 	return ""
-}
-
-// resolved is path without symlinks, as far as it exists.
-func resolved(path string) string {
-	for rest := ""; ; {
-		if target, err := filepath.EvalSymlinks(path); err == nil {
-			return filepath.Join(target, rest)
-		}
-		parent := filepath.Dir(path)
-		if parent == path {
-			return filepath.Join(path, rest)
-		}
-		path, rest = parent, filepath.Join(filepath.Base(path), rest)
-	}
 }

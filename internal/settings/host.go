@@ -6,12 +6,14 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/within"
 )
 
 // A host is what the defaults want to know of the machine.
 type host interface {
 	cwd() (string, error)
 	isDir(path string) bool
+	real(path string) string // without symbolic links, as far as it exists
 	canWrite(dir string) bool
 	canRun(file string) bool
 	user(name string) (*asuser.User, error)
@@ -25,6 +27,8 @@ func (osHost) isDir(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
 }
+
+func (osHost) real(path string) string { return within.Real(path) }
 
 func (h osHost) canWrite(dir string) bool { return h.isDir(dir) && unix.Access(dir, unix.W_OK) == nil }
 

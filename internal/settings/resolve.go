@@ -31,6 +31,7 @@ func (r *resolver) run() []*Problem {
 	r.user()
 	r.paths()
 	r.sandbox()
+	r.apart()
 	r.login()
 	r.door()
 	r.s.AllowedNetworks, _ = networks(r.s.Networks) // its row has been checked
@@ -142,7 +143,7 @@ func (r *resolver) user() {
 // paths makes every path absolute and fills in the defaults.
 func (r *resolver) paths() {
 	s := r.s
-	s.TempDir = cmp.Or(r.vars["TMPDIR"], "/tmp")
+	s.TempDir = r.path("TMPDIR", cmp.Or(r.vars["TMPDIR"], "/tmp"), nil)
 	if s.InWorkspace() {
 		s.ConfigsDir = r.path("CONFIGS_DIR", s.ConfigsDir, r.configsDir)
 		s.ConfigLate = s.ConfigPath != ""

@@ -37,7 +37,7 @@ type Settings struct {
 	Push     bool   `group:"Calling out" env:"RUNTIME_PUSH" envDefault:"true" help:"Callers may ask for push notifications: a POST to a URL of theirs with each state of a task and each finished artifact. The agent card says so."`
 	Networks string `group:"Calling out" env:"RUNTIME_ALLOW_NETWORKS" kind:"networks" default:"none" help:"Networks beside the public internet that URLs of callers may lead to: a list of CIDR ranges, such as 10.0.0.0/8,127.0.0.0/8. What stands there is reached by whoever may send a message."`
 
-	WorkDir    string `group:"Files" env:"RUNTIME_WORKDIR" kind:"path" default:"/workspace if it is there, else the current directory" help:"Directory that codex works in."`
+	WorkDir    string `group:"Files" env:"RUNTIME_WORKDIR" kind:"path" default:"/workspace if it is there, else the current directory; ~/codex-work where that holds what commands must not write, as a home does" help:"Directory that codex works in. In the sandbox its commands write there, so CODEX_HOME, RUNTIME_STATE_DIR and the workspace's configuration must lie elsewhere."`
 	StateDir   string `group:"Files" env:"RUNTIME_STATE_DIR" kind:"path" default:"$XDG_STATE_HOME or ~/.local/state, then molecule-codex-runtime; CONFIGS_DIR/.runtime in a workspace" help:"Directory of the runtime's own state."`
 	FilesMiB   int    `group:"Files" env:"RUNTIME_FILES_MIB" envDefault:"1024" min:"0" max:"1048576" help:"Room in RUNTIME_STATE_DIR, in MiB, for copies of the files that replies name and of pictures that turns make, which callers get; where it is full the oldest go. 0 hands out none, but to the platform of a workspace."`
 	ConfigsDir string `group:"Files" env:"CONFIGS_DIR" kind:"path" default:"/configs if it can be written, else ~/.molecule-workspace" help:"Directory of the workspace's configuration. Read in a workspace only."`
@@ -55,7 +55,7 @@ type Settings struct {
 	MaxThreads int `group:"Limits" env:"RUNTIME_MAX_THREADS" envDefault:"16" min:"1" max:"1024" help:"Threads kept loaded in codex; others are resumed when they are needed."`
 
 	CodexBin       string        `group:"Codex" env:"CODEX_BIN" kind:"path" default:"codex in PATH" help:"The codex binary."`
-	CodexHome      string        `group:"Codex" env:"CODEX_HOME" kind:"path" default:"~/.codex; CONFIGS_DIR/.codex in a workspace" help:"Codex's home: its login, configuration and threads. Must not lie under the temp directory."`
+	CodexHome      string        `group:"Codex" env:"CODEX_HOME" kind:"path" default:"~/.codex; CONFIGS_DIR/.codex in a workspace" help:"Codex's home: its login, configuration and threads. Must not lie in RUNTIME_WORKDIR."`
 	CodexUser      string        `group:"Codex" env:"CODEX_USER" default:"the user of the runtime" help:"User that codex and its commands run as: a name, or numbers as 1000:1000. They then cannot read the runtime's state and tokens. It takes Linux, and root or CAP_SETUID and CAP_SETGID. CODEX_HOME and RUNTIME_WORKDIR are that user's. The image sets it."`
 	Sandbox        string        `group:"Codex" env:"CODEX_SANDBOX" oneof:"auto,read-only,workspace-write,danger-full-access" envDefault:"auto" help:"Sandbox of codex's commands. auto is workspace-write, but danger-full-access in the image in a workspace, where the container is the boundary."`
 	ApprovalPolicy string        `group:"Codex" env:"CODEX_APPROVAL_POLICY" oneof:"auto,untrusted,on-request,never" envDefault:"auto" help:"When codex asks before it acts. What it asks is put to whoever sent the message; with never nobody is asked, and it is declined. auto is on-request, but never in the image in a workspace."`
@@ -118,6 +118,7 @@ type Settings struct {
 
 	User            *asuser.User   // that CodexUser names; nil if it is the runtime's own
 	TempDir         string         // $TMPDIR, or /tmp
+	MadeWorkDir     bool           // WorkDir is one of ours, to be made
 	AllowedNetworks []netip.Prefix // the list of Networks
 	SandboxNote     string         // why the sandbox is what it is, for the log, the card and readiness
 	OwnsLogin       bool           // what RefreshOwner comes to

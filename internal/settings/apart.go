@@ -1,0 +1,61 @@
+package settings
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+)
+
+// ownWorkDir is where codex works if the current directory will not do.
+const ownWorkDir = "~/codex-work"
+
+// apart keeps what codex's commands may write in their sandbox away from what they must
+// not: with its state, configuration and login below the working directory, a command
+// could change what this process, or codex, does outside of the sandbox. Without a sandbox
+// there is nothing to keep apart.
+func (r *resolver) apart() {
+	s := r.s
+	if s.Sandbox != "workspace-write" {
+		return
+	}
+	if _, inside := r.within(s.WorkDir); inside && r.vars["RUNTIME_WORKDIR"] == "" {
+		at := s.WorkDir
+		s.WorkDir, s.MadeWorkDir = r.path("RUNTIME_WORKDIR", ownWorkDir, nil), true
+		r.warn("RUNTIME_WORKDIR", "codex works in "+s.WorkDir+" and not in "+at+
+			", where its commands could write this runtime's state or codex's login; start it in the folder of a project, or set RUNTIME_WORKDIR")
+	}
+	if p, inside := r.within(s.WorkDir); inside {
+		r.fail(p.Name, fmt.Sprintf("%s, %s, lies in the working directory %s, which codex's commands write", p.Name, p.Path, s.WorkDir),
+			fmt.Sprintf("set RUNTIME_WORKDIR to the folder of your project, or %s to a directory outside of it", p.Name))
+	}
+}
+
+// A Place is a file or directory that a variable names.
+type Place struct{ Name, Path string }
+
+// Apart are the places that codex's commands must not write in their sandbox.
+func (s Settings) Apart() []Place {
+	all := []Place{
+		{"CODEX_HOME", s.CodexHome},
+		{"RUNTIME_STATE_DIR", s.StateDir},
+		{"CODEX_CHANNEL_MOLECULE_STATE_DIR", s.ChannelDir},
+		{"WORKSPACE_CONFIG_PATH", s.ConfigFile},
+		{"MOLECULE_WORKSPACE_TOKEN_FILE", s.TokenFile},
+		{"RUNTIME_DEBUG_WIRE", s.DebugWire},
+		{"TMPDIR", s.TempDir}, // a root of the sandbox is made there, and must stay what it is
+	}
+	if s.InWorkspace() {
+		all = append(all, Place{"CONFIGS_DIR", s.ConfigsDir})
+	}
+	return slices.DeleteFunc(all, func(p Place) bool { return p.Path == "" })
+}
+
+// within finds one of the places that commands must not write below dir.
+func (r *resolver) within(dir string) (Place, bool) {
+	for _, p := range r.s.Apart() {
+		if rel, err := filepath.Rel(r.host.real(dir), r.host.real(p.Path)); err == nil && filepath.IsLocal(rel) {
+			return p, true
+		}
+	}
+	return Place{}, false
+}

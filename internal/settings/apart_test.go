@@ -1,0 +1,57 @@
+package settings
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestPlacesApart: what codex's commands may write in their sandbox holds nothing that they
+// must not write.
+func TestPlacesApart(t *testing.T) {
+	for name, c := range map[string]struct {
+		environ []string
+		want    string // of the problem
+	}{
+		"state":       {[]string{"RUNTIME_WORKDIR=/w", "RUNTIME_STATE_DIR=/w/state"}, "RUNTIME_STATE_DIR, /w/state, lies in the working directory /w"},
+		"home":        {[]string{"RUNTIME_WORKDIR=/w", "CODEX_HOME=/w/.codex"}, "CODEX_HOME, /w/.codex, lies in"},
+		"itself":      {[]string{"RUNTIME_WORKDIR=/w", "CODEX_HOME=/w"}, "CODEX_HOME, /w, lies in"},
+		"by-a-link":   {[]string{"RUNTIME_WORKDIR=/link"}, "CODEX_HOME, /home/u/.codex, lies in the working directory /link"},
+		"root":        {[]string{"RUNTIME_WORKDIR=/"}, "lies in the working directory /"},
+		"temp":        {[]string{"RUNTIME_WORKDIR=/w", "TMPDIR=/w/tmp"}, "TMPDIR, /w/tmp, lies in"},
+		"wire":        {[]string{"RUNTIME_WORKDIR=/w", "RUNTIME_DEBUG_WIRE=/w/wire"}, "RUNTIME_DEBUG_WIRE, /w/wire, lies in"},
+		"configs":     {[]string{"WORKSPACE_ID=w", "PLATFORM_URL=http://p", "RUNTIME_WORKDIR=/w", "CONFIGS_DIR=/w/c", "RUNTIME_STATE_DIR=/s", "CODEX_HOME=/h", "WORKSPACE_CONFIG_PATH=/p"}, "CONFIGS_DIR, /w/c, lies in"},
+		"config-path": {[]string{"WORKSPACE_ID=w", "PLATFORM_URL=http://p", "RUNTIME_WORKDIR=/w", "WORKSPACE_CONFIG_PATH=/w/c"}, "WORKSPACE_CONFIG_PATH, /w/c/config.yaml, lies in"},
+		"token":       {[]string{"WORKSPACE_ID=w", "PLATFORM_URL=http://p", "RUNTIME_WORKDIR=/w", "MOLECULE_WORKSPACE_TOKEN_FILE=/w/t"}, "MOLECULE_WORKSPACE_TOKEN_FILE, /w/t, lies in"},
+
+		"beside":              {[]string{"RUNTIME_WORKDIR=/w", "RUNTIME_STATE_DIR=/state"}, ""},
+		"above":               {[]string{"RUNTIME_WORKDIR=/home/u/.codex/work"}, ""},
+		"nothing-is-writable": {[]string{"RUNTIME_WORKDIR=/home/u", "CODEX_SANDBOX=read-only"}, ""},
+		"no-sandbox":          {[]string{"RUNTIME_WORKDIR=/home/u", "CODEX_SANDBOX=danger-full-access"}, ""},
+		"configs-not-read":    {[]string{"RUNTIME_WORKDIR=/w", "CONFIGS_DIR=/w/c"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, _, err := at(t, nil, c.environ...)
+			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+				t.Errorf("load: %v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+// TestWorkDirBesideAHome: started where commands must not write, as in a home, codex works
+// in a folder of its own.
+func TestWorkDirBesideAHome(t *testing.T) {
+	home := []string{"HOME=/home/u"}
+	for _, dir := range []string{"/home/u", "/", "/tmp"} {
+		s, warnings, err := load(home, fakeHost{dir: dir})
+		if err != nil || s.WorkDir != "/home/u/codex-work" || !s.MadeWorkDir {
+			t.Errorf("in %s: %q, %t, %v", dir, s.WorkDir, s.MadeWorkDir, err)
+		}
+		if len(warnings) != 1 || !strings.Contains(warnings[0].Text, "and not in "+dir) {
+			t.Errorf("in %s: %v", dir, warnings)
+		}
+	}
+	if s, _, err := load(home, fakeHost{dir: "/home/u/project"}); err != nil || s.WorkDir != "/home/u/project" || s.MadeWorkDir {
+		t.Errorf("in a project: %q, %t, %v", s.WorkDir, s.MadeWorkDir, err)
+	}
+}

@@ -1,0 +1,25 @@
+// Package within tells where a path leads: whether it lies below a directory, whatever
+// symbolic links are on the way.
+package within
+
+import "path/filepath"
+
+// Dir reports whether path is dir or lies below it, with symbolic links followed. Neither
+// has to exist.
+func Dir(dir, path string) bool {
+	rel, err := filepath.Rel(Real(dir), Real(path))
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// Real is path without symbolic links, as far as it exists.
+func Real(path string) string {
+	path = filepath.Clean(path)
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		return target
+	}
+	parent := filepath.Dir(path)
+	if parent == path {
+		return path
+	}
+	return filepath.Join(Real(parent), filepath.Base(path))
+}
