@@ -45,7 +45,12 @@ func (l Launch) Args() []string {
 
 // Env returns the whole environment.
 func (l Launch) Env() []string {
-	return userEnv(ChildEnv(l.Environ, l.Home, l.Provider), l.User)
+	env := userEnv(ChildEnv(l.Environ, l.Home, l.Provider), l.User)
+	if l.Temp == "" {
+		return env
+	}
+	env = slices.DeleteFunc(env, func(kv string) bool { return strings.HasPrefix(kv, "TMPDIR=") })
+	return append(env, "TMPDIR="+l.Temp)
 }
 
 // readHome reads what codex's home says: its configuration and its login. A config.toml that
