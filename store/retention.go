@@ -12,12 +12,13 @@ type Retention struct {
 	Tasks  int           // ended ones; 0 means 10,000
 	Age    time.Duration // since their end; 0 means 30 days
 	Events time.Duration // how long their events are kept; 0 means 24 hours
-	Bytes  int64         // of the database; 0 means 1 GiB. Spares what ended within the hour
+	Bytes  int64         // of the database; 0 means 1 GiB. Spares what ended within the hour, up to twice as many; then within the minute
 }
 
 const (
 	deadAge = 7 * 24 * time.Hour // of deliveries that were given up
 	fresh   = time.Hour          // since its end, a task is not sacrificed for room
+	freshly = time.Minute        // the same, where there is twice as much as should be: a flood that ends fast
 
 	// inboxAge is longer than the 30 days in which a platform may hand a row out again:
 	// its clock is another one, and one that is forgotten here would be answered twice.
@@ -57,7 +58,7 @@ func (c *conn) sweepPortion(r Retention, now time.Time, p *portion) (bool, error
 		func() (bool, error) { return c.pruneEvents(now.Add(-r.Events), p) },
 		func() (bool, error) { return c.buryDead(now.Add(-deadAge)) },
 		func() (bool, error) { return c.forgetInbox(now.Add(-max(r.Age, inboxAge))) },
-		func() (bool, error) { return c.forgetLarge(r.Bytes, now.Add(-fresh), p) },
+		func() (bool, error) { return c.forgetLarge(r.Bytes, now, p) },
 		c.vacuum,
 	} {
 		if did, err := step(); did || err != nil {
@@ -106,14 +107,19 @@ func (c *conn) forgetMany(most int, p *portion) (bool, error) {
 
 // forgetLarge lets one task go if the database is too large. Its rows are
 // cleared before the next is considered.
-func (c *conn) forgetLarge(most int64, before time.Time, p *portion) (bool, error) {
+func (c *conn) forgetLarge(most int64, now time.Time, p *portion) (bool, error) {
 	pages, free, err := c.pages()
 	if err != nil {
 		return false, err
 	}
 	size, err := c.number("PRAGMA page_size") // an older file may have others
-	if err != nil || (pages-free)*size <= most {
+	used := (pages - free) * size
+	if err != nil || used <= most {
 		return false, err
+	}
+	before := now.Add(-fresh)
+	if used > 2*most {
+		before = now.Add(-freshly)
 	}
 	return c.forgetAll(p, "SELECT n FROM tasks WHERE ended_at IS NOT NULL AND ended_at < ? ORDER BY ended_at LIMIT 1",
 		nanos(before))
