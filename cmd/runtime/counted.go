@@ -13,6 +13,7 @@ type turner interface {
 	tasks.Steerer
 	tasks.Answerer
 	tasks.Holder
+	tasks.Bounded
 }
 
 // counted is an executor whose jobs the platform is told of. Nothing of it waits.

@@ -22,6 +22,8 @@ var (
 	_ tasks.Steerer  = recorded{}
 	_ tasks.Answerer = recorded{}
 	_ tasks.Holder   = recorded{}
+	_ tasks.Bounded  = recorded{}
+	_ tasks.Bounded  = counted{}
 )
 
 // TestDoors looks at what codex is started with by each door.

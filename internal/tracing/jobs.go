@@ -18,6 +18,7 @@ type Runner interface {
 	tasks.Steerer
 	tasks.Answerer
 	tasks.Holder
+	tasks.Bounded
 }
 
 // Runner returns a runner that makes spans of what becomes of jobs.
