@@ -190,7 +190,7 @@ func (box *inbox) answer(ctx context.Context, quit <-chan struct{}, once bool) e
 func (box *inbox) runAside(ctx context.Context, group *errgroup.Group) {
 	run := func(f func()) { group.Go(func() error { f(); return nil }) }
 	run(func() { box.started(ctx) })
-	run(func() { box.turns.giveBack(ctx) })
+	run(func() { giveBack(ctx, box.turns.idleAgain()) })
 	run(func() {
 		tidy(ctx, box.store, box.executor, box.sweeper(), codexHome{box.s.CodexHome, box.s.User}, box.log)
 	})

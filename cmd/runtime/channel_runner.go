@@ -1,10 +1,7 @@
 package main
 
 import (
-	"context"
-	"runtime/debug"
 	"sync"
-	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 )
@@ -61,26 +58,17 @@ func (t *turns) watch(id string, observe executor.Observer) executor.Observer {
 	}
 }
 
-// giveBackEvery is how often it is looked whether there is memory to give back.
-const giveBackEvery = 10 * time.Second
-
-// giveBack gives what the turns have left back to the system, when none runs: a channel
-// is mostly idle, for days. It returns when ctx ends.
-func (t *turns) giveBack(ctx context.Context) {
-	tick := time.NewTicker(giveBackEvery)
-	defer tick.Stop()
-	for seen := -1; ; {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return
-		}
+// idleAgain returns what reports whether no turn runs, and some have ended since it was
+// asked last: a channel is mostly idle, for days.
+func (t *turns) idleAgain() func() bool {
+	seen := -1
+	return func() bool {
 		t.mu.Lock()
-		ended, idle := t.ended, len(t.running) == 0
-		t.mu.Unlock()
-		if idle && ended != seen {
-			seen = ended
-			debug.FreeOSMemory()
+		defer t.mu.Unlock()
+		if len(t.running) > 0 || t.ended == seen {
+			return false
 		}
+		seen = t.ended
+		return true
 	}
 }

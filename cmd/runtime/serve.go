@@ -127,6 +127,9 @@ func newApplication(ctx context.Context, s settings.Settings, environ []string, 
 	app.goOn(func(ctx context.Context) {
 		tidy(ctx, journal, app.executor, messageFiles{app.files, app.kept}, codexHome{s.CodexHome, s.User}, log)
 	})
+	app.goOn(func(ctx context.Context) {
+		giveBack(ctx, (&heapWatch{held: func() int64 { return app.executor.Health().Bytes }, heap: heapNow}).due)
+	})
 	app.goOn(func(ctx context.Context) { trimLog(ctx, codexHome{s.CodexHome, s.User}, journal.Threads, log) })
 	app.ready = &readiness{checks: checks(s, environ, scratch{}), state: ownState(journal), executor: app.executor, redact: redact}
 	app.goOn(app.started)
