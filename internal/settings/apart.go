@@ -28,6 +28,11 @@ func (r *resolver) apart() {
 		r.fail(p.Name, fmt.Sprintf("%s, %s, lies in the working directory %s, which codex's commands write", p.Name, p.Path, s.WorkDir),
 			fmt.Sprintf("set RUNTIME_WORKDIR to the folder of your project, or %s to a directory outside of it", p.Name))
 	}
+	for what, file := range map[string]string{"codex": s.CodexBin, "this program": r.host.program()} {
+		if filepath.IsAbs(file) && r.below(s.WorkDir, file) {
+			r.warn("RUNTIME_WORKDIR", fmt.Sprintf("%s, %s, lies in the working directory %s: codex's commands can put another program in its place, which the next start runs; set RUNTIME_WORKDIR to a directory without it", what, file, s.WorkDir))
+		}
+	}
 }
 
 // A Place is a file or directory that a variable names.
@@ -53,9 +58,14 @@ func (s Settings) Apart() []Place {
 // within finds one of the places that commands must not write below dir.
 func (r *resolver) within(dir string) (Place, bool) {
 	for _, p := range r.s.Apart() {
-		if rel, err := filepath.Rel(r.host.real(dir), r.host.real(p.Path)); err == nil && filepath.IsLocal(rel) {
+		if r.below(dir, p.Path) {
 			return p, true
 		}
 	}
 	return Place{}, false
+}
+
+func (r *resolver) below(dir, path string) bool {
+	rel, err := filepath.Rel(r.host.real(dir), r.host.real(path))
+	return err == nil && filepath.IsLocal(rel)
 }

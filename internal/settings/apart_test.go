@@ -38,6 +38,20 @@ func TestPlacesApart(t *testing.T) {
 	}
 }
 
+// TestProgramsApart: what the next start runs can be replaced, and that is said.
+func TestProgramsApart(t *testing.T) {
+	for environ, want := range map[string]string{
+		"RUNTIME_WORKDIR=/opt":     "this program, /opt/runtime, lies in",
+		"CODEX_BIN=/src/bin/codex": "codex, /src/bin/codex, lies in the working directory /src",
+		"CODEX_BIN=/bin/codex":     "",
+	} {
+		_, warnings, err := at(t, nil, environ)
+		if err != nil || (len(warnings) > 0) != (want != "") || want != "" && !strings.Contains(warnings[0].Text, want) {
+			t.Errorf("%s: %v, %v", environ, warnings, err)
+		}
+	}
+}
+
 // TestWorkDirBesideAHome: started where commands must not write, as in a home, codex works
 // in a folder of its own.
 func TestWorkDirBesideAHome(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 type host interface {
 	cwd() (string, error)
 	isDir(path string) bool
+	program() string         // this one's file; empty if it is not known
 	real(path string) string // without symbolic links, as far as it exists
 	canWrite(dir string) bool
 	canRun(file string) bool
@@ -26,6 +27,11 @@ func (osHost) cwd() (string, error) { return os.Getwd() }
 func (osHost) isDir(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
+}
+
+func (osHost) program() string {
+	file, _ := os.Executable()
+	return file
 }
 
 func (osHost) real(path string) string { return within.Real(path) }

@@ -29,6 +29,7 @@ func (h fakeHost) has(p string) bool {
 	return slices.Contains(h.there, p)
 }
 func (h fakeHost) isDir(p string) bool    { return h.has(p) }
+func (h fakeHost) program() string        { return "/opt/runtime" }
 func (h fakeHost) real(p string) string   { return strings.Replace(p, "/link", "/home/u", 1) }
 func (h fakeHost) canWrite(p string) bool { return h.has(p) }
 func (h fakeHost) canRun(p string) bool   { return h.has(p) }
