@@ -7,6 +7,8 @@ import (
 	"mime/multipart"
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -70,7 +72,14 @@ func TestPlatformRoutes(t *testing.T) {
 	if status, said := w.route("GET", "/internal/file/read?path="+url.QueryEscape(path), "the-next-secret", "", nil); status != 200 || said != "the plan" {
 		t.Errorf("read: %d %s", status, said)
 	}
-	for _, hidden := range []string{w.configs + "/.auth_token", w.configs + "/.platform_inbound_secret", w.State + "/state.db", w.Home + "/auth.json"} {
+	for name, secret := range map[string]string{"token.txt": w.configs + "/.auth_token", "state.txt": w.State + "/state.db"} {
+		if err := os.Link(secret, filepath.Join(w.Work, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, hidden := range []string{
+		w.configs + "/.auth_token", w.configs + "/.platform_inbound_secret", w.State + "/state.db", w.Home + "/auth.json", w.Work + "/token.txt", w.Work + "/state.txt",
+	} {
 		if status, said := w.route("GET", "/internal/file/read?path="+url.QueryEscape(hidden), "the-next-secret", "", nil); status != 403 {
 			t.Errorf("%s: %d %s", hidden, status, said)
 		}

@@ -131,22 +131,32 @@ func inside(path, dir string) bool {
 }
 
 // Open opens a file for the platform's user, by an absolute path under one of the
-// roots. What it opens is what was checked: the path is followed within the root.
+// roots. What it opens is what was checked: the path is followed within the root, and
+// what is open is looked at again.
 func (f *Folder) Open(path string) (file *os.File, info fs.FileInfo, err error) {
+	root := ""
 	err = f.cfg.User.Do(func() (err error) {
-		file, info, err = f.openFile(path)
+		file, info, root, err = f.openFile(path)
 		return err
 	})
-	return file, info, err
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := f.opened(file, info, root); err != nil {
+		_ = file.Close()
+		return nil, nil, err
+	}
+	return file, info, nil
 }
 
-func (f *Folder) openFile(path string) (*os.File, fs.FileInfo, error) {
+// openFile opens a file, and returns the root that it stands under.
+func (f *Folder) openFile(path string) (file *os.File, info fs.FileInfo, under string, err error) {
 	if !filepath.IsAbs(path) {
-		return nil, nil, fmt.Errorf("%w: the path is not absolute", ErrForbidden)
+		return nil, nil, "", fmt.Errorf("%w: the path is not absolute", ErrForbidden)
 	}
 	path = filepath.Clean(path)
 	if f.hidden(path) {
-		return nil, nil, ErrForbidden
+		return nil, nil, "", ErrForbidden
 	}
 	rooted := false
 	for _, root := range append([]string{f.cfg.Work}, f.cfg.Readable...) {
@@ -160,14 +170,15 @@ func (f *Folder) openFile(path string) (*os.File, fs.FileInfo, error) {
 			continue
 		}
 		if f.hidden(filepath.Join(realRoot, rel)) {
-			return nil, nil, ErrForbidden
+			return nil, nil, "", ErrForbidden
 		}
-		return openIn(realRoot, rel)
+		file, info, err = openIn(realRoot, rel)
+		return file, info, realRoot, err
 	}
 	if _, err := os.Lstat(path); rooted && errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, ErrNotHere
+		return nil, nil, "", ErrNotHere
 	}
-	return nil, nil, ErrForbidden
+	return nil, nil, "", ErrForbidden
 }
 
 // openIn opens a regular file at a path without symlinks, as it was when it was

@@ -83,10 +83,13 @@ func (app *application) attachments(s settings.Settings, journal *store.Store) t
 // somewhere else.
 func hidden(s settings.Settings) []string {
 	all := []string{s.StateDir, s.CodexHome}
-	for _, file := range append([]string{s.TokenFile}, wireFiles(s)...) {
+	for _, file := range append([]string{s.TokenFile, s.SecretsDir}, wireFiles(s)...) {
 		if file != "" {
 			all = append(all, file)
 		}
+	}
+	if s.ConfigsDir != "" { // by their names they are hidden anyway; under another one they are compared with
+		all = append(all, filepath.Join(s.ConfigsDir, platform.TokenFile), filepath.Join(s.ConfigsDir, platform.InboundSecretFile))
 	}
 	return all
 }
