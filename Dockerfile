@@ -47,6 +47,7 @@ RUN set -eu; \
 	DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $packages; \
 	rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin /var/log/apt /var/log/dpkg.log; \
 	useradd --uid 1000 --create-home --shell /bin/bash agent; \
+	useradd --uid 990 --user-group --no-create-home --home-dir /configs --shell /usr/sbin/nologin runtime; \
 	[ "$T4" = 0 ] || { echo 'agent ALL=(ALL) NOPASSWD: ALL' >/etc/sudoers.d/agent && chmod 0440 /etc/sudoers.d/agent; }; \
 	install -d -o agent -g agent /configs /workspace; \
 	git config --system --add safe.directory /workspace; \
@@ -69,8 +70,8 @@ ENV RUNTIME_IN_CONTAINER=1 \
 	LANG=C.UTF-8
 EXPOSE 8000
 WORKDIR /workspace
-# Root, because the platform's volumes arrive as root's; start.sh drops to agent, and
-# becomes tini.
+# Root, because the platform's volumes arrive as root's; start.sh drops to the runtime's own
+# user, which starts codex as agent, and becomes tini.
 USER root
 ENTRYPOINT ["/usr/local/bin/start.sh"]
 CMD ["serve"]

@@ -1,12 +1,14 @@
 #!/bin/sh
-# Starts the runtime in a container. Started as root it makes the volumes the agent's and
-# becomes the agent; started as anybody else it leaves things as they are. It works with
-# what is there: a read-only root, no /workspace. Secrets, those of secrets.d included, are
-# the program's business. As the command runtime it is for docker exec: the other
-# subcommands, such as doctor, run as the same user with the same directories.
+# Starts the runtime in a container. Started as root it makes the volumes the agent's, who
+# codex and its commands run as, and becomes the runtime's own user; started as anybody else
+# it leaves things as they are. It works with what is there: a read-only root, no
+# /workspace. Secrets, those of secrets.d included, are the program's business. As the
+# command runtime it is for docker exec: the other subcommands, such as doctor, run as the
+# same users with the same directories.
 set -eu
 trap 'exit 143' TERM # as process 1 it would hear nothing
 agent=agent
+keeper=runtime # who keeps the state and the tokens
 configs=${CONFIGS_DIR:-/configs}
 serves=yes
 case "${*:-serve}" in serve | channel) ;; *) serves= ;; esac
@@ -22,61 +24,119 @@ say() { # LEVEL MESSAGE [NAME VALUE]...: a line of JSON, like those of the progr
 	echo "$line}" >&2
 }
 
-# own DIRECTORY TEST...: gives the agent what find's TEST finds. Links are not followed, and
+# own USER DIRECTORY TEST...: gives a user what find's TEST finds. Links are not followed, and
 # other file systems not entered.
 own() {
-	dir=$1
-	shift
+	who=$1 dir=$2
+	shift 2
 	[ -d "$dir" ] && [ -w "$dir" ] || return 0
-	find "$dir" -xdev "$@" -execdir chown -h "$agent:" '{}' + 2>/dev/null ||
-		say WARN "some files could not be given to the agent" directory "$dir" fix "look at who owns them, or start the container as user 1000"
+	find "$dir" -xdev "$@" -execdir chown -h "$who" '{}' + 2>/dev/null ||
+		say WARN "some files could not be given to $who" directory "$dir" fix "look at who owns them, or start the container as user 1000"
 }
 
-if [ "$(id -u)" = 0 ]; then
-	if [ "$serves" ]; then
-		mkdir -p "$configs" 2>/dev/null || true
-		own "$configs" ! -user "$agent"
-		# Files of other people's are theirs: /workspace may be a directory of the host.
-		own /workspace -user root
+# share makes of a volume what two users need: the state and what the runtime goes by is the
+# runtime's alone, the agent reads the secrets that are there for it, and the rest that
+# root has brought is the agent's.
+share() {
+	state=${RUNTIME_STATE_DIR:-$configs/.runtime} home=${CODEX_HOME:-$configs/.codex}
+	for dir in "$state" "$home"; do
+		[ -d "$dir" ] || (umask 077 && mkdir -p "$dir") 2>/dev/null || true
+	done
+	own "$keeper:" "$configs" -maxdepth 0 ! -user "$keeper"
+	own "$keeper:" "$configs" -mindepth 1 -maxdepth 1 -type f '(' -name config.yaml -o -name '.*' ')' ! -user "$keeper"
+	own "$keeper:" "$state" ! -user "$keeper"
+	own "$keeper:$agent" "$configs/secrets.d" '(' ! -user "$keeper" -o ! -group "$agent" ')'
+	own "$agent:" "$home" ! -user "$agent"
+	own "$agent:" "$configs" -user root
+	# shellcheck disable=SC2016 # the arguments are those of this shell
+	as_keeper sh -c '
+		chmod 755 "$1"; chmod 700 "$2"
+		for name in .auth_token .platform_inbound_secret; do [ ! -f "$1/$name" ] || chmod 600 "$1/$name"; done
+		[ ! -d "$1/secrets.d" ] || find "$1/secrets.d" -user "$3" "(" -type d -exec chmod 750 "{}" + -o -type f -exec chmod 640 "{}" + ")"
+	' - "$configs" "$state" "$keeper" 2>/dev/null || say WARN "the modes of some files could not be set" directory "$configs"
+}
+
+# lend makes /workspace a place where the agent can work, as WORKSPACE_GIVE has it. It may
+# be a directory of the host: what is in it belongs to others, and stays theirs.
+lend() {
+	case ${WORKSPACE_GIVE:-directory} in
+	nothing) return 0 ;;
+	all) own "$agent:" /workspace -user root ;;
+	*) own "$agent:" /workspace -maxdepth 0 -user root ;;
+	esac
+	# A platform's agent works there, whoever on the host has lent the directory.
+	if [ "${WORKSPACE_ID:-}${WORKSPACE_GIVE:-}" ] && [ -d /workspace ] && ! as_agent test -w /workspace && chmod a+rwx /workspace 2>/dev/null; then
+		say INFO "everybody may write into a directory that is not the agent's" directory /workspace
 	fi
+}
+
+as_agent() { "$@"; }
+apart=
+if [ "$(id -u)" = 0 ]; then
 	groups=$(id -G "$agent" | tr ' ' ',')
 	# Tier 4 hands in the host's docker, under whatever group it has there.
 	if [ -S /var/run/docker.sock ] && command -v docker >/dev/null; then
 		groups=$groups,$(stat -c %g /var/run/docker.sock)
 	fi
 	as_agent() { setpriv --reuid="$agent" --regid="$agent" --groups="$groups" "$@"; }
+	# Of root's rights it has those to become the agent.
+	as_keeper() {
+		setpriv --reuid="$keeper" --regid="$keeper" --clear-groups \
+			--inh-caps=-all,+setuid,+setgid --ambient-caps=-all,+setuid,+setgid "$@"
+	}
 	if ! as_agent true 2>/dev/null; then
 		say ERROR "the container may not change users" fix "start it as user 1000, or leave it SETUID and SETGID"
 		exit 1
 	fi
-	# A platform's agent works there, whoever on the host has lent the directory.
-	if [ "$serves" ] && [ "${WORKSPACE_ID:-}" ] && [ -d /workspace ] && ! as_agent test -w /workspace && chmod a+rwx /workspace 2>/dev/null; then
-		say INFO "everybody may write into a directory that is not the agent's" directory /workspace
+	# One user does where the agent is root in all but name, and where a process of codex's
+	# needs the workspace's token.
+	if [ "${CODEX_USER-$agent}" = "$agent" ] && [ "${RUNTIME_TOOLS:-}" != mcp ] && ! command -v sudo >/dev/null && as_keeper true 2>/dev/null; then
+		apart=yes
+	fi
+	if [ "$serves" ]; then
+		mkdir -p "$configs" 2>/dev/null || true
+		if [ "$apart" ]; then share; else own "$agent:" "$configs" ! -user "$agent"; fi
+		lend
 	fi
 	export HOME=/home/agent USER="$agent" LOGNAME="$agent"
-	exec setpriv --reuid="$agent" --regid="$agent" --groups="$groups" "$0" "$@"
+	if [ -z "$apart" ]; then
+		exec setpriv --reuid="$agent" --regid="$agent" --groups="$groups" "$0" "$@"
+	fi
+	export CODEX_USER="$agent"
 fi
 
-# instead NAME NOW OTHER: sets NAME to OTHER, made if need be, if NOW cannot be written.
+# instead NAME NOW OTHER: sets NAME to OTHER, made if need be, if the agent cannot write NOW.
 instead() {
-	if [ -d "$2" ] && [ -w "$2" ]; then return 0; fi
-	if mkdir -p "$3" 2>/dev/null; then
+	if as_agent test -d "$2" && as_agent test -w "$2"; then return 0; fi
+	if [ -d "$3" ] || mkdir -p "$3" 2>/dev/null; then
+		if [ "$apart" ] && [ "$1" = TMPDIR ]; then
+			chmod 1777 "$3" && chown "$keeper:" "$3" # of both
+		elif [ "$apart" ]; then
+			chown "$agent:" "$3"
+		fi
 		export "$1=$3"
 		[ -z "$serves" ] || say INFO "a directory cannot be written, another is used" directory "$2" "$1" "$3"
 	fi
 }
 
-kept=$(dirname "${RUNTIME_STATE_DIR:-$configs/.runtime}")
-if [ "$serves" ] && [ "$(stat -c %d "$kept" 2>/dev/null)" = "$(stat -c %d /)" ]; then
-	say WARN "what is kept goes with the container" directory "$kept" fix "mount a volume there"
+# What follows is done once: as root for both users, or as the only one.
+if [ "$(id -un 2>/dev/null)" != "$keeper" ]; then
+	kept=$(dirname "${RUNTIME_STATE_DIR:-$configs/.runtime}")
+	if [ "$serves" ] && [ "$(stat -c %d "$kept" 2>/dev/null)" = "$(stat -c %d /)" ]; then
+		say WARN "what is kept goes with the container" directory "$kept" fix "mount a volume there"
+	fi
+	[ -w "$configs" ] || say WARN "nothing can be kept" directory "$configs" fix "give it to user $(id -u), or start the container as root"
+	instead HOME "${HOME:-/}" "$configs/.home"
+	instead TMPDIR "${TMPDIR:-/tmp}" "$configs/.tmp"
+	[ -n "${RUNTIME_WORKDIR:-}" ] || instead RUNTIME_WORKDIR /workspace "$configs/workspace"
+	# The platform makes this by docker exec, which would make it root's.
+	if [ "$serves" ] && [ "${WORKSPACE_ID:-}" ]; then
+		as_agent mkdir -p "${RUNTIME_WORKDIR:-/workspace}/.molecule/chat-uploads" 2>/dev/null || true
+	fi
 fi
-[ -w "$configs" ] || say WARN "nothing can be kept" directory "$configs" fix "give it to user $(id -u), or start the container as root"
-instead HOME "${HOME:-/}" "$configs/.home"
-instead TMPDIR "${TMPDIR:-/tmp}" "$configs/.tmp"
-[ -n "${RUNTIME_WORKDIR:-}" ] || instead RUNTIME_WORKDIR /workspace "$configs/workspace"
-# The platform makes this by docker exec, which would make it root's.
-if [ "$serves" ] && [ "${WORKSPACE_ID:-}" ]; then
-	mkdir -p "${RUNTIME_WORKDIR:-/workspace}/.molecule/chat-uploads" 2>/dev/null || true
+if [ "$apart" ]; then
+	exec setpriv --reuid="$keeper" --regid="$keeper" --clear-groups \
+		--inh-caps=-all,+setuid,+setgid --ambient-caps=-all,+setuid,+setgid "$0" "$@"
 fi
 
 # names prints the names of the environment; of values not even their lines.

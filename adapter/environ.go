@@ -84,9 +84,10 @@ func aroundProxies(environ []string) []string {
 	return environ
 }
 
-// userEnv has an environment say who the child runs as, where that is not us.
+// userEnv has an environment say who the child runs as, where that is not us. One that says
+// so already, such as that of the image, also says where that user's home is.
 func userEnv(environ []string, user *asuser.User) []string {
-	if user == nil {
+	if user == nil || slices.Contains(environ, "USER="+user.Name) {
 		return environ
 	}
 	who := []string{"USER=" + user.Name, "LOGNAME=" + user.Name}

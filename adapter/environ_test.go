@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter/provider"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
 )
 
@@ -56,5 +57,21 @@ func TestLeanFeaturesExist(t *testing.T) {
 		if !strings.HasSuffix(line, "false") || strings.Contains(line, "removed") {
 			t.Errorf("%s: %q, want it to exist and to be off", f, line)
 		}
+	}
+}
+
+// TestEnvironmentOfAnotherUser is that user's, unless it was so before.
+func TestEnvironmentOfAnotherUser(t *testing.T) {
+	agent := &asuser.User{Name: "agent", Home: "/home/agent"}
+	for _, c := range []struct{ environ, want []string }{
+		{[]string{"HOME=/root", "USER=root", "LOGNAME=root", "A=b"}, []string{"A=b", "CODEX_HOME=/h", "USER=agent", "LOGNAME=agent", "HOME=/home/agent"}},
+		{[]string{"HOME=/configs/.home", "USER=agent"}, []string{"HOME=/configs/.home", "USER=agent", "CODEX_HOME=/h"}},
+	} {
+		if got := (Launch{Home: "/h", User: agent, Environ: c.environ}).Env(); !slices.Equal(got, c.want) {
+			t.Errorf("of %q: %q, want %q", c.environ, got, c.want)
+		}
+	}
+	if got := (Launch{Home: "/h", Environ: []string{"USER=root"}}).Env(); !slices.Contains(got, "USER=root") {
+		t.Errorf("ourselves: %q", got)
 	}
 }

@@ -1,12 +1,9 @@
 package image
 
 import (
-	"bytes"
-	"encoding/json"
+	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -70,28 +67,9 @@ var standalone = []string{"RUNTIME_TOKEN=token-of-the-image-test", "RUNTIME_MODE
 // ask sends a message to a container that stands alone, and returns all of the answer.
 func (c *container) ask(contextID, text string) string {
 	c.t.Helper()
-	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": map[string]any{
-		"message": map[string]any{"messageId": text, "contextId": contextID, "role": "ROLE_USER", "parts": []any{map[string]string{"text": text}}},
-	}})
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	request, err := http.NewRequestWithContext(c.t.Context(), http.MethodPost, "http://127.0.0.1:8000/", bytes.NewReader(body))
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("Authorization", "Bearer token-of-the-image-test")
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	defer response.Body.Close()
-	answer, err := io.ReadAll(response.Body)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	return string(answer)
+	return c.rpc("SendMessage", object{
+		"message": object{"messageId": fmt.Sprintf("%x", sha256.Sum256([]byte(text))), "contextId": contextID, "role": "ROLE_USER", "parts": []object{{"text": text}}},
+	})
 }
 
 // TestOddVolumes starts as root on volumes full of other people's files with odd names.
@@ -129,13 +107,13 @@ func TestOddVolumes(t *testing.T) {
 		}
 	}
 	paths := map[string]int{
-		filepath.Join(configs, "shut", "in"): 1000, filepath.Join(secrets, "LINK"): 1000, filepath.Join(work, "link"): 1000,
+		filepath.Join(configs, "shut", "in"): 1000, filepath.Join(secrets, "LINK"): runtimeUser, filepath.Join(work, "link"): 0, work: 1000,
 		filepath.Join(im.Root, "etc/passwd"): 0, filepath.Join(im.Root, "etc/shadow"): 0,
 	}
 	for _, name := range odd {
-		paths[filepath.Join(configs, name)] = 1000
-		paths[filepath.Join(secrets, name)] = 1000
-		paths[filepath.Join(work, name)] = 1000
+		paths[filepath.Join(configs, name)] = 4242
+		paths[filepath.Join(secrets, name)] = runtimeUser
+		paths[filepath.Join(work, name)] = 0
 		paths[filepath.Join(work, "theirs"+name)] = 4242
 	}
 	for path, want := range paths {

@@ -144,7 +144,7 @@ func TestReadOnly(t *testing.T) {
 func (p *place) examine(c *container) {
 	p.t.Helper()
 	said := c.said()
-	if !strings.Contains(said, `"msg":"starting","uid":"1000"`) || !strings.Contains(said, " OPENAI_API_KEY ") {
+	if !strings.Contains(said, fmt.Sprintf(`"msg":"starting","uid":"%d"`, c.keeper())) || !strings.Contains(said, " OPENAI_API_KEY ") {
 		p.t.Error("start.sh does not say what it starts with")
 	}
 	for _, shown := range []string{"key-of-the-image-test", "value-of-a-secret", "line-of-a-secret", "MIDDLE", p.handle.Token()} {
@@ -160,7 +160,7 @@ func (p *place) examine(c *container) {
 		switch {
 		case errors.Is(err, fs.ErrNotExist): // codex has taken it away by now
 			return nil
-		case err == nil && stat.Uid != 1000:
+		case err == nil && int(stat.Uid) != c.ownerIn(path):
 			p.t.Errorf("%s belongs to %d", path, stat.Uid)
 		}
 		return err

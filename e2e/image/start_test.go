@@ -33,7 +33,7 @@ func TestLentFolder(t *testing.T) {
 // TestWhatServes prepares the volumes for the commands that stay, and for no other.
 func TestWhatServes(t *testing.T) {
 	im := open(t)
-	for command, want := range map[string]int{"channel": 1000, "--help": 0, "version": 0} {
+	for command, want := range map[string]int{"channel": runtimeUser, "--help": 0, "version": 0} {
 		t.Run(command, func(t *testing.T) {
 			configs := volume(t, "configs", 0)
 			c := im.run(t, spec{tier: 2, user: "root", configs: configs, workspace: "-", args: []string{command}})
@@ -41,7 +41,7 @@ func TestWhatServes(t *testing.T) {
 			if got := ownerOf(t, configs); got != want {
 				t.Errorf("the volume belongs to %d, want %d", got, want)
 			}
-			if started := strings.Contains(c.said(), `"msg":"starting"`); started != (want == 1000) {
+			if started := strings.Contains(c.said(), `"msg":"starting"`); started != (want != 0) {
 				t.Errorf("it says that it starts: %v", started)
 			}
 		})

@@ -1,0 +1,184 @@
+package image
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/progtest"
+)
+
+// runtimeUser is who the program runs as in an image that is started as root.
+const runtimeUser = 990
+
+// keeper is who keeps the state in the container.
+func (c *container) keeper() int {
+	if c.spec.user != "root" {
+		return 1000
+	}
+	return runtimeUser
+}
+
+// ownerIn is who a file of the configuration belongs to.
+func (c *container) ownerIn(path string) int {
+	name, err := filepath.Rel(c.spec.configs, path)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	switch top, _, _ := strings.Cut(name, "/"); top {
+	case ".", ".runtime", ".auth_token", ".platform_inbound_secret", ".initial_prompt_done", "config.yaml":
+		return c.keeper()
+	}
+	return 1000
+}
+
+// rpc calls a container that stands alone.
+func (c *container) rpc(method string, params any) string {
+	c.t.Helper()
+	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	request, err := http.NewRequestWithContext(c.t.Context(), http.MethodPost, "http://127.0.0.1:8000/", bytes.NewReader(body))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Authorization", "Bearer token-of-the-image-test")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	var answer bytes.Buffer
+	if _, err := answer.ReadFrom(response.Body); err != nil {
+		c.t.Fatal(err)
+	}
+	return answer.String()
+}
+
+type object = map[string]any
+
+// look tries to read all that no command may, and spoil to change it; they say what they got.
+const look = "echo looking; for f in /configs/.runtime/state.db /configs/.auth_token /configs/.platform_inbound_secret; do cat $f >/dev/null 2>&1 && echo stolen $f; done; " +
+	"for p in /proc/[0-9]*; do if grep -q '^Uid:.990' $p/status 2>/dev/null; then echo seen; cat $p/environ $p/mem $p/maps >/dev/null 2>&1 && echo stolen $p; kill -0 ${p#/proc/} 2>/dev/null && echo stolen $p; fi; done; "
+
+const spoil = "mv /configs/.runtime /configs/x 2>/dev/null && echo stolen the folder; echo x 2>/dev/null >>/configs/config.yaml && echo stolen the configuration; "
+
+// pid is that of a process of the container whose command line begins like that; 0 if there
+// is none.
+func (c *container) pid(command ...string) int {
+	for _, pid := range progtest.Descendants(c.cmd.Process.Pid) {
+		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)) // of one that has ended there is none
+		if bytes.HasPrefix(line, []byte(strings.Join(command, "\x00")+"\x00")) {
+			return pid
+		}
+	}
+	return 0
+}
+
+// apart is a container without a sandbox whose volumes are those of an image in which all was
+// the agent's.
+func apart(t *testing.T, env ...string) *container {
+	t.Helper()
+	configs := volume(t, "configs", 1000)
+	for _, name := range []string{".auth_token", ".platform_inbound_secret"} {
+		write(t, filepath.Join(configs, name), "token-of-the-platform", 1000)
+	}
+	for _, dir := range []string{".runtime", ".codex", "notes"} {
+		if err := errors.Join(os.Mkdir(filepath.Join(configs, dir), 0o700), os.Chown(filepath.Join(configs, dir), 1000, 1000)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(t, filepath.Join(configs, "notes", "mine"), "of the agent", 1000)
+	c := open(t).run(t, spec{
+		tier: 2, user: "root", configs: configs, workspace: volume(t, "workspace", 0),
+		env: append(append([]string{"CODEX_SANDBOX=danger-full-access", "CODEX_APPROVAL_POLICY=never"}, standalone...), env...),
+	})
+	c.listens()
+	return c
+}
+
+// TestTwoUsers has commands read and change nothing that is the runtime's, and work on what
+// is theirs: the work directory, files of messages, those that an older image has left.
+func TestTwoUsers(t *testing.T) {
+	c := apart(t)
+	said := c.ask("one", "run id -u; "+look+spoil+"cat /configs/notes/mine && echo and more >>/configs/notes/mine; echo $((40+2)) done")
+	if !strings.Contains(said, "1000\\nlooking\\nseen\\n") || !strings.Contains(said, "of the agent42 done") || !strings.Contains(said, "42 done") || strings.Contains(said, "\\nstolen") {
+		t.Errorf("the command says: %s", said)
+	}
+	c.rpc("SendMessage", object{"message": object{"messageId": "m2", "contextId": "two", "role": "ROLE_USER", "parts": []object{
+		{"text": "run cd /workspace/.molecule/chat-uploads && echo more >>$(ls | grep brought) && cp $(ls | grep brought) /workspace/out.txt && chmod 600 /workspace/out.txt"},
+		{"raw": base64.StdEncoding.EncodeToString([]byte("what was brought, and ")), "filename": "brought.txt"},
+	}}})
+	if said := c.ask("two", "say it is in `/workspace/out.txt`"); !strings.Contains(said, base64.StdEncoding.EncodeToString([]byte("what was brought, and more\n"))) {
+		t.Errorf("the files of messages: %s", said)
+	}
+	if out, err := c.exec("runtime", "doctor"); err != nil || !strings.Contains(out, "who cannot read the runtime's state and tokens") {
+		t.Errorf("doctor: %v\n%s", err, out)
+	}
+}
+
+// TestTwoUsersEnd has commands end with their turn, and codex with the runtime.
+func TestTwoUsersEnd(t *testing.T) {
+	c := apart(t)
+	answer := c.rpc("SendMessage", object{
+		"message":       object{"messageId": "m1", "contextId": "one", "role": "ROLE_USER", "parts": []object{{"text": "run setsid sleep 83.5 & sleep 84.5"}}},
+		"configuration": object{"returnImmediately": true},
+	})
+	var accepted struct {
+		Result struct{ Task struct{ ID string } }
+	}
+	if err := json.Unmarshal([]byte(answer), &accepted); err != nil {
+		t.Fatal(err)
+	}
+	progtest.WaitFor(t, "the commands to run", func() bool { return c.pid("sleep", "83.5") != 0 && c.pid("sleep", "84.5") != 0 })
+	if said := c.rpc("CancelTask", object{"id": accepted.Result.Task.ID}); !strings.Contains(said, "TASK_STATE_CANCELED") || c.pid("sleep", "83.5") != 0 || c.pid("sleep", "84.5") != 0 {
+		t.Errorf("after the cancel, with %d and %d still there: %s", c.pid("sleep", "83.5"), c.pid("sleep", "84.5"), said)
+	}
+	codex, program := c.pid("/usr/local/bin/codex", "app-server"), c.pid("molecule-runtime", "serve")
+	if codex == 0 || program == 0 {
+		t.Fatalf("codex is %d, the program %d", codex, program)
+	}
+	if err := syscall.Kill(program, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	progtest.WaitFor(t, "codex to end", func() bool { return !progtest.Alive(codex) })
+}
+
+// TestOneUser is for those who ask for it: all is the agent's again, also what two users
+// had before.
+func TestOneUser(t *testing.T) {
+	c := apart(t)
+	c.ask("one", "remember the word is quince")
+	c.kill()
+	s := c.spec
+	for _, env := range []string{"CODEX_USER=", ""} { // and back
+		s.env = append(slices.Clip(s.env), env)
+		if env == "" {
+			s.env = c.spec.env
+		}
+		again := open(t).run(t, s)
+		again.listens()
+		if said := again.ask("one", "recall\n(with "+env+")"); !strings.Contains(said, "quince") {
+			t.Errorf("with %q: %s", env, said)
+		}
+		if said := again.ask("two", "run "+look+"echo done with "+strings.ToLower(env)); strings.Contains(said, "\\nstolen") != (env != "") {
+			t.Errorf("with %q a command says: %s", env, said)
+		}
+		want := map[string]int{"CODEX_USER=": 1000, "": runtimeUser}[env]
+		if got := ownerOf(t, filepath.Join(s.configs, ".auth_token")); got != want {
+			t.Errorf("with %q the token belongs to %d", env, got)
+		}
+		again.kill()
+	}
+}
