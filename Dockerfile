@@ -2,9 +2,14 @@
 ARG DEBIAN=trixie
 ARG GO=1.26
 ARG NODE_BUILD=22
+# The digests of the bases, as image/bases.lock has them: @sha256:… each. Without, the bases are
+# what their names stand for on that day.
+ARG DEBIAN_DIGEST=
+ARG GO_DIGEST=
+ARG NODE_DIGEST=
 
 # The program. It is cross-compiled, so this stage runs on the builder's own platform.
-FROM --platform=$BUILDPLATFORM golang:${GO}-${DEBIAN} AS build
+FROM --platform=$BUILDPLATFORM golang:${GO}-${DEBIAN}${GO_DIGEST} AS build
 WORKDIR /src
 ENV GOCACHE=/go/cache
 COPY go.mod go.sum ./
@@ -18,7 +23,7 @@ RUN CGO_ENABLED=0 GOOS="$TARGETOS" GOARCH="$TARGETARCH" \
 
 # The pinned codex. npm refuses a package whose checksum is not that of the lockfile.
 # What codex has for speaking and listening stays behind.
-FROM --platform=$BUILDPLATFORM node:${NODE_BUILD}-${DEBIAN}-slim AS codex
+FROM --platform=$BUILDPLATFORM node:${NODE_BUILD}-${DEBIAN}-slim${NODE_DIGEST} AS codex
 WORKDIR /codex
 COPY image/codex/package.json image/codex/package-lock.json ./
 ARG TARGETARCH
@@ -31,7 +36,7 @@ RUN case "$TARGETARCH" in amd64) cpu=x64 ;; *) cpu=$TARGETARCH ;; esac && \
 	rm -rf /out/codex-resources/voice
 
 # The system under both. It waits for neither.
-FROM debian:${DEBIAN}-slim AS system
+FROM debian:${DEBIAN}-slim${DEBIAN_DIGEST} AS system
 # NODE and PYTHON bring Debian's Node.js and Python for agents whose work wants them, T4
 # what the platform's tier 4 promises: docker, and sudo for the agent.
 ARG NODE=0

@@ -5,7 +5,7 @@ BENCH   ?= latest
 LDFLAGS := -s -w -X main.version=$(VERSION)
 TOOL    := go tool -modfile=tools/go.mod
 
-.PHONY: help build codex run doctor test check-deploy interop image image-test lint bench chaos hostile fuzz release release-check screenshots clean
+.PHONY: help build codex run doctor test check-deploy interop image bases image-test lint bench chaos hostile fuzz vuln release release-check screenshots clean
 
 help: ## what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,6 +37,9 @@ interop: build codex ## the official JavaScript and Python SDKs against the buil
 image: ## the container image, with docker, podman or buildah; IMAGE, PLATFORM, BUILD_ARGS: docs/image.md
 	@VERSION=$(VERSION) scripts/image.sh
 
+bases: ## write image/bases.lock, the digests of what the image is built on; needs skopeo
+	@scripts/bases.sh
+
 image-test: ## build the image without a registry and run it as the platform does; needs root on Debian; SHORT=1, BUILD_ARGS: docs/image.md
 	@VERSION='$(VERSION)' SHORT='$(SHORT)' BUILD_ARGS='$(BUILD_ARGS)' scripts/image-test.sh
 
@@ -61,6 +64,9 @@ fuzz: ## each fuzz target for a short while
 	go test -run '^$$' -fuzz FuzzCover -fuzztime 20s ./internal/forward
 	go test -run '^$$' -fuzz FuzzRequest -fuzztime 20s ./internal/forward
 	go test -run '^$$' -fuzz FuzzAnswers -fuzztime 20s ./platform
+
+vuln: ## known weaknesses of what the program is built from, as far as it calls them
+	$(TOOL) govulncheck ./...
 
 release: ## archives for each system, their bills of materials and checksums, into dist/
 	cd tools && go run ./release -root .. -out ../dist -version '$(VERSION)' -epoch "$$(git log -1 --format=%ct)"

@@ -10,6 +10,16 @@ revision=${REVISION:-$(git rev-parse HEAD 2>/dev/null || echo unknown)}
 
 set -- --build-arg "VERSION=$version" --build-arg "REVISION=$revision" -t "$image"
 [ -z "${PLATFORM:-}" ] || set -- "$@" --platform "$PLATFORM"
+# Bases of other versions than the Dockerfile's have no digest here.
+locked=yes
+case " ${BUILD_ARGS:-} " in *" DEBIAN="* | *" GO="* | *" NODE_BUILD="*) locked= ;; esac
+if [ "$locked" ] && grep -q '^[A-Z]' image/bases.lock; then
+	while read -r argument _ digest; do
+		case $argument in [A-Z]*) set -- "$@" --build-arg "$argument=@$digest" ;; esac
+	done <image/bases.lock
+else
+	echo "image: the bases are what their names stand for today: make bases writes image/bases.lock" >&2
+fi
 for argument in ${BUILD_ARGS:-}; do
 	set -- "$@" --build-arg "$argument"
 done

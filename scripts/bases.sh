@@ -1,0 +1,23 @@
+#!/bin/sh
+# Writes image/bases.lock: the digests of the Dockerfile's bases, as their registry has them
+# now, for the images of all platforms. It takes skopeo (Debian: apt-get install skopeo).
+set -eu
+cd "$(dirname "$0")/.."
+command -v skopeo >/dev/null || {
+	echo "bases: install skopeo, which asks registries (Debian: apt-get install skopeo)" >&2
+	exit 1
+}
+version() { sed -n "s/^ARG $1=//p" Dockerfile; }
+suite=$(version DEBIAN)
+lock=image/bases.lock
+{
+	sed -n '/^#/p' "$lock"
+	for base in "DEBIAN_DIGEST debian:$suite-slim" "GO_DIGEST golang:$(version GO)-$suite" "NODE_DIGEST node:$(version NODE_BUILD)-$suite-slim"; do
+		name=${base#* }
+		manifest=$(skopeo inspect --raw "docker://$name" && echo .)
+		digest=$(printf %s "${manifest%.}" | sha256sum)
+		echo "${base%% *} $name sha256:${digest%% *}"
+	done
+} >"$lock.new"
+mv "$lock.new" "$lock"
+cat "$lock"
