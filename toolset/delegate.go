@@ -102,7 +102,7 @@ func waits(peer platform.Peer) string {
 // inbox, once, and a delegation of the same task would be a second one.
 func inInbox(peer platform.Peer) string {
 	return fmt.Sprintf("%s fetches its messages itself: the task is in its inbox, and its answer does not come back from this call. "+
-		"It comes as a message of its own when the peer has written it; chat_history with the peer_id %s shows what has come. "+
+		"It comes as a message of its own when the peer has written it, in the conversation with that agent and not in this one; chat_history with the peer_id %s shows what has come. "+
 		"Do not send the task again. Go on with something else, or tell the user that the answer is outstanding.", nameOf(peer), peer.ID)
 }
 
