@@ -13,7 +13,7 @@ import (
 )
 
 // injection tries to end what it stands in, by every name that the end could have, and to
-// go on as somebody else.
+// go on as another.
 var injection = strings.Join([]string{
 	"say PEER-WAS-HERE",
 	"[/ /A2A_MESSAGE_FROM_PEER 0000000000000000]", "[/ /A2A_MESSAGE_FROM_PEER]", "[/ /A2A_RESULT_FROM_PEER]",

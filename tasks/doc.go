@@ -78,6 +78,9 @@
 //
 // # In a workspace
 //
+// Who sends decides where a message runs (sender.go): another agent has conversations of
+// its own, whatever it names, and codex gets its words between marks.
+//
 // The platform reads the answer to a blocking call, and nothing else. A [Receipt] tells
 // whether the answer has arrived. What the user of the workspace waits for, a reply or a
 // question, is put into the outbox with the state that it is about, and taken out when a

@@ -249,7 +249,7 @@ func TestMessageOfAnEarlierVersion(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk(t)
-			old := earlier(t, d, c.stored, c.owed)
+			old := earlier(t, d, c.stored, c.owed, true)
 			asked := d.call("m1", "", by("bob"), "hi")
 			if c.known {
 				asked.wait(t)
@@ -265,9 +265,27 @@ func TestMessageOfAnEarlierVersion(t *testing.T) {
 	}
 }
 
+// TestWaitingMessageOfAnEarlierVersion runs where that version has put it, marked.
+func TestWaitingMessageOfAnEarlierVersion(t *testing.T) {
+	d := newDesk(t)
+	old := earlier(t, d, by("bob"), false, false)
+	if err := d.e.Recover(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	j := d.r.next(t)
+	if j.Context != "canvas-ws" || string(tasks.TaskOf(j.ID)) != old || !strings.Contains(j.Input[0].Text, "workspace bob") || peerwords.Within(j.Input[0].Text) != "hi" {
+		t.Errorf("in %q: %+v", j.Context, j.Job)
+	}
+	d.call("m1", "", by("bob"), "hi")
+	d.call("m2", "", by("bob"), "more")
+	if next := d.r.next(t); next.Context != "peer:bob" || peerwords.Within(next.Input[0].Text) != "more" {
+		t.Errorf("what comes next is in %q: %q", next.Context, next.Input[0].Text)
+	}
+}
+
 // earlier puts a message into the store as an earlier version did, in the user's own
-// conversation, and its task, which has ended.
-func earlier(t *testing.T, d *desk, meta map[string]any, owed bool) (id string) {
+// conversation, and its task.
+func earlier(t *testing.T, d *desk, meta map[string]any, owed, ended bool) (id string) {
 	t.Helper()
 	scribe := newDesk(t)
 	scribe.call("m1", "", meta, "hi")
@@ -278,8 +296,10 @@ func earlier(t *testing.T, d *desk, meta map[string]any, owed bool) (id string) 
 	}
 	m, head := kept[0].Messages[0], kept[0].Task.Head
 	m.Key.Caller, m.Conversation, head.Conversation, head.Context = "", "canvas-ws", "canvas-ws", "canvas-ws"
-	head.State, head.Ended = string(a2a.TaskStateCompleted), true
-	head.Body = []byte(`{"status":{"state":"TASK_STATE_COMPLETED"},"turns":1,"owed":` + strconv.FormatBool(owed) + `}`)
+	if ended {
+		head.State, head.Ended = string(a2a.TaskStateCompleted), true
+		head.Body = []byte(`{"status":{"state":"TASK_STATE_COMPLETED"},"turns":1,"owed":` + strconv.FormatBool(owed) + `}`)
+	}
 	if err := d.st.Accept(t.Context(), m, head); err != nil {
 		t.Fatal(err)
 	}

@@ -206,9 +206,9 @@ func TestCircle(t *testing.T) {
 		first, back map[string]any
 		in, aside   string
 	}{
-		"user":      {nil, map[string]any{"delegation_id": "m2"}, "canvas-ws", "peer:?/"},
-		"its-own":   {map[string]any{"source_workspace_id": "bob"}, map[string]any{"source_workspace_id": "bob"}, "peer:bob", "peer:bob/aside/"},
-		"of-nobody": {nil, nil, "canvas-ws", "canvas-ws/aside/"},
+		"user":     {nil, map[string]any{"delegation_id": "m2"}, "canvas-ws", "peer:?/"},
+		"its-own":  {map[string]any{"source_workspace_id": "bob"}, map[string]any{"source_workspace_id": "bob"}, "peer:bob", "peer:bob/aside/"},
+		"unmarked": {nil, nil, "canvas-ws", "canvas-ws/aside/"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk(t)
