@@ -115,6 +115,9 @@ func (t *task) take(ctx context.Context, in *incoming) (*reply, error) {
 	if len(t.questions) == 0 {
 		return nil, lateAnswer(in, t)
 	}
+	if err := t.roomForAnswer(in); err != nil {
+		return nil, err
+	}
 	entry, err := t.entry(in)
 	if err != nil {
 		return nil, err
@@ -122,6 +125,7 @@ func (t *task) take(ctx context.Context, in *incoming) (*reply, error) {
 	status, history, questions, meta := t.status, t.history, t.questions, t.meta
 	posed := t.posed()
 	t.turns++
+	t.answers += in.weight()
 	t.owed = t.owed || in.receipt != nil
 	a := &reply{message: in.stored(t), job: t.newJob()}
 	if i, ok := t.pick(in); ok {

@@ -164,6 +164,42 @@ func TestRefusedLeavesNothingInTheJournal(t *testing.T) {
 	}
 }
 
+// TestAnswersAreBounded: wrong answers without end do not fill the memory, and there is room for
+// a right one.
+func TestAnswersAreBounded(t *testing.T) {
+	r := &asker{runner: newRunner(), late: &executor.NotUnderstoodError{Why: "What?"}}
+	e := newEngine(t, r)
+	task := begin(t, e, request("m1", "c", "hi"))
+	r.next(t).start().ask("q1", "May I?")
+	taken := 0
+	for i := range 8 {
+		req := to(task, fmt.Sprint("wrong ", i), strings.Repeat("x", 1<<20))
+		if i%2 == 1 { // an answer, too
+			req.Message.TaskID, req.Message.ContextID = "", "c"
+		}
+		_, err := e.SendMessage(t.Context(), returning(req))
+		if err == nil {
+			taken++
+		} else if !errors.Is(err, a2a.ErrInvalidParams) || !strings.Contains(err.Error(), "in a few words") {
+			t.Errorf("answer %d: %v", i, err)
+		}
+	}
+	if taken != 3 || r.count() != 1 {
+		t.Errorf("%d answers of a MiB were taken, and %d turns made", taken, r.count())
+	}
+	again := to(task, "wrong 0", strings.Repeat("x", 1<<20))
+	if now := begin(t, e, again); now.ID != task.ID {
+		t.Errorf("one that is known: %s", now.ID)
+	}
+	r.mu.Lock()
+	r.late = nil
+	r.mu.Unlock()
+	begin(t, e, to(task, "right", "yes"))
+	if got := r.answered(); got != "q1:yes" {
+		t.Errorf("codex was answered %q", got)
+	}
+}
+
 // living is what is in memory.
 func living() int {
 	var m runtime.MemStats

@@ -36,6 +36,7 @@ type task struct {
 	states    signal         // the state has changed
 	runs      []*run         // the turns that have not ended, in their order
 	turns     int            // messages that the task has taken in all
+	answers   int            // about the bytes of those that were answers; see roomForAnswer
 	questions []*question    // open, the oldest first; the state says so
 	given     []*reply       // whose effect is not known yet; replaced, never changed
 	messages  int            // status messages made

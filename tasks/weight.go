@@ -1,6 +1,10 @@
 package tasks
 
-import "github.com/a2aproject/a2a-go/v2/a2a"
+import (
+	"fmt"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+)
 
 // What is kept in memory of a message until its turn has ended, beside what is in it: its
 // task, the job, and the rows that they have in the journal.
@@ -86,3 +90,27 @@ func (n *heapCount) value(v any) {
 		}
 	}
 }
+
+// Answers stay in the history of their task until its end, those that were not understood
+// too, and a question can be answered wrongly without end. Short ones have as much room again:
+// the question has to have its answer.
+const (
+	mostAnswers = 4 << 20
+	shortAnswer = 16 << 10
+)
+
+// roomForAnswer refuses an answer to a task that has been sent too much of them. The first
+// has room in any case. The caller holds t.mu.
+func (t *task) roomForAnswer(in *incoming) error {
+	size, most := in.weight(), mostAnswers
+	if size <= shortAnswer {
+		most *= 2
+	}
+	if t.answers == 0 || t.answers+size <= most {
+		return nil
+	}
+	return refuse(a2a.ErrInvalidParams, "task %q has been sent answers of %s, which is too much for this one; "+
+		"answer what it asks in a few words, or cancel it", t.id, mib(t.answers))
+}
+
+func mib(bytes int) string { return fmt.Sprintf("%.1f MiB", float64(bytes)/(1<<20)) }
