@@ -87,7 +87,9 @@ func (x *world) launch(command string, settings ...string) {
 // launchAs is launch by way of another program.
 func (x *world) launchAs(program string, args []string, settings ...string) {
 	x.t.Helper()
-	x.model = modeltest.Start(x.t, fakemodel.Keywords)
+	if x.model == nil {
+		x.model = modeltest.Start(x.t, fakemodel.Keywords)
+	}
 	x.outside = codextest.Dir(x.t, "outside")
 	x.write(filepath.Join(x.outside, "file.txt"), theFile)
 	for _, setting := range settings {

@@ -27,7 +27,7 @@ func TestWorkspace(t *testing.T) {
 
 func TestStrictWorkspace(t *testing.T) {
 	x := newWorkspace(t, "RUNTIME_TOKEN="+theToken, "MOLECULE_A2A_REQUIRE_AUTH=yes")
-	t.Run("routes", func(t *testing.T) { x.matrix(t, 1) })
+	t.Run("routes", func(t *testing.T) { x.matrix(t, 4) })
 }
 
 func TestPolicies(t *testing.T) {
