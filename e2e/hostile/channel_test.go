@@ -94,6 +94,7 @@ func (x *world) told(t *testing.T, word string) {
 
 // TestChannel has a platform that lies and floods, and rows that no platform should write.
 func TestChannel(t *testing.T) {
+	t.Parallel()
 	bird := sing(t)
 	ways := append(refusals("http://127.0.0.1:"+bird.port+"/"), append(some(lies(), 4), some(floods(), 3)...)...)
 	x, f := newChannel(t, some(ways, 2))

@@ -129,6 +129,7 @@ const most = 500 << 20
 // TestEndpoint has the model's endpoint mean harm, each time in another way: the text of
 // the message says in which.
 func TestEndpoint(t *testing.T) {
+	t.Parallel()
 	bird := sing(t)
 	rows := append(refusals("http://127.0.0.1:"+bird.port+"/"), some(floods(), 2)...)
 	x := &world{t: t}

@@ -14,6 +14,7 @@ type knock struct {
 	host   string // as in [call]
 	header []string
 	target string // what stands before the path: an absolute form
+	old    bool   // HTTP/1.0
 	opens  bool
 }
 
@@ -73,10 +74,10 @@ type door struct {
 }
 
 // doorsOf are those that strangers would go through.
-func (x *world) doorsOf() []door {
+func (x *world) doorsOf(named ...string) []door {
 	media := "Content-Type: application/json"
 	ours := x.ours("").header[1:]
-	return []door{
+	all := []door{
 		{"tasks", call{method: "GET", path: "/tasks?includeArtifacts=true&historyLength=9", header: ours}, theWords},
 		{"a task", call{method: "GET", path: "/tasks/" + x.task, header: ours}, theWords},
 		{"the other version's", call{method: "GET", path: "/v1/tasks/" + x.task, header: ours}, theWords},
@@ -90,6 +91,9 @@ func (x *world) doorsOf() []door {
 		{"the console's messages", call{method: "POST", path: "/console/api/a2a", header: append(x.session(), media, "X-Console: 1"), body: callV1}, `"task"`},
 		{"the console's events", call{method: "GET", path: "/console/api/events", header: x.session(), head: true}, "text/event-stream"},
 	}
+	return slices.DeleteFunc(all, func(d door) bool {
+		return len(named) > 0 && !slices.ContainsFunc(named, func(name string) bool { return strings.Contains(d.name, name) })
+	})
 }
 
 // session is the header of a browser that has logged in.
@@ -120,6 +124,9 @@ func (x *world) tryDoor(t *testing.T, d door, row knock) {
 	c := d.call
 	c.host, c.path, c.body = fill.Replace(row.host), fill.Replace(row.target)+c.path, fill.Replace(c.body)
 	c.header = slices.Clone(c.header)
+	if row.old {
+		c.version = "HTTP/1.0"
+	}
 	for _, line := range row.header {
 		c.header = append(c.header, fill.Replace(line))
 	}
@@ -147,6 +154,9 @@ func (x *world) hosts(t *testing.T) {
 	if x.token == "" {
 		rows = slices.Concat(rows, some(foreignHosts(), 2), some(ownHosts(), 4))
 	}
-	x.knock(t, x.doorsOf(), rows)
+	x.knock(t, x.doorsOf(), slices.Concat(rows, some(sites(), 2)))
+	if x.token == "" {
+		x.knock(t, x.doorsOf("metrics", "readiness", "console"), proxies())
+	}
 	x.unharmed(t)
 }

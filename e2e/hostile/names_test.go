@@ -26,6 +26,17 @@ func (x *world) lay(t *testing.T) (paths []string) {
 			t.Fatal(err)
 		}
 	}
+	// Other names of what is hidden.
+	hard := map[string]string{"hard-state.txt": filepath.Join(x.State, "state.db")}
+	if x.configs != "" {
+		hard["hard-token.txt"] = filepath.Join(x.configs, ".auth_token")
+	}
+	for name, target := range hard {
+		if err := os.Link(target, filepath.Join(x.Work, name)); err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, name, x.Work+"/"+name)
+	}
 	if err := syscall.Mkfifo(filepath.Join(x.Work, "pipe.txt"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +234,7 @@ func (x *world) uncopied(t *testing.T) {
 	t.Helper()
 	for _, root := range []string{x.Work, x.State, x.Home} {
 		unread(t, root, func(path string, info fs.FileInfo) bool {
-			if !info.Mode().IsRegular() {
+			if !info.Mode().IsRegular() || strings.HasPrefix(info.Name(), "hard") {
 				return true
 			}
 			text, _ := os.ReadFile(path)

@@ -174,6 +174,7 @@ func asks(id, url string) []string {
 // TestURLs has callers name URLs for push notifications, notices and files, of which none
 // may lead to the canary.
 func TestURLs(t *testing.T) {
+	t.Parallel()
 	bird := sing(t)
 	elsewhere := receive(t, "http://127.0.0.1:"+bird.port+"/")
 	program, args, names := withNames(t)

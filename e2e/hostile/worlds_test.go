@@ -5,12 +5,14 @@ import "testing"
 // The tests are the worlds: each starts one program, and what is tried on it follows.
 
 func TestAlone(t *testing.T) {
+	t.Parallel()
 	x := newWorld(t)
 	t.Run("routes", func(t *testing.T) { x.matrix(t, 3) })
 	t.Run("hosts", x.hosts)
 }
 
 func TestToken(t *testing.T) {
+	t.Parallel()
 	x := newWorld(t, "RUNTIME_TOKEN="+theToken)
 	t.Run("routes", func(t *testing.T) { x.matrix(t, 3) })
 	t.Run("hosts", x.hosts)
@@ -20,17 +22,22 @@ func TestToken(t *testing.T) {
 }
 
 func TestWorkspace(t *testing.T) {
+	t.Parallel()
 	x := newWorkspace(t)
 	t.Run("routes", func(t *testing.T) { x.matrix(t, 3) })
+	t.Run("rebound", x.reboundPages)
 	t.Run("names", x.names)
+	t.Run("peers", x.peers)
 }
 
 func TestStrictWorkspace(t *testing.T) {
+	t.Parallel()
 	x := newWorkspace(t, "RUNTIME_TOKEN="+theToken, "MOLECULE_A2A_REQUIRE_AUTH=yes")
 	t.Run("routes", func(t *testing.T) { x.matrix(t, 4) })
 }
 
 func TestPolicies(t *testing.T) {
+	t.Parallel()
 	x := newWorld(t, "CODEX_SANDBOX=read-only", "CODEX_APPROVAL_POLICY=never")
 	t.Run("wishes", x.wishes)
 	t.Run("folders", x.folders)
