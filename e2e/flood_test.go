@@ -50,23 +50,29 @@ func TestFlood(t *testing.T) {
 
 	huge := strings.Repeat("x", 15*mib)
 	var all sync.WaitGroup
-	var refused atomic.Int32
+	var refused, later atomic.Int32
 	for i := range 40 {
 		all.Go(func() {
 			m := message(fmt.Sprint("huge ", i), fmt.Sprint("huge ", i), "say hello")
 			m["metadata"] = object{"x": huge}
-			if _, err := p.offer(m); err["code"] == -32602.0 && strings.Contains(fmt.Sprint(err["message"]), "at most 65536 are taken") {
+			answer, lost := p.tryCall(t.Context(), "SendMessage", object{"message": m, "configuration": object{"returnImmediately": true}})
+			switch err, _ := answer["error"].(object); {
+			case lost != nil: // the connection was closed while it was sent, and the answer went with it
+				later.Add(1)
+			case err["code"] == -32602.0 && strings.Contains(fmt.Sprint(err["message"]), "at most 65536 are taken"):
 				refused.Add(1)
+			case err["code"] == -32000.0 && strings.Contains(fmt.Sprint(err["message"]), "too many large requests come at once"):
+				later.Add(1)
 			}
 		})
 	}
 	all.Wait()
 	peak := progtest.PeakMemory(t, p.Pid())
 	t.Logf("40 messages with 15 MiB of metadata: from %d to %d MiB at most", memory/mib, peak/mib)
-	if refused.Load() != 40 || p.onDisk() > disk+mib || p.queued() > mib {
-		t.Errorf("%d of 40 were refused; the file had %d bytes and has %d; %.0f are queued", refused.Load(), disk, p.onDisk(), p.queued())
+	if refused.Load() == 0 || refused.Load()+later.Load() != 40 || p.onDisk() > disk+mib || p.queued() > mib {
+		t.Errorf("%d of 40 were refused, and %d are to come again; the file had %d bytes and has %d; %.0f are queued", refused.Load(), later.Load(), disk, p.onDisk(), p.queued())
 	}
-	if peak > 1200*mib { // the bodies themselves are 600 MiB, and came at once
+	if peak > 600*mib { // the bodies came at once, and are so large together
 		t.Errorf("they took %d MiB of memory", peak/mib)
 	}
 
@@ -116,7 +122,7 @@ func TestFlood(t *testing.T) {
 	if task := p.send("after", "after", "say still here"); text(task) != "still here" {
 		t.Errorf("afterwards: %v", task)
 	}
-	progtest.WaitFor(t, "the memory to be given back", func() bool { return rss() < memory+96*mib })
+	progtest.WaitFor(t, "the memory to be given back", func() bool { return rss() < memory+128*mib })
 	t.Logf("afterwards %d MiB of memory are taken, and %d of the disk", rss()/mib, p.onDisk()/mib)
 	if p.onDisk() > 48*mib {
 		t.Errorf("the file has %d bytes", p.onDisk())

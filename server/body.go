@@ -18,6 +18,14 @@ type bodyError struct {
 	text   string
 }
 
+// err is what the caller is told.
+func (e *bodyError) err() error {
+	if e.status == http.StatusServiceUnavailable {
+		return a2a.NewError(a2a.ErrServerError, e.text)
+	}
+	return invalidRequest("%s", e.text)
+}
+
 // readBy gives a body until then to come, whether the handler reads it or net/http
 // throws it away. net/http lifts the deadline when the body has ended, and watches the
 // connection from there on. It does so from the start where there is no body: a deadline
@@ -40,6 +48,12 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, *body
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.cfg.MaxBody))
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return nil, s.tooLarge()
+	}
+	if errors.Is(err, errNoRoom) {
+		readBy(w, r.Body, time.Now())
+		w.Header().Set("Connection", "close")
+		w.Header().Set("Retry-After", "1")
+		return nil, &bodyError{http.StatusServiceUnavailable, "too many large requests come at once; send it again in a second"}
 	}
 	if err != nil {
 		return nil, &bodyError{http.StatusBadRequest, "the request body ended early or came too slowly"}

@@ -196,7 +196,7 @@ func (s *Server) find(c *rpcCall, raw json.RawMessage) (method, error) {
 
 func (s *Server) refuseBody(w http.ResponseWriter, refused *bodyError) {
 	s.log.Debug("request body refused", slog.Int("status", refused.status), slog.String("why", refused.text))
-	s.failRPC(w, refused.status, rpcCall{id: null}, invalidRequest("%s", refused.text))
+	s.failRPC(w, refused.status, rpcCall{id: null}, refused.err())
 }
 
 func (s *Server) failRPC(w http.ResponseWriter, status int, c rpcCall, err error) {

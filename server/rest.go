@@ -14,7 +14,7 @@ import (
 func (s *Server) restOpen(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 	body, refused := s.readREST(w, r)
 	if refused != nil {
-		e := toREST(invalidRequest("%s", refused.text))
+		e := toREST(refused.err())
 		e.Error.Code = refused.status
 		writeREST(w, r, refused.status, e)
 		return nil, false

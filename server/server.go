@@ -82,6 +82,7 @@ type Config struct {
 	Metrics  *Metrics             // where requests are counted; nil means a new one in Registry
 
 	MaxBody       int64         // 0 means 16 MiB
+	MaxReading    int64         // for all bodies that are being read, beside a little of each; 0 means four times MaxBody
 	BodyTimeout   time.Duration // for reading a request body; 0 means one minute
 	WriteTimeout  time.Duration // for each write of a response; 0 means 10 s
 	KeepAlive     time.Duration // between comments on a silent stream; 0 means 4 s: a client of the Python SDK gives up after 5
@@ -101,6 +102,7 @@ type Server struct {
 	v1, v0  map[string]method // JSON-RPC methods by name
 	started time.Time         // the Last-Modified of the card
 	work    inflight
+	room    room // for the bodies of calls
 
 	openWithin time.Duration // how long a stream that resumes keeps its header back
 }
@@ -138,7 +140,10 @@ func bare(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Server{cfg: cfg, log: cfg.Logger, metrics: cfg.Metrics, doors: doors, started: time.Now().UTC(), openWithin: openWithin}, nil
+	return &Server{
+		cfg: cfg, log: cfg.Logger, metrics: cfg.Metrics, doors: doors, started: time.Now().UTC(), openWithin: openWithin,
+		room: room{left: cfg.MaxReading},
+	}, nil
 }
 
 // Handler returns the handler of all routes, for a server that is run by
@@ -172,6 +177,9 @@ func (c *Config) setDefaults() {
 	}
 	if c.MaxBody <= 0 {
 		c.MaxBody = 16 << 20
+	}
+	if c.MaxReading <= 0 {
+		c.MaxReading = 4 * c.MaxBody
 	}
 	orDuration(&c.BodyTimeout, time.Minute)
 	orDuration(&c.WriteTimeout, 10*time.Second)

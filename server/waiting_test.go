@@ -49,7 +49,7 @@ func TestWaitingCallersHoldNoBody(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	srv := newServer(t, Config{Handler: engine, ReplyAsMessage: true, Reply: tasks.Reply, AnyHost: true})
+	srv := newServer(t, Config{Handler: engine, ReplyAsMessage: true, Reply: tasks.Reply, AnyHost: true, MaxReading: 8 << 20})
 	ts := httptest.NewServer(srv.Handler())
 	var waiting sync.WaitGroup
 	t.Cleanup(func() {

@@ -59,6 +59,7 @@ func (e *Engine) promise(ctx context.Context) error {
 
 // accept makes a turn of a message, or finds the task that it has made before.
 func (e *Engine) accept(ctx context.Context, req *a2a.SendMessageRequest, patient bool) (*view, error) {
+	defer taken(ctx)
 	in, err := read(req)
 	if err == nil {
 		err = e.prepare(ctx, req, in, patient)
