@@ -261,6 +261,10 @@ func (x *world) names(t *testing.T) {
 		x.reads(t, paths)
 		x.uploads(t)
 	}
+	x.write(filepath.Join(x.Work, "fine.txt"), "fine")
+	if got := x.send(x.ours(message("fine", "say see "+x.Work+"/fine.txt"))); !strings.Contains(got.body, `"filename":"fine.txt"`) {
+		t.Errorf("a reply hands out nothing at all: %s", got)
+	}
 	x.attachments(t, some(paths, 2))
 	x.mentions(t, some(paths, 2))
 	x.uncopied(t)

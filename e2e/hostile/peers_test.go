@@ -95,7 +95,7 @@ func (x *world) peers(t *testing.T) {
 			}
 		}
 	}
-	atOnce(some(bodies, 3), func(body string) {
+	atOnce(some(bodies, 7), func(body string) {
 		got := x.send(call{method: "POST", path: "/", host: "ws-1:8000", header: []string{"Content-Type: application/json"}, body: body})
 		serving(t, body[:min(len(body), 300)], got)
 		clean(t, body[:min(len(body), 300)], got)

@@ -182,7 +182,7 @@ func TestURLs(t *testing.T) {
 	x.launchAs(program, args, "RUNTIME_ALLOW_NETWORKS="+allowed+"/32")
 	x.plant()
 	t.Run("forms", func(t *testing.T) {
-		atOnce(some(urls(names), 6), func(url string) {
+		atOnce(some(urls(names), 9), func(url string) {
 			url = strings.ReplaceAll(url, "PORT", bird.port)
 			for _, body := range asks(fmt.Sprintf("url-%.300s", url), url) {
 				got := x.send(x.ours(body))

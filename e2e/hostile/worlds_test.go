@@ -7,14 +7,14 @@ import "testing"
 func TestAlone(t *testing.T) {
 	t.Parallel()
 	x := newWorld(t)
-	t.Run("routes", func(t *testing.T) { x.matrix(t, 3) })
+	t.Run("routes", func(t *testing.T) { x.matrix(t, 5) })
 	t.Run("hosts", x.hosts)
 }
 
 func TestToken(t *testing.T) {
 	t.Parallel()
 	x := newWorld(t, "RUNTIME_TOKEN="+theToken)
-	t.Run("routes", func(t *testing.T) { x.matrix(t, 3) })
+	t.Run("routes", func(t *testing.T) { x.matrix(t, 5) })
 	t.Run("hosts", x.hosts)
 	t.Run("frames", x.frames)
 	t.Run("bodies", x.bodies)
@@ -24,7 +24,7 @@ func TestToken(t *testing.T) {
 func TestWorkspace(t *testing.T) {
 	t.Parallel()
 	x := newWorkspace(t)
-	t.Run("routes", func(t *testing.T) { x.matrix(t, 3) })
+	t.Run("routes", func(t *testing.T) { x.matrix(t, 5) })
 	t.Run("rebound", x.reboundPages)
 	t.Run("names", x.names)
 	t.Run("peers", x.peers)
@@ -33,7 +33,7 @@ func TestWorkspace(t *testing.T) {
 func TestStrictWorkspace(t *testing.T) {
 	t.Parallel()
 	x := newWorkspace(t, "RUNTIME_TOKEN="+theToken, "MOLECULE_A2A_REQUIRE_AUTH=yes")
-	t.Run("routes", func(t *testing.T) { x.matrix(t, 4) })
+	t.Run("routes", func(t *testing.T) { x.matrix(t, 7) })
 }
 
 func TestPolicies(t *testing.T) {
