@@ -45,11 +45,12 @@ func (r *inboxRun) kept() {
 			if id == "" || row.Method != "message/send" {
 				continue
 			}
-			chat := "canvas:" + space.ID()
+			chat, caller := "canvas:"+space.ID(), ""
 			if row.Source != "" {
-				chat = "peer:" + row.Source + "@" + space.ID()
+				caller = "peer:" + row.Source
+				chat = caller + "@" + space.ID()
 			}
-			m, err := s.Message(ctx, store.Key{Context: chat, Message: row.ID})
+			m, err := s.Message(ctx, store.Key{Caller: caller, Context: chat, Message: row.ID})
 			if err != nil || !m.Ended {
 				r.t.Errorf("message %s of %s: %v, ended %t", id, chat, err, m.Ended)
 			}
