@@ -175,20 +175,21 @@ func (e *Engine) known(ctx context.Context, in *incoming) (store.Message, error)
 	return old, nil
 }
 
-// keptFor reports whether a message that was kept without its sender is an agent's. That
-// version did not keep what only the request had said of an agent; but the answers of such
-// messages were not the user's, and of all others they were.
+// keptFor reports whether a message that an earlier version has kept without its sender is
+// an agent's. That version did not keep what only the request had said of an agent; but the
+// answers of such messages were not the user's, and of all others they were. What this
+// version has kept without one is no agent's.
 func (e *Engine) keptFor(ctx context.Context, s sender, m store.Message) bool {
 	message := new(a2a.Message)
-	if json.Unmarshal(m.Body, message) != nil {
+	row, err := e.cfg.Journal.Task(ctx, m.TaskID)
+	var h head
+	if err != nil || json.Unmarshal(row.Body, &h) != nil || h.Sorted || json.Unmarshal(m.Body, message) != nil {
 		return false
 	}
 	if by := senderOf(message, nil, ""); by != (sender{}) {
 		return by == s
 	}
-	row, err := e.cfg.Journal.Task(ctx, m.TaskID)
-	var h head
-	return err == nil && json.Unmarshal(row.Body, &h) == nil && !h.Owed
+	return !h.Owed
 }
 
 // reachable refuses an agent a task that is in none of its conversations, in the words for

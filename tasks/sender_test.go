@@ -1,6 +1,7 @@
 package tasks_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"maps"
@@ -265,6 +266,29 @@ func TestMessageOfAnEarlierVersion(t *testing.T) {
 	}
 }
 
+// TestAgentWhoNamesAMessageOfAnother gets no task of a sender without marks, although it
+// sends the very same.
+func TestAgentWhoNamesAMessageOfAnother(t *testing.T) {
+	d := newDesk(t)
+	first, err := d.e.SendMessage(t.Context(), &a2a.SendMessageRequest{
+		Config:  &a2a.SendMessageConfig{ReturnImmediately: true}, // nobody is owed the reply
+		Message: &a2a.Message{ID: "m1", ContextID: "u2", Role: a2a.MessageRoleUser, Parts: a2a.ContentParts{a2a.NewTextPart("remember it")}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.r.next(t).observe(finished("the secret"))
+	asked := d.call("m1", "u2", by("bob"), "remember it")
+	if j := d.r.next(t); j.Context != "peer:bob/u2" {
+		t.Errorf("it runs in %q", j.Context)
+	} else {
+		j.observe(finished("nothing"))
+	}
+	if asked.wait(t); asked.task == nil || asked.task.ID == first.(*a2a.Task).ID {
+		t.Errorf("%+v, %v", asked.task, asked.err)
+	}
+}
+
 // TestWaitingMessageOfAnEarlierVersion runs where that version has put it, marked.
 func TestWaitingMessageOfAnEarlierVersion(t *testing.T) {
 	d := newDesk(t)
@@ -296,6 +320,7 @@ func earlier(t *testing.T, d *desk, meta map[string]any, owed, ended bool) (id s
 	}
 	m, head := kept[0].Messages[0], kept[0].Task.Head
 	m.Key.Caller, m.Conversation, head.Conversation, head.Context = "", "canvas-ws", "canvas-ws", "canvas-ws"
+	head.Body = bytes.Replace(head.Body, []byte(`,"sorted":true`), nil, 1)
 	if ended {
 		head.State, head.Ended = string(a2a.TaskStateCompleted), true
 		head.Body = []byte(`{"status":{"state":"TASK_STATE_COMPLETED"},"turns":1,"owed":` + strconv.FormatBool(owed) + `}`)

@@ -45,6 +45,7 @@ type task struct {
 	expiry    *time.Timer    // of the questions over a restart; counted in Engine.wg while it runs
 	told      a2a.TaskState  // the state that receivers of push notifications know
 	owed      bool           // the user gets the reply, however late
+	sorted    bool           // its messages were kept by who sent them
 	canceling bool
 	canceled  bool    // a turn ended by the cancel
 	ending    *ending // of the last turn that ended, or nil
@@ -62,6 +63,7 @@ func (e *Engine) newTask(id a2a.TaskID, contextID, thread string) *task {
 		engine: e, id: id, contextID: contextID, thread: thread,
 		over:   make(chan struct{}),
 		status: a2a.TaskStatus{State: a2a.TaskStateSubmitted, Timestamp: now()},
+		sorted: true,
 		epoch:  1,
 		log:    newLog(place{epoch: 1}),
 		rec:    recorder{epoch: 1}, // the journal gives it to a task that it accepts
