@@ -49,7 +49,7 @@ var allowed = map[string][]string{
 	"internal/codexlog":            {},
 	"internal/tracing":             {"appserver", "executor", "platform", "tasks"},
 	"internal/whole":               {},
-	"internal/logging":             {},
+	"internal/logging":             {"internal/brief"},
 	"internal/forward":             {},
 	"internal/memlimit":            {},
 	"internal/netguard":            {},

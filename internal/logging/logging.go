@@ -19,7 +19,7 @@ func New(w io.Writer, level slog.Level, redact *Redactor) *slog.Logger {
 
 func sink(w io.Writer, level slog.Level, terminal bool) slog.Handler {
 	if terminal {
-		return tint.NewTextHandler(w, &tint.Options{Level: level, TimeFormat: time.TimeOnly})
+		return shown{tint.NewTextHandler(w, &tint.Options{Level: level, TimeFormat: time.TimeOnly})}
 	}
 	return slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level})
 }
