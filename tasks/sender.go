@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -39,17 +40,16 @@ const (
 	markParent     = "parent_task_id"
 )
 
+var marks = []string{markSource, markDelegation, markParent} //nolint:gochecknoglobals // a constant
+
 // senderOf reads the marks in the metadata of a message and of its request. Those of
 // another agent weigh more than any other: a message that has both is not the user's.
 func senderOf(m *a2a.Message, request map[string]any, main string) sender {
 	says := func(key string) string {
-		s, _ := m.Metadata[key].(string)
-		if s == "" {
-			s, _ = request[key].(string)
-		}
+		s, _ := cmp.Or(said(m.Metadata, key), said(request, key)).(string)
 		return s
 	}
-	if s := peerOf(says); s.isPeer() {
+	if s := peerOf(m.Metadata, request); s.isPeer() {
 		return s
 	}
 	_, told := m.Metadata["history"] // only the canvas sends it
@@ -72,12 +72,29 @@ func (e *Engine) sender(m *a2a.Message, request map[string]any) sender {
 	return senderOf(m, request, e.cfg.Main)
 }
 
-// peerOf is the agent that marks speak of.
-func peerOf(says func(key string) string) sender {
-	id := strings.TrimSpace(says(markSource))
-	if id == "" && says(markDelegation) == "" && says(markParent) == "" {
+// said is what metadata say under a key: a text without blanks around it, a value that is
+// none as it is, and nil for nothing, an empty text, or blanks.
+func said(meta map[string]any, key string) any {
+	text, ok := meta[key].(string)
+	if !ok {
+		return meta[key]
+	}
+	if text = strings.TrimSpace(text); text == "" {
+		return nil
+	}
+	return text
+}
+
+// peerOf is the agent that marks speak of. One that is no text is a mark all the same.
+func peerOf(message, request map[string]any) sender {
+	marked := false
+	for _, key := range marks {
+		marked = marked || said(message, key) != nil || said(request, key) != nil
+	}
+	if !marked {
 		return sender{}
 	}
+	id, _ := cmp.Or(said(message, markSource), said(request, markSource)).(string)
 	return sender{origin: fromPeer, id: id}
 }
 
@@ -130,11 +147,9 @@ func (e *Engine) mark(req *a2a.SendMessageRequest, in *incoming) {
 	in.key.Caller = in.from.base()
 	marked := *in.message
 	marked.Metadata = maps.Clone(marked.Metadata)
-	for _, key := range []string{markSource, markDelegation, markParent} {
-		if value, said := req.Metadata[key].(string); said && value != "" {
-			if own, _ := marked.Metadata[key].(string); own == "" {
-				marked.SetMeta(key, value)
-			}
+	for _, key := range marks {
+		if value := said(req.Metadata, key); value != nil && said(marked.Metadata, key) == nil {
+			marked.SetMeta(key, value)
 		}
 	}
 	in.message = &marked

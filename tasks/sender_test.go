@@ -1,7 +1,6 @@
 package tasks_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"maps"
@@ -45,7 +44,7 @@ func TestPeersHaveTheirOwnConversations(t *testing.T) {
 		{map[string]any{"source_workspace_id": "", "delegation_id": "d"}, "", "peer:?/", false},
 		{map[string]any{"delegation_id": "d"}, "canvas-ws", "peer:?/", false},
 		{map[string]any{"parent_task_id": "d"}, "peer:bob", "peer:?/", false},
-		{map[string]any{"source_workspace_id": 7}, "", "canvas-ws", true},
+		{by(" "), "", "canvas-ws", true},
 	} {
 		name := "m" + string(rune('a'+i))
 		asked := d.call(name, c.given, c.meta, "hi")
@@ -237,35 +236,6 @@ func TestSameIDOfTwoSenders(t *testing.T) {
 	}
 }
 
-// TestMessageOfAnEarlierVersion: what was accepted without its sender is the same message
-// when the platform sends it again, and no message of the user's is.
-func TestMessageOfAnEarlierVersion(t *testing.T) {
-	for name, c := range map[string]struct {
-		stored map[string]any // in the message
-		owed   bool
-		known  bool
-	}{
-		"marked": {by("bob"), false, true}, "anothers": {by("eve"), false, false},
-		"marked-beside": {nil, false, true}, "the-users": {nil, true, false}, "on-the-canvas": {map[string]any{"source": "canvas_user"}, true, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			d := newDesk(t)
-			old := earlier(t, d, c.stored, c.owed, true)
-			asked := d.call("m1", "", by("bob"), "hi")
-			if c.known {
-				asked.wait(t)
-				if asked.task == nil || string(asked.task.ID) != old {
-					t.Errorf("%+v, %v", asked.task, asked.err)
-				}
-				return
-			}
-			if j := d.r.next(t); j.Context != "peer:bob" {
-				t.Errorf("it runs in %q", j.Context)
-			}
-		})
-	}
-}
-
 // TestAgentWhoNamesAMessageOfAnother gets no task of a sender without marks, although it
 // sends the very same.
 func TestAgentWhoNamesAMessageOfAnother(t *testing.T) {
@@ -289,46 +259,34 @@ func TestAgentWhoNamesAMessageOfAnother(t *testing.T) {
 	}
 }
 
-// TestWaitingMessageOfAnEarlierVersion runs where that version has put it, marked.
-func TestWaitingMessageOfAnEarlierVersion(t *testing.T) {
-	d := newDesk(t)
-	old := earlier(t, d, by("bob"), false, false)
-	if err := d.e.Recover(t.Context()); err != nil {
-		t.Fatal(err)
+// TestOddMarks: a mark that is blank counts for nothing, and hides none; one that is no text
+// is an agent's that does not say who it is.
+func TestOddMarks(t *testing.T) {
+	for name, c := range map[string]struct {
+		message, request map[string]any
+		want             string // begins the name of the conversation
+	}{
+		"blank-before-a-name": {by(" "), by("bob"), "peer:bob"}, "empty-before-a-name": {by(""), by("bob"), "peer:bob"},
+		"blanks-around": {nil, by(" bob\n"), "peer:bob"}, "null": {map[string]any{"source_workspace_id": nil}, by("bob"), "peer:bob"},
+		"blank": {by(" \t"), nil, "canvas-ws"}, "list": {map[string]any{"source_workspace_id": []any{"bob"}}, nil, "peer:?/"},
+		"number": {map[string]any{"source_workspace_id": 5.0}, by("bob"), "peer:?/"}, "object-beside": {nil, map[string]any{"delegation_id": map[string]any{}}, "peer:?/"},
+		"false": {map[string]any{"parent_task_id": false}, nil, "peer:?/"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t)
+			_, err := d.e.SendMessage(t.Context(), &a2a.SendMessageRequest{
+				Metadata: c.request, Config: &a2a.SendMessageConfig{ReturnImmediately: true},
+				Message: &a2a.Message{ID: "m1", Role: a2a.MessageRoleUser, Metadata: c.message, Parts: a2a.ContentParts{a2a.NewTextPart("hi")}},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			j := d.r.next(t)
+			if framed := peerwords.Within(j.Input[0].Text) != j.Input[0].Text; !strings.HasPrefix(j.Context, c.want) || framed == (c.want == "canvas-ws") {
+				t.Errorf("it runs in %q with %q", j.Context, j.Input[0].Text)
+			}
+		})
 	}
-	j := d.r.next(t)
-	if j.Context != "canvas-ws" || string(tasks.TaskOf(j.ID)) != old || !strings.Contains(j.Input[0].Text, "workspace bob") || peerwords.Within(j.Input[0].Text) != "hi" {
-		t.Errorf("in %q: %+v", j.Context, j.Job)
-	}
-	d.call("m1", "", by("bob"), "hi")
-	d.call("m2", "", by("bob"), "more")
-	if next := d.r.next(t); next.Context != "peer:bob" || peerwords.Within(next.Input[0].Text) != "more" {
-		t.Errorf("what comes next is in %q: %q", next.Context, next.Input[0].Text)
-	}
-}
-
-// earlier puts a message into the store as an earlier version did, in the user's own
-// conversation, and its task.
-func earlier(t *testing.T, d *desk, meta map[string]any, owed, ended bool) (id string) {
-	t.Helper()
-	scribe := newDesk(t)
-	scribe.call("m1", "", meta, "hi")
-	scribe.r.next(t)
-	kept, err := scribe.st.Unfinished(t.Context())
-	if err != nil || len(kept) != 1 {
-		t.Fatalf("%+v, %v", kept, err)
-	}
-	m, head := kept[0].Messages[0], kept[0].Task.Head
-	m.Key.Caller, m.Conversation, head.Conversation, head.Context = "", "canvas-ws", "canvas-ws", "canvas-ws"
-	head.Body = bytes.Replace(head.Body, []byte(`,"sorted":true`), nil, 1)
-	if ended {
-		head.State, head.Ended = string(a2a.TaskStateCompleted), true
-		head.Body = []byte(`{"status":{"state":"TASK_STATE_COMPLETED"},"turns":1,"owed":` + strconv.FormatBool(owed) + `}`)
-	}
-	if err := d.st.Accept(t.Context(), m, head); err != nil {
-		t.Fatal(err)
-	}
-	return head.ID
 }
 
 // TestPeersAreFramedAfterARestart: the next process knows whose a message is, also where
