@@ -111,16 +111,21 @@ func (x *world) launchAs(program string, args []string, settings ...string) {
 func (x *world) plant() {
 	x.t.Helper()
 	a := x.send(x.ours(message("planted", "say "+theWords)))
-	var got struct {
-		Result struct{ Task struct{ ID string } }
-	}
-	if err := json.Unmarshal([]byte(a.body), &got); err != nil || got.Result.Task.ID == "" || !strings.Contains(a.body, theWords) {
+	if x.task = taskOf(a); x.task == "" || !strings.Contains(a.body, theWords) {
 		x.t.Fatalf("the conversation: %s", a)
 	}
-	x.task = got.Result.Task.ID
 	if x.token != "" {
 		x.login()
 	}
+}
+
+// taskOf is the id of the task in an answer.
+func taskOf(a answer) string {
+	var got struct {
+		Result struct{ Task struct{ ID string } }
+	}
+	_ = json.Unmarshal([]byte(a.body), &got)
+	return got.Result.Task.ID
 }
 
 func (x *world) login() {

@@ -91,6 +91,8 @@ func (x *execution) run() {
 		return
 	case "subagent":
 		x.subagent()
+	case "raw":
+		x.raw(x.do.arg(0), x.do.arg(1))
 	}
 	if x.ctx.Err() != nil {
 		x.end("interrupted", nil)

@@ -84,4 +84,7 @@
 //	ask-withdraw METH MS  a request that is resolved after MS without an answer
 //	                      (MS may be "steered": after a turn/steer)
 //	subagent              another thread talks in between
+//	raw FILE WORD         what stands in FILE goes to stdout as it is, but for THREAD, TURN, OTHERTHREAD and
+//	                      OTHERTURN, which are the ids of this turn and of the one that runs with WORD in its
+//	                      text, and CALL, the id of the last call; then the text
 package fakecodex

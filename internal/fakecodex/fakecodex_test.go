@@ -2,6 +2,9 @@ package fakecodex_test
 
 import (
 	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -191,4 +194,28 @@ func TestUnfollowedThreadIsSilent(t *testing.T) {
 	if n, err := s.events.Next(ctx); err == nil {
 		t.Errorf("told %s", n.Method)
 	}
+}
+
+func TestRaw(t *testing.T) {
+	s := start(t, "turn echo", "")
+	file := filepath.Join(t.TempDir(), "raw")
+	if err := os.WriteFile(file, []byte("no message\n{\"method\":\"x/y\",\"params\":{\"threadId\":\"THREAD\",\"turnId\":\"TURN\",\"other\":\"OTHERTURN\",\"call\":\"CALL\"}}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	turn := s.turn("!raw " + file)
+	for {
+		n, err := s.events.Next(s.ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n.Method != "x/y" {
+			continue
+		}
+		var got struct{ TurnID, Other, Call string }
+		if err := json.Unmarshal(n.Params, &got); err != nil || got.TurnID != turn.ID || got.Other != "nothing" || got.Call == "CALL" {
+			t.Errorf("%s, %v", n.Params, err)
+		}
+		break
+	}
+	s.until("turn/completed")
 }

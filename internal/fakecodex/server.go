@@ -20,13 +20,14 @@ type server struct {
 	dir   string // of state; or empty
 	turn  step   // what a turn does that names no action
 
-	mu      sync.Mutex // guards the fields below and all threads
-	threads map[string]*thread
-	asked   map[string]chan message // our requests that wait, by their ids
-	lastID  int
-	lastAsk int
-	deaf    bool
-	refused bool // refuse-first has refused
+	mu       sync.Mutex // guards the fields below and all threads
+	threads  map[string]*thread
+	asked    map[string]chan message // our requests that wait, by their ids
+	lastID   int
+	lastAsk  int
+	lastCall json.RawMessage // the id of the last call, which has been answered
+	deaf     bool
+	refused  bool // refuse-first has refused
 }
 
 func newServer(steps []step) *server {
@@ -189,6 +190,7 @@ func (s *server) call(m message) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.lastCall = m.ID
 	var result any
 	var err error
 	switch m.Method {
