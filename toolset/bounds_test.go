@@ -114,6 +114,21 @@ func TestNameOfTwoPeers(t *testing.T) {
 	}
 }
 
+// TestNameThatIsAnId: a peer that calls itself by the id of another gets nothing of what
+// is for that one, which may be away just now.
+func TestNameThatIsAnId(t *testing.T) {
+	d := &double{send: func(_ context.Context, target string, _ platform.Message) (platform.Reply, error) {
+		return platform.Reply{Text: "from " + target}, nil
+	}}
+	id := "1f0c2f4e-8d53-4a57-9d1c-000000000001"
+	d.peers = []platform.Peer{{ID: "p1", Name: id}, {ID: "p2", Name: strings.ReplaceAll(id, "-", "")}}
+	for _, asked := range []string{id, strings.ToUpper(id), d.peers[1].Name} {
+		if got := call(t, tools(t, d, nil), "delegate_task", `{"workspace_id":"`+asked+`","task":"x"}`); !strings.Contains(got.Text, "from "+asked) {
+			t.Errorf("%s: %+v", asked, got)
+		}
+	}
+}
+
 func TestTooManyAttachments(t *testing.T) {
 	d := &double{}
 	list := strings.Repeat(`"/workspace/report.pdf",`, 20) + `"/workspace/report.pdf"`

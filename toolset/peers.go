@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/peerwords"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 )
@@ -33,8 +35,9 @@ func (s *Set) listPeers(ctx context.Context, a own) (string, error) {
 }
 
 // peer finds a peer by its id, or by a name that only one has. One that cannot be
-// found is taken by its word: the platform knows better. The call's own time is for
-// what it is about.
+// found is taken by its word: the platform knows better. What has the form of an id is no
+// name: peers choose what they are called, and one could call itself by another's id. The
+// call's own time is for what it is about.
 func (s *Set) peer(ctx context.Context, id string) platform.Peer {
 	ctx, cancel := context.WithTimeout(ctx, lookUp)
 	defer cancel()
@@ -42,12 +45,13 @@ func (s *Set) peer(ctx context.Context, id string) platform.Peer {
 	if err != nil {
 		s.cfg.Logger.Debug("the peers could not be listed", "err", err)
 	}
+	isID := uuid.Validate(id) == nil
 	var named []platform.Peer
 	for _, p := range peers {
 		if strings.EqualFold(p.ID, id) {
 			return p
 		}
-		if strings.EqualFold(p.Name, id) {
+		if !isID && strings.EqualFold(p.Name, id) {
 			named = append(named, p)
 		}
 	}
