@@ -12,16 +12,15 @@ type card struct {
 	Card map[string]any `json:"card" jsonschema:"the card: a JSON object with at least a name. What it leaves out stays as it is"`
 }
 
-// isRuntimes reports whether a member of a card says where and how the agent is reached.
-// Those are the runtime's: the platform sends requests with its secrets there, and finds
-// no transcript where they are missing.
+// isRuntimes reports whether a reader may take a member of a card for one that says where
+// and how the agent is reached. Those are the runtime's: the platform sends requests with
+// its secrets there, and finds no transcript where they are missing. Readers in Go take
+// "URL" for "url", and "ſecurity" for "security".
 func isRuntimes(name string) bool {
-	switch name {
-	case "url", "preferredTransport", "additionalInterfaces", "supportedInterfaces", "protocolVersion", "protocolVersions",
-		"capabilities", "security", "securitySchemes", "securityRequirements", "supportsAuthenticatedExtendedCard", "signatures":
-		return true
-	}
-	return false
+	return slices.ContainsFunc([]string{
+		"url", "preferredTransport", "additionalInterfaces", "supportedInterfaces", "protocolVersion", "protocolVersions",
+		"capabilities", "security", "securitySchemes", "securityRequirements", "supportsAuthenticatedExtendedCard", "signatures",
+	}, func(one string) bool { return strings.EqualFold(one, name) })
 }
 
 // updateCard is update_agent_card.

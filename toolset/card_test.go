@@ -32,6 +32,7 @@ func TestCardKeepsWhatIsTheRuntimes(t *testing.T) {
 		"without":      {`{"name":"Grace"}`, merged(`{"name":"Grace"}`), ""},
 		"another-url":  {`{"name":"Grace","url":"http://evil"}`, merged(`{"name":"Grace"}`), "stay as they are: url\""},
 		"interfaces":   {`{"name":"Grace","supportedInterfaces":[{"url":"http://evil"}],"capabilities":null}`, merged(`{"name":"Grace"}`), "stay as they are: capabilities, supportedInterfaces\""},
+		"spelled":      {`{"name":"Grace","URL":"http://evil","ſupportedInterfaces":[{"url":"http://evil"}],"SupportedInterfaces":[],"ſecuritySchemeſ":{}}`, merged(`{"name":"Grace"}`), "stay as they are: SupportedInterfaces, URL, ſecuritySchemeſ, ſupportedInterfaces\""},
 		"its-own":      {`{"name":"Grace","description":"d","skills":[{"id":"s"}],"x":1}`, merged(`{"name":"Grace","description":"d","skills":[{"id":"s"}],"x":1}`), ""},
 		"no-list":      {`{"name":"Grace","skills":null}`, merged(`{"name":"Grace"}`), ""},
 		"without-name": {`{"url":"http://evil"}`, nil, ""},
