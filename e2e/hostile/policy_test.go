@@ -82,6 +82,10 @@ func (w wish) call(x *world, id, text string) call {
 		part["metadata"] = metadata
 	case "configuration":
 		params["configuration"] = object{"blocking": true, "metadata": metadata, "sandbox": "danger-full-access", "approvalPolicy": "on-request"}
+	case "extensions", "referenceTaskIds":
+		m[w.place] = []any{"a", metadata}
+	case "file name", "file type", "file URL":
+		m[content] = []object{part, w.file(metadata)}
 	}
 	body := rpc(method, params)
 	if strings.HasPrefix(w.door, "REST") {
@@ -92,6 +96,38 @@ func (w wish) call(x *world, id, text string) call {
 		body = string(raw)
 	}
 	return call{method: "POST", path: path, body: body, header: []string{"Content-Type: application/json", "X-Console: 1"}}
+}
+
+// file is a part with a file that has the wish for its name, its type or its URL.
+func (w wish) file(wished any) object {
+	name, media, url := any("a.txt"), any("text/plain"), any(nil)
+	switch w.place {
+	case "file name":
+		name = wished
+	case "file type":
+		media = wished
+	default:
+		url = wished
+	}
+	file, content, link := object{"name": name, "mimeType": media}, "bytes", "uri"
+	switch w.door {
+	case "0.3":
+	case "REST 0.3":
+		content, link = "fileWithBytes", "fileWithUri"
+	default:
+		file, content, link = object{"filename": name, "mediaType": media}, "raw", "url"
+	}
+	if file[content] = "aGk="; url != nil {
+		delete(file, content)
+		file[link] = url
+	}
+	switch w.door {
+	case "0.3":
+		return object{"kind": "file", "file": file}
+	case "REST 0.3":
+		return object{"file": file}
+	}
+	return file
 }
 
 // wishes has each of them ask for a file in two places, with leave and without.

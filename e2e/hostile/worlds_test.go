@@ -9,6 +9,7 @@ func TestAlone(t *testing.T) {
 	x := newWorld(t)
 	t.Run("routes", func(t *testing.T) { x.matrix(t, 5) })
 	t.Run("hosts", x.hosts)
+	t.Run("weights", x.weights)
 }
 
 func TestToken(t *testing.T) {
