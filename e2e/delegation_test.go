@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -63,7 +62,7 @@ func TestDelegatedByUs(t *testing.T) {
 		})
 		peer := m.platform.Add(fakeplatform.Workspace{Name: "Peer", Reply: strings.ToUpper})
 		task := fmt.Sprintf(`{"workspace_id":%q,"task":"a poem"}`, peer.ID())
-		if got := m.user("m1", "call delegate_task "+task); !strings.Contains(got, "[/ A2A_RESULT_FROM_PEER]\nA POEM\n") {
+		if got := m.user("m1", "call delegate_task "+task); quoted(t, got) != "A POEM" {
 			t.Errorf("delegate_task: %q", got)
 		}
 		sent := m.platform.Requests("POST /workspaces/" + peer.ID() + "/a2a")
@@ -86,9 +85,12 @@ func TestDelegatedByUs(t *testing.T) {
 		m.resultsAreToldOnce(given.ID)
 		var said []struct{ From, Text string }
 		got = m.user("m4", fmt.Sprintf(`call chat_history {"peer_id":%q}`, peer.ID()))
-		songs := []struct{ From, Text string }{{"you", "a song"}, {"peer", "[/ A2A_RESULT_FROM_PEER]\nA SONG\n[/ /A2A_RESULT_FROM_PEER]"}}
-		if err := json.Unmarshal([]byte(got), &said); err != nil || len(said) < 2 || !slices.Equal(said[len(said)-2:], songs) || strings.Count(got, `"a song"`) != 1 {
-			t.Errorf("chat_history: %v, %s", err, got)
+		if err := json.Unmarshal([]byte(got), &said); err != nil || len(said) < 2 || strings.Count(got, `"a song"`) != 1 {
+			t.Fatalf("chat_history: %v, %s", err, got)
+		}
+		asked, answer := said[len(said)-2], said[len(said)-1]
+		if asked.From != "you" || asked.Text != "a song" || answer.From != "peer" || quoted(t, answer.Text) != "A SONG" {
+			t.Errorf("chat_history: %s", got)
 		}
 		if got := m.user("m3", fmt.Sprintf(`call check_task_status {"task_id":%q}`, given.ID)); !strings.Contains(got, "A SONG") {
 			t.Errorf("check_task_status: %q", got)

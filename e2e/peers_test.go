@@ -39,6 +39,19 @@ func framed(t *testing.T, text, from string) string {
 	return words
 }
 
+// quoted returns the words of a peer that the result of a tool is, from between two marks
+// with one number.
+func quoted(t *testing.T, result string) string {
+	t.Helper()
+	begin, rest, begun := strings.Cut(result, "]\n")
+	number, named := strings.CutPrefix(begin, "[/ A2A_RESULT_FROM_PEER ")
+	words, ends := strings.CutSuffix(rest, "\n[/ /A2A_RESULT_FROM_PEER "+number+"]")
+	if !begun || !named || !ends || len(number) != 16 || strings.Contains(words, "_FROM_PEER") {
+		t.Errorf("not marked: %q", result)
+	}
+	return words
+}
+
 // rollouts are the files of codex's threads.
 func (m *member) rollouts() (all []string) {
 	m.t.Helper()

@@ -58,7 +58,7 @@ func TestToolsByBothDoors(t *testing.T) {
 				}
 				task := s.send("m2", "c", call+`delegate_task {"workspace_id":"`+s.peer.ID()+`","task":"a poem"}`)
 				got := statusTextOf(task)
-				if !strings.Contains(got, "[/ A2A_RESULT_FROM_PEER]\ndone: a poem") {
+				if !strings.HasPrefix(quoted(t, got), "done: a poem") {
 					t.Errorf("delegate_task: %q", got)
 				}
 				traced(t, task)

@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"regexp"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -146,7 +148,24 @@ func tools(t *testing.T, d *double, change func(*toolset.Config)) *toolset.Set {
 }
 
 // call calls a tool and returns what the model reads.
+// call is a call of a tool, and its result without the numbers of the marks in it. Every
+// mark must have one, the two of a text the same.
 func call(t *testing.T, s *toolset.Set, name, arguments string) toolset.Result {
 	t.Helper()
-	return s.Call(t.Context(), toolset.Call{Tool: name, Arguments: json.RawMessage(arguments)})
+	result := s.Call(t.Context(), toolset.Call{Tool: name, Arguments: json.RawMessage(arguments)})
+	marks := numbered.FindAllStringSubmatch(result.Text, -1)
+	seen := map[string]bool{}
+	for i := 0; i+1 < len(marks); i += 2 {
+		if number := marks[i][2]; marks[i][1] != "" || marks[i+1][1] != "/" || marks[i+1][2] != number || seen[number] {
+			t.Errorf("the marks %q and %q do not go together, or stand there twice", marks[i][0], marks[i+1][0])
+		}
+		seen[marks[i][2]] = true
+	}
+	if len(marks)%2 != 0 || strings.Count(result.Text, "A2A_RESULT_FROM_PEER") != len(marks) {
+		t.Errorf("%d marks in %.200q", len(marks), result.Text)
+	}
+	result.Text = numbered.ReplaceAllString(result.Text, "[/ ${1}A2A_RESULT_FROM_PEER]")
+	return result
 }
+
+var numbered = regexp.MustCompile(`\[/ (/?)A2A_RESULT_FROM_PEER ([0-9a-f]{16})\]`)

@@ -16,7 +16,7 @@ func wrap(text string) string { return wrapped(text, mostWords) }
 
 // wrapped marks the beginning of a peer's words, at most so many bytes, as such.
 func wrapped(text string, most int) string {
-	return peerwords.ResultBegins + "\n" + clip(peerwords.Clean(clip(text, most)), most) + "\n" + peerwords.ResultEnds
+	return peerwords.Result(clip(peerwords.Clean(clip(text, most)), most))
 }
 
 // clean is a value of JSON with redact applied to its texts.

@@ -17,7 +17,7 @@ func visible(text string) string {
 			return r
 		case (r == '\u200c' || r == '\u200d') && before > unicode.MaxASCII:
 			return r
-		case unicode.IsControl(r), unicode.Is(unicode.Cf, r):
+		case unicode.IsControl(r), unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector):
 			return -1
 		}
 		return r
