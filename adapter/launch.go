@@ -26,11 +26,14 @@ type Launch struct {
 	// OwnTools says that codex gets the platform's tools from us: the MCP servers that
 	// the home's config.toml has for them, for an interactive codex, are left out.
 	OwnTools bool
+	// Sandboxed says that a sandbox holds codex's commands, and so what codex runs by itself
+	// must be nothing that they can write.
+	Sandboxed bool
 }
 
 // Args returns the arguments after "app-server". They hold no secret.
 func (l Launch) Args() []string {
-	args := slices.Concat(l.Provider.Overrides(), Always(), trust(l.WorkDir, l.UserConfig))
+	args := slices.Concat(l.Provider.Overrides(), Always(), trust(l.WorkDir, l.UserConfig), l.given())
 	if l.Workspace {
 		args = append(args, l.leftovers()...)
 	}
@@ -45,7 +48,7 @@ func (l Launch) Args() []string {
 
 // Env returns the whole environment.
 func (l Launch) Env() []string {
-	env := userEnv(ChildEnv(l.Environ, l.Home, l.Provider), l.User)
+	env := l.guarded(userEnv(ChildEnv(l.Environ, l.Home, l.Provider), l.User))
 	if l.Temp == "" {
 		return env
 	}

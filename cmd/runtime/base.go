@@ -34,7 +34,7 @@ func (app *application) openBase(s settings.Settings, environ []string) (base, e
 	if err := makeFolders(s); err != nil {
 		return base{}, err
 	}
-	if s.Sandbox == "danger-full-access" && s.User == nil { // otherwise the sandbox keeps codex's commands from looking
+	if s.User == nil { // in a sandbox commands cannot look, but for those that a caller has allowed to leave it
 		if err := keepPrivate(); err != nil {
 			app.log.Warn("the environment of this process can be read by codex's commands", "err", err)
 		}

@@ -55,7 +55,7 @@ func unlessSet(environ []string, name, value string) []string {
 func launch(s settings.Settings, environ []string, scriptedURL string) adapter.Launch {
 	l := adapter.Launch{
 		Home: s.CodexHome, User: s.User, WorkDir: s.WorkDir, Lean: s.CodexFeatures == "lean", Environ: environ,
-		Workspace: s.InWorkspace(), OwnTools: len(s.Spaces) > 0,
+		Workspace: s.InWorkspace(), OwnTools: len(s.Spaces) > 0, Sandboxed: s.Sandbox != "danger-full-access",
 	}
 	if !s.InWorkspace() || s.Scripted() {
 		l.Provider = adapter.Alone(s.OpenAIKey.Set(), s.OpenAIBaseURL, s.Model)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/within"
 )
 
 // ownWorkDir is where codex works if the current directory will not do.
@@ -15,6 +17,9 @@ const ownWorkDir = "~/codex-work"
 // there is nothing to keep apart.
 func (r *resolver) apart() {
 	s := r.s
+	if s.UserHome = r.vars["HOME"]; s.User != nil {
+		s.UserHome = s.User.Home
+	}
 	if s.Sandbox != "workspace-write" {
 		return
 	}
@@ -27,6 +32,10 @@ func (r *resolver) apart() {
 	if p, inside := r.within(s.WorkDir); inside {
 		r.fail(p.Name, fmt.Sprintf("%s, %s, lies in the working directory %s, which codex's commands write", p.Name, p.Path, s.WorkDir),
 			fmt.Sprintf("set RUNTIME_WORKDIR to the folder of your project, or %s to a directory outside of it", p.Name))
+	}
+	if path := r.vars["PATH"]; within.Outside(r.host.real(s.WorkDir), path) != path {
+		r.warn("PATH", "codex runs programs of its own by PATH, outside of its sandbox, and commands could replace those in "+s.WorkDir+
+			" and in what is no absolute path: codex is given the rest of PATH, and its commands all of it")
 	}
 	for what, file := range map[string]string{"codex": s.CodexBin, "this program": r.host.program()} {
 		if filepath.IsAbs(file) && r.below(s.WorkDir, file) {
@@ -48,6 +57,7 @@ func (s Settings) Apart() []Place {
 		{"MOLECULE_WORKSPACE_TOKEN_FILE", s.TokenFile},
 		{"RUNTIME_DEBUG_WIRE", s.DebugWire},
 		{"TMPDIR", s.TempDir}, // a root of the sandbox is made there, and must stay what it is
+		{"HOME", s.UserHome},  // codex runs the shell's own files there, outside of its sandbox
 	}
 	if s.InWorkspace() {
 		all = append(all, Place{"CONFIGS_DIR", s.ConfigsDir})

@@ -23,6 +23,8 @@ func TestPlacesApart(t *testing.T) {
 		"config-path": {[]string{"WORKSPACE_ID=w", "PLATFORM_URL=http://p", "RUNTIME_WORKDIR=/w", "WORKSPACE_CONFIG_PATH=/w/c"}, "WORKSPACE_CONFIG_PATH, /w/c/config.yaml, lies in"},
 		"token":       {[]string{"WORKSPACE_ID=w", "PLATFORM_URL=http://p", "RUNTIME_WORKDIR=/w", "MOLECULE_WORKSPACE_TOKEN_FILE=/w/t"}, "MOLECULE_WORKSPACE_TOKEN_FILE, /w/t, lies in"},
 
+		"home-of-the-user": {[]string{"RUNTIME_WORKDIR=/home/u", "CODEX_HOME=/h", "RUNTIME_STATE_DIR=/s"}, "HOME, /home/u, lies in the working directory /home/u"},
+
 		"beside":              {[]string{"RUNTIME_WORKDIR=/w", "RUNTIME_STATE_DIR=/state"}, ""},
 		"above":               {[]string{"RUNTIME_WORKDIR=/home/u/.codex/work"}, ""},
 		"nothing-is-writable": {[]string{"RUNTIME_WORKDIR=/home/u", "CODEX_SANDBOX=read-only"}, ""},
@@ -48,6 +50,16 @@ func TestProgramsApart(t *testing.T) {
 		_, warnings, err := at(t, nil, environ)
 		if err != nil || (len(warnings) > 0) != (want != "") || want != "" && !strings.Contains(warnings[0].Text, want) {
 			t.Errorf("%s: %v, %v", environ, warnings, err)
+		}
+	}
+}
+
+// TestPathApart: programs by PATH that commands could write are not codex's own.
+func TestPathApart(t *testing.T) {
+	for path, want := range map[string]bool{"/bin:/src/.venv/bin": true, "/bin:.": true, "/bin:/usr/bin": false} {
+		_, warnings, err := at(t, nil, "PATH="+path)
+		if err != nil || (len(warnings) > 0) != want || want && !strings.Contains(warnings[0].Text, "runs programs of its own by PATH") {
+			t.Errorf("%s: %v, %v", path, warnings, err)
 		}
 	}
 }

@@ -118,6 +118,7 @@ type Settings struct {
 
 	User            *asuser.User   // that CodexUser names; nil if it is the runtime's own
 	TempDir         string         // $TMPDIR, or /tmp
+	UserHome        string         // $HOME of codex; empty if it has none
 	MadeWorkDir     bool           // WorkDir is one of ours, to be made
 	AllowedNetworks []netip.Prefix // the list of Networks
 	SandboxNote     string         // why the sandbox is what it is, for the log, the card and readiness

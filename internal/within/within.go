@@ -2,7 +2,11 @@
 // symbolic links are on the way.
 package within
 
-import "path/filepath"
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+)
 
 // Dir reports whether path is dir or lies below it, with symbolic links followed. Neither
 // has to exist.
@@ -22,4 +26,13 @@ func Real(path string) string {
 		return path
 	}
 	return filepath.Join(Real(parent), filepath.Base(path))
+}
+
+// Outside returns the entries of a PATH that lead neither below dir nor to wherever a
+// program is started.
+func Outside(dir, path string) string {
+	entries := slices.DeleteFunc(filepath.SplitList(path), func(entry string) bool {
+		return !filepath.IsAbs(entry) || Dir(dir, entry)
+	})
+	return strings.Join(entries, string(filepath.ListSeparator))
 }

@@ -3,6 +3,7 @@ package within
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -36,5 +37,17 @@ func TestDir(t *testing.T) {
 				t.Errorf("Dir(%q, %q) = %t", c.dir, c.path, got)
 			}
 		})
+	}
+}
+
+func TestOutside(t *testing.T) {
+	dir := t.TempDir()
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Fatal(err)
+	}
+	path := strings.Join([]string{"/usr/bin", dir + "/.venv/bin", "", ".", "bin", link + "/bin", dir + "x/bin", "/bin"}, ":")
+	if got, want := Outside(dir, path), "/usr/bin:"+dir+"x/bin:/bin"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -1,0 +1,50 @@
+package adapter
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/within"
+)
+
+// At the beginning of a turn codex asks git about the folder, outside of its sandbox, and
+// git runs what that repository's configuration says, such as the filters of its files
+// (seen on 0.169.0). Commands can make a repository wherever they write. So codex's own git
+// ends before it looks at anything: git takes no other number of settings than a number.
+// Commands have what the environment says.
+const (
+	gitSettings = "GIT_CONFIG_COUNT"
+	noGit       = "none-for-codex-itself"
+)
+
+// guarded is the environment of a codex whose sandbox holds its commands: what codex runs
+// by itself is nothing that they can write.
+func (l Launch) guarded(env []string) []string {
+	if !l.Sandboxed {
+		return env
+	}
+	env = slices.DeleteFunc(env, func(kv string) bool { return strings.HasPrefix(kv, gitSettings+"=") })
+	for i, kv := range env {
+		if path, ok := strings.CutPrefix(kv, "PATH="); ok {
+			env[i] = "PATH=" + within.Outside(l.WorkDir, path)
+		}
+	}
+	return append(env, gitSettings+"="+noGit)
+}
+
+// given are the arguments that give commands back what codex itself has not.
+func (l Launch) given() []string {
+	if !l.Sandboxed {
+		return nil
+	}
+	env := lookup(l.Environ)
+	settings := env(gitSettings)
+	if settings == "" {
+		settings = "0"
+	}
+	args := override("shell_environment_policy.set."+gitSettings, tomlString(settings))
+	if path := env("PATH"); within.Outside(l.WorkDir, path) != path {
+		args = append(args, override("shell_environment_policy.set.PATH", tomlString(path))...)
+	}
+	return args
+}

@@ -1,0 +1,90 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
+)
+
+// trap is a script that makes a repository of the folder that it is run in, where git
+// runs a command for whoever asks about a file: it makes a file outside, and shows the way.
+const trap = `set -e
+git init -q $1 .
+git config user.email a@example.com; git config user.name a
+printf one >f; git add f; git commit -qm x
+echo '* filter=x' >.gitattributes
+git config filter.x.clean "touch '$2'; cat"
+touch -d '1 hour ago' f`
+
+// TestCodexItselfRunsNothingOfCommands: what codex runs by itself, outside of its sandbox,
+// is nothing that commands in the sandbox have written: filters of a repository that a
+// message names as its folder, those of the working directory itself, programs of a PATH
+// that leads there.
+func TestCodexItselfRunsNothingOfCommands(t *testing.T) {
+	t.Parallel()
+	work, outside := codextest.Dir(t, "work"), codextest.Dir(t, "outside")
+	p := start(t, "RUNTIME_WORKDIR="+work, "CODEX_APPROVAL_POLICY=never", "PATH="+filepath.Join(work, "bin")+":"+os.Getenv("PATH"))
+	signs := map[string]string{}
+	sign := func(name string) string {
+		signs[name] = filepath.Join(outside, name)
+		return signs[name]
+	}
+	for _, dir := range []string{"sub", "bin", "bare"} {
+		if err := os.Mkdir(filepath.Join(work, dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	writeFile(t, filepath.Join(work, "plant.sh"), trap)
+	writeFile(t, filepath.Join(work, "git"), "#!/bin/sh\ntouch '"+sign("program")+"'\nexec /usr/bin/git \"$@\"\n")
+	run := func(id, command string, cwd string) string {
+		t.Helper()
+		m := message(id, id, "run "+command)
+		if cwd != "" {
+			m["metadata"] = object{"cwd": cwd}
+		}
+		return text(p.task(p.call("SendMessage", object{"message": m})))
+	}
+	if got := run("plant", "cd sub && sh ../plant.sh '' "+sign("folder")+" && echo planted", ""); !strings.Contains(got, "planted") {
+		t.Fatalf("nothing was planted: %q", got)
+	}
+	// A bare repository that has a work tree after all, in the working directory itself.
+	if got := run("bare", "(cd bare && sh ../plant.sh '' "+sign("bare")+") && cp -r bare/.git/. . && cp bare/f bare/.gitattributes . && git config -f config core.bare false && git config -f config core.worktree "+work+" && echo planted", ""); !strings.Contains(got, "planted") {
+		t.Fatalf("nothing was planted: %q", got)
+	}
+	if got := run("program", "cp git bin/git && chmod +x bin/git && echo planted", ""); !strings.Contains(got, "planted") {
+		t.Fatalf("nothing was planted: %q", got)
+	}
+	run("in the folder", "true", "sub")
+	run("in another folder", "true", "bare")
+	run("at the top", "true", "")
+	if got := run("status", "cd sub && /usr/bin/git log --oneline | wc -l; echo count $GIT_CONFIG_COUNT", ""); !strings.Contains(got, "1\n") || !strings.Contains(got, "count 0") {
+		t.Errorf("commands have no git: %q", got)
+	}
+	for name, file := range signs {
+		if _, err := os.Lstat(file); err == nil {
+			t.Errorf("codex itself has run what a command has planted: %s", name)
+		}
+	}
+}
+
+// TestAllowedCommandsFindNoKey: a command that a caller has let out of the sandbox looks into
+// the runtime's environment in vain.
+func TestAllowedCommandsFindNoKey(t *testing.T) {
+	t.Parallel()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := startAs(t, exe, fencedEnv+"="+binary)
+	file := filepath.Join("/proc", strconv.Itoa(p.Pid()), "environ")
+	task := p.send("m1", "c", "escalate cat "+file+" | tr '\\0' '\\n'; echo looked")
+	asked(t, task, 0, "environ")
+	said := text(p.task(p.call("SendMessage", answer(task, "a1", "yes"))))
+	if !strings.Contains(said, "looked") || strings.Contains(said, "key-of-the-e2e-suite") || strings.Contains(said, "OPENAI_API_KEY") {
+		t.Errorf("the command says %q", said)
+	}
+}
