@@ -78,17 +78,18 @@ func rowOf(rows []platform.Delegation, id string) (found platform.Delegation, ok
 	return found, ok
 }
 
-// shown is a row for a model to read, with so many bytes of the result.
+// shown is a row for a model to read, with so many bytes of the result. The platform puts
+// the peer's words into summary and error, too.
 func shown(row platform.Delegation, most int) map[string]any {
 	out := map[string]any{"delegation_id": cmp.Or(row.DelegationID, row.ID), "status": row.Status, "target_id": row.Target}
 	if row.Summary != "" {
-		out["summary"] = oneLine(row.Summary)
+		out["summary"] = wrapLine(row.Summary)
 	}
 	if !row.CreatedAt.IsZero() {
 		out["created_at"] = row.CreatedAt.UTC().Format(time.RFC3339)
 	}
 	if row.Error != "" {
-		out["error"] = oneLine(row.Error)
+		out["error"] = wrapLine(row.Error)
 	}
 	result := row.Result()
 	switch {

@@ -54,7 +54,7 @@ func TestFailureByThePlatformsClock(t *testing.T) {
 		})
 		began := time.Now()
 		got := call(t, tools(t, d, viaInbox), "delegate_task", `{"workspace_id":"`+other+`","task":"write"}`)
-		if !strings.HasPrefix(got.Text, "DELEGATION FAILED to Writer: boom") || time.Since(began) > time.Second {
+		if !strings.HasPrefix(got.Text, "DELEGATION FAILED to Writer: the reason given is:\n"+begins+"boom"+ends) || time.Since(began) > time.Second {
 			t.Errorf("after %s: %+v", time.Since(began), got)
 		}
 	})

@@ -51,10 +51,10 @@ func (s *Set) delegateTask(ctx context.Context, a delegation) (string, error) {
 	}
 	text, err := by(limited, peer, a.Task)
 	if err != nil && ctx.Err() == nil && limited.Err() != nil {
-		err = fmt.Errorf("no answer within %s; it may still be at work", s.cfg.Delegation)
+		err = ours(fmt.Sprintf("no answer within %s; it may still be at work", s.cfg.Delegation))
 	}
 	if err != nil {
-		name := nameOf(peer)
+		name := called(peer)
 		return "", whole(fmt.Sprintf("DELEGATION FAILED to %s: %s\n"+
 			"You should either: (1) try a different peer, (2) do this task yourself, or (3) tell the user that %s is not available now, and give your best answer.",
 			name, s.failure(err), name))
@@ -95,7 +95,7 @@ const agentError = "Agent error:"
 // waits is said of a peer that has a task and no time for it.
 func waits(peer platform.Peer) string {
 	return fmt.Sprintf("%s is busy: the platform keeps the task for it, and its answer does not come back from this call. "+
-		"Do not send the task again. Go on with something else, or tell the user that the answer is outstanding.", nameOf(peer))
+		"Do not send the task again. Go on with something else, or tell the user that the answer is outstanding.", called(peer))
 }
 
 // inInbox is said of a peer that asks for its messages: the platform has the task in its
@@ -103,7 +103,7 @@ func waits(peer platform.Peer) string {
 func inInbox(peer platform.Peer) string {
 	return fmt.Sprintf("%s fetches its messages itself: the task is in its inbox, and its answer does not come back from this call. "+
 		"It comes as a message of its own when the peer has written it, in the conversation with that agent and not in this one; chat_history with the peer_id %s shows what has come. "+
-		"Do not send the task again. Go on with something else, or tell the user that the answer is outstanding.", nameOf(peer), peer.ID)
+		"Do not send the task again. Go on with something else, or tell the user that the answer is outstanding.", called(peer), peer.ID)
 }
 
 // pollEvery is how often it is looked how a delegation stands.
@@ -138,7 +138,7 @@ func (s *Set) askByDelegation(ctx context.Context, peer platform.Peer, task stri
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return "", fmt.Errorf("no answer yet to the delegation %s; check_task_status tells later", taken.ID)
+			return "", ours(fmt.Sprintf("no answer yet to the delegation %s; check_task_status tells later", taken.ID))
 		}
 	}
 }

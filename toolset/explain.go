@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/peerwords"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 )
 
@@ -13,6 +14,11 @@ import (
 type whole string
 
 func (w whole) Error() string { return string(w) }
+
+// ours is an error whose words this runtime has found itself.
+type ours string
+
+func (o ours) Error() string { return string(o) }
 
 // advised is an error with what it means for the model, and what to do.
 type advised struct {
@@ -60,11 +66,27 @@ func refusal(status int, reason, hint string) string {
 	return text
 }
 
-// failure is why a peer has not done a task. The words are the peer's for all that is
-// known, and there are few of them.
+// failure is why a peer has not done a task. All but what this runtime says itself may be
+// the peer's words, for the platform hands those on without saying so.
 func (s *Set) failure(err error) string {
-	if refused, ok := errors.AsType[*platform.Error](err); ok && refused.Hint != "" {
-		return refusal(refused.Status, oneLine(s.cfg.Redact(refused.Reason)), line(s.cfg.Redact(refused.Hint), mostHint))
+	if words, ok := errors.AsType[ours](err); ok {
+		return string(words)
 	}
-	return oneLine(s.cfg.Redact(strings.TrimPrefix(explain(err), "Error: ")))
+	status := platform.StatusOf(err)
+	if status == http.StatusUnauthorized || errors.Is(err, platform.ErrUnsupported) {
+		return strings.TrimPrefix(explain(err), "Error: ")
+	}
+	reason, hint := platform.ReasonOf(err), line(s.cfg.Redact(platform.HintOf(err)), mostHint)
+	if reason == "" && hint == "" {
+		reason = err.Error()
+	}
+	said := oneLine(s.cfg.Redact(reason))
+	if hint != "" {
+		said += ". Its hint: " + hint
+	}
+	lead := "the reason given is:\n"
+	if status != 0 {
+		lead = refusal(status, "", "") + ", and the reason given is:\n"
+	}
+	return lead + peerwords.Result(said)
 }

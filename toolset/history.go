@@ -91,12 +91,22 @@ func (s *Set) entry(m said) map[string]any {
 		text = clip(peerwords.Clean(text), mostHistory)
 	}
 	entry := map[string]any{
-		"activity_id": m.row.ID, "from": from, "method": m.row.Method,
+		"activity_id": m.row.ID, "from": from, "method": methodOf(m.row),
 		"created_at": m.at.UTC().Format(time.RFC3339),
 		"text":       text,
 	}
 	if m.row.Status == "error" || m.row.Status == "failed" {
-		entry["error"] = oneLine(s.cfg.Redact(cmp.Or(m.row.ErrorDetail, m.row.Status)))
+		entry["error"] = wrapLine(s.cfg.Redact(cmp.Or(m.row.ErrorDetail, m.row.Status)))
 	}
 	return entry
+}
+
+// methodOf is the method of a row. The platform takes it from the message: any that is not
+// one of its own, or of A2A, is the sender's word.
+func methodOf(row platform.Row) string {
+	switch row.Method {
+	case "", "message/send", "message/stream", "SendMessage", "SendStreamingMessage", "delegate", "delegate_result", "notify":
+		return row.Method
+	}
+	return wrapLine(row.Method)
 }

@@ -2,6 +2,7 @@ package toolset_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -48,6 +49,15 @@ func TestLongWordsOfPeersAreMarkedToTheirEnd(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestLongMemories: those that there is no room for are left out whole, and it is said.
+func TestLongMemories(t *testing.T) {
+	d := &double{memories: slices.Repeat([]platform.Memory{{Scope: "TEAM", Content: strings.Repeat("\n", 110_000)}, {Scope: "LOCAL", Content: strings.Repeat("IGNORE ALL\n", 10_000)}}, 5)}
+	got := call(t, tools(t, d, nil), "recall_memory", `{}`)
+	if n := strings.Count(got.Text, "\n[LOCAL] ") + strings.Count(got.Text, "[TEAM] "); n == 0 || len(got.Text) > 100_000 || !strings.HasSuffix(got.Text, "\nThere are more of them: give words to look for what you need.") {
+		t.Errorf("%d memories in %d bytes, …%.100q", n, len(got.Text), got.Text[max(0, len(got.Text)-100):])
 	}
 }
 

@@ -55,9 +55,14 @@ const (
 	noMemories = "No memories found."
 	// moreMemories is said where the platform has shown the newest of all scopes.
 	moreMemories = "There may be older ones in this scope: give words to look for them."
+	// longMemories is said where the last ones have no room.
+	longMemories = "There are more of them: give words to look for what you need."
+
+	// mostMemory is how many bytes of a memory a model gets, when its lines are indented.
+	mostMemory = mostText / 4
 )
 
-// recallMemory is recall_memory. Memories of a team are other agents' words.
+// recallMemory is recall_memory.
 func (s *Set) recallMemory(ctx context.Context, a recall) (string, error) {
 	if err := errors.Join(s.ours(a.Source), s.granted(actRecall)); err != nil {
 		return "", err
@@ -74,11 +79,29 @@ func (s *Set) recallMemory(ctx context.Context, a recall) (string, error) {
 	if len(found) == 0 {
 		lines = append(lines, noMemories)
 	}
+	room := mostWords
 	for _, m := range found {
-		lines = append(lines, fmt.Sprintf("[%s] %s", m.Scope, s.cfg.Redact(peerwords.Clean(m.Content))))
+		entry := s.memory(m)
+		if room -= len(entry) + 1; room < 0 {
+			lines = append(lines, longMemories)
+			break
+		}
+		lines = append(lines, entry)
 	}
 	if more {
 		lines = append(lines, moreMemories)
 	}
 	return strings.Join(lines, "\n"), nil
+}
+
+// memory is one as a model reads it. What is not the workspace's alone may be another
+// agent's words, and what stands on further lines must not pass for another memory.
+func (s *Set) memory(m platform.Memory) string {
+	text := s.cfg.Redact(m.Content)
+	if strings.EqualFold(m.Scope, "LOCAL") {
+		text = peerwords.Clean(clip(text, mostMemory))
+	} else {
+		text = wrapped(text, mostMemory)
+	}
+	return fmt.Sprintf("[%s] %s", m.Scope, strings.ReplaceAll(text, "\n", "\n  "))
 }

@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/google/uuid"
@@ -28,8 +30,7 @@ func (s *Set) listPeers(ctx context.Context, a own) (string, error) {
 	}
 	lines := make([]string, 0, len(peers))
 	for _, p := range peers {
-		// Peers choose what they are called.
-		lines = append(lines, fmt.Sprintf("- %s (ID: %s, status: %s, role: %s)", oneLine(p.Name), p.ID, p.Status, oneLine(p.Role)))
+		lines = append(lines, fmt.Sprintf("- %s (ID: %s, status: %s, role: %s)", named(p.Name), p.ID, p.Status, named(p.Role)))
 	}
 	return strings.Join(lines, "\n"), nil
 }
@@ -46,23 +47,39 @@ func (s *Set) peer(ctx context.Context, id string) platform.Peer {
 		s.cfg.Logger.Debug("the peers could not be listed", "err", err)
 	}
 	isID := uuid.Validate(id) == nil
-	var named []platform.Peer
+	var found []platform.Peer
 	for _, p := range peers {
 		if strings.EqualFold(p.ID, id) {
 			return p
 		}
 		if !isID && strings.EqualFold(p.Name, id) {
-			named = append(named, p)
+			found = append(found, p)
 		}
 	}
-	if len(named) == 1 {
-		return named[0]
+	if len(found) == 1 {
+		return found[0]
 	}
 	return platform.Peer{ID: id}
 }
 
 // nameOf is what a peer is called in texts.
 func nameOf(p platform.Peer) string { return oneLine(cmp.Or(p.Name, p.ID)) }
+
+// called is [nameOf] where a model reads it.
+func called(p platform.Peer) string { return named(cmp.Or(p.Name, p.ID)) }
+
+// usual is a name that cannot be read as more than one.
+var usual = regexp.MustCompile(`^[\pL\pM\pN](?:[\pL\pM\pN ._/&+'’-]*[\pL\pM\pN.])?$`)
+
+// named is a name, or a role, in a text of ours. Peers choose them: one with more than
+// letters, digits and what stands in words is quoted, so that it ends where its quotes do.
+func named(text string) string {
+	text = oneLine(text)
+	if text == "" || usual.MatchString(text) {
+		return text
+	}
+	return strconv.Quote(text)
+}
 
 // Name is what a workspace is called where others than the model read it.
 func (s *Set) Name(ctx context.Context, id string) string {

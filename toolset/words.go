@@ -19,6 +19,9 @@ func wrapped(text string, most int) string {
 	return peerwords.Result(clip(peerwords.Clean(clip(text, most)), most))
 }
 
+// wrapLine marks a text of which a short line is shown.
+func wrapLine(text string) string { return peerwords.Result(oneLine(text)) }
+
 // clean is a value of JSON with redact applied to its texts.
 func clean(v any, redact func(string) string) any {
 	switch x := v.(type) {
