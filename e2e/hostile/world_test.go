@@ -222,6 +222,12 @@ func (x *world) unharmed(t *testing.T) {
 	for _, root := range []string{x.Work, x.State, x.Home, x.configs} {
 		x.unmarked(t, root)
 	}
+	x.quiet(t)
+}
+
+// quiet looks that the log has neither a secret in it nor a panic.
+func (x *world) quiet(t *testing.T) {
+	t.Helper()
 	log := x.Log()
 	for _, secret := range secrets() {
 		if i := strings.Index(log, secret); i >= 0 {
