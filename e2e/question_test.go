@@ -3,6 +3,7 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -101,6 +102,32 @@ func TestAskedInV0(t *testing.T) {
 	}
 	if after := p.send("m2", "", "say still here"); text(after) != "still here" {
 		t.Errorf("afterwards %q", text(after))
+	}
+}
+
+// TestRules for all conversations are neither offered to callers nor taken from them, unless
+// the operator has said so.
+func TestRules(t *testing.T) {
+	t.Parallel()
+	rule := object{"acceptWithExecpolicyAmendment": object{"execpolicy_amendment": []string{"echo", "ran"}}}
+	for setting, given := range map[string]bool{"CODEX_RULES=operator": false, "CODEX_RULES=callers": true} {
+		p := start(t, setting)
+		task := p.send("m1", "one", "escalate echo ran")
+		data := asked(t, task, 0, "echo ran")
+		if offered := strings.Contains(fmt.Sprint(data), "Amendment"); offered != given {
+			t.Errorf("%s: offered %v", setting, data)
+		}
+		task = p.task(p.call("SendMessage", answer(task, "a1", object{"decision": rule})))
+		if !given {
+			asked(t, task, 0, "the operator's to make")
+			task = p.task(p.call("SendMessage", answer(task, "a2", "yes")))
+		}
+		if !strings.Contains(text(task), "ran") {
+			t.Errorf("%s: the task is %v", setting, task)
+		}
+		if rules, _ := filepath.Glob(filepath.Join(p.Home, "rules", "*")); (len(rules) > 0) != given {
+			t.Errorf("%s: codex keeps %q", setting, rules)
+		}
 	}
 }
 

@@ -20,6 +20,7 @@ const (
 type approval struct {
 	choices []choice
 	show    func(posing) posed
+	noRules bool // codex takes rules here, and callers may make none
 }
 
 // A choice is one of the decisions.
@@ -65,6 +66,9 @@ func (a approval) answer(given Answer) (reply, error) {
 	if word, ok := decision.(string); ok {
 		return reply{}, notUnderstood("The answer %q cannot be given here.", word)
 	}
+	if a.noRules {
+		return reply{}, notUnderstood("%s", ruleRefused)
+	}
 	return reply{}, notUnderstood("That decision was not offered.")
 }
 
@@ -82,8 +86,19 @@ func decisions() []choice {
 	}
 }
 
-// readCommand reads item/commandExecution/requestApproval.
-func readCommand(params json.RawMessage) (matter, error) {
+// ruleRefused is the answer to a decision that would last beyond its conversation.
+const ruleRefused = "That decision is not offered. A rule for all conversations is the operator's to make: " +
+	"write it into CODEX_HOME/rules, or set CODEX_RULES=callers. Here decide for this once, or for this conversation."
+
+// readCommand reads item/commandExecution/requestApproval. The decisions of codex's that are
+// objects are rules, which it writes into its home: they hold in every conversation, in every
+// sandbox and under every policy, and the model has worded them. rules says whether callers
+// may make them.
+func readCommand(rules bool) func(json.RawMessage) (matter, error) {
+	return func(params json.RawMessage) (matter, error) { return commandOf(params, rules) }
+}
+
+func commandOf(params json.RawMessage, rules bool) (matter, error) {
 	body, err := read[struct {
 		Kind        string `json:"kind"`
 		Command     string `json:"command"`
@@ -97,12 +112,12 @@ func readCommand(params json.RawMessage) (matter, error) {
 		return nil, err
 	}
 	choices := decisions()
-	for _, offered := range body.Available { // rules that would last: for programs alone
-		if rule, ok := offered.(map[string]any); ok {
+	for _, offered := range body.Available { // for programs alone
+		if rule, ok := offered.(map[string]any); ok && rules {
 			choices = append(choices, choice{decision: rule, reply: reply{value: decision(rule)}})
 		}
 	}
-	return approval{choices, func(with posing) posed {
+	return approval{choices: choices, noRules: !rules, show: func(with posing) posed {
 		data := map[string]any{}
 		set(data, "command", with.redact(clipped(body.Command, mostText)))
 		set(data, "cwd", body.Cwd)
@@ -151,7 +166,7 @@ func readFileChange(params json.RawMessage) (matter, error) {
 	if err != nil {
 		return nil, err
 	}
-	return approval{decisions(), func(with posing) posed {
+	return approval{choices: decisions(), show: func(with posing) posed {
 		data, text := map[string]any{}, "codex asks whether it may change files"
 		set(data, "reason", with.redact(clipped(body.Reason, mostText)))
 		set(data, "grantRoot", body.GrantRoot)
@@ -201,7 +216,7 @@ func readPermissions(params json.RawMessage) (matter, error) {
 		{decideSession, "always (for this conversation)", reply{value: granted(body.Permissions, "session")}},
 		{decideDecline, "no (codex goes on without them)", reply{value: granted(map[string]any{}, "turn")}},
 	}
-	return approval{choices, func(with posing) posed {
+	return approval{choices: choices, show: func(with posing) posed {
 		data := map[string]any{"permissions": body.Permissions}
 		set(data, "cwd", body.Cwd)
 		set(data, "reason", with.redact(clipped(body.Reason, mostText)))

@@ -48,6 +48,9 @@ type Config struct {
 	// QuestionTTL is how long a question waits for its answer before it is
 	// declined. 0 is for ever. The timers above rest meanwhile.
 	QuestionTTL time.Duration
+	// Rules has callers make the rules that codex proposes where it asks about a command. It
+	// writes them into its home, and they hold in all conversations, outside the sandbox.
+	Rules bool
 
 	Grace    time.Duration // what each rung of the interrupt ladder waits; 0 means 5 s
 	Patience time.Duration // what a call may take that codex answers at once, before it is taken for deaf; 0 means 15 s

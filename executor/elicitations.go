@@ -56,7 +56,7 @@ func (e elicitation) tool() matter {
 	choices = append(choices,
 		choice{decideDecline, "no (codex goes on without it)", reply{value: elicited(decideDecline, nil)}},
 		choice{decideCancel, "", reply{value: elicited(decideCancel, nil)}})
-	return approval{choices, func(with posing) posed {
+	return approval{choices: choices, show: func(with posing) posed {
 		data := map[string]any{}
 		set(data, "server", e.Server)
 		set(data, "tool", e.Meta.Tool)
@@ -89,7 +89,7 @@ func (e elicitation) link() matter {
 		{decideDecline, "no", reply{value: elicited(decideDecline, nil)}},
 		{decideCancel, "", reply{value: elicited(decideCancel, nil)}},
 	}
-	return approval{choices, func(with posing) posed {
+	return approval{choices: choices, show: func(with posing) posed {
 		data := map[string]any{"server": e.Server, "message": with.redact(clipped(e.Message, mostText)), "url": e.URL}
 		text := fmt.Sprintf("The MCP server %s asks: %s\n\nIt wants you to open %s", e.Server, data["message"], e.URL)
 		return posed{kind: "link", text: text, data: data}

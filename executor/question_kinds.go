@@ -20,11 +20,11 @@ type kind struct {
 }
 
 // kindOf returns the kind of a request that a person can answer. This is the
-// table of questions.
-func kindOf(method string) (kind, bool) {
+// table of questions. rules is as in [Config].
+func kindOf(method string, rules bool) (kind, bool) {
 	switch method {
 	case "item/commandExecution/requestApproval":
-		return kind{readCommand, decision("decline")}, true
+		return kind{readCommand(rules), decision("decline")}, true
 	case "item/fileChange/requestApproval":
 		return kind{readFileChange, decision("decline")}, true
 	case "item/permissions/requestApproval":

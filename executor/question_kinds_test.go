@@ -21,6 +21,9 @@ const (
 		"command":"/bin/bash -lc 'echo one'","cwd":"/w","commandActions":[{"type":"unknown","command":"echo one"}],
 		"proposedExecpolicyAmendment":["echo","one"],
 		"availableDecisions":["accept",{"acceptWithExecpolicyAmendment":{"execpolicy_amendment":["echo","one"]}},"cancel"]}`
+	networkRequest = `{"kind":"command","threadId":"t","turnId":"u","itemId":"i","startedAtMs":1,"environmentId":"local","command":"curl x","cwd":"/w",
+		"networkApprovalContext":{"host":"example.com","protocol":"https"},"proposedNetworkPolicyAmendments":[{"host":"example.com","action":"allow"}],
+		"availableDecisions":["accept",` + networkAmendment + `,"cancel"]}`
 	fileRequest        = `{"threadId":"t","turnId":"u","itemId":"i","startedAtMs":1,"reason":null,"grantRoot":null}`
 	permissionsRequest = `{"threadId":"t","turnId":"u","itemId":"i","environmentId":"local","startedAtMs":1,"cwd":"/w","reason":"need it",
 		"permissions":{"network":{"enabled":true},"fileSystem":{"read":null,"write":["/x"],"entries":[{"path":{"type":"path","path":"/x"},"access":"write"}]}}}`
@@ -40,9 +43,15 @@ const (
 	linkRequest      = `{"threadId":"t","turnId":"u","serverName":"asker","mode":"url","message":"Log in","elicitationId":"e","url":"https://example.com/x"}`
 )
 
+// Rules that codex proposes with the first two.
+const (
+	amendment        = `{"acceptWithExecpolicyAmendment":{"execpolicy_amendment":["echo","one"]}}`
+	networkAmendment = `{"applyNetworkPolicyAmendment":{"network_policy_amendment":{"action":"allow","host":"example.com"}}}`
+)
+
 func methodOf(request string) (method, file string) {
 	switch request {
-	case commandRequest:
+	case commandRequest, networkRequest:
 		return "item/commandExecution/requestApproval", "CommandExecutionRequestApproval"
 	case fileRequest:
 		return "item/fileChange/requestApproval", "FileChangeRequestApproval"
@@ -95,8 +104,13 @@ func (s *schema) check(t *testing.T, file string, value any) {
 
 func matterOf(t *testing.T, request string) matter {
 	t.Helper()
+	return matterWhere(t, request, false)
+}
+
+func matterWhere(t *testing.T, request string, rules bool) matter {
+	t.Helper()
 	method, _ := methodOf(request)
-	k, ok := kindOf(method)
+	k, ok := kindOf(method, rules)
 	if !ok {
 		t.Fatalf("no kind of %s", method)
 	}
@@ -135,7 +149,7 @@ func TestAnswersWithoutAPerson(t *testing.T) {
 	}
 	for _, request := range []string{commandRequest, fileRequest, permissionsRequest, inputRequest, formRequest} {
 		method, file := methodOf(request)
-		k, _ := kindOf(method)
+		k, _ := kindOf(method, false)
 		pinned.check(t, file+"Response", k.refusal)
 		pinned.check(t, file+"Response", matterOf(t, request).grant())
 	}
@@ -145,7 +159,6 @@ func TestAnswersWithoutAPerson(t *testing.T) {
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	pinned := pinnedSchema(t)
-	const amendment = `{"acceptWithExecpolicyAmendment":{"execpolicy_amendment":["echo","one"]}}`
 	const all = `{"fileSystem":{"entries":[{"access":"write","path":{"path":"/x","type":"path"}}],"read":null,"write":["/x"]},"network":{"enabled":true}}`
 	for _, c := range []struct{ request, answer, want string }{
 		{commandRequest, "yes", `{"decision":"accept"}`},
@@ -157,7 +170,7 @@ func TestAnswers(t *testing.T) {
 		{commandRequest, "cancel", `{"decision":"cancel"}`},
 		{commandRequest, `{"decision":"accept"}`, `{"decision":"accept"}`},
 		{commandRequest, `{"decision":` + amendment + `}`, `{"decision":` + amendment + `}`},
-		{fileRequest, `{"decision":"acceptForSession"}`, `{"decision":"acceptForSession"}`},
+		{networkRequest, `{"decision":` + networkAmendment + `}`, `{"decision":` + networkAmendment + `}`},
 		{fileRequest, "reject", `{"decision":"decline"}`},
 		{permissionsRequest, "yes", `{"permissions":` + all + `,"scope":"turn"}`},
 		{permissionsRequest, "for session", `{"permissions":` + all + `,"scope":"session"}`},
@@ -193,7 +206,7 @@ func TestAnswers(t *testing.T) {
 			t.Fatal(err)
 		}
 		pinned.check(t, file+"Params", params)
-		got, err := matterOf(t, c.request).answer(given(t, c.answer))
+		got, err := matterWhere(t, c.request, strings.Contains(c.answer, "Amendment")).answer(given(t, c.answer))
 		if err != nil {
 			t.Errorf("%s to %.60s: %v", c.answer, c.request, err)
 			continue
@@ -205,7 +218,7 @@ func TestAnswers(t *testing.T) {
 	}
 	for _, request := range []string{commandRequest, fileRequest, permissionsRequest, inputRequest, toolRequest} {
 		method, file := methodOf(request)
-		k, _ := kindOf(method)
+		k, _ := kindOf(method, false)
 		pinned.check(t, file+"Response", k.refusal)
 		pinned.check(t, file+"Response", matterOf(t, request).grant())
 	}
@@ -221,6 +234,8 @@ func TestWrongAnswers(t *testing.T) {
 		{commandRequest, `{"decision":"perhaps"}`, "not known"},
 		{commandRequest, `{"decision":7}`, "a text or an object"},
 		{commandRequest, `{"decision":{"acceptWithExecpolicyAmendment":{"execpolicy_amendment":["rm"]}}}`, "not offered"},
+		{commandRequest, `{"decision":` + amendment + `}`, "CODEX_RULES=callers"},
+		{networkRequest, `{"decision":` + networkAmendment + `}`, "CODEX_RULES=callers"},
 		{commandRequest, `{"answers":{"a":"b"}}`, "not understood"},
 		{fileRequest, `{"decision":{"acceptWithExecpolicyAmendment":{"execpolicy_amendment":["echo","one"]}}}`, "not offered"},
 		{permissionsRequest, "cancel", "cannot be given here"},
@@ -249,6 +264,22 @@ func TestWrongAnswers(t *testing.T) {
 	}
 }
 
+// TestRules are offered only where callers may make them.
+func TestRules(t *testing.T) {
+	t.Parallel()
+	for request, rule := range map[string]string{commandRequest: amendment, networkRequest: networkAmendment} {
+		for _, rules := range []bool{false, true} {
+			offered, err := json.Marshal(matterWhere(t, request, rules).pose(posing{redact: strings.Clone}).data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(string(offered), rule) != rules {
+				t.Errorf("where callers may make rules is %t: offered %s", rules, offered)
+			}
+		}
+	}
+}
+
 // TestUnreadableRequests are declined at once.
 func TestUnreadableRequests(t *testing.T) {
 	t.Parallel()
@@ -259,7 +290,7 @@ func TestUnreadableRequests(t *testing.T) {
 		"item/tool/requestUserInput":            `{"questions":[]}`,
 		"mcpServer/elicitation/request":         `{"mode":"openai/userVerification","challenge":"x"}`,
 	} {
-		k, _ := kindOf(method)
+		k, _ := kindOf(method, false)
 		if m, err := k.read(json.RawMessage(body)); err == nil {
 			t.Errorf("%s of %s was read: %v", method, body, m)
 		}

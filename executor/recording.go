@@ -72,6 +72,7 @@ type RecordedConfig struct {
 	IdleTimeout  time.Duration               `json:"idleTimeout"`
 	ItemTimeout  time.Duration               `json:"itemTimeout"`
 	QuestionTTL  time.Duration               `json:"questionTTL"`
+	Rules        bool                        `json:"rules,omitempty"`
 	Grace        time.Duration               `json:"grace"`
 }
 
@@ -177,7 +178,7 @@ func (c Config) withRecorder() Config {
 	}
 	r.Record(RecordConfig, RecordedConfig{
 		Thread: c.Thread, MaxTurns: c.MaxTurns, MaxQuestions: c.MaxQuestions, MaxAsked: c.MaxAsked, MaxQueue: c.MaxQueue, MaxThreads: c.MaxThreads,
-		TurnTimeout: c.TurnTimeout, IdleTimeout: c.IdleTimeout, ItemTimeout: c.ItemTimeout, QuestionTTL: c.QuestionTTL, Grace: c.Grace,
+		TurnTimeout: c.TurnTimeout, IdleTimeout: c.IdleTimeout, ItemTimeout: c.ItemTimeout, QuestionTTL: c.QuestionTTL, Rules: c.Rules, Grace: c.Grace,
 	})
 	if _, none := c.Book.(noBook); !none {
 		c.Book = recordedBook{c.Book, r}

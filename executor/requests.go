@@ -46,7 +46,7 @@ func (e *Executor) hear(ctx context.Context, req *appserver.Request) {
 		e.log.Info("codex asked and was answered", "method", req.Method, "thread_id", req.ThreadID, "err", err)
 		return
 	}
-	k, ok := kindOf(req.Method)
+	k, ok := kindOf(req.Method, e.cfg.Rules)
 	if !ok {
 		err := req.Refuse(appserver.CodeMethodNotFound, "method not offered by this client: "+req.Method)
 		e.log.Info("codex asked for what is not offered", "method", req.Method, "err", err)

@@ -36,6 +36,7 @@ func executorConfig(
 		MaxAsked: s.MaxContextQuestions, MaxBytes: int64(s.MaxQueueMiB) << 20,
 		TurnTimeout: s.TurnTimeout, IdleTimeout: s.IdleTimeout, ItemTimeout: s.ItemTimeout,
 		QuestionTTL:  s.QuestionTTL,
+		Rules:        s.Rules == "callers",
 		RefreshEvery: refreshEvery(s),
 		Apart:        apart(s),
 		Redact:       redact.String, Metrics: metrics, Logger: log,
