@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 )
@@ -55,6 +56,9 @@ type request struct {
 // call does what the request says: the token, the second try after a 401, the
 // retries, and what is remembered.
 func (c *Client) call(ctx context.Context, r request) (err error) {
+	if leadsElsewhere(r.path) {
+		return fmt.Errorf("%s: an id cannot be %q or %q; nothing was sent", r.op, ".", "..")
+	}
 	if err := c.features.check(r); err != nil {
 		return err
 	}
@@ -209,6 +213,12 @@ func (c *Client) own(path string) string { return of(c.cfg.Workspace, path) }
 // of is a path below a workspace.
 func of(workspace, path string) string {
 	return "/workspaces/" + url.PathEscape(workspace) + path
+}
+
+// leadsElsewhere reports whether a path has an id in it that is none: escaping leaves dots
+// as they are, and what stands between us and the platform takes them for a way up.
+func leadsElsewhere(path string) bool {
+	return slices.ContainsFunc(strings.Split(path, "/"), func(name string) bool { return name == "." || name == ".." })
 }
 
 // originOf is the scheme and the host of a URL.

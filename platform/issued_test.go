@@ -19,8 +19,8 @@ import (
 // unusable are texts that no header carries as a token.
 func unusable() map[string]string {
 	return map[string]string{
-		"line": "planted-\r\nX-Evil: 1", "blank": "planted token", "NUL": "planted\x00", "tab": "planted\ttoken", "DEL": "planted\x7f",
-		"letter": "plänted", "line of its own": "planted\u2028token", "long": "planted" + strings.Repeat("x", 4<<10),
+		"line": "planted-\r\nX-Evil: 1", "blank": "planted token of it", "NUL": "planted-token-of\x00", "tab": "planted\ttoken-of-it", "DEL": "planted-token-of\x7f",
+		"short": "planted-of-15-b", "letter": "plänted-token-of", "line of its own": "planted\u2028token", "long": "planted" + strings.Repeat("x", 4<<10),
 	}
 }
 
@@ -67,12 +67,12 @@ func TestTokenThatNoHeaderCarries(t *testing.T) {
 func TestGoodSecretBesideABadToken(t *testing.T) {
 	s := newSite(t, fakeplatform.AUG)
 	s.p.Behave("*/state", fakeplatform.Refuse(http.StatusOK, `{"status":"online"}`)) // every token is good
-	for _, answer := range []string{`{"auth_token":"a b","platform_inbound_secret":" the-secret\n"}`, `{"auth_token":" the.token-_~+/==\n","platform_inbound_secret":"\r"}`, `{"auth_token":"","platform_inbound_secret":"c d"}`} {
+	for _, answer := range []string{`{"auth_token":"a b","platform_inbound_secret":" the-secret-of-16\n"}`, `{"auth_token":" the.token-_~+/==\n","platform_inbound_secret":"\r"}`, `{"auth_token":"","platform_inbound_secret":"c d"}`} {
 		undo := s.p.Behave("/registry/*", fakeplatform.Refuse(http.StatusOK, answer))
 		_, _ = s.Register(t.Context(), platform.Registration{URL: "http://localhost:9", Card: card()})
 		undo()
 	}
-	if got := content(t, filepath.Join(s.dir, platform.TokenFile)) + content(t, filepath.Join(s.dir, platform.InboundSecretFile)); got != "the.token-_~+/==\nthe-secret\n" {
+	if got := content(t, filepath.Join(s.dir, platform.TokenFile)) + content(t, filepath.Join(s.dir, platform.InboundSecretFile)); got != "the.token-_~+/==\nthe-secret-of-16\n" {
 		t.Errorf("kept are %q", got)
 	}
 }
