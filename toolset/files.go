@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -73,6 +74,9 @@ func (s *Set) attach(ctx context.Context, wanted []attachment) ([]platform.Attac
 			if a.URI == "" {
 				return nil, fmt.Errorf("attachment %d names no file", i+1)
 			}
+			if !handsOut(a.URI) {
+				return nil, fmt.Errorf("attachment %d: a uri is one of the platform's (workspace:, platform-pending:) or a web address (https:, http:); give a file of the workspace by its path", i+1)
+			}
 			out[i] = platform.Attachment{URI: a.URI, Name: a.name(a.URI), MimeType: a.MimeType, Size: a.Size}
 			continue
 		}
@@ -127,6 +131,13 @@ func fromURI(uri string) string {
 		return uri
 	}
 	return ""
+}
+
+// handsOut reports whether the user may be shown a URI: the page that shows it makes
+// a link of it, and what a link of another scheme does there is not known.
+func handsOut(uri string) bool {
+	scheme, _, named := strings.Cut(uri, ":")
+	return named && slices.ContainsFunc([]string{"workspace", "platform-pending", "https", "http"}, func(one string) bool { return strings.EqualFold(one, scheme) })
 }
 
 func (a attachment) name(of string) string {

@@ -157,6 +157,12 @@ func TestAttachments(t *testing.T) {
 		"missing":  {`["/workspace/report.pdf","/etc/passwd"]`, nil},
 		"nothing":  {`[{}]`, nil},
 		"wrong":    {`[5]`, nil},
+		"web":      {`[{"uri":"HTTPS://example.com/a.png"}]`, []platform.Attachment{{URI: "HTTPS://example.com/a.png", Name: "a.png"}}},
+		"pending":  {`[{"uri":"platform-pending:ws/f1","name":"a.txt"}]`, []platform.Attachment{{URI: "platform-pending:ws/f1", Name: "a.txt"}}},
+		"script":   {`[{"uri":"javascript:alert(1)//.txt"}]`, nil},
+		"blank":    {`[{"uri":" javascript:alert(1)"}]`, nil},
+		"data":     {`[{"uri":"data:text/html,x"}]`, nil},
+		"relative": {`[{"uri":"//example.com/x:y"}]`, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := &double{upload: took}
