@@ -9,8 +9,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"unicode"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/peerwords"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/whole"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 )
@@ -99,18 +99,23 @@ func peersOf(all []platform.Peer) []peer {
 	return out[:min(len(out), mostFiles)]
 }
 
+// mostOfWord is how many bytes of a text are looked at for a word.
+const mostOfWord = 4 << 10
+
+// markup could end the place that a word has, in any of its forms: cleaning may make the
+// usual ones of them.
+const markup = "`\u1fef\uff40*\uff0a\ufe61<\uff1c\ufe64>\uff1e\ufe65"
+
 // word is a text of somebody else's on one line, without what could end its place in
-// ours.
+// ours, or pass for something else than another's.
 func word(text string, most int) string {
-	text = strings.Join(strings.Fields(strings.Map(func(r rune) rune {
-		switch {
-		case r == '`' || r == '*' || r == '<' || r == '>':
-			return -1
-		case !unicode.IsSpace(r) && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)): // nobody sees it
+	text = strings.Map(func(r rune) rune {
+		if strings.ContainsRune(markup, r) {
 			return -1
 		}
 		return r
-	}, strings.ToValidUTF8(text, ""))), " ")
+	}, shortened(text, mostOfWord))
+	text = strings.Join(strings.Fields(peerwords.Clean(text)), " ")
 	if runes := []rune(text); len(runes) > most {
 		return string(runes[:most-1]) + "…"
 	}
