@@ -26,10 +26,13 @@ import (
 var ErrForbidden = errors.New("forbidden address")
 
 // A Guard knows which networks may be reached beside the public internet.
-type Guard struct{ allowed []netip.Prefix }
+type Guard struct {
+	allowed []netip.Prefix
+	local   func() ([]net.Addr, error) // the addresses of this machine
+}
 
 // New returns a guard that also lets the given networks be reached.
-func New(allowed ...netip.Prefix) *Guard { return &Guard{slices.Clone(allowed)} }
+func New(allowed ...netip.Prefix) *Guard { return &Guard{slices.Clone(allowed), net.InterfaceAddrs} }
 
 // nat64 are the addresses that lead to the IPv4 address in their last four bytes. Names
 // resolve to them where there is no IPv4. What else embeds one is no global unicast, or
@@ -62,6 +65,23 @@ func (g *Guard) Address(ip netip.Addr) error {
 		return g.Address(netip.AddrFrom4([4]byte(b[12:])))
 	case !public(ip):
 		return fmt.Errorf("%w: %s is not on the public internet; RUNTIME_ALLOW_NETWORKS can allow it", ErrForbidden, ip)
+	}
+	return g.elsewhere(ip)
+}
+
+// elsewhere returns an error if ip is this machine's own, or may be: what listens here for
+// all addresses is reached by a public one, too. It is asked each time (15 µs): addresses
+// come and go.
+func (g *Guard) elsewhere(ip netip.Addr) error {
+	own, err := g.local()
+	if err != nil {
+		return fmt.Errorf("%w: the addresses of this machine cannot be told from others: %w", ErrForbidden, err)
+	}
+	for _, addr := range own {
+		prefix, err := netip.ParsePrefix(addr.String())
+		if err == nil && prefix.Addr().Unmap().WithZone("") == ip {
+			return fmt.Errorf("%w: %s is this machine; RUNTIME_ALLOW_NETWORKS can allow it", ErrForbidden, ip)
+		}
 	}
 	return nil
 }
@@ -99,6 +119,7 @@ func (g *Guard) Client(timeout time.Duration) *http.Client {
 			MaxIdleConnsPerHost: 2,
 			IdleConnTimeout:     30 * time.Second,
 			ForceAttemptHTTP2:   true,
+			DisableCompression:  true, // what comes is as large as it is on the way
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
