@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 
@@ -14,7 +15,8 @@ const reserved = 16 << 20
 // A disk is where a database lies.
 type disk struct {
 	dir     string
-	reserve int64 // bytes; none if it is not above 0
+	what    string // is named in errors; empty means the database in it
+	reserve int64  // bytes; none if it is not above 0
 	space   func(dir string) (free, all int64, err error)
 }
 
@@ -39,12 +41,18 @@ func RoomIn(dir string) error {
 	return disk{dir: dir, reserve: reserved, space: space}.room(0)
 }
 
+// RoomBeside returns [ErrFull] when a file of so many bytes on the disk of a directory
+// would take what is left free there for turns that run.
+func RoomBeside(dir string, bytes int64) error {
+	return disk{dir: dir, what: dir, reserve: reserved, space: space}.room(bytes)
+}
+
 // room returns why so many bytes would be too many: the reserve is to be left beside them.
 func (d disk) room(bytes int64) error {
 	if d.reserve <= 0 {
 		return nil
 	}
-	path := filepath.Join(d.dir, "state.db")
+	path := cmp.Or(d.what, filepath.Join(d.dir, "state.db"))
 	free, all, err := d.space(d.dir)
 	switch {
 	case err != nil:

@@ -36,6 +36,9 @@ type Config struct {
 	Readable []string // roots that [Folder.Open] reads under, beside Work
 	Hidden   []string // files and directories that are never handed out
 
+	// Room returns why the disk of Work has no room for so many bytes; nil is not asked.
+	Room func(bytes int64) error
+
 	User *asuser.User // that codex runs as, who puts files there and reads them; nil is ours
 
 	Pending   Pending // fetches what the platform holds; nil leaves it there
@@ -74,6 +77,9 @@ type File struct {
 	Name      string // as its sender calls it
 	MediaType string // "" if it is not known
 	Size      int64
+
+	Staged bool // it was brought here with a message, and not used where it is
+	Own    bool // it was brought with that message alone
 }
 
 // Add stores an upload under a random name.
@@ -88,7 +94,7 @@ func (f *Folder) put(stored, name, media string, content io.Reader, most int64) 
 		return File{}, err
 	}
 	defer root.Close()
-	size, err := asuser.Value(f.cfg.User, func() (int64, error) { return write(root, stored, content, most) })
+	size, err := asuser.Value(f.cfg.User, func() (int64, error) { return write(root, stored, content, most, f.cfg.Room) })
 	if err != nil {
 		return File{}, fmt.Errorf("store the file %q: %w", clip(name, 64), err)
 	}
@@ -144,8 +150,16 @@ func (f *Folder) openExisting() (*os.Root, error) {
 	return work.OpenRoot(place)
 }
 
-// write brings a file to the disk and then gives it its name.
-func write(root *os.Root, stored string, content io.Reader, most int64) (size int64, err error) {
+// write brings a file to the disk and then gives it its name. Before each piece it asks
+// whether the disk has room for it; nil has.
+func write(root *os.Root, stored string, content io.Reader, most int64, room func(int64) error) (size int64, err error) {
+	content = io.LimitReader(content, most+1)
+	if room != nil {
+		if err := room(0); err != nil {
+			return 0, err
+		}
+		content = &roomy{content, room}
+	}
 	temp := partial + randomHex()
 	file, err := root.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
@@ -156,7 +170,7 @@ func write(root *os.Root, stored string, content io.Reader, most int64) (size in
 			_ = root.Remove(temp)
 		}
 	}()
-	size, err = io.Copy(file, io.LimitReader(content, most+1))
+	size, err = io.Copy(file, content)
 	if err == nil && size > most {
 		err = ErrTooLarge
 	}
@@ -170,6 +184,22 @@ func write(root *os.Root, stored string, content io.Reader, most int64) (size in
 		return 0, err
 	}
 	return size, syncRoot(root)
+}
+
+// A roomy reader reads what the disk has room for: what it has read is written at once.
+type roomy struct {
+	io.Reader
+	room func(bytes int64) error
+}
+
+func (r *roomy) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	if n > 0 {
+		if full := r.room(int64(n)); full != nil {
+			return 0, full
+		}
+	}
+	return n, err
 }
 
 // syncRoot brings the names in a directory to the disk.

@@ -37,12 +37,21 @@ type Incoming struct {
 	MediaType string
 	Content   []byte
 	URI       string
+	Most      int64 // bytes that it may have; 0 means [MaxBytes]
+}
+
+// mostOf is how many bytes a file may have that a message brings.
+func (f *Folder) mostOf(in Incoming) int64 {
+	if in.Most <= 0 {
+		return f.most
+	}
+	return min(in.Most, f.most)
 }
 
 // Stage brings a file to the disk, where it survives whatever happens. A file that
-// is there already is left as it is. [ErrNotHere] and [ErrForbidden] say that there is
+// is there already is left as it is. [ErrTooLarge], [ErrNotHere] and [ErrForbidden] say that there is
 // nothing to be had; any other error may pass.
-func (f *Folder) Stage(ctx context.Context, in Incoming) (File, error) {
+func (f *Folder) Stage(ctx context.Context, in Incoming) (file File, err error) {
 	sum := sha256.Sum256([]byte(in.Key))
 	name := in.Name
 	if name == "" && in.URI != "" {
@@ -51,19 +60,22 @@ func (f *Folder) Stage(ctx context.Context, in Incoming) (File, error) {
 	stored := hex.EncodeToString(sum[:16]) + "-" + sanitize(name)
 	switch id, pending := f.pending(in.URI); {
 	case in.URI == "":
-		if file, ok := f.staged(stored, name, in.MediaType); ok && file.Size == int64(len(in.Content)) {
-			return file, nil
+		file, ok := f.staged(stored, name, in.MediaType)
+		if !ok || file.Size != int64(len(in.Content)) {
+			file, err = f.put(stored, name, in.MediaType, bytes.NewReader(in.Content), f.mostOf(in))
 		}
-		return f.put(stored, name, in.MediaType, bytes.NewReader(in.Content), f.most)
+		return brought(file, err, true)
 	case pending:
-		return f.fetchPending(ctx, id, name, in.MediaType)
+		file, err = f.fetchPending(ctx, id, name, in)
+		return brought(file, err, false)
 	case isWeb(in.URI):
-		if file, ok := f.staged(stored, name, in.MediaType); ok {
-			return file, nil
+		file, ok := f.staged(stored, name, in.MediaType)
+		if !ok {
+			file, err = f.fetchWeb(ctx, in, stored, name)
 		}
-		return f.fetchWeb(ctx, in, stored, name)
+		return brought(file, err, true)
 	}
-	file, err := f.Path(in.URI)
+	file, err = f.Path(in.URI)
 	if err != nil {
 		return File{}, err
 	}
@@ -72,6 +84,12 @@ func (f *Folder) Stage(ctx context.Context, in Incoming) (File, error) {
 		file.Name = plainName(in.Name)
 	}
 	return file, nil
+}
+
+// brought is a file that a message has brought, alone or as others have, too.
+func brought(file File, err error, alone bool) (File, error) {
+	file.Staged, file.Own = err == nil, err == nil && alone
+	return file, err
 }
 
 // staged returns a file that stands in the folder already.
@@ -98,16 +116,16 @@ func (f *Folder) pending(uri string) (id string, ok bool) {
 
 // fetchPending gets a file from the platform, and tells it so when the file is safe.
 // The same file is the same for every message that names it.
-func (f *Folder) fetchPending(ctx context.Context, id, name, media string) (File, error) {
+func (f *Folder) fetchPending(ctx context.Context, id, name string, in Incoming) (File, error) {
 	if id == "" || f.cfg.Pending == nil {
 		return File{}, fmt.Errorf("%w: it is not one of this workspace", ErrNotHere)
 	}
 	sum := sha256.Sum256([]byte("platform-pending:" + f.cfg.Workspace + "/" + id))
 	stored := hex.EncodeToString(sum[:16]) + "-" + sanitize(name)
-	file, ok := f.staged(stored, name, media)
+	file, ok := f.staged(stored, name, in.MediaType)
 	if !ok {
 		var err error
-		file, err = f.receive(stored, name, media, func(w io.Writer) error { return f.cfg.Pending.PendingUpload(ctx, id, w) })
+		file, err = f.receive(stored, name, in, func(w io.Writer) error { return f.cfg.Pending.PendingUpload(ctx, id, w) })
 		if err != nil {
 			return File{}, err
 		}
@@ -121,7 +139,7 @@ func (f *Folder) fetchPending(ctx context.Context, id, name, media string) (File
 }
 
 // receive stores what send writes. That it could not be had is [ErrNotHere].
-func (f *Folder) receive(stored, name, media string, send func(io.Writer) error) (File, error) {
+func (f *Folder) receive(stored, name string, in Incoming, send func(io.Writer) error) (File, error) {
 	r, w := io.Pipe()
 	sent := make(chan error, 1)
 	go func() {
@@ -129,7 +147,7 @@ func (f *Folder) receive(stored, name, media string, send func(io.Writer) error)
 		w.CloseWithError(err)
 		sent <- err
 	}()
-	file, err := f.put(stored, name, media, r, f.most)
+	file, err := f.put(stored, name, in.MediaType, r, f.mostOf(in))
 	_ = r.Close() // what is not wanted any more ends the sender
 	if theirs := <-sent; err != nil && (theirs != nil && !errors.Is(theirs, io.ErrClosedPipe) || errors.Is(err, ErrTooLarge)) {
 		return File{}, fmt.Errorf("%w: %w", ErrNotHere, err)
@@ -154,6 +172,7 @@ func (f *Folder) fetchWeb(ctx context.Context, in Incoming, stored, name string)
 	if err != nil {
 		return File{}, fmt.Errorf("%w: no URL", ErrNotHere)
 	}
+	req.Header.Set("Accept-Encoding", "identity") // what comes packed all the same is stored so
 	res, err := f.cfg.client.Do(req)
 	if err != nil {
 		return File{}, fmt.Errorf("%w: %w", ErrNotHere, errors.Unwrap(err)) // without the URL, which may hold a secret
@@ -163,7 +182,7 @@ func (f *Folder) fetchWeb(ctx context.Context, in Incoming, stored, name string)
 		return File{}, fmt.Errorf("%w: the server answered %s", ErrNotHere, res.Status)
 	}
 	body := &marked{Reader: res.Body}
-	file, err := f.put(stored, name, in.MediaType, body, f.most)
+	file, err := f.put(stored, name, in.MediaType, body, f.mostOf(in))
 	if err != nil && (body.err != nil || errors.Is(err, ErrTooLarge)) { // theirs, not ours
 		return File{}, fmt.Errorf("%w: %w", ErrNotHere, err)
 	}
