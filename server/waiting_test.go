@@ -21,7 +21,7 @@ import (
 // elsewhere keeps the files of messages where they take no memory.
 type elsewhere struct{ tasks.Files }
 
-func (elsewhere) Stage(context.Context, string, *a2a.Part) (tasks.File, error) {
+func (elsewhere) Stage(context.Context, string, *a2a.Part, int64) (tasks.File, error) {
 	return tasks.File{URI: "workspace:/f", Name: "f"}, nil
 }
 func (elsewhere) Path(string) (string, error)                    { return "/f", nil }

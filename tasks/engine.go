@@ -26,6 +26,8 @@ type Engine struct {
 	admit  sync.Mutex
 	closed bool // guarded by admit
 
+	staging staging
+
 	full seldom // the log says that the disk is full
 
 	watches watches

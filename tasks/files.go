@@ -3,11 +3,9 @@ package tasks
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"mime"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -20,9 +18,12 @@ import (
 type Files interface {
 	// Stage brings a file to the disk before its message is accepted, so that it is
 	// there whatever happens. Key is that of this file of this message, and of no
-	// other: the same key is the same file. An error that is [ErrNoFile] says that
-	// there is nothing to be had; after any other one it may help to try again.
-	Stage(ctx context.Context, key string, part *a2a.Part) (File, error)
+	// other: the same key is the same file. It may have so many bytes at most. An error
+	// that is [ErrNoFile] says that there is nothing to be had, and one that is
+	// [ErrTooLarge], too, that it has more; after any other one it may help to try again.
+	Stage(ctx context.Context, key string, part *a2a.Part, most int64) (File, error)
+	// Drop takes away files that Stage has brought for a message that is refused.
+	Drop(files []File)
 	// Path returns where the file is that a URI of Stage names.
 	Path(uri string) (string, error)
 	// Offer makes the files that a reply of a task names available to its readers.
@@ -45,6 +46,9 @@ type File struct {
 	Name      string
 	MediaType string
 	Size      int64
+
+	Staged bool // it was brought to the disk, and not used where it is
+	Own    bool // it was brought for this message alone
 
 	Kept    string    // says where a copy for readers is kept; empty if there is none
 	Expires time.Time // of the copy
@@ -78,42 +82,15 @@ func Unkept(p *a2a.Part) *a2a.Part {
 // ErrNoFile says that a file is not to be had.
 var ErrNoFile = errors.New("no such file")
 
+// ErrTooLarge says that a file is larger than it may be.
+var ErrTooLarge = errors.New("the file is too large")
+
 func isFile(p *a2a.Part) bool {
 	switch p.Content.(type) {
 	case a2a.Raw, a2a.URL:
 		return true
 	}
 	return false
-}
-
-// stage brings the files of a message to the disk. From then on the message names
-// them, and does not hold them.
-func (e *Engine) stage(ctx context.Context, in *incoming) error {
-	if e.cfg.Files == nil || !slices.ContainsFunc(in.message.Parts, isFile) {
-		return nil
-	}
-	m := *in.message
-	m.Parts = slices.Clone(m.Parts)
-	in.message = &m
-	for i, p := range m.Parts {
-		if !isFile(p) {
-			continue
-		}
-		key := in.key.Caller + fmt.Sprintf("%q %q %q %x %d", in.key.Context, in.key.Task, in.key.Message, in.digest, i)
-		file, err := e.cfg.Files.Stage(ctx, key, p)
-		switch {
-		case ctx.Err() != nil:
-			return context.Cause(ctx)
-		case errors.Is(err, ErrNoFile):
-			e.log.Info("a file of a message is not to be had", "err", err)
-			continue
-		case err != nil:
-			e.log.Error("a file of a message could not be stored", "err", err)
-			return refuse(a2a.ErrServerError, "the file %q could not be stored: the runtime's disk is full or cannot be written; send the message again when there is room", clip(p.Filename, 64))
-		}
-		m.Parts[i] = file.part(p)
-	}
-	return nil
 }
 
 // part is the part that names a file; given is the one it was made of, if any.

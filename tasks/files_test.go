@@ -18,7 +18,9 @@ import (
 // A cabinet is where the test has the files of messages.
 type cabinet struct{ err error }
 
-func (c *cabinet) Stage(_ context.Context, key string, p *a2a.Part) (tasks.File, error) {
+func (c *cabinet) Drop([]tasks.File) {}
+
+func (c *cabinet) Stage(_ context.Context, _ string, p *a2a.Part, _ int64) (tasks.File, error) {
 	if c.err != nil {
 		return tasks.File{}, c.err
 	}

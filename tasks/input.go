@@ -35,6 +35,8 @@ type incoming struct {
 	push    *push.Setting // that its caller wants to be told by; may be nil
 	unnamed bool          // the setting has its id from us
 	from    sender        // as far as that can be told
+	own     []File        // that were brought to the disk for it
+	leave   func()        // lets others with its key bring their files; nil if it has brought none
 	receipt *Receipt      // of the answer; nil if nobody waits, or need not be told otherwise
 }
 
@@ -95,6 +97,12 @@ func check(req *a2a.SendMessageRequest) error {
 		return nil
 	}
 	return checkHistory(req.Config.HistoryLength)
+}
+
+// refuse notes why the message must not be a new one, if it must not.
+func (in *incoming) refuse(why error) bool {
+	in.refused = why
+	return why != nil
 }
 
 // stored returns the message as it stands in the history of its task.

@@ -61,13 +61,21 @@ func (e *Engine) promise(ctx context.Context) error {
 func (e *Engine) accept(ctx context.Context, req *a2a.SendMessageRequest, patient bool) (*view, error) {
 	defer taken(ctx)
 	in, err := read(req)
-	if err == nil {
-		err = e.prepare(ctx, req, in, patient)
-	}
 	if err != nil {
 		return nil, err
 	}
-	ctx = context.WithoutCancel(ctx) // a caller who leaves must not tear this apart
+	accepted := false
+	defer func() { e.settle(ctx, in, accepted) }()
+	if err := e.prepare(ctx, req, in, patient); err != nil {
+		return nil, err
+	}
+	v, err := e.take(context.WithoutCancel(ctx), in) // a caller who leaves must not tear this apart
+	accepted = err == nil
+	return v, err
+}
+
+// take makes a turn of a message that is prepared, or finds its task.
+func (e *Engine) take(ctx context.Context, in *incoming) (*view, error) {
 	e.admit.Lock()
 	defer e.admit.Unlock()
 	host := e.host(in)
@@ -118,17 +126,21 @@ func (e *Engine) prepare(ctx context.Context, req *a2a.SendMessageRequest, in *i
 	e.classify(ctx, req, in, patient)
 	in.patient = patient
 	e.trim(in, req)
-	if in.refused = in.checkMetadata(); in.refused != nil { // it may be one that was accepted once
-		return e.readPush(ctx, req, in)
-	}
-	if err := e.stage(ctx, in); err != nil {
+	if err := e.readPush(ctx, req, in); err != nil {
 		return err
 	}
-	if err := in.compose(e.cfg.Files); err != nil {
-		return err
+	if in.refuse(in.checkMetadata()) { // it may be one that was accepted once
+		return nil
 	}
 	e.readWishes(in)
-	return e.readPush(ctx, req, in)
+	var err error
+	if in.refused == nil {
+		err = e.stage(ctx, in)
+	}
+	if err != nil || in.leave != nil && in.refused != nil { // its files have not been brought
+		return err
+	}
+	return in.compose(e.cfg.Files)
 }
 
 // room says why the runner would not take the message, before it is committed: what is

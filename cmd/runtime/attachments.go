@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -27,8 +28,8 @@ type attachments struct {
 }
 
 // Stage implements [tasks.Files].
-func (a attachments) Stage(ctx context.Context, key string, p *a2a.Part) (tasks.File, error) {
-	in := files.Incoming{Key: key, Name: p.Filename, MediaType: p.MediaType}
+func (a attachments) Stage(ctx context.Context, key string, p *a2a.Part, most int64) (tasks.File, error) {
+	in := files.Incoming{Key: key, Name: p.Filename, MediaType: p.MediaType, Most: max(most, 1)}
 	switch c := p.Content.(type) {
 	case a2a.Raw:
 		in.Content = c
@@ -36,10 +37,22 @@ func (a attachments) Stage(ctx context.Context, key string, p *a2a.Part) (tasks.
 		in.URI = string(c)
 	}
 	f, err := a.folder.Stage(ctx, in)
+	if errors.Is(err, files.ErrTooLarge) {
+		return tasks.File{}, fmt.Errorf("%w: %w: %w", tasks.ErrNoFile, tasks.ErrTooLarge, err)
+	}
 	if errors.Is(err, files.ErrNotHere) || errors.Is(err, files.ErrForbidden) {
 		return tasks.File{}, fmt.Errorf("%w: %w", tasks.ErrNoFile, err)
 	}
 	return fileOf(f), err
+}
+
+// Drop implements [tasks.Files].
+func (a attachments) Drop(staged []tasks.File) {
+	gone := make([]files.File, 0, len(staged))
+	for _, f := range staged {
+		gone = append(gone, files.File{Path: strings.TrimPrefix(f.URI, "workspace:")})
+	}
+	a.folder.Remove(gone...)
 }
 
 // Path implements [tasks.Files].
@@ -114,7 +127,7 @@ func (a attachments) Keep(task a2a.TaskID, key, name string, content []byte) (ta
 }
 
 func fileOf(f files.File) tasks.File {
-	return tasks.File{URI: f.URI, Name: f.Name, MediaType: f.MediaType, Size: f.Size}
+	return tasks.File{URI: f.URI, Name: f.Name, MediaType: f.MediaType, Size: f.Size, Staged: f.Staged, Own: f.Own}
 }
 
 // keptFiles are the copies of files that tasks have handed out, for as long as the

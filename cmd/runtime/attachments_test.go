@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/a2aproject/a2a-go/v2/a2a"
+
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter/files"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
@@ -88,6 +90,38 @@ func TestKeptFilesLeaveTheReserve(t *testing.T) {
 		t.Fatalf("the first one is gone: %v", err)
 	}
 	_ = file.Close()
+}
+
+// TestStagedFiles are bounded by what their message leaves for them, and dropped with it.
+func TestStagedFiles(t *testing.T) {
+	a, _ := attached(t, false, 0)
+	part := a2a.NewRawPart([]byte("text"))
+	if _, err := a.Stage(t.Context(), "k", part, 3); !errors.Is(err, tasks.ErrTooLarge) || !errors.Is(err, tasks.ErrNoFile) {
+		t.Errorf("too large: %v", err)
+	}
+	if _, err := a.Stage(t.Context(), "k", part, 0); !errors.Is(err, tasks.ErrTooLarge) {
+		t.Errorf("with nothing left: %v", err)
+	}
+	file, err := a.Stage(t.Context(), "k", part, 4)
+	if err != nil || !file.Staged || !file.Own || file.Size != 4 {
+		t.Fatalf("%+v, %v", file, err)
+	}
+	a.Drop([]tasks.File{file})
+	if _, err := a.Path(file.URI); !errors.Is(err, files.ErrNotHere) {
+		t.Errorf("it is still there: %v", err)
+	}
+}
+
+// TestFilesLeaveTheReserve: the disk of the working directory is asked for room.
+func TestFilesLeaveTheReserve(t *testing.T) {
+	work := t.TempDir()
+	room := roomIn(work)
+	if err := room(1); err != nil {
+		t.Error(err)
+	}
+	if err := room(1 << 60); !errors.Is(err, store.ErrFull) || !strings.HasPrefix(err.Error(), work+": ") {
+		t.Errorf("%v", err)
+	}
 }
 
 // TestKeptFilesGoWithTheirTask, at once, and from the disk when it is tidied up.

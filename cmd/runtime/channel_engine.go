@@ -204,18 +204,18 @@ func (box *inbox) messageFiles() tasks.Files {
 }
 
 // Stage implements [tasks.Files]: what a platform holds has the workspace in its URI.
-func (s spaceStages) Stage(ctx context.Context, key string, p *a2a.Part) (tasks.File, error) {
+func (s spaceStages) Stage(ctx context.Context, key string, p *a2a.Part, most int64) (tasks.File, error) {
 	if uri, ok := p.Content.(a2a.URL); ok {
 		if rest, pending := strings.CutPrefix(string(uri), "platform-pending:"); pending {
 			id, _, _ := strings.Cut(strings.TrimLeft(rest, "/"), "/")
 			for _, m := range s.box.spaces {
 				if m.id == id {
-					return s.box.attachments(m.files).Stage(ctx, key, p)
+					return s.box.attachments(m.files).Stage(ctx, key, p, most)
 				}
 			}
 		}
 	}
-	return s.attachments.Stage(ctx, key, p)
+	return s.attachments.Stage(ctx, key, p, most)
 }
 
 // sweeper forgets old files; one folder stands for all.

@@ -61,7 +61,7 @@ func (c chat) Say(ctx context.Context, r late.Reply) error {
 func (app *application) attachments(s settings.Settings, journal *store.Store) tasks.Files {
 	cfg := files.Config{
 		Work: s.WorkDir, Workspace: s.WorkspaceID, Guard: netguard.New(s.AllowedNetworks...),
-		Hidden: hidden(s), User: s.User,
+		Hidden: hidden(s), User: s.User, Room: roomIn(s.WorkDir),
 	}
 	if s.InWorkspace() {
 		client := app.workspaceClient(s)
@@ -77,6 +77,11 @@ func (app *application) attachments(s settings.Settings, journal *store.Store) t
 		app.kept = &keptFiles{a.shelf, journal}
 	}
 	return a
+}
+
+// roomIn asks the disk of a directory for room, as that of the state is asked.
+func roomIn(dir string) func(bytes int64) error {
+	return func(bytes int64) error { return store.RoomBeside(dir, bytes) }
 }
 
 // hidden is what is never handed out: folders, and files that the operator has put

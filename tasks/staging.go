@@ -1,0 +1,220 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/store"
+)
+
+// What the files of one message may be. They are fetched one after the other, and each
+// takes as long as its server likes, within bounds.
+const (
+	mostWeb     = 20        // URLs that are fetched
+	mostPending = 100       // files that a platform holds; one upload has no more
+	mostFiles   = 100 << 20 // bytes of all that is brought to the disk for it
+)
+
+// A staging lets one message at a time bring its files, of those with the same key: the
+// second finds what became of the first. The zero value is ready.
+type staging struct {
+	mu   sync.Mutex
+	busy map[store.Key]chan struct{} // closed when the key is free
+}
+
+// enter waits for the key. What it returns is called to leave.
+func (s *staging) enter(ctx context.Context, key store.Key) (leave func(), err error) {
+	for {
+		s.mu.Lock()
+		other, busy := s.busy[key]
+		if !busy {
+			break
+		}
+		s.mu.Unlock()
+		select {
+		case <-other:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+	defer s.mu.Unlock()
+	if s.busy == nil {
+		s.busy = map[store.Key]chan struct{}{}
+	}
+	done := make(chan struct{})
+	s.busy[key] = done
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.busy, key)
+		close(done)
+	}, nil
+}
+
+// stage brings the files of a message to the disk, if it would be taken otherwise. From
+// then on the message names them, and does not hold them. Why the message must not be new
+// is kept in it: it may be one that was accepted once.
+func (e *Engine) stage(ctx context.Context, in *incoming) error {
+	if e.cfg.Files == nil || !slices.ContainsFunc(in.message.Parts, isFile) {
+		return nil
+	}
+	leave, err := e.staging.enter(ctx, in.key)
+	if err != nil {
+		return err
+	}
+	in.leave = leave
+	wanted := !in.refuse(countFiles(in.message.Parts))
+	if wanted {
+		wanted, err = e.foresee(ctx, in)
+	}
+	if wanted && err == nil {
+		err = e.bring(ctx, in)
+	}
+	return err
+}
+
+// countFiles refuses a message with more files to fetch than are fetched for one.
+func countFiles(parts []*a2a.Part) error {
+	web, pending := 0, 0
+	for _, p := range parts {
+		switch scheme, _, _ := strings.Cut(strings.ToLower(string(p.URL())), ":"); scheme {
+		case "http", "https":
+			web++
+		case "platform-pending":
+			pending++
+		}
+	}
+	switch {
+	case web > mostWeb:
+		return refuse(a2a.ErrInvalidParams, "the message has %d files by URL, and at most %d are fetched for one; send the others with further messages", web, mostWeb)
+	case pending > mostPending:
+		return refuse(a2a.ErrInvalidParams, "the message has %d files that the platform holds, and at most %d are fetched for one; send the others with further messages", pending, mostPending)
+	}
+	return nil
+}
+
+// errForgotten refuses a message that was known when its files were not brought again,
+// and is not any more.
+var errForgotten = refuse(a2a.ErrServerError, "the task of this message was just forgotten; send the message again")
+
+// foresee reports whether the files of a message are wanted: not if it is known, and not
+// if it would be refused with them. Files take no room in the queue.
+func (e *Engine) foresee(ctx context.Context, in *incoming) (wanted bool, err error) {
+	probe := *in
+	m := *in.message
+	m.Parts = slices.Clone(m.Parts)
+	for i, p := range m.Parts {
+		if isFile(p) {
+			m.Parts[i] = File{Name: p.Filename, MediaType: p.MediaType}.part(p)
+		}
+	}
+	probe.message = &m
+	wrong := probe.compose(e.cfg.Files)
+	e.admit.Lock()
+	defer e.admit.Unlock()
+	known, err := e.known(ctx, in)
+	switch {
+	case err == nil:
+		again := in.retry && known.Digest == in.digest && (known.Interrupted || e.find(a2a.TaskID(known.TaskID)) != nil)
+		if !again {
+			in.refused = errForgotten
+		}
+		return again, nil
+	case !errors.Is(err, store.ErrUnknown):
+		return false, e.journalError("look the message up", err)
+	case wrong != nil:
+		return false, wrong
+	case e.closed:
+		return false, stopping()
+	}
+	return !in.refuse(e.placeFor(ctx, &probe)), nil
+}
+
+// placeFor says why a new message would be refused. One that may go into a running turn,
+// or answer a question, has no need of a place in the queue. The caller holds e.admit.
+func (e *Engine) placeFor(ctx context.Context, in *incoming) error {
+	if in.command != "" {
+		return nil
+	}
+	t := e.host(in)
+	if in.key.Task != "" {
+		t = e.find(a2a.TaskID(in.key.Task))
+		if err := e.reachable(ctx, in.from, a2a.TaskID(in.key.Task), t); err != nil {
+			return err
+		}
+		if err := e.belongs(ctx, in, t); err != nil {
+			return err
+		}
+	}
+	if t == nil {
+		return e.room(in, e.taskFor(in))
+	}
+	if asks, _ := t.asks(); asks || t.turning(nil, in.options) != "" {
+		return nil
+	}
+	return e.room(in, t)
+}
+
+// bring brings the files of a message to the disk.
+func (e *Engine) bring(ctx context.Context, in *incoming) error {
+	m := *in.message
+	m.Parts = slices.Clone(m.Parts)
+	in.message = &m
+	left := int64(mostFiles)
+	for i, p := range m.Parts {
+		if !isFile(p) {
+			continue
+		}
+		key := in.key.Caller + fmt.Sprintf("%q %q %q %x %d", in.key.Context, in.key.Task, in.key.Message, in.digest, i)
+		file, err := e.cfg.Files.Stage(ctx, key, p, left)
+		if file.Own {
+			in.own = append(in.own, file)
+		}
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case errors.Is(err, ErrTooLarge) && left < mostFiles: // the others are there, and this one is too much beside them
+			in.refused = tooManyBytes()
+			return nil
+		case errors.Is(err, ErrNoFile):
+			e.log.Info("a file of a message is not to be had", "err", err)
+			continue
+		case err != nil:
+			e.log.Error("a file of a message could not be stored", "err", err)
+			return refuse(a2a.ErrServerError, "the file %q could not be stored: the runtime's disk is full or cannot be written; send the message again when there is room", clip(p.Filename, 64))
+		}
+		if file.Staged {
+			left -= file.Size
+		}
+		m.Parts[i] = file.part(p)
+	}
+	if left < 0 { // what was there already has not been asked about
+		in.refused = tooManyBytes()
+	}
+	return nil
+}
+
+func tooManyBytes() error {
+	return refuse(a2a.ErrInvalidParams, "the files of the message have more than %d MiB together; send some of them with further messages", mostFiles>>20)
+}
+
+// settle lets others with the key of a message bring its files, once it has been accepted
+// or not. Those of one that is not known then are taken away.
+func (e *Engine) settle(ctx context.Context, in *incoming, accepted bool) {
+	if in.leave == nil {
+		return
+	}
+	defer in.leave()
+	if accepted || len(in.own) == 0 {
+		return
+	}
+	if _, err := e.known(context.WithoutCancel(ctx), in); errors.Is(err, store.ErrUnknown) {
+		e.cfg.Files.Drop(in.own)
+	}
+}
