@@ -17,6 +17,7 @@ func TestToken(t *testing.T) {
 	x := newWorld(t, "RUNTIME_TOKEN="+theToken)
 	t.Run("routes", func(t *testing.T) { x.matrix(t, 5) })
 	t.Run("hosts", x.hosts)
+	t.Run("paths", func(t *testing.T) { x.paths(t, 19) })
 	t.Run("frames", x.frames)
 	t.Run("bodies", x.bodies)
 	t.Run("stalls", x.stalls)
@@ -27,6 +28,7 @@ func TestWorkspace(t *testing.T) {
 	x := newWorkspace(t)
 	t.Run("routes", func(t *testing.T) { x.matrix(t, 5) })
 	t.Run("rebound", x.reboundPages)
+	t.Run("paths", func(t *testing.T) { x.paths(t, 7) })
 	t.Run("names", x.names)
 	t.Run("peers", x.peers)
 }
@@ -35,6 +37,7 @@ func TestStrictWorkspace(t *testing.T) {
 	t.Parallel()
 	x := newWorkspace(t, "RUNTIME_TOKEN="+theToken, "MOLECULE_A2A_REQUIRE_AUTH=yes")
 	t.Run("routes", func(t *testing.T) { x.matrix(t, 7) })
+	t.Run("paths", func(t *testing.T) { x.paths(t, 23) })
 }
 
 func TestPolicies(t *testing.T) {
