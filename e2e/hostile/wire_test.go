@@ -91,7 +91,12 @@ func stranger() net.Addr {
 
 // exchange sends text from an address of its own and reads one answer.
 func exchange(addr, text string, head bool, method string) answer {
-	dialer := net.Dialer{LocalAddr: stranger(), Timeout: patience}
+	return exchangeFrom(stranger(), addr, text, head, method)
+}
+
+// exchangeFrom is exchange from a given address.
+func exchangeFrom(from net.Addr, addr, text string, head bool, method string) answer {
+	dialer := net.Dialer{LocalAddr: from, Timeout: patience}
 	conn, err := dialer.Dial("tcp", addr)
 	if err != nil {
 		return answer{err: err}

@@ -36,6 +36,7 @@ func TestWorkspace(t *testing.T) {
 func TestStrictWorkspace(t *testing.T) {
 	t.Parallel()
 	x := newWorkspace(t, "RUNTIME_TOKEN="+theToken, "MOLECULE_A2A_REQUIRE_AUTH=yes")
+	t.Run("guesses", x.guesses) // first: the log has so many lines on guesses a minute, and no more
 	t.Run("routes", func(t *testing.T) { x.matrix(t, 7) })
 	t.Run("paths", func(t *testing.T) { x.paths(t, 23) })
 }
