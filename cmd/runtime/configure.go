@@ -174,14 +174,11 @@ func makeFolders(s settings.Settings) error {
 }
 
 // makeHome makes codex's home, which is codex's user's. Where only we can make it, it is
-// given away, which takes root.
+// given to that user, which takes root.
 func makeHome(home string, user *asuser.User) error {
 	err := user.Do(func() error { return os.MkdirAll(home, 0o700) })
 	if user == nil || !errors.Is(err, fs.ErrPermission) {
 		return err
 	}
-	if err := os.Mkdir(home, 0o700); err != nil {
-		return err
-	}
-	return os.Chown(home, int(user.UID), int(user.GID))
+	return user.Give(home)
 }
