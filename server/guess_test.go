@@ -64,7 +64,7 @@ func TestGuessing(t *testing.T) {
 						t.Errorf("no %s", want)
 					}
 				}
-				if said := log.String(); strings.Count(said, "a wrong token") != 1 || !strings.Contains(said, "network=127.0.0.1/32") || strings.Contains(said, "a-guess") {
+				if said := log.String(); strings.Count(said, "a wrong token") != 1 || !strings.Contains(said, "network=127.0.0.0/8") || strings.Contains(said, "a-guess") {
 					t.Errorf("the log says %s", said)
 				}
 			})

@@ -185,7 +185,7 @@ func (x *world) try(t *testing.T, a attempt) {
 		if !shut {
 			t.Errorf("%v is let in: %s", a, got)
 		}
-	case opens && !a.as.unsure && slices.Contains([]int{401, 403, 421}, got.status):
+	case opens && !a.as.unsure && (slices.Contains([]int{401, 403, 421}, got.status) || strings.Contains(got.body, "too many wrong tokens")):
 		t.Errorf("%v is shut out: %s", a, got)
 	default:
 		clean(t, a, got, theWords) // which callers may read

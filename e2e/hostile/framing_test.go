@@ -86,7 +86,7 @@ func (x *world) frames(t *testing.T) {
 
 // exchange sends text, says that no more comes, and reads all answers.
 func (x *world) exchange(t *testing.T, what, text string) (answers []answer) {
-	dialer := net.Dialer{LocalAddr: stranger(), Timeout: patience}
+	dialer := net.Dialer{Timeout: patience}
 	conn, err := dialer.DialContext(t.Context(), "tcp", x.addr())
 	if err != nil {
 		t.Errorf("%s: %v", what, err)
@@ -111,7 +111,7 @@ func (x *world) exchange(t *testing.T, what, text string) (answers []answer) {
 func (x *world) stalls(t *testing.T) {
 	begun := strings.NewReplacer("ADDR", x.addr(), "TOKEN\r\n", "").Replace(opening)
 	for i := range 200 {
-		conn, err := (&net.Dialer{LocalAddr: stranger()}).DialContext(t.Context(), "tcp", x.addr())
+		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", x.addr())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,9 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"runtime"
 	"strings"
-	"sync/atomic"
 	"time"
 )
 
@@ -76,27 +74,9 @@ func (c call) text(addr string) string {
 // patience bounds one exchange.
 const patience = 60 * time.Second
 
-// visitor counts the addresses that requests came from.
-var visitor atomic.Uint32
-
-// stranger is an address of loopback that nothing was sent from yet: what the program
-// holds against one is not held against the next.
-func stranger() net.Addr {
-	if runtime.GOOS != "linux" {
-		return nil // others have one address there
-	}
-	n := visitor.Add(1)
-	return &net.TCPAddr{IP: net.IPv4(127, byte(1+n>>16), byte(n>>8), byte(n))}
-}
-
-// exchange sends text from an address of its own and reads one answer.
+// exchange sends text on a connection of its own and reads one answer.
 func exchange(addr, text string, head bool, method string) answer {
-	return exchangeFrom(stranger(), addr, text, head, method)
-}
-
-// exchangeFrom is exchange from a given address.
-func exchangeFrom(from net.Addr, addr, text string, head bool, method string) answer {
-	dialer := net.Dialer{LocalAddr: from, Timeout: patience}
+	dialer := net.Dialer{Timeout: patience}
 	conn, err := dialer.Dial("tcp", addr)
 	if err != nil {
 		return answer{err: err}

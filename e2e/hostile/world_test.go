@@ -163,7 +163,7 @@ func (x *world) ours(body string) call {
 
 func (x *world) addr() string { return strings.TrimPrefix(x.URL, "http://") }
 
-// send makes a call from an address of its own.
+// send makes a call on a connection of its own.
 func (x *world) send(c call) answer {
 	return exchange(x.addr(), c.text(x.addr()), c.head, c.method)
 }

@@ -27,8 +27,9 @@ var proxyHeaders = []string{ //nolint:gochecknoglobals // a constant table
 
 // Proxied reports whether a request shows that a proxy has made it: one on this machine
 // calls from loopback for anyone, and some hand on the Host that they were given, or put
-// ours there. Not all say for whom they call, and nginx as it comes says nothing, but
-// speaks HTTP/1.0, which no browser does.
+// ours there. Not all say for whom they call. HTTP/1.0, which no browser speaks, is a
+// proxy's, nginx's before 1.29.7 among them; later ones speak 1.1 and, as they come, say
+// nothing at all, as tunnels do, so that their requests cannot be told from this machine's.
 func Proxied(r *http.Request) bool {
 	if !r.ProtoAtLeast(1, 1) {
 		return true
@@ -92,14 +93,17 @@ func Followed(r *http.Request) bool {
 }
 
 // Network is the network that one sender is taken to have to itself: the address, or the
-// /64 that a host of IPv6 picks its addresses from. It is the zero one if remote, an
-// address with a port, is none.
+// /64 that a host of IPv6 picks its addresses from. All addresses of loopback, of either
+// version, are this machine's. It is the zero one if remote, an address with a port, is none.
 func Network(remote string) netip.Prefix {
 	from, err := netip.ParseAddrPort(remote)
 	if err != nil {
 		return netip.Prefix{}
 	}
 	addr := from.Addr().Unmap().WithZone("")
+	if addr.IsLoopback() {
+		return netip.PrefixFrom(netip.AddrFrom4([4]byte{127}), 8)
+	}
 	bits := 32
 	if addr.Is6() {
 		bits = 64

@@ -96,7 +96,7 @@ func TestBrowsers(t *testing.T) {
 func TestNetwork(t *testing.T) {
 	for remote, want := range map[string]string{
 		"192.0.2.1:9": "192.0.2.1/32", "[::ffff:192.0.2.1]:9": "192.0.2.1/32", "[2001:db8:1:2:3:4:5:6]:9": "2001:db8:1:2::/64",
-		"[fe80::1%eth0]:9": "fe80::/64", "@": "invalid Prefix", "": "invalid Prefix",
+		"[fe80::1%eth0]:9": "fe80::/64", "127.0.0.1:9": "127.0.0.0/8", "127.8.7.6:9": "127.0.0.0/8", "[::1]:9": "127.0.0.0/8", "[::ffff:127.0.0.2]:9": "127.0.0.0/8", "@": "invalid Prefix", "": "invalid Prefix",
 	} {
 		if got := Network(remote).String(); got != want {
 			t.Errorf("%s: %s, want %s", remote, got, want)

@@ -46,8 +46,8 @@ const (
 // Config describes a [Refusals]. Its zero value works.
 type Config struct {
 	// Weak says that a credential is short enough to be found by trying. Then it is not
-	// compared while refusals wait and there is no room for more, and a right one from the
-	// same network has to come again.
+	// compared while there is no room for another refusal to wait, of its network or of all
+	// together, and a right one has to come again.
 	Weak    bool
 	Pause   time.Duration // between two refusals of a network; 0 means 0.3 s
 	Counted func(Reason)  // hears of each refusal; nil if nothing does
@@ -98,7 +98,7 @@ func (r *Refusals) Closed(remote string) bool {
 	}
 	r.mu.Lock()
 	known, ok := r.networks[caller.Network(remote)]
-	closed := ok && r.full(known.Value.(*network), time.Now())
+	closed := r.held >= mostHeld || ok && r.full(known.Value.(*network), time.Now())
 	r.mu.Unlock()
 	if closed {
 		r.cfg.Counted(TooMany)

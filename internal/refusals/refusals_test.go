@@ -155,3 +155,39 @@ func TestWeak(t *testing.T) {
 		time.Sleep(time.Minute)
 	})
 }
+
+// TestWeakToMany: what could be found by trying is not compared either where those who try
+// are many networks, and there is no room in all.
+func TestWeakToMany(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		weak, strong := New(Config{Weak: true}), New(Config{})
+		for i := range mostHeld {
+			from := fmt.Sprintf("[2001:db8:1:%x::1]:9", i)
+			flood(t.Context(), weak, from, 1)
+			flood(t.Context(), strong, from, 1)
+		}
+		if !weak.Closed(mine) || strong.Closed(mine) {
+			t.Errorf("to one that has tried nothing: closed %v, strong %v", weak.Closed(mine), strong.Closed(mine))
+		}
+		time.Sleep(pause)
+		if weak.Closed(mine) {
+			t.Error("closed with room again")
+		}
+	})
+}
+
+// TestLoopbackIsOne: its addresses are all of one machine.
+func TestLoopbackIsOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		weak := New(Config{Weak: true})
+		for i := range mostAhead {
+			flood(t.Context(), weak, fmt.Sprintf("127.0.0.%d:9", i+1), 1)
+		}
+		for _, from := range []string{"127.9.9.9:9", "[::1]:9"} {
+			if !weak.Closed(from) {
+				t.Errorf("%s is another network", from)
+			}
+		}
+		time.Sleep(time.Minute)
+	})
+}
