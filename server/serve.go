@@ -8,12 +8,14 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/crowd"
 )
 
 const (
 	headerTimeout = 10 * time.Second
-	idleTimeout   = 2 * time.Minute
-	maxHeader     = 64 << 10
+	idleTimeout   = 2 * time.Minute // above the 90 s of Go's clients; where there are too many, they go sooner
+	maxHeader     = 16 << 10
 	// closing is what requests get to end when their context has ended.
 	closing = 1500 * time.Millisecond
 )
@@ -34,7 +36,7 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
 	served := make(chan error, 1)
-	go func() { served <- srv.Serve(ln) }()
+	go func() { served <- srv.Serve(crowd.Bound(srv, ln, crowd.Most(), s.log)) }()
 	select {
 	case err := <-served:
 		return fmt.Errorf("serve on %s: %w", ln.Addr(), err)

@@ -284,3 +284,14 @@ func TestServeSaysWhyItEnds(t *testing.T) {
 		t.Errorf("Serve = %v", err)
 	}
 }
+
+// TestHeadersAreBounded: what no caller needs is refused before it costs memory.
+func TestHeadersAreBounded(t *testing.T) {
+	r := serve(t, Config{})
+	for size, want := range map[int]string{12 << 10: "200", 24 << 10: "431"} {
+		got := exchange(t, r.addr, "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nX: "+strings.Repeat("x", size)+"\r\n\r\n")
+		if !strings.HasPrefix(got, "HTTP/1.1 "+want) {
+			t.Errorf("%d bytes: %.80s", size, got)
+		}
+	}
+}

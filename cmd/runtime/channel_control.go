@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/channel"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/crowd"
 	"github.com/Molecule-AI/molecule-codex-runtime/server"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
@@ -37,7 +39,7 @@ func (box *inbox) listen(health net.Listener, base base) error {
 	if err != nil {
 		return fmt.Errorf("the channel's socket: %w", err)
 	}
-	box.closers = append(box.closers, serveOn(ln, box.control()))
+	box.closers = append(box.closers, serveOn(ln, box.control(), box.log))
 	if health == nil {
 		return nil
 	}
@@ -48,7 +50,7 @@ func (box *inbox) listen(health net.Listener, base base) error {
 	if err != nil {
 		return err
 	}
-	box.closers = append(box.closers, serveOn(health, probes))
+	box.closers = append(box.closers, serveOn(health, probes, box.log))
 	box.log.Info("listening", "addr", health.Addr().String(), "version", version, "codex_user", userNote(box.s.User))
 	return nil
 }
@@ -74,14 +76,18 @@ func private(_, _ string, socket syscall.RawConn) error {
 	return socket.Control(func(fd uintptr) { _ = syscall.Fchmod(int(fd), 0o600) })
 }
 
+// mostProbes is how many connections each of the channel's doors has.
+const mostProbes = 64
+
 // A doorServer serves until it is closed.
 type doorServer struct {
 	server *http.Server
 	served chan struct{}
 }
 
-func serveOn(ln net.Listener, handler http.Handler) doorServer {
-	d := doorServer{&http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute}, make(chan struct{})}
+func serveOn(ln net.Listener, handler http.Handler, log *slog.Logger) doorServer {
+	d := doorServer{&http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10}, make(chan struct{})}
+	ln = crowd.Bound(d.server, ln, mostProbes, log)
 	go func() {
 		defer close(d.served)
 		_ = d.server.Serve(ln)

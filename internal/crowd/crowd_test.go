@@ -1,0 +1,199 @@
+package crowd
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/leaktest"
+)
+
+func TestMain(m *testing.M) { leaktest.Main(m) }
+
+// Pipes are a listener in memory, whose connections come from where a test says.
+type pipes chan net.Conn
+
+func (p pipes) Accept() (net.Conn, error) {
+	if c, ok := <-p; ok {
+		return c, nil
+	}
+	return nil, net.ErrClosed
+}
+
+func (p pipes) Close() error { close(p); return nil }
+
+func (p pipes) Addr() net.Addr { return &net.TCPAddr{} }
+
+type pipe struct {
+	net.Conn
+	from net.Addr
+}
+
+func (p pipe) RemoteAddr() net.Addr { return p.from }
+
+// A stage is a server of a small crowd. Requests of /wait wait.
+type stage struct {
+	pipes
+	done chan struct{}
+	log  bytes.Buffer
+	*crowd
+}
+
+func newStage(t *testing.T, most int) *stage {
+	s := &stage{pipes: pipes(make(chan net.Conn)), done: make(chan struct{})}
+	srv := &http.Server{IdleTimeout: time.Hour, Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/wait" {
+			<-s.done
+		}
+	})}
+	ln := Bound(srv, s.pipes, most, slog.New(slog.NewTextHandler(&s.log, nil)))
+	s.crowd = ln.(*crowd)
+	served := make(chan error)
+	go func() { served <- srv.Serve(ln) }()
+	t.Cleanup(func() {
+		_ = srv.Close()
+		<-served
+		synctest.Wait()
+		if len(s.conns) != 0 || len(s.count) != 0 || s.waiting.Len() != 0 {
+			t.Errorf("%d connections, %v, %d that wait are left", len(s.conns), s.count, s.waiting.Len())
+		}
+	})
+	return s
+}
+
+// A visit is a connection, and whether it was closed on us.
+type visit struct {
+	net.Conn
+	closed chan struct{}
+	read   chan string
+}
+
+// visit opens a connection from an address and sends text.
+func (s *stage) visit(from, text string) *visit {
+	ours, theirs := net.Pipe()
+	s.pipes <- pipe{theirs, &net.TCPAddr{IP: net.ParseIP(from), Port: 9}}
+	v := &visit{ours, make(chan struct{}), make(chan string, 100)}
+	go func() {
+		defer close(v.closed)
+		buf := make([]byte, 4096)
+		for {
+			n, err := ours.Read(buf)
+			if err != nil {
+				return
+			}
+			v.read <- string(buf[:n])
+		}
+	}()
+	_, _ = io.WriteString(ours, text)
+	synctest.Wait()
+	return v
+}
+
+func (v *visit) isClosed() bool {
+	select {
+	case <-v.closed:
+		return true
+	default:
+		return false
+	}
+}
+
+const (
+	whole  = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+	waits  = "GET /wait HTTP/1.1\r\nHost: x\r\n\r\n"
+	begun  = "GET / HTTP/1.1\r\nX: "
+	near   = "127.0.0.1"
+	others = "192.0.2.1"
+)
+
+// TestTheLongestIdleGoes: for one more, of those that wait for the header of a request, and
+// not of those whose request is being answered.
+func TestTheLongestIdleGoes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, 8) // seven of them for this machine
+		busy := s.visit(near, waits)
+		idle, slow, silent := s.visit(near, whole), s.visit("127.9.9.9", begun), s.visit("::1", "")
+		again := s.visit(near, whole)
+		_, _ = io.WriteString(idle, whole) // which makes it the one that waits shortest
+		synctest.Wait()
+		for range 2 {
+			s.visit(near, whole)
+		}
+		for i, gone := range []*visit{slow, silent, again} {
+			if gone.isClosed() {
+				t.Errorf("%d is closed while there is room", i)
+			}
+			one := s.visit(near, whole)
+			if !gone.isClosed() || one.isClosed() || len(one.read) == 0 {
+				t.Errorf("%d is open, or the new one is not served", i)
+			}
+		}
+		if busy.isClosed() || idle.isClosed() {
+			t.Error("one is closed that is served, or has waited shorter")
+		}
+		if n := strings.Count(s.log.String(), "too many connections"); n != 1 {
+			t.Errorf("the log has %d lines: %s", n, &s.log)
+		}
+		close(s.done)
+		synctest.Wait()
+		if len(busy.read) == 0 {
+			t.Error("the request that was running has no answer")
+		}
+	})
+}
+
+// TestAllAreBusy: then the new one is closed at once, and is let in when one is done.
+func TestAllAreBusy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, 8)
+		for range 7 {
+			s.visit(near, waits)
+		}
+		if one := s.visit(near, whole); !one.isClosed() {
+			t.Error("there is an eighth of this machine")
+		}
+		if one := s.visit(others, whole); one.isClosed() || len(one.read) == 0 {
+			t.Error("what this machine leaves free is not there for others")
+		}
+		close(s.done)
+		synctest.Wait()
+		if one := s.visit(near, whole); one.isClosed() {
+			t.Error("there is no room again")
+		}
+	})
+}
+
+// TestNetworksHaveAShare: one that opens many connections closes its own, and the others
+// keep theirs; many networks together close what has waited longest.
+func TestNetworksHaveAShare(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, 16)
+		mine := s.visit("198.51.100.7", whole)
+		for range 50 {
+			s.visit(others, begun)
+		}
+		if n := len(s.conns); n != 5 || mine.isClosed() {
+			t.Errorf("%d are open, mine is closed: %v", n, mine.isClosed())
+		}
+		for i := range 50 {
+			s.visit(fmt.Sprintf("2001:db8:1:%x::1", i), begun)
+		}
+		if n := len(s.conns); n != 16 || !mine.isClosed() {
+			t.Errorf("%d are open, mine is closed: %v", n, mine.isClosed())
+		}
+	})
+}
+
+// TestMost: a process that may open few files has fewer connections.
+func TestMost(t *testing.T) {
+	if n := Most(); n < 1 || n > mostOpen {
+		t.Errorf("%d", n)
+	}
+}
