@@ -9,11 +9,11 @@ import (
 // The calls of [Handler], but for those of its streams that know no places.
 
 func (g *guard) GetTask(ctx context.Context, req *a2a.GetTaskRequest) (*a2a.Task, error) {
-	return guarded(ctx, g, "GetTask", req, g.next.GetTask)
+	return guarded(ctx, g, "GetTask", req, inTurn(g.next.GetTask))
 }
 
 func (g *guard) ListTasks(ctx context.Context, req *a2a.ListTasksRequest) (*a2a.ListTasksResponse, error) {
-	res, err := guarded(ctx, g, "ListTasks", req, g.next.ListTasks)
+	res, err := guarded(ctx, g, "ListTasks", req, inTurn(g.next.ListTasks))
 	if err == nil && res != nil && res.Tasks == nil {
 		out := *res
 		out.Tasks = []*a2a.Task{} // [] and not null

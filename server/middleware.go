@@ -19,6 +19,7 @@ const (
 	keyRequestID ctxKey = iota
 	keyAuthenticated
 	keyCall
+	keyAnswering
 )
 
 // requestID returns the id under which the log speaks of the request.

@@ -15,12 +15,16 @@ const freeBody = 64 << 10
 
 var errNoRoom = errors.New("server: no room for another large body")
 
-// A room bounds the memory of the bodies that are being read and not yet taken. What was
-// taken is bounded by its place in the queue.
+// A room bounds the memory of the bodies that are being read and not yet taken, or of the
+// answers that are being written. What was taken is bounded by its place in the queue.
 type room struct {
-	mu   sync.Mutex
+	size int64
+
+	mu   sync.Mutex // guards the field below
 	left int64
 }
+
+func newRoom(size int64) room { return room{size: size, left: size} }
 
 func (r *room) take(n int64) bool {
 	r.mu.Lock()

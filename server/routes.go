@@ -35,7 +35,7 @@ func (s *Server) routes() http.Handler {
 	s.keptRoutes(r)
 
 	r.Group(func(r chi.Router) {
-		r.Use(s.requireToken, s.admit, s.roomy, serviceHeaders)
+		r.Use(s.requireToken, s.admit, s.roomy, s.answer, serviceHeaders)
 		r.Post("/", s.jsonrpc)
 		r.Post("/a2a", s.jsonrpc)
 		s.restRoutes(r)
@@ -52,9 +52,9 @@ func (s *Server) consoleRoutes(r chi.Router) {
 	if s.cfg.Console == nil {
 		return
 	}
-	agent := s.admit(s.roomy(serviceHeaders(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	agent := s.admit(s.roomy(s.answer(serviceHeaders(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.jsonrpc(w, r.WithContext(asCaller(r.Context(), true)))
-	}))))
+	})))))
 	console := s.cfg.Console(agent)
 	r.Handle("/console", console)
 	r.Handle("/console/*", console)

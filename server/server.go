@@ -83,6 +83,7 @@ type Config struct {
 
 	MaxBody       int64         // 0 means 16 MiB
 	MaxReading    int64         // for all bodies that are being read, beside a little of each; 0 means four times MaxBody
+	MaxAnswering  int64         // for all answers that are being written, beside a little of each; 0 means four times MaxBody
 	BodyTimeout   time.Duration // for reading a request body; 0 means one minute
 	WriteTimeout  time.Duration // for each write of a response; 0 means 10 s
 	KeepAlive     time.Duration // between comments on a silent stream; 0 means 4 s: a client of the Python SDK gives up after 5
@@ -103,6 +104,7 @@ type Server struct {
 	started time.Time         // the Last-Modified of the card
 	work    inflight
 	room    room // for the bodies of calls
+	answers answers
 
 	openWithin time.Duration // how long a stream that resumes keeps its header back
 }
@@ -142,7 +144,7 @@ func bare(cfg Config) (*Server, error) {
 	}
 	return &Server{
 		cfg: cfg, log: cfg.Logger, metrics: cfg.Metrics, doors: doors, started: time.Now().UTC(), openWithin: openWithin,
-		room: room{left: cfg.MaxReading},
+		room: newRoom(cfg.MaxReading), answers: newAnswers(cfg.MaxAnswering),
 	}, nil
 }
 
@@ -180,6 +182,9 @@ func (c *Config) setDefaults() {
 	}
 	if c.MaxReading <= 0 {
 		c.MaxReading = 4 * c.MaxBody
+	}
+	if c.MaxAnswering <= 0 {
+		c.MaxAnswering = 4 * c.MaxBody
 	}
 	orDuration(&c.BodyTimeout, time.Minute)
 	orDuration(&c.WriteTimeout, 10*time.Second)

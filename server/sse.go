@@ -8,6 +8,10 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
 // openWithin is how long a stream that resumes keeps its header back. It may
@@ -62,16 +66,28 @@ func (s *Server) pumpStream(ctx context.Context, out *sseWriter, open func() Eve
 	for e, err := range open() {
 		var data []byte
 		if err == nil {
-			data, err = e.Encoded(f.form.name, f.form.encode)
+			data, err = s.encodeEvent(ctx, e, f)
 		}
 		if err != nil {
 			return s.guard.public(ctx, "stream", err)
 		}
-		if out.event(e.ID, f.head, data, f.tail) != nil {
+		failed := out.event(e.ID, f.head, data, f.tail) != nil
+		answeringOf(ctx).done()
+		if failed {
 			return nil
 		}
 	}
 	return nil
+}
+
+// encodeEvent encodes an event. A whole task is made for its reader alone and bounded as
+// answers are; all other events are shared by their readers.
+func (s *Server) encodeEvent(ctx context.Context, e *tasks.Event, f *framing) ([]byte, error) {
+	encode := func() ([]byte, error) { return e.Encoded(f.form.name, f.form.encode) }
+	if _, whole := e.Event.(*a2a.Task); whole {
+		return answeringOf(ctx).make(ctx, encode)
+	}
+	return encode()
 }
 
 // An sseWriter writes one stream. Its lock makes events and keep-alive comments
