@@ -47,7 +47,15 @@ func serve(ctx context.Context, s settings.Settings, environ []string, log *slog
 	}
 	log.Info("listening", "addr", ln.Addr().String(), "version", version,
 		"codex_pin", appserver.PinnedVersion(), "sandbox", s.Sandbox, "sandbox_note", s.SandboxNote, "codex_user", userNote(s.User), "approval_policy", s.ApprovalPolicy)
+	warnOpen(log, s)
 	return app.run(ctx, ln)
+}
+
+// warnOpen says what a listener on loopback without a token rests on.
+func warnOpen(log *slog.Logger, s settings.Settings) {
+	if !anyHost(s) {
+		log.Warn("RUNTIME_TOKEN is not set: what forwards to this port, such as a reverse proxy or a tunnel, opens it to those who reach that")
+	}
 }
 
 // An application is the program's parts, wired. It owns them: run ends them.
