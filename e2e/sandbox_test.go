@@ -31,7 +31,7 @@ func TestTempOfCommands(t *testing.T) {
 	t.Parallel()
 	p := start(t, "CODEX_APPROVAL_POLICY=never")
 	name := filepath.Base(codextest.Dir(t, "temp"))
-	answer := text(p.send("m1", "c", "run touch /tmp/"+name+"; touch /var/tmp/"+name+"; touch \"$TMPDIR\"/"+name+" && echo \"in $TMPDIR\""))
+	answer := text(p.send("m1", "c", "run exec 2>/dev/null; touch /tmp/"+name+"; touch /var/tmp/"+name+"; touch \"$TMPDIR\"/"+name+" && echo \"in $TMPDIR\""))
 	_, dir, found := strings.Cut(strings.TrimSpace(answer), "in ")
 	if !found || !strings.HasPrefix(filepath.Base(dir), "molecule-codex-") {
 		t.Fatalf("the command says %q", answer)
