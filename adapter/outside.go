@@ -32,19 +32,15 @@ func (l Launch) guarded(env []string) []string {
 	return append(env, gitSettings+"="+noGit)
 }
 
-// given are the arguments that give commands back what codex itself has not.
+// given are the arguments that give commands back the git that codex itself has not. PATH is
+// not given back: what builds the sandbox would have it, too, and looks for programs by it.
 func (l Launch) given() []string {
 	if !l.Sandboxed {
 		return nil
 	}
-	env := lookup(l.Environ)
-	settings := env(gitSettings)
+	settings := lookup(l.Environ)(gitSettings)
 	if settings == "" {
 		settings = "0"
 	}
-	args := override("shell_environment_policy.set."+gitSettings, tomlString(settings))
-	if path := env("PATH"); within.Outside(l.WorkDir, path) != path {
-		args = append(args, override("shell_environment_policy.set.PATH", tomlString(path))...)
-	}
-	return args
+	return override("shell_environment_policy.set."+gitSettings, tomlString(settings))
 }

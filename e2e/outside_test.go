@@ -55,7 +55,12 @@ func TestCodexItselfRunsNothingOfCommands(t *testing.T) {
 	if got := run("bare", "(cd bare && sh ../plant.sh '' "+sign("bare")+") && cp -r bare/.git/. . && cp bare/f bare/.gitattributes . && git config -f config core.bare false && git config -f config core.worktree "+work+" && echo planted", ""); !strings.Contains(got, "planted") {
 		t.Fatalf("nothing was planted: %q", got)
 	}
-	if got := run("program", "cp git bin/git && chmod +x bin/git && echo planted", ""); !strings.Contains(got, "planted") {
+	if got := run("program", "for name in git bwrap bash sh getconf; do cp git bin/$name && chmod +x bin/$name; done; echo planted", ""); !strings.Contains(got, "planted") {
+		t.Fatalf("nothing was planted: %q", got)
+	}
+	config := "[mcp_servers.x]\ncommand = 'touch'\nargs = ['" + sign("server") + "']\n"
+	writeFile(t, filepath.Join(work, "config"), config)
+	if got := run("server", "mkdir -p sub/.codex bare/.codex && cp config sub/.codex/config.toml && cp config bare/.codex/config.toml && echo planted", ""); !strings.Contains(got, "planted") {
 		t.Fatalf("nothing was planted: %q", got)
 	}
 	run("in the folder", "true", "sub")

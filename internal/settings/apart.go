@@ -35,7 +35,7 @@ func (r *resolver) apart() {
 	}
 	if path := r.vars["PATH"]; within.Outside(r.host.real(s.WorkDir), path) != path {
 		r.warn("PATH", "codex runs programs of its own by PATH, outside of its sandbox, and commands could replace those in "+s.WorkDir+
-			" and in what is no absolute path: codex is given the rest of PATH, and its commands all of it")
+			" and in what is no absolute path: codex and its commands are given the rest of PATH")
 	}
 	for what, file := range map[string]string{"codex": s.CodexBin, "this program": r.host.program()} {
 		if filepath.IsAbs(file) && r.below(s.WorkDir, file) {
