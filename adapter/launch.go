@@ -56,16 +56,21 @@ func (l Launch) Env() []string {
 	return append(env, "TMPDIR="+l.Temp)
 }
 
-// readHome reads what codex's home says: its configuration and its login. A config.toml that
-// cannot be read is codex's to complain about.
-func (l *Launch) readHome() (login Login, err error) {
-	err = l.User.Do(func() (err error) {
-		text, _ := regular.Read(filepath.Join(l.Home, "config.toml"), mostConfig)
-		l.UserConfig = string(text)
-		login, _, err = ReadLogin(l.Home)
-		return err
+// readConfig reads the configuration in codex's home. One that cannot be read is codex's to
+// complain about.
+func (l *Launch) readConfig() {
+	text, _ := asuser.Value(l.User, func() ([]byte, error) {
+		return regular.Read(filepath.Join(l.Home, "config.toml"), mostConfig)
 	})
-	return login, err
+	l.UserConfig = string(text)
+}
+
+// login reads the login in codex's home.
+func (l Launch) login() (Login, error) {
+	return asuser.Value(l.User, func() (login Login, err error) {
+		login, _, err = ReadLogin(l.Home)
+		return login, err
+	})
 }
 
 // trust returns the arguments that say of workDir what codex would otherwise

@@ -131,7 +131,8 @@ func (s *Setup) prepare(ctx context.Context) (Launch, error) {
 			return launch, err
 		}
 	}
-	login, _ := launch.readHome() // one that cannot be read cannot be shown either
+	launch.readConfig()
+	login, _ := launch.login() // one that cannot be read cannot be shown either
 	s.cfg.Redact(login.secrets...)
 	return launch, s.forward(&launch)
 }
@@ -153,7 +154,7 @@ func (s *Setup) provider(ctx context.Context, config Config, launch Launch) (Pro
 
 // choose has the registry decide.
 func choose(config Config, env func(string) string, launch Launch) (Provider, error) {
-	login, err := launch.readHome()
+	login, err := launch.login()
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, ErrNoLogin) {
 		return Provider{}, &Problem{What: err.Error(), Fix: "let this user read codex's login"}
 	}
@@ -245,6 +246,6 @@ func Look(cfg SetupConfig) (Launch, Config, []Warning, error) {
 			launch.Provider, err = choose(config, lookup(launch.Environ), launch)
 		}
 	}
-	_, _ = launch.readHome() // what is wrong with the login has been said where it counts
+	launch.readConfig()
 	return launch, config, warnings, err
 }
