@@ -3,9 +3,9 @@ package adapter
 import "slices"
 
 // Always returns the arguments that every codex is started with: it reports no
-// usage, for what a workspace does is nobody else's business, it looks for no
+// usage, for what a workspace does is its own business, it looks for no
 // update, for its version is pinned, it has no goals, for a goal starts turns
-// that nobody sent a message for, past the turn lock, and in its sandbox commands
+// without a message, past the turn lock, and in its sandbox commands
 // do not write the temp directory of all users: they have one of their own, TMPDIR.
 func Always() []string {
 	return slices.Concat(

@@ -64,8 +64,8 @@ func Text(s string) UserInput { return UserInput{Type: "text", Text: s} }
 
 // TurnStartParams starts a turn. On a thread that has an active turn codex
 // folds the input into that turn instead: callers hold a lock per thread. Cwd,
-// WorkspaceRoots, Model, ApprovalPolicy and SandboxPolicy hold for the turns after it, too, until
-// another one says otherwise; the model does so over a resume.
+// WorkspaceRoots, Model, ApprovalPolicy and SandboxPolicy hold for the turns after it,
+// too, until another one says otherwise; the model does so over a resume.
 type TurnStartParams struct {
 	ThreadID            string                       `json:"threadId"`
 	Input               []UserInput                  `json:"input"`

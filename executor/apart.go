@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
-
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/within"
 )
 

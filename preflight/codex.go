@@ -19,8 +19,8 @@ import (
 )
 
 // Codex checks that bin is a codex of the wanted version and starts in the
-// given environment, as the user that it is to run as. If it does not, the answer says why: a missing file, a
-// missing permission and a foreign architecture look alike to who runs it.
+// given environment, as the user that it is to run as. If it does not, the answer says why:
+// a missing file, a missing permission and a foreign architecture look alike to who runs it.
 func Codex(bin, version string, env []string, user *asuser.User) Check {
 	return Check{"codex", func(ctx context.Context) Result { return checkCodex(ctx, bin, version, env, user) }}
 }

@@ -56,7 +56,7 @@ func (box *inbox) listen(health net.Listener, base base) error {
 }
 
 // listenPrivately listens on a socket that is its owner's only, whatever files are made
-// for by default and whoever may enter its directory.
+// for by default, and also where others may enter its directory.
 func listenPrivately(path string) (net.Listener, error) {
 	config := net.ListenConfig{Control: private}
 	ln, err := config.Listen(context.Background(), "unix", path)

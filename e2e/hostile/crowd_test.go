@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestCrowd: strangers who open more connections than the program may have files shut
-// nobody out, whatever they send on them.
+// TestCrowd: more connections than the program may have files, opened by strangers, keep
+// no caller out, whatever comes by them.
 func TestCrowd(t *testing.T) {
 	t.Parallel()
 	x := &world{t: t}
