@@ -52,8 +52,8 @@ func senderOf(m *a2a.Message, request map[string]any, main string) sender {
 	if s := peerOf(m.Metadata, request); s.isPeer() {
 		return s
 	}
-	_, told := m.Metadata["history"] // only the canvas sends it
-	_, toldBeside := request["history"]
+	_, told := m.Metadata[historyKey] // only the canvas sends it
+	_, toldBeside := request[historyKey]
 	switch {
 	case says("source") == "platform", strings.HasPrefix(says("source_type"), "self-"):
 		return sender{origin: fromPlatform}

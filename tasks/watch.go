@@ -94,7 +94,7 @@ func callerOf(m *a2a.Message, main string) string {
 		s, _ := m.Metadata[key].(string)
 		return s
 	}
-	if id := says("source_workspace_id"); id != "" {
+	if id := says(markSource); id != "" {
 		return brief.Line(id, longestCaller)
 	}
 	switch senderOf(m, nil, main).origin {
