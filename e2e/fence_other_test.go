@@ -8,3 +8,7 @@ func fenced(string) { panic("there is nothing to fence in") }
 const twoUsersEnv = "E2E_AS_RUNTIME_USER"
 
 func asRuntimeUser(string) {}
+
+const hidingEnv = "E2E_HIDE"
+
+func hide(string) {}

@@ -24,6 +24,9 @@ func TestMain(m *testing.M) {
 	if program := os.Getenv(fencedEnv); program != "" {
 		fenced(program)
 	}
+	if file := os.Getenv(hidingEnv); file != "" {
+		hide(file)
+	}
 	if program := os.Getenv(twoUsersEnv); program != "" {
 		asRuntimeUser(program)
 	}
