@@ -1,7 +1,6 @@
 package fakemodel
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -87,11 +86,8 @@ func think(in interpreter, t *Turn, text string) {
 // padded to size with zeros in front and ended by a space, so that a reader
 // can tell what is missing.
 func Piece(n, size int) string {
-	if size == 0 {
-		return ""
-	}
-	s := fmt.Sprintf("%0*d ", size-1, n)
-	return s[len(s)-size:]
+	s := strings.Repeat("0", max(0, size)) + strconv.Itoa(n) + " "
+	return s[len(s)-max(0, size):]
 }
 
 func streamPieces(in interpreter, t *Turn, args string) {
