@@ -64,6 +64,14 @@ func TestRoomForBodies(t *testing.T) {
 	waitRoom(t, s, func(left int64) bool { return left == 1<<20 })
 }
 
+// TestRoomsAsTheyAre without settings.
+func TestRoomsAsTheyAre(t *testing.T) {
+	s := newServer(t, Config{})
+	if s.cfg.MaxBody != 16<<20 || s.room.size != 64<<20 || s.answers.room.size != 64<<20 {
+		t.Errorf("a body has %d bytes, all of them %d, answers %d", s.cfg.MaxBody, s.room.size, s.answers.room.size)
+	}
+}
+
 // waitRoom waits until the room is as wanted.
 func waitRoom(t *testing.T, s *Server, wanted func(left int64) bool) {
 	t.Helper()

@@ -117,6 +117,13 @@ func TestChannel(t *testing.T) {
 			}
 		}
 	})
+	t.Run("crowd", func(t *testing.T) {
+		x.throng(t, 80, "")
+		if got := x.send(call{method: "GET", path: "/healthz"}); got.status != 200 {
+			t.Errorf("a probe: %s", got)
+		}
+		x.crowded(t, 64)
+	})
 	x.uncopied(t)
 	x.unharmed(t)
 	if n := bird.visits.Load(); n != 0 {

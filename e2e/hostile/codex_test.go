@@ -170,6 +170,9 @@ func TestCodex(t *testing.T) {
 	for i, row := range some(giants(65<<20), 4) { // each is beyond the bound
 		x.hears(t, len(rows)+i, row)
 	}
+	if *allFlag { // it takes 15 s
+		t.Run("slowly", x.slowly)
+	}
 	x.uncopied(t)
 	x.unharmed(t)
 	if peak := progtest.PeakMemory(t, x.Pid()); peak > most {

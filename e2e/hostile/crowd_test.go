@@ -1,6 +1,7 @@
 package hostile
 
 import (
+	"fmt"
 	"io"
 	"net"
 	"strings"
@@ -19,22 +20,41 @@ func TestCrowd(t *testing.T) {
 		"silent": "", "whole": "GET /healthz HTTP/1.1\r\nHost: " + x.addr() + "\r\n\r\n", "unfinished": "GET / HTTP/1.1\r\nX: " + strings.Repeat("x", 15<<10),
 	} {
 		t.Run(name, func(t *testing.T) {
-			for range 300 {
-				conn, err := (&net.Dialer{Timeout: patience}).DialContext(t.Context(), "tcp", x.addr())
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer conn.Close()
-				_ = conn.SetDeadline(time.Now().Add(patience))
-				_, _ = io.WriteString(conn, begun) // one that is closed takes nothing
-			}
+			x.throng(t, 300, begun)
 			x.unharmed(t)
 		})
 	}
-	if !strings.Contains(x.Log(), "there are too many connections") {
-		t.Error("the log does not say so")
-	}
+	x.crowded(t, 128)
 	if strings.Contains(x.Log(), "too many open files") {
 		t.Error("the program has run out of files")
+	}
+}
+
+// throng opens connections, begins something on each, and leaves them open.
+func (x *world) throng(t *testing.T, many int, begun string) {
+	t.Helper()
+	for range many {
+		x.begin(t, begun)
+	}
+}
+
+// begin opens a connection, sends what begins something, and leaves it open.
+func (x *world) begin(t *testing.T, text string) net.Conn {
+	t.Helper()
+	conn, err := (&net.Dialer{Timeout: patience}).DialContext(t.Context(), "tcp", x.addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	_ = conn.SetDeadline(time.Now().Add(patience))
+	_, _ = io.WriteString(conn, text) // one that is closed takes nothing
+	return conn
+}
+
+// crowded looks whether the log says that a listener was full, and with how many.
+func (x *world) crowded(t *testing.T, most int) {
+	t.Helper()
+	if text := x.Log(); !strings.Contains(text, "there are too many connections") || !strings.Contains(text, fmt.Sprintf(`"open":%d,"most":%d,`, most-most/8, most)) {
+		t.Errorf("the log does not say so of %d connections", most)
 	}
 }

@@ -104,7 +104,7 @@ func read(from *bufio.Reader, head bool, method string) answer {
 	if head {
 		return a
 	}
-	body, err := io.ReadAll(io.LimitReader(res.Body, 8<<20))
+	body, err := io.ReadAll(io.LimitReader(res.Body, 20<<20))
 	a.body = string(body)
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 		a.err = err

@@ -21,6 +21,7 @@ func TestToken(t *testing.T) {
 	t.Run("frames", x.frames)
 	t.Run("bodies", x.bodies)
 	t.Run("stalls", x.stalls)
+	t.Run("rooms", x.rooms)
 }
 
 func TestWorkspace(t *testing.T) {
