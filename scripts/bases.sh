@@ -1,6 +1,7 @@
 #!/bin/sh
-# Writes image/bases.lock: the digests of the Dockerfile's bases, as their registry has them
-# now, for the images of all platforms. It takes skopeo (Debian: apt-get install skopeo).
+# Writes the digests of the Dockerfile's bases, as their registry has them now, for the images
+# of all platforms: into image/bases.lock, and that of Go's into the workflows, which run in
+# it. It takes skopeo (Debian: apt-get install skopeo).
 set -eu
 cd "$(dirname "$0")/.."
 command -v skopeo >/dev/null || {
@@ -20,4 +21,6 @@ lock=image/bases.lock
 	done
 } >"$lock.new"
 mv "$lock.new" "$lock"
+go=$(sed -n 's/^GO_DIGEST \(.*\) /\1@/p' "$lock")
+sed -i "s|image: golang:.*|image: $go|" .github/workflows/*.yml
 cat "$lock"
