@@ -28,12 +28,14 @@ type process struct {
 	reaped bool
 }
 
-// startProcess starts cfg.Bin in a process group of its own.
+// startProcess starts cfg.Bin in a session of its own, and so in a process group of its
+// own: with the terminal that we may have been started at, what it starts could type into
+// the shell there, which may be root's.
 func startProcess(cfg Config) (*process, error) {
 	p := &process{user: cfg.User, exited: make(chan struct{})}
 	p.cmd = exec.Command(cfg.Bin, append([]string{"app-server"}, cfg.Args...)...) //nolint:noctx // the child outlives the context of its start; the client ends it
 	p.cmd.Env, p.cmd.Dir = cfg.Env, cfg.Dir
-	p.cmd.SysProcAttr = groupOfItsOwn()
+	p.cmd.SysProcAttr = sessionOfItsOwn()
 	theirs, err := p.pipes()
 	if err != nil {
 		return nil, errors.Join(err, p.closePipes())

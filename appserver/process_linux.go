@@ -7,10 +7,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// groupOfItsOwn also has the kernel kill the child when the thread that
+// sessionOfItsOwn also has the kernel kill the child when the thread that
 // started it dies, which is when we are killed.
-func groupOfItsOwn() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+func sessionOfItsOwn() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 }
 
 // reap waits until the child has ended, kills what is left of its group while

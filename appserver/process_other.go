@@ -4,8 +4,8 @@ package appserver
 
 import "syscall"
 
-func groupOfItsOwn() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setpgid: true}
+func sessionOfItsOwn() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setsid: true}
 }
 
 // reap waits for the child and then kills what is left of its group. Without a

@@ -21,6 +21,9 @@ import (
 var binary string
 
 func TestMain(m *testing.M) {
+	if path := os.Getenv(terminalEnv); path != "" {
+		takeTerminal(path)
+	}
 	if program := os.Getenv(fencedEnv); program != "" {
 		fenced(program)
 	}

@@ -55,7 +55,7 @@ func asRuntimeUser(program string) {
 }
 
 // startAsTwo starts the program on folders of two users, without a sandbox.
-func startAsTwo(t *testing.T) *program {
+func startAsTwo(t *testing.T, extra ...string) *program {
 	t.Helper()
 	if os.Getuid() != 0 {
 		t.Skip("this takes root")
@@ -75,8 +75,8 @@ func startAsTwo(t *testing.T) *program {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := startAs(t, self, twoUsersEnv+"="+binary, fmt.Sprintf("CODEX_USER=%d:%[1]d", commandUser), "CODEX_SANDBOX=danger-full-access", "CODEX_APPROVAL_POLICY=never",
-		"CODEX_HOME="+home, "RUNTIME_WORKDIR="+work, "RUNTIME_STATE_DIR="+state, "HOME="+work)
+	p := startAs(t, self, append(extra, twoUsersEnv+"="+binary, fmt.Sprintf("CODEX_USER=%d:%[1]d", commandUser), "CODEX_SANDBOX=danger-full-access", "CODEX_APPROVAL_POLICY=never",
+		"CODEX_HOME="+home, "RUNTIME_WORKDIR="+work, "RUNTIME_STATE_DIR="+state, "HOME="+work)...)
 	p.Home, p.Work, p.State = home, work, state
 	return p
 }

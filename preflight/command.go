@@ -28,7 +28,7 @@ func (c command) run(ctx context.Context) (stdout, said string, err error) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, c.argv[0], c.argv[1:]...)
 	cmd.Env = c.env
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // also away from our terminal
 	cmd.Cancel = func() error {
 		return c.user.Do(func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
 	}

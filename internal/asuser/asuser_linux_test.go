@@ -226,7 +226,7 @@ func mother() {
 		runtime.LockOSThread()
 		cmd := exec.Command("sh", "-c", "echo started; exec sleep infinity")
 		cmd.Stdout = os.Stdout
-		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 		if err := other.StartHere(cmd); err != nil {
 			fmt.Println(err)
 		}
