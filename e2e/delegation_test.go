@@ -118,7 +118,7 @@ func (m *member) resultsAreToldOnce(id string) {
 	progtest.WaitFor(m.t, "the user to be told", func() bool { return len(m.handle.Notices()) > 0 })
 	m.again()
 	m.online()
-	if told := m.handle.Notices(); len(told) != 1 || told[0].Message != "Peer has finished the task that was delegated to it: “A SONG”" {
+	if told := m.handle.Notices(); len(told) != 1 || told[0].Message != "“Peer” has finished the task that was delegated to it: “A SONG”" {
 		m.t.Errorf("the user was told %+v", told)
 	}
 	if got := m.user("again", "say x"); got != "x" || told.Load() != 1 {

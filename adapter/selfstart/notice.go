@@ -1,8 +1,9 @@
 package selfstart
 
 import (
-	"cmp"
 	"context"
+	"regexp"
+	"strings"
 )
 
 // tellUser tells the user of the canvas who has come to the end of a task, and how what
@@ -24,16 +25,32 @@ func (r *results) tellUser(ctx context.Context, batch []result) {
 	}
 }
 
-// notice is what the user reads of a result. The words in it are another agent's, and
-// are marked as such.
+// notice is what the user reads of a result. The name and the words are another agent's,
+// and stand in quotes.
 func notice(who string, d result) string {
-	who = cmp.Or(who, "A workspace")
-	said := ""
+	name, said := "A workspace", "."
+	if who != "" {
+		name = quoted(who)
+	}
 	if d.Words != "" {
-		said = ": “" + d.Words + "”"
+		said = ": " + quoted(d.Words)
 	}
-	if d.Status == "failed" {
-		return "The task that was delegated to " + who + " has failed" + cmp.Or(said, ".")
+	switch {
+	case d.Status != "failed":
+		return name + " has finished the task that was delegated to it" + said
+	case who == "":
+		name = "a workspace"
 	}
-	return who + " has finished the task that was delegated to it" + cmp.Or(said, ".")
+	return "The task that was delegated to " + name + " has failed" + said
+}
+
+// markup is what may end the quotes, or be more than text where the canvas shows Markdown.
+var markup = regexp.MustCompile("[][<>*_~`\\\\“”]|://|www\\.")
+
+// quoted is a line of another agent's, as nothing but text.
+func quoted(text string) string {
+	if markup.MatchString(text) {
+		text = "`" + strings.ReplaceAll(text, "`", "'") + "`"
+	}
+	return "“" + text + "”"
 }

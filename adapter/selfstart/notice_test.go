@@ -47,10 +47,10 @@ func TestNoticeSaysWhoAndWhat(t *testing.T) {
 			after(31 * time.Second)
 		})
 		want := []string{
-			"Writer has finished the task that was delegated to it: “the key is ***”",
-			"The task that was delegated to Writer has failed.",
+			"“Writer” has finished the task that was delegated to it: “`the key is ***`”",
+			"The task that was delegated to “Writer” has failed.",
 			"A workspace has finished the task that was delegated to it.",
-			"The task that was delegated to Writer has failed: “no ***”",
+			"The task that was delegated to “Writer” has failed: “`no ***`”",
 		}
 		if diff := cmp.Diff(want, d.told); diff != "" {
 			t.Error(diff)
@@ -76,7 +76,7 @@ func TestNoticeWithoutWords(t *testing.T) {
 			t.Fatal(err)
 		}
 		d.run(t, selfstart.Config{Platform: d, Workspace: "w", Seen: seen}, func() { after(time.Second) })
-		if len(d.told) != 1 || d.told[0] != "peer-1 has finished the task that was delegated to it." {
+		if len(d.told) != 1 || d.told[0] != "“peer-1” has finished the task that was delegated to it." {
 			t.Errorf("the user was told %q", d.told)
 		}
 	})

@@ -246,7 +246,7 @@ func TestResultsOnce(t *testing.T) {
 		if n := len(d.messages()); n != 2 {
 			t.Errorf("%d messages: a restart replays old results", n)
 		}
-		if len(d.told) != 2 || d.told[0] != "peer-1 has finished the task that was delegated to it." {
+		if len(d.told) != 2 || d.told[0] != "“peer-1” has finished the task that was delegated to it." {
 			t.Errorf("the user was told %q", d.told)
 		}
 		// One that ends while nobody runs.
