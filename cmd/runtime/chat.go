@@ -88,7 +88,11 @@ func roomIn(dir string) func(bytes int64) error {
 // somewhere else.
 func hidden(s settings.Settings) []string {
 	all := []string{s.StateDir, s.CodexHome}
-	for _, file := range append([]string{s.TokenFile, s.SecretsDir}, wireFiles(s)...) {
+	more := append([]string{s.TokenFile, s.SecretsDir}, wireFiles(s)...)
+	for _, space := range s.Spaces {
+		more = append(more, space.TokenFile)
+	}
+	for _, file := range more {
 		if file != "" {
 			all = append(all, file)
 		}

@@ -62,6 +62,9 @@ func (s Settings) Apart() []Place {
 	if s.InWorkspace() {
 		all = append(all, Place{"CONFIGS_DIR", s.ConfigsDir})
 	}
+	for _, space := range s.Spaces {
+		all = append(all, Place{"MOLECULE_WORKSPACES", space.TokenFile})
+	}
 	return slices.DeleteFunc(all, func(p Place) bool { return p.Path == "" })
 }
 

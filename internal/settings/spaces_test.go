@@ -50,7 +50,7 @@ func TestChannelDirectories(t *testing.T) {
 // TestChannelOfSeveral reads the list, and shows no token of it when it cannot.
 func TestChannelOfSeveral(t *testing.T) {
 	list := func(text string) []string {
-		return []string{"PLATFORM_URL=https://p.example", "MOLECULE_WORKSPACES=" + text}
+		return []string{"PLATFORM_URL=https://p.example", "RUNTIME_WORKDIR=/src", "MOLECULE_WORKSPACES=" + text}
 	}
 	s, err := loadChannelWith(list(`[{"id":"w1","token":"secret-1"},{"id":"w2","token":"secret-2","platform_url":"https://q.example/"}]`)...)
 	if err != nil || len(s.Spaces) != 2 || s.Spaces[0].URL != "https://p.example" || s.Spaces[1].URL != "https://q.example" {
@@ -65,6 +65,7 @@ func TestChannelOfSeveral(t *testing.T) {
 		"no-token": {`[{"id":"w1"}]`, "w1 has no token"},
 		"twice":    {`[{"id":"w1","token":"secret-1"},{"id":"w1","token":"secret-2"}]`, "stands in it twice"},
 		"no-url":   {`[{"id":"w1","token":"secret-1","platform_url":"nonsense"}]`, "has no URL"},
+		"written":  {`[{"id":"w1","token":"secret-1"},{"id":"w2","token_file":"/src/t"}]`, "MOLECULE_WORKSPACES, /src/t, lies in the working directory"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := loadChannelWith(list(c.list)...)

@@ -99,7 +99,7 @@ type Settings struct {
 	A2AAuth        string `group:"Workspace" env:"MOLECULE_A2A_REQUIRE_AUTH" default:"no" help:"1, true, yes or on asks callers of A2A for the secret that the platform has given the workspace (CONFIGS_DIR/.platform_inbound_secret). Set it only if the platform sends it. RUNTIME_TOKEN will do, too."`
 	InContainer    bool   `group:"Workspace" env:"RUNTIME_IN_CONTAINER" envDefault:"false" help:"Says that the container is the boundary. Set by the image."`
 
-	Workspaces   Secret        `group:"Channel" env:"MOLECULE_WORKSPACES" default:"the one that WORKSPACE_ID, PLATFORM_URL and MOLECULE_WORKSPACE_TOKEN name" help:"The workspaces whose inboxes runtime channel reads, as JSON: [{\"id\":\"…\",\"token\":\"…\",\"platform_url\":\"…\"}]. Without a platform_url it is PLATFORM_URL."`
+	Workspaces   Secret        `group:"Channel" env:"MOLECULE_WORKSPACES" default:"the one that WORKSPACE_ID, PLATFORM_URL and MOLECULE_WORKSPACE_TOKEN name" help:"The workspaces whose inboxes runtime channel reads, as JSON: [{\"id\":\"…\",\"token\":\"…\",\"platform_url\":\"…\"}]. A token_file, which names a file, does in place of token. Without a platform_url it is PLATFORM_URL."`
 	PollInterval time.Duration `group:"Channel" env:"CHANNEL_POLL_INTERVAL" envDefault:"5s" min:"20ms" max:"10m" help:"How often runtime channel asks for new messages."`
 	ChannelDir   string        `group:"Channel" env:"CODEX_CHANNEL_MOLECULE_STATE_DIR" kind:"path" default:"~/.codex-channel-molecule" help:"Directory of the state of runtime channel, unless RUNTIME_STATE_DIR is set. The sessions.json of an older bridge is looked for in it."`
 
