@@ -11,19 +11,45 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter/provider"
 )
 
-// secretName matches the names of variables whose values are secrets.
-var secretName = regexp.MustCompile(`(?i)(^|_)(TOKENS?|KEYS?|SECRETS?|PASSWORD|PASSWD|PASSPHRASE|PAT|CREDENTIALS?|HEADERS)$`)
+var (
+	// secretName matches the names of variables whose values are secrets.
+	secretName = regexp.MustCompile(`(?i)(^|_)(TOKENS?|KEYS?|SECRETS?|PASSWORD|PASSWD|PASSPHRASE|PAT|CREDENTIALS?|HEADERS|BEARER)$`)
+	// secretFor matches those that go on with what the secret is for, as GITHUB_TOKEN_CI. So
+	// do names of much else (TOKEN_URL, KEY_ID), so the value has to look like a secret.
+	secretFor = regexp.MustCompile(`(?i)(^|_)(TOKEN|KEY|SECRET|PASSWORD|BEARER)(_[A-Z0-9]+)+$`)
+	aboutOne  = regexp.MustCompile(`(?i)_(ALGORITHM|DIR|ENDPOINT|FILE|HOST|ID|NAME|PATH|TYPE|URI|URL|USER)$`)
+	// placeOrWords matches values that are a path, a URL, or several words.
+	placeOrWords = regexp.MustCompile(`^[./~]|://|\s`)
+	// address matches those of connection strings, in which a secret may stand by itself.
+	address = regexp.MustCompile(`(?i)(^|_)(DSN|CONNECTION_STRING)$`)
+)
 
 // leastGuessed is the length below which a value is taken for something else than a
-// secret where only the variable's name speaks for one.
-const leastGuessed = 8
+// secret where only the variable's name speaks for one, and leastLikely where that does not
+// end with what it is.
+const leastGuessed, leastLikely = 8, 16
+
+// isSecret reports whether a variable holds a secret, going by its name, and by its value
+// where the name is not clear.
+func isSecret(name, value string) bool {
+	switch {
+	case value == "":
+		return false
+	case secretName.MatchString(name), provider.IsKey(name):
+		return true
+	case address.MatchString(name):
+		return strings.ContainsAny(value, "@=")
+	}
+	return secretFor.MatchString(name) && !aboutOne.MatchString(name) && len(value) >= leastLikely &&
+		strings.ContainsAny(value, "0123456789") && !placeOrWords.MatchString(value)
+}
 
 // CredentialNames returns the variables of environ that hold a secret, going by their
 // names.
 func CredentialNames(environ []string) []string {
 	var names []string
 	for _, kv := range environ {
-		if name, value, _ := strings.Cut(kv, "="); value != "" && secretName.MatchString(name) {
+		if name, value, _ := strings.Cut(kv, "="); isSecret(name, value) {
 			names = append(names, name)
 		}
 	}
@@ -45,8 +71,8 @@ func Credentials(environ []string, own []provider.Entry) []string {
 			found = append(found, login.Secrets()...)
 		case slices.Contains(keys, name):
 			found = append(found, value)
-		case secretName.MatchString(name) && len(value) >= leastGuessed && !isFile(value):
-			found = append(append(found, value), headers(name, value)...)
+		case isSecret(name, value) && len(value) >= leastGuessed && !isFile(value):
+			found = append(append(append(found, value), headers(name, value)...), passwordOf(value)...)
 		default:
 			found = append(found, passwordOf(value)...)
 		}

@@ -22,10 +22,16 @@ func TestCredentials(t *testing.T) {
 		"HTTPS_PROXY=http://user:of-the-proxy@proxy:3128", "DATABASE_URL=postgres://user@db/x",
 		`CODEX_AUTH_JSON={"OPENAI_API_KEY":"key-of-login","tokens":{"access_token":"access-of-login","refresh_token":"refresh-of-login","id_token":"id-of-login"}}`,
 		"CODEX_CHATGPT_AUTH_JSON=broken", "HOUSE=of-the-house",
+		"AWS_BEARER_TOKEN_BEDROCK=of-the-bedrock", "SENTRY_DSN=https://of-sentry@o1.example/2", "DB_DSN=mysql://user:of-the-dsn@db/x", "ODBC_DSN=analytics",
+		"GITHUB_TOKEN_CI=a1b2c3/d4e5f6+g7==", "SECRET_KEY_BASE=0123456789abcdef", "LITELLM_MASTER_KEY=of-litellm", "OPENAI_MAX_TOKENS=4096",
+		"TOKEN_URL=https://example.com/token1", "GPG_KEY_ID=0123456789ABCDEF", "ACCESS_TOKEN_EXPIRE_MINUTES=30", "SSH_KEY_FILE=/home/agent/.ssh/id_ed25519",
+		"TOKEN_ADVICE=renew it in 2027, please", "DEPLOY_KEY_SOURCE=vault://kv/deploy/2026", "KEY_STRATEGY=rotate-every-quarter",
 	}, []provider.Entry{{Name: "house", AuthEnv: []string{"HOUSE"}}})
 	want := []string{
 		"the-token-of-it", "a-password", "short-k", "authorization=Bearer%20the-bearer,x=y", "the-bearer", "of-the-proxy",
 		"key-of-login", "access-of-login", "refresh-of-login", "id-of-login", "of-the-house",
+		"of-the-bedrock", "https://of-sentry@o1.example/2", "mysql://user:of-the-dsn@db/x", "of-the-dsn",
+		"a1b2c3/d4e5f6+g7==", "0123456789abcdef", "of-litellm",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("secret are %q, want %q", got, want)

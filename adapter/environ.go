@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/adapter/provider"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 )
 
@@ -33,7 +34,7 @@ func ChildEnv(environ []string, home string, p Provider) []string {
 }
 
 // denied reports whether a variable is ours, the platform's or the control
-// plane's. CODEX_SANDBOX and its like are settings of ours under names that
+// plane's, or a credential for telemetry. CODEX_SANDBOX and its like are settings of ours under names that
 // mean something else to codex and to programs that run inside its sandbox.
 func denied(name string) bool {
 	for _, prefix := range []string{
@@ -51,16 +52,29 @@ func denied(name string) bool {
 		"MOLECULE_WORKSPACE_TOKEN", "MOLECULE_WORKSPACE_TOKEN_FILE", "MOLECULE_WORKSPACES",
 		"MOLECULE_PLATFORM_INBOUND_SECRET", "PLATFORM_INBOUND_SECRET", "MOLECULE_INBOUND_SECRET",
 		forwardVariable, // a codex of ours that has started us
-	}, name)
+	}, name) || slices.Contains(forTelemetry(), name)
+}
+
+// forTelemetry are the variables by which programs report on themselves to a service. What
+// else such a service can be asked for by, as SENTRY_AUTH_TOKEN, is the agent's to use.
+func forTelemetry() []string {
+	return []string{
+		"AGENTOPS_API_KEY", "APPLICATIONINSIGHTS_CONNECTION_STRING", "ARIZE_API_KEY", "BRAINTRUST_API_KEY", "DATADOG_API_KEY",
+		"DD_API_KEY", "HELICONE_API_KEY", "HONEYCOMB_API_KEY", "LANGCHAIN_API_KEY", "LANGSMITH_API_KEY", "LOGFIRE_TOKEN",
+		"NEW_RELIC_LICENSE_KEY", "OPIK_API_KEY", "PHOENIX_API_KEY", "SENTRY_DSN", "TRACELOOP_API_KEY",
+	}
 }
 
 // idle reports whether a variable is a key for a model that codex has no use for.
 // When codex goes by its own configuration, any may be in use.
 func (p Provider) idle(name string) bool {
-	if !p.ours() && !p.Login {
+	switch {
+	case !p.ours() && !p.Login:
 		return false
+	case name == provider.CodexLogin && p.Login:
+		return false // it is a way to log codex in
 	}
-	return slices.Contains(p.Keys, name)
+	return slices.Contains(p.Keys, name) || provider.IsKey(name)
 }
 
 // aroundProxies has what is on this machine reached without the proxies that the

@@ -18,9 +18,9 @@ func TestChildEnv(t *testing.T) {
 	in := []string{
 		"PATH=/bin", "GH_TOKEN=g", "CODEX_HOME=/old", "CODEX_SANDBOX=auto", "CODEX_BIN=b", "RUNTIME_TOKEN=t", "RUNTIME_X=x",
 		"MOLECULE_WORKSPACE_TOKEN=t", "MOLECULE_ADMIN_TOKEN=t", "ADMIN_TOKEN=t", "CP_TOKEN=t", "CODEX_AUTH_JSON={}",
-		"OPENAI_API_KEY= k\n", "ANTHROPIC_API_KEY=k", "RUST_LOG=warn", "MOLECULE_ORG_ID=o", "broken", "A=b=c",
+		"OPENAI_API_KEY= k\n", "ANTHROPIC_API_KEY=k", "CODEX_ACCESS_TOKEN=k", "SENTRY_DSN=k", "HF_TOKEN=h", "RUST_LOG=warn", "MOLECULE_ORG_ID=o", "broken", "A=b=c",
 	}
-	always := []string{"PATH=/bin", "GH_TOKEN=g", "RUST_LOG=warn", "MOLECULE_ORG_ID=o", "A=b=c", "CODEX_HOME=/new"}
+	always := []string{"PATH=/bin", "GH_TOKEN=g", "HF_TOKEN=h", "RUST_LOG=warn", "MOLECULE_ORG_ID=o", "A=b=c", "CODEX_HOME=/new"}
 	for name, c := range map[string]struct {
 		p    Provider
 		more []string
@@ -28,9 +28,9 @@ func TestChildEnv(t *testing.T) {
 		"key":      {Provider{KeyName: "OPENAI_API_KEY", Keys: provider.Keys(nil)}, []string{"OPENAI_API_KEY=k"}},
 		"scripted": {Provider{KeyName: "OPENAI_API_KEY", ScriptedURL: "http://s", Keys: provider.Keys(nil)}, nil},
 		"keyless":  {Provider{BaseURL: "http://m", Keys: provider.Keys(nil)}, nil},
-		"login":    {Provider{Login: true, Keys: provider.Keys(nil)}, nil},
+		"login":    {Provider{Login: true, Keys: provider.Keys(nil)}, []string{"CODEX_ACCESS_TOKEN=k"}},
 		"forward":  {Provider{KeyName: "OPENAI_API_KEY", Keys: provider.Keys(nil), Forward: Forward{"http://f", "t"}}, []string{"MOLECULE_FORWARD_TOKEN=t"}},
-		"codexs":   {Provider{}, []string{"OPENAI_API_KEY=k", "ANTHROPIC_API_KEY=k"}},
+		"codexs":   {Provider{}, []string{"OPENAI_API_KEY=k", "ANTHROPIC_API_KEY=k", "CODEX_ACCESS_TOKEN=k"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, want := ChildEnv(in, "/new", c.p), slices.Concat(always, c.more)

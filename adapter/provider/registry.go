@@ -92,18 +92,3 @@ func named(entries []Entry, name string) (Entry, bool) {
 	}
 	return Entry{}, false
 }
-
-// Keys returns every variable that may hold a key of a provider, in use or not.
-func Keys(own []Entry) []string {
-	names := []string{
-		"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "AZURE_OPENAI_API_KEY", "CODEX_API_KEY",
-		"DEEPSEEK_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "GROQ_API_KEY", "MINIMAX_API_KEY",
-		"MISTRAL_API_KEY", "MOLECULE_LLM_USAGE_TOKEN", "MOONSHOT_API_KEY", "OPENAI_ADMIN_KEY", "OPENAI_API_KEY",
-		"OPENROUTER_API_KEY", "XAI_API_KEY", "ZAI_API_KEY",
-	}
-	for _, e := range merged(own) {
-		names = append(names, e.AuthEnv...)
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
-}

@@ -102,7 +102,7 @@ func TestWhatCannotBeResolvedSaysWhatToDo(t *testing.T) {
 
 func TestKeysAreAllOfThem(t *testing.T) {
 	keys := strings.Join(Keys([]Entry{own}), " ")
-	for _, want := range []string{"OPENAI_API_KEY", "MINIMAX_API_KEY", "MOLECULE_LLM_USAGE_TOKEN", "HOUSE_KEY", "HOUSE_OLD_KEY", "CODEX_API_KEY"} {
+	for _, want := range []string{"OPENAI_API_KEY", "MINIMAX_API_KEY", "MOLECULE_LLM_USAGE_TOKEN", "HOUSE_KEY", "HOUSE_OLD_KEY"} {
 		if !strings.Contains(keys, want) {
 			t.Errorf("no %s in %s", want, keys)
 		}
