@@ -98,15 +98,15 @@ func aroundProxies(environ []string) []string {
 	return environ
 }
 
-// userEnv has an environment say who the child runs as, where that is not us. One that says
-// so already, such as that of the image, also says where that user's home is.
+// userEnv has an environment say who the child runs as, where that is not us.
 func userEnv(environ []string, user *asuser.User) []string {
-	if user == nil || slices.Contains(environ, "USER="+user.Name) {
+	env := lookup(environ)
+	if user == nil || env("USER") == user.Name {
 		return environ
 	}
 	who := []string{"USER=" + user.Name, "LOGNAME=" + user.Name}
-	if user.Home != "" {
-		who = append(who, "HOME="+user.Home)
+	if home := user.HomeIn(env); home != "" {
+		who = append(who, "HOME="+home)
 	}
 	for _, kv := range who {
 		name, _, _ := strings.Cut(kv, "=")

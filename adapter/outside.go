@@ -17,30 +17,79 @@ const (
 	noGit       = "none-for-codex-itself"
 )
 
+// anyPath is the PATH of a codex that is left with none: an empty one, or in some shells
+// none, would lead to wherever a program is started.
+const anyPath = "PATH=/usr/local/bin:/usr/bin:/bin"
+
 // guarded is the environment of a codex whose sandbox holds its commands: what codex runs
 // by itself is nothing that they can write.
 func (l Launch) guarded(env []string) []string {
 	if !l.Sandboxed {
 		return env
 	}
-	env = slices.DeleteFunc(env, func(kv string) bool { return strings.HasPrefix(kv, gitSettings+"=") })
-	for i, kv := range env {
-		if path, ok := strings.CutPrefix(kv, "PATH="); ok {
-			env[i] = "PATH=" + within.Outside(l.WorkDir, path)
+	out := make([]string, 0, len(env)+2)
+	path := false
+	for _, kv := range env {
+		name, value, _ := strings.Cut(kv, "=")
+		beside := within.Beside(l.written(), name, value)
+		if name == gitSettings || beside == "" && value != "" || name == "PATH" && beside == "" {
+			continue
 		}
+		path = path || name == "PATH"
+		out = append(out, name+"="+beside)
 	}
-	return append(env, gitSettings+"="+noGit)
+	if !path {
+		out = append(out, anyPath)
+	}
+	return append(out, gitSettings+"="+noGit)
 }
 
-// given are the arguments that give commands back the git that codex itself has not. PATH is
-// not given back: what builds the sandbox would have it, too, and looks for programs by it.
-func (l Launch) given() []string {
+// written are the directories that commands may write in their sandbox, but for those
+// that codex's own configuration adds.
+func (l Launch) written() []string {
+	return slices.DeleteFunc([]string{l.WorkDir, l.Temp}, func(dir string) bool { return dir == "" })
+}
+
+// given are the arguments that give commands back what codex itself has not: git, and the
+// variables that lead to what they write.
+func (l Launch) given() (args []string) {
 	if !l.Sandboxed {
 		return nil
+	}
+	give := func(name, value string) {
+		args = append(args, override("shell_environment_policy.set."+name, tomlString(value))...)
 	}
 	settings := lookup(l.Environ)(gitSettings)
 	if settings == "" {
 		settings = "0"
 	}
-	return override("shell_environment_policy.set."+gitSettings, tomlString(settings))
+	give(gitSettings, settings)
+	for _, kv := range l.Environ {
+		name, value, _ := strings.Cut(kv, "=")
+		if !early(name) && within.Beside(l.written(), name, value) != value {
+			give(name, value)
+		}
+	}
+	return args
+}
+
+// early reports whether a variable is not given back: what builds the sandbox would have it,
+// too, and look for programs and libraries by it.
+func early(name string) bool {
+	return name == "PATH" || name == "GCONV_PATH" || name == "LOCPATH" || strings.HasPrefix(name, "LD_") || strings.HasPrefix(name, "DYLD_")
+}
+
+// Loaded are the places that codex itself loads programs from. The user's configuration may
+// let commands write them, which is known when codex says so.
+func (l Launch) Loaded() (places []within.Place) {
+	if !l.Sandboxed {
+		return nil
+	}
+	for _, kv := range l.Env() {
+		name, value, _ := strings.Cut(kv, "=")
+		for _, path := range within.Loaded(name, value) {
+			places = append(places, within.Place{Name: name, Path: path})
+		}
+	}
+	return places
 }

@@ -93,6 +93,15 @@ func (u *User) String() string {
 	return fmt.Sprintf("%s (user %d)", u.Name, u.UID)
 }
 
+// HomeIn returns the home of a child that runs as the user. An environment that says who
+// that is, such as that of the image, also says where that user's home is.
+func (u *User) HomeIn(env func(name string) string) string {
+	if u == nil || u.Home == "" || env("USER") == u.Name {
+		return env("HOME")
+	}
+	return u.Home
+}
+
 // May tries to become the user, and says why that cannot be.
 func (u *User) May() error { return u.Do(func() error { return nil }) }
 

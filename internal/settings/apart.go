@@ -2,6 +2,7 @@ package settings
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 
@@ -17,9 +18,7 @@ const ownWorkDir = "~/codex-work"
 // there is nothing to keep apart.
 func (r *resolver) apart() {
 	s := r.s
-	if s.UserHome = r.vars["HOME"]; s.User != nil {
-		s.UserHome = s.User.Home
-	}
+	s.UserHome = s.User.HomeIn(func(name string) string { return r.vars[name] })
 	if s.Sandbox != "workspace-write" {
 		return
 	}
@@ -33,10 +32,7 @@ func (r *resolver) apart() {
 		r.fail(p.Name, fmt.Sprintf("%s, %s, lies in the working directory %s, which codex's commands write", p.Name, p.Path, s.WorkDir),
 			fmt.Sprintf("set RUNTIME_WORKDIR to the folder of your project, or %s to a directory outside of it", p.Name))
 	}
-	if path := r.vars["PATH"]; within.Outside(r.host.real(s.WorkDir), path) != path {
-		r.warn("PATH", "codex runs programs of its own by PATH, outside of its sandbox, and commands could replace those in "+s.WorkDir+
-			" and in what is no absolute path: codex and its commands are given the rest of PATH")
-	}
+	r.loaded()
 	for what, file := range map[string]string{"codex": s.CodexBin, "this program": r.host.program()} {
 		if filepath.IsAbs(file) && r.below(s.WorkDir, file) {
 			r.warn("RUNTIME_WORKDIR", fmt.Sprintf("%s, %s, lies in the working directory %s: codex's commands can put another program in its place, which the next start runs; set RUNTIME_WORKDIR to a directory without it", what, file, s.WorkDir))
@@ -44,23 +40,41 @@ func (r *resolver) apart() {
 	}
 }
 
+// loaded warns about variables by which codex would run what commands have written.
+func (r *resolver) loaded() {
+	dirs := []string{r.s.WorkDir}
+	for _, name := range slices.Sorted(maps.Keys(r.vars)) {
+		value := r.vars[name]
+		rest := within.Beside(dirs, name, value)
+		switch {
+		case rest == value:
+		case name == "PATH":
+			r.warn(name, "codex runs programs of its own by PATH, outside of its sandbox, and commands could replace those in "+r.s.WorkDir+
+				" and in what is no absolute path: codex and its commands are given the rest of PATH")
+		default:
+			r.warn(name, fmt.Sprintf("what codex runs outside of its sandbox would load what %s names, and commands could replace what lies in %s and what is no absolute path: codex itself is given %s",
+				name, r.s.WorkDir, pick(rest == "", "no "+name, name+"="+rest)))
+		}
+	}
+}
+
 // A Place is a file or directory that a variable names.
-type Place struct{ Name, Path string }
+type Place = within.Place
 
 // Apart are the places that codex's commands must not write in their sandbox.
 func (s Settings) Apart() []Place {
 	all := []Place{
-		{"CODEX_HOME", s.CodexHome},
-		{"RUNTIME_STATE_DIR", s.StateDir},
-		{"CODEX_CHANNEL_MOLECULE_STATE_DIR", s.ChannelDir},
-		{"WORKSPACE_CONFIG_PATH", s.ConfigFile},
-		{"MOLECULE_WORKSPACE_TOKEN_FILE", s.TokenFile},
-		{"RUNTIME_DEBUG_WIRE", s.DebugWire},
-		{"TMPDIR", s.TempDir}, // a root of the sandbox is made there, and must stay what it is
-		{"HOME", s.UserHome},  // codex runs the shell's own files there, outside of its sandbox
+		{Name: "CODEX_HOME", Path: s.CodexHome},
+		{Name: "RUNTIME_STATE_DIR", Path: s.StateDir},
+		{Name: "CODEX_CHANNEL_MOLECULE_STATE_DIR", Path: s.ChannelDir},
+		{Name: "WORKSPACE_CONFIG_PATH", Path: s.ConfigFile},
+		{Name: "MOLECULE_WORKSPACE_TOKEN_FILE", Path: s.TokenFile},
+		{Name: "RUNTIME_DEBUG_WIRE", Path: s.DebugWire},
+		{Name: "TMPDIR", Path: s.TempDir}, // a root of the sandbox is made there, and must stay what it is
+		{Name: "HOME", Path: s.UserHome},  // codex runs the shell's own files there, outside of its sandbox
 	}
 	if s.InWorkspace() {
-		all = append(all, Place{"CONFIGS_DIR", s.ConfigsDir})
+		all = append(all, Place{Name: "CONFIGS_DIR", Path: s.ConfigsDir})
 	}
 	for _, space := range s.Spaces {
 		all = append(all, Place{"MOLECULE_WORKSPACES", space.TokenFile})
@@ -78,7 +92,4 @@ func (r *resolver) within(dir string) (Place, bool) {
 	return Place{}, false
 }
 
-func (r *resolver) below(dir, path string) bool {
-	rel, err := filepath.Rel(r.host.real(dir), r.host.real(path))
-	return err == nil && filepath.IsLocal(rel)
-}
+func (r *resolver) below(dir, path string) bool { return r.host.within(dir, path) }

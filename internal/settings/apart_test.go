@@ -1,6 +1,9 @@
 package settings
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -54,12 +57,57 @@ func TestProgramsApart(t *testing.T) {
 	}
 }
 
-// TestPathApart: programs by PATH that commands could write are not codex's own.
-func TestPathApart(t *testing.T) {
-	for path, want := range map[string]bool{"/bin:/src/.venv/bin": true, "/bin:.": true, "/bin:/usr/bin": false} {
-		_, warnings, err := at(t, nil, "PATH="+path)
-		if err != nil || (len(warnings) > 0) != want || want && !strings.Contains(warnings[0].Text, "runs programs of its own by PATH") {
-			t.Errorf("%s: %v, %v", path, warnings, err)
+// TestLoadedApart: what commands could write is neither codex's own programs nor loaded by them.
+func TestLoadedApart(t *testing.T) {
+	for variable, want := range map[string]string{
+		"PATH=/bin:/src/.venv/bin":               "runs programs of its own by PATH",
+		"PATH=/bin:.":                            "runs programs of its own by PATH",
+		"PATH=/bin:/usr/bin":                     "",
+		"LD_LIBRARY_PATH=:/usr/local/lib":        "codex itself is given LD_LIBRARY_PATH=/usr/local/lib",
+		"BASH_ENV=/src/env.sh":                   "codex itself is given no BASH_ENV",
+		"BASH_ENV=/etc/env.sh":                   "",
+		"VIRTUAL_ENV=/src/.venv":                 "",
+		"NODE_OPTIONS=--max-old-space-size=4096": "",
+	} {
+		_, warnings, err := at(t, nil, variable)
+		if err != nil || (len(warnings) > 0) != (want != "") || want != "" && !strings.Contains(warnings[0].Text, want) {
+			t.Errorf("%s: %v, %v", variable, warnings, err)
+		}
+	}
+}
+
+// TestLinksApart: a link in the working directory leads nowhere that is out of it, since a
+// command can put something else in its place.
+func TestLinksApart(t *testing.T) {
+	base := t.TempDir()
+	work, link := filepath.Join(base, "work"), filepath.Join(base, "work", "link")
+	if err := errors.Join(os.MkdirAll(filepath.Join(base, "out"), 0o700), os.Mkdir(work, 0o700), os.Symlink("../out", link)); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"HOME", "CODEX_HOME", "RUNTIME_STATE_DIR", "TMPDIR"} {
+		_, _, err := load([]string{"HOME=/home/u", "RUNTIME_WORKDIR=" + work, name + "=" + link}, fakeHost{dir: "/src"})
+		if err == nil || !strings.Contains(err.Error(), "lies in the working directory") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	_, warnings, err := load([]string{"HOME=/home/u", "RUNTIME_WORKDIR=" + work, "CODEX_BIN=" + link + "/codex"}, fakeHost{dir: "/src"})
+	if err != nil || len(warnings) != 1 || !strings.Contains(warnings[0].Text, "lies in the working directory") {
+		t.Errorf("CODEX_BIN: %v, %v", warnings, err)
+	}
+}
+
+// TestHomeOfAnotherUser: it is the home that codex gets that must lie outside.
+func TestHomeOfAnotherUser(t *testing.T) {
+	for environ, inside := range map[string]bool{
+		"CODEX_USER=agent USER=agent HOME=/w":           true, // as the image says it
+		"CODEX_USER=agent USER=root HOME=/w":            false,
+		"CODEX_USER=agent USER=root HOME=/root":         false,
+		"CODEX_USER=homeless USER=root HOME=/w":         true, // nothing else is known
+		"CODEX_USER=agent USER=agent HOME=/home/agent2": false,
+	} {
+		_, _, err := load(append(strings.Fields(environ), "RUNTIME_WORKDIR=/w", "CODEX_HOME=/h", "RUNTIME_STATE_DIR=/s"), fakeHost{dir: "/src"})
+		if (err != nil) != inside || inside && !strings.Contains(err.Error(), "HOME, /w, lies in the working directory") {
+			t.Errorf("%s: %v", environ, err)
 		}
 	}
 }

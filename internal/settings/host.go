@@ -2,6 +2,8 @@ package settings
 
 import (
 	"os"
+	"os/exec"
+	"path/filepath"
 
 	"golang.org/x/sys/unix"
 
@@ -13,8 +15,8 @@ import (
 type host interface {
 	cwd() (string, error)
 	isDir(path string) bool
-	program() string         // this one's file; empty if it is not known
-	real(path string) string // without symbolic links, as far as it exists
+	program() string              // this one's file, as it was called; empty if it is not known
+	within(dir, path string) bool // as within.Dir has it
 	canWrite(dir string) bool
 	canRun(file string) bool
 	user(name string) (*asuser.User, error)
@@ -31,10 +33,14 @@ func (osHost) isDir(path string) bool {
 
 func (osHost) program() string {
 	file, _ := os.Executable()
+	called, err := exec.LookPath(os.Args[0])
+	if abs, errAbs := filepath.Abs(called); err == nil && errAbs == nil && within.Real(abs) == within.Real(file) {
+		return abs // the links on the way count, too
+	}
 	return file
 }
 
-func (osHost) real(path string) string { return within.Real(path) }
+func (osHost) within(dir, path string) bool { return within.Dir(dir, path) }
 
 func (h osHost) canWrite(dir string) bool { return h.isDir(dir) && unix.Access(dir, unix.W_OK) == nil }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/within"
 )
 
 // fakeHost is a machine with a current directory and a set of paths that are
@@ -28,9 +29,11 @@ func (h fakeHost) cwd() (string, error) {
 func (h fakeHost) has(p string) bool {
 	return slices.Contains(h.there, p)
 }
-func (h fakeHost) isDir(p string) bool    { return h.has(p) }
-func (h fakeHost) program() string        { return "/opt/runtime" }
-func (h fakeHost) real(p string) string   { return strings.Replace(p, "/link", "/home/u", 1) }
+func (h fakeHost) isDir(p string) bool { return h.has(p) }
+func (h fakeHost) program() string     { return "/opt/runtime" }
+func (h fakeHost) within(dir, path string) bool {
+	return within.Dir(strings.Replace(dir, "/link", "/home/u", 1), path)
+}
 func (h fakeHost) canWrite(p string) bool { return h.has(p) }
 func (h fakeHost) canRun(p string) bool   { return h.has(p) }
 func (h fakeHost) user(name string) (*asuser.User, error) {
@@ -39,6 +42,8 @@ func (h fakeHost) user(name string) (*asuser.User, error) {
 		return nil, nil
 	case "agent":
 		return &asuser.User{Name: name, UID: 1000, GID: 1000, Home: "/home/agent"}, nil
+	case "homeless":
+		return &asuser.User{Name: name, UID: 1001, GID: 1001}, nil
 	}
 	return nil, errors.New("there is no such user")
 }

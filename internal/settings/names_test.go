@@ -15,7 +15,7 @@ func TestUnknownNames(t *testing.T) {
 		"kubernetes2": {"RUNTIME_SERVICE_HOST", "", "RUNTIME_SERVICE_HOST is not a setting"},
 		"systemd":     {"RUNTIME_DIRECTORY", "", "RUNTIME_DIRECTORY is not a setting"},
 		"codex-typo":  {"CODEX_IDLE_TIMEOT", "", "did you mean CODEX_IDLE_TIMEOUT?"},
-		"codex-own":   {"CODEX_SQLITE_HOME", "", ""},
+		"codex-own":   {"CODEX_SQLITE_HOME=/x", "", ""},
 		"reserved":    {"CODEX_CHANNEL_MOLECULE_STATE_DIR", "", ""},
 		"other":       {"RUNTIM", "", ""},
 		"empty":       {"RUNTIME_ADR=", "", ""},

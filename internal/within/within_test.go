@@ -3,7 +3,6 @@ package within
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 )
 
@@ -40,14 +39,61 @@ func TestDir(t *testing.T) {
 	}
 }
 
-func TestOutside(t *testing.T) {
-	dir := t.TempDir()
-	link := filepath.Join(t.TempDir(), "link")
-	if err := os.Symlink(dir, link); err != nil {
-		t.Fatal(err)
+// TestWayLeadsThroughDir: what can be written in a directory decides where a path leads
+// that goes through it, wherever it ends.
+func TestWayLeadsThroughDir(t *testing.T) {
+	base := Real(t.TempDir())
+	dir := filepath.Join(base, "dir")
+	for _, made := range []string{"dir/sub", "out/bin", "var/home/u"} {
+		if err := os.MkdirAll(filepath.Join(base, made), 0o700); err != nil {
+			t.Fatal(err)
+		}
 	}
-	path := strings.Join([]string{"/usr/bin", dir + "/.venv/bin", "", ".", "bin", link + "/bin", dir + "x/bin", "/bin"}, ":")
-	if got, want := Outside(dir, path), "/usr/bin:"+dir+"x/bin:/bin"; got != want {
-		t.Errorf("%q, want %q", got, want)
+	for link, target := range map[string]string{
+		"dir/.venv":    "../out",
+		"dir/absolute": filepath.Join(base, "out"),
+		"dir/nowhere":  "../none",
+		"through":      "dir/.venv/bin",
+		"twice":        "through",
+		"up":           "dir/sub/../../out",
+		"home":         "var/home", // as systems have them
+		"beside":       "out",
+		"circle":       "circle",
+		"dir-by-link":  "dir",
+	} {
+		if err := os.Symlink(target, filepath.Join(base, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for path, want := range map[string]bool{
+		"dir/.venv":              true,
+		"dir/.venv/bin":          true,
+		"dir/absolute/bin":       true,
+		"dir/nowhere/bin":        true,
+		"dir/.venv/../out":       true,
+		"through":                true,
+		"twice/git":              true,
+		"up/bin":                 true,
+		"dir-by-link/.venv/bin":  true,
+		"dir-by-link":            true,
+		"out/../dir":             true,
+		"home/u":                 false,
+		"beside/bin":             false,
+		"circle/bin":             false,
+		"dir/../out":             false, // dir itself is no command's to replace
+		"dir-by-link/../out/bin": false,
+		"none/../out":            false,
+		"":                       false,
+	} {
+		if got := Dir(dir, base+"/"+path); got != want {
+			t.Errorf("Dir(dir, %q) = %t", path, got)
+		}
+	}
+	if got, inside := Any([]string{base + "/out", dir + "/"}, base+"/twice"); !inside || got != base+"/out" {
+		t.Errorf("the first of two: %q, %t", got, inside)
+	}
+	t.Chdir(base)
+	if !Dir(dir, "dir/.venv") || Dir(dir, "out") {
+		t.Error("a relative path is not taken from here")
 	}
 }

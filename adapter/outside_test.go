@@ -1,0 +1,43 @@
+package adapter
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/within"
+)
+
+// TestGuarded: codex itself has nothing by its environment that commands can write, and they
+// have theirs, but for what would be loaded before they are in the sandbox.
+func TestGuarded(t *testing.T) {
+	l := Launch{Home: "/h", WorkDir: "/w", Temp: "/tmp/codex", Sandboxed: true, Environ: []string{
+		"PATH=/w/bin:/bin:/tmp/codex/bin", "LD_LIBRARY_PATH=:/lib:/w", "LD_PRELOAD=/w/x.so", "BASH_ENV=/w/env.sh",
+		"PYTHONPATH=/w:/opt/py", "NODE_PATH=/opt/node", "VIRTUAL_ENV=/w/.venv", "A=",
+	}}
+	want := []string{
+		"PATH=/bin", "LD_LIBRARY_PATH=/lib", "PYTHONPATH=/opt/py", "NODE_PATH=/opt/node", "VIRTUAL_ENV=/w/.venv", "A=",
+		"CODEX_HOME=/h", "GIT_CONFIG_COUNT=none-for-codex-itself", "TMPDIR=/tmp/codex",
+	}
+	if got := l.Env(); !slices.Equal(got, want) {
+		t.Errorf("codex has %q, want %q", got, want)
+	}
+	given := strings.Join(l.given(), " ")
+	if want := `-c shell_environment_policy.set.GIT_CONFIG_COUNT="0" -c shell_environment_policy.set.BASH_ENV="/w/env.sh" -c shell_environment_policy.set.PYTHONPATH="/w:/opt/py"`; given != want {
+		t.Errorf("commands are given %q, want %q", given, want)
+	}
+	places := []within.Place{{Name: "PATH", Path: "/bin"}, {Name: "LD_LIBRARY_PATH", Path: "/lib"}, {Name: "PYTHONPATH", Path: "/opt/py"}, {Name: "NODE_PATH", Path: "/opt/node"}}
+	if got := l.Loaded(); !slices.Equal(got, places) {
+		t.Errorf("codex loads from %v, want %v", got, places)
+	}
+	for _, environ := range [][]string{nil, {"PATH="}, {"PATH=.:/w"}} {
+		l.Environ = environ
+		if got := l.Env(); !slices.Contains(got, "PATH=/usr/local/bin:/usr/bin:/bin") || slices.Contains(got, "PATH=") {
+			t.Errorf("of %q codex has %q", environ, got)
+		}
+	}
+	l.Sandboxed, l.Environ = false, []string{"PATH=.", "BASH_ENV=/w/env.sh"}
+	if got := l.Env(); !slices.Contains(got, "PATH=.") || !slices.Contains(got, "BASH_ENV=/w/env.sh") || l.given() != nil || l.Loaded() != nil {
+		t.Errorf("without a sandbox: %q, %q", got, l.given())
+	}
+}
