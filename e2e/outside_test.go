@@ -1,6 +1,8 @@
 package e2e
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -23,11 +25,15 @@ touch -d '1 hour ago' f`
 // TestCodexItselfRunsNothingOfCommands: what codex runs by itself, outside of its sandbox,
 // is nothing that commands in the sandbox have written: filters of a repository that a
 // message names as its folder, those of the working directory itself, programs of a PATH
-// that leads there.
+// that leads there, also by a link that a command replaces, and the file of BASH_ENV.
 func TestCodexItselfRunsNothingOfCommands(t *testing.T) {
 	t.Parallel()
 	work, outside := codextest.Dir(t, "work"), codextest.Dir(t, "outside")
-	p := start(t, "RUNTIME_WORKDIR="+work, "CODEX_APPROVAL_POLICY=never", "PATH="+filepath.Join(work, "bin")+":"+os.Getenv("PATH"))
+	if err := os.Symlink(outside, filepath.Join(work, ".venv")); err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, "RUNTIME_WORKDIR="+work, "CODEX_APPROVAL_POLICY=never", "BASH_ENV="+filepath.Join(work, "env.sh"), "PYTHONPATH="+work,
+		"PATH="+filepath.Join(work, "bin")+":"+filepath.Join(work, ".venv", "bin")+":"+os.Getenv("PATH"))
 	signs := map[string]string{}
 	sign := func(name string) string {
 		signs[name] = filepath.Join(outside, name)
@@ -58,6 +64,12 @@ func TestCodexItselfRunsNothingOfCommands(t *testing.T) {
 	if got := run("program", "for name in git bwrap bash sh getconf; do cp git bin/$name && chmod +x bin/$name; done; echo planted", ""); !strings.Contains(got, "planted") {
 		t.Fatalf("nothing was planted: %q", got)
 	}
+	if got := run("linked program", "rm .venv && mkdir -p .venv/bin && cp bin/* .venv/bin && echo planted", ""); !strings.Contains(got, "planted") {
+		t.Fatalf("nothing was planted: %q", got)
+	}
+	if got := run("BASH_ENV", "echo \"touch '"+sign("BASH_ENV")+"' 2>/dev/null\" >env.sh; echo planted", ""); !strings.Contains(got, "planted") {
+		t.Fatalf("nothing was planted: %q", got)
+	}
 	config := "[mcp_servers.x]\ncommand = 'touch'\nargs = ['" + sign("server") + "']\n"
 	writeFile(t, filepath.Join(work, "config"), config)
 	if got := run("server", "mkdir -p sub/.codex bare/.codex && cp config sub/.codex/config.toml && cp config bare/.codex/config.toml && echo planted", ""); !strings.Contains(got, "planted") {
@@ -66,13 +78,34 @@ func TestCodexItselfRunsNothingOfCommands(t *testing.T) {
 	run("in the folder", "true", "sub")
 	run("in another folder", "true", "bare")
 	run("at the top", "true", "")
-	if got := run("status", "cd sub && /usr/bin/git log --oneline | wc -l; echo count $GIT_CONFIG_COUNT", ""); !strings.Contains(got, "1\n") || !strings.Contains(got, "count 0") {
-		t.Errorf("commands have no git: %q", got)
+	if got := run("status", "cd sub && /usr/bin/git log --oneline | wc -l; echo count $GIT_CONFIG_COUNT, python $PYTHONPATH, bash $BASH_ENV", ""); !strings.Contains(got, "1\n") || !strings.Contains(got, "count 0, python "+work+", bash "+work+"/env.sh") {
+		t.Errorf("commands have not their own environment: %q", got)
 	}
 	for name, file := range signs {
 		if _, err := os.Lstat(file); err == nil {
 			t.Errorf("codex itself has run what a command has planted: %s", name)
 		}
+	}
+}
+
+// TestNoTurnWritesPrograms: where codex's own configuration lets commands write what codex
+// finds programs in, no turn runs, and the message says what to do.
+func TestNoTurnWritesPrograms(t *testing.T) {
+	t.Parallel()
+	home, cargo := codextest.Home(t), codextest.Dir(t, "cargo")
+	writeFile(t, filepath.Join(home, "config.toml"), "[sandbox_workspace_write]\nwritable_roots = ['"+cargo+"']\n")
+	bin, link := filepath.Join(cargo, "bin"), filepath.Join(codextest.Dir(t, "elsewhere"), "link")
+	if err := errors.Join(os.Mkdir(bin, 0o700), os.Symlink(bin, link)); err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, "CODEX_HOME="+home, "CODEX_APPROVAL_POLICY=never", "PATH="+link+":"+os.Getenv("PATH"))
+	task := p.task(p.call("SendMessage", object{"message": message("m", "c", "run touch "+bin+"/git")}))
+	why := fmt.Sprint(at(task, "status", "message", "parts", 0, "text"))
+	if !strings.Contains(why, cargo) || !strings.Contains(why, link+" of PATH lies") || !strings.Contains(why, "config.toml") {
+		t.Errorf("the task says %q", why)
+	}
+	if left, err := os.ReadDir(bin); err != nil || len(left) > 0 {
+		t.Errorf("a command has written programs of codex: %v, %v", left, err)
 	}
 }
 

@@ -3,28 +3,28 @@ package executor
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/within"
 )
 
-// apart refuses a thread in whose sandbox commands could write one of Config.Apart: the
-// user's configuration may add directories to it, which only codex's answer tells.
-func (e *Executor) apart(session appserver.ThreadSession) error {
+// apart refuses a thread in whose sandbox commands could write one of Config.Apart, or of
+// what its codex loads programs from: the user's configuration may add directories to the
+// sandbox, which only codex's answer tells.
+func (e *Executor) apart(on *child, session appserver.ThreadSession) error {
 	var sandbox struct {
 		WritableRoots []string `json:"writableRoots"`
 	}
-	if len(session.Sandbox) == 0 || len(e.cfg.Apart) == 0 {
+	if len(session.Sandbox) == 0 {
 		return nil
 	}
 	if err := json.Unmarshal(session.Sandbox, &sandbox); err != nil {
 		return fmt.Errorf("the sandbox of a thread: %w", err)
 	}
-	for _, root := range sandbox.WritableRoots {
-		for _, path := range e.cfg.Apart {
-			if within.Dir(root, path) {
-				return Unready(fmt.Sprintf("codex's configuration lets commands write %s (sandbox_workspace_write.writable_roots), where %s lies, which they must not write: take it out of config.toml", root, path))
-			}
+	for _, place := range slices.Concat(e.cfg.Apart, on.launch.Loaded) {
+		if root, inside := within.Any(sandbox.WritableRoots, place.Path); inside {
+			return Unready(fmt.Sprintf("codex's configuration lets commands write %s (sandbox_workspace_write.writable_roots), where %s of %s lies, which they must not write: take the first out of config.toml, or have %[3]s lead elsewhere", root, place.Path, place.Name))
 		}
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/within"
 )
 
 // Config describes an executor. Child must name a binary; every other zero
@@ -77,7 +78,7 @@ type Config struct {
 
 	// Apart are places that commands must not be able to write in their sandbox: a thread
 	// whose sandbox has one of them below a writable root is refused.
-	Apart []string
+	Apart []within.Place
 
 	Book    Book                // keeps what outlives this process; nil keeps nothing
 	Redact  func(string) string // applied to texts of codex before they are shown; nil leaves them
@@ -95,6 +96,9 @@ type Launch struct {
 	Args, Env   []string // of the child
 	Model       string   // that threads are started with; empty leaves it to codex
 	KeyVariable string   // as in Config
+	// Loaded are places that codex loads programs from outside of the sandbox: commands
+	// must not be able to write them, as those of Config.Apart.
+	Loaded []within.Place
 
 	// ModelProvider is the one that threads are to ask, by codex's name for it: a thread
 	// that was begun with another would go on asking that. Empty leaves it to codex.

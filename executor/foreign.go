@@ -39,7 +39,7 @@ func (e *Executor) fork(ctx context.Context, c *conversation, on *child) error {
 		if err != nil {
 			return err
 		}
-		return e.apart(session)
+		return e.apart(on, session)
 	})
 	if err != nil {
 		return err

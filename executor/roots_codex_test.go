@@ -1,6 +1,7 @@
 package executor_test
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -13,6 +14,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/within"
 )
 
 // A yard is a working directory with a folder that jobs ask for, and a directory beside
@@ -177,11 +179,18 @@ func TestRootsOfTheConfiguration(t *testing.T) {
 	t.Parallel()
 	cfg, y := inYard(t, modeltest.Start(t, fakemodel.Keywords), appserver.Never, "plain")
 	cfg.Child.Args = append(cfg.Child.Args, "-c", `sandbox_workspace_write.writable_roots=["`+y.outside+`"]`)
-	cfg.Apart = []string{filepath.Join(y.outside, "state")}
+	cfg.Apart = []within.Place{{Name: "RUNTIME_STATE_DIR", Path: filepath.Join(y.outside, "state")}}
 	end := submit(t, running(t, cfg), "j1", "one", "run true").wait(t)
 	if end.Failure == nil || !strings.Contains(end.Failure.Message, y.outside+" (sandbox_workspace_write.writable_roots)") {
 		t.Errorf("%+v", end.Failure)
 	}
-	cfg.Apart = []string{filepath.Dir(y.outside)}
+	cfg.Apart = []within.Place{{Name: "HOME", Path: filepath.Dir(y.outside)}}
 	wantEnd(t, submit(t, running(t, cfg), "j2", "two", "run true").wait(t), executor.Completed, "")
+	cfg.Prepare = func(context.Context) (executor.Launch, error) {
+		return executor.Launch{Env: cfg.Child.Env, Loaded: []within.Place{{Name: "PATH", Path: "/bin"}, {Name: "PATH", Path: y.outside}}}, nil
+	}
+	end = submit(t, running(t, cfg), "j3", "three", "run true").wait(t)
+	if end.Failure == nil || !strings.Contains(end.Failure.Message, y.outside+" of PATH lies") {
+		t.Errorf("%+v", end.Failure)
+	}
 }

@@ -98,7 +98,7 @@ func (e *Executor) startThread(on *child) (started startedThread) {
 		if started.session, err = on.ThreadStart(ctx, params); err != nil {
 			return err
 		}
-		return e.apart(started.session)
+		return e.apart(on, started.session)
 	})
 	return started
 }
@@ -131,7 +131,7 @@ func (e *Executor) resume(ctx context.Context, c *conversation, on *child) error
 			})
 			c.rollout = cmp.Or(session.Thread.Path, c.rollout)
 			if err == nil {
-				err = e.apart(session)
+				err = e.apart(on, session)
 			}
 			if err == nil {
 				c.learn(params, session)

@@ -48,14 +48,11 @@ func executorConfig(
 }
 
 // apart are the places that codex's commands must not write. Without a sandbox they can.
-func apart(s settings.Settings) (paths []string) {
+func apart(s settings.Settings) []settings.Place {
 	if s.Sandbox != "workspace-write" {
 		return nil
 	}
-	for _, place := range s.Apart() {
-		paths = append(paths, place.Path)
-	}
-	return paths
+	return s.Apart()
 }
 
 // refreshEvery is how often codex's login is renewed, if that is ours to do.
