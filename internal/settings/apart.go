@@ -77,7 +77,7 @@ func (s Settings) Apart() []Place {
 		all = append(all, Place{Name: "CONFIGS_DIR", Path: s.ConfigsDir})
 	}
 	for _, space := range s.Spaces {
-		all = append(all, Place{"MOLECULE_WORKSPACES", space.TokenFile})
+		all = append(all, Place{Name: "MOLECULE_WORKSPACES", Path: space.TokenFile})
 	}
 	return slices.DeleteFunc(all, func(p Place) bool { return p.Path == "" })
 }
