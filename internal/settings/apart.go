@@ -79,7 +79,20 @@ func (s Settings) Apart() []Place {
 	for _, space := range s.Spaces {
 		all = append(all, Place{Name: "MOLECULE_WORKSPACES", Path: space.TokenFile})
 	}
+	all = append(all, files("HOME", s.UserHome, ".profile", ".bashrc", ".bash_profile", ".bash_login", ".zshenv", ".zprofile", ".zshrc", ".zlogin")...)
+	all = append(all, files("CODEX_HOME", s.CodexHome, "config.toml", "auth.json", "hooks.json", "rules", ".env")...)
 	return slices.DeleteFunc(all, func(p Place) bool { return p.Path == "" })
+}
+
+// files are those in a home that may be links to elsewhere, as to a folder of dotfiles, and
+// decide what codex runs outside of its sandbox.
+func files(home, dir string, names ...string) (places []Place) {
+	for _, name := range names {
+		if dir != "" {
+			places = append(places, Place{Name: home, Path: filepath.Join(dir, name)})
+		}
+	}
+	return places
 }
 
 // within finds one of the places that commands must not write below dir.

@@ -90,6 +90,16 @@ func TestLinksApart(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	for name, file := range map[string]string{"HOME": ".bashrc", "CODEX_HOME": "config.toml"} {
+		home := filepath.Join(base, name)
+		if err := errors.Join(os.Mkdir(home, 0o700), os.Symlink("../work/"+file, filepath.Join(home, file))); err != nil {
+			t.Fatal(err)
+		}
+		_, _, err := load([]string{"HOME=/home/u", "RUNTIME_WORKDIR=" + work, name + "=" + home}, fakeHost{dir: "/src"})
+		if err == nil || !strings.Contains(err.Error(), name+", "+filepath.Join(home, file)+", lies in the working directory") {
+			t.Errorf("%s: %v", file, err)
+		}
+	}
 	_, warnings, err := load([]string{"HOME=/home/u", "RUNTIME_WORKDIR=" + work, "CODEX_BIN=" + link + "/codex"}, fakeHost{dir: "/src"})
 	if err != nil || len(warnings) != 1 || !strings.Contains(warnings[0].Text, "lies in the working directory") {
 		t.Errorf("CODEX_BIN: %v, %v", warnings, err)
