@@ -89,7 +89,7 @@ func replacer(secrets []string) *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-// A shape recognizes secrets that are not known. The markers are a cheap test
+// A shape recognizes secrets that are not known. None goes beyond its line. The markers are a cheap test
 // that text without such a secret does not pass.
 type shape struct {
 	markers []string
@@ -102,8 +102,8 @@ var (
 	webToken    = regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{6,}\.[A-Za-z0-9_-]{6,}(\.[A-Za-z0-9_-]*)?`)
 	gitHubToken = regexp.MustCompile(`\b(gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{22,})`)
 	awsKey      = regexp.MustCompile(`\bAKIA[0-9A-Z]{16}\b`)
-	assigned    = regexp.MustCompile(`(?i)(api_key|key|token|secret|password)(["']?\s*[=:]\s*["']?)[A-Za-z0-9+/_-]{40,}={0,2}`)
-	bearerToken = regexp.MustCompile(`(?i)\bbearer\s+[A-Za-z0-9._~+/=-]{8,}`)
+	assigned    = regexp.MustCompile(`(?i)(api_key|key|token|secret|password)(["']?[ \t]*[=:][ \t]*["']?)[A-Za-z0-9+/_-]{40,}={0,2}`)
+	bearerToken = regexp.MustCompile(`(?i)\bbearer[ \t]+[A-Za-z0-9._~+/=-]{8,}`)
 )
 
 func shapes() [6]shape {
@@ -133,13 +133,21 @@ func bearer(match string) (string, bool) {
 	return scheme + " " + mask, len(token) >= 20 || strings.ContainsAny(token, "0123456789")
 }
 
+// Known returns s without the secrets that are known. What only has the shape of one stays:
+// it is for texts of which every word counts, such as a command that a person is to allow.
+func (r *Redactor) Known(s string) string {
+	if r == nil {
+		return s
+	}
+	if known := r.known.Load(); known != nil {
+		s = known.Replace(s)
+	}
+	return s
+}
+
 // String returns s without secrets.
 func (r *Redactor) String(s string) string {
-	if r != nil {
-		if known := r.known.Load(); known != nil {
-			s = known.Replace(s)
-		}
-	}
+	s = r.Known(s)
 	for _, sh := range shapes() {
 		if !slices.ContainsFunc(sh.markers, func(m string) bool { return strings.Contains(s, m) }) {
 			continue

@@ -13,3 +13,28 @@ func TestLinesOfSecrets(t *testing.T) {
 		}
 	}
 }
+
+// TestShapes are taken for secrets, but nothing of another line with them; what is known is
+// looked for by itself, too.
+func TestShapes(t *testing.T) {
+	r := NewRedactor("known-secret")
+	for text, want := range map[string]string{
+		"bearer\t0123456789":                                "bearer ***",
+		"who signed, bearer\n/s/run1":                       "who signed, bearer\n/s/run1",
+		"who signed, bearer\r\n/s/r12":                      "who signed, bearer\r\n/s/r12",
+		"token = 0123456789012345678901234567890123456789":  "token = ***",
+		"token:\n0123456789012345678901234567890123456789":  "token:\n0123456789012345678901234567890123456789",
+		"token\n= 0123456789012345678901234567890123456789": "token\n= 0123456789012345678901234567890123456789",
+		"known-secret, sk-0123456789":                       "***, sk-***",
+	} {
+		if got := r.String(text); got != want {
+			t.Errorf("%q is shown as %q, want %q", text, got, want)
+		}
+	}
+	if got, want := r.Known("known-secret, sk-0123456789"), "***, sk-0123456789"; got != want {
+		t.Errorf("known are %q, want %q", got, want)
+	}
+	if got := (*Redactor)(nil).Known("sk-0123456789"); got != "sk-0123456789" {
+		t.Errorf("where none is known: %q", got)
+	}
+}
