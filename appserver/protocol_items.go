@@ -87,6 +87,7 @@ type FileChange struct {
 	Path string `json:"path"`
 	Diff string `json:"diff"` // unified
 	Kind struct {
-		Type string `json:"type"` // add, delete, update
+		Type     string `json:"type"`                // add, delete, update
+		MovePath string `json:"move_path,omitempty"` // of an update that gives the file another name
 	} `json:"kind"`
 }

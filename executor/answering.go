@@ -56,6 +56,9 @@ func (e *Executor) answer(jobID string, a Answer) error {
 	if err != nil {
 		return err
 	}
+	if reply.lasts && q.cut.Load() {
+		return notUnderstood("Not all of what is asked is shown, so it can be allowed for this once only.")
+	}
 	reply.ends = reply.ends && q.req.ThreadID == in.threadID // a subagent's turn ends alone
 	if !in.give(q, response{reply: reply}) {                 // expired over it
 		return ErrNotAsked

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"strings"
 )
@@ -19,7 +20,7 @@ const (
 // An approval is a matter that one of a few decisions settles.
 type approval struct {
 	choices []choice
-	show    func(posing) posed
+	show    func(*posing) posed
 	noRules bool // codex takes rules here, and callers may make none
 }
 
@@ -30,11 +31,14 @@ type choice struct {
 	reply    reply
 }
 
-func (a approval) pose(with posing) posed {
+func (a approval) pose(with *posing) posed {
 	p := a.show(with)
 	var words []string
 	decisions := make([]any, 0, len(a.choices))
 	for _, c := range a.choices {
+		if c.reply.lasts && with.cut {
+			continue
+		}
 		decisions = append(decisions, c.decision)
 		if c.words != "" {
 			words = append(words, c.words)
@@ -76,11 +80,13 @@ func (a approval) grant() any { return a.choices[0].reply.value }
 
 func decision(d any) map[string]any { return map[string]any{"decision": d} }
 
-// decisions are the choices of approvals that are answered by a decision.
-func decisions() []choice {
+// decisions are the choices of approvals that are answered by a decision. same says what is
+// not asked about again.
+func decisions(same string) []choice {
+	always := "always (yes, and " + same + " not asked about again in this conversation)"
 	return []choice{
 		{decideAccept, "yes", reply{value: decision(decideAccept)}},
-		{decideSession, "always (yes, and the same is not asked again in this conversation)", reply{value: decision(decideSession)}},
+		{decideSession, always, reply{value: decision(decideSession), lasts: true}},
 		{decideDecline, "no (codex goes on without it)", reply{value: decision(decideDecline)}},
 		{decideCancel, "cancel (the turn ends)", reply{value: decision(decideCancel), ends: true}},
 	}
@@ -100,30 +106,34 @@ func readCommand(rules bool) func(json.RawMessage) (matter, error) {
 
 func commandOf(params json.RawMessage, rules bool) (matter, error) {
 	body, err := read[struct {
-		Kind        string `json:"kind"`
-		Command     string `json:"command"`
-		Cwd         string `json:"cwd"`
-		Reason      string `json:"reason"`
-		Network     any    `json:"networkApprovalContext"`
-		Permissions any    `json:"additionalPermissions"`
-		Available   []any  `json:"availableDecisions"`
+		Kind        string         `json:"kind"`
+		Command     string         `json:"command"`
+		Cwd         string         `json:"cwd"`
+		Reason      string         `json:"reason"`
+		Network     any            `json:"networkApprovalContext"`
+		Permissions map[string]any `json:"additionalPermissions"`
+		Available   []any          `json:"availableDecisions"`
 	}](params)
 	if err != nil {
 		return nil, err
 	}
-	choices := decisions()
+	same := "the same command is"
+	if body.Network != nil {
+		same = "this host is"
+	}
+	choices := decisions(same)
 	for _, offered := range body.Available { // for programs alone
 		if rule, ok := offered.(map[string]any); ok && rules {
-			choices = append(choices, choice{decision: rule, reply: reply{value: decision(rule)}})
+			choices = append(choices, choice{decision: rule, reply: reply{value: decision(rule), lasts: true}})
 		}
 	}
-	return approval{choices: choices, noRules: !rules, show: func(with posing) posed {
+	return approval{choices: choices, noRules: !rules, show: func(with *posing) posed {
 		data := map[string]any{}
-		set(data, "command", with.redact(clipped(body.Command, mostText)))
+		set(data, "command", with.shown(body.Command))
 		set(data, "cwd", body.Cwd)
-		set(data, "reason", with.redact(clipped(body.Reason, mostText)))
-		setAny(data, "network", body.Network)
-		setAny(data, "permissions", body.Permissions)
+		set(data, "reason", with.shown(body.Reason))
+		setAny(data, "network", with.value(body.Network))
+		setAny(data, "permissions", with.value(orNil(body.Permissions)))
 		what := "codex asks whether it may run this command:"
 		switch {
 		case body.Kind == "writeStdin":
@@ -136,7 +146,10 @@ func commandOf(params json.RawMessage, rules bool) (matter, error) {
 		if command, _ := data["command"].(string); command != "" {
 			text += "\n\n" + indented(command) + "\n"
 		}
-		return posed{kind: "command", text: text + inWords(data), data: data}
+		if len(body.Permissions) > 0 {
+			text += "\nIt is to have, beside what the sandbox allows:\n\n" + indented(permissionsInWords(with, body.Permissions)) + "\n"
+		}
+		return posed{kind: "command", text: text + inWords(data), data: data, places: []string{body.Cwd}}
 	}}, nil
 }
 
@@ -144,13 +157,13 @@ func commandOf(params json.RawMessage, rules bool) (matter, error) {
 func inWords(data map[string]any) string {
 	var b strings.Builder
 	if host, ok := data["network"].(map[string]any); ok {
-		fmt.Fprintf(&b, "\nHost: %v (%v)", host["host"], host["protocol"])
+		fmt.Fprintf(&b, "\nHost: %s (%s)", named(fmt.Sprint(host["host"])), named(fmt.Sprint(host["protocol"])))
 	}
 	if cwd, ok := data["cwd"].(string); ok {
-		b.WriteString("\nDirectory: " + cwd)
+		b.WriteString("\nDirectory: " + named(cwd))
 	}
 	if reason, ok := data["reason"].(string); ok {
-		b.WriteString("\nReason: " + reason)
+		b.WriteString("\nReason: " + oneLine(reason))
 	}
 	return b.String()
 }
@@ -166,9 +179,9 @@ func readFileChange(params json.RawMessage) (matter, error) {
 	if err != nil {
 		return nil, err
 	}
-	return approval{choices: decisions(), show: func(with posing) posed {
+	return approval{choices: decisions("changes to these files, whatever they are, are"), show: func(with *posing) posed {
 		data, text := map[string]any{}, "codex asks whether it may change files"
-		set(data, "reason", with.redact(clipped(body.Reason, mostText)))
+		set(data, "reason", with.shown(body.Reason))
 		set(data, "grantRoot", body.GrantRoot)
 		changes, names := changesOf(with, body.ItemID)
 		if len(changes) > 0 {
@@ -176,23 +189,47 @@ func readFileChange(params json.RawMessage) (matter, error) {
 			text += ":\n\n" + indented(strings.Join(names, "\n")) + "\n"
 		}
 		if body.GrantRoot != "" {
-			text += "\nand to write below " + body.GrantRoot + " from now on"
+			text += "\nand to write below " + named(body.GrantRoot) + " from now on"
 		}
-		return posed{kind: "fileChange", text: text + inWords(data), data: data}
+		p := posed{kind: "fileChange", text: text + inWords(data), data: data, places: []string{body.GrantRoot}}
+		for _, c := range with.changes(body.ItemID) {
+			p.places = append(p.places, c.Path, c.Kind.MovePath)
+		}
+		return p
 	}}, nil
 }
 
-func changesOf(with posing, itemID string) (changes []any, names []string) {
-	left := mostDiffs
-	for i, c := range with.changes(itemID) {
-		if i == mostChanges {
-			names = append(names, "…")
-			break
+// changesOf shows the changes of a patch: their diffs whole where all of them have room,
+// and else each with its share of it.
+func changesOf(with *posing, itemID string) (changes []any, names []string) {
+	all := with.changes(itemID)
+	between := max(0, len(all)-mostChanges)
+	total := 0
+	for _, c := range all {
+		total += len(c.Diff)
+	}
+	each := mostShown
+	if total > mostShown {
+		each = mostShown / min(len(all), mostChanges)
+	}
+	for i, c := range all {
+		switch {
+		case between > 0 && i == mostChanges/2:
+			with.cut = true
+			names = append(names, fmt.Sprintf("… %d files between these are not shown …", between))
+			continue
+		case between > 0 && i > mostChanges/2 && i < mostChanges/2+between:
+			continue
 		}
-		diff := clipped(c.Diff, min(left, mostDiff))
-		left = max(0, left-len(diff))
-		changes = append(changes, map[string]any{"path": c.Path, "kind": c.Kind.Type, "diff": with.redact(diff)})
-		names = append(names, c.Kind.Type+" "+c.Path)
+		name, diff := c.Kind.Type+" "+named(c.Path), with.within(with.clean(c.Diff), each)
+		change := map[string]any{"path": c.Path, "kind": c.Kind.Type, "diff": diff}
+		if to := c.Kind.MovePath; to != "" {
+			change["to"], name = to, name+", which becomes "+named(to)
+		}
+		if diff != "" {
+			name += "\n" + indented(diff)
+		}
+		changes, names = append(changes, change), append(names, name)
 	}
 	return changes, names
 }
@@ -213,15 +250,15 @@ func readPermissions(params json.RawMessage) (matter, error) {
 	}
 	choices := []choice{
 		{decideAccept, "yes (for this turn)", reply{value: granted(body.Permissions, "turn")}},
-		{decideSession, "always (for this conversation)", reply{value: granted(body.Permissions, "session")}},
+		{decideSession, "always (for this conversation)", reply{value: granted(body.Permissions, "session"), lasts: true}},
 		{decideDecline, "no (codex goes on without them)", reply{value: granted(map[string]any{}, "turn")}},
 	}
-	return approval{choices: choices, show: func(with posing) posed {
-		data := map[string]any{"permissions": body.Permissions}
+	return approval{choices: choices, show: func(with *posing) posed {
+		data := map[string]any{"permissions": with.value(body.Permissions)}
 		set(data, "cwd", body.Cwd)
-		set(data, "reason", with.redact(clipped(body.Reason, mostText)))
-		text := "codex asks for more permissions:\n\n" + indented(permissionsInWords(body.Permissions)) + "\n" + inWords(data)
-		return posed{kind: "permissions", text: text, data: data}
+		set(data, "reason", with.shown(body.Reason))
+		text := "codex asks for more permissions:\n\n" + indented(permissionsInWords(with, body.Permissions)) + "\n" + inWords(data)
+		return posed{kind: "permissions", text: text, data: data, places: []string{body.Cwd}}
 	}}, nil
 }
 
@@ -230,39 +267,35 @@ func granted(permissions map[string]any, scope string) map[string]any {
 }
 
 // permissionsInWords names what is asked for. What it does not know it shows as it is.
-func permissionsInWords(permissions map[string]any) string {
-	var lines []string
+func permissionsInWords(with *posing, permissions map[string]any) string {
+	lines, rest := []string{}, maps.Clone(permissions)
 	if network, ok := permissions["network"].(map[string]any); ok && network["enabled"] == true {
 		lines = append(lines, "use the network")
+		delete(rest, "network")
 	}
 	files, _ := permissions["fileSystem"].(map[string]any)
-	entries, _ := files["entries"].([]any)
-	for _, entry := range entries {
-		lines = append(lines, entryInWords(entry))
+	if entries, ok := files["entries"].([]any); ok && len(entries) > 0 { // what read and write say stands in them
+		for _, entry := range entries {
+			lines = append(lines, entryInWords(with, entry))
+		}
+		delete(rest, "fileSystem")
 	}
-	if len(lines) == 0 {
-		return plainJSON(permissions)
+	maps.DeleteFunc(rest, func(_ string, v any) bool { return v == nil })
+	if len(rest) > 0 || len(lines) == 0 {
+		lines = append(lines, with.json(rest))
 	}
-	return clipped(strings.Join(lines, "\n"), mostText)
+	return with.shown(strings.Join(lines, "\n"))
 }
 
-func entryInWords(entry any) string {
+func entryInWords(with *posing, entry any) string {
 	object, _ := entry.(map[string]any)
 	where, _ := object["path"].(map[string]any)
 	access, known := object["access"].(string)
 	path, isPath := where["path"].(string)
-	if !known || !isPath {
-		return plainJSON(entry)
+	if !known || !isPath || where["type"] != "path" {
+		return with.json(entry)
 	}
-	return access + " " + path
-}
-
-func plainJSON(v any) string {
-	text, err := json.Marshal(v)
-	if err != nil {
-		return fmt.Sprint(v) // cannot be: it came as JSON
-	}
-	return clipped(string(text), mostText)
+	return access + " " + named(path)
 }
 
 func set(data map[string]any, key, value string) {
@@ -275,4 +308,12 @@ func setAny(data map[string]any, key string, value any) {
 	if value != nil {
 		data[key] = value
 	}
+}
+
+// orNil keeps a member out where there is nothing in it.
+func orNil(m map[string]any) any {
+	if len(m) == 0 {
+		return nil
+	}
+	return m
 }

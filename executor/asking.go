@@ -2,6 +2,7 @@ package executor
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"time"
 
@@ -25,9 +26,11 @@ func (t *turn) tellQuestions() *Ended {
 		return nil
 	}
 	fresh, news := t.inquiry.take(t.id)
-	with := posing{redact: t.e.cfg.Redact, changes: func(itemID string) []appserver.FileChange { return t.record.changes[itemID] }}
+	with := posing{hide: t.e.cfg.Hide, changes: func(itemID string) []appserver.FileChange { return t.record.changes[itemID] }}
 	for _, q := range fresh {
-		t.job.observe(q.asked(with))
+		asked, places := q.asked(with)
+		q.places = t.e.whereabouts(places)
+		t.job.observe(asked)
 	}
 	for _, answered := range news {
 		t.job.observe(answered)
@@ -74,14 +77,20 @@ func (t *turn) handAnswer(q *question) {
 		return
 	}
 	defer close(q.settled)
-	err := q.req.Reply(q.given.value)
-	t.e.log.Info("codex was answered", "method", q.req.Method, "thread_id", q.req.ThreadID, "job", t.job.ID, "declined", q.given.note != "", "err", err)
+	value, note := q.given.value, ""
+	if q.given.note == "" && !q.given.ends && !reflect.DeepEqual(value, q.kind.refusal) {
+		if note = t.e.moved(q.places); note != "" {
+			value = q.kind.refusal
+		}
+	}
+	err := q.req.Reply(value)
+	t.e.log.Info("codex was answered", "method", q.req.Method, "thread_id", q.req.ThreadID, "job", t.job.ID, "declined", q.given.note != "" || note != "", "err", err)
 	switch {
 	case q.given.note != "":
 	case err != nil: // the child is gone, and the end of the turn says so
 		t.unanswered = append(t.unanswered, q.id)
 	default:
-		t.job.observe(Answered{ID: q.id})
+		t.job.observe(Answered{ID: q.id, Note: note})
 	}
 }
 

@@ -82,6 +82,7 @@ type Config struct {
 
 	Book    Book                // keeps what outlives this process; nil keeps nothing
 	Redact  func(string) string // applied to texts of codex before they are shown; nil leaves them
+	Hide    func(string) string // applied to what is asked: takes known secrets out and nothing else; nil leaves it
 	Metrics Metrics             // nil counts nothing
 	// Recorder is told all that decides what codex is told, for people who look for a
 	// fault; nil records nothing.
@@ -147,6 +148,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Redact == nil {
 		c.Redact = func(s string) string { return s }
+	}
+	if c.Hide == nil {
+		c.Hide = func(s string) string { return s }
 	}
 	if c.Metrics == nil {
 		c.Metrics = noMetrics{}

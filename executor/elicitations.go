@@ -51,20 +51,20 @@ func (e elicitation) tool() matter {
 	if slices.Contains(e.persist(), "session") {
 		always := elicited(decideAccept, map[string]any{})
 		always["_meta"] = map[string]any{"persist": "session"}
-		choices = append(choices, choice{decideSession, "always (yes, and the tool is not asked about again in this conversation)", reply{value: always}})
+		choices = append(choices, choice{decideSession, "always (yes, and the tool is not asked about again in this conversation)", reply{value: always, lasts: true}})
 	}
 	choices = append(choices,
 		choice{decideDecline, "no (codex goes on without it)", reply{value: elicited(decideDecline, nil)}},
 		choice{decideCancel, "", reply{value: elicited(decideCancel, nil)}})
-	return approval{choices: choices, show: func(with posing) posed {
+	return approval{choices: choices, show: func(with *posing) posed {
 		data := map[string]any{}
 		set(data, "server", e.Server)
 		set(data, "tool", e.Meta.Tool)
 		set(data, "description", e.Meta.Description)
-		setAny(data, "arguments", e.Meta.Params)
-		text := with.redact("codex asks whether it may call the tool " + e.Meta.Tool + " of the MCP server " + e.Server + ".")
+		setAny(data, "arguments", with.value(e.Meta.Params))
+		text := "codex asks whether it may call the tool " + named(e.Meta.Tool) + " of the MCP server " + named(e.Server) + "."
 		if e.Meta.Params != nil {
-			text += "\n\n" + indented(with.redact(plainJSON(e.Meta.Params)))
+			text += "\n\n" + indented(with.json(e.Meta.Params))
 		}
 		return posed{kind: "tool", text: text, data: data}
 	}}
@@ -89,11 +89,21 @@ func (e elicitation) link() matter {
 		{decideDecline, "no", reply{value: elicited(decideDecline, nil)}},
 		{decideCancel, "", reply{value: elicited(decideCancel, nil)}},
 	}
-	return approval{choices: choices, show: func(with posing) posed {
-		data := map[string]any{"server": e.Server, "message": with.redact(clipped(e.Message, mostText)), "url": e.URL}
-		text := fmt.Sprintf("The MCP server %s asks: %s\n\nIt wants you to open %s", e.Server, data["message"], e.URL)
+	return approval{choices: choices, show: func(with *posing) posed {
+		data := map[string]any{"server": e.Server, "message": with.shown(e.Message), "url": e.URL}
+		text := e.says(with.shown(e.Message)) + "\n\nIt wants you to open " + named(e.URL)
 		return posed{kind: "link", text: text, data: data}
 	}}
+}
+
+// says puts what the server asks into words. Lines of its own are set off, lest they are
+// taken for ours.
+func (e elicitation) says(message string) string {
+	words := "The MCP server " + named(e.Server) + " asks: "
+	if oneLine(message) != strings.TrimSpace(message) {
+		return strings.TrimRight(words, " ") + "\n\n" + indented(message)
+	}
+	return words + message
 }
 
 // form asks for values.
@@ -127,14 +137,14 @@ func (e elicitation) form() matter {
 		}
 		how = "Answer yes"
 	}
-	f.show = func(with posing) posed {
+	f.show = func(with *posing) posed {
 		data := map[string]any{
-			"server": e.Server, "message": with.redact(clipped(e.Message, mostText)), "schema": e.Schema,
+			"server": e.Server, "message": with.shown(e.Message), "schema": e.Schema,
 			"choices": []any{decideAccept, decideDecline, decideCancel},
 		}
-		text := fmt.Sprintf("The MCP server %s asks: %s", e.Server, data["message"])
+		text := e.says(with.shown(e.Message))
 		if len(f.fields) > 0 {
-			text += "\n\n" + with.redact(clipped(inLines(f.fields), mostText))
+			text += "\n\n" + with.shown(inLines(f.fields))
 		}
 		return posed{kind: "form", text: text, accepts: how + ", or with decline.", data: data}
 	}

@@ -11,7 +11,7 @@ import (
 // fields of an MCP server.
 type form struct {
 	fields []field
-	show   func(posing) posed
+	show   func(*posing) posed
 	// values finds the values in an answer's data, by the fields' ids; nil if there are none.
 	values func(data map[string]any) map[string]any
 	// encode makes codex's answer of values, of which some may be missing.
@@ -38,7 +38,7 @@ type option struct {
 	value              any
 }
 
-func (f form) pose(with posing) posed { return f.show(with) }
+func (f form) pose(with *posing) posed { return f.show(with) }
 
 func (f form) grant() any { return f.refusal }
 

@@ -4,10 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"strings"
 	"time"
-
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 )
 
 // A kind is a way in which codex asks: one row of the table below.
@@ -40,17 +37,11 @@ func kindOf(method string, rules bool) (kind, bool) {
 // A matter is what a question is about.
 type matter interface {
 	// pose says it in words and as data.
-	pose(posing) posed
+	pose(*posing) posed
 	// answer makes codex's answer of a message, or returns a [NotUnderstoodError].
 	answer(Answer) (reply, error)
 	// grant is the answer of an operator who allows everything.
 	grant() any
-}
-
-// A posing is what a turn knows beside the question.
-type posing struct {
-	redact  func(string) string
-	changes func(itemID string) []appserver.FileChange
 }
 
 // A posed question is shown to people and programs.
@@ -59,25 +50,35 @@ type posed struct {
 	text    string         // the question
 	accepts string         // the answers, as an imperative: "Answer yes or no."
 	data    map[string]any // beside the members that all kinds have
+	places  []string       // whose whereabouts are part of what is asked
 }
 
 // A reply is what codex is told.
 type reply struct {
 	value any
 	ends  bool // codex ends the turn over it
+	lasts bool // it is leave for more than this once
 }
 
 // asked makes an event of a question that has its id. The turn calls it.
-func (q *question) asked(with posing) Asked {
-	p := q.matter.pose(with)
+func (q *question) asked(with posing) (Asked, []string) {
+	p := q.matter.pose(&with)
+	q.cut.Store(with.cut)
+	p.text += with.remarks()
 	data := map[string]any{"type": "question", "id": q.id, "kind": p.kind}
 	maps.Copy(data, p.data)
+	if with.hid {
+		data["hidden"] = true
+	}
+	if with.cut {
+		data["cut"] = true
+	}
 	if !q.deadline.IsZero() {
 		at := q.deadline.UTC().Truncate(time.Second)
 		data["deadline"] = at.Format(time.RFC3339)
 		p.accepts += at.Format(" Without an answer by 2006-01-02 15:04:05 UTC it is declined.")
 	}
-	return Asked{ID: q.id, Kind: p.kind, Text: p.text, Accepts: p.accepts, Data: data, Deadline: q.deadline}
+	return Asked{ID: q.id, Kind: p.kind, Text: p.text, Accepts: p.accepts, Data: data, Deadline: q.deadline}, p.places
 }
 
 // A NotUnderstoodError refuses an answer. The question stays open.
@@ -93,25 +94,4 @@ func notUnderstood(format string, args ...any) error {
 func read[T any](params json.RawMessage) (body T, err error) {
 	err = json.Unmarshal(params, &body)
 	return body, err
-}
-
-// Bounds of what a question repeats.
-const (
-	mostText    = 8 << 10  // of a command, a message, a reason
-	mostDiff    = 16 << 10 // of one file
-	mostDiffs   = 64 << 10 // of all of them
-	mostChanges = 50       // files
-)
-
-// indented sets a text off from the others.
-func indented(text string) string {
-	return "    " + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n    ")
-}
-
-// clipped returns the beginning of a text and says so where it is not all.
-func clipped(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "") + "…"
 }

@@ -269,7 +269,7 @@ func TestRules(t *testing.T) {
 	t.Parallel()
 	for request, rule := range map[string]string{commandRequest: amendment, networkRequest: networkAmendment} {
 		for _, rules := range []bool{false, true} {
-			offered, err := json.Marshal(matterWhere(t, request, rules).pose(posing{redact: strings.Clone}).data)
+			offered, err := json.Marshal(matterWhere(t, request, rules).pose(&posing{hide: strings.Clone}).data)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -300,14 +300,14 @@ func TestUnreadableRequests(t *testing.T) {
 // TestQuestionsInWords holds what people read.
 func TestQuestionsInWords(t *testing.T) {
 	t.Parallel()
-	with := posing{redact: func(s string) string { return strings.ReplaceAll(s, "echo", "[redacted]") }, changes: func(string) []appserver.FileChange {
+	with := &posing{hide: func(s string) string { return strings.ReplaceAll(s, "echo", "[redacted]") }, changes: func(string) []appserver.FileChange {
 		var c appserver.FileChange
 		c.Path, c.Diff, c.Kind.Type = "/w/a.txt", "+one", "add"
 		return []appserver.FileChange{c}
 	}}
 	for request, want := range map[string][]string{
 		commandRequest:     {"run this command", "    /bin/bash -lc '[redacted] one'", "Directory: /w", "Reason: may I?", "Answer yes, always", "or cancel"},
-		fileRequest:        {"change files", "    add /w/a.txt", "Answer yes"},
+		fileRequest:        {"change files", "    add /w/a.txt\n        +one\n", "Answer yes", "changes to these files, whatever they are, are not asked about again"},
 		permissionsRequest: {"use the network", "write /x", "Reason: need it"},
 		inputRequest:       {"Which colour?\n1. red: warm\n2. blue: cold", "Answer with a number, or in words of your own."},
 		inputsRequest:      {"1: Which colour? (red | blue)\n2: Which size?", `such as "1: …".`},

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
@@ -19,6 +20,8 @@ type question struct {
 	matter   matter
 	deadline time.Time     // zero: none
 	settled  chan struct{} // closed when codex was answered
+	cut      atomic.Bool   // not all of it is shown
+	places   []place       // the turn's own
 
 	// Guarded by inquiry.mu.
 	id    string    // given when it is put to the observer

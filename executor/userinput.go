@@ -43,10 +43,10 @@ func readUserInput(params json.RawMessage) (matter, error) {
 		}
 		shown = append(shown, one)
 	}
-	f.show = func(with posing) posed {
+	f.show = func(with *posing) posed {
 		return posed{
 			kind: "input", data: map[string]any{"questions": shown, "choices": []any{decideDecline}},
-			text:    "codex asks:\n\n" + with.redact(clipped(inLines(f.fields), mostText)),
+			text:    "codex asks:\n\n" + with.shown(inLines(f.fields)),
 			accepts: howToFill(f.fields) + ".",
 		}
 	}

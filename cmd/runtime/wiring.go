@@ -39,7 +39,7 @@ func executorConfig(
 		Rules:        s.Rules == "callers",
 		RefreshEvery: refreshEvery(s),
 		Apart:        apart(s),
-		Redact:       redact.String, Metrics: metrics, Logger: log,
+		Redact:       redact.String, Hide: redact.Known, Metrics: metrics, Logger: log,
 	}
 	if wire != nil {
 		cfg.Child.Wire, cfg.Recorder = wire, wire

@@ -71,6 +71,8 @@ function openQuestion(entry, answer, clock) {
   });
   return [
     h('h3', null, titles[data.kind] ?? 'Codex asks'), ...facts(data),
+    data.hidden && h('p', { class: 'fact' }, 'Where *** stands, a secret that the runtime knows is not shown.'),
+    data.cut && h('p', { class: 'fact' }, 'This is too long to be shown whole.'),
     data.stale && h('p', { class: 'quiet' }, 'The runtime was restarted since. An answer begins a new turn, which is told of this question.'),
     form, problem, data.deadline && h('p', null, clock),
   ].filter(Boolean);
@@ -89,7 +91,7 @@ function facts(data) {
     ];
     case 'fileChange': return [
       fact('Reason', data.reason && h('span', { dir: 'auto' }, literal(data.reason))), fact('For everything below', data.grantRoot && code(data.grantRoot)),
-      ...(data.changes ?? []).flatMap((change) => [h('p', { class: 'fact' }, `${change.kind ?? 'change'} `, code(change.path)), change.diff && changeOf(change)]),
+      ...(data.changes ?? []).flatMap((change) => [h('p', { class: 'fact' }, `${change.kind ?? 'change'} `, code(change.path), change.to && ' becomes ', change.to && code(change.to)), change.diff && changeOf(change)]),
     ];
     case 'permissions': return [
       fact('Reason', data.reason && h('span', { dir: 'auto' }, literal(data.reason))), fact('In', data.cwd && code(data.cwd)),
@@ -112,7 +114,9 @@ function facts(data) {
 /** A change that is asked for: lines of a diff, or the text of a new file. */
 function changeOf(change) {
   const kinds = { '+': 'added', '-': 'removed', '@': 'hunk' };
-  const rows = change.diff.split('\n').slice(0, 400).map((row) =>
+  const lines = change.diff.split('\n');
+  if (lines.length > 400) return pre(change.diff, `Changes of ${change.path}`);
+  const rows = lines.map((row) =>
     h('div', { class: 'row ' + (kinds[row[0]] ?? 'same') }, h('span', { class: 'text', dir: 'ltr' }, literal(row))));
   return h('div', { class: 'diff-rows', tabindex: '0', role: 'region', 'aria-label': `Changes of ${change.path}` }, rows);
 }

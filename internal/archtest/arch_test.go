@@ -27,7 +27,7 @@ var allowed = map[string][]string{
 	"adapter/prompt":               {"internal/peerwords", "internal/regular", "internal/whole", "platform"},
 	"adapter/selfstart":            {"internal/sleep", "internal/whole", "platform"},
 	"adapter/files":                {"internal/asuser", "internal/netguard", "internal/regular"},
-	"executor":                     {"appserver", "internal/asuser", "internal/sleep", "internal/within"},
+	"executor":                     {"appserver", "internal/asuser", "internal/brief", "internal/sleep", "internal/within"},
 	"store":                        {},
 	"tasks":                        {"executor", "appserver", "internal/brief", "internal/peerwords", "store", "tasks/late", "tasks/notify", "tasks/push"},
 	"tasks/rounds":                 {},

@@ -7,7 +7,8 @@ import (
 )
 
 // Plain returns the text without what makes a terminal do anything but show it:
-// control characters, and those that turn the direction of writing, are written out.
+// control characters, other ends of lines, and what turns the direction of writing are
+// written out.
 // Line feeds and tabs stay. Whoever reads what a model has written, and says yes to
 // it, must read what there is.
 func Plain(text string) string {
@@ -27,5 +28,5 @@ func Plain(text string) string {
 }
 
 func acts(r rune) bool {
-	return unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r)
+	return unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp)
 }

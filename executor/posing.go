@@ -1,0 +1,118 @@
+package executor
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
+)
+
+// Bounds of what a question shows. No command is longer that Linux would start: an
+// argument has 128 KiB at most.
+const (
+	mostShown   = 128 << 10 // of a command, of all diffs, of a message
+	mostChanges = 1000      // files
+)
+
+// A posing is what a turn knows beside the question, and what became of the question as it
+// was put into words: who answers has to read what is going to be done.
+type posing struct {
+	hide    func(string) string // takes known secrets out of a text
+	changes func(itemID string) []appserver.FileChange
+
+	hid bool // a secret was taken out
+	cut bool // not all is shown
+}
+
+// clean is a text without the secrets that are known. What is only shaped like one stays:
+// it may be what is run.
+func (p *posing) clean(text string) string {
+	without := p.hide(text)
+	p.hid = p.hid || without != text
+	return without
+}
+
+// shown is a text as a question shows it: whole, or with its beginning and its end. Secrets
+// go first, lest a part of one is left where it is cut.
+func (p *posing) shown(text string) string { return p.within(p.clean(text), mostShown) }
+
+func (p *posing) within(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	p.cut = true
+	head, tail := text[:most/2], text[len(text)-most/2:]
+	return strings.ToValidUTF8(head, "") + fmt.Sprintf("\n… %d bytes of this are not shown …\n", len(text)-len(head)-len(tail)) + strings.ToValidUTF8(tail, "")
+}
+
+// value is a value of JSON without known secrets.
+func (p *posing) value(v any) any {
+	switch v := v.(type) {
+	case string:
+		return p.clean(v)
+	case []any:
+		out := make([]any, len(v))
+		for i, one := range v {
+			out[i] = p.value(one)
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for key, one := range v {
+			out[p.clean(key)] = p.value(one)
+		}
+		return out
+	}
+	return v
+}
+
+// json is a value as it is.
+func (p *posing) json(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v) // cannot be: it came as JSON
+	}
+	return p.shown(string(text))
+}
+
+// remarks say what is missing in the question.
+func (p *posing) remarks() string {
+	var b strings.Builder
+	if p.hid {
+		b.WriteString("\n\nWhere *** stands, a secret that the runtime knows is not shown.")
+	}
+	if p.cut {
+		b.WriteString("\n\nThis is too long to be shown whole, so it can be allowed for this once only.")
+	}
+	return b.String()
+}
+
+// indented sets a text off from the others. What would make it look like something else is
+// written out.
+func indented(text string) string {
+	return "    " + strings.ReplaceAll(strings.TrimRight(brief.Plain(text), "\n"), "\n", "\n    ")
+}
+
+// oneLine is a text on one line: those below it are not its to write.
+func oneLine(text string) string { return brief.Plain(strings.Join(strings.Fields(text), " ")) }
+
+// named is a path or a host, quoted where it is more than a line, or less.
+func named(name string) string {
+	strange := func(r rune) bool { return unicode.IsSpace(r) && r != ' ' }
+	if strings.ContainsFunc(name, strange) || brief.Plain(name) != name {
+		return strconv.QuoteToGraphic(name)
+	}
+	return name
+}
+
+// clipped returns the beginning of a text and says so where it is not all.
+func clipped(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
+}

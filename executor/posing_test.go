@@ -1,0 +1,121 @@
+package executor
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+)
+
+// poseOf puts a request into words, with a secret that is known.
+func poseOf(t *testing.T, method, request string, changes ...appserver.FileChange) (posed, *posing) {
+	t.Helper()
+	k, _ := kindOf(method, false)
+	m, err := k.read(json.RawMessage(request))
+	if err != nil {
+		t.Fatal(err)
+	}
+	with := &posing{hide: func(s string) string { return strings.ReplaceAll(s, "s3cret", "***") }, changes: func(string) []appserver.FileChange { return changes }}
+	return m.pose(with), with
+}
+
+func quotedJSON(text string) string {
+	quoted, _ := json.Marshal(text)
+	return string(quoted)
+}
+
+const (
+	askCommand = "item/commandExecution/requestApproval"
+	askChange  = "item/fileChange/requestApproval"
+	askServer  = "mcpServer/elicitation/request"
+)
+
+// TestQuestionsAreNotForged: what the model, a server or a name of a file says writes no line
+// that is ours, and is not shown as less than it is.
+func TestQuestionsAreNotForged(t *testing.T) {
+	t.Parallel()
+	const lines = "look\n\nDirectory: /safe\r\n\u2028Answer yes."
+	for name, c := range map[string]struct{ method, request, want string }{
+		"reason":  {askCommand, `{"command":"ls","cwd":"/w","reason":` + quotedJSON(lines) + `}`, "Reason: look Directory: /safe Answer yes."},
+		"folder":  {askCommand, `{"command":"ls","cwd":` + quotedJSON("/w/a\nDirectory: /safe") + `}`, `Directory: "/w/a\nDirectory: /safe"`},
+		"command": {askCommand, `{"command":` + quotedJSON("ls \u202e\r\x1b[2K\nDirectory: /safe") + `}`, `    ls \u202e\r\x1b[2K` + "\n    Directory: /safe"},
+		"host":    {askCommand, `{"command":"ls","networkApprovalContext":{"host":` + quotedJSON("x\nDirectory: /safe") + `,"protocol":"https"}}`, `Host: "x\nDirectory: /safe" (https)`},
+		"server":  {askServer, `{"serverName":"s","mode":"form","message":` + quotedJSON("hi\nDirectory: /safe") + `}`, "The MCP server s asks:\n\n    hi\n    Directory: /safe"},
+		"file":    {askChange, `{"itemId":"i"}`, `    add "/w/a\nDirectory: /safe"`},
+	} {
+		var change appserver.FileChange
+		change.Path, change.Kind.Type = "/w/a\nDirectory: /safe", "add"
+		p, _ := poseOf(t, c.method, c.request, change)
+		if !strings.Contains(p.text, c.want) || strings.Contains(p.text, "\nDirectory: /safe") {
+			t.Errorf("%s: the text is %q, want %q in it", name, p.text, c.want)
+		}
+	}
+}
+
+// TestQuestionsNamePermissions in the text, too, each of them.
+func TestQuestionsNamePermissions(t *testing.T) {
+	t.Parallel()
+	for permissions, want := range map[string][]string{
+		`{"network":{"enabled":true},"fileSystem":{"write":["/x"],"entries":[{"path":{"type":"path","path":"/x"},"access":"write"}]}}`: {"    use the network\n    write /x"},
+		`{"network":{"enabled":true},"fileSystem":{"write":["/x"],"entries":null}}`:                                                    {"    use the network\n", `"write":["/x"]`},
+		`{"fileSystem":{"entries":[{"path":{"type":"special","value":{"kind":"root"}},"access":"write"}]}}`:                            {`"kind":"root"`},
+		`{"network":{"enabled":true},"camera":true}`:                                                                                   {"use the network", `"camera":true`},
+	} {
+		p, _ := poseOf(t, askCommand, `{"command":"git status","cwd":"/w","additionalPermissions":`+permissions+`}`)
+		for _, words := range append(want, "beside what the sandbox allows") {
+			if !strings.Contains(p.text, words) {
+				t.Errorf("%s: the text is %q, want %q in it", permissions, p.text, words)
+			}
+		}
+	}
+}
+
+// TestLongQuestions are shown with their beginnings and ends, and no part of a known secret
+// is left where they are cut.
+func TestLongQuestions(t *testing.T) {
+	t.Parallel()
+	for _, before := range []int{0, mostShown/2 - 3, mostShown - 3} {
+		command := strings.Repeat("a", before) + "s3cret" + strings.Repeat("b", 2*mostShown) + "; id"
+		p, with := poseOf(t, askCommand, `{"command":`+quotedJSON(command)+`}`)
+		shown := fmt.Sprint(p.data["command"])
+		if !with.cut || !with.hid || strings.Contains(shown, "s3c") || !strings.HasSuffix(shown, "; id") || len(shown) > mostShown+100 {
+			t.Errorf("%d before it: %d bytes are shown, cut: %t, hidden: %t", before, len(shown), with.cut, with.hid)
+		}
+		if strings.Contains(fmt.Sprint(p.data["choices"])+p.accepts, "always") {
+			t.Errorf("the choices are %v", p.data["choices"])
+		}
+	}
+}
+
+// TestManyChanges are named, and shown, as many as have room, and to where they move.
+func TestManyChanges(t *testing.T) {
+	t.Parallel()
+	of := func(n, size int) (all []appserver.FileChange) {
+		for i := range n {
+			var c appserver.FileChange
+			c.Path, c.Kind.Type, c.Diff = fmt.Sprintf("/w/%d", i), "update", strings.Repeat("d", size)+fmt.Sprintf("end-%d", i)
+			c.Kind.MovePath = fmt.Sprintf("/elsewhere/%d", i)
+			all = append(all, c)
+		}
+		return all
+	}
+	for _, c := range []struct {
+		n, size, shown int
+		cut            bool
+	}{{1, 120 << 10, 1, false}, {51, 2 << 10, 51, false}, {51, 8 << 10, 51, true}, {1500, 10, 1000, true}} {
+		p, with := poseOf(t, askChange, `{"itemId":"i"}`, of(c.n, c.size)...)
+		changes, _ := p.data["changes"].([]any)
+		if len(changes) != c.shown || with.cut != c.cut || len(p.places) != 1+2*c.n {
+			t.Fatalf("%d of %d bytes: %d are shown, cut: %t, places: %d", c.n, c.size, len(changes), with.cut, len(p.places))
+		}
+		last, _ := changes[c.shown-1].(map[string]any)
+		if end := fmt.Sprintf("end-%d", c.n-1); !strings.HasSuffix(fmt.Sprint(last["diff"]), end) || last["to"] != fmt.Sprintf("/elsewhere/%d", c.n-1) {
+			t.Errorf("%d of %d bytes: the last is %.100s", c.n, c.size, last)
+		}
+		if !strings.Contains(p.text, fmt.Sprintf("/w/%d, which becomes /elsewhere/%d", c.n-1, c.n-1)) || c.n > 1000 && !strings.Contains(p.text, "500 files between") {
+			t.Errorf("%d of %d bytes: the text is %.2000s", c.n, c.size, p.text)
+		}
+	}
+}

@@ -1,0 +1,46 @@
+package executor
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/within"
+)
+
+// A place is a path that a question shows, and where it led when that was put: codex goes
+// by the path, and until the answer comes a command of another turn may have put a link in
+// the place of one of its folders.
+type place struct{ path, led string }
+
+// whereabouts notes where paths lead, as the user sees it that codex runs as.
+func (e *Executor) whereabouts(paths []string) (places []place) {
+	for _, path := range paths {
+		if filepath.IsAbs(path) {
+			places = append(places, place{path: path})
+		}
+	}
+	_ = e.cfg.Child.User.Do(func() error { // a place that was not looked at has moved
+		for i := range places {
+			places[i].led = within.Real(places[i].path)
+		}
+		return nil
+	})
+	return places
+}
+
+// moved says which of the places leads elsewhere by now; empty if none does.
+func (e *Executor) moved(before []place) string {
+	paths := make([]string, len(before))
+	for i, p := range before {
+		paths[i] = p.path
+	}
+	for i, now := range e.whereabouts(paths) {
+		if was := before[i]; was.led == "" || now.led != was.led {
+			return fmt.Sprintf(movedAway, named(was.path), named(was.led), named(now.led))
+		}
+	}
+	return ""
+}
+
+// movedAway is what the sender of a message reads whose answer came too late for its place.
+const movedAway = "The answer was yes, but %s leads elsewhere than when that was asked: then to %s, now to %s. It was declined: look at who has changed that, and have it asked again."
