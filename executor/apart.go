@@ -22,8 +22,9 @@ func (e *Executor) apart(on *child, session appserver.ThreadSession) error {
 	if err := json.Unmarshal(session.Sandbox, &sandbox); err != nil {
 		return fmt.Errorf("the sandbox of a thread: %w", err)
 	}
+	roots := within.Resolve(sandbox.WritableRoots...)
 	for _, place := range slices.Concat(e.cfg.Apart, on.launch.Loaded) {
-		if root, inside := within.Any(sandbox.WritableRoots, place.Path); inside {
+		if root, inside := roots.Holding(place.Path); inside {
 			return Unready(fmt.Sprintf("codex's configuration lets commands write %s (sandbox_workspace_write.writable_roots), where %s of %s lies, which they must not write: take the first out of config.toml, or have %[3]s lead elsewhere", root, place.Path, place.Name))
 		}
 	}

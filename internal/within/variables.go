@@ -44,11 +44,15 @@ func kindOf(name string) kind {
 // dirs, nor from wherever it is started: of a list of directories the entries that lead
 // elsewhere, and of what names single files all or nothing. Other variables are as they are.
 func Beside(dirs []string, name, value string) string {
+	paths := Loaded(name, value)
+	if len(paths) == 0 {
+		return value
+	}
+	written := Resolve(dirs...)
 	inside := func(path string) bool {
-		_, in := Any(dirs, path)
+		_, in := written.Holding(path)
 		return in || !filepath.IsAbs(path)
 	}
-	paths := Loaded(name, value)
 	if !slices.ContainsFunc(paths, inside) {
 		return value
 	}

@@ -20,21 +20,31 @@ type Place struct{ Name, Path string }
 // has to exist. A path whose way leads through dir lies there too, wherever it ends: what
 // can be written in dir can put something else in the place of a link or folder.
 func Dir(dir, path string) bool {
-	_, inside := Any([]string{dir}, path)
+	_, inside := Resolve(dir).Holding(path)
 	return inside
 }
 
-// Any returns the first of dirs that path lies in, as [Dir] has it.
-func Any(dirs []string, path string) (dir string, inside bool) {
-	steps, end := way(path)
-	i := slices.IndexFunc(dirs, func(dir string) bool {
-		dir = Real(dir)
-		return end == dir || slices.ContainsFunc(steps, func(step string) bool { return below(dir, step) })
-	})
-	if i < 0 {
-		return "", false
+// Dirs are directories whose links have been followed.
+type Dirs struct{ named, real []string }
+
+// Resolve follows the links of directories, for many paths.
+func Resolve(dirs ...string) Dirs {
+	d := Dirs{named: dirs}
+	for _, dir := range dirs {
+		d.real = append(d.real, Real(dir))
 	}
-	return dirs[i], true
+	return d
+}
+
+// Holding returns the first of the directories that path lies in, as [Dir] has it.
+func (d Dirs) Holding(path string) (dir string, inside bool) {
+	steps, end := way(path)
+	for i, dir := range d.real {
+		if end == dir || slices.ContainsFunc(steps, func(step string) bool { return below(dir, step) }) {
+			return d.named[i], true
+		}
+	}
+	return "", false
 }
 
 // below reports whether path is another than dir and lies below it, by their names.
@@ -83,13 +93,6 @@ func way(path string) (steps []string, end string) {
 
 // Real is path without symbolic links, as far as it exists.
 func Real(path string) string {
-	path = filepath.Clean(path)
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		return target
-	}
-	parent := filepath.Dir(path)
-	if parent == path {
-		return path
-	}
-	return filepath.Join(Real(parent), filepath.Base(path))
+	_, end := way(filepath.Clean(path))
+	return end
 }

@@ -89,7 +89,7 @@ func TestWayLeadsThroughDir(t *testing.T) {
 			t.Errorf("Dir(dir, %q) = %t", path, got)
 		}
 	}
-	if got, inside := Any([]string{base + "/out", dir + "/"}, base+"/twice"); !inside || got != base+"/out" {
+	if got, inside := Resolve(base+"/out", dir+"/").Holding(base + "/twice"); !inside || got != base+"/out" {
 		t.Errorf("the first of two: %q, %t", got, inside)
 	}
 	t.Chdir(base)
