@@ -18,12 +18,21 @@ type bodyError struct {
 	text   string
 }
 
+func (e *bodyError) Error() string { return e.text }
+
 // err is what the caller is told.
 func (e *bodyError) err() error {
 	if e.status == http.StatusServiceUnavailable {
 		return a2a.NewError(a2a.ErrServerError, e.text)
 	}
 	return invalidRequest("%s", e.text)
+}
+
+// head says in the header when to come again.
+func (e *bodyError) head(w http.ResponseWriter) {
+	if e.status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", "1")
+	}
 }
 
 // readBy gives a body until then to come, whether the handler reads it or net/http
@@ -49,11 +58,10 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, *body
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return nil, s.tooLarge()
 	}
-	if errors.Is(err, errNoRoom) {
+	if refused, ok := errors.AsType[*bodyError](err); ok {
 		readBy(w, r.Body, time.Now())
 		w.Header().Set("Connection", "close")
-		w.Header().Set("Retry-After", "1")
-		return nil, &bodyError{http.StatusServiceUnavailable, "too many large requests come at once; send it again in a second"}
+		return nil, refused
 	}
 	if err != nil {
 		return nil, &bodyError{http.StatusBadRequest, "the request body ended early or came too slowly"}

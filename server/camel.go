@@ -94,6 +94,10 @@ func camelObject(o object, depth int) object {
 }
 
 func camelName(name string) string {
+	const longest = 64 // no name of the protocol is as long
+	if len(name) > longest {
+		return name
+	}
 	words := strings.Split(name, "_")
 	if slices.Contains(words, "") {
 		return name

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -21,6 +22,7 @@ var null = json.RawMessage("null") //nolint:gochecknoglobals // a constant
 type envelope struct {
 	JSONRPC, ID, Method, Params json.RawMessage
 	fault                       error // of what is in it
+	weight                      int   // see [scan.weight]
 }
 
 type errorResponse struct {
@@ -38,6 +40,10 @@ func (s *Server) jsonrpc(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c, err := s.open(r, body)
+	if refused, ok := errors.AsType[*bodyError](err); ok {
+		s.refuseBody(w, refused)
+		return
+	}
 	if err != nil {
 		s.failRPC(w, http.StatusOK, c, err)
 		return
@@ -98,6 +104,9 @@ type rpcCall struct {
 func (s *Server) open(r *http.Request, body []byte) (rpcCall, error) {
 	c := rpcCall{id: null}
 	env, err := parseEnvelope(body)
+	if err == nil && env.fault == nil {
+		err = weigh(r, env.weight)
+	}
 	if err == nil {
 		err = s.read(&c, r, env)
 	}
@@ -152,7 +161,7 @@ func parseEnvelope(body []byte) (env envelope, err error) {
 		return env, invalidRequest("the body must be a JSON-RPC request object")
 	}
 	m := s.members
-	return envelope{JSONRPC: m[0], ID: m[1], Method: m[2], Params: m[3], fault: s.fault}, nil
+	return envelope{JSONRPC: m[0], ID: m[1], Method: m[2], Params: m[3], fault: s.fault, weight: s.weight}, nil
 }
 
 // longestID bounds the ids of requests, which stand in each event of a stream.
@@ -198,6 +207,7 @@ func (s *Server) find(c *rpcCall, raw json.RawMessage) (method, error) {
 
 func (s *Server) refuseBody(w http.ResponseWriter, refused *bodyError) {
 	s.log.Debug("request body refused", slog.Int("status", refused.status), slog.String("why", refused.text))
+	refused.head(w)
 	s.failRPC(w, refused.status, rpcCall{id: null}, refused.err())
 }
 

@@ -26,6 +26,7 @@ type guard struct {
 // guarded is one unary call behind the guard.
 func guarded[Req, Res any](ctx context.Context, g *guard, name string, req Req, f func(context.Context, Req) (Res, error)) (res Res, err error) {
 	defer g.rescue(ctx, name, &err)
+	decoded(ctx)
 	if err := g.checkExtensions(ctx); err != nil {
 		return res, err
 	}
@@ -37,6 +38,7 @@ func guarded[Req, Res any](ctx context.Context, g *guard, name string, req Req, 
 // guardedStream is one streaming call behind the guard.
 func guardedStream[Req any](ctx context.Context, g *guard, name string, req Req, after string, f func(context.Context, Req, string) Events) Events {
 	return func(yield func(*tasks.Event, error) bool) {
+		decoded(ctx)
 		if err := cmp.Or(g.checkExtensions(ctx), g.checkStreaming()); err != nil {
 			yield(nil, err)
 			return

@@ -20,6 +20,7 @@ const (
 	keyAuthenticated
 	keyCall
 	keyAnswering
+	keyBody
 )
 
 // requestID returns the id under which the log speaks of the request.

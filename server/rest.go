@@ -2,6 +2,7 @@ package server
 
 import (
 	"cmp"
+	"errors"
 	"mime"
 	"net/http"
 	"net/url"
@@ -13,17 +14,23 @@ import (
 // it returns false, it has answered.
 func (s *Server) restOpen(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 	body, refused := s.readREST(w, r)
-	if refused != nil {
+	var err error
+	if refused == nil {
+		err = checkREST(r, body)
+		refused, _ = errors.AsType[*bodyError](err)
+	}
+	switch {
+	case refused != nil:
+		refused.head(w)
 		e := toREST(refused.err())
 		e.Error.Code = refused.status
 		writeREST(w, r, refused.status, e)
-		return nil, false
-	}
-	if err := checkREST(r, body); err != nil {
+	case err != nil:
 		writeRESTError(w, r, err)
-		return nil, false
+	default:
+		return body, true
 	}
-	return body, true
+	return nil, false
 }
 
 func (s *Server) readREST(w http.ResponseWriter, r *http.Request) ([]byte, *bodyError) {
@@ -49,7 +56,10 @@ func checkREST(r *http.Request, body []byte) error {
 		return nil
 	}
 	s, err := scanBody(body, inRequest)
-	return cmp.Or(err, s.fault)
+	if err = cmp.Or(err, s.fault); err != nil {
+		return err
+	}
+	return weigh(r, s.weight)
 }
 
 // a2aJSON is the media type that the HTTP+JSON binding has of its own. Clients

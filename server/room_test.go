@@ -67,8 +67,8 @@ func TestRoomForBodies(t *testing.T) {
 // TestRoomsAsTheyAre without settings.
 func TestRoomsAsTheyAre(t *testing.T) {
 	s := newServer(t, Config{})
-	if s.cfg.MaxBody != 16<<20 || s.room.size != 64<<20 || s.answers.room.size != 64<<20 {
-		t.Errorf("a body has %d bytes, all of them %d, answers %d", s.cfg.MaxBody, s.room.size, s.answers.room.size)
+	if s.cfg.MaxBody != 16<<20 || s.bodies.room.size != 64<<20 || s.answers.room.size != 64<<20 {
+		t.Errorf("a body has %d bytes, all of them %d, answers %d", s.cfg.MaxBody, s.bodies.room.size, s.answers.room.size)
 	}
 }
 
@@ -77,9 +77,9 @@ func waitRoom(t *testing.T, s *Server, wanted func(left int64) bool) {
 	t.Helper()
 	deadline := time.Now().Add(30 * time.Second)
 	for {
-		s.room.mu.Lock()
-		left := s.room.left
-		s.room.mu.Unlock()
+		s.bodies.room.mu.Lock()
+		left := s.bodies.room.left
+		s.bodies.room.mu.Unlock()
 		if wanted(left) {
 			return
 		}

@@ -17,6 +17,14 @@ const (
 	mostParts  = 1_000 // of a message
 )
 
+// What is decoded of a value takes, by what was seen of callers' data at each door: an
+// element of a slice with room for more, a map, and its groups of up to eight members.
+const (
+	weightOfValue = 40
+	weightOfMap   = 48
+	weightOfGroup = 288
+)
+
 // A place is what stands at a value: it says whose the names in it are.
 type place uint8
 
@@ -36,6 +44,7 @@ type scan struct {
 	in      []byte
 	at      int
 	values  int
+	weight  int // about how many bytes of memory is taken by what is decoded of it, beside the body
 	notUTF8 bool
 	members [rpcMembers]json.RawMessage // of the envelope
 	fault   error                       // what is wrong first, though it is JSON
@@ -68,6 +77,7 @@ func (s *scan) refuse(as func(string, ...any) error, format string, args ...any)
 
 func (s *scan) value(depth int, at place) bool {
 	s.values++
+	s.weight += weightOfValue
 	switch s.peek() {
 	case '{', '[':
 		return s.nested(depth+1, at)
@@ -97,11 +107,16 @@ func (s *scan) nested(depth int, at place) bool {
 
 func (s *scan) object(depth int, at place) bool {
 	s.at++
+	s.weight += weightOfMap
 	if s.space(); s.peek() == '}' {
 		s.at++
 		return true
 	}
-	for seen := uint64(0); ; {
+	seen := uint64(0)
+	for n := 0; ; n++ {
+		if n%8 == 0 {
+			s.weight += weightOfGroup
+		}
 		name, ok := s.text()
 		if s.space(); !ok || s.next() != ':' {
 			return false

@@ -82,7 +82,7 @@ type Config struct {
 	Metrics  *Metrics             // where requests are counted; nil means a new one in Registry
 
 	MaxBody       int64         // 0 means 16 MiB
-	MaxReading    int64         // for all bodies that are being read, beside a little of each; 0 means four times MaxBody
+	MaxReading    int64         // for all bodies that are being read, and what is decoded of them, beside a little of each; 0 means four times MaxBody
 	MaxAnswering  int64         // for all answers that are being written, beside a little of each; 0 means four times MaxBody
 	BodyTimeout   time.Duration // for reading a request body; 0 means one minute
 	WriteTimeout  time.Duration // for each write of a response; 0 means 10 s
@@ -103,7 +103,7 @@ type Server struct {
 	v1, v0  map[string]method // JSON-RPC methods by name
 	started time.Time         // the Last-Modified of the card
 	work    inflight
-	room    room // for the bodies of calls
+	bodies  bodies
 	answers answers
 
 	openWithin time.Duration // how long a stream that resumes keeps its header back
@@ -144,7 +144,7 @@ func bare(cfg Config) (*Server, error) {
 	}
 	return &Server{
 		cfg: cfg, log: cfg.Logger, metrics: cfg.Metrics, doors: doors, started: time.Now().UTC(), openWithin: openWithin,
-		room: newRoom(cfg.MaxReading), answers: newAnswers(cfg.MaxAnswering),
+		bodies: newBodies(cfg.MaxReading), answers: newAnswers(cfg.MaxAnswering),
 	}, nil
 }
 

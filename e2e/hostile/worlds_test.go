@@ -48,3 +48,8 @@ func TestPolicies(t *testing.T) {
 	t.Run("wishes", x.wishes)
 	t.Run("folders", x.folders)
 }
+
+func TestSwollen(t *testing.T) {
+	x := newWorld(t)
+	x.swollen(t)
+}
