@@ -207,7 +207,7 @@ func (c *Channel) flush(ctx context.Context) {
 		if slices.ContainsFunc(c.chats.tasks(), func(task string) bool { return c.cfg.Engine.Over(ctx, task) }) {
 			return false
 		}
-		due, err := c.cfg.Store.RepliesDue(ctx, mostDue)
+		due, err := c.cfg.Store.RepliesDue(ctx, c.mostDue())
 		if err != nil {
 			return true
 		}

@@ -84,7 +84,7 @@ func (c *Channel) left(ctx context.Context) (rows, replies int, unsent bool, err
 		rows += n
 		unsent = unsent || !s.line.isUp()
 	}
-	due, err := c.cfg.Store.RepliesDue(ctx, mostDue)
+	due, err := c.cfg.Store.RepliesDue(ctx, c.mostDue())
 	for _, r := range due {
 		if s := c.spaces[r.Workspace]; s != nil && !s.line.isLeft() {
 			replies++

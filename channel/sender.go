@@ -9,8 +9,11 @@ import (
 )
 
 const (
-	mostDue     = 4096 // chats: those of a platform that does not answer must not hide the others
-	mostSending = 32   // replies to peers that are under way at the same time
+	// Replies to peers that are under way at the same time: each waits for minutes where a
+	// platform does not answer, so no workspace may take the places of the others.
+	mostSending      = 128 // in all, while each workspace has its least
+	mostOfWorkspace  = 32
+	leastOfWorkspace = 4
 )
 
 // A sender sends replies: those of a chat in their order, those of several at once.
@@ -19,14 +22,21 @@ type sender struct {
 	wake    chan struct{} // has room for one
 	wg      sync.WaitGroup
 
+	share int // of a workspace, of the replies to peers that are under way
+
 	mu    sync.Mutex
 	busy  map[string]bool        // the chats of which one is under way
+	taken map[string]int         // by workspace: replies to peers that are under way
 	lifts map[string]*sync.Mutex // by workspace: held while files are put on its platform
 	done  map[string]bool        // replies that were sent, which could not be noted
 }
 
 func newSender(c *Channel) *sender {
-	return &sender{channel: c, wake: make(chan struct{}, 1), busy: map[string]bool{}, lifts: map[string]*sync.Mutex{}, done: map[string]bool{}}
+	share := mostSending / max(len(c.cfg.Workspaces), 1)
+	return &sender{
+		channel: c, wake: make(chan struct{}, 1), share: min(max(share, leastOfWorkspace), mostOfWorkspace),
+		busy: map[string]bool{}, taken: map[string]int{}, lifts: map[string]*sync.Mutex{}, done: map[string]bool{},
+	}
 }
 
 func (s *sender) poke() { poke(s.wake) }
@@ -49,7 +59,7 @@ func (s *sender) run(ctx context.Context) {
 
 // round begins to send what is due, and says when to look again.
 func (s *sender) round(ctx context.Context) time.Duration {
-	due, err := s.channel.cfg.Store.RepliesDue(ctx, mostDue)
+	due, err := s.channel.cfg.Store.RepliesDue(ctx, s.channel.mostDue())
 	if err != nil {
 		return storePause
 	}
@@ -74,22 +84,32 @@ func (s *sender) round(ctx context.Context) time.Duration {
 	return next
 }
 
+// mostDue is how many chats may have replies to send: those of a platform that does not
+// answer must not hide the others.
+func (c *Channel) mostDue() int { return (mostOpen + timeRows) * max(len(c.spaces), 1) }
+
 func key(r store.InboxReply) string { return r.Workspace + " " + r.Chat }
 
 // begin reports whether the reply may be sent now.
 func (s *sender) begin(r store.InboxReply) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.busy[key(r)] || r.Peer != "" && len(s.busy) >= mostSending {
+	if s.busy[key(r)] || r.Peer != "" && s.taken[r.Workspace] >= s.share {
 		return false
 	}
 	s.busy[key(r)] = true
+	if r.Peer != "" {
+		s.taken[r.Workspace]++
+	}
 	return true
 }
 
 func (s *sender) end(r store.InboxReply) {
 	s.mu.Lock()
 	delete(s.busy, key(r))
+	if r.Peer != "" {
+		s.taken[r.Workspace]--
+	}
 	s.mu.Unlock()
 	s.channel.changed()
 }
