@@ -23,7 +23,7 @@ type inboxEngine struct {
 
 // Give implements [channel.Engine].
 func (e inboxEngine) Give(ctx context.Context, m channel.Message) (string, error) {
-	answer, err := e.door.SendMessage(ctx, &a2a.SendMessageRequest{
+	answer, err := e.door.SendMessage(arrivedAt(ctx, m.Workspace), &a2a.SendMessageRequest{
 		Message: inboxMessage(m), Config: &a2a.SendMessageConfig{ReturnImmediately: true},
 	})
 	switch {
@@ -203,19 +203,22 @@ func (box *inbox) messageFiles() tasks.Files {
 	return spaceStages{box.attachments(box.spaces[0].files), box}
 }
 
-// Stage implements [tasks.Files]: what a platform holds has the workspace in its URI.
+// Stage implements [tasks.Files]: of what platforms hold, a message has what that of the
+// workspace holds at which it has arrived, whatever its URIs name.
 func (s spaceStages) Stage(ctx context.Context, key string, p *a2a.Part, most int64) (tasks.File, error) {
-	if uri, ok := p.Content.(a2a.URL); ok {
-		if rest, pending := strings.CutPrefix(string(uri), "platform-pending:"); pending {
-			id, _, _ := strings.Cut(strings.TrimLeft(rest, "/"), "/")
-			for _, m := range s.box.spaces {
-				if m.id == id {
-					return s.box.attachments(m.files).Stage(ctx, key, p, most)
-				}
-			}
+	for _, m := range s.box.spaces {
+		if m.id == ctx.Value(arrivedKey{}) {
+			return s.box.attachments(m.files).Stage(ctx, key, p, most)
 		}
 	}
 	return s.attachments.Stage(ctx, key, p, most)
+}
+
+type arrivedKey struct{}
+
+// arrivedAt notes the workspace of a message that is handed in.
+func arrivedAt(ctx context.Context, workspace string) context.Context {
+	return context.WithValue(ctx, arrivedKey{}, workspace)
 }
 
 // sweeper forgets old files; one folder stands for all.
