@@ -120,6 +120,9 @@ func (d *chats) one(reading, work context.Context, row store.InboxRow) bool {
 		return d.fetch(reading, s, row)
 	}
 	m, err := d.message(reading, s, row)
+	if refused, ok := errors.AsType[*RefusedError](err); ok {
+		return d.refuse(reading, row, refused)
+	}
 	if err != nil {
 		d.channel.log.Error("a row of the inbox is damaged; it is given up", "workspace", row.Workspace, "activity", row.Activity, "err", err)
 		return d.persist(reading, func() error { return d.channel.cfg.Store.DrainInbox(reading, row.N, "it was damaged") })
@@ -135,9 +138,7 @@ func (d *chats) one(reading, work context.Context, row store.InboxRow) bool {
 			d.channel.log.Info("a message was taken", "workspace", row.Workspace, "chat", row.Chat, "activity", row.Activity, "task_id", task, "chars", len(m.Text))
 			return d.given(reading, work, row, task)
 		case errors.As(err, &refused):
-			d.channel.log.Warn("a message was refused", "activity", row.Activity, "why", refused.Text)
-			d.inTurn(reading, d.before(row))
-			return d.keep(reading, row, Answer{ID: row.Activity + "-refused", Text: refused.Text, Final: true})
+			return d.refuse(reading, row, refused)
 		case !errors.Is(err, ErrNotNow) && reading.Err() == nil:
 			d.channel.log.Error("a message could not be handed in; this is tried again", "activity", row.Activity, "err", err)
 		}
@@ -145,6 +146,13 @@ func (d *chats) one(reading, work context.Context, row store.InboxRow) bool {
 			return false
 		}
 	}
+}
+
+// refuse answers a row with why it is not taken.
+func (d *chats) refuse(ctx context.Context, row store.InboxRow, why *RefusedError) bool {
+	d.channel.log.Warn("a message was refused", "activity", row.Activity, "why", why.Text)
+	d.inTurn(ctx, d.before(row))
+	return d.keep(ctx, row, Answer{ID: row.Activity + "-refused", Text: why.Text, Final: true})
 }
 
 // underway reports whether a row has a task that is followed, or was until its answer was
@@ -179,11 +187,15 @@ func (d *chats) given(reading, work context.Context, row store.InboxRow, task st
 	return ok
 }
 
-// message is what the engine is given of a row.
+// message is what the engine is given of a row. One that it is not given is a
+// [*RefusedError].
 func (d *chats) message(ctx context.Context, s *space, row store.InboxRow) (Message, error) {
 	e, err := decodeEntry(row.Body)
 	if err != nil {
 		return Message{}, err
+	}
+	if e = e.bounded(); e.Refused != "" {
+		return Message{}, &RefusedError{Text: "[codex error] " + e.Refused}
 	}
 	for i, f := range e.Files {
 		if f.URI == "" {

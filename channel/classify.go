@@ -70,7 +70,7 @@ func (n names) classify(r platform.Row) (row store.InboxRow, doubt string) {
 	default:
 		row.Kind, row.Chat = kindCanvas, n.canvas()
 	}
-	row.Body = said.encode()
+	row.Body = said.bounded().encode()
 	return row, doubt
 }
 
@@ -121,8 +121,8 @@ func delegated(r platform.Row) entry {
 	if len(bodyOf(r.RequestBody).layers()) > 0 && decode(r.ResponseBody, &response) {
 		text := response.Text
 		for _, layer := range bodyOf(response.Result).layers() {
-			if said, _ := layer.read(); text == "" {
-				text = said
+			if text == "" {
+				text = layer.read().Text
 			}
 		}
 		e.Text = cmpOr(text, e.Text)
@@ -138,7 +138,7 @@ func delegated(r platform.Row) entry {
 // who names the agent that a task was delegated to. It chooses its name itself, which
 // stands in a sentence of ours.
 func who(r platform.Row) string {
-	if name := brief.Line(peerwords.Clean(r.PeerName), longestName); name != "" {
+	if name := brief.Line(peerwords.Clean(brief.Head(r.PeerName, 8*longestName)), longestName); name != "" {
 		return strconv.Quote(name)
 	}
 	if r.Target != "" {
@@ -151,12 +151,19 @@ const longestName = 64
 
 // quoted is what an agent says in a message that is not its own. The engine takes such a
 // message for ours, so all that the agent says is marked here, the names of files, too:
-// they are no files of the message.
+// they are no files of the message. Of much the beginning is told.
 func (e entry) quoted(lead, of string) entry {
+	var said strings.Builder
+	said.WriteString(e.Text)
 	for _, f := range e.Files {
-		e.Text += "\n\nAttached: " + strings.TrimSpace(f.Name+" "+f.URI)
+		said.WriteString("\n\nAttached: " + strings.TrimSpace(f.Name+" "+f.URI))
 	}
-	e.Text, e.Files = lead+peerwords.Message(of, strings.TrimSpace(e.Text)), nil
+	all := strings.TrimSpace(said.String())
+	words := brief.Head(all, mostQuoted)
+	e.Text, e.Files = lead+peerwords.Message(of, words), nil
+	if e.Refused != "" || len(words) < len(all) {
+		e.Text, e.Refused = e.Text+"\n\n(There was more of it, which is left out here.)", ""
+	}
 	return e
 }
 

@@ -10,9 +10,10 @@ import (
 
 // An entry is what is kept of a row until it is answered.
 type entry struct {
-	Text     string `json:"text"`
-	Files    []File `json:"files,omitempty"`
-	PeerName string `json:"peerName,omitempty"`
+	Text  string `json:"text"`
+	Files []File `json:"files,omitempty"`
+	// Refused says why the row is not given; what is kept of it then is that alone.
+	Refused string `json:"refused,omitempty"`
 	// Delegation is that whose end the row is.
 	Delegation string `json:"delegation,omitempty"`
 }
@@ -90,21 +91,33 @@ func decode(raw json.RawMessage, out any) bool {
 }
 
 // content is what a row says: the text of its message, else its summary, and its files.
-func content(r platform.Row) entry {
-	e := entry{PeerName: r.PeerName}
+func content(r platform.Row) (e entry) {
 	for _, layer := range bodyOf(r.RequestBody).layers() {
-		text, files := layer.read()
+		said := layer.read()
 		if e.Text == "" {
-			e.Text = text
+			e.Text = said.Text
 		}
 		if e.Files == nil {
-			e.Files = files
+			e.Files = said.Files
+		}
+		if e.Refused == "" {
+			e.Refused = said.Refused
 		}
 	}
+	known := map[string]bool{}
+	for _, f := range e.Files {
+		known[f.URI] = true
+	}
 	for _, a := range r.Attachments {
-		if a.URI != "" && !e.has(a.URI) {
-			e.Files = append(e.Files, File{URI: a.URI, Name: a.Name, MediaType: a.MimeType})
+		if a.URI == "" || known[a.URI] {
+			continue
 		}
+		if len(e.Files) == mostParts {
+			e.Refused = tooManyParts
+			break
+		}
+		known[a.URI] = true
+		e.Files = append(e.Files, File{URI: a.URI, Name: a.Name, MediaType: a.MimeType})
 	}
 	if strings.TrimSpace(e.Text) == "" && len(e.Files) == 0 {
 		e.Text = r.Summary
@@ -115,36 +128,28 @@ func content(r platform.Row) entry {
 	return e
 }
 
-func (e entry) has(uri string) bool {
-	for _, f := range e.Files {
-		if f.URI == uri {
-			return true
-		}
+// read returns what a message says, its flat text before that of its parts.
+func (b *body) read() (said entry) {
+	parts := firstParts(b.Parts)
+	if len(parts) > mostParts {
+		parts, said.Refused = parts[:mostParts], tooManyParts
 	}
-	return false
-}
-
-// read returns the text of a message, its flat one before that of its parts, and its files.
-func (b *body) read() (string, []File) {
-	var raw []json.RawMessage
-	_ = json.Unmarshal(b.Parts, &raw) // what is no list has no parts
 	var texts []string
-	var files []File
-	for _, one := range raw {
+	for _, one := range parts {
 		var p part
 		if !decode(one, &p) {
 			continue
 		}
 		if file, ok := p.file(); ok {
-			files = append(files, file)
+			said.Files = append(said.Files, file)
 		} else if p.Text != nil && (p.Kind == "text" || p.Kind == "" && (p.Type == "text" || p.Type == "")) {
 			texts = append(texts, *p.Text)
 		}
 	}
-	if b.Text != "" {
-		return b.Text, files
+	if said.Text = b.Text; said.Text == "" {
+		said.Text = strings.Join(texts, "\n")
 	}
-	return strings.Join(texts, "\n"), files
+	return said
 }
 
 func (p part) file() (File, bool) {

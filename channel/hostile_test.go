@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -189,6 +190,34 @@ func TestClockPutBack(t *testing.T) {
 		d.put("", "long ago", func(r *platform.Row) { r.CreatedAt = time.Now().Add(-5 * time.Hour) })
 		if err := newChannel(t, s, d, &clerk{}).Once(t.Context(), nil); err != nil || len(d.told()) != 1 {
 			t.Errorf("%v: the user was told %q", err, d.told())
+		}
+	})
+}
+
+// TestOldRow: a row with more than a message may have, which an earlier version has
+// accepted, is refused without being given, and nothing of it is left.
+func TestOldRow(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		s := openStore(t, dir)
+		body, _ := json.Marshal(map[string]string{"text": strings.Repeat("\ufdfa", 2<<20)})
+		row := store.InboxRow{Activity: "old", Kind: "peer", Chat: "peer:p", Peer: "p", Body: body, State: store.InboxAccepted}
+		if _, err := s.AcceptInbox(t.Context(), store.InboxPage{Workspace: ours, Rows: []store.InboxRow{row}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		d, c := &desk{}, &clerk{}
+		r := open(t, dir, d, c)
+		defer r.stop()
+		time.Sleep(10 * time.Second)
+		letters := d.letters()
+		if len(letters) != 1 || !strings.HasPrefix(letters[0].Text, "[codex error] the message has 2097152 characters") || len(c.texts()) != 0 {
+			t.Errorf("the peer was told %v, and %d were given", letters, len(c.texts()))
+		}
+		if open, err := r.store.InboxOpen(t.Context(), "peer:p", 0, 1); len(open) != 0 || err != nil {
+			t.Errorf("%d rows are left, %v", len(open), err)
 		}
 	})
 }

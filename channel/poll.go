@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
@@ -199,7 +200,7 @@ func (p *poller) accept(ctx context.Context, rows []platform.Row) (fresh int, er
 	for _, r := range rows {
 		row, doubt := p.space.names.classify(r)
 		if doubt != "" {
-			p.channel.log.Warn("a row of the inbox cannot be answered", "workspace", p.space.ID, "activity", r.ID, "method", r.Method, "why", doubt)
+			p.channel.log.Warn("a row of the inbox cannot be answered", "workspace", p.space.ID, "activity", brief.Line(r.ID, longestName), "method", brief.Line(r.Method, longestName), "why", doubt)
 		}
 		page.Rows = append(page.Rows, p.worked(row))
 	}

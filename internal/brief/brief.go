@@ -1,4 +1,4 @@
-// Package brief makes one line of a text that may be long.
+// Package brief makes one line, or the beginning, of a text that may be long.
 package brief
 
 import (
@@ -21,4 +21,15 @@ func Line(text string, n int) string {
 		count++
 	}
 	return line
+}
+
+// Head returns the characters that begin a text and have at most n bytes together.
+func Head(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n]
 }

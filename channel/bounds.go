@@ -1,0 +1,56 @@
+package channel
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"unicode/utf8"
+)
+
+// What a message may have. They are the bounds of those that come over HTTP: codex takes
+// no longer text.
+const (
+	mostText  = 1 << 20 // characters
+	mostParts = 1_000   // and files
+)
+
+// mostQuoted is how many bytes are told of what an agent says at the end of a delegation.
+// What could pass for more than its words is taken apart, which may make it longer.
+const mostQuoted = mostText / 4
+
+// Why a row is not given, in the words in which messages over HTTP are refused.
+const (
+	tooManyParts = "the message has more than 1000 parts; put what belongs together into one"
+	tooLong      = "the message has %d characters, and codex takes at most %d; put the text in a file where codex works, and name the file"
+)
+
+// bounded is an entry as it is kept: of one that is more than a message may be there is
+// left why it is refused, so that it costs nothing at the next start.
+func (e entry) bounded() entry {
+	if n := utf8.RuneCountInString(e.Text); e.Refused == "" && n > mostText {
+		e.Refused = fmt.Sprintf(tooLong, n, mostText)
+	}
+	if len(e.Files) > mostParts { // of a row that an earlier version has accepted
+		e.Refused = tooManyParts
+	}
+	if e.Refused != "" {
+		return entry{Refused: e.Refused}
+	}
+	return e
+}
+
+// firstParts returns the elements of a list, and one too many at most.
+func firstParts(list json.RawMessage) (parts []json.RawMessage) {
+	in := json.NewDecoder(bytes.NewReader(list))
+	if begin, _ := in.Token(); begin != json.Delim('[') {
+		return nil // what is no list has no parts
+	}
+	for in.More() && len(parts) <= mostParts {
+		var one json.RawMessage
+		if in.Decode(&one) != nil {
+			return parts
+		}
+		parts = append(parts, one)
+	}
+	return parts
+}
