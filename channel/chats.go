@@ -15,9 +15,9 @@ const (
 	rowsAtOnce = 16          // of a chat that are read from the store
 	storePause = time.Second // before what the store did not take is tried again
 
-	// mostFetches is how often a platform that answers is asked for a file before the
-	// messages behind it go on without: about five minutes.
-	mostFetches = 10
+	// fetchLimit is how long a platform that answers is asked for a file before the
+	// messages behind it go on without. A try that has begun by then may take longer.
+	fetchLimit = 5 * time.Minute
 )
 
 // chats give rows to the engine: a goroutine for each chat that has rows to give.
@@ -222,27 +222,34 @@ func (d *chats) fetch(ctx context.Context, s *space, row store.InboxRow) bool {
 	if d.channel.sender.handedOut(ctx, s, row.URI) {
 		return d.persist(ctx, func() error { return d.channel.cfg.Store.DrainInbox(ctx, row.N, "") })
 	}
-	for failures := 0; ; {
+	var spent time.Duration // while the platform has answered: an outage is waited for
+	for failures := 0; ; failures++ {
 		if !s.line.await(ctx) {
 			return s.line.isLeft()
 		}
+		began := time.Now()
 		uri, err := s.Files.Fetch(ctx, e.Files[0])
 		if ctx.Err() != nil {
 			return false
 		}
-		if s.line.isUp() { // an outage is waited for
-			failures++
+		up := s.line.isUp()
+		if up {
+			spent += time.Since(began)
 		}
 		_, again := platform.Again(err)
-		if err == nil || !again || failures >= mostFetches {
+		if err == nil || !again || spent >= fetchLimit {
 			if err != nil {
 				d.channel.log.Warn("a file of the user's is not to be had", "workspace", s.ID, "activity", row.Activity, "err", err)
 			}
 			return d.persist(ctx, func() error { return d.channel.cfg.Store.DrainInbox(ctx, row.N, uri) })
 		}
 		d.channel.log.Warn("a file of the user's cannot be fetched; this is tried again, and its messages wait", "workspace", s.ID, "activity", row.Activity, "err", err)
-		if !sleep.For(ctx, pause(failures, err)) {
+		wait := pause(failures, err)
+		if !sleep.For(ctx, wait) {
 			return false
+		}
+		if up {
+			spent += wait
 		}
 	}
 }

@@ -88,3 +88,31 @@ func TestOnceWithLeftovers(t *testing.T) {
 		}
 	})
 }
+
+// A slowShelf has a platform behind it that gives files drop by drop.
+type slowShelf struct{ shelf }
+
+func (slowShelf) Fetch(ctx context.Context, _ channel.File) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
+	defer cancel()
+	<-ctx.Done()
+	return "", unavailable()
+}
+
+// TestSlowFile: what comes drop by drop is not begun again after five minutes.
+func TestSlowFile(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		d, c := &desk{}, &clerk{}
+		r := open(t, dir, d, c, func(c *channel.Config) { c.Workspaces[0].Files = slowShelf{} })
+		defer r.stop()
+		d.put("", "", func(r *platform.Row) {
+			r.Method, r.RequestBody = "chat_upload_receive", json.RawMessage(`{"uri":"platform-pending:ws-1/f1","name":"slow"}`)
+		})
+		d.put("", "look at it")
+		time.Sleep(11 * time.Minute)
+		if given := c.texts(); len(given) != 1 {
+			t.Errorf("given: %q", given)
+		}
+	})
+}
