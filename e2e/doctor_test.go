@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakeplatform"
 )
@@ -58,10 +59,7 @@ func newClinic(t *testing.T) *clinic {
 func (c *clinic) doctor(args []string, env ...string) (d diagnosis, code int) {
 	c.t.Helper()
 	cmd := exec.CommandContext(c.t.Context(), binary, append([]string{"doctor", "--json"}, args...)...)
-	cmd.Env = append([]string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(c.root, "home"), "TMPDIR=" + filepath.Join(c.root, "tmp"),
-		"CODEX_BIN=" + codextest.Bin(c.t), "RUNTIME_MODEL=scripted", "RUNTIME_URL=http://127.0.0.1:1",
-	}, env...)
+	cmd.Env = c.env(env...)
 	cmd.Dir = filepath.Join(c.root, "work")
 	before := c.tree()
 	out, err := cmd.Output()
@@ -80,6 +78,14 @@ func (c *clinic) doctor(args []string, env ...string) (d diagnosis, code int) {
 		c.t.Fatalf("doctor %v: %v, %v: %s", args, err, jsonErr, out)
 	}
 	return d, cmd.ProcessState.ExitCode()
+}
+
+// env is the environment of doctor.
+func (c *clinic) env(more ...string) []string {
+	return append([]string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(c.root, "home"), "TMPDIR=" + filepath.Join(c.root, "tmp"),
+		"CODEX_BIN=" + codextest.Bin(c.t), "RUNTIME_MODEL=scripted", "RUNTIME_URL=http://127.0.0.1:1",
+	}, more...)
 }
 
 // tree is everything below the root: its kind, its mode and what is in it.
@@ -170,6 +176,26 @@ experimental_compact_prompt_file = './short.md'
 	writeFile(t, filepath.Join(c.root, "home/.codex/short.md"), "Be short.")
 	if d, code := c.doctor(nil, c.dialog()...); code != 0 {
 		t.Errorf("exit %d: %+v", code, d)
+	}
+}
+
+// TestDoctorShowsWhatOthersHaveWritten has a configuration that commands may own: what
+// doctor quotes of it does nothing to the terminal, in either form, and makes no line.
+func TestDoctorShowsWhatOthersHaveWritten(t *testing.T) {
+	t.Parallel()
+	c := newClinic(t)
+	writeFile(t, filepath.Join(c.root, "home/.codex/config.toml"), "a = 1\nb = \x1b]0;owned\x07\x1b[2J\u009b31m\u202e\u200b[\rowned\n")
+	for _, form := range [][]string{nil, {"--json"}} {
+		cmd := exec.CommandContext(t.Context(), binary, append([]string{"doctor", "--for=serve"}, form...)...)
+		cmd.Env = c.env()
+		cmd.Dir = filepath.Join(c.root, "work")
+		out, err := cmd.CombinedOutput()
+		if err == nil || !strings.Contains(string(out), "owned") {
+			t.Errorf("doctor %v quotes nothing, %v: %q", form, err, out)
+		}
+		if plain := brief.Plain(string(out)); plain != string(out) || strings.Contains(string(out), "\nowned") {
+			t.Errorf("doctor %v prints %q", form, out)
+		}
 	}
 }
 

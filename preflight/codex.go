@@ -40,7 +40,7 @@ func checkCodex(ctx context.Context, bin, version string, env []string, user *as
 	case name != "codex-cli":
 		return fail(fmt.Sprintf("%s is not codex: it calls itself %.60q", bin, found), get)
 	case number != version:
-		return fail(fmt.Sprintf("%s is codex %s; this runtime is made and tested for %s", bin, number, version), get)
+		return fail(fmt.Sprintf("%s is codex %.60s; this runtime is made and tested for %s", bin, number, version), get)
 	}
 	return ok(number + " at " + bin)
 }

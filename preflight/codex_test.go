@@ -35,11 +35,16 @@ func TestCodexSaysWhyItWouldNotStart(t *testing.T) {
 		"empty":          {file(t, dir, "empty", "", 0o755), "exec format error"},
 		"another":        {file(t, dir, "other", "#!/bin/sh\necho other 1.0\n", 0o755), "is not codex"},
 		"older":          {file(t, dir, "older", "#!/bin/sh\necho codex-cli 0.1.0\n", 0o755), "is codex 0.1.0; this runtime is made and tested for 9.9.9"},
+		"long":           {file(t, dir, "long", "#!/bin/sh\necho codex-cli 1.$(head -c 30000 /dev/zero | tr '\\0' 9)\n", 0o755), "is codex 1.999"},
+		"floods":         {file(t, dir, "floods", "#!/bin/sh\nhead -c 30000000 /dev/zero | tr '\\0' 9\n", 0o755), "is not codex"},
 		"breaks":         {file(t, dir, "breaks", "#!/bin/sh\necho 'libfoo.so not found' >&2\nexit 127\n", 0o755), "exit status 127 libfoo.so not found"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			expect(t, Codex(c.bin, "9.9.9", nil, nil).Do(t.Context()), Fail, c.detail,
-				"install it (make codex, or npm install -g @openai/codex@9.9.9) and point CODEX_BIN at it")
+			r := Codex(c.bin, "9.9.9", nil, nil).Do(t.Context())
+			expect(t, r, Fail, c.detail, "install it (make codex, or npm install -g @openai/codex@9.9.9) and point CODEX_BIN at it")
+			if len(r.Detail) > 400 {
+				t.Errorf("it says %d characters", len(r.Detail))
+			}
 		})
 	}
 }

@@ -1,7 +1,6 @@
 package preflight
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"os/exec"
@@ -33,7 +32,7 @@ func (c command) run(ctx context.Context) (stdout, said string, err error) {
 		return c.user.Do(func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
 	}
 	cmd.WaitDelay = time.Second // for a grandchild that left the group and kept the pipes
-	var out, errs bytes.Buffer
+	var out, errs tail
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err = c.user.Start(cmd); err == nil {
 		err = cmd.Wait()
@@ -43,6 +42,22 @@ func (c command) run(ctx context.Context) (stdout, said string, err error) {
 	}
 	return out.String(), lastWords(errs.String()), err
 }
+
+// tail keeps the end of what is written to it.
+type tail struct{ text []byte }
+
+// mostKept is more than any answer that a check understands.
+const mostKept = 64 << 10
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.text = append(t.text, p...)
+	if len(t.text) > 2*mostKept {
+		t.text = append(t.text[:0], t.text[len(t.text)-mostKept:]...)
+	}
+	return len(p), nil
+}
+
+func (t *tail) String() string { return string(t.text) }
 
 // lastWords picks from the standard error the lines that explain, without the
 // backtrace that codex prints after them.

@@ -73,3 +73,12 @@ func TestServeSaysWhyItCannotListen(t *testing.T) {
 		t.Errorf("run = %d: %s", code, errs.String())
 	}
 }
+
+// TestErrorsAreShownAsTheyAre: an error may quote a file that others have written.
+func TestErrorsAreShownAsTheyAre(t *testing.T) {
+	var b bytes.Buffer
+	(&program{stderr: &b}).complain("no \x1b[2J\u202e\x9b", "see \x07")
+	if got, want := b.String(), `runtime: no \x1b[2J\u202e\x9b`+"\n"+`  hint: see \a`+"\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -86,7 +86,7 @@ func (r *readiness) readiness(report preflight.Report, health executor.Health, c
 		state.OK = state.OK && ok
 	}
 	for i, check := range state.Checks {
-		state.Checks[i].Message = r.redact.String(check.Message)
+		state.Checks[i].Message = showable(check.Message, r.redact)
 	}
 	health.Child.Error = r.redact.String(health.Child.Error)
 	state.Details = map[string]any{"executor": health}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/replay"
 )
@@ -49,7 +50,7 @@ func (p *program) replay(ctx context.Context, flags replayFlags) int {
 		}
 		p.print(string(text) + "\n")
 	} else {
-		p.print(report.String())
+		p.print(brief.Plain(report.String()))
 	}
 	if !report.OK {
 		return exitFailed

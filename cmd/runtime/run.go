@@ -11,6 +11,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter/presence"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 )
@@ -145,7 +146,7 @@ func (p *program) fail(err error) int {
 	return exitFailed
 }
 
-// complain says a problem and what to do about it.
+// complain says a problem, in which others' words may stand, and what to do about it.
 func (p *program) complain(problem, hint string) {
-	_, _ = fmt.Fprintf(p.stderr, "runtime: %s\n  hint: %s\n", problem, hint)
+	_, _ = fmt.Fprintf(p.stderr, "runtime: %s\n  hint: %s\n", brief.Plain(problem), brief.Plain(hint))
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
@@ -61,11 +62,20 @@ func secretIn(file string) string {
 	return strings.TrimSpace(string(text))
 }
 
-// withoutSecrets is a report that can be shown.
+// mostShown bounds what a check has to say. Much of it can be others' words: codex's, and
+// those of its configuration, which commands may own.
+const mostShown = 2000
+
+// showable is a text on one line of a terminal, where it does nothing but stand.
+func showable(text string, redact *logging.Redactor) string {
+	return brief.Plain(brief.Line(redact.String(text), mostShown))
+}
+
+// withoutSecrets is a report that can be shown, to a person at a terminal too.
 func withoutSecrets(report preflight.Report, redact *logging.Redactor) preflight.Report {
 	clean := preflight.Report{Results: make([]preflight.Result, len(report.Results))}
 	for i, r := range report.Results {
-		r.Detail, r.Fix = redact.String(r.Detail), redact.String(r.Fix)
+		r.Detail, r.Fix = showable(r.Detail, redact), showable(r.Fix, redact)
 		clean.Results[i] = r
 	}
 	return clean

@@ -1,32 +1,54 @@
 package brief
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
-// Plain returns the text without what makes a terminal do anything but show it:
-// control characters, other ends of lines, and what turns the direction of writing are
-// written out.
-// Line feeds and tabs stay. Whoever reads what a model has written, and says yes to
+// Plain returns the text without what makes a terminal do anything but show it, and
+// without what is there and not seen: control characters, other ends of lines, those that
+// turn the direction of writing or have no width, and bytes that are no text are written
+// out. Line feeds and tabs stay. Whoever reads what a model has written, and says yes to
 // it, must read what there is.
 func Plain(text string) string {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
-	if strings.IndexFunc(text, acts) < 0 {
+	if utf8.ValidString(text) && strings.IndexFunc(text, acts) < 0 {
 		return text
 	}
 	var b strings.Builder
-	for _, r := range text {
-		if acts(r) {
+	before := ' '
+	for at, r := range text {
+		_, size := utf8.DecodeRuneInString(text[at:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			fmt.Fprintf(&b, `\x%02x`, text[at])
+		case acts(r) && !joins(before, r, text[at+size:]):
 			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
-		} else {
+		default:
 			b.WriteRune(r)
 		}
+		before = r
 	}
 	return b.String()
 }
 
 func acts(r rune) bool {
-	return unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp)
+	switch {
+	case r == '\n', r == '\t', unicode.Is(unicode.Prepended_Concatenation_Mark, r): // the last are signs that are seen
+		return false
+	}
+	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+}
+
+// joins reports whether a character without width does what it is for: scripts and emoji
+// take it behind letters and signs of theirs.
+func joins(before, r rune, after string) bool {
+	switch {
+	case r == '\u200c', r == '\u200d', unicode.Is(unicode.Variation_Selector, r):
+		return before > unicode.MaxASCII && !acts(before) || before == '\ufe0f' || strings.HasPrefix(after, "\u20e3")
+	}
+	return false
 }

@@ -3,12 +3,18 @@ package brief
 import "testing"
 
 func TestPlain(t *testing.T) {
+	const joined = "as they are written: \U0001f468\u200d\U0001f469\u200d\U0001f467 \u2764\ufe0f\u200d\U0001f525 1\ufe0f\u20e3 \u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645 \u0915\u094d\u200d\u0937" // emoji of several, a keycap, Persian, Hindi
 	for text, want := range map[string]string{
-		"":                              "",
-		"as it is: ünï\n\tcødé 😀":       "as it is: ünï\n\tcødé 😀",
-		"dos\r\n":                       "dos\n",
-		"rm -rf x\x1b[2K\r echo safe":   `rm -rf x\x1b[2K\r echo safe`,
-		"ls\u2028yes\u2029":             `ls\u2028yes\u2029`,
+		"":                            "",
+		"as it is: ünï\n\tcødé 😀":     "as it is: ünï\n\tcødé 😀",
+		"dos\r\n":                     "dos\n",
+		"rm -rf x\x1b[2K\r echo safe": `rm -rf x\x1b[2K\r echo safe`,
+		"ls\u2028yes\u2029":           `ls\u2028yes\u2029`,
+		"r\u200bm\u2060 \ufeff-r\u00adf\u2028 \U000e0041": `r\u200bm\u2060 \ufeff-r\u00adf\u2028 \U000e0041`,
+		"a\u200db\ufe0fc":               `a\u200db\ufe0fc`,
+		"é\u200d\u200d\u202e":           `é` + "\u200d" + `\u200d\u202e`,
+		"\x9b2J is \xff, \ufffd is not": `\x9b2J is \xff, ` + "\ufffd is not",
+		joined:                          joined,
 		"\x00\x07\x7f\u009b2J\u202eyes": `\x00\a\x7f\u009b2J\u202eyes`,
 	} {
 		if got := Plain(text); got != want {
