@@ -3,6 +3,7 @@ package tasks
 import (
 	"context"
 	"errors"
+	"io"
 	"maps"
 	"mime"
 	"path/filepath"
@@ -26,11 +27,19 @@ type Files interface {
 	Drop(files []File)
 	// Path returns where the file is that a URI of Stage names.
 	Path(uri string) (string, error)
+	// Open opens the file at a path that Path has returned.
+	Open(path string) (Content, error)
 	// Offer makes the files that a reply of a task names available to its readers.
 	Offer(task a2a.TaskID, reply ReplyText) []File
 	// Keep makes a file available that a turn of a task has made; key is that of the
 	// file in its task.
 	Keep(task a2a.TaskID, key, name string, content []byte) (File, error)
+}
+
+// A Content is what stands in a file.
+type Content interface {
+	io.ReaderAt
+	io.Closer
 }
 
 // A ReplyText is what a turn has said at its end, and what its relative paths mean.
@@ -145,10 +154,24 @@ func (in *incoming) attach(files Files, part *a2a.Part) string {
 	if err != nil {
 		return line("is not available to you; it was sent as " + oneLine(string(uri)))
 	}
-	if isPicture(orElse(mediaOf(part), mime.TypeByExtension(strings.ToLower(filepath.Ext(path))))) {
-		in.input = append(in.input, appserver.UserInput{Type: "localImage", Path: path})
+	if !isPicture(orElse(mediaOf(part), mime.TypeByExtension(strings.ToLower(filepath.Ext(path))))) {
+		return line("at " + path)
 	}
+	if why := showableAt(files, path); why != nil {
+		return line("at " + path + unshown(why))
+	}
+	in.input = append(in.input, appserver.UserInput{Type: "localImage", Path: path})
 	return line("at " + path)
+}
+
+// showableAt returns why codex is not to be given the picture at a path, or nil.
+func showableAt(files Files, path string) error {
+	content, err := files.Open(path)
+	if err != nil {
+		return errUnread
+	}
+	defer content.Close()
+	return showable(content)
 }
 
 // list appends the names of the files to the text of the message. Without a text they

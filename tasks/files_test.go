@@ -2,6 +2,7 @@ package tasks_test
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"strings"
 	"testing"
@@ -16,7 +17,36 @@ import (
 )
 
 // A cabinet is where the test has the files of messages.
-type cabinet struct{ err error }
+type cabinet struct {
+	err     error
+	content string // of each file; a small picture if empty
+}
+
+// pixelHeader is how a PNG of so many pixels begins.
+func pixelHeader(width, height uint32) string {
+	b := []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR")
+	b = binary.BigEndian.AppendUint32(b, width)
+	b = binary.BigEndian.AppendUint32(b, height)
+	return string(append(b, 8, 2, 0, 0, 0))
+}
+
+type sheet struct{ *strings.Reader }
+
+func (sheet) Close() error { return nil }
+
+func (c *cabinet) picture() string {
+	if c.content == "" {
+		return pixelHeader(1, 1)
+	}
+	return c.content
+}
+
+func (c *cabinet) Open(string) (tasks.Content, error) {
+	if c.content == "gone" {
+		return nil, tasks.ErrNoFile
+	}
+	return sheet{strings.NewReader(c.picture())}, nil
+}
 
 func (c *cabinet) Drop([]tasks.File) {}
 

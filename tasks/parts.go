@@ -78,6 +78,9 @@ func fileInput(p *a2a.Part, raw []byte) appserver.UserInput {
 	media := mediaOf(p)
 	switch {
 	case isPicture(media):
+		if why := showable(bytes.NewReader(raw)); why != nil {
+			return appserver.Text("Attached file: " + label(p, len(raw)) + unshown(why))
+		}
 		return appserver.UserInput{Type: "image", URL: "data:" + media + ";base64," + base64.StdEncoding.EncodeToString(raw)}
 	case strings.HasPrefix(media, "text/") && utf8.Valid(raw) && len(raw) <= mostInline:
 		return appserver.Text("Attached file: " + label(p, len(raw)) + "\n" + fenced("", string(raw)))
@@ -91,15 +94,6 @@ func mediaOf(p *a2a.Part) string {
 		return ""
 	}
 	return media
-}
-
-// isPicture reports whether models take files of this type as pictures.
-func isPicture(media string) bool {
-	switch media {
-	case "image/png", "image/jpeg", "image/gif", "image/webp":
-		return true
-	}
-	return false
 }
 
 // label names a file: name, type, and size unless that is negative.

@@ -1,6 +1,7 @@
 package tasks_test
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -21,6 +22,7 @@ func raw(name, media, content string) *a2a.Part {
 func TestPartsBecomeInput(t *testing.T) {
 	url := a2a.NewFileURLPart("https://example.com/a b\nc", "image/png")
 	url.Filename = "shot.png"
+	dot := pixelHeader(1, 1)
 	cases := map[string]struct {
 		part *a2a.Part
 		want appserver.UserInput
@@ -30,7 +32,8 @@ func TestPartsBecomeInput(t *testing.T) {
 		"data-null":   {a2a.NewDataPart(nil), appserver.Text("```json\nnull\n```")},
 		"text-file":   {raw("n.txt", "text/plain; charset=utf-8", "one\n```\ntwo\n"), appserver.Text("Attached file: n.txt (text/plain, 12 bytes)\n````\none\n```\ntwo\n````")},
 		"not-utf8":    {raw("n.txt", "text/plain", "\xff\xfe"), appserver.Text("Attached file: n.txt (text/plain, 2 bytes). Its content is not available to you.")},
-		"picture":     {raw("p.png", "image/png", "png"), appserver.UserInput{Type: "image", URL: "data:image/png;base64,cG5n"}},
+		"picture":     {raw("p.png", "image/png", dot), appserver.UserInput{Type: "image", URL: "data:image/png;base64," + base64.StdEncoding.EncodeToString([]byte(dot))}},
+		"no-picture":  {raw("p.png", "image/png", "png"), appserver.Text("Attached file: p.png (image/png, 3 bytes); not shown to you as a picture: it cannot be read as PNG, JPEG, GIF or WebP")},
 		"odd-picture": {raw("p.tiff", "image/tiff", "tiff"), appserver.Text("Attached file: p.tiff (image/tiff, 4 bytes). Its content is not available to you.")},
 		"unknown":     {raw("", "", "x"), appserver.Text("Attached file: (no name) (unknown type, 1 bytes). Its content is not available to you.")},
 		"bad-type":    {raw("a\nb", "image/png\n; evil", "x"), appserver.Text("Attached file: a b (unknown type, 1 bytes). Its content is not available to you.")},

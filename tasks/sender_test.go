@@ -125,7 +125,7 @@ func TestPeersAreFramed(t *testing.T) {
 }
 
 func picture() *a2a.Part {
-	p := a2a.NewRawPart([]byte("png"))
+	p := a2a.NewRawPart([]byte(pixelHeader(1, 1)))
 	p.MediaType = "image/png"
 	return p
 }

@@ -61,6 +61,15 @@ func (a attachments) Path(uri string) (string, error) {
 	return f.Path, err
 }
 
+// Open implements [tasks.Files].
+func (a attachments) Open(path string) (tasks.Content, error) {
+	file, _, err := a.folder.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	return file, nil
+}
+
 // Offer implements [tasks.Files].
 func (a attachments) Offer(task a2a.TaskID, reply tasks.ReplyText) []tasks.File {
 	var out []tasks.File
