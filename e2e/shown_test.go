@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -133,5 +134,41 @@ func TestFolderMovesBeforeTheAnswer(t *testing.T) {
 				t.Errorf("%s: what was asked for: %v", kind, err)
 			}
 		}
+	}
+}
+
+// TestAlwaysGoesByNames holds what codex does with it: the same command runs unasked in what
+// is called as its folder was, and a file takes anything.
+func TestAlwaysGoesByNames(t *testing.T) {
+	t.Parallel()
+	p := start(t)
+	folder, outside := filepath.Join(p.Work, "sub"), codextest.Dir(t, "outside")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(outside, "file")
+	change := func(patch string) string {
+		text, _ := json.Marshal("apply_patch <<'EOF'\n" + patch + "EOF")
+		return `call exec_command {"cmd":` + string(text) + `}`
+	}
+	for i, text := range []string{wants(object{"cmd": "touch built", "workdir": folder}), change(fakemodel.AddFile(file, "one\n"))} {
+		task := p.send(fmt.Sprintf("m%d", i), "one", text)
+		asked(t, task, 0, []string{"the same command is not asked about again", "changes to these files, whatever they are"}[i])
+		p.call("SendMessage", answer(task, fmt.Sprintf("a%d", i), "always"))
+	}
+	if err := errors.Join(os.Rename(folder, folder+"-kept"), os.Symlink(outside, folder)); err != nil {
+		t.Fatal(err)
+	}
+	for i, text := range []string{
+		wants(object{"cmd": "touch built", "workdir": folder}),
+		change("*** Begin Patch\n*** Update File: " + file + "\n@@\n-one\n+two\n*** End Patch\n"),
+	} {
+		if task := p.send(fmt.Sprintf("again%d", i), "one", text); state(task) != "TASK_STATE_COMPLETED" {
+			t.Errorf("the task is %v", task["status"])
+		}
+	}
+	content, _ := os.ReadFile(file)
+	if _, err := os.Stat(filepath.Join(outside, "built")); err != nil || string(content) != "two\n" {
+		t.Errorf("the command: %v; the file is %q", err, content)
 	}
 }

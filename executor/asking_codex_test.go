@@ -163,6 +163,22 @@ func TestPermissionsApproval(t *testing.T) {
 	}
 }
 
+// TestCommandWithPermissions names in words what is asked beside the command.
+func TestCommandWithPermissions(t *testing.T) {
+	t.Parallel()
+	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), asks("-c", "features.exec_permission_approvals=true"))
+	w := submit(t, e, "j1", "one", `call exec_command {"cmd":"git status","sandbox_permissions":"with_additional_permissions","justification":"look",`+
+		`"additional_permissions":{"network":{"enabled":true},"file_system":{"write":["/var/opt"]}}}`)
+	q := w.asked(t, 1)
+	for _, words := range []string{"git status", "    use the network\n    write /var/opt\n"} {
+		if !strings.Contains(q.Text, words) {
+			t.Errorf("asked %q, want %q in it", q.Text, words)
+		}
+	}
+	mustReply(t, e, "j1", q, "no")
+	w.wait(t)
+}
+
 func TestUserInput(t *testing.T) {
 	t.Parallel()
 	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), asks("-c", "features.default_mode_request_user_input=true"))

@@ -2,11 +2,17 @@ package browser
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 )
 
 // askerVar makes the test binary an MCP server, whose tool asks back.
@@ -80,4 +86,21 @@ env = { %s = "1" }
 	p.press(".question.open", "Send")
 	p.sees("#task-state", "Done")
 	p.sees(".message", "accept Ada large 3 true")
+}
+
+// TestLongChange is shown to its end, and says that a secret in it is not.
+func TestLongChange(t *testing.T) {
+	t.Parallel()
+	const known = "a-token-that-the-runtime-knows"
+	p := start(t, "GH_TOKEN="+known).console(t)
+	file := filepath.Join(codextest.Dir(t, "outside"), "file")
+	patch, err := json.Marshal("apply_patch <<'EOF'\n" + fakemodel.AddFile(file, "# "+known+"\n"+strings.Repeat("line\n", 500)+"the-end\n") + "EOF")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.begin("long", `call exec_command {"cmd":`+string(patch)+`}`)
+	p.sees(".question.open", "the-end")
+	p.sees(".question.open", "Where *** stands")
+	p.press(".question.open", "Decline")
+	p.sees("#task-state", "Done")
 }
