@@ -21,8 +21,13 @@ func FuzzJSONRPC(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
+	for _, part := range keptParts() {
+		f.Add([]byte(v0Send1(`{"messageId":"m","role":"user","parts":[{"kind":"text","text":"x"},` + part + `]}`)))
+		f.Add([]byte(v1Send(`{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"x"},` + part + `]}}`)))
+	}
 	handler := newServer(f, Config{Handler: engine(f)}).Handler()
 	f.Fuzz(func(t *testing.T, body []byte) {
+		defer listed(t, handler, body)
 		r := httptest.NewRequest(http.MethodPost, "http://localhost/", bytes.NewReader(body))
 		w := httptest.NewRecorder()
 		handler.ServeHTTP(w, r)
@@ -66,8 +71,12 @@ func FuzzREST(f *testing.F) {
 	} {
 		f.Add(seed[0], []byte(seed[1]))
 	}
+	for _, part := range keptParts() {
+		f.Add("POST /v1/message:send", []byte(`{"message":{"messageId":"m","role":"ROLE_USER","content":[{"text":"x"},`+part+`]}}`))
+	}
 	handler := newServer(f, Config{Handler: engine(f)}).Handler()
 	f.Fuzz(func(t *testing.T, route string, body []byte) {
+		defer listed(t, handler, body)
 		method, path, _ := strings.Cut(route, " ")
 		u, err := url.ParseRequestURI(path)
 		if err != nil || u.Host != "" || method == http.MethodHead || strings.Contains(u.Path, "metrics") {
@@ -87,6 +96,17 @@ func FuzzREST(f *testing.F) {
 			}
 		}
 	})
+}
+
+// listed looks that the list goes on after a request: nothing was kept that cannot be read.
+func listed(t *testing.T, handler http.Handler, body []byte) {
+	for _, path := range []string{"/tasks?pageSize=1", "/v1/tasks?pageSize=1"} {
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://localhost"+path, nil))
+		if w.Code != http.StatusOK || strings.Contains(w.Body.String(), unreadWords) {
+			t.Errorf("after %q, %s: %d %s", body, path, w.Code, w.Body)
+		}
+	}
 }
 
 type rpcErrorText struct {

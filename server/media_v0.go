@@ -11,11 +11,29 @@ import (
 const mediaKey = "mediaType"
 
 // mediaToV0 returns an event whose text and data parts say their media type in
-// their metadata.
-func mediaToV0(event a2a.Event) a2a.Event { return partMap{saysMedia, partToV0}.event(event) }
+// their metadata, and whose files all have a content that readers of 0.3 see.
+func mediaToV0(event a2a.Event) a2a.Event {
+	return partMap{func(p *a2a.Part) bool { return saysMedia(p) || isEmptyFile(p) }, partToV0}.event(event)
+}
+
+// emptyFile is a file with nothing in it. SDKs of 0.3 take one without bytes for no file, and
+// then read nothing of the task, or the list, that it is in.
+const emptyFile = a2a.URL("data:,")
+
+func isEmptyFile(p *a2a.Part) bool {
+	if p == nil {
+		return false
+	}
+	raw, ok := p.Content.(a2a.Raw)
+	return ok && len(raw) == 0
+}
 
 func partToV0(p *a2a.Part) *a2a.Part {
 	out := *p
+	if isEmptyFile(p) {
+		out.Content = emptyFile
+		return &out
+	}
 	out.Metadata = maps.Clone(p.Metadata)
 	out.SetMeta(mediaKey, p.MediaType)
 	return &out

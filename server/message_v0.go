@@ -122,6 +122,10 @@ func v0Part(raw json.RawMessage, where string) (json.RawMessage, error) {
 		if !part.has("data") || part["data"][0] != '{' {
 			return nil, invalidParams("%s.data must be an object", where)
 		}
+		if part, err = withoutNull(part, part["data"], where); err != nil {
+			return nil, err
+		}
+		part.set("kind", v0Kind(part))
 	case "file":
 		if err := v0File(part, where); err != nil {
 			return nil, err
@@ -196,6 +200,9 @@ func v0File(part object, where string) error {
 		b, err := anyBase64(out.text("bytes"))
 		if err != nil {
 			return invalidParams("%s.file.bytes is not base64", where)
+		}
+		if len(b) == 0 { // of line breaks alone
+			return invalidParams("%s.file.bytes is empty", where)
 		}
 		out.set("bytes", b)
 	}

@@ -112,7 +112,10 @@ func partRESTv0(raw json.RawMessage, where string) (object, error) {
 		if err == nil && !data.has("data") {
 			err = invalidParams("%s.data.data is missing", where)
 		}
-		return part, err
+		if err != nil || data["data"][0] != '{' {
+			return part, err
+		}
+		return withoutNull(part, data["data"], where)
 	}
 	return part, nil
 }
@@ -134,6 +137,9 @@ func fileRESTv0(part object, where string) error {
 	content, err := anyBase64(string(once))
 	if err != nil {
 		content = once
+	}
+	if len(content) == 0 {
+		return invalidParams("%s.fileWithBytes is empty", where)
 	}
 	file.set("fileWithBytes", []byte(base64.StdEncoding.EncodeToString(content)))
 	part.set("file", file)

@@ -217,11 +217,7 @@ func (e *Engine) lastTokens(asked *task) float64 {
 		return 0
 	}
 	for _, row := range page.Tasks {
-		task, err := kept(row)
-		if err != nil {
-			continue
-		}
-		usage, _ := task.Metadata[MetaUsage].(map[string]any)
+		usage, _ := e.kept(row).Metadata[MetaUsage].(map[string]any)
 		if total, ok := usage["totalTokens"].(float64); ok {
 			return total
 		}

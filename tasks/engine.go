@@ -32,6 +32,8 @@ type Engine struct {
 
 	watches watches
 
+	unreadable sync.Map // ids of tasks of which the log says that they are
+
 	mu   sync.Mutex // guards live
 	live map[a2a.TaskID]*task
 }

@@ -1,7 +1,6 @@
 package tasks
 
 import (
-	"slices"
 	"unicode/utf8"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -90,8 +89,8 @@ func check(req *a2a.SendMessageRequest) error {
 	case len(m.Parts) == 0:
 		return refuse(a2a.ErrInvalidParams, "message.parts is empty; send at least one part")
 	}
-	if i := slices.IndexFunc(m.Parts, func(p *a2a.Part) bool { return p == nil || p.Content == nil }); i >= 0 {
-		return refuse(a2a.ErrInvalidParams, "message.parts[%d] is empty", i)
+	if err := checkKeepable(m); err != nil {
+		return err
 	}
 	if req.Config == nil {
 		return nil

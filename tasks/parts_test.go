@@ -29,7 +29,7 @@ func TestPartsBecomeInput(t *testing.T) {
 	}{
 		"text":        {a2a.NewTextPart("hi\n"), appserver.Text("hi\n")},
 		"data":        {a2a.NewDataPart(map[string]any{"b": 1, "a": "<"}), appserver.Text("```json\n{\"a\":\"<\",\"b\":1}\n```")},
-		"data-null":   {a2a.NewDataPart(nil), appserver.Text("```json\nnull\n```")},
+		"data-null":   {a2a.NewDataPart([]any{nil}), appserver.Text("```json\n[null]\n```")},
 		"text-file":   {raw("n.txt", "text/plain; charset=utf-8", "one\n```\ntwo\n"), appserver.Text("Attached file: n.txt (text/plain, 12 bytes)\n````\none\n```\ntwo\n````")},
 		"not-utf8":    {raw("n.txt", "text/plain", "\xff\xfe"), appserver.Text("Attached file: n.txt (text/plain, 2 bytes). Its content is not available to you.")},
 		"picture":     {raw("p.png", "image/png", dot), appserver.UserInput{Type: "image", URL: "data:image/png;base64," + base64.StdEncoding.EncodeToString([]byte(dot))}},

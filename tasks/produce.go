@@ -17,7 +17,7 @@ func (r *run) produce(p executor.Produced) {
 	case p.Data != nil:
 		part = a2a.NewDataPart(p.Data)
 	default:
-		part = a2a.NewRawPart(p.Bytes)
+		part = a2a.NewRawPart(append([]byte{}, p.Bytes...)) // nil could not be read again
 	}
 	if p.Data == nil {
 		part.Filename = p.Name

@@ -61,10 +61,7 @@ func (e *Engine) ListTasks(ctx context.Context, req *a2a.ListTasksRequest) (*a2a
 	res := &a2a.ListTasksResponse{Tasks: make([]*a2a.Task, 0, len(page.Tasks)), TotalSize: page.Total, PageSize: query.Limit}
 	size := 0
 	for i, row := range page.Tasks {
-		task, err := e.listed(row, req)
-		if err != nil {
-			return nil, err
-		}
+		task := e.listed(row, req)
 		if size += wireSize(task); i > 0 && size > mostBytes {
 			page.Tasks, page.More = page.Tasks[:i], true
 			break
@@ -91,21 +88,18 @@ func (e *Engine) saveHeads() {
 
 // listed returns a task of a list as the request wants to see it. Its row has what is
 // shown and nothing else.
-func (e *Engine) listed(row store.Task, req *a2a.ListTasksRequest) (*a2a.Task, error) {
+func (e *Engine) listed(row store.Task, req *a2a.ListTasksRequest) *a2a.Task {
 	var task *a2a.Task
 	if t := e.find(a2a.TaskID(row.ID)); t != nil {
 		task = trimmed(t.peek(), req.HistoryLength)
 		task.Status.Timestamp = &row.At // of the order that the list is in
 	} else {
-		var err error
-		if task, err = kept(row); err != nil {
-			return nil, e.journalError("list the tasks", err)
-		}
+		task = e.kept(row)
 	}
 	if !req.IncludeArtifacts {
 		task.Artifacts = nil
 	}
-	return task, nil
+	return task
 }
 
 func queryOf(req *a2a.ListTasksRequest) (store.Query, error) {

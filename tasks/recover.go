@@ -3,7 +3,6 @@ package tasks
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -122,14 +121,12 @@ func (e *Engine) settleMessages(ctx context.Context, messages []store.Message) e
 // revive makes a task of its row. What it shows from now on is of a new epoch:
 // the process before may have shown more than it committed.
 func (e *Engine) revive(row store.Task) (*task, error) {
-	var h head
-	if err := json.Unmarshal(row.Body, &h); err != nil {
+	h, err := readHead(row)
+	if err != nil {
 		return nil, fmt.Errorf("task %s in the journal: %w", row.ID, err)
 	}
-	history, err := decodeAll[a2a.Message](row.ID, row.History)
-	if err != nil {
-		return nil, err
-	}
+	history, err := decodeAll(row.History, unreadMessage)
+	e.unread(row.ID, err)
 	t := e.newTask(a2a.TaskID(row.ID), row.Context, row.Conversation)
 	t.status, t.meta, t.history = h.Status, h.Metadata, history
 	if t.status.State == a2a.TaskStateAuthRequired { // that was the process before, and so was the code it gave
@@ -286,8 +283,8 @@ func (e *Engine) refuseRecovered(r *run) {
 
 // rejoin makes a turn of a message of an earlier process.
 func (t *task) rejoin(m *store.Message) (*run, error) {
-	message := new(a2a.Message)
-	if err := json.Unmarshal(m.Body, message); err != nil {
+	message, _, err := decode[a2a.Message](m.Body)
+	if err != nil {
 		return nil, fmt.Errorf("message of job %s in the journal: %w", m.Job, err)
 	}
 	message, m.Body = t.inHistory(message), nil // it is in memory once

@@ -2,7 +2,7 @@ package tasks
 
 import (
 	"encoding/json"
-	"fmt"
+	"errors"
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -43,38 +43,27 @@ func statusTime(s a2a.TaskStatus) time.Time {
 	return *s.Timestamp
 }
 
-// kept makes a task of what the journal has of it.
-func kept(row store.Task) (*a2a.Task, error) {
-	var h head
-	if err := json.Unmarshal(row.Body, &h); err != nil {
-		return nil, fmt.Errorf("task %s in the journal: %w", row.ID, err)
-	}
-	history, err := decodeAll[a2a.Message](row.ID, row.History)
-	if err != nil {
-		return nil, err
-	}
-	artifacts, err := decodeAll[a2a.Artifact](row.ID, row.Artifacts)
-	if err != nil {
-		return nil, err
-	}
+// kept makes a task of what the journal has of it. A list, which is everyone's, must not
+// fail by one task of it: what cannot be read has a word in its place, and the log has why.
+func (e *Engine) kept(row store.Task) *a2a.Task {
+	h, badHead := readHead(row)
+	history, badHistory := decodeAll(row.History, unreadMessage)
+	artifacts, badArtifacts := decodeAll(row.Artifacts, unreadArtifact)
+	e.unread(row.ID, errors.Join(badHead, badHistory, badArtifacts))
 	return &a2a.Task{
 		ID: a2a.TaskID(row.ID), ContextID: row.Context,
 		Status: h.Status, Metadata: withNotice(h.Metadata, row.Notice), History: history, Artifacts: artifacts,
-	}, nil
+	}
 }
 
-func decodeAll[T any](taskID string, bodies [][]byte) ([]*T, error) {
-	if len(bodies) == 0 {
-		return nil, nil
+// readHead reads the head of a task. With an error it is what the row has beside it.
+func readHead(row store.Task) (head, error) {
+	var h head
+	err := json.Unmarshal(row.Body, &h)
+	if err != nil {
+		h = head{Status: a2a.TaskStatus{State: a2a.TaskState(row.State), Timestamp: &row.At, Message: unreadMessage(0)}}
 	}
-	out := make([]*T, len(bodies))
-	for i, body := range bodies {
-		out[i] = new(T)
-		if err := json.Unmarshal(body, out[i]); err != nil {
-			return nil, fmt.Errorf("task %s in the journal: %w", taskID, err)
-		}
-	}
-	return out, nil
+	return h, err
 }
 
 func encodeAll[T any](all []*T) [][]byte {

@@ -281,10 +281,7 @@ func (e *Engine) open(ctx context.Context, id a2a.TaskID) (*view, error) {
 	if err != nil {
 		return nil, e.journalError("load the task", err)
 	}
-	task, err := kept(row)
-	if err != nil {
-		return nil, e.journalError("load the task", err)
-	}
+	task := e.kept(row)
 	return &view{task: task, info: task.TaskInfo(), end: place{row.Epoch, row.LastSeq}}, nil
 }
 

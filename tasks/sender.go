@@ -3,7 +3,6 @@ package tasks
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"maps"
 	"strings"
@@ -195,10 +194,13 @@ func (e *Engine) known(ctx context.Context, in *incoming) (store.Message, error)
 // answers of such messages were not the user's, and of all others they were. What this
 // version has kept without one is no agent's.
 func (e *Engine) keptFor(ctx context.Context, s sender, m store.Message) bool {
-	message := new(a2a.Message)
 	row, err := e.cfg.Journal.Task(ctx, m.TaskID)
-	var h head
-	if err != nil || json.Unmarshal(row.Body, &h) != nil || h.Sorted || json.Unmarshal(m.Body, message) != nil {
+	if err != nil {
+		return false
+	}
+	h, badHead := readHead(row)
+	message, _, err := decode[a2a.Message](m.Body)
+	if badHead != nil || h.Sorted || err != nil {
 		return false
 	}
 	if by := senderOf(message, nil, ""); by != (sender{}) {

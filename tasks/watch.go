@@ -48,11 +48,7 @@ func (e *Engine) Newest(ctx context.Context, n int) ([]Brief, error) {
 			all = append(all, t.lockedBrief())
 			continue
 		}
-		task, err := kept(row)
-		if err != nil {
-			return nil, e.journalError("list the tasks", err)
-		}
-		b := briefOf(task, e.cfg.Main)
+		b := briefOf(e.kept(row), e.cfg.Main)
 		if len(row.History) == 0 {
 			b.Title = titleOfLong
 		}

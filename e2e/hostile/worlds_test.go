@@ -42,6 +42,11 @@ func TestStrictWorkspace(t *testing.T) {
 	t.Run("paths", func(t *testing.T) { x.paths(t, 23) })
 }
 
+func TestPoison(t *testing.T) {
+	t.Parallel()
+	newWorld(t).poisons(t)
+}
+
 func TestPolicies(t *testing.T) {
 	t.Parallel()
 	x := newWorld(t, "CODEX_SANDBOX=read-only", "CODEX_APPROVAL_POLICY=never")
