@@ -7,6 +7,7 @@ import (
 	"maps"
 	"mime"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -85,6 +86,22 @@ func Unkept(p *a2a.Part) *a2a.Part {
 	out := *p
 	out.Metadata = maps.Clone(p.Metadata)
 	delete(out.Metadata, metaKept)
+	return &out
+}
+
+// withoutOurs is a message of a caller without what is ours to say of its files.
+func withoutOurs(m *a2a.Message) *a2a.Message {
+	kept := func(p *a2a.Part) bool { _, ok := p.Metadata[metaKept]; return ok && isFile(p) }
+	if !slices.ContainsFunc(m.Parts, kept) {
+		return m
+	}
+	out := *m
+	out.Parts = slices.Clone(m.Parts)
+	for i, p := range out.Parts {
+		if kept(p) {
+			out.Parts[i] = Unkept(p)
+		}
+	}
 	return &out
 }
 

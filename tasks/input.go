@@ -51,7 +51,7 @@ func read(req *a2a.SendMessageRequest) (*incoming, error) {
 	if err := check(req); err != nil {
 		return nil, err
 	}
-	m := req.Message
+	m := withoutOurs(req.Message)
 	return &incoming{
 		key:     store.Key{Context: m.ContextID, Task: string(m.TaskID), Message: m.ID},
 		digest:  digestOf(m.Parts),

@@ -138,3 +138,21 @@ func TestPoisonedTaskGoesOn(t *testing.T) {
 		t.Errorf("%+v, %v", task, err)
 	}
 }
+
+// TestKeptIsOurs: a file of a caller does not say where a copy of ours is.
+func TestKeptIsOurs(t *testing.T) {
+	r := newRunner()
+	e := newEngine(t, r)
+	req := request("m1", "c", "look")
+	file := a2a.NewFileURLPart("https://example.com/a", "text/plain")
+	file.Metadata = map[string]any{"kept": "../console", "own": true}
+	req.Message.Parts = append(req.Message.Parts, file)
+	task, err := e.GetTask(t.Context(), &a2a.GetTaskRequest{ID: begin(t, e, req).ID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := task.History[0].Parts[1]
+	if _, kept := tasks.KeptOf(got); kept || got.Metadata["own"] != true || file.Metadata["kept"] == nil {
+		t.Errorf("kept as %+v, given as %+v", got, file)
+	}
+}
