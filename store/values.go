@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"zombiezen.com/go/sqlite"
@@ -94,10 +95,16 @@ func only[T any](row scanner, v *T) error { return row.Scan(v) }
 // list is a list of values to bind, for the calls that take one.
 func list(args ...any) []any { return args }
 
-// nanos is how times are kept.
+// nanos is how times are kept. What a caller asks for may lie in any of ten thousand years,
+// and nanoseconds have some six hundred.
 func nanos(t time.Time) int64 {
-	if t.IsZero() {
+	switch {
+	case t.IsZero():
 		return 0
+	case t.Before(time.Unix(0, math.MinInt64)):
+		return math.MinInt64
+	case t.After(time.Unix(0, math.MaxInt64)):
+		return math.MaxInt64
 	}
 	return t.UnixNano()
 }

@@ -156,3 +156,17 @@ func TestKeptIsOurs(t *testing.T) {
 		t.Errorf("kept as %+v, given as %+v", got, file)
 	}
 }
+
+// TestListSinceFarYears: the years that a caller may name are more than nanoseconds have.
+func TestListSinceFarYears(t *testing.T) {
+	journal := newJournal(t)
+	poison(t, journal)
+	e := newEngine(t, newRunner(), func(c *tasks.Config) { c.Journal = journal })
+	for year, want := range map[int]int{1: 6, 1500: 6, 1971: 0, 2300: 0, 9999: 0} {
+		since := time.Date(year, 12, 31, 0, 0, 0, 0, time.UTC)
+		page, err := e.ListTasks(t.Context(), &a2a.ListTasksRequest{StatusTimestampAfter: &since})
+		if err != nil || page.TotalSize != want || len(page.Tasks) != want {
+			t.Errorf("since %d: %+v, %v; want %d", year, page, err, want)
+		}
+	}
+}
