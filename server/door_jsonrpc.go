@@ -117,7 +117,7 @@ func (s *Server) open(r *http.Request, body []byte) (rpcCall, error) {
 func (s *Server) read(c *rpcCall, r *http.Request, env envelope) error {
 	idErr := env.checkID(s.cfg.ReplyAsMessage)
 	if idErr == nil {
-		c.id = bytes.Clone(env.ID) // and not a piece of the body, which would be kept with it
+		c.id = onOneLine(env.ID)
 	}
 	var methodErr error
 	c.method, methodErr = s.find(c, env.Method)
@@ -179,6 +179,16 @@ func (e *envelope) checkID(anyType bool) error {
 		return invalidRequest("the member id is longer than %d bytes", longestID)
 	}
 	return nil
+}
+
+// onOneLine copies an id, which would else keep the body, without the line breaks that one
+// of any type may have between its values: it stands in each event of a stream.
+func onOneLine(id json.RawMessage) json.RawMessage {
+	var out bytes.Buffer
+	if json.Compact(&out, id) != nil {
+		return null // cannot happen: it was scanned
+	}
+	return out.Bytes()
 }
 
 // find returns the method of that name: those of 0.3 have a slash in it.

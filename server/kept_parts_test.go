@@ -8,6 +8,8 @@ import (
 
 	legacy "github.com/a2aproject/a2a-go/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
 // keptParts are forms of parts that the doors of 0.3 and 1.0 may take; each of them is
@@ -121,6 +123,21 @@ func TestWrappedNull(t *testing.T) {
 		got := list.Tasks[0].History[0].Parts[0]
 		if got.Text() != "null" || path == "/" && got.MediaType != plainJSON || got.Metadata[compatKey] != nil || strings.Contains(part, `"a"`) != (got.Metadata["a"] == "b") {
 			t.Errorf("%s became %+v", part, got)
+		}
+	}
+}
+
+// TestIDOnOneLine: an id of any type stands in each event of a stream, which ends with its line.
+func TestIDOnOneLine(t *testing.T) {
+	ts := start(t, Config{Handler: engine(t), ReplyAsMessage: true, Reply: tasks.Reply})
+	a := do(t, "POST", ts.URL+"/", strings.Replace(v0Stream, `"id":1`, "\"id\":{\"a\":\r\n\n[ 1,\n\"b c\"]}", 1))
+	events := a.sseData()
+	if len(events) == 0 {
+		t.Fatalf("%d %s", a.status, a.body)
+	}
+	for _, event := range events {
+		if !json.Valid([]byte(event)) || !strings.Contains(event, `"id":{"a":[1,"b c"]}`) {
+			t.Errorf("%s", event)
 		}
 	}
 }
