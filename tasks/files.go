@@ -147,7 +147,7 @@ func (in *incoming) compose(files Files) error {
 			list = append(list, in.attach(files, part))
 			continue
 		}
-		if input, ok := inputOf(part); ok {
+		if input, ok := inputOf(part); ok && (input.Type != "text" || input.Text != "") { // codex refuses a turn with an empty text
 			in.input = append(in.input, input)
 			said = said || input.Type != "text" || strings.TrimSpace(input.Text) != ""
 		}

@@ -44,7 +44,7 @@ func TestPartsBecomeInput(t *testing.T) {
 			r := newRunner()
 			e := newEngine(t, r)
 			req := request("m1", "c", "first")
-			req.Message.Parts = append(req.Message.Parts, c.part)
+			req.Message.Parts = append(req.Message.Parts, a2a.NewTextPart(""), c.part)
 			begin(t, e, req)
 			if diff := cmp.Diff([]appserver.UserInput{appserver.Text("first"), c.want}, r.next(t).Input); diff != "" {
 				t.Errorf("input (-want +got):\n%s", diff)
