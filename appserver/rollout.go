@@ -7,8 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"regexp"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 )
 
 // codex keeps each thread in a rollout file, [Thread.Path], a JSON object a
@@ -36,6 +37,13 @@ type Trace struct {
 	Tool  bool // the turn called a tool, or something that is not known to be none
 }
 
+// What is read of a rollout file. It is a file of the user that codex runs as, whose
+// commands can put anything in its place.
+const (
+	mostRollout = 2 << 30
+	mostLine    = 64 << 20
+)
+
 // ReadTrace looks for the turn of the user message with a client id in the
 // rollout file at path. The file belongs to codex: the thread should not be
 // running a turn.
@@ -43,12 +51,15 @@ func ReadTrace(path, clientID string) (Trace, error) {
 	if path == "" {
 		return Trace{}, errors.New("read rollout: codex keeps no file of this thread")
 	}
-	file, err := os.Open(path)
+	file, info, err := regular.Open(path)
 	if err != nil {
 		return Trace{}, fmt.Errorf("read rollout: %w", err)
 	}
 	defer file.Close()
-	trace, err := readTrace(file, clientID)
+	if info.Size() > mostRollout {
+		return Trace{}, fmt.Errorf("read rollout %s: it has %d bytes, which no conversation has", path, info.Size())
+	}
+	trace, err := readTrace(io.LimitReader(file, mostRollout), clientID)
 	if err != nil {
 		return Trace{}, fmt.Errorf("read rollout %s: %w", path, err)
 	}
@@ -58,16 +69,35 @@ func ReadTrace(path, clientID string) (Trace, error) {
 func readTrace(from io.Reader, clientID string) (Trace, error) {
 	r := traceReader{clientID: clientID, tools: map[string]bool{}}
 	lines := bufio.NewReaderSize(from, 1<<16)
+	short := false // of what a line has
 	for {
-		line, err := lines.ReadBytes('\n')
+		line, whole, err := readLine(lines)
 		if len(bytes.TrimSpace(line)) > 0 {
 			r.line(line)
 		}
+		short = short || !whole
 		switch {
+		case errors.Is(err, io.EOF) && short && !r.found:
+			return Trace{}, errors.New("it has a line that is too long to be read, in which the message may be")
 		case errors.Is(err, io.EOF):
 			return Trace{Found: r.found, Tool: r.found && r.tools[r.turn]}, nil
 		case err != nil:
 			return Trace{}, err
+		}
+	}
+}
+
+// readLine returns a line, and of one that is too long the beginning.
+func readLine(lines *bufio.Reader) (line []byte, whole bool, err error) {
+	for whole = true; ; {
+		piece, err := lines.ReadSlice('\n')
+		if whole && len(line)+len(piece) <= mostLine {
+			line = append(line, piece...)
+		} else {
+			whole = false
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, whole, err
 		}
 	}
 }

@@ -17,7 +17,7 @@ const module = "github.com/Molecule-AI/molecule-codex-runtime/"
 
 // allowed says which packages of ours a package may import outside its tests.
 var allowed = map[string][]string{
-	"appserver":                    {"internal/asuser"},
+	"appserver":                    {"internal/asuser", "internal/regular"},
 	"preflight":                    {"internal/asuser", "internal/regular"},
 	"platform":                     {"internal/regular", "internal/whole"},
 	"adapter":                      {"adapter/provider", "internal/asuser", "internal/regular", "internal/sleep", "internal/whole", "internal/within"},

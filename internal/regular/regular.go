@@ -22,6 +22,12 @@ func Read(path string, most int64) ([]byte, error) {
 	return read(f, err, most)
 }
 
+// Open opens a file.
+func Open(path string) (*os.File, fs.FileInfo, error) {
+	f, err := os.OpenFile(path, reading, 0)
+	return checked(f, err)
+}
+
 // ReadIn is [Read] of a file below a folder.
 func ReadIn(root *os.Root, name string, most int64) ([]byte, error) {
 	f, err := root.OpenFile(name, reading, 0)
