@@ -136,13 +136,13 @@ func (f File) part(given *a2a.Part) *a2a.Part {
 
 // compose makes a turn's input of a message.
 func (in *incoming) compose(files Files) error {
-	var list []string
+	var list, texts []string
 	said := false
 	for _, part := range in.message.Parts {
 		if in.data == nil {
 			in.data = part.Data()
 		}
-		in.text += part.Text()
+		texts = append(texts, part.Text())
 		if files != nil && isFile(part) {
 			list = append(list, in.attach(files, part))
 			continue
@@ -156,6 +156,10 @@ func (in *incoming) compose(files Files) error {
 	if !said && len(list) == 0 {
 		return errEmpty
 	}
+	if err := in.measure(); err != nil { // before more is made of it
+		return err
+	}
+	in.text = strings.Join(texts, "")
 	in.frame()
 	return in.measure()
 }
