@@ -46,12 +46,22 @@ func readBy(w http.ResponseWriter, body io.ReadCloser, then time.Time) {
 	}
 }
 
+// A watchedBody knows whether it has ended.
+type watchedBody struct {
+	io.ReadCloser
+	ended bool
+}
+
+func (b *watchedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.ended = b.ended || errors.Is(err, io.EOF)
+	return n, err
+}
+
 // readBody reads a whole body within the bounds of the configuration; see [Server.observe]
 // for the time it has.
 func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, *bodyError) {
 	if r.ContentLength > s.cfg.MaxBody {
-		readBy(w, r.Body, time.Now()) // what comes is not read, by net/http neither
-		w.Header().Set("Connection", "close")
 		return nil, s.tooLarge()
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.cfg.MaxBody))
@@ -59,8 +69,6 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, *body
 		return nil, s.tooLarge()
 	}
 	if refused, ok := errors.AsType[*bodyError](err); ok {
-		readBy(w, r.Body, time.Now())
-		w.Header().Set("Connection", "close")
 		return nil, refused
 	}
 	if err != nil {

@@ -11,6 +11,8 @@ import (
 
 	"github.com/go-chi/chi/v5"
 	"github.com/google/uuid"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/crowd"
 )
 
 type ctxKey int
@@ -38,10 +40,19 @@ func (s *Server) observe(next http.Handler) http.Handler {
 		w.Header().Set("X-Request-Id", id)
 		ctx := context.WithValue(r.Context(), keyRequestID, id)
 		dw := newDeadlineWriter(w, s.cfg.WriteTimeout)
-		defer dw.release()
+		defer func() {
+			if dw.release() {
+				crowd.Waits(ctx)
+			}
+		}()
 		readBy(w, r.Body, begin.Add(s.cfg.BodyTimeout))
+		r = r.WithContext(ctx)
+		if r.Body != nil && r.Body != http.NoBody {
+			dw.body = &watchedBody{ReadCloser: r.Body}
+			r.Body = dw.body
+		}
 
-		next.ServeHTTP(dw, r.WithContext(ctx))
+		next.ServeHTTP(dw, r)
 
 		route := "unmatched"
 		if rctx := chi.RouteContext(ctx); rctx != nil && rctx.RoutePattern() != "" {

@@ -14,6 +14,8 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
+const eventStream = "text/event-stream"
+
 // openWithin is how long a stream that resumes keeps its header back. It may
 // have nothing to say for long, and clients give up on an answer without one;
 // until then an error is an answer of its own.
@@ -116,7 +118,7 @@ func (o *sseWriter) beginLocked() {
 	}
 	o.begun = true
 	h := o.w.Header()
-	h.Set("Content-Type", "text/event-stream")
+	h.Set("Content-Type", eventStream)
 	h.Set("Cache-Control", "no-cache")
 	h.Set("X-Accel-Buffering", "no")
 	o.w.WriteHeader(http.StatusOK)

@@ -17,7 +17,9 @@ type deadlineWriter struct {
 	timeout time.Duration
 	armed   time.Time // when the deadline was last set
 
-	status int // 0 until the header is written
+	body   *watchedBody // of the request; nil if it has none
+	left   bool         // its rest is not waited for
+	status int          // 0 until the header is written
 	bytes  int64
 }
 
@@ -36,17 +38,35 @@ func (w *deadlineWriter) arm() {
 	_ = w.rc.SetWriteDeadline(now.Add(w.timeout)) // test recorders have none
 }
 
+// begin notes the status of an answer that begins.
+func (w *deadlineWriter) begin(status int) {
+	if w.status != 0 {
+		return
+	}
+	w.status = status
+	if w.Header().Get("Content-Type") != eventStream { // which would end with the connection
+		w.leave()
+	}
+}
+
+// leave has the rest of a body that was not read not be waited for, which net/http would do
+// before it sends the answer: it closes the connection instead, unless the rest is here.
+func (w *deadlineWriter) leave() {
+	if w.body != nil && !w.body.ended {
+		w.left = true
+		readBy(w.ResponseWriter, w.body, time.Now())
+	}
+}
+
 func (w *deadlineWriter) WriteHeader(status int) {
-	if w.status == 0 && status >= 200 {
-		w.status = status
+	if status >= 200 {
+		w.begin(status)
 	}
 	w.ResponseWriter.WriteHeader(status)
 }
 
 func (w *deadlineWriter) Write(p []byte) (int, error) {
-	if w.status == 0 {
-		w.status = http.StatusOK
-	}
+	w.begin(http.StatusOK)
 	var written int
 	for {
 		piece := p[written:min(len(p), written+writePiece)]
@@ -65,9 +85,7 @@ func (w *deadlineWriter) Flush() { _ = w.FlushError() }
 
 // FlushError is what [http.ResponseController] calls.
 func (w *deadlineWriter) FlushError() error {
-	if w.status == 0 {
-		w.status = http.StatusOK
-	}
+	w.begin(http.StatusOK)
 	w.arm()
 	return w.rc.Flush()
 }
@@ -76,8 +94,13 @@ func (w *deadlineWriter) FlushError() error {
 func (w *deadlineWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // release leaves a fresh deadline for what net/http still has to write when the
-// handler has returned. It clears it itself after that.
-func (w *deadlineWriter) release() {
+// handler has returned. It clears it itself after that. It reports whether the request has
+// been answered before its body had come.
+func (w *deadlineWriter) release() bool {
 	w.armed = time.Time{}
 	w.arm()
+	if w.status == 0 {
+		w.leave()
+	}
+	return w.left
 }

@@ -17,7 +17,10 @@ func TestCrowd(t *testing.T) {
 	x.launchAs("/bin/sh", []string{"-c", `ulimit -n 256 && exec "$0" serve`, binary}, "RUNTIME_TOKEN="+theToken)
 	x.plant()
 	for name, begun := range map[string]string{
-		"silent": "", "whole": "GET /healthz HTTP/1.1\r\nHost: " + x.addr() + "\r\n\r\n", "unfinished": "GET / HTTP/1.1\r\nX: " + strings.Repeat("x", 15<<10),
+		"refused before their bodies":  "POST / HTTP/1.1\r\nHost: " + x.addr() + "\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n",
+		"without a form":               "POST /console/login HTTP/1.1\r\nHost: " + x.addr() + "\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 100\r\n\r\n",
+		"answered before their bodies": "GET /healthz HTTP/1.1\r\nHost: " + x.addr() + "\r\nContent-Length: 100\r\n\r\n",
+		"silent":                       "", "whole": "GET /healthz HTTP/1.1\r\nHost: " + x.addr() + "\r\n\r\n", "unfinished": "GET / HTTP/1.1\r\nX: " + strings.Repeat("x", 15<<10),
 	} {
 		t.Run(name, func(t *testing.T) {
 			x.throng(t, 300, begun)

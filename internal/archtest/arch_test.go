@@ -38,7 +38,7 @@ var allowed = map[string][]string{
 	"bridge":                       {"internal/brief", "internal/within"},
 	"channel":                      {"internal/brief", "internal/peerwords", "internal/sleep", "platform", "store"},
 	"connect":                      {},
-	"console":                      {"internal/caller", "internal/refusals"},
+	"console":                      {"internal/caller", "internal/crowd", "internal/refusals"},
 	"deploy":                       {},
 	"channel/takeover":             {"internal/regular"},
 	"cmd/runtime":                  {"adapter", "adapter/files", "adapter/presence", "adapter/prompt", "adapter/selfstart", "appserver", "bridge", "channel", "channel/takeover", "connect", "console", "executor", "internal/asuser", "internal/brief", "internal/codexlog", "internal/crowd", "internal/fakemodel", "internal/forward", "internal/logging", "internal/memlimit", "internal/netguard", "internal/peerwords", "internal/refusals", "internal/regular", "internal/replay", "internal/settings", "internal/tracing", "internal/wirelog", "platform", "preflight", "server", "store", "tasks", "tasks/late", "tasks/notify", "tasks/push", "toolset"},

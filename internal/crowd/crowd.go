@@ -4,11 +4,13 @@
 // Where there is no room for one more, the connection goes that has waited longest for the
 // header of a request: an idle one, or one that sends its header slowly. It costs its caller
 // a new connection at most. So those who open many connections close their own, and keep
-// others out only as long as all of their connections are in the middle of requests.
+// others out only as long as all of their connections are in the middle of requests, of which
+// those are none that [Waits] was called for.
 package crowd
 
 import (
 	"container/list"
+	"context"
 	"log/slog"
 	"net"
 	"net/http"
@@ -38,14 +40,27 @@ func Most() int {
 
 // Bound returns ln with at most that many connections open, of which this machine gets all
 // but an eighth, and every other network a quarter. Srv must serve what it returns, and
-// nothing else; its ConnState is taken. Log hears once a minute that there is no room.
+// nothing else; its ConnState and ConnContext are taken. Log hears once a minute that there is no room.
 func Bound(srv *http.Server, ln net.Listener, most int, log *slog.Logger) net.Listener {
 	c := &crowd{
 		Listener: ln, log: log, most: most,
 		conns: map[net.Conn]*conn{}, count: map[netip.Prefix]int{},
 	}
 	srv.ConnState = c.state
+	srv.ConnContext = func(ctx context.Context, of net.Conn) context.Context {
+		return context.WithValue(ctx, waitsKey{}, func() { c.waits(of) })
+	}
 	return c
+}
+
+type waitsKey struct{}
+
+// Waits has the connection of a request be closed before others for one more: what is waited
+// for on it is a stranger's to send, or is not read.
+func Waits(request context.Context) {
+	if waits, ok := request.Value(waitsKey{}).(func()); ok {
+		waits()
+	}
 }
 
 // A crowd is the connections of one listener.
@@ -66,7 +81,7 @@ type crowd struct {
 type conn struct {
 	net.Conn
 	from  netip.Prefix
-	waits *list.Element // nil while a request is answered
+	waits *list.Element // mostly nil while a request is answered
 }
 
 // Accept returns the next connection that there is room for.
@@ -146,6 +161,15 @@ func (c *crowd) state(of net.Conn, now http.ConnState) {
 		known.waits = c.waiting.PushBack(known)
 	case http.StateClosed, http.StateHijacked:
 		c.forget(known)
+	}
+}
+
+// waits puts a connection in front of those that wait, until its next request.
+func (c *crowd) waits(of net.Conn) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if known, ok := c.conns[of]; ok && known.waits == nil {
+		known.waits = c.waiting.PushFront(known)
 	}
 }
 

@@ -45,11 +45,15 @@ type stage struct {
 	done chan struct{}
 	log  bytes.Buffer
 	*crowd
+	calls func(*http.Request)
 }
 
 func newStage(t *testing.T, most int) *stage {
 	s := &stage{pipes: pipes(make(chan net.Conn)), done: make(chan struct{})}
 	srv := &http.Server{IdleTimeout: time.Hour, Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if s.calls != nil {
+			s.calls(r)
+		}
 		if r.URL.Path == "/wait" {
 			<-s.done
 		}
@@ -214,4 +218,37 @@ func TestMost(t *testing.T) {
 			t.Errorf("of %d files: %d connections, not %d", files, n, want)
 		}
 	}
+}
+
+// TestWaits: a connection that is called one that waits goes before others, though it is in
+// the middle of a request, and is none any more with the next.
+func TestWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, 8)
+		s.calls = func(r *http.Request) {
+			if r.URL.Path == "/wait" && r.Host == "stranger" {
+				Waits(r.Context())
+			}
+		}
+		var strangers []*visit
+		for range 7 {
+			strangers = append(strangers, s.visit("127.0.0.1", "GET /wait HTTP/1.1\r\nHost: stranger\r\n\r\n"))
+		}
+		for i := range 7 {
+			s.visit("127.0.0.1", "GET /wait HTTP/1.1\r\nHost: x\r\n\r\n")
+			closed := 0
+			for _, v := range strangers {
+				if v.isClosed() {
+					closed++
+				}
+			}
+			if closed != i+1 {
+				t.Errorf("for %d more %d are closed", i+1, closed)
+			}
+		}
+		if last := s.visit("127.0.0.1", whole); !last.isClosed() {
+			t.Error("there is room beside requests that are answered")
+		}
+		close(s.done)
+	})
 }
