@@ -18,8 +18,9 @@ type Launch struct {
 	WorkDir  string       // where threads work; absolute
 	Lean     bool         // without the features that [Lean] switches off
 	Environ  []string
-	// UserConfig is the text of Home/config.toml, or empty if there is none.
-	UserConfig string
+	// UserConfig is the text of Home/config.toml, or empty if there is none, and SystemConfig
+	// that of the machine's.
+	UserConfig, SystemConfig string
 	// Workspace says that the home is a workspace's: what its config.toml says of
 	// model providers is left over, and does not count.
 	Workspace bool
@@ -33,7 +34,7 @@ type Launch struct {
 
 // Args returns the arguments after "app-server". They hold no secret.
 func (l Launch) Args() []string {
-	args := slices.Concat(l.Provider.Overrides(), Always(), trust(l.WorkDir, l.UserConfig), l.given())
+	args := slices.Concat(l.folders(), l.Provider.Overrides(), Always(), l.trust(), l.given())
 	if l.Workspace {
 		args = append(args, l.leftovers()...)
 	}
@@ -62,7 +63,8 @@ func (l *Launch) readConfig() {
 	text, _ := asuser.Value(l.User, func() ([]byte, error) {
 		return regular.Read(filepath.Join(l.Home, "config.toml"), mostConfig)
 	})
-	l.UserConfig = string(text)
+	system, _ := regular.Read(systemConfig, mostConfig)
+	l.UserConfig, l.SystemConfig = string(text), string(system)
 }
 
 // login reads the login in codex's home.
@@ -73,21 +75,22 @@ func (l Launch) login() (Login, error) {
 	})
 }
 
-// trust returns the arguments that say of workDir what codex would otherwise
+// trust returns the arguments that say of the work directory what codex would otherwise
 // write into the user's config.toml: the first thread in a git repository
 // with a writable sandbox marks it as trusted there (seen on 0.169.0). An
 // untrusted directory is no choice, because codex then ignores AGENTS.md.
 // Where the user has said something about the directory or one above it, that
 // stands. The table is given inline: codex splits a dotted key at the dots in
 // the path too.
-func trust(workDir, userConfig string) []string {
-	for dir := workDir; ; dir = filepath.Dir(dir) {
-		if strings.Contains(userConfig, tomlString(dir)) || strings.Contains(userConfig, "'"+dir+"'") {
+func (l Launch) trust() []string {
+	config, _ := l.own()
+	for dir := l.WorkDir; ; dir = filepath.Dir(dir) {
+		if _, said := tableOf(config, "projects")[dir]; said {
 			return nil
 		}
 		if dir == filepath.Dir(dir) {
 			break
 		}
 	}
-	return override("projects", "{"+tomlString(workDir)+`={trust_level="trusted"}}`)
+	return override("projects", "{"+tomlString(l.WorkDir)+`={trust_level="trusted"}}`)
 }

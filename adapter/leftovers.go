@@ -2,7 +2,6 @@ package adapter
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -10,10 +9,8 @@ import (
 // and a config.toml that is left over does.
 const DefaultModel = "gpt-5.5"
 
-// serverTable is the head of a table of an MCP server of the platform. One that another
-// runtime has written is not here, and codex would wait for it; one that an interactive
-// codex uses would be started for each thread, and offer what we offer.
-var serverTable = regexp.MustCompile(`(?m)^[ \t]*\[[ \t]*mcp_servers[ \t]*\.[ \t]*["']?(molecule[A-Za-z0-9_-]*)["']?[ \t]*[.\]]`)
+// platformServer is the name of an MCP server of the platform.
+var platformServer = regexp.MustCompile(`^molecule[A-Za-z0-9_-]*$`)
 
 // leftovers returns the arguments that take back what the config.toml of a
 // workspace says, and what codex would mix with what we say. An override cannot
@@ -35,13 +32,14 @@ func (l Launch) leftovers() []string {
 	return args
 }
 
-// servers returns the arguments that switch the platform's MCP servers off.
-func (l Launch) servers() []string {
-	var args, seen []string
-	for _, m := range serverTable.FindAllStringSubmatch(l.UserConfig, -1) {
-		if !slices.Contains(seen, m[1]) {
-			seen = append(seen, m[1])
-			args = append(args, override("mcp_servers."+m[1]+".enabled", "false")...)
+// servers returns the arguments that switch the platform's MCP servers off. One that another
+// runtime has written is not here, and codex would wait for it; one that an interactive
+// codex uses would be started for each thread, and offer what we offer.
+func (l Launch) servers() (args []string) {
+	config, _ := l.own()
+	for _, s := range ownServers(config) {
+		if platformServer.MatchString(s.name) {
+			args = append(args, override("mcp_servers."+s.name+".enabled", "false")...)
 		}
 	}
 	return args

@@ -21,6 +21,15 @@ const (
 // none, would lead to wherever a program is started.
 const anyPath = "PATH=/usr/local/bin:/usr/bin:/bin"
 
+// Dir is the folder that codex itself is started in. In a sandbox that is one which commands
+// cannot write: codex starts programs there by itself, such as the one of notify.
+func (l Launch) Dir() string {
+	if l.Sandboxed {
+		return l.Home
+	}
+	return l.WorkDir
+}
+
 // guarded is the environment of a codex whose sandbox holds its commands: what codex runs
 // by itself is nothing that they can write.
 func (l Launch) guarded(env []string) []string {

@@ -131,13 +131,14 @@ func TestTrustThatTheUserHasSettledStands(t *testing.T) {
 		config string
 		ours   bool
 	}{
-		"nothing": {"", true},
-		"itself":  {`[projects."/a/b"]`, false},
-		"above":   {`[projects.'/a']`, false},
-		"beside":  {`[projects."/a/bc"]`, true},
+		"nothing":   {"", true},
+		"itself":    {`[projects."/a/b"]`, false},
+		"above":     {`[projects.'/a']`, false},
+		"beside":    {`[projects."/a/bc"]`, true},
+		"elsewhere": {"[mcp_servers.a]\ncommand = \"x\"\ncwd = \"/a/b\"", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := trust("/a/b", c.config); (got != nil) != c.ours {
+			if got := (Launch{WorkDir: "/a/b", UserConfig: c.config}).trust(); (got != nil) != c.ours {
 				t.Errorf("trust = %q", got)
 			}
 		})

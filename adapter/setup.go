@@ -42,6 +42,7 @@ type Setup struct {
 
 	preparing sync.Mutex // held by Prepare
 	installed bool       // the login is in its place; guarded by preparing
+	doubted   []string   // the warnings that were logged last of codex's own configuration; guarded by preparing
 
 	mu      sync.Mutex // guards the fields below
 	config  Config
@@ -132,6 +133,7 @@ func (s *Setup) prepare(ctx context.Context) (Launch, error) {
 		}
 	}
 	launch.readConfig()
+	s.tell(&s.doubted, launch.doubts())
 	login, _ := launch.login() // one that cannot be read cannot be shown either
 	s.cfg.Redact(login.secrets...)
 	return launch, s.forward(&launch)
@@ -192,22 +194,28 @@ func (s *Setup) note(config Config, warnings []Warning, err error) {
 		s.config = config
 		s.cfg.Redact(config.Secrets...)
 	}
-	texts := make([]string, 0, len(warnings))
-	for _, w := range warnings {
-		texts = append(texts, w.String())
-	}
-	if !slices.Equal(texts, s.told) {
-		s.told = texts
-		for _, w := range warnings {
-			s.cfg.Logger.Warn("doubtful configuration", "at", position(w.File, w.Line), "doubt", w.Text)
-		}
-	}
+	s.tell(&s.told, warnings)
 	if !s.read {
 		s.read, s.problem = true, ""
 		if err != nil {
 			s.problem = err.Error()
 		}
 		close(s.known)
+	}
+}
+
+// tell logs warnings that are not those that were told last.
+func (s *Setup) tell(last *[]string, warnings []Warning) {
+	texts := make([]string, 0, len(warnings))
+	for _, w := range warnings {
+		texts = append(texts, w.String())
+	}
+	if slices.Equal(texts, *last) {
+		return
+	}
+	*last = texts
+	for _, w := range warnings {
+		s.cfg.Logger.Warn("doubtful configuration", "at", position(w.File, w.Line), "doubt", w.Text)
 	}
 }
 
@@ -247,5 +255,5 @@ func Look(cfg SetupConfig) (Launch, Config, []Warning, error) {
 		}
 	}
 	launch.readConfig()
-	return launch, config, warnings, err
+	return launch, config, append(warnings, launch.doubts()...), err
 }

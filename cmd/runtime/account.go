@@ -45,7 +45,7 @@ func accountCheck(s settings.Settings, environ []string, at scratch) preflight.C
 // startForDoctor starts a codex for one question.
 func startForDoctor(ctx context.Context, s settings.Settings, start adapter.Launch, at scratch) (*appserver.Client, error) {
 	return appserver.Start(ctx, appserver.Config{
-		Bin: s.CodexBin, Args: start.Args(), Env: append(at.env(start.Env()), noRefresh), Dir: s.WorkDir, User: s.User,
+		Bin: s.CodexBin, Args: start.Args(), Env: append(at.env(start.Env()), noRefresh), Dir: at.or(start.Dir()), User: s.User,
 		ClientName: "molecule-codex-runtime-doctor", ClientVersion: version,
 	})
 }

@@ -152,11 +152,25 @@ func (app *application) prepare(ctx context.Context) (executor.Launch, error) {
 	if err := app.temp.keep(); err != nil {
 		return executor.Launch{}, fmt.Errorf("TMPDIR: %w", err)
 	}
+	if err := l.User.Do(func() error { return thereIs(l.WorkDir) }); err != nil { // codex would start, and each command fail
+		return executor.Launch{}, fmt.Errorf("RUNTIME_WORKDIR: %w", err)
+	}
+	if moved := l.Moved(); len(moved) > 0 {
+		app.log.Info("MCP servers that name no folder (cwd) are started in CODEX_HOME and not in the working directory, which commands write", "servers", moved)
+	}
 	app.log.Info("starting codex", "model_provider", l.Provider.Describe(), "model", l.Model())
 	return executor.Launch{
 		Args: l.Args(), Env: l.Env(), Model: l.Model(), ModelProvider: l.Provider.ID(), KeyVariable: l.Provider.KeyVariable(),
 		Loaded: l.Loaded(),
 	}, nil
+}
+
+func thereIs(dir string) error {
+	info, err := os.Stat(dir)
+	if err == nil && !info.IsDir() {
+		err = fmt.Errorf("%s is no directory", dir)
+	}
+	return err
 }
 
 // makeFolders makes the folders that codex and the runtime need. codex ends at

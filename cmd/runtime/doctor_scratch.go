@@ -91,6 +91,15 @@ func namedIn(home string) (all []string) {
 func (s scratch) home() string { return filepath.Join(s.dir, "home") }
 func (s scratch) temp() string { return filepath.Join(s.dir, "tmp") }
 
+// or is the folder that a codex is started in which works here: one that there is, where
+// codex's own home may have to be made.
+func (s scratch) or(dir string) string {
+	if s.dir == "" {
+		return dir
+	}
+	return s.home()
+}
+
 // env is the environment of a codex that works here.
 func (s scratch) env(environ []string) []string {
 	if s.dir == "" {

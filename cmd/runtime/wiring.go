@@ -24,7 +24,7 @@ func executorConfig(
 ) executor.Config {
 	cfg := executor.Config{
 		Child: appserver.Config{
-			Bin: s.CodexBin, Dir: s.WorkDir, User: s.User,
+			Bin: s.CodexBin, Dir: launch(s, nil, "").Dir(), User: s.User,
 			ClientName: "molecule-codex-runtime", ClientVersion: version,
 		},
 		Thread: appserver.ThreadStartParams{

@@ -1,0 +1,170 @@
+package adapter
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/within"
+)
+
+// systemConfig is the configuration that codex reads before the one in its home.
+const systemConfig = "/etc/codex/config.toml"
+
+// codex starts an MCP server that names no folder in that of the thread, outside of its
+// sandbox, and what many of them run is looked for there first: npx takes the programs of a
+// node_modules, python3 -m any file of that name (seen on 0.169.0). Commands can write those.
+// So these servers are started in codex's home. The program of notify, and a folder that is
+// given as a relative path, go by where codex itself is started: see [Launch.Dir].
+
+// An ownServer is an MCP server of the operator's own that codex starts as a program.
+type ownServer struct{ name, command, cwd string }
+
+// own are the operator's settings, those in codex's home before those of the machine. The
+// warnings say which of the two cannot be read.
+func (l Launch) own() (config map[string]any, unread []Warning) {
+	config = map[string]any{}
+	for _, at := range []struct{ file, text string }{{systemConfig, l.SystemConfig}, {filepath.Join(l.Home, "config.toml"), l.UserConfig}} {
+		var read map[string]any
+		if _, err := toml.Decode(at.text, &read); err != nil {
+			unread = append(unread, Warning{File: at.file, Text: fmt.Sprintf("%v: it is not known which MCP servers codex starts where its commands write", err)})
+			continue
+		}
+		merge(config, read)
+	}
+	return config, unread
+}
+
+// merge lays tables over others as codex does.
+func merge(below, above map[string]any) {
+	for key, value := range above {
+		if tables, ok := value.(map[string]any); ok && tableOf(below, key) != nil {
+			merge(tableOf(below, key), tables)
+		} else {
+			below[key] = value
+		}
+	}
+}
+
+func tableOf(of map[string]any, key string) map[string]any {
+	found, _ := of[key].(map[string]any)
+	return found
+}
+
+func textOf(of map[string]any, key string) string {
+	found, _ := of[key].(string)
+	return found
+}
+
+// ownServers are in the order of their names.
+func ownServers(config map[string]any) (servers []ownServer) {
+	all := tableOf(config, "mcp_servers")
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		one := tableOf(all, name)
+		if command := textOf(one, "command"); command != "" {
+			servers = append(servers, ownServer{name, command, textOf(one, "cwd")})
+		}
+	}
+	return servers
+}
+
+// Moved are the names of the MCP servers that are started in codex's home for want of a
+// folder of their own.
+func (l Launch) Moved() (names []string) {
+	for _, s := range l.moved() {
+		names = append(names, s.name)
+	}
+	return names
+}
+
+func (l Launch) moved() []ownServer {
+	if !l.Sandboxed {
+		return nil
+	}
+	config, _ := l.own()
+	return slices.DeleteFunc(ownServers(config), func(s ownServer) bool { return s.cwd != "" })
+}
+
+// folders returns the arguments that say where these are started. The command stands with it
+// because codex takes no server without one, and reads its configuration anew for each
+// thread: without, none would start any more once a server was removed. As one table it has
+// names with dots in it, which a key would be split at, and takes back what stands before it.
+func (l Launch) folders() []string {
+	moved := l.moved()
+	if len(moved) == 0 {
+		return nil
+	}
+	tables := make([]string, 0, len(moved))
+	for _, s := range moved {
+		tables = append(tables, tomlString(s.name)+"="+tomlTable([]tomlPair{{"command", s.command}, {"cwd", l.Home}}))
+	}
+	return override("mcp_servers", "{"+strings.Join(tables, ",")+"}")
+}
+
+// doubts are what the operator's own settings have codex run outside of its sandbox in
+// folders that commands write.
+func (l Launch) doubts() (doubts []Warning) {
+	if !l.Sandboxed {
+		return nil
+	}
+	config, doubts := l.own()
+	doubt := func(format string, args ...any) {
+		doubts = append(doubts, Warning{File: filepath.Join(l.Home, "config.toml"), Text: fmt.Sprintf(format, args...)})
+	}
+	dirs := within.Resolve(slices.Concat(l.written(), writableRoots(config))...)
+	written := func(path string) bool {
+		_, inside := dirs.Holding(l.path(path))
+		return inside
+	}
+	const there = "where commands can put what codex then runs outside of its sandbox"
+	for _, s := range ownServers(config) {
+		if s.cwd != "" && written(s.cwd) {
+			doubt("the MCP server %s is started in %s, %s: give it another cwd", s.name, s.cwd, there)
+		}
+		if strings.Contains(s.command, "/") && written(s.command) {
+			doubt("the program of the MCP server %s is %s, %s: keep it elsewhere", s.name, s.command, there)
+		}
+	}
+	if notify, _ := config["notify"].([]any); len(notify) > 0 {
+		if program, _ := notify[0].(string); strings.Contains(program, "/") && written(program) {
+			doubt("the program of notify is %s, %s: keep it elsewhere", program, there)
+		}
+	}
+	if trusted(config) {
+		doubt("codex runs hooks in the folder of the conversation, %s: have each of them name its programs by absolute paths, or go elsewhere first (cd)", there)
+	}
+	return doubts
+}
+
+// writableRoots are the directories that the operator lets commands write beside the others.
+func writableRoots(config map[string]any) (roots []string) {
+	all, _ := tableOf(config, "sandbox_workspace_write")["writable_roots"].([]any)
+	for _, one := range all {
+		if root, ok := one.(string); ok && filepath.IsAbs(root) {
+			roots = append(roots, root)
+		}
+	}
+	return roots
+}
+
+// path is one of the configuration as codex takes it.
+func (l Launch) path(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(l.Dir(), path)
+}
+
+// trusted reports whether codex runs any hook: it runs those that its user has trusted.
+func trusted(config map[string]any) bool {
+	for _, state := range tableOf(tableOf(config, "hooks"), "state") {
+		if one, ok := state.(map[string]any); ok && textOf(one, "trusted_hash") != "" {
+			return true
+		}
+	}
+	return false
+}

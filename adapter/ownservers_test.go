@@ -1,0 +1,64 @@
+package adapter
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestFoldersOfServers(t *testing.T) {
+	for name, c := range map[string]struct{ system, config, want string }{
+		"none":          {"", "model = 'x'", ""},
+		"plain":         {"", "[mcp_servers.a]\ncommand = 'npx'\nargs = ['-y', 'secret']\nenv = { K = 'secret' }", `mcp_servers={"a"={command="npx",cwd="/h"}}`},
+		"quoted":        {"", "[mcp_servers.'a.b']\ncommand = 'npx'", `mcp_servers={"a.b"={command="npx",cwd="/h"}}`},
+		"inline":        {"", "mcp_servers = { b = { command = 'y' }, a = { command = 'x' } }", `mcp_servers={"a"={command="x",cwd="/h"},"b"={command="y",cwd="/h"}}`},
+		"dotted":        {"", "mcp_servers.a.command = 'x'", `mcp_servers={"a"={command="x",cwd="/h"}}`},
+		"own-folder":    {"", "[mcp_servers.a]\ncommand = 'x'\ncwd = '/srv'", ""},
+		"remote":        {"", "[mcp_servers.a]\nurl = 'https://x'", ""},
+		"odd":           {"", "mcp_servers = { a = 1, b = { command = 2 } }", ""},
+		"of-system":     {"[mcp_servers.a]\ncommand = 'x'", "", `mcp_servers={"a"={command="x",cwd="/h"}}`},
+		"system-folder": {"[mcp_servers.a]\ncommand = 'x'\ncwd = '/srv'", "[mcp_servers.a]\ncommand = 'y'", ""},
+		"over-system":   {"[mcp_servers.a]\ncommand = 'x'", "[mcp_servers.a]\ncommand = 'y'\n[mcp_servers.b]\ncommand = 'z'", `mcp_servers={"a"={command="y",cwd="/h"},"b"={command="z",cwd="/h"}}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := Launch{Home: "/h", WorkDir: "/w", Sandboxed: true, SystemConfig: c.system, UserConfig: c.config}
+			args := l.Args()
+			if c.want == "" {
+				if strings.Contains(strings.Join(args, " "), "mcp_servers") {
+					t.Errorf("codex is started with %q", args)
+				}
+			} else if !slices.Equal(args[:2], []string{"-c", c.want}) { // it takes back what stands before it
+				t.Errorf("codex is started with %q, want %q first", args[:2], c.want)
+			}
+			if l.Sandboxed = false; strings.Contains(strings.Join(l.Args(), " "), "mcp_servers") {
+				t.Errorf("without a sandbox: %q", l.Args())
+			}
+		})
+	}
+}
+
+func TestDoubtsOfTheOperatorsPrograms(t *testing.T) {
+	for name, c := range map[string]struct{ config, want string }{
+		"nothing":        {"notify = ['notify-send']\n[mcp_servers.a]\ncommand = 'npx'\nargs = ['/w/x']", ""},
+		"folder":         {"[mcp_servers.a]\ncommand = 'npx'\ncwd = '/w/x'", "the MCP server a is started in /w/x"},
+		"folder-outside": {"[mcp_servers.a]\ncommand = 'npx'\ncwd = '/srv'", ""},
+		"root":           {"[sandbox_workspace_write]\nwritable_roots = ['/srv']\n[mcp_servers.a]\ncommand = 'npx'\ncwd = '/srv/x'", "the MCP server a is started in /srv/x"},
+		"relative":       {"[mcp_servers.a]\ncommand = 'npx'\ncwd = '../w'", "the MCP server a is started in ../w"},
+		"program":        {"[mcp_servers.a]\ncommand = '/w/bin/x'", "the program of the MCP server a is /w/bin/x"},
+		"notify":         {"notify = ['/w/bin/x', 'y']", "the program of notify is /w/bin/x"},
+		"hooks":          {"[hooks.state.'/h/config.toml:stop:0:0']\ntrusted_hash = 'x'", "codex runs hooks"},
+		"hooks-unheard":  {"[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = 'command'\ncommand = 'x'\n[hooks.state.'x']\nenabled = false", ""},
+		"unread":         {"model = ", "it is not known which MCP servers"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := Launch{Home: "/h", WorkDir: "/w", Sandboxed: true, UserConfig: c.config}
+			doubts := l.doubts()
+			if (c.want != "") != (len(doubts) == 1) || c.want != "" && (!strings.Contains(doubts[0].Text, c.want) || doubts[0].File != "/h/config.toml") {
+				t.Errorf("%v, want %q", doubts, c.want)
+			}
+			if l.Sandboxed = false; l.doubts() != nil {
+				t.Errorf("without a sandbox: %v", l.doubts())
+			}
+		})
+	}
+}
