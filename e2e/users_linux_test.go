@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -54,7 +55,8 @@ func asRuntimeUser(program string) {
 	must("exec", syscall.Exec(fmt.Sprintf("/proc/self/fd/%d", opened), append([]string{program}, os.Args[1:]...), os.Environ()))
 }
 
-// startAsTwo starts the program on folders of two users, without a sandbox.
+// startAsTwo starts the program on folders of two users, without a sandbox
+// if nothing else is said.
 func startAsTwo(t *testing.T, extra ...string) *program {
 	t.Helper()
 	if os.Getuid() != 0 {
@@ -75,8 +77,10 @@ func startAsTwo(t *testing.T, extra ...string) *program {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := startAs(t, self, append(extra, twoUsersEnv+"="+binary, fmt.Sprintf("CODEX_USER=%d:%[1]d", commandUser), "CODEX_SANDBOX=danger-full-access", "CODEX_APPROVAL_POLICY=never",
-		"CODEX_HOME="+home, "RUNTIME_WORKDIR="+work, "RUNTIME_STATE_DIR="+state, "HOME="+work)...)
+	p := startAs(t, self, append([]string{
+		twoUsersEnv + "=" + binary, fmt.Sprintf("CODEX_USER=%d:%[1]d", commandUser), "CODEX_SANDBOX=danger-full-access", "CODEX_APPROVAL_POLICY=never",
+		"CODEX_HOME=" + home, "RUNTIME_WORKDIR=" + work, "RUNTIME_STATE_DIR=" + state, "HOME=" + work,
+	}, extra...)...)
 	p.Home, p.Work, p.State = home, work, state
 	return p
 }
@@ -107,6 +111,83 @@ func TestTwoUsers(t *testing.T) {
 		t.Errorf("the reply has the parts %v", parts)
 	}
 	if out, code := p.Command("doctor"); code != 0 || !strings.Contains(out, "who cannot read the runtime's state and tokens") {
+		t.Errorf("doctor: %d\n%s", code, out)
+	}
+}
+
+// kernelSetting is one that root may write. It is opened and never written.
+const kernelSetting = "/proc/sys/kernel/core_pattern"
+
+// opensKernelSetting has a command in codex's sandbox open it for writing.
+func opensKernelSetting(t *testing.T, p *program) bool {
+	t.Helper()
+	said := text(p.send("m1", "one", "run (exec 3>>"+kernelSetting+") && echo $((40+2)) opened; echo $((40+3)) looked"))
+	if !strings.Contains(said, "43 looked") {
+		t.Fatalf("the command says %s", said)
+	}
+	return strings.Contains(said, "42 opened")
+}
+
+// belowReadOnlySettings is a program that runs the one under test where /proc/sys is mounted
+// read-only, as containers have it.
+func belowReadOnlySettings(t *testing.T) string {
+	t.Helper()
+	const mounts = "mount --make-rprivate / && mount --bind /proc/sys /proc/sys && mount -o remount,bind,ro /proc/sys"
+	if out, err := exec.CommandContext(t.Context(), "unshare", "--mount", "sh", "-c", mounts).CombinedOutput(); err != nil {
+		t.Skipf("this takes root that may mount: %v %s", err, out)
+	}
+	script := filepath.Join(codextest.Dir(t, "outside"), "runtime")
+	writeFile(t, script, "#!/bin/sh\nexec unshare --mount sh -c '"+mounts+" && exec \"$0\" \"$@\"' "+binary+" \"$@\"\n")
+	if err := os.Chmod(script, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return script
+}
+
+// TestRootInTheSandbox: what codex's sandbox does not keep from root is said where it is so.
+func TestRootInTheSandbox(t *testing.T) {
+	t.Parallel()
+	if os.Getuid() != 0 {
+		t.Skip("this takes root")
+	}
+	f, err := os.OpenFile(kernelSetting, os.O_WRONLY, 0)
+	open := err == nil
+	if open {
+		_ = f.Close()
+	}
+	const hole, fix = "as root commands can write the kernel's settings", "set CODEX_USER to another user"
+	check := func(t *testing.T, program string, open bool) {
+		t.Helper()
+		p := startAs(t, program, "CODEX_APPROVAL_POLICY=never")
+		if got := opensKernelSetting(t, p); got != open {
+			t.Errorf("a command in the sandbox opens a setting of the kernel: %v, want %v", got, open)
+		}
+		if open {
+			progtest.WaitFor(t, "the log to warn", func() bool { return strings.Contains(p.Log(), hole) })
+		}
+		out, code := p.Command("doctor", "--for", "serve")
+		if code != 0 || strings.Contains(out, hole) != open || strings.Contains(out, fix) != open {
+			t.Errorf("doctor: %d\n%s", code, out)
+		}
+	}
+	t.Run("as-here", func(t *testing.T) { check(t, binary, open) })
+	t.Run("read-only", func(t *testing.T) { check(t, belowReadOnlySettings(t), false) })
+	t.Run("no-sandbox", func(t *testing.T) {
+		p := start(t, "CODEX_SANDBOX=danger-full-access")
+		if out, _ := p.Command("doctor", "--for", "serve"); strings.Contains(out, hole) {
+			t.Errorf("doctor says:\n%s", out)
+		}
+	})
+}
+
+// TestTwoUsersInTheSandbox: commands of a user that is not root cannot write the kernel's
+// settings.
+func TestTwoUsersInTheSandbox(t *testing.T) {
+	p := startAsTwo(t, "CODEX_SANDBOX=workspace-write", "HOME="+codextest.Dir(t, "user")) // not in the work directory
+	if opensKernelSetting(t, p) {
+		t.Error("a command opens a setting of the kernel for writing")
+	}
+	if out, code := p.Command("doctor"); code != 0 || strings.Contains(out, "kernel's settings") {
 		t.Errorf("doctor: %d\n%s", code, out)
 	}
 }

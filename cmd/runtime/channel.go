@@ -145,6 +145,9 @@ func (box *inbox) work(s settings.Settings, environ []string, base base, redact 
 	}
 	box.engine, box.handler = engine, box.traces.Handler(engine)
 	box.ready = &readiness{checks: checks(s, environ, scratch{}), state: ownState(box.store), executor: box.executor, redact: redact}
+	if hole := sandboxHole(s); hole != "" {
+		box.log.Warn("codex's sandbox does not hold root", "detail", hole, "fix", sandboxHoleFix)
+	}
 	box.ready.registered, box.ready.changed = box.registered, func() {
 		for _, m := range box.spaces {
 			m.presence.Changed()

@@ -32,6 +32,9 @@ func as(user *asuser.User, c preflight.Check) preflight.Check {
 // the runtime's alone.
 func userCheck(s settings.Settings) preflight.Check {
 	return preflight.Check{Name: "codex user", Run: func(context.Context) preflight.Result {
+		if hole := sandboxHole(s); hole != "" {
+			return preflight.Result{Status: preflight.Warn, Detail: hole, Fix: sandboxHoleFix}
+		}
 		if s.User == nil {
 			return preflight.Result{Status: preflight.OK, Detail: userNote(nil)}
 		}
@@ -48,6 +51,27 @@ func userCheck(s settings.Settings) preflight.Check {
 		}
 		return preflight.Result{Status: preflight.OK, Detail: userNote(s.User)}
 	}}
+}
+
+// kernelSetting is a program that the kernel runs as root, outside of every sandbox.
+const kernelSetting = "/proc/sys/kernel/core_pattern"
+
+const sandboxHoleFix = "set CODEX_USER to another user, or run the runtime as one"
+
+// sandboxHole says what codex's sandbox does not keep from commands; empty if nothing is known.
+// The kernel lets root write its settings by uid, without capabilities, and codex mounts a
+// /proc of its own in the sandbox. Where this process could not open one for writing, as below a
+// /proc/sys that is read-only, commands could not either (both seen on 0.169.0).
+func sandboxHole(s settings.Settings) string {
+	if s.Sandbox == "danger-full-access" || s.User != nil || os.Geteuid() != 0 {
+		return ""
+	}
+	f, err := os.OpenFile(kernelSetting, os.O_WRONLY, 0)
+	if err != nil {
+		return ""
+	}
+	_ = f.Close()
+	return fmt.Sprintf("%v, who is the runtime's: as root commands can write the kernel's settings (%s) from codex's sandbox, and so run programs outside of it", s.User, kernelSetting)
 }
 
 // tokenFiles are the files with the tokens of a workspace.

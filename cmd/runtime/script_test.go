@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/progtest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 )
 
 func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"runtime": main, "peek": peek}) }
@@ -19,13 +21,20 @@ func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"runtime": ma
 // TestScripts runs the program as an operator meets it. In the scripts $CODEX
 // is the real codex, $OUTSIDE a directory of the script's own outside the temp
 // directory, $PIN the version that codex should have, and $FREE an address that
-// nobody listens at. "await URL" waits until somebody answers there.
+// nobody listens at; the condition rootleaves says that we are a root whom codex's sandbox
+// does not hold. "await URL" waits until somebody answers there.
 func TestScripts(t *testing.T) {
 	outside, codex := codextest.Dir(t, "script"), codextest.Bin(t)
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
 		RequireExplicitExec: true,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"await": await},
+		Condition: func(name string) (bool, error) {
+			if name != "rootleaves" {
+				return false, fmt.Errorf("no such condition: %s", name)
+			}
+			return sandboxHole(settings.Settings{Sandbox: "workspace-write"}) != "", nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"await": await},
 		Setup: func(e *testscript.Env) error {
 			own := filepath.Join(outside, filepath.Base(e.WorkDir))
 			e.Setenv("CODEX", codex)
