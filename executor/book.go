@@ -23,6 +23,9 @@ type Book interface {
 	// Begin writes an attempt down, before codex sees a byte of the message. After
 	// an error the same attempt is begun again, until it works.
 	Begin(ctx context.Context, a Attempt) error
+	// Vanished notes that an attempt was cut off and is in no history, and returns how
+	// many attempts at its job were. The same one counts once.
+	Vanished(ctx context.Context, a Attempt) (int, error)
 	// Turned reports whether a job has had its turn in a thread: then the thread was
 	// on disk, and it is no accident if it is not.
 	Turned(ctx context.Context, threadID string) (bool, error)
@@ -163,9 +166,10 @@ const (
 // noBook remembers nothing.
 type noBook struct{}
 
-func (noBook) Past(context.Context, string) (Past, error)   { return Past{}, nil }
-func (noBook) Used(context.Context, string) (bool, error)   { return false, nil }
-func (noBook) Turned(context.Context, string) (bool, error) { return false, nil }
-func (noBook) Begin(context.Context, Attempt) error         { return nil }
-func (noBook) Threads(context.Context) ([]string, error)    { return nil, nil }
-func (noBook) Tell(context.Context, string, string) error   { return nil }
+func (noBook) Past(context.Context, string) (Past, error)     { return Past{}, nil }
+func (noBook) Used(context.Context, string) (bool, error)     { return false, nil }
+func (noBook) Turned(context.Context, string) (bool, error)   { return false, nil }
+func (noBook) Begin(context.Context, Attempt) error           { return nil }
+func (noBook) Vanished(context.Context, Attempt) (int, error) { return 0, nil }
+func (noBook) Threads(context.Context) ([]string, error)      { return nil, nil }
+func (noBook) Tell(context.Context, string, string) error     { return nil }

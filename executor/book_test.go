@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -23,6 +24,7 @@ type notebook struct {
 	used     bool
 	turned   bool
 	told     map[string]string // what threads have heard
+	vanished []string          // client ids of attempts that came to nothing
 	refuse   int               // how many calls of Begin fail before one works
 	most     int               // how many attempts there may be; 0 is no limit
 }
@@ -55,6 +57,20 @@ func (b *notebook) Past(_ context.Context, conversation string) (past executor.P
 }
 
 func (b *notebook) Used(context.Context, string) (bool, error) { return b.used, nil }
+
+func (b *notebook) Vanished(_ context.Context, a executor.Attempt) (n int, _ error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if id := fmt.Sprintf("%s.%d", a.Job, a.N); !slices.Contains(b.vanished, id) {
+		b.vanished = append(b.vanished, id)
+	}
+	for _, id := range b.vanished {
+		if strings.HasPrefix(id, a.Job+".") {
+			n++
+		}
+	}
+	return n, nil
+}
 
 func (b *notebook) Turned(context.Context, string) (bool, error) { return b.turned, nil }
 

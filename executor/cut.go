@@ -14,7 +14,8 @@ import (
 // or of the process before this one:
 //
 //	its turn                                   the message
-//	is not there                               is run, unless a tool is known to have started, now or in the attempt before
+//	is not there                               is run, unless a tool is known to have started, now or in the attempt before,
+//	                                           or this has happened too often ([mostVanished])
 //	is completed, or failed                    has that end
 //	was cut after a tool may have started      is interrupted
 //	was cut before that, for the second time   is interrupted
@@ -58,8 +59,7 @@ func (e *Executor) settleCut(c *conversation, j *job, t *turn, cause error) *End
 		log.Warn("a turn was to go on behind a summary, and was cut off before that")
 		return interrupted(t, nil, true)
 	case found.turn == nil:
-		log.Info("a message whose attempt was cut off never reached the model")
-		return nil
+		return e.vanished(j, t, log)
 	case !toolKnown(j, t) && e.refusedBefore(found):
 		log.Info("a message whose attempt was refused for its credential is run again")
 		return nil

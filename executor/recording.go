@@ -27,6 +27,7 @@ const (
 	RecordPast         = "past"         // RecordedPast: what the book knows of a conversation
 	RecordUsed         = "used"         // RecordedFact, of a conversation
 	RecordTurned       = "turned"       // RecordedFact, of a thread
+	RecordVanished     = "vanished"     // RecordedFact, of a job
 	RecordTrace        = "trace"        // RecordedTrace: what a rollout file has of an attempt
 	RecordSubmit       = "submit"       // RecordedJob
 	RecordSteer        = "steer"        // RecordedJob, with Into
@@ -52,6 +53,7 @@ type RecordedFact struct {
 	Of    string `json:"of"`
 	ID    string `json:"id,omitempty"`
 	Yes   bool   `json:"yes,omitempty"`
+	N     int    `json:"n,omitempty"`
 	Error string `json:"error,omitempty"`
 }
 
@@ -251,4 +253,11 @@ func (b recordedBook) Turned(ctx context.Context, thread string) (bool, error) {
 	turned, err := b.Book.Turned(ctx, thread)
 	b.recorder.Record(RecordTurned, RecordedFact{Of: thread, Yes: turned, Error: text(err)})
 	return turned, err
+}
+
+// Vanished implements [Book].
+func (b recordedBook) Vanished(ctx context.Context, a Attempt) (int, error) {
+	n, err := b.Book.Vanished(ctx, a)
+	b.recorder.Record(RecordVanished, RecordedFact{Of: a.Job, N: n, Error: text(err)})
+	return n, err
 }

@@ -206,6 +206,24 @@ func (s *Store) Begin(ctx context.Context, job string, attempt int, conversation
 	})
 }
 
+// Vanished notes that an attempt was cut off before codex had made anything of it, and
+// returns of how many attempts at the message that is noted.
+func (s *Store) Vanished(ctx context.Context, job string, attempt int) (n int, err error) {
+	err = s.do(ctx, "note an attempt that came to nothing", relaxed, func(c *conn) error {
+		row, err := c.jobRow(job)
+		if err != nil {
+			return err
+		}
+		if _, err := c.exec("UPDATE turns SET vanished = 1 WHERE message = ? AND attempt = ?", row.seq, attempt); err != nil {
+			return err
+		}
+		all, err := c.number("SELECT count(*) FROM turns WHERE message = ? AND vanished = 1", row.seq)
+		n = int(all)
+		return err
+	})
+	return n, err
+}
+
 // setAttempt notes the attempt that was begun last.
 func (c *conn) setAttempt(row *jobRow, attempt int) error {
 	_, err := c.exec("UPDATE messages SET attempt = ? WHERE seq = ?", attempt, row.seq)

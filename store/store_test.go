@@ -114,6 +114,12 @@ func TestMessageFromAcceptanceToEnd(t *testing.T) {
 	must(t, s.Begin(ctx, "job-1", 1, "conversation", "thread-1", "", ""))
 	check("begun once more")
 	wantErr(t, s.Begin(ctx, "job-1", 1, "conversation", "thread-2", "", ""), ErrBegun)
+	for range 2 { // once is as good as twice
+		n, err := s.Vanished(ctx, "job-1", 1)
+		must(t, err)
+		equal(t, n, 1)
+	}
+	check("vanished")
 	must(t, s.Begin(ctx, "job-1", 2, "conversation", "thread-2", "", ""))
 	want.Attempt, want.Thread, want.Turn, want.Tool = 2, "thread-2", "", false
 	check("begun again")
@@ -124,6 +130,9 @@ func TestMessageFromAcceptanceToEnd(t *testing.T) {
 	closeStore(t, s)
 	s = open(t, Config{Dir: dir})
 	check("after a restart")
+	n, err := s.Vanished(ctx, "job-1", 2)
+	must(t, err)
+	equal(t, n, 2)
 	task, err := s.Task(ctx, "task")
 	must(t, err)
 	equal(t, task, Task{Head: head, Epoch: 1, History: [][]byte{want.Body}, Artifacts: [][]byte{[]byte("a"), nil}})
@@ -151,6 +160,7 @@ func TestWhatIsNotThere(t *testing.T) {
 		"task":     second(s.Task(ctx, "other")),
 		"events":   second(s.Events(ctx, "other", 0, 1)),
 		"begin":    s.Begin(ctx, "other", 1, "c", "t", "", ""),
+		"vanished": second(s.Vanished(ctx, "other", 1)),
 		"withdraw": s.Withdraw(ctx, "other", nil),
 		"change":   s.Write(ctx, Change{Task: "other", Epoch: 1}),
 		"turn":     s.Write(ctx, Change{Turn: &Turn{Job: "other", Attempt: 1, Tool: true}}),

@@ -15,6 +15,7 @@ type Ledger interface {
 	Threads(ctx context.Context) ([]string, error)
 	Tell(ctx context.Context, thread, digest string) error
 	Begin(ctx context.Context, job string, attempt int, conversation, thread, model, tools string) error
+	Vanished(ctx context.Context, job string, attempt int) (int, error)
 }
 
 var _ Ledger = (*store.Store)(nil)
@@ -34,4 +35,9 @@ func (b book) Past(ctx context.Context, conversation string) (executor.Past, err
 // Begin implements [executor.Book].
 func (b book) Begin(ctx context.Context, a executor.Attempt) error {
 	return b.Ledger.Begin(ctx, a.Job, a.N, a.Conversation, a.Thread, a.Model, a.Tools)
+}
+
+// Vanished implements [executor.Book].
+func (b book) Vanished(ctx context.Context, a executor.Attempt) (int, error) {
+	return b.Ledger.Vanished(ctx, a.Job, a.N)
 }

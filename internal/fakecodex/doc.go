@@ -41,6 +41,8 @@
 //
 // # Actions of a turn
 //
+// CODE is what it ends with; 137 is SIGKILL, as by the kernel where memory is short.
+//
 // The text of a turn may name its action: "!die 3".
 //
 //	echo                  the default: the text comes back
@@ -50,6 +52,7 @@
 //	die-quiet-tool CODE   likewise, but only the rollout file shows that it was
 //	die-message CODE      end in mid-turn, after a whole message
 //	die-early CODE        after the answer of turn/start; nothing is in the history
+//	die-both              likewise, by SIGKILL, with the process that has started it: all of a container
 //	die-before CODE       before the answer of turn/start; nothing is in the history
 //	die-done CODE         with the turn completed in the history, but not on stdout
 //	die-tool-done CODE    likewise, after a command

@@ -5,6 +5,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -80,8 +81,15 @@ func (s step) rest(i int) string {
 	return strings.Join(s.args[i:], " ")
 }
 
+// killed is the code that stands for SIGKILL, as in a shell.
+const killed = 137
+
 // fatal ends the process as a crash of codex would.
 func fatal(code int, format string, args ...any) {
 	fmt.Fprintf(os.Stderr, format+"\n", args...)
+	if code == killed {
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		select {}
+	}
 	os.Exit(code)
 }

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -53,6 +55,10 @@ func (s *server) startTurn(id json.RawMessage, p params) {
 	started := &turn{ID: s.newID("turn"), Status: "inProgress"}
 	if do.name != "no-start-answer" {
 		s.answer(id, object{"turn": started.view("notLoaded")})
+	}
+	if do.name == "die-both" {
+		_ = syscall.Kill(os.Getppid(), syscall.SIGKILL)
+		fatal(killed, "killed with the one that had started it")
 	}
 	if do.name == "die-early" {
 		fatal(do.num(0, 3), "thread 'main' panicked early in the turn")

@@ -26,6 +26,7 @@ type feed struct {
 	pasts    map[string][]executor.RecordedPast
 	used     map[string][]executor.RecordedFact
 	turned   map[string][]executor.RecordedFact
+	vanished map[string][]executor.RecordedFact
 	traces   map[string][]executor.RecordedTrace
 	words    string                          // the instructions
 	results  map[string]*executor.ToolResult // of tools, by their calls
@@ -35,7 +36,7 @@ type feed struct {
 func newFeed(ctx context.Context, r *run, env []string) (*feed, error) {
 	f := &feed{
 		due: make(chan executor.RecordedLaunch, len(r.entries)), env: env, quit: ctx, pasts: map[string][]executor.RecordedPast{}, used: map[string][]executor.RecordedFact{},
-		turned: map[string][]executor.RecordedFact{}, traces: map[string][]executor.RecordedTrace{},
+		turned: map[string][]executor.RecordedFact{}, vanished: map[string][]executor.RecordedFact{}, traces: map[string][]executor.RecordedTrace{},
 		results: toolResults(r),
 	}
 	for _, e := range r.entries {
@@ -69,12 +70,11 @@ func (f *feed) learn(e *entry) error {
 		trace, err := decode[executor.RecordedTrace](e)
 		f.traces[trace.ClientID] = append(f.traces[trace.ClientID], trace)
 		return err
-	case executor.RecordUsed, executor.RecordTurned:
+	case executor.RecordUsed, executor.RecordTurned, executor.RecordVanished:
 		fact, err := decode[executor.RecordedFact](e)
-		into := f.used
-		if e.Event == executor.RecordTurned {
-			into = f.turned
-		}
+		into := map[string]map[string][]executor.RecordedFact{
+			executor.RecordUsed: f.used, executor.RecordTurned: f.turned, executor.RecordVanished: f.vanished,
+		}[e.Event]
 		into[fact.Of] = append(into[fact.Of], fact)
 		return err
 	}
@@ -165,6 +165,12 @@ func (f *feed) Used(_ context.Context, conversation string) (bool, error) {
 func (f *feed) Turned(_ context.Context, thread string) (bool, error) {
 	fact, _ := next(f, f.turned, thread)
 	return fact.Yes, failed(fact.Error)
+}
+
+// Vanished implements [executor.Book].
+func (f *feed) Vanished(_ context.Context, a executor.Attempt) (int, error) {
+	fact, _ := next(f, f.vanished, a.Job)
+	return fact.N, failed(fact.Error)
 }
 
 // Begin implements [executor.Book].
