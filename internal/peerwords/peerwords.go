@@ -10,8 +10,6 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-
-	"golang.org/x/text/unicode/norm"
 )
 
 // How the lines begin between which stand a message, and what a tool brings of a peer;
@@ -83,7 +81,7 @@ var (
 // a second line: the first is that the text is marked, and the model told what that means.
 func Clean(text string) string {
 	text = visible(breaks.ReplaceAllString(strings.ToValidUTF8(text, "\uFFFD"), "\n"))
-	if usual := visible(norm.NFKC.String(text)); imitations(usual) > imitations(text) {
+	if usual := visible(usual(text)); usual != text && imitations(usual) > imitations(text) {
 		text = usual // some of it is in letters that only look different, such as wide ones
 	}
 	text = marks.ReplaceAllString(text, "A2A-${1}-FROM-PEER")
