@@ -38,23 +38,26 @@ func (s *Store) Tasks(ctx context.Context, q Query) (Page, error) {
 	if err := s.catalog(ctx, what); err != nil {
 		return Page{}, err
 	}
-	return view(ctx, s, what, func(c *conn) (page Page, err error) {
-		found, total := c.catalog.page(q)
-		page.Total, page.More = total, len(found) > q.Limit
-		size := 0
-		for _, n := range found[:min(len(found), q.Limit)] {
-			t, err := c.listed(n, q)
-			if err != nil {
-				return page, err
-			}
-			if size += t.size(); q.Bytes > 0 && size > q.Bytes && len(page.Tasks) > 0 {
-				page.More = true
-				break
-			}
-			page.Tasks = append(page.Tasks, t)
+	return view(ctx, s, what, func(c *conn) (Page, error) { return c.tasks(q) })
+}
+
+// tasks is a page of the catalog, which has every task.
+func (c *conn) tasks(q Query) (page Page, err error) {
+	found, total := c.catalog.page(q)
+	page.Total, page.More = total, len(found) > q.Limit
+	size := 0
+	for _, n := range found[:min(len(found), q.Limit)] {
+		t, err := c.listed(n, q)
+		if err != nil {
+			return page, err
 		}
-		return page, nil
-	})
+		if size += t.size(); q.Bytes > 0 && size > q.Bytes && len(page.Tasks) > 0 {
+			page.More = true
+			break
+		}
+		page.Tasks = append(page.Tasks, t)
+	}
+	return page, nil
 }
 
 // catalog sees to it that every task is in the catalog. Each step is an operation of its
