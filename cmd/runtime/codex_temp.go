@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -86,12 +87,26 @@ func (t *codexTemp) owner() uint32 {
 func (t *codexTemp) empty() error {
 	entries, err := os.ReadDir(t.path)
 	for _, entry := range entries {
-		err = errors.Join(err, os.RemoveAll(filepath.Join(t.path, entry.Name())))
+		err = errors.Join(err, patiently(func() error { return os.RemoveAll(filepath.Join(t.path, entry.Name())) }))
 	}
 	if err != nil {
 		return fmt.Errorf("TMPDIR: what commands of an earlier life have left stays: %w", err)
 	}
 	return nil
+}
+
+// dying is how long what an earlier life has started may go on writing: the helpers of
+// codex's sandbox end a moment after codex was killed.
+const dying = 5 * time.Second
+
+// patiently removes a directory that may still be written to for a moment.
+func patiently(remove func() error) error {
+	for began := time.Now(); ; time.Sleep(20 * time.Millisecond) {
+		err := remove()
+		if !errors.Is(err, syscall.ENOTEMPTY) || time.Since(began) > dying {
+			return err
+		}
+	}
 }
 
 // keep makes the directory again if it was removed, for a codex that is about to start.

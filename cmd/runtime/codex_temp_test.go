@@ -1,8 +1,11 @@
 package main
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
@@ -18,6 +21,21 @@ func openTemp(t *testing.T, s settings.Settings) *codexTemp {
 		t.Errorf("%v, %v", info, err)
 	}
 	return temp
+}
+
+// TestDirectoryThatIsStillWritten: what a killed codex has started writes into its directory
+// for a moment longer, which keeps no start from going on. Any other fault does.
+func TestDirectoryThatIsStillWritten(t *testing.T) {
+	written := &fs.PathError{Op: "unlinkat", Path: "mounts", Err: syscall.ENOTEMPTY}
+	for want, faults := range map[error][]error{nil: {written, written, nil}, fs.ErrPermission: {written, fs.ErrPermission, nil}} {
+		err := patiently(func() (err error) {
+			err, faults = faults[0], faults[1:]
+			return err
+		})
+		if !errors.Is(err, want) {
+			t.Errorf("%v, want %v", err, want)
+		}
+	}
 }
 
 func TestCodexTemp(t *testing.T) {
