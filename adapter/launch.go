@@ -21,6 +21,8 @@ type Launch struct {
 	// UserConfig is the text of Home/config.toml, or empty if there is none, and SystemConfig
 	// that of the machine's.
 	UserConfig, SystemConfig string
+	// Project are the names in WorkDir/.codex by which the folder would settle what codex does.
+	Project []string
 	// Workspace says that the home is a workspace's: what its config.toml says of
 	// model providers is left over, and does not count.
 	Workspace bool
@@ -65,6 +67,7 @@ func (l *Launch) readConfig() {
 	})
 	system, _ := regular.Read(systemConfig, mostConfig)
 	l.UserConfig, l.SystemConfig = string(text), string(system)
+	l.Project, _ = asuser.Value(l.User, func() ([]string, error) { return settled(l.WorkDir), nil })
 }
 
 // login reads the login in codex's home.
@@ -73,24 +76,4 @@ func (l Launch) login() (Login, error) {
 		login, _, err = ReadLogin(l.Home)
 		return login, err
 	})
-}
-
-// trust returns the arguments that say of the work directory what codex would otherwise
-// write into the user's config.toml: the first thread in a git repository
-// with a writable sandbox marks it as trusted there (seen on 0.169.0). An
-// untrusted directory is no choice, because codex then ignores AGENTS.md.
-// Where the user has said something about the directory or one above it, that
-// stands. The table is given inline: codex splits a dotted key at the dots in
-// the path too.
-func (l Launch) trust() []string {
-	config, _ := l.own()
-	for dir := l.WorkDir; ; dir = filepath.Dir(dir) {
-		if _, said := tableOf(config, "projects")[dir]; said {
-			return nil
-		}
-		if dir == filepath.Dir(dir) {
-			break
-		}
-	}
-	return override("projects", "{"+tomlString(l.WorkDir)+`={trust_level="trusted"}}`)
 }

@@ -134,6 +134,11 @@ func (l Launch) doubts() (doubts []Warning) {
 			doubt("the program of notify is %s, %s: keep it elsewhere", program, there)
 		}
 	}
+	if l.opened() {
+		doubts = append(doubts, Warning{File: filepath.Join(l.WorkDir, ".codex"), Text: fmt.Sprintf("%s: what a folder brings does not settle what codex may do, "+
+			"so codex reads neither this nor AGENTS.md there. If you trust it, say so in %s: [projects.%s] with trust_level = \"trusted\"",
+			strings.Join(l.Project, ", "), filepath.Join(l.Home, "config.toml"), tomlString(l.WorkDir))})
+	}
 	if trusted(config) {
 		doubt("codex runs hooks in the folder of the conversation, %s: have each of them name its programs by absolute paths, or go elsewhere first (cd)", there)
 	}

@@ -126,25 +126,6 @@ func TestCodexsOwnConfigurationIsLeftAlone(t *testing.T) {
 	}
 }
 
-func TestTrustThatTheUserHasSettledStands(t *testing.T) {
-	for name, c := range map[string]struct {
-		config string
-		ours   bool
-	}{
-		"nothing":   {"", true},
-		"itself":    {`[projects."/a/b"]`, false},
-		"above":     {`[projects.'/a']`, false},
-		"beside":    {`[projects."/a/bc"]`, true},
-		"elsewhere": {"[mcp_servers.a]\ncommand = \"x\"\ncwd = \"/a/b\"", true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if got := (Launch{WorkDir: "/a/b", UserConfig: c.config}).trust(); (got != nil) != c.ours {
-				t.Errorf("trust = %q", got)
-			}
-		})
-	}
-}
-
 func TestOverridesHoldNoSurprises(t *testing.T) {
 	if got := (Provider{}).Overrides(); got != nil {
 		t.Errorf("without anything set: %q", got)
