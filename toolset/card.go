@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -12,15 +13,84 @@ type card struct {
 	Card map[string]any `json:"card" jsonschema:"the card: a JSON object with at least a name. What it leaves out stays as it is"`
 }
 
-// isRuntimes reports whether a reader may take a member of a card for one that says where
-// and how the agent is reached. Those are the runtime's: the platform sends requests with
-// its secrets there, and finds no transcript where they are missing. Readers in Go take
-// "URL" for "url", and "ſecurity" for "security".
-func isRuntimes(name string) bool {
-	return slices.ContainsFunc([]string{
-		"url", "preferredTransport", "additionalInterfaces", "supportedInterfaces", "protocolVersion", "protocolVersions",
-		"capabilities", "security", "securitySchemes", "securityRequirements", "supportsAuthenticatedExtendedCard", "signatures",
-	}, func(one string) bool { return strings.EqualFold(one, name) })
+// members are those of a part of the card that the agent may write, by their names in A2A.
+// One with members of its own is an object, or a list of such; the others are texts and
+// lists of them. Everything else of the card is the runtime's: where and how the agent is
+// reached, which the platform sends requests with its secrets by.
+type members map[string]members
+
+var cardMembers = members{ //nolint:gochecknoglobals // a constant
+	"name": nil, "description": nil, "role": nil, "version": nil, "iconUrl": nil, "documentationUrl": nil,
+	"defaultInputModes": nil, "defaultOutputModes": nil,
+	"provider": {"organization": nil, "url": nil},
+	"skills": {
+		"id": nil, "name": nil, "description": nil, "tags": nil, "examples": nil, "inputModes": nil, "outputModes": nil,
+	},
+}
+
+// of is the name in A2A of the member that a reader may take a name for: readers in Python
+// know "icon_url" for "iconUrl", and those in Go "ICONURL".
+func (m members) of(name string) (string, bool) {
+	bare := strings.NewReplacer("_", "", "-", "").Replace(name)
+	for own := range m {
+		if strings.EqualFold(own, bare) {
+			return own, true
+		}
+	}
+	return "", false
+}
+
+// filter is what an object has of the members, by their own names. The rest is named in
+// others, with path in front. Of several spellings the member's own counts.
+func (m members) filter(object map[string]any, path string, others *[]string) map[string]any {
+	out := map[string]any{}
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		own, known := m.of(name)
+		if !known {
+			*others = append(*others, path+name)
+			continue
+		}
+		if _, both := object[own]; both && own != name {
+			continue
+		}
+		value, fits := m[own].value(object[name], path+own, others)
+		switch {
+		case !fits:
+			*others = append(*others, path+name)
+		case value != nil: // of what has none the platform's readers expect another form
+			out[own] = value
+		}
+	}
+	return out
+}
+
+// value is what a member may hold of what was given for it.
+func (m members) value(given any, path string, others *[]string) (any, bool) {
+	switch given := given.(type) {
+	case nil:
+		return nil, true
+	case map[string]any:
+		if m == nil {
+			return nil, false
+		}
+		return m.filter(given, path+".", others), true
+	case []any:
+		out := make([]any, 0, len(given))
+		for _, one := range given {
+			if _, list := one.([]any); list {
+				return nil, false
+			}
+			value, fits := m.value(one, path, others)
+			if !fits {
+				return nil, false
+			}
+			if value != nil {
+				out = append(out, value)
+			}
+		}
+		return out, true
+	}
+	return given, true
 }
 
 // updateCard is update_agent_card.
@@ -36,20 +106,15 @@ func (s *Set) updateCard(ctx context.Context, a card) (string, error) {
 		return "", err
 	}
 	var kept []string
-	for name, value := range clean(a.Card, s.cfg.Redact).(map[string]any) {
-		switch {
-		case isRuntimes(name):
-			kept = append(kept, name)
-		case value != nil: // of what has none the platform's readers expect another form
-			next[name] = value
-		}
-	}
+	written, _ := clean(a.Card, s.cfg.Redact).(map[string]any)
+	maps.Copy(next, cardMembers.filter(written, "", &kept))
 	if err := s.cfg.Platform.UpdateCard(ctx, next); err != nil {
 		return "", err
 	}
 	answer := map[string]any{"success": true, "status": "updated"}
 	if len(kept) > 0 {
 		slices.Sort(kept)
+		kept = slices.Compact(kept)
 		answer["note"] = "These are the runtime's to say, and stay as they are: " + strings.Join(kept, ", ")
 	}
 	return pretty(answer)

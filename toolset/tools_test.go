@@ -90,7 +90,7 @@ func TestTexts(t *testing.T) {
 		"info":        {&double{info: `{"name":"n","token":"hunter2"}`}, "get_workspace_info", "{}", "{\n  \"name\": \"n\",\n  \"token\": \"[REDACTED]\"\n}", false, nil},
 		"identity":    {&double{}, "get_runtime_identity", "{}", "{\n  \"MODEL\": \"gpt\"\n}", false, nil},
 		"card":        {&double{}, "update_agent_card", `{"card":{"name":"n","skills":[]}}`, "{\n  \"status\": \"updated\",\n  \"success\": true\n}", false, map[string]any{"name": "n", "skills": []any{}}},
-		"card-secret": {&double{}, "update_agent_card", `{"card":{"name":"n","skills":[{"id":"hunter2","n":1}]}}`, "{\n  \"status\": \"updated\"", false, map[string]any{"name": "n", "skills": []any{map[string]any{"id": "[REDACTED]", "n": 1.0}}}},
+		"card-secret": {&double{}, "update_agent_card", `{"card":{"name":"n","skills":[{"id":"hunter2","tags":[1]}]}}`, "{\n  \"status\": \"updated\"", false, map[string]any{"name": "n", "skills": []any{map[string]any{"id": "[REDACTED]", "tags": []any{1.0}}}}},
 		"card-none":   {&double{}, "update_agent_card", `{"card":{}}`, "Error: card must be an object with a name", true, nil},
 		"broadcast":   {&double{broadcast: func() (int, error) { return 3, nil }}, "broadcast_message", `{"message":"m"}`, "Broadcast sent to 3 workspace(s)", false, "m"},
 		"broadcast-forbidden": {&double{broadcast: func() (int, error) { return 0, &platform.Error{Op: "broadcast", Status: 403, Head: "no"} }},
