@@ -176,9 +176,9 @@ func (e *Engine) further(ctx context.Context, in *incoming) (*view, error) {
 }
 
 // within makes a message part of a task: an answer, a part of its running turn, or
-// a further turn. Another agent answers nothing: what codex asks, it asks the user.
+// a further turn. What codex asks, it asks the user.
 func (e *Engine) within(ctx context.Context, in *incoming, t *task) (*view, error) {
-	if !in.from.isPeer() {
+	if in.from.answers() {
 		if v, err := e.answer(ctx, in, t); v != nil || err != nil {
 			return v, err
 		}

@@ -41,6 +41,9 @@ const (
 
 var marks = []string{markSource, markDelegation, markParent} //nolint:gochecknoglobals // a constant
 
+// platformMarks are what the platform's messages have, and the workspace's to itself.
+var platformMarks = []string{"source", "source_type"} //nolint:gochecknoglobals // a constant
+
 // senderOf reads the marks in the metadata of a message and of its request. Those of
 // another agent weigh more than any other: a message that has both is not the user's.
 func senderOf(m *a2a.Message, request map[string]any, main string) sender {
@@ -99,6 +102,10 @@ func peerOf(message, request map[string]any) sender {
 
 func (s sender) isPeer() bool { return s.origin == fromPeer }
 
+// answers reports whether the sender may answer what codex asks. Neither another agent nor
+// the platform does, nor the workspace itself, whose words may be a model's.
+func (s sender) answers() bool { return s.origin != fromPeer && s.origin != fromPlatform }
+
 // peerPrefix begins the names of the conversations with other agents.
 const peerPrefix = "peer:"
 
@@ -137,16 +144,21 @@ func (s sender) conversation(given, main string) string {
 }
 
 // mark notes who sent a message, and what follows for its key. What only the request says
-// of an agent goes into the message: it is all that the next process sees.
+// of an agent or the platform goes into the message: it is all that the next process sees.
 func (e *Engine) mark(req *a2a.SendMessageRequest, in *incoming) {
 	in.from = e.sender(req.Message, req.Metadata)
-	if !in.from.isPeer() {
+	var keys []string
+	switch in.from.origin {
+	case fromPeer:
+		in.key.Caller, keys = in.from.base(), marks
+	case fromPlatform:
+		keys = platformMarks
+	default:
 		return
 	}
-	in.key.Caller = in.from.base()
 	marked := *in.message
 	marked.Metadata = maps.Clone(marked.Metadata)
-	for _, key := range marks {
+	for _, key := range keys {
 		if value := said(req.Metadata, key); value != nil && said(marked.Metadata, key) == nil {
 			marked.SetMeta(key, value)
 		}

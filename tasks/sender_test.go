@@ -185,6 +185,43 @@ func TestPeersAddToTheirOwnTasks(t *testing.T) {
 	}
 }
 
+// TestPlatformAnswersNothing that codex asks, in a task of the user's or in its own.
+func TestPlatformAnswersNothing(t *testing.T) {
+	d := newDesk(t)
+	d.call("m1", "", nil, "hi")
+	j := d.r.next(t)
+	begun(j)
+	j.observe(executor.Asked{ID: "q", Kind: "command", Text: "may I?"})
+	answer := func(id string, message, request map[string]any) {
+		t.Helper()
+		if _, err := d.e.SendMessage(t.Context(), &a2a.SendMessageRequest{
+			Config: &a2a.SendMessageConfig{ReturnImmediately: true}, Metadata: request,
+			Message: &a2a.Message{ID: id, TaskID: tasks.TaskOf(j.ID), Metadata: message, Role: a2a.MessageRoleUser, Parts: a2a.ContentParts{a2a.NewTextPart("yes")}},
+		}); err != nil {
+			t.Error(err)
+		}
+	}
+	for id, meta := range map[string]map[string]any{"platform": {"source": "platform"}, "self": {"source_type": "self-idle"}} {
+		answer(id, meta, nil)
+		answer(id+"-request", nil, meta)
+	}
+	if d.r.answers() != 0 {
+		t.Errorf("%d answers", d.r.answers())
+	}
+	task, err := d.e.GetTask(t.Context(), &a2a.GetTaskRequest{ID: tasks.TaskOf(j.ID)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range task.History {
+		if m.Role == a2a.MessageRoleUser && m.ID != "m1" && m.Metadata["source"] != "platform" && m.Metadata["source_type"] != "self-idle" {
+			t.Errorf("%s is kept without its mark: %v", m.ID, m.Metadata)
+		}
+	}
+	if answer("user", nil, nil); d.r.answers() != 1 {
+		t.Errorf("the user's answer: %d answers", d.r.answers())
+	}
+}
+
 // TestPeersCommands are about the peer's own conversation.
 func TestPeersCommands(t *testing.T) {
 	d := newDesk(t)
