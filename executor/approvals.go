@@ -149,7 +149,11 @@ func commandOf(params json.RawMessage, rules bool) (matter, error) {
 		if len(body.Permissions) > 0 {
 			text += "\nIt is to have, beside what the sandbox allows:\n\n" + indented(permissionsInWords(with, body.Permissions)) + "\n"
 		}
-		return posed{kind: "command", text: text + inWords(data), data: data, places: []string{body.Cwd}}
+		p := posed{kind: "command", text: text + inWords(data), data: data, places: []string{body.Cwd}}
+		if body.Command == "" && body.Network == nil {
+			p.unseen = "run a command, without saying which"
+		}
+		return p
 	}}, nil
 }
 
@@ -192,6 +196,9 @@ func readFileChange(params json.RawMessage) (matter, error) {
 			text += "\nand to write below " + named(body.GrantRoot) + " from now on"
 		}
 		p := posed{kind: "fileChange", text: text + inWords(data), data: data, places: []string{body.GrantRoot}}
+		if len(changes) == 0 { // also with a root, below which they need not lie
+			p.unseen = "change files, without saying which"
+		}
 		for _, c := range with.changes(body.ItemID) {
 			p.places = append(p.places, c.Path, c.Kind.MovePath)
 		}

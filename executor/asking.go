@@ -26,10 +26,13 @@ func (t *turn) tellQuestions() *Ended {
 		return nil
 	}
 	fresh, news := t.inquiry.take(t.id)
-	with := posing{hide: t.e.cfg.Hide, changes: func(itemID string) []appserver.FileChange { return t.record.changes[itemID] }}
 	for _, q := range fresh {
-		asked, places := q.asked(with)
-		q.places = t.e.whereabouts(places)
+		asked, p := q.asked(t.posing(q))
+		if p.unseen != "" {
+			t.unasked(q, p.unseen)
+			continue
+		}
+		q.places = t.e.whereabouts(p.places)
 		t.job.observe(asked)
 	}
 	for _, answered := range news {
@@ -42,6 +45,33 @@ func (t *turn) tellQuestions() *Ended {
 	t.alive()
 	return nil
 }
+
+// posing is what the turn knows beside a question. The ids of items are those of a thread: a
+// change of its own has nothing to do with what a subagent asks.
+func (t *turn) posing(q *question) posing {
+	own := q.req.ThreadID == t.c.threadID
+	return posing{hide: t.e.cfg.Hide, changes: func(itemID string) []appserver.FileChange {
+		if !own {
+			return nil
+		}
+		return t.record.changes[itemID]
+	}}
+}
+
+// unasked declines what cannot be shown, also where somebody has guessed the question's id
+// and said yes.
+func (t *turn) unasked(q *question, what string) {
+	if !t.inquiry.retract(q) { // withdrawn over it
+		return
+	}
+	defer close(q.settled)
+	t.e.decline(q.req, q.kind, "what would be allowed cannot be shown")
+	t.job.observe(Notice{Text: fmt.Sprintf(unseenAsked, what)})
+}
+
+// unseenAsked is what the sender of a message reads whose turn asks for what cannot be shown.
+const unseenAsked = "codex asked whether it may %s. It was declined without a question, for what would be allowed is not known here and could not be shown. " +
+	"codex goes on without it; it can be told to try again in another way."
 
 // tooManyAsked is what the sender of a message reads whose turn asks too much at once.
 const tooManyAsked = "Questions that were declined, for too many are open in this context already: %d. " +

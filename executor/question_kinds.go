@@ -51,6 +51,7 @@ type posed struct {
 	accepts string         // the answers, as an imperative: "Answer yes or no."
 	data    map[string]any // beside the members that all kinds have
 	places  []string       // whose whereabouts are part of what is asked
+	unseen  string         // what codex asks whether it may, where a "yes" would be to what is not shown: it is not asked
 }
 
 // A reply is what codex is told.
@@ -61,7 +62,7 @@ type reply struct {
 }
 
 // asked makes an event of a question that has its id. The turn calls it.
-func (q *question) asked(with posing) (Asked, []string) {
+func (q *question) asked(with posing) (Asked, posed) {
 	p := q.matter.pose(&with)
 	q.cut.Store(with.cut)
 	p.text += with.remarks()
@@ -78,7 +79,7 @@ func (q *question) asked(with posing) (Asked, []string) {
 		data["deadline"] = at.Format(time.RFC3339)
 		p.accepts += at.Format(" Without an answer by 2006-01-02 15:04:05 UTC it is declined.")
 	}
-	return Asked{ID: q.id, Kind: p.kind, Text: p.text, Accepts: p.accepts, Data: data, Deadline: q.deadline}, p.places
+	return Asked{ID: q.id, Kind: p.kind, Text: p.text, Accepts: p.accepts, Data: data, Deadline: q.deadline}, p
 }
 
 // A NotUnderstoodError refuses an answer. The question stays open.

@@ -224,6 +224,14 @@ func (in *inquiry) remove(q *question) bool {
 // inquiry.mu.
 func (q *question) untold() bool { return q.id != "" && (q.given == nil || q.given.note == "") }
 
+// retract takes back a question that the observer is not told of, and reports whether it was
+// still there.
+func (in *inquiry) retract(q *question) bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.remove(q)
+}
+
 // standing counts the questions that are open, and those whose answers codex does not
 // have yet.
 func (in *inquiry) standing() (open, given int) {
