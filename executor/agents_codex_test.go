@@ -3,7 +3,7 @@ package executor_test
 import (
 	"encoding/json"
 	"errors"
-	"io/fs"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
 )
@@ -33,20 +34,43 @@ func handsOn(do func(*fakemodel.Turn)) fakemodel.Script {
 	}
 }
 
-// TestChangeOfASubagent is not allowed by one to whom it was not shown.
+// TestChangeOfASubagent is shown to those who allow it, and is not done where its folder leads
+// elsewhere by then.
 func TestChangeOfASubagent(t *testing.T) {
 	t.Parallel()
-	var file string
-	model := modeltest.Start(t, handsOn(func(t *fakemodel.Turn) { t.ApplyPatch(fakemodel.AddFile(file, "unseen\n")) }))
-	cfg, y := inYard(t, model, appserver.OnRequest, "plain")
-	file = filepath.Join(y.outside, "file.txt")
-	w := submit(t, running(t, cfg), "j1", "one", "go")
-	wantEnd(t, w.wait(t), executor.Completed, "")
-	notices := seen[executor.Notice](w)
-	if len(seen[executor.Asked](w)) > 0 || len(notices) != 1 || !strings.Contains(notices[0].Text, "change files, without saying which") {
-		t.Errorf("asked %+v, told %+v", seen[executor.Asked](w), notices)
-	}
-	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the file: %v", err)
+	for name, c := range map[string]struct {
+		answer        string
+		moves, writes bool
+	}{"yes": {"yes", false, true}, "no": {"no", false, false}, "yes to what has moved": {"yes", true, false}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var file string
+			model := modeltest.Start(t, handsOn(func(t *fakemodel.Turn) { t.ApplyPatch(fakemodel.AddFile(file, "what it writes\n")) }))
+			cfg, y := inYard(t, model, appserver.OnRequest, "plain")
+			folder := filepath.Join(codextest.Dir(t, "elsewhere"), "folder")
+			if err := os.Mkdir(folder, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			file = filepath.Join(folder, "file.txt")
+			e := running(t, cfg)
+			w := submit(t, e, "j1", "one", "go")
+			q := w.asked(t, 1)
+			if !strings.Contains(q.Text, "add "+file+"\n") || !strings.Contains(fmt.Sprint(q.Data["changes"]), "what it writes") {
+				t.Errorf("asked %+v", q)
+			}
+			if c.moves {
+				if err := errors.Join(os.Rename(folder, folder+"-kept"), os.Symlink(y.outside, folder)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			mustReply(t, e, "j1", q, c.answer)
+			wantEnd(t, w.wait(t), executor.Completed, "")
+			if _, err := os.Stat(file); (err == nil) != c.writes {
+				t.Errorf("the file: %v", err)
+			}
+			if told := fmt.Sprint(seen[executor.Answered](w)); strings.Contains(told, "leads elsewhere") != c.moves {
+				t.Errorf("told %s", told)
+			}
+		})
 	}
 }

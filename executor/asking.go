@@ -51,15 +51,14 @@ func (t *turn) tellQuestions() *Ended {
 func (t *turn) posing(q *question) posing {
 	own := q.req.ThreadID == t.c.threadID
 	return posing{hide: t.e.cfg.Hide, changes: func(itemID string) []appserver.FileChange {
-		if !own {
-			return nil
+		if own {
+			return t.record.changes[itemID]
 		}
-		return t.record.changes[itemID]
+		return t.e.changesOfAgent(q.req.ThreadID, itemID)
 	}}
 }
 
-// unasked declines what cannot be shown, also where somebody has guessed the question's id
-// and said yes.
+// unasked declines what cannot be shown. A yes that has come by a guess at its id is void.
 func (t *turn) unasked(q *question, what string) {
 	if !t.inquiry.retract(q) { // withdrawn over it
 		return

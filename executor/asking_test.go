@@ -155,6 +155,20 @@ func TestUnreadableQuestionIsDeclined(t *testing.T) {
 	}
 }
 
+// TestUnseenIsDeclined at once: a change that codex asks about and has not begun.
+func TestUnseenIsDeclined(t *testing.T) {
+	t.Parallel()
+	w := submit(t, onFake(t, "", nil), "j1", "one", "!ask item/fileChange/requestApproval")
+	end := w.wait(t)
+	notices := seen[executor.Notice](w)
+	if !strings.Contains(said(end), `"decline"`) || len(seen[executor.Asked](w)) != 0 || len(seen[executor.Answered](w)) != 0 {
+		t.Errorf("answered %q, asked %+v", said(end), seen[executor.Asked](w))
+	}
+	if len(notices) != 1 || !strings.Contains(notices[0].Text, "change files, without saying which") {
+		t.Errorf("told %+v", notices)
+	}
+}
+
 // TestEverythingAllowed says yes where codex asks all the same.
 func TestEverythingAllowed(t *testing.T) {
 	t.Parallel()

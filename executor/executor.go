@@ -34,10 +34,10 @@ type Executor struct {
 	jobs          map[string]*job     // every job that has not ended
 	threads       map[string]bool     // every thread of ours, whose commands end with the child
 	inquiries     map[string]*inquiry // by the thread on which an attempt is made
-	agents        map[string]string   // by thread: the turn of ours that a subagent at work works for
-	accepted      int64               // jobs accepted in all
-	waiting       int                 // jobs that hold no slot yet and are in no turn: in queues, at the head of one, or on the way into a turn
-	heads         int                 // contexts whose first job waits for a slot
+	agents        agents
+	accepted      int64 // jobs accepted in all
+	waiting       int   // jobs that hold no slot yet and are in no turn: in queues, at the head of one, or on the way into a turn
+	heads         int   // contexts whose first job waits for a slot
 	budget        budget
 	drain         drain
 }
@@ -88,7 +88,7 @@ func New(cfg Config) *Executor {
 		jobs:          map[string]*job{},
 		threads:       map[string]bool{},
 		inquiries:     map[string]*inquiry{},
-		agents:        map[string]string{},
+		agents:        agents{at: map[string]*agent{}},
 		budget:        newBudget(cfg.MaxBytes),
 	}
 	e.child = newSupervisor(e)

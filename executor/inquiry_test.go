@@ -47,6 +47,26 @@ func TestClosedInquiry(t *testing.T) {
 	}
 }
 
+// TestRetracted: a question that is not put is open to no answer, and a guess at its id that
+// came before is void.
+func TestRetracted(t *testing.T) {
+	t.Parallel()
+	in := New(Config{}).openInquiry("thread", &job{Job: Job{ID: "j1"}}, func() {})
+	for _, guessed := range []bool{true, false} {
+		q := &question{req: &appserver.Request{}}
+		if err := in.add(q); err != nil {
+			t.Fatal(err)
+		}
+		in.take("turn")
+		if guessed && !in.give(q, response{}) {
+			t.Error("an open question takes no answer")
+		}
+		if !in.retract(q) || in.retract(q) || in.give(q, response{}) || len(in.answers()) > 0 {
+			t.Errorf("guessed: %t: it is there yet", guessed)
+		}
+	}
+}
+
 // TestWithdrawnTooEarly: the note that a request is withdrawn may overtake it.
 func TestWithdrawnTooEarly(t *testing.T) {
 	t.Parallel()

@@ -81,7 +81,7 @@ func (c *conversation) remember(r *record) {
 func (e *Executor) childEnded(dead *child) {
 	e.dropDead(dead)
 	e.mu.Lock()
-	clear(e.agents)
+	e.agents = agents{at: map[string]*agent{}}
 	e.mu.Unlock()
 	e.endAllLeftovers()
 }

@@ -103,9 +103,9 @@ func (e *Executor) inquiryOf(threadID string) *inquiry {
 	if in := e.inquiries[threadID]; in != nil {
 		return in
 	}
-	root, ok := e.agents[threadID]
+	one := e.agents.at[threadID]
 	for _, in := range e.inquiries {
-		if ok && in.isOf(root) {
+		if one != nil && in.isOf(one.root) {
 			return in
 		}
 	}

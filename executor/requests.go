@@ -2,7 +2,6 @@ package executor
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
@@ -101,22 +100,9 @@ func (e *Executor) global(note appserver.Notification) {
 		e.log.Info("an MCP server changed its state", "params", e.cfg.Redact(string(note.Params)))
 	case appserver.NoteTurnStarted, appserver.NoteTurnCompleted:
 		e.followAgent(note)
+	case appserver.NoteItemStarted, appserver.NoteItemCompleted:
+		e.agentItem(note)
 	case appserver.NoteRequestResolved:
 		e.resolved(note)
-	}
-}
-
-// followAgent remembers for which turn of ours a subagent works, while it does.
-func (e *Executor) followAgent(note appserver.Notification) {
-	var n appserver.TurnNote
-	if json.Unmarshal(note.Params, &n) != nil {
-		return
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if note.Method == appserver.NoteTurnStarted && n.Turn.RootTurnID != "" {
-		e.agents[n.ThreadID] = n.Turn.RootTurnID
-	} else {
-		delete(e.agents, n.ThreadID)
 	}
 }

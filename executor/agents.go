@@ -1,0 +1,111 @@
+package executor
+
+import (
+	"encoding/json"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+)
+
+// Bounds of what is kept of the changes that subagents have begun. One that has no room is
+// not known, and so not asked about.
+const (
+	mostAgentBytes   = 16 << 20 // of all of them
+	mostAgentChanges = 64       // patches of one subagent
+)
+
+// agents are the subagents at work, by their threads. Executor.mu guards them.
+type agents struct {
+	at    map[string]*agent
+	bytes int // of the changes that are kept
+}
+
+// An agent is a subagent while a turn of it runs.
+type agent struct {
+	root    string                            // the turn of ours that it works for
+	changes map[string][]appserver.FileChange // by item: what it is about to write, which a question of codex's does not say
+}
+
+func (a *agents) begin(threadID, root string) {
+	a.end(threadID)
+	a.at[threadID] = &agent{root: root, changes: map[string][]appserver.FileChange{}}
+}
+
+func (a *agents) end(threadID string) {
+	if one := a.at[threadID]; one != nil {
+		for itemID := range one.changes {
+			a.forget(threadID, itemID)
+		}
+		delete(a.at, threadID)
+	}
+}
+
+func (a *agents) keep(threadID string, item appserver.Item) {
+	a.forget(threadID, item.ID) // what it was is not what it is
+	one, size := a.at[threadID], weight(item.Changes)
+	if one == nil || len(one.changes) >= mostAgentChanges || a.bytes+size > mostAgentBytes {
+		return
+	}
+	one.changes[item.ID] = item.Changes
+	a.bytes += size
+}
+
+func (a *agents) forget(threadID, itemID string) {
+	if one := a.at[threadID]; one != nil {
+		a.bytes -= weight(one.changes[itemID])
+		delete(one.changes, itemID)
+	}
+}
+
+func weight(changes []appserver.FileChange) (bytes int) {
+	const each = 128 // of the change itself
+	for _, c := range changes {
+		bytes += each + len(c.Path) + len(c.Kind.Type) + len(c.Kind.MovePath) + len(c.Diff)
+	}
+	return bytes
+}
+
+// followAgent remembers for which turn of ours a subagent works, while it does.
+func (e *Executor) followAgent(note appserver.Notification) {
+	var n appserver.TurnNote
+	if json.Unmarshal(note.Params, &n) != nil {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if note.Method == appserver.NoteTurnStarted && n.Turn.RootTurnID != "" {
+		e.agents.begin(n.ThreadID, n.Turn.RootTurnID)
+	} else {
+		e.agents.end(n.ThreadID)
+	}
+}
+
+// agentItem keeps what a subagent is about to write, until that is done.
+func (e *Executor) agentItem(note appserver.Notification) {
+	var n appserver.ItemNote
+	if !e.isAgent(note.ThreadID) || json.Unmarshal(note.Params, &n) != nil || n.Item.Type != appserver.ItemFileChange {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if note.Method == appserver.NoteItemStarted {
+		e.agents.keep(note.ThreadID, n.Item)
+	} else {
+		e.agents.forget(note.ThreadID, n.Item.ID)
+	}
+}
+
+func (e *Executor) isAgent(threadID string) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.agents.at[threadID] != nil
+}
+
+// changesOfAgent returns what a subagent is about to write; nil if that is not known.
+func (e *Executor) changesOfAgent(threadID, itemID string) []appserver.FileChange {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if one := e.agents.at[threadID]; one != nil {
+		return one.changes[itemID]
+	}
+	return nil
+}
