@@ -129,8 +129,9 @@ if [ "$(id -un 2>/dev/null)" != "$keeper" ]; then
 	instead HOME "${HOME:-/}" "$configs/.home"
 	instead TMPDIR "${TMPDIR:-/tmp}" "$configs/.tmp"
 	[ -n "${RUNTIME_WORKDIR:-}" ] || instead RUNTIME_WORKDIR /workspace "$configs/workspace"
-	# The platform makes this by docker exec, which would make it root's.
-	if [ "$serves" ] && [ "${WORKSPACE_ID:-}" ]; then
+	# The platform makes this by docker exec, which would make it root's. A link there may have
+	# been left by a command; the runtime removes it.
+	if [ "$serves" ] && [ "${WORKSPACE_ID:-}" ] && [ ! -L "${RUNTIME_WORKDIR:-/workspace}/.molecule" ]; then
 		as_agent mkdir -p "${RUNTIME_WORKDIR:-/workspace}/.molecule/chat-uploads" 2>/dev/null || true
 	fi
 fi
