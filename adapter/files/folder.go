@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
+	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -39,6 +39,8 @@ type Config struct {
 	// Room returns why the disk of Work has no room for so many bytes; nil is not asked.
 	Room func(bytes int64) error
 
+	Log *slog.Logger // hears of what stood in the way; nil is silent
+
 	User *asuser.User // that codex runs as, who puts files there and reads them; nil is ours
 
 	Pending   Pending // fetches what the platform holds; nil leaves it there
@@ -58,6 +60,9 @@ type Folder struct {
 func New(cfg Config) *Folder {
 	if cfg.Guard != nil {
 		cfg.client = cfg.Guard.Client(fetchTimeout)
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	return &Folder{cfg: cfg, most: MaxBytes}
 }
@@ -109,7 +114,7 @@ func (f *Folder) file(stored, name, media string, size int64) File {
 // Remove takes away what Add has stored, as if it had never come.
 func (f *Folder) Remove(stored ...File) {
 	_ = f.cfg.User.Do(func() error { // the sweep gets what this does not
-		root, err := f.open()
+		root, err := f.openExisting()
 		if err != nil {
 			return err
 		}
@@ -118,36 +123,6 @@ func (f *Folder) Remove(stored ...File) {
 		}
 		return errors.Join(err, root.Close())
 	})
-}
-
-// open opens the folder, and makes it if it is not there. A symlink that leads out
-// of the working directory is refused.
-func (f *Folder) open() (*os.Root, error) {
-	work, err := os.OpenRoot(f.cfg.Work)
-	if err != nil {
-		return nil, fmt.Errorf("open the working directory (RUNTIME_WORKDIR): %w", err)
-	}
-	defer work.Close()
-	root, err := work.OpenRoot(place)
-	if !errors.Is(err, fs.ErrNotExist) {
-		return root, err
-	}
-	if err := work.MkdirAll(place, 0o755); err != nil {
-		return nil, fmt.Errorf("make the folder of files: %w", err)
-	}
-	// Where the working directory is a repository of the user's, files of messages are no part of it.
-	_ = work.WriteFile(filepath.Join(place, ".gitignore"), []byte("*\n"), 0o644)
-	return work.OpenRoot(place)
-}
-
-// openExisting is open for whoever makes nothing.
-func (f *Folder) openExisting() (*os.Root, error) {
-	work, err := os.OpenRoot(f.cfg.Work)
-	if err != nil {
-		return nil, err
-	}
-	defer work.Close()
-	return work.OpenRoot(place)
 }
 
 // write brings a file to the disk and then gives it its name. Before each piece it asks

@@ -214,19 +214,3 @@ func openIn(dir, rel string) (*os.File, fs.FileInfo, error) {
 	}
 	return file, info, nil
 }
-
-// enter opens a folder below another one, and no link to one.
-func enter(root *os.Root, name string) (*os.Root, error) {
-	seen, err := root.Lstat(name)
-	if err != nil || !seen.IsDir() {
-		return nil, ErrNotHere
-	}
-	next, err := root.OpenRoot(name)
-	if err != nil {
-		return nil, err
-	}
-	if info, err := next.Stat("."); err != nil || !os.SameFile(seen, info) {
-		return nil, errors.Join(ErrNotHere, err, next.Close())
-	}
-	return next, nil
-}

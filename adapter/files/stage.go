@@ -10,7 +10,6 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -94,7 +93,14 @@ func brought(file File, err error, alone bool) (File, error) {
 
 // staged returns a file that stands in the folder already.
 func (f *Folder) staged(stored, name, media string) (File, bool) {
-	info, err := asuser.Value(f.cfg.User, func() (os.FileInfo, error) { return os.Lstat(filepath.Join(f.cfg.Work, place, stored)) })
+	info, err := asuser.Value(f.cfg.User, func() (os.FileInfo, error) {
+		root, err := f.openExisting()
+		if err != nil {
+			return nil, err
+		}
+		defer root.Close()
+		return root.Lstat(stored)
+	})
 	if err != nil || !info.Mode().IsRegular() {
 		return File{}, false
 	}

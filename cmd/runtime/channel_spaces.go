@@ -51,7 +51,7 @@ func (box *inbox) openSpaces(s settings.Settings, cfg *executor.Config, redact *
 		m.files = files.New(files.Config{
 			Work: s.WorkDir, Workspace: w.ID, Pending: pendingUploads{m.client},
 			Guard: netguard.New(s.AllowedNetworks...), Hidden: hidden(s), User: s.User,
-			Room: roomIn(s.WorkDir),
+			Room: roomIn(s.WorkDir), Log: box.log,
 		})
 		of := s
 		of.WorkspaceID = w.ID
