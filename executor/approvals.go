@@ -2,9 +2,7 @@ package executor
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"maps"
 	"reflect"
 	"strings"
 )
@@ -149,7 +147,8 @@ func commandOf(params json.RawMessage, rules bool) (matter, error) {
 		if len(body.Permissions) > 0 {
 			text += "\nIt is to have, beside what the sandbox allows:\n\n" + indented(permissionsInWords(with, body.Permissions)) + "\n"
 		}
-		p := posed{kind: "command", text: text + inWords(data), data: data, places: []string{body.Cwd}}
+		opened := openedBy(with, data, body.Permissions)
+		p := posed{kind: "command", text: text + inWords(data), data: data, places: append(with.look(body.Cwd), opened...)}
 		if body.Command == "" && body.Network == nil {
 			p.unseen = "run a command, without saying which"
 		}
@@ -157,9 +156,14 @@ func commandOf(params json.RawMessage, rules bool) (matter, error) {
 	}}, nil
 }
 
-// inWords says where and why.
+// inWords says where and why, and where what is opened leads.
 func inWords(data map[string]any) string {
 	var b strings.Builder
+	leads, _ := data["leads"].([]any)
+	for _, lead := range leads {
+		one, _ := lead.(map[string]any)
+		fmt.Fprintf(&b, "\nA link: %s leads to %s", named(fmt.Sprint(one["path"])), named(fmt.Sprint(one["to"])))
+	}
 	if host, ok := data["network"].(map[string]any); ok {
 		fmt.Fprintf(&b, "\nHost: %s (%s)", named(fmt.Sprint(host["host"])), named(fmt.Sprint(host["protocol"])))
 	}
@@ -195,13 +199,16 @@ func readFileChange(params json.RawMessage) (matter, error) {
 		if body.GrantRoot != "" {
 			text += "\nand to write below " + named(body.GrantRoot) + " from now on"
 		}
-		p := posed{kind: "fileChange", text: text + inWords(data), data: data, places: []string{body.GrantRoot}}
+		p := posed{kind: "fileChange", text: text + inWords(data), data: data}
 		if len(changes) == 0 { // also with a root, below which they need not lie
 			p.unseen = "change files, without saying which"
 		}
-		for _, c := range with.changes(body.ItemID) {
-			p.places = append(p.places, c.Path, c.Kind.MovePath)
+		all := with.changes(body.ItemID)
+		paths := append(make([]string, 0, 1+2*len(all)), body.GrantRoot)
+		for _, c := range all {
+			paths = append(paths, c.Path, c.Kind.MovePath)
 		}
+		p.places = with.look(paths...)
 		return p
 	}}, nil
 }
@@ -239,70 +246,6 @@ func changesOf(with *posing, itemID string) (changes []any, names []string) {
 		changes, names = append(changes, change), append(names, name)
 	}
 	return changes, names
-}
-
-// readPermissions reads item/permissions/requestApproval. The answer is no
-// decision: it says what is granted, and for how long.
-func readPermissions(params json.RawMessage) (matter, error) {
-	body, err := read[struct {
-		Permissions map[string]any `json:"permissions"`
-		Cwd         string         `json:"cwd"`
-		Reason      string         `json:"reason"`
-	}](params)
-	if err == nil && body.Permissions == nil {
-		err = errors.New("it names no permissions")
-	}
-	if err != nil {
-		return nil, err
-	}
-	choices := []choice{
-		{decideAccept, "yes (for this turn)", reply{value: granted(body.Permissions, "turn")}},
-		{decideSession, "always (for this conversation)", reply{value: granted(body.Permissions, "session"), lasts: true}},
-		{decideDecline, "no (codex goes on without them)", reply{value: granted(map[string]any{}, "turn")}},
-	}
-	return approval{choices: choices, show: func(with *posing) posed {
-		data := map[string]any{"permissions": with.value(body.Permissions)}
-		set(data, "cwd", body.Cwd)
-		set(data, "reason", with.shown(body.Reason))
-		text := "codex asks for more permissions:\n\n" + indented(permissionsInWords(with, body.Permissions)) + "\n" + inWords(data)
-		return posed{kind: "permissions", text: text, data: data, places: []string{body.Cwd}}
-	}}, nil
-}
-
-func granted(permissions map[string]any, scope string) map[string]any {
-	return map[string]any{"permissions": permissions, "scope": scope}
-}
-
-// permissionsInWords names what is asked for. What it does not know it shows as it is.
-func permissionsInWords(with *posing, permissions map[string]any) string {
-	lines, rest := []string{}, maps.Clone(permissions)
-	if network, ok := permissions["network"].(map[string]any); ok && network["enabled"] == true {
-		lines = append(lines, "use the network")
-		delete(rest, "network")
-	}
-	files, _ := permissions["fileSystem"].(map[string]any)
-	if entries, ok := files["entries"].([]any); ok && len(entries) > 0 { // what read and write say stands in them
-		for _, entry := range entries {
-			lines = append(lines, entryInWords(with, entry))
-		}
-		delete(rest, "fileSystem")
-	}
-	maps.DeleteFunc(rest, func(_ string, v any) bool { return v == nil })
-	if len(rest) > 0 || len(lines) == 0 {
-		lines = append(lines, with.json(rest))
-	}
-	return with.shown(strings.Join(lines, "\n"))
-}
-
-func entryInWords(with *posing, entry any) string {
-	object, _ := entry.(map[string]any)
-	where, _ := object["path"].(map[string]any)
-	access, known := object["access"].(string)
-	path, isPath := where["path"].(string)
-	if !known || !isPath || where["type"] != "path" {
-		return with.json(entry)
-	}
-	return access + " " + named(path)
 }
 
 func set(data map[string]any, key, value string) {

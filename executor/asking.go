@@ -32,7 +32,7 @@ func (t *turn) tellQuestions() *Ended {
 			t.unasked(q, p.unseen)
 			continue
 		}
-		q.places = t.e.whereabouts(p.places)
+		q.places = p.places
 		t.job.observe(asked)
 	}
 	for _, answered := range news {
@@ -50,7 +50,7 @@ func (t *turn) tellQuestions() *Ended {
 // change of its own has nothing to do with what a subagent asks.
 func (t *turn) posing(q *question) posing {
 	own := q.req.ThreadID == t.c.threadID
-	return posing{hide: t.e.cfg.Hide, changes: func(itemID string) []appserver.FileChange {
+	return posing{hide: t.e.cfg.Hide, lead: t.e.whereabouts, changes: func(itemID string) []appserver.FileChange {
 		if own {
 			return t.record.changes[itemID]
 		}

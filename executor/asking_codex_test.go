@@ -13,6 +13,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
 )
@@ -177,6 +178,41 @@ func TestCommandWithPermissions(t *testing.T) {
 	}
 	mustReply(t, e, "j1", q, "no")
 	w.wait(t)
+}
+
+// TestPermissionMovesBeforeTheAnswer: what was allowed to write below a link may not write where
+// that leads by then.
+func TestPermissionMovesBeforeTheAnswer(t *testing.T) {
+	t.Parallel()
+	for moves, writes := range map[bool]bool{false: true, true: false} {
+		t.Run(fmt.Sprintf("moves %t", moves), func(t *testing.T) {
+			t.Parallel()
+			e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), asks("-c", "features.exec_permission_approvals=true"))
+			dir, target, outside := codextest.Dir(t, "links"), codextest.Dir(t, "target"), codextest.Dir(t, "outside")
+			link := filepath.Join(dir, "link")
+			if err := os.Symlink(target, link); err != nil {
+				t.Fatal(err)
+			}
+			w := submit(t, e, "j1", "one", fmt.Sprintf(`call exec_command {"cmd":"touch %[1]s/built","sandbox_permissions":"with_additional_permissions",`+
+				`"justification":"build","additional_permissions":{"file_system":{"write":[%[1]q]}}}`, link))
+			q := w.asked(t, 1)
+			if moves {
+				if err := errors.Join(os.Remove(link), os.Symlink(outside, link)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if !strings.Contains(q.Text, "A link: "+link+" leads to "+target+"\n") {
+				t.Errorf("asked %q", q.Text)
+			}
+			mustReply(t, e, "j1", q, "yes")
+			w.wait(t)
+			_, there := os.Stat(filepath.Join(target, "built"))
+			_, elsewhere := os.Stat(filepath.Join(outside, "built"))
+			if (there == nil) != writes || elsewhere == nil {
+				t.Errorf("there: %v; elsewhere: %v", there, elsewhere)
+			}
+		})
+	}
 }
 
 func TestUserInput(t *testing.T) {

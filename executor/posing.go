@@ -23,10 +23,14 @@ const (
 type posing struct {
 	hide    func(string) string // takes known secrets out of a text
 	changes func(itemID string) []appserver.FileChange
+	lead    func(paths []string) []place // says where they lead
 
 	hid bool // a secret was taken out
 	cut bool // not all is shown
 }
+
+// look notes where paths lead. What is shown of it and what an answer is held against is one look.
+func (p *posing) look(paths ...string) []place { return p.lead(paths) }
 
 // clean is a text without the secrets that are known. What is only shaped like one stays:
 // it may be what is run.

@@ -17,7 +17,7 @@ func poseOf(t *testing.T, method, request string, changes ...appserver.FileChang
 	if err != nil {
 		t.Fatal(err)
 	}
-	with := &posing{hide: func(s string) string { return strings.ReplaceAll(s, "s3cret", "***") }, changes: func(string) []appserver.FileChange { return changes }}
+	with := &posing{lead: New(Config{}).whereabouts, hide: func(s string) string { return strings.ReplaceAll(s, "s3cret", "***") }, changes: func(string) []appserver.FileChange { return changes }}
 	return m.pose(with), with
 }
 
@@ -107,7 +107,7 @@ func TestManyChanges(t *testing.T) {
 	}{{1, 120 << 10, 1, false}, {51, 2 << 10, 51, false}, {51, 8 << 10, 51, true}, {1500, 10, 1000, true}} {
 		p, with := poseOf(t, askChange, `{"itemId":"i"}`, of(c.n, c.size)...)
 		changes, _ := p.data["changes"].([]any)
-		if len(changes) != c.shown || with.cut != c.cut || len(p.places) != 1+2*c.n {
+		if len(changes) != c.shown || with.cut != c.cut || len(p.places) != 2*c.n {
 			t.Fatalf("%d of %d bytes: %d are shown, cut: %t, places: %d", c.n, c.size, len(changes), with.cut, len(p.places))
 		}
 		last, _ := changes[c.shown-1].(map[string]any)

@@ -50,7 +50,7 @@ type posed struct {
 	text    string         // the question
 	accepts string         // the answers, as an imperative: "Answer yes or no."
 	data    map[string]any // beside the members that all kinds have
-	places  []string       // whose whereabouts are part of what is asked
+	places  []place        // whose whereabouts are part of what is asked
 	unseen  string         // what codex asks whether it may, where a "yes" would be to what is not shown: it is not asked
 }
 

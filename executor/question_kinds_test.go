@@ -269,7 +269,7 @@ func TestRules(t *testing.T) {
 	t.Parallel()
 	for request, rule := range map[string]string{commandRequest: amendment, networkRequest: networkAmendment} {
 		for _, rules := range []bool{false, true} {
-			offered, err := json.Marshal(matterWhere(t, request, rules).pose(&posing{hide: strings.Clone}).data)
+			offered, err := json.Marshal(matterWhere(t, request, rules).pose(&posing{hide: strings.Clone, lead: New(Config{}).whereabouts}).data)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -300,7 +300,7 @@ func TestUnreadableRequests(t *testing.T) {
 // TestQuestionsInWords holds what people read.
 func TestQuestionsInWords(t *testing.T) {
 	t.Parallel()
-	with := &posing{hide: func(s string) string { return strings.ReplaceAll(s, "echo", "[redacted]") }, changes: func(string) []appserver.FileChange {
+	with := &posing{lead: New(Config{}).whereabouts, hide: func(s string) string { return strings.ReplaceAll(s, "echo", "[redacted]") }, changes: func(string) []appserver.FileChange {
 		var c appserver.FileChange
 		c.Path, c.Diff, c.Kind.Type = "/w/a.txt", "+one", "add"
 		return []appserver.FileChange{c}

@@ -81,13 +81,15 @@ function openQuestion(entry, answer, clock) {
 const pre = (text, label) => h('pre', { class: 'block', dir: 'ltr', tabindex: '0', 'aria-label': label }, literal(text));
 const fact = (name, value) => value && h('p', { class: 'fact' }, h('span', { class: 'quiet' }, name), ' ', value);
 
+const leads = (data) => (data.leads ?? []).map((lead) => fact('A link', [code(lead.path), ' leads to ', code(lead.to)]));
+
 function facts(data) {
   switch (data.kind) {
     case 'command': return [
       data.command && pre(bare(data.command), 'The command'), data.input && fact('It goes to', 'the input of a command that runs'),
       fact('Reason', data.reason && h('span', { dir: 'auto' }, literal(data.reason))), fact('In', data.cwd && code(data.cwd)),
       fact('Network', data.network && code([data.network.protocol, data.network.host].filter(Boolean).join(' '))),
-      data.permissions && pre(JSON.stringify(data.permissions, null, 2), 'Permissions'),
+      data.permissions && pre(JSON.stringify(data.permissions, null, 2), 'Permissions'), ...leads(data),
     ];
     case 'fileChange': return [
       fact('Reason', data.reason && h('span', { dir: 'auto' }, literal(data.reason))), fact('For everything below', data.grantRoot && code(data.grantRoot)),
@@ -95,7 +97,7 @@ function facts(data) {
     ];
     case 'permissions': return [
       fact('Reason', data.reason && h('span', { dir: 'auto' }, literal(data.reason))), fact('In', data.cwd && code(data.cwd)),
-      pre(JSON.stringify(data.permissions, null, 2), 'Permissions'),
+      pre(JSON.stringify(data.permissions, null, 2), 'Permissions'), ...leads(data),
     ];
     case 'tool': return [
       fact('Tool', code([data.server, data.tool].filter(Boolean).join(' / '))), data.description && h('p', { dir: 'auto' }, data.description),

@@ -1,0 +1,115 @@
+package executor
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// readPermissions reads item/permissions/requestApproval. The answer is no
+// decision: it says what is granted, and for how long.
+func readPermissions(params json.RawMessage) (matter, error) {
+	body, err := read[struct {
+		Permissions map[string]any `json:"permissions"`
+		Cwd         string         `json:"cwd"`
+		Reason      string         `json:"reason"`
+	}](params)
+	if err == nil && body.Permissions == nil {
+		err = errors.New("it names no permissions")
+	}
+	if err != nil {
+		return nil, err
+	}
+	choices := []choice{
+		{decideAccept, "yes (for this turn)", reply{value: granted(body.Permissions, "turn")}},
+		{decideSession, "always (for this conversation)", reply{value: granted(body.Permissions, "session"), lasts: true}},
+		{decideDecline, "no (codex goes on without them)", reply{value: granted(map[string]any{}, "turn")}},
+	}
+	return approval{choices: choices, show: func(with *posing) posed {
+		data := map[string]any{"permissions": with.value(body.Permissions)}
+		set(data, "cwd", body.Cwd)
+		set(data, "reason", with.shown(body.Reason))
+		opened := openedBy(with, data, body.Permissions)
+		text := "codex asks for more permissions:\n\n" + indented(permissionsInWords(with, body.Permissions)) + "\n" + inWords(data)
+		return posed{kind: "permissions", text: text, data: data, places: append(with.look(body.Cwd), opened...)}
+	}}, nil
+}
+
+func granted(permissions map[string]any, scope string) map[string]any {
+	return map[string]any{"permissions": permissions, "scope": scope}
+}
+
+// permissionsInWords names what is asked for. What it does not know it shows as it is.
+func permissionsInWords(with *posing, permissions map[string]any) string {
+	lines, rest := []string{}, maps.Clone(permissions)
+	if network, ok := permissions["network"].(map[string]any); ok && network["enabled"] == true {
+		lines = append(lines, "use the network")
+		delete(rest, "network")
+	}
+	files, _ := permissions["fileSystem"].(map[string]any)
+	if entries, ok := files["entries"].([]any); ok && len(entries) > 0 { // what read and write say stands in them
+		for _, entry := range entries {
+			lines = append(lines, entryInWords(with, entry))
+		}
+		delete(rest, "fileSystem")
+	}
+	maps.DeleteFunc(rest, func(_ string, v any) bool { return v == nil })
+	if len(rest) > 0 || len(lines) == 0 {
+		lines = append(lines, with.json(rest))
+	}
+	return with.shown(strings.Join(lines, "\n"))
+}
+
+func entryInWords(with *posing, entry any) string {
+	object, _ := entry.(map[string]any)
+	where, _ := object["path"].(map[string]any)
+	access, known := object["access"].(string)
+	path, isPath := where["path"].(string)
+	if !known || !isPath || where["type"] != "path" {
+		return with.json(entry)
+	}
+	return access + " " + named(path)
+}
+
+// openedBy looks where the paths lead that permissions open, and has data say so where that is
+// elsewhere: codex opens what is there.
+func openedBy(with *posing, data, permissions map[string]any) []place {
+	opened := with.look(pathsOf(permissions)...)
+	var leads []any
+	for _, p := range opened {
+		if p.led != "" && p.led != filepath.Clean(p.path) {
+			leads = append(leads, map[string]any{"path": p.path, "to": p.led})
+		}
+	}
+	if len(leads) > 0 {
+		data["leads"] = with.value(leads)
+	}
+	return opened
+}
+
+// pathsOf are the paths of files in permissions, each once: codex repeats in entries what the
+// lists say.
+func pathsOf(permissions map[string]any) (paths []string) {
+	files, _ := permissions["fileSystem"].(map[string]any)
+	entries, _ := files["entries"].([]any)
+	for _, entry := range entries {
+		object, _ := entry.(map[string]any)
+		where, _ := object["path"].(map[string]any)
+		if path, ok := where["path"].(string); ok {
+			paths = append(paths, path)
+		}
+	}
+	for _, access := range []string{"read", "write"} {
+		list, _ := files[access].([]any)
+		for _, one := range list {
+			if path, ok := one.(string); ok {
+				paths = append(paths, path)
+			}
+		}
+	}
+	slices.Sort(paths)
+	return slices.Compact(paths)
+}
