@@ -103,11 +103,7 @@ func (c *Config) sections(s section) {
 	}
 	b := s.section("sandbox")
 	c.Sandbox = SandboxConfig{Backend: b.text("backend", ""), MemoryLimit: b.text("memory_limit", ""), Timeout: b.seconds("timeout", 0)}
-	r := s.section("rbac")
-	if roles := r.list("roles"); len(roles) > 0 {
-		c.RBAC.Roles = roles
-	}
-	c.RBAC.AllowedActions = r.any("allowed_actions")
+	c.RBAC = roles(s, c.RBAC)
 	if scan := s.quiet("security_scan"); scan != nil && scan.Kind == yaml.MappingNode {
 		c.SecurityScan = s.section("security_scan").text("mode", c.SecurityScan)
 	} else {
