@@ -37,6 +37,8 @@ func Plain(text string) string {
 
 func acts(r rune) bool {
 	switch {
+	case r == '\u2800': // Braille's empty pattern, a blank that no shell takes for one
+		return true
 	case r == '\n', r == '\t', unicode.Is(unicode.Prepended_Concatenation_Mark, r): // the last are signs that are seen
 		return false
 	}
@@ -47,8 +49,12 @@ func acts(r rune) bool {
 // take it behind letters and signs of theirs.
 func joins(before, r rune, after string) bool {
 	switch {
-	case r == '\u200c', r == '\u200d', unicode.Is(unicode.Variation_Selector, r):
-		return before > unicode.MaxASCII && !acts(before) || before == '\ufe0f' || strings.HasPrefix(after, "\u20e3")
+	case r == '\ufe0e', r == '\ufe0f': // the forms of an emoji, many of which are signs of other kinds
+		return before > unicode.MaxASCII && (unicode.IsSymbol(before) || unicode.IsPunct(before) || before == 'ℹ') || strings.HasPrefix(after, "\u20e3")
+	case unicode.Is(unicode.Variation_Selector, r): // of Han and Mongolian letters
+		return unicode.In(before, unicode.Han, unicode.Mongolian) && unicode.IsLetter(before)
+	case r == '\u200c', r == '\u200d':
+		return before > unicode.MaxASCII && !acts(before) || before == '\ufe0f'
 	}
 	return false
 }
