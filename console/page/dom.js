@@ -39,8 +39,12 @@ export function arrange(parent, nodes) {
 export const byId = (id) => document.getElementById(id);
 
 // What turns or hides the text around it, and what has no shape: in a command
-// or a path it could show one thing and be another.
-const unseen = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e007f}]/gu;
+// or a path it could show one thing and be another. An empty pattern of Braille (U+2800)
+// is a blank that no shell takes for one.
+const unseen = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u2800\ufff9-\ufffb\p{Default_Ignorable_Code_Point}]/gu;
+
+/** Whether what is not seen does what it is for: it chooses the form of an emoji. */
+const chooses = (text, at) => text[at] === '\ufe0f' && (text[at + 1] === '\u20e3' || /\p{Extended_Pictographic}$/u.test(text.slice(Math.max(0, at - 2), at)));
 
 const mostNamed = 50; // in one text: nobody reads more, and each is an element
 
@@ -54,6 +58,7 @@ export function literal(value) {
   let from = 0;
   let named = 0;
   for (const found of text.matchAll(unseen)) {
+    if (chooses(text, found.index)) continue;
     if (++named > mostNamed) break;
     nodes.push(text.slice(from, found.index), h('span', { class: 'unseen' }, codePoint(found[0])));
     from = found.index + found[0].length;

@@ -70,7 +70,7 @@ export class TaskView {
     return this.#transcript.task;
   }
 
-  /** The parts of the message that was asked last. */
+  /** The parts of the message that was asked last, if it may be sent again. */
   get asked() {
     return this.#transcript.asked;
   }
@@ -170,7 +170,7 @@ export class TaskView {
     const why = ended(shown) && shown !== 'completed' ? words : metadata.held ? `Waits for the end of a limit: ${metadata.held.reason ?? metadata.held.limit}` : '';
     outcome.hidden = !why;
     say(byId('why'), why ?? '');
-    byId('again').hidden = shown !== 'failed';
+    byId('again').hidden = shown !== 'failed' || !this.asked;
     byId('busy').hidden = shown !== 'working';
     label(shown);
     plan(this.#transcript.plan);

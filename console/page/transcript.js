@@ -69,12 +69,13 @@ export class Transcript {
   /** Shows a message that this page has just sent. */
   sent(message) {
     this.#history = [...this.#history, message];
-    if (!isAnswer(message)) this.settle();
+    if (!this.#isAnswer(message)) this.settle();
   }
 
-  /** The words that began the task, to be sent again. */
+  /** The words that began the task, to be sent again. Another agent's and the platform's are not: sent by the user they would be his. */
   get asked() {
-    return this.#history.findLast((message) => message.role === 'ROLE_USER' && !isAnswer(message))?.parts;
+    const message = this.#history.findLast((m) => m.role === 'ROLE_USER' && !this.#isAnswer(m));
+    return message && !marked(message) ? message.parts : undefined;
   }
 
   #status(status, metadata) {
@@ -217,15 +218,29 @@ export class Transcript {
     this.#owed -= this.#userCount() - before;
   }
 
+  /** Whether a message stands with its question: all of it names one that was asked, by one who may answer. Any other is a message like those in words. */
+  #isAnswer(message) {
+    return !marked(message) && message.parts.every(({ data }) => // which others may have made of anything
+      data && typeof data === 'object' && ['decision', 'answers', 'content', 'action'].some((key) => data[key] != null) && this.#wasAsked(data.id));
+  }
+
+  #wasAsked(id) {
+    return this.#byKey.has('question ' + id) || this.#history.some((m) => m.role === 'ROLE_AGENT' && m.parts?.some(({ data }) => data?.type === 'question' && data.id === id));
+  }
+
   /** Shows the first n of the messages that callers sent; answers stand with their questions. */
   #placeMessages(n) {
     for (const message of this.#history) {
-      if (message.role !== 'ROLE_USER' || isAnswer(message) || this.#byKey.has('user ' + message.messageId)) continue;
+      if (message.role !== 'ROLE_USER' || this.#isAnswer(message) || this.#byKey.has('user ' + message.messageId)) continue;
       if (this.#userCount() >= n) return;
       this.#put('user ' + message.messageId, 'user', { parts: message.parts });
     }
   }
 }
 
-const isAnswer = (message) => message.parts.every(({ data }) => // which others may have made of anything
-  data && typeof data === 'object' && ('decision' in data || 'answers' in data || 'content' in data || 'action' in data));
+// What the runtime goes by, too, to tell whose words a message has.
+function marked({ metadata = {} }) {
+  const says = (key) => typeof metadata[key] === 'string' ? metadata[key].trim() : metadata[key];
+  return ['source_workspace_id', 'delegation_id', 'parent_task_id'].some((key) => ![undefined, null, ''].includes(says(key)))
+    || says('source') === 'platform' || String(says('source_type')).startsWith('self-');
+}

@@ -172,6 +172,11 @@ func failure(t *testing.T, r *program) {
 	p.press("#outcome", "Send it again")
 	p.until("another task", "location.hash !== "+quote(before))
 	p.sees("#outcome", "scripted failure 400")
+
+	mark := object{"source_workspace_id": "peer"}
+	id := r.postMarked("failure-of-a-peer", "failure-of-a-peer", mark, []object{{"text": "fail 400"}})
+	p.eval("(location.hash = '#/task/" + id + "', 1)")
+	p.until("a peer's words not to be sent as the user's", "document.querySelector('#task-title').textContent === 'fail 400' && location.hash.endsWith("+quote(id)+") && document.querySelector('#transcript').textContent.includes('fail 400') && document.querySelector('#why').checkVisibility() && !document.querySelector('#again').checkVisibility()")
 }
 
 // cancel stops a turn, and what it runs.

@@ -28,6 +28,8 @@ func modules(t *testing.T, r *program) {
 		"prose-open-fence": {"prose", "m.prose('```\\nnever closed').map((n) => n.textContent).join('|')", "never closed"},
 		"prose-plain":      {"prose", `String(m.prose("just a sentence"))`, "null"},
 		"literal-unseen":   {"dom", `m.code("a\u202eb\u200bc").textContent`, "aU+202EbU+200Bc"},
+		"literal-blanks":   {"dom", `m.code("a\u3164b\u115fc\u1160d\u2800e\u034ff\ufe00g\ufe0fh\u{e0100}i\u17b4j\uffa0k").textContent`, "aU+3164bU+115FcU+1160dU+2800eU+034FfU+FE00gU+FE0FhU+E0100iU+17B4jU+FFA0k"},
+		"literal-emoji":    {"dom", `String(m.code("\u2764\ufe0f \u{1f5c4}\ufe0f 1\ufe0f\u20e3").childElementCount)`, "0"},
 		"literal-flood":    {"dom", `String(m.literal("\u202e".repeat(9999)).length)`, "51"},
 		"literal-number":   {"dom", `m.code(7).textContent`, "7"},
 		"diff-many-files": {"diff", `m.diffView("diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n".repeat(450)).map((n) => n.textContent).slice(-1) + ""`,
@@ -39,6 +41,8 @@ func modules(t *testing.T, r *program) {
 		"queue-full":        {"runtime", queued(`limit: 4, asking: 68, fullSince: "2026-08-20T10:00:00Z"`), "0 of 4 turns running · 68 asking · 3 waiting||No other turn has begun since 2026-08-20T10:00:00Z.|ctwaiting"},
 		"queue-busy":        {"runtime", queued(`limit: 4, asking: 0`), "0 of 4 turns running · 3 waiting||ctwaiting"},
 		"snapshot":          {"transcript", snapshot, "user:hello message:reply diff:d"},
+		"again":             {"transcript", again, "again|||||||again"},
+		"data-turn":         {"transcript", dataTurns, "first {\"decision\":\"x\"} {\"id\":\"q\",\"decision\":null} {\"id\":\"r\",\"action\":\"x\"} {\"id\":\"q\",\"decision\":\"peer\"}"},
 		"files":             {"transcript", handedOut, "message:see file:a.md file:b.bin | message:see file:a.md file:b.bin | "},
 	} {
 		expression := fmt.Sprintf("import('/console/static/%s.js').then((m) => String(%s))", c.module, c.expression)
@@ -77,6 +81,23 @@ const (
 		seen.push(all());
 		say("2.1", { artifactId: "a", parts: [] }, { metadata: { void: true } });
 		return [...seen, all()].join(" | "); })()`
+	// what may be sent again, by the marks of the message
+	again = transcribe + `
+		return [{}, { source_workspace_id: "w" }, { delegation_id: 1 }, { parent_task_id: "p" }, { source: " platform " }, { source_type: "self-idle" },
+			{ source_workspace_id: false }, { source_workspace_id: " ", source: "canvas_user" }].map((metadata) => {
+			t.history([{ role: "ROLE_USER", messageId: "m", metadata, parts: [{ text: "again" }] }]);
+			return t.asked?.[0].text ?? "";
+		}).join("|"); })()`
+	// messages of data that are no answers, and one that is
+	dataTurns = transcribe + `
+		const user = (messageId, data, metadata) => ({ role: "ROLE_USER", messageId, parts: [{ data }], metadata });
+		t.history([
+			{ role: "ROLE_USER", messageId: "0", parts: [{ text: "first" }] }, user("1", { decision: "x" }),
+			{ role: "ROLE_AGENT", messageId: "2", parts: [{ text: "may I?" }, { data: { type: "question", id: "q" } }] }, user("3", { id: "q", decision: "accept" }),
+			user("4", { id: "q", decision: null }), user("5", { id: "r", action: "x" }), user("6", { id: "q", decision: "peer" }, { source_workspace_id: "w" }),
+		]);
+		t.settle();
+		return t.entries.map((e) => e.parts[0].text ?? JSON.stringify(e.parts[0].data)).join(" "); })()`
 	snapshot = transcribe + `
 		say("1.1", { artifactId: "lost", parts: [{ text: "lost" }] });
 		t.apply({ id: "2.0", result: { task: { id: "t", contextId: "c", status: { state: "TASK_STATE_COMPLETED" }, metadata: { reply: "a" },

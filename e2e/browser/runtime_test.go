@@ -51,8 +51,13 @@ type object = map[string]any
 
 func (r *program) postParts(id, contextID string, parts []object) string {
 	r.t.Helper()
+	return r.postMarked(id, contextID, nil, parts)
+}
+
+func (r *program) postMarked(id, contextID string, metadata object, parts []object) string {
+	r.t.Helper()
 	body, err := json.Marshal(object{"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": object{
-		"message":       object{"messageId": id, "contextId": contextID, "role": "ROLE_USER", "parts": parts},
+		"message":       object{"messageId": id, "contextId": contextID, "role": "ROLE_USER", "parts": parts, "metadata": metadata},
 		"configuration": object{"returnImmediately": true},
 	}})
 	if err != nil {
