@@ -58,6 +58,7 @@ RUN set -eu; \
 	git config --system --add safe.directory /workspace; \
 	git config --system --add safe.directory '/workspace/*'; \
 	ln -s /opt/codex/bin/codex /usr/local/bin/codex; \
+	ln -s /opt/codex/codex-path/rg /usr/local/bin/rg; \
 	ln -s start.sh /usr/local/bin/runtime
 
 FROM system

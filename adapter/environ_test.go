@@ -64,8 +64,8 @@ func TestLeanFeaturesExist(t *testing.T) {
 func TestEnvironmentOfAnotherUser(t *testing.T) {
 	agent := &asuser.User{Name: "agent", Home: "/home/agent"}
 	for _, c := range []struct{ environ, want []string }{
-		{[]string{"HOME=/root", "USER=root", "LOGNAME=root", "A=b"}, []string{"A=b", "CODEX_HOME=/h", "USER=agent", "LOGNAME=agent", "HOME=/home/agent"}},
-		{[]string{"HOME=/configs/.home", "USER=agent"}, []string{"HOME=/configs/.home", "USER=agent", "CODEX_HOME=/h"}},
+		{[]string{"HOME=/root", "USER=root", "LOGNAME=root", "A=b"}, []string{"A=b", "CODEX_HOME=/h", "USER=agent", "LOGNAME=agent", "HOME=/home/agent", "GIT_CONFIG_COUNT=none-for-codex-itself"}},
+		{[]string{"HOME=/configs/.home", "USER=agent"}, []string{"HOME=/configs/.home", "USER=agent", "CODEX_HOME=/h", "GIT_CONFIG_COUNT=none-for-codex-itself"}},
 	} {
 		if got := (Launch{Home: "/h", User: agent, Environ: c.environ}).Env(); !slices.Equal(got, c.want) {
 			t.Errorf("of %q: %q, want %q", c.environ, got, c.want)

@@ -7,11 +7,15 @@ import "slices"
 // update, for its version is pinned, it has no goals, for a goal starts turns
 // without a message, past the turn lock, and in its sandbox commands
 // do not write the temp directory of all users: they have one of their own, TMPDIR.
+// It takes no snapshot of the user's shell: for that it runs the shell's files outside of
+// its sandbox, and what those read in their turn may be written by commands. Commands read
+// the files of a login shell by themselves.
 func Always() []string {
 	return slices.Concat(
 		override("analytics.enabled", "false"),
 		override("check_for_update_on_startup", "false"),
 		override("features.goals", "false"),
+		override("features.shell_snapshot", "false"),
 		override("sandbox_workspace_write.exclude_slash_tmp", "true"),
 	)
 }

@@ -3,7 +3,6 @@ package adapter
 import (
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
@@ -30,7 +29,7 @@ type Launch struct {
 	// the home's config.toml has for them, for an interactive codex, are left out.
 	OwnTools bool
 	// Sandboxed says that a sandbox holds codex's commands, and so what codex runs by itself
-	// must be nothing that they can write.
+	// must be nothing that they can write. Without, a message can still ask for one.
 	Sandboxed bool
 }
 
@@ -55,8 +54,7 @@ func (l Launch) Env() []string {
 	if l.Temp == "" {
 		return env
 	}
-	env = slices.DeleteFunc(env, func(kv string) bool { return strings.HasPrefix(kv, "TMPDIR=") })
-	return append(env, "TMPDIR="+l.Temp)
+	return append(without(env, "TMPDIR"), "TMPDIR="+l.Temp)
 }
 
 // readConfig reads the configuration in codex's home. One that cannot be read is codex's to

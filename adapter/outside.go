@@ -30,18 +30,21 @@ func (l Launch) Dir() string {
 	return l.WorkDir
 }
 
-// guarded is the environment of a codex whose sandbox holds its commands: what codex runs
-// by itself is nothing that they can write.
+// guarded is the environment of codex: what it runs by itself is nothing that commands in
+// a sandbox can write. Where it is messages that ask for one, only git is out of their reach
+// so: commands without a sandbox have codex's PATH and libraries, and a message has no
+// sandbox in which it could write what these lead to ([Launch.Loaded]).
 func (l Launch) guarded(env []string) []string {
+	env = append(without(env, gitSettings), gitSettings+"="+noGit)
 	if !l.Sandboxed {
 		return env
 	}
-	out := make([]string, 0, len(env)+2)
+	out := make([]string, 0, len(env)+1)
 	path := false
 	for _, kv := range env {
 		name, value, _ := strings.Cut(kv, "=")
 		beside := within.Beside(l.written(), name, value)
-		if name == gitSettings || beside == "" && value != "" || name == "PATH" && beside == "" {
+		if beside == "" && (value != "" || name == "PATH") {
 			continue
 		}
 		path = path || name == "PATH"
@@ -50,7 +53,12 @@ func (l Launch) guarded(env []string) []string {
 	if !path {
 		out = append(out, anyPath)
 	}
-	return append(out, gitSettings+"="+noGit)
+	return out
+}
+
+// without is an environment that lacks a variable.
+func without(env []string, name string) []string {
+	return slices.DeleteFunc(env, func(kv string) bool { return strings.HasPrefix(kv, name+"=") })
 }
 
 // written are the directories that commands may write in their sandbox, but for those
@@ -62,9 +70,6 @@ func (l Launch) written() []string {
 // given are the arguments that give commands back what codex itself has not: git, and the
 // variables that lead to what they write.
 func (l Launch) given() (args []string) {
-	if !l.Sandboxed {
-		return nil
-	}
 	give := func(name, value string) {
 		args = append(args, override("shell_environment_policy.set."+name, tomlString(value))...)
 	}
@@ -73,6 +78,9 @@ func (l Launch) given() (args []string) {
 		settings = "0"
 	}
 	give(gitSettings, settings)
+	if !l.Sandboxed {
+		return args
+	}
 	for _, kv := range l.Environ {
 		name, value, _ := strings.Cut(kv, "=")
 		if !early(name) && within.Beside(l.written(), name, value) != value {
@@ -89,11 +97,9 @@ func early(name string) bool {
 }
 
 // Loaded are the places that codex itself loads programs from. The user's configuration may
-// let commands write them, which is known when codex says so.
+// let commands write them, which is known when codex says so, and so may a message that asks
+// for a sandbox of its own.
 func (l Launch) Loaded() (places []within.Place) {
-	if !l.Sandboxed {
-		return nil
-	}
 	for _, kv := range l.Env() {
 		name, value, _ := strings.Cut(kv, "=")
 		for _, path := range within.Loaded(name, value) {

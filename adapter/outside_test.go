@@ -36,8 +36,21 @@ func TestGuarded(t *testing.T) {
 			t.Errorf("of %q codex has %q", environ, got)
 		}
 	}
-	l.Sandboxed, l.Environ = false, []string{"PATH=.", "BASH_ENV=/w/env.sh"}
-	if got := l.Env(); !slices.Contains(got, "PATH=.") || !slices.Contains(got, "BASH_ENV=/w/env.sh") || l.given() != nil || l.Loaded() != nil {
-		t.Errorf("without a sandbox: %q, %q", got, l.given())
+}
+
+// TestGuardedWithoutASandbox: messages can ask for one, so codex's own git is out of reach of
+// commands all the same; the rest of the environment is as it was, and what it leads to is known.
+func TestGuardedWithoutASandbox(t *testing.T) {
+	l := Launch{Home: "/h", WorkDir: "/w", Temp: "/tmp/codex", Environ: []string{"PATH=.:/w/bin", "BASH_ENV=/w/env.sh", "GIT_CONFIG_COUNT=2"}}
+	want := []string{"PATH=.:/w/bin", "BASH_ENV=/w/env.sh", "CODEX_HOME=/h", "GIT_CONFIG_COUNT=none-for-codex-itself", "TMPDIR=/tmp/codex"}
+	if got := l.Env(); !slices.Equal(got, want) {
+		t.Errorf("codex has %q, want %q", got, want)
+	}
+	if got, want := strings.Join(l.given(), " "), `-c shell_environment_policy.set.GIT_CONFIG_COUNT="2"`; got != want {
+		t.Errorf("commands are given %q, want %q", got, want)
+	}
+	places := []within.Place{{Name: "PATH", Path: "."}, {Name: "PATH", Path: "/w/bin"}, {Name: "BASH_ENV", Path: "/w/env.sh"}}
+	if got := l.Loaded(); !slices.Equal(got, places) {
+		t.Errorf("codex loads from %v, want %v", got, places)
 	}
 }

@@ -88,6 +88,86 @@ func TestCodexItselfRunsNothingOfCommands(t *testing.T) {
 	}
 }
 
+// TestShellFilesOfCommands: what the home's shell files read is run by commands, in their
+// sandbox, and not by codex itself when a conversation begins.
+func TestShellFilesOfCommands(t *testing.T) {
+	t.Parallel()
+	work, home := codextest.Dir(t, "work"), codextest.Dir(t, "home")
+	sign := filepath.Join(codextest.Dir(t, "outside"), "sign")
+	for _, name := range []string{".bashrc", ".profile"} {
+		writeFile(t, filepath.Join(home, name), ". ~/.aliases\n")
+	}
+	if err := os.Symlink(filepath.Join(work, "aliases"), filepath.Join(home, ".aliases")); err != nil {
+		t.Fatal(err)
+	}
+	config := codextest.Home(t)
+	writeFile(t, filepath.Join(config, "config.toml"), "[features]\nshell_snapshot = true\n")
+	p := start(t, "CODEX_HOME="+config, "RUNTIME_WORKDIR="+work, "HOME="+home, "SHELL=/bin/bash", "CODEX_APPROVAL_POLICY=never")
+	p.send("plant", "one", "run echo \"touch '"+sign+"' 2>/dev/null; planted() { echo a function; }\" >aliases")
+	if got := text(p.send("read", "two", "run planted")); !strings.Contains(got, "a function") {
+		t.Errorf("commands do not read the files of their shell: %q", got)
+	}
+	if _, err := os.Lstat(sign); err == nil {
+		t.Error("codex itself has run what a command has planted")
+	}
+}
+
+// TestSandboxOfAMessageHolds: where the operator has no sandbox and a message asks for one,
+// what commands write in that is not run by codex itself either.
+func TestSandboxOfAMessageHolds(t *testing.T) {
+	t.Parallel()
+	work, outside := codextest.Dir(t, "work"), codextest.Dir(t, "outside")
+	sign := filepath.Join(outside, "sign")
+	p := start(t, "RUNTIME_WORKDIR="+work, "CODEX_SANDBOX=danger-full-access", "CODEX_APPROVAL_POLICY=never")
+	if err := os.Mkdir(filepath.Join(work, "sub"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, filepath.Join(work, "plant.sh"), trap)
+	run := func(id, command, cwd string) string {
+		t.Helper()
+		m := message(id, id, "run "+command)
+		m["metadata"] = object{"cwd": cwd, "sandbox": "workspace-write"}
+		return text(p.task(p.call("SendMessage", object{"message": m})))
+	}
+	if got := run("plant", "touch '"+outside+"/written'; cd sub && sh ../plant.sh '' "+sign+" && echo planted", ""); !strings.Contains(got, "planted") {
+		t.Fatalf("nothing was planted: %q", got)
+	}
+	run("beside", "true", "sub")
+	if got := run("status", "git log --oneline; echo done", "sub"); !strings.Contains(got, " x\n") {
+		t.Errorf("commands have no git: %q", got)
+	}
+	if left, err := os.ReadDir(outside); err != nil || len(left) > 0 {
+		t.Errorf("the sandbox of a message does not hold: %v, %v", left, err)
+	}
+}
+
+// TestNoSandboxAroundWhatIsOurs: where the working directory holds what commands must not
+// write, no message can have a sandbox in which they write it.
+func TestNoSandboxAroundWhatIsOurs(t *testing.T) {
+	t.Parallel()
+	home := codextest.Home(t)
+	p := start(t, "CODEX_HOME="+home, "RUNTIME_WORKDIR="+filepath.Dir(home), "CODEX_SANDBOX=danger-full-access", "CODEX_APPROVAL_POLICY=never")
+	send := func(id, sandbox string) object {
+		m := message(id, id, "run touch "+filepath.Join(home, id)+"; echo done")
+		m["metadata"] = object{"sandbox": sandbox}
+		return p.call("SendMessage", object{"message": m})
+	}
+	refused := send("wide", "workspace-write")
+	if why := fmt.Sprint(at(refused, "error", "message")); at(refused, "error", "code") != -32602.0 || !strings.Contains(why, "sandbox") || !strings.Contains(why, "lies in the working directory") {
+		t.Errorf("the answer is %v", refused)
+	}
+	for id, sandbox := range map[string]string{"narrow": "read-only", "none": ""} {
+		if got := text(p.task(send(id, sandbox))); !strings.Contains(got, "done") {
+			t.Errorf("%s: %q", id, got)
+		}
+	}
+	for id, written := range map[string]bool{"wide": false, "narrow": false, "none": true} {
+		if _, err := os.Lstat(filepath.Join(home, id)); (err == nil) != written {
+			t.Errorf("%s: %v", id, err)
+		}
+	}
+}
+
 // TestNoTurnWritesPrograms: where codex's own configuration lets commands write what codex
 // finds programs in, no turn runs, and the message says what to do.
 func TestNoTurnWritesPrograms(t *testing.T) {

@@ -3,6 +3,7 @@ package executor
 import (
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
@@ -26,6 +27,22 @@ func (e *Executor) apart(on *child, session appserver.ThreadSession) error {
 	for _, place := range slices.Concat(e.cfg.Apart, on.launch.Loaded) {
 		if root, inside := roots.Holding(place.Path); inside {
 			return Unready(fmt.Sprintf("codex's configuration lets commands write %s (sandbox_workspace_write.writable_roots), where %s of %s lies, which they must not write: take the first out of config.toml, or have %[3]s lead elsewhere", root, place.Path, place.Name))
+		}
+	}
+	return nil
+}
+
+// apartFor is [Executor.apart] for a job that asks for a sandbox in which its commands write
+// the working directory, where the threads have none.
+func (e *Executor) apartFor(o Options, on *child) error {
+	if o.Sandbox != appserver.WorkspaceWrite || e.cfg.Thread.Sandbox == o.Sandbox {
+		return nil
+	}
+	root := within.Resolve(e.cfg.Thread.Cwd)
+	for _, place := range slices.Concat(e.cfg.Apart, on.launch.Loaded) {
+		// A relative path leads to wherever codex starts a program.
+		if _, inside := root.Holding(place.Path); inside || !filepath.IsAbs(place.Path) {
+			return wishError(fmt.Sprintf("sandbox %q is not to be had here: in it commands would write the working directory %s, where %q of %s lies, which they must not write; nothing was done", o.Sandbox, e.cfg.Thread.Cwd, place.Path, place.Name))
 		}
 	}
 	return nil

@@ -77,7 +77,8 @@ type Config struct {
 	Trace func(j Job, attempt int) appserver.TraceContext
 
 	// Apart are places that commands must not be able to write in their sandbox: a thread
-	// whose sandbox has one of them below a writable root is refused.
+	// whose sandbox has one of them below a writable root is refused, and so is a job that asks
+	// for such a sandbox.
 	Apart []within.Place
 
 	Book    Book                // keeps what outlives this process; nil keeps nothing

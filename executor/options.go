@@ -19,23 +19,21 @@ type Options struct {
 	ApprovalPolicy appserver.ApprovalPolicy
 }
 
-// A movedError says that a job's folder is not what it was when the job was
+// A wishError says why a job cannot have what it asks for.
+type wishError string
+
+func (e wishError) Error() string { return string(e) }
+
+// stand reports whether the job's folder is still what it was when the job was
 // accepted: jobs wait for their turn, and the commands of others can put a symlink
 // in the folder's place. That is for a clear answer and not for safety: it can
 // happen a moment later, which is why the folder is no root of the sandbox.
-type movedError struct{ cwd string }
-
-func (e movedError) Error() string {
-	return fmt.Sprintf("cwd %q is not there any more, or is another folder by now; nothing was done", e.cwd)
-}
-
-// stand reports whether what the job asks for is still to be had.
 func (o Options) stand() error {
 	if o.Cwd == "" {
 		return nil
 	}
 	if dir, err := filepath.EvalSymlinks(o.Cwd); err != nil || dir != o.Cwd {
-		return movedError{o.Cwd}
+		return wishError(fmt.Sprintf("cwd %q is not there any more, or is another folder by now; nothing was done", o.Cwd))
 	}
 	return nil
 }

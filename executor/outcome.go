@@ -129,8 +129,8 @@ func (e *Executor) beforeStart(err error) Ended {
 		return fromCause(Ended{}, err)
 	}
 	e.log.Warn("a turn could not be started", "err", err)
-	if moved, ok := errors.AsType[movedError](err); ok {
-		return Ended{Outcome: Rejected, Failure: &Failure{Kind: FailModel, Message: moved.Error()}}
+	if wish, ok := errors.AsType[wishError](err); ok {
+		return Ended{Outcome: Rejected, Failure: &Failure{Kind: FailModel, Message: wish.Error()}}
 	}
 	end := Ended{Outcome: Failed}
 	if refused, ok := errors.AsType[*appserver.RPCError](err); ok {

@@ -194,3 +194,33 @@ func TestRootsOfTheConfiguration(t *testing.T) {
 		t.Errorf("%+v", end.Failure)
 	}
 }
+
+// TestRootsOfAJob: where threads have no sandbox, a job that asks for one has none in which
+// its commands write what they must not.
+func TestRootsOfAJob(t *testing.T) {
+	t.Parallel()
+	cfg, y := inYard(t, modeltest.Start(t, fakemodel.Keywords), appserver.Never, "plain")
+	cfg.Thread.Sandbox = appserver.DangerFullAccess
+	cfg.Apart = []within.Place{{Name: "HOME", Path: y.outside}}
+	var loaded []within.Place
+	cfg.Prepare = func(context.Context) (executor.Launch, error) {
+		return executor.Launch{Env: cfg.Child.Env, Loaded: loaded}, nil
+	}
+	narrow := executor.Options{Sandbox: appserver.WorkspaceWrite}
+	wantEnd(t, submitWith(t, running(t, cfg), "beside", "run true", narrow).wait(t), executor.Completed, "")
+	for name, place := range map[string]within.Place{
+		"below":    {Name: "PATH", Path: filepath.Join(y.work, "bin")},
+		"relative": {Name: "PATH", Path: "bin"},
+	} {
+		loaded = []within.Place{place}
+		e := running(t, cfg)
+		end := submitWith(t, e, name, "run touch "+name, narrow).wait(t)
+		if end.Outcome != executor.Rejected || end.Failure == nil || !strings.Contains(end.Failure.Message, "of PATH lies") {
+			t.Errorf("%s: %s, %+v", name, end.Outcome, end.Failure)
+		}
+		if _, err := os.Lstat(filepath.Join(y.work, name)); err == nil {
+			t.Errorf("%s: it has run", name)
+		}
+		wantEnd(t, submitWith(t, e, name+"-read", "run true", executor.Options{Sandbox: appserver.ReadOnly}).wait(t), executor.Completed, "")
+	}
+}

@@ -47,7 +47,7 @@ func (e *Executor) start(c *conversation, j *job) (*turn, error) {
 	if err := e.load(j.ctx, c, on); err != nil {
 		return nil, on.settled(err)
 	}
-	if err := j.Options.stand(); err != nil {
+	if err := errors.Join(j.Options.stand(), e.apartFor(j.Options, on)); err != nil {
 		return nil, err
 	}
 	t := e.newTurn(c, j, on)

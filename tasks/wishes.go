@@ -18,6 +18,9 @@ type Bounds struct {
 	WorkDir        string // a message's cwd is this or under it, after symlinks
 	Sandbox        appserver.SandboxMode
 	ApprovalPolicy appserver.ApprovalPolicy
+	// Exposed says what commands could write, in a sandbox in which they write WorkDir, that
+	// they must not: then a message can have that only if it is Sandbox. Empty if nothing.
+	Exposed string
 }
 
 // longestModel bounds the name of a model.
@@ -117,6 +120,10 @@ func (b Bounds) sandbox(asked string) (appserver.SandboxMode, error) {
 		return "", nil
 	}
 	mode, inReach := appserver.SandboxMode(asked), true
+	if b.Exposed != "" && mode == appserver.WorkspaceWrite && b.Sandbox == appserver.DangerFullAccess {
+		return "", refuse(a2a.ErrInvalidParams, "%s %q is not to be had here: %s, which commands must not write in a sandbox; "+
+			"ask for read-only, or leave it out", MetaSandbox, asked, b.Exposed)
+	}
 	for _, m := range sandboxes() {
 		if m == mode && inReach && b.Sandbox != "" {
 			return mode, nil

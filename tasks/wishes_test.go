@@ -66,6 +66,28 @@ func TestSandboxAndPolicyOnlyNarrow(t *testing.T) {
 	}
 }
 
+// TestNoSandboxAroundWhatIsExposed: the working directory can be what commands must not
+// write in a sandbox, and then a message has none in which they do.
+func TestNoSandboxAroundWhatIsExposed(t *testing.T) {
+	for operator, refused := range map[appserver.SandboxMode]bool{
+		appserver.DangerFullAccess: true, appserver.WorkspaceWrite: false, // that would not have started
+	} {
+		e := newEngine(t, newRunner(), bounded(tasks.Bounds{Sandbox: operator, Exposed: "HOME lies there"}))
+		for _, sandbox := range []string{"", "read-only", "workspace-write"} {
+			req := wishing("m-"+sandbox, map[string]any{"sandbox": sandbox})
+			req.Config.ReturnImmediately = true
+			_, err := e.SendMessage(t.Context(), req)
+			if !refused || sandbox != "workspace-write" {
+				if err != nil {
+					t.Errorf("operator %s, message %q: %v", operator, sandbox, err)
+				}
+				continue
+			}
+			wantError(t, err, a2a.ErrInvalidParams, "HOME lies there, which commands must not write")
+		}
+	}
+}
+
 func TestCwdStaysUnderTheWorkingDirectory(t *testing.T) {
 	work := filepath.Join(t.TempDir(), "folder")
 	outside := filepath.Join(filepath.Dir(work), "work-not") // whose name begins like ours

@@ -38,21 +38,13 @@ func executorConfig(
 		QuestionTTL:  s.QuestionTTL,
 		Rules:        s.Rules == "callers",
 		RefreshEvery: refreshEvery(s),
-		Apart:        apart(s),
+		Apart:        s.Apart(),
 		Redact:       redact.String, Hide: redact.Known, Metrics: metrics, Logger: log,
 	}
 	if wire != nil {
 		cfg.Child.Wire, cfg.Recorder = wire, wire
 	}
 	return cfg
-}
-
-// apart are the places that codex's commands must not write. Without a sandbox they can.
-func apart(s settings.Settings) []settings.Place {
-	if s.Sandbox != "workspace-write" {
-		return nil
-	}
-	return s.Apart()
 }
 
 // refreshEvery is how often codex's login is renewed, if that is ours to do.
@@ -67,6 +59,7 @@ func refreshEvery(s settings.Settings) time.Duration {
 func bounds(s settings.Settings) tasks.Bounds {
 	return tasks.Bounds{
 		WorkDir: s.WorkDir, Sandbox: appserver.SandboxMode(s.Sandbox), ApprovalPolicy: appserver.ApprovalPolicy(s.ApprovalPolicy),
+		Exposed: s.Exposed,
 	}
 }
 

@@ -15,11 +15,12 @@ const ownWorkDir = "~/codex-work"
 // apart keeps what codex's commands may write in their sandbox away from what they must
 // not: with its state, configuration and login below the working directory, a command
 // could change what this process, or codex, does outside of the sandbox. Without a sandbox
-// there is nothing to keep apart.
+// there is nothing to keep apart, but for messages that ask for one.
 func (r *resolver) apart() {
 	s := r.s
 	s.UserHome = s.User.HomeIn(func(name string) string { return r.vars[name] })
 	if s.Sandbox != "workspace-write" {
+		s.Exposed = r.exposed()
 		return
 	}
 	if _, inside := r.within(s.WorkDir); inside && r.vars["RUNTIME_WORKDIR"] == "" {
@@ -38,6 +39,20 @@ func (r *resolver) apart() {
 			r.warn("RUNTIME_WORKDIR", fmt.Sprintf("%s, %s, lies in the working directory %s: codex's commands can put another program in its place, which the next start runs; set RUNTIME_WORKDIR to a directory without it", what, file, s.WorkDir))
 		}
 	}
+}
+
+// exposed says what a sandbox in which commands write the working directory would let them
+// write that they must not; empty if nothing.
+func (r *resolver) exposed() string {
+	if p, inside := r.within(r.s.WorkDir); inside {
+		return fmt.Sprintf("%s, %s, lies in the working directory %s (RUNTIME_WORKDIR)", p.Name, p.Path, r.s.WorkDir)
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.vars)) {
+		if within.Beside([]string{r.s.WorkDir}, name, r.vars[name]) != r.vars[name] {
+			return fmt.Sprintf("%s leads codex to programs in the working directory %s (RUNTIME_WORKDIR), or by a path that is not absolute", name, r.s.WorkDir)
+		}
+	}
+	return ""
 }
 
 // loaded warns about variables by which codex would run what commands have written.
@@ -71,7 +86,7 @@ func (s Settings) Apart() []Place {
 		{Name: "MOLECULE_WORKSPACE_TOKEN_FILE", Path: s.TokenFile},
 		{Name: "RUNTIME_DEBUG_WIRE", Path: s.DebugWire},
 		{Name: "TMPDIR", Path: s.TempDir}, // a root of the sandbox is made there, and must stay what it is
-		{Name: "HOME", Path: s.UserHome},  // codex runs the shell's own files there, outside of its sandbox
+		{Name: "HOME", Path: s.UserHome},  // shells run files there, those of commands that were let out of the sandbox, too
 	}
 	if s.InWorkspace() {
 		all = append(all, Place{Name: "CONFIGS_DIR", Path: s.ConfigsDir})

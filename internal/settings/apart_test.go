@@ -76,6 +76,31 @@ func TestLoadedApart(t *testing.T) {
 	}
 }
 
+// TestExposed: without a sandbox it is known whether a message can ask for one in which
+// commands write the working directory.
+func TestExposed(t *testing.T) {
+	const none = "CODEX_SANDBOX=danger-full-access"
+	for name, c := range map[string]struct {
+		environ []string
+		want    string
+	}{
+		"home":        {[]string{"RUNTIME_WORKDIR=/home/u", none}, "lies in the working directory /home/u"},
+		"state":       {[]string{"RUNTIME_WORKDIR=/w", "RUNTIME_STATE_DIR=/w/state", none}, "RUNTIME_STATE_DIR, /w/state, lies in"},
+		"programs":    {[]string{"RUNTIME_WORKDIR=/w", "PATH=/w/.venv/bin:/bin", none}, "PATH leads codex to programs in the working directory /w"},
+		"relative":    {[]string{"RUNTIME_WORKDIR=/w", "BASH_ENV=env.sh", none}, "BASH_ENV leads codex"},
+		"beside":      {[]string{"RUNTIME_WORKDIR=/w", "PATH=/bin", none}, ""},
+		"in-its-own":  {[]string{"RUNTIME_WORKDIR=/w", "PATH=/w/bin:/bin"}, ""},
+		"in-the-dark": {[]string{"RUNTIME_WORKDIR=/home/u", "CODEX_SANDBOX=read-only"}, "lies in"}, // nothing comes of it
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, _, err := at(t, nil, c.environ...)
+			if err != nil || (s.Exposed == "") != (c.want == "") || !strings.Contains(s.Exposed, c.want) {
+				t.Errorf("%q, %v, want %q", s.Exposed, err, c.want)
+			}
+		})
+	}
+}
+
 // TestLinksApart: a link in the working directory leads nowhere that is out of it, since a
 // command can put something else in its place.
 func TestLinksApart(t *testing.T) {

@@ -122,6 +122,7 @@ type Settings struct {
 	UserHome        string         // $HOME of codex; empty if it has none
 	MadeWorkDir     bool           // WorkDir is one of ours, to be made
 	AllowedNetworks []netip.Prefix // the list of Networks
+	Exposed         string         // why no message can have a sandbox in which commands write WorkDir; empty if it can
 	SandboxNote     string         // why the sandbox is what it is, for the log, the card and readiness
 	OwnsLogin       bool           // what RefreshOwner comes to
 	ConfigFile      string         // config.yaml; empty standing alone
