@@ -136,6 +136,9 @@ type Thread struct {
 	Path   string       `json:"path,omitempty"` // the rollout file; empty for an ephemeral thread
 	Status ThreadStatus `json:"status,omitzero"`
 	Turns  []Turn       `json:"turns,omitempty"`
+	// SessionID is the thread that the conversation began with: of a subagent's thread,
+	// that of its parent.
+	SessionID string `json:"sessionId,omitempty"`
 }
 
 // A ThreadStatus is what a thread is doing: notLoaded, idle, systemError or active.

@@ -209,6 +209,7 @@ func sent() map[string]any {
 		"v1/InitializeParams":                         filled(initializeParams{}),
 		"v2/ThreadStartParams":                        start,
 		"v2/ThreadResumeParams":                       resume,
+		"v2/ThreadReadParams":                         filled(threadParams{}),
 		"v2/ThreadUnsubscribeParams":                  filled(threadParams{}),
 		"v2/TurnStartParams":                          turn,
 		"v2/TurnSteerParams":                          steer,

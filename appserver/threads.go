@@ -87,6 +87,17 @@ type threadParams struct {
 	ThreadID string `json:"threadId"`
 }
 
+// ThreadRead returns what codex knows of a thread, without its turns.
+func (c *Client) ThreadRead(ctx context.Context, threadID string) (Thread, error) {
+	var answer readAnswer
+	err := c.Call(ctx, "thread/read", threadParams{ThreadID: threadID}, &answer)
+	return answer.Thread, err
+}
+
+type readAnswer struct {
+	Thread Thread `json:"thread"`
+}
+
 // Ping asks the child something that costs it nothing. It fails when the child
 // is gone, and with ctx when the child answers nothing.
 func (c *Client) Ping(ctx context.Context) error {

@@ -17,17 +17,27 @@ const (
 type agents struct {
 	at    map[string]*agent
 	bytes int // of the changes that are kept
+
+	done   map[string]string // by thread: the turn that runs, for which it has worked and does no more
+	barred map[string]bool   // turns of ours that were ended; what begins for them is ended, too
 }
 
 // An agent is a subagent while a turn of it runs.
 type agent struct {
 	root    string                            // the turn of ours that it works for
+	turn    string                            // its own
+	session string                            // the thread that its conversation began with; empty until it was asked for
 	changes map[string][]appserver.FileChange // by item: what it is about to write, which a question of codex's does not say
 }
 
-func (a *agents) begin(threadID, root string) {
+func newAgents() agents {
+	return agents{at: map[string]*agent{}, done: map[string]string{}, barred: map[string]bool{}}
+}
+
+func (a *agents) begin(threadID, root, turn string) {
 	a.end(threadID)
-	a.at[threadID] = &agent{root: root, changes: map[string][]appserver.FileChange{}}
+	delete(a.done, threadID)
+	a.at[threadID] = &agent{root: root, turn: turn, changes: map[string][]appserver.FileChange{}}
 }
 
 func (a *agents) end(threadID string) {
@@ -64,7 +74,8 @@ func weight(changes []appserver.FileChange) (bytes int) {
 	return bytes
 }
 
-// followAgent remembers for which turn of ours a subagent works, while it does.
+// followAgent remembers for which turn of ours a subagent works, while it does. One that
+// begins for a turn that was ended, because it was on its way then, is ended.
 func (e *Executor) followAgent(note appserver.Notification) {
 	var n appserver.TurnNote
 	if json.Unmarshal(note.Params, &n) != nil {
@@ -72,10 +83,17 @@ func (e *Executor) followAgent(note appserver.Notification) {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if note.Method == appserver.NoteTurnStarted && n.Turn.RootTurnID != "" {
-		e.agents.begin(n.ThreadID, n.Turn.RootTurnID)
-	} else {
+	if note.Method != appserver.NoteTurnStarted || n.Turn.RootTurnID == "" {
+		if one := e.agents.at[n.ThreadID]; one != nil && e.runs(one.root) {
+			e.agents.done[n.ThreadID] = one.root
+		}
 		e.agents.end(n.ThreadID)
+		return
+	}
+	root := n.Turn.RootTurnID
+	e.agents.begin(n.ThreadID, root, n.Turn.ID)
+	if e.agents.barred[root] && !e.closed { // Close waits for e.wg after it has set closed
+		e.wg.Go(func() { e.endLate(root) })
 	}
 }
 

@@ -54,7 +54,11 @@ func (e *Executor) attempt(c *conversation, j *job) (*Ended, error) {
 	if err == nil {
 		var end *Ended
 		if end, err = t.follow(); end != nil {
-			return e.weigh(c, j, t, end)
+			end, err = e.weigh(c, j, t, end)
+			if end != nil && end.Outcome == Failed {
+				t.endAgents()
+			}
+			return end, err
 		}
 	}
 	if _, cut := errors.AsType[cutError](err); !cut {

@@ -26,8 +26,8 @@
 //
 // turn/completed is the rule. Where it is lost, the thread's own history says
 // how the turn stands. A cancel and a timer interrupt the turn; a codex that
-// does not obey within the grace period is restarted. The commands that an
-// ended turn left running are terminated before its end is told.
+// does not obey within the grace period is restarted. The subagents and the commands
+// that an ended turn left running are ended before its end is told (ending_agents.go).
 //
 // # Questions
 //

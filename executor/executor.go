@@ -88,7 +88,7 @@ func New(cfg Config) *Executor {
 		jobs:          map[string]*job{},
 		threads:       map[string]bool{},
 		inquiries:     map[string]*inquiry{},
-		agents:        agents{at: map[string]*agent{}},
+		agents:        newAgents(),
 		budget:        newBudget(cfg.MaxBytes),
 	}
 	e.child = newSupervisor(e)

@@ -13,10 +13,11 @@ import (
 // goneEvery is how often the end of a terminated command is looked for.
 const goneEvery = 20 * time.Millisecond
 
-// endCommands terminates the commands that this turn left running and waits
-// until they are gone: an interrupted turn leaves them behind. Where codex does
+// endCommands ends the subagents of this turn and the commands that it left running, and
+// waits until they are gone: an interrupted turn leaves both behind. Where codex does
 // not manage it is restarted, which takes them with it.
 func (t *turn) endCommands() {
+	t.endAgents()
 	ctx, cancel := t.callContext()
 	defer cancel()
 	if err := t.endTerminals(ctx); err != nil && !t.on.gone() {
@@ -29,18 +30,26 @@ func (t *turn) endCommands() {
 
 // endTerminals ends the background terminals that this turn opened.
 func (t *turn) endTerminals(ctx context.Context) error {
+	return endTerminals(ctx, t.on, t.c.threadID, func(terminal appserver.BackgroundTerminal) bool {
+		return t.record.opened(terminal.ItemID)
+	})
+}
+
+// endTerminals ends those of a thread's background terminals that match, and waits until
+// they are gone.
+func endTerminals(ctx context.Context, on *child, thread string, match func(appserver.BackgroundTerminal) bool) error {
 	for {
-		all, err := t.on.BackgroundTerminals(ctx, t.c.threadID)
+		all, err := on.BackgroundTerminals(ctx, thread)
 		if err != nil {
 			return err
 		}
 		left := 0
 		for _, terminal := range all {
-			if !t.record.opened(terminal.ItemID) {
+			if !match(terminal) {
 				continue
 			}
 			left++
-			if _, err := t.on.TerminateTerminal(ctx, t.c.threadID, terminal.ProcessID); err != nil {
+			if _, err := on.TerminateTerminal(ctx, thread, terminal.ProcessID); err != nil {
 				return err
 			}
 		}
@@ -81,7 +90,7 @@ func (c *conversation) remember(r *record) {
 func (e *Executor) childEnded(dead *child) {
 	e.dropDead(dead)
 	e.mu.Lock()
-	e.agents = agents{at: map[string]*agent{}}
+	e.agents = newAgents()
 	e.mu.Unlock()
 	e.endAllLeftovers()
 }

@@ -72,6 +72,7 @@ func (e *Executor) closeInquiry(threadID string, in *inquiry) (posed []string) {
 	e.mu.Lock()
 	if e.inquiries[threadID] == in {
 		delete(e.inquiries, threadID)
+		e.forgetAgents(in)
 	}
 	e.mu.Unlock()
 	in.over()
