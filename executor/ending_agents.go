@@ -123,8 +123,9 @@ func endTerminalsOf(ctx context.Context, on *child, threads map[string]bool) err
 	return nil
 }
 
-// agentsOf returns, with the turns of those at work, the subagents that work, or have worked, for the turn root, and those
-// that work in the session, and has what begins for the same turns from now on end, too.
+// agentsOf returns the subagents that work, or have worked, for the turn root, and those that
+// work in the session, with the turns of those at work. What begins for the same turns from
+// now on is ended too.
 func (e *Executor) agentsOf(ctx context.Context, on *child, root, session string) (turns map[string]string, err error) {
 	if err := e.learnSessions(ctx, on, root, session); err != nil {
 		return nil, err
