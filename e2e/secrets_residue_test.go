@@ -139,12 +139,11 @@ func (g *garden) begin() {
 // in what is kept of the conversation.
 func (g *garden) looks(processes []string) {
 	g.t.Helper()
-	home := sets(told(), forAgent()) // codex writes the environment of its commands down, too
 	for _, c := range []struct {
 		view string
 		want []string
 	}{
-		{"CODEX_HOME", home}, {"state", home}, {"wire", nil}, {"work", nil}, {"command lines", nil},
+		{"CODEX_HOME", told()}, {"state", told()}, {"wire", nil}, {"work", nil}, {"command lines", nil},
 		{"environment", forAgent()}, {"processes", processes}, {"configuration", inFiles()},
 	} {
 		if got, want := g.look(c.view), sets(c.want); !slices.Equal(got, want) {
