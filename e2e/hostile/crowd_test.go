@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/progtest"
 )
 
 // TestCrowd: more connections than the program may have files, opened by strangers, keep
@@ -54,10 +56,11 @@ func (x *world) begin(t *testing.T, text string) net.Conn {
 	return conn
 }
 
-// crowded looks whether the log says that a listener was full, and with how many.
+// crowded waits until the log says that a listener was full, and with how many.
 func (x *world) crowded(t *testing.T, most int) {
 	t.Helper()
-	if text := x.Log(); !strings.Contains(text, "there are too many connections") || !strings.Contains(text, fmt.Sprintf(`"open":%d,"most":%d,`, most-most/8, most)) {
-		t.Errorf("the log does not say so of %d connections", most)
-	}
+	progtest.WaitFor(t, fmt.Sprintf("the log to say so of %d connections", most), func() bool {
+		text := x.Log()
+		return strings.Contains(text, "there are too many connections") && strings.Contains(text, fmt.Sprintf(`"open":%d,"most":%d,`, most-most/8, most))
+	})
 }
