@@ -35,12 +35,13 @@ type Launch struct {
 
 // Args returns the arguments after "app-server". They hold no secret.
 func (l Launch) Args() []string {
-	args := slices.Concat(l.folders(), l.Provider.Overrides(), Always(), l.trust(), l.given())
+	config, _ := l.own()
+	args := slices.Concat(l.folders(config), l.Provider.Overrides(), Always(), l.trust(config), l.given())
 	if l.Workspace {
 		args = append(args, l.leftovers()...)
 	}
 	if l.Workspace || l.OwnTools {
-		args = append(args, l.servers()...)
+		args = append(args, servers(config)...)
 	}
 	if l.Lean {
 		args = append(args, Lean()...)

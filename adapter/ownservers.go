@@ -75,17 +75,17 @@ func ownServers(config map[string]any) (servers []ownServer) {
 // Moved are the names of the MCP servers that are started in codex's home for want of a
 // folder of their own.
 func (l Launch) Moved() (names []string) {
-	for _, s := range l.moved() {
+	config, _ := l.own()
+	for _, s := range l.moved(config) {
 		names = append(names, s.name)
 	}
 	return names
 }
 
-func (l Launch) moved() []ownServer {
+func (l Launch) moved(config map[string]any) []ownServer {
 	if !l.Sandboxed {
 		return nil
 	}
-	config, _ := l.own()
 	return slices.DeleteFunc(ownServers(config), func(s ownServer) bool { return s.cwd != "" })
 }
 
@@ -93,8 +93,8 @@ func (l Launch) moved() []ownServer {
 // because codex takes no server without one, and reads its configuration anew for each
 // thread: without, none would start any more once a server was removed. As one table it has
 // names with dots in it, which a key would be split at, and takes back what stands before it.
-func (l Launch) folders() []string {
-	moved := l.moved()
+func (l Launch) folders(config map[string]any) []string {
+	moved := l.moved(config)
 	if len(moved) == 0 {
 		return nil
 	}
@@ -134,7 +134,7 @@ func (l Launch) doubts() (doubts []Warning) {
 			doubt("the program of notify is %s, %s: keep it elsewhere", program, there)
 		}
 	}
-	if l.opened() {
+	if l.opens(config) {
 		doubts = append(doubts, Warning{File: filepath.Join(l.WorkDir, ".codex"), Text: fmt.Sprintf("%s: what a folder brings does not settle what codex may do, "+
 			"so codex reads neither this nor AGENTS.md there. If you trust it, say so in %s: [projects.%s] with trust_level = \"trusted\"",
 			strings.Join(l.Project, ", "), filepath.Join(l.Home, "config.toml"), tomlString(l.WorkDir))})

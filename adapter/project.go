@@ -26,30 +26,31 @@ func settled(dir string) (names []string) {
 // trust returns the arguments that say of the work directory what codex would otherwise
 // write into the user's config.toml: the first thread in a git repository
 // with a writable sandbox marks it as trusted there (seen on 0.169.0). One that is not
-// trusted is so for a reason only, because codex then ignores AGENTS.md: in a sandbox, a
-// folder that brings settings of its own, which could open it, has been read and not chosen.
+// trusted is so for a reason only, because codex then ignores AGENTS.md: settings that a
+// folder brings could open the sandbox, and the user has chosen the folder and not them.
 // Where the user has said something about the directory or one above it, that
 // stands. The table is given inline: codex splits a dotted key at the dots in
 // the path too.
-func (l Launch) trust() []string {
+func (l Launch) trust(config map[string]any) []string {
 	level := "trusted"
 	switch {
-	case l.said():
+	case l.said(config):
 		return nil
-	case l.opened():
+	case l.opens(config):
 		level = "untrusted"
 	}
 	return override("projects", "{"+tomlString(l.WorkDir)+`={trust_level=`+tomlString(level)+`}}`)
 }
 
-// opened reports whether the work directory brings settings that could open the sandbox, and
+// opens reports whether the work directory brings settings that could open the sandbox, and
 // the user has not said that it may.
-func (l Launch) opened() bool { return l.Sandboxed && len(l.Project) > 0 && !l.said() }
+func (l Launch) opens(config map[string]any) bool {
+	return l.Sandboxed && len(l.Project) > 0 && !l.said(config)
+}
 
 // said reports whether the user's own settings have the work directory or one above it among
 // the projects.
-func (l Launch) said() bool {
-	config, _ := l.own()
+func (l Launch) said(config map[string]any) bool {
 	projects := tableOf(config, "projects")
 	for dir := l.WorkDir; ; dir = filepath.Dir(dir) {
 		if _, said := projects[dir]; said {

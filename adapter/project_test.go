@@ -26,14 +26,15 @@ func TestTrust(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := Launch{Home: "/h", WorkDir: "/a/b", Sandboxed: true, UserConfig: c.config, Project: c.project}
-			if got := strings.Join(l.trust(), " "); c.want == "" && got != "" || c.want != "" && !strings.Contains(got, `trust_level="`+c.want+`"`) {
+			config, _ := l.own()
+			if got := strings.Join(l.trust(config), " "); c.want == "" && got != "" || c.want != "" && !strings.Contains(got, `trust_level="`+c.want+`"`) {
 				t.Errorf("trust is %q, want %q", got, c.want)
 			}
 			if warned := slices.ContainsFunc(l.doubts(), func(w Warning) bool { return strings.Contains(w.Text, "[projects.\"/a/b\"]") }); warned != (c.want == "untrusted") {
 				t.Errorf("warnings: %v", l.doubts())
 			}
-			if l.Sandboxed = false; c.want == "untrusted" && !strings.Contains(strings.Join(l.trust(), " "), `"trusted"`) {
-				t.Errorf("without a sandbox: %q", l.trust())
+			if l.Sandboxed = false; c.want == "untrusted" && !strings.Contains(strings.Join(l.trust(config), " "), `"trusted"`) {
+				t.Errorf("without a sandbox: %q", l.trust(config))
 			}
 		})
 	}
