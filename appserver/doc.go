@@ -6,8 +6,8 @@
 //
 // A [Client] owns its child and everything the child starts: [Start] puts the
 // child in a session of its own, which is a process group too, and
-// [Client.Close], [Client.Kill], a crash, output that ends while the child lives, and a child that no longer
-// reads its input all end with the whole group killed. On Linux the child also
+// [Client.Close], [Client.Kill], a crash, output that ends while the child lives, and a
+// child that no longer reads its input all end with the whole group killed. On Linux the child also
 // dies with this process. Once [Client.Done] is closed, the child has been
 // reaped, its group has been killed, everything that it had written has been
 // read and handed on, and no goroutine of this package is left. A grandchild

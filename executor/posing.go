@@ -11,8 +11,8 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 )
 
-// Bounds of what a question shows. No command is longer that Linux would start: an
-// argument has 128 KiB at most.
+// Bounds of what a question shows. Linux starts no command that is longer: an argument has
+// 128 KiB at most.
 const (
 	mostShown   = 128 << 10 // of a command, of all diffs, of a message
 	mostChanges = 1000      // files
