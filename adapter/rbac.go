@@ -35,31 +35,25 @@ func roles(s section, standard RBACConfig) RBACConfig {
 	c.Roles = r.list("roles")
 	known := func(role string) bool {
 		_, described := c.AllowedActions[role]
-		return described || granted(role) != nil
+		return described || standardRoles[role] != nil
 	}
 	if !slices.ContainsFunc(c.Roles, known) {
-		all := append(slices.Clone(standardRoles), slices.Sorted(maps.Keys(c.AllowedActions))...)
+		all := append(slices.Sorted(maps.Keys(standardRoles)), slices.Sorted(maps.Keys(c.AllowedActions))...)
 		r.warn("roles", "none of "+strings.Join(all, ", ")+" is named; no workspace tool that needs a role works")
 	}
 	return c
 }
 
-// standardRoles are the roles that everybody has.
-var standardRoles = []string{"admin", "operator", "no-delegation", "no-approval", "read-only", "memory-readonly"} //nolint:gochecknoglobals // a constant
-
-// granted are the actions of the roles that everybody has; nil for others.
-func granted(role string) []string {
-	switch role {
-	case "admin", "operator":
-		return []string{actDelegate, actApprove, actRecall, actRemember}
-	case "no-delegation":
-		return []string{actApprove, actRecall, actRemember}
-	case "no-approval":
-		return []string{actDelegate, actRecall, actRemember}
-	case "read-only", "memory-readonly":
-		return []string{actRecall}
-	}
-	return nil
+// standardRoles are the roles of each workspace, with their actions.
+//
+//nolint:gochecknoglobals // a constant
+var standardRoles = map[string][]string{
+	"admin":           {actDelegate, actApprove, actRecall, actRemember},
+	"operator":        {actDelegate, actApprove, actRecall, actRemember},
+	"no-delegation":   {actApprove, actRecall, actRemember},
+	"no-approval":     {actDelegate, actRecall, actRemember},
+	"read-only":       {actRecall},
+	"memory-readonly": {actRecall},
 }
 
 // Allows reports whether one of the workspace's roles grants an action. What
@@ -69,7 +63,7 @@ func (r RBACConfig) Allows(action string) bool {
 	return slices.ContainsFunc(r.Roles, func(role string) bool {
 		own, described := r.AllowedActions[role]
 		if !described || role == "admin" {
-			return slices.Contains(granted(role), action)
+			return slices.Contains(standardRoles[role], action)
 		}
 		actions, _ := own.([]any)
 		return slices.Contains(actions, any(action))
