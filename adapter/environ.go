@@ -34,8 +34,8 @@ func ChildEnv(environ []string, home string, p Provider) []string {
 }
 
 // denied reports whether a variable is ours, the platform's or the control
-// plane's, or a credential for telemetry. CODEX_SANDBOX and its like are settings of ours under names that
-// mean something else to codex and to programs that run inside its sandbox.
+// plane's, or a credential for telemetry. CODEX_SANDBOX and its like are settings of ours
+// under names that mean something else to codex and to programs that run inside its sandbox.
 func denied(name string) bool {
 	for _, prefix := range []string{
 		"RUNTIME_", "ADMIN_", "CP_", "LANGFUSE_", "OTEL_EXPORTER_OTLP_",

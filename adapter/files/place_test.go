@@ -96,7 +96,7 @@ func TestLinksInThePlaceOfTheFolder(t *testing.T) {
 	}
 }
 
-// TestWhatElseStandsInThePlaceOfTheFolder is somebody's, and named.
+// TestWhatElseStandsInThePlaceOfTheFolder is the user's: it stays, and the error names it.
 func TestWhatElseStandsInThePlaceOfTheFolder(t *testing.T) {
 	f, work, _ := planted(t)
 	at := filepath.Join(work, ".molecule")

@@ -20,9 +20,9 @@ func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"runtime": ma
 
 // TestScripts runs the program as an operator meets it. In the scripts $CODEX
 // is the real codex, $OUTSIDE a directory of the script's own outside the temp
-// directory, $PIN the version that codex should have, and $FREE an address that
-// nobody listens at; the condition rootleaves says that we are a root whom codex's sandbox
-// does not hold. "await URL" waits until somebody answers there.
+// directory, $PIN the version that codex should have, and $FREE an address
+// without a listener; the condition rootleaves says that the tests run as a root whom codex's
+// sandbox does not hold. "await URL" waits until an answer comes from there.
 func TestScripts(t *testing.T) {
 	outside, codex := codextest.Dir(t, "script"), codextest.Bin(t)
 	testscript.Run(t, testscript.Params{

@@ -11,8 +11,8 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/progtest"
 )
 
-// A poison is a message that may be taken, and whose task could then not be read again: by
-// nobody who asks for it, nor by those who ask for a list.
+// A poison is a message that may be taken, and whose task could then not be read again,
+// alone or in a list.
 type poison struct{ door, part string }
 
 // call sends it; further is more of the message.

@@ -11,8 +11,8 @@ import (
 // Plain returns the text without what makes a terminal do anything but show it, and
 // without what is there and not seen: control characters, other ends of lines, those that
 // turn the direction of writing or have no width, and bytes that are no text are written
-// out. Line feeds and tabs stay. Whoever reads what a model has written, and says yes to
-// it, must read what there is.
+// out. Line feeds and tabs stay. A "yes" to what a model has written is to all that stands
+// there, so all of it has to be seen.
 func Plain(text string) string {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	if utf8.ValidString(text) && strings.IndexFunc(text, acts) < 0 {
