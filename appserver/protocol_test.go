@@ -338,7 +338,7 @@ func TestNamesAreInTheSchema(t *testing.T) {
 		"initialize", "thread/start", "thread/resume", "thread/unsubscribe", "thread/turns/list",
 		"thread/backgroundTerminals/list", "thread/backgroundTerminals/terminate",
 		"turn/start", "turn/steer", "turn/interrupt", "account/read", "account/login/start", "account/login/cancel",
-		"thread/revert", "thread/compact/start")
+		"thread/revert", "thread/compact/start", "thread/read", "thread/loaded/list", "thread/archive", "thread/unarchive")
 	within(t, "item types", items.enum(items.properties(items.properties(items.root)["item"])["type"]),
 		string(ItemUserMessage), string(ItemAgentMessage), string(ItemReasoning), string(ItemPlan),
 		string(ItemCommandExecution), string(ItemFileChange), string(ItemMcpToolCall),

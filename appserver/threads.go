@@ -2,6 +2,7 @@ package appserver
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 )
@@ -98,10 +99,38 @@ type readAnswer struct {
 	Thread Thread `json:"thread"`
 }
 
+// ThreadsLoaded returns the ids of all threads that the child has loaded, those of
+// subagents too.
+func (c *Client) ThreadsLoaded(ctx context.Context) ([]string, error) {
+	var answer loadedAnswer
+	err := c.Call(ctx, "thread/loaded/list", struct{}{}, &answer)
+	return answer.Data, err
+}
+
+type loadedAnswer struct {
+	Data []string `json:"data"`
+}
+
+// ThreadUnload unloads a thread at once. There is no call for that, but archiving does
+// it, which is taken back. One that was left archived is refused at first.
+func (c *Client) ThreadUnload(ctx context.Context, threadID string) error {
+	params := threadParams{ThreadID: threadID}
+	err := c.Call(ctx, "thread/archive", params, nil)
+	if _, refused := errors.AsType[*RPCError](err); refused && !IsThreadGone(err) {
+		_ = c.Call(ctx, "thread/unarchive", params, nil) // if it was not that, the next call says so
+		err = c.Call(ctx, "thread/archive", params, nil)
+	}
+	if err != nil {
+		return err
+	}
+	return c.Call(ctx, "thread/unarchive", params, nil)
+}
+
 // Ping asks the child something that costs it nothing. It fails when the child
 // is gone, and with ctx when the child answers nothing.
 func (c *Client) Ping(ctx context.Context) error {
-	return c.Call(ctx, "thread/loaded/list", struct{}{}, nil)
+	_, err := c.ThreadsLoaded(ctx)
+	return err
 }
 
 // BackgroundTerminals returns the commands of the thread that outlived their

@@ -50,6 +50,9 @@ func (e *Executor) start(c *conversation, j *job) (*turn, error) {
 	if err := errors.Join(j.Options.stand(), e.apartFor(j.Options, on)); err != nil {
 		return nil, err
 	}
+	if err := e.grantAgents(j.ctx, c, j, on); err != nil {
+		return nil, on.settled(err)
+	}
 	t := e.newTurn(c, j, on)
 	t.afresh = c.fresh
 	if t.id, err = e.startTurn(c, j, on); err != nil {

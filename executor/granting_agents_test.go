@@ -1,0 +1,136 @@
+package executor_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
+)
+
+// given finds what subagents are told to do, and what they have done since.
+var given = regexp.MustCompile(`"encrypted_content":"((?:[^"\\]|\\.)*)"`)
+
+// commanding is a model whose turns and subagents, asked to "make TASK", make a subagent with
+// this task, asked to "have AGENT TASK" give it to one that there is, and asked to "write
+// FILE" do so.
+func commanding(t *fakemodel.Turn) {
+	body := string(t.Body)
+	if !strings.Contains(body, "newly spawned child agent") {
+		command(t, t.LastUserText(), len(t.NewToolOutputs()))
+		return
+	}
+	tasks := given.FindAllStringSubmatchIndex(body, -1)
+	last := tasks[len(tasks)-1]
+	done := strings.Count(body[last[1]:], `"function_call_output"`)
+	switch file, writes := strings.CutPrefix(body[last[2]:last[3]], "write "); {
+	case !writes:
+		command(t, body[last[2]:last[3]], done)
+	case done == 0:
+		t.Exec("echo x >> " + file)
+	default:
+		t.Say("done")
+	}
+}
+
+// command makes a subagent of a turn or a subagent, or gives one work, and waits for it.
+func command(t *fakemodel.Turn, text string, done int) {
+	words := strings.Fields(text)
+	tool, args := "", map[string]string{}
+	switch words[0] {
+	case "make":
+		tool, args = "spawn_agent", map[string]string{"task_name": "sub", "message": strings.Join(words[1:], " ")}
+	case "have":
+		tool, args = "followup_task", map[string]string{"target": words[1], "message": strings.Join(words[2:], " ")}
+	}
+	switch {
+	case tool == "" || done == 2:
+		t.Say("ok")
+	case done == 1:
+		t.CallIn("collaboration", "wait_agent", `{"timeout_ms":10000}`)
+	default:
+		raw, _ := json.Marshal(args)
+		t.CallIn("collaboration", tool, string(raw))
+	}
+}
+
+// TestSubagentMayWhatItsTurnMay, and neither more nor less, whatever that one might which
+// has made it: with a turn in a narrower sandbox, one in the conversation's own, and both
+// after a restart of codex.
+func TestSubagentMayWhatItsTurnMay(t *testing.T) {
+	t.Parallel()
+	var dir string
+	e := onCodex(t, modeltest.Start(t, commanding), func(c *executor.Config) {
+		c.Thread.Sandbox = appserver.WorkspaceWrite
+		dir = c.Child.Dir
+	})
+	turn := func(id, text string, o executor.Options) {
+		t.Helper()
+		if end := submitWith(t, e, id, text, o).wait(t); end.Outcome != executor.Completed {
+			t.Fatalf("%s: %+v", id, end)
+		}
+	}
+	turn("make", "make make rest", executor.Options{})
+	narrow := executor.Options{Sandbox: appserver.ReadOnly}
+	for i, c := range []struct {
+		agent  string
+		o      executor.Options
+		writes bool
+	}{
+		{"sub", executor.Options{}, true},
+		{"sub", narrow, false},
+		{"sub have sub", narrow, false},
+		{"sub", executor.Options{}, true},
+		{"sub have sub", executor.Options{}, true},
+		{"sub have sub", narrow, false},
+		{"killed", executor.Options{}, true},
+		{"sub", narrow, false},
+		{"sub", executor.Options{}, true},
+		{"sub", narrow, false},
+	} {
+		if c.agent == "killed" {
+			_ = syscall.Kill(e.Health().Child.Pid, syscall.SIGKILL)
+			continue
+		}
+		file := filepath.Join(dir, "file")
+		turn("turn-"+string(rune('a'+i)), "have "+c.agent+" write "+file, c.o)
+		_, err := os.Stat(file)
+		if wrote := err == nil; wrote != c.writes {
+			t.Errorf("%d: %s with %+v has written: %v", i, c.agent, c.o, wrote)
+		}
+		_ = os.Remove(file)
+	}
+}
+
+// TestSubagentAtWorkEndsWhereLessIsAllowed: it goes on beside turns that may what its own
+// might, and ends where one begins that may less.
+func TestSubagentAtWorkEndsWhereLessIsAllowed(t *testing.T) {
+	t.Parallel()
+	e := onCodex(t, modeltest.Start(t, spawning), nil)
+	file := filepath.Join(codextest.Dir(t, "lines"), "file.31")
+	wantEnd(t, submit(t, e, "j1", "one", "spawn once "+file).wait(t), executor.Completed, "")
+	submit(t, e, "j2", "one", "run true").wait(t)
+	wantWork(t, file)
+	submitWith(t, e, "j3", "run true", executor.Options{Sandbox: appserver.ReadOnly}).wait(t)
+	wantQuiet(t, e, file)
+}
+
+// TestSubagentsThatCannotBeUnloaded end with codex, which is restarted.
+func TestSubagentsThatCannotBeUnloaded(t *testing.T) {
+	t.Parallel()
+	e := onFake(t, "once; no-answer thread/loaded/list", func(c *executor.Config) { c.Patience = time.Second })
+	w := submitWith(t, e, "j1", "hello", executor.Options{Sandbox: appserver.ReadOnly})
+	wantEnd(t, w.wait(t), executor.Completed, "")
+	if restarts := e.Health().Child.Restarts; restarts != 1 {
+		t.Errorf("%d restarts, want one", restarts)
+	}
+}
