@@ -56,7 +56,12 @@ func start(t *testing.T, extra ...string) *program {
 // startAs is start by way of another binary.
 func startAs(t *testing.T, binary string, extra ...string) *program {
 	t.Helper()
-	model := modeltest.Start(t, fakemodel.Keywords)
+	return startOn(t, binary, modeltest.Start(t, fakemodel.Keywords), extra...)
+}
+
+// startOn is startAs with another model.
+func startOn(t *testing.T, binary string, model *modeltest.Model, extra ...string) *program {
+	t.Helper()
 	settings := append([]string{
 		"OPENAI_BASE_URL=" + model.BaseURL(), "OPENAI_API_KEY=key-of-the-e2e-suite", "RUNTIME_LOG=debug",
 	}, extra...)

@@ -47,13 +47,24 @@ func (e *Executor) endLate(root string) {
 	}
 }
 
+// EndAgents ends the subagents that work in the conversation of a thread, also those that
+// go on after a turn that ended well, with their commands. It returns how many they were.
+func (e *Executor) EndAgents(thread string) int {
+	on, _ := e.child.health()
+	if on == nil || thread == "" {
+		return 0
+	}
+	e.record(RecordEndAgents, RecordedFact{Of: thread})
+	return e.mustEndAgents(on, "", thread)
+}
+
 // endAgents ends the subagents that work for the turn, and all others of its conversation.
 func (t *turn) endAgents() { t.e.mustEndAgents(t.on, t.id, t.c.threadID) }
 
 // mustEndAgents ends the subagents of a turn and those at work in a conversation, either of which
 // may be empty, with their commands. Where codex does not manage it in the grace period it
-// is restarted, which takes them with it.
-func (e *Executor) mustEndAgents(on *child, root, session string) {
+// is restarted, which takes them with it. It returns how many they were.
+func (e *Executor) mustEndAgents(on *child, root, session string) int {
 	ctx, cancel := context.WithTimeout(context.Background(), e.cfg.Grace)
 	defer cancel()
 	threads, err := e.endAgents(ctx, on, root, session)
@@ -62,12 +73,12 @@ func (e *Executor) mustEndAgents(on *child, root, session string) {
 		on.restart("subagent would not stop")
 		<-on.Done()
 	}
-	if len(threads) == 0 {
-		return
+	if len(threads) > 0 {
+		ctx, cancel := context.WithTimeout(context.Background(), e.cfg.Grace)
+		defer cancel()
+		e.killCommands(ctx, func(c appserver.Command) bool { return threads[c.ThreadID] })
 	}
-	ctx, cancel = context.WithTimeout(context.Background(), e.cfg.Grace)
-	defer cancel()
-	e.killCommands(ctx, func(c appserver.Command) bool { return threads[c.ThreadID] })
+	return len(threads)
 }
 
 // endAgents interrupts until none of them works. It returns their threads.

@@ -36,6 +36,7 @@ const (
 	RecordCancel       = "cancel"       // RecordedFact, of a job
 	RecordForget       = "forget"       // RecordedFact, of a conversation
 	RecordDrop         = "drop"         // RecordedFact, of a conversation
+	RecordEndAgents    = "endAgents"    // RecordedFact, of a thread
 	RecordRestart      = "restart"      // RecordedText: why codex is restarted when it is idle
 	RecordClose        = "close"        // nil
 

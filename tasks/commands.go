@@ -32,6 +32,8 @@ type Conversations interface {
 	// Drop lets go of a conversation's thread: the next message gets a new one.
 	// [executor.ErrBusy] says that a turn of it runs or waits.
 	Drop(ctx context.Context, conversation string) error
+	// EndAgents ends the subagents that still work in a conversation, and returns how many.
+	EndAgents(ctx context.Context, conversation string) (int, error)
 }
 
 // noConversations is for engines whose runner has no threads.
@@ -39,6 +41,7 @@ type noConversations struct{}
 
 func (noConversations) Thread(context.Context, string) (string, error) { return "", nil }
 func (noConversations) Drop(context.Context, string) error             { return nil }
+func (noConversations) EndAgents(context.Context, string) (int, error) { return 0, nil }
 
 // commandOf returns the command that a new message is, or "".
 func commandOf(m *a2a.Message) string {
@@ -106,7 +109,11 @@ func (e *Engine) obey(r *run, command string, others []*task) {
 					return
 				}
 			}
-			r.answer(stopped(others))
+			agents, err := e.cfg.Conversations.EndAgents(e.root, r.task.about())
+			if err != nil {
+				e.log.Error("the subagents of a conversation could not be ended", "err", err)
+			}
+			r.answer(stopped(others, agents))
 		})
 	case commandNew:
 		e.wg.Go(func() { r.answer(e.renew(r.task.about())) })
@@ -122,8 +129,8 @@ func (r *run) answer(text string) {
 	r.observe(executor.Ended{Outcome: executor.Completed, Messages: []executor.AgentMessage{{ItemID: "answer", Text: text}}})
 }
 
-// stopped says what a stop has ended.
-func stopped(others []*task) string {
+// stopped says what a stop has ended: tasks, and subagents that worked on after theirs.
+func stopped(others []*task, agents int) string {
 	canceled, parked := 0, 0
 	for _, t := range others {
 		switch state := t.peek().Status.State; {
@@ -133,13 +140,23 @@ func stopped(others []*task) string {
 			parked++
 		}
 	}
-	switch {
-	case canceled+parked == 1:
-		return "Stopped: one task was canceled."
-	case canceled+parked > 1:
-		return fmt.Sprintf("Stopped: %d tasks were canceled.", canceled+parked)
+	var ended []string
+	switch tasks := canceled + parked; {
+	case tasks == 1:
+		ended = append(ended, "one task was canceled")
+	case tasks > 1:
+		ended = append(ended, fmt.Sprintf("%d tasks were canceled", tasks))
 	}
-	return "Nothing was running or waiting here."
+	switch {
+	case agents == 1:
+		ended = append(ended, "one subagent was ended")
+	case agents > 1:
+		ended = append(ended, fmt.Sprintf("%d subagents were ended", agents))
+	}
+	if ended == nil {
+		return "Nothing was running or waiting here."
+	}
+	return "Stopped: " + strings.Join(ended, ", ") + "."
 }
 
 // dropTimeout bounds how long it may take to let go of a thread.

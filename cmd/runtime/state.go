@@ -128,9 +128,22 @@ type conversations struct {
 	executor *executor.Executor
 }
 
-// Drop implements [tasks.Conversations]. The thread's file goes with the next tidying.
+// EndAgents implements [tasks.Conversations].
+func (c conversations) EndAgents(ctx context.Context, conversation string) (int, error) {
+	thread, err := c.Thread(ctx, conversation)
+	if err != nil {
+		return 0, err
+	}
+	return c.executor.EndAgents(thread), nil
+}
+
+// Drop implements [tasks.Conversations]. Subagents that still work end with the
+// conversation; the thread's file goes with the next tidying.
 func (c conversations) Drop(ctx context.Context, conversation string) error {
 	if err := c.executor.Drop(ctx, conversation); err != nil {
+		return err
+	}
+	if _, err := c.EndAgents(ctx, conversation); err != nil {
 		return err
 	}
 	err := c.ForgetConversation(ctx, conversation, time.Now())
