@@ -5,8 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"regexp"
-	"strconv"
 	"strings"
 
 	"github.com/google/uuid"
@@ -30,7 +28,7 @@ func (s *Set) listPeers(ctx context.Context, a own) (string, error) {
 	}
 	lines := make([]string, 0, len(peers))
 	for _, p := range peers {
-		lines = append(lines, fmt.Sprintf("- %s (ID: %s, status: %s, role: %s)", named(p.Name), p.ID, p.Status, named(p.Role)))
+		lines = append(lines, fmt.Sprintf("- %s (ID: %s, status: %s, role: %s)", named(p.Name), p.ID, named(p.Status), named(p.Role)))
 	}
 	return strings.Join(lines, "\n"), nil
 }
@@ -68,18 +66,8 @@ func nameOf(p platform.Peer) string { return oneLine(cmp.Or(p.Name, p.ID)) }
 // called is [nameOf] where a model reads it.
 func called(p platform.Peer) string { return named(cmp.Or(p.Name, p.ID)) }
 
-// usual is a name that cannot be read as more than one.
-var usual = regexp.MustCompile(`^[\pL\pM\pN](?:[\pL\pM\pN ._/&+'’-]*[\pL\pM\pN.])?$`)
-
-// named is a name, or a role, in a text of ours. Peers choose them: one with more than
-// letters, digits and what stands in words is quoted, so that it ends where its quotes do.
-func named(text string) string {
-	text = oneLine(text)
-	if text == "" || usual.MatchString(text) {
-		return text
-	}
-	return strconv.Quote(text)
-}
+// named is a name, or a role, in a text of ours.
+func named(text string) string { return peerwords.Name(oneLine(text)) }
 
 // Name is what a workspace is called where others than the model read it.
 func (s *Set) Name(ctx context.Context, id string) string {
