@@ -134,3 +134,42 @@ func TestSubagentsThatCannotBeUnloaded(t *testing.T) {
 		t.Errorf("%d restarts, want one", restarts)
 	}
 }
+
+// TestSubagentOfANarrowTurnAsksAfterIt where turns may do everything that do not ask for
+// less: codex is told no, though nothing says any more what the subagent may.
+func TestSubagentOfANarrowTurnAsksAfterIt(t *testing.T) {
+	t.Parallel()
+	over := make(chan struct{})
+	told := make(chan string, 1)
+	file := filepath.Join(codextest.Dir(t, "outside"), "file")
+	e := onCodex(t, modeltest.Start(t, func(turn *fakemodel.Turn) {
+		outputs := turn.NewToolOutputs()
+		sub := strings.Contains(string(turn.Body), "newly spawned child agent")
+		switch {
+		case sub && len(outputs) == 1: // it has inherited that of its making
+			select {
+			case <-over:
+			case <-turn.Context().Done():
+			}
+			turn.Call("exec_command", fakemodel.Escalated("echo x > "+file))
+		case sub:
+			told <- outputs[1].Text
+			turn.Say("done")
+		case len(outputs) == 0:
+			turn.CallIn("collaboration", "spawn_agent", `{"task_name":"sub","message":"do it"}`)
+		default:
+			turn.Say("spawned")
+		}
+	}), nil)
+	narrow := executor.Options{Sandbox: appserver.ReadOnly, ApprovalPolicy: appserver.OnRequest}
+	wantEnd(t, submitWith(t, e, "j1", "go", narrow).wait(t), executor.Completed, "")
+	close(over)
+	select {
+	case text := <-told:
+		if _, err := os.Stat(file); err == nil {
+			t.Errorf("it has written outside of its sandbox, and was told %q", text)
+		}
+	case <-time.After(patience):
+		t.Fatal("the subagent was told nothing")
+	}
+}

@@ -87,23 +87,14 @@ func (e *Executor) mayAsk(j *job) bool {
 }
 
 // everythingAllowed reports whether codex may do everything without asking in the
-// turn that in belongs to, in which case a question only comes by mistake; nil
-// stands for a turn that asks for nothing of its own. never alone is not enough: a
-// yes would widen the sandbox that was chosen.
-func (e *Executor) everythingAllowed(in *inquiry) bool {
-	var j *job
-	if in != nil {
-		j = in.job
-	}
+// turn of j, in which case a question only comes by mistake. never alone is not enough:
+// a yes would widen the sandbox that was chosen.
+func (e *Executor) everythingAllowed(j *job) bool {
 	policy, sandbox := e.allowed(j)
 	return policy == appserver.Never && sandbox == appserver.DangerFullAccess
 }
 
 // allowed is what codex may do in the turn of j.
 func (e *Executor) allowed(j *job) (appserver.ApprovalPolicy, appserver.SandboxMode) {
-	var o Options
-	if j != nil {
-		o = j.Options
-	}
-	return cmp.Or(o.ApprovalPolicy, e.cfg.Thread.ApprovalPolicy), cmp.Or(o.Sandbox, e.cfg.Thread.Sandbox)
+	return cmp.Or(j.Options.ApprovalPolicy, e.cfg.Thread.ApprovalPolicy), cmp.Or(j.Options.Sandbox, e.cfg.Thread.Sandbox)
 }

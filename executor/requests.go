@@ -58,11 +58,11 @@ func (e *Executor) hear(ctx context.Context, req *appserver.Request) {
 	}
 	in := e.inquiryOf(req.ThreadID)
 	switch {
-	case e.everythingAllowed(in):
+	case in == nil: // not even where everything is allowed: a subagent may go on that is to have less
+		e.decline(req, k, "no turn of ours runs on its thread")
+	case e.everythingAllowed(in.job):
 		err = req.Reply(matter.grant())
 		e.log.Info("codex asked although everything is allowed", "method", req.Method, "thread_id", req.ThreadID, "err", err)
-	case in == nil:
-		e.decline(req, k, "no turn of ours runs on its thread")
 	case !e.mayAsk(in.job):
 		e.decline(req, k, "nobody is asked (CODEX_APPROVAL_POLICY=never)")
 	default:
