@@ -1,8 +1,6 @@
 package channel
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"unicode/utf8"
 )
@@ -37,20 +35,4 @@ func (e entry) bounded() entry {
 		return entry{Refused: e.Refused}
 	}
 	return e
-}
-
-// firstParts returns the elements of a list, and one too many at most.
-func firstParts(list json.RawMessage) (parts []json.RawMessage) {
-	in := json.NewDecoder(bytes.NewReader(list))
-	if begin, _ := in.Token(); begin != json.Delim('[') {
-		return nil // what is no list has no parts
-	}
-	for in.More() && len(parts) <= mostParts {
-		var one json.RawMessage
-		if in.Decode(&one) != nil {
-			return parts
-		}
-		parts = append(parts, one)
-	}
-	return parts
 }

@@ -64,7 +64,7 @@ func (n names) classify(r platform.Row) (row store.InboxRow, doubt string) {
 		said = said.quoted("", peer)
 	case peer != "":
 		row.Kind, row.Chat, row.Peer = kindPeer, n.peer(peer), peer
-		if says(r, Marker) == true {
+		if marked(r) {
 			row.Mute = muteMarked
 		}
 	default:
@@ -109,7 +109,8 @@ func delegated(r platform.Row) entry {
 	e := content(r)
 	e.Delegation = r.ID
 	for _, layer := range append(bodyOf(r.RequestBody).layers(), bodyOf(r.ResponseBody)) {
-		named, _ := layer.Metadata["delegation_id"].(string)
+		var named string
+		_ = json.Unmarshal(layer.Metadata.Delegation, &named) // one that is no text names none
 		if id := cmpOr(layer.Delegation, named); id != "" {
 			e.Delegation = id
 		}

@@ -55,7 +55,7 @@ type body struct {
 	Parts    json.RawMessage `json:"parts"`
 	Params   *body           `json:"params"`
 	Message  *body           `json:"message"`
-	Metadata map[string]any  `json:"metadata"`
+	Metadata metadata        `json:"metadata"`
 
 	Delegation string `json:"delegation_id"`
 
@@ -64,6 +64,13 @@ type body struct {
 	Name     string `json:"name"`
 	MimeType string `json:"mimeType"`
 	Size     int64  `json:"size"`
+}
+
+// Metadata are what is read of a message's. They are another agent's, so nothing is made of
+// what else stands there.
+type metadata struct {
+	Marker     json.RawMessage `json:"molecule_channel_reply"` // [Marker]
+	Delegation json.RawMessage `json:"delegation_id"`
 }
 
 // layers are the objects that may hold the message, the innermost first.
@@ -130,16 +137,12 @@ func content(r platform.Row) (e entry) {
 
 // read returns what a message says, its flat text before that of its parts.
 func (b *body) read() (said entry) {
-	parts := firstParts(b.Parts)
-	if len(parts) > mostParts {
-		parts, said.Refused = parts[:mostParts], tooManyParts
+	parts, more, _ := platform.First[part](b.Parts, mostParts)
+	if more {
+		said.Refused = tooManyParts
 	}
 	var texts []string
-	for _, one := range parts {
-		var p part
-		if !decode(one, &p) {
-			continue
-		}
+	for _, p := range parts {
 		if file, ok := p.file(); ok {
 			said.Files = append(said.Files, file)
 		} else if p.Text != nil && (p.Kind == "text" || p.Kind == "" && (p.Type == "text" || p.Type == "")) {
@@ -166,12 +169,13 @@ func (p part) file() (File, bool) {
 	return File{}, false
 }
 
-// says returns a value of the metadata, wherever they stand.
-func says(r platform.Row, key string) any {
+// marked reports whether a message says that it is the reply of a channel, wherever that
+// stands in it.
+func marked(r platform.Row) bool {
 	for _, layer := range bodyOf(r.RequestBody).layers() {
-		if v, ok := layer.Metadata[key]; ok {
-			return v
+		if says := layer.Metadata.Marker; says != nil {
+			return string(says) == "true"
 		}
 	}
-	return nil
+	return false
 }

@@ -111,7 +111,8 @@ func (c *Client) send(ctx context.Context, r request, body []byte, token string)
 		return r.raw(res)
 	}
 	most := cmp.Or(r.most, mostAnswer)
-	answer, err := io.ReadAll(io.LimitReader(res.Body, most+1))
+	answer, leave, err := c.large.read(ctx, io.LimitReader(res.Body, most+1))
+	defer leave()
 	switch {
 	case err != nil:
 		return &transportError{op: r.op, cause: fmt.Errorf("the platform's answer is cut off: %w", err)}
@@ -128,6 +129,9 @@ func (c *Client) send(ctx context.Context, r request, body []byte, token string)
 // decode reads an answer. What it holds may be secret, and stands in no error.
 func decode(op string, res *http.Response, answer []byte, out any) error {
 	if err := json.Unmarshal(answer, out); err != nil {
+		if errors.Is(err, ErrTooMuch) {
+			return fmt.Errorf("%s: %w", op, err)
+		}
 		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 			wrong.Value, _, _ = strings.Cut(wrong.Value, " ") // "number", without its digits
 		}

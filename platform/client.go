@@ -44,6 +44,7 @@ type Client struct {
 	features features
 	kept     kept
 	renewal  renewal
+	large    places
 }
 
 // New returns a client. It connects to nothing.
@@ -52,7 +53,7 @@ func New(cfg Config) *Client {
 	if cfg.Seen == nil {
 		cfg.Seen = func(...string) {}
 	}
-	c := &Client{cfg: cfg, http: cfg.HTTP, origin: originOf(cfg.URL)}
+	c := &Client{cfg: cfg, http: cfg.HTTP, origin: originOf(cfg.URL), large: make(places, mostLarge)}
 	c.features.missing = map[feature]time.Time{}
 	c.renewal.turn, c.renewal.pause = make(chan struct{}, 1), renewalPause
 	if c.http == nil {
@@ -73,6 +74,7 @@ const (
 	installTimeout = 5 * time.Minute
 	mostAnswer     = int64(16 << 20) // bytes of an answer that are read
 	mostRow        = int64(64 << 20) // and of one that is a single row
+	mostMembers    = int64(4 << 20)  // and of one of which each member is kept by its name
 	mostRefusal    = 16 << 10        // and of one that refuses
 	mostHead       = 512             // bytes of an answer that an error holds
 )

@@ -68,7 +68,7 @@ func (d Delegation) Result() string {
 
 // Delegations are the newest rows, at most 50, newest first.
 func (c *Client) Delegations(ctx context.Context) ([]Delegation, error) {
-	var out []Delegation
+	var out list[Delegation]
 	err := c.call(ctx, request{op: "list the delegations", method: http.MethodGet, path: c.own("/delegations"), out: &out, repeats: harmless})
 	return out, err
 }

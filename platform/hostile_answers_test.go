@@ -117,3 +117,22 @@ func TestUploadThatIsCutOff(t *testing.T) {
 		t.Errorf("%v, after %q", err, got.String())
 	}
 }
+
+// TestPlacesAreLeft by large answers, whatever became of them.
+func TestPlacesAreLeft(t *testing.T) {
+	s := newSite(t, fakeplatform.AUG)
+	for range 3 {
+		for _, end := range []string{`"}`, `"}]`, `"}]]`, `","x":` + strings.Repeat(" ", 17<<20) + `1}]`} {
+			undo := s.p.Behave("*/peers", fakeplatform.Refuse(200, `[{"name":"`+strings.Repeat("x", 1<<20)+end))
+			peers, err := s.Peers(t.Context())
+			if good := end == `"}]`; (err == nil) != good || good && len(peers) != 1 {
+				t.Errorf("%.10s: %v", end, err)
+			}
+			undo()
+		}
+	}
+	s.p.Behave("*/peers", fakeplatform.Refuse(200, "["+strings.Repeat("{},", platform.MostElements)+"{}]"))
+	if _, err := s.Peers(t.Context()); !errors.Is(err, platform.ErrTooMuch) {
+		t.Errorf("more peers than are read: %v", err)
+	}
+}

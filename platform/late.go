@@ -38,6 +38,10 @@ func (r Row) Happened(self string) time.Time {
 	if !strings.EqualFold(r.Source, self) {
 		return r.CreatedAt.Add(-time.Duration(max(0, min(r.DurationMS, mostAnswered.Milliseconds()))) * time.Millisecond)
 	}
-	late := max(0, min(number(member(r.RequestBody, lateness)), mostLate.Milliseconds()))
+	var body struct {
+		Late json.RawMessage `json:"late_ms"` // [lateness]
+	}
+	_ = json.Unmarshal(r.RequestBody, &body) // one that does not say is on time
+	late := max(0, min(number(body.Late), mostLate.Milliseconds()))
 	return r.CreatedAt.Add(-time.Duration(late) * time.Millisecond)
 }

@@ -14,26 +14,69 @@ type looseRow Row
 // and nobody knows who it is.
 const noName = " "
 
+// A looseText is "" where there is no text.
+type looseText string
+
 // UnmarshalJSON implements [json.Unmarshaler].
+func (t *looseText) UnmarshalJSON(raw []byte) error {
+	if len(raw) > 0 && raw[0] == '"' {
+		return json.Unmarshal(raw, (*string)(t))
+	}
+	return nil
+}
+
+// A looseName is a [looseText] that says whether there is something else.
+type looseName string
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (n *looseName) UnmarshalJSON(raw []byte) error {
+	if present(raw) && raw[0] != '"' {
+		*n = noName
+		return nil
+	}
+	return (*looseText)(n).UnmarshalJSON(raw)
+}
+
+// looseAttachments are as many as are read.
+type looseAttachments []RowAttachment
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (a *looseAttachments) UnmarshalJSON(raw []byte) error {
+	*a, _, _ = First[RowAttachment](raw, MostElements)
+	return nil
+}
+
+// UnmarshalJSON implements [json.Unmarshaler]. Nothing is made of members that have no name
+// here.
 func (r *looseRow) UnmarshalJSON(raw []byte) error {
-	var fields map[string]json.RawMessage
-	_ = json.Unmarshal(raw, &fields) // what is no object has no id, and whoever reads it leaves it out
-	for name, at := range map[string]*string{
-		"id": &r.ID, "workspace_id": &r.Workspace, "activity_type": &r.Type, "source_id": &r.Source, "target_id": &r.Target,
-		"method": &r.Method, "summary": &r.Summary, "status": &r.Status, "error_detail": &r.ErrorDetail,
-		"peer_name": &r.PeerName, "peer_role": &r.PeerRole, "agent_card_url": &r.CardURL,
-	} {
-		if json.Unmarshal(fields[name], at) != nil && name == "source_id" && present(fields[name]) {
-			*at = noName
-		}
+	var in struct {
+		ID           looseText        `json:"id"`
+		Workspace    looseText        `json:"workspace_id"`
+		Type         looseText        `json:"activity_type"`
+		Source       looseName        `json:"source_id"`
+		Target       looseText        `json:"target_id"`
+		Method       looseText        `json:"method"`
+		Summary      looseText        `json:"summary"`
+		Status       looseText        `json:"status"`
+		ErrorDetail  looseText        `json:"error_detail"`
+		DurationMS   json.RawMessage  `json:"duration_ms"`
+		CreatedAt    looseText        `json:"created_at"`
+		Seq          json.RawMessage  `json:"seq"`
+		RequestBody  json.RawMessage  `json:"request_body"`
+		ResponseBody json.RawMessage  `json:"response_body"`
+		PeerName     looseText        `json:"peer_name"`
+		PeerRole     looseText        `json:"peer_role"`
+		CardURL      looseText        `json:"agent_card_url"`
+		Attachments  looseAttachments `json:"attachments"`
 	}
-	var at string
-	if json.Unmarshal(fields["created_at"], &at) == nil {
-		r.CreatedAt, _ = time.Parse(time.RFC3339, at)
+	_ = json.Unmarshal(raw, &in) // what is no object has no id, and whoever reads it leaves it out
+	*r = looseRow{
+		ID: string(in.ID), Workspace: string(in.Workspace), Type: string(in.Type), Source: string(in.Source), Target: string(in.Target),
+		Method: string(in.Method), Summary: string(in.Summary), Status: string(in.Status), ErrorDetail: string(in.ErrorDetail),
+		DurationMS: number(in.DurationMS), Seq: number(in.Seq), RequestBody: in.RequestBody, ResponseBody: in.ResponseBody,
+		PeerName: string(in.PeerName), PeerRole: string(in.PeerRole), CardURL: string(in.CardURL), Attachments: in.Attachments,
 	}
-	r.Seq, r.DurationMS = number(fields["seq"]), number(fields["duration_ms"])
-	_ = json.Unmarshal(fields["attachments"], &r.Attachments)
-	r.RequestBody, r.ResponseBody = fields["request_body"], fields["response_body"]
+	r.CreatedAt, _ = time.Parse(time.RFC3339, string(in.CreatedAt))
 	return nil
 }
 

@@ -61,7 +61,7 @@ func (c *Client) RecallMemory(ctx context.Context, r Recall) (found []Memory, mo
 	}
 	err = c.call(ctx, request{
 		op: "recall memories", method: http.MethodGet, path: c.own("/memories"), query: query,
-		out: &found, repeats: harmless,
+		out: (*list[Memory])(&found), repeats: harmless,
 	})
 	all := len(found)
 	if r.Scope != "" {

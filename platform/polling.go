@@ -18,7 +18,7 @@ const noRow = "7f3b1c52-90d4-4a8e-8c0b-5a1f9c7e2d46"
 // Polls reports whether the platform has a poll mode, and changes nothing there. One that
 // has refuses a row behind which there is nothing that it knows; one without does not look.
 func (c *Client) Polls(ctx context.Context) (bool, error) {
-	var rows []json.RawMessage
+	var rows list[json.RawMessage]
 	err := c.call(ctx, request{
 		op: "ask whether there is a poll mode", method: http.MethodGet, path: c.own("/activity"),
 		query: url.Values{"type": {"a2a_receive"}, "since_id": {noRow}, "limit": {"1"}},

@@ -151,7 +151,7 @@ type Peer struct {
 
 // Peers are our siblings, children and parent.
 func (c *Client) Peers(ctx context.Context) ([]Peer, error) {
-	var out []Peer
+	var out list[Peer]
 	err := c.call(ctx, request{
 		op: "list the peers", method: http.MethodGet, path: "/registry/" + url.PathEscape(c.cfg.Workspace) + "/peers",
 		out: &out, repeats: harmless,

@@ -26,7 +26,7 @@ type RowQuery struct {
 // platform has them in. An unknown row in After is [ErrCursorGone]; a platform that
 // does not know After at all is [ErrCursorIgnored].
 func (c *Client) ActivityRows(ctx context.Context, q RowQuery) ([]Row, error) {
-	var page []looseRow
+	var page list[looseRow]
 	var now time.Time
 	r := request{
 		op: "read the activity log", method: http.MethodGet, path: c.own("/activity"), query: q.values(),

@@ -2,7 +2,6 @@ package platform
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -28,8 +27,7 @@ type Reply struct {
 	QueueID      string
 	DeliveryMode string // poll, push-async or ""
 
-	Text string          // of a reply: its text parts, joined by newlines
-	Raw  json.RawMessage // the whole answer
+	Text string // of a reply: its text parts, joined by newlines
 }
 
 // A PeerError is a refusal by the peer's own interface.
@@ -70,9 +68,9 @@ func (c *Client) Send(ctx context.Context, target string, m Message) (Reply, err
 	if limit == 0 {
 		limit = sendTimeout
 	}
-	var raw json.RawMessage
+	var answer readAnswer
 	err := c.call(ctx, request{
-		op: op, method: http.MethodPost, path: of(target, "/a2a"), body: body, out: &raw, limit: limit,
+		op: op, method: http.MethodPost, path: of(target, "/a2a"), body: body, out: &answer, limit: limit,
 	})
 	if _, odd := errors.AsType[*answerError](err); odd || errors.Is(err, ErrTooMuch) {
 		return Reply{}, &TakenError{err} // it is the peer's own answer that stands there
@@ -80,9 +78,20 @@ func (c *Client) Send(ctx context.Context, target string, m Message) (Reply, err
 	if err != nil {
 		return Reply{}, err
 	}
-	reply, err := readReply(raw)
-	if err != nil {
-		return reply, &TakenError{fmt.Errorf("%s: %w", op, err)}
+	if answer.err != nil {
+		return answer.Reply, &TakenError{fmt.Errorf("%s: %w", op, answer.err)}
 	}
-	return reply, nil
+	return answer.Reply, nil
+}
+
+// A readAnswer is what a peer has answered, read where the answer stands.
+type readAnswer struct {
+	Reply
+	err error // of an answer that is JSON
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (a *readAnswer) UnmarshalJSON(raw []byte) error {
+	a.Reply, a.err = readReply(raw)
+	return nil
 }

@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -22,7 +23,7 @@ type Info struct {
 // URL here says that it can be reached.
 func (c *Client) Workspace(ctx context.Context) (Info, error) {
 	var raw json.RawMessage
-	err := c.call(ctx, request{op: "ask for the workspace", method: http.MethodGet, path: c.own(""), out: &raw, repeats: harmless})
+	err := c.call(ctx, request{op: "ask for the workspace", method: http.MethodGet, path: c.own(""), out: &raw, repeats: harmless, most: mostMembers})
 	if err != nil {
 		return Info{}, err
 	}
@@ -36,7 +37,7 @@ func (c *Client) Workspace(ctx context.Context) (Info, error) {
 // Secrets are the workspace's, and those of its organisation, by their names.
 func (c *Client) Secrets(ctx context.Context) (map[string]string, error) {
 	var out map[string]string
-	err := c.call(ctx, request{op: "read the workspace's secrets", method: http.MethodGet, path: c.own("/secrets/values"), out: &out, repeats: harmless})
+	err := c.call(ctx, request{op: "read the workspace's secrets", method: http.MethodGet, path: c.own("/secrets/values"), out: &out, repeats: harmless, most: mostMembers})
 	return out, err
 }
 
@@ -65,12 +66,12 @@ func (c *Client) SharedContext(ctx context.Context, workspace string) ([]SharedF
 	if err != nil {
 		return nil, err
 	}
-	var files []SharedFile
+	var files list[SharedFile]
 	if json.Unmarshal(raw, &files) == nil {
 		return files, nil
 	}
 	var wrapped struct {
-		Files []SharedFile `json:"files"`
+		Files list[SharedFile] `json:"files"`
 	}
 	if err := json.Unmarshal(raw, &wrapped); err != nil {
 		return nil, fmt.Errorf("read the shared context: the platform's answer is not understood: %w", err)
@@ -84,20 +85,22 @@ func (c *Client) Broadcast(ctx context.Context, message string) (int, error) {
 	body := struct {
 		Message string `json:"message"`
 	}{message}
-	var out map[string]any
+	var out map[string]json.RawMessage
 	err := c.call(ctx, request{
 		op: "broadcast", method: http.MethodPost, path: c.own("/broadcast"), body: body,
-		out: &out, feature: featureBroadcast, limit: uploadTimeout,
+		out: &out, feature: featureBroadcast, limit: uploadTimeout, most: mostMembers,
 	})
 	if err != nil {
 		return 0, err
 	}
 	for _, name := range []string{"delivered", "sent", "count", "recipients"} {
-		switch said := out[name].(type) {
-		case float64:
-			return int(said), nil
-		case []any:
-			return len(said), nil
+		var number float64
+		if present(out[name]) && json.Unmarshal(out[name], &number) == nil {
+			return int(number), nil
+		}
+		if bytes.HasPrefix(out[name], []byte("[")) {
+			all, _, _ := First[json.RawMessage](out[name], MostElements)
+			return len(all), nil
 		}
 	}
 	return -1, nil

@@ -120,27 +120,32 @@ func taskOf(row platform.Row) string {
 
 // messageOf is what a row's message says.
 func messageOf(row platform.Row) string {
+	var body struct {
+		Params struct {
+			Message struct{ Parts parts }
+			Parts   parts
+		}
+		Parts parts
+	}
+	_ = json.Unmarshal(row.RequestBody, &body) // a body of another shape has no text
+	return cmp.Or(string(body.Params.Message.Parts), string(body.Params.Parts), string(body.Parts), row.Summary, "(empty A2A message)")
+}
+
+// Parts are the text of those of a message.
+type parts string
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (p *parts) UnmarshalJSON(raw []byte) error {
 	type part struct {
 		Kind, Type, Text string
 	}
-	var body struct {
-		Params struct {
-			Message struct{ Parts []part }
-			Parts   []part
-		}
-		Parts []part
-	}
-	_ = json.Unmarshal(row.RequestBody, &body) // a body of another shape has no text
-	for _, parts := range [][]part{body.Params.Message.Parts, body.Params.Parts, body.Parts} {
-		var text strings.Builder
-		for _, p := range parts {
-			if cmp.Or(p.Kind, p.Type, "text") == "text" {
-				text.WriteString(p.Text)
-			}
-		}
-		if text.Len() > 0 {
-			return text.String()
+	all, _, _ := platform.First[part](raw, platform.MostElements)
+	var text strings.Builder
+	for _, one := range all {
+		if cmp.Or(one.Kind, one.Type, "text") == "text" {
+			text.WriteString(one.Text)
 		}
 	}
-	return cmp.Or(row.Summary, "(empty A2A message)")
+	*p = parts(text.String())
+	return nil
 }
