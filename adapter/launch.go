@@ -20,8 +20,8 @@ type Launch struct {
 	// UserConfig is the text of Home/config.toml, or empty if there is none, and SystemConfig
 	// that of the machine's.
 	UserConfig, SystemConfig string
-	// Project are the names in WorkDir/.codex by which the folder would settle what codex does.
-	Project []string
+	// Project is what the work directory is as one of codex's.
+	Project Project
 	// Workspace says that the home is a workspace's: what its config.toml says of
 	// model providers is left over, and does not count.
 	Workspace bool
@@ -66,7 +66,7 @@ func (l *Launch) readConfig() {
 	})
 	system, _ := regular.Read(systemConfig, mostConfig)
 	l.UserConfig, l.SystemConfig = string(text), string(system)
-	l.Project, _ = asuser.Value(l.User, func() ([]string, error) { return settled(l.WorkDir), nil })
+	l.Project, _ = asuser.Value(l.User, func() (Project, error) { return lookAt(l.WorkDir, l.Home), nil })
 }
 
 // login reads the login in codex's home.

@@ -105,13 +105,14 @@ func (l Launch) folders(config map[string]any) []string {
 	return override("mcp_servers", "{"+strings.Join(tables, ",")+"}")
 }
 
-// doubts are what the operator's own settings have codex run outside of its sandbox in
-// folders that commands write.
+// doubts are what the work directory has for codex that it does not take, and, in a sandbox,
+// what the operator's own settings have codex run outside of it in folders that commands write.
 func (l Launch) doubts() (doubts []Warning) {
-	if !l.Sandboxed {
-		return nil
-	}
 	config, doubts := l.own()
+	if !l.Sandboxed {
+		return l.brought(config)
+	}
+	doubts = append(doubts, l.brought(config)...)
 	doubt := func(format string, args ...any) {
 		doubts = append(doubts, Warning{File: filepath.Join(l.Home, "config.toml"), Text: fmt.Sprintf(format, args...)})
 	}
@@ -133,11 +134,6 @@ func (l Launch) doubts() (doubts []Warning) {
 		if program, _ := notify[0].(string); strings.Contains(program, "/") && written(program) {
 			doubt("the program of notify is %s, %s: keep it elsewhere", program, there)
 		}
-	}
-	if l.opens(config) {
-		doubts = append(doubts, Warning{File: filepath.Join(l.WorkDir, ".codex"), Text: fmt.Sprintf("%s: what a folder brings does not settle what codex may do, "+
-			"so codex reads neither this nor AGENTS.md there. If you trust it, say so in %s: [projects.%s] with trust_level = \"trusted\"",
-			strings.Join(l.Project, ", "), filepath.Join(l.Home, "config.toml"), tomlString(l.WorkDir))})
 	}
 	if trusted(config) {
 		doubt("codex runs hooks in the folder of the conversation, %s: have each of them name its programs by absolute paths, or go elsewhere first (cd)", there)

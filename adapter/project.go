@@ -1,12 +1,53 @@
 package adapter
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 )
+
+// A Project is what there is to know of the work directory as one of codex's projects.
+type Project struct {
+	// Names are the ones by which codex asks for it in [projects], the first that is said
+	// there first: with its symlinks resolved, and as it is given (seen on 0.169.0).
+	Names []string
+	// Root are those of the folder above it that its repository begins in, which codex asks
+	// for next. No other folder above it counts there.
+	Root []string
+	// Settles are the names in its .codex by which the folder would settle what codex does.
+	Settles []string
+}
+
+// lookAt looks at the work directory. What is codex's home settles nothing as a folder's.
+func lookAt(dir, home string) Project {
+	p := Project{Names: namesOf(dir)}
+	for at := dir; ; at = filepath.Dir(at) {
+		if _, err := os.Stat(filepath.Join(at, ".git")); err == nil {
+			p.Root = namesOf(at)
+			break
+		}
+		if at == filepath.Dir(at) {
+			break
+		}
+	}
+	if namesOf(filepath.Join(dir, ".codex"))[0] != namesOf(home)[0] {
+		p.Settles = settled(dir)
+	}
+	return p
+}
+
+func namesOf(dir string) []string {
+	resolved, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		resolved = dir
+	}
+	return slices.Compact([]string{resolved, dir})
+}
 
 // settled returns the names in dir/.codex that have a say in what codex does there, where the
 // folder is trusted: its settings, its rules of what runs outside of the sandbox unasked.
@@ -23,41 +64,57 @@ func settled(dir string) (names []string) {
 	return names
 }
 
-// trust returns the arguments that say of the work directory what codex would otherwise
-// write into the user's config.toml: the first thread in a git repository
-// with a writable sandbox marks it as trusted there (seen on 0.169.0). One that is not
-// trusted is so for a reason only, because codex then ignores AGENTS.md: settings that a
-// folder brings could open the sandbox, and the user has chosen the folder and not them.
-// Where the user has said something about the directory or one above it, that
-// stands. The table is given inline: codex splits a dotted key at the dots in
-// the path too.
+// trust returns the arguments that say whether the work directory is trusted. They are there
+// in every case: where codex finds nothing, the first thread with a writable sandbox
+// marks the folder's repository as trusted in the user's config.toml, which would count as the
+// user's word from then on (seen on 0.169.0). A folder that is not trusted is so for
+// a reason only, because codex then ignores AGENTS.md: settings that a folder brings could
+// open the sandbox, and the user has chosen the folder and not them. That goes without
+// a sandbox of the user's, too: messages may ask for one. The table is given inline: codex
+// splits a dotted key at the dots in the path too.
 func (l Launch) trust(config map[string]any) []string {
-	level := "trusted"
-	switch {
-	case l.said(config):
-		return nil
-	case l.opens(config):
+	level := cmp.Or(l.said(config), "trusted")
+	if l.opens(config) {
 		level = "untrusted"
 	}
-	return override("projects", "{"+tomlString(l.WorkDir)+`={trust_level=`+tomlString(level)+`}}`)
+	names := l.names()
+	entries := make([]string, 0, len(names))
+	for _, name := range names {
+		entries = append(entries, tomlString(name)+`={trust_level=`+tomlString(level)+`}`)
+	}
+	return override("projects", "{"+strings.Join(entries, ",")+"}")
 }
 
 // opens reports whether the work directory brings settings that could open the sandbox, and
-// the user has not said that it may.
+// the user has not said whether it may.
 func (l Launch) opens(config map[string]any) bool {
-	return l.Sandboxed && len(l.Project) > 0 && !l.said(config)
+	return len(l.Project.Settles) > 0 && l.said(config) == ""
 }
 
-// said reports whether the user's own settings have the work directory or one above it among
-// the projects.
-func (l Launch) said(config map[string]any) bool {
-	projects := tableOf(config, "projects")
-	for dir := l.WorkDir; ; dir = filepath.Dir(dir) {
-		if _, said := projects[dir]; said {
-			return true
-		}
-		if dir == filepath.Dir(dir) {
-			return false
+// brought warns of what the work directory brings for nothing.
+func (l Launch) brought(config map[string]any) []Warning {
+	if !l.opens(config) {
+		return nil
+	}
+	return []Warning{{File: filepath.Join(l.WorkDir, ".codex"), Text: fmt.Sprintf("%s: what a folder brings does not settle what codex may do, "+
+		"so codex reads neither this nor AGENTS.md there. If you trust it, say so in %s: [projects.%s] with trust_level = \"trusted\"",
+		strings.Join(l.Project.Settles, ", "), filepath.Join(l.Home, "config.toml"), tomlString(l.WorkDir))}}
+}
+
+// said returns what the user's own settings say of the work directory, or of the root of
+// its repository; empty if that is nothing.
+func (l Launch) said(config map[string]any) string {
+	for _, name := range slices.Concat(l.names(), l.Project.Root) {
+		if level := textOf(tableOf(tableOf(config, "projects"), name), "trust_level"); level != "" {
+			return level
 		}
 	}
+	return ""
+}
+
+func (l Launch) names() []string {
+	if len(l.Project.Names) == 0 {
+		return []string{l.WorkDir}
+	}
+	return l.Project.Names
 }

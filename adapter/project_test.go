@@ -9,34 +9,71 @@ import (
 )
 
 // TestTrust: what the user has said of a folder stands, and one that brings settings of its
-// own does not open the sandbox by them.
+// own does not open the sandbox by them. codex is told in every case.
 func TestTrust(t *testing.T) {
+	const brings = "brings"
 	for name, c := range map[string]struct {
-		config  string
-		project []string
-		want    string
+		config, brings string
+		want           string
 	}{
-		"nothing":       {"", nil, "trusted"},
-		"itself":        {`[projects."/a/b"]`, nil, ""},
-		"above":         {`[projects.'/a']`, nil, ""},
-		"beside":        {`[projects."/a/bc"]`, nil, "trusted"},
-		"elsewhere":     {"[mcp_servers.a]\ncommand = \"x\"\ncwd = \"/a/b\"", nil, "trusted"},
-		"brings":        {"", []string{"rules"}, "untrusted"},
-		"brings-chosen": {`[projects."/a/b"]`, []string{"rules"}, ""},
+		"nothing":            {"", "", "trusted"},
+		"itself":             {`[projects."/a/link"]` + "\ntrust_level='untrusted'", "", "untrusted"},
+		"resolved":           {`[projects."/a/b"]` + "\ntrust_level='untrusted'", "", "untrusted"},
+		"resolved-first":     {`projects={"/a/b"={trust_level="untrusted"},"/a/link"={trust_level="trusted"}}`, brings, "untrusted"},
+		"no-level":           {`[projects."/a/b"]`, brings, "untrusted"},
+		"above":              {`[projects.'/a']` + "\ntrust_level='trusted'", brings, "untrusted"},
+		"above-untrusted":    {`[projects.'/a']` + "\ntrust_level='untrusted'", brings, "untrusted"},
+		"all":                {`[projects.'/']` + "\ntrust_level='trusted'", brings, "untrusted"},
+		"root":               {`[projects.'/r']` + "\ntrust_level='trusted'", brings, "trusted"},
+		"root-untrusted":     {`[projects.'/r']` + "\ntrust_level='untrusted'", "", "untrusted"},
+		"itself-before-root": {`projects={"/r"={trust_level="untrusted"},"/a/link"={trust_level="trusted"}}`, brings, "trusted"},
+		"beside":             {`[projects."/a/bc"]` + "\ntrust_level='trusted'", brings, "untrusted"},
+		"elsewhere":          {"[mcp_servers.a]\ncommand = \"x\"\ncwd = \"/a/b\"", "", "trusted"},
+		"brings":             {"", brings, "untrusted"},
+		"brings-chosen":      {`[projects."/a/b"]` + "\ntrust_level='trusted'", brings, "trusted"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l := Launch{Home: "/h", WorkDir: "/a/b", Sandboxed: true, UserConfig: c.config, Project: c.project}
+			l := Launch{Home: "/h", WorkDir: "/a/link", UserConfig: c.config, Project: Project{Names: []string{"/a/b", "/a/link"}, Root: []string{"/r"}}}
+			if c.brings != "" {
+				l.Project.Settles = []string{c.brings}
+			}
 			config, _ := l.own()
-			if got := strings.Join(l.trust(config), " "); c.want == "" && got != "" || c.want != "" && !strings.Contains(got, `trust_level="`+c.want+`"`) {
-				t.Errorf("trust is %q, want %q", got, c.want)
-			}
-			if warned := slices.ContainsFunc(l.doubts(), func(w Warning) bool { return strings.Contains(w.Text, "[projects.\"/a/b\"]") }); warned != (c.want == "untrusted") {
-				t.Errorf("warnings: %v", l.doubts())
-			}
-			if l.Sandboxed = false; c.want == "untrusted" && !strings.Contains(strings.Join(l.trust(config), " "), `"trusted"`) {
-				t.Errorf("without a sandbox: %q", l.trust(config))
+			for _, l.Sandboxed = range []bool{true, false} {
+				want := `projects={"/a/b"={trust_level="` + c.want + `"},"/a/link"={trust_level="` + c.want + `"}}`
+				if got := strings.Join(l.trust(config), " "); got != "-c "+want {
+					t.Errorf("trust is %q, want %q", got, want)
+				}
+				said := strings.Contains(c.config, `"/a`) && strings.Contains(c.config, "untrusted") // by the user, who needs no warning
+				if warned := slices.ContainsFunc(l.doubts(), func(w Warning) bool { return strings.Contains(w.Text, "[projects.\"/a/link\"]") }); warned != (c.brings != "" && c.want == "untrusted" && !said) {
+					t.Errorf("warnings: %v", l.doubts())
+				}
 			}
 		})
+	}
+}
+
+// TestLookAt: of a folder count its own name, with its symlinks resolved before, and that of
+// the root of its repository; codex's home in it is nothing that the folder brings.
+func TestLookAt(t *testing.T) {
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	work, link := filepath.Join(root, "a", "b"), filepath.Join(root, "a", "link")
+	for _, dir := range []string{".git", "a/b/.codex/rules"} {
+		if err := os.MkdirAll(filepath.Join(root, dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(work, link); err != nil {
+		t.Fatal(err)
+	}
+	p := lookAt(link, "/h")
+	if !slices.Equal(p.Names, []string{work, link}) || !slices.Equal(p.Root, []string{root}) || !slices.Equal(p.Settles, []string{"rules"}) {
+		t.Errorf("%+v", p)
+	}
+	if p := lookAt(work, filepath.Join(link, ".codex")); !slices.Equal(p.Names, []string{work}) || p.Settles != nil {
+		t.Errorf("with codex's home in it: %+v", p)
 	}
 }
 

@@ -1,7 +1,9 @@
 package e2e
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,47 +14,84 @@ import (
 )
 
 // TestFolderOpensNothing: a repository that brings a configuration of codex's settles nothing
-// about the sandbox, in the working directory, below or above it, unless the user trusts it.
+// about the sandbox, in the working directory, below or above it, unless the user trusts it,
+// also where the user has said something of another folder above it, and where it is
+// the message that asks for a sandbox.
 func TestFolderOpensNothing(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		at, cwd         string // where the configuration is, and the turn
+		repository      string // if not the working directory
+		linked          bool   // the working directory is given by way of a symlink
+		projects        string // that the user has said something of, as name=level
+		sandbox, asked  string // the operator's, and the message's
 		chosen, settled bool
 	}{
-		"top":    {"repo/work", "", false, true},
-		"chosen": {"repo/work", "", true, true},
-		"below":  {"repo/work/sub", "sub", false, false},
-		"above":  {"repo", "", false, false},
+		"top":               {at: "repo/work", settled: true},
+		"chosen":            {at: "repo/work", projects: "repo/work=trusted", chosen: true, settled: true},
+		"below":             {at: "repo/work/sub", cwd: "sub"},
+		"above":             {at: "repo", repository: "repo"},
+		"linked":            {at: "repo/work", linked: true, settled: true},
+		"root":              {at: "repo/work", repository: "repo", projects: "repo=trusted", chosen: true, settled: true},
+		"parent":            {at: "repo/work", projects: "repo=trusted", settled: true},
+		"parent-untrusted":  {at: "repo/work", projects: "repo=untrusted", settled: true},
+		"all":               {at: "repo/work", projects: "/=trusted", settled: true},
+		"no-level":          {at: "repo/work", projects: "repo/work=", settled: true},
+		"asked":             {at: "repo/work", sandbox: "danger-full-access", asked: "read-only", settled: true},
+		"asked-to-write":    {at: "repo/work", sandbox: "danger-full-access", asked: "workspace-write", settled: true},
+		"asked-and-trusted": {at: "repo/work", projects: "repo/work=trusted", sandbox: "danger-full-access", asked: "read-only", chosen: true, settled: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir, outside, home := codextest.Dir(t, "folder"), codextest.Dir(t, "outside"), codextest.Home(t)
-			work, brought := filepath.Join(dir, "repo/work"), filepath.Join(dir, c.at, ".codex")
+			dir, outside, beyond, home := codextest.Dir(t, "folder"), codextest.Dir(t, "outside"), codextest.Dir(t, "beyond"), codextest.Home(t)
+			work, brought, own := filepath.Join(dir, "repo/work"), filepath.Join(dir, c.at, ".codex"), ""
 			if err := errors.Join(os.MkdirAll(filepath.Join(work, "sub"), 0o700), os.MkdirAll(filepath.Join(brought, "rules"), 0o700)); err != nil {
 				t.Fatal(err)
 			}
-			repository := work
-			if c.at == "repo" {
-				repository = filepath.Join(dir, "repo")
-			}
-			if out, err := exec.CommandContext(t.Context(), "git", "init", "-q", repository).CombinedOutput(); err != nil {
+			if out, err := exec.CommandContext(t.Context(), "git", "init", "-q", filepath.Join(dir, cmp.Or(c.repository, "repo/work"))).CombinedOutput(); err != nil {
 				t.Fatalf("%v: %s", err, out)
 			}
+			if c.linked {
+				link := filepath.Join(dir, "link")
+				if err := os.Symlink(work, link); err != nil {
+					t.Fatal(err)
+				}
+				work = link
+			}
 			writeFile(t, filepath.Join(work, "AGENTS.md"), "words of AGENTS.md\n")
-			writeFile(t, filepath.Join(brought, "config.toml"), "[sandbox_workspace_write]\nwritable_roots = ['"+outside+"']\n[shell_environment_policy]\nset = {PLANTED='yes'}\n")
+			writeFile(t, filepath.Join(brought, "config.toml"), "[sandbox_workspace_write]\nwritable_roots = ['"+outside+"']\n[shell_environment_policy]\nset = {PLANTED='yes'}\n"+
+				"[mcp_servers.x]\ncommand = 'touch'\nargs = ['"+outside+"/server']\n")
 			writeFile(t, filepath.Join(brought, "rules", "x.rules"), "prefix_rule(pattern=[\"touch\"], decision=\"allow\")\n")
-			if c.chosen {
-				writeFile(t, filepath.Join(home, "config.toml"), "[projects.'"+work+"']\ntrust_level = 'trusted'\n")
+			if said, level, ok := strings.Cut(c.projects, "="); ok {
+				if said != "/" {
+					said = filepath.Join(dir, said)
+				}
+				own = "[projects.'" + said + "']\n"
+				if level != "" {
+					own += "trust_level = '" + level + "'\n"
+				}
 			}
-			p := start(t, "RUNTIME_WORKDIR="+work, "CODEX_HOME="+home, "CODEX_APPROVAL_POLICY=never")
+			writeFile(t, filepath.Join(home, "config.toml"), own)
+			p := start(t, "RUNTIME_WORKDIR="+work, "CODEX_HOME="+home, "CODEX_APPROVAL_POLICY=never", "CODEX_SANDBOX="+c.sandbox)
 			m := message("m", "c", "run touch "+outside+"/file; echo planted: $PLANTED.")
+			ruled := message("m2", "c", "run touch "+beyond+"/ruled")
+			asked := object{}
 			if c.cwd != "" {
-				m["metadata"] = object{"cwd": c.cwd}
+				asked["cwd"] = c.cwd
 			}
+			if c.asked != "" {
+				asked["sandbox"] = c.asked
+			}
+			m["metadata"], ruled["metadata"] = asked, asked
 			said := text(p.task(p.call("SendMessage", object{"message": m})))
-			_, err := os.Lstat(filepath.Join(outside, "file"))
-			if opened := err == nil; opened != c.chosen || strings.Contains(said, "planted: yes") != c.chosen {
-				t.Errorf("a file is written outside: %v; the command says %q", opened, said)
+			p.call("SendMessage", object{"message": ruled})
+			if strings.Contains(said, "planted: yes") != c.chosen {
+				t.Errorf("the command says %q", said)
+			}
+			for file, want := range map[string]bool{outside + "/file": c.chosen && c.asked == "", outside + "/server": c.chosen, beyond + "/ruled": c.chosen} {
+				if _, err := os.Lstat(file); (err == nil) != want {
+					t.Errorf("%s is written outside: %v", filepath.Base(file), err == nil)
+				}
 			}
 			if read := strings.Contains(string(p.Model.Requests()[0].Body), "words of AGENTS.md"); read != (c.chosen || !c.settled) {
 				t.Errorf("AGENTS.md is read: %v", read)
@@ -60,6 +99,54 @@ func TestFolderOpensNothing(t *testing.T) {
 			if warned := strings.Contains(p.Log(), "what a folder brings does not settle"); warned != (c.settled && !c.chosen) {
 				t.Errorf("the log warns: %v", warned)
 			}
+			unchanged(t, home, own)
+		})
+	}
+}
+
+// unchanged fails where codex has said something of folders by itself in the user's own
+// configuration, which would count as the user's word from the next start on.
+func unchanged(t *testing.T, home, own string) {
+	t.Helper()
+	if now, err := os.ReadFile(filepath.Join(home, "config.toml")); err != nil || string(now) != own {
+		t.Errorf("config.toml was %q and is %q, %v", own, now, err)
+	}
+}
+
+// TestFolderThatIsSettledLater: codex leaves no word of a folder behind that brought nothing
+// at first, be the thread's sandbox what it may, that counted when the folder brings settings.
+func TestFolderThatIsSettledLater(t *testing.T) {
+	t.Parallel()
+	for _, parent := range []string{"", "trusted", "untrusted"} {
+		t.Run("parent-"+parent, func(t *testing.T) {
+			t.Parallel()
+			dir, outside, home := codextest.Dir(t, "folder"), codextest.Dir(t, "outside"), codextest.Home(t)
+			work, own := filepath.Join(dir, "work"), ""
+			if out, err := exec.CommandContext(t.Context(), "git", "init", "-q", work).CombinedOutput(); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			if parent != "" {
+				own = fmt.Sprintf("[projects.'%s']\ntrust_level = '%s'\n", dir, parent)
+			}
+			writeFile(t, filepath.Join(home, "config.toml"), own)
+			plant := "mkdir -p .codex/rules; echo 'prefix_rule(pattern=[\"touch\"], decision=\"allow\")' >.codex/rules/x.rules"
+			p := start(t, "RUNTIME_WORKDIR="+work, "CODEX_HOME="+home, "CODEX_APPROVAL_POLICY=never", "CODEX_SANDBOX=workspace-write")
+			p.send("m1", "a", "run "+plant)
+			p.Stop()
+			unchanged(t, home, own)
+			if _, err := os.Lstat(filepath.Join(work, ".codex/rules")); err == nil {
+				t.Error("a command in the sandbox writes .codex")
+			}
+			p = start(t, "RUNTIME_WORKDIR="+work, "CODEX_HOME="+home, "CODEX_APPROVAL_POLICY=never", "CODEX_SANDBOX=danger-full-access")
+			p.send("m2", "b", "run "+plant)
+			p.Stop()
+			unchanged(t, home, own)
+			p = start(t, "RUNTIME_WORKDIR="+work, "CODEX_HOME="+home, "CODEX_APPROVAL_POLICY=never", "CODEX_SANDBOX=workspace-write")
+			p.send("m3", "c", "run touch "+outside+"/file")
+			if _, err := os.Lstat(filepath.Join(outside, "file")); err == nil {
+				t.Error("a file is written outside")
+			}
+			unchanged(t, home, own)
 		})
 	}
 }
