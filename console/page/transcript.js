@@ -146,10 +146,10 @@ export class Transcript {
 
   /** What was answered stands in the history, behind the message that asked. */
   #findAnswer(entry) {
-    const asked = this.#history.findIndex((m) => m.parts?.some((part) => part.data?.id === entry.data.id && part.data?.type === 'question'));
-    const after = asked < 0 ? [] : this.#history.slice(asked + 1);
-    const named = after.find((m) => m.role === 'ROLE_USER' && m.parts.some((part) => part.data?.id === entry.data.id));
-    const answer = named ?? after.find((m) => m.role === 'ROLE_USER');
+    const asked = this.#history.findIndex((m) => posed(m).some(({ id }) => id === entry.data.id));
+    const after = asked < 0 ? [] : this.#history.slice(asked + 1).filter((m) => m.role === 'ROLE_USER' && !marked(m));
+    const named = after.find((m) => m.parts.some((part) => part.data?.id === entry.data.id));
+    const answer = named ?? after[0];
     if (!answer) return;
     entry.answer = answer;
     this.#touched(entry);
@@ -218,24 +218,44 @@ export class Transcript {
     this.#owed -= this.#userCount() - before;
   }
 
-  /** Whether a message stands with its question: all of it names one that was asked, by one who may answer. Any other is a message like those in words. */
+  /**
+   * Whether a message stands with its question: it is one answer and nothing else, to a question that is shown, by one who may answer.
+   * Any other is a message like those in words, and so is an answer to a stale question: it goes to codex as it is.
+   */
   #isAnswer(message) {
-    return !marked(message) && message.parts.every(({ data }) => // which others may have made of anything
-      data && typeof data === 'object' && ['decision', 'answers', 'content', 'action'].some((key) => data[key] != null) && this.#wasAsked(data.id));
+    const [{ data } = {}, ...more] = message.parts;
+    if (marked(message) || more.length || !data || typeof data !== 'object') return false; // others may have made it of anything
+    return ['decision', 'answers', 'content', 'action'].some((key) => data[key] != null) && this.#byKey.has('question ' + data.id) && !this.#isStale(data.id);
   }
 
-  #wasAsked(id) {
-    return this.#byKey.has('question ' + id) || this.#history.some((m) => m.role === 'ROLE_AGENT' && m.parts?.some(({ data }) => data?.type === 'question' && data.id === id));
+  #isStale(id) {
+    return [this.#byKey.get('question ' + id).data, ...this.#history.flatMap(posed)].some((data) => data.id === id && data.stale);
   }
 
   /** Shows the first n of the messages that callers sent; answers stand with their questions. */
   #placeMessages(n) {
     for (const message of this.#history) {
+      if (n > 1) this.#recall(message); // a page that has just been opened waits for the stream
       if (message.role !== 'ROLE_USER' || this.#isAnswer(message) || this.#byKey.has('user ' + message.messageId)) continue;
       if (this.#userCount() >= n) return;
       this.#put('user ' + message.messageId, 'user', { parts: message.parts });
     }
   }
+
+  /** Shows what a message of the past has asked, where no stream has told of it. */
+  #recall(message) {
+    for (const data of posed(message)) {
+      const key = 'question ' + data.id;
+      if (this.#byKey.has(key)) continue;
+      this.#put(key, 'question', { data, words: '', open: false });
+      this.#findAnswer(this.#byKey.get(key));
+    }
+  }
+}
+
+/** The questions that a message of the runtime's puts. */
+function posed({ role, parts }) {
+  return role === 'ROLE_AGENT' ? (parts ?? []).map(({ data }) => data).filter((data) => data?.type === 'question') : [];
 }
 
 // What the runtime goes by, too, to tell whose words a message has.

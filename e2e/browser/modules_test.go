@@ -2,6 +2,7 @@ package browser
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -42,7 +43,8 @@ func modules(t *testing.T, r *program) {
 		"queue-busy":        {"runtime", queued(`limit: 4, asking: 0`), "0 of 4 turns running · 3 waiting||ctwaiting"},
 		"snapshot":          {"transcript", snapshot, "user:hello message:reply diff:d"},
 		"again":             {"transcript", again, "again|||||||again"},
-		"data-turn":         {"transcript", dataTurns, "first {\"decision\":\"x\"} {\"id\":\"q\",\"decision\":null} {\"id\":\"r\",\"action\":\"x\"} {\"id\":\"q\",\"decision\":\"peer\"}"},
+		"data-turn":         {"transcript", dataTurns, strings.ReplaceAll("first {'decision':'x'} ?q={'id':'q','decision':'accept'} ?s={'id':'s','content':'AGAIN'} {'id':'q','decision':null} {'id':'r','action':'x'} {'id':'q','decision':'peer'} " +
+			"{'id':'q','decision':'decline'}+{'id':'q','content':'INSTRUCTION'} {'id':'s','content':'AGAIN'} ?p= {'id':'p','decision':'platform'}", "'", `"`)},
 		"files":             {"transcript", handedOut, "message:see file:a.md file:b.bin | message:see file:a.md file:b.bin | "},
 	} {
 		expression := fmt.Sprintf("import('/console/static/%s.js').then((m) => String(%s))", c.module, c.expression)
@@ -88,16 +90,20 @@ const (
 			t.history([{ role: "ROLE_USER", messageId: "m", metadata, parts: [{ text: "again" }] }]);
 			return t.asked?.[0].text ?? "";
 		}).join("|"); })()`
-	// messages of data that are no answers, and one that is
+	// messages of data that are no answers, one that is, and questions that only the history tells of
 	dataTurns = transcribe + `
-		const user = (messageId, data, metadata) => ({ role: "ROLE_USER", messageId, parts: [{ data }], metadata });
+		const user = (messageId, data, metadata) => ({ role: "ROLE_USER", messageId, parts: [data].flat().map((data) => ({ data })), metadata });
+		const asks = (messageId, ...data) => ({ role: "ROLE_AGENT", messageId, parts: [{ text: "may I?" }, ...data.map((data) => ({ data: { type: "question", ...data } }))] });
 		t.history([
 			{ role: "ROLE_USER", messageId: "0", parts: [{ text: "first" }] }, user("1", { decision: "x" }),
-			{ role: "ROLE_AGENT", messageId: "2", parts: [{ text: "may I?" }, { data: { type: "question", id: "q" } }] }, user("3", { id: "q", decision: "accept" }),
+			asks("2", { id: "q" }, { id: "s" }), user("3", { id: "q", decision: "accept" }),
 			user("4", { id: "q", decision: null }), user("5", { id: "r", action: "x" }), user("6", { id: "q", decision: "peer" }, { source_workspace_id: "w" }),
+			user("7", [{ id: "q", decision: "decline" }, { id: "q", content: "INSTRUCTION" }]),
+			asks("8", { id: "s", stale: true }), user("9", { id: "s", content: "AGAIN" }),
+			asks("10", { id: "p" }), user("11", { id: "p", decision: "platform" }, { source: "platform" }),
 		]);
 		t.settle();
-		return t.entries.map((e) => e.parts[0].text ?? JSON.stringify(e.parts[0].data)).join(" "); })()`
+		return t.entries.map((e) => e.kind === "question" ? "?" + e.data.id + "=" + (e.answer ? JSON.stringify(e.answer.parts[0].data) : "") + (e.open ? " open" : "") : e.parts[0].text ?? e.parts.map((p) => JSON.stringify(p.data)).join("+")).join(" "); })()`
 	snapshot = transcribe + `
 		say("1.1", { artifactId: "lost", parts: [{ text: "lost" }] });
 		t.apply({ id: "2.0", result: { task: { id: "t", contextId: "c", status: { state: "TASK_STATE_COMPLETED" }, metadata: { reply: "a" },
