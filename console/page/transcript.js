@@ -258,9 +258,10 @@ function posed({ role, parts }) {
   return role === 'ROLE_AGENT' ? (parts ?? []).map(({ data }) => data).filter((data) => data?.type === 'question') : [];
 }
 
-// What the runtime goes by, too, to tell whose words a message has.
+// What the runtime goes by, too, to tell whose words a message has. Blanks are what they are
+// to it, which trim() would not take for the same.
 function marked({ metadata = {} }) {
-  const says = (key) => typeof metadata[key] === 'string' ? metadata[key].trim() : metadata[key];
-  return ['source_workspace_id', 'delegation_id', 'parent_task_id'].some((key) => ![undefined, null, ''].includes(says(key)))
-    || says('source') === 'platform' || String(says('source_type')).startsWith('self-');
+  const says = (key, what) => typeof metadata[key] === 'string' && what.test(metadata[key]);
+  return ['source_workspace_id', 'delegation_id', 'parent_task_id'].some((key) => says(key, /\P{White_Space}/u) || typeof (metadata[key] ?? '') !== 'string')
+    || says('source', /^\p{White_Space}*platform\p{White_Space}*$/u) || says('source_type', /^\p{White_Space}*self-/u);
 }
