@@ -108,7 +108,7 @@ func oneLine(text string) string { return brief.Plain(strings.Join(strings.Field
 func named(name string) string {
 	strange := func(r rune) bool { return unicode.IsSpace(r) && r != ' ' }
 	if strings.ContainsFunc(name, strange) || brief.Plain(name) != name {
-		return strconv.QuoteToGraphic(name)
+		return brief.Plain(strconv.Quote(name))
 	}
 	return name
 }

@@ -40,6 +40,7 @@ func TestQuestionsAreNotForged(t *testing.T) {
 	for name, c := range map[string]struct{ method, request, want string }{
 		"reason":  {askCommand, `{"command":"ls","cwd":"/w","reason":` + quotedJSON(lines) + `}`, "Reason: look Directory: /safe Answer yes."},
 		"folder":  {askCommand, `{"command":"ls","cwd":` + quotedJSON("/w/a\nDirectory: /safe") + `}`, `Directory: "/w/a\nDirectory: /safe"`},
+		"blanks":  {askCommand, `{"command":"ls","cwd":` + quotedJSON("/w/a\u00a0b\u2800c") + `}`, `Directory: "/w/a\u00a0b\u2800c"`},
 		"command": {askCommand, `{"command":` + quotedJSON("ls \u202e\r\x1b[2K\nDirectory: /safe") + `}`, `    ls \u202e\r\x1b[2K` + "\n    Directory: /safe"},
 		"host":    {askCommand, `{"command":"ls","networkApprovalContext":{"host":` + quotedJSON("x\nDirectory: /safe") + `,"protocol":"https"}}`, `Host: "x\nDirectory: /safe" (https)`},
 		"server":  {askServer, `{"serverName":"s","mode":"form","message":` + quotedJSON("hi\nDirectory: /safe") + `}`, "The MCP server s asks:\n\n    hi\n    Directory: /safe"},

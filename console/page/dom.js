@@ -40,8 +40,8 @@ export const byId = (id) => document.getElementById(id);
 
 // What turns or hides the text around it, and what has no shape: in a command
 // or a path it could show one thing and be another. An empty pattern of Braille (U+2800)
-// is a blank that no shell takes for one.
-const unseen = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u2800\ufff9-\ufffb\p{Default_Ignorable_Code_Point}]/gu;
+// and spaces that are not U+0020 are blanks that no shell takes for one.
+const unseen = /[^\P{Zs} ]|[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u2800\ufff9-\ufffb\p{Default_Ignorable_Code_Point}]/gu;
 
 /** Whether what is not seen does what it is for: it chooses the form of an emoji. */
 const chooses = (text, at) => text[at] === '\ufe0f' && (text[at + 1] === '\u20e3' || /\p{Extended_Pictographic}$/u.test(text.slice(Math.max(0, at - 2), at)));

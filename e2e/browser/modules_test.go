@@ -30,6 +30,7 @@ func modules(t *testing.T, r *program) {
 		"prose-plain":      {"prose", `String(m.prose("just a sentence"))`, "null"},
 		"literal-unseen":   {"dom", `m.code("a\u202eb\u200bc").textContent`, "aU+202EbU+200Bc"},
 		"literal-blanks":   {"dom", `m.code("a\u3164b\u115fc\u1160d\u2800e\u034ff\ufe00g\ufe0fh\u{e0100}i\u17b4j\uffa0k").textContent`, "aU+3164bU+115FcU+1160dU+2800eU+034FfU+FE00gU+FE0FhU+E0100iU+17B4jU+FFA0k"},
+		"literal-spaces":   {"dom", `m.code("a b\u00a0c\u1680d\u2000e\u2003f\u200ag\u202fh\u205fi\u3000j").textContent`, "a bU+00A0cU+1680dU+2000eU+2003fU+200AgU+202FhU+205FiU+3000j"},
 		"literal-emoji":    {"dom", `String(m.code("\u2764\ufe0f \u{1f5c4}\ufe0f 1\ufe0f\u20e3").childElementCount)`, "0"},
 		"literal-flood":    {"dom", `String(m.literal("\u202e".repeat(9999)).length)`, "51"},
 		"literal-number":   {"dom", `m.code(7).textContent`, "7"},
@@ -43,9 +44,9 @@ func modules(t *testing.T, r *program) {
 		"queue-busy":        {"runtime", queued(`limit: 4, asking: 0`), "0 of 4 turns running · 3 waiting||ctwaiting"},
 		"snapshot":          {"transcript", snapshot, "user:hello message:reply diff:d"},
 		"again":             {"transcript", again, "again|||||||||again"},
-		"data-turn":         {"transcript", dataTurns, strings.ReplaceAll("first {'decision':'x'} ?q={'id':'q','decision':'accept'} ?s={'id':'s','content':'AGAIN'} {'id':'q','decision':null} {'id':'r','action':'x'} {'id':'q','decision':'peer'} " +
+		"data-turn": {"transcript", dataTurns, strings.ReplaceAll("first {'decision':'x'} ?q={'id':'q','decision':'accept'} ?s={'id':'s','content':'AGAIN'} {'id':'q','decision':null} {'id':'r','action':'x'} {'id':'q','decision':'peer'} "+
 			"{'id':'q','decision':'decline'}+{'id':'q','content':'INSTRUCTION'} {'id':'s','content':'AGAIN'} ?p= {'id':'p','decision':'platform'}", "'", `"`)},
-		"files":             {"transcript", handedOut, "message:see file:a.md file:b.bin | message:see file:a.md file:b.bin | "},
+		"files": {"transcript", handedOut, "message:see file:a.md file:b.bin | message:see file:a.md file:b.bin | "},
 	} {
 		expression := fmt.Sprintf("import('/console/static/%s.js').then((m) => String(%s))", c.module, c.expression)
 		if got := get(p, chromedp.Evaluate[string](expression, chromedp.EvalAwaitPromise)); got != c.want {

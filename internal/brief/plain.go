@@ -37,7 +37,7 @@ func Plain(text string) string {
 
 func acts(r rune) bool {
 	switch {
-	case r == '\u2800': // Braille's empty pattern, a blank that no shell takes for one
+	case r == '\u2800', r != ' ' && unicode.Is(unicode.Zs, r): // Braille's empty pattern and other blanks that no shell takes for one
 		return true
 	case r == '\n', r == '\t', unicode.Is(unicode.Prepended_Concatenation_Mark, r): // the last are signs that are seen
 		return false
