@@ -20,7 +20,7 @@ type Brief struct {
 	State     a2a.TaskState
 	At        time.Time // of the state
 	Title     string    // how the first message begins
-	Caller    string    // who sent it, as far as it says so: user, platform, or an agent's name
+	Caller    string    // who sent it, as far as it says so: user, platform, or agent and its id
 	Ahead     int       // turns that were ahead of the newest message when it was accepted
 }
 
@@ -86,22 +86,16 @@ func titleOf(m *a2a.Message) string {
 
 // callerOf is who sent a message, by what it says itself.
 func callerOf(m *a2a.Message, main string) string {
-	says := func(key string) string {
-		s, _ := m.Metadata[key].(string)
-		return s
-	}
-	if id := says(markSource); id != "" {
-		return brief.Line(id, longestCaller)
-	}
-	switch senderOf(m, nil, main).origin {
+	switch s := senderOf(m, nil, main); s.origin {
 	case fromUser:
 		return "user"
-	case fromPeer:
-		return "agent"
+	case fromPeer: // whose id may be any word, "user" among them
+		return brief.Line("agent "+s.id, longestCaller)
 	case fromPlatform:
 		return "platform"
 	}
-	return brief.Line(says("source"), longestCaller)
+	source, _ := m.Metadata["source"].(string)
+	return brief.Line(source, longestCaller)
 }
 
 func (t *task) lockedBrief() Brief {

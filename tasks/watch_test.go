@@ -114,7 +114,8 @@ func TestBriefs(t *testing.T) {
 	}{
 		"plain":   {nil, ""},
 		"canvas":  {map[string]any{"source": "canvas_user"}, "user"},
-		"peer":    {map[string]any{"source_workspace_id": "ws-7"}, "ws-7"},
+		"peer":    {map[string]any{"source_workspace_id": "ws-7"}, "agent ws-7"},
+		"posing":  {map[string]any{"source_workspace_id": " user ", "source": "canvas_user"}, "agent user"},
 		"agent":   {map[string]any{"delegation_id": "d"}, "agent"},
 		"self":    {map[string]any{"source_type": "self-idle"}, "platform"},
 		"console": {map[string]any{"source": "console"}, "console"},

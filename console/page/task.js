@@ -188,7 +188,7 @@ function facts(row, metadata, contextId) {
   const { usage, turn, ahead } = metadata;
   const updated = row?.updated ? h('time', { datetime: new Date(row.updated).toISOString(), title: exact(row.updated) }, ago(row.updated)) : null;
   return [
-    updated, row?.caller && `from ${row.caller}`, contextId && h('span', { title: contextId }, 'conversation ', h('code', { dir: 'ltr' }, brief(contextId, 20))),
+    updated, row?.caller && ['from ', ...literal(row.caller)], contextId && h('span', { title: contextId }, 'conversation ', h('code', { dir: 'ltr' }, brief(contextId, 20))),
     turn === 'queued' && ahead !== undefined && `${plural(ahead, 'turn')} ahead`, turn === 'steered' && 'steered',
     usage?.totalTokens > 0 && h('span', { title: `${usage.inputTokens} in, ${usage.outputTokens} out` }, `${compact(usage.totalTokens)} tokens`),
     metadata.interrupted && 'was interrupted', metadata.attempt > 1 && `attempt ${metadata.attempt}`,

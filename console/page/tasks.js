@@ -91,7 +91,7 @@ export class TaskList {
     row.said = task.title;
     say(row.state, stateName(task.state) + (task.state === 'submitted' && task.ahead > 0 ? `, ${task.ahead} ahead` : ''));
     row.state.classList.toggle('asks', asks(task.state));
-    say(row.caller, task.caller ?? '');
+    row.caller.replaceChildren(...literal(task.caller ?? ''));
     say(row.when, task.updated ? ago(task.updated) : '');
     row.when.title = task.updated ? exact(task.updated) : '';
     return row.node;

@@ -173,10 +173,12 @@ func failure(t *testing.T, r *program) {
 	p.until("another task", "location.hash !== "+quote(before))
 	p.sees("#outcome", "scripted failure 400")
 
-	mark := object{"source_workspace_id": "peer"}
+	mark := object{"source_workspace_id": "us\u202eer"}
 	id := r.postMarked("failure-of-a-peer", "failure-of-a-peer", mark, []object{{"text": "fail 400"}})
 	p.eval("(location.hash = '#/task/" + id + "', 1)")
 	p.until("a peer's words not to be sent as the user's", "document.querySelector('#task-title').textContent === 'fail 400' && location.hash.endsWith("+quote(id)+") && document.querySelector('#transcript').textContent.includes('fail 400') && document.querySelector('#why').checkVisibility() && !document.querySelector('#again').checkVisibility()")
+	p.sees("#task-facts", "from agent usU+202Eer")
+	p.sees("[data-id='"+id+"'] .caller", "agent usU+202Eer")
 }
 
 // cancel stops a turn, and what it runs.
