@@ -53,7 +53,7 @@ const mostNamed = 50; // in one text: nobody reads more, and each is an element
  * named, and from too much of it on marked.
  */
 export function literal(value) {
-  const text = String(value);
+  const text = String(value ?? '');
   const nodes = [];
   let from = 0;
   let named = 0;
@@ -67,6 +67,9 @@ export function literal(value) {
   nodes.push(named > mostNamed ? rest.replace(unseen, '\ufffd') : rest);
   return nodes.filter((node) => node !== '');
 }
+
+/** The same as text, where there can be no nodes: in an attribute, in an option. */
+export const spelled = (value) => literal(value).map((node) => node.textContent ?? node).join('');
 
 const codePoint = (c) => 'U+' + c.codePointAt(0).toString(16).toUpperCase().padStart(4, '0');
 

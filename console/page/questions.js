@@ -100,13 +100,13 @@ function facts(data) {
       pre(JSON.stringify(data.permissions, null, 2), 'Permissions'), ...leads(data),
     ];
     case 'tool': return [
-      fact('Tool', code([data.server, data.tool].filter(Boolean).join(' / '))), data.description && h('p', { dir: 'auto' }, data.description),
+      fact('Tool', code([data.server, data.tool].filter(Boolean).join(' / '))), data.description && h('p', { dir: 'auto' }, literal(data.description)),
       data.arguments && pre(JSON.stringify(data.arguments, null, 2), 'Its arguments'),
     ];
     case 'form': case 'link': return [
-      fact('From', data.server && code(data.server)), data.message && h('p', { dir: 'auto' }, data.message), data.url && fact('To', code(data.url)),
+      fact('From', data.server && code(data.server)), data.message && h('p', { dir: 'auto' }, literal(data.message)), data.url && fact('To', code(data.url)),
     ];
-    case 'auth': return [h('p', { dir: 'auto' }, data.reason),
+    case 'auth': return [h('p', { dir: 'auto' }, literal(data.reason)),
       data.verificationUrl && fact('Open', webLink(data.verificationUrl)), data.userCode && fact('and enter', code(data.userCode, { class: 'login-code' })),
       data.variable && fact('The credential is in', code(data.variable))];
     default: return [];
@@ -125,7 +125,7 @@ function changeOf(change) {
 
 /** Only what leads to the web is a link, and its text is where it leads. */
 function webLink(url) {
-  return /^https?:\/\//i.test(url) ? h('a', { href: url, target: '_blank', rel: 'noopener noreferrer' }, url) : code(url);
+  return /^https?:\/\//i.test(url) ? h('a', { href: url, target: '_blank', rel: 'noopener noreferrer' }, literal(url)) : code(url);
 }
 
 function fieldsOf(data) {
@@ -159,7 +159,7 @@ function buttons(data, send) {
 
 /** A rule that codex proposes, and keeps for good. */
 function ruleLabel(rule) {
-  if (typeof rule === 'string') return rule;
+  if (typeof rule === 'string') return literal(rule);
   const words = rule.acceptWithExecpolicyAmendment?.execpolicy_amendment;
   return Array.isArray(words)
     ? h('span', null, 'Always allow ', code(words.join(' ')))
@@ -170,11 +170,11 @@ const told = { accept: 'accepted', acceptForSession: 'accepted for the session',
 
 /** A question that is no longer open is a line of the past. */
 function closed({ data, answer }) {
-  const about = { command: data.command && code(bare(data.command).split('\n')[0].slice(0, 200)), tool: data.tool && code(data.tool), input: data.questions?.[0]?.question }[data.kind];
+  const about = { command: data.command && code(bare(data.command).split('\n')[0].slice(0, 200)), tool: data.tool && code(data.tool), input: data.questions?.[0]?.question && literal(data.questions[0].question) }[data.kind];
   const reply = answer?.parts.find((part) => part.data)?.data ?? {};
   const decision = reply.decision ?? reply.action;
   const words = told[decision] ?? (decision ? 'accepted with a rule' : null)
     ?? (reply.answers ? Object.values(reply.answers).flat().join(', ') : null) ?? (reply.content ? 'filled in' : null)
     ?? answer?.parts.map((part) => part.text ?? '').join(' ').trim().slice(0, 200);
-  return [h('p', { dir: 'auto' }, h('span', { class: 'verb' }, 'Asked'), ' ', about ?? (titles[data.kind] ?? ''), words && ' — ', words && h('strong', null, words))];
+  return [h('p', { dir: 'auto' }, h('span', { class: 'verb' }, 'Asked'), ' ', about ?? (titles[data.kind] ?? ''), words && ' — ', words && h('strong', null, literal(words)))];
 }

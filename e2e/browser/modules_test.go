@@ -46,7 +46,8 @@ func modules(t *testing.T, r *program) {
 		"again":             {"transcript", again, "again|||||||||again"},
 		"data-turn": {"transcript", dataTurns, strings.ReplaceAll("first {'decision':'x'} ?q={'id':'q','decision':'accept'} ?s={'id':'s','content':'AGAIN'} {'id':'q','decision':null} {'id':'r','action':'x'} {'id':'q','decision':'peer'} "+
 			"{'id':'q','decision':'decline'}+{'id':'q','content':'INSTRUCTION'} {'id':'s','content':'AGAIN'} ?p= {'id':'p','decision':'platform'}", "'", `"`)},
-		"files": {"transcript", handedOut, "message:see file:a.md file:b.bin | message:see file:a.md file:b.bin | "},
+		"question-unseen": {"questions", unseen, "all named"},
+		"files":           {"transcript", handedOut, "message:see file:a.md file:b.bin | message:see file:a.md file:b.bin | "},
 	} {
 		expression := fmt.Sprintf("import('/console/static/%s.js').then((m) => String(%s))", c.module, c.expression)
 		if got := get(p, chromedp.Evaluate[string](expression, chromedp.EvalAwaitPromise)); got != c.want {
@@ -54,6 +55,22 @@ func modules(t *testing.T, r *program) {
 		}
 	}
 }
+
+// unseen shows questions, all of whose words turn the text around them, and says which do.
+const unseen = `(() => {
+	const x = (word) => "\u202e" + word;
+	const schema = { required: ["a"], properties: { [x("a")]: { type: "string", description: x("hint") }, b: { title: x("b"), enum: [x("c")] }, d: { type: "array", items: { enum: [x("e")] } } } };
+	const wrong = [
+		{ kind: "input", questions: [{ id: "q", header: x("h"), question: x("words?") }, { id: "r", question: x("which?"), options: [{ label: x("this"), description: x("and how") }] }] },
+		{ kind: "form", server: x("s"), message: x("m"), schema }, { kind: "tool", tool: x("t"), description: x("does") }, { kind: "link", message: x("m"), url: "https://" + x("u") },
+		{ kind: "auth", reason: x("why"), verificationUrl: "https://" + x("u") }, { kind: "command", command: x("c"), choices: [x("rule")] },
+	].flatMap((data) => [{ open: true }, { open: false, answer: { parts: [{ text: x("yes") }] } }].map((how) => {
+		const view = m.questionView({ data, ...how }, () => {});
+		view.update();
+		const said = [view.node.textContent, ...[...view.node.querySelectorAll("[aria-label]")].map((e) => e.ariaLabel)].join(" ");
+		return said.includes("U+202E") && !said.includes("\u202e") ? "" : data.kind + ": " + said;
+	})).filter(Boolean);
+	return wrong.join(" | ") || "all named"; })()`
 
 // queued is what the page says of a queue, with times as they were given.
 func queued(slots string) string {
