@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"os"
 	"strings"
@@ -44,11 +43,9 @@ func (p *program) replay(ctx context.Context, flags replayFlags) int {
 		return p.unplayed(err)
 	}
 	if flags.JSON {
-		text, err := json.MarshalIndent(report, "", "  ")
-		if err != nil {
-			return p.unplayed(err)
+		if code := p.printJSON(report); code != exitOK {
+			return code
 		}
-		p.print(string(text) + "\n")
 	} else {
 		p.print(brief.Plain(report.String()))
 	}

@@ -155,11 +155,11 @@ func (p *program) answer(answer any, asJSON bool) int {
 	if failed && !asJSON {
 		return p.taskFailed(errors.New(failure.Error), false)
 	}
-	write := bridge.WriteHuman
+	out, write := p.stdout, bridge.WriteHuman
 	if asJSON {
-		write = bridge.WriteJSON
+		out, write = p.json(), bridge.WriteJSON
 	}
-	if err := write(p.stdout, answer); err != nil {
+	if err := write(out, answer); err != nil {
 		return p.fail(err)
 	}
 	if failed {
@@ -171,7 +171,7 @@ func (p *program) answer(answer any, asJSON bool) int {
 // taskFailed says why an action was not performed.
 func (p *program) taskFailed(err error, asJSON bool) int {
 	if asJSON {
-		_ = bridge.WriteJSON(p.stdout, bridge.FailureAnswer{Error: err.Error()})
+		_ = bridge.WriteJSON(p.json(), bridge.FailureAnswer{Error: err.Error()})
 		return exitFailed
 	}
 	_, _ = fmt.Fprintf(p.stderr, "runtime: %s\n", brief.Plain(err.Error()))
@@ -184,7 +184,7 @@ func (p *program) watch(ctx context.Context, client *bridge.Client, id string, a
 	printer := &bridge.Printer{Out: p.stdout, ID: id, Color: logging.IsTerminal(p.stdout)}
 	see := printer.Event
 	if asJSON {
-		see = func(e a2a.Event) { _ = json.NewEncoder(p.stdout).Encode(a2a.StreamResponse{Event: e}) }
+		see = func(e a2a.Event) { _ = json.NewEncoder(p.json()).Encode(a2a.StreamResponse{Event: e}) }
 	}
 	end, err := client.Watch(ctx, id, see)
 	if _, gone := errors.AsType[*bridge.UnknownError](err); gone {

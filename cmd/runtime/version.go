@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -60,14 +59,5 @@ func (p *program) version(asJSON bool) int {
 	}
 	p.print(fmt.Sprintf("runtime %s (%s, %s%s)\ncodex %s\nA2A %s\n",
 		r.Version, r.Go, r.Platform, commit, r.Codex, strings.Join(r.Protocols, ", ")))
-	return exitOK
-}
-
-func (p *program) printJSON(v any) int {
-	text, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		return p.fail(err)
-	}
-	p.print(string(text) + "\n")
 	return exitOK
 }
