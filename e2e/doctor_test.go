@@ -143,7 +143,7 @@ func TestDoctorOfAChannel(t *testing.T) {
 	for name, want := range map[string]string{
 		"codex home":      "ok " + filepath.Join(home, ".codex") + ", which the start makes",
 		"state directory": "ok " + filepath.Join(home, ".codex-channel-molecule") + ", which the start makes",
-		"platform":        "ok " + c.platform.URL + " has the workspace as provisioning",
+		"platform":        "ok " + c.platform.URL + ` has the workspace as "provisioning"`,
 		"sandbox":         "ok workspace-write, and a command ran in it",
 		"tools (dynamic)": "ok 18 tools, in use",
 		"clock":           "ok it goes",

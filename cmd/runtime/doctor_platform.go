@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -79,5 +80,5 @@ func askPlatform(ctx context.Context, client *platform.Client, url string) prefl
 	case err != nil && platform.StatusOf(err) == 0:
 		return preflight.Result{Status: preflight.Warn, Detail: firstLine(err), Fix: fix}
 	}
-	return preflight.Result{Status: preflight.OK, Detail: url + " has the workspace as " + state.Status}
+	return preflight.Result{Status: preflight.OK, Detail: fmt.Sprintf("%s has the workspace as %q", url, state.Status)}
 }

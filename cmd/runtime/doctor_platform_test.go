@@ -24,8 +24,9 @@ func TestPlatformCheck(t *testing.T) {
 		status              preflight.Status
 		detail              string
 	}{
-		"well":     {online, answer{200, `{}`}, "geheim", preflight.OK, "has the workspace as online"},
-		"older":    {online, answer{404, `404 page not found`}, "geheim", preflight.OK, "has the workspace as online"},
+		"well":     {online, answer{200, `{}`}, "geheim", preflight.OK, `has the workspace as "online"`},
+		"older":    {online, answer{404, `404 page not found`}, "geheim", preflight.OK, `has the workspace as "online"`},
+		"forged":   {answer{200, `{"id":"w","status":"online ✓ sandbox \"on\""}`}, answer{200, `{}`}, "geheim", preflight.OK, `has the workspace as "online ✓ sandbox \"on\""`},
 		"deleted":  {answer{404, `{"deleted":true}`}, answer{}, "geheim", preflight.Fail, "has deleted this workspace"},
 		"removed":  {answer{410, `{"error":"workspace removed"}`}, answer{}, "geheim", preflight.Fail, "has deleted this workspace"},
 		"row":      {answer{200, `{"id":"w","status":"removed"}`}, answer{}, "geheim", preflight.Fail, "has deleted this workspace"},
