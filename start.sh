@@ -108,11 +108,15 @@ fi
 # instead NAME NOW OTHER: sets NAME to OTHER, made if need be, if the agent cannot write NOW.
 instead() {
 	if as_agent test -d "$2" && as_agent test -w "$2"; then return 0; fi
+	if [ "$apart" ] && [ -L "$3" ]; then # a command may have left it, and root would follow
+		say WARN "a directory is a link, and is not used" directory "$3" fix "put a directory in its place"
+		return 0
+	fi
 	if [ -d "$3" ] || mkdir -p "$3" 2>/dev/null; then
 		if [ "$apart" ] && [ "$1" = TMPDIR ]; then
-			chmod 1777 "$3" && chown "$keeper:" "$3" # of both
+			chmod 1777 "$3" && chown -h "$keeper:" "$3" # of both
 		elif [ "$apart" ]; then
-			chown "$agent:" "$3"
+			chown -h "$agent:" "$3"
 		fi
 		export "$1=$3"
 		[ -z "$serves" ] || say INFO "a directory cannot be written, another is used" directory "$2" "$1" "$3"

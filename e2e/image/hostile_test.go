@@ -143,6 +143,25 @@ func TestAnyUser(t *testing.T) {
 	}
 }
 
+// TestLinkInPlaceOfAFolder: root gives away nothing that a link leads to.
+func TestLinkInPlaceOfAFolder(t *testing.T) {
+	im := open(t)
+	configs := volume(t, "configs", 0)
+	theirs := filepath.Join(configs, "theirs")
+	err := errors.Join(os.Mkdir(theirs, 0o750), os.Chown(theirs, 4242, 4242), os.Symlink("theirs", filepath.Join(configs, "workspace")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := im.run(t, spec{tier: 1, user: "root", configs: configs, workspace: "!", env: standalone})
+	progtest.WaitFor(t, "the start", func() bool { return strings.Contains(c.said(), `"msg":"starting"`) })
+	if !strings.Contains(c.said(), `"msg":"a directory is a link, and is not used"`) {
+		t.Errorf("it says %s", c.said())
+	}
+	if owner := ownerOf(t, theirs); owner != 4242 {
+		t.Errorf("what the link leads to belongs to %d", owner)
+	}
+}
+
 // TestNothingToWrite says what is missing where nothing can be kept.
 func TestNothingToWrite(t *testing.T) {
 	im := open(t)
