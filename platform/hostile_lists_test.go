@@ -39,17 +39,16 @@ func TestAnswersOfMuchTakeLittle(t *testing.T) {
 	object := "{" + members.String()[1:] + "}"
 	answers := map[string]string{"members": `{"result":` + object + `}`, "a long text": `{"result":{"parts":[{"text":"` + strings.Repeat("x", size) + `"}]}}`}
 	rows := map[string]string{"row of members": "[" + object + "]"}
-	for _, one := range []string{"{}", "1", `{"parts":[]}`, `{"root":{}}`} {
-		many := listOf(size, one)
-		for _, at := range []string{
-			`{"result":*}`, `{"result":{"parts":*}}`, `{"result":{"artifacts":*}}`, `{"result":{"artifacts":[{"parts":*}]}}`, `{"result":{"message":{"parts":*}}}`,
-			`{"result":{"task":{"task":{"task":{"artifacts":*}}}}}`, `{"result":{"status":{"message":{"parts":*}}}}`, `{"error":*}`, `{"status":*}`, `*`,
-		} {
-			answers[at+" of "+one] = strings.Replace(at, "*", many, 1)
-		}
-		for _, at := range []string{`*`, `[{"id":"r","attachments":*}]`, `[{"id":"r","source_id":*}]`, `[{"id":"r","request_body":*}]`, `[{"id":"r","summary":*}]`} {
-			rows[at+" of "+one] = strings.Replace(at, "*", many, 1)
-		}
+	for i, at := range []string{
+		`{"result":*}`, `{"result":{"parts":*}}`, `{"result":{"artifacts":*}}`, `{"result":{"artifacts":[{"parts":*}]}}`, `{"result":{"message":{"parts":*}}}`,
+		`{"result":{"task":{"task":{"task":{"artifacts":*}}}}}`, `{"result":{"status":{"message":{"parts":*}}}}`, `{"error":*}`, `{"status":*}`, `*`,
+	} {
+		one := []string{"{}", "1", `{"parts":[]}`, `{"root":{}}`}[i%4]
+		answers[at+" of "+one] = strings.Replace(at, "*", listOf(size, one), 1)
+	}
+	for i, at := range []string{`*`, `[{"id":"r","attachments":*}]`, `[{"id":"r","source_id":*}]`, `[{"id":"r","request_body":*}]`, `[{"id":"r","summary":*}]`} {
+		one := []string{"{}", "1"}[i%2]
+		rows[at+" of "+one] = strings.Replace(at, "*", listOf(size, one), 1)
 	}
 	for name, answer := range answers {
 		if made := allocated(func() { _ = json.Unmarshal([]byte(answer), &readAnswer{}) }); made > ofAnswer {
