@@ -22,7 +22,10 @@ const systemConfig = "/etc/codex/config.toml"
 // given as a relative path, go by where codex itself is started: see [Launch.Dir].
 
 // An ownServer is an MCP server of the operator's own that codex starts as a program.
-type ownServer struct{ name, command, cwd string }
+type ownServer struct {
+	name, command, cwd string
+	env                map[string]any
+}
 
 // own are the operator's settings, those in codex's home before those of the machine. The
 // warnings say which of the two cannot be read.
@@ -66,10 +69,20 @@ func ownServers(config map[string]any) (servers []ownServer) {
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		one := tableOf(all, name)
 		if command := textOf(one, "command"); command != "" {
-			servers = append(servers, ownServer{name, command, textOf(one, "cwd")})
+			servers = append(servers, ownServer{name, command, textOf(one, "cwd"), tableOf(one, "env")})
 		}
 	}
 	return servers
+}
+
+// loads are the variables that are set for a server alone and lead it to what lies in dirs.
+func (s ownServer) loads(dirs []string) (names []string) {
+	for _, name := range slices.Sorted(maps.Keys(s.env)) {
+		if value := textOf(s.env, name); within.Beside(dirs, name, value) != value {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // Moved are the names of the MCP servers that are started in codex's home for want of a
@@ -116,7 +129,8 @@ func (l Launch) doubts() (doubts []Warning) {
 	doubt := func(format string, args ...any) {
 		doubts = append(doubts, Warning{File: filepath.Join(l.Home, "config.toml"), Text: fmt.Sprintf(format, args...)})
 	}
-	dirs := within.Resolve(slices.Concat(l.written(), writableRoots(config))...)
+	writes := slices.Concat(l.written(), writableRoots(config))
+	dirs := within.Resolve(writes...)
 	written := func(path string) bool {
 		_, inside := dirs.Holding(l.path(path))
 		return inside
@@ -128,6 +142,9 @@ func (l Launch) doubts() (doubts []Warning) {
 		}
 		if strings.Contains(s.command, "/") && written(s.command) {
 			doubt("the program of the MCP server %s is %s, %s: keep it elsewhere", s.name, s.command, there)
+		}
+		for _, name := range s.loads(writes) {
+			doubt("the %s of the MCP server %s leads to places %s, or by a path that is not absolute: name others in its env", name, s.name, there)
 		}
 	}
 	if notify, _ := config["notify"].([]any); len(notify) > 0 {

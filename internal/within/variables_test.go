@@ -50,6 +50,13 @@ func TestBeside(t *testing.T) {
 
 		{"VIRTUAL_ENV", "DIR/.venv", "DIR/.venv"},
 		{"PWD", "DIR", "DIR"},
+
+		// as docs/security.md says
+		{"JAVA_TOOL_OPTIONS", "-javaagent:DIR/x.jar", "-javaagent:DIR/x.jar"},
+		{"CLASSPATH", ".:DIR", ".:DIR"},
+		{"DOTNET_STARTUP_HOOKS", "DIR/x.dll", "DIR/x.dll"},
+		{"LUA_PATH", "./?.lua;;", "./?.lua;;"},
+		{"SSL_CERT_FILE", "DIR/ca.pem", "DIR/ca.pem"},
 	} {
 		fill := strings.NewReplacer("DIR", dir, "LINK", link).Replace
 		if got := Beside([]string{other + "/none", dir}, c.name, fill(c.value)); got != fill(c.want) {
