@@ -26,6 +26,16 @@ func (t *Turn) CallIn(namespace, name, argsJSON string) (callID string) {
 	})
 }
 
+// CallAs is [Turn.CallIn] with a call id of the script's choice, as an endpoint may choose any. The
+// namespace may be empty.
+func (t *Turn) CallAs(callID, namespace, name, argsJSON string) {
+	item := map[string]any{"type": "function_call", "name": name, "arguments": argsJSON}
+	if namespace != "" {
+		item["namespace"] = namespace
+	}
+	t.call(callID, item)
+}
+
 // CallCustom sends a call of a custom (free-form) tool and returns its call id.
 func (t *Turn) CallCustom(name, input string) (callID string) {
 	return t.call(t.id("call"), map[string]any{"type": "custom_tool_call", "name": name, "input": input})
@@ -44,8 +54,13 @@ func (t *Turn) call(callID string, item map[string]any) string {
 
 // Exec calls codex's shell tool and returns the call id.
 func (t *Turn) Exec(cmd string) (callID string) {
-	return t.Call(toolExec, marshal(map[string]any{"cmd": cmd}))
+	return t.Call(toolExec, shell(cmd))
 }
+
+// ExecAs is [Turn.Exec] with a call id of the script's choice.
+func (t *Turn) ExecAs(callID, cmd string) { t.CallAs(callID, "", toolExec, shell(cmd)) }
+
+func shell(cmd string) string { return marshal(map[string]any{"cmd": cmd}) }
 
 // AddFile is the text of a patch, for [Turn.ApplyPatch], that creates a file.
 func AddFile(path, content string) string {
@@ -65,7 +80,12 @@ func (t *Turn) ApplyPatch(patch string) (callID string) {
 	if t.Offers(toolPatch) {
 		return t.CallCustom(toolPatch, patch)
 	}
-	return t.Exec("apply_patch <<'END_OF_PATCH'\n" + patch + "END_OF_PATCH")
+	return t.Exec(PatchCommand(patch))
+}
+
+// PatchCommand is the command that codex takes for the patch.
+func PatchCommand(patch string) string {
+	return "apply_patch <<'END_OF_PATCH'\n" + patch + "END_OF_PATCH"
 }
 
 // A Step is one line of a plan. Status is pending, in_progress or completed.
