@@ -26,6 +26,7 @@ type agents struct {
 type agent struct {
 	root    string                            // the turn of ours that it works for
 	turn    string                            // its own
+	open    map[call]bool                     // what is asked about by its begin
 	session string                            // the thread that its conversation began with; empty until it was asked for
 	changes map[string][]appserver.FileChange // by item: what it is about to write, which a question of codex's does not say
 }
@@ -37,7 +38,7 @@ func newAgents() agents {
 func (a *agents) begin(threadID, root, turn string) {
 	a.end(threadID)
 	delete(a.done, threadID)
-	a.at[threadID] = &agent{root: root, turn: turn, changes: map[string][]appserver.FileChange{}}
+	a.at[threadID] = &agent{root: root, turn: turn, open: map[call]bool{}, changes: map[string][]appserver.FileChange{}}
 }
 
 func (a *agents) end(threadID string) {
@@ -46,6 +47,28 @@ func (a *agents) end(threadID string) {
 			a.forget(threadID, itemID)
 		}
 		delete(a.at, threadID)
+	}
+}
+
+// started reports whether the item has the id of another that is open and may be taken for it.
+func (a *agents) started(threadID string, item appserver.Item) (twice bool) {
+	begun := call{item.Type, item.ID}
+	if one := a.at[threadID]; one != nil && begun.isAsked() {
+		twice = one.open[begun]
+		one.open[begun] = true
+	}
+	if item.Type == appserver.ItemFileChange {
+		a.keep(threadID, item)
+	}
+	return twice
+}
+
+func (a *agents) completed(threadID string, item appserver.Item) {
+	if one := a.at[threadID]; one != nil {
+		delete(one.open, call{item.Type, item.ID})
+	}
+	if item.Type == appserver.ItemFileChange {
+		a.forget(threadID, item.ID)
 	}
 }
 
@@ -97,18 +120,23 @@ func (e *Executor) followAgent(note appserver.Notification) {
 	}
 }
 
-// agentItem keeps what a subagent is about to write, until that is done.
+// agentItem keeps what a subagent is about to write, until that is done, and notes two calls with
+// one id.
 func (e *Executor) agentItem(note appserver.Notification) {
 	var n appserver.ItemNote
-	if !e.isAgent(note.ThreadID) || json.Unmarshal(note.Params, &n) != nil || n.Item.Type != appserver.ItemFileChange {
+	if !e.isAgent(note.ThreadID) || json.Unmarshal(note.Params, &n) != nil {
 		return
 	}
 	e.mu.Lock()
-	defer e.mu.Unlock()
+	twice := false
 	if note.Method == appserver.NoteItemStarted {
-		e.agents.keep(note.ThreadID, n.Item)
+		twice = e.agents.started(note.ThreadID, n.Item)
 	} else {
-		e.agents.forget(note.ThreadID, n.Item.ID)
+		e.agents.completed(note.ThreadID, n.Item)
+	}
+	e.mu.Unlock()
+	if in := e.inquiryOf(note.ThreadID); twice && in != nil {
+		in.doubt()
 	}
 }
 

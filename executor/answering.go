@@ -91,10 +91,13 @@ func (in *inquiry) answers() []*question {
 }
 
 // handOver takes an answer that codex is about to get, and reports whether it was
-// still there.
+// still there, and goes to what was asked.
 func (in *inquiry) handOver(q *question) bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
+	if in.twice {
+		return false
+	}
 	in.off = in.off || q.given.ends
 	return in.remove(q)
 }

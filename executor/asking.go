@@ -25,6 +25,9 @@ func (t *turn) tellQuestions() *Ended {
 	if t.stopping != nil { // nobody is asked any more
 		return nil
 	}
+	if t.inquiry.doubted() {
+		return t.stopFor(errTwice)
+	}
 	fresh, news := t.inquiry.take(t.id)
 	for _, q := range fresh {
 		asked, p := q.asked(t.posing(q))

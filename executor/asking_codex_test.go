@@ -30,9 +30,9 @@ func asks(args ...string) func(*executor.Config) {
 }
 
 // withMCP adds the server of this binary.
-func withMCP() func(*executor.Config) {
+func withMCP(args ...string) func(*executor.Config) {
 	exe, _ := os.Executable()
-	return asks("-c", fmt.Sprintf(`mcp_servers.asker={command=%q,env={%s="1"}}`, exe, mcpVar))
+	return asks(append([]string{"-c", fmt.Sprintf(`mcp_servers.asker={command=%q,env={%s="1"}}`, exe, mcpVar)}, args...)...)
 }
 
 const userInput = `call request_user_input {"questions":[{"id":"colour","header":"Colour","question":"Which colour?",` +

@@ -52,10 +52,11 @@ func (t *turn) item(note appserver.Notification) {
 		return
 	}
 	started := note.Method == appserver.NoteItemStarted
-	if started {
-		t.record.started(n.Item)
-	} else {
+	switch {
+	case !started:
 		t.record.completed(n.Item)
+	case t.record.started(n.Item):
+		t.inquiry.doubt()
 	}
 	switch {
 	case n.Item.Type == appserver.ItemUserMessage:

@@ -23,7 +23,7 @@ func (t *turn) settle(final appserver.Turn) *Ended {
 	end := t.summary()
 	end.Tools = t.record.tools() || final.Status != appserver.TurnCompleted && t.tools()
 	switch {
-	case final.Status == appserver.TurnCompleted:
+	case final.Status == appserver.TurnCompleted && !errors.Is(t.stopping, errTwice):
 		end.Outcome = Completed // also when a cancel came too late
 	case t.stopping != nil:
 		t.fillStopped(&end)
@@ -84,6 +84,10 @@ func cutOff() *Failure {
 func (t *turn) fillStopped(end *Ended) {
 	if timer, ok := errors.AsType[wake](t.stopping); ok {
 		end.Outcome, end.Failure = Failed, t.timeout(timer)
+		return
+	}
+	if errors.Is(t.stopping, errTwice) {
+		end.Outcome, end.Failure = Failed, twiceFailure()
 		return
 	}
 	if r, ok := errors.AsType[*refusal](t.stopping); ok {

@@ -22,6 +22,7 @@ type question struct {
 	settled  chan struct{} // closed when codex was answered
 	cut      atomic.Bool   // not all of it is shown
 	places   []place       // the turn's own
+	by       string        // the id by which codex keeps it
 
 	// Guarded by inquiry.mu.
 	id    string    // given when it is put to the observer
@@ -52,6 +53,7 @@ type inquiry struct {
 	news   []Answered      // to be told to the observer
 	gone   map[string]bool // requests that codex has withdrawn before they came here
 	off    bool            // an answer has ended the turn
+	twice  bool            // one id stands for two calls: nothing that is asked is answered
 	closed bool
 }
 
@@ -164,6 +166,7 @@ var (
 func (in *inquiry) add(q *question) error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
+	in.twice = in.twice || in.clashes(q) // also if it is not asked: codex has let go of the first
 	switch {
 	case in.closed:
 		return errTurnEnded

@@ -10,7 +10,7 @@ import (
 type record struct {
 	messages []AgentMessage
 	commands map[string]bool                   // ids of the tool items that this turn began
-	open     map[string]bool                   // those that have not ended
+	open     map[call]bool                     // those that have not ended
 	changes  map[string][]appserver.FileChange // of the file changes among them
 	diff     string
 	usage    appserver.TokenUsage
@@ -18,22 +18,28 @@ type record struct {
 }
 
 func newRecord() record {
-	return record{commands: map[string]bool{}, open: map[string]bool{}, changes: map[string][]appserver.FileChange{}}
+	return record{commands: map[string]bool{}, open: map[call]bool{}, changes: map[string][]appserver.FileChange{}}
 }
 
-func (r *record) started(item appserver.Item) {
+// started reports whether the item has the id of another that is open and may be taken for it.
+func (r *record) started(item appserver.Item) (twice bool) {
 	if item.Type.IsTool() {
-		r.commands[item.ID], r.open[item.ID] = true, true
+		begun := call{item.Type, item.ID}
+		twice = r.open[begun] && begun.isAsked()
+		r.commands[item.ID], r.open[begun] = true, true
 	}
 	if item.Type == appserver.ItemFileChange {
 		r.changes[item.ID] = item.Changes
 	}
+	return twice
 }
 
 func (r *record) completed(item appserver.Item) {
 	if item.Type.IsTool() {
 		r.commands[item.ID] = true
-		delete(r.open, item.ID)
+		delete(r.open, call{item.Type, item.ID})
+	}
+	if item.Type == appserver.ItemFileChange {
 		delete(r.changes, item.ID)
 	}
 	r.keep(item)

@@ -66,7 +66,7 @@ func (e *Executor) hear(ctx context.Context, req *appserver.Request) {
 	case !e.mayAsk(in.job):
 		e.decline(req, k, "nobody is asked (CODEX_APPROVAL_POLICY=never)")
 	default:
-		e.await(ctx, in, &question{req: req, kind: k, matter: matter, settled: make(chan struct{})})
+		e.await(ctx, in, &question{req: req, kind: k, matter: matter, by: askedBy(req.Params), settled: make(chan struct{})})
 	}
 }
 
