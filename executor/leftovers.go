@@ -64,12 +64,14 @@ func endTerminals(ctx context.Context, on *child, thread string, match func(apps
 
 // endLeftovers kills what this turn's commands have started and put out of
 // codex's reach, in a session of its own. A command may run before codex says
-// so: whatever is not of an earlier turn of the thread is of this one.
+// so: whatever is not of an earlier turn of the thread is of this one. An id that the model's
+// endpoint gives again is this turn's, too.
 func (t *turn) endLeftovers() {
 	ctx, cancel := t.callContext()
 	defer cancel()
 	t.e.killCommands(ctx, func(c appserver.Command) bool {
-		return (c.ThreadID == t.c.threadID || c.SessionID == t.c.threadID) && !t.c.earlier[c.CallID]
+		earlier := t.c.earlier[c.CallID] && !t.record.opened(c.CallID)
+		return (c.ThreadID == t.c.threadID || c.SessionID == t.c.threadID) && !earlier
 	})
 }
 

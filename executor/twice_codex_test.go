@@ -3,6 +3,7 @@ package executor_test
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -174,4 +175,32 @@ func TestOneIDOfARetry(t *testing.T) {
 		mustReply(t, e, "j1", w.asked(t, i+1), "yes")
 	}
 	wantEnd(t, w.wait(t), executor.Completed, "")
+}
+
+// TestOneIDInALaterTurn: what a canceled turn has started ends with it, though an earlier turn had
+// a command with the id.
+func TestOneIDInALaterTurn(t *testing.T) {
+	t.Parallel()
+	for name, before := range map[string]string{"ended": "true", "at work": "sleep 66.5"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := onCodex(t, modeltest.Start(t, func(t *fakemodel.Turn) {
+				if len(t.NewToolOutputs()) > 0 {
+					t.Say("done")
+					return
+				}
+				t.CallAs(sameID, "", "exec_command", t.LastUserText())
+			}), nil)
+			wantEnd(t, submit(t, e, "j1", "one", `{"cmd":"`+before+`","yield_time_ms":250}`).wait(t), executor.Completed, "")
+			sleep := "sleep 66." + strconv.Itoa(len(name))
+			w := submit(t, e, "j2", "one", `{"cmd":"setsid nohup `+sleep+` >/dev/null 2>&1 & `+sleep+`; true"}`)
+			eventually(t, "both processes to run", func() bool { return countProcesses(sleep) == 2 })
+			eventually(t, "codex to say so", func() bool { return commandRuns(w) })
+			cancel(t, e, "j2")
+			wantEnd(t, w.wait(t), executor.Canceled, "")
+			if n := countProcesses(sleep); n != 0 {
+				t.Errorf("the turn has ended, but %d of its processes run", n)
+			}
+		})
+	}
 }
