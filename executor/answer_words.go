@@ -30,6 +30,16 @@ func decisionOf(a Answer) (any, error) {
 	return nil, notUnderstood("That was not understood as an answer.")
 }
 
+// Declines reports whether an answer to a question of a kind allows nothing, whatever that is
+// about. What the model, or a server, wants to know can have a "no" for its content.
+func (a Answer) Declines(kind string) bool {
+	if kind == "input" || kind == "form" {
+		return false
+	}
+	word, err := decisionOf(a)
+	return err == nil && (word == decideDecline || word == decideCancel)
+}
+
 // wordOf returns the decision that is meant by plain words. Only whole answers
 // count: a sentence that has a yes in it may mean anything.
 func wordOf(text string) (string, bool) {

@@ -59,7 +59,7 @@ func (e *Engine) answer(ctx context.Context, in *incoming, t *task) (*view, erro
 		return nil, err
 	}
 	if a.question == nil {
-		return t.poseAgain(a, "No question of that id is open."), nil
+		return t.poseAgain(a, a.why), nil
 	}
 	err = answerer.Answer(a.question.job, executor.Answer{
 		ID: a.job, Question: a.question.asked.ID, Input: in.input, Text: in.text, Data: in.data,
@@ -79,13 +79,19 @@ func (e *Engine) answer(ctx context.Context, in *incoming, t *task) (*view, erro
 // pick finds the question that a message answers: the one whose id stands in its
 // data, else the oldest. The caller holds t.mu.
 func (t *task) pick(in *incoming) (i int, ok bool) {
-	data, _ := in.data.(map[string]any)
-	if data["id"] == nil {
+	named := in.names()
+	if named == nil {
 		return 0, len(t.questions) > 0
 	}
-	id, _ := data["id"].(string) // what is no text is the id of no question
+	id, _ := named.(string) // what is no text is the id of no question
 	i = slices.IndexFunc(t.questions, func(q *question) bool { return q.asked.ID == id })
 	return i, i >= 0
+}
+
+// names is the id by which a message names the question that it answers, nil if it names none.
+func (in *incoming) names() any {
+	data, _ := in.data.(map[string]any)
+	return data["id"]
 }
 
 // lateAnswer refuses data that answers a question, where none is open: the model
@@ -128,7 +134,12 @@ func (t *task) take(ctx context.Context, in *incoming) (*reply, error) {
 	t.answers += in.weight()
 	t.owed = t.owed || in.receipt != nil
 	a := &reply{message: in.stored(t), job: t.newJob()}
-	if i, ok := t.pick(in); ok {
+	switch i, ok := t.pick(in); {
+	case !ok:
+		a.why = "No question of that id is open."
+	case t.unclear(in, questions[i]):
+		a.why, a.unclear = lapsedText, true
+	default:
 		a.index, a.question = i, questions[i]
 		t.questions = slices.Delete(slices.Clone(questions), i, i+1)
 	}
@@ -186,6 +197,7 @@ func (t *task) poseAgain(a *reply, why string) *view {
 	}
 	switch q := a.question; {
 	case q != nil && q.closed:
+		t.lapsed = true
 		change.Drop = []string{q.asked.ID}
 	case q != nil:
 		q.why = why
@@ -193,6 +205,7 @@ func (t *task) poseAgain(a *reply, why string) *view {
 		change.Ask = []store.Question{q.row("")}
 	case len(t.questions) > 0:
 		t.questions[0].why = why
+		t.lapsed = t.lapsed && !a.unclear
 	}
 	t.pose(change)
 	return t.viewLocked()
@@ -204,6 +217,7 @@ func (t *task) giveBack(ctx context.Context, a *reply) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.ungive(a)
+	t.lapsed = true
 	t.history = slices.DeleteFunc(slices.Clone(t.history), func(m *a2a.Message) bool { return m == a.message })
 	t.cached = nil
 	t.turns-- // its turn has the number that it had

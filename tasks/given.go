@@ -19,6 +19,8 @@ type reply struct {
 	job      string    // of the message, which is no turn
 	question *question // nil if it names one that is not open
 	index    int       // of the question among the open ones
+	why      string    // it answers none
+	unclear  bool      // that is because of one that has lapsed
 	view     *view
 	handed   bool   // the runner has it
 	note     string // why it had no effect; empty if it had

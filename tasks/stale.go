@@ -49,7 +49,7 @@ func (t *task) answersStale(in *incoming) bool {
 	if !ok {
 		i = 0
 	}
-	return len(t.questions) > 0 && t.questions[i].stale() && !t.canceling
+	return len(t.questions) > 0 && t.questions[i].stale() && !t.unclear(in, t.questions[i]) && !t.canceling
 }
 
 // anyStale is for callers that hold t.mu.

@@ -38,6 +38,7 @@ type task struct {
 	turns     int            // messages that the task has taken in all
 	answers   int            // about the bytes of those that were answers; see roomForAnswer
 	questions []*question    // open, the oldest first; the state says so
+	lapsed    bool           // a question has; see unclear
 	given     []*reply       // whose effect is not known yet; replaced, never changed
 	messages  int            // status messages made
 	pushes    []push.Setting // replaced, never changed

@@ -1,0 +1,150 @@
+package tasks_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+)
+
+// notTaken is what the sender of an answer reads that may be meant for another question.
+const notTaken = "Your answer was not taken, for it may be meant for something else"
+
+// lapse has a first question go without an answer, and a second one in its place.
+func lapse(t *testing.T) (*machine, *a2a.Task, *job) {
+	t.Helper()
+	m, task, j := askingMachine(t, time.Time{}, "q1")
+	j.observe(executor.Answered{ID: "q1"})
+	j.ask("q2", "May I q2?")
+	return m, task, j
+}
+
+// atOnce is an answer that is not waited for.
+func atOnce(task *a2a.Task, id, text string) *a2a.SendMessageRequest {
+	req := to(task, id, text)
+	req.Config.ReturnImmediately = true
+	return req
+}
+
+// TestWordsForALapsedQuestion are no leave for the one in its place: that is posed again, once.
+func TestWordsForALapsedQuestion(t *testing.T) {
+	for name, answer := range map[string]func(task *a2a.Task, id string) *a2a.SendMessageRequest{
+		"words": func(task *a2a.Task, id string) *a2a.SendMessageRequest { return atOnce(task, id, "yes") },
+		"data": func(task *a2a.Task, id string) *a2a.SendMessageRequest {
+			return answerWith(task, id, map[string]any{"decision": "accept"})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, task, j := lapse(t)
+			wantStatus(t, send(t, m.e, answer(task, "m2")), a2a.TaskStateInputRequired, notTaken, "May I q2?")
+			if got := m.asker.answered(); got != "" {
+				t.Errorf("answered %q", got)
+			}
+			wantStatus(t, send(t, m.e, answer(task, "m2")), a2a.TaskStateInputRequired, notTaken) // the same message
+			send(t, m.e, answer(task, "m3"))
+			if got := m.asker.answered(); !strings.HasPrefix(got, "q2:") {
+				t.Errorf("answered %q", got)
+			}
+			j.ask("q3", "May I q3?")
+			wantStatus(t, send(t, m.e, answer(task, "m4")), a2a.TaskStateWorking) // nothing has lapsed since
+			j.answer("done")
+		})
+	}
+}
+
+// TestClearAnswersAfterALapse are taken at once: those by an id, and those that allow nothing.
+func TestClearAnswersAfterALapse(t *testing.T) {
+	for name, answer := range map[string]func(task *a2a.Task) *a2a.SendMessageRequest{
+		"id": func(task *a2a.Task) *a2a.SendMessageRequest {
+			return answerWith(task, "m2", map[string]any{"id": "q2", "decision": "accept"})
+		},
+		"no":     func(task *a2a.Task) *a2a.SendMessageRequest { return atOnce(task, "m2", "No!") },
+		"cancel": func(task *a2a.Task) *a2a.SendMessageRequest { return atOnce(task, "m2", "cancel") },
+		"decline": func(task *a2a.Task) *a2a.SendMessageRequest {
+			return answerWith(task, "m2", map[string]any{"decision": "decline"})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, task, j := lapse(t)
+			wantStatus(t, send(t, m.e, answer(task)), a2a.TaskStateWorking)
+			if got := m.asker.answered(); !strings.HasPrefix(got, "q2:") {
+				t.Errorf("answered %q", got)
+			}
+			j.ask("q3", "May I q3?") // which the sender of a yes to q1 has not been shown either
+			wantStatus(t, send(t, m.e, atOnce(task, "m3", "yes")), a2a.TaskStateInputRequired, notTaken, "May I q3?")
+			j.answer("done")
+		})
+	}
+}
+
+// TestNoCanBeContent: to what the model, or a server, wants to know it may say anything.
+func TestNoCanBeContent(t *testing.T) {
+	for _, kind := range []string{"input", "form"} {
+		m, task, j := askingMachine(t, time.Time{}, "q1")
+		j.observe(executor.Answered{ID: "q1"})
+		j.observe(executor.Asked{ID: "q2", Kind: kind, Text: "Shall the backups stay?"})
+		wantStatus(t, send(t, m.e, atOnce(task, "m2", "no")), a2a.TaskStateInputRequired, notTaken, "Shall the backups stay?")
+		j.answer("done")
+	}
+}
+
+// TestLapses are the ways in which a question goes without an answer.
+func TestLapses(t *testing.T) {
+	for name, c := range map[string]struct {
+		asked []string
+		lapse func(*machine, *a2a.Task, *job)
+	}{
+		"expired":         {[]string{"q1"}, func(_ *machine, _ *a2a.Task, j *job) { j.observe(executor.Answered{ID: "q1", Note: "Too late."}) }},
+		"asked beside it": {[]string{"q1", "q"}, func(_ *machine, _ *a2a.Task, j *job) { j.observe(executor.Answered{ID: "q1"}) }},
+		"not the first one": {[]string{"q0", "q1"}, func(m *machine, task *a2a.Task, j *job) {
+			j.observe(executor.Answered{ID: "q1"})
+			send(t, m.e, answerWith(task, "m0", map[string]any{"id": "q0", "decision": "accept"}))
+		}},
+		"another attempt": {[]string{"q1"}, func(_ *machine, _ *a2a.Task, j *job) { j.attempt(2) }},
+		"over an answer that comes too late": {[]string{"q1"}, func(m *machine, task *a2a.Task, _ *job) {
+			m.asker.late = executor.ErrNotAsked
+			send(t, m.e, atOnce(task, "m0", "yes"))
+			m.asker.late = nil
+		}},
+		"over an answer that is not understood": {[]string{"q1"}, func(m *machine, task *a2a.Task, j *job) {
+			m.asker.late = &executor.NotUnderstoodError{Why: "That is no answer."}
+			m.asker.onAnswer = func() { j.observe(executor.Answered{ID: "q1"}) }
+			send(t, m.e, atOnce(task, "m0", "perhaps"))
+			m.asker.late, m.asker.onAnswer = nil, nil
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, task, j := askingMachine(t, time.Time{}, c.asked...)
+			c.lapse(m, task, j)
+			j.ask("q2", "May I q2?")
+			before := m.asker.answered()
+			wantStatus(t, send(t, m.e, atOnce(task, "m2", "yes")), a2a.TaskStateInputRequired, notTaken)
+			if got := m.asker.answered(); got != before {
+				t.Errorf("answered %q, before %q", got, before)
+			}
+			j.answer("done")
+		})
+	}
+}
+
+// TestLapseOverARestart: the next process knows it, and does not carry the words either.
+func TestLapseOverARestart(t *testing.T) {
+	m, task, _ := lapse(t)
+	m.restart()
+	m.restart()
+	wantStatus(t, send(t, m.e, atOnce(task, "m2", "yes")), a2a.TaskStateInputRequired, notTaken, "May I q2?")
+	if m.r.count() != 0 {
+		t.Fatalf("%d jobs of words that were not taken", m.r.count())
+	}
+	m.restart()
+	wantStatus(t, get(t, m.e, task.ID), a2a.TaskStateInputRequired, "May I q2?")
+	send(t, m.e, atOnce(task, "m3", "yes")) // it has been posed again
+	j := m.r.next(t)
+	if got := j.prompt(); !strings.Contains(got, "May I q2?") || !strings.HasSuffix(got, "yes") {
+		t.Errorf("the new turn is given %q", got)
+	}
+	j.start().answer("done")
+}
