@@ -98,7 +98,7 @@ func (p *posing) remarks() string {
 // indented sets a text off from the others. What would make it look like something else is
 // written out.
 func indented(text string) string {
-	return "    " + strings.ReplaceAll(strings.TrimRight(brief.Plain(text), "\n"), "\n", "\n    ")
+	return "    " + strings.ReplaceAll(strings.TrimRight(brief.Literal(text), "\n"), "\n", "\n    ")
 }
 
 // oneLine is a text on one line: those below it are not its to write.
@@ -107,8 +107,8 @@ func oneLine(text string) string { return brief.Plain(strings.Join(strings.Field
 // named is a path or a host, quoted where it is more than a line, or less.
 func named(name string) string {
 	strange := func(r rune) bool { return unicode.IsSpace(r) && r != ' ' }
-	if strings.ContainsFunc(name, strange) || brief.Plain(name) != name {
-		return brief.Plain(strconv.Quote(name))
+	if strings.ContainsFunc(name, strange) || brief.Literal(name) != name {
+		return brief.Literal(strconv.Quote(name))
 	}
 	return name
 }

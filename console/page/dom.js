@@ -40,8 +40,11 @@ export const byId = (id) => document.getElementById(id);
 
 // What turns or hides the text around it, and what has no shape: in a command
 // or a path it could show one thing and be another. An empty pattern of Braille (U+2800)
-// and spaces that are not U+0020 are blanks that no shell takes for one.
-const unseen = /[^\P{Zs} ]|[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u2800\ufff9-\ufffb\p{Default_Ignorable_Code_Point}]/gu;
+// is a blank that no shell takes for one.
+const unseen = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u2800\ufff9-\ufffb\p{Default_Ignorable_Code_Point}]/gu;
+
+// Spaces that are not U+0020 are no blanks to a shell either; prose is written with them.
+const inCode = new RegExp('[^\\P{Zs} ]|' + unseen.source, 'gu');
 
 /** Whether what is not seen does what it is for: it chooses the form of an emoji. */
 const chooses = (text, at) => text[at] === '\ufe0f' && (text[at + 1] === '\u20e3' || /\p{Extended_Pictographic}$/u.test(text.slice(Math.max(0, at - 2), at)));
@@ -52,24 +55,27 @@ const mostNamed = 50; // in one text: nobody reads more, and each is an element
  * Nodes of a literal text (a command, a path), in which what cannot be seen is
  * named, and from too much of it on marked.
  */
-export function literal(value) {
+export function literal(value, hidden = inCode) {
   const text = String(value ?? '');
   const nodes = [];
   let from = 0;
   let named = 0;
-  for (const found of text.matchAll(unseen)) {
+  for (const found of text.matchAll(hidden)) {
     if (chooses(text, found.index)) continue;
     if (++named > mostNamed) break;
     nodes.push(text.slice(from, found.index), h('span', { class: 'unseen' }, codePoint(found[0])));
     from = found.index + found[0].length;
   }
   const rest = text.slice(from);
-  nodes.push(named > mostNamed ? rest.replace(unseen, '\ufffd') : rest);
+  nodes.push(named > mostNamed ? rest.replace(hidden, '\ufffd') : rest);
   return nodes.filter((node) => node !== '');
 }
 
+/** Nodes of prose, in which the same is named, but for the spaces that it is written with. */
+export const prose = (value) => literal(value, unseen);
+
 /** The same as text, where there can be no nodes: in an attribute, in an option. */
-export const spelled = (value) => literal(value).map((node) => node.textContent ?? node).join('');
+export const spelled = (value) => prose(value).map((node) => node.textContent ?? node).join('');
 
 const codePoint = (c) => 'U+' + c.codePointAt(0).toString(16).toUpperCase().padStart(4, '0');
 

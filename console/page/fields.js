@@ -2,7 +2,7 @@
 // the JSON schema of a tool's server. A field has a node and a value, which is
 // undefined where nothing was given.
 
-import { h, literal, spelled } from './dom.js';
+import { h, prose, spelled } from './dom.js';
 
 let count = 0;
 const newName = () => `field-${++count}`;
@@ -10,7 +10,7 @@ const newName = () => `field-${++count}`;
 /** One question of codex: options to choose from, another answer, or free text. */
 export function questionField({ header, question, options, other, secret }) {
   const name = newName();
-  const legend = h('legend', null, header && h('span', { class: 'header', dir: 'auto' }, literal(header)), h('span', { dir: 'auto' }, literal(question)));
+  const legend = h('legend', null, header && h('span', { class: 'header', dir: 'auto' }, prose(header)), h('span', { dir: 'auto' }, prose(question)));
   const type = secret ? 'password' : 'text';
   if (!options?.length) {
     const input = h('input', { type, name, required: true, autocomplete: 'off', 'aria-label': spelled(question), dir: 'auto' });
@@ -34,7 +34,7 @@ export function questionField({ header, question, options, other, secret }) {
 function choice(name, value, label, description, extra) {
   const radio = h('input', { type: 'radio', name, value, required: true, 'aria-label': extra && 'Another answer' });
   const node = h('label', { class: 'choice' }, radio,
-    h('span', null, label && h('span', { class: 'label', dir: 'auto' }, literal(label)), description && h('span', { class: 'quiet', dir: 'auto' }, literal(description)), extra));
+    h('span', null, label && h('span', { class: 'label', dir: 'auto' }, prose(label)), description && h('span', { class: 'quiet', dir: 'auto' }, prose(description)), extra));
   return { node, radio };
 }
 
@@ -43,9 +43,9 @@ export function schemaField(name, schema, required) {
   const title = schema.title ?? name;
   const id = newName();
   const { input, value } = control(id, schema, required);
-  const hint = schema.description && h('span', { class: 'quiet', id: id + '-hint', dir: 'auto' }, literal(schema.description));
+  const hint = schema.description && h('span', { class: 'quiet', id: id + '-hint', dir: 'auto' }, prose(schema.description));
   if (hint) input.setAttribute('aria-describedby', id + '-hint');
-  const label = h('span', { class: 'label', dir: 'auto' }, literal(title), !required && h('span', { class: 'quiet' }, ' (optional)'));
+  const label = h('span', { class: 'label', dir: 'auto' }, prose(title), !required && h('span', { class: 'quiet' }, ' (optional)'));
   const inline = schema.type === 'boolean';
   return { node: h('label', { class: inline ? 'field inline' : 'field' }, inline ? [input, label, hint] : [label, input, hint]), value };
 }
@@ -85,6 +85,6 @@ function optionsOf(schema) {
 
 function several(name, options) {
   const boxes = options.map(([value, label]) => ({ box: h('input', { type: 'checkbox', name, value }), label }));
-  const input = h('span', { class: 'several', role: 'group' }, boxes.map(({ box, label }) => h('label', { class: 'choice' }, box, h('span', { dir: 'auto' }, literal(label)))));
+  const input = h('span', { class: 'several', role: 'group' }, boxes.map(({ box, label }) => h('label', { class: 'choice' }, box, h('span', { dir: 'auto' }, prose(label)))));
   return { input, value: () => boxes.filter(({ box }) => box.checked).map(({ box }) => box.value) };
 }

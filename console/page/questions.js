@@ -1,6 +1,6 @@
 // What codex asks, and the buttons and forms that answer it.
 
-import { h, say, byId, code, literal, button } from './dom.js';
+import { h, say, byId, code, literal, prose, button } from './dom.js';
 import { span, time, exact, brief } from './format.js';
 import { bare } from './entries.js';
 import { questionField, schemaField } from './fields.js';
@@ -87,26 +87,26 @@ function facts(data) {
   switch (data.kind) {
     case 'command': return [
       data.command && pre(bare(data.command), 'The command'), data.input && fact('It goes to', 'the input of a command that runs'),
-      fact('Reason', data.reason && h('span', { dir: 'auto' }, literal(data.reason))), fact('In', data.cwd && code(data.cwd)),
+      fact('Reason', data.reason && h('span', { dir: 'auto' }, prose(data.reason))), fact('In', data.cwd && code(data.cwd)),
       fact('Network', data.network && code([data.network.protocol, data.network.host].filter(Boolean).join(' '))),
       data.permissions && pre(JSON.stringify(data.permissions, null, 2), 'Permissions'), ...leads(data),
     ];
     case 'fileChange': return [
-      fact('Reason', data.reason && h('span', { dir: 'auto' }, literal(data.reason))), fact('For everything below', data.grantRoot && code(data.grantRoot)),
+      fact('Reason', data.reason && h('span', { dir: 'auto' }, prose(data.reason))), fact('For everything below', data.grantRoot && code(data.grantRoot)),
       ...(data.changes ?? []).flatMap((change) => [h('p', { class: 'fact' }, `${change.kind ?? 'change'} `, code(change.path), change.to && ' becomes ', change.to && code(change.to)), change.diff && changeOf(change)]),
     ];
     case 'permissions': return [
-      fact('Reason', data.reason && h('span', { dir: 'auto' }, literal(data.reason))), fact('In', data.cwd && code(data.cwd)),
+      fact('Reason', data.reason && h('span', { dir: 'auto' }, prose(data.reason))), fact('In', data.cwd && code(data.cwd)),
       pre(JSON.stringify(data.permissions, null, 2), 'Permissions'), ...leads(data),
     ];
     case 'tool': return [
-      fact('Tool', code([data.server, data.tool].filter(Boolean).join(' / '))), data.description && h('p', { dir: 'auto' }, literal(data.description)),
+      fact('Tool', code([data.server, data.tool].filter(Boolean).join(' / '))), data.description && h('p', { dir: 'auto' }, prose(data.description)),
       data.arguments && pre(JSON.stringify(data.arguments, null, 2), 'Its arguments'),
     ];
     case 'form': case 'link': return [
-      fact('From', data.server && code(data.server)), data.message && h('p', { dir: 'auto' }, literal(data.message)), data.url && fact('To', code(data.url)),
+      fact('From', data.server && code(data.server)), data.message && h('p', { dir: 'auto' }, prose(data.message)), data.url && fact('To', code(data.url)),
     ];
-    case 'auth': return [h('p', { dir: 'auto' }, literal(data.reason)),
+    case 'auth': return [h('p', { dir: 'auto' }, prose(data.reason)),
       data.verificationUrl && fact('Open', webLink(data.verificationUrl)), data.userCode && fact('and enter', code(data.userCode, { class: 'login-code' })),
       data.variable && fact('The credential is in', code(data.variable))];
     default: return [];
@@ -170,7 +170,7 @@ const told = { accept: 'accepted', acceptForSession: 'accepted for the session',
 
 /** A question that is no longer open is a line of the past. */
 function closed({ data, answer }) {
-  const about = { command: data.command && code(bare(data.command).split('\n')[0].slice(0, 200)), tool: data.tool && code(data.tool), input: data.questions?.[0]?.question && literal(data.questions[0].question) }[data.kind];
+  const about = { command: data.command && code(bare(data.command).split('\n')[0].slice(0, 200)), tool: data.tool && code(data.tool), input: data.questions?.[0]?.question && prose(data.questions[0].question) }[data.kind];
   const reply = answer?.parts.find((part) => part.data)?.data ?? {};
   const decision = reply.decision ?? reply.action;
   const words = told[decision] ?? (decision ? 'accepted with a rule' : null)

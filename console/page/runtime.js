@@ -1,7 +1,7 @@
 // What is known of the runtime itself: is it well, what runs and waits, the
 // account and its limits, codex's process, policy, platform, threads.
 
-import { h, say, arrange, byId, code, literal } from './dom.js';
+import { h, say, arrange, byId, code, prose } from './dom.js';
 import { ago, bytes, compact, count, exact, plural, span, time, brief } from './format.js';
 import { checks } from './checks.js';
 import { Doctor } from './doctor.js';
@@ -77,7 +77,7 @@ const readiness = ({ ok, checks: list }) => [
 
 function taskLink(id, tasks) {
   const title = tasks.get(id)?.title;
-  return h('a', { href: `#/task/${encodeURIComponent(id)}`, title: id, dir: 'auto' }, title ? literal(brief(title, 48)) : code(brief(id, 13)));
+  return h('a', { href: `#/task/${encodeURIComponent(id)}`, title: id, dir: 'auto' }, title ? prose(brief(title, 48)) : code(brief(id, 13)));
 }
 
 export function queue({ running, waiting, limit, asking, fullSince, contexts }, tasks) {

@@ -1,7 +1,7 @@
 // The view of one task: what is known of it, its transcript as it grows, and
 // what one can do about it.
 
-import { h, say, arrange, byId, literal } from './dom.js';
+import { h, say, arrange, byId, literal, prose } from './dom.js';
 import { soon } from './batch.js';
 import { stateName, asks, ended, compact, plural, brief, ago, exact } from './format.js';
 import { call } from './api.js';
@@ -159,7 +159,7 @@ export class TaskView {
     const { state, metadata, contextId, words } = this.#transcript.task;
     const row = this.#store.tasks.get(this.id);
     const shown = state === 'unknown' ? row?.state ?? 'unknown' : state;
-    if (this.#titled !== row?.title) byId('task-title').replaceChildren(...literal(row?.title || 'Task'));
+    if (this.#titled !== row?.title) byId('task-title').replaceChildren(...prose(row?.title || 'Task'));
     this.#titled = row?.title;
     const chip = byId('task-state');
     say(chip, stateName(shown));

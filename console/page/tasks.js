@@ -1,6 +1,6 @@
 // The list of tasks: those that wait for somebody first.
 
-import { h, say, arrange, byId, literal } from './dom.js';
+import { h, say, arrange, byId, literal, prose } from './dom.js';
 import { stateName, ago, exact, asks, plural } from './format.js';
 import { call } from './api.js';
 
@@ -87,7 +87,7 @@ export class TaskList {
     row.node.dataset.id = task.id;
     if (selected) row.link.setAttribute('aria-current', 'true');
     else row.link.removeAttribute('aria-current');
-    if (row.said !== task.title) row.title.replaceChildren(...literal(task.title || 'Task ' + task.id));
+    if (row.said !== task.title) row.title.replaceChildren(...prose(task.title || 'Task ' + task.id));
     row.said = task.title;
     say(row.state, stateName(task.state) + (task.state === 'submitted' && task.ahead > 0 ? `, ${task.ahead} ahead` : ''));
     row.state.classList.toggle('asks', asks(task.state));

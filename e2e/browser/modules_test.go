@@ -31,6 +31,7 @@ func modules(t *testing.T, r *program) {
 		"literal-unseen":   {"dom", `m.code("a\u202eb\u200bc").textContent`, "aU+202EbU+200Bc"},
 		"literal-blanks":   {"dom", `m.code("a\u3164b\u115fc\u1160d\u2800e\u034ff\ufe00g\ufe0fh\u{e0100}i\u17b4j\uffa0k").textContent`, "aU+3164bU+115FcU+1160dU+2800eU+034FfU+FE00gU+FE0FhU+E0100iU+17B4jU+FFA0k"},
 		"literal-spaces":   {"dom", `m.code("a b\u00a0c\u1680d\u2000e\u2003f\u200ag\u202fh\u205fi\u3000j").textContent`, "a bU+00A0cU+1680dU+2000eU+2003fU+200AgU+202FhU+205FiU+3000j"},
+		"prose-spaces":     {"dom", `m.prose("Non\u00a0! \u202e\u3000").map((n) => n.textContent ?? n).join("")`, "Non\u00a0! U+202E\u3000"},
 		"literal-emoji":    {"dom", `String(m.code("\u2764\ufe0f \u{1f5c4}\ufe0f 1\ufe0f\u20e3").childElementCount)`, "0"},
 		"literal-flood":    {"dom", `String(m.literal("\u202e".repeat(9999)).length)`, "51"},
 		"literal-number":   {"dom", `m.code(7).textContent`, "7"},

@@ -13,9 +13,18 @@ import (
 // turn the direction of writing or have no width, and bytes that are no text are written
 // out. Line feeds and tabs stay. A "yes" to what a model has written is to all that stands
 // there, so all of it has to be seen.
-func Plain(text string) string {
+func Plain(text string) string { return written(text, acts) }
+
+// Literal is Plain for a command, a path or the like, where a blank that is not U+0020 is
+// written out, too: no shell takes it for one, and several languages write with it.
+func Literal(text string) string {
+	return written(text, func(r rune) bool { return acts(r) || r != ' ' && unicode.Is(unicode.Zs, r) })
+}
+
+// written is the text with what is hidden written out.
+func written(text string, hidden func(rune) bool) string {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
-	if utf8.ValidString(text) && strings.IndexFunc(text, acts) < 0 {
+	if utf8.ValidString(text) && strings.IndexFunc(text, hidden) < 0 {
 		return text
 	}
 	var b strings.Builder
@@ -25,7 +34,7 @@ func Plain(text string) string {
 		switch {
 		case r == utf8.RuneError && size == 1:
 			fmt.Fprintf(&b, `\x%02x`, text[at])
-		case acts(r) && !joins(before, r, text[at+size:]):
+		case hidden(r) && !joins(before, r, text[at+size:]):
 			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
 		default:
 			b.WriteRune(r)
@@ -37,7 +46,7 @@ func Plain(text string) string {
 
 func acts(r rune) bool {
 	switch {
-	case r == '\u2800', r != ' ' && unicode.Is(unicode.Zs, r): // Braille's empty pattern and other blanks that no shell takes for one
+	case r == '\u2800': // Braille's empty pattern, a blank that no language is written with
 		return true
 	case r == '\n', r == '\t', unicode.Is(unicode.Prepended_Concatenation_Mark, r): // the last are signs that are seen
 		return false

@@ -15,14 +15,22 @@ func TestPlain(t *testing.T) {
 		"é\u200d\u200d\u202e":           `é` + "\u200d" + `\u200d\u202e`,
 		"\x9b2J is \xff, \ufffd is not": `\x9b2J is \xff, ` + "\ufffd is not",
 		joined:                          joined,
-		"a\u3164b\u115f\u1160c\u2800\u034f\uffa0\u17b4":               `a\u3164b\u115f\u1160c\u2800\u034f\uffa0\u17b4`,
-		"é\ufe0f\ufe00 x\U000e0100 é\U000e0100":                       `é\ufe0f\ufe00 x\U000e0100 é\U000e0100`,
-		"a b\u00a0c\u1680d\u2000e\u2003f\u200ag\u202fh\u205fi\u3000j": `a b\u00a0c\u1680d\u2000e\u2003f\u200ag\u202fh\u205fi\u3000j`,
-		"葛\U000e0100 ℹ\ufe0f ☺\ufe0e":                                 "葛\U000e0100 ℹ\ufe0f ☺\ufe0e",
-		"\x00\x07\x7f\u009b2J\u202eyes":                               `\x00\a\x7f\u009b2J\u202eyes`,
+		"a\u3164b\u115f\u1160c\u2800\u034f\uffa0\u17b4": `a\u3164b\u115f\u1160c\u2800\u034f\uffa0\u17b4`,
+		"é\ufe0f\ufe00 x\U000e0100 é\U000e0100":         `é\ufe0f\ufe00 x\U000e0100 é\U000e0100`,
+		"Non\u00a0! はい\u3000いいえ":                        "Non\u00a0! はい\u3000いいえ",
+		"葛\U000e0100 ℹ\ufe0f ☺\ufe0e":                   "葛\U000e0100 ℹ\ufe0f ☺\ufe0e",
+		"\x00\x07\x7f\u009b2J\u202eyes":                 `\x00\a\x7f\u009b2J\u202eyes`,
 	} {
 		if got := Plain(text); got != want {
 			t.Errorf("%q is shown as %q, want %q", text, got, want)
 		}
+	}
+}
+
+// TestLiteral has no blank in it that a shell would not take for one.
+func TestLiteral(t *testing.T) {
+	const text = "a b\u00a0c\u1680d\u2000e\u2003f\u200ag\u202fh\u205fi\u3000j\u202e"
+	if got, want := Literal(text), `a b\u00a0c\u1680d\u2000e\u2003f\u200ag\u202fh\u205fi\u3000j\u202e`; got != want {
+		t.Errorf("%q is shown as %q, want %q", text, got, want)
 	}
 }
