@@ -52,6 +52,7 @@ func (e *Executor) attempt(c *conversation, j *job) (*Ended, error) {
 	}
 	t, err := e.start(c, j)
 	if err == nil {
+		defer t.giveBack()
 		var end *Ended
 		if end, err = t.follow(); end != nil {
 			end, err = e.weigh(c, j, t, end)

@@ -62,6 +62,23 @@ func (j *job) input() []appserver.UserInput {
 	return j.Input
 }
 
+// lend is the way of a job's input to codex, for one attempt.
+func (e *Executor) lend(j *job) (input []appserver.UserInput, giveBack func()) {
+	input = j.input()
+	if j.Lend == nil {
+		return input, func() {}
+	}
+	lent, giveBack := j.Lend(input)
+	changed := map[int]appserver.UserInput{}
+	for i := range lent {
+		if lent[i] != input[i] {
+			changed[i] = lent[i]
+		}
+	}
+	e.record(RecordLent, RecordedLent{Job: j.ID, Changed: changed})
+	return lent, giveBack
+}
+
 // compact puts a summary in the place of the thread's history. It is a turn of
 // codex's own making, and read like any other. It returns why the model refused
 // it, if it did.

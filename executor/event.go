@@ -33,7 +33,14 @@ type Job struct {
 	// Trace is what the job is part of, for those who trace: codex is told with its turn,
 	// unless [Config.Trace] knows better.
 	Trace appserver.TraceContext
+	// Lend gives codex what it reads by a path; nil leaves the input as it is.
+	Lend Lender `json:"-"`
 }
+
+// A Lender makes of the input of an attempt what codex is given of it, whose paths are
+// good until giveBack is called, at the end of the turn. It may be called once more for
+// each further attempt.
+type Lender func(input []appserver.UserInput) (lent []appserver.UserInput, giveBack func())
 
 // A Cut is an attempt that [Book.Begin] has written down and whose end nobody saw.
 type Cut struct {

@@ -28,6 +28,7 @@ const (
 	RecordUsed         = "used"         // RecordedFact, of a conversation
 	RecordTurned       = "turned"       // RecordedFact, of a thread
 	RecordVanished     = "vanished"     // RecordedFact, of a job
+	RecordLent         = "lent"         // RecordedLent: what codex is given of a job's input
 	RecordTrace        = "trace"        // RecordedTrace: what a rollout file has of an attempt
 	RecordSubmit       = "submit"       // RecordedJob
 	RecordSteer        = "steer"        // RecordedJob, with Into
@@ -102,6 +103,12 @@ type RecordedTrace struct {
 	appserver.Trace
 	Missing bool   `json:"missing,omitempty"` // there is no file
 	Error   string `json:"error,omitempty"`
+}
+
+// A RecordedLent is what a [Lender] has made of the input of an attempt.
+type RecordedLent struct {
+	Job     string                      `json:"job"`
+	Changed map[int]appserver.UserInput `json:"changed,omitempty"` // by their places
 }
 
 // A RecordedJob is a [Job].

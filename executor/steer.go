@@ -69,6 +69,7 @@ type line struct {
 	stop context.CancelFunc
 	busy bool          // work runs; guarded by Executor.mu
 	idle chan struct{} // closed when work has ended; replaced with each start of it
+	lent []func()      // give back what codex has been lent for what was sent; work's
 }
 
 // openLine lets messages into the turn, those first that were in an attempt
@@ -126,6 +127,9 @@ func (l *line) close() {
 	if idle != nil {
 		<-idle
 	}
+	for _, giveBack := range l.lent {
+		giveBack()
+	}
 }
 
 // work sends what waits. It is a goroutine while there is something.
@@ -160,10 +164,12 @@ func (l *line) send(s *job) {
 		t.e.mu.Unlock()
 		return
 	}
+	input, giveBack := t.e.lend(s)
+	l.lent = append(l.lent, giveBack)
 	ctx, cancel := context.WithTimeout(l.ctx, min(steerTimeout, t.e.cfg.Patience))
 	defer cancel()
 	err := t.on.TurnSteer(ctx, appserver.TurnSteerParams{
-		ThreadID: t.c.threadID, ExpectedTurnID: t.id, Input: s.Input, ClientUserMessageID: s.attempt.clientID(),
+		ThreadID: t.c.threadID, ExpectedTurnID: t.id, Input: input, ClientUserMessageID: s.attempt.clientID(),
 	})
 	_, refused := errors.AsType[*appserver.RPCError](err)
 	switch {

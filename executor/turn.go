@@ -21,6 +21,7 @@ type turn struct {
 	record    record
 	attention *attention
 	inquiry   *inquiry
+	giveBack  func() // what codex has been lent for it
 	clock     clock
 	// unanswered are the questions that were open at its end, as far as the observer
 	// knows.
@@ -55,7 +56,8 @@ func (e *Executor) start(c *conversation, j *job) (*turn, error) {
 	}
 	t := e.newTurn(c, j, on)
 	t.afresh = c.fresh
-	if t.id, err = e.startTurn(c, j, on); err != nil {
+	if t.id, err = e.startTurn(t); err != nil {
+		t.giveBack()
 		e.closeInquiry(c.threadID, t.inquiry)
 		t.attention.close()
 		return nil, on.settled(err)
@@ -67,7 +69,7 @@ func (e *Executor) start(c *conversation, j *job) (*turn, error) {
 
 // newTurn returns a turn that is about to begin on the thread of c.
 func (e *Executor) newTurn(c *conversation, j *job, on *child) *turn {
-	t := &turn{e: e, c: c, job: j, on: on, record: newRecord(), attention: newAttention()}
+	t := &turn{e: e, c: c, job: j, on: on, record: newRecord(), attention: newAttention(), giveBack: func() {}}
 	t.inquiry = e.openInquiry(c.threadID, j, func() { t.attention.raise(wakeQuestion) })
 	return t
 }
@@ -75,13 +77,15 @@ func (e *Executor) newTurn(c *conversation, j *job, on *child) *turn {
 // startTurn begins an attempt and hands the message to codex. The caller's
 // cancel must not cut the call: codex may have taken the message, and then the
 // turn is ended by an interrupt.
-func (e *Executor) startTurn(c *conversation, j *job, on *child) (id string, err error) {
+func (e *Executor) startTurn(t *turn) (id string, err error) {
+	c, j, on := t.c, t.job, t.on
 	if err := e.begin(c, j); err != nil {
 		return "", err
 	}
+	params := appserver.TurnStartParams{ThreadID: c.threadID, ClientUserMessageID: j.attempt.clientID()}
+	params.Input, t.giveBack = e.lend(j)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(j.ctx), e.cfg.Patience)
 	defer cancel()
-	params := appserver.TurnStartParams{ThreadID: c.threadID, Input: j.input(), ClientUserMessageID: j.attempt.clientID()}
 	params.Trace = e.trace(j)
 	e.adjust(c, j, &params)
 	instructions := e.brief(c, &params)

@@ -30,6 +30,10 @@ type Files interface {
 	Path(uri string) (string, error)
 	// Open opens the file at a path that Path has returned.
 	Open(path string) (Content, error)
+	// Lend copies the file at such a path to where codex reads it and its commands do not
+	// write, until it is given back, if fit has nothing against what was copied; digest is
+	// as that of a [File].
+	Lend(path string, fit func(content io.ReaderAt, digest string) error) (at string, giveBack func(), err error)
 	// Offer makes the files that a reply of a task names available to its readers.
 	Offer(task a2a.TaskID, reply ReplyText) []File
 	// Keep makes a file available that a turn of a task has made; key is that of the
@@ -56,6 +60,7 @@ type File struct {
 	Name      string
 	MediaType string
 	Size      int64
+	Digest    string // of what was brought to the disk; empty if it is not known
 
 	Staged bool // it was brought to the disk, and not used where it is
 	Own    bool // it was brought for this message alone
@@ -70,6 +75,10 @@ const (
 	MetaExpires = "expiresAt" // when it will not be had any more at the latest (RFC 3339)
 	metaKept    = "kept"      // where the copy is; callers are not shown it
 )
+
+// metaBrought is in the metadata of a picture that its message has brought: its digest.
+// The file stands where commands write, and codex is shown no other.
+const metaBrought = "broughtSha256"
 
 // KeptOf returns where the copy is kept of a file that a task hands out, for what shows
 // the part to a caller; false if the part is none.
@@ -126,6 +135,10 @@ func (f File) part(given *a2a.Part) *a2a.Part {
 	if given != nil {
 		p.Metadata = given.Metadata
 	}
+	if f.Digest != "" && pictured(p, f.Name) {
+		p.Metadata = maps.Clone(p.Metadata)
+		p.SetMeta(metaBrought, f.Digest)
+	}
 	if f.Kept != "" { // values as JSON has them: they may come from the journal, too
 		p.Metadata = map[string]any{
 			metaKept: f.Kept, MetaSize: float64(f.Size), MetaExpires: f.Expires.UTC().Format(time.RFC3339),
@@ -175,14 +188,25 @@ func (in *incoming) attach(files Files, part *a2a.Part) string {
 	if err != nil {
 		return line("is not available to you; it was sent as " + oneLine(string(uri)))
 	}
-	if !isPicture(orElse(mediaOf(part), mime.TypeByExtension(strings.ToLower(filepath.Ext(path))))) {
+	if !pictured(part, path) {
 		return line("at " + path)
 	}
 	if why := showableAt(files, path); why != nil {
 		return line("at " + path + unshown(why))
 	}
-	in.input = append(in.input, appserver.UserInput{Type: "localImage", Path: path})
+	if digest, ok := part.Metadata[metaBrought].(string); ok {
+		if in.brought == nil {
+			in.brought = map[string]string{}
+		}
+		in.brought[path] = digest
+	}
+	in.input = append(in.input, appserver.UserInput{Type: localImage, Path: path})
 	return line("at " + path)
+}
+
+// pictured reports whether the file of a part is to be shown as a picture.
+func pictured(part *a2a.Part, name string) bool {
+	return isPicture(orElse(mediaOf(part), mime.TypeByExtension(strings.ToLower(filepath.Ext(name)))))
 }
 
 // showableAt returns why codex is not to be given the picture at a path, or nil.

@@ -2,9 +2,13 @@ package tasks_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
+	"fmt"
+	"io"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -20,6 +24,10 @@ import (
 type cabinet struct {
 	err     error
 	content string // of each file; a small picture if empty
+
+	mu   sync.Mutex // guards the fields below
+	lent string     // the content when it is lent, if that is another
+	out  int        // copies that have not been given back
 }
 
 // pixelHeader is how a PNG of so many pixels begins.
@@ -48,13 +56,37 @@ func (c *cabinet) Open(string) (tasks.Content, error) {
 	return sheet{strings.NewReader(c.picture())}, nil
 }
 
+// Lend implements [tasks.Files]: of what it lends only the paths are other ones.
+func (c *cabinet) Lend(path string, fit func(io.ReaderAt, string) error) (string, func(), error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	content := c.picture()
+	if c.lent != "" {
+		content = c.lent
+	}
+	if content == "gone" {
+		return "", nil, tasks.ErrNoFile
+	}
+	if err := fit(strings.NewReader(content), digestOf(content)); err != nil {
+		return "", nil, err
+	}
+	c.out++
+	return "/lent" + path, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.out--
+	}, nil
+}
+
+func digestOf(content string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(content))) }
+
 func (c *cabinet) Drop([]tasks.File) {}
 
 func (c *cabinet) Stage(_ context.Context, _ string, p *a2a.Part, _ int64) (tasks.File, error) {
 	if c.err != nil {
 		return tasks.File{}, c.err
 	}
-	return tasks.File{URI: "workspace:/w/" + p.Filename, Name: p.Filename, MediaType: p.MediaType}, nil
+	return tasks.File{URI: "workspace:/w/" + p.Filename, Name: p.Filename, MediaType: p.MediaType, Digest: digestOf(c.picture())}, nil
 }
 
 func (c *cabinet) Path(uri string) (string, error) {

@@ -23,11 +23,12 @@ type incoming struct {
 	command string // that it is, instead of a message to codex; mostly empty
 	message *a2a.Message
 	input   []appserver.UserInput
-	text    string         // of the text parts
-	data    any            // of the first data part
-	answers []string       // ids of the questions over a restart that it answers
-	extra   map[string]any // metadata of its request, until they are checked
-	listed  bool           // files are named in its text
+	text    string            // of the text parts
+	data    any               // of the first data part
+	answers []string          // ids of the questions over a restart that it answers
+	extra   map[string]any    // metadata of its request, until they are checked
+	brought map[string]string // digests of the pictures that it has brought, by their paths
+	listed  bool              // files are named in its text
 	options executor.Options
 	notify  *string       // who is to be told of the end; nil leaves that as it was
 	refused error         // why it must not be a new message

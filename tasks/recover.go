@@ -213,7 +213,7 @@ func (e *Engine) submitAgain(r *run) {
 		e.refuseRecovered(r)
 		return
 	}
-	job := executor.Job{ID: r.jobID, Context: t.thread, Input: r.input, Options: r.options, Size: r.weight, Accepted: true, Patient: true, Trace: traceOf(r.message)}
+	job := executor.Job{ID: r.jobID, Context: t.thread, Input: r.input, Options: r.options, Size: r.weight, Accepted: true, Patient: true, Trace: traceOf(r.message), Lend: r.lend}
 	if m := r.recovered; m.Attempt > 0 {
 		job.Cut = &executor.Cut{Attempt: m.Attempt, ThreadID: m.Thread, Tool: m.Tool}
 	}
@@ -298,7 +298,7 @@ func (t *task) rejoin(m *store.Message) (*run, error) {
 	}
 	t.engine.readWishes(in)
 	r := &run{
-		task: t, message: message, jobID: m.Job, input: in.input, weight: in.weight(), options: in.options, refused: in.refused,
+		task: t, message: message, jobID: m.Job, input: in.input, weight: in.weight(), options: in.options, refused: in.refused, lend: t.engine.lender(in),
 		recovered: m, attempt: m.Attempt, tool: m.Tool,
 	}
 	if strings.HasPrefix(t.thread, commandPrefix) {

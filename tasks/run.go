@@ -29,6 +29,7 @@ type run struct {
 
 	recovered *store.Message        // what an earlier process left; nil if it came in by this one
 	input     []appserver.UserInput // of a recovered one
+	lend      executor.Lender       // of a recovered one; may be nil
 	weight    int                   // of a recovered one
 	command   string                // that a recovered one is
 	refused   error                 // why a recovered one cannot go on

@@ -82,6 +82,7 @@ type File struct {
 	Name      string // as its sender calls it
 	MediaType string // "" if it is not known
 	Size      int64
+	Digest    string // SHA-256 in hex, if it was brought here now; else ""
 
 	Staged bool // it was brought here with a message, and not used where it is
 	Own    bool // it was brought with that message alone
@@ -99,11 +100,17 @@ func (f *Folder) put(stored, name, media string, content io.Reader, most int64) 
 		return File{}, err
 	}
 	defer root.Close()
-	size, err := asuser.Value(f.cfg.User, func() (int64, error) { return write(root, stored, content, most, f.cfg.Room) })
+	var file File
+	err = f.cfg.User.Do(func() error {
+		digest, size, err := write(root, stored, content, most, f.cfg.Room)
+		file = f.file(stored, name, media, size)
+		file.Digest = digest
+		return err
+	})
 	if err != nil {
 		return File{}, fmt.Errorf("store the file %q: %w", clip(name, 64), err)
 	}
-	return f.file(stored, name, media, size), nil
+	return file, nil
 }
 
 func (f *Folder) file(stored, name, media string, size int64) File {
@@ -127,38 +134,28 @@ func (f *Folder) Remove(stored ...File) {
 
 // write brings a file to the disk and then gives it its name. Before each piece it asks
 // whether the disk has room for it; nil has.
-func write(root *os.Root, stored string, content io.Reader, most int64, room func(int64) error) (size int64, err error) {
-	content = io.LimitReader(content, most+1)
-	if room != nil {
-		if err := room(0); err != nil {
-			return 0, err
-		}
-		content = &roomy{content, room}
-	}
+func write(root *os.Root, stored string, content io.Reader, most int64, room func(int64) error) (digest string, size int64, err error) {
 	temp := partial + randomHex()
 	file, err := root.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
-		return 0, err
+		return "", 0, err
 	}
 	defer func() {
 		if err != nil {
 			_ = root.Remove(temp)
 		}
 	}()
-	size, err = io.Copy(file, content)
-	if err == nil && size > most {
-		err = ErrTooLarge
-	}
+	digest, size, err = copied(file, content, most, room)
 	if err == nil {
 		err = file.Sync()
 	}
 	if err = errors.Join(err, file.Close()); err != nil {
-		return 0, err
+		return "", 0, err
 	}
 	if err = root.Rename(temp, stored); err != nil {
-		return 0, err
+		return "", 0, err
 	}
-	return size, syncRoot(root)
+	return digest, size, syncRoot(root)
 }
 
 // A roomy reader reads what the disk has room for: what it has read is written at once.

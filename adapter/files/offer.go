@@ -71,5 +71,7 @@ func (f *Folder) Copy(file File) (File, error) {
 	if copied, ok := f.staged(name, file.Name, file.MediaType); ok && copied.Size == info.Size() {
 		return copied, nil
 	}
-	return f.put(name, file.Name, file.MediaType, source, largestOffer)
+	copied, err := f.put(name, file.Name, file.MediaType, source, largestOffer)
+	copied.Digest = "" // as where it stood there already
+	return copied, err
 }

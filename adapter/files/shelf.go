@@ -75,7 +75,7 @@ func (s *Shelf) Keep(task, name string, size int64, content io.Reader) (Kept, er
 	}
 	defer root.Close()
 	token := newToken()
-	written, err := write(root, digest(token)+"-"+sanitize(name), content, min(largestOffer, s.most-s.used), s.Room)
+	_, written, err := write(root, digest(token)+"-"+sanitize(name), content, min(largestOffer, s.most-s.used), s.Room)
 	if err != nil {
 		return Kept{}, fmt.Errorf("keep a copy of %q: %w", clip(name, 64), err)
 	}

@@ -60,19 +60,19 @@ func (f *Folder) Stage(ctx context.Context, in Incoming) (file File, err error) 
 	switch id, pending := f.pending(in.URI); {
 	case in.URI == "":
 		file, ok := f.staged(stored, name, in.MediaType)
-		if !ok || file.Size != int64(len(in.Content)) {
+		if file.Digest = hexSum(in.Content); !ok || f.digest(file.Path) != file.Digest { // commands may have put another in its place
 			file, err = f.put(stored, name, in.MediaType, bytes.NewReader(in.Content), f.mostOf(in))
 		}
 		return brought(file, err, true)
 	case pending:
 		file, err = f.fetchPending(ctx, id, name, in)
-		return brought(file, err, false)
+		return brought(f.known(file), err, false)
 	case isWeb(in.URI):
 		file, ok := f.staged(stored, name, in.MediaType)
 		if !ok {
 			file, err = f.fetchWeb(ctx, in, stored, name)
 		}
-		return brought(file, err, true)
+		return brought(f.known(file), err, true)
 	}
 	file, err = f.Path(in.URI)
 	if err != nil {
@@ -89,6 +89,33 @@ func (f *Folder) Stage(ctx context.Context, in Incoming) (file File, err error) 
 func brought(file File, err error, alone bool) (File, error) {
 	file.Staged, file.Own = err == nil, err == nil && alone
 	return file, err
+}
+
+// known is a file with its digest: one that stood there already has none.
+func (f *Folder) known(file File) File {
+	if file.Digest == "" && file.Path != "" {
+		file.Digest = f.digest(file.Path)
+	}
+	return file
+}
+
+// digest is that of a file in the folder, "" if it cannot be read.
+func (f *Folder) digest(path string) string {
+	file, _, err := f.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	digest, _, err := copied(io.Discard, file, MaxBytes, nil)
+	if err != nil {
+		return ""
+	}
+	return digest
+}
+
+func hexSum(content []byte) string {
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:])
 }
 
 // staged returns a file that stands in the folder already.

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -22,6 +23,7 @@ import (
 // attachments are the files of messages and replies as the tasks see them.
 type attachments struct {
 	folder   *files.Folder
+	loans    *files.Loans // copies for codex
 	shelf    *files.Shelf // copies for callers; nil if they get none
 	platform bool         // it gets files in the folder
 	log      *slog.Logger
@@ -68,6 +70,17 @@ func (a attachments) Open(path string) (tasks.Content, error) {
 		return nil, err
 	}
 	return file, nil
+}
+
+// Lend implements [tasks.Files].
+func (a attachments) Lend(path string, fit func(io.ReaderAt, string) error) (at string, giveBack func(), err error) {
+	source, _, err := a.folder.Open(path)
+	if err != nil {
+		return "", nil, err
+	}
+	defer source.Close()
+	at, err = a.loans.Lend(source, filepath.Base(path), fit)
+	return at, func() { a.loans.GiveBack(at) }, err
 }
 
 // Offer implements [tasks.Files].
@@ -136,7 +149,7 @@ func (a attachments) Keep(task a2a.TaskID, key, name string, content []byte) (ta
 }
 
 func fileOf(f files.File) tasks.File {
-	return tasks.File{URI: f.URI, Name: f.Name, MediaType: f.MediaType, Size: f.Size, Staged: f.Staged, Own: f.Own}
+	return tasks.File{URI: f.URI, Name: f.Name, MediaType: f.MediaType, Size: f.Size, Digest: f.Digest, Staged: f.Staged, Own: f.Own}
 }
 
 // keptFiles are the copies of files that tasks have handed out, for as long as the

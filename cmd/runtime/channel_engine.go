@@ -226,5 +226,5 @@ func (box *inbox) sweeper() sweeper { return box.spaces[0].files }
 
 // attachments are the files of a workspace's messages as the tasks see them.
 func (box *inbox) attachments(folder *files.Folder) attachments {
-	return attachments{folder: folder, platform: true, log: box.log}
+	return attachments{folder: folder, loans: box.loans, platform: true, log: box.log}
 }

@@ -36,6 +36,7 @@ type space struct {
 
 // openSpaces makes what there is once for each workspace, and offers codex their tools.
 func (box *inbox) openSpaces(s settings.Settings, cfg *executor.Config, redact *logging.Redactor) {
+	box.openLoans(s)
 	for _, w := range s.Spaces {
 		m := &space{id: w.ID, url: w.URL}
 		cfg := spaceConfig(s, w)

@@ -70,7 +70,8 @@ func (app *application) attachments(s settings.Settings, journal *store.Store) t
 	}
 	app.files = files.New(cfg)
 	app.closers = append(app.closers, app.files)
-	a := attachments{folder: app.files, platform: s.InWorkspace(), log: app.log}
+	app.openLoans(s)
+	a := attachments{folder: app.files, loans: app.loans, platform: s.InWorkspace(), log: app.log}
 	if s.FilesMiB > 0 {
 		a.shelf = files.NewShelf(filepath.Join(s.StateDir, "files"), int64(s.FilesMiB)<<20, idleFor)
 		a.shelf.Room = journal.RoomFor

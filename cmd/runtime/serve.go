@@ -67,6 +67,7 @@ type application struct {
 	notifier *notify.Deliverer
 	tools    *workspaceTools // nil standing alone
 	files    *files.Folder
+	loans    *files.Loans
 	kept     *keptFiles // nil if no copies are handed out
 	temp     *codexTemp
 	server   *server.Server

@@ -107,6 +107,7 @@ func (p *player) message(e *entry) error {
 	if rec.Options.Cwd, err = p.folder(rec.Options.Cwd, p.rejected(rec.ID)); err != nil {
 		return err
 	}
+	rec.Lend = p.stage.feed.lender(rec.ID)
 	p.order = append(p.order, rec.ID)
 	p.states[rec.ID] = &timing{line: e.Number, context: rec.Context, submitted: e.Time}
 	if rec.Accepted && rec.Into != "" { // a start of the program has put it there, and no message

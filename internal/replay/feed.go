@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"slices"
 	"strings"
 	"sync"
 
@@ -28,6 +29,7 @@ type feed struct {
 	turned   map[string][]executor.RecordedFact
 	vanished map[string][]executor.RecordedFact
 	traces   map[string][]executor.RecordedTrace
+	lent     map[string][]executor.RecordedLent
 	words    string                          // the instructions
 	results  map[string]*executor.ToolResult // of tools, by their calls
 }
@@ -37,6 +39,7 @@ func newFeed(ctx context.Context, r *run, env []string) (*feed, error) {
 	f := &feed{
 		due: make(chan executor.RecordedLaunch, len(r.entries)), env: env, quit: ctx, pasts: map[string][]executor.RecordedPast{}, used: map[string][]executor.RecordedFact{},
 		turned: map[string][]executor.RecordedFact{}, vanished: map[string][]executor.RecordedFact{}, traces: map[string][]executor.RecordedTrace{},
+		lent:    map[string][]executor.RecordedLent{},
 		results: toolResults(r),
 	}
 	for _, e := range r.entries {
@@ -65,6 +68,10 @@ func (f *feed) learn(e *entry) error {
 	case executor.RecordPast:
 		past, err := decode[executor.RecordedPast](e)
 		f.pasts[past.Conversation] = append(f.pasts[past.Conversation], past)
+		return err
+	case executor.RecordLent:
+		lent, err := decode[executor.RecordedLent](e)
+		f.lent[lent.Job] = append(f.lent[lent.Job], lent)
 		return err
 	case executor.RecordTrace:
 		trace, err := decode[executor.RecordedTrace](e)
@@ -147,6 +154,20 @@ func (f *feed) trace(_, clientID string) (appserver.Trace, error) {
 		return appserver.Trace{}, errors.New(t.Error)
 	}
 	return t.Trace, nil
+}
+
+// lender is that of a job of the record.
+func (f *feed) lender(job string) executor.Lender {
+	return func(input []appserver.UserInput) ([]appserver.UserInput, func()) {
+		lent, _ := next(f, f.lent, job) // an earlier version has lent nothing
+		out := slices.Clone(input)
+		for i, changed := range lent.Changed {
+			if i < len(out) {
+				out[i] = changed
+			}
+		}
+		return out, func() {}
+	}
 }
 
 // Past implements [executor.Book].

@@ -1,0 +1,82 @@
+package files
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
+)
+
+// Loans are copies of files, for codex to read by their paths. What stands under the
+// working directory commands can replace at any moment: by a pipe, which codex would wait
+// at, or by something else than was looked at. So codex is given a copy, in a folder that
+// commands do not write in the sandbox, for as long as a turn runs.
+type Loans struct {
+	dir  string
+	user *asuser.User
+	room func(bytes int64) error
+}
+
+// NewLoans returns the copies in a folder that is theirs alone. It is made with the first
+// of them; what a process that was killed has left there is removed. User is that of
+// [Config], room is asked for the disk of the folder; nil is not asked.
+func NewLoans(dir string, user *asuser.User, room func(bytes int64) error) (*Loans, error) {
+	l := &Loans{dir: dir, user: user, room: room}
+	return l, l.Close()
+}
+
+// Close removes the folder.
+func (l *Loans) Close() error {
+	return l.user.Do(func() error { return os.RemoveAll(l.dir) })
+}
+
+// Lend makes a copy, if fit has nothing against what it holds; digest is that of
+// [File.Digest]. The copy stays until it is given back.
+func (l *Loans) Lend(content io.Reader, name string, fit func(content io.ReaderAt, digest string) error) (path string, err error) {
+	path = filepath.Join(l.dir, randomHex()[:8]+"-"+sanitize(name))
+	return path, l.user.Do(func() error {
+		if err := os.Mkdir(l.dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+			return err
+		}
+		file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR|syscall.O_NOFOLLOW, 0o600)
+		if err != nil {
+			return err
+		}
+		digest, _, err := copied(file, content, MaxBytes, l.room)
+		if err == nil {
+			err = fit(file, digest)
+		}
+		if err = errors.Join(err, file.Close()); err != nil {
+			_ = os.Remove(path)
+		}
+		return err
+	})
+}
+
+// GiveBack removes a copy.
+func (l *Loans) GiveBack(path string) {
+	_ = l.user.Do(func() error { return os.Remove(path) }) // the next start gets what this does not
+}
+
+// copied writes so many bytes at most, if the disk has room for them, and returns their
+// digest.
+func copied(to io.Writer, from io.Reader, most int64, room func(bytes int64) error) (digest string, size int64, err error) {
+	from = io.LimitReader(from, most+1)
+	if room != nil {
+		if err := room(0); err != nil {
+			return "", 0, err
+		}
+		from = &roomy{from, room}
+	}
+	sum := sha256.New()
+	size, err = io.Copy(io.MultiWriter(to, sum), from)
+	if err == nil && size > most {
+		err = ErrTooLarge
+	}
+	return hex.EncodeToString(sum.Sum(nil)), size, err
+}
