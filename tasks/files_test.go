@@ -86,7 +86,11 @@ func (c *cabinet) Stage(_ context.Context, _ string, p *a2a.Part, _ int64) (task
 	if c.err != nil {
 		return tasks.File{}, c.err
 	}
-	return tasks.File{URI: "workspace:/w/" + p.Filename, Name: p.Filename, MediaType: p.MediaType, Digest: digestOf(c.picture())}, nil
+	file := tasks.File{URI: "workspace:/w/" + p.Filename, Name: p.Filename, MediaType: p.MediaType}
+	if p.Raw() != nil {
+		file.Digest = digestOf(c.picture())
+	}
+	return file, nil
 }
 
 func (c *cabinet) Path(uri string) (string, error) {

@@ -1,0 +1,102 @@
+package files_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/adapter/files"
+)
+
+// TestLoans are there until they are given back; what was left is gone at the next start,
+// and what is not fit is not there at all.
+func TestLoans(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "lent")
+	d := &disk{left: 1 << 40}
+	open := func() *files.Loans {
+		l, err := files.NewLoans(dir, nil, d.room)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	has := func(want int) {
+		t.Helper()
+		if entries, _ := os.ReadDir(dir); len(entries) != want {
+			t.Errorf("there are %v, want %d", entries, want)
+		}
+	}
+	fit := func(r io.ReaderAt, digest string) error {
+		b, err := io.ReadAll(io.NewSectionReader(r, 0, 10))
+		if string(b) != "content" || digest != "ed7002b439e9ac845f22357d822bac1444730fbdb6016d3ec9432297b9ec9f73" {
+			t.Errorf("%q, %v, %s", b, err, digest)
+		}
+		return nil
+	}
+	l := open()
+	path, err := l.Lend(strings.NewReader("content"), "a b\n.png", fit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := os.ReadFile(path); string(b) != "content" || !strings.HasSuffix(path, "-a_b_.png") {
+		t.Errorf("%s: %q, %v", path, b, err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+	unfit := errors.New("it is not fit")
+	if _, err := l.Lend(strings.NewReader("x"), "x", func(io.ReaderAt, string) error { return unfit }); !errors.Is(err, unfit) {
+		t.Error(err)
+	}
+	none := func(io.ReaderAt, string) error { return nil }
+	if _, err := l.Lend(bytes.NewReader(zeros(files.MaxBytes+1)), "x", none); !errors.Is(err, files.ErrTooLarge) {
+		t.Error(err)
+	}
+	d.left = 1
+	if _, err := l.Lend(strings.NewReader("more"), "x", none); !errors.Is(err, errFull) {
+		t.Error(err)
+	}
+	d.left = 1 << 40
+	has(1)
+	l.GiveBack(path)
+	has(0)
+	if _, err := l.Lend(strings.NewReader("content"), "left", fit); err != nil {
+		t.Error(err)
+	}
+	l = open()
+	has(0)
+	if _, err := l.Lend(strings.NewReader("content"), "again", fit); err != nil {
+		t.Error(err)
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Lstat(dir); !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
+	}
+}
+
+// TestStagedAgain: the digest of a file is that of what was sent, also where something else
+// of that size stands in its place when it is sent again.
+func TestStagedAgain(t *testing.T) {
+	f, _ := folder(t)
+	in := files.Incoming{Key: "k", Name: "x.png", Content: []byte("content")}
+	first, err := f.Stage(t.Context(), in)
+	if err != nil || len(first.Digest) != 64 {
+		t.Fatalf("%+v, %v", first, err)
+	}
+	if err := os.WriteFile(first.Path, []byte("another"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	again, err := f.Stage(t.Context(), in)
+	if err != nil || again != first {
+		t.Errorf("%+v, %v", again, err)
+	}
+	if b, err := os.ReadFile(first.Path); string(b) != "content" {
+		t.Errorf("%q, %v", b, err)
+	}
+}
