@@ -51,6 +51,7 @@ type ThreadStartParams struct {
 	ApprovalPolicy        ApprovalPolicy `json:"approvalPolicy,omitempty"`
 	ApprovalsReviewer     string         `json:"approvalsReviewer,omitempty"` // "user": configuration can otherwise redirect approvals
 	Sandbox               SandboxMode    `json:"sandbox,omitempty"`
+	Permissions           string         `json:"permissions,omitempty"` // a permission profile, in place of Sandbox
 	DeveloperInstructions string         `json:"developerInstructions,omitempty"`
 	Config                map[string]any `json:"config,omitempty"`
 	ServiceName           string         `json:"serviceName,omitempty"`
@@ -99,6 +100,7 @@ type ThreadResumeParams struct {
 	ApprovalPolicy    ApprovalPolicy `json:"approvalPolicy,omitempty"`
 	ApprovalsReviewer string         `json:"approvalsReviewer,omitempty"`
 	Sandbox           SandboxMode    `json:"sandbox,omitempty"`
+	Permissions       string         `json:"permissions,omitempty"` // a permission profile, in place of Sandbox
 	// DeveloperInstructions take the place of those that the thread was started with.
 	DeveloperInstructions string         `json:"developerInstructions,omitempty"`
 	Config                map[string]any `json:"config,omitempty"`
@@ -115,6 +117,7 @@ type ThreadForkParams struct {
 	ApprovalPolicy        ApprovalPolicy `json:"approvalPolicy,omitempty"`
 	ApprovalsReviewer     string         `json:"approvalsReviewer,omitempty"`
 	Sandbox               SandboxMode    `json:"sandbox,omitempty"`
+	Permissions           string         `json:"permissions,omitempty"` // a permission profile, in place of Sandbox
 	DeveloperInstructions string         `json:"developerInstructions,omitempty"`
 	Config                map[string]any `json:"config,omitempty"`
 }

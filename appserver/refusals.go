@@ -52,6 +52,12 @@ func IsNoRollout(err error) bool {
 // has the thread open. It goes away with that process.
 func IsActiveWriter(err error) bool { return refusedWith(err, "already has an active writer") }
 
+// IsHeldUp reports whether a thread was refused because another process has kept the lock
+// that codex takes for each of them.
+func IsHeldUp(err error) bool {
+	return refusedWith(err, "timed out waiting for the thread writer coordination lock")
+}
+
 // IsBadConfig reports whether a thread was refused because codex cannot read its
 // configuration. The thread is all right, and can be had once that is corrected.
 func IsBadConfig(err error) bool {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
 )
 
@@ -21,6 +22,12 @@ func (e *Executor) attended(ctx context.Context, on *child, call func(context.Co
 	err := call(ctx)
 	cancel()
 	<-watched
+	if appserver.IsHeldUp(err) { // a command of codex's can do that, and ends with it
+		e.log.Warn("codex is held up and is restarted", "err", err)
+		on.restart(reasonHeldUp)
+		<-on.Done()
+		return on.Err()
+	}
 	return err
 }
 

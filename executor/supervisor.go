@@ -64,6 +64,9 @@ func (c *child) gone() bool {
 // reasonDeaf is why a child that answers nothing is restarted.
 const reasonDeaf = "does not answer"
 
+// reasonHeldUp is why a child is restarted of which another process holds the locks.
+const reasonHeldUp = "held up"
+
 // restart ends the child because of reason; the supervisor starts the next.
 func (c *child) restart(reason string) {
 	c.reason.CompareAndSwap(nil, reason)
