@@ -114,8 +114,8 @@ func (l Launch) uid() int {
 // leadsTo is where path really is, as far as there is anything: the sandbox cannot hide a link,
 // nor what lies behind one.
 func leadsTo(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
+	if found, err := filepath.EvalSymlinks(path); err == nil {
+		return found
 	}
 	if dir := filepath.Dir(path); dir != path {
 		return filepath.Join(leadsTo(dir), filepath.Base(path))
