@@ -57,14 +57,15 @@ func (n names) classify(r platform.Row) (row store.InboxRow, doubt string) {
 		row, note := n.drain(row, "it is of a peer without an id, so there is nobody to answer")
 		return row, cmpOr(note, row.Note)
 	}
-	said := content(r)
+	layers := bodyOf(r.RequestBody).layers()
+	said := content(r, layers)
 	switch {
 	case !isMessage(r.Method):
 		row.Kind, row.Chat, row.Mute, doubt = kindUnknown, n.unknown(r.ID), muteUnknown, muteUnknown
 		said = said.quoted("", peer)
 	case peer != "":
 		row.Kind, row.Chat, row.Peer = kindPeer, n.peer(peer), peer
-		if marked(r) {
+		if marked(layers) {
 			row.Mute = muteMarked
 		}
 	default:
@@ -106,9 +107,10 @@ func isMessage(method string) bool {
 
 // delegated is the end of a task that was given to a peer.
 func delegated(r platform.Row) entry {
-	e := content(r)
+	layers := bodyOf(r.RequestBody).layers()
+	e := content(r, layers)
 	e.Delegation = r.ID
-	for _, layer := range append(bodyOf(r.RequestBody).layers(), bodyOf(r.ResponseBody)) {
+	for _, layer := range append(layers, bodyOf(r.ResponseBody)) {
 		var named string
 		_ = json.Unmarshal(layer.Metadata.Delegation, &named) // one that is no text names none
 		if id := cmpOr(layer.Delegation, named); id != "" {
@@ -119,7 +121,7 @@ func delegated(r platform.Row) entry {
 		Text   string          `json:"text"`
 		Result json.RawMessage `json:"result"`
 	}
-	if len(bodyOf(r.RequestBody).layers()) > 0 && decode(r.ResponseBody, &response) {
+	if decode(r.ResponseBody, &response) {
 		text := response.Text
 		for _, layer := range bodyOf(response.Result).layers() {
 			if text == "" {

@@ -65,7 +65,7 @@ func TestContent(t *testing.T) {
 		"parts-no-list": {platform.Row{RequestBody: request(`{"parts":"x"}`), Summary: "s"}, "s"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if e := content(c.row); e.Text != c.text || len(e.Files) != 0 {
+			if e := read(c.row); e.Text != c.text || len(e.Files) != 0 {
 				t.Errorf("%+v", e)
 			}
 		})
@@ -73,7 +73,7 @@ func TestContent(t *testing.T) {
 }
 
 func TestContentFiles(t *testing.T) {
-	e := content(platform.Row{
+	e := read(platform.Row{
 		RequestBody: request(`{"parts":[{"kind":"file","file":{"uri":"platform-pending:us/1","name":"a.png","mimeType":"image/png"}},
 			{"kind":"file","file":{"bytes":"aGk=","name":"b.txt"}},{"url":"https://example.com/c","filename":"c"}]}`),
 		Attachments: []platform.RowAttachment{{URI: "platform-pending:us/1", Name: "a.png"}, {URI: "workspace:/d", Name: "d"}},

@@ -53,8 +53,8 @@ type part struct {
 type body struct {
 	Text     string          `json:"text"`
 	Parts    json.RawMessage `json:"parts"`
-	Params   *body           `json:"params"`
-	Message  *body           `json:"message"`
+	Params   layer           `json:"params"`
+	Message  layer           `json:"message"`
 	Metadata metadata        `json:"metadata"`
 
 	Delegation string `json:"delegation_id"`
@@ -73,12 +73,42 @@ type metadata struct {
 	Delegation json.RawMessage `json:"delegation_id"`
 }
 
-// layers are the objects that may hold the message, the innermost first.
-func (b *body) layers() []*body {
-	if b == nil {
+// A layer is a body within others, as many as its depth and one. There is none where
+// something else than an object stands.
+type layer struct {
+	*body
+	depth int
+}
+
+// mostLayers is how deep bodies are looked for: a message lies in the params of a request.
+// Each may have two, and it is a peer who says how many there are.
+const mostLayers = 4
+
+// UnmarshalJSON implements [json.Unmarshaler]. What is of another form does not hide the rest.
+func (l *layer) UnmarshalJSON(raw []byte) error {
+	if l.depth >= mostLayers || raw[0] != '{' {
 		return nil
 	}
-	return append(append(b.Message.layers(), b.Params.layers()...), b)
+	if l.body == nil {
+		l.body = &body{Params: layer{depth: l.depth + 1}, Message: layer{depth: l.depth + 1}}
+	}
+	_ = json.Unmarshal(raw, l.body)
+	return nil
+}
+
+// layers are the objects that may hold the message, the innermost first.
+func (b *body) layers() (all []*body) {
+	b.collect(&all)
+	return all
+}
+
+func (b *body) collect(to *[]*body) {
+	if b == nil {
+		return
+	}
+	b.Message.collect(to)
+	b.Params.collect(to)
+	*to = append(*to, b)
 }
 
 func bodyOf(raw json.RawMessage) *body {
@@ -97,9 +127,10 @@ func decode(raw json.RawMessage, out any) bool {
 	return !broken
 }
 
-// content is what a row says: the text of its message, else its summary, and its files.
-func content(r platform.Row) (e entry) {
-	for _, layer := range bodyOf(r.RequestBody).layers() {
+// content is what a row says: the text of its message, else its summary, and its files. The
+// layers are those of its request.
+func content(r platform.Row, layers []*body) (e entry) {
+	for _, layer := range layers {
 		said := layer.read()
 		if e.Text == "" {
 			e.Text = said.Text
@@ -171,8 +202,8 @@ func (p part) file() (File, bool) {
 
 // marked reports whether a message says that it is the reply of a channel, wherever that
 // stands in it.
-func marked(r platform.Row) bool {
-	for _, layer := range bodyOf(r.RequestBody).layers() {
+func marked(layers []*body) bool {
+	for _, layer := range layers {
 		if says := layer.Metadata.Marker; says != nil {
 			return string(says) == "true"
 		}

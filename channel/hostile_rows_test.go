@@ -41,7 +41,7 @@ func TestOddContent(t *testing.T) {
 		"part":     `{"parts":[{"kind":"text","text":"hello","filename":3,"url":null}]}`,
 		"bytes":    `{"parts":[{"kind":"file","file":{"bytes":"***"}},{"kind":"text","text":"hello"},7,null]}`,
 	} {
-		if e := content(platform.Row{RequestBody: request(message), Summary: "cut"}); e.Text != "hello" || len(e.Files) != 0 {
+		if e := read(platform.Row{RequestBody: request(message), Summary: "cut"}); e.Text != "hello" || len(e.Files) != 0 {
 			t.Errorf("%s: %+v", name, e)
 		}
 	}
@@ -49,11 +49,39 @@ func TestOddContent(t *testing.T) {
 	if row, _ := (names{workspace: "us"}).classify(marked); row.Mute != muteMarked {
 		t.Errorf("the mark is not seen: %+v", row)
 	}
-	deep := strings.Repeat(`{"params":`, 3000) + `{"text":"hello"}` + strings.Repeat("}", 3000)
-	if e := content(platform.Row{RequestBody: json.RawMessage(deep)}); e.Text != "hello" {
-		t.Errorf("deep: %+v", e)
+}
+
+// TestBodiesInBodies: they are read as deep as messages lie, and cost no more than that,
+// however many a peer puts into each other.
+func TestBodiesInBodies(t *testing.T) {
+	for depth, want := range map[int]string{0: "hello", mostLayers: "hello", mostLayers + 1: "cut", 3000: "cut"} {
+		deep := strings.Repeat(`{"params":`, depth) + `{"text":"hello"}` + strings.Repeat("}", depth)
+		if e := read(platform.Row{RequestBody: json.RawMessage(deep), Summary: "cut"}); e.Text != want {
+			t.Errorf("%d deep: %+v", depth, e)
+		}
+	}
+	beside := `{"params":[{}],"message":{"params":7,"message":null,"text":"hello"}}`
+	if e := read(platform.Row{RequestBody: json.RawMessage(beside)}); e.Text != "hello" {
+		t.Errorf("beside what is no body: %+v", e)
+	}
+	tree := `{}`
+	for range 14 {
+		tree = `{"params":` + tree + `,"message":` + tree + `}`
+	}
+	for _, depth := range []int{0, 60} {
+		text := json.RawMessage(strings.Repeat(`{"params":`, depth) + tree + strings.Repeat("}", depth))
+		row := platform.Row{ID: "r", Method: "message/send", Source: "p", RequestBody: text}
+		if n := len(bodyOf(text).layers()); n > 2<<mostLayers {
+			t.Errorf("%d layers", n)
+		}
+		if n := testing.AllocsPerRun(1, func() { names{workspace: "us"}.classify(row) }); n > 500 {
+			t.Errorf("%v allocations", n)
+		}
 	}
 }
+
+// read is what a row says.
+func read(r platform.Row) entry { return content(r, bodyOf(r.RequestBody).layers()) }
 
 // TestOddNames: a peer cannot call itself so that its conversation is that of another.
 func TestOddNames(t *testing.T) {
