@@ -123,6 +123,7 @@ func (c *Client) send(ctx context.Context, r request, body []byte, token string)
 	case r.out == nil:
 		return nil
 	}
+	flatten(answer)
 	return decode(r.op, res, answer, r.out)
 }
 

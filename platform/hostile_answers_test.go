@@ -50,6 +50,35 @@ func TestOddRows(t *testing.T) {
 	}
 }
 
+// TestDeepAnswers: what is valid where a peer sends it, and too deep for any reader where the
+// platform shows it, hides neither the rest of that page nor the rest of that peer.
+func TestDeepAnswers(t *testing.T) {
+	s := newSite(t, fakeplatform.AUG)
+	deep := func(levels int) string {
+		return strings.Repeat(`{"params":`, levels-1) + "{}" + strings.Repeat("}", levels-1)
+	}
+	s.p.Behave("*/activity", fakeplatform.Refuse(200, `[{"id":"a","request_body":{"text":"first"}},`+
+		`{"id":"b","seq":2,"request_body":`+deep(9_999)+`,"method":"message/send"},{"id":"c","request_body":{"text":"last"}}]`))
+	rows, err := s.ActivityRows(t.Context(), platform.RowQuery{})
+	if err != nil || len(rows) != 3 {
+		t.Fatalf("%d rows, %v", len(rows), err)
+	}
+	if rows[0].ID != "a" || string(rows[1].RequestBody) != `{"text":"last"}` || rows[2].ID != "b" || rows[2].Seq != 2 || rows[2].Method != "message/send" {
+		t.Errorf("%.300v", rows)
+	}
+	s.p.Behave("*/peers", fakeplatform.Refuse(200, `[{"id":"a","agent_card":{"name":"A"}},{"id":"b","name":"B","agent_card":`+deep(9_998)+`,"role":"writer"},{"id":"c"}]`))
+	peers, err := s.Peers(t.Context())
+	if err != nil || len(peers) != 3 || string(peers[0].Card) != `{"name":"A"}` || peers[1].Role != "writer" || peers[2].ID != "c" {
+		t.Errorf("%.300v, %v", peers, err)
+	}
+	for _, bad := range []string{deep(10_100), deep(9_999) + "}", deep(9_999)[1:], strings.Replace(deep(9_999), "{}", "{,}", 1)} {
+		s.p.Behave("*/peers", fakeplatform.Refuse(200, `[{"id":"a","agent_card":`+bad+`}]`))
+		if _, err := s.Peers(t.Context()); !errors.Is(err, platform.ErrNotUnderstood) {
+			t.Errorf("%.30q: %v", bad, err)
+		}
+	}
+}
+
 // TestOtherClock: how old rows are is said by the platform's clock, not by ours.
 func TestOtherClock(t *testing.T) {
 	for _, ahead := range []time.Duration{-24 * time.Hour, 24 * time.Hour} {
