@@ -67,6 +67,20 @@ func TestAnswersOfMuchTakeLittle(t *testing.T) {
 	}
 }
 
+// TestRootsInRoots: nothing is made of them but for the first.
+func TestRootsInRoots(t *testing.T) {
+	const depth = mostLevels - 5
+	deep := strings.Repeat(`{"root":`, depth) + `{"text":"x"}` + strings.Repeat("}", depth)
+	answer := []byte(`{"result":{"parts":[{"root":{"text":"a"}},` + strings.Repeat(deep+",", 3_000) + `{"text":"b"}]}}`)
+	var read readAnswer
+	if made := allocated(func() { _ = json.Unmarshal(answer, &read) }); made > 5*len(answer) {
+		t.Errorf("%d bytes are made of %d", made, len(answer))
+	}
+	if read.Text != "a\nb" {
+		t.Errorf("%q, %v", read.Text, read.err)
+	}
+}
+
 // TestFirst reads elements as [json.Unmarshal] does.
 func TestFirst(t *testing.T) {
 	for _, text := range []string{

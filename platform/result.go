@@ -80,12 +80,17 @@ func (a *artifacts) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// A part is one of either version of A2A; those of the SDK wrap it in a root.
+// A part is one of either version of A2A; those of the SDK wrap it in a root, once.
 type part struct {
+	wrapped
+	Root *wrapped `json:"root"`
+}
+
+// A wrapped is a part without a root: of roots in a root nothing is made.
+type wrapped struct {
 	Kind string `json:"kind"`
 	Type string `json:"type"`
 	Text string `json:"text"`
-	Root *part  `json:"root"`
 }
 
 // Parts are the text of those of a message.
@@ -97,7 +102,7 @@ func (p *parts) UnmarshalJSON(raw []byte) error {
 	var texts []string
 	for _, one := range all {
 		if one.Root != nil {
-			one = *one.Root
+			one.wrapped = *one.Root
 		}
 		if one.Text != "" && (one.Kind == "text" || one.Kind == "" && (one.Type == "text" || one.Type == "")) {
 			texts = append(texts, one.Text)
