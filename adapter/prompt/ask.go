@@ -79,7 +79,7 @@ func peersOf(all []platform.Peer) []peer {
 	for _, p := range all {
 		var card struct {
 			Name, Description string
-			Skills            []struct{ Name, ID string }
+			Skills            skills
 		}
 		if json.Unmarshal(p.Card, &card) != nil || len(p.Card) == 0 || p.Card[0] != '{' {
 			continue
@@ -88,7 +88,7 @@ func peersOf(all []platform.Peer) []peer {
 		if one.Name == "" {
 			one.Name = word(card.Name, 80)
 		}
-		for _, s := range card.Skills[:min(len(card.Skills), 16)] {
+		for _, s := range card.Skills {
 			if name := word(cmp.Or(s.Name, s.ID), 60); name != "" {
 				one.Skills = append(one.Skills, name)
 			}
@@ -97,6 +97,15 @@ func peersOf(all []platform.Peer) []peer {
 	}
 	slices.SortFunc(out, func(a, b peer) int { return strings.Compare(a.Name+"\x00"+a.ID, b.Name+"\x00"+b.ID) })
 	return out[:min(len(out), mostFiles)]
+}
+
+// skills are the first of those on a card: the others would take memory, for nothing.
+type skills []struct{ Name, ID string }
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (s *skills) UnmarshalJSON(raw []byte) (err error) {
+	*s, _, err = platform.First[struct{ Name, ID string }](raw, 16)
+	return err
 }
 
 // mostOfWord is how many bytes of a text are looked at for a word.

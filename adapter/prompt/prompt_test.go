@@ -106,7 +106,7 @@ func TestOrder(t *testing.T) {
 		"# Platform Instructions", "BE KIND", "PROMPT one", "PROMPT two", "MEMORY of mine", "USER likes tea",
 		"## Parent Context", "### docs/goal.md", "SHARED by parent-1", "## Platform Rules", "RULE a",
 		"## Platform Guidelines", "FRAGMENT", "## Your Skills", "### Summing", "adds up", "ADD the numbers", "PLUGIN-SKILL",
-		"## Your Peers (workspaces you can delegate to)", "- **Alpha** (id: `id-a`), tester", "- **Beta** (id: `id-b`)", "skills: search",
+		"## Your Peers (workspaces you can delegate to)", "- **Alpha** (id: `id-a`), \"tester\"", "- **Beta** (id: `id-b`)", "skills: \"search\"",
 		"DELEGATION FAILED", "## Working with other agents", "## Memory",
 	} {
 		i := strings.Index(text[at:], part)
