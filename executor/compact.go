@@ -62,13 +62,18 @@ func (j *job) input() []appserver.UserInput {
 	return j.Input
 }
 
-// lend is the way of a job's input to codex, for one attempt.
-func (e *Executor) lend(j *job) (input []appserver.UserInput, giveBack func()) {
+// lend is the way of a job's input to codex, for one attempt. An error says that ctx has
+// ended meanwhile; what there is by then is given back all the same.
+func (e *Executor) lend(ctx context.Context, j *job) (input []appserver.UserInput, giveBack func(), err error) {
 	input = j.input()
 	if j.Lend == nil {
-		return input, func() {}
+		return input, func() {}, nil
 	}
-	lent, giveBack := j.Lend(input)
+	lent, giveBack := j.Lend(ctx, input)
+	if err := ctx.Err(); err != nil {
+		e.record(RecordLent, RecordedLent{Job: j.ID, Canceled: true})
+		return nil, giveBack, err
+	}
 	changed := map[int]appserver.UserInput{}
 	for i := range lent {
 		if lent[i] != input[i] {
@@ -76,7 +81,7 @@ func (e *Executor) lend(j *job) (input []appserver.UserInput, giveBack func()) {
 		}
 	}
 	e.record(RecordLent, RecordedLent{Job: j.ID, Changed: changed})
-	return lent, giveBack
+	return lent, giveBack, nil
 }
 
 // compact puts a summary in the place of the thread's history. It is a turn of

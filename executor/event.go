@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"context"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
@@ -39,8 +40,8 @@ type Job struct {
 
 // A Lender makes of the input of an attempt what codex is given of it, whose paths are
 // good until giveBack is called, at the end of the turn. It may be called once more for
-// each further attempt.
-type Lender func(input []appserver.UserInput) (lent []appserver.UserInput, giveBack func())
+// each further attempt. When ctx ends, what it has made by then is not used.
+type Lender func(ctx context.Context, input []appserver.UserInput) (lent []appserver.UserInput, giveBack func())
 
 // A Cut is an attempt that [Book.Begin] has written down and whose end nobody saw.
 type Cut struct {

@@ -1,6 +1,7 @@
 package executor_test
 
 import (
+	"context"
 	"strings"
 	"sync"
 	"testing"
@@ -17,7 +18,7 @@ type library struct {
 	lent, out int
 }
 
-func (l *library) lend(input []appserver.UserInput) ([]appserver.UserInput, func()) {
+func (l *library) lend(_ context.Context, input []appserver.UserInput) ([]appserver.UserInput, func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.lent, l.out = l.lent+1, l.out+1
@@ -84,5 +85,62 @@ func TestLendAgain(t *testing.T) {
 	w.wait(t)
 	if has := l.has(); has[0] < 2 || has[1] != 0 {
 		t.Errorf("lent %d times, and %d are out", has[0], has[1])
+	}
+}
+
+// TestCancelWhileLent: a cancel does not wait until all is lent, codex is not asked, and
+// what was lent is given back.
+func TestCancelWhileLent(t *testing.T) {
+	t.Parallel()
+	e := onFake(t, "", nil)
+	w := &witness{ended: make(chan executor.Ended, 1)}
+	begun, back := make(chan struct{}), make(chan struct{})
+	lend := func(ctx context.Context, input []appserver.UserInput) ([]appserver.UserInput, func()) {
+		close(begun)
+		<-ctx.Done()
+		return input, func() { close(back) }
+	}
+	job := executor.Job{ID: "j1", Context: "one", Input: []appserver.UserInput{appserver.Text("say hello")}, Lend: lend}
+	if _, err := e.Submit(job, w.observe); err != nil {
+		t.Fatal(err)
+	}
+	<-begun
+	if err := e.Cancel(t.Context(), "j1"); err != nil {
+		t.Fatal(err)
+	}
+	if end := w.wait(t); end.Outcome != executor.Canceled {
+		t.Errorf("%+v", end)
+	}
+	<-back
+	if len(seen[executor.Started](w)) > 0 {
+		t.Error("codex was given the message")
+	}
+}
+
+// TestTurnEndsWhileLent: the end of a turn does not wait until all is lent of a message that
+// is handed to it.
+func TestTurnEndsWhileLent(t *testing.T) {
+	t.Parallel()
+	e := onFake(t, "", nil)
+	w, s := &witness{ended: make(chan executor.Ended, 1)}, &witness{ended: make(chan executor.Ended, 1)}
+	if _, err := e.Submit(executor.Job{ID: "own", Context: "one", Input: []appserver.UserInput{appserver.Text("!hang")}}, w.observe); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the turn", func() bool { return len(seen[executor.Started](w)) == 1 })
+	begun := make(chan struct{}, 9)
+	lend := func(ctx context.Context, input []appserver.UserInput) ([]appserver.UserInput, func()) {
+		begun <- struct{}{}
+		<-ctx.Done()
+		return input, func() {}
+	}
+	if err := e.Steer("own", executor.Job{ID: "handed", Context: "one", Input: []appserver.UserInput{appserver.Text("more")}, Lend: lend}, s.observe); err != nil {
+		t.Fatal(err)
+	}
+	<-begun
+	if err := e.Cancel(t.Context(), "own"); err != nil {
+		t.Fatal(err)
+	}
+	if end := w.wait(t); end.Outcome != executor.Canceled {
+		t.Errorf("%+v", end)
 	}
 }

@@ -111,6 +111,8 @@ type RecordedTrace struct {
 type RecordedLent struct {
 	Job     string                      `json:"job"`
 	Changed map[int]appserver.UserInput `json:"changed,omitempty"` // by their places
+	// Canceled says that the attempt was over before it was made.
+	Canceled bool `json:"canceled,omitempty"`
 }
 
 // A RecordedJob is a [Job].

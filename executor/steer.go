@@ -159,16 +159,18 @@ func (l *line) next() *job {
 func (l *line) send(s *job) {
 	t := l.t
 	if err := l.begin(s); err != nil { // the turn has ended first
-		t.e.mu.Lock()
-		s.sent = false
-		t.e.mu.Unlock()
+		l.unsend(s)
 		return
 	}
-	input, giveBack := t.e.lend(s)
+	input, giveBack, err := t.e.lend(l.ctx, s)
 	l.lent = append(l.lent, giveBack)
+	if err != nil { // likewise
+		l.unsend(s)
+		return
+	}
 	ctx, cancel := context.WithTimeout(l.ctx, min(steerTimeout, t.e.cfg.Patience))
 	defer cancel()
-	err := t.on.TurnSteer(ctx, appserver.TurnSteerParams{
+	err = t.on.TurnSteer(ctx, appserver.TurnSteerParams{
 		ThreadID: t.c.threadID, ExpectedTurnID: t.id, Input: input, ClientUserMessageID: s.attempt.clientID(),
 	})
 	_, refused := errors.AsType[*appserver.RPCError](err)
@@ -181,6 +183,13 @@ func (l *line) send(s *job) {
 	default:
 		t.e.log.Info("whether codex took a message into the running turn is not known yet", "job", s.ID, "turn_id", t.id, "err", err)
 	}
+}
+
+// unsend says of a message that codex was not offered it.
+func (l *line) unsend(s *job) {
+	l.t.e.mu.Lock()
+	defer l.t.e.mu.Unlock()
+	s.sent = false
 }
 
 // begin writes the attempt down. A number that may have been written is not used

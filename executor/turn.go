@@ -83,7 +83,9 @@ func (e *Executor) startTurn(t *turn) (id string, err error) {
 		return "", err
 	}
 	params := appserver.TurnStartParams{ThreadID: c.threadID, ClientUserMessageID: j.attempt.clientID()}
-	params.Input, t.giveBack = e.lend(j)
+	if params.Input, t.giveBack, err = e.lend(j.ctx, j); err != nil {
+		return "", err
+	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(j.ctx), e.cfg.Patience)
 	defer cancel()
 	params.Trace = e.trace(j)

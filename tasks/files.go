@@ -30,10 +30,12 @@ type Files interface {
 	Path(uri string) (string, error)
 	// Open opens the file at a path that Path has returned.
 	Open(path string) (Content, error)
-	// Lend copies the file at such a path to where codex reads it and its commands do not
-	// write, until it is given back, if fit has nothing against what was copied; digest is
-	// as that of a [File].
-	Lend(path string, fit func(content io.ReaderAt, digest string) error) (at string, giveBack func(), err error)
+	// Lend copies the file at such a path, of so many bytes at most, to where codex reads
+	// it and its commands do not write, if fit has nothing against it: it is asked before,
+	// when the digest, which is as that of a [File], is not known and "", and of what was
+	// copied. An error that is [ErrTooLarge] says that the file has more bytes, and that of
+	// ctx that it ended before the copy was whole.
+	Lend(ctx context.Context, path string, most int64, fit func(content io.ReaderAt, digest string) error) (Loan, error)
 	// Offer makes the files that a reply of a task names available to its readers.
 	Offer(task a2a.TaskID, reply ReplyText) []File
 	// Keep makes a file available that a turn of a task has made; key is that of the
@@ -45,6 +47,14 @@ type Files interface {
 type Content interface {
 	io.ReaderAt
 	io.Closer
+	Size() int64
+}
+
+// A Loan is a copy of a file.
+type Loan struct {
+	Path     string
+	Size     int64
+	GiveBack func()
 }
 
 // A ReplyText is what a turn has said at its end, and what its relative paths mean.
@@ -160,7 +170,7 @@ func (in *incoming) compose(files Files) error {
 			list = append(list, in.attach(files, part))
 			continue
 		}
-		if input, ok := inputOf(part); ok && (input.Type != "text" || input.Text != "") { // codex refuses a turn with an empty text
+		if input, ok := in.inputOf(part); ok && (input.Type != "text" || input.Text != "") { // codex refuses a turn with an empty text
 			in.input = append(in.input, input)
 			said = said || input.Type != "text" || strings.TrimSpace(input.Text) != ""
 		}
@@ -191,7 +201,7 @@ func (in *incoming) attach(files Files, part *a2a.Part) string {
 	if !pictured(part, path) {
 		return line("at " + path)
 	}
-	if why := showableAt(files, path); why != nil {
+	if why := in.shown.show(files, path); why != nil {
 		return line("at " + path + unshown(why))
 	}
 	if digest, ok := part.Metadata[metaBrought].(string); ok {
@@ -207,16 +217,6 @@ func (in *incoming) attach(files Files, part *a2a.Part) string {
 // pictured reports whether the file of a part is to be shown as a picture.
 func pictured(part *a2a.Part, name string) bool {
 	return isPicture(orElse(mediaOf(part), mime.TypeByExtension(strings.ToLower(filepath.Ext(name)))))
-}
-
-// showableAt returns why codex is not to be given the picture at a path, or nil.
-func showableAt(files Files, path string) error {
-	content, err := files.Open(path)
-	if err != nil {
-		return errUnread
-	}
-	defer content.Close()
-	return showable(content)
 }
 
 // list appends the names of the files to the text of the message. Without a text they

@@ -25,9 +25,10 @@ type cabinet struct {
 	err     error
 	content string // of each file; a small picture if empty
 
-	mu   sync.Mutex // guards the fields below
-	lent string     // the content when it is lent, if that is another
-	out  int        // copies that have not been given back
+	mu    sync.Mutex // guards the fields below
+	lent  string     // the content when it is lent, if that is another
+	leave func()     // called with the second copy
+	out   int        // copies that have not been given back
 }
 
 // pixelHeader is how a PNG of so many pixels begins.
@@ -57,7 +58,7 @@ func (c *cabinet) Open(string) (tasks.Content, error) {
 }
 
 // Lend implements [tasks.Files]: of what it lends only the paths are other ones.
-func (c *cabinet) Lend(path string, fit func(io.ReaderAt, string) error) (string, func(), error) {
+func (c *cabinet) Lend(_ context.Context, path string, most int64, fit func(io.ReaderAt, string) error) (tasks.Loan, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	content := c.picture()
@@ -65,17 +66,25 @@ func (c *cabinet) Lend(path string, fit func(io.ReaderAt, string) error) (string
 		content = c.lent
 	}
 	if content == "gone" {
-		return "", nil, tasks.ErrNoFile
+		return tasks.Loan{}, tasks.ErrNoFile
 	}
-	if err := fit(strings.NewReader(content), digestOf(content)); err != nil {
-		return "", nil, err
+	for _, digest := range []string{"", digestOf(content)} {
+		if err := fit(strings.NewReader(content), digest); err != nil {
+			return tasks.Loan{}, err
+		}
+	}
+	if int64(len(content)) > most {
+		return tasks.Loan{}, tasks.ErrTooLarge
 	}
 	c.out++
-	return "/lent" + path, func() {
+	if c.leave != nil && c.out == 2 {
+		c.leave()
+	}
+	return tasks.Loan{Path: "/lent" + path, Size: int64(len(content)), GiveBack: func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.out--
-	}, nil
+	}}, nil
 }
 
 func digestOf(content string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(content))) }

@@ -28,6 +28,7 @@ type incoming struct {
 	answers []string          // ids of the questions over a restart that it answers
 	extra   map[string]any    // metadata of its request, until they are checked
 	brought map[string]string // digests of the pictures that it has brought, by their paths
+	shown   gallery           // the pictures that are shown to the model
 	listed  bool              // files are named in its text
 	options executor.Options
 	notify  *string       // who is to be told of the end; nil leaves that as it was

@@ -79,9 +79,9 @@ func fileInput(p *a2a.Part, raw []byte) appserver.UserInput {
 	switch {
 	case isPicture(media):
 		if why := showable(bytes.NewReader(raw)); why != nil {
-			return appserver.Text("Attached file: " + label(p, len(raw)) + unshown(why))
+			return notShown(p, why)
 		}
-		return appserver.UserInput{Type: "image", URL: "data:" + media + ";base64," + base64.StdEncoding.EncodeToString(raw)}
+		return appserver.UserInput{Type: inlineImage, URL: "data:" + media + ";base64," + base64.StdEncoding.EncodeToString(raw)}
 	case strings.HasPrefix(media, "text/") && utf8.Valid(raw) && len(raw) <= mostInline:
 		return appserver.Text("Attached file: " + label(p, len(raw)) + "\n" + fenced("", string(raw)))
 	}

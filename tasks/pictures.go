@@ -1,14 +1,13 @@
 package tasks
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/picture"
 )
 
@@ -27,55 +26,79 @@ var errUnread = errors.New("it could not be read")
 // errChanged says that a picture is not the one that has come with the message.
 var errChanged = errors.New("its file is not what it was when the message came")
 
-// localImage is the type of a picture that codex reads by its path.
-const localImage = "localImage"
+// The types of pictures: that codex reads by its path, and that it is sent.
+const (
+	localImage  = "localImage"
+	inlineImage = "image"
+)
 
-// lender is what gives codex the pictures of a message, nil if it has none. They stand
-// where commands write, and may have been replaced since they were looked at, by something
-// that codex would unfold, or a pipe that it would wait at. So codex is given copies, and
-// what is copied is looked at again; a picture that the message has brought is the one
-// that was brought, or not shown.
-func (e *Engine) lender(in *incoming) executor.Lender {
-	if !slices.ContainsFunc(in.input, func(i appserver.UserInput) bool { return i.Type == localImage }) {
-		return nil
-	}
-	brought := in.brought // and no more of the message
-	return func(input []appserver.UserInput) ([]appserver.UserInput, func()) {
-		lent, loans, n := slices.Clone(input), []func(){}, 0
-		for i, shown := range input {
-			if shown.Type != localImage {
-				continue
-			}
-			n++
-			at, giveBack, why := e.lend(shown.Path, brought[shown.Path])
-			if why != nil { // without its name, which may be the words of another agent
-				lent[i] = appserver.Text(fmt.Sprintf("Picture %d of this message is not shown to you: %v.", n, why))
-				continue
-			}
-			lent[i].Path, loans = at, append(loans, giveBack)
-		}
-		return lent, func() {
-			for _, giveBack := range loans {
-				giveBack()
-			}
-		}
-	}
+// How many pictures of a message codex is given, and how many bytes they have together,
+// each counted as often as the message names it: codex reads and encodes it each time, and
+// held some ten times of these bytes when it did. In base64 the bytes have room in one
+// request to the model, of 64 MiB at most.
+const (
+	mostPictures     = 20
+	mostPictureBytes = 40 << 20
+)
+
+// What says that a picture is not shown for the others of its message.
+var (
+	errMorePictures = fmt.Errorf("at most %d pictures of a message are shown", mostPictures)
+	errMoreBytes    = fmt.Errorf("the pictures of a message that are shown have at most %d MiB together", mostPictureBytes>>20)
+)
+
+// A gallery counts the pictures of a message that codex is given. The zero value is empty.
+type gallery struct {
+	pictures int
+	bytes    int64
 }
 
-// lend has a picture copied for codex. Digest is that of the picture that was brought, ""
-// if it is one that stood there.
-func (e *Engine) lend(path, digest string) (at string, giveBack func(), why error) {
-	at, giveBack, err := e.cfg.Files.Lend(path, func(content io.ReaderAt, found string) error {
-		if why = showable(content); digest != "" && digest != found {
-			why = errChanged
-		}
-		return why
-	})
-	if err == nil {
-		return at, giveBack, nil
+// room is how many bytes a further picture may have.
+func (g *gallery) room() (bytes int64, err error) {
+	if g.pictures >= mostPictures {
+		return 0, errMorePictures
 	}
-	e.log.Warn("a picture is not shown to the model", "path", path, "err", err)
-	return "", nil, cmp.Or(why, errUnread)
+	return mostPictureBytes - g.bytes, nil
+}
+
+// add counts a picture, if there is room for it.
+func (g *gallery) add(size int64) error {
+	room, err := g.room()
+	if err == nil && size > room {
+		err = errMoreBytes
+	}
+	if err == nil {
+		g.pictures, g.bytes = g.pictures+1, g.bytes+size
+	}
+	return err
+}
+
+// show counts the picture at a path, or returns why codex is not to be given it.
+func (g *gallery) show(files Files, path string) error {
+	if _, err := g.room(); err != nil {
+		return err
+	}
+	content, err := files.Open(path)
+	if err != nil {
+		return errUnread
+	}
+	defer content.Close()
+	if err := showable(content); err != nil {
+		return err
+	}
+	return g.add(content.Size())
+}
+
+// inputOf is [inputOf] for what the message has in itself.
+func (in *incoming) inputOf(p *a2a.Part) (appserver.UserInput, bool) {
+	input, ok := inputOf(p)
+	if !ok || input.Type != inlineImage {
+		return input, ok
+	}
+	if why := in.shown.add(int64(len(p.Raw()))); why != nil {
+		return notShown(p, why), true
+	}
+	return input, true
 }
 
 // isPicture reports whether models take files of this type as pictures.
@@ -103,3 +126,8 @@ func showable(content io.ReaderAt) error {
 
 // unshown says of a file that it is there and not seen.
 func unshown(why error) string { return "; not shown to you as a picture: " + why.Error() }
+
+// notShown is what stands for a picture of the message itself.
+func notShown(p *a2a.Part, why error) appserver.UserInput {
+	return appserver.Text("Attached file: " + label(p, len(p.Raw())) + unshown(why))
+}

@@ -1,6 +1,9 @@
 package tasks_test
 
 import (
+	"context"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -74,7 +77,7 @@ func TestPicturesAreLent(t *testing.T) {
 					m.restart()
 					j = m.r.next(t)
 				}
-				got, giveBack := j.Lend(j.Input)
+				got, giveBack := j.Lend(t.Context(), j.Input)
 				if diff := cmp.Diff([]appserver.UserInput{appserver.Text(line), c.want}, got); diff != "" {
 					t.Errorf("killed %v: codex is given (-want +got):\n%s", killed, diff)
 				}
@@ -86,6 +89,110 @@ func TestPicturesAreLent(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestManyPictures: of a message 20 pictures are shown, of so many bytes together, however
+// often it names one. The others are named, with the reason, also where the files have grown
+// until its turn; and there is one copy of each.
+func TestManyPictures(t *testing.T) {
+	const many, bytes = "; not shown to you as a picture: at most 20 pictures of a message are shown",
+		"; not shown to you as a picture: the pictures of a message that are shown have at most 40 MiB together"
+	large := func(size int) string { return pixelHeader(8, 8) + strings.Repeat("\x00", size-len(pixelHeader(8, 8))) }
+	same, other := func(int) string { return "x.png" }, func(i int) string { return fmt.Sprintf("%d.png", i) }
+	cases := map[string]struct {
+		name          func(int) string
+		content, lent string
+		shown         int
+		why           string
+		out, seen     int // copies, and the parts that they are for
+	}{
+		"one-path": {same, "", "", 20, many, 1, 20},
+		"paths":    {other, "", "", 20, many, 20, 20},
+		"heavy":    {same, large(15 << 20), "", 2, bytes, 1, 2},
+		"grown":    {other, "", large(15 << 20), 20, many, 2, 2},
+		"grown-1":  {same, "", large(15 << 20), 20, many, 1, 2},
+		"too-much": {same, large(41 << 20), "", 0, bytes, 0, 0},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := newRunner()
+			box := &cabinet{content: c.content, lent: c.lent}
+			e := newEngine(t, r, func(config *tasks.Config) { config.Files = box })
+			req := request("m1", "c", "look")
+			for i := range 30 {
+				part := a2a.NewFileURLPart(a2a.URL("workspace:/w/"+c.name(i)), "image/png")
+				part.Filename = c.name(i)
+				req.Message.Parts = append(req.Message.Parts, part)
+			}
+			begin(t, e, req)
+			j := r.next(t)
+			if shown, named := pictured(j.Input, "/w/"), strings.Count(j.Input[0].Text, c.why); shown != c.shown || named != 30-c.shown {
+				t.Errorf("%d are shown, and of %d is said why not", shown, named)
+			}
+			if j.Lend == nil {
+				return
+			}
+			got, giveBack := j.Lend(t.Context(), j.Input)
+			if seen := pictured(got, "/lent/w/"); seen != c.seen || box.out != c.out {
+				t.Errorf("codex is given %d pictures in %d copies, want %d in %d", seen, box.out, c.seen, c.out)
+			}
+			if giveBack(); box.out != 0 {
+				t.Errorf("%d copies were not given back", box.out)
+			}
+		})
+	}
+}
+
+// pictured is how many pictures an input has below a path.
+func pictured(input []appserver.UserInput, below string) (n int) {
+	for _, in := range input {
+		if in.Type == "localImage" && strings.HasPrefix(in.Path, below) {
+			n++
+		}
+	}
+	return n
+}
+
+// TestManyPicturesInline: without a disk for files the same bounds hold.
+func TestManyPicturesInline(t *testing.T) {
+	r := newRunner()
+	e := newEngine(t, r)
+	req := request("m1", "c", "look")
+	for range 30 {
+		req.Message.Parts = append(req.Message.Parts, raw("x.png", "image/png", pixelHeader(8, 8)))
+	}
+	begin(t, e, req)
+	shown, said := 0, 0
+	for _, in := range r.next(t).Input {
+		if in.Type == "image" {
+			shown++
+		}
+		said += strings.Count(in.Text, "at most 20 pictures of a message are shown")
+	}
+	if shown != 20 || said != 10 {
+		t.Errorf("%d are shown, and of %d is said why not", shown, said)
+	}
+}
+
+// TestLendingEnds: no further copy is made for a turn that is canceled meanwhile.
+func TestLendingEnds(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	r := newRunner()
+	box := &cabinet{leave: cancel}
+	e := newEngine(t, r, func(config *tasks.Config) { config.Files = box })
+	req := request("m1", "c", "look")
+	for i := range 5 {
+		req.Message.Parts = append(req.Message.Parts, raw(fmt.Sprintf("%d.png", i), "image/png", "png"))
+	}
+	begin(t, e, req)
+	j := r.next(t)
+	_, giveBack := j.Lend(ctx, j.Input)
+	if box.out != 2 {
+		t.Errorf("%d copies are out, want 2", box.out)
+	}
+	if giveBack(); box.out != 0 {
+		t.Errorf("%d copies were not given back", box.out)
 	}
 }
 

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -35,11 +36,22 @@ func (l *Loans) Close() error {
 	return l.user.Do(func() error { return os.RemoveAll(l.dir) })
 }
 
-// Lend makes a copy, if fit has nothing against what it holds; digest is that of
-// [File.Digest]. The copy stays until it is given back.
-func (l *Loans) Lend(content io.Reader, name string, fit func(content io.ReaderAt, digest string) error) (path string, err error) {
+// A Source is what a copy is made of.
+type Source interface {
+	io.Reader
+	io.ReaderAt
+}
+
+// Lend makes a copy of so many bytes at most, if fit has nothing against them. Fit is asked
+// of the source, whose digest is not known and "", so that what is not fit takes no disk,
+// and of the copy, since the source can change; digest is that of [File.Digest]. The copy
+// stays until it is given back. The end of ctx ends it before it is whole.
+func (l *Loans) Lend(ctx context.Context, source Source, name string, most int64, fit func(content io.ReaderAt, digest string) error) (path string, size int64, err error) {
+	if err := fit(source, ""); err != nil {
+		return "", 0, err
+	}
 	path = filepath.Join(l.dir, randomHex()[:8]+"-"+sanitize(name))
-	return path, l.user.Do(func() error {
+	err = l.user.Do(func() error {
 		if err := os.Mkdir(l.dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 			return err
 		}
@@ -47,15 +59,31 @@ func (l *Loans) Lend(content io.Reader, name string, fit func(content io.ReaderA
 		if err != nil {
 			return err
 		}
-		digest, _, err := copied(file, content, MaxBytes, l.room)
+		digest, written, err := copied(file, &canceled{ctx, source}, min(most, MaxBytes), l.room)
 		if err == nil {
 			err = fit(file, digest)
 		}
 		if err = errors.Join(err, file.Close()); err != nil {
 			_ = os.Remove(path)
 		}
+		size = written
 		return err
 	})
+	return path, size, err
+}
+
+// A canceled reader ends with its context.
+type canceled struct {
+	ctx  context.Context
+	from io.Reader
+}
+
+// Read implements [io.Reader].
+func (c *canceled) Read(b []byte) (int, error) {
+	if c.ctx.Err() != nil {
+		return 0, context.Cause(c.ctx)
+	}
+	return c.from.Read(b)
 }
 
 // GiveBack removes a copy.

@@ -65,22 +65,37 @@ func (a attachments) Path(uri string) (string, error) {
 
 // Open implements [tasks.Files].
 func (a attachments) Open(path string) (tasks.Content, error) {
-	file, _, err := a.folder.Open(path)
+	file, info, err := a.folder.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	return file, nil
+	return sized{file, info.Size()}, nil
 }
 
+// sized is an open file as it was when it was opened.
+type sized struct {
+	*os.File
+	size int64
+}
+
+// Size implements [tasks.Content].
+func (s sized) Size() int64 { return s.size }
+
 // Lend implements [tasks.Files].
-func (a attachments) Lend(path string, fit func(io.ReaderAt, string) error) (at string, giveBack func(), err error) {
-	source, _, err := a.folder.Open(path)
+func (a attachments) Lend(ctx context.Context, path string, most int64, fit func(io.ReaderAt, string) error) (tasks.Loan, error) {
+	source, info, err := a.folder.Open(path)
 	if err != nil {
-		return "", nil, err
+		return tasks.Loan{}, err
 	}
 	defer source.Close()
-	at, err = a.loans.Lend(source, filepath.Base(path), fit)
-	return at, func() { a.loans.GiveBack(at) }, err
+	if info.Size() > most { // found out by copying only of what grows
+		return tasks.Loan{}, tasks.ErrTooLarge
+	}
+	at, size, err := a.loans.Lend(ctx, source, filepath.Base(path), most, fit)
+	if errors.Is(err, files.ErrTooLarge) {
+		err = fmt.Errorf("%w: %w", tasks.ErrTooLarge, err)
+	}
+	return tasks.Loan{Path: at, Size: size, GiveBack: func() { a.loans.GiveBack(at) }}, err
 }
 
 // Offer implements [tasks.Files].

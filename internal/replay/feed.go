@@ -158,8 +158,11 @@ func (f *feed) trace(_, clientID string) (appserver.Trace, error) {
 
 // lender is that of a job of the record.
 func (f *feed) lender(job string) executor.Lender {
-	return func(input []appserver.UserInput) ([]appserver.UserInput, func()) {
+	return func(ctx context.Context, input []appserver.UserInput) ([]appserver.UserInput, func()) {
 		lent, _ := next(f, f.lent, job) // an earlier version has lent nothing
+		if lent.Canceled {
+			<-ctx.Done()
+		}
 		out := slices.Clone(input)
 		for i, changed := range lent.Changed {
 			if i < len(out) {

@@ -31,7 +31,7 @@ func TestLentAgain(t *testing.T) {
 		job  string
 		want appserver.UserInput
 	}{{"j1", copied}, {"j1", told}, {"j2", input[1]}} {
-		got, giveBack := f.lender(c.job)(input)
+		got, giveBack := f.lender(c.job)(t.Context(), input)
 		giveBack()
 		if diff := cmp.Diff([]appserver.UserInput{input[0], c.want}, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.job, diff)
