@@ -9,13 +9,15 @@ import "slices"
 // do not write the temp directory of all users: they have one of their own, TMPDIR.
 // It takes no snapshot of the user's shell: for that it runs the shell's files outside of
 // its sandbox, and what those read in their turn may be written by commands. Commands read
-// the files of a login shell by themselves.
+// the files of a login shell by themselves. And it installs no MCP servers that a skill asks
+// for: skills may lie where commands write.
 func Always() []string {
 	return slices.Concat(
 		override("analytics.enabled", "false"),
 		override("check_for_update_on_startup", "false"),
 		override("features.goals", "false"),
 		override("features.shell_snapshot", "false"),
+		override("features.skill_mcp_dependency_install", "false"),
 		override("sandbox_workspace_write.exclude_slash_tmp", "true"),
 	)
 }

@@ -31,16 +31,12 @@ type Launch struct {
 	// Sandboxed says that a sandbox holds codex's commands, and so what codex runs by itself
 	// must be nothing that they can write. Without, a message can still ask for one.
 	Sandboxed bool
-	// Unasked says that nobody is asked whether a command may leave its sandbox, in no turn.
-	Unasked bool
-	// Rules says that rules of the operator's let commands out of it, in codex's home or the machine's.
-	Rules bool
 }
 
 // Args returns the arguments after "app-server". They hold no secret.
 func (l Launch) Args() []string {
 	config, _ := l.own()
-	args := slices.Concat(l.folders(config), l.Provider.Overrides(), Always(), l.trust(config), l.given(), l.profiles(config))
+	args := slices.Concat(l.folders(config), l.Provider.Overrides(), Always(), l.trust(config), l.given())
 	if l.Workspace {
 		args = append(args, l.leftovers()...)
 	}
@@ -70,9 +66,6 @@ func (l *Launch) readConfig() {
 	})
 	system, _ := regular.Read(systemConfig, mostConfig)
 	l.UserConfig, l.SystemConfig = string(text), string(system)
-	l.Rules, _ = asuser.Value(l.User, func() (bool, error) {
-		return hasRules(filepath.Join(l.Home, "rules")) || hasRules(systemRules), nil
-	})
 	l.Project, _ = asuser.Value(l.User, func() (Project, error) { return lookAt(l.WorkDir, l.Home), nil })
 }
 

@@ -51,7 +51,6 @@ type ThreadStartParams struct {
 	ApprovalPolicy        ApprovalPolicy `json:"approvalPolicy,omitempty"`
 	ApprovalsReviewer     string         `json:"approvalsReviewer,omitempty"` // "user": configuration can otherwise redirect approvals
 	Sandbox               SandboxMode    `json:"sandbox,omitempty"`
-	Permissions           string         `json:"permissions,omitempty"` // a permission profile, in place of Sandbox
 	DeveloperInstructions string         `json:"developerInstructions,omitempty"`
 	Config                map[string]any `json:"config,omitempty"`
 	ServiceName           string         `json:"serviceName,omitempty"`
@@ -100,7 +99,6 @@ type ThreadResumeParams struct {
 	ApprovalPolicy    ApprovalPolicy `json:"approvalPolicy,omitempty"`
 	ApprovalsReviewer string         `json:"approvalsReviewer,omitempty"`
 	Sandbox           SandboxMode    `json:"sandbox,omitempty"`
-	Permissions       string         `json:"permissions,omitempty"` // a permission profile, in place of Sandbox
 	// DeveloperInstructions take the place of those that the thread was started with.
 	DeveloperInstructions string         `json:"developerInstructions,omitempty"`
 	Config                map[string]any `json:"config,omitempty"`
@@ -117,7 +115,6 @@ type ThreadForkParams struct {
 	ApprovalPolicy        ApprovalPolicy `json:"approvalPolicy,omitempty"`
 	ApprovalsReviewer     string         `json:"approvalsReviewer,omitempty"`
 	Sandbox               SandboxMode    `json:"sandbox,omitempty"`
-	Permissions           string         `json:"permissions,omitempty"` // a permission profile, in place of Sandbox
 	DeveloperInstructions string         `json:"developerInstructions,omitempty"`
 	Config                map[string]any `json:"config,omitempty"`
 }

@@ -64,7 +64,7 @@ func Text(s string) UserInput { return UserInput{Type: "text", Text: s} }
 
 // TurnStartParams starts a turn. On a thread that has an active turn codex
 // folds the input into that turn instead: callers hold a lock per thread. Cwd,
-// WorkspaceRoots, Model, ApprovalPolicy, SandboxPolicy and Permissions hold for the turns after it,
+// WorkspaceRoots, Model, ApprovalPolicy and SandboxPolicy hold for the turns after it,
 // too, until another one says otherwise; the model does so over a resume.
 type TurnStartParams struct {
 	ThreadID            string                       `json:"threadId"`
@@ -76,7 +76,6 @@ type TurnStartParams struct {
 	Effort              string                       `json:"effort,omitempty"`
 	ApprovalPolicy      ApprovalPolicy               `json:"approvalPolicy,omitempty"`
 	SandboxPolicy       json.RawMessage              `json:"sandboxPolicy,omitempty"`     // of [PolicyOf], or of a [ThreadSession]
-	Permissions         string                       `json:"permissions,omitempty"`       // a permission profile, in place of SandboxPolicy
 	AdditionalContext   map[string]AdditionalContext `json:"additionalContext,omitempty"` // keyed by source, [a-z][a-z0-9_]*
 
 	Trace TraceContext `json:"-"` // that the turn is part of; it stands beside the params

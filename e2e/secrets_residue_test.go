@@ -67,7 +67,7 @@ func TestSecrets(t *testing.T) {
 			g := plantGarden(t, c.era, c.sandbox, c.door)
 			g.begin()
 			g.none("what callers are told of a quoted key", g.quotes(), true)
-			g.looks(c.processes, c.sandbox != "danger-full-access")
+			g.looks(c.processes)
 			g.pushes()
 			g.tools()
 			answers := g.refusals()
@@ -137,17 +137,13 @@ func (g *garden) begin() {
 
 // looks has codex's shell look around. Later looks find what earlier ones have printed
 // in what is kept of the conversation.
-func (g *garden) looks(processes []string, sandboxed bool) {
+func (g *garden) looks(processes []string) {
 	g.t.Helper()
-	home := told()
-	if sandboxed { // the login is hidden there
-		home = slices.DeleteFunc(home, func(name string) bool { return strings.HasPrefix(name, "platform-login-") })
-	}
 	for _, c := range []struct {
 		view string
 		want []string
 	}{
-		{"CODEX_HOME", home}, {"state", home}, {"wire", nil}, {"work", nil}, {"command lines", nil},
+		{"CODEX_HOME", told()}, {"state", told()}, {"wire", nil}, {"work", nil}, {"command lines", nil},
 		{"environment", forAgent()}, {"processes", processes}, {"configuration", inFiles()},
 	} {
 		if got, want := g.look(c.view), sets(c.want); !slices.Equal(got, want) {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -120,6 +121,9 @@ func commandOf(params json.RawMessage, rules bool) (matter, error) {
 		same = "this host is"
 	}
 	choices := decisions(same)
+	if body.Kind == "writeStdin" { // codex asks about the same input again, whatever was said
+		choices = slices.DeleteFunc(choices, func(c choice) bool { return c.decision == decideSession })
+	}
 	for _, offered := range body.Available { // for programs alone
 		if rule, ok := offered.(map[string]any); ok && rules {
 			choices = append(choices, choice{decision: rule, reply: reply{value: decision(rule), lasts: true}})

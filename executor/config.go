@@ -101,10 +101,6 @@ type Launch struct {
 	// Loaded are places that codex loads programs from outside of the sandbox: commands
 	// must not be able to write them, as those of Config.Apart.
 	Loaded []within.Place
-	// Profiles are the permission profiles that codex has been given for its sandboxes, to name
-	// in their place. Denials of one stay over a later sandbox policy (seen on 0.169.0), but
-	// for danger-full-access, which takes no profile.
-	Profiles map[appserver.SandboxMode]string
 
 	// ModelProvider is the one that threads are to ask, by codex's name for it: a thread
 	// that was begun with another would go on asking that. Empty leaves it to codex.

@@ -34,7 +34,7 @@ func (e *Executor) fork(ctx context.Context, c *conversation, on *child) error {
 		session, err = on.ThreadFork(ctx, appserver.ThreadForkParams{
 			ThreadID: c.threadID, ExcludeTurns: true, Model: params.Model, ModelProvider: params.ModelProvider, Cwd: params.Cwd,
 			ApprovalPolicy: params.ApprovalPolicy, ApprovalsReviewer: params.ApprovalsReviewer, Sandbox: params.Sandbox,
-			Permissions: params.Permissions, Config: params.Config, DeveloperInstructions: params.DeveloperInstructions,
+			Config: params.Config, DeveloperInstructions: params.DeveloperInstructions,
 		})
 		if err != nil {
 			return err

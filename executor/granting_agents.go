@@ -29,7 +29,7 @@ func (e *Executor) grantAgents(ctx context.Context, c *conversation, j *job, on 
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.cfg.Patience)
 	defer cancel()
-	if err := e.unloadAgents(ctx, on, c.threadID); err != nil {
+	if err := e.unloadAgents(ctx, on, c.threadID, now == own); err != nil {
 		e.log.Warn("a subagent could not be unloaded, codex is restarted", "thread_id", c.threadID, "err", err)
 		on.restart("subagent not unloaded")
 		<-on.Done()
@@ -39,14 +39,15 @@ func (e *Executor) grantAgents(ctx context.Context, c *conversation, j *job, on 
 	return nil
 }
 
-// unloadAgents unloads the subagents of a conversation that do nothing.
-func (e *Executor) unloadAgents(ctx context.Context, on *child, session string) error {
+// unloadAgents unloads the subagents of a conversation, but for those at work if these are
+// spared.
+func (e *Executor) unloadAgents(ctx context.Context, on *child, session string, spare bool) error {
 	loaded, err := on.ThreadsLoaded(ctx)
 	if err != nil {
 		return err
 	}
 	for _, thread := range loaded {
-		if thread == session || e.isOurs(thread) || e.isAgent(thread) {
+		if thread == session || e.isOurs(thread) || spare && e.isAgent(thread) {
 			continue
 		}
 		read, err := on.ThreadRead(ctx, thread)

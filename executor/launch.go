@@ -24,16 +24,7 @@ func (e *Executor) threadOn(on *child) appserver.ThreadStartParams {
 	params := e.cfg.Thread
 	params.Model = cmp.Or(on.launch.Model, params.Model)
 	params.ModelProvider = cmp.Or(on.launch.ModelProvider, params.ModelProvider)
-	params.Sandbox, params.Permissions = on.sandbox(params.Sandbox)
 	return params
-}
-
-// sandbox is how a sandbox is named to codex: by itself, or by the profile for it.
-func (c *child) sandbox(mode appserver.SandboxMode) (appserver.SandboxMode, string) {
-	if profile := c.launch.Profiles[mode]; profile != "" {
-		return "", profile
-	}
-	return mode, ""
 }
 
 // keyVariable names the variable that the model's key comes from.

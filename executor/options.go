@@ -42,14 +42,13 @@ func (o Options) stand() error {
 type settings struct {
 	cwd, model string
 	sandbox    json.RawMessage
-	profile    string // in place of sandbox, where there is one
 	policy     appserver.ApprovalPolicy
 }
 
 // learn notes what a thread runs with by itself, from the answer of the call
 // that has just made it so. The caller holds c.lock.
 func (c *conversation) learn(asked appserver.ThreadStartParams, got appserver.ThreadSession) {
-	c.own = settings{cwd: cmp.Or(asked.Cwd, got.Cwd), model: got.Model, sandbox: got.Sandbox, profile: asked.Permissions, policy: asked.ApprovalPolicy}
+	c.own = settings{cwd: cmp.Or(asked.Cwd, got.Cwd), model: got.Model, sandbox: got.Sandbox, policy: asked.ApprovalPolicy}
 	c.strayed = false
 }
 
@@ -60,7 +59,7 @@ func (c *conversation) learn(asked appserver.ThreadStartParams, got appserver.Th
 // is the thread's own directory, which no command can replace: codex looks for its
 // roots anew with each command, and left to itself it makes one of the folder, which
 // may be a symlink to anywhere by then (seen on 0.169.0). The caller holds c.lock.
-func (e *Executor) adjust(c *conversation, j *job, on *child, params *appserver.TurnStartParams) {
+func (e *Executor) adjust(c *conversation, j *job, params *appserver.TurnStartParams) {
 	o := j.Options
 	if o == (Options{}) && !c.strayed {
 		return
@@ -69,12 +68,9 @@ func (e *Executor) adjust(c *conversation, j *job, on *child, params *appserver.
 	params.WorkspaceRoots = []string{c.own.cwd}
 	params.Model = cmp.Or(o.Model, c.own.model)
 	params.ApprovalPolicy = cmp.Or(o.ApprovalPolicy, c.own.policy)
-	params.SandboxPolicy, params.Permissions = c.own.sandbox, c.own.profile
+	params.SandboxPolicy = c.own.sandbox
 	if o.Sandbox != "" && o.Sandbox != e.cfg.Thread.Sandbox { // its own may have more to it than the mode
-		params.SandboxPolicy, params.Permissions = appserver.PolicyOf(o.Sandbox), on.launch.Profiles[o.Sandbox]
-	}
-	if params.Permissions != "" {
-		params.SandboxPolicy = nil
+		params.SandboxPolicy = appserver.PolicyOf(o.Sandbox)
 	}
 }
 

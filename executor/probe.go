@@ -28,8 +28,7 @@ func (e *Executor) probe(ctx context.Context) (*refusal, error) {
 	err = e.attended(ctx, on, func(ctx context.Context) (err error) {
 		params := e.threadOn(on)
 		params.DynamicTools = nil // it asks for a word, and calls nothing
-		params.Ephemeral, params.ApprovalPolicy = true, appserver.Never
-		params.Sandbox, params.Permissions = on.sandbox(appserver.ReadOnly)
+		params.Ephemeral, params.ApprovalPolicy, params.Sandbox = true, appserver.Never, appserver.ReadOnly
 		session, err = on.ThreadStart(ctx, params)
 		return err
 	})

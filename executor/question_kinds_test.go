@@ -324,3 +324,17 @@ func TestQuestionsInWords(t *testing.T) {
 		}
 	}
 }
+
+// TestInputIsAllowedOnce: codex asks about the same input to a running command each time.
+func TestInputIsAllowedOnce(t *testing.T) {
+	const request = `{"kind":"writeStdin","command":"cd x","cwd":"/w","itemId":"i","threadId":"t","turnId":"u","startedAtMs":1}`
+	m, err := commandOf([]byte(request), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range m.(approval).choices {
+		if c.reply.lasts {
+			t.Errorf("%v is offered", c.decision)
+		}
+	}
+}

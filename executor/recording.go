@@ -88,8 +88,6 @@ type RecordedLaunch struct {
 	KeyVariable   string   `json:"keyVariable,omitempty"`
 	Error         string   `json:"error,omitempty"`
 	Unready       bool     `json:"unready,omitempty"` // Error is an [Unready]
-
-	Profiles map[appserver.SandboxMode]string `json:"profiles,omitempty"`
 }
 
 // A RecordedPast is what [Book.Past] has returned.
@@ -205,7 +203,7 @@ func (c Config) withRecorder() Config {
 		c.Prepare = func(ctx context.Context) (Launch, error) {
 			launch, err := prepare(ctx)
 			_, unready := err.(Unready) //nolint:errorlint // as the supervisor is given it
-			r.Record(RecordLaunch, RecordedLaunch{launch.Args, launch.Model, launch.ModelProvider, launch.KeyVariable, text(err), unready, launch.Profiles})
+			r.Record(RecordLaunch, RecordedLaunch{launch.Args, launch.Model, launch.ModelProvider, launch.KeyVariable, text(err), unready})
 			return launch, err
 		}
 	}

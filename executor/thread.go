@@ -127,7 +127,7 @@ func (e *Executor) resume(ctx context.Context, c *conversation, on *child) error
 				ThreadID: c.threadID, ExcludeTurns: true,
 				Model: cmp.Or(params.Model, c.own.model), ModelProvider: params.ModelProvider, Cwd: params.Cwd,
 				ApprovalPolicy: params.ApprovalPolicy, ApprovalsReviewer: params.ApprovalsReviewer,
-				Sandbox: params.Sandbox, Permissions: params.Permissions, Config: params.Config, DeveloperInstructions: params.DeveloperInstructions,
+				Sandbox: params.Sandbox, Config: params.Config, DeveloperInstructions: params.DeveloperInstructions,
 			})
 			c.rollout = cmp.Or(session.Thread.Path, c.rollout)
 			if err == nil {

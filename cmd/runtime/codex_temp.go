@@ -11,7 +11,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 )
@@ -113,22 +112,11 @@ func patiently(remove func() error) error {
 // keep makes the directory again if it was removed, for a codex that is about to start.
 func (t *codexTemp) keep() error {
 	return t.user.Do(func() error {
-		if _, err := os.Lstat(t.path); err != nil {
-			if err := t.take(); err != nil {
-				return err
-			}
+		if _, err := os.Lstat(t.path); err == nil {
+			return nil
 		}
-		return t.register()
+		return t.take()
 	})
-}
-
-// register makes the folder by which codex's sandbox knows its mounts: what is not there
-// cannot be hidden from the first command.
-func (t *codexTemp) register() error {
-	if err := os.Mkdir(adapter.Register(t.path, int(t.owner())), 0o700); err != nil && !os.IsExist(err) {
-		return err
-	}
-	return nil
 }
 
 // Close removes the directory.

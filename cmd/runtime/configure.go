@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/forward"
@@ -56,7 +55,7 @@ func unlessSet(environ []string, name, value string) []string {
 func launch(s settings.Settings, environ []string, scriptedURL string) adapter.Launch {
 	l := adapter.Launch{
 		Home: s.CodexHome, User: s.User, WorkDir: s.WorkDir, Lean: s.CodexFeatures == "lean", Environ: environ,
-		Workspace: s.InWorkspace(), OwnTools: len(s.Spaces) > 0, Sandboxed: s.Sandbox != "danger-full-access", Unasked: s.ApprovalPolicy == "never",
+		Workspace: s.InWorkspace(), OwnTools: len(s.Spaces) > 0, Sandboxed: s.Sandbox != "danger-full-access",
 	}
 	if !s.InWorkspace() || s.Scripted() {
 		l.Provider = adapter.Alone(s.OpenAIKey.Set(), s.OpenAIBaseURL, s.Model)
@@ -162,18 +161,8 @@ func (app *application) prepare(ctx context.Context) (executor.Launch, error) {
 	app.log.Info("starting codex", "model_provider", l.Provider.Describe(), "model", l.Model())
 	return executor.Launch{
 		Args: l.Args(), Env: l.Env(), Model: l.Model(), ModelProvider: l.Provider.ID(), KeyVariable: l.Provider.KeyVariable(),
-		Loaded: l.Loaded(), Profiles: profiles(l),
+		Loaded: l.Loaded(),
 	}, nil
-}
-
-// profiles are those that codex is given in place of its plain sandboxes.
-func profiles(l adapter.Launch) map[appserver.SandboxMode]string {
-	if !l.Hides() {
-		return nil
-	}
-	return map[appserver.SandboxMode]string{
-		appserver.ReadOnly: adapter.ProfileReadOnly, appserver.WorkspaceWrite: adapter.ProfileWorkspaceWrite,
-	}
 }
 
 func thereIs(dir string) error {

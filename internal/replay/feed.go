@@ -121,7 +121,7 @@ func (f *feed) prepare(ctx context.Context) (executor.Launch, error) {
 	case <-ctx.Done():
 		return executor.Launch{}, context.Cause(ctx)
 	}
-	launch := executor.Launch{Env: f.env, Model: l.Model, ModelProvider: l.ModelProvider, KeyVariable: l.KeyVariable, Profiles: l.Profiles}
+	launch := executor.Launch{Env: f.env, Model: l.Model, ModelProvider: l.ModelProvider, KeyVariable: l.KeyVariable}
 	switch {
 	case l.Error == "":
 		return launch, nil
