@@ -166,7 +166,7 @@ func TestCopiesOfPicturesAfterAKill(t *testing.T) {
 	task := p.task(p.call("SendMessage", object{"message": m, "configuration": object{"returnImmediately": true}}))
 	p.modelAsked(1)
 	left := lent(p)
-	if len(left) != 1 || !strings.HasSuffix(left[0], "-x.png") {
+	if len(left) != 1 || !strings.HasSuffix(left[0], ".png") {
 		t.Fatalf("while the turn runs codex has %v", left)
 	}
 	p.again()

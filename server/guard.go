@@ -109,12 +109,15 @@ func (g *guard) public(ctx context.Context, name string, err error) error {
 	case ok && k.code != internal.code && !errors.Is(k.err, a2a.ErrServerError):
 		return a2a.NewError(k.err, err.Error())
 	}
-	level := slog.LevelError
+	level, told := slog.LevelError, internalError(ctx)
 	if ctx.Err() != nil {
-		level = slog.LevelDebug // the caller has gone, and this is only its echo
+		level = slog.LevelDebug               // the caller has gone, and this is only its echo
+		if errors.Is(err, context.Canceled) { // or it has ended its own half, and hears this
+			told = a2a.NewError(a2a.ErrInvalidRequest, "the connection was closed before there was an answer; keep it open until then")
+		}
 	}
 	g.log.LogAttrs(ctx, level, "call failed", slog.String("request_id", requestID(ctx)), slog.String("call", name), slog.Any("err", err))
-	return internalError(ctx)
+	return told
 }
 
 // sayable returns the error without its details if they cannot be encoded: they

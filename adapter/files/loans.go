@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
@@ -50,7 +51,7 @@ func (l *Loans) Lend(ctx context.Context, source Source, name string, most int64
 	if err := fit(source, ""); err != nil {
 		return "", 0, err
 	}
-	path = filepath.Join(l.dir, randomHex()[:8]+"-"+sanitize(name))
+	path = filepath.Join(l.dir, randomHex()[:16]+extension(name)) // no other word of the name: codex shows the model this path
 	err = l.user.Do(func() error {
 		if err := os.Mkdir(l.dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 			return err
@@ -107,4 +108,13 @@ func copied(to io.Writer, from io.Reader, most int64, room func(bytes int64) err
 		err = ErrTooLarge
 	}
 	return hex.EncodeToString(sum.Sum(nil)), size, err
+}
+
+// extension is that of a picture's name, if it is one of the usual.
+func extension(name string) string {
+	switch ext := strings.ToLower(filepath.Ext(name)); ext {
+	case ".png", ".jpg", ".jpeg", ".gif", ".webp":
+		return ext
+	}
+	return ""
 }
