@@ -10,22 +10,17 @@ const mostLevels = 64
 
 // flatten puts null, and blanks, in the place of each object and list that is nested deeper
 // than [mostLevels], in the text itself. What is no valid JSON stays as it is, for the one who
-// decodes it to refuse, as do empty ones, which null is longer than.
+// decodes it to refuse, as does what null is longer than.
 func flatten(answer []byte) {
 	const null = "null"
-	open, begin, text := 0, 0, false
-	for at := 0; at < len(answer); at++ {
-		switch c := answer[at]; {
-		case text && c == '\\':
-			at++
-		case c == '"':
-			text = !text
-		case text:
-		case c == '[', c == '{':
+	open, begin := 0, 0
+	for at, c := range signs(answer) {
+		switch c {
+		case '[', '{':
 			if open++; open == mostLevels+1 {
 				begin = at
 			}
-		case c == ']', c == '}':
+		case ']', '}':
 			if open--; open != mostLevels {
 				continue
 			}

@@ -35,24 +35,39 @@ func elements(list []byte) iter.Seq[[]byte] {
 		if list = bytes.TrimSpace(list); len(list) == 0 || list[0] != '[' {
 			return
 		}
-		begin, open, text := 1, 0, false
-		for at := 1; at < len(list); at++ {
-			switch c := list[at]; {
-			case text && c == '\\':
-				at++
-			case c == '"':
-				text = !text
-			case text:
+		begin, open := 1, 0
+		for at, c := range signs(list) {
+			switch {
 			case c == '[', c == '{':
 				open++
-			case open > 0 && (c == ']' || c == '}'):
+			case open > 1 && c != ',':
 				open--
-			case open == 0 && (c == ',' || c == ']'):
+			case open == 1:
 				one := bytes.TrimSpace(list[begin:at])
-				if len(one) > 0 && !yield(one) || c == ']' {
+				if len(one) > 0 && !yield(one) || c != ',' {
 					return
 				}
 				begin = at + 1
+			}
+		}
+	}
+}
+
+// signs are the brackets, braces and commas of a text in JSON, and where they stand in it.
+func signs(text []byte) iter.Seq2[int, byte] {
+	return func(yield func(int, byte) bool) {
+		quoted := false
+		for at := 0; at < len(text); at++ {
+			switch c := text[at]; {
+			case quoted && c == '\\':
+				at++
+			case c == '"':
+				quoted = !quoted
+			case quoted:
+			case c == '[', c == ']', c == '{', c == '}', c == ',':
+				if !yield(at, c) {
+					return
+				}
 			}
 		}
 	}
