@@ -3,7 +3,6 @@ package executor_test
 import (
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -181,7 +180,10 @@ func TestOneIDOfARetry(t *testing.T) {
 // a command with the id.
 func TestOneIDInALaterTurn(t *testing.T) {
 	t.Parallel()
-	for name, before := range map[string]string{"ended": "true", "at work": "sleep 66.5"} {
+	for name, way := range map[string]struct{ before, sleep string }{
+		"ended":   {"true", "sleep 66.1"},
+		"at work": {"sleep 66.2", "sleep 66.3"}, // numbers of their own: the two run at once
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := onCodex(t, modeltest.Start(t, func(t *fakemodel.Turn) {
@@ -191,14 +193,13 @@ func TestOneIDInALaterTurn(t *testing.T) {
 				}
 				t.CallAs(sameID, "", "exec_command", t.LastUserText())
 			}), nil)
-			wantEnd(t, submit(t, e, "j1", "one", `{"cmd":"`+before+`","yield_time_ms":250}`).wait(t), executor.Completed, "")
-			sleep := "sleep 66." + strconv.Itoa(len(name))
-			w := submit(t, e, "j2", "one", `{"cmd":"setsid nohup `+sleep+` >/dev/null 2>&1 & `+sleep+`; true"}`)
-			eventually(t, "both processes to run", func() bool { return countProcesses(sleep) == 2 })
+			wantEnd(t, submit(t, e, "j1", "one", `{"cmd":"`+way.before+`","yield_time_ms":250}`).wait(t), executor.Completed, "")
+			w := submit(t, e, "j2", "one", `{"cmd":"setsid nohup `+way.sleep+` >/dev/null 2>&1 & `+way.sleep+`; true"}`)
+			eventually(t, "both processes to run", func() bool { return countProcesses(way.sleep) == 2 })
 			eventually(t, "codex to say so", func() bool { return commandRuns(w) })
 			cancel(t, e, "j2")
 			wantEnd(t, w.wait(t), executor.Canceled, "")
-			if n := countProcesses(sleep); n != 0 {
+			if n := countProcesses(way.sleep); n != 0 {
 				t.Errorf("the turn has ended, but %d of its processes run", n)
 			}
 		})
