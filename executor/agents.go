@@ -135,7 +135,10 @@ func (e *Executor) agentItem(note appserver.Notification) {
 		e.agents.completed(note.ThreadID, n.Item)
 	}
 	e.mu.Unlock()
-	if in := e.inquiryOf(note.ThreadID); twice && in != nil {
+	if !twice {
+		return
+	}
+	if in := e.inquiryOf(note.ThreadID); in != nil {
 		in.doubt()
 	}
 }

@@ -54,36 +54,6 @@ func (e *Executor) relieve(c *conversation, j *job, t *turn, end *Ended) (*Ended
 // over reports whether the job was canceled, or we are closing.
 func (j *job) over() bool { return j.ctx.Err() != nil }
 
-// input is what the next attempt at the job is given.
-func (j *job) input() []appserver.UserInput {
-	if j.goOn {
-		return []appserver.UserInput{appserver.Text(goingOn)}
-	}
-	return j.Input
-}
-
-// lend is the way of a job's input to codex, for one attempt. An error says that ctx has
-// ended meanwhile; what there is by then is given back all the same.
-func (e *Executor) lend(ctx context.Context, j *job) (input []appserver.UserInput, giveBack func(), err error) {
-	input = j.input()
-	if j.Lend == nil {
-		return input, func() {}, nil
-	}
-	lent, giveBack := j.Lend(ctx, input)
-	if err := ctx.Err(); err != nil {
-		e.record(RecordLent, RecordedLent{Job: j.ID, Canceled: true})
-		return nil, giveBack, err
-	}
-	changed := map[int]appserver.UserInput{}
-	for i := range lent {
-		if lent[i] != input[i] {
-			changed[i] = lent[i]
-		}
-	}
-	e.record(RecordLent, RecordedLent{Job: j.ID, Changed: changed})
-	return lent, giveBack, nil
-}
-
 // compact puts a summary in the place of the thread's history. It is a turn of
 // codex's own making, and read like any other. It returns why the model refused
 // it, if it did.

@@ -26,7 +26,7 @@ func asPatch(t *fakemodel.Turn, file string) {
 	t.ExecAs(sameID, fakemodel.PatchCommand(fakemodel.AddFile(file, "x\n")))
 }
 
-// inside is a patch that nobody is asked about.
+// inside is a patch that needs no leave.
 func inside(t *fakemodel.Turn, _ string) { asPatch(t, "inside.txt") }
 
 func asTool(tool string) made {
@@ -142,7 +142,7 @@ func TestOneIDAfterAnother(t *testing.T) {
 	}
 }
 
-// TestOneIDUnasked: what nobody is asked about may have any ids.
+// TestOneIDUnasked: what is done without a question may have any ids.
 func TestOneIDUnasked(t *testing.T) {
 	t.Parallel()
 	e := onCodex(t, modeltest.Start(t, once(func(t *fakemodel.Turn) {
