@@ -26,6 +26,7 @@ type cabinet struct {
 	content string // of each file; a small picture if empty
 
 	mu    sync.Mutex // guards the fields below
+	reads int        // how often a file was opened
 	lent  string     // the content when it is lent, if that is another
 	leave func()     // called with the second copy
 	out   int        // copies that have not been given back
@@ -51,6 +52,9 @@ func (c *cabinet) picture() string {
 }
 
 func (c *cabinet) Open(string) (tasks.Content, error) {
+	c.mu.Lock()
+	c.reads++
+	c.mu.Unlock()
 	if c.content == "gone" {
 		return nil, tasks.ErrNoFile
 	}

@@ -51,6 +51,7 @@ var (
 type gallery struct {
 	pictures int
 	bytes    int64
+	refused  map[string]error // by path: one that is named again is not opened again
 }
 
 // room is how many bytes a further picture may have.
@@ -78,15 +79,28 @@ func (g *gallery) show(files Files, path string) error {
 	if _, err := g.room(); err != nil {
 		return err
 	}
-	content, err := files.Open(path)
-	if err != nil {
-		return errUnread
-	}
-	defer content.Close()
-	if err := showable(content); err != nil {
+	if err := g.refused[path]; err != nil {
 		return err
 	}
-	return g.add(content.Size())
+	size, err := sizeOf(files, path)
+	if err != nil {
+		if g.refused == nil {
+			g.refused = map[string]error{}
+		}
+		g.refused[path] = err
+		return err
+	}
+	return g.add(size)
+}
+
+// sizeOf is how many bytes a picture has that can be shown, or why it cannot.
+func sizeOf(files Files, path string) (int64, error) {
+	content, err := files.Open(path)
+	if err != nil {
+		return 0, errUnread
+	}
+	defer content.Close()
+	return content.Size(), showable(content)
 }
 
 // inputOf is [inputOf] for what the message has in itself.

@@ -41,6 +41,21 @@ func TestPicturesThatAreNotShown(t *testing.T) {
 	}
 }
 
+// TestAPictureThatIsNotShownOften: one that is named again is not looked at again.
+func TestAPictureThatIsNotShownOften(t *testing.T) {
+	r := newRunner()
+	box := &cabinet{content: "GIF89a"}
+	e := newEngine(t, r, func(config *tasks.Config) { config.Files = box })
+	req := request("m1", "c", "look")
+	for range 30 {
+		req.Message.Parts = append(req.Message.Parts, a2a.NewFileURLPart("workspace:/w/x.png", "image/png"))
+	}
+	begin(t, e, req)
+	if said := strings.Count(r.next(t).Input[0].Text, "it cannot be read as"); said != 30 || box.reads != 1 {
+		t.Errorf("of %d is said why not, and the file was opened %d times", said, box.reads)
+	}
+}
+
 // TestPicturesAreLent: codex is given a copy of a picture, or told why it has none, when its
 // turn comes: the file may be another one by then.
 func TestPicturesAreLent(t *testing.T) {
