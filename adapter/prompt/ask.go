@@ -102,10 +102,10 @@ func peersOf(all []platform.Peer) []peer {
 // skills are the first of those on a card: the others would take memory, for nothing.
 type skills []struct{ Name, ID string }
 
-// UnmarshalJSON implements [json.Unmarshaler].
-func (s *skills) UnmarshalJSON(raw []byte) (err error) {
-	*s, _, err = platform.First[struct{ Name, ID string }](raw, 16)
-	return err
+// UnmarshalJSON implements [json.Unmarshaler]. Members of other types hide no more than themselves.
+func (s *skills) UnmarshalJSON(raw []byte) error {
+	*s, _, _ = platform.First[struct{ Name, ID string }](raw, 16)
+	return nil
 }
 
 // mostOfWord is how many bytes of a text are looked at for a word.
