@@ -100,7 +100,7 @@ func (c *cabinet) Stage(_ context.Context, _ string, p *a2a.Part, _ int64) (task
 		return tasks.File{}, c.err
 	}
 	file := tasks.File{URI: "workspace:/w/" + p.Filename, Name: p.Filename, MediaType: p.MediaType}
-	if p.Raw() != nil {
+	if p.Raw() != nil || strings.HasPrefix(string(p.URL()), "https:") {
 		file.Digest = digestOf(c.picture())
 	}
 	return file, nil

@@ -27,6 +27,7 @@ type incoming struct {
 	data    any               // of the first data part
 	answers []string          // ids of the questions over a restart that it answers
 	extra   map[string]any    // metadata of its request, until they are checked
+	earlier *a2a.Message      // the same message as it was taken before, if it is to run again
 	brought map[string]string // digests of the pictures that it has brought, by their paths
 	shown   gallery           // the pictures that are shown to the model
 	listed  bool              // files are named in its text

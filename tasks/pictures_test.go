@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
@@ -104,6 +105,36 @@ func TestPicturesAreLent(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestPicturesOfARetry: what a turn, or another, has put in the place of a picture does not
+// come to be the picture by the message's being run again, nor again after that.
+func TestPicturesOfARetry(t *testing.T) {
+	box := &cabinet{}
+	m := newMachine(t, func(config *tasks.Config) { config.Files = box })
+	req := request("m1", "c", "look")
+	part := a2a.NewFileURLPart("https://pictures.example/x.png", "image/png")
+	part.Filename = "x.png"
+	req.Message.Parts = append(req.Message.Parts, part)
+	begin(t, m.e, req)
+	cut := executor.Ended{Outcome: executor.Interrupted, Tools: true, Failure: &executor.Failure{Kind: executor.FailUnreachable, Message: "cut off"}}
+	m.r.next(t).end(cut)
+	req.Message.Metadata = map[string]any{"retry": true}
+	for _, c := range []struct{ content, want string }{
+		{pixelHeader(2, 2), "Picture 1 of this message is not shown to you: its file is not what it was when the message came."},
+		{pixelHeader(3, 3), "Picture 1 of this message is not shown to you: its file is not what it was when the message came."},
+		{"", ""}, // what came is there again
+	} {
+		box.content = c.content
+		begin(t, m.e, req)
+		j := m.r.next(t)
+		got, giveBack := j.Lend(t.Context(), j.Input)
+		if last := got[len(got)-1]; last.Text != c.want || (last.Type == "localImage") != (c.want == "") {
+			t.Errorf("codex is given %+v, want %q", last, c.want)
+		}
+		giveBack()
+		j.end(cut)
 	}
 }
 

@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -124,8 +125,10 @@ func (e *Engine) foresee(ctx context.Context, in *incoming) (wanted bool, err er
 		again := in.retry && known.Digest == in.digest && (known.Interrupted || e.find(a2a.TaskID(known.TaskID)) != nil)
 		if !again {
 			in.refused = errForgotten
+			return false, nil
 		}
-		return again, nil
+		in.earlier, _, _ = decode[a2a.Message](known.Body) // its history is read where it is shown
+		return true, nil
 	case !errors.Is(err, store.ErrUnknown):
 		return false, e.journalError("look the message up", err)
 	case wrong != nil:
@@ -192,12 +195,23 @@ func (e *Engine) bring(ctx context.Context, in *incoming) error {
 		if file.Staged {
 			left -= file.Size
 		}
+		file.Digest = cmp.Or(in.cameAs(i), file.Digest)
 		m.Parts[i] = file.part(p)
 	}
 	if left < 0 { // what was there already has not been asked about
 		in.refused = tooManyBytes()
 	}
 	return nil
+}
+
+// cameAs is the digest of a file of a message that runs again, as it has come the first time:
+// commands may have put another in its place. It is "" if that is not known.
+func (in *incoming) cameAs(part int) string {
+	if in.earlier == nil || part >= len(in.earlier.Parts) {
+		return ""
+	}
+	digest, _ := in.earlier.Parts[part].Metadata[metaBrought].(string)
+	return digest
 }
 
 func tooManyBytes() error {
