@@ -48,6 +48,9 @@ func IsNoRollout(err error) bool {
 	return refusedWith(err, "no rollout found") || refusedWith(err, "rollout at") && refusedWith(err, "is empty")
 }
 
+// isArchived reports whether a resume was refused because the thread is archived.
+func isArchived(err error) bool { return refusedWith(err, "is archived") }
+
 // IsActiveWriter reports whether a resume was refused because another process
 // has the thread open. It goes away with that process.
 func IsActiveWriter(err error) bool { return refusedWith(err, "already has an active writer") }

@@ -62,11 +62,15 @@ func (o *opening) giveUp(r *router) {
 }
 
 // ThreadResume loads a thread from disk, or subscribes to a loaded one again.
-// Its notifications are kept as with [Client.ThreadStart], from before the call.
+// Its notifications are kept as with [Client.ThreadStart], from before the call. One that
+// a kill in [Client.ThreadUnload] has left archived is had back.
 func (c *Client) ThreadResume(ctx context.Context, params ThreadResumeParams) (ThreadSession, error) {
 	var session ThreadSession
 	c.router.hold(params.ThreadID)
 	err := c.Call(ctx, "thread/resume", params, &session)
+	if isArchived(err) && c.Call(ctx, "thread/unarchive", threadParams{ThreadID: params.ThreadID}, nil) == nil {
+		err = c.Call(ctx, "thread/resume", params, &session)
+	}
 	if err != nil {
 		c.router.release(params.ThreadID)
 	}
