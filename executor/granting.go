@@ -12,12 +12,13 @@ type grant struct {
 	sandbox appserver.SandboxMode
 }
 
-// grantAgents has the subagents of earlier turns of c do no more than the turn of j may, and
-// no less. codex lets each keep what it was made with (seen on 0.169.0), but one that is
-// not loaded is loaded with what the turn has that gives it work. Those at work end where
-// j asks for something of its own, else they go on as they are. Where it cannot be done,
-// codex is restarted, which unloads them all. The caller holds c.lock.
-func (e *Executor) grantAgents(ctx context.Context, c *conversation, j *job, on *child) error {
+// regrant has what earlier turns of c have left do no more than the turn of j may, and no
+// less: subagents and scripts. codex lets each keep what it was made with (seen on 0.169.0),
+// but a subagent that is not loaded is loaded with what the turn has that gives it work, and a
+// script ends with the loading of its thread, as do commands that were left running. Subagents
+// at work end where j asks for something of its own, else they go on as they are. Where it
+// cannot be done, codex is restarted, which unloads them all. The caller holds c.lock.
+func (e *Executor) regrant(ctx context.Context, c *conversation, j *job, on *child) error {
 	own := grant{e.cfg.Thread.ApprovalPolicy, e.cfg.Thread.Sandbox}
 	var now grant
 	now.policy, now.sandbox = e.allowed(j)
@@ -29,14 +30,19 @@ func (e *Executor) grantAgents(ctx context.Context, c *conversation, j *job, on 
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.cfg.Patience)
 	defer cancel()
-	if err := e.unloadAgents(ctx, on, c.threadID, now == own); err != nil {
-		e.log.Warn("a subagent could not be unloaded, codex is restarted", "thread_id", c.threadID, "err", err)
-		on.restart("subagent not unloaded")
+	err := e.unloadAgents(ctx, on, c.threadID, now == own)
+	if err == nil && c.resumable { // of one that is not, no turn has begun
+		err = on.ThreadUnload(ctx, c.threadID)
+		e.unloaded(c)
+	}
+	if err != nil {
+		e.log.Warn("a thread could not be unloaded, codex is restarted", "thread_id", c.threadID, "err", err)
+		on.restart("thread not unloaded")
 		<-on.Done()
 		return on.Err()
 	}
 	c.granted = now
-	return nil
+	return e.load(ctx, c, on)
 }
 
 // unloadAgents unloads the subagents of a conversation, but for those at work if these are

@@ -8,7 +8,8 @@ import (
 
 // handle passes one notification of the thread on as an event. It returns the
 // turn's end when the notification is that, else nil. What belongs to another
-// turn (a background command of an earlier one) only counts as a sign of life.
+// turn (a background command of an earlier one) only counts as a sign of life, unless
+// it begins in this one.
 func (t *turn) handle(note appserver.Notification) *Ended {
 	var end *Ended
 	switch note.Method {
@@ -48,10 +49,11 @@ func (t *turn) item(note appserver.Notification) {
 	if !t.decode(note, &n) {
 		return
 	}
+	started := note.Method == appserver.NoteItemStarted
 	if n.TurnID != t.id {
+		t.stray(started, n.Item)
 		return
 	}
-	started := note.Method == appserver.NoteItemStarted
 	switch {
 	case !started:
 		t.record.completed(n.Item)

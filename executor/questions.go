@@ -42,6 +42,7 @@ type inquiry struct {
 
 	calls context.Context // that of the tool calls of the turn; ends with it
 	over  context.CancelFunc
+	known chan struct{} // closed when turnID is known
 
 	mu     sync.Mutex // guards the fields below
 	turnID string     // empty until it is known
@@ -59,7 +60,7 @@ type inquiry struct {
 
 // openInquiry begins to take questions of a thread for j.
 func (e *Executor) openInquiry(threadID string, j *job, wake func()) *inquiry {
-	in := &inquiry{job: j, threadID: threadID, wake: wake, most: e.cfg.MaxAsked, gone: map[string]bool{}}
+	in := &inquiry{job: j, threadID: threadID, wake: wake, most: e.cfg.MaxAsked, known: make(chan struct{}), gone: map[string]bool{}}
 	in.calls, in.over = context.WithCancel(context.Background())
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -125,6 +126,7 @@ func (in *inquiry) begun(turnID string) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.turnID = turnID
+	close(in.known)
 }
 
 // await puts a question to its turn and waits until codex is answered. Without an

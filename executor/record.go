@@ -11,6 +11,7 @@ type record struct {
 	messages []AgentMessage
 	commands map[string]bool                   // ids of the tool items that this turn began
 	open     map[call]bool                     // those that have not ended
+	strays   map[string]bool                   // ids of those that scripts of earlier turns have begun in this one
 	changes  map[string][]appserver.FileChange // of the file changes among them
 	diff     string
 	usage    appserver.TokenUsage
@@ -18,7 +19,7 @@ type record struct {
 }
 
 func newRecord() record {
-	return record{commands: map[string]bool{}, open: map[call]bool{}, changes: map[string][]appserver.FileChange{}}
+	return record{commands: map[string]bool{}, open: map[call]bool{}, strays: map[string]bool{}, changes: map[string][]appserver.FileChange{}}
 }
 
 // started reports whether the item has the id of another that is open and may be taken for it.

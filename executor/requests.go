@@ -56,10 +56,10 @@ func (e *Executor) hear(ctx context.Context, req *appserver.Request) {
 		e.decline(req, k, "cannot be read: "+err.Error())
 		return
 	}
-	in := e.inquiryOf(req.ThreadID)
+	in, why := e.askerOf(ctx, req)
 	switch {
-	case in == nil: // not even where everything is allowed: a subagent may go on that is to have less
-		e.decline(req, k, "no turn of ours runs on its thread")
+	case in == nil:
+		e.decline(req, k, why)
 	case e.everythingAllowed(in.job):
 		err = req.Reply(matter.grant())
 		e.log.Info("codex asked although everything is allowed", "method", req.Method, "thread_id", req.ThreadID, "err", err)

@@ -53,12 +53,12 @@ func (e *Executor) resultOf(ctx context.Context, req *appserver.Request) (call T
 		return call, ToolResult{Text: "Error: the call could not be read", Failed: true}
 	}
 	call = ToolCall{ID: params.CallID, Thread: params.ThreadID, Turn: params.TurnID, Tool: params.Tool, Arguments: params.Arguments}
-	in := e.inquiryOf(params.ThreadID)
+	in, why := e.askerOf(ctx, req)
 	switch {
 	case e.cfg.Tools == nil:
 		return call, ToolResult{Text: "Error: this tool is not offered by the runtime any more", Failed: true}
 	case in == nil:
-		return call, ToolResult{Text: "Error: no turn of the runtime runs on this thread", Failed: true}
+		return call, ToolResult{Text: "Error: " + why, Failed: true}
 	}
 	call.Context, call.Job = in.job.Context, in.job.ID
 	ctx, cancel := context.WithTimeout(ctx, e.cfg.ToolTimeout)

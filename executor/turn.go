@@ -51,7 +51,7 @@ func (e *Executor) start(c *conversation, j *job) (*turn, error) {
 	if err := errors.Join(j.Options.stand(), e.apartFor(j.Options, on)); err != nil {
 		return nil, err
 	}
-	if err := e.grantAgents(j.ctx, c, j, on); err != nil {
+	if err := e.regrant(j.ctx, c, j, on); err != nil {
 		return nil, on.settled(err)
 	}
 	t := e.newTurn(c, j, on)

@@ -1,0 +1,189 @@
+package executor_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
+)
+
+// scripting is codex with a model that is offered its tools in scripts, and has one run that it
+// does not wait for where it is asked for a "script".
+func scripting(t *testing.T, policy appserver.ApprovalPolicy, sandbox appserver.SandboxMode) *executor.Executor {
+	t.Helper()
+	model := modeltest.Start(t, func(t *fakemodel.Turn) {
+		script, ok := strings.CutPrefix(t.LastUserText(), "script ")
+		switch {
+		case !ok:
+			fakemodel.Keywords(t)
+		case len(t.NewToolOutputs()) == 0:
+			t.CallCustom("exec", "yield_control();\n"+script)
+		default:
+			t.Say("it runs")
+		}
+	})
+	return onCodex(t, model, func(c *executor.Config) {
+		withMCP("-c", `model="gpt-6.1-sol"`)(c)
+		c.Thread.ApprovalPolicy, c.Thread.Sandbox = policy, sandbox
+	})
+}
+
+// trying is a script that does something again and again.
+func trying(something string) string { return "script " + again(something) }
+
+// tryingFrom is such a one that begins in the turn that has the file made.
+func tryingFrom(sign, something string) string {
+	return "script " + calling("until [ -e "+sign+" ]; do sleep 0.02; done", ", yield_time_ms: 60000") + "; " + again(something)
+}
+
+func again(something string) string {
+	return `for (let i = 0; i < 400; i++) { await new Promise(r => setTimeout(r, 20)); try { ` + something + ` } catch (e) {} }`
+}
+
+func calling(command, more string) string {
+	return fmt.Sprintf(`await tools.exec_command({cmd: %q%s})`, command, more)
+}
+
+// TestScriptEndsWhereMoreIsAllowed: what a turn in a narrow sandbox has had to ask for, its script
+// does not do in a turn that need not ask.
+func TestScriptEndsWhereMoreIsAllowed(t *testing.T) {
+	t.Parallel()
+	const escalated = `, sandbox_permissions: "require_escalated", justification: "x"`
+	for name, c := range map[string]struct {
+		policy appserver.ApprovalPolicy
+		does   func(file string) string
+	}{
+		"command":   {"untrusted", func(file string) string { return calling("touch "+file, "") }},
+		"escalated": {appserver.OnRequest, func(file string) string { return calling("touch "+file, escalated) }},
+		"patch": {appserver.OnRequest, func(file string) string {
+			return fmt.Sprintf(`await tools.apply_patch("*** Begin Patch\n*** Add File: %s\n+x\n*** End Patch")`, file)
+		}},
+		"tool": {appserver.OnRequest, func(string) string { return `await tools.mcp__asker__plain({})` }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := scripting(t, appserver.Never, appserver.DangerFullAccess)
+			file := filepath.Join(codextest.Dir(t, "outside"), "file")
+			narrow := executor.Options{Sandbox: appserver.ReadOnly, ApprovalPolicy: c.policy}
+			wantEnd(t, submitWith(t, e, "j1", trying(c.does(file)), narrow).wait(t), executor.Completed, "")
+			wide := submit(t, e, "j2", "one", "run sleep 1.5")
+			wantEnd(t, wide.wait(t), executor.Completed, "")
+			if _, err := os.Stat(file); err == nil {
+				t.Error("it has written the file")
+			}
+			wantOwn(t, wide)
+		})
+	}
+}
+
+// wantOwn fails the test if the turn shows tools of a script.
+func wantOwn(t *testing.T, w *witness) {
+	t.Helper()
+	for _, s := range seen[executor.ItemStarted](w) {
+		if strings.HasPrefix(s.Item.ID, "exec-") {
+			t.Errorf("the turn shows %s %q", s.Item.Type, s.Item.Command)
+			return
+		}
+	}
+}
+
+// TestScriptEndsWhereLessIsAllowed, and the conversation is what it was.
+func TestScriptEndsWhereLessIsAllowed(t *testing.T) {
+	t.Parallel()
+	e := scripting(t, appserver.Never, appserver.DangerFullAccess)
+	file := filepath.Join(codextest.Dir(t, "outside"), "file")
+	wantEnd(t, submit(t, e, "j0", "one", "remember red-1").wait(t), executor.Completed, "")
+	sign := file + ".sign"
+	wantEnd(t, submit(t, e, "j1", "one", tryingFrom(sign, calling("echo x >> "+file, ""))).wait(t), executor.Completed, "")
+	wantEnd(t, submit(t, e, "j2", "one", "run touch "+sign+"; until [ -e "+file+" ]; do sleep 0.02; done").wait(t), executor.Completed, "")
+	less := executor.Options{Sandbox: appserver.ReadOnly}
+	wantEnd(t, submitWith(t, e, "j3", "run sleep 0.5", less).wait(t), executor.Completed, "")
+	before := lines(file) // a line that was being written between the turns is not meant
+	narrow := submitWith(t, e, "j4", "run sleep 1", less)
+	wantEnd(t, narrow.wait(t), executor.Completed, "")
+	if after := lines(file); after != before {
+		t.Errorf("it has written %d lines more", after-before)
+	}
+	wantOwn(t, narrow)
+	if end := submit(t, e, "j5", "one", "recall").wait(t); !strings.Contains(said(end), "red-1") {
+		t.Errorf("it does not remember: %q", said(end))
+	}
+	if restarts := e.Health().Child.Restarts; restarts != 0 {
+		t.Errorf("codex was restarted %d times", restarts)
+	}
+}
+
+// TestScriptInALaterTurn: where nothing changes a script goes on, shown with the turn in which it
+// does; what it asks is not put to the sender of that.
+func TestScriptInALaterTurn(t *testing.T) {
+	t.Parallel()
+	e := scripting(t, appserver.OnRequest, appserver.WorkspaceWrite)
+	asked := filepath.Join(codextest.Dir(t, "outside"), "file")
+	does := calling("touch "+asked, `, sandbox_permissions: "require_escalated", justification: "x"`) + "} catch (e) {} try {" + calling("touch done", "")
+	sign := asked + ".sign"
+	wantEnd(t, submit(t, e, "j1", "one", tryingFrom(sign, does)).wait(t), executor.Completed, "")
+	later := submit(t, e, "j2", "one", "run until [ -e done ]; do sleep 0.02; done")
+	if err := os.WriteFile(sign, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	wantEnd(t, later.wait(t), executor.Completed, "")
+	if questions := seen[executor.Asked](later); len(questions) > 0 {
+		t.Errorf("asked %q", questions[0].Text)
+	}
+	if _, err := os.Stat(asked); err == nil {
+		t.Error("it has written the file")
+	}
+	shows := func(i appserver.Item) bool { return strings.Contains(i.Command, "touch done") }
+	if !slices.ContainsFunc(seen[executor.ItemStarted](later), func(s executor.ItemStarted) bool { return shows(s.Item) }) ||
+		!slices.ContainsFunc(seen[executor.ItemCompleted](later), func(s executor.ItemCompleted) bool { return shows(s.Item) }) {
+		t.Error("its commands are not shown")
+	}
+}
+
+// TestScriptEndsWithACancel of any turn of its conversation.
+func TestScriptEndsWithACancel(t *testing.T) {
+	t.Parallel()
+	e := scripting(t, appserver.Never, appserver.DangerFullAccess)
+	file := filepath.Join(codextest.Dir(t, "outside"), "file")
+	sign := file + ".sign"
+	wantEnd(t, submit(t, e, "j1", "one", tryingFrom(sign, calling("echo x >> "+file, ""))).wait(t), executor.Completed, "")
+	later := submit(t, e, "j2", "one", "run touch "+sign+"; sleep 67.25")
+	eventually(t, "the script to go on", func() bool { return lines(file) > 2 })
+	cancel(t, e, "j2")
+	wantEnd(t, later.wait(t), executor.Canceled, "")
+	before := lines(file)
+	last := submit(t, e, "j3", "one", "run sleep 1")
+	wantEnd(t, last.wait(t), executor.Completed, "")
+	if after := lines(file); after != before {
+		t.Errorf("it has written %d lines more", after-before)
+	}
+	wantOwn(t, last)
+}
+
+// TestScriptAsksInItsTurn as anything of the turn does.
+func TestScriptAsksInItsTurn(t *testing.T) {
+	t.Parallel()
+	model := modeltest.Start(t, func(t *fakemodel.Turn) {
+		if len(t.NewToolOutputs()) == 0 {
+			t.CallCustom("exec", calling(t.LastUserText(), `, sandbox_permissions: "require_escalated", justification: "x"`))
+			return
+		}
+		t.Say("done")
+	})
+	e := onCodex(t, model, asks("-c", `model="gpt-6.1-sol"`))
+	file := filepath.Join(codextest.Dir(t, "outside"), "file")
+	w := submit(t, e, "j1", "one", "touch "+file)
+	mustReply(t, e, "j1", w.asked(t, 1), "yes")
+	wantEnd(t, w.wait(t), executor.Completed, "")
+	if _, err := os.Stat(file); err != nil {
+		t.Error(err)
+	}
+}
