@@ -68,8 +68,10 @@ func (c *Client) ThreadResume(ctx context.Context, params ThreadResumeParams) (T
 	var session ThreadSession
 	c.router.hold(params.ThreadID)
 	err := c.Call(ctx, "thread/resume", params, &session)
-	if isArchived(err) && c.Call(ctx, "thread/unarchive", threadParams{ThreadID: params.ThreadID}, nil) == nil {
-		err = c.Call(ctx, "thread/resume", params, &session)
+	if isArchived(err) {
+		if err = c.Call(ctx, "thread/unarchive", threadParams{ThreadID: params.ThreadID}, nil); err == nil {
+			err = c.Call(ctx, "thread/resume", params, &session)
+		}
 	}
 	if err != nil {
 		c.router.release(params.ThreadID)
@@ -115,8 +117,9 @@ type loadedAnswer struct {
 	Data []string `json:"data"`
 }
 
-// ThreadUnload unloads a thread at once. There is no call for that, but archiving does
-// it, which is taken back. One that was left archived is refused at first.
+// ThreadUnload unloads a thread at once, and ends what runs there: background commands
+// and scripts. There is no call for that, but archiving does it, which is taken back. One
+// that was left archived is refused at first.
 func (c *Client) ThreadUnload(ctx context.Context, threadID string) error {
 	params := threadParams{ThreadID: threadID}
 	err := c.Call(ctx, "thread/archive", params, nil)
@@ -127,6 +130,7 @@ func (c *Client) ThreadUnload(ctx context.Context, threadID string) error {
 	if err != nil {
 		return err
 	}
+	c.router.release(threadID)
 	return c.Call(ctx, "thread/unarchive", params, nil)
 }
 

@@ -12,48 +12,63 @@ type grant struct {
 	sandbox appserver.SandboxMode
 }
 
+// ownGrant is that of turns whose job asks for nothing else.
+func (e *Executor) ownGrant() grant { return grant{e.cfg.Thread.ApprovalPolicy, e.cfg.Thread.Sandbox} }
+
+// grantOf is what the turns of c that codex has something left of may do.
+func (e *Executor) grantOf(c *conversation) grant {
+	if c.granted == (grant{}) {
+		return e.ownGrant()
+	}
+	return c.granted
+}
+
+// reasonLoaded is why a codex is restarted that unloads a thread no more.
+const reasonLoaded = "thread not unloaded"
+
 // regrant has what earlier turns of c have left do no more than the turn of j may, and no
 // less: subagents and scripts. codex lets each keep what it was made with (seen on 0.169.0),
-// but a subagent that is not loaded is loaded with what the turn has that gives it work, and a
-// script ends with the loading of its thread, as do commands that were left running. Subagents
-// at work end where j asks for something of its own, else they go on as they are. Where it
-// cannot be done, codex is restarted, which unloads them all. The caller holds c.lock.
+// but a subagent that is not loaded is loaded with what the turn has that gives it work, and
+// scripts end with the loading of their thread (TestScriptEndsWhereMoreIsAllowed). So do subagents
+// at work and commands that were left running. The thread is for the caller to load again.
+// Where it cannot be unloaded codex is restarted, which unloads them all. The caller holds
+// c.lock.
 func (e *Executor) regrant(ctx context.Context, c *conversation, j *job, on *child) error {
-	own := grant{e.cfg.Thread.ApprovalPolicy, e.cfg.Thread.Sandbox}
 	var now grant
 	now.policy, now.sandbox = e.allowed(j)
-	if now == c.granted || now == own && c.granted == (grant{}) {
+	if now == e.grantOf(c) {
 		return nil
 	}
-	if now != own {
-		e.mustEndAgents(on, "", c.threadID)
-	}
+	e.mustEndAgents(on, "", c.threadID)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.cfg.Patience)
 	defer cancel()
-	err := e.unloadAgents(ctx, on, c.threadID, now == own)
+	err := e.unloadAgents(ctx, on, c.threadID)
 	if err == nil && c.resumable { // of one that is not, no turn has begun
 		err = on.ThreadUnload(ctx, c.threadID)
 		e.unloaded(c)
 	}
-	if err != nil {
-		e.log.Warn("a thread could not be unloaded, codex is restarted", "thread_id", c.threadID, "err", err)
-		on.restart("thread not unloaded")
+	switch {
+	case appserver.IsOverloaded(err):
+		return err
+	case err != nil && !appserver.IsThreadGone(err):
+		e.log.Warn("a conversation could not be unloaded, codex is restarted", "thread_id", c.threadID, "err", err)
+		on.restart(reasonLoaded)
 		<-on.Done()
+		c.granted = now // with codex all of it has ended
 		return on.Err()
 	}
 	c.granted = now
-	return e.load(ctx, c, on)
+	return nil
 }
 
-// unloadAgents unloads the subagents of a conversation, but for those at work if these are
-// spared.
-func (e *Executor) unloadAgents(ctx context.Context, on *child, session string, spare bool) error {
+// unloadAgents unloads the subagents of a conversation.
+func (e *Executor) unloadAgents(ctx context.Context, on *child, session string) error {
 	loaded, err := on.ThreadsLoaded(ctx)
 	if err != nil {
 		return err
 	}
 	for _, thread := range loaded {
-		if thread == session || e.isOurs(thread) || spare && e.isAgent(thread) {
+		if thread == session || e.isOurs(thread) {
 			continue
 		}
 		read, err := on.ThreadRead(ctx, thread)

@@ -2,6 +2,7 @@ package executor_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -132,6 +133,38 @@ func TestSubagentsThatCannotBeUnloaded(t *testing.T) {
 	wantEnd(t, w.wait(t), executor.Completed, "")
 	if restarts := e.Health().Child.Restarts; restarts != 1 {
 		t.Errorf("%d restarts, want one", restarts)
+	}
+}
+
+// TestConversationThatCannotBeUnloaded, ever: codex is restarted once for each change of what turns
+// may do, and none of the conversation is lost.
+func TestConversationThatCannotBeUnloaded(t *testing.T) {
+	t.Parallel()
+	for script, restarts := range map[string]int{
+		"turn echo": 0,
+		"turn echo; refuse thread/archive it fails":         2,
+		"turn echo; refuse-first thread/unarchive it fails": 2, // the first of each codex
+		"turn echo; refuse thread/archive thread not found": 0,
+	} {
+		t.Run(script, func(t *testing.T) {
+			t.Parallel()
+			e := onFake(t, script, nil)
+			first := submit(t, e, "j1", "one", "hello")
+			wantEnd(t, first.wait(t), executor.Completed, "")
+			thread := seen[executor.Started](first)[0].ThreadID
+			for i, o := range []executor.Options{{Sandbox: appserver.ReadOnly}, {Sandbox: appserver.ReadOnly}, {}} {
+				w := submitWith(t, e, fmt.Sprint("then-", i), "hello", o)
+				if wantEnd(t, w.wait(t), executor.Completed, ""); t.Failed() {
+					return
+				}
+				if got := seen[executor.Started](w)[0]; got.ThreadID != thread || got.Replaced {
+					t.Errorf("%+v: in thread %s, want %s", o, got.ThreadID, thread)
+				}
+			}
+			if got := e.Health().Child.Restarts; got != restarts {
+				t.Errorf("%d restarts, want %d", got, restarts)
+			}
+		})
 	}
 }
 

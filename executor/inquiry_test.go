@@ -47,6 +47,47 @@ func TestClosedInquiry(t *testing.T) {
 	}
 }
 
+// TestAskerOf: a request is of the turn that it names, which may just be starting.
+func TestAskerOf(t *testing.T) {
+	t.Parallel()
+	e := New(Config{Patience: time.Minute})
+	in := e.openInquiry("thread", &job{Job: Job{ID: "j1"}}, func() {})
+	asks := func(thread, params string) *inquiry {
+		got, _ := e.askerOf(t.Context(), &appserver.Request{ThreadID: thread, Params: []byte(params)})
+		return got
+	}
+	early := make(chan *inquiry)
+	for _, turn := range []string{"turn", "earlier"} {
+		go func() { early <- asks("thread", `{"turnId":"`+turn+`"}`) }()
+	}
+	if asks("thread", `{"turnId":null}`) != in {
+		t.Error("what names no turn is not of the one that begins")
+	}
+	in.begun("turn")
+	if one, other := <-early, <-early; one == other || one != in && other != in {
+		t.Errorf("of a turn that was starting ask %v and %v", one, other)
+	}
+	e.followAgent(appserver.Notification{Method: appserver.NoteTurnStarted, Params: []byte(`{"threadId":"sub","turn":{"id":"s","rootTurnId":"turn","items":[],"status":"inProgress"}}`)})
+	for params, want := range map[[2]string]*inquiry{
+		{"thread", `{"turnId":"turn"}`}:    in,
+		{"thread", `{"turnId":"earlier"}`}: nil,
+		{"thread", `{"turnId":7}`}:         nil,
+		{"sub", `{"turnId":"s"}`}:          in,
+		{"sub", `{"turnId":"turn"}`}:       nil,
+		{"other", `{}`}:                    nil,
+	} {
+		if got := asks(params[0], params[1]); got != want {
+			t.Errorf("%s: %v", params, got)
+		}
+	}
+	late := e.openInquiry("failed", &job{Job: Job{ID: "j2"}}, func() {})
+	go func() { early <- asks("failed", `{"turnId":"turn"}`) }()
+	e.closeInquiry("failed", late)
+	if got := <-early; got != nil {
+		t.Error("a turn that did not start asks")
+	}
+}
+
 // TestRetracted: a question that is not put is open to no answer, and a guess at its id that
 // came before is void.
 func TestRetracted(t *testing.T) {

@@ -40,9 +40,9 @@ type inquiry struct {
 	wake     func() // makes the turn look
 	most     int    // questions that may be open, those of its subagents included
 
-	calls context.Context // that of the tool calls of the turn; ends with it
-	over  context.CancelFunc
-	known chan struct{} // closed when turnID is known
+	calls     context.Context // that of the tool calls of the turn; ends with it
+	over      context.CancelFunc
+	turnKnown chan struct{} // closed by begun, which is called once
 
 	mu     sync.Mutex // guards the fields below
 	turnID string     // empty until it is known
@@ -60,7 +60,7 @@ type inquiry struct {
 
 // openInquiry begins to take questions of a thread for j.
 func (e *Executor) openInquiry(threadID string, j *job, wake func()) *inquiry {
-	in := &inquiry{job: j, threadID: threadID, wake: wake, most: e.cfg.MaxAsked, known: make(chan struct{}), gone: map[string]bool{}}
+	in := &inquiry{job: j, threadID: threadID, wake: wake, most: e.cfg.MaxAsked, turnKnown: make(chan struct{}), gone: map[string]bool{}}
 	in.calls, in.over = context.WithCancel(context.Background())
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -126,7 +126,7 @@ func (in *inquiry) begun(turnID string) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.turnID = turnID
-	close(in.known)
+	close(in.turnKnown)
 }
 
 // await puts a question to its turn and waits until codex is answered. Without an

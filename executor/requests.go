@@ -70,6 +70,46 @@ func (e *Executor) hear(ctx context.Context, req *appserver.Request) {
 	}
 }
 
+// askerOf returns the attempt whose turn asks, also where a subagent of it does. It is nil if that
+// turn does not run, and why says so. What names no turn is of the one that runs: a form that
+// an MCP server has filled in is nobody's in particular.
+func (e *Executor) askerOf(ctx context.Context, req *appserver.Request) (in *inquiry, why string) {
+	if in = e.inquiryOf(req.ThreadID); in == nil { // not even where everything is allowed: a subagent may go on that is to have less
+		return nil, "no turn of ours runs on its thread"
+	}
+	of, err := read[struct {
+		TurnID string `json:"turnId"`
+	}](req.Params)
+	if err != nil || of.TurnID != "" && of.TurnID != e.turnOn(ctx, in, req.ThreadID) {
+		return nil, "its turn has ended"
+	}
+	return in, ""
+}
+
+// turnOn is the turn that runs on the thread of in, or on that of a subagent of it; empty if there
+// is none. One that is just being started is waited for: codex may ask before it has said which
+// it is.
+func (e *Executor) turnOn(ctx context.Context, in *inquiry, threadID string) string {
+	if threadID != in.threadID {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		if one := e.agents.at[threadID]; one != nil {
+			return one.turn
+		}
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(ctx, e.cfg.Patience)
+	defer cancel()
+	select {
+	case <-in.turnKnown:
+	case <-in.calls.Done():
+	case <-ctx.Done():
+	}
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.turnID
+}
+
 // atOnce returns the answer of a request for which no person needs to be asked.
 func atOnce(method string) (answer any, ok bool) {
 	switch method {

@@ -53,12 +53,12 @@ func (e *Executor) resultOf(ctx context.Context, req *appserver.Request) (call T
 		return call, ToolResult{Text: "Error: the call could not be read", Failed: true}
 	}
 	call = ToolCall{ID: params.CallID, Thread: params.ThreadID, Turn: params.TurnID, Tool: params.Tool, Arguments: params.Arguments}
-	in, why := e.askerOf(ctx, req)
-	switch {
-	case e.cfg.Tools == nil:
+	if e.cfg.Tools == nil {
 		return call, ToolResult{Text: "Error: this tool is not offered by the runtime any more", Failed: true}
-	case in == nil:
-		return call, ToolResult{Text: "Error: " + why, Failed: true}
+	}
+	in, _ := e.askerOf(ctx, req)
+	if in == nil {
+		return call, ToolResult{Text: "Error: the turn that has called this tool runs no more; call it in the one that runs", Failed: true}
 	}
 	call.Context, call.Job = in.job.Context, in.job.ID
 	ctx, cancel := context.WithTimeout(ctx, e.cfg.ToolTimeout)

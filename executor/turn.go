@@ -54,6 +54,9 @@ func (e *Executor) start(c *conversation, j *job) (*turn, error) {
 	if err := e.regrant(j.ctx, c, j, on); err != nil {
 		return nil, on.settled(err)
 	}
+	if err := e.load(j.ctx, c, on); err != nil { // again, where that has unloaded it
+		return nil, on.settled(err)
+	}
 	t := e.newTurn(c, j, on)
 	t.afresh = c.fresh
 	if t.id, err = e.startTurn(t); err != nil {

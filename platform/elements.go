@@ -40,11 +40,11 @@ func elements(list []byte) iter.Seq[[]byte] {
 			switch {
 			case c == '[', c == '{':
 				open++
-			case open > 1 && c != ',':
+			case open > 1 && (c == ']' || c == '}'):
 				open--
 			case open == 1:
 				one := bytes.TrimSpace(list[begin:at])
-				if len(one) > 0 && !yield(one) || c != ',' {
+				if len(one) > 0 && !yield(one) || c == ']' || c == '}' {
 					return
 				}
 				begin = at + 1
@@ -53,7 +53,8 @@ func elements(list []byte) iter.Seq[[]byte] {
 	}
 }
 
-// signs are the brackets, braces and commas of a text in JSON, and where they stand in it.
+// signs are the brackets, braces and commas of a text in JSON, and where they stand in it. What
+// they have passed may be overwritten meanwhile.
 func signs(text []byte) iter.Seq2[int, byte] {
 	return func(yield func(int, byte) bool) {
 		quoted := false

@@ -51,7 +51,13 @@ var (
 type gallery struct {
 	pictures int
 	bytes    int64
-	refused  map[string]error // by path: one that is named again is not opened again
+	looks    map[string]look // by path: one that is named again is not opened again
+}
+
+// A look is what was seen of a picture: how many bytes it has, or why it cannot be shown.
+type look struct {
+	size int64
+	why  error
 }
 
 // room is how many bytes a further picture may have.
@@ -79,18 +85,18 @@ func (g *gallery) show(files Files, path string) error {
 	if _, err := g.room(); err != nil {
 		return err
 	}
-	if err := g.refused[path]; err != nil {
-		return err
-	}
-	size, err := sizeOf(files, path)
-	if err != nil {
-		if g.refused == nil {
-			g.refused = map[string]error{}
+	seen, again := g.looks[path]
+	if !again {
+		seen.size, seen.why = sizeOf(files, path)
+		if g.looks == nil {
+			g.looks = map[string]look{}
 		}
-		g.refused[path] = err
-		return err
+		g.looks[path] = seen
 	}
-	return g.add(size)
+	if seen.why != nil {
+		return seen.why
+	}
+	return g.add(seen.size)
 }
 
 // sizeOf is how many bytes a picture has that can be shown, or why it cannot.

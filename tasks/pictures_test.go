@@ -42,18 +42,26 @@ func TestPicturesThatAreNotShown(t *testing.T) {
 	}
 }
 
-// TestAPictureThatIsNotShownOften: one that is named again is not looked at again.
-func TestAPictureThatIsNotShownOften(t *testing.T) {
-	r := newRunner()
-	box := &cabinet{content: "GIF89a"}
-	e := newEngine(t, r, func(config *tasks.Config) { config.Files = box })
-	req := request("m1", "c", "look")
-	for range 30 {
-		req.Message.Parts = append(req.Message.Parts, a2a.NewFileURLPart("workspace:/w/x.png", "image/png"))
-	}
-	begin(t, e, req)
-	if said := strings.Count(r.next(t).Input[0].Text, "it cannot be read as"); said != 30 || box.reads != 1 {
-		t.Errorf("of %d is said why not, and the file was opened %d times", said, box.reads)
+// TestPicturesAreLookedAtOnce, however often a message names them, and whether or not they are shown.
+func TestPicturesAreLookedAtOnce(t *testing.T) {
+	for why, content := range map[string]string{
+		"it cannot be read as": "GIF89a",
+		"at most 40 MiB":       pixelHeader(8, 8) + strings.Repeat("\x00", 41<<20),
+		"at most 20 pictures":  "",
+	} {
+		t.Run(why, func(t *testing.T) {
+			r := newRunner()
+			box := &cabinet{content: content}
+			e := newEngine(t, r, func(config *tasks.Config) { config.Files = box })
+			req := request("m1", "c", "look")
+			for range 30 {
+				req.Message.Parts = append(req.Message.Parts, a2a.NewFileURLPart("workspace:/w/x.png", "image/png"))
+			}
+			begin(t, e, req)
+			if said := strings.Count(r.next(t).Input[0].Text, why); said < 10 || box.opened() != 1 {
+				t.Errorf("of %d is said why not, and the file was opened %d times", said, box.opened())
+			}
+		})
 	}
 }
 

@@ -102,7 +102,8 @@ func peersOf(all []platform.Peer) []peer {
 // skills are the first of those on a card: the others would take memory, for nothing.
 type skills []struct{ Name, ID string }
 
-// UnmarshalJSON implements [json.Unmarshaler]. Members of other types hide no more than themselves.
+// UnmarshalJSON implements [json.Unmarshaler]. One of another type counts, and is shown as nothing:
+// an error would hide all of the card.
 func (s *skills) UnmarshalJSON(raw []byte) error {
 	*s, _, _ = platform.First[struct{ Name, ID string }](raw, 16)
 	return nil

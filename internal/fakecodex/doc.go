@@ -10,7 +10,7 @@
 //	bin, env := fakecodex.Command("state /dir; turn die 3")
 //
 // Left alone it is a small but correct app-server: initialize, thread/start,
-// resume and unsubscribe, turn/start, steer and interrupt, thread/turns/list,
+// resume, unsubscribe, archive and unarchive, turn/start, steer and interrupt, thread/turns/list,
 // background terminals, account/read. A turn streams its text back in deltas
 // and completes; a turn/start on a busy thread is folded into the running turn,
 // as codex does it.

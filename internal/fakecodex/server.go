@@ -22,6 +22,7 @@ type server struct {
 
 	mu       sync.Mutex // guards the fields below and all threads
 	threads  map[string]*thread
+	archived map[string]bool         // threads by their ids
 	asked    map[string]chan message // our requests that wait, by their ids
 	lastID   int
 	lastAsk  int
@@ -33,7 +34,7 @@ type server struct {
 func newServer(steps []step) *server {
 	s := &server{
 		wire: &wire{}, steps: steps, turn: step{name: "echo"},
-		threads: map[string]*thread{}, asked: map[string]chan message{},
+		threads: map[string]*thread{}, archived: map[string]bool{}, asked: map[string]chan message{},
 	}
 	if state, ok := s.step("state"); ok {
 		s.dir = state.arg(0)
@@ -200,7 +201,7 @@ func (s *server) call(m message) {
 		result = object{"userAgent": "fakecodex/0.0.0", "codexHome": s.dir, "platformFamily": "unix", "platformOs": "linux"}
 	case "account/read":
 		result = object{"account": nil, "requiresOpenaiAuth": false}
-	case "thread/start", "thread/resume", "thread/unsubscribe", "thread/turns/list",
+	case "thread/start", "thread/resume", "thread/unsubscribe", "thread/archive", "thread/unarchive", "thread/turns/list",
 		"thread/backgroundTerminals/list", "thread/backgroundTerminals/terminate":
 		result, err = s.threadCall(m.Method, p)
 	case "turn/start":

@@ -21,7 +21,23 @@ func (s *server) threadCall(method string, p params) (any, error) {
 		t = &thread{ID: s.newID("thread"), Subscribed: true}
 		s.threads[t.ID] = t
 		return s.session(t), nil
+	case "thread/archive":
+		if s.load(p.ThreadID) == nil || s.archived[p.ThreadID] {
+			return nil, fmt.Errorf("no rollout found for thread id %s", p.ThreadID)
+		}
+		delete(s.threads, p.ThreadID)
+		s.archived[p.ThreadID] = true
+		return object{}, nil
+	case "thread/unarchive":
+		if !s.archived[p.ThreadID] {
+			return nil, fmt.Errorf("no archived rollout found for thread id %s", p.ThreadID)
+		}
+		delete(s.archived, p.ThreadID)
+		return object{}, nil
 	case "thread/resume":
+		if s.archived[p.ThreadID] {
+			return nil, fmt.Errorf("session %s is archived. Run `codex unarchive %[1]s` to unarchive it first.", p.ThreadID) //nolint:staticcheck // codex's own words
+		}
 		if t = s.load(p.ThreadID); t == nil {
 			return nil, fmt.Errorf("no rollout found for thread id %s", p.ThreadID)
 		}
