@@ -78,7 +78,10 @@ type Started struct {
 type TextDelta struct{ ItemID, Text string }
 
 // ItemStarted says that an item of any kind but userMessage and hookPrompt began.
-type ItemStarted struct{ Item appserver.Item }
+type ItemStarted struct {
+	Item  appserver.Item
+	Stray bool // a script of an earlier turn began it: the job's message may run again all the same
+}
 
 // ItemCompleted says that an item ended; the item is whole, and repairs what
 // deltas may have missed.

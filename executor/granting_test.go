@@ -168,6 +168,32 @@ func TestConversationThatCannotBeUnloaded(t *testing.T) {
 	}
 }
 
+// TestConversationThatLoadsSlowly, as with MCP servers that take their time, which may be longer
+// than codex is given for an answer else.
+func TestConversationThatLoadsSlowly(t *testing.T) {
+	t.Parallel()
+	e := onFake(t, "slow thread/resume 2500", func(c *executor.Config) { c.Patience = 2 * time.Second })
+	wantEnd(t, submit(t, e, "j1", "one", "hello").wait(t), executor.Completed, "")
+	narrow := executor.Options{Sandbox: appserver.ReadOnly}
+	wantEnd(t, submitWith(t, e, "j2", "hello", narrow).wait(t), executor.Completed, "")
+}
+
+// TestSubagentAtWorkEndsWhereMoreIsAllowed: it began in a turn that was to do less.
+func TestSubagentAtWorkEndsWhereMoreIsAllowed(t *testing.T) {
+	t.Parallel()
+	var dir string
+	e := onCodex(t, modeltest.Start(t, spawning), func(c *executor.Config) { dir = c.Child.Dir })
+	file := filepath.Join(dir, "file.32")
+	narrow := executor.Options{Sandbox: appserver.WorkspaceWrite, ApprovalPolicy: appserver.Never}
+	wantEnd(t, submitWith(t, e, "j1", "spawn once "+file, narrow).wait(t), executor.Completed, "")
+	wantWork(t, file)
+	wantEnd(t, submit(t, e, "j2", "one", "run true").wait(t), executor.Completed, "")
+	wantQuiet(t, e, file)
+	if restarts := e.Health().Child.Restarts; restarts != 0 {
+		t.Errorf("codex was restarted %d times", restarts)
+	}
+}
+
 // TestSubagentOfANarrowTurnAsksAfterIt where turns may do everything that do not ask for
 // less: codex is told no, though nothing says any more what the subagent may.
 func TestSubagentOfANarrowTurnAsksAfterIt(t *testing.T) {

@@ -71,8 +71,8 @@ func (e *Executor) hear(ctx context.Context, req *appserver.Request) {
 }
 
 // askerOf returns the attempt whose turn asks, also where a subagent of it does. It is nil if that
-// turn does not run, and why says so. What names no turn is of the one that runs: a form that
-// an MCP server has filled in is nobody's in particular.
+// turn does not run, and why says so. What names no turn is of the one that runs, and a form of an
+// MCP server's own names that one whichever has called the server (seen on 0.169.0).
 func (e *Executor) askerOf(ctx context.Context, req *appserver.Request) (in *inquiry, why string) {
 	if in = e.inquiryOf(req.ThreadID); in == nil { // not even where everything is allowed: a subagent may go on that is to have less
 		return nil, "no turn of ours runs on its thread"

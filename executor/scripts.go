@@ -18,7 +18,7 @@ func (t *turn) stray(started bool, item appserver.Item) {
 	switch {
 	case started && item.Type.IsTool():
 		t.record.strays[item.ID] = true
-		t.job.observe(ItemStarted{Item: item})
+		t.job.observe(ItemStarted{Item: item, Stray: true})
 	case !started && t.record.strays[item.ID]:
 		delete(t.record.strays, item.ID)
 		t.job.observe(ItemCompleted{Item: item})

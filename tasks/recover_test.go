@@ -84,6 +84,20 @@ func tool(id string) executor.Event {
 	return executor.ItemStarted{Item: appserver.Item{Type: appserver.ItemCommandExecution, ID: id, Command: "make"}}
 }
 
+// TestCutTurnWithAStrayTool may run again: a script of an earlier turn began the tool.
+func TestCutTurnWithAStrayTool(t *testing.T) {
+	m := newMachine(t)
+	begin(t, m.e, request("m1", "c", "hi"))
+	j := m.r.next(t).start()
+	stray := tool("cmd").(executor.ItemStarted)
+	stray.Stray = true
+	j.observe(stray)
+	m.restart()
+	if j = m.r.next(t); j.Cut == nil || j.Cut.Tool {
+		t.Errorf("cut = %+v", j.Cut)
+	}
+}
+
 func TestQueueSurvives(t *testing.T) {
 	m := newMachine(t)
 	var ids []a2a.TaskID

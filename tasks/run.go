@@ -109,7 +109,7 @@ func (r *run) handle(event executor.Event) {
 	case executor.TextDelta:
 		r.delta(event)
 	case executor.ItemStarted:
-		r.itemStarted(event.Item)
+		r.itemStarted(event)
 	case executor.ItemCompleted:
 		r.itemCompleted(event.Item)
 	case executor.ReasoningDelta:
@@ -185,12 +185,13 @@ func (r *run) startOver() {
 	r.task.epoch++
 }
 
-func (r *run) itemStarted(item appserver.Item) {
+func (r *run) itemStarted(event executor.ItemStarted) {
+	item := event.Item
 	switch {
 	case item.Type == appserver.ItemAgentMessage:
 		r.begin(item)
 	case item.Type.IsTool():
-		r.toolStarted(item)
+		r.toolStarted(item, event.Stray)
 	case item.Type == appserver.ItemContextCompaction:
 		r.task.tell(itemData(item, "inProgress"))
 	}
@@ -198,12 +199,12 @@ func (r *run) itemStarted(item appserver.Item) {
 
 // toolStarted tells of a tool once it is certain that a crash will not make us
 // forget it: a turn with a tool in it is not run again.
-func (r *run) toolStarted(item appserver.Item) {
+func (r *run) toolStarted(item appserver.Item, stray bool) {
 	r.closeWhole()
 	r.delegate(item, true)
 	r.clock(item)
 	t, data := r.task, itemData(item, "inProgress")
-	if r.tool {
+	if r.tool || stray {
 		t.tell(data)
 		return
 	}
