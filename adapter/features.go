@@ -10,11 +10,15 @@ import "slices"
 // It takes no snapshot of the user's shell: for that it runs the shell's files outside of
 // its sandbox, and what those read in their turn may be written by commands. Commands read
 // the files of a login shell by themselves. And it installs no MCP servers that a skill asks
-// for: skills may lie where commands write.
+// for: skills may lie where commands write. It offers no model its older set of subagent tools,
+// which reach the threads of all conversations: it does so to models that it does not know, and
+// those that have begun with them keep them where the feature is switched off. The newer set
+// knows no such depth.
 func Always() []string {
 	return slices.Concat(
 		override("analytics.enabled", "false"),
 		override("check_for_update_on_startup", "false"),
+		override("agents.max_depth", "0"),
 		override("features.goals", "false"),
 		override("features.shell_snapshot", "false"),
 		override("features.skill_mcp_dependency_install", "false"),

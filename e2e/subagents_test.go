@@ -42,3 +42,49 @@ func TestCommandsEndSubagents(t *testing.T) {
 		t.Errorf("%d commands of the subagent run after /new", n)
 	}
 }
+
+// TestSubagentToolsReachNoOtherConversation: the older set of codex's, which it offers to models
+// that it does not know and to some that it does, takes the id of any thread. A message may name
+// any model.
+func TestSubagentToolsReachNoOtherConversation(t *testing.T) {
+	t.Parallel()
+	const tools = "multi_agent_v1"
+	calls := []string{"resume_agent", "send_input", "wait_agent", "close_agent"}
+	offered := make(chan string, 100)
+	model := modeltest.Start(t, func(turn *fakemodel.Turn) {
+		thread, reaches := strings.CutPrefix(turn.LastUserText(), "reach ")
+		done := turn.NewToolOutputs()
+		switch {
+		case !reaches:
+			fakemodel.Keywords(turn)
+		case len(done) < len(calls):
+			if len(done) == 0 && strings.Contains(string(turn.Body), tools) {
+				offered <- string(turn.Body)
+			}
+			turn.CallIn(tools, calls[len(done)], `{"id":"`+thread+`","target":"`+thread+`","targets":["`+thread+`"],"message":"run touch reached","timeout_ms":10000}`)
+		default:
+			var said []string
+			for _, output := range done {
+				said = append(said, output.Text)
+			}
+			turn.Say(strings.Join(said, "\n"))
+		}
+	})
+	p := startOn(t, binary, model, "CODEX_SANDBOX=danger-full-access", "CODEX_APPROVAL_POLICY=never")
+	thread, _ := at(p.send("m1", "one", "say hello"), "metadata", "threadId").(string)
+	for _, name := range []string{"unknown-model", "gpt-5.5", "gpt-5.6-luna", "gpt-6.1-sol"} {
+		m := message("m-"+name, "of "+name, "reach "+thread)
+		m["metadata"] = object{"model": name, "sandbox": "read-only", "approvalPolicy": "never"}
+		task := p.task(p.call("SendMessage", object{"message": m}))
+		if n := strings.Count(text(task), "unsupported call"); n != len(calls) {
+			t.Errorf("%s: %d of %d calls are refused: %q", name, n, len(calls), text(task))
+		}
+	}
+	if len(offered) > 0 {
+		t.Errorf("%s is offered", tools)
+	}
+	wantWords(t, p.send("m2", "one", "run ls"), "exit code 0")
+	if listed := text(p.send("m3", "one", "run ls")); strings.Contains(listed, "reached") {
+		t.Errorf("a turn that nobody sent has run in the other conversation: %q", listed)
+	}
+}
