@@ -184,7 +184,8 @@ func TestCodex(t *testing.T) {
 // of its message, and looks at what became of both.
 func (x *world) hears(t *testing.T, i int, row utterance) {
 	bystander := fmt.Sprintf("bystander-%d-", i)
-	ours := object{"messageId": bystander, "role": "ROLE_USER", "contextId": bystander, "parts": []object{{"text": "!hold " + bystander}}}
+	over := filepath.Join(x.outside, bystander+"over")
+	ours := object{"messageId": bystander, "role": "ROLE_USER", "contextId": bystander, "parts": []object{{"text": "!until " + over + " " + bystander}}}
 	begun := x.send(x.ours(rpc("SendMessage", object{"message": ours, "configuration": object{"returnImmediately": true}})))
 	task := taskOf(begun)
 	progtest.WaitFor(t, row.name+": the other turn to run", func() bool {
@@ -208,9 +209,16 @@ func (x *world) hears(t *testing.T, i int, row utterance) {
 	if parts := handed(said); parts != nil && !strings.HasPrefix(row.name, "a picture") {
 		t.Errorf("%s hands out %v", row.name, parts)
 	}
-	x.send(x.ours(rpc("SendMessage", object{"message": object{"messageId": bystander + "end", "role": "ROLE_USER", "contextId": bystander, "taskId": task, "parts": []object{{"text": bystander + "ended"}}}})))
-	end := x.send(x.ours(rpc("GetTask", object{"id": task})))
-	if !strings.Contains(end.body, "TASK_STATE_COMPLETED") || !strings.Contains(end.body, "!hold "+bystander+`\n`+bystander+"ended") || strings.Contains(end.body, refusedMark) || strings.Contains(end.body, "what-may-be") {
+	x.write(over+".new", bystander+"ended")
+	if err := os.Rename(over+".new", over); err != nil { // it is there whole or not at all
+		t.Error(err)
+	}
+	var end answer
+	progtest.WaitFor(t, row.name+": the end of the other turn", func() bool {
+		end = x.send(x.ours(rpc("GetTask", object{"id": task})))
+		return !strings.Contains(end.body, "TASK_STATE_WORKING")
+	})
+	if !strings.Contains(end.body, "TASK_STATE_COMPLETED") || !strings.Contains(end.body, `"`+bystander+`ended"`) || strings.Contains(end.body, refusedMark) || strings.Contains(end.body, "what-may-be") {
 		t.Errorf("%s: the other conversation has %s", row.name, end.body)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/progtest"
 )
 
 // A call is one request, written as it stands here: nothing in it is put right.
@@ -72,7 +74,7 @@ func (c call) text(addr string) string {
 }
 
 // patience bounds one exchange.
-const patience = 60 * time.Second
+const patience = progtest.Patience
 
 // exchange sends text on a connection of its own and reads one answer.
 func exchange(addr, text string, head bool, method string) answer {

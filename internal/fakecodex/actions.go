@@ -44,6 +44,8 @@ func (x *execution) run() {
 		<-x.ctx.Done()
 	case "hold", "hold-done":
 		x.hold()
+	case "until":
+		x.until(x.do.arg(0))
 	case "die-steered-tool":
 		x.startCommand()
 		x.hold()

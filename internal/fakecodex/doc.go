@@ -63,7 +63,8 @@
 //	hang                  say nothing until interrupted
 //	hold                  say nothing until steered or interrupted, then the text
 //	hold-done CODE        likewise, and end with the turn completed in the history, but not on stdout
-//	die-steered CODE      likewise, but end then, in mid-turn
+//	until FILE            say nothing until there is a FILE or it is interrupted, then what stands in it
+//	die-steered CODE      like hold, but end then, in mid-turn
 //	die-steered-tool CODE likewise, while a command runs
 //	stubborn              say nothing, interrupted or not
 //	lose-completed        everything but turn/completed and thread/status/changed{idle}

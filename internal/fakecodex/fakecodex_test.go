@@ -219,3 +219,21 @@ func TestRaw(t *testing.T) {
 	}
 	s.until("turn/completed")
 }
+
+func TestUntil(t *testing.T) {
+	s := start(t, "turn echo", "")
+	file := filepath.Join(t.TempDir(), "over")
+	s.turn("!until " + file)
+	s.until("turn/started")
+	if err := os.WriteFile(file+".new", []byte("that is all"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(file+".new", file); err != nil {
+		t.Fatal(err)
+	}
+	s.until("turn/completed")
+	items := s.history()[0].Items
+	if last := items[len(items)-1]; last.Text != "that is all" {
+		t.Errorf("it said %q", last.Text)
+	}
+}
