@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 }
 
 // patience is how long a test waits for what should come at once.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // ctx returns a context that ends a stuck test with a trace.
 func patient(tb testing.TB) context.Context {

@@ -53,7 +53,7 @@ func TestWaitingReaderIsWoken(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Error("the reader waits on")
 	}
 }

@@ -167,7 +167,7 @@ func (c *client) checked() {
 // at its start disturb nothing.
 func (c *client) ready() {
 	c.b.Helper()
-	for deadline := time.Now().Add(30 * time.Second); ; {
+	for deadline := time.Now().Add(time.Minute); ; {
 		page, status := c.get("/readyz")
 		if status == http.StatusOK {
 			return

@@ -135,7 +135,7 @@ func (w *world) next() job {
 	select {
 	case j := <-w.runner.arrived:
 		return j
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		w.t.Fatal("no job was submitted")
 		return job{}
 	}

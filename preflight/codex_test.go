@@ -91,7 +91,7 @@ func TestSandboxThatHangsIsEnded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) { // a kill is not instant
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) { // a kill is not instant
 		state := stateOf(strings.TrimSpace(string(pid)))
 		if state == "" || state == "Z" {
 			return

@@ -51,7 +51,7 @@ func TestOneFailingCheckStopsNoOther(t *testing.T) {
 		}
 		return ok("met")
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	r := Run(ctx,
 		Check{"bad", func(context.Context) Result { return fail("broken", "mend it") }},

@@ -75,7 +75,7 @@ func TestRoomsAsTheyAre(t *testing.T) {
 // waitRoom waits until the room is as wanted.
 func waitRoom(t *testing.T, s *Server, wanted func(left int64) bool) {
 	t.Helper()
-	deadline := time.Now().Add(30 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for {
 		s.bodies.room.mu.Lock()
 		left := s.bodies.room.left

@@ -107,7 +107,7 @@ func (s *station) next(attempt int) *turn {
 		}
 		t.observe(executor.Started{ThreadID: "th", TurnID: fmt.Sprintf("turn %d", attempt), Attempt: attempt})
 		return t
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		s.t.Fatal("no turn was submitted")
 		return nil
 	}
@@ -167,7 +167,7 @@ type frame struct{ id, data string }
 // stream makes a request and reads up to n events of its answer, all of them if
 // n is 0. It may be called from any goroutine.
 func (s *station) stream(req [3]string, after string, n int) (res *http.Response, frames []frame, err error) {
-	ctx, cancel := context.WithTimeout(s.t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(s.t.Context(), time.Minute)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, req[0], s.url+req[1], strings.NewReader(req[2]))
 	if err != nil {

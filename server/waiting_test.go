@@ -98,7 +98,7 @@ func TestWaitingCallersHoldNoBody(t *testing.T) {
 			})
 			select {
 			case <-s.turns:
-			case <-time.After(30 * time.Second):
+			case <-time.After(time.Minute):
 				t.Fatalf("%s: no message arrived", name)
 			}
 		}

@@ -113,7 +113,7 @@ func (r *runner) next(t testing.TB) *job {
 	select {
 	case j := <-r.arrived:
 		return j
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("no job was submitted")
 		return nil
 	}
@@ -273,7 +273,7 @@ func (l *listener) wait(t testing.TB) []a2a.Event {
 	t.Helper()
 	select {
 	case <-l.ended:
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("the stream has not ended")
 	}
 	return l.seen()

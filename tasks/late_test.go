@@ -183,7 +183,7 @@ func TestFullJournal(t *testing.T) {
 			c.wait(t)
 			c.receipt.Settle(arrives)
 			broken.broken.Store(false)
-			for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+			for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
 				row, err := d.st.Task(t.Context(), string(c.task.ID))
 				if err == nil && row.Ended {
 					break

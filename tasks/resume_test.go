@@ -183,7 +183,7 @@ func TestUnsavedTaskIsSavedLater(t *testing.T) {
 		t.Fatalf("%v, %v", row.State, err)
 	}
 	journal.broken.Store(false)
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		row, err := journal.Task(t.Context(), string(id))
 		if err == nil && row.Ended && len(row.Artifacts) == 1 {
 			break

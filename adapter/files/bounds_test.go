@@ -31,7 +31,7 @@ func TestPipeIsNoFile(t *testing.T) {
 		if !errors.Is(err, files.ErrNotHere) {
 			t.Errorf("opened: %v", err)
 		}
-	case <-time.After(30 * time.Second):
+	case <-time.After(time.Minute):
 		writer, err := os.OpenFile(pipe, os.O_WRONLY, 0) // lets it go
 		if err == nil {
 			_ = writer.Close()

@@ -52,7 +52,7 @@ func TestScripts(t *testing.T) {
 }
 
 func await(ts *testscript.TestScript, _ bool, args []string) {
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		res, err := http.Get(args[0])
 		if err == nil {
 			_ = res.Body.Close()

@@ -29,7 +29,7 @@ type session struct {
 // start runs script and resumes thread, or starts one if it is empty.
 func start(t *testing.T, script, thread string) *session {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	t.Cleanup(cancel)
 	var cfg appserver.Config
 	cfg.Bin, cfg.Env = fakecodex.Command(script)

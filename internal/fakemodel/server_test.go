@@ -258,7 +258,7 @@ func TestCloseEndsWhatHangs(t *testing.T) {
 		broken <- err
 	}()
 	<-hanging
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if err := running.Close(ctx); err != nil {
 		t.Error(err)

@@ -123,7 +123,7 @@ func beat(t *testing.T, p *fakeplatform.Platform, w *fakeplatform.Handle, more s
 
 func await(t *testing.T, p *fakeplatform.Platform, what string, done func() bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if err := p.Await(ctx, done); err != nil {
 		t.Fatalf("%s: %v", what, err)

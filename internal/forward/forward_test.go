@@ -245,7 +245,7 @@ func TestEarlyAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	body, send := io.Pipe()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, base+"/responses", body)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 
 // patience is what goroutines that were told to end may take for it: connections and
 // canceled calls do so by themselves, which on a busy machine is not at once.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // Main runs the tests. It is called by TestMain, and does not return.
 func Main(m *testing.M) { os.Exit(Run(m)) }

@@ -128,10 +128,10 @@ func (p *Program) end() {
 	_ = p.cmd.Process.Signal(syscall.SIGTERM)
 	select {
 	case <-p.exited:
-	case <-time.After(20 * time.Second):
+	case <-time.After(Patience):
 		_ = p.cmd.Process.Kill()
 		<-p.exited
-		p.tb.Errorf("the program did not end within 20 s of SIGTERM")
+		p.tb.Errorf("the program has not ended %s after SIGTERM", Patience)
 	}
 	for _, pid := range family {
 		WaitFor(p.tb, fmt.Sprintf("process %d of the program to be gone", pid), func() bool { return !Alive(pid) })

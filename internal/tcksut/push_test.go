@@ -41,7 +41,7 @@ func (h *webhook) next(t *testing.T) notice {
 	select {
 	case n := <-h.got:
 		return n
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("nothing was posted")
 		return notice{}
 	}

@@ -217,7 +217,7 @@ func TestUnwritable(t *testing.T) {
 	}
 	other := Open(Config{Path: taken})
 	defer other.Close()
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
 		if info, err := os.Stat(taken); err == nil && info.Size() > 0 {
 			break
 		}

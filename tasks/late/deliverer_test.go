@@ -94,7 +94,7 @@ func (b *bench) run(c *canvas, change ...func(*late.Config)) (d *late.Deliverer,
 
 func (b *bench) until(what string, ok func() bool) {
 	b.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); !ok(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			b.t.Fatalf("never: %s", what)
 		}

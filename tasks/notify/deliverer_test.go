@@ -87,7 +87,7 @@ func (b *bench) run(change ...func(*notify.Config)) (_ *notify.Deliverer, stop f
 // until waits for the state of a notice.
 func (b *bench) until(task, status string) store.Notice {
 	b.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(2 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(2 * time.Millisecond) {
 		n, err := b.Notice(b.t.Context(), task)
 		if err == nil && n.Status == status {
 			return n
@@ -328,7 +328,7 @@ func TestReceiversThatHang(t *testing.T) {
 		b.end(fmt.Sprintf("slow-%d", i), slow.URL)
 	}
 	d, _ := b.run()
-	for deadline := time.Now().Add(20 * time.Second); slow.posts.Load() < 8; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); slow.posts.Load() < 8; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("not all are sent at once")
 		}

@@ -26,7 +26,7 @@ func Start(tb testing.TB, script fakemodel.Script) *Model {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		if err := running.Close(ctx); err != nil {
 			tb.Errorf("modeltest: %v", err)
