@@ -41,7 +41,7 @@ type conversation struct {
 	heard     heard
 	own       settings        // what turns run with that ask for nothing else
 	strayed   bool            // the thread's settings may be those that one of its turns asked for
-	granted   grant           // what the subagents and scripts of its turns may do; empty for what turns may by themselves
+	granted   grant           // what its thread is loaded with; empty for what turns may by themselves
 	earlier   map[string]bool // ids of the commands of earlier turns, which a cancel must spare
 }
 

@@ -28,7 +28,7 @@ func (c *conversation) foreign() bool { return c.tools == ForeignTools || c.tool
 func (e *Executor) fork(ctx context.Context, c *conversation, on *child) error {
 	ctx, cancel := context.WithTimeout(ctx, resumeThreadTimeout)
 	defer cancel()
-	params, instructions := e.newThread(on)
+	params, instructions := e.newThread(c, on)
 	var session appserver.ThreadSession
 	err := e.attended(ctx, on, func(ctx context.Context) (err error) {
 		session, err = on.ThreadFork(ctx, appserver.ThreadForkParams{
@@ -39,7 +39,7 @@ func (e *Executor) fork(ctx context.Context, c *conversation, on *child) error {
 		if err != nil {
 			return err
 		}
-		return e.apart(on, session)
+		return e.apart(on, params, session)
 	})
 	if err != nil {
 		return err

@@ -129,7 +129,8 @@ func TestSubagentAtWorkEndsWhereLessIsAllowed(t *testing.T) {
 func TestSubagentsThatCannotBeUnloaded(t *testing.T) {
 	t.Parallel()
 	e := onFake(t, "once; no-answer thread/loaded/list", func(c *executor.Config) { c.Patience = time.Second })
-	w := submitWith(t, e, "j1", "hello", executor.Options{Sandbox: appserver.ReadOnly})
+	wantEnd(t, submit(t, e, "j1", "one", "hello").wait(t), executor.Completed, "")
+	w := submitWith(t, e, "j2", "hello", executor.Options{Sandbox: appserver.ReadOnly})
 	wantEnd(t, w.wait(t), executor.Completed, "")
 	if restarts := e.Health().Child.Restarts; restarts != 1 {
 		t.Errorf("%d restarts, want one", restarts)

@@ -57,10 +57,12 @@ func (e *Executor) instructions() (text, digest string) {
 	return text, hex.EncodeToString(sum[:8])
 }
 
-// newThread returns what a new thread is started with in a child, and the digest of its
-// instructions.
-func (e *Executor) newThread(on *child) (params appserver.ThreadStartParams, digest string) {
+// newThread returns what the thread of c is loaded with in a child, and the digest of its
+// instructions. The caller holds c.lock.
+func (e *Executor) newThread(c *conversation, on *child) (params appserver.ThreadStartParams, digest string) {
 	params = e.threadOn(on)
+	granted := e.grantOf(c)
+	params.ApprovalPolicy, params.Sandbox = granted.policy, granted.sandbox
 	params.DeveloperInstructions, digest = e.instructions()
 	return params, digest
 }

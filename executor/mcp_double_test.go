@@ -36,6 +36,15 @@ func mcpDouble() {
 		func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
 			return text("plain answer"), nil, nil
 		})
+	mcp.AddTool(server, &mcp.Tool{Name: "sure", Description: "asks for a yes", Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}},
+		func(ctx context.Context, req *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
+			nothing := map[string]any{"type": "object", "properties": map[string]any{}}
+			res, err := req.Session.Elicit(ctx, &mcp.ElicitParams{Message: "Are you sure?", RequestedSchema: nothing})
+			if err != nil {
+				return nil, nil, err
+			}
+			return text("the answer: " + res.Action), nil, nil
+		})
 	_ = server.Run(context.Background(), &mcp.StdioTransport{})
 	os.Exit(0)
 }

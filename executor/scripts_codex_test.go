@@ -121,22 +121,27 @@ func wantOwn(t *testing.T, w *witness) {
 	}
 }
 
-// TestScriptOfAConversationLetGo, of which nothing is known any more but its thread: codex loads
-// that anew where it is had back with other settings (seen on 0.169.0).
+// TestScriptOfAConversationLetGo, of which nothing is known any more but its thread, ends where its
+// next turn may do something else.
 func TestScriptOfAConversationLetGo(t *testing.T) {
 	t.Parallel()
-	e := scripting(t, appserver.Never, appserver.DangerFullAccess, func(c *executor.Config) { c.MaxThreads, c.Book = 1, &notebook{} })
-	file := filepath.Join(codextest.Dir(t, "outside"), "file")
-	script := trying(calling("touch "+file, ""))
 	narrow := executor.Options{Sandbox: appserver.ReadOnly, ApprovalPolicy: appserver.OnRequest}
-	wantEnd(t, submitWith(t, e, "j1", script, narrow).wait(t), executor.Completed, "")
-	wantEnd(t, submit(t, e, "j2", "two", "run true").wait(t), executor.Completed, "")
-	wide := submit(t, e, "j3", "one", "run sleep 1.5")
-	wantEnd(t, wide.wait(t), executor.Completed, "")
-	if _, err := os.Stat(file); err == nil {
-		t.Error("it has written the file")
+	for name, o := range map[string][2]executor.Options{"more": {narrow, {}}, "less": {{}, narrow}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := scripting(t, appserver.Never, appserver.DangerFullAccess, func(c *executor.Config) { c.MaxThreads, c.Book = 1, &notebook{} })
+			file := filepath.Join(codextest.Dir(t, "outside"), "file")
+			wantEnd(t, submitWith(t, e, "j1", trying(calling("touch "+file, "")), o[0]).wait(t), executor.Completed, "")
+			wantEnd(t, submit(t, e, "j2", "two", "run true").wait(t), executor.Completed, "")
+			_ = os.Remove(file) // which its own turn may have made
+			then := submitWith(t, e, "j3", "run sleep 1.5", o[1])
+			wantEnd(t, then.wait(t), executor.Completed, "")
+			if _, err := os.Stat(file); err == nil {
+				t.Error("it has written the file")
+			}
+			wantOwn(t, then)
+		})
 	}
-	wantOwn(t, wide)
 }
 
 // TestScriptEndsWhereLessIsAllowed, and the conversation is what it was.
@@ -171,7 +176,7 @@ func TestScriptInALaterTurn(t *testing.T) {
 	t.Parallel()
 	e := scripting(t, appserver.OnRequest, appserver.WorkspaceWrite)
 	asked := filepath.Join(codextest.Dir(t, "outside"), "file")
-	does := calling("touch "+asked, `, sandbox_permissions: "require_escalated", justification: "x"`) + "} catch (e) {} try {" + calling("touch done", "")
+	does := calling("touch "+asked, `, sandbox_permissions: "require_escalated", justification: "x"`) + "} catch (e) {} try {" + calling("touch first", "") + "; " + calling("touch done", "")
 	sign := asked + ".sign"
 	wantEnd(t, submit(t, e, "j1", "one", tryingFrom(sign, does)).wait(t), executor.Completed, "")
 	later := submit(t, e, "j2", "one", "run until [ -e done ]; do sleep 0.02; done")
@@ -185,7 +190,7 @@ func TestScriptInALaterTurn(t *testing.T) {
 	if _, err := os.Stat(asked); err == nil {
 		t.Error("it has written the file")
 	}
-	shows := func(i appserver.Item) bool { return strings.Contains(i.Command, "touch done") }
+	shows := func(i appserver.Item) bool { return strings.Contains(i.Command, "touch first") }
 	if !slices.ContainsFunc(seen[executor.ItemStarted](later), func(s executor.ItemStarted) bool { return shows(s.Item) }) ||
 		!slices.ContainsFunc(seen[executor.ItemCompleted](later), func(s executor.ItemCompleted) bool { return shows(s.Item) }) {
 		t.Error("its commands are not shown")

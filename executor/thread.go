@@ -64,8 +64,9 @@ func isLost(err error) bool {
 // open starts a new thread for c. A job that is canceled meanwhile does not wait:
 // the thread that comes too late is put away again.
 func (e *Executor) open(ctx context.Context, c *conversation, on *child) error {
+	params, instructions := e.newThread(c, on)
 	late := make(chan startedThread, 1)
-	e.wg.Go(func() { late <- e.startThread(on) })
+	e.wg.Go(func() { late <- e.startThread(on, params) })
 	select {
 	case started := <-late:
 		if started.err != nil {
@@ -73,8 +74,8 @@ func (e *Executor) open(ctx context.Context, c *conversation, on *child) error {
 		}
 		c.threadID, c.rollout, c.resumable = started.session.Thread.ID, started.session.Thread.Path, false
 		c.tools = e.toolSet
-		c.learn(e.threadOn(on), started.session)
-		c.heard = heard{loaded: started.instructions, known: started.instructions}
+		c.learn(params, started.session)
+		c.heard = heard{loaded: instructions, known: instructions}
 		e.loaded(c, on)
 		return nil
 	case <-ctx.Done():
@@ -84,21 +85,18 @@ func (e *Executor) open(ctx context.Context, c *conversation, on *child) error {
 }
 
 type startedThread struct {
-	session      appserver.ThreadSession
-	instructions string // their digest
-	err          error
+	session appserver.ThreadSession
+	err     error
 }
 
-func (e *Executor) startThread(on *child) (started startedThread) {
+func (e *Executor) startThread(on *child, params appserver.ThreadStartParams) (started startedThread) {
 	ctx, cancel := context.WithTimeout(e.root, startThreadTimeout)
 	defer cancel()
-	var params appserver.ThreadStartParams
-	params, started.instructions = e.newThread(on)
 	started.err = e.attended(ctx, on, func(ctx context.Context) (err error) {
 		if started.session, err = on.ThreadStart(ctx, params); err != nil {
 			return err
 		}
-		return e.apart(on, started.session)
+		return e.apart(on, params, started.session)
 	})
 	return started
 }
@@ -119,7 +117,7 @@ func (e *Executor) putAway(on *child, started startedThread) {
 func (e *Executor) resume(ctx context.Context, c *conversation, on *child) error {
 	ctx, cancel := context.WithTimeout(ctx, resumeThreadTimeout)
 	defer cancel()
-	params, instructions := e.newThread(on)
+	params, instructions := e.newThread(c, on)
 	deadline := time.Now().Add(writerWait)
 	for {
 		err := e.attended(ctx, on, func(ctx context.Context) error {
@@ -131,7 +129,7 @@ func (e *Executor) resume(ctx context.Context, c *conversation, on *child) error
 			})
 			c.rollout = cmp.Or(session.Thread.Path, c.rollout)
 			if err == nil {
-				err = e.apart(on, session)
+				err = e.apart(on, params, session)
 			}
 			if err == nil {
 				c.learn(params, session)

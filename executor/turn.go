@@ -45,16 +45,13 @@ func (e *Executor) start(c *conversation, j *job) (*turn, error) {
 		return nil, err
 	}
 	e.renew(c)
-	if err := e.load(j.ctx, c, on); err != nil {
-		return nil, on.settled(err)
-	}
 	if err := errors.Join(j.Options.stand(), e.apartFor(j.Options, on)); err != nil {
 		return nil, err
 	}
 	if err := e.regrant(j.ctx, c, j, on); err != nil {
 		return nil, on.settled(err)
 	}
-	if err := e.load(j.ctx, c, on); err != nil { // again, where that has unloaded it
+	if err := e.load(j.ctx, c, on); err != nil {
 		return nil, on.settled(err)
 	}
 	t := e.newTurn(c, j, on)
