@@ -119,3 +119,14 @@ func TestToolOfANarrowFirstTurn(t *testing.T) {
 		t.Errorf("codex was restarted %d times", restarts)
 	}
 }
+
+// TestResourceAsksNobody: docs/tools.md says so to operators. Where this fails codex asks by now.
+func TestResourceAsksNobody(t *testing.T) {
+	t.Parallel()
+	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), withMCP("-c", "mcp_servers.asker.enabled_tools=[]"))
+	narrow := executor.Options{Sandbox: appserver.ReadOnly, ApprovalPolicy: appserver.Never}
+	end := submitWith(t, e, "j1", `call read_mcp_resource {"server":"asker","uri":"note://one"}`, narrow).wait(t)
+	if !strings.Contains(said(end), "what the note says") {
+		t.Errorf("the model is told %q", said(end))
+	}
+}

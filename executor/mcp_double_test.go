@@ -45,6 +45,9 @@ func mcpDouble() {
 			}
 			return text("the answer: " + res.Action), nil, nil
 		})
+	server.AddResource(&mcp.Resource{URI: "note://one", Name: "one"}, func(_ context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: req.Params.URI, Text: "what the note says"}}}, nil
+	})
 	_ = server.Run(context.Background(), &mcp.StdioTransport{})
 	os.Exit(0)
 }
