@@ -127,7 +127,28 @@ type ThreadSession struct {
 	Cwd           string `json:"cwd"`
 	// Sandbox is what the sandbox mode came to with the user's configuration, in
 	// the form that turn/start takes.
-	Sandbox json.RawMessage `json:"sandbox,omitempty"`
+	Sandbox        json.RawMessage `json:"sandbox,omitempty"`
+	ApprovalPolicy json.RawMessage `json:"approvalPolicy,omitempty"` // a string, or an object that says what is asked
+}
+
+// May reports whether the thread is loaded with a policy and a sandbox. One that codex had loaded
+// already, and somebody follows, keeps what it was loaded with, whatever a resume asks for (seen on
+// 0.169.0).
+func (s ThreadSession) May(policy ApprovalPolicy, mode SandboxMode) bool {
+	var has ApprovalPolicy
+	if json.Unmarshal(s.ApprovalPolicy, &has) == nil && policy != "" && has != policy {
+		return false
+	}
+	asked, got := sandboxType(PolicyOf(mode)), sandboxType(s.Sandbox)
+	return asked == "" || got == "" || got == asked
+}
+
+func sandboxType(policy json.RawMessage) string {
+	var sandbox struct {
+		Type string `json:"type"`
+	}
+	_ = json.Unmarshal(policy, &sandbox) // what is no object has no type
+	return sandbox.Type
 }
 
 // A Thread is a codex conversation.

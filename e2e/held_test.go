@@ -58,14 +58,10 @@ func TestRefusedKeyAndAKill(t *testing.T) {
 	t.Parallel()
 	p := start(t)
 	p.Model.SetScript(func(turn *fakemodel.Turn) { turn.Fail(http.StatusUnauthorized, `{"error":{"message":"bad key"}}`) })
-	began := time.Now()
 	first := p.send("m1", "one", "say one")
 	if state(first) != authRequired || !strings.Contains(statusText(first), "OPENAI_API_KEY") ||
 		at(first, "status", "message", "parts", 1, "data", "variable") != "OPENAI_API_KEY" {
 		t.Errorf("task = %v, want it to need a key", first["status"])
-	}
-	if took := time.Since(began); took > progtest.Patience {
-		t.Errorf("that took %s", took)
 	}
 	old := p.oldSend("m2", "two", "say two")
 	if at(old, "status", "state") != "auth-required" {

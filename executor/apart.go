@@ -12,8 +12,8 @@ import (
 
 // apart refuses a thread in whose sandbox commands could write one of Config.Apart, or of
 // what its codex loads programs from: the user's configuration may add directories to the
-// sandbox, which only codex's answer tells. Turns that ask for another sandbox have nothing
-// that is added: theirs is for [Executor.apartFor].
+// sandbox, which only codex's answer tells. Turns that ask for another sandbox say all of
+// it, without what is added: theirs is for [Executor.apartFor].
 func (e *Executor) apart(on *child, asked appserver.ThreadStartParams, session appserver.ThreadSession) error {
 	var sandbox struct {
 		WritableRoots []string `json:"writableRoots"`

@@ -39,7 +39,7 @@ type conversation struct {
 	fresh     freshness // of the next turn, which tells the model
 	events    *appserver.Subscription
 	heard     heard
-	own       settings        // what turns run with that ask for nothing else
+	own       settings        // what its thread was loaded with
 	strayed   bool            // the thread's settings may be those that one of its turns asked for
 	granted   grant           // what its thread is loaded with; empty for what turns may by themselves
 	earlier   map[string]bool // ids of the commands of earlier turns, which a cancel must spare

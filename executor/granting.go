@@ -15,8 +15,8 @@ type grant struct {
 // ownGrant is that of turns whose job asks for nothing else.
 func (e *Executor) ownGrant() grant { return grant{e.cfg.Thread.ApprovalPolicy, e.cfg.Thread.Sandbox} }
 
-// grantOf is what the thread of c is loaded with, and what the turns of c might do that codex
-// has something left of.
+// grantOf is what the thread of c is loaded with, or will be. Of a conversation that was let go
+// nothing else is known than that its turns have their own.
 func (e *Executor) grantOf(c *conversation) grant {
 	if c.granted == (grant{}) {
 		return e.ownGrant()
@@ -31,8 +31,8 @@ const reasonLoaded = "thread not unloaded"
 // have left do no more than that, and no less: subagents and scripts.
 //
 // To say it in turn/start alone is not enough. codex asks about tools of MCP servers, and what
-// those ask, by the sandbox that the thread was loaded with or by that of the turn, as it happens
-// (TestToolOfANarrowTurn). It lets each subagent and script keep what it was made with; but a
+// those ask, by the sandbox of the turn or by that which the thread was loaded with, each for about half
+// of the threads (TestToolOfANarrowTurn). It lets each subagent and script keep what it was made with; but a
 // subagent that is not loaded is loaded with what the turn has that gives it work, and scripts end
 // with the loading of their thread (TestScriptEndsWhereMoreIsAllowed). So do subagents at work and
 // commands that were left running. All seen on 0.169.0.
@@ -84,14 +84,16 @@ func (e *Executor) unloadSession(ctx context.Context, c *conversation, on *child
 		}
 	}
 	switch {
-	case !e.isLoaded(c, on): // codex may have it still, and loads it anew where it is had back with other settings
+	case !e.isLoaded(c, on): // codex may have it still: see resumeAs
 		return nil
 	case !c.resumable: // no turn of it has begun: the next loading makes another
 		e.unsubscribe(ctx, c, on)
 		return nil
 	}
 	err = on.ThreadUnload(ctx, c.threadID)
-	e.unloaded(c)
+	if !appserver.IsOverloaded(err) { // then it is to be unloaded the next time
+		e.unloaded(c)
+	}
 	return err
 }
 

@@ -169,6 +169,15 @@ func TestConversationThatCannotBeUnloaded(t *testing.T) {
 	}
 }
 
+// TestOverloadedUnloading is no unloading: the message is offered again, and does not run.
+func TestOverloadedUnloading(t *testing.T) {
+	t.Parallel()
+	e := onFake(t, "turn echo; refuse thread/archive Server overloaded", nil)
+	wantEnd(t, submit(t, e, "j1", "one", "hello").wait(t), executor.Completed, "")
+	w := submitWith(t, e, "j2", "hello", executor.Options{Sandbox: appserver.ReadOnly})
+	wantEnd(t, w.wait(t), executor.Failed, executor.FailModel)
+}
+
 // TestConversationThatLoadsSlowly, as with MCP servers that take their time, which may be longer
 // than codex is given for an answer else.
 func TestConversationThatLoadsSlowly(t *testing.T) {

@@ -2,12 +2,15 @@ package executor_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
 )
@@ -17,10 +20,9 @@ const (
 	callSure  = "call mcp__asker::sure {}"
 )
 
-// TestToolOfANarrowTurn: what nobody may be asked about is not done in a turn that asks for a
-// sandbox, where the others have none: no tool of an MCP server is called, and what a server wants
-// to be sure of is declined. codex goes by what the thread was loaded with, every other time or so:
-// hence the many conversations.
+// TestToolOfANarrowTurn: where others have no sandbox, a turn that asks for one and for never has
+// no tool of an MCP server called, and what a server wants to be sure of is declined. codex goes by
+// what the thread was loaded with, for about half of the threads: hence the many conversations.
 func TestToolOfANarrowTurn(t *testing.T) {
 	t.Parallel()
 	for _, policy := range []appserver.ApprovalPolicy{appserver.Never, appserver.OnRequest} {
@@ -31,11 +33,14 @@ func TestToolOfANarrowTurn(t *testing.T) {
 				x.e = onCodex(t, modeltest.Start(t, fakemodel.Keywords), func(c *executor.Config) {
 					withMCP()(c)
 					c.Thread.ApprovalPolicy, c.Thread.Sandbox = policy, appserver.DangerFullAccess
-					c.MaxThreads, c.Book = 1, &notebook{} // each context lets go of the one before
+					c.Book = &notebook{}
 				})
 				for i := range 4 {
 					x.in = fmt.Sprint("context-", i)
 					x.called()
+					if err := x.e.Forget(t.Context(), x.in); err != nil {
+						t.Fatal(err)
+					}
 				}
 				for i := range 4 {
 					x.in = fmt.Sprint("context-", i)
@@ -98,26 +103,98 @@ func (x *tooled) called() {
 	}
 }
 
-// TestToolOfANarrowFirstTurn of a thread that was loaded for another, which never began.
+// TestToolOfANarrowFirstTurn of threads that were loaded for others, which never began.
 func TestToolOfANarrowFirstTurn(t *testing.T) {
 	t.Parallel()
-	book := &notebook{refuse: 1 << 30}
+	book := &notebook{}
 	x := tooled{t: t, own: appserver.Never, narrow: executor.Options{Sandbox: appserver.ReadOnly}}
 	x.e = onCodex(t, modeltest.Start(t, fakemodel.Keywords), func(c *executor.Config) {
 		withMCP()(c)
 		c.Thread.ApprovalPolicy, c.Thread.Sandbox, c.Book = appserver.Never, appserver.DangerFullAccess, book
 	})
-	never := x.submit("say hello", executor.Options{})
-	eventually(t, "the book to be full", func() bool { return len(seen[executor.Notice](never)) > 0 })
-	cancel(t, x.e, "j1")
-	wantEnd(t, never.wait(t), executor.Canceled, "")
-	book.mu.Lock()
-	book.refuse = 0
-	book.mu.Unlock()
-	x.refused()
+	full := func(refuse int) {
+		book.mu.Lock()
+		defer book.mu.Unlock()
+		book.refuse = refuse
+	}
+	for i := range 4 {
+		x.in = fmt.Sprint("context-", i)
+		full(1 << 30)
+		never := x.submit("say hello", executor.Options{})
+		eventually(t, "the book to be full", func() bool { return len(seen[executor.Notice](never)) > 0 })
+		cancel(t, x.e, fmt.Sprint("j", x.n))
+		wantEnd(t, never.wait(t), executor.Canceled, "")
+		full(0)
+		x.refused()
+	}
 	if restarts := x.e.Health().Child.Restarts; restarts != 0 {
 		t.Errorf("codex was restarted %d times", restarts)
 	}
+}
+
+// TestLoadingThatWasCanceled leaves nothing to the next message of what its own might: codex goes
+// on with it, and keeps it.
+func TestLoadingThatWasCanceled(t *testing.T) {
+	t.Parallel()
+	narrow := executor.Options{Sandbox: appserver.ReadOnly, ApprovalPolicy: appserver.Never}
+	for name, after := range map[string]struct{ first, canceled, then executor.Options }{
+		"more": {executor.Options{}, narrow, executor.Options{}}, "less": {narrow, executor.Options{}, narrow},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := codextest.Dir(t, "outside")
+			begun, may, file := filepath.Join(dir, "begun"), filepath.Join(dir, "may"), filepath.Join(dir, "file")
+			x := tooled{t: t, in: "one"}
+			x.e = onCodex(t, modeltest.Start(t, fakemodel.Keywords), func(c *executor.Config) {
+				slow(begun, may)(c)
+				c.Thread.ApprovalPolicy, c.Thread.Sandbox, c.Book = appserver.Never, appserver.DangerFullAccess, &notebook{}
+			})
+			put(t, may)
+			wantEnd(t, x.submit("say hello", after.first).wait(t), executor.Completed, "")
+			remove(t, begun, may)
+			w := x.submit("say hello", after.canceled)
+			eventually(t, "the server to be started", func() bool { return exists(begun) })
+			cancel(t, x.e, "j2")
+			wantEnd(t, w.wait(t), executor.Canceled, "")
+			w = x.submit("run touch "+file, after.then)
+			put(t, may)
+			wantEnd(t, w.wait(t), executor.Completed, "")
+			if wrote := exists(file); wrote != (name == "more") {
+				t.Errorf("it has written outside of a sandbox: %v", wrote)
+			}
+			if end := x.submit(callPlain, after.then).wait(t); strings.Contains(said(end), "plain answer") != (name == "more") {
+				t.Errorf("of the tool the model is told %q", said(end))
+			}
+		})
+	}
+}
+
+// slow is withMCP where each loading of a thread waits for a file, having made another.
+func slow(begun, may string) func(*executor.Config) {
+	exe, _ := os.Executable()
+	wait := fmt.Sprintf(`touch %s; until [ -e %s ]; do sleep 0.02; done; exec %s`, begun, may, exe)
+	return asks("-c", fmt.Sprintf(`mcp_servers.asker={command="/bin/sh",args=["-c",%q],env={%s="1"},required=true}`, wait, mcpVar))
+}
+
+func put(t *testing.T, file string) {
+	t.Helper()
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func remove(t *testing.T, files ...string) {
+	t.Helper()
+	for _, file := range files {
+		if err := os.Remove(file); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func exists(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
 }
 
 // TestResourceAsksNobody: docs/tools.md says so to operators. Where this fails codex asks by now.

@@ -45,15 +45,16 @@ type settings struct {
 	policy     appserver.ApprovalPolicy
 }
 
-// learn notes what a thread runs with by itself, from the answer of the call
-// that has just made it so. The caller holds c.lock.
+// learn notes what a thread was loaded with, from the answer of the call that has done it. The
+// caller holds c.lock.
 func (c *conversation) learn(asked appserver.ThreadStartParams, got appserver.ThreadSession) {
 	c.own = settings{cwd: cmp.Or(asked.Cwd, got.Cwd), model: got.Model, sandbox: got.Sandbox, policy: asked.ApprovalPolicy}
 	c.strayed = false
 }
 
 // adjust makes a turn run with what its job asks for. codex keeps that for the
-// turns that follow, so the next of them says its own again.
+// turns that follow, so the next of them says its own again. The sandbox and the policy
+// of the thread are those of the job by then: see regrant.
 //
 // The job's folder is only where commands start. What they may write in a sandbox
 // is the thread's own directory, which no command can replace: codex looks for its

@@ -129,10 +129,12 @@ func TestScriptOfAConversationLetGo(t *testing.T) {
 	for name, o := range map[string][2]executor.Options{"more": {narrow, {}}, "less": {{}, narrow}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			e := scripting(t, appserver.Never, appserver.DangerFullAccess, func(c *executor.Config) { c.MaxThreads, c.Book = 1, &notebook{} })
+			e := scripting(t, appserver.Never, appserver.DangerFullAccess, func(c *executor.Config) { c.Book = &notebook{} })
 			file := filepath.Join(codextest.Dir(t, "outside"), "file")
 			wantEnd(t, submitWith(t, e, "j1", trying(calling("touch "+file, "")), o[0]).wait(t), executor.Completed, "")
-			wantEnd(t, submit(t, e, "j2", "two", "run true").wait(t), executor.Completed, "")
+			if err := e.Forget(t.Context(), "one"); err != nil {
+				t.Fatal(err)
+			}
 			_ = os.Remove(file) // which its own turn may have made
 			then := submitWith(t, e, "j3", "run sleep 1.5", o[1])
 			wantEnd(t, then.wait(t), executor.Completed, "")

@@ -121,7 +121,7 @@ func (e *Executor) resume(ctx context.Context, c *conversation, on *child) error
 	deadline := time.Now().Add(writerWait)
 	for {
 		err := e.attended(ctx, on, func(ctx context.Context) error {
-			session, err := on.ThreadResume(ctx, appserver.ThreadResumeParams{
+			session, err := resumeAs(ctx, on, appserver.ThreadResumeParams{
 				ThreadID: c.threadID, ExcludeTurns: true,
 				Model: cmp.Or(params.Model, c.own.model), ModelProvider: params.ModelProvider, Cwd: params.Cwd,
 				ApprovalPolicy: params.ApprovalPolicy, ApprovalsReviewer: params.ApprovalsReviewer,
@@ -150,6 +150,25 @@ func (e *Executor) resume(ctx context.Context, c *conversation, on *child) error
 			return context.Cause(ctx)
 		}
 	}
+}
+
+// resumeAs resumes a thread with what is asked for, also one that codex has loaded with something
+// else and that we follow: a job was canceled while it waited for that. Where codex is bound to
+// something else it has that then, too.
+func resumeAs(ctx context.Context, on *child, params appserver.ThreadResumeParams) (appserver.ThreadSession, error) {
+	session, err := on.ThreadResume(ctx, params)
+	if err != nil || session.May(params.ApprovalPolicy, params.Sandbox) {
+		return session, err
+	}
+	switch err = on.ThreadUnload(ctx, params.ThreadID); {
+	case appserver.IsOverloaded(err):
+		return session, err
+	case err != nil && !appserver.IsThreadGone(err):
+		on.restart(reasonLoaded)
+		<-on.Done()
+		return session, on.Err()
+	}
+	return on.ThreadResume(ctx, params)
 }
 
 func (e *Executor) isLoaded(c *conversation, on *child) bool {

@@ -185,7 +185,7 @@ func TestCodex(t *testing.T) {
 func (x *world) hears(t *testing.T, i int, row utterance) {
 	bystander := fmt.Sprintf("bystander-%d-", i)
 	over := filepath.Join(x.outside, bystander+"over")
-	ours := object{"messageId": bystander, "role": "ROLE_USER", "contextId": bystander, "parts": []object{{"text": "!until " + over + " " + bystander}}}
+	ours := object{"messageId": bystander, "role": "ROLE_USER", "contextId": bystander, "parts": []object{{"text": "!until " + over}}}
 	begun := x.send(x.ours(rpc("SendMessage", object{"message": ours, "configuration": object{"returnImmediately": true}})))
 	task := taskOf(begun)
 	progtest.WaitFor(t, row.name+": the other turn to run", func() bool {
