@@ -31,9 +31,10 @@ type Executor struct {
 	mu            sync.Mutex // guards the fields below and the queues of conversations
 	closed        bool
 	conversations map[string]*conversation
-	jobs          map[string]*job     // every job that has not ended
-	threads       map[string]bool     // every thread of ours, whose commands end with the child
-	inquiries     map[string]*inquiry // by the thread on which an attempt is made
+	jobs          map[string]*job          // every job that has not ended
+	threads       map[string]bool          // every thread of ours, whose commands end with the child
+	away          map[string]chan struct{} // closed when the thread, which came too late, is put away
+	inquiries     map[string]*inquiry      // by the thread on which an attempt is made
 	agents        agents
 	accepted      int64 // jobs accepted in all
 	waiting       int   // jobs that hold no slot yet and are in no turn: in queues, at the head of one, or on the way into a turn
@@ -87,6 +88,7 @@ func New(cfg Config) *Executor {
 		conversations: map[string]*conversation{},
 		jobs:          map[string]*job{},
 		threads:       map[string]bool{},
+		away:          map[string]chan struct{}{},
 		inquiries:     map[string]*inquiry{},
 		agents:        newAgents(),
 		budget:        newBudget(cfg.MaxBytes),

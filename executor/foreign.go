@@ -26,21 +26,15 @@ func (c *conversation) foreign() bool { return c.tools == ForeignTools || c.tool
 // before the first turn of the fork is written down, there will be another. The caller
 // holds c.lock.
 func (e *Executor) fork(ctx context.Context, c *conversation, on *child) error {
-	ctx, cancel := context.WithTimeout(ctx, resumeThreadTimeout)
-	defer cancel()
 	params, instructions := e.newThread(c, on)
-	var session appserver.ThreadSession
-	err := e.attended(ctx, on, func(ctx context.Context) (err error) {
-		session, err = on.ThreadFork(ctx, appserver.ThreadForkParams{
-			ThreadID: c.threadID, ExcludeTurns: true, Model: params.Model, ModelProvider: params.ModelProvider, Cwd: params.Cwd,
-			ApprovalPolicy: params.ApprovalPolicy, ApprovalsReviewer: params.ApprovalsReviewer, Sandbox: params.Sandbox,
-			Config: params.Config, DeveloperInstructions: params.DeveloperInstructions,
-		})
-		if err != nil {
-			return err
-		}
-		return e.apart(on, params, session)
-	})
+	from := appserver.ThreadForkParams{
+		ThreadID: c.threadID, ExcludeTurns: true, Model: params.Model, ModelProvider: params.ModelProvider, Cwd: params.Cwd,
+		ApprovalPolicy: params.ApprovalPolicy, ApprovalsReviewer: params.ApprovalsReviewer, Sandbox: params.Sandbox,
+		Config: params.Config, DeveloperInstructions: params.DeveloperInstructions,
+	}
+	session, err := e.loadWith(ctx, on, loading{asked: params, limit: resumeThreadTimeout, call: func(ctx context.Context) (appserver.ThreadSession, error) {
+		return on.ThreadFork(ctx, from)
+	}})
 	if err != nil {
 		return err
 	}

@@ -169,6 +169,30 @@ func TestLoadingThatWasCanceled(t *testing.T) {
 	}
 }
 
+// TestThreadThatIsFollowed already, loaded with something else, is loaded with what the turn may do.
+func TestThreadThatIsFollowed(t *testing.T) {
+	t.Parallel()
+	x := tooled{t: t, in: "one"}
+	x.e = onCodex(t, modeltest.Start(t, fakemodel.Keywords), func(c *executor.Config) {
+		c.Thread.ApprovalPolicy, c.Thread.Sandbox, c.Book = appserver.Never, appserver.DangerFullAccess, &notebook{}
+	})
+	w := x.submit("say hello", executor.Options{})
+	wantEnd(t, w.wait(t), executor.Completed, "")
+	if err := x.e.Forget(t.Context(), x.in); err != nil {
+		t.Fatal(err)
+	}
+	thread := seen[executor.Started](w)[0].ThreadID
+	if err := x.e.Follow(t.Context(), thread, appserver.ReadOnly); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(codextest.Dir(t, "outside"), "file")
+	w = x.submit("run touch "+file, executor.Options{})
+	wantEnd(t, w.wait(t), executor.Completed, "")
+	if got := seen[executor.Started](w)[0].ThreadID; got != thread || !exists(file) {
+		t.Errorf("in thread %s, want %s; it has written: %v", got, thread, exists(file))
+	}
+}
+
 // slow is withMCP where each loading of a thread waits for a file, having made another.
 func slow(begun, may string) func(*executor.Config) {
 	exe, _ := os.Executable()

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -145,6 +146,26 @@ func TestThreadThatComesTooLate(t *testing.T) {
 	wantEnd(t, w.wait(t), executor.Canceled, "")
 	eventually(t, "the thread to be put away", func() bool { return strings.Contains(wire.String(), "thread/unsubscribe") })
 	wantAlive(t, e, "one")
+}
+
+// TestKnownThreadThatComesTooLate is put away, too, before it is loaded again: it would stay loaded
+// for ever.
+func TestKnownThreadThatComesTooLate(t *testing.T) {
+	t.Parallel()
+	var wire lockedBuffer
+	state := t.TempDir()
+	e := onFake(t, "state "+state+"; slow thread/resume 1500", func(c *executor.Config) { c.Child.Wire = &wire })
+	wantEnd(t, submit(t, e, "j1", "one", "hello").wait(t), executor.Completed, "")
+	_ = syscall.Kill(e.Health().Child.Pid, syscall.SIGKILL)
+	w := submit(t, e, "j2", "one", "hello")
+	eventually(t, "thread/resume to be called", func() bool { return strings.Contains(wire.String(), "thread/resume") })
+	cancel(t, e, "j2")
+	wantEnd(t, w.wait(t), executor.Canceled, "")
+	wantAlive(t, e, "one")
+	first, then, _ := strings.Cut(wire.String(), "thread/unsubscribe")
+	if strings.Count(first, "thread/resume") != 1 || strings.Count(then, "thread/resume") != 1 {
+		t.Errorf("the wire has %s", wire.String())
+	}
 }
 
 // A lockedBuffer is a wire, or a log, as a text.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
 )
 
 const (
@@ -61,112 +62,74 @@ func isLost(err error) bool {
 	return refused && !appserver.IsActiveWriter(err) && !appserver.IsOverloaded(err) && !appserver.IsBadConfig(err)
 }
 
-// open starts a new thread for c. A job that is canceled meanwhile does not wait:
-// the thread that comes too late is put away again.
+// open starts a new thread for c.
 func (e *Executor) open(ctx context.Context, c *conversation, on *child) error {
 	params, instructions := e.newThread(c, on)
-	late := make(chan startedThread, 1)
-	e.wg.Go(func() { late <- e.startThread(on, params) })
-	select {
-	case started := <-late:
-		if started.err != nil {
-			return started.err
-		}
-		c.threadID, c.rollout, c.resumable = started.session.Thread.ID, started.session.Thread.Path, false
-		c.tools = e.toolSet
-		c.learn(params, started.session)
-		c.heard = heard{loaded: instructions, known: instructions}
-		e.loaded(c, on)
-		return nil
-	case <-ctx.Done():
-		e.wg.Go(func() { e.putAway(on, <-late) })
-		return context.Cause(ctx)
+	session, err := e.loadWith(ctx, on, loading{asked: params, limit: startThreadTimeout, call: func(ctx context.Context) (appserver.ThreadSession, error) {
+		return on.ThreadStart(ctx, params)
+	}})
+	if err != nil {
+		return err
 	}
+	c.threadID, c.rollout, c.resumable = session.Thread.ID, session.Thread.Path, false
+	c.tools = e.toolSet
+	c.learn(params, session)
+	c.heard = heard{loaded: instructions, known: instructions}
+	e.loaded(c, on)
+	return nil
 }
 
-type startedThread struct {
-	session appserver.ThreadSession
-	err     error
-}
-
-func (e *Executor) startThread(on *child, params appserver.ThreadStartParams) (started startedThread) {
-	ctx, cancel := context.WithTimeout(e.root, startThreadTimeout)
-	defer cancel()
-	started.err = e.attended(ctx, on, func(ctx context.Context) (err error) {
-		if started.session, err = on.ThreadStart(ctx, params); err != nil {
-			return err
-		}
-		return e.apart(on, params, started.session)
-	})
-	return started
-}
-
-func (e *Executor) putAway(on *child, started startedThread) {
-	if started.err != nil {
-		return
-	}
-	ctx, cancel := context.WithTimeout(e.root, shortCallTimeout)
-	defer cancel()
-	if err := on.ThreadUnsubscribe(ctx, started.session.Thread.ID); err != nil {
-		e.log.Warn("a thread that nobody waits for stays loaded", "thread_id", started.session.Thread.ID, "err", err)
-	}
-}
-
-// resume loads the thread of c, waiting while another process still holds it:
-// a child that was killed a moment ago may not be gone yet.
+// resume loads the thread of c.
 func (e *Executor) resume(ctx context.Context, c *conversation, on *child) error {
-	ctx, cancel := context.WithTimeout(ctx, resumeThreadTimeout)
-	defer cancel()
 	params, instructions := e.newThread(c, on)
-	deadline := time.Now().Add(writerWait)
-	for {
-		err := e.attended(ctx, on, func(ctx context.Context) error {
-			session, err := resumeAs(ctx, on, appserver.ThreadResumeParams{
-				ThreadID: c.threadID, ExcludeTurns: true,
-				Model: cmp.Or(params.Model, c.own.model), ModelProvider: params.ModelProvider, Cwd: params.Cwd,
-				ApprovalPolicy: params.ApprovalPolicy, ApprovalsReviewer: params.ApprovalsReviewer,
-				Sandbox: params.Sandbox, Config: params.Config, DeveloperInstructions: params.DeveloperInstructions,
-			})
-			c.rollout = cmp.Or(session.Thread.Path, c.rollout)
-			if err == nil {
-				err = e.apart(on, params, session)
-			}
-			if err == nil {
-				c.learn(params, session)
-			}
-			return err
-		})
-		if err == nil {
-			c.resumable, c.history, c.heard.loaded = true, true, instructions
-			e.loaded(c, on)
-			return nil
-		}
+	again := appserver.ThreadResumeParams{
+		ThreadID: c.threadID, ExcludeTurns: true,
+		Model: cmp.Or(params.Model, c.own.model), ModelProvider: params.ModelProvider, Cwd: params.Cwd,
+		ApprovalPolicy: params.ApprovalPolicy, ApprovalsReviewer: params.ApprovalsReviewer,
+		Sandbox: params.Sandbox, Config: params.Config, DeveloperInstructions: params.DeveloperInstructions,
+	}
+	session, err := e.loadWith(ctx, on, loading{of: c.threadID, asked: params, limit: resumeThreadTimeout, call: func(ctx context.Context) (appserver.ThreadSession, error) {
+		return resumeFree(ctx, on, again)
+	}})
+	c.rollout = cmp.Or(session.Thread.Path, c.rollout)
+	if err != nil {
+		return err
+	}
+	c.learn(params, session)
+	c.resumable, c.history, c.heard.loaded = true, true, instructions
+	e.loaded(c, on)
+	return nil
+}
+
+// resumeFree resumes a thread, waiting while another process still holds it: a child that was
+// killed a moment ago may not be gone yet.
+func resumeFree(ctx context.Context, on *child, params appserver.ThreadResumeParams) (appserver.ThreadSession, error) {
+	for deadline := time.Now().Add(writerWait); ; {
+		session, err := resumeAs(ctx, on, params)
 		if !appserver.IsActiveWriter(err) || time.Now().After(deadline) {
-			return err
+			return session, err
 		}
-		select {
-		case <-time.After(writerRetry):
-		case <-ctx.Done():
-			return context.Cause(ctx)
+		if !sleep.For(ctx, writerRetry) {
+			return session, context.Cause(ctx)
 		}
 	}
 }
 
 // resumeAs resumes a thread with what is asked for, also one that codex has loaded with something
-// else and that we follow: a job was canceled while it waited for that. Where codex is bound to
-// something else it has that then, too.
-func resumeAs(ctx context.Context, on *child, params appserver.ThreadResumeParams) (appserver.ThreadSession, error) {
+// else and that we follow, as after a loading that was given up. Where codex is bound to something
+// else it has that then, too.
+func resumeAs(ctx context.Context, on *child, params appserver.ThreadResumeParams) (none appserver.ThreadSession, _ error) {
 	session, err := on.ThreadResume(ctx, params)
 	if err != nil || session.May(params.ApprovalPolicy, params.Sandbox) {
 		return session, err
 	}
 	switch err = on.ThreadUnload(ctx, params.ThreadID); {
 	case appserver.IsOverloaded(err):
-		return session, err
+		return none, err
 	case err != nil && !appserver.IsThreadGone(err):
 		on.restart(reasonLoaded)
 		<-on.Done()
-		return session, on.Err()
+		return none, on.Err()
 	}
 	return on.ThreadResume(ctx, params)
 }
