@@ -67,6 +67,12 @@ func IsBadConfig(err error) bool {
 	return refusedWith(err, "failed to load configuration") && !IsOtherProvider(err)
 }
 
+// IsWithoutServer reports whether a thread was refused because an MCP server did not start that
+// the user's configuration calls required. The thread is all right, and can be had once it starts.
+func IsWithoutServer(err error) bool {
+	return refusedWith(err, "required MCP servers failed to initialize")
+}
+
 // IsOtherProvider reports whether a resume was refused because the thread was begun
 // with another model provider. It can be forked (seen on 0.169.0).
 func IsOtherProvider(err error) bool {

@@ -193,6 +193,29 @@ func TestThreadThatIsFollowed(t *testing.T) {
 	}
 }
 
+// TestServerThatDidNotStart, required as it is, costs the message that needs it and not the
+// conversation.
+func TestServerThatDidNotStart(t *testing.T) {
+	t.Parallel()
+	x := tooled{t: t, in: "one"}
+	fails := filepath.Join(codextest.Dir(t, "outside"), "fails")
+	x.e = onCodex(t, modeltest.Start(t, fakemodel.Keywords), func(c *executor.Config) {
+		exe, _ := os.Executable()
+		once := fmt.Sprintf(`if rm %s; then exit 1; fi; exec %s`, fails, exe)
+		asks("-c", fmt.Sprintf(`mcp_servers.asker={command="/bin/sh",args=["-c",%q],env={%s="1"},required=true}`, once, mcpVar))(c)
+		c.Thread.ApprovalPolicy, c.Thread.Sandbox = appserver.Never, appserver.DangerFullAccess
+	})
+	wantEnd(t, x.submit("remember red-2", executor.Options{}).wait(t), executor.Completed, "")
+	put(t, fails)
+	narrow := executor.Options{Sandbox: appserver.ReadOnly}
+	if end := x.submit("recall", narrow).wait(t); end.Failure == nil || !strings.Contains(end.Failure.Message, "asker") {
+		t.Errorf("without the server: %+v", end)
+	}
+	if end := x.submit("recall", narrow).wait(t); !strings.Contains(said(end), "red-2") {
+		t.Errorf("it does not remember: %q", said(end))
+	}
+}
+
 // slow is withMCP where each loading of a thread waits for a file, having made another.
 func slow(begun, may string) func(*executor.Config) {
 	exe, _ := os.Executable()

@@ -59,7 +59,8 @@ func (e *Executor) forget(c *conversation, refused error) {
 // any more: whatever codex refuses for good, a damaged file included.
 func isLost(err error) bool {
 	_, refused := errors.AsType[*appserver.RPCError](err)
-	return refused && !appserver.IsActiveWriter(err) && !appserver.IsOverloaded(err) && !appserver.IsBadConfig(err)
+	passing := appserver.IsActiveWriter(err) || appserver.IsOverloaded(err) || appserver.IsBadConfig(err) || appserver.IsWithoutServer(err)
+	return refused && !passing
 }
 
 // open starts a new thread for c.
@@ -124,7 +125,7 @@ func resumeAs(ctx context.Context, on *child, params appserver.ThreadResumeParam
 		return session, err
 	}
 	switch err = on.ThreadUnload(ctx, params.ThreadID); {
-	case appserver.IsOverloaded(err):
+	case appserver.IsOverloaded(err), err != nil && ctx.Err() != nil:
 		return none, err
 	case err != nil && !appserver.IsThreadGone(err):
 		on.restart(reasonLoaded)
