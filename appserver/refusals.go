@@ -52,8 +52,10 @@ func IsNoRollout(err error) bool {
 func isArchived(err error) bool { return refusedWith(err, "is archived") }
 
 // IsActiveWriter reports whether a resume was refused because another process
-// has the thread open. It goes away with that process.
-func IsActiveWriter(err error) bool { return refusedWith(err, "already has an active writer") }
+// has the thread open, or this one is about to close it. It goes away with that.
+func IsActiveWriter(err error) bool {
+	return refusedWith(err, "already has an active writer", "is closing")
+}
 
 // IsHeldUp reports whether a thread was refused because another process has kept the lock
 // that codex takes for each of them.

@@ -62,7 +62,7 @@ func TestReadme(t *testing.T) {
 	n.sees(n.does("README.md", "talk"), "hello\ncodex-", "completed", "TASK_STATE_COMPLETED")
 	const page = "docs/getting-started.md"
 	n.sees(n.does(page, "answer"), "hello", "TASK_STATE_COMPLETED")
-	events := n.sees(n.does(page, "stream"), "id: 1.0\n", "TASK_STATE_SUBMITTED", "TASK_STATE_WORKING", `"append":true`, `"text":"9 "`, `"lastChunk":true`, "TASK_STATE_COMPLETED")
+	events := n.sees(n.does(page, "stream"), "id: 1.0\n", "TASK_STATE_SUBMITTED", "TASK_STATE_WORKING", `"append":true`, `9 "}]`, `"lastChunk":true`, "TASK_STATE_COMPLETED")
 	if first := regexp.MustCompile(`(?m)^data: .*"artifactUpdate".*$`).FindString(events); first == "" || strings.Contains(first, `"append"`) {
 		t.Errorf("the first piece of the text is %q, want one that is appended to nothing", first)
 	}

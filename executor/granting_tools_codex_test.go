@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
@@ -52,7 +51,7 @@ func TestToolOfANarrowTurn(t *testing.T) {
 				}
 				x.called()
 				x.refused()
-				_ = syscall.Kill(x.e.Health().Child.Pid, syscall.SIGKILL)
+				killCodex(t, x.e)
 				x.refused()
 			})
 		}

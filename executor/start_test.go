@@ -156,7 +156,7 @@ func TestKnownThreadThatComesTooLate(t *testing.T) {
 	state := t.TempDir()
 	e := onFake(t, "state "+state+"; slow thread/resume 1500", func(c *executor.Config) { c.Child.Wire = &wire })
 	wantEnd(t, submit(t, e, "j1", "one", "hello").wait(t), executor.Completed, "")
-	_ = syscall.Kill(e.Health().Child.Pid, syscall.SIGKILL)
+	killCodex(t, e)
 	w := submit(t, e, "j2", "one", "hello")
 	eventually(t, "thread/resume to be called", func() bool { return strings.Contains(wire.String(), "thread/resume") })
 	cancel(t, e, "j2")
@@ -166,6 +166,29 @@ func TestKnownThreadThatComesTooLate(t *testing.T) {
 	if strings.Count(first, "thread/resume") != 1 || strings.Count(then, "thread/resume") != 1 {
 		t.Errorf("the wire has %s", wire.String())
 	}
+}
+
+// TestThreadThatIsClosing can be had as soon as it is closed.
+func TestThreadThatIsClosing(t *testing.T) {
+	t.Parallel()
+	e := onFake(t, "state "+t.TempDir()+"; refuse-first thread/resume thread t is closing", nil)
+	w := submit(t, e, "j1", "one", "hello")
+	wantEnd(t, w.wait(t), executor.Completed, "")
+	thread := seen[executor.Started](w)[0].ThreadID
+	killCodex(t, e)
+	w = submit(t, e, "j2", "one", "hello")
+	wantEnd(t, w.wait(t), executor.Completed, "")
+	if got := seen[executor.Started](w)[0]; got.ThreadID != thread || got.Replaced {
+		t.Errorf("in thread %s, want %s", got.ThreadID, thread)
+	}
+}
+
+// killCodex returns when it is known that codex is dead.
+func killCodex(t *testing.T, e *executor.Executor) {
+	t.Helper()
+	before := e.Health().Child
+	_ = syscall.Kill(before.Pid, syscall.SIGKILL)
+	eventually(t, "the end of codex", func() bool { return e.Health().Child.Restarts > before.Restarts })
 }
 
 // A lockedBuffer is a wire, or a log, as a text.
