@@ -60,7 +60,7 @@ func haveTurns(b *testing.B, dir string, n int) []rows {
 	page, err := s.Tasks(ctx, store.Query{Limit: n, History: -1, Artifacts: true})
 	all := make([]rows, len(page.Tasks))
 	for i, task := range page.Tasks {
-		events, eventsErr := s.Events(ctx, task.ID, 0, 1000)
+		events, eventsErr := s.Events(ctx, task.ID, 0, 1<<30)
 		all[i], err = rows{task, events}, cmp.Or(err, eventsErr)
 	}
 	if err := cmp.Or(err, s.Close()); err != nil || len(all) != n {

@@ -5,6 +5,8 @@ import (
 	"net/http"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
 // mostBuilt is how many answers that may be large are made at once. How large one is shows
@@ -15,18 +17,19 @@ const mostBuilt = 4
 // is made and not yet read shares a room. A reader may take long.
 type answers struct {
 	room  room
-	turns chan struct{}
+	turns chan struct{} // of those that read what they answer
+	quick chan struct{} // of those that have it: they wait for none that read
 }
 
 func newAnswers(size int64) answers {
-	return answers{room: newRoom(size), turns: make(chan struct{}, mostBuilt)}
+	return answers{room: newRoom(size), turns: make(chan struct{}, mostBuilt), quick: make(chan struct{}, mostBuilt)}
 }
 
-// An answering is the part of one request in that. It is used by one goroutine, and nothing
-// is waited for while it holds the room.
+// An answering is the part of one request in that. It is used by one goroutine, and waits for
+// nothing but a turn while it holds the room; whose turn it is does not wait for room.
 type answering struct {
 	of   *answers
-	turn bool
+	turn chan struct{} // whose turn it has; nil without one
 	held int64
 }
 
@@ -36,7 +39,7 @@ func (s *Server) answer(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		part := &answering{of: &s.answers}
 		defer part.done()
-		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), keyAnswering, part)))
+		next.ServeHTTP(w, r.WithContext(context.WithValue(tasks.WithLoading(r.Context(), part), keyAnswering, part)))
 	})
 }
 
@@ -47,40 +50,58 @@ func answeringOf(ctx context.Context) *answering {
 	return part
 }
 
-// begin waits for a turn to make an answer, unless the request has one.
-func (a *answering) begin(ctx context.Context) error {
-	if a == nil || a.turn {
+// Begin waits for a turn to read what is answered, unless the request has one.
+func (a *answering) Begin(ctx context.Context) error {
+	if a == nil {
+		return nil
+	}
+	return a.begin(ctx, a.of.turns)
+}
+
+func (a *answering) begin(ctx context.Context, turns chan struct{}) error {
+	if a.turn != nil {
 		return nil
 	}
 	select {
-	case a.of.turns <- struct{}{}:
-		a.turn = true
+	case turns <- struct{}{}:
+		a.turn = turns
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-// made has an answer of n bytes take the room that it needs until it is written, and ends
-// the turn. An answer larger than the room has it for itself.
+// made has an answer take the room that it needs until it is written, with what is in memory
+// for it meanwhile, of n bytes, and ends the turn. An answer larger than the room has it for
+// itself.
 func (a *answering) made(n int) error {
 	if a == nil {
 		return nil
 	}
-	a.end()
-	large := min(max(0, int64(n)-freeBody), a.of.room.size)
-	if !a.of.room.take(large) {
+	a.End()
+	large := a.of.room.share(int64(n))
+	if !a.of.room.take(large - a.held) {
 		return a2a.NewError(a2a.ErrServerError, "too many large answers are being read at once; ask again in a second")
 	}
-	a.held += large
+	a.held = large
 	return nil
 }
 
-// end ends the turn.
-func (a *answering) end() {
-	if a != nil && a.turn {
-		a.turn = false
-		<-a.of.turns
+// written gives back what n bytes that are still in memory do not need.
+func (a *answering) written(n int) {
+	if a == nil || a.held == 0 {
+		return
+	}
+	large := min(a.of.room.share(int64(n)), a.held)
+	a.of.room.give(a.held - large)
+	a.held = large
+}
+
+// End ends the turn.
+func (a *answering) End() {
+	if a != nil && a.turn != nil {
+		<-a.turn
+		a.turn = nil
 	}
 }
 
@@ -89,19 +110,22 @@ func (a *answering) done() {
 	if a == nil {
 		return
 	}
-	a.end()
+	a.End()
 	a.of.room.give(a.held)
 	a.held = 0
 }
 
-// make encodes an answer in its turn.
-func (a *answering) make(ctx context.Context, encode func() ([]byte, error)) ([]byte, error) {
-	if err := a.begin(ctx); err != nil {
-		return nil, err
+// make encodes an answer in its turn. Beside it so many bytes are in memory until it is
+// written.
+func (a *answering) make(ctx context.Context, beside int, encode func() ([]byte, error)) ([]byte, error) {
+	if a != nil {
+		if err := a.begin(ctx, a.of.quick); err != nil {
+			return nil, err
+		}
 	}
 	body, err := encode()
 	if err == nil {
-		err = a.made(len(body))
+		err = a.made(len(body) + beside)
 	}
 	if err != nil {
 		return nil, err
@@ -113,7 +137,7 @@ func (a *answering) make(ctx context.Context, encode func() ([]byte, error)) ([]
 // is read in the turn that it is encoded in.
 func inTurn[Req, Res any](f func(context.Context, Req) (Res, error)) func(context.Context, Req) (Res, error) {
 	return func(ctx context.Context, req Req) (res Res, err error) {
-		if err := answeringOf(ctx).begin(ctx); err != nil {
+		if err := answeringOf(ctx).Begin(ctx); err != nil {
 			return res, err
 		}
 		return f(ctx, req)

@@ -44,14 +44,15 @@ func (l *library) Resume(_ context.Context, req *a2a.SubscribeToTaskRequest, _ s
 	return placed(func(yield func(a2a.Event, error) bool) { yield(l.task(req.ID), nil) })
 }
 
-// reader asks for something and reads nothing of the answer.
-func (r *running) reader(t *testing.T, path string) net.Conn {
+// reader asks for something, under lines of a header, and reads nothing of the answer.
+func (r *running) reader(t *testing.T, path string, header ...string) net.Conn {
 	t.Helper()
 	conn, err := r.dial(t.Context(), "", "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n", path); err != nil {
+	lines := append([]string{"GET " + path + " HTTP/1.1", "Host: localhost"}, header...)
+	if _, err := fmt.Fprint(conn, strings.Join(lines, "\r\n"), "\r\n\r\n"); err != nil {
 		t.Fatal(err)
 	}
 	synctest.Wait()
@@ -147,6 +148,87 @@ func TestAnswersAreMadeInTurn(t *testing.T) {
 		synctest.Wait()
 		if n := l.opened.Load(); n != mostBuilt+1 {
 			t.Errorf("%d were made in all", n)
+		}
+	})
+}
+
+// sendAgain are the calls of each door that send message m1 again.
+func sendAgain() map[string][2]string {
+	const message = `{"message":{"messageId":"m1","role":"ROLE_USER","parts":[{"text":"hi"}]}}`
+	rpc := func(method, params string) string {
+		return `{"jsonrpc":"2.0","id":"1","method":"` + method + `","params":` + params + `}`
+	}
+	return map[string][2]string{
+		"1.0":         {"/", rpc("SendMessage", message)},
+		"1.0 stream":  {"/", rpc("SendStreamingMessage", message)},
+		"0.3":         {"/", rpc("message/send", `{"message":{"kind":"message","messageId":"m1","role":"user","parts":[{"kind":"text","text":"hi"}]}}`)},
+		"REST":        {"/message:send", message},
+		"REST stream": {"/message:stream", message},
+	}
+}
+
+// TestEndedTasksAreLoadedInTurn: a message that is sent again is answered with its task, and
+// one that has ended is read in the turn in which the answer is made.
+func TestEndedTasksAreLoadedInTurn(t *testing.T) {
+	for name, call := range sendAgain() {
+		t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				e, journal := engineOn(t)
+				r := serveInBubble(t, Config{Handler: e, KeepAlive: time.Hour})
+				first := sendAgain()["1.0"]
+				if a := r.do(t, "POST", first[0], first[1]); !strings.Contains(a.body, "COMPLETED") {
+					t.Fatalf("%d %s", a.status, a.body)
+				}
+				before := journal.read.Load()
+				for range mostBuilt {
+					r.srv.answers.turns <- struct{}{}
+				}
+				answers := make(chan answer, 1)
+				go func() { answers <- r.do(t, "POST", call[0], call[1]) }()
+				synctest.Wait()
+				if n := journal.read.Load() - before; n != 0 {
+					t.Errorf("%d tasks are read before their turn", n)
+				}
+				<-r.srv.answers.turns
+				if a := <-answers; !strings.Contains(strings.ToUpper(a.body), "COMPLETED") {
+					t.Errorf("%d %s", a.status, a.body)
+				}
+				if n := journal.read.Load() - before; n != 1 {
+					t.Errorf("the task was read %d times", n)
+				}
+				synctest.Wait()
+				if n := len(r.srv.answers.turns); n != mostBuilt-1 {
+					t.Errorf("%d turns are taken, want those of the others", n)
+				}
+			})
+		})
+	}
+}
+
+// TestReaderOfTheRestKeepsNoTurn: a stream that goes on behind what its reader has seen of a
+// task has its turn while that is read, and not while the reader takes its time.
+func TestReaderOfTheRestKeepsNoTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e, journal := engineOn(t)
+		r := serveInBubble(t, Config{Handler: e, KeepAlive: time.Hour})
+		calls := sendAgain()
+		r.do(t, "POST", calls["1.0"][0], calls["1.0"][1])
+		before := journal.read.Load()
+		conn, err := r.dial(t.Context(), "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		body := calls["REST stream"][1]
+		if _, err := fmt.Fprintf(conn, "POST /message:stream HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nLast-Event-ID: 1.1\r\nContent-Length: %d\r\n\r\n%s", len(body), body); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if n := journal.read.Load() - before; n != 1 {
+			t.Errorf("the task was read %d times", n)
+		}
+		if n := len(r.srv.answers.turns); n != 0 {
+			t.Errorf("%d turns are taken by a reader who does not read", n)
 		}
 	})
 }

@@ -25,7 +25,7 @@ func BenchmarkStream(b *testing.B) {
 			h := &fakeHandler{shared: func(context.Context) Events {
 				return func(yield func(*tasks.Event, error) bool) {
 					for range b.N {
-						if !yield(&tasks.Event{ID: "1.123", Event: &a2a.TaskArtifactUpdateEvent{TaskID: "T", ContextID: "C", Append: true,
+						if !yield(&tasks.Event{ID: "1.123", Shared: true, Event: &a2a.TaskArtifactUpdateEvent{TaskID: "T", ContextID: "C", Append: true,
 							Artifact: &a2a.Artifact{ID: "A", Parts: a2a.ContentParts{part}}}}, nil) {
 							return
 						}
@@ -86,7 +86,7 @@ func BenchmarkFanOut(b *testing.B) {
 		b.Run(door.name, func(b *testing.B) {
 			first := &link{}
 			delta := func() *tasks.Event {
-				return &tasks.Event{ID: "1.123", Event: &a2a.TaskArtifactUpdateEvent{TaskID: "T", ContextID: "C", Append: true,
+				return &tasks.Event{ID: "1.123", Shared: true, Event: &a2a.TaskArtifactUpdateEvent{TaskID: "T", ContextID: "C", Append: true,
 					Artifact: &a2a.Artifact{ID: "A", Parts: a2a.ContentParts{a2a.NewTextPart("12345678")}}}}
 			}
 			h := &fakeHandler{shared: func(context.Context) Events {

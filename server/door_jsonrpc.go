@@ -83,7 +83,7 @@ func (s *Server) callRPC(r *http.Request, c rpcCall, params json.RawMessage) (an
 	result, err := c.method.unary(r.Context(), params)
 	if err == nil {
 		// Encoded here, so that a result that cannot be is an error with an id.
-		answer, err = answeringOf(r.Context()).make(r.Context(), func() ([]byte, error) {
+		answer, err = answeringOf(r.Context()).make(r.Context(), 0, func() ([]byte, error) {
 			return encodeWithin(`{"jsonrpc":"2.0","id":`+string(c.id)+`,"result":`, result, "}\n")
 		})
 	}

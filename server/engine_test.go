@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
@@ -11,8 +12,8 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
-// An instant runner answers every job before Submit returns, but for those that
-// are told to wait: they wait to be canceled.
+// An instant runner answers every job before Submit returns, with what it is told to
+// say, but for those that are told to wait: they wait to be canceled.
 type instant struct {
 	mu      sync.Mutex // guards waiting
 	waiting map[string]executor.Observer
@@ -20,13 +21,19 @@ type instant struct {
 
 func (r *instant) Submit(job executor.Job, observe executor.Observer) (int, error) {
 	observe(executor.Started{ThreadID: "thread", TurnID: "turn"})
+	text := "done"
+	if len(job.Input) > 0 {
+		if said, ok := strings.CutPrefix(job.Input[0].Text, "say "); ok {
+			text = said
+		}
+	}
 	if len(job.Input) > 0 && strings.HasPrefix(job.Input[0].Text, "wait") {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.waiting[job.ID] = observe
 		return 0, nil
 	}
-	observe(executor.Ended{Outcome: executor.Completed, Messages: []executor.AgentMessage{{ItemID: "m", Text: "done"}}})
+	observe(executor.Ended{Outcome: executor.Completed, Messages: []executor.AgentMessage{{ItemID: "m", Text: text}}})
 	return 0, nil
 }
 
@@ -44,10 +51,28 @@ func (r *instant) Cancel(_ context.Context, id string) error {
 // engine is the real thing behind the doors, for tests of what both refuse.
 func engine(t testing.TB) *tasks.Engine {
 	t.Helper()
-	journal, err := store.Open(t.Context(), store.Config{Dir: t.TempDir()})
+	e, _ := engineOn(t)
+	return e
+}
+
+// A shelf is a journal that counts the tasks that are read whole.
+type shelf struct {
+	*store.Store
+	read atomic.Int32
+}
+
+func (s *shelf) Task(ctx context.Context, id string) (store.Task, error) {
+	s.read.Add(1)
+	return s.Store.Task(ctx, id)
+}
+
+func engineOn(t testing.TB) (*tasks.Engine, *shelf) {
+	t.Helper()
+	opened, err := store.Open(t.Context(), store.Config{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
+	journal := &shelf{Store: opened}
 	e, err := tasks.New(tasks.Config{Runner: &instant{waiting: map[string]executor.Observer{}}, Journal: journal})
 	if err != nil {
 		t.Fatal(err)
@@ -60,5 +85,5 @@ func engine(t testing.TB) *tasks.Engine {
 			t.Error(err)
 		}
 	})
-	return e
+	return e, journal
 }

@@ -62,7 +62,22 @@ func (h *handout) GetTask(ctx context.Context, req *a2a.GetTaskRequest) (*a2a.Ta
 
 func (h *handout) CancelTask(ctx context.Context, req *a2a.CancelTaskRequest) (*a2a.Task, error) {
 	task, err := h.Handler.CancelTask(ctx, req)
-	return h.task(ctx, task), err
+	if err != nil || task == nil {
+		return task, err
+	}
+	if err := begin(ctx, task); err != nil {
+		return nil, err
+	}
+	return h.task(ctx, task), nil
+}
+
+// begin waits for a turn to answer with an event that hands out files: from then on they are
+// in memory for this one reader.
+func begin(ctx context.Context, event a2a.Event) error {
+	if !hasFiles(event) {
+		return nil
+	}
+	return answeringOf(ctx).Begin(ctx)
 }
 
 func (h *handout) task(ctx context.Context, task *a2a.Task) *a2a.Task {
@@ -87,6 +102,9 @@ func (h *handout) SendMessage(ctx context.Context, req *a2a.SendMessageRequest) 
 	modes := tasks.AcceptedModes(req)
 	result, err := h.Handler.SendMessage(ctx, req)
 	if task, ok := result.(*a2a.Task); ok && task != nil {
+		if err := begin(ctx, task); err != nil {
+			return nil, err
+		}
 		return h.to(ctx, modes, mostInlineAll).task(task), err
 	}
 	return result, err
@@ -105,7 +123,11 @@ func (h *handout) events(ctx context.Context, accepts []string, events Events) E
 	return func(yield func(*tasks.Event, error) bool) {
 		for e, err := range events {
 			if e != nil && hasFiles(e.Event) {
-				e = &tasks.Event{Event: h.to(ctx, accepts, mostInlineAll).event(e.Event), ID: e.ID}
+				if err := begin(ctx, e.Event); err != nil {
+					yield(nil, err)
+					return
+				}
+				e = e.With(h.to(ctx, accepts, mostInlineAll).event(e.Event))
 			}
 			if !yield(e, err) {
 				return

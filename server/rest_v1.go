@@ -62,7 +62,7 @@ func (s *Server) restDo(ctx context.Context, f restCall, r *http.Request, body j
 	defer s.guard.rescue(ctx, "rest", &err)
 	result, err := f(ctx, r, orEmpty(body))
 	if err == nil && result != nil {
-		answer, err = answeringOf(ctx).make(ctx, func() ([]byte, error) { return encode(result) })
+		answer, err = answeringOf(ctx).make(ctx, 0, func() ([]byte, error) { return encode(result) })
 	}
 	return answer, s.guard.public(ctx, "rest", err)
 }

@@ -243,7 +243,7 @@ func (c *counter) MarshalJSON() ([]byte, error) {
 // own request around it.
 func TestEventIsEncodedOncePerForm(t *testing.T) {
 	count := &counter{}
-	shared := &tasks.Event{ID: "1.1", Event: &a2a.TaskStatusUpdateEvent{TaskID: "T", ContextID: "C",
+	shared := &tasks.Event{ID: "1.1", Shared: true, Event: &a2a.TaskStatusUpdateEvent{TaskID: "T", ContextID: "C",
 		Status: a2a.TaskStatus{State: a2a.TaskStateWorking}, Metadata: map[string]any{"x": count}}}
 	s := &station{t: t, url: start(t, Config{Handler: &fakeHandler{shared: func(context.Context) Events {
 		return func(yield func(*tasks.Event, error) bool) { yield(shared, nil) }

@@ -42,6 +42,9 @@ func (r *room) give(n int64) {
 	r.left += n
 }
 
+// share is what n bytes need of the room. What outweighs it has it for itself.
+func (r *room) share(n int64) int64 { return min(max(0, n-freeBody), r.size) }
+
 // mostDecoded is how many large bodies are decoded at once: one that is has some six times its
 // size for a moment.
 const mostDecoded = 2
@@ -78,12 +81,12 @@ func (b *roomyBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// hold takes what the body weighs more now. One that outweighs the room has it for itself.
+// hold takes what the body weighs more now.
 func (b *roomyBody) hold(n int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.weight += n
-	more := min(max(0, b.weight-freeBody), b.of.room.size) - b.held
+	more := b.of.room.share(b.weight) - b.held
 	if more <= 0 || b.dropped {
 		return true
 	}

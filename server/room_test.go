@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -69,6 +70,31 @@ func TestRoomsAsTheyAre(t *testing.T) {
 	s := newServer(t, Config{})
 	if s.cfg.MaxBody != 16<<20 || s.bodies.room.size != 64<<20 || s.answers.room.size != 64<<20 {
 		t.Errorf("a body has %d bytes, all of them %d, answers %d", s.cfg.MaxBody, s.bodies.room.size, s.answers.room.size)
+	}
+}
+
+// TestSlownessAsItIs without settings: a body has a minute, a header 10 s.
+func TestSlownessAsItIs(t *testing.T) {
+	for _, c := range []struct {
+		sent string
+		most time.Duration
+	}{
+		{"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{", time.Minute},
+		{"POST / HTTP/1.1\r\nHost:", 10 * time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			conn, err := serveInBubble(t, Config{}).dial(t.Context(), "", "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			begin := time.Now()
+			go func() { _, _ = io.WriteString(conn, c.sent) }()
+			_, _ = io.ReadAll(conn) // an answer, or none
+			if took := time.Since(begin); took != c.most {
+				t.Errorf("%q: the connection ends after %v, want %v", c.sent, took, c.most)
+			}
+		})
 	}
 }
 

@@ -9,8 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/a2aproject/a2a-go/v2/a2a"
-
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
@@ -65,31 +63,33 @@ func (s *Server) firstComment(r *http.Request) time.Duration {
 // pumpStream returns the error that is still to be told to the reader.
 func (s *Server) pumpStream(ctx context.Context, out *sseWriter, open func() Events, f *framing) (err error) {
 	defer s.guard.rescue(ctx, "stream", &err)
+	part := answeringOf(ctx)
+	defer part.done() // the reader may take long to hear the error
 	for e, err := range open() {
 		var data []byte
 		if err == nil {
-			data, err = s.encodeEvent(ctx, e, f)
+			data, err = encodeEvent(ctx, part, e, f)
 		}
 		if err != nil {
 			return s.guard.public(ctx, "stream", err)
 		}
-		failed := out.event(e.ID, f.head, data, f.tail) != nil
-		answeringOf(ctx).done()
-		if failed {
+		holds := e.Holds
+		if out.event(e.ID, f.head, data, f.tail) != nil {
 			return nil
 		}
+		part.written(holds)
 	}
 	return nil
 }
 
-// encodeEvent encodes an event. A whole task is made for its reader alone and bounded as
-// answers are; all other events are shared by their readers.
-func (s *Server) encodeEvent(ctx context.Context, e *tasks.Event, f *framing) ([]byte, error) {
+// encodeEvent encodes an event. One that is made for its reader alone, as the whole task and
+// what is replayed, is bounded as answers are.
+func encodeEvent(ctx context.Context, part *answering, e *tasks.Event, f *framing) ([]byte, error) {
 	encode := func() ([]byte, error) { return e.Encoded(f.form.name, f.form.encode) }
-	if _, whole := e.Event.(*a2a.Task); whole {
-		return answeringOf(ctx).make(ctx, encode)
+	if e.Shared {
+		return encode()
 	}
-	return encode()
+	return part.make(ctx, e.Holds, encode)
 }
 
 // An sseWriter writes one stream. Its lock makes events and keep-alive comments

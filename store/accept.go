@@ -5,25 +5,30 @@ import (
 	"errors"
 )
 
-const messageColumns = `m.caller, m.context_id, m.task_ref, coalesce(m.message_id, ''), m.digest,
-	t.id, m.job, m.conversation, h.body, m.seq, m.ended, m.attempt,
-	m.interrupted, coalesce(a.thread_id, ''), coalesce(a.turn_id, ''), coalesce(a.tool, 0)
-	FROM messages m JOIN tasks t ON t.n = m.task
-	JOIN history h ON h.task = m.task AND h.ordinal = m.ordinal
+const (
+	messageColumns = `m.caller, m.context_id, m.task_ref, coalesce(m.message_id, ''), m.digest,
+	t.id, m.job, m.conversation, m.seq, m.ended, m.attempt,
+	m.interrupted, coalesce(a.thread_id, ''), coalesce(a.turn_id, ''), coalesce(a.tool, 0)`
+	messageTables = ` FROM messages m JOIN tasks t ON t.n = m.task
 	LEFT JOIN turns a ON a.message = m.seq AND a.attempt = m.attempt`
+	bodyOfMessage = ` JOIN history h ON h.task = m.task AND h.ordinal = m.ordinal`
+)
 
-func scanMessage(row scanner, m *Message) error {
+// scanMessage reads the columns of a message, and those that follow into rest.
+func scanMessage(row scanner, m *Message, rest ...any) error {
 	var digest []byte
-	err := row.Scan(&m.Key.Caller, &m.Key.Context, &m.Key.Task, &m.Key.Message, &digest,
-		&m.TaskID, &m.Job, &m.Conversation, &m.Body, &m.Seq, &m.Ended, &m.Attempt, &m.Interrupted, &m.Thread, &m.Turn, &m.Tool)
+	dest := append(list(&m.Key.Caller, &m.Key.Context, &m.Key.Task, &m.Key.Message, &digest,
+		&m.TaskID, &m.Job, &m.Conversation, &m.Seq, &m.Ended, &m.Attempt, &m.Interrupted, &m.Thread, &m.Turn, &m.Tool), rest...)
+	err := row.Scan(dest...)
 	copy(m.Digest[:], digest)
 	return err
 }
 
-// Message returns the message of a key, or [ErrUnknown].
+// Message returns the message of a key without its body, which may be large, or [ErrUnknown].
 func (s *Store) Message(ctx context.Context, key Key) (Message, error) {
 	return view(ctx, s, "read a message", func(c *conn) (m Message, err error) {
-		found, err := collect(c, scanMessage, "SELECT "+messageColumns+
+		scan := func(row scanner, m *Message) error { return scanMessage(row, m) }
+		found, err := collect(c, scan, "SELECT "+messageColumns+messageTables+
 			" WHERE m.message_id = ? AND m.context_id = ? AND m.task_ref = ? AND m.caller = ?",
 			key.Message, key.Context, key.Task, key.Caller)
 		if err == nil && len(found) == 0 {
@@ -33,6 +38,14 @@ func (s *Store) Message(ctx context.Context, key Key) (Message, error) {
 			return m, err
 		}
 		return found[0], nil
+	})
+}
+
+// Body returns the body of the message of a job, or [ErrUnknown].
+func (s *Store) Body(ctx context.Context, job string) ([]byte, error) {
+	return view(ctx, s, "read the body of a message", func(c *conn) (body []byte, err error) {
+		err = c.get("SELECT h.body FROM messages m"+bodyOfMessage+" WHERE m.job = ?", list(job), &body)
+		return body, err
 	})
 }
 

@@ -62,7 +62,7 @@ func settled(t *testing.T, dir string, promises []string) {
 	page, err := s.Tasks(ctx, Query{Limit: 1 << 20, History: -1})
 	must(t, err)
 	for _, task := range page.Tasks {
-		events, err := s.Events(ctx, task.ID, 0, 10)
+		events, err := s.Events(ctx, task.ID, 0, 1<<20)
 		must(t, err)
 		// What one commit wrote is there together or not at all.
 		if len(task.History) != 1 || task.Ended != (len(events) == 1) || task.Ended != (task.LastSeq == 3) {

@@ -40,7 +40,8 @@ type InboxRow struct {
 // An InboxPage is what is accepted together: rows, and the place behind them.
 type InboxPage struct {
 	Workspace string
-	Cursor    string // "" leaves it as it is
+	Cursor    string    // "" leaves it as it is
+	Read      time.Time // as [InboxCursor.Read]; the zero time leaves it as it is
 	Rows      []InboxRow
 
 	// Counted is the kind of rows of which, in a chat, no more than Most are answered
@@ -54,7 +55,7 @@ type InboxPage struct {
 type InboxCursor struct {
 	Cursor string // "" if it is to be read by time
 	Acked  int64
-	Read   time.Time // when a page was last accepted
+	Read   time.Time // everything that had come by then was accepted
 }
 
 // AcceptInbox commits a page: its rows, but those that are known, and its cursor. It
@@ -78,8 +79,9 @@ func (s *Store) AcceptInbox(ctx context.Context, page InboxPage) (fresh int, err
 			}
 		}
 		_, err := c.exec(`INSERT INTO inbox_cursors (workspace, cursor, read_at) VALUES (?1, ?2, ?3)
-			ON CONFLICT (workspace) DO UPDATE SET read_at = ?3, cursor = CASE WHEN ?2 <> '' THEN ?2 ELSE cursor END`,
-			page.Workspace, page.Cursor, now)
+			ON CONFLICT (workspace) DO UPDATE SET read_at = CASE WHEN ?3 <> 0 THEN ?3 ELSE read_at END,
+			cursor = CASE WHEN ?2 <> '' THEN ?2 ELSE cursor END`,
+			page.Workspace, page.Cursor, nanos(page.Read))
 		return err
 	})
 	return fresh, err

@@ -48,13 +48,15 @@ func TestInboxPage(t *testing.T) {
 	ctx, s := t.Context(), inboxOf(t, t.TempDir(), nil)
 	drained := rowOf(2, "own", "c")
 	drained.State = store.InboxDrained
-	if n := must[int](t)(s.AcceptInbox(ctx, page(rowOf(1, "canvas", "c"), drained))); n != 2 {
+	first := page(rowOf(1, "canvas", "c"), drained)
+	first.Read = time.Unix(7, 0)
+	if n := must[int](t)(s.AcceptInbox(ctx, first)); n != 2 {
 		t.Errorf("%d new", n)
 	}
 	if n := must[int](t)(s.AcceptInbox(ctx, page(rowOf(1, "canvas", "c"), rowOf(3, "canvas", "c")))); n != 1 {
 		t.Errorf("%d new", n)
 	}
-	if cur := must[store.InboxCursor](t)(s.InboxCursor(ctx, "w")); cur.Cursor != "a3" || cur.Read.IsZero() {
+	if cur := must[store.InboxCursor](t)(s.InboxCursor(ctx, "w")); cur.Cursor != "a3" || !cur.Read.Equal(first.Read) {
 		t.Errorf("%+v", cur)
 	}
 	rows := must[[]store.InboxRow](t)(s.InboxOpen(ctx, "c", 0, 10))
@@ -64,7 +66,7 @@ func TestInboxPage(t *testing.T) {
 	if err := s.DropInboxCursor(ctx, "w"); err != nil {
 		t.Fatal(err)
 	}
-	if cur := must[store.InboxCursor](t)(s.InboxCursor(ctx, "w")); cur.Cursor != "" || cur.Read.IsZero() {
+	if cur := must[store.InboxCursor](t)(s.InboxCursor(ctx, "w")); cur.Cursor != "" || !cur.Read.Equal(first.Read) {
 		t.Errorf("%+v", cur)
 	}
 	if cur, err := s.InboxCursor(ctx, "other"); err != nil || cur.Cursor != "" {

@@ -107,6 +107,11 @@ func TestForgetBySize(t *testing.T) {
 	must(t, second(s.Task(t.Context(), "task-9")))
 }
 
+// TestRetentionAsItIs without settings.
+func TestRetentionAsItIs(t *testing.T) {
+	equal(t, Retention{}.orDefault(), Retention{Tasks: 10_000, Age: 30 * 24 * time.Hour, Events: 24 * time.Hour, Bytes: 1 << 30})
+}
+
 func TestEventsGoFirst(t *testing.T) {
 	clock := newClock()
 	s := open(t, Config{Now: clock.Now})

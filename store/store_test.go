@@ -91,11 +91,19 @@ func TestMessageFromAcceptanceToEnd(t *testing.T) {
 	s := open(t, Config{Dir: dir})
 	ctx := t.Context()
 	want, head := accept(t, s, 1, "task")
+	body, err := s.Body(ctx, want.Job)
+	must(t, err)
+	equal(t, body, want.Body)
+	wantErr(t, second(s.Body(ctx, "other")), ErrUnknown)
 	want.Seq = 1
 	check := func(what string) {
 		t.Helper()
 		got, err := s.Message(ctx, want.Key)
 		must(t, err)
+		if got.Body != nil {
+			t.Errorf("%s: the body is read where it is not asked for", what)
+		}
+		got.Body = want.Body
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("%s (-want +got):\n%s", what, diff)
 		}
@@ -158,6 +166,7 @@ func TestWhatIsNotThere(t *testing.T) {
 	for name, err := range map[string]error{
 		"message":  second(s.Message(ctx, Key{Message: "other"})),
 		"task":     second(s.Task(ctx, "other")),
+		"head":     second(s.Head(ctx, "other")),
 		"events":   second(s.Events(ctx, "other", 0, 1)),
 		"begin":    s.Begin(ctx, "other", 1, "c", "t", "", ""),
 		"vanished": second(s.Vanished(ctx, "other", 1)),
@@ -225,6 +234,9 @@ func TestWithdraw(t *testing.T) {
 	task, err := s.Task(ctx, "task")
 	must(t, err)
 	equal(t, task, Task{Head: head, Epoch: 1, History: [][]byte{first.Body}})
+	alone, err := s.Head(ctx, "task")
+	must(t, err)
+	equal(t, alone, head)
 
 	must(t, s.Begin(ctx, first.Job, 1, "conversation", "thread", "", ""))
 	wantErr(t, s.Withdraw(ctx, first.Job, nil), ErrBegun)
@@ -261,9 +273,11 @@ func TestEvents(t *testing.T) {
 			t.Errorf("after %d (-want +got):\n%s", after, diff)
 		}
 	}
-	got, err := s.Events(ctx, "task", 0, 2)
-	must(t, err)
-	equal(t, got, batches[:2])
+	for most, want := range map[int]int{0: 1, 1: 1, 2: 2, 3: 3} {
+		got, err := s.Events(ctx, "task", 0, most)
+		must(t, err)
+		equal(t, got, batches[:want])
+	}
 
 	for _, wrong := range []Events{{First: 20, Last: 21}, {First: 1, Last: 1}, {First: 22, Last: 21}} {
 		if err := s.Write(ctx, Change{Task: "task", Epoch: 9, Events: []Events{wrong}}); err == nil {

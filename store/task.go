@@ -40,6 +40,18 @@ func (s *Store) Task(ctx context.Context, id string) (Task, error) {
 	})
 }
 
+// Head returns what of a task is replaced with each state, and nothing that grows with
+// what the task has said, or [ErrUnknown].
+func (s *Store) Head(ctx context.Context, id string) (Head, error) {
+	return view(ctx, s, "read the head of a task", func(c *conn) (h Head, err error) {
+		var at int64
+		err = c.get("SELECT id, context_id, conversation, state, at, ended_at IS NOT NULL, head FROM tasks WHERE id = ?",
+			list(id), &h.ID, &h.Context, &h.Conversation, &h.State, &at, &h.Ended, &h.Body)
+		h.At = instant(at)
+		return h, err
+	})
+}
+
 // Has reports whether a task is known, and not forgotten.
 func (s *Store) Has(ctx context.Context, task string) (bool, error) {
 	return view(ctx, s, "look for a task", func(c *conn) (bool, error) {
@@ -68,18 +80,37 @@ func (c *conn) fill(t *numbered, history int, artifacts bool) (err error) {
 }
 
 // Events returns batches of a task with events numbered higher than after, in
-// order; the first may begin before. When the task has ended long ago they are
-// gone: what is missing shows in the task's LastSeq and in the numbers.
-func (s *Store) Events(ctx context.Context, task string, after int64, limit int) ([]Events, error) {
+// order; the first may begin before. They end early when their bodies take more
+// than so many bytes, but there is one at least. When the task has ended long ago
+// they are gone: what is missing shows in the task's LastSeq and in the numbers.
+func (s *Store) Events(ctx context.Context, task string, after int64, most int) ([]Events, error) {
 	return view(ctx, s, "read events", func(c *conn) ([]Events, error) {
 		n, err := c.taskNumber(task)
 		if err != nil {
 			return nil, err
 		}
-		scan := func(row scanner, e *Events) error { return row.Scan(&e.First, &e.Last, &e.Epoch, &e.Body) }
-		return collect(c, scan, `SELECT first_seq, last_seq, epoch, body FROM events
+		var all []Events
+		size := 0
+		err = c.each(`SELECT first_seq, last_seq, epoch, body FROM events
 			WHERE task = ?1 AND last_seq > ?2 AND first_seq >= coalesce(
 				(SELECT max(first_seq) FROM events WHERE task = ?1 AND first_seq <= ?2), 0)
-			ORDER BY first_seq LIMIT ?3`, n, after, limit)
+			ORDER BY first_seq`, list(n, after), func(row scanner) error {
+			var e Events
+			if err := row.Scan(&e.First, &e.Last, &e.Epoch, &e.Body); err != nil {
+				return err
+			}
+			if size += len(e.Body); size > most && len(all) > 0 {
+				return errFull
+			}
+			all = append(all, e)
+			return nil
+		})
+		if err != nil && !errors.Is(err, errFull) {
+			return nil, err
+		}
+		return all, nil
 	})
 }
+
+// errFull ends the reading of rows: there are enough.
+var errFull = errors.New("the page is full")

@@ -18,7 +18,7 @@ type Message struct {
 	TaskID       string
 	Job          string // unique
 	Conversation string
-	Body         []byte // is also its place in the task's history
+	Body         []byte // is also its place in the task's history; [Store.Message] leaves it out
 	Push         *Push  // to be set with the message; not read back
 
 	// Set by the store.

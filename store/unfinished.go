@@ -14,6 +14,8 @@ type Pending struct {
 const unfinished = "SELECT " + taskColumns + ` FROM tasks WHERE n IN (
 	SELECT n FROM tasks WHERE ended_at IS NULL UNION ALL SELECT task FROM messages WHERE ended = 0) ORDER BY n`
 
+const waitingMessages = "SELECT " + messageColumns + ", h.body" + messageTables + bodyOfMessage + " WHERE m.ended = 0 ORDER BY m.seq"
+
 // Unfinished returns the tasks that have not ended, and those with messages that
 // have not had their turn, in the order in which they were made.
 func (s *Store) Unfinished(ctx context.Context) ([]Pending, error) {
@@ -43,7 +45,8 @@ func (s *Store) Unfinished(ctx context.Context) ([]Pending, error) {
 
 // waiting returns the messages that have not had their turn, by task.
 func (c *conn) waiting() (map[string][]Message, error) {
-	found, err := collect(c, scanMessage, "SELECT "+messageColumns+" WHERE m.ended = 0 ORDER BY m.seq")
+	scan := func(row scanner, m *Message) error { return scanMessage(row, m, &m.Body) }
+	found, err := collect(c, scan, waitingMessages)
 	if err != nil {
 		return nil, err
 	}

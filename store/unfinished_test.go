@@ -9,7 +9,7 @@ import (
 func TestStartReadsWhatIsUnfinishedOnly(t *testing.T) {
 	s := open(t, Config{})
 	for name, text := range map[string]string{
-		"tasks": unfinished, "messages": "SELECT " + messageColumns + " WHERE m.ended = 0 ORDER BY m.seq",
+		"tasks": unfinished, "messages": waitingMessages,
 	} {
 		plan, err := view(t.Context(), s, "explain", func(c *conn) ([]string, error) {
 			scan := func(row scanner, detail *string) error {

@@ -187,7 +187,7 @@ func TestManyAtOnce(t *testing.T) {
 			check(s.Begin(ctx, m.Job, 1, task, task, "", ""))
 			for seq := range int64(30) {
 				check(s.Write(ctx, Change{Task: task, Events: []Events{{First: seq + 1, Last: seq + 1, Epoch: 1, Body: m.Body}}}))
-				got, err := s.Events(ctx, task, 0, 100)
+				got, err := s.Events(ctx, task, 0, 1<<20)
 				check(err)
 				if len(got) != int(seq)+1 {
 					t.Errorf("%s has %d events, want %d", task, len(got), seq+1)

@@ -107,7 +107,7 @@ func (a accepted) event(v *view, e *Event) *Event {
 	switch update := e.Event.(type) {
 	case *a2a.Task:
 		own := *update
-		return &Event{Event: a.of(&own), ID: e.ID}
+		return e.With(a.of(&own))
 	case *a2a.TaskStatusUpdateEvent:
 		if !a.data && isProgress(update) {
 			return nil
@@ -140,11 +140,14 @@ func (a accepted) artifact(v *view, e *Event, update *a2a.TaskArtifactUpdateEven
 				}
 			}
 			out.Append, out.Artifact = false, &own
-			return &Event{Event: &out, ID: e.ID}
+			return e.With(&out)
 		}
 	}
 	return e
 }
+
+// remakes reports whether events are made anew of the task as it is.
+func (a accepted) remakes() bool { return a.whole || !a.pieces }
 
 // now is the task as it is.
 func (v *view) now() *a2a.Task {

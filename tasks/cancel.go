@@ -18,6 +18,9 @@ func (e *Engine) CancelTask(ctx context.Context, req *a2a.CancelTaskRequest) (*a
 		return nil, refuse(a2a.ErrInvalidParams, "the id of the task is missing")
 	}
 	v, err := e.cancel(ctx, req.ID, e.sender(&a2a.Message{}, req.Metadata))
+	if err == nil {
+		err = e.load(ctx, v)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +38,8 @@ func (e *Engine) CancelTask(ctx context.Context, req *a2a.CancelTaskRequest) (*a
 	return trimmed(task, nil), nil
 }
 
-// cancel begins to end a task, if it has not ended, and returns it as it was before.
+// cancel begins to end a task, if it has not ended, and returns it as it was before. The
+// caller still has to load one that has.
 func (e *Engine) cancel(ctx context.Context, id a2a.TaskID, by sender) (*view, error) {
 	// Nothing is being submitted under the lock, so each turn of the task is either
 	// with the runner or refused.
@@ -46,7 +50,7 @@ func (e *Engine) cancel(ctx context.Context, id a2a.TaskID, by sender) (*view, e
 		return nil, err
 	}
 	if t == nil {
-		return e.open(ctx, id)
+		return e.look(ctx, id)
 	}
 	if e.root.Err() != nil {
 		return nil, errGone

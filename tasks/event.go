@@ -12,6 +12,12 @@ type Event struct {
 	// ID names the place, for Last-Event-ID: "<epoch>.<number>". It is unique in
 	// the task.
 	ID string
+	// Shared says that all readers of the task have this very event. Any other is made for
+	// one reader alone.
+	Shared bool
+	// Holds is what the stream has in memory beside the event, for its reader alone, until
+	// the next one is asked for: about so many bytes.
+	Holds int
 
 	mu      sync.Mutex // guards the field below
 	encoded []encoding // a few
@@ -21,6 +27,11 @@ type encoding struct {
 	name  string
 	bytes []byte
 	err   error
+}
+
+// With is an event in the place of e, made for one reader.
+func (e *Event) With(event a2a.Event) *Event {
+	return &Event{Event: event, ID: e.ID, Holds: e.Holds}
 }
 
 // Encoded returns the event as encode renders it, which is asked only once for

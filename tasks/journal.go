@@ -11,14 +11,16 @@ import (
 // for tests that make it fail.
 type Journal interface {
 	Message(ctx context.Context, key store.Key) (store.Message, error)
+	Body(ctx context.Context, job string) ([]byte, error)
 	Accept(ctx context.Context, m store.Message, head store.Head) error
 	Replace(ctx context.Context, m store.Message, head store.Head) error
 	Withdraw(ctx context.Context, job string, head *store.Head) error
 	Write(ctx context.Context, change store.Change) error
 	Sync(ctx context.Context) error
+	Head(ctx context.Context, id string) (store.Head, error)
 	Task(ctx context.Context, id string) (store.Task, error)
 	Tasks(ctx context.Context, q store.Query) (store.Page, error)
-	Events(ctx context.Context, task string, after int64, limit int) ([]store.Events, error)
+	Events(ctx context.Context, task string, after int64, most int) ([]store.Events, error)
 	Unfinished(ctx context.Context) ([]store.Pending, error)
 
 	SetPush(ctx context.Context, task string, p store.Push) error

@@ -30,9 +30,15 @@ const (
 )
 
 // readTarget reads who is to be told of the end; nil if the message does not say.
-// An empty text stands for nobody.
-func (e *Engine) readTarget(meta map[string]any) (*string, error) {
+// An empty text stands for nobody. What another agent's message says is left out: a
+// notice has its words in the name of this one, and no mark of whose they are.
+func (e *Engine) readTarget(in *incoming) (*string, error) {
+	meta := in.message.Metadata
 	if meta[MetaNotify] == nil {
+		return nil, nil
+	}
+	if in.from.isPeer() {
+		e.log.Info("a notice that another agent's message asks for is left out: nobody is told of its task's end", "from", in.from.base())
 		return nil, nil
 	}
 	target, err := word(meta, MetaNotify)

@@ -3,6 +3,8 @@ package tasks_test
 import (
 	"encoding/json"
 	"errors"
+	"log/slog"
+	"maps"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -125,6 +127,42 @@ func TestNobodyToTell(t *testing.T) {
 	}
 	_, err := m.e.SendMessage(t.Context(), wishing("m3", map[string]any{"notifyTarget": "nobody-at-all"}))
 	wantError(t, err, a2a.ErrInvalidParams, "notifyTarget is refused: he is not at home")
+}
+
+// TestPeersHaveNobodyTold: what another agent's message says of a notice is left out, whatever
+// it names and however it says whose it is, and the message is run as any other. The user's
+// next one in the same place has its notice.
+func TestPeersHaveNobodyTold(t *testing.T) {
+	var woken atomic.Int32
+	var log strings.Builder
+	d := newDesk(t, telling(&woken), func(c *tasks.Config) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
+	send := func(id string, request, message map[string]any) *a2a.Task {
+		req := wishing(id, message)
+		req.Metadata, req.Message.ContextID = request, "ctx-"+id
+		task := begin(t, d.e, req)
+		d.r.next(t).start().answer("sign in there")
+		return task
+	}
+	for name, target := range map[string]any{"canvas": "canvas", "local": "local", "hook": "https://example.com/x", "refused": "nobody-at-all", "none": "", "number": 5.0} {
+		for id, meta := range map[string][2]map[string]any{
+			"message": {nil, by("bob")}, "request": {by("bob"), nil}, "delegation": {nil, {"delegation_id": "d"}},
+			"posing": {{"source": "canvas_user"}, {"source_workspace_id": "bob", "source": "canvas_user", "history": []any{}}},
+		} {
+			message := map[string]any{"notifyTarget": target}
+			maps.Copy(message, meta[1])
+			task := send(name+"-"+id, meta[0], message)
+			if n, err := d.st.Notice(t.Context(), string(task.ID)); !errors.Is(err, store.ErrUnknown) || woken.Load() != 0 || task.Metadata["notification"] != nil {
+				t.Errorf("%s, by the %s: a notice for %q, %v; the task has %v", name, id, n.Target, err, task.Metadata)
+			}
+		}
+	}
+	if said := log.String(); !strings.Contains(said, "is left out") || !strings.Contains(said, "from=peer:bob") {
+		t.Errorf("the log says %s", said)
+	}
+	task := send("user", nil, map[string]any{"notifyTarget": "canvas", "source": "canvas_user"})
+	if n, _ := noticeOf(t, d.st, task.ID); n.Target != "canvas" || woken.Load() != 1 {
+		t.Errorf("of the user's message: %+v", n)
+	}
 }
 
 // TestNoticeOutlivesTheProcess ends the task in another process than it began in, and

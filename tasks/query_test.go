@@ -233,11 +233,24 @@ func TestBrokenJournal(t *testing.T) {
 	}
 }
 
+// A partingJournal has the caller leave as his message is stored.
+type partingJournal struct {
+	*store.Store
+	leave context.CancelFunc
+}
+
+func (p *partingJournal) Accept(ctx context.Context, m store.Message, head store.Head) error {
+	p.leave()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return p.Store.Accept(ctx, m, head)
+}
+
 func TestCallerWhoLeavesWhileHisMessageIsStored(t *testing.T) {
 	r := newRunner()
-	e := newEngine(t, r, func(c *tasks.Config) { c.Journal = &brokenJournal{Journal: newJournal(t)} })
 	ctx, leave := context.WithCancel(t.Context())
-	leave()
+	e := newEngine(t, r, func(c *tasks.Config) { c.Journal = &partingJournal{newJournal(t), leave} })
 	if _, err := e.SendMessage(ctx, request("m1", "c", "hi")); !errors.Is(err, context.Canceled) {
 		t.Errorf("error = %v, want that of the context, after the message was taken", err)
 	}
@@ -247,7 +260,12 @@ func TestCallerWhoLeavesWhileHisMessageIsStored(t *testing.T) {
 // countingJournal counts how often the journal is asked for tasks.
 type countingJournal struct {
 	*store.Store
-	pages, single atomic.Int32
+	pages, single, bodies atomic.Int32
+}
+
+func (c *countingJournal) Body(ctx context.Context, job string) ([]byte, error) {
+	c.bodies.Add(1)
+	return c.Store.Body(ctx, job)
 }
 
 func (c *countingJournal) Tasks(ctx context.Context, q store.Query) (store.Page, error) {

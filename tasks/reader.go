@@ -18,8 +18,11 @@ type view struct {
 	of   *task  // nil for a task that ended before
 	at   cursor // in the log of that task
 	end  place  // of the last event of a task that ended before
+	used bool   // what its reader gets is made of the task
 	sent *run   // the message that its reader has just sent to a running turn; nil if there is none
 	acks bool   // that reader is told so, and does not wait for the end
+
+	unread bool // the journal has more of the task than stands in the view; see load
 }
 
 // errBehind says that the log has let go of the reader: it goes on in the journal.
@@ -85,7 +88,7 @@ func (v *view) open() (closed func()) {
 // ended. The stream of a sender also ends when the task waits for an answer.
 func (v *view) events(ctx context.Context, sender bool, yield func(*Event, error) bool) {
 	task := v.task
-	v.drop()
+	v.task = nil // it is passed on, and of one that has ended nothing follows
 	ends := sender && needsCaller(task.Status.State)
 	if !yield(&Event{Event: task, ID: v.place().String()}, nil) || ends {
 		return
@@ -93,12 +96,20 @@ func (v *view) events(ctx context.Context, sender bool, yield func(*Event, error
 	v.follow(ctx, sender, yield)
 }
 
-// drop lets go of the task as it was, if there is a newer one: a slow reader must not keep
-// the text of each moment at which one came.
+// drop lets go of the task as it was, unless that is still of use: a slow reader must not
+// keep the text of each moment at which one came, nor a task that has ended.
 func (v *view) drop() {
-	if v.of != nil {
+	if v.of != nil || !v.used {
 		v.task = nil
 	}
+}
+
+// holds is about what the view has in memory for its reader alone.
+func (v *view) holds() int {
+	if v.task == nil || v.of != nil {
+		return 0
+	}
+	return wireSize(v.task)
 }
 
 // place is where the view stands in its task's events.

@@ -121,7 +121,7 @@ func (e *Engine) settleMessages(ctx context.Context, messages []store.Message) e
 // revive makes a task of its row. What it shows from now on is of a new epoch:
 // the process before may have shown more than it committed.
 func (e *Engine) revive(row store.Task) (*task, error) {
-	h, err := readHead(row)
+	h, err := readHead(row.Head)
 	if err != nil {
 		return nil, fmt.Errorf("task %s in the journal: %w", row.ID, err)
 	}

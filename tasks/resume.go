@@ -25,7 +25,12 @@ func (e *Engine) Stream(ctx context.Context, req *a2a.SendMessageRequest, after 
 		}
 		runtime.Gosched() // the turn begins first, and then its reader hears of it
 		wanted := wantedBy(req)
-		yield = wanted.modes(v.task).only(v, yield)
+		if err := e.load(ctx, v); err != nil {
+			yield(nil, err)
+			return
+		}
+		takes := wanted.modes(v.task)
+		yield, v.used = takes.only(v, yield), takes.remakes()
 		v.task = trimmed(v.task, wanted.history)
 		e.resume(ctx, v, after, true, yield)
 	}
@@ -39,9 +44,12 @@ func (e *Engine) Resume(ctx context.Context, req *a2a.SubscribeToTaskRequest, af
 		return fail(refuse(a2a.ErrInvalidParams, "the id of the task is missing"))
 	}
 	return func(yield func(*Event, error) bool) {
-		v, err := e.openUnderWay(ctx, req.ID)
+		v, err := e.underWay(ctx, req.ID)
 		if err == nil && v.task.Status.State.Terminal() && after == "" {
 			err = inState(a2a.ErrUnsupportedOperation, v.task, "task %q has ended (%s): there is nothing to subscribe to, get the task instead", v.task.ID, v.task.Status.State)
+		}
+		if err == nil {
+			err = e.load(ctx, v)
 		}
 		if err != nil {
 			yield(nil, err)
@@ -110,13 +118,26 @@ func (v *view) committed() bool {
 	return v.of.flush() == nil
 }
 
-// eventPage is how many batches are read at a time: each reader of the journal holds them.
-const eventPage = 4
+const (
+	// eventPage is about how many bytes of batches are read at a time.
+	eventPage = 64 << 10
+	// eventFrame is about what an event takes in memory beside its text.
+	eventFrame = 512
+)
+
+// A backlog is what a reader has missed of the events of a task.
+type backlog struct {
+	info     a2a.TaskInfo
+	from, to place
+	next     int64 // the number of the event that is looked at next
+	holds    int   // about what its reader has in memory all the while
+	put      func(event *Event, ok bool) bool
+}
 
 // missed passes on the events between two places, those of the journal. An event
 // is passed on with ok=false, and nothing after it, if they are not all there.
 func (e *Engine) missed(ctx context.Context, v *view, from place, put func(event *Event, ok bool) bool) error {
-	to, info := v.place(), v.info
+	to := v.place()
 	if from == to {
 		return nil
 	}
@@ -124,49 +145,78 @@ func (e *Engine) missed(ctx context.Context, v *view, from place, put func(event
 		put(nil, false)
 		return nil
 	}
+	loading := loadingOf(ctx)
+	defer loading.End() // the reader may wait for news from here on
 	// The batch that holds the event itself shows whether it is of its epoch.
-	for next := max(from.seq, 1); next <= to.seq; {
-		batches, err := e.cfg.Journal.Events(ctx, string(info.TaskID), next-1, eventPage)
+	b := &backlog{info: v.info, from: from, to: to, next: max(from.seq, 1), holds: v.holds(), put: put}
+	for more := true; more && b.next <= to.seq; {
+		if err := loading.Begin(ctx); err != nil {
+			return err
+		}
+		page, err := e.cfg.Journal.Events(ctx, string(v.info.TaskID), b.next-1, eventPage)
 		if err != nil && !errors.Is(err, store.ErrUnknown) {
 			return e.journalError("read the events of the task", err)
 		}
-		if len(batches) == 0 {
+		if len(page) == 0 {
 			put(nil, false)
 			return nil
 		}
-		for _, batch := range batches {
-			more, err := pass(batch, info, from, &next, to, put)
-			if err != nil {
-				return e.journalError("read the events of the task", err)
-			}
-			if !more || next > to.seq { // the batches behind the view are for the log to tell
-				return nil
-			}
+		if more, err = b.page(ctx, loading, page); err != nil {
+			return e.journalError("read the events of the task", err)
 		}
 	}
 	return nil
 }
 
-// pass hands on the events of a batch from next to to, and reports whether the
-// reader wants more.
-func pass(batch store.Events, info a2a.TaskInfo, from place, next *int64, to place, put func(*Event, bool) bool) (more bool, err error) {
-	if batch.First > *next || *next == from.seq && batch.Epoch != from.epoch {
-		put(nil, false)
+// page hands on the events of batches, each decoded when those before it have been taken,
+// and reports whether the reader wants more.
+func (b *backlog) page(ctx context.Context, loading Loading, page []store.Events) (more bool, err error) {
+	rest := 0
+	for _, batch := range page {
+		rest += len(batch.Body)
+	}
+	for i := range page {
+		if b.next > b.to.seq { // the batches behind the view are for the log to tell
+			return false, nil
+		}
+		if err := loading.Begin(ctx); err != nil {
+			return false, err
+		}
+		rest -= len(page[i].Body)
+		if more, err = b.pass(&page[i], rest); err != nil || !more {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// pass hands on the events of a batch, whose body it lets go of, and reports whether the
+// reader wants more. Beside it the reader has so many bytes of further batches in memory.
+func (b *backlog) pass(batch *store.Events, rest int) (more bool, err error) {
+	if batch.First > b.next || b.next == b.from.seq && batch.Epoch != b.from.epoch {
+		b.put(nil, false)
 		return false, nil
 	}
-	events, err := decodeEvents(batch.Body, info)
+	events, err := decodeEvents(batch.Body, b.info)
 	if err == nil && int64(len(events)) != batch.Last-batch.First+1 {
 		err = fmt.Errorf("a batch of %d events is numbered %d to %d", len(events), batch.First, batch.Last)
 	}
 	if err != nil {
 		return false, err
 	}
-	for ; *next <= min(batch.Last, to.seq); *next++ {
-		if *next <= from.seq {
+	size, last := len(batch.Body)+eventFrame*len(events), min(batch.Last, b.to.seq)
+	batch.Body = nil
+	for ; b.next <= last; b.next++ {
+		if b.next <= b.from.seq {
 			continue
 		}
-		at := place{batch.Epoch, *next}
-		if !put(&Event{Event: events[*next-batch.First], ID: at.String()}, true) {
+		i := b.next - batch.First
+		event := &Event{Event: events[i], ID: place{batch.Epoch, b.next}.String(), Holds: b.holds + rest}
+		events[i] = nil
+		if b.next < last { // its text may be part of one with theirs
+			event.Holds += size
+		}
+		if !b.put(event, true) {
 			return false, nil
 		}
 	}

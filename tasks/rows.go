@@ -47,7 +47,7 @@ func statusTime(s a2a.TaskStatus) time.Time {
 // kept makes a task of what the journal has of it. A list, which is everyone's, must not
 // fail by one task of it: what cannot be read has a word in its place, and the log has why.
 func (e *Engine) kept(row store.Task) *a2a.Task {
-	h, badHead := readHead(row)
+	h, badHead := readHead(row.Head)
 	history, badHistory := decodeAll(row.History, unreadMessage)
 	artifacts, badArtifacts := decodeAll(row.Artifacts, unreadArtifact)
 	e.unread(row.ID, errors.Join(badHead, badHistory, badArtifacts))
@@ -58,7 +58,7 @@ func (e *Engine) kept(row store.Task) *a2a.Task {
 }
 
 // readHead reads the head of a task. With an error it is what the row has beside it.
-func readHead(row store.Task) (head, error) {
+func readHead(row store.Head) (head, error) {
 	var h head
 	err := json.Unmarshal(row.Body, &h)
 	if err != nil {

@@ -25,14 +25,18 @@ func (e *Engine) SendMessage(ctx context.Context, req *a2a.SendMessageRequest) (
 		return nil, err
 	}
 	wanted := wantedBy(req) // the rest of it, files included, is let go while its sender waits
-	task := v.task
+	answered := v.answered
 	if atOnce {
-		if err = e.promise(ctx); err == nil {
-			task, err = v.decided(ctx)
-		}
-	} else {
-		task, err = v.answered(ctx)
+		answered = v.decided
+		err = e.promise(ctx)
 	}
+	if err == nil {
+		err = e.load(ctx, v)
+	}
+	if err != nil {
+		return nil, err
+	}
+	task, err := answered(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +61,8 @@ func (e *Engine) promise(ctx context.Context) error {
 	return e.journalError("bring the message to the disk", err)
 }
 
-// accept makes a turn of a message, or finds the task that it has made before.
+// accept makes a turn of a message, or finds the task that it has made before. If that has
+// ended, the caller still has to load it.
 func (e *Engine) accept(ctx context.Context, req *a2a.SendMessageRequest, patient bool) (*view, error) {
 	defer taken(ctx)
 	in, err := read(req)
@@ -69,15 +74,20 @@ func (e *Engine) accept(ctx context.Context, req *a2a.SendMessageRequest, patien
 	if err := e.prepare(ctx, req, in, patient); err != nil {
 		return nil, err
 	}
-	v, err := e.take(context.WithoutCancel(ctx), in) // a caller who leaves must not tear this apart
+	v, err := e.take(ctx, in)
 	accepted = err == nil
 	return v, err
 }
 
-// take makes a turn of a message that is prepared, or finds its task.
+// take makes a turn of a message that is prepared, or finds its task. All messages
+// wait for one lock, so one whose caller has left by then is let go: nothing is begun yet.
 func (e *Engine) take(ctx context.Context, in *incoming) (*view, error) {
 	e.admit.Lock()
 	defer e.admit.Unlock()
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	ctx = context.WithoutCancel(ctx) // a caller who leaves now must not tear this apart
 	host := e.host(in)
 	if in.key.Task == "" && in.key.Caller == "" && in.command == "" && host == nil && in.refused == nil && !e.closed { // mostly it is new: then the journal is asked only once
 		v, err := e.begin(ctx, in)
@@ -210,7 +220,7 @@ func (e *Engine) again(ctx context.Context, in *incoming, known store.Message) (
 		return nil, refuse(a2a.ErrInvalidParams,
 			"messageId %q was used before with other content; give each message an id of its own", clip(in.key.Message, 64))
 	}
-	v, err := e.open(ctx, a2a.TaskID(known.TaskID))
+	v, err := e.look(ctx, a2a.TaskID(known.TaskID))
 	if err == nil {
 		in.receipt.bindAgain(e, a2a.TaskID(known.TaskID))
 		err = e.pushAgain(ctx, in, v.task)
@@ -270,48 +280,14 @@ func (e *Engine) retry(ctx context.Context, in *incoming, cut *a2a.Task, known s
 	return e.enqueue(ctx, &again, t, e.cfg.Journal.Replace)
 }
 
-// open returns the view of a task, wherever it is kept.
-func (e *Engine) open(ctx context.Context, id a2a.TaskID) (*view, error) {
-	if t := e.find(id); t != nil {
-		return t.view(), nil
-	}
-	row, err := e.cfg.Journal.Task(ctx, string(id))
-	if errors.Is(err, store.ErrUnknown) {
-		return nil, notFound(id)
-	}
-	if err != nil {
-		return nil, e.journalError("load the task", err)
-	}
-	task := e.kept(row)
-	return &view{task: task, info: task.TaskInfo(), end: place{row.Epoch, row.LastSeq}}, nil
-}
-
-// openUnderWay is open for those who want to hear what happens to a task. One that
-// is known to the journal alone, and has not ended, is just being accepted: who
-// lists tasks may see it a moment before it is under way.
-func (e *Engine) openUnderWay(ctx context.Context, id a2a.TaskID) (*view, error) {
-	v, err := e.open(ctx, id)
-	if err != nil || v.of != nil || v.task.Status.State.Terminal() {
-		return v, err
-	}
-	e.admit.Lock()
-	defer e.admit.Unlock()
-	return e.open(ctx, id)
-}
-
 // belongs checks a message that names a task; live is that task, or nil if it is
 // not under way.
 func (e *Engine) belongs(ctx context.Context, in *incoming, live *task) error {
-	var task *a2a.Task
-	if live != nil {
-		task = live.peek()
-	} else {
-		v, err := e.open(ctx, a2a.TaskID(in.key.Task))
-		if err != nil {
-			return err
-		}
-		task = v.task
+	v, err := e.look(ctx, a2a.TaskID(in.key.Task))
+	if err != nil {
+		return err
 	}
+	task := v.task
 	sameTalk := live != nil && e.conversation(in) == live.thread
 	if in.key.Context != "" && in.key.Context != task.ContextID && !sameTalk {
 		return refuse(a2a.ErrInvalidParams,

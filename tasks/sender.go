@@ -206,12 +206,16 @@ func (e *Engine) known(ctx context.Context, in *incoming) (store.Message, error)
 // answers of such messages were not the user's, and of all others they were. What this
 // version has kept without one is no agent's.
 func (e *Engine) keptFor(ctx context.Context, s sender, m store.Message) bool {
-	row, err := e.cfg.Journal.Task(ctx, m.TaskID)
+	row, err := e.cfg.Journal.Head(ctx, m.TaskID)
+	if err != nil {
+		return false
+	}
+	body, err := e.cfg.Journal.Body(ctx, m.Job)
 	if err != nil {
 		return false
 	}
 	h, badHead := readHead(row)
-	message, _, err := decode[a2a.Message](m.Body)
+	message, _, err := decode[a2a.Message](body)
 	if badHead != nil || h.Sorted || err != nil {
 		return false
 	}
@@ -230,7 +234,7 @@ func (e *Engine) reachable(ctx context.Context, s sender, id a2a.TaskID, live *t
 	conversation := ""
 	if live != nil {
 		conversation = live.about()
-	} else if row, err := e.cfg.Journal.Task(ctx, string(id)); err == nil {
+	} else if row, err := e.cfg.Journal.Head(ctx, string(id)); err == nil {
 		conversation = row.Conversation
 	}
 	if !s.owns(conversation) {

@@ -127,7 +127,11 @@ func (e *Engine) foresee(ctx context.Context, in *incoming) (wanted bool, err er
 			in.refused = errForgotten
 			return false, nil
 		}
-		in.earlier, _, _ = decode[a2a.Message](known.Body) // one that cannot be read has no digests, and what is there counts
+		body, err := e.cfg.Journal.Body(ctx, known.Job)
+		if err != nil {
+			return false, e.journalError("look the message up", err)
+		}
+		in.earlier, _, _ = decode[a2a.Message](body) // one that cannot be read has no digests, and what is there counts
 		return true, nil
 	case !errors.Is(err, store.ErrUnknown):
 		return false, e.journalError("look the message up", err)

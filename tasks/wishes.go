@@ -32,7 +32,7 @@ const longestModel = 128
 func (e *Engine) readWishes(in *incoming) {
 	in.options, in.refused = e.cfg.Bounds.options(in.message.Metadata)
 	if in.refused == nil {
-		in.notify, in.refused = e.readTarget(in.message.Metadata)
+		in.notify, in.refused = e.readTarget(in)
 	}
 }
 
