@@ -2,72 +2,88 @@ package channel
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
 
-// byTime reads what has come since the last page was accepted, the newest page first.
-func (p *poller) byTime(ctx context.Context, q platform.RowQuery, cursor store.InboxCursor) error {
-	q.Since = firstWindow
+const (
+	timeRows = 500 // of a page that is asked for by time
+
+	firstWindow   = 10 * time.Minute    // where the inbox was never read, and at least
+	longestWindow = 30 * 24 * time.Hour // that a platform takes
+	overlap       = time.Minute         // of a window with what was read before
+
+	// mostPages of nothing new are asked for without a pause.
+	mostPages = 1000
+)
+
+// byTime reads what has come since the inbox was last read to its end, the oldest rows
+// first, up to the next page that has something new; more reports whether there was one,
+// and the inbox goes on behind it.
+func (p *poller) byTime(ctx context.Context, q platform.RowQuery, cursor store.InboxCursor) (more bool, err error) {
+	q.Since = p.since(cursor)
 	if p.limit == pageRows {
 		q.Limit = timeRows
 	}
-	if !cursor.Read.IsZero() {
-		q.Since = min(max(q.Since, time.Since(cursor.Read)+time.Minute), longestWindow)
-		if cursor.Read.After(time.Now()) && !p.ignores { // the clock was put back, and nobody knows how long that is ago
-			q.Since = longestWindow
-		}
+	if p.window == nil {
+		p.window = newWindow()
 	}
-	var all []platform.Row
-	seen := map[string]bool{}
-	for {
-		rows, err := p.space.Platform.ActivityRows(platform.Once(ctx), q)
+	for range mostPages {
+		q.Before = p.window.end()
+		began := time.Now()
+		page, err := p.space.Platform.ActivityRows(platform.Once(ctx), q)
 		if err != nil {
-			return err
+			return false, err
 		}
-		older := make([]platform.Row, 0, len(rows))
-		for _, r := range p.known(slices.Clone(rows)) {
-			if !seen[r.ID] {
-				seen[r.ID] = true
-				older = append(older, r)
+		if !p.window.has(page, q) {
+			if err := p.anchor(ctx, &cursor, began); err != nil {
+				return false, err
 			}
+			continue
 		}
-		all = append(older, all...)
-		before, last := next(rows, q, len(older) > 0)
-		if last {
-			break
+		if len(p.window.ends) > 1 { // there are rows of before now that are not read yet
+			began = time.Time{}
 		}
-		q.Before = before
-	}
-	fresh := all[:0]
-	for _, r := range all {
-		if !p.seen[r.ID] {
-			fresh = append(fresh, r)
+		page = p.known(page)
+		fresh, err := p.accept(ctx, p.window.rows(page, p.seen), began)
+		if err != nil {
+			return false, err
+		}
+		if !p.window.next(page) {
+			p.seen, p.window = p.window.seen, nil
+			p.caughtUp()
+			return false, nil
+		}
+		if fresh > 0 {
+			return true, nil
 		}
 	}
-	if _, err := p.accept(ctx, fresh); err != nil {
-		return err
-	}
-	p.seen = seen
-	p.caughtUp()
-	return nil
+	return false, nil
 }
 
-// next says before when the rows behind a page by time are, and whether that was the last.
-func next(rows []platform.Row, q platform.RowQuery, fresh bool) (before time.Time, last bool) {
-	if len(rows) == 0 || len(rows) < min(q.Limit, pageRows) { // some have smaller pages than they are asked for
-		return before, true
+// since is how long ago the window begins.
+func (p *poller) since(cursor store.InboxCursor) time.Duration {
+	if cursor.Read.IsZero() {
+		return firstWindow
 	}
-	goesOn := func(t time.Time) bool { return q.Before.IsZero() || t.Before(q.Before) }
-	before = rows[0].CreatedAt
-	if before.IsZero() {
-		return before, true
+	if cursor.Read.After(time.Now()) && !p.ignores { // the clock was put back, and nobody knows how long that is ago
+		return longestWindow
 	}
-	if moment := before.Add(time.Microsecond); fresh && len(rows) > 1 && goesOn(moment) { // there may be more of it
-		return moment, false
+	return min(max(firstWindow, time.Since(cursor.Read)+overlap), longestWindow)
+}
+
+// anchor notes where the first window begins, before it is read in pieces: the next process
+// would begin its own later, and leave out what this one has not come to.
+func (p *poller) anchor(ctx context.Context, cursor *store.InboxCursor, now time.Time) error {
+	if !cursor.Read.IsZero() {
+		return nil
 	}
-	return before, !goesOn(before)
+	cursor.Read = now.Add(overlap - firstWindow)
+	_, err := p.channel.cfg.Store.AcceptInbox(ctx, store.InboxPage{Workspace: p.space.ID, Read: cursor.Read})
+	if err != nil {
+		return storeError{err}
+	}
+	return nil
 }

@@ -51,7 +51,8 @@ func TestPagesOfAMoment(t *testing.T) {
 				}
 				d.pages = func(q platform.RowQuery, rows []platform.Row) ([]platform.Row, error) {
 					if q.After != "" {
-						return nil, nil
+						rows = rows[1+slices.IndexFunc(rows, func(r platform.Row) bool { return r.ID == q.After }):]
+						return rows[:min(len(rows), q.Limit)], nil
 					}
 					if !q.Before.IsZero() {
 						rows = slices.DeleteFunc(rows, func(r platform.Row) bool { return !r.CreatedAt.Before(q.Before) })
@@ -177,7 +178,7 @@ func TestClockPutBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer s.Close()
-		if _, err := s.AcceptInbox(t.Context(), store.InboxPage{Workspace: ours, Cursor: "lost"}); err != nil {
+		if _, err := s.AcceptInbox(t.Context(), store.InboxPage{Workspace: ours, Cursor: "lost", Read: later()}); err != nil {
 			t.Fatal(err)
 		}
 		d := &desk{}

@@ -15,10 +15,6 @@ import (
 
 const (
 	pageRows = 100
-	timeRows = 500 // of a page that is asked for by time
-
-	firstWindow   = 10 * time.Minute    // of the first page
-	longestWindow = 30 * 24 * time.Hour // that a platform takes
 
 	// mostOpen rows of a workspace are taken on; the others wait on the platform.
 	mostOpen = 5000
@@ -35,7 +31,8 @@ type poller struct {
 	tries   int             // to learn it that the platform has failed
 	limit   int             // rows of a page
 	ignores bool            // the platform does not know cursors
-	seen    map[string]bool // the rows of the last page by time
+	window  *window         // that is being read by time; nil if there is none
+	seen    map[string]bool // the rows of the one before
 	full    bool            // it has been said that there are too many rows
 	odd     bool            // and that there are rows without an id
 }
@@ -113,8 +110,9 @@ func (p *poller) poll(ctx context.Context) (more bool, err error) {
 	}
 	q := platform.RowQuery{Type: inboxType, PeerInfo: true, Limit: p.limit}
 	if cursor.Cursor == "" || p.ignores {
-		err = p.byTime(ctx, q, cursor)
+		more, err = p.byTime(ctx, q, cursor)
 	} else {
+		p.window = nil
 		q.After = cursor.Cursor
 		more, err = p.behind(ctx, q)
 	}
@@ -130,6 +128,7 @@ func (p *poller) poll(ctx context.Context) (more bool, err error) {
 
 // behind reads what stands behind the cursor.
 func (p *poller) behind(ctx context.Context, q platform.RowQuery) (more bool, err error) {
+	began := time.Now()
 	rows, err := p.space.Platform.ActivityRows(platform.Once(ctx), q)
 	switch {
 	case errors.Is(err, platform.ErrCursorGone), platform.StatusOf(err) == http.StatusBadRequest: // it may not even be one there
@@ -146,7 +145,10 @@ func (p *poller) behind(ctx context.Context, q platform.RowQuery) (more bool, er
 		return false, err
 	}
 	full := len(rows) >= q.Limit
-	fresh, err := p.accept(ctx, p.known(rows))
+	if full { // there may be rows of before now behind it
+		began = time.Time{}
+	}
+	fresh, err := p.accept(ctx, p.known(rows), began)
 	if err == nil && !full {
 		p.caughtUp()
 	}
@@ -185,8 +187,9 @@ func (p *poller) knock(ctx context.Context) error {
 	return err
 }
 
-// accept commits a page, and returns how many of its rows were not known.
-func (p *poller) accept(ctx context.Context, rows []platform.Row) (fresh int, err error) {
+// accept commits a page, and returns how many of its rows were not known. Everything that
+// had come by the time read has been accepted with it; the zero time says nothing of that.
+func (p *poller) accept(ctx context.Context, rows []platform.Row, read time.Time) (fresh int, err error) {
 	if len(rows) == 0 {
 		return 0, nil
 	}
@@ -194,7 +197,7 @@ func (p *poller) accept(ctx context.Context, rows []platform.Row) (fresh int, er
 		return 0, err
 	}
 	page := store.InboxPage{
-		Workspace: p.space.ID, Cursor: rows[len(rows)-1].ID,
+		Workspace: p.space.ID, Cursor: rows[len(rows)-1].ID, Read: read,
 		Counted: kindPeer, Resets: kindCanvas, Most: mostUnasked, Mute: muteBudget,
 	}
 	for _, r := range rows {

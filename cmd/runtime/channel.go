@@ -128,8 +128,9 @@ const channelInstructions = `You answer messages that come through the Molecule 
 
 // work makes what has messages answered.
 func (box *inbox) work(s settings.Settings, environ []string, base base, redact *logging.Redactor) error {
-	cfg := executorConfig(s, base.wire, base.metrics, box.log, redact)
+	cfg := executorConfig(s, base, box.log, redact)
 	cfg.Book, cfg.Prepare = tasks.Book(box.store), box.prepare
+	cfg.Mend = func() { box.mend(s) }
 	box.openSpaces(s, &cfg, redact)
 	cfg.Instructions = func() string { return channelInstructions }
 	cfg.Trace, cfg.Tools = box.traces.Attempts(), box.traces.Tools(cfg.Tools)
@@ -144,7 +145,7 @@ func (box *inbox) work(s settings.Settings, environ []string, base base, redact 
 		return err
 	}
 	box.engine, box.handler = engine, box.traces.Handler(engine)
-	box.ready = &readiness{checks: checks(s, environ, scratch{}), state: ownState(box.store), executor: box.executor, redact: redact}
+	box.ready = &readiness{checks: checks(s, environ, base.fence, scratch{}), state: ownState(box.store), executor: box.executor, redact: redact, mend: cfg.Mend}
 	if hole := sandboxHole(s); hole != "" {
 		box.log.Warn("codex's sandbox does not hold root", "detail", hole, "fix", sandboxHoleFix)
 	}
