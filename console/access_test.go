@@ -78,7 +78,7 @@ func TestTokenForEverybody(t *testing.T) {
 		}
 	}
 	for _, cookie := range []string{"", token, "x", strings.Repeat("y", 5000), "\x00"} {
-		r := with(request(http.MethodPost, "/console/api/a2a", "{}"), &http.Cookie{Name: "molecule_console_8000", Value: cookie})
+		r := with(request(http.MethodPost, "/console/api/a2a", "{}"), session{&http.Cookie{Name: "molecule_console_8000", Value: cookie}, cookie})
 		if w := f.do(r); w.Code != http.StatusUnauthorized {
 			t.Errorf("with the cookie %.10q = %d, want 401", cookie, w.Code)
 		}
@@ -90,33 +90,37 @@ func TestTokenForEverybody(t *testing.T) {
 
 func TestLogin(t *testing.T) {
 	f := open(t, withToken)
-	cookie := f.loggedIn(t)
+	mine := f.loggedIn(t)
+	cookie := mine.cookie
 	if !cookie.HttpOnly || cookie.SameSite != http.SameSiteStrictMode || cookie.Path != "/console" || cookie.Secure || cookie.MaxAge != 12*60*60 {
 		t.Errorf("the cookie is %v", cookie)
 	}
 	if strings.Contains(cookie.Value, token) || len(cookie.Value) < 20 {
 		t.Errorf("the cookie's value %q is no random one", cookie.Value)
 	}
-	if w := f.do(with(request(http.MethodGet, "/console", ""), cookie)); !strings.Contains(w.Body.String(), "/console/logout") {
+	if w := f.do(with(request(http.MethodGet, "/console", ""), session{cookie: cookie})); !strings.Contains(w.Body.String(), "/console/logout") {
 		t.Errorf("GET /console = %d, want the page", w.Code)
 	}
-	if w := f.do(with(request(http.MethodPost, "/console/api/a2a", "{}"), cookie)); w.Code != http.StatusOK || f.asked != 1 {
+	if w := f.do(with(request(http.MethodPost, "/console/api/a2a", "{}"), mine)); w.Code != http.StatusOK || f.asked != 1 {
 		t.Errorf("a2a = %d, and the agent was called %d times", w.Code, f.asked)
+	}
+	if f.told.Get("Cookie") != "" || f.told.Get("X-Console-Key") != "" {
+		t.Errorf("the agent was told the session: %v", f.told)
 	}
 	other := request(http.MethodGet, "/console/api/state", "")
 	other.Host = "localhost:8001"
-	if w := f.do(with(other, cookie)); w.Code != http.StatusUnauthorized {
+	if w := f.do(with(other, mine)); w.Code != http.StatusUnauthorized {
 		t.Errorf("with the cookie of another port = %d, want 401", w.Code)
 	}
 	again := open(t, withToken) // the runtime was started anew
-	if w := again.do(with(request(http.MethodGet, "/console/api/state", ""), cookie)); w.Code != http.StatusUnauthorized {
+	if w := again.do(with(request(http.MethodGet, "/console/api/state", ""), mine)); w.Code != http.StatusUnauthorized {
 		t.Errorf("after a restart = %d, want 401", w.Code)
 	}
-	out := f.do(with(form("/console/logout", ""), cookie))
+	out := f.do(with(form("/console/logout", ""), session{cookie: cookie}))
 	if out.Code != http.StatusSeeOther || out.Result().Cookies()[0].MaxAge >= 0 {
 		t.Errorf("logout = %d, cookie %v", out.Code, out.Result().Cookies())
 	}
-	if w := f.do(with(request(http.MethodGet, "/console/api/state", ""), cookie)); w.Code != http.StatusUnauthorized {
+	if w := f.do(with(request(http.MethodGet, "/console/api/state", ""), mine)); w.Code != http.StatusUnauthorized {
 		t.Errorf("after the logout = %d, want 401", w.Code)
 	}
 }
@@ -239,9 +243,7 @@ func TestSessionsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := open(t, withToken)
 		first := f.loggedIn(t)
-		may := func(cookie *http.Cookie) bool {
-			return f.do(with(request(http.MethodGet, "/console/api/state", ""), cookie)).Code == http.StatusOK
-		}
+		may := func(shows session) bool { return f.lets(shows) == http.StatusOK }
 		time.Sleep(12*time.Hour - time.Minute)
 		if !may(first) {
 			t.Error("a session ended before its time")
@@ -347,6 +349,7 @@ func TestPages(t *testing.T) {
 		"login":     open(t, withToken).do(request(http.MethodGet, "/console", "")),
 		"wrong":     open(t, withToken).do(form("/console/login", "wrong")),
 		"refused":   open(t, nil).do(refused),
+		"admitted":  open(t, withToken).do(form("/console/login", token)),
 		"workspace": open(t, func(cfg *console.Config) { cfg.Workspace = true }).do(refused.Clone(t.Context())),
 	} {
 		body := w.Body.String()

@@ -17,7 +17,10 @@ const (
 	shutOut        // no token is set, and this is no caller of this machine
 )
 
-// mayEnter says whether a caller is let in; his session is the zero one where none is
+// keyHeader carries the page's half of a session.
+const keyHeader = "X-Console-Key"
+
+// mayEnter says whether a caller is let in; the session is the zero one where none is
 // needed.
 func (c *Console) mayEnter(r *http.Request) (session, access) {
 	if c.cfg.Token == "" {
@@ -26,7 +29,7 @@ func (c *Console) mayEnter(r *http.Request) (session, access) {
 		}
 		return session{}, shutOut
 	}
-	if s, ok := c.sessions.find(shown(r)); ok {
+	if s, ok := c.sessions.find(shown(r), r.Header.Get(keyHeader)); ok {
 		return s, letIn
 	}
 	return session{}, toLogin
@@ -52,7 +55,9 @@ func (c *Console) within(next http.Handler) http.Handler {
 			ctx, cancel := context.WithCancel(r.Context())
 			defer cancel()
 			defer context.AfterFunc(s.ctx, cancel)()
-			r = r.WithContext(ctx)
+			r = r.Clone(ctx)
+			r.Header.Del("Cookie") // what comes next has no use for either half
+			r.Header.Del(keyHeader)
 		}
 		next.ServeHTTP(w, r)
 	})

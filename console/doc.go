@@ -11,12 +11,17 @@
 // # Who may
 //
 // With [Config.Token] a person shows it once, in a form, and has a session from then
-// on: a random value in a cookie that scripts cannot read, of which only a digest is
-// kept here, for twelve hours or until the process ends. Without one only callers of
-// this machine are let in, under a name of this machine. A POST has to carry the header
-// X-Console, which pages of others cannot send; the two forms are known by what the
-// browser says of where they come from. The Host and Origin of all requests have been
-// looked at before: see package server.
+// on, for twelve hours or until the process ends. It has two halves, random values of
+// which only digests are kept here, and nothing below /console/api is open to one alone:
+// a cookie that scripts cannot read, but that browsers send to every other port of the
+// host, and a key that the answer to the form has in it. The page keeps that in the
+// storage of its origin, which has the port in it, and sends it as X-Console-Key.
+//
+// Without a token only callers of this machine are let in, under a name of this
+// machine. In either case a POST has to carry the header X-Console, which pages of
+// others cannot send; the two forms are known by what the browser says of where they
+// come from. The Host and Origin of all requests have been looked at before: see
+// package server.
 //
 // # Ownership and concurrency
 //

@@ -67,13 +67,10 @@ func (r *reader) ended() bool {
 }
 
 // read opens a stream; who opened it leaves at the end of the test.
-func (f *fixture) read(t *testing.T, cookie *http.Cookie) *reader {
+func (f *fixture) read(t *testing.T, shows session) *reader {
 	ctx, leave := context.WithCancel(t.Context())
 	r := &reader{header: http.Header{}, leave: leave, gone: make(chan struct{})}
-	req := request(http.MethodGet, "/console/api/events", "").WithContext(ctx)
-	if cookie != nil {
-		req.AddCookie(cookie)
-	}
+	req := with(request(http.MethodGet, "/console/api/events", "").WithContext(ctx), shows)
 	go func() {
 		defer close(r.gone)
 		f.ServeHTTP(r, req)
@@ -86,7 +83,7 @@ func TestEvents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := open(t, nil)
 		f.tasks.newest = []console.Task{{ID: "newer"}, {ID: "older"}}
-		r := f.read(t, nil)
+		r := f.read(t, session{})
 		begin := r.take()
 		if r.header.Get("Content-Type") != "text/event-stream" || r.header.Get("Content-Security-Policy") == "" {
 			t.Errorf("headers are %v", r.header)
@@ -131,7 +128,7 @@ func TestStateOncePerSecond(t *testing.T) {
 		})
 		var readers []*reader
 		for range 5 {
-			readers = append(readers, f.read(t, nil))
+			readers = append(readers, f.read(t, session{}))
 		}
 		time.Sleep(10*time.Second + time.Millisecond)
 		for _, r := range readers {
@@ -157,7 +154,7 @@ func TestStateOncePerSecond(t *testing.T) {
 func TestBurst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := open(t, nil)
-		r := f.read(t, nil)
+		r := f.read(t, session{})
 		r.take()
 		for range 10 {
 			f.tasks.change(false, make([]console.Task, 100)...)
@@ -183,7 +180,7 @@ func TestManyStreams(t *testing.T) {
 		f := open(t, nil)
 		var readers []*reader
 		for range 16 {
-			readers = append(readers, f.read(t, nil))
+			readers = append(readers, f.read(t, session{}))
 		}
 		synctest.Wait()
 		w := f.do(request(http.MethodGet, "/console/api/events", ""))
@@ -192,7 +189,7 @@ func TestManyStreams(t *testing.T) {
 		}
 		readers[3].leave()
 		<-readers[3].gone
-		if r := f.read(t, nil); !strings.Contains(r.take(), "event: state") {
+		if r := f.read(t, session{}); !strings.Contains(r.take(), "event: state") {
 			t.Error("a stream has ended, and there is no room for another")
 		}
 	})
@@ -203,7 +200,7 @@ func TestManyStreams(t *testing.T) {
 func TestStalledReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := open(t, nil)
-		stalled, other := f.read(t, nil), f.read(t, nil)
+		stalled, other := f.read(t, session{}), f.read(t, session{})
 		stalled.take()
 		stalled.fail(os.ErrDeadlineExceeded)
 		f.set(func(s *console.State) { s.Queue.Running = 1 })
@@ -219,12 +216,12 @@ func TestStalledReader(t *testing.T) {
 func TestStreamEndsWithItsSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := open(t, withToken)
-		cookie, second := f.loggedIn(t), f.loggedIn(t)
-		r, late := f.read(t, cookie), f.read(t, second)
+		first, second := f.loggedIn(t), f.loggedIn(t)
+		r, late := f.read(t, first), f.read(t, second)
 		if r.ended() || late.ended() {
 			t.Fatal("a stream ended at once")
 		}
-		f.do(with(form("/console/logout", ""), cookie))
+		f.do(with(form("/console/logout", ""), first))
 		if !r.ended() || late.ended() {
 			t.Error("the logout of one should end its stream, and no other")
 		}
@@ -239,7 +236,7 @@ func TestTasksThatCannotBeListed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := open(t, nil)
 		f.tasks.err = errors.New("disk full")
-		if r := f.read(t, nil); !r.ended() {
+		if r := f.read(t, session{}); !r.ended() {
 			t.Error("the stream goes on without its tasks")
 		}
 		if f.tasks.watched() != 0 {

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -18,7 +19,8 @@ const token = "a-token-nobody-guesses"
 type fixture struct {
 	http.Handler
 	tasks *tasks
-	asked int // how often an agent was called
+	asked int         // how often an agent was called
+	told  http.Header // with which it was called last
 
 	mu    sync.Mutex // guards the field below
 	state console.State
@@ -50,8 +52,9 @@ func open(t *testing.T, change func(*console.Config)) *fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.Handler = c.Handler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	f.Handler = c.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		f.asked++
+		f.told = r.Header
 		_, _ = w.Write([]byte(`{"jsonrpc":"2.0"}`))
 	}))
 	return f
@@ -83,19 +86,38 @@ func (f *fixture) do(r *http.Request) *httptest.ResponseRecorder {
 	return w
 }
 
-// loggedIn returns the cookie of a new session.
-func (f *fixture) loggedIn(t *testing.T) *http.Cookie {
-	t.Helper()
-	w := f.do(form("/console/login", token))
-	cookies := w.Result().Cookies()
-	if w.Code != http.StatusSeeOther || len(cookies) != 1 {
-		t.Fatalf("login = %d with %d cookies, want 303 with one: %s", w.Code, len(cookies), w.Body)
-	}
-	return cookies[0]
+// A session is what a browser has of one: the cookie, and the key that the page keeps.
+type session struct {
+	cookie *http.Cookie
+	key    string
 }
 
-func with(r *http.Request, cookie *http.Cookie) *http.Request {
-	r.AddCookie(cookie)
+// loggedIn returns a new session.
+func (f *fixture) loggedIn(t *testing.T) session {
+	t.Helper()
+	return admitted(t, f.do(form("/console/login", token)))
+}
+
+var sessionKey = regexp.MustCompile(`<meta name="session-key" content="([A-Z2-7]{26,})">`)
+
+// admitted is the session that the answer to a login begins.
+func admitted(t *testing.T, w *httptest.ResponseRecorder) session {
+	t.Helper()
+	cookies, key := w.Result().Cookies(), sessionKey.FindStringSubmatch(w.Body.String())
+	if w.Code != http.StatusOK || len(cookies) != 1 || key == nil {
+		t.Fatalf("login = %d with %d cookies, want 200 with one and a key: %s", w.Code, len(cookies), w.Body)
+	}
+	return session{cookies[0], key[1]}
+}
+
+// with has a request show what it can of a session.
+func with(r *http.Request, shows session) *http.Request {
+	if shows.cookie != nil {
+		r.AddCookie(shows.cookie)
+	}
+	if shows.key != "" {
+		r.Header.Set("X-Console-Key", shows.key)
+	}
 	return r
 }
 

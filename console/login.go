@@ -55,9 +55,16 @@ func (c *Console) tooMany(w http.ResponseWriter) {
 	c.pages.show(w, http.StatusTooManyRequests, pageLogin, c.about("Too many attempts at the same time. Try again in a few seconds."))
 }
 
+// admit begins a session in place of the one that the browser had. The key is in this
+// answer's body and nowhere else: no page of another origin can read that, and a URL
+// would be kept by the browser.
 func (c *Console) admit(w http.ResponseWriter, r *http.Request) {
-	http.SetCookie(w, cookie(r, c.sessions.begin()))
-	http.Redirect(w, r, "/console", http.StatusSeeOther)
+	c.sessions.end(shown(r))
+	value, key := c.sessions.begin()
+	http.SetCookie(w, cookie(r, value))
+	with := c.about("")
+	with.Key = key
+	c.pages.show(w, http.StatusOK, pageAdmitted, with)
 }
 
 func (c *Console) logout(w http.ResponseWriter, r *http.Request) {

@@ -20,9 +20,10 @@ var embedded embed.FS
 
 // The pages. Everything else in the folder is served as it is.
 const (
-	pageIndex   = "index.html"
-	pageLogin   = "login.html"   // asks for the token
-	pageRefused = "refused.html" // says to strangers what opens the console
+	pageIndex    = "index.html"
+	pageLogin    = "login.html"    // asks for the token
+	pageAdmitted = "admitted.html" // hands the key to the browser, and leads to the console
+	pageRefused  = "refused.html"  // says to strangers what opens the console
 )
 
 // An about is what a page is made of.
@@ -30,6 +31,7 @@ type about struct {
 	Version string // of the runtime
 	Login   bool   // people log in, and can log out
 	Message string // of the login's failure, or the refusal
+	Key     string // of a session that has just begun
 }
 
 func (c *Console) about(message string) about {
@@ -38,7 +40,11 @@ func (c *Console) about(message string) about {
 
 // page serves the console, or what is in front of it.
 func (c *Console) page(w http.ResponseWriter, r *http.Request) {
-	switch _, how := c.mayEnter(r); how {
+	_, how := c.mayEnter(r)
+	if how == toLogin && c.sessions.has(shown(r)) {
+		how = letIn // nothing of the runtime is in the page: what fills it shows the key
+	}
+	switch how {
 	case letIn:
 		c.pages.show(w, http.StatusOK, pageIndex, c.about(""))
 	case toLogin:

@@ -4,8 +4,10 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
+	"crypto/subtle"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -22,16 +24,20 @@ type sessions struct {
 	open map[[sha256.Size]byte]session
 }
 
-// A session is one login. What it carries ends with it.
+// A session is one login. What it carries ends with it. It has two halves, and takes
+// both: the browser sends the cookie to every port of the host, whose servers can read
+// it, and the key is known only to pages of the console's own origin, whose scripts
+// cannot read the cookie.
 type session struct {
+	key   [sha256.Size]byte // a digest
 	ctx   context.Context
 	end   context.CancelFunc
 	began time.Time
 }
 
-// begin makes a session and returns what its owner shows.
-func (s *sessions) begin() string {
-	value := rand.Text()
+// begin makes a session and returns what its owner shows: the cookie's value and the key.
+func (s *sessions) begin() (value, key string) {
+	value, key = rand.Text(), rand.Text()
 	now := time.Now()
 	ctx, end := context.WithDeadline(context.Background(), now.Add(sessionLasts))
 	s.mu.Lock()
@@ -40,8 +46,8 @@ func (s *sessions) begin() string {
 		s.open = map[[sha256.Size]byte]session{}
 	}
 	s.makeRoom()
-	s.open[sha256.Sum256([]byte(value))] = session{ctx, end, now}
-	return value
+	s.open[sha256.Sum256([]byte(value))] = session{sha256.Sum256([]byte(key)), ctx, end, now}
+	return value, key
 }
 
 // makeRoom lets go of what has ended, and of the oldest if there is still no room. The
@@ -62,22 +68,42 @@ func (s *sessions) makeRoom() {
 	}
 }
 
-// find returns the session of whoever shows value; false if it is none, or over.
-func (s *sessions) find(value string) (session, bool) {
+// find returns the session that one of values and key are the halves of; false if there
+// is none, or it is over.
+func (s *sessions) find(values []string, key string) (session, bool) {
+	digest := sha256.Sum256([]byte(key))
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	found, ok := s.open[sha256.Sum256([]byte(value))]
-	return found, ok && found.ctx.Err() == nil
+	for _, value := range values {
+		found, ok := s.open[sha256.Sum256([]byte(value))]
+		if ok && found.ctx.Err() == nil && subtle.ConstantTimeCompare(digest[:], found.key[:]) == 1 {
+			return found, true
+		}
+	}
+	return session{}, false
 }
 
-// end ends a session. One that is not there is no error.
-func (s *sessions) end(value string) {
+// has reports whether one of values is a session's, which opens nothing without the key.
+func (s *sessions) has(values []string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	key := sha256.Sum256([]byte(value))
-	if found, ok := s.open[key]; ok {
-		found.end()
-		delete(s.open, key)
+	return slices.ContainsFunc(values, func(value string) bool {
+		found, ok := s.open[sha256.Sum256([]byte(value))]
+		return ok && found.ctx.Err() == nil
+	})
+}
+
+// end ends the sessions of values. One that is not there is no error. It takes no key:
+// another port of the host can take the cookie away from the browser in any case.
+func (s *sessions) end(values []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, value := range values {
+		digest := sha256.Sum256([]byte(value))
+		if found, ok := s.open[digest]; ok {
+			found.end()
+			delete(s.open, digest)
+		}
 	}
 }
 
@@ -91,7 +117,7 @@ func cookieName(r *http.Request) string {
 	return "molecule_console_" + port
 }
 
-// cookie carries a session, or takes it away if value is empty.
+// cookie carries its half of a session, or takes it away if value is empty.
 func cookie(r *http.Request, value string) *http.Cookie {
 	c := &http.Cookie{ //nolint:gosec // Secure where it can be: on loopback there is no TLS
 		Name: cookieName(r), Value: value, Path: "/console", MaxAge: int(sessionLasts / time.Second),
@@ -104,11 +130,13 @@ func cookie(r *http.Request, value string) *http.Cookie {
 	return c
 }
 
-// shown is the value of the session that a request shows; "" if it shows none.
-func shown(r *http.Request) string {
-	c, err := r.Cookie(cookieName(r))
-	if err != nil {
-		return ""
+// shown are the values of the cookies of that name. There may be several: another port
+// of the host can set one for a longer path, which browsers send first.
+func shown(r *http.Request) []string {
+	cookies := r.CookiesNamed(cookieName(r))
+	values := make([]string, len(cookies))
+	for i, c := range cookies {
+		values[i] = c.Value
 	}
-	return c.Value
+	return values
 }

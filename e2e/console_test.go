@@ -21,6 +21,7 @@ const consoleToken = "token-of-the-console-tests"
 type browser struct {
 	p      *program
 	client *http.Client
+	key    string // that the login's answer had in it
 }
 
 func (p *program) browser() *browser {
@@ -28,7 +29,7 @@ func (p *program) browser() *browser {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	return &browser{p, &http.Client{Jar: jar}}
+	return &browser{p: p, client: &http.Client{Jar: jar}}
 }
 
 func (b *browser) do(method, path, media, body string, header ...string) (status int, answer string) {
@@ -49,6 +50,9 @@ func (b *browser) open(method, path, media, body string, header ...string) *http
 		b.p.t.Fatal(err)
 	}
 	req.Header.Set("Content-Type", media)
+	if b.key != "" {
+		req.Header.Set("X-Console-Key", b.key)
+	}
 	for i := 0; i+1 < len(header); i += 2 {
 		req.Header.Set(header[i], header[i+1])
 	}
@@ -59,10 +63,12 @@ func (b *browser) open(method, path, media, body string, header ...string) *http
 	return res
 }
 
-// login gives the token in the form; the redirect leads to the page.
+// login gives the token in the form; the answer has the session's key in it.
 func (b *browser) login(token string) int {
 	b.p.t.Helper()
-	status, _ := b.do(http.MethodPost, "/console/login", "application/x-www-form-urlencoded", url.Values{"token": {token}}.Encode(), "Origin", b.p.URL)
+	status, answer := b.do(http.MethodPost, "/console/login", "application/x-www-form-urlencoded", url.Values{"token": {token}}.Encode(), "Origin", b.p.URL)
+	_, answer, _ = strings.Cut(answer, `name="session-key" content="`)
+	b.key, _, _ = strings.Cut(answer, `"`)
 	return status
 }
 

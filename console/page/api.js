@@ -2,6 +2,7 @@
 // of the console beside it.
 
 import { events } from './sse.js';
+import { sessionKey, loggedInAnew } from './session.js';
 
 const base = new URL('../api/', import.meta.url);
 let calls = 0;
@@ -17,11 +18,13 @@ export class Refused extends Error {
 
 /** Opens a route below /console/api. Throws Refused unless the answer is a 2xx. */
 export async function open(path, options = {}) {
+  const key = sessionKey(); // each time: another tab may have logged in anew
   const response = await fetch(new URL(path, base), {
     cache: 'no-store', credentials: 'same-origin', redirect: 'error', ...options,
-    headers: { ...(options.method === 'POST' && { 'X-Console': '1' }), ...options.headers },
+    headers: { ...(options.method === 'POST' && { 'X-Console': '1' }), ...(key && { 'X-Console-Key': key }), ...options.headers },
   });
   if (response.ok) return response;
+  if (response.status === 401 && await loggedInAnew(key)) return open(path, options);
   const text = (await response.text()).slice(0, 500);
   throw new Refused(sentence(text) || `The runtime answers ${response.status}.`, response.status);
 }

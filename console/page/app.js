@@ -11,6 +11,7 @@ import { RuntimePanel } from './runtime.js';
 import { Banners } from './banners.js';
 import { newMessage, taskMessage } from './compose.js';
 import { announce } from './announce.js';
+import { forgetSessionKey } from './session.js';
 import { keys } from './keys.js';
 import { stateName, asks, brief, ended } from './format.js';
 
@@ -19,6 +20,10 @@ let shown = null; // the TaskView, while a task is shown
 
 const openTask = (id) => { location.hash = `#/task/${encodeURIComponent(id)}`; };
 
+// Where nobody logs in there is no such form.
+const logout = byId('logout');
+logout?.addEventListener('submit', forgetSessionKey);
+
 const link = new Link(store, {
   state: (state) => {
     const before = store.runtime;
@@ -26,6 +31,7 @@ const link = new Link(store, {
     if (before && before.startedAt !== state.startedAt) announce('The runtime was restarted.');
   },
   told: (ids) => refind(ids),
+  neverIn: () => logout?.requestSubmit(), // a cookie without its key: the login begins without either
   task: (row) => {
     const before = store.setTask(row);
     store.trim();

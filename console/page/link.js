@@ -12,8 +12,10 @@ const beginning = 1000; // of a connection, in which it tells of the newest task
 
 /**
  * Follows /console/api/events for as long as the page lives. on.state and on.task
- * get what comes, on.told the ids of the tasks that a new connection began with. A page that nobody sees looks in now and then, for its title:
- * browsers have six connections for one host, and all its tabs share them.
+ * get what comes, on.told the ids of the tasks that a new connection began with.
+ * on.neverIn is called where the session was never good for anything in this page.
+ * A page that nobody sees looks in now and then, for its title: browsers have six
+ * connections for one host, and all its tabs share them.
  */
 export class Link {
   #store;
@@ -40,6 +42,7 @@ export class Link {
       } catch (error) {
         if (error instanceof Refused && (error.status === 401 || error.status === 403)) {
           this.#store.setLink({ state: 'out', message: error.message });
+          if (error.status === 401 && !this.#store.runtime) this.#on.neverIn();
           return;
         }
       }

@@ -14,6 +14,7 @@ type credential struct {
 	header []string
 	query  string
 	shows  string // the one true secret that it shows in the right way, or ""
+	half   bool   // it is enough to end a session, and for nothing else
 	unsure bool   // it may be taken or not: what it shows is right, and the way is odd
 }
 
@@ -38,12 +39,17 @@ func (x *world) credentials() []credential {
 	}
 	if x.cookie != "" {
 		name, value, _ := strings.Cut(x.cookie, "=")
+		key := "X-Console-Key: " + x.key
 		rows = append(rows,
-			credential{name: "session", header: []string{"Cookie: " + x.cookie}, shows: x.cookie},
+			credential{name: "session", header: x.session(), shows: x.cookie},
+			credential{name: "session without its key", header: []string{"Cookie: " + x.cookie}, half: true},
+			credential{name: "session with another key", header: []string{"Cookie: " + x.cookie, "X-Console-Key: " + value}, half: true},
+			credential{name: "key alone", header: []string{key}},
+			credential{name: "key as cookie", header: []string{key, "Cookie: " + name + "=" + x.key}},
 			credential{name: "session as bearer", header: []string{"Authorization: Bearer " + value}},
 			credential{name: "token as cookie", header: []string{"Cookie: " + name + "=" + x.token}},
-			credential{name: "session of another port", header: []string{"Cookie: molecule_console_1=" + value}},
-			credential{name: "session cut", header: []string{"Cookie: " + x.cookie[:len(x.cookie)-1]}},
+			credential{name: "session of another port", header: []string{key, "Cookie: molecule_console_1=" + value}},
+			credential{name: "session cut", header: []string{key, "Cookie: " + x.cookie[:len(x.cookie)-1]}},
 		)
 	}
 	return rows
@@ -133,7 +139,8 @@ func (x *world) attempts(rows []route) (all []attempt) {
 	methods := []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT", "PROPFIND", "get", "Post"}
 	for _, row := range rows {
 		for _, as := range x.credentials() {
-			if as.shows != x.cookie || x.cookie == "" || row.pattern != "POST /console/logout" { // it would be the end of it
+			ends := as.half || x.cookie != "" && as.shows == x.cookie
+			if !ends || row.pattern != "POST /console/logout" { // it would be the end of the session
 				all = append(all, attempt{row, as, row.method()})
 			}
 		}

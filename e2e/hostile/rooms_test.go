@@ -52,4 +52,9 @@ func (x *world) slowly(t *testing.T) {
 		a := x.send(get)
 		return a.status == 200 && strings.Contains(a.body, "too many large answers are being read at once")
 	})
+	back := x.ours(rpc("SubscribeToTask", object{"id": id}))
+	back.header = append(back.header, "Last-Event-ID: 1.1")
+	if a := x.send(back); !strings.Contains(a.body, "too many large answers are being read at once") || strings.Contains(a.body, "xxxx") {
+		t.Errorf("a reader who comes back: %d bytes, %s", len(a.body), a)
+	}
 }
