@@ -41,13 +41,17 @@ var (
 	lineOf = regexp.MustCompile(`(?::\d+(?:[:–-]\d+)*|#L\d+(?:C\d+)?(?:[–-]L?\d+(?:C\d+)?)?)$`)
 )
 
+// mostMentions is how many paths are read of a text in each of the two ways: what a model
+// can say in one reply has room for millions.
+const mostMentions = 20_000
+
 // mentions are the paths that a text may have, in their order.
 func mentions(text string) []mention {
 	var all []mention
-	for _, m := range absolutes.FindAllStringSubmatchIndex(text, -1) {
+	for _, m := range absolutes.FindAllStringSubmatchIndex(text, mostMentions) {
 		all = append(all, mentionAt(text, m))
 	}
-	for _, match := range references.FindAllStringSubmatchIndex(text, -1) {
+	for _, match := range references.FindAllStringSubmatchIndex(text, mostMentions) {
 		m := mentionAt(text, match)
 		m.relative = !strings.HasPrefix(m.path, "/")
 		m.span = m.relative && text[match[0]] == '`'

@@ -44,6 +44,7 @@ func (f *Folder) open() (*os.Root, error) {
 func (f *Folder) openExisting() (*os.Root, error) { return f.descend(enter) }
 
 func (f *Folder) descend(step func(at *os.Root, name string) (*os.Root, error)) (*os.Root, error) {
+	f.cfg.User.Regain(f.cfg.Work, f.cfg.Log)
 	at, err := os.OpenRoot(f.cfg.Work)
 	if err != nil {
 		return nil, fmt.Errorf("open the working directory (RUNTIME_WORKDIR): %w", err)
