@@ -74,6 +74,11 @@ func (p Provider) idle(name string) bool {
 	case name == provider.CodexLogin && p.Login:
 		return false // it is a way to log codex in
 	}
+	return p.isKey(name)
+}
+
+// isKey reports whether a variable may hold a key for a model, going by its name.
+func (p Provider) isKey(name string) bool {
 	return slices.Contains(p.Keys, name) || provider.IsKey(name)
 }
 

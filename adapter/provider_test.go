@@ -3,6 +3,7 @@ package adapter
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -123,6 +124,78 @@ func TestCodexsOwnConfigurationIsLeftAlone(t *testing.T) {
 	checkConfig(t, l)
 	if len(m.auths) != 1 || m.auths[0] != "Bearer "+planted {
 		t.Errorf("Authorization %q", m.auths)
+	}
+}
+
+// TestKeysOfCodexsOwnConfiguration: where codex goes by its own configuration it has the keys
+// of providers, and its commands have none of them, whatever they are called, but for what the
+// operator leaves to them by name.
+func TestKeysOfCodexsOwnConfiguration(t *testing.T) {
+	m := newModel(t, "env")
+	vars := []string{"HOUSE_PW", "HOUSE.DOTS", "HOUSE_HEADER", "OTHER_PW", "ANTHROPIC_API_KEY", "OPENAI_API_KEY"}
+	providers := "model_provider = \"mine\"\n[model_providers.mine]\nname = \"mine\"\nwire_api = \"responses\"\nbase_url = \"" + m.URL + "/v1\"\n" +
+		"env_key = \"HOUSE_PW\"\nenv_http_headers = { \"X-House\" = \"HOUSE_HEADER\", \"X-Dots\" = \"HOUSE.DOTS\" }\n" +
+		"[model_providers.other]\nname = \"other\"\nbase_url = \"http://127.0.0.1:1/v1\"\nenv_key = \"OTHER_PW\"\n"
+	for name, c := range map[string]struct {
+		policy string
+		left   []string // of vars
+		kept   []string
+	}{
+		"none":     {"", nil, []string{"GH_TOKEN=for-the-agent"}},
+		"set":      {"[shell_environment_policy]\nset = { USERS_SET = \"kept\", OTHER_PW = \"kept\" }\n", nil, []string{"GH_TOKEN=for-the-agent", "USERS_SET=kept", "OTHER_PW=kept"}},
+		"named":    {"[shell_environment_policy]\ninclude_only = [\"*\", \"house_pw\"]\n", []string{"HOUSE_PW"}, []string{"GH_TOKEN=for-the-agent"}},
+		"patterns": {"[shell_environment_policy]\ninclude_only = [\"PATH\", \"GH_*\", \"*_KEY\", \"HOUSE_??\"]\n", nil, []string{"GH_TOKEN=for-the-agent"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m.forget()
+			var environ []string
+			for _, name := range vars {
+				environ = append(environ, name+"="+planted+"-of-"+name)
+			}
+			l := launch(t, Provider{}, providers+c.policy, environ...)
+			argv := turn(t, l)
+			checkConfig(t, l)
+			if len(m.auths) != 2 || m.auths[0] != "Bearer "+planted+"-of-HOUSE_PW" || !slices.Contains(m.headers, "X-House") || !slices.Contains(m.headers, "X-Dots") {
+				t.Errorf("the model is shown %q with %q", m.auths, m.headers)
+			}
+			for _, name := range vars {
+				if got, want := strings.Contains(m.out, planted+"-of-"+name+"\n"), slices.Contains(c.left, name); got != want {
+					t.Errorf("a command of codex sees %s: %v\n%s", name, got, m.out)
+				}
+			}
+			for _, kept := range c.kept {
+				if !strings.Contains(m.out, kept) {
+					t.Errorf("a command of codex does not see %s:\n%s", kept, m.out)
+				}
+			}
+			if strings.Contains(argv, planted) {
+				t.Errorf("arguments: %s", argv)
+			}
+		})
+	}
+}
+
+// TestKeysAreTakenFromCommands by name, and only those that codex has.
+func TestKeysAreTakenFromCommands(t *testing.T) {
+	environ := []string{"OPENAI_API_KEY=k", "CODEX_ACCESS_TOKEN=k", "GROQ_API_KEY=", "HOUSE_PW=k", "GH_TOKEN=g"}
+	const config = "[model_providers.a]\nenv_key = \"HOUSE_PW\"\n[model_providers.b]\nenv_key = \"A=\\u0000\"\nenv_http_headers = { X = \"NOT_THERE\", Y = 5, Z = \"\" }\n"
+	for name, c := range map[string]struct {
+		l    Launch
+		want string
+	}{
+		"own":       {Launch{Provider: Alone(false, "", "")}, `"CODEX_ACCESS_TOKEN"="","HOUSE_PW"="","NOT_THERE"="","OPENAI_API_KEY"=""`},
+		"forwarded": {Launch{Provider: Provider{KeyName: "OPENAI_API_KEY", Forward: Forward{"http://f", "t"}}}, ""},
+		"login":     {Launch{Provider: Provider{Login: true}, Workspace: true}, `"CODEX_ACCESS_TOKEN"=""`},
+		"workspace": {Launch{Provider: Provider{BaseURL: "http://m"}, Workspace: true}, ""},
+	} {
+		c.l.Environ, c.l.UserConfig = environ, config
+		if c.want != "" {
+			c.want = "-c shell_environment_policy.set={" + c.want + "}"
+		}
+		read, unread := c.l.own()
+		if got := strings.Join(c.l.hidden(read), " "); got != c.want || len(unread) > 0 {
+			t.Errorf("%s: %s, want %s; %v", name, got, c.want, unread)
+		}
 	}
 }
 
