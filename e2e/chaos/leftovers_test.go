@@ -40,8 +40,8 @@ func (a *auditor) books(ctx context.Context, dir string) {
 }
 
 // mountPoints are what the sandbox of codex lays over a working directory: empty
-// folders, which it takes away unless it is killed.
-var mountPoints = []string{".agents", ".aws", ".codex", ".git"}
+// folders, which it takes away unless it is killed. Of .codex the runtime keeps one.
+var mountPoints = []string{".agents", ".aws", ".git"}
 
 // files checks that nothing is left in a directory but what belongs there.
 func (a *auditor) files(dir string, known ...string) {

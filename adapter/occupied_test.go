@@ -1,0 +1,60 @@
+package adapter_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
+)
+
+// TestOccupy puts something into a .codex, and changes none that has something in it, or is
+// something else.
+func TestOccupy(t *testing.T) {
+	for name, c := range map[string]struct {
+		before func(dir string) error
+		want   string // of .codex
+	}{
+		"none":  {func(string) error { return nil }, ".gitignore"},
+		"empty": {func(dir string) error { return os.Mkdir(filepath.Join(dir, ".codex"), 0o700) }, ".gitignore"},
+		"full":  {func(dir string) error { return os.MkdirAll(filepath.Join(dir, ".codex", "skills"), 0o700) }, "skills"},
+		"file":  {func(dir string) error { return os.WriteFile(filepath.Join(dir, ".codex"), nil, 0o600) }, ""},
+		"link":  {func(dir string) error { return os.Symlink(os.TempDir(), filepath.Join(dir, ".codex")) }, ""},
+		"empty link": {func(dir string) error {
+			return errors.Join(os.Mkdir(filepath.Join(dir, "empty"), 0o700), os.Symlink("empty", filepath.Join(dir, ".codex")))
+		}, ""},
+		"pipe": {func(dir string) error { return syscall.Mkfifo(filepath.Join(dir, ".codex"), 0o600) }, ""},
+		"loop": {func(dir string) error { return os.Symlink(".codex", filepath.Join(dir, ".codex")) }, ""},
+	} {
+		dir := t.TempDir()
+		if err := c.before(dir); err != nil {
+			t.Fatal(err)
+		}
+		before, _ := os.Lstat(filepath.Join(dir, ".codex"))
+		for range 2 {
+			if err := adapter.Occupy(dir, nil); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		after, err := os.Lstat(filepath.Join(dir, ".codex"))
+		if err != nil || before != nil && !os.SameFile(before, after) {
+			t.Errorf("%s: another stands there: %v", name, err)
+		}
+		if c.want == "" {
+			if _, err := os.Lstat(filepath.Join(dir, "empty", ".gitignore")); err == nil {
+				t.Errorf("%s: a link was followed", name)
+			}
+			continue
+		}
+		entries, _ := fs.ReadDir(os.DirFS(dir), ".codex")
+		if c.want != "" && (len(entries) != 1 || entries[0].Name() != c.want) {
+			t.Errorf("%s: %v", name, entries)
+		}
+	}
+	if err := adapter.Occupy(filepath.Join(t.TempDir(), "none"), nil); err == nil {
+		t.Error("a directory that is not there is no error")
+	}
+}
