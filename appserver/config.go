@@ -16,7 +16,8 @@ type Config struct {
 	Env  []string // the whole environment of the child; nil is an empty one
 	Dir  string   // working directory; empty is ours
 
-	User *asuser.User // that codex and its commands run as; nil is ours
+	User    *asuser.User // that codex and its commands run as; nil is ours
+	Through []string     // a program that becomes Bin, with its own arguments; nil is none
 
 	ClientName    string   // how we introduce ourselves; the model provider sees it. Empty is "runtime"
 	ClientVersion string   // empty is "0"

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"sync"
 	"syscall"
 
@@ -33,7 +34,16 @@ type process struct {
 // the shell there, which may be root's.
 func startProcess(cfg Config) (*process, error) {
 	p := &process{user: cfg.User, exited: make(chan struct{})}
-	p.cmd = exec.Command(cfg.Bin, append([]string{"app-server"}, cfg.Args...)...) //nolint:noctx // the child outlives the context of its start; the client ends it
+	bin := cfg.Bin
+	if len(cfg.Through) > 0 { // it would look by the child's PATH, and say that there is none in its own words
+		path, err := exec.LookPath(bin)
+		if err != nil {
+			return nil, err
+		}
+		bin = path
+	}
+	argv := slices.Concat(cfg.Through, []string{bin, "app-server"}, cfg.Args)
+	p.cmd = exec.Command(argv[0], argv[1:]...) //nolint:noctx // the child outlives the context of its start; the client ends it
 	p.cmd.Env, p.cmd.Dir = cfg.Env, cfg.Dir
 	p.cmd.SysProcAttr = sessionOfItsOwn()
 	theirs, err := p.pipes()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -97,6 +98,48 @@ func TestFiles(t *testing.T) {
 		}
 		if _, err := os.ReadFile(secret); err != nil {
 			t.Errorf("afterwards we cannot read what is ours: %v", err)
+		}
+	})
+}
+
+// TestRegain gives a folder back to its owner, and leaves those of others as they are.
+func TestRegain(t *testing.T) {
+	eachWay(t, func(t *testing.T, other *asuser.User) {
+		var nobody *asuser.User // stands for ourselves
+		for _, c := range []struct {
+			name        string
+			owner, user *asuser.User
+			mode, want  os.FileMode
+			log         string
+		}{
+			{"ours, closed", nobody, nobody, 0, 0o700, "d---------"},
+			{"ours, not to be written", nobody, nobody, os.ModeSetgid | os.ModeSticky | 0o575, os.ModeSetgid | os.ModeSticky | 0o775, "d"},
+			{"ours, open", nobody, nobody, 0o750, 0o750, ""},
+			{"theirs, closed", other, other, 0o011, 0o711, "d-----x--x"},
+			{"theirs, for us", other, nobody, 0, 0, ""},
+			{"ours, for them", nobody, other, 0, 0, ""},
+		} {
+			dir := filepath.Join(open(t), "work")
+			err := c.owner.Do(func() error { return errors.Join(os.Mkdir(dir, 0o700), os.Chmod(dir, c.mode)) })
+			if err != nil {
+				t.Fatal(err)
+			}
+			var log bytes.Buffer
+			c.user.Regain(dir, slog.New(slog.NewTextHandler(&log, nil)))
+			if info, err := os.Stat(dir); err != nil || info.Mode() != c.want|os.ModeDir {
+				t.Errorf("%s: %v, %v", c.name, info.Mode(), err)
+			}
+			if !strings.Contains(log.String(), c.log) || (log.Len() > 0) != (c.log != "") {
+				t.Errorf("%s: the log says %q", c.name, log.String())
+			}
+		}
+		file := filepath.Join(open(t), "file")
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		nobody.Regain(file, slog.Default())
+		if info, err := os.Stat(file); err != nil || info.Mode() != 0o600 {
+			t.Errorf("a file: %v, %v", info.Mode(), err)
 		}
 	})
 }
