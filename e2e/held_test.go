@@ -125,12 +125,17 @@ func TestLoginOverA2A(t *testing.T) {
 	if data := at(task, "status", "message", "parts", 1, "data"); state(task) != authRequired || at(data, "userCode") != fakelogin.UserCode {
 		t.Errorf("task = %v", task["status"])
 	}
+	for path, want := range map[string]int{"/readyz": http.StatusServiceUnavailable, "/metrics": http.StatusOK} {
+		if code, page := p.fetch(path); code != want || strings.Contains(page, fakelogin.UserCode) || strings.Contains(page, "/codex/device") {
+			t.Errorf("%s while the login is missing: %d\n%s", path, code, page)
+		}
+	}
 	issuer.Approve()
 	if task = p.ended(reply["taskId"]); state(task) != "TASK_STATE_COMPLETED" || !strings.Contains(text(task), "one") {
 		t.Errorf("after the login: %v", task)
 	}
 	progtest.WaitFor(t, "readiness", func() bool { code, _ := p.fetch("/readyz"); return code == http.StatusOK })
-	for _, secret := range []string{"refresh-", "eyJ", fakelogin.Email, fakelogin.UserCode} {
+	for _, secret := range []string{"refresh-", "eyJ", fakelogin.Email, fakelogin.UserCode, "/codex/device"} {
 		if strings.Contains(p.Log(), secret) {
 			t.Errorf("the log holds %q", secret)
 		}

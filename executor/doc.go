@@ -52,8 +52,9 @@
 // Where the model refuses the credential, or a limit is reached, this concerns all
 // jobs: the hold is closed (hold.go), and no turn is started until a probe of the
 // executor's own, or a login, has shown that the model answers again (keep.go,
-// login.go). Jobs are told with [Held] and [Released]. A thread whose context is
-// full is compacted once for a job (compact.go).
+// login.go). Jobs are told with [Held] and [Released]. What may be about one job alone,
+// because it names a model of its own, holds no other (alone.go). A thread whose
+// context is full is compacted once for a job (compact.go).
 //
 // # Attempts
 //

@@ -55,6 +55,7 @@ type job struct {
 	compacted bool     // its thread was compacted for it
 	goOn      bool     // its next attempt goes on where the one before met the end of the context
 	refusals  int      // attempts that the model refused for the credential or a limit
+	aside     *refusal // that it is about to wait out alone, or nil; of whoever serves it
 	standing  told
 	ctx       context.Context // ends with errCanceled or errShutdown
 	cancel    context.CancelCauseFunc

@@ -1,12 +1,14 @@
 package executor
 
 import (
+	"cmp"
 	"sync"
 	"time"
 )
 
 // A hold keeps turns from being started while the model would refuse them. There
-// is one child, so there is one credential and one hold.
+// is one child, so there is one credential and one hold. It is about the model that
+// threads have: what one job is refused alone, see alone.go, does not close it.
 //
 //	open ──a refusal──▶ held ──▶ deciding ──the model answers──▶ open
 //	                     ▲            │
@@ -23,6 +25,7 @@ type hold struct {
 	shown    *Held         // what waiting jobs are told; nil until that is known, and while it is open
 	deciding bool          // the limit may have ended: whoever comes waits for the answer
 	changed  chan struct{} // closed and replaced at each change
+	doubt    chan struct{} // closed at the end of [Executor.doubt]; nil while that does not run
 
 	wake chan struct{} // 1-buffered: there is something new for keep
 }
@@ -38,12 +41,13 @@ type standing struct {
 	shown        *Held
 	deciding     bool
 	changed      <-chan struct{}
+	doubt        <-chan struct{}
 }
 
 func (h *hold) look() standing {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return standing{h.cause, h.since, h.until, h.shown, h.deciding, h.changed}
+	return standing{h.cause, h.since, h.until, h.shown, h.deciding, h.changed, h.doubt}
 }
 
 // change changes the hold and tells those who wait for that.
@@ -155,9 +159,12 @@ func (e *Executor) turnedAway(j *job, now standing) *Ended {
 	return &Ended{Outcome: Failed, Failure: now.cause.failure(false)}
 }
 
-// gate waits until the hold is open. It returns the end of a job that does not
-// get that far.
+// gate waits until the hold is open, and the job does not wait alone. It returns
+// the end of a job that does not get that far.
 func (e *Executor) gate(j *job) *Ended {
+	if end := e.sitOut(j); end != nil {
+		return end
+	}
 	for {
 		now := e.hold.look()
 		if now.cause == nil {
@@ -181,6 +188,7 @@ func (e *Executor) gate(j *job) *Ended {
 // observer's calls apart.
 type told struct {
 	mu   sync.Mutex // guards the fields below
+	own  *Held      // what the job waits for alone, or nil
 	what *Held
 	ever bool // it has been told to wait before
 	gone bool // it does not wait: a turn of it runs, or it has ended
@@ -197,7 +205,7 @@ func (t *told) wasHeld() bool {
 func (t *told) update(h *hold, observe Observer) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	switch what := h.look().shown; {
+	switch what := cmp.Or(t.own, h.look().shown); {
 	case t.gone || what == t.what:
 	case what == nil:
 		t.what = nil
@@ -206,6 +214,14 @@ func (t *told) update(h *hold, observe Observer) {
 		t.what, t.ever = what, true
 		observe(*what)
 	}
+}
+
+// alone tells a job what it waits for alone; nil says that it does no more.
+func (t *told) alone(own *Held, h *hold, observe Observer) {
+	t.mu.Lock()
+	t.own = own
+	t.mu.Unlock()
+	t.update(h, observe)
 }
 
 // leave says that the job waits no more.

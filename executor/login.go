@@ -2,7 +2,6 @@ package executor
 
 import (
 	"context"
-	"net/http"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
@@ -58,21 +57,17 @@ func (e *Executor) keepLogin(r *refusal) (again bool) {
 	k := &keeper{e: e, why: r, probed: time.Now()}
 	e.account.news() // what was before does not count
 	k.look()
-	// A 403 may be about what one message asks for: that is found out before anybody
-	// has to wait for it.
-	for asked := r.status != http.StatusForbidden; ; asked = true {
-		if asked {
-			k.offer()
-			k.show()
-			if !k.wait() {
-				return false
-			}
-			if k.loggedIn() {
-				break
-			}
-			if !k.due() {
-				continue
-			}
+	for {
+		k.offer()
+		k.show()
+		if !k.wait() {
+			return false
+		}
+		if k.loggedIn() {
+			break
+		}
+		if !k.due() {
+			continue
 		}
 		refused := k.ask()
 		if refused == nil {

@@ -203,7 +203,7 @@ func failureKind(name string, status int, message string) FailureKind {
 	switch {
 	case name == "unauthorized", status == 401, status == 403, strings.HasPrefix(message, missingKey):
 		return FailAuth
-	case name == "usageLimitExceeded", name == "rateLimitExceeded", status == 429, rateLimited(message):
+	case name == usageLimit, name == "rateLimitExceeded", status == 429, rateLimited(message):
 		return FailLimit
 	case name == "contextWindowExceeded":
 		return FailContext

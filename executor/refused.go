@@ -1,19 +1,19 @@
 package executor
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 )
 
-// A refusal is why the model's provider does not answer anybody who comes with
-// our credential: it refuses the credential itself, or a limit is reached. It is
-// the cause for which a turn is ended at the first sign of it: codex would go on
-// trying, at a 401 for 6.5 s.
+// A refusal is why the model's provider does not answer: it refuses the credential,
+// or a limit is reached. That concerns all who come with our credential, or one job
+// alone, see [refusal.alone]. It is the cause for which a turn is ended at the first
+// sign of it: codex would go on trying, at a 401 for 6.5 s.
 type refusal struct {
 	kind   FailureKind // FailAuth or FailLimit
 	code   string      // codex's name of the error
@@ -21,13 +21,15 @@ type refusal struct {
 	status int         // of HTTP, or 0
 	limit  string      // the name of the limit
 	until  time.Time   // when the limit ends, by the wall clock; zero if it is not known
+	model  string      // that was asked, where the job had named another than its thread has; else empty
+	unsure bool        // the model of the turn before may have been asked, which may be another
 }
 
 func (r *refusal) Error() string { return r.why }
 
-// errHeld is why an attempt was none: the model refused the credential before
-// anything was done. The job waits and is attempted again.
-var errHeld = errors.New("the credential was refused")
+// errHeld is why an attempt was none: the model refused it before anything was
+// done. The job waits and is attempted again.
+var errHeld = errors.New("the model refused")
 
 // refusalOf returns what of an error of codex is a refusal, or nil.
 func (e *Executor) refusalOf(failed *appserver.TurnError) *refusal {
@@ -53,10 +55,13 @@ func (e *Executor) refusalOf(failed *appserver.TurnError) *refusal {
 	return r
 }
 
+// usageLimit is codex's name of the error where the account's allowance is used up.
+const usageLimit = "usageLimitExceeded"
+
 // limitReached returns the name of the limit that an error is about, and its end.
 func (e *Executor) limitReached(code, words string) (name string, until time.Time) {
 	now := time.Now()
-	if code == "usageLimitExceeded" {
+	if code == usageLimit {
 		if window, ok := e.limits.reached(now); ok {
 			return window.Name, window.ResetsAt
 		}
@@ -65,15 +70,27 @@ func (e *Executor) limitReached(code, words string) (name string, until time.Tim
 	return "rate", resetInWords(words, now)
 }
 
+// refusalOf is [Executor.refusalOf] for an error of the turn.
+func (t *turn) refusalOf(failed *appserver.TurnError) *refusal {
+	r := t.e.refusalOf(failed)
+	if r != nil {
+		r.model, r.unsure = t.c.otherModel(t.job), t.unsure
+	}
+	return r
+}
+
 // failure is what whoever sent the message is told.
 func (r *refusal) failure(tools bool) *Failure {
 	f := &Failure{Kind: r.kind, Code: r.code, Message: r.why, Limit: r.limit, ResetsAt: r.until}
 	if r.kind == FailLimit {
 		f.Message += r.ending()
-		return f
+	} else {
+		f.Message += ". The model's provider refused the credential, or got none: check OPENAI_API_KEY, or log codex in"
 	}
-	f.Message += ". The model's provider refused the credential, or got none: check OPENAI_API_KEY, or log codex in"
-	if tools {
+	if r.model != "" {
+		f.Message += ". This may be about the model that the message names; without it the message may run"
+	}
+	if r.kind == FailAuth && tools {
 		f.Message += ". This came in the middle of the turn, after tools had run: look at what is done, and then send a message to go on"
 	}
 	return f
@@ -93,7 +110,7 @@ const limitGrace = 5 * time.Second
 
 // troubled acts on an error that codex tells of in the middle of a turn.
 func (t *turn) troubled(n appserver.ErrorNote) {
-	r := t.e.refusalOf(&n.Error)
+	r := t.refusalOf(&n.Error)
 	if r == nil || !n.WillRetry {
 		if n.WillRetry {
 			t.job.observe(Notice{Text: "codex tries again: " + t.e.cfg.Redact(n.Error.Message)})
@@ -103,7 +120,7 @@ func (t *turn) troubled(n appserver.ErrorNote) {
 	if t.stopping != nil {
 		return
 	}
-	rate := r.kind == FailLimit && r.code != "usageLimitExceeded"
+	rate := r.kind == FailLimit && r.code != usageLimit
 	if rate && (r.until.IsZero() || time.Until(r.until) < limitGrace) {
 		t.job.observe(Notice{Text: "The model's provider asks to wait: " + r.why})
 		if t.limited == nil {
@@ -125,16 +142,19 @@ func (t *turn) answered() {
 
 // failed is the failure of a turn that codex has ended.
 func (t *turn) failed(failed *appserver.TurnError, tools bool) *Failure {
-	if t.refused = t.e.refusalOf(failed); t.refused != nil {
+	if t.refused = t.refusalOf(failed); t.refused != nil {
 		return t.refused.failure(tools)
 	}
 	return t.e.modelFailure(failed)
 }
 
 // weigh looks at the end of an attempt: one that the model refused is none if it
-// had done nothing, and what the refusal says of the credential concerns all
+// had done nothing, and what the refusal says of the credential may concern all
 // others. The caller holds c.lock.
 func (e *Executor) weigh(c *conversation, j *job, t *turn, end *Ended) (*Ended, error) {
+	if end.Outcome == Completed {
+		c.ran = cmp.Or(j.Options.Model, c.own.model)
+	}
 	switch {
 	case end.Outcome != Failed || end.Failure == nil:
 		return end, nil
@@ -160,20 +180,28 @@ func (e *Executor) waitsOut(j *job, r *refusal, tools bool) bool {
 	if !j.mayWait(r) {
 		return false
 	}
+	if r.alone() {
+		return e.waitsAlone(j, r) && !tools
+	}
 	e.refused(r)
 	return !tools && (r.kind == FailAuth || j.promised())
 }
 
 // mostRefusals is how often a job is held for a credential that the model takes
-// from others. A 403 may be about what the message asks for: once it is known that
-// the credential is taken, it is.
+// from others, or for a limit that no other job has met. Where it is known that
+// others are not refused the credential, once is enough.
 const mostRefusals = 3
 
-// mayWait reports whether a refusal of the job is one of all: it counts the
-// refusals.
+// mayWait reports whether a refusal of the job may pass: it counts the refusals.
 func (j *job) mayWait(r *refusal) bool {
 	j.refusals++
-	return r.kind != FailAuth || j.refusals == 1 || j.refusals <= mostRefusals && r.status != http.StatusForbidden
+	switch {
+	case r.kind == FailAuth && r.alone():
+		return j.refusals == 1
+	case r.kind == FailAuth || r.alone():
+		return j.refusals <= mostRefusals
+	}
+	return true
 }
 
 // promised reports whether the sender was told that the job waits for the end of

@@ -30,6 +30,7 @@ type turn struct {
 	doubted    time.Time // since when the history has called it interrupted; zero if it does not
 	stopping   error     // why codex was asked to end the turn; nil while it was not
 	limited    *refusal  // the rate limit that codex waits out; nil once the model answers
+	unsure     bool      // codex may ask another model for it: see refusal.alone
 	refused    *refusal  // why the turn failed, if the model refused it
 }
 
@@ -40,6 +41,9 @@ func (e cutError) Unwrap() error { return e.error }
 
 // start gets the conversation's thread ready and begins an attempt on it.
 func (e *Executor) start(c *conversation, j *job) (*turn, error) {
+	if e.cfg.Mend != nil {
+		e.cfg.Mend()
+	}
 	on, err := e.child.get(j.ctx)
 	if err != nil {
 		return nil, err
@@ -69,7 +73,7 @@ func (e *Executor) start(c *conversation, j *job) (*turn, error) {
 
 // newTurn returns a turn that is about to begin on the thread of c.
 func (e *Executor) newTurn(c *conversation, j *job, on *child) *turn {
-	t := &turn{e: e, c: c, job: j, on: on, record: newRecord(), attention: newAttention(), giveBack: func() {}}
+	t := &turn{e: e, c: c, job: j, on: on, unsure: c.resumable && c.ran != c.own.model, record: newRecord(), attention: newAttention(), giveBack: func() {}}
 	t.inquiry = e.openInquiry(c.threadID, j, func() { t.attention.raise(wakeQuestion) })
 	return t
 }
@@ -96,6 +100,7 @@ func (e *Executor) startTurn(t *turn) (id string, err error) {
 	}
 	started, err := on.TurnStart(ctx, params)
 	c.adjusted(j, err)
+	c.ran = "" // until it has ended well
 	if err == nil {
 		e.briefed(c, instructions)
 	}

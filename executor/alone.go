@@ -1,0 +1,114 @@
+package executor
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
+)
+
+// What a job is refused alone is no reason to keep others waiting: anybody may name
+// any model, and providers have limits for each. Where it may be about the credential,
+// the model that threads have is asked, while the turns of others go on:
+//
+//	a credential   the job waits for that answer, then is attempted once more
+//	a limit        the job fails; one that was told to wait does so, by itself
+//
+// If it concerns all after all, that answer closes the hold, or the turns of others do.
+
+// alone reports whether a refusal may concern no other job: it is about the model that
+// the job has named, or that a turn before it has, with which codex compacts where that of
+// this one has less room (seen on 0.169.0); or it is a 403, which may be about what the
+// message says.
+func (r *refusal) alone() bool {
+	return r.model != "" || r.unsure || r.kind == FailAuth && r.status == http.StatusForbidden
+}
+
+// waitsAlone reports whether j waits for the end of a refusal of its own.
+func (e *Executor) waitsAlone(j *job, r *refusal) bool {
+	e.log.Info("the model refuses a job; others are not held for it", "job", j.ID, "model", r.model, "kind", string(r.kind), "code", r.code)
+	if r.kind == FailAuth || r.code == usageLimit || r.model == "" { // of the account, as a rule, or of the model of all
+		e.doubt()
+	}
+	// Nobody is left to stand and wait for the end of a long limit.
+	waits := r.kind == FailAuth || j.promised() && (j.Patient || time.Until(r.until) < shortLimit)
+	if waits {
+		j.aside = r
+	}
+	return waits
+}
+
+// doubt finds out whether the model that threads have refuses, too, and closes the hold
+// if so. It is found out once for all who want to know at the time.
+func (e *Executor) doubt() {
+	h := e.hold
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.cause != nil || h.doubt != nil {
+		return
+	}
+	over := make(chan struct{})
+	h.doubt = over
+	e.wg.Go(func() { // a turn has brought the refusal, so the group is not empty
+		defer close(over)
+		r, err := e.probe(e.root)
+		if err != nil {
+			e.log.Warn("it could not be found out whether a refusal concerns all; the next turns tell", "err", err)
+		}
+		if r != nil {
+			e.refused(r)
+		}
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.doubt = nil
+	})
+}
+
+// sitOut waits for the end of what the job was refused alone, if it was. It returns the
+// end of a job that does not get that far.
+func (e *Executor) sitOut(j *job) *Ended {
+	r := j.aside
+	j.aside = nil
+	switch {
+	case r == nil:
+		return nil
+	case r.kind == FailLimit:
+		e.sitOutLimit(j, r)
+	default:
+		e.sitOutDoubt(j)
+	}
+	if j.ctx.Err() != nil {
+		end := e.beforeStart(causeOf(j.ctx, nil))
+		return &end
+	}
+	return nil
+}
+
+// sitOutDoubt waits until it is found out whether a refusal concerns all.
+func (e *Executor) sitOutDoubt(j *job) {
+	over := e.hold.look().doubt
+	if over == nil {
+		return
+	}
+	select {
+	case <-over:
+	case <-j.ctx.Done():
+	}
+}
+
+// sitOutLimit waits until a limit ends that only j has met. It is the job itself that
+// finds out whether it has.
+func (e *Executor) sitOutLimit(j *job, r *refusal) {
+	j.standing.alone(limitHeld(r), e.hold, j.observe)
+	began := time.Now()
+	at := began.Add(min(e.cfg.LimitProbe<<(j.refusals-1), limitMost))
+	if r.until.After(at) {
+		at = r.until
+	}
+	for left := remaining(at, time.Now(), 0); left > 0; left = remaining(at, time.Now(), time.Since(began)) {
+		if !sleep.For(j.ctx, min(left, lookEvery)) {
+			return
+		}
+	}
+	j.standing.alone(nil, e.hold, j.observe)
+}

@@ -1,0 +1,86 @@
+package executor
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestLimitOfItsOwn has a job wait for the end of a limit that no other has met.
+func TestLimitOfItsOwn(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		left     time.Duration // until the limit ends; 0 where that is not known
+		refusals int           // this one included
+		want     time.Duration
+	}{
+		"unknown":         {0, 1, 5 * time.Second},
+		"unknown-again":   {0, 3, 20 * time.Second},
+		"known":           {2 * time.Hour, 1, 2 * time.Hour},
+		"as-good-as-over": {time.Second, 2, 10 * time.Second},
+		"far-off":         {100 * time.Hour, 1, 24 * time.Hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				e, j, told := waiting(t)
+				j.refusals, j.aside = c.refusals, &refusal{kind: FailLimit, limit: "rate", why: "slow down", model: "rare"}
+				if c.left > 0 {
+					j.aside.until = time.Now().Add(c.left)
+				}
+				began := time.Now()
+				end := e.gate(j)
+				if took := time.Since(began); end != nil || took != c.want {
+					t.Errorf("it waited %s, want %s; end = %+v", took, c.want, end)
+				}
+				if n := len(*told); n != 2 {
+					t.Errorf("told %v, want that it waits and that it does no more", *told)
+				}
+				if e.gate(j) != nil || time.Since(began) != c.want {
+					t.Error("it waits for the same again")
+				}
+			})
+		})
+	}
+}
+
+// TestHoldWhileItWaitsAlone closes and opens the hold meanwhile: the job is told of what it
+// waits for, and of the hold where that lasts longer.
+func TestHoldWhileItWaitsAlone(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e, j, told := waiting(t)
+		j.refusals, j.aside = 1, &refusal{kind: FailLimit, limit: "rate", why: "slow down", until: time.Now().Add(time.Hour), model: "rare"}
+		over := make(chan *Ended)
+		go func() { over <- e.gate(j) }()
+		synctest.Wait()
+		all := &refusal{kind: FailAuth, why: "bad key"}
+		e.hold.change(func() { e.hold.cause, e.hold.shown = all, &Held{Kind: FailAuth, Text: "log in"} })
+		e.tell(j)
+		time.Sleep(2 * time.Hour)
+		synctest.Wait()
+		e.hold.change(func() { e.hold.cause, e.hold.shown = nil, nil })
+		if end := <-over; end != nil {
+			t.Errorf("end = %+v", end)
+		}
+		j.standing.leave(j.observe)
+		var kinds []FailureKind
+		for _, event := range *told {
+			held, _ := event.(Held)
+			kinds = append(kinds, held.Kind)
+		}
+		if len(kinds) != 3 || kinds[0] != FailLimit || kinds[1] != FailAuth || kinds[2] != "" {
+			t.Errorf("told %q, want of the limit, of the login, and of the end", kinds)
+		}
+	})
+}
+
+// waiting returns a job that waits, of an executor without codex, and what it is told.
+func waiting(t *testing.T) (*Executor, *job, *[]Event) {
+	t.Helper()
+	e := &Executor{cfg: Config{}.withDefaults(), log: slog.New(slog.DiscardHandler), hold: newHold(), conversations: map[string]*conversation{}}
+	var told []Event
+	ctx, cancel := context.WithCancelCause(t.Context())
+	return e, &job{Job: Job{Patient: true}, observe: func(event Event) { told = append(told, event) }, ctx: ctx, cancel: cancel}, &told
+}
