@@ -17,6 +17,8 @@ type Config struct {
 	// Child is how codex is started. OnRequest, OnGlobal and Logger are set by
 	// the executor.
 	Child appserver.Config
+	// Mend puts right what commands can break for all others, before each turn; nil is nothing.
+	Mend func()
 	// Prepare is asked how codex is to be started, before each start of it; nil means
 	// as Child and Thread say. The arguments in Child come after its. It may take its
 	// time: jobs wait meanwhile. Its error is why codex is not started, and it is asked

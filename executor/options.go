@@ -81,6 +81,15 @@ func (c *conversation) adjusted(j *job, err error) {
 	c.strayed = j.Options != Options{} || c.strayed && err != nil
 }
 
+// otherModel is the model that j has named, if that is not its thread's own; else it is
+// empty. The caller holds c.lock.
+func (c *conversation) otherModel(j *job) string {
+	if j.Options.Model == c.own.model {
+		return ""
+	}
+	return j.Options.Model
+}
+
 // mayAsk reports whether somebody is there to answer what the turn of j asks.
 func (e *Executor) mayAsk(j *job) bool {
 	policy, _ := e.allowed(j)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 // A base is what an application stands on, whatever way its messages come.
 type base struct {
 	wire     *wirelog.Recorder // nil unless codex's messages are to be kept
+	fence    fence             // that codex is started through
 	registry *prometheus.Registry
 	metrics  *server.Metrics
 	refusals *refusals.Refusals  // one for all doors
@@ -39,6 +41,13 @@ func (app *application) openBase(s settings.Settings, environ []string) (base, e
 			app.log.Warn("the environment of this process can be read by codex's commands", "err", err)
 		}
 	}
+	fence := makeFence(context.Background(), s, app.redact.Known)
+	switch {
+	case fence.err != nil:
+		app.log.Info("codex can look into other processes of its user", "user", s.User.String(), "err", fence.err, "fix", openFix)
+	case len(fence.argv) > 0:
+		app.log.Info("codex is kept out of other processes of its user", "through", fence.argv[0], "docs", "security.md, Links")
+	}
 	scriptedURL, err := app.openModel(s)
 	if err != nil {
 		return base{}, err
@@ -48,5 +57,5 @@ func (app *application) openBase(s settings.Settings, environ []string) (base, e
 	}
 	metrics := server.NewMetrics(registry)
 	refused := refusals.New(refusals.Config{Weak: s.WeakToken(), Counted: metrics.Refused, Logger: app.log})
-	return base{app.openWire(s.DebugWire), registry, metrics, refused, commits(registry)}, nil
+	return base{app.openWire(s.DebugWire), fence, registry, metrics, refused, commits(registry)}, nil
 }

@@ -13,14 +13,14 @@ import (
 
 // checks returns what has to hold for a turn to run. Doctor and readiness ask
 // the same; doctor's codex works in a scratch.
-func checks(s settings.Settings, environ []string, at scratch) []preflight.Check {
+func checks(s settings.Settings, environ []string, fence fence, at scratch) []preflight.Check {
 	start, _, _, _ := adapter.Look(setupConfig(s, environ, "")) // what is wrong with it has a check of its own
 	env := at.env(start.Env())
 	all := []preflight.Check{
 		preflight.Codex(s.CodexBin, appserver.PinnedVersion(), env, s.User),
-		userCheck(s),
+		userCheck(s, environ, fence),
 		preflight.Sandbox(preflight.SandboxProbe{
-			Bin: s.CodexBin, Mode: s.Sandbox, Env: env, User: s.User, Contained: s.InContainer,
+			Bin: s.CodexBin, Mode: s.Sandbox, Env: env, User: s.User, Through: fence.argv, Contained: s.InContainer,
 		}),
 		credentialCheck(s, environ),
 		preflight.Writable("state directory", s.StateDir, "RUNTIME_STATE_DIR", true),

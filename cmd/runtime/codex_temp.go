@@ -4,8 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -21,27 +26,65 @@ import (
 type codexTemp struct {
 	path string
 	user *asuser.User
-	lock *os.File // held as long as it is in use
+	log  *slog.Logger
+
+	sweeps sync.WaitGroup
+
+	mu   sync.Mutex // guards the field below
+	lock *os.File   // held as long as it is in use
 }
 
-// openCodexTemp makes it anew: what the commands of an earlier life have left is removed.
-func openCodexTemp(s settings.Settings) (*codexTemp, error) {
+// openCodexTemp makes it anew. What the commands of an earlier life have left is moved aside
+// and removed meanwhile: commands must not decide whether we start, nor when.
+func openCodexTemp(s settings.Settings, log *slog.Logger) (*codexTemp, error) {
 	sum := fnv.New32a()
 	_, _ = sum.Write([]byte(s.StateDir))
 	name := fmt.Sprintf("molecule-codex-%d-%08x", os.Getuid(), sum.Sum32())
-	t := &codexTemp{path: filepath.Join(s.TempDir, name), user: s.User}
-	return t, t.user.Do(func() error {
-		if t.take() != nil { // the name is another user's, or in use
-			path, err := os.MkdirTemp(s.TempDir, name+"-")
-			if err != nil {
-				return fmt.Errorf("TMPDIR: %w (set TMPDIR to a directory that can be written)", err)
-			}
-			t.path = path
-			if err := t.take(); err != nil {
-				return err
+	t := &codexTemp{path: filepath.Join(s.TempDir, name), user: s.User, log: log}
+	err := t.user.Do(func() error {
+		if err := t.take(); err == nil && t.aside() == nil { // the name may be another user's, or in use
+			return nil
+		}
+		path, err := os.MkdirTemp(s.TempDir, name+"-")
+		if err != nil {
+			return fmt.Errorf("TMPDIR: %w (set TMPDIR to a directory that can be written)", err)
+		}
+		t.path = path
+		return t.take()
+	})
+	if err == nil {
+		t.sweep(s.TempDir, name+left)
+	}
+	return t, err
+}
+
+// left is put behind the name of a directory that is to be removed.
+const left = ".left-"
+
+// aside puts an empty directory in the place of what an earlier life has left.
+func (t *codexTemp) aside() error {
+	if entries, err := os.ReadDir(t.path); err == nil && len(entries) == 0 {
+		return nil
+	}
+	if err := os.Rename(t.path, fmt.Sprintf("%s%s%d", t.path, left, time.Now().UnixNano())); err != nil {
+		return err
+	}
+	return t.take()
+}
+
+// sweep begins to remove what was put aside, by this life or by one before it.
+func (t *codexTemp) sweep(dir, prefix string) {
+	entries, _ := os.ReadDir(dir)
+	entries = slices.DeleteFunc(entries, func(entry os.DirEntry) bool { // a link leads anywhere, and another user's is another user's
+		return !strings.HasPrefix(entry.Name(), prefix) || !entry.IsDir() || t.owned(entry.Info()) != nil
+	})
+	t.sweeps.Go(func() {
+		for _, entry := range entries {
+			path := filepath.Join(dir, entry.Name())
+			if err := t.user.Do(func() error { return remove(path) }); err != nil {
+				t.log.Warn("what commands of an earlier life have left in their temp directory stays: remove it by hand", "path", path, "err", err)
 			}
 		}
-		return t.empty()
 	})
 }
 
@@ -51,11 +94,12 @@ func (t *codexTemp) take() error {
 	if err := os.Mkdir(t.path, 0o700); err != nil && !os.IsExist(err) {
 		return err
 	}
+	t.user.Regain(t.path, t.log)
 	dir, err := os.OpenFile(t.path, unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(t.owned(dir), dir.Chmod(0o700), unix.Flock(int(dir.Fd()), unix.LOCK_EX|unix.LOCK_NB)); err != nil {
+	if err := errors.Join(t.owned(dir.Stat()), dir.Chmod(0o700), unix.Flock(int(dir.Fd()), unix.LOCK_EX|unix.LOCK_NB)); err != nil {
 		_ = dir.Close()
 		return err
 	}
@@ -66,33 +110,46 @@ func (t *codexTemp) take() error {
 	return nil
 }
 
-func (t *codexTemp) owned(dir *os.File) error {
-	info, err := dir.Stat()
+func (t *codexTemp) owned(info fs.FileInfo, err error) error {
 	if err != nil {
 		return err
 	}
-	if stat, ok := info.Sys().(*syscall.Stat_t); !ok || stat.Uid != t.owner() {
-		return fmt.Errorf("%s belongs to another user", dir.Name())
+	if stat, ok := info.Sys().(*syscall.Stat_t); !ok || stat.Uid != t.user.Number() {
+		return fmt.Errorf("%s belongs to another user", info.Name())
 	}
 	return nil
 }
 
-func (t *codexTemp) owner() uint32 {
-	if t.user != nil {
-		return t.user.UID
-	}
-	return uint32(os.Getuid())
-}
+// removing is how long folders are opened that are to be removed, in all: commands may have
+// put any number of them one into the other.
+const removing = 30 * time.Second
 
-func (t *codexTemp) empty() error {
-	entries, err := os.ReadDir(t.path)
-	for _, entry := range entries {
-		err = errors.Join(err, patiently(func() error { return os.RemoveAll(filepath.Join(t.path, entry.Name())) }))
+var errLong = errors.New("it takes too long")
+
+// remove removes what commands have left, which may not be allowed as it stands: it takes the
+// right to write each folder, and go's folders of modules, for one, have none.
+func remove(path string) error {
+	err := patiently(func() error { return os.RemoveAll(path) })
+	if !errors.Is(err, fs.ErrPermission) {
+		return err
 	}
+	root, err := os.OpenRoot(filepath.Dir(path))
 	if err != nil {
-		return fmt.Errorf("TMPDIR: what commands of an earlier life have left stays: %w", err)
+		return err
 	}
-	return nil
+	defer root.Close()
+	began := time.Now()
+	err = fs.WalkDir(root.FS(), filepath.Base(path), func(name string, entry fs.DirEntry, _ error) error {
+		if time.Since(began) > removing {
+			return errLong
+		}
+		if entry == nil || !entry.IsDir() {
+			return nil
+		}
+		_ = root.Chmod(name, 0o700) // the removal says what is in its way
+		return nil
+	})
+	return errors.Join(err, patiently(func() error { return os.RemoveAll(path) }))
 }
 
 // dying is how long what an earlier life has started may go on writing: the helpers of
@@ -109,17 +166,36 @@ func patiently(remove func() error) error {
 	}
 }
 
-// keep makes the directory again if it was removed, for a codex that is about to start.
+// keep makes the directory again if it was removed, and gives it back to its owner.
 func (t *codexTemp) keep() error {
-	return t.user.Do(func() error {
-		if _, err := os.Lstat(t.path); err == nil {
-			return nil
-		}
-		return t.take()
-	})
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if info, err := os.Lstat(t.path); err == nil && info.IsDir() {
+		t.user.Regain(t.path, t.log)
+		return nil
+	}
+	return t.user.Do(t.take)
 }
 
-// Close removes the directory.
+// Close removes the directory, but does not wait for long.
 func (t *codexTemp) Close() error {
-	return errors.Join(t.user.Do(func() error { return os.RemoveAll(t.path) }), t.lock.Close())
+	t.sweeps.Go(func() {
+		if err := t.user.Do(func() error { return remove(t.path) }); err != nil {
+			t.log.Warn("codex's temp directory stays", "path", t.path, "err", err)
+		}
+	})
+	done := make(chan struct{})
+	go func() {
+		t.sweeps.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(dying):
+		t.log.Warn("codex's temp directory is not removed yet", "path", t.path)
+		return nil // the lock ends with the process, and so with the removal
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.lock.Close()
 }

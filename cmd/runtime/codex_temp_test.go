@@ -3,17 +3,19 @@ package main
 import (
 	"errors"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"syscall"
 	"testing"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 )
 
 func openTemp(t *testing.T, s settings.Settings) *codexTemp {
 	t.Helper()
-	temp, err := openCodexTemp(s)
+	temp, err := openCodexTemp(s, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,9 +95,116 @@ func TestCodexTempThatIsTaken(t *testing.T) {
 	if err := os.Symlink(target, inUse.path); err != nil {
 		t.Fatal(err)
 	}
+	others := inUse.path + left + "1"
+	if err := os.Symlink(target, others); err != nil {
+		t.Fatal(err)
+	}
 	linked := openTemp(t, s)
+	linked.sweeps.Wait()
+	if _, err := os.Lstat(others); err != nil {
+		t.Errorf("a link by the name of what was put aside: %v", err)
+	}
 	defer func() { _ = linked.Close() }()
 	if _, err := os.Lstat(filepath.Join(target, "kept")); err != nil || linked.path == inUse.path {
 		t.Errorf("%s: %v", linked.path, err)
+	}
+}
+
+// closedTemp is a temp directory of a user who is not root, with folders in it that this user
+// may not write or enter.
+func closedTemp(t *testing.T) (s settings.Settings, first *codexTemp) {
+	t.Helper()
+	dir, err := os.MkdirTemp("/tmp", "temp-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	s = settings.Settings{TempDir: dir, StateDir: "/state"}
+	if os.Getuid() == 0 {
+		if s.User, err = asuser.Lookup("4242:4242"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first = openTemp(t, s)
+	err = s.User.Do(func() error {
+		within := func(names ...string) string { return filepath.Join(append([]string{first.path}, names...)...) }
+		return errors.Join(
+			os.MkdirAll(within("closed", "deep", "deeper"), 0o700), os.Chmod(within("closed", "deep"), 0), os.Chmod(within("closed"), 0),
+			os.Mkdir(within("module"), 0o700), os.WriteFile(within("module", "file"), nil, 0o400), os.Chmod(within("module"), 0o500),
+			os.Symlink("/", within("link")), os.Chmod(first.path, 0))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, first
+}
+
+// TestCodexTempThatIsClosed is given back while it is in use, and is removed at the end, and
+// at the start after a kill.
+func TestCodexTempThatIsClosed(t *testing.T) {
+	s, first := closedTemp(t)
+	if err := first.keep(); err != nil {
+		t.Error(err)
+	}
+	if info, err := os.Lstat(first.path); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("in use it is %v, %v", info.Mode(), err)
+	}
+	if err := os.Chmod(first.path, 0); err != nil {
+		t.Fatal(err)
+	}
+	_ = first.lock.Close() // as a kill does
+	again := openTemp(t, s)
+	if left, err := os.ReadDir(again.path); err != nil || len(left) > 0 || again.path != first.path {
+		t.Errorf("after a kill: %s after %s with %v, %v", again.path, first.path, left, err)
+	}
+	_ = again.lock.Close()
+	s, first = closedTemp(t)
+	if err := first.Close(); err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(s.TempDir); err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+}
+
+// TestCodexTempThatStays: what cannot be removed, or takes long, keeps no start from going on.
+func TestCodexTempThatStays(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("this takes root")
+	}
+	s, first := closedTemp(t)
+	if err := errors.Join(os.Chmod(first.path, 0o700), os.Mkdir(filepath.Join(first.path, "roots"), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(first.path, "roots", "file"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_ = first.lock.Close()
+	again := openTemp(t, s)
+	if entries, err := os.ReadDir(again.path); err != nil || len(entries) > 0 {
+		t.Errorf("it begins with %v, %v", entries, err)
+	}
+	again.sweeps.Wait()
+	if err := again.Close(); err != nil {
+		t.Error(err)
+	}
+	old, err := filepath.Glob(filepath.Join(s.TempDir, "*"+left+"*", "*"))
+	if err != nil || len(old) != 1 || filepath.Base(old[0]) != "roots" {
+		t.Errorf("of what was left there is still %v, %v", old, err)
+	}
+	if err := os.Chown(filepath.Join(first.path, "roots"), 4242, 4242); err == nil {
+		t.Error("it stands where it stood")
+	}
+	if err := os.Chown(old[0], 4242, 4242); err != nil {
+		t.Fatal(err)
+	}
+	if err := openTemp(t, s).Close(); err != nil { // a later life can remove it
+		t.Error(err)
+	}
+	if entries, err := os.ReadDir(s.TempDir); err != nil || len(entries) > 0 {
+		t.Errorf("left: %v, %v", entries, err)
 	}
 }

@@ -79,7 +79,7 @@ func setupConfig(s settings.Settings, environ []string, scriptedURL string) adap
 func (app *application) openSetup(s settings.Settings, environ []string, scriptedURL string, redact *logging.Redactor) error {
 	cfg := setupConfig(s, environ, scriptedURL)
 	cfg.Logger, cfg.Redact = app.log, redact.Add
-	temp, err := openCodexTemp(s)
+	temp, err := openCodexTemp(s, app.log)
 	if err != nil {
 		return err
 	}
@@ -135,6 +135,18 @@ func (f forwarderCloser) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	return f.Forwarder.Close(ctx)
+}
+
+// mend gives back to their owner the folders that all commands need, and keeps the place of
+// the folder's settings.
+func (app *application) mend(s settings.Settings) {
+	s.User.Regain(s.WorkDir, app.log)
+	if err := adapter.Occupy(s.WorkDir, s.User); err != nil {
+		app.log.Warn("nothing can be put into .codex of the working directory: commands in codex's sandbox may come to write settings there", "path", s.WorkDir, "err", err, "fix", "make a folder .codex there with a .gitignore in it")
+	}
+	if err := app.temp.keep(); err != nil {
+		app.log.Error("codex's commands have no temp directory", "path", app.temp.path, "err", err)
+	}
 }
 
 // prepare is asked by the executor before each start of codex.

@@ -30,13 +30,13 @@ func as(user *asuser.User, c preflight.Check) preflight.Check {
 
 // userCheck says who codex's commands run as, and whether that keeps from them what is
 // the runtime's alone.
-func userCheck(s settings.Settings) preflight.Check {
+func userCheck(s settings.Settings, environ []string, fence fence) preflight.Check {
 	return preflight.Check{Name: "codex user", Run: func(context.Context) preflight.Result {
 		if hole := sandboxHole(s); hole != "" {
 			return preflight.Result{Status: preflight.Warn, Detail: hole, Fix: sandboxHoleFix}
 		}
 		if s.User == nil {
-			return preflight.Result{Status: preflight.OK, Detail: userNote(nil)}
+			return ownUser(s, secretsOf(s, environ).Known, fence)
 		}
 		var open string
 		err := s.User.Do(func() error {
@@ -51,6 +51,39 @@ func userCheck(s settings.Settings) preflight.Check {
 		}
 		return preflight.Result{Status: preflight.OK, Detail: userNote(s.User)}
 	}}
+}
+
+const openFix = "have no other process of this user know the runtime's secrets (exec from the script, secrets in a file), or set CODEX_USER"
+
+// ownUser says what codex's commands find where they run as our user.
+func ownUser(s settings.Settings, known func(string) string, fence fence) preflight.Result {
+	found := ""
+	if len(fence.argv) == 0 {
+		processes := above()
+		if s.Sandbox != "danger-full-access" { // without a sandbox commands find more than that
+			processes = append(processes, everyone()...)
+		}
+		found = secretsInEnviron(processes, known)
+	}
+	if told := secretsInCommandLine(above(), known); told != "" {
+		return preflight.Result{
+			Status: preflight.Warn, Detail: fmt.Sprintf("everybody on this machine, and codex, can read that %s in its command line", told),
+			Fix: "give it in the environment, or in a file",
+		}
+	}
+	if found == "" {
+		return preflight.Result{Status: preflight.OK, Detail: userNote(nil)}
+	}
+	switch {
+	case fence.err != nil:
+		found += fmt.Sprintf(" (codex cannot be kept from it: %v)", fence.err)
+	case s.Sandbox != "danger-full-access":
+		found += " (which it had not when codex's start was decided: start the runtime anew)"
+	}
+	return preflight.Result{
+		Status: preflight.Warn, Detail: fmt.Sprintf("%v, who is the runtime's: commands can read that %s in its environment", s.User, found),
+		Fix: openFix,
+	}
 }
 
 // kernelSetting is a program that the kernel runs as root, outside of every sandbox.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -58,7 +59,7 @@ func channelChecks(s settings.Settings, environ []string, at scratch) []prefligh
 
 // turnChecks are what has to hold for a turn, however its message comes.
 func turnChecks(s settings.Settings, environ []string, at scratch) []preflight.Check {
-	return append(checks(s, environ, at), accountCheck(s, environ, at), stateCheck(s.StateDir), skewCheck(s, modelTime(s, environ)...))
+	return append(checks(s, environ, makeFence(context.Background(), s, secretsOf(s, environ).Known), at), accountCheck(s, environ, at), stateCheck(s.StateDir), skewCheck(s, modelTime(s, environ)...))
 }
 
 // mcpChecks are those of runtime mcp, which starts no codex.

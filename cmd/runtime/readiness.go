@@ -33,6 +33,7 @@ type readiness struct {
 	// nil standing alone.
 	registered func() (bool, string)
 	changed    func() // called when the checks have been made; nil standing alone
+	mend       func() // puts right what can be, before the checks are made; nil mends nothing
 	wg         sync.WaitGroup
 
 	mu      sync.Mutex // guards the fields below
@@ -220,6 +221,9 @@ func (r *readiness) doubt() {
 func (r *readiness) run() {
 	ctx, cancel := context.WithTimeout(context.Background(), checksLimit)
 	defer cancel()
+	if r.mend != nil {
+		r.mend()
+	}
 	report := preflight.Run(ctx, r.checks...)
 	lasts := noLasts
 	if report.OK() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
@@ -80,6 +81,27 @@ func TestDoubt(t *testing.T) {
 		r.close()
 		if made != 2 {
 			t.Errorf("checked %d times", made)
+		}
+	})
+}
+
+// TestMended: what can be put right is, before the checks are made and each time.
+func TestMended(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		broken := true
+		r := &readiness{mend: func() { broken = false }, checks: []preflight.Check{{Name: "c", Run: func(context.Context) preflight.Result {
+			if broken {
+				return preflight.Result{Status: preflight.Fail}
+			}
+			return preflight.Result{Status: preflight.OK}
+		}}}}
+		defer r.close()
+		for range 2 {
+			if !r.checked(t.Context()).OK() {
+				t.Error("the checks were made before what can be mended was")
+			}
+			broken = true
+			time.Sleep(2 * yesLasts)
 		}
 	})
 }

@@ -114,8 +114,9 @@ func newApplication(ctx context.Context, s settings.Settings, environ []string, 
 	}
 	app.closers = append(app.closers, journal)
 	base.registry.MustRegister(newStateMetrics(journal), app.gauges())
-	cfg := executorConfig(s, base.wire, base.metrics, log, redact)
+	cfg := executorConfig(s, base, log, redact)
 	cfg.Book, cfg.Prepare = tasks.Book(journal), app.prepare
+	cfg.Mend = func() { app.mend(s) }
 	if err := app.offerTools(s, environ, &cfg, redact); err != nil {
 		return nil, err
 	}
@@ -140,7 +141,7 @@ func newApplication(ctx context.Context, s settings.Settings, environ []string, 
 		giveBack(ctx, (&heapWatch{held: func() int64 { return app.executor.Health().Bytes }, heap: heapNow}).due)
 	})
 	app.goOn(func(ctx context.Context) { trimLog(ctx, codexHome{s.CodexHome, s.User}, journal.Threads, log) })
-	app.ready = &readiness{checks: checks(s, environ, scratch{}), state: ownState(journal), executor: app.executor, redact: redact}
+	app.ready = &readiness{checks: checks(s, environ, base.fence, scratch{}), state: ownState(journal), executor: app.executor, redact: redact, mend: cfg.Mend}
 	app.goOn(app.started)
 	app.tellOf(app.ready)
 	page, err := app.console(s, environ, journal, base.refusals)

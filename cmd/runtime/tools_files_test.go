@@ -33,6 +33,7 @@ func TestSendableFiles(t *testing.T) {
 	}
 	put(filepath.Join(work, "keys/platform"), "secret")
 	put(filepath.Join(work, "wire.log"), "prompts")
+	put(filepath.Join(work, "wire.log.1"), "earlier prompts")
 	f := sendableFiles(settings.Settings{
 		WorkDir: work, StateDir: filepath.Join(work, ".runtime"), CodexHome: filepath.Join(dir, "home"),
 		TokenFile: filepath.Join(work, "keys/platform"), DebugWire: filepath.Join(work, "wire.log"),
@@ -40,7 +41,7 @@ func TestSendableFiles(t *testing.T) {
 	for path, may := range map[string]bool{
 		filepath.Join(work, "a/report.txt"): true, "a/report.txt": true, "in": true,
 		"out": false, "token": false, "folder/outside": false, "../outside": false, filepath.Join(dir, "outside"): false,
-		".auth_token": false, "secrets.d/KEY": false, ".runtime/log": false, "keys/platform": false, "wire.log": false, "a": false, "none": false, "/etc/passwd": false,
+		".auth_token": false, "secrets.d/KEY": false, ".runtime/log": false, "keys/platform": false, "wire.log": false, "wire.log.1": false, "a": false, "none": false, "/etc/passwd": false,
 	} {
 		file, err := f.Open(path)
 		if (err == nil) != may {

@@ -13,18 +13,16 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/wirelog"
 	"github.com/Molecule-AI/molecule-codex-runtime/server"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
 func executorConfig(
-	s settings.Settings, wire *wirelog.Recorder,
-	metrics *server.Metrics, log *slog.Logger, redact *logging.Redactor,
+	s settings.Settings, base base, log *slog.Logger, redact *logging.Redactor,
 ) executor.Config {
 	cfg := executor.Config{
 		Child: appserver.Config{
-			Bin: s.CodexBin, Dir: launch(s, nil, "").Dir(), User: s.User,
+			Bin: s.CodexBin, Dir: launch(s, nil, "").Dir(), User: s.User, Through: base.fence.argv,
 			ClientName: "molecule-codex-runtime", ClientVersion: version,
 		},
 		Thread: appserver.ThreadStartParams{
@@ -39,9 +37,9 @@ func executorConfig(
 		Rules:        s.Rules == "callers",
 		RefreshEvery: refreshEvery(s),
 		Apart:        s.Apart(),
-		Redact:       redact.String, Hide: redact.Known, Metrics: metrics, Logger: log,
+		Redact:       redact.String, Hide: redact.Known, Metrics: base.metrics, Logger: log,
 	}
-	if wire != nil {
+	if wire := base.wire; wire != nil {
 		cfg.Child.Wire, cfg.Recorder = wire, wire
 	}
 	return cfg

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
+)
+
+// A fence is what codex is started through, so that it cannot look into other processes of its
+// user: outside of its sandbox it reads files of the working directory by itself (AGENTS.md,
+// skills, what a patch changes), and follows links there, which a command can lead to
+// another process's environment (seen on 0.169.0). Another user needs none; without a
+// sandbox commands may do what their user may, become another one included. What it costs a
+// plain user is worth it where another process has secrets of ours.
+type fence struct {
+	argv []string // empty without one
+	err  error    // why it cannot be had
+}
+
+func makeFence(ctx context.Context, s settings.Settings, known func(string) string) fence {
+	if s.User != nil || s.Sandbox == "danger-full-access" {
+		return fence{}
+	}
+	argv, err := asuser.Fence(ctx, func() bool { return secretsInEnviron(slices.Concat(above(), everyone()), known) != "" })
+	return fence{argv, err}
+}
+
+// secretsInEnviron names the first of processes that has secrets in its environment, and
+// those, where a process of our user can read them. It is empty if there is none. Known
+// replaces what is secret.
+func secretsInEnviron(processes []int, known func(string) string) string {
+	return first(processes, func(pid int) string {
+		var names []string
+		environ, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid)) // of another user it cannot be read
+		for kv := range strings.SplitSeq(string(environ), "\x00") {
+			if name, _, ok := strings.Cut(kv, "="); ok && known(kv) != kv {
+				names = append(names, name)
+			}
+		}
+		return strings.Join(names, ", ")
+	})
+}
+
+// secretsInCommandLine is the same for command lines, which everybody can read.
+func secretsInCommandLine(processes []int, known func(string) string) string {
+	return first(processes, func(pid int) string {
+		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		if known(string(line)) == string(line) {
+			return ""
+		}
+		return "a secret"
+	})
+}
+
+// first names the first of processes of which something is found, with that. This one and
+// what it has started, codex and its commands, are left out.
+func first(processes []int, find func(pid int) string) string {
+	for _, pid := range processes {
+		if found := find(pid); found != "" && !isOurs(pid) {
+			command, _ := parentOf(pid)
+			return fmt.Sprintf("process %d (%s) has %s", pid, command, found)
+		}
+	}
+	return ""
+}
+
+// mostAbove is how many processes above another one are looked at.
+const mostAbove = 64
+
+// above are the processes above this one.
+func above() (pids []int) {
+	for pid := os.Getppid(); pid != 0 && len(pids) < mostAbove; _, pid = parentOf(pid) {
+		pids = append(pids, pid)
+	}
+	return pids
+}
+
+// everyone are all processes.
+func everyone() (pids []int) {
+	entries, _ := os.ReadDir("/proc") // elsewhere there is none
+	for _, entry := range entries {
+		if pid, err := strconv.Atoi(entry.Name()); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+func isOurs(pid int) bool {
+	for range mostAbove {
+		if pid == os.Getpid() {
+			return true
+		}
+		if _, pid = parentOf(pid); pid <= 1 {
+			return false
+		}
+	}
+	return false
+}
+
+// parentOf returns a process's name, and the process above it; 0 is none.
+func parentOf(pid int) (command string, above int) {
+	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	_, rest, _ := strings.Cut(string(stat), "(")
+	end := strings.LastIndex(rest, ")")
+	if end < 0 {
+		return "", 0
+	}
+	if fields := strings.Fields(rest[end+1:]); len(fields) > 1 {
+		above, _ = strconv.Atoi(fields[1])
+	}
+	return rest[:end], above
+}
