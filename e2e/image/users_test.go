@@ -70,7 +70,7 @@ type object = map[string]any
 
 // look tries to read all that no command may, and spoil to change it; they say what they got.
 const look = "echo looking; for f in /configs/.runtime/state.db /configs/.auth_token /configs/.platform_inbound_secret; do cat $f >/dev/null 2>&1 && echo stolen $f; done; " +
-	"for p in /proc/[0-9]*; do if grep -q '^Uid:.990' $p/status 2>/dev/null; then echo seen; cat $p/environ $p/mem $p/maps >/dev/null 2>&1 && echo stolen $p; kill -0 ${p#/proc/} 2>/dev/null && echo stolen $p; fi; done; "
+	"for p in /proc/[0-9]*; do if grep -q '^Uid:.990' $p/status 2>/dev/null; then echo seen; for f in $p/environ $p/maps $p/mem $p/task/*/environ; do (exec <$f) 2>/dev/null && echo stolen $f; done; kill -0 ${p#/proc/} 2>/dev/null && echo stolen $p; fi; done; "
 
 const spoil = "mv /configs/.runtime /configs/x 2>/dev/null && echo stolen the folder; echo x 2>/dev/null >>/configs/config.yaml && echo stolen the configuration; "
 
@@ -125,6 +125,20 @@ func TestTwoUsers(t *testing.T) {
 	}
 	if out, err := c.exec("runtime", "doctor"); err != nil || !strings.Contains(out, "who cannot read the runtime's state and tokens") {
 		t.Errorf("doctor: %v\n%s", err, out)
+	}
+}
+
+// TestOneUserFindsNoSecrets: where all is one user's and commands have no sandbox, no process
+// shows them the environment that the container was started with, the first one neither.
+func TestOneUserFindsNoSecrets(t *testing.T) {
+	c := open(t).run(t, spec{
+		tier: 2, user: "1000", configs: volume(t, "configs", 1000), workspace: volume(t, "workspace", 1000),
+		env: append([]string{"CODEX_SANDBOX=danger-full-access", "CODEX_APPROVAL_POLICY=never"}, standalone...),
+	})
+	c.listens()
+	said := c.ask("one", "run echo looking; for p in /proc/[0-9]*; do grep -qs token-of-the-image-test $p/environ && echo stolen $p; done; echo $((40+2)) done")
+	if !strings.Contains(said, "looking\\n42 done") {
+		t.Errorf("the command says: %s", said)
 	}
 }
 
