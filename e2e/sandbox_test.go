@@ -25,6 +25,22 @@ func TestSandboxIsInForce(t *testing.T) {
 	}
 }
 
+// TestNoNetworkInTheSandbox: a command gets to the port of this program where it has no sandbox,
+// and nowhere else.
+func TestNoNetworkInTheSandbox(t *testing.T) {
+	t.Parallel()
+	for mode, reached := range map[string]bool{"danger-full-access": true, "workspace-write": false, "read-only": false} {
+		t.Run(mode, func(t *testing.T) {
+			p := start(t, "CODEX_SANDBOX="+mode, "CODEX_APPROVAL_POLICY=never")
+			_, port, _ := strings.Cut(strings.TrimPrefix(p.URL, "http://"), ":")
+			said := text(p.send("m1", "c", "run bash -c '(exec 3<>/dev/tcp/127.0.0.1/"+port+") && echo is $((40+2)) in; echo is $((40+3)) done'"))
+			if !strings.Contains(said, "is 43 done") || strings.Contains(said, "is 42 in") != reached {
+				t.Errorf("want that it is reached: %v, a command says %s", reached, said)
+			}
+		})
+	}
+}
+
 // TestTempOfCommands: commands have a temp directory of their own, and write that of all
 // users as little as anything else outside of the working directory.
 func TestTempOfCommands(t *testing.T) {

@@ -23,6 +23,7 @@ const (
 	runtimeUser = 4243
 	commandUser = 4242
 	twoUsersEnv = "E2E_AS_RUNTIME_USER"
+	oneUserEnv  = "E2E_AS_ONE_USER" // with it, it has no capability
 )
 
 // asRuntimeUser becomes the program as a user that is not root, with the two capabilities
@@ -45,12 +46,24 @@ func asRuntimeUser(program string) {
 	call("setgroups", unix.SYS_SETGROUPS, 0, 0, 0)
 	call("setresgid", unix.SYS_SETRESGID, runtimeUser, runtimeUser, runtimeUser)
 	call("setresuid", unix.SYS_SETRESUID, runtimeUser, runtimeUser, runtimeUser)
-	const may = 1<<unix.CAP_SETUID | 1<<unix.CAP_SETGID
+	rights := []uintptr{unix.CAP_SETUID, unix.CAP_SETGID}
+	if os.Getenv(oneUserEnv) != "" {
+		rights = nil
+	}
+	may := uint32(0)
+	for _, right := range rights {
+		may |= 1 << right
+	}
 	head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	caps := [2]unix.CapUserData{{Effective: may, Permitted: may, Inheritable: may}}
 	call("capset", unix.SYS_CAPSET, uintptr(unsafe.Pointer(&head)), uintptr(unsafe.Pointer(&caps[0])), 0)
-	for _, right := range []uintptr{unix.CAP_SETUID, unix.CAP_SETGID} {
+	for _, right := range rights {
 		must("an ambient capability", unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_RAISE, right, 0, 0))
+	}
+	if os.Getenv(oneUserEnv) != "" { // with a process above it that has the same environment
+		must("exec", syscall.Exec("/bin/sh", append([]string{"sh", "-c",
+			`trap 'kill -TERM $c' TERM; setpriv --pdeathsig KILL "$0" "$@" & c=$!; wait $c; r=$?; [ $r -le 128 ] || { wait $c; r=$?; }; exit $r`,
+			fmt.Sprintf("/proc/self/fd/%d", opened)}, os.Args[1:]...), os.Environ()))
 	}
 	must("exec", syscall.Exec(fmt.Sprintf("/proc/self/fd/%d", opened), append([]string{program}, os.Args[1:]...), os.Environ()))
 }
@@ -62,17 +75,7 @@ func startAsTwo(t *testing.T, extra ...string) *program {
 	if os.Getuid() != 0 {
 		t.Skip("this takes root")
 	}
-	home, work, state := codextest.Dir(t, "home"), codextest.Dir(t, "work"), codextest.Dir(t, "state")
-	for dir, owner := range map[string]int{home: commandUser, work: commandUser, state: runtimeUser} {
-		if err := os.Chown(dir, owner, owner); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, above := range []string{filepath.Dir(home), filepath.Dir(filepath.Dir(home))} {
-		if err := os.Chmod(above, 0o711); err != nil { // others get at folders of theirs in it
-			t.Fatal(err)
-		}
-	}
+	home, work, state := foldersOf(t, commandUser, runtimeUser)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -85,14 +88,34 @@ func startAsTwo(t *testing.T, extra ...string) *program {
 	return p
 }
 
+// foldersOf makes folders for a user of codex's and one of the runtime's.
+func foldersOf(t *testing.T, commands, runtimes int) (home, work, state string) {
+	t.Helper()
+	home, work, state = codextest.Dir(t, "home"), codextest.Dir(t, "work"), codextest.Dir(t, "state")
+	for dir, owner := range map[string]int{home: commands, work: commands, state: runtimes} {
+		if err := os.Chown(dir, owner, owner); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, above := range []string{filepath.Dir(home), filepath.Dir(filepath.Dir(home))} {
+		if err := os.Chmod(above, 0o711); err != nil { // others get at folders of theirs in it
+			t.Fatal(err)
+		}
+	}
+	return home, work, state
+}
+
 // TestTwoUsers has codex's commands run without a sandbox as another user than the runtime:
 // they own codex's home and the work directory, and get at nothing else of it.
 func TestTwoUsers(t *testing.T) {
 	p := startAsTwo(t)
 	runtimePid := p.Pid()
 	said := text(p.send("m1", "one", fmt.Sprintf(
-		"run id -u; id -G; grep ^Cap[IPEA] /proc/self/status; cat %s/state.db /proc/%d/environ /proc/%[2]d/mem /proc/%[2]d/task/*/environ && echo stolen; kill -0 %[2]d && echo signaled; echo $((40+2)) done", p.State, runtimePid)))
-	if !strings.Contains(said, fmt.Sprint(commandUser)) || !strings.Contains(said, "42 done") || strings.Contains(said, "stolen\\n") || strings.Contains(said, "signaled\\n") {
+		"run exec 2>/dev/null; id -u; id -G; grep ^Cap[IPEA] /proc/self/status; "+
+			"for f in /proc/self/environ %s/state.db /proc/%d/environ /proc/%[2]d/maps /proc/%[2]d/mem /proc/%[2]d/task/*/environ; do (exec <$f) && echo ope''ned $f; done; "+
+			"kill -0 $$ && echo sig''naled itself; kill -0 %[2]d && echo sig''naled; echo $((40+2)) done", p.State, runtimePid)))
+	if !strings.Contains(said, fmt.Sprint(commandUser)) || !strings.Contains(said, "opened /proc/self/environ\n") || !strings.Contains(said, "signaled itself\n42 done") ||
+		strings.Count(said, "opened") != 1 || strings.Count(said, "signaled") != 1 {
 		t.Errorf("the command says: %s", said)
 	}
 	if strings.Count(said, "0000000000000000") != 4 {

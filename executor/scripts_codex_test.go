@@ -199,6 +199,50 @@ func TestScriptInALaterTurn(t *testing.T) {
 	}
 }
 
+// TestScriptStandsStill between the turns of its conversation, and goes on in the next.
+func TestScriptStandsStill(t *testing.T) {
+	t.Parallel()
+	e := scripting(t, appserver.Never, appserver.DangerFullAccess)
+	file := filepath.Join(codextest.Dir(t, "outside"), "file")
+	wantEnd(t, submit(t, e, "j1", "one", trying(calling("echo x >> "+file, ""))).wait(t), executor.Completed, "")
+	wantEnd(t, submit(t, e, "j2", "other", "run sleep 1").wait(t), executor.Completed, "")
+	before := lines(file) // which were being written at the end of its turn
+	wantEnd(t, submit(t, e, "j3", "other", "run sleep 1").wait(t), executor.Completed, "")
+	if after := lines(file); after != before {
+		t.Errorf("between the turns it has written %d lines", after-before)
+	}
+	w := submit(t, e, "j4", "one", "run sleep 67.5")
+	wantWork(t, file)
+	cancel(t, e, "j4")
+	wantEnd(t, w.wait(t), executor.Canceled, "")
+}
+
+// TestFormOfAScriptInALaterTurn: a form of an MCP server's own is put to the sender of the message
+// that runs, though not the question whether the script may call a tool.
+func TestFormOfAScriptInALaterTurn(t *testing.T) {
+	t.Parallel()
+	e := scripting(t, appserver.OnRequest, appserver.WorkspaceWrite)
+	sign := filepath.Join(codextest.Dir(t, "outside"), "sign")
+	first := submit(t, e, "j1", "one", "script "+calling("until [ -e "+sign+" ]; do sleep 0.02; done", ", yield_time_ms: 60000")+
+		`; try { await tools.mcp__asker__plain({}) } catch (e) {} const said = await tools.mcp__asker__sure({}); `+
+		"await tools.exec_command({cmd: \"echo '\" + JSON.stringify(said).replaceAll(\"'\", \"\") + \"' > told; touch done\"})")
+	wantEnd(t, first.wait(t), executor.Completed, "")
+	later := submit(t, e, "j2", "one", "run until [ -e done ]; do sleep 0.02; done; cat told")
+	if err := os.WriteFile(sign, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	mustReply(t, e, "j2", later.asked(t, 1), "yes")
+	end := later.wait(t)
+	wantEnd(t, end, executor.Completed, "")
+	if !strings.Contains(said(end), "the answer: accept") {
+		t.Errorf("the script is told %q", said(end))
+	}
+	questions := seen[executor.Asked](later)
+	if len(questions) != 1 || questions[0].Kind != "form" || !strings.Contains(questions[0].Text, "Are you sure?") || len(seen[executor.Asked](first)) != 0 {
+		t.Errorf("asked %+v", questions)
+	}
+}
+
 // TestScriptEndsWithACancel of any turn of its conversation.
 func TestScriptEndsWithACancel(t *testing.T) {
 	t.Parallel()

@@ -67,6 +67,17 @@ func TestAnswersOfMuchTakeLittle(t *testing.T) {
 	}
 }
 
+// TestBoundsAsTheyAre: what is read of an answer.
+func TestBoundsAsTheyAre(t *testing.T) {
+	for what, bound := range map[string][2]int64{
+		"bytes of an answer": {mostAnswer, 16 << 20}, "bytes of a row": {mostRow, 64 << 20}, "elements": {MostElements, 10_000}, "levels": {mostLevels, 64},
+	} {
+		if bound[0] != bound[1] {
+			t.Errorf("%s: %d, want %d", what, bound[0], bound[1])
+		}
+	}
+}
+
 // TestRootsInRoots: nothing is made of them but for the first.
 func TestRootsInRoots(t *testing.T) {
 	const depth = mostLevels - 5

@@ -3,6 +3,7 @@ package preflight
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
@@ -14,6 +15,7 @@ type SandboxProbe struct {
 	Mode      string       // read-only, workspace-write or danger-full-access
 	Env       []string     // of the probe; CODEX_HOME in it must be there
 	User      *asuser.User // that codex runs as; nil is ours
+	Through   []string     // what codex is started through; nil is nothing
 	Contained bool         // a container is the boundary, so that no sandbox is no surprise
 	Limit     time.Duration
 }
@@ -40,7 +42,7 @@ func (p SandboxProbe) run(ctx context.Context) Result {
 	if limit == 0 {
 		limit = 10 * time.Second
 	}
-	_, said, err := command{argv: []string{p.Bin, "sandbox", "--", "true"}, user: p.User, env: p.Env, limit: limit}.run(ctx)
+	_, said, err := command{argv: slices.Concat(p.Through, []string{p.Bin, "sandbox", "--", "true"}), user: p.User, env: p.Env, limit: limit}.run(ctx)
 	if err != nil {
 		return fail(fmt.Sprintf("%s does not start here: %v: %s", p.Mode, err, said),
 			"let containers make user namespaces (docker run --security-opt seccomp=unconfined), "+

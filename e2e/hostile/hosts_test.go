@@ -101,7 +101,7 @@ func (x *world) session() []string {
 	if x.cookie == "" {
 		return nil
 	}
-	return []string{"Cookie: " + x.cookie}
+	return []string{"Cookie: " + x.cookie, "X-Console-Key: " + x.key}
 }
 
 // knock has a stranger at each of the doors.

@@ -43,6 +43,7 @@ type world struct {
 	inbound  string // the platform's; "" where there is none
 	strict   bool   // callers are asked for the platform's secret
 	cookie   string // of a session of the console
+	key      string // the page's half of it
 	probes   bool   // nothing but probes is served
 	platform *fakeplatform.Platform
 	handle   *fakeplatform.Handle
@@ -132,7 +133,9 @@ func (x *world) login() {
 	x.t.Helper()
 	a := x.send(call{method: "POST", path: "/console/login", body: "token=" + x.token, header: []string{"Content-Type: application/x-www-form-urlencoded"}})
 	x.cookie, _, _ = strings.Cut(a.header.Get("Set-Cookie"), ";")
-	if x.cookie == "" {
+	_, key, _ := strings.Cut(a.body, `name="session-key" content="`)
+	x.key, _, _ = strings.Cut(key, `"`)
+	if x.cookie == "" || x.key == "" {
 		x.t.Fatalf("the login: %s", a)
 	}
 }
