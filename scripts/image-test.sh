@@ -49,7 +49,8 @@ go tool -modfile=tools/go.mod shfmt -d $scripts
 mkdir -p .tools/tmp
 tmp=$(mktemp -d "$PWD/.tools/tmp/image-XXXXXX")
 store=${IMAGE_STORE:-$PWD/.tools/image}
-BUILDAH="buildah --root $store/images --runroot $store/run"
+# What buildah sets down on its way is as large as a layer, and /var/tmp may be small.
+BUILDAH="env TMPDIR=$tmp buildah --root $store/images --runroot $store/run"
 export BUILDAH
 
 # leave is run however the script ends.

@@ -52,7 +52,7 @@ if ! there "golang:$go-$suite"; then
 	container=$($BUILDAH from "$base")
 	$BUILDAH add -q "$container" "$certificates" "$certificates" >/dev/null
 	$BUILDAH config --env PATH=/usr/local/go/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
-		--env GOTOOLCHAIN=local "$container"
+		--env GOTOOLCHAIN=local --env GOPATH=/go "$container"
 	commit "$container" "golang:$go-$suite"
 fi
 
