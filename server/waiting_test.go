@@ -63,7 +63,7 @@ func TestWaitingCallersHoldNoBody(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	const each = 4 << 20
+	const each = 2 << 20
 	file := strings.Repeat("QUJD", each/3)
 	v1 := `{"message":{"messageId":"<id>","role":"ROLE_USER","parts":[{"text":"hi"},{"raw":"<file>"}]}}`
 	rpc := func(method, params string) string {
