@@ -78,6 +78,24 @@ func TestSandboxThatDoesNotStart(t *testing.T) {
 	expect(t, r, Fail, "workspace-write does not start", "seccomp=unconfined")
 }
 
+// TestSandboxWithoutItsFolder: what is wrong is said of codex's folder of sockets, and not of
+// the kernel.
+func TestSandboxWithoutItsFolder(t *testing.T) {
+	dir := t.TempDir()
+	bin := file(t, dir, "codex", "#!/bin/sh\n", 0o755)
+	sockets := filepath.Join(dir, "sockets")
+	probe := Sandbox(SandboxProbe{Bin: bin, Mode: "workspace-write", Sockets: sockets})
+	expect(t, probe.Do(t.Context()), OK, "a command ran in it", "")
+	if err := os.Mkdir(sockets, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, probe.Do(t.Context()), OK, "a command ran in it", "")
+	if err := os.Chmod(sockets, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, probe.Do(t.Context()), Fail, sockets+" is drwxr-xr-x of user", "PrivateTmp=yes")
+}
+
 func TestSandboxThatHangsIsEnded(t *testing.T) {
 	dir := t.TempDir()
 	bin := file(t, dir, "codex", "#!/bin/sh\nsleep 300 & echo $! > "+dir+"/pid\nwait\n", 0o755)

@@ -3,7 +3,9 @@ package preflight
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
@@ -17,6 +19,7 @@ type SandboxProbe struct {
 	User      *asuser.User // that codex runs as; nil is ours
 	Through   []string     // what codex is started through; nil is nothing
 	Contained bool         // a container is the boundary, so that no sandbox is no surprise
+	Sockets   string       // the folder that codex wants to be of its user alone; empty where it has none
 	Limit     time.Duration
 }
 
@@ -38,6 +41,10 @@ func (p SandboxProbe) run(ctx context.Context) Result {
 	if unstartable(p.Bin) != "" {
 		return fail("not tried: codex does not start", "see the check codex")
 	}
+	if whose := p.taken(); whose != "" {
+		return fail("codex starts no sandbox: "+whose,
+			"have that removed, by its owner or root; where others log in, give the runtime a /tmp of its own (systemd: PrivateTmp=yes)")
+	}
 	limit := p.Limit
 	if limit == 0 {
 		limit = 10 * time.Second
@@ -49,4 +56,19 @@ func (p SandboxProbe) run(ctx context.Context) Result {
 				"or, where the container itself is the boundary, set CODEX_SANDBOX=danger-full-access")
 	}
 	return ok(p.Mode + ", and a command ran in it")
+}
+
+// taken says what is in the place of codex's folder of sockets, if it is not as codex takes
+// it: on a machine with other users whoever makes it first has it.
+func (p SandboxProbe) taken() string {
+	info, err := os.Lstat(p.Sockets)
+	if err != nil {
+		return "" // codex makes it
+	}
+	switch stat, ok := info.Sys().(*syscall.Stat_t); {
+	case !ok || info.Mode() == os.ModeDir|0o700 && stat.Uid == p.User.Number():
+		return ""
+	default:
+		return fmt.Sprintf("%s is %v of user %d, and has to be a folder (drwx------) of user %d", p.Sockets, info.Mode(), stat.Uid, p.User.Number())
+	}
 }

@@ -21,6 +21,7 @@ func checks(s settings.Settings, environ []string, fence fence, at scratch) []pr
 		userCheck(s, environ, fence),
 		preflight.Sandbox(preflight.SandboxProbe{
 			Bin: s.CodexBin, Mode: s.Sandbox, Env: env, User: s.User, Through: fence.argv, Contained: s.InContainer,
+			Sockets: codexSockets(s.User),
 		}),
 		credentialCheck(s, environ),
 		preflight.Writable("state directory", s.StateDir, "RUNTIME_STATE_DIR", true),

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
@@ -14,13 +15,15 @@ import (
 // A scratch is where the codex of a check works, so that nothing of it is left in its
 // home: codex writes there at each start, of databases alone several. The login and the
 // configuration in it, and the files that this names, are those of the home itself. The
-// zero scratch is the home, for a runtime whose codex works there all the time.
+// zero scratch is the home, for a runtime whose codex works there all the time: of such a
+// one there is at most the temp directory.
 //
 // It has a temp directory of its own. codex makes no sandbox for a home under the temp
 // directory, and whether the real one is has a check of its own.
 type scratch struct {
 	dir  string
 	user *asuser.User // whose it is; nil is ours
+	tmp  string       // the temp directory, where it is not in dir
 }
 
 func newScratch(home string, user *asuser.User) (scratch, error) {
@@ -32,13 +35,13 @@ func makeScratch(home string, user *asuser.User) (_ scratch, err error) {
 	if err != nil {
 		return scratch{}, err
 	}
-	at := scratch{dir, user}
+	at := scratch{dir: dir, user: user, tmp: filepath.Join(dir, "tmp")}
 	defer func() {
 		if err != nil {
 			at.remove()
 		}
 	}()
-	if err := errors.Join(os.Mkdir(at.home(), 0o700), os.Mkdir(at.temp(), 0o700)); err != nil {
+	if err := errors.Join(os.Mkdir(at.home(), 0o700), os.Mkdir(at.tmp, 0o700)); err != nil {
 		return scratch{}, err
 	}
 	for _, name := range append([]string{"auth.json", configName, ".env"}, namedIn(home)...) {
@@ -89,7 +92,6 @@ func namedIn(home string) (all []string) {
 }
 
 func (s scratch) home() string { return filepath.Join(s.dir, "home") }
-func (s scratch) temp() string { return filepath.Join(s.dir, "tmp") }
 
 // or is the folder that a codex is started in which works here: one that there is, where
 // codex's own home may have to be made.
@@ -102,16 +104,17 @@ func (s scratch) or(dir string) string {
 
 // env is the environment of a codex that works here.
 func (s scratch) env(environ []string) []string {
-	if s.dir == "" {
-		return environ
+	out := slices.Clone(environ)
+	set := func(name, value string) {
+		out = append(slices.DeleteFunc(out, func(kv string) bool { return strings.HasPrefix(kv, name+"=") }), name+"="+value)
 	}
-	out := make([]string, 0, len(environ)+2)
-	for _, kv := range environ {
-		if !strings.HasPrefix(kv, "CODEX_HOME=") && !strings.HasPrefix(kv, "TMPDIR=") {
-			out = append(out, kv)
-		}
+	if s.dir != "" {
+		set("CODEX_HOME", s.home())
 	}
-	return append(out, "CODEX_HOME="+s.home(), "TMPDIR="+s.temp())
+	if s.tmp != "" {
+		set("TMPDIR", s.tmp)
+	}
+	return out
 }
 
 // remove removes all of it. A process that codex has left may write once more meanwhile.
