@@ -35,7 +35,7 @@ func (o Options) stand() error {
 	if dir, err := filepath.EvalSymlinks(o.Cwd); err != nil || dir != o.Cwd {
 		return wishError(fmt.Sprintf("cwd %q is not there any more, or is another folder by now; nothing was done", o.Cwd))
 	}
-	return nil
+	return repositoryStands(o.Cwd)
 }
 
 // settings are those of a thread, in the form that turn/start takes.
