@@ -3,8 +3,6 @@ package selfstart
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -42,7 +40,7 @@ type result struct {
 
 // results delivers the results of what we have delegated. A result is written down as
 // seen before anything is said of it, and what a message is to say before it is sent. The
-// message's id is made of its results, so one that is sent twice is taken once.
+// message's id is written down with them, so one that is sent twice is taken once.
 type results struct {
 	cfg    *Config
 	began  time.Time // of the process
@@ -136,13 +134,13 @@ func (r *results) deliver(ctx context.Context) {
 	if len(r.seen.Sending) == 0 {
 		next := r.seen.clone()
 		n := min(len(next.Pending), mostTold)
-		next.Sending, next.Pending = next.Pending[:n:n], next.Pending[n:]
+		next.Sending, next.Pending, next.Message = next.Pending[:n:n], next.Pending[n:], newID("delegations")
 		if !r.keep(next) {
 			return
 		}
 	}
 	batch := r.seen.Sending
-	m := Message{ID: batchID(batch), Kind: KindDelegations, Text: report(batch)}
+	m := Message{ID: r.seen.message(), Kind: KindDelegations, Text: report(batch)}
 	if err := r.cfg.Send(ctx, m); err != nil {
 		if ctx.Err() == nil {
 			r.cfg.Logger.Warn("the results of delegations could not be delivered; it is tried again", "err", err)
@@ -254,13 +252,4 @@ func clean(id string) string {
 		}
 		return -1
 	}, id[:min(len(id), 80)])
-}
-
-// batchID is the id of the message that speaks of these results.
-func batchID(batch []result) string {
-	h := sha256.New()
-	for _, d := range batch {
-		fmt.Fprintf(h, "%s\n", d.ID)
-	}
-	return "delegations-" + hex.EncodeToString(h.Sum(nil)[:8])
 }

@@ -1,6 +1,8 @@
 package selfstart
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,9 +17,10 @@ const mostSeen = 1000
 
 // seen is what is known of results, as it stands in its file.
 type seen struct {
-	IDs     []string `json:"seen"`    // of delegations, oldest first
-	Pending []result `json:"pending"` // those of them that nothing was said of yet
-	Sending []result `json:"sending"` // those that the message is about which is sent next, or was
+	IDs     []string `json:"seen"`              // of delegations, oldest first
+	Pending []result `json:"pending"`           // those of them that nothing was said of yet
+	Sending []result `json:"sending"`           // those that the message is about which is sent next, or was
+	Message string   `json:"message,omitempty"` // the id of that message; empty: see [seen.message]
 }
 
 // readSeen reads the file; first says that there is none. A damaged one is moved away:
@@ -41,7 +44,21 @@ func readSeen(path string) (s *seen, first bool, err error) {
 }
 
 func (s *seen) clone() *seen {
-	return &seen{IDs: slices.Clone(s.IDs), Pending: slices.Clone(s.Pending), Sending: slices.Clone(s.Sending)}
+	return &seen{IDs: slices.Clone(s.IDs), Pending: slices.Clone(s.Pending), Sending: slices.Clone(s.Sending), Message: s.Message}
+}
+
+// message is the id of the message about what is being sent. Who carries a delegation out
+// knows its id, so one that is made of those could be taken by others first; an earlier
+// version made it so, and may have sent it.
+func (s *seen) message() string {
+	if s.Message != "" {
+		return s.Message
+	}
+	h := sha256.New()
+	for _, d := range s.Sending {
+		fmt.Fprintf(h, "%s\n", d.ID)
+	}
+	return "delegations-" + hex.EncodeToString(h.Sum(nil)[:8])
 }
 
 func (s *seen) has(id string) bool { return slices.Contains(s.IDs, id) }

@@ -123,7 +123,7 @@ func wait(ctx context.Context, ready []<-chan struct{}) bool {
 
 // newID makes the id of a message that is sent once.
 func newID(prefix string) string {
-	var b [4]byte
+	var b [8]byte
 	_, _ = rand.Read(b[:]) // never fails
 	return prefix + "-" + hex.EncodeToString(b[:])
 }
