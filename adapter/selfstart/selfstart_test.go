@@ -115,7 +115,7 @@ func TestInitialPromptOnce(t *testing.T) {
 			d.run(t, cfg, func() { after(time.Minute) })
 		}
 		got := d.messages()
-		if len(got) != 1 || got[0].Text != "greet" || got[0].Kind != "initial_prompt" || !strings.HasPrefix(got[0].ID, "initial-") || len(got[0].ID) != 16 {
+		if len(got) != 1 || got[0].Text != "greet" || got[0].Kind != "initial_prompt" || !strings.HasPrefix(got[0].ID, "initial-") || len(got[0].ID) != 24 {
 			t.Errorf("sent %+v", got)
 		}
 	})
