@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 )
 
@@ -23,9 +24,10 @@ type Platform interface {
 // leaves a part out.
 type Config struct {
 	Platform Platform
-	Dir      string   // of the workspace's configuration
-	Files    []string // prompt_files, below Dir; none means system-prompt.md if it is there
-	Skills   []string // the names of folders in Dir/skills
+	Dir      string       // of the workspace's configuration
+	User     *asuser.User // that codex runs as, and that files are read as; nil is ours
+	Files    []string     // prompt_files, below Dir; none means system-prompt.md if it is there
+	Skills   []string     // the names of folders in Dir/skills
 	// Sources returns what Files and Skills are now, in their place; nil means that they
 	// do not change. It must answer at once.
 	Sources func() (files, skills []string)
@@ -117,12 +119,13 @@ func (b *Builder) make() {
 	if b.cfg.Sources != nil {
 		files, skills = b.cfg.Sources()
 	}
+	own := b.own(files, skills)
 	sections := []string{
 		titled("# Platform Instructions", b.parts.Instructions),
-		b.files(files),
+		own.files,
 		shared(b.parts.Shared),
-		b.plugins(),
-		b.skills(skills),
+		own.plugins,
+		own.skills,
 		peers(b.parts.Peers),
 	}
 	if b.cfg.Tools {

@@ -9,11 +9,29 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 )
 
 // defaultFile is the prompt of a workspace whose configuration names none.
 const defaultFile = "system-prompt.md"
+
+// ownParts are the parts of the instructions that stand in the workspace's own files.
+type ownParts struct{ files, plugins, skills string }
+
+// own reads them, as codex's user: commands may own folders on the way to them, and put
+// links there that lead to what is ours alone.
+func (b *Builder) own(files, skills []string) ownParts {
+	own, err := asuser.Value(b.cfg.User, func() (ownParts, error) {
+		return ownParts{files: b.files(files), plugins: b.plugins(), skills: b.skills(skills)}, nil
+	})
+	if err != nil {
+		b.once("user", "the files of the workspace's prompt cannot be read as codex's user and are left out", "err", err)
+		return ownParts{}
+	}
+	b.well("user")
+	return own
+}
 
 // files are the prompt files, and then what the workspace remembers in files of its
 // own.
@@ -24,7 +42,7 @@ func (b *Builder) files(wanted []string) string {
 	}
 	root, err := os.OpenRoot(b.cfg.Dir)
 	if err != nil {
-		b.once("dir", "the folder of the workspace's configuration cannot be opened; its prompt is left out", "err", err)
+		b.once("dir", "the folder of the workspace's configuration cannot be opened; its prompt is left out", "err", b.cfg.User.Unread(err))
 		return ""
 	}
 	defer root.Close()
@@ -50,7 +68,7 @@ func (b *Builder) file(root *os.Root, name string, wanted bool) string {
 		return text
 	}
 	if wanted || !errors.Is(err, fs.ErrNotExist) {
-		b.once(key, "a file of the workspace's prompt cannot be read and is left out", "file", name, "err", err)
+		b.once(key, "a file of the workspace's prompt cannot be read and is left out", "file", name, "err", b.cfg.User.Unread(err))
 	}
 	return ""
 }
@@ -60,15 +78,18 @@ func below(dir, name string) string {
 	return filepath.Clean(strings.TrimPrefix(name, dir+string(filepath.Separator)))
 }
 
-// ReadFile reads a file of the workspace's configuration, such as an initial prompt:
-// nothing outside of its folder.
-func ReadFile(dir, name string) (string, error) {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return "", err
-	}
-	defer root.Close()
-	return readBelow(root, below(dir, name))
+// ReadFile reads a file of the workspace's configuration, such as an initial prompt, as
+// codex's user: nothing outside of its folder, and nothing that is ours alone.
+func ReadFile(dir, name string, user *asuser.User) (string, error) {
+	return asuser.Value(user, func() (string, error) {
+		root, err := os.OpenRoot(dir)
+		if err != nil {
+			return "", user.Unread(err)
+		}
+		defer root.Close()
+		text, err := readBelow(root, below(dir, name))
+		return text, user.Unread(err)
+	})
 }
 
 func readBelow(root *os.Root, name string) (string, error) {
@@ -95,18 +116,32 @@ func (b *Builder) plugins() string {
 func (b *Builder) each(dir string, f func(root *os.Root, name string)) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return // there are none
+		b.shut(dir, err)
+		return
 	}
 	defer root.Close()
-	entries, _ := fs.ReadDir(root.FS(), ".")
+	entries, err := fs.ReadDir(root.FS(), ".")
+	b.shut(dir, err)
 	for _, entry := range entries {
 		if strings.HasPrefix(entry.Name(), ".") {
 			continue
 		}
 		if info, err := root.Stat(entry.Name()); err == nil && info.IsDir() {
+			_, err := fs.ReadDir(root.FS(), entry.Name())
+			b.shut(filepath.Join(dir, entry.Name()), err)
 			f(root, entry.Name())
 		}
 	}
+}
+
+// shut says of a folder of plugins, or of one of them, that it may not be read. One that is
+// not there has nothing.
+func (b *Builder) shut(dir string, err error) {
+	if errors.Is(err, fs.ErrPermission) {
+		b.once("dir "+dir, "a folder of plugins cannot be read and is left out", "dir", dir, "err", b.cfg.User.Unread(err))
+		return
+	}
+	b.well("dir " + dir)
 }
 
 // texts reads the files that a pattern finds, but those about the plugin itself.
@@ -131,7 +166,7 @@ func (b *Builder) skills(wanted []string) string {
 		}
 		_ = root.Close()
 	} else if len(wanted) > 0 {
-		b.once("skills", "the workspace's skills cannot be read and are left out", "err", err)
+		b.once("skills", "the workspace's skills cannot be read and are left out", "err", b.cfg.User.Unread(err))
 	}
 	for _, dir := range b.cfg.Plugins {
 		b.each(dir, func(root *os.Root, plugin string) {

@@ -225,10 +225,10 @@ func TestFilesStayInside(t *testing.T) {
 	if text := b.Text(); text != "inside" {
 		t.Errorf("the prompt is %q", text)
 	}
-	if text, err := prompt.ReadFile(dir, filepath.Join(dir, "mounted.md")); text != "inside" || err != nil {
+	if text, err := prompt.ReadFile(dir, filepath.Join(dir, "mounted.md"), nil); text != "inside" || err != nil {
 		t.Errorf("ReadFile: %q, %v", text, err)
 	}
-	if text, err := prompt.ReadFile(dir, "../secret.md"); err == nil {
+	if text, err := prompt.ReadFile(dir, "../secret.md", nil); err == nil {
 		t.Errorf("ReadFile: %q", text)
 	}
 	if n := strings.Count(log.String(), "cannot be read"); n != 5 {

@@ -91,7 +91,7 @@ func (app *application) join(s settings.Settings, from source, redact *logging.R
 		Redact:   redact.String, Logger: app.log,
 	})
 	m.prompt = prompt.New(prompt.Config{
-		Platform: client, Dir: s.ConfigsDir, Parent: s.ParentID,
+		Platform: client, Dir: s.ConfigsDir, User: s.User, Parent: s.ParentID,
 		Sources: func() ([]string, []string) { d := from.describe(); return d.PromptFiles, d.Skills },
 		Plugins: []string{filepath.Join(s.ConfigsDir, "plugins"), s.PluginsDir}, Tools: s.Tools != toolsOff,
 		Cache: filepath.Join(s.StateDir, "prompt.json"), Logger: app.log,
@@ -178,7 +178,7 @@ func (m *member) text(text, file string) string {
 	if text != "" || file == "" {
 		return text
 	}
-	text, err := prompt.ReadFile(m.s.ConfigsDir, file)
+	text, err := prompt.ReadFile(m.s.ConfigsDir, file, m.s.User)
 	if err != nil {
 		m.log.Error("a prompt of the workspace cannot be read and is not sent", "file", file, "err", err)
 	}

@@ -24,7 +24,7 @@ var allowed = map[string][]string{
 	"adapter/provider":             {},
 	"toolset":                      {"internal/peerwords", "internal/sleep", "platform"},
 	"adapter/presence":             {"internal/brief", "internal/sleep", "platform"},
-	"adapter/prompt":               {"internal/peerwords", "internal/regular", "internal/whole", "platform"},
+	"adapter/prompt":               {"internal/asuser", "internal/peerwords", "internal/regular", "internal/whole", "platform"},
 	"adapter/selfstart":            {"internal/sleep", "internal/whole", "platform"},
 	"adapter/files":                {"internal/asuser", "internal/netguard", "internal/regular"},
 	"executor":                     {"appserver", "internal/asuser", "internal/brief", "internal/sleep", "internal/within"},

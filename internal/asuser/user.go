@@ -11,6 +11,7 @@ package asuser
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"os/user"
@@ -121,6 +122,18 @@ func Value[T any](u *User, f func() (T, error)) (result T, err error) {
 		return err
 	})
 	return result, err
+}
+
+// Unread is an error of reading a file as the user. Where it is one of rights, it says what
+// to do.
+func (u *User) Unread(err error) error {
+	switch {
+	case !errors.Is(err, fs.ErrPermission):
+		return err
+	case u == nil:
+		return fmt.Errorf("%w (let %v read it)", err, u)
+	}
+	return fmt.Errorf("%w (let %v read it, whom codex runs as, unless a command has made it a link to something else)", err, u)
 }
 
 // Start starts a command as the user, which then has no privilege of ours.
