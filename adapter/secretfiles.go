@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 )
 
@@ -29,13 +30,24 @@ const loader = "load.sh"
 // platform puts there what an environment cannot be given, such as values of
 // several lines. The line feed at a file's end is not part of it. What cannot be
 // used is warned about; no secret is in a warning. A dir that is not there holds none.
-func SecretFiles(dir string) ([]string, []Warning) {
+//
+// They are read as the user that codex runs as, nil for ours: commands have them, and a
+// link that a command has left among them must not give it what is ours alone.
+func SecretFiles(dir string, user *asuser.User) (vars []string, warnings []Warning) {
+	err := user.Do(func() (err error) {
+		vars, warnings, err = secretFiles(dir, user)
+		return err
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, []Warning{{File: dir, Text: "the secrets in it cannot be read: " + err.Error()}}
+	}
+	return vars, warnings
+}
+
+func secretFiles(dir string, user *asuser.User) ([]string, []Warning, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, nil
-		}
-		return nil, []Warning{{File: dir, Text: "the secrets in it cannot be read: " + err.Error()}}
+		return nil, nil, user.Unread(err)
 	}
 	var vars []string
 	var warnings []Warning
@@ -45,7 +57,7 @@ func SecretFiles(dir string) ([]string, []Warning) {
 		if entry.Name() == loader || strings.HasPrefix(entry.Name(), ".") {
 			continue // also what Kubernetes keeps beside the files that it mounts
 		}
-		value, wrong := secretFile(path, entry.Name())
+		value, wrong := secretFile(path, entry.Name(), user)
 		if wrong == "" && (len(vars) == mostFiles || total+len(value) > mostSecrets) {
 			wrong = fmt.Sprintf("there are more than %d secrets, or %d bytes of them", mostFiles, mostSecrets)
 		}
@@ -55,10 +67,10 @@ func SecretFiles(dir string) ([]string, []Warning) {
 		}
 		vars, total = append(vars, entry.Name()+"="+value), total+len(value)
 	}
-	return vars, warnings
+	return vars, warnings, nil
 }
 
-func secretFile(path, name string) (value, wrong string) {
+func secretFile(path, name string, user *asuser.User) (value, wrong string) {
 	switch {
 	case !variableName.MatchString(name):
 		return "", "the name is none of a variable"
@@ -67,7 +79,7 @@ func secretFile(path, name string) (value, wrong string) {
 	}
 	text, err := regular.Read(path, mostSecret+2)
 	if err != nil {
-		return "", err.Error()
+		return "", user.Unread(err).Error()
 	}
 	text = bytes.TrimSuffix(bytes.TrimSuffix(text, []byte("\n")), []byte("\r"))
 	switch {

@@ -38,7 +38,7 @@ func TestSecretFiles(t *testing.T) {
 		os.Symlink("GH_TOKEN", filepath.Join(dir, "LINKED")), os.Symlink("nowhere", filepath.Join(dir, "DANGLING"))); err != nil {
 		t.Fatal(err)
 	}
-	vars, warnings := SecretFiles(dir)
+	vars, warnings := SecretFiles(dir, nil)
 	want := []string{
 		"BIG_ENOUGH=" + strings.Repeat("x", 128<<10-12), "CRLF=win", "EMPTY=", "GH_TOKEN=one", "LINKED=one",
 		"PEM=-----BEGIN\nline $(touch " + ran + ")\n-----END", `QUOTED="as it is"`, "RUNTIME_TOKEN=a setting, too",
@@ -62,7 +62,7 @@ func TestSecretFiles(t *testing.T) {
 	if _, err := os.Stat(ran); err == nil {
 		t.Error("something was run")
 	}
-	if vars, warnings := SecretFiles(filepath.Join(dir, "none")); vars != nil || warnings != nil {
+	if vars, warnings := SecretFiles(filepath.Join(dir, "none"), nil); vars != nil || warnings != nil {
 		t.Errorf("a folder that is not there has %q, %v", vars, warnings)
 	}
 }
@@ -81,7 +81,7 @@ func TestSecretsAreBounded(t *testing.T) {
 	for i := range 300 {
 		put(t, filepath.Join(dir, "S"+strings.Repeat("x", i)[:min(i, 200)]+string(rune('A'+i%26))+string(rune('A'+i/26))), "v")
 	}
-	if vars, warnings := SecretFiles(dir); len(vars) != mostFiles || len(warnings) != 300-mostFiles {
+	if vars, warnings := SecretFiles(dir, nil); len(vars) != mostFiles || len(warnings) != 300-mostFiles {
 		t.Errorf("%d secrets, %d warnings", len(vars), len(warnings))
 	}
 }

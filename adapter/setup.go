@@ -115,7 +115,7 @@ func (s *Setup) prepare(ctx context.Context) (Launch, error) {
 	launch := s.cfg.Launch
 	if s.cfg.File != "" {
 		config, warnings, err := AwaitConfig(ctx, s.cfg.File, s.until)
-		secrets, more := SecretFiles(s.cfg.Secrets)
+		secrets, more := SecretFiles(s.cfg.Secrets, launch.User)
 		if ctx.Err() != nil {
 			return launch, context.Cause(ctx)
 		}
@@ -248,7 +248,7 @@ func Look(cfg SetupConfig) (Launch, Config, []Warning, error) {
 	var err error
 	if cfg.File != "" {
 		config, warnings, err = ReadConfig(cfg.File)
-		secrets, more := SecretFiles(cfg.Secrets)
+		secrets, more := SecretFiles(cfg.Secrets, launch.User)
 		launch.Environ, warnings = WithSecrets(launch.Environ, secrets), append(warnings, more...)
 		if err == nil && !cfg.Fixed {
 			launch.Provider, err = choose(config, lookup(launch.Environ), launch)

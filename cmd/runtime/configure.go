@@ -28,7 +28,7 @@ func withFiles(s settings.Settings, environ []string) []string {
 	if !s.InWorkspace() {
 		return environ
 	}
-	secrets, _ := adapter.SecretFiles(s.SecretsDir)
+	secrets, _ := adapter.SecretFiles(s.SecretsDir, s.User)
 	environ = adapter.WithSecrets(environ, secrets)
 	config, _, err := adapter.ReadConfig(s.ConfigFile)
 	if err != nil {
