@@ -36,7 +36,8 @@ own() {
 
 # share makes of a volume what two users need: the state and what the runtime goes by is the
 # runtime's alone, the agent reads the secrets that are there for it, and the rest that
-# root has brought is the agent's.
+# root has brought is the agent's. A file among the secrets that has another name, too, is not
+# opened to the agent: by that name it may be a token.
 share() {
 	state=${RUNTIME_STATE_DIR:-$configs/.runtime} home=${CODEX_HOME:-$configs/.codex}
 	for dir in "$state" "$home"; do
@@ -52,7 +53,7 @@ share() {
 	as_keeper sh -c '
 		chmod 755 "$1"; chmod 700 "$2"
 		for name in .auth_token .platform_inbound_secret; do [ ! -f "$1/$name" ] || chmod 600 "$1/$name"; done
-		[ ! -d "$1/secrets.d" ] || find "$1/secrets.d" -user "$3" "(" -type d -exec chmod 750 "{}" + -o -type f -exec chmod 640 "{}" + ")"
+		[ ! -d "$1/secrets.d" ] || find "$1/secrets.d" -user "$3" "(" -type d -exec chmod 750 "{}" + -o -type f -links 1 -exec chmod 640 "{}" + ")"
 	' - "$configs" "$state" "$keeper" 2>/dev/null || say WARN "the modes of some files could not be set" directory "$configs"
 }
 
