@@ -38,19 +38,27 @@ func userCheck(s settings.Settings, environ []string, fence fence) preflight.Che
 		if s.User == nil {
 			return ownUser(s, secretsOf(s, environ).Known, fence)
 		}
-		var open string
-		err := s.User.Do(func() error {
-			open = readable(append(tokenFiles(s), s.StateDir))
-			return nil
-		})
-		switch {
-		case err != nil:
-			return preflight.Result{Status: preflight.Fail, Detail: err.Error(), Fix: "start the runtime as root or with CAP_SETUID and CAP_SETGID, or unset CODEX_USER"}
-		case open != "":
-			return preflight.Result{Status: preflight.Warn, Detail: fmt.Sprintf("%v can read %s", s.User, open), Fix: "make it readable for the runtime's user alone"}
-		}
-		return preflight.Result{Status: preflight.OK, Detail: userNote(s.User)}
+		return anotherUser(s)
 	}}
+}
+
+// anotherUser says what codex's commands get at where they run as a user of their own.
+func anotherUser(s settings.Settings) preflight.Result {
+	kept := append(tokenFiles(s), s.StateDir)
+	open, err := asuser.Value(s.User, func() (string, error) { return readable(kept), nil })
+	if err != nil {
+		return preflight.Result{Status: preflight.Fail, Detail: err.Error(), Fix: "start the runtime as root or with CAP_SETUID and CAP_SETGID, or unset CODEX_USER"}
+	}
+	if open != "" {
+		return preflight.Result{Status: preflight.Warn, Detail: fmt.Sprintf("%v can read %s", s.User, open), Fix: "make it readable for the runtime's user alone"}
+	}
+	if theirs := changeable(s.User, append(kept, s.ConfigFile, s.SecretsDir)); theirs != "" {
+		return preflight.Result{
+			Status: preflight.Warn, Detail: fmt.Sprintf("%v can change %s, or what it leads to", s.User, theirs),
+			Fix: "give it, and each folder and link on the way to it, to the runtime's user, and let no others write there",
+		}
+	}
+	return preflight.Result{Status: preflight.OK, Detail: userNote(s.User)}
 }
 
 const openFix = "have no other process of this user know the runtime's secrets (exec from the script, secrets in a file), or set CODEX_USER"
@@ -124,6 +132,16 @@ func readable(files []string) string {
 		if f, err := os.Open(name); err == nil {
 			_ = f.Close()
 			return name
+		}
+	}
+	return ""
+}
+
+// changeable returns the first file or folder that a user can change; "" if there is none.
+func changeable(user *asuser.User, paths []string) string {
+	for _, path := range paths {
+		if path != "" && user.Changes(path) {
+			return path
 		}
 	}
 	return ""

@@ -13,6 +13,9 @@ import (
 // stay. So it is kept for the program's main function.
 func init() { runtime.LockOSThread() } //nolint:gochecknoinits // later the main function may be on another thread
 
+// through opens folders that may be entered and not read, too.
+const through = unix.O_PATH
+
 const unchanged = ^uintptr(0)
 
 // become makes the calling thread act as the user. Of its capabilities it keeps, where it

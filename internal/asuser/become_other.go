@@ -8,6 +8,8 @@ import (
 	"os/exec"
 )
 
+const through = 0
+
 // Elsewhere a thread has no user of its own.
 func (u *User) become(bool) error {
 	return errors.New("this takes Linux")

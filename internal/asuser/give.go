@@ -22,6 +22,9 @@ func (u *User) Give(path string) error {
 		return err
 	}
 	parent, err := u.enter(filepath.Dir(path))
+	if errors.Is(err, errTheirs) {
+		return fmt.Errorf("%w on the way to %s, which %v may not make: make it, and give it to that user", errTheirs, path, u)
+	}
 	if err != nil {
 		return err
 	}
@@ -42,12 +45,15 @@ func (u *User) Give(path string) error {
 	return nil
 }
 
+// errTheirs says that a way leads where the user says.
+var errTheirs = errors.New("the user that codex runs as can change a folder or a link")
+
 const folder = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
 
 // enter opens a folder, step by step: each step is taken in a folder in which the user can
 // replace nothing, so that it leads where it led when it was looked at.
 func (u *User) enter(path string) (fd int, err error) {
-	at, err := unix.Open("/", folder, 0)
+	at, err := unix.Open("/", folder|through, 0)
 	if err != nil {
 		return -1, err
 	}
@@ -55,28 +61,31 @@ func (u *User) enter(path string) (fd int, err error) {
 	for {
 		if u.holds(at) {
 			_ = unix.Close(at)
-			return -1, fmt.Errorf("a folder on the way to %s can be changed by %v, who may not make that: make it, and give it to that user", path, u)
+			return -1, errTheirs
 		}
 		if len(way) == 0 {
 			return at, nil
 		}
 		name := way[0]
 		way = way[1:]
-		next, err := unix.Openat(at, name, folder, 0)
+		next, err := unix.Openat(at, name, folder|through, 0)
 		if err == nil {
 			_ = unix.Close(at)
 			at = next
 			continue
 		}
-		target, linked := u.link(at, name)
-		if links++; !linked || links > mostLinks {
+		target, err := u.link(at, name)
+		if links++; err == nil && links > mostLinks {
+			err = unix.ELOOP
+		}
+		if err != nil {
 			_ = unix.Close(at)
 			return -1, &os.PathError{Op: "open", Path: path, Err: err}
 		}
 		way = append(split(target), way...)
 		if filepath.IsAbs(target) {
 			_ = unix.Close(at)
-			if at, err = unix.Open("/", folder, 0); err != nil {
+			if at, err = unix.Open("/", folder|through, 0); err != nil {
 				return -1, err
 			}
 		}
@@ -102,12 +111,18 @@ func (u *User) holds(fd int) bool {
 }
 
 // link reads a link that is not the user's.
-func (u *User) link(at int, name string) (target string, ok bool) {
+func (u *User) link(at int, name string) (target string, err error) {
 	var stat unix.Stat_t
-	if err := unix.Fstatat(at, name, &stat, unix.AT_SYMLINK_NOFOLLOW); err != nil || stat.Uid == u.UID || stat.Mode&unix.S_IFMT != unix.S_IFLNK {
-		return "", false
+	if err := unix.Fstatat(at, name, &stat, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		return "", err
+	}
+	if stat.Mode&unix.S_IFMT != unix.S_IFLNK {
+		return "", unix.ENOTDIR
+	}
+	if stat.Uid == u.UID {
+		return "", errTheirs
 	}
 	text := make([]byte, unix.PathMax)
 	n, err := unix.Readlinkat(at, name, text)
-	return string(text[:max(n, 0)]), err == nil
+	return string(text[:max(n, 0)]), err
 }
