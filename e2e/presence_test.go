@@ -54,11 +54,16 @@ func newMember(t *testing.T, era fakeplatform.Era) *member {
 // enter runs the program.
 func (m *member) enter(extra ...string) {
 	m.t.Helper()
+	m.program = start(m.t, append(m.settings(), extra...)...)
+}
+
+// settings are those that make the program this workspace.
+func (m *member) settings() []string {
 	addr := progtest.FreeAddr(m.t)
-	m.program = start(m.t, append([]string{
+	return []string{
 		"WORKSPACE_ID=" + m.handle.ID(), "PLATFORM_URL=" + m.platform.URL, "CONFIGS_DIR=" + m.configs,
 		"RUNTIME_ADDR=" + addr, "MOLECULE_WORKSPACE_URL=http://" + strings.Replace(addr, "127.0.0.1", "localhost", 1),
-	}, extra...)...)
+	}
 }
 
 func (m *member) put(name, text string) {

@@ -128,6 +128,52 @@ func TestTwoUsers(t *testing.T) {
 	}
 }
 
+// TestPromptsOfTwoUsers has prompts that root has brought reach the model, whatever their modes,
+// and nothing of the runtime's by links that commands put in their place, or have left among
+// the secrets.
+func TestPromptsOfTwoUsers(t *testing.T) {
+	p := newPlace(t, 2, "root")
+	for _, dir := range []string{"prompts", "secrets.d"} {
+		if err := os.Mkdir(filepath.Join(p.spec.configs, dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.put("config.yaml", "name: Ada\nprompt_files: [system-prompt.md, prompts/main.md]\n", 0o600)
+	p.put("system-prompt.md", "PERSONA-of-the-top", 0o600)
+	p.put("prompts/main.md", "PERSONA-of-a-folder", 0o640)
+	p.put("secrets.d/GIVEN", "value-of-given", 0o600)
+	p.put(".auth_token", "", 0o600)
+	if err := errors.Join(os.Symlink("../.auth_token", filepath.Join(p.spec.configs, "secrets.d", "LINKED")),
+		os.Link(filepath.Join(p.spec.configs, ".auth_token"), filepath.Join(p.spec.configs, "secrets.d", "HARD"))); err != nil {
+		t.Fatal(err)
+	}
+	c := p.provision()
+	tokens := []string{p.handle.Token()}
+	p.say("run cd /configs; cat .auth_token secrets.d/HARD 2>/dev/null; echo $GIVEN, ${LINKED:-nothing}, ${HARD:-nothing}; ln -sf ../.auth_token prompts/main.md && echo made $((1+1))",
+		"value-of-given, nothing, nothing\\nmade 2")
+	asked := p.asked()
+	if !strings.Contains(asked, "PERSONA-of-the-top") || !strings.Contains(asked, "PERSONA-of-a-folder") {
+		t.Errorf("the model reads %s", asked)
+	}
+	c.kill()
+	p.provision()
+	p.say("say two", "two")
+	for _, token := range append(tokens, p.handle.Token()) {
+		if strings.Contains(p.asked(), token) {
+			t.Errorf("the model reads the token %s", token)
+		}
+	}
+}
+
+// asked is all that the model was.
+func (p *place) asked() string {
+	var all strings.Builder
+	for _, r := range p.model.Requests() {
+		all.Write(r.Body)
+	}
+	return all.String()
+}
+
 // TestOneUserFindsNoSecrets: where all is one user's and commands have no sandbox, no process
 // shows them the environment that the container was started with, the first one neither.
 func TestOneUserFindsNoSecrets(t *testing.T) {
