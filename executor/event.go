@@ -31,6 +31,10 @@ type Job struct {
 	// Patient says that nobody stands and waits for the answer: where a limit of the
 	// account is reached the job waits until it ends, and does not fail at once.
 	Patient bool
+	// Peer says that another agent sees what becomes of the job. Of a login that is missing
+	// it learns that much, none is begun for it, and a page to be opened is not shown to it:
+	// whoever carries these out has everything done with an account of theirs.
+	Peer bool `json:",omitempty"`
 	// Trace is what the job is part of, for those who trace: codex is told with its turn,
 	// unless [Config.Trace] knows better.
 	Trace appserver.TraceContext
@@ -151,7 +155,9 @@ type Held struct {
 	Text string         // the reason in words, and what is to be done
 	Data map[string]any // the same for programs, of plain JSON values
 
-	login *login // that Text speaks of; nil if there is none
+	login   *login // that Text speaks of; nil if there is none
+	peers   *Held  // is told to jobs of other agents in the place of this; nil if nothing is
+	unbegun bool   // only those are told: a login is begun for the first job of the user's
 }
 
 // Released says that the job is held no more, and waits for its turn.

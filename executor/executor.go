@@ -173,6 +173,7 @@ func (e *Executor) accept(j Job, observe Observer) *job {
 	e.accepted++
 	accepted := &job{
 		Job: j, observe: observe, submitted: time.Now(), seq: e.accepted, ctx: ctx, cancel: cancel, done: make(chan struct{}),
+		standing: told{peer: j.Peer},
 	}
 	e.jobs[j.ID] = accepted
 	e.budget.add(&j)

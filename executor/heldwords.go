@@ -13,16 +13,39 @@ var missingName = regexp.MustCompile(missingKey + ": `([^`]+)`")
 func (k *keeper) show() {
 	text, data := k.words()
 	data["kind"], data["reason"] = string(FailAuth), k.why.why
-	if k.shown != nil && k.shown.Text == text && maps.Equal(k.shown.Data, data) {
+	if k.shown != nil && k.shown.Text == text && k.shown.unbegun == k.unbegun && maps.Equal(k.shown.Data, data) {
 		return
 	}
-	k.shown = &Held{Kind: FailAuth, Text: text, Data: data, login: k.login}
+	k.shown = &Held{Kind: FailAuth, Text: text, Data: data, login: k.login, peers: k.peers, unbegun: k.unbegun}
 	k.e.show(k.shown)
 }
 
+// to is what a job is told of it, nil for nothing.
+func (h *Held) to(peer bool) *Held {
+	switch {
+	case h == nil, h.unbegun && !peer:
+		return nil
+	case peer && h.peers != nil:
+		return h.peers
+	}
+	return h
+}
+
+// heldForPeers is what jobs of other agents are told of a missing credential, whatever is
+// to be done about it: that is the user's to know.
+func heldForPeers() *Held {
+	return &Held{
+		Kind: FailAuth,
+		Text: "The model needs a login or a key, which the user of this agent has to give" + then + ".",
+		Data: map[string]any{"kind": string(FailAuth), "reason": "the user of this agent has to give a login or a key"},
+	}
+}
+
+// then ends what a job is told that waits for a credential.
+const then = "; this message waits, and then runs by itself"
+
 // words says what is wrong with the credential, and what to do about it.
 func (k *keeper) words() (string, map[string]any) {
-	const then = "; this message waits, and then runs by itself"
 	variable := k.e.keyVariable()
 	if m := missingName.FindStringSubmatch(k.why.why); m != nil {
 		variable = m[1]

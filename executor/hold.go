@@ -187,6 +187,8 @@ func (e *Executor) gate(j *job) *Ended {
 // A told is what a waiting job has been told of the hold. Its lock keeps the
 // observer's calls apart.
 type told struct {
+	peer bool // its job is another agent's; never changes
+
 	mu   sync.Mutex // guards the fields below
 	own  *Held      // what the job waits for alone, or nil
 	what *Held
@@ -205,7 +207,7 @@ func (t *told) wasHeld() bool {
 func (t *told) update(h *hold, observe Observer) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	switch what := cmp.Or(t.own, h.look().shown); {
+	switch what := cmp.Or(t.own, h.look().shown.to(t.peer)); {
 	case t.gone || what == t.what:
 	case what == nil:
 		t.what = nil

@@ -48,13 +48,15 @@ type keeper struct {
 	file    fileMark  // the credential that was looked at
 	stale   bool      // it was changed, and codex may still have the one before
 	prompt  bool      // to ask the model is worth it before the minute is over
+	unbegun bool      // a login is begun for the first job of the user's that comes
+	peers   *Held     // what jobs of other agents are told
 	shown   *Held
 }
 
 // keepLogin waits for a credential that the model takes, and offers a login
 // meanwhile. It reports whether the hold goes on because of something else.
 func (e *Executor) keepLogin(r *refusal) (again bool) {
-	k := &keeper{e: e, why: r, probed: time.Now()}
+	k := &keeper{e: e, why: r, probed: time.Now(), peers: heldForPeers()}
 	e.account.news() // what was before does not count
 	k.look()
 	for {
@@ -184,16 +186,17 @@ func (k *keeper) offers() bool {
 	return k.account.RequiresOpenaiAuth && k.account.Account.Type == "chatgpt"
 }
 
-// mayOffer reports whether a login is to be begun now: the first at once, as who
-// has met the refusal reads it, and a further one if somebody waits for it.
-func (k *keeper) mayOffer(waiting bool) bool {
+// mayOffer reports whether a login is to be begun now: the first at once, as the user who
+// has met the refusal reads it, and a further one if a job of the user's waits for it. For
+// jobs of other agents alone none is begun.
+func (k *keeper) mayOffer(user, peers bool) bool {
 	switch {
 	case k.login != nil, !k.offers():
 		return false
 	case k.offered.IsZero():
-		return true
+		return user || !peers
 	}
-	return waiting && time.Since(k.offered) >= loginAgain
+	return user && time.Since(k.offered) >= loginAgain
 }
 
 // offer begins a login, if it may.
@@ -201,7 +204,14 @@ func (k *keeper) offer() {
 	if k.login != nil && k.login.over() {
 		k.login = nil
 	}
-	if !k.mayOffer(k.e.somebodyIsThere()) {
+	user, peers := k.e.whoWaits()
+	may := k.mayOffer(user, peers)
+	left := !may && !user && k.mayOffer(true, peers)
+	if left && !k.unbegun && peers {
+		k.e.log.Warn("messages of other agents wait for a login; one is begun when a message of the user's comes, whose answer has the link and the code")
+	}
+	k.unbegun = left
+	if !may {
 		return
 	}
 	k.offered = time.Now()
@@ -218,7 +228,7 @@ func (k *keeper) offer() {
 		return
 	}
 	k.login, k.trouble = &login{DeviceCode: code, on: on, died: on.Done(), since: k.offered}, ""
-	k.e.log.Info("a login was begun; whoever waits can read its link and its code in the task")
+	k.e.log.Info("a login was begun; its link and its code are in the tasks that wait, but for those of other agents")
 }
 
 // cancel gives up a login that nobody needs any more.
@@ -238,4 +248,16 @@ func (e *Executor) somebodyIsThere() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.waiting > 0
+}
+
+// whoWaits reports whether a job waits for a turn that is not another agent's, and whether
+// there are jobs that are.
+func (e *Executor) whoWaits() (user, peers bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, j := range e.jobs {
+		peers = peers || j.Peer
+		user = user || !j.Peer && !j.told && !j.turned && j.into == nil
+	}
+	return user, peers
 }

@@ -1,12 +1,14 @@
 package executor_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakelogin"
@@ -89,6 +91,44 @@ func TestLoginByDeviceCode(t *testing.T) {
 		t.Errorf("end = %+v (%v)", end, end.Failure)
 	}
 	wantAsked(t, h.model, "say one", 2, 1)
+}
+
+// TestLoginOfAPeersMessage is begun for none of them: the first message of the user's has it,
+// and none of the others is shown it, before or after.
+func TestLoginOfAPeersMessage(t *testing.T) {
+	t.Parallel() // it mostly waits
+	h := onLogin(t, "", "", nil)
+	peer := func(id, context string) *witness {
+		return submitJob(t, h.Executor, executor.Job{ID: id, Context: context, Input: []appserver.UserInput{appserver.Text("say pong")}, Peer: true})
+	}
+	first := peer("j1", "peer:bob")
+	heldWith(t, first)
+	if n := h.issuer.Codes(); n != 0 || h.Overview().Login != nil {
+		t.Errorf("%d logins were begun, %+v", n, h.Overview().Login)
+	}
+	user := submit(t, h.Executor, "j2", "one", "say one")
+	if held := heldWith(t, user); held.Data["userCode"] != fakelogin.UserCode {
+		t.Errorf("the user is told %+v, want the link and the code at once", held)
+	}
+	second := peer("j3", "peer:eve")
+	heldWith(t, second)
+	h.issuer.Approve()
+	for name, w := range map[string]*witness{"before": first, "behind": second} {
+		if end := w.wait(t); end.Outcome != executor.Completed {
+			t.Errorf("%s: %+v (%v)", name, end, end.Failure)
+		}
+		for _, held := range seen[executor.Held](w) {
+			if all := fmt.Sprint(held.Text, held.Data); strings.Contains(all, fakelogin.UserCode) || strings.Contains(all, h.issuer.URL) || held.Data["loginId"] != nil {
+				t.Errorf("%s: another agent is told %s", name, all)
+			}
+		}
+		if n := len(seen[executor.Held](w)); n != 1 {
+			t.Errorf("%s: it was told %d times", name, n)
+		}
+	}
+	if end := user.wait(t); end.Outcome != executor.Completed {
+		t.Errorf("the user's ended %+v (%v)", end, end.Failure)
+	}
 }
 
 // TestCredentialThatAppears has somebody else log codex in.
