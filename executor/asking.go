@@ -31,8 +31,12 @@ func (t *turn) tellQuestions() *Ended {
 	fresh, news := t.inquiry.take(t.id)
 	for _, q := range fresh {
 		asked, p := q.asked(t.posing(q))
-		if p.unseen != "" {
-			t.unasked(q, p.unseen)
+		switch {
+		case p.unseen != "":
+			t.unasked(q, "what would be allowed cannot be shown", fmt.Sprintf(unseenAsked, p.unseen))
+			continue
+		case p.users && t.job.Peer:
+			t.unasked(q, "it is for the user, and the message is another agent's", usersAsked)
 			continue
 		}
 		q.places = p.places
@@ -61,19 +65,24 @@ func (t *turn) posing(q *question) posing {
 	}}
 }
 
-// unasked declines what cannot be shown. A yes that has come by a guess at its id is void.
-func (t *turn) unasked(q *question, what string) {
+// unasked declines what cannot be shown, and tells the sender so. A yes that has come by a
+// guess at its id is void.
+func (t *turn) unasked(q *question, why, told string) {
 	if !t.inquiry.retract(q) { // withdrawn over it
 		return
 	}
 	defer close(q.settled)
-	t.e.decline(q.req, q.kind, "what would be allowed cannot be shown")
-	t.job.observe(Notice{Text: fmt.Sprintf(unseenAsked, what)})
+	t.e.decline(q.req, q.kind, why)
+	t.job.observe(Notice{Text: told})
 }
 
 // unseenAsked is what the sender of a message reads whose turn asks for what cannot be shown.
 const unseenAsked = "codex asked whether it may %s. It was declined without a question, for what would be allowed is not known here and could not be shown. " +
 	"codex goes on without it; it can be told to try again in another way."
+
+// usersAsked is what another agent reads in the place of a page that is to be opened.
+const usersAsked = "An MCP server wants a page to be opened. It was declined without a question: the page is for the user of this agent, and this message is another agent's. " +
+	"codex goes on without it; where a message of the user's needs the page, it is shown there."
 
 // tooManyAsked is what the sender of a message reads whose turn asks too much at once.
 const tooManyAsked = "Questions that were declined, for too many are open in this context already: %d. " +

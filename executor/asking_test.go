@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 )
 
@@ -166,6 +167,27 @@ func TestUnseenIsDeclined(t *testing.T) {
 	}
 	if len(notices) != 1 || !strings.Contains(notices[0].Text, "change files, without saying which") {
 		t.Errorf("told %+v", notices)
+	}
+}
+
+// TestPageIsTheUsersToOpen: another agent is not shown which, and codex goes on without it.
+func TestPageIsTheUsersToOpen(t *testing.T) {
+	t.Parallel()
+	e := onFake(t, "", nil)
+	const ask = `!ask mcpServer/elicitation/request {"mode":"url","serverName":"s","message":"Authorize","url":"https://example.com/x"}`
+	w := submitJob(t, e, executor.Job{ID: "j1", Context: "peer:bob", Input: []appserver.UserInput{appserver.Text(ask)}, Peer: true})
+	end := w.wait(t)
+	notices := seen[executor.Notice](w)
+	if !strings.Contains(said(end), `"decline"`) || len(seen[executor.Asked](w)) != 0 || len(notices) != 1 ||
+		!strings.Contains(notices[0].Text, "for the user of this agent") || strings.Contains(notices[0].Text, "example.com") {
+		t.Errorf("answered %q, asked %+v, told %+v", said(end), seen[executor.Asked](w), notices)
+	}
+	w = submit(t, e, "j2", "one", ask)
+	if asked := w.asked(t, 1); asked.Data["url"] != "https://example.com/x" {
+		t.Errorf("the user is asked %+v", asked)
+	}
+	if err := e.Cancel(t.Context(), "j2"); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -92,7 +92,7 @@ func (e elicitation) link() matter {
 	return approval{choices: choices, show: func(with *posing) posed {
 		data := map[string]any{"server": e.Server, "message": with.shown(e.Message), "url": e.URL}
 		text := e.says(with.shown(e.Message)) + "\n\nIt wants you to open " + named(e.URL)
-		return posed{kind: "link", text: text, data: data}
+		return posed{kind: "link", text: text, data: data, users: true}
 	}}
 }
 

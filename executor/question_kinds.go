@@ -52,6 +52,7 @@ type posed struct {
 	data    map[string]any // beside the members that all kinds have
 	places  []place        // whose whereabouts are part of what is asked
 	unseen  string         // what codex asks whether it may, where a "yes" would be to what is not shown: it is not asked
+	users   bool           // it is shown to nobody but the user: whoever carries it out brings in an account of theirs
 }
 
 // A reply is what codex is told.

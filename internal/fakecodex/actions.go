@@ -223,6 +223,9 @@ func (x *execution) flood(n, size int) {
 // question asks the client and takes its answer for the text.
 func (x *execution) question() {
 	params := object{"threadId": x.t.ID, "turnId": x.turn.ID, "itemId": x.newID("ask"), "command": "rm -rf <&>", "questions": []any{}}
+	if more := x.do.arg(1); more != "" {
+		_ = json.Unmarshal([]byte(more), &params) // the test's own
+	}
 	select {
 	case m := <-x.s.ask(x.do.arg(0), params):
 		answer := m.Result

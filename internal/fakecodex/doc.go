@@ -82,7 +82,8 @@
 //	line BYTES            a command whose output is one line of BYTES
 //	fail CODE TEXT…       the turn fails
 //	retry                 an error that will be retried, then the text
-//	ask METHOD            a request to the client; its answer comes back as the text
+//	ask METHOD PARAMS     a request to the client, with PARAMS, an object without blanks, among its
+//	                      own; its answer comes back as the text
 //	ask-hang METHOD       likewise, and then it says nothing until interrupted
 //	ask-fail METHOD CODE MS  a request, and the turn fails after MS while that is open
 //	ask-withdraw METH MS  a request that is resolved after MS without an answer
