@@ -213,7 +213,7 @@ func (e *Engine) submitAgain(r *run) {
 		e.refuseRecovered(r)
 		return
 	}
-	job := executor.Job{ID: r.jobID, Context: t.thread, Input: r.input, Options: r.options, Size: r.weight, Accepted: true, Patient: true, Trace: traceOf(r.message), Lend: r.lend}
+	job := executor.Job{ID: r.jobID, Context: t.thread, Input: r.input, Options: r.options, Size: r.weight, Accepted: true, Patient: true, Trace: traceOf(r.message), Peer: t.forPeer(e.sender(r.message, nil)), Lend: r.lend}
 	if m := r.recovered; m.Attempt > 0 {
 		job.Cut = &executor.Cut{Attempt: m.Attempt, ThreadID: m.Thread, Tool: m.Tool}
 	}

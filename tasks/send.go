@@ -170,7 +170,7 @@ func (e *Engine) room(in *incoming, t *task) error {
 func (in *incoming) job(t *task, id string) executor.Job {
 	return executor.Job{
 		ID: id, Context: t.thread, Input: in.input, Options: in.options, Size: in.weight(), Patient: in.patient, Trace: traceOf(in.message),
-		Lend: t.engine.lender(in),
+		Peer: t.forPeer(in.from), Lend: t.engine.lender(in),
 	}
 }
 

@@ -128,6 +128,12 @@ func (s sender) in(conversation string) bool {
 // cannot be told from each other.
 func (s sender) owns(conversation string) bool { return s.id != "" && s.in(conversation) }
 
+// forPeer reports whether another agent sees what becomes of a message of the task: it has
+// sent it, or the conversation is an agent's, whoever has sent it.
+func (t *task) forPeer(s sender) bool {
+	return s.isPeer() || t.engine.cfg.Workspace != nil && strings.HasPrefix(t.about(), peerPrefix)
+}
+
 // conversation is that of an agent's message, by the contextId that it was sent with. The
 // agent chooses among its own: what it names is looked for nowhere else. One that does not
 // say who it is has another one for each message.
