@@ -60,6 +60,9 @@ type Answer struct {
 	Files []File
 	Final bool // the task has ended
 	Aside bool // it is for users who wait, no answer, and of no use to other agents
+	// ForUser is what the user is told, at most once a day, where the message is another
+	// agent's and waits for what only the user has; empty for nothing.
+	ForUser string
 }
 
 // An Engine has messages answered.

@@ -5,8 +5,10 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
@@ -84,7 +86,7 @@ func (d *chats) listen(work context.Context, row store.InboxRow, t *trail) bool 
 				return nil
 			}
 			d.inTurn(work, t.before)
-			if !d.keep(work, row, a) {
+			if !d.keepForUser(work, row, a) || !d.keep(work, row, a) {
 				return context.Cause(work)
 			}
 			return nil
@@ -105,6 +107,18 @@ func (d *chats) listen(work context.Context, row store.InboxRow, t *trail) bool 
 			return false
 		}
 	}
+}
+
+// keepForUser commits what the user is told of another agent's message. It has one id a day,
+// so it is said once, however many messages wait and however often we are started.
+func (d *chats) keepForUser(ctx context.Context, row store.InboxRow, a Answer) bool {
+	if a.ForUser == "" || row.Peer == "" {
+		return true
+	}
+	beside := row
+	beside.Chat, beside.Peer, beside.Task = names{workspace: row.Workspace}.canvas(), "", ""
+	id := fmt.Sprintf("%s-%s-%x", row.Workspace, time.Now().UTC().Format(time.DateOnly), digestOf(a.ForUser)[:4])
+	return d.keep(ctx, beside, Answer{ID: id, Text: a.ForUser, Aside: true})
 }
 
 // keep commits an answer, to be sent.

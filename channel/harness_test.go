@@ -222,6 +222,11 @@ func (c *clerk) Follow(_ context.Context, task string, say func(channel.Answer) 
 	files := c.files
 	c.mu.Unlock()
 	_, text, _ := strings.Cut(strings.TrimPrefix(task, "task "), " ")
+	if strings.HasPrefix(text, "wait") {
+		if err := say(channel.Answer{ID: task + "-wait", Text: "waits", ForUser: "log in"}); err != nil {
+			return err
+		}
+	}
 	return say(channel.Answer{ID: task + "-reply", Text: "re: " + text, Files: files, Final: true})
 }
 

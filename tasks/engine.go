@@ -29,7 +29,8 @@ type Engine struct {
 
 	staging staging
 
-	full seldom // the log says that the disk is full
+	full      seldom // the log says that the disk is full
+	peerWaits seldom // the user is told that another agent's message waits for a login
 
 	watches watches
 

@@ -1,10 +1,13 @@
 package tasks
 
 import (
+	"time"
+
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/late"
 )
 
 // A Holder is a [Runner] that can be held: it starts no turn while the model would
@@ -39,6 +42,7 @@ func (t *task) stand() {
 	switch {
 	case held != nil && held.Kind == executor.FailAuth:
 		t.runs[0].pushRest()
+		t.tellUser()
 		t.enter(a2a.TaskStateAuthRequired, t.heldMessage(held), store.Change{Durable: true})
 	case t.status.State != a2a.TaskStateAuthRequired:
 	case t.runs[0].started.IsZero():
@@ -46,6 +50,21 @@ func (t *task) stand() {
 	default:
 		t.enter(a2a.TaskStateWorking, nil, store.Change{})
 	}
+}
+
+// PeerWaits tells the user of a login that only another agent's message waits for. What is to
+// be done stands in the answer to the user alone.
+const PeerWaits = "The model needs a login or a key, and a message of another agent waits for it. Send a message here: the answer says what to do."
+
+// tellUser has the user told of a login that another agent's message waits for, once a day.
+// The caller holds t.mu, and is about to commit a state.
+func (t *task) tellUser() {
+	e := t.engine
+	w := e.cfg.Workspace
+	if w == nil || w.Wake == nil || !t.forPeer(e.sender(t.runs[0].message, nil)) || !e.peerWaits.rarely(24*time.Hour) {
+		return
+	}
+	t.send(store.Delivery{Kind: late.Kind, Body: encode(late.Reply{Text: PeerWaits}), Replaces: true})
 }
 
 // standLimit says in the metadata that the task waits for the end of a limit. The

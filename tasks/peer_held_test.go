@@ -1,11 +1,14 @@
 package tasks_test
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/late"
 )
 
 // TestRunnerKnowsWhatPeersSee: what an agent has sent, and what runs in a conversation of one,
@@ -74,5 +77,27 @@ func TestPeersAreNoPeersStandingAlone(t *testing.T) {
 	begin(t, e, req)
 	if r.next(t).Peer {
 		t.Error("a job is another agent's where there are none")
+	}
+}
+
+// TestUserIsToldOfAPeersLogin on the canvas, once, and without what only the answer to the
+// user has.
+func TestUserIsToldOfAPeersLogin(t *testing.T) {
+	d := newDesk(t, func(c *tasks.Config) { c.Workspace.Wake = func() {} })
+	for _, id := range []string{"m1", "m2"} {
+		c := d.call(id, "", by("bob"), "hi")
+		j := d.r.next(t)
+		j.observe(executor.Held{Kind: executor.FailAuth, Text: "for agents"})
+		c.wait(t)
+		wantTask(t, c.task, a2a.TaskStateAuthRequired, "for agents")
+		rows := d.owed()
+		if len(rows) != 1 || !d.due() {
+			t.Fatalf("%s: the user is owed %+v", id, rows)
+		}
+		row, err := d.st.Delivery(t.Context(), rows[0].ID)
+		var said late.Reply
+		if err != nil || json.Unmarshal(row.Body, &said) != nil || said.Text != tasks.PeerWaits {
+			t.Errorf("%s: the user is owed %s, %v", id, row.Body, err)
+		}
 	}
 }

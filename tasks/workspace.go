@@ -20,7 +20,8 @@ type Workspace struct {
 	Steer bool
 	// Redact takes secrets out of what the platform shows.
 	Redact func(string) string
-	// Wake is called when there is a late reply to deliver. It must not block.
+	// Wake is called when there is a late reply to deliver. It must not block. Without it
+	// nobody delivers what is said to the user and is no reply.
 	Wake func()
 }
 

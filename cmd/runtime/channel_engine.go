@@ -154,7 +154,7 @@ func answerOf(task *a2a.Task) channel.Answer {
 	reply := tasks.Reply(task)
 	a := channel.Answer{ID: reply.ID, Text: saidText(reply), Final: task.Status.State.Terminal()}
 	if task.Status.State == a2a.TaskStateAuthRequired {
-		a.ID = string(task.ID) + "-login"
+		a.ID, a.ForUser = string(task.ID)+"-login", tasks.PeerWaits
 	}
 	if status, failed := exitStatus(task); failed {
 		a.Text += fmt.Sprintf("\n\n(codex exec failed: exit=%d)", status)
