@@ -19,13 +19,24 @@ type Health struct {
 }
 
 // A Hold says why no turn is started. It holds nothing that a login needs: that
-// is for whoever sent a message.
+// is for the user who sends a message.
 type Hold struct {
 	Kind   FailureKind `json:"kind"` // FailAuth or FailLimit
 	Reason string      `json:"reason"`
 	Since  time.Time   `json:"since"`
 	Limit  string      `json:"limit,omitempty"`
 	Until  time.Time   `json:"until,omitzero"` // when the limit ends, or is looked at again
+}
+
+// fixSaid is where the user reads what to do about a credential that is refused.
+const fixSaid = "; the answer to a message of the user's says what to do"
+
+// Words are the reason, and where it is said what to do, if that has to be done.
+func (h *Hold) Words() string {
+	if h.Kind == FailAuth {
+		return h.Reason + fixSaid
+	}
+	return h.Reason
 }
 
 // Health reports the state of the child and of the queues.
@@ -48,7 +59,7 @@ func (e *Executor) Health() Health {
 }
 
 // Held says why no turn is started, "" if they are. It holds nothing that a login
-// needs: that is for whoever waits.
+// needs: that is for the user who waits.
 func (e *Executor) Held() string {
 	switch now := e.hold.look(); {
 	case now.cause == nil:
@@ -56,6 +67,6 @@ func (e *Executor) Held() string {
 	case now.cause.kind == FailLimit:
 		return now.cause.why + now.cause.ending()
 	default:
-		return "the model refuses the credential (" + now.cause.why + "); the tasks that wait say what to do"
+		return "the model refuses the credential (" + now.cause.why + ")" + fixSaid
 	}
 }

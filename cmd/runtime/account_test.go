@@ -70,7 +70,7 @@ func TestOnlyALoginMakesUsUnready(t *testing.T) {
 		words string
 	}{
 		{nil, true, "nothing"},
-		{&executor.Hold{Kind: executor.FailAuth, Reason: "expired"}, false, "(expired)"},
+		{&executor.Hold{Kind: executor.FailAuth, Reason: "expired"}, false, "expired; the answer to a message"},
 		{&executor.Hold{Kind: executor.FailLimit, Limit: "5h", Until: until}, true, "(5h) is reached, messages wait until 2026-11-21T17:00:00Z"},
 		{&executor.Hold{Kind: executor.FailLimit, Limit: "rate"}, true, "messages wait"},
 	} {

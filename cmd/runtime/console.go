@@ -106,7 +106,7 @@ func (o *overview) state(ctx context.Context) console.State {
 		state.Limits = append(state.Limits, console.Limit{Name: l.Name, UsedPercent: l.UsedPercent, ResetsAt: l.ResetsAt})
 	}
 	if hold := health.Hold; hold != nil {
-		state.Hold = &console.Hold{Reason: o.app.redact.String(hold.Reason), Until: hold.Until}
+		state.Hold = &console.Hold{Reason: o.app.redact.String(hold.Words()), Until: hold.Until}
 	}
 	if login := now.Login; login != nil {
 		state.Login = &console.Login{URL: login.URL, Code: login.Code, ExpiresAt: login.Expires}

@@ -103,7 +103,7 @@ func modelCheck(hold *executor.Hold) server.Check {
 	case hold == nil:
 	case hold.Kind == executor.FailAuth:
 		check.OK = false
-		check.Message = "it refuses the credential (" + hold.Reason + "); the tasks that wait say what to do"
+		check.Message = "it refuses the credential: " + hold.Words()
 	default:
 		check.Message = "a limit (" + hold.Limit + ") is reached, messages wait"
 		if !hold.Until.IsZero() {

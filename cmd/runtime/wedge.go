@@ -26,7 +26,7 @@ func (w *wedge) why() string {
 	health := w.app.executor.Health()
 	switch {
 	case health.Hold != nil && health.Hold.Kind == executor.FailAuth:
-		return "the model refuses the credential: " + health.Hold.Reason
+		return "the model refuses the credential: " + health.Hold.Words()
 	case w.childFails(health.Child.Error != ""):
 		return "codex does not start: " + health.Child.Error
 	}
