@@ -98,9 +98,10 @@ func TestRefusedKeyAndAKill(t *testing.T) {
 	}
 }
 
-// TestLoginOverA2A logs codex in by the code that a task shows.
-func TestLoginOverA2A(t *testing.T) {
-	t.Parallel()
+// withoutLogin makes an issuer of logins and a model that wants one, and the settings of a
+// codex that has none.
+func withoutLogin(t *testing.T) (*fakelogin.Issuer, *modeltest.Model, []string) {
+	t.Helper()
 	issuer := fakelogin.Start(t)
 	model := modeltest.Start(t, func(turn *fakemodel.Turn) {
 		if turn.Headers.Get("Authorization") == "" {
@@ -113,7 +114,14 @@ func TestLoginOverA2A(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(home, "config.toml"), []byte(issuer.Config(model.BaseURL())), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	settings := append(issuer.Env(), "CODEX_HOME="+home, "RUNTIME_REPLY=message", "RUNTIME_LOG=debug")
+	return issuer, model, append(issuer.Env(), "CODEX_HOME="+home)
+}
+
+// TestLoginOverA2A logs codex in by the code that a task shows.
+func TestLoginOverA2A(t *testing.T) {
+	t.Parallel()
+	issuer, model, settings := withoutLogin(t)
+	settings = append(settings, "RUNTIME_REPLY=message", "RUNTIME_LOG=debug")
 	p := &program{Program: progtest.Start(t, binary, settings...), Model: model, t: t}
 
 	reply := p.oldSend("m1", "one", "say one")
