@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
@@ -33,21 +34,13 @@ const loader = "load.sh"
 //
 // They are read as the user that codex runs as, nil for ours: commands have them, and a
 // link that a command has left among them must not give it what is ours alone.
-func SecretFiles(dir string, user *asuser.User) (vars []string, warnings []Warning) {
-	err := user.Do(func() (err error) {
-		vars, warnings, err = secretFiles(dir, user)
-		return err
-	})
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, []Warning{{File: dir, Text: "the secrets in it cannot be read: " + err.Error()}}
-	}
-	return vars, warnings
-}
-
-func secretFiles(dir string, user *asuser.User) ([]string, []Warning, error) {
+func SecretFiles(dir string, user *asuser.User) ([]string, []Warning) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, nil, user.Unread(err)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, nil
+		}
+		return nil, []Warning{{File: dir, Text: "the secrets in it cannot be read: " + err.Error()}}
 	}
 	var vars []string
 	var warnings []Warning
@@ -67,7 +60,7 @@ func secretFiles(dir string, user *asuser.User) ([]string, []Warning, error) {
 		}
 		vars, total = append(vars, entry.Name()+"="+value), total+len(value)
 	}
-	return vars, warnings, nil
+	return vars, warnings
 }
 
 func secretFile(path, name string, user *asuser.User) (value, wrong string) {
@@ -77,7 +70,10 @@ func secretFile(path, name string, user *asuser.User) (value, wrong string) {
 	case fixed(name):
 		return "", name + " is none that a secret may set"
 	}
-	text, err := regular.Read(path, mostSecret+2)
+	text, err := asuser.Value(user, func() ([]byte, error) { return regular.Read(path, mostSecret+2) })
+	if errors.Is(err, fs.ErrPermission) && oursAlone(path, user) {
+		text, err = regular.Read(path, mostSecret+2)
+	}
 	if err != nil {
 		return "", user.Unread(err).Error()
 	}
@@ -89,6 +85,21 @@ func secretFile(path, name string, user *asuser.User) (value, wrong string) {
 		return "", "there is a zero byte in it"
 	}
 	return string(text), ""
+}
+
+// oursAlone reports whether a file is no other's by another name, and nothing on the way to it
+// is the user's to change: one that the operator has kept for us is a setting, RUNTIME_TOKEN
+// perhaps, and to go on without it would open what it closes.
+func oursAlone(path string, user *asuser.User) bool {
+	if user == nil || user.Changes(path) {
+		return false
+	}
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && stat.Nlink == 1
 }
 
 // fixed reports whether a variable says who and where we are, or what programs

@@ -39,9 +39,19 @@ func TestSecretFilesOfTwoUsers(t *testing.T) {
 	if err := os.Chmod(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
+	put(t, filepath.Join(dir, "RUNTIME_TOKEN"), "kept")
+	if err := os.Chmod(filepath.Join(dir, "RUNTIME_TOKEN"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	vars, warnings = SecretFiles(dir, other)
-	if vars != nil || len(warnings) != 1 || warnings[0].File != dir || !strings.Contains(warnings[0].Text, "let user 4242 read it") {
-		t.Errorf("%q, %v", vars, warnings)
+	if !slices.Equal(vars, []string{"GIVEN=value", "RUNTIME_TOKEN=kept"}) || len(warnings) != 2 {
+		t.Errorf("what is the runtime's alone, with another user: %q, %v", vars, warnings)
+	}
+	if err := os.Chown(dir, int(other.UID), int(other.GID)); err != nil {
+		t.Fatal(err)
+	}
+	if vars, _ := SecretFiles(dir, other); !slices.Equal(vars, []string{"GIVEN=value"}) {
+		t.Errorf("in a folder of the other user: %q", vars)
 	}
 	if vars, warnings := SecretFiles(filepath.Join(dir, "none"), nil); vars != nil || warnings != nil {
 		t.Errorf("without a folder: %q, %v", vars, warnings)
