@@ -48,6 +48,9 @@ func (t *turn) tellQuestions() *Ended {
 	if n := t.inquiry.exceeded(); n > 0 {
 		t.job.observe(Notice{Text: fmt.Sprintf(tooManyAsked, n, t.inquiry.most)})
 	}
+	if n := t.inquiry.exceededMute(); n > 0 {
+		t.job.observe(Notice{Text: t.e.mutes.notice(n)})
+	}
 	t.handAnswers()
 	t.alive()
 	return nil

@@ -34,6 +34,7 @@ type Config struct {
 
 	MaxTurns     int // turns that run at the same time; 0 means 4
 	MaxQuestions int // turns that wait for answers without counting among those; 0 means 64
+	MaxMute      int // of these, turns of jobs that are [Job.Mute], and never more than half; 0 means 4, and less that none waits
 	MaxAsked     int // questions that are open in one context; 0 means 16
 	MaxQueue     int // jobs that wait in one context; 0 means 32
 	MaxWaiting   int // jobs that wait in all contexts together; 0 means 1024
@@ -136,6 +137,7 @@ func (noMetrics) LimitUsed(string, int) {}
 func (c Config) withDefaults() Config {
 	c.MaxTurns = cmp.Or(c.MaxTurns, 4)
 	c.MaxQuestions = cmp.Or(c.MaxQuestions, 64)
+	c.MaxMute = cmp.Or(c.MaxMute, 4)
 	c.MaxAsked = cmp.Or(c.MaxAsked, 16)
 	c.MaxQueue = cmp.Or(c.MaxQueue, 32)
 	c.MaxWaiting = cmp.Or(c.MaxWaiting, 1024)

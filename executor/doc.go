@@ -72,7 +72,7 @@
 // goroutine of the package.
 //
 // Locks are taken in the order conversation.lock, told.mu, Executor.mu, and then one
-// of those that guard a few fields only (hold.mu, inquiry.mu, slots.mu,
+// of those that guard a few fields only (hold.mu, inquiry.mu, mutes.mu, slots.mu,
 // account.mu, limits.mu). Under slots.mu, supervisor.mu and attention.mu are taken: a slot
 // that is given wakes its turn, and codex is restarted while no turn may begin.
 // An Observer may be called under the first two, never under another.

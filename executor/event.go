@@ -28,6 +28,9 @@ type Job struct {
 	// Accepted says that an earlier process has accepted the job: the bounds on
 	// waiting jobs do not apply to it.
 	Accepted bool
+	// Mute says that answers of its sender are not taken. What its turn asks waits for those of
+	// others, of whom nobody is told that it does: only a few such turns may ([Config.MaxMute]).
+	Mute bool `json:",omitempty"`
 	// Patient says that nobody stands and waits for the answer: where a limit of the
 	// account is reached the job waits until it ends, and does not fail at once.
 	Patient bool

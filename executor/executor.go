@@ -15,6 +15,7 @@ type Executor struct {
 	log   *slog.Logger
 	child *supervisor
 	slots *slots
+	mutes *mutes
 
 	toolSet string // of cfg.Thread.DynamicTools
 
@@ -96,6 +97,7 @@ func New(cfg Config) *Executor {
 	}
 	e.child = newSupervisor(e)
 	e.slots = newSlots(cfg.MaxTurns, cfg.MaxQuestions, e.restartAsWanted)
+	e.mutes = newMutes(cfg.MaxMute, cfg.MaxQuestions)
 	if cfg.RefreshEvery > 0 {
 		e.wg.Go(e.refresh)
 	}

@@ -51,6 +51,7 @@ type inquiry struct {
 	given  []*question     // open no more, but codex does not have the answer yet
 	count  int             // questions that were given an id
 	excess int             // questions beyond the most, which the observer has not been told of
+	muted  int             // the same of those that wait for nobody, for the job is mute
 	news   []Answered      // to be told to the observer
 	gone   map[string]bool // requests that codex has withdrawn before they came here
 	off    bool            // an answer has ended the turn
@@ -132,6 +133,12 @@ func (in *inquiry) begun(turnID string) {
 // await puts a question to its turn and waits until codex is answered. Without an
 // answer in time it is declined.
 func (e *Executor) await(ctx context.Context, in *inquiry, q *question) {
+	leave, ok := e.admitMute(in)
+	if !ok {
+		e.decline(q.req, q.kind, "answers of the message's sender are not taken, and no more such turns may wait for those of others")
+		return
+	}
+	defer leave()
 	var expired <-chan time.Time
 	if ttl := e.cfg.QuestionTTL; ttl > 0 {
 		q.deadline = time.Now().Add(ttl)

@@ -69,6 +69,7 @@ type RecordedConfig struct {
 	Thread       appserver.ThreadStartParams `json:"thread"`
 	MaxTurns     int                         `json:"maxTurns"`
 	MaxQuestions int                         `json:"maxQuestions"`
+	MaxMute      int                         `json:"maxMute,omitempty"`
 	MaxAsked     int                         `json:"maxAsked,omitempty"` // an older record has none
 	MaxQueue     int                         `json:"maxQueue"`
 	MaxThreads   int                         `json:"maxThreads"`
@@ -189,7 +190,7 @@ func (c Config) withRecorder() Config {
 		return c
 	}
 	r.Record(RecordConfig, RecordedConfig{
-		Thread: c.Thread, MaxTurns: c.MaxTurns, MaxQuestions: c.MaxQuestions, MaxAsked: c.MaxAsked, MaxQueue: c.MaxQueue, MaxThreads: c.MaxThreads,
+		Thread: c.Thread, MaxTurns: c.MaxTurns, MaxQuestions: c.MaxQuestions, MaxMute: c.MaxMute, MaxAsked: c.MaxAsked, MaxQueue: c.MaxQueue, MaxThreads: c.MaxThreads,
 		TurnTimeout: c.TurnTimeout, IdleTimeout: c.IdleTimeout, ItemTimeout: c.ItemTimeout, QuestionTTL: c.QuestionTTL, Rules: c.Rules, Grace: c.Grace,
 	})
 	if _, none := c.Book.(noBook); !none {

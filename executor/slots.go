@@ -207,6 +207,13 @@ func (s *slots) isIdle() bool {
 	return s.begun() == 0
 }
 
+// canPark reports whether one more turn that asks would find a place without a slot.
+func (s *slots) canPark() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.in[slotAsking])+len(s.in[slotParked])+len(s.in[slotReturning]) < s.most
+}
+
 // ahead counts the slots that are held, and the turns that come before the queue.
 func (s *slots) ahead() (taken, returning int) {
 	s.mu.Lock()

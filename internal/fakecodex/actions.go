@@ -44,6 +44,9 @@ func (x *execution) run() {
 		<-x.ctx.Done()
 	case "hold", "hold-done":
 		x.hold()
+	case "hold-ask":
+		x.hold()
+		x.question()
 	case "until":
 		x.until(x.do.arg(0))
 	case "die-steered-tool":

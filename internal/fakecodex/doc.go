@@ -62,6 +62,7 @@
 //	deaf                  stop reading stdin
 //	hang                  say nothing until interrupted
 //	hold                  say nothing until steered or interrupted, then the text
+//	hold-ask METHOD       likewise, and ask before the text
 //	hold-done CODE        likewise, and end with the turn completed in the history, but not on stdout
 //	until FILE            say nothing until there is a FILE or it is interrupted, then what stands in it
 //	die-steered CODE      like hold, but end then, in mid-turn
