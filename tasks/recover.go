@@ -217,6 +217,7 @@ func (e *Engine) submitAgain(r *run) {
 	if m := r.recovered; m.Attempt > 0 {
 		job.Cut = &executor.Cut{Attempt: m.Attempt, ThreadID: m.Thread, Tool: m.Tool}
 	}
+	job.Mute = t.mute(e.sender(r.message, nil))
 	if !e.steerAgain(r, job) {
 		if _, err := e.cfg.Runner.Submit(job, r.observe); err != nil {
 			// It stays in the journal for the next start.

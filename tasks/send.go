@@ -307,6 +307,7 @@ func (e *Engine) enqueue(ctx context.Context, in *incoming, t *task, commit func
 		return nil, err
 	}
 	job := in.job(t, r.jobID)
+	job.Mute = t.mute(in.from)
 	steered, err := e.steer(t, r, job)
 	if steered {
 		v := t.admitSteer(r)

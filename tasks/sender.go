@@ -106,6 +106,14 @@ func (s sender) isPeer() bool { return s.origin == fromPeer }
 // the platform does, nor the workspace itself, whose words may be a model's.
 func (s sender) answers() bool { return s.origin != fromPeer && s.origin != fromPlatform }
 
+// mute reports whether what codex asks in a turn of the sender's waits for people who may not
+// be there. What it asks in the main conversation the user answers, whoever has begun the turn;
+// and where there is no such conversation, the user may be in any that is no agent's.
+func (t *task) mute(s sender) bool {
+	e := t.engine
+	return s.isPeer() || !s.answers() && e.cfg.Main != "" && t.thread != e.conversation(&incoming{})
+}
+
 // peerPrefix begins the names of the conversations with other agents.
 const peerPrefix = "peer:"
 

@@ -133,6 +133,7 @@ func (box *inbox) work(s settings.Settings, environ []string, base base, redact 
 	cfg.Mend = func() { box.mend(s) }
 	box.openSpaces(s, &cfg, redact)
 	cfg.Instructions = func() string { return channelInstructions }
+	cfg.MaxMute = -1 // there is neither a console nor A2A by which others could answer
 	cfg.Trace, cfg.Tools = box.traces.Attempts(), box.traces.Tools(cfg.Tools)
 	box.executor = executor.New(cfg)
 	engine, err := tasks.New(tasks.Config{
