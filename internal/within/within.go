@@ -39,12 +39,28 @@ func Resolve(dirs ...string) Dirs {
 // Holding returns the first of the directories that path lies in, as [Dir] has it.
 func (d Dirs) Holding(path string) (dir string, inside bool) {
 	steps, end := way(path)
-	for i, dir := range d.real {
-		if end == dir || slices.ContainsFunc(steps, func(step string) bool { return below(dir, step) }) {
-			return d.named[i], true
-		}
+	return d.first(func(dir string) bool { return end == dir || passes(steps, dir) })
+}
+
+// Leading returns the first of the directories that decides where path leads: what can be
+// written there can put something else in the place of a part of it. No directory decides
+// that of itself.
+func (d Dirs) Leading(path string) (dir string, leads bool) {
+	steps, _ := way(path)
+	return d.first(func(dir string) bool { return passes(steps, dir) })
+}
+
+func (d Dirs) first(match func(dir string) bool) (dir string, ok bool) {
+	i := slices.IndexFunc(d.real, match)
+	if i < 0 {
+		return "", false
 	}
-	return "", false
+	return d.named[i], true
+}
+
+// passes reports whether one of the steps lies below dir.
+func passes(steps []string, dir string) bool {
+	return slices.ContainsFunc(steps, func(step string) bool { return below(dir, step) })
 }
 
 // below reports whether path is another than dir and lies below it, by their names.

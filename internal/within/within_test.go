@@ -1,6 +1,7 @@
 package within
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -95,5 +96,20 @@ func TestWayLeadsThroughDir(t *testing.T) {
 	t.Chdir(base)
 	if !Dir(dir, "dir/.venv") || Dir(dir, "out") {
 		t.Error("a relative path is not taken from here")
+	}
+}
+
+// TestLeading: a directory decides where what lies in it leads, and not where it is itself.
+func TestLeading(t *testing.T) {
+	base := Real(t.TempDir())
+	link := filepath.Join(base, "dir", "link")
+	if err := errors.Join(os.Mkdir(filepath.Dir(link), 0o700), os.Symlink(base, link)); err != nil {
+		t.Fatal(err)
+	}
+	dirs := Resolve(base+"/none", base+"/dir")
+	for path, want := range map[string]bool{base + "/dir": false, base: false, base + "/dir/a": true, link + "/other": true, link + "/dir": true, base + "/dirs": false} {
+		if dir, leads := dirs.Leading(path); leads != want || leads && dir != base+"/dir" {
+			t.Errorf("%s: %s, %t", path, dir, leads)
+		}
 	}
 }
