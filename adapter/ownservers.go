@@ -158,6 +158,12 @@ func (l Launch) doubts() (doubts []Warning) {
 	return doubts
 }
 
+// Written are the directories that the operator's configuration lets commands write, as it is now.
+func (l Launch) Written() []string {
+	config, _ := l.own()
+	return writableRoots(config)
+}
+
 // writableRoots are the directories that the operator lets commands write beside the others.
 func writableRoots(config map[string]any) (roots []string) {
 	all, _ := tableOf(config, "sandbox_workspace_write")["writable_roots"].([]any)

@@ -97,13 +97,9 @@ const ruleRefused = "That decision is not offered. A rule for all conversations 
 
 // readCommand reads item/commandExecution/requestApproval. The decisions of codex's that are
 // objects are rules, which it writes into its home: they hold in every conversation, in every
-// sandbox and under every policy, and the model has worded them. rules says whether callers
-// may make them.
-func readCommand(rules bool) func(json.RawMessage) (matter, error) {
-	return func(params json.RawMessage) (matter, error) { return commandOf(params, rules) }
-}
-
-func commandOf(params json.RawMessage, rules bool) (matter, error) {
+// sandbox and under every policy, and the model has worded them. The answer is to all of the
+// permissions of the command, so nobody can say "yes" where one of them is unfit.
+func (on terms) readCommand(params json.RawMessage) (matter, error) {
 	body, err := read[struct {
 		Kind        string         `json:"kind"`
 		Command     string         `json:"command"`
@@ -120,16 +116,17 @@ func commandOf(params json.RawMessage, rules bool) (matter, error) {
 	if body.Network != nil {
 		same = "this host is"
 	}
+	_, withheld := on.narrow(body.Permissions)
 	choices := decisions(same)
 	if body.Kind == "writeStdin" { // codex asks about the same input again, whatever was said
 		choices = slices.DeleteFunc(choices, func(c choice) bool { return c.decision == decideSession })
 	}
 	for _, offered := range body.Available { // for programs alone
-		if rule, ok := offered.(map[string]any); ok && rules {
+		if rule, ok := offered.(map[string]any); ok && on.rules {
 			choices = append(choices, choice{decision: rule, reply: reply{value: decision(rule), lasts: true}})
 		}
 	}
-	return approval{choices: choices, noRules: !rules, show: func(with *posing) posed {
+	return approval{choices: choices, noRules: !on.rules, show: func(with *posing) posed {
 		data := map[string]any{}
 		set(data, "command", with.shown(body.Command))
 		set(data, "cwd", body.Cwd)
@@ -152,7 +149,7 @@ func commandOf(params json.RawMessage, rules bool) (matter, error) {
 			text += "\nIt is to have, beside what the sandbox allows:\n\n" + indented(permissionsInWords(with, body.Permissions)) + "\n"
 		}
 		opened := openedBy(with, data, body.Permissions)
-		p := posed{kind: "command", text: text + inWords(data), data: data, places: append(with.look(body.Cwd), opened...)}
+		p := posed{kind: "command", text: text + inWords(data), data: data, places: append(with.look(body.Cwd), opened...), opens: writesOf(body.Permissions), barred: with.reasons(withheld)}
 		if body.Command == "" && body.Network == nil {
 			p.unseen = "run a command, without saying which"
 		}
@@ -182,7 +179,7 @@ func inWords(data map[string]any) string {
 
 // readFileChange reads item/fileChange/requestApproval. What is to be changed
 // stands in the item, which codex has begun before it asks.
-func readFileChange(params json.RawMessage) (matter, error) {
+func (on terms) readFileChange(params json.RawMessage) (matter, error) {
 	body, err := read[struct {
 		ItemID    string `json:"itemId"`
 		Reason    string `json:"reason"`
@@ -191,6 +188,8 @@ func readFileChange(params json.RawMessage) (matter, error) {
 	if err != nil {
 		return nil, err
 	}
+	root := slices.DeleteFunc([]string{body.GrantRoot}, func(s string) bool { return s == "" })
+	withheld := on.withheld(root)
 	return approval{choices: decisions("changes to these files, whatever they are, are"), show: func(with *posing) posed {
 		data, text := map[string]any{}, "codex asks whether it may change files"
 		set(data, "reason", with.shown(body.Reason))
@@ -203,7 +202,7 @@ func readFileChange(params json.RawMessage) (matter, error) {
 		if body.GrantRoot != "" {
 			text += "\nand to write below " + named(body.GrantRoot) + " from now on"
 		}
-		p := posed{kind: "fileChange", text: text + inWords(data), data: data}
+		p := posed{kind: "fileChange", text: text + inWords(data), data: data, opens: root, barred: with.reasons(withheld)}
 		if len(changes) == 0 { // also with a root, below which they need not lie
 			p.unseen = "change files, without saying which"
 		}

@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -31,15 +32,11 @@ func (t *turn) tellQuestions() *Ended {
 	fresh, news := t.inquiry.take(t.id)
 	for _, q := range fresh {
 		asked, p := q.asked(t.posing(q))
-		switch {
-		case p.unseen != "":
-			t.unasked(q, "what would be allowed cannot be shown", fmt.Sprintf(unseenAsked, p.unseen))
-			continue
-		case p.users && t.job.Peer:
-			t.unasked(q, "it is for the user, and the message is another agent's", usersAsked)
+		if notice, why := p.unaskable(t.job.Peer); notice != "" {
+			t.unasked(q, notice, why)
 			continue
 		}
-		q.places = p.places
+		q.places, q.opens = p.places, p.opens
 		t.job.observe(asked)
 	}
 	for _, answered := range news {
@@ -68,16 +65,33 @@ func (t *turn) posing(q *question) posing {
 	}}
 }
 
-// unasked declines what cannot be shown, and tells the sender so. A yes that has come by a
-// guess at its id is void.
-func (t *turn) unasked(q *question, why, told string) {
+// unaskable says why something is declined without a question: to the sender of the message, and
+// to the log. Both are empty where it is asked. peer says that the sender is another agent.
+func (p posed) unaskable(peer bool) (notice, why string) {
+	switch {
+	case p.unseen != "":
+		return fmt.Sprintf(unseenAsked, p.unseen), "what would be allowed cannot be shown"
+	case p.barred != "":
+		return fmt.Sprintf(barredAsked, p.barred), "commands could lead elsewhere what would be allowed"
+	case p.users && peer:
+		return usersAsked, "it is for the user, and the message is another agent's"
+	}
+	return "", ""
+}
+
+// unasked declines without a question. A yes that has come by a guess at its id is void.
+func (t *turn) unasked(q *question, notice, why string) {
 	if !t.inquiry.retract(q) { // withdrawn over it
 		return
 	}
 	defer close(q.settled)
 	t.e.decline(q.req, q.kind, why)
-	t.job.observe(Notice{Text: told})
+	t.job.observe(Notice{Text: notice})
 }
+
+// barredAsked is what the sender of a message reads whose turn asks to write where commands
+// could then lead it elsewhere.
+const barredAsked = "codex asked whether it may write where that cannot be allowed. It was declined without a question: %s. codex goes on without it."
 
 // unseenAsked is what the sender of a message reads whose turn asks for what cannot be shown.
 const unseenAsked = "codex asked whether it may %s. It was declined without a question, for what would be allowed is not known here and could not be shown. " +
@@ -123,7 +137,7 @@ func (t *turn) handAnswer(q *question) {
 	defer close(q.settled)
 	value, note := q.given.value, ""
 	if q.given.note == "" && !q.given.ends && !reflect.DeepEqual(value, q.kind.refusal) {
-		if note = t.e.moved(q.places); note != "" {
+		if note = cmp.Or(t.e.moved(q.places), t.e.openUp(q.opens)); note != "" {
 			value = q.kind.refusal
 		}
 	}

@@ -104,6 +104,9 @@ type Launch struct {
 	// Loaded are places that codex loads programs from outside of the sandbox: commands
 	// must not be able to write them, as those of Config.Apart.
 	Loaded []within.Place
+	// Written are directories that the user's configuration lets commands write in their sandbox,
+	// beside the working directory and the temp directory.
+	Written []string
 
 	// ModelProvider is the one that threads are to ask, by codex's name for it: a thread
 	// that was begun with another would go on asking that. Empty leaves it to codex.

@@ -22,8 +22,10 @@ type Executor struct {
 	hold    *hold
 	account account
 	limits  limits
-	keyName atomic.Pointer[string] // as the last start had it; nil before the first, and without Config.Prepare
-	restart atomic.Pointer[string] // why codex is to be restarted when no turn runs; nil if it is not
+
+	writable writable
+	keyName  atomic.Pointer[string] // as the last start had it; nil before the first, and without Config.Prepare
+	restart  atomic.Pointer[string] // why codex is to be restarted when no turn runs; nil if it is not
 
 	root context.Context // ends with errShutdown in Close
 	stop context.CancelCauseFunc

@@ -91,6 +91,7 @@ func (c *conversation) remember(r *record) {
 // childEnded cleans up after a child, before the next one starts.
 func (e *Executor) childEnded(dead *child) {
 	e.dropDead(dead)
+	e.writable.forget()
 	e.mu.Lock()
 	e.agents = newAgents()
 	e.mu.Unlock()

@@ -52,6 +52,7 @@ func (e *Executor) loadInTime(on *child, l loading) (got loadedThread) {
 		if got.session, err = l.call(ctx); err != nil {
 			return err
 		}
+		e.learnWritable(on, got.session)
 		return e.apart(on, l.asked, got.session)
 	})
 	return got

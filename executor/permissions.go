@@ -10,8 +10,8 @@ import (
 )
 
 // readPermissions reads item/permissions/requestApproval. The answer is no
-// decision: it says what is granted, and for how long.
-func readPermissions(params json.RawMessage) (matter, error) {
+// decision: it says what is granted, and for how long. That can be less than was asked.
+func (on terms) readPermissions(params json.RawMessage) (matter, error) {
 	body, err := read[struct {
 		Permissions map[string]any `json:"permissions"`
 		Cwd         string         `json:"cwd"`
@@ -23,18 +23,27 @@ func readPermissions(params json.RawMessage) (matter, error) {
 	if err != nil {
 		return nil, err
 	}
+	rest, withheld := on.narrow(body.Permissions)
 	choices := []choice{
-		{decideAccept, "yes (for this turn)", reply{value: granted(body.Permissions, "turn")}},
-		{decideSession, "always (for this conversation)", reply{value: granted(body.Permissions, "session"), lasts: true}},
+		{decideAccept, "yes (for this turn)", reply{value: granted(rest, "turn")}},
+		{decideSession, "always (for this conversation)", reply{value: granted(rest, "session"), lasts: true}},
 		{decideDecline, "no (codex goes on without them)", reply{value: granted(map[string]any{}, "turn")}},
 	}
 	return approval{choices: choices, show: func(with *posing) posed {
-		data := map[string]any{"permissions": with.value(body.Permissions)}
+		if len(withheld) > 0 && len(rest) == 0 {
+			return posed{data: map[string]any{}, barred: with.reasons(withheld)}
+		}
+		data := map[string]any{"permissions": with.value(rest)}
 		set(data, "cwd", body.Cwd)
 		set(data, "reason", with.shown(body.Reason))
-		opened := openedBy(with, data, body.Permissions)
-		text := "codex asks for more permissions:\n\n" + indented(permissionsInWords(with, body.Permissions)) + "\n" + inWords(data)
-		return posed{kind: "permissions", text: text, data: data, places: append(with.look(body.Cwd), opened...)}
+		opened := openedBy(with, data, rest)
+		text := "codex asks for more permissions:\n\n" + indented(permissionsInWords(with, rest)) + "\n"
+		if len(withheld) > 0 {
+			why := with.reasons(withheld)
+			data["withheld"] = why
+			text += "\nNot among them, whatever is answered: " + why + ".\n"
+		}
+		return posed{kind: "permissions", text: text + inWords(data), data: data, places: append(with.look(body.Cwd), opened...), opens: writesOf(rest)}
 	}}, nil
 }
 

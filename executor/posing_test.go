@@ -12,7 +12,7 @@ import (
 // poseOf puts a request into words, with a secret that is known.
 func poseOf(t *testing.T, method, request string, changes ...appserver.FileChange) (posed, *posing) {
 	t.Helper()
-	k, _ := kindOf(method, false)
+	k, _ := kindOf(method, terms{})
 	m, err := k.read(json.RawMessage(request))
 	if err != nil {
 		t.Fatal(err)

@@ -16,16 +16,23 @@ type kind struct {
 	refusal any
 }
 
+// terms are what a "yes" can be to, whoever says it.
+type terms struct {
+	rules bool // as in [Config]
+	// unfit says of paths why they are not opened for writing. Nil has nothing against any.
+	unfit func(paths []string) map[string]string
+}
+
 // kindOf returns the kind of a request that a person can answer. This is the
-// table of questions. rules is as in [Config].
-func kindOf(method string, rules bool) (kind, bool) {
+// table of questions.
+func kindOf(method string, on terms) (kind, bool) {
 	switch method {
 	case "item/commandExecution/requestApproval":
-		return kind{readCommand(rules), decision("decline")}, true
+		return kind{on.readCommand, decision("decline")}, true
 	case "item/fileChange/requestApproval":
-		return kind{readFileChange, decision("decline")}, true
+		return kind{on.readFileChange, decision("decline")}, true
 	case "item/permissions/requestApproval":
-		return kind{readPermissions, granted(map[string]any{}, "turn")}, true
+		return kind{on.readPermissions, granted(map[string]any{}, "turn")}, true
 	case "item/tool/requestUserInput":
 		return kind{readUserInput, inputAnswers(nil)}, true
 	case "mcpServer/elicitation/request":
@@ -51,8 +58,10 @@ type posed struct {
 	accepts string         // the answers, as an imperative: "Answer yes or no."
 	data    map[string]any // beside the members that all kinds have
 	places  []place        // whose whereabouts are part of what is asked
+	opens   []string       // paths that a "yes" lets commands write
 	unseen  string         // what codex asks whether it may, where a "yes" would be to what is not shown: it is not asked
 	users   bool           // it is shown to nobody but the user: whoever carries it out brings in an account of theirs
+	barred  string         // why nobody can say "yes" to it: it is not asked
 }
 
 // A reply is what codex is told.

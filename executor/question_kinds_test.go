@@ -110,7 +110,7 @@ func matterOf(t *testing.T, request string) matter {
 func matterWhere(t *testing.T, request string, rules bool) matter {
 	t.Helper()
 	method, _ := methodOf(request)
-	k, ok := kindOf(method, rules)
+	k, ok := kindOf(method, terms{rules: rules})
 	if !ok {
 		t.Fatalf("no kind of %s", method)
 	}
@@ -149,7 +149,7 @@ func TestAnswersWithoutAPerson(t *testing.T) {
 	}
 	for _, request := range []string{commandRequest, fileRequest, permissionsRequest, inputRequest, formRequest} {
 		method, file := methodOf(request)
-		k, _ := kindOf(method, false)
+		k, _ := kindOf(method, terms{})
 		pinned.check(t, file+"Response", k.refusal)
 		pinned.check(t, file+"Response", matterOf(t, request).grant())
 	}
@@ -218,7 +218,7 @@ func TestAnswers(t *testing.T) {
 	}
 	for _, request := range []string{commandRequest, fileRequest, permissionsRequest, inputRequest, toolRequest} {
 		method, file := methodOf(request)
-		k, _ := kindOf(method, false)
+		k, _ := kindOf(method, terms{})
 		pinned.check(t, file+"Response", k.refusal)
 		pinned.check(t, file+"Response", matterOf(t, request).grant())
 	}
@@ -290,7 +290,7 @@ func TestUnreadableRequests(t *testing.T) {
 		"item/tool/requestUserInput":            `{"questions":[]}`,
 		"mcpServer/elicitation/request":         `{"mode":"openai/userVerification","challenge":"x"}`,
 	} {
-		k, _ := kindOf(method, false)
+		k, _ := kindOf(method, terms{})
 		if m, err := k.read(json.RawMessage(body)); err == nil {
 			t.Errorf("%s of %s was read: %v", method, body, m)
 		}
@@ -328,7 +328,7 @@ func TestQuestionsInWords(t *testing.T) {
 // TestInputIsAllowedOnce: codex asks about the same input to a running command each time.
 func TestInputIsAllowedOnce(t *testing.T) {
 	const request = `{"kind":"writeStdin","command":"cd x","cwd":"/w","itemId":"i","threadId":"t","turnId":"u","startedAtMs":1}`
-	m, err := commandOf([]byte(request), false)
+	m, err := terms{}.readCommand([]byte(request))
 	if err != nil {
 		t.Fatal(err)
 	}

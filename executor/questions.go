@@ -22,6 +22,7 @@ type question struct {
 	settled  chan struct{} // closed when codex was answered
 	cut      atomic.Bool   // not all of it is shown
 	places   []place       // the turn's own
+	opens    []string      // likewise
 	by       string        // the id by which codex keeps it
 
 	// Guarded by inquiry.mu.

@@ -45,7 +45,7 @@ func (e *Executor) hear(ctx context.Context, req *appserver.Request) {
 		e.log.Info("codex asked and was answered", "method", req.Method, "thread_id", req.ThreadID, "err", err)
 		return
 	}
-	k, ok := kindOf(req.Method, e.cfg.Rules)
+	k, ok := kindOf(req.Method, terms{rules: e.cfg.Rules, unfit: e.unfit})
 	if !ok {
 		err := req.Refuse(appserver.CodeMethodNotFound, "method not offered by this client: "+req.Method)
 		e.log.Info("codex asked for what is not offered", "method", req.Method, "err", err)
