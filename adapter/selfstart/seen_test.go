@@ -54,3 +54,24 @@ func TestSeenIsBounded(t *testing.T) {
 		}
 	})
 }
+
+// TestMessageIsNotGuessed: the peer knows the delegation's id, and must not be able to send
+// something under that of our message before we do.
+func TestMessageIsNotGuessed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ids := map[string]bool{}
+		for range 2 {
+			d := &double{}
+			cfg := selfstart.Config{Platform: d, Workspace: "w", Seen: filepath.Join(t.TempDir(), "seen.json")}
+			d.run(t, cfg, func() { after(time.Second) })
+			d.rows = []platform.Delegation{row("1", "a", "completed", time.Now())}
+			d.run(t, cfg, func() { after(time.Second) })
+			for _, m := range d.messages() {
+				ids[m.ID] = true
+			}
+		}
+		if len(ids) != 2 {
+			t.Errorf("two messages about the same delegation have the ids %v", ids)
+		}
+	})
+}
