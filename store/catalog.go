@@ -97,7 +97,13 @@ func (k *catalog) insert(e *entry) {
 
 func (k *catalog) remove(e *entry) {
 	i := k.place(e.at, e.id)
-	k.order = slices.Delete(k.order, i, i+1)
+	if i < len(k.order)/2 { // it is forgotten, mostly, and few are before it
+		copy(k.order[1:i+1], k.order[:i])
+		k.order[0] = nil
+		k.order = k.order[1:]
+	} else {
+		k.order = slices.Delete(k.order, i, i+1)
+	}
 	delete(k.tasks, e.n)
 	if e.ended {
 		k.ended--
