@@ -217,7 +217,7 @@ func BenchmarkWith10000Tasks(b *testing.B) {
 // BenchmarkSweepStep measures how long a step of retention holds the writer.
 func BenchmarkSweepStep(b *testing.B) {
 	dir := finished(b, 3000)
-	s, err := Open(b.Context(), Config{Dir: dir, Retention: Retention{Tasks: 1}})
+	s, err := Open(b.Context(), Config{Dir: dir, Retention: Retention{Tasks: 1}, Now: func() time.Time { return time.Now().Add(time.Hour) }})
 	must(b, err)
 	defer s.Close()
 	var took []time.Duration

@@ -14,7 +14,7 @@ import (
 type catalog struct {
 	order []*entry         // the oldest status first, and the lesser id first among equals
 	tasks map[int64]*entry // the same, by their numbers
-	ended int              // tasks of them that have ended
+	ended [classes]int     // tasks of them that have ended
 	read  int64            // the number up to which they have been read
 	whole bool             // all of them have been
 	moves []move           // of the transaction that is open
@@ -25,6 +25,7 @@ type entry struct {
 	n, at          int64
 	id             string
 	context, state unique.Handle[string]
+	class          Class
 	ended          bool
 }
 
@@ -48,8 +49,8 @@ const catalogStep = 500
 
 func newCatalog() catalog { return catalog{tasks: map[int64]*entry{}} }
 
-func entryOf(n int64, h *Head) entry {
-	return entry{n: n, at: nanos(h.At), id: h.ID, context: unique.Make(h.Context), state: unique.Make(h.State), ended: h.Ended}
+func entryOf(n int64, h *Head, class Class) entry {
+	return entry{n: n, at: nanos(h.At), id: h.ID, context: unique.Make(h.Context), state: unique.Make(h.State), class: class, ended: h.Ended}
 }
 
 func (k *catalog) note(kind moveKind, e entry) { k.moves = append(k.moves, move{kind, e}) }
@@ -91,7 +92,7 @@ func (k *catalog) insert(e *entry) {
 	k.order = slices.Insert(k.order, k.place(e.at, e.id), e)
 	k.tasks[e.n] = e
 	if e.ended {
-		k.ended++
+		k.ended[e.class]++
 	}
 }
 
@@ -106,7 +107,7 @@ func (k *catalog) remove(e *entry) {
 	}
 	delete(k.tasks, e.n)
 	if e.ended {
-		k.ended--
+		k.ended[e.class]--
 	}
 }
 
@@ -145,12 +146,12 @@ func (k *catalog) page(q Query) (page []int64, total int) {
 	return page, total
 }
 
-// remaining is how many ended tasks there are, without those that the open transaction
-// takes away.
-func (k *catalog) remaining() int {
-	n := k.ended
+// remaining is how many ended tasks of a class there are, without those that the open
+// transaction takes away.
+func (k *catalog) remaining(class Class) int {
+	n := k.ended[class]
 	for _, m := range k.moves {
-		if e := k.tasks[m.entry.n]; m.kind == removed && e != nil && e.ended {
+		if e := k.tasks[m.entry.n]; m.kind == removed && e != nil && e.ended && e.class == class {
 			n--
 		}
 	}
@@ -166,11 +167,12 @@ func (c *conn) readCatalog() (more bool, err error) {
 	}
 	scan := func(row scanner, e *entry) error {
 		var context, state string
-		err := row.Scan(&e.n, &e.id, &context, &state, &e.at, &e.ended)
-		e.context, e.state = unique.Make(context), unique.Make(state)
+		var class int64
+		err := row.Scan(&e.n, &e.id, &context, &state, &e.at, &e.ended, &class)
+		e.context, e.state, e.class = unique.Make(context), unique.Make(state), classOf(class)
 		return err
 	}
-	found, err := collect(c, scan, "SELECT n, id, context_id, state, at, ended_at IS NOT NULL FROM tasks WHERE n > ? ORDER BY n LIMIT ?",
+	found, err := collect(c, scan, "SELECT n, id, context_id, state, at, ended_at IS NOT NULL, class FROM tasks WHERE n > ? ORDER BY n LIMIT ?",
 		k.read, catalogStep)
 	if err != nil {
 		return false, err

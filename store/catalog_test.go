@@ -40,32 +40,42 @@ func wantCatalog(t *testing.T, s *Store) {
 		must(t, err)
 		equal(t, both[0], both[1])
 	}
-	ended, err := view(t.Context(), s, "count", func(c *conn) ([2]int64, error) {
-		n, err := c.number("SELECT count(*) FROM tasks WHERE ended_at IS NOT NULL")
-		return [2]int64{n, int64(c.catalog.remaining())}, err
+	ended, err := view(t.Context(), s, "count", func(c *conn) (ended [classes][2]int, err error) {
+		for class := range classes {
+			n, err := c.number("SELECT count(*) FROM tasks WHERE ended_at IS NOT NULL AND class = ?", int(class))
+			if err != nil {
+				return ended, err
+			}
+			ended[class] = [2]int{int(n), c.catalog.remaining(class)}
+		}
+		return ended, nil
 	})
 	must(t, err)
-	equal(t, ended[1], ended[0])
+	for class, of := range ended {
+		if of[0] != of[1] {
+			t.Errorf("class %d has %d ended tasks, and %d in the catalog", class, of[0], of[1])
+		}
+	}
 }
 
 // TestCatalogFollowsWhatIsCommitted has tasks come, change, end, fail to, and go, alone and
 // in groups of which some are rolled back.
 func TestCatalogFollowsWhatIsCommitted(t *testing.T) {
 	dir, clock := t.TempDir(), newClock()
-	cfg := Config{Dir: dir, Now: clock.Now, Retention: Retention{Tasks: 25}}
+	cfg := Config{Dir: dir, Now: clock.Now, Retention: Retention{Tasks: 15}}
 	s := open(t, cfg)
 	ctx, rng := t.Context(), rand.New(rand.NewPCG(3, 4))
 	headOf := func(i int, state string) Head {
 		return Head{
 			ID: fmt.Sprintf("task-%d", i), Context: fmt.Sprintf("context-%d", i%3), State: state, Body: []byte("b"),
-			At: time.Unix(rng.Int64N(100), 0), Ended: state == "completed",
+			At: time.Unix(rng.Int64N(100), 0), Ended: state == "completed", Class: Class(i % 2),
 		}
 	}
 	for i := range 200 {
 		m, _ := message(i, fmt.Sprintf("task-%d", i))
 		h := headOf(i, "submitted")
 		must(t, s.Accept(ctx, m, h))
-		clock.advance(time.Second)
+		clock.advance(time.Minute)
 		switch i % 5 {
 		case 0:
 			must(t, s.Withdraw(ctx, m.Job, nil))
@@ -89,6 +99,9 @@ func TestCatalogFollowsWhatIsCommitted(t *testing.T) {
 			})
 			wantErr(t, err, errRefused)
 		default:
+			if i%5 == 4 {
+				must(t, s.Begin(ctx, m.Job, 1, m.Conversation, "thread", "", ""))
+			}
 			h := headOf(i, "completed")
 			must(t, s.Write(ctx, Change{Head: &h, Ended: []string{m.Job}}))
 		}
@@ -103,7 +116,10 @@ func TestCatalogFollowsWhatIsCommitted(t *testing.T) {
 		}
 	}
 	wantCatalog(t, s)
-	equal(t, rows(t, s, "tasks WHERE ended_at IS NOT NULL")["tasks WHERE ended_at IS NOT NULL"], 25)
+	for class, want := range []int64{Unrun: 15, UnrunOfPeer: 15, Harmless: 0, ran: 15} {
+		of := fmt.Sprint("tasks WHERE ended_at IS NOT NULL AND class = ", class)
+		equal(t, rows(t, s, of)[of], want)
+	}
 }
 
 var errRefused = errors.New("refused by the test")

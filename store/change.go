@@ -28,6 +28,9 @@ func (change *Change) level() durability {
 }
 
 func (c *conn) change(change *Change, now int64) error {
+	if err := c.setTurn(change.Turn, now); err != nil { // first: the end of a task asks for turns
+		return err
+	}
 	row, err := c.task(change, now)
 	if err != nil {
 		return err
@@ -35,7 +38,6 @@ func (c *conn) change(change *Change, now int64) error {
 	for _, step := range []func() error{
 		func() error { return c.addHistory(row.n, change.History) },
 		func() error { return c.setArtifacts(row, change.Artifacts) },
-		func() error { return c.setTurn(change.Turn, now) },
 		func() error { return c.endMessages(change.Ended, change.Cut) },
 		func() error { return c.setQuestions(row.n, change.Ask, change.Drop, now) },
 		func() error { return c.send(row.n, change.Outbox, now) },
@@ -80,12 +82,26 @@ func (c *conn) task(change *Change, now int64) (*taskRow, error) {
 // saveHead writes what is shown of a task, and what it knows of its events. The
 // time of the end is that of the first.
 func (c *conn) saveHead(row *taskRow, h *Head, epoch int, now int64) error {
-	c.catalog.note(changed, entryOf(row.n, h))
-	_, err := c.exec(`UPDATE tasks SET state = ?1, at = ?2, head = ?3,
-		ended_at = CASE WHEN ?4 IS NULL THEN NULL ELSE coalesce(ended_at, ?4) END,
+	class, err := c.settled(row.n, h)
+	if err != nil {
+		return err
+	}
+	c.catalog.note(changed, entryOf(row.n, h, class))
+	_, err = c.exec(`UPDATE tasks SET state = ?1, at = ?2, head = ?3,
+		ended_at = CASE WHEN ?4 IS NULL THEN NULL ELSE coalesce(ended_at, ?4) END, class = CASE WHEN ?4 IS NULL THEN class ELSE ?8 END,
 		last_seq = ?5, epoch = CASE WHEN ?6 > 0 THEN ?6 ELSE epoch END, pruned = 0 WHERE n = ?7`,
-		h.State, nanos(h.At), blob(h.Body), endedAt(h, now), row.last, epoch, row.n)
+		h.State, nanos(h.At), blob(h.Body), endedAt(h, now), row.last, epoch, row.n, int(class))
 	return err
+}
+
+// settled is the class of a task that ends; that of one that does not says nothing.
+func (c *conn) settled(task int64, h *Head) (Class, error) {
+	if !h.Ended {
+		return 0, nil
+	}
+	class, err := c.number("SELECT CASE WHEN EXISTS (SELECT 1 FROM messages WHERE task = n AND attempt > 0) THEN ?2 ELSE class END FROM tasks WHERE n = ?1",
+		task, int(ran))
+	return classOf(class), err
 }
 
 func (c *conn) addEvents(row *taskRow, epoch int, batches []Events) error {

@@ -12,6 +12,7 @@ type conn struct {
 	raw     *sqlite.Conn // which keeps statements prepared, by their text; the texts are constants of this package
 	known   known
 	catalog catalog
+	passed  [classes]ended // the last of each class that this sweep has passed over
 }
 
 // dial opens path, which must exist unless create is set.

@@ -97,9 +97,9 @@ func (c *conn) newTask(h *Head, now int64) (row *taskRow, isNew bool, err error)
 	if row = c.known.tasks[h.ID]; row != nil {
 		return row, false, nil
 	}
-	inserted, err := c.exec(`INSERT INTO tasks (id, context_id, conversation, state, at, created, ended_at, epoch, head)
-		VALUES (?, ?, ?, ?, ?, ?, ?, 1, ?) ON CONFLICT (id) DO NOTHING`,
-		h.ID, h.Context, h.Conversation, h.State, nanos(h.At), now, endedAt(h, now), blob(h.Body))
+	inserted, err := c.exec(`INSERT INTO tasks (id, context_id, conversation, state, at, created, ended_at, epoch, head, class)
+		VALUES (?, ?, ?, ?, ?, ?, ?, 1, ?, ?) ON CONFLICT (id) DO NOTHING`,
+		h.ID, h.Context, h.Conversation, h.State, nanos(h.At), now, endedAt(h, now), blob(h.Body), int(h.Class))
 	if err != nil {
 		return nil, false, err
 	}
@@ -108,7 +108,7 @@ func (c *conn) newTask(h *Head, now int64) (row *taskRow, isNew bool, err error)
 		return row, false, err
 	}
 	row = &taskRow{n: c.raw.LastInsertRowID()}
-	c.catalog.note(added, entryOf(row.n, h))
+	c.catalog.note(added, entryOf(row.n, h, h.Class))
 	return c.known.task(h.ID, row), true, nil
 }
 

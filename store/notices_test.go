@@ -75,9 +75,12 @@ func TestNotices(t *testing.T) {
 
 // TestNoticeGoesWithItsTask leaves nothing of a task that is forgotten.
 func TestNoticeGoesWithItsTask(t *testing.T) {
-	s := open(t, Config{Dir: t.TempDir(), Retention: Retention{Tasks: 1}})
+	clock := newClock()
+	s := open(t, Config{Dir: t.TempDir(), Now: clock.Now, Retention: Retention{Tasks: 1}})
 	endWith(t, s, "old", Notice{Target: "local", Status: NoticePending})
+	clock.advance(time.Second)
 	endWith(t, s, "new", Notice{Target: "local", Status: NoticePending})
+	clock.advance(time.Hour)
 	must(t, s.Sweep(t.Context()))
 	list, err := s.Notices(t.Context(), 10)
 	equal(t, noticesOf(t, list, err), []string{"new"})

@@ -5,6 +5,10 @@ import (
 	"time"
 )
 
+// Patience is how long a delivery is tried, from when it was put in. For as long its task is
+// not forgotten for the sake of room.
+const Patience = 24 * time.Hour
+
 // send puts deliveries into the outbox.
 func (c *conn) send(task int64, deliveries []Delivery, now int64) error {
 	for _, d := range deliveries {

@@ -6,13 +6,22 @@ import (
 	"time"
 )
 
-// Retention says how long what has ended is kept. Whichever bound is reached
-// first lets the task go that ended first. What has not ended is always kept.
+// Retention says how long what has ended is kept. Whichever bound is reached first lets the
+// task go that ended first. What has not ended is always kept; a task with a delivery that is
+// still to be made, for [Patience], but for the bound by age and as far as the others say.
 type Retention struct {
-	Tasks  int           // ended ones; 0 means 10,000
 	Age    time.Duration // since their end; 0 means 30 days
 	Events time.Duration // how long their events are kept; 0 means 24 hours
-	Bytes  int64         // of the database; 0 means 1 GiB. Spares what ended within the hour, up to twice as many; then within the minute
+
+	// Tasks is how many of each [Class], which says for how long after its end a task is not
+	// taken for it; 0 means 10,000. Of a class without turns no more than as many again stay
+	// for their deliveries.
+	Tasks int
+
+	// Bytes is of the database; 0 means 1 GiB. It spares what ended within the hour, up to
+	// twice as many; then within the minute, and what has no turn goes first, what still has
+	// a delivery to be made last.
+	Bytes int64
 }
 
 const (
@@ -54,7 +63,7 @@ func (c *conn) sweepPortion(r Retention, now time.Time, p *portion) (bool, error
 	for _, step := range []func() (bool, error){
 		func() (bool, error) { return c.clearForgotten(p) },
 		func() (bool, error) { return c.forgetOld(now.Add(-r.Age), p) },
-		func() (bool, error) { return c.forgetMany(r.Tasks, p) },
+		func() (bool, error) { return c.forgetMany(r.Tasks, now, p) },
 		func() (bool, error) { return c.pruneEvents(now.Add(-r.Events), p) },
 		func() (bool, error) { return c.buryDead(now.Add(-deadAge)) },
 		func() (bool, error) { return c.forgetInbox(now.Add(-max(r.Age, inboxAge))) },
@@ -65,6 +74,7 @@ func (c *conn) sweepPortion(r Retention, now time.Time, p *portion) (bool, error
 			return did, err
 		}
 	}
+	c.passed = [classes]ended{}
 	return false, nil
 }
 
@@ -89,56 +99,6 @@ func (p *portion) take(rows, bytes int) {
 
 func (p *portion) spent() bool {
 	return p.rows <= 0 || p.bytes <= 0 || !p.until.IsZero() && !time.Now().Before(p.until)
-}
-
-func (c *conn) forgetOld(before time.Time, p *portion) (bool, error) {
-	return c.forgetAll(p, "SELECT n FROM tasks WHERE ended_at IS NOT NULL AND ended_at < ? ORDER BY ended_at LIMIT ?",
-		nanos(before), stepTasks)
-}
-
-// forgetMany waits for the catalog, which knows how many there are.
-func (c *conn) forgetMany(most int, p *portion) (bool, error) {
-	beyond := c.catalog.remaining() - most
-	if !c.catalog.whole || beyond <= 0 {
-		return false, nil
-	}
-	return c.forgetAll(p, "SELECT n FROM tasks WHERE ended_at IS NOT NULL ORDER BY ended_at LIMIT ?", min(beyond, stepTasks))
-}
-
-// forgetLarge lets one task go if the database is too large. Its rows are
-// cleared before the next is considered.
-func (c *conn) forgetLarge(most int64, now time.Time, p *portion) (bool, error) {
-	pages, free, err := c.pages()
-	if err != nil {
-		return false, err
-	}
-	size, err := c.number("PRAGMA page_size") // an older file may have others
-	used := (pages - free) * size
-	if err != nil || used <= most {
-		return false, err
-	}
-	before := now.Add(-fresh)
-	if used > 2*most {
-		before = now.Add(-freshly)
-	}
-	return c.forgetAll(p, "SELECT n FROM tasks WHERE ended_at IS NOT NULL AND ended_at < ? ORDER BY ended_at LIMIT 1",
-		nanos(before))
-}
-
-func (c *conn) forgetAll(p *portion, text string, args ...any) (bool, error) {
-	tasks, err := collect(c, only[int64], text, args...)
-	if err != nil {
-		return false, err
-	}
-	for _, task := range tasks {
-		if err := c.forget(task); err != nil {
-			return false, err
-		}
-		if p.take(0, 0); p.spent() {
-			break
-		}
-	}
-	return len(tasks) > 0, nil
 }
 
 // forget takes a task and its messages away. Its other rows go in later steps.

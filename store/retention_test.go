@@ -37,6 +37,16 @@ func run(t *testing.T, s *Store, i int) string {
 	return task
 }
 
+// sent has all that waits arrive.
+func sent(t *testing.T, s *Store) {
+	t.Helper()
+	waiting, err := s.Waiting(t.Context(), "push", 0, 1000)
+	must(t, err)
+	for _, d := range waiting {
+		must(t, s.Sent(t.Context(), d.ID))
+	}
+}
+
 // rows returns how many rows each table has.
 func rows(t *testing.T, s *Store, tables ...string) map[string]int64 {
 	t.Helper()
@@ -85,6 +95,8 @@ func TestForgetByCount(t *testing.T) {
 		run(t, s, i)
 		clock.advance(time.Second)
 	}
+	sent(t, s)
+	clock.advance(time.Hour)
 	must(t, s.Sweep(t.Context()))
 	equal(t, rows(t, s, "tasks", "events"), map[string]int64{"tasks": 30, "events": 30})
 	wantErr(t, second(s.Task(t.Context(), "task-69")), ErrUnknown)
@@ -101,6 +113,7 @@ func TestForgetBySize(t *testing.T) {
 	}
 	must(t, s.Sweep(t.Context()))
 	equal(t, rows(t, s, "tasks"), map[string]int64{"tasks": 10}) // all of them have just ended
+	sent(t, s)
 	clock.advance(2 * time.Hour)
 	must(t, s.Sweep(t.Context()))
 	equal(t, rows(t, s, "tasks", "artifacts"), map[string]int64{"tasks": 2, "artifacts": 2})

@@ -40,6 +40,7 @@ type Head struct {
 	At           time.Time // of the status; orders lists
 	Ended        bool
 	Body         []byte
+	Class        Class // counts when the task is made, and unless a turn is begun for it; not read back
 }
 
 // A Task is a task as it is kept.

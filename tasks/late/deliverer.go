@@ -15,8 +15,6 @@ const (
 	page    = 256
 	// shortest and longest are the pauses between tries of a reply.
 	shortest, longest = 2 * time.Second, 5 * time.Minute
-	// lifetime is when a reply that never arrived is given up.
-	lifetime = 24 * time.Hour
 )
 
 // An Outbox keeps deliveries until they are made. A [store.Store] is one, and says what
@@ -129,7 +127,7 @@ func (d *Deliverer) send(ctx context.Context, id int64) error {
 		return err
 	}
 	var refused interface{ Permanent() bool }
-	final := errors.As(err, &refused) && refused.Permanent() || d.cfg.Now().Sub(row.Created) > lifetime
+	final := errors.As(err, &refused) && refused.Permanent() || d.cfg.Now().Sub(row.Created) > store.Patience
 	d.log.Warn("the user could not be given a late reply", "task_id", row.Task, "err", err, "tries", row.Tries+1, "again", !final)
 	if final {
 		return d.settle(ctx, id, d.cfg.Outbox.Dead)

@@ -1,12 +1,16 @@
 package push
 
-import "time"
+import (
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/store"
+)
 
 const (
 	firstWait    = time.Second
 	longestWait  = 5 * time.Minute
 	longestAsked = 10 * time.Minute // by a receiver
-	patience     = 24 * time.Hour   // from the time when the notification was made
+	patience     = store.Patience   // from the time when the notification was made
 )
 
 // wait is how long to wait after so many failures, at least as long as was asked
