@@ -107,6 +107,18 @@ func (in *incoming) refuse(why error) bool {
 	return why != nil
 }
 
+// class is what the task of a message is kept among if no turn is made of it. A command that
+// ends something must not be carried out again: it would end what came after it.
+func (in *incoming) class() store.Class {
+	switch {
+	case in.command == commandStatus, in.command == commandRestarted:
+		return store.Harmless
+	case in.from.isPeer():
+		return store.UnrunOfPeer
+	}
+	return store.Unrun
+}
+
 // stored returns the message as it stands in the history of its task.
 func (in *incoming) stored(t *task) *a2a.Message {
 	m := *in.message

@@ -32,7 +32,8 @@ func (t *task) row() store.Head {
 	return store.Head{
 		ID: string(t.id), Context: t.contextID, Conversation: t.thread,
 		State: string(t.status.State), At: statusTime(t.status), Ended: t.status.State.Terminal(),
-		Body: encode(head{t.status, t.meta, t.turns, t.messages, t.canceling, told, t.owed, t.lapsed, t.sorted}),
+		Body:  encode(head{t.status, t.meta, t.turns, t.messages, t.canceling, told, t.owed, t.lapsed, t.sorted}),
+		Class: t.class,
 	}
 }
 

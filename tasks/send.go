@@ -211,7 +211,9 @@ func (e *Engine) taskFor(in *incoming) *task {
 	if in.command == "" { // which is about the conversation, and waits for nothing of it
 		conversation = e.aside(in, conversation)
 	}
-	return e.newTask(a2a.NewTaskID(), contextID, conversation)
+	t := e.newTask(a2a.NewTaskID(), contextID, conversation)
+	t.class = in.class()
+	return t
 }
 
 // again answers a message that was accepted before with the task it belongs to.
@@ -276,6 +278,7 @@ func (e *Engine) retry(ctx context.Context, in *incoming, cut *a2a.Task, known s
 	again := *in
 	again.message = &m
 	t := e.newTask(a2a.NewTaskID(), contextID, conversation)
+	t.class = in.class()
 	t.meta = map[string]any{MetaRetryOf: string(cut.ID)}
 	return e.enqueue(ctx, &again, t, e.cfg.Journal.Replace)
 }

@@ -21,6 +21,7 @@ type task struct {
 	id        a2a.TaskID
 	contextID string
 	thread    string        // the conversation that its turns run in
+	class     store.Class   // what it is kept among if no turn is made of it
 	over      chan struct{} // closed when the task has ended
 	waiters   atomic.Int32  // callers who wait for its reply; one can move on to another task
 
