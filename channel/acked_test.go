@@ -70,10 +70,13 @@ func TestUnknownAcknowledgements(t *testing.T) {
 				}
 				return nil
 			}
-			within(t, d, &clerk{}, func(t *testing.T, r *room) {
-				for _, text := range []string{"one", "two", "three"} {
+			dir := t.TempDir()
+			synctest.Test(t, func(t *testing.T) {
+				for _, text := range []string{"one", "two", "three"} { // they are there at the start, which asks
 					d.put("", text)
 				}
+				r := open(t, dir, d, &clerk{})
+				defer func() { r.stop() }()
 				time.Sleep(5 * time.Minute)
 				if given := r.clerk.texts(); len(given) != c.given || given[len(given)-1] != "three" {
 					t.Errorf("given: %q", given)
