@@ -24,8 +24,8 @@ func TestOutbox(t *testing.T) {
 	}}))
 	must(t, s.Write(ctx, Change{Outbox: []Delivery{{Kind: "notify", Target: "another-kind"}, {Kind: "push", Target: "of-none"}}}))
 	want := []Delivery{
-		{ID: 1, Kind: "push", Task: "task", Target: "later", Due: later, Created: start},
-		{ID: 2, Kind: "push", Task: "task", Target: "now", Due: start, Created: start},
+		{ID: 1, Kind: "push", Task: "task", Conversation: "conversation", Target: "later", Size: 1, Due: later, Created: start},
+		{ID: 2, Kind: "push", Task: "task", Conversation: "conversation", Target: "now", Size: 1, Due: start, Created: start},
 		{ID: 4, Kind: "push", Target: "of-none", Due: start, Created: start},
 	}
 	equal(t, waiting(0, 10), want)

@@ -37,12 +37,15 @@ func (c *conn) send(task int64, deliveries []Delivery, now int64) error {
 	return nil
 }
 
+// outboxColumns are those of a delivery behind its body.
+const outboxColumns = `, o.id, o.kind, coalesce(t.id, ''), coalesce(t.conversation, ''), o.target, length(o.body), o.tries, o.due_at, o.created
+	FROM outbox o LEFT JOIN tasks t ON t.n = o.task`
+
 // Waiting returns deliveries of a kind that are still to be made, in the order in
 // which they were put in: those behind the one with the id after, without their bodies.
 func (s *Store) Waiting(ctx context.Context, kind string, after int64, limit int) ([]Delivery, error) {
 	return view(ctx, s, "read the outbox", func(c *conn) ([]Delivery, error) {
-		return collect(c, scanDelivery, `SELECT o.id, o.kind, coalesce(t.id, ''), o.target, x'', o.tries, o.due_at, o.created
-			FROM outbox o LEFT JOIN tasks t ON t.n = o.task
+		return collect(c, scanDelivery, `SELECT x''`+outboxColumns+`
 			WHERE o.id > ? AND o.dead = 0 AND o.kind = ? ORDER BY o.id LIMIT ?`, after, kind, limit)
 	})
 }
@@ -50,8 +53,8 @@ func (s *Store) Waiting(ctx context.Context, kind string, after int64, limit int
 // Delivery returns one that is still to be made, or [ErrUnknown].
 func (s *Store) Delivery(ctx context.Context, id int64) (Delivery, error) {
 	return view(ctx, s, "read the outbox", func(c *conn) (Delivery, error) {
-		found, err := collect(c, scanDelivery, `SELECT o.id, o.kind, coalesce(t.id, ''), o.target, o.body, o.tries, o.due_at, o.created
-			FROM outbox o LEFT JOIN tasks t ON t.n = o.task WHERE o.id = ? AND o.dead = 0`, id)
+		found, err := collect(c, scanDelivery, "SELECT o.body"+outboxColumns+`
+			WHERE o.id = ? AND o.dead = 0`, id)
 		if err == nil && len(found) == 0 {
 			err = ErrUnknown
 		}
@@ -64,7 +67,7 @@ func (s *Store) Delivery(ctx context.Context, id int64) (Delivery, error) {
 
 func scanDelivery(row scanner, d *Delivery) error {
 	var due, created int64
-	err := row.Scan(&d.ID, &d.Kind, &d.Task, &d.Target, &d.Body, &d.Tries, &due, &created)
+	err := row.Scan(&d.Body, &d.ID, &d.Kind, &d.Task, &d.Conversation, &d.Target, &d.Size, &d.Tries, &due, &created)
 	d.Due, d.Created = instant(due), instant(created)
 	return err
 }

@@ -85,8 +85,12 @@ type Delivery struct {
 	// Replaces takes those of the same kind and task out that have not been made. It is
 	// made at most once more than it need be, and does not ask for the disk at once.
 	Replaces bool
-	Tries    int       // failed so far; set by the store
-	Created  time.Time // set by the store
+
+	// Set by the store.
+	Conversation string // of the task
+	Size         int    // of the body
+	Tries        int    // failed so far
+	Created      time.Time
 }
 
 // A Turn is what became known of an attempt that has begun.
