@@ -183,7 +183,7 @@ func (app *application) push(s settings.Settings, outbox push.Outbox) *tasks.Pus
 	if !s.Push {
 		return nil
 	}
-	pusher := push.New(push.Config{Outbox: outbox, Guard: netguard.New(s.AllowedNetworks...), Logger: app.log})
+	pusher := push.New(push.Config{Outbox: outbox, Guard: netguard.New(s.AllowedNetworks...), Sender: tasks.PushSender, Logger: app.log})
 	app.goOn(pusher.Run)
 	return &tasks.Push{Check: pusher.Check, TaskV0: server.TaskV0, Show: server.ShowPushed(s.PublicURL), Wake: pusher.Wake}
 }

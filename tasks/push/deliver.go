@@ -1,6 +1,7 @@
 package push
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -10,9 +11,11 @@ import (
 
 // A landing is what became of the first delivery of a lane.
 type landing struct {
-	lane *lane
-	left bool // it stays in the outbox
-	due  time.Time
+	lane      *lane
+	left      bool // it stays in the outbox
+	due       time.Time
+	host      string // that it was posted to
+	treatment treatment
 }
 
 // deliver posts the first delivery of a lane and notes in the outbox what came
@@ -33,14 +36,16 @@ func (d *Deliverer) deliver(ctx context.Context, l *lane, r row) {
 		land.left, land.due = true, d.cfg.Now().Add(retry)
 		return
 	}
+	began := d.cfg.Now()
 	a := d.post(ctx, s, n)
 	now := d.cfg.Now()
+	land.host, land.treatment = s.canonicalHost(), d.treatment(a, now.Sub(began))
 	due := now.Add(wait(r.tries+1, a.wait, jitter()))
 	switch {
 	case a.verdict == arrived:
 		d.note(d.cfg.Outbox.Sent(ctx, r.id))
 	case ctx.Err() != nil: // we were cut off, not the receiver
-		land.left, land.due = true, now
+		land.left, land.due, land.treatment = true, now, unknown
 	case a.verdict == again && due.Sub(r.created) <= patience:
 		land.left, land.due = true, due
 		d.note(d.cfg.Outbox.Failed(ctx, r.id, due))
@@ -49,6 +54,18 @@ func (d *Deliverer) deliver(ctx context.Context, l *lane, r row) {
 			"host", s.host(), "status", a.status, "reason", a.reason, "tries", r.tries+1)
 		d.note(d.cfg.Outbox.Dead(ctx, r.id))
 	}
+}
+
+// treatment is how a receiver has treated a post that took so long. What it answers at the
+// last moment holds a place as long as what it does not answer.
+func (d *Deliverer) treatment(a answer, took time.Duration) treatment {
+	switch {
+	case took >= cmp.Or(d.cfg.Timeout, defaultTimeout)/2:
+		return slow
+	case a.status != 0:
+		return prompt
+	}
+	return unknown
 }
 
 // errDamaged says that a setting or a row of the outbox is not what we have put there.

@@ -41,8 +41,10 @@ type Config struct {
 	Outbox  Outbox
 	Guard   *netguard.Guard // says where may be posted to; nil allows the public internet
 	Timeout time.Duration   // of a post; 0 means 10 s
-	Now     func() time.Time
-	Logger  *slog.Logger // nil discards
+	// Sender says who has the tasks of a conversation made; nil takes all for one.
+	Sender func(conversation string) Sender
+	Now    func() time.Time
+	Logger *slog.Logger // nil discards
 }
 
 // A Deliverer posts what is in the outbox. Create it with [New].
@@ -66,6 +68,9 @@ func New(cfg Config) *Deliverer {
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Sender == nil {
+		cfg.Sender = func(string) Sender { return Sender{} }
 	}
 	return &Deliverer{
 		cfg: cfg, log: cfg.Logger, poster: NewPoster(cfg.Guard, cfg.Timeout, cfg.Now),
@@ -103,7 +108,7 @@ func (d *Deliverer) Run(ctx context.Context) {
 		case <-timer.C:
 			d.load(ctx)
 		case l := <-d.landed:
-			d.schedule.land(l.lane, l.left, l.due)
+			d.schedule.land(l, d.cfg.Now())
 		}
 		if ctx.Err() == nil {
 			timer.Reset(d.launch(posts))
@@ -111,9 +116,8 @@ func (d *Deliverer) Run(ctx context.Context) {
 	}
 	stop := time.AfterFunc(grace, cut)
 	defer stop.Stop()
-	for d.schedule.flying > 0 {
-		l := <-d.landed
-		d.schedule.land(l.lane, l.left, l.due)
+	for d.schedule.posts.all > 0 {
+		d.schedule.land(<-d.landed, d.cfg.Now())
 	}
 }
 
@@ -131,7 +135,7 @@ func (d *Deliverer) load(ctx context.Context) {
 		d.blind = false
 		for _, r := range rows {
 			d.last = r.ID
-			d.schedule.add(r, func() string { return d.host(ctx, r) })
+			d.schedule.add(r, d.cfg.Sender(r.Conversation), func() string { return d.host(ctx, r) })
 		}
 		if len(rows) < page {
 			return
@@ -142,7 +146,7 @@ func (d *Deliverer) load(ctx context.Context) {
 // host is where a delivery goes, as far as that is known.
 func (d *Deliverer) host(ctx context.Context, r store.Delivery) string {
 	s, _ := d.setting(ctx, laneKey{r.Task, r.Target})
-	return s.host()
+	return s.canonicalHost()
 }
 
 // errGone says that nobody waits for a delivery any more.
@@ -177,7 +181,7 @@ func (d *Deliverer) launch(ctx context.Context) time.Duration {
 		l, later := d.schedule.next(now)
 		switch {
 		case l != nil:
-			r := d.schedule.launch(l)
+			r := d.schedule.launch(l, now)
 			go d.deliver(ctx, l, r) // Run waits for what it says in the end
 		case d.blind:
 			return retry

@@ -1,6 +1,7 @@
 package push
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -88,26 +89,38 @@ func TestOrderOfASetting(t *testing.T) {
 	}
 }
 
-// Receivers that hang take their time, and nobody else's: who waited for them would
+// Receivers that hang take their time, and nobody else's: what waited for them would
 // wait for a minute.
 func TestHangingReceivers(t *testing.T) {
 	b, release := newBench(t), make(chan struct{})
+	var hang []*receiver
+	for range mostPosts {
+		hang = append(hang, newReceiver(t, func(int, http.ResponseWriter, *http.Request) { <-release }))
+	}
 	var once sync.Once
 	free := func() { once.Do(func() { close(release) }) }
-	hang := newReceiver(t, func(int, http.ResponseWriter, *http.Request) { <-release })
 	defer free()
+	hanging := func() (n int) {
+		for _, r := range hang {
+			n += len(r.all())
+		}
+		return n
+	}
 	well := newReceiver(t, nil)
-	for _, id := range []string{"1", "2", "3", "4", "5", "6", "7", "8", "9", "10"} {
-		b.task("hangs-"+id, setting("c", hang.URL))
-		b.tell("hangs-"+id, "c", "x")
+	for i, r := range hang {
+		for j := range 3 {
+			id := fmt.Sprint("hangs-", i, "-", j)
+			b.taskOf("peer-1", id, setting("c", r.URL))
+			b.tell(id, "c", "x")
+		}
 	}
 	d := b.run(loopback)
-	eventually(t, "the first posts", func() bool { return len(hang.all()) == mostOfHost })
+	eventually(t, "the first posts", func() bool { return hanging() == mostPosts/2 })
 	b.task("well", setting("c", well.URL))
 	b.tell("well", "c", "1", "2", "3")
 	d.Wake()
 	eventually(t, "the other receiver", func() bool { return len(well.all()) == 3 })
-	if n := len(hang.all()); n != mostOfHost {
+	if n := hanging(); n != mostPosts/2 {
 		t.Errorf("%d posts at the same time", n)
 	}
 	free()

@@ -16,7 +16,18 @@
 // [Deliverer.Run] owns the schedule: which deliveries wait, in which lane, for
 // whom. A lane is the deliveries of one setting of one task; its first one blocks
 // the others. Run starts a goroutine for each post and waits for all of them
-// before it returns. At most [mostPosts] run at the same time, [mostOfHost] of them
-// to one host, and [mostRepeated] of all are repetitions: a receiver that hangs, and
-// many that are gone, leave room for the others. Wake may be called by anybody.
+// before it returns. Check and Wake may be called concurrently.
+//
+// # Fairness
+//
+// At most [mostPosts] posts run at the same time, and each may take all of its time: a
+// receiver need not answer. So they are shared out by who has the tasks made ([Sender]):
+// one has at most half of them, all peers together three quarters, and senders take turns,
+// the user first. The same goes for the [mostRepeated] of them that repeat what has failed,
+// and the [mostLarge] whose bodies take much memory. [mostOfHost] go to one host. One that
+// is slow to answer, or does not, has one place for a while, and its first posts count as
+// repetitions. Hosts are told apart by name: a sender whose zone has all names there are
+// gets no more by that than the sender's half. Addresses would not tell them apart better:
+// one is known only once a place is taken, one is shared by many hosts that have nothing
+// to do with each other, and a name server that does not answer has none.
 package push

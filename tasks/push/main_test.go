@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -33,8 +34,9 @@ type bench struct {
 	stop func()
 	put  int
 
-	now     func() time.Time // nil means the real clock, ahead by the age
-	timeout time.Duration    // of a post
+	now       func() time.Time  // nil means the real clock, ahead by the age
+	timeout   time.Duration     // of a post
+	transport http.RoundTripper // nil posts in earnest
 }
 
 // newBench has posts take longer than anything waits for them: one that was made
@@ -61,9 +63,12 @@ func (b *bench) run(networks ...string) *Deliverer {
 		allowed = append(allowed, netip.MustParsePrefix(n))
 	}
 	d := New(Config{
-		Outbox: b.st, Guard: netguard.New(allowed...), Timeout: b.timeout, Now: b.clock(),
+		Outbox: b.st, Guard: netguard.New(allowed...), Timeout: b.timeout, Now: b.clock(), Sender: senderOf,
 		Logger: slog.New(slog.NewJSONHandler(&b.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
+	if b.transport != nil {
+		d.poster.client.Transport = b.transport
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() { d.Run(ctx) })
@@ -107,11 +112,24 @@ func (b *bench) must(err error) {
 	}
 }
 
-// task makes a task with settings.
+// senderOf has each peer be called as its conversation is.
+func senderOf(conversation string) Sender {
+	if strings.HasPrefix(conversation, "peer") {
+		return Sender{Name: conversation, Peer: true}
+	}
+	return Sender{Name: conversation}
+}
+
+// task makes a task of the user's with settings.
 func (b *bench) task(id string, settings ...Setting) {
 	b.t.Helper()
-	m := store.Message{TaskID: id, Job: "job-" + id, Body: []byte("{}")}
-	b.must(b.st.Accept(b.t.Context(), m, store.Head{ID: id, State: "working", Body: []byte("{}")}))
+	b.taskOf("", id, settings...)
+}
+
+func (b *bench) taskOf(sender, id string, settings ...Setting) {
+	b.t.Helper()
+	m := store.Message{TaskID: id, Job: "job-" + id, Conversation: sender, Body: []byte("{}")}
+	b.must(b.st.Accept(b.t.Context(), m, store.Head{ID: id, Conversation: sender, State: "working", Body: []byte("{}")}))
 	for _, s := range settings {
 		b.set(id, s)
 	}

@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/url"
+	"strings"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
@@ -58,4 +60,13 @@ func (s Setting) host() string {
 		return ""
 	}
 	return u.Host
+}
+
+// canonicalHost is the host in one spelling of it, as posts to it are counted.
+func (s Setting) canonicalHost() string {
+	u, err := url.Parse(s.Config.URL)
+	if err != nil {
+		return ""
+	}
+	return net.JoinHostPort(strings.TrimSuffix(strings.ToLower(u.Hostname()), "."), u.Port())
 }
