@@ -25,6 +25,7 @@ type Metrics struct {
 	held      *prometheus.GaugeVec
 	limits    *prometheus.GaugeVec
 	tools     *prometheus.HistogramVec
+	unpushed  prometheus.Counter
 
 	requests *prometheus.HistogramVec
 	streams  prometheus.Gauge
@@ -55,11 +56,12 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		requests:  histograms("http_request_duration_seconds", "HTTP requests; streams last as long as their turn.", short, "route", "method", "code"),
 		streams:   gauge("streams_open", "SSE streams that are open now."),
 		tools:     histograms("tool_duration_seconds", "From the start of a tool of a turn to its end, by kind: command, file_change, mcp, workspace, web_search or other.", tool, "kind"),
+		unpushed:  prometheus.NewCounter(prometheus.CounterOpts{Namespace: namespace, Name: "pushes_dropped_total", Help: "Push notifications that were not made because too many of their sender's waited; of what a task asks and of its end they always are."}),
 		rpcErrs:   counters("rpc_errors_total", "Errors that JSON-RPC calls were answered with, by their code; HTTP's status is 200 all the same.", "code"),
 		refused:   counters("http_refused_total", "Requests that were refused at the door, by reason: host, origin, page (of elsewhere), no_credential, wrong_credential or too_many (of wrong ones).", "reason"),
 		dropped:   prometheus.NewCounter(prometheus.CounterOpts{Namespace: namespace, Name: "streams_dropped_total", Help: "SSE streams cut because their reader stalled."}),
 	}
-	reg.MustRegister(m.turns, m.firstText, m.waited, m.active, m.queued, m.tokens, m.starts, m.restarts, m.held, m.limits, m.tools, m.requests, m.streams, m.dropped, m.rpcErrs, m.refused)
+	reg.MustRegister(m.turns, m.firstText, m.waited, m.active, m.queued, m.tokens, m.starts, m.restarts, m.held, m.limits, m.tools, m.unpushed, m.requests, m.streams, m.dropped, m.rpcErrs, m.refused)
 	m.Held("auth", false)
 	m.Held("limit", false)
 	m.rpcErrs.WithLabelValues(strconv.Itoa(kindFor(a2a.ErrServerError).code)) // those that alarms are about are there from
@@ -92,6 +94,9 @@ func (m *Metrics) TurnEnded(outcome string, took time.Duration) {
 func (m *Metrics) ToolEnded(kind string, took time.Duration) {
 	m.tools.WithLabelValues(kind).Observe(took.Seconds())
 }
+
+// PushesDropped counts push notifications that are not made.
+func (m *Metrics) PushesDropped(n int) { m.unpushed.Add(float64(n)) }
 
 // Tokens adds what a turn has used.
 func (m *Metrics) Tokens(in, cached, out, reasoning int64) {

@@ -46,6 +46,8 @@ type Metrics interface {
 	Tokens(in, cached, out, reasoning int64)
 	// ToolEnded tells of a tool: command, file_change, mcp, workspace, web_search, other.
 	ToolEnded(kind string, took time.Duration)
+	// PushesDropped tells of push notifications that are not made because too many wait.
+	PushesDropped(n int)
 }
 
 // Config describes an engine. Runner and Journal must be set; the zero value of
@@ -96,6 +98,7 @@ func (noMetrics) FirstText(time.Duration)           {}
 func (noMetrics) TurnEnded(string, time.Duration)   {}
 func (noMetrics) Tokens(int64, int64, int64, int64) {}
 func (noMetrics) ToolEnded(string, time.Duration)   {}
+func (noMetrics) PushesDropped(int)                 {}
 
 func (c Config) withDefaults() (Config, error) {
 	if c.Runner == nil {

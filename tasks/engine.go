@@ -31,6 +31,7 @@ type Engine struct {
 
 	full      seldom // the log says that the disk is full
 	peerWaits seldom // the user is told that another agent's message waits for a login
+	crowded   seldom // it says that too many push notifications wait
 
 	watches watches
 

@@ -30,6 +30,7 @@ func (m *metrics) Tokens(in, cached, out, reasoning int64) {
 	m.add("tokens %d %d %d %d", in, cached, out, reasoning)
 }
 
+func (m *metrics) PushesDropped(n int)                       { m.add("dropped %d", n) }
 func (m *metrics) ToolEnded(kind string, took time.Duration) { m.add("tool %s %t", kind, took >= 0) }
 
 func TestMetrics(t *testing.T) {

@@ -36,6 +36,9 @@ func (t *task) notifyArtifact(a *a2a.Artifact) {
 // notify puts a notification for each setting into the outbox. Its id is the
 // place of the event that it speaks of.
 func (t *task) notify(event a2a.Event, always bool) {
+	if t.spare(always) {
+		return
+	}
 	t.cached = nil
 	id := string(t.id) + "/" + t.log.following(t.epoch).String()
 	payloads := map[string][]byte{}

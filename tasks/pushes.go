@@ -26,10 +26,10 @@ type Push struct {
 	Show func(a2a.Event) a2a.Event
 	// Wake is called when there is something new in the outbox. It must not block.
 	Wake func()
+	// Full reports whether so much waits to be posted for who speaks in a conversation that
+	// others are done without; nil is never. It must not block.
+	Full func(conversation string) bool
 }
-
-// mostPushes is how many settings a task can have.
-const mostPushes = 16
 
 // anyPush is the id that callers of A2A 0.3 give who have not got one.
 const anyPush = "default"
@@ -175,7 +175,8 @@ func (e *Engine) addSetting(ctx context.Context, id a2a.TaskID, s push.Setting) 
 	if err != nil {
 		return e.pushError(id, doing, err)
 	}
-	if err := room(known, s.Config.ID); err != nil {
+	t := e.find(id)
+	if err := e.takesSetting(t, known, s.Config.ID); err != nil {
 		return err
 	}
 	row, err := s.Encode()
@@ -185,20 +186,12 @@ func (e *Engine) addSetting(ctx context.Context, id a2a.TaskID, s push.Setting) 
 	if err != nil {
 		return e.pushError(id, doing, err)
 	}
-	if t := e.find(id); t != nil {
+	if t != nil {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		t.adopt(&s)
 	}
 	return nil
-}
-
-// room refuses one setting too many.
-func room(known []push.Setting, id string) error {
-	if len(without(known, id)) < mostPushes {
-		return nil
-	}
-	return refuse(a2a.ErrInvalidParams, "the task has %d push notification settings, which is the most; delete one first", len(known))
 }
 
 func without(all []push.Setting, id string) []push.Setting {

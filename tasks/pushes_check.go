@@ -97,7 +97,7 @@ func (t *task) pushRow(s *push.Setting) (*store.Push, error) {
 	if s == nil {
 		return nil, nil
 	}
-	if err := room(t.pushes, s.Config.ID); err != nil {
+	if err := t.engine.takesSetting(t, t.pushes, s.Config.ID); err != nil {
 		return nil, err
 	}
 	row, err := s.Encode()

@@ -2,9 +2,15 @@ package tasks
 
 import (
 	"strings"
+	"time"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/push"
 )
+
+// mostPushes is how many settings a task can have.
+const mostPushes = 16
 
 // PushSender is who has the tasks of a conversation made: each other agent is one, and the
 // user, with all callers who do not say that they are an agent, another.
@@ -17,4 +23,44 @@ func PushSender(conversation string) push.Sender {
 		name = name[:end]
 	}
 	return push.Sender{Name: name, Peer: true}
+}
+
+// takesSetting refuses one setting too many, be it for its task, or for who speaks in the
+// task's conversation. One that takes the place of another is none more. The task is nil
+// if it has ended: then nothing is posted for the setting.
+func (e *Engine) takesSetting(t *task, known []push.Setting, id string) error {
+	others := without(known, id)
+	switch {
+	case len(others) >= mostPushes:
+		return refuse(a2a.ErrInvalidParams, "the task has %d push notification settings, which is the most; delete one first", len(known))
+	case t != nil && len(others) == len(known) && e.pushesFull(t.thread):
+		return refuse(a2a.ErrServerError, "too many push notifications wait for their receivers; "+
+			"do without a setting and ask for the task, or send this again later")
+	}
+	return nil
+}
+
+// pushesFull reports whether too much waits to be posted already for who speaks in a
+// conversation.
+func (e *Engine) pushesFull(conversation string) bool {
+	full := e.cfg.Push.Full
+	if full == nil || !full(conversation) {
+		return false
+	}
+	if e.crowded.rarely(time.Minute) {
+		e.log.Warn("too many push notifications wait for their receivers: their sender may make no more settings, "+
+			"and receivers are told only of what a task asks and of its end", "sender", PushSender(conversation).Name)
+	}
+	return true
+}
+
+// spare drops a notification that its receivers can do without, if too many wait. What a
+// task asks, and its end, they are always told. The caller holds t.mu.
+func (t *task) spare(isState bool) bool {
+	state := t.status.State
+	if isState && (state.Terminal() || needsCaller(state)) || !t.engine.pushesFull(t.thread) {
+		return false
+	}
+	t.engine.cfg.Metrics.PushesDropped(len(t.pushes))
+	return true
 }

@@ -55,6 +55,8 @@ type Deliverer struct {
 	wake   chan struct{} // has room for one
 	landed chan landing
 
+	waiting *backlog
+
 	// Run owns the fields below.
 	schedule *schedule
 	last     int64 // the newest delivery that is in the schedule, or was
@@ -74,7 +76,7 @@ func New(cfg Config) *Deliverer {
 	}
 	return &Deliverer{
 		cfg: cfg, log: cfg.Logger, poster: NewPoster(cfg.Guard, cfg.Timeout, cfg.Now),
-		wake: make(chan struct{}, 1), landed: make(chan landing), schedule: newSchedule(),
+		wake: make(chan struct{}, 1), landed: make(chan landing), waiting: newBacklog(), schedule: newSchedule(),
 	}
 }
 
@@ -82,6 +84,12 @@ func New(cfg Config) *Deliverer {
 // when it is posted to.
 func (d *Deliverer) Check(url string) error {
 	return d.poster.Check(url)
+}
+
+// Full reports whether so much waits for who speaks in a conversation, or for all peers,
+// that no more should be put into the outbox. It may be a moment behind.
+func (d *Deliverer) Full(conversation string) bool {
+	return d.waiting.full(d.cfg.Sender(conversation))
 }
 
 // Wake says that there is something new in the outbox. It never blocks.
@@ -108,7 +116,7 @@ func (d *Deliverer) Run(ctx context.Context) {
 		case <-timer.C:
 			d.load(ctx)
 		case l := <-d.landed:
-			d.schedule.land(l, d.cfg.Now())
+			d.land(l)
 		}
 		if ctx.Err() == nil {
 			timer.Reset(d.launch(posts))
@@ -117,7 +125,15 @@ func (d *Deliverer) Run(ctx context.Context) {
 	stop := time.AfterFunc(grace, cut)
 	defer stop.Stop()
 	for d.schedule.posts.all > 0 {
-		d.schedule.land(<-d.landed, d.cfg.Now())
+		d.land(<-d.landed)
+	}
+}
+
+// land takes what became of a delivery into the schedule.
+func (d *Deliverer) land(l landing) {
+	d.schedule.land(l, d.cfg.Now())
+	if !l.left {
+		d.waiting.count(l.lane.queue.sender, -1)
 	}
 }
 
@@ -135,7 +151,9 @@ func (d *Deliverer) load(ctx context.Context) {
 		d.blind = false
 		for _, r := range rows {
 			d.last = r.ID
-			d.schedule.add(r, d.cfg.Sender(r.Conversation), func() string { return d.host(ctx, r) })
+			from := d.cfg.Sender(r.Conversation)
+			d.schedule.add(r, from, func() string { return d.host(ctx, r) })
+			d.waiting.count(from, 1)
 		}
 		if len(rows) < page {
 			return
