@@ -73,7 +73,7 @@ type witness struct {
 	mu     sync.Mutex
 	events []executor.Event
 	began  time.Time // when Started was told last
-	over   time.Time // when Ended was told
+	turned time.Time // when the last of its turn was told, which its slot is held for
 	ended  chan executor.Ended
 }
 
@@ -100,8 +100,8 @@ func (w *witness) observe(event executor.Event) {
 		w.began = time.Now()
 	}
 	end, ok := event.(executor.Ended)
-	if ok {
-		w.over = time.Now()
+	if !ok {
+		w.turned = time.Now()
 	}
 	w.mu.Unlock()
 	if ok {

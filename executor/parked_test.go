@@ -86,8 +86,8 @@ func TestAnswerWaitsForASlot(t *testing.T) {
 		t.Errorf("codex was told %q", said(end))
 	}
 	wantEnd(t, queued.wait(t), executor.Completed, "")
-	if queued.began.Before(asking.over) {
-		t.Error("a job of the queue began before the turn that was answered had ended")
+	if queued.began.Before(asking.turned) {
+		t.Error("a job of the queue began beside the turn that was answered")
 	}
 }
 
