@@ -4,10 +4,6 @@ package appserver
 
 import "syscall"
 
-func sessionOfItsOwn() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setsid: true}
-}
-
 // reap waits for the child and then kills what is left of its group. Without a
 // way to look before reaping, the group is signaled a moment after its number
 // became free, which is safe as long as a member of it lives.

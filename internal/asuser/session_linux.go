@@ -1,0 +1,9 @@
+package asuser
+
+import "syscall"
+
+// SessionOfItsOwn is for a child that has no terminal of ours, and that the kernel kills when
+// the thread that started it dies, which is when we are killed: see [User.StartHere].
+func SessionOfItsOwn() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
+}
