@@ -1,4 +1,5 @@
-// Package regular reads files that others may have replaced by something else.
+// Package regular reads files and folders that others may have replaced by something else, or
+// filled with any number of things.
 package regular
 
 import (
