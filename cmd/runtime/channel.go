@@ -199,7 +199,7 @@ func (box *inbox) runAside(ctx context.Context, group *errgroup.Group) {
 	run(func() {
 		tidy(ctx, box.store, box.executor, box.sweeper(), codexHome{box.s.CodexHome, box.s.User}, box.log)
 	})
-	run(func() { trimLog(ctx, codexHome{box.s.CodexHome, box.s.User}, box.store.Threads, box.log) })
+	run(func() { keepLogShort(ctx, codexHome{box.s.CodexHome, box.s.User}, box.store.Threads, box.log) })
 	for _, m := range box.spaces {
 		run(func() { m.recorder.Run(ctx) })
 	}

@@ -35,6 +35,7 @@ type commands struct {
 	Doctor  doctorFlags     `cmd:"" help:"Check whether a turn would run here; exit 0 only if it would. It writes nothing."`
 	Version jsonOption      `cmd:"" help:"Print the versions: ours, the codex it is made for, A2A."`
 	Relay   relayFlags      `cmd:"" name:"app-server" hidden:"" help:"Stand in for codex in a replay."`
+	TrimLog trimFlags       `cmd:"" name:"trim-log" hidden:"" help:"Cut the log of codex short. The threads stand on standard input."`
 }
 
 type jsonOption struct {
@@ -86,6 +87,8 @@ func run(ctx context.Context, args, environ []string, stdin io.ReadCloser, stdou
 		return p.replay(ctx, c.Replay)
 	case "app-server":
 		return p.relay()
+	case trimCommand:
+		return p.trimLog(ctx, c.TrimLog)
 	case "doctor":
 		return p.doctor(ctx, c.Doctor)
 	case "version":

@@ -47,7 +47,7 @@ var allowed = map[string][]string{
 	"internal/caller":              {},
 	"internal/crowd":               {"internal/caller"},
 	"internal/refusals":            {"internal/caller"},
-	"internal/codexlog":            {},
+	"internal/codexlog":            {"internal/asuser", "internal/regular"},
 	"internal/tracing":             {"appserver", "executor", "platform", "tasks"},
 	"internal/whole":               {},
 	"internal/logging":             {"internal/brief"},

@@ -34,7 +34,7 @@ func TestTrimOfCodex(t *testing.T) {
 	}
 	defer db.Close()
 	logged(t, db, thread)
-	deleted, err := codexlog.Trim(t.Context(), home, codexlog.Bounds{}, are(thread))
+	deleted, err := trimmer(t, home, codexlog.Bounds{}, thread).Trim(t.Context())
 	if err != nil || deleted == 0 {
 		t.Fatalf("Trim = %d, %v", deleted, err)
 	}

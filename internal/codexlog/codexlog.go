@@ -6,19 +6,26 @@
 // codex may run meanwhile, and so may others on the same home: the rows are deleted as any
 // other client of the database would do it, a few at a time, and only those of threads
 // that the caller names.
+//
+// A database has its reader run what its writer has put there (views, triggers, indexes on
+// expressions), and where codex's user owns the home, commands write it. So it is opened in a
+// process of its own, with a limit of memory, which is killed when its time is over: see
+// [Trimmer] and [Work].
 package codexlog
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/url"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync"
 
-	_ "modernc.org/sqlite" // the driver
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 )
 
 // Bounds says when a log is too large, and what is left of it then.
@@ -27,21 +34,30 @@ type Bounds struct {
 	Rows  int64 // that stay: the newest
 }
 
-// A step is small enough that codex, which waits for the database, does not notice it.
-const (
-	rowsAtOnce  = 2000
-	pagesAtOnce = 1000
-)
+// A Trimmer cuts the log in a home short. Its fields are set before it is used.
+type Trimmer struct {
+	Home string
+	User *asuser.User // whose the home is; nil is ours
+	Bounds
+	// Threads returns those whose rows may go. It is asked only where the log is too large.
+	Threads func(context.Context) ([]string, error)
+	// Program and Args start the process that does it: with two arguments more, for the path
+	// and for the rows that stay, it calls [Work].
+	Program string
+	Args    []string
 
-// Trim deletes the oldest rows of these threads if the log in home is larger than the
-// bounds, and gives their room back to the disk. threads is asked only then. A home
-// without a log is fine. When ctx ends, the rest is left for the next time.
-func Trim(ctx context.Context, home string, b Bounds, threads func(context.Context) ([]string, error)) (deleted int64, err error) {
-	path, size := find(home)
-	if size <= b.Bytes {
-		return 0, nil
+	running sync.Mutex // held while a process of ours is there
+}
+
+// Trim deletes the oldest rows of the threads if the log is larger than its bounds, and gives
+// their room back to the disk. A home without a log is fine. When ctx ends, the process is
+// killed, and the rest is left for the next time.
+func (t *Trimmer) Trim(ctx context.Context) (deleted int64, err error) {
+	path, err := asuser.Value(t.User, t.tooLarge)
+	if err != nil || path == "" {
+		return 0, err
 	}
-	ids, err := threads(ctx)
+	ids, err := t.Threads(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -49,25 +65,32 @@ func Trim(ctx context.Context, home string, b Bounds, threads func(context.Conte
 	if err != nil {
 		return 0, err
 	}
-	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: path, RawQuery: "mode=rw&_pragma=busy_timeout(5000)"}).String())
+	deleted, err = t.start(ctx, path, list)
 	if err != nil {
-		return 0, fmt.Errorf("codex's log: %w", err)
-	}
-	db.SetMaxOpenConns(1)
-	deleted, err = trim(ctx, db, string(list), b.Rows)
-	if err := errors.Join(err, db.Close()); err != nil {
 		return deleted, fmt.Errorf("codex's log %s: %w", path, err)
 	}
 	return deleted, nil
 }
 
-// find returns the newest log of a home and its size, 0 if there is none.
-func find(home string) (path string, size int64) {
-	names, _ := filepath.Glob(filepath.Join(home, "logs_*.sqlite"))
-	for _, name := range names { // in order: the last one is that of the newest codex
-		path, size = name, sizeOf(name)+sizeOf(name+"-wal")
+// mostLogs is how many logs a home may have: codex leaves those of earlier versions.
+const mostLogs = 1000
+
+// tooLarge returns the newest log of the home, if it is too large.
+func (t *Trimmer) tooLarge() (path string, err error) {
+	names, err := regular.Names(t.Home, mostLogs, func(name string) bool {
+		return strings.HasPrefix(name, "logs_") && strings.HasSuffix(name, ".sqlite")
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("look for codex's log: %w", err)
 	}
-	return path, size
+	if len(names) == 0 {
+		return "", nil
+	}
+	path = filepath.Join(t.Home, names[len(names)-1]) // in order: the last one is that of the newest codex
+	if sizeOf(path)+sizeOf(path+"-wal") <= t.Bytes {
+		return "", nil
+	}
+	return path, nil
 }
 
 func sizeOf(name string) int64 {
@@ -76,54 +99,4 @@ func sizeOf(name string) int64 {
 		return 0
 	}
 	return info.Size()
-}
-
-// trim deletes in no order, so that no step sorts all that are left.
-func trim(ctx context.Context, db *sql.DB, threads string, keep int64) (deleted int64, err error) {
-	for {
-		result, err := db.ExecContext(ctx, `DELETE FROM logs WHERE id IN (
-			SELECT id FROM logs WHERE id <= (SELECT max(id) FROM logs) - ?
-			AND thread_id IN (SELECT value FROM json_each(?)) LIMIT ?)`, keep, threads, rowsAtOnce)
-		if err != nil {
-			return deleted, err
-		}
-		n, err := result.RowsAffected()
-		if err != nil {
-			return deleted, err
-		}
-		if deleted += n; n < rowsAtOnce {
-			return deleted, shrink(ctx, db)
-		}
-	}
-}
-
-// shrink gives free pages back. codex makes its log so that this can be done, and does
-// not do it.
-func shrink(ctx context.Context, db *sql.DB) error {
-	for before := int64(-1); ; {
-		var free int64
-		if err := db.QueryRowContext(ctx, "PRAGMA freelist_count").Scan(&free); err != nil {
-			return err
-		}
-		if free == 0 || free == before { // the second: this database cannot shrink
-			break
-		}
-		before = free
-		if err := vacuum(ctx, db); err != nil {
-			return err
-		}
-	}
-	_, err := db.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)") // as far as readers let it
-	return err
-}
-
-// vacuum is a query to the driver: each row that is asked for is a page that is freed.
-func vacuum(ctx context.Context, db *sql.DB) error {
-	rows, err := db.QueryContext(ctx, fmt.Sprintf("PRAGMA incremental_vacuum(%d)", pagesAtOnce))
-	if err != nil {
-		return err
-	}
-	for rows.Next() {
-	}
-	return errors.Join(rows.Err(), rows.Close())
 }

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -16,12 +15,7 @@ import (
 // after the other; an empty name is no thread.
 func logOf(t *testing.T, home string, each int, threads ...string) *sql.DB {
 	t.Helper()
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(home, "logs_2.sqlite")+"?_pragma=busy_timeout(5000)")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
-	db.SetMaxOpenConns(1)
+	db := open(t, filepath.Join(home, "logs_2.sqlite"))
 	exec(t, db, `PRAGMA auto_vacuum = INCREMENTAL`)
 	exec(t, db, `PRAGMA journal_mode = WAL`)
 	exec(t, db, `CREATE TABLE logs (id INTEGER PRIMARY KEY AUTOINCREMENT, thread_id TEXT, feedback_log_body TEXT)`)
@@ -32,6 +26,17 @@ func logOf(t *testing.T, home string, each int, threads ...string) *sql.DB {
 		}
 	}
 	exec(t, db, `COMMIT`)
+	return db
+}
+
+func open(t *testing.T, file string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+file+"?_pragma=busy_timeout(5000)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	db.SetMaxOpenConns(1)
 	return db
 }
 
@@ -50,8 +55,17 @@ func count(t *testing.T, db *sql.DB, thread string) (n int) {
 	return n
 }
 
-func are(threads ...string) func(context.Context) ([]string, error) {
-	return func(context.Context) ([]string, error) { return slices.Clone(threads), nil }
+// trimmer cuts the log of a home short in a process of its own.
+func trimmer(t *testing.T, home string, b codexlog.Bounds, threads ...string) *codexlog.Trimmer {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &codexlog.Trimmer{
+		Home: home, Bounds: b, Threads: func(context.Context) ([]string, error) { return threads, nil },
+		Program: program, Args: []string{trimming},
+	}
 }
 
 // TestTrim: the oldest rows of our threads go, and the file becomes smaller, while codex
@@ -62,7 +76,7 @@ func TestTrim(t *testing.T) {
 	exec(t, db, `PRAGMA wal_checkpoint(TRUNCATE)`)
 	file := filepath.Join(home, "logs_2.sqlite")
 	before := size(t, file)
-	deleted, err := codexlog.Trim(t.Context(), home, codexlog.Bounds{Bytes: 1 << 20, Rows: 100}, are("ours", "mine", "gone"))
+	deleted, err := trimmer(t, home, codexlog.Bounds{Bytes: 1 << 20, Rows: 100}, "ours", "mine", "gone").Trim(t.Context())
 	if err != nil || deleted != 5900 {
 		t.Fatalf("Trim = %d, %v, want 5900 rows deleted", deleted, err)
 	}
@@ -88,7 +102,7 @@ func TestTrimLeavesAlone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			home := t.TempDir()
 			db := logOf(t, home, c.rows, "ours")
-			if deleted, err := codexlog.Trim(t.Context(), home, c.bounds, are("ours")); deleted != 0 || err != nil {
+			if deleted, err := trimmer(t, home, c.bounds, "ours").Trim(t.Context()); deleted != 0 || err != nil {
 				t.Errorf("Trim = %d, %v", deleted, err)
 			}
 			if got := count(t, db, "ours"); got != c.rows {
@@ -96,20 +110,40 @@ func TestTrimLeavesAlone(t *testing.T) {
 			}
 		})
 	}
-	if deleted, err := codexlog.Trim(t.Context(), t.TempDir(), codexlog.Bounds{}, are("ours")); deleted != 0 || err != nil {
-		t.Errorf("without a log: %d, %v", deleted, err)
+	for name, home := range map[string]string{"log": t.TempDir(), "home": filepath.Join(t.TempDir(), "none")} {
+		if deleted, err := trimmer(t, home, codexlog.Bounds{}, "ours").Trim(t.Context()); deleted != 0 || err != nil {
+			t.Errorf("without a %s: %d, %v", name, deleted, err)
+		}
 	}
 }
 
-// TestTrimOfAnotherLog: a later codex may have another table, or no database there.
+// TestTrimOfAnotherLog: a later codex may have another table, or no database there, and
+// what others have put there is not run.
 func TestTrimOfAnotherLog(t *testing.T) {
-	home := t.TempDir()
-	file := filepath.Join(home, "logs_3.sqlite")
-	if err := os.WriteFile(file, []byte(strings.Repeat("no database\n", 100)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := codexlog.Trim(t.Context(), home, codexlog.Bounds{}, are("ours")); err == nil || !strings.Contains(err.Error(), file) {
-		t.Errorf("Trim = %v, want an error that names %s", err, file)
+	const table = `CREATE TABLE logs (id INTEGER PRIMARY KEY, thread_id TEXT); `
+	for name, c := range map[string]struct{ schema, want string }{
+		"no-database": {"", "not a database"},
+		"no-table":    {`CREATE TABLE log (x)`, "no such table: logs"},
+		"view":        {`CREATE VIEW Logs AS SELECT 1 AS id, 'ours' AS thread_id`, "it has the view Logs"},
+		"virtual":     {`CREATE VIRTUAL TABLE logs USING fts5(thread_id)`, "it has the table logs"},
+		"trigger":     {table + `CREATE TRIGGER gone AFTER DELETE ON logs BEGIN SELECT 1; END`, "it has the trigger gone"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			home := t.TempDir()
+			file := filepath.Join(home, "logs_3.sqlite")
+			if c.schema == "" {
+				if err := os.WriteFile(file, []byte(strings.Repeat("no database\n", 100)), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			} else {
+				db := open(t, file)
+				exec(t, db, c.schema)
+			}
+			_, err := trimmer(t, home, codexlog.Bounds{}, "ours").Trim(t.Context())
+			if err == nil || !strings.Contains(err.Error(), file) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("Trim = %v, want an error that names %s and says %q", err, file, c.want)
+			}
+		})
 	}
 }
 
