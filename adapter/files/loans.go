@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/remove"
 )
 
 // Loans are copies of files, for codex to read by their paths. What stands under the
@@ -34,7 +35,7 @@ func NewLoans(dir string, user *asuser.User, room func(bytes int64) error) (*Loa
 
 // Close removes the folder.
 func (l *Loans) Close() error {
-	return l.user.Do(func() error { return os.RemoveAll(l.dir) })
+	return l.user.Do(func() error { return remove.All(l.dir) })
 }
 
 // A Source is what a copy is made of.

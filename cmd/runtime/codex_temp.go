@@ -17,6 +17,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/remove"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 )
 
@@ -58,12 +60,16 @@ func openCodexTemp(s settings.Settings, log *slog.Logger) (*codexTemp, error) {
 	return t, err
 }
 
-// left is put behind the name of a directory that is to be removed.
-const left = ".left-"
+// left is put behind the name of a directory that is to be removed, of which so many are at
+// each start.
+const (
+	left     = ".left-"
+	mostLeft = 1000
+)
 
 // aside puts an empty directory in the place of what an earlier life has left.
 func (t *codexTemp) aside() error {
-	if entries, err := os.ReadDir(t.path); err == nil && len(entries) == 0 {
+	if names, err := regular.Names(t.path, 1, regular.All); err == nil && len(names) == 0 {
 		return nil
 	}
 	if err := os.Rename(t.path, fmt.Sprintf("%s%s%d", t.path, left, time.Now().UnixNano())); err != nil {
@@ -74,14 +80,15 @@ func (t *codexTemp) aside() error {
 
 // sweep begins to remove what was put aside, by this life or by one before it.
 func (t *codexTemp) sweep(dir, prefix string) {
-	entries, _ := os.ReadDir(dir)
-	entries = slices.DeleteFunc(entries, func(entry os.DirEntry) bool { // a link leads anywhere, and another user's is another user's
-		return !strings.HasPrefix(entry.Name(), prefix) || !entry.IsDir() || t.owned(entry.Info()) != nil
+	names, _ := regular.Names(dir, mostLeft, func(name string) bool { return strings.HasPrefix(name, prefix) })
+	names = slices.DeleteFunc(names, func(name string) bool { // a link leads anywhere, and another user's is another user's
+		info, err := os.Lstat(filepath.Join(dir, name))
+		return err != nil || !info.IsDir() || t.owned(info, nil) != nil
 	})
 	t.sweeps.Go(func() {
-		for _, entry := range entries {
-			path := filepath.Join(dir, entry.Name())
-			if err := t.user.Do(func() error { return remove(path) }); err != nil {
+		for _, name := range names {
+			path := filepath.Join(dir, name)
+			if err := t.user.Do(func() error { return patiently(func() error { return remove.All(path) }) }); err != nil {
 				t.log.Warn("what commands of an earlier life have left in their temp directory stays: remove it by hand", "path", path, "err", err)
 			}
 		}
@@ -120,46 +127,14 @@ func (t *codexTemp) owned(info fs.FileInfo, err error) error {
 	return nil
 }
 
-// removing is how long folders are opened that are to be removed, in all: commands may have
-// put any number of them one into the other.
-const removing = 30 * time.Second
-
-var errLong = errors.New("it takes too long")
-
-// remove removes what commands have left, which may not be allowed as it stands: it takes the
-// right to write each folder, and go's folders of modules, for one, have none.
-func remove(path string) error {
-	err := patiently(func() error { return os.RemoveAll(path) })
-	if !errors.Is(err, fs.ErrPermission) {
-		return err
-	}
-	root, err := os.OpenRoot(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	began := time.Now()
-	err = fs.WalkDir(root.FS(), filepath.Base(path), func(name string, entry fs.DirEntry, _ error) error {
-		if time.Since(began) > removing {
-			return errLong
-		}
-		if entry == nil || !entry.IsDir() {
-			return nil
-		}
-		_ = root.Chmod(name, 0o700) // the removal says what is in its way
-		return nil
-	})
-	return errors.Join(err, patiently(func() error { return os.RemoveAll(path) }))
-}
-
 // dying is how long what an earlier life has started may go on writing: the helpers of
 // codex's sandbox end a moment after codex was killed.
 const dying = 5 * time.Second
 
 // patiently removes a directory that may still be written to for a moment.
-func patiently(remove func() error) error {
+func patiently(try func() error) error {
 	for began := time.Now(); ; time.Sleep(20 * time.Millisecond) {
-		err := remove()
+		err := try()
 		if !errors.Is(err, syscall.ENOTEMPTY) || time.Since(began) > dying {
 			return err
 		}
@@ -180,7 +155,7 @@ func (t *codexTemp) keep() error {
 // Close removes the directory, but does not wait for long.
 func (t *codexTemp) Close() error {
 	t.sweeps.Go(func() {
-		if err := t.user.Do(func() error { return remove(t.path) }); err != nil {
+		if err := t.user.Do(func() error { return patiently(func() error { return remove.All(t.path) }) }); err != nil {
 			t.log.Warn("codex's temp directory stays", "path", t.path, "err", err)
 		}
 	})

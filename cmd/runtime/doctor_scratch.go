@@ -10,6 +10,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/remove"
 )
 
 // A scratch is where the codex of a check works, so that nothing of it is left in its
@@ -120,9 +121,9 @@ func (s scratch) env(environ []string) []string {
 // remove removes all of it. A process that codex has left may write once more meanwhile.
 func (s scratch) remove() {
 	_ = s.user.Do(func() error {
-		if os.RemoveAll(s.dir) == nil {
+		if remove.All(s.dir) == nil {
 			return nil
 		}
-		return os.RemoveAll(s.dir) // what is left then is in the temp directory
+		return remove.All(s.dir) // what is left then is in the temp directory
 	})
 }
