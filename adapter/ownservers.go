@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/BurntSushi/toml"
-
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/within"
 )
 
@@ -32,8 +30,8 @@ type ownServer struct {
 func (l Launch) own() (config map[string]any, unread []Warning) {
 	config = map[string]any{}
 	for _, at := range []struct{ file, text string }{{systemConfig, l.SystemConfig}, {filepath.Join(l.Home, "config.toml"), l.UserConfig}} {
-		var read map[string]any
-		if _, err := toml.Decode(at.text, &read); err != nil {
+		read, err := readTOML(at.text)
+		if err != nil {
 			unread = append(unread, Warning{File: at.file, Text: fmt.Sprintf("%v: it is not known which MCP servers codex starts where its commands write", err)})
 			continue
 		}
@@ -155,7 +153,7 @@ func (l Launch) doubts() (doubts []Warning) {
 	if trusted(config) {
 		doubt("codex runs hooks in the folder of the conversation, %s: have each of them name its programs by absolute paths, or go elsewhere first (cd)", there)
 	}
-	return doubts
+	return few(filepath.Join(l.Home, "config.toml"), doubts)
 }
 
 // Written are the directories that the operator's configuration lets commands write, as it is now.

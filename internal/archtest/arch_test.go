@@ -20,7 +20,7 @@ var allowed = map[string][]string{
 	"appserver":                    {"internal/asuser", "internal/regular"},
 	"preflight":                    {"internal/asuser", "internal/regular"},
 	"platform":                     {"internal/regular", "internal/whole"},
-	"adapter":                      {"adapter/provider", "internal/asuser", "internal/regular", "internal/sleep", "internal/whole", "internal/within"},
+	"adapter":                      {"adapter/provider", "internal/asuser", "internal/brief", "internal/regular", "internal/sleep", "internal/whole", "internal/within"},
 	"adapter/provider":             {},
 	"toolset":                      {"internal/peerwords", "internal/sleep", "platform"},
 	"adapter/presence":             {"internal/brief", "internal/sleep", "platform"},
