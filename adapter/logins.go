@@ -7,13 +7,13 @@ import (
 	"encoding/hex"
 	"log/slog"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/whole"
 )
@@ -139,7 +139,7 @@ func (l *Logins) installLocked(text string) (changed bool, err error) {
 func (l *Logins) seedFile() string { return filepath.Join(l.cfg.Home, ".auth-seed") }
 
 func (l *Logins) seed() string {
-	text, _ := os.ReadFile(l.seedFile()) // without it the login is taken as it is given
+	text, _ := regular.Read(l.seedFile(), 2*sha256.Size) // without it the login is taken as it is given
 	return strings.TrimSpace(string(text))
 }
 

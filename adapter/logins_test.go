@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -182,6 +183,25 @@ func TestOwnerKeepsWhatCodexMadeOfIt(t *testing.T) {
 	l.want(t, renewed)
 	l.put(t, other)
 	l.want(t, other)
+}
+
+// TestSeedThatIsNone: the file is in codex's home, which commands may own.
+func TestSeedThatIsNone(t *testing.T) {
+	given := auth("", 1, "given")
+	for name, put := range map[string]func(path string) error{
+		"pipe": func(path string) error { return syscall.Mkfifo(path, 0o600) },
+		"link": func(path string) error { return os.Symlink("/dev/zero", path) },
+		"long": func(path string) error { return errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, 1<<40)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := logins(t, nil, true)
+			if err := errors.Join(os.MkdirAll(l.home, 0o700), os.WriteFile(authFile(l.home), []byte(auth("", 1, "renewed")), 0o600), put(l.seedFile())); err != nil {
+				t.Fatal(err)
+			}
+			l.put(t, given)
+			l.want(t, given)
+		})
+	}
 }
 
 func TestLoginIsFetchedEachHour(t *testing.T) {
