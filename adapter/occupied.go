@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 )
 
 // Occupy sees to it that the work directory has a .codex with something in it. In its sandbox
@@ -21,7 +22,7 @@ import (
 // the folder's (seen on 0.169.0). One with something in it stays.
 func Occupy(dir string, user *asuser.User) error {
 	return user.Do(func() error {
-		root, err := os.OpenRoot(dir)
+		root, err := regular.Root(dir)
 		if err != nil {
 			return err
 		}

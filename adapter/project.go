@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 )
 
 // A Project is what there is to know of the work directory as one of codex's projects.
@@ -49,17 +51,20 @@ func namesOf(dir string) []string {
 	return slices.Compact([]string{resolved, dir})
 }
 
+// mostSettles is how many names are said.
+const mostSettles = 20
+
 // settled returns the names in dir/.codex that have a say in what codex does there, where the
 // folder is trusted: its settings, its rules of what runs outside of the sandbox unasked.
 func settled(dir string) (names []string) {
-	entries, err := os.ReadDir(filepath.Join(dir, ".codex"))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	names, err := regular.Names(filepath.Join(dir, ".codex"), mostSettles, func(name string) bool {
+		return !slices.Contains([]string{"skills", "prompts", "environments", ".gitignore", "README.md"}, name)
+	})
+	switch {
+	case errors.Is(err, regular.ErrMany):
+		return append(names, "and more")
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return []string{".codex"} // a link, or what cannot be read
-	}
-	for _, entry := range entries {
-		if !slices.Contains([]string{"skills", "prompts", "environments", ".gitignore", "README.md"}, entry.Name()) {
-			names = append(names, entry.Name())
-		}
 	}
 	return names
 }

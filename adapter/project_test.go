@@ -1,10 +1,13 @@
 package adapter
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -96,5 +99,28 @@ func TestSettled(t *testing.T) {
 	}
 	if got := settled(other); !slices.Equal(got, []string{".codex"}) {
 		t.Errorf("what cannot be read: %q", got)
+	}
+}
+
+// TestSettledByMany: commands may put anything into a folder's .codex, or in its place.
+func TestSettledByMany(t *testing.T) {
+	dir := t.TempDir()
+	at := filepath.Join(dir, ".codex")
+	if err := syscall.Mkfifo(at, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if names := settled(dir); !slices.Equal(names, []string{".codex"}) {
+		t.Errorf("by a pipe: %q", names)
+	}
+	if err := errors.Join(os.Remove(at), os.Mkdir(at, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 2 * mostSettles {
+		if err := os.WriteFile(filepath.Join(at, fmt.Sprint(i)), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if names := settled(dir); len(names) != mostSettles+1 || names[mostSettles] != "and more" {
+		t.Errorf("by many: %q", names)
 	}
 }

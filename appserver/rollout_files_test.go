@@ -3,6 +3,7 @@ package appserver_test
 import (
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
@@ -25,6 +26,10 @@ func TestRolloutFiles(t *testing.T) {
 	const live, archived, other = "00000000-0000-7000-8000-000000000001", "00000000-0000-7000-8000-000000000002", "00000000-0000-7000-8000-000000000003"
 	put("sessions/2026/11/21/rollout-2026-11-21T16-18-41-" + live + ".jsonl")
 	put("archived_sessions/rollout-2026-11-21T16-18-41-" + archived + ".jsonl")
+	put("sessions/2026/11/22/rollout-2026-11-22T16-18-41-" + live + "_2.jsonl.zst")
+	if err := syscall.Mkfifo(filepath.Join(home, "sessions/2027"), 0o600); err != nil { // which a command may do
+		t.Fatal(err)
+	}
 	kept := put("sessions/2026/11/21/rollout-2026-11-21T16-18-41-" + other + ".jsonl")
 	has := func(thread string, want bool) {
 		t.Helper()
@@ -46,6 +51,9 @@ func TestRolloutFiles(t *testing.T) {
 		t.Error("a pattern was taken for a thread")
 	}
 	has(live, false)
+	if left, err := filepath.Glob(filepath.Join(home, "sessions/*/*/*/*")); err != nil || len(left) != 1 {
+		t.Errorf("left: %q, %v", left, err)
+	}
 	if _, err := os.Stat(kept); err != nil {
 		t.Error(err)
 	}

@@ -6,13 +6,13 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 )
 
 // mostHidden is how many entries of hidden folders are compared with a file that has
 // several names. Where there are more, such a file is not handed out.
 const mostHidden = 50_000
-
-var errTooManyHidden = errors.New("there are too many hidden files to compare")
 
 // opened looks at what is open, whatever its path was when it was checked: at where it
 // stands now, and at what else it is called.
@@ -41,7 +41,11 @@ func whereIs(file *os.File) (path string) {
 func (f *Folder) alsoHidden(info fs.FileInfo) bool {
 	hidden := append([]string{}, f.cfg.Hidden...)
 	for _, root := range append([]string{f.cfg.Work}, f.cfg.Readable...) {
-		hidden = append(hidden, secretsOf(root)...)
+		secrets, err := secretsOf(root)
+		if err != nil {
+			return true
+		}
+		hidden = append(hidden, secrets...)
 	}
 	for _, path := range hidden {
 		found, err := findSame(path, info)
@@ -58,15 +62,17 @@ func (f *Folder) alsoHidden(info fs.FileInfo) bool {
 	return false
 }
 
-// secretsOf are what stands in a root under the name of a secret.
-func secretsOf(root string) (paths []string) {
-	entries, _ := os.ReadDir(root) // a root that cannot be read has handed out nothing by this name
-	for _, entry := range entries {
-		if Secret(entry.Name()) {
-			paths = append(paths, filepath.Join(root, entry.Name()))
-		}
+// secretsOf are what stands in a root under the name of a secret. A root that cannot be read
+// has handed out nothing by such a name.
+func secretsOf(root string) (paths []string, err error) {
+	names, err := regular.Names(root, mostHidden, Secret)
+	if !errors.Is(err, regular.ErrMany) {
+		err = nil
 	}
-	return paths
+	for _, name := range names {
+		paths = append(paths, filepath.Join(root, name))
+	}
+	return paths, err
 }
 
 // findSame looks for a file at a path and below it.
@@ -74,22 +80,33 @@ func findSame(path string, info fs.FileInfo) (found bool, err error) {
 	if path, err = filepath.EvalSymlinks(path); err != nil {
 		return false, err
 	}
-	seen := 0
-	err = filepath.WalkDir(path, func(_ string, entry fs.DirEntry, err error) error {
-		if seen++; seen > mostHidden {
-			return errTooManyHidden
+	s := search{wanted: info, left: mostHidden}
+	return s.at(path)
+}
+
+// A search looks for a file under another name.
+type search struct {
+	wanted fs.FileInfo
+	left   int // how many names may still be looked at
+}
+
+func (s *search) at(path string) (found bool, err error) {
+	have, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // it has gone meanwhile
+		return false, nil
+	case err != nil || !have.IsDir():
+		return err == nil && os.SameFile(have, s.wanted), err
+	}
+	names, err := regular.Names(path, s.left, regular.All)
+	if err != nil {
+		return false, err
+	}
+	s.left -= len(names)
+	for _, name := range names {
+		if found, err := s.at(filepath.Join(path, name)); found || err != nil {
+			return found, err
 		}
-		if err == nil && entry.Type().IsRegular() {
-			var have fs.FileInfo
-			if have, err = entry.Info(); err == nil && os.SameFile(have, info) {
-				found = true
-				return fs.SkipAll
-			}
-		}
-		if errors.Is(err, fs.ErrNotExist) { // it has gone meanwhile
-			return nil
-		}
-		return err
-	})
-	return found, err
+	}
+	return false, nil
 }

@@ -10,6 +10,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 )
 
 // mostSwaps is how often a step is taken again that something has come in the way of.
@@ -45,7 +47,7 @@ func (f *Folder) openExisting() (*os.Root, error) { return f.descend(enter) }
 
 func (f *Folder) descend(step func(at *os.Root, name string) (*os.Root, error)) (*os.Root, error) {
 	f.cfg.User.Regain(f.cfg.Work, f.cfg.Log)
-	at, err := os.OpenRoot(f.cfg.Work)
+	at, err := regular.Root(f.cfg.Work)
 	if err != nil {
 		return nil, fmt.Errorf("open the working directory (RUNTIME_WORKDIR): %w", err)
 	}
@@ -133,7 +135,7 @@ func enter(root *os.Root, name string) (*os.Root, error) {
 // enterSeen is enter for what stood there when it was looked at: what was put there since
 // is not entered, or is left again.
 func enterSeen(root *os.Root, name string, seen fs.FileInfo) (*os.Root, error) {
-	next, err := root.OpenRoot(name)
+	next, err := regular.RootIn(root, name)
 	if err != nil {
 		return nil, err
 	}

@@ -186,7 +186,7 @@ func (f *Folder) openFile(path string) (file *os.File, info fs.FileInfo, under s
 // not followed, though it may lead to something below the same root. It waits for no
 // writer of a pipe.
 func openIn(dir, rel string) (*os.File, fs.FileInfo, error) {
-	root, err := os.OpenRoot(dir)
+	root, err := regular.Root(dir)
 	if err != nil {
 		return nil, nil, ErrNotHere
 	}

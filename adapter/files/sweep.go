@@ -1,10 +1,13 @@
 package files
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"strings"
 	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 )
 
 // partialAge is how old a file is that nobody writes any more.
@@ -25,21 +28,18 @@ func (f *Folder) sweep(before time.Time) error {
 		return err
 	}
 	defer root.Close()
-	entries, err := fs.ReadDir(root.FS(), ".")
-	if err != nil {
-		return err
-	}
 	var failed error
-	for _, entry := range entries {
-		info, err := entry.Info()
+	err = regular.EachIn(root, func(name string) error {
+		info, err := root.Lstat(name)
 		if err != nil || !info.Mode().IsRegular() {
-			continue
+			return nil //nolint:nilerr // it has gone meanwhile
 		}
-		old := storedName.MatchString(entry.Name()) && info.ModTime().Before(before)
-		left := strings.HasPrefix(entry.Name(), partial) && time.Since(info.ModTime()) > partialAge
+		old := storedName.MatchString(name) && info.ModTime().Before(before)
+		left := strings.HasPrefix(name, partial) && time.Since(info.ModTime()) > partialAge
 		if old || left {
-			failed = errors.Join(failed, root.Remove(entry.Name()))
+			failed = cmp.Or(root.Remove(name), failed)
 		}
-	}
-	return failed
+		return nil
+	})
+	return errors.Join(err, failed)
 }

@@ -49,7 +49,7 @@ var allowed = map[string][]string{
 	"internal/refusals":            {"internal/caller"},
 	"internal/codexlog":            {"internal/asuser", "internal/regular"},
 	"internal/tracing":             {"appserver", "executor", "platform", "tasks"},
-	"internal/whole":               {},
+	"internal/whole":               {"internal/regular"},
 	"internal/logging":             {"internal/brief"},
 	"internal/forward":             {},
 	"internal/memlimit":            {},

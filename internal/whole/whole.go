@@ -7,7 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 )
 
 // leftAfter is how old a file is that nobody writes any more.
@@ -17,9 +20,8 @@ const leftAfter = time.Minute
 // under a name that begins with the file's own, and is gone when Write returns; what a
 // process has left there that was killed is removed by a later one.
 func Write(path string, text []byte, mode fs.FileMode) error {
-	temps := path + ".*.tmp"
-	sweep(temps)
-	temp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(temps)) // 0600: nobody else reads it before it has its mode
+	sweep(path)
+	temp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp") // 0600: nobody else reads it before it has its mode
 	if err != nil {
 		return err
 	}
@@ -39,9 +41,15 @@ func Write(path string, text []byte, mode fs.FileMode) error {
 	return syncFolder(filepath.Dir(path))
 }
 
-func sweep(pattern string) {
-	left, _ := filepath.Glob(pattern)
+// mostLeft is how much is removed at once of what was left.
+const mostLeft = 1000
+
+func sweep(path string) {
+	left, _ := regular.Names(filepath.Dir(path), mostLeft, func(name string) bool {
+		return strings.HasPrefix(name, filepath.Base(path)+".") && strings.HasSuffix(name, ".tmp")
+	})
 	for _, name := range left {
+		name = filepath.Join(filepath.Dir(path), name)
 		if info, err := os.Lstat(name); err == nil && time.Since(info.ModTime()) > leftAfter {
 			_ = os.Remove(name) // the next one tries again
 		}
@@ -49,7 +57,7 @@ func sweep(pattern string) {
 }
 
 func syncFolder(dir string) error {
-	d, err := os.Open(dir)
+	d, err := regular.Folder(dir)
 	if err != nil {
 		return err
 	}
