@@ -41,7 +41,7 @@ type Trace struct {
 // commands can put anything in its place.
 const (
 	mostRollout = 2 << 30
-	mostLine    = 64 << 20
+	mostTurns   = 1 << 16 // that have called a tool
 )
 
 // ReadTrace looks for the turn of the user message with a client id in the
@@ -80,24 +80,9 @@ func readTrace(from io.Reader, clientID string) (Trace, error) {
 		case errors.Is(err, io.EOF) && short && !r.found:
 			return Trace{}, errors.New("it has a line that is too long to be read, in which the message may be")
 		case errors.Is(err, io.EOF):
-			return Trace{Found: r.found, Tool: r.found && r.tools[r.turn]}, nil
+			return Trace{Found: r.found, Tool: r.found && (r.tools[r.turn] || r.many)}, nil
 		case err != nil:
 			return Trace{}, err
-		}
-	}
-}
-
-// readLine returns a line, and of one that is too long the beginning.
-func readLine(lines *bufio.Reader) (line []byte, whole bool, err error) {
-	for whole = true; ; {
-		piece, err := lines.ReadSlice('\n')
-		if whole && len(line)+len(piece) <= mostLine {
-			line = append(line, piece...)
-		} else {
-			whole = false
-		}
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return line, whole, err
 		}
 	}
 }
@@ -108,6 +93,7 @@ type traceReader struct {
 	clientID string
 	current  string          // the turn that began last
 	tools    map[string]bool // the turns that have called a tool
+	many     bool            // there are more of them
 	found    bool
 	turn     string // that of the message, once found
 }
@@ -150,8 +136,16 @@ func (r *traceReader) line(text []byte) {
 		r.found, r.turn = true, turn
 	}
 	if l.isTool() {
-		r.tools[turn] = true
+		r.tool(turn)
 	}
+}
+
+func (r *traceReader) tool(turn string) {
+	if len(r.tools) == mostTurns && !r.tools[turn] {
+		r.many = true
+		return
+	}
+	r.tools[turn] = true
 }
 
 // isTool reports whether a line may be the trace of a tool. What is not known
@@ -231,6 +225,6 @@ func (r *traceReader) torn(text []byte) {
 		l.Payload.Item.Type = "UserMessage" // if it is an item_completed: its tool has its call before it
 	}
 	if l.isTool() {
-		r.tools[r.current] = true
+		r.tool(r.current)
 	}
 }

@@ -1,7 +1,10 @@
 package appserver
 
 import (
+	"bufio"
 	"bytes"
+	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -34,8 +37,8 @@ func TestReadTraceOfWhatIsPutInItsPlace(t *testing.T) {
 // stands elsewhere, and nothing is said of one that is not found.
 func TestReadTracePastLongLines(t *testing.T) {
 	long := func() io.Reader {
-		return io.MultiReader(strings.NewReader(`{"timestamp":"t","type":"response_item","payload":{"type":"message","x":"`),
-			bytes.NewReader(bytes.Repeat([]byte("x"), mostLine+1<<17)), strings.NewReader("\"}}\n"))
+		return io.MultiReader(strings.NewReader(`{"timestamp":"t","type":"response_item","payload":{"type":"message","x":[`),
+			bytes.NewReader(bytes.Repeat([]byte("1,"), mostLine/2+1<<17)), strings.NewReader("1]}}\n"))
 	}
 	const ours = `{"type":"event_msg","payload":{"type":"item_completed","turn_id":"t1","item":{"type":"UserMessage","client_id":"c1"}}}` + "\n"
 	if got, err := readTrace(io.MultiReader(long(), strings.NewReader(ours)), "c1"); err != nil || got != (Trace{Found: true}) {
@@ -43,5 +46,43 @@ func TestReadTracePastLongLines(t *testing.T) {
 	}
 	if got, err := readTrace(long(), "c1"); err == nil {
 		t.Errorf("only a long line: %+v", got)
+	}
+}
+
+// TestReadTraceOfManyTurns: what is remembered of a file has a bound, beyond which each turn
+// may have called a tool.
+func TestReadTraceOfManyTurns(t *testing.T) {
+	const ours = `{"type":"event_msg","payload":{"type":"item_completed","turn_id":"ours","item":{"type":"UserMessage","client_id":"c1"}}}` + "\n"
+	for n, tool := range map[int]bool{mostTurns: false, mostTurns + 1: true} {
+		text := bytes.NewBufferString(ours)
+		for i := range n {
+			fmt.Fprintf(text, `{"type":"x","payload":{"turn_id":"%d"}}`+"\n", i)
+		}
+		if got, err := readTrace(text, "c1"); err != nil || got != (Trace{Found: true, Tool: tool}) {
+			t.Errorf("behind %d turns: %+v, %v", n, got, err)
+		}
+	}
+}
+
+// TestReadLine cuts what no memory is to be taken for, and nothing else.
+func TestReadLine(t *testing.T) {
+	long := strings.Repeat("x", mostString-1)
+	for text, want := range map[string]string{
+		`{"a":"b","c":[1,"\""]}`:             `{"a":"b","c":[1,"\""]}`,
+		`"` + long + `x"`:                    `"` + long + `x"`,
+		`["` + long + `xx","b"]`:             `["` + long + `x","b"]`,
+		`["` + long + `\"\"","b"]`:           `["` + long + `\"","b"]`,
+		`["` + long + `x\"\u005c","b"]`:      `["` + long + `x","b"]`,
+		`["` + long + `\u00e4\u0022","b"]`:   `["` + long + `\u00e4","b"]`,
+		`["` + long + `x\\","` + long + `"]`: `["` + long + `x","` + long + `"]`,
+		`"` + long + `xxx {"c":"c1"}`:        `"` + long + `x"c":"c1"}`, // torn
+	} {
+		line, whole, err := readLine(bufio.NewReaderSize(strings.NewReader(text+"\n"), 16))
+		if got := strings.TrimSuffix(string(line), "\n"); got != want || !whole || err != nil {
+			t.Errorf("%s is read as %s, %v, %v; want %s", text, got, whole, err, want)
+		}
+		if json.Valid([]byte(text)) && !json.Valid(line) {
+			t.Errorf("of %s comes %s, which is none", text, line)
+		}
 	}
 }
