@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 )
 
 // Codex checks that bin is a codex of the wanted version and starts in the
@@ -68,7 +69,7 @@ func unstartable(bin string) string {
 // wrongKind looks into the file: at the machine that a binary was built for,
 // and at the interpreter that a script wants.
 func wrongKind(bin string) string {
-	f, err := os.Open(bin)
+	f, _, err := regular.Open(bin)
 	if err != nil {
 		return "" // executable and not readable is a way to be
 	}

@@ -40,7 +40,7 @@ func (b *Builder) files(wanted []string) string {
 	if len(names) == 0 {
 		names = []string{defaultFile}
 	}
-	root, err := os.OpenRoot(b.cfg.Dir)
+	root, err := regular.Root(b.cfg.Dir)
 	if err != nil {
 		b.once("dir", "the folder of the workspace's configuration cannot be opened; its prompt is left out", "err", b.cfg.User.Unread(err))
 		return ""
@@ -82,7 +82,7 @@ func below(dir, name string) string {
 // codex's user: nothing outside of its folder, and nothing that is ours alone.
 func ReadFile(dir, name string, user *asuser.User) (string, error) {
 	return asuser.Value(user, func() (string, error) {
-		root, err := os.OpenRoot(dir)
+		root, err := regular.Root(dir)
 		if err != nil {
 			return "", user.Unread(err)
 		}
@@ -114,7 +114,7 @@ func (b *Builder) plugins() string {
 
 // each calls f with each folder in dir, in the order of their names.
 func (b *Builder) each(dir string, f func(root *os.Root, name string)) {
-	root, err := os.OpenRoot(dir)
+	root, err := regular.Root(dir)
 	if err != nil {
 		b.shut(dir, err)
 		return
@@ -160,7 +160,7 @@ func (b *Builder) texts(root *os.Root, pattern string) (texts []string) {
 // skills are those that the configuration names, and those of the plugins.
 func (b *Builder) skills(wanted []string) string {
 	var all []string
-	if root, err := os.OpenRoot(filepath.Join(b.cfg.Dir, "skills")); err == nil {
+	if root, err := regular.Root(filepath.Join(b.cfg.Dir, "skills")); err == nil {
 		for _, name := range wanted {
 			all = append(all, skill(name, b.file(root, path.Join(name, "SKILL.md"), true)))
 		}
