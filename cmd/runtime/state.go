@@ -113,6 +113,9 @@ func tidyOnce(ctx context.Context, s *store.Store, threads forgetter, home codex
 	}
 	var failed error
 	for _, thread := range left {
+		if ctx.Err() != nil { // each takes a look through the home, which commands may have filled
+			return errors.Join(failed, context.Cause(ctx))
+		}
 		err := home.user.Do(func() error { return appserver.RemoveRollout(home.dir, thread) })
 		if err == nil {
 			err = s.DropThreads(ctx, thread)
