@@ -2,12 +2,16 @@ package hostile
 
 import (
 	"bytes"
+	"compress/flate"
 	"compress/gzip"
+	order "encoding/binary"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
@@ -112,15 +116,40 @@ func floods() []rudeness {
 	}
 }
 
-// bomb is a gibibyte of zeros, packed.
-func bomb() []byte {
-	var b bytes.Buffer
-	z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression)
-	for range 1 << 10 {
-		_, _ = z.Write(make([]byte, 1<<20))
-	}
+// bomb is a gibibyte.
+var bomb = sync.OnceValue(func() []byte { return packed(1 << 10) })
+
+// packed are so many mebibytes of zeros. One is packed, up to where the next may follow, and
+// stands there as often: it looks back at nothing but itself.
+func packed(times int) []byte {
+	piece := make([]byte, 1<<20)
+	var once, all bytes.Buffer
+	z, _ := flate.NewWriter(&once, flate.BestCompression)
+	_, _ = z.Write(piece)
+	_ = z.Flush()
+	all.Write([]byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff}) // RFC 1952, 2.3
+	all.Write(bytes.Repeat(once.Bytes(), times))
+	once.Reset()
 	_ = z.Close()
-	return b.Bytes()
+	all.Write(once.Bytes())
+	sum := uint32(0)
+	for range times {
+		sum = crc32.Update(sum, crc32.IEEETable, piece)
+	}
+	return order.LittleEndian.AppendUint32(order.LittleEndian.AppendUint32(all.Bytes(), sum), uint32(times)<<20)
+}
+
+// TestPacked is what anybody unpacks.
+func TestPacked(t *testing.T) {
+	t.Parallel()
+	z, err := gzip.NewReader(bytes.NewReader(packed(3)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := io.Copy(io.Discard, z)
+	if n != 3<<20 || err != nil {
+		t.Errorf("%d bytes, %v", n, err)
+	}
 }
 
 // most is the memory that the program may come to need, whatever it is answered.
