@@ -15,7 +15,7 @@ type Command struct {
 }
 
 const (
-	threadVariable  = "CODEX_THREAD_ID="
-	sessionVariable = "CODEX_SESSION_ID="
-	callVariable    = "CODEX_TOOL_CALL_ID="
+	threadVariable  = "CODEX_THREAD_ID"
+	sessionVariable = "CODEX_SESSION_ID"
+	callVariable    = "CODEX_TOOL_CALL_ID"
 )

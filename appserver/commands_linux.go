@@ -1,8 +1,12 @@
 package appserver
 
 import (
+	"bufio"
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -10,16 +14,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Commands returns the running commands that match. It reads the environment of
-// every process that this user may look into: a few milliseconds. It is called as the user
-// that codex runs as.
-func Commands(match func(Command) bool) []Command {
+// mostEnviron is how much of an environment is read. No shell gives as much to what it starts;
+// what a process says that its environment is, it chooses itself, gigabytes too.
+const mostEnviron = 1 << 20
+
+// Commands returns the running commands that match. It reads the environment of every process
+// that this user may look into, which takes a few milliseconds; when ctx ends, it returns
+// those that it has found by then. It is called as the user that codex runs as.
+func Commands(ctx context.Context, match func(Command) bool) []Command {
 	var found []Command
 	files, _ := filepath.Glob("/proc/[0-9]*/environ") // the pattern is well formed
 	for _, file := range files {
 		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
 		if err != nil {
 			continue
+		}
+		if ctx.Err() != nil {
+			break
 		}
 		if c, ok := command(pid); ok && match(c) {
 			found = append(found, c)
@@ -30,23 +41,40 @@ func Commands(match func(Command) bool) []Command {
 
 // command reads what codex has written into the environment of a process.
 func command(pid int) (Command, bool) {
-	environ, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+	environ, err := os.Open(fmt.Sprintf("/proc/%d/environ", pid))
 	if err != nil { // gone, or another user's; a process that has ended has none
 		return Command{}, false
 	}
+	defer environ.Close()
 	c := Command{Pid: pid}
-	for entry := range bytes.SplitSeq(environ, []byte{0}) {
-		if id, ok := bytes.CutPrefix(entry, []byte(threadVariable)); ok {
-			c.ThreadID = string(id)
+	c.read(environ)
+	return c, c.ThreadID != "" && c.CallID != ""
+}
+
+// read takes what concerns codex from an environment, until it has all or that is too long.
+func (c *Command) read(environ io.Reader) {
+	entries := bufio.NewReader(io.LimitReader(environ, mostEnviron))
+	for begins := true; c.ThreadID == "" || c.SessionID == "" || c.CallID == ""; {
+		entry, err := entries.ReadSlice(0)
+		if begins {
+			c.take(bytes.TrimSuffix(entry, []byte{0}))
 		}
-		if id, ok := bytes.CutPrefix(entry, []byte(sessionVariable)); ok {
-			c.SessionID = string(id)
-		}
-		if id, ok := bytes.CutPrefix(entry, []byte(callVariable)); ok {
-			c.CallID = string(id)
+		if begins = err == nil; err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+			return
 		}
 	}
-	return c, c.ThreadID != "" && c.CallID != ""
+}
+
+func (c *Command) take(entry []byte) {
+	name, value, _ := bytes.Cut(entry, []byte("="))
+	switch string(name) {
+	case threadVariable:
+		c.ThreadID = string(value)
+	case sessionVariable:
+		c.SessionID = string(value)
+	case callVariable:
+		c.CallID = string(value)
+	}
 }
 
 // Kill ends the command's process, and no other that may have got its number

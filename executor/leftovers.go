@@ -114,7 +114,7 @@ func (e *Executor) endAllLeftovers() {
 // another while it is being killed.
 func (e *Executor) killCommands(ctx context.Context, match func(appserver.Command) bool) {
 	for {
-		left, failed := e.killOnce(match)
+		left, failed := e.killOnce(ctx, match)
 		if len(left) == 0 {
 			if failed != nil {
 				e.log.Warn("commands that codex may have left running could not be looked for", "err", failed)
@@ -130,9 +130,9 @@ func (e *Executor) killCommands(ctx context.Context, match func(appserver.Comman
 }
 
 // killOnce kills what matches now. Who may look into commands is the user that they run as.
-func (e *Executor) killOnce(match func(appserver.Command) bool) (found []appserver.Command, err error) {
+func (e *Executor) killOnce(ctx context.Context, match func(appserver.Command) bool) (found []appserver.Command, err error) {
 	err = e.cfg.Child.User.Do(func() (failed error) {
-		found = appserver.Commands(match)
+		found = appserver.Commands(ctx, match)
 		for _, command := range found {
 			failed = errors.Join(failed, command.Kill())
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 )
 
@@ -31,13 +32,16 @@ func makeFence(ctx context.Context, s settings.Settings, known func(string) stri
 	return fence{argv, err}
 }
 
+// mostOfProcess is how much is read of what a process says of itself. It may say gigabytes.
+const mostOfProcess = 1 << 20
+
 // secretsInEnviron names the first of processes that has secrets in its environment, and
 // those, where a process of our user can read them. It is empty if there is none. Known
 // replaces what is secret.
 func secretsInEnviron(processes []int, known func(string) string) string {
 	return first(processes, func(pid int) string {
 		var names []string
-		environ, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid)) // of another user it cannot be read
+		environ, _ := regular.Read(fmt.Sprintf("/proc/%d/environ", pid), mostOfProcess) // of another user it cannot be read
 		for kv := range strings.SplitSeq(string(environ), "\x00") {
 			if name, _, ok := strings.Cut(kv, "="); ok && known(kv) != kv {
 				names = append(names, name)
@@ -50,7 +54,7 @@ func secretsInEnviron(processes []int, known func(string) string) string {
 // secretsInCommandLine is the same for command lines, which everybody can read.
 func secretsInCommandLine(processes []int, known func(string) string) string {
 	return first(processes, func(pid int) string {
-		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		line, _ := regular.Read(fmt.Sprintf("/proc/%d/cmdline", pid), mostOfProcess)
 		if known(string(line)) == string(line) {
 			return ""
 		}
