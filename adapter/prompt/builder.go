@@ -58,6 +58,7 @@ const (
 	mostFile  = 64 << 10  // bytes of one file
 	mostText  = 192 << 10 // and of the whole text
 	mostFiles = 64        // of plugins, skills and shared files, each
+	mostNames = 1000      // in a folder of plugins, looked at
 )
 
 // New returns a builder whose text is that of the files, and of what the platform said

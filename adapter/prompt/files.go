@@ -102,81 +102,119 @@ func readBelow(root *os.Root, name string) (string, error) {
 
 // plugins are the rules of the plugins, and what else they have to say.
 func (b *Builder) plugins() string {
-	var rules, fragments []string
+	var rules, fragments section
 	for _, dir := range b.cfg.Plugins {
 		b.each(dir, func(root *os.Root, plugin string) {
-			rules = append(rules, b.texts(root, path.Join(plugin, "rules", "*.md"))...)
-			fragments = append(fragments, b.texts(root, path.Join(plugin, "*.md"))...)
+			b.texts(&rules, root, path.Join(plugin, "rules"))
+			b.texts(&fragments, root, plugin)
 		})
 	}
-	return joined(titled("## Platform Rules", joined(rules...)), titled("## Platform Guidelines", joined(fragments...)))
+	return joined(titled("## Platform Rules", rules.text()), titled("## Platform Guidelines", fragments.text()))
 }
 
 // each calls f with each folder in dir, in the order of their names.
 func (b *Builder) each(dir string, f func(root *os.Root, name string)) {
 	root, err := regular.Root(dir)
+	b.shut(dir, err)
 	if err != nil {
-		b.shut(dir, err)
 		return
 	}
 	defer root.Close()
-	entries, err := fs.ReadDir(root.FS(), ".")
-	b.shut(dir, err)
-	for _, entry := range entries {
-		if strings.HasPrefix(entry.Name(), ".") {
+	for _, name := range b.names(root, ".") {
+		if info, err := root.Stat(name); err != nil || !info.IsDir() || strings.HasPrefix(name, ".") {
 			continue
 		}
-		if info, err := root.Stat(entry.Name()); err == nil && info.IsDir() {
-			_, err := fs.ReadDir(root.FS(), entry.Name())
-			b.shut(filepath.Join(dir, entry.Name()), err)
-			f(root, entry.Name())
+		plugin, err := regular.RootIn(root, name)
+		if err != nil {
+			b.shut(filepath.Join(dir, name), err)
+			continue
 		}
+		_ = plugin.Close()
+		f(root, name)
 	}
 }
 
-// shut says of a folder of plugins, or of one of them, that it may not be read. One that is
-// not there has nothing.
+// names are those in a folder, in order. Commands may own it, and fill it: of more than so
+// many the others are left out.
+func (b *Builder) names(root *os.Root, dir string) (names []string) {
+	folder, err := regular.RootIn(root, dir)
+	if err == nil {
+		names, err = regular.NamesIn(folder, mostNames, regular.All)
+		_ = folder.Close()
+	}
+	b.shut(filepath.Join(root.Name(), dir), err)
+	return names
+}
+
+// shut says of a folder of plugins, or of one of them, that it may not be read, or not as a
+// whole. One that is not there has nothing.
 func (b *Builder) shut(dir string, err error) {
-	if errors.Is(err, fs.ErrPermission) {
+	switch {
+	case errors.Is(err, fs.ErrPermission):
 		b.once("dir "+dir, "a folder of plugins cannot be read and is left out", "dir", dir, "err", b.cfg.User.Unread(err))
-		return
+	case errors.Is(err, regular.ErrMany):
+		b.once("dir "+dir, "a folder of plugins has more names than are looked at: part of it is left out", "dir", dir, "most", mostNames)
+	default:
+		b.well("dir " + dir)
 	}
-	b.well("dir " + dir)
 }
 
-// texts reads the files that a pattern finds, but those about the plugin itself.
-func (b *Builder) texts(root *os.Root, pattern string) (texts []string) {
-	names, _ := fs.Glob(root.FS(), pattern)
+// texts reads the texts in a folder, but those about the plugin itself.
+func (b *Builder) texts(to *section, root *os.Root, dir string) {
+	names := slices.DeleteFunc(b.names(root, dir), func(name string) bool { return path.Ext(name) != ".md" })
 	for _, name := range names[:min(len(names), mostFiles)] {
-		switch strings.ToUpper(strings.TrimSuffix(path.Base(name), ".md")) {
+		switch strings.ToUpper(strings.TrimSuffix(name, ".md")) {
 		case "README", "CHANGELOG", "CONTRIBUTING", "LICENSE", "SKILL":
 			continue
 		}
-		texts = append(texts, b.file(root, name, true))
+		to.add(func() string { return b.file(root, path.Join(dir, name), true) })
 	}
-	return texts
 }
+
+// A section is made of the texts of files: of as many as find room in the whole.
+type section struct {
+	texts []string
+	size  int
+}
+
+func (s *section) add(read func() string) {
+	if s.size > mostText { // the rest would be cut
+		return
+	}
+	text := read()
+	s.texts = append(s.texts, text)
+	s.size += len(text)
+}
+
+func (s *section) text() string { return joined(s.texts...) }
 
 // skills are those that the configuration names, and those of the plugins.
 func (b *Builder) skills(wanted []string) string {
-	var all []string
+	var all section
 	if root, err := regular.Root(filepath.Join(b.cfg.Dir, "skills")); err == nil {
 		for _, name := range wanted {
-			all = append(all, skill(name, b.file(root, path.Join(name, "SKILL.md"), true)))
+			all.add(func() string { return skill(name, b.file(root, path.Join(name, "SKILL.md"), true)) })
 		}
 		_ = root.Close()
 	} else if len(wanted) > 0 {
 		b.once("skills", "the workspace's skills cannot be read and are left out", "err", b.cfg.User.Unread(err))
 	}
 	for _, dir := range b.cfg.Plugins {
-		b.each(dir, func(root *os.Root, plugin string) {
-			names, _ := fs.Glob(root.FS(), path.Join(plugin, "skills", "*", "SKILL.md"))
-			for _, name := range names[:min(len(names), mostFiles)] {
-				all = append(all, skill(path.Base(path.Dir(name)), b.file(root, name, true)))
-			}
-		})
+		b.each(dir, func(root *os.Root, plugin string) { b.pluginSkills(&all, root, path.Join(plugin, "skills")) })
 	}
-	return titled("## Your Skills", joined(all...))
+	return titled("## Your Skills", all.text())
+}
+
+func (b *Builder) pluginSkills(to *section, root *os.Root, dir string) {
+	there := 0
+	for _, name := range b.names(root, dir) {
+		file := path.Join(dir, name, "SKILL.md")
+		if _, err := root.Stat(file); err != nil || there == mostFiles {
+			continue
+		}
+		there++
+		to.add(func() string { return skill(name, b.file(root, file, true)) })
+	}
 }
 
 // skill makes a section of a skill's file, which begins with its name and what it is

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"syscall"
@@ -41,6 +42,33 @@ func TestPipes(t *testing.T) {
 		}
 	case <-time.After(time.Minute):
 		t.Fatal("it waits for a pipe")
+	}
+}
+
+// TestFullFolders: commands may own the folders of plugins. What is there beyond all measure
+// is left out, and said once; it is not read first.
+func TestFullFolders(t *testing.T) {
+	dir := put(t, t.TempDir(), map[string]string{"plugins/p/rules/one.md": "RULE", "plugins/p/skills/one/SKILL.md": "SKILL"})
+	whole := strings.Repeat("x", 64<<10)
+	for i := range 1100 {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("plugins/p/%d.md", i)), []byte(whole), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 20 {
+		put(t, dir, map[string]string{fmt.Sprintf("plugins/q%d/a.md", i): whole})
+	}
+	var log bytes.Buffer
+	b := prompt.New(prompt.Config{Dir: dir, Plugins: []string{filepath.Join(dir, "plugins")}, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	b.Refresh(t.Context())
+	if text := b.Text(); !strings.Contains(text, "RULE") || !strings.Contains(text, whole) {
+		t.Errorf("%.200q", text)
+	}
+	if n := strings.Count(log.String(), "more names than are looked at"); n != 1 {
+		t.Errorf("said %d times: %s", n, &log)
+	}
+	if cut := regexp.MustCompile(`are too long and are cut" bytes=(\d+)`).FindStringSubmatch(log.String()); cut == nil || len(cut[1]) > 6 {
+		t.Errorf("%q is made of all that is there", cut)
 	}
 }
 

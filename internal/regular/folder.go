@@ -67,13 +67,22 @@ func each(f *os.File, visit func(name string) error) error {
 
 // Names returns the names in a folder that are wanted, in order: at most so many, with
 // [ErrMany] where there are more.
-func Names(dir string, most int, wanted func(name string) bool) (names []string, err error) {
-	err = Each(dir, func(name string) error {
+func Names(dir string, most int, wanted func(name string) bool) ([]string, error) {
+	return names(most, wanted, func(visit func(string) error) error { return Each(dir, visit) })
+}
+
+// NamesIn is [Names] of a folder that is open.
+func NamesIn(root *os.Root, most int, wanted func(name string) bool) ([]string, error) {
+	return names(most, wanted, func(visit func(string) error) error { return EachIn(root, visit) })
+}
+
+func names(most int, wanted func(string) bool, each func(visit func(string) error) error) (names []string, err error) {
+	err = each(func(name string) error {
 		switch {
 		case !wanted(name):
 			return nil
 		case len(names) == most:
-			return &fs.PathError{Op: "read", Path: dir, Err: ErrMany}
+			return ErrMany
 		}
 		names = append(names, name)
 		return nil
