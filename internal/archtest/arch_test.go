@@ -51,7 +51,7 @@ var allowed = map[string][]string{
 	"internal/tracing":             {"appserver", "executor", "platform", "tasks"},
 	"internal/whole":               {"internal/regular"},
 	"internal/logging":             {"internal/brief"},
-	"internal/forward":             {},
+	"internal/forward":             {"internal/crowd"},
 	"internal/memlimit":            {},
 	"internal/netguard":            {},
 	"internal/peerwords":           {},

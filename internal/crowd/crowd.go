@@ -43,7 +43,7 @@ func Most() int {
 // nothing else; its ConnState and ConnContext are taken. Log hears once a minute that there is no room.
 func Bound(srv *http.Server, ln net.Listener, most int, log *slog.Logger) net.Listener {
 	c := &crowd{
-		Listener: ln, log: log, most: most,
+		Listener: Lasting(ln, log), log: log, most: most,
 		conns: map[net.Conn]*conn{}, count: map[netip.Prefix]int{},
 	}
 	srv.ConnState = c.state

@@ -16,6 +16,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/crowd"
 )
 
 // A Target is an endpoint and its key.
@@ -63,7 +65,7 @@ func Listen(transport *http.Transport, log *slog.Logger) (*Forwarder, error) {
 		ReadHeaderTimeout: 10 * time.Second,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
-	go func() { f.served <- f.http.Serve(listener) }()
+	go func() { f.served <- f.http.Serve(crowd.Lasting(listener, log)) }()
 	return f, nil
 }
 
