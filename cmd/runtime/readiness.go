@@ -35,6 +35,7 @@ type readiness struct {
 	changed    func() // called when the checks have been made; nil standing alone
 	mend       func() // puts right what can be, before the checks are made; nil mends nothing
 	wg         sync.WaitGroup
+	pulse      pulse // of the child
 
 	mu      sync.Mutex // guards the fields below
 	report  preflight.Report
@@ -113,16 +114,11 @@ func modelCheck(hold *executor.Hold) server.Check {
 	return check
 }
 
-// childPatience is how long the child may take to answer a probe.
-const childPatience = 2 * time.Second
-
 // child accepts a child that answers or is about to start: it does so within a
 // fraction of a second, and a message waits for it.
 func (r *readiness) child(ctx context.Context, child executor.ChildHealth) server.Check {
-	ctx, cancel := context.WithTimeout(ctx, childPatience)
-	defer cancel()
 	check := server.Check{Name: "child", OK: child.Error == "", Message: child.State}
-	switch err := r.executor.Ping(ctx); {
+	switch err := r.pulse.feel(ctx, r.wg.Go, r.executor.Ping); {
 	case child.Error != "":
 		check.Message += ": " + child.Error
 	case err != nil:
