@@ -89,6 +89,9 @@ func (s *Store) accept(ctx context.Context, what string, m Message, head Head, r
 		if taken(err) {
 			return ErrExists
 		}
+		if err == nil {
+			err = c.useFiles(m.Job, row.n, m.Files)
+		}
 		if err == nil && m.Push != nil {
 			err = c.setPush(row.n, *m.Push)
 		}
@@ -156,6 +159,9 @@ func (s *Store) Withdraw(ctx context.Context, job string, head *Head) error {
 
 func (c *conn) withdraw(seq, task, ordinal int64, head *Head, now int64) error {
 	c.known.forget()
+	if err := c.unuse(task, seq); err != nil {
+		return err
+	}
 	var before, id any
 	if err := c.get("SELECT replaces, message_id FROM messages WHERE seq = ?", list(seq), &before, &id); err != nil {
 		return err

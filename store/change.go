@@ -38,6 +38,7 @@ func (c *conn) change(change *Change, now int64) error {
 	for _, step := range []func() error{
 		func() error { return c.addHistory(row.n, change.History) },
 		func() error { return c.setArtifacts(row, change.Artifacts) },
+		func() error { return c.unuseFiles(change.Unbegun) },
 		func() error { return c.endMessages(change.Ended, change.Cut) },
 		func() error { return c.setQuestions(row.n, change.Ask, change.Drop, now) },
 		func() error { return c.send(row.n, change.Outbox, now) },

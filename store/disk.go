@@ -12,10 +12,15 @@ import (
 // their ends.
 const reserved = 16 << 20
 
+// reservedOfFiles is left free by files that messages bring: where no more of them are taken,
+// messages without files still are.
+const reservedOfFiles = 2 * reserved
+
 // A disk is where a database lies.
 type disk struct {
 	dir     string
 	what    string // is named in errors; empty means the database in it
+	files   bool   // it is asked for files that messages bring
 	reserve int64  // bytes; none if it is not above 0
 	space   func(dir string) (free, all int64, err error)
 }
@@ -47,12 +52,21 @@ func RoomBeside(dir string, bytes int64) error {
 	return disk{dir: dir, what: dir, reserve: reserved, space: space}.room(bytes)
 }
 
+// RoomForFiles returns [ErrFull] when a file of a message, of so many bytes, would take
+// what is left free on the disk of a directory for turns that run and messages without files.
+func RoomForFiles(dir string, bytes int64) error {
+	return disk{dir: dir, what: dir, files: true, reserve: reservedOfFiles, space: space}.room(bytes)
+}
+
 // room returns why so many bytes would be too many: the reserve is to be left beside them.
 func (d disk) room(bytes int64) error {
 	if d.reserve <= 0 {
 		return nil
 	}
-	path := cmp.Or(d.what, filepath.Join(d.dir, "state.db"))
+	path, kept, takes := cmp.Or(d.what, filepath.Join(d.dir, "state.db")), "turns that run", "message"
+	if d.files {
+		kept, takes = "turns that run and messages without files", "message with files"
+	}
 	free, all, err := d.space(d.dir)
 	switch {
 	case err != nil:
@@ -60,10 +74,16 @@ func (d disk) room(bytes int64) error {
 	case free-bytes >= d.reserve:
 		return nil
 	case all < d.reserve:
-		return fmt.Errorf("%s: %w: its disk has %d MiB in all, and %d MiB of it are kept free for turns that run: no message is ever accepted on it, use a larger one",
-			path, ErrFull, all>>20, d.reserve>>20)
+		return fmt.Errorf("%s: %w: its disk has %d MiB in all, and %d MiB of it are kept free for %s: no %s is ever accepted on it, use a larger one",
+			path, ErrFull, all>>20, d.reserve>>20, kept, takes)
 	}
-	return fmt.Errorf("%s: %w: its disk has %d MiB left, and %d MiB are kept for turns that run: free some space on it", path, ErrFull, free>>20, d.reserve>>20)
+	return fmt.Errorf("%s: %w: its disk has %d MiB left, and %d MiB are kept for %s: free some space on it", path, ErrFull, free>>20, d.reserve>>20, kept)
+}
+
+// SizeOfDisk is how many bytes the disk of a directory has in all.
+func SizeOfDisk(dir string) (int64, error) {
+	_, all, err := space(dir)
+	return all, fileError(dir, err)
 }
 
 // space asks the system how much of a disk is free for us, and how large it is.

@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -105,14 +106,14 @@ func (p *portion) spent() bool {
 func (c *conn) forget(task int64) error {
 	c.known.forget()
 	c.catalog.note(removed, entry{n: task})
-	for _, text := range []string{
+	for _, text := range append(slices.Clone(forgetUses),
 		"DELETE FROM turns WHERE message IN (SELECT seq FROM messages WHERE task = ?)",
 		"DELETE FROM messages WHERE task = ?",
 		"DELETE FROM outbox WHERE task = ?",
 		"DELETE FROM notices WHERE task = ?",
 		"DELETE FROM tasks WHERE n = ?",
 		"INSERT INTO forgotten (task) VALUES (?)",
-	} {
+	) {
 		if _, err := c.exec(text, task); err != nil {
 			return err
 		}

@@ -18,8 +18,9 @@ type Message struct {
 	TaskID       string
 	Job          string // unique
 	Conversation string
-	Body         []byte // is also its place in the task's history; [Store.Message] leaves it out
-	Push         *Push  // to be set with the message; not read back
+	Body         []byte    // is also its place in the task's history; [Store.Message] leaves it out
+	Push         *Push     // to be set with the message; not read back
+	Files        []FileUse // that it names in the folder of messages; not read back
 
 	// Set by the store.
 	Seq         int64 // the order of acceptance, over all contexts
@@ -113,6 +114,7 @@ type Change struct {
 	Turn      *Turn
 	Ended     []string   // jobs that have had their turn
 	Cut       []string   // those of them whose turn was cut off
+	Unbegun   []string   // those of them that have no use for their files; one with an attempt keeps them
 	Ask       []Question // replace those of the same id
 	Drop      []string   // ids of questions
 	Outbox    []Delivery // of this task, unless they name another
