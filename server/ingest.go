@@ -104,6 +104,8 @@ func (s *Server) takeUploads(r *http.Request) (stored []files.File, err error) {
 		body := &source{Reader: part}
 		f, err := s.cfg.Platform.Files.Add(part.FileName(), mediaOfUpload(part), body, left)
 		switch {
+		case errors.Is(err, files.ErrNoRoom):
+			return stored, &uploadError{http.StatusInsufficientStorage, "there is no room for the files beside those of tasks that have not ended; send them again when some have"}
 		case errors.Is(err, files.ErrTooLarge):
 			return stored, &uploadError{http.StatusRequestEntityTooLarge, tooLargeUpload()}
 		case err != nil && body.err != nil:

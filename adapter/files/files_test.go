@@ -200,7 +200,7 @@ func TestOpen(t *testing.T) {
 func offer(t *testing.T, f *files.Folder, text string) (out []files.File) {
 	t.Helper()
 	for _, file := range f.Named(files.Reply{Text: text}) {
-		copied, err := f.Copy(file)
+		copied, err := f.Copy(file, files.Owner{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,11 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net/http"
-	"os"
 	"path/filepath"
-	"syscall"
+	"strings"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/netguard"
@@ -37,7 +37,8 @@ type Config struct {
 	Hidden   []string // files and directories that are never handed out
 
 	// Room returns why the disk of Work has no room for so many bytes; nil is not asked.
-	Room func(bytes int64) error
+	Room  func(bytes int64) error
+	Quota *Quota // bounds what stands in the folder; nil does not
 
 	Log *slog.Logger // hears of what stood in the way; nil is silent
 
@@ -84,103 +85,113 @@ type File struct {
 	Size      int64
 	Digest    string // SHA-256 in hex, if it was brought here now; else ""
 
-	Staged bool // it was brought here with a message, and not used where it is
-	Own    bool // it was brought with that message alone
+	Staged bool   // it was brought here with a message, and not used where it is
+	Own    bool   // it is that message's own
+	Stored string // its name in the folder; "" if it stands elsewhere
+	Peer   bool   // only other agents have it; known of what is held
 }
 
 // Add stores an upload under a random name.
 func (f *Folder) Add(name, media string, content io.Reader, most int64) (File, error) {
-	return f.put(randomHex()+"-"+sanitize(name), name, media, content, most)
+	return f.put(randomHex()+"-"+sanitize(name), name, media, content, most, Owner{})
 }
 
 // put writes a file under the name that it is stored by, whole or not at all.
-func (f *Folder) put(stored, name, media string, content io.Reader, most int64) (File, error) {
-	root, err := asuser.Value(f.cfg.User, f.open)
-	if err != nil {
-		return File{}, err
-	}
-	defer root.Close()
-	var file File
-	err = f.cfg.User.Do(func() error {
-		digest, size, err := write(root, stored, content, most, f.cfg.Room)
-		file = f.file(stored, name, media, size)
-		file.Digest = digest
-		return err
-	})
+func (f *Folder) put(stored, name, media string, content io.Reader, most int64, of Owner) (File, error) {
+	file := f.file(stored, name, media, 0)
+	digest, info, err := f.write(stored, content, most, of)
 	if err != nil {
 		return File{}, fmt.Errorf("store the file %q: %w", clip(name, 64), err)
 	}
+	file.Digest, file.Size = digest, info.Size()
 	return file, nil
+}
+
+func (f *Folder) write(stored string, content io.Reader, most int64, of Owner) (digest string, info fs.FileInfo, err error) {
+	root, err := asuser.Value(f.cfg.User, f.open)
+	if err != nil {
+		return "", nil, err
+	}
+	defer root.Close()
+	if err := f.room(0); err != nil {
+		return "", nil, err
+	}
+	w, err := f.cfg.Quota.begin(stored, of)
+	if err != nil {
+		return "", nil, err
+	}
+	defer func() { w.end(info) }()
+	return write(f.cfg.User, root, stored, content, most, func(bytes int64) error {
+		if err := f.room(bytes); err != nil { // where the disk is full the others stay: something else fills it
+			return err
+		}
+		return w.room(bytes)
+	})
+}
+
+// room asks the disk for room.
+func (f *Folder) room(bytes int64) error {
+	if f.cfg.Room == nil {
+		return nil
+	}
+	return f.cfg.Room(bytes)
 }
 
 func (f *Folder) file(stored, name, media string, size int64) File {
 	path := filepath.Join(f.cfg.Work, place, stored)
-	return File{Path: path, URI: "workspace:" + path, Name: cmp.Or(plainName(name), "file"), MediaType: media, Size: size}
+	return File{Path: path, Stored: stored, URI: "workspace:" + path, Name: cmp.Or(plainName(name), "file"), MediaType: media, Size: size}
 }
 
 // Remove takes away what Add has stored, as if it had never come.
 func (f *Folder) Remove(stored ...File) {
-	_ = f.cfg.User.Do(func() error { // the sweep gets what this does not
+	names := make([]string, 0, len(stored))
+	for _, file := range stored {
+		names = append(names, file.Stored)
+	}
+	remove := f.removeNames
+	if f.cfg.Quota != nil {
+		remove = f.cfg.Quota.discard
+	}
+	_ = remove(names...) // the sweep gets what this does not
+}
+
+// Release lets go of what Stage holds for a message.
+func (f *Folder) Release(stored ...string) { f.cfg.Quota.release(stored...) }
+
+// Drop takes away those of files, by the URIs of Stage, that are a message's own, unless
+// something names them.
+func (f *Folder) Drop(uris ...string) {
+	var names []string
+	for _, uri := range uris {
+		if name, ok := strings.CutPrefix(uri, f.file("", "", "", 0).URI+"/"); ok && storedName.MatchString(name) && !strings.Contains(name, "/") {
+			names = append(names, name)
+		}
+	}
+	if err := f.cfg.Quota.drop(names...); err != nil {
+		f.cfg.Log.Warn("files of a message could not be removed; the next start, or the next count within an hour, does it", "err", err)
+	}
+}
+
+// Most is how many bytes may stand in the folder, or of what is there for other agents.
+func (f *Folder) Most(peer bool) int64 { return f.cfg.Quota.Most(peer) }
+
+// removeNames takes files of the folder away. What is not there is no error.
+func (f *Folder) removeNames(names ...string) error {
+	return f.cfg.User.Do(func() error {
 		root, err := f.openExisting()
+		if nothing(err) {
+			return nil
+		}
 		if err != nil {
 			return err
 		}
-		for _, file := range stored {
-			err = errors.Join(err, root.Remove(filepath.Base(file.Path)))
+		for _, name := range names {
+			if gone := root.Remove(name); !errors.Is(gone, fs.ErrNotExist) {
+				err = errors.Join(err, gone)
+			}
 		}
 		return errors.Join(err, root.Close())
 	})
-}
-
-// write brings a file to the disk and then gives it its name. Before each piece it asks
-// whether the disk has room for it; nil has.
-func write(root *os.Root, stored string, content io.Reader, most int64, room func(int64) error) (digest string, size int64, err error) {
-	temp := partial + randomHex()
-	file, err := root.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY|syscall.O_NOFOLLOW, 0o600)
-	if err != nil {
-		return "", 0, err
-	}
-	defer func() {
-		if err != nil {
-			_ = root.Remove(temp)
-		}
-	}()
-	digest, size, err = copied(file, content, most, room)
-	if err == nil {
-		err = file.Sync()
-	}
-	if err = errors.Join(err, file.Close()); err != nil {
-		return "", 0, err
-	}
-	if err = root.Rename(temp, stored); err != nil {
-		return "", 0, err
-	}
-	return digest, size, syncRoot(root)
-}
-
-// A roomy reader reads what the disk has room for: what it has read is written at once.
-type roomy struct {
-	io.Reader
-	room func(bytes int64) error
-}
-
-func (r *roomy) Read(p []byte) (int, error) {
-	n, err := r.Reader.Read(p)
-	if n > 0 {
-		if full := r.room(int64(n)); full != nil {
-			return 0, full
-		}
-	}
-	return n, err
-}
-
-// syncRoot brings the names in a directory to the disk.
-func syncRoot(root *os.Root) error {
-	dir, err := root.Open(".")
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
 }
 
 func randomHex() string {

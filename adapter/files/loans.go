@@ -101,7 +101,7 @@ func copied(to io.Writer, from io.Reader, most int64, room func(bytes int64) err
 		if err := room(0); err != nil {
 			return "", 0, err
 		}
-		from = &roomy{from, room}
+		from = &roomy{from, room, most}
 	}
 	sum := sha256.New()
 	size, err = io.Copy(io.MultiWriter(to, sum), from)

@@ -56,8 +56,9 @@ func (f *Folder) named(reply Reply) []File {
 
 // Copy puts a copy of a file under the working directory into the folder: what codex
 // does to its own afterwards does not reach the reader. The same content under the same
-// name is the same copy, and what stands in the folder is its own.
-func (f *Folder) Copy(file File) (File, error) {
+// name is the same copy, and what stands in the folder is its own. The copy is that of the
+// task that has made it last.
+func (f *Folder) Copy(file File, of Owner) (File, error) {
 	if dir := filepath.Dir(file.Path); strings.HasSuffix(dir, place) && storedName.MatchString(filepath.Base(file.Path)) {
 		return file, nil
 	}
@@ -68,10 +69,14 @@ func (f *Folder) Copy(file File) (File, error) {
 	defer source.Close()
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %d", file.Path, info.Size(), info.ModTime().UnixNano()))
 	name := hex.EncodeToString(sum[:16]) + "-" + sanitize(file.Name)
-	if copied, ok := f.staged(name, file.Name, file.MediaType); ok && copied.Size == info.Size() {
-		return copied, nil
+	if _, err := f.cfg.Quota.hold(name, of, true); err != nil { // before it is looked for
+		return File{}, err
 	}
-	copied, err := f.put(name, file.Name, file.MediaType, source, largestOffer)
+	defer f.cfg.Quota.release(name)
+	if copied, ok := f.staged(name, file.Name, file.MediaType); ok && copied.Size == info.Size() {
+		return copied, f.cfg.Quota.note(name, of)
+	}
+	copied, err := f.put(name, file.Name, file.MediaType, source, largestOffer, of)
 	copied.Digest = "" // as where it stood there already
 	return copied, err
 }

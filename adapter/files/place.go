@@ -45,6 +45,10 @@ func (f *Folder) open() (*os.Root, error) {
 // openExisting is open where nothing is to be made or moved.
 func (f *Folder) openExisting() (*os.Root, error) { return f.descend(enter) }
 
+// nothing reports that the folder is not there, by the error of openExisting: what a link in
+// its place leads to is none of it.
+func nothing(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, errLink) }
+
 func (f *Folder) descend(step func(at *os.Root, name string) (*os.Root, error)) (*os.Root, error) {
 	f.cfg.User.Regain(f.cfg.Work, f.cfg.Log)
 	at, err := regular.Root(f.cfg.Work)

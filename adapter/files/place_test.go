@@ -128,7 +128,7 @@ func TestFolderThatIsSwapped(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := write(root, "x.rules", strings.NewReader("theirs"), 99, nil); err != nil {
+		if _, _, err := write(nil, root, "x.rules", strings.NewReader("theirs"), 99, nil); err != nil {
 			t.Errorf("%s: %v", swapped, err)
 		}
 		if err := root.Close(); err != nil {

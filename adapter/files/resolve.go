@@ -80,16 +80,15 @@ func (f *Folder) under(path string) (File, error) {
 	if err != nil || !info.Mode().IsRegular() {
 		return File{}, ErrNotHere
 	}
-	return File{Path: actual, URI: "workspace:" + actual, Name: plainName(shownName(actual)), Size: info.Size()}, nil
-}
-
-// shownName is the name of a file without the digits that the folder puts before it.
-func shownName(path string) string {
-	name := filepath.Base(path)
-	if storedName.MatchString(name) && strings.HasSuffix(filepath.Dir(path), place) {
-		return name[33:]
+	file := File{Path: actual, URI: "workspace:" + actual, Name: filepath.Base(actual), Size: info.Size()}
+	if name := file.Name; storedName.MatchString(name) && strings.HasSuffix(filepath.Dir(actual), place) {
+		file.Name = name[33:] // without the digits that the folder puts before it
+		if rel == filepath.Join(place, name) {
+			file.Stored = name
+		}
 	}
-	return name
+	file.Name = plainName(file.Name)
+	return file, nil
 }
 
 // contained returns where a path leads, from the root, if that is under it.

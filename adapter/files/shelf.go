@@ -75,12 +75,12 @@ func (s *Shelf) Keep(task, name string, size int64, content io.Reader) (Kept, er
 	}
 	defer root.Close()
 	token := newToken()
-	_, written, err := write(root, digest(token)+"-"+sanitize(name), content, min(largestOffer, s.most-s.used), s.Room)
+	_, written, err := write(nil, root, digest(token)+"-"+sanitize(name), content, min(largestOffer, s.most-s.used), s.Room)
 	if err != nil {
 		return Kept{}, fmt.Errorf("keep a copy of %q: %w", clip(name, 64), err)
 	}
-	s.used += written
-	return Kept{Ref: task + "/" + token + "/" + url.PathEscape(sanitize(name)), Size: written, Expires: time.Now().Add(s.age)}, nil
+	s.used += written.Size()
+	return Kept{Ref: task + "/" + token + "/" + url.PathEscape(sanitize(name)), Size: written.Size(), Expires: time.Now().Add(s.age)}, nil
 }
 
 // Open opens the copy that a task's token names. [ErrNotHere] says that there is none,

@@ -36,7 +36,15 @@ type Incoming struct {
 	MediaType string
 	Content   []byte
 	URI       string
-	Most      int64 // bytes that it may have; 0 means [MaxBytes]
+	Most      int64  // bytes that it may have; 0 means [MaxBytes]
+	Peer      bool   // another agent's
+	Hold      bool   // it is for a message that is not accepted yet: it stays until [Folder.Release]
+	Task      string // that hands it out; empty if a message brings it
+}
+
+// owner is whose the file is, which is one message's own, or not.
+func (in Incoming) owner(own bool) Owner {
+	return Owner{Peer: in.Peer, Own: own && in.Task == "", Task: in.Task}
 }
 
 // mostOf is how many bytes a file may have that a message brings.
@@ -49,32 +57,50 @@ func (f *Folder) mostOf(in Incoming) int64 {
 
 // Stage brings a file to the disk, where it survives whatever happens. A file that
 // is there already is left as it is. [ErrTooLarge], [ErrNotHere] and [ErrForbidden] say that there is
-// nothing to be had; any other error may pass.
-func (f *Folder) Stage(ctx context.Context, in Incoming) (file File, err error) {
-	sum := sha256.Sum256([]byte(in.Key))
-	name := in.Name
-	if name == "" && in.URI != "" {
-		name = strings.SplitN(base(in.URI), "?", 2)[0]
+// nothing to be had; any other error, such as [ErrNoRoom], may pass.
+func (f *Folder) Stage(ctx context.Context, in Incoming) (File, error) {
+	stored, of := f.storedAs(in)
+	if stored == "" {
+		return f.inPlace(in)
 	}
-	stored := hex.EncodeToString(sum[:16]) + "-" + sanitize(name)
-	switch id, pending := f.pending(in.URI); {
-	case in.URI == "":
-		file, ok := f.staged(stored, name, in.MediaType)
-		if file.Digest = hexSum(in.Content); !ok || f.digest(file.Path) != file.Digest { // commands may have put another in its place
-			file, err = f.put(stored, name, in.MediaType, bytes.NewReader(in.Content), f.mostOf(in))
-		}
-		return brought(file, err, true)
+	peer, err := f.cfg.Quota.hold(stored, of, true)
+	if err != nil {
+		return File{}, err
+	}
+	file, err := f.stage(ctx, in, stored, of)
+	if file.Peer = peer; !in.Hold || err != nil {
+		f.cfg.Quota.release(stored)
+	}
+	return file, err
+}
+
+// storedAs is the name that a file is stored by, "" if it is one that stands there, and whose
+// it is then. What the platform holds is the same for every message that names it.
+func (f *Folder) storedAs(in Incoming) (stored string, of Owner) {
+	key, own := in.Key, true
+	id, pending := f.pending(in.URI)
+	switch {
 	case pending:
-		file, err = f.fetchPending(ctx, id, name, in)
-		return brought(f.known(file), err, false)
-	case isWeb(in.URI):
-		file, ok := f.staged(stored, name, in.MediaType)
-		if !ok {
-			file, err = f.fetchWeb(ctx, in, stored, name)
-		}
-		return brought(f.known(file), err, true)
+		key, own = "platform-pending:"+f.cfg.Workspace+"/"+id, false
+	case in.URI != "" && !isWeb(in.URI):
+		return "", of
 	}
-	file, err = f.Path(in.URI)
+	sum := sha256.Sum256([]byte(key))
+	return hex.EncodeToString(sum[:16]) + "-" + sanitize(in.name()), in.owner(own)
+}
+
+// name is what the sender calls the file.
+func (in Incoming) name() string {
+	if in.Name == "" && in.URI != "" {
+		return strings.SplitN(base(in.URI), "?", 2)[0]
+	}
+	return in.Name
+}
+
+// inPlace is a file that is used where it stands, which may be in the folder. One that others
+// have, too, does not stay for another agent that names it.
+func (f *Folder) inPlace(in Incoming) (File, error) {
+	file, err := f.Path(in.URI)
 	if err != nil {
 		return File{}, err
 	}
@@ -82,12 +108,51 @@ func (f *Folder) Stage(ctx context.Context, in Incoming) (file File, err error) 
 	if in.Name != "" {
 		file.Name = plainName(in.Name)
 	}
+	if file.Stored == "" || !in.Hold {
+		return file, nil
+	}
+	file.Peer, err = f.cfg.Quota.hold(file.Stored, in.owner(false), false)
+	if err != nil {
+		return File{}, err
+	}
+	_, err = f.Path(in.URI)
+	switch {
+	case err != nil: // it has gone meanwhile
+		f.cfg.Quota.release(file.Stored)
+		return File{}, err
+	case in.Peer && !file.Peer: // or another agent could keep all of the rest, which takes room from them
+		f.cfg.Quota.release(file.Stored)
+		file.Stored = ""
+	}
 	return file, nil
 }
 
-// brought is a file that a message has brought, alone or as others have, too.
-func brought(file File, err error, alone bool) (File, error) {
-	file.Staged, file.Own = err == nil, err == nil && alone
+func (f *Folder) stage(ctx context.Context, in Incoming, stored string, of Owner) (file File, err error) {
+	name := in.name()
+	id, pending := f.pending(in.URI)
+	switch {
+	case pending:
+		file, err = f.fetchPending(ctx, id, stored, name, in, of)
+		file = f.known(file)
+	case isWeb(in.URI):
+		var ok bool
+		if file, ok = f.staged(stored, name, in.MediaType); !ok {
+			file, err = f.fetchWeb(ctx, in, stored, name, of)
+		}
+		file = f.known(file)
+	default:
+		var ok bool
+		file, ok = f.staged(stored, name, in.MediaType)
+		if file.Digest = hexSum(in.Content); !ok || f.digest(file.Path) != file.Digest { // commands may have put another in its place
+			file, err = f.put(stored, name, in.MediaType, bytes.NewReader(in.Content), f.mostOf(in), of)
+		}
+	}
+	return brought(file, err, !pending)
+}
+
+// brought is a file that a message has brought, as its own or as others have, too.
+func brought(file File, err error, own bool) (File, error) {
+	file.Staged, file.Own = err == nil, err == nil && own
 	return file, err
 }
 
@@ -148,17 +213,14 @@ func (f *Folder) pending(uri string) (id string, ok bool) {
 }
 
 // fetchPending gets a file from the platform, and tells it so when the file is safe.
-// The same file is the same for every message that names it.
-func (f *Folder) fetchPending(ctx context.Context, id, name string, in Incoming) (File, error) {
+func (f *Folder) fetchPending(ctx context.Context, id, stored, name string, in Incoming, of Owner) (File, error) {
 	if id == "" || f.cfg.Pending == nil {
 		return File{}, fmt.Errorf("%w: it is not one of this workspace", ErrNotHere)
 	}
-	sum := sha256.Sum256([]byte("platform-pending:" + f.cfg.Workspace + "/" + id))
-	stored := hex.EncodeToString(sum[:16]) + "-" + sanitize(name)
 	file, ok := f.staged(stored, name, in.MediaType)
 	if !ok {
 		var err error
-		file, err = f.receive(stored, name, in, func(w io.Writer) error { return f.cfg.Pending.PendingUpload(ctx, id, w) })
+		file, err = f.receive(stored, name, in, of, func(w io.Writer) error { return f.cfg.Pending.PendingUpload(ctx, id, w) })
 		if err != nil {
 			return File{}, err
 		}
@@ -172,7 +234,10 @@ func (f *Folder) fetchPending(ctx context.Context, id, name string, in Incoming)
 }
 
 // receive stores what send writes. That it could not be had is [ErrNotHere].
-func (f *Folder) receive(stored, name string, in Incoming, send func(io.Writer) error) (File, error) {
+func (f *Folder) receive(stored, name string, in Incoming, of Owner, send func(io.Writer) error) (File, error) {
+	if err := f.mayBring(of); err != nil {
+		return File{}, err
+	}
 	r, w := io.Pipe()
 	sent := make(chan error, 1)
 	go func() {
@@ -180,12 +245,20 @@ func (f *Folder) receive(stored, name string, in Incoming, send func(io.Writer) 
 		w.CloseWithError(err)
 		sent <- err
 	}()
-	file, err := f.put(stored, name, in.MediaType, r, f.mostOf(in))
+	file, err := f.put(stored, name, in.MediaType, r, f.mostOf(in), of)
 	_ = r.Close() // what is not wanted any more ends the sender
 	if theirs := <-sent; err != nil && (theirs != nil && !errors.Is(theirs, io.ErrClosedPipe) || errors.Is(err, ErrTooLarge)) {
 		return File{}, fmt.Errorf("%w: %w", ErrNotHere, err)
 	}
 	return file, err
+}
+
+// mayBring reports why a file could not be stored, before it is asked for.
+func (f *Folder) mayBring(of Owner) error {
+	if err := f.room(0); err != nil {
+		return err
+	}
+	return f.cfg.Quota.mayBegin(of.Peer)
 }
 
 func isWeb(uri string) bool {
@@ -194,12 +267,15 @@ func isWeb(uri string) bool {
 }
 
 // fetchWeb gets a file from a URL that a caller gave, if the guard lets it be followed.
-func (f *Folder) fetchWeb(ctx context.Context, in Incoming, stored, name string) (File, error) {
+func (f *Folder) fetchWeb(ctx context.Context, in Incoming, stored, name string, of Owner) (File, error) {
 	if f.cfg.Guard == nil {
 		return File{}, fmt.Errorf("%w: URLs are not followed here", ErrForbidden)
 	}
 	if _, err := f.cfg.Guard.URL(in.URI); err != nil {
 		return File{}, fmt.Errorf("%w: %w", ErrForbidden, err)
+	}
+	if err := f.mayBring(of); err != nil {
+		return File{}, err
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, in.URI, nil)
 	if err != nil {
@@ -215,7 +291,7 @@ func (f *Folder) fetchWeb(ctx context.Context, in Incoming, stored, name string)
 		return File{}, fmt.Errorf("%w: the server answered %s", ErrNotHere, res.Status)
 	}
 	body := &marked{Reader: res.Body}
-	file, err := f.put(stored, name, in.MediaType, body, f.mostOf(in))
+	file, err := f.put(stored, name, in.MediaType, body, f.mostOf(in), of)
 	if err != nil && (body.err != nil || errors.Is(err, ErrTooLarge)) { // theirs, not ours
 		return File{}, fmt.Errorf("%w: %w", ErrNotHere, err)
 	}

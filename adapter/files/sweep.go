@@ -14,9 +14,9 @@ import (
 const partialAge = 24 * time.Hour
 
 // Sweep deletes the files in the folder that have not changed since before, and what
-// processes that were killed have left half written.
+// processes that were killed have left half written. What stays is counted anew.
 func (f *Folder) Sweep(before time.Time) error {
-	return f.cfg.User.Do(func() error { return f.sweep(before) })
+	return errors.Join(f.cfg.User.Do(func() error { return f.sweep(before) }), f.cfg.Quota.Count())
 }
 
 func (f *Folder) sweep(before time.Time) error {

@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -52,7 +51,7 @@ func (a attachments) Stage(ctx context.Context, key string, p *a2a.Part, most in
 func (a attachments) Drop(staged []tasks.File) {
 	gone := make([]files.File, 0, len(staged))
 	for _, f := range staged {
-		gone = append(gone, files.File{Path: strings.TrimPrefix(f.URI, "workspace:")})
+		gone = append(gone, files.File{Stored: filepath.Base(f.URI)})
 	}
 	a.folder.Remove(gone...)
 }
@@ -115,7 +114,7 @@ func (a attachments) Offer(task a2a.TaskID, reply tasks.ReplyText) []tasks.File 
 // offer makes one file available: to the platform in its folder, to others on the shelf.
 func (a attachments) offer(task a2a.TaskID, file files.File) (tasks.File, error) {
 	if a.platform {
-		copied, err := a.folder.Copy(file)
+		copied, err := a.folder.Copy(file, files.Owner{Task: string(task)})
 		if err != nil {
 			return tasks.File{}, err
 		}
