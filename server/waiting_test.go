@@ -21,11 +21,14 @@ import (
 // elsewhere keeps the files of messages where they take no memory.
 type elsewhere struct{ tasks.Files }
 
-func (elsewhere) Stage(context.Context, string, *a2a.Part, int64) (tasks.File, error) {
+func (elsewhere) Stage(context.Context, string, *a2a.Part, int64, bool) (tasks.File, error) {
 	return tasks.File{URI: "workspace:/f", Name: "f"}, nil
 }
-func (elsewhere) Path(string) (string, error)                    { return "/f", nil }
-func (elsewhere) Offer(a2a.TaskID, tasks.ReplyText) []tasks.File { return nil }
+func (elsewhere) Path(string) (string, error)                     { return "/f", nil }
+func (elsewhere) Offer(tasks.Maker, tasks.ReplyText) []tasks.File { return nil }
+func (elsewhere) Release([]tasks.File)                            {}
+func (elsewhere) Drop([]string)                                   {}
+func (elsewhere) Most(bool) int64                                 { return 1 << 40 }
 
 // heap is what lives in memory.
 func heap() int64 {

@@ -20,12 +20,20 @@ import (
 type Files interface {
 	// Stage brings a file to the disk before its message is accepted, so that it is
 	// there whatever happens. Key is that of this file of this message, and of no
-	// other: the same key is the same file. It may have so many bytes at most. An error
-	// that is [ErrNoFile] says that there is nothing to be had, and one that is
-	// [ErrTooLarge], too, that it has more; after any other one it may help to try again.
-	Stage(ctx context.Context, key string, part *a2a.Part, most int64) (File, error)
-	// Drop takes away files that Stage has brought for a message that is refused.
-	Drop(files []File)
+	// other: the same key is the same file. It may have so many bytes at most; peer says
+	// that it is another agent's. An error that is [ErrNoFile] says that there is nothing to
+	// be had, and one that is [ErrTooLarge], too, that it has more; after any other one it
+	// may help to try again, where it is [ErrNoRoom] when tasks have ended. The file stays
+	// until Release.
+	Stage(ctx context.Context, key string, part *a2a.Part, most int64, peer bool) (File, error)
+	// Release lets go of files of Stage. What the journal knows of them counts from then on.
+	Release(files []File)
+	// Drop takes away those of files, by the URIs of Stage, that came with one message alone,
+	// unless the journal has something that names them.
+	Drop(uris []string)
+	// Most is how many bytes may be on the disk of all that Stage brings, or of what it brings
+	// for other agents.
+	Most(peer bool) int64
 	// Path returns where the file is that a URI of Stage names.
 	Path(uri string) (string, error)
 	// Open opens the file at a path that Path has returned.
@@ -37,10 +45,16 @@ type Files interface {
 	// ctx that it ended before the copy was whole.
 	Lend(ctx context.Context, path string, most int64, fit func(content io.ReaderAt, digest string) error) (Loan, error)
 	// Offer makes the files that a reply of a task names available to its readers.
-	Offer(task a2a.TaskID, reply ReplyText) []File
+	Offer(by Maker, reply ReplyText) []File
 	// Keep makes a file available that a turn of a task has made; key is that of the
 	// file in its task.
-	Keep(task a2a.TaskID, key, name string, content []byte) (File, error)
+	Keep(by Maker, key, name string, content []byte) (File, error)
+}
+
+// A Maker is the task that hands a file out.
+type Maker struct {
+	Task a2a.TaskID
+	Peer bool // its conversation is one with another agent
 }
 
 // A Content is what stands in a file.
@@ -74,6 +88,9 @@ type File struct {
 
 	Staged bool // it was brought to the disk, and not used where it is
 	Own    bool // it was brought for this message alone
+
+	Stored string // what the journal knows it by; empty if it does not stay for its message
+	Peer   bool   // only other agents have it
 
 	Kept    string    // says where a copy for readers is kept; empty if there is none
 	Expires time.Time // of the copy
@@ -126,6 +143,9 @@ func withoutOurs(m *a2a.Message) *a2a.Message {
 
 // ErrNoFile says that a file is not to be had.
 var ErrNoFile = errors.New("no such file")
+
+// ErrNoRoom says that there is no room for a file beside those of tasks that have not ended.
+var ErrNoRoom = errors.New("there is no room for the file")
 
 // ErrTooLarge says that a file is larger than it may be.
 var ErrTooLarge = errors.New("the file is too large")

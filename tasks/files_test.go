@@ -100,9 +100,13 @@ func (c *cabinet) Lend(_ context.Context, path string, most int64, fit func(io.R
 
 func digestOf(content string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(content))) }
 
-func (c *cabinet) Drop([]tasks.File) {}
+func (c *cabinet) Release([]tasks.File) {}
 
-func (c *cabinet) Stage(_ context.Context, _ string, p *a2a.Part, _ int64) (tasks.File, error) {
+func (c *cabinet) Drop([]string) {}
+
+func (c *cabinet) Most(bool) int64 { return 1 << 40 }
+
+func (c *cabinet) Stage(_ context.Context, _ string, p *a2a.Part, _ int64, _ bool) (tasks.File, error) {
 	if c.err != nil {
 		return tasks.File{}, c.err
 	}
@@ -121,16 +125,16 @@ func (c *cabinet) Path(uri string) (string, error) {
 	return path, nil
 }
 
-func (c *cabinet) Offer(_ a2a.TaskID, reply tasks.ReplyText) (out []tasks.File) {
+func (c *cabinet) Offer(_ tasks.Maker, reply tasks.ReplyText) (out []tasks.File) {
 	if strings.Contains(reply.Text, "/w/out.pdf") {
 		out = append(out, tasks.File{URI: "workspace:/w/out.pdf", Name: "out.pdf", MediaType: "application/pdf"})
 	}
 	return out
 }
 
-func (c *cabinet) Keep(task a2a.TaskID, key, name string, content []byte) (tasks.File, error) {
+func (c *cabinet) Keep(by tasks.Maker, key, name string, content []byte) (tasks.File, error) {
 	return tasks.File{
-		URI: "kept:" + name, Name: name, Size: int64(len(content)), Kept: string(task) + "/token-of-" + key + "/" + name, Expires: expires,
+		URI: "kept:" + name, Name: name, Size: int64(len(content)), Kept: string(by.Task) + "/token-of-" + key + "/" + name, Expires: expires,
 	}, c.err
 }
 

@@ -23,11 +23,16 @@ func (r *run) prepare(event executor.Event) {
 	switch event := event.(type) {
 	case executor.Ended:
 		if event.Outcome == executor.Completed {
-			r.offered = e.cfg.Files.Offer(r.task.id, ReplyText{replyOf(event.Messages), r.options.Cwd, madeAt(r.task.id)})
+			r.offered = e.cfg.Files.Offer(r.task.maker(), ReplyText{replyOf(event.Messages), r.options.Cwd, madeAt(r.task.id)})
 		}
 	case executor.ItemCompleted:
 		r.keepPicture(event.Item)
 	}
+}
+
+// maker is the task as one that hands files out.
+func (t *task) maker() Maker {
+	return Maker{Task: t.id, Peer: strings.HasPrefix(t.about(), peerPrefix)}
 }
 
 // madeAt returns when a task was made: its id says so, as a UUID of version 7.
@@ -57,7 +62,7 @@ func (r *run) keepPicture(item appserver.Item) {
 		return
 	}
 	name, media := pictureName(content)
-	file, err := r.task.engine.cfg.Files.Keep(r.task.id, item.ID, name, content)
+	file, err := r.task.engine.cfg.Files.Keep(r.task.maker(), item.ID, name, content)
 	if err != nil {
 		r.task.engine.log.Warn("a picture of a turn could not be kept; it is not handed out", "task_id", r.task.id, "err", err)
 		return

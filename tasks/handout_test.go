@@ -81,11 +81,12 @@ func TestNamedFilesStandBehindTheText(t *testing.T) {
 // A scribe hands out a file whatever a reply says, and notes what it was asked.
 type scribe struct {
 	cabinet
+	by    tasks.Maker
 	asked tasks.ReplyText
 }
 
-func (s *scribe) Offer(_ a2a.TaskID, reply tasks.ReplyText) []tasks.File {
-	s.asked = reply
+func (s *scribe) Offer(by tasks.Maker, reply tasks.ReplyText) []tasks.File {
+	s.by, s.asked = by, reply
 	return []tasks.File{{URI: "workspace:/w/out.pdf", Name: "out.pdf", MediaType: "application/pdf"}}
 }
 
@@ -115,6 +116,24 @@ func TestRelativeNamesInAReply(t *testing.T) {
 		dir, err := filepath.EvalSymlinks(work)
 		if got := box.asked; err != nil || got.Text != text || got.Dir != dir || got.Since.Before(before) || got.Since.After(time.Now()) {
 			t.Errorf("asked for %+v, %v", got, err)
+		}
+	}
+}
+
+// TestWhoseReplyItIs: what a reply to another agent names is told from the rest.
+func TestWhoseReplyItIs(t *testing.T) {
+	box := &scribe{}
+	d := newDesk(t, func(c *tasks.Config) { c.Files, c.OfferFiles = box, true })
+	for name, peer := range map[string]bool{"user": false, "peer-9": true} {
+		meta := map[string]any{"source": "canvas_user"}
+		if peer {
+			meta = by(name)
+		}
+		c := d.call(name, "", meta, "hi")
+		d.r.next(t).start().answer("it is in /w/out.pdf")
+		c.wait(t)
+		if want := (tasks.Maker{Task: c.task.ID, Peer: peer}); box.by != want {
+			t.Errorf("%s: the files are of %+v, want %+v", name, box.by, want)
 		}
 	}
 }

@@ -37,7 +37,7 @@ type incoming struct {
 	push    *push.Setting // that its caller wants to be told by; may be nil
 	unnamed bool          // the setting has its id from us
 	from    sender        // as far as that can be told
-	own     []File        // that were brought to the disk for it
+	staged  []File        // that are held for it until it is accepted or not
 	leave   func()        // lets others with its key bring their files; nil if it has brought none
 	receipt *Receipt      // of the answer; nil if nobody waits, or need not be told otherwise
 }

@@ -26,6 +26,7 @@ func (r *run) end(event executor.Ended) {
 	r.measure(event)
 	r.leave()
 	change := r.done(event)
+	r.unbegun(&change)
 	t.canceled = t.canceled || event.Outcome == executor.Canceled
 	t.ending = endingOf(event, reply)
 	t.ending.meta[MetaUsage] = usageData(t.meta, event.Usage)

@@ -34,6 +34,7 @@ type recorder struct {
 	said    [][]byte    // of the history: messages of the agent
 	jobs    []string    // that have had their turn
 	cut     []string    // those of them whose turn was cut off
+	unbegun []string    // those of them that have no use for their files
 	turn    *store.Turn // what is known of the one that runs
 	asks    []store.Question
 	drops   []string // ids of questions
@@ -123,6 +124,7 @@ func (t *task) save(change store.Change) {
 	r.head = r.head || change.Head != nil
 	r.ended = t.status.State.Terminal()
 	r.jobs, r.cut = append(r.jobs, change.Ended...), append(r.cut, change.Cut...)
+	r.unbegun = append(r.unbegun, change.Unbegun...)
 	r.know(change.Turn)
 	r.ask(change.Ask)
 	r.drop(change.Drop)
@@ -132,6 +134,7 @@ func (t *task) save(change store.Change) {
 	}
 	change.History, change.Outbox, change.Notice = r.said, r.outbox, r.notice
 	change.Task, change.Epoch, change.Ended, change.Cut, change.Turn = string(t.id), t.epoch, r.jobs, r.cut, r.turn
+	change.Unbegun = r.unbegun
 	if r.head {
 		row := t.row()
 		change.Head = &row

@@ -40,7 +40,7 @@ type run struct {
 	held     []executor.Event // those that came before the run was admitted
 	ended    bool
 	waits    *executor.Held // why it cannot start yet; nil if nothing but its turn is waited for
-	report   func()         // tells the log and the metrics of the end
+	report   func()         // what follows from the end without the lock: the log hears of it, files go
 
 	attempt     int                         // the number of the turn, of those made of this message
 	started     time.Time                   // of the turn in codex; zero before that

@@ -173,28 +173,29 @@ func (e *Engine) bring(ctx context.Context, in *incoming) error {
 	m := *in.message
 	m.Parts = slices.Clone(m.Parts)
 	in.message = &m
-	left := int64(mostFiles)
+	peer := in.from.isPeer()
+	most := min(mostFiles, e.cfg.Files.Most(peer))
+	left := most
 	for i, p := range m.Parts {
 		if !isFile(p) {
 			continue
 		}
 		key := in.key.Caller + fmt.Sprintf("%q %q %q %x %d", in.key.Context, in.key.Task, in.key.Message, in.digest, i)
-		file, err := e.cfg.Files.Stage(ctx, key, p, left)
-		if file.Own {
-			in.own = append(in.own, file)
+		file, err := e.cfg.Files.Stage(ctx, key, p, left, peer)
+		if err == nil {
+			in.staged = append(in.staged, file)
 		}
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		case errors.Is(err, ErrTooLarge) && left < mostFiles: // the others are there, and this one is too much beside them
-			in.refused = tooManyBytes()
+		case errors.Is(err, ErrTooLarge) && (left < most || len(p.Raw()) > 0): // the others are there, and this one is too much beside them; or it is in the message
+			in.refused = tooManyBytes(most)
 			return nil
 		case errors.Is(err, ErrNoFile):
 			e.log.Info("a file of a message is not to be had", "err", err)
 			continue
 		case err != nil:
-			e.log.Error("a file of a message could not be stored", "err", err)
-			return refuse(a2a.ErrServerError, "the file %q could not be stored: the runtime's disk is full or cannot be written; send the message again when there is room", clip(p.Filename, 64))
+			return e.notStored(p, err)
 		}
 		if file.Staged {
 			left -= file.Size
@@ -203,9 +204,22 @@ func (e *Engine) bring(ctx context.Context, in *incoming) error {
 		m.Parts[i] = file.part(p)
 	}
 	if left < 0 { // what was there already has not been asked about
-		in.refused = tooManyBytes()
+		in.refused = tooManyBytes(most)
 	}
 	return nil
+}
+
+// notStored refuses a message whose file could not be brought to the disk.
+func (e *Engine) notStored(p *a2a.Part, err error) error {
+	name := clip(p.Filename, 64)
+	if errors.Is(err, ErrNoRoom) {
+		e.log.Warn("a file of a message has no room", "err", err)
+		return refuse(a2a.ErrServerError, "the file %q could not be stored: files that messages bring may take %d MiB here (RUNTIME_UPLOADS_MIB), "+
+			"those of other agents %d of them, and tasks that have not ended hold too much of that; send the message again when some have",
+			name, e.cfg.Files.Most(false)>>20, e.cfg.Files.Most(true)>>20)
+	}
+	e.log.Error("a file of a message could not be stored", "err", err)
+	return refuse(a2a.ErrServerError, "the file %q could not be stored: the runtime's disk is full or cannot be written; send the message again when there is room", name)
 }
 
 // cameAs is the digest of a file of a message that runs again, as it has come the first time:
@@ -218,8 +232,19 @@ func (in *incoming) cameAs(part int) string {
 	return digest
 }
 
-func tooManyBytes() error {
-	return refuse(a2a.ErrInvalidParams, "the files of the message have more than %d MiB together; send some of them with further messages", mostFiles>>20)
+func tooManyBytes(most int64) error {
+	return refuse(a2a.ErrInvalidParams, "the files of the message have more than %d MiB together; send some of them with further messages", most>>20)
+}
+
+// uses are the files of a message as the journal knows them.
+func (in *incoming) uses() []store.FileUse {
+	var uses []store.FileUse
+	for _, f := range in.staged {
+		if f.Stored != "" {
+			uses = append(uses, store.FileUse{Name: f.Stored, Peer: f.Peer, Own: f.Own})
+		}
+	}
+	return uses
 }
 
 // settle lets others with the key of a message bring its files, once it has been accepted
@@ -229,10 +254,20 @@ func (e *Engine) settle(ctx context.Context, in *incoming, accepted bool) {
 		return
 	}
 	defer in.leave()
-	if accepted || len(in.own) == 0 {
+	if len(in.staged) == 0 {
+		return
+	}
+	e.cfg.Files.Release(in.staged)
+	if accepted {
 		return
 	}
 	if _, err := e.known(context.WithoutCancel(ctx), in); errors.Is(err, store.ErrUnknown) {
-		e.cfg.Files.Drop(in.own)
+		var own []string
+		for _, f := range in.staged {
+			if f.Own {
+				own = append(own, f.URI)
+			}
+		}
+		e.cfg.Files.Drop(own)
 	}
 }

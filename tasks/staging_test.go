@@ -19,15 +19,19 @@ import (
 type depot struct {
 	cabinet
 	size int64
+	most int64                   // of all; 0 bounds nothing
 	fail func(name string) error // may be nil
 	gate chan struct{}           // if set, Stage sends on it and receives before it goes on
 
 	mu    sync.Mutex
 	asked int
-	has   []string // URIs, sorted
+	has   []string      // URIs, sorted
+	peer  bool          // it was said to be another agent's
+	held  int           // files that are held for a message
+	moved chan struct{} // closed when the two above have changed; nil if that is not waited for
 }
 
-func (d *depot) Stage(_ context.Context, key string, p *a2a.Part, most int64) (tasks.File, error) {
+func (d *depot) Stage(_ context.Context, key string, p *a2a.Part, most int64, peer bool) (tasks.File, error) {
 	if d.gate != nil {
 		d.gate <- struct{}{}
 		<-d.gate
@@ -43,18 +47,47 @@ func (d *depot) Stage(_ context.Context, key string, p *a2a.Part, most int64) (t
 	if d.size > most {
 		return tasks.File{}, fmt.Errorf("%w: %w", tasks.ErrNoFile, tasks.ErrTooLarge)
 	}
-	f := tasks.File{URI: "workspace:/w/" + p.Filename, Name: p.Filename, Size: d.size, Staged: true, Own: !strings.HasPrefix(string(p.URL()), "platform-pending:")}
+	d.peer = peer
+	d.held++
+	f := tasks.File{URI: "workspace:/w/" + p.Filename, Name: p.Filename, Stored: p.Filename, Peer: peer, Size: d.size, Staged: true, Own: !strings.HasPrefix(string(p.URL()), "platform-pending:")}
 	if !slices.Contains(d.has, f.URI) {
 		d.has = append(d.has, f.URI)
 	}
 	return f, nil
 }
 
-func (d *depot) Drop(files []tasks.File) {
+func (d *depot) Release(files []tasks.File) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, f := range files {
-		d.has = slices.DeleteFunc(d.has, func(uri string) bool { return uri == f.URI })
+	d.held -= len(files)
+	d.tell()
+}
+
+// Most leaves as little as a test with files of a few MiB needs.
+func (d *depot) Most(peer bool) int64 {
+	if d.most == 0 {
+		return d.cabinet.Most(peer)
+	}
+	if peer {
+		return d.most / 4
+	}
+	return d.most
+}
+
+func (d *depot) Drop(uris []string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, gone := range uris {
+		d.has = slices.DeleteFunc(d.has, func(uri string) bool { return uri == gone })
+	}
+	d.tell()
+}
+
+// tell says that something has changed. The caller holds d.mu.
+func (d *depot) tell() {
+	if d.moved != nil {
+		close(d.moved)
+		d.moved = nil
 	}
 }
 

@@ -260,6 +260,7 @@ func (t *task) entry(in *incoming) (func(stored *a2a.Message, job string) store.
 	return func(stored *a2a.Message, job string) store.Message {
 		return store.Message{
 			Key: in.key, Digest: in.digest, TaskID: string(t.id), Job: job, Conversation: t.thread, Body: encode(stored), Push: pushed,
+			Files: in.uses(),
 		}
 	}, nil
 }

@@ -29,8 +29,8 @@ type attachments struct {
 }
 
 // Stage implements [tasks.Files].
-func (a attachments) Stage(ctx context.Context, key string, p *a2a.Part, most int64) (tasks.File, error) {
-	in := files.Incoming{Key: key, Name: p.Filename, MediaType: p.MediaType, Most: max(most, 1)}
+func (a attachments) Stage(ctx context.Context, key string, p *a2a.Part, most int64, peer bool) (tasks.File, error) {
+	in := files.Incoming{Key: key, Name: p.Filename, MediaType: p.MediaType, Most: max(most, 1), Peer: peer, Hold: true}
 	switch c := p.Content.(type) {
 	case a2a.Raw:
 		in.Content = c
@@ -44,17 +44,24 @@ func (a attachments) Stage(ctx context.Context, key string, p *a2a.Part, most in
 	if errors.Is(err, files.ErrNotHere) || errors.Is(err, files.ErrForbidden) {
 		return tasks.File{}, fmt.Errorf("%w: %w", tasks.ErrNoFile, err)
 	}
+	if errors.Is(err, files.ErrNoRoom) {
+		return tasks.File{}, fmt.Errorf("%w: %w", tasks.ErrNoRoom, err)
+	}
 	return fileOf(f), err
 }
 
-// Drop implements [tasks.Files].
-func (a attachments) Drop(staged []tasks.File) {
-	gone := make([]files.File, 0, len(staged))
+// Release implements [tasks.Files].
+func (a attachments) Release(staged []tasks.File) {
 	for _, f := range staged {
-		gone = append(gone, files.File{Stored: filepath.Base(f.URI)})
+		a.folder.Release(f.Stored)
 	}
-	a.folder.Remove(gone...)
 }
+
+// Drop implements [tasks.Files].
+func (a attachments) Drop(uris []string) { a.folder.Drop(uris...) }
+
+// Most implements [tasks.Files].
+func (a attachments) Most(peer bool) int64 { return a.folder.Most(peer) }
 
 // Path implements [tasks.Files].
 func (a attachments) Path(uri string) (string, error) {
@@ -98,12 +105,12 @@ func (a attachments) Lend(ctx context.Context, path string, most int64, fit func
 }
 
 // Offer implements [tasks.Files].
-func (a attachments) Offer(task a2a.TaskID, reply tasks.ReplyText) []tasks.File {
+func (a attachments) Offer(by tasks.Maker, reply tasks.ReplyText) []tasks.File {
 	var out []tasks.File
 	for _, named := range a.folder.Named(files.Reply(reply)) {
-		file, err := a.offer(task, named)
+		file, err := a.offer(by, named)
 		if err != nil {
-			a.log.Warn("a file that a reply names could not be handed out", "task_id", task, "err", err)
+			a.log.Warn("a file that a reply names could not be handed out", "task_id", by.Task, "err", err)
 			continue
 		}
 		out = append(out, file)
@@ -112,9 +119,9 @@ func (a attachments) Offer(task a2a.TaskID, reply tasks.ReplyText) []tasks.File 
 }
 
 // offer makes one file available: to the platform in its folder, to others on the shelf.
-func (a attachments) offer(task a2a.TaskID, file files.File) (tasks.File, error) {
+func (a attachments) offer(by tasks.Maker, file files.File) (tasks.File, error) {
 	if a.platform {
-		copied, err := a.folder.Copy(file, files.Owner{Task: string(task)})
+		copied, err := a.folder.Copy(file, files.Owner{Peer: by.Peer, Task: string(by.Task)})
 		if err != nil {
 			return tasks.File{}, err
 		}
@@ -128,7 +135,7 @@ func (a attachments) offer(task a2a.TaskID, file files.File) (tasks.File, error)
 		return tasks.File{}, err
 	}
 	defer source.Close()
-	return a.keep(task, file, info.Size(), source)
+	return a.keep(by.Task, file, info.Size(), source)
 }
 
 // keep puts a copy onto the shelf. Where that fails the platform gets the file all the same.
@@ -147,10 +154,12 @@ func (a attachments) keep(task a2a.TaskID, file files.File, size int64, content 
 }
 
 // Keep implements [tasks.Files].
-func (a attachments) Keep(task a2a.TaskID, key, name string, content []byte) (tasks.File, error) {
+func (a attachments) Keep(by tasks.Maker, key, name string, content []byte) (tasks.File, error) {
 	file := files.File{URI: "kept:" + name, Name: name, Size: int64(len(content))}
 	if a.platform {
-		staged, err := a.folder.Stage(context.Background(), files.Incoming{Key: fmt.Sprintf("%s %q", task, key), Name: name, Content: content})
+		staged, err := a.folder.Stage(context.Background(), files.Incoming{
+			Key: fmt.Sprintf("%s %q", by.Task, key), Name: name, Content: content, Peer: by.Peer, Task: string(by.Task),
+		})
 		if err != nil {
 			return tasks.File{}, err
 		}
@@ -159,11 +168,11 @@ func (a attachments) Keep(task a2a.TaskID, key, name string, content []byte) (ta
 	if a.shelf == nil {
 		return fileOf(file), nil
 	}
-	return a.keep(task, file, file.Size, bytes.NewReader(content))
+	return a.keep(by.Task, file, file.Size, bytes.NewReader(content))
 }
 
 func fileOf(f files.File) tasks.File {
-	return tasks.File{URI: f.URI, Name: f.Name, MediaType: f.MediaType, Size: f.Size, Digest: f.Digest, Staged: f.Staged, Own: f.Own}
+	return tasks.File{URI: f.URI, Name: f.Name, MediaType: f.MediaType, Size: f.Size, Digest: f.Digest, Staged: f.Staged, Own: f.Own, Stored: f.Stored, Peer: f.Peer}
 }
 
 // keptFiles are the copies of files that tasks have handed out, for as long as the

@@ -13,6 +13,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter/files"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
@@ -45,7 +46,7 @@ func TestWhoGetsWhichFiles(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			a, reply := attached(t, c.platform, c.room)
-			got := a.Offer("task", reply)
+			got := a.Offer(tasks.Maker{Task: "task"}, reply)
 			if (len(got) == 1) != c.named {
 				t.Fatalf("offered %+v", got)
 			}
@@ -55,7 +56,7 @@ func TestWhoGetsWhichFiles(t *testing.T) {
 			if c.named && strings.Contains(got[0].URI, "/.molecule/chat-uploads/") != c.platform {
 				t.Errorf("named: %+v", got[0])
 			}
-			picture, err := a.Keep("task", "ig", "image.png", []byte("text"))
+			picture, err := a.Keep(tasks.Maker{Task: "task"}, "ig", "image.png", []byte("text"))
 			if (err == nil) != c.named || c.named && (picture.Kept != "") != c.kept {
 				t.Errorf("a picture: %+v, %v", picture, err)
 			}
@@ -76,12 +77,12 @@ func TestKeptFilesLeaveTheReserve(t *testing.T) {
 	defer journal.Close()
 	a, reply := attached(t, false, 1<<20)
 	a.shelf.Room = journal.RoomFor
-	got := a.Offer("one", reply)
+	got := a.Offer(tasks.Maker{Task: "one"}, reply)
 	if len(got) != 1 {
 		t.Fatalf("with room for it: %+v", got)
 	}
 	free--
-	if more := a.Offer("two", reply); len(more) != 0 {
+	if more := a.Offer(tasks.Maker{Task: "two"}, reply); len(more) != 0 {
 		t.Errorf("out of the reserve: %+v", more)
 	}
 	parts := strings.Split(got[0].Kept, "/")
@@ -92,35 +93,63 @@ func TestKeptFilesLeaveTheReserve(t *testing.T) {
 	_ = file.Close()
 }
 
-// TestStagedFiles are bounded by what their message leaves for them, and dropped with it.
+// TestStagedFiles are bounded by what their message leaves for them and by their share, are
+// noted, and are dropped with their message.
 func TestStagedFiles(t *testing.T) {
-	a, _ := attached(t, false, 0)
+	journal, err := store.Open(t.Context(), store.Config{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer journal.Close()
+	app := &application{log: slog.New(slog.DiscardHandler)}
+	s := settings.Settings{WorkDir: t.TempDir(), UploadsMiB: 1}
+	a := attachments{folder: files.New(files.Config{Work: s.WorkDir, Quota: app.uploads(s, journal)}), log: app.log}
 	part := a2a.NewRawPart([]byte("text"))
-	if _, err := a.Stage(t.Context(), "k", part, 3); !errors.Is(err, tasks.ErrTooLarge) || !errors.Is(err, tasks.ErrNoFile) {
+	if _, err := a.Stage(t.Context(), "k", part, 3, false); !errors.Is(err, tasks.ErrTooLarge) || !errors.Is(err, tasks.ErrNoFile) {
 		t.Errorf("too large: %v", err)
 	}
-	if _, err := a.Stage(t.Context(), "k", part, 0); !errors.Is(err, tasks.ErrTooLarge) {
+	if _, err := a.Stage(t.Context(), "k", part, 0, false); !errors.Is(err, tasks.ErrTooLarge) {
 		t.Errorf("with nothing left: %v", err)
 	}
-	file, err := a.Stage(t.Context(), "k", part, 4)
+	file, err := a.Stage(t.Context(), "k", part, 4, false)
 	if err != nil || !file.Staged || !file.Own || file.Size != 4 {
 		t.Fatalf("%+v, %v", file, err)
 	}
-	a.Drop([]tasks.File{file})
+	a.Drop([]string{file.URI}) // which is held
+	if known, err := journal.FileRecord(t.Context(), file.Stored); err != nil || !known.Own || known.Peer || known.Named {
+		t.Errorf("known is %+v, %v", known, err)
+	}
+	if _, err := a.Path(file.URI); err != nil {
+		t.Errorf("while it is held: %v", err)
+	}
+	a.Release([]tasks.File{file})
+	a.Drop([]string{file.URI})
 	if _, err := a.Path(file.URI); !errors.Is(err, files.ErrNotHere) {
 		t.Errorf("it is still there: %v", err)
 	}
+	part = a2a.NewRawPart(make([]byte, 1<<18))
+	if _, err := a.Stage(t.Context(), "share", part, a.Most(true), true); err != nil {
+		t.Errorf("a quarter, of another agent: %v", err)
+	}
+	if _, err := a.Stage(t.Context(), "more", part, 1<<20, true); !errors.Is(err, tasks.ErrNoRoom) || errors.Is(err, tasks.ErrNoFile) {
+		t.Errorf("beside that: %v", err)
+	}
 }
 
-// TestFilesLeaveTheReserve: the disk of the working directory is asked for room.
+// TestFilesLeaveTheReserve: the disk of the working directory is asked for room, and for files
+// of messages that of the state.
 func TestFilesLeaveTheReserve(t *testing.T) {
-	work := t.TempDir()
-	room := roomIn(work)
-	if err := room(1); err != nil {
-		t.Error(err)
+	work, state := t.TempDir(), t.TempDir()
+	for name, room := range map[string]func(int64) error{"copies": roomIn(work), "messages": roomForFiles(settings.Settings{WorkDir: work, StateDir: state})} {
+		if err := room(1); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := room(1 << 60); !errors.Is(err, store.ErrFull) || !strings.HasPrefix(err.Error(), work+": ") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
-	if err := room(1 << 60); !errors.Is(err, store.ErrFull) || !strings.HasPrefix(err.Error(), work+": ") {
-		t.Errorf("%v", err)
+	if err := roomForFiles(settings.Settings{WorkDir: work, StateDir: state + "/none"})(1); err == nil || !strings.Contains(err.Error(), state) {
+		t.Errorf("without a state: %v", err)
 	}
 }
 
@@ -137,7 +166,7 @@ func TestKeptFilesGoWithTheirTask(t *testing.T) {
 		t.Fatal(err)
 	}
 	kept := &keptFiles{a.shelf, journal}
-	known, forgotten := a.Offer("known", reply)[0], a.Offer("forgotten", reply)[0]
+	known, forgotten := a.Offer(tasks.Maker{Task: "known"}, reply)[0], a.Offer(tasks.Maker{Task: "forgotten"}, reply)[0]
 	open := func(ref string) (string, error) {
 		parts := strings.Split(ref, "/")
 		file, _, err := kept.Open(t.Context(), parts[0], parts[1])

@@ -205,13 +205,13 @@ func (box *inbox) messageFiles() tasks.Files {
 
 // Stage implements [tasks.Files]: of what platforms hold, a message has what that of the
 // workspace holds at which it has arrived, whatever its URIs name.
-func (s spaceStages) Stage(ctx context.Context, key string, p *a2a.Part, most int64) (tasks.File, error) {
+func (s spaceStages) Stage(ctx context.Context, key string, p *a2a.Part, most int64, peer bool) (tasks.File, error) {
 	for _, m := range s.box.spaces {
 		if m.id == ctx.Value(arrivedKey{}) {
-			return s.box.attachments(m.files).Stage(ctx, key, p, most)
+			return s.box.attachments(m.files).Stage(ctx, key, p, most, peer)
 		}
 	}
-	return s.attachments.Stage(ctx, key, p, most)
+	return s.attachments.Stage(ctx, key, p, most, peer)
 }
 
 type arrivedKey struct{}

@@ -61,7 +61,7 @@ func (c chat) Say(ctx context.Context, r late.Reply) error {
 func (app *application) attachments(s settings.Settings, journal *store.Store) tasks.Files {
 	cfg := files.Config{
 		Work: s.WorkDir, Workspace: s.WorkspaceID, Guard: netguard.New(s.AllowedNetworks...),
-		Hidden: hidden(s), User: s.User, Room: roomIn(s.WorkDir), Log: app.log,
+		Hidden: hidden(s), User: s.User, Room: roomForFiles(s), Quota: app.uploads(s, journal), Log: app.log,
 	}
 	if s.InWorkspace() {
 		client := app.workspaceClient(s)
