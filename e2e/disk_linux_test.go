@@ -70,3 +70,28 @@ func TestDiskTooSmall(t *testing.T) {
 		t.Errorf("/readyz: %d %s", code, body)
 	}
 }
+
+// TestMessagesWithoutFilesAreTakenLonger: where the disk of the state is short of room, none
+// that brings a file is taken any more, and others are.
+func TestMessagesWithoutFilesAreTakenLonger(t *testing.T) {
+	state := volume(t, 60)
+	p := start(t, "RUNTIME_STATE_DIR="+state)
+	bring := func(id string) object {
+		file := object{"raw": "eA==", "filename": id}
+		return p.call("SendMessage", object{"message": object{"messageId": id, "role": "ROLE_USER", "parts": []object{{"text": "say hello"}, file}}})
+	}
+	p.task(bring("m1"))
+	filler := filepath.Join(filepath.Dir(state), "filler")
+	if err := os.WriteFile(filler, make([]byte, 35<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	refused := bring("m2")
+	if words, _ := at(refused, "error", "message").(string); at(refused, "error", "code") != float64(-32000) || !strings.Contains(words, "could not be stored: the runtime's disk is full") {
+		t.Errorf("a message with a file is answered %v", refused)
+	}
+	p.send("m3", "c", "say hello")
+	if err := os.Remove(filler); err != nil {
+		t.Fatal(err)
+	}
+	p.task(bring("m2"))
+}

@@ -53,7 +53,8 @@ func source(t *testing.T) (url string, visits *atomic.Int32) {
 }
 
 // TestFilesFillNoDisk has messages bring more than the disk of the working directory has room
-// for: by many URLs, by answers that unpack to more, by one that is larger than the disk.
+// for: by many URLs, by answers that unpack to more, by one that is larger than its files may
+// be, by one where something else fills it.
 func TestFilesFillNoDisk(t *testing.T) {
 	t.Parallel()
 	if err := exec.CommandContext(t.Context(), "unshare", "--mount", "--propagation", "private", "true").Run(); err != nil {
@@ -101,9 +102,17 @@ func TestFilesFillNoDisk(t *testing.T) {
 	if n := visits.Load(); n != 0 {
 		t.Errorf("%d of many URLs were fetched", n)
 	}
-	send("large", "/large", 1, "could not be stored")
+	send("large", "/large", 1, "done") // without it: a quarter of the disk is for files
+	filler := filepath.Join(inside, "filler")
+	if err := os.WriteFile(filler, make([]byte, 40<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	send("full", "/bomb", 1, "could not be stored")
 	if n := files(); n != 0 {
-		t.Errorf("%d files are left of a message that was refused", n)
+		t.Errorf("%d files are left of messages without room", n)
+	}
+	if err := os.Remove(filler); err != nil {
+		t.Fatal(err)
 	}
 	send("bombs", "/bomb", 10, "done")
 	if n := files(); n != 10 {
