@@ -1,6 +1,9 @@
 package adapter
 
 import (
+	"cmp"
+	"errors"
+	"io/fs"
 	"path/filepath"
 	"slices"
 
@@ -58,15 +61,27 @@ func (l Launch) Env() []string {
 	return append(without(env, "TMPDIR"), "TMPDIR="+l.Temp)
 }
 
-// readConfig reads the configuration in codex's home. One that cannot be read is codex's to
-// complain about.
-func (l *Launch) readConfig() {
-	text, _ := asuser.Value(l.User, func() ([]byte, error) {
-		return regular.Read(filepath.Join(l.Home, "config.toml"), mostConfig)
-	})
-	system, _ := regular.Read(systemConfig, mostConfig)
+// readConfig reads the configuration in codex's home, and the machine's. Without it codex must
+// not start: what keeps its servers from what commands write goes by it, and codex, which reads
+// it a moment later, may find it. A command that may only read it can have it not be read for
+// a while, by a lease (fcntl). The error is a [*Problem].
+func (l *Launch) readConfig() error {
+	text, err := asuser.Value(l.User, func() ([]byte, error) { return readIfThere(filepath.Join(l.Home, "config.toml")) })
+	system, errSystem := readIfThere(systemConfig)
 	l.UserConfig, l.SystemConfig = string(text), string(system)
 	l.Project, _ = asuser.Value(l.User, func() (Project, error) { return lookAt(l.WorkDir, l.Home), nil })
+	if err := cmp.Or(err, errSystem); err != nil {
+		return &Problem{What: "codex's configuration cannot be read: " + err.Error(), Fix: "let codex's user read it, and end what holds it"}
+	}
+	return nil
+}
+
+func readIfThere(file string) ([]byte, error) {
+	text, err := regular.Read(file, mostConfig)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return text, err
 }
 
 // login reads the login in codex's home.

@@ -1,6 +1,7 @@
 package adapter
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -132,7 +133,9 @@ func (s *Setup) prepare(ctx context.Context) (Launch, error) {
 			return launch, err
 		}
 	}
-	launch.readConfig()
+	if err := launch.readConfig(); err != nil {
+		return launch, err
+	}
 	s.tell(&s.doubted, launch.doubts())
 	login, _ := launch.login() // one that cannot be read cannot be shown either
 	s.cfg.Redact(login.secrets...)
@@ -254,6 +257,6 @@ func Look(cfg SetupConfig) (Launch, Config, []Warning, error) {
 			launch.Provider, err = choose(config, lookup(launch.Environ), launch)
 		}
 	}
-	launch.readConfig()
+	err = cmp.Or(err, launch.readConfig())
 	return launch, config, append(warnings, launch.doubts()...), err
 }

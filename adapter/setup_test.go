@@ -37,6 +37,27 @@ func workspace(t *testing.T, environ ...string) (s *Setup, dir string, log *byte
 	return s, dir, log, hidden, asked
 }
 
+// TestUnreadableConfiguration: what codex's servers are kept from goes by it, and codex may find
+// it a moment later.
+func TestUnreadableConfiguration(t *testing.T) {
+	s, dir, _, _, _ := workspace(t, "OPENAI_API_KEY=sk-key")
+	put(t, filepath.Join(dir, "config.yaml"), "name: Ada\n")
+	in := filepath.Join(dir, ".codex", "config.toml")
+	if err := os.MkdirAll(in, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	_, err := s.Prepare(t.Context())
+	if problem, ok := errors.AsType[*Problem](err); !ok || !strings.Contains(problem.What, "it is not a file") {
+		t.Errorf("%v", err)
+	}
+	if err := os.Remove(in); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Prepare(t.Context()); err != nil {
+		t.Errorf("afterwards: %v", err)
+	}
+}
+
 func TestSetupHealsByItself(t *testing.T) {
 	s, dir, log, _, _ := workspace(t, "OPENAI_API_KEY=sk-key")
 	file := filepath.Join(dir, "config.yaml")

@@ -47,6 +47,8 @@ type Builder struct {
 
 	mu     sync.Mutex // guards the fields below; one refresh at a time
 	parts  parts
+	last   *ownParts // as they were read last
+	held   bool      // one of them can be read later
 	logged map[string]bool
 	asked  bool // fresh is closed
 }

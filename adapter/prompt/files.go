@@ -22,6 +22,7 @@ type ownParts struct{ files, plugins, skills string }
 // own reads them, as codex's user: commands may own folders on the way to them, and put
 // links there that lead to what is ours alone.
 func (b *Builder) own(files, skills []string) ownParts {
+	b.held = false
 	own, err := asuser.Value(b.cfg.User, func() (ownParts, error) {
 		return ownParts{files: b.files(files), plugins: b.plugins(), skills: b.skills(skills)}, nil
 	})
@@ -30,6 +31,10 @@ func (b *Builder) own(files, skills []string) ownParts {
 		return ownParts{}
 	}
 	b.well("user")
+	if b.held && b.last != nil { // a command of the same user is not to choose what instructs it
+		return *b.last
+	}
+	b.last = &own
 	return own
 }
 
@@ -67,6 +72,7 @@ func (b *Builder) file(root *os.Root, name string, wanted bool) string {
 		b.well(key)
 		return text
 	}
+	b.held = b.held || errors.Is(err, regular.ErrHeld)
 	if wanted || !errors.Is(err, fs.ErrNotExist) {
 		b.once(key, "a file of the workspace's prompt cannot be read and is left out", "file", name, "err", b.cfg.User.Unread(err))
 	}

@@ -4,6 +4,7 @@ package regular
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -12,6 +13,10 @@ import (
 
 // errNotOne says that a path leads to a folder, a pipe or a device.
 var errNotOne = errors.New("it is not a file")
+
+// ErrHeld says that a process has a lease on a file (fcntl, F_SETLEASE), which takes no more
+// than to read it and to be its owner: it can be read later.
+var ErrHeld = errors.New("a process keeps others from reading it for now")
 
 // reading waits for nobody: where a pipe stands in a file's place, opening it would wait
 // for the other end.
@@ -51,6 +56,9 @@ func read(f *os.File, err error, most int64) ([]byte, error) {
 
 // checked closes what is no file.
 func checked(f *os.File, err error) (*os.File, fs.FileInfo, error) {
+	if errors.Is(err, syscall.EAGAIN) {
+		return nil, nil, fmt.Errorf("%w: %w", ErrHeld, err)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
