@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"testing"
 	"time"
@@ -19,7 +20,7 @@ import (
 // program is the path of the built program.
 var program string
 
-// TestMain builds the program; started by it with a script in the environment,
+// TestMain builds the program; started by it, with a script in the environment,
 // this binary is its codex, and by a benchmark with a URL, a forwarder.
 func TestMain(m *testing.M) {
 	if stamps := os.Getenv(stampsEnv); stamps != "" {
@@ -49,11 +50,11 @@ func describe() {
 // fakeSettings make the program own a codex that follows script.
 func fakeSettings(b *testing.B, script string) []string {
 	b.Helper()
-	self, err := os.Executable()
-	if err != nil {
+	codex := filepath.Join(codextest.Dir(b, "codex"), "codex")
+	if err := os.WriteFile(codex, []byte(fakecodex.Program(script)), 0o700); err != nil {
 		b.Fatal(err)
 	}
-	return []string{"CODEX_BIN=" + self, fakecodex.Env + "=" + script, "OPENAI_API_KEY=key-of-the-benchmark"}
+	return []string{"CODEX_BIN=" + codex, "OPENAI_API_KEY=key-of-the-benchmark"}
 }
 
 // realSettings make the program's codex ask a model that follows script.

@@ -42,9 +42,7 @@ func killing(t *testing.T, times string, parts []object) {
 	if err := os.Mkdir(child, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	bin, _ := fakecodex.Command("")
-	script := "#!/bin/sh\n[ \"$1\" = --version ] && echo codex-cli 0.0.0 && exit\n" + fakecodex.Env + "='state " + child + "' exec '" + bin + "' \"$@\"\n"
-	if err := os.WriteFile(codex, []byte(script), 0o700); err != nil {
+	if err := os.WriteFile(codex, []byte(fakecodex.Program("state "+child)), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	addr := progtest.FreeAddr(t)

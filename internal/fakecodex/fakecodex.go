@@ -24,6 +24,13 @@ func Command(script string) (bin string, env []string) {
 	return bin, append(os.Environ(), Env+"="+script, race)
 }
 
+// Program returns the text of a shell script that is such a child, whatever its environment.
+// It says a version that is not codex's.
+func Program(script string) string {
+	bin, _ := Command(script)
+	return "#!/bin/sh\n[ \"$1\" = --version ] && echo codex-cli 0.0.0 && exit\n" + Env + "='" + script + "' exec '" + bin + "' \"$@\"\n"
+}
+
 // Child runs the script in [Env] and ends the process, if there is one. It is
 // the first thing that TestMain does.
 func Child() {
