@@ -55,6 +55,29 @@ func denied(name string) bool {
 	}, name) || slices.Contains(forTelemetry(), name)
 }
 
+// bare reports whether a variable is one by which a program starts and reaches the network:
+// those of every program and its loader, those by which npm's codex finds its node, proxies and
+// certificates. To try its sandbox a codex with a ChatGPT login asks for the policies of that
+// account (seen on 0.169.0).
+func bare(name string) bool {
+	for _, prefix := range []string{"DYLD_", "LC_", "LD_", "NIX_LD", "XDG_"} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return aboutProxies(name) || slices.Contains([]string{
+		"HOME", "LANG", "LANGUAGE", "LOGNAME", "PATH", "SHELL", "TMPDIR", "TZ", "USER", gitSettings,
+		"CODEX_CA_CERTIFICATE", "CODEX_HOME", "CODEX_REFRESH_TOKEN_URL_OVERRIDE", "CODEX_SQLITE_HOME", "SSL_CERT_DIR", "SSL_CERT_FILE",
+		"ASDF_DATA_DIR", "ASDF_DIR", "FNM_DIR", "MISE_DATA_DIR", "NODENV_ROOT", "NVM_DIR", "VOLTA_HOME",
+		"NODE_EXTRA_CA_CERTS", "NODE_OPTIONS", "NODE_PATH",
+	}, name)
+}
+
+// aboutProxies reports whether a variable names a proxy, or what is reached without one.
+func aboutProxies(name string) bool {
+	return slices.Contains([]string{"http_proxy", "https_proxy", "all_proxy", "no_proxy"}, strings.ToLower(name))
+}
+
 // forTelemetry are the variables by which programs report on themselves to a service. What
 // else such a service can be asked for by, as SENTRY_AUTH_TOKEN, is the agent's to use.
 func forTelemetry() []string {

@@ -43,6 +43,29 @@ func TestChildEnv(t *testing.T) {
 	}
 }
 
+// TestBareEnv: what codex is merely started with holds nothing that opens anything, whatever
+// it is called, with the key of the runtime and where codex has its own.
+func TestBareEnv(t *testing.T) {
+	in := []string{
+		"PATH=/bin", "HOME=/h", "LC_ALL=C", "LD_LIBRARY_PATH=/lib", "HTTPS_PROXY=http://p", "CODEX_HOME=/old", "CODEX_CA_CERTIFICATE=/c",
+		"OPENAI_API_KEY=k", "ANTHROPIC_API_KEY=k", "CODEX_ACCESS_TOKEN=k", "CODEX_API_KEY=k", "KEY_OF_MINE=k", "RUNTIME_TOKEN=t",
+		"MOLECULE_WORKSPACE_TOKEN=t", "GH_TOKEN=g", "NODE_AUTH_TOKEN=n", "MOLECULE_FORWARD_TOKEN=f",
+	}
+	want := []string{
+		"PATH=/bin", "HOME=/h", "LC_ALL=C", "LD_LIBRARY_PATH=/lib", "HTTPS_PROXY=http://p", "CODEX_CA_CERTIFICATE=/c",
+		"NO_PROXY=127.0.0.1,localhost", "no_proxy=127.0.0.1,localhost", "CODEX_HOME=/new", "GIT_CONFIG_COUNT=none-for-codex-itself",
+	}
+	for _, key := range []bool{true, false} {
+		launch, _, _, err := Look(SetupConfig{Launch: Launch{Home: "/new", Environ: in, Provider: Alone(key, "", "")}})
+		if got := launch.BareEnv(); err != nil || !slices.Equal(got, want) {
+			t.Errorf("with a key %v: %q, %v, want %q", key, got, err, want)
+		}
+		if has := slices.Contains(launch.Env(), "OPENAI_API_KEY=k"); has == key {
+			t.Errorf("with a key %v, an app-server has it: %v", key, has)
+		}
+	}
+}
+
 // TestLeanFeaturesExist shows when codex drops or adopts a feature that we
 // switch off: an override of a name that is gone does nothing, in silence.
 func TestLeanFeaturesExist(t *testing.T) {

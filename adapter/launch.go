@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
@@ -52,13 +53,23 @@ func (l Launch) Args() []string {
 	return args
 }
 
-// Env returns the whole environment.
+// Env returns the whole environment of an app-server.
 func (l Launch) Env() []string {
 	env := l.guarded(userEnv(ChildEnv(l.Environ, l.Home, l.Provider), l.User))
 	if l.Temp == "" {
 		return env
 	}
 	return append(without(env, "TMPDIR"), "TMPDIR="+l.Temp)
+}
+
+// BareEnv returns the whole environment of a codex that does nothing but say its version or
+// try its sandbox: of [Launch.Env] what it takes to start, without a credential. Other processes
+// of its user can read it.
+func (l Launch) BareEnv() []string {
+	return slices.DeleteFunc(l.Env(), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return !bare(name)
+	})
 }
 
 // readConfig reads the configuration in codex's home, and the machine's. Without it codex must

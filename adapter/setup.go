@@ -243,8 +243,12 @@ func lookup(environ []string) func(string) string {
 	return func(name string) string { return vars[name] }
 }
 
+// nowhere is the way to the endpoint of a codex that asks no model: like [Setup.Prepare]'s it
+// keeps the key from codex, and nothing listens there.
+func nowhere() Forward { return Forward{URL: "http://127.0.0.1:1", Token: "opens-nothing"} }
+
 // Look returns how codex would be started, for checks: it waits for nothing, writes
-// nothing and leaves the key where it is.
+// nothing, and what is started so has no key and asks no model.
 func Look(cfg SetupConfig) (Launch, Config, []Warning, error) {
 	launch, config := cfg.Launch, DefaultConfig()
 	var warnings []Warning
@@ -256,6 +260,9 @@ func Look(cfg SetupConfig) (Launch, Config, []Warning, error) {
 		if err == nil && !cfg.Fixed {
 			launch.Provider, err = choose(config, lookup(launch.Environ), launch)
 		}
+	}
+	if launch.Provider.Forwards() {
+		launch.Provider.Forward = nowhere()
 	}
 	err = cmp.Or(err, launch.readConfig())
 	return launch, config, append(warnings, launch.doubts()...), err

@@ -15,7 +15,7 @@ import (
 // the same; doctor's codex works in a scratch.
 func checks(s settings.Settings, environ []string, fence fence, at scratch) []preflight.Check {
 	start, _, _, _ := adapter.Look(setupConfig(s, environ, "")) // what is wrong with it has a check of its own
-	env := at.env(start.Env())
+	env := at.env(start.BareEnv())
 	all := []preflight.Check{
 		preflight.Codex(s.CodexBin, appserver.PinnedVersion(), env, s.User),
 		userCheck(s, environ, fence),
