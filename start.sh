@@ -79,7 +79,9 @@ if [ "$(id -u)" = 0 ]; then
 	if [ -S /var/run/docker.sock ] && command -v docker >/dev/null; then
 		groups=$groups,$(stat -c %g /var/run/docker.sock)
 	fi
-	as_agent() { setpriv --reuid="$agent" --regid="$agent" --groups="$groups" "$@"; }
+	# Beside it commands of the agent may run, which read what its processes have: it has
+	# nothing of this environment, with every secret of the container.
+	as_agent() { env -i PATH="$PATH" setpriv --reuid="$agent" --regid="$agent" --groups="$groups" "$@"; }
 	# Of root's rights it has those to become the agent.
 	as_keeper() {
 		setpriv --reuid="$keeper" --regid="$keeper" --clear-groups \

@@ -1,0 +1,72 @@
+package image
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
+)
+
+// TestStartShowsTheAgentNothing runs start.sh without a container, on programs that stand in for
+// those of root: what it starts as the agent, beside whose commands it may run (docker exec),
+// has nothing of its environment but PATH.
+func TestStartShowsTheAgentNothing(t *testing.T) {
+	dir := codextest.Dir(t, "start")
+	bin, told, work := filepath.Join(dir, "bin"), filepath.Join(dir, "told"), filepath.Join(dir, "work")
+	for _, folder := range []string{bin, work} {
+		if err := os.Mkdir(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, script := range map[string]string{
+		"chown": `exit 0`,
+		"id":    `case $1 in -u) echo 0 ;; -G) echo 1000 ;; *) echo root ;; esac`,
+		"sudo":  `exit 1`, // with it all is the agent's
+		// It stays who it is. The start ends where start.sh or the program would be it.
+		"setpriv": fmt.Sprintf(`who=$1; while case $1 in --*) ;; *) false ;; esac; do shift; done
+case $1 in */start.sh) exit 0 ;; esac
+[ "$who" != --reuid=agent ] || { echo "started $*"; env; } >>%s
+exec "$@"`, told),
+	} {
+		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, with := range []string{"sudo", "two users"} {
+		if with == "two users" && os.Remove(filepath.Join(bin, "sudo")) != nil {
+			t.Fatal("sudo stays")
+		}
+		for _, command := range []string{"serve", "doctor"} {
+			cmd := exec.CommandContext(t.Context(), "/bin/sh", filepath.Join(codextest.Root(t), "start.sh"), command)
+			cmd.Env = []string{
+				"PATH=" + bin + ":/usr/bin:/bin", "HOME=" + work, "TMPDIR=" + work, "RUNTIME_WORKDIR=" + work, "CONFIGS_DIR=" + filepath.Join(dir, "configs"),
+				"WORKSPACE_GIVE=nothing", "WORKSPACE_ID=planted", "RUNTIME_TOKEN=planted", "MOLECULE_WORKSPACE_TOKEN=planted", "OPENAI_API_KEY=planted",
+			}
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("%s: %v\n%s", command, err, out)
+			}
+		}
+	}
+	text, err := os.ReadFile(told)
+	if err != nil {
+		t.Fatal(err)
+	}
+	started := ""
+	for line := range strings.Lines(string(text)) {
+		if after, ok := strings.CutPrefix(line, "started "); ok {
+			started = after
+		}
+		if strings.Contains(line, "planted") {
+			t.Errorf("the agent's %q has %s", started, line)
+		}
+	}
+	for _, command := range []string{"true", "test -w " + work, "mkdir -p " + work} {
+		if !strings.Contains(string(text), "started "+command) {
+			t.Errorf("%s was not started as the agent:\n%s", command, text)
+		}
+	}
+}
