@@ -208,6 +208,7 @@ func (t *task) poseAgain(a *reply, why string) *view {
 		t.lapsed = t.lapsed && !a.unclear
 	}
 	t.pose(change)
+	t.countReposed()
 	return t.viewLocked()
 }
 

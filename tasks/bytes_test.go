@@ -200,6 +200,30 @@ func TestAnswersAreBounded(t *testing.T) {
 	}
 }
 
+// TestReposedQuestionsAreBounded: a long question is posed again for each short answer that is
+// none, and all of it stays.
+func TestReposedQuestionsAreBounded(t *testing.T) {
+	r := &asker{runner: newRunner(), late: &executor.NotUnderstoodError{Why: "What?"}}
+	e := newEngine(t, r)
+	task := begin(t, e, request("m1", "c", "hi"))
+	r.next(t).start().ask("q1", strings.Repeat("x", 1<<20))
+	taken := 0
+	for i := range 20 {
+		_, err := e.SendMessage(t.Context(), returning(to(task, fmt.Sprint("wrong ", i), "hm")))
+		if err == nil {
+			taken++
+		} else if !errors.Is(err, a2a.ErrInvalidParams) || !strings.Contains(err.Error(), "too often") {
+			t.Errorf("answer %d: %v", i, err)
+		}
+	}
+	if taken != 16 {
+		t.Errorf("%d wrong answers were taken", taken)
+	}
+	if _, err := e.CancelTask(t.Context(), &a2a.CancelTaskRequest{ID: task.ID}); err != nil {
+		t.Errorf("cancel: %v", err)
+	}
+}
+
 // living is what is in memory.
 func living() int {
 	var m runtime.MemStats

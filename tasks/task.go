@@ -38,6 +38,7 @@ type task struct {
 	runs      []*run         // the turns that have not ended, in their order
 	turns     int            // messages that the task has taken in all
 	answers   int            // about the bytes of those that were answers; see roomForAnswer
+	reposed   int            // about the bytes of questions that were posed again
 	questions []*question    // open, the oldest first; the state says so
 	lapsed    bool           // a question has; see unclear
 	given     []*reply       // whose effect is not known yet; replaced, never changed

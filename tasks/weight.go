@@ -97,11 +97,17 @@ func (n *heapCount) value(v any) {
 const (
 	mostAnswers = 4 << 20
 	shortAnswer = 16 << 10
+	// What is posed again for an answer that was not understood stays, too, and may be a
+	// thousand times as long as that.
+	mostReposed = 16 << 20
 )
 
 // roomForAnswer refuses an answer to a task that has been sent too much of them. The first
 // has room in any case. The caller holds t.mu.
 func (t *task) roomForAnswer(in *incoming) error {
+	if t.reposed > mostReposed {
+		return refuse(a2a.ErrInvalidParams, "task %q has posed its question again too often, for answers that were not understood; cancel it", t.id)
+	}
 	size, most := in.weight(), mostAnswers
 	if size <= shortAnswer {
 		most *= 2
@@ -111,6 +117,16 @@ func (t *task) roomForAnswer(in *incoming) error {
 	}
 	return refuse(a2a.ErrInvalidParams, "task %q has been sent answers of %s, which is too much for this one; "+
 		"answer what it asks in a few words, or cancel it", t.id, mib(t.answers))
+}
+
+// countReposed counts what has just been posed again. The caller holds t.mu.
+func (t *task) countReposed() {
+	if t.status.Message == nil {
+		return
+	}
+	var n heapCount
+	n.message(t.status.Message)
+	t.reposed += int(n)
 }
 
 func mib(bytes int) string { return fmt.Sprintf("%.1f MiB", float64(bytes)/(1<<20)) }
