@@ -42,6 +42,11 @@ func TestOutbox(t *testing.T) {
 	equal(t, waiting(0, 10), []Delivery{want[0], want[2]})
 	must(t, s.Dead(ctx, 1, 4))
 	equal(t, waiting(0, 10), nil)
+	bytes, err := view(ctx, s, "weigh", func(c *conn) (int64, error) {
+		return c.number("SELECT coalesce(sum(length(body)), 0) FROM outbox WHERE dead = 1")
+	})
+	must(t, err)
+	equal(t, bytes, int64(0))
 	for _, id := range []int64{1, 2, 99} {
 		_, err := s.Delivery(ctx, id)
 		wantErr(t, err, ErrUnknown)
