@@ -83,3 +83,73 @@ func TestGivenUpWhereItIsFull(t *testing.T) {
 		w.empty()
 	})
 }
+
+// TestFullOfBytes: what waits has a bound in bytes, which counts what is about to be put into
+// the outbox, in this process and the next.
+func TestFullOfBytes(t *testing.T) {
+	inWorld(t, func(w *world) {
+		reserve := func(sender string, bytes int, want bool) {
+			t.Helper()
+			if got := w.d.Reserve(sender, bytes); got != want {
+				t.Errorf("room for %d MiB of %q: %t", bytes>>20, sender, got)
+			}
+		}
+		full := func(sender string, want bool) {
+			t.Helper()
+			if got := w.d.Full(sender); got != want {
+				t.Errorf("full for %q: %t", sender, got)
+			}
+		}
+		w.takes("hangs.example", never)
+		w.taskOf("peer-1", "large", setting("c", "https://hangs.example"))
+		put := func(bytes int) {
+			reserve("peer-1", bytes, true)
+			w.tell("large", "c", strings.Repeat("x", bytes-len("1.0 large/1.1\n")))
+			w.settle()
+		}
+		reserve("peer-1", mostBytes+1, false)
+		put(mostBytes - keptBytes)
+		full("peer-1", false)
+		put(1 << 10)
+		full("peer-1", true)
+		full("peer-2", false)
+		reserve("peer-1", keptBytes, false)
+		reserve("peer-1", keptBytes-1<<10, true) // and more is not: it is taken
+		reserve("peer-1", 1, false)
+		reserve("peer-2", mostBytesOfPeers-mostBytes+1, false)
+		reserve("", mostBytes, true)
+
+		w.stop()
+		w.d = w.run() // the next process; nothing came of what was reserved last
+		synctest.Wait()
+		full("peer-1", true)
+		full("", false)
+		reserve("peer-1", keptBytes-1<<10, true)
+
+		w.takes("hangs.example", 0)
+		time.Sleep(time.Hour)
+		w.settle()
+		w.empty()
+		full("peer-1", false)
+		reserve("peer-1", mostBytes, true)
+	})
+}
+
+// TestReservationThatLapses: what could not be committed takes no room for long.
+func TestReservationThatLapses(t *testing.T) {
+	inWorld(t, func(w *world) {
+		reserve := func(want bool) {
+			t.Helper()
+			if got := w.d.Reserve("peer-1", mostBytes); got != want {
+				t.Errorf("there is room: %t", got)
+			}
+		}
+		reserve(true)
+		time.Sleep(lapsed)
+		w.settle()
+		reserve(false)
+		time.Sleep(time.Second)
+		w.settle()
+		reserve(true)
+	})
+}

@@ -92,6 +92,12 @@ func (d *Deliverer) Full(conversation string) bool {
 	return d.waiting.full(d.cfg.Sender(conversation))
 }
 
+// Reserve takes room for notifications of a conversation that are about to be put into the
+// outbox, so many bytes in all, or reports that there is none.
+func (d *Deliverer) Reserve(conversation string, bytes int) bool {
+	return d.waiting.reserve(d.cfg.Sender(conversation), bytes, d.cfg.Now())
+}
+
 // Wake says that there is something new in the outbox. It never blocks.
 func (d *Deliverer) Wake() {
 	select {
@@ -131,9 +137,10 @@ func (d *Deliverer) Run(ctx context.Context) {
 
 // land takes what became of a delivery into the schedule.
 func (d *Deliverer) land(l landing) {
+	size := l.lane.rows[0].size
 	d.schedule.land(l, d.cfg.Now())
 	if !l.left {
-		d.waiting.count(l.lane.queue.sender, -1)
+		d.waiting.remove(l.lane.queue.sender, size)
 	}
 }
 
@@ -153,9 +160,10 @@ func (d *Deliverer) load(ctx context.Context) {
 			d.last = r.ID
 			from := d.cfg.Sender(r.Conversation)
 			d.schedule.add(r, from, func() string { return d.host(ctx, r) })
-			d.waiting.count(from, 1)
+			d.waiting.add(from, r.Size)
 		}
 		if len(rows) < page {
+			d.waiting.lapse(d.cfg.Now())
 			return
 		}
 	}

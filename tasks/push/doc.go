@@ -16,7 +16,7 @@
 // [Deliverer.Run] owns the schedule: which deliveries wait, in which lane, for
 // whom. A lane is the deliveries of one setting of one task; its first one blocks
 // the others. Run starts a goroutine for each post and waits for all of them
-// before it returns. Check, Full and Wake may be called concurrently.
+// before it returns. Check, Full, Reserve and Wake may be called concurrently.
 //
 // # Fairness
 //
@@ -31,6 +31,6 @@
 // one is known only once a place is taken, one is shared by many hosts that have nothing
 // to do with each other, and a name server that does not answer has none.
 //
-// What waits is bounded as well, if what fills the outbox asks [Deliverer.Full]. While so
-// much waits, what fails is given up.
+// What waits is bounded as well, in number and in bytes, if what fills the outbox asks
+// [Deliverer.Full] and [Deliverer.Reserve]. While so much waits, what fails is given up.
 package push

@@ -90,7 +90,7 @@ func (s *schedule) next(now time.Time) (best *lane, later time.Time) {
 		return nil, later
 	}
 	for _, q := range s.senders {
-		if !s.posts.room(q.sender) || best != nil && !s.before(q, best.queue) {
+		if !s.posts.room(q.sender, 1) || best != nil && !s.before(q, best.queue) {
 			continue
 		}
 		l, soon := s.first(q, now)
@@ -142,7 +142,7 @@ func (s *schedule) room(l *lane, now time.Time) bool {
 		return false
 	}
 	for _, share := range s.shares(l, now) {
-		if !share.room(l.queue.sender) {
+		if !share.room(l.queue.sender, 1) {
 			return false
 		}
 	}

@@ -13,9 +13,9 @@ func newShare(most int) *share {
 	return &share{most: most, ofOne: most / 2, ofPeers: most * 3 / 4, of: map[Sender]int{}}
 }
 
-// room reports whether a sender may have one more.
-func (s *share) room(of Sender) bool {
-	return s.all < s.most && s.of[of] < s.ofOne && (!of.Peer || s.peers < s.ofPeers)
+// room reports whether a sender may have n more.
+func (s *share) room(of Sender, n int) bool {
+	return s.all <= s.most-n && s.of[of] <= s.ofOne-n && (!of.Peer || s.peers <= s.ofPeers-n)
 }
 
 // count counts n more for a sender, or fewer.
