@@ -8,7 +8,6 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
-	"github.com/Molecule-AI/molecule-codex-runtime/tasks/push"
 )
 
 // longestID bounds the ids that callers invent: they are kept, indexed and logged.
@@ -32,14 +31,14 @@ type incoming struct {
 	shown   gallery           // the pictures that are shown to the model
 	listed  bool              // files are named in its text
 	options executor.Options
-	notify  *string       // who is to be told of the end; nil leaves that as it was
-	refused error         // why it must not be a new message
-	push    *push.Setting // that its caller wants to be told by; may be nil
-	unnamed bool          // the setting has its id from us
-	from    sender        // as far as that can be told
-	staged  []File        // that are held for it until it is accepted or not
-	leave   func()        // lets others with its key bring their files; nil if it has brought none
-	receipt *Receipt      // of the answer; nil if nobody waits, or need not be told otherwise
+	notify  *string  // who is to be told of the end; nil leaves that as it was
+	refused error    // why it must not be a new message
+	push    *setting // that its caller wants to be told by; may be nil
+	unnamed bool     // the setting has its id from us
+	from    sender   // as far as that can be told
+	staged  []File   // that are held for it until it is accepted or not
+	leave   func()   // lets others with its key bring their files; nil if it has brought none
+	receipt *Receipt // of the answer; nil if nobody waits, or need not be told otherwise
 }
 
 // longestText is how many characters codex takes as the input of a turn (seen

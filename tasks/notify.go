@@ -43,13 +43,13 @@ func (t *task) notify(event a2a.Event, always bool) {
 	id := string(t.id) + "/" + t.log.following(t.epoch).String()
 	payloads := map[string][]byte{}
 	for _, s := range t.pushes {
-		payload, made := payloads[s.Version]
+		payload, made := payloads[s.version]
 		if !made {
-			payload = t.payload(event, s.Version, always)
-			payloads[s.Version] = payload
+			payload = t.payload(event, s.version, always)
+			payloads[s.version] = payload
 		}
 		if payload != nil {
-			t.send(push.Notification{ID: id, Version: s.Version, Payload: payload}.Delivery(s.Config.ID))
+			t.send(push.Notification{ID: id, Version: s.version, Payload: payload}.Delivery(s.id))
 		}
 	}
 }

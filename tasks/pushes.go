@@ -58,7 +58,7 @@ func (e *Engine) CreateTaskPushConfig(ctx context.Context, req *a2a.PushConfig) 
 	if err != nil {
 		return nil, err
 	}
-	return shown(req.TaskID, s), nil
+	return shown(req.TaskID, s.Setting), nil
 }
 
 // GetTaskPushConfig implements a2asrv.RequestHandler. Without an id, or with the
@@ -169,33 +169,25 @@ func (e *Engine) pushError(id a2a.TaskID, doing string, err error) error {
 }
 
 // addSetting commits a setting of a task. The caller holds e.admit.
-func (e *Engine) addSetting(ctx context.Context, id a2a.TaskID, s push.Setting) error {
+func (e *Engine) addSetting(ctx context.Context, id a2a.TaskID, s *setting) error {
 	const doing = "store the push notification setting"
-	known, err := e.settings(ctx, id)
+	known, err := e.receivers(ctx, id)
 	if err != nil {
 		return e.pushError(id, doing, err)
 	}
 	t := e.find(id)
-	if err := e.takesSetting(t, known, s.Config.ID); err != nil {
+	if err := e.takesSetting(t, known, s.receiver()); err != nil {
 		return err
 	}
-	row, err := s.Encode()
-	if err == nil {
-		err = e.cfg.Journal.SetPush(ctx, string(id), row)
-	}
-	if err != nil {
+	if err := e.cfg.Journal.SetPush(ctx, string(id), s.row); err != nil {
 		return e.pushError(id, doing, err)
 	}
 	if t != nil {
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		t.adopt(&s)
+		t.adopt(s)
 	}
 	return nil
-}
-
-func without(all []push.Setting, id string) []push.Setting {
-	return slices.DeleteFunc(slices.Clone(all), func(s push.Setting) bool { return s.Config.ID == id })
 }
 
 // shown is a setting as its callers see it.
@@ -221,21 +213,26 @@ func version(ctx context.Context) string {
 
 // readSetting checks a setting that a caller has sent, and gives it an id if it
 // has none.
-func (e *Engine) readSetting(ctx context.Context, c *a2a.PushConfig) (push.Setting, error) {
+func (e *Engine) readSetting(ctx context.Context, c *a2a.PushConfig) (*setting, error) {
 	switch {
 	case e.cfg.Push == nil:
-		return push.Setting{}, noPush()
+		return nil, noPush()
 	case c == nil:
-		return push.Setting{}, refuse(a2a.ErrInvalidParams, "the push notification setting is missing")
+		return nil, refuse(a2a.ErrInvalidParams, "the push notification setting is missing")
 	}
 	if err := checkSetting(c); err != nil {
-		return push.Setting{}, err
+		return nil, err
 	}
 	if err := e.cfg.Push.Check(c.URL); err != nil {
-		return push.Setting{}, refuse(a2a.ErrInvalidParams, "the url for push notifications is refused: %s", clip(err.Error(), 512))
+		return nil, refuse(a2a.ErrInvalidParams, "the url for push notifications is refused: %s", clip(err.Error(), 512))
 	}
 	kept := *c
 	kept.TaskID = ""
 	kept.ID = cmp.Or(c.ID, uuid.NewString())
-	return push.Setting{Version: version(ctx), Config: kept}, nil
+	s := push.Setting{Version: version(ctx), Config: kept}
+	row, err := s.Encode()
+	if err != nil {
+		return nil, e.journalError("store the push notification setting", err)
+	}
+	return &setting{Setting: s, row: row}, nil
 }

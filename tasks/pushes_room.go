@@ -9,8 +9,12 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/push"
 )
 
-// mostPushes is how many settings a task can have.
-const mostPushes = 16
+// Bounds of the settings of a task. All that waits can have as many, and they are on the disk
+// until it has ended.
+const (
+	mostPushes    = 16
+	mostPushBytes = 32 << 10 // as they are kept
+)
 
 // PushSender is who has the tasks of a conversation made: each other agent is one, and the
 // user, with all callers who do not say that they are an agent, another.
@@ -28,11 +32,18 @@ func PushSender(conversation string) push.Sender {
 // takesSetting refuses one setting too many, be it for its task, or for who speaks in the
 // task's conversation. One that takes the place of another is none more. The task is nil
 // if it has ended: then nothing is posted for the setting.
-func (e *Engine) takesSetting(t *task, known []push.Setting, id string) error {
-	others := without(known, id)
+func (e *Engine) takesSetting(t *task, known []receiver, next receiver) error {
+	others := without(known, next.id)
+	size := next.size
+	for _, r := range others {
+		size += r.size
+	}
 	switch {
 	case len(others) >= mostPushes:
 		return refuse(a2a.ErrInvalidParams, "the task has %d push notification settings, which is the most; delete one first", len(known))
+	case size > mostPushBytes:
+		return refuse(a2a.ErrInvalidParams, "the push notification settings of the task would take %d bytes together, and may take %d; "+
+			"delete one first, or give shorter tokens and credentials", size, mostPushBytes)
 	case t != nil && len(others) == len(known) && e.pushesFull(t.thread):
 		return refuse(a2a.ErrServerError, "too many push notifications wait for their receivers; "+
 			"do without a setting and ask for the task, or send this again later")

@@ -59,7 +59,7 @@ func (e *Engine) recoverTask(ctx context.Context, pending store.Pending) ([]*run
 		return nil, err
 	}
 	if e.cfg.Push != nil {
-		if t.pushes, err = e.settings(ctx, t.id); err != nil {
+		if t.pushes, err = e.receivers(ctx, t.id); err != nil {
 			return nil, err
 		}
 	}

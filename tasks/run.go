@@ -10,7 +10,6 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
-	"github.com/Molecule-AI/molecule-codex-runtime/tasks/push"
 )
 
 // A run is one turn of a task, from the submission of its job to its end. Its
@@ -21,9 +20,6 @@ type run struct {
 	jobID   string
 	answers []string         // ids of the questions over a restart that its message answers
 	options executor.Options // of its turn
-
-	push   *push.Setting  // that it brought; may be nil
-	pushes []push.Setting // of the task before it did
 
 	before any // what the task had of MetaNotification before this run was made, if it changed that
 

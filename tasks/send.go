@@ -305,6 +305,10 @@ func (e *Engine) belongs(ctx context.Context, in *incoming, live *task) error {
 // enqueue commits a message as a turn of t and gives it to the runner. The caller
 // holds e.admit.
 func (e *Engine) enqueue(ctx context.Context, in *incoming, t *task, commit func(context.Context, store.Message, store.Head) error) (*view, error) {
+	before, err := e.bringPush(ctx, t, in.push)
+	if err != nil {
+		return nil, err
+	}
 	r, err := t.join(in, func(m store.Message, head store.Head) error { return commit(ctx, m, head) })
 	if err != nil {
 		return nil, err
@@ -323,6 +327,7 @@ func (e *Engine) enqueue(ctx context.Context, in *incoming, t *task, commit func
 	}
 	if err != nil {
 		e.withdraw(ctx, t, r)
+		e.withdrawPush(ctx, t, before)
 		return nil, e.notQueued(err)
 	}
 	e.remember(t)
@@ -339,5 +344,4 @@ func (e *Engine) withdraw(ctx context.Context, t *task, r *run) {
 		}
 		return err
 	})
-	e.withdrawPush(ctx, t, r)
 }

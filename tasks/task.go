@@ -12,7 +12,6 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
-	"github.com/Molecule-AI/molecule-codex-runtime/tasks/push"
 )
 
 // A task is a task that has not ended, or whose last readers have not.
@@ -34,21 +33,21 @@ type task struct {
 	epoch     int
 	log       eventLog
 	rec       recorder
-	states    signal         // the state has changed
-	runs      []*run         // the turns that have not ended, in their order
-	turns     int            // messages that the task has taken in all
-	answers   int            // about the bytes of those that were answers; see roomForAnswer
-	reposed   int            // about the bytes of questions that were posed again
-	questions []*question    // open, the oldest first; the state says so
-	lapsed    bool           // a question has; see unclear
-	given     []*reply       // whose effect is not known yet; replaced, never changed
-	messages  int            // status messages made
-	pushes    []push.Setting // replaced, never changed
-	cutOff    []string       // recovered jobs whose turns have asked; until the task is posed again
-	expiry    *time.Timer    // of the questions over a restart; counted in Engine.wg while it runs
-	told      a2a.TaskState  // the state that receivers of push notifications know
-	owed      bool           // the user gets the reply, however late
-	sorted    bool           // its messages were kept by who sent them
+	states    signal        // the state has changed
+	runs      []*run        // the turns that have not ended, in their order
+	turns     int           // messages that the task has taken in all
+	answers   int           // about the bytes of those that were answers; see roomForAnswer
+	reposed   int           // about the bytes of questions that were posed again
+	questions []*question   // open, the oldest first; the state says so
+	lapsed    bool          // a question has; see unclear
+	given     []*reply      // whose effect is not known yet; replaced, never changed
+	messages  int           // status messages made
+	pushes    []receiver    // of push notifications; replaced, never changed
+	cutOff    []string      // recovered jobs whose turns have asked; until the task is posed again
+	expiry    *time.Timer   // of the questions over a restart; counted in Engine.wg while it runs
+	told      a2a.TaskState // the state that receivers of push notifications know
+	owed      bool          // the user gets the reply, however late
+	sorted    bool          // its messages were kept by who sent them
 	canceling bool
 	canceled  bool    // a turn ended by the cancel
 	ending    *ending // of the last turn that ended, or nil
@@ -244,7 +243,7 @@ func (t *task) join(in *incoming, commit func(store.Message, store.Head) error) 
 		return nil, t.engine.journalError("store the message", err)
 	}
 	t.expect(in.receipt)
-	r.push, r.pushes = in.push, t.adopt(in.push)
+	t.adopt(in.push)
 	r.before = meta[MetaNotification]
 	t.runs = append(t.runs, r)
 	t.history = append(t.history, r.message)
