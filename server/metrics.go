@@ -56,7 +56,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		requests:  histograms("http_request_duration_seconds", "HTTP requests; streams last as long as their turn.", short, "route", "method", "code"),
 		streams:   gauge("streams_open", "SSE streams that are open now."),
 		tools:     histograms("tool_duration_seconds", "From the start of a tool of a turn to its end, by kind: command, file_change, mcp, workspace, web_search or other.", tool, "kind"),
-		unpushed:  prometheus.NewCounter(prometheus.CounterOpts{Namespace: namespace, Name: "pushes_dropped_total", Help: "Push notifications that were not made because too many of their sender's waited; of what a task asks and of its end they always are."}),
+		unpushed:  prometheus.NewCounter(prometheus.CounterOpts{Namespace: namespace, Name: "pushes_dropped_total", Help: "Push notifications that were not made because too many of their sender's waited, or too large ones; of what a task asks and of its end they always are."}),
 		rpcErrs:   counters("rpc_errors_total", "Errors that JSON-RPC calls were answered with, by their code; HTTP's status is 200 all the same.", "code"),
 		refused:   counters("http_refused_total", "Requests that were refused at the door, by reason: host, origin, page (of elsewhere), no_credential, wrong_credential or too_many (of wrong ones).", "reason"),
 		dropped:   prometheus.NewCounter(prometheus.CounterOpts{Namespace: namespace, Name: "streams_dropped_total", Help: "SSE streams cut because their reader stalled."}),

@@ -29,6 +29,9 @@ type Push struct {
 	// Full reports whether so much waits to be posted for who speaks in a conversation that
 	// others are done without; nil is never. It must not block.
 	Full func(conversation string) bool
+	// Reserve takes room for so many bytes of notifications of a conversation, which are put
+	// into the outbox then, or reports that there is none; nil is always room. It must not block.
+	Reserve func(conversation string, bytes int) bool
 }
 
 // anyPush is the id that callers of A2A 0.3 give who have not got one.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/push"
 )
 
@@ -58,11 +59,28 @@ func (e *Engine) pushesFull(conversation string) bool {
 	if full == nil || !full(conversation) {
 		return false
 	}
-	if e.crowded.rarely(time.Minute) {
-		e.log.Warn("too many push notifications wait for their receivers: their sender may make no more settings, "+
-			"and receivers are told only of what a task asks and of its end", "sender", PushSender(conversation).Name)
-	}
+	e.warnCrowded(conversation)
 	return true
+}
+
+func (e *Engine) warnCrowded(conversation string) {
+	if e.crowded.rarely(time.Minute) {
+		e.log.Warn("too many push notifications wait for their receivers, or too large ones: their sender may make no more settings, "+
+			"and receivers are told only of what a task asks and of its end, in few words", "sender", PushSender(conversation).Name)
+	}
+}
+
+// reserve takes room for notifications, or reports that there is none. The caller holds t.mu.
+func (t *task) reserve(all []store.Delivery) bool {
+	reserve, size := t.engine.cfg.Push.Reserve, 0
+	for _, d := range all {
+		size += len(d.Body)
+	}
+	if reserve == nil || size == 0 || reserve(t.thread, size) {
+		return true
+	}
+	t.engine.warnCrowded(t.thread)
+	return false
 }
 
 // spare drops a notification that its receivers can do without, if too many wait. What a

@@ -185,7 +185,7 @@ func (app *application) push(s settings.Settings, outbox push.Outbox) *tasks.Pus
 	}
 	pusher := push.New(push.Config{Outbox: outbox, Guard: netguard.New(s.AllowedNetworks...), Sender: tasks.PushSender, Logger: app.log})
 	app.goOn(pusher.Run)
-	return &tasks.Push{Check: pusher.Check, TaskV0: server.TaskV0, Show: server.ShowPushed(s.PublicURL), Wake: pusher.Wake, Full: pusher.Full}
+	return &tasks.Push{Check: pusher.Check, TaskV0: server.TaskV0, Show: server.ShowPushed(s.PublicURL), Wake: pusher.Wake, Full: pusher.Full, Reserve: pusher.Reserve}
 }
 
 // stop ends the turns, and then the tasks that they belong to.

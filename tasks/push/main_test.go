@@ -148,7 +148,9 @@ func (b *bench) tell(task, setting string, payloads ...string) {
 	var all []store.Delivery
 	for _, p := range payloads {
 		b.put++
-		all = append(all, Notification{fmt.Sprintf("%s/1.%d", task, b.put), V1, []byte(p)}.Delivery(setting))
+		d := Notification{fmt.Sprintf("%s/1.%d", task, b.put), V1, []byte(p)}.Delivery()
+		d.Target = setting
+		all = append(all, d)
 	}
 	b.must(b.st.Write(b.t.Context(), store.Change{Task: task, Outbox: all}))
 }

@@ -18,10 +18,11 @@ type Notification struct {
 	Payload []byte
 }
 
-// Delivery returns the notification as a row of the outbox. The target is the id of the setting.
-func (n Notification) Delivery(setting string) store.Delivery {
+// Delivery returns the notification as a row of the outbox. Its target is to be the id of
+// the setting.
+func (n Notification) Delivery() store.Delivery {
 	body := fmt.Appendf(make([]byte, 0, len(n.Version)+len(n.ID)+2+len(n.Payload)), "%s %s\n", n.Version, n.ID)
-	return store.Delivery{Kind: Kind, Target: setting, Body: append(body, n.Payload...)}
+	return store.Delivery{Kind: Kind, Body: append(body, n.Payload...)}
 }
 
 // read returns the notification of a row of the outbox.
