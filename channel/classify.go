@@ -61,7 +61,7 @@ func (n names) classify(r platform.Row) (row store.InboxRow, doubt string) {
 	said := content(r, layers)
 	switch {
 	case !isMessage(r.Method):
-		row.Kind, row.Chat, row.Mute, doubt = kindUnknown, n.unknown(r.ID), muteUnknown, muteUnknown
+		row.Kind, row.Chat, row.Mute, doubt = kindUnknown, n.unknown(peer), muteUnknown, muteUnknown
 		said = said.quoted("", peer)
 	case peer != "":
 		row.Kind, row.Chat, row.Peer = kindPeer, n.peer(peer), peer

@@ -33,7 +33,7 @@ func TestClassify(t *testing.T) {
 		"failed":           {row: platform.Row{Method: "message/send", RequestBody: hello, ResponseBody: json.RawMessage(`null`)}, kind: kindCanvas, state: store.InboxAccepted, chat: "canvas:us"},
 		"upload":           {row: platform.Row{Method: "chat_upload_receive", RequestBody: json.RawMessage(`{"uri":"platform-pending:us/1","name":"a"}`)}, kind: kindUpload, state: store.InboxAccepted, chat: "canvas:us"},
 		"upload-of-what":   {row: platform.Row{Method: "chat_upload_receive"}, kind: kindUpload, state: store.InboxDrained, chat: "canvas:us", doubt: true},
-		"strange":          {row: platform.Row{ID: "a1", Method: "broadcast", Source: "p"}, kind: kindUnknown, state: store.InboxAccepted, chat: "unknown:a1", mute: muteUnknown, doubt: true},
+		"strange":          {row: platform.Row{ID: "a1", Method: "broadcast", Source: "p"}, kind: kindUnknown, state: store.InboxAccepted, chat: "unknown:p", mute: muteUnknown, doubt: true},
 		"marked": {
 			row:  platform.Row{Method: "message/send", Source: "p", RequestBody: json.RawMessage(`{"params":{"metadata":{"molecule_channel_reply":true},"message":{"parts":[]}}}`)},
 			kind: kindPeer, state: store.InboxAccepted, chat: "peer:p", mute: muteMarked,

@@ -21,7 +21,7 @@ func TestForeignRows(t *testing.T) {
 		"a-tool-call":       {platform.Row{Type: "agent_log", Method: "mcp__molecule__list_peers"}, kindOwn, store.InboxDrained, "canvas:us"},
 		"peers-own-result":  {platform.Row{Method: "delegate_result", Source: "p", RequestBody: hello}, kindPeer, store.InboxAccepted, "peer:p"},
 		"nobodys-result":    {platform.Row{Method: "delegate_result", Source: " ", RequestBody: hello}, kindPeer, store.InboxDrained, "canvas:us"},
-		"peers-upload":      {platform.Row{ID: "a", Method: "chat_upload_receive", Source: "p", RequestBody: json.RawMessage(`{"uri":"platform-pending:us/1"}`)}, kindUnknown, store.InboxAccepted, "unknown:a"},
+		"peers-upload":      {platform.Row{ID: "a", Method: "chat_upload_receive", Source: "p", RequestBody: json.RawMessage(`{"uri":"platform-pending:us/1"}`)}, kindUnknown, store.InboxAccepted, "unknown:p"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			row, _ := names{workspace: "us"}.classify(c.row)

@@ -27,8 +27,10 @@ func (n names) canvas() string { return kindCanvas + ":" + n.workspace }
 
 func (n names) peer(id string) string { return n.of(kindPeer + ":" + peerwords.Plain(id)) }
 
-func (n names) unknown(activity string) string {
-	return n.of(kindUnknown + ":" + peerwords.Plain(activity))
+// unknown is that of all that a sender says by methods that are not known: as many as there
+// are would otherwise wait beside each other.
+func (n names) unknown(sender string) string {
+	return n.of(kindUnknown + ":" + peerwords.Plain(sender))
 }
 
 // of keeps apart what two workspaces talk about with the same peer.
