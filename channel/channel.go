@@ -128,6 +128,7 @@ type space struct {
 	line   line
 	poller *poller
 	acker  *acker
+	bodies chan struct{} // one for each large row of other agents that is in memory
 }
 
 // New returns a channel. It starts nothing.
@@ -141,7 +142,7 @@ func New(cfg Config) *Channel {
 	}
 	c := &Channel{cfg: cfg, log: cfg.Logger, spaces: map[string]*space{}}
 	for _, w := range cfg.Workspaces {
-		s := &space{Workspace: w, names: names{w.ID, len(cfg.Workspaces) > 1}, line: newLine()}
+		s := &space{Workspace: w, names: names{w.ID, len(cfg.Workspaces) > 1}, line: newLine(), bodies: make(chan struct{}, mostBodies)}
 		s.poller = newPoller(c, s)
 		s.acker = newAcker(c, s)
 		c.spaces[w.ID] = s

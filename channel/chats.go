@@ -113,32 +113,22 @@ func (d *chats) serve(reading, work context.Context, name string) {
 // one brings a row on its way, and reports whether the next may follow.
 func (d *chats) one(reading, work context.Context, row store.InboxRow) bool {
 	s := d.channel.spaces[row.Workspace]
-	if s == nil || s.line.isLeft() || d.underway(reading, row) {
+	if s == nil || s.line.isLeft() || row.State == store.InboxGiven && d.followed(row.Task) {
 		return true // the workspace is none of ours any more, or the row has its task
 	}
 	if row.Kind == kindUpload {
 		return d.fetch(reading, s, row)
 	}
-	m, err := d.message(reading, s, row)
-	if refused, ok := errors.AsType[*RefusedError](err); ok {
-		return d.refuse(reading, row, refused)
-	}
-	if err != nil {
-		d.channel.log.Error("a row of the inbox is damaged; it is given up", "workspace", row.Workspace, "activity", row.Activity, "err", err)
-		return d.persist(reading, func() error { return d.channel.cfg.Store.DrainInbox(reading, row.N, "it was damaged") })
-	}
-	if row.Kind == kindDelegation && s.has(row) {
-		return d.persist(reading, func() error { return d.channel.cfg.Store.DrainInbox(reading, row.N, "a call of codex's has it") })
-	}
 	for failures := 0; ; failures++ {
-		task, err := d.channel.cfg.Engine.Give(reading, m)
-		refused := new(RefusedError)
+		task, err := d.hand(reading, s, row)
+		refused, over := new(RefusedError), new(overError)
 		switch {
 		case err == nil:
-			d.channel.log.Info("a message was taken", "workspace", row.Workspace, "chat", row.Chat, "activity", row.Activity, "task_id", task, "chars", len(m.Text))
 			return d.given(reading, work, row, task)
 		case errors.As(err, &refused):
 			return d.refuse(reading, row, refused)
+		case errors.As(err, &over):
+			return d.drain(reading, row, over.note)
 		case !errors.Is(err, ErrNotNow) && reading.Err() == nil:
 			d.channel.log.Error("a message could not be handed in; this is tried again", "activity", row.Activity, "err", err)
 		}
@@ -155,28 +145,9 @@ func (d *chats) refuse(ctx context.Context, row store.InboxRow, why *RefusedErro
 	return d.keep(ctx, row, Answer{ID: row.Activity + "-refused", Text: why.Text, Final: true})
 }
 
-// underway reports whether a row has a task that is followed, or was until its answer was
-// kept, since the row was read.
-func (d *chats) underway(ctx context.Context, row store.InboxRow) bool {
-	if row.State != store.InboxGiven {
-		return false
-	}
-	if d.followed(row.Task) {
-		return true
-	}
-	open, err := d.channel.cfg.Store.InboxOpen(ctx, row.Chat, row.N-1, 1)
-	return err == nil && (len(open) == 0 || open[0].N != row.N)
-}
-
-// has reports whether a call of codex's waits for the delegation whose end the row is, or
-// has returned that.
-func (s *space) has(row store.InboxRow) bool {
-	e, err := decodeEntry(row.Body)
-	if err != nil || s.Awaited == nil {
-		return false
-	}
-	waits, told := s.Awaited(e.Delegation)
-	return waits || told
+// drain ends a row that gets no answer. One that has ended already stays as it is.
+func (d *chats) drain(ctx context.Context, row store.InboxRow, note string) bool {
+	return d.persist(ctx, func() error { return d.channel.cfg.Store.DrainInbox(ctx, row.N, note) })
 }
 
 // given notes the task of a row and follows it. A row whose note is lost is given again.
@@ -187,40 +158,15 @@ func (d *chats) given(reading, work context.Context, row store.InboxRow, task st
 	return ok
 }
 
-// message is what the engine is given of a row. One that it is not given is a
-// [*RefusedError].
-func (d *chats) message(ctx context.Context, s *space, row store.InboxRow) (Message, error) {
-	e, err := decodeEntry(row.Body)
-	if err != nil {
-		return Message{}, err
-	}
-	if e = e.bounded(); e.Refused != "" {
-		return Message{}, &RefusedError{Text: "[codex error] " + e.Refused}
-	}
-	for i, f := range e.Files {
-		if f.URI == "" {
-			continue
-		}
-		known, err := d.channel.cfg.Store.InboxFile(ctx, s.ID, f.URI)
-		if err == nil && known.Kind == kindUpload && known.Note != "" {
-			e.Files[i].URI = known.Note
-		}
-	}
-	return Message{
-		ID: row.Activity, Conversation: row.Chat, Workspace: row.Workspace, Peer: row.Peer,
-		Text: e.Text, Files: e.Files, Own: row.Kind != kindCanvas && row.Peer == "",
-	}, nil
-}
-
 // fetch brings a file to the disk that later rows name. They wait for it, unless the
 // platform goes on answering and does not give it.
 func (d *chats) fetch(ctx context.Context, s *space, row store.InboxRow) bool {
-	e, err := decodeEntry(row.Body)
-	if err != nil || len(e.Files) != 1 {
-		return d.persist(ctx, func() error { return d.channel.cfg.Store.DrainInbox(ctx, row.N, "") })
+	e, err := d.kept(ctx, row)
+	if ctx.Err() != nil {
+		return false
 	}
-	if d.channel.sender.handedOut(ctx, s, row.URI) {
-		return d.persist(ctx, func() error { return d.channel.cfg.Store.DrainInbox(ctx, row.N, "") })
+	if err != nil || len(e.Files) != 1 || d.channel.sender.handedOut(ctx, s, row.URI) {
+		return d.drain(ctx, row, "")
 	}
 	var spent time.Duration // while the platform has answered: an outage is waited for
 	for failures := 0; ; failures++ {
@@ -241,7 +187,7 @@ func (d *chats) fetch(ctx context.Context, s *space, row store.InboxRow) bool {
 			if err != nil {
 				d.channel.log.Warn("a file of the user's is not to be had", "workspace", s.ID, "activity", row.Activity, "err", err)
 			}
-			return d.persist(ctx, func() error { return d.channel.cfg.Store.DrainInbox(ctx, row.N, uri) })
+			return d.drain(ctx, row, uri)
 		}
 		d.channel.log.Warn("a file of the user's cannot be fetched; this is tried again, and its messages wait", "workspace", s.ID, "activity", row.Activity, "err", err)
 		wait := pause(failures, err)

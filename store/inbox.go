@@ -25,7 +25,7 @@ type InboxRow struct {
 	Chat      string
 	Peer      string
 	URI       string
-	Body      []byte
+	Body      []byte // of one that is accepted; what is listed has none, see [Store.InboxBody]
 	State     string
 	Mute      string
 	Task      string
@@ -34,6 +34,7 @@ type InboxRow struct {
 
 	// Set by the store.
 	N       int64
+	Size    int // of its body
 	Created time.Time
 }
 
@@ -128,11 +129,11 @@ func (s *Store) DropInboxCursor(ctx context.Context, workspace string) error {
 	})
 }
 
-const inboxColumns = "n, workspace, activity, seq, kind, chat, peer, uri, body, state, mute, task, reply, note, created FROM inbox"
+const inboxColumns = "n, workspace, activity, seq, kind, chat, peer, uri, length(body), state, mute, task, reply, note, created FROM inbox"
 
 func scanInbox(row scanner, r *InboxRow) error {
 	var created int64
-	err := row.Scan(&r.N, &r.Workspace, &r.Activity, &r.Seq, &r.Kind, &r.Chat, &r.Peer, &r.URI, &r.Body, &r.State, &r.Mute, &r.Task, &r.Reply, &r.Note, &created)
+	err := row.Scan(&r.N, &r.Workspace, &r.Activity, &r.Seq, &r.Kind, &r.Chat, &r.Peer, &r.URI, &r.Size, &r.State, &r.Mute, &r.Task, &r.Reply, &r.Note, &created)
 	r.Created = instant(created)
 	return err
 }
@@ -151,6 +152,15 @@ func (s *Store) InboxOpen(ctx context.Context, chat string, after int64, limit i
 	return view(ctx, s, "read the inbox", func(c *conn) ([]InboxRow, error) {
 		return collect(c, scanInbox, "SELECT "+inboxColumns+` INDEXED BY inbox_open
 			WHERE state IN ('accepted', 'given') AND n > ? AND chat = ? ORDER BY n LIMIT ?`, after, chat, limit)
+	})
+}
+
+// InboxBody returns the body of a row in which nobody has an answer yet. One that is
+// finished is [ErrUnknown].
+func (s *Store) InboxBody(ctx context.Context, n int64) ([]byte, error) {
+	return view(ctx, s, "read a row of the inbox", func(c *conn) (body []byte, err error) {
+		err = c.get("SELECT body FROM inbox WHERE n = ? AND state IN ('accepted', 'given')", list(n), &body)
+		return body, err
 	})
 }
 

@@ -1,0 +1,118 @@
+package channel_test
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/channel"
+	"github.com/Molecule-AI/molecule-codex-runtime/platform"
+)
+
+// TestRowsThatWaitAreNotHeld: what other agents send lies in the store and not in memory
+// while it waits, also after a restart, and by whatever methods it is sent.
+func TestRowsThatWaitAreNotHeld(t *testing.T) {
+	const peers, rows, unknown, size = 3, 12, 60, 1 << 19
+	d, c, dir := &desk{}, &clerk{busy: 1 << 30}, t.TempDir()
+	large := strings.Repeat("large ", size/6)
+	base, routines := heap(), runtime.NumGoroutine()
+	check := func(t *testing.T, r *room, when string) {
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if n, err := r.store.InboxUnfinished(t.Context(), ours); n != peers*rows+unknown || err != nil {
+			t.Errorf("%s: %d rows wait, %v", when, n, err)
+		}
+		if held := (max(heap(), base) - base) >> 20; held > 8 {
+			t.Errorf("%s: %d MiB are held", when, held)
+		}
+		if n := runtime.NumGoroutine() - routines; n > 30 {
+			t.Errorf("%s: %d goroutines", when, n)
+		}
+	}
+	d.pages = func(q platform.RowQuery, all []platform.Row) ([]platform.Row, error) { // the desk itself has no large rows
+		all = all[1+slices.IndexFunc(all, func(r platform.Row) bool { return r.ID == q.After }):]
+		all = all[:min(len(all), 8)]
+		for i := range all {
+			if all[i].Method == "message/send" {
+				all[i].RequestBody, all[i].Summary = nil, large
+			}
+		}
+		return all, nil
+	}
+	synctest.Test(t, func(t *testing.T) {
+		r := open(t, dir, d, c)
+		for n := range peers * rows {
+			d.put(fmt.Sprint("peer", n%peers), "")
+		}
+		for n := range unknown {
+			d.put("peer0", fmt.Sprint("odd ", n), func(r *platform.Row) { r.Method = "foo/bar" })
+		}
+		check(t, r, "at first")
+		r.stop()
+		r = open(t, dir, d, c)
+		defer r.stop()
+		check(t, r, "after a restart")
+		c.setBusy(0)
+		time.Sleep(time.Minute)
+		var odd []string
+		for _, text := range c.texts() {
+			if _, said, ok := strings.Cut(text, "odd "); ok {
+				number, _, _ := strings.Cut(said, "\n")
+				odd = append(odd, number)
+			}
+		}
+		if n := len(c.texts()); n != peers*rows+unknown || len(odd) != unknown || odd[0] != "0" || odd[unknown-1] != fmt.Sprint(unknown-1) {
+			t.Errorf("%d were given, of unknown methods %q", n, odd)
+		}
+	})
+}
+
+// A slowClerk takes a minute for what is another agent's, as where its files come slowly.
+type slowClerk struct {
+	*clerk
+	now, most atomic.Int32
+}
+
+func (c *slowClerk) Give(ctx context.Context, m channel.Message) (string, error) {
+	if m.Peer != "" {
+		c.most.Store(max(c.most.Load(), c.now.Add(1)))
+		defer c.now.Add(-1)
+		time.Sleep(time.Minute)
+	}
+	return c.clerk.Give(ctx, m)
+}
+
+// TestLargeRowsInTurn: a few large rows of other agents are handed in at once. The user's,
+// and small ones, do not wait for them.
+func TestLargeRowsInTurn(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		d, c := &desk{}, &slowClerk{clerk: &clerk{}}
+		r := open(t, dir, d, c.clerk, func(cfg *channel.Config) { cfg.Engine = c })
+		defer r.stop()
+		large := strings.Repeat("large ", 20_000)
+		for n := range 6 {
+			d.put(fmt.Sprint("peer", n), large)
+		}
+		d.put("", large)
+		time.Sleep(10 * time.Second)
+		if given := c.texts(); len(given) != 1 || c.most.Load() != 2 {
+			t.Errorf("%d given, %d at once", len(given), c.most.Load())
+		}
+		d.put("peer9", "small")
+		time.Sleep(6 * time.Second)
+		if n := c.now.Load(); n != 3 {
+			t.Errorf("%d are handed in beside a small one", n)
+		}
+		time.Sleep(10 * time.Minute)
+		if given := c.texts(); len(given) != 8 || c.most.Load() != 3 {
+			t.Errorf("%d given, %d at once", len(given), c.most.Load())
+		}
+	})
+}
