@@ -76,7 +76,7 @@ func (n names) classify(r platform.Row) (row store.InboxRow, doubt string) {
 }
 
 func (n names) drain(row store.InboxRow, note string) (store.InboxRow, string) {
-	row.State, row.Note, row.Chat = store.InboxDrained, note, cmpOr(row.Chat, n.canvas())
+	row.State, row.Note, row.Chat, row.Body = store.InboxDrained, note, cmpOr(row.Chat, n.canvas()), nil
 	return row, ""
 }
 

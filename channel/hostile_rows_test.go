@@ -99,3 +99,13 @@ func TestOddNames(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestDrainedRowsKeepNothing: a row that is given up as it comes is kept for a month, and
+// what it says is not.
+func TestDrainedRowsKeepNothing(t *testing.T) {
+	n := names{workspace: "us"}
+	row, _ := n.classify(platform.Row{ID: "a", Method: "message/send", RequestBody: request(`{"parts":[{"kind":"text","text":"hello"}]}`)})
+	if row, _ := n.drain(row, noteAcked); len(row.Body) != 0 {
+		t.Errorf("%s", row.Body)
+	}
+}
