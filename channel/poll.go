@@ -13,12 +13,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
 
-const (
-	pageRows = 100
-
-	// mostOpen rows of a workspace are taken on; the others wait on the platform.
-	mostOpen = 5000
-)
+const pageRows = 100
 
 // A poller reads the inbox of a workspace.
 type poller struct {
@@ -167,12 +162,14 @@ func (p *poller) known(rows []platform.Row) []platform.Row {
 	return rows
 }
 
-// crowded reports whether so many rows are not answered yet that no more are taken.
+// crowded reports whether so many rows are not answered yet, or so much is in them, that no
+// more are taken.
 func (p *poller) crowded(ctx context.Context) bool {
 	n, err := p.channel.cfg.Store.InboxUnfinished(ctx, p.space.ID)
-	crowded := err == nil && n >= mostOpen
+	bytes, failed := p.channel.cfg.Store.InboxBytes(ctx, p.space.ID)
+	crowded := err == nil && n >= mostOpen || failed == nil && bytes >= mostBytes
 	if crowded && !p.full {
-		p.channel.log.Warn("too many messages are not answered yet; the others wait on the platform", "workspace", p.space.ID, "messages", n)
+		p.channel.log.Warn("too many messages are not answered yet; the others wait on the platform", "workspace", p.space.ID, "messages", n, "bytes", bytes)
 	}
 	p.full = crowded
 	return crowded
@@ -199,6 +196,7 @@ func (p *poller) accept(ctx context.Context, rows []platform.Row, read time.Time
 	page := store.InboxPage{
 		Workspace: p.space.ID, Cursor: rows[len(rows)-1].ID, Read: read,
 		Counted: kindPeer, Resets: kindCanvas, Most: mostUnasked, Mute: muteBudget,
+		Share: p.space.names.share(),
 	}
 	for _, r := range rows {
 		row, doubt := p.space.names.classify(r)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/channel"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
+	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
 
 // TestRowsThatWaitAreNotHeld: what other agents send lies in the store and not in memory
@@ -113,6 +114,89 @@ func TestLargeRowsInTurn(t *testing.T) {
 		time.Sleep(10 * time.Minute)
 		if given := c.texts(); len(given) != 8 || c.most.Load() != 3 {
 			t.Errorf("%d given, %d at once", len(given), c.most.Load())
+		}
+	})
+}
+
+// fill has the store of a channel hold a small row of a chat that waits, and large ones
+// behind it that are damaged, so that they cost nothing but their bytes.
+func fill(t *testing.T, dir, kind, chat, peer string, sizes ...int) {
+	t.Helper()
+	s := openStore(t, dir)
+	page := store.InboxPage{Workspace: ours}
+	for n, size := range append([]int{0}, sizes...) {
+		row := store.InboxRow{Activity: fmt.Sprint("filled", n), Kind: kind, Chat: chat, Peer: peer, Body: make([]byte, size), State: store.InboxAccepted}
+		if n == 0 {
+			row.Body = []byte(`{"text":"first"}`)
+		}
+		page.Rows = append(page.Rows, row)
+	}
+	if _, err := s.AcceptInbox(t.Context(), page); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestBytesOfAPeer: of what another agent sends beyond its share only the refusal is kept,
+// which it is told, and the user's messages behind that are taken.
+func TestBytesOfAPeer(t *testing.T) {
+	d, c, dir := &desk{}, &clerk{busy: 1 << 30}, t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		fill(t, dir, "peer", "peer:p", "p", 61<<20)
+		r := open(t, dir, d, c)
+		defer r.stop()
+		large := strings.Repeat("x", 1<<20)
+		for range 5 {
+			d.put("p", large)
+		}
+		d.put("p", "small")
+		d.put("", "hello")
+		time.Sleep(10 * time.Second)
+		n, failed := r.store.InboxUnfinished(t.Context(), ours)
+		bytes, err := r.store.InboxBytes(t.Context(), ours)
+		if n != 9 || bytes > 64<<20 || bytes < 63<<20 || failed != nil || err != nil {
+			t.Errorf("%d rows of %d MiB are kept, %v, %v", n, bytes>>20, failed, err)
+		}
+		c.setBusy(0)
+		time.Sleep(time.Minute)
+		if told, given := d.told(), c.texts(); !slices.Equal(told, []string{"re: hello"}) || len(given) != 5 {
+			t.Errorf("the user was told %q, %d were given", told, len(given))
+		}
+		letters := d.letters()
+		refused := slices.DeleteFunc(slices.Clone(letters), func(m platform.Message) bool {
+			return !strings.HasPrefix(m.Text, "[codex error] too much that other agents have sent waits here already")
+		})
+		if len(letters) != 7 || len(refused) != 3 || letters[6].Text != "re: small" {
+			t.Errorf("the peer was told %d things, %d of them refusals", len(letters), len(refused))
+		}
+		d.put("p", large)
+		time.Sleep(10 * time.Second)
+		if given := c.texts(); len(given) != 6 || len(given[5]) != len(large) {
+			t.Errorf("with its share free again, %d were given", len(given))
+		}
+	})
+}
+
+// TestBytesOfAnInbox: with too much that is not answered the rest waits on the platform, and
+// comes in its order.
+func TestBytesOfAnInbox(t *testing.T) {
+	d, c, dir := &desk{}, &clerk{busy: 1 << 30}, t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		fill(t, dir, "canvas", "canvas:"+ours, "", 128<<20, 128<<20)
+		r := open(t, dir, d, c)
+		defer r.stop()
+		d.put("", "one")
+		d.put("", "two")
+		time.Sleep(10 * time.Second)
+		if n, err := r.store.InboxUnfinished(t.Context(), ours); n != 3 || err != nil {
+			t.Errorf("%d rows were taken, %v", n, err)
+		}
+		c.setBusy(0)
+		time.Sleep(time.Minute)
+		if given := c.texts(); !slices.Equal(given, []string{"first", "one", "two"}) {
+			t.Errorf("given: %q", given)
 		}
 	})
 }

@@ -50,6 +50,8 @@ type InboxPage struct {
 	Counted, Resets string
 	Most            int
 	Mute            string
+
+	Share InboxShare // the zero value bounds nothing
 }
 
 // An InboxCursor is how far an inbox has been read.
@@ -70,8 +72,9 @@ func (s *Store) AcceptInbox(ctx context.Context, page InboxPage) (fresh int, err
 	now := nanos(s.now())
 	err = s.do(ctx, "accept rows of the inbox", durable, func(c *conn) error {
 		fresh = 0
+		shares := c.shares(&page)
 		for i := range page.Rows {
-			isNew, err := c.acceptRow(&page, &page.Rows[i], now)
+			isNew, err := c.acceptRow(&page, &page.Rows[i], shares, now)
 			if err != nil {
 				return err
 			}
@@ -88,7 +91,7 @@ func (s *Store) AcceptInbox(ctx context.Context, page InboxPage) (fresh int, err
 	return fresh, err
 }
 
-func (c *conn) acceptRow(page *InboxPage, r *InboxRow, now int64) (isNew bool, err error) {
+func (c *conn) acceptRow(page *InboxPage, r *InboxRow, shares *shares, now int64) (isNew bool, err error) {
 	mute := r.Mute
 	if mute == "" && r.Kind == page.Counted && page.Most > 0 {
 		n, err := c.number(`SELECT count(*) FROM inbox WHERE workspace = ?1 AND kind = ?2 AND chat = ?3
@@ -101,9 +104,16 @@ func (c *conn) acceptRow(page *InboxPage, r *InboxRow, now int64) (isNew bool, e
 			mute = page.Mute
 		}
 	}
+	body, err := shares.body(r)
+	if err != nil {
+		return false, err
+	}
 	n, err := c.exec(`INSERT INTO inbox (workspace, activity, seq, kind, chat, peer, uri, body, state, mute, note, created, changed)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (workspace, activity) DO NOTHING`,
-		page.Workspace, r.Activity, r.Seq, r.Kind, r.Chat, r.Peer, r.URI, blob(r.Body), r.State, mute, r.Note, now, now)
+		page.Workspace, r.Activity, r.Seq, r.Kind, r.Chat, r.Peer, r.URI, blob(body), r.State, mute, r.Note, now, now)
+	if n > 0 {
+		shares.add(r, len(body))
+	}
 	return n > 0, err
 }
 
