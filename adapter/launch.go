@@ -16,7 +16,7 @@ import (
 type Launch struct {
 	Provider Provider
 	Home     string       // CODEX_HOME
-	Temp     string       // TMPDIR, of codex's own; empty for that of Environ
+	Temp     Temp         // where it and its commands have their temp directories
 	User     *asuser.User // that codex runs as, and that its home belongs to; nil is ours
 	WorkDir  string       // where threads work; absolute
 	Lean     bool         // without the features that [Lean] switches off
@@ -40,7 +40,7 @@ type Launch struct {
 // Args returns the arguments after "app-server". They hold no secret.
 func (l Launch) Args() []string {
 	config, _ := l.own()
-	args := slices.Concat(l.folders(config), l.hidden(config), l.Provider.Overrides(), Always(), l.trust(config), l.given())
+	args := slices.Concat(l.folders(config), l.hidden(config), l.Provider.Overrides(), Always(), l.trust(config), l.given(), l.temps(config))
 	if l.Workspace {
 		args = append(args, l.leftovers()...)
 	}
@@ -55,11 +55,7 @@ func (l Launch) Args() []string {
 
 // Env returns the whole environment of an app-server.
 func (l Launch) Env() []string {
-	env := l.guarded(userEnv(ChildEnv(l.Environ, l.Home, l.Provider), l.User))
-	if l.Temp == "" {
-		return env
-	}
-	return append(without(env, "TMPDIR"), "TMPDIR="+l.Temp)
+	return l.Temp.env(l.guarded(userEnv(ChildEnv(l.Environ, l.Home, l.Provider), l.User)))
 }
 
 // BareEnv returns the whole environment of a codex that does nothing but say its version or

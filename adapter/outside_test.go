@@ -11,13 +11,13 @@ import (
 // TestGuarded: codex itself has nothing by its environment that commands can write, and they
 // have theirs, but for what would be loaded before they are in the sandbox.
 func TestGuarded(t *testing.T) {
-	l := Launch{Home: "/h", WorkDir: "/w", Temp: "/tmp/codex", Sandboxed: true, Environ: []string{
+	l := Launch{Home: "/h", WorkDir: "/w", Temp: Temp{"/tmp/codex", "/tmp/own"}, Sandboxed: true, Environ: []string{
 		"PATH=/w/bin:/bin:/tmp/codex/bin", "LD_LIBRARY_PATH=:/lib:/w", "LD_PRELOAD=/w/x.so", "BASH_ENV=/w/env.sh",
 		"PYTHONPATH=/w:/opt/py", "NODE_PATH=/opt/node", "VIRTUAL_ENV=/w/.venv", "A=",
 	}}
 	want := []string{
 		"PATH=/bin", "LD_LIBRARY_PATH=/lib", "PYTHONPATH=/opt/py", "NODE_PATH=/opt/node", "VIRTUAL_ENV=/w/.venv", "A=",
-		"CODEX_HOME=/h", "GIT_CONFIG_COUNT=none-for-codex-itself", "TMPDIR=/tmp/codex",
+		"CODEX_HOME=/h", "GIT_CONFIG_COUNT=none-for-codex-itself", "TMPDIR=/tmp/own",
 	}
 	if got := l.Env(); !slices.Equal(got, want) {
 		t.Errorf("codex has %q, want %q", got, want)
@@ -41,8 +41,8 @@ func TestGuarded(t *testing.T) {
 // TestGuardedWithoutASandbox: messages can ask for one, so codex's own git is out of reach of
 // commands all the same; the rest of the environment is as it was, and what it leads to is known.
 func TestGuardedWithoutASandbox(t *testing.T) {
-	l := Launch{Home: "/h", WorkDir: "/w", Temp: "/tmp/codex", Environ: []string{"PATH=.:/w/bin", "BASH_ENV=/w/env.sh", "GIT_CONFIG_COUNT=2"}}
-	want := []string{"PATH=.:/w/bin", "BASH_ENV=/w/env.sh", "CODEX_HOME=/h", "GIT_CONFIG_COUNT=none-for-codex-itself", "TMPDIR=/tmp/codex"}
+	l := Launch{Home: "/h", WorkDir: "/w", Temp: Temp{"/tmp/codex", "/tmp/own"}, Environ: []string{"PATH=.:/w/bin", "BASH_ENV=/w/env.sh", "GIT_CONFIG_COUNT=2"}}
+	want := []string{"PATH=.:/w/bin", "BASH_ENV=/w/env.sh", "CODEX_HOME=/h", "GIT_CONFIG_COUNT=none-for-codex-itself", "TMPDIR=/tmp/own"}
 	if got := l.Env(); !slices.Equal(got, want) {
 		t.Errorf("codex has %q, want %q", got, want)
 	}

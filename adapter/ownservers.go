@@ -35,6 +35,7 @@ func (l Launch) own() (config map[string]any, unread []Warning) {
 			unread = append(unread, Warning{File: at.file, Text: fmt.Sprintf("%v: it is not known which MCP servers codex starts where its commands write", err)})
 			continue
 		}
+		fromFolder(read, filepath.Dir(at.file))
 		merge(config, read)
 	}
 	return config, unread
@@ -154,23 +155,6 @@ func (l Launch) doubts() (doubts []Warning) {
 		doubt("codex runs hooks in the folder of the conversation, %s: have each of them name its programs by absolute paths, or go elsewhere first (cd)", there)
 	}
 	return few(filepath.Join(l.Home, "config.toml"), doubts)
-}
-
-// Written are the directories that the operator's configuration lets commands write, as it is now.
-func (l Launch) Written() []string {
-	config, _ := l.own()
-	return writableRoots(config)
-}
-
-// writableRoots are the directories that the operator lets commands write beside the others.
-func writableRoots(config map[string]any) (roots []string) {
-	all, _ := tableOf(config, "sandbox_workspace_write")["writable_roots"].([]any)
-	for _, one := range all {
-		if root, ok := one.(string); ok && filepath.IsAbs(root) {
-			roots = append(roots, root)
-		}
-	}
-	return roots
 }
 
 // path is one of the configuration as codex takes it.

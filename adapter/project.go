@@ -23,22 +23,35 @@ type Project struct {
 	Root []string
 	// Settles are the names in its .codex by which the folder would settle what codex does.
 	Settles []string
+	Folders []Folder // those with settings, the nearest last
 }
 
 // lookAt looks at the work directory. What is codex's home settles nothing as a folder's.
 func lookAt(dir, home string) Project {
 	p := Project{Names: namesOf(dir)}
+	way := []string{dir}
 	for at := dir; ; at = filepath.Dir(at) {
+		if at != dir {
+			way = append(way, at)
+		}
 		if _, err := os.Stat(filepath.Join(at, ".git")); err == nil {
 			p.Root = namesOf(at)
 			break
 		}
 		if at == filepath.Dir(at) {
+			way = way[:1] // without a repository there is none above it
 			break
 		}
 	}
-	if namesOf(filepath.Join(dir, ".codex"))[0] != namesOf(home)[0] {
+	isHome := func(dir string) bool { return namesOf(filepath.Join(dir, ".codex"))[0] == namesOf(home)[0] }
+	if !isHome(dir) {
 		p.Settles = settled(dir)
+	}
+	for _, at := range slices.Backward(way) {
+		own := filepath.Join(at, ".codex")
+		if text, err := regular.Read(filepath.Join(own, "config.toml"), mostConfig); err == nil && !isHome(at) {
+			p.Folders = append(p.Folders, Folder{Names: namesOf(at), Dir: own, Config: string(text)})
+		}
 	}
 	return p
 }
@@ -109,7 +122,12 @@ func (l Launch) brought(config map[string]any) []Warning {
 // said returns what the user's own settings say of the work directory, or of the root of
 // its repository; empty if that is nothing.
 func (l Launch) said(config map[string]any) string {
-	for _, name := range slices.Concat(l.names(), l.Project.Root) {
+	return level(config, slices.Concat(l.names(), l.Project.Root))
+}
+
+// level is what is said of the first of the names of which anything is.
+func level(config map[string]any, names []string) string {
+	for _, name := range names {
 		if level := textOf(tableOf(tableOf(config, "projects"), name), "trust_level"); level != "" {
 			return level
 		}

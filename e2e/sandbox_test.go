@@ -49,7 +49,7 @@ func TestTempOfCommands(t *testing.T) {
 	name := filepath.Base(codextest.Dir(t, "temp"))
 	answer := text(p.send("m1", "c", "run exec 2>/dev/null; touch /tmp/"+name+"; touch /var/tmp/"+name+"; touch \"$TMPDIR\"/"+name+" && echo \"in $TMPDIR\""))
 	_, dir, found := strings.Cut(strings.TrimSpace(answer), "in ")
-	if !found || !strings.HasPrefix(filepath.Base(dir), "molecule-codex-") {
+	if !found || !strings.HasPrefix(filepath.Base(filepath.Dir(dir)), "molecule-codex-") {
 		t.Fatalf("the command says %q", answer)
 	}
 	for _, shared := range []string{"/tmp", "/var/tmp", os.TempDir()} {
@@ -61,8 +61,8 @@ func TestTempOfCommands(t *testing.T) {
 		t.Errorf("%s: %v, %v", dir, info, err)
 	}
 	p.Stop()
-	if _, err := os.Lstat(dir); err == nil {
-		t.Errorf("%s is left", dir)
+	if _, err := os.Lstat(filepath.Dir(dir)); err == nil {
+		t.Errorf("%s is left", filepath.Dir(dir))
 	}
 }
 

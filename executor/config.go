@@ -107,6 +107,8 @@ type Launch struct {
 	// Written are directories that the user's configuration lets commands write in their sandbox,
 	// beside the working directory and the temp directory.
 	Written []string
+	// Temp is the temp directory of commands; empty if it is codex's own, TMPDIR of Env.
+	Temp string
 
 	// ModelProvider is the one that threads are to ask, by codex's name for it: a thread
 	// that was begun with another would go on asking that. Empty leaves it to codex.

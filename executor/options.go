@@ -60,7 +60,7 @@ func (c *conversation) learn(asked appserver.ThreadStartParams, got appserver.Th
 // is the thread's own directory, which no command can replace: codex looks for its
 // roots anew with each command, and left to itself it makes one of the folder, which
 // may be a symlink to anywhere by then (seen on 0.169.0). The caller holds c.lock.
-func (e *Executor) adjust(c *conversation, j *job, params *appserver.TurnStartParams) {
+func (e *Executor) adjust(c *conversation, j *job, on *child, params *appserver.TurnStartParams) {
 	o := j.Options
 	if o == (Options{}) && !c.strayed {
 		return
@@ -71,7 +71,7 @@ func (e *Executor) adjust(c *conversation, j *job, params *appserver.TurnStartPa
 	params.ApprovalPolicy = cmp.Or(o.ApprovalPolicy, c.own.policy)
 	params.SandboxPolicy = c.own.sandbox
 	if o.Sandbox != "" && o.Sandbox != e.cfg.Thread.Sandbox { // its own may have more to it than the mode
-		params.SandboxPolicy = appserver.PolicyOf(o.Sandbox)
+		params.SandboxPolicy = appserver.PolicyOf(o.Sandbox, on.launch.Temp)
 	}
 }
 

@@ -93,7 +93,7 @@ func (e *Executor) startTurn(t *turn) (id string, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(j.ctx), e.cfg.Patience)
 	defer cancel()
 	params.Trace = e.trace(j)
-	e.adjust(c, j, &params)
+	e.adjust(c, j, on, &params)
 	instructions := e.brief(c, &params)
 	if c.fresh != "" {
 		addContext(&params, "runtime_notice", c.fresh.toModel())

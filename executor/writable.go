@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -29,7 +30,7 @@ const mostOpened = 256
 // asks for less may be the first.
 func (e *Executor) learnWritable(on *child, session appserver.ThreadSession) {
 	// What leads to the files of a process is that process's to change.
-	roots := []string{temp(on.launch.Env), "/proc"}
+	roots := []string{cmp.Or(on.launch.Temp, temp(on.launch.Env)), "/proc"}
 	if e.cfg.Thread.Sandbox != appserver.ReadOnly { // no message can have more than that
 		roots = slices.Concat([]string{e.cfg.Thread.Cwd}, roots, on.launch.Written)
 	}

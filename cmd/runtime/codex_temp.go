@@ -16,15 +16,16 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/remove"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 )
 
-// A codexTemp is the temp directory of codex and its commands. It is theirs alone: the one
-// of all users is not writable in codex's sandbox, since a command could there change what
-// others keep in it. It lies in the temp directory all the same, and goes with it.
+// A codexTemp has the temp directories of codex and of its commands in it. It is theirs alone:
+// the one of all users is not writable in codex's sandbox, since a command could there change
+// what others keep in it. It lies in the temp directory all the same, and goes with it.
 type codexTemp struct {
 	path string
 	user *asuser.User
@@ -45,19 +46,39 @@ func openCodexTemp(s settings.Settings, log *slog.Logger) (*codexTemp, error) {
 	t := &codexTemp{path: filepath.Join(s.TempDir, name), user: s.User, log: log}
 	err := t.user.Do(func() error {
 		if err := t.take(); err == nil && t.aside() == nil { // the name may be another user's, or in use
-			return nil
+			return t.fill()
 		}
 		path, err := os.MkdirTemp(s.TempDir, name+"-")
 		if err != nil {
 			return fmt.Errorf("TMPDIR: %w (set TMPDIR to a directory that can be written)", err)
 		}
 		t.path = path
-		return t.take()
+		return errors.Join(t.take(), t.fill())
 	})
 	if err == nil {
 		t.sweep(s.TempDir, name+left)
 	}
 	return t, err
+}
+
+// dirs are the two: what is in the sandbox writes the first, and what is out of it has the
+// second. The names are short, for sockets are kept there.
+func (t *codexTemp) dirs() adapter.Temp {
+	return adapter.Temp{Commands: filepath.Join(t.path, "in"), Codex: filepath.Join(t.path, "out")}
+}
+
+// fill makes them if need be, and gives them back to their owner.
+func (t *codexTemp) fill() error {
+	for _, dir := range []string{t.dirs().Commands, t.dirs().Codex} {
+		if err := os.Mkdir(dir, 0o700); err != nil && !os.IsExist(err) {
+			return err
+		}
+		if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
+			return errors.Join(err, fmt.Errorf("%s is no directory: remove it", dir))
+		}
+		t.user.Regain(dir, t.log)
+	}
+	return nil
 }
 
 // left is put behind the name of a directory that is to be removed, of which so many are at
@@ -141,15 +162,19 @@ func patiently(try func() error) error {
 	}
 }
 
-// keep makes the directory again if it was removed, and gives it back to its owner.
+// keep makes the directories again if they were removed, and gives them back to their owner.
 func (t *codexTemp) keep() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if info, err := os.Lstat(t.path); err == nil && info.IsDir() {
+	return t.user.Do(func() error {
+		if info, err := os.Lstat(t.path); err != nil || !info.IsDir() {
+			if err := t.take(); err != nil {
+				return err
+			}
+		}
 		t.user.Regain(t.path, t.log)
-		return nil
-	}
-	return t.user.Do(t.take)
+		return t.fill()
+	})
 }
 
 // Close removes the directory, but does not wait for long.

@@ -19,10 +19,21 @@ func openTemp(t *testing.T, s settings.Settings) *codexTemp {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if info, err := os.Lstat(temp.path); err != nil || !info.IsDir() || info.Mode().Perm() != 0o700 {
-		t.Errorf("%v, %v", info, err)
-	}
+	begun(t, temp)
 	return temp
+}
+
+// begun reports a fault unless there are the two directories, closed to others, and nothing else.
+func begun(t *testing.T, temp *codexTemp) {
+	t.Helper()
+	for dir, want := range map[string]int{temp.path: 2, temp.dirs().Commands: 0, temp.dirs().Codex: 0} {
+		if info, err := os.Lstat(dir); err != nil || !info.IsDir() || info.Mode().Perm() != 0o700 {
+			t.Errorf("%s: %v, %v", dir, info, err)
+		}
+		if held, err := os.ReadDir(dir); err != nil || len(held) != want {
+			t.Errorf("%s has %v in it, %v", dir, held, err)
+		}
+	}
 }
 
 // TestDirectoryThatIsStillWritten: what a killed codex has started writes into its directory
@@ -43,7 +54,7 @@ func TestDirectoryThatIsStillWritten(t *testing.T) {
 func TestCodexTemp(t *testing.T) {
 	s := settings.Settings{TempDir: t.TempDir(), StateDir: "/state"}
 	first := openTemp(t, s)
-	file := filepath.Join(first.path, "file")
+	file := filepath.Join(first.dirs().Codex, "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -52,11 +63,14 @@ func TestCodexTemp(t *testing.T) {
 	if _, err := os.Lstat(file); again.path != first.path || err == nil {
 		t.Errorf("%s after %s, and what was left there: %v", again.path, first.path, err)
 	}
-	if err := os.Remove(again.path); err != nil { // what tidies the temp directory
-		t.Fatal(err)
-	}
-	if err := again.keep(); err != nil {
-		t.Error(err)
+	for _, tidied := range []string{again.path, again.dirs().Commands, again.dirs().Codex} {
+		if err := os.RemoveAll(tidied); err != nil {
+			t.Fatal(err)
+		}
+		if err := again.keep(); err != nil {
+			t.Error(err)
+		}
+		begun(t, again)
 	}
 	other := openTemp(t, settings.Settings{TempDir: s.TempDir, StateDir: "/another"})
 	if other.path == again.path {
@@ -149,16 +163,24 @@ func TestCodexTempThatIsClosed(t *testing.T) {
 	if err := first.keep(); err != nil {
 		t.Error(err)
 	}
-	if info, err := os.Lstat(first.path); err != nil || info.Mode().Perm() != 0o700 {
-		t.Errorf("in use it is %v, %v", info.Mode(), err)
+	if err := os.Chmod(first.dirs().Commands, 0); err != nil { // as a command can in its sandbox
+		t.Fatal(err)
+	}
+	if err := first.keep(); err != nil {
+		t.Error(err)
+	}
+	for _, dir := range []string{first.path, first.dirs().Commands} {
+		if info, err := os.Lstat(dir); err != nil || info.Mode().Perm() != 0o700 {
+			t.Errorf("in use %s is %v, %v", dir, info.Mode(), err)
+		}
 	}
 	if err := os.Chmod(first.path, 0); err != nil {
 		t.Fatal(err)
 	}
 	_ = first.lock.Close() // as a kill does
 	again := openTemp(t, s)
-	if left, err := os.ReadDir(again.path); err != nil || len(left) > 0 || again.path != first.path {
-		t.Errorf("after a kill: %s after %s with %v, %v", again.path, first.path, left, err)
+	if again.path != first.path {
+		t.Errorf("after a kill: %s after %s", again.path, first.path)
 	}
 	_ = again.lock.Close()
 	s, first = closedTemp(t)
@@ -184,9 +206,6 @@ func TestCodexTempThatStays(t *testing.T) {
 	}
 	_ = first.lock.Close()
 	again := openTemp(t, s)
-	if entries, err := os.ReadDir(again.path); err != nil || len(entries) > 0 {
-		t.Errorf("it begins with %v, %v", entries, err)
-	}
 	again.sweeps.Wait()
 	if err := again.Close(); err != nil {
 		t.Error(err)

@@ -83,7 +83,7 @@ func (app *application) openSetup(s settings.Settings, environ []string, scripte
 	if err != nil {
 		return err
 	}
-	app.closers, app.temp, cfg.Launch.Temp = append(app.closers, temp), temp, temp.path
+	app.closers, app.temp, cfg.Launch.Temp = append(app.closers, temp), temp, temp.dirs()
 	if s.ConfigLate {
 		cfg.Wait = configWait
 	}
@@ -174,7 +174,7 @@ func (app *application) prepare(ctx context.Context) (executor.Launch, error) {
 	app.log.Info("starting codex", "model_provider", l.Provider.Describe(), "model", l.Model())
 	return executor.Launch{
 		Args: l.Args(), Env: l.Env(), Model: l.Model(), ModelProvider: l.Provider.ID(), KeyVariable: l.Provider.KeyVariable(),
-		Loaded: l.Loaded(), Written: l.Written(),
+		Loaded: l.Loaded(), Written: l.Written(), Temp: l.Temp.Commands,
 	}, nil
 }
 

@@ -141,7 +141,7 @@ func newApplication(ctx context.Context, s settings.Settings, environ []string, 
 		giveBack(ctx, (&heapWatch{held: func() int64 { return app.executor.Health().Bytes }, heap: heapNow}).due)
 	})
 	app.goOn(func(ctx context.Context) { keepLogShort(ctx, codexHome{s.CodexHome, s.User}, journal.Threads, log) })
-	app.ready = &readiness{checks: checks(s, environ, base.fence, scratch{tmp: app.temp.path}), state: ownState(journal), executor: app.executor, redact: redact, mend: cfg.Mend}
+	app.ready = &readiness{checks: checks(s, environ, base.fence, scratch{tmp: app.temp.dirs().Commands}), state: ownState(journal), executor: app.executor, redact: redact, mend: cfg.Mend}
 	app.goOn(app.started)
 	app.tellOf(app.ready)
 	page, err := app.console(s, environ, journal, base.refusals)

@@ -1,0 +1,65 @@
+package adapter
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Written are the directories that the operator's configuration lets commands write, as it is now.
+func (l Launch) Written() []string {
+	config, _ := l.own()
+	return writableRoots(config)
+}
+
+// writableRoots are the directories that the operator lets commands write beside the others.
+func writableRoots(config map[string]any) []string {
+	return slices.DeleteFunc(namedRoots(config), func(root string) bool { return !filepath.IsAbs(root) })
+}
+
+// namedRoots are these as codex takes them: in ~ too.
+func namedRoots(config map[string]any) (roots []string) {
+	all, _ := tableOf(config, "sandbox_workspace_write")["writable_roots"].([]any)
+	for _, one := range all {
+		if root, ok := one.(string); ok {
+			roots = append(roots, root)
+		}
+	}
+	return roots
+}
+
+// fromFolder has the roots of a file that are relative lead from the file's folder, as codex has it.
+func fromFolder(config map[string]any, dir string) {
+	all, _ := tableOf(config, "sandbox_workspace_write")["writable_roots"].([]any)
+	for i, one := range all {
+		if root, ok := one.(string); ok && !filepath.IsAbs(root) && !strings.HasPrefix(root, "~") {
+			all[i] = filepath.Join(dir, root)
+		}
+	}
+}
+
+// A Folder is one on the way from the root of the work directory's repository to that itself,
+// with the settings that it brings.
+type Folder struct {
+	Names  []string // as in [Project]
+	Dir    string   // that its relative paths lead from
+	Config string
+}
+
+// roots are those that codex would let commands write: the operator's, or what a folder that is
+// trusted has in their place, the nearest last.
+func (l Launch) roots(config map[string]any) []string {
+	const table = "sandbox_workspace_write"
+	all := map[string]any{table: map[string]any{}}
+	merge(tableOf(all, table), tableOf(config, table))
+	for _, folder := range l.Project.Folders {
+		if level(config, slices.Concat(folder.Names, l.Project.Root)) != "trusted" {
+			continue
+		}
+		if read, err := readTOML(folder.Config); err == nil { // else codex complains
+			fromFolder(read, folder.Dir)
+			merge(tableOf(all, table), tableOf(read, table))
+		}
+	}
+	return namedRoots(all)
+}

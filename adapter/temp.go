@@ -1,0 +1,42 @@
+package adapter
+
+import "strings"
+
+// A Temp is where codex and its commands have their temp directories; empty, both have that of
+// [Launch.Environ].
+//
+// There are two because codex hands its own TMPDIR on to what it starts outside of its sandbox:
+// MCP servers, hooks and the program of notify. Many programs keep there, by a name that can be
+// foretold, what they run the next time (tsx, node's compile cache, what PyInstaller packs), and
+// commands could put something else in its place.
+type Temp struct {
+	Commands string // TMPDIR of commands, writable in their sandbox
+	Codex    string // TMPDIR of codex, and of what it starts outside of the sandbox
+}
+
+// env is codex's environment.
+func (t Temp) env(env []string) []string {
+	if t.Codex == "" {
+		return env
+	}
+	return append(without(env, "TMPDIR"), "TMPDIR="+t.Codex)
+}
+
+// temps has commands write their temp directory, beside what the operator lets them write, and not
+// codex's. A list of roots takes the place of one that stands in a file, so it has these as well.
+func (l Launch) temps(config map[string]any) []string {
+	t := l.Temp
+	if t.Commands == "" {
+		return nil
+	}
+	roots := append(l.roots(config), t.Commands)
+	for i, root := range roots {
+		roots[i] = tomlString(root)
+	}
+	args := append(override("sandbox_workspace_write.exclude_tmpdir_env_var", "true"),
+		override("sandbox_workspace_write.writable_roots", "["+strings.Join(roots, ",")+"]")...)
+	if textOf(tableOf(tableOf(config, "shell_environment_policy"), "set"), "TMPDIR") != "" { // the operator's own word
+		return args
+	}
+	return append(args, override("shell_environment_policy.set.TMPDIR", tomlString(t.Commands))...)
+}
