@@ -26,7 +26,7 @@ func TestGuarded(t *testing.T) {
 	if want := `-c shell_environment_policy.set.GIT_CONFIG_COUNT="0" -c shell_environment_policy.set.BASH_ENV="/w/env.sh" -c shell_environment_policy.set.PYTHONPATH="/w:/opt/py"`; given != want {
 		t.Errorf("commands are given %q, want %q", given, want)
 	}
-	places := []within.Place{{Name: "PATH", Path: "/bin"}, {Name: "LD_LIBRARY_PATH", Path: "/lib"}, {Name: "PYTHONPATH", Path: "/opt/py"}, {Name: "NODE_PATH", Path: "/opt/node"}}
+	places := []within.Place{{Name: "PATH", Path: "/bin"}, {Name: "LD_LIBRARY_PATH", Path: "/lib"}, {Name: "PYTHONPATH", Path: "/opt/py"}, {Name: "NODE_PATH", Path: "/opt/node"}, {Name: "TMPDIR", Path: "/tmp/own"}}
 	if got := l.Loaded(); !slices.Equal(got, places) {
 		t.Errorf("codex loads from %v, want %v", got, places)
 	}
@@ -49,7 +49,7 @@ func TestGuardedWithoutASandbox(t *testing.T) {
 	if got, want := strings.Join(l.given(), " "), `-c shell_environment_policy.set.GIT_CONFIG_COUNT="2"`; got != want {
 		t.Errorf("commands are given %q, want %q", got, want)
 	}
-	places := []within.Place{{Name: "PATH", Path: "."}, {Name: "PATH", Path: "/w/bin"}, {Name: "BASH_ENV", Path: "/w/env.sh"}}
+	places := []within.Place{{Name: "PATH", Path: "."}, {Name: "PATH", Path: "/w/bin"}, {Name: "BASH_ENV", Path: "/w/env.sh"}, {Name: "TMPDIR", Path: "/tmp/own"}}
 	if got := l.Loaded(); !slices.Equal(got, places) {
 		t.Errorf("codex loads from %v, want %v", got, places)
 	}

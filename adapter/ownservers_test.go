@@ -47,6 +47,7 @@ func TestDoubtsOfTheOperatorsPrograms(t *testing.T) {
 		"program":        {"[mcp_servers.a]\ncommand = '/w/bin/x'", "the program of the MCP server a is /w/bin/x"},
 		"env":            {"[mcp_servers.a]\ncommand = 'npx'\nenv = {PATH = '/usr/bin:/w/bin', X = '/w'}", "the PATH of the MCP server a leads to places where"},
 		"env-root":       {"[sandbox_workspace_write]\nwritable_roots = ['/srv']\n[mcp_servers.a]\ncommand = 'npx'\n[mcp_servers.a.env]\nNODE_PATH = '/srv/x'", "the NODE_PATH of the MCP server a"},
+		"env-temp":       {"[mcp_servers.a]\ncommand = 'npx'\nenv = {TMPDIR = '/w/tmp'}", "the TMPDIR of the MCP server a"},
 		"root-relative":  {"[sandbox_workspace_write]\nwritable_roots = ['srv']\n[mcp_servers.a]\ncommand = 'npx'\ncwd = '/h/srv/x'", "the MCP server a is started in /h/srv/x"},
 		"env-outside":    {"[mcp_servers.a]\ncommand = 'npx'\nenv = {PATH = '/usr/bin', TOKEN = 'x'}", ""},
 		"notify":         {"notify = ['/w/bin/x', 'y']", "the program of notify is /w/bin/x"},
