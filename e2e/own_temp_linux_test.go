@@ -24,7 +24,7 @@ func TestTempOfTheOperatorsPrograms(t *testing.T) {
 			t.Run(name+"/"+mode, func(t *testing.T) {
 				t.Parallel()
 				home, work, told := withPrograms(t)
-				p := begin(t, home, work, "CODEX_SANDBOX="+mode)
+				p := begin(t, home, work, "CODEX_SANDBOX="+mode, "CODEX_APPROVAL_POLICY=never")
 				if s := state(p.sendIn("workspace-write", "m1", "run true")); s != "TASK_STATE_COMPLETED" {
 					t.Fatal(s)
 				}
@@ -37,7 +37,9 @@ func TestTempOfTheOperatorsPrograms(t *testing.T) {
 						t.Errorf("%s has the TMPDIR %q, and another %q", program, got, temp)
 					}
 				}
-				said := text(p.sendIn("workspace-write", "m2", fmt.Sprintf(
+				patched := text(p.sendIn("workspace-write", "m2", "patch "+filepath.Join(temp, "planted"))) // codex looks at its own TMPDIR there
+				untouched(t, temp, patched)
+				said := text(p.sendIn("workspace-write", "m3", fmt.Sprintf(
 					"run for dir in %s %[1]s/..; do touch $dir/planted; mv $dir $dir-moved; chmod 000 $dir; done; f=$(mktemp) && echo words > $f && cat $f && echo is $TMPDIR", temp)))
 				if !strings.Contains(said, "words\nis /") || strings.Contains(said, "is "+temp+"\n") {
 					t.Errorf("in a temp directory of its own a command says %s", said)
@@ -81,15 +83,15 @@ func withPrograms(t *testing.T) (home, work string, told func(program string) st
 	}
 }
 
-// untouched fails where a command has put anything into dir, or closed it.
+// untouched fails where a turn has written into dir, or closed it.
 func untouched(t *testing.T, dir, said string) {
 	t.Helper()
 	info, err := os.Stat(dir)
 	if err != nil || info.Mode().Perm() != 0o700 {
-		t.Errorf("%s is %v, %v; a command says %s", dir, info, err, said)
+		t.Errorf("%s is %v, %v; a turn says %s", dir, info, err, said)
 	}
 	if _, err := os.Lstat(filepath.Join(dir, "planted")); err == nil {
-		t.Errorf("a command has written into %s, and says %s", dir, said)
+		t.Errorf("a turn has written into %s, and says %s", dir, said)
 	}
 }
 
