@@ -4,6 +4,7 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"sync"
 	"time"
 )
 
@@ -12,13 +13,15 @@ import (
 // the number of files that are waited for (fs.epoll.max_user_watches on Linux), of which one
 // command can take all. Log hears of it once a minute.
 func Lasting(ln net.Listener, log *slog.Logger) net.Listener {
-	return &lasting{Listener: ln, log: log}
+	return &lasting{Listener: ln, log: log, closed: make(chan struct{})}
 }
 
 type lasting struct {
 	net.Listener
-	log  *slog.Logger
-	said time.Time
+	log    *slog.Logger
+	said   time.Time
+	once   sync.Once
+	closed chan struct{}
 }
 
 const (
@@ -37,6 +40,15 @@ func (l *lasting) Accept() (net.Conn, error) {
 			l.log.Warn("connections cannot be taken; this is tried again until they can", slog.String("address", l.Addr().String()), slog.Any("err", err))
 			l.said = now
 		}
-		time.Sleep(pause)
+		select {
+		case <-time.After(pause):
+		case <-l.closed: // which the next try says
+		}
 	}
+}
+
+// Close also ends a pause.
+func (l *lasting) Close() error {
+	l.once.Do(func() { close(l.closed) })
+	return l.Listener.Close()
 }
