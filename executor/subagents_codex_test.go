@@ -97,7 +97,7 @@ func TestSubagentEndsWithItsTurn(t *testing.T) {
 		want   executor.Outcome
 	}{
 		{"wait", nil, func(t *testing.T, e *executor.Executor) { cancel(t, e, "j1") }, executor.Canceled},
-		{"wait", func(c *executor.Config) { c.TurnTimeout = 5 * time.Second }, func(*testing.T, *executor.Executor) {}, executor.Failed},
+		{"wait", func(c *executor.Config) { c.TurnTimeout = 20 * time.Second }, func(*testing.T, *executor.Executor) {}, executor.Failed},
 		{"fail", nil, func(*testing.T, *executor.Executor) {}, executor.Failed},
 	} {
 		t.Run(fmt.Sprint(c.what, i), func(t *testing.T) {
