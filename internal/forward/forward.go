@@ -20,6 +20,16 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/crowd"
 )
 
+const (
+	// mostOpen is how many connections there are, of which codex has one for each request
+	// that it makes. Whoever is on this machine can open one.
+	mostOpen  = 1024
+	maxHeader = 64 << 10
+	// idleTimeout is longer than codex itself keeps a connection that is idle (90 s), so
+	// that none closes while codex takes it up.
+	idleTimeout = 2 * time.Minute
+)
+
 // A Target is an endpoint and its key.
 type Target struct {
 	URL string // such as https://api.openai.com/v1
@@ -63,9 +73,12 @@ func Listen(transport *http.Transport, log *slog.Logger) (*Forwarder, error) {
 		Handler:           f.handler(),
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeader,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
-	go func() { f.served <- f.http.Serve(crowd.Lasting(listener, log)) }()
+	bounded := crowd.Bound(f.http, listener, min(mostOpen, crowd.Most()/2), log)
+	go func() { f.served <- f.http.Serve(bounded) }()
 	return f, nil
 }
 
@@ -110,12 +123,12 @@ func (f *Forwarder) handler() http.Handler {
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !f.meant(r) {
-			refuse(w, http.StatusForbidden, "requests have to come to "+f.host+" by that name, and from no browser")
+			turnAway(w, r, "requests have to come to "+f.host+" by that name, and from no browser")
 			return
 		}
 		to, ok := f.let(r)
 		if !ok {
-			refuse(w, http.StatusForbidden, "this is for the runtime's own codex only")
+			turnAway(w, r, "this is for the runtime's own codex only")
 			return
 		}
 		if !asksTheModel(r) {
@@ -155,6 +168,15 @@ func (f *Forwarder) failed(w http.ResponseWriter, r *http.Request, err error) {
 	err = to.secret.error(err) // it quotes an answer that is none
 	f.log.Warn("the model's endpoint cannot be reached", "host", to.url.Host, "err", err)
 	refuse(w, http.StatusBadGateway, "the model's endpoint "+to.url.Host+" cannot be reached: "+err.Error())
+}
+
+// turnAway answers one that is not codex, and keeps nothing of it: its connection is closed
+// without its body being waited for, and until then makes room for codex's.
+func turnAway(w http.ResponseWriter, r *http.Request, message string) {
+	crowd.Waits(r.Context())
+	w.Header().Set("Connection", "close")
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now()) // net/http reads on else
+	refuse(w, http.StatusForbidden, message)
 }
 
 func refuse(w http.ResponseWriter, status int, message string) {
