@@ -19,7 +19,7 @@ import (
 // TestRowsThatWaitAreNotHeld: what other agents send lies in the store and not in memory
 // while it waits, also after a restart, and by whatever methods it is sent.
 func TestRowsThatWaitAreNotHeld(t *testing.T) {
-	const peers, rows, unknown, size = 3, 12, 60, 1 << 19
+	const peers, rows, unknown, size = 3, 12, 60, 1 << 17
 	d, c, dir := &desk{}, &clerk{busy: 1 << 30}, t.TempDir()
 	large := strings.Repeat("large ", size/6)
 	base, routines := heap(), runtime.NumGoroutine()
@@ -29,8 +29,8 @@ func TestRowsThatWaitAreNotHeld(t *testing.T) {
 		if n, err := r.store.InboxUnfinished(t.Context(), ours); n != peers*rows+unknown || err != nil {
 			t.Errorf("%s: %d rows wait, %v", when, n, err)
 		}
-		if held := (max(heap(), base) - base) >> 20; held > 8 {
-			t.Errorf("%s: %d MiB are held", when, held)
+		if held := (max(heap(), base) - base) / size; held > 16 {
+			t.Errorf("%s: as much as %d bodies are held", when, held)
 		}
 		if n := runtime.NumGoroutine() - routines; n > 30 {
 			t.Errorf("%s: %d goroutines", when, n)

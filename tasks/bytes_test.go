@@ -247,13 +247,13 @@ func TestWeightIsMemory(t *testing.T) {
 	}
 	list := func(n int, of string) string { return "[" + of + strings.Repeat(","+of, n-1) + "]" }
 	for name, part := range map[string]func() *a2a.Part{
-		"text":    func() *a2a.Part { return a2a.NewTextPart(strings.Repeat("x", 1<<19)) },
-		"numbers": func() *a2a.Part { return value(list(100_000, "1.5")) },
-		"lists":   func() *a2a.Part { return value(list(60_000, "[1]")) },
-		"objects": func() *a2a.Part { return value(list(20_000, `{"a":{}}`)) },
+		"text":    func() *a2a.Part { return a2a.NewTextPart(strings.Repeat("x", 1<<18)) },
+		"numbers": func() *a2a.Part { return value(list(30_000, "1.5")) },
+		"lists":   func() *a2a.Part { return value(list(20_000, "[1]")) },
+		"objects": func() *a2a.Part { return value(list(7_000, `{"a":{}}`)) },
 		"members": func() *a2a.Part {
 			var b strings.Builder
-			for i := range 20_000 {
+			for i := range 7_000 {
 				fmt.Fprintf(&b, `,"key %d":"value"`, i)
 			}
 			return value("{" + b.String()[1:] + "}")

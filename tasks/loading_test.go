@@ -18,7 +18,7 @@ import (
 // TestReplayHoldsWhatItSays: what readers who came back have in memory, of the events of a
 // task and of the task, is what their events say, however slowly they read.
 func TestReplayHoldsWhatItSays(t *testing.T) {
-	const readers, large = 8, 1 << 20
+	const readers, large = 8, 1 << 19
 	for _, sender := range []string{"any", "of-whole-texts"} {
 		t.Run(sender, func(t *testing.T) {
 			m := newMachine(t)
