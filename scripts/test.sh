@@ -11,12 +11,25 @@ if [ -z "${CHROMIUM:-}" ] && ! command -v chromium >/dev/null 2>&1 && command -v
 fi
 # Those on the real codex wait more than they compute.
 cores=$(getconf _NPROCESSORS_ONLN)
-packages=$((cores + 1)) tests=$((2 * cores))
-if command -v "${CC:-gcc}" >/dev/null 2>&1; then
-	# SQLite is C in Go's clothes, all pointers: watching it finds nothing and makes it ten times
-	# slower. What is around it is watched.
-	CGO_ENABLED=1 go test -race -gcflags='modernc.org/...=-race=false' -p "$packages" -parallel "$tests" -shuffle=on -timeout 25m ./...
-else
+tests=$((2 * cores))
+each() { go test -parallel "$tests" -shuffle=on -timeout 15m "$@"; }
+packages=$(go list ./... | grep -v /e2e)
+if ! command -v "${CC:-gcc}" >/dev/null 2>&1; then
 	echo "test: no C compiler: the tests run without the race detector (Debian: apt-get install gcc libc6-dev)" >&2
-	go test -p "$packages" -parallel "$tests" -shuffle=on -timeout 25m ./...
+	each -p $((cores + 1)) ./...
+	exit
 fi
+# End to end it is the built program that is tested, beside which the race detector would watch
+# the tests themselves only. These go beside the others.
+said=$(mktemp)
+each -p 1 ./e2e/... >"$said" 2>&1 &
+beside=$!
+trap 'kill "$beside" 2>/dev/null || :; rm -f "$said"' EXIT
+# SQLite is C in Go's clothes, all pointers: watching it finds nothing and makes it ten times
+# slower, and so does looking at the pointers of what binds it. What is around it is watched.
+failed=0
+# shellcheck disable=SC2086 # a package each
+CGO_ENABLED=1 each -race -gcflags='modernc.org/...=-race=false' -gcflags='zombiezen.com/...=-d=checkptr=0' -p "$cores" $packages || failed=1
+wait "$beside" || failed=1
+cat "$said"
+exit "$failed"
