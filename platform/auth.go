@@ -49,7 +49,7 @@ func (c *Client) authorized(ctx context.Context, r request, body []byte) error {
 }
 
 func (c *Client) token(r request) (string, error) {
-	token, err := c.cfg.Token.read(c.kept.issued.Load())
+	token, err := c.cfg.Token.read(c.cfg.Files, c.kept.issued.Load())
 	if err != nil {
 		if r.public && errors.Is(err, errNoToken) {
 			return "", nil
@@ -108,7 +108,7 @@ func (c *Client) renew(ctx context.Context, refused string, count int64) error {
 		return context.Cause(ctx)
 	}
 	defer func() { <-c.renewal.turn }()
-	token, err := c.cfg.Token.read(c.kept.issued.Load())
+	token, err := c.cfg.Token.read(c.cfg.Files, c.kept.issued.Load())
 	if c.renewal.count.Load() != count || err == nil && token != refused {
 		return nil
 	}

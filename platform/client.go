@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 )
 
 // Config describes a client. URL and Workspace must be set.
@@ -20,6 +22,10 @@ type Config struct {
 	// the inbound secret that the platform gives out are kept. "" keeps the token
 	// in memory only, and the secret not at all.
 	Dir string
+
+	// Files reads the files of tokens and is told what is written to those in Dir; nil means
+	// one of the client's own.
+	Files *regular.Keeper
 
 	// Seen is told each token and secret that is read or given out, so that it can be
 	// kept out of logs; nil if nobody wants to know.
@@ -50,6 +56,9 @@ type Client struct {
 // New returns a client. It connects to nothing.
 func New(cfg Config) *Client {
 	cfg.URL = strings.TrimRight(cfg.URL, "/")
+	if cfg.Files == nil {
+		cfg.Files = &regular.Keeper{}
+	}
 	if cfg.Seen == nil {
 		cfg.Seen = func(...string) {}
 	}

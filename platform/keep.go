@@ -61,13 +61,13 @@ func (c *Client) keep(token, secret string) error {
 	}
 	errs := []error{unusable}
 	if issued := c.kept.issued.Load(); issued != nil {
-		if err := keepFile(filepath.Join(c.cfg.Dir, TokenFile), *issued); err != nil {
+		if err := c.keepFile(filepath.Join(c.cfg.Dir, TokenFile), *issued); err != nil {
 			errs = append(errs, fmt.Errorf("keep the workspace's token: %w", err))
 		} else {
 			c.kept.issued.Store(nil)
 		}
 	}
-	if err := keepFile(filepath.Join(c.cfg.Dir, InboundSecretFile), secret); err != nil {
+	if err := c.keepFile(filepath.Join(c.cfg.Dir, InboundSecretFile), secret); err != nil {
 		errs = append(errs, fmt.Errorf("keep the platform's inbound secret: %w", err))
 	}
 	return errors.Join(errs...)
@@ -75,16 +75,21 @@ func (c *Client) keep(token, secret string) error {
 
 // keepFile replaces the file by one that holds the secret, unless it does already or
 // there is none. Whoever reads meanwhile reads the old one or the new one, whole.
-func keepFile(name, secret string) error {
+func (c *Client) keepFile(name, secret string) error {
 	if secret == "" {
 		return nil
 	}
 	old, err := regular.Read(name, mostToken)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, regular.ErrHeld) {
 		return err
 	}
 	if err == nil && bytes.Equal(bytes.TrimSpace(old), []byte(secret)) {
 		return nil
 	}
-	return whole.Write(name, []byte(secret+"\n"), 0o600)
+	text := []byte(secret + "\n")
+	if err := whole.Write(name, text, 0o600); err != nil {
+		return err
+	}
+	c.cfg.Files.Wrote(name, text)
+	return nil
 }

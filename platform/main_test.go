@@ -7,6 +7,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakeplatform"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/leaktest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 )
 
@@ -36,6 +37,7 @@ func newSite(t *testing.T, era fakeplatform.Era, change ...func(*platform.Config
 		URL: p.URL, Workspace: s.w.ID(), Org: "org", Dir: s.dir,
 		Token: platform.Token{Files: []string{filepath.Join(s.dir, platform.TokenFile)}},
 	}
+	s.cfg.Files = &regular.Keeper{}
 	for _, f := range change {
 		f(&s.cfg)
 	}

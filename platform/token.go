@@ -14,7 +14,8 @@ import (
 const mostToken = 64 << 10
 
 // A Token is where the workspace's bearer token stands: the first of the files that
-// holds one, else Value. The files are read with each request.
+// holds one, else Value. The files are read with each request; one that is held by a process
+// has what it had last.
 type Token struct {
 	Files []string
 	Value string
@@ -24,15 +25,17 @@ var errNoToken = errors.New("the workspace has no token: set MOLECULE_WORKSPACE_
 
 // read returns the token as it is now. issued is one that the platform has given out
 // and that could not be written to a file, or nil; it is newer than what the files hold.
-func (t Token) read(issued *string) (string, error) {
+func (t Token) read(files *regular.Keeper, issued *string) (string, error) {
 	if issued != nil {
 		return *issued, nil
 	}
 	for _, file := range t.Files {
-		text, err := regular.Read(file, mostToken)
+		text, err := files.Read(file, mostToken)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			continue
+		case errors.Is(err, regular.ErrHeld):
+			return "", fmt.Errorf("read the workspace's token: %w (end the process that has a lease on %s)", err, file)
 		case err != nil:
 			return "", fmt.Errorf("read the workspace's token: %w (let user %d read the file)", err, os.Getuid())
 		}

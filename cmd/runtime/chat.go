@@ -119,11 +119,13 @@ func (app *application) platformSide(s settings.Settings) *server.Platform {
 		return nil
 	}
 	read := func(name string) func() string {
-		return func() string { // each time: the platform replaces it
-			secret := secretIn(filepath.Join(s.ConfigsDir, name))
+		now := func() string { // each time: the platform replaces it
+			secret := secretIn(app.tokens.Read, filepath.Join(s.ConfigsDir, name))
 			app.redact.Add(secret)
 			return secret
 		}
+		now() // before there is a command that could hold it
+		return now
 	}
 	return &server.Platform{
 		Secret: read(platform.InboundSecretFile), Token: read(platform.TokenFile),

@@ -116,7 +116,7 @@ func (app *application) workspaceClient(s settings.Settings) *platform.Client {
 		return app.platform
 	}
 	cfg := platformConfig(s, app.redact)
-	cfg.Observe = app.observe
+	cfg.Observe, cfg.Files = app.observe, &app.tokens
 	cfg.Dir, cfg.OnUnauthorized = s.ConfigsDir, func(ctx context.Context) error {
 		if app.member == nil { // it is being made
 			return errNotJoined

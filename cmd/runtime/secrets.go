@@ -31,7 +31,7 @@ func secretsOf(s settings.Settings, environ []string) *logging.Redactor {
 	})
 	redact.Add(login.Secrets()...)
 	for _, space := range s.Spaces {
-		redact.Add(secretIn(space.TokenFile))
+		redact.Add(secretIn(regular.Read, space.TokenFile))
 	}
 	if !s.InWorkspace() {
 		return redact
@@ -42,7 +42,7 @@ func secretsOf(s settings.Settings, environ []string) *logging.Redactor {
 		redact.Add(value)
 	}
 	for _, file := range []string{s.TokenFile, filepath.Join(s.ConfigsDir, platform.TokenFile), filepath.Join(s.ConfigsDir, platform.InboundSecretFile)} {
-		redact.Add(secretIn(file))
+		redact.Add(secretIn(regular.Read, file))
 	}
 	return redact
 }
@@ -51,11 +51,11 @@ func secretsOf(s settings.Settings, environ []string) *logging.Redactor {
 const mostSecret = 64 << 10
 
 // secretIn is the secret that a file holds; "" if there is none.
-func secretIn(file string) string {
+func secretIn(read func(path string, most int64) ([]byte, error), file string) string {
 	if file == "" {
 		return ""
 	}
-	text, err := regular.Read(file, mostSecret)
+	text, err := read(file, mostSecret)
 	if err != nil {
 		return ""
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/netguard"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/tracing"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
@@ -72,6 +73,7 @@ type application struct {
 	temp     *codexTemp
 	server   *server.Server
 	ready    *readiness
+	tokens   regular.Keeper // the files of the workspace's token and the platform's secret
 	redact   *logging.Redactor
 	log      *slog.Logger
 	member   *member          // nil standing alone

@@ -73,6 +73,7 @@ var allowed = map[string][]string{
 	"internal/tcksut":              {"adapter", "appserver", "executor", "internal/netguard", "server", "store", "tasks", "tasks/push"},
 	"internal/archtest":            {},
 	"internal/leaktest":            {},
+	"internal/leasetest":           {},
 	"internal/sleep":               {},
 	"internal/testnames":           {},
 	"e2e":                          {},
