@@ -2,6 +2,7 @@ package adapter
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -34,23 +35,29 @@ const loader = "load.sh"
 //
 // They are read as the user that codex runs as, nil for ours: commands have them, and a
 // link that a command has left among them must not give it what is ours alone.
-func SecretFiles(dir string, user *asuser.User) ([]string, []Warning) {
+//
+// The error, a [*Problem], is that a process holds one of them, which takes no right to change
+// it: it may say where the key goes or what the runtime is closed with, and to go on without it
+// would leave that to a command. The others are returned all the same.
+func SecretFiles(dir string, user *asuser.User) (vars []string, warnings []Warning, held error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, nil
+			return nil, nil, nil
 		}
-		return nil, []Warning{{File: dir, Text: "the secrets in it cannot be read: " + err.Error()}}
+		return nil, []Warning{{File: dir, Text: "the secrets in it cannot be read: " + err.Error()}}, nil
 	}
-	var vars []string
-	var warnings []Warning
 	total := 0
 	for _, entry := range entries {
 		path := filepath.Join(dir, entry.Name())
 		if entry.Name() == loader || strings.HasPrefix(entry.Name(), ".") {
 			continue // also what Kubernetes keeps beside the files that it mounts
 		}
-		value, wrong := secretFile(path, entry.Name(), user)
+		value, wrong, err := secretFile(path, entry.Name(), user)
+		if err != nil {
+			held = cmp.Or[error](held, &Problem{What: "a secret cannot be read: " + err.Error(), Fix: "end the process that has a lease on " + path})
+			continue
+		}
 		if wrong == "" && (len(vars) == mostFiles || total+len(value) > mostSecrets) {
 			wrong = fmt.Sprintf("there are more than %d secrets, or %d bytes of them", mostFiles, mostSecrets)
 		}
@@ -60,31 +67,34 @@ func SecretFiles(dir string, user *asuser.User) ([]string, []Warning) {
 		}
 		vars, total = append(vars, entry.Name()+"="+value), total+len(value)
 	}
-	return vars, warnings
+	return vars, warnings, held
 }
 
-func secretFile(path, name string, user *asuser.User) (value, wrong string) {
+func secretFile(path, name string, user *asuser.User) (value, wrong string, held error) {
 	switch {
 	case !variableName.MatchString(name):
-		return "", "the name is none of a variable"
+		return "", "the name is none of a variable", nil
 	case fixed(name):
-		return "", name + " is none that a secret may set"
+		return "", name + " is none that a secret may set", nil
 	}
 	text, err := asuser.Value(user, func() ([]byte, error) { return regular.Read(path, mostSecret+2) })
 	if errors.Is(err, fs.ErrPermission) && oursAlone(path, user) {
 		text, err = regular.Read(path, mostSecret+2)
 	}
+	if errors.Is(err, regular.ErrHeld) {
+		return "", "", err
+	}
 	if err != nil {
-		return "", user.Unread(err).Error()
+		return "", user.Unread(err).Error(), nil
 	}
 	text = bytes.TrimSuffix(bytes.TrimSuffix(text, []byte("\n")), []byte("\r"))
 	switch {
 	case len(name)+len(text)+1 > mostSecret:
-		return "", fmt.Sprintf("it has more than %d bytes", mostSecret)
+		return "", fmt.Sprintf("it has more than %d bytes", mostSecret), nil
 	case bytes.IndexByte(text, 0) >= 0:
-		return "", "there is a zero byte in it"
+		return "", "there is a zero byte in it", nil
 	}
-	return string(text), ""
+	return string(text), "", nil
 }
 
 // oursAlone reports whether a file is no other's by another name, and nothing on the way to it

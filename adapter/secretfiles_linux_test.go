@@ -32,7 +32,7 @@ func TestSecretFilesOfTwoUsers(t *testing.T) {
 	if err := errJoin(os.Chown(filepath.Join(dir, "GIVEN"), 0, int(other.GID)), os.Chmod(filepath.Join(dir, "GIVEN"), 0o640)); err != nil {
 		t.Fatal(err)
 	}
-	vars, warnings := SecretFiles(dir, other)
+	vars, warnings, _ := SecretFiles(dir, other)
 	if !slices.Equal(vars, []string{"GIVEN=value"}) || len(warnings) != 2 || !strings.Contains(warnings[0].Text, "let user 4242 read it") {
 		t.Errorf("%q, %v", vars, warnings)
 	}
@@ -43,17 +43,17 @@ func TestSecretFilesOfTwoUsers(t *testing.T) {
 	if err := os.Chmod(filepath.Join(dir, "RUNTIME_TOKEN"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	vars, warnings = SecretFiles(dir, other)
+	vars, warnings, _ = SecretFiles(dir, other)
 	if !slices.Equal(vars, []string{"GIVEN=value", "RUNTIME_TOKEN=kept"}) || len(warnings) != 2 {
 		t.Errorf("what is the runtime's alone, with another user: %q, %v", vars, warnings)
 	}
 	if err := os.Chown(dir, int(other.UID), int(other.GID)); err != nil {
 		t.Fatal(err)
 	}
-	if vars, _ := SecretFiles(dir, other); !slices.Equal(vars, []string{"GIVEN=value"}) {
+	if vars, _, _ := SecretFiles(dir, other); !slices.Equal(vars, []string{"GIVEN=value"}) {
 		t.Errorf("in a folder of the other user: %q", vars)
 	}
-	if vars, warnings := SecretFiles(filepath.Join(dir, "none"), nil); vars != nil || warnings != nil {
-		t.Errorf("without a folder: %q, %v", vars, warnings)
+	if vars, warnings, err := SecretFiles(filepath.Join(dir, "none"), nil); vars != nil || warnings != nil || err != nil {
+		t.Errorf("without a folder: %q, %v, %v", vars, warnings, err)
 	}
 }

@@ -38,14 +38,14 @@ func TestSecretFiles(t *testing.T) {
 		os.Symlink("GH_TOKEN", filepath.Join(dir, "LINKED")), os.Symlink("nowhere", filepath.Join(dir, "DANGLING"))); err != nil {
 		t.Fatal(err)
 	}
-	vars, warnings := SecretFiles(dir, nil)
+	vars, warnings, err := SecretFiles(dir, nil)
 	want := []string{
 		"BIG_ENOUGH=" + strings.Repeat("x", 128<<10-12), "CRLF=win", "EMPTY=", "GH_TOKEN=one", "LINKED=one",
 		"PEM=-----BEGIN\nline $(touch " + ran + ")\n-----END", `QUOTED="as it is"`, "RUNTIME_TOKEN=a setting, too",
 	}
 	slices.Sort(vars)
-	if !slices.Equal(vars, want) {
-		t.Errorf("secrets:\n%.300q\nwant\n%.300q", vars, want)
+	if !slices.Equal(vars, want) || err != nil {
+		t.Errorf("secrets:\n%.300q\nwant\n%.300q, %v", vars, want, err)
 	}
 	all := ""
 	for _, w := range warnings {
@@ -62,8 +62,8 @@ func TestSecretFiles(t *testing.T) {
 	if _, err := os.Stat(ran); err == nil {
 		t.Error("something was run")
 	}
-	if vars, warnings := SecretFiles(filepath.Join(dir, "none"), nil); vars != nil || warnings != nil {
-		t.Errorf("a folder that is not there has %q, %v", vars, warnings)
+	if vars, warnings, err := SecretFiles(filepath.Join(dir, "none"), nil); vars != nil || warnings != nil || err != nil {
+		t.Errorf("a folder that is not there has %q, %v, %v", vars, warnings, err)
 	}
 }
 
@@ -81,7 +81,7 @@ func TestSecretsAreBounded(t *testing.T) {
 	for i := range 300 {
 		put(t, filepath.Join(dir, "S"+strings.Repeat("x", i)[:min(i, 200)]+string(rune('A'+i%26))+string(rune('A'+i/26))), "v")
 	}
-	if vars, warnings := SecretFiles(dir, nil); len(vars) != mostFiles || len(warnings) != 300-mostFiles {
+	if vars, warnings, _ := SecretFiles(dir, nil); len(vars) != mostFiles || len(warnings) != 300-mostFiles {
 		t.Errorf("%d secrets, %d warnings", len(vars), len(warnings))
 	}
 }

@@ -23,16 +23,16 @@ const configWait = 60 * time.Second
 
 // withFiles returns environ with what the files of a workspace say: its secrets, and
 // the settings in its config.yaml that nothing in the environment says. What cannot
-// be used of them is warned about by others.
-func withFiles(s settings.Settings, environ []string) []string {
+// be used of them is warned about by others. The error is that of [adapter.SecretFiles].
+func withFiles(s settings.Settings, environ []string) ([]string, error) {
 	if !s.InWorkspace() {
-		return environ
+		return environ, nil
 	}
-	secrets, _ := adapter.SecretFiles(s.SecretsDir, s.User)
+	secrets, _, held := adapter.SecretFiles(s.SecretsDir, s.User)
 	environ = adapter.WithSecrets(environ, secrets)
 	config, _, err := adapter.ReadConfig(s.ConfigFile)
 	if err != nil {
-		return environ // setup says so, to everybody who sends a message
+		return environ, held // setup says so, to everybody who sends a message
 	}
 	if config.A2A.Port != adapter.DefaultPort {
 		environ = unlessSet(environ, "RUNTIME_ADDR", fmt.Sprintf("0.0.0.0:%d", config.A2A.Port))
@@ -40,7 +40,7 @@ func withFiles(s settings.Settings, environ []string) []string {
 	if limit := config.RuntimeConfig.Timeout; limit > 0 {
 		environ = unlessSet(environ, "CODEX_TURN_TIMEOUT", limit.String())
 	}
-	return environ
+	return environ, held
 }
 
 func unlessSet(environ []string, name, value string) []string {

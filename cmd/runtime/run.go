@@ -45,6 +45,7 @@ type jsonOption struct {
 // A program is one run with what it was given.
 type program struct {
 	environ        []string
+	held           error // a file of secrets could not be read; what it sets is not in environ
 	stdin          io.ReadCloser
 	stdout, stderr io.Writer
 }
@@ -100,6 +101,9 @@ func run(ctx context.Context, args, environ []string, stdin io.ReadCloser, stdou
 
 func (p *program) serve(ctx context.Context) int {
 	s, warnings, ok := p.load()
+	if p.held != nil { // it may be what the runtime is closed with; a service tries again after this code
+		return p.fail(p.held)
+	}
 	if !ok {
 		return exitUsage
 	}
@@ -130,7 +134,7 @@ func (p *program) logged(s settings.Settings, warnings []settings.Warning, work 
 func (p *program) load() (settings.Settings, []settings.Warning, bool) {
 	s, warnings, err := settings.Load(p.environ)
 	if err == nil && s.InWorkspace() { // its files say more
-		p.environ = withFiles(s, p.environ)
+		p.environ, p.held = withFiles(s, p.environ)
 		s, warnings, err = settings.Load(p.environ)
 	}
 	return s, warnings, p.usable(err)

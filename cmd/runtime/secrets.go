@@ -36,7 +36,7 @@ func secretsOf(s settings.Settings, environ []string) *logging.Redactor {
 	if !s.InWorkspace() {
 		return redact
 	}
-	files, _ := adapter.SecretFiles(s.SecretsDir, s.User) // likewise
+	files, _, _ := adapter.SecretFiles(s.SecretsDir, s.User) // likewise
 	for _, kv := range files {
 		_, value, _ := strings.Cut(kv, "=")
 		redact.Add(value)
