@@ -5,6 +5,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
+	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"path/filepath"
@@ -69,7 +71,9 @@ func NewLogins(cfg LoginsConfig) *Logins {
 
 // Install puts the login into codex's home, before codex starts: the platform's if
 // it can be asked, else that of the environment. One that is there and older is
-// replaced; where none is given, what is there stays. The error is that of the disk.
+// replaced; where none is given, what is there stays, and so it does where a process keeps
+// from being read which is the newer one: then the error is [regular.ErrHeld], and Install may
+// be called again. Any other error is that of the disk.
 func (l *Logins) Install(ctx context.Context, env func(string) string) error {
 	text := ""
 	if l.cfg.Platform != nil {
@@ -116,7 +120,16 @@ func (l *Logins) installLocked(text string) (changed bool, err error) {
 		return false, nil
 	}
 	l.cfg.Redact(given.secrets...)
-	if haveErr == nil && (have.newerThan(given) || l.cfg.Owned && have.ChatGPT && l.seed() == hex.EncodeToString(sum[:])) {
+	if errors.Is(haveErr, regular.ErrHeld) {
+		return false, heldFile(authFile(l.cfg.Home), haveErr)
+	}
+	stays := haveErr == nil
+	if stays {
+		if stays, err = l.goesBefore(have, given, hex.EncodeToString(sum[:])); err != nil {
+			return false, err
+		}
+	}
+	if stays {
 		l.seen = sum
 		return false, nil
 	}
@@ -135,12 +148,28 @@ func (l *Logins) installLocked(text string) (changed bool, err error) {
 	return changed, nil
 }
 
+// goesBefore reports whether the login that is there stays where another is given, of that hash.
+func (l *Logins) goesBefore(have, given Login, sum string) (bool, error) {
+	if have.newerThan(given) || !l.cfg.Owned || !have.ChatGPT {
+		return have.newerThan(given), nil
+	}
+	seed, err := l.seed()
+	return seed == sum, err
+}
+
 // seedFile holds the hash of the login that codex's own was made from.
 func (l *Logins) seedFile() string { return filepath.Join(l.cfg.Home, ".auth-seed") }
 
-func (l *Logins) seed() string {
-	text, _ := regular.Read(l.seedFile(), 2*sha256.Size) // without it the login is taken as it is given
-	return strings.TrimSpace(string(text))
+func (l *Logins) seed() (string, error) {
+	text, err := regular.Read(l.seedFile(), 2*sha256.Size)
+	if errors.Is(err, regular.ErrHeld) {
+		return "", heldFile(l.seedFile(), err)
+	}
+	return strings.TrimSpace(string(text)), nil // without it the login is taken as it is given
+}
+
+func heldFile(path string, err error) error {
+	return fmt.Errorf("codex's login stays as it is: %w (end the process that has a lease on %s)", err, path)
 }
 
 // Run asks the platform from time to time, until ctx ends.

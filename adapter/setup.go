@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter/provider"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 )
 
 // A Renewer gives codex a way to an endpoint that keeps the key from it.
@@ -149,10 +150,14 @@ func (s *Setup) provider(ctx context.Context, config Config, launch Launch) (Pro
 	}
 	env := lookup(launch.Environ)
 	if s.cfg.Logins != nil && !s.installed {
-		if err := s.cfg.Logins.Install(ctx, env); err != nil {
+		err := s.cfg.Logins.Install(ctx, env)
+		switch {
+		case errors.Is(err, regular.ErrHeld):
+			s.cfg.Logger.Warn("the login could not be brought up to date; this is tried again at codex's next start", "err", err)
+		case err != nil:
 			return Provider{}, &Problem{What: err.Error(), Fix: "make room for it, and let this user write there"}
 		}
-		s.installed = true
+		s.installed = err == nil
 	}
 	return choose(config, env, launch)
 }
