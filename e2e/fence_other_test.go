@@ -13,6 +13,10 @@ const hidingEnv = "E2E_HIDE"
 
 func hide(string) {}
 
+const leaseEnv = "E2E_LEASE"
+
+func takeLease(string) {}
+
 const terminalEnv = "E2E_TERMINAL"
 
 func takeTerminal(string) {}

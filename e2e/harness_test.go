@@ -30,6 +30,9 @@ func TestMain(m *testing.M) {
 	if file := os.Getenv(hidingEnv); file != "" {
 		hide(file)
 	}
+	if file := os.Getenv(leaseEnv); file != "" {
+		takeLease(file)
+	}
 	if program := os.Getenv(twoUsersEnv); program != "" {
 		asRuntimeUser(program)
 	}
