@@ -1,7 +1,7 @@
-#!/bin/sh
+#!/usr/bin/env bash
 # All tests, the ones on the real codex included. The race detector needs a C
 # compiler; without one the tests run all the same, and this says so.
-set -eu
+set -euo pipefail
 cd "$(dirname "$0")/.."
 # The console is tested in a browser. What is to be done where there is none and this
 # may not install it, the tests say.
@@ -11,25 +11,25 @@ if [ -z "${CHROMIUM:-}" ] && ! command -v chromium >/dev/null 2>&1 && command -v
 fi
 # Those on the real codex wait more than they compute.
 cores=$(getconf _NPROCESSORS_ONLN)
-tests=$((2 * cores))
-each() { go test -parallel "$tests" -shuffle=on -timeout 15m "$@"; }
-packages=$(go list ./... | grep -v /e2e)
+each=(go test -parallel $((2 * cores)) -shuffle=on -timeout 15m)
 if ! command -v "${CC:-gcc}" >/dev/null 2>&1; then
 	echo "test: no C compiler: the tests run without the race detector (Debian: apt-get install gcc libc6-dev)" >&2
-	each -p $((cores + 1)) ./...
-	exit
+	exec "${each[@]}" -p $((cores + 1)) ./...
 fi
-# End to end it is the built program that is tested, beside which the race detector would watch
-# the tests themselves only. These go beside the others.
+# End to end it is the built program that is tested: the race detector would watch the tests
+# themselves only. They go beside the others, as a job of their own that can be ended whole.
+echo "test: what the end-to-end tests say comes last" >&2
 said=$(mktemp)
-each -p 1 ./e2e/... >"$said" 2>&1 &
+set -m
+"${each[@]}" -p 1 ./e2e/... >"$said" 2>&1 &
 beside=$!
-trap 'kill "$beside" 2>/dev/null || :; rm -f "$said"' EXIT
+set +m
+trap 'kill -INT -- -"$beside" 2>/dev/null || :; rm -f "$said"' EXIT
 # SQLite is C in Go's clothes, all pointers: watching it finds nothing and makes it ten times
 # slower, and so does looking at the pointers of what binds it. What is around it is watched.
 failed=0
-# shellcheck disable=SC2086 # a package each
-CGO_ENABLED=1 each -race -gcflags='modernc.org/...=-race=false' -gcflags='zombiezen.com/...=-d=checkptr=0' -p "$cores" $packages || failed=1
+mapfile -t packages < <(go list ./... | grep -v /e2e)
+CGO_ENABLED=1 "${each[@]}" -race -gcflags='modernc.org/...=-race=false' -gcflags='zombiezen.com/...=-d=checkptr=0' -p "$cores" "${packages[@]}" || failed=1
 wait "$beside" || failed=1
 cat "$said"
 exit "$failed"
