@@ -42,15 +42,20 @@ func (t *turn) tellQuestions() *Ended {
 	for _, answered := range news {
 		t.job.observe(answered)
 	}
+	t.tellExceeded()
+	t.handAnswers()
+	t.alive()
+	return nil
+}
+
+// tellExceeded tells the observer how many questions were declined for their number.
+func (t *turn) tellExceeded() {
 	if n := t.inquiry.exceeded(); n > 0 {
 		t.job.observe(Notice{Text: fmt.Sprintf(tooManyAsked, n, t.inquiry.most)})
 	}
 	if n := t.inquiry.exceededMute(); n > 0 {
 		t.job.observe(Notice{Text: t.e.mutes.notice(n)})
 	}
-	t.handAnswers()
-	t.alive()
-	return nil
 }
 
 // posing is what the turn knows beside a question. The ids of items are those of a thread: a
@@ -170,8 +175,10 @@ func (t *turn) yield() (waits bool) {
 	return open+given > 0
 }
 
-// endQuestions declines what is still asked when the turn has ended.
+// endQuestions declines what is still asked when the turn has ended, and tells of what was
+// declined before: codex may have ended the turn at once.
 func (t *turn) endQuestions() {
+	t.tellExceeded()
 	t.unanswered = append(t.unanswered, t.e.closeInquiry(t.c.threadID, t.inquiry)...)
 }
 
