@@ -26,6 +26,9 @@ const (
 	// mostOpen bounds the connections of a process that may have more.
 	mostOpen  = 4096
 	saidEvery = time.Minute
+	// answerTime is how long net/http has for a request that it answers itself: one for "*", one
+	// that expects what it does not know, one whose header is wrong.
+	answerTime = 10 * time.Second
 )
 
 // Most is how many connections a server is to have: half of the files that this process
@@ -40,7 +43,7 @@ func Most() int {
 
 // Bound returns ln with at most that many connections open, of which this machine gets all
 // but an eighth, and every other network a quarter. Srv must serve what it returns, and
-// nothing else; its ConnState and ConnContext are taken. Log hears once a minute that there is no room.
+// nothing else; its ConnState and ConnContext are taken, and its Handler is wrapped. Log hears once a minute that there is no room.
 func Bound(srv *http.Server, ln net.Listener, most int, log *slog.Logger) net.Listener {
 	c := &crowd{
 		Listener: Lasting(ln, log), log: log, most: most,
@@ -48,18 +51,35 @@ func Bound(srv *http.Server, ln net.Listener, most int, log *slog.Logger) net.Li
 	}
 	srv.ConnState = c.state
 	srv.ConnContext = func(ctx context.Context, of net.Conn) context.Context {
-		return context.WithValue(ctx, waitsKey{}, func() { c.waits(of) })
+		return context.WithValue(ctx, placeKey{}, place{c, of})
 	}
+	srv.Handler = c.served(srv.Handler)
 	return c
 }
 
-type waitsKey struct{}
+type placeKey struct{}
+
+// A place is a connection in its crowd.
+type place struct {
+	crowd *crowd
+	conn  net.Conn
+}
+
+// served takes the connection of a request that has come to next from those that wait.
+func (c *crowd) served(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if at, ok := r.Context().Value(placeKey{}).(place); ok {
+			at.crowd.serves(at.conn)
+		}
+		next.ServeHTTP(w, r)
+	})
+}
 
 // Waits has the connection of a request be closed before others for one more: what is waited
 // for on it is a stranger's to send, or is not read.
 func Waits(request context.Context) {
-	if waits, ok := request.Value(waitsKey{}).(func()); ok {
-		waits()
+	if at, ok := request.Value(placeKey{}).(place); ok {
+		at.crowd.waits(at.conn)
 	}
 }
 
@@ -145,22 +165,34 @@ func (c *crowd) longest(from netip.Prefix, alone bool) *conn {
 
 // state hears of a connection from net/http, which calls one active when it has the header
 // of a request.
-func (c *crowd) state(of net.Conn, now http.ConnState) {
+func (c *crowd) state(of net.Conn, is http.ConnState) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	known, ok := c.conns[of]
 	if !ok {
 		return // it was shed
 	}
-	switch now {
+	switch is {
 	case http.StateNew: // it waits since it was accepted
-	case http.StateActive:
+	case http.StateActive: // by itself, until the handler has it
 		c.busy(known)
+		known.waits = c.waiting.PushFront(known)
+		_ = of.SetReadDeadline(time.Now().Add(answerTime))
 	case http.StateIdle:
 		c.busy(known)
 		known.waits = c.waiting.PushBack(known)
 	case http.StateClosed, http.StateHijacked:
 		c.forget(known)
+	}
+}
+
+// serves says that a request has come to its handler, which has deadlines of its own.
+func (c *crowd) serves(of net.Conn) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if known, ok := c.conns[of]; ok {
+		c.busy(known)
+		_ = of.SetReadDeadline(time.Time{})
 	}
 }
 

@@ -154,6 +154,43 @@ func TestTheLongestIdleGoes(t *testing.T) {
 	})
 }
 
+// TestAnsweredByNetHTTP: a request that does not come to the handler keeps nobody out, and is
+// over in a while, whatever is still to come of it.
+func TestAnsweredByNetHTTP(t *testing.T) {
+	for name, request := range map[string]string{
+		"any":      "OPTIONS * HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n",
+		"expects":  "POST / HTTP/1.1\r\nHost: x\r\nExpect: x\r\nContent-Length: 10\r\n\r\n",
+		"no host":  "GET / HTTP/1.1\r\nContent-Length: 10\r\n\r\n",
+		"no words": "\r\n\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newStage(t, 8)
+				served := s.visit(near, waits)
+				var held []*visit
+				for range 8 {
+					held = append(held, s.visit(near, request))
+				}
+				if one := s.visit(near, whole); one.isClosed() || len(one.read) == 0 {
+					t.Error("others are kept out")
+				}
+				time.Sleep(answerTime + time.Second)
+				synctest.Wait()
+				for _, v := range held {
+					if !v.isClosed() {
+						t.Error("it is open without an end")
+					}
+				}
+				close(s.done)
+				synctest.Wait()
+				if served.isClosed() || len(served.read) == 0 {
+					t.Error("one that takes longer than that is cut off")
+				}
+			})
+		})
+	}
+}
+
 // TestAllAreBusy: then the new one is closed at once, and is let in when one is done.
 func TestAllAreBusy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
