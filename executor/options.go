@@ -19,6 +19,10 @@ type Options struct {
 	ApprovalPolicy appserver.ApprovalPolicy
 }
 
+// FitInto reports whether a job that asks for o can be part of the turn of one that asks
+// for others: it asks for nothing, or both ask for the same.
+func (o Options) FitInto(others Options) bool { return o == Options{} || o == others }
+
 // A wishError says why a job cannot have what it asks for.
 type wishError string
 

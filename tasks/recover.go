@@ -240,6 +240,8 @@ func (e *Engine) submitAgain(r *run) {
 // steerAgain gives a recovered message back to the turn that it was handed to, and
 // reports whether it could. One that was begun before another one of its task had
 // its end can only have been that: turns of a conversation do not run side by side.
+// Or that one's turn has ended without it, and it waited for its own: then it may ask
+// for what the turn does not have, and waits again.
 func (e *Engine) steerAgain(r *run, job executor.Job) bool {
 	s, ok := e.cfg.Runner.(Steerer)
 	if !ok || job.Cut == nil {
@@ -249,7 +251,7 @@ func (e *Engine) steerAgain(r *run, job executor.Job) bool {
 	t.mu.Lock()
 	into := t.runs[slices.IndexFunc(t.runs, func(other *run) bool { return other.recovered.Attempt > 0 })]
 	t.mu.Unlock()
-	return into != r && s.Steer(into.jobID, job, r.observe) == nil
+	return into != r && r.options.FitInto(into.options) && s.Steer(into.jobID, job, r.observe) == nil
 }
 
 // obeyAgain carries out a command that an earlier process has accepted. It is

@@ -69,13 +69,12 @@ func (e *Engine) steer(t *task, r *run, job executor.Job) (bool, error) {
 }
 
 // turning returns the job whose turn runs, or "" if there is none, or none that a
-// message which asks for the options can be part of: one that asks for nothing can
-// be part of any, else both must ask for the same. The run besides is left out.
+// message which asks for the options can be part of. The run besides is left out.
 func (t *task) turning(besides *run, options executor.Options) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, r := range t.runs {
-		if r != besides && !r.started.IsZero() && r.waits == nil && (options == executor.Options{} || options == r.options) {
+		if r != besides && !r.started.IsZero() && r.waits == nil && options.FitInto(r.options) {
 			return r.jobID
 		}
 	}

@@ -2,6 +2,7 @@ package tasks_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
@@ -193,13 +195,13 @@ func TestSteerFallsBack(t *testing.T) {
 }
 
 // steeringMachine is a machine whose runner is a steerer.
-func steeringMachine(t *testing.T) (*machine, func() *steerer) {
+func steeringMachine(t *testing.T, change ...func(*tasks.Config)) (*machine, func() *steerer) {
 	var r *steerer
-	m := newMachine(t, func(c *tasks.Config) {
+	m := newMachine(t, append(change, func(c *tasks.Config) {
 		r = newSteerer()
 		r.runner = c.Runner.(*runner)
 		c.Runner = r
-	})
+	})...)
 	return m, func() *steerer { return r }
 }
 
@@ -231,6 +233,37 @@ func TestSteerSurvives(t *testing.T) {
 	m.restart()
 	if left, err := m.st.Unfinished(t.Context()); err != nil || len(left) != 0 {
 		t.Errorf("left unfinished: %v, %v", left, err)
+	}
+}
+
+// TestWishesSurviveTheTurn: what a message to a turn that did not take it has asked for
+// still keeps it out of the turn that runs in its place, in the next process too.
+func TestWishesSurviveTheTurn(t *testing.T) {
+	m, now := steeringMachine(t, bounded(tasks.Bounds{Sandbox: appserver.WorkspaceWrite}))
+	narrow := map[string]any{"sandbox": "read-only"}
+	first := wishing("m1", narrow)
+	first.Message.ContextID = "c"
+	task := begin(t, m.e, first)
+	host := m.r.next(t).start()
+	var handed []*job
+	for i, wishes := range []map[string]any{nil, narrow} {
+		req := wishing(fmt.Sprint("handed ", i), wishes)
+		req.Message.TaskID = task.ID
+		answered := sent(t, m.e, req)
+		s := <-now().steered
+		_ = m.r.book.Begin(t.Context(), executor.Attempt{Job: s.ID, N: 1, Conversation: "c", Thread: "thread"})
+		s.observe(executor.Steered{TurnID: "turn"})
+		handed = append(handed, s)
+		<-answered
+	}
+	for _, s := range handed {
+		s.observe(executor.Unsteered{})
+	}
+	host.end(completed())
+	m.restart()
+	one, two := m.r.next(t), m.r.next(t)
+	if len(now().steered) != 0 || one.Options == two.Options || one.Cut == nil || two.Cut == nil {
+		t.Errorf("%d were handed to a turn; jobs %+v and %+v", len(now().steered), one.Job, two.Job)
 	}
 }
 
