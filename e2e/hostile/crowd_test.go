@@ -22,6 +22,8 @@ func TestCrowd(t *testing.T) {
 		"refused before their bodies":  "POST / HTTP/1.1\r\nHost: " + x.addr() + "\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n",
 		"without a form":               "POST /console/login HTTP/1.1\r\nHost: " + x.addr() + "\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 100\r\n\r\n",
 		"answered before their bodies": "GET /healthz HTTP/1.1\r\nHost: " + x.addr() + "\r\nContent-Length: 100\r\n\r\n",
+		"about nothing":                "OPTIONS * HTTP/1.1\r\nHost: " + x.addr() + "\r\nContent-Length: 100\r\n\r\n",
+		"with an odd wish":             "POST / HTTP/1.1\r\nHost: " + x.addr() + "\r\nExpect: x\r\nContent-Length: 100\r\n\r\n",
 		"silent":                       "", "whole": "GET /healthz HTTP/1.1\r\nHost: " + x.addr() + "\r\n\r\n", "unfinished": "GET / HTTP/1.1\r\nX: " + strings.Repeat("x", 15<<10),
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -43,7 +43,8 @@ func Most() int {
 
 // Bound returns ln with at most that many connections open, of which this machine gets all
 // but an eighth, and every other network a quarter. Srv must serve what it returns, and
-// nothing else; its ConnState and ConnContext are taken, and its Handler is wrapped. Log hears once a minute that there is no room.
+// nothing else; its ConnState and ConnContext are taken, and its Handler is wrapped. Log
+// hears once a minute that there is no room.
 func Bound(srv *http.Server, ln net.Listener, most int, log *slog.Logger) net.Listener {
 	c := &crowd{
 		Listener: Lasting(ln, log), log: log, most: most,
@@ -175,9 +176,8 @@ func (c *crowd) state(of net.Conn, is http.ConnState) {
 	switch is {
 	case http.StateNew: // it waits since it was accepted
 	case http.StateActive: // by itself, until the handler has it
-		c.busy(known)
-		known.waits = c.waiting.PushFront(known)
 		_ = of.SetReadDeadline(time.Now().Add(answerTime))
+		fallthrough
 	case http.StateIdle:
 		c.busy(known)
 		known.waits = c.waiting.PushBack(known)
