@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/progtest"
 )
 
@@ -94,4 +96,74 @@ func TestMessagesWithoutFilesAreTakenLonger(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.task(bring("m2"))
+}
+
+// TestFullDiskForgetsNothing: what was said while all disks were full holds after a kill. A tool
+// that has begun is not begun again, nor what has ended, and what was canceled never begins.
+func TestFullDiskForgetsNothing(t *testing.T) {
+	disk := filepath.Dir(volume(t, 80))
+	dirs := map[string]string{}
+	for _, name := range []string{"state", "home", "work"} {
+		dirs[name] = filepath.Join(disk, name)
+		if err := os.Mkdir(dirs[name], 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	full := make(chan struct{})
+	model := modeltest.Start(t, func(turn *fakemodel.Turn) {
+		<-full
+		fakemodel.Keywords(turn)
+	})
+	p := startOn(t, binary, model, "RUNTIME_STATE_DIR="+dirs["state"], "CODEX_HOME="+dirs["home"], "RUNTIME_WORKDIR="+dirs["work"], "CODEX_APPROVAL_POLICY=never")
+	long := "commentary " + strings.Repeat("word ", 1500) + "\nrun "
+	done := p.begin("m1", "one", long+"echo ended >> one\nsay done")
+	queued := p.begin("m2", "one", "run echo canceled >> one")
+	running := p.begin("m3", "two", long+"echo ran >> two; until [ -e go ]; do sleep 0.1; done")
+	p.modelAsked(2)
+	for _, name := range []string{"one", "two"} {
+		writeFile(t, filepath.Join(dirs["work"], name), "effects:\n") // a block that can take more on a full disk
+	}
+	filler := filepath.Join(disk, "filler")
+	fillUp(t, filler)
+	close(full)
+	if end := p.ended(done["id"]); state(end) != "TASK_STATE_COMPLETED" {
+		t.Errorf("on the full disk a turn ended with %v", end)
+	}
+	if c := p.call("CancelTask", object{"id": queued["id"]}); at(c, "result", "status", "state") != "TASK_STATE_CANCELED" {
+		t.Errorf("on the full disk a cancel is answered %v", c)
+	}
+	progtest.WaitFor(t, "the tool to begin", func() bool { return strings.Contains(contents(t, filepath.Join(dirs["work"], "two")), "ran") })
+	if refused := p.call("SendMessage", object{"message": message("m9", "three", "say hello")}); at(refused, "error", "code") != float64(-32000) {
+		t.Errorf("on the full disk a message is answered %v", refused)
+	}
+	p.Kill()
+	if err := os.Remove(filler); err != nil {
+		t.Fatal(err)
+	}
+	p = &program{Program: p.Restart(), Model: p.Model, t: t}
+	for want, id := range map[string]any{"TASK_STATE_COMPLETED": done["id"], "TASK_STATE_CANCELED": queued["id"], "TASK_STATE_FAILED": running["id"]} {
+		if end := p.ended(id); state(end) != want {
+			t.Errorf("after the kill a task is %s, want %s: %v", state(end), want, end)
+		}
+	}
+	for name, want := range map[string]string{"one": "effects:\nended\n", "two": "effects:\nran\n"} {
+		if got := contents(t, filepath.Join(dirs["work"], name)); got != want {
+			t.Errorf("what was done in %s: %q, want %q", name, got, want)
+		}
+	}
+}
+
+// fillUp makes a file of all that is left of its disk.
+func fillUp(t *testing.T, path string) {
+	t.Helper()
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for piece := make([]byte, 1<<20); len(piece) > 0; {
+		if _, err := file.Write(piece); err != nil {
+			piece = piece[:len(piece)/2]
+		}
+	}
 }

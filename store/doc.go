@@ -20,7 +20,8 @@
 // does the others no harm. Whoever has an answer has the commit. If the commit
 // itself fails, each operation gets a transaction of its own, and those that fail
 // again are refused. A full disk therefore refuses what does not fit, and nothing
-// is broken: reads go on, and writes when there is room.
+// is broken: reads go on, and writes when there is room. Database and log have some
+// of the disk before they need it, so that what runs can still be written down.
 //
 // When nothing waits, the writer moves the log into the database and forgets
 // what [Retention] gives up, in steps of a few milliseconds; under a load that

@@ -45,6 +45,7 @@ type Store struct {
 
 	lock    *lock
 	marks   []mark
+	ballast *ballast
 	syncer  *syncer
 	queue   queue
 	stopped chan struct{} // closed when the writer has ended
@@ -144,10 +145,15 @@ func (s *Store) open(maxPages int) (err error) {
 	if s.conn, err = connect(s.path, all, maxPages, s.now()); err != nil {
 		return err
 	}
-	if s.marks, err = marks(s.dir, s.path); err != nil {
-		_ = s.conn.close()
+	if s.marks, err = marks(s.dir, s.path); err == nil {
+		s.ballast, err = newBallast(s.path)
 	}
-	return err
+	if err != nil {
+		_ = s.conn.close()
+		return err
+	}
+	s.holdRoom()
+	return nil
 }
 
 func makeDir(dir string) error {

@@ -39,6 +39,7 @@ type upkeep struct {
 	swept   bool      // retention has done something that is not in the database file yet
 	seen    int       // Store.commits at the last step of retention
 	warned  bool      // that the log cannot be moved
+	unheld  bool      // it was said that the disk keeps no room
 }
 
 // changed notes a commit, and reports whether a look comes sooner than whoever waits
@@ -114,6 +115,9 @@ func (s *Store) forgetSome(now time.Time) {
 	if !more && s.upkeep.swept {
 		s.checkpoint(1) // the file gets shorter with it
 	}
+	if !more {
+		s.holdRoom()
+	}
 	s.upkeep.swept = more
 	if more {
 		s.upkeep.sweep = time.Now().Add(sweepPause)
@@ -164,8 +168,22 @@ func (s *Store) checkpoint(least int) {
 	s.upkeep.warned = err != nil
 }
 
+// holdRoom has room on the disk for what runs, if there is more than is left free for that. Some
+// file systems have no such thing; there only what is left free is, which anybody can take.
+func (s *Store) holdRoom() {
+	if s.disk.room(ballastSize) != nil {
+		return
+	}
+	err := s.ballast.hold()
+	if err != nil && !s.upkeep.unheld {
+		s.logger.Info("the disk keeps no room for the state database: if it gets full, what ends then may run again after a kill", "path", s.path, "err", err)
+	}
+	s.upkeep.unheld = err != nil
+}
+
 // finish ends the connection with everything in the database file.
 func (s *Store) finish() error {
+	defer s.ballast.release()
 	if err := s.conn.script("PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
 		_ = s.conn.close()
 		return fmt.Errorf("close the store: %w", explain(s.path, err))
