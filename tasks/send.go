@@ -262,8 +262,8 @@ func (e *Engine) interrupted(ctx context.Context, in *incoming, v *view, known s
 }
 
 // retry runs a message again whose turn was cut off, as its sender wants it in
-// spite of what the turn may have done. It is a new task: the other has ended, or
-// is about further messages.
+// spite of what the turn may have done, and with what it ran with, unless it asks for
+// something else now. It is a new task: the other has ended, or is about further messages.
 func (e *Engine) retry(ctx context.Context, in *incoming, cut *a2a.Task, known store.Message) (*view, error) {
 	contextID, conversation := cut.ContextID, e.cfg.Threads(in.key.Context, cut.ContextID)
 	switch {
@@ -273,10 +273,20 @@ func (e *Engine) retry(ctx context.Context, in *incoming, cut *a2a.Task, known s
 		conversation = e.conversation(in)
 		contextID = conversation
 	}
-	m := *in.message
-	m.ContextID, m.TaskID = contextID, ""
+	body, err := e.cfg.Journal.Body(ctx, known.Job)
+	if err != nil {
+		return nil, e.journalError("look the message up", err)
+	}
+	earlier, _, err := decode[a2a.Message](body)
+	if err != nil {
+		earlier = &a2a.Message{} // what it asked for is not known any more
+	}
 	again := *in
-	again.message = &m
+	if again.options, err = e.cfg.Bounds.inherit(in.message, earlier.Metadata); err != nil {
+		return nil, err
+	}
+	again.message = askingFor(in.message, again.options)
+	again.message.ContextID, again.message.TaskID = contextID, ""
 	t := e.newTask(a2a.NewTaskID(), contextID, conversation)
 	t.class = in.class()
 	t.meta = map[string]any{MetaRetryOf: string(cut.ID)}

@@ -70,9 +70,10 @@ func (e *Engine) answerStale(ctx context.Context, in *incoming, t *task) (*view,
 	t.mu.Unlock()
 	carrying.input = carry(open, in.input)
 	var err error
-	if carrying.options, err = e.inherit(in.message, open); err != nil {
+	if carrying.options, err = e.cfg.Bounds.inherit(in.message, askedWith(open)...); err != nil {
 		return nil, err
 	}
+	carrying.message = askingFor(in.message, carrying.options)
 	v, err := e.enqueue(ctx, &carrying, t, func(ctx context.Context, m store.Message, _ store.Head) error {
 		return t.closeStale(ctx, m, open)
 	})
@@ -80,6 +81,14 @@ func (e *Engine) answerStale(ctx context.Context, in *incoming, t *task) (*view,
 		t.reopen(open)
 	}
 	return v, err
+}
+
+// askedWith is what the turns that have asked the questions ran with.
+func askedWith(questions []*question) (wishes []map[string]any) {
+	for _, q := range questions {
+		wishes = append(wishes, wishesOf(q.has))
+	}
+	return wishes
 }
 
 // closeStale commits a message as the answer to stale questions. The caller holds t.mu.
@@ -161,7 +170,7 @@ func (r *run) carry(questions []*question) {
 	}
 	r.input = carry(questions, r.input)
 	if r.refused == nil {
-		r.options, r.refused = r.task.engine.inherit(r.message, questions)
+		r.options, r.refused = r.task.engine.cfg.Bounds.inherit(r.message, askedWith(questions)...)
 	}
 	for _, q := range questions {
 		r.answers = append(r.answers, q.asked.ID)

@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -36,30 +37,46 @@ func (e *Engine) readWishes(in *incoming) {
 	}
 }
 
-// inherit has a message ask for what the turn ran with whose question it answers,
-// beside what it asks for itself: the answer has another turn go on with the work,
-// and that must not have more leave than the first because nobody said so.
-func (e *Engine) inherit(m *a2a.Message, open []*question) (executor.Options, error) {
+// inherit has a message ask for what was asked for before, beside what it asks for itself:
+// its turn goes on with work that must not have more leave than it had because nobody said
+// so.
+func (b Bounds) inherit(m *a2a.Message, before ...map[string]any) (executor.Options, error) {
 	meta := map[string]any{}
-	for _, q := range open {
-		for key, value := range map[string]string{
-			MetaCwd: q.has.Cwd, MetaModel: q.has.Model, MetaSandbox: string(q.has.Sandbox), MetaPolicy: string(q.has.ApprovalPolicy),
-		} {
-			meta[key] = value
+	for _, asked := range append(before, m.Metadata) {
+		for _, key := range wishKeys() {
+			if value, _ := word(asked, key); value != "" {
+				meta[key] = value
+			}
 		}
 	}
-	for _, key := range []string{MetaCwd, MetaModel, MetaSandbox, MetaPolicy} {
-		if asked, _ := word(m.Metadata, key); asked != "" {
-			meta[key] = asked
+	return b.options(meta)
+}
+
+// askingFor is the message as if it asked for the options itself: so whoever runs it again,
+// after a restart or for a retry, finds them with it.
+func askingFor(m *a2a.Message, o executor.Options) *a2a.Message {
+	asking := *m
+	asking.Metadata = maps.Clone(m.Metadata)
+	for key, value := range wishesOf(o) {
+		if value != "" {
+			asking.SetMeta(key, value)
 		}
 	}
-	return e.cfg.Bounds.options(meta)
+	return &asking
+}
+
+// wishKeys are the keys of a message's metadata that are for its turn.
+func wishKeys() []string { return []string{MetaCwd, MetaModel, MetaSandbox, MetaPolicy} }
+
+// wishesOf is how a message asks for options.
+func wishesOf(o executor.Options) map[string]any {
+	return map[string]any{MetaCwd: o.Cwd, MetaModel: o.Model, MetaSandbox: string(o.Sandbox), MetaPolicy: string(o.ApprovalPolicy)}
 }
 
 // options reads the keys of a message's metadata that are for its turn.
 func (b Bounds) options(meta map[string]any) (o executor.Options, err error) {
 	words := map[string]string{}
-	for _, key := range []string{MetaCwd, MetaModel, MetaSandbox, MetaPolicy} {
+	for _, key := range wishKeys() {
 		if words[key], err = word(meta, key); err != nil {
 			return o, err
 		}

@@ -1,6 +1,7 @@
 package tasks_test
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -238,5 +239,43 @@ func TestStaleAnswerHasNoMoreLeave(t *testing.T) {
 	begin(t, m.e, more)
 	if got := m.r.next(t).Options; got != (executor.Options{Sandbox: appserver.ReadOnly, ApprovalPolicy: appserver.OnRequest}) {
 		t.Errorf("the turn of an answer that asks for more has %+v", got)
+	}
+}
+
+// TestRetryHasNoMoreLeave has a message that runs again ask for what its turn ran with, the
+// answer to a question over a restart too, unless it asks for something else by then.
+func TestRetryHasNoMoreLeave(t *testing.T) {
+	narrow := map[string]any{"sandbox": "read-only"}
+	for name, c := range map[string]struct {
+		answers bool
+		asks    map[string]any
+		want    executor.Options
+	}{
+		"a-message": {false, nil, executor.Options{Sandbox: appserver.ReadOnly}},
+		"an-answer": {true, nil, executor.Options{Sandbox: appserver.ReadOnly}},
+		"more":      {true, map[string]any{"sandbox": "workspace-write"}, executor.Options{Sandbox: appserver.WorkspaceWrite}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := newMachine(t, bounded(tasks.Bounds{Sandbox: appserver.WorkspaceWrite}))
+			cut := wishing("m1", narrow)
+			first := begin(t, m.e, cut)
+			if c.answers {
+				m.r.next(t).start().ask("q", "May I?")
+				m.restart()
+				cut = to(first, "yes", "yes")
+				begin(t, m.e, cut)
+			}
+			m.r.next(t).start().end(executor.Ended{Outcome: executor.Interrupted, Tools: true, Failure: &executor.Failure{Kind: executor.FailUnreachable, Message: "cut off"}})
+			cut.Message.Metadata = map[string]any{"retry": true}
+			maps.Copy(cut.Message.Metadata, c.asks)
+			begin(t, m.e, cut)
+			if got := m.r.next(t).Options; got != c.want {
+				t.Errorf("it runs again with %+v, want %+v", got, c.want)
+			}
+			m.restart()
+			if got := m.r.next(t).Options; got != c.want {
+				t.Errorf("it runs again in the next process with %+v, want %+v", got, c.want)
+			}
+		})
 	}
 }
