@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 )
 
 // The decisions of an approval, as codex and our data parts name them.
@@ -143,10 +145,10 @@ func (on terms) readCommand(params json.RawMessage) (matter, error) {
 		}
 		text := what
 		if command, _ := data["command"].(string); command != "" {
-			text += "\n\n" + indented(command) + "\n"
+			text += "\n\n" + brief.Indented(command) + "\n"
 		}
 		if len(body.Permissions) > 0 {
-			text += "\nIt is to have, beside what the sandbox allows:\n\n" + indented(permissionsInWords(with, body.Permissions)) + "\n"
+			text += "\nIt is to have, beside what the sandbox allows:\n\n" + brief.Indented(permissionsInWords(with, body.Permissions)) + "\n"
 		}
 		opened := openedBy(with, data, body.Permissions)
 		p := posed{kind: "command", text: text + inWords(data), data: data, places: append(with.look(body.Cwd), opened...), opens: writesOf(body.Permissions), barred: with.reasons(withheld)}
@@ -197,7 +199,7 @@ func (on terms) readFileChange(params json.RawMessage) (matter, error) {
 		changes, names := changesOf(with, body.ItemID)
 		if len(changes) > 0 {
 			data["changes"] = changes
-			text += ":\n\n" + indented(strings.Join(names, "\n")) + "\n"
+			text += ":\n\n" + brief.Indented(strings.Join(names, "\n")) + "\n"
 		}
 		if body.GrantRoot != "" {
 			text += "\nand to write below " + named(body.GrantRoot) + " from now on"
@@ -244,7 +246,7 @@ func changesOf(with *posing, itemID string) (changes []any, names []string) {
 			change["to"], name = to, name+", which becomes "+named(to)
 		}
 		if diff != "" {
-			name += "\n" + indented(diff)
+			name += "\n" + brief.Indented(diff)
 		}
 		changes, names = append(changes, change), append(names, name)
 	}

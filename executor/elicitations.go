@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 )
 
 // An elicitation is the body of mcpServer/elicitation/request.
@@ -64,7 +66,7 @@ func (e elicitation) tool() matter {
 		setAny(data, "arguments", with.value(e.Meta.Params))
 		text := "codex asks whether it may call the tool " + named(e.Meta.Tool) + " of the MCP server " + named(e.Server) + "."
 		if e.Meta.Params != nil {
-			text += "\n\n" + indented(with.json(e.Meta.Params))
+			text += "\n\n" + brief.Indented(with.json(e.Meta.Params))
 		}
 		return posed{kind: "tool", text: text, data: data}
 	}}
@@ -101,7 +103,7 @@ func (e elicitation) link() matter {
 func (e elicitation) says(message string) string {
 	words := "The MCP server " + named(e.Server) + " asks: "
 	if oneLine(message) != strings.TrimSpace(message) {
-		return strings.TrimRight(words, " ") + "\n\n" + indented(message)
+		return strings.TrimRight(words, " ") + "\n\n" + brief.Indented(message)
 	}
 	return words + message
 }

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 )
 
 // readPermissions reads item/permissions/requestApproval. The answer is no
@@ -37,7 +39,7 @@ func (on terms) readPermissions(params json.RawMessage) (matter, error) {
 		set(data, "cwd", body.Cwd)
 		set(data, "reason", with.shown(body.Reason))
 		opened := openedBy(with, data, rest)
-		text := "codex asks for more permissions:\n\n" + indented(permissionsInWords(with, rest)) + "\n"
+		text := "codex asks for more permissions:\n\n" + brief.Indented(permissionsInWords(with, rest)) + "\n"
 		if len(withheld) > 0 {
 			why := with.reasons(withheld)
 			data["withheld"] = why

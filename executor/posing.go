@@ -95,12 +95,6 @@ func (p *posing) remarks() string {
 	return b.String()
 }
 
-// indented sets a text off from the others. What would make it look like something else is
-// written out.
-func indented(text string) string {
-	return "    " + strings.ReplaceAll(strings.TrimRight(brief.Literal(text), "\n"), "\n", "\n    ")
-}
-
 // oneLine is a text on one line: those below it are not its to write.
 func oneLine(text string) string { return brief.Plain(strings.Join(strings.Fields(text), " ")) }
 

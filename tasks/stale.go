@@ -10,6 +10,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
 
@@ -29,13 +30,14 @@ func staleAnswers(deadline time.Time) string {
 	return text
 }
 
-// carried is what stands before the answer in the turn that carries both.
+// carried is what stands before the answer in the turn that carries both. What was asked can
+// be others' words, a server's of tools say, which must not pass for the user's.
 func carried(questions []*question) string {
 	var b strings.Builder
 	b.WriteString("Before the runtime was restarted you had asked the user something, and the turn was cut off while you waited. " +
 		"What you asked leave for may not have been done: look at how things stand, and go on from there.\n")
 	for _, q := range questions {
-		b.WriteString("\nYour question:\n" + orElse(q.asked.Text, emptyQuestion) + "\n")
+		b.WriteString("\nYour question:\n" + brief.Indented(orElse(q.asked.Text, emptyQuestion)) + "\n")
 	}
 	b.WriteString("\nThe user's answer:")
 	return b.String()

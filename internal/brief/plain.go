@@ -67,3 +67,9 @@ func joins(before, r rune, after string) bool {
 	}
 	return false
 }
+
+// Indented sets a text off from the lines around it, none of which it can pass for. What would
+// make it look like something else is written out as by [Literal].
+func Indented(text string) string {
+	return "    " + strings.ReplaceAll(strings.TrimRight(Literal(text), "\n"), "\n", "\n    ")
+}
