@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -103,7 +104,12 @@ func TestReserve(t *testing.T) {
 // TestRoom: what is asked beforehand is what the store asks.
 func TestRoom(t *testing.T) {
 	free, all, asked := int64(16<<20), int64(1<<30), error(nil)
-	s := open(t, Config{Space: func(string) (int64, int64, error) { return free, all, asked }})
+	var mu sync.Mutex // the writer asks, too
+	s := open(t, Config{Space: func(string) (int64, int64, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		return free, all, asked
+	}})
 	sent := 0
 	for _, tt := range []struct {
 		free, all int64
@@ -116,7 +122,9 @@ func TestRoom(t *testing.T) {
 		{0, 0, unix.EIO, "input/output error"},
 		{17 << 20, 1 << 30, nil, ""},
 	} {
+		mu.Lock()
 		free, all, asked = tt.free, tt.all, tt.asked
+		mu.Unlock()
 		sent++
 		m, h := message(sent, fmt.Sprintf("task-%d", sent))
 		accepted, room := s.Accept(t.Context(), m, h), s.Room()
