@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -67,9 +68,10 @@ func TestWhoGetsWhichFiles(t *testing.T) {
 // TestKeptFilesLeaveTheReserve: a copy takes nothing of the disk that is kept for turns
 // that run, and where it would, the others stay.
 func TestKeptFilesLeaveTheReserve(t *testing.T) {
-	free := int64(16<<20 + 4)
+	var free atomic.Int64 // the store's writer asks, too
+	free.Store(16<<20 + 4)
 	journal, err := store.Open(t.Context(), store.Config{
-		Dir: t.TempDir(), Space: func(string) (int64, int64, error) { return free, 1 << 30, nil },
+		Dir: t.TempDir(), Space: func(string) (int64, int64, error) { return free.Load(), 1 << 30, nil },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -81,7 +83,7 @@ func TestKeptFilesLeaveTheReserve(t *testing.T) {
 	if len(got) != 1 {
 		t.Fatalf("with room for it: %+v", got)
 	}
-	free--
+	free.Add(-1)
 	if more := a.Offer(tasks.Maker{Task: "two"}, reply); len(more) != 0 {
 		t.Errorf("out of the reserve: %+v", more)
 	}

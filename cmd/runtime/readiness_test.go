@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,9 +16,10 @@ import (
 // TestStateIsLookedAtEachTime: a disk fills up and is made room on, while the other checks
 // are believed.
 func TestStateIsLookedAtEachTime(t *testing.T) {
-	free := int64(1 << 30)
+	var free atomic.Int64 // the store's writer asks, too
+	free.Store(1 << 30)
 	journal, err := store.Open(t.Context(), store.Config{
-		Dir: t.TempDir(), Space: func(string) (int64, int64, error) { return free, 1 << 30, nil },
+		Dir: t.TempDir(), Space: func(string) (int64, int64, error) { return free.Load(), 1 << 30, nil },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -36,16 +38,16 @@ func TestStateIsLookedAtEachTime(t *testing.T) {
 	defer r.close()
 	r.checked(t.Context())
 	for _, bytes := range []int64{1 << 30, 13 << 20, 1 << 30} {
-		free = bytes
-		want := free > 16<<20
+		free.Store(bytes)
+		want := bytes > 16<<20
 		if state := r.get(t.Context()); state.OK != want {
-			t.Errorf("with %d MiB free: %+v", free>>20, state)
+			t.Errorf("with %d MiB free: %+v", bytes>>20, state)
 		}
 		if r.glance().OK != want || (r.failing() == "") != want {
-			t.Errorf("with %d MiB free, ready at a glance: %v; failing: %q", free>>20, r.glance().OK, r.failing())
+			t.Errorf("with %d MiB free, ready at a glance: %v; failing: %q", bytes>>20, r.glance().OK, r.failing())
 		}
 		if series := readinessGauges(t, r); series["molecule_codex_ready"] != truth(want) || series["molecule_codex_check state"] != truth(want) {
-			t.Errorf("with %d MiB free: %v", free>>20, series)
+			t.Errorf("with %d MiB free: %v", bytes>>20, series)
 		}
 	}
 	if made != 1 {
