@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -72,6 +73,15 @@ type Row struct {
 	PeerRole     string          `json:"peer_role"`
 	CardURL      string          `json:"agent_card_url"`
 	Attachments  []RowAttachment `json:"attachments"`
+
+	// Cut names the members that are empty because the row is too large to be read whole, as
+	// they are called in JSON. What is not known of the sender is said as of one without an id.
+	Cut []string `json:"-"`
+}
+
+// Lacks reports whether one of the members was left out.
+func (r Row) Lacks(members ...string) bool {
+	return slices.ContainsFunc(members, func(name string) bool { return slices.Contains(r.Cut, name) })
 }
 
 // A RowAttachment is a file that a row's message names.

@@ -2,7 +2,6 @@ package platform
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -42,6 +41,8 @@ type request struct {
 	feature feature       // what is unsupported if the platform has no such path
 	most    int64         // bytes of an answer that are read, 0 for [mostAnswer]
 	limit   time.Duration // of each attempt, 0 for [requestTimeout]
+	piece   time.Duration // and of each piece of its answer, 0 if these have none of their own
+	alone   *[]string     // one row is wanted, however large: set to what was left out of it
 
 	upload *multipartBody // sent in place of body
 	hidden bool           // goes out without the token, though there is one
@@ -83,12 +84,8 @@ func (c *Client) call(ctx context.Context, r request) (err error) {
 
 // send sends the request once, with the token.
 func (c *Client) send(ctx context.Context, r request, body []byte, token string) error {
-	limit := r.limit
-	if limit == 0 {
-		limit = requestTimeout
-	}
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, errors.New("the platform does not answer in time"))
-	defer cancel()
+	ctx, pace, done := r.paced(ctx)
+	defer done()
 	reached := false
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { reached = true }})
 	req, err := c.request(ctx, r, body, token)
@@ -110,18 +107,10 @@ func (c *Client) send(ctx context.Context, r request, body []byte, token string)
 	if r.raw != nil {
 		return r.raw(res)
 	}
-	most := cmp.Or(r.most, mostAnswer)
-	answer, leave, err := c.large.read(ctx, io.LimitReader(res.Body, most+1))
+	answer, leave, err := c.read(ctx, r, res, pace.of(res.Body))
 	defer leave()
-	switch {
-	case err != nil:
-		return &transportError{op: r.op, cause: fmt.Errorf("the platform's answer is cut off: %w", err)}
-	case int64(len(answer)) > most:
-		return fmt.Errorf("%s: %w: more than %d MiB", r.op, ErrTooMuch, most>>20)
-	case isHTML(res.Header, answer):
-		return &transportError{op: r.op, cause: errors.New("a page of HTML stands where the platform's answer is expected, and is not understood")}
-	case r.out == nil:
-		return nil
+	if err != nil || r.out == nil {
+		return err
 	}
 	flatten(answer)
 	return decode(r.op, res, answer, r.out)

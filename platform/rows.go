@@ -20,11 +20,13 @@ type RowQuery struct {
 	Peer     string        // only rows of and for that peer
 	PeerInfo bool          // with the peers' names, and attachments
 	Limit    int           // at most 500; 0 is 100
+	Patient  bool          // a slow answer is waited for as long as it comes, some minutes at most
 }
 
 // ActivityRows returns rows of the activity log, oldest first, whatever order the
 // platform has them in. An unknown row in After is [ErrCursorGone]; a platform that
-// does not know After at all is [ErrCursorIgnored].
+// does not know After at all is [ErrCursorIgnored]. Where one row is asked for, it may be of any
+// size: of one that is too large there is what its Cut leaves.
 func (c *Client) ActivityRows(ctx context.Context, q RowQuery) ([]Row, error) {
 	var page list[looseRow]
 	var now time.Time
@@ -32,8 +34,12 @@ func (c *Client) ActivityRows(ctx context.Context, q RowQuery) ([]Row, error) {
 		op: "read the activity log", method: http.MethodGet, path: c.own("/activity"), query: q.values(),
 		out: &page, repeats: harmless, date: &now,
 	}
+	var cut []string
 	if q.Limit == 1 { // there is no asking for less
-		r.most = mostRow
+		r.most, r.alone = mostRow, &cut
+	}
+	if q.Patient {
+		r.limit, r.piece = uploadTimeout, requestTimeout
 	}
 	err := c.call(ctx, r)
 	if err != nil {
@@ -42,6 +48,9 @@ func (c *Client) ActivityRows(ctx context.Context, q RowQuery) ([]Row, error) {
 	rows := make([]Row, 0, len(page))
 	for _, r := range page {
 		rows = append(rows, Row(r))
+	}
+	if len(rows) == 1 {
+		rows[0].Cut = cut
 	}
 	if q.After != "" && ignored(q.After, rows) {
 		return nil, ErrCursorIgnored
