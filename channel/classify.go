@@ -93,8 +93,11 @@ func (n names) upload(row store.InboxRow, r platform.Row) (store.InboxRow, strin
 }
 
 // answered reports whether the platform has handed the message to the workspace and has
-// its answer: that is of a time when it did not poll.
+// its answer: that is of a time when it did not poll. What is too long to be read is one.
 func answered(r platform.Row) bool {
+	if r.Lacks("response_body") && r.Method != "delegate_result" {
+		return isMessage(r.Method)
+	}
 	var response struct {
 		Result json.RawMessage `json:"result"`
 	}
@@ -110,6 +113,9 @@ func delegated(r platform.Row) entry {
 	layers := bodyOf(r.RequestBody).layers()
 	e := content(r, layers)
 	e.Delegation = r.ID
+	if r.Lacks("response_body", "error_detail") {
+		e.Refused = tooLarge
+	}
 	for _, layer := range append(layers, bodyOf(r.ResponseBody)) {
 		var named string
 		_ = json.Unmarshal(layer.Metadata.Delegation, &named) // one that is no text names none

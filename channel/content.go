@@ -130,6 +130,9 @@ func decode(raw json.RawMessage, out any) bool {
 // content is what a row says: the text of its message, else its summary, and its files. The
 // layers are those of its request.
 func content(r platform.Row, layers []*body) (e entry) {
+	if r.Lacks("request_body", "attachments", "method") {
+		e.Refused = tooLarge
+	}
 	for _, layer := range layers {
 		said := layer.read()
 		if e.Text == "" {

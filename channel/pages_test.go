@@ -116,3 +116,32 @@ func TestSlowFile(t *testing.T) {
 		}
 	})
 }
+
+// TestPatientPolls: a page of the inbox that comes slowly is waited for, by place and by time.
+func TestPatientPolls(t *testing.T) {
+	for _, old := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			s := openStore(t, t.TempDir())
+			defer s.Close()
+			d, hasty := &desk{old: old}, 0
+			d.pages = func(q platform.RowQuery, rows []platform.Row) ([]platform.Row, error) {
+				if !q.Patient {
+					hasty++
+				}
+				if old && q.After != "" {
+					return nil, platform.ErrCursorIgnored
+				}
+				return rows, nil
+			}
+			d.put("", "one")
+			for range 2 {
+				if err := newChannel(t, s, d, &clerk{}).Once(t.Context(), nil); err != nil {
+					t.Error(err)
+				}
+			}
+			if polls := look(d, func() int { return len(d.polls) }); hasty > 0 || polls < 2 {
+				t.Errorf("%d of %d are not waited for", hasty, polls)
+			}
+		})
+	}
+}

@@ -103,7 +103,7 @@ func (p *poller) poll(ctx context.Context) (more bool, err error) {
 	if p.crowded(ctx) {
 		return false, p.knock(ctx)
 	}
-	q := platform.RowQuery{Type: inboxType, PeerInfo: true, Limit: p.limit}
+	q := platform.RowQuery{Type: inboxType, PeerInfo: true, Limit: p.limit, Patient: true}
 	if cursor.Cursor == "" || p.ignores {
 		more, err = p.byTime(ctx, q, cursor)
 	} else {
@@ -162,6 +162,14 @@ func (p *poller) known(rows []platform.Row) []platform.Row {
 	return rows
 }
 
+// large says of a row that not all of it was read.
+func (p *poller) large(r platform.Row) {
+	if len(r.Cut) > 0 {
+		p.channel.log.Warn("a row of the inbox is too large to be read whole; what was left out of it is lost, a message is refused for that, and the inbox goes on behind it",
+			"workspace", p.space.ID, "activity", brief.Line(r.ID, longestName), "peer", brief.Line(r.FromPeer(), longestName), "left_out", r.Cut)
+	}
+}
+
 // crowded reports whether so many rows are not answered yet, or so much is in them, that no
 // more are taken.
 func (p *poller) crowded(ctx context.Context) bool {
@@ -199,6 +207,7 @@ func (p *poller) accept(ctx context.Context, rows []platform.Row, read time.Time
 		Share: p.space.names.share(),
 	}
 	for _, r := range rows {
+		p.large(r)
 		row, doubt := p.space.names.classify(r)
 		if doubt != "" {
 			p.channel.log.Warn("a row of the inbox cannot be answered", "workspace", p.space.ID, "activity", brief.Line(r.ID, longestName), "method", brief.Line(r.Method, longestName), "why", doubt)

@@ -47,6 +47,42 @@ func TestChannelHeavyRows(t *testing.T) {
 	}
 }
 
+// TestChannelLargeRow: a message that a platform takes, and whose row is larger than one that
+// is read, is refused; what the user says behind it is answered, also after a kill between.
+func TestChannelLargeRow(t *testing.T) {
+	t.Parallel()
+	x := poll(t)
+	bob := x.neighbour("Bob")
+	x.say("say before")
+	x.told(1)
+	large := `{"method":"message/send","params":{"message":{"role":"user","messageId":"large","parts":[{"kind":"text","text":"` + strings.Repeat("<", 12<<20) + `"}]}}}`
+	if _, err := x.handle.SendFrom(t.Context(), bob.Handle, large); err != nil {
+		t.Fatal(err)
+	}
+	x.say("say after")
+	progtest.WaitFor(t, "the row to be asked for", func() bool {
+		return slices.ContainsFunc(x.platform.Requests("GET /workspaces/*/activity"), func(r fakeplatform.Request) bool { return r.Query.Get("limit") == "1" })
+	})
+	x.Kill()
+	x.again()
+	progtest.WaitFor(t, "the user to be answered", func() bool {
+		return slices.ContainsFunc(x.handle.Notices(), func(n fakeplatform.Notice) bool { return n.Message == "after" })
+	})
+	if got := bob.got(1); !strings.HasPrefix(got[0].Text, "[codex error] the message is too large to be fetched") {
+		t.Errorf("Bob got %.200q", got[0].Text)
+	}
+	x.acked(2)
+	if told, n := x.told(2), len(bob.inbox()); len(told) != 2 || n != 1 {
+		t.Errorf("the user was told %q, and Bob %d times", told, n)
+	}
+	if n := strings.Count(x.Log(), "too large to be read whole"); n > 1 { // the process before may have said it
+		t.Errorf("the log names the row %d times", n)
+	}
+	if peak := progtest.PeakMemory(t, x.Pid()); peak > 320<<20 {
+		t.Errorf("the program came to %d MiB", peak>>20)
+	}
+}
+
 // TestChannelTwoPlatforms: of two platforms, one that hangs holds back no reply at the
 // other, and no peer at the other has a file fetched from it.
 func TestChannelTwoPlatforms(t *testing.T) {
