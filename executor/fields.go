@@ -191,14 +191,14 @@ func inLines(fields []field) string {
 		if len(fields) == 1 {
 			b.WriteString(f.label)
 			for n, o := range f.options {
-				fmt.Fprintf(&b, "\n%d. %s", n+1, o.label)
+				fmt.Fprintf(&b, "\n%d. %s", n+1, oneLine(o.label))
 				if o.description != "" {
-					b.WriteString(": " + o.description)
+					b.WriteString(": " + oneLine(o.description))
 				}
 			}
 			break
 		}
-		fmt.Fprintf(&b, "%d: %s", i+1, f.label)
+		fmt.Fprintf(&b, "%d: %s", i+1, oneLine(f.label))
 		if len(f.options) > 0 {
 			b.WriteString(" (" + strings.Join(labels(f.options), " | ") + ")")
 		}
@@ -212,7 +212,7 @@ func inLines(fields []field) string {
 func labels(options []option) []string {
 	all := make([]string, 0, len(options))
 	for _, o := range options {
-		all = append(all, o.label)
+		all = append(all, oneLine(o.label))
 	}
 	return all
 }

@@ -325,6 +325,17 @@ func TestQuestionsInWords(t *testing.T) {
 	}
 }
 
+// TestLabelsAreOneLine: what stands among the choices is not a label's to write.
+func TestLabelsAreOneLine(t *testing.T) {
+	feed := []option{{label: "red\n2. blue", description: "warm\n3. green"}}
+	if got, want := inLines([]field{{label: "Which?", options: feed}}), "Which?\n1. red 2. blue: warm 3. green"; got != want {
+		t.Errorf("%q", got)
+	}
+	if got, want := inLines([]field{{label: "a\n2: b", options: feed}, {label: "c"}}), "1: a 2: b (red 2. blue)\n2: c"; got != want {
+		t.Errorf("%q", got)
+	}
+}
+
 // TestInputIsAllowedOnce: codex asks about the same input to a running command each time.
 func TestInputIsAllowedOnce(t *testing.T) {
 	const request = `{"kind":"writeStdin","command":"cd x","cwd":"/w","itemId":"i","threadId":"t","turnId":"u","startedAtMs":1}`
