@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/caller"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/crowd"
 )
 
 // An access is whether a caller is let in.
@@ -51,6 +52,7 @@ func (c *Console) within(next http.Handler) http.Handler {
 			refuse(w, http.StatusForbidden, c.shutOutText())
 			return
 		}
+		crowd.LetIn(r.Context())
 		if s.ctx != nil {
 			ctx, cancel := context.WithCancel(r.Context())
 			defer cancel()

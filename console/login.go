@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/crowd"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/refusals"
 )
 
@@ -25,7 +24,6 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 	if r.Body != http.NoBody { // without one, net/http watches the connection, and a deadline would cut it
 		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(c.cfg.FormTimeout)) // lifted when it is read; recorders have none
 	}
-	crowd.Waits(r.Context()) // for a stranger's form, which is as a header
 	r.Body = http.MaxBytesReader(w, r.Body, mostForm)
 	if err := r.ParseForm(); err != nil {
 		c.pages.show(w, http.StatusBadRequest, pageLogin, c.about("The form could not be read. Try again."))

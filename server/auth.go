@@ -8,6 +8,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/caller"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/crowd"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/refusals"
 )
 
@@ -36,6 +37,7 @@ func (s *Server) shows(w http.ResponseWriter, r *http.Request, door string, righ
 	case guess && s.cfg.Refusals.Closed(r.RemoteAddr):
 		tooMany(w, r)
 	case right():
+		crowd.LetIn(r.Context())
 		return true
 	case !guess:
 		s.cfg.Refusals.Missing()

@@ -18,7 +18,6 @@ type deadlineWriter struct {
 	armed   time.Time // when the deadline was last set
 
 	body   *watchedBody // of the request; nil if it has none
-	left   bool         // its rest is not waited for
 	status int          // 0 until the header is written
 	bytes  int64
 }
@@ -53,7 +52,6 @@ func (w *deadlineWriter) begin(status int) {
 // before it sends the answer: it closes the connection instead, unless the rest is here.
 func (w *deadlineWriter) leave() {
 	if w.body != nil && !w.body.ended {
-		w.left = true
 		readBy(w.ResponseWriter, w.body, time.Now())
 	}
 }
@@ -94,13 +92,11 @@ func (w *deadlineWriter) FlushError() error {
 func (w *deadlineWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // release leaves a fresh deadline for what net/http still has to write when the
-// handler has returned. It clears it itself after that. It reports whether the request has
-// been answered before its body had come.
-func (w *deadlineWriter) release() bool {
+// handler has returned. It clears it itself after that.
+func (w *deadlineWriter) release() {
 	w.armed = time.Time{}
 	w.arm()
 	if w.status == 0 {
 		w.leave()
 	}
-	return w.left
 }

@@ -86,24 +86,13 @@ type doorServer struct {
 }
 
 func serveOn(ln net.Listener, handler http.Handler, log *slog.Logger) doorServer {
-	d := doorServer{&http.Server{Handler: withoutBody(handler), ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10}, make(chan struct{})}
+	d := doorServer{&http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10}, make(chan struct{})}
 	ln = crowd.Bound(d.server, ln, mostProbes, log)
 	go func() {
 		defer close(d.served)
 		_ = d.server.Serve(ln)
 	}()
 	return d
-}
-
-// withoutBody is for handlers that read no body: one that comes all the same is waited for by
-// net/http, and by nobody else.
-func withoutBody(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.ContentLength != 0 {
-			crowd.Waits(r.Context())
-		}
-		next.ServeHTTP(w, r)
-	})
 }
 
 // Close ends it.

@@ -1,12 +1,16 @@
 package hostile
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/progtest"
 )
@@ -31,6 +35,13 @@ func TestCrowd(t *testing.T) {
 			x.unharmed(t)
 		})
 	}
+	t.Run("whose answers are not read", func(t *testing.T) {
+		request := "GET /console/static/app.css HTTP/1.1\r\nHost: " + x.addr() + "\r\n\r\n"
+		for range 300 {
+			x.beginBy(t, &net.Dialer{Timeout: patience, Control: narrow}, strings.Repeat(request, 4))
+		}
+		x.unharmed(t)
+	})
 	x.crowded(t, 128)
 	if strings.Contains(x.Log(), "too many open files") {
 		t.Error("the program has run out of files")
@@ -48,7 +59,12 @@ func (x *world) throng(t *testing.T, many int, begun string) {
 // begin opens a connection, sends what begins something, and leaves it open.
 func (x *world) begin(t *testing.T, text string) net.Conn {
 	t.Helper()
-	conn, err := (&net.Dialer{Timeout: patience}).DialContext(t.Context(), "tcp", x.addr())
+	return x.beginBy(t, &net.Dialer{Timeout: patience}, text)
+}
+
+func (x *world) beginBy(t *testing.T, d *net.Dialer, text string) net.Conn {
+	t.Helper()
+	conn, err := d.DialContext(t.Context(), "tcp", x.addr())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,6 +72,15 @@ func (x *world) begin(t *testing.T, text string) net.Conn {
 	_ = conn.SetDeadline(time.Now().Add(patience))
 	_, _ = io.WriteString(conn, text) // one that is closed takes nothing
 	return conn
+}
+
+// narrow lets little of an answer be on its way that is not read.
+func narrow(_, _ string, c syscall.RawConn) (err error) {
+	controlled := c.Control(func(fd uintptr) {
+		err = errors.Join(unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUF, 2048),
+			unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_MAXSEG, 536))
+	})
+	return errors.Join(controlled, err)
 }
 
 // crowded waits until the log says that a listener was full, and with how many.

@@ -1,11 +1,16 @@
 // Package crowd bounds the connections of an HTTP server, in all and for each network that
 // they come from.
 //
-// Where there is no room for one more, the connection goes that has waited longest for the
-// header of a request: an idle one, or one that sends its header slowly. It costs its caller
-// a new connection at most. So those who open many connections close their own, and keep
-// others out only as long as all of their connections are in the middle of requests, of which
-// those are none that [Waits] was called for.
+// Where there is no room for one more, the connection goes that has waited longest. All wait
+// but those whose caller was let in ([LetIn]), until the handler of his request has ended: an
+// idle one waits, one that sends its header slowly, a stranger's whatever is answered, and
+// one whose answer is not read. It costs its caller a new connection at most. So those who
+// open many connections close their own, and keep others out only as long as all of them are
+// in the middle of requests of callers who were let in, of which those are none that [Waits]
+// was called for.
+//
+// Who begins to wait does so behind all others. So nobody goes who has just come, and is
+// about to be let in.
 package crowd
 
 import (
@@ -66,18 +71,28 @@ type place struct {
 	conn  net.Conn
 }
 
-// served takes the connection of a request that has come to next from those that wait.
+// served has the connection of a request wait again when next has ended: what is left is a
+// body that nobody wants, and an answer for its sender to read.
 func (c *crowd) served(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if at, ok := r.Context().Value(placeKey{}).(place); ok {
-			at.crowd.serves(at.conn)
+			_ = at.conn.SetReadDeadline(time.Time{}) // the handler has deadlines of its own
 		}
+		defer Waits(r.Context())
 		next.ServeHTTP(w, r)
 	})
 }
 
-// Waits has the connection of a request be closed before others for one more: what is waited
-// for on it is a stranger's to send, or is not read.
+// LetIn has the connection of a request keep its place until the request is answered: its
+// caller has shown what is asked of callers.
+func LetIn(request context.Context) {
+	if at, ok := request.Value(placeKey{}).(place); ok {
+		at.crowd.letIn(at.conn)
+	}
+}
+
+// Waits has the connection of a request that was let in be one of those that may be closed
+// for one more: its caller can come again, and loses nothing.
 func Waits(request context.Context) {
 	if at, ok := request.Value(placeKey{}).(place); ok {
 		at.crowd.waits(at.conn)
@@ -93,7 +108,7 @@ type crowd struct {
 	mu      sync.Mutex // guards the fields below
 	conns   map[net.Conn]*conn
 	count   map[netip.Prefix]int
-	waiting list.List // of *conn that have no whole header of a request, the longest in front
+	waiting list.List // of *conn, the one that has waited longest in front
 	said    time.Time
 	shed    int // since then
 }
@@ -102,7 +117,7 @@ type crowd struct {
 type conn struct {
 	net.Conn
 	from  netip.Prefix
-	waits *list.Element // mostly nil while a request is answered
+	waits *list.Element // nil while a request of a caller is answered who was let in
 }
 
 // Accept returns the next connection that there is room for.
@@ -175,7 +190,7 @@ func (c *crowd) state(of net.Conn, is http.ConnState) {
 	}
 	switch is {
 	case http.StateNew: // it waits since it was accepted
-	case http.StateActive: // by itself, until the handler has it
+	case http.StateActive: // its first word is here; net/http may answer it by itself
 		_ = of.SetReadDeadline(time.Now().Add(answerTime))
 		fallthrough
 	case http.StateIdle:
@@ -186,22 +201,21 @@ func (c *crowd) state(of net.Conn, is http.ConnState) {
 	}
 }
 
-// serves says that a request has come to its handler, which has deadlines of its own.
-func (c *crowd) serves(of net.Conn) {
+// letIn takes a connection from those that wait.
+func (c *crowd) letIn(of net.Conn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if known, ok := c.conns[of]; ok {
 		c.busy(known)
-		_ = of.SetReadDeadline(time.Time{})
 	}
 }
 
-// waits puts a connection in front of those that wait, until its next request.
+// waits puts a connection behind those that wait, unless it is one of them.
 func (c *crowd) waits(of net.Conn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if known, ok := c.conns[of]; ok && known.waits == nil {
-		known.waits = c.waiting.PushFront(known)
+		known.waits = c.waiting.PushBack(known)
 	}
 }
 

@@ -39,7 +39,7 @@ type pipe struct {
 
 func (p pipe) RemoteAddr() net.Addr { return p.from }
 
-// A stage is a server of a small crowd. Requests of /wait wait.
+// A stage is a server of a small crowd. It lets in all but strangers. Requests of /wait wait.
 type stage struct {
 	pipes
 	done chan struct{}
@@ -51,6 +51,9 @@ type stage struct {
 func newStage(t *testing.T, most int) *stage {
 	s := &stage{pipes: pipes(make(chan net.Conn)), done: make(chan struct{})}
 	srv := &http.Server{IdleTimeout: time.Hour, Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if r.Host != "stranger" {
+			LetIn(r.Context())
+		}
 		if s.calls != nil {
 			s.calls(r)
 		}
@@ -257,35 +260,65 @@ func TestMost(t *testing.T) {
 	}
 }
 
-// TestWaits: a connection that is called one that waits goes before others, though it is in
-// the middle of a request, and is none any more with the next.
-func TestWaits(t *testing.T) {
+// TestStrangersWait: who is not let in goes before others, though he is in the middle of a
+// request, and likewise who was let in and then only waits.
+func TestStrangersWait(t *testing.T) {
+	for name, host := range map[string]string{"a stranger": "stranger", "one that yields": "yields"} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newStage(t, 8)
+				s.calls = func(r *http.Request) {
+					if r.Host == "yields" {
+						Waits(r.Context())
+					}
+				}
+				var held []*visit
+				for range 7 {
+					held = append(held, s.visit(near, "GET /wait HTTP/1.1\r\nHost: "+host+"\r\n\r\n"))
+				}
+				for i := range 7 {
+					s.visit(near, waits)
+					if n := closedOf(held); n != i+1 || !held[i].isClosed() {
+						t.Errorf("for %d more %d are closed", i+1, n)
+					}
+				}
+				if last := s.visit(near, whole); !last.isClosed() {
+					t.Error("there is room beside requests that are answered")
+				}
+				close(s.done)
+			})
+		})
+	}
+}
+
+// TestAnswersThatAreNotRead keep nobody out, whoever asked for them.
+func TestAnswersThatAreNotRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 8)
-		s.calls = func(r *http.Request) {
-			if r.URL.Path == "/wait" && r.Host == "stranger" {
-				Waits(r.Context())
-			}
+		served := s.visit(near, waits)
+		for range 20 {
+			ours, theirs := net.Pipe()
+			defer ours.Close()
+			s.pipes <- pipe{theirs, &net.TCPAddr{IP: net.ParseIP(near), Port: 9}}
+			_, _ = io.WriteString(ours, whole)
+			synctest.Wait()
 		}
-		var strangers []*visit
-		for range 7 {
-			strangers = append(strangers, s.visit("127.0.0.1", "GET /wait HTTP/1.1\r\nHost: stranger\r\n\r\n"))
-		}
-		for i := range 7 {
-			s.visit("127.0.0.1", "GET /wait HTTP/1.1\r\nHost: x\r\n\r\n")
-			closed := 0
-			for _, v := range strangers {
-				if v.isClosed() {
-					closed++
-				}
-			}
-			if closed != i+1 {
-				t.Errorf("for %d more %d are closed", i+1, closed)
-			}
-		}
-		if last := s.visit("127.0.0.1", whole); !last.isClosed() {
-			t.Error("there is room beside requests that are answered")
+		if one := s.visit(near, whole); one.isClosed() || len(one.read) == 0 {
+			t.Error("others are kept out")
 		}
 		close(s.done)
+		synctest.Wait()
+		if served.isClosed() || len(served.read) == 0 {
+			t.Error("one whose request was running is cut off")
+		}
 	})
+}
+
+func closedOf(all []*visit) (n int) {
+	for _, v := range all {
+		if v.isClosed() {
+			n++
+		}
+	}
+	return n
 }

@@ -131,6 +131,7 @@ func (f *Forwarder) handler() http.Handler {
 			turnAway(w, r, "this is for the runtime's own codex only")
 			return
 		}
+		crowd.LetIn(r.Context())
 		if !asksTheModel(r) {
 			f.log.Debug("a request that does not ask the model was refused", "method", r.Method, "path", r.URL.Path)
 			refuse(w, http.StatusNotFound, "only the model can be asked here")
@@ -171,9 +172,8 @@ func (f *Forwarder) failed(w http.ResponseWriter, r *http.Request, err error) {
 }
 
 // turnAway answers one that is not codex, and keeps nothing of it: its connection is closed
-// without its body being waited for, and until then makes room for codex's.
+// without its body being waited for.
 func turnAway(w http.ResponseWriter, r *http.Request, message string) {
-	crowd.Waits(r.Context())
 	w.Header().Set("Connection", "close")
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now()) // net/http reads on else
 	refuse(w, http.StatusForbidden, message)
