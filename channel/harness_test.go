@@ -14,6 +14,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/channel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/leaktest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
@@ -39,6 +40,8 @@ type desk struct {
 	lose   int                                                                    // notes that are shown, and whose answer is lost
 	old    bool                                                                   // it knows no cursors
 	pages  func(q platform.RowQuery, rows []platform.Row) ([]platform.Row, error) // nil, or what it makes of a poll
+	looks  func(q platform.RowQuery, rows []platform.Row) ([]platform.Row, error) // the same, of a look for a note
+	lag    time.Duration                                                          // of the answer to a look
 	most   int                                                                    // rows of an answer that can be read; 0 for any
 	upload func(files []platform.File) ([]platform.Attachment, error)
 }
@@ -67,7 +70,10 @@ func (d *desk) put(source, text string, change ...func(*platform.Row)) string {
 	return r.ID
 }
 
-func (d *desk) ActivityRows(_ context.Context, q platform.RowQuery) ([]platform.Row, error) {
+func (d *desk) ActivityRows(ctx context.Context, q platform.RowQuery) ([]platform.Row, error) {
+	if q.Source != "" && !sleep.For(ctx, d.lag) {
+		return nil, ctx.Err()
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	op := "poll"
@@ -90,7 +96,11 @@ func (d *desk) ActivityRows(_ context.Context, q platform.RowQuery) ([]platform.
 		if !q.Before.IsZero() {
 			out = slices.DeleteFunc(out, func(r platform.Row) bool { return !r.CreatedAt.Before(q.Before) })
 		}
-		return out[max(0, len(out)-q.Limit):], nil
+		out = out[max(0, len(out)-q.Limit):]
+		if d.looks != nil && op == "look" {
+			return d.looks(q, out)
+		}
+		return out, nil
 	}
 	if d.old {
 		return nil, platform.ErrCursorIgnored
