@@ -131,7 +131,7 @@ func TestOutageInACrowd(t *testing.T) {
 		s := openStore(t, dir)
 		page := store.InboxPage{Workspace: ours}
 		for n := range 5000 {
-			page.Rows = append(page.Rows, store.InboxRow{Activity: fmt.Sprint(n), Kind: "canvas", Chat: "c", State: store.InboxAnswered})
+			page.Rows = append(page.Rows, store.InboxRow{Activity: fmt.Sprint(n), Kind: "canvas", Chat: "d", State: store.InboxAccepted})
 		}
 		page.Rows = append(page.Rows, store.InboxRow{Activity: "owed", Kind: "canvas", Chat: "c", State: store.InboxAccepted})
 		if _, err := s.AcceptInbox(t.Context(), page); err != nil {
@@ -143,7 +143,7 @@ func TestOutageInACrowd(t *testing.T) {
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
-		d, c := &desk{fail: func(string) error { return unavailable() }}, &clerk{}
+		d, c := &desk{fail: func(string) error { return unavailable() }}, &clerk{busy: 1 << 30}
 		d.put("", "one too many")
 		r := open(t, dir, d, c)
 		defer r.stop()

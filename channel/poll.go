@@ -173,7 +173,7 @@ func (p *poller) large(r platform.Row) {
 // crowded reports whether so many rows are not answered yet, or so much is in them, that no
 // more are taken.
 func (p *poller) crowded(ctx context.Context) bool {
-	n, err := p.channel.cfg.Store.InboxUnfinished(ctx, p.space.ID)
+	n, err := p.channel.cfg.Store.InboxUnanswered(ctx, p.space.ID)
 	bytes, failed := p.channel.cfg.Store.InboxBytes(ctx, p.space.ID)
 	crowded := err == nil && n >= mostOpen || failed == nil && bytes >= mostBytes
 	if crowded && !p.full {

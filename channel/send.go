@@ -16,6 +16,7 @@ const (
 	sendLimit = 5 * time.Minute // of one try: a peer's turn is waited for. It knows the same message when it comes again
 	// settleLimit is what the note of a reply that was sent gets when we are told to stop.
 	settleLimit = 5 * time.Second
+	fewTries    = 8 // some minutes
 )
 
 // send tries a reply once, and notes what became of it. What stood in the list of those
@@ -101,10 +102,20 @@ func (s *sender) settle(ctx context.Context, r store.InboxReply, says said, err 
 		s.persist(ctx, func(ctx context.Context) error {
 			return s.channel.cfg.Store.DeadReply(ctx, r.ID, err.Error(), instead(r, refused))
 		})
+	case untaken(r):
+		s.channel.cfg.Metrics.Replied(r.Workspace, false)
+		log.Error("another agent does not take a reply; it is kept as a dead letter (runtime channel dead)", "tries", r.Tries+1, "err", err)
+		s.persist(ctx, func(ctx context.Context) error { return s.channel.cfg.Store.DeadReply(ctx, r.ID, err.Error(), nil) })
 	default:
 		log.Warn("a reply could not be sent; this is tried again, without a second turn", "tries", r.Tries+1, "err", err)
 		s.putOff(ctx, r, err, !platform.Undone(err))
 	}
+}
+
+// untaken reports whether another agent has had its time to take a reply. One that waited
+// while nothing could be sent has some tries all the same.
+func untaken(r store.InboxReply) bool {
+	return r.Peer != "" && r.Tries >= fewTries && time.Since(r.Created) > store.Patience
 }
 
 // instead is what the sender is told in the place of a reply that was refused.
