@@ -1,7 +1,6 @@
 package hostile
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -9,8 +8,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/progtest"
 )
@@ -35,13 +32,14 @@ func TestCrowd(t *testing.T) {
 			x.unharmed(t)
 		})
 	}
-	t.Run("whose answers are not read", func(t *testing.T) {
-		request := "GET /console/static/app.css HTTP/1.1\r\nHost: " + x.addr() + "\r\n\r\n"
-		for range 300 {
-			x.beginBy(t, &net.Dialer{Timeout: patience, Control: narrow}, strings.Repeat(request, 4))
-		}
-		x.unharmed(t)
-	})
+	for name, asked := range map[string]string{
+		"unread": "/console/static/app.css", "unread about nothing": "/nothing", "unread probes": "/healthz", "unread cards": "/.well-known/agent-card.json",
+	} {
+		t.Run(name, func(t *testing.T) {
+			x.unread(t, 300, strings.Repeat("GET "+asked+" HTTP/1.1\r\nHost: "+x.addr()+"\r\n\r\n", 400))
+			x.unharmed(t)
+		})
+	}
 	x.crowded(t, 128)
 	if strings.Contains(x.Log(), "too many open files") {
 		t.Error("the program has run out of files")
@@ -56,15 +54,35 @@ func (x *world) throng(t *testing.T, many int, begun string) {
 	}
 }
 
+// unread opens connections and asks for more on each than it reads, which is one byte.
+func (x *world) unread(t *testing.T, many int, text string) {
+	t.Helper()
+	var all []net.Conn
+	for range many {
+		all = append(all, x.beginBy(t, &net.Dialer{Timeout: patience, Control: takingLittle}, text))
+	}
+	for _, conn := range all { // it is being answered then, or it was closed
+		_, _ = conn.Read(make([]byte, 1))
+	}
+}
+
+// takingLittle has a connection be full of a few answers that are not read.
+func takingLittle(_, _ string, socket syscall.RawConn) error {
+	return socket.Control(func(fd uintptr) {
+		_ = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 2048)
+		_ = syscall.SetsockoptInt(int(fd), syscall.IPPROTO_TCP, syscall.TCP_MAXSEG, 536)
+	})
+}
+
 // begin opens a connection, sends what begins something, and leaves it open.
 func (x *world) begin(t *testing.T, text string) net.Conn {
 	t.Helper()
 	return x.beginBy(t, &net.Dialer{Timeout: patience}, text)
 }
 
-func (x *world) beginBy(t *testing.T, d *net.Dialer, text string) net.Conn {
+func (x *world) beginBy(t *testing.T, dialer *net.Dialer, text string) net.Conn {
 	t.Helper()
-	conn, err := d.DialContext(t.Context(), "tcp", x.addr())
+	conn, err := dialer.DialContext(t.Context(), "tcp", x.addr())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,15 +90,6 @@ func (x *world) beginBy(t *testing.T, d *net.Dialer, text string) net.Conn {
 	_ = conn.SetDeadline(time.Now().Add(patience))
 	_, _ = io.WriteString(conn, text) // one that is closed takes nothing
 	return conn
-}
-
-// narrow lets little of an answer be on its way that is not read.
-func narrow(_, _ string, c syscall.RawConn) (err error) {
-	controlled := c.Control(func(fd uintptr) {
-		err = errors.Join(unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUF, 2048),
-			unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_MAXSEG, 536))
-	})
-	return errors.Join(controlled, err)
 }
 
 // crowded waits until the log says that a listener was full, and with how many.

@@ -39,26 +39,29 @@ type pipe struct {
 
 func (p pipe) RemoteAddr() net.Addr { return p.from }
 
-// A stage is a server of a small crowd. It lets in all but strangers. Requests of /wait wait.
+// A stage is a server of a small crowd. Requests of /wait wait, those of /much have a long
+// answer, and who does not call the host a stranger is let in.
 type stage struct {
 	pipes
 	done chan struct{}
 	log  bytes.Buffer
 	*crowd
-	calls func(*http.Request)
 }
 
 func newStage(t *testing.T, most int) *stage {
 	s := &stage{pipes: pipes(make(chan net.Conn)), done: make(chan struct{})}
-	srv := &http.Server{IdleTimeout: time.Hour, Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	srv := &http.Server{IdleTimeout: time.Hour, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Host != "stranger" {
 			LetIn(r.Context())
 		}
-		if s.calls != nil {
-			s.calls(r)
+		if r.Host == "yields" {
+			Waits(r.Context())
 		}
-		if r.URL.Path == "/wait" {
+		switch r.URL.Path {
+		case "/wait":
 			<-s.done
+		case "/much":
+			_, _ = w.Write(make([]byte, 64<<10))
 		}
 	})}
 	ln := Bound(srv, s.pipes, most, slog.New(slog.NewTextHandler(&s.log, nil)))
@@ -83,25 +86,37 @@ type visit struct {
 	read   chan string
 }
 
-// visit opens a connection from an address and sends text.
+// visit opens a connection from an address, sends text, and reads what comes.
 func (s *stage) visit(from, text string) *visit {
+	v := s.deaf(from, text)
+	v.listen()
+	return v
+}
+
+// deaf opens a connection from an address and sends text. What comes is not read, and a pipe
+// takes nothing that is not.
+func (s *stage) deaf(from, text string) *visit {
 	ours, theirs := net.Pipe()
 	s.pipes <- pipe{theirs, &net.TCPAddr{IP: net.ParseIP(from), Port: 9}}
-	v := &visit{ours, make(chan struct{}), make(chan string, 100)}
+	_, _ = io.WriteString(ours, text)
+	synctest.Wait()
+	return &visit{ours, make(chan struct{}), make(chan string, 100)}
+}
+
+// listen begins to read.
+func (v *visit) listen() {
 	go func() {
 		defer close(v.closed)
 		buf := make([]byte, 4096)
 		for {
-			n, err := ours.Read(buf)
+			n, err := v.Read(buf)
 			if err != nil {
 				return
 			}
 			v.read <- string(buf[:n])
 		}
 	}()
-	_, _ = io.WriteString(ours, text)
 	synctest.Wait()
-	return v
 }
 
 func (v *visit) isClosed() bool {
@@ -260,30 +275,27 @@ func TestMost(t *testing.T) {
 	}
 }
 
-// TestStrangersWait: who is not let in goes before others, though he is in the middle of a
-// request, and likewise who was let in and then only waits.
-func TestStrangersWait(t *testing.T) {
-	for name, host := range map[string]string{"a stranger": "stranger", "one that yields": "yields"} {
-		t.Run(name, func(t *testing.T) {
+// TestThoseInARequestWhoGo: strangers, and callers who can come again, go before a new one is
+// turned away, who has waited longest first. Other callers do not.
+func TestThoseInARequestWhoGo(t *testing.T) {
+	for _, host := range []string{"stranger", "yields"} {
+		t.Run(host, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newStage(t, 8)
-				s.calls = func(r *http.Request) {
-					if r.Host == "yields" {
-						Waits(r.Context())
-					}
-				}
 				var held []*visit
 				for range 7 {
 					held = append(held, s.visit(near, "GET /wait HTTP/1.1\r\nHost: "+host+"\r\n\r\n"))
 				}
-				for i := range 7 {
+				for i := range held {
 					s.visit(near, waits)
-					if n := closedOf(held); n != i+1 || !held[i].isClosed() {
-						t.Errorf("for %d more %d are closed", i+1, n)
+					for k, v := range held {
+						if v.isClosed() != (k <= i) {
+							t.Errorf("for %d more: number %d is closed: %v", i+1, k+1, v.isClosed())
+						}
 					}
 				}
 				if last := s.visit(near, whole); !last.isClosed() {
-					t.Error("there is room beside requests that are answered")
+					t.Error("there is room beside callers who were let in")
 				}
 				close(s.done)
 			})
@@ -291,34 +303,65 @@ func TestStrangersWait(t *testing.T) {
 	}
 }
 
-// TestAnswersThatAreNotRead keep nobody out, whoever asked for them.
-func TestAnswersThatAreNotRead(t *testing.T) {
+// TestLetInAgain: to have gone before others in one request is nothing for the next one.
+func TestLetInAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 8)
-		served := s.visit(near, waits)
+		kept := s.visit(near, "GET / HTTP/1.1\r\nHost: yields\r\n\r\n")
+		_, _ = io.WriteString(kept, waits)
+		synctest.Wait()
 		for range 20 {
-			ours, theirs := net.Pipe()
-			defer ours.Close()
-			s.pipes <- pipe{theirs, &net.TCPAddr{IP: net.ParseIP(near), Port: 9}}
-			_, _ = io.WriteString(ours, whole)
-			synctest.Wait()
+			s.visit(near, whole)
 		}
-		if one := s.visit(near, whole); one.isClosed() || len(one.read) == 0 {
-			t.Error("others are kept out")
+		if kept.isClosed() {
+			t.Error("it is closed in the middle of its second request")
 		}
 		close(s.done)
-		synctest.Wait()
-		if served.isClosed() || len(served.read) == 0 {
-			t.Error("one whose request was running is cut off")
-		}
 	})
 }
 
-func closedOf(all []*visit) (n int) {
-	for _, v := range all {
-		if v.isClosed() {
-			n++
-		}
+// TestAnswersThatAreNotRead keep nobody out: those of strangers from the first byte on, those
+// of callers when the handler has no more to say.
+func TestAnswersThatAreNotRead(t *testing.T) {
+	for name, request := range map[string]string{
+		"a stranger's":               "GET / HTTP/1.1\r\nHost: stranger\r\n\r\n",
+		"a stranger's long one":      "GET /much HTTP/1.1\r\nHost: stranger\r\n\r\n",
+		"a stranger's, one by one":   strings.Repeat("GET / HTTP/1.1\r\nHost: stranger\r\n\r\n", 20),
+		"a caller's, of one handler": whole,
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newStage(t, 8)
+				for range 8 {
+					s.deaf(near, request)
+				}
+				served := s.visit(near, waits)
+				for range 20 {
+					s.deaf(near, request)
+					if one := s.visit(near, whole); one.isClosed() || len(one.read) == 0 {
+						t.Error("others are kept out")
+					}
+				}
+				if served.isClosed() {
+					t.Error("a caller who was let in is closed")
+				}
+				close(s.done)
+			})
+		})
 	}
-	return n
+}
+
+// TestLongAnswersOfCallers are theirs to read at their own pace.
+func TestLongAnswersOfCallers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, 8)
+		slow := s.deaf(near, "GET /much HTTP/1.1\r\nHost: x\r\n\r\n")
+		for range 20 {
+			s.visit(near, whole)
+		}
+		slow.listen()
+		if slow.isClosed() || len(slow.read) < 16 {
+			t.Errorf("it is closed: %v, after %d pieces", slow.isClosed(), len(slow.read))
+		}
+	})
 }
