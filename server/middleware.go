@@ -11,8 +11,6 @@ import (
 
 	"github.com/go-chi/chi/v5"
 	"github.com/google/uuid"
-
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/crowd"
 )
 
 type ctxKey int
@@ -40,11 +38,7 @@ func (s *Server) observe(next http.Handler) http.Handler {
 		w.Header().Set("X-Request-Id", id)
 		ctx := context.WithValue(r.Context(), keyRequestID, id)
 		dw := newDeadlineWriter(w, s.cfg.WriteTimeout)
-		defer func() {
-			if dw.release() {
-				crowd.Waits(ctx)
-			}
-		}()
+		defer dw.release()
 		readBy(w, r.Body, begin.Add(s.cfg.BodyTimeout))
 		r = r.WithContext(ctx)
 		if r.Body != nil && r.Body != http.NoBody {
