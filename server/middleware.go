@@ -11,6 +11,9 @@ import (
 
 	"github.com/go-chi/chi/v5"
 	"github.com/google/uuid"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/crowd"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
 type ctxKey int
@@ -61,6 +64,15 @@ func (s *Server) observe(next http.Handler) http.Handler {
 		s.log.LogAttrs(ctx, level, "request", slog.String("request_id", id),
 			slog.String("method", r.Method), slog.String("route", route), slog.Int("status", dw.status),
 			slog.Int64("bytes", dw.bytes), slog.Duration("took", took), slog.String("remote", r.RemoteAddr))
+	})
+}
+
+// yielding has callers who wait for what is another agent's go before others where there is
+// no room: agents have one address with the user, the platform's.
+func yielding(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx := tasks.OnYielding(r.Context(), func() { crowd.Waits(r.Context()) })
+		next.ServeHTTP(w, r.WithContext(ctx))
 	})
 }
 

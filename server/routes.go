@@ -35,7 +35,7 @@ func (s *Server) routes() http.Handler {
 	s.keptRoutes(r)
 
 	r.Group(func(r chi.Router) {
-		r.Use(s.requireToken, s.admit, s.roomy, s.answer, serviceHeaders)
+		r.Use(s.requireToken, yielding, s.admit, s.roomy, s.answer, serviceHeaders)
 		r.Post("/", s.jsonrpc)
 		r.Post("/a2a", s.jsonrpc)
 		s.restRoutes(r)

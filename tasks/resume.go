@@ -32,6 +32,7 @@ func (e *Engine) Stream(ctx context.Context, req *a2a.SendMessageRequest, after 
 		takes := wanted.modes(v.task)
 		yield, v.used = takes.only(v, yield), takes.remakes()
 		v.task = trimmed(v.task, wanted.history)
+		v.yield(ctx)
 		e.resume(ctx, v, after, true, yield)
 	}
 }
@@ -54,6 +55,9 @@ func (e *Engine) Resume(ctx context.Context, req *a2a.SubscribeToTaskRequest, af
 		if err != nil {
 			yield(nil, err)
 			return
+		}
+		if e.cfg.Workspace != nil { // a request for it does not say whose it is
+			yielding(ctx)
 		}
 		e.resume(ctx, v, after, false, yield)
 	}

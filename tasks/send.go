@@ -36,6 +36,7 @@ func (e *Engine) SendMessage(ctx context.Context, req *a2a.SendMessageRequest) (
 	if err != nil {
 		return nil, err
 	}
+	v.yield(ctx)
 	task, err := answered(ctx)
 	if err != nil {
 		return nil, err

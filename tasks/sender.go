@@ -138,8 +138,11 @@ func (s sender) owns(conversation string) bool { return s.id != "" && s.in(conve
 
 // forPeer reports whether another agent sees what becomes of a message of the task: it has
 // sent it, or the conversation is an agent's, whoever has sent it.
-func (t *task) forPeer(s sender) bool {
-	return s.isPeer() || t.engine.cfg.Workspace != nil && strings.HasPrefix(t.about(), peerPrefix)
+func (t *task) forPeer(s sender) bool { return s.isPeer() || t.ofPeer() }
+
+// ofPeer reports whether the conversation is an agent's.
+func (t *task) ofPeer() bool {
+	return t.engine.cfg.Workspace != nil && strings.HasPrefix(t.about(), peerPrefix)
 }
 
 // conversation is that of an agent's message, by the contextId that it was sent with. The

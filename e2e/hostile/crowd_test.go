@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -17,7 +18,7 @@ import (
 func TestCrowd(t *testing.T) {
 	t.Parallel()
 	x := &world{t: t}
-	x.launchAs("/bin/sh", []string{"-c", `ulimit -n 256 && exec "$0" serve`, binary}, "RUNTIME_TOKEN="+theToken)
+	x.launchAs("/bin/sh", withFewFiles(), "RUNTIME_TOKEN="+theToken)
 	x.plant()
 	for name, begun := range map[string]string{
 		"refused before their bodies":  "POST / HTTP/1.1\r\nHost: " + x.addr() + "\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n",
@@ -44,6 +45,36 @@ func TestCrowd(t *testing.T) {
 	if strings.Contains(x.Log(), "too many open files") {
 		t.Error("the program has run out of files")
 	}
+}
+
+// withFewFiles has a shell start the program, with 128 connections at most.
+func withFewFiles() []string { return []string{"-c", `ulimit -n 256 && exec "$0" serve`, binary} }
+
+// TestCrowdOfPeers: another agent that waits by all connections there are, which are the
+// platform's as the user's are, does not keep the user out.
+func TestCrowdOfPeers(t *testing.T) {
+	t.Parallel()
+	x := newWorkspaceAs(t, "/bin/sh", withFewFiles())
+	begun := func(method, params string) string {
+		return x.ours(`{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":` + params + `}`).text(x.addr())
+	}
+	said := func(blocking bool) string {
+		return fmt.Sprintf(`{"message":{"kind":"message","role":"user","messageId":"a-peers","parts":[{"kind":"text","text":"run sleep 300"}]},"metadata":{"source_workspace_id":"bob"},"configuration":{"blocking":%v}}`, blocking)
+	}
+	first := exchange(x.addr(), begun("message/send", said(false)), false, "POST")
+	id := regexp.MustCompile(`"(?:id|taskId)":"([0-9a-f-]{36})"`).FindStringSubmatch(first.body)
+	if id == nil {
+		t.Fatalf("the peer's task: %s", first)
+	}
+	for name, request := range map[string]string{
+		"subscriptions": begun("tasks/resubscribe", `{"id":"`+id[1]+`"}`), "streams": begun("message/stream", said(true)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			x.unread(t, 300, request)
+			x.unharmed(t)
+		})
+	}
+	x.crowded(t, 128)
 }
 
 // throng opens connections, begins something on each, and leaves them open.

@@ -66,6 +66,12 @@ func newWorld(t *testing.T, settings ...string) *world {
 // newWorkspace starts the program as a workspace that its platform reaches.
 func newWorkspace(t *testing.T, settings ...string) *world {
 	t.Helper()
+	return newWorkspaceAs(t, binary, []string{"serve"}, settings...)
+}
+
+// newWorkspaceAs is newWorkspace by way of another program.
+func newWorkspaceAs(t *testing.T, program string, args []string, settings ...string) *world {
+	t.Helper()
 	x := &world{t: t, inbound: theInbound, platform: fakeplatform.Start(t, fakeplatform.AUG), configs: codextest.Dir(t, "configs")}
 	addr := progtest.FreeAddr(t)
 	x.handle = x.platform.Add(fakeplatform.Workspace{
@@ -73,7 +79,7 @@ func newWorkspace(t *testing.T, settings ...string) *world {
 	})
 	x.write(filepath.Join(x.configs, ".auth_token"), theMembers+"\n")
 	x.write(filepath.Join(x.configs, ".platform_inbound_secret"), theInbound+"\n")
-	x.launch("serve", append([]string{
+	x.launchAs(program, args, append([]string{
 		"WORKSPACE_ID=" + x.handle.ID(), "PLATFORM_URL=" + x.platform.URL, "CONFIGS_DIR=" + x.configs, "RUNTIME_ADDR=" + addr,
 	}, settings...)...)
 	x.plant()
