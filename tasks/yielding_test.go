@@ -12,7 +12,7 @@ import (
 )
 
 // waits are the ways to wait for what becomes of a message.
-var waits = map[string]func(context.Context, *tasks.Engine, *a2a.SendMessageRequest){ //nolint:gochecknoglobals // a constant table
+var waits = map[string]func(context.Context, *tasks.Engine, *a2a.SendMessageRequest){
 	"send": func(ctx context.Context, e *tasks.Engine, req *a2a.SendMessageRequest) {
 		_, _ = e.SendMessage(ctx, req)
 	},

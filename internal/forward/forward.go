@@ -123,12 +123,12 @@ func (f *Forwarder) handler() http.Handler {
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !f.meant(r) {
-			turnAway(w, r, "requests have to come to "+f.host+" by that name, and from no browser")
+			turnAway(w, "requests have to come to "+f.host+" by that name, and from no browser")
 			return
 		}
 		to, ok := f.let(r)
 		if !ok {
-			turnAway(w, r, "this is for the runtime's own codex only")
+			turnAway(w, "this is for the runtime's own codex only")
 			return
 		}
 		crowd.LetIn(r.Context())
@@ -173,7 +173,7 @@ func (f *Forwarder) failed(w http.ResponseWriter, r *http.Request, err error) {
 
 // turnAway answers one that is not codex, and keeps nothing of it: its connection is closed
 // without its body being waited for.
-func turnAway(w http.ResponseWriter, r *http.Request, message string) {
+func turnAway(w http.ResponseWriter, message string) {
 	w.Header().Set("Connection", "close")
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now()) // net/http reads on else
 	refuse(w, http.StatusForbidden, message)
