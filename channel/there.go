@@ -36,17 +36,17 @@ var errCannotTell = errors.New("there is too much in the platform's log")
 // than never. A platform that does not answer at all is asked again later.
 func (s *sender) there(ctx context.Context, space *space, r store.InboxReply, says said) (bool, error) {
 	log := s.channel.log.With("workspace", r.Workspace, "reply", r.ID)
-	known, err := s.channel.cfg.Store.SentSince(ctx, space.ID, r.Digest, r.Tried.Add(-around-doubt))
-	if err != nil {
-		return false, err
-	}
 	l := look{platform: space.Platform, text: says.Text, seen: map[string]bool{}}
 	limited, cancel := context.WithTimeoutCause(ctx, sendLimit, errCannotTell)
-	err = l.through(limited, r.Tried, known)
+	err := l.through(limited, r.Tried)
 	cancel()
+	// Only now: another of the same text may have been sent meanwhile, and been found.
+	known, failed := s.channel.cfg.Store.SentSince(ctx, space.ID, r.Digest, r.Tried.Add(-around-doubt))
 	refused, isRefused := errors.AsType[*platform.Error](err)
 	switch {
-	case err == nil:
+	case failed != nil:
+		return false, failed
+	case err == nil || l.found > known:
 		log.Info("whether a reply has arrived was not known; the platform's log was asked", "arrived", l.found > known)
 		return l.found > known, nil
 	case ctx.Err() == nil && (errors.Is(context.Cause(limited), errCannotTell) || errors.Is(err, errCannotTell) || isRefused && refused.Permanent()):
@@ -65,9 +65,9 @@ type look struct {
 	found    int
 }
 
-// through looks at the time around a try, the newest first, until more are found than are
-// known. Of rows that are too large to be read together fewer are asked for.
-func (l *look) through(ctx context.Context, tried time.Time, known int) error {
+// through looks at the time around a try, the newest first. Of rows that are too large to be
+// read together fewer are asked for.
+func (l *look) through(ctx context.Context, tried time.Time) error {
 	q := platform.RowQuery{
 		Type: inboxType, Source: "canvas", Since: max(time.Since(tried)+around, time.Second), Limit: timeRows, Patient: true,
 	}
@@ -86,7 +86,7 @@ func (l *look) through(ctx context.Context, tried time.Time, known int) error {
 			return err
 		}
 		fresh := l.read(rows)
-		if l.found > known || len(rows) < min(q.Limit, pageRows) || !fresh { // some have smaller pages than they are asked for
+		if len(rows) < min(q.Limit, pageRows) || !fresh { // some have smaller pages than they are asked for
 			return nil
 		}
 		q.Before = rows[0].CreatedAt

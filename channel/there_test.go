@@ -156,7 +156,7 @@ func TestLookLater(t *testing.T) {
 		if told := d.told(); !slices.Equal(told, []string{"re: one"}) {
 			t.Errorf("the user was told %q", told)
 		}
-		if len(asked) != 1 || asked[0].Before.Sub(began) < 5*time.Minute || asked[0].Before.Sub(began) > 15*time.Minute {
+		if len(asked) == 0 || asked[0].Before.Sub(began) < 5*time.Minute || asked[0].Before.Sub(began) > 15*time.Minute {
 			t.Errorf("asked for %+v, and it was tried at %s", asked, began)
 		}
 	})
