@@ -31,7 +31,8 @@ type codexTemp struct {
 	user *asuser.User
 	log  *slog.Logger
 
-	sweeps sync.WaitGroup
+	sockets socketsFolder
+	sweeps  sync.WaitGroup
 
 	mu   sync.Mutex // guards the field below
 	lock *os.File   // held as long as it is in use
@@ -44,6 +45,7 @@ func openCodexTemp(s settings.Settings, log *slog.Logger) (*codexTemp, error) {
 	_, _ = sum.Write([]byte(s.StateDir))
 	name := fmt.Sprintf("molecule-codex-%d-%08x", os.Getuid(), sum.Sum32())
 	t := &codexTemp{path: filepath.Join(s.TempDir, name), user: s.User, log: log}
+	t.sockets.path, t.sockets.user = codexSockets(s.User), s.User
 	err := t.user.Do(func() error {
 		if err := t.take(); err == nil && t.aside() == nil { // the name may be another user's, or in use
 			return t.fill()
@@ -56,6 +58,7 @@ func openCodexTemp(s settings.Settings, log *slog.Logger) (*codexTemp, error) {
 		return errors.Join(t.take(), t.fill())
 	})
 	if err == nil {
+		t.sockets.take()
 		t.sweep(s.TempDir, name+left)
 	}
 	return t, err
@@ -104,7 +107,7 @@ func (t *codexTemp) sweep(dir, prefix string) {
 	names, _ := regular.Names(dir, mostLeft, func(name string) bool { return strings.HasPrefix(name, prefix) })
 	names = slices.DeleteFunc(names, func(name string) bool { // a link leads anywhere, and another user's is another user's
 		info, err := os.Lstat(filepath.Join(dir, name))
-		return err != nil || !info.IsDir() || t.owned(info, nil) != nil
+		return err != nil || !info.IsDir() || !isOf(t.user, info)
 	})
 	t.sweeps.Go(func() {
 		for _, name := range names {
@@ -127,7 +130,7 @@ func (t *codexTemp) take() error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(t.owned(dir.Stat()), dir.Chmod(0o700), unix.Flock(int(dir.Fd()), unix.LOCK_EX|unix.LOCK_NB)); err != nil {
+	if err := errors.Join(owned(t.user, dir), dir.Chmod(0o700), unix.Flock(int(dir.Fd()), unix.LOCK_EX|unix.LOCK_NB)); err != nil {
 		_ = dir.Close()
 		return err
 	}
@@ -138,14 +141,18 @@ func (t *codexTemp) take() error {
 	return nil
 }
 
-func (t *codexTemp) owned(info fs.FileInfo, err error) error {
-	if err != nil {
-		return err
+// owned fails if a directory is not the user's.
+func owned(user *asuser.User, dir *os.File) error {
+	info, err := dir.Stat()
+	if err == nil && !isOf(user, info) {
+		err = fmt.Errorf("%s belongs to another user", info.Name())
 	}
-	if stat, ok := info.Sys().(*syscall.Stat_t); !ok || stat.Uid != t.user.Number() {
-		return fmt.Errorf("%s belongs to another user", info.Name())
-	}
-	return nil
+	return err
+}
+
+func isOf(user *asuser.User, info fs.FileInfo) bool {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && stat.Uid == user.Number()
 }
 
 // dying is how long what an earlier life has started may go on writing: the helpers of
@@ -164,6 +171,7 @@ func patiently(try func() error) error {
 
 // keep makes the directories again if they were removed, and gives them back to their owner.
 func (t *codexTemp) keep() error {
+	t.sockets.take()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.user.Do(func() error {
@@ -179,6 +187,7 @@ func (t *codexTemp) keep() error {
 
 // Close removes the directory, but does not wait for long.
 func (t *codexTemp) Close() error {
+	t.sockets.Close()
 	t.sweeps.Go(func() {
 		if err := t.user.Do(func() error { return patiently(func() error { return remove.All(t.path) }) }); err != nil {
 			t.log.Warn("codex's temp directory stays", "path", t.path, "err", err)

@@ -144,7 +144,6 @@ func (app *application) mend(s settings.Settings) {
 	if err := adapter.Occupy(s.WorkDir, s.User); err != nil {
 		app.log.Warn("nothing can be put into .codex of the working directory: commands in codex's sandbox may come to write settings there", "path", s.WorkDir, "err", err, "fix", "make a folder .codex there with a .gitignore in it")
 	}
-	takeSockets(s.User)
 	if err := app.temp.keep(); err != nil {
 		app.log.Error("codex's commands have no temp directory", "path", app.temp.path, "err", err)
 	}
