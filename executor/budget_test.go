@@ -70,6 +70,51 @@ func TestBytesAreBounded(t *testing.T) {
 	}
 }
 
+// TestOtherAgentsLeaveRoom: of what may wait the user has a quarter for himself, in number and
+// in bytes, and of the turns that may run one.
+func TestOtherAgentsLeaveRoom(t *testing.T) {
+	t.Parallel()
+	peers := func(j *executor.Job) { j.Peer = true }
+	t.Run("number", func(t *testing.T) {
+		t.Parallel()
+		e := onFake(t, "", func(c *executor.Config) { c.MaxTurns, c.MaxWaiting = 2, 8 })
+		var all []*witness
+		for i := range 6 {
+			w, err := offer(e, fmt.Sprint("p", i), fmt.Sprint("p", i), 0, peers)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, w)
+		}
+		_, err := offer(e, "p6", "p6", 0, peers)
+		wantRefused(t, "one more", err, "of other agents")
+		user := submit(t, e, "u", "u", "hello")
+		wantEnd(t, user.wait(t), executor.Completed, "")
+		if slots := e.Health().Slots; slots.Working != 1 {
+			t.Errorf("beside the user's turn: %+v", slots)
+		}
+		if err := e.Cancel(t.Context(), "p5"); err != nil {
+			t.Fatal(err)
+		}
+		wantEnd(t, all[5].wait(t), executor.Canceled, "")
+		if _, err := offer(e, "p6", "p6", 0, peers); err != nil {
+			t.Errorf("when one has ended: %v", err)
+		}
+	})
+	t.Run("bytes", func(t *testing.T) {
+		t.Parallel()
+		e := onFake(t, "", func(c *executor.Config) { c.MaxTurns, c.MaxBytes = 1, 1000 })
+		for i, size := range []int{250, 250, 250} {
+			if _, err := offer(e, fmt.Sprint("p", i), fmt.Sprint("p", i), size, peers); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := offer(e, "p3", "p3", 1, peers)
+		wantRefused(t, "one more", err, "of other agents")
+		sizes(t, e, "user", 250)
+	})
+}
+
 // TestBytesAreGivenBack with the end of a job, however it ends: who hears of it has room.
 func TestBytesAreGivenBack(t *testing.T) {
 	t.Parallel()

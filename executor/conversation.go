@@ -180,7 +180,7 @@ func (e *Executor) run(c *conversation, j *job) (end Ended, taken []*job) {
 // the job has to wait.
 func (e *Executor) serveOnce(c *conversation, j *job) (end *Ended, taken []*job) {
 	var err error
-	j.slot, err = e.slots.take(j.ctx)
+	j.slot, err = e.slots.take(j.ctx, j.Peer)
 	e.headLeft()
 	if err == nil {
 		defer j.slot.release()

@@ -95,7 +95,7 @@ func New(cfg Config) *Executor {
 		away:          map[string]chan struct{}{},
 		inquiries:     map[string]*inquiry{},
 		agents:        newAgents(),
-		budget:        newBudget(cfg.MaxBytes),
+		budget:        newBudget(cfg.MaxBytes, cfg.MaxWaiting),
 	}
 	e.child = newSupervisor(e)
 	e.slots = newSlots(cfg.MaxTurns, cfg.MaxQuestions, e.restartAsWanted)

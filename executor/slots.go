@@ -18,7 +18,8 @@ import (
 // As many turns as may be are parked; those beyond that keep their slots while they ask,
 // until one that is parked has its answer.
 // A slot that becomes free goes to the turn that has been returning for the longest, and
-// only then to a job in the queue: what was begun is brought to its end first.
+// only then to a job in the queue: what was begun is brought to its end first. Of several
+// slots those of other agents leave one to the user.
 type slots struct {
 	limit int    // turns that may work at the same time
 	most  int    // turns that may be parked or returning
@@ -44,6 +45,7 @@ const (
 // A slot is what one job has to do with the slots, from the queue to its end.
 type slot struct {
 	of      *slots
+	peer    bool // it is another agent's
 	state   slotState
 	granted func() // called with of.mu held when the job gets what it waits for
 }
@@ -54,8 +56,8 @@ func newSlots(limit, most int, idle func()) *slots {
 
 // take waits for a slot, behind all that wait already. It fails when ctx has ended, also
 // where a slot was free: a job that is canceled, or shut down, must not begin with it.
-func (s *slots) take(ctx context.Context) (*slot, error) {
-	job := &slot{of: s}
+func (s *slots) take(ctx context.Context, peer bool) (*slot, error) {
+	job := &slot{of: s, peer: peer}
 	if err := cmp.Or(job.wait(ctx, slotQueued), context.Cause(ctx)); err != nil {
 		job.release()
 		return nil, err
@@ -143,22 +145,26 @@ func (s *slots) fill() {
 }
 
 // parkOne takes the slot of a turn that asks, if it may wait without, or if one that was
-// answered has its place among those that do: that is not to wait for a further answer.
-// The caller holds s.mu, and has no free slot to give away.
+// answered and gets that slot has its place among those that do: that is not to wait for a
+// further answer. The caller holds s.mu, and has no free slot to give away.
 func (s *slots) parkOne() bool {
-	asking, returning := s.in[slotAsking], len(s.in[slotReturning])
-	full := len(s.in[slotParked])+returning >= s.most
-	if len(asking) == 0 || full && returning == 0 {
-		return false
+	full := len(s.in[slotParked])+len(s.in[slotReturning]) >= s.most
+	for _, asking := range s.in[slotAsking] {
+		if !full || slices.ContainsFunc(s.in[slotReturning], func(j *slot) bool { return s.mayHave(j, asking) }) {
+			asking.enter(slotParked)
+			return true
+		}
 	}
-	asking[0].enter(slotParked)
-	return true
+	return false
 }
 
 // giveOne gives a free slot away, if a job waits for one. The caller holds s.mu.
 func (s *slots) giveOne() bool {
+	if s.taken() >= s.limit {
+		return false
+	}
 	next := s.next()
-	if next == nil || s.taken() >= s.limit {
+	if next == nil {
 		return false
 	}
 	next.enter(slotWorking)
@@ -169,14 +175,32 @@ func (s *slots) giveOne() bool {
 	return true
 }
 
-// next is the job that gets the next slot, nil if none waits. The caller holds s.mu.
+// next is the job that gets the next slot, nil if none waits that may have it. The caller
+// holds s.mu.
 func (s *slots) next() *slot {
 	for _, waiting := range [][]*slot{s.in[slotReturning], s.in[slotQueued]} {
-		if len(waiting) > 0 {
-			return waiting[0]
+		if i := slices.IndexFunc(waiting, func(j *slot) bool { return s.mayHave(j, nil) }); i >= 0 {
+			return waiting[i]
 		}
 	}
 	return nil
+}
+
+// mayHave reports whether a job may have a slot, beside those that are held, but the one of
+// left. The caller holds s.mu.
+func (s *slots) mayHave(j, left *slot) bool {
+	if !j.peer || s.limit == 1 {
+		return true
+	}
+	held := 0
+	for _, state := range []slotState{slotWorking, slotAsking} {
+		for _, other := range s.in[state] {
+			if other.peer && other != left {
+				held++
+			}
+		}
+	}
+	return held < s.limit-1
 }
 
 // enter changes the state of a job. The caller holds s.mu.

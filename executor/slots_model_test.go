@@ -25,6 +25,18 @@ type shop struct {
 	s    *slots
 	all  []*customer
 	over int // slots that are held beyond the limit
+	// peers is how many other agents hold.
+	peers int
+}
+
+// users counts the user's jobs in a state.
+func (m *shop) users(in slotState) (n int) {
+	for _, j := range m.s.in[in] {
+		if !j.peer {
+			n++
+		}
+	}
+	return n
 }
 
 func (m *shop) step() (did string) {
@@ -37,8 +49,9 @@ func (m *shop) step() (did string) {
 		ctx, cancel := context.WithCancel(context.Background())
 		c.cancel, c.taken = cancel, make(chan *slot, 1)
 		m.all = append(m.all, c)
+		peer := m.rand.IntN(2) == 0
 		go func() {
-			j, err := m.s.take(ctx)
+			j, err := m.s.take(ctx, peer)
 			if (j == nil) != (err != nil) {
 				m.t.Errorf("take: %v, %v", j, err)
 			}
@@ -112,8 +125,8 @@ func (m *shop) settle() {
 func (m *shop) wrong(did string) string {
 	now := m.s.standing()
 	held, queued, away := now.Working+now.Asking, len(m.s.in[slotQueued]), now.Parked+now.Returning
-	over := max(0, held-now.Limit)
-	defer func() { m.over = over }()
+	over, peers := max(0, held-now.Limit), now.Working+now.Asking-m.users(slotWorking)-m.users(slotAsking)
+	defer func() { m.over, m.peers = over, peers }()
 	inside := 0
 	for _, c := range m.all {
 		if c.slot != nil {
@@ -129,13 +142,17 @@ func (m *shop) wrong(did string) string {
 	switch {
 	case inside != held+away || len(m.all) != inside+queued:
 		return "a job is lost, or there twice"
-	case held < now.Limit && queued+now.Returning > 0:
-		return "a slot is free, and a job waits"
+	case held < now.Limit && m.s.next() != nil:
+		return "a slot is free, and a job waits that may have it"
+	case held < now.Limit && m.users(slotQueued)+m.users(slotReturning) > 0:
+		return "a slot is free, and a job of the user's waits"
+	case now.Limit > 1 && peers > max(now.Limit-1, m.peers) && did != "seize":
+		return "other agents leave none to the user"
 	case away > m.s.most:
 		return "too many wait without a slot"
 	case now.Asking > 0 && away < m.s.most:
 		return "a turn that asks holds a slot, and might do without"
-	case now.Asking > 0 && now.Returning > 0 && over == 0:
+	case now.Asking > 0 && m.users(slotReturning) > 0 && over == 0:
 		return "a turn that was answered waits for one that asks"
 	case over > m.over && did != "seize":
 		return "a slot was given away that is taken"

@@ -12,7 +12,7 @@ import (
 func took(s *slots) <-chan *slot {
 	got := make(chan *slot, 1)
 	go func() {
-		j, _ := s.take(context.Background())
+		j, _ := s.take(context.Background(), false)
 		got <- j
 	}()
 	synctest.Wait()
@@ -121,7 +121,7 @@ func TestSlotIsNotWaitedFor(t *testing.T) {
 		one := <-took(s)
 		ctx, cancel := context.WithCancelCause(context.Background())
 		cancel(errCanceled)
-		if _, err := s.take(ctx); !errors.Is(err, errCanceled) {
+		if _, err := s.take(ctx, false); !errors.Is(err, errCanceled) {
 			t.Errorf("take: %v", err)
 		}
 		one.park()
@@ -187,7 +187,7 @@ func TestSlotOfAnEndedJob(t *testing.T) {
 	s := newSlots(1, 8, func() {})
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errCanceled)
-	if j, err := s.take(ctx); !errors.Is(err, errCanceled) || j != nil {
+	if j, err := s.take(ctx, false); !errors.Is(err, errCanceled) || j != nil {
 		t.Errorf("take = %v, %v", j, err)
 	}
 	wantSlots(t, s, Slots{Limit: 1})

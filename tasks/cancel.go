@@ -24,6 +24,7 @@ func (e *Engine) CancelTask(ctx context.Context, req *a2a.CancelTaskRequest) (*a
 	if err != nil {
 		return nil, err
 	}
+	e.yield(ctx)
 	task, err := v.ended(ctx)
 	if err != nil {
 		return nil, err

@@ -56,9 +56,7 @@ func (e *Engine) Resume(ctx context.Context, req *a2a.SubscribeToTaskRequest, af
 			yield(nil, err)
 			return
 		}
-		if e.cfg.Workspace != nil { // a request for it does not say whose it is
-			yielding(ctx)
-		}
+		e.yield(ctx)
 		e.resume(ctx, v, after, false, yield)
 	}
 }

@@ -65,6 +65,9 @@ func (e *Engine) stage(ctx context.Context, in *incoming) error {
 	if e.cfg.Files == nil || !slices.ContainsFunc(in.message.Parts, isFile) {
 		return nil
 	}
+	if in.from.isPeer() { // files may come as slowly as their sender likes
+		yielding(ctx)
+	}
 	leave, err := e.staging.enter(ctx, in.key)
 	if err != nil {
 		return err

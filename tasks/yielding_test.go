@@ -62,6 +62,24 @@ func TestPeersYield(t *testing.T) {
 	}
 }
 
+// TestPeersYieldForFiles: before a file of another agent's message is fetched, which may take
+// its time. This message is refused then.
+func TestPeersYieldForFiles(t *testing.T) {
+	for name, wait := range waits {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t, func(c *tasks.Config) { c.Files = &depot{} })
+			req := request("m", "", "hi")
+			req.Metadata = by("bob")
+			for range 21 {
+				req.Message.Parts = append(req.Message.Parts, a2a.NewFileURLPart("https://example.com/a.txt", "text/plain"))
+			}
+			if !yields(t, func(ctx context.Context) { wait(ctx, d.e, req) }, func() {}) {
+				t.Error("it does not yield")
+			}
+		})
+	}
+}
+
 // TestUsersDoNotYield.
 func TestUsersDoNotYield(t *testing.T) {
 	for name, wait := range waits {
@@ -92,8 +110,12 @@ func TestSubscribersYield(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk(t)
 			d.call("m", "", meta, "hi")
-			if id := tasks.TaskOf(d.r.next(t).ID); !yields(t, subscribe(d.e, id), func() {}) {
+			id := tasks.TaskOf(d.r.next(t).ID)
+			if !yields(t, subscribe(d.e, id), func() {}) {
 				t.Error("it does not yield")
+			}
+			if !yields(t, func(ctx context.Context) { _, _ = d.e.CancelTask(ctx, &a2a.CancelTaskRequest{ID: id}) }, func() {}) {
+				t.Error("a cancel does not yield")
 			}
 		})
 	}

@@ -54,7 +54,12 @@ func withFewFiles() []string { return []string{"-c", `ulimit -n 256 && exec "$0"
 // platform's as the user's are, does not keep the user out.
 func TestCrowdOfPeers(t *testing.T) {
 	t.Parallel()
-	x := newWorkspaceAs(t, "/bin/sh", withFewFiles())
+	silent, err := net.Listen("tcp", allowed+":0") // takes connections, and does not answer
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	x := newWorkspaceAs(t, "/bin/sh", withFewFiles(), "RUNTIME_ALLOW_NETWORKS="+allowed+"/32")
 	begun := func(method, params string) string {
 		return x.ours(`{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":` + params + `}`).text(x.addr())
 	}
@@ -74,7 +79,25 @@ func TestCrowdOfPeers(t *testing.T) {
 			x.unharmed(t)
 		})
 	}
+	t.Run("files that do not come", func(t *testing.T) {
+		x.throng(t, 300, begun("message/send", `{"message":{"kind":"message","role":"user","messageId":"a-file","parts":[{"kind":"file","file":{"uri":"http://`+silent.Addr().String()+`/a.txt"}}]},"metadata":{"source_workspace_id":"bob"}}`))
+		x.unharmed(t)
+	})
 	x.crowded(t, 128)
+}
+
+// TestTurnsOfPeers: another agent's turns, and what it has in the queue, leave the user one to
+// have at once.
+func TestTurnsOfPeers(t *testing.T) {
+	t.Parallel()
+	x := newWorkspace(t)
+	for n := range 8 {
+		a := x.send(x.ours(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"message/send","params":{"message":{"kind":"message","role":"user","messageId":"p-%d","contextId":"c-%d","parts":[{"kind":"text","text":"run sleep 300"}]},"metadata":{"source_workspace_id":"bob"},"configuration":{"blocking":false}}}`, n, n)))
+		if a.status != 200 {
+			t.Fatalf("message %d: %s", n, a)
+		}
+	}
+	x.unharmed(t)
 }
 
 // throng opens connections, begins something on each, and leaves them open.

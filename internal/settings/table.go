@@ -43,7 +43,7 @@ type Settings struct {
 	UploadsMiB int    `group:"Files" env:"RUNTIME_UPLOADS_MIB" envDefault:"2048" min:"1" max:"1048576" help:"Room in .molecule/chat-uploads of RUNTIME_WORKDIR, in MiB and a quarter of its disk at most, for files that messages bring and for copies of those that replies to the platform name; other agents have a quarter of it. Where it is full, files go whose tasks have ended."`
 	ConfigsDir string `group:"Files" env:"CONFIGS_DIR" kind:"path" default:"/configs if it can be written, else ~/.molecule-workspace" help:"Directory of the workspace's configuration. Read in a workspace only."`
 
-	MaxTurns int `group:"Limits" env:"RUNTIME_MAX_TURNS" envDefault:"4" min:"1" max:"256" help:"Turns that run at the same time. One that does nothing until a question is answered does not count."`
+	MaxTurns int `group:"Limits" env:"RUNTIME_MAX_TURNS" envDefault:"4" min:"1" max:"256" help:"Turns that run at the same time, of which other agents' leave one to the user. One that does nothing until a question is answered does not count."`
 
 	MaxQuestions int `group:"Limits" env:"RUNTIME_MAX_QUESTIONS" envDefault:"64" min:"1" max:"1024" help:"Turns that may wait for answers without counting among those that run. One that asks beyond that goes on counting, so that fewer others run."`
 
