@@ -102,10 +102,11 @@ type traceReader struct {
 type rolloutLine struct {
 	Type    string `json:"type"`
 	Payload struct {
-		Type   string `json:"type"`
-		Name   string `json:"name"` // of a function_call
-		TurnID string `json:"turn_id"`
-		Item   struct {
+		Type      string `json:"type"`
+		Name      string `json:"name"`      // of a function_call
+		Namespace string `json:"namespace"` // of a function_call: the server that has it
+		TurnID    string `json:"turn_id"`
+		Item      struct {
 			Type     string `json:"type"`
 			ClientID string `json:"client_id"`
 		} `json:"item"`
@@ -153,7 +154,7 @@ func (r *traceReader) tool(turn string) {
 func (l *rolloutLine) isTool() bool {
 	switch l.Type {
 	case "response_item":
-		return !harmlessResponse(l.Payload.Type) && (l.Payload.Type != "function_call" || !harmlessTool(l.Payload.Name))
+		return !harmlessResponse(l.Payload.Type) && (l.Payload.Type != "function_call" || !harmlessTool(l.Payload.Namespace, l.Payload.Name))
 	case "event_msg":
 		if l.Payload.Type == "item_completed" || l.Payload.Type == "item_started" {
 			return !harmlessItem(l.Payload.Item.Type)
@@ -185,8 +186,9 @@ func harmlessResponse(kind string) bool {
 }
 
 // harmlessTool reports whether a function changes nothing outside the conversation.
-// codex tells of the plan as turn/plan/updated, not as an item.
-func harmlessTool(name string) bool { return name == "update_plan" }
+// codex tells of the plan as turn/plan/updated, not as an item. Those of MCP servers, whatever
+// they are called, have a namespace.
+func harmlessTool(namespace, name string) bool { return namespace == "" && name == "update_plan" }
 
 func harmlessEvent(kind string) bool {
 	switch kind {

@@ -34,6 +34,7 @@ func TestReadTrace(t *testing.T) {
 		"message":              {text + of("t1", "c1", lineUser), Trace{Found: true}},
 		"text":                 {text + of("t1", "c1", lineUser, lineSay), Trace{Found: true}},
 		"plan":                 {of("t1", "c1", lineUser, linePlan), Trace{Found: true}},
+		"plan-of-a-server":     {of("t1", "c1", lineUser, strings.Replace(linePlan, `"name"`, `"namespace":"mcp__asker","name"`, 1)), Trace{Found: true, Tool: true}},
 		"call":                 {of("t1", "c1", lineUser, lineCall), Trace{Found: true, Tool: true}},
 		"call-in-javascript":   {of("t1", "c1", lineUser, lineExec), Trace{Found: true, Tool: true}},
 		"command":              {of("t1", "c1", lineUser, lineDone), Trace{Found: true, Tool: true}},

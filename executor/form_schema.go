@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/mail"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,9 +18,10 @@ type formSchema struct {
 	formats map[string]string    // of the fields that have one, which the library only notes
 }
 
-// readFormSchema reads the schema of a form, which may refer to nothing outside itself.
+// readFormSchema reads the schema of a form. One that refers to anything, which forms have no
+// need of, is not understood: it may lead back to itself, or come to be larger than it looks.
 func readFormSchema(schema any) formSchema {
-	if _, ok := schema.(map[string]any); !ok {
+	if _, ok := schema.(map[string]any); !ok || refers(schema) {
 		return formSchema{}
 	}
 	text, err := json.Marshal(schema)
@@ -42,6 +44,20 @@ func readFormSchema(schema any) formSchema {
 		}
 	}
 	return s
+}
+
+func refers(part any) bool {
+	switch part := part.(type) {
+	case map[string]any:
+		for name, value := range part {
+			if name == "$ref" || name == "$dynamicRef" || name == "$recursiveRef" || refers(value) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(part, refers)
+	}
+	return false
 }
 
 // fits says what is wrong with values.

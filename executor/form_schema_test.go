@@ -27,6 +27,7 @@ func TestFormSchema(t *testing.T) {
 		{all, `{"name":"Ada","sure":"yes"}`, false}, {all, `{"name":"Ada","one":"c"}`, false}, {all, `{"name":"Ada","of":"y"}`, false},
 		{all, `{"name":"Ada","some":["r"]}`, false}, {all, `{"name":"Ada","some":["p","q"]}`, false},
 		{`{"type":"object","properties":{"a":{"$ref":"http://127.0.0.1:1/x"}}}`, `{"a":1}`, true},
+		{`{"allOf":[{"$ref":"#"}]}`, `{"a":1}`, true},
 		{`{"type":"object","properties":{"a":{"type":"string","pattern":"("}}}`, `{"a":1}`, true},
 		{`"no object"`, `{"a":1}`, true}, {`null`, `{"a":1}`, true}, {`{"properties":7}`, `{"a":1}`, true}, {`true`, `{"a":1}`, true},
 	} {
