@@ -36,8 +36,9 @@ func (app *application) openBase(s settings.Settings, environ []string) (base, e
 	if err := makeFolders(s); err != nil {
 		return base{}, err
 	}
-	s.User.Shut(s.CodexHome, app.log) // codex makes it, and what is in it, as the umask of whoever began it says
-	if s.User == nil {                // in a sandbox commands cannot look, but for those that a caller has allowed to leave it
+	// codex makes it, and what is in it, as open as the umask of whoever began it says.
+	s.User.Shut(s.CodexHome, app.log)
+	if s.User == nil { // in a sandbox commands cannot look, but for those that a caller has allowed to leave it
 		if err := keepPrivate(); err != nil {
 			app.log.Warn("the environment of this process can be read by codex's commands", "err", err)
 		}
