@@ -19,7 +19,8 @@ import (
 // until one that is parked has its answer.
 // A slot that becomes free goes to the turn that has been returning for the longest, and
 // only then to a job in the queue: what was begun is brought to its end first. Of several
-// slots those of other agents leave one to the user.
+// slots those of other agents leave one to the user, also where codex goes on with more of
+// their turns by itself.
 type slots struct {
 	limit int    // turns that may work at the same time
 	most  int    // turns that may be parked or returning
@@ -150,7 +151,7 @@ func (s *slots) fill() {
 func (s *slots) parkOne() bool {
 	full := len(s.in[slotParked])+len(s.in[slotReturning]) >= s.most
 	for _, asking := range s.in[slotAsking] {
-		if !full || slices.ContainsFunc(s.in[slotReturning], func(j *slot) bool { return s.mayHave(j, asking) }) {
+		if !full || slices.ContainsFunc(s.in[slotReturning], func(j *slot) bool { return s.hasOne(j, asking) }) {
 			asking.enter(slotParked)
 			return true
 		}
@@ -160,9 +161,6 @@ func (s *slots) parkOne() bool {
 
 // giveOne gives a free slot away, if a job waits for one. The caller holds s.mu.
 func (s *slots) giveOne() bool {
-	if s.taken() >= s.limit {
-		return false
-	}
 	next := s.next()
 	if next == nil {
 		return false
@@ -175,32 +173,43 @@ func (s *slots) giveOne() bool {
 	return true
 }
 
-// next is the job that gets the next slot, nil if none waits that may have it. The caller
+// next is the job that gets a slot next, nil if none waits that there is one for. The caller
 // holds s.mu.
 func (s *slots) next() *slot {
 	for _, waiting := range [][]*slot{s.in[slotReturning], s.in[slotQueued]} {
-		if i := slices.IndexFunc(waiting, func(j *slot) bool { return s.mayHave(j, nil) }); i >= 0 {
+		if i := slices.IndexFunc(waiting, func(j *slot) bool { return s.hasOne(j, nil) }); i >= 0 {
 			return waiting[i]
 		}
 	}
 	return nil
 }
 
-// mayHave reports whether a job may have a slot, beside those that are held, but the one of
-// left. The caller holds s.mu.
-func (s *slots) mayHave(j, left *slot) bool {
-	if !j.peer || s.limit == 1 {
-		return true
+// hasOne reports whether there is a slot for a job beside those that are held, but the one of
+// left. What other agents hold beyond their share takes nothing from the user's. The caller
+// holds s.mu.
+func (s *slots) hasOne(j, left *slot) bool {
+	users, peers := s.held(left)
+	share := max(1, s.limit-1)
+	if j.peer {
+		return peers < share && users+peers < s.limit
 	}
-	held := 0
+	return users+min(peers, share) < s.limit
+}
+
+// held counts the slots that are held, but the one of left. The caller holds s.mu.
+func (s *slots) held(left *slot) (users, peers int) {
 	for _, state := range []slotState{slotWorking, slotAsking} {
-		for _, other := range s.in[state] {
-			if other.peer && other != left {
-				held++
+		for _, j := range s.in[state] {
+			switch {
+			case j == left:
+			case j.peer:
+				peers++
+			default:
+				users++
 			}
 		}
 	}
-	return held < s.limit-1
+	return users, peers
 }
 
 // enter changes the state of a job. The caller holds s.mu.

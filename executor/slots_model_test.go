@@ -24,7 +24,7 @@ type shop struct {
 	rand *rand.Rand
 	s    *slots
 	all  []*customer
-	over int // slots that are held beyond the limit
+	over int // slots that are held beyond the limit, but what other agents hold of the user's
 	// peers is how many other agents hold.
 	peers int
 }
@@ -125,7 +125,10 @@ func (m *shop) settle() {
 func (m *shop) wrong(did string) string {
 	now := m.s.standing()
 	held, queued, away := now.Working+now.Asking, len(m.s.in[slotQueued]), now.Parked+now.Returning
-	over, peers := max(0, held-now.Limit), now.Working+now.Asking-m.users(slotWorking)-m.users(slotAsking)
+	users := m.users(slotWorking) + m.users(slotAsking)
+	peers := held - users
+	share := max(1, now.Limit-1)
+	over := max(0, users+min(peers, share)-now.Limit)
 	defer func() { m.over, m.peers = over, peers }()
 	inside := 0
 	for _, c := range m.all {
@@ -144,15 +147,15 @@ func (m *shop) wrong(did string) string {
 		return "a job is lost, or there twice"
 	case held < now.Limit && m.s.next() != nil:
 		return "a slot is free, and a job waits that may have it"
-	case held < now.Limit && m.users(slotQueued)+m.users(slotReturning) > 0:
-		return "a slot is free, and a job of the user's waits"
+	case m.users(slotQueued)+m.users(slotReturning) > 0 && (held < now.Limit || now.Limit > 1 && users == 0):
+		return "a slot is the user's, and a job of the user's waits"
 	case now.Limit > 1 && peers > max(now.Limit-1, m.peers) && did != "seize":
 		return "other agents leave none to the user"
 	case away > m.s.most:
 		return "too many wait without a slot"
 	case now.Asking > 0 && away < m.s.most:
 		return "a turn that asks holds a slot, and might do without"
-	case now.Asking > 0 && m.users(slotReturning) > 0 && over == 0:
+	case m.users(slotReturning) > 0 && over == 0 && (m.users(slotAsking) > 0 || now.Asking > 0 && peers <= share):
 		return "a turn that was answered waits for one that asks"
 	case over > m.over && did != "seize":
 		return "a slot was given away that is taken"
