@@ -61,8 +61,10 @@ func (n names) classify(r platform.Row) (row store.InboxRow, doubt string) {
 	said := content(r, layers)
 	switch {
 	case !isMessage(r.Method):
-		row.Kind, row.Chat, row.Mute, doubt = kindUnknown, n.unknown(peer), muteUnknown, muteUnknown
-		said = said.quoted("", peer)
+		row.Kind, row.Chat, row.Peer, row.Mute, doubt = kindUnknown, n.unknown(peer), peer, muteUnknown, muteUnknown
+		if peer == "" {
+			said = said.quoted("", "")
+		}
 	case peer != "":
 		row.Kind, row.Chat, row.Peer = kindPeer, n.peer(peer), peer
 		if marked(layers) {

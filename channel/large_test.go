@@ -27,7 +27,7 @@ func TestLargeRows(t *testing.T) {
 		"large-and-so":      {platform.Row{Source: "p", Method: "message/send", Cut: append(response, body...)}, kindOwn, store.InboxDrained, "canvas:us", false, ""},
 		"given-up":          {platform.Row{Source: " ", Cut: given}, kindPeer, store.InboxDrained, "canvas:us", false, ""},
 		"end-of-delegation": {platform.Row{Source: "us", Method: "delegate_result", Target: "p", Cut: response}, kindDelegation, store.InboxAccepted, "canvas:us", false, "left out here.)"},
-		"unknown":           {platform.Row{Source: "p", Method: "broadcast", Summary: "<<<", Cut: body}, kindUnknown, store.InboxAccepted, "unknown:p", false, "left out here.)"},
+		"unknown":           {platform.Row{Source: "p", Method: "broadcast", Summary: "<<<", Cut: body}, kindUnknown, store.InboxAccepted, "peer:p/unknown", true, ""},
 		"upload":            {platform.Row{Method: "chat_upload_receive", Cut: body}, kindUpload, store.InboxDrained, "canvas:us", false, ""},
 		"our-note":          {platform.Row{Method: "notify", Cut: body}, kindOwn, store.InboxDrained, "canvas:us", false, ""},
 	} {

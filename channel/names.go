@@ -28,9 +28,12 @@ func (n names) canvas() string { return kindCanvas + ":" + n.workspace }
 func (n names) peer(id string) string { return n.of(kindPeer + ":" + peerwords.Plain(id)) }
 
 // unknown is that of all that a sender says by methods that are not known: as many as there
-// are would otherwise wait beside each other.
+// are would otherwise wait beside each other. An agent's is one of its conversations.
 func (n names) unknown(sender string) string {
-	return n.of(kindUnknown + ":" + peerwords.Plain(sender))
+	if sender == "" {
+		return n.of(kindUnknown + ":")
+	}
+	return n.peer(sender) + "/" + kindUnknown
 }
 
 // of keeps apart what two workspaces talk about with the same peer.
