@@ -29,6 +29,9 @@ func checks(s settings.Settings, environ []string, fence fence, at scratch) []pr
 		as(s.User, preflight.Writable("codex home", s.CodexHome, "CODEX_HOME", true)),
 		preflight.Clock(),
 	}
+	if s.Sandbox != "danger-full-access" {
+		all = append(all, preflight.X32()...)
+	}
 	if s.InWorkspace() {
 		all = append(all, configurationCheck(s, environ))
 	}
