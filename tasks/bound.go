@@ -16,22 +16,25 @@ const answerShare = 16
 // room is how much text an artifact may have: what the others of its task leave, and what
 // an answer has in any case. The caller holds t.mu.
 func (r *run) room(a *artifact) int {
-	most := r.task.engine.cfg.MostText
-	left, share := most, most/answerShare
-	for _, other := range r.task.artifacts {
-		if other != a && other != a.before {
-			left -= other.text.Len()
-		}
+	left := r.task.engine.cfg.MostText - r.task.texts + a.text.Len()
+	if a.before != nil {
+		left += a.before.text.Len()
+	}
+	return max(left, r.share(a, left), 0)
+}
+
+// share is how much an answer has in any case, or less where so much is left.
+func (r *run) share(a *artifact, left int) int {
+	share := r.task.engine.cfg.MostText / answerShare
+	if left >= share || a.name != nameMessage || rank(a) == 0 {
+		return 0
 	}
 	for _, other := range r.texts {
 		if other != a && rank(other) > 0 {
 			share -= other.text.Len()
 		}
 	}
-	if a.name != nameMessage || rank(a) == 0 {
-		share = 0
-	}
-	return max(left, share, 0)
+	return share
 }
 
 // add adds a piece to a text while there is room for it. What comes behind a cut is counted.

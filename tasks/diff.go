@@ -2,7 +2,6 @@ package tasks
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
@@ -19,7 +18,8 @@ func (r *run) showDiff() {
 		r.diff = r.diffInPlace()
 	}
 	a := r.diff
-	a.text, a.sent, a.shown, a.frozen, a.media = &strings.Builder{}, 0, false, nil, mediaDiff
+	a.text.Reset()
+	a.sent, a.shown, a.frozen, a.media = 0, false, nil, mediaDiff
 	a.most = r.room(a)
 	a.text.WriteString(a.fitted(r.changed))
 	r.task.push(a, true)

@@ -106,11 +106,12 @@ func (r *run) mayHand(a *artifact) bool {
 // closeWhole publishes the last chunks of messages that the turn has gone on after: it may
 // go on for long. The caller holds t.mu.
 func (r *run) closeWhole() {
-	for _, a := range r.texts {
-		if a.whole && !a.closed {
+	for _, a := range r.unclosed {
+		if !a.closed {
 			r.task.push(a, true)
 		}
 	}
+	r.unclosed = nil
 }
 
 // hand adds the files to the reply that it names, behind its text: readers that take

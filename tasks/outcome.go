@@ -158,7 +158,9 @@ func (r *run) settleVoid(whole bool) {
 // takeBack takes an artifact out of the task again, and says so. That is no last chunk of
 // anything: it may come behind that of the answer. The caller holds t.mu.
 func (t *task) takeBack(a *artifact) {
-	t.artifacts = slices.DeleteFunc(t.artifacts, func(other *artifact) bool { return other == a })
+	if i := slices.Index(t.artifacts, a); i >= 0 {
+		t.remove(i)
+	}
 	gone := &a2a.TaskArtifactUpdateEvent{
 		TaskID: t.id, ContextID: t.contextID, Artifact: a.chunk("", nil), Metadata: map[string]any{MetaVoid: true},
 	}
@@ -184,7 +186,7 @@ func rankOf(phase string) int {
 // take the last one for the answer. The caller holds t.mu.
 func (t *task) replyLast() {
 	id, _ := t.meta[MetaReply].(string)
-	i := slices.IndexFunc(t.artifacts, func(a *artifact) bool { return string(a.id) == id })
+	i := t.indexOf(a2a.ArtifactID(id))
 	if i >= 0 && i < len(t.artifacts)-1 {
 		reply := t.artifacts[i]
 		t.artifacts = append(slices.Delete(t.artifacts, i, i+1), reply)

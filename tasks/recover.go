@@ -182,10 +182,10 @@ func (t *task) apply(event a2a.Event, marks map[float64]int) {
 
 func (t *task) applyArtifact(event *a2a.TaskArtifactUpdateEvent, marks map[float64]int) {
 	shown := event.Artifact
-	i := slices.IndexFunc(t.artifacts, func(a *artifact) bool { return a.id == shown.ID })
+	i := t.indexOf(shown.ID)
 	if event.Metadata[MetaVoid] == true {
 		if i >= 0 {
-			t.artifacts = slices.Delete(t.artifacts, i, i+1)
+			t.remove(i)
 			for id, from := range marks {
 				if from > i {
 					marks[id] = from - 1

@@ -45,6 +45,7 @@ type run struct {
 	void        []*artifact                 // what an earlier attempt had shown
 	heard       bool                        // the first text has come
 	texts       []*artifact                 // the messages of the turn
+	unclosed    []*artifact                 // those that are whole, and whose last chunk is kept for files
 	open        map[string]*artifact        // the newest of them for each item id
 	thoughts    map[string]*strings.Builder // reasoning summaries that are not whole
 	tools       []any                       // that the turn has used, for the platform
@@ -177,7 +178,7 @@ func (r *run) startOver() {
 		r.void = append(r.void, a)
 	}
 	r.dropDiff()
-	r.texts, r.open, r.thoughts, r.delegations, r.began = nil, nil, nil, nil, nil
+	r.texts, r.unclosed, r.open, r.thoughts, r.delegations, r.began = nil, nil, nil, nil, nil, nil
 	r.task.epoch++
 }
 

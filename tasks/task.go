@@ -28,6 +28,8 @@ type task struct {
 	status    a2a.TaskStatus
 	history   []*a2a.Message // only ever appended to or replaced
 	artifacts []*artifact
+	names     names          // of the artifacts
+	texts     int            // bytes of theirs; see countedText
 	meta      map[string]any // replaced, never changed
 	cached    *a2a.Task      // the snapshot, or nil since something was published
 	epoch     int

@@ -1,7 +1,6 @@
 package tasks
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -23,7 +22,7 @@ type artifact struct {
 	media  string // of its text; empty means plain
 	phase  string
 	before *artifact // whose place it will take; nil if it has one
-	text   *strings.Builder
+	text   *countedText
 	parts  a2a.ContentParts // behind the text, or in its place
 	most   int              // bytes of text that there is room for (bound.go)
 	all    int              // bytes of text that have come while it was written
@@ -64,7 +63,8 @@ func (a *artifact) chunk(text string, parts a2a.ContentParts) *a2a.Artifact {
 // restore adds to an artifact what an event of an earlier process has shown of it.
 func (a *artifact) restore(shown *a2a.Artifact, adds bool) {
 	if !adds {
-		a.text, a.parts = &strings.Builder{}, nil
+		a.text.Reset()
+		a.parts = nil
 	}
 	for _, part := range shown.Parts {
 		if _, isText := part.Content.(a2a.Text); isText {
@@ -76,18 +76,6 @@ func (a *artifact) restore(shown *a2a.Artifact, adds bool) {
 	}
 	a.sent, a.put, a.shown, a.name = a.text.Len(), len(a.parts), true, shown.Name
 	a.phase, _ = shown.Metadata[MetaPhase].(string)
-}
-
-// newArtifact adds an artifact to the task. Its id is made of what it is named
-// after; the caller holds t.mu.
-func (t *task) newArtifact(id, name string) *artifact {
-	a := &artifact{id: a2a.ArtifactID(id), name: name, text: &strings.Builder{}}
-	taken := func(other *artifact) bool { return other.id == a.id }
-	for n := 2; slices.ContainsFunc(t.artifacts, taken); n++ {
-		a.id = a2a.ArtifactID(fmt.Sprintf("%s-%d", id, n))
-	}
-	t.artifacts = append(t.artifacts, a)
-	return a
 }
 
 // longestBlank is how far back the last character is looked for that there is to see.
@@ -124,6 +112,7 @@ func (t *task) push(a *artifact, last bool) {
 func (t *task) pushTo(a *artifact, upTo int, last bool) {
 	if a.before != nil { // the first chunk replaces what was there
 		t.artifacts[slices.Index(t.artifacts, a.before)] = a
+		a.before.text.Reset()
 		a.before = nil
 	}
 	event := &a2a.TaskArtifactUpdateEvent{
@@ -173,7 +162,7 @@ func (r *run) inPlaceOfVoid() *artifact {
 	}
 	old := r.void[i]
 	r.void = slices.Delete(r.void, i, i+1)
-	return &artifact{id: old.id, name: old.name, text: &strings.Builder{}, before: old}
+	return &artifact{id: old.id, name: old.name, text: r.task.newText(), before: old}
 }
 
 // delta adds to a message. The first piece of a message and every piece after a
@@ -288,6 +277,7 @@ func (r *run) whole(m executor.AgentMessage) {
 	switch {
 	case !a.closed && r.mayHand(a):
 		r.task.push(a, false)
+		r.unclosed = append(r.unclosed, a)
 		return
 	case a.shown || final != "":
 		r.task.push(a, true)
@@ -303,6 +293,6 @@ func (r *run) replace(a *artifact, text string) {
 	if !strings.HasPrefix(text, a.text.String()[:a.sent]) {
 		a.sent, a.put, a.shown = 0, 0, false // the next chunk replaces the others
 	}
-	a.text = &strings.Builder{}
+	a.text.Reset()
 	a.text.WriteString(text)
 }
