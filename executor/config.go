@@ -39,6 +39,7 @@ type Config struct {
 	MaxQueue     int // jobs that wait in one context; 0 means 32
 	MaxWaiting   int // jobs that wait in all contexts together; 0 means 1024
 	MaxThreads   int // threads kept loaded in codex; 0 means 16
+	MaxMessages  int // messages of the agent in one turn; 0 means 10,000
 
 	// MaxBytes is how many bytes the jobs may take that have not ended (see Job.Size), a
 	// quarter of them those of one context; 0 means 64 MiB.
@@ -147,6 +148,7 @@ func (c Config) withDefaults() Config {
 	c.MaxQueue = cmp.Or(c.MaxQueue, 32)
 	c.MaxWaiting = cmp.Or(c.MaxWaiting, 1024)
 	c.MaxThreads = cmp.Or(c.MaxThreads, 16)
+	c.MaxMessages = cmp.Or(c.MaxMessages, 10_000)
 	c.MaxBytes = cmp.Or(c.MaxBytes, 64<<20)
 	c.Grace = cmp.Or(c.Grace, 5*time.Second)
 	c.Patience = cmp.Or(c.Patience, 15*time.Second)

@@ -18,7 +18,7 @@ func (t *turn) handle(note appserver.Notification) *Ended {
 	case appserver.NoteReasoningSummary:
 		t.delta(note, func(d appserver.DeltaNote) Event { return ReasoningDelta{ItemID: d.ItemID, Text: d.Delta} })
 	case appserver.NoteItemStarted, appserver.NoteItemCompleted:
-		t.item(note)
+		end = t.item(note)
 	case appserver.NoteTurnCompleted:
 		end = t.completed(note)
 	case appserver.NoteThreadStatus:
@@ -44,15 +44,15 @@ func (t *turn) delta(note appserver.Notification, event func(appserver.DeltaNote
 	}
 }
 
-func (t *turn) item(note appserver.Notification) {
+func (t *turn) item(note appserver.Notification) *Ended {
 	var n appserver.ItemNote
 	if !t.decode(note, &n) {
-		return
+		return nil
 	}
 	started := note.Method == appserver.NoteItemStarted
 	if n.TurnID != t.id {
 		t.stray(started, n.Item)
-		return
+		return nil
 	}
 	switch {
 	case !started:
@@ -60,21 +60,30 @@ func (t *turn) item(note appserver.Notification) {
 	case t.record.started(n.Item):
 		t.inquiry.doubt()
 	}
+	if t.record.spoke(n.Item, started) > t.e.cfg.MaxMessages {
+		return t.stopFor(errMany)
+	}
+	t.tell(n.Item, started)
+	return nil
+}
+
+// tell passes an item of the turn on.
+func (t *turn) tell(item appserver.Item, started bool) {
 	switch {
-	case n.Item.Type == appserver.ItemUserMessage:
+	case item.Type == appserver.ItemUserMessage:
 		if !started {
-			t.arrived(n.Item.ClientID)
+			t.arrived(item.ClientID)
 		}
 		return
-	case n.Item.Type == appserver.ItemHookPrompt:
+	case item.Type == appserver.ItemHookPrompt:
 		return
-	case n.Item.Type == appserver.ItemContextCompaction && !started:
+	case item.Type == appserver.ItemContextCompaction && !started:
 		t.c.heard.compacted()
-		t.job.observe(ItemCompleted{Item: n.Item})
+		t.job.observe(ItemCompleted{Item: item})
 	case started:
-		t.job.observe(ItemStarted{Item: n.Item})
+		t.job.observe(ItemStarted{Item: item})
 	default:
-		t.job.observe(ItemCompleted{Item: n.Item})
+		t.job.observe(ItemCompleted{Item: item})
 	}
 	t.answered()
 }

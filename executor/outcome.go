@@ -86,8 +86,12 @@ func (t *turn) fillStopped(end *Ended) {
 		end.Outcome, end.Failure = Failed, t.timeout(timer)
 		return
 	}
-	if errors.Is(t.stopping, errTwice) {
+	switch {
+	case errors.Is(t.stopping, errTwice):
 		end.Outcome, end.Failure = Failed, twiceFailure()
+		return
+	case errors.Is(t.stopping, errMany):
+		end.Outcome, end.Failure = Failed, manyFailure(t.e.cfg.MaxMessages)
 		return
 	}
 	if r, ok := errors.AsType[*refusal](t.stopping); ok {

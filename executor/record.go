@@ -9,6 +9,7 @@ import (
 // A record is what a turn has shown so far, as far as its end needs it.
 type record struct {
 	messages []AgentMessage
+	spoken   int                               // messages that have begun
 	commands map[string]bool                   // ids of the tool items that this turn began
 	open     map[call]bool                     // those that have not ended
 	strays   map[string]bool                   // ids of those that scripts of earlier turns have begun in this one

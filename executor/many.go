@@ -1,0 +1,33 @@
+package executor
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+)
+
+// Each message of the agent is an artifact that all who read the task go through, and the
+// model's endpoint can make any number of a few bytes each. So a turn has a bound of them
+// ([Config.MaxMessages]).
+
+// errMany is the cause for which a turn with more of them is ended.
+var errMany = errors.New("the turn has too many messages")
+
+// manyFailure is what the sender of its message is told.
+func manyFailure(most int) *Failure {
+	return &Failure{
+		Kind: FailModel,
+		Message: fmt.Sprintf("the model's endpoint sent more than %d messages in one turn, and the turn was ended. "+
+			"What they said is kept. Send the message again; an endpoint that does this again is broken, or lies", most),
+	}
+}
+
+// spoke counts the messages that have begun, or come to their end without, and returns how
+// many there are.
+func (r *record) spoke(item appserver.Item, started bool) int {
+	if item.Type == appserver.ItemAgentMessage && started {
+		r.spoken++
+	}
+	return max(r.spoken, len(r.messages))
+}

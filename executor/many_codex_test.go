@@ -1,0 +1,37 @@
+package executor_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
+)
+
+// TestMessagesOfATurnAreBounded: an endpoint that has more to say is not heard to its end,
+// and what it has said until then is kept.
+func TestMessagesOfATurnAreBounded(t *testing.T) {
+	t.Parallel()
+	const most = 20
+	model := modeltest.Start(t, func(m *fakemodel.Turn) {
+		if m.LastUserText() != "go on" {
+			fakemodel.Keywords(m)
+			return
+		}
+		for m.Context().Err() == nil { // until codex goes away
+			m.Say("x")
+		}
+	})
+	e := onCodex(t, model, func(c *executor.Config) { c.MaxMessages = most })
+	w := submit(t, e, "j1", "one", "go on")
+	end := w.wait(t)
+	wantEnd(t, end, executor.Failed, executor.FailModel)
+	if end.Failure != nil && !strings.Contains(end.Failure.Message, "more than 20 messages in one turn") {
+		t.Errorf("it says %q", end.Failure.Message)
+	}
+	if n := len(seen[executor.ItemCompleted](w)); n != most {
+		t.Errorf("%d messages were shown, want %d", n, most)
+	}
+	wantAlive(t, e, "two")
+}
