@@ -19,6 +19,8 @@ type Config struct {
 	User    *asuser.User // that codex and its commands run as; nil is ours
 	Through []string     // a program that becomes Bin, with its own arguments; nil is none
 
+	OwnMounts bool // what is mounted later does not arrive with the child: see [asuser.User.OwnMounts]
+
 	ClientName    string   // how we introduce ourselves; the model provider sees it. Empty is "runtime"
 	ClientVersion string   // empty is "0"
 	OptOut        []string // methods of notifications that codex need not send

@@ -45,7 +45,7 @@ func startProcess(cfg Config) (*process, error) {
 	argv := slices.Concat(cfg.Through, []string{bin, "app-server"}, cfg.Args)
 	p.cmd = exec.Command(argv[0], argv[1:]...) //nolint:noctx // the child outlives the context of its start; the client ends it
 	p.cmd.Env, p.cmd.Dir = cfg.Env, cfg.Dir
-	p.cmd.SysProcAttr = asuser.SessionOfItsOwn()
+	p.cmd.SysProcAttr = asuser.SessionOfItsOwn(cfg.OwnMounts)
 	theirs, err := p.pipes()
 	if err != nil {
 		return nil, errors.Join(err, p.closePipes())

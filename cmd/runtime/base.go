@@ -50,6 +50,9 @@ func (app *application) openBase(s settings.Settings, environ []string) (base, e
 	case len(fence.argv) > 0:
 		app.log.Info("codex is kept out of other processes of its user", "through", fence.argv[0], "docs", "security.md, Links")
 	}
+	if fence.shared != nil {
+		app.log.Warn("what is mounted on this machine while a command of codex's runs is not read-only in its sandbox", "err", fence.shared, "fix", sharedFix(s))
+	}
 	scriptedURL, err := app.openModel(s)
 	if err != nil {
 		return base{}, err

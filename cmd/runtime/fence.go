@@ -22,14 +22,30 @@ import (
 type fence struct {
 	argv []string // empty without one
 	err  error    // why it cannot be had
+
+	ownMounts bool  // codex is started with mounts of its own
+	shared    error // why what is mounted later arrives in codex's sandbox
 }
 
 func makeFence(ctx context.Context, s settings.Settings, known func(string) string) fence {
-	if s.User != nil || s.Sandbox == "danger-full-access" {
-		return fence{}
+	var f fence
+	if s.Sandbox == "danger-full-access" {
+		return f
 	}
-	argv, err := asuser.Fence(ctx, func() bool { return secretsInEnviron(slices.Concat(above(), everyone()), known) != "" })
-	return fence{argv, err}
+	if s.User == nil {
+		f.argv, f.err = asuser.Fence(ctx, func() bool { return secretsInEnviron(slices.Concat(above(), everyone()), known) != "" })
+	}
+	f.ownMounts, f.shared = s.User.OwnMounts(ctx, f.argv)
+	return f
+}
+
+// sharedFix says how the runtime itself has mounts of its own. A user's own namespace has
+// no other user in it.
+func sharedFix(s settings.Settings) string {
+	if s.User != nil || os.Getuid() == 0 {
+		return "start the runtime from root's shell by: unshare --mount --propagation private --"
+	}
+	return `start the runtime by: unshare --user --map-current-user --mount --propagation private -- (what that costs: docs/security.md, "What is mounted while a command runs")`
 }
 
 // mostOfProcess is how much is read of what a process says of itself. It may say gigabytes.

@@ -18,11 +18,11 @@ const through = unix.O_PATH
 
 const unchanged = ^uintptr(0)
 
-// become makes the calling thread act as the user. Of its capabilities it keeps, where it
-// starts a process, what that takes, and else none: those of root would open all files to
-// it. The process gets none from it in either case. The calls are those of the kernel, for
+// become makes the calling thread act as the user. Of its capabilities it keeps those that
+// are named: the others of root would open all files to it. A process that it starts gets
+// none from it in any case. The calls are those of the kernel, for
 // this thread: the library's would change all threads.
-func (u *User) become(starts bool) error {
+func (u *User) become(keeps uint32) error {
 	groups := append([]uint32{}, u.Groups...)
 	if _, _, errno := unix.RawSyscall(unix.SYS_SETGROUPS, uintptr(len(groups)), uintptr(unsafe.Pointer(unsafe.SliceData(groups))), 0); errno != 0 { //nolint:gosec // the kernel reads a list of numbers
 		return errno
@@ -41,11 +41,17 @@ func (u *User) become(starts bool) error {
 	for i := range has {
 		has[i].Effective, has[i].Inheritable = 0, 0 // without the latter none is ambient
 	}
-	if starts {
-		const changeUsers = 1<<unix.CAP_SETUID | 1<<unix.CAP_SETGID
-		has[0].Effective = has[0].Permitted & changeUsers
-	}
+	has[0].Effective = has[0].Permitted & keeps
 	return unix.Capset(&head, &has[0])
+}
+
+// takes are the capabilities that a thread keeps to start a command.
+func takes(cmd *exec.Cmd) uint32 {
+	caps := uint32(1<<unix.CAP_SETUID | 1<<unix.CAP_SETGID)
+	if attr := cmd.SysProcAttr; attr != nil && attr.Unshareflags != 0 {
+		caps |= 1 << unix.CAP_SYS_ADMIN
+	}
+	return caps
 }
 
 // start has the child become the user for good.

@@ -27,7 +27,7 @@ const fenceLimit = 5 * time.Second
 // on newer kernels), and without one that containers have, too. What has none is started in
 // a namespace of its own, in which it stays the user that it is and can become no other, and
 // all other users' files are nobody's, which ssh takes amiss. So that is done only where it
-// must be, and else nothing.
+// must be, and else nothing. Where mounts arrive, it has mounts of its own there, too.
 func Fence(ctx context.Context, must func() bool) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, fenceLimit)
 	defer cancel()
@@ -38,8 +38,12 @@ func Fence(ctx context.Context, must func() bool) ([]string, error) {
 	if !must() {
 		return nil, nil
 	}
+	args := []string{"--user", "--map-current-user", "--"}
+	if mountsArrive() {
+		args = slices.Insert(args, 2, "--mount", "--propagation", "private")
+	}
 	// In it codex makes namespaces for its sandbox, which not every kernel lets it.
-	return tried(ctx, "unshare --user --map-root-user --mount -- true", "unshare", "--user", "--map-current-user", "--")
+	return tried(ctx, "unshare --user --map-root-user --mount -- true", "unshare", args...)
 }
 
 // spares reports whether this process can start others with less capabilities than its own,
@@ -57,16 +61,23 @@ func spares() bool {
 // systems are where a system has its own programs: what PATH names may be a command's.
 var systems = []string{"/usr/bin", "/bin", "/run/current-system/sw/bin"} //nolint:gochecknoglobals // never changed
 
+// system finds a program of the system.
+func system(name string) (string, error) {
+	for _, dir := range systems {
+		if path, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
+			return path, nil
+		}
+	}
+	return "", fmt.Errorf("there is no %s in /usr/bin", name)
+}
+
 // tried returns a fence through which a command runs.
 func tried(ctx context.Context, command, name string, args ...string) ([]string, error) {
-	at := slices.IndexFunc(systems, func(dir string) bool {
-		_, err := exec.LookPath(filepath.Join(dir, name))
-		return err == nil
-	})
-	if at < 0 {
-		return nil, fmt.Errorf("there is no %s in /usr/bin: install util-linux", name)
+	path, err := system(name)
+	if err != nil {
+		return nil, fmt.Errorf("%w: install util-linux", err)
 	}
-	fence := append([]string{filepath.Join(systems[at], name)}, args...)
+	fence := append([]string{path}, args...)
 	cmd := exec.CommandContext(ctx, fence[0], slices.Concat(fence[1:], strings.Fields(command))...)
 	cmd.Env = []string{"PATH=" + strings.Join(systems, ":")}
 	if said, err := cmd.CombinedOutput(); err != nil {

@@ -4,7 +4,7 @@ package asuser
 
 import "syscall"
 
-// SessionOfItsOwn is for a child that has no terminal of ours.
-func SessionOfItsOwn() *syscall.SysProcAttr {
+// SessionOfItsOwn is for a child that has no terminal of ours. Mounts of its own take Linux.
+func SessionOfItsOwn(bool) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setsid: true}
 }

@@ -112,7 +112,7 @@ func (u *User) Do(f func() error) error {
 	if u == nil {
 		return f()
 	}
-	return u.onThread(false, f)
+	return u.onThread(0, f)
 }
 
 // Value is [User.Do] for what has a result.
@@ -141,16 +141,16 @@ func (u *User) Start(cmd *exec.Cmd) error {
 	if u == nil {
 		return cmd.Start()
 	}
-	return u.onThread(true, func() error { return u.start(cmd) })
+	return u.onThread(takes(cmd), func() error { return u.start(cmd) })
 }
 
-// onThread calls f on a thread that becomes the user, and ends with it: it is not unlocked.
-func (u *User) onThread(starts bool, f func() error) error {
+// onThread calls f on a thread that becomes the user with these capabilities, and ends with it: it is not unlocked.
+func (u *User) onThread(keeps uint32, f func() error) error {
 	done := make(chan error, 1)
 	go func() {
 		defer close(done) // also if f ends the goroutine
 		runtime.LockOSThread()
-		if err := u.become(starts); err != nil {
+		if err := u.become(keeps); err != nil {
 			done <- fmt.Errorf("become %v: %w", u, err)
 			return
 		}
@@ -167,7 +167,7 @@ func (u *User) StartHere(cmd *exec.Cmd) error {
 	if u == nil {
 		return cmd.Start()
 	}
-	if err := u.become(true); err != nil {
+	if err := u.become(takes(cmd)); err != nil {
 		return fmt.Errorf("become %v: %w", u, err)
 	}
 	return u.start(cmd)

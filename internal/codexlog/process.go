@@ -67,7 +67,7 @@ func (t *Trimmer) command(ctx context.Context, path string, threads []byte) *exe
 	cmd.Args = slices.Concat([]string{"runtime"}, t.Args, []string{path, strconv.FormatInt(t.Rows, 10)})
 	cmd.Env, cmd.Dir = []string{}, "/"
 	cmd.Stdin = bytes.NewReader(threads)
-	cmd.SysProcAttr = asuser.SessionOfItsOwn()
+	cmd.SysProcAttr = asuser.SessionOfItsOwn(false)
 	cmd.Cancel = func() error { return t.User.Do(cmd.Process.Kill) }
 	cmd.WaitDelay = closeTime
 	return cmd
