@@ -84,6 +84,9 @@ func (c *Client) call(ctx context.Context, r request) (err error) {
 
 // send sends the request once, with the token.
 func (c *Client) send(ctx context.Context, r request, body []byte, token string) error {
+	if err := turn(ctx, r.op); err != nil {
+		return err
+	}
 	ctx, pace, done := r.paced(ctx)
 	defer done()
 	reached := false

@@ -10,6 +10,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"golang.org/x/time/rate"
+
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 )
 
@@ -32,6 +34,10 @@ type Config struct {
 	Delegation time.Duration // how long delegate_task waits for a peer; 0 means 5 minutes
 	ViaInbox   bool          // delegate_task goes by the platform's delegations, never by a direct message
 
+	// Turns are shared out among the requests that calls make; nil is [Turns]
+	// for this set alone.
+	Turns *rate.Limiter
+
 	Redact func(string) string  // of what is kept or shown elsewhere; nil leaves it
 	Log    func(platform.Event) // takes rows for the log of activity, and must not block; nil takes none
 	Logger *slog.Logger         // nil discards
@@ -40,6 +46,7 @@ type Config struct {
 // A Set is the tools. Its methods may be called concurrently.
 type Set struct {
 	awaited awaited
+	paces   paces
 
 	cfg   Config
 	tools []tool
@@ -61,6 +68,9 @@ func New(cfg Config) *Set {
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Turns == nil {
+		cfg.Turns = Turns()
 	}
 	s := &Set{cfg: cfg, named: map[string]tool{}}
 	s.tools = s.define()
@@ -96,7 +106,7 @@ func (s *Set) Call(ctx context.Context, c Call) Result {
 	began := time.Now()
 	limited, cancel := context.WithTimeout(ctx, t.limit)
 	defer cancel()
-	text, err := t.handle(limited, c.Arguments)
+	text, err := s.carryOut(limited, t, c)
 	if err == nil {
 		return Result{Text: clip(text, mostText)}
 	}
@@ -106,6 +116,13 @@ func (s *Set) Call(ctx context.Context, c Call) Result {
 		err = fmt.Errorf("%s did not get done within %s; whether the platform has done it is not known", c.Tool, t.limit)
 	}
 	return Result{Text: clip(s.cfg.Redact(explain(err)), mostText), Failed: true}
+}
+
+func (s *Set) carryOut(ctx context.Context, t tool, c Call) (string, error) {
+	if err := s.paces.wait(ctx, c.Thread); err != nil {
+		return "", err
+	}
+	return t.handle(platform.InTurn(ctx, s.cfg.Turns), c.Arguments)
 }
 
 // forLog is an error without what a peer has said in it.

@@ -38,6 +38,7 @@ type space struct {
 func (box *inbox) openSpaces(s settings.Settings, cfg *executor.Config, redact *logging.Redactor) {
 	box.openLoans(s)
 	quota := box.uploads(s, box.store)
+	turns := toolset.Turns()
 	for _, w := range s.Spaces {
 		m := &space{id: w.ID, url: w.URL}
 		cfg := spaceConfig(s, w)
@@ -59,7 +60,7 @@ func (box *inbox) openSpaces(s settings.Settings, cfg *executor.Config, redact *
 		of.WorkspaceID = w.ID
 		m.recorder = toolset.NewRecorder(m.client, redact.String, box.log)
 		m.tools = newTools(of, ownCard{m.client, func(card any) { m.own.Store(&card) }}, redact, toolset.Config{
-			Card: m.card(s), Log: m.recorder.Record, Logger: box.log,
+			Card: m.card(s), Log: m.recorder.Record, Logger: box.log, Turns: turns,
 		})
 		box.closers = append(box.closers, m.client, m.files)
 		box.spaces = append(box.spaces, m)

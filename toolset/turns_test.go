@@ -1,0 +1,49 @@
+package toolset_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/toolset"
+)
+
+// TestScriptThatCallsWithoutEnd: it gets its pace and no more, nothing piles up, and another
+// conversation's calls go through.
+func TestScriptThatCallsWithoutEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := toolset.New(toolset.Config{Platform: &double{}, Workspace: self})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		var mu sync.Mutex
+		done, refused := 0, ""
+		var calls sync.WaitGroup
+		for range 50 {
+			calls.Go(func() {
+				for ctx.Err() == nil {
+					got := s.Call(ctx, toolset.Call{Tool: "list_peers", Thread: "script"})
+					mu.Lock()
+					if got.Failed {
+						refused = got.Text
+					} else {
+						done++
+					}
+					mu.Unlock()
+					time.Sleep(time.Second)
+				}
+			})
+		}
+		time.Sleep(30 * time.Second)
+		began := time.Now()
+		if got := s.Call(t.Context(), toolset.Call{Tool: "list_peers", Thread: "another"}); got.Failed || time.Since(began) > time.Second {
+			t.Errorf("after %s: %+v", time.Since(began), got)
+		}
+		calls.Wait()
+		if done < 60 || done > 90 || !strings.Contains(refused, "too many calls of the platform at once") {
+			t.Errorf("%d calls were carried out, and others refused with %q", done, refused)
+		}
+	})
+}
