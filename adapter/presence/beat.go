@@ -29,6 +29,7 @@ type pulse struct {
 	told     doing     // what the last one that was taken has said
 	taken    time.Time // when, by the wall clock: a machine that sleeps has a gap, too
 	failures int       // since then
+	crowded  bool      // the last one was refused for the number of requests
 }
 
 // beatOn beats: at once, from time to time, and at both edges of work.
@@ -63,7 +64,7 @@ func (p *Presence) next(ctx context.Context, tick, untold <-chan time.Time, now 
 		case <-tick:
 			return beatLimit
 		case <-untold:
-			if p.now().doing != now.told {
+			if now.crowded || p.now().doing != now.told {
 				return edgeLimit
 			}
 		case <-p.work.changed:
@@ -153,6 +154,7 @@ func (p *Presence) taken(now *pulse, told doing) {
 // missed notes a heartbeat that was not taken.
 func (p *Presence) missed(now *pulse, err error) {
 	now.failures++
+	now.crowded = platform.StatusOf(err) == http.StatusTooManyRequests
 	p.update(func(s *Status) { s.BeatError = err.Error() })
 	if now.failures <= 3 || now.failures%10 == 0 {
 		p.log.Warn("the platform did not take a heartbeat", "failures", now.failures, "err", err)

@@ -155,6 +155,23 @@ func TestFailedEdgeIsToldSoon(t *testing.T) {
 	})
 }
 
+// TestBeatAmongTooManyRequests: one that the platform had no room for is sent again soon, for
+// it takes a workspace for gone that it has not heard for a minute.
+func TestBeatAmongTooManyRequests(t *testing.T) {
+	d := &double{heartbeat: func(n int) error {
+		if n == 2 || n == 3 {
+			return refuse(429)
+		}
+		return nil
+	}}
+	within(t, d, nil, func(t *testing.T, b *bench) {
+		after(45 * time.Second)
+		if got := d.last(t); got.at != 40*time.Second {
+			t.Errorf("last beat %+v", got)
+		}
+	})
+}
+
 // TestEdgeWithoutAnAnswer: the platform has taken what it did not answer for, and work
 // that ends meanwhile must not stay active there.
 func TestEdgeWithoutAnAnswer(t *testing.T) {
