@@ -3,6 +3,7 @@ package platform
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"golang.org/x/time/rate"
 )
@@ -16,10 +17,14 @@ func (b busy) Error() string { return string(b) }
 
 type turnsKey struct{}
 
+// longestTurn is how long a request waits for its turn: what is waited for and given up is
+// not given back to those behind it.
+const longestTurn = 20 * time.Second
+
 // InTurn returns a context whose requests wait for their turn, each attempt for one of its
 // own: the platform counts the requests of an address, and those of a workspace's own life
 // (heartbeats, its inbox, replies) must find room among them. One that would have to wait
-// longer than the context lasts fails at once, with [ErrBusy].
+// for longer than 20 seconds fails at once, with [ErrBusy].
 func InTurn(ctx context.Context, turns *rate.Limiter) context.Context {
 	return context.WithValue(ctx, turnsKey{}, turns)
 }
@@ -30,7 +35,9 @@ func turn(ctx context.Context, op string) error {
 	if !ok {
 		return nil
 	}
-	err := turns.Wait(ctx)
+	limited, cancel := context.WithTimeout(ctx, longestTurn)
+	defer cancel()
+	err := turns.Wait(limited)
 	switch {
 	case err == nil:
 		return nil

@@ -119,9 +119,14 @@ func (s *Set) Call(ctx context.Context, c Call) Result {
 }
 
 func (s *Set) carryOut(ctx context.Context, t tool, c Call) (string, error) {
-	if err := s.paces.wait(ctx, c.Thread); err != nil {
+	if len(c.Arguments) > mostArguments {
+		return "", fmt.Errorf("the arguments have %d bytes, and %d may be", len(c.Arguments), mostArguments)
+	}
+	end, err := s.paces.begin(ctx, c.Thread)
+	if err != nil {
 		return "", err
 	}
+	defer end()
 	return t.handle(platform.InTurn(ctx, s.cfg.Turns), c.Arguments)
 }
 

@@ -47,3 +47,34 @@ func TestScriptThatCallsWithoutEnd(t *testing.T) {
 		}
 	})
 }
+
+// TestCallsThatAreOpen: a conversation's have a bound, for codex's questions have the same
+// places, and none waits for long for its turn.
+func TestCallsThatAreOpen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := toolset.New(toolset.Config{Platform: stuck{&double{}}, Workspace: self})
+		ctx, cancel := context.WithCancel(t.Context())
+		var mu sync.Mutex
+		refused := 0
+		var calls sync.WaitGroup
+		for range 200 {
+			calls.Go(func() {
+				if got := s.Call(ctx, toolset.Call{Tool: "list_peers", Thread: "script"}); strings.Contains(got.Text, "at once; nothing was sent") {
+					mu.Lock()
+					refused++
+					mu.Unlock()
+				}
+			})
+		}
+		synctest.Wait()
+		if refused != 200-32 {
+			t.Errorf("%d of 200 calls were refused, want all but 32", refused)
+		}
+		cancel()
+		calls.Wait()
+		large := toolset.Call{Tool: "list_peers", Arguments: []byte(`{"x":"` + strings.Repeat("x", 2<<20) + `"}`)}
+		if got := s.Call(t.Context(), large); !got.Failed || !strings.Contains(got.Text, "2097152 may be") {
+			t.Errorf("%+v", got)
+		}
+	})
+}
