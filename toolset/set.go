@@ -34,8 +34,7 @@ type Config struct {
 	Delegation time.Duration // how long delegate_task waits for a peer; 0 means 5 minutes
 	ViaInbox   bool          // delegate_task goes by the platform's delegations, never by a direct message
 
-	// Turns are shared out among the requests that calls make; nil is [Turns]
-	// for this set alone.
+	// Turns are taken by the requests that calls make; nil gives this set [Turns] of its own.
 	Turns *rate.Limiter
 
 	Redact func(string) string  // of what is kept or shown elsewhere; nil leaves it
