@@ -74,6 +74,7 @@ func TestLongQuotes(t *testing.T) {
 		"failure": {Method: "delegate_result", Source: "us", Target: "p", Status: "error", ErrorDetail: long},
 		"files":   {Method: "delegate_result", Source: "us", Target: "p", RequestBody: files},
 		"parts":   {Method: "delegate_result", Source: "us", Target: "p", RequestBody: request(`{"parts":` + list(20_000, `{"text":"%d"}`) + `}`)},
+		"strange": {ID: "a1", Method: "broadcast", Summary: long},
 	} {
 		row, _ := names{workspace: "us"}.classify(r)
 		e, err := decodeEntry(row.Body)
