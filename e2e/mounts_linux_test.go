@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -29,7 +28,7 @@ func TestMountsDoNotArriveInTheSandbox(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			sharedMounts(t)
+			codextest.SharedMounts(t)
 			mounted := codextest.Dir(t, "mounted")
 			p := begin(t)
 			afterMount(t, p, mounted)
@@ -43,7 +42,7 @@ func TestMountsDoNotArriveInTheSandbox(t *testing.T) {
 // TestMountsThatArriveAreWarnedOf: where codex cannot have mounts of its own, it runs as
 // before, and the log says so.
 func TestMountsThatArriveAreWarnedOf(t *testing.T) {
-	sharedMounts(t)
+	codextest.SharedMounts(t)
 	p := startAsTwo(t, "CODEX_SANDBOX=workspace-write", "HOME="+codextest.Dir(t, "user"))
 	afterMount(t, p, codextest.Dir(t, "mounted"))
 	if log := p.Log(); !strings.Contains(log, "is mounted on this machine while a command of codex's runs") {
@@ -68,20 +67,4 @@ func afterMount(t *testing.T, p *program, mounted string) {
 func roundsIn(file string) int {
 	text, _ := os.ReadFile(file) // not there before the first one
 	return strings.Count(string(text), "round")
-}
-
-// sharedMounts gives the calling goroutine, and what it starts, mounts of their own, which
-// mount namespaces below share with it. Its thread ends with it.
-func sharedMounts(t *testing.T) {
-	t.Helper()
-	runtime.LockOSThread()
-	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
-		runtime.UnlockOSThread()
-		t.Skipf("no mounts of our own: %v", err)
-	}
-	for _, how := range []uintptr{unix.MS_PRIVATE, unix.MS_SHARED} {
-		if err := unix.Mount("none", "/", "", how|unix.MS_REC, ""); err != nil {
-			t.Fatal(err)
-		}
-	}
 }

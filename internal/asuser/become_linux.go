@@ -20,8 +20,8 @@ const unchanged = ^uintptr(0)
 
 // become makes the calling thread act as the user. Of its capabilities it keeps those that
 // are named: the others of root would open all files to it. A process that it starts gets
-// none from it in any case. The calls are those of the kernel, for
-// this thread: the library's would change all threads.
+// none from it in any case. The calls are those of the kernel, for this thread: the library's
+// would change all threads.
 func (u *User) become(keeps uint32) error {
 	groups := append([]uint32{}, u.Groups...)
 	if _, _, errno := unix.RawSyscall(unix.SYS_SETGROUPS, uintptr(len(groups)), uintptr(unsafe.Pointer(unsafe.SliceData(groups))), 0); errno != 0 { //nolint:gosec // the kernel reads a list of numbers

@@ -3,7 +3,6 @@ package asuser_test
 import (
 	"os"
 	"os/exec"
-	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -11,10 +10,11 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
 )
 
 // TestOwnMounts: where mounts are shared, what is mounted later arrives in a child, and in
-// none that has mounts of its own, whoever it runs as.
+// none that has mounts of its own, as the same user and as another.
 func TestOwnMounts(t *testing.T) {
 	inSharedMounts(t, nil)
 	if os.Getenv(part) == "" {
@@ -68,16 +68,7 @@ func inSharedMounts(t *testing.T, as *syscall.Credential) {
 	if os.Getenv(part) != "" {
 		return
 	}
-	runtime.LockOSThread() // which ends with the test
-	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
-		runtime.UnlockOSThread()
-		t.Skipf("no mounts of our own: %v", err)
-	}
-	for _, how := range []uintptr{unix.MS_PRIVATE, unix.MS_SHARED} {
-		if err := unix.Mount("none", "/", "", how|unix.MS_REC, ""); err != nil {
-			t.Fatal(err)
-		}
-	}
+	codextest.SharedMounts(t)
 	cmd := exec.Command("/proc/self/exe", "-test.run", "^"+t.Name()+"$", "-test.v")
 	cmd.Env = append(os.Environ(), part+"=inner", "TMPDIR="+open(t))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: as}

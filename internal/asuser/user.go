@@ -144,7 +144,8 @@ func (u *User) Start(cmd *exec.Cmd) error {
 	return u.onThread(takes(cmd), func() error { return u.start(cmd) })
 }
 
-// onThread calls f on a thread that becomes the user with these capabilities, and ends with it: it is not unlocked.
+// onThread calls f on a thread that becomes the user, with the capabilities that it keeps.
+// The thread ends with it: it is not unlocked.
 func (u *User) onThread(keeps uint32, f func() error) error {
 	done := make(chan error, 1)
 	go func() {
