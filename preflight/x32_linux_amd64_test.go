@@ -35,7 +35,7 @@ func TestX32(t *testing.T) {
 func TestX32Here(t *testing.T) {
 	mode := filters()
 	if mode == "" {
-		t.Fatal("the mode of seccomp was not found")
+		t.Skip("the kernel does not say whether a filter holds this process")
 	}
 	r := X32()[0].Do(t.Context())
 	if r.Name != "x32" || r.Status == Fail {
