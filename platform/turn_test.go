@@ -36,3 +36,28 @@ func TestInTurn(t *testing.T) {
 		}
 	})
 }
+
+// TestAwait: a turn that comes soon is waited for, and a later one is not begun to be.
+func TestAwait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for behind, want := range map[time.Duration]error{15 * time.Second: nil, 25 * time.Second: platform.ErrBusy} {
+			turns := rate.NewLimiter(rate.Every(behind), 1)
+			if err := platform.Await(t.Context(), turns); err != nil {
+				t.Error(err)
+			}
+			began := time.Now()
+			err := platform.Await(t.Context(), turns)
+			if waited := time.Since(began); !errors.Is(err, want) || (err == nil) != (waited == behind) || err != nil && waited > 0 {
+				t.Errorf("a turn in %s: %v after %s", behind, err, waited)
+			}
+		}
+		ctx, cancel := context.WithCancelCause(t.Context())
+		gone := errors.New("gone")
+		time.AfterFunc(time.Second, func() { cancel(gone) })
+		turns := rate.NewLimiter(rate.Every(10*time.Second), 1)
+		turns.Allow()
+		if err := platform.Await(ctx, turns); !errors.Is(err, gone) {
+			t.Errorf("where the caller goes: %v", err)
+		}
+	})
+}
