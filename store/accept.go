@@ -82,6 +82,9 @@ func (s *Store) accept(ctx context.Context, what string, m Message, head Head, r
 		if err == nil && !isNew {
 			err = c.saveHead(row, &head, 0, now)
 		}
+		if err == nil {
+			err = c.answer(row.n, m.Answers, now)
+		}
 		if err != nil {
 			return err
 		}
@@ -97,6 +100,17 @@ func (s *Store) accept(ctx context.Context, what string, m Message, head Head, r
 		}
 		return err
 	})
+}
+
+// answer keeps what a message answers.
+func (c *conn) answer(task int64, a *Answers, now int64) error {
+	if a == nil {
+		return nil
+	}
+	if err := c.addHistory(task, [][]byte{a.Posed}); err != nil {
+		return err
+	}
+	return c.setQuestions(task, a.Questions, nil, now)
 }
 
 // freeKey takes a key away from the message that has it, and returns the number

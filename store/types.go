@@ -21,6 +21,7 @@ type Message struct {
 	Body         []byte    // is also its place in the task's history; [Store.Message] leaves it out
 	Push         *Push     // to be set with the message; not read back
 	Files        []FileUse // that it names in the folder of messages; not read back
+	Answers      *Answers  // if it answers questions; not read back
 
 	// Set by the store.
 	Seq         int64 // the order of acceptance, over all contexts
@@ -30,6 +31,12 @@ type Message struct {
 	Thread      string
 	Turn        string // "" if not known
 	Tool        bool   // a tool of that attempt has started
+}
+
+// Answers are what is committed with a message that answers questions.
+type Answers struct {
+	Posed     []byte     // the message that has put them, before it in the history
+	Questions []Question // as [Change] has them: they name their answer
 }
 
 // A Head is what of a task is shown in lists and replaced with each state.

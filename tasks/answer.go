@@ -27,7 +27,7 @@ type keptQuestion struct {
 // row is what the journal keeps; by is the job of the message that answers.
 func (q *question) row(by string) store.Question {
 	kept := keptQuestion{Job: q.job, Kind: q.asked.Kind, Text: q.asked.Text, Data: q.asked.Data, AnsweredBy: by, Options: q.has}
-	return store.Question{ID: q.asked.ID, Body: encode(kept), Deadline: q.asked.Deadline}
+	return store.Question{ID: q.asked.ID, Body: encode(kept), Asked: q.at, Deadline: q.asked.Deadline}
 }
 
 // readQuestion reads a row of the journal.
@@ -36,7 +36,7 @@ func readQuestion(row store.Question) (q *question, by string, err error) {
 	if err := json.Unmarshal(row.Body, &kept); err != nil {
 		return nil, "", fmt.Errorf("question %s in the journal: %w", row.ID, err)
 	}
-	return &question{job: kept.Job, has: kept.Options, asked: executor.Asked{
+	return &question{job: kept.Job, has: kept.Options, at: row.Asked, asked: executor.Asked{
 		ID: row.ID, Kind: kept.Kind, Text: kept.Text, Data: kept.Data, Deadline: row.Deadline,
 	}}, kept.AnsweredBy, nil
 }
@@ -161,21 +161,23 @@ func (t *task) take(ctx context.Context, in *incoming) (*reply, error) {
 	return a, nil
 }
 
-// keepReply commits an answer behind what posed the question.
+// keepReply commits an answer behind what posed the question, and all of it at once: a
+// question that named an answer which was not accepted would be the next message's, whoever
+// sends that.
 func (t *task) keepReply(ctx context.Context, entry store.Message, posed *a2a.Message, answered ...*question) error {
-	change := store.Change{Task: string(t.id), History: [][]byte{encode(posed)}}
+	entry.Answers = &store.Answers{Posed: encode(posed)}
 	for _, q := range answered {
 		if q != nil {
-			change.Ask = append(change.Ask, q.row(entry.Job))
+			entry.Answers.Questions = append(entry.Answers.Questions, q.row(entry.Job))
 		}
 	}
-	if err := t.engine.cfg.Journal.Write(ctx, change); err != nil {
+	if err := t.engine.cfg.Journal.Accept(ctx, entry, t.row()); err != nil {
 		return err
 	}
-	for _, q := range change.Ask {
+	for _, q := range entry.Answers.Questions {
 		t.rec.unask(q.ID)
 	}
-	return t.engine.cfg.Journal.Accept(ctx, entry, t.row())
+	return nil
 }
 
 // poseAgain puts the question again that a message did not answer, and says why.
@@ -218,6 +220,10 @@ func (t *task) giveBack(ctx context.Context, a *reply) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.ungive(a)
+	change := store.Change{Task: string(t.id), Drop: []string{a.question.asked.ID}}
+	if err := t.engine.cfg.Journal.Write(ctx, change); err != nil { // before the message that it names is gone
+		t.engine.log.Error("a question could not be dropped", "task_id", t.id, "err", err)
+	}
 	t.lapsed = true
 	t.history = slices.DeleteFunc(slices.Clone(t.history), func(m *a2a.Message) bool { return m == a.message })
 	t.cached = nil
@@ -226,9 +232,5 @@ func (t *task) giveBack(ctx context.Context, a *reply) {
 	if err := t.engine.cfg.Journal.Withdraw(ctx, a.job, &row); err != nil {
 		t.turns++ // the journal has a message of that number still
 		t.engine.log.Error("an answer could not be withdrawn", "task_id", t.id, "err", err)
-	}
-	change := store.Change{Task: string(t.id), Drop: []string{a.question.asked.ID}}
-	if err := t.engine.cfg.Journal.Write(ctx, change); err != nil {
-		t.engine.log.Error("a question could not be dropped", "task_id", t.id, "err", err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
@@ -25,6 +26,7 @@ type question struct {
 	run   *run   // whose turn waits for it; nil if that was cut off by a restart of ours
 	job   string // that has asked
 	asked executor.Asked
+	at    time.Time        // it was asked: they are posed in that order
 	why   string           // it is posed again; empty at first
 	has   executor.Options // of the turn that has asked
 
@@ -38,7 +40,7 @@ func (q *question) stale() bool { return q.run == nil }
 func (r *run) ask(asked executor.Asked) {
 	t := r.task
 	r.pushRest()
-	q := &question{run: r, job: r.jobID, asked: asked, has: r.options}
+	q := &question{run: r, job: r.jobID, asked: asked, at: time.Now(), has: r.options}
 	t.questions = append(t.questions, q)
 	t.pose(store.Change{Ask: []store.Question{q.row("")}})
 }

@@ -77,7 +77,11 @@ func (e *Engine) recoverTask(ctx context.Context, pending store.Pending) ([]*run
 			return nil, err
 		}
 		t.noteAttempt(r)
-		r.carry(carries[r.jobID])
+		if t.engine.sender(r.message, nil).answers() {
+			r.carry(carries[r.jobID])
+		} else {
+			t.questions = append(t.questions, carries[r.jobID]...)
+		}
 		if from, ok := marks[r.number()]; ok {
 			r.void = slices.Clone(t.artifacts[from:])
 		}

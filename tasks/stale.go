@@ -121,12 +121,16 @@ func (t *task) reopen(open []*question) {
 		return
 	}
 	t.questions = open
-	var rows []store.Question
-	for _, q := range open {
+	t.pose(store.Change{Ask: unanswered(open)})
+	t.armExpiry()
+}
+
+// unanswered are the rows of questions that no message answers.
+func unanswered(questions []*question) (rows []store.Question) {
+	for _, q := range questions {
 		rows = append(rows, q.row(""))
 	}
-	t.pose(store.Change{Ask: rows})
-	t.armExpiry()
+	return rows
 }
 
 // takeUp sorts out what an earlier process has asked. It returns the messages
@@ -182,11 +186,11 @@ func (r *run) carry(questions []*question) {
 // poseStale says that the turns which have asked were cut off, and poses their
 // questions anew. The caller holds t.mu.
 func (t *task) poseStale() {
-	change := store.Change{Ended: t.cutOff, Cut: t.cutOff}
+	change := store.Change{Ended: t.cutOff, Cut: t.cutOff, Ask: unanswered(t.questions)}
 	t.cutOff = nil
 	if t.canceling { // nobody is asked any more
 		t.canceled = true
-		change.Drop, t.questions = ids(t.questions), nil
+		change.Drop, change.Ask, t.questions = ids(t.questions), nil, nil
 	}
 	if len(change.Ended) > 0 {
 		t.note(map[string]any{MetaInterrupted: true})
