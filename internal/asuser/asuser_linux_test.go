@@ -300,3 +300,85 @@ func TestLookup(t *testing.T) {
 		t.Errorf("ourselves: %v", err)
 	}
 }
+
+// TestStartFails as it would without another user, and leaves no process.
+func TestStartFails(t *testing.T) {
+	eachWay(t, func(t *testing.T, other *asuser.User) {
+		dir := open(t)
+		closed := filepath.Join(dir, "closed")
+		if err := errors.Join(os.WriteFile(filepath.Join(dir, "plain"), []byte("no program"), 0o644), os.Mkdir(closed, 0o700)); err != nil {
+			t.Fatal(err)
+		}
+		for name, c := range map[string]struct {
+			cmd  *exec.Cmd
+			want error
+			says string
+		}{
+			"no program":     {exec.Command("/no/such/program"), fs.ErrNotExist, "exec /no/such/program: "},
+			"no name":        {exec.Command("no-such-program"), exec.ErrNotFound, "no-such-program"},
+			"not executable": {exec.Command(filepath.Join(dir, "plain")), fs.ErrPermission, "exec " + dir + "/plain: "},
+			"closed folder":  {&exec.Cmd{Path: "/bin/true", Dir: closed}, fs.ErrPermission, "chdir " + closed + ": "},
+			"no folder":      {&exec.Cmd{Path: "/bin/true", Dir: filepath.Join(dir, "none")}, fs.ErrNotExist, "chdir " + dir + "/none: "},
+		} {
+			err := other.Start(c.cmd)
+			if !errors.Is(err, c.want) || err == nil || !strings.Contains(err.Error(), c.says) || c.cmd.Process != nil {
+				t.Errorf("%s: %v, process %v", name, err, c.cmd.Process)
+			}
+		}
+	})
+}
+
+// TestChildIsOursWhileItSharesOurMemory: who can stop it then stops all of us.
+func TestChildIsOursWhileItSharesOurMemory(t *testing.T) {
+	eachWay(t, func(t *testing.T, other *asuser.User) {
+		cmd := exec.Command("true")
+		if err := errors.Join(other.Start(cmd), cmd.Wait()); err != nil {
+			t.Fatal(err)
+		}
+		if as := cmd.SysProcAttr.Credential; as == nil || as.Uid != uint32(os.Getuid()) || as.Gid != uint32(os.Getgid()) {
+			t.Errorf("until it executes a program it is %+v", as)
+		}
+	})
+}
+
+// TestFolderOfAChild is entered by the user, by whatever way leads to it.
+func TestFolderOfAChild(t *testing.T) {
+	eachWay(t, func(t *testing.T, other *asuser.User) {
+		dir := open(t)
+		cmd := exec.Command("sh", "-c", `pwd; echo "$0 $WORD"; cat; cat <&3`, "name")
+		cmd.Dir, cmd.Env, cmd.Stdin = dir, []string{"WORD=said", "PATH=" + os.Getenv("PATH")}, strings.NewReader("in ")
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd.ExtraFiles = []*os.File{r}
+		if _, err := w.WriteString("extra"); err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		cmd.Stdout = &out
+		if err := errors.Join(other.Start(cmd), r.Close(), w.Close(), cmd.Wait()); err != nil {
+			t.Fatal(err)
+		}
+		if want := dir + "\nname said\nin extra"; out.String() != want {
+			t.Errorf("got %q, want %q", out.String(), want)
+		}
+	})
+}
+
+func BenchmarkStart(b *testing.B) {
+	other, err := asuser.Lookup(another)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for name, user := range map[string]*asuser.User{"ourselves": nil, "another": other} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				cmd := exec.Command("/bin/true")
+				if err := errors.Join(user.Start(cmd), cmd.Wait()); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

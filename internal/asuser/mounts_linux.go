@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // mountinfo is where the kernel tells a process its mounts.
@@ -49,6 +50,7 @@ func (u *User) cutOff(ctx context.Context, ownMounts bool, argv []string) error 
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Cancel = func() error { return u.Do(cmd.Process.Kill) }
 	cmd.Env, cmd.Stdout = []string{}, &mounts
+	cmd.WaitDelay = time.Second // others of the user's processes can keep its output open
 	cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: namespaces(ownMounts)}
 	if err = u.Start(cmd); err == nil {
 		err = cmd.Wait()

@@ -1,0 +1,162 @@
+package asuser
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Until a child that Go starts executes another program, it shares our memory, and one of our
+// threads stands still. A child that is the other user by then can be stopped by that one, and
+// all of us with it: the next collection of garbage waits for that thread. So the child stays
+// ours, and executes this program once more, as a starter: a process of its own that becomes
+// the user and executes what was asked for.
+
+// starterName is the name by which a starter is called.
+const starterName = "start-as-user"
+
+// startLimit is how long a starter has, which takes some milliseconds: who is not ours can
+// stop it, too.
+const startLimit = 10 * time.Second
+
+// A start is what a starter is told, beside the arguments of what it is to execute.
+type start struct {
+	User   User
+	Dir    string // empty for ours
+	Path   string
+	Death  syscall.Signal // that it gets when the thread dies that has started it; 0 for none
+	Parent int
+	Report int // the file in which it says why it cannot be; closed where it can
+}
+
+// A failure is a report: an error of the operating system.
+type failure struct {
+	Op, Path string
+	Errno    syscall.Errno
+}
+
+// start starts a command whose process becomes the user for good. The calling thread has
+// become the user.
+func (u *User) start(cmd *exec.Cmd) error {
+	if cmd.Err != nil {
+		return cmd.Err
+	}
+	report, theirs, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	err = errors.Join(u.startStarter(cmd, theirs), theirs.Close())
+	if err == nil {
+		err = u.awaitStart(report)
+		if err != nil {
+			giveUp(cmd)
+		}
+	}
+	return errors.Join(err, report.Close())
+}
+
+// startStarter makes a starter of a command, and starts it as ourselves.
+func (u *User) startStarter(cmd *exec.Cmd, report *os.File) error {
+	const stdio = 3
+	s := start{User: *u, Dir: cmd.Dir, Path: cmd.Path, Parent: os.Getpid(), Report: stdio + len(cmd.ExtraFiles)}
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	s.Death = cmd.SysProcAttr.Pdeathsig
+	told, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	if len(cmd.Args) == 0 {
+		cmd.Args = []string{cmd.Path}
+	}
+	cmd.Path, cmd.Dir = "/proc/self/exe", ""
+	cmd.Args = append([]string{starterName, string(told)}, cmd.Args...)
+	cmd.ExtraFiles = append(cmd.ExtraFiles, report)
+	uid, gid := os.Getuid(), os.Getgid()
+	cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid), NoSetGroups: true} //nolint:gosec // ids have 32 bits
+	if uid != 0 {
+		cmd.SysProcAttr.AmbientCaps = []uintptr{unix.CAP_SETUID, unix.CAP_SETGID}
+	}
+	return cmd.Start()
+}
+
+// awaitStart reads what the starter says.
+func (u *User) awaitStart(report *os.File) error {
+	if err := report.SetReadDeadline(time.Now().Add(startLimit)); err != nil {
+		return err
+	}
+	said, err := io.ReadAll(report)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return fmt.Errorf("it did not begin within %s: another process of %v may have stopped it", startLimit, u)
+	}
+	if err != nil {
+		return err
+	}
+	if len(said) == 0 {
+		return nil
+	}
+	var f failure
+	if err := json.Unmarshal(said, &f); err != nil {
+		return fmt.Errorf("it has said %q: %w", said, err)
+	}
+	return &os.PathError{Op: f.Op, Path: f.Path, Err: f.Errno}
+}
+
+// giveUp leaves a command as one that could not be started.
+func giveUp(cmd *exec.Cmd) {
+	_ = cmd.Process.Kill() // it may have ended
+	cmd.WaitDelay = time.Second
+	_ = cmd.Wait()
+	cmd.Process = nil
+}
+
+// beStarter does what a starter is for, if this process is one. It does not return then.
+func beStarter() {
+	if len(os.Args) == 0 || os.Args[0] != starterName {
+		return
+	}
+	var s start
+	if len(os.Args) < 3 || json.Unmarshal([]byte(os.Args[1]), &s) != nil {
+		os.Exit(1) // it was started by hand
+	}
+	syscall.CloseOnExec(s.Report)
+	f := s.carryOut(os.Args[2:])
+	said, _ := json.Marshal(f) // texts and a number
+	_, _ = os.NewFile(uintptr(s.Report), "report").Write(said)
+	os.Exit(1)
+}
+
+// carryOut executes the program, and returns what it failed at.
+func (s *start) carryOut(argv []string) failure {
+	if err := s.User.becomeForGood(); err != nil {
+		return failure{"become", s.User.String(), errno(err)}
+	}
+	// The change of user has cleared the signal, and our parent may have died before.
+	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(s.Death), 0, 0, 0); err != nil {
+		return failure{"prctl", s.Path, errno(err)}
+	}
+	if s.Death != 0 && os.Getppid() != s.Parent {
+		os.Exit(1)
+	}
+	if s.Dir != "" {
+		if err := syscall.Chdir(s.Dir); err != nil {
+			return failure{"chdir", s.Dir, errno(err)}
+		}
+	}
+	return failure{"exec", s.Path, errno(syscall.Exec(s.Path, argv, os.Environ()))}
+}
+
+func errno(err error) (n syscall.Errno) {
+	if !errors.As(err, &n) {
+		n = syscall.EINVAL
+	}
+	return n
+}
