@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
@@ -129,7 +130,7 @@ func tokenFiles(s settings.Settings) (files []string) {
 // readable returns the first file that can be read; "" if none can.
 func readable(files []string) string {
 	for _, name := range files {
-		if f, err := os.Open(name); err == nil {
+		if f, _, err := regular.Open(name); err == nil {
 			_ = f.Close()
 			return name
 		}

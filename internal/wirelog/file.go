@@ -24,7 +24,7 @@ var errTaken = errors.New("another runtime records there; give each a file of it
 
 // open opens the file, or makes it. Only its owner may read it.
 func (f *file) open() error {
-	const flags = os.O_APPEND | os.O_CREATE | os.O_WRONLY | syscall.O_NOFOLLOW | syscall.O_NONBLOCK
+	const flags = os.O_APPEND | os.O_CREATE | os.O_WRONLY | syscall.O_NOFOLLOW | syscall.O_NONBLOCK | syscall.O_NOCTTY
 	opened, err := os.OpenFile(f.path, flags, 0o600)
 	if err != nil {
 		return err
