@@ -123,5 +123,6 @@ func (a Args) checkStart(home string) error {
 }
 
 func sameFolder(a, b string) bool {
-	return b != "" && within.Real(a) == within.Real(b)
+	real := within.Real(b)
+	return b != "" && real != "" && within.Real(a) == real
 }

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/within"
 )
 
 // Options are what a job asks for in place of what [Config.Thread] says, for its
@@ -36,7 +36,7 @@ func (o Options) stand() error {
 	if o.Cwd == "" {
 		return nil
 	}
-	if dir, err := filepath.EvalSymlinks(o.Cwd); err != nil || dir != o.Cwd {
+	if dir, err := within.Follow(o.Cwd); err != nil || dir != o.Cwd {
 		return wishError(fmt.Sprintf("cwd %q is not there any more, or is another folder by now; nothing was done", o.Cwd))
 	}
 	return repositoryStands(o.Cwd)

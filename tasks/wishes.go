@@ -11,6 +11,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/within"
 )
 
 // Bounds are what the operator lets messages ask for: what the settings say, or
@@ -113,12 +114,12 @@ func (b Bounds) cwd(asked string) (string, error) {
 	case !filepath.IsAbs(asked):
 		asked = filepath.Join(b.WorkDir, asked)
 	}
-	root, err := filepath.EvalSymlinks(b.WorkDir)
+	root, err := within.Follow(b.WorkDir)
 	if err != nil {
 		return "", refuse(a2a.ErrInvalidParams, "%s cannot be chosen: the working directory (RUNTIME_WORKDIR) is not there", MetaCwd)
 	}
 	// What is not there and what is not ours get one answer: it tells nothing of what lies outside.
-	dir, err := filepath.EvalSymlinks(asked)
+	dir, err := within.Follow(asked)
 	outside := err != nil || dir != root && !strings.HasPrefix(dir, strings.TrimSuffix(root, "/")+"/")
 	if info, err := os.Stat(dir); outside || err != nil || !info.IsDir() {
 		return "", refuse(a2a.ErrInvalidParams, "%s %q is no folder under the working directory %s; give one that is, or leave it out",

@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/within"
 )
 
 // mostHidden is how many entries of hidden folders are compared with a file that has
@@ -77,7 +78,7 @@ func secretsOf(root string) (paths []string, err error) {
 
 // findSame looks for a file at a path and below it.
 func findSame(path string, info fs.FileInfo) (found bool, err error) {
-	if path, err = filepath.EvalSymlinks(path); err != nil {
+	if path, err = within.Follow(path); err != nil {
 		return false, err
 	}
 	s := search{wanted: info, left: mostHidden}

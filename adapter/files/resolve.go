@@ -11,6 +11,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/within"
 )
 
 // ErrNotHere says that a path leads to nothing that may be handed out. What is not
@@ -93,11 +94,11 @@ func (f *Folder) under(path string) (File, error) {
 
 // contained returns where a path leads, from the root, if that is under it.
 func contained(path, root string) (string, error) {
-	realRoot, err := filepath.EvalSymlinks(root)
+	realRoot, err := within.Follow(root)
 	if err != nil {
 		return "", ErrNotHere
 	}
-	actual, err := filepath.EvalSymlinks(filepath.Clean(path))
+	actual, err := within.Follow(filepath.Clean(path))
 	if err != nil {
 		return "", ErrNotHere
 	}
@@ -117,7 +118,7 @@ func (f *Folder) hidden(path string) bool {
 		if inside(path, dir) {
 			return true
 		}
-		if actual, err := filepath.EvalSymlinks(dir); err == nil && inside(path, actual) {
+		if actual, err := within.Follow(dir); err == nil && inside(path, actual) {
 			return true
 		}
 	}
@@ -159,7 +160,7 @@ func (f *Folder) openFile(path string) (file *os.File, info fs.FileInfo, under s
 	}
 	rooted := false
 	for _, root := range append([]string{f.cfg.Work}, f.cfg.Readable...) {
-		realRoot, err := filepath.EvalSymlinks(root)
+		realRoot, err := within.Follow(root)
 		if err != nil {
 			continue
 		}

@@ -4,21 +4,30 @@
 package within
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 )
 
-// mostLinks is how many symbolic links a path may lead over; systems follow 40 or fewer.
-const mostLinks = 255
+// How far a path is followed. Systems follow 40 links or fewer, but each of them can lead
+// through as many folders as fit into a path, and each look at one takes as long as its way.
+const (
+	mostLinks = 40
+	mostSteps = 1024
+)
+
+// ErrTooFar says that a path leads over more links or folders than are followed.
+var ErrTooFar = errors.New("it leads over too many links or folders")
 
 // A Place is a path, with the name of the setting or variable that it comes from.
 type Place struct{ Name, Path string }
 
 // Dir reports whether path is dir or lies below it, with symbolic links followed. Neither
 // has to exist. A path whose way leads through dir lies there too, wherever it ends: what
-// can be written in dir can put something else in the place of a link or folder.
+// can be written in dir can put something else in the place of a link or folder. And so does
+// one that leads too far to be followed.
 func Dir(dir, path string) bool {
 	_, inside := Resolve(dir).Holding(path)
 	return inside
@@ -38,16 +47,16 @@ func Resolve(dirs ...string) Dirs {
 
 // Holding returns the first of the directories that path lies in, as [Dir] has it.
 func (d Dirs) Holding(path string) (dir string, inside bool) {
-	steps, end := way(path)
-	return d.first(func(dir string) bool { return end == dir || passes(steps, dir) })
+	steps, end, err := way(path)
+	return d.first(func(dir string) bool { return err != nil || end == dir || passes(steps, dir) })
 }
 
 // Leading returns the first of the directories that decides where path leads: what can be
 // written there can put something else in the place of a part of it. No directory decides
 // that of itself.
 func (d Dirs) Leading(path string) (dir string, leads bool) {
-	steps, _ := way(path)
-	return d.first(func(dir string) bool { return passes(steps, dir) })
+	steps, _, err := way(path)
+	return d.first(func(dir string) bool { return err != nil || passes(steps, dir) })
 }
 
 func (d Dirs) first(match func(dir string) bool) (dir string, ok bool) {
@@ -71,8 +80,8 @@ func below(dir, path string) bool {
 
 // way returns the steps that path takes from the root on, those of the links on the way
 // among them, and where it ends. No step has a link before its last name. What does not
-// exist is no link.
-func way(path string) (steps []string, end string) {
+// exist is no link. The error is [ErrTooFar].
+func way(path string) (steps []string, end string, err error) {
 	if !filepath.IsAbs(path) {
 		here, _ := os.Getwd() // without one, a relative path leads nowhere
 		path = here + "/" + path
@@ -89,6 +98,9 @@ func way(path string) (steps []string, end string) {
 			end = filepath.Dir(end)
 			continue
 		}
+		if len(steps) == mostSteps {
+			return nil, "", ErrTooFar
+		}
 		step := filepath.Join(end, name)
 		steps = append(steps, step)
 		target, err := os.Readlink(step)
@@ -96,19 +108,32 @@ func way(path string) (steps []string, end string) {
 			end = step
 			continue
 		}
-		if links++; links > mostLinks { // it leads round in a circle
-			return steps, step
+		if links++; links > mostLinks { // it may lead round in a circle
+			return nil, "", ErrTooFar
 		}
 		if filepath.IsAbs(target) {
 			end = "/"
 		}
 		names = append(strings.Split(target, "/"), names...)
 	}
-	return steps, end
+	return steps, end, nil
 }
 
-// Real is path without symbolic links, as far as it exists.
+// Real is path without symbolic links, as far as it exists; empty if it leads too far.
 func Real(path string) string {
-	_, end := way(filepath.Clean(path))
+	_, end, _ := way(filepath.Clean(path))
 	return end
+}
+
+// Follow is path without symbolic links, where it exists. Unlike [filepath.EvalSymlinks] it
+// takes no minutes for a path that others have made for that.
+func Follow(path string) (string, error) {
+	_, end, err := way(path)
+	if err == nil {
+		_, err = os.Lstat(end)
+	}
+	if err != nil {
+		return "", &os.PathError{Op: "follow", Path: path, Err: err}
+	}
+	return end, nil
 }

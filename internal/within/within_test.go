@@ -2,8 +2,11 @@ package within
 
 import (
 	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -80,7 +83,7 @@ func TestWayLeadsThroughDir(t *testing.T) {
 		"out/../dir":             true,
 		"home/u":                 false,
 		"beside/bin":             false,
-		"circle/bin":             false,
+		"circle/bin":             true,  // it cannot be followed
 		"dir/../out":             false, // dir itself is no command's to replace
 		"dir-by-link/../out/bin": false,
 		"none/../out":            false,
@@ -110,6 +113,44 @@ func TestLeading(t *testing.T) {
 	for path, want := range map[string]bool{base + "/dir": false, base: false, base + "/dir/a": true, link + "/other": true, link + "/dir": true, base + "/dirs": false} {
 		if dir, leads := dirs.Leading(path); leads != want || leads && dir != base+"/dir" {
 			t.Errorf("%s: %s, %t", path, dir, leads)
+		}
+	}
+}
+
+// TestFollow: a path that others have made to lead on and on is followed so far and no
+// further, and nobody knows then where it leads.
+func TestFollow(t *testing.T) {
+	base := Real(t.TempDir())
+	deep := base + strings.Repeat("/d", 200)
+	if err := os.MkdirAll(deep, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	chain := func(dir string, links int) string {
+		for i := range links {
+			if err := os.Symlink(fmt.Sprintf("%s/%d-%d", dir, links, i+1), fmt.Sprintf("%s/%d-%d", dir, links, i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		end := fmt.Sprintf("%s/%d-%d", dir, links, links)
+		if err := os.WriteFile(end, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprintf("%s/%d-0", dir, links)
+	}
+	for path, want := range map[string]error{
+		chain(base, 40): nil, chain(base, 41): ErrTooFar, chain(deep, 3): nil, chain(deep, 10): ErrTooFar, base + "/none": fs.ErrNotExist,
+	} {
+		got, err := Follow(path)
+		if !errors.Is(err, want) {
+			t.Errorf("%s: %q, %v, want %v", path, got, err, want)
+		}
+		if want == nil {
+			if as, err := filepath.EvalSymlinks(path); got != as || err != nil {
+				t.Errorf("%s leads to %s, want %s, %v", path, got, as, err)
+			}
+		}
+		if tooFar := errors.Is(want, ErrTooFar); (Real(path) == "") != tooFar || Dir(base+"/other", path) != tooFar {
+			t.Errorf("%s: %q, beside it %t", path, Real(path), Dir(base+"/other", path))
 		}
 	}
 }
