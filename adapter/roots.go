@@ -46,9 +46,19 @@ type Folder struct {
 	Config string
 }
 
-// roots are those that codex would let commands write: the operator's, or what a folder that is
-// trusted has in their place, the nearest last.
-func (l Launch) roots(config map[string]any) []string {
+// roots are those that codex would let commands write.
+func (l Launch) roots(config map[string]any) []string { return namedRoots(l.sandbox(config)) }
+
+// Network reports whether commands have the network in their sandbox where they may write, as far as
+// the configuration says so now.
+func (l Launch) Network() bool {
+	config, _ := l.own()
+	return tableOf(l.sandbox(config), "sandbox_workspace_write")["network_access"] == true
+}
+
+// sandbox is a configuration with no more than what codex takes of the sandbox: the operator's, or
+// what a folder that is trusted has in its place, the nearest last.
+func (l Launch) sandbox(config map[string]any) map[string]any {
 	const table = "sandbox_workspace_write"
 	all := map[string]any{table: map[string]any{}}
 	merge(tableOf(all, table), tableOf(config, table))
@@ -61,5 +71,5 @@ func (l Launch) roots(config map[string]any) []string {
 			merge(tableOf(all, table), tableOf(read, table))
 		}
 	}
-	return namedRoots(all)
+	return all
 }

@@ -54,3 +54,33 @@ func TestRootsOfFolders(t *testing.T) {
 		})
 	}
 }
+
+// TestNetworkOfCommands: what the operator's configuration says of it, the home's before the
+// machine's, and in the place of both what a folder says that is trusted.
+func TestNetworkOfCommands(t *testing.T) {
+	const on, off = "[sandbox_workspace_write]\nnetwork_access = true\n", "[sandbox_workspace_write]\nnetwork_access = false\n"
+	for name, c := range map[string]struct {
+		system, user, folder string
+		trusted, want        bool
+	}{
+		"nothing":     {want: false},
+		"user":        {user: on, want: true},
+		"dotted":      {user: "sandbox_workspace_write.network_access = true", want: true},
+		"system":      {system: on, want: true},
+		"user-before": {system: on, user: off, want: false},
+		"folder":      {folder: on, trusted: true, want: true},
+		"taken-away":  {user: on, folder: off, trusted: true, want: false},
+		"not-trusted": {folder: on, want: false},
+		"no-bool":     {user: "sandbox_workspace_write.network_access = 'true'", want: false},
+		"unread":      {user: "x = ", want: false},
+	} {
+		l := Launch{Home: "/h", WorkDir: "/w", SystemConfig: c.system, UserConfig: c.user,
+			Project: Project{Names: []string{"/w"}, Folders: []Folder{{Names: []string{"/w"}, Dir: "/w/.codex", Config: c.folder}}}}
+		if c.trusted {
+			l.UserConfig += "\n[projects.'/w']\ntrust_level = 'trusted'\n"
+		}
+		if got := l.Network(); got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
