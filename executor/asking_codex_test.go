@@ -171,7 +171,7 @@ func TestCommandWithPermissions(t *testing.T) {
 	w := submit(t, e, "j1", "one", `call exec_command {"cmd":"git status","sandbox_permissions":"with_additional_permissions","justification":"look",`+
 		`"additional_permissions":{"network":{"enabled":true},"file_system":{"write":["/var/opt"]}}}`)
 	q := w.asked(t, 1)
-	for _, words := range []string{"git status", "    use the network\n    write /var/opt\n"} {
+	for _, words := range []string{"git status", "    use the network, this machine's own ports too, and this runtime's among them\n    write /var/opt\n"} {
 		if !strings.Contains(q.Text, words) {
 			t.Errorf("asked %q, want %q in it", q.Text, words)
 		}

@@ -57,7 +57,7 @@ func granted(permissions map[string]any, scope string) map[string]any {
 func permissionsInWords(with *posing, permissions map[string]any) string {
 	lines, rest := []string{}, maps.Clone(permissions)
 	if network, ok := permissions["network"].(map[string]any); ok && network["enabled"] == true {
-		lines = append(lines, "use the network")
+		lines = append(lines, "use the network, this machine's own ports too, and this runtime's among them")
 		delete(rest, "network")
 	}
 	files, _ := permissions["fileSystem"].(map[string]any)

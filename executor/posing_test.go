@@ -59,8 +59,8 @@ func TestQuestionsAreNotForged(t *testing.T) {
 func TestQuestionsNamePermissions(t *testing.T) {
 	t.Parallel()
 	for permissions, want := range map[string][]string{
-		`{"network":{"enabled":true},"fileSystem":{"write":["/x"],"entries":[{"path":{"type":"path","path":"/x"},"access":"write"}]}}`: {"    use the network\n    write /x"},
-		`{"network":{"enabled":true},"fileSystem":{"write":["/x"],"entries":null}}`:                                                    {"    use the network\n", `"write":["/x"]`},
+		`{"network":{"enabled":true},"fileSystem":{"write":["/x"],"entries":[{"path":{"type":"path","path":"/x"},"access":"write"}]}}`: {"    use the network, this machine's own ports too, and this runtime's among them\n    write /x"},
+		`{"network":{"enabled":true},"fileSystem":{"write":["/x"],"entries":null}}`:                                                    {"    use the network, ", `"write":["/x"]`},
 		`{"fileSystem":{"entries":[{"path":{"type":"special","value":{"kind":"root"}},"access":"write"}]}}`:                            {`"kind":"root"`},
 		`{"network":{"enabled":true},"camera":true}`:                                                                                   {"use the network", `"camera":true`},
 	} {
