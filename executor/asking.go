@@ -32,7 +32,11 @@ func (t *turn) tellQuestions() *Ended {
 	fresh, news := t.inquiry.take(t.id)
 	for _, q := range fresh {
 		asked, p := q.asked(t.posing(q))
-		if notice, why := p.unaskable(t.job.Peer); notice != "" {
+		notice, why := p.unaskable(t.job.Peer)
+		if t.e.forgeable() {
+			notice, why = forgeableAsked, networkAndOpen
+		}
+		if notice != "" {
 			t.unasked(q, notice, why)
 			continue
 		}
@@ -142,7 +146,7 @@ func (t *turn) handAnswer(q *question) {
 	defer close(q.settled)
 	value, note := q.given.value, ""
 	if q.given.note == "" && !q.given.ends && !reflect.DeepEqual(value, q.kind.refusal) {
-		if note = cmp.Or(t.e.moved(q.places), t.e.openUp(q.opens)); note != "" {
+		if note = cmp.Or(t.e.forged(), t.e.moved(q.places), t.e.openUp(q.opens)); note != "" {
 			value = q.kind.refusal
 		}
 	}

@@ -23,9 +23,10 @@ type Executor struct {
 	account account
 	limits  limits
 
-	writable writable
-	keyName  atomic.Pointer[string] // as the last start had it; nil before the first, and without Config.Prepare
-	restart  atomic.Pointer[string] // why codex is to be restarted when no turn runs; nil if it is not
+	writable  writable
+	networked atomic.Bool            // commands of some thread have the network in their sandbox
+	keyName   atomic.Pointer[string] // as the last start had it; nil before the first, and without Config.Prepare
+	restart   atomic.Pointer[string] // why codex is to be restarted when no turn runs; nil if it is not
 
 	root context.Context // ends with errShutdown in Close
 	stop context.CancelCauseFunc

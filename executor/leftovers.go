@@ -92,6 +92,7 @@ func (c *conversation) remember(r *record) {
 func (e *Executor) childEnded(dead *child) {
 	e.dropDead(dead)
 	e.writable.forget()
+	e.networked.Store(false)
 	e.mu.Lock()
 	e.agents = newAgents()
 	e.mu.Unlock()

@@ -53,6 +53,7 @@ func (e *Executor) loadInTime(on *child, l loading) (got loadedThread) {
 			return err
 		}
 		e.learnWritable(on, got.session)
+		e.learnNetwork(got.session)
 		return e.apart(on, l.asked, got.session)
 	})
 	return got

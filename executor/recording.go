@@ -78,6 +78,7 @@ type RecordedConfig struct {
 	ItemTimeout  time.Duration               `json:"itemTimeout"`
 	QuestionTTL  time.Duration               `json:"questionTTL"`
 	Rules        bool                        `json:"rules,omitempty"`
+	Open         bool                        `json:"open,omitempty"`
 	Grace        time.Duration               `json:"grace"`
 }
 
@@ -191,7 +192,7 @@ func (c Config) withRecorder() Config {
 	}
 	r.Record(RecordConfig, RecordedConfig{
 		Thread: c.Thread, MaxTurns: c.MaxTurns, MaxQuestions: c.MaxQuestions, MaxMute: c.MaxMute, MaxAsked: c.MaxAsked, MaxQueue: c.MaxQueue, MaxThreads: c.MaxThreads,
-		TurnTimeout: c.TurnTimeout, IdleTimeout: c.IdleTimeout, ItemTimeout: c.ItemTimeout, QuestionTTL: c.QuestionTTL, Rules: c.Rules, Grace: c.Grace,
+		TurnTimeout: c.TurnTimeout, IdleTimeout: c.IdleTimeout, ItemTimeout: c.ItemTimeout, QuestionTTL: c.QuestionTTL, Rules: c.Rules, Open: c.Open, Grace: c.Grace,
 	})
 	if _, none := c.Book.(noBook); !none {
 		c.Book = recordedBook{c.Book, r}

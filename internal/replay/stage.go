@@ -97,7 +97,7 @@ func (s *stage) settings(cfg Config, r *run) (executor.Config, error) {
 		},
 		Thread: was.Thread, Prepare: s.feed.prepare, Book: s.feed, ReadTrace: s.feed.trace, Tools: s.feed,
 		MaxTurns: was.MaxTurns, MaxQuestions: was.MaxQuestions, MaxMute: was.MaxMute, MaxAsked: cmp.Or(was.MaxAsked, 1<<20), MaxQueue: was.MaxQueue, MaxThreads: was.MaxThreads, MaxWaiting: 1 << 20, MaxBytes: 1 << 50,
-		Rules: was.Rules, Grace: min(cmp.Or(was.Grace, 5*time.Second), 5*time.Second), Patience: 10 * time.Second,
+		Rules: was.Rules, Open: was.Open, Grace: min(cmp.Or(was.Grace, 5*time.Second), 5*time.Second), Patience: 10 * time.Second,
 		Logger: cfg.Logger,
 	}
 	if len(s.feed.pasts) == 0 { // it had none
