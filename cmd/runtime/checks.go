@@ -32,10 +32,33 @@ func checks(s settings.Settings, environ []string, fence fence, at scratch) []pr
 	if s.Sandbox != "danger-full-access" {
 		all = append(all, preflight.X32()...)
 	}
+	if s.Sandbox == "workspace-write" {
+		all = append(all, networkCheck(s, environ))
+	}
 	if s.InWorkspace() {
 		all = append(all, configurationCheck(s, environ))
 	}
 	return all
+}
+
+// networkCheck looks whether commands have the network in codex's sandbox, and so can call this
+// runtime as its user does.
+func networkCheck(s settings.Settings, environ []string) preflight.Check {
+	return preflight.Check{Name: "network", Run: func(context.Context) preflight.Result {
+		start, _, _, _ := adapter.Look(setupConfig(s, environ, "")) // as it is now
+		switch {
+		case !start.Network():
+			return preflight.Result{Status: preflight.OK, Detail: "codex's configuration gives commands none in their sandbox"}
+		case !needsNoCredential(s):
+			return preflight.Result{Status: preflight.OK, Detail: "commands have it in their sandbox, and no credential of callers"}
+		}
+		return preflight.Result{
+			Status: preflight.Warn,
+			Detail: "commands have it in their sandbox (sandbox_workspace_write.network_access in codex's configuration) and callers need no token: " +
+				"a command can read all tasks here and send messages, and what codex asks is declined, since a command could answer it",
+			Fix: "set RUNTIME_TOKEN, or take that setting away, and restart the runtime",
+		}
+	}}
 }
 
 // configurationCheck looks at config.yaml, and at the secrets beside it.

@@ -77,6 +77,44 @@ func TestChecksHaveNoKey(t *testing.T) {
 	}
 }
 
+// TestNetworkCheck warns where commands could call the runtime as its user does, and only there.
+func TestNetworkCheck(t *testing.T) {
+	const network = "[sandbox_workspace_write]\nnetwork_access = true\n"
+	for name, c := range map[string]struct {
+		config  string
+		environ []string
+		want    preflight.Status
+	}{
+		"open":        {network, nil, preflight.Warn},
+		"no network":  {"", nil, preflight.OK},
+		"a token":     {network, []string{"RUNTIME_TOKEN=a-token-of-the-suite"}, preflight.OK},
+		"no sandbox":  {network, []string{"CODEX_SANDBOX=danger-full-access"}, ""},
+		"read-only":   {network, []string{"CODEX_SANDBOX=read-only"}, ""},
+		"not guarded": {network, []string{"RUNTIME_ADDR=0.0.0.0:0", "RUNTIME_INSECURE=1"}, preflight.Warn},
+	} {
+		t.Run(name, func(t *testing.T) {
+			home := codextest.Dir(t, "home")
+			if err := os.WriteFile(filepath.Join(home, "config.toml"), []byte(c.config), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			environ := append([]string{"HOME=" + codextest.Dir(t, "user"), "CODEX_HOME=" + home, "RUNTIME_WORKDIR=" + codextest.Dir(t, "work")}, c.environ...)
+			s, _, err := settings.Load(environ)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got preflight.Result
+			for _, check := range checks(s, environ, fence{}, scratch{}) {
+				if check.Name == "network" {
+					got = check.Do(t.Context())
+				}
+			}
+			if got.Status != c.want || c.want == preflight.Warn && !strings.Contains(got.Fix, "set RUNTIME_TOKEN") {
+				t.Errorf("%+v, want %q", got, c.want)
+			}
+		})
+	}
+}
+
 // looksForPlanted finds in an environment what was planted in that of the runtime, but for
 // what an app-server may have.
 func looksForPlanted(t *testing.T, command, file, may, token string) {

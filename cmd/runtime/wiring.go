@@ -35,6 +35,7 @@ func executorConfig(
 		TurnTimeout: s.TurnTimeout, IdleTimeout: s.IdleTimeout, ItemTimeout: s.ItemTimeout,
 		QuestionTTL:  s.QuestionTTL,
 		Rules:        s.Rules == "callers",
+		Open:         needsNoCredential(s),
 		RefreshEvery: refreshEvery(s),
 		Apart:        s.Apart(),
 		Redact:       redact.String, Hide: redact.Known, Metrics: base.metrics, Logger: log,
@@ -44,6 +45,11 @@ func executorConfig(
 	}
 	return cfg
 }
+
+// needsNoCredential reports whether callers of this machine, codex's commands among them if they
+// have the network, are let in without showing anything: the console asks for nothing but
+// RUNTIME_TOKEN. A channel has no callers.
+func needsNoCredential(s settings.Settings) bool { return !s.Token.Set() && len(s.Spaces) == 0 }
 
 // refreshEvery is how often codex's login is renewed, if that is ours to do.
 func refreshEvery(s settings.Settings) time.Duration {
