@@ -19,6 +19,7 @@ import (
 const (
 	mostWeb     = 20        // URLs that are fetched
 	mostPending = 100       // files that a platform holds; one upload has no more
+	mostNamed   = 100       // that are here already: each path is followed, once more at each start of ours
 	mostFiles   = 100 << 20 // bytes of all that is brought to the disk for it
 )
 
@@ -85,13 +86,16 @@ func (e *Engine) stage(ctx context.Context, in *incoming) error {
 
 // countFiles refuses a message with more files to fetch than are fetched for one.
 func countFiles(parts []*a2a.Part) error {
-	web, pending := 0, 0
+	web, pending, here := 0, 0, 0
 	for _, p := range parts {
 		switch scheme, _, _ := strings.Cut(strings.ToLower(string(p.URL())), ":"); scheme {
 		case "http", "https":
 			web++
 		case "platform-pending":
 			pending++
+		case "":
+		default:
+			here++
 		}
 	}
 	switch {
@@ -99,6 +103,8 @@ func countFiles(parts []*a2a.Part) error {
 		return refuse(a2a.ErrInvalidParams, "the message has %d files by URL, and at most %d are fetched for one; send the others with further messages", web, mostWeb)
 	case pending > mostPending:
 		return refuse(a2a.ErrInvalidParams, "the message has %d files that the platform holds, and at most %d are fetched for one; send the others with further messages", pending, mostPending)
+	case here > mostNamed:
+		return refuse(a2a.ErrInvalidParams, "the message names %d files of the workspace, and at most %d are taken for one; send the others with further messages", here, mostNamed)
 	}
 	return nil
 }

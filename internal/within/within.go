@@ -15,7 +15,7 @@ import (
 // through as many folders as fit into a path, and each look at one takes as long as its way.
 const (
 	mostLinks = 40
-	mostSteps = 1024
+	mostSteps = 512
 )
 
 // ErrTooFar says that a path leads over more links or folders than are followed.
