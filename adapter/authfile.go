@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
@@ -21,8 +22,24 @@ type Login struct {
 	secrets   []string
 }
 
-// Secrets are the parts of the login that nobody else may see.
-func (l Login) Secrets() []string { return l.secrets }
+// Secrets are the parts of the login that nobody else may see. What no key or token looks
+// like is left out: who can write the file could otherwise have any words masked, or so many
+// that looking for them takes long.
+func (l Login) Secrets() (likely []string) {
+	for _, secret := range l.secrets {
+		if secret = strings.TrimSpace(secret); secret != "" && !unlikely(secret) {
+			likely = append(likely, secret)
+		}
+	}
+	return likely
+}
+
+// mostToken is more than any token has.
+const mostToken = 64 << 10
+
+func unlikely(secret string) bool {
+	return len(secret) > mostToken || strings.ContainsFunc(secret, func(r rune) bool { return r <= ' ' || r > '~' })
+}
 
 // newerThan reports whether the login is the same account's as other, renewed later.
 func (l Login) newerThan(other Login) bool {
