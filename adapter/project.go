@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/within"
 )
 
 // A Project is what there is to know of the work directory as one of codex's projects.
@@ -57,7 +58,7 @@ func lookAt(dir, home string) Project {
 }
 
 func namesOf(dir string) []string {
-	resolved, err := filepath.EvalSymlinks(dir)
+	resolved, err := within.Follow(dir)
 	if err != nil {
 		resolved = dir
 	}

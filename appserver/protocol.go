@@ -74,7 +74,10 @@ type DynamicTool struct {
 	InputSchema json.RawMessage `json:"inputSchema"`
 }
 
-// ToolCallParams is the body of item/tool/call.
+// MethodToolCall is the method of a request that calls a [DynamicTool].
+const MethodToolCall = "item/tool/call"
+
+// ToolCallParams is the body of a call.
 type ToolCallParams struct {
 	ThreadID  string          `json:"threadId"`
 	TurnID    string          `json:"turnId"`

@@ -18,8 +18,12 @@ const (
 	CodeInternal       = -32603
 )
 
-// maxRequests bounds the requests of the child that are open at a time.
-const maxRequests = 1024
+// Bounds of the requests of the child that are open at a time. A script of the model's makes
+// calls of tools by the hundred, and they leave places to what people are asked.
+const (
+	maxRequests  = 1024
+	maxToolCalls = 768
+)
 
 // A Request is a question of the child. Its thread stands still until it is
 // answered, so it must be, with Reply or Refuse, exactly once.
@@ -36,6 +40,8 @@ type Request struct {
 
 // Seq counts the requests of a child, in the order in which they were read.
 func (r *Request) Seq() uint64 { return r.number }
+
+func (r *Request) isToolCall() bool { return r.Method == MethodToolCall }
 
 // Reply answers with the JSON of v. It does not wait until the child has read it.
 func (r *Request) Reply(v any) error {
@@ -74,17 +80,24 @@ func (r *Request) answer(send func(jsonrpc2.ID) error) error {
 // library knows them by numbers of ours, because it changes negative ids, and
 // by nothing else, because it rewrites params.
 type requests struct {
-	mu   sync.Mutex // guards the fields below
-	last uint64
-	open map[uint64]*Request
+	mu    sync.Mutex // guards the fields below
+	last  uint64
+	open  map[uint64]*Request
+	calls int  // of tools, among them
+	full  bool // and half of them are open still
 }
 
-// add numbers a request; ok is false when too many are open.
-func (q *requests) add(r *Request) (ok bool) {
+// add numbers a request; ok is false when too many are open, and first then says that it is
+// the first one in a while.
+func (q *requests) add(r *Request) (ok, first bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.open) >= maxRequests {
-		return false
+	if len(q.open) >= maxRequests || r.isToolCall() && q.calls >= maxToolCalls {
+		first, q.full = !q.full, true
+		return false, first
+	}
+	if r.isToolCall() {
+		q.calls++
 	}
 	if q.open == nil {
 		q.open = map[uint64]*Request{}
@@ -92,7 +105,7 @@ func (q *requests) add(r *Request) (ok bool) {
 	q.last++
 	r.number = q.last
 	q.open[r.number] = r
-	return true
+	return true, false
 }
 
 func (q *requests) get(number uint64) *Request {
@@ -110,6 +123,10 @@ func (q *requests) answer(number uint64) (id []byte) {
 	if r == nil {
 		return []byte("null")
 	}
+	if r.isToolCall() {
+		q.calls--
+	}
+	q.full = q.full && len(q.open) > maxRequests/2
 	return r.ID
 }
 
@@ -122,7 +139,10 @@ func (c *Client) ask(e envelope) {
 		Params:   bytes.Clone(e.params),
 		client:   c,
 	}
-	if !c.requests.add(r) {
+	if ok, first := c.requests.add(r); !ok {
+		if first {
+			c.log.Warn("codex asks too much at once; what is more is refused, which it takes for a no", "method", r.Method, "thread_id", r.ThreadID)
+		}
 		c.refuse(e.id, codeOverloaded, "too many requests are open")
 		return
 	}

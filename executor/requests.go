@@ -36,7 +36,7 @@ func (e *Executor) childConfig() appserver.Config {
 // answered: one that is left open holds its thread for ever. What a person can
 // answer is put to the turn that it belongs to; it returns when that is settled.
 func (e *Executor) hear(ctx context.Context, req *appserver.Request) {
-	if req.Method == "item/tool/call" {
+	if req.Method == appserver.MethodToolCall {
 		e.callTool(ctx, req)
 		return
 	}

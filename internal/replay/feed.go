@@ -236,7 +236,7 @@ func toolResults(r *run) map[string]*executor.ToolResult {
 	results, open := map[string]*executor.ToolResult{}, map[string]string{}
 	for _, e := range r.entries {
 		switch {
-		case e.Receive != nil && e.isCall() && e.Method == "item/tool/call":
+		case e.Receive != nil && e.isCall() && e.Method == appserver.MethodToolCall:
 			var p appserver.ToolCallParams
 			if json.Unmarshal(e.Params, &p) == nil {
 				open[string(e.ID)] = p.ThreadID + "/" + p.CallID
