@@ -108,7 +108,7 @@
 //	{"type":"webSearch","id","status","query"}
 //	{"type":"compaction","id","status"}
 //	{"type":"item","id","status","item"}            any other kind of item
-//	{"type":"plan","explanation","steps":[{"step","status"}]} or {"type":"plan","id","text"}
+//	{"type":"plan","explanation","steps":[{"step","status"}],"more"} or {"type":"plan","id","text"}
 //	{"type":"reasoning","id","text"}                a summary, when it is whole
 //	{"type":"notice","text"}
 //	{"type":"turn","outcome","text"}                a turn ended, and the task goes on with the next

@@ -24,35 +24,36 @@ type task struct {
 	over      chan struct{} // closed when the task has ended
 	waiters   atomic.Int32  // callers who wait for its reply; one can move on to another task
 
-	mu        sync.Mutex // guards the fields below
-	status    a2a.TaskStatus
-	history   []*a2a.Message // only ever appended to or replaced
-	artifacts []*artifact
-	names     names          // of the artifacts
-	texts     int            // bytes of theirs; see countedText
-	meta      map[string]any // replaced, never changed
-	cached    *a2a.Task      // the snapshot, or nil since something was published
-	epoch     int
-	log       eventLog
-	rec       recorder
-	states    signal        // the state has changed
-	runs      []*run        // the turns that have not ended, in their order
-	turns     int           // messages that the task has taken in all
-	answers   int           // about the bytes of those that were answers; see roomForAnswer
-	reposed   int           // about the bytes of questions that were posed again
-	questions []*question   // open, the oldest first; the state says so
-	lapsed    bool          // a question has; see unclear
-	given     []*reply      // whose effect is not known yet; replaced, never changed
-	messages  int           // status messages made
-	pushes    []receiver    // of push notifications; replaced, never changed
-	cutOff    []string      // recovered jobs whose turns have asked; until the task is posed again
-	expiry    *time.Timer   // of the questions over a restart; counted in Engine.wg while it runs
-	told      a2a.TaskState // the state that receivers of push notifications know
-	owed      bool          // the user gets the reply, however late
-	sorted    bool          // its messages were kept by who sent them
-	canceling bool
-	canceled  bool    // a turn ended by the cancel
-	ending    *ending // of the last turn that ended, or nil
+	mu         sync.Mutex // guards the fields below
+	status     a2a.TaskStatus
+	history    []*a2a.Message // only ever appended to or replaced
+	artifacts  []*artifact
+	names      names          // of the artifacts
+	texts      int            // bytes of theirs; see countedText
+	meta       map[string]any // replaced, never changed
+	cached     *a2a.Task      // the snapshot, or nil since something was published
+	epoch      int
+	log        eventLog
+	rec        recorder
+	states     signal        // the state has changed
+	runs       []*run        // the turns that have not ended, in their order
+	turns      int           // messages that the task has taken in all
+	answers    int           // about the bytes of those that were answers; see roomForAnswer
+	reposed    int           // about the bytes of questions that were posed again
+	questions  []*question   // open, the oldest first; the state says so
+	lapsed     bool          // a question has; see unclear
+	given      []*reply      // whose effect is not known yet; replaced, never changed
+	messages   int           // status messages made
+	progressed int           // bytes of progress told
+	pushes     []receiver    // of push notifications; replaced, never changed
+	cutOff     []string      // recovered jobs whose turns have asked; until the task is posed again
+	expiry     *time.Timer   // of the questions over a restart; counted in Engine.wg while it runs
+	told       a2a.TaskState // the state that receivers of push notifications know
+	owed       bool          // the user gets the reply, however late
+	sorted     bool          // its messages were kept by who sent them
+	canceling  bool
+	canceled   bool    // a turn ended by the cancel
+	ending     *ending // of the last turn that ended, or nil
 }
 
 // An ending is how a turn ended, as far as the task's own end needs it.
@@ -175,21 +176,6 @@ func (t *task) working(turn store.Turn) {
 	t.states.fire()
 	t.changed()
 	t.armSave(stateTime)
-}
-
-// tell publishes progress, which changes nothing about the task. The caller
-// holds t.mu.
-func (t *task) tell(data map[string]any) { t.publish(t.progress(data)) }
-
-// progress is the event that tells of progress. The caller holds t.mu.
-func (t *task) progress(data map[string]any) a2a.Event {
-	return &a2a.TaskStatusUpdateEvent{
-		TaskID: t.id, ContextID: t.contextID,
-		Status: a2a.TaskStatus{
-			State: t.status.State, Timestamp: now(),
-			Message: t.message(a2a.NewDataPart(data)),
-		},
-	}
 }
 
 // message makes a message of the agent's. The caller holds t.mu.

@@ -13,6 +13,8 @@ const (
 	tailSize    = 2 << 10 // the end of a command's output
 	commandSize = 4 << 10
 	mostChanges = 100 // files of one change
+	mostSteps   = 100 // of a plan
+	stepSize    = 1 << 10
 )
 
 // itemData is the progress of a tool, in the shapes that the package comment
@@ -31,7 +33,7 @@ func itemData(item appserver.Item, status string) map[string]any {
 	case appserver.ItemCommandExecution:
 		data["type"] = "command"
 		data["command"] = clip(item.Command, commandSize)
-		set("cwd", item.Cwd)
+		set("cwd", clip(item.Cwd, commandSize))
 		set("outputTail", tail(item.AggregatedOutput, tailSize))
 		if item.ExitCode != nil {
 			data["exitCode"] = *item.ExitCode
@@ -44,15 +46,15 @@ func itemData(item appserver.Item, status string) map[string]any {
 		}
 	case appserver.ItemMcpToolCall, appserver.ItemDynamicToolCall:
 		data["type"] = "tool"
-		set("server", item.Server)
-		set("tool", item.Tool)
+		set("server", clip(item.Server, stepSize))
+		set("tool", clip(item.Tool, stepSize))
 	case appserver.ItemWebSearch:
 		data["type"] = "webSearch"
 		set("query", clip(item.Query, commandSize))
 	case appserver.ItemContextCompaction:
 		data["type"] = "compaction"
 	default:
-		data["type"], data["item"] = "item", string(item.Type)
+		data["type"], data["item"] = "item", clip(string(item.Type), stepSize)
 	}
 	return data
 }
@@ -60,19 +62,23 @@ func itemData(item appserver.Item, status string) map[string]any {
 func changes(all []appserver.FileChange) []any {
 	out := make([]any, 0, min(len(all), mostChanges))
 	for _, c := range all[:min(len(all), mostChanges)] {
-		out = append(out, map[string]any{"path": c.Path, "kind": c.Kind.Type})
+		out = append(out, map[string]any{"path": clip(c.Path, commandSize), "kind": c.Kind.Type})
 	}
 	return out
 }
 
 func planData(plan executor.PlanUpdated) map[string]any {
-	steps := make([]any, 0, len(plan.Steps))
-	for _, s := range plan.Steps {
-		steps = append(steps, map[string]any{"step": s.Step, "status": s.Status})
+	shown := plan.Steps[:min(len(plan.Steps), mostSteps)]
+	steps := make([]any, 0, len(shown))
+	for _, s := range shown {
+		steps = append(steps, map[string]any{"step": clip(s.Step, stepSize), "status": clip(s.Status, stepSize)})
 	}
 	data := map[string]any{"type": "plan", "steps": steps}
+	if more := len(plan.Steps) - len(shown); more > 0 {
+		data["more"] = more
+	}
 	if plan.Explanation != "" {
-		data["explanation"] = plan.Explanation
+		data["explanation"] = clip(plan.Explanation, commandSize)
 	}
 	return data
 }

@@ -1,0 +1,55 @@
+package tasks
+
+import "github.com/a2aproject/a2a-go/v2/a2a"
+
+// Progress stays in the journal until its task has ended, and there is as much of it as the
+// model wants: a script of its calls tools, and changes its plan, a thousand times a second.
+// Room that it took from ended tasks would have these forgotten.
+const mostProgress = 16 << 20 // bytes of a task
+
+// noMore is told in place of the first that is too much.
+const noMore = "The task has told so much of its progress that no more of that is shown. It goes on, and its answer will be here."
+
+// tell publishes progress, which changes nothing about the task, while there is room for
+// it. The caller holds t.mu.
+func (t *task) tell(data map[string]any) {
+	if t.progressed > mostProgress {
+		return
+	}
+	if t.progressed += weight(data); t.progressed > mostProgress {
+		data = map[string]any{"type": "notice", "text": noMore}
+	}
+	t.publish(t.progress(data))
+}
+
+// progress is the event that tells of progress. The caller holds t.mu.
+func (t *task) progress(data map[string]any) a2a.Event {
+	return &a2a.TaskStatusUpdateEvent{
+		TaskID: t.id, ContextID: t.contextID,
+		Status: a2a.TaskStatus{
+			State: t.status.State, Timestamp: now(),
+			Message: t.message(a2a.NewDataPart(data)),
+		},
+	}
+}
+
+// weight is about how many bytes an event of progress has in the journal.
+func weight(data any) int {
+	switch data := data.(type) {
+	case map[string]any:
+		n := 300 // of the event itself
+		for _, value := range data {
+			n += weight(value)
+		}
+		return n
+	case []any:
+		n := 0
+		for _, value := range data {
+			n += weight(value)
+		}
+		return n
+	case string:
+		return len(data)
+	}
+	return 0
+}

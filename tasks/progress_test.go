@@ -1,0 +1,58 @@
+package tasks_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+)
+
+// TestProgressIsBounded, of one event and of a task: what a turn goes on to tell leaves room
+// for what else the journal has.
+func TestProgressIsBounded(t *testing.T) {
+	r := newRunner()
+	e := newEngine(t, r)
+	stream := listen(e.SendStreamingMessage(t.Context(), request("m1", "c", "hi")))
+	j := r.next(t).start()
+	plan := executor.PlanUpdated{Explanation: strings.Repeat("e", 100_000)}
+	for range 1000 {
+		plan.Steps = append(plan.Steps, appserver.PlanStep{Step: strings.Repeat("s", 100_000), Status: "pending"})
+	}
+	for range 400 { // some 100 KiB of each are told
+		j.observe(plan)
+	}
+	j.answer("done")
+	all, largest, plans, notices := 0, 0, 0, 0
+	events := stream.wait(t)
+	for _, event := range events {
+		update, ok := event.(*a2a.TaskStatusUpdateEvent)
+		if !ok || update.Status.Message == nil {
+			continue
+		}
+		text, err := json.Marshal(update)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, largest = all+len(text), max(largest, len(text))
+		data, _ := update.Status.Message.Parts[0].Data().(map[string]any)
+		switch said, _ := data["text"].(string); {
+		case data["type"] == "plan":
+			plans++
+			if data["more"] != 900 {
+				t.Fatalf("of a plan %v steps more are told of, want 900", data["more"])
+			}
+		case strings.Contains(said, "no more of that is shown"):
+			notices++
+		}
+	}
+	if all > 20<<20 || largest > 200<<10 || plans < 100 || notices != 1 {
+		t.Errorf("%d bytes were told, at most %d at once, %d plans and %d notices", all, largest, plans, notices)
+	}
+	if got := show(events[len(events)-1]); got != "status completed" {
+		t.Errorf("the stream ends with %q", got)
+	}
+}
