@@ -123,6 +123,6 @@ func (a Args) checkStart(home string) error {
 }
 
 func sameFolder(a, b string) bool {
-	real := within.Real(b)
-	return b != "" && real != "" && within.Real(a) == real
+	leads := within.Real(b)
+	return b != "" && leads != "" && within.Real(a) == leads
 }

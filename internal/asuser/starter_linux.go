@@ -81,7 +81,7 @@ func (u *User) startStarter(cmd *exec.Cmd, report *os.File) error {
 	cmd.Args = append([]string{starterName, string(told)}, cmd.Args...)
 	cmd.ExtraFiles = append(cmd.ExtraFiles, report)
 	uid, gid := os.Getuid(), os.Getgid()
-	cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid), NoSetGroups: true} //nolint:gosec // ids have 32 bits
+	cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid), NoSetGroups: true}
 	if uid != 0 {
 		cmd.SysProcAttr.AmbientCaps = []uintptr{unix.CAP_SETUID, unix.CAP_SETGID}
 	}
@@ -151,7 +151,7 @@ func (s *start) carryOut(argv []string) failure {
 			return failure{"chdir", s.Dir, errno(err)}
 		}
 	}
-	return failure{"exec", s.Path, errno(syscall.Exec(s.Path, argv, os.Environ()))}
+	return failure{"exec", s.Path, errno(syscall.Exec(s.Path, argv, os.Environ()))} //nolint:gosec // our parent says what it is
 }
 
 func errno(err error) (n syscall.Errno) {
