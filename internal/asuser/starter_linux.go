@@ -151,7 +151,7 @@ func (s *start) carryOut(argv []string) failure {
 			return failure{"chdir", s.Dir, errno(err)}
 		}
 	}
-	return failure{"exec", s.Path, errno(syscall.Exec(s.Path, argv, os.Environ()))} //nolint:gosec // our parent says what it is
+	return failure{"exec", s.Path, errno(syscall.Exec(s.Path, argv, os.Environ()))} //nolint:forbidigo,gosec // both are what our parent has given
 }
 
 func errno(err error) (n syscall.Errno) {
