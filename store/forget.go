@@ -104,6 +104,10 @@ func (c *conn) forgetOf(class Class, which choice, most int, p *portion) (bool, 
 	return len(found) > 0, err
 }
 
+// liveEvents is how many bytes the events of tasks have that have not ended. No task that has
+// ended goes for them: that would leave as many.
+const liveEvents = "SELECT coalesce(sum(length(body)), 0) FROM events WHERE task IN (SELECT n FROM tasks WHERE ended_at IS NULL)"
+
 // forgetLarge lets one task go if the database is too large. Its rows are cleared before
 // the next is considered. Where it is twice too large, what has just ended goes, too, first
 // what codex has not worked for.
@@ -115,6 +119,10 @@ func (c *conn) forgetLarge(most int64, now time.Time, p *portion) (bool, error) 
 	size, err := c.number("PRAGMA page_size") // an older file may have others
 	used := (pages - free) * size
 	if err != nil || used <= most {
+		return false, err
+	}
+	live, err := c.number(liveEvents)
+	if used -= live; err != nil || used <= most {
 		return false, err
 	}
 	all, owed := append([]Class{ran}, unrun...), now.Add(-Patience)

@@ -195,6 +195,26 @@ func TestLargeFileSparesWhatIsToBeSent(t *testing.T) {
 	wantKept(t, s, map[string]int{"due": 15})
 }
 
+// TestLiveTaskTakesNoOthersPlace, however much it has told.
+func TestLiveTaskTakesNoOthersPlace(t *testing.T) {
+	const mib = 1 << 20
+	clock := newClock()
+	s := open(t, Config{Now: clock.Now, Retention: Retention{Bytes: 4 * mib}})
+	for i := range 3 {
+		endAs(t, s, fmt.Sprintf("old-%d", i), ran, bytes.Repeat([]byte("x"), mib))
+	}
+	_, live := accept(t, s, 1, "live-0")
+	for i := range int64(12) {
+		must(t, s.Write(t.Context(), Change{Head: &live, Epoch: 1, Events: []Events{{First: i + 1, Last: i + 1, Epoch: 1, Body: bytes.Repeat([]byte("x"), mib)}}}))
+	}
+	clock.advance(2 * time.Hour)
+	wantKept(t, s, map[string]int{"old": 3, "live": 1})
+	live.Ended = true
+	must(t, s.Write(t.Context(), Change{Head: &live}))
+	clock.advance(time.Minute)
+	wantKept(t, s, map[string]int{"live": 1})
+}
+
 // TestWhatMayGoIsFoundByItsIndex and not among all that has ended.
 func TestWhatMayGoIsFoundByItsIndex(t *testing.T) {
 	s := open(t, Config{})
