@@ -82,6 +82,8 @@ func (p posed) unaskable(peer bool) (notice, why string) {
 		return fmt.Sprintf(unseenAsked, p.unseen), "what would be allowed cannot be shown"
 	case p.barred != "":
 		return fmt.Sprintf(barredAsked, p.barred), "commands could lead elsewhere what would be allowed"
+	case p.large:
+		return largeAsked, "it is too large to be shown"
 	case p.users && peer:
 		return usersAsked, "it is for the user, and the message is another agent's"
 	}
@@ -105,6 +107,9 @@ const barredAsked = "codex asked whether it may write where that cannot be allow
 // unseenAsked is what the sender of a message reads whose turn asks for what cannot be shown.
 const unseenAsked = "codex asked whether it may %s. It was declined without a question, for what would be allowed is not known here and could not be shown. " +
 	"codex goes on without it; it can be told to try again in another way."
+
+// largeAsked is what the sender of a message reads whose turn has too much to be filled in.
+const largeAsked = "codex, or an MCP server, asked for something in more than 128 KiB. It was declined without a question. codex goes on without it; it can be told to ask for less at once."
 
 // usersAsked is what another agent reads in the place of a page that is to be opened.
 const usersAsked = "An MCP server wants a page to be opened. It was declined without a question: the page is for the user of this agent, and this message is another agent's. " +

@@ -62,8 +62,8 @@ func (e elicitation) tool() matter {
 		data := map[string]any{}
 		set(data, "server", e.Server)
 		set(data, "tool", e.Meta.Tool)
-		set(data, "description", e.Meta.Description)
-		setAny(data, "arguments", with.value(e.Meta.Params))
+		set(data, "description", with.shown(e.Meta.Description))
+		setAny(data, "arguments", with.data(e.Meta.Params))
 		text := "codex asks whether it may call the tool " + named(e.Meta.Tool) + " of the MCP server " + named(e.Server) + "."
 		if e.Meta.Params != nil {
 			text += "\n\n" + brief.Indented(with.json(e.Meta.Params))
@@ -94,7 +94,7 @@ func (e elicitation) link() matter {
 	return approval{choices: choices, show: func(with *posing) posed {
 		data := map[string]any{"server": e.Server, "message": with.shown(e.Message), "url": e.URL}
 		text := e.says(with.shown(e.Message)) + "\n\nIt wants you to open " + named(e.URL)
-		return posed{kind: "link", text: text, data: data, users: true}
+		return posed{kind: "link", text: text, data: data, users: true, large: len(e.URL) > mostShown}
 	}}
 }
 
@@ -141,14 +141,14 @@ func (e elicitation) form() matter {
 	}
 	f.show = func(with *posing) posed {
 		data := map[string]any{
-			"server": e.Server, "message": with.shown(e.Message), "schema": e.Schema,
+			"server": e.Server, "message": with.shown(e.Message), "schema": with.value(e.Schema),
 			"choices": []any{decideAccept, decideDecline, decideCancel},
 		}
 		text := e.says(with.shown(e.Message))
 		if len(f.fields) > 0 {
 			text += "\n\n" + with.shown(inLines(f.fields))
 		}
-		return posed{kind: "form", text: text, accepts: how + ", or with decline.", data: data}
+		return posed{kind: "form", text: text, accepts: how + ", or with decline.", data: data, large: len(encoded(e.Schema)) > mostShown}
 	}
 	return f
 }

@@ -74,13 +74,23 @@ func (p *posing) value(v any) any {
 	return v
 }
 
+// data is [posing.value] of what can be shown whole, and else as much of its JSON as is shown.
+func (p *posing) data(v any) any {
+	if text := encoded(v); len(text) > mostShown {
+		return p.shown(text)
+	}
+	return p.value(v)
+}
+
 // json is a value as it is.
-func (p *posing) json(v any) string {
+func (p *posing) json(v any) string { return p.shown(encoded(v)) }
+
+func encoded(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Sprint(v) // cannot be: it came as JSON
 	}
-	return p.shown(string(text))
+	return string(text)
 }
 
 // remarks say what is missing in the question.

@@ -90,6 +90,37 @@ func TestLongQuestions(t *testing.T) {
 	}
 }
 
+// TestLargeQuestions: what is to be filled in must be shown whole, so there is no question
+// where it is too large. Of what is only to be allowed the beginning and the end are shown.
+func TestLargeQuestions(t *testing.T) {
+	t.Parallel()
+	large := quotedJSON(strings.Repeat("x", 2*mostShown) + " s3cret end")
+	for name, c := range map[string]struct {
+		method, request string
+		asked           bool
+	}{
+		"tool":        {askServer, `{"serverName":"s","mode":"form","_meta":{"codex_approval_kind":"mcp_tool_call","tool_name":"t","tool_description":` + large + `,"tool_params":{"a":` + large + `}}}`, true},
+		"form":        {askServer, `{"serverName":"s","mode":"form","message":"m","requestedSchema":{"type":"object","properties":{"a":{"type":"string","description":` + large + `}}}}`, false},
+		"small form":  {askServer, `{"serverName":"s","mode":"form","message":` + large + `,"requestedSchema":{"type":"object","properties":{"a":{"type":"string","description":"s3cret"}}}}`, true},
+		"link":        {askServer, `{"serverName":"s","mode":"url","message":"m","url":` + large + `}`, false},
+		"input":       {"item/tool/requestUserInput", `{"questions":[{"id":"a","header":"h","question":` + large + `}]}`, false},
+		"small input": {"item/tool/requestUserInput", `{"questions":[{"id":"a","header":"h","question":"is it s3cret?"}]}`, true},
+	} {
+		p, with := poseOf(t, c.method, c.request)
+		notice, _ := p.unaskable(false)
+		if asked := notice == ""; asked != c.asked || !asked && !strings.Contains(notice, "more than 128 KiB") {
+			t.Errorf("%s: it is asked: %t, want %t; %q", name, asked, c.asked, notice)
+		}
+		data, err := json.Marshal(p.data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.asked && (len(data) > 3*mostShown || len(p.text) > 2*mostShown || strings.Contains(string(data)+p.text, "s3cret") || !with.hid) {
+			t.Errorf("%s: %d bytes of data, %d of text, hidden: %t", name, len(data), len(p.text), with.hid)
+		}
+	}
+}
+
 // TestManyChanges are named, and shown, as many as have room, and to where they move.
 func TestManyChanges(t *testing.T) {
 	t.Parallel()

@@ -62,6 +62,7 @@ type posed struct {
 	unseen  string         // what codex asks whether it may, where a "yes" would be to what is not shown: it is not asked
 	users   bool           // it is shown to nobody but the user: whoever carries it out brings in an account of theirs
 	barred  string         // why nobody can say "yes" to it: it is not asked
+	large   bool           // it wants more to be filled in or opened than is shown: it is not asked
 }
 
 // A reply is what codex is told.

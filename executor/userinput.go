@@ -45,7 +45,8 @@ func readUserInput(params json.RawMessage) (matter, error) {
 	}
 	f.show = func(with *posing) posed {
 		return posed{
-			kind: "input", data: map[string]any{"questions": shown, "choices": []any{decideDecline}},
+			kind: "input", data: map[string]any{"questions": with.value(shown), "choices": []any{decideDecline}},
+			large:   len(params) > mostShown,
 			text:    "codex asks:\n\n" + with.shown(inLines(f.fields)),
 			accepts: howToFill(f.fields) + ".",
 		}
