@@ -84,7 +84,7 @@ type requests struct {
 	last  uint64
 	open  map[uint64]*Request
 	calls int  // of tools, among them
-	full  bool // and half of them are open still
+	full  bool // set by a refusal, and cleared when half of the places are free
 }
 
 // add numbers a request; ok is false when too many are open, and first then says that it is
@@ -141,7 +141,7 @@ func (c *Client) ask(e envelope) {
 	}
 	if ok, first := c.requests.add(r); !ok {
 		if first {
-			c.log.Warn("codex asks too much at once; what is more is refused, which it takes for a no", "method", r.Method, "thread_id", r.ThreadID)
+			c.log.Warn("codex asks too much at once; what is more is refused", "method", r.Method, "thread_id", r.ThreadID)
 		}
 		c.refuse(e.id, codeOverloaded, "too many requests are open")
 		return

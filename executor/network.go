@@ -15,10 +15,12 @@ import (
 // the mode came to, whichever of its settings says so.
 func (e *Executor) learnNetwork(session appserver.ThreadSession) {
 	var sandbox struct {
-		Network bool `json:"networkAccess"`
+		Network any `json:"networkAccess"` // a word in some modes
 	}
 	_ = json.Unmarshal(session.Sandbox, &sandbox) // of no other form is it one with a network
-	if sandbox.Network {
+	switch sandbox.Network {
+	case nil, false, "", "restricted":
+	default:
 		e.networked.Store(true)
 	}
 }

@@ -35,12 +35,20 @@ func (e *Executor) moved(before []place) string {
 		paths[i] = p.path
 	}
 	for i, now := range e.whereabouts(paths) {
-		if was := before[i]; was.led == "" || now.led != was.led {
+		was := before[i]
+		if was.led == "" || now.led == "" {
+			return fmt.Sprintf(notFollowed, named(was.path))
+		}
+		if now.led != was.led {
 			return fmt.Sprintf(movedAway, named(was.path), named(was.led), named(now.led))
 		}
 	}
 	return ""
 }
+
+// notFollowed is what the sender of a message reads whose answer was about a place of which
+// nobody can say where it is.
+const notFollowed = "The answer was yes, but %s leads over too many links or folders. It was declined: have it asked again with a shorter way."
 
 // movedAway is what the sender of a message reads whose answer came too late for its place.
 const movedAway = "The answer was yes, but %s leads elsewhere than when that was asked: then to %s, now to %s. It was declined: look at who has changed that, and have it asked again."

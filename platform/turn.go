@@ -18,8 +18,7 @@ func (b busy) Error() string { return string(b) }
 type turnsKey struct{}
 
 // longestTurn is how long anything waits for its turn: what is waited for and given up is
-// not given back to those behind it, and a tool call that waits keeps a place that codex's
-// questions need, too.
+// not given back to those behind it.
 const longestTurn = 20 * time.Second
 
 // InTurn returns a context whose requests wait for their turn, each attempt for one of its

@@ -129,6 +129,7 @@ func (t *task) take(ctx context.Context, in *incoming) (*reply, error) {
 		return nil, err
 	}
 	status, history, questions, meta := t.status, t.history, t.questions, t.meta
+	turns, answers, owed := t.turns, t.answers, t.owed
 	posed := t.posed()
 	t.turns++
 	t.answers += in.weight()
@@ -149,6 +150,7 @@ func (t *task) take(ctx context.Context, in *incoming) (*reply, error) {
 	t.history = append(slices.Clone(history), posed, a.message)
 	if err := t.keepReply(ctx, entry(a.message, a.job), posed, a.question); err != nil {
 		t.status, t.history, t.questions, t.meta, t.cached = status, history, questions, meta, nil
+		t.turns, t.answers, t.owed = turns, answers, owed
 		return nil, t.engine.journalError("store the message", err)
 	}
 	if a.question != nil {
@@ -162,8 +164,8 @@ func (t *task) take(ctx context.Context, in *incoming) (*reply, error) {
 }
 
 // keepReply commits an answer behind what posed the question, and all of it at once: a
-// question that named an answer which was not accepted would be the next message's, whoever
-// sends that.
+// question that named an answer which was not accepted would be the next message's, be that
+// another agent's.
 func (t *task) keepReply(ctx context.Context, entry store.Message, posed *a2a.Message, answered ...*question) error {
 	entry.Answers = &store.Answers{Posed: encode(posed)}
 	for _, q := range answered {

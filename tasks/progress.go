@@ -5,7 +5,10 @@ import "github.com/a2aproject/a2a-go/v2/a2a"
 // Progress stays in the journal until its task has ended, and there is as much of it as the
 // model wants: a script of its calls tools, and changes its plan, a thousand times a second.
 // Room that it took from ended tasks would have these forgotten.
-const mostProgress = 16 << 20 // bytes of a task
+const (
+	mostProgress = 16 << 20 // bytes of a task
+	mostNotices  = 1 << 20  // and of its notices, which say what was declined, and why
+)
 
 // noMore is told in place of the first that is too much.
 const noMore = "The task has told so much of its progress that no more of that is shown. It goes on, and its answer will be here."
@@ -13,10 +16,14 @@ const noMore = "The task has told so much of its progress that no more of that i
 // tell publishes progress, which changes nothing about the task, while there is room for
 // it. The caller holds t.mu.
 func (t *task) tell(data map[string]any) {
-	if t.progressed > mostProgress {
+	told, most := &t.progressed, mostProgress
+	if data["type"] == "notice" {
+		told, most = &t.noticed, mostNotices
+	}
+	if *told > most {
 		return
 	}
-	if t.progressed += weight(data); t.progressed > mostProgress {
+	if *told += weight(data); *told > most {
 		data = map[string]any{"type": "notice", "text": noMore}
 	}
 	t.publish(t.progress(data))

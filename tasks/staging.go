@@ -88,12 +88,14 @@ func (e *Engine) stage(ctx context.Context, in *incoming) error {
 func countFiles(parts []*a2a.Part) error {
 	web, pending, here := 0, 0, 0
 	for _, p := range parts {
+		if p.URL() == "" {
+			continue
+		}
 		switch scheme, _, _ := strings.Cut(strings.ToLower(string(p.URL())), ":"); scheme {
 		case "http", "https":
 			web++
 		case "platform-pending":
 			pending++
-		case "":
 		default:
 			here++
 		}

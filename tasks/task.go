@@ -45,6 +45,7 @@ type task struct {
 	given      []*reply      // whose effect is not known yet; replaced, never changed
 	messages   int           // status messages made
 	progressed int           // bytes of progress told
+	noticed    int           // and of notices
 	pushes     []receiver    // of push notifications; replaced, never changed
 	cutOff     []string      // recovered jobs whose turns have asked; until the task is posed again
 	expiry     *time.Timer   // of the questions over a restart; counted in Engine.wg while it runs

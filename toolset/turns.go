@@ -19,7 +19,7 @@ func Turns() *rate.Limiter { return rate.NewLimiter(150./60, 30) }
 const (
 	callsPerSecond = 1
 	callsAtOnce    = 20
-	mostOpen       = 32      // calls that have not ended
+	mostOpen       = 32      // calls that have not ended: they take places that codex's questions need
 	mostArguments  = 2 << 20 // bytes that a call brings
 )
 

@@ -341,6 +341,22 @@ func TestChildIsOursWhileItSharesOurMemory(t *testing.T) {
 	})
 }
 
+// TestStarterThatEnds before it has begun is no start, and one that is called by hand makes
+// nobody root.
+func TestStarterThatEnds(t *testing.T) {
+	eachWay(t, func(t *testing.T, other *asuser.User) {
+		cmd := exec.Command("true")
+		cmd.Env = []string{"GOMEMLIMIT=nonsense"} // with which no Go program begins
+		if err := other.Start(cmd); err == nil || !strings.Contains(err.Error(), "it ended before it began") || cmd.Process != nil {
+			t.Errorf("%v, process %v", err, cmd.Process)
+		}
+		byHand := &exec.Cmd{Path: "/proc/self/exe", Args: []string{"start-as-user", `{"User":{"UID":0},"Path":"/bin/true","Report":1}`, "true"}}
+		if said, err := byHand.Output(); err == nil || !strings.Contains(string(said), `"Op":"become","Path":"root"`) {
+			t.Errorf("by hand: %s, %v", said, err)
+		}
+	})
+}
+
 // TestFolderOfAChild is entered by the user, by whatever way leads to it.
 func TestFolderOfAChild(t *testing.T) {
 	eachWay(t, func(t *testing.T, other *asuser.User) {

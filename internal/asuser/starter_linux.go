@@ -1,6 +1,7 @@
 package asuser
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,6 +22,9 @@ import (
 
 // starterName is the name by which a starter is called.
 const starterName = "start-as-user"
+
+// ready is what a starter says when nothing is left to do but to execute the program.
+const ready = "ready\n"
 
 // startLimit is how long a starter has, which takes some milliseconds: who is not ours can
 // stop it, too.
@@ -46,7 +50,7 @@ type failure struct {
 // become the user.
 func (u *User) start(cmd *exec.Cmd) error {
 	if cmd.Err != nil {
-		return cmd.Err
+		return cmd.Start() // which says so, and closes what is open
 	}
 	report, theirs, err := os.Pipe()
 	if err != nil {
@@ -100,12 +104,13 @@ func (u *User) awaitStart(report *os.File) error {
 	if err != nil {
 		return err
 	}
-	if len(said) == 0 {
+	said, begun := bytes.CutPrefix(said, []byte(ready))
+	if begun && len(said) == 0 {
 		return nil
 	}
 	var f failure
-	if err := json.Unmarshal(said, &f); err != nil {
-		return fmt.Errorf("it has said %q: %w", said, err)
+	if json.Unmarshal(said, &f) != nil {
+		return errors.New("it ended before it began: the machine may have no room for another process")
 	}
 	return &os.PathError{Op: f.Op, Path: f.Path, Err: f.Errno}
 }
@@ -128,14 +133,18 @@ func beStarter() {
 		os.Exit(1) // it was started by hand
 	}
 	syscall.CloseOnExec(s.Report)
-	f := s.carryOut(os.Args[2:])
+	report := os.NewFile(uintptr(s.Report), "report")
+	f := s.carryOut(os.Args[2:], report)
 	said, _ := json.Marshal(f) // texts and a number
-	_, _ = os.NewFile(uintptr(s.Report), "report").Write(said)
+	_, _ = report.Write(said)
 	os.Exit(1)
 }
 
 // carryOut executes the program, and returns what it failed at.
-func (s *start) carryOut(argv []string) failure {
+func (s *start) carryOut(argv []string, report *os.File) failure {
+	if s.User.UID == 0 { // this program may have capabilities of its file, and any parent
+		return failure{"become", "root", syscall.EPERM}
+	}
 	if err := s.User.becomeForGood(); err != nil {
 		return failure{"become", s.User.String(), errno(err)}
 	}
@@ -151,6 +160,7 @@ func (s *start) carryOut(argv []string) failure {
 			return failure{"chdir", s.Dir, errno(err)}
 		}
 	}
+	_, _ = report.WriteString(ready)
 	return failure{"exec", s.Path, errno(syscall.Exec(s.Path, argv, os.Environ()))} //nolint:forbidigo,gosec // both are what our parent has given
 }
 

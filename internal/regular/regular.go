@@ -19,8 +19,8 @@ var errNotOne = errors.New("it is not a file")
 var ErrHeld = errors.New("a process keeps others from reading it for now")
 
 // reading waits for nobody: where a pipe stands in a file's place, opening it would wait
-// for the other end. And a terminal that stands there does not become ours, for whoever has
-// its other end could end us by a key.
+// for the other end. And a terminal that stands there does not become ours: a process at its
+// other end could end us by a key.
 const reading = os.O_RDONLY | syscall.O_NONBLOCK | syscall.O_NOCTTY
 
 // Read returns at most so many bytes of a file.
