@@ -22,7 +22,7 @@ func TestProgressIsBounded(t *testing.T) {
 	for range 1000 {
 		plan.Steps = append(plan.Steps, appserver.PlanStep{Step: strings.Repeat("s", 100_000), Status: "pending"})
 	}
-	for range 400 { // some 100 KiB of each are told
+	for range 200 { // some 100 KiB of each are told
 		j.observe(plan)
 	}
 	j.observe(executor.Notice{Text: "declined"}) // which has room of its own

@@ -124,8 +124,8 @@ func TestFilesOfAMessageAreBounded(t *testing.T) {
 		"one more of it":        {n: 101, scheme: "platform-pending", size: 1, refuse: "101 files that the platform holds"},
 		"too many bytes":        {n: 4, scheme: "http", size: 40 << 20, asked: 3, refuse: "more than 100 MiB together"},
 		"each too large":        {n: 3, scheme: "http", size: 101 << 20, asked: 3},
-		"no URLs to fetch":      {n: 100, scheme: "workspace", asked: 100},
-		"one more of these":     {n: 101, scheme: "workspace", refuse: "names 101 files of the workspace"},
+		"no URLs to fetch":      {n: 256, scheme: "workspace", asked: 256},
+		"one more of these":     {n: 257, scheme: "workspace", refuse: "names 257 files of the workspace"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := &depot{size: c.size}
