@@ -234,6 +234,9 @@ func TestPromptOfTheWorkspace(t *testing.T) {
 	if text, err := os.ReadFile(filepath.Join(m.Work, "AGENTS.md")); err != nil || !strings.Contains(string(text), "molecule-codex-runtime") {
 		t.Errorf("AGENTS.md: %v, %s", err, text)
 	}
+	if strings.Contains(m.Log(), "folder of plugins") { // there is none
+		t.Error("plugins are looked for where none were said to be")
+	}
 }
 
 // TestResultsOfDelegations are told to codex once, over a restart, and not in the words of the peer.

@@ -21,7 +21,12 @@ func Folder(dir string) (*os.File, error) {
 }
 
 // Root is [os.OpenRoot], which would wait for the other end of a pipe in the folder's place.
-func Root(dir string) (*os.Root, error) { return os.OpenRoot(dir + "/.") }
+func Root(dir string) (*os.Root, error) {
+	if dir == "" { // which the slash would make the root of the file system
+		return nil, &fs.PathError{Op: "open", Path: dir, Err: fs.ErrNotExist}
+	}
+	return os.OpenRoot(dir + "/.")
+}
 
 // RootIn is [Root] of a folder below another one.
 func RootIn(root *os.Root, name string) (*os.Root, error) { return root.OpenRoot(name + "/.") }

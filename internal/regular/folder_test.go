@@ -58,3 +58,19 @@ func TestPlaceOfAFolder(t *testing.T) {
 		}
 	}
 }
+
+// TestNoFolder: a folder that is not set is none, and not the root of the file system.
+func TestNoFolder(t *testing.T) {
+	root, err := Root("")
+	if !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%v, %v", root, err)
+	}
+	above, err := Root(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer above.Close()
+	if in, err := RootIn(above, ""); err == nil {
+		t.Errorf("below another one it is %s", in.Name())
+	}
+}
