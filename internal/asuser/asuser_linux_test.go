@@ -341,8 +341,8 @@ func TestChildIsOursWhileItSharesOurMemory(t *testing.T) {
 	})
 }
 
-// TestStarterThatEnds before it has begun is no start, and one that is called by hand makes
-// nobody root.
+// TestStarterThatEnds before it has begun is no start, and one that is called by hand
+// does not become root.
 func TestStarterThatEnds(t *testing.T) {
 	eachWay(t, func(t *testing.T, other *asuser.User) {
 		cmd := exec.Command("true")

@@ -12,7 +12,7 @@ import (
 // stay. So it is kept for the program's main function.
 func init() { //nolint:gochecknoinits // later the main function may be on another thread
 	runtime.LockOSThread()
-	beStarter()
+	runStarter()
 }
 
 // through opens folders that may be entered and not read, too.

@@ -26,12 +26,12 @@ const starterName = "start-as-user"
 // ready is what a starter says when nothing is left to do but to execute the program.
 const ready = "ready\n"
 
-// startLimit is how long a starter has, which takes some milliseconds: who is not ours can
-// stop it, too.
+// startLimit is how long a starter has, which takes some milliseconds. Once it is the other
+// user's, others can stop it as well.
 const startLimit = 10 * time.Second
 
-// A start is what a starter is told, beside the arguments of what it is to execute.
-type start struct {
+// An order is what a starter is told, beside the arguments of what it is to execute.
+type order struct {
 	User   User
 	Dir    string // empty for ours
 	Path   string
@@ -69,12 +69,12 @@ func (u *User) start(cmd *exec.Cmd) error {
 // startStarter makes a starter of a command, and starts it as ourselves.
 func (u *User) startStarter(cmd *exec.Cmd, report *os.File) error {
 	const stdio = 3
-	s := start{User: *u, Dir: cmd.Dir, Path: cmd.Path, Parent: os.Getpid(), Report: stdio + len(cmd.ExtraFiles)}
+	o := order{User: *u, Dir: cmd.Dir, Path: cmd.Path, Parent: os.Getpid(), Report: stdio + len(cmd.ExtraFiles)}
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}
-	s.Death = cmd.SysProcAttr.Pdeathsig
-	told, err := json.Marshal(s)
+	o.Death = cmd.SysProcAttr.Pdeathsig
+	told, err := json.Marshal(o)
 	if err != nil {
 		return err
 	}
@@ -123,45 +123,45 @@ func giveUp(cmd *exec.Cmd) {
 	cmd.Process = nil
 }
 
-// beStarter does what a starter is for, if this process is one. It does not return then.
-func beStarter() {
+// runStarter does what a starter is for, if this process is one. It does not return then.
+func runStarter() {
 	if len(os.Args) == 0 || os.Args[0] != starterName {
 		return
 	}
-	var s start
-	if len(os.Args) < 3 || json.Unmarshal([]byte(os.Args[1]), &s) != nil {
+	var o order
+	if len(os.Args) < 3 || json.Unmarshal([]byte(os.Args[1]), &o) != nil {
 		os.Exit(1) // it was started by hand
 	}
-	syscall.CloseOnExec(s.Report)
-	report := os.NewFile(uintptr(s.Report), "report")
-	f := s.carryOut(os.Args[2:], report)
+	syscall.CloseOnExec(o.Report)
+	report := os.NewFile(uintptr(o.Report), "report")
+	f := o.carryOut(os.Args[2:], report)
 	said, _ := json.Marshal(f) // texts and a number
 	_, _ = report.Write(said)
 	os.Exit(1)
 }
 
 // carryOut executes the program, and returns what it failed at.
-func (s *start) carryOut(argv []string, report *os.File) failure {
-	if s.User.UID == 0 { // this program may have capabilities of its file, and any parent
+func (o *order) carryOut(argv []string, report *os.File) failure {
+	if o.User.UID == 0 { // this program may have capabilities of its file, and any parent
 		return failure{"become", "root", syscall.EPERM}
 	}
-	if err := s.User.becomeForGood(); err != nil {
-		return failure{"become", s.User.String(), errno(err)}
+	if err := o.User.becomeForGood(); err != nil {
+		return failure{"become", o.User.String(), errno(err)}
 	}
 	// The change of user has cleared the signal, and our parent may have died before.
-	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(s.Death), 0, 0, 0); err != nil {
-		return failure{"prctl", s.Path, errno(err)}
+	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(o.Death), 0, 0, 0); err != nil {
+		return failure{"prctl", o.Path, errno(err)}
 	}
-	if s.Death != 0 && os.Getppid() != s.Parent {
+	if o.Death != 0 && os.Getppid() != o.Parent {
 		os.Exit(1)
 	}
-	if s.Dir != "" {
-		if err := syscall.Chdir(s.Dir); err != nil {
-			return failure{"chdir", s.Dir, errno(err)}
+	if o.Dir != "" {
+		if err := syscall.Chdir(o.Dir); err != nil {
+			return failure{"chdir", o.Dir, errno(err)}
 		}
 	}
 	_, _ = report.WriteString(ready)
-	return failure{"exec", s.Path, errno(syscall.Exec(s.Path, argv, os.Environ()))} //nolint:forbidigo,gosec // both are what our parent has given
+	return failure{"exec", o.Path, errno(syscall.Exec(o.Path, argv, os.Environ()))} //nolint:forbidigo,gosec // both are what our parent has given
 }
 
 func errno(err error) (n syscall.Errno) {

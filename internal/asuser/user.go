@@ -6,6 +6,9 @@
 // The kernel keeps a user for each thread. A thread that has become the other user is used
 // for one thing, and ends with it. It keeps our real and saved user all the while, so that
 // processes of the other user can neither signal nor trace it.
+//
+// On Linux a program that imports this package is a starter, too, where its first argument
+// says so: it becomes the user and executes another program, before its main function runs.
 package asuser
 
 import (
