@@ -49,11 +49,12 @@ type Folder struct {
 // roots are those that codex would let commands write.
 func (l Launch) roots(config map[string]any) []string { return namedRoots(l.sandbox(config)) }
 
-// Network reports whether commands have the network in their sandbox where they may write, as far as
-// the configuration says so now.
-func (l Launch) Network() bool {
-	config, _ := l.own()
-	return tableOf(l.sandbox(config), "sandbox_workspace_write")["network_access"] == true
+// Network reports whether commands have the network in their sandbox where they may write, as the
+// configuration says it now. It is not known where that cannot be read.
+func (l Launch) Network() (given, known bool) {
+	config, unread := l.own()
+	given = tableOf(l.sandbox(config), "sandbox_workspace_write")["network_access"] == true
+	return given, len(unread) == 0
 }
 
 // sandbox is a configuration with no more than what codex takes of the sandbox: the operator's, or

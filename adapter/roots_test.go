@@ -72,15 +72,15 @@ func TestNetworkOfCommands(t *testing.T) {
 		"taken-away":  {user: on, folder: off, trusted: true, want: false},
 		"not-trusted": {folder: on, want: false},
 		"no-bool":     {user: "sandbox_workspace_write.network_access = 'true'", want: false},
-		"unread":      {user: "x = ", want: false},
+		"unread":      {user: "x = ", system: on, want: true},
 	} {
 		l := Launch{Home: "/h", WorkDir: "/w", SystemConfig: c.system, UserConfig: c.user,
 			Project: Project{Names: []string{"/w"}, Folders: []Folder{{Names: []string{"/w"}, Dir: "/w/.codex", Config: c.folder}}}}
 		if c.trusted {
 			l.UserConfig += "\n[projects.'/w']\ntrust_level = 'trusted'\n"
 		}
-		if got := l.Network(); got != c.want {
-			t.Errorf("%s: %v, want %v", name, got, c.want)
+		if got, known := l.Network(); got != c.want || known != (name != "unread") {
+			t.Errorf("%s: %v, want %v; known: %v", name, got, c.want, known)
 		}
 	}
 }

@@ -46,8 +46,15 @@ func checks(s settings.Settings, environ []string, fence fence, at scratch) []pr
 func networkCheck(s settings.Settings, environ []string) preflight.Check {
 	return preflight.Check{Name: "network", Run: func(context.Context) preflight.Result {
 		start, _, _, _ := adapter.Look(setupConfig(s, environ, "")) // as it is now
+		given, known := start.Network()
 		switch {
-		case !start.Network():
+		case !known && !given && needsNoCredential(s):
+			return preflight.Result{
+				Status: preflight.Warn,
+				Detail: "codex's configuration cannot be read, so that it is not known whether it gives commands the network; callers need no token",
+				Fix:    "mend codex's config.toml, with which codex does not start; then set RUNTIME_TOKEN if it has network_access",
+			}
+		case !given:
 			return preflight.Result{Status: preflight.OK, Detail: "codex's configuration gives commands none in their sandbox"}
 		case !needsNoCredential(s):
 			return preflight.Result{Status: preflight.OK, Detail: "commands have it in their sandbox, and no credential of callers"}

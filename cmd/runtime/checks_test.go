@@ -87,6 +87,7 @@ func TestNetworkCheck(t *testing.T) {
 	}{
 		"open":        {network, nil, preflight.Warn},
 		"no network":  {"", nil, preflight.OK},
+		"not to read": {"x = ", nil, preflight.Warn},
 		"a token":     {network, []string{"RUNTIME_TOKEN=a-token-of-the-suite"}, preflight.OK},
 		"no sandbox":  {network, []string{"CODEX_SANDBOX=danger-full-access"}, ""},
 		"read-only":   {network, []string{"CODEX_SANDBOX=read-only"}, ""},
