@@ -32,10 +32,7 @@ func (t *turn) tellQuestions() *Ended {
 	fresh, news := t.inquiry.take(t.id)
 	for _, q := range fresh {
 		asked, p := q.asked(t.posing(q))
-		notice, why := p.unaskable(t.job.Peer)
-		if t.e.forgeable() {
-			notice, why = forgeableAsked, networkAndOpen
-		}
+		notice, why := t.unaskable(p)
 		if notice != "" {
 			t.unasked(q, notice, why)
 			continue
@@ -75,7 +72,16 @@ func (t *turn) posing(q *question) posing {
 }
 
 // unaskable says why something is declined without a question: to the sender of the message, and
-// to the log. Both are empty where it is asked. peer says that the sender is another agent.
+// to the log. Both are empty where it is asked.
+func (t *turn) unaskable(p posed) (notice, why string) {
+	if t.e.forgeable() {
+		return forgeableAsked, networkAndOpen
+	}
+	return p.unaskable(t.job.Peer)
+}
+
+// unaskable is the same as far as it lies in what is asked. peer says that the sender is another
+// agent.
 func (p posed) unaskable(peer bool) (notice, why string) {
 	switch {
 	case p.unseen != "":

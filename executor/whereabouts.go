@@ -46,8 +46,8 @@ func (e *Executor) moved(before []place) string {
 	return ""
 }
 
-// notFollowed is what the sender of a message reads whose answer was about a place of which
-// nobody can say where it is.
+// notFollowed is what the sender of a message reads whose answer was about a place that is
+// too far away to be found.
 const notFollowed = "The answer was yes, but %s leads over too many links or folders. It was declined: have it asked again with a shorter way."
 
 // movedAway is what the sender of a message reads whose answer came too late for its place.
