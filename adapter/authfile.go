@@ -22,9 +22,9 @@ type Login struct {
 	secrets   []string
 }
 
-// Secrets are the parts of the login that nobody else may see. What no key or token looks
-// like is left out: who can write the file could otherwise have any words masked, or so many
-// that looking for them takes long.
+// Secrets are the parts of the login that are to be kept from others. What no key or token
+// looks like is left out: the file can be written by commands in some setups, which could
+// otherwise have any words masked, or so many that looking for them takes long.
 func (l Login) Secrets() (likely []string) {
 	for _, secret := range l.secrets {
 		if secret = strings.TrimSpace(secret); secret != "" && !unlikely(secret) {

@@ -9,8 +9,8 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
 )
 
-// TestSecretsOfALogin are what looks like keys and tokens, and not any words that somebody
-// has put in their place.
+// TestSecretsOfALogin are what looks like keys and tokens, and not any words that were put
+// in their place.
 func TestSecretsOfALogin(t *testing.T) {
 	for key, want := range map[string][]string{
 		"sk-proj-1234567890\n":                {"sk-proj-1234567890"},

@@ -36,7 +36,8 @@ func Dir(dir, path string) bool {
 // Dirs are directories whose links have been followed.
 type Dirs struct{ named, real []string }
 
-// Resolve follows the links of directories, for many paths.
+// Resolve follows the links of directories, for many paths. One that leads too far could be
+// any: it holds and leads every path.
 func Resolve(dirs ...string) Dirs {
 	d := Dirs{named: dirs}
 	for _, dir := range dirs {
@@ -126,7 +127,7 @@ func Real(path string) string {
 }
 
 // Follow is path without symbolic links, where it exists. Unlike [filepath.EvalSymlinks] it
-// takes no minutes for a path that others have made for that.
+// takes no minutes for a path that was made to take long.
 func Follow(path string) (string, error) {
 	_, end, err := way(path)
 	if err == nil {

@@ -118,7 +118,7 @@ func TestLeading(t *testing.T) {
 }
 
 // TestFollow: a path that others have made to lead on and on is followed so far and no
-// further, and nobody knows then where it leads.
+// further. It could lead anywhere then, and as a directory hold anything.
 func TestFollow(t *testing.T) {
 	base := Real(t.TempDir())
 	deep := base + strings.Repeat("/d", 100)
@@ -151,6 +151,9 @@ func TestFollow(t *testing.T) {
 		}
 		if tooFar := errors.Is(want, ErrTooFar); (Real(path) == "") != tooFar || Dir(base+"/other", path) != tooFar {
 			t.Errorf("%s: %q, beside it %t", path, Real(path), Dir(base+"/other", path))
+		}
+		if tooFar := errors.Is(want, ErrTooFar); Dir(path, base+"/other") != tooFar {
+			t.Errorf("%s as a directory holds what lies beside it: %t", path, !tooFar)
 		}
 	}
 }
