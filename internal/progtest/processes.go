@@ -44,12 +44,14 @@ func Find(pid int, command string) int {
 	return 0
 }
 
-// Alive reports whether a process runs; one that only waits to be reaped does not.
+// Alive reports whether a process runs; one that only waits to be reaped does not, nor one that
+// has given its memory back, and is on its way there.
 func Alive(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return false
 	}
 	_, rest, _ := strings.Cut(string(stat), ") ")
-	return !strings.HasPrefix(rest, "Z")
+	fields := strings.Fields(rest) // from the third on: state, …, vsize is the 23rd
+	return len(fields) > 20 && fields[0] != "Z" && fields[20] != "0"
 }
