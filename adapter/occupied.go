@@ -14,12 +14,20 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 )
 
-// Occupy sees to it that the work directory has a .codex with something in it. In its sandbox
-// codex shows commands an existing one as it is, to be read, and over one that is not there it
-// mounts an empty folder. That it makes and removes by its path, outside of the sandbox, and
-// with it goes the mount in every other command's sandbox: commands can lead the path to the
-// work directory from a folder below it, and then write settings there that codex takes for
-// the folder's (seen on 0.169.0). One with something in it stays.
+// masked are the folders over which codex's sandbox mounts an empty one, in the work directory and in
+// the temp directory of commands, where they are missing or empty (seen on 0.169.0).
+var masked = []string{".codex", ".agents", ".aws", ".git"}
+
+// Occupy sees to it that a directory that commands write has the masked folders with something in
+// them. In its sandbox codex shows commands an existing one as it is, to be read, and over one that
+// is not there it mounts an empty folder. That it makes and removes by its path, outside of the
+// sandbox, and with it goes the mount in every other command's sandbox: commands can lead the path
+// to the work directory from a folder below it, and then write settings to .codex that codex takes
+// for the folder's. And codex counts who needs one in the temp directory that each has, where
+// commands have another than patches: a patch fails, and its sender is asked to allow it without the
+// sandbox, if the last command ends at that moment. One with something in it stays.
+//
+// A .git is not made below a repository, in which it would hide that one from codex.
 func Occupy(dir string, user *asuser.User) error {
 	return user.Do(func() error {
 		root, err := regular.Root(dir)
@@ -27,34 +35,62 @@ func Occupy(dir string, user *asuser.User) error {
 			return err
 		}
 		defer root.Close()
-		err = root.Mkdir(".codex", 0o755)
-		if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) { // commands cannot make one either
-			return nil
+		for _, name := range masked {
+			if name == ".git" && inRepository(dir) {
+				continue
+			}
+			err = errors.Join(err, occupy(root, name))
 		}
-		if err != nil && !errors.Is(err, fs.ErrExist) {
-			return err
-		}
-		if info, err := root.Lstat(".codex"); err != nil || !info.IsDir() {
-			return nil // see settled
-		}
-		// A command without a sandbox may put anything there, a pipe too, at which we would wait
-		// for good.
-		at, err := root.OpenFile(".codex", os.O_RDONLY|unix.O_DIRECTORY|unix.O_NONBLOCK, 0)
-		if err != nil {
-			return nil // see settled
-		}
-		defer at.Close()
-		if names, err := at.Readdirnames(1); err != nil && !errors.Is(err, io.EOF) || len(names) > 0 {
-			return nil
-		}
-		file, err := root.OpenFile(filepath.Join(".codex", ".gitignore"), os.O_CREATE|os.O_EXCL|os.O_WRONLY|syscall.O_NOFOLLOW, 0o644)
-		if errors.Is(err, fs.ErrExist) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		_, err = file.WriteString("# So that commands in codex's sandbox put no settings here.\n*\n")
-		return errors.Join(err, file.Close())
+		return err
 	})
+}
+
+// inRepository reports whether a folder above a directory has a .git, and not an empty one, which a
+// killed sandbox leaves.
+func inRepository(dir string) bool {
+	for at := filepath.Dir(dir); ; at = filepath.Dir(at) {
+		info, err := os.Lstat(filepath.Join(at, ".git"))
+		if err == nil && info.IsDir() {
+			_, err = os.Lstat(filepath.Join(at, ".git", "HEAD"))
+		}
+		if err == nil {
+			return true
+		}
+		if at == filepath.Dir(at) {
+			return false
+		}
+	}
+}
+
+// occupy puts something into a folder that is missing or empty.
+func occupy(root *os.Root, name string) error {
+	err := root.Mkdir(name, 0o755)
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) { // commands cannot make one either
+		return nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	if info, err := root.Lstat(name); err != nil || !info.IsDir() {
+		return nil // see settled
+	}
+	// A command without a sandbox may put anything there, a pipe too, at which we would wait
+	// for good.
+	at, err := root.OpenFile(name, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil // see settled
+	}
+	defer at.Close()
+	if names, err := at.Readdirnames(1); err != nil && !errors.Is(err, io.EOF) || len(names) > 0 {
+		return nil
+	}
+	file, err := root.OpenFile(filepath.Join(name, ".gitignore"), os.O_CREATE|os.O_EXCL|os.O_WRONLY|syscall.O_NOFOLLOW, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString("# So that codex's sandbox finds a folder here, and shows it to commands to be read.\n*\n")
+	return errors.Join(err, file.Close())
 }

@@ -58,3 +58,33 @@ func TestOccupy(t *testing.T) {
 		t.Error("a directory that is not there is no error")
 	}
 }
+
+// TestOccupyInARepository: a .git would hide the repository from codex, and nothing else is left
+// out.
+func TestOccupyInARepository(t *testing.T) {
+	repository := t.TempDir()
+	dir := filepath.Join(repository, "a", "b")
+	if err := errors.Join(os.MkdirAll(filepath.Join(repository, "a", ".git"), 0o700), os.Mkdir(dir, 0o700), os.WriteFile(filepath.Join(repository, ".git"), []byte("gitdir: /elsewhere\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(adapter.Occupy(dir, nil), adapter.Occupy(repository, nil)); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{".codex", ".agents", ".aws"} {
+		for _, at := range []string{dir, repository} {
+			if _, err := os.Stat(filepath.Join(at, name, ".gitignore")); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	none := filepath.Join(t.TempDir(), "work")
+	if err := errors.Join(os.MkdirAll(filepath.Join(none, "..", ".git"), 0o700), os.Mkdir(none, 0o700), adapter.Occupy(none, nil)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Lstat(filepath.Join(none, ".git", ".gitignore")); err != nil {
+		t.Errorf("below an empty .git: %v", err)
+	}
+	if _, err := os.Lstat(filepath.Join(dir, ".git")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the folder of a repository has a .git of its own: %v", err)
+	}
+}

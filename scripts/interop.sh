@@ -87,13 +87,13 @@ suites_heavy() {
 # serve NAME [SETTING...]: starts a runtime; url is where it listens. Its pid is
 # added to pids.
 serve() {
-	dir=$tmp/$1
+	name=$1 dir=$tmp/$1
 	shift
-	mkdir -p "$dir/home" "$dir/state" "$dir/work" "$dir/user"
+	mkdir -p "$dir/home" "$dir/state" "$dir/user" "$works/$name"
 	: >"$dir/log"
 	env -i PATH="$PATH" HOME="$dir/user" TMPDIR="${TMPDIR:-/tmp}" \
 		CODEX_BIN="${CODEX_BIN:-$root/.tools/bin/codex}" CODEX_HOME="$dir/home" \
-		RUNTIME_ADDR=127.0.0.1:0 RUNTIME_STATE_DIR="$dir/state" RUNTIME_WORKDIR="$dir/work" \
+		RUNTIME_ADDR=127.0.0.1:0 RUNTIME_STATE_DIR="$dir/state" RUNTIME_WORKDIR="$works/$name" \
 		RUNTIME_MODEL=scripted "$@" "$root/bin/runtime" serve 2>"$dir/log" &
 	pid=$!
 	pids="$pids $pid"
@@ -138,7 +138,7 @@ leave() {
 	trap - EXIT
 	for s in $suites; do kill -TERM "${s%%:*}" 2>/dev/null || true; done
 	stop || true
-	rm -rf "$tmp"
+	rm -rf "$tmp" "$works"
 	exit $status
 }
 
@@ -169,6 +169,7 @@ case $root/ in
 esac
 mkdir -p "$scratch"
 tmp=$(mktemp -d "$scratch/interop-XXXXXX")
+works=$(mktemp -d) # in no repository: several suites write there at a time (docs/reliability.md)
 trap leave EXIT
 trap 'exit 130' INT TERM
 

@@ -70,7 +70,7 @@ func (t *codexTemp) dirs() adapter.Temp {
 	return adapter.Temp{Commands: filepath.Join(t.path, "in"), Codex: filepath.Join(t.path, "out")}
 }
 
-// fill makes them if need be, and gives them back to their owner.
+// fill makes them if need be, and gives them back to their owner. It runs as that.
 func (t *codexTemp) fill() error {
 	for _, dir := range []string{t.dirs().Commands, t.dirs().Codex} {
 		if err := os.Mkdir(dir, 0o700); err != nil && !os.IsExist(err) {
@@ -81,7 +81,7 @@ func (t *codexTemp) fill() error {
 		}
 		t.user.Regain(dir, t.log)
 	}
-	return nil
+	return adapter.Occupy(t.dirs().Commands, nil)
 }
 
 // left is put behind the name of a directory that is to be removed, of which so many are at

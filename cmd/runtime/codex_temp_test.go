@@ -23,10 +23,11 @@ func openTemp(t *testing.T, s settings.Settings) *codexTemp {
 	return temp
 }
 
-// begun reports a fault unless there are the two directories, closed to others, and nothing else.
+// begun reports a fault unless there are the two directories, closed to others, and nothing else
+// but the four folders that codex's sandbox keeps from commands.
 func begun(t *testing.T, temp *codexTemp) {
 	t.Helper()
-	for dir, want := range map[string]int{temp.path: 2, temp.dirs().Commands: 0, temp.dirs().Codex: 0} {
+	for dir, want := range map[string]int{temp.path: 2, temp.dirs().Commands: 4, temp.dirs().Codex: 0} {
 		if info, err := os.Lstat(dir); err != nil || !info.IsDir() || info.Mode().Perm() != 0o700 {
 			t.Errorf("%s: %v, %v", dir, info, err)
 		}

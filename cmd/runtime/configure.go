@@ -137,12 +137,12 @@ func (f forwarderCloser) Close() error {
 	return f.Forwarder.Close(ctx)
 }
 
-// mend gives back to their owner the folders that all commands need, and keeps the place of
-// the folder's settings.
+// mend gives back to their owner the folders that all commands need, and keeps the places in
+// them that codex's sandbox keeps for itself.
 func (app *application) mend(s settings.Settings) {
 	s.User.Regain(s.WorkDir, app.log)
 	if err := adapter.Occupy(s.WorkDir, s.User); err != nil {
-		app.log.Warn("nothing can be put into .codex of the working directory: commands in codex's sandbox may come to write settings there", "path", s.WorkDir, "err", err, "fix", "make a folder .codex there with a .gitignore in it")
+		app.log.Warn("a folder that codex keeps from commands, such as .codex, cannot be made in the working directory: commands in its sandbox may come to write settings there", "path", s.WorkDir, "err", err, "fix", "make folders .codex, .agents, .aws and .git there, each with a .gitignore in it")
 	}
 	if err := app.temp.keep(); err != nil {
 		app.log.Error("codex's commands have no temp directory", "path", app.temp.path, "err", err)

@@ -65,7 +65,7 @@ func TestChaos(t *testing.T) {
 	a.lines()
 	a.books(t.Context(), f.program.State)
 	a.files(f.program.State, "state.db", "state.db-wal", "state.db-shm", "state.lock")
-	a.files(f.program.Work, filepath.Base(l.file), ".codex")
+	a.files(f.program.Work, filepath.Base(l.file))
 	a.processes(mark)
 	report := Report{Plan: plan, Field: f, Tally: a.tally, Commit: commit, Began: began, Took: time.Since(began), Ledger: f.ledger}
 	t.Log("\n" + report.String())

@@ -39,9 +39,9 @@ func (a *auditor) books(ctx context.Context, dir string) {
 	}
 }
 
-// mountPoints are what the sandbox of codex lays over a working directory: empty
-// folders, which it takes away unless it is killed. Of .codex the runtime keeps one.
-var mountPoints = []string{".agents", ".aws", ".git"}
+// mountPoints are what the sandbox of codex lays over a working directory: empty folders, which
+// it takes away unless it is killed, or ones that the runtime keeps with a .gitignore.
+var mountPoints = []string{".agents", ".aws", ".codex", ".git"}
 
 // files checks that nothing is left in a directory but what belongs there.
 func (a *auditor) files(dir string, known ...string) {
@@ -51,8 +51,8 @@ func (a *auditor) files(dir string, known ...string) {
 	}
 	for _, entry := range entries {
 		inside, err := os.ReadDir(filepath.Join(dir, entry.Name()))
-		empty := err == nil && len(inside) == 0
-		if slices.Contains(known, entry.Name()) || empty && slices.Contains(mountPoints, entry.Name()) {
+		unused := err == nil && (len(inside) == 0 || len(inside) == 1 && inside[0].Name() == ".gitignore")
+		if slices.Contains(known, entry.Name()) || unused && slices.Contains(mountPoints, entry.Name()) {
 			continue
 		}
 		a.ledger.fault("%s is left in %s", entry.Name(), dir)
