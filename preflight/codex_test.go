@@ -58,9 +58,23 @@ func TestCodexOfThePinnedVersion(t *testing.T) {
 func TestSandboxIsReallyTried(t *testing.T) {
 	p := SandboxProbe{
 		Bin: codextest.Bin(t), Mode: "workspace-write",
-		Env: append(os.Environ(), "CODEX_HOME="+codextest.Home(t)),
 	}
+	p.Home = codextest.Home(t)
+	p.Env = append(os.Environ(), "CODEX_HOME="+p.Home)
 	expect(t, Sandbox(p).Do(t.Context()), OK, "a command ran in it", "")
+}
+
+// TestWhereCodexIsTried is nowhere near the working directory: the launcher of a version manager
+// would run what a file in there names.
+func TestWhereCodexIsTried(t *testing.T) {
+	home, seen := t.TempDir(), filepath.Join(t.TempDir(), "seen")
+	bin := file(t, t.TempDir(), "codex", "#!/bin/sh\npwd -P >> "+seen+"\necho codex-cli 1.2.3\n", 0o755)
+	t.Chdir(t.TempDir())
+	expect(t, Codex(bin, "1.2.3", nil, nil).Do(t.Context()), OK, "1.2.3 at ", "")
+	expect(t, Sandbox(SandboxProbe{Bin: bin, Mode: "workspace-write", Home: home}).Do(t.Context()), OK, "a command ran in it", "")
+	if got, err := os.ReadFile(seen); err != nil || string(got) != "/\n"+home+"\n" {
+		t.Errorf("it is tried in %q, %v", got, err)
+	}
 }
 
 func TestSandboxRunsACommandInIt(t *testing.T) {

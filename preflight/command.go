@@ -1,6 +1,7 @@
 package preflight
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os/exec"
@@ -11,11 +12,14 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 )
 
-// A command is a process that a check starts and waits for.
+// A command is a process that a check starts and waits for. It is not started where we were, which
+// may be a folder that codex's commands write: the launchers of version managers run the programs
+// that a file of that folder names.
 type command struct {
 	argv  []string
 	user  *asuser.User // that it runs as; nil is ours
 	env   []string
+	dir   string // that it is started in; empty is the root
 	limit time.Duration
 }
 
@@ -26,7 +30,7 @@ func (c command) run(ctx context.Context) (stdout, said string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, c.limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, c.argv[0], c.argv[1:]...)
-	cmd.Env = c.env
+	cmd.Env, cmd.Dir = c.env, cmp.Or(c.dir, "/")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // also away from our terminal
 	cmd.Cancel = func() error {
 		return c.user.Do(func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })

@@ -15,7 +15,8 @@ import (
 type SandboxProbe struct {
 	Bin       string
 	Mode      string       // read-only, workspace-write or danger-full-access
-	Env       []string     // of the probe; CODEX_HOME in it must be there
+	Env       []string     // of the probe
+	Home      string       // CODEX_HOME in it, which must be there; the probe is started there
 	User      *asuser.User // that codex runs as; nil is ours
 	Through   []string     // what codex is started through; nil is nothing
 	Contained bool         // a container is the boundary, so that no sandbox is no surprise
@@ -49,7 +50,7 @@ func (p SandboxProbe) run(ctx context.Context) Result {
 	if limit == 0 {
 		limit = 10 * time.Second
 	}
-	_, said, err := command{argv: slices.Concat(p.Through, []string{p.Bin, "sandbox", "--", "true"}), user: p.User, env: p.Env, limit: limit}.run(ctx)
+	_, said, err := command{argv: slices.Concat(p.Through, []string{p.Bin, "sandbox", "--", "true"}), user: p.User, env: p.Env, dir: p.Home, limit: limit}.run(ctx)
 	if err != nil {
 		return fail(fmt.Sprintf("%s does not start here: %v: %s", p.Mode, err, said),
 			"let containers make user namespaces (docker run --security-opt seccomp=unconfined), "+

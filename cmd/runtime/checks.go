@@ -20,7 +20,7 @@ func checks(s settings.Settings, environ []string, fence fence, at scratch) []pr
 		preflight.Codex(s.CodexBin, appserver.PinnedVersion(), env, s.User),
 		userCheck(s, environ, fence),
 		preflight.Sandbox(preflight.SandboxProbe{
-			Bin: s.CodexBin, Mode: s.Sandbox, Env: env, User: s.User, Through: fence.argv, Contained: s.InContainer,
+			Bin: s.CodexBin, Mode: s.Sandbox, Env: env, Home: at.or(s.CodexHome), User: s.User, Through: fence.argv, Contained: s.InContainer,
 			Sockets: codexSockets(s.User),
 		}),
 		credentialCheck(s, environ),
