@@ -19,6 +19,9 @@ const ownWorkDir = "~/codex-work"
 func (r *resolver) apart() {
 	s := r.s
 	s.UserHome = s.User.HomeIn(func(name string) string { return r.vars[name] })
+	if s.UserHome == "" { // shells take the account's then
+		s.UserHome = r.host.home()
+	}
 	if s.Sandbox != "workspace-write" {
 		s.Exposed = r.exposed()
 		return
@@ -34,11 +37,6 @@ func (r *resolver) apart() {
 			fmt.Sprintf("set RUNTIME_WORKDIR to the folder of your project, or %s to a directory outside of it", p.Name))
 	}
 	r.loaded()
-	for what, file := range map[string]string{"codex": s.CodexBin, "this program": r.host.program()} {
-		if filepath.IsAbs(file) && r.below(s.WorkDir, file) {
-			r.warn("RUNTIME_WORKDIR", fmt.Sprintf("%s, %s, lies in the working directory %s: codex's commands can put another program in its place, which the next start runs; set RUNTIME_WORKDIR to a directory without it", what, file, s.WorkDir))
-		}
-	}
 }
 
 // exposed says what a sandbox in which commands write the working directory would let them
@@ -89,7 +87,7 @@ func (s Settings) Apart() []Place {
 		{Name: "HOME", Path: s.UserHome},  // shells run files there, those of commands that were let out of the sandbox, too
 	}
 	if s.InWorkspace() {
-		all = append(all, Place{Name: "CONFIGS_DIR", Path: s.ConfigsDir})
+		all = append(all, Place{Name: "CONFIGS_DIR", Path: s.ConfigsDir}, Place{Name: "PLUGINS_DIR", Path: s.PluginsDir})
 	}
 	for _, space := range s.Spaces {
 		all = append(all, Place{Name: "MOLECULE_WORKSPACES", Path: space.TokenFile})

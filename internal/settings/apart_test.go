@@ -24,9 +24,12 @@ func TestPlacesApart(t *testing.T) {
 		"wire":        {[]string{"RUNTIME_WORKDIR=/w", "RUNTIME_DEBUG_WIRE=/w/wire"}, "RUNTIME_DEBUG_WIRE, /w/wire, lies in"},
 		"configs":     {[]string{"WORKSPACE_ID=w", "PLATFORM_URL=http://p", "RUNTIME_WORKDIR=/w", "CONFIGS_DIR=/w/c", "RUNTIME_STATE_DIR=/s", "CODEX_HOME=/h", "WORKSPACE_CONFIG_PATH=/p"}, "CONFIGS_DIR, /w/c, lies in"},
 		"config-path": {[]string{"WORKSPACE_ID=w", "PLATFORM_URL=http://p", "RUNTIME_WORKDIR=/w", "WORKSPACE_CONFIG_PATH=/w/c"}, "WORKSPACE_CONFIG_PATH, /w/c/config.yaml, lies in"},
+		"plugins":     {[]string{"WORKSPACE_ID=w", "PLATFORM_URL=http://p", "RUNTIME_WORKDIR=/src", "PLUGINS_DIR=plugins"}, "PLUGINS_DIR, /src/plugins, lies in"},
 		"token":       {[]string{"WORKSPACE_ID=w", "PLATFORM_URL=http://p", "RUNTIME_WORKDIR=/w", "MOLECULE_WORKSPACE_TOKEN_FILE=/w/t"}, "MOLECULE_WORKSPACE_TOKEN_FILE, /w/t, lies in"},
 
 		"home-of-the-user": {[]string{"RUNTIME_WORKDIR=/home/u", "CODEX_HOME=/h", "RUNTIME_STATE_DIR=/s"}, "HOME, /home/u, lies in the working directory /home/u"},
+
+		"home-of-the-account": {[]string{"HOME=", "RUNTIME_WORKDIR=/home/account", "CODEX_HOME=/h", "RUNTIME_STATE_DIR=/s"}, "HOME, /home/account, lies in the working directory /home/account"},
 
 		"beside":              {[]string{"RUNTIME_WORKDIR=/w", "RUNTIME_STATE_DIR=/state"}, ""},
 		"above":               {[]string{"RUNTIME_WORKDIR=/home/u/.codex/work"}, ""},
@@ -53,6 +56,28 @@ func TestProgramsApart(t *testing.T) {
 		_, warnings, err := at(t, nil, environ)
 		if err != nil || (len(warnings) > 0) != (want != "") || want != "" && !strings.Contains(warnings[0].Text, want) {
 			t.Errorf("%s: %v, %v", environ, warnings, err)
+		}
+	}
+}
+
+// TestCodexInThePath is not looked for where commands can put one.
+func TestCodexInThePath(t *testing.T) {
+	there := []string{"/src/.venv/bin/codex", "/usr/bin/codex"}
+	for name, c := range map[string]struct {
+		there   []string
+		environ []string
+		want    string // or what is wrong
+	}{
+		"beside":     {there, []string{"PATH=/src/.venv/bin:/usr/bin"}, "/usr/bin/codex"},
+		"none":       {nil, []string{"PATH=/src/.venv/bin:/usr/bin"}, "codex"},
+		"there-only": {there[:1], []string{"PATH=/src/.venv/bin:/usr/bin"}, "the only codex in PATH, /src/.venv/bin/codex, lies in the working directory /src"},
+		"named":      {there[:1], []string{"PATH=/usr/bin", "CODEX_BIN=/src/.venv/bin/codex"}, "/src/.venv/bin/codex"},
+		"elsewhere":  {there, []string{"PATH=/src/.venv/bin:/usr/bin", "RUNTIME_WORKDIR=/w"}, "/src/.venv/bin/codex"},
+		"no-sandbox": {there, []string{"PATH=/src/.venv/bin:/usr/bin", "CODEX_SANDBOX=danger-full-access"}, "/src/.venv/bin/codex"},
+	} {
+		s, _, err := at(t, c.there, c.environ...)
+		if got := s.CodexBin; err == nil && got != c.want || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %q, %v", name, got, err)
 		}
 	}
 }

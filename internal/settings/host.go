@@ -3,7 +3,9 @@ package settings
 import (
 	"os"
 	"os/exec"
+	"os/user"
 	"path/filepath"
+	"strconv"
 
 	"golang.org/x/sys/unix"
 
@@ -14,6 +16,7 @@ import (
 // A host is what the defaults want to know of the machine.
 type host interface {
 	cwd() (string, error)
+	home() string // that the account has, whatever HOME says; empty if it is not known
 	isDir(path string) bool
 	program() string              // this one's file, as it was called; empty if it is not known
 	within(dir, path string) bool // as within.Dir has it
@@ -25,6 +28,13 @@ type host interface {
 type osHost struct{}
 
 func (osHost) cwd() (string, error) { return os.Getwd() }
+
+func (osHost) home() string {
+	if u, err := user.LookupId(strconv.Itoa(os.Getuid())); err == nil {
+		return u.HomeDir
+	}
+	return ""
+}
 
 func (osHost) isDir(path string) bool {
 	info, err := os.Stat(path)

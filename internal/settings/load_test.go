@@ -26,6 +26,8 @@ func (h fakeHost) cwd() (string, error) {
 	return h.dir, nil
 }
 
+func (h fakeHost) home() string { return "/home/account" }
+
 func (h fakeHost) has(p string) bool {
 	return slices.Contains(h.there, p)
 }
@@ -116,6 +118,8 @@ func TestPaths(t *testing.T) {
 		"tmp":          {[]string{"TMPDIR=/t"}, func(s Settings) string { return s.TempDir }, "/t"},
 		"configs-home": {[]string{"WORKSPACE_ID=w", "PLATFORM_URL=http://p"}, func(s Settings) string { return s.ConfigsDir }, "/home/u/.molecule-workspace"},
 		"configs-set":  {[]string{"WORKSPACE_ID=w", "PLATFORM_URL=http://p", "CONFIGS_DIR=/c"}, func(s Settings) string { return s.CodexHome }, "/c/.codex"},
+		"plugins":      {[]string{"WORKSPACE_ID=w", "PLATFORM_URL=http://p", "PLUGINS_DIR=~/p"}, func(s Settings) string { return s.PluginsDir }, "/home/u/p"},
+		"no-plugins":   {[]string{"WORKSPACE_ID=w", "PLATFORM_URL=http://p"}, func(s Settings) string { return s.PluginsDir }, ""},
 		"blanks":       {[]string{"RUNTIME_ADDR= 127.0.0.1:9 \n"}, func(s Settings) string { return s.Addr }, "127.0.0.1:9"},
 		"empty":        {[]string{"RUNTIME_MAX_TURNS="}, func(s Settings) string { return fmt.Sprint(s.MaxTurns) }, "4"},
 	} {

@@ -32,6 +32,7 @@ func (r *resolver) run() []*Problem {
 	r.paths()
 	r.sandbox()
 	r.apart()
+	r.programs()
 	r.login()
 	r.door()
 	r.s.AllowedNetworks, _ = networks(r.s.Networks) // its row has been checked
@@ -172,7 +173,9 @@ func (r *resolver) paths() {
 	if s.DebugWire != "" {
 		s.DebugWire = r.path("RUNTIME_DEBUG_WIRE", s.DebugWire, nil)
 	}
-	s.CodexBin = r.binary()
+	if s.PluginsDir != "" {
+		s.PluginsDir = r.path("PLUGINS_DIR", s.PluginsDir, nil)
+	}
 }
 
 func (r *resolver) configsDir() string {
@@ -185,21 +188,6 @@ func (r *resolver) stateDir() string {
 		base = "~/.local/state"
 	}
 	return filepath.Join(base, "molecule-codex-runtime")
-}
-
-// binary finds codex in PATH, so that what runs later does not depend on the
-// environment. A name that is not there stays as it is; preflight explains.
-func (r *resolver) binary() string {
-	bin := cmp.Or(r.s.CodexBin, "codex")
-	if strings.ContainsRune(bin, filepath.Separator) {
-		return r.path("CODEX_BIN", bin, nil)
-	}
-	for _, dir := range filepath.SplitList(r.vars["PATH"]) {
-		if p := filepath.Join(dir, bin); filepath.IsAbs(dir) && r.host.canRun(p) {
-			return p
-		}
-	}
-	return bin
 }
 
 // path returns value, or what fallback says, as an absolute path. A leading ~

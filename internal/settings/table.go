@@ -120,7 +120,7 @@ type Settings struct {
 
 	User            *asuser.User   // that CodexUser names; nil if it is the runtime's own
 	TempDir         string         // $TMPDIR, or /tmp
-	UserHome        string         // $HOME of codex; empty if it has none
+	UserHome        string         // $HOME of codex, else the home of its account; empty if it has none
 	MadeWorkDir     bool           // WorkDir is one of ours, to be made
 	AllowedNetworks []netip.Prefix // the list of Networks
 	Exposed         string         // why no message can have a sandbox in which commands write WorkDir; empty if it can
