@@ -3,6 +3,7 @@ package asuser_test
 import (
 	"bufio"
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -355,6 +356,38 @@ func TestStarterThatEnds(t *testing.T) {
 			t.Errorf("by hand: %s, %v", said, err)
 		}
 	})
+}
+
+// TestProgramWithCapabilities is no way to another user: it would be one for all who may run it.
+func TestProgramWithCapabilities(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("this takes root")
+	}
+	text, err := os.ReadFile("/proc/self/exe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(open(t), "program")
+	if err := os.WriteFile(program, text, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	byHand := func() string {
+		cmd := &exec.Cmd{Path: program, Args: []string{"start-as-user", `{"User":{"Name":"one","UID":4242,"GID":4242},"Path":"/bin/true","Report":1}`, "true"}}
+		said, _ := cmd.Output()
+		return string(said)
+	}
+	if got := byHand(); got != "ready\n" {
+		t.Fatalf("root becomes another: %s", got)
+	}
+	both := uint32(1<<unix.CAP_SETUID | 1<<unix.CAP_SETGID)
+	capabilities := binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, 0x02000001), both) // version 2, in force
+	capabilities = append(capabilities, make([]byte, 12)...)
+	if err := unix.Setxattr(program, "security.capability", capabilities, 0); err != nil {
+		t.Skipf("files have no capabilities here: %v", err)
+	}
+	if got := byHand(); !strings.HasPrefix(got, `{"Op":"become"`) {
+		t.Errorf("by capabilities of the file: %s", got)
+	}
 }
 
 // TestFolderOfAChild is entered by the user, by whatever way leads to it.

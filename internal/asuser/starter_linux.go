@@ -142,8 +142,11 @@ func runStarter() {
 
 // carryOut executes the program, and returns what it failed at.
 func (o *order) carryOut(argv []string, report *os.File) failure {
-	if o.User.UID == 0 { // this program may have capabilities of its file, and any parent
+	if o.User.UID == 0 { // it may have been started by any other program
 		return failure{"become", "root", syscall.EPERM}
+	}
+	if lendsItself() {
+		return failure{"become", o.User.String(), syscall.EPERM}
 	}
 	if err := o.User.becomeForGood(); err != nil {
 		return failure{"become", o.User.String(), errno(err)}
@@ -162,6 +165,13 @@ func (o *order) carryOut(argv []string, report *os.File) failure {
 	}
 	_, _ = report.WriteString(ready)
 	return failure{"exec", o.Path, errno(syscall.Exec(o.Path, argv, os.Environ()))} //nolint:forbidigo,gosec // both are what our parent has given
+}
+
+// lendsItself reports whether the file of this program has capabilities. Every user of the machine
+// who may run it has them then, and could start anything as any other user.
+func lendsItself() bool {
+	_, err := unix.Getxattr("/proc/self/exe", "security.capability", nil)
+	return err == nil
 }
 
 func errno(err error) (n syscall.Errno) {

@@ -43,6 +43,10 @@ func Lookup(name string) (*User, error) {
 	if u.UID == 0 {
 		return nil, errors.New("root can do all that this process can")
 	}
+	if lendsItself() {
+		return nil, errors.New("the file of this program has capabilities, by which every user here who may run it could become another: " +
+			"take them away (setcap -r), and give them to the service that starts it (AmbientCapabilities)")
+	}
 	return u, nil
 }
 
