@@ -45,7 +45,7 @@ func (l Launch) Args() []string {
 		args = append(args, l.leftovers()...)
 	}
 	if l.Workspace || l.OwnTools {
-		args = append(args, servers(config)...)
+		args = append(args, l.servers(config)...)
 	}
 	if l.Lean {
 		args = append(args, Lean()...)

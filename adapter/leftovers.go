@@ -35,8 +35,8 @@ func (l Launch) leftovers() []string {
 // servers returns the arguments that switch the platform's MCP servers off. One that another
 // runtime has written is not here, and codex would wait for it; one that an interactive
 // codex uses would be started for each thread, and offer what we offer.
-func servers(config map[string]any) (args []string) {
-	for _, s := range ownServers(config) {
+func (l Launch) servers(config map[string]any) (args []string) {
+	for _, s := range l.ownServers(config) {
 		if platformServer.MatchString(s.name) {
 			args = append(args, override("mcp_servers."+s.name+".enabled", "false")...)
 		}

@@ -41,14 +41,18 @@ func (l Launch) own() (config map[string]any, unread []Warning) {
 	return config, unread
 }
 
-// merge lays tables over others as codex does.
+// merge lays tables over others as codex does. What lies above stays as it is.
 func merge(below, above map[string]any) {
 	for key, value := range above {
-		if tables, ok := value.(map[string]any); ok && tableOf(below, key) != nil {
-			merge(tableOf(below, key), tables)
-		} else {
+		tables, ok := value.(map[string]any)
+		if !ok {
 			below[key] = value
+			continue
 		}
+		if tableOf(below, key) == nil {
+			below[key] = map[string]any{}
+		}
+		merge(tableOf(below, key), tables)
 	}
 }
 
@@ -62,9 +66,9 @@ func textOf(of map[string]any, key string) string {
 	return found
 }
 
-// ownServers are in the order of their names.
-func ownServers(config map[string]any) (servers []ownServer) {
-	all := tableOf(config, "mcp_servers")
+// ownServers are in the order of their names, those of folders that the operator trusts among them.
+func (l Launch) ownServers(config map[string]any) (servers []ownServer) {
+	all := tableOf(l.withFolders(config, "mcp_servers"), "mcp_servers")
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		one := tableOf(all, name)
 		if command := textOf(one, "command"); command != "" {
@@ -98,7 +102,7 @@ func (l Launch) moved(config map[string]any) []ownServer {
 	if !l.Sandboxed {
 		return nil
 	}
-	return slices.DeleteFunc(ownServers(config), func(s ownServer) bool { return s.cwd != "" })
+	return slices.DeleteFunc(l.ownServers(config), func(s ownServer) bool { return s.cwd != "" })
 }
 
 // folders returns the arguments that say where these are started. The command stands with it
@@ -135,7 +139,7 @@ func (l Launch) doubts() (doubts []Warning) {
 		return inside
 	}
 	const there = "where commands can put what codex then runs outside of its sandbox"
-	for _, s := range ownServers(config) {
+	for _, s := range l.ownServers(config) {
 		if s.cwd != "" && written(s.cwd) {
 			doubt("the MCP server %s is started in %s, %s: give it another cwd", s.name, s.cwd, there)
 		}

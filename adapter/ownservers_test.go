@@ -37,6 +37,25 @@ func TestFoldersOfServers(t *testing.T) {
 	}
 }
 
+// TestServersOfATrustedFolder are started where those of the operator's are, and doubted as they are.
+func TestServersOfATrustedFolder(t *testing.T) {
+	const trusts = "[projects.'/w']\ntrust_level = 'trusted'\n"
+	folder := Folder{Names: []string{"/w"}, Dir: "/w/.codex", Config: "[mcp_servers.a]\ncommand = 'npx'\n[mcp_servers.b]\ncommand = 'y'\n[mcp_servers.c]\ncommand = '/w/c'\ncwd = '/srv'\n"}
+	for name, c := range map[string]struct{ config, want, doubt string }{
+		"trusted":     {trusts, `mcp_servers={"a"={command="npx",cwd="/h"},"b"={command="y",cwd="/h"}}`, "the program of the MCP server c is /w/c"},
+		"over-ours":   {trusts + "[mcp_servers.a]\ncommand = 'x'\ncwd = '/srv'\n", `mcp_servers={"b"={command="y",cwd="/h"}}`, "the program of the MCP server c is /w/c"},
+		"not-trusted": {"[mcp_servers.a]\ncommand = 'x'\n", `mcp_servers={"a"={command="x",cwd="/h"}}`, ""},
+	} {
+		l := Launch{Home: "/h", WorkDir: "/w", Sandboxed: true, UserConfig: c.config, Project: Project{Names: []string{"/w"}, Folders: []Folder{folder}}}
+		if args := l.Args(); !slices.Equal(args[:2], []string{"-c", c.want}) {
+			t.Errorf("%s: codex is started with %q, want %q first", name, args[:2], c.want)
+		}
+		if doubts := l.doubts(); (c.doubt != "") != (len(doubts) == 1) || c.doubt != "" && !strings.Contains(doubts[0].Text, c.doubt) {
+			t.Errorf("%s: %v, want %q", name, doubts, c.doubt)
+		}
+	}
+}
+
 func TestDoubtsOfTheOperatorsPrograms(t *testing.T) {
 	for name, c := range map[string]struct{ config, want string }{
 		"nothing":        {"notify = ['notify-send']\n[mcp_servers.a]\ncommand = 'npx'\nargs = ['/w/x']", ""},

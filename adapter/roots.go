@@ -57,10 +57,12 @@ func (l Launch) Network() (given, known bool) {
 	return given, len(unread) == 0
 }
 
-// sandbox is a configuration with no more than what codex takes of the sandbox: the operator's, or
-// what a folder that is trusted has in its place, the nearest last.
-func (l Launch) sandbox(config map[string]any) map[string]any {
-	const table = "sandbox_workspace_write"
+// sandbox is a configuration with no more than what codex takes of the sandbox.
+func (l Launch) sandbox(config map[string]any) map[string]any { return l.withFolders(config, "sandbox_workspace_write") }
+
+// withFolders is a configuration with no more than a table of it: the operator's, or what a folder
+// that is trusted has in its place, the nearest last.
+func (l Launch) withFolders(config map[string]any, table string) map[string]any {
 	all := map[string]any{table: map[string]any{}}
 	merge(tableOf(all, table), tableOf(config, table))
 	for _, folder := range l.Project.Folders {

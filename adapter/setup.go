@@ -51,6 +51,7 @@ type Setup struct {
 	problem string
 	answers Provider // as codex was last started; zero before
 	told    []string // the warnings that were logged last
+	opened  []string // and those of what the work directory has come to bring
 	read    bool
 	known   chan struct{} // closed when the configuration has been read for the first time
 }

@@ -111,6 +111,9 @@ type Launch struct {
 	// Written are directories that the user's configuration lets commands write in their sandbox,
 	// beside the working directory and the temp directory.
 	Written []string
+	// Thread returns codex's configuration for a thread that is loaded now, above that of Args. It
+	// must answer soon; nil is none.
+	Thread func() map[string]any
 	// Temp is the temp directory of commands; empty if it is codex's own, TMPDIR of Env.
 	Temp string
 

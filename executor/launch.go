@@ -24,6 +24,9 @@ func (e *Executor) threadOn(on *child) appserver.ThreadStartParams {
 	params := e.cfg.Thread
 	params.Model = cmp.Or(on.launch.Model, params.Model)
 	params.ModelProvider = cmp.Or(on.launch.ModelProvider, params.ModelProvider)
+	if on.launch.Thread != nil {
+		params.Config = on.launch.Thread()
+	}
 	return params
 }
 
