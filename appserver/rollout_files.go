@@ -13,7 +13,10 @@ import (
 )
 
 // threadID is what codex names threads with, and their files after.
-var threadID = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+var (
+	threadID    = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+	rolloutName = regexp.MustCompile(`^rollout-.*?-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})[._]`)
+)
 
 // HasRollout reports whether a CODEX_HOME has a thread that codex can resume: one with
 // a file that is not archived.
@@ -35,11 +38,11 @@ func RemoveRollout(home, thread string) error {
 		return fmt.Errorf("remove the file of thread %q: codex names no thread like that", thread)
 	}
 	live, err := rollouts(filepath.Join(home, sessions), daysDeep, thread)
-	archived, errArchived := rollouts(filepath.Join(home, "archived_sessions"), 0, thread)
+	more, errArchived := rollouts(filepath.Join(home, archived), 0, thread)
 	if err := errors.Join(err, errArchived); err != nil {
 		return fmt.Errorf("remove the file of thread %s: %w", thread, err)
 	}
-	for _, path := range append(live, archived...) {
+	for _, path := range append(live, more...) {
 		if err := os.Remove(path); err != nil && !os.IsNotExist(err) {
 			return fmt.Errorf("remove the file of thread %s: %w", thread, err)
 		}
@@ -50,26 +53,45 @@ func RemoveRollout(home, thread string) error {
 // The files of threads stand in folders for their days: sessions/2026/01/31.
 const (
 	sessions = "sessions"
+	archived = "archived_sessions"
 	daysDeep = 3
 )
 
 // mostLooked is how many names are looked at, in all folders, to find those of a thread.
 const mostLooked = 1 << 20
 
-// rollouts returns the files of a thread so many folders deep in a folder: the first, and
-// those in which it went on after a part of its history was taken back.
-func rollouts(folder string, deep int, thread string) ([]string, error) {
-	s := search{thread: thread, left: mostLooked}
-	err := s.in(folder, deep)
-	return s.found, err
+// RolloutSizes returns how many bytes the files of each thread have in a CODEX_HOME.
+func RolloutSizes(home string) (map[string]int64, error) {
+	sizes := map[string]int64{}
+	all := search{left: mostLooked, found: func(path string) {
+		name := rolloutName.FindStringSubmatch(filepath.Base(path))
+		if info, err := os.Lstat(path); name != nil && err == nil && info.Mode().IsRegular() {
+			sizes[name[1]] += info.Size()
+		}
+	}}
+	if err := errors.Join(all.in(filepath.Join(home, sessions), daysDeep), all.in(filepath.Join(home, archived), 0)); err != nil {
+		return nil, fmt.Errorf("look for the files of threads: %w", err)
+	}
+	return sizes, nil
 }
 
-// A search looks for the files of a thread. The home is codex's user's, whose commands can
+// rollouts returns the files of a thread so many folders deep in a folder: the first, and
+// those in which it went on after a part of its history was taken back.
+func rollouts(folder string, deep int, thread string) (found []string, err error) {
+	s := search{left: mostLooked, found: func(path string) {
+		if isOf(filepath.Base(path), thread) {
+			found = append(found, path)
+		}
+	}}
+	err = s.in(folder, deep)
+	return found, err
+}
+
+// A search looks for the files of threads. The home is codex's user's, whose commands can
 // fill it.
 type search struct {
-	thread string
-	left   int // names that may still be looked at
-	found  []string
+	left  int // names that may still be looked at
+	found func(path string)
 }
 
 func (s *search) in(folder string, deep int) error {
@@ -81,8 +103,8 @@ func (s *search) in(folder string, deep int) error {
 			return regular.ErrMany
 		case deep > 0 && isDay(name):
 			below = append(below, name)
-		case deep == 0 && s.wants(name):
-			s.found = append(s.found, filepath.Join(folder, name))
+		case deep == 0:
+			s.found(filepath.Join(folder, name))
 		}
 		return nil
 	})
@@ -101,8 +123,9 @@ func (s *search) in(folder string, deep int) error {
 // isDay reports whether a folder is for a year, a month or a day.
 func isDay(name string) bool { return len(name) <= 4 && strings.Trim(name, "0123456789") == "" }
 
-func (s *search) wants(name string) bool {
+// isOf reports whether a file is one of a thread's.
+func isOf(name, thread string) bool {
 	rest, ok := strings.CutPrefix(name, "rollout-")
-	_, rest, its := strings.Cut(rest, "-"+s.thread)
+	_, rest, its := strings.Cut(rest, "-"+thread)
 	return ok && its && (strings.HasPrefix(rest, ".jsonl") || strings.HasPrefix(rest, "_") && strings.Contains(rest, ".jsonl"))
 }

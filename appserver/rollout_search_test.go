@@ -19,7 +19,7 @@ func TestSearchIsBounded(t *testing.T) {
 		}
 	}
 	for left, want := range map[int]error{11: regular.ErrMany, 12: nil} { // a year, a month, five days, with one name in each
-		s := search{thread: "t", left: left}
+		s := search{left: left, found: func(string) {}}
 		if err := s.in(home, daysDeep); !errors.Is(err, want) {
 			t.Errorf("with %d names: %v", left, err)
 		}

@@ -134,6 +134,16 @@ func (c *Client) ThreadUnload(ctx context.Context, threadID string) error {
 	return c.Call(ctx, "thread/unarchive", params, nil)
 }
 
+// ThreadDelete deletes a thread with its history: its files, and what codex's databases have of
+// it. One of which there is nothing is refused, which is no error here.
+func (c *Client) ThreadDelete(ctx context.Context, threadID string) error {
+	err := c.Call(ctx, "thread/delete", threadParams{ThreadID: threadID}, nil)
+	if IsNoRollout(err) || IsThreadGone(err) {
+		return nil
+	}
+	return err
+}
+
 // Ping asks the child something that costs it nothing. It fails when the child
 // is gone, and with ctx when the child answers nothing.
 func (c *Client) Ping(ctx context.Context) error {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
@@ -221,6 +222,30 @@ func TestThreadsAreUnloadedAndResumed(t *testing.T) {
 		if w.streamed() == "" {
 			t.Errorf("thread %d sent no notifications after it was unloaded", i)
 		}
+	}
+}
+
+// TestDelete has a codex that runs delete the thread of a conversation that is gone.
+func TestDelete(t *testing.T) {
+	t.Parallel()
+	var home string
+	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), func(c *executor.Config) { home = homeOf(*c) })
+	w := submit(t, e, "j1", "one", "say hello")
+	w.wait(t)
+	thread := seen[executor.Started](w)[0].ThreadID
+	if there, err := appserver.HasRollout(home, thread); !there || err != nil {
+		t.Fatalf("%s has no file: %v", thread, err)
+	}
+	if err := e.Forget(t.Context(), "one"); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := e.Delete(t.Context(), thread); err != nil {
+			t.Error(err)
+		}
+	}
+	if there, err := appserver.HasRollout(home, thread); there || err != nil {
+		t.Errorf("%s has a file still; %v", thread, err)
 	}
 }
 

@@ -94,6 +94,19 @@ func (e *Executor) Drop(ctx context.Context, key string) error {
 	return e.letGoOf(ctx, RecordDrop, key, e.unsubscribe)
 }
 
+// Delete has a codex that runs delete a thread which no conversation has any more, with what its
+// databases know of it. Where none runs, nothing is done.
+func (e *Executor) Delete(ctx context.Context, thread string) error {
+	on, _ := e.child.health()
+	if on == nil {
+		return nil
+	}
+	e.record(RecordDelete, RecordedFact{Of: thread})
+	ctx, cancel := context.WithTimeout(ctx, e.cfg.Patience)
+	defer cancel()
+	return on.ThreadDelete(ctx, thread)
+}
+
 func (e *Executor) letGoOf(ctx context.Context, event, key string, unload func(context.Context, *conversation, *child)) error {
 	e.mu.Lock()
 	c := e.conversations[key]

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"reflect"
 	"sync"
 	"time"
 
@@ -24,6 +25,7 @@ const (
 	RecordConfig       = "config"       // RecordedConfig: an executor was made
 	RecordLaunch       = "launch"       // RecordedLaunch: how codex is started the next time
 	RecordInstructions = "instructions" // RecordedText: they differ from before
+	RecordThread       = "thread"       // RecordedThread: threads are loaded with another configuration than before
 	RecordPast         = "past"         // RecordedPast: what the book knows of a conversation
 	RecordUsed         = "used"         // RecordedFact, of a conversation
 	RecordTurned       = "turned"       // RecordedFact, of a thread
@@ -38,6 +40,7 @@ const (
 	RecordForget       = "forget"       // RecordedFact, of a conversation
 	RecordDrop         = "drop"         // RecordedFact, of a conversation
 	RecordEndAgents    = "endAgents"    // RecordedFact, of a thread
+	RecordDelete       = "delete"       // RecordedFact, of a thread
 	RecordRestart      = "restart"      // RecordedText: why codex is restarted when it is idle
 	RecordClose        = "close"        // nil
 
@@ -80,6 +83,11 @@ type RecordedConfig struct {
 	Rules        bool                        `json:"rules,omitempty"`
 	Open         bool                        `json:"open,omitempty"`
 	Grace        time.Duration               `json:"grace"`
+}
+
+// A RecordedThread is what [Launch].Thread has returned.
+type RecordedThread struct {
+	Config map[string]any `json:"config,omitempty"`
 }
 
 // A RecordedLaunch is a [Launch] without its environment.
@@ -206,6 +214,9 @@ func (c Config) withRecorder() Config {
 			launch, err := prepare(ctx)
 			_, unready := err.(Unready) //nolint:errorlint // as the supervisor is given it
 			r.Record(RecordLaunch, RecordedLaunch{launch.Args, launch.Model, launch.ModelProvider, launch.KeyVariable, text(err), unready})
+			if launch.Thread != nil {
+				launch.Thread = recordedThread(launch.Thread, r)
+			}
 			return launch, err
 		}
 	}
@@ -222,6 +233,22 @@ func text(err error) string {
 		return ""
 	}
 	return err.Error()
+}
+
+// recordedThread has the configuration of threads recorded when it is not what it was.
+func recordedThread(now func() map[string]any, r Recorder) func() map[string]any {
+	var mu sync.Mutex // guards what follows
+	var last map[string]any
+	return func() map[string]any {
+		mu.Lock()
+		defer mu.Unlock()
+		config := now()
+		if !reflect.DeepEqual(config, last) {
+			r.Record(RecordThread, RecordedThread{config})
+		}
+		last = config
+		return config
+	}
 }
 
 // recordedInstructions has instructions recorded when they are not what they were.

@@ -117,6 +117,9 @@ func (t *task) mute(s sender) bool {
 // peerPrefix begins the names of the conversations with other agents.
 const peerPrefix = "peer:"
 
+// OfPeer reports whether a conversation is one with another agent.
+func OfPeer(conversation string) bool { return strings.HasPrefix(conversation, peerPrefix) }
+
 // base begins the names of the agent's conversations. An id never has the one that stands
 // for all who do not say who they are.
 func (s sender) base() string {
@@ -142,7 +145,7 @@ func (t *task) forPeer(s sender) bool { return s.isPeer() || t.ofPeer() }
 
 // ofPeer reports whether the conversation is an agent's.
 func (t *task) ofPeer() bool {
-	return t.engine.cfg.Workspace != nil && strings.HasPrefix(t.about(), peerPrefix)
+	return t.engine.cfg.Workspace != nil && OfPeer(t.about())
 }
 
 // conversation is that of an agent's message, by the contextId that it was sent with. The

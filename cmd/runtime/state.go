@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
@@ -46,83 +44,6 @@ func ownState(journal *store.Store) preflight.Check {
 		}
 		return preflight.Result{Status: preflight.OK, Detail: journal.Path()}
 	}}
-}
-
-// Housekeeping of conversations: their threads are files in CODEX_HOME that
-// codex keeps for ever.
-const (
-	idleFor     = 30 * 24 * time.Hour // as long as ended tasks are kept
-	tidyEvery   = time.Hour
-	tidyAtOnce  = 100
-	tidyTimeout = time.Minute
-)
-
-// A forgetter lets go of a conversation that is not in use.
-type forgetter interface {
-	Forget(ctx context.Context, conversation string) error
-}
-
-// A sweeper deletes the files of messages that are older than that.
-type sweeper interface {
-	Sweep(before time.Time) error
-}
-
-// tidy forgets conversations that nobody has used for a long time, and deletes
-// the files of their threads, and those that messages of that time brought. It returns when ctx ends.
-func tidy(ctx context.Context, s *store.Store, threads forgetter, uploads sweeper, home codexHome, log *slog.Logger) {
-	tick := time.NewTicker(tidyEvery)
-	defer tick.Stop()
-	for {
-		if err := tidyOnce(ctx, s, threads, home, time.Now().Add(-idleFor)); err != nil && ctx.Err() == nil {
-			log.Warn("old conversations could not be forgotten; this is tried again in an hour", "err", err)
-		}
-		if err := uploads.Sweep(time.Now().Add(-idleFor)); err != nil {
-			log.Warn("old files of messages could not be deleted; this is tried again in an hour", "err", err)
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-// tidyOnce is safe to be cut off anywhere: a thread stays on the list of
-// leftovers until its file is gone. Nobody uses one on that list: the executor
-// has let go of its conversation before the store did, and the store refuses if a
-// message has come in between.
-func tidyOnce(ctx context.Context, s *store.Store, threads forgetter, home codexHome, before time.Time) error {
-	ctx, cancel := context.WithTimeout(ctx, tidyTimeout)
-	defer cancel()
-	idle, err := s.Idle(ctx, before, tidyAtOnce)
-	if err != nil {
-		return err
-	}
-	for _, key := range idle {
-		err := threads.Forget(ctx, key)
-		if err == nil {
-			err = s.ForgetConversation(ctx, key, before)
-		}
-		if err != nil && !errors.Is(err, executor.ErrBusy) && !errors.Is(err, store.ErrInUse) {
-			return err
-		}
-	}
-	left, err := s.Leftovers(ctx, tidyAtOnce)
-	if err != nil {
-		return err
-	}
-	var failed error
-	for _, thread := range left {
-		if ctx.Err() != nil { // each takes a look through the home, which commands may have filled
-			return errors.Join(failed, context.Cause(ctx))
-		}
-		err := home.user.Do(func() error { return appserver.RemoveRollout(home.dir, thread) })
-		if err == nil {
-			err = s.DropThreads(ctx, thread)
-		}
-		failed = errors.Join(failed, err) // one that cannot be removed is not in the way of the others
-	}
-	return failed
 }
 
 // conversations are the threads that the store names and the executor holds.

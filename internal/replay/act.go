@@ -30,6 +30,8 @@ func (p *player) act(e *entry) bool {
 		err = p.withFact(e, func(of string) { p.through(func(ctx context.Context) { _ = p.stage.executor.Drop(ctx, of) }) })
 	case executor.RecordEndAgents:
 		err = p.withFact(e, func(of string) { p.through(func(context.Context) { p.stage.executor.EndAgents(of) }) })
+	case executor.RecordDelete:
+		err = p.withFact(e, func(of string) { p.through(func(ctx context.Context) { _ = p.stage.executor.Delete(ctx, of) }) })
 	case executor.RecordRestart:
 		var why executor.RecordedText
 		if why, err = decode[executor.RecordedText](e); err == nil {

@@ -31,6 +31,7 @@ type feed struct {
 	traces   map[string][]executor.RecordedTrace
 	lent     map[string][]executor.RecordedLent
 	words    string                          // the instructions
+	config   map[string]any                  // of threads
 	results  map[string]*executor.ToolResult // of tools, by their calls
 }
 
@@ -121,7 +122,8 @@ func (f *feed) prepare(ctx context.Context) (executor.Launch, error) {
 	case <-ctx.Done():
 		return executor.Launch{}, context.Cause(ctx)
 	}
-	launch := executor.Launch{Env: f.env, Model: l.Model, ModelProvider: l.ModelProvider, KeyVariable: l.KeyVariable}
+	f.configureThreads(nil) // a launch begins with none
+	launch := executor.Launch{Env: f.env, Thread: f.threadConfig, Model: l.Model, ModelProvider: l.ModelProvider, KeyVariable: l.KeyVariable}
 	switch {
 	case l.Error == "":
 		return launch, nil
@@ -129,6 +131,19 @@ func (f *feed) prepare(ctx context.Context) (executor.Launch, error) {
 		return launch, executor.Unready(l.Error)
 	}
 	return launch, errors.New(l.Error)
+}
+
+// configureThreads says what threads are loaded with from now on.
+func (f *feed) configureThreads(config map[string]any) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.config = config
+}
+
+func (f *feed) threadConfig() map[string]any {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.config
 }
 
 // setInstructions says what threads are to be told from now on.

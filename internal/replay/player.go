@@ -180,9 +180,14 @@ func (p *player) instruct() {
 		if e.Send != nil && e.isCall() && !e.loose {
 			return
 		}
-		if e.Event == executor.RecordInstructions {
+		switch e.Event {
+		case executor.RecordInstructions:
 			if words, err := decode[executor.RecordedText](e); err == nil {
 				p.stage.feed.setInstructions(words.Text)
+			}
+		case executor.RecordThread:
+			if thread, err := decode[executor.RecordedThread](e); err == nil {
+				p.stage.feed.configureThreads(thread.Config)
 			}
 		}
 	}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
+	"github.com/Molecule-AI/molecule-codex-runtime/store"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+)
+
+const (
+	// mostWeighed is how many conversations are weighed, those used last.
+	mostWeighed = 100_000
+	// freshFor is how long a conversation is kept after its last turn, unless it is another agent's.
+	freshFor = time.Hour
+	// peerShare is the part of the room that the conversations with other agents have.
+	peerShare = 4
+)
+
+// roomForThreads is how many bytes the files of all threads may have.
+func roomForThreads(s settings.Settings) func() int64 {
+	return func() int64 {
+		set := int64(s.ConversationsMiB) << 20
+		if size, err := store.SizeOfDisk(s.CodexHome); err == nil {
+			return min(set, size/diskShare)
+		}
+		return set
+	}
+}
+
+// makeRoom forgets the conversations that there is no room for.
+func (h *housekeeper) makeRoom(ctx context.Context, now time.Time) error {
+	ctx, cancel := context.WithTimeout(ctx, tidyTimeout)
+	defer cancel()
+	newest, err := h.store.UsedLast(ctx, 1)
+	if err != nil || len(newest) == 0 || newest[0].Used.Equal(h.weighed) && now.Sub(h.weighed) > 2*surplusEvery {
+		return err // nothing has grown since
+	}
+	all, err := h.store.UsedLast(ctx, mostWeighed)
+	if err != nil {
+		return err
+	}
+	sizes, err := asuser.Value(h.home.user, func() (map[string]int64, error) { return appserver.RolloutSizes(h.home.dir) })
+	if err != nil {
+		return err
+	}
+	h.weighed = newest[0].Used
+	gone := surplus(all, sizes, h.most(), now)
+	for _, key := range gone {
+		if err := h.forget(ctx, key, now); err != nil {
+			return err
+		}
+	}
+	if len(gone) == 0 {
+		return nil
+	}
+	h.log.Info("conversations are forgotten for which there is no room (RUNTIME_CONVERSATIONS_MIB)", "count", len(gone))
+	return h.sweep(ctx)
+}
+
+// surplus are the conversations that have to go for the others to have room: the oldest of other
+// agents, as long as these have more than their share, and then the oldest.
+func surplus(all []store.UsedConversation, sizes map[string]int64, most int64, now time.Time) (keys []string) {
+	var total, peers int64
+	for _, c := range all {
+		total += sizes[c.Thread]
+		if tasks.OfPeer(c.Key) {
+			peers += sizes[c.Thread]
+		}
+	}
+	all = slices.Clone(all)
+	slices.Reverse(all) // the longest unused first
+	drop := func(due func(c store.UsedConversation) bool) {
+		all = slices.DeleteFunc(all, func(c store.UsedConversation) bool {
+			if !due(c) {
+				return false
+			}
+			total -= sizes[c.Thread]
+			if tasks.OfPeer(c.Key) {
+				peers -= sizes[c.Thread]
+			}
+			keys = append(keys, c.Key)
+			return true
+		})
+	}
+	drop(func(c store.UsedConversation) bool { return tasks.OfPeer(c.Key) && peers > most/peerShare })
+	drop(func(c store.UsedConversation) bool {
+		return total > most && sizes[c.Thread] > 0 && (tasks.OfPeer(c.Key) || now.Sub(c.Used) > freshFor)
+	})
+	return keys
+}
