@@ -114,7 +114,7 @@ func TestPaths(t *testing.T) {
 		"relative":     {[]string{"RUNTIME_WORKDIR=../x"}, func(s Settings) string { return s.WorkDir }, "/x"},
 		"state-home":   {[]string{"XDG_STATE_HOME=/s"}, func(s Settings) string { return s.StateDir }, "/s/molecule-codex-runtime"},
 		"state-odd":    {[]string{"XDG_STATE_HOME=s"}, func(s Settings) string { return s.StateDir }, "/home/u/.local/state/molecule-codex-runtime"},
-		"bin-relative": {[]string{"CODEX_BIN=./codex"}, func(s Settings) string { return s.CodexBin }, "/src/codex"},
+		"bin-relative": {[]string{"CODEX_BIN=./codex", "RUNTIME_WORKDIR=/w"}, func(s Settings) string { return s.CodexBin }, "/src/codex"},
 		"tmp":          {[]string{"TMPDIR=/t"}, func(s Settings) string { return s.TempDir }, "/t"},
 		"configs-home": {[]string{"WORKSPACE_ID=w", "PLATFORM_URL=http://p"}, func(s Settings) string { return s.ConfigsDir }, "/home/u/.molecule-workspace"},
 		"configs-set":  {[]string{"WORKSPACE_ID=w", "PLATFORM_URL=http://p", "CONFIGS_DIR=/c"}, func(s Settings) string { return s.CodexHome }, "/c/.codex"},

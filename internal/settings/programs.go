@@ -9,40 +9,42 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/within"
 )
 
-// programs finds codex, and warns of programs that codex's commands can replace in their sandbox:
-// the next start would run what they have put there.
+// programs finds codex, and keeps it from where codex's commands could put another program in its
+// place: it is run again each minute, to see whether it starts. Of this program, which the next
+// start would run, there is a warning.
 func (r *resolver) programs() {
 	s := r.s
 	s.CodexBin = r.binary()
+	const replaced = "%s, %s, lies in the working directory %s, where codex's commands can put another program in its place"
+	inside := filepath.IsAbs(s.CodexBin) && r.below(s.WorkDir, s.CodexBin)
 	if s.Sandbox != "workspace-write" {
+		if inside && s.Exposed == "" {
+			s.Exposed = fmt.Sprintf(replaced, "codex", s.CodexBin, s.WorkDir)
+		}
 		return
 	}
-	for what, file := range map[string]string{"codex": s.CodexBin, "this program": r.host.program()} {
-		if filepath.IsAbs(file) && r.below(s.WorkDir, file) {
-			r.warn("RUNTIME_WORKDIR", fmt.Sprintf("%s, %s, lies in the working directory %s: codex's commands can put another program in its place, which the next start runs; set RUNTIME_WORKDIR to a directory without it", what, file, s.WorkDir))
-		}
+	if inside {
+		r.fail("CODEX_BIN", fmt.Sprintf(replaced, "codex", s.CodexBin, s.WorkDir),
+			"install codex elsewhere and point CODEX_BIN at it, or set RUNTIME_WORKDIR to a directory without it")
+	}
+	if program := r.host.program(); filepath.IsAbs(program) && r.below(s.WorkDir, program) {
+		r.warn("RUNTIME_WORKDIR", fmt.Sprintf(replaced, "this program", program, s.WorkDir)+", which the next start runs; set RUNTIME_WORKDIR to a directory without it")
 	}
 }
 
-// binary finds codex in PATH, so that what runs later does not depend on the
-// environment. A name that is not there stays as it is; preflight explains.
+// binary finds codex in PATH, so that what runs later does not depend on the environment, and in
+// the working directory only where there is no other. A name that is not there stays as it is;
+// preflight explains.
 func (r *resolver) binary() string {
 	bin := cmp.Or(r.s.CodexBin, "codex")
 	if strings.ContainsRune(bin, filepath.Separator) {
 		return r.path("CODEX_BIN", bin, nil)
 	}
 	path := r.vars["PATH"]
-	if r.s.Sandbox == "workspace-write" { // what lies in the working directory may be a command's
+	if r.s.Sandbox == "workspace-write" {
 		path = within.Beside([]string{r.s.WorkDir}, "PATH", path)
 	}
-	if found := r.in(path, bin); found != "" {
-		return found
-	}
-	if found := r.in(r.vars["PATH"], bin); found != "" {
-		r.fail("CODEX_BIN", fmt.Sprintf("the only %s in PATH, %s, lies in the working directory %s, where codex's commands can put another program in its place", bin, found, r.s.WorkDir),
-			"install codex elsewhere, or set RUNTIME_WORKDIR to a directory without it; CODEX_BIN="+found+" takes it all the same")
-	}
-	return bin
+	return cmp.Or(r.in(path, bin), r.in(r.vars["PATH"], bin), bin)
 }
 
 // in finds a program in a list of directories.
