@@ -19,6 +19,8 @@ type Executor struct {
 
 	toolSet string // of cfg.Thread.DynamicTools
 
+	versions versions // of the instructions
+
 	hold    *hold
 	account account
 	limits  limits

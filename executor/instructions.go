@@ -23,11 +23,6 @@ import (
 // with a number that is never the same twice.
 const contextKey = "workspace_instructions_"
 
-// changedInstructions stands in front of instructions that a running thread has
-// not heard.
-const changedInstructions = "The instructions for this workspace have changed. " +
-	"These take the place of the ones that you were given before:\n\n"
-
 // noInstructions is what a thread hears of instructions that are no more.
 const noInstructions = "The instructions for this workspace that you were given before no longer hold, and none have taken their place."
 
@@ -54,7 +49,9 @@ func (e *Executor) instructions() (text, digest string) {
 		return "", ""
 	}
 	sum := sha256.Sum256([]byte(text))
-	return text, hex.EncodeToString(sum[:8])
+	digest = hex.EncodeToString(sum[:8])
+	e.versions.keep(digest, text)
+	return text, digest
 }
 
 // newThread returns what the thread of c is loaded with in a child, and the digest of its
@@ -74,12 +71,14 @@ func (e *Executor) brief(c *conversation, params *appserver.TurnStartParams) (di
 	if digest == c.heard.known {
 		return digest
 	}
-	value := changedInstructions + text
-	if text == "" {
-		value = noInstructions
+	value := noInstructions
+	if text != "" {
+		value = e.versions.change(c.heard.known, text)
 	}
 	c.heard.times++
-	addContext(params, contextKey+strconv.Itoa(c.heard.times), value)
+	for key, piece := range pieces(contextKey+strconv.Itoa(c.heard.times), value) {
+		addContext(params, key, piece)
+	}
 	return digest
 }
 

@@ -1,6 +1,7 @@
 package executor_test
 
 import (
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -65,6 +66,39 @@ func TestInstructionsReachTheModel(t *testing.T) {
 	submit(t, e, "j6", "a", "say j6").wait(t)
 	if got := spoken(model, "no longer hold"); len(got) != 1 {
 		t.Errorf("the end of the instructions is told %d times", len(got))
+	}
+}
+
+// TestLongInstructionsThatChange: the model reads all that is new, of a change to a part of them no
+// more than that, and each word of those that it does not know.
+func TestLongInstructionsThatChange(t *testing.T) {
+	t.Parallel()
+	model := modeltest.Start(t, fakemodel.Keywords)
+	rules := func(word string, n int) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, "PERSONA rule %d of %s: %s\n\n", i, word, strings.Repeat("do it well. ", 20))
+		}
+		return b.String()
+	}
+	var p persona
+	p.is("# One\n\n" + rules("one", 200))
+	e := onCodex(t, model, func(c *executor.Config) { c.Instructions = p.now })
+	submit(t, e, "j1", "a", "say j1").wait(t)
+	before := len(spoken(model, "PERSONA"))
+	p.is("# One\n\n" + rules("one", 200) + "\n\n## Peers\n\nPERSONA of Ada's card")
+	submit(t, e, "j2", "a", "say j2").wait(t)
+	got := spoken(model, "PERSONA")[before:]
+	if len(got) != 1 || len(got[0]) > 500 || !strings.Contains(got[0], "PERSONA of Ada's card") {
+		t.Errorf("of a change to a part it reads %d messages: %.2000q", len(got), got)
+	}
+	p.is("# One\n\n" + rules("two", 200))
+	submit(t, e, "j3", "a", "say j3").wait(t)
+	said := strings.Join(spoken(model, "of two"), "")
+	for i := range 200 {
+		if !strings.Contains(said, fmt.Sprintf("rule %d of two", i)) {
+			t.Fatalf("rule %d does not reach the model", i)
+		}
 	}
 }
 
