@@ -85,6 +85,7 @@ const (
 	mostRow        = int64(64 << 20) // and of one that is a single row
 	mostMembers    = int64(4 << 20)  // and of one of which each member is kept by its name
 	mostRefusal    = 16 << 10        // and of one that refuses
+	mostHeader     = 64 << 10        // bytes of the header of an answer
 	mostHead       = 512             // bytes of an answer that an error holds
 )
 
@@ -96,6 +97,8 @@ func newTransport() *http.Transport {
 		MaxIdleConnsPerHost: 4,
 		IdleConnTimeout:     90 * time.Second,
 		TLSHandshakeTimeout: 10 * time.Second,
+
+		MaxResponseHeaderBytes: mostHeader,
 		// A connection that has died without a word is noticed.
 		HTTP2: &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second},
 	}

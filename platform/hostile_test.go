@@ -2,6 +2,9 @@ package platform
 
 import (
 	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -27,5 +30,20 @@ func TestNestedReplies(t *testing.T) {
 	reply, err := readReply(json.RawMessage(`{"result":{"task":{"message":{"parts":[{"root":{"kind":"text","text":"hi"}}]}}}}`))
 	if err != nil || reply.Text != "hi" {
 		t.Errorf("%+v, %v", reply, err)
+	}
+}
+
+// TestLongHeader of an answer is not taken: small fields take many times their size in memory.
+func TestLongHeader(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		for i := range 1 << 13 {
+			w.Header().Set("X-"+strconv.Itoa(i), "")
+		}
+	}))
+	defer s.Close()
+	res, err := (&http.Client{Transport: newTransport()}).Get(s.URL)
+	if err == nil {
+		_ = res.Body.Close()
+		t.Errorf("an answer with %d fields is taken", len(res.Header))
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -90,5 +91,22 @@ func TestRedirectsAreNotHandedOn(t *testing.T) {
 	}
 	if res := ask(t, base+"/responses", "Bearer "+token); res.StatusCode != http.StatusNotModified {
 		t.Errorf("what is no redirect: %d", res.StatusCode)
+	}
+}
+
+// TestLongHeaderOfAnEndpoint is not taken: small fields take many times their size in memory.
+func TestLongHeaderOfAnEndpoint(t *testing.T) {
+	url := endpoint(t, func(w http.ResponseWriter, _ *http.Request) {
+		for i := range 1 << 15 {
+			w.Header().Set("X-"+strconv.Itoa(i), "")
+		}
+	})
+	f, _ := start(t)
+	base, token, err := f.Renew(Target{URL: url, Key: key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res := ask(t, base+"/responses", "Bearer "+token); res.StatusCode != http.StatusBadGateway || len(res.Header) > 20 {
+		t.Errorf("%d, %d fields", res.StatusCode, len(res.Header))
 	}
 }

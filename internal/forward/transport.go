@@ -9,9 +9,12 @@ import (
 	"time"
 )
 
+// mostHeader bounds the header of an answer: in memory, one of many small fields takes some
+// seventeen times what it has on the wire.
+const mostHeader = 256 << 10
+
 // Transport reaches endpoints as Go does by itself, proxies of the environment
-// included, and trusts the authorities in caFile beside the system's. Without a
-// caFile it is Go's own way alone.
+// included, and trusts the authorities in caFile, if there is one, beside the system's.
 func Transport(caFile string) (*http.Transport, error) {
 	own, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {
@@ -20,6 +23,7 @@ func Transport(caFile string) (*http.Transport, error) {
 	transport := own.Clone()
 	// A connection that has died without a word would take each of codex's tries.
 	transport.HTTP2 = &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second}
+	transport.MaxResponseHeaderBytes = mostHeader
 	if caFile == "" {
 		return transport, nil
 	}
