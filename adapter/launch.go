@@ -44,7 +44,7 @@ func (l Launch) Args() []string {
 	if l.Workspace {
 		args = append(args, l.leftovers()...)
 	}
-	if l.Workspace || l.OwnTools {
+	if l.hasOwnTools() {
 		args = append(args, l.servers(config)...)
 	}
 	if l.Lean {
@@ -52,6 +52,9 @@ func (l Launch) Args() []string {
 	}
 	return args
 }
+
+// hasOwnTools reports whether the platform's tools come from us.
+func (l Launch) hasOwnTools() bool { return l.Workspace || l.OwnTools }
 
 // Env returns the whole environment of an app-server.
 func (l Launch) Env() []string {

@@ -58,7 +58,9 @@ func (l Launch) Network() (given, known bool) {
 }
 
 // sandbox is a configuration with no more than what codex takes of the sandbox.
-func (l Launch) sandbox(config map[string]any) map[string]any { return l.withFolders(config, "sandbox_workspace_write") }
+func (l Launch) sandbox(config map[string]any) map[string]any {
+	return l.withFolders(config, "sandbox_workspace_write")
+}
 
 // withFolders is a configuration with no more than a table of it: the operator's, or what a folder
 // that is trusted has in its place, the nearest last.

@@ -1,6 +1,10 @@
 package adapter
 
-import "slices"
+import (
+	"maps"
+	"slices"
+	"strings"
+)
 
 // ThreadConfig is the configuration that a thread is loaded with by now, above that which codex
 // was started with; nil is none. codex reads its own configuration, and that of the work directory,
@@ -18,9 +22,7 @@ func (s *Setup) ThreadConfig(started Launch) map[string]any {
 	if now.opens(config) {
 		above["projects"] = now.untrusted(started)
 	}
-	if servers := now.moved(config); len(servers) > 0 {
-		above["mcp_servers"] = now.placed(servers)
-	}
+	maps.Copy(above, now.added(config, started.Moved()))
 	if len(above) == 0 {
 		return nil
 	}
@@ -36,11 +38,20 @@ func (l Launch) untrusted(started Launch) map[string]any {
 	return projects
 }
 
-// placed is the table of servers by which these are started in codex's home, as in [Launch.folders].
-func (l Launch) placed(servers []ownServer) map[string]any {
-	table := map[string]any{}
-	for _, s := range servers {
-		table[s.name] = map[string]any{"command": s.command, "cwd": l.Home}
+// added are the settings by which servers that are not among known are started in codex's home, as
+// by [Launch.folders]. Each is a path of its own, and a table of all would take back what codex was
+// started with; so it has to be a name without a dot.
+func (l Launch) added(config map[string]any, known []string) map[string]any {
+	all := map[string]any{}
+	for _, s := range l.moved(config) {
+		if slices.Contains(known, s.name) || strings.Contains(s.name, ".") {
+			continue
+		}
+		one := map[string]any{"command": s.command, "cwd": l.Home}
+		if l.hasOwnTools() && platformServer.MatchString(s.name) {
+			one["enabled"] = false
+		}
+		all["mcp_servers."+s.name] = one
 	}
-	return table
+	return all
 }
