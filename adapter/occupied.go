@@ -16,7 +16,7 @@ import (
 
 // masked are the folders over which codex's sandbox mounts an empty one, in the work directory and in
 // the temp directory of commands, where they are missing or empty (seen on 0.169.0).
-var masked = []string{".codex", ".agents", ".aws", ".git"}
+func masked() []string { return []string{".codex", ".agents", ".aws", ".git"} }
 
 // Occupy sees to it that a directory that commands write has the masked folders with something in
 // them. In its sandbox codex shows commands an existing one as it is, to be read, and over one that
@@ -35,7 +35,7 @@ func Occupy(dir string, user *asuser.User) error {
 			return err
 		}
 		defer root.Close()
-		for _, name := range masked {
+		for _, name := range masked() {
 			if name == ".git" && inRepository(dir) {
 				continue
 			}
