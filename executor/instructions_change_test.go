@@ -30,7 +30,7 @@ func TestChange(t *testing.T) {
 		}
 	}
 	var v versions
-	for _, digest := range strings.FieldsSeq("a b c d e e") {
+	for digest := range strings.FieldsSeq("a b c d e e") {
 		v.keep(digest, "text of "+digest)
 	}
 	if _, ok := v.text("a"); ok || len(v.last) != mostVersions {
