@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 )
 
 // planted makes a working directory with something that commands cannot write in it, and
@@ -207,6 +209,38 @@ func TestFolderOfAnotherMessage(t *testing.T) {
 	}
 	if info, err := at.Lstat(".molecule"); err != nil || info.Mode().Type() != fs.ModeDir {
 		t.Errorf("%v, %v", info, err)
+	}
+}
+
+// TestFolderThatIsClosed to its owner is given back: a command in the sandbox can do that.
+func TestFolderThatIsClosed(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("this takes root")
+	}
+	base, err := os.MkdirTemp("", "closed")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(base) })
+	work := filepath.Join(base, "work")
+	user := &asuser.User{Name: "4242", UID: 4242, GID: 4242}
+	if err := errors.Join(os.Chmod(base, 0o755), os.Mkdir(work, 0o755), os.Chown(work, 4242, 4242)); err != nil {
+		t.Fatal(err)
+	}
+	f := New(Config{Work: work, User: user})
+	uploads := filepath.Join(work, ".molecule", "chat-uploads")
+	for _, closed := range []string{"", uploads, filepath.Dir(uploads)} {
+		if closed != "" {
+			if err := os.Chmod(closed, 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		root, err := asuser.Value(user, f.open)
+		if err != nil {
+			t.Errorf("with %q closed: %v", closed, err)
+			continue
+		}
+		_ = root.Close()
 	}
 }
 
