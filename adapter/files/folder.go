@@ -47,8 +47,9 @@ type Config struct {
 	Pending   Pending // fetches what the platform holds; nil leaves it there
 	Workspace string  // whose pending files those are
 
-	Guard  *netguard.Guard // says which URLs are followed; nil follows none
-	client *http.Client
+	Guard   *netguard.Guard // says which URLs are followed; nil follows none
+	Fetches *Fetches        // bounds what is fetched by them at a time; nil means one of its own
+	client  *http.Client
 }
 
 // A Folder holds the files of messages. Create it with [New].
@@ -61,6 +62,9 @@ type Folder struct {
 func New(cfg Config) *Folder {
 	if cfg.Guard != nil {
 		cfg.client = cfg.Guard.Client(fetchTimeout)
+	}
+	if cfg.Fetches == nil {
+		cfg.Fetches = NewFetches()
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)

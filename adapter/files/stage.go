@@ -274,6 +274,11 @@ func (f *Folder) fetchWeb(ctx context.Context, in Incoming, stored, name string,
 	if _, err := f.cfg.Guard.URL(in.URI); err != nil {
 		return File{}, fmt.Errorf("%w: %w", ErrForbidden, err)
 	}
+	leave, err := f.cfg.Fetches.enter(ctx, of.Peer)
+	if err != nil {
+		return File{}, fmt.Errorf("too many files are fetched at a time: %w", err)
+	}
+	defer leave()
 	if err := f.mayBring(of); err != nil {
 		return File{}, err
 	}

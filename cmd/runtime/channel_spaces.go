@@ -37,7 +37,7 @@ type space struct {
 // openSpaces makes what there is once for each workspace, and offers codex their tools.
 func (box *inbox) openSpaces(s settings.Settings, cfg *executor.Config, redact *logging.Redactor) {
 	box.openLoans(s)
-	quota := box.uploads(s, box.store)
+	quota, fetches := box.uploads(s, box.store), files.NewFetches()
 	turns := toolset.Turns()
 	for _, w := range s.Spaces {
 		m := &space{id: w.ID, url: w.URL}
@@ -53,7 +53,7 @@ func (box *inbox) openSpaces(s settings.Settings, cfg *executor.Config, redact *
 		})
 		m.files = files.New(files.Config{
 			Work: s.WorkDir, Workspace: w.ID, Pending: pendingUploads{m.client},
-			Guard: netguard.New(s.AllowedNetworks...), Hidden: hidden(s), User: s.User,
+			Guard: netguard.New(s.AllowedNetworks...), Fetches: fetches, Hidden: hidden(s), User: s.User,
 			Room: roomForFiles(s), Quota: quota, Log: box.log,
 		})
 		of := s

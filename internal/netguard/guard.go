@@ -107,6 +107,10 @@ func (g *Guard) URL(raw string) (*url.URL, error) {
 	return u, nil
 }
 
+// maxHeader bounds the header of an answer. Fields of a few bytes take some sixteen times
+// their size in memory, and Go's own bound of 10 MiB is for servers that are trusted.
+const maxHeader = 64 << 10
+
 // Client returns an HTTP client that connects to no forbidden address, follows
 // no redirects, and gives a request as long as timeout.
 func (g *Guard) Client(timeout time.Duration) *http.Client {
@@ -114,12 +118,13 @@ func (g *Guard) Client(timeout time.Duration) *http.Client {
 	return &http.Client{
 		Timeout: timeout,
 		Transport: &http.Transport{
-			DialContext:         dialer.DialContext, // and no proxy: it would connect where we cannot look
-			TLSHandshakeTimeout: timeout,
-			MaxIdleConnsPerHost: 2,
-			IdleConnTimeout:     30 * time.Second,
-			ForceAttemptHTTP2:   true,
-			DisableCompression:  true, // what comes is as large as it is on the way
+			DialContext:            dialer.DialContext, // and no proxy: it would connect where we cannot look
+			TLSHandshakeTimeout:    timeout,
+			MaxIdleConnsPerHost:    2,
+			IdleConnTimeout:        30 * time.Second,
+			MaxResponseHeaderBytes: maxHeader,
+			ForceAttemptHTTP2:      true,
+			DisableCompression:     true, // what comes is as large as it is on the way
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}

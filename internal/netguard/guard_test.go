@@ -2,9 +2,11 @@ package netguard_test
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -89,5 +91,44 @@ func TestAllowedAndNoRedirects(t *testing.T) {
 	_ = res.Body.Close()
 	if res.StatusCode != http.StatusFound {
 		t.Error(res.Status)
+	}
+}
+
+// TestHeadersAreBounded, of answers over either version of HTTP: a header of short fields
+// takes many times its size.
+func TestHeadersAreBounded(t *testing.T) {
+	ts := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fields, err := strconv.Atoi(r.URL.Path[1:])
+		if err != nil {
+			t.Error(err)
+		}
+		for i := range fields {
+			w.Header().Set(fmt.Sprintf("X-%04d", i), strings.Repeat("a", 100))
+		}
+	}))
+	ts.EnableHTTP2 = true
+	ts.StartTLS()
+	defer ts.Close()
+	for proto := 1; proto <= 2; proto++ {
+		client := netguard.New(netip.MustParsePrefix("127.0.0.0/8")).Client(5 * time.Second)
+		transport, ok := client.Transport.(*http.Transport)
+		if !ok {
+			t.Fatalf("%T", client.Transport)
+		}
+		transport.TLSClientConfig, transport.ForceAttemptHTTP2 = ts.Client().Transport.(*http.Transport).TLSClientConfig.Clone(), proto == 2
+		transport.TLSClientConfig.NextProtos = nil
+		for path, fits := range map[string]bool{"/300": true, "/1000": false} { // some 33 and 110 KB
+			res, err := client.Get(ts.URL + path)
+			if (err == nil) != fits {
+				t.Errorf("HTTP/%d, %s fields: %v", proto, path[1:], err)
+			}
+			if err != nil {
+				continue
+			}
+			if _ = res.Body.Close(); res.ProtoMajor != proto {
+				t.Errorf("asked by %s", res.Proto)
+			}
+		}
+		client.CloseIdleConnections()
 	}
 }
