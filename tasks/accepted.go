@@ -70,6 +70,25 @@ func AcceptedModes(req *a2a.SendMessageRequest) []string {
 	return req.Config.AcceptedOutputModes
 }
 
+// How many media types the sender of a message may say that it takes, and how many bytes
+// they may have together: they are kept for as long as it waits.
+const (
+	mostModes     = 64
+	mostModeBytes = 4 << 10
+)
+
+func checkModes(modes []string) error {
+	n := 0
+	for _, mode := range modes {
+		n += len(mode)
+	}
+	if len(modes) <= mostModes && n <= mostModeBytes {
+		return nil
+	}
+	return refuse(a2a.ErrInvalidParams, "configuration.acceptedOutputModes has %d media types with %d bytes, and at most %d with %d bytes are taken; "+
+		"name fewer, or none to take all", len(modes), n, mostModes, mostModeBytes)
+}
+
 // Takes reports whether one of the modes is a media type, or one of the types of a kind,
 // such as "text/*". A mode without a slash is a kind, too: earlier clients have "text".
 func Takes(modes []string, media string) bool {

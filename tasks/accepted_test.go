@@ -1,6 +1,8 @@
 package tasks_test
 
 import (
+	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -167,5 +169,36 @@ func TestTextTakenBackFromThoseWhoTakeItWhole(t *testing.T) {
 	j.end(executor.Ended{Outcome: executor.Completed})
 	if seen := showAll(stream.wait(t)); !strings.Contains(seen, `new b "" void`) {
 		t.Errorf("stream:\n%s", seen)
+	}
+}
+
+// TestAcceptedModesAreBounded, also those of a message that was taken before: they are kept
+// for as long as their sender waits.
+func TestAcceptedModesAreBounded(t *testing.T) {
+	r := newRunner()
+	e := newEngine(t, r)
+	begin(t, e, request("m", "c", "hi"))
+	defer r.next(t).start().end(executor.Ended{Outcome: executor.Completed})
+	for name, c := range map[string]struct {
+		modes   []string
+		refused string
+	}{
+		"as many as may be": {modes: slices.Repeat([]string{"text/plain"}, 64)},
+		"one more":          {slices.Repeat([]string{"text/plain"}, 65), "65 media types with 650 bytes"},
+		"as long as may be": {modes: []string{strings.Repeat("a", 2<<10), strings.Repeat("b", 2<<10)}},
+		"a byte more":       {[]string{strings.Repeat("a", 2<<10), strings.Repeat("b", 2<<10+1)}, "2 media types with 4097 bytes"},
+	} {
+		req := request("m", "c", "hi")
+		req.Config.AcceptedOutputModes, req.Config.ReturnImmediately = c.modes, true
+		_, err := e.SendMessage(t.Context(), req)
+		for _, streamed := range e.SendStreamingMessage(t.Context(), req) {
+			if (err == nil) != (streamed == nil) {
+				t.Errorf("%s: %v, and as a stream %v", name, err, streamed)
+			}
+			break
+		}
+		if (err != nil) != (c.refused != "") || err != nil && (!errors.Is(err, a2a.ErrInvalidParams) || !strings.Contains(err.Error(), c.refused)) {
+			t.Errorf("%s: %v, want %q", name, err, c.refused)
+		}
 	}
 }

@@ -97,6 +97,9 @@ func check(req *a2a.SendMessageRequest) error {
 	if req.Config == nil {
 		return nil
 	}
+	if err := checkModes(req.Config.AcceptedOutputModes); err != nil {
+		return err
+	}
 	return checkHistory(req.Config.HistoryLength)
 }
 
