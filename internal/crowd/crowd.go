@@ -1,5 +1,5 @@
 // Package crowd bounds the connections of an HTTP server, in all and for each network that
-// they come from.
+// they come from, and what the headers of their requests take.
 //
 // Where there is no room for one more, the connection goes that has waited longest. All wait
 // but those whose caller was let in ([LetIn]), until the handler of his request has ended: an
@@ -72,11 +72,16 @@ type place struct {
 }
 
 // served has the connection of a request wait again when next has ended: what is left is a
-// body that nobody wants, and an answer for its sender to read.
+// body that nobody wants, and an answer for its sender to read. A header of too many fields
+// does not come to next.
 func (c *crowd) served(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if at, ok := r.Context().Value(placeKey{}).(place); ok {
 			_ = at.conn.SetReadDeadline(time.Time{}) // the handler has deadlines of its own
+		}
+		if manyFields(r.Header) {
+			refuseFields(w, r)
+			return
 		}
 		defer Waits(r.Context())
 		next.ServeHTTP(w, r)
