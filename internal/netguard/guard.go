@@ -39,10 +39,17 @@ func New(allowed ...netip.Prefix) *Guard { return &Guard{slices.Clone(allowed), 
 // stands in the registry.
 var nat64 = ssrf.IPv6NAT64Prefix //nolint:gochecknoglobals // a constant
 
+// azure is the address by which machines of Azure reach their platform: WireServer, which
+// hands out what they are set up with, and DNS. It is in no registry of special addresses.
+var azure = netip.AddrFrom4([4]byte{168, 63, 129, 16}) //nolint:gochecknoglobals // a constant
+
 // public reports whether an address is on the public internet: what is assigned as such
 // and does not stand in IANA's registries of special addresses, which the library is
-// made from.
+// made from, nor is a cloud's own.
 func public(ip netip.Addr) bool {
+	if ip == azure {
+		return false
+	}
 	special := ssrf.IPv4DeniedPrefixes
 	if ip.Is6() {
 		special = ssrf.IPv6DeniedPrefixes

@@ -27,6 +27,8 @@ func TestAddresses(t *testing.T) {
 		"::ffff:0:7f00:1": false, "::ffff:0:808:808": false, "::ffff:0:a9fe:a9fe": false, "64:ff9b:1::808:808": false, "64:ff9b:1:ffff::1": false,
 		"64:ff9b::a9fe:a9fe": false, "64:ff9b::a01:203": true, "64:ff9b::a02:1": false, "2001:0:808:808::1": false, "2002:808:808::1": false, "::8.8.8.8": false,
 		"::ffff:8.8.8.8": true, "::ffff:169.254.169.254": false, "::ffff:0.0.0.0": false,
+		// Azure's platform, which no registry has.
+		"168.63.129.16": false, "::ffff:168.63.129.16": false, "64:ff9b::a83f:8110": false, "168.63.129.15": true, "168.63.129.17": true,
 		// The edges of ranges.
 		"9.255.255.255": true, "11.0.0.0": true, "100.63.255.255": true, "100.64.0.0": false, "100.127.255.255": false, "100.128.0.0": true,
 		"172.15.255.255": true, "172.31.255.255": false, "172.32.0.0": true, "192.0.0.192": false, "192.0.1.1": true, "192.0.2.1": false, "192.88.99.1": false,
