@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -15,7 +14,7 @@ import (
 )
 
 // What the files of one message may be. They are fetched one after the other, and each
-// takes as long as its server likes, within bounds.
+// takes as long as its server likes, within bounds (see also [mostFetching]).
 const (
 	mostWeb     = 20        // URLs that are fetched
 	mostPending = 100       // files that a platform holds; one upload has no more
@@ -69,7 +68,10 @@ func (e *Engine) stage(ctx context.Context, in *incoming) error {
 	if in.from.isPeer() { // files may come as slowly as their sender likes
 		yielding(ctx)
 	}
+	from := &fetching{e.cfg.Files, mostFetching}
+	over := from.spend() // with the same message before it, whose files may come slowly
 	leave, err := e.staging.enter(ctx, in.key)
+	over()
 	if err != nil {
 		return err
 	}
@@ -79,7 +81,7 @@ func (e *Engine) stage(ctx context.Context, in *incoming) error {
 		wanted, err = e.foresee(ctx, in)
 	}
 	if wanted && err == nil {
-		err = e.bring(ctx, in)
+		err = e.bring(ctx, in, from)
 	}
 	return err
 }
@@ -91,10 +93,10 @@ func countFiles(parts []*a2a.Part) error {
 		if p.URL() == "" {
 			continue
 		}
-		switch scheme, _, _ := strings.Cut(strings.ToLower(string(p.URL())), ":"); scheme {
-		case "http", "https":
+		switch {
+		case isWeb(p):
 			web++
-		case "platform-pending":
+		case schemeOf(p) == "platform-pending":
 			pending++
 		default:
 			here++
@@ -180,7 +182,7 @@ func (e *Engine) placeFor(ctx context.Context, in *incoming) error {
 }
 
 // bring brings the files of a message to the disk.
-func (e *Engine) bring(ctx context.Context, in *incoming) error {
+func (e *Engine) bring(ctx context.Context, in *incoming, from *fetching) error {
 	m := *in.message
 	m.Parts = slices.Clone(m.Parts)
 	in.message = &m
@@ -192,13 +194,15 @@ func (e *Engine) bring(ctx context.Context, in *incoming) error {
 			continue
 		}
 		key := in.key.Caller + fmt.Sprintf("%q %q %q %x %d", in.key.Context, in.key.Task, in.key.Message, in.digest, i)
-		file, err := e.cfg.Files.Stage(ctx, key, p, left, peer)
+		file, err := from.stage(ctx, key, p, left, peer)
 		if err == nil {
 			in.staged = append(in.staged, file)
 		}
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
+		case errors.Is(err, errSlowFiles), errors.Is(err, errNoTurn):
+			return err
 		case errors.Is(err, ErrTooLarge) && (left < most || len(p.Raw()) > 0): // the others are there, and this one is too much beside them; or it is in the message
 			in.refused = tooManyBytes(most)
 			return nil

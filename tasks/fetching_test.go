@@ -1,0 +1,90 @@
+package tasks_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+)
+
+// A slowDepot takes its time for each file.
+type slowDepot struct {
+	depot
+	takes time.Duration
+	late  error // if its caller does not wait that long
+}
+
+func (d *slowDepot) Stage(ctx context.Context, key string, p *a2a.Part, most int64, peer bool) (tasks.File, error) {
+	select {
+	case <-time.After(d.takes):
+		return d.depot.Stage(ctx, key, p, most, peer)
+	case <-ctx.Done():
+		return tasks.File{}, errors.Join(d.late, context.Cause(ctx))
+	}
+}
+
+// TestTimeOfFetches: what is fetched for a message by URL has two minutes together, and the
+// error says whether that, or others, took too long. Other files have their own time.
+func TestTimeOfFetches(t *testing.T) {
+	for name, c := range map[string]struct {
+		n      int
+		scheme string
+		takes  time.Duration
+		late   error // see slowDepot
+		after  time.Duration
+		want   error
+		says   string
+	}{
+		"in time":              {n: 20, scheme: "https", takes: 5 * time.Second, after: 100 * time.Second},
+		"one after the other":  {n: 20, scheme: "https", takes: 7 * time.Second, late: tasks.ErrNoFile, after: 2 * time.Minute, want: a2a.ErrInvalidParams, says: "took more than 2m0s together"},
+		"no place":             {n: 1, scheme: "http", takes: time.Hour, after: 2 * time.Minute, want: a2a.ErrServerError, says: "had no turn within 2m0s, because others"},
+		"held by the platform": {n: 3, scheme: "platform-pending", takes: time.Hour, after: 3 * time.Hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d := &slowDepot{takes: c.takes, late: c.late}
+				e := newEngine(t, newRunner(), func(cfg *tasks.Config) { cfg.Files = d })
+				began := time.Now()
+				_, err := e.SendMessage(t.Context(), returning(bringing("m", c.n, c.scheme)))
+				if took := time.Since(began); took != c.after {
+					t.Errorf("it took %v, want %v", took, c.after)
+				}
+				if !errors.Is(err, c.want) || err != nil && !strings.Contains(err.Error(), c.says) {
+					t.Errorf("%v, want %v that says %q", err, c.want, c.says)
+				}
+				if _, has := d.found(); c.want != nil && has != "" {
+					t.Errorf("%q are left", has)
+				}
+			})
+		})
+	}
+}
+
+// TestTimeOfTheSameMessage: the time in which it waits for the files of itself, sent before,
+// is its own.
+func TestTimeOfTheSameMessage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &slowDepot{takes: time.Hour, late: tasks.ErrNoFile}
+		e := newEngine(t, newRunner(), func(cfg *tasks.Config) { cfg.Files = d })
+		began := time.Now()
+		first := make(chan error)
+		go func() {
+			_, err := e.SendMessage(t.Context(), returning(bringing("m", 1, "https")))
+			first <- err
+		}()
+		synctest.Wait()
+		_, err := e.SendMessage(t.Context(), returning(bringing("m", 1, "https")))
+		if took := time.Since(began); took != 2*time.Minute || err == nil {
+			t.Errorf("after %v: %v", took, err)
+		}
+		if err := <-first; !errors.Is(err, a2a.ErrInvalidParams) {
+			t.Error(err)
+		}
+	})
+}
