@@ -79,7 +79,7 @@ func (c *crowd) served(next http.Handler) http.Handler {
 		if at, ok := r.Context().Value(placeKey{}).(place); ok {
 			_ = at.conn.SetReadDeadline(time.Time{}) // the handler has deadlines of its own
 		}
-		if manyFields(r.Header) {
+		if manyFields(r) {
 			refuseFields(w, r)
 			return
 		}
@@ -128,10 +128,11 @@ type conn struct {
 // Accept returns the next connection that there is room for.
 func (c *crowd) Accept() (net.Conn, error) {
 	for {
-		next, err := c.Listener.Accept()
+		came, err := c.Listener.Accept()
 		if err != nil {
 			return nil, err
 		}
+		next := &headed{Conn: came}
 		out := c.enter(next)
 		if out != nil {
 			_ = out.Close()
@@ -199,6 +200,9 @@ func (c *crowd) state(of net.Conn, is http.ConnState) {
 		_ = of.SetReadDeadline(time.Now().Add(answerTime))
 		fallthrough
 	case http.StateIdle:
+		if h, ok := of.(*headed); ok && is == http.StateIdle {
+			h.next()
+		}
 		c.busy(known)
 		known.waits = c.waiting.PushBack(known)
 	case http.StateClosed, http.StateHijacked:

@@ -2,6 +2,7 @@ package crowd
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -49,4 +50,41 @@ func TestFieldsAreNotKept(t *testing.T) {
 	if len(r.Header) > 0 {
 		t.Errorf("%d fields are kept", len(r.Header))
 	}
+}
+
+// TestHeaderThatDoesNotEnd is refused when it has too many lines, of the first request of a
+// connection and of the next, with what has come kept no longer; lines of bodies do not count.
+func TestHeaderThatDoesNotEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, 8)
+		defer close(s.done)
+		body := strings.Repeat("\n", 10*mostLines)
+		served := fmt.Sprintf("POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+		lines := "Host:x\r\nF:\r\n" + strings.Repeat(" f\r\n", mostLines-3) // the first line counts, too, and these are one field
+		for name, before := range map[string]string{"first": "", "next": served} {
+			v := s.visit(near, before)
+			if len(v.read) > 0 || before != "" {
+				if got := <-v.read; !strings.HasPrefix(got, "HTTP/1.1 200") {
+					t.Errorf("%s: %s", name, got)
+				}
+			}
+			for _, part := range []string{"GET /x HTTP/1.1\r\n", lines} {
+				if _, err := io.WriteString(v.Conn, part); err != nil {
+					t.Error(err)
+				}
+			}
+			synctest.Wait()
+			if len(v.read) > 0 || v.isClosed() {
+				t.Errorf("%s: as many as may be are refused", name)
+			}
+			if _, err := io.WriteString(v.Conn, "F:\r\n"); err != nil {
+				t.Error(err)
+			}
+			time.Sleep(time.Second) // net/http leaves its reader a moment before it closes
+			synctest.Wait()
+			if len(v.read) == 0 || !strings.HasPrefix(<-v.read, "HTTP/1.1 431 ") || !v.isClosed() {
+				t.Errorf("%s: one more is not refused, or its connection is open", name)
+			}
+		}
+	})
 }
