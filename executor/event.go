@@ -45,9 +45,10 @@ type Job struct {
 	Lend Lender `json:"-"`
 }
 
-// A Lender makes of the input of an attempt what codex is given of it, whose paths are
-// good until giveBack is called, at the end of the turn. It may be called once more for
-// each further attempt. When ctx ends, what it has made by then is not used.
+// A Lender makes of the input of an attempt what codex is given of it, which may have more
+// or fewer parts. Its paths are good until giveBack is called, at the end of the turn. It may
+// be called once more for each further attempt. When ctx ends, what it has made by then is
+// not used.
 type Lender func(ctx context.Context, input []appserver.UserInput) (lent []appserver.UserInput, giveBack func())
 
 // A Cut is an attempt that [Book.Begin] has written down and whose end nobody saw.

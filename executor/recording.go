@@ -119,6 +119,8 @@ type RecordedTrace struct {
 type RecordedLent struct {
 	Job     string                      `json:"job"`
 	Changed map[int]appserver.UserInput `json:"changed,omitempty"` // by their places
+	// Whole is all of it where it has more or fewer parts than the input had.
+	Whole []appserver.UserInput `json:"whole,omitempty"`
 	// Canceled says that the attempt was over before it was made.
 	Canceled bool `json:"canceled,omitempty"`
 }

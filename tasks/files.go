@@ -179,13 +179,29 @@ func (f File) part(given *a2a.Part) *a2a.Part {
 
 // compose makes a turn's input of a message.
 func (in *incoming) compose(files Files) error {
-	var list, texts []string
+	if err := in.gather(files); err != nil {
+		return err
+	}
+	if err := in.measure(); err != nil { // before more is made of it
+		return err
+	}
+	var texts []string
+	for _, part := range in.message.Parts {
+		texts = append(texts, part.Text())
+	}
+	in.text = strings.Join(texts, "")
+	in.frame()
+	return in.measure()
+}
+
+// gather makes input of the parts of a message, in their order, and a list of its files.
+func (in *incoming) gather(files Files) error {
+	var list []string
 	said := false
 	for _, part := range in.message.Parts {
 		if in.data == nil {
 			in.data = part.Data()
 		}
-		texts = append(texts, part.Text())
 		if files != nil && isFile(part) {
 			list = append(list, in.attach(files, part))
 			continue
@@ -199,12 +215,7 @@ func (in *incoming) compose(files Files) error {
 	if !said && len(list) == 0 {
 		return errEmpty
 	}
-	if err := in.measure(); err != nil { // before more is made of it
-		return err
-	}
-	in.text = strings.Join(texts, "")
-	in.frame()
-	return in.measure()
+	return nil
 }
 
 // attach gives a picture to the model, and returns the line that names the file.

@@ -23,9 +23,15 @@ func (e *Engine) lender(in *incoming) executor.Lender {
 	}
 	brought := in.brought // and no more of the message
 	return func(ctx context.Context, input []appserver.UserInput) ([]appserver.UserInput, func()) {
-		l := &lending{engine: e, brought: brought, copies: map[string]copied{}}
-		return l.all(ctx, input), l.giveBack
+		return e.lendAll(ctx, brought, input)
 	}
+}
+
+// lendAll is the input with copies in the place of pictures. Brought are the digests of those
+// that the message has brought.
+func (e *Engine) lendAll(ctx context.Context, brought map[string]string, input []appserver.UserInput) ([]appserver.UserInput, func()) {
+	l := &lending{engine: e, brought: brought, copies: map[string]copied{}}
+	return l.all(ctx, input), l.giveBack
 }
 
 // A lending is what codex is lent of one message, for one attempt.

@@ -52,6 +52,7 @@ type gallery struct {
 	pictures int
 	bytes    int64
 	looks    map[string]look // by path: one that is named again is not opened again
+	unseen   bool            // none is opened, and each counts as one that can be shown
 }
 
 // A look is what was seen of a picture: how many bytes it has, or why it cannot be shown.
@@ -84,6 +85,9 @@ func (g *gallery) add(size int64) error {
 func (g *gallery) show(files Files, path string) error {
 	if _, err := g.room(); err != nil {
 		return err
+	}
+	if g.unseen {
+		return g.add(0)
 	}
 	seen, again := g.looks[path]
 	if !again {

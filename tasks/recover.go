@@ -296,16 +296,17 @@ func (t *task) rejoin(m *store.Message) (*run, error) {
 	}
 	message, m.Body = t.inHistory(message), nil // it is in memory once
 	in, err := read(&a2a.SendMessageRequest{Message: message})
+	var lend executor.Lender
 	if err == nil {
 		in.from = t.engine.sender(message, nil)
-		err = in.compose(t.engine.cfg.Files)
+		lend, err = t.engine.recompose(in)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("message of job %s in the journal: %w", m.Job, err)
 	}
 	t.engine.readWishes(in)
 	r := &run{
-		task: t, message: message, jobID: m.Job, input: in.input, weight: in.weight(), options: in.options, refused: in.refused, lend: t.engine.lender(in),
+		task: t, message: message, jobID: m.Job, input: in.input, weight: in.weight(), options: in.options, refused: in.refused, lend: lend,
 		recovered: m, attempt: m.Attempt, tool: m.Tool,
 	}
 	if strings.HasPrefix(t.thread, commandPrefix) {

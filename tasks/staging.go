@@ -18,7 +18,7 @@ import (
 const (
 	mostWeb     = 20        // URLs that are fetched
 	mostPending = 100       // files that a platform holds; one upload has no more
-	mostNamed   = 256       // that are here already: each path is followed, once more at each start of ours
+	mostNamed   = 256       // that are here already: each path is followed
 	mostFiles   = 100 << 20 // bytes of all that is brought to the disk for it
 )
 

@@ -178,6 +178,9 @@ func (f *feed) lender(job string) executor.Lender {
 		if lent.Canceled {
 			<-ctx.Done()
 		}
+		if lent.Whole != nil {
+			return lent.Whole, func() {}
+		}
 		out := slices.Clone(input)
 		for i, changed := range lent.Changed {
 			if i < len(out) {

@@ -38,3 +38,23 @@ func TestLentAgain(t *testing.T) {
 		}
 	}
 }
+
+// TestLentWhole: an input may have been made anew, of more parts or fewer.
+func TestLentWhole(t *testing.T) {
+	f := &feed{lent: map[string][]executor.RecordedLent{}}
+	want := []appserver.UserInput{appserver.Text("look"), {Type: "localImage", Path: "/h/1-x.png"}}
+	data, err := json.Marshal(executor.RecordedLent{Job: "j1", Whole: want})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &entry{}
+	e.Event, e.Data = executor.RecordLent, data
+	if err := f.learn(e); err != nil {
+		t.Fatal(err)
+	}
+	got, giveBack := f.lender("j1")(t.Context(), want[:1])
+	giveBack()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
