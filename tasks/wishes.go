@@ -119,7 +119,7 @@ func (b Bounds) cwd(asked string) (string, error) {
 		return "", refuse(a2a.ErrInvalidParams, "%s cannot be chosen: the working directory (RUNTIME_WORKDIR) is not there", MetaCwd)
 	}
 	// What is not there and what is not ours get one answer: it tells nothing of what lies outside.
-	dir, err := within.Follow(asked)
+	dir, err := within.FollowNamed(asked)
 	outside := err != nil || dir != root && !strings.HasPrefix(dir, strings.TrimSuffix(root, "/")+"/")
 	if info, err := os.Stat(dir); outside || err != nil || !info.IsDir() {
 		return "", refuse(a2a.ErrInvalidParams, "%s %q is no folder under the working directory %s; give one that is, or leave it out",

@@ -105,6 +105,10 @@ func TestCwdStaysUnderTheWorkingDirectory(t *testing.T) {
 	link("in", "sub/deep")
 	link("out", outside)
 	link("up", "..")
+	far := strings.Repeat("d/", 130) // commands can make it take longer than it should
+	if err := os.MkdirAll(filepath.Join(work, far), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.WriteFile(work+"/file", nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +123,7 @@ func TestCwdStaysUnderTheWorkingDirectory(t *testing.T) {
 			t.Errorf("cwd %q is %q, want %q", asked, got, want)
 		}
 	}
-	for _, asked := range []string{"/", "..", "out", outside, "up", "nope", "file", work + "/../work-not", "sub\x00", "~"} {
+	for _, asked := range []string{"/", "..", "out", outside, "up", "nope", "file", work + "/../work-not", "sub\x00", "~", far} {
 		req := wishing(asked, map[string]any{"cwd": asked})
 		req.Config.ReturnImmediately = true
 		_, err := e.SendMessage(t.Context(), req)

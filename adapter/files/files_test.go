@@ -150,7 +150,8 @@ func TestPaths(t *testing.T) {
 	inside := put(t, filepath.Join(work, "a b.txt"), "x")
 	put(t, filepath.Join(work, ".auth_token"), "x")
 	put(t, filepath.Join(work, "secrets.d/KEY"), "x")
-	for name, target := range map[string]string{"out": outside, "in": inside, "dir": filepath.Dir(outside), "token": filepath.Join(work, ".auth_token")} {
+	put(t, filepath.Join(work, strings.Repeat("d/", 130), "far.txt"), "x")
+	for name, target := range map[string]string{"out": outside, "in": inside, "dir": filepath.Dir(outside), "token": filepath.Join(work, ".auth_token"), "far": strings.Repeat("d/", 130) + "far.txt"} {
 		if err := os.Symlink(target, filepath.Join(work, name)); err != nil {
 			t.Fatal(err)
 		}
@@ -159,7 +160,7 @@ func TestPaths(t *testing.T) {
 		"workspace:" + inside: true, "file://" + inside: true, "file://localhost" + inside: true, inside: true, "workspace:/workspace/a b.txt": true,
 		"file://" + work + "/a%20b.txt": true, "workspace:" + work + "/in": true, "workspace:" + work + "/x/../a b.txt": true,
 		"workspace:" + outside: false, "workspace:" + work + "/out": false, work + "/dir/outside.txt": false, work + "/../" + filepath.Base(filepath.Dir(outside)): false,
-		work: false, "a b.txt": false, "": false, work + "/none": false, work + "/.auth_token": false, work + "/token": false, work + "/secrets.d/KEY": false,
+		work: false, "a b.txt": false, "": false, work + "/none": false, work + "/.auth_token": false, work + "/token": false, work + "/secrets.d/KEY": false, work + "/far": false, "workspace:" + work + "/" + strings.Repeat("d/", 130) + "far.txt": false,
 		"/etc/passwd": false, "workspace:/workspace/../etc/passwd": false, "http://x/" + inside: false,
 	} {
 		if _, err := f.Path(uri); (err == nil) != ok {

@@ -98,7 +98,7 @@ func contained(path, root string) (string, error) {
 	if err != nil {
 		return "", ErrNotHere
 	}
-	actual, err := within.Follow(filepath.Clean(path))
+	actual, err := within.FollowNamed(filepath.Clean(path))
 	if err != nil {
 		return "", ErrNotHere
 	}

@@ -16,6 +16,9 @@ import (
 const (
 	mostLinks = 40
 	mostSteps = 512
+	// mostNamed is how many steps there are of a path that a message names, which can be
+	// hundreds. Twice as many steps take four times as long.
+	mostNamed = 128
 )
 
 // ErrTooFar says that a path leads over more links or folders than are followed.
@@ -48,7 +51,7 @@ func Resolve(dirs ...string) Dirs {
 
 // Holding returns the first of the directories that path lies in, as [Dir] has it.
 func (d Dirs) Holding(path string) (dir string, inside bool) {
-	steps, end, err := way(path)
+	steps, end, err := way(path, mostSteps)
 	return d.first(func(dir string) bool { return err != nil || end == dir || passes(steps, dir) })
 }
 
@@ -56,7 +59,7 @@ func (d Dirs) Holding(path string) (dir string, inside bool) {
 // written there can put something else in the place of a part of it. No directory decides
 // that of itself.
 func (d Dirs) Leading(path string) (dir string, leads bool) {
-	steps, _, err := way(path)
+	steps, _, err := way(path, mostSteps)
 	return d.first(func(dir string) bool { return err != nil || passes(steps, dir) })
 }
 
@@ -82,7 +85,7 @@ func below(dir, path string) bool {
 // way returns the steps that path takes from the root on, those of the links on the way
 // among them, and where it ends. No step has a link before its last name. What does not
 // exist is no link. The error is [ErrTooFar].
-func way(path string) (steps []string, end string, err error) {
+func way(path string, most int) (steps []string, end string, err error) {
 	if !filepath.IsAbs(path) {
 		here, _ := os.Getwd() // without one, a relative path leads nowhere
 		path = here + "/" + path
@@ -99,7 +102,7 @@ func way(path string) (steps []string, end string, err error) {
 			end = filepath.Dir(end)
 			continue
 		}
-		if len(steps) == mostSteps {
+		if len(steps) == most {
 			return nil, "", ErrTooFar
 		}
 		step := filepath.Join(end, name)
@@ -122,14 +125,19 @@ func way(path string) (steps []string, end string, err error) {
 
 // Real is path without symbolic links, as far as it exists; empty if it leads too far.
 func Real(path string) string {
-	_, end, _ := way(filepath.Clean(path))
+	_, end, _ := way(filepath.Clean(path), mostSteps)
 	return end
 }
 
 // Follow is path without symbolic links, where it exists. Unlike [filepath.EvalSymlinks] it
 // takes no minutes for a path that was made to take long.
-func Follow(path string) (string, error) {
-	_, end, err := way(path)
+func Follow(path string) (string, error) { return follow(path, mostSteps) }
+
+// FollowNamed is Follow for a path that a message names, which has fewer steps.
+func FollowNamed(path string) (string, error) { return follow(path, mostNamed) }
+
+func follow(path string, most int) (string, error) {
+	_, end, err := way(path, most)
 	if err == nil {
 		_, err = os.Lstat(end)
 	}

@@ -157,3 +157,22 @@ func TestFollow(t *testing.T) {
 		}
 	}
 }
+
+// TestFollowNamed: a path that a message names leads over fewer folders, those of its links
+// among them.
+func TestFollowNamed(t *testing.T) {
+	base := Real(t.TempDir())
+	down := strings.Repeat("/d", mostNamed-strings.Count(base, "/")-1)
+	deep := base + down
+	if err := errors.Join(os.MkdirAll(deep+"/e/f", 0o700), os.Symlink(down[1:], base+"/link")); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]error{deep + "/e": nil, deep + "/e/f": ErrTooFar, base + "/link": nil, base + "/link/e": ErrTooFar, base + "/none": fs.ErrNotExist} {
+		if _, err := FollowNamed(path); !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", path, err, want)
+		}
+		if _, err := Follow(path); err != nil && errors.Is(want, ErrTooFar) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
