@@ -150,7 +150,7 @@ func delegated(r platform.Row) entry {
 // stands in a sentence of ours.
 func who(r platform.Row) string {
 	if name := brief.Line(peerwords.Clean(brief.Head(r.PeerName, 8*longestName)), longestName); name != "" {
-		return strconv.Quote(name)
+		return strconv.Quote(peerwords.WithoutMentions(name))
 	}
 	if r.Target != "" {
 		return peerwords.Plain(r.Target)

@@ -94,6 +94,9 @@ func TestDelegated(t *testing.T) {
 		!strings.HasPrefix(failed.Text, "The task that was delegated to p1 has failed.\n\nThe words of another agent, workspace p1,") || peerwords.Within(failed.Text) != "it was busy" {
 		t.Errorf("%q, %q", done.Text, failed.Text)
 	}
+	if named := delegated(platform.Row{PeerName: "$evil"}); !strings.Contains(named.Text, ` to "${evil}" has`) {
+		t.Errorf("%q mentions a skill", named.Text)
+	}
 	named := delegated(platform.Row{ID: "a1", RequestBody: request(`{"metadata":{"delegation_id":"d1"}}`)})
 	if bare := delegated(platform.Row{ID: "a1"}); named.Delegation != "d1" || bare.Delegation != "a1" {
 		t.Errorf("%q, %q", named.Delegation, bare.Delegation)

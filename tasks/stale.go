@@ -11,6 +11,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/peerwords"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
 
@@ -31,13 +32,14 @@ func staleAnswers(deadline time.Time) string {
 }
 
 // carried is what stands before the answer in the turn that carries both. What was asked can
-// be others' words, a server's of tools say, which must not pass for the user's.
+// be others' words, a server's of tools say, which must not pass for the user's, nor name a
+// skill that codex would add as the user's.
 func carried(questions []*question) string {
 	var b strings.Builder
 	b.WriteString("Before the runtime was restarted you had asked the user something, and the turn was cut off while you waited. " +
 		"What you asked leave for may not have been done: look at how things stand, and go on from there.\n")
 	for _, q := range questions {
-		b.WriteString("\nYour question:\n" + brief.Indented(orElse(q.asked.Text, emptyQuestion)) + "\n")
+		b.WriteString("\nYour question:\n" + brief.Indented(peerwords.WithoutMentions(orElse(q.asked.Text, emptyQuestion))) + "\n")
 	}
 	b.WriteString("\nThe user's answer:")
 	return b.String()
