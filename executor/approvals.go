@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 )
 
@@ -150,8 +151,9 @@ func (on terms) readCommand(params json.RawMessage) (matter, error) {
 		if len(body.Permissions) > 0 {
 			text += "\nIt is to have, beside what the sandbox allows:\n\n" + brief.Indented(permissionsInWords(with, body.Permissions)) + "\n"
 		}
-		opened := openedBy(with, data, body.Permissions)
-		p := posed{kind: "command", text: text + inWords(data), data: data, places: append(with.look(body.Cwd), opened...), opens: writesOf(body.Permissions), barred: with.reasons(withheld)}
+		places := with.look(append(pathsOf(body.Permissions), body.Cwd)...)
+		with.leads(data, places)
+		p := posed{kind: "command", text: text + inWords(data), data: data, places: places, opens: writesOf(body.Permissions), barred: with.reasons(withheld)}
 		if body.Command == "" && body.Network == nil {
 			p.unseen = "run a command, without saying which"
 		}
@@ -159,7 +161,7 @@ func (on terms) readCommand(params json.RawMessage) (matter, error) {
 	}}, nil
 }
 
-// inWords says where and why, and where what is opened leads.
+// inWords says where and why, and where that leads.
 func inWords(data map[string]any) string {
 	var b strings.Builder
 	leads, _ := data["leads"].([]any)
@@ -204,18 +206,23 @@ func (on terms) readFileChange(params json.RawMessage) (matter, error) {
 		if body.GrantRoot != "" {
 			text += "\nand to write below " + named(body.GrantRoot) + " from now on"
 		}
-		p := posed{kind: "fileChange", text: text + inWords(data), data: data, opens: root, barred: with.reasons(withheld)}
+		places := with.look(append(pathsIn(with.changes(body.ItemID)), body.GrantRoot)...)
+		with.leads(data, with.folders(places))
+		p := posed{kind: "fileChange", text: text + inWords(data), data: data, places: places, opens: root, barred: with.reasons(withheld)}
 		if len(changes) == 0 { // also with a root, below which they need not lie
 			p.unseen = "change files, without saying which"
 		}
-		all := with.changes(body.ItemID)
-		paths := append(make([]string, 0, 1+2*len(all)), body.GrantRoot)
-		for _, c := range all {
-			paths = append(paths, c.Path, c.Kind.MovePath)
-		}
-		p.places = with.look(paths...)
 		return p
 	}}, nil
+}
+
+// pathsIn are those that changes name.
+func pathsIn(changes []appserver.FileChange) []string {
+	paths := make([]string, 0, 1+2*len(changes))
+	for _, c := range changes {
+		paths = append(paths, c.Path, c.Kind.MovePath)
+	}
+	return paths
 }
 
 // changesOf shows the changes of a patch: their diffs whole where all of them have room,

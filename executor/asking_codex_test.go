@@ -215,6 +215,21 @@ func TestPermissionMovesBeforeTheAnswer(t *testing.T) {
 	}
 }
 
+// TestFolderOfACommandIsALink that a command has made: the question has where it leads.
+func TestFolderOfACommandIsALink(t *testing.T) {
+	t.Parallel()
+	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), asks())
+	outside := codextest.Dir(t, "outside")
+	submit(t, e, "j1", "one", "run ln -s "+outside+" build").wait(t)
+	w := submit(t, e, "j2", "two", `call exec_command {"cmd":"ls","workdir":"build","sandbox_permissions":"require_escalated","justification":"clean"}`)
+	q := w.asked(t, 1)
+	if !strings.Contains(q.Text, "/build leads to "+outside+"\nDirectory: ") {
+		t.Errorf("asked %q", q.Text)
+	}
+	mustReply(t, e, "j2", q, "no")
+	w.wait(t)
+}
+
 func TestUserInput(t *testing.T) {
 	t.Parallel()
 	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), asks("-c", "features.default_mode_request_user_input=true"))

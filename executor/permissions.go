@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -38,14 +37,15 @@ func (on terms) readPermissions(params json.RawMessage) (matter, error) {
 		data := map[string]any{"permissions": with.value(rest)}
 		set(data, "cwd", body.Cwd)
 		set(data, "reason", with.shown(body.Reason))
-		opened := openedBy(with, data, rest)
+		places := with.look(append(pathsOf(rest), body.Cwd)...)
+		with.leads(data, places)
 		text := "codex asks for more permissions:\n\n" + brief.Indented(permissionsInWords(with, rest)) + "\n"
 		if len(withheld) > 0 {
 			why := with.reasons(withheld)
 			data["withheld"] = why
 			text += "\nNot among them, whatever is answered: " + why + ".\n"
 		}
-		return posed{kind: "permissions", text: text + inWords(data), data: data, places: append(with.look(body.Cwd), opened...), opens: writesOf(rest)}
+		return posed{kind: "permissions", text: text + inWords(data), data: data, places: places, opens: writesOf(rest)}
 	}}, nil
 }
 
@@ -83,22 +83,6 @@ func entryInWords(with *posing, entry any) string {
 		return with.json(entry)
 	}
 	return access + " " + named(path)
-}
-
-// openedBy looks where the paths lead that permissions open, and has data say so where that is
-// elsewhere: codex opens what is there.
-func openedBy(with *posing, data, permissions map[string]any) []place {
-	opened := with.look(pathsOf(permissions)...)
-	var leads []any
-	for _, p := range opened {
-		if p.led != "" && p.led != filepath.Clean(p.path) {
-			leads = append(leads, map[string]any{"path": p.path, "to": p.led})
-		}
-	}
-	if len(leads) > 0 {
-		data["leads"] = with.value(leads)
-	}
-	return opened
 }
 
 // pathsOf are the paths of files in permissions, each once: codex repeats in entries what the

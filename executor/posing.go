@@ -3,6 +3,7 @@ package executor
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -24,13 +25,18 @@ type posing struct {
 	hide    func(string) string // takes known secrets out of a text
 	changes func(itemID string) []appserver.FileChange
 	lead    func(paths []string) []place // says where they lead
+	home    place                        // the working directory
 
 	hid bool // a secret was taken out
 	cut bool // not all is shown
 }
 
-// look notes where paths lead. What is shown of it and what an answer is held against is one look.
-func (p *posing) look(paths ...string) []place { return p.lead(paths) }
+// look notes where paths lead, of each once. What is shown of it and what an answer is held
+// against is one look.
+func (p *posing) look(paths ...string) []place {
+	slices.Sort(paths)
+	return p.lead(slices.Compact(paths))
+}
 
 // clean is a text without the secrets that are known. What is only shaped like one stays:
 // it may be what is run.

@@ -94,6 +94,7 @@ function facts(data) {
     case 'fileChange': return [
       fact('Reason', data.reason && h('span', { dir: 'auto' }, prose(data.reason))), fact('For everything below', data.grantRoot && code(data.grantRoot)),
       ...(data.changes ?? []).flatMap((change) => [h('p', { class: 'fact' }, `${change.kind ?? 'change'} `, code(change.path), change.to && ' becomes ', change.to && code(change.to)), change.diff && changeOf(change)]),
+      ...leads(data),
     ];
     case 'permissions': return [
       fact('Reason', data.reason && h('span', { dir: 'auto' }, prose(data.reason))), fact('In', data.cwd && code(data.cwd)),
