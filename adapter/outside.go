@@ -83,17 +83,11 @@ func (l Launch) given() (args []string) {
 	}
 	for _, kv := range l.Environ {
 		name, value, _ := strings.Cut(kv, "=")
-		if !early(name) && within.Beside(l.written(), name, value) != value {
+		if !within.Early(name) && within.Beside(l.written(), name, value) != value {
 			give(name, value)
 		}
 	}
 	return args
-}
-
-// early reports whether a variable is not given back: what builds the sandbox would have it,
-// too, and look for programs and libraries by it.
-func early(name string) bool {
-	return name == "PATH" || name == "GCONV_PATH" || name == "LOCPATH" || strings.HasPrefix(name, "LD_") || strings.HasPrefix(name, "DYLD_")
 }
 
 // Loaded are the places that codex itself loads programs from. The user's configuration may

@@ -65,8 +65,9 @@ func (r *resolver) loaded() {
 			r.warn(name, "codex runs programs of its own by PATH, outside of its sandbox, and commands could replace those in "+r.s.WorkDir+
 				" and in what is no absolute path: codex and its commands are given the rest of PATH")
 		default:
-			r.warn(name, fmt.Sprintf("what codex runs outside of its sandbox would load what %s names, and commands could replace what lies in %s and what is no absolute path: codex itself is given %s",
-				name, r.s.WorkDir, pick(rest == "", "no "+name, name+"="+rest)))
+			r.warn(name, fmt.Sprintf("what codex runs outside of its sandbox would load what %s names, and commands could replace what lies in %s and what is no absolute path: codex itself is given %s%s",
+				name, r.s.WorkDir, pick(rest == "", "no "+name, name+"="+rest),
+				pick(within.Early(name), "", ". Its commands have all of it, also those that a \"yes\" lets out of the sandbox: let it lead elsewhere where that matters")))
 		}
 	}
 }

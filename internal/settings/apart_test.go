@@ -92,7 +92,7 @@ func TestLoadedApart(t *testing.T) {
 		"PATH=/bin:.":                            "runs programs of its own by PATH",
 		"PATH=/bin:/usr/bin":                     "",
 		"LD_LIBRARY_PATH=:/usr/local/lib":        "codex itself is given LD_LIBRARY_PATH=/usr/local/lib",
-		"BASH_ENV=/src/env.sh":                   "codex itself is given no BASH_ENV",
+		"BASH_ENV=/src/env.sh":                   "codex itself is given no BASH_ENV. Its commands have all of it",
 		"BASH_ENV=/etc/env.sh":                   "",
 		"VIRTUAL_ENV=/src/.venv":                 "",
 		"NODE_OPTIONS=--max-old-space-size=4096": "",

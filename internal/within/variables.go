@@ -41,6 +41,12 @@ func kindOf(name string) kind {
 	return none
 }
 
+// Early reports whether a variable that leads into what commands write is kept from them, too:
+// what builds their sandbox would have it, and look for programs and libraries by it.
+func Early(name string) bool {
+	return name == "PATH" || name == "GCONV_PATH" || name == "LOCPATH" || strings.HasPrefix(name, "LD_") || strings.HasPrefix(name, "DYLD_")
+}
+
 // Beside returns what is left of a variable for a program that is to load nothing from
 // dirs, nor from wherever it is started: of a list of directories the entries that lead
 // elsewhere, and of what names single files all or nothing. Other variables are as they are.
