@@ -114,6 +114,9 @@ type Launch struct {
 	// Thread returns codex's configuration for a thread that is loaded now, above that of Args. It
 	// must answer soon; nil is none.
 	Thread func() map[string]any
+	// Oversized returns a file of instructions that is too large for codex to read, of those that
+	// it would read for turns in dir; empty is none. It must answer soon; nil finds none.
+	Oversized func(dir string) string
 	// Temp is the temp directory of commands; empty if it is codex's own, TMPDIR of Env.
 	Temp string
 

@@ -40,6 +40,8 @@ type conversation struct {
 	events    *appserver.Subscription
 	heard     heard
 	own       settings        // what its thread was loaded with
+	oversized string          // the file of instructions that was too large at the beginning of the last turn
+	spared    string          // the one for which its thread was loaded so that codex reads none
 	strayed   bool            // the thread's settings may be those that one of its turns asked for
 	ran       string          // the model of the thread's last turn; empty if that is not known
 	granted   grant           // what its thread is loaded with; empty for what turns may by themselves

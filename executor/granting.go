@@ -37,12 +37,13 @@ const reasonLoaded = "thread not unloaded"
 // with the loading of their thread (TestScriptEndsWhereMoreIsAllowed). So do subagents at work and
 // commands that were left running. All seen on 0.169.0.
 //
-// Where the thread cannot be unloaded codex is restarted, which unloads them all. The caller
+// A thread with which codex would read a file of instructions that is too large is loaded anew,
+// too. Where the thread cannot be unloaded codex is restarted, which unloads them all. The caller
 // holds c.lock, and loads the thread.
 func (e *Executor) regrant(ctx context.Context, c *conversation, j *job, on *child) error {
 	var now grant
 	now.policy, now.sandbox = e.allowed(j)
-	if now == e.grantOf(c) {
+	if now == e.grantOf(c) && !e.overreads(c, j, on) {
 		return nil
 	}
 	if c.threadID != "" {

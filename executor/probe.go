@@ -26,7 +26,7 @@ func (e *Executor) probe(ctx context.Context) (*refusal, error) {
 	}
 	var session appserver.ThreadSession
 	err = e.attended(ctx, on, func(ctx context.Context) (err error) {
-		params := e.threadOn(on)
+		params := withoutDocuments(e.threadOn(on))
 		params.DynamicTools = nil // it asks for a word, and calls nothing
 		params.Ephemeral, params.ApprovalPolicy, params.Sandbox = true, appserver.Never, appserver.ReadOnly
 		session, err = on.ThreadStart(ctx, params)

@@ -26,6 +26,7 @@ const (
 	RecordLaunch       = "launch"       // RecordedLaunch: how codex is started the next time
 	RecordInstructions = "instructions" // RecordedText: they differ from before
 	RecordThread       = "thread"       // RecordedThread: threads are loaded with another configuration than before
+	RecordOversized    = "oversized"    // RecordedOversized: what is too large for codex to read in a folder is another file than before, or none
 	RecordPast         = "past"         // RecordedPast: what the book knows of a conversation
 	RecordUsed         = "used"         // RecordedFact, of a conversation
 	RecordTurned       = "turned"       // RecordedFact, of a thread
@@ -83,6 +84,12 @@ type RecordedConfig struct {
 	Rules        bool                        `json:"rules,omitempty"`
 	Open         bool                        `json:"open,omitempty"`
 	Grace        time.Duration               `json:"grace"`
+}
+
+// A RecordedOversized is what [Launch].Oversized has returned.
+type RecordedOversized struct {
+	Dir   string `json:"dir"`
+	Found string `json:"found"`
 }
 
 // A RecordedThread is what [Launch].Thread has returned.
@@ -219,6 +226,9 @@ func (c Config) withRecorder() Config {
 			if launch.Thread != nil {
 				launch.Thread = recordedThread(launch.Thread, r)
 			}
+			if launch.Oversized != nil {
+				launch.Oversized = recordedOversized(launch.Oversized, r)
+			}
 			return launch, err
 		}
 	}
@@ -250,6 +260,22 @@ func recordedThread(now func() map[string]any, r Recorder) func() map[string]any
 		}
 		last = config
 		return config
+	}
+}
+
+// recordedOversized has what is too large for a folder recorded when it is not what it was.
+func recordedOversized(now func(string) string, r Recorder) func(string) string {
+	var mu sync.Mutex // guards what follows
+	last := map[string]string{}
+	return func(dir string) string {
+		mu.Lock()
+		defer mu.Unlock()
+		found := now(dir)
+		if found != last[dir] {
+			r.Record(RecordOversized, RecordedOversized{dir, found})
+		}
+		last[dir] = found
+		return found
 	}
 }
 

@@ -52,6 +52,7 @@ func (e *Executor) start(c *conversation, j *job) (*turn, error) {
 	if err := errors.Join(j.Options.stand(), e.apartFor(j.Options, on)); err != nil {
 		return nil, err
 	}
+	c.oversized = e.oversized(j, on)
 	if err := e.regrant(j.ctx, c, j, on); err != nil {
 		return nil, on.settled(err)
 	}
@@ -141,6 +142,7 @@ func (j *job) begun(c *conversation, id string, afresh freshness) {
 	if afresh != "" {
 		j.observe(Notice{Text: afresh.toSender()})
 	}
+	j.tellSpared(c)
 }
 
 // follow reads the turn's events until it has ended. It returns a [cutError] if

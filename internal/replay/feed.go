@@ -32,6 +32,7 @@ type feed struct {
 	lent     map[string][]executor.RecordedLent
 	words    string                          // the instructions
 	config   map[string]any                  // of threads
+	large    map[string]string               // the file that is too large for codex, by the folder of a turn
 	results  map[string]*executor.ToolResult // of tools, by their calls
 }
 
@@ -41,6 +42,7 @@ func newFeed(ctx context.Context, r *run, env []string) (*feed, error) {
 		due: make(chan executor.RecordedLaunch, len(r.entries)), env: env, quit: ctx, pasts: map[string][]executor.RecordedPast{}, used: map[string][]executor.RecordedFact{},
 		turned: map[string][]executor.RecordedFact{}, vanished: map[string][]executor.RecordedFact{}, traces: map[string][]executor.RecordedTrace{},
 		lent:    map[string][]executor.RecordedLent{},
+		large:   map[string]string{},
 		results: toolResults(r),
 	}
 	for _, e := range r.entries {
@@ -123,7 +125,7 @@ func (f *feed) prepare(ctx context.Context) (executor.Launch, error) {
 		return executor.Launch{}, context.Cause(ctx)
 	}
 	f.configureThreads(nil) // a launch begins with none
-	launch := executor.Launch{Env: f.env, Thread: f.threadConfig, Model: l.Model, ModelProvider: l.ModelProvider, KeyVariable: l.KeyVariable}
+	launch := executor.Launch{Env: f.env, Thread: f.threadConfig, Oversized: f.oversized, Model: l.Model, ModelProvider: l.ModelProvider, KeyVariable: l.KeyVariable}
 	switch {
 	case l.Error == "":
 		return launch, nil
@@ -144,6 +146,19 @@ func (f *feed) threadConfig() map[string]any {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.config
+}
+
+// growLarge says which file is too large for codex, for turns in dir from now on.
+func (f *feed) growLarge(dir, found string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.large[dir] = found
+}
+
+func (f *feed) oversized(dir string) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.large[dir]
 }
 
 // setInstructions says what threads are to be told from now on.

@@ -189,6 +189,10 @@ func (p *player) instruct() {
 			if thread, err := decode[executor.RecordedThread](e); err == nil {
 				p.stage.feed.configureThreads(thread.Config)
 			}
+		case executor.RecordOversized:
+			if large, err := decode[executor.RecordedOversized](e); err == nil {
+				p.stage.feed.growLarge(large.Dir, large.Found)
+			}
 		}
 	}
 }

@@ -1,0 +1,58 @@
+package adapter
+
+import (
+	"os"
+	"path/filepath"
+)
+
+// mostDocument is how large a file of instructions may be that a folder has for codex. Of all of
+// them together it takes 32 KiB, but it reads each whole before, up to 512 MiB, for each thread
+// that is loaded, each subagent, and each turn that says where it works (seen on 0.169.0). A
+// command can make one that takes nothing of the disk.
+const mostDocument = 1 << 20
+
+// Oversized returns a file of instructions that is too large, in a folder or above it; empty if
+// there is none. codex looks no higher than the repository's root, which is not ours to find: a
+// command can make another one meanwhile.
+func (l Launch) Oversized(dir string) (found string) {
+	_ = l.User.Do(func() error { // what its user cannot see codex does not read
+		names := l.documents()
+		for at := dir; filepath.IsAbs(at) && found == ""; at = filepath.Dir(at) {
+			for _, name := range names {
+				path := filepath.Join(at, name)
+				if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Size() > mostDocument {
+					found = path
+				}
+			}
+			if at == filepath.Dir(at) {
+				break
+			}
+		}
+		return nil
+	})
+	return found
+}
+
+// documents are the names of files of instructions that codex reads in a folder: its own, and
+// those that the operator names, or the settings of folders, trusted or not, for where there is
+// none of its own.
+func (l Launch) documents() []string {
+	config, _ := l.own()
+	names := append([]string{"AGENTS.override.md", "AGENTS.md"}, fallbacks(config)...)
+	for _, folder := range l.Project.Folders {
+		if config, err := readTOML(folder.Config); err == nil {
+			names = append(names, fallbacks(config)...)
+		}
+	}
+	return names
+}
+
+func fallbacks(config map[string]any) (names []string) {
+	list, _ := config["project_doc_fallback_filenames"].([]any)
+	for _, name := range list {
+		if name, ok := name.(string); ok {
+			names = append(names, name)
+		}
+	}
+	return names
+}

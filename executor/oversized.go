@@ -1,0 +1,45 @@
+package executor
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+)
+
+// oversized is a file of instructions that is too large for codex to read it for the turn of j;
+// empty if there is none.
+func (e *Executor) oversized(j *job, on *child) string {
+	if on.launch.Oversized == nil {
+		return ""
+	}
+	return on.launch.Oversized(cmp.Or(j.Options.Cwd, e.cfg.Thread.Cwd))
+}
+
+// withoutDocuments has codex read no file of instructions of any folder, for as long as the
+// thread is loaded. The one in its home is read all the same.
+func withoutDocuments(params appserver.ThreadStartParams) appserver.ThreadStartParams {
+	config := map[string]any{}
+	maps.Copy(config, params.Config)
+	config["project_doc_max_bytes"] = 0
+	params.Config = config
+	return params
+}
+
+// overreads reports whether codex would read a file that is too large in the turn of j, though
+// the thread of c is loaded. The caller holds c.lock.
+func (e *Executor) overreads(c *conversation, j *job, on *child) bool {
+	return c.oversized != "" && c.spared == "" && e.isLoaded(c, on) && (j.Options != Options{} || c.strayed)
+}
+
+// tellSpared tells the sender of j that its turn is without AGENTS.md. The caller holds c.lock.
+func (j *job) tellSpared(c *conversation) {
+	if c.spared != "" {
+		j.observe(Notice{Text: fmt.Sprintf(sparedReading, named(c.spared))})
+	}
+}
+
+// sparedReading is what the sender of a message reads whose turn is without AGENTS.md.
+const sparedReading = "Codex reads no AGENTS.md in this conversation: %s was larger than 1 MiB when it was loaded, and codex would have had all of that in memory. " +
+	"Remove the file, or make it smaller; a conversation that begins then reads what there is."

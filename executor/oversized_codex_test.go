@@ -1,0 +1,127 @@
+package executor_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
+)
+
+// An archive is an executor whose folders have files of instructions.
+type archive struct {
+	*executor.Executor
+	t         *testing.T
+	model     *modeltest.Model
+	work, sub string
+	n         int
+}
+
+func inArchive(t *testing.T) *archive {
+	t.Helper()
+	spawn, _ := json.Marshal(map[string]any{"task_name": "sub", "message": "do it", "fork_turns": "none"})
+	l := &archive{t: t, model: modeltest.Start(t, func(t *fakemodel.Turn) {
+		switch {
+		case t.LastUserText() != "spawn" || len(t.NewToolOutputs()) > 1:
+			fakemodel.Keywords(t)
+		case len(t.NewToolOutputs()) == 0:
+			t.CallIn("collaboration", "spawn_agent", string(spawn))
+		default:
+			t.CallIn("collaboration", "wait_agent", `{"timeout_ms":30000}`)
+		}
+	})}
+	cfg := codexConfig(t, l.model)
+	const others = `project_doc_fallback_filenames=["OTHER.md"]`
+	l.work = codextest.Dir(t, "archive")
+	l.sub = filepath.Join(l.work, "sub")
+	if err := os.Mkdir(l.sub, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	cfg.Thread.Cwd = l.work
+	cfg.Prepare = func(context.Context) (executor.Launch, error) {
+		in := adapter.Launch{Home: filepath.Join(l.work, "none"), UserConfig: others}
+		return executor.Launch{Env: cfg.Child.Env, Oversized: in.Oversized}, nil
+	}
+	cfg.Child.Args = append(cfg.Child.Args, "-c", others)
+	l.Executor = running(t, cfg)
+	return l
+}
+
+// put writes a file of instructions that say its own path, and have a size.
+func (l *archive) put(path string, size int64) {
+	l.t.Helper()
+	if err := os.WriteFile(path, []byte("the words of "+path+"\n"), 0o600); err != nil {
+		l.t.Fatal(err)
+	}
+	if size > 0 {
+		if err := os.Truncate(path, size); err != nil {
+			l.t.Fatal(err)
+		}
+	}
+}
+
+// hears runs a turn, and reports whether any request of it has the words of a file, and what
+// the sender was told.
+func (l *archive) hears(path, of, text string, o executor.Options) (heard bool, notices string) {
+	l.t.Helper()
+	l.n++
+	before := len(l.model.Requests())
+	w := &witness{ended: make(chan executor.Ended, 1)}
+	job := executor.Job{ID: fmt.Sprint("j", l.n), Context: of, Input: []appserver.UserInput{appserver.Text(text)}, Options: o}
+	if _, err := l.Submit(job, w.observe); err != nil {
+		l.t.Fatal(err)
+	}
+	wantEnd(l.t, w.wait(l.t), executor.Completed, "")
+	for _, r := range l.model.Requests()[before:] {
+		heard = heard || strings.Contains(string(r.Body), "the words of "+path)
+	}
+	for _, n := range seen[executor.Notice](w) {
+		notices += n.Text
+	}
+	return heard, notices
+}
+
+// TestLargeInstructions: where a folder has a file of instructions that is too large, codex
+// reads none: not when it begins a conversation, nor when it goes on with one elsewhere or
+// with less leave, nor for a subagent.
+func TestLargeInstructions(t *testing.T) {
+	t.Parallel()
+	const large = 2 << 20
+	for _, name := range []string{"AGENTS.md", "AGENTS.override.md", "OTHER.md"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := inArchive(t)
+			top, deep := filepath.Join(l.work, name), filepath.Join(l.sub, name)
+			l.put(top, 0)
+			if heard, notices := l.hears(top, "first", "say hi", executor.Options{}); !heard || notices != "" {
+				t.Errorf("a small file: heard: %t; told %q", heard, notices)
+			}
+			l.put(deep, large)
+			heard, notices := l.hears(deep, "first", "say hi", executor.Options{Cwd: l.sub})
+			if heard || !strings.Contains(notices, deep+" was larger") {
+				t.Errorf("a large file in the folder of a message: heard: %t; told %q", heard, notices)
+			}
+			l.put(top, large)
+			for i, o := range []executor.Options{{}, {Cwd: l.sub}, {Sandbox: appserver.ReadOnly}} {
+				heard, notices := l.hears(top, fmt.Sprint("new-", i), "spawn", o)
+				if heard || !strings.Contains(notices, " was larger than 1 MiB") {
+					t.Errorf("a large file, %+v: heard: %t; told %q", o, heard, notices)
+				}
+			}
+			l.put(top, 0)
+			l.put(deep, 0)
+			if heard, notices := l.hears(deep, "later", "say hi", executor.Options{Cwd: l.sub}); !heard || notices != "" {
+				t.Errorf("a file that was made small: heard: %t; told %q", heard, notices)
+			}
+		})
+	}
+}
