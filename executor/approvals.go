@@ -198,7 +198,8 @@ func (on terms) readFileChange(params json.RawMessage) (matter, error) {
 		data, text := map[string]any{}, "codex asks whether it may change files"
 		set(data, "reason", with.shown(body.Reason))
 		set(data, "grantRoot", body.GrantRoot)
-		changes, names := changesOf(with, body.ItemID)
+		places := with.look(append(pathsIn(with.changes(body.ItemID)), body.GrantRoot)...)
+		changes, names := changesOf(with, body.ItemID, places)
 		if len(changes) > 0 {
 			data["changes"] = changes
 			text += ":\n\n" + brief.Indented(strings.Join(names, "\n")) + "\n"
@@ -206,7 +207,6 @@ func (on terms) readFileChange(params json.RawMessage) (matter, error) {
 		if body.GrantRoot != "" {
 			text += "\nand to write below " + named(body.GrantRoot) + " from now on"
 		}
-		places := with.look(append(pathsIn(with.changes(body.ItemID)), body.GrantRoot)...)
 		with.leads(data, with.folders(places))
 		p := posed{kind: "fileChange", text: text + inWords(data), data: data, places: places, opens: root, barred: with.reasons(withheld)}
 		if len(changes) == 0 { // also with a root, below which they need not lie
@@ -226,10 +226,14 @@ func pathsIn(changes []appserver.FileChange) []string {
 }
 
 // changesOf shows the changes of a patch: their diffs whole where all of them have room,
-// and else each with its share of it.
-func changesOf(with *posing, itemID string) (changes []any, names []string) {
+// and else each with its share of it. What codex calls to add takes the place of what is there.
+func changesOf(with *posing, itemID string, places []place) (changes []any, names []string) {
 	all := with.changes(itemID)
 	between := max(0, len(all)-mostChanges)
+	taken := map[string]bool{}
+	for _, p := range places {
+		taken[p.path] = p.there
+	}
 	total := 0
 	for _, c := range all {
 		total += len(c.Diff)
@@ -252,12 +256,23 @@ func changesOf(with *posing, itemID string) (changes []any, names []string) {
 		if to := c.Kind.MovePath; to != "" {
 			change["to"], name = to, name+", which becomes "+named(to)
 		}
+		if taken[made(c)] {
+			change["replaces"], name = true, name+", in the place of what is there"
+		}
 		if diff != "" {
 			name += "\n" + brief.Indented(diff)
 		}
 		changes, names = append(changes, change), append(names, name)
 	}
 	return changes, names
+}
+
+// made is the file that a change makes; empty if it makes none.
+func made(c appserver.FileChange) string {
+	if c.Kind.Type == "add" {
+		return c.Path
+	}
+	return c.Kind.MovePath
 }
 
 func set(data map[string]any, key, value string) {

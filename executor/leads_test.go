@@ -78,3 +78,33 @@ func TestLinkToTheWorkingDirectory(t *testing.T) {
 		t.Errorf("the data is %s, want %s", got, want)
 	}
 }
+
+// TestAddedInThePlaceOfAnother: codex calls a file new that takes the place of one, and a question
+// says so.
+func TestAddedInThePlaceOfAnother(t *testing.T) {
+	t.Parallel()
+	dir := codextest.Dir(t, "work")
+	there := filepath.Join(dir, "there")
+	if err := os.WriteFile(there, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		kind, path, to string
+		want           bool
+	}{
+		"new":          {"add", filepath.Join(dir, "new"), "", false},
+		"replaced":     {"add", there, "", true},
+		"changed":      {"update", there, "", false},
+		"renamed":      {"update", there, filepath.Join(dir, "new"), false},
+		"renamed over": {"update", filepath.Join(dir, "new"), there, true},
+		"deleted":      {"delete", there, "", false},
+	} {
+		change := appserver.FileChange{Path: c.path}
+		change.Kind.Type, change.Kind.MovePath = c.kind, c.to
+		p, _ := poseOf(t, askChange, `{"itemId":"i"}`, change)
+		one, _ := p.data["changes"].([]any)[0].(map[string]any)
+		if said := strings.Contains(p.text, ", in the place of what is there\n"); said != c.want || (one["replaces"] == true) != c.want {
+			t.Errorf("%s: %q, %v", name, p.text, one)
+		}
+	}
+}

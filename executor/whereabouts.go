@@ -2,6 +2,7 @@ package executor
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/within"
@@ -10,7 +11,10 @@ import (
 // A place is a path that a question shows, and where it led when that was put: codex goes
 // by the path, and until the answer comes a command of another turn may have put a link in
 // the place of one of its folders.
-type place struct{ path, led string }
+type place struct {
+	path, led string
+	there     bool // something has that name
+}
 
 // whereabouts notes where paths lead, as the user sees it that codex runs as.
 func (e *Executor) whereabouts(paths []string) (places []place) {
@@ -22,6 +26,8 @@ func (e *Executor) whereabouts(paths []string) (places []place) {
 	_ = e.cfg.Child.User.Do(func() error { // a place that was not looked at has moved
 		for i := range places {
 			places[i].led = within.Real(places[i].path)
+			_, err := os.Lstat(places[i].path)
+			places[i].there = err == nil
 		}
 		return nil
 	})

@@ -93,7 +93,7 @@ function facts(data) {
     ];
     case 'fileChange': return [
       fact('Reason', data.reason && h('span', { dir: 'auto' }, prose(data.reason))), fact('For everything below', data.grantRoot && code(data.grantRoot)),
-      ...(data.changes ?? []).flatMap((change) => [h('p', { class: 'fact' }, `${change.kind ?? 'change'} `, code(change.path), change.to && ' becomes ', change.to && code(change.to)), change.diff && changeOf(change)]),
+      ...(data.changes ?? []).flatMap((change) => [h('p', { class: 'fact' }, `${change.kind ?? 'change'} `, code(change.path), change.to && ' becomes ', change.to && code(change.to), change.replaces && ' in the place of what is there'), change.diff && changeOf(change)]),
       ...leads(data),
     ];
     case 'permissions': return [
