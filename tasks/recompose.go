@@ -24,15 +24,16 @@ func (e *Engine) recompose(in *incoming) (executor.Lender, error) {
 	in.frame()
 	message, from, input, brought := in.message, in.from, in.input, in.brought
 	return func(ctx context.Context, of []appserver.UserInput) ([]appserver.UserInput, func()) {
-		if !slices.Equal(of, input) { // a turn that goes on is told that, and not the message
-			return of, func() {}
+		ahead := len(of) - len(input) // what an answer carries stands ahead of the message
+		if ahead < 0 || !slices.Equal(of[ahead:], input) {
+			return e.lendAll(ctx, brought, of) // a turn that goes on is told that, and not the message
 		}
 		again := &incoming{message: message, from: from}
 		if err := again.compose(e.cfg.Files); err != nil {
-			e.log.Warn("files of a message are named to the model as they were when it came", "err", err)
+			e.log.Warn("files of a message are named to the model as the message names them", "err", err)
 			return e.lendAll(ctx, brought, of)
 		}
-		return e.lendAll(ctx, again.brought, again.input)
+		return e.lendAll(ctx, again.brought, slices.Concat(of[:ahead], again.input))
 	}, nil
 }
 

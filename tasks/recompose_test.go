@@ -3,6 +3,7 @@ package tasks_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/google/go-cmp/cmp"
@@ -104,6 +105,26 @@ func TestWordsOfPeersAfterARestart(t *testing.T) {
 		}
 	}
 	if len(got) != 1 || !strings.Contains(got[0].Text, "- a.txt (text/plain) at /w/a.txt") {
+		t.Errorf("codex is given %+v", got)
+	}
+}
+
+// TestPictureOfAnAnswerAfterARestart: what the answer to a stale question carries stands ahead of
+// its picture, and codex is given a copy of that, and no path of it that nobody has looked at.
+func TestPictureOfAnAnswerAfterARestart(t *testing.T) {
+	m, task, _ := askingMachine(t, time.Time{}, "q1")
+	m.change = append(m.change, func(cfg *tasks.Config) { cfg.Files = &cabinet{} })
+	m.restart()
+	yes := to(task, "m2", "yes")
+	yes.Config.ReturnImmediately = true
+	yes.Message.Parts = append(yes.Message.Parts, here("x.png", "image/png"))
+	send(t, m.e, yes)
+	m.r.next(t)
+	m.restart()
+	j := m.r.next(t)
+	got, giveBack := j.Lend(t.Context(), j.Input)
+	defer giveBack()
+	if len(got) != 3 || !strings.Contains(got[0].Text, "May I q1?") || !strings.HasPrefix(got[1].Text, "yes") || got[2].Path != "/lent/w/x.png" {
 		t.Errorf("codex is given %+v", got)
 	}
 }
