@@ -16,7 +16,7 @@ const mostDocument = 1 << 20
 // command can make another one meanwhile.
 func (l Launch) Oversized(dir string) (found string) {
 	_ = l.User.Do(func() error { // what its user cannot see codex does not read
-		names := l.documents()
+		names := l.now().documents()
 		for at := dir; filepath.IsAbs(at) && found == ""; at = filepath.Dir(at) {
 			for _, name := range names {
 				path := filepath.Join(at, name)
@@ -33,9 +33,9 @@ func (l Launch) Oversized(dir string) (found string) {
 	return found
 }
 
-// documents are the names of files of instructions that codex reads in a folder: its own, and
-// those that the operator names, or the settings of folders, trusted or not, for where there is
-// none of its own.
+// documents are the names of files of instructions that codex reads in a folder: its own, and for
+// where there is none of these those that the operator names, or the settings of folders, which
+// codex goes by where they are trusted.
 func (l Launch) documents() []string {
 	config, _ := l.own()
 	names := append([]string{"AGENTS.override.md", "AGENTS.md"}, fallbacks(config)...)

@@ -20,7 +20,10 @@ func TestOversized(t *testing.T) {
 			return os.Truncate(path, size)
 		}
 	}
-	l := Launch{Home: t.TempDir(), UserConfig: `project_doc_fallback_filenames = ["OTHER.md"]`}
+	l := Launch{Home: t.TempDir()}
+	if err := os.WriteFile(filepath.Join(l.Home, "config.toml"), []byte(`project_doc_fallback_filenames = ["OTHER.md"]`), 0o600); err != nil {
+		t.Fatal(err) // also when it has come while codex runs
+	}
 	for name, c := range map[string]struct {
 		file  string
 		plant func(path string) error

@@ -6,14 +6,13 @@ import (
 	"strings"
 )
 
-// ThreadConfig is the configuration that a thread is loaded with by now, above that which codex
-// was started with; nil is none. codex reads its own configuration, and that of the work directory,
-// anew with each thread, and goes by what it was told at its start of whether the directory is
-// trusted and where servers are started. Since then a branch that was checked out can have brought
-// settings, and either file another server.
+// ThreadConfig is the configuration of a thread that is loaded now, above that which codex was
+// started with; nil is none. codex reads its own configuration, and that of the work directory,
+// anew with each thread. Whether the directory is trusted, and where servers are started, it was
+// told at its start. A branch that was checked out since then can have brought settings, and
+// either file another server.
 func (s *Setup) ThreadConfig(started Launch) map[string]any {
-	now := started
-	_ = now.readConfig() // what cannot be read says nothing
+	now := started.now()
 	config, _ := now.own()
 	s.mu.Lock()
 	s.tell(&s.opened, now.brought(config))
@@ -27,6 +26,15 @@ func (s *Setup) ThreadConfig(started Launch) map[string]any {
 		return nil
 	}
 	return above
+}
+
+// now is a launch with the configuration as it is now. What cannot be read is as it was.
+func (l Launch) now() Launch {
+	now := l
+	if err := now.readConfig(); err != nil {
+		now.UserConfig, now.SystemConfig = l.UserConfig, l.SystemConfig
+	}
+	return now
 }
 
 // untrusted is the table of projects by which the work directory is not trusted, by whatever name.

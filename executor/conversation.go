@@ -40,7 +40,7 @@ type conversation struct {
 	events    *appserver.Subscription
 	heard     heard
 	own       settings        // what its thread was loaded with
-	oversized string          // the file of instructions that was too large at the beginning of the last turn
+	oversized string          // the file of instructions that was too large when that was looked at last
 	spared    string          // the one for which its thread was loaded so that codex reads none
 	strayed   bool            // the thread's settings may be those that one of its turns asked for
 	ran       string          // the model of the thread's last turn; empty if that is not known
@@ -97,11 +97,11 @@ func (e *Executor) Drop(ctx context.Context, key string) error {
 }
 
 // Delete has a codex that runs delete a thread which no conversation has any more, with what its
-// databases know of it. Where none runs, nothing is done.
+// databases know of it. Where none runs that is [ErrNoCodex].
 func (e *Executor) Delete(ctx context.Context, thread string) error {
 	on, _ := e.child.health()
 	if on == nil {
-		return nil
+		return ErrNoCodex
 	}
 	e.record(RecordDelete, RecordedFact{Of: thread})
 	ctx, cancel := context.WithTimeout(ctx, e.cfg.Patience)

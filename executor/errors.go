@@ -10,6 +10,8 @@ var (
 	ErrClosed = errors.New("the runtime is stopping")
 	// ErrBusy refuses what a conversation in use does not allow.
 	ErrBusy = errors.New("the conversation is in use")
+	// ErrNoCodex says that no codex runs which could be asked.
+	ErrNoCodex = errors.New("codex does not run")
 	// ErrNotAsked refuses an answer that is not waited for.
 	ErrNotAsked = errors.New("the question is not open any more")
 	// ErrNotRunning says that a job has no turn that a message could go to.

@@ -61,11 +61,7 @@ func (e *Executor) newThread(c *conversation, on *child) (params appserver.Threa
 	granted := e.grantOf(c)
 	params.ApprovalPolicy, params.Sandbox = granted.policy, granted.sandbox
 	params.DeveloperInstructions, digest = e.instructions()
-	if c.oversized != "" {
-		e.log.Warn("codex reads no AGENTS.md in a conversation: a file is larger than 1 MiB, and codex would have all of it in memory", "path", c.oversized, "fix", "remove it, and see which command makes it")
-		params = withoutDocuments(params)
-	}
-	return params, digest
+	return e.spare(c, on, params), digest
 }
 
 // brief has the turn tell its thread what that does not know yet. The caller holds

@@ -65,10 +65,10 @@ func (c *conversation) learn(asked appserver.ThreadStartParams, got appserver.Th
 // roots anew with each command, and left to itself it makes one of the folder, which
 // may be a symlink to anywhere by then (seen on 0.169.0). The caller holds c.lock.
 func (e *Executor) adjust(c *conversation, j *job, on *child, params *appserver.TurnStartParams) {
-	o := j.Options
-	if o == (Options{}) && !c.strayed {
+	if !c.says(j) {
 		return
 	}
+	o := j.Options
 	params.Cwd = cmp.Or(o.Cwd, c.own.cwd)
 	params.WorkspaceRoots = []string{c.own.cwd}
 	params.Model = cmp.Or(o.Model, c.own.model)
@@ -78,6 +78,9 @@ func (e *Executor) adjust(c *conversation, j *job, on *child, params *appserver.
 		params.SandboxPolicy = appserver.PolicyOf(o.Sandbox, on.launch.Temp)
 	}
 }
+
+// says reports whether the turn of j says what it runs with, where it works among it.
+func (c *conversation) says(j *job) bool { return j.Options != Options{} || c.strayed }
 
 // adjusted notes what the thread's settings may be after a turn/start that ended
 // with err. The caller holds c.lock.

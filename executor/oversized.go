@@ -8,13 +8,25 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 )
 
-// oversized is a file of instructions that is too large for codex to read it for the turn of j;
-// empty if there is none.
-func (e *Executor) oversized(j *job, on *child) string {
+// oversized is a file of instructions that is too large for codex to read it for turns in a
+// folder; empty if there is none.
+func (on *child) oversized(dir string) string {
 	if on.launch.Oversized == nil {
 		return ""
 	}
-	return on.launch.Oversized(cmp.Or(j.Options.Cwd, e.cfg.Thread.Cwd))
+	return on.launch.Oversized(dir)
+}
+
+// spare has the thread of c be loaded so that codex reads no file of instructions, where one is
+// too large: for the turn that is to run, or where the thread itself works, for it is also loaded
+// without a turn. The caller holds c.lock.
+func (e *Executor) spare(c *conversation, on *child, params appserver.ThreadStartParams) appserver.ThreadStartParams {
+	c.oversized = cmp.Or(c.oversized, on.oversized(e.cfg.Thread.Cwd))
+	if c.oversized == "" {
+		return params
+	}
+	e.log.Warn("codex reads no AGENTS.md in a conversation: a file is larger than 1 MiB, and codex would have all of it in memory", "path", c.oversized, "fix", "remove it, and see which command makes it")
+	return withoutDocuments(params)
 }
 
 // withoutDocuments has codex read no file of instructions of any folder, for as long as the
@@ -30,7 +42,7 @@ func withoutDocuments(params appserver.ThreadStartParams) appserver.ThreadStartP
 // overreads reports whether codex would read a file that is too large in the turn of j, though
 // the thread of c is loaded. The caller holds c.lock.
 func (e *Executor) overreads(c *conversation, j *job, on *child) bool {
-	return c.oversized != "" && c.spared == "" && e.isLoaded(c, on) && (j.Options != Options{} || c.strayed)
+	return c.oversized != "" && c.spared == "" && e.isLoaded(c, on) && c.says(j)
 }
 
 // tellSpared tells the sender of j that its turn is without AGENTS.md. The caller holds c.lock.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
@@ -40,7 +41,11 @@ func inArchive(t *testing.T) *archive {
 		}
 	})}
 	cfg := codexConfig(t, l.model)
-	const others = `project_doc_fallback_filenames=["OTHER.md"]`
+	home := codextest.Home(t)
+	cfg.Child.Env = append(cfg.Child.Env, "CODEX_HOME="+home)
+	if err := os.WriteFile(filepath.Join(home, "config.toml"), []byte(`project_doc_fallback_filenames=["OTHER.md"]`), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	l.work = codextest.Dir(t, "archive")
 	l.sub = filepath.Join(l.work, "sub")
 	if err := os.Mkdir(l.sub, 0o700); err != nil {
@@ -48,10 +53,8 @@ func inArchive(t *testing.T) *archive {
 	}
 	cfg.Thread.Cwd = l.work
 	cfg.Prepare = func(context.Context) (executor.Launch, error) {
-		in := adapter.Launch{Home: filepath.Join(l.work, "none"), UserConfig: others}
-		return executor.Launch{Env: cfg.Child.Env, Oversized: in.Oversized}, nil
+		return executor.Launch{Env: cfg.Child.Env, Oversized: adapter.Launch{Home: home}.Oversized}, nil
 	}
-	cfg.Child.Args = append(cfg.Child.Args, "-c", others)
 	l.Executor = running(t, cfg)
 	return l
 }
@@ -123,5 +126,35 @@ func TestLargeInstructions(t *testing.T) {
 				t.Errorf("a file that was made small: heard: %t; told %q", heard, notices)
 			}
 		})
+	}
+}
+
+// TestLargeInstructionsAfterAKill: what took codex's memory, and ended it, is not read when its
+// conversations are resumed.
+func TestLargeInstructionsAfterAKill(t *testing.T) {
+	t.Parallel()
+	l := inArchive(t)
+	path := filepath.Join(l.work, "AGENTS.md")
+	hangs := make(chan struct{})
+	var hung atomic.Bool
+	l.model.SetScript(func(t *fakemodel.Turn) {
+		if hung.Swap(true) {
+			fakemodel.Keywords(t)
+			return
+		}
+		close(hangs)
+		t.Hang()
+	})
+	w := &witness{ended: make(chan executor.Ended, 1)}
+	if _, err := l.Submit(executor.Job{ID: "j", Context: "c", Input: []appserver.UserInput{appserver.Text("say hi")}}, w.observe); err != nil {
+		t.Fatal(err)
+	}
+	<-hangs
+	l.put(path, 2<<20)
+	killCodex(t, l.Executor)
+	wantEnd(t, w.wait(t), executor.Completed, "")
+	last := l.model.Requests()[len(l.model.Requests())-1]
+	if strings.Contains(string(last.Body), "the words of "+path) || len(seen[executor.Notice](w)) == 0 {
+		t.Errorf("told: %+v; the request: %s", seen[executor.Notice](w), last.Body)
 	}
 }

@@ -52,7 +52,7 @@ func (e *Executor) start(c *conversation, j *job) (*turn, error) {
 	if err := errors.Join(j.Options.stand(), e.apartFor(j.Options, on)); err != nil {
 		return nil, err
 	}
-	c.oversized = e.oversized(j, on)
+	c.oversized = on.oversized(cmp.Or(j.Options.Cwd, e.cfg.Thread.Cwd))
 	if err := e.regrant(j.ctx, c, j, on); err != nil {
 		return nil, on.settled(err)
 	}

@@ -124,7 +124,7 @@ func (f *feed) prepare(ctx context.Context) (executor.Launch, error) {
 	case <-ctx.Done():
 		return executor.Launch{}, context.Cause(ctx)
 	}
-	f.configureThreads(nil) // a launch begins with none
+	f.forgetThreads()
 	launch := executor.Launch{Env: f.env, Thread: f.threadConfig, Oversized: f.oversized, Model: l.Model, ModelProvider: l.ModelProvider, KeyVariable: l.KeyVariable}
 	switch {
 	case l.Error == "":
@@ -148,8 +148,16 @@ func (f *feed) threadConfig() map[string]any {
 	return f.config
 }
 
-// growLarge says which file is too large for codex, for turns in dir from now on.
-func (f *feed) growLarge(dir, found string) {
+// forgetThreads has what is recorded of threads begin anew, as it does with each launch.
+func (f *feed) forgetThreads() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.config = nil
+	clear(f.large)
+}
+
+// setOversized says which file is too large for codex, for turns in dir from now on.
+func (f *feed) setOversized(dir, found string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.large[dir] = found

@@ -191,7 +191,7 @@ func (p *player) instruct() {
 			}
 		case executor.RecordOversized:
 			if large, err := decode[executor.RecordedOversized](e); err == nil {
-				p.stage.feed.growLarge(large.Dir, large.Found)
+				p.stage.feed.setOversized(large.Dir, large.Found)
 			}
 		}
 	}
