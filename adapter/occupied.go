@@ -20,14 +20,16 @@ func masked() []string { return []string{".codex", ".agents", ".aws", ".git"} }
 
 // Occupy sees to it that a directory that commands write has the masked folders with something in
 // them. In its sandbox codex shows commands an existing one as it is, to be read, and over one that
-// is not there it mounts an empty folder. That it makes and removes by its path, outside of the
-// sandbox, and with it goes the mount in every other command's sandbox: commands can lead the path
-// to the work directory from a folder below it, and then write settings to .codex that codex takes
-// for the folder's. And codex counts who needs one in the temp directory that each has, where
-// commands have another than patches: a patch fails, and its sender is asked to allow it without the
-// sandbox, if the last command ends at that moment. One with something in it stays.
+// is not there it mounts an empty folder, which it makes and removes by its path, outside of the
+// sandbox. With it goes the mount in every other command's sandbox. Two things come of that:
+// commands can lead the path to the work directory from a folder below it, and then write settings
+// to .codex that codex takes for the folder's; and a patch fails while the last of the commands
+// beside it ends, because codex keeps the count of those who need the folder in the temp directory,
+// where commands have another than patches. Then its sender is asked to allow it without the sandbox.
+// A folder with something in it stays.
 //
-// A .git is not made below a repository, in which it would hide that one from codex.
+// A .git is not made below a repository, in which it would hide that one from codex. Where commands
+// have a folder be written by nobody, it stays as it is.
 func Occupy(dir string, user *asuser.User) error {
 	return user.Do(func() error {
 		root, err := regular.Root(dir)
@@ -65,27 +67,27 @@ func inRepository(dir string) bool {
 // occupy puts something into a folder that is missing or empty.
 func occupy(root *os.Root, name string) error {
 	err := root.Mkdir(name, 0o755)
-	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) { // commands cannot make one either
+	if isClosed(err) { // commands cannot make one either
 		return nil
 	}
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	if info, err := root.Lstat(name); err != nil || !info.IsDir() {
-		return nil // see settled
+		return nil // a file or a link is no place for an empty folder; of .codex, settled says it
 	}
 	// A command without a sandbox may put anything there, a pipe too, at which we would wait
 	// for good.
 	at, err := root.OpenFile(name, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NONBLOCK, 0)
 	if err != nil {
-		return nil // see settled
+		return nil
 	}
 	defer at.Close()
 	if names, err := at.Readdirnames(1); err != nil && !errors.Is(err, io.EOF) || len(names) > 0 {
 		return nil
 	}
 	file, err := root.OpenFile(filepath.Join(name, ".gitignore"), os.O_CREATE|os.O_EXCL|os.O_WRONLY|syscall.O_NOFOLLOW, 0o644)
-	if errors.Is(err, fs.ErrExist) {
+	if errors.Is(err, fs.ErrExist) || isClosed(err) {
 		return nil
 	}
 	if err != nil {
@@ -93,4 +95,9 @@ func occupy(root *os.Root, name string) error {
 	}
 	_, err = file.WriteString("# So that codex's sandbox finds a folder here, and shows it to commands to be read.\n*\n")
 	return errors.Join(err, file.Close())
+}
+
+// isClosed reports whether a folder lets nothing be made in it.
+func isClosed(err error) bool {
+	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
 }

@@ -12,11 +12,20 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 )
 
-// threadID is what codex names threads with, and their files after.
+// threadID is what codex names threads with, and rolloutName their files after: the first, and
+// those in which a thread went on after a part of its history was taken back.
 var (
 	threadID    = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
-	rolloutName = regexp.MustCompile(`^rollout-.*?-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})[._]`)
+	rolloutName = regexp.MustCompile(`^rollout-.*?-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(_.*)?\.jsonl`)
 )
+
+// threadOf is the thread that a file is of, by its name; empty if it is of none.
+func threadOf(name string) string {
+	if of := rolloutName.FindStringSubmatch(name); of != nil {
+		return of[1]
+	}
+	return ""
+}
 
 // HasRollout reports whether a CODEX_HOME has a thread that codex can resume: one with
 // a file that is not archived.
@@ -24,28 +33,44 @@ func HasRollout(home, thread string) (bool, error) {
 	if !threadID.MatchString(thread) {
 		return false, nil
 	}
-	found, err := rollouts(filepath.Join(home, sessions), daysDeep, thread)
-	if err != nil {
+	found := false
+	s := search{left: mostLooked, found: func(path string) { found = found || threadOf(filepath.Base(path)) == thread }}
+	if err := s.in(filepath.Join(home, sessions), daysDeep); err != nil {
 		return false, fmt.Errorf("look for the file of thread %s: %w", thread, err)
 	}
-	return len(found) > 0, nil
+	return found, nil
 }
 
-// RemoveRollout deletes the files of a thread from a CODEX_HOME. The thread must
-// not be loaded. One that has none is no error.
-func RemoveRollout(home, thread string) error {
-	if !threadID.MatchString(thread) {
-		return fmt.Errorf("remove the file of thread %q: codex names no thread like that", thread)
-	}
-	live, err := rollouts(filepath.Join(home, sessions), daysDeep, thread)
-	more, errArchived := rollouts(filepath.Join(home, archived), 0, thread)
-	if err := errors.Join(err, errArchived); err != nil {
-		return fmt.Errorf("remove the file of thread %s: %w", thread, err)
-	}
-	for _, path := range append(live, more...) {
-		if err := os.Remove(path); err != nil && !os.IsNotExist(err) {
-			return fmt.Errorf("remove the file of thread %s: %w", thread, err)
+// RemoveRollouts deletes the files of threads from a CODEX_HOME. None of them must be loaded; one
+// that has no file is no error. It returns those of which a file is left, with the reason.
+func RemoveRollouts(home string, threads []string) (left map[string]error, err error) {
+	left = map[string]error{}
+	wanted := map[string]bool{}
+	for _, thread := range threads {
+		if wanted[thread] = threadID.MatchString(thread); !wanted[thread] {
+			left[thread] = fmt.Errorf("remove the file of thread %q: codex names no thread like that", thread)
 		}
+	}
+	err = everyRollout(home, func(thread, path string) {
+		if !wanted[thread] {
+			return
+		}
+		if err := os.Remove(path); err != nil && !os.IsNotExist(err) {
+			left[thread] = fmt.Errorf("remove the file of thread %s: %w", thread, err)
+		}
+	})
+	return left, err
+}
+
+// everyRollout shows the files of all threads of a home, the archived ones too.
+func everyRollout(home string, show func(thread, path string)) error {
+	all := search{left: mostLooked, found: func(path string) {
+		if thread := threadOf(filepath.Base(path)); thread != "" {
+			show(thread, path)
+		}
+	}}
+	if err := errors.Join(all.in(filepath.Join(home, sessions), daysDeep), all.in(filepath.Join(home, archived), 0)); err != nil {
+		return fmt.Errorf("look for the files of threads: %w", err)
 	}
 	return nil
 }
@@ -63,28 +88,12 @@ const mostLooked = 1 << 20
 // RolloutSizes returns how many bytes the files of each thread have in a CODEX_HOME.
 func RolloutSizes(home string) (map[string]int64, error) {
 	sizes := map[string]int64{}
-	all := search{left: mostLooked, found: func(path string) {
-		name := rolloutName.FindStringSubmatch(filepath.Base(path))
-		if info, err := os.Lstat(path); name != nil && err == nil && info.Mode().IsRegular() {
-			sizes[name[1]] += info.Size()
+	err := everyRollout(home, func(thread, path string) {
+		if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
+			sizes[thread] += info.Size()
 		}
-	}}
-	if err := errors.Join(all.in(filepath.Join(home, sessions), daysDeep), all.in(filepath.Join(home, archived), 0)); err != nil {
-		return nil, fmt.Errorf("look for the files of threads: %w", err)
-	}
-	return sizes, nil
-}
-
-// rollouts returns the files of a thread so many folders deep in a folder: the first, and
-// those in which it went on after a part of its history was taken back.
-func rollouts(folder string, deep int, thread string) (found []string, err error) {
-	s := search{left: mostLooked, found: func(path string) {
-		if isOf(filepath.Base(path), thread) {
-			found = append(found, path)
-		}
-	}}
-	err = s.in(folder, deep)
-	return found, err
+	})
+	return sizes, err
 }
 
 // A search looks for the files of threads. The home is codex's user's, whose commands can
@@ -122,10 +131,3 @@ func (s *search) in(folder string, deep int) error {
 
 // isDay reports whether a folder is for a year, a month or a day.
 func isDay(name string) bool { return len(name) <= 4 && strings.Trim(name, "0123456789") == "" }
-
-// isOf reports whether a file is one of a thread's.
-func isOf(name, thread string) bool {
-	rest, ok := strings.CutPrefix(name, "rollout-")
-	_, rest, its := strings.Cut(rest, "-"+thread)
-	return ok && its && (strings.HasPrefix(rest, ".jsonl") || strings.HasPrefix(rest, "_") && strings.Contains(rest, ".jsonl"))
-}

@@ -32,7 +32,7 @@ func (r *run) prepare(event executor.Event) {
 
 // maker is the task as one that hands files out.
 func (t *task) maker() Maker {
-	return Maker{Task: t.id, Peer: OfPeer(t.about())}
+	return Maker{Task: t.id, Peer: t.ofPeer()}
 }
 
 // madeAt returns when a task was made: its id says so, as a UUID of version 7.

@@ -21,7 +21,7 @@ const (
 // user, with all callers who do not say that they are an agent, another.
 func PushSender(conversation string) push.Sender {
 	name := strings.TrimPrefix(conversation, commandPrefix)
-	if !OfPeer(name) {
+	if !namesPeer(name) {
 		return push.Sender{Name: "user"}
 	}
 	if end := strings.IndexAny(name, "/@"); end >= 0 {

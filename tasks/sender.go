@@ -117,8 +117,13 @@ func (t *task) mute(s sender) bool {
 // peerPrefix begins the names of the conversations with other agents.
 const peerPrefix = "peer:"
 
-// OfPeer reports whether a conversation is one with another agent.
-func OfPeer(conversation string) bool { return strings.HasPrefix(conversation, peerPrefix) }
+// OfPeer reports whether a conversation is one with another agent. Only a workspace has those;
+// elsewhere a caller may call one of its own so.
+func (e *Engine) OfPeer(conversation string) bool {
+	return e.cfg.Workspace != nil && namesPeer(conversation)
+}
+
+func namesPeer(conversation string) bool { return strings.HasPrefix(conversation, peerPrefix) }
 
 // base begins the names of the agent's conversations. An id never has the one that stands
 // for all who do not say who they are.
@@ -144,9 +149,7 @@ func (s sender) owns(conversation string) bool { return s.id != "" && s.in(conve
 func (t *task) forPeer(s sender) bool { return s.isPeer() || t.ofPeer() }
 
 // ofPeer reports whether the conversation is an agent's.
-func (t *task) ofPeer() bool {
-	return t.engine.cfg.Workspace != nil && OfPeer(t.about())
-}
+func (t *task) ofPeer() bool { return t.engine.OfPeer(t.about()) }
 
 // conversation is that of an agent's message, by the contextId that it was sent with. The
 // agent chooses among its own: what it names is looked for nowhere else. One that does not

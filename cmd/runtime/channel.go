@@ -196,7 +196,7 @@ func (box *inbox) runAside(ctx context.Context, group *errgroup.Group) {
 	run := func(f func()) { group.Go(func() error { f(); return nil }) }
 	run(func() { box.started(ctx) })
 	run(func() { giveBack(ctx, box.turns.idleAgain()) })
-	run(func() { keepHouse(box.s, box.store, box.executor, box.sweeper(), box.log).run(ctx) })
+	run(func() { keepHouse(box.s, box.store, box.executor, box.engine, box.sweeper(), box.log).run(ctx) })
 	run(func() { keepLogShort(ctx, codexHome{box.s.CodexHome, box.s.User}, box.store.Threads, box.log) })
 	for _, m := range box.spaces {
 		run(func() { m.recorder.Run(ctx) })

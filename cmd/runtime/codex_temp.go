@@ -81,7 +81,10 @@ func (t *codexTemp) fill() error {
 		}
 		t.user.Regain(dir, t.log)
 	}
-	return adapter.Occupy(t.dirs().Commands, nil)
+	if err := adapter.Occupy(t.dirs().Commands, nil); err != nil { // it works without
+		t.log.Warn("a folder that codex keeps from commands, such as .codex, cannot be made in their temp directory: a patch may be refused while a command ends", "path", t.dirs().Commands, "err", err)
+	}
+	return nil
 }
 
 // left is put behind the name of a directory that is to be removed, of which so many are at

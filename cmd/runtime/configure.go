@@ -142,7 +142,7 @@ func (f forwarderCloser) Close() error {
 func (app *application) mend(s settings.Settings) {
 	s.User.Regain(s.WorkDir, app.log)
 	if err := adapter.Occupy(s.WorkDir, s.User); err != nil {
-		app.log.Warn("a folder that codex keeps from commands, such as .codex, cannot be made in the working directory: commands in its sandbox may come to write settings there", "path", s.WorkDir, "err", err, "fix", "make folders .codex, .agents, .aws and .git there, each with a .gitignore in it")
+		app.log.Warn("a folder that codex keeps from commands, such as .codex, cannot be made in the working directory: commands in its sandbox may come to write settings there", "path", s.WorkDir, "err", err, "fix", "make folders .codex, .agents, .aws and, unless a folder above it has one, .git there, each with a .gitignore in it")
 	}
 	if err := app.temp.keep(); err != nil {
 		app.log.Error("codex's commands have no temp directory", "path", app.temp.path, "err", err)

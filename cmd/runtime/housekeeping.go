@@ -8,8 +8,10 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
 // Housekeeping of conversations: their threads are files in CODEX_HOME, and rows of
@@ -20,13 +22,14 @@ const (
 	surplusEvery = time.Minute
 	tidyAtOnce   = 100
 	tidyTimeout  = time.Minute
+	mostDeleted  = 10_000 // threads that are deleted at once
 )
 
 // threads are those that the executor has.
 type threads interface {
 	// Forget lets go of a conversation that is not in use.
 	Forget(ctx context.Context, conversation string) error
-	// Delete has codex delete a thread that no conversation has any more, if codex runs.
+	// Delete has codex delete a thread that no conversation has any more.
 	Delete(ctx context.Context, thread string) error
 }
 
@@ -43,14 +46,15 @@ type housekeeper struct {
 	threads threads
 	uploads sweeper
 	home    codexHome
-	most    func() int64 // bytes of the files of all threads
+	most    func() int64                   // bytes of the files of all threads
+	isPeers func(conversation string) bool // whether it is another agent's
 	log     *slog.Logger
 
-	weighed time.Time // when the conversation was used last that was used last when they were weighed
+	weighed weighing
 }
 
-func keepHouse(s settings.Settings, journal *store.Store, threads threads, uploads sweeper, log *slog.Logger) *housekeeper {
-	return &housekeeper{store: journal, threads: threads, uploads: uploads, home: codexHome{s.CodexHome, s.User}, most: roomForThreads(s), log: log}
+func keepHouse(s settings.Settings, journal *store.Store, threads threads, engine *tasks.Engine, uploads sweeper, log *slog.Logger) *housekeeper {
+	return &housekeeper{store: journal, threads: threads, uploads: uploads, home: codexHome{s.CodexHome, s.User}, most: roomForThreads(s), isPeers: engine.OfPeer, log: log}
 }
 
 // run goes on until ctx ends.
@@ -63,7 +67,8 @@ func (h *housekeeper) run(ctx context.Context) {
 			h.say(ctx, "old conversations could not be forgotten; this is tried again in an hour", h.tidy(ctx, now.Add(-idleFor)))
 			h.say(ctx, "old files of messages could not be deleted; this is tried again in an hour", h.uploads.Sweep(now.Add(-idleFor)))
 		}
-		h.say(ctx, "conversations that there is no room for could not be forgotten", h.makeRoom(ctx, time.Now()))
+		h.say(ctx, "conversations that there is no room for could not be forgotten; this is tried again in a minute", h.makeRoom(ctx, time.Now()))
+		h.say(ctx, "threads of conversations that are forgotten could not be deleted; this is tried again in a minute", h.sweep(ctx))
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
@@ -79,7 +84,7 @@ func (h *housekeeper) say(ctx context.Context, what string, err error) {
 }
 
 // tidy forgets what was not used since a time. It is safe to be cut off anywhere: a thread stays
-// on the list of leftovers until its file is gone. None on that list is in use: the executor has
+// on the list of leftovers until it is deleted. None on that list is in use: the executor has
 // let go of its conversation before the store did, and the store refuses if a message has come in
 // between.
 func (h *housekeeper) tidy(ctx context.Context, before time.Time) error {
@@ -89,43 +94,59 @@ func (h *housekeeper) tidy(ctx context.Context, before time.Time) error {
 	if err != nil {
 		return err
 	}
-	for _, key := range idle {
-		if err := h.forget(ctx, key, before); err != nil {
-			return err
-		}
-	}
-	return h.sweep(ctx)
+	return h.forget(ctx, idle, before)
 }
 
-// forget lets a conversation go that was not used since a time, unless it is in use.
-func (h *housekeeper) forget(ctx context.Context, key string, before time.Time) error {
-	err := h.threads.Forget(ctx, key)
-	if err == nil {
-		err = h.store.ForgetConversation(ctx, key, before)
-	}
-	if errors.Is(err, executor.ErrBusy) || errors.Is(err, store.ErrInUse) {
-		return nil
-	}
-	return err
-}
-
-// sweep deletes threads that are left over.
-func (h *housekeeper) sweep(ctx context.Context) error {
-	left, err := h.store.Leftovers(ctx, tidyAtOnce)
-	if err != nil {
-		return err
-	}
-	var failed error
-	for _, thread := range left {
-		if ctx.Err() != nil { // each takes a look through the home, which commands may have filled
+// forget lets conversations go that were not used since a time, unless they are in use. One that
+// cannot be let go is not in the way of the others.
+func (h *housekeeper) forget(ctx context.Context, keys []string, before time.Time) (failed error) {
+	for _, key := range keys {
+		if ctx.Err() != nil {
 			return errors.Join(failed, context.Cause(ctx))
 		}
-		err := h.home.user.Do(func() error { return appserver.RemoveRollout(h.home.dir, thread) })
+		err := h.threads.Forget(ctx, key)
 		if err == nil {
-			h.say(ctx, "codex keeps in its databases what it knows of a thread that is gone", h.threads.Delete(ctx, thread))
-			err = h.store.DropThreads(ctx, thread)
+			err = h.store.ForgetConversation(ctx, key, before)
 		}
-		failed = errors.Join(failed, err) // one that cannot be removed is not in the way of the others
+		if !errors.Is(err, executor.ErrBusy) && !errors.Is(err, store.ErrInUse) {
+			failed = errors.Join(failed, err)
+		}
 	}
 	return failed
+}
+
+// sweep deletes threads that are left over: their files, and where codex runs what its databases
+// have of them. Where none runs they stay on the list until one does.
+func (h *housekeeper) sweep(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, tidyTimeout)
+	defer cancel()
+	over, err := h.store.Leftovers(ctx, mostDeleted)
+	if err != nil || len(over) == 0 {
+		return err
+	}
+	left, failed := asuser.Value(h.home.user, func() (map[string]error, error) { return appserver.RemoveRollouts(h.home.dir, over) })
+	if failed != nil {
+		return failed
+	}
+	for _, thread := range over {
+		if left[thread] != nil {
+			failed = errors.Join(failed, left[thread])
+			continue
+		}
+		switch err := h.threads.Delete(ctx, thread); {
+		case errors.Is(err, executor.ErrNoCodex):
+			return failed
+		case err != nil && !isRefusal(err): // codex ends, or does not answer
+			return errors.Join(failed, err)
+		default:
+			h.say(ctx, "codex keeps in its databases what it knows of a thread that is gone", err)
+		}
+		failed = errors.Join(failed, h.store.DropThreads(ctx, thread))
+	}
+	return failed
+}
+
+func isRefusal(err error) bool {
+	_, refused := errors.AsType[*appserver.RPCError](err)
+	return refused
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,17 +16,20 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
 
-// someThreads are an executor's: err keeps it from letting go of one.
+// someThreads are an executor's: err keeps it from letting go of one, and fails from deleting one.
 type someThreads struct {
 	err     error
+	fails   error
 	deleted []string
 }
 
 func (s *someThreads) Forget(context.Context, string) error { return s.err }
 
 func (s *someThreads) Delete(_ context.Context, thread string) error {
-	s.deleted = append(s.deleted, thread)
-	return errors.New("codex ends") // the file goes all the same
+	if s.fails == nil {
+		s.deleted = append(s.deleted, thread)
+	}
+	return s.fails
 }
 
 func TestTidy(t *testing.T) {
@@ -57,6 +61,9 @@ func TestTidy(t *testing.T) {
 		if err := h.tidy(ctx, time.Now().Add(time.Hour)); err != nil {
 			t.Fatal(err)
 		}
+		if err := h.sweep(ctx); err != nil && !errors.Is(err, threads.fails) {
+			t.Fatal(err)
+		}
 		_, err := os.Stat(file)
 		return os.IsNotExist(err)
 	}
@@ -74,6 +81,15 @@ func TestTidy(t *testing.T) {
 	if _, err := os.Stat(file); err != nil {
 		t.Error("the thread of a conversation that the executor uses was deleted")
 	}
+	for _, threads.fails = range []error{executor.ErrNoCodex, errors.New("codex ends")} {
+		if !tidied() {
+			t.Errorf("%v: the file of the thread is still there", threads.fails)
+		}
+		if left, err := s.Leftovers(ctx, 1); err != nil || !slices.Equal(left, []string{old}) {
+			t.Errorf("%v: %v, %v: codex's databases keep it", threads.fails, left, err)
+		}
+	}
+	threads.fails = nil
 	if !tidied() || !slices.Equal(threads.deleted, []string{old}) {
 		t.Errorf("the thread of a forgotten conversation is still there; codex has deleted %v", threads.deleted)
 	}
@@ -84,6 +100,8 @@ func TestTidy(t *testing.T) {
 		t.Errorf("%v, %v", threads, err)
 	}
 }
+
+func isPeers(conversation string) bool { return strings.HasPrefix(conversation, "peer:") }
 
 // TestSurplus: where there is no room, other agents' conversations go beyond their share, and then
 // those that were used longest ago, but for the user's of the last hour.
@@ -99,7 +117,8 @@ func TestSurplus(t *testing.T) {
 		"oldest":         {[]string{"a 0 50", "b 2 40", "c 3 30", "d 4 30"}, []string{"d", "c"}},
 		"peers-first":    {[]string{"a 0 10", "peer:c 1 20", "b 2 80", "peer:d 3 20"}, []string{"peer:d", "b"}},
 		"fresh":          {[]string{"a 0 90", "b 0 90", "peer:c 0 20"}, []string{"peer:c"}},
-		"without-files":  {[]string{"a 0 110", "b 2 0"}, nil},
+		"without-files":  {[]string{"a 0 110", "b 2 0", "peer:c 9 0"}, nil},
+		"nothing-for-it": {[]string{"peer:empty 9 0", "peer:big 0 90"}, []string{"peer:big"}},
 	} {
 		var all []store.UsedConversation
 		sizes := map[string]int64{}
@@ -112,8 +131,50 @@ func TestSurplus(t *testing.T) {
 			all = append(all, store.UsedConversation{Key: key, Thread: "of " + key, Used: now.Add(-time.Duration(hours)*time.Hour - time.Minute)})
 			sizes["of "+key] = bytes
 		}
-		if got := surplus(all, sizes, 100, now); !slices.Equal(got, c.want) {
+		h := &housekeeper{most: func() int64 { return 100 }, isPeers: isPeers}
+		if got := h.surplus(all, sizes, now); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v go, want %v", name, got, c.want)
 		}
+	}
+}
+
+// TestMuchSurplus goes in one round, however much it is, and what cannot be forgotten is in nobody's
+// way.
+func TestMuchSurplus(t *testing.T) {
+	const many = 250
+	ctx, home := t.Context(), t.TempDir()
+	s := openStore(t, t.TempDir())
+	defer s.Close()
+	day := filepath.Join(home, "sessions", "2026", "01", "02")
+	if err := os.MkdirAll(day, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for i := range many {
+		id, thread := fmt.Sprint("c", i), fmt.Sprintf("01a1fdb0-fdfb-7181-b145-%012d", i)
+		m := store.Message{Key: store.Key{Message: id}, TaskID: id, Job: id, Conversation: "peer:" + id, Body: []byte("{}")}
+		for _, err := range []error{
+			s.Accept(ctx, m, store.Head{ID: id, Context: id, Conversation: m.Conversation, State: "working"}),
+			s.Begin(ctx, id, 1, m.Conversation, thread, "", ""),
+			s.Write(ctx, store.Change{Head: &store.Head{ID: id, State: "completed", Ended: true}, Ended: []string{id}}),
+			os.WriteFile(filepath.Join(day, "rollout-x-"+thread+".jsonl"), make([]byte, 10), 0o600),
+		} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	threads := &someThreads{err: errors.New("not now")}
+	h := &housekeeper{store: s, threads: threads, home: codexHome{dir: home}, most: func() int64 { return 40 }, isPeers: isPeers, log: slog.New(slog.DiscardHandler)}
+	round := func() error { return errors.Join(h.makeRoom(ctx, time.Now()), h.sweep(ctx)) }
+	if err := round(); !errors.Is(err, threads.err) {
+		t.Errorf("%v", err)
+	}
+	threads.err = nil
+	if err := round(); err != nil { // though nothing was used since
+		t.Error(err)
+	}
+	left, err := os.ReadDir(day)
+	if err != nil || len(left) != 1 || len(threads.deleted) != many-1 {
+		t.Errorf("%d files are left, codex has deleted %d, %v", len(left), len(threads.deleted), err)
 	}
 }

@@ -136,7 +136,7 @@ func newApplication(ctx context.Context, s settings.Settings, environ []string, 
 		return nil, err
 	}
 	app.handler = app.traces.Handler(app.engine)
-	app.goOn(keepHouse(s, journal, app.executor, messageFiles{app.files, app.kept}, log).run)
+	app.goOn(keepHouse(s, journal, app.executor, app.engine, messageFiles{app.files, app.kept}, log).run)
 	app.goOn(func(ctx context.Context) {
 		giveBack(ctx, (&heapWatch{held: func() int64 { return app.executor.Health().Bytes }, heap: heapNow}).due)
 	})

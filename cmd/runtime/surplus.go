@@ -9,7 +9,6 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
-	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
 const (
@@ -17,6 +16,9 @@ const (
 	mostWeighed = 100_000
 	// freshFor is how long a conversation is kept after its last turn, unless it is another agent's.
 	freshFor = time.Hour
+	// weighAgain is how long after a weighing there is another, though no turn has begun since: one
+	// that runs has its thread grow.
+	weighAgain = 5 * time.Minute
 	// peerShare is the part of the room that the conversations with other agents have.
 	peerShare = 4
 )
@@ -32,13 +34,23 @@ func roomForThreads(s settings.Settings) func() int64 {
 	}
 }
 
+// A weighing is what was known when the files of threads were weighed last.
+type weighing struct {
+	at   time.Time
+	used time.Time // when a conversation was used last, to the minute
+}
+
 // makeRoom forgets the conversations that there is no room for.
 func (h *housekeeper) makeRoom(ctx context.Context, now time.Time) error {
 	ctx, cancel := context.WithTimeout(ctx, tidyTimeout)
 	defer cancel()
 	newest, err := h.store.UsedLast(ctx, 1)
-	if err != nil || len(newest) == 0 || newest[0].Used.Equal(h.weighed) && now.Sub(h.weighed) > 2*surplusEvery {
-		return err // nothing has grown since
+	if err != nil || len(newest) == 0 {
+		return err
+	}
+	used := newest[0].Used
+	if used.Equal(h.weighed.used) && now.Sub(used) > 2*surplusEvery && now.Sub(h.weighed.at) < weighAgain {
+		return nil
 	}
 	all, err := h.store.UsedLast(ctx, mostWeighed)
 	if err != nil {
@@ -48,27 +60,24 @@ func (h *housekeeper) makeRoom(ctx context.Context, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	h.weighed = newest[0].Used
-	gone := surplus(all, sizes, h.most(), now)
-	for _, key := range gone {
-		if err := h.forget(ctx, key, now); err != nil {
+	if gone := h.surplus(all, sizes, now); len(gone) > 0 {
+		h.log.Info("conversations are forgotten for which there is no room (RUNTIME_CONVERSATIONS_MIB)", "count", len(gone))
+		if err := h.forget(ctx, gone, now); err != nil {
 			return err
 		}
 	}
-	if len(gone) == 0 {
-		return nil
-	}
-	h.log.Info("conversations are forgotten for which there is no room (RUNTIME_CONVERSATIONS_MIB)", "count", len(gone))
-	return h.sweep(ctx)
+	h.weighed = weighing{at: now, used: used}
+	return nil
 }
 
 // surplus are the conversations that have to go for the others to have room: the oldest of other
 // agents, as long as these have more than their share, and then the oldest.
-func surplus(all []store.UsedConversation, sizes map[string]int64, most int64, now time.Time) (keys []string) {
+func (h *housekeeper) surplus(all []store.UsedConversation, sizes map[string]int64, now time.Time) (keys []string) {
+	most := h.most()
 	var total, peers int64
 	for _, c := range all {
 		total += sizes[c.Thread]
-		if tasks.OfPeer(c.Key) {
+		if h.isPeers(c.Key) {
 			peers += sizes[c.Thread]
 		}
 	}
@@ -76,20 +85,20 @@ func surplus(all []store.UsedConversation, sizes map[string]int64, most int64, n
 	slices.Reverse(all) // the longest unused first
 	drop := func(due func(c store.UsedConversation) bool) {
 		all = slices.DeleteFunc(all, func(c store.UsedConversation) bool {
-			if !due(c) {
+			if sizes[c.Thread] == 0 || !due(c) {
 				return false
 			}
 			total -= sizes[c.Thread]
-			if tasks.OfPeer(c.Key) {
+			if h.isPeers(c.Key) {
 				peers -= sizes[c.Thread]
 			}
 			keys = append(keys, c.Key)
 			return true
 		})
 	}
-	drop(func(c store.UsedConversation) bool { return tasks.OfPeer(c.Key) && peers > most/peerShare })
+	drop(func(c store.UsedConversation) bool { return h.isPeers(c.Key) && peers > most/peerShare })
 	drop(func(c store.UsedConversation) bool {
-		return total > most && sizes[c.Thread] > 0 && (tasks.OfPeer(c.Key) || now.Sub(c.Used) > freshFor)
+		return total > most && (h.isPeers(c.Key) || now.Sub(c.Used) > freshFor)
 	})
 	return keys
 }
