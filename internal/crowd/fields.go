@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 )
 
@@ -12,10 +13,11 @@ import (
 // some hundred in memory, for as long as its request lasts, and no caller has a hundred.
 const mostFields = 100
 
-// manyFields reports whether the header of a request has more than it may.
+// manyFields reports whether the header of a request has more than it may. It is asked before the
+// body is read.
 func manyFields(r *http.Request) bool {
 	if at, ok := r.Context().Value(placeKey{}).(place); ok {
-		if h, ok := at.conn.(*headed); ok && h.cut {
+		if h, ok := at.conn.(*headed); ok && h.whole() {
 			return true
 		}
 	}
@@ -41,57 +43,82 @@ func refuseFields(w http.ResponseWriter, r *http.Request) {
 const mostLines = mostFields + 28
 
 // A headed connection counts the lines of the header that comes, and ends one that has too many:
-// net/http has the request answered, and closes the connection in its own way. Its fields belong
-// to who serves it, who reads one thing at a time.
+// net/http has the request answered, and closes the connection in its own way.
+//
+// What has come of the next request with the last bytes of this one is not seen to be its header.
+// So that a body is not taken for one, lines count only until its request is served, and there are
+// too many when net/http wants more of the header: of one that is whole it wants nothing.
 type headed struct {
 	net.Conn
+
+	mu    sync.Mutex // net/http reads beside the handler, too; guards what follows
 	lines int
 	text  bool // the line that comes has something in it
-	ended bool // what comes is a body
+	ended bool // what comes is no header
 	cut   bool // the header had too many lines
 	left  string
 }
 
 // Read gives no more of a header than it may have.
 func (h *headed) Read(p []byte) (int, error) {
-	if h.cut {
-		n := copy(p, h.left)
-		if h.left = h.left[n:]; n == 0 && len(p) > 0 {
+	if left, cut := h.end(p); cut {
+		if left == 0 && len(p) > 0 {
 			return 0, io.EOF
 		}
-		return n, nil
+		return left, nil
 	}
 	n, err := h.Conn.Read(p)
-	if most, ok := h.count(p[:n]); !ok {
-		h.cut, h.left = true, "\r\n"
-		return most, nil
-	}
+	h.count(p[:n])
 	return n, err
 }
 
-// count returns how many bytes of what comes are taken: all, or those to the end of the line that
-// is one too many.
-func (h *headed) count(p []byte) (n int, ok bool) {
-	for i, b := range p {
+// end ends a header that has too many lines, and returns how many bytes of its end there are.
+func (h *headed) end(p []byte) (n int, cut bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.cut && (h.ended || h.lines <= mostLines) {
+		return 0, false
+	}
+	if !h.cut {
+		h.cut, h.left = true, "\r\n\r\n" // of its line, which may not have ended, and of itself
+	}
+	n = copy(p, h.left)
+	h.left = h.left[n:]
+	return n, true
+}
+
+func (h *headed) count(p []byte) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, b := range p {
 		switch {
 		case h.ended:
-			return len(p), true
+			return
 		case b == '\r':
 		case b != '\n':
 			h.text = true
 		case h.text:
-			if h.lines, h.text = h.lines+1, false; h.lines > mostLines {
-				return i + 1, false
-			}
+			h.lines, h.text = h.lines+1, false
 		case h.lines > 0:
 			h.ended = true
 		}
 	}
-	return len(p), true
 }
 
 // next says that a header comes.
-func (h *headed) next() { h.lines, h.text, h.ended = 0, false, false }
+func (h *headed) next() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.lines, h.text, h.ended = 0, false, false
+}
+
+// whole says that the header is here, and reports whether it had to be ended.
+func (h *headed) whole() (cut bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.ended = true
+	return h.cut
+}
 
 // ReadFrom leaves files to the system, as net/http does.
 func (h *headed) ReadFrom(r io.Reader) (int64, error) { return io.Copy(h.Conn, r) }

@@ -88,3 +88,27 @@ func TestHeaderThatDoesNotEnd(t *testing.T) {
 		}
 	})
 }
+
+// TestRequestsThatComeAtOnce: the body of a request is no header, though the header came with the
+// end of the request before it, whole or in part.
+func TestRequestsThatComeAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, 8)
+		defer close(s.done)
+		body := strings.Repeat("{}\n", 10*mostLines)
+		one := fmt.Sprintf("POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n", len(body))
+		for name, after := range map[string]string{"whole": one, "without its end": strings.TrimSuffix(one, "\r\n"), "a line": one[:20]} {
+			v := s.visit(near, "GET /x HTTP/1.1\r\nHost: x\r\n\r\n"+after)
+			if got := <-v.read; !strings.HasPrefix(got, "HTTP/1.1 200") {
+				t.Errorf("%s: %s", name, got)
+			}
+			if _, err := io.WriteString(v.Conn, strings.TrimPrefix(one, after)+body); err != nil {
+				t.Error(err)
+			}
+			synctest.Wait()
+			if got := <-v.read; !strings.HasPrefix(got, "HTTP/1.1 200") {
+				t.Errorf("%s: the next: %s", name, got)
+			}
+		}
+	})
+}
