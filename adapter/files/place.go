@@ -56,10 +56,8 @@ func (f *Folder) descend(step func(at *os.Root, name string) (*os.Root, error)) 
 		return nil, fmt.Errorf("open the working directory (RUNTIME_WORKDIR): %w", err)
 	}
 	for name := range strings.SplitSeq(place, "/") {
+		f.cfg.User.RegainIn(at, name, f.cfg.Log)
 		next, err := step(at, name)
-		if errors.Is(err, fs.ErrPermission) && f.regain(at, name) {
-			next, err = step(at, name)
-		}
 		_ = at.Close()
 		if err != nil {
 			return nil, fmt.Errorf("the folder of files: %w", err)
@@ -67,21 +65,6 @@ func (f *Folder) descend(step func(at *os.Root, name string) (*os.Root, error)) 
 		at = next
 	}
 	return at, nil
-}
-
-// regain gives back to its owner a folder that a command has taken from all, and reports whether it
-// did.
-func (f *Folder) regain(at *os.Root, name string) bool {
-	const owners = 0o700
-	info, err := at.Lstat(name)
-	if err != nil || !info.IsDir() || info.Mode()&owners == owners {
-		return false
-	}
-	if err := at.Chmod(name, info.Mode().Perm()|owners); err != nil {
-		return false
-	}
-	f.cfg.Log.Warn("the folder of files could not be worked in by its owner, who has it back; a command may have done that", "path", filepath.Join(at.Name(), name), "mode", info.Mode())
-	return true
 }
 
 // claim enters a folder that is made if nothing stands there. A link in its place is

@@ -230,18 +230,27 @@ func TestFolderThatIsClosed(t *testing.T) {
 	f := New(Config{Work: work, User: user})
 	uploads := filepath.Join(work, ".molecule", "chat-uploads")
 	for _, closed := range []string{"", uploads, filepath.Dir(uploads)} {
-		if closed != "" {
-			if err := os.Chmod(closed, 0); err != nil {
-				t.Fatal(err)
+		for _, mode := range []os.FileMode{0, 0o500, 0o300, 0o600} {
+			if closed != "" {
+				if err := os.Chmod(closed, mode); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := user.Do(func() error { return put(f) }); err != nil {
+				t.Errorf("with %q of mode %o: %v", closed, mode, err)
 			}
 		}
-		root, err := asuser.Value(user, f.open)
-		if err != nil {
-			t.Errorf("with %q closed: %v", closed, err)
-			continue
-		}
-		_ = root.Close()
 	}
+}
+
+// put puts a file into the folder.
+func put(f *Folder) error {
+	root, err := f.open()
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return errors.Join(root.WriteFile("x", nil, 0o600), root.Remove("x"))
 }
 
 // TestMessagesAtOnce that all meet the same link keep all of their files.
