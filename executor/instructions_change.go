@@ -38,10 +38,8 @@ type version struct{ digest, text string }
 func (v *versions) keep(digest, text string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if slices.ContainsFunc(v.last, func(one version) bool { return one.digest == digest }) {
-		return
-	}
-	v.last = append(v.last, version{digest, text})
+	v.last = slices.DeleteFunc(v.last, func(one version) bool { return one.digest == digest })
+	v.last = append(v.last, version{digest, text}) // the last to go is the last that was asked for
 	v.last = v.last[max(0, len(v.last)-mostVersions):]
 }
 
@@ -66,6 +64,12 @@ func (v *versions) change(known, text string) string {
 	if old == nil || now == nil {
 		return all
 	}
+	if now[0] != old[0] && (now[0].heading == "" || old[0].heading == "") {
+		return all
+	}
+	if !slices.Equal(shared(old, now), shared(now, old)) { // what says "above" has come to mean another
+		return all
+	}
 	var changed, gone []string
 	for _, s := range now {
 		if !slices.Contains(old, s) {
@@ -73,12 +77,9 @@ func (v *versions) change(known, text string) string {
 		}
 	}
 	for _, s := range old {
-		if !slices.ContainsFunc(now, func(other section) bool { return other.heading == s.heading }) {
+		if !has(now, s.heading) {
 			gone = append(gone, s.heading)
 		}
-	}
-	if now[0] != old[0] && (now[0].heading == "" || old[0].heading == "") {
-		return all
 	}
 	var told []string
 	if len(changed) > 0 {
@@ -87,36 +88,76 @@ func (v *versions) change(known, text string) string {
 	if len(gone) > 0 {
 		told = append(told, goneParts+strings.Join(gone, "\n"))
 	}
-	if part := strings.Join(told, "\n\n"); len(part) < len(all) {
+	if part := strings.Join(told, "\n\n"); part != "" && len(part) < len(all) {
 		return part
 	}
 	return all
 }
 
-// A section is what stands below a heading of the first or second order, with that, or before the
-// first of them.
-type section struct{ heading, text string }
-
-// sections are those of a text; nil where two have the same heading, or there are none.
-func sections(text string) (all []section) {
-	headings := map[string]bool{}
-	for i, part := range strings.Split("\n"+text, "\n# ") {
-		for j, part := range strings.Split(part, "\n## ") {
-			heading, mark := "", ""
-			if i+j > 0 {
-				heading, _, _ = strings.Cut(part, "\n")
-				mark = strings.Repeat("#", 1+min(j, 1)) + " "
-			} else if strings.TrimSpace(part) == "" {
-				continue
-			}
-			if headings[heading] {
-				return nil
-			}
-			headings[heading] = true
-			all = append(all, section{heading, mark + strings.TrimSpace(part)})
+// shared are the headings of sections that others have, too.
+func shared(all, others []section) (headings []string) {
+	for _, s := range all {
+		if has(others, s.heading) {
+			headings = append(headings, s.heading)
 		}
 	}
+	return headings
+}
+
+func has(all []section, heading string) bool {
+	return slices.ContainsFunc(all, func(s section) bool { return s.heading == heading })
+}
+
+// A section is what stands below a heading of the first or second order, with that, or before the
+// first of them. The heading has its marks.
+type section struct{ heading, text string }
+
+// sections are those of a text; nil where two have the same heading, or there are none. What looks
+// like a heading in a block of code is none.
+func sections(text string) (all []section) {
+	var now section
+	var lines strings.Builder
+	twice := false
+	end := func() {
+		if now.text = strings.TrimSpace(lines.String()); now.text != "" {
+			twice = twice || has(all, now.heading)
+			all = append(all, now)
+		}
+		lines.Reset()
+	}
+	fence := ""
+	for line := range strings.Lines(text) {
+		switch mark := fenceOf(line); {
+		case fence != "":
+			if strings.HasPrefix(mark, fence) {
+				fence = ""
+			}
+		case mark != "":
+			fence = mark
+		case strings.HasPrefix(line, "# "), strings.HasPrefix(line, "## "):
+			end()
+			now.heading = strings.TrimSpace(line)
+		}
+		lines.WriteString(line)
+	}
+	end()
+	if twice {
+		return nil
+	}
 	return all
+}
+
+// fenceOf is what a line begins or ends a block of code with; empty if it does neither.
+func fenceOf(line string) string {
+	line = strings.TrimLeft(line, " ")
+	rest := strings.TrimLeft(line, "`")
+	if strings.HasPrefix(line, "~") {
+		rest = strings.TrimLeft(line, "~")
+	}
+	if mark := line[:len(line)-len(rest)]; len(mark) >= 3 {
+		return mark
+	}
+	return ""
 }
 
 // pieces are a text in parts that codex takes whole, by keys that sort as they follow each other.
