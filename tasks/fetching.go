@@ -14,12 +14,10 @@ import (
 // until then.
 const mostFetching = 2 * time.Minute
 
-var (
-	errSlowFiles = refuse(a2a.ErrInvalidParams, "the files of the message that are fetched by URL took more than %v together; "+
-		"send some of them with further messages, or in the message itself", mostFetching)
-	errNoTurn = refuse(a2a.ErrServerError, "the files of the message had no turn within %v, because others were fetched before them; "+
-		"send the message again", mostFetching)
-)
+// errSlowFiles refuses a message whose files took longer. Whether their servers are slow, or others
+// were fetched before them, it may be other the next time.
+var errSlowFiles = refuse(a2a.ErrServerError, "the files of the message that are fetched by URL were not here within %v, with the wait for files of other messages; "+
+	"send it again, or some of the files with further messages", mostFetching)
 
 // A fetching stages the files of one message.
 type fetching struct {
@@ -33,22 +31,19 @@ func (f *fetching) spend() (over func()) {
 	return func() { f.left -= time.Since(began) }
 }
 
-// stage is [Files.Stage], and [errSlowFiles] or [errNoTurn] where the time was too short.
+// stage is [Files.Stage], and [errSlowFiles] where the time was too short.
 func (f *fetching) stage(ctx context.Context, key string, p *a2a.Part, most int64, peer bool) (File, error) {
 	if !isWeb(p) {
 		return f.files.Stage(ctx, key, p, most, peer)
 	}
-	timed, cancel := context.WithTimeoutCause(ctx, f.left, errNoTurn)
+	timed, cancel := context.WithTimeoutCause(ctx, f.left, errSlowFiles)
 	defer cancel()
 	defer f.spend()()
 	file, err := f.files.Stage(timed, key, p, most, peer)
-	switch {
-	case err == nil || !errors.Is(context.Cause(timed), errNoTurn):
-		return file, err
-	case errors.Is(err, ErrNoFile): // it had its turn
+	if err != nil && errors.Is(context.Cause(timed), errSlowFiles) {
 		return File{}, errSlowFiles
 	}
-	return File{}, errNoTurn
+	return file, err
 }
 
 func isWeb(p *a2a.Part) bool {

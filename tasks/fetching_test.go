@@ -17,7 +17,6 @@ import (
 type slowDepot struct {
 	depot
 	takes time.Duration
-	late  error // if its caller does not wait that long
 }
 
 func (d *slowDepot) Stage(ctx context.Context, key string, p *a2a.Part, most int64, peer bool) (tasks.File, error) {
@@ -25,30 +24,29 @@ func (d *slowDepot) Stage(ctx context.Context, key string, p *a2a.Part, most int
 	case <-time.After(d.takes):
 		return d.depot.Stage(ctx, key, p, most, peer)
 	case <-ctx.Done():
-		return tasks.File{}, errors.Join(d.late, context.Cause(ctx))
+		return tasks.File{}, context.Cause(ctx)
 	}
 }
 
-// TestTimeOfFetches: what is fetched for a message by URL has two minutes together, and the
-// error says whether that, or others, took too long. Other files have their own time.
+// TestTimeOfFetches: what is fetched for a message by URL has two minutes together; beyond them it
+// is to be sent again. Other files have their own time.
 func TestTimeOfFetches(t *testing.T) {
 	for name, c := range map[string]struct {
 		n      int
 		scheme string
 		takes  time.Duration
-		late   error // see slowDepot
 		after  time.Duration
 		want   error
 		says   string
 	}{
 		"in time":              {n: 20, scheme: "https", takes: 5 * time.Second, after: 100 * time.Second},
-		"one after the other":  {n: 20, scheme: "https", takes: 7 * time.Second, late: tasks.ErrNoFile, after: 2 * time.Minute, want: a2a.ErrInvalidParams, says: "took more than 2m0s together"},
-		"no place":             {n: 1, scheme: "http", takes: time.Hour, after: 2 * time.Minute, want: a2a.ErrServerError, says: "had no turn within 2m0s, because others"},
+		"one after the other":  {n: 20, scheme: "https", takes: 7 * time.Second, after: 2 * time.Minute, want: a2a.ErrServerError, says: "not here within 2m0s"},
+		"none":                 {n: 1, scheme: "http", takes: time.Hour, after: 2 * time.Minute, want: a2a.ErrServerError, says: "not here within 2m0s"},
 		"held by the platform": {n: 3, scheme: "platform-pending", takes: time.Hour, after: 3 * time.Hour},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				d := &slowDepot{takes: c.takes, late: c.late}
+				d := &slowDepot{takes: c.takes}
 				e := newEngine(t, newRunner(), func(cfg *tasks.Config) { cfg.Files = d })
 				began := time.Now()
 				_, err := e.SendMessage(t.Context(), returning(bringing("m", c.n, c.scheme)))
@@ -70,7 +68,7 @@ func TestTimeOfFetches(t *testing.T) {
 // is its own.
 func TestTimeOfTheSameMessage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := &slowDepot{takes: time.Hour, late: tasks.ErrNoFile}
+		d := &slowDepot{takes: time.Hour}
 		e := newEngine(t, newRunner(), func(cfg *tasks.Config) { cfg.Files = d })
 		began := time.Now()
 		first := make(chan error)
@@ -83,7 +81,7 @@ func TestTimeOfTheSameMessage(t *testing.T) {
 		if took := time.Since(began); took != 2*time.Minute || err == nil {
 			t.Errorf("after %v: %v", took, err)
 		}
-		if err := <-first; !errors.Is(err, a2a.ErrInvalidParams) {
+		if err := <-first; !errors.Is(err, a2a.ErrServerError) {
 			t.Error(err)
 		}
 	})

@@ -201,7 +201,7 @@ func (e *Engine) bring(ctx context.Context, in *incoming, from *fetching) error 
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		case errors.Is(err, errSlowFiles), errors.Is(err, errNoTurn):
+		case errors.Is(err, errSlowFiles):
 			return err
 		case errors.Is(err, ErrTooLarge) && (left < most || len(p.Raw()) > 0): // the others are there, and this one is too much beside them; or it is in the message
 			in.refused = tooManyBytes(most)

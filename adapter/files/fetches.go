@@ -24,6 +24,9 @@ func NewFetches() *Fetches {
 // enter waits for a place. What it returns is called to give that back. An error is the cause
 // for which ctx has ended.
 func (f *Fetches) enter(ctx context.Context, peer bool) (leave func(), err error) {
+	if ctx.Err() != nil { // also where there is a place
+		return nil, context.Cause(ctx)
+	}
 	places := []chan struct{}{f.all}
 	if peer { // in this order: one that waits for its share keeps no place from others
 		places = []chan struct{}{f.peers, f.all}
