@@ -63,8 +63,7 @@ func (t *turn) tellExceeded() {
 // change of its own has nothing to do with what a subagent asks.
 func (t *turn) posing(q *question) posing {
 	own := q.req.ThreadID == t.c.threadID
-	home := append(t.e.whereabouts([]string{t.e.cfg.Thread.Cwd}), place{})[0]
-	return posing{hide: t.e.cfg.Hide, lead: t.e.whereabouts, home: home, changes: func(itemID string) []appserver.FileChange {
+	return posing{hide: t.e.cfg.Hide, lead: t.e.whereabouts, home: t.e.home(), changes: func(itemID string) []appserver.FileChange {
 		if own {
 			return t.record.changes[itemID]
 		}

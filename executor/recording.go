@@ -223,13 +223,7 @@ func (c Config) withRecorder() Config {
 			launch, err := prepare(ctx)
 			_, unready := err.(Unready) //nolint:errorlint // as the supervisor is given it
 			r.Record(RecordLaunch, RecordedLaunch{launch.Args, launch.Model, launch.ModelProvider, launch.KeyVariable, text(err), unready})
-			if launch.Thread != nil {
-				launch.Thread = recordedThread(launch.Thread, r)
-			}
-			if launch.Oversized != nil {
-				launch.Oversized = recordedOversized(launch.Oversized, r)
-			}
-			return launch, err
+			return launch.withRecorder(r), err
 		}
 	}
 	c.ReadTrace = func(path, clientID string) (appserver.Trace, error) {
@@ -247,36 +241,32 @@ func text(err error) string {
 	return err.Error()
 }
 
-// recordedThread has the configuration of threads recorded when it is not what it was.
-func recordedThread(now func() map[string]any, r Recorder) func() map[string]any {
+// whenOther has what is looked up by a key recorded when it is not what it was; at first it is zero.
+func whenOther[K comparable, V any](now func(K) V, record func(K, V)) func(K) V {
 	var mu sync.Mutex // guards what follows
-	var last map[string]any
-	return func() map[string]any {
+	last := map[K]V{}
+	return func(key K) V {
 		mu.Lock()
 		defer mu.Unlock()
-		config := now()
-		if !reflect.DeepEqual(config, last) {
-			r.Record(RecordThread, RecordedThread{config})
+		found := now(key)
+		if !reflect.DeepEqual(found, last[key]) {
+			record(key, found)
 		}
-		last = config
-		return config
+		last[key] = found
+		return found
 	}
 }
 
-// recordedOversized has what is too large for a folder recorded when it is not what it was.
-func recordedOversized(now func(string) string, r Recorder) func(string) string {
-	var mu sync.Mutex // guards what follows
-	last := map[string]string{}
-	return func(dir string) string {
-		mu.Lock()
-		defer mu.Unlock()
-		found := now(dir)
-		if found != last[dir] {
-			r.Record(RecordOversized, RecordedOversized{dir, found})
-		}
-		last[dir] = found
-		return found
+// withRecorder has what the launch says of threads recorded.
+func (l Launch) withRecorder(r Recorder) Launch {
+	if now := l.Thread; now != nil {
+		thread := whenOther(func(struct{}) map[string]any { return now() }, func(_ struct{}, config map[string]any) { r.Record(RecordThread, RecordedThread{config}) })
+		l.Thread = func() map[string]any { return thread(struct{}{}) }
 	}
+	if l.Oversized != nil {
+		l.Oversized = whenOther(l.Oversized, func(dir, found string) { r.Record(RecordOversized, RecordedOversized{dir, found}) })
+	}
+	return l
 }
 
 // recordedInstructions has instructions recorded when they are not what they were.

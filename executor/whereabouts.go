@@ -34,6 +34,14 @@ func (e *Executor) whereabouts(paths []string) (places []place) {
 	return places
 }
 
+// home is the working directory, as a place.
+func (e *Executor) home() place {
+	for _, p := range e.whereabouts([]string{e.cfg.Thread.Cwd}) {
+		return p
+	}
+	return place{} // it is no path
+}
+
 // moved says which of the places leads elsewhere by now; empty if none does.
 func (e *Executor) moved(before []place) string {
 	paths := make([]string, len(before))

@@ -16,8 +16,8 @@ import (
 const (
 	mostLinks = 40
 	mostSteps = 512
-	// mostNamed is how many steps there are of a path that a message names, which can be
-	// hundreds. Twice as many steps take four times as long.
+	// mostNamed is how many steps a path may take that a message names, which can name hundreds
+	// of paths. Twice as many steps take four times as long.
 	mostNamed = 128
 )
 
