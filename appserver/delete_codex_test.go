@@ -42,7 +42,7 @@ func TestCodexDelete(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if sizes, err := appserver.RolloutSizes(home); err != nil || sizes[id] != info.Size() {
+		if sizes, err := appserver.RolloutSizes(home, func(thread, path string) string { return thread + appserver.SessionOf(path) }); err != nil || sizes[id+id] != info.Size() {
 			t.Errorf("%s: %d bytes in %s, and %v, %v", name, info.Size(), path, sizes, err)
 		}
 		if err := before(id, path); err != nil {

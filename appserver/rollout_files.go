@@ -3,6 +3,7 @@ package appserver
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -85,15 +86,36 @@ const (
 // mostLooked is how many names are looked at, in all folders, to find those of a thread.
 const mostLooked = 1 << 20
 
-// RolloutSizes returns how many bytes the files of each thread have in a CODEX_HOME.
-func RolloutSizes(home string) (map[string]int64, error) {
+// RolloutSizes returns how many bytes the files of threads have in a CODEX_HOME, by what sums them
+// up: the session that a thread belongs to, say, see [SessionOf].
+func RolloutSizes(home string, by func(thread, path string) string) (map[string]int64, error) {
 	sizes := map[string]int64{}
 	err := everyRollout(home, func(thread, path string) {
 		if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
-			sizes[thread] += info.Size()
+			sizes[by(thread, path)] += info.Size()
 		}
 	})
 	return sizes, err
+}
+
+// sessionID is where the first line of a thread's file says whose session the thread belongs to.
+var sessionID = regexp.MustCompile(`"session_id":"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"`)
+
+// SessionOf is the session that a thread belongs to, by its file: that of a subagent belongs to
+// the thread that it works for, whose id the session has. It is empty where the file does not say.
+func SessionOf(path string) string {
+	const head = 1 << 10 // it stands before the instructions
+	file, _, err := regular.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	line := make([]byte, head)
+	n, _ := io.ReadFull(file, line)
+	if found := sessionID.FindSubmatch(line[:n]); found != nil {
+		return string(found[1])
+	}
+	return ""
 }
 
 // A search looks for the files of threads. The home is codex's user's, whose commands can

@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -23,6 +25,7 @@ type archive struct {
 	*executor.Executor
 	t         *testing.T
 	model     *modeltest.Model
+	home      string
 	work, sub string
 	n         int
 }
@@ -41,9 +44,9 @@ func inArchive(t *testing.T) *archive {
 		}
 	})}
 	cfg := codexConfig(t, l.model)
-	home := codextest.Home(t)
-	cfg.Child.Env = append(cfg.Child.Env, "CODEX_HOME="+home)
-	if err := os.WriteFile(filepath.Join(home, "config.toml"), []byte(`project_doc_fallback_filenames=["OTHER.md"]`), 0o600); err != nil {
+	l.home = codextest.Home(t)
+	cfg.Child.Env = append(cfg.Child.Env, "CODEX_HOME="+l.home)
+	if err := os.WriteFile(filepath.Join(l.home, "config.toml"), []byte(`project_doc_fallback_filenames=["OTHER.md"]`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	l.work = codextest.Dir(t, "archive")
@@ -53,7 +56,7 @@ func inArchive(t *testing.T) *archive {
 	}
 	cfg.Thread.Cwd = l.work
 	cfg.Prepare = func(context.Context) (executor.Launch, error) {
-		return executor.Launch{Env: cfg.Child.Env, Oversized: adapter.Launch{Home: home}.Oversized}, nil
+		return executor.Launch{Env: cfg.Child.Env, Oversized: adapter.Launch{Home: l.home}.Oversized}, nil
 	}
 	l.Executor = running(t, cfg)
 	return l
@@ -156,5 +159,40 @@ func TestLargeInstructionsAfterAKill(t *testing.T) {
 	last := l.model.Requests()[len(l.model.Requests())-1]
 	if strings.Contains(string(last.Body), "the words of "+path) || len(seen[executor.Notice](w)) == 0 {
 		t.Errorf("told: %+v; the request: %s", seen[executor.Notice](w), last.Body)
+	}
+}
+
+// TestSubagentsGoWithTheirThread: a subagent's file says whose it is, and codex deletes it with the
+// thread that it has worked for, also where that one's own file has gone before.
+func TestSubagentsGoWithTheirThread(t *testing.T) {
+	t.Parallel()
+	l := inArchive(t)
+	sizes := func() (threads int, sessions []string) {
+		t.Helper()
+		sizes, err := appserver.RolloutSizes(l.home, func(_, path string) string {
+			threads++
+			return appserver.SessionOf(path)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return threads, slices.Collect(maps.Keys(sizes))
+	}
+	l.hears("nothing", "c", "spawn", executor.Options{})
+	threads, sessions := sizes()
+	if threads != 2 || len(sessions) != 1 || sessions[0] == "" {
+		t.Fatalf("%d threads of %q", threads, sessions)
+	}
+	if err := l.Forget(t.Context(), "c"); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := appserver.RemoveRollouts(l.home, sessions); err != nil || len(left) > 0 {
+		t.Fatal(left, err)
+	}
+	if err := l.Delete(t.Context(), sessions[0]); err != nil {
+		t.Error(err)
+	}
+	if threads, sessions := sizes(); threads > 0 {
+		t.Errorf("left are %d threads of %q", threads, sessions)
 	}
 }

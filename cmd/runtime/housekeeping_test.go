@@ -138,43 +138,86 @@ func TestSurplus(t *testing.T) {
 	}
 }
 
+// A house has conversations with other agents.
+type house struct {
+	*housekeeper
+	t       *testing.T
+	threads *someThreads
+	day     string // the folder of threads' files
+}
+
+func newHouse(t *testing.T, most int64) *house {
+	t.Helper()
+	s, home := openStore(t, t.TempDir()), t.TempDir()
+	t.Cleanup(func() { _ = s.Close() })
+	h := &house{t: t, threads: &someThreads{}, day: filepath.Join(home, "sessions", "2026", "01", "02")}
+	h.housekeeper = &housekeeper{store: s, threads: h.threads, home: codexHome{dir: home}, most: func() int64 { return most }, isPeers: isPeers, log: slog.New(slog.DiscardHandler)}
+	if err := os.MkdirAll(h.day, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// converse makes a conversation whose turn has ended.
+func (h *house) converse(i int) (thread string) {
+	h.t.Helper()
+	ctx, id := h.t.Context(), fmt.Sprint("c", i)
+	thread = fmt.Sprintf("01a1fdb0-fdfb-7181-b145-%012d", i)
+	m := store.Message{Key: store.Key{Message: id}, TaskID: id, Job: id, Conversation: "peer:" + id, Body: []byte("{}")}
+	if err := errors.Join(
+		h.store.Accept(ctx, m, store.Head{ID: id, Context: id, Conversation: m.Conversation, State: "working"}),
+		h.store.Begin(ctx, id, 1, m.Conversation, thread, "", ""),
+		h.store.Write(ctx, store.Change{Head: &store.Head{ID: id, State: "completed", Ended: true}, Ended: []string{id}}),
+	); err != nil {
+		h.t.Fatal(err)
+	}
+	return thread
+}
+
+func (h *house) file(thread, content string) {
+	h.t.Helper()
+	if err := os.WriteFile(filepath.Join(h.day, "rollout-x-"+thread+".jsonl"), []byte(content), 0o600); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// round is what is done each minute.
+func (h *house) round() error {
+	return errors.Join(h.makeRoom(h.t.Context(), time.Now()), h.sweep(h.t.Context()))
+}
+
 // TestMuchSurplus goes in one round, however much it is, and what cannot be forgotten is in nobody's
 // way.
 func TestMuchSurplus(t *testing.T) {
 	const many = 250
-	ctx, home := t.Context(), t.TempDir()
-	s := openStore(t, t.TempDir())
-	defer s.Close()
-	day := filepath.Join(home, "sessions", "2026", "01", "02")
-	if err := os.MkdirAll(day, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	h := newHouse(t, 40)
 	for i := range many {
-		id, thread := fmt.Sprint("c", i), fmt.Sprintf("01a1fdb0-fdfb-7181-b145-%012d", i)
-		m := store.Message{Key: store.Key{Message: id}, TaskID: id, Job: id, Conversation: "peer:" + id, Body: []byte("{}")}
-		for _, err := range []error{
-			s.Accept(ctx, m, store.Head{ID: id, Context: id, Conversation: m.Conversation, State: "working"}),
-			s.Begin(ctx, id, 1, m.Conversation, thread, "", ""),
-			s.Write(ctx, store.Change{Head: &store.Head{ID: id, State: "completed", Ended: true}, Ended: []string{id}}),
-			os.WriteFile(filepath.Join(day, "rollout-x-"+thread+".jsonl"), make([]byte, 10), 0o600),
-		} {
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
+		h.file(h.converse(i), "0123456789")
 	}
-	threads := &someThreads{err: errors.New("not now")}
-	h := &housekeeper{store: s, threads: threads, home: codexHome{dir: home}, most: func() int64 { return 40 }, isPeers: isPeers, log: slog.New(slog.DiscardHandler)}
-	round := func() error { return errors.Join(h.makeRoom(ctx, time.Now()), h.sweep(ctx)) }
-	if err := round(); !errors.Is(err, threads.err) {
+	h.threads.err = errors.New("not now")
+	if err := h.round(); !errors.Is(err, h.threads.err) {
 		t.Errorf("%v", err)
 	}
-	threads.err = nil
-	if err := round(); err != nil { // though nothing was used since
+	h.threads.err = nil
+	if err := h.round(); err != nil { // though nothing was used since
 		t.Error(err)
 	}
-	left, err := os.ReadDir(day)
-	if err != nil || len(left) != 1 || len(threads.deleted) != many-1 {
-		t.Errorf("%d files are left, codex has deleted %d, %v", len(left), len(threads.deleted), err)
+	left, err := os.ReadDir(h.day)
+	if err != nil || len(left) != 1 || len(h.threads.deleted) != many-1 {
+		t.Errorf("%d files are left, codex has deleted %d, %v", len(left), len(h.threads.deleted), err)
+	}
+}
+
+// TestSubagentsHaveTheRoomOfTheirConversation: their threads are no conversation's, and count.
+func TestSubagentsHaveTheRoomOfTheirConversation(t *testing.T) {
+	h := newHouse(t, 1000)
+	thread := h.converse(1)
+	h.file(thread, "{}")
+	if err := h.round(); err != nil || len(h.threads.deleted) > 0 {
+		t.Errorf("%v, deleted %v", err, h.threads.deleted)
+	}
+	h.file("02a1fdb0-fdfb-7181-b145-000000000001", `{"type":"session_meta","payload":{"session_id":"`+thread+`"`+strings.Repeat(" ", 300))
+	if err := h.round(); err != nil || !slices.Equal(h.threads.deleted, []string{thread}) {
+		t.Errorf("%v, deleted %v", err, h.threads.deleted)
 	}
 }

@@ -38,6 +38,29 @@ func roomForThreads(s settings.Settings) func() int64 {
 type weighing struct {
 	at   time.Time
 	used time.Time // when a conversation was used last, to the minute
+
+	sessions map[string]string // the thread that another one works for, by its id
+}
+
+// know notes the threads of conversations: theirs are the sessions.
+func (w *weighing) know(all []store.UsedConversation) {
+	if w.sessions == nil || len(w.sessions) > 2*mostWeighed {
+		w.sessions = map[string]string{}
+	}
+	for _, c := range all {
+		w.sessions[c.Thread] = c.Thread
+	}
+}
+
+// session is the thread that a thread counts with. What it is does not change.
+func (w *weighing) session(thread, path string) string {
+	of, known := w.sessions[thread]
+	if !known {
+		if of = appserver.SessionOf(path); of != "" { // codex may be about to write it
+			w.sessions[thread] = of
+		}
+	}
+	return of
 }
 
 // makeRoom forgets the conversations that there is no room for.
@@ -56,7 +79,8 @@ func (h *housekeeper) makeRoom(ctx context.Context, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	sizes, err := asuser.Value(h.home.user, func() (map[string]int64, error) { return appserver.RolloutSizes(h.home.dir) })
+	h.weighed.know(all)
+	sizes, err := asuser.Value(h.home.user, func() (map[string]int64, error) { return appserver.RolloutSizes(h.home.dir, h.weighed.session) })
 	if err != nil {
 		return err
 	}
@@ -66,7 +90,7 @@ func (h *housekeeper) makeRoom(ctx context.Context, now time.Time) error {
 			return err
 		}
 	}
-	h.weighed = weighing{at: now, used: used}
+	h.weighed.at, h.weighed.used = now, used
 	return nil
 }
 
