@@ -189,6 +189,12 @@ func (e *Engine) bring(ctx context.Context, in *incoming, from *fetching) error 
 	peer := in.from.isPeer()
 	most := min(mostFiles, e.cfg.Files.Most(peer))
 	left := most
+	var missing []error
+	defer func() {
+		if len(missing) > 0 { // one line: a message can name hundreds
+			e.log.Info("files of a message are not to be had", "count", len(missing), "first", missing[0])
+		}
+	}()
 	for i, p := range m.Parts {
 		if !isFile(p) {
 			continue
@@ -207,7 +213,7 @@ func (e *Engine) bring(ctx context.Context, in *incoming, from *fetching) error 
 			in.refused = tooManyBytes(most)
 			return nil
 		case errors.Is(err, ErrNoFile):
-			e.log.Info("a file of a message is not to be had", "err", err)
+			missing = append(missing, err)
 			continue
 		case err != nil:
 			return e.notStored(p, err)

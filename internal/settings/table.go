@@ -22,7 +22,7 @@ import (
 //	            "networks" for a list of CIDR ranges
 //	help        what it means
 type Settings struct {
-	Addr      string `group:"Listening" env:"RUNTIME_ADDR" default:"127.0.0.1:8000; 0.0.0.0:8000 in a workspace" help:"Listen address, host:port."`
+	Addr      string `group:"Listening" env:"RUNTIME_ADDR" default:"127.0.0.1:8000; 0.0.0.0:8000 in a workspace" help:"Listen address, host:port. 0.0.0.0 is every address, those of IPv6 too."`
 	Token     Secret `group:"Listening" env:"RUNTIME_TOKEN" help:"Bearer token asked of callers when set. Needed to listen beyond loopback when standing alone, and then of 16 characters or more: openssl rand -hex 32 makes one."`
 	Insecure  bool   `group:"Listening" env:"RUNTIME_INSECURE" envDefault:"false" help:"Allows listening beyond loopback without a token. Whoever reaches the port can run commands."`
 	PublicURL string `group:"Listening" env:"RUNTIME_PUBLIC_URL" kind:"url" default:"taken from the request's Host" help:"URL under which callers reach the runtime; it stands in the agent card, and its host is let in."`
