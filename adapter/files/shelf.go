@@ -58,15 +58,21 @@ var (
 	tokenText = regexp.MustCompile(`^[0-9A-Za-z_-]{43}$`)
 )
 
-// Keep puts a copy of what content says onto the shelf. Where there is no room for it,
-// the copies of the tasks that ended first are let go.
-func (s *Shelf) Keep(task, name string, size int64, content io.Reader) (Kept, error) {
+// peerMark is a file in the folder of a task of another agent's.
+const peerMark = "peer"
+
+// Keep puts a copy of what content says onto the shelf, for the task of by. Where there is no
+// room for it, the copies of the tasks that ended first are let go: where other agents would have
+// more than their share, of theirs.
+func (s *Shelf) Keep(by Owner, name string, size int64, content io.Reader) (Kept, error) {
+	task := by.Task
 	if !taskName.MatchString(task) {
 		return Kept{}, fmt.Errorf("keep a file of the task %q: %w", clip(task, 64), ErrNotHere)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.makeRoom(task, min(size, largestOffer)); err != nil {
+	room, err := s.makeRoom(by, min(size, largestOffer))
+	if err != nil {
 		return Kept{}, err
 	}
 	root, err := s.open(task)
@@ -74,8 +80,13 @@ func (s *Shelf) Keep(task, name string, size int64, content io.Reader) (Kept, er
 		return Kept{}, fmt.Errorf("open the folder of handed-out files: %w", err)
 	}
 	defer root.Close()
+	if by.Peer {
+		if err := root.WriteFile(peerMark, nil, 0o600); err != nil {
+			return Kept{}, fmt.Errorf("mark the folder of handed-out files: %w", err)
+		}
+	}
 	token := newToken()
-	_, written, err := write(nil, root, digest(token)+"-"+sanitize(name), content, min(largestOffer, s.most-s.used), s.Room)
+	_, written, err := write(nil, root, digest(token)+"-"+sanitize(name), content, min(largestOffer, room), s.Room)
 	if err != nil {
 		return Kept{}, fmt.Errorf("keep a copy of %q: %w", clip(name, 64), err)
 	}

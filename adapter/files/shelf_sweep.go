@@ -12,6 +12,7 @@ import (
 // A shelved is what a task has on a shelf.
 type shelved struct {
 	task  string
+	peer  bool // another agent's
 	bytes int64
 	last  time.Time // when the newest of it was written
 }
@@ -49,36 +50,54 @@ func (s *Shelf) sweep(listed shelved) error {
 	return nil
 }
 
-// makeRoom lets the copies of other tasks go, the oldest first, until so much more can
-// be kept. Where the disk itself is full they stay: something else fills it. The caller
-// holds s.mu.
-func (s *Shelf) makeRoom(task string, size int64) error {
+// makeRoom lets the copies of other tasks go, the oldest first, until so much more can be kept for
+// a task, and returns how much can be. Other agents have a quarter of the shelf, and it is theirs
+// that go where they would have more. Where the disk itself is full all stay: something else fills
+// it. The caller holds s.mu.
+func (s *Shelf) makeRoom(by Owner, size int64) (room int64, err error) {
 	if s.Room != nil {
 		if err := s.Room(size); err != nil {
-			return err
+			return 0, err
 		}
 	}
-	if s.used >= 0 && s.used+size <= s.most {
-		return nil
+	if !by.Peer && s.used >= 0 && s.used+size <= s.most {
+		return s.most - s.used, nil
 	}
 	all, err := s.list() // counts anew: others may have tidied up
 	if err != nil {
-		return err
+		return 0, err
 	}
-	for _, other := range all {
-		if s.used+size <= s.most {
-			return nil
+	peers := int64(0)
+	for _, one := range all {
+		if one.peer {
+			peers += one.bytes
 		}
-		if other.task != task {
-			if err := s.drop(other); err != nil {
-				return err
+	}
+	drop := func(due func(other shelved) bool) {
+		all = slices.DeleteFunc(all, func(other shelved) bool {
+			if err != nil || other.task == by.Task || !due(other) {
+				return false
 			}
-		}
+			err = s.drop(other)
+			if other.peer {
+				peers -= other.bytes
+			}
+			return true
+		})
 	}
-	if s.used+size > s.most {
-		return fmt.Errorf("%w: handed-out files may take %d MiB (RUNTIME_FILES_MIB)", ErrTooLarge, s.most>>20)
+	drop(func(other shelved) bool { return by.Peer && other.peer && peers+size > s.most/peerShare })
+	drop(func(shelved) bool { return s.used+size > s.most })
+	if err != nil {
+		return 0, err
 	}
-	return nil
+	room, most := s.most-s.used, s.most
+	if by.Peer {
+		room, most = min(room, s.most/peerShare-peers), s.most/peerShare
+	}
+	if size > room {
+		return 0, fmt.Errorf("%w: handed-out files may take %d MiB here (RUNTIME_FILES_MIB; other agents have a quarter of it)", ErrTooLarge, most>>20)
+	}
+	return room, nil
 }
 
 // list returns what stands on the shelf, the oldest first, and counts it. The caller
@@ -103,6 +122,7 @@ func (s *Shelf) list() ([]shelved, error) {
 			one.last = info.ModTime()
 		}
 		for _, file := range files {
+			one.peer = one.peer || file.Name() == peerMark
 			if info, err := file.Info(); err == nil {
 				one.bytes += info.Size()
 			}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,7 +18,7 @@ const month = 30 * 24 * time.Hour
 // keep puts a text onto a shelf and returns the task and the token that it is had by.
 func keep(t *testing.T, s *files.Shelf, task, name, text string) (kept files.Kept, token string) {
 	t.Helper()
-	kept, err := s.Keep(task, name, int64(len(text)), strings.NewReader(text))
+	kept, err := s.Keep(files.Owner{Task: task}, name, int64(len(text)), strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +84,7 @@ func TestShelf(t *testing.T) {
 	if name, media := files.ShelvedName(info); name != "gr__e_1.md" || media != "text/markdown" || info.Mode().Perm() != 0o600 {
 		t.Errorf("%s %s %v", name, media, info.Mode())
 	}
-	if _, err := s.Keep("../task", "x", 1, strings.NewReader("x")); err == nil {
+	if _, err := s.Keep(files.Owner{Task: "../task"}, "x", 1, strings.NewReader("x")); err == nil {
 		t.Error("a task outside of the shelf")
 	}
 }
@@ -107,17 +108,67 @@ func TestShelfMakesRoom(t *testing.T) {
 			t.Errorf("%s has %q, want %q", task, got, want)
 		}
 	}
-	if _, err := s.Keep("fourth", "x", 7, strings.NewReader("seven..")); !errors.Is(err, files.ErrTooLarge) {
+	if _, err := s.Keep(files.Owner{Task: "fourth"}, "x", 7, strings.NewReader("seven..")); !errors.Is(err, files.ErrTooLarge) {
 		t.Errorf("its own were let go: %v", err)
 	}
 	if read(t, s, "fourth", tokens["fourth"]) == "" {
 		t.Error("the task's own file is gone")
 	}
-	if _, err := s.Keep("fifth", "x", 1, strings.NewReader(strings.Repeat("x", 11))); !errors.Is(err, files.ErrTooLarge) { // it grew
+	if _, err := s.Keep(files.Owner{Task: "fifth"}, "x", 1, strings.NewReader(strings.Repeat("x", 11))); !errors.Is(err, files.ErrTooLarge) { // it grew
 		t.Errorf("larger than the shelf: %v", err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "fifth", "*")); len(left) != 0 {
 		t.Errorf("left over: %v", left)
+	}
+}
+
+// TestShelfOfOtherAgents: they have a quarter of the shelf. Beyond it the oldest of theirs go, and of
+// the user's no more than it takes for that quarter.
+func TestShelfOfOtherAgents(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "files")
+	s := files.NewShelf(dir, 40, month)
+	tokens, tasks := map[string]string{}, 0
+	put := func(task string, peer bool, n int) {
+		t.Helper()
+		kept, err := s.Keep(files.Owner{Task: task, Peer: peer}, "x", int64(n), strings.NewReader(strings.Repeat("x", n)))
+		if err != nil {
+			t.Fatal(task, err)
+		}
+		tokens[task] = strings.Split(kept.Ref, "/")[1]
+		past := time.Now().Add(time.Duration(tasks-100) * time.Hour)
+		if tasks++; os.Chtimes(filepath.Join(dir, task), past, past) != nil {
+			t.Fatal(task)
+		}
+	}
+	wantKept := func(want ...string) {
+		t.Helper()
+		var kept []string
+		for task, token := range tokens {
+			if read(t, s, task, token) != "" {
+				kept = append(kept, task)
+			}
+		}
+		if slices.Sort(kept); !slices.Equal(kept, want) {
+			t.Errorf("kept are those of %q, want %q", kept, want)
+		}
+	}
+	put("a", false, 10)
+	put("b", false, 20)
+	put("p", true, 6)
+	put("q", true, 4)
+	wantKept("a", "b", "p", "q")
+	put("r", true, 5) // of theirs only, though it is the user's that are the oldest
+	wantKept("a", "b", "q", "r")
+	put("c", false, 10) // what is the oldest
+	wantKept("b", "c", "q", "r")
+	put("d", false, 10) // they lend what they have not
+	put("r", true, 1)
+	wantKept("c", "d", "q", "r")
+	if _, err := s.Keep(files.Owner{Task: "s", Peer: true}, "x", 11, strings.NewReader("")); !errors.Is(err, files.ErrTooLarge) {
+		t.Errorf("more than their share: %v", err)
+	}
+	if _, err := s.Keep(files.Owner{Task: "s", Peer: true}, "x", 1, strings.NewReader(strings.Repeat("x", 11))); !errors.Is(err, files.ErrTooLarge) {
+		t.Errorf("it grew beyond their share: %v", err)
 	}
 }
 

@@ -135,18 +135,18 @@ func (a attachments) offer(by tasks.Maker, file files.File) (tasks.File, error) 
 		return tasks.File{}, err
 	}
 	defer source.Close()
-	return a.keep(by.Task, file, info.Size(), source)
+	return a.keep(by, file, info.Size(), source)
 }
 
 // keep puts a copy onto the shelf. Where that fails the platform gets the file all the same.
-func (a attachments) keep(task a2a.TaskID, file files.File, size int64, content io.Reader) (tasks.File, error) {
+func (a attachments) keep(by tasks.Maker, file files.File, size int64, content io.Reader) (tasks.File, error) {
 	out := fileOf(file)
-	kept, err := a.shelf.Keep(string(task), file.Name, size, content)
+	kept, err := a.shelf.Keep(files.Owner{Peer: by.Peer, Task: string(by.Task)}, file.Name, size, content)
 	switch {
 	case err == nil:
 		out.Kept, out.Size, out.Expires = kept.Ref, kept.Size, kept.Expires
 	case a.platform:
-		a.log.Warn("a file could not be kept for callers; the platform gets it", "task_id", task, "err", err)
+		a.log.Warn("a file could not be kept for callers; the platform gets it", "task_id", by.Task, "err", err)
 	default:
 		return tasks.File{}, err
 	}
@@ -168,7 +168,7 @@ func (a attachments) Keep(by tasks.Maker, key, name string, content []byte) (tas
 	if a.shelf == nil {
 		return fileOf(file), nil
 	}
-	return a.keep(by.Task, file, file.Size, bytes.NewReader(content))
+	return a.keep(by, file, file.Size, bytes.NewReader(content))
 }
 
 func fileOf(f files.File) tasks.File {
