@@ -1,8 +1,12 @@
 package server
 
 import (
+	"cmp"
 	"context"
+	"log/slog"
 	"net/http"
+	"strings"
+	"sync"
 	"time"
 )
 
@@ -32,6 +36,7 @@ func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) {
 // whoever may read details.
 func (s *Server) readyz(w http.ResponseWriter, r *http.Request) {
 	state := s.readiness(r.Context())
+	s.ready.say(s.log, state)
 	status := http.StatusOK
 	if !state.OK {
 		status = http.StatusServiceUnavailable
@@ -41,6 +46,41 @@ func (s *Server) readyz(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Cache-Control", "no-store")
 	writeJSON(w, status, state)
+}
+
+// A readyLog writes down how readiness changes, and not how often it is asked for: anybody may.
+// The zero value is of a runtime that is ready.
+type readyLog struct {
+	mu      sync.Mutex // guards the field below
+	lacking string     // the checks that failed last
+}
+
+func (l *readyLog) say(log *slog.Logger, state Readiness) {
+	lacking := ""
+	if !state.OK {
+		lacking = cmp.Or(strings.Join(state.lacking(), ", "), "unknown")
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if lacking == l.lacking {
+		return
+	}
+	if l.lacking = lacking; lacking == "" {
+		log.Info("a turn would run: /readyz answers 200 again")
+		return
+	}
+	log.Info("no turn would run: /readyz answers 503", "checks", lacking)
+}
+
+// lacking are the names of the checks that fail.
+func (r Readiness) lacking() []string {
+	var names []string
+	for _, c := range r.Checks {
+		if !c.OK {
+			names = append(names, c.Name)
+		}
+	}
+	return names
 }
 
 func (s *Server) readiness(ctx context.Context) Readiness {

@@ -58,7 +58,7 @@ func (s *Server) observe(next http.Handler) http.Handler {
 		took := time.Since(begin)
 		s.metrics.request(route, r.Method, dw.status, took)
 		level := slog.LevelDebug
-		if dw.status >= http.StatusInternalServerError {
+		if dw.status >= http.StatusInternalServerError && route != "/readyz" { // of that see readyLog
 			level = slog.LevelInfo
 		}
 		s.log.LogAttrs(ctx, level, "request", slog.String("request_id", id),

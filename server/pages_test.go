@@ -75,6 +75,15 @@ func TestHealthAndReadiness(t *testing.T) {
 	if a := do(t, "GET", start(t, Config{Ready: notReady}).URL+"/readyz", ""); a.status != 503 || !strings.Contains(a.body, "codex login") {
 		t.Errorf("not ready: %d %s", a.status, a.body)
 	}
+	var log bytes.Buffer
+	states := []Readiness{{OK: true}, {Checks: []Check{{Name: "a"}}}, {Checks: []Check{{Name: "a"}, {Name: "b", OK: true}}}, {Checks: []Check{{Name: "b"}}}, {OK: true}, {OK: true}}
+	l, logger := readyLog{}, slog.New(slog.NewTextHandler(&log, nil))
+	for _, state := range states {
+		l.say(logger, state)
+	}
+	if out := log.String(); strings.Count(out, "\n") != 3 || !strings.Contains(out, "checks=a") || !strings.Contains(out, "checks=b") || !strings.Contains(out, "answers 200 again") {
+		t.Errorf("changes of readiness are logged as %s", out)
+	}
 	if a := do(t, "GET", start(t, Config{}).URL+"/readyz", ""); a.status != 200 || a.body != `{"ok":true}`+"\n" {
 		t.Errorf("ready: %d %s", a.status, a.body)
 	}
@@ -132,13 +141,18 @@ func TestRequestLogAndIDs(t *testing.T) {
 			t.Errorf("id %q became %q", bad, got)
 		}
 	}
-	do(t, "GET", ts.URL+"/readyz", "")
+	for range 3 { // anybody may ask, as often as they like
+		do(t, "GET", ts.URL+"/readyz", "")
+	}
 	ts.Close() // waits for the handlers, so for the log
 	out := log.String()
-	for _, want := range []string{"request_id=req-7", "deadline exceeded", "status=503"} {
+	for _, want := range []string{"request_id=req-7", "deadline exceeded", "no turn would run"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %s in %s", want, out)
 		}
+	}
+	if n := strings.Count(out, "readyz"); n != 1 {
+		t.Errorf("%d lines of /readyz in %s", n, out)
 	}
 	if strings.Contains(out, "status=200") || strings.Contains(out, `hi`+`"`) {
 		t.Errorf("too much in %s", out)

@@ -105,6 +105,7 @@ type Server struct {
 	work    inflight
 	bodies  bodies
 	answers answers
+	ready   readyLog
 
 	openWithin time.Duration // how long a stream that resumes keeps its header back
 }
