@@ -1,8 +1,10 @@
 package adapter
 
 import (
-	"os"
 	"path/filepath"
+	"slices"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 )
 
 // mostDocument is how large a file of instructions may be that a folder has for codex. Of all of
@@ -20,7 +22,7 @@ func (l Launch) Oversized(dir string) (found string) {
 		for at := dir; filepath.IsAbs(at) && found == ""; at = filepath.Dir(at) {
 			for _, name := range names {
 				path := filepath.Join(at, name)
-				if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Size() > mostDocument {
+				if regular.Exceeds(path, mostDocument) {
 					found = path
 				}
 			}
@@ -34,17 +36,16 @@ func (l Launch) Oversized(dir string) (found string) {
 }
 
 // documents are the names of files of instructions that codex reads in a folder: its own, and for
-// where there is none of these those that the operator names, or the settings of folders, which
-// codex goes by where they are trusted.
+// where there is none of these those that the operator names, or the settings of a folder that is
+// trusted.
 func (l Launch) documents() []string {
 	config, _ := l.own()
 	names := append([]string{"AGENTS.override.md", "AGENTS.md"}, fallbacks(config)...)
-	for _, folder := range l.Project.Folders {
-		if config, err := readTOML(folder.Config); err == nil {
-			names = append(names, fallbacks(config)...)
-		}
+	for folder := range l.trustedFolders(config) {
+		names = append(names, fallbacks(folder)...)
 	}
-	return names
+	slices.Sort(names[2:])
+	return slices.Compact(names)
 }
 
 func fallbacks(config map[string]any) (names []string) {

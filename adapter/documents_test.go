@@ -29,13 +29,15 @@ func TestOversized(t *testing.T) {
 		plant func(path string) error
 		large bool
 	}{
-		"small":           {"AGENTS.md", sized(mostDocument), false},
-		"large":           {"AGENTS.md", sized(mostDocument + 1), true},
-		"in its place":    {"AGENTS.override.md", sized(511 << 20), true},
-		"of another name": {"OTHER.md", sized(1 << 40), true},
-		"not read":        {"README.md", sized(511 << 20), false},
-		"a folder":        {"AGENTS.md", func(path string) error { return os.Mkdir(path, 0o700) }, false},
-		"a pipe":          {"AGENTS.md", func(path string) error { return syscall.Mkfifo(path, 0o600) }, false},
+		"small":                                {"AGENTS.md", sized(mostDocument), false},
+		"large":                                {"AGENTS.md", sized(mostDocument + 1), true},
+		"in its place":                         {"AGENTS.override.md", sized(511 << 20), true},
+		"of another name":                      {"OTHER.md", sized(1 << 40), true},
+		"not read":                             {"README.md", sized(511 << 20), false},
+		"a folder":                             {"AGENTS.md", func(path string) error { return os.Mkdir(path, 0o700) }, false},
+		"a pipe":                               {"AGENTS.md", func(path string) error { return syscall.Mkfifo(path, 0o600) }, false},
+		"an empty one":                         {"AGENTS.md", sized(0), false},
+		"a link to what says that it is empty": {"AGENTS.md", func(path string) error { return os.Symlink("/proc/self/status", path) }, true},
 		"a link": {"AGENTS.md", func(path string) error {
 			target := filepath.Join(filepath.Dir(path), "target")
 			return errors.Join(sized(511<<20)(target), os.Symlink(target, path))
@@ -65,12 +67,16 @@ func TestOversized(t *testing.T) {
 }
 
 // TestDocuments: the names of files of instructions are codex's own, those of the operator, and
-// those of folders.
+// those of folders that are trusted.
 func TestDocuments(t *testing.T) {
 	t.Parallel()
 	l := Launch{Home: "/h", UserConfig: `project_doc_fallback_filenames = ["A.md", 7]`, SystemConfig: `project_doc_fallback_filenames = ["LOWER.md"]`}
-	l.Project.Folders = []Folder{{Config: "not TOML"}, {Config: `project_doc_fallback_filenames = ["B.md"]`}}
-	if got := l.documents()[2:]; !slices.Equal(got, []string{"A.md", "B.md"}) {
+	l.UserConfig += "\n[projects.\"/w\"]\ntrust_level = \"trusted\"\n"
+	l.Project.Folders = []Folder{
+		{Names: []string{"/w"}, Config: "not TOML"}, {Names: []string{"/w"}, Config: `project_doc_fallback_filenames = ["B.md", "AGENTS.md", "A.md"]`},
+		{Names: []string{"/x"}, Config: `project_doc_fallback_filenames = ["UNTRUSTED.md"]`},
+	}
+	if got := l.documents()[2:]; !slices.Equal(got, []string{"A.md", "AGENTS.md", "B.md"}) {
 		t.Errorf("%q", got)
 	}
 	if got := (Launch{Home: "/h", UserConfig: `project_doc_fallback_filenames = "A.md"`}).documents(); len(got) != 2 {

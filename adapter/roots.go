@@ -1,6 +1,7 @@
 package adapter
 
 import (
+	"iter"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -67,14 +68,27 @@ func (l Launch) sandbox(config map[string]any) map[string]any {
 func (l Launch) withFolders(config map[string]any, table string) map[string]any {
 	all := map[string]any{table: map[string]any{}}
 	merge(tableOf(all, table), tableOf(config, table))
-	for _, folder := range l.Project.Folders {
-		if level(config, slices.Concat(folder.Names, l.Project.Root)) != "trusted" {
-			continue
-		}
-		if read, err := readTOML(folder.Config); err == nil { // else codex complains
-			fromFolder(read, folder.Dir)
-			merge(tableOf(all, table), tableOf(read, table))
-		}
+	for folder := range l.trustedFolders(config) {
+		merge(tableOf(all, table), tableOf(folder, table))
 	}
 	return all
+}
+
+// trustedFolders are the settings of the folders that the operator's trusts, the nearest last.
+func (l Launch) trustedFolders(config map[string]any) iter.Seq[map[string]any] {
+	return func(yield func(map[string]any) bool) {
+		for _, folder := range l.Project.Folders {
+			if level(config, slices.Concat(folder.Names, l.Project.Root)) != "trusted" {
+				continue
+			}
+			read, err := readTOML(folder.Config)
+			if err != nil { // codex complains
+				continue
+			}
+			fromFolder(read, folder.Dir)
+			if !yield(read) {
+				return
+			}
+		}
+	}
 }

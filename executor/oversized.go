@@ -25,7 +25,7 @@ func (e *Executor) spare(c *conversation, on *child, params appserver.ThreadStar
 	if c.oversized == "" {
 		return params
 	}
-	e.log.Warn("codex reads no AGENTS.md in a conversation: a file is larger than 1 MiB, and codex would have all of it in memory", "path", c.oversized, "fix", "remove it, and see which command makes it")
+	e.log.Warn("codex reads no AGENTS.md in a conversation: a file is larger than 1 MiB, or does not say how large it is, and codex would have all of it in memory", "path", c.oversized, "fix", "remove it, and see which command makes it")
 	return withoutDocuments(params)
 }
 
@@ -53,5 +53,5 @@ func (j *job) tellSpared(c *conversation) {
 }
 
 // sparedReading is what the sender of a message reads whose turn is without AGENTS.md.
-const sparedReading = "Codex reads no AGENTS.md in this conversation: %s was larger than 1 MiB when it was loaded, and codex would have had all of that in memory. " +
-	"Remove the file, or make it smaller; a conversation that begins then reads what there is."
+const sparedReading = "Codex reads no AGENTS.md in this conversation: %s was larger than 1 MiB when it was loaded, or did not say how large it is, and codex would have had all of that in memory. " +
+	"Remove the file, or put a smaller one there; a conversation that begins then reads what there is."

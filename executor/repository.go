@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 )
 
 // mostPointer is how large a file .git may be that names the folder of a repository: one
@@ -12,14 +14,14 @@ const mostPointer = 64 << 10
 
 // repositoryStands reports why codex must not be led to the repository of a folder. codex
 // looks for one from the folder upwards, and a file .git it reads whole before it answers
-// anybody (seen on 0.169.0), so one of gigabytes, or a pipe, stops it for all. Commands can
+// anybody (seen on 0.169.0), so one of gigabytes, one of /proc, or a pipe, stops it for all. Commands can
 // put such a thing into every folder but the working directory itself.
 func repositoryStands(dir string) error {
 	for {
 		path := filepath.Join(dir, ".git")
 		info, err := os.Stat(path)
 		switch {
-		case err == nil && (info.IsDir() || info.Mode().IsRegular() && info.Size() <= mostPointer):
+		case err == nil && (info.IsDir() || info.Mode().IsRegular() && !regular.Exceeds(path, mostPointer)):
 			return nil
 		case err == nil:
 			return wishError(fmt.Sprintf("cwd: %s is no repository's (%v, %d bytes), and codex would read it whole: remove it; nothing was done", path, info.Mode(), info.Size()))

@@ -22,14 +22,16 @@ func TestRepositoryStands(t *testing.T) {
 		plant   func(path string) error
 		refused bool
 	}{
-		"nothing":         {func(string) error { return nil }, false},
-		"a folder":        {func(path string) error { return os.Mkdir(path, 0o700) }, false},
-		"a worktree's":    {sparse(18), false},
-		"a large file":    {sparse(4 << 30), true},
-		"a pipe":          {func(path string) error { return syscall.Mkfifo(path, 0o600) }, true},
-		"a link to it":    {func(path string) error { return os.Symlink("/dev/zero", path) }, true},
-		"a link to none":  {func(path string) error { return os.Symlink("nowhere", path) }, false},
-		"a link to a dir": {func(path string) error { return os.Symlink(".", path) }, false},
+		"nothing":                              {func(string) error { return nil }, false},
+		"a folder":                             {func(path string) error { return os.Mkdir(path, 0o700) }, false},
+		"a worktree's":                         {sparse(18), false},
+		"a large file":                         {sparse(4 << 30), true},
+		"a pipe":                               {func(path string) error { return syscall.Mkfifo(path, 0o600) }, true},
+		"a link to it":                         {func(path string) error { return os.Symlink("/dev/zero", path) }, true},
+		"a link to what says that it is empty": {func(path string) error { return os.Symlink("/proc/self/status", path) }, true},
+		"an empty file":                        {func(path string) error { return os.WriteFile(path, nil, 0o600) }, false},
+		"a link to none":                       {func(path string) error { return os.Symlink("nowhere", path) }, false},
+		"a link to a dir":                      {func(path string) error { return os.Symlink(".", path) }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			above := t.TempDir()
