@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/within"
 )
 
 // mostDocument is how large a file of instructions may be that a folder has for codex. Of all of
@@ -22,7 +22,7 @@ func (l Launch) Oversized(dir string) (found string) {
 		for at := dir; filepath.IsAbs(at) && found == ""; at = filepath.Dir(at) {
 			for _, name := range names {
 				path := filepath.Join(at, name)
-				if regular.Exceeds(path, mostDocument) {
+				if within.Exceeds(path, mostDocument) {
 					found = path
 				}
 			}

@@ -5,7 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/within"
 )
 
 // mostPointer is how large a file .git may be that names the folder of a repository: one
@@ -21,7 +21,7 @@ func repositoryStands(dir string) error {
 		path := filepath.Join(dir, ".git")
 		info, err := os.Stat(path)
 		switch {
-		case err == nil && (info.IsDir() || info.Mode().IsRegular() && !regular.Exceeds(path, mostPointer)):
+		case err == nil && (info.IsDir() || info.Mode().IsRegular() && !within.Exceeds(path, mostPointer)):
 			return nil
 		case err == nil:
 			return wishError(fmt.Sprintf("cwd: %s is no repository's (%v, %d bytes), and codex would read it whole: remove it; nothing was done", path, info.Mode(), info.Size()))

@@ -72,19 +72,3 @@ func checked(f *os.File, err error) (*os.File, fs.FileInfo, error) {
 	}
 	return f, info, nil
 }
-
-// Exceeds reports whether a file has more bytes than that, or may have: who reads it whole would
-// have all of them in memory. A file system that makes content up as it is read, such as /proc,
-// says of any file that it is empty. Nobody but its owner makes one of its own, but anybody may
-// make a link that leads there, so what is empty behind a link may be of any size.
-func Exceeds(path string, most int64) bool {
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() {
-		return false
-	}
-	if info.Size() > 0 {
-		return info.Size() > most
-	}
-	at, err := os.Lstat(path)
-	return err != nil || at.Mode()&fs.ModeSymlink != 0
-}
