@@ -18,7 +18,9 @@ const mostDocument = 1 << 20
 // command can make another one meanwhile.
 func (l Launch) Oversized(dir string) (found string) {
 	_ = l.User.Do(func() error { // what its user cannot see codex does not read
-		names := l.now().documents()
+		names := append(l.now().documents(), l.documents()...) // codex was told at its start which folders are trusted
+		slices.Sort(names)
+		names = slices.Compact(names)
 		for at := dir; filepath.IsAbs(at) && found == ""; at = filepath.Dir(at) {
 			for _, name := range names {
 				path := filepath.Join(at, name)
@@ -44,8 +46,7 @@ func (l Launch) documents() []string {
 	for folder := range l.trustedFolders(config) {
 		names = append(names, fallbacks(folder)...)
 	}
-	slices.Sort(names[2:])
-	return slices.Compact(names)
+	return names
 }
 
 func fallbacks(config map[string]any) (names []string) {

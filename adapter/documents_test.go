@@ -76,7 +76,7 @@ func TestDocuments(t *testing.T) {
 		{Names: []string{"/w"}, Config: "not TOML"}, {Names: []string{"/w"}, Config: `project_doc_fallback_filenames = ["B.md", "AGENTS.md", "A.md"]`},
 		{Names: []string{"/x"}, Config: `project_doc_fallback_filenames = ["UNTRUSTED.md"]`},
 	}
-	if got := l.documents()[2:]; !slices.Equal(got, []string{"A.md", "AGENTS.md", "B.md"}) {
+	if got := l.documents()[2:]; !slices.Equal(got, []string{"A.md", "B.md", "AGENTS.md", "A.md"}) {
 		t.Errorf("%q", got)
 	}
 	if got := (Launch{Home: "/h", UserConfig: `project_doc_fallback_filenames = "A.md"`}).documents(); len(got) != 2 {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 )
 
 // TestOccupy puts something into a .codex, and changes none that has something in it, or is
@@ -56,6 +57,30 @@ func TestOccupy(t *testing.T) {
 	}
 	if err := adapter.Occupy(filepath.Join(t.TempDir(), "none"), nil); err == nil {
 		t.Error("a directory that is not there is no error")
+	}
+}
+
+// TestOccupyWhereNothingCanBeMade is no failure: a command can close an empty folder, and codex is
+// started all the same.
+func TestOccupyWhereNothingCanBeMade(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("this takes root")
+	}
+	base, err := os.MkdirTemp("", "occupied")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(base) })
+	dir := filepath.Join(base, "work")
+	if err := errors.Join(os.Chmod(base, 0o755), os.MkdirAll(filepath.Join(dir, ".codex"), 0o755), os.Chown(dir, 4242, 4242),
+		os.Chown(filepath.Join(dir, ".codex"), 4242, 4242), os.Chmod(filepath.Join(dir, ".codex"), 0o500)); err != nil {
+		t.Fatal(err)
+	}
+	if err := adapter.Occupy(dir, &asuser.User{Name: "4242", UID: 4242, GID: 4242}); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, ".aws", ".gitignore")); err != nil {
+		t.Error("the others are not made:", err)
 	}
 }
 

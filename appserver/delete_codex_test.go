@@ -20,8 +20,9 @@ func TestCodexDelete(t *testing.T) {
 		Env: append(os.Environ(), "CODEX_HOME="+home, model.Env()),
 	})
 	for name, before := range map[string]func(id, path string) error{
-		"loaded":   func(string, string) error { return nil },
-		"unloaded": func(id, _ string) error { return c.ThreadUnload(patient(t), id) },
+		"loaded":              func(string, string) error { return nil },
+		"unloaded":            func(id, _ string) error { return c.ThreadUnload(patient(t), id) },
+		"loaded-without-file": func(_, path string) error { return os.Remove(path) },
 		"no-file": func(id, path string) error {
 			if err := c.ThreadUnload(patient(t), id); err != nil {
 				return err

@@ -42,8 +42,8 @@ func HasRollout(home, thread string) (bool, error) {
 	return found, nil
 }
 
-// RemoveRollouts deletes the files of threads from a CODEX_HOME. None of them must be loaded; one
-// that has no file is no error. It returns those of which a file is left, with the reason.
+// RemoveRollouts deletes the files of threads from a CODEX_HOME. None of them may be used again, and
+// one that codex still has loaded it can delete without its file. One that has no file is no error. It returns those of which a file is left, with the reason.
 func RemoveRollouts(home string, threads []string) (left map[string]error, err error) {
 	left = map[string]error{}
 	wanted := map[string]bool{}

@@ -40,6 +40,7 @@ type conversation struct {
 	events    *appserver.Subscription
 	heard     heard
 	own       settings        // what its thread was loaded with
+	folder    string          // where the last turn has worked; empty if that is not known
 	oversized string          // the file of instructions that was too large when that was looked at last
 	spared    string          // the one for which its thread was loaded so that codex reads none
 	strayed   bool            // the thread's settings may be those that one of its turns asked for

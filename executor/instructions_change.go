@@ -76,10 +76,14 @@ func (v *versions) change(known, text string) string {
 			changed = append(changed, s.text)
 		}
 	}
-	for _, s := range old {
-		if !has(now, s.heading) {
-			gone = append(gone, s.heading)
+	for i, s := range old {
+		if has(now, s.heading) {
+			continue
 		}
+		if strings.HasPrefix(s.heading, "# ") && i+1 < len(old) && strings.HasPrefix(old[i+1].heading, "## ") {
+			return all // does what stood below it hold, if it is still there?
+		}
+		gone = append(gone, s.heading)
 	}
 	var told []string
 	if len(changed) > 0 {
@@ -129,7 +133,7 @@ func sections(text string) (all []section) {
 	for line := range strings.Lines(text) {
 		switch mark := fenceOf(line); {
 		case fence != "":
-			if strings.HasPrefix(mark, fence) {
+			if strings.HasPrefix(mark, fence) && strings.TrimSpace(line) == mark { // with nothing behind it
 				fence = ""
 			}
 		case mark != "":

@@ -8,7 +8,7 @@ import (
 )
 
 func TestChange(t *testing.T) {
-	long := "## Rules\n\n" + strings.Repeat("A rule of many words that stays as it is. ", 20)
+	long := "# Rules\n\n" + strings.Repeat("A rule of many words that stays as it is. ", 20)
 	for name, c := range map[string]struct{ before, now, want string }{
 		"unknown":      {"", "# A\n\nnew", changedInstructions + "# A\n\nnew"},
 		"short":        {"old", "new", changedInstructions + "new"},
@@ -20,10 +20,12 @@ func TestChange(t *testing.T) {
 		"level":        {"## One\n\none\n\n" + long, "# One\n\none\n\n" + long, changedParts + "# One\n\none\n\n" + goneParts + "## One"},
 		"blanks":       {"# One\n\none\n\n" + long, "# One\n\none\n\n\n" + long, changedInstructions + "# One\n\none\n\n\n" + long},
 		"code":         {"# One\n\n```\n# no heading\n```\n\nold\n\n" + long, "# One\n\n```\n# no heading\n```\n\nnew\n\n" + long, changedParts + "# One\n\n```\n# no heading\n```\n\nnew"},
+		"parts":        {"# One\n\none\n\n## Part\n\npart\n\n" + long, "# Two\n\n## Part\n\npart\n\n" + long, changedInstructions + "# Two\n\n## Part\n\npart\n\n" + long},
+		"code-in-code": {"# One\n\n```\n```go\n# no\n```\n\nold\n\n" + long, "# One\n\n```\n```go\n# no\n```\n\nnew\n\n" + long, changedParts + "# One\n\n```\n```go\n# no\n```\n\nnew"},
 		"longer-fence": {long + "\n\n# One\n\n````\n```\n# no\n````\n\nold", long + "\n\n# One\n\n````\n```\n# no\n````\n\nnew", changedParts + "# One\n\n````\n```\n# no\n````\n\nnew"},
 		"beginning":    {"one\n\n" + long, "two\n\n" + long, changedInstructions + "two\n\n" + long},
 		"no-beginning": {"one\n\n" + long, long, changedInstructions + long},
-		"twice":        {long, long + "\n\n## Rules\n\nmore", changedInstructions + long + "\n\n## Rules\n\nmore"},
+		"twice":        {long, long + "\n\n# Rules\n\nmore", changedInstructions + long + "\n\n# Rules\n\nmore"},
 		"below":        {"one\n\n" + long, "one\n\n" + long + "\n\n### Third\n\nmore", changedInstructions + "one\n\n" + long + "\n\n### Third\n\nmore"},
 	} {
 		var v versions

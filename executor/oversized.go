@@ -1,7 +1,6 @@
 package executor
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 
@@ -18,10 +17,13 @@ func (on *child) oversized(dir string) string {
 }
 
 // spare has the thread of c be loaded so that codex reads no file of instructions, where one is
-// too large: for the turn that is to run, or where the thread itself works, for it is also loaded
-// without a turn. The caller holds c.lock.
+// too large: where the turn works, which is to run or was cut, or the thread itself. The caller
+// holds c.lock.
 func (e *Executor) spare(c *conversation, on *child, params appserver.ThreadStartParams) appserver.ThreadStartParams {
-	c.oversized = cmp.Or(c.oversized, on.oversized(e.cfg.Thread.Cwd))
+	c.oversized = on.oversized(e.cfg.Thread.Cwd)
+	if c.oversized == "" && c.folder != "" {
+		c.oversized = on.oversized(c.folder)
+	}
 	if c.oversized == "" {
 		return params
 	}

@@ -113,13 +113,13 @@ func TestLargeInstructions(t *testing.T) {
 			}
 			l.put(deep, large)
 			heard, notices := l.hears(deep, "first", "say hi", executor.Options{Cwd: l.sub})
-			if heard || !strings.Contains(notices, deep+" was larger") {
+			if heard || !strings.Contains(notices, "Codex reads no AGENTS.md in this conversation: "+deep) {
 				t.Errorf("a large file in the folder of a message: heard: %t; told %q", heard, notices)
 			}
 			l.put(top, large)
 			for i, o := range []executor.Options{{}, {Cwd: l.sub}, {Sandbox: appserver.ReadOnly}} {
 				heard, notices := l.hears(top, fmt.Sprint("new-", i), "spawn", o)
-				if heard || !strings.Contains(notices, " was larger than 1 MiB") {
+				if heard || !strings.Contains(notices, "Codex reads no AGENTS.md") {
 					t.Errorf("a large file, %+v: heard: %t; told %q", o, heard, notices)
 				}
 			}
@@ -157,7 +157,8 @@ func TestLargeInstructionsAfterAKill(t *testing.T) {
 	killCodex(t, l.Executor)
 	wantEnd(t, w.wait(t), executor.Completed, "")
 	last := l.model.Requests()[len(l.model.Requests())-1]
-	if strings.Contains(string(last.Body), "the words of "+path) || len(seen[executor.Notice](w)) == 0 {
+	told := slices.ContainsFunc(seen[executor.Notice](w), func(n executor.Notice) bool { return strings.HasPrefix(n.Text, "Codex reads no AGENTS.md") })
+	if strings.Contains(string(last.Body), "the words of "+path) || !told {
 		t.Errorf("told: %+v; the request: %s", seen[executor.Notice](w), last.Body)
 	}
 }

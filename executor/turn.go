@@ -52,7 +52,8 @@ func (e *Executor) start(c *conversation, j *job) (*turn, error) {
 	if err := errors.Join(j.Options.stand(), e.apartFor(j.Options, on)); err != nil {
 		return nil, err
 	}
-	c.oversized = on.oversized(cmp.Or(j.Options.Cwd, e.cfg.Thread.Cwd))
+	c.folder = cmp.Or(j.Options.Cwd, e.cfg.Thread.Cwd)
+	c.oversized = on.oversized(c.folder)
 	if err := e.regrant(j.ctx, c, j, on); err != nil {
 		return nil, on.settled(err)
 	}

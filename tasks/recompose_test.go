@@ -78,9 +78,11 @@ func TestStartLooksAtNoFiles(t *testing.T) {
 			if giveBack(); box.out != 0 {
 				t.Errorf("%d copies were not given back", box.out)
 			}
-			goOn := []appserver.UserInput{appserver.Text("go on")}
-			if got, _ := j.Lend(t.Context(), goOn); cmp.Diff(goOn, got) != "" {
+			goOn := []appserver.UserInput{appserver.Text("go on"), {Type: "localImage", Path: "/w/x.png"}}
+			if got, giveBack := j.Lend(t.Context(), goOn); len(got) != 2 || got[0] != goOn[0] || got[1].Path == goOn[1].Path { // never by its own path
 				t.Errorf("a turn that goes on is told %+v", got)
+			} else {
+				giveBack()
 			}
 		})
 	}

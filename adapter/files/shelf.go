@@ -37,13 +37,26 @@ type Shelf struct {
 	age  time.Duration
 
 	mu   sync.Mutex // guards what is written and swept, and the field below
-	used int64      // bytes; -1 until they are counted
+	used shelfUse
+}
+
+// A shelfUse is how many bytes are on a shelf.
+type shelfUse struct {
+	all   int64 // -1 until they are counted
+	peers int64 // of tasks of other agents
+}
+
+func (u *shelfUse) add(bytes int64, peer bool) {
+	u.all += bytes
+	if peer {
+		u.peers += bytes
+	}
 }
 
 // NewShelf returns a shelf in a folder, which is made when it is needed. It takes so many
 // bytes at most, and keeps nothing for longer than age.
 func NewShelf(dir string, most int64, age time.Duration) *Shelf {
-	return &Shelf{dir: dir, most: most, age: age, used: -1}
+	return &Shelf{dir: dir, most: most, age: age, used: shelfUse{all: -1}}
 }
 
 // A Kept is a copy on a shelf.
@@ -90,7 +103,7 @@ func (s *Shelf) Keep(by Owner, name string, size int64, content io.Reader) (Kept
 	if err != nil {
 		return Kept{}, fmt.Errorf("keep a copy of %q: %w", clip(name, 64), err)
 	}
-	s.used += written.Size()
+	s.used.add(written.Size(), by.Peer)
 	return Kept{Ref: task + "/" + token + "/" + url.PathEscape(sanitize(name)), Size: written.Size(), Expires: time.Now().Add(s.age)}, nil
 }
 

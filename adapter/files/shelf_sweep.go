@@ -52,52 +52,69 @@ func (s *Shelf) sweep(listed shelved) error {
 
 // makeRoom lets the copies of other tasks go, the oldest first, until so much more can be kept for
 // a task, and returns how much can be. Other agents have a quarter of the shelf, and it is theirs
-// that go where they would have more. Where the disk itself is full all stay: something else fills
-// it. The caller holds s.mu.
+// that go where they would have more. Nothing goes for what has no room all the same, nor where the
+// disk itself is full: something else fills it. The caller holds s.mu.
 func (s *Shelf) makeRoom(by Owner, size int64) (room int64, err error) {
 	if s.Room != nil {
 		if err := s.Room(size); err != nil {
 			return 0, err
 		}
 	}
-	if !by.Peer && s.used >= 0 && s.used+size <= s.most {
-		return s.most - s.used, nil
-	}
-	all, err := s.list() // counts anew: others may have tidied up
-	if err != nil {
-		return 0, err
-	}
-	peers := int64(0)
-	for _, one := range all {
-		if one.peer {
-			peers += one.bytes
+	if s.used.all < 0 || s.roomOf(by) < size {
+		if err := s.letGo(by, size); err != nil {
+			return 0, err
 		}
 	}
-	drop := func(due func(other shelved) bool) {
-		all = slices.DeleteFunc(all, func(other shelved) bool {
-			if err != nil || other.task == by.Task || !due(other) {
+	return s.roomOf(by), nil
+}
+
+// most is how much those may have on the shelf whom a task is of.
+func (s *Shelf) mostOf(by Owner) int64 {
+	if by.Peer {
+		return s.most / peerShare
+	}
+	return s.most
+}
+
+// roomOf is how much more can be kept for a task as it is. The caller holds s.mu.
+func (s *Shelf) roomOf(by Owner) int64 {
+	room := s.most - s.used.all
+	if by.Peer {
+		room = min(room, s.mostOf(by)-s.used.peers)
+	}
+	return room
+}
+
+// letGo drops what has to go. The caller holds s.mu.
+func (s *Shelf) letGo(by Owner, size int64) error {
+	all, err := s.list() // counts anew: others may have tidied up
+	if err != nil {
+		return err
+	}
+	own := int64(0)
+	all = slices.DeleteFunc(all, func(one shelved) bool {
+		if one.task == by.Task {
+			own = one.bytes
+		}
+		return one.task == by.Task
+	})
+	if own+size > s.mostOf(by) {
+		return fmt.Errorf("%w: handed-out files may take %d MiB here (RUNTIME_FILES_MIB; other agents have a quarter of it)", ErrTooLarge, s.mostOf(by)>>20)
+	}
+	drop := func(due func(one shelved) bool) {
+		all = slices.DeleteFunc(all, func(one shelved) bool {
+			if err != nil || !due(one) {
 				return false
 			}
-			err = s.drop(other)
-			if other.peer {
-				peers -= other.bytes
-			}
+			err = s.drop(one)
 			return true
 		})
 	}
-	drop(func(other shelved) bool { return by.Peer && other.peer && peers+size > s.most/peerShare })
-	drop(func(shelved) bool { return s.used+size > s.most })
-	if err != nil {
-		return 0, err
-	}
-	room, most := s.most-s.used, s.most
 	if by.Peer {
-		room, most = min(room, s.most/peerShare-peers), s.most/peerShare
+		drop(func(one shelved) bool { return one.peer && s.used.peers+size > s.mostOf(by) })
 	}
-	if size > room {
-		return 0, fmt.Errorf("%w: handed-out files may take %d MiB here (RUNTIME_FILES_MIB; other agents have a quarter of it)", ErrTooLarge, most>>20)
-	}
-	return room, nil
+	drop(func(shelved) bool { return s.used.all+size > s.most })
+	return err
 }
 
 // list returns what stands on the shelf, the oldest first, and counts it. The caller
@@ -107,7 +124,7 @@ func (s *Shelf) list() ([]shelved, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("read the folder of handed-out files: %w", err)
 	}
-	s.used = 0
+	s.used = shelfUse{}
 	var all []shelved
 	for _, entry := range entries {
 		if !entry.IsDir() || !taskName.MatchString(entry.Name()) {
@@ -127,7 +144,7 @@ func (s *Shelf) list() ([]shelved, error) {
 				one.bytes += info.Size()
 			}
 		}
-		s.used += one.bytes
+		s.used.add(one.bytes, one.peer)
 		all = append(all, one)
 	}
 	slices.SortFunc(all, func(a, b shelved) int { return a.last.Compare(b.last) })
@@ -138,9 +155,9 @@ func (s *Shelf) path(one shelved) string { return s.dir + string(os.PathSeparato
 
 func (s *Shelf) drop(one shelved) error {
 	if err := os.RemoveAll(s.path(one)); err != nil {
-		s.used = -1
+		s.used.all = -1
 		return fmt.Errorf("delete handed-out files: %w", err)
 	}
-	s.used -= one.bytes
+	s.used.add(-one.bytes, one.peer)
 	return nil
 }

@@ -164,9 +164,15 @@ func TestShelfOfOtherAgents(t *testing.T) {
 	put("d", false, 10) // they lend what they have not
 	put("r", true, 1)
 	wantKept("c", "d", "q", "r")
-	if _, err := s.Keep(files.Owner{Task: "s", Peer: true}, "x", 11, strings.NewReader("")); !errors.Is(err, files.ErrTooLarge) {
-		t.Errorf("more than their share: %v", err)
+	for _, refused := range []struct {
+		by   files.Owner
+		size int64
+	}{{files.Owner{Task: "s", Peer: true}, 11}, {files.Owner{Task: "r", Peer: true}, 5}, {files.Owner{Task: "s"}, 41}, {files.Owner{Task: "d"}, 31}} {
+		if _, err := s.Keep(refused.by, "x", refused.size, strings.NewReader("")); !errors.Is(err, files.ErrTooLarge) {
+			t.Errorf("%+v: %v", refused, err)
+		}
 	}
+	wantKept("c", "d", "q", "r") // nothing goes for what is refused
 	if _, err := s.Keep(files.Owner{Task: "s", Peer: true}, "x", 1, strings.NewReader(strings.Repeat("x", 11))); !errors.Is(err, files.ErrTooLarge) {
 		t.Errorf("it grew beyond their share: %v", err)
 	}

@@ -31,8 +31,9 @@ type codexTemp struct {
 	user *asuser.User
 	log  *slog.Logger
 
-	sockets socketsFolder
-	sweeps  sync.WaitGroup
+	sockets  socketsFolder
+	sweeps   sync.WaitGroup
+	unmasked sync.Once // says that what codex keeps from commands cannot be made
 
 	mu   sync.Mutex // guards the field below
 	lock *os.File   // held as long as it is in use
@@ -82,7 +83,9 @@ func (t *codexTemp) fill() error {
 		t.user.Regain(dir, t.log)
 	}
 	if err := adapter.Occupy(t.dirs().Commands, nil); err != nil { // it works without
-		t.log.Warn("a folder that codex keeps from commands, such as .codex, cannot be made in their temp directory: a patch may be refused while a command ends", "path", t.dirs().Commands, "err", err)
+		t.unmasked.Do(func() {
+			t.log.Warn("a folder that codex keeps from commands, such as .codex, cannot be made in their temp directory: a patch may be refused while a command ends", "path", t.dirs().Commands, "err", err)
+		})
 	}
 	return nil
 }

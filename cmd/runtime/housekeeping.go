@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -51,6 +53,7 @@ type housekeeper struct {
 	log     *slog.Logger
 
 	weighed weighing
+	over    bool // threads may be left over
 }
 
 func keepHouse(s settings.Settings, journal *store.Store, threads threads, engine *tasks.Engine, uploads sweeper, log *slog.Logger) *housekeeper {
@@ -63,12 +66,14 @@ func (h *housekeeper) run(ctx context.Context) {
 	defer tick.Stop()
 	for next := time.Now(); ; {
 		if now := time.Now(); !now.Before(next) {
-			next = now.Add(tidyEvery)
+			next, h.over = now.Add(tidyEvery), true
 			h.say(ctx, "old conversations could not be forgotten; this is tried again in an hour", h.tidy(ctx, now.Add(-idleFor)))
 			h.say(ctx, "old files of messages could not be deleted; this is tried again in an hour", h.uploads.Sweep(now.Add(-idleFor)))
 		}
 		h.say(ctx, "conversations that there is no room for could not be forgotten; this is tried again in a minute", h.makeRoom(ctx, time.Now()))
-		h.say(ctx, "threads of conversations that are forgotten could not be deleted; this is tried again in a minute", h.sweep(ctx))
+		if h.over {
+			h.say(ctx, "threads of conversations that are forgotten could not be deleted; this is tried again in an hour", h.sweep(ctx))
+		}
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
@@ -81,6 +86,25 @@ func (h *housekeeper) say(ctx context.Context, what string, err error) {
 	if err != nil && ctx.Err() == nil {
 		h.log.Warn(what, "err", err) //nolint:sloglint // every caller has a constant
 	}
+}
+
+// A tally is the first of many errors, and how many there are.
+type tally struct {
+	first error
+	n     int
+}
+
+func (t *tally) add(err error) {
+	if err != nil {
+		t.first, t.n = cmp.Or(t.first, err), t.n+1
+	}
+}
+
+func (t *tally) err() error {
+	if t.n > 1 {
+		return fmt.Errorf("%w (and %d more)", t.first, t.n-1)
+	}
+	return t.first
 }
 
 // tidy forgets what was not used since a time. It is safe to be cut off anywhere: a thread stays
@@ -99,51 +123,64 @@ func (h *housekeeper) tidy(ctx context.Context, before time.Time) error {
 
 // forget lets conversations go that were not used since a time, unless they are in use. One that
 // cannot be let go is not in the way of the others.
-func (h *housekeeper) forget(ctx context.Context, keys []string, before time.Time) (failed error) {
+func (h *housekeeper) forget(ctx context.Context, keys []string, before time.Time) error {
+	var failed tally
 	for _, key := range keys {
 		if ctx.Err() != nil {
-			return errors.Join(failed, context.Cause(ctx))
+			failed.add(context.Cause(ctx))
+			break
 		}
 		err := h.threads.Forget(ctx, key)
 		if err == nil {
 			err = h.store.ForgetConversation(ctx, key, before)
 		}
 		if !errors.Is(err, executor.ErrBusy) && !errors.Is(err, store.ErrInUse) {
-			failed = errors.Join(failed, err)
+			failed.add(err)
 		}
 	}
-	return failed
+	return failed.err()
 }
 
 // sweep deletes threads that are left over: their files, and where codex runs what its databases
-// have of them. Where none runs they stay on the list until one does.
+// have of them, and their subagents. Where none runs they stay on the list until one does. One
+// that cannot be deleted is not in the way of the others.
 func (h *housekeeper) sweep(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, tidyTimeout)
 	defer cancel()
 	over, err := h.store.Leftovers(ctx, mostDeleted)
-	if err != nil || len(over) == 0 {
+	if err != nil {
 		return err
 	}
-	left, failed := asuser.Value(h.home.user, func() (map[string]error, error) { return appserver.RemoveRollouts(h.home.dir, over) })
-	if failed != nil {
-		return failed
+	left, err := asuser.Value(h.home.user, func() (map[string]error, error) { return appserver.RemoveRollouts(h.home.dir, over) })
+	if err != nil {
+		return err
 	}
+	var failed tally
+	h.over = len(over) == mostDeleted // there are more
 	for _, thread := range over {
-		if left[thread] != nil {
-			failed = errors.Join(failed, left[thread])
-			continue
+		if h.over = h.over || ctx.Err() != nil; ctx.Err() != nil {
+			break
 		}
-		switch err := h.threads.Delete(ctx, thread); {
-		case errors.Is(err, executor.ErrNoCodex):
-			return failed
-		case err != nil && !isRefusal(err): // codex ends, or does not answer
-			return errors.Join(failed, err)
-		default:
-			h.say(ctx, "codex keeps in its databases what it knows of a thread that is gone", err)
+		err := left[thread]
+		if err == nil {
+			err = h.delete(ctx, thread)
 		}
-		failed = errors.Join(failed, h.store.DropThreads(ctx, thread))
+		if errors.Is(err, executor.ErrNoCodex) {
+			break
+		}
+		failed.add(err)
 	}
-	return failed
+	return failed.err()
+}
+
+// delete has codex delete a thread, and takes it off the list.
+func (h *housekeeper) delete(ctx context.Context, thread string) error {
+	err := h.threads.Delete(ctx, thread)
+	if err != nil && !isRefusal(err) { // it does not run, ends, or does not answer
+		return err
+	}
+	h.say(ctx, "codex keeps in its databases what it knows of a thread that is gone", err)
+	return h.store.DropThreads(ctx, thread)
 }
 
 func isRefusal(err error) bool {

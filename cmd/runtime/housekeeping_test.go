@@ -12,24 +12,28 @@ import (
 	"testing"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
 
-// someThreads are an executor's: err keeps it from letting go of one, and fails from deleting one.
+// someThreads are an executor's: err keeps it from letting go of one, and fails from deleting one,
+// or only that which is stuck.
 type someThreads struct {
 	err     error
 	fails   error
+	stuck   string
 	deleted []string
 }
 
 func (s *someThreads) Forget(context.Context, string) error { return s.err }
 
 func (s *someThreads) Delete(_ context.Context, thread string) error {
-	if s.fails == nil {
-		s.deleted = append(s.deleted, thread)
+	if s.fails != nil && (s.stuck == "" || s.stuck == thread) {
+		return s.fails
 	}
-	return s.fails
+	s.deleted = append(s.deleted, thread)
+	return nil
 }
 
 func TestTidy(t *testing.T) {
@@ -195,7 +199,7 @@ func TestMuchSurplus(t *testing.T) {
 		h.file(h.converse(i), "0123456789")
 	}
 	h.threads.err = errors.New("not now")
-	if err := h.round(); !errors.Is(err, h.threads.err) {
+	if err := h.round(); !errors.Is(err, h.threads.err) || len(err.Error()) > 100 {
 		t.Errorf("%v", err)
 	}
 	h.threads.err = nil
@@ -219,5 +223,47 @@ func TestSubagentsHaveTheRoomOfTheirConversation(t *testing.T) {
 	h.file("02a1fdb0-fdfb-7181-b145-000000000001", `{"type":"session_meta","payload":{"session_id":"`+thread+`"`+strings.Repeat(" ", 300))
 	if err := h.round(); err != nil || !slices.Equal(h.threads.deleted, []string{thread}) {
 		t.Errorf("%v, deleted %v", err, h.threads.deleted)
+	}
+}
+
+// TestThreadThatStays is in nobody's way, and one that codex refuses to delete stays for nobody.
+func TestThreadThatStays(t *testing.T) {
+	h := newHouse(t, 0)
+	var threads []string
+	for i := range 3 {
+		threads = append(threads, h.converse(i))
+		h.file(threads[i], "{}")
+	}
+	h.threads.stuck, h.threads.fails = threads[0], errors.New("no answer")
+	if err := h.round(); !errors.Is(err, h.threads.fails) || len(h.threads.deleted) != 2 {
+		t.Errorf("deleted are %v, %v", h.threads.deleted, err)
+	}
+	h.threads.fails = &appserver.RPCError{Code: -32600, Message: "no"}
+	if err := h.round(); err != nil {
+		t.Error(err)
+	}
+	if left, err := h.store.Leftovers(t.Context(), 9); err != nil || len(left) > 0 {
+		t.Errorf("left are %v, %v", left, err)
+	}
+}
+
+// TestWeighing: what runs for long is weighed while it does, and nothing each minute.
+func TestWeighing(t *testing.T) {
+	h := newHouse(t, 1000)
+	thread := h.converse(1)
+	h.file(thread, "{}")
+	began := time.Now()
+	for minute, grown := range []int{0, 0, 0, 0, 0, 0, 2000, 2000} { // in the minute's beginning
+		h.file(thread, strings.Repeat("x", grown))
+		if err := h.makeRoom(t.Context(), began.Add(time.Duration(minute)*time.Minute)); err != nil {
+			t.Fatal(err)
+		}
+		weighed := int(h.weighed.at.Sub(began).Minutes())
+		if want := []int{0, 1, 1, 1, 1, 1, 6, 6}[minute]; weighed != want {
+			t.Errorf("in minute %d: weighed last in %d, want %d", minute, weighed, want)
+		}
+	}
+	if left, err := h.store.Leftovers(t.Context(), 9); err != nil || !slices.Equal(left, []string{thread}) {
+		t.Errorf("forgotten are %v, %v", left, err)
 	}
 }

@@ -86,6 +86,7 @@ func (h *housekeeper) makeRoom(ctx context.Context, now time.Time) error {
 	}
 	if gone := h.surplus(all, sizes, now); len(gone) > 0 {
 		h.log.Info("conversations are forgotten for which there is no room (RUNTIME_CONVERSATIONS_MIB)", "count", len(gone))
+		h.over = true
 		if err := h.forget(ctx, gone, now); err != nil {
 			return err
 		}

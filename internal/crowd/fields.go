@@ -54,12 +54,13 @@ type headed struct {
 	mu    sync.Mutex // net/http reads beside the handler, too; guards what follows
 	lines int
 	text  bool // the line that comes has something in it
+	last  byte
 	ended bool // what comes is no header
 	cut   bool // the header had too many lines
 	left  string
 }
 
-// Read gives no more of a header than it may have.
+// Read gives nothing more of a header that has too many lines than an end.
 func (h *headed) Read(p []byte) (int, error) {
 	if left, cut := h.end(p); cut {
 		if left == 0 && len(p) > 0 {
@@ -80,7 +81,15 @@ func (h *headed) end(p []byte) (n int, cut bool) {
 		return 0, false
 	}
 	if !h.cut {
-		h.cut, h.left = true, "\r\n\r\n" // of its line, which may not have ended, and of itself
+		h.cut = true
+		switch { // its line first, as a field
+		case h.last == '\r':
+			h.left = "\n\r\n"
+		case h.text:
+			h.left = ":\r\n\r\n"
+		default:
+			h.left = "\r\n"
+		}
 	}
 	n = copy(p, h.left)
 	h.left = h.left[n:]
@@ -91,9 +100,11 @@ func (h *headed) count(p []byte) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, b := range p {
-		switch {
-		case h.ended:
+		if h.ended {
 			return
+		}
+		h.last = b
+		switch {
 		case b == '\r':
 		case b != '\n':
 			h.text = true
@@ -109,7 +120,7 @@ func (h *headed) count(p []byte) {
 func (h *headed) next() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.lines, h.text, h.ended = 0, false, false
+	h.lines, h.text, h.last, h.ended = 0, false, 0, false
 }
 
 // whole says that the header is here, and reports whether it had to be ended.

@@ -95,7 +95,7 @@ func TestRequestsThatComeAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 8)
 		defer close(s.done)
-		body := strings.Repeat("{}\n", 10*mostLines)
+		body := strings.Repeat("{}\n", 100*mostLines) // many times what net/http reads at once
 		one := fmt.Sprintf("POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n", len(body))
 		for name, after := range map[string]string{"whole": one, "without its end": strings.TrimSuffix(one, "\r\n"), "a line": one[:20]} {
 			v := s.visit(near, "GET /x HTTP/1.1\r\nHost: x\r\n\r\n"+after)
@@ -108,6 +108,22 @@ func TestRequestsThatComeAtOnce(t *testing.T) {
 			synctest.Wait()
 			if got := <-v.read; !strings.HasPrefix(got, "HTTP/1.1 200") {
 				t.Errorf("%s: the next: %s", name, got)
+			}
+		}
+	})
+}
+
+// TestHeaderThatIsCutInALine is refused as one that is cut between two.
+func TestHeaderThatIsCutInALine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, 8)
+		defer close(s.done)
+		for _, end := range []string{"", "Nam", "Name:", "Name: val", "Name: val\r"} {
+			v := s.visit(near, "GET /x HTTP/1.1\r\nHost: x\r\n"+strings.Repeat("F:\r\n", mostLines)+end)
+			time.Sleep(time.Second) // net/http leaves its reader a moment before it closes
+			synctest.Wait()
+			if len(v.read) == 0 || !strings.HasPrefix(<-v.read, "HTTP/1.1 431 ") || !v.isClosed() {
+				t.Errorf("%q: not refused, or its connection is open", end)
 			}
 		}
 	})

@@ -1,9 +1,11 @@
 package within
 
 import (
+	"io"
 	"io/fs"
 	"os"
 	"slices"
+	"syscall"
 )
 
 // Exceeds reports whether a file has more bytes than that, or may have: a program that reads it
@@ -26,5 +28,16 @@ func Exceeds(path string, most int64) bool {
 	if err != nil || !info.Mode().IsRegular() {
 		return false
 	}
-	return info.Size() > most || isLink && info.Size() == 0
+	return info.Size() > most || isLink && info.Size() == 0 && !isEmpty(path)
+}
+
+// isEmpty reports whether a file that says so is.
+func isEmpty(path string) bool {
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	n, err := file.Read(make([]byte, 1))
+	return n == 0 && err == io.EOF
 }

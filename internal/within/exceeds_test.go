@@ -39,7 +39,7 @@ func TestExceeds(t *testing.T) {
 		"empty":                {sized(0), false},
 		"link":                 {link(filepath.Join(beside, "small")), false},
 		"link to more":         {link(filepath.Join(beside, "large")), true},
-		"link to an empty one": {link(filepath.Join(beside, "empty")), true},
+		"link to an empty one": {link(filepath.Join(beside, "empty")), false},
 		"link to none":         {link("none"), false},
 		"link to a folder":     {link("."), false},
 		"link to itself":       {link("x"), true},
