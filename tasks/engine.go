@@ -34,6 +34,7 @@ type Engine struct {
 	crowded   seldom // it says that too many push notifications wait
 
 	watches watches
+	past    past
 
 	unreadable sync.Map // ids of tasks of which the log says that they are
 
@@ -108,8 +109,9 @@ func (e *Engine) remember(t *task) {
 	e.live[t.id] = t
 }
 
-// forget leaves a task that has ended to the journal and its readers.
+// forget leaves a task that has ended to the journal and its readers. The caller holds t.mu.
 func (e *Engine) forget(t *task) {
+	t.forgetPast()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.live, t.id)

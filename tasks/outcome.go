@@ -25,6 +25,9 @@ func (r *run) end(event executor.Ended) {
 	r.finish()
 	r.measure(event)
 	r.leave()
+	if reply != nil {
+		t.putBehind(reply.text.Len())
+	}
 	change := r.done(event)
 	r.unbegun(&change)
 	t.canceled = t.canceled || event.Outcome == executor.Canceled
@@ -61,6 +64,7 @@ func (r *run) done(event executor.Ended) store.Change {
 
 // leave takes the run out of its task.
 func (r *run) leave() {
+	r.task.putBehind(r.weight)
 	r.task.runs = slices.DeleteFunc(r.task.runs, func(other *run) bool { return other == r })
 }
 

@@ -90,6 +90,7 @@ func (e *Engine) recoverTask(ctx context.Context, pending store.Pending) ([]*run
 	runs := t.runs
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.countPast()
 	if t.poseStale(); len(t.runs) == 0 && len(t.questions) == 0 {
 		t.abandon()
 	}

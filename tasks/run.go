@@ -20,13 +20,13 @@ type run struct {
 	jobID   string
 	answers []string         // ids of the questions over a restart that its message answers
 	options executor.Options // of its turn
+	weight  int              // of the message, see weight.go
 
 	before any // what the task had of MetaNotification before this run was made, if it changed that
 
 	recovered *store.Message        // what an earlier process left; nil if it came in by this one
 	input     []appserver.UserInput // of a recovered one
 	lend      executor.Lender       // of a recovered one; may be nil
-	weight    int                   // of a recovered one
 	command   string                // that a recovered one is
 	refused   error                 // why a recovered one cannot go on
 

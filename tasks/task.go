@@ -38,6 +38,7 @@ type task struct {
 	states     signal        // the state has changed
 	runs       []*run        // the turns that have not ended, in their order
 	turns      int           // messages that the task has taken in all
+	past       int           // about the bytes of those whose turns have ended, and of their answers
 	answers    int           // about the bytes of those that were answers; see roomForAnswer
 	reposed    int           // about the bytes of questions that were posed again
 	questions  []*question   // open, the oldest first; the state says so
@@ -214,6 +215,9 @@ func (t *task) join(in *incoming, commit func(store.Message, store.Head) error) 
 	case t.canceling:
 		return nil, refuse(a2a.ErrUnsupportedOperation, "task %q is being canceled and takes no more messages", t.id)
 	}
+	if err := t.roomForMore(in); err != nil {
+		return nil, err
+	}
 	entry, err := t.entry(in)
 	if err != nil {
 		return nil, err
@@ -222,7 +226,7 @@ func (t *task) join(in *incoming, commit func(store.Message, store.Head) error) 
 	t.owed = t.owed || in.receipt != nil
 	meta := t.meta
 	t.noteTarget(in.notify)
-	r := &run{task: t, message: in.stored(t), jobID: t.newJob(), answers: in.answers, options: in.options}
+	r := &run{task: t, message: in.stored(t), jobID: t.newJob(), answers: in.answers, options: in.options, weight: in.weight()}
 	if err := commit(entry(r.message, r.jobID), t.row()); err != nil {
 		t.turns--
 		t.meta, t.cached = meta, nil

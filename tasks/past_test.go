@@ -1,0 +1,101 @@
+package tasks_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+)
+
+// heavy is a message that takes some 0.7 MB in memory and 60 kB on the wire.
+func heavy(req *a2a.SendMessageRequest) *a2a.SendMessageRequest {
+	all := make([]any, 30_000)
+	for i := range all {
+		all[i] = float64(1)
+	}
+	req.Message.Metadata = map[string]any{"x": all}
+	req.Config.ReturnImmediately = true
+	return req
+}
+
+// TestTaskThatDoesNotEnd: what it was sent stays in memory until it ends, so it takes no more at
+// some time, also after a restart; another task does, and this one has what it was sent before.
+func TestTaskThatDoesNotEnd(t *testing.T) {
+	m := newMachine(t)
+	task := begin(t, m.e, heavy(request("m0", "c", "hi")))
+	running := m.r.next(t)
+	var refused error
+	n := 1
+	for ; n < 100 && refused == nil; n++ {
+		if _, refused = m.e.SendMessage(t.Context(), heavy(to(task, fmt.Sprint("m", n), "more"))); refused == nil {
+			running.start().answer("done")
+			running = m.r.next(t)
+		}
+	}
+	wantError(t, refused, a2a.ErrUnsupportedOperation, "of messages and answers behind it, and takes no more; send the message without a taskId")
+	if n < 18 || n > 35 {
+		t.Errorf("it takes %d messages", n)
+	}
+	m.restart()
+	running = m.r.next(t)
+	_, err := m.e.SendMessage(t.Context(), heavy(to(task, "again", "more")))
+	wantError(t, err, a2a.ErrUnsupportedOperation, "takes no more")
+	begin(t, m.e, heavy(request("other", "c2", "hi")))
+	m.r.next(t).start().answer("done")
+	running.start().answer("the end")
+	wantTask(t, get(t, m.e, task.ID), a2a.TaskStateCompleted, "the end")
+}
+
+// TestManyTasksThatDoNotEnd: all of them have a bound, and other agents a part of it; a task that
+// has ended gives back what it had.
+func TestManyTasksThatDoNotEnd(t *testing.T) {
+	m := newMachine(t, func(cfg *tasks.Config) { cfg.Workspace = &tasks.Workspace{} })
+	sent := 0
+	// fill makes a task of another agent's, or the user's, that takes messages as long as it may, and
+	// returns how many it took, and why no more.
+	fill := func(from string) (running *job, n int, refused error) {
+		say := func(req *a2a.SendMessageRequest) *a2a.SendMessageRequest {
+			req = heavy(req)
+			if from != "" {
+				req.Message.Metadata["source_workspace_id"] = from
+			}
+			return req
+		}
+		sent++
+		task := begin(t, m.e, say(request(fmt.Sprint("first", sent), fmt.Sprint("c", sent), "hi")))
+		for running = m.r.next(t); ; running = m.r.next(t) {
+			sent++
+			if _, refused = m.e.SendMessage(t.Context(), say(to(task, fmt.Sprint("m", sent), "more"))); refused != nil {
+				return running, n, refused
+			}
+			n++
+			running.start().answer("done")
+		}
+	}
+	for range 2 {
+		_, n, err := fill("bob")
+		wantError(t, err, a2a.ErrUnsupportedOperation, "takes no more")
+		if n < 18 {
+			t.Errorf("a task takes %d messages", n)
+		}
+	}
+	last, n, _ := fill("bob")
+	if n < 18 {
+		t.Errorf("a task takes %d messages", n)
+	}
+	const full = "send the message again when some have ended, or without a taskId"
+	_, n, err := fill("bob")
+	wantError(t, err, a2a.ErrServerError, full)
+	if n > 1 {
+		t.Errorf("%d messages more are taken", n)
+	}
+	if _, n, _ = fill(""); n < 18 {
+		t.Errorf("of the user's %d messages are taken", n)
+	}
+	last.start().answer("done")
+	if _, n, _ = fill("bob"); n < 18 {
+		t.Errorf("after a task has ended %d messages are taken", n)
+	}
+}
