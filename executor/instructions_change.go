@@ -164,6 +164,10 @@ func fenceOf(line string) string {
 	return ""
 }
 
+// goesOn stands in front of a piece that is not the first: it may begin in the middle of what another
+// agent says of itself, and is no instruction by itself.
+const goesOn = "[This goes on in the middle of the part before it, and is to be read as one text with it.]\n"
+
 // pieces are a text in parts that codex takes whole, by keys that sort as they follow each other.
 func pieces(key, text string) map[string]string {
 	if len(text) <= mostPiece {
@@ -172,7 +176,11 @@ func pieces(key, text string) map[string]string {
 	all := map[string]string{}
 	for n := 1; text != ""; n++ {
 		end := pieceEnd(text)
-		all[fmt.Sprintf("%s_part_%03d", key, n)] = text[:end]
+		piece := text[:end]
+		if n > 1 {
+			piece = goesOn + piece
+		}
+		all[fmt.Sprintf("%s_part_%03d", key, n)] = piece
 		text = text[end:]
 	}
 	return all
