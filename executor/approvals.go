@@ -198,8 +198,12 @@ func (on terms) readFileChange(params json.RawMessage) (matter, error) {
 		data, text := map[string]any{}, "codex asks whether it may change files"
 		set(data, "reason", with.shown(body.Reason))
 		set(data, "grantRoot", body.GrantRoot)
-		places := with.look(append(pathsIn(with.changes(body.ItemID)), body.GrantRoot)...)
-		changes, names := changesOf(with, body.ItemID, places)
+		all := with.changes(body.ItemID)
+		if len(all) > mostChanges { // each would be followed to where it leads
+			return posed{kind: "fileChange", text: text, data: data, unseen: fmt.Sprintf("change %d files at once", len(all))}
+		}
+		places := with.look(append(pathsIn(all), body.GrantRoot)...)
+		changes, names := changesOf(with, all, places)
 		if len(changes) > 0 {
 			data["changes"] = changes
 			text += ":\n\n" + brief.Indented(strings.Join(names, "\n")) + "\n"
@@ -227,9 +231,7 @@ func pathsIn(changes []appserver.FileChange) []string {
 
 // changesOf shows the changes of a patch: their diffs whole where all of them have room,
 // and else each with its share of it. What codex calls to add takes the place of what is there.
-func changesOf(with *posing, itemID string, places []place) (changes []any, names []string) {
-	all := with.changes(itemID)
-	between := max(0, len(all)-mostChanges)
+func changesOf(with *posing, all []appserver.FileChange, places []place) (changes []any, names []string) {
 	taken := map[string]bool{}
 	for _, p := range places {
 		taken[p.path] = p.there
@@ -240,17 +242,9 @@ func changesOf(with *posing, itemID string, places []place) (changes []any, name
 	}
 	each := mostShown
 	if total > mostShown {
-		each = mostShown / min(len(all), mostChanges)
+		each = mostShown / len(all)
 	}
-	for i, c := range all {
-		switch {
-		case between > 0 && i == mostChanges/2:
-			with.cut = true
-			names = append(names, fmt.Sprintf("… %d files between these are not shown …", between))
-			continue
-		case between > 0 && i > mostChanges/2 && i < mostChanges/2+between:
-			continue
-		}
+	for _, c := range all {
 		name, diff := c.Kind.Type+" "+named(c.Path), with.within(with.clean(c.Diff), each)
 		change := map[string]any{"path": c.Path, "kind": c.Kind.Type, "diff": diff}
 		if to := c.Kind.MovePath; to != "" {

@@ -111,7 +111,7 @@ func (t *turn) unasked(q *question, notice, why string) {
 const barredAsked = "codex asked whether it may write where that cannot be allowed. It was declined without a question: %s. codex goes on without it."
 
 // unseenAsked is what the sender of a message reads whose turn asks for what cannot be shown.
-const unseenAsked = "codex asked whether it may %s. It was declined without a question, for what would be allowed is not known here and could not be shown. " +
+const unseenAsked = "codex asked whether it may %s. It was declined without a question, for what would be allowed is not known here, or is too much to be shown. " +
 	"codex goes on without it; it can be told to try again in another way."
 
 // largeAsked is what the sender of a message reads whose turn has too much to be filled in.

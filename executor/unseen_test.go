@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
@@ -19,6 +20,8 @@ func TestUnseenIsNotAsked(t *testing.T) {
 		{askChange, `{"itemId":"i"}`, nil, false},
 		{askChange, `{"itemId":"i","grantRoot":"/w","reason":"may I?"}`, nil, false},
 		{askChange, `{"itemId":"i"}`, []appserver.FileChange{change}, true},
+		{askChange, `{"itemId":"i"}`, slices.Repeat([]appserver.FileChange{change}, mostChanges), true},
+		{askChange, `{"itemId":"i"}`, slices.Repeat([]appserver.FileChange{change}, mostChanges+1), false},
 		{askCommand, `{"cwd":"/w","reason":"may I?"}`, nil, false},
 		{askCommand, `{"cwd":"/w","command":"ls"}`, nil, true},
 		{askCommand, `{"cwd":"/w","networkApprovalContext":{"host":"x","protocol":"https"}}`, nil, true},
