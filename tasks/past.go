@@ -11,7 +11,7 @@ import (
 // not: it has them until then, and a message that is sent to it before each turn ends keeps it from
 // ending. What waits or runs is counted where it is queued.
 const (
-	mostPast      = 16 << 20  // of a task
+	mostPast      = 16 << 20 // of a task
 	mostPastOfAll = 64 << 20 // of all
 	peersPast     = mostPastOfAll - mostPastOfAll/4
 )

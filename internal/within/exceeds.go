@@ -1,6 +1,7 @@
 package within
 
 import (
+	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -39,5 +40,5 @@ func isEmpty(path string) bool {
 	}
 	defer file.Close()
 	n, err := file.Read(make([]byte, 1))
-	return n == 0 && err == io.EOF
+	return n == 0 && errors.Is(err, io.EOF)
 }
