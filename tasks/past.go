@@ -47,7 +47,8 @@ func (t *task) putBehind(bytes int) {
 func (t *task) forgetPast() { t.putBehind(-t.past) }
 
 // roomForMore refuses a further message to a task that has too much behind it, or that is one of
-// many that have. An answer that turns wait for has room in any case. The caller holds t.mu.
+// many that have, as one that has ended does: a message that names no task makes one then. An
+// answer that turns wait for has room in any case. The caller holds t.mu.
 func (t *task) roomForMore(in *incoming) error {
 	switch {
 	case t.turns == 0 || len(in.answers) > 0:
@@ -56,7 +57,7 @@ func (t *task) roomForMore(in *incoming) error {
 		return refuse(a2a.ErrUnsupportedOperation, "task %q has %s of messages and answers behind it, and takes no more; "+
 			"send the message without a taskId, in the same context", t.id, mib(t.past))
 	case t.engine.past.isFull(t.ofPeer()):
-		return refuse(a2a.ErrServerError, "tasks that have not ended have too many messages and answers behind them; "+
+		return refuse(a2a.ErrUnsupportedOperation, "tasks that have not ended have too many messages and answers behind them; "+
 			"send the message again when some have ended, or without a taskId")
 	}
 	return nil

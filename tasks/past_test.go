@@ -87,7 +87,7 @@ func TestManyTasksThatDoNotEnd(t *testing.T) {
 	}
 	const full = "send the message again when some have ended, or without a taskId"
 	_, n, err := fill("bob")
-	wantError(t, err, a2a.ErrServerError, full)
+	wantError(t, err, a2a.ErrUnsupportedOperation, full)
 	if n > 1 {
 		t.Errorf("%d messages more are taken", n)
 	}
@@ -97,5 +97,24 @@ func TestManyTasksThatDoNotEnd(t *testing.T) {
 	last.start().answer("done")
 	if _, n, _ = fill("bob"); n < 18 {
 		t.Errorf("after a task has ended %d messages are taken", n)
+	}
+}
+
+// TestMessageToATurnThatHasTooMuchBehindIt makes a task of its own, if it names none.
+func TestMessageToATurnThatHasTooMuchBehindIt(t *testing.T) {
+	m, now := steeringMachine(t, func(cfg *tasks.Config) { cfg.MidTurn = true })
+	now().stopTaking() // what is for a running turn has one of its own in the same task
+	task := begin(t, m.e, heavy(request("m0", "c", "hi")))
+	running := m.r.next(t).start()
+	n := 0
+	for ; n < 100; n++ {
+		if other := begin(t, m.e, heavy(request(fmt.Sprint("m", n+1), "c", "and this"))); other.ID != task.ID {
+			break
+		}
+		running.answer("done")
+		running = m.r.next(t).start()
+	}
+	if n < 18 || n > 35 {
+		t.Errorf("the task takes %d messages", n)
 	}
 }
