@@ -129,8 +129,9 @@ func (t *task) take(ctx context.Context, in *incoming) (*reply, error) {
 		return nil, err
 	}
 	status, history, questions, meta := t.status, t.history, t.questions, t.meta
-	turns, answers, owed := t.turns, t.answers, t.owed
-	posed := t.posed()
+	turns, answers, owed, asked := t.turns, t.answers, t.owed, t.asked
+	posed, bytes := t.askedBefore(t.posed())
+	t.asked += bytes
 	t.turns++
 	t.answers += in.weight()
 	t.owed = t.owed || in.receipt != nil
@@ -150,7 +151,7 @@ func (t *task) take(ctx context.Context, in *incoming) (*reply, error) {
 	t.history = append(slices.Clone(history), posed, a.message)
 	if err := t.keepReply(ctx, entry(a.message, a.job), posed, a.question); err != nil {
 		t.status, t.history, t.questions, t.meta, t.cached = status, history, questions, meta, nil
-		t.turns, t.answers, t.owed = turns, answers, owed
+		t.turns, t.answers, t.owed, t.asked = turns, answers, owed, asked
 		return nil, t.engine.journalError("store the message", err)
 	}
 	if a.question != nil {

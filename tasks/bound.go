@@ -9,14 +9,18 @@ import (
 // eight times what its texts do: it is encoded, committed and sent.
 const mostText = 16 << 20
 
+// mostTexts is how many times that much the texts of all tasks have together that have not ended.
+const mostTexts = 8
+
 // answerShare is the part of the bound that the answer of a turn has in any case: also that
 // of a later turn of a task that is full.
 const answerShare = 16
 
-// room is how much text an artifact may have: what the others of its task leave, and what
-// an answer has in any case. The caller holds t.mu.
+// room is how much text an artifact may have: what the others of its task leave, and those of all
+// tasks, and what an answer has in any case. The caller holds t.mu.
 func (r *run) room(a *artifact) int {
-	left := r.task.engine.cfg.MostText - r.task.texts + a.text.Len()
+	e := r.task.engine
+	left := min(e.cfg.MostText-r.task.texts, mostTexts*e.cfg.MostText-int(e.texts.Load())) + a.text.Len()
 	if a.before != nil {
 		left += a.before.text.Len()
 	}

@@ -152,3 +152,35 @@ func TestCutTextSurvives(t *testing.T) {
 		t.Errorf("the task (-want +got):\n%s", diff)
 	}
 }
+
+// TestTextsOfAllTasksAreBounded: beyond that a task that has not ended has room for an answer, and
+// no more. One that has ended leaves its room to others.
+func TestTextsOfAllTasksAreBounded(t *testing.T) {
+	const most = 160
+	r := newRunner()
+	e := newEngine(t, r, mostText(most))
+	var running []*job
+	says := func(bytes int, want string) {
+		t.Helper()
+		task := begin(t, e, request(fmt.Sprint("m", len(running)), fmt.Sprint("c", len(running)), "hi"))
+		j := r.next(t).start()
+		running = append(running, j)
+		text := strings.Repeat("y", bytes)
+		j.say("f", text)
+		j.whole("f", text, "")
+		if got := fmt.Sprint(texts(get(t, e, task.ID))); !strings.Contains(got, want) {
+			t.Errorf("task %d says %s, want %s in it", len(running), got, want)
+		}
+	}
+	all := strings.Repeat("y", most)
+	for range 8 {
+		says(most, all)
+	}
+	for range 2 {
+		says(most, "had room for 10;")
+	}
+	for _, j := range running[:3] { // the lines that say so take room, too
+		j.end(executor.Ended{Outcome: executor.Canceled})
+	}
+	says(most, all)
+}

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
@@ -35,6 +36,7 @@ type Engine struct {
 
 	watches watches
 	past    past
+	texts   atomic.Int64 // bytes of those of tasks that have not ended
 
 	unreadable sync.Map // ids of tasks of which the log says that they are
 
@@ -112,6 +114,7 @@ func (e *Engine) remember(t *task) {
 // forget leaves a task that has ended to the journal and its readers. The caller holds t.mu.
 func (e *Engine) forget(t *task) {
 	t.forgetPast()
+	t.countTexts(false)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.live, t.id)

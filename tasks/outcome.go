@@ -64,6 +64,7 @@ func (r *run) done(event executor.Ended) store.Change {
 
 // leave takes the run out of its task.
 func (r *run) leave() {
+	r.isBehind()
 	r.task.putBehind(r.weight)
 	r.task.runs = slices.DeleteFunc(r.task.runs, func(other *run) bool { return other == r })
 }

@@ -14,12 +14,18 @@ const (
 	mostPast      = 16 << 20 // of a task
 	mostPastOfAll = 64 << 20 // of all
 	peersPast     = mostPastOfAll - mostPastOfAll/4
+
+	// mostFurther is how many messages may wait, or run, that keep a task from ending: each has in
+	// memory what that has said.
+	mostFurther  = 128
+	peersFurther = mostFurther - mostFurther/4
 )
 
 // A past counts what has its turn behind it in tasks that have not ended.
 type past struct {
-	mu         sync.Mutex // guards the fields below
-	all, peers int
+	mu                    sync.Mutex // guards the fields below
+	all, peers            int
+	further, peersFurther int
 }
 
 func (p *past) change(peer bool, by int) {
@@ -34,7 +40,17 @@ func (p *past) change(peer bool, by int) {
 func (p *past) isFull(peer bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.all > mostPastOfAll || peer && p.peers > peersPast
+	return p.all > mostPastOfAll || p.further >= mostFurther || peer && (p.peers > peersPast || p.peersFurther >= peersFurther)
+}
+
+// goesOn counts a message that keeps a task from ending, or with -1 counts it no more.
+func (p *past) goesOn(peer bool, by int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.further += by
+	if peer {
+		p.peersFurther += by
+	}
 }
 
 // putBehind counts what has its turn behind it. The caller holds t.mu.
@@ -57,10 +73,25 @@ func (t *task) roomForMore(in *incoming) error {
 		return refuse(a2a.ErrUnsupportedOperation, "task %q has %s of messages and answers behind it, and takes no more; "+
 			"send the message without a taskId, in the same context", t.id, mib(t.past))
 	case t.engine.past.isFull(t.ofPeer()):
-		return refuse(a2a.ErrUnsupportedOperation, "tasks that have not ended have too many messages and answers behind them; "+
+		return refuse(a2a.ErrUnsupportedOperation, "tasks that have not ended have too many messages and answers behind them, or before them; "+
 			"send the message again when some have ended, or without a taskId")
 	}
 	return nil
+}
+
+// goesOn says that a further message of the task waits. The caller holds t.mu.
+func (r *run) goesOn() {
+	r.further = true
+	r.task.engine.past.goesOn(r.task.ofPeer(), 1)
+}
+
+// isBehind says that the message of the run has its turn behind it, or was taken back. The caller
+// holds t.mu.
+func (r *run) isBehind() {
+	if r.further {
+		r.further = false
+		r.task.engine.past.goesOn(r.task.ofPeer(), -1)
+	}
 }
 
 // countPast counts what an earlier process has left of a task: all but what is still to have its
@@ -68,10 +99,20 @@ func (t *task) roomForMore(in *incoming) error {
 func (t *task) countPast() {
 	var n heapCount
 	for _, m := range t.history {
-		if !slices.ContainsFunc(t.runs, func(r *run) bool { return r.message == m }) {
-			n += weightOfTask
-			n.message(m)
+		if slices.ContainsFunc(t.runs, func(r *run) bool { return r.message == m }) {
+			continue
+		}
+		was := n
+		n += weightOfTask
+		n.message(m)
+		if m.Role == a2a.MessageRoleAgent {
+			t.asked += int(n - was)
 		}
 	}
 	t.putBehind(int(n) + t.texts)
+	for _, r := range t.runs {
+		if t.turns > 1 {
+			r.goesOn()
+		}
+	}
 }

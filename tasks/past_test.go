@@ -2,10 +2,13 @@ package tasks_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
@@ -116,5 +119,80 @@ func TestMessageToATurnThatHasTooMuchBehindIt(t *testing.T) {
 	}
 	if n < 18 || n > 35 {
 		t.Errorf("the task takes %d messages", n)
+	}
+}
+
+// TestManyFurtherMessages: what keeps a task from ending has a bound in number, and other agents a
+// part of it; it counts until it has had its turn, and over a restart.
+func TestManyFurtherMessages(t *testing.T) {
+	m := newMachine(t, func(cfg *tasks.Config) { cfg.Workspace = &tasks.Workspace{} })
+	var all []*a2a.Task
+	further := func(from string) error {
+		n := len(all)
+		first, more := request(fmt.Sprint("first", n), fmt.Sprint("c", n), "hi"), request(fmt.Sprint("more", n), "", "more")
+		for _, req := range []*a2a.SendMessageRequest{first, more} {
+			req.Config.ReturnImmediately = true
+			if from != "" {
+				req.Message.Metadata = map[string]any{"source_workspace_id": from}
+			}
+		}
+		all = append(all, begin(t, m.e, first))
+		m.r.next(t)
+		more.Message.TaskID = all[n].ID
+		if _, err := m.e.SendMessage(t.Context(), more); err != nil {
+			return err
+		}
+		m.r.next(t)
+		return nil
+	}
+	count := func(from string) (n int) {
+		t.Helper()
+		for n < 200 {
+			if err := further(from); err != nil {
+				wantError(t, err, a2a.ErrUnsupportedOperation, "too many messages and answers behind them, or before them")
+				return n
+			}
+			n++
+		}
+		return n
+	}
+	if n := count("bob"); n != 96 {
+		t.Errorf("of another agent's %d are taken", n)
+	}
+	if n := count(""); n != 32 {
+		t.Errorf("of the user's %d are taken", n)
+	}
+	m.restart()
+	if _, err := m.e.SendMessage(t.Context(), returning(to(all[len(all)-1], "again", "more"))); err == nil {
+		t.Error("after a restart more are taken")
+	}
+}
+
+// TestQuestionsWithoutEnd: a turn can ask without end, and the history of its task keeps what was
+// asked up to a bound, and each answer.
+func TestQuestionsWithoutEnd(t *testing.T) {
+	m, task, j := askingMachine(t, time.Time{})
+	large := strings.Repeat("x", 100<<10)
+	const asked = 60
+	for i := range asked {
+		id := fmt.Sprint("q", i)
+		j.observe(executor.Asked{ID: id, Text: "May I " + id + "? " + large, Accepts: "Answer yes.", Data: map[string]any{"id": id}})
+		send(t, m.e, returning(to(task, "a-"+id, "yes")))
+	}
+	for range 2 {
+		history := said(get(t, m.e, task.ID))
+		whole, short := 0, 0
+		for _, text := range history {
+			switch {
+			case strings.Contains(text, large):
+				whole++
+			case strings.Contains(text, "is not kept"):
+				short++
+			}
+		}
+		if whole < 5 || whole > 25 || whole+short != asked || len(history) != 1+2*asked {
+			t.Errorf("of %d messages %d have what was asked, and %d say that it is not kept", len(history), whole, short)
+		}
+		m.restart()
 	}
 }

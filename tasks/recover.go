@@ -91,6 +91,7 @@ func (e *Engine) recoverTask(ctx context.Context, pending store.Pending) ([]*run
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.countPast()
+	t.countTexts(true)
 	if t.poseStale(); len(t.runs) == 0 && len(t.questions) == 0 {
 		t.abandon()
 	}

@@ -21,6 +21,7 @@ type run struct {
 	answers []string         // ids of the questions over a restart that its message answers
 	options executor.Options // of its turn
 	weight  int              // of the message, see weight.go
+	further bool             // it keeps its task from ending, see past.go
 
 	before any // what the task had of MetaNotification before this run was made, if it changed that
 

@@ -98,7 +98,7 @@ func askedWith(questions []*question) (wishes []map[string]any) {
 // closeStale commits a message as the answer to stale questions. The caller holds t.mu.
 func (t *task) closeStale(ctx context.Context, m store.Message, open []*question) error {
 	status, history, questions := t.status, t.history, t.questions
-	posed := t.posed()
+	posed, bytes := t.askedBefore(t.posed())
 	t.questions = slices.DeleteFunc(slices.Clone(questions), (*question).stale)
 	if status.State == a2a.TaskStateInputRequired { // else the turn of another message has its say
 		state, message := t.waiting()
@@ -110,6 +110,7 @@ func (t *task) closeStale(ctx context.Context, m store.Message, open []*question
 		t.status, t.history, t.questions, t.cached = status, history, questions, nil
 		return err
 	}
+	t.asked += bytes
 	t.disarmExpiry()
 	t.announce(store.Change{})
 	return nil

@@ -30,6 +30,7 @@ type task struct {
 	artifacts  []*artifact
 	names      names          // of the artifacts
 	texts      int            // bytes of theirs; see countedText
+	counted    bool           // they count among those of all tasks
 	meta       map[string]any // replaced, never changed
 	cached     *a2a.Task      // the snapshot, or nil since something was published
 	epoch      int
@@ -40,6 +41,7 @@ type task struct {
 	turns      int           // messages that the task has taken in all
 	past       int           // about the bytes of those whose turns have ended, and of their answers
 	answers    int           // about the bytes of those that were answers; see roomForAnswer
+	asked      int           // about the bytes of questions in the history
 	reposed    int           // about the bytes of questions that were posed again
 	questions  []*question   // open, the oldest first; the state says so
 	lapsed     bool          // a question has; see unclear
@@ -238,6 +240,9 @@ func (t *task) join(in *incoming, commit func(store.Message, store.Head) error) 
 	t.expect(in.receipt)
 	t.adopt(in.push)
 	r.before = meta[MetaNotification]
+	if t.turns > 1 {
+		r.goesOn()
+	}
 	t.runs = append(t.runs, r)
 	t.history = append(t.history, r.message)
 	t.cached = nil
@@ -267,6 +272,7 @@ func (t *task) leave(r *run, withdraw func(store.Head) error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.turns-- // it is the newest: the next message has its number
+	r.isBehind()
 	t.runs = slices.DeleteFunc(t.runs, func(other *run) bool { return other == r })
 	t.history = slices.DeleteFunc(slices.Clone(t.history), func(m *a2a.Message) bool { return m == r.message })
 	t.note(map[string]any{MetaNotification: r.before})
@@ -284,6 +290,7 @@ func (t *task) admit(r *run, ahead int) *view {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	r.fate = queued(ahead)
+	t.countTexts(true)
 	t.note(r.fate.meta())
 	if t.turns > 1 {
 		t.publish(&a2a.TaskStatusUpdateEvent{TaskID: t.id, ContextID: t.contextID, Status: t.status, Metadata: t.meta})

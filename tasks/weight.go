@@ -100,6 +100,9 @@ const (
 	// What is posed again for an answer that was not understood stays, too, and may be a
 	// thousand times as long as that.
 	mostReposed = 16 << 20
+	// So does what was answered, and a turn can ask without end: beyond this the history has that
+	// something was asked, and not what.
+	mostAsked = 2 << 20
 )
 
 // roomForAnswer refuses an answer to a task that has been sent too much of them. The first
@@ -118,6 +121,22 @@ func (t *task) roomForAnswer(in *incoming) error {
 	return refuse(a2a.ErrInvalidParams, "task %q has been sent answers of %s, which is too much for this one; "+
 		"answer what it asks in a few words, or cancel it", t.id, mib(t.answers))
 }
+
+// askedBefore is what the history keeps of a message that has posed questions, and about its bytes.
+// The caller holds t.mu.
+func (t *task) askedBefore(posed *a2a.Message) (kept *a2a.Message, bytes int) {
+	var n heapCount
+	n.message(posed)
+	if t.asked+int(n) <= mostAsked {
+		return posed, int(n)
+	}
+	short := *posed
+	short.Metadata, short.Parts = nil, a2a.ContentParts{a2a.NewTextPart(askedTooMuch)}
+	return &short, 0
+}
+
+// askedTooMuch stands in the history of a task in the place of what was asked and answered.
+const askedTooMuch = "What was asked here, and has its answer, is not kept: the task has asked too much for that."
 
 // countReposed counts what has just been posed again. The caller holds t.mu.
 func (t *task) countReposed() {
