@@ -2,6 +2,7 @@ package executor
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
@@ -77,8 +78,27 @@ func (t *turn) unaskable(p posed) (notice, why string) {
 	if t.e.forgeable() {
 		return forgeableAsked, networkAndOpen
 	}
-	return p.unaskable(t.job.Peer)
+	if notice, why := p.unaskable(t.job.Peer); notice != "" {
+		return notice, why
+	}
+	if t.asked += p.bytes(); t.asked > mostAskedInATurn {
+		return muchAsked, "the turn has asked too much"
+	}
+	return "", ""
 }
+
+// bytes is how many a question has.
+func (p posed) bytes() int {
+	data, _ := json.Marshal(p.data)
+	return len(p.text) + len(data)
+}
+
+// mostAskedInATurn is how much a turn may ask. Each question is kept until the task has ended, with
+// those that were open beside it, and a turn can ask without end.
+const mostAskedInATurn = 4 << 20
+
+// muchAsked is what the sender of a message reads whose turn has asked too much.
+const muchAsked = "codex asked again, and the turn has asked more than 4 MiB by now. It was declined without a question. codex goes on without it; a further message has a turn that may ask again."
 
 // unaskable is the same as far as it lies in what is asked. peer says that the sender is another
 // agent.

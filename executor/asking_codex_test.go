@@ -280,3 +280,31 @@ func TestMCP(t *testing.T) {
 		t.Errorf("the model is told %q", said(end))
 	}
 }
+
+// TestTurnThatAsksWithoutEnd: its questions are kept until its task ends, so beyond a bound they
+// are declined, and the turn goes on.
+func TestTurnThatAsksWithoutEnd(t *testing.T) {
+	t.Parallel()
+	const calls = 26
+	filler := strings.Repeat("0123456789abcde ", 6400)
+	model := modeltest.Start(t, func(t *fakemodel.Turn) {
+		n := len(t.NewToolOutputs())
+		if n >= calls {
+			t.Say("done")
+			return
+		}
+		t.Call("exec_command", fakemodel.Escalated(fmt.Sprintf("echo %d %s > /dev/null", n, filler)))
+	})
+	e := onCodex(t, model, asks())
+	w := submit(t, e, "j", "c", "go")
+	asked := 0
+	for ; !slices.ContainsFunc(seen[executor.Notice](w), func(n executor.Notice) bool { return strings.Contains(n.Text, "asked more than 4 MiB") }) && asked < calls; asked++ {
+		mustReply(t, e, "j", w.asked(t, asked+1), "no")
+		eventually(t, "the next question, or none", func() bool {
+			return len(seen[executor.Asked](w)) > asked+1 || len(seen[executor.Notice](w)) > 0
+		})
+	}
+	if end := w.wait(t); end.Outcome != executor.Completed || said(end) != "done" || asked < 15 || asked > 22 {
+		t.Errorf("%s with %q after %d questions", end.Outcome, said(end), asked)
+	}
+}

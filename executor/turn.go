@@ -30,6 +30,7 @@ type turn struct {
 	doubted    time.Time // since when the history has called it interrupted; zero if it does not
 	stopping   error     // why codex was asked to end the turn; nil while it was not
 	limited    *refusal  // the rate limit that codex waits out; nil once the model answers
+	asked      int       // bytes of what it has asked
 	unsure     bool      // codex may ask another model for it: see refusal.alone
 	refused    *refusal  // why the turn failed, if the model refused it
 }

@@ -122,11 +122,12 @@ func (t *task) roomForAnswer(in *incoming) error {
 		"answer what it asks in a few words, or cancel it", t.id, mib(t.answers))
 }
 
-// askedBefore is what the history keeps of a message that has posed questions, and about its bytes.
-// The caller holds t.mu.
+// askedBefore is what the history keeps of a message that has posed questions, and about the bytes
+// of that. The journal has all of it until the task ends. The caller holds t.mu.
 func (t *task) askedBefore(posed *a2a.Message) (kept *a2a.Message, bytes int) {
 	var n heapCount
 	n.message(posed)
+	t.putBehind(int(n))
 	if t.asked+int(n) <= mostAsked {
 		return posed, int(n)
 	}
