@@ -9,7 +9,7 @@ import (
 
 // What messages may take in memory, with their answers, whose turns have ended while their task has
 // not: it has them until then, and a message that is sent to it before each turn ends keeps it from
-// ending. What waits or runs is counted where it is queued.
+// ending. Of all tasks together such messages count, too, while they wait.
 const (
 	mostPast      = 16 << 20 // of a task
 	mostPastOfAll = 64 << 20 // of all
@@ -40,11 +40,17 @@ func (p *past) change(peer bool, by int) {
 func (p *past) isFull(peer bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.all > mostPastOfAll || p.further >= mostFurther || peer && (p.peers > peersPast || p.peersFurther >= peersFurther)
+	if peer {
+		return p.peers > peersPast || p.peersFurther >= peersFurther || p.all > mostPastOfAll || p.further >= mostFurther
+	}
+	// What other agents have taken beyond their share is not at the cost of the user's.
+	return p.all > mostPastOfAll && p.all-p.peers > mostPastOfAll-peersPast ||
+		p.further >= mostFurther && p.further-p.peersFurther >= mostFurther-peersFurther
 }
 
 // goesOn counts a message that keeps a task from ending, or with -1 counts it no more.
-func (p *past) goesOn(peer bool, by int) {
+func (p *past) goesOn(peer bool, by, bytes int) {
+	p.change(peer, by*bytes)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.further += by
@@ -82,7 +88,7 @@ func (t *task) roomForMore(in *incoming) error {
 // goesOn says that a further message of the task waits. The caller holds t.mu.
 func (r *run) goesOn() {
 	r.further = true
-	r.task.engine.past.goesOn(r.task.ofPeer(), 1)
+	r.task.engine.past.goesOn(r.task.ofPeer(), 1, r.weight)
 }
 
 // isBehind says that the message of the run has its turn behind it, or was taken back. The caller
@@ -90,7 +96,7 @@ func (r *run) goesOn() {
 func (r *run) isBehind() {
 	if r.further {
 		r.further = false
-		r.task.engine.past.goesOn(r.task.ofPeer(), -1)
+		r.task.engine.past.goesOn(r.task.ofPeer(), -1, r.weight)
 	}
 }
 
