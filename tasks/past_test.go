@@ -196,3 +196,24 @@ func TestQuestionsWithoutEnd(t *testing.T) {
 		m.restart()
 	}
 }
+
+// TestWithdrawnQuestionsWithoutEnd: so it is where nobody answers, and codex withdraws them.
+func TestWithdrawnQuestionsWithoutEnd(t *testing.T) {
+	m, task, j := askingMachine(t, time.Time{})
+	large := strings.Repeat("x", 100<<10)
+	const asked = 60
+	for i := range asked {
+		id := fmt.Sprint("q", i)
+		j.observe(executor.Asked{ID: id, Text: large, Data: map[string]any{"id": id}})
+		j.observe(executor.Answered{ID: id, Note: "It was withdrawn."})
+	}
+	whole := 0
+	for _, text := range said(get(t, m.e, task.ID)) {
+		if strings.Contains(text, large) {
+			whole++
+		}
+	}
+	if whole < 5 || whole > 25 {
+		t.Errorf("%d of %d are kept", whole, asked)
+	}
+}

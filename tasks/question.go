@@ -141,7 +141,9 @@ func (t *task) dropQuestions(note string, gone func(*question) bool) {
 // caller holds t.mu.
 func (t *task) rememberPosed() {
 	if t.status.State == a2a.TaskStateInputRequired && t.status.Message != nil {
-		t.remember(t.status.Message)
+		posed, bytes := t.askedBefore(t.status.Message)
+		t.asked += bytes
+		t.remember(posed)
 	}
 }
 
