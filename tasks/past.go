@@ -85,6 +85,13 @@ func (t *task) roomForMore(in *incoming) error {
 	return nil
 }
 
+// takesMore is roomForMore for who does not hold t.mu.
+func (t *task) takesMore(in *incoming) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.roomForMore(in)
+}
+
 // goesOn says that a further message of the task waits. The caller holds t.mu.
 func (r *run) goesOn() {
 	r.further = true

@@ -45,6 +45,17 @@ func TestTaskThatDoesNotEnd(t *testing.T) {
 	running = m.r.next(t)
 	_, err := m.e.SendMessage(t.Context(), heavy(to(task, "again", "more")))
 	wantError(t, err, a2a.ErrUnsupportedOperation, "takes no more")
+	d := &depot{}
+	m.change = append(m.change, func(cfg *tasks.Config) { cfg.Files = d })
+	m.restart()
+	running = m.r.next(t)
+	withFile := bringing("with-file", 1, "https")
+	withFile.Message.TaskID = task.ID
+	_, err = m.e.SendMessage(t.Context(), returning(withFile))
+	wantError(t, err, a2a.ErrUnsupportedOperation, "takes no more")
+	if asked, _ := d.found(); asked > 0 {
+		t.Errorf("%d files of a message are fetched that is refused", asked)
+	}
 	begin(t, m.e, heavy(request("other", "c2", "hi")))
 	m.r.next(t).start().answer("done")
 	running.start().answer("the end")

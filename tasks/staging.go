@@ -175,7 +175,15 @@ func (e *Engine) placeFor(ctx context.Context, in *incoming) error {
 	if t == nil {
 		return e.room(in, e.taskFor(in))
 	}
-	if asks, _ := t.asks(); asks || t.turning(nil, in.options) != "" {
+	if asks, _ := t.asks(); asks {
+		return nil
+	}
+	switch full := t.takesMore(in); {
+	case full != nil && in.key.Task != "":
+		return full
+	case full != nil: // then it makes a task
+		return e.room(in, e.taskFor(in))
+	case t.turning(nil, in.options) != "":
 		return nil
 	}
 	return e.room(in, t)
