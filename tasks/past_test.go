@@ -42,7 +42,7 @@ func TestTaskThatDoesNotEnd(t *testing.T) {
 		t.Errorf("it takes %d messages", n)
 	}
 	m.restart()
-	running = m.r.next(t)
+	m.r.next(t)
 	_, err := m.e.SendMessage(t.Context(), heavy(to(task, "again", "more")))
 	wantError(t, err, a2a.ErrUnsupportedOperation, "takes no more")
 	d := &depot{}
