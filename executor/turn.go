@@ -50,7 +50,7 @@ func (e *Executor) start(c *conversation, j *job) (*turn, error) {
 		return nil, err
 	}
 	e.renew(c)
-	if err := errors.Join(j.Options.stand(), e.apartFor(j.Options, on)); err != nil {
+	if err := errors.Join(e.cfg.Child.User.Do(j.Options.stand), e.apartFor(j.Options, on)); err != nil {
 		return nil, err
 	}
 	c.folder = cmp.Or(j.Options.Cwd, e.cfg.Thread.Cwd)
