@@ -129,9 +129,8 @@ func (t *task) take(ctx context.Context, in *incoming) (*reply, error) {
 		return nil, err
 	}
 	status, history, questions, meta := t.status, t.history, t.questions, t.meta
-	turns, answers, owed, asked := t.turns, t.answers, t.owed, t.asked
+	turns, answers, owed := t.turns, t.answers, t.owed
 	posed, bytes := t.askedBefore(t.posed())
-	t.asked += bytes
 	t.turns++
 	t.answers += in.weight()
 	t.owed = t.owed || in.receipt != nil
@@ -151,9 +150,10 @@ func (t *task) take(ctx context.Context, in *incoming) (*reply, error) {
 	t.history = append(slices.Clone(history), posed, a.message)
 	if err := t.keepReply(ctx, entry(a.message, a.job), posed, a.question); err != nil {
 		t.status, t.history, t.questions, t.meta, t.cached = status, history, questions, meta, nil
-		t.turns, t.answers, t.owed, t.asked = turns, answers, owed, asked
+		t.turns, t.answers, t.owed = turns, answers, owed
 		return nil, t.engine.journalError("store the message", err)
 	}
+	t.countAsked(bytes)
 	if a.question != nil {
 		t.given = append(t.given, a)
 	}

@@ -28,12 +28,15 @@ type past struct {
 	further, peersFurther int
 }
 
-func (p *past) change(peer bool, by int) {
+// change counts more bytes, and more messages that keep a task from ending.
+func (p *past) change(peer bool, bytes, further int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.all += by
+	p.all += bytes
+	p.further += further
 	if peer {
-		p.peers += by
+		p.peers += bytes
+		p.peersFurther += further
 	}
 }
 
@@ -48,21 +51,10 @@ func (p *past) isFull(peer bool) bool {
 		p.further >= mostFurther && p.further-p.peersFurther >= mostFurther-peersFurther
 }
 
-// goesOn counts a message that keeps a task from ending, or with -1 counts it no more.
-func (p *past) goesOn(peer bool, by, bytes int) {
-	p.change(peer, by*bytes)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.further += by
-	if peer {
-		p.peersFurther += by
-	}
-}
-
 // putBehind counts what has its turn behind it. The caller holds t.mu.
 func (t *task) putBehind(bytes int) {
 	t.past += bytes
-	t.engine.past.change(t.ofPeer(), bytes)
+	t.engine.past.change(t.ofPeer(), bytes, 0)
 }
 
 // forgetPast counts none of it any more: the task leaves memory. The caller holds t.mu.
@@ -95,7 +87,7 @@ func (t *task) takesMore(in *incoming) error {
 // goesOn says that a further message of the task waits. The caller holds t.mu.
 func (r *run) goesOn() {
 	r.further = true
-	r.task.engine.past.goesOn(r.task.ofPeer(), 1, r.weight)
+	r.task.engine.past.change(r.task.ofPeer(), r.weight, 1)
 }
 
 // isBehind says that the message of the run has its turn behind it, or was taken back. The caller
@@ -103,12 +95,12 @@ func (r *run) goesOn() {
 func (r *run) isBehind() {
 	if r.further {
 		r.further = false
-		r.task.engine.past.goesOn(r.task.ofPeer(), -1, r.weight)
+		r.task.engine.past.change(r.task.ofPeer(), -r.weight, -1)
 	}
 }
 
 // countPast counts what an earlier process has left of a task: all but what is still to have its
-// turn. The caller holds t.mu, or is alone with it.
+// turn. The caller holds t.mu.
 func (t *task) countPast() {
 	var n heapCount
 	for _, m := range t.history {
@@ -122,9 +114,14 @@ func (t *task) countPast() {
 			t.asked += int(n - was)
 		}
 	}
-	t.putBehind(int(n) + t.texts)
-	for _, r := range t.runs {
-		if t.turns > 1 {
+	for _, a := range t.artifacts {
+		if a.name == nameMessage && rank(a) > 0 { // it may have been a turn's answer
+			n += heapCount(a.text.Len())
+		}
+	}
+	t.putBehind(int(n))
+	if t.turns > 1 {
+		for _, r := range t.runs {
 			r.goesOn()
 		}
 	}

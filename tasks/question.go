@@ -142,8 +142,8 @@ func (t *task) dropQuestions(note string, gone func(*question) bool) {
 func (t *task) rememberPosed() {
 	if t.status.State == a2a.TaskStateInputRequired && t.status.Message != nil {
 		posed, bytes := t.askedBefore(t.status.Message)
-		t.asked += bytes
 		t.remember(posed)
+		t.countAsked(bytes)
 	}
 }
 

@@ -110,7 +110,7 @@ func (t *task) closeStale(ctx context.Context, m store.Message, open []*question
 		t.status, t.history, t.questions, t.cached = status, history, questions, nil
 		return err
 	}
-	t.asked += bytes
+	t.countAsked(bytes)
 	t.disarmExpiry()
 	t.announce(store.Change{})
 	return nil

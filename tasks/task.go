@@ -41,7 +41,7 @@ type task struct {
 	turns      int           // messages that the task has taken in all
 	past       int           // about the bytes of those whose turns have ended, and of their answers
 	answers    int           // about the bytes of those that were answers; see roomForAnswer
-	asked      int           // about the bytes of questions in the history
+	asked      int           // about the bytes of questions that are open no more
 	reposed    int           // about the bytes of questions that were posed again
 	questions  []*question   // open, the oldest first; the state says so
 	lapsed     bool          // a question has; see unclear

@@ -123,17 +123,23 @@ func (t *task) roomForAnswer(in *incoming) error {
 }
 
 // askedBefore is what the history keeps of a message that has posed questions, and about the bytes
-// of that. The journal has all of it until the task ends. The caller holds t.mu.
+// of the message, which are to be counted when it is kept. The caller holds t.mu.
 func (t *task) askedBefore(posed *a2a.Message) (kept *a2a.Message, bytes int) {
 	var n heapCount
 	n.message(posed)
-	t.putBehind(int(n))
 	if t.asked+int(n) <= mostAsked {
 		return posed, int(n)
 	}
 	short := *posed
 	short.Metadata, short.Parts = nil, a2a.ContentParts{a2a.NewTextPart(askedTooMuch)}
-	return &short, 0
+	return &short, int(n)
+}
+
+// countAsked counts what was asked: the journal has all of it until the task ends. The caller holds
+// t.mu.
+func (t *task) countAsked(bytes int) {
+	t.asked += bytes
+	t.putBehind(bytes)
 }
 
 // askedTooMuch stands in the history of a task in the place of what was asked and answered.
