@@ -38,6 +38,7 @@ func (t *turn) tellQuestions() *Ended {
 			t.unasked(q, notice, why)
 			continue
 		}
+		t.asked += p.bytes()
 		q.places, q.opens = p.places, p.opens
 		t.job.observe(asked)
 	}
@@ -78,13 +79,10 @@ func (t *turn) unaskable(p posed) (notice, why string) {
 	if t.e.forgeable() {
 		return forgeableAsked, networkAndOpen
 	}
-	if notice, why := p.unaskable(t.job.Peer); notice != "" {
-		return notice, why
-	}
-	if t.asked += p.bytes(); t.asked > mostAskedInATurn {
+	if t.asked+p.bytes() > mostAskedInATurn {
 		return muchAsked, "the turn has asked too much"
 	}
-	return "", ""
+	return p.unaskable(t.job.Peer)
 }
 
 // bytes is how many a question has.
@@ -98,7 +96,7 @@ func (p posed) bytes() int {
 const mostAskedInATurn = 4 << 20
 
 // muchAsked is what the sender of a message reads whose turn has asked too much.
-const muchAsked = "codex asked again, and the turn has asked more than 4 MiB by now. It was declined without a question. codex goes on without it; a further message has a turn that may ask again."
+const muchAsked = "codex asked again, with which the turn would have asked more than 4 MiB. It was declined without a question. codex goes on without it; a further message has a turn that may ask again."
 
 // unaskable is the same as far as it lies in what is asked. peer says that the sender is another
 // agent.

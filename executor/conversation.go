@@ -41,8 +41,7 @@ type conversation struct {
 	heard     heard
 	own       settings        // what its thread was loaded with
 	folder    string          // where the last turn has worked; empty if that is not known
-	oversized string          // the file of instructions that was too large when that was looked at last
-	spared    string          // the one for which its thread was loaded so that codex reads none
+	spared    string          // the file of instructions for whose size its thread was loaded so that codex reads none
 	strayed   bool            // the thread's settings may be those that one of its turns asked for
 	ran       string          // the model of the thread's last turn; empty if that is not known
 	granted   grant           // what its thread is loaded with; empty for what turns may by themselves

@@ -53,7 +53,7 @@ type settings struct {
 // caller holds c.lock.
 func (c *conversation) learn(asked appserver.ThreadStartParams, got appserver.ThreadSession) {
 	c.own = settings{cwd: cmp.Or(asked.Cwd, got.Cwd), model: got.Model, sandbox: got.Sandbox, policy: asked.ApprovalPolicy}
-	c.strayed, c.spared = false, c.oversized
+	c.strayed = false
 }
 
 // adjust makes a turn run with what its job asks for. codex keeps that for the

@@ -20,14 +20,14 @@ func (on *child) oversized(dir string) string {
 // too large: where the turn works, which is to run or was cut, or the thread itself. The caller
 // holds c.lock.
 func (e *Executor) spare(c *conversation, on *child, params appserver.ThreadStartParams) appserver.ThreadStartParams {
-	c.oversized = on.oversized(e.cfg.Thread.Cwd)
-	if c.oversized == "" && c.folder != "" {
-		c.oversized = on.oversized(c.folder)
+	c.spared = on.oversized(e.cfg.Thread.Cwd)
+	if c.spared == "" && c.folder != "" {
+		c.spared = on.oversized(c.folder)
 	}
-	if c.oversized == "" {
+	if c.spared == "" {
 		return params
 	}
-	e.log.Warn("codex reads no AGENTS.md in a conversation: a file is larger than 1 MiB, or does not say how large it is, and codex would have all of it in memory", "path", c.oversized, "fix", "remove it, and see which command makes it")
+	e.log.Warn("codex reads no AGENTS.md in a conversation: a file is larger than 1 MiB, or does not say how large it is, and codex would have all of it in memory", "path", c.spared, "fix", "remove it, and see which command makes it")
 	return withoutDocuments(params)
 }
 
@@ -44,7 +44,7 @@ func withoutDocuments(params appserver.ThreadStartParams) appserver.ThreadStartP
 // overreads reports whether codex would read a file that is too large in the turn of j, though
 // the thread of c is loaded. The caller holds c.lock.
 func (e *Executor) overreads(c *conversation, j *job, on *child) bool {
-	return c.oversized != "" && c.spared == "" && e.isLoaded(c, on) && c.says(j)
+	return c.spared == "" && c.says(j) && e.isLoaded(c, on) && on.oversized(c.folder) != ""
 }
 
 // tellSpared tells the sender of j that its turn is without AGENTS.md. The caller holds c.lock.

@@ -14,8 +14,8 @@ const mostPointer = 64 << 10
 
 // repositoryStands reports why codex must not be led to the repository of a folder. codex
 // looks for one from the folder upwards, and a file .git it reads whole before it answers
-// anybody (seen on 0.169.0), so one of gigabytes, one of /proc, or a pipe, stops it for all. Commands can
-// put such a thing into every folder but the working directory itself.
+// anybody (seen on 0.169.0), so one of gigabytes, one of /proc, or a pipe, stops it for all.
+// Commands can put such a thing into every folder but the working directory itself.
 func repositoryStands(dir string) error {
 	for {
 		path := filepath.Join(dir, ".git")

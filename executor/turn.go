@@ -54,7 +54,6 @@ func (e *Executor) start(c *conversation, j *job) (*turn, error) {
 		return nil, err
 	}
 	c.folder = cmp.Or(j.Options.Cwd, e.cfg.Thread.Cwd)
-	c.oversized = on.oversized(c.folder)
 	if err := e.regrant(j.ctx, c, j, on); err != nil {
 		return nil, on.settled(err)
 	}
