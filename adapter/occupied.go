@@ -28,8 +28,8 @@ func masked() []string { return []string{".codex", ".agents", ".aws", ".git"} }
 // where commands have another than patches. Then its sender is asked to allow it without the sandbox.
 // A folder with something in it stays.
 //
-// A .git is not made below a repository, in which it would hide that one from codex. Where commands
-// have a folder be written by nobody, it stays as it is.
+// A .git is not made below a repository, in which it would hide that one from codex. A folder in
+// which nothing can be made stays as it is.
 func Occupy(dir string, user *asuser.User) error {
 	return user.Do(func() error {
 		root, err := regular.Root(dir)

@@ -43,7 +43,8 @@ func HasRollout(home, thread string) (bool, error) {
 }
 
 // RemoveRollouts deletes the files of threads from a CODEX_HOME. None of them may be used again, and
-// one that codex still has loaded it can delete without its file. One that has no file is no error. It returns those of which a file is left, with the reason.
+// one that codex still has loaded it can delete without its file. One that has no file is no error.
+// It returns those of which a file is left, with the reason.
 func RemoveRollouts(home string, threads []string) (left map[string]error, err error) {
 	left = map[string]error{}
 	wanted := map[string]bool{}

@@ -90,8 +90,9 @@ func (s *Server) readiness(ctx context.Context) Readiness {
 	if s.cfg.Ready == nil {
 		return Readiness{OK: true}
 	}
-	const patience = 5 * time.Second                                         // a probe does not wait longer either
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience) // one who leaves says nothing of readiness
+	const patience = 5 * time.Second // a probe does not wait longer either
+	// That a caller leaves says nothing of readiness.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
 	return s.cfg.Ready(ctx)
 }

@@ -208,7 +208,7 @@ func TestQuestionsWithoutEnd(t *testing.T) {
 	}
 }
 
-// TestWithdrawnQuestionsWithoutEnd: so it is where nobody answers, and codex withdraws them.
+// TestWithdrawnQuestionsWithoutEnd have the same bound: codex withdraws them before an answer.
 func TestWithdrawnQuestionsWithoutEnd(t *testing.T) {
 	m, task, j := askingMachine(t, time.Time{})
 	large := strings.Repeat("x", 100<<10)

@@ -112,7 +112,7 @@ func TestWordsOfPeersAfterARestart(t *testing.T) {
 }
 
 // TestPictureOfAnAnswerAfterARestart: what the answer to a stale question carries stands ahead of
-// its picture, and codex is given a copy of that, and no path of it that nobody has looked at.
+// its picture, and codex is given a copy of that, and not the path that the message names.
 func TestPictureOfAnAnswerAfterARestart(t *testing.T) {
 	m, task, _ := askingMachine(t, time.Time{}, "q1")
 	m.change = append(m.change, func(cfg *tasks.Config) { cfg.Files = &cabinet{} })

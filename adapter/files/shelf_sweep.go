@@ -68,7 +68,7 @@ func (s *Shelf) makeRoom(by Owner, size int64) (room int64, err error) {
 	return s.roomOf(by), nil
 }
 
-// most is how much those may have on the shelf whom a task is of.
+// mostOf is how much those may have on the shelf whom a task is of.
 func (s *Shelf) mostOf(by Owner) int64 {
 	if by.Peer {
 		return s.most / peerShare

@@ -147,6 +147,7 @@ func (h *housekeeper) forget(ctx context.Context, keys []string, before time.Tim
 func (h *housekeeper) sweep(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, tidyTimeout)
 	defer cancel()
+	h.over = false
 	over, err := h.store.Leftovers(ctx, mostDeleted)
 	if err != nil {
 		return err
@@ -156,9 +157,10 @@ func (h *housekeeper) sweep(ctx context.Context) error {
 		return err
 	}
 	var failed tally
-	h.over = len(over) == mostDeleted // there are more
+	h.over = len(over) == mostDeleted // then there may be more
 	for _, thread := range over {
-		if h.over = h.over || ctx.Err() != nil; ctx.Err() != nil {
+		if ctx.Err() != nil {
+			h.over = true
 			break
 		}
 		err := left[thread]

@@ -190,8 +190,8 @@ func (h *house) round() error {
 	return errors.Join(h.makeRoom(h.t.Context(), time.Now()), h.sweep(h.t.Context()))
 }
 
-// TestMuchSurplus goes in one round, however much it is, and what cannot be forgotten is in nobody's
-// way.
+// TestMuchSurplus goes in one round, however much it is, and what cannot be forgotten holds up no
+// other.
 func TestMuchSurplus(t *testing.T) {
 	const many = 250
 	h := newHouse(t, 40)
@@ -226,7 +226,7 @@ func TestSubagentsHaveTheRoomOfTheirConversation(t *testing.T) {
 	}
 }
 
-// TestThreadThatStays is in nobody's way, and one that codex refuses to delete stays for nobody.
+// TestThreadThatStays holds up no other, and one that codex refuses to delete leaves the list.
 func TestThreadThatStays(t *testing.T) {
 	h := newHouse(t, 0)
 	var threads []string
