@@ -15,9 +15,9 @@ import (
 	"syscall"
 	"testing"
 
-	"golang.org/x/sys/unix"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/leaktest"
+	"golang.org/x/sys/unix"
 )
 
 const (

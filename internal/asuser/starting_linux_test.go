@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"golang.org/x/sys/unix"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
+	"golang.org/x/sys/unix"
 )
 
 // TestStartFails as it would without another user, and leaves no process.
