@@ -17,7 +17,7 @@ import (
 
 // fields are those that every answer has of a task.
 var fields = []string{
-	"task_id", "hermes_task_id", "status", "codex_thread_id", "codex_turn_id", "prompt_summary", "cwd", "model", "sandbox",
+	"task_id", "hermes_task_id", "status", "codex_thread_id", "codex_turn_id", "from_agent", "prompt_summary", "cwd", "model", "sandbox",
 	"approval_policy", "degraded_mode", "last_progress_summary", "final_summary", "error_summary", "notify_target",
 	"notification_status", "notified_at", "notification_error", "created_at", "updated_at", "completed_at", "pending_requests",
 	"a2a_task_id", "context_id",

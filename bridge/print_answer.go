@@ -44,6 +44,10 @@ func describe(b *strings.Builder, t *Task) {
 			fmt.Fprintf(b, "  %-9s %s\n", name, *value)
 		}
 	}
+	if t.FromAgent != nil {
+		from := "another agent, " + *t.FromAgent + ": the prompt is not the user's"
+		line("from", &from)
+	}
 	line("prompt", &t.Prompt)
 	line("thread", t.ThreadID)
 	if t.CompletedAt == nil {
@@ -79,7 +83,11 @@ func writeList(b *strings.Builder, tasks []*Task) {
 	fmt.Fprintln(table, "TASK\tSTATUS\tUPDATED\tPROMPT")
 	for _, t := range tasks {
 		updated := time.UnixMicro(int64(t.UpdatedAt * 1e6)).Format(time.DateTime)
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", t.TaskID, t.Status, updated, clip(t.Prompt, 60))
+		prompt := clip(t.Prompt, 60)
+		if t.FromAgent != nil {
+			prompt = "[" + clip(*t.FromAgent, 60) + "] " + prompt
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", t.TaskID, t.Status, updated, prompt)
 	}
 	_ = table.Flush()
 }

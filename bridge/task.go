@@ -38,6 +38,7 @@ type Task struct {
 	ThreadID     *string `json:"codex_thread_id"`
 	TurnID       *string `json:"codex_turn_id"`
 
+	FromAgent      *string `json:"from_agent"` // the conversation with the other agent whose words the prompt is
 	Prompt         string  `json:"prompt_summary"`
 	Cwd            *string `json:"cwd"`
 	Model          *string `json:"model"`
@@ -86,6 +87,10 @@ const (
 	keyCreated = "createdAt" // of the bridge's first message
 )
 
+// peerPrefix begins the names of conversations with other agents, as docs/messages.md
+// has them.
+const peerPrefix = "peer:"
+
 // taskOf makes what is said of an A2A task.
 func taskOf(t *a2a.Task) *Task {
 	name := nameOf(t)
@@ -94,6 +99,9 @@ func taskOf(t *a2a.Task) *Task {
 		Status: statusOf(t), DegradedMode: "none",
 		ThreadID: text(t.Metadata, keyThreadID), TurnID: text(t.Metadata, keyTurnID),
 		UpdatedAt: seconds(t.Status.Timestamp), Pending: questionsOf(t.Status),
+	}
+	if strings.HasPrefix(t.ContextID, peerPrefix) {
+		out.FromAgent = &out.ContextID
 	}
 	if t.Metadata[keyReplaced] == true {
 		out.DegradedMode = "history_lost"

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -247,4 +248,30 @@ func TestChannelQuotesResults(t *testing.T) {
 	x.modelAsked(3)
 	requests = x.Model.Requests()
 	framed(t, requests[len(requests)-1].LastUserText(), bob.ID())
+}
+
+// TestBridgeTellsPeersApart: who looks after tasks by the bridge, a model perhaps, is told
+// which are another agent's, and so is a person at a terminal.
+func TestBridgeTellsPeersApart(t *testing.T) {
+	t.Parallel()
+	m := join(t, fakeplatform.AUG)
+	m.online()
+	bob := m.platform.Add(fakeplatform.Workspace{Name: "Bob", Reply: strings.ToUpper})
+	m.user("u1", "say mine")
+	m.peerSends(bob, "b1", "", "say theirs")
+	of := "peer:" + bob.ID()
+	tasks, _ := m.bridge().do(object{"action": "list"})["tasks"].([]any)
+	from := map[any]any{}
+	for _, task := range tasks {
+		from[at(task, "prompt_summary")] = at(task, "from_agent")
+	}
+	if len(from) != 2 || from["say theirs"] != any(of) || from["say mine"] != nil {
+		t.Errorf("from_agent by prompt = %v", from)
+	}
+	cmd := exec.Command(binary, "task", "list")
+	cmd.Env = append(progtest.Environ(t), "RUNTIME_URL="+m.URL)
+	list, err := cmd.Output()
+	if err != nil || !strings.Contains(string(list), "["+of+"] say theirs") || strings.Contains(string(list), "] say mine") {
+		t.Errorf("at a terminal, %v: %s", err, list)
+	}
 }
