@@ -82,7 +82,7 @@ func (t *turn) unaskable(p posed) (notice, why string) {
 	if t.asked+p.bytes() > mostAskedInATurn {
 		return muchAsked, "the turn has asked too much"
 	}
-	return p.unaskable(t.job.Peer)
+	return p.unfit(t.job.Peer)
 }
 
 // bytes is how many a question has.
@@ -98,9 +98,9 @@ const mostAskedInATurn = 4 << 20
 // muchAsked is what the sender of a message reads whose turn has asked too much.
 const muchAsked = "codex asked again, with which the turn would have asked more than 4 MiB. It was declined without a question. codex goes on without it; a further message has a turn that may ask again."
 
-// unaskable is the same as far as it lies in what is asked. peer says that the sender is another
+// unfit is the same as far as it lies in what is asked. peer says that the sender is another
 // agent.
-func (p posed) unaskable(peer bool) (notice, why string) {
+func (p posed) unfit(peer bool) (notice, why string) {
 	switch {
 	case p.unseen != "":
 		return fmt.Sprintf(unseenAsked, p.unseen), "what would be allowed cannot be shown"
