@@ -52,7 +52,7 @@ func TestPermissionsAreNarrowed(t *testing.T) {
 	} {
 		m, p := poseIn(t, askPermissions, `{"permissions":`+asked+`}`)
 		if want == "" {
-			notice, _ := p.unaskable(false)
+			notice, _ := p.unfit(false)
 			if !strings.Contains(notice, "lies in /w") && !strings.Contains(notice, "no path") || strings.Contains(notice, "s3cret") {
 				t.Errorf("%s: %q is said", asked, notice)
 			}

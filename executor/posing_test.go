@@ -107,7 +107,7 @@ func TestLargeQuestions(t *testing.T) {
 		"small input": {"item/tool/requestUserInput", `{"questions":[{"id":"a","header":"h","question":"is it s3cret?"}]}`, true},
 	} {
 		p, with := poseOf(t, c.method, c.request)
-		notice, _ := p.unaskable(false)
+		notice, _ := p.unfit(false)
 		if asked := notice == ""; asked != c.asked || !asked && !strings.Contains(notice, "more than 128 KiB") {
 			t.Errorf("%s: it is asked: %t, want %t; %q", name, asked, c.asked, notice)
 		}
