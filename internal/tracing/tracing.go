@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
+	"net/url"
 	"sync"
 	"time"
 
@@ -41,7 +43,7 @@ func Open(ctx context.Context, cfg Config) (*Tracing, error) {
 	exporter := cfg.Exporter
 	if exporter == nil {
 		quiet(cfg.Logger)
-		made, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(cfg.Endpoint), otlptracehttp.WithHeaders(cfg.Headers))
+		made, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(cfg.Endpoint), otlptracehttp.WithHeaders(cfg.Headers), otlptracehttp.WithProxy(staying))
 		if err != nil {
 			return nil, fmt.Errorf("the exporter of traces: %w", err)
 		}
@@ -58,6 +60,16 @@ func Open(ctx context.Context, cfg Config) (*Tracing, error) {
 	}
 	provider := sdk.NewTracerProvider(sdk.WithResource(about), sdk.WithBatcher(&exports{SpanExporter: exporter, log: cfg.Logger}))
 	return &Tracing{provider: provider, tracer: provider.Tracer("github.com/Molecule-AI/molecule-codex-runtime"), jobs: map[string]*work{}}, nil
+}
+
+// staying refuses to follow a redirect: to another host go all headers but those that Go knows to
+// be credentials, and a collector's key has a name of its maker's. The exporter asks for the proxy
+// of each request, and a client of ours would be without what its variables say of TLS.
+func staying(r *http.Request) (*url.URL, error) {
+	if r.Response != nil {
+		return nil, errors.New("the collector redirects to " + r.URL.Host + ", which is not followed")
+	}
+	return http.ProxyFromEnvironment(r)
 }
 
 // closeLimit is what is left to the spans that have not been handed over at the end.
