@@ -62,7 +62,7 @@ var allowed = map[string][]string{
 	"internal/wirelog":             {"appserver"},
 	"internal/replay":              {"appserver", "executor", "internal/brief", "internal/wirelog", "store", "tasks"},
 	"internal/codextest":           {"internal/within"},
-	"internal/within":              {},
+	"internal/within":              {"internal/regular"},
 	"internal/fakemodel":           {},
 	"internal/fakemodel/modeltest": {"internal/fakemodel"},
 	"internal/fakecodex":           {},

@@ -2,11 +2,12 @@ package within
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"slices"
 	"syscall"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 )
 
 // Exceeds reports whether a file has more bytes than that, or may have: a program that reads it
@@ -32,13 +33,22 @@ func Exceeds(path string, most int64) bool {
 	return info.Size() > most || isLink && info.Size() == 0 && !isEmpty(path)
 }
 
-// isEmpty reports whether a file that says so is.
+// isEmpty reports whether a file that says so is. What stands there by now may be something
+// else, such as a pipe whose other end nobody writes to: it is not waited for.
 func isEmpty(path string) bool {
-	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
+	file, info, err := regular.Open(path)
 	if err != nil {
 		return false
 	}
 	defer file.Close()
-	n, err := file.Read(make([]byte, 1))
-	return n == 0 && errors.Is(err, io.EOF)
+	reads, err := file.SyscallConn()
+	if err != nil || info.Size() > 0 {
+		return false
+	}
+	n := 1
+	err = errors.Join(reads.Read(func(fd uintptr) bool {
+		n, err = syscall.Read(int(fd), make([]byte, 1))
+		return true // also where there is nothing yet
+	}), err)
+	return n == 0 && err == nil
 }

@@ -3,7 +3,9 @@ package within
 import (
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
+	"time"
 )
 
 // TestExceeds: what may have more bytes than it says counts as too large, and what is none is not.
@@ -55,5 +57,28 @@ func TestExceeds(t *testing.T) {
 		if got := Exceeds(path, 10); got != c.want {
 			t.Errorf("%s: %t", name, got)
 		}
+	}
+}
+
+// TestPipeInThePlaceOfAFile: what has become a pipe since it was looked at is not waited for.
+func TestPipeInThePlaceOfAFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	held, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Close() // which ends a read that waits
+	done := make(chan bool, 1)
+	go func() { done <- isEmpty(path) }()
+	select {
+	case empty := <-done:
+		if empty {
+			t.Error("a pipe is taken for an empty file")
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("a pipe is read")
 	}
 }
