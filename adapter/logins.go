@@ -108,7 +108,7 @@ func (l *Logins) install(text string) (changed bool, err error) {
 
 func (l *Logins) installLocked(text string) (changed bool, err error) {
 	have, _, haveErr := ReadLogin(l.cfg.Home)
-	l.cfg.Redact(have.secrets...) // codex may have renewed it
+	l.cfg.Redact(have.Secrets()...) // codex may have renewed it
 	sum := sha256.Sum256([]byte(text))
 	if text == "" || sum == l.seen {
 		return false, nil
@@ -119,7 +119,7 @@ func (l *Logins) installLocked(text string) (changed bool, err error) {
 		l.seen = sum
 		return false, nil
 	}
-	l.cfg.Redact(given.secrets...)
+	l.cfg.Redact(given.Secrets()...)
 	if errors.Is(haveErr, regular.ErrHeld) {
 		return false, heldFile(authFile(l.cfg.Home), haveErr)
 	}

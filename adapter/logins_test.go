@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -286,4 +287,25 @@ func TestWhatAKillHasLeft(t *testing.T) {
 	}
 	l.put(t, auth("a", 1, "x"))
 	l.want(t, auth("a", 1, "x")) // the same, and private again
+}
+
+// TestLoginsHideTokensAlone: a login that is no user's cannot have any words masked, or so many
+// that looking for them takes long.
+func TestLoginsHideTokensAlone(t *testing.T) {
+	long := strings.Repeat("x", mostToken+1)
+	l := logins(t, nil, false)
+	l.put(t, `{"tokens":{"access_token":"words of others","refresh_token":"`+long+`","id_token":"a-token"}}`)
+	fetched := logins(t, nil, false)
+	if err := os.MkdirAll(fetched.home, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(authFile(fetched.home), []byte(`{"OPENAI_API_KEY":"words of others","tokens":{"access_token":"a-token"}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	fetched.put(t, "")
+	for _, got := range [][]string{l.redacted, fetched.redacted} {
+		if !slices.Equal(got, []string{"a-token"}) {
+			t.Errorf("hidden are %.60q", got)
+		}
+	}
 }

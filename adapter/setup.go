@@ -140,7 +140,7 @@ func (s *Setup) prepare(ctx context.Context) (Launch, error) {
 	}
 	s.tell(&s.doubted, launch.doubts())
 	login, _ := launch.login() // one that cannot be read cannot be shown either
-	s.cfg.Redact(login.secrets...)
+	s.cfg.Redact(login.Secrets()...)
 	return launch, s.forward(&launch)
 }
 

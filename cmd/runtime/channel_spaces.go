@@ -42,7 +42,7 @@ func (box *inbox) openSpaces(s settings.Settings, cfg *executor.Config, redact *
 	for _, w := range s.Spaces {
 		m := &space{id: w.ID, url: w.URL}
 		cfg := spaceConfig(s, w)
-		cfg.Seen, cfg.Observe = redact.Add, box.observe
+		cfg.Seen, cfg.Observe = redact.Newest(mostGiven), box.observe
 		cfg.OnUnauthorized = func(ctx context.Context) error { return m.presence.Register(ctx) }
 		m.client = platform.New(cfg)
 		m.presence = presence.New(presence.Config{

@@ -118,10 +118,11 @@ func (app *application) platformSide(s settings.Settings) *server.Platform {
 	if !s.InWorkspace() {
 		return nil
 	}
+	seen := app.redact.Newest(mostGiven)
 	read := func(name string) func() string {
 		now := func() string { // each time: the platform replaces it
 			secret := secretIn(app.tokens.Read, filepath.Join(s.ConfigsDir, name))
-			app.redact.Add(secret)
+			seen(secret)
 			return secret
 		}
 		now() // before there is a command that could hold it

@@ -78,7 +78,7 @@ func setupConfig(s settings.Settings, environ []string, scriptedURL string) adap
 // openSetup makes what says how codex is started.
 func (app *application) openSetup(s settings.Settings, environ []string, scriptedURL string, redact *logging.Redactor) error {
 	cfg := setupConfig(s, environ, scriptedURL)
-	cfg.Logger, cfg.Redact = app.log, redact.Add
+	cfg.Logger, cfg.Redact = app.log, redact.Newest(mostRead)
 	temp, err := openCodexTemp(s, app.log)
 	if err != nil {
 		return err
@@ -100,7 +100,7 @@ func (app *application) openSetup(s settings.Settings, environ []string, scripte
 	}
 	if cfg.File != "" && !s.Scripted() {
 		logins := adapter.LoginsConfig{
-			Home: s.CodexHome, User: s.User, Owned: s.OwnsLogin, Every: time.Duration(s.AuthSync) * time.Second, Redact: redact.Add, Logger: app.log,
+			Home: s.CodexHome, User: s.User, Owned: s.OwnsLogin, Every: time.Duration(s.AuthSync) * time.Second, Redact: redact.Newest(mostGiven), Logger: app.log,
 			Changed: func() { app.executor.RestartWhenIdle("its login was replaced") },
 		}
 		logins.Platform = app.workspaceClient(s)

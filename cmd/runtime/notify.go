@@ -54,7 +54,7 @@ func platformConfig(s settings.Settings, redact *logging.Redactor) platform.Conf
 	return platform.Config{
 		URL: s.PlatformURL, Workspace: s.WorkspaceID, Org: s.OrgID,
 		Token: platform.Token{Files: files, Value: s.WorkspaceToken.Reveal()},
-		Seen:  redact.Add,
+		Seen:  redact.Newest(mostGiven),
 	}
 }
 

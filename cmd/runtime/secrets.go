@@ -14,6 +14,13 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
 )
 
+// Of what is given out while the process works, the newest are known to be secret: of each
+// workspace's platform, of codex's logins, and of what is read again at each start of codex.
+const (
+	mostGiven = 32
+	mostRead  = 1024
+)
+
 // secretsOf is everything that is known to be secret at the start: what stands in the
 // environment, and in the files of the workspace and of codex. What comes later is
 // added when it is seen.

@@ -22,8 +22,9 @@ const minSecret = 6
 type Redactor struct {
 	known atomic.Pointer[strings.Replacer] // nil if there are none
 
-	mu      sync.Mutex // guards the field below
-	secrets []string
+	mu      sync.Mutex // guards the fields below
+	secrets []string   // for good
+	sources []*source
 }
 
 // NewRedactor returns a Redactor that knows the given secrets, also in the
@@ -35,7 +36,8 @@ func NewRedactor(secrets ...string) *Redactor {
 	return r
 }
 
-// Add makes more secrets known. It may be called while texts are looked at.
+// Add makes more secrets known, for good. It may be called while texts are looked at. What
+// others give out while the process works is for [Redactor.Newest].
 func (r *Redactor) Add(secrets ...string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -46,8 +48,17 @@ func (r *Redactor) Add(secrets ...string) {
 		}
 	}
 	if len(r.secrets) > before {
-		r.known.Store(replacer(r.secrets))
+		r.renew()
 	}
+}
+
+// renew has what is known be looked for. The caller holds r.mu.
+func (r *Redactor) renew() {
+	all := slices.Clone(r.secrets)
+	for _, s := range r.sources {
+		all = append(all, s.known...)
+	}
+	r.known.Store(replacer(all))
 }
 
 // leastLine is the length from which a line of a secret is looked for by itself.

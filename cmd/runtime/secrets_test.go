@@ -1,0 +1,21 @@
+package main
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
+)
+
+// TestSecretsOfThePlatform: one that gives out ever new ones has the newest of them kept.
+func TestSecretsOfThePlatform(t *testing.T) {
+	redact := logging.NewRedactor()
+	seen := platformConfig(settings.Settings{}, redact).Seen
+	for i := range mostGiven + 1 {
+		seen(fmt.Sprintf("token-%d.", i))
+	}
+	if got, want := redact.Known(fmt.Sprintf("token-0. token-1. token-%d.", mostGiven)), "token-0. *** ***"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
