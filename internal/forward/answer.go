@@ -11,9 +11,18 @@ import (
 	"strings"
 )
 
-// answer makes an endpoint's answer one that codex may have: codex keeps what it is told,
-// where its commands can read it.
-func answer(res *http.Response) error {
+// answer makes an endpoint's answer one that codex may have.
+func (f *Forwarder) answer(res *http.Response) error {
+	if err := covering(res); err != nil {
+		return err
+	}
+	f.bound(res)
+	return nil
+}
+
+// covering takes the key out of an answer: codex keeps what it is told, where its commands can
+// read it.
+func covering(res *http.Response) error {
 	if location := res.Header.Get("Location"); 300 <= res.StatusCode && res.StatusCode <= 399 && location != "" {
 		return stay(res, location)
 	}

@@ -119,7 +119,7 @@ func (f *Forwarder) handler() http.Handler {
 		FlushInterval:  -1, // each piece of an answer goes on at once
 		ErrorLog:       slog.NewLogLogger(f.log.Handler(), slog.LevelDebug),
 		ErrorHandler:   f.failed,
-		ModifyResponse: answer,
+		ModifyResponse: f.answer,
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !f.meant(r) {

@@ -110,3 +110,38 @@ func TestLongHeaderOfAnEndpoint(t *testing.T) {
 		t.Errorf("%d, %d fields", res.StatusCode, len(res.Header))
 	}
 }
+
+// TestAnswersWithoutEnd: codex has a refusal in its memory whole, and keeps what it makes of an
+// answer.
+func TestAnswersWithoutEnd(t *testing.T) {
+	for status, c := range map[int]struct {
+		most int
+		cut  bool // and does not look whole
+	}{http.StatusBadRequest: {mostRefusal, false}, http.StatusInternalServerError: {mostRefusal, false}, http.StatusOK: {mostAnswer, true}} {
+		for _, length := range []string{"", strconv.Itoa(1 << 40)} {
+			url := endpoint(t, func(w http.ResponseWriter, _ *http.Request) {
+				if length != "" {
+					w.Header().Set("Content-Length", length)
+				}
+				w.WriteHeader(status)
+				for piece := make([]byte, 1<<20); ; {
+					if _, err := w.Write(piece); err != nil {
+						return
+					}
+				}
+			})
+			f, log := start(t)
+			base, token, err := f.Renew(Target{URL: url, Key: key})
+			if err != nil {
+				t.Fatal(err)
+			}
+			n, err := io.Copy(io.Discard, ask(t, base+"/responses", "Bearer "+token).Body)
+			if n != int64(c.most) || (err != nil) != c.cut {
+				t.Errorf("%d, of %q bytes: %d came, %v", status, length, n, err)
+			}
+			if c.cut != strings.Contains(log.String(), "longer than any model's") {
+				t.Errorf("%d: the log has %q", status, log)
+			}
+		}
+	}
+}
