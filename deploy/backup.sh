@@ -58,31 +58,71 @@ resume() {
 trap resume EXIT
 trap 'exit 1' HUP INT TERM PIPE
 
-# still waits until no thread of a process runs any more: half a minute for all of them,
-# since the runtime stands still meanwhile.
+# states are where the system says how the threads of some processes are.
+states() {
+	for pid in $1; do
+		printf '%s\n' "/proc/$pid"/task/*/status
+	done
+}
+
+# moving are those of some processes that run, or may yet. One that the system does not interrupt
+# runs nothing more once it is to stop, which is said of it until others of its process have: one
+# that has called vfork waits for its child, which may never end.
+moving() {
+	states "$1" | xargs grep -s -e '^State:' -e '^S[ih][gd]Pnd:' /dev/null | awk -F ':[ \t]*' '
+		{ split($1, path, "/"); pid = path[3] }
+		$2 == "State" { state = substr($3, 1, 1) }
+		$2 == "SigPnd" { due = $3 }
+		$2 != "ShdPnd" { next }
+		state ~ /[Tt]/ { stands[pid] }
+		state ~ /[RSI]/ { runs[pid] }
+		state == "D" && $3 " " due !~ /[4-7c-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f]( |$)/ { waits[pid] }
+		END {
+			for (pid in waits) if (!(pid in stands)) runs[pid]
+			for (pid in runs) print pid
+		}'
+}
+
+# still waits until some processes run no more: half a minute for all of them, since the runtime
+# stands still meanwhile.
 tries=0
 still() {
-	while grep -qs '^State:[^a-zA-Z]*[RSDI]' /proc/"$1"/task/*/status; do
+	while running=$(moving "$1") && [ -n "$running" ]; do
 		tries=$((tries + 1))
-		[ "$tries" -lt 600 ] || fail "process $1 does not stop; nothing was changed"
+		[ "$tries" -lt 600 ] || fail "a process does not stop, so nothing was changed: $(named $running)"
 		sleep 0.05
 	done
 }
 
-children() {
-	grep -ls "^PPid:[^0-9]*$1\$" /proc/[0-9]*/status | tr -dc '0-9\n' || :
+named() {
+	echo "$1 $(sed -n 's/^Name:[^a-zA-Z0-9]*//p' "/proc/$1/status")"
 }
 
-# stop stops a process before it looks for its children: there will be no more.
+# children are those of processes that are stopped which are not stopped.
+children() {
+	grep -s '^PPid:' /proc/[0-9]*/status | awk -F '[/: \t]+' -v stopped="$stopped" '
+		BEGIN { split(stopped, list, " "); for (i in list) stands[list[i]] }
+		$NF in stands && !($3 in stands) { print $3 }'
+}
+
+# stop stops a process, and then its children: there will be no more. A command may start one
+# after the other, each of which ends, for ever: those are let be in the end, since nothing but
+# commands has such children.
 stop() {
-	stopped="$stopped $1"
-	if ! kill -STOP "$1" 2>/dev/null; then
-		[ ! -d "/proc/$1" ] || fail "process $1 cannot be stopped: run this as its user"
-		return 0
-	fi
-	still "$1"
-	for child in $(children "$1"); do
-		stop "$child"
+	fresh=$1
+	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30; do
+		for pid in $fresh; do
+			stopped="$stopped $pid"
+			kill -STOP "$pid" 2>/dev/null || [ ! -d "/proc/$pid" ] || fail "process $(named "$pid") cannot be stopped: run this as its user"
+		done
+		still "$fresh"
+		fresh=$(children)
+		[ -n "$fresh" ] || break
+	done
+	# What writes to a disk is not interrupted, and has soon written.
+	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+		states "$stopped" | xargs grep -qs '^State:[^a-zA-Z]*D' || break
+		sleep 0.05
 	done
 }
 
