@@ -59,7 +59,8 @@ func (e *Executor) conversation(key string) *conversation {
 	return c
 }
 
-// serve runs the jobs of c, one at a time and in order, until none is left.
+// serve runs the jobs of c, one at a time and in order, until none is left. A job that found no
+// room for its thread had it loaded all the same.
 func (e *Executor) serve(c *conversation) {
 	for j := e.take(c); j != nil; j = e.take(c) {
 		end, taken := e.run(c, j)
@@ -71,6 +72,7 @@ func (e *Executor) serve(c *conversation) {
 		e.noneOf(j)
 		e.mu.Unlock()
 	}
+	e.trim()
 }
 
 // letGo forgets a conversation that has nothing worth keeping: no job, no loaded

@@ -166,7 +166,7 @@ func (e *Executor) loadCut(c *conversation, j *job, on *child) error {
 	if e.isLoaded(c, on) {
 		return nil
 	}
-	e.makeRoom(j.ctx, on)
+	e.makeRoom(j.ctx, on, 1)
 	return e.resume(j.ctx, c, on)
 }
 

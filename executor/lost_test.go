@@ -85,3 +85,26 @@ func TestForget(t *testing.T) {
 	}
 	wantEnd(t, submit(t, e, "j3", "one", "again").wait(t), executor.Completed, "")
 }
+
+// TestThreadsOfWaitingMessages: any number of conversations with messages that wait have no more
+// threads loaded than the bound, and none beyond it stays.
+func TestThreadsOfWaitingMessages(t *testing.T) {
+	t.Parallel()
+	const most, turns = 3, 2
+	e := onFake(t, "turn echo", func(c *executor.Config) { c.MaxThreads, c.MaxTurns = most, turns })
+	var jobs []*witness
+	for i := range 2 {
+		for context := range 12 {
+			jobs = append(jobs, submit(t, e, fmt.Sprintf("j%d-%d", context, i), fmt.Sprint(context), "hello"))
+		}
+	}
+	loaded := 0
+	for _, w := range jobs {
+		wantEnd(t, w.wait(t), executor.Completed, "")
+		loaded = max(loaded, e.Health().Threads)
+	}
+	if loaded > most+turns {
+		t.Errorf("%d threads were loaded", loaded)
+	}
+	eventually(t, "what is beyond the bound to be unloaded", func() bool { return e.Health().Threads <= most })
+}

@@ -26,7 +26,7 @@ func (e *Executor) load(ctx context.Context, c *conversation, on *child) error {
 	if e.isLoaded(c, on) {
 		return nil
 	}
-	e.makeRoom(ctx, on)
+	e.makeRoom(ctx, on, 1)
 	if c.threadID != "" && c.resumable {
 		again := e.resume
 		if c.tools == ForeignTools {
@@ -168,12 +168,12 @@ func (e *Executor) loadedThreads(on *child) int {
 	return n
 }
 
-// makeRoom unloads idle threads, the longest unused first, until one more fits.
-// Where none can be unloaded the bound is exceeded: a turn matters more.
-func (e *Executor) makeRoom(ctx context.Context, on *child) {
+// makeRoom unloads threads that are not at work, until so many more fit. Where none can be
+// unloaded the bound is exceeded: a turn matters more.
+func (e *Executor) makeRoom(ctx context.Context, on *child, more int) {
 	passed := map[*conversation]bool{}
 	for {
-		c := e.oldestIdle(on, passed)
+		c := e.leastUsed(on, more, passed)
 		if c == nil {
 			return
 		}
@@ -185,25 +185,42 @@ func (e *Executor) makeRoom(ctx context.Context, on *child) {
 	}
 }
 
-// oldestIdle picks the next thread to unload, or nil if there is room or no
-// candidate.
-func (e *Executor) oldestIdle(on *child, passed map[*conversation]bool) *conversation {
+// trim unloads what is loaded beyond the bound.
+func (e *Executor) trim() {
+	if on, _ := e.child.health(); on != nil {
+		e.makeRoom(context.Background(), on, 0)
+	}
+}
+
+// leastUsed picks the next thread to unload, or nil if there is room or no candidate: the longest
+// unused of those of which no message waits, and then of the others. Messages of any number of
+// conversations may wait, and each would have its thread loaded meanwhile. Which are at work their
+// locks tell.
+func (e *Executor) leastUsed(on *child, more int, passed map[*conversation]bool) (least *conversation) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	loaded, oldest := 0, (*conversation)(nil)
+	loaded := 0
 	for _, c := range e.conversations {
 		if c.loadedIn != on {
 			continue
 		}
 		loaded++
-		if !c.busy && !passed[c] && (oldest == nil || c.lastUsed.Before(oldest.lastUsed)) {
-			oldest = c
+		if !passed[c] && (least == nil || c.lessUsed(least)) {
+			least = c
 		}
 	}
-	if loaded < e.cfg.MaxThreads {
+	if loaded+more <= e.cfg.MaxThreads {
 		return nil
 	}
-	return oldest
+	return least
+}
+
+// lessUsed reports whether c is to be unloaded before another one. The caller holds e.mu.
+func (c *conversation) lessUsed(other *conversation) bool {
+	if c.busy != other.busy {
+		return other.busy
+	}
+	return c.lastUsed.Before(other.lastUsed)
 }
 
 // unload takes the thread of c out of the child, unless a command of it still
