@@ -83,11 +83,7 @@ func writeList(b *strings.Builder, tasks []*Task) {
 	fmt.Fprintln(table, "TASK\tSTATUS\tUPDATED\tPROMPT")
 	for _, t := range tasks {
 		updated := time.UnixMicro(int64(t.UpdatedAt * 1e6)).Format(time.DateTime)
-		prompt := clip(t.Prompt, 60)
-		if t.FromAgent != nil {
-			prompt = "[" + clip(*t.FromAgent, 60) + "] " + prompt
-		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", t.TaskID, t.Status, updated, prompt)
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", t.TaskID, t.Status, updated, clip(t.Prompt, 100))
 	}
 	_ = table.Flush()
 }

@@ -22,6 +22,7 @@ const (
 
 // Lengths of what answers say in short, in characters.
 const (
+	nameLength     = 60
 	promptLength   = 300
 	progressLength = 300
 	finalLength    = 500
@@ -120,7 +121,11 @@ func taskOf(t *a2a.Task) *Task {
 
 // describe says what was asked for.
 func (t *Task) describe(m *a2a.Message) {
-	t.Prompt = brief.Line(said(m), promptLength)
+	t.Prompt = said(m)
+	if t.FromAgent != nil {
+		t.Prompt = "[another agent, " + brief.Line(*t.FromAgent, nameLength) + "] " + t.Prompt
+	}
+	t.Prompt = brief.Line(t.Prompt, promptLength)
 	t.Cwd, t.Model = text(m.Metadata, keyCwd), text(m.Metadata, keyModel)
 	t.Sandbox, t.ApprovalPolicy = text(m.Metadata, keySandbox), text(m.Metadata, keyPolicy)
 	if at := text(m.Metadata, keyCreated); at != nil {

@@ -265,13 +265,13 @@ func TestBridgeTellsPeersApart(t *testing.T) {
 	for _, task := range tasks {
 		from[at(task, "prompt_summary")] = at(task, "from_agent")
 	}
-	if len(from) != 2 || from["say theirs"] != any(of) || from["say mine"] != nil {
+	if len(from) != 2 || from["[another agent, "+of+"] say theirs"] != any(of) || from["say mine"] != nil {
 		t.Errorf("from_agent by prompt = %v", from)
 	}
 	cmd := exec.Command(binary, "task", "list")
 	cmd.Env = append(progtest.Environ(t), "RUNTIME_URL="+m.URL)
 	list, err := cmd.Output()
-	if err != nil || !strings.Contains(string(list), "["+of+"] say theirs") || strings.Contains(string(list), "] say mine") {
+	if err != nil || !strings.Contains(string(list), "[another agent, "+of[:20]) || strings.Contains(string(list), "] say mine") {
 		t.Errorf("at a terminal, %v: %s", err, list)
 	}
 }
