@@ -13,13 +13,16 @@ import "slices"
 // for: skills may lie where commands write. It offers no model its older set of subagent tools,
 // which reach the threads of all conversations: it does so to models that it does not know, and
 // those that have begun with them keep them where the feature is switched off. The newer set
-// knows no such depth.
+// knows no such depth. And nothing is remembered of conversations for others, here or in a codex
+// of the user's: the marks of other agents' words would be lost in it.
 func Always() []string {
 	return slices.Concat(
 		override("analytics.enabled", "false"),
 		override("check_for_update_on_startup", "false"),
 		override("agents.max_depth", "0"),
 		override("features.goals", "false"),
+		override("features.memories", "false"),
+		override("memories.generate_memories", "false"),
 		override("features.shell_snapshot", "false"),
 		override("features.skill_mcp_dependency_install", "false"),
 		override("sandbox_workspace_write.exclude_slash_tmp", "true"),
