@@ -3,6 +3,7 @@ package e2e
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -108,5 +109,22 @@ func TestFolderOfAMessageIsNoRoot(t *testing.T) {
 		if left, err := os.ReadDir(outside); err != nil || len(left) > 0 {
 			t.Errorf("%s: a command has written outside of the sandbox: %v, %v", door, left, err)
 		}
+	}
+}
+
+// TestSetuidFiles: codex's sandbox lets commands make files that run as their owner, which
+// docs/security.md says, and the check setuid is for.
+func TestSetuidFiles(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("there is no such check")
+	}
+	p := start(t, "CODEX_SANDBOX=workspace-write", "CODEX_APPROVAL_POLICY=never")
+	p.send("m1", "c", "run touch file && chmod 4755 file")
+	if info, err := os.Stat(filepath.Join(p.Work, "file")); err != nil || info.Mode()&os.ModeSetuid == 0 {
+		t.Errorf("%v, %v: is it barred now?", info, err)
+	}
+	if out, _ := p.Command("doctor", "--json"); !strings.Contains(out, `"setuid"`) {
+		t.Errorf("doctor does not look: %s", out)
 	}
 }

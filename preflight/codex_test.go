@@ -92,6 +92,16 @@ func TestSandboxThatDoesNotStart(t *testing.T) {
 	expect(t, r, Fail, "workspace-write does not start", "seccomp=unconfined")
 }
 
+// TestSandboxWithoutNamespaces: where a command has taken them, the sandbox is not to be given up.
+func TestSandboxWithoutNamespaces(t *testing.T) {
+	bin := file(t, t.TempDir(), "codex", "#!/bin/sh\necho 'bwrap: Creating new namespace failed: nesting depth or /proc/sys/user/max_*_namespaces exceeded (ENOSPC)' >&2\nexit 1\n", 0o755)
+	r := Sandbox(SandboxProbe{Bin: bin, Mode: "workspace-write"}).Do(t.Context())
+	expect(t, r, Fail, "does not start now", "end it, or restart the runtime")
+	if strings.Contains(r.Fix, "danger-full-access") {
+		t.Errorf("the advice is %q", r.Fix)
+	}
+}
+
 // TestSandboxWithoutItsFolder: what is wrong is said of codex's folder of sockets, and not of
 // the kernel.
 func TestSandboxWithoutItsFolder(t *testing.T) {

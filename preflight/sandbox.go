@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -51,6 +52,10 @@ func (p SandboxProbe) run(ctx context.Context) Result {
 		limit = 10 * time.Second
 	}
 	_, said, err := command{argv: slices.Concat(p.Through, []string{p.Bin, "sandbox", "--", "true"}), user: p.User, env: p.Env, dir: p.Home, limit: limit}.run(ctx)
+	if err != nil && strings.Contains(said, usedUp) {
+		return fail(fmt.Sprintf("%s does not start now: %v: %s", p.Mode, err, said),
+			"a process of codex's user has taken all of the namespaces that a user may have, perhaps a command of a conversation: end it, or restart the runtime")
+	}
 	if err != nil {
 		return fail(fmt.Sprintf("%s does not start here: %v: %s", p.Mode, err, said),
 			"let containers make user namespaces (docker run --security-opt seccomp=unconfined), "+
@@ -58,6 +63,9 @@ func (p SandboxProbe) run(ctx context.Context) Result {
 	}
 	return ok(p.Mode + ", and a command ran in it")
 }
+
+// usedUp is what bubblewrap says where the user has as many namespaces as the kernel lets it have.
+const usedUp = "max_*_namespaces exceeded"
 
 // taken says what is in the place of codex's folder of sockets, if it is not as codex takes
 // it: on a machine with other users whoever makes it first has it.

@@ -14,6 +14,6 @@ fi
 # What is started here again is not for codex's commands to write.
 if [ -z "${RUNTIME_WORKDIR:-}" ] && [ "$(pwd -P)" = "$root" ]; then
 	export RUNTIME_WORKDIR="$root/.tools/work"
-	mkdir -p "$RUNTIME_WORKDIR"
+	(umask 077 && mkdir -p "$RUNTIME_WORKDIR")
 fi
 exec "$root/bin/runtime" "${@:-serve}"

@@ -34,6 +34,9 @@ func checks(s settings.Settings, environ []string, fence fence, at scratch) []pr
 	}
 	if s.Sandbox == "workspace-write" {
 		all = append(all, networkCheck(s, environ))
+		for _, check := range preflight.Setuid(append(start.Written(), s.WorkDir)...) {
+			all = append(all, as(s.User, check))
+		}
 	}
 	if s.InWorkspace() {
 		all = append(all, configurationCheck(s, environ))
