@@ -2,6 +2,7 @@ package executor_test
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/progtest"
 )
 
 // The tests in this file run on the real codex.
@@ -261,5 +263,31 @@ func TestModelFailures(t *testing.T) {
 		if end.Outcome != executor.Failed || end.Failure == nil || end.Failure.Kind != c.kind {
 			t.Errorf("%s: end = %+v (%+v), want a failure of kind %s", c.text, end, end.Failure, c.kind)
 		}
+	}
+}
+
+// TestRoomOfCommandsLeftRunning: the user's conversation in which a command still runs keeps its
+// thread, and it; those of other agents, who have any number of them, do not.
+func TestRoomOfCommandsLeftRunning(t *testing.T) {
+	t.Parallel()
+	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), func(c *executor.Config) { c.MaxThreads = 2 })
+	leave := func(id string, peer bool) {
+		job := executor.Job{ID: id, Context: id, Input: []appserver.UserInput{appserver.Text("background exec sleep 1000." + id)}, Peer: peer}
+		wantEnd(t, submitJob(t, e, job).wait(t), executor.Completed, "")
+	}
+	runs := func(id string) bool { return progtest.Find(os.Getpid(), "sleep 1000."+id) != 0 }
+	for _, id := range []string{"1", "2", "3"} {
+		leave(id, true)
+	}
+	eventually(t, "the command of the conversation of another agent that was used longest ago to end", func() bool { return !runs("1") })
+	if !runs("2") || !runs("3") || e.Health().Threads != 2 {
+		t.Errorf("of other agents: %t, %t, %d threads", runs("2"), runs("3"), e.Health().Threads)
+	}
+	for _, id := range []string{"4", "5", "6"} {
+		leave(id, false)
+	}
+	eventually(t, "all of other agents' to end", func() bool { return !runs("2") && !runs("3") })
+	if !runs("4") || !runs("5") || !runs("6") || e.Health().Threads != 3 {
+		t.Errorf("of the user: %t, %t, %t, %d threads", runs("4"), runs("5"), runs("6"), e.Health().Threads)
 	}
 }

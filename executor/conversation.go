@@ -23,6 +23,7 @@ type conversation struct {
 	loadedIn *child
 	known    bool // it has or had a thread
 	lastUsed time.Time
+	peer     bool // its last job is another agent's
 	shown    shownThread
 
 	spent atomic.Pointer[appserver.TokenUsage] // of its thread in all; nil if codex has not said so
@@ -172,6 +173,7 @@ func (e *Executor) take(c *conversation) *job {
 		return nil
 	}
 	c.current, c.queue = c.queue[0], c.queue[1:]
+	c.peer = c.current.Peer
 	return c.current
 }
 

@@ -168,18 +168,28 @@ func (e *Executor) loadedThreads(on *child) int {
 	return n
 }
 
-// makeRoom unloads threads that are not at work, until so many more fit. Where none can be
-// unloaded the bound is exceeded: a turn matters more.
+// makeRoom unloads threads that are not at work, until so many more fit. One in which a command
+// still runs is spared where it is no other agent's: those have any number of conversations, and
+// their commands end. Where none can be unloaded the bound is exceeded: a turn matters more.
 func (e *Executor) makeRoom(ctx context.Context, on *child, more int) {
+	e.unloadBeyond(on, more, func(c *conversation) { e.unload(ctx, c, on) }, func(*conversation) bool { return true })
+	e.unloadBeyond(on, more, func(c *conversation) { e.evict(ctx, c, on) }, func(c *conversation) bool { return c.peer })
+}
+
+// unloadBeyond unloads threads that are not at work, of some conversations, until so many more
+// fit. Which are at work their locks tell.
+func (e *Executor) unloadBeyond(on *child, more int, unload func(*conversation), of func(*conversation) bool) {
 	passed := map[*conversation]bool{}
 	for {
-		c := e.leastUsed(on, more, passed)
+		c := e.leastUsed(on, more, func(c *conversation) bool { return !passed[c] && of(c) })
 		if c == nil {
 			return
 		}
 		passed[c] = true
 		if c.lock.TryLock() {
-			e.unload(ctx, c, on)
+			if e.isLoaded(c, on) { // nobody was faster
+				unload(c)
+			}
 			c.lock.Unlock()
 		}
 	}
@@ -192,11 +202,11 @@ func (e *Executor) trim() {
 	}
 }
 
-// leastUsed picks the next thread to unload, or nil if there is room or no candidate: the longest
-// unused of those of which no message waits, and then of the others. Messages of any number of
-// conversations may wait, and each would have its thread loaded meanwhile. Which are at work their
-// locks tell.
-func (e *Executor) leastUsed(on *child, more int, passed map[*conversation]bool) (least *conversation) {
+// leastUsed picks the next thread to unload of some, or nil if there is room or no candidate: the
+// longest unused of those of which no message waits, and then of the others. Messages of any
+// number of conversations may wait, and each would have its thread loaded meanwhile. Of is called
+// while e.mu is held.
+func (e *Executor) leastUsed(on *child, more int, of func(*conversation) bool) (least *conversation) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	loaded := 0
@@ -205,7 +215,7 @@ func (e *Executor) leastUsed(on *child, more int, passed map[*conversation]bool)
 			continue
 		}
 		loaded++
-		if !passed[c] && (least == nil || c.lessUsed(least)) {
+		if of(c) && (least == nil || c.lessUsed(least)) {
 			least = c
 		}
 	}
@@ -226,15 +236,23 @@ func (c *conversation) lessUsed(other *conversation) bool {
 // unload takes the thread of c out of the child, unless a command of it still
 // runs there: unloading would kill it. The caller holds c.lock.
 func (e *Executor) unload(ctx context.Context, c *conversation, on *child) {
-	if !e.isLoaded(c, on) { // somebody else was faster
-		return
-	}
 	// The job that needs the room may be canceled; this thread must not notice.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shortCallTimeout)
 	defer cancel()
 	terminals, err := on.BackgroundTerminals(ctx, c.threadID)
 	if err != nil || len(terminals) > 0 {
 		return
+	}
+	e.unsubscribe(ctx, c, on)
+}
+
+// evict takes the thread of c out of the child, with the commands that still run there: codex
+// leaves them for a minute. The caller holds c.lock.
+func (e *Executor) evict(ctx context.Context, c *conversation, on *child) {
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), shortCallTimeout)
+	defer cancel()
+	if err := endTerminals(ending, on, c.threadID, func(appserver.BackgroundTerminal) bool { return true }); err != nil {
+		e.log.Warn("commands of a conversation that is unloaded may go on for a minute", "thread_id", c.threadID, "err", err)
 	}
 	e.unsubscribe(ctx, c, on)
 }

@@ -29,8 +29,10 @@ const (
 
 // threads are those that the executor has.
 type threads interface {
-	// Forget lets go of a conversation that is not in use.
+	// Forget lets go of a conversation that is not in use, and in which no command runs.
 	Forget(ctx context.Context, conversation string) error
+	// Drop lets go of one that is not in use, and ends what runs in it.
+	Drop(ctx context.Context, conversation string) error
 	// Delete has codex delete a thread that no conversation has any more.
 	Delete(ctx context.Context, thread string) error
 }
@@ -118,27 +120,36 @@ func (h *housekeeper) tidy(ctx context.Context, before time.Time) error {
 	if err != nil {
 		return err
 	}
-	return h.forget(ctx, idle, before)
+	_, err = h.forget(ctx, idle, before)
+	return err
 }
 
-// forget lets conversations go that were not used since a time, unless they are in use. One that
-// cannot be let go is not in the way of the others.
-func (h *housekeeper) forget(ctx context.Context, keys []string, before time.Time) error {
+// forget lets conversations go that were not used since a time, unless they are in use, and
+// returns how many went. A command that was left running keeps the user's, and no other agent's:
+// those have any number. One that cannot be let go is not in the way of the others.
+func (h *housekeeper) forget(ctx context.Context, keys []string, before time.Time) (gone int, _ error) {
 	var failed tally
 	for _, key := range keys {
 		if ctx.Err() != nil {
 			failed.add(context.Cause(ctx))
 			break
 		}
-		err := h.threads.Forget(ctx, key)
+		letGo := h.threads.Forget
+		if h.isPeers(key) {
+			letGo = h.threads.Drop
+		}
+		err := letGo(ctx, key)
 		if err == nil {
 			err = h.store.ForgetConversation(ctx, key, before)
 		}
-		if !errors.Is(err, executor.ErrBusy) && !errors.Is(err, store.ErrInUse) {
+		switch {
+		case err == nil:
+			gone++
+		case !errors.Is(err, executor.ErrBusy) && !errors.Is(err, store.ErrInUse):
 			failed.add(err)
 		}
 	}
-	return failed.err()
+	return gone, failed.err()
 }
 
 // sweep deletes threads that are left over: their files, and where codex runs what its databases

@@ -24,9 +24,15 @@ type someThreads struct {
 	fails   error
 	stuck   string
 	deleted []string
+	dropped []string
 }
 
 func (s *someThreads) Forget(context.Context, string) error { return s.err }
+
+func (s *someThreads) Drop(_ context.Context, key string) error {
+	s.dropped = append(s.dropped, key)
+	return s.err
+}
 
 func (s *someThreads) Delete(_ context.Context, thread string) error {
 	if s.fails != nil && (s.stuck == "" || s.stuck == thread) {
@@ -59,7 +65,7 @@ func TestTidy(t *testing.T) {
 		}
 	}
 	threads := &someThreads{}
-	h := &housekeeper{store: s, threads: threads, home: codexHome{dir: home}, log: slog.New(slog.DiscardHandler)}
+	h := &housekeeper{store: s, threads: threads, home: codexHome{dir: home}, isPeers: isPeers, log: slog.New(slog.DiscardHandler)}
 	tidied := func() bool {
 		t.Helper()
 		if err := h.tidy(ctx, time.Now().Add(time.Hour)); err != nil {
@@ -100,8 +106,11 @@ func TestTidy(t *testing.T) {
 	if _, err := os.Stat(other); err != nil {
 		t.Error(err)
 	}
-	if threads, err := s.Threads(ctx); err != nil || len(threads) != 0 {
-		t.Errorf("%v, %v", threads, err)
+	if left, err := s.Threads(ctx); err != nil || len(left) != 0 {
+		t.Errorf("%v, %v", left, err)
+	}
+	if len(threads.dropped) > 0 {
+		t.Error("what runs in the user's conversation would have been ended")
 	}
 }
 
@@ -223,6 +232,9 @@ func TestSubagentsHaveTheRoomOfTheirConversation(t *testing.T) {
 	h.file("02a1fdb0-fdfb-7181-b145-000000000001", `{"type":"session_meta","payload":{"session_id":"`+thread+`"`+strings.Repeat(" ", 300))
 	if err := h.round(); err != nil || !slices.Equal(h.threads.deleted, []string{thread}) {
 		t.Errorf("%v, deleted %v", err, h.threads.deleted)
+	}
+	if want := []string{"peer:c1"}; !slices.Equal(h.threads.dropped, want) { // a command that runs in it would keep it else
+		t.Errorf("dropped are %v", h.threads.dropped)
 	}
 }
 

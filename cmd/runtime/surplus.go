@@ -84,10 +84,13 @@ func (h *housekeeper) makeRoom(ctx context.Context, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	if gone := h.surplus(all, sizes, now); len(gone) > 0 {
-		h.log.Info("conversations are forgotten for which there is no room (RUNTIME_CONVERSATIONS_MIB)", "count", len(gone))
-		h.over = true
-		if err := h.forget(ctx, gone, now); err != nil {
+	if due := h.surplus(all, sizes, now); len(due) > 0 {
+		gone, err := h.forget(ctx, due, now)
+		if gone > 0 {
+			h.over = true
+			h.log.Info("conversations were forgotten for which there was no room (RUNTIME_CONVERSATIONS_MIB)", "count", gone, "in_use", len(due)-gone)
+		}
+		if err != nil {
 			return err
 		}
 	}
