@@ -87,7 +87,7 @@ type RPCError struct {
 }
 
 func (e *RPCError) Error() string {
-	return fmt.Sprintf("%s: %s (code %d)", e.Method, e.Message, e.Code)
+	return fmt.Sprintf("%s: %.4096s (code %d)", e.Method, e.Message, e.Code) // an endpoint or a command may have worded it
 }
 
 // A TooLongError says that the answer to a call came in a line longer than

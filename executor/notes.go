@@ -161,7 +161,7 @@ func (t *turn) warning(note appserver.Notification) {
 	if n.ToModel != "" {
 		n.Message = "the model was changed from " + n.FromModel + " to " + n.ToModel
 	}
-	t.job.observe(Notice{Text: t.e.cfg.Redact(n.Message)})
+	t.job.observe(Notice{Text: t.e.words(n.Message)})
 }
 
 // decode reports whether a notification could be read. One that cannot is

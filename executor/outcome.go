@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 )
 
 // settle ends the turn from its final state, as codex told or as the history
@@ -142,10 +143,10 @@ func (e *Executor) beforeStart(err error) Ended {
 	}
 	end := Ended{Outcome: Failed}
 	if refused, ok := errors.AsType[*appserver.RPCError](err); ok {
-		end.Failure = &Failure{Kind: FailModel, Message: e.cfg.Redact("codex refused the message: " + refused.Message)}
+		end.Failure = &Failure{Kind: FailModel, Message: "codex refused the message: " + e.words(refused.Message)}
 		return end
 	}
-	end.Failure = &Failure{Kind: FailUnreachable, Message: e.cfg.Redact(unreachable(err))}
+	end.Failure = &Failure{Kind: FailUnreachable, Message: e.words(unreachable(err))}
 	return end
 }
 
@@ -184,7 +185,7 @@ func (e *Executor) modelFailure(failed *appserver.TurnError) *Failure {
 		return &Failure{Kind: FailModel, Message: "codex failed without saying why"}
 	}
 	name, status := failed.Code()
-	f := &Failure{Kind: failureKind(name, status, failed.Message), Code: name, Message: e.cfg.Redact(sayable(failed.Message))}
+	f := &Failure{Kind: failureKind(name, status, failed.Message), Code: name, Message: e.words(sayable(failed.Message))}
 	if f.Kind == FailContext { // the others need no advice
 		f.Message += ". This conversation is full: send the message with a new contextId"
 	}
@@ -197,6 +198,7 @@ var providerURL = regexp.MustCompile(`,? ?\(?url: [^\s,)]+\)?`)
 
 // sayable prepares an error text of codex for a caller.
 func sayable(message string) string {
+	message = brief.Head(message, mostRead)
 	return strings.TrimRight(providerURL.ReplaceAllString(message, ""), ". ")
 }
 

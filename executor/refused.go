@@ -45,7 +45,7 @@ func (e *Executor) refusalOf(failed *appserver.TurnError) *refusal {
 	if kind != FailAuth && kind != FailLimit {
 		return nil
 	}
-	r := &refusal{kind: kind, code: name, status: status, why: e.cfg.Redact(sayable(words))}
+	r := &refusal{kind: kind, code: name, status: status, why: e.words(sayable(words))}
 	if kind == FailLimit {
 		r.limit, r.until = e.limitReached(name, words)
 		if !r.until.After(time.Now()) { // a clock is wrong, theirs or ours
@@ -113,7 +113,7 @@ func (t *turn) troubled(n appserver.ErrorNote) {
 	r := t.refusalOf(&n.Error)
 	if r == nil || !n.WillRetry {
 		if n.WillRetry {
-			t.job.observe(Notice{Text: "codex tries again: " + t.e.cfg.Redact(n.Error.Message)})
+			t.job.observe(Notice{Text: "codex tries again: " + t.e.words(n.Error.Message)})
 		}
 		return // the end of the turn says the same
 	}

@@ -129,7 +129,7 @@ func (e *Executor) decline(req *appserver.Request, k kind, why string) {
 func (e *Executor) global(note appserver.Notification) {
 	switch note.Method {
 	case appserver.NoteConfigWarning, appserver.NoteDeprecation:
-		e.log.Warn("codex warns", "method", note.Method, "params", e.cfg.Redact(string(note.Params)))
+		e.log.Warn("codex warns", "method", note.Method, "params", e.words(string(note.Params)))
 	case appserver.NoteRateLimits:
 		if err := e.limits.take(note, e.cfg.Metrics); err != nil {
 			e.log.Warn("a notification of codex could not be read", "method", note.Method, "err", err)
@@ -137,7 +137,7 @@ func (e *Executor) global(note appserver.Notification) {
 	case appserver.NoteAccountUpdated, appserver.NoteAccountLoginComplete:
 		e.accountNote(note)
 	case appserver.NoteMcpServerStatus:
-		e.log.Info("an MCP server changed its state", "params", e.cfg.Redact(string(note.Params)))
+		e.log.Info("an MCP server changed its state", "params", e.words(string(note.Params)))
 	case appserver.NoteTurnStarted, appserver.NoteTurnCompleted:
 		e.followAgent(note)
 	case appserver.NoteItemStarted, appserver.NoteItemCompleted:
