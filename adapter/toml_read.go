@@ -10,17 +10,20 @@ import (
 )
 
 // What is read of a configuration. It is a file of codex's user, whose commands may write it,
-// and the decoder takes the square of how deep a text goes: a minute and 10 GB for 64 KiB
-// (seen on 1.6.0). codex's own goes no deeper than 80 (seen on 0.169.0).
+// and the decoder takes the square of how deep a text goes: a minute and 10 GB for 64 KiB; and for
+// each key it keeps the whole name, with those of the tables around it: 24 GB for 1 MiB (both seen
+// on 1.6.0). codex's own goes no deeper than 80 (seen on 0.169.0).
 const (
-	mostTOMLDepth = 32     // tables, arrays and the parts of keys in one another
-	mostTOMLMarks = 50_000 // dots, brackets and keys; each may be a table
+	mostTOMLDepth = 32      // tables, arrays and the parts of keys in one another
+	mostTOMLMarks = 50_000  // dots, brackets and keys; each may be a table
+	mostTOMLNames = 8 << 20 // bytes of the whole names of all keys
 )
 
 // readTOML decodes a configuration.
 func readTOML(text string) (config map[string]any, err error) {
-	if depth, marks := measureTOML(text); depth > mostTOMLDepth || marks > mostTOMLMarks {
-		return nil, fmt.Errorf("it goes deeper than %d tables, or has more than %d keys and brackets", mostTOMLDepth, mostTOMLMarks)
+	if m := measureTOML(text); m.tooMuch() {
+		return nil, fmt.Errorf("it goes deeper than %d tables, has more than %d keys and brackets, or their names more than %d MiB with those of their tables",
+			mostTOMLDepth, mostTOMLMarks, mostTOMLNames>>20)
 	}
 	if _, err := toml.Decode(text, &config); err != nil {
 		return nil, errors.New(brief.Line(err.Error(), 300))
@@ -28,41 +31,105 @@ func readTOML(text string) (config map[string]any, err error) {
 	return config, nil
 }
 
-// measureTOML says how deep a text goes at most, in a header or in a value with its key, and
-// how many signs it has that could make tables, outside of strings and comments. It stops
-// where that is too much.
-func measureTOML(text string) (deepest, marks int) {
-	var open []int // for each bracket that is open: how deep what stands before it goes
-	depth, parts := 0, 0
-	for at := 0; at < len(text); at++ {
+// A tomlMeasure is what a text may come to, outside of strings and comments.
+type tomlMeasure struct {
+	deepest int // in a header, or in a value with its key
+	marks   int // signs that could make tables
+	names   int // bytes of the whole names of keys, of which each part may be one
+}
+
+func (m tomlMeasure) tooMuch() bool {
+	return m.deepest > mostTOMLDepth || m.marks > mostTOMLMarks || m.names > mostTOMLNames
+}
+
+// A tomlPlace is where in a text something stands.
+type tomlPlace struct {
+	depth int // how many tables and arrays it is in
+	name  int // bytes of the whole name of what it is in
+}
+
+// A tomlScan is how far a text has been measured.
+type tomlScan struct {
+	tomlMeasure
+	tomlPlace
+	open   []tomlPlace // for each bracket that is open: where it stands
+	parts  int         // of the key that comes
+	key    int         // where that begins
+	named  int         // bytes of the whole name of the last one
+	given  bool        // a key has come and not the whole of its value
+	header bool        // the line is that of a table
+}
+
+// measureTOML says what a text may come to. It stops where that is too much.
+func measureTOML(text string) tomlMeasure {
+	var s tomlScan
+	for at := 0; at < len(text) && !s.tooMuch(); at++ {
 		switch c := text[at]; c {
 		case '#':
 			at = endOfLine(text, at) - 1
 		case '"', '\'':
 			at = endOfString(text, at) - 1
-		case '.':
-			parts++
-			marks++
-		case '=':
-			marks++
+		case '.', '=':
+			s.takeKey(at, c == '=')
 		case '[', '{':
-			open = append(open, parts+1)
-			depth, parts = depth+parts+1, 0
-			marks++
+			s.enter(at)
 		case ']', '}':
-			if last := len(open) - 1; last >= 0 {
-				depth, open = depth-open[last], open[:last]
-			}
-			parts = 0
-		case ',', '\n':
-			parts = 0
+			s.leave()
+		case ',':
+			s.parts, s.key, s.given = 0, at+1, false
+		case '\n':
+			s.newLine(at)
 		}
-		deepest = max(deepest, depth+parts)
-		if deepest > mostTOMLDepth || marks > mostTOMLMarks {
-			break
-		}
+		s.deepest = max(s.deepest, s.depth+s.parts)
 	}
-	return deepest, marks
+	s.newLine(len(text))
+	return s.tomlMeasure
+}
+
+// takeKey takes a key, or a part of one; or a dot of a value.
+func (s *tomlScan) takeKey(at int, ends bool) {
+	s.marks++
+	if !ends {
+		s.parts++
+	}
+	if s.given {
+		return
+	}
+	s.named = s.name + at - s.key
+	s.names += s.named
+	s.given = ends
+}
+
+func (s *tomlScan) enter(at int) {
+	s.marks++
+	s.open = append(s.open, s.tomlPlace)
+	s.depth += s.parts + 1
+	switch {
+	case s.given:
+		s.name = s.named
+	case len(s.open) == 1:
+		s.header, s.name = true, 0
+	}
+	s.parts, s.key, s.given = 0, at+1, false
+}
+
+func (s *tomlScan) leave() {
+	if last := len(s.open) - 1; last >= 0 {
+		s.tomlPlace, s.open = s.open[last], s.open[:last]
+	}
+	s.parts = 0
+}
+
+func (s *tomlScan) newLine(at int) {
+	s.parts = 0
+	if len(s.open) > 0 {
+		return
+	}
+	if s.header {
+		s.name = at - s.key
+		s.names += s.name
+	}
+	s.key, s.given, s.header = at+1, false, false
 }
 
 func endOfLine(text string, at int) int {

@@ -1,8 +1,11 @@
 package adapter
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/BurntSushi/toml"
 )
 
 func TestReadTOML(t *testing.T) {
@@ -24,6 +27,13 @@ func TestReadTOML(t *testing.T) {
 		"keys-in-tables":   {"a = " + strings.Repeat("{a.a.a.a=", 16) + "1" + strings.Repeat("}", 16), nil},
 		"behind-text":      {`x = """a"""""` + "\na = " + strings.Repeat("[", 100) + strings.Repeat("]", 100), nil},
 		"many-tables":      {strings.Repeat("[[a]]\n", 30_000), nil},
+		"long-header":      {"[" + strings.Repeat("a", 100_000) + "]\n" + numbered("b%d=1\n", 100), nil},
+		"long-header-dots": {"[" + strings.Repeat("a", 300_000) + strings.Repeat(".a", 30) + "]", nil},
+		"long-inline":      {"a = {" + strings.Repeat("b", 100_000) + " = {" + numbered("c%d=1,", 100) + "d=1}}", nil},
+		"long-in-arrays":   {"[" + strings.Repeat("a", 100_000) + "]\nx = [" + strings.Repeat("{c=1},", 100) + "]", nil},
+		"ordinary-tables":  {"a = 1\n" + numbered("[projects.\"/home/user/work/some/project/of/mine/%d\"]\ntrust_level = \"trusted\"\n", 5000), int64(1)},
+		"ordinary-inline":  {"a = 1\nb = {" + numbered("SOME_NAME_%d = \"a value of it\", ", 2000) + "c = 1}", int64(1)},
+		"ordinary-array":   {"a = 1\n[b]\nc = [" + strings.Repeat("{x = 1.5, y = [1, 2]}, ", 5000) + "]", int64(1)},
 		"no-toml":          {"a = ", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -38,6 +48,15 @@ func TestReadTOML(t *testing.T) {
 	}
 }
 
+// numbered repeats a text with a number in it.
+func numbered(text string, times int) string {
+	var all strings.Builder
+	for i := range times {
+		fmt.Fprintf(&all, text, i)
+	}
+	return all.String()
+}
+
 // FuzzMeasureTOML: what the decoder makes of a text is no deeper than was measured, once for
 // the header and once for what stands below it.
 func FuzzMeasureTOML(f *testing.F) {
@@ -48,13 +67,24 @@ func FuzzMeasureTOML(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		measured, _ := measureTOML(text)
+		measured := measureTOML(text)
 		config, err := readTOML(text)
 		if err != nil {
 			return
 		}
-		if deep := depthOf(config); deep > 2*(measured+1) {
-			t.Errorf("%q is %d deep, measured as %d", text, deep, measured)
+		if deep := depthOf(config); deep > 2*(measured.deepest+1) {
+			t.Errorf("%q is %d deep, measured as %d", text, deep, measured.deepest)
+		}
+		meta, err := toml.Decode(text, &config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names := 0
+		for _, key := range meta.Keys() {
+			names += len(strings.Join(key, ""))
+		}
+		if names > measured.names {
+			t.Errorf("the names of %q have %d bytes, measured as %d", text, names, measured.names)
 		}
 	})
 }
