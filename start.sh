@@ -34,6 +34,10 @@ own() {
 		say WARN "some files could not be given to $who" directory "$dir" fix "look at who owns them, or start the container as user 1000"
 }
 
+# alone has find leave out what has another name, too: by that it may be a file that another user
+# is to have alone. A command can have made one while there was one user.
+alone="( ! -type f -o -links 1 )"
+
 # share makes of a volume what two users need: the state and what the runtime goes by is the
 # runtime's alone, the agent reads the secrets that are there for it, and the rest that
 # root has brought is the agent's. A file among the secrets that has another name, too, is not
@@ -47,14 +51,25 @@ share() {
 	own "$keeper:" "$configs" -mindepth 1 -maxdepth 1 -type f '(' -name config.yaml -o -name '.*' ')' ! -user "$keeper"
 	own "$keeper:" "$state" ! -user "$keeper"
 	own "$keeper:$agent" "$configs/secrets.d" '(' ! -user "$keeper" -o ! -group "$agent" ')'
-	own "$agent:" "$home" ! -user "$agent"
-	own "$agent:" "$configs" -user root
+	# shellcheck disable=SC2086 # a list of words
+	own "$agent:" "$home" ! -user "$agent" $alone
+	# shellcheck disable=SC2086 # likewise
+	own "$agent:" "$configs" -user root $alone
 	# shellcheck disable=SC2016 # the arguments are those of this shell
 	as_keeper sh -c '
 		chmod 755 "$1"; chmod 700 "$2"
 		for name in .auth_token .platform_inbound_secret; do [ ! -f "$1/$name" ] || chmod 600 "$1/$name"; done
 		[ ! -d "$1/secrets.d" ] || find "$1/secrets.d" -user "$3" "(" -type d -exec chmod 750 "{}" + -o -type f -links 1 -exec chmod 640 "{}" + ")"
 	' - "$configs" "$state" "$keeper" 2>/dev/null || say WARN "the modes of some files could not be set" directory "$configs"
+}
+
+# regain gives the agent the rights of the owner of a directory, which one of its commands can
+# have taken: else another would be used from now on.
+regain() {
+	if as_agent test -d "$1" && as_agent test -O "$1" && ! { as_agent test -w "$1" && as_agent test -x "$1"; }; then
+		as_agent chmod u+rwx "$1" 2>/dev/null && say WARN "the owner's rights to a directory had been taken, and are given back" directory "$1"
+	fi
+	return 0
 }
 
 # lend makes /workspace a place where the agent can work, as WORKSPACE_GIVE has it. It may
@@ -65,6 +80,7 @@ lend() {
 	all) own "$agent:" /workspace -user root ;;
 	*) own "$agent:" /workspace -maxdepth 0 -user root ;;
 	esac
+	regain /workspace
 	# A platform's agent works there, whoever on the host has lent the directory.
 	if [ "${WORKSPACE_ID:-}${WORKSPACE_GIVE:-}" ] && [ -d /workspace ] && ! as_agent test -w /workspace && chmod a+rwx /workspace 2>/dev/null; then
 		say INFO "everybody may write into a directory that is not the agent's" directory /workspace
@@ -110,6 +126,7 @@ fi
 
 # instead NAME NOW OTHER: sets NAME to OTHER, made if need be, if the agent cannot write NOW.
 instead() {
+	regain "$2"
 	if as_agent test -d "$2" && as_agent test -w "$2"; then return 0; fi
 	if [ "$apart" ] && [ -L "$3" ]; then # a command may have left it, and root would follow
 		say WARN "a directory is a link, and is not used" directory "$3" fix "put a directory in its place"

@@ -7,7 +7,8 @@
 # CODEX_HOME among them. Meanwhile the runtime and all that it has started stand still,
 # so that what is copied is what a kill at that moment would have left, which is what
 # the runtime is made to start from. Callers wait; nothing of theirs is lost.
-# It runs where the runtime runs: in a container by docker exec or kubectl exec.
+# It runs where the runtime runs: in a container by docker exec or kubectl exec. After
+# BACKUP_LIMIT seconds (600) it gives up, so that nothing stands still for longer than that.
 set -eu
 
 fail() {
@@ -49,7 +50,9 @@ while [ "$ancestor" -gt 1 ]; do
 done
 
 stopped=
+copying=
 resume() {
+	[ -z "$copying" ] || kill "$copying" 2>/dev/null || :
 	for pid in $stopped; do
 		kill -CONT "$pid" 2>/dev/null || :
 	done
@@ -126,8 +129,18 @@ stop() {
 	done
 }
 
+# leased is the first process that is stopped and has a lease on a file: others cannot read that,
+# and it does not give it back while it stands still.
+leased() {
+	awk -v stopped="$stopped" '
+		BEGIN { split(stopped, list, " "); for (i in list) stands[list[i]] }
+		$2 == "LEASE" && $5 in stands { print $5; exit }' /proc/locks
+}
+
 if [ -n "$runtime" ]; then
 	stop "$runtime"
+	holder=$(leased)
+	[ -z "$holder" ] || fail "process $(named "$holder") has a lease on a file, which keeps that from being read: end it; nothing was changed"
 else
 	echo "backup: no runtime works on $lock, so none is stopped" >&2
 fi
@@ -142,5 +155,16 @@ for dir in "$@"; do
 		fi
 	done
 done
-# Nor the lock: restored over a runtime that works, it would let another one in beside it.
-tar --exclude=".$lock" -czf - "$@"
+# Nor the lock: restored over a runtime that works, it would let another one in beside it. What a
+# file does not have of the disk it does not have of the archive: a command can make one of any length.
+timeout "${BACKUP_LIMIT:-600}" tar --sparse --exclude=".$lock" -czf - "$@" &
+copying=$!
+status=0
+wait "$copying" || status=$?
+copying=
+case $status in
+0) ;;
+1) echo "backup: files changed while they were read, by commands that have left the runtime's processes; the rest is as it was" >&2 ;;
+124) fail "it takes longer than ${BACKUP_LIMIT:-600} s, for which nothing is to stand still: look for what is large, or set BACKUP_LIMIT" ;;
+*) fail "tar failed ($status): what was written is no whole archive" ;;
+esac

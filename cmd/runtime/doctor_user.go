@@ -53,7 +53,7 @@ func anotherUser(s settings.Settings) preflight.Result {
 	if open != "" {
 		return preflight.Result{Status: preflight.Warn, Detail: fmt.Sprintf("%v can read %s", s.User, open), Fix: "make it readable for the runtime's user alone"}
 	}
-	if theirs := changeable(s.User, append(kept, s.ConfigFile, s.SecretsDir)); theirs != "" {
+	if theirs := changeable(s.User, append(kept, s.ConfigFile, s.SecretsDir, filepath.Join(s.StateDir, "state.db"))); theirs != "" {
 		return preflight.Result{
 			Status: preflight.Warn, Detail: fmt.Sprintf("%v can change %s, or what it leads to", s.User, theirs),
 			Fix: "give it, and each folder and link on the way to it, to the runtime's user, and let no others write there",
