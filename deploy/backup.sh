@@ -92,7 +92,7 @@ tries=0
 still() {
 	while running=$(moving "$1") && [ -n "$running" ]; do
 		tries=$((tries + 1))
-		[ "$tries" -lt 600 ] || fail "a process does not stop, so nothing was changed: $(named $running)"
+		[ "$tries" -lt 600 ] || fail "a process does not stop, so nothing was changed: $(named "${running%%[!0-9]*}")"
 		sleep 0.05
 	done
 }

@@ -109,7 +109,13 @@ func (e *Executor) Delete(ctx context.Context, thread string) error {
 	e.record(RecordDelete, RecordedFact{Of: thread})
 	ctx, cancel := context.WithTimeout(ctx, e.cfg.Patience)
 	defer cancel()
-	return on.ThreadDelete(ctx, thread)
+	err := on.ThreadDelete(ctx, thread)
+	if err == nil {
+		e.mu.Lock()
+		delete(e.threads, thread)
+		e.mu.Unlock()
+	}
+	return err
 }
 
 func (e *Executor) letGoOf(ctx context.Context, event, key string, unload func(context.Context, *conversation, *child)) error {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -184,7 +185,7 @@ func fieldOf(id string, property map[string]any) field {
 	case "number", "integer":
 		f.parse = func(text string) (any, error) {
 			n, err := strconv.ParseFloat(text, 64)
-			if err != nil {
+			if err != nil || math.IsNaN(n) || math.IsInf(n, 0) { // of these JSON has none
 				return nil, notUnderstood("%q is no number.", clipped(text, 64))
 			}
 			return n, nil

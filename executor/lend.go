@@ -8,7 +8,10 @@ import (
 
 // input is what the next attempt at the job is given.
 func (j *job) input() []appserver.UserInput {
-	if j.goOn {
+	switch {
+	case j.goOn && j.Peer:
+		return []appserver.UserInput{appserver.Text(goingOnForPeer)}
+	case j.goOn:
 		return []appserver.UserInput{appserver.Text(goingOn)}
 	}
 	return j.Input

@@ -251,6 +251,8 @@ func TestWrongAnswers(t *testing.T) {
 		{formRequest, `{"content":{"name":"A"}}`, "does not fit"},
 		{formRequest, `{"content":{"name":"Ada","age":"old"}}`, "does not fit"},
 		{formRequest, "name: Ada\nage: old", "no number"},
+		{formRequest, "name: Ada\nage: NaN", "no number"},
+		{formRequest, "name: Ada\nage: -inf", "no number"},
 		{formRequest, `{"content":{"nickname":"A"}}`, "nickname"},
 		{formRequest, `{"decision":"acceptForSession"}`, "cannot be given"},
 		{choiceRequest, "large", "none of the choices"},
