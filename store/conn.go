@@ -13,6 +13,7 @@ type conn struct {
 	known   known
 	catalog catalog
 	passed  [classes]ended // the last of each class that this sweep has passed over
+	rowsDue int64          // the rows of inboxes and replies at which it is looked again whether there are too many
 }
 
 // dial opens path, which must exist unless create is set.

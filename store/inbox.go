@@ -94,9 +94,9 @@ func (s *Store) AcceptInbox(ctx context.Context, page InboxPage) (fresh int, err
 func (c *conn) acceptRow(page *InboxPage, r *InboxRow, shares *shares, now int64) (isNew bool, err error) {
 	mute := r.Mute
 	if mute == "" && r.Kind == page.Counted && page.Most > 0 {
-		n, err := c.number(`SELECT count(*) FROM inbox WHERE workspace = ?1 AND kind = ?2 AND chat = ?3
-			AND n > (SELECT coalesce(max(n), 0) FROM inbox WHERE workspace = ?1 AND kind = ?4)`,
-			page.Workspace, r.Kind, r.Chat, page.Resets)
+		n, err := c.number(`SELECT count(*) FROM (SELECT 1 FROM inbox WHERE workspace = ?1 AND kind = ?2 AND chat = ?3
+			AND n > (SELECT coalesce(max(n), 0) FROM inbox WHERE workspace = ?1 AND kind = ?4) LIMIT ?5)`,
+			page.Workspace, r.Kind, r.Chat, page.Resets, page.Most)
 		if err != nil {
 			return false, err
 		}
@@ -256,5 +256,33 @@ func (c *conn) forgetInbox(before time.Time) (bool, error) {
 			return n > 0, err
 		}
 	}
+	return false, nil
+}
+
+// rowsBetween is how many rows come before it is looked again whether there are too many.
+const rowsBetween = 1000
+
+// tooManyRows are the finished rows and replies beyond a number, of other agents and of the user
+// each: a sender has any number, of which none costs it a turn.
+var tooManyRows = []string{ //nolint:gochecknoglobals // a constant
+	"DELETE FROM inbox WHERE n IN (SELECT n FROM inbox WHERE state IN ('done', 'dead', 'drained') AND peer <> '' ORDER BY n DESC LIMIT ?1 OFFSET ?2)",
+	"DELETE FROM inbox WHERE n IN (SELECT n FROM inbox WHERE state IN ('done', 'dead', 'drained') AND peer = '' AND uri = '' ORDER BY n DESC LIMIT ?1 OFFSET ?2)",
+	"DELETE FROM inbox_replies WHERE n IN (SELECT n FROM inbox_replies WHERE state IN ('sent', 'dead') AND peer <> '' ORDER BY n DESC LIMIT ?1 OFFSET ?2)",
+	"DELETE FROM inbox_replies WHERE n IN (SELECT n FROM inbox_replies WHERE state IN ('sent', 'dead') AND peer = '' ORDER BY n DESC LIMIT ?1 OFFSET ?2)",
+}
+
+// forgetManyRows deletes finished rows and replies that are too many. What a platform hands out
+// again beyond that and was not acknowledged is answered once more.
+func (c *conn) forgetManyRows(most int) (bool, error) {
+	newest, err := c.number("SELECT (SELECT coalesce(max(n), 0) FROM inbox) + (SELECT coalesce(max(n), 0) FROM inbox_replies)")
+	if err != nil || newest < c.rowsDue {
+		return false, err
+	}
+	for _, text := range tooManyRows {
+		if n, err := c.exec(text, stepRows, most); n > 0 || err != nil {
+			return n > 0, err
+		}
+	}
+	c.rowsDue = newest + rowsBetween
 	return false, nil
 }

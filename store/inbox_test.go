@@ -250,3 +250,48 @@ func TestInboxRetention(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestInboxRows: of finished rows the newest are known, of other agents and of the user each, and
+// so many that what one sends without end has nobody else's forgotten.
+func TestInboxRows(t *testing.T) {
+	ctx := t.Context()
+	s, err := store.Open(ctx, store.Config{Dir: t.TempDir(), Retention: store.Retention{Rows: 3}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	var rows []store.InboxRow
+	for n := range 12 {
+		row := rowOf(n, "peer", "p")
+		row.Peer, row.State = "p", store.InboxDrained
+		switch n {
+		case 0:
+			row.State = store.InboxAccepted
+		case 1, 2:
+			row.Peer = ""
+		case 3:
+			row.Peer, row.URI = "", "workspace:/file"
+		}
+		rows = append(rows, row)
+	}
+	for n := range 4 {
+		row := rowOf(20+n, "canvas", "c")
+		row.State = store.InboxDrained
+		rows = append(rows, row)
+	}
+	if _, err := s.AcceptInbox(ctx, page(rows...)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Sweep(ctx); err != nil {
+		t.Fatal(err)
+	}
+	var left []int
+	for _, row := range rows {
+		if must[bool](t)(s.InboxHas(ctx, "w", row.Activity)) {
+			left = append(left, int(row.Seq))
+		}
+	}
+	if want := []int{0, 3, 9, 10, 11, 21, 22, 23}; !slices.Equal(left, want) {
+		t.Errorf("known are %v, want %v", left, want)
+	}
+}

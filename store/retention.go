@@ -19,6 +19,10 @@ type Retention struct {
 	// for their deliveries.
 	Tasks int
 
+	// Rows is how many finished rows of all inboxes, and replies, are kept of other agents, and
+	// as many of users; 0 means 100,000.
+	Rows int
+
 	// Bytes is of the database; 0 means 1 GiB. It spares what ended within the hour, up to
 	// twice as many; then within the minute, and what has no turn goes first, what still has
 	// a delivery to be made last.
@@ -50,6 +54,7 @@ func (r Retention) orDefault() Retention {
 	r.Tasks = cmp.Or(r.Tasks, 10_000)
 	r.Age = cmp.Or(r.Age, 30*24*time.Hour)
 	r.Events = cmp.Or(r.Events, 24*time.Hour)
+	r.Rows = cmp.Or(r.Rows, 100_000)
 	r.Bytes = cmp.Or(r.Bytes, 1<<30)
 	return r
 }
@@ -68,6 +73,7 @@ func (c *conn) sweepPortion(r Retention, now time.Time, p *portion) (bool, error
 		func() (bool, error) { return c.pruneEvents(now.Add(-r.Events), p) },
 		func() (bool, error) { return c.buryDead(now.Add(-deadAge)) },
 		func() (bool, error) { return c.forgetInbox(now.Add(-max(r.Age, inboxAge))) },
+		func() (bool, error) { return c.forgetManyRows(r.Rows) },
 		func() (bool, error) { return c.forgetLarge(r.Bytes, now, p) },
 		c.vacuum,
 	} {

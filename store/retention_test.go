@@ -122,7 +122,7 @@ func TestForgetBySize(t *testing.T) {
 
 // TestRetentionAsItIs without settings.
 func TestRetentionAsItIs(t *testing.T) {
-	equal(t, Retention{}.orDefault(), Retention{Tasks: 10_000, Age: 30 * 24 * time.Hour, Events: 24 * time.Hour, Bytes: 1 << 30})
+	equal(t, Retention{}.orDefault(), Retention{Tasks: 10_000, Rows: 100_000, Age: 30 * 24 * time.Hour, Events: 24 * time.Hour, Bytes: 1 << 30})
 }
 
 func TestEventsGoFirst(t *testing.T) {
