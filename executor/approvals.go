@@ -115,12 +115,11 @@ func (on terms) readCommand(params json.RawMessage) (matter, error) {
 	if err != nil {
 		return nil, err
 	}
-	same := "the same command is"
+	choices, same := alwaysHere(decisions("the same command is")), sameCommand(params)
 	if body.Network != nil {
-		same = "this host is"
+		choices, same = decisions("this host is"), ""
 	}
 	_, withheld := on.narrow(body.Permissions)
-	choices := decisions(same)
 	if body.Kind == "writeStdin" { // codex asks about the same input again, whatever was said
 		choices = slices.DeleteFunc(choices, func(c choice) bool { return c.decision == decideSession })
 	}
@@ -153,7 +152,7 @@ func (on terms) readCommand(params json.RawMessage) (matter, error) {
 		}
 		places := with.look(append(pathsOf(body.Permissions), body.Cwd)...)
 		with.leads(data, places)
-		p := posed{kind: "command", text: text + inWords(data), data: data, places: places, opens: writesOf(body.Permissions), barred: with.reasons(withheld)}
+		p := posed{kind: "command", text: text + inWords(data), data: data, places: places, opens: writesOf(body.Permissions), barred: with.reasons(withheld), same: standingAt(same, places)}
 		if body.Command == "" && body.Network == nil {
 			p.unseen = "run a command, without saying which"
 		}

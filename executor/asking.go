@@ -38,8 +38,12 @@ func (t *turn) tellQuestions() *Ended {
 			t.unasked(q, notice, why)
 			continue
 		}
+		q.places, q.opens, q.same = p.places, p.opens, p.same
+		if t.c.always[q.same] {
+			t.allowAgain(q)
+			continue
+		}
 		t.asked += p.bytes()
-		q.places, q.opens = p.places, p.opens
 		t.job.observe(asked)
 	}
 	for _, answered := range news {
@@ -186,6 +190,9 @@ func (t *turn) handAnswer(q *question) {
 	case err != nil: // the child is gone, and the end of the turn says so
 		t.unanswered = append(t.unanswered, q.id)
 	default:
+		if q.given.keeps && note == "" {
+			t.c.keepAlways(q.same)
+		}
 		t.job.observe(Answered{ID: q.id, Note: note})
 	}
 }

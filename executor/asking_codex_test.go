@@ -120,6 +120,34 @@ func TestAlwaysIsForTheConversation(t *testing.T) {
 	}
 }
 
+// TestAlwaysIsForTheSameCommand: what codex takes for the same, and the shell does not, is asked
+// about: a carriage return parts words for its parser, and belongs to a word of bash, which could
+// be the name of a program that a command has written in the sandbox.
+func TestAlwaysIsForTheSameCommand(t *testing.T) {
+	t.Parallel()
+	commands := []string{"echo /ran", "echo /ran", "echo\r/ran", "echo  /ran", `echo "/ran"`}
+	model := modeltest.Start(t, func(t *fakemodel.Turn) {
+		done := len(t.NewToolOutputs())
+		if done == len(commands) {
+			t.Say("all")
+			return
+		}
+		t.Call("exec_command", fakemodel.Escalated(commands[done]))
+	})
+	e := onCodex(t, model, asks())
+	w := submit(t, e, "j1", "one", "go")
+	for i, command := range slices.Delete(slices.Clone(commands), 1, 2) {
+		q := w.asked(t, i+1)
+		if shown, _ := q.Data["command"].(string); !strings.Contains(shown, strings.TrimSuffix(command, "\"")) {
+			t.Errorf("%q is asked about as %q", command, shown)
+		}
+		mustReply(t, e, "j1", q, map[bool]string{true: "always", false: "no"}[i == 0])
+	}
+	if end := w.wait(t); said(end) != "all" {
+		t.Errorf("end = %+v", end)
+	}
+}
+
 func TestFileChangeApproval(t *testing.T) {
 	t.Parallel()
 	for answer, made := range map[string]bool{"approve": true, "no": false} {

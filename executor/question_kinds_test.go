@@ -163,8 +163,8 @@ func TestAnswers(t *testing.T) {
 	for _, c := range []struct{ request, answer, want string }{
 		{commandRequest, "yes", `{"decision":"accept"}`},
 		{commandRequest, " OK! ", `{"decision":"accept"}`},
-		{commandRequest, "Approve for session.", `{"decision":"acceptForSession"}`},
-		{commandRequest, "always", `{"decision":"acceptForSession"}`},
+		{commandRequest, "Approve for session.", `{"decision":"accept"}`},
+		{commandRequest, "always", `{"decision":"accept"}`},
 		{commandRequest, "Don’t", `{"decision":"decline"}`},
 		{commandRequest, "no", `{"decision":"decline"}`},
 		{commandRequest, "cancel", `{"decision":"cancel"}`},

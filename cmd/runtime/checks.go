@@ -31,6 +31,7 @@ func checks(s settings.Settings, environ []string, fence fence, at scratch) []pr
 	}
 	if s.Sandbox != "danger-full-access" {
 		all = append(all, preflight.X32()...)
+		all = append(all, rulesCheck(s))
 	}
 	if s.Sandbox == "workspace-write" {
 		all = append(all, networkCheck(s, environ))
