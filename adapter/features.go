@@ -4,8 +4,8 @@ import "slices"
 
 // Always returns the arguments that every codex is started with: it reports no
 // usage, for what a workspace does is its own business, it looks for no
-// update, for its version is pinned, it has no goals, for a goal starts turns
-// without a message, past the turn lock, and in its sandbox commands
+// update, for its version is pinned, it has no goals, and is not woken by subagents, either of
+// which starts turns without a message, past the turn lock, and in its sandbox commands
 // do not write the temp directory of all users: they have one of their own, TMPDIR.
 // It takes no snapshot of the user's shell: for that it runs the shell's files outside of
 // its sandbox, and what those read in their turn may be written by commands. Commands read
@@ -21,6 +21,7 @@ func Always() []string {
 		override("check_for_update_on_startup", "false"),
 		override("agents.max_depth", "0"),
 		override("features.goals", "false"),
+		override("features.wake_on_agent_messages", "false"),
 		override("features.memories", "false"),
 		override("memories.generate_memories", "false"),
 		override("features.shell_snapshot", "false"),

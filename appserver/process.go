@@ -125,8 +125,9 @@ func (p *process) run(started chan<- error) {
 	if err != nil {
 		return
 	}
-	p.reap()
-	p.state = p.cmd.ProcessState
+	if p.reap() {
+		p.state = p.cmd.ProcessState
+	}
 	close(p.exited)
 }
 

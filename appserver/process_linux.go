@@ -3,17 +3,28 @@ package appserver
 import (
 	"errors"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
 
+// traced is how long a child that has died may take until it can be reaped.
+const traced = time.Second
+
 // reap waits until the child has ended, kills what is left of its group while
-// the child's number still cannot belong to anybody else, and then reaps it.
-func (p *process) reap() {
-	for {
-		err := unix.Waitid(unix.P_PID, p.cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
-		if !errors.Is(err, unix.EINTR) {
-			break
+// the child's number still cannot belong to anybody else, and then reaps it. A process of the
+// child's user that traces it can keep that from us, for as long as it lives: then it is reaped
+// whenever it can be, and nobody waits for it.
+func (p *process) reap() (reaped bool) {
+	p.awaitDeath()
+	for until := time.Now().Add(traced); !p.ended(unix.WNOHANG); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(until) {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.killLocked(syscall.SIGKILL)
+			p.reaped = true
+			go p.wait()
+			return false
 		}
 	}
 	p.mu.Lock()
@@ -21,4 +32,32 @@ func (p *process) reap() {
 	p.killLocked(syscall.SIGKILL)
 	p.wait()
 	p.reaped = true
+	return true
+}
+
+// awaitDeath waits until the child has died, whoever traces it.
+func (p *process) awaitDeath() {
+	fd, err := unix.PidfdOpen(p.cmd.Process.Pid, 0)
+	if err != nil { // an old kernel, or a filter
+		p.ended(0)
+		return
+	}
+	defer unix.Close(fd)
+	for {
+		_, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, -1)
+		if !errors.Is(err, unix.EINTR) {
+			return
+		}
+	}
+}
+
+// ended reports whether the child can be reaped, and waits for that unless told otherwise.
+func (p *process) ended(how int) bool {
+	for {
+		var info unix.Siginfo
+		err := unix.Waitid(unix.P_PID, p.cmd.Process.Pid, &info, unix.WEXITED|unix.WNOWAIT|how, nil)
+		if !errors.Is(err, unix.EINTR) {
+			return err != nil || info.Signo != 0
+		}
+	}
 }

@@ -56,7 +56,7 @@ func (e *Executor) attempt(c *conversation, j *job) (*Ended, error) {
 		var end *Ended
 		if end, err = t.follow(); end != nil {
 			end, err = e.weigh(c, j, t, end)
-			if end != nil && end.Outcome == Failed {
+			if end != nil && (end.Outcome == Failed || j.Peer) { // other agents have any number of conversations
 				t.endAgents()
 			}
 			return end, err

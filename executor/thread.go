@@ -59,7 +59,7 @@ func (e *Executor) forget(c *conversation, refused error) {
 // any more: whatever codex refuses for good, a damaged file included.
 func isLost(err error) bool {
 	_, refused := errors.AsType[*appserver.RPCError](err)
-	passing := appserver.IsActiveWriter(err) || appserver.IsOverloaded(err) || appserver.IsBadConfig(err) || appserver.IsWithoutServer(err)
+	passing := appserver.IsActiveWriter(err) || appserver.IsOverloaded(err) || appserver.IsBadConfig(err) || appserver.IsWithoutServer(err) || appserver.IsPassing(err)
 	return refused && !passing
 }
 
