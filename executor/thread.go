@@ -262,7 +262,7 @@ func (e *Executor) evict(ctx context.Context, c *conversation, on *child) {
 func (e *Executor) unsubscribe(ctx context.Context, c *conversation, on *child) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shortCallTimeout)
 	defer cancel()
-	if err := on.ThreadUnsubscribe(ctx, c.threadID); err != nil {
+	if err := e.leave(ctx, c, on); err != nil {
 		e.log.Warn("a thread may not have been unloaded", "thread_id", c.threadID, "err", err)
 	}
 	e.unloaded(c) // also after an error: codex may have done it, and then it tells us nothing more

@@ -26,6 +26,7 @@ type base struct {
 
 // openBase makes it, and how codex is started.
 func (app *application) openBase(s settings.Settings, environ []string) (base, error) {
+	openFiles(app.log)
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	app.openTraces(s)

@@ -1,0 +1,25 @@
+package main
+
+import (
+	"log/slog"
+	"syscall"
+)
+
+// mostFiles is how many open files codex may have: two for each thread that is loaded, and those of
+// its connections. A limit without an end has some programs close as many at their start.
+const mostFiles = 1 << 16
+
+// openFiles has codex, and what it starts, be allowed as many open files as this process may have.
+// Go raises its own limit, and gives children the one that it was started with, 1024 mostly, unless
+// it is set.
+func openFiles(log *slog.Logger) {
+	var limit syscall.Rlimit
+	err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit)
+	if err == nil {
+		limit.Cur = min(limit.Max, mostFiles)
+		err = syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit)
+	}
+	if err != nil {
+		log.Warn("codex has no more open files than this was started with", "err", err)
+	}
+}

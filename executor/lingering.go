@@ -1,0 +1,54 @@
+package executor
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+)
+
+// codex keeps a thread loaded for a minute after nobody follows it any more (seen on 0.169.0), with
+// two open files and some MiB. So many conversations one after the other would be as many threads
+// that are loaded; beyond a number they are unloaded at once, which writes to the disk.
+const (
+	lingersFor     = 70 * time.Second
+	mostLingerings = 32
+)
+
+// lately knows the threads that linger.
+type lately struct {
+	mu    sync.Mutex
+	until []time.Time // the oldest first
+}
+
+// crowded reports whether no more threads may linger.
+func (l *lately) crowded(now time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for len(l.until) > 0 && !l.until[0].After(now) {
+		l.until = l.until[1:]
+	}
+	return len(l.until) >= mostLingerings
+}
+
+// add notes one more.
+func (l *lately) add(now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.until = append(l.until, now.Add(lingersFor))
+}
+
+// leave takes the thread of c out of the child: at once where many linger already. The caller holds
+// c.lock.
+func (e *Executor) leave(ctx context.Context, c *conversation, on *child) error {
+	if c.resumable && on.lately.crowded(time.Now()) {
+		err := on.ThreadUnload(ctx, c.threadID)
+		if err == nil || appserver.IsThreadGone(err) {
+			return nil
+		}
+		e.log.Warn("a thread could not be unloaded at once", "thread_id", c.threadID, "err", err)
+	}
+	on.lately.add(time.Now())
+	return on.ThreadUnsubscribe(ctx, c.threadID)
+}
