@@ -4,7 +4,8 @@ import "sync"
 
 // A queue holds the notifications of one thread until its subscriber takes
 // them. It never makes the reading goroutine wait: what does not fit is dropped
-// if it is a delta, and kept otherwise.
+// if it is a delta. The rest has more room, and no more than that: nobody reads what is told of a
+// thread in which no turn runs, until the next one. What is dropped stands in its history.
 type queue struct {
 	threadID string
 	limit    int // bytes
@@ -14,27 +15,39 @@ type queue struct {
 	head  int // items before it have been taken
 	bytes int
 	gap   bool // the last thing that came was dropped, and that has been noted
+	hole  bool // and it was no delta
 	owner *Subscription
 	held  bool  // kept for the next Subscribe though it may have no owner
 	gone  bool  // takes nothing any more
 	ended error // why nothing comes any more; set when the child is gone
 }
 
-// push appends n and reports whether the queue took it, and whether it was dropped.
+// mostBeyond is how many bytes a queue may hold of what is no delta, beside its limit.
+const mostBeyond = 16 << 20
+
+// push appends n and reports whether the queue took it, and whether it was a delta that was dropped.
 func (q *queue) push(n Notification) (taken, dropped bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.gone {
 		return false, false
 	}
-	if q.bytes > 0 && q.bytes+n.cost() > q.limit && isDelta(n.Method) {
+	full, delta := q.bytes > 0 && q.bytes+n.cost() > q.limit, isDelta(n.Method)
+	switch {
+	case full && delta:
 		if !q.gap {
 			q.gap = true
 			q.add(overflow(q.threadID, OverflowNote{Method: n.Method, Deltas: true}))
 		}
 		return true, true
+	case full && q.bytes+n.cost() > q.limit+mostBeyond:
+		if !q.hole {
+			q.gap, q.hole = true, true
+			q.add(overflow(q.threadID, OverflowNote{Method: n.Method}))
+		}
+		return true, false
 	}
-	q.gap = false
+	q.gap, q.hole = false, false
 	q.add(n)
 	return true, false
 }
