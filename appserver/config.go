@@ -36,6 +36,10 @@ type Config struct {
 	// a method of the client that waits. Nil ignores them.
 	OnGlobal func(Notification)
 
+	// OnTurn is shown each turn/started of a subscribed thread, as it comes. It runs on the
+	// reading goroutine and must not block. Nil is nothing.
+	OnTurn func(Notification)
+
 	MaxLine    int // longest line of the child in bytes; a longer one is dropped. 0 is 64 MiB
 	QueueBytes int // what one thread's queue may hold before deltas are dropped. 0 is 8 MiB
 
@@ -60,6 +64,9 @@ func (cfg Config) withDefaults() Config {
 	}
 	if cfg.OnRequest == nil {
 		cfg.OnRequest = func(context.Context, *Request) {}
+	}
+	if cfg.OnTurn == nil {
+		cfg.OnTurn = func(Notification) {}
 	}
 	if cfg.OnGlobal == nil {
 		cfg.OnGlobal = func(Notification) {}

@@ -73,6 +73,9 @@ func (c *Client) tell(e envelope, owned bool, names methods) {
 		}
 	}
 	c.router.deliver(q, n)
+	if q != nil && n.Method == NoteTurnStarted {
+		c.cfg.OnTurn(n)
+	}
 }
 
 // lost tells the owner of a line that was too long to be read.

@@ -124,7 +124,7 @@ func (e *Executor) followAgent(note appserver.Notification) {
 // one id.
 func (e *Executor) agentItem(note appserver.Notification) {
 	var n appserver.ItemNote
-	if !e.isAgent(note.ThreadID) || json.Unmarshal(note.Params, &n) != nil {
+	if !e.isAgent(note.ThreadID) || json.Unmarshal(note.Params, &n) != nil || len(n.Item.ID) > mostOfID {
 		return
 	}
 	e.mu.Lock()

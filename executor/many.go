@@ -12,14 +12,18 @@ import (
 // ([Config.MaxMessages]).
 
 // errMany is the cause for which a turn with more of them is ended.
-var errMany = errors.New("the turn has too many messages")
+var errMany = errors.New("the turn has too many messages, or ids that are too long")
+
+// mostOfID is how long the id of an item may be, which is kept with all that is told of it. codex's
+// own have some 40 bytes; those of messages and calls are the endpoint's.
+const mostOfID = 512
 
 // manyFailure is what the sender of its message is told.
 func manyFailure(most int) *Failure {
 	return &Failure{
 		Kind: FailModel,
-		Message: fmt.Sprintf("the model's endpoint sent more than %d messages in one turn, and the turn was ended. "+
-			"What they said is kept. Send the message again; an endpoint that does this again is broken, or lies", most),
+		Message: fmt.Sprintf("the model's endpoint sent more than %d messages in one turn, or ids of more than %d bytes, and the turn was ended. "+
+			"What they said is kept. Send the message again; an endpoint that does this again is broken, or lies", most, mostOfID),
 	}
 }
 

@@ -38,7 +38,7 @@ func (t *turn) handle(note appserver.Notification) *Ended {
 
 func (t *turn) delta(note appserver.Notification, event func(appserver.DeltaNote) Event) {
 	var d appserver.DeltaNote
-	if t.decode(note, &d) && d.TurnID == t.id {
+	if t.decode(note, &d) && d.TurnID == t.id && len(d.ItemID) <= mostOfID {
 		t.answered()
 		t.job.observe(event(d))
 	}
@@ -48,6 +48,9 @@ func (t *turn) item(note appserver.Notification) *Ended {
 	var n appserver.ItemNote
 	if !t.decode(note, &n) {
 		return nil
+	}
+	if len(n.Item.ID) > mostOfID {
+		return t.stopFor(errMany)
 	}
 	started := note.Method == appserver.NoteItemStarted
 	if n.TurnID != t.id {

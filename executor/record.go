@@ -49,7 +49,7 @@ func (r *record) completed(item appserver.Item) {
 
 // keep takes an agent message over, in place of what is there under its id.
 func (r *record) keep(item appserver.Item) {
-	if item.Type != appserver.ItemAgentMessage {
+	if item.Type != appserver.ItemAgentMessage || len(item.ID) > mostOfID {
 		return
 	}
 	message := AgentMessage{ItemID: item.ID, Text: item.Text, Phase: item.Phase}

@@ -27,7 +27,7 @@ func (e *Executor) childConfig() appserver.Config {
 	cfg := e.cfg.Child
 	cfg.OptOut = append(cfg.OptOut, unread()...)
 	cfg.OnRequest = e.hear
-	cfg.OnGlobal = e.global
+	cfg.OnGlobal, cfg.OnTurn = e.global, e.turnBegan
 	cfg.Logger = e.log
 	return cfg
 }

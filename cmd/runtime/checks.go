@@ -28,10 +28,10 @@ func checks(s settings.Settings, environ []string, fence fence, at scratch) []pr
 		as(s.User, preflight.Writable("work directory", s.WorkDir, "RUNTIME_WORKDIR", s.MadeWorkDir)),
 		as(s.User, preflight.Writable("codex home", s.CodexHome, "CODEX_HOME", true)),
 		preflight.Clock(),
+		rulesCheck(s),
 	}
 	if s.Sandbox != "danger-full-access" {
 		all = append(all, preflight.X32()...)
-		all = append(all, rulesCheck(s))
 	}
 	if s.Sandbox == "workspace-write" {
 		all = append(all, networkCheck(s, environ))

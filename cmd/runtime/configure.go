@@ -141,6 +141,7 @@ func (f forwarderCloser) Close() error {
 // them that codex's sandbox keeps for itself.
 func (app *application) mend(s settings.Settings) {
 	s.User.Regain(s.WorkDir, app.log)
+	s.User.Regain(s.CodexHome, app.log) // without a sandbox it is theirs, too
 	if err := adapter.Occupy(s.WorkDir, s.User); err != nil {
 		app.log.Warn("a folder that codex keeps from commands, such as .codex, cannot be made in the working directory: commands in its sandbox may come to write settings there", "path", s.WorkDir, "err", err, "fix", "make folders .codex, .agents, .aws and, unless a folder above it has one, .git there, each with a .gitignore in it")
 	}
