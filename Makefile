@@ -1,6 +1,7 @@
 # make run and make test are the two that matter; make help lists the rest.
 export CGO_ENABLED ?= 0
-VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+# A tag may have any letters, and this stands in commands.
+VERSION ?= $(or $(shell git describe --tags --always --dirty 2>/dev/null | tr -cd 'A-Za-z0-9._+-'),dev)
 BENCH   ?= latest
 LDFLAGS := -s -w -X main.version=$(VERSION)
 TOOL    := go tool -modfile=tools/go.mod

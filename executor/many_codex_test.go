@@ -35,3 +35,26 @@ func TestMessagesOfATurnAreBounded(t *testing.T) {
 	}
 	wantAlive(t, e, "two")
 }
+
+// TestLongIDs: the ids of messages are the endpoint's, and are kept with all that is told of them.
+func TestLongIDs(t *testing.T) {
+	t.Parallel()
+	model := modeltest.Start(t, func(m *fakemodel.Turn) {
+		if m.LastUserText() != "go on" {
+			fakemodel.Keywords(m)
+			return
+		}
+		m.CallAs(strings.Repeat("x", 600), "", "exec_command", `{"cmd":"true"}`)
+	})
+	e := onCodex(t, model, nil)
+	w := submit(t, e, "j1", "one", "go on")
+	end := w.wait(t)
+	wantEnd(t, end, executor.Failed, executor.FailModel)
+	if end.Failure != nil && !strings.Contains(end.Failure.Message, "ids of more than 512 bytes") {
+		t.Errorf("it says %q", end.Failure.Message)
+	}
+	if n := len(seen[executor.ItemStarted](w)); n != 0 {
+		t.Errorf("%d items were shown", n)
+	}
+	wantAlive(t, e, "two")
+}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
@@ -116,6 +117,17 @@ func TestSubagentEndsWithItsTurn(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestSubagentsOfPeersEndWithTheirTurn, also where that ends well: another agent has any number of
+// conversations, and what goes on counts among no turns.
+func TestSubagentsOfPeersEndWithTheirTurn(t *testing.T) {
+	t.Parallel()
+	e := onCodex(t, modeltest.Start(t, spawning), nil)
+	file := filepath.Join(codextest.Dir(t, "lines"), "file.21")
+	job := executor.Job{ID: "j1", Context: "one", Input: []appserver.UserInput{appserver.Text("spawn once " + file)}, Peer: true}
+	wantEnd(t, submitJob(t, e, job).wait(t), executor.Completed, "")
+	wantQuiet(t, e, file)
 }
 
 // TestSubagentOfAnEarlierTurn goes on after its turn has ended well, until one of its
