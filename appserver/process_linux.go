@@ -17,21 +17,32 @@ const traced = time.Second
 // whenever it can be, and nobody waits for it.
 func (p *process) reap() (reaped bool) {
 	p.awaitDeath()
-	for until := time.Now().Add(traced); !p.ended(unix.WNOHANG); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(until) {
-			p.mu.Lock()
-			defer p.mu.Unlock()
-			p.killLocked(syscall.SIGKILL)
-			p.reaped = true
-			go p.wait()
-			return false
-		}
-	}
+	reaped = p.endsWithin(traced)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.killLocked(syscall.SIGKILL)
-	p.wait()
 	p.reaped = true
+	if reaped {
+		p.wait()
+	} else {
+		go p.wait()
+	}
+	return reaped
+}
+
+// endsWithin waits until the child can be reaped, for as long as that.
+func (p *process) endsWithin(limit time.Duration) bool {
+	late := time.NewTimer(limit)
+	defer late.Stop()
+	look := time.NewTicker(10 * time.Millisecond)
+	defer look.Stop()
+	for !p.ended(unix.WNOHANG) {
+		select {
+		case <-look.C:
+		case <-late.C:
+			return false
+		}
+	}
 	return true
 }
 

@@ -22,12 +22,13 @@ const (
 // initial sends the initial prompt, if it was never sent. The marker is written first:
 // a prompt that kills the runtime must not be sent at each of its starts.
 func initial(ctx context.Context, cfg *Config) {
-	done, err := mark(cfg.MarkerDirs)
+	marker, err := mark(cfg.MarkerDirs)
 	switch {
 	case err != nil:
 		cfg.Logger.Error("the initial prompt is not sent: it could not be noted that it was, and would be sent at each start", "err", err)
 		return
-	case done:
+	case marker != "":
+		cfg.Logger.Info("the initial prompt is not sent: its marker says that it was", "marker", marker)
 		return
 	}
 	m := Message{ID: newID("initial"), Kind: KindInitial, Text: cfg.InitialPrompt}
@@ -38,21 +39,25 @@ func initial(ctx context.Context, cfg *Config) {
 	cfg.Logger.Info("the initial prompt was sent", "message_id", m.ID)
 }
 
-// mark notes that the initial prompt is sent, and reports whether that was noted
-// before, in any of the folders.
-func mark(dirs []string) (done bool, err error) {
+// mark notes that the initial prompt is sent, and returns the marker that said so before, in
+// any of the folders; empty if there is none.
+func mark(dirs []string) (marker string, err error) {
 	for _, dir := range dirs {
 		if _, err := os.Lstat(filepath.Join(dir, Marker)); err == nil {
-			return true, nil
+			return filepath.Join(dir, Marker), nil
 		}
 	}
 	err = errors.New("there is no folder for the marker")
 	for _, dir := range dirs {
-		if err = create(filepath.Join(dir, Marker)); err == nil || errors.Is(err, os.ErrExist) {
-			return err != nil, nil
+		path := filepath.Join(dir, Marker)
+		switch err = create(path); {
+		case err == nil:
+			return "", nil
+		case errors.Is(err, os.ErrExist):
+			return path, nil
 		}
 	}
-	return false, err
+	return "", err
 }
 
 // create makes an empty file that is not there, on the disk too. One that it has failed
