@@ -66,7 +66,7 @@ share() {
 # regain gives the agent the rights of the owner of a directory, which one of its commands can
 # have taken: else another would be used from now on.
 regain() {
-	if as_agent test -d "$1" && as_agent test -O "$1" && ! { as_agent test -w "$1" && as_agent test -x "$1"; }; then
+	if [ "$serves" ] && as_agent test -d "$1" && as_agent test -O "$1" && ! { as_agent test -w "$1" && as_agent test -x "$1"; }; then
 		as_agent chmod u+rwx "$1" 2>/dev/null && say WARN "the owner's rights to a directory had been taken, and are given back" directory "$1"
 	fi
 	return 0

@@ -54,7 +54,7 @@ func startHint(err error) string {
 // error of every call and every [Subscription.Next] pending at that moment,
 // and of all that come later.
 type ExitError struct {
-	State  *os.ProcessState // how the process ended
+	State  *os.ProcessState // how the process ended; nil if another process keeps it from being reaped
 	Cause  error            // why it had to be ended; nil if it ended by itself
 	Stderr string           // its last words
 }
@@ -64,7 +64,11 @@ func (e *ExitError) Error() string {
 	if e.Cause != nil {
 		cause = ": " + e.Cause.Error()
 	}
-	return fmt.Sprintf("codex app-server ended (%v)%s%s", e.State, cause, words(e.Stderr))
+	how := "and cannot be reaped, for another process traces it"
+	if e.State != nil {
+		how = fmt.Sprintf("(%v)", e.State)
+	}
+	return fmt.Sprintf("codex app-server ended %s%s%s", how, cause, words(e.Stderr))
 }
 
 func (e *ExitError) Unwrap() error { return e.Cause }

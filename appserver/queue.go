@@ -22,8 +22,21 @@ type queue struct {
 	ended error // why nothing comes any more; set when the child is gone
 }
 
-// mostBeyond is how many bytes a queue may hold of what is no delta, beside its limit.
-const mostBeyond = 16 << 20
+// mostBeyond is how many bytes a queue may hold of what is no delta, beside its limit, and as many
+// again of what is small, as the begin and the end of a turn are: who waits for them is not to wait
+// in vain.
+const (
+	mostBeyond = 16 << 20
+	small      = 4 << 10
+)
+
+// room is how many bytes there may be with n, which is no delta.
+func (q *queue) room(n Notification) int {
+	if n.cost() <= small {
+		return q.limit + 2*mostBeyond
+	}
+	return q.limit + mostBeyond
+}
 
 // push appends n and reports whether the queue took it, and whether it was a delta that was dropped.
 func (q *queue) push(n Notification) (taken, dropped bool) {
@@ -40,7 +53,7 @@ func (q *queue) push(n Notification) (taken, dropped bool) {
 			q.add(overflow(q.threadID, OverflowNote{Method: n.Method, Deltas: true}))
 		}
 		return true, true
-	case full && q.bytes+n.cost() > q.limit+mostBeyond:
+	case full && q.bytes+n.cost() > q.room(n):
 		if !q.hole {
 			q.gap, q.hole = true, true
 			q.add(overflow(q.threadID, OverflowNote{Method: n.Method}))

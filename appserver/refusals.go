@@ -76,10 +76,9 @@ func IsWithoutServer(err error) bool {
 }
 
 // IsPassing reports whether a call was refused because this machine lacks something, such as files
-// that a process may have open, memory, or room on a disk, or its disk fails. codex quotes the
-// system for it.
+// that a process may have open, memory, or room on a disk. codex quotes the system for it.
 func IsPassing(err error) bool {
-	return refusedWith(err, "(os error 5)", "(os error 11)", "(os error 12)", "(os error 23)", "(os error 24)", "(os error 28)", "(os error 35)", "(os error 122)")
+	return refusedWith(err, "(os error 11)", "(os error 12)", "(os error 23)", "(os error 24)", "(os error 28)", "(os error 35)", "(os error 122)")
 }
 
 // IsOtherProvider reports whether a resume was refused because the thread was begun

@@ -18,6 +18,7 @@ fail() {
 
 [ $# -ge 2 ] || fail "usage: backup.sh STATE_DIR DIRECTORY... >backup.tar.gz"
 [ ! -t 1 ] || fail "the archive goes to stdout: send it to a file"
+tar --version 2>/dev/null | grep -q GNU || fail "this takes GNU tar, which says what it could not read"
 [ -r /proc/locks ] || fail "this system does not tell who holds a lock: stop the runtime, and use tar"
 lock=$1/state.lock
 shift
@@ -157,7 +158,7 @@ for dir in "$@"; do
 done
 # Nor the lock: restored over a runtime that works, it would let another one in beside it. What a
 # file does not have of the disk it does not have of the archive: a command can make one of any length.
-timeout "${BACKUP_LIMIT:-600}" tar --sparse --exclude=".$lock" -czf - "$@" &
+timeout -k 5 "${BACKUP_LIMIT:-600}" tar --sparse --exclude=".$lock" -czf - "$@" &
 copying=$!
 status=0
 wait "$copying" || status=$?
@@ -165,6 +166,6 @@ copying=
 case $status in
 0) ;;
 1) echo "backup: files changed while they were read, by commands that have left the runtime's processes; the rest is as it was" >&2 ;;
-124) fail "it takes longer than ${BACKUP_LIMIT:-600} s, for which nothing is to stand still: look for what is large, or set BACKUP_LIMIT" ;;
+124 | 137) fail "it takes longer than ${BACKUP_LIMIT:-600} s, for which nothing is to stand still: look for what is large, or set BACKUP_LIMIT" ;;
 *) fail "tar failed ($status): what was written is no whole archive" ;;
 esac

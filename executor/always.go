@@ -15,10 +15,11 @@ import (
 const mostAlways = 1000
 
 // passing are the members of the request about a command that are not part of what is asked: whose
-// it is, when, and what codex makes of it.
+// it is, when, and what codex makes of it. The reason is: nothing else tells a command that is to
+// leave the sandbox from one that a rule of the operator's has asked about in it.
 func passing() []string {
 	return []string{
-		"threadId", "turnId", "itemId", "approvalId", "startedAtMs", "reason", "commandActions",
+		"threadId", "turnId", "itemId", "approvalId", "startedAtMs", "commandActions",
 		"availableDecisions", "proposedExecpolicyAmendment", "proposedNetworkPolicyAmendments",
 	}
 }

@@ -39,7 +39,7 @@ func (t *turn) tellQuestions() *Ended {
 			continue
 		}
 		q.places, q.opens, q.same = p.places, p.opens, p.same
-		if t.c.always[q.same] {
+		if t.c.always[q.same] && len(t.record.open) <= 1 { // else another call may have its id
 			t.allowAgain(q)
 			continue
 		}

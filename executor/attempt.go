@@ -56,8 +56,12 @@ func (e *Executor) attempt(c *conversation, j *job) (*Ended, error) {
 		var end *Ended
 		if end, err = t.follow(); end != nil {
 			end, err = e.weigh(c, j, t, end)
-			if end != nil && (end.Outcome == Failed || j.Peer) { // other agents have any number of conversations
+			switch {
+			case end == nil:
+			case end.Outcome == Failed:
 				t.endAgents()
+			case j.Peer: // other agents have any number of conversations
+				t.endAgentsGently()
 			}
 			return end, err
 		}

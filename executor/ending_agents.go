@@ -61,6 +61,17 @@ func (e *Executor) EndAgents(thread string) int {
 // endAgents ends the subagents that work for the turn, and all others of its conversation.
 func (t *turn) endAgents() { t.e.mustEndAgents(t.on, t.id, t.c.threadID) }
 
+// endAgentsGently is endAgents where codex is not to be restarted for it.
+func (t *turn) endAgentsGently() {
+	ctx, cancel := context.WithTimeout(context.Background(), t.e.cfg.Grace)
+	defer cancel()
+	threads, err := t.e.endAgents(ctx, t.on, t.id, t.c.threadID)
+	if err != nil && !t.on.gone() {
+		t.e.log.Warn("a subagent of another agent's turn goes on", "turn_id", t.id, "thread_id", t.c.threadID, "err", err)
+	}
+	t.e.endCommandsOf(threads)
+}
+
 // mustEndAgents ends the subagents of a turn and those at work in a conversation, either of which
 // may be empty, with their commands. Where codex does not manage it in the grace period it
 // is restarted, which takes them with it. It returns how many they were.
@@ -73,12 +84,18 @@ func (e *Executor) mustEndAgents(on *child, root, session string) int {
 		on.restart("subagent would not stop")
 		<-on.Done()
 	}
-	if len(threads) > 0 {
-		ctx, cancel := context.WithTimeout(context.Background(), e.cfg.Grace)
-		defer cancel()
-		e.killCommands(ctx, func(c appserver.Command) bool { return threads[c.ThreadID] })
-	}
+	e.endCommandsOf(threads)
 	return len(threads)
+}
+
+// endCommandsOf kills what the commands of subagents have left.
+func (e *Executor) endCommandsOf(threads map[string]bool) {
+	if len(threads) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), e.cfg.Grace)
+	defer cancel()
+	e.killCommands(ctx, func(c appserver.Command) bool { return threads[c.ThreadID] })
 }
 
 // endAgents interrupts until none of them works. It returns their threads.

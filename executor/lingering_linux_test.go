@@ -17,7 +17,8 @@ import (
 // other. They go on as before.
 func TestThreadsDoNotLinger(t *testing.T) {
 	t.Parallel()
-	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), func(c *executor.Config) { c.MaxThreads = 1 })
+	var wire lockedBuffer
+	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), func(c *executor.Config) { c.MaxThreads, c.Child.Wire = 1, &wire })
 	const many = 50
 	for i := range many {
 		submit(t, e, fmt.Sprintf("a%d", i), fmt.Sprint(i), fmt.Sprintf("remember word-%d.", i)).wait(t)
@@ -32,7 +33,7 @@ func TestThreadsDoNotLinger(t *testing.T) {
 			loaded[name] = true
 		}
 	}
-	if len(loaded) > many-10 {
+	if len(loaded) > many-10 || !strings.Contains(wire.String(), `"thread/archive"`) {
 		t.Errorf("codex has the files of %d threads open", len(loaded))
 	}
 	for _, i := range []int{0, many - 2} {

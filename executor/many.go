@@ -15,8 +15,9 @@ import (
 var errMany = errors.New("the turn has too many messages, or ids that are too long")
 
 // mostOfID is how long the id of an item may be, which is kept with all that is told of it. codex's
-// own have some 40 bytes; those of messages and calls are the endpoint's.
-const mostOfID = 512
+// own have some 40 bytes; those of messages and calls are the endpoint's, and some put a signature of
+// some KiB into it.
+const mostOfID = 16 << 10
 
 // manyFailure is what the sender of its message is told.
 func manyFailure(most int) *Failure {

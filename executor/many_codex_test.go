@@ -44,13 +44,13 @@ func TestLongIDs(t *testing.T) {
 			fakemodel.Keywords(m)
 			return
 		}
-		m.CallAs(strings.Repeat("x", 600), "", "exec_command", `{"cmd":"true"}`)
+		m.CallAs(strings.Repeat("x", 20_000), "", "exec_command", `{"cmd":"true"}`)
 	})
 	e := onCodex(t, model, nil)
 	w := submit(t, e, "j1", "one", "go on")
 	end := w.wait(t)
 	wantEnd(t, end, executor.Failed, executor.FailModel)
-	if end.Failure != nil && !strings.Contains(end.Failure.Message, "ids of more than 512 bytes") {
+	if end.Failure != nil && !strings.Contains(end.Failure.Message, "ids of more than 16384 bytes") {
 		t.Errorf("it says %q", end.Failure.Message)
 	}
 	if n := len(seen[executor.ItemStarted](w)); n != 0 {

@@ -26,7 +26,7 @@ func TestTurnsOfNobody(t *testing.T) {
 	if out, err := queue.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	eventually(t, "the turn to be ended", func() bool { return strings.Contains(wire.String(), `"turn/interrupt"`) })
+	eventually(t, "the turn to be ended", func() bool { return strings.Contains(wire.String(), `"status":"interrupted"`) })
 	if end := submit(t, e, "j2", "one", "say next").wait(t); end.Outcome != executor.Completed || said(end) != "next" {
 		t.Errorf("the next message ends with %+v", end)
 	}

@@ -17,14 +17,16 @@ func TestRulesCheck(t *testing.T) {
 		status          preflight.Status
 		says            string
 	}{
-		"none":      {"", "", "operator", preflight.OK, "none allows"},
-		"callers":   {"", "", "callers", preflight.Warn, "callers may make rules"},
-		"allow":     {"default.rules", `prefix_rule(pattern=["git"], decision="allow")`, "operator", preflight.Warn, "default.rules allows"},
-		"unsaid":    {"a.rules", "# mine\nprefix_rule(\n  pattern = [\"git\"],\n)", "operator", preflight.Warn, "a.rules allows"},
-		"one of":    {"a.rules", `prefix_rule(pattern=["a"], decision="prompt")` + "\n" + `prefix_rule(pattern=["b"])`, "operator", preflight.Warn, "allows"},
-		"forbidden": {"a.rules", `prefix_rule(pattern=["a"], decision = 'forbidden')`, "operator", preflight.OK, "none allows"},
-		"remark":    {"a.rules", `  # prefix_rule(pattern=["a"])`, "operator", preflight.OK, "none allows"},
-		"other":     {"a.txt", `prefix_rule(pattern=["a"])`, "operator", preflight.OK, "none allows"},
+		"none":          {"", "", "operator", preflight.OK, "none allows"},
+		"callers":       {"", "", "callers", preflight.Warn, "callers may make rules"},
+		"allow":         {"default.rules", `prefix_rule(pattern=["git"], decision="allow")`, "operator", preflight.Warn, "default.rules allows"},
+		"unsaid":        {"a.rules", "# mine\nprefix_rule(\n  pattern = [\"git\"],\n)", "operator", preflight.Warn, "a.rules allows"},
+		"one of":        {"a.rules", `prefix_rule(pattern=["a"], decision="prompt")` + "\n" + `prefix_rule(pattern=["b"])`, "operator", preflight.Warn, "allows"},
+		"forbidden":     {"a.rules", `prefix_rule(pattern=["a"], decision = 'forbidden')`, "operator", preflight.OK, "none allows"},
+		"remark behind": {"a.rules", `prefix_rule(pattern=["a"]) # was decision="prompt"`, "operator", preflight.Warn, "allows"},
+		"in words":      {"a.rules", `prefix_rule(pattern=["a"], justification="decision='prompt'")`, "operator", preflight.Warn, "allows"},
+		"remark":        {"a.rules", `  # prefix_rule(pattern=["a"])`, "operator", preflight.OK, "none allows"},
+		"other":         {"a.txt", `prefix_rule(pattern=["a"])`, "operator", preflight.OK, "none allows"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			home := t.TempDir()

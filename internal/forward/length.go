@@ -11,7 +11,7 @@ import (
 // memory. What a model can say in an answer, each word in an event of its own, is well within.
 const (
 	mostRefusal = 64 << 10
-	mostAnswer  = 64 << 20
+	mostAnswer  = 256 << 20
 )
 
 // bound ends an answer that goes on for longer than it may: a refusal as if that was all, so that

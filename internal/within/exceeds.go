@@ -45,10 +45,10 @@ func isEmpty(path string) bool {
 	if err != nil || info.Size() > 0 {
 		return false
 	}
-	n := 1
-	err = errors.Join(reads.Read(func(fd uintptr) bool {
-		n, err = syscall.Read(int(fd), make([]byte, 1))
+	n, failed := 0, error(nil)
+	err = reads.Read(func(fd uintptr) bool {
+		n, failed = syscall.Read(int(fd), make([]byte, 1))
 		return true // also where there is nothing yet
-	}), err)
-	return n == 0 && err == nil
+	})
+	return n == 0 && errors.Join(err, failed) == nil
 }
