@@ -56,7 +56,7 @@ func tarThatLooks(t *testing.T, pids []int) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	script := "#!/bin/sh\n"
+	script := "#!/bin/sh\n[ \"$1\" != --version ] || exec " + tar + " --version\n"
 	for _, pid := range pids {
 		script += fmt.Sprintf("if grep '^State:.*[RSD] ' /proc/%d/status >&2; then exit 9; fi\n", pid)
 	}

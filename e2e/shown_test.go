@@ -137,8 +137,8 @@ func TestFolderMovesBeforeTheAnswer(t *testing.T) {
 	}
 }
 
-// TestAlwaysGoesByNames holds what codex does with it: the same command runs unasked in what
-// is called as its folder was, and a file takes anything.
+// TestAlwaysGoesByNames: a file takes anything, and a command is asked about again where its
+// folder leads elsewhere.
 func TestAlwaysGoesByNames(t *testing.T) {
 	t.Parallel()
 	p := start(t)
@@ -159,16 +159,14 @@ func TestAlwaysGoesByNames(t *testing.T) {
 	if err := errors.Join(os.Rename(folder, folder+"-kept"), os.Symlink(outside, folder)); err != nil {
 		t.Fatal(err)
 	}
-	for i, text := range []string{
-		wants(object{"cmd": "touch built", "workdir": folder}),
-		change("*** Begin Patch\n*** Update File: " + file + "\n@@\n-one\n+two\n*** End Patch\n"),
-	} {
-		if task := p.send(fmt.Sprintf("again%d", i), "one", text); state(task) != "TASK_STATE_COMPLETED" {
-			t.Errorf("the task is %v", task["status"])
-		}
+	task := p.send("again0", "one", wants(object{"cmd": "touch built", "workdir": folder}))
+	asked(t, task, 0, "A link: "+folder+" leads to "+outside)
+	p.call("SendMessage", answer(task, "no", "no"))
+	if task := p.send("again1", "one", change("*** Begin Patch\n*** Update File: "+file+"\n@@\n-one\n+two\n*** End Patch\n")); state(task) != "TASK_STATE_COMPLETED" {
+		t.Errorf("the task is %v", task["status"])
 	}
 	content, _ := os.ReadFile(file)
-	if _, err := os.Stat(filepath.Join(outside, "built")); err != nil || string(content) != "two\n" {
+	if _, err := os.Stat(filepath.Join(outside, "built")); err == nil || string(content) != "two\n" {
 		t.Errorf("the command: %v; the file is %q", err, content)
 	}
 }
