@@ -41,7 +41,7 @@ type Config struct {
 	OnTurn func(Notification)
 
 	MaxLine    int // longest line of the child in bytes; a longer one is dropped. 0 is 64 MiB
-	QueueBytes int // what one thread's queue may hold before deltas are dropped. 0 is 8 MiB
+	QueueBytes int // what one thread's queue may hold before deltas are dropped; of the rest it holds 16 MiB more. 0 is 8 MiB
 
 	WriteTimeout time.Duration // how long the child may refuse to read before it is ended. 0 is 15 s
 	Grace        time.Duration // what each step of Close waits. 0 is 2 s

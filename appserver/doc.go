@@ -26,8 +26,9 @@
 // [Subscription.Next] takes them; a thread that nobody follows goes to
 // [Config.OnGlobal], which runs on the reading goroutine and must not block.
 // Reading never waits for a reader: a queue that is full gives up deltas, which
-// the completed item repeats, and says so with [NoteOverflow]; it gives up
-// nothing else.
+// the completed item repeats, and says so with [NoteOverflow]. Where much more
+// waits, as of a thread in which no turn runs, it gives up other things, too, which
+// the history of the thread has.
 //
 // Answers and the child's own requests go through sourcegraph/jsonrpc2, over an
 // object stream of ours. Each request is handled by [Config.OnRequest] on a

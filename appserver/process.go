@@ -22,8 +22,8 @@ type process struct {
 	stdout *output
 	stderr *output
 
-	exited chan struct{}    // closed when the child has been reaped and its group killed
-	state  *os.ProcessState // how it ended; read only after exited
+	exited chan struct{}    // closed when the child has ended and its group was killed
+	state  *os.ProcessState // how it ended; nil if it could not be reaped; read only after exited
 
 	mu     sync.Mutex // guards reaped, and so that nothing signals a number that is free again
 	reaped bool
@@ -125,10 +125,14 @@ func (p *process) run(started chan<- error) {
 	if err != nil {
 		return
 	}
-	if p.reap() {
+	reaped := p.reap()
+	if reaped {
 		p.state = p.cmd.ProcessState
 	}
 	close(p.exited)
+	if !reaped {
+		p.wait()
+	}
 }
 
 // kill signals the whole group, unless the child has been reaped.

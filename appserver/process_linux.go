@@ -13,8 +13,8 @@ const traced = time.Second
 
 // reap waits until the child has ended, kills what is left of its group while
 // the child's number still cannot belong to anybody else, and then reaps it. A process of the
-// child's user that traces it can keep that from us, for as long as it lives: then it is reaped
-// whenever it can be, and nobody waits for it.
+// child's user that traces it can keep that from us, for as long as it lives: then it is not
+// reaped yet.
 func (p *process) reap() (reaped bool) {
 	p.awaitDeath()
 	reaped = p.endsWithin(traced)
@@ -24,8 +24,6 @@ func (p *process) reap() (reaped bool) {
 	p.reaped = true
 	if reaped {
 		p.wait()
-	} else {
-		go p.wait()
 	}
 	return reaped
 }
