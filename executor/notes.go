@@ -49,13 +49,15 @@ func (t *turn) item(note appserver.Notification) *Ended {
 	if !t.decode(note, &n) {
 		return nil
 	}
-	if len(n.Item.ID) > mostOfID {
-		return t.stopFor(errMany)
-	}
 	started := note.Method == appserver.NoteItemStarted
-	if n.TurnID != t.id {
+	switch long := len(n.Item.ID) > mostOfID; {
+	case n.TurnID != t.id && long: // what an earlier turn has left ends no other
+		return nil
+	case n.TurnID != t.id:
 		t.stray(started, n.Item)
 		return nil
+	case long:
+		return t.stopFor(errMany)
 	}
 	switch {
 	case !started:
