@@ -94,7 +94,7 @@ func (e *Executor) Forget(ctx context.Context, key string) error {
 }
 
 // Drop is Forget for a conversation that nobody wants to go on with: a command that
-// it has left running does not keep it, but ends with its thread, within about a
+// it has left running does not keep it, but ends with its thread, within a
 // minute.
 func (e *Executor) Drop(ctx context.Context, key string) error {
 	return e.letGoOf(ctx, RecordDrop, key, e.unsubscribe)

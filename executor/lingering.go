@@ -16,7 +16,7 @@ const (
 	mostLingerings = 32
 )
 
-// lately knows the threads that linger.
+// lately knows until when threads may linger. One that is loaded again meanwhile counts on.
 type lately struct {
 	mu    sync.Mutex
 	until []time.Time // the oldest first
@@ -42,7 +42,7 @@ func (l *lately) add(now time.Time) {
 // leave takes the thread of c out of the child: at once where many linger already. The caller holds
 // c.lock.
 func (e *Executor) leave(ctx context.Context, c *conversation, on *child) error {
-	if c.resumable && on.lately.crowded(time.Now()) {
+	if on.lately.crowded(time.Now()) && c.resumable {
 		err := on.ThreadUnload(ctx, c.threadID)
 		if err == nil || appserver.IsThreadGone(err) {
 			return nil

@@ -195,9 +195,12 @@ func (e *Executor) unloadBeyond(on *child, more int, unload func(*conversation),
 	}
 }
 
-// trim unloads what is loaded beyond the bound.
+// trim unloads what is loaded beyond the bound, unless all of it is about to end.
 func (e *Executor) trim() {
-	if on, _ := e.child.health(); on != nil {
+	e.mu.Lock()
+	closed := e.closed
+	e.mu.Unlock()
+	if on, _ := e.child.health(); on != nil && !closed {
 		e.makeRoom(context.Background(), on, 0)
 	}
 }
