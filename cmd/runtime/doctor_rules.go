@@ -65,13 +65,13 @@ func allowing(dir string) (string, error) {
 }
 
 var (
-	remark  = regexp.MustCompile(`(?m)#.*$`)
-	words   = regexp.MustCompile(`\bjustification\s*=\s*("(\\.|[^"\\])*"|'(\\.|[^'\\])*')`)
-	decided = regexp.MustCompile(`\bdecision\s*=\s*["'](prompt|forbidden)["']`)
+	remarks       = regexp.MustCompile(`(?m)#.*$`)
+	justification = regexp.MustCompile(`\bjustification\s*=\s*("(\\.|[^"\\])*"|'(\\.|[^'\\])*')`)
+	decided       = regexp.MustCompile(`\bdecision\s*=\s*["'](prompt|forbidden)["']`)
 )
 
 // allows reports whether one of the rules of a text allows, which a rule does that says nothing else.
 func allows(text string) bool {
-	rules := strings.Split(words.ReplaceAllString(remark.ReplaceAllString(text, ""), ""), "prefix_rule")[1:]
+	rules := strings.Split(justification.ReplaceAllString(remarks.ReplaceAllString(text, ""), ""), "prefix_rule")[1:]
 	return slices.ContainsFunc(rules, func(rule string) bool { return !decided.MatchString(rule) })
 }

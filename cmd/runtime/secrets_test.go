@@ -12,10 +12,10 @@ import (
 func TestSecretsOfThePlatform(t *testing.T) {
 	redact := logging.NewRedactor()
 	seen := platformConfig(settings.Settings{}, redact).Seen
-	for i := range mostGiven + 1 {
+	for i := range 33 { // docs/security.md has the number
 		seen(fmt.Sprintf("token-%d.", i))
 	}
-	if got, want := redact.Known(fmt.Sprintf("token-0. token-1. token-%d.", mostGiven)), "token-0. *** ***"; got != want {
+	if got, want := redact.Known("token-0. token-1. token-32."), "token-0. *** ***"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -112,12 +112,12 @@ func TestLongHeaderOfAnEndpoint(t *testing.T) {
 }
 
 // TestAnswersWithoutEnd: codex has a refusal in its memory whole, and keeps what it makes of an
-// answer.
+// answer. The numbers are those of docs/security.md.
 func TestAnswersWithoutEnd(t *testing.T) {
 	for status, c := range map[int]struct {
 		most int
 		cut  bool // and does not look whole
-	}{http.StatusBadRequest: {mostRefusal, false}, http.StatusInternalServerError: {mostRefusal, false}, http.StatusOK: {mostAnswer, true}} {
+	}{http.StatusBadRequest: {64 << 10, false}, http.StatusInternalServerError: {64 << 10, false}, http.StatusOK: {256 << 20, true}} {
 		for _, length := range []string{"", strconv.Itoa(1 << 40)} {
 			url := endpoint(t, func(w http.ResponseWriter, _ *http.Request) {
 				if length != "" {
