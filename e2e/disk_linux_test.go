@@ -118,7 +118,8 @@ func TestFullDiskForgetsNothing(t *testing.T) {
 	long := "commentary " + strings.Repeat("word ", 1500) + "\nrun "
 	done := p.begin("m1", "one", long+"echo ended >> one\nsay done")
 	queued := p.begin("m2", "one", "run echo canceled >> one")
-	running := p.begin("m3", "two", long+"echo ran >> two; until [ -e go ]; do sleep 0.1; done")
+	shown := p.stream(t.Context(), "SendStreamingMessage", object{"message": message("m3", "two", long+"echo ran >> two; until [ -e go ]; do sleep 0.1; done")})
+	running, _ := at(shown.next(), "task").(object)
 	p.modelAsked(2)
 	for _, name := range []string{"one", "two"} {
 		writeFile(t, filepath.Join(dirs["work"], name), "effects:\n") // a block that can take more on a full disk
@@ -132,6 +133,7 @@ func TestFullDiskForgetsNothing(t *testing.T) {
 	if c := p.call("CancelTask", object{"id": queued["id"]}); at(c, "result", "status", "state") != "TASK_STATE_CANCELED" {
 		t.Errorf("on the full disk a cancel is answered %v", c)
 	}
+	shown.until("command") // noted, so that a kill does not make us forget it
 	progtest.WaitFor(t, "the tool to begin", func() bool { return strings.Contains(contents(t, filepath.Join(dirs["work"], "two")), "ran") })
 	if refused := p.call("SendMessage", object{"message": message("m9", "three", "say hello")}); at(refused, "error", "code") != float64(-32000) {
 		t.Errorf("on the full disk a message is answered %v", refused)

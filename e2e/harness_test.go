@@ -248,3 +248,12 @@ func (s *stream) next() object {
 	}
 	return nil
 }
+
+// until reads on to the first progress of a kind.
+func (s *stream) until(kind string) {
+	for event := s.next(); event != nil; event = s.next() {
+		if at(event, "statusUpdate", "status", "message", "parts", 0, "data", "type") == kind {
+			return
+		}
+	}
+}
