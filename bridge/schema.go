@@ -33,7 +33,7 @@ func Schema() map[string]any {
 			"task_id": text("status, steer, interrupt, respond: the task. " +
 				"start: an id of your own for it, codex-<12 hex digits>; with it a start that got no answer can be repeated and runs once."),
 			"instruction": text("steer: what to tell Codex in the middle of its work. respond: the request_id of one of pending_requests."),
-			"decision": oneOf(defaultDecision, "respond: the decision on what Codex asks leave for. acceptForSession is not asked again.",
+			"decision": oneOf(defaultDecision, "respond: the decision on what Codex asks leave for. acceptForSession is not asked again, but for commands, which are.",
 				"accept", "acceptForSession", "decline", "cancel"),
 			"answers": map[string]any{
 				"type": "object",

@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -86,11 +85,23 @@ func TestQuestionShowsTheEnd(t *testing.T) {
 	if choices := fmt.Sprint(data["choices"]); strings.Contains(choices, "acceptForSession") {
 		t.Errorf("the choices are %s", choices)
 	}
+	p.call("SendMessage", answer(task, "a2", "no"))
+
+	task = p.send("m3", "longer", changeOf(fakemodel.AddFile(filepath.Join(codextest.Dir(t, "outside"), "file"), strings.Repeat("x\n", 100<<10))))
+	if data := asked(t, task, 0, "codex asks whether it may change files"); strings.Contains(fmt.Sprint(data["choices"]), "acceptForSession") || data["cut"] != true {
+		t.Errorf("the choices are %s", data["choices"])
+	}
 	for i, always := range []any{"always", object{"decision": "acceptForSession"}} {
 		task = p.task(p.call("SendMessage", answer(task, fmt.Sprintf("always-%d", i), always)))
 		asked(t, task, 0, "for this once only")
 	}
-	p.call("SendMessage", answer(task, "a2", "no"))
+	p.call("SendMessage", answer(task, "a3", "no"))
+}
+
+// changeOf has the model change files by a patch.
+func changeOf(patch string) string {
+	text, _ := json.Marshal("apply_patch <<'EOF'\n" + patch + "EOF")
+	return `call exec_command {"cmd":` + string(text) + `}`
 }
 
 // TestFolderMovesBeforeTheAnswer: what was allowed in a folder is not done where a link leads
@@ -100,10 +111,7 @@ func TestFolderMovesBeforeTheAnswer(t *testing.T) {
 	p := start(t)
 	for name, ask := range map[string]func(folder string) string{
 		"command": func(folder string) string { return wants(object{"cmd": "touch built", "workdir": folder}) },
-		"change": func(folder string) string {
-			text, _ := json.Marshal("apply_patch <<'EOF'\n" + fakemodel.AddFile(filepath.Join(folder, "built"), "x\n") + "EOF")
-			return `call exec_command {"cmd":` + string(text) + `}`
-		},
+		"change":  func(folder string) string { return changeOf(fakemodel.AddFile(filepath.Join(folder, "built"), "x\n")) },
 	} {
 		for moves, decision := range map[bool]any{true: object{"decision": "accept"}, false: "yes"} {
 			kind := fmt.Sprintf("%s-%t", name, moves)
@@ -137,36 +145,18 @@ func TestFolderMovesBeforeTheAnswer(t *testing.T) {
 	}
 }
 
-// TestAlwaysGoesByNames: a file takes anything, and a command is asked about again where its
-// folder leads elsewhere.
+// TestAlwaysGoesByNames: a file takes anything.
 func TestAlwaysGoesByNames(t *testing.T) {
 	t.Parallel()
 	p := start(t)
-	folder, outside := filepath.Join(p.Work, "sub"), codextest.Dir(t, "outside")
-	if err := os.Mkdir(folder, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(outside, "file")
-	change := func(patch string) string {
-		text, _ := json.Marshal("apply_patch <<'EOF'\n" + patch + "EOF")
-		return `call exec_command {"cmd":` + string(text) + `}`
-	}
-	for i, text := range []string{wants(object{"cmd": "touch built", "workdir": folder}), change(fakemodel.AddFile(file, "one\n"))} {
-		task := p.send(fmt.Sprintf("m%d", i), "one", text)
-		asked(t, task, 0, []string{"the same command is not asked about again", "changes to these files, whatever they are"}[i])
-		p.call("SendMessage", answer(task, fmt.Sprintf("a%d", i), "always"))
-	}
-	if err := errors.Join(os.Rename(folder, folder+"-kept"), os.Symlink(outside, folder)); err != nil {
-		t.Fatal(err)
-	}
-	task := p.send("again0", "one", wants(object{"cmd": "touch built", "workdir": folder}))
-	asked(t, task, 0, "A link: "+folder+" leads to "+outside)
-	p.call("SendMessage", answer(task, "no", "no"))
-	if task := p.send("again1", "one", change("*** Begin Patch\n*** Update File: "+file+"\n@@\n-one\n+two\n*** End Patch\n")); state(task) != "TASK_STATE_COMPLETED" {
+	file := filepath.Join(codextest.Dir(t, "outside"), "file")
+	task := p.send("m1", "one", changeOf(fakemodel.AddFile(file, "one\n")))
+	asked(t, task, 0, "changes to these files, whatever they are")
+	p.call("SendMessage", answer(task, "a1", "always"))
+	if task := p.send("again", "one", changeOf("*** Begin Patch\n*** Update File: "+file+"\n@@\n-one\n+two\n*** End Patch\n")); state(task) != "TASK_STATE_COMPLETED" {
 		t.Errorf("the task is %v", task["status"])
 	}
-	content, _ := os.ReadFile(file)
-	if _, err := os.Stat(filepath.Join(outside, "built")); err == nil || string(content) != "two\n" {
-		t.Errorf("the command: %v; the file is %q", err, content)
+	if content := contents(t, file); content != "two\n" {
+		t.Errorf("the file is %q", content)
 	}
 }

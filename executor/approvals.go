@@ -38,7 +38,7 @@ func (a approval) pose(with *posing) posed {
 	var words []string
 	decisions := make([]any, 0, len(a.choices))
 	for _, c := range a.choices {
-		if c.reply.lasts && with.cut {
+		if c.reply.less != "" || c.reply.lasts && with.cut {
 			continue
 		}
 		decisions = append(decisions, c.decision)
@@ -94,6 +94,21 @@ func decisions(same string) []choice {
 	}
 }
 
+// once has an "always" be for this once. What codex would hold for the same command is not: its
+// parser takes a carriage return for a blank, and bash for a part of a word; and a request does not
+// say whether the command is to leave the sandbox, so that nobody else can tell (seen on 0.169.0).
+func once(choices []choice) []choice {
+	for i, c := range choices {
+		if c.decision == decideSession {
+			choices[i] = choice{decision: decideSession, reply: reply{value: decision(decideAccept), less: onceOnly}}
+		}
+	}
+	return choices
+}
+
+// onceOnly is what the sender of an "always" to a command is told.
+const onceOnly = "The command was allowed for this once: the next is asked about again, the same one too."
+
 // ruleRefused is the answer to a decision that would last beyond its conversation.
 const ruleRefused = "That decision is not offered. A rule for all conversations is the operator's to make: " +
 	"write it into CODEX_HOME/rules, or set CODEX_RULES=callers. Here decide for this once, or for this conversation."
@@ -115,14 +130,11 @@ func (on terms) readCommand(params json.RawMessage) (matter, error) {
 	if err != nil {
 		return nil, err
 	}
-	choices, same := alwaysHere(decisions("the same command is")), sameCommand(params)
-	if body.Network != nil {
-		choices, same = decisions("this host is"), ""
+	choices := decisions("this host is")
+	if body.Network == nil {
+		choices = once(choices)
 	}
 	_, withheld := on.narrow(body.Permissions)
-	if body.Kind == "writeStdin" { // codex asks about the same input again, whatever was said
-		choices = slices.DeleteFunc(choices, func(c choice) bool { return c.decision == decideSession })
-	}
 	for _, offered := range body.Available { // for programs alone
 		if rule, ok := offered.(map[string]any); ok && on.rules {
 			choices = append(choices, choice{decision: rule, reply: reply{value: decision(rule), lasts: true}})
@@ -143,7 +155,10 @@ func (on terms) readCommand(params json.RawMessage) (matter, error) {
 		case body.Network != nil:
 			what = "codex asks whether this command may use the network:"
 		}
-		text := what
+		text, end := what, ""
+		if body.Network == nil && body.Kind != "writeStdin" {
+			end = "\nIt may be meant for outside of the sandbox: codex does not say which."
+		}
 		if command, _ := data["command"].(string); command != "" {
 			text += "\n\n" + brief.Indented(command) + "\n"
 		}
@@ -152,7 +167,7 @@ func (on terms) readCommand(params json.RawMessage) (matter, error) {
 		}
 		places := with.look(append(pathsOf(body.Permissions), body.Cwd)...)
 		with.leads(data, places)
-		p := posed{kind: "command", text: text + inWords(data), data: data, places: places, opens: writesOf(body.Permissions), barred: with.reasons(withheld), same: standingAt(same, places)}
+		p := posed{kind: "command", text: text + inWords(data) + end, data: data, places: places, opens: writesOf(body.Permissions), barred: with.reasons(withheld)}
 		if body.Command == "" && body.Network == nil {
 			p.unseen = "run a command, without saying which"
 		}

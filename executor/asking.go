@@ -38,11 +38,7 @@ func (t *turn) tellQuestions() *Ended {
 			t.unasked(q, notice, why)
 			continue
 		}
-		q.places, q.opens, q.same = p.places, p.opens, p.same
-		if t.c.always[q.same] && len(t.record.open) <= 1 { // else another call may have its id
-			t.allowAgain(q)
-			continue
-		}
+		q.places, q.opens = p.places, p.opens
 		t.asked += p.bytes()
 		t.job.observe(asked)
 	}
@@ -190,8 +186,8 @@ func (t *turn) handAnswer(q *question) {
 	case err != nil: // the child is gone, and the end of the turn says so
 		t.unanswered = append(t.unanswered, q.id)
 	default:
-		if q.given.keeps && note == "" {
-			t.c.keepAlways(q.same)
+		if less := q.given.less; less != "" && note == "" {
+			t.job.observe(Notice{Text: less})
 		}
 		t.job.observe(Answered{ID: q.id, Note: note})
 	}

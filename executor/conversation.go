@@ -46,7 +46,6 @@ type conversation struct {
 	strayed   bool            // the thread's settings may be those that one of its turns asked for
 	ran       string          // the model of the thread's last turn; empty if that is not known
 	granted   grant           // what its thread is loaded with; empty for what turns may by themselves
-	always    map[string]bool // what is allowed as long as its thread is loaded
 	earlier   map[string]bool // ids of the commands of earlier turns, which a cancel must spare
 }
 

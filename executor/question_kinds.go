@@ -63,15 +63,14 @@ type posed struct {
 	users   bool           // it is shown to nobody but the user: whoever carries it out brings in an account of theirs
 	barred  string         // why nobody can say "yes" to it: it is not asked
 	large   bool           // it wants more to be filled in or opened than is shown: it is not asked
-	same    string         // stands for all of what is asked, where an "always" is ours to keep
 }
 
 // A reply is what codex is told.
 type reply struct {
 	value any
-	ends  bool // codex ends the turn over it
-	lasts bool // it is leave for more than this once
-	keeps bool // and that is ours to keep: codex is told that it is for this once
+	ends  bool   // codex ends the turn over it
+	lasts bool   // it is leave for more than this once
+	less  string // why it is less than was said, for its sender; such a choice is taken, and not offered
 }
 
 // asked makes an event of a question that has its id. The turn calls it.

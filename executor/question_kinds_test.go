@@ -308,7 +308,7 @@ func TestQuestionsInWords(t *testing.T) {
 		return []appserver.FileChange{c}
 	}}
 	for request, want := range map[string][]string{
-		commandRequest:     {"run this command", "    /bin/bash -lc '[redacted] one'", "Directory: /w", "Reason: may I?", "Answer yes, always", "or cancel"},
+		commandRequest:     {"run this command", "    /bin/bash -lc '[redacted] one'", "Directory: /w", "Reason: may I?", "outside of the sandbox", "Answer yes, no", "or cancel"},
 		fileRequest:        {"change files", "    add /w/a.txt\n        +one\n", "Answer yes", "changes to these files, whatever they are, are not asked about again"},
 		permissionsRequest: {"use the network", "write /x", "Reason: need it"},
 		inputRequest:       {"Which colour?\n1. red: warm\n2. blue: cold", "Answer with a number, or in words of your own."},
@@ -335,19 +335,5 @@ func TestLabelsAreOneLine(t *testing.T) {
 	}
 	if got, want := inLines([]field{{label: "a\n2: b", options: feed}, {label: "c"}}), "1: a 2: b (red 2. blue)\n2: c"; got != want {
 		t.Errorf("%q", got)
-	}
-}
-
-// TestInputIsAllowedOnce: codex asks about the same input to a running command each time.
-func TestInputIsAllowedOnce(t *testing.T) {
-	const request = `{"kind":"writeStdin","command":"cd x","cwd":"/w","itemId":"i","threadId":"t","turnId":"u","startedAtMs":1}`
-	m, err := terms{}.readCommand([]byte(request))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range m.(approval).choices {
-		if c.reply.lasts {
-			t.Errorf("%v is offered", c.decision)
-		}
 	}
 }

@@ -23,7 +23,6 @@ type question struct {
 	cut      atomic.Bool   // not all of it is shown
 	places   []place       // the turn's own
 	opens    []string      // likewise
-	same     string        // likewise
 	by       string        // the id by which codex keeps it
 
 	// Guarded by inquiry.mu.

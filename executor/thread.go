@@ -146,7 +146,7 @@ func (e *Executor) loaded(c *conversation, on *child) {
 	if c.events != nil { // of a child that is gone
 		c.events.Close()
 	}
-	c.events, c.always = on.Subscribe(c.threadID), nil
+	c.events = on.Subscribe(c.threadID)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	c.loadedIn, c.known, c.lastUsed = on, true, time.Now()
