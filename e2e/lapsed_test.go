@@ -7,8 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakeplatform"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/progtest"
 )
 
@@ -76,5 +78,40 @@ func TestYesIsForWhatWasShown(t *testing.T) {
 				t.Errorf("the answer to what was shown was not taken: %v, %v", task["status"], err)
 			}
 		})
+	}
+}
+
+// TestYesIsForWhatTheUserWasShown: what a turn of the workspace's own asks is posed to nobody, and
+// where another agent's turn tells the user something, a yes may be to that.
+func TestYesIsForWhatTheUserWasShown(t *testing.T) {
+	t.Parallel()
+	m := join(t, fakeplatform.AUG)
+	m.online()
+	bob := m.platform.Add(fakeplatform.Workspace{Name: "Bob", Reply: strings.ToUpper})
+	for name, ask := range map[string]func(text string){
+		"own": func(text string) {
+			self := message("own", "canvas-"+m.handle.ID(), text)
+			self["metadata"] = object{"source_type": "self-delegation-results"}
+			asked(t, m.task(m.call("SendMessage", object{"message": self})), 0, "codex asks")
+		},
+		"beside": func(text string) {
+			if said := m.user("beside", text); !strings.Contains(said, "codex asks") {
+				t.Errorf("the user is asked %q", said)
+			}
+			m.peerSends(bob, "b1", "", `call send_message_to_user {"message":"Shall I? Say yes or no."}`)
+		},
+	} {
+		evil := filepath.Join(codextest.Dir(t, "outside"), name)
+		ask(wants(object{"cmd": "touch " + evil}))
+		if said := m.user(name+"-yes", "yes"); !strings.Contains(said, "was not taken") || !strings.Contains(said, evil) {
+			t.Errorf("%s: the user is answered %q", name, said)
+		}
+		if _, err := os.Lstat(evil); err == nil {
+			t.Errorf("%s: a yes was leave for what was not shown", name)
+		}
+		m.user(name+"-yes-again", "yes")
+		if _, err := os.Lstat(evil); err != nil {
+			t.Errorf("%s: the answer to what was shown was not taken: %v", name, err)
+		}
 	}
 }

@@ -130,6 +130,23 @@ func TestLapses(t *testing.T) {
 	}
 }
 
+// TestSaidBeside: once the user is told something that is no reply, words are for nothing that was
+// asked before, also over a restart.
+func TestSaidBeside(t *testing.T) {
+	m, task, j := askingMachine(t, time.Time{}, "q1")
+	m.e.SaidToUser()
+	wantStatus(t, send(t, m.e, atOnce(task, "m2", "yes")), a2a.TaskStateInputRequired, notTaken, "May I q1?")
+	send(t, m.e, atOnce(task, "m3", "yes"))
+	if got := m.asker.answered(); !strings.HasPrefix(got, "q1:") {
+		t.Errorf("answered %q", got)
+	}
+	m.e.SaidToUser() // nothing is asked
+	j.ask("q2", "May I q2?")
+	m.e.SaidToUser()
+	m.restart()
+	wantStatus(t, send(t, m.e, atOnce(task, "m4", "yes")), a2a.TaskStateInputRequired, notTaken, "May I q2?")
+}
+
 // TestLapseOverARestart: the next process knows it, and does not carry the words either.
 func TestLapseOverARestart(t *testing.T) {
 	m, task, _ := lapse(t)

@@ -42,6 +42,7 @@ func (r *run) ask(asked executor.Asked) {
 	r.pushRest()
 	q := &question{run: r, job: r.jobID, asked: asked, at: time.Now(), has: r.options}
 	t.questions = append(t.questions, q)
+	t.lapsed = t.lapsed || r.unshown()
 	t.pose(store.Change{Ask: []store.Question{q.row("")}})
 }
 

@@ -64,6 +64,7 @@ type run struct {
 // observe is the run's [executor.Observer].
 func (r *run) observe(event executor.Event) {
 	r.prepare(event)
+	r.task.engine.heardByUser(event)
 	if report := r.take(event); report != nil {
 		report()
 	}
