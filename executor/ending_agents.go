@@ -178,6 +178,21 @@ func (e *Executor) agentsOf(ctx context.Context, on *child, root, session string
 	return found, nil
 }
 
+// agentsWork reports whether subagents work in the session, or may.
+func (e *Executor) agentsWork(ctx context.Context, on *child, session string) bool {
+	if err := e.learnSessions(ctx, on, "", session); err != nil {
+		return true
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, a := range e.agents.at {
+		if a.session == session {
+			return true
+		}
+	}
+	return false
+}
+
 // learnSessions asks codex to which conversation the subagents belong that work for
 // other turns than root.
 func (e *Executor) learnSessions(ctx context.Context, on *child, root, session string) error {

@@ -39,10 +39,10 @@ func (l *lately) add(now time.Time) {
 	l.until = append(l.until, now.Add(lingersFor))
 }
 
-// leave takes the thread of c out of the child: at once where many linger already. The caller holds
-// c.lock.
+// leave takes the thread of c out of the child: at once where many linger already, and no subagent
+// works there, which that would end. The caller holds c.lock.
 func (e *Executor) leave(ctx context.Context, c *conversation, on *child) error {
-	if on.lately.crowded(time.Now()) && c.resumable {
+	if on.lately.crowded(time.Now()) && c.resumable && !e.agentsWork(ctx, on, c.threadID) {
 		err := on.ThreadUnload(ctx, c.threadID)
 		if err == nil || appserver.IsThreadGone(err) {
 			return nil

@@ -8,8 +8,10 @@ import (
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/progtest"
 )
 
 // TestThreadsDoNotLinger: codex keeps a thread loaded for a minute behind its unloading, with open
@@ -41,4 +43,26 @@ func TestThreadsDoNotLinger(t *testing.T) {
 			t.Errorf("conversation %d recalls %q", i, got)
 		}
 	}
+}
+
+// TestSubagentsStayWhereThreadsDoNotLinger: what others do in conversations of their own ends no
+// subagent that goes on after its turn.
+func TestSubagentsStayWhereThreadsDoNotLinger(t *testing.T) {
+	t.Parallel()
+	var wire lockedBuffer
+	e := onCodex(t, modeltest.Start(t, spawning), func(c *executor.Config) { c.MaxThreads, c.Child.Wire = 1, &wire })
+	others := func(from, to int) {
+		for i := from; i < to; i++ {
+			submit(t, e, fmt.Sprintf("p%d", i), fmt.Sprint(i), "say x").wait(t)
+		}
+	}
+	others(0, 36)
+	file := filepath.Join(codextest.Dir(t, "lines"), "file.33")
+	wantEnd(t, submit(t, e, "j1", "user", "spawn once "+file).wait(t), executor.Completed, "")
+	others(36, 40)
+	if !strings.Contains(wire.String(), `"thread/archive"`) {
+		t.Error("no thread was unloaded at once")
+	}
+	before := lines(file)
+	progtest.WaitFor(t, "the subagent to go on", func() bool { return lines(file) > before+2 })
 }
