@@ -189,3 +189,55 @@ func TestBranchBringsNothing(t *testing.T) {
 		t.Error("the log has no word of it")
 	}
 }
+
+// TestReplacedFolderBringsNothing: where the .codex of the working directory is taken away while
+// codex runs, a command that runs may make one of its own, whose settings come and go within
+// milliseconds. They are not codex's, in any conversation that is loaded then.
+func TestReplacedFolderBringsNothing(t *testing.T) {
+	t.Parallel()
+	outside := filepath.Join(codextest.Dir(t, "outside"), "server")
+	p := start(t)
+	writeFile(t, filepath.Join(p.Work, "AGENTS.md"), "FROM-THE-PROJECT")
+	read := func(context string) bool {
+		p.send("m-"+context, context, "say hello")
+		requests := p.Model.Requests()
+		return strings.Contains(string(requests[len(requests)-1].Body), "FROM-THE-PROJECT")
+	}
+	if !read("before") {
+		t.Error("AGENTS.md of the working directory is not read")
+	}
+	own, aside := filepath.Join(p.Work, ".codex"), filepath.Join(p.Work, "aside.toml")
+	writeFile(t, aside, fmt.Sprintf("[mcp_servers.x]\ncommand = \"touch\"\nargs = [%q]\n", outside))
+	if err := errors.Join(os.RemoveAll(own), os.Mkdir(own, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	over, ended := make(chan struct{}), make(chan error)
+	go func() {
+		var err error
+		for there := filepath.Join(own, "config.toml"); err == nil; {
+			select {
+			case <-over:
+				ended <- nil
+				return
+			default:
+				err = errors.Join(os.Rename(aside, there), os.Rename(there, aside))
+			}
+		}
+		ended <- err
+	}()
+	for i := range 20 {
+		if read(fmt.Sprint("new-", i)) {
+			t.Error("AGENTS.md is read where another .codex stands")
+		}
+	}
+	close(over)
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(outside); err == nil {
+		t.Error("a server was started that the folder has brought")
+	}
+	if !strings.Contains(p.Log(), "it is not the folder that stood there when codex was started") {
+		t.Error("the log has no word of it")
+	}
+}

@@ -121,17 +121,19 @@ func (e *Executor) followAgent(note appserver.Notification) {
 }
 
 // agentItem keeps what a subagent is about to write, until that is done, and notes two calls with
-// one id.
+// one id. An id that is too long to be kept may be that of any number of calls.
 func (e *Executor) agentItem(note appserver.Notification) {
 	var n appserver.ItemNote
-	if !e.isAgent(note.ThreadID) || json.Unmarshal(note.Params, &n) != nil || len(n.Item.ID) > mostOfID {
+	if !e.isAgent(note.ThreadID) || json.Unmarshal(note.Params, &n) != nil {
 		return
 	}
 	e.mu.Lock()
-	twice := false
-	if note.Method == appserver.NoteItemStarted {
+	twice := len(n.Item.ID) > mostOfID
+	switch {
+	case twice:
+	case note.Method == appserver.NoteItemStarted:
 		twice = e.agents.started(note.ThreadID, n.Item)
-	} else {
+	default:
 		e.agents.completed(note.ThreadID, n.Item)
 	}
 	e.mu.Unlock()
