@@ -16,6 +16,17 @@ const (
 	mostLingerings = 32
 )
 
+// sides are those of other agents and those of all else: what is many of the ones is no reason to
+// unload another one at once, with what its subagents have left running.
+type sides struct{ peers, others lately }
+
+func (s *sides) of(c *conversation) *lately {
+	if c.peer {
+		return &s.peers
+	}
+	return &s.others
+}
+
 // lately knows until when threads may linger. One that is loaded again meanwhile counts on.
 type lately struct {
 	mu    sync.Mutex
@@ -42,13 +53,14 @@ func (l *lately) add(now time.Time) {
 // leave takes the thread of c out of the child: at once where many linger already, and no subagent
 // works there, which that would end. The caller holds c.lock.
 func (e *Executor) leave(ctx context.Context, c *conversation, on *child) error {
-	if on.lately.crowded(time.Now()) && c.resumable && !e.agentsWork(ctx, on, c.threadID) {
+	lately := on.lately.of(c)
+	if lately.crowded(time.Now()) && c.resumable && !e.agentsWork(ctx, on, c.threadID) {
 		err := on.ThreadUnload(ctx, c.threadID)
 		if err == nil || appserver.IsThreadGone(err) {
 			return nil
 		}
 		e.log.Warn("a thread could not be unloaded at once", "thread_id", c.threadID, "err", err)
 	}
-	on.lately.add(time.Now())
+	lately.add(time.Now())
 	return on.ThreadUnsubscribe(ctx, c.threadID)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
@@ -46,7 +47,7 @@ func TestThreadsDoNotLinger(t *testing.T) {
 }
 
 // TestSubagentsStayWhereThreadsDoNotLinger: what others do in conversations of their own ends no
-// subagent that goes on after its turn.
+// subagent that goes on after its turn, and what other agents do unloads none of the user's at once.
 func TestSubagentsStayWhereThreadsDoNotLinger(t *testing.T) {
 	t.Parallel()
 	var wire lockedBuffer
@@ -56,7 +57,22 @@ func TestSubagentsStayWhereThreadsDoNotLinger(t *testing.T) {
 			submit(t, e, fmt.Sprintf("p%d", i), fmt.Sprint(i), "say x").wait(t)
 		}
 	}
-	others(0, 36)
+	peers := func(from, to int) {
+		for i := from; i < to; i++ {
+			id := fmt.Sprint("peer", i)
+			submitJob(t, e, executor.Job{ID: id, Context: id, Peer: true, Input: []appserver.UserInput{appserver.Text("say x")}}).wait(t)
+		}
+	}
+	peers(0, 36)
+	unloaded := strings.Count(wire.String(), `"thread/archive"`)
+	if unloaded == 0 {
+		t.Error("no thread of an agent's was unloaded at once")
+	}
+	others(0, 3)
+	if n := strings.Count(wire.String(), `"thread/archive"`); n > unloaded+1 { // the last one of an agent's
+		t.Error("a thread was unloaded at once for those of other agents")
+	}
+	others(3, 36)
 	file := filepath.Join(codextest.Dir(t, "lines"), "file.33")
 	wantEnd(t, submit(t, e, "j1", "user", "spawn once "+file).wait(t), executor.Completed, "")
 	others(36, 40)

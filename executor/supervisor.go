@@ -41,7 +41,7 @@ type child struct {
 	useful atomic.Bool  // a turn ended on it, so its death does not lengthen the backoff
 	reason atomic.Value // string: why we killed it, if we did
 	launch Launch       // how it was started
-	lately lately       // threads that it has been told to unload
+	lately sides        // threads that it has been told to unload
 }
 
 // settled returns err, after the child's end if that is what err reports: a

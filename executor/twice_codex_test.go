@@ -29,9 +29,14 @@ func asPatch(t *fakemodel.Turn, file string) {
 // inside is a patch that needs no leave.
 func inside(t *fakemodel.Turn, _ string) { asPatch(t, "inside.txt") }
 
-func asTool(tool string) made {
-	return func(t *fakemodel.Turn, _ string) { t.CallAs(sameID, "mcp__asker", tool, "{}") }
+func asTool(tool string) made { return asToolOf(sameID, tool) }
+
+func asToolOf(id, tool string) made {
+	return func(t *fakemodel.Turn, _ string) { t.CallAs(id, "mcp__asker", tool, "{}") }
 }
+
+// long is an id that is not kept.
+var long = strings.Repeat(sameID, 17<<10/len(sameID)) //nolint:gochecknoglobals // a constant
 
 // TestOneIDForTwoCalls: the answer to what is asked about the first would go to the second.
 func TestOneIDForTwoCalls(t *testing.T) {
@@ -50,6 +55,7 @@ func TestOneIDForTwoCalls(t *testing.T) {
 		"patches of a sub":         {first: asPatch, second: asPatch, sub: true},
 		"a patch, one unasked":     {first: asPatch, second: inside},
 		"tools of a sub":           {first: asTool("plain"), second: asTool("form"), sub: true},
+		"of a long id, of a sub":   {first: asToolOf(long, "plain"), second: asToolOf(long, "form"), sub: true},
 		"patches of a sub at once": {first: asPatch, second: asPatch, sub: true, atOnce: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -79,12 +85,16 @@ func TestOneIDForTwoCalls(t *testing.T) {
 			e := onCodex(t, model, withMCP("-c", "mcp_servers.asker.supports_parallel_tool_calls=true"))
 			w := submit(t, e, "j1", "one", "go")
 			if !c.atOnce {
-				q := w.asked(t, 1)
+				eventually(t, "the first call to be asked about, or the end", func() bool {
+					return len(seen[executor.Asked](w)) > 0 || len(seen[executor.Ended](w)) > 0
+				})
 				close(asked)
 				eventually(t, "the second call to be asked about, or the end", func() bool {
 					return len(seen[executor.Asked](w)) > 1 || len(seen[executor.Ended](w)) > 0
 				})
-				_ = reply(t, e, "j1", q, "yes")
+				if qs := seen[executor.Asked](w); len(qs) > 0 {
+					_ = reply(t, e, "j1", qs[0], "yes")
+				}
 			}
 			end := w.wait(t)
 			wantEnd(t, end, executor.Failed, executor.FailModel)
