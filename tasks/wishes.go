@@ -4,6 +4,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"unicode"
 
@@ -33,6 +34,9 @@ const longestModel = 128
 // whatever the settings say by now.
 func (e *Engine) readWishes(in *incoming) {
 	in.options, in.refused = e.cfg.Bounds.options(in.message.Metadata)
+	if in.refused == nil && in.from.isPeer() {
+		in.refused = e.cfg.Bounds.plainFolder(in.options.Cwd)
+	}
 	if in.refused == nil {
 		in.notify, in.refused = e.readTarget(in)
 	}
@@ -126,6 +130,20 @@ func (b Bounds) cwd(asked string) (string, error) {
 			MetaCwd, clip(asked, 256), b.WorkDir)
 	}
 	return dir, nil
+}
+
+// wordless is a path that says nothing.
+var wordless = regexp.MustCompile(`^[\pL\pN._+@/-]{0,256}$`)
+
+// plainFolder refuses another agent a folder whose name could be words: codex shows the model the
+// name as it is, without a mark that it is no word of the user's.
+func (b Bounds) plainFolder(dir string) error {
+	root, err := within.Follow(b.WorkDir)
+	below, inside := strings.CutPrefix(dir, root)
+	if dir == "" || err == nil && inside && wordless.MatchString(below) {
+		return nil
+	}
+	return refuse(a2a.ErrInvalidParams, "%s of another agent's message must be a folder whose name has letters, digits and ._+@- only, and 256 bytes at most; give another one, or leave it out", MetaCwd)
 }
 
 // sandboxes in their order: each allows what those before it do.

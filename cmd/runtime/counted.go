@@ -3,7 +3,6 @@ package main
 import (
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter/presence"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/peerwords"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
@@ -95,11 +94,15 @@ func (c counted) ended(end executor.Ended) {
 	}
 }
 
-// label is what a job is about, in the words of its sender.
+// label is what a job is about, in the words of its sender, if that is no other agent: the platform
+// shows it as what this one does.
 func label(j executor.Job) string {
+	if j.Peer {
+		return "a message of another agent"
+	}
 	for _, input := range j.Input {
 		if input.Text != "" {
-			return peerwords.Within(input.Text)
+			return input.Text
 		}
 	}
 	return "a message without text"

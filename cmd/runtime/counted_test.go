@@ -10,7 +10,6 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter/presence"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/peerwords"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 )
 
@@ -132,16 +131,18 @@ func TestWedge(t *testing.T) {
 	})
 }
 
-// TestLabel: the platform shows what a job is about in the words of its sender, without
-// what codex is told of them.
+// TestLabel: the platform shows what a job is about in the words of its sender, but for another
+// agent's, which would stand there as this one's.
 func TestLabel(t *testing.T) {
 	for want, input := range map[string][]appserver.UserInput{
 		"do it":                  {{Type: "localImage", Path: "/a.png"}, appserver.Text("do it")},
-		"do that":                {appserver.Text(peerwords.Message("bob", "do that"))},
 		"a message without text": {{Type: "localImage", Path: "/a.png"}},
 	} {
 		if got := label(executor.Job{Input: input}); got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+		if got := label(executor.Job{Input: input, Peer: true}); got != "a message of another agent" {
+			t.Errorf("of another agent: %q", got)
 		}
 	}
 }
