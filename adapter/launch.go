@@ -35,8 +35,6 @@ type Launch struct {
 	// Sandboxed says that a sandbox holds codex's commands, and so what codex runs by itself
 	// must be nothing that they can write. Without, a message can still ask for one.
 	Sandboxed bool
-
-	stood *standing // see [Launch.Stand]
 }
 
 // Args returns the arguments after "app-server". They hold no secret.

@@ -104,10 +104,10 @@ func (l Launch) trust(config map[string]any) []string {
 	return override("projects", "{"+strings.Join(entries, ",")+"}")
 }
 
-// opens reports whether the work directory brings settings that could open the sandbox, or may
-// bring them a moment later, and the user has not said whether it may.
+// opens reports whether the work directory brings settings that could open the sandbox, and
+// the user has not said whether it may.
 func (l Launch) opens(config map[string]any) bool {
-	return (len(l.Project.Settles) > 0 || l.stood.replaced(l.WorkDir)) && l.said(config) == ""
+	return len(l.Project.Settles) > 0 && l.said(config) == ""
 }
 
 // brought warns of what the work directory brings for nothing.
@@ -115,11 +115,7 @@ func (l Launch) brought(config map[string]any) []Warning {
 	if !l.opens(config) {
 		return nil
 	}
-	if len(l.Project.Settles) == 0 {
-		return []Warning{{File: codexFolder(l.WorkDir), Text: "it is not the folder that stood there when codex was started, as after a checkout or git clean, and a command that runs may write it, " +
-			"so codex reads neither it nor AGENTS.md there until it is restarted (restart the runtime)"}}
-	}
-	return []Warning{{File: codexFolder(l.WorkDir), Text: fmt.Sprintf("%s: what a folder brings does not settle what codex may do, "+
+	return []Warning{{File: filepath.Join(l.WorkDir, ".codex"), Text: fmt.Sprintf("%s: what a folder brings does not settle what codex may do, "+
 		"so codex reads neither this nor AGENTS.md there. If you trust it, say so in %s: [projects.%s] with trust_level = \"trusted\"",
 		strings.Join(l.Project.Settles, ", "), filepath.Join(l.Home, "config.toml"), tomlString(l.WorkDir))}}
 }

@@ -168,10 +168,6 @@ func (app *application) prepare(ctx context.Context) (executor.Launch, error) {
 	if err := l.User.Do(func() error { return thereIs(l.WorkDir) }); err != nil { // codex would start, and each command fail
 		return executor.Launch{}, fmt.Errorf("RUNTIME_WORKDIR: %w", err)
 	}
-	if err := adapter.Occupy(l.WorkDir, l.User); err != nil {
-		app.log.Debug("what commands may not write is not held", "path", l.WorkDir, "err", err) // mend says more
-	}
-	l = l.Stand()
 	if moved := l.Moved(); len(moved) > 0 {
 		app.log.Info("MCP servers that name no folder (cwd) are started in CODEX_HOME and not in the working directory, which commands write", "servers", moved)
 	}
