@@ -64,7 +64,11 @@ func without(env []string, name string) []string {
 // written are the directories that commands may write in their sandbox, but for those
 // that codex's own configuration adds.
 func (l Launch) written() []string {
-	return slices.DeleteFunc([]string{l.WorkDir, l.Temp.Commands}, func(dir string) bool { return dir == "" })
+	dirs := l.Temp.Roots()
+	if l.WorkDir != "" {
+		dirs = append(dirs, l.WorkDir)
+	}
+	return dirs
 }
 
 // given are the arguments that give commands back what codex itself has not: git, and the

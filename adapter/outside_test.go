@@ -11,7 +11,7 @@ import (
 // TestGuarded: codex itself has nothing by its environment that commands can write, and they
 // have theirs, but for what would be loaded before they are in the sandbox.
 func TestGuarded(t *testing.T) {
-	l := Launch{Home: "/h", WorkDir: "/w", Temp: Temp{"/tmp/codex", "/tmp/own"}, Sandboxed: true, Environ: []string{
+	l := Launch{Home: "/h", WorkDir: "/w", Temp: Temp{Commands: "/tmp/codex", Codex: "/tmp/own"}, Sandboxed: true, Environ: []string{
 		"PATH=/w/bin:/bin:/tmp/codex/bin", "LD_LIBRARY_PATH=:/lib:/w", "LD_PRELOAD=/w/x.so", "BASH_ENV=/w/env.sh",
 		"PYTHONPATH=/w:/opt/py", "NODE_PATH=/opt/node", "VIRTUAL_ENV=/w/.venv", "A=",
 	}}
@@ -41,7 +41,7 @@ func TestGuarded(t *testing.T) {
 // TestGuardedWithoutASandbox: messages can ask for one, so codex's own git is out of reach of
 // commands all the same; the rest of the environment is as it was, and what it leads to is known.
 func TestGuardedWithoutASandbox(t *testing.T) {
-	l := Launch{Home: "/h", WorkDir: "/w", Temp: Temp{"/tmp/codex", "/tmp/own"}, Environ: []string{"PATH=.:/w/bin", "BASH_ENV=/w/env.sh", "GIT_CONFIG_COUNT=2"}}
+	l := Launch{Home: "/h", WorkDir: "/w", Temp: Temp{Commands: "/tmp/codex", Codex: "/tmp/own"}, Environ: []string{"PATH=.:/w/bin", "BASH_ENV=/w/env.sh", "GIT_CONFIG_COUNT=2"}}
 	want := []string{"PATH=.:/w/bin", "BASH_ENV=/w/env.sh", "CODEX_HOME=/h", "GIT_CONFIG_COUNT=none-for-codex-itself", "TMPDIR=/tmp/own"}
 	if got := l.Env(); !slices.Equal(got, want) {
 		t.Errorf("codex has %q, want %q", got, want)

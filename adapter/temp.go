@@ -1,6 +1,9 @@
 package adapter
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // A Temp is where codex and its commands have their temp directories; empty, both have that of
 // [Launch.Environ].
@@ -12,6 +15,12 @@ import "strings"
 type Temp struct {
 	Commands string // TMPDIR of commands, writable in their sandbox
 	Codex    string // TMPDIR of codex, and of what it starts outside of the sandbox
+	Guard    string // writable, too; has the first keep what patches must not write ([Temp.KeepRegister])
+}
+
+// Roots are the directories that are writable in the sandbox.
+func (t Temp) Roots() []string {
+	return slices.DeleteFunc([]string{t.Commands, t.Guard}, func(dir string) bool { return dir == "" })
 }
 
 // env is codex's environment.
@@ -29,7 +38,7 @@ func (l Launch) temps(config map[string]any) []string {
 	if t.Commands == "" {
 		return nil
 	}
-	roots := append(l.roots(config), t.Commands)
+	roots := append(l.roots(config), t.Roots()...)
 	for i, root := range roots {
 		roots[i] = tomlString(root)
 	}

@@ -13,16 +13,16 @@ func TestTemp(t *testing.T) {
 		system, config, roots string
 		own                   bool // the operator says which TMPDIR commands have
 	}{
-		"plain":         {"", "", `["/t/in"]`, false},
-		"roots":         {"", "sandbox_workspace_write.writable_roots = ['/srv', '~/x', 'a/../b']", `["/srv","~/x","/h/b","/t/in"]`, false},
-		"of-system":     {"sandbox_workspace_write.writable_roots = ['a']", "model = 'x'", `["/etc/codex/a","/t/in"]`, false},
-		"over-system":   {"sandbox_workspace_write.writable_roots = ['a']", "sandbox_workspace_write.writable_roots = []", `["/t/in"]`, false},
-		"other-setting": {"", "sandbox_workspace_write.network_access = true", `["/t/in"]`, false},
-		"own-word":      {"", "shell_environment_policy.set = { TMPDIR = '/srv/tmp' }", `["/t/in"]`, true},
-		"unread":        {"", "model = ", `["/t/in"]`, false},
+		"plain":         {"", "", `["/t/in","/t/guard"]`, false},
+		"roots":         {"", "sandbox_workspace_write.writable_roots = ['/srv', '~/x', 'a/../b']", `["/srv","~/x","/h/b","/t/in","/t/guard"]`, false},
+		"of-system":     {"sandbox_workspace_write.writable_roots = ['a']", "model = 'x'", `["/etc/codex/a","/t/in","/t/guard"]`, false},
+		"over-system":   {"sandbox_workspace_write.writable_roots = ['a']", "sandbox_workspace_write.writable_roots = []", `["/t/in","/t/guard"]`, false},
+		"other-setting": {"", "sandbox_workspace_write.network_access = true", `["/t/in","/t/guard"]`, false},
+		"own-word":      {"", "shell_environment_policy.set = { TMPDIR = '/srv/tmp' }", `["/t/in","/t/guard"]`, true},
+		"unread":        {"", "model = ", `["/t/in","/t/guard"]`, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l := Launch{Home: "/h", WorkDir: "/w", Temp: Temp{Commands: "/t/in", Codex: "/t/out"}, Environ: []string{"TMPDIR=/tmp"}, SystemConfig: c.system, UserConfig: c.config}
+			l := Launch{Home: "/h", WorkDir: "/w", Temp: Temp{Commands: "/t/in", Codex: "/t/out", Guard: "/t/guard"}, Environ: []string{"TMPDIR=/tmp"}, SystemConfig: c.system, UserConfig: c.config}
 			args := l.Args()
 			for _, want := range []string{"sandbox_workspace_write.exclude_tmpdir_env_var=true", "sandbox_workspace_write.writable_roots=" + c.roots} {
 				if !slices.Contains(args, want) {

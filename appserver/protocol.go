@@ -20,17 +20,17 @@ const (
 
 // PolicyOf returns a mode as turn/start takes it, without anything that the
 // user's configuration adds to it. The temp directory of all users is not writable
-// in it, nor is codex's own where commands have another one.
-func PolicyOf(mode SandboxMode, temp string) json.RawMessage {
+// in it, nor is codex's own where commands have others.
+func PolicyOf(mode SandboxMode, temp []string) json.RawMessage {
 	switch mode {
 	case ReadOnly:
 		return json.RawMessage(`{"type":"readOnly"}`)
 	case WorkspaceWrite:
-		if temp == "" {
+		if len(temp) == 0 {
 			return json.RawMessage(`{"type":"workspaceWrite","excludeSlashTmp":true}`)
 		}
 		policy, _ := json.Marshal(map[string]any{ // of texts, it does not fail
-			"type": "workspaceWrite", "excludeSlashTmp": true, "excludeTmpdirEnvVar": true, "writableRoots": []string{temp},
+			"type": "workspaceWrite", "excludeSlashTmp": true, "excludeTmpdirEnvVar": true, "writableRoots": temp,
 		})
 		return policy
 	case DangerFullAccess:
@@ -148,7 +148,7 @@ func (s ThreadSession) May(policy ApprovalPolicy, mode SandboxMode) bool {
 	if json.Unmarshal(s.ApprovalPolicy, &has) == nil && policy != "" && has != policy {
 		return false
 	}
-	asked, got := sandboxType(PolicyOf(mode, "")), sandboxType(s.Sandbox)
+	asked, got := sandboxType(PolicyOf(mode, nil)), sandboxType(s.Sandbox)
 	return asked == "" || got == "" || got == asked
 }
 

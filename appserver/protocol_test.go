@@ -199,7 +199,7 @@ func sent() map[string]any {
 	resume := filled(ThreadResumeParams{})
 	resume.ApprovalPolicy, resume.ApprovalsReviewer, resume.Sandbox = OnRequest, "user", DangerFullAccess
 	turn := filled(TurnStartParams{})
-	turn.Input, turn.ApprovalPolicy, turn.Effort, turn.SandboxPolicy = input, Never, "high", PolicyOf(WorkspaceWrite, "/t")
+	turn.Input, turn.ApprovalPolicy, turn.Effort, turn.SandboxPolicy = input, Never, "high", PolicyOf(WorkspaceWrite, []string{"/t"})
 	turn.AdditionalContext = map[string]AdditionalContext{"a": {Kind: "application", Value: "x"}, "b": {Kind: "untrusted", Value: "y"}}
 	steer := filled(TurnSteerParams{})
 	steer.Input = input

@@ -117,8 +117,9 @@ type Launch struct {
 	// Oversized returns a file of instructions that is too large for codex to read, of those that
 	// it would read for turns in dir; empty is none. It must answer soon; nil finds none.
 	Oversized func(dir string) string
-	// Temp is the temp directory of commands; empty if it is codex's own, TMPDIR of Env.
-	Temp string
+	// Temp are the temp directory of commands, and what else they write in every sandbox that
+	// writes; none if they have codex's own, TMPDIR of Env.
+	Temp []string
 
 	// ModelProvider is the one that threads are to ask, by codex's name for it: a thread
 	// that was begun with another would go on asking that. Empty leaves it to codex.

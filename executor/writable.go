@@ -1,7 +1,6 @@
 package executor
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -30,7 +29,10 @@ const mostOpened = 256
 // asks for less may be the first.
 func (e *Executor) learnWritable(on *child, session appserver.ThreadSession) {
 	// What leads to the files of a process is that process's to change.
-	roots := []string{cmp.Or(on.launch.Temp, temp(on.launch.Env)), "/proc"}
+	roots := append([]string{"/proc"}, on.launch.Temp...)
+	if len(on.launch.Temp) == 0 {
+		roots = append(roots, temp(on.launch.Env))
+	}
 	if e.cfg.Thread.Sandbox != appserver.ReadOnly { // no message can have more than that
 		roots = slices.Concat([]string{e.cfg.Thread.Cwd}, roots, on.launch.Written)
 	}

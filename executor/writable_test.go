@@ -97,11 +97,11 @@ func TestReadOnlyOpensTheWorkingDirectory(t *testing.T) {
 	if why := e.unfit([]string{"/w/a", "/r/a", "/t/a"}); len(why) != 1 || why["/t/a"] == "" {
 		t.Error(why)
 	}
-	e.learnWritable(&child{launch: Launch{Env: []string{"TMPDIR=/codexs"}, Temp: "/commands"}}, appserver.ThreadSession{})
+	e.learnWritable(&child{launch: Launch{Env: []string{"TMPDIR=/codexs"}, Temp: []string{"/commands"}}}, appserver.ThreadSession{})
 	if why := e.unfit([]string{"/codexs/a", "/commands/a"}); len(why) != 1 || why["/commands/a"] == "" {
 		t.Error(why)
 	}
-	e.learnWritable(&child{}, appserver.ThreadSession{Sandbox: appserver.PolicyOf(appserver.WorkspaceWrite, "")})
+	e.learnWritable(&child{}, appserver.ThreadSession{Sandbox: appserver.PolicyOf(appserver.WorkspaceWrite, nil)})
 	if why := e.unfit([]string{"/tmp/a"}); len(why) != 0 {
 		t.Error(why)
 	}

@@ -65,15 +65,15 @@ func openCodexTemp(s settings.Settings, log *slog.Logger) (*codexTemp, error) {
 	return t, err
 }
 
-// dirs are the two: what is in the sandbox writes the first, and what is out of it has the
-// second. The names are short, for sockets are kept there.
+// dirs are those in it. The names are short, for sockets are kept there.
 func (t *codexTemp) dirs() adapter.Temp {
-	return adapter.Temp{Commands: filepath.Join(t.path, "in"), Codex: filepath.Join(t.path, "out")}
+	return adapter.Temp{Commands: filepath.Join(t.path, "in"), Codex: filepath.Join(t.path, "out"), Guard: filepath.Join(t.path, "guard")}
 }
 
 // fill makes them if need be, and gives them back to their owner. It runs as that.
 func (t *codexTemp) fill() error {
-	for _, dir := range []string{t.dirs().Commands, t.dirs().Codex} {
+	dirs := t.dirs()
+	for _, dir := range append(dirs.Roots(), dirs.Codex) {
 		if err := os.Mkdir(dir, 0o700); err != nil && !os.IsExist(err) {
 			return err
 		}
@@ -82,9 +82,13 @@ func (t *codexTemp) fill() error {
 		}
 		t.user.Regain(dir, t.log)
 	}
-	if err := adapter.Occupy(t.dirs().Commands, nil); err != nil { // it works without
+	err := dirs.KeepRegister(t.user.Number())
+	for _, dir := range dirs.Roots() {
+		err = errors.Join(err, adapter.Occupy(dir, nil))
+	}
+	if err != nil { // it works without
 		t.unmasked.Do(func() {
-			t.log.Warn("a folder that codex keeps from commands, such as .codex, cannot be made in their temp directory: a patch may be refused while a command ends", "path", t.dirs().Commands, "err", err)
+			t.log.Warn("what codex keeps from commands, such as .codex, cannot be made in their temp directory: a patch may be refused while a command ends, or keep commands from starting", "path", t.path, "err", err)
 		})
 	}
 	return nil

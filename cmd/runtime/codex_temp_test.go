@@ -23,11 +23,11 @@ func openTemp(t *testing.T, s settings.Settings) *codexTemp {
 	return temp
 }
 
-// begun reports a fault unless there are the two directories, closed to others, and nothing else
-// but the four folders that codex's sandbox keeps from commands.
+// begun reports a fault unless there are the three directories, closed to others, and nothing else
+// but what codex's sandbox keeps from commands.
 func begun(t *testing.T, temp *codexTemp) {
 	t.Helper()
-	for dir, want := range map[string]int{temp.path: 2, temp.dirs().Commands: 4, temp.dirs().Codex: 0} {
+	for dir, want := range map[string]int{temp.path: 3, temp.dirs().Commands: 5, temp.dirs().Guard: 4, temp.dirs().Codex: 0} {
 		if info, err := os.Lstat(dir); err != nil || !info.IsDir() || info.Mode().Perm() != 0o700 {
 			t.Errorf("%s: %v, %v", dir, info, err)
 		}
@@ -64,7 +64,7 @@ func TestCodexTemp(t *testing.T) {
 	if _, err := os.Lstat(file); again.path != first.path || err == nil {
 		t.Errorf("%s after %s, and what was left there: %v", again.path, first.path, err)
 	}
-	for _, tidied := range []string{again.path, again.dirs().Commands, again.dirs().Codex} {
+	for _, tidied := range []string{again.path, again.dirs().Commands, again.dirs().Codex, again.dirs().Guard} {
 		if err := os.RemoveAll(tidied); err != nil {
 			t.Fatal(err)
 		}

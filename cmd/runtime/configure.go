@@ -174,7 +174,7 @@ func (app *application) prepare(ctx context.Context) (executor.Launch, error) {
 	app.log.Info("starting codex", "model_provider", l.Provider.Describe(), "model", l.Model())
 	return executor.Launch{
 		Args: l.Args(), Env: l.Env(), Model: l.Model(), ModelProvider: l.Provider.ID(), KeyVariable: l.Provider.KeyVariable(),
-		Loaded: l.Loaded(), Written: l.Written(), Temp: l.Temp.Commands,
+		Loaded: l.Loaded(), Written: l.Written(), Temp: l.Temp.Roots(),
 		Thread: func() map[string]any { return app.setup.ThreadConfig(l) }, Oversized: l.Oversized,
 	}, nil
 }
