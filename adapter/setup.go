@@ -32,7 +32,10 @@ type SetupConfig struct {
 	Forward Renewer       // nil lets codex have the key
 	Port    int           // that is listened on, if config.yaml has a say in it
 	Redact  func(...string)
-	Logger  *slog.Logger
+	// Replaced is called when codex has to be started anew before it reads what the work directory
+	// brings, since commands that run can write that; nil is nothing.
+	Replaced func()
+	Logger   *slog.Logger
 }
 
 // A Setup says how codex is started in a workspace. It looks at the configuration
@@ -52,8 +55,10 @@ type Setup struct {
 	answers Provider // as codex was last started; zero before
 	told    []string // the warnings that were logged last
 	opened  []string // and those of what the work directory has come to bring
-	read    bool
-	known   chan struct{} // closed when the configuration has been read for the first time
+	// settings is the .codex of the work directory as codex was last started; nil before
+	settings *settingsFolder
+	read     bool
+	known    chan struct{} // closed when the configuration has been read for the first time
 }
 
 // NewSetup returns a Setup. The wait for config.yaml begins.
@@ -138,6 +143,7 @@ func (s *Setup) prepare(ctx context.Context) (Launch, error) {
 	if err := launch.readConfig(); err != nil {
 		return launch, err
 	}
+	s.holdSettings(launch)
 	s.tell(&s.doubted, launch.doubts())
 	login, _ := launch.login() // one that cannot be read cannot be shown either
 	s.cfg.Redact(login.Secrets()...)

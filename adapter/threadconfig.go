@@ -10,15 +10,24 @@ import (
 // started with; nil is none. codex reads its own configuration, and that of the work directory,
 // anew with each thread. Whether the directory is trusted, and where servers are started, it was
 // told at its start. A branch that was checked out since then can have brought settings, and
-// either file another server.
+// either file another server. Where .codex itself is another since then, not even the user's word
+// has codex read it.
 func (s *Setup) ThreadConfig(started Launch) map[string]any {
 	now := started.now()
 	config, _ := now.own()
+	warnings, replaced := now.brought(config), s.replaced(now)
+	if replaced {
+		warnings = []Warning{{File: now.settingsDir(), Text: "it is not the one that stood there when codex was started, and commands that run can write it, " +
+			"so codex reads neither this nor AGENTS.md there. codex is started again as soon as no turn runs, and looks at it anew"}}
+	}
 	s.mu.Lock()
-	s.tell(&s.opened, now.brought(config))
+	s.tell(&s.opened, warnings)
 	s.mu.Unlock()
+	if replaced && s.cfg.Replaced != nil {
+		s.cfg.Replaced()
+	}
 	above := map[string]any{}
-	if now.opens(config) {
+	if replaced || now.opens(config) {
 		above["projects"] = now.untrusted(started)
 	}
 	maps.Copy(above, now.added(config, started.Moved()))

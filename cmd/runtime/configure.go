@@ -79,6 +79,7 @@ func setupConfig(s settings.Settings, environ []string, scriptedURL string) adap
 func (app *application) openSetup(s settings.Settings, environ []string, scriptedURL string, redact *logging.Redactor) error {
 	cfg := setupConfig(s, environ, scriptedURL)
 	cfg.Logger, cfg.Redact = app.log, redact.Newest(mostRead)
+	cfg.Replaced = func() { app.executor.RestartWhenIdle("the .codex of its working directory was replaced") }
 	temp, err := openCodexTemp(s, app.log)
 	if err != nil {
 		return err

@@ -1,0 +1,67 @@
+package adapter
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
+)
+
+// A settingsFolder is what stood at the .codex of the work directory when codex was started; info is
+// nil where nothing did. As long as it is open, no other gets its number.
+type settingsFolder struct {
+	info fs.FileInfo
+	open *os.File
+}
+
+func (l Launch) settingsFolder() settingsFolder {
+	f, _ := asuser.Value(l.User, func() (f settingsFolder, err error) {
+		f.info, err = os.Lstat(l.settingsDir())
+		if err == nil && f.info.IsDir() {
+			f.open, err = regular.Folder(l.settingsDir())
+		}
+		return f, err
+	})
+	return f
+}
+
+func (l Launch) settingsDir() string { return filepath.Join(l.WorkDir, ".codex") }
+
+// holdSettings notes which .codex commands of the codex that is started now have to be read, and
+// makes one where there is none.
+func (s *Setup) holdSettings(l Launch) {
+	_ = Occupy(l.WorkDir, l.User) // it is tried before each turn, and said then
+	f := l.settingsFolder()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.settings != nil && s.settings.open != nil {
+		_ = s.settings.open.Close()
+	}
+	s.settings = &f
+}
+
+// replaced reports whether another .codex stands in the work directory than when codex was started,
+// or none. Commands have that one to be read. When it is taken away from outside of the sandbox, as
+// git does that cleans up or checks out a branch, what shows it goes as well, and commands that run
+// then write what comes in its place: also between our look at it and codex's.
+func (s *Setup) replaced(l Launch) bool {
+	if !l.Sandboxed {
+		return false
+	}
+	now := l.settingsFolder()
+	if now.open != nil {
+		_ = now.open.Close()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch was := s.settings; {
+	case was == nil:
+		return false
+	case was.info == nil || now.info == nil:
+		return was.info != now.info
+	default:
+		return !os.SameFile(was.info, now.info)
+	}
+}
