@@ -189,3 +189,37 @@ func TestBranchBringsNothing(t *testing.T) {
 		t.Error("the log has no word of it")
 	}
 }
+
+// TestProjectThatCannotBeRead: codex reads the settings of the working directory though it does not
+// trust them, and refuses all conversations where it cannot; messages say which file.
+func TestProjectThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	p := start(t)
+	p.send("m0", "loaded", "say hello")
+	path := filepath.Join(p.Work, ".codex", "config.toml")
+	for name, put := range map[string]func() error{
+		"a folder": func() error { return os.Mkdir(path, 0o700) },
+		"a link":   func() error { return os.Symlink("/", path) },
+		"a loop":   func() error { return os.Symlink(path, path) },
+		"large": func() error {
+			return errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, 500<<20))
+		},
+	} {
+		if err := put(); err != nil {
+			t.Fatal(err)
+		}
+		task := p.send("m-"+name, name, "say hello")
+		if said := fmt.Sprint(task["status"]); state(task) != "TASK_STATE_REJECTED" || !strings.Contains(said, path) {
+			t.Errorf("%s: the task is %v", name, said)
+		}
+		if task := p.send("again-"+name, "loaded", "say still here"); text(task) != "still here" {
+			t.Errorf("%s: the conversation that is loaded says %v", name, task["status"])
+		}
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := text(p.send("m-after", "a folder", "say hello")); got != "hello" {
+		t.Errorf("without it: %q", got)
+	}
+}

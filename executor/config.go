@@ -117,6 +117,9 @@ type Launch struct {
 	// Oversized returns a file of instructions that is too large for codex to read, of those that
 	// it would read for turns in dir; empty is none. It must answer soon; nil finds none.
 	Oversized func(dir string) string
+	// Unreadable says why no conversation must be loaded now; empty if nothing is in the way. It
+	// must answer soon; nil finds nothing.
+	Unreadable func() string
 	// Temp are the temp directory of commands, and what else they write in every sandbox that
 	// writes; none if they have codex's own, TMPDIR of Env.
 	Temp []string

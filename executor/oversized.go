@@ -16,6 +16,14 @@ func (on *child) oversized(dir string) string {
 	return on.launch.Oversized(dir)
 }
 
+// unreadable says why no conversation must be loaded now; empty if nothing is in the way.
+func (on *child) unreadable() string {
+	if on.launch.Unreadable == nil {
+		return ""
+	}
+	return on.launch.Unreadable()
+}
+
 // spare has the thread of c be loaded so that codex reads no file of instructions, where one is
 // too large: where the turn works, which is to run or was cut, or the thread itself. The caller
 // holds c.lock.

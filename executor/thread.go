@@ -26,6 +26,9 @@ func (e *Executor) load(ctx context.Context, c *conversation, on *child) error {
 	if e.isLoaded(c, on) {
 		return nil
 	}
+	if why := on.unreadable(); why != "" {
+		return wishError(why + ": remove it, or put a file there that codex can read; nothing was done")
+	}
 	e.makeRoom(ctx, on, 1)
 	if c.threadID != "" && c.resumable {
 		again := e.resume

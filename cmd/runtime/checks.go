@@ -27,6 +27,7 @@ func checks(s settings.Settings, environ []string, fence fence, at scratch) []pr
 		preflight.Writable("state directory", s.StateDir, "RUNTIME_STATE_DIR", true),
 		as(s.User, preflight.Writable("work directory", s.WorkDir, "RUNTIME_WORKDIR", s.MadeWorkDir)),
 		as(s.User, preflight.Writable("codex home", s.CodexHome, "CODEX_HOME", true)),
+		projectCheck(s, environ),
 		preflight.Clock(),
 		rulesCheck(s),
 	}
@@ -69,6 +70,21 @@ func networkCheck(s settings.Settings, environ []string) preflight.Check {
 				"a command can read all tasks here and send messages, and what codex asks is declined, since a command could answer it",
 			Fix: "set RUNTIME_TOKEN, or take that setting away, and restart the runtime",
 		}
+	}}
+}
+
+// projectCheck looks at what the working directory has for codex, a branch or a command of it: with
+// some of that codex loads no conversation, or its sandbox runs no command.
+func projectCheck(s settings.Settings, environ []string) preflight.Check {
+	return preflight.Check{Name: "project", Run: func(context.Context) preflight.Result {
+		start, _, _, _ := adapter.Look(setupConfig(s, environ, "")) // as it is now
+		if why := start.Unreadable(); why != "" {
+			return preflight.Result{Status: preflight.Fail, Detail: "codex can load no conversation: " + why, Fix: "remove it, or put a file there that codex can read"}
+		}
+		if link := start.Crossed(); link != "" && s.Sandbox == "workspace-write" {
+			return preflight.Result{Status: preflight.Fail, Detail: "codex's sandbox runs no command: " + link + " is a link, which commands could lead elsewhere", Fix: "remove it, or put a folder there"}
+		}
+		return preflight.Result{Status: preflight.OK, Detail: "codex can read what the working directory has for it"}
 	}}
 }
 

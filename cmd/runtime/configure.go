@@ -176,7 +176,7 @@ func (app *application) prepare(ctx context.Context) (executor.Launch, error) {
 	return executor.Launch{
 		Args: l.Args(), Env: l.Env(), Model: l.Model(), ModelProvider: l.Provider.ID(), KeyVariable: l.Provider.KeyVariable(),
 		Loaded: l.Loaded(), Written: l.Written(), Temp: l.Temp.Roots(),
-		Thread: func() map[string]any { return app.setup.ThreadConfig(l) }, Oversized: l.Oversized,
+		Thread: func() map[string]any { return app.setup.ThreadConfig(l) }, Oversized: l.Oversized, Unreadable: l.Unreadable,
 	}, nil
 }
 
