@@ -45,24 +45,49 @@ func openCodexTemp(s settings.Settings, log *slog.Logger) (*codexTemp, error) {
 	sum := fnv.New32a()
 	_, _ = sum.Write([]byte(s.StateDir))
 	name := fmt.Sprintf("molecule-codex-%d-%08x", os.Getuid(), sum.Sum32())
-	t := &codexTemp{path: filepath.Join(s.TempDir, name), user: s.User, log: log}
+	t := &codexTemp{user: s.User, log: log}
 	t.sockets.path, t.sockets.user = codexSockets(s.User), s.User
-	err := t.user.Do(func() error {
-		if err := t.take(); err == nil && t.aside() == nil { // the name may be another user's, or in use
+	err := t.open(s.TempDir, name)
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) { // what takes the room is what was left, mostly
+		t.makeRoom(s.TempDir, name)
+		err = t.open(s.TempDir, name)
+	}
+	if err == nil {
+		t.sockets.take()
+		t.sweep(s.TempDir, name)
+	}
+	return t, err
+}
+
+// open makes the directory by its name, or by another one where that is another user's, or in use.
+func (t *codexTemp) open(dir, name string) error {
+	t.path = filepath.Join(dir, name)
+	return t.user.Do(func() error {
+		err := t.take()
+		if err == nil && t.aside() == nil {
 			return t.fill()
 		}
-		path, err := os.MkdirTemp(s.TempDir, name+"-")
+		path, failed := os.MkdirTemp(dir, name+"-")
+		if failed != nil {
+			return fmt.Errorf("TMPDIR: %w (set TMPDIR to a directory that can be written)", failed)
+		}
 		if err != nil {
-			return fmt.Errorf("TMPDIR: %w (set TMPDIR to a directory that can be written)", err)
+			t.log.Warn("codex's temp directory has another name, since its own cannot be used", "path", path, "err", err)
 		}
 		t.path = path
 		return errors.Join(t.take(), t.fill())
 	})
-	if err == nil {
-		t.sockets.take()
-		t.sweep(s.TempDir, name+left)
+}
+
+// makeRoom removes what there is of it, and what earlier lives have left, before another is made.
+func (t *codexTemp) makeRoom(dir, name string) {
+	if t.lock != nil {
+		_ = t.user.Do(func() error { return remove.All(t.path) })
+		_ = t.lock.Close()
+		t.lock = nil
 	}
-	return t, err
+	t.sweep(dir, name)
+	t.sweeps.Wait()
 }
 
 // dirs are those in it. The names are short, for sockets are kept there.
@@ -112,12 +137,16 @@ func (t *codexTemp) aside() error {
 	return t.take()
 }
 
-// sweep begins to remove what was put aside, by this life or by one before it.
-func (t *codexTemp) sweep(dir, prefix string) {
-	names, _ := regular.Names(dir, mostLeft, func(name string) bool { return strings.HasPrefix(name, prefix) })
+// sweep begins to remove what was put aside, by this life or by one before it, and what one has had by
+// another name.
+func (t *codexTemp) sweep(dir, own string) {
+	names, _ := regular.Names(dir, mostLeft, func(name string) bool {
+		return strings.HasPrefix(name, own+left) || strings.HasPrefix(name, own+"-")
+	})
 	names = slices.DeleteFunc(names, func(name string) bool { // a link leads anywhere, and another user's is another user's
-		info, err := os.Lstat(filepath.Join(dir, name))
-		return err != nil || !info.IsDir() || !isOf(t.user, info)
+		path := filepath.Join(dir, name)
+		info, err := os.Lstat(path)
+		return err != nil || !info.IsDir() || !isOf(t.user, info) || !strings.HasPrefix(name, own+left) && t.inUse(path)
 	})
 	t.sweeps.Go(func() {
 		for _, name := range names {
@@ -140,7 +169,11 @@ func (t *codexTemp) take() error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(owned(t.user, dir), dir.Chmod(0o700), unix.Flock(int(dir.Fd()), unix.LOCK_EX|unix.LOCK_NB)); err != nil {
+	err = owned(t.user, dir)
+	if err == nil {
+		err = errors.Join(dir.Chmod(0o700), unix.Flock(int(dir.Fd()), unix.LOCK_EX|unix.LOCK_NB))
+	}
+	if err != nil {
 		_ = dir.Close()
 		return err
 	}
@@ -149,6 +182,18 @@ func (t *codexTemp) take() error {
 	}
 	t.lock = dir
 	return nil
+}
+
+// inUse reports whether a directory is locked, or that cannot be known.
+func (t *codexTemp) inUse(path string) bool {
+	return t.user.Do(func() error {
+		dir, err := os.OpenFile(path, unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
+		if err != nil {
+			return err
+		}
+		defer dir.Close()
+		return unix.Flock(int(dir.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	}) != nil
 }
 
 // owned fails if a directory is not the user's.
