@@ -96,6 +96,41 @@ func TestReaderFarBehind(t *testing.T) {
 	})
 }
 
+// TestReaderFarBehindQuestions: they are counted with what they say.
+func TestReaderFarBehindQuestions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, task, j := askingMachine(t, time.Time{})
+		slow, quick := pull(m.resume(task.ID, "")), pull(m.resume(task.ID, ""))
+		defer slow.stop()
+		defer quick.stop()
+		slow.take(t, 1)
+		quick.take(t, 1)
+		var early []weak.Pointer[tasks.Event]
+		large := strings.Repeat("x", 100<<10)
+		for i := range 70 {
+			id := fmt.Sprint("q", i)
+			j.observe(executor.Asked{ID: id, Text: large})
+			early = append(early, weak.Make(quick.take(t, 1)[0]))
+			j.observe(executor.Answered{ID: id})
+			quick.take(t, 1)
+		}
+		runtime.GC()
+		kept := 0
+		for _, event := range early {
+			if event.Value() != nil {
+				kept++
+			}
+		}
+		if kept > 42 {
+			t.Errorf("%d of %d questions are kept for a reader who is behind", kept, len(early))
+		}
+		j.answer("done")
+		if all := slow.take(t, 0); show(all[len(all)-1].Event) != "status completed" {
+			t.Errorf("the reader who was behind gets %s at last", show(all[len(all)-1].Event))
+		}
+	})
+}
+
 // TestReaderCatchesUpWithAJournalThatGrows: what the journal has behind the place that the
 // reader catches up with is no gap.
 func TestReaderCatchesUpWithAJournalThatGrows(t *testing.T) {

@@ -105,15 +105,20 @@ func (t *task) show(event a2a.Event) {
 
 // eventSize is about what an event takes in the journal.
 func eventSize(event a2a.Event) int {
-	update, ok := event.(*a2a.TaskArtifactUpdateEvent)
-	if !ok {
-		return 512
+	switch event := event.(type) {
+	case *a2a.TaskArtifactUpdateEvent:
+		n := 16
+		for _, p := range event.Artifact.Parts {
+			n += len(p.Text()) + len(p.Raw())*4/3
+		}
+		return n
+	case *a2a.TaskStatusUpdateEvent:
+		n := wireCount(eventFrame)
+		n.message(event.Status.Message)
+		n.object(event.Metadata)
+		return int(n)
 	}
-	n := 16
-	for _, p := range update.Artifact.Parts {
-		n += len(p.Text()) + len(p.Raw())*4/3
-	}
-	return n
+	return eventFrame
 }
 
 // save writes the change, with everything that waits to be written. What cannot
