@@ -9,10 +9,11 @@ import (
 
 // showDiff shows what the turn has changed, if that is not what was shown. It comes before
 // the message that speaks of it, and again when more has changed: for readers who take the
-// last artifact for the answer. So it is taken back, too, when nothing is left of it.
-func (r *run) showDiff() {
+// last artifact for the answer. So it is taken back, too, when nothing is left of it. It reports
+// whether it was shown.
+func (r *run) showDiff() bool {
 	if r.changed == "" || r.diff != nil && r.diff.text.String() == r.diff.fitted(r.changed) {
-		return
+		return false
 	}
 	if r.diff == nil {
 		r.diff = r.diffInPlace()
@@ -23,6 +24,7 @@ func (r *run) showDiff() {
 	a.most = r.room(a)
 	a.text.WriteString(a.fitted(r.changed))
 	r.task.push(a, true)
+	return true
 }
 
 // mostShownAgain bounds the diff that is shown anew before each message: of a longer one
@@ -31,15 +33,19 @@ const mostShownAgain = 64 << 10
 
 // showDiffBefore shows it before a message of that phase. A long diff that was shown is
 // shown again before the answer only, or at the end of the turn where the model's provider
-// does not say which message that is.
+// does not say which message that is; of a task that has told much of its diffs at the end only.
 func (r *run) showDiffBefore(phase string) {
 	if r.changed == "" {
 		r.takeBackDiff()
 		return
 	}
-	if r.diff == nil || phase == appserver.PhaseFinalAnswer || len(r.changed) <= mostShownAgain {
-		r.showDiff()
+	if t := r.task; t.diffsTold <= mostTold && r.mayShowAgain(phase) && r.showDiff() {
+		t.diffsTold += r.diff.text.Len()
 	}
+}
+
+func (r *run) mayShowAgain(phase string) bool {
+	return r.diff == nil || phase == appserver.PhaseFinalAnswer || len(r.changed) <= mostShownAgain
 }
 
 // settleDiff shows the diff of the whole turn; what was changed and changed back is none.

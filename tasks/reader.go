@@ -133,11 +133,23 @@ func (v *view) follow(ctx context.Context, sender bool, yield func(*Event, error
 			}
 			continue
 		}
-		ends := err != nil || sender && asks(event.Event)
-		if !yield(event, err) || ends {
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		ends := sender && asks(event.Event)
+		if !yield(v.shown(event, sender), nil) || ends {
 			return
 		}
 	}
+}
+
+// shown is an event as the view's reader gets it. The stream of a sender ends with what is asked.
+func (v *view) shown(event *Event, sender bool) *Event {
+	if v.of == nil { // the task has ended, and asks nothing
+		return event
+	}
+	return v.of.withQuestions(event, sender)
 }
 
 // catchUp yields from the journal what the log has let go of, and reports whether the

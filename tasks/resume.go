@@ -83,7 +83,7 @@ func (e *Engine) replay(ctx context.Context, v *view, from place, sender bool, y
 	err := e.missed(ctx, v, from, func(event *Event, ok bool) bool {
 		if known = ok; known {
 			ends := sender && asks(event.Event)
-			more = yield(event, nil) && !ends
+			more = yield(v.shown(event, sender), nil) && !ends
 		}
 		return known && more
 	})

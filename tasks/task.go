@@ -49,6 +49,9 @@ type task struct {
 	messages   int           // status messages made
 	progressed int           // bytes of progress told
 	noticed    int           // and of notices
+	asksTold   int           // and of open questions
+	diffsTold  int           // and of diffs, before the ends of their turns
+	draftsTold int           // and of texts that another has taken the place of
 	pushes     []receiver    // of push notifications; replaced, never changed
 	cutOff     []string      // recovered jobs whose turns have asked; until the task is posed again
 	expiry     *time.Timer   // of the questions over a restart; counted in Engine.wg while it runs
@@ -156,7 +159,7 @@ func (t *task) announce(change store.Change) {
 	t.notifyState(event)
 	row := t.row()
 	change.Head = &row
-	t.commit(change, event)
+	t.commit(change, t.telling(event))
 	t.states.fire()
 	t.changed()
 }

@@ -130,9 +130,7 @@ func (t *task) askedBefore(posed *a2a.Message) (kept *a2a.Message, bytes int) {
 	if t.asked+int(n) <= mostAsked {
 		return posed, int(n)
 	}
-	short := *posed
-	short.Metadata, short.Parts = nil, a2a.ContentParts{a2a.NewTextPart(askedTooMuch)}
-	return &short, int(n)
+	return inShort(posed, askedTooMuch), int(n)
 }
 
 // countAsked counts what was asked: the journal has all of it until the task ends. The caller holds

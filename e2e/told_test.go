@@ -1,0 +1,117 @@
+package e2e
+
+import (
+	"database/sql"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
+	_ "modernc.org/sqlite"
+)
+
+// toldBytes ends the program, and is how many bytes of events its state database has.
+func (p *program) toldBytes() (n int) {
+	p.t.Helper()
+	p.Kill()
+	db, err := sql.Open("sqlite", filepath.Join(p.State, "state.db"))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer db.Close()
+	if err := db.QueryRowContext(p.t.Context(), "SELECT coalesce(sum(length(body)), 0) FROM events").Scan(&n); err != nil {
+		p.t.Fatal(err)
+	}
+	return n
+}
+
+// TestQuestionsOfATurnAreToldInBounds: 16 that are open at once are told with each other again and
+// again, which is more than ten times what was asked.
+func TestQuestionsOfATurnAreToldInBounds(t *testing.T) {
+	const asked = 16
+	p := start(t)
+	long := strings.Repeat("x", 100<<10)
+	p.Model.SetScript(func(t *fakemodel.Turn) {
+		if len(t.NewToolOutputs()) > 0 {
+			t.Say("done")
+			return
+		}
+		for i := range asked {
+			t.Call("exec_command", fakemodel.Escalated(fmt.Sprintf("echo %d %s", i, long)))
+		}
+	})
+	task := p.begin("m1", "one", "go")
+	s := p.stream(t.Context(), "SubscribeToTask", object{"id": task["id"]})
+	var ids []any
+	for len(ids) < asked {
+		event := s.next()
+		if event == nil {
+			t.Fatalf("the stream ends with %d questions", len(ids))
+		}
+		if parts := openIn(event); len(parts) > 0 {
+			ids = parts
+		}
+	}
+	for i, id := range ids {
+		declines := answer(task, fmt.Sprint("a", i), object{"id": id, "decision": "decline"})
+		declines["configuration"] = object{"returnImmediately": true, "historyLength": 0}
+		p.call("SendMessage", declines)
+	}
+	if task = p.ended(task["id"]); text(task) != "done" {
+		t.Errorf("the task is %.500v", task["status"])
+	}
+	if got := p.toldBytes(); got < 8<<20 || got > 20<<20 {
+		t.Errorf("the journal has %d bytes of what was told", got)
+	}
+}
+
+// openIn are the ids of the questions of an event of a stream.
+func openIn(event object) (all []any) {
+	parts, _ := at(event, "statusUpdate", "status", "message", "parts").([]any)
+	if parts == nil {
+		parts, _ = at(event, "task", "status", "message", "parts").([]any)
+	}
+	for _, part := range parts {
+		if at(part, "data", "type") == "question" {
+			all = append(all, at(part, "data", "id"))
+		}
+	}
+	return all
+}
+
+// TestDiffsOfATurnAreToldInBounds: of a large change that goes on the journal has not all of it
+// with each message, and the task has all of it at the end.
+func TestDiffsOfATurnAreToldInBounds(t *testing.T) {
+	const steps = 9
+	p := start(t)
+	step := 0
+	p.Model.SetScript(func(m *fakemodel.Turn) {
+		step++
+		switch step {
+		case 1:
+			m.ApplyPatch(fakemodel.AddFile("big.txt", "0\n"+strings.Repeat(strings.Repeat("y", 1000)+"\n", 6000)))
+		case steps:
+			m.Say("end")
+		default:
+			m.OpenMessage("final_answer")
+			m.Delta(fmt.Sprint("step ", step))
+			m.EndMessage("")
+			m.ApplyPatch(fmt.Sprintf("*** Begin Patch\n*** Update File: big.txt\n@@\n-%d\n+%d\n*** End Patch\n", step-2, step-1))
+		}
+	})
+	task := p.send("m1", "one", "go")
+	var diff string
+	artifacts, _ := task["artifacts"].([]any)
+	for _, artifact := range artifacts {
+		if at(artifact, "name") == "diff" {
+			diff, _ = at(artifact, "parts", 0, "text").(string)
+		}
+	}
+	if !strings.Contains(diff, fmt.Sprintf("+%d\n", steps-2)) || len(diff) < 6<<20-1<<19 {
+		t.Errorf("the task ends as %v, with a diff of %d bytes: %.300s", state(task), len(diff), diff)
+	}
+	if got := p.toldBytes(); got < 12<<20 || got > 28<<20 {
+		t.Errorf("the journal has %d bytes of what was told", got)
+	}
+}
