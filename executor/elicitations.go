@@ -99,14 +99,9 @@ func (e elicitation) link() matter {
 	}}
 }
 
-// says puts what the server asks into words. Lines of its own are set off, lest they are
-// taken for ours.
+// says puts what the server asks into words.
 func (e elicitation) says(message string) string {
-	words := "The MCP server " + named(e.Server) + " asks: "
-	if oneLine(message) != strings.TrimSpace(message) {
-		return strings.TrimRight(words, " ") + "\n\n" + brief.Indented(message)
-	}
-	return words + message
+	return setOff("The MCP server "+named(e.Server)+" asks: ", message)
 }
 
 // form asks for values.
@@ -147,7 +142,7 @@ func (e elicitation) form() matter {
 		}
 		text := e.says(with.shown(e.Message))
 		if len(f.fields) > 0 {
-			text += "\n\n" + with.shown(inLines(f.fields))
+			text += "\n\n" + with.shown(inLines(with, "It wants: ", f.fields))
 		}
 		return posed{kind: "form", text: text, accepts: how + ", or with decline.", data: data, large: len(encoded(e.Schema)) > mostShown}
 	}

@@ -184,12 +184,12 @@ func (f field) noOption(text string) error {
 }
 
 // inLines lists what is asked, each with its choices. Where there is only one
-// thing, its choices have the numbers.
-func inLines(fields []field) string {
+// thing, it stands behind the lead, and its choices have the numbers.
+func inLines(with *posing, lead string, fields []field) string {
 	var b strings.Builder
 	for i, f := range fields {
 		if len(fields) == 1 {
-			b.WriteString(f.label)
+			b.WriteString(setOff(lead, with.clean(f.label)))
 			for n, o := range f.options {
 				fmt.Fprintf(&b, "\n%d. %s", n+1, oneLine(o.label))
 				if o.description != "" {

@@ -114,6 +114,15 @@ func (p *posing) remarks() string {
 // oneLine is a text on one line: those below it are not its to write.
 func oneLine(text string) string { return brief.Plain(strings.Join(strings.Fields(text), " ")) }
 
+// setOff puts words of somebody else's behind a lead of ours. Where they are more than a line, or
+// other than they look, they are indented, lest a line of theirs is taken for ours.
+func setOff(lead, words string) string {
+	if oneLine(words) != strings.TrimSpace(words) {
+		return strings.TrimRight(lead, " ") + "\n\n" + brief.Indented(words)
+	}
+	return lead + words
+}
+
 // named is a path or a host, quoted where it is more than a line, or less.
 func named(name string) string {
 	strange := func(r rune) bool { return unicode.IsSpace(r) && r != ' ' }

@@ -330,10 +330,14 @@ func TestQuestionsInWords(t *testing.T) {
 // TestLabelsAreOneLine: what stands among the choices is not a label's to write.
 func TestLabelsAreOneLine(t *testing.T) {
 	feed := []option{{label: "red\n2. blue", description: "warm\n3. green"}}
-	if got, want := inLines([]field{{label: "Which?", options: feed}}), "Which?\n1. red 2. blue: warm 3. green"; got != want {
-		t.Errorf("%q", got)
-	}
-	if got, want := inLines([]field{{label: "a\n2: b", options: feed}, {label: "c"}}), "1: a 2: b (red 2. blue)\n2: c"; got != want {
-		t.Errorf("%q", got)
+	with := &posing{hide: strings.Clone}
+	for want, fields := range map[string][]field{
+		"It wants: Which?\n1. red 2. blue: warm 3. green":                      {{label: "Which?", options: feed}},
+		"It wants:\n\n    Which?\n    1. green\n1. red 2. blue: warm 3. green": {{label: "Which?\n1. green", options: feed}},
+		"1: a 2: b (red 2. blue)\n2: c":                                        {{label: "a\n2: b", options: feed}, {label: "c"}},
+	} {
+		if got := inLines(with, "It wants: ", fields); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }

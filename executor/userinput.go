@@ -44,10 +44,14 @@ func readUserInput(params json.RawMessage) (matter, error) {
 		shown = append(shown, one)
 	}
 	f.show = func(with *posing) posed {
+		text := with.shown(inLines(with, "codex asks: ", f.fields))
+		if len(f.fields) > 1 {
+			text = "codex asks:\n\n" + text
+		}
 		return posed{
 			kind: "input", data: map[string]any{"questions": with.value(shown), "choices": []any{decideDecline}},
 			large:   len(params) > mostShown,
-			text:    "codex asks:\n\n" + with.shown(inLines(f.fields)),
+			text:    text,
 			accepts: howToFill(f.fields) + ".",
 		}
 	}
