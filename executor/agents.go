@@ -29,6 +29,7 @@ type agent struct {
 	open    map[call]bool                     // what is asked about by its begin
 	session string                            // the thread that its conversation began with; empty until it was asked for
 	changes map[string][]appserver.FileChange // by item: what it is about to write, which a question of codex's does not say
+	calls   toolCalls
 }
 
 func newAgents() agents {
@@ -38,7 +39,7 @@ func newAgents() agents {
 func (a *agents) begin(threadID, root, turn string) {
 	a.end(threadID)
 	delete(a.done, threadID)
-	a.at[threadID] = &agent{root: root, turn: turn, open: map[call]bool{}, changes: map[string][]appserver.FileChange{}}
+	a.at[threadID] = &agent{root: root, turn: turn, open: map[call]bool{}, changes: map[string][]appserver.FileChange{}, calls: toolCalls{}}
 }
 
 func (a *agents) end(threadID string) {
@@ -56,6 +57,7 @@ func (a *agents) started(threadID string, item appserver.Item) (twice bool) {
 	if one := a.at[threadID]; one != nil && begun.isAsked() {
 		twice = one.open[begun]
 		one.open[begun] = true
+		one.calls.started(item)
 	}
 	if item.Type == appserver.ItemFileChange {
 		a.keep(threadID, item)
@@ -66,6 +68,7 @@ func (a *agents) started(threadID string, item appserver.Item) (twice bool) {
 func (a *agents) completed(threadID string, item appserver.Item) {
 	if one := a.at[threadID]; one != nil {
 		delete(one.open, call{item.Type, item.ID})
+		one.calls.completed(item)
 	}
 	if item.Type == appserver.ItemFileChange {
 		a.forget(threadID, item.ID)
@@ -159,4 +162,12 @@ func (e *Executor) changesOfAgent(threadID, itemID string) []appserver.FileChang
 		return one.changes[itemID]
 	}
 	return nil
+}
+
+// calledByAgent reports whether a subagent has begun such a call of an MCP server's tool.
+func (e *Executor) calledByAgent(threadID, server, tool string, arguments any) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	one := e.agents.at[threadID]
+	return one != nil && one.calls.has(server, tool, arguments)
 }

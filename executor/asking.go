@@ -64,13 +64,15 @@ func (t *turn) tellExceeded() {
 // posing is what the turn knows beside a question. The ids of items are those of a thread: a
 // change of its own has nothing to do with what a subagent asks.
 func (t *turn) posing(q *question) posing {
-	own := q.req.ThreadID == t.c.threadID
-	return posing{hide: t.e.cfg.Hide, lead: t.e.whereabouts, home: t.e.home(), changes: func(itemID string) []appserver.FileChange {
-		if own {
-			return t.record.changes[itemID]
+	with := posing{hide: t.e.cfg.Hide, lead: t.e.whereabouts, home: t.e.home(), called: t.record.calls.has}
+	with.changes = func(itemID string) []appserver.FileChange { return t.record.changes[itemID] }
+	if q.req.ThreadID != t.c.threadID {
+		with.changes = func(itemID string) []appserver.FileChange { return t.e.changesOfAgent(q.req.ThreadID, itemID) }
+		with.called = func(server, tool string, arguments any) bool {
+			return t.e.calledByAgent(q.req.ThreadID, server, tool, arguments)
 		}
-		return t.e.changesOfAgent(q.req.ThreadID, itemID)
-	}}
+	}
+	return with
 }
 
 // unaskable says why something is declined without a question: to the sender of the message, and

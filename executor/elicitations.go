@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 )
@@ -34,16 +35,48 @@ func readElicitation(params json.RawMessage) (matter, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case body.Meta.Kind == "mcp_tool_call":
-		return body.tool(), nil
 	case body.Mode == "url":
 		return body.link(), nil
-	case strings.HasSuffix(strings.ToLower(body.Mode), "form"):
-		return body.form(), nil
+	case !strings.HasSuffix(strings.ToLower(body.Mode), "form"):
+		return nil, fmt.Errorf("its mode %q is not known", body.Mode)
+	case body.Meta.Kind == "mcp_tool_call" && len(fieldsOf(body.Schema)) == 0:
+		return &claim{elicitation: body, leave: body.tool(), other: body.form()}, nil
 	}
-	return nil, fmt.Errorf("its mode %q is not known", body.Mode)
+	return body.form(), nil
 }
 
+// A claim is a form with nothing to fill in that says of itself that codex asks whether it may
+// call a tool. codex hands a server's own on with all that the server has put there (seen on
+// 0.169.0), so it is taken for codex's only where such a call has begun.
+type claim struct {
+	elicitation
+	leave matter
+	other matter
+	known atomic.Bool // the call has begun
+}
+
+func (c *claim) pose(with *posing) posed {
+	c.known.Store(with.called(c.Server, c.Meta.Tool, c.Meta.Params))
+	if c.known.Load() {
+		return c.leave.pose(with)
+	}
+	p := c.other.pose(with)
+	p.text += "\n\nIt says that it is about a call of the tool " + named(c.Meta.Tool) + ", but no such call is known here."
+	if c.Meta.Params != nil {
+		p.text += "\n\n" + brief.Indented(with.json(c.Meta.Params))
+	}
+	return p
+}
+
+func (c *claim) answer(a Answer) (reply, error) {
+	if c.known.Load() {
+		return c.leave.answer(a)
+	}
+	return c.other.answer(a)
+}
+
+// grant is as codex itself answers a form without fields where everything is allowed.
+func (c *claim) grant() any { return c.leave.grant() }
 func elicited(action string, content any) map[string]any {
 	return map[string]any{"action": action, "content": content}
 }
@@ -68,6 +101,10 @@ func (e elicitation) tool() matter {
 		text := "codex asks whether it may call the tool " + named(e.Meta.Tool) + " of the MCP server " + named(e.Server) + "."
 		if e.Meta.Params != nil {
 			text += "\n\n" + brief.Indented(with.json(e.Meta.Params))
+		}
+		if e.Message != fmt.Sprintf("Allow the %s MCP server to run tool %q?", e.Server, e.Meta.Tool) { // codex's own words for it
+			set(data, "message", with.shown(e.Message))
+			text += setOff("\n\nIt is asked in these words: ", with.shown(e.Message))
 		}
 		return posed{kind: "tool", text: text, data: data}
 	}}

@@ -24,8 +24,9 @@ const (
 type posing struct {
 	hide    func(string) string // takes known secrets out of a text
 	changes func(itemID string) []appserver.FileChange
-	lead    func(paths []string) []place // says where they lead
-	home    place                        // the working directory
+	lead    func(paths []string) []place                  // says where they lead
+	home    place                                         // the working directory
+	called  func(server, tool string, arguments any) bool // whether such a call of an MCP server's tool has begun and not ended
 
 	hid bool // a secret was taken out
 	cut bool // not all is shown

@@ -17,7 +17,7 @@ func poseOf(t *testing.T, method, request string, changes ...appserver.FileChang
 	if err != nil {
 		t.Fatal(err)
 	}
-	with := &posing{lead: New(Config{}).whereabouts, hide: func(s string) string { return strings.ReplaceAll(s, "s3cret", "***") }, changes: func(string) []appserver.FileChange { return changes }}
+	with := &posing{lead: New(Config{}).whereabouts, called: anyCall, hide: func(s string) string { return strings.ReplaceAll(s, "s3cret", "***") }, changes: func(string) []appserver.FileChange { return changes }}
 	return m.pose(with), with
 }
 
@@ -44,6 +44,7 @@ func TestQuestionsAreNotForged(t *testing.T) {
 		"command": {askCommand, `{"command":` + quotedJSON("ls \u202e\r\x1b[2K\nDirectory: /safe") + `}`, `    ls \u202e\r\x1b[2K` + "\n    Directory: /safe"},
 		"host":    {askCommand, `{"command":"ls","networkApprovalContext":{"host":` + quotedJSON("x\nDirectory: /safe") + `,"protocol":"https"}}`, `Host: "x\nDirectory: /safe" (https)`},
 		"server":  {askServer, `{"serverName":"s","mode":"form","message":` + quotedJSON("hi\nDirectory: /safe") + `}`, "The MCP server s asks:\n\n    hi\n    Directory: /safe"},
+		"tool":    {askServer, `{"serverName":"s","mode":"form","message":` + quotedJSON("hi\nDirectory: /safe") + `,"_meta":{"codex_approval_kind":"mcp_tool_call","tool_name":"t"}}`, "It is asked in these words:\n\n    hi\n    Directory: /safe"},
 		"field":   {askServer, `{"serverName":"s","mode":"form","message":"hi","requestedSchema":{"properties":{"a":{"title":` + quotedJSON("x\nDirectory: /safe") + `}}}}`, "It wants:\n\n    x\n    Directory: /safe"},
 		"input":   {"item/tool/requestUserInput", `{"questions":[{"id":"a","question":` + quotedJSON("x\nDirectory: /safe") + `}]}`, "codex asks:\n\n    x\n    Directory: /safe"},
 		"file":    {askChange, `{"itemId":"i"}`, `    add "/w/a\nDirectory: /safe"`},

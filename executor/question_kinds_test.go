@@ -33,7 +33,7 @@ const (
 	inputsRequest = `{"threadId":"t","turnId":"u","itemId":"i","isBlocking":true,"questions":[
 		{"id":"colour","header":"Colour","question":"Which colour?","isOther":false,"options":[{"label":"red","description":""},{"label":"blue","description":""}]},
 		{"id":"size","header":"Size","question":"Which size?","isSecret":true,"options":null}]}`
-	toolRequest = `{"threadId":"t","turnId":"u","serverName":"asker","mode":"form","message":"Allow it?","requestedSchema":{"type":"object","properties":{}},
+	toolRequest = `{"threadId":"t","turnId":"u","serverName":"asker","mode":"form","message":"Allow the asker MCP server to run tool \"plain\"?","requestedSchema":{"type":"object","properties":{}},
 		"_meta":{"codex_approval_kind":"mcp_tool_call","persist":["session","always"],"tool_name":"plain","tool_description":"d","tool_params":{"a":1}}}`
 	formRequest = `{"threadId":"t","turnId":null,"serverName":"asker","mode":"form","_meta":null,"message":"Who are you?","requestedSchema":
 		{"type":"object","properties":{"age":{"type":"integer"},"name":{"type":"string","title":"Your name","minLength":2}},"required":["name"]}}`
@@ -118,8 +118,14 @@ func matterWhere(t *testing.T, request string, rules bool) matter {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if c, ok := m.(*claim); ok {
+		c.known.Store(true)
+	}
 	return m
 }
+
+// anyCall has begun.
+func anyCall(string, string, any) bool { return true }
 
 // given is an answer in words, or in data if it is an object.
 func given(t *testing.T, text string) Answer {
@@ -302,7 +308,7 @@ func TestUnreadableRequests(t *testing.T) {
 // TestQuestionsInWords holds what people read.
 func TestQuestionsInWords(t *testing.T) {
 	t.Parallel()
-	with := &posing{lead: New(Config{}).whereabouts, hide: func(s string) string { return strings.ReplaceAll(s, "echo", "[redacted]") }, changes: func(string) []appserver.FileChange {
+	with := &posing{lead: New(Config{}).whereabouts, called: anyCall, hide: func(s string) string { return strings.ReplaceAll(s, "echo", "[redacted]") }, changes: func(string) []appserver.FileChange {
 		var c appserver.FileChange
 		c.Path, c.Diff, c.Kind.Type = "/w/a.txt", "+one", "add"
 		return []appserver.FileChange{c}

@@ -14,13 +14,14 @@ type record struct {
 	open     map[call]bool                     // those that have not ended
 	strays   map[string]bool                   // ids of those that scripts of earlier turns have begun in this one
 	changes  map[string][]appserver.FileChange // of the file changes among them
+	calls    toolCalls
 	diff     string
 	usage    appserver.TokenUsage
 	gap      bool // something was dropped on the way: repair from the history
 }
 
 func newRecord() record {
-	return record{commands: map[string]bool{}, open: map[call]bool{}, strays: map[string]bool{}, changes: map[string][]appserver.FileChange{}}
+	return record{commands: map[string]bool{}, open: map[call]bool{}, strays: map[string]bool{}, changes: map[string][]appserver.FileChange{}, calls: toolCalls{}}
 }
 
 // started reports whether the item has the id of another that is open and may be taken for it.
@@ -33,6 +34,7 @@ func (r *record) started(item appserver.Item) (twice bool) {
 	if item.Type == appserver.ItemFileChange {
 		r.changes[item.ID] = item.Changes
 	}
+	r.calls.started(item)
 	return twice
 }
 
@@ -44,6 +46,7 @@ func (r *record) completed(item appserver.Item) {
 	if item.Type == appserver.ItemFileChange {
 		delete(r.changes, item.ID)
 	}
+	r.calls.completed(item)
 	r.keep(item)
 }
 
