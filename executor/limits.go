@@ -24,6 +24,12 @@ type LimitWindow struct {
 	ResetsAt    time.Time `json:"resetsAt,omitzero"` // zero if it is not known
 }
 
+// Bounds of what is believed of a limit: codex hands on what the model's endpoint says.
+const (
+	mostOfLimit = 64                   // bytes of its name
+	mostOfReset = 400 * 24 * time.Hour // until it ends. The longest windows that there are last a month
+)
+
 // full is the percentage at which an allowance is used up.
 const full = 100
 
@@ -42,7 +48,7 @@ func (l *limits) keep(n appserver.LimitsNote, metrics Metrics) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if n.RateLimits.LimitName != "" {
-		l.name = n.RateLimits.LimitName
+		l.name = clipped(n.RateLimits.LimitName, mostOfLimit)
 	}
 	for slot, window := range map[string]*appserver.LimitWindow{"primary": n.RateLimits.Primary, "secondary": n.RateLimits.Secondary} {
 		if window == nil {
@@ -60,10 +66,11 @@ func (l *limits) keep(n appserver.LimitsNote, metrics Metrics) {
 func (l *limits) list() []LimitWindow {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	now := time.Now()
 	var all []LimitWindow
 	for _, slot := range []string{"primary", "secondary"} {
 		if window, ok := l.windows[slot]; ok {
-			all = append(all, LimitWindow{Name: l.label(slot, window), UsedPercent: window.UsedPercent, ResetsAt: unix(window.ResetsAt)})
+			all = append(all, LimitWindow{Name: l.label(slot, window), UsedPercent: window.UsedPercent, ResetsAt: reset(unix(window.ResetsAt), now)})
 		}
 	}
 	return all
@@ -98,12 +105,22 @@ func (l *limits) label(slot string, window appserver.LimitWindow) string {
 	return l.name + " " + length
 }
 
-// unix is a time of the wall clock: it stays right when the clock is set.
+// unix is a time of the wall clock: it stays right when the clock is set. One that no clock shows
+// and JSON has no words for is zero.
 func unix(seconds int64) time.Time {
-	if seconds <= 0 {
+	const end = 253402300800 // the year 10000
+	if seconds <= 0 || seconds >= end {
 		return time.Time{}
 	}
 	return time.Unix(seconds, 0)
+}
+
+// reset is when a limit ends; zero, which is not known, where that is too far ahead to be true.
+func reset(at, now time.Time) time.Time {
+	if at.After(now.Add(mostOfReset)) {
+		return time.Time{}
+	}
+	return at
 }
 
 var (

@@ -2,7 +2,9 @@ package executor
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -51,6 +53,40 @@ func TestReachedIsTheWindowThatIsFull(t *testing.T) {
 	}
 	if all := l.list(); len(all) != 2 || all[1].Name != "7d" {
 		t.Errorf("list = %+v", all)
+	}
+}
+
+// FuzzLimits: whatever is said of limits can be told on, in JSON, and in few words.
+func FuzzLimits(f *testing.F) {
+	f.Add("5h", 100, int64(300), int64(1_700_000_100))
+	f.Add(strings.Repeat("x", 1<<10), -1, int64(math.MaxInt64), int64(999_999_999_999))
+	f.Add("", 1<<40, int64(-1), int64(math.MaxInt64))
+	f.Add("\xff", 0, int64(0), int64(253_402_300_799))
+	f.Fuzz(func(t *testing.T, name string, used int, minutes, resets int64) {
+		l := &limits{}
+		var n appserver.LimitsNote
+		n.RateLimits.LimitName = name
+		n.RateLimits.Primary = &appserver.LimitWindow{UsedPercent: used, WindowDurationMins: minutes, ResetsAt: resets}
+		l.keep(n, noMetrics{})
+		all := l.list()
+		if text, err := json.Marshal(all); err != nil || len(text) > 1<<10 {
+			t.Fatalf("%d bytes, %v", len(text), err)
+		}
+		if at := all[0].ResetsAt; at.After(time.Now().Add(mostOfReset)) {
+			t.Errorf("it ends at %s", at)
+		}
+	})
+}
+
+// TestRefusalWithAFarEnd does not say when it ends.
+func TestRefusalWithAFarEnd(t *testing.T) {
+	t.Parallel()
+	e := New(Config{})
+	for words, known := range map[string]bool{"Please try again in 60s.": true, "Please try again in 9000000000s.": false, "try again at Dec 31st, 9999 11:59 PM.": false} {
+		r := e.refusalOf(&appserver.TurnError{Message: words, CodexErrorInfo: json.RawMessage(`"usageLimitExceeded"`)})
+		if r == nil || r.until.IsZero() == known {
+			t.Errorf("%s: %+v", words, r)
+		}
 	}
 }
 

@@ -48,7 +48,7 @@ func (e *Executor) refusalOf(failed *appserver.TurnError) *refusal {
 	r := &refusal{kind: kind, code: name, status: status, why: e.words(sayable(words))}
 	if kind == FailLimit {
 		r.limit, r.until = e.limitReached(name, words)
-		if !r.until.After(time.Now()) { // a clock is wrong, theirs or ours
+		if r.until = reset(r.until, time.Now()); !r.until.After(time.Now()) { // a clock is wrong, theirs or ours
 			r.until = time.Time{}
 		}
 	}
