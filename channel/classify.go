@@ -28,6 +28,10 @@ const (
 // inboxType is that of the rows of an inbox. Others tell of what the workspace does.
 const inboxType = "a2a_receive"
 
+// mostOfURI is how many bytes the URI of a file has that a row tells of; those of platforms have a
+// hundred. Rows are kept by it, and for a month.
+const mostOfURI = 2 << 10
+
 // classify says what is to become of a row. Doubt, if not empty, is for the log.
 func (n names) classify(r platform.Row) (row store.InboxRow, doubt string) {
 	row = store.InboxRow{Activity: r.ID, Seq: r.Seq, State: store.InboxAccepted}
@@ -85,11 +89,12 @@ func (n names) drain(row store.InboxRow, note string) (store.InboxRow, string) {
 // upload is a row that tells of a file, which messages behind it name.
 func (n names) upload(row store.InboxRow, r platform.Row) (store.InboxRow, string) {
 	b := bodyOf(r.RequestBody)
-	row.Kind, row.Chat, row.URI = kindUpload, n.canvas(), b.URI
-	if b.URI == "" {
+	row.Kind, row.Chat = kindUpload, n.canvas()
+	if b.URI == "" || len(b.URI) > mostOfURI {
 		row, _ = n.drain(row, "it tells of a file and does not name it")
 		return row, row.Note
 	}
+	row.URI = b.URI
 	row.Body = entry{Files: []File{{URI: b.URI, Name: b.Name, MediaType: b.MimeType, Size: b.Size}}}.encode()
 	return row, ""
 }

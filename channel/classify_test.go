@@ -33,6 +33,7 @@ func TestClassify(t *testing.T) {
 		"failed":           {row: platform.Row{Method: "message/send", RequestBody: hello, ResponseBody: json.RawMessage(`null`)}, kind: kindCanvas, state: store.InboxAccepted, chat: "canvas:us"},
 		"upload":           {row: platform.Row{Method: "chat_upload_receive", RequestBody: json.RawMessage(`{"uri":"platform-pending:us/1","name":"a"}`)}, kind: kindUpload, state: store.InboxAccepted, chat: "canvas:us"},
 		"upload-of-what":   {row: platform.Row{Method: "chat_upload_receive"}, kind: kindUpload, state: store.InboxDrained, chat: "canvas:us", doubt: true},
+		"upload-too-long":  {row: platform.Row{Method: "chat_upload_receive", RequestBody: json.RawMessage(`{"uri":"platform-pending:` + strings.Repeat("x", mostOfURI) + `"}`)}, kind: kindUpload, state: store.InboxDrained, chat: "canvas:us", doubt: true},
 		"strange":          {row: platform.Row{ID: "a1", Method: "broadcast", Source: "p"}, kind: kindUnknown, state: store.InboxAccepted, chat: "peer:p/unknown", peer: "p", mute: muteUnknown, doubt: true},
 		"marked": {
 			row:  platform.Row{Method: "message/send", Source: "p", RequestBody: json.RawMessage(`{"params":{"metadata":{"molecule_channel_reply":true},"message":{"parts":[]}}}`)},
@@ -41,7 +42,7 @@ func TestClassify(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			row, doubt := names{workspace: "us"}.classify(c.row)
-			if row.Kind != c.kind || row.State != c.state || row.Chat != c.chat || row.Peer != c.peer || row.Mute != c.mute || (doubt != "") != c.doubt {
+			if row.Kind != c.kind || row.State != c.state || row.Chat != c.chat || row.Peer != c.peer || row.Mute != c.mute || len(row.URI) > mostOfURI || (doubt != "") != c.doubt {
 				t.Errorf("%+v, %q", row, doubt)
 			}
 		})

@@ -150,8 +150,8 @@ func (p *poller) behind(ctx context.Context, q platform.RowQuery) (more bool, er
 	return full && fresh > 0, err // the same page without end is not asked for without a pause
 }
 
-// known returns the rows that have an id: one without can neither be answered once nor
-// be left behind.
+// known returns the rows that have an id, of a length that ids have: one without can neither be
+// answered once nor be left behind.
 func (p *poller) known(rows []platform.Row) []platform.Row {
 	all := len(rows)
 	rows = slices.DeleteFunc(rows, func(r platform.Row) bool { return r.ID == "" })

@@ -14,6 +14,25 @@ type looseRow Row
 // and nobody knows who it is.
 const noName = " "
 
+// mostOfID is how many bytes an id has; those of platforms have 36. Rows are kept by it, and for a
+// month.
+const mostOfID = 256
+
+// A looseID is a [looseText] that is "" where it is too long to be one.
+type looseID string
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (i *looseID) UnmarshalJSON(raw []byte) error {
+	if len(raw) > mostOfID*6+2 { // as JSON can write it
+		return nil
+	}
+	if err := (*looseText)(i).UnmarshalJSON(raw); err != nil || len(*i) <= mostOfID {
+		return err
+	}
+	*i = ""
+	return nil
+}
+
 // A looseText is "" where there is no text.
 type looseText string
 
@@ -25,16 +44,16 @@ func (t *looseText) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// A looseName is a [looseText] that says whether there is something else.
+// A looseName is a [looseID] that says whether there is something else.
 type looseName string
 
 // UnmarshalJSON implements [json.Unmarshaler].
 func (n *looseName) UnmarshalJSON(raw []byte) error {
-	if present(raw) && raw[0] != '"' {
+	err := (*looseID)(n).UnmarshalJSON(raw)
+	if *n == "" && present(raw) && string(raw) != `""` {
 		*n = noName
-		return nil
 	}
-	return (*looseText)(n).UnmarshalJSON(raw)
+	return err
 }
 
 // looseAttachments are as many as are read.
@@ -50,11 +69,11 @@ func (a *looseAttachments) UnmarshalJSON(raw []byte) error {
 // here.
 func (r *looseRow) UnmarshalJSON(raw []byte) error {
 	var in struct {
-		ID           looseText        `json:"id"`
+		ID           looseID          `json:"id"`
 		Workspace    looseText        `json:"workspace_id"`
 		Type         looseText        `json:"activity_type"`
 		Source       looseName        `json:"source_id"`
-		Target       looseText        `json:"target_id"`
+		Target       looseID          `json:"target_id"`
 		Method       looseText        `json:"method"`
 		Summary      looseText        `json:"summary"`
 		Status       looseText        `json:"status"`

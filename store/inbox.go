@@ -263,10 +263,11 @@ func (c *conn) forgetInbox(before time.Time) (bool, error) {
 const rowsBetween = 1000
 
 // tooManyRows are the finished rows and replies beyond a number, of other agents and of the user
-// each: a sender has any number, of which none costs it a turn.
+// each, and of rows that tell of files: a sender has any number, of which none costs it a turn.
 var tooManyRows = []string{ //nolint:gochecknoglobals // a constant
 	"DELETE FROM inbox WHERE n IN (SELECT n FROM inbox WHERE state IN ('done', 'dead', 'drained') AND peer <> '' ORDER BY n DESC LIMIT ?1 OFFSET ?2)",
 	"DELETE FROM inbox WHERE n IN (SELECT n FROM inbox WHERE state IN ('done', 'dead', 'drained') AND peer = '' AND uri = '' ORDER BY n DESC LIMIT ?1 OFFSET ?2)",
+	"DELETE FROM inbox WHERE n IN (SELECT n FROM inbox INDEXED BY inbox_uri WHERE state IN ('done', 'dead', 'drained') AND uri <> '' ORDER BY n DESC LIMIT ?1 OFFSET ?2)",
 	"DELETE FROM inbox_replies WHERE n IN (SELECT n FROM inbox_replies WHERE state IN ('sent', 'dead') AND peer <> '' ORDER BY n DESC LIMIT ?1 OFFSET ?2)",
 	"DELETE FROM inbox_replies WHERE n IN (SELECT n FROM inbox_replies WHERE state IN ('sent', 'dead') AND peer = '' ORDER BY n DESC LIMIT ?1 OFFSET ?2)",
 }

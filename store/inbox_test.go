@@ -279,6 +279,11 @@ func TestInboxRows(t *testing.T) {
 		row.State = store.InboxDrained
 		rows = append(rows, row)
 	}
+	for n := range 4 {
+		row := rowOf(30+n, "upload", "c")
+		row.State, row.URI = store.InboxDone, fmt.Sprint("workspace:/", n)
+		rows = append(rows, row)
+	}
 	if _, err := s.AcceptInbox(ctx, page(rows...)); err != nil {
 		t.Fatal(err)
 	}
@@ -291,7 +296,7 @@ func TestInboxRows(t *testing.T) {
 			left = append(left, int(row.Seq))
 		}
 	}
-	if want := []int{0, 3, 9, 10, 11, 21, 22, 23}; !slices.Equal(left, want) {
+	if want := []int{0, 9, 10, 11, 21, 22, 23, 31, 32, 33}; !slices.Equal(left, want) {
 		t.Errorf("known are %v, want %v", left, want)
 	}
 }
