@@ -9,6 +9,9 @@ import (
 // does so each half minute.
 const mostTold = 256
 
+// mostOfToldID is how many bytes an id has that is remembered; a longer one is remembered nowhere.
+const mostOfToldID = 256
+
 // awaited are the delegations whose results a call of delegate_task waits for, and those
 // whose results it has returned: nobody else need tell the model of them.
 type awaited struct {
@@ -38,7 +41,7 @@ func (a *awaited) wait(id string) (done func()) {
 func (a *awaited) tell(ids ...string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.told = append(a.told, ids...)
+	a.told = append(a.told, slices.DeleteFunc(ids, func(id string) bool { return len(id) > mostOfToldID })...)
 	a.told = slices.Clone(a.told[max(0, len(a.told)-mostTold):])
 }
 

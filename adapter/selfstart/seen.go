@@ -15,6 +15,9 @@ import (
 // mostSeen bounds what is remembered; the platform shows the newest 50 rows.
 const mostSeen = 1000
 
+// mostOfFile is how many bytes a file has that is read: an earlier version has kept ids of any length.
+const mostOfFile = 16 << 20
+
 // seen is what is known of results, as it stands in its file.
 type seen struct {
 	IDs     []string `json:"seen"`              // of delegations, oldest first
@@ -27,14 +30,18 @@ type seen struct {
 // what it knew is then taken for seen, as at the very first start.
 func readSeen(path string) (s *seen, first bool, err error) {
 	s = &seen{}
-	text, err := os.ReadFile(path)
+	info, err := os.Stat(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return s, true, nil
+	}
+	var text []byte
+	if err == nil && info.Size() <= mostOfFile {
+		text, err = os.ReadFile(path)
 	}
 	if err != nil {
 		return nil, false, err
 	}
-	if json.Unmarshal(text, s) != nil {
+	if json.Unmarshal(text, s) != nil { // as of a file that is too large
 		if err := os.Rename(path, path+".damaged"); err != nil {
 			return nil, false, fmt.Errorf("%s is damaged: %w", path, err)
 		}
