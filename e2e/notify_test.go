@@ -2,12 +2,14 @@ package e2e
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/progtest"
@@ -195,5 +197,31 @@ func TestBridgeTellsTheCanvas(t *testing.T) {
 	}
 	if why := b.refused(object{"action": "start", "prompt": "say no", "notify_target": "feishu:x"}); !strings.Contains(why, "none of local, canvas") {
 		t.Errorf("another place is refused with %q", why)
+	}
+}
+
+// TestNoticesToHostsThatHang hold up no others.
+func TestNoticesToHostsThatHang(t *testing.T) {
+	t.Parallel()
+	done := make(chan struct{})
+	hanging := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-done }))
+	t.Cleanup(func() { close(done); hanging.Close() })
+	told := make(chan struct{}, 1)
+	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { told <- struct{}{} }))
+	t.Cleanup(receiver.Close)
+	p := start(t, "RUNTIME_ALLOW_NETWORKS=127.0.0.0/8")
+	send := func(id, target string) {
+		m := message(id, id, "/status")
+		m["metadata"] = object{"notifyTarget": target}
+		p.call("SendMessage", object{"message": m})
+	}
+	for i := range 60 {
+		send(fmt.Sprint("m", i), fmt.Sprint(hanging.URL, "/", i))
+	}
+	send("other", receiver.URL)
+	select {
+	case <-told:
+	case <-time.After(20 * time.Second): // those before it take 40
+		t.Error("the other is not told")
 	}
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 )
 
@@ -82,13 +83,32 @@ func (s *Store) Notices(ctx context.Context, limit int) ([]Notice, error) {
 	})
 }
 
-// NoticesToSend returns those that are to be tried by themselves, the next one first.
-func (s *Store) NoticesToSend(ctx context.Context, limit int) ([]Notice, error) {
-	return view(ctx, s, "list the notices to send", func(c *conn) ([]Notice, error) {
-		return collect(c, scanNotice, "SELECT "+noticeColumns+` WHERE o.status IN ('', 'pending', 'failed') AND o.due_at > 0
-			ORDER BY o.due_at, o.task LIMIT ?`, limit)
+// NoticesToSend tells of those that are to be tried by themselves, without their bodies, until told
+// is false: those that were never tried first, and of either the one that is due first.
+func (s *Store) NoticesToSend(ctx context.Context, told func(Notice) bool) error {
+	const columns = "t.id, o.target, x'', o.status, '', o.tries, o.due_at, o.sent_at, o.created FROM notices o JOIN tasks t ON t.n = o.task"
+	_, err := view(ctx, s, "list the notices to send", func(c *conn) (none struct{}, err error) {
+		err = c.each("SELECT "+columns+` WHERE o.status IN ('', 'pending', 'failed') AND o.due_at > 0
+			ORDER BY o.tries > 0, o.due_at, o.task`, nil, func(r scanner) error {
+			var n Notice
+			if err := scanNotice(r, &n); err != nil {
+				return err
+			}
+			if !told(n) {
+				return errEnough
+			}
+			return nil
+		})
+		if errors.Is(err, errEnough) {
+			err = nil
+		}
+		return none, err
 	})
+	return err
 }
+
+// errEnough ends a list.
+var errEnough = errors.New("enough")
 
 // SetNotice notes what became of a notice: its state, error, tries and times. One
 // that was sent stays so.

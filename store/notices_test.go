@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"testing"
 	"time"
 )
@@ -25,6 +26,15 @@ func noticesOf(t *testing.T, list []Notice, err error) []string {
 	return tasks
 }
 
+// toSend are all that are to be sent.
+func toSend(s *Store) (all []Notice, err error) {
+	err = s.NoticesToSend(context.Background(), func(n Notice) bool {
+		all = append(all, n)
+		return true
+	})
+	return all, err
+}
+
 func TestNotices(t *testing.T) {
 	ctx := t.Context()
 	s := open(t, Config{Dir: t.TempDir()})
@@ -37,14 +47,20 @@ func TestNotices(t *testing.T) {
 	equal(t, noticesOf(t, list, err), []string{"b", "a", "c"})
 	list, err = s.Notices(ctx, 2)
 	equal(t, noticesOf(t, list, err), []string{"b", "a"})
-	list, err = s.NoticesToSend(ctx, 10)
+	list, err = toSend(s)
 	equal(t, noticesOf(t, list, err), []string{"c", "b"})
+	c, err := s.Notice(ctx, "c")
+	must(t, err)
+	c.Status, c.Tries = NoticeFailed, 1
+	must(t, s.SetNotice(ctx, c))
+	list, err = toSend(s)
+	equal(t, noticesOf(t, list, err), []string{"b", "c"}) // what was never tried comes first
 
 	b, err := s.Notice(ctx, "b")
 	must(t, err)
 	b.Status, b.Error, b.Tries, b.Due = NoticeFailed, "HTTP 500", 1, time.Time{}
 	must(t, s.SetNotice(ctx, b))
-	list, err = s.NoticesToSend(ctx, 10)
+	list, err = toSend(s)
 	equal(t, noticesOf(t, list, err), []string{"c"})
 	task, err := s.Task(ctx, "b")
 	must(t, err)

@@ -13,10 +13,10 @@ import (
 
 const (
 	timeout = 10 * time.Second
-	// page is how many are looked at, those that are under way among them.
+	// page is how many a round has, those that are under way among them.
 	page = 2 * mostAtOnce
-	// mostAtOnce bounds those that are under way: receivers that hang leave room for
-	// others, until they are as many.
+	// mostAtOnce bounds those that are under way: hosts that hang leave room for others,
+	// until they are as many.
 	mostAtOnce = 16
 )
 
@@ -24,7 +24,7 @@ const (
 type Journal interface {
 	Notice(ctx context.Context, task string) (store.Notice, error)
 	Notices(ctx context.Context, limit int) ([]store.Notice, error)
-	NoticesToSend(ctx context.Context, limit int) ([]store.Notice, error)
+	NoticesToSend(ctx context.Context, told func(store.Notice) bool) error
 	SetNotice(ctx context.Context, n store.Notice) error
 }
 
@@ -47,6 +47,7 @@ type Deliverer struct {
 	cfg  Config
 	log  *slog.Logger
 	post *push.Poster
+	to   *push.Receivers
 
 	mu      sync.Mutex               // guards the fields below
 	busy    map[string]chan struct{} // closed when the notice of the task is let go
@@ -62,7 +63,7 @@ func New(cfg Config) *Deliverer {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	return &Deliverer{
-		Rounds: rounds.New[string](mostAtOnce), cfg: cfg, log: cfg.Logger, post: cfg.Poster,
+		Rounds: rounds.New[string](mostAtOnce), cfg: cfg, log: cfg.Logger, post: cfg.Poster, to: push.NewReceivers(cfg.Now),
 		busy: map[string]chan struct{}{}, unnoted: map[string]store.Notice{},
 	}
 }
@@ -70,28 +71,45 @@ func New(cfg Config) *Deliverer {
 // Run sends what is due until ctx ends, beginning with what an earlier process has
 // left. It may be called once.
 func (d *Deliverer) Run(ctx context.Context) {
-	d.Rounds.Run(ctx, d.due, func(ctx context.Context, task string) error {
-		_, err := d.send(ctx, task, d.isDue)
-		return err
+	d.Rounds.Run(ctx, d.due, d.deliver)
+}
+
+// deliver sends one that is due, if there is room for it where it goes.
+func (d *Deliverer) deliver(ctx context.Context, task string) error {
+	end := func() {}
+	defer func() { end() }()
+	_, err := d.send(ctx, task, func(n store.Notice) (ok bool) {
+		switch {
+		case !d.isDue(n):
+			return false
+		case !isURL(n.Target):
+			return true
+		}
+		end, ok = d.to.Begin(n.Target)
+		return ok
 	})
+	return err
 }
 
 // due lists the tasks whose notices are due, and says when to look again.
 func (d *Deliverer) due(ctx context.Context) (due []string, next time.Duration) {
-	waiting, err := d.cfg.Journal.NoticesToSend(ctx, page)
+	next = rounds.Idle
+	err := d.cfg.Journal.NoticesToSend(ctx, func(n store.Notice) bool {
+		switch wait := n.Due.Sub(d.cfg.Now()); {
+		case wait > 0:
+			next = min(next, wait)
+		case !isURL(n.Target) || d.to.Room(n.Target): // the end of what has no room for it wakes us
+			due = append(due, n.Task)
+		}
+		return len(due) < page
+	})
 	if err != nil {
 		if ctx.Err() == nil {
 			d.log.Error("the notices of ended tasks cannot be read; this is tried again", "err", err)
 		}
 		return nil, rounds.Retry
 	}
-	for _, n := range waiting { // the soonest first
-		if wait := n.Due.Sub(d.cfg.Now()); wait > 0 {
-			return due, min(wait, rounds.Idle)
-		}
-		due = append(due, n.Task)
-	}
-	return due, rounds.Idle
+	return due, next
 }
 
 // isDue is for what is sent by itself.

@@ -62,9 +62,12 @@ func (s Setting) host() string {
 	return u.Host
 }
 
-// canonicalHost is the host in one spelling of it, as posts to it are counted.
-func (s Setting) canonicalHost() string {
-	u, err := url.Parse(s.Config.URL)
+// canonicalHost is where the setting posts to.
+func (s Setting) canonicalHost() string { return canonicalHost(s.Config.URL) }
+
+// canonicalHost is the host of a URL in one spelling of it, as posts to it are counted.
+func canonicalHost(text string) string {
+	u, err := url.Parse(text)
 	if err != nil {
 		return ""
 	}
