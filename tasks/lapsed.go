@@ -26,8 +26,9 @@ func (t *task) unclear(in *incoming, q *question) bool {
 }
 
 // unshown reports whether what the run asks is posed to nobody who may answer: its message is the
-// platform's, the workspace's own or another agent's. The caller holds t.mu.
-func (r *run) unshown() bool { return !r.task.engine.sender(r.message, nil).answers() }
+// platform's or the workspace's own. To another agent's task, likewise, nobody answers who does not
+// name it. The caller holds t.mu.
+func (r *run) unshown() bool { return r.task.engine.sender(r.message, nil).origin == fromPlatform }
 
 // SaidToUser tells that the user of the workspace is told something, or was just now, that is no
 // reply to what they have sent.
