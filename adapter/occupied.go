@@ -18,6 +18,9 @@ import (
 // the temp directory of commands, where they are missing or empty (seen on 0.169.0).
 func masked() []string { return []string{".codex", ".agents", ".aws", ".git"} }
 
+// occupant is the file that is put into them.
+const occupant = ".gitignore"
+
 // Occupy sees to it that a directory that commands write has the masked folders with something in
 // them. In its sandbox codex shows commands an existing one as it is, to be read, and over one that
 // is not there it mounts an empty folder, which it makes and removes by its path, outside of the
@@ -28,8 +31,10 @@ func masked() []string { return []string{".codex", ".agents", ".aws", ".git"} }
 // where commands have another than patches. Then its sender is asked to allow it without the sandbox.
 // A folder with something in it stays.
 //
-// A .git is not made below a repository, in which it would hide that one from codex. A folder in
-// which nothing can be made stays as it is.
+// That goes for a .git below a repository, too, or commands could make one of their own, by which the
+// user's git would run what they have written: git passes over one that is no repository, and codex
+// is told how to know the one above ([Launch.markers]). A folder in which nothing can be made stays
+// as it is.
 func Occupy(dir string, user *asuser.User) error {
 	return user.Do(func() error {
 		root, err := regular.Root(dir)
@@ -38,30 +43,10 @@ func Occupy(dir string, user *asuser.User) error {
 		}
 		defer root.Close()
 		for _, name := range masked() {
-			if name == ".git" && inRepository(dir) {
-				continue
-			}
 			err = errors.Join(err, occupy(root, name))
 		}
 		return err
 	})
-}
-
-// inRepository reports whether a folder above a directory has a .git, and not an empty one, which a
-// killed sandbox leaves.
-func inRepository(dir string) bool {
-	for at := filepath.Dir(dir); ; at = filepath.Dir(at) {
-		info, err := os.Lstat(filepath.Join(at, ".git"))
-		if err == nil && info.IsDir() {
-			_, err = os.Lstat(filepath.Join(at, ".git", "HEAD"))
-		}
-		if err == nil {
-			return true
-		}
-		if at == filepath.Dir(at) {
-			return false
-		}
-	}
 }
 
 // occupy puts something into a folder that is missing or empty.
@@ -86,7 +71,7 @@ func occupy(root *os.Root, name string) error {
 	if names, err := at.Readdirnames(1); err != nil && !errors.Is(err, io.EOF) || len(names) > 0 {
 		return nil
 	}
-	file, err := root.OpenFile(filepath.Join(name, ".gitignore"), os.O_CREATE|os.O_EXCL|os.O_WRONLY|syscall.O_NOFOLLOW, 0o644)
+	file, err := root.OpenFile(filepath.Join(name, occupant), os.O_CREATE|os.O_EXCL|os.O_WRONLY|syscall.O_NOFOLLOW, 0o644)
 	if errors.Is(err, fs.ErrExist) || isClosed(err) {
 		return nil
 	}

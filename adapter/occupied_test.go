@@ -84,8 +84,8 @@ func TestOccupyWhereNothingCanBeMade(t *testing.T) {
 	}
 }
 
-// TestOccupyInARepository: a .git would hide the repository from codex, and nothing else is left
-// out.
+// TestOccupyInARepository: the .git of a repository stays, be it a file or a folder, and a folder below
+// it has one that is no repository's.
 func TestOccupyInARepository(t *testing.T) {
 	repository := t.TempDir()
 	dir := filepath.Join(repository, "a", "b")
@@ -95,21 +95,17 @@ func TestOccupyInARepository(t *testing.T) {
 	if err := errors.Join(adapter.Occupy(dir, nil), adapter.Occupy(repository, nil)); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{".codex", ".agents", ".aws"} {
+	for _, name := range []string{".codex", ".agents", ".aws", ".git"} {
 		for _, at := range []string{dir, repository} {
+			if at == repository && name == ".git" {
+				continue
+			}
 			if _, err := os.Stat(filepath.Join(at, name, ".gitignore")); err != nil {
 				t.Error(err)
 			}
 		}
 	}
-	none := filepath.Join(t.TempDir(), "work")
-	if err := errors.Join(os.MkdirAll(filepath.Join(none, "..", ".git"), 0o700), os.Mkdir(none, 0o700), adapter.Occupy(none, nil)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Lstat(filepath.Join(none, ".git", ".gitignore")); err != nil {
-		t.Errorf("below an empty .git: %v", err)
-	}
-	if _, err := os.Lstat(filepath.Join(dir, ".git")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the folder of a repository has a .git of its own: %v", err)
+	if text, err := os.ReadFile(filepath.Join(repository, ".git")); err != nil || string(text) != "gitdir: /elsewhere\n" {
+		t.Errorf("the repository's own is %q, %v", text, err)
 	}
 }

@@ -25,6 +25,9 @@ type Project struct {
 	// Settles are the names in its .codex by which the folder would settle what codex does.
 	Settles []string
 	Folders []Folder // those with settings, the nearest last
+	// Marker is a path that is there in the root of the repository and not in the folders below it;
+	// empty where the work directory lies below none.
+	Marker string
 }
 
 // lookAt looks at the work directory. What is codex's home settles nothing as a folder's.
@@ -35,8 +38,8 @@ func lookAt(dir, home string) Project {
 		if at != dir {
 			way = append(way, at)
 		}
-		if _, err := os.Stat(filepath.Join(at, ".git")); err == nil {
-			p.Root = namesOf(at)
+		if isRepository(at) {
+			p.Root, p.Marker = namesOf(at), markerOf(at, dir)
 			break
 		}
 		if at == filepath.Dir(at) {
@@ -55,6 +58,59 @@ func lookAt(dir, home string) Project {
 		}
 	}
 	return p
+}
+
+// isRepository reports whether a repository begins in a directory. A .git without a HEAD is none to
+// git: ours is one ([Occupy]), and what a killed sandbox leaves.
+func isRepository(dir string) bool {
+	info, err := os.Stat(filepath.Join(dir, ".git"))
+	if err == nil && info.IsDir() {
+		_, err = os.Lstat(filepath.Join(dir, ".git", "HEAD"))
+	}
+	return err == nil
+}
+
+// markerOf is Project.Marker of a repository. Of one whose .git is a file, as those of worktrees are,
+// it is our own .git in the work directory, by its way from there.
+func markerOf(root, dir string) string {
+	if root == dir {
+		return ""
+	}
+	marker := filepath.Join(".git", "HEAD")
+	if _, err := os.Lstat(filepath.Join(root, marker)); err == nil {
+		return marker
+	}
+	way, err := filepath.Rel(root, dir)
+	marker = filepath.Join(way, ".git", occupant)
+	if _, missing := os.Lstat(filepath.Join(root, marker)); err != nil || missing != nil {
+		return ""
+	}
+	return marker
+}
+
+// markers are the arguments by which codex takes a folder for the root of a repository where git
+// does. It would take the work directory for one, for the .git that we keep there, and so read no
+// AGENTS.md and no skills above it.
+func (l Launch) markers(config map[string]any) []string {
+	names := []string{".git"}
+	if own, said := config["project_root_markers"].([]any); said {
+		names = names[:0]
+		for _, one := range own {
+			if name, ok := one.(string); ok {
+				names = append(names, name)
+			}
+		}
+	}
+	if l.Project.Marker == "" || !slices.Contains(names, ".git") {
+		return nil
+	}
+	for i, name := range names {
+		if name == ".git" {
+			name = l.Project.Marker
+		}
+		names[i] = tomlString(name)
+	}
+	return override("project_root_markers", "["+strings.Join(names, ",")+"]")
 }
 
 func namesOf(dir string) []string {

@@ -68,7 +68,7 @@ func TestLookAt(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Symlink(work, link); err != nil {
+	if err := errors.Join(os.Symlink(work, link), os.WriteFile(filepath.Join(root, ".git", "HEAD"), nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	p := lookAt(link, "/h")
@@ -122,5 +122,47 @@ func TestSettledByMany(t *testing.T) {
 	}
 	if names := settled(dir); len(names) != mostSettles+1 || names[mostSettles] != "and more" {
 		t.Errorf("by many: %q", names)
+	}
+}
+
+// TestMarkers: below a repository codex is told how to know its root, since the .git that we keep in
+// the work directory would be one to it.
+func TestMarkers(t *testing.T) {
+	for name, c := range map[string]struct {
+		git    string // of the folder above
+		config string
+		want   string
+	}{
+		"none":          {"", "", ""},
+		"empty":         {".git/objects/x", "", ""},
+		"repository":    {".git/HEAD", "", `[".git/HEAD"]`},
+		"worktree":      {".git", "", `["a/work/.git/.gitignore"]`},
+		"own":           {".git/HEAD", "project_root_markers = ['go.mod', '.git']", `["go.mod",".git/HEAD"]`},
+		"own without":   {".git/HEAD", "project_root_markers = ['go.mod']", ""},
+		"in itself":     {"a/work/.git/HEAD", "", ""},
+		"file in it":    {"a/work/.git", "", ""},
+		"one in an own": {"a/.git/HEAD", "", `[".git/HEAD"]`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			work := filepath.Join(dir, "a", "work")
+			if err := os.MkdirAll(work, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if c.git != "" {
+				if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(dir, c.git)), 0o700), os.WriteFile(filepath.Join(dir, c.git), nil, 0o600)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := Occupy(work, nil); err != nil {
+				t.Fatal(err)
+			}
+			l := Launch{WorkDir: work, UserConfig: c.config, Project: lookAt(work, "/h")}
+			config, _ := l.own()
+			got := strings.TrimPrefix(strings.Join(l.markers(config), " "), "-c project_root_markers=")
+			if got != c.want {
+				t.Errorf("%s, want %s", got, c.want)
+			}
+		})
 	}
 }

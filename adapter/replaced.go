@@ -29,10 +29,8 @@ func (l Launch) settingsFolder() settingsFolder {
 
 func (l Launch) settingsDir() string { return filepath.Join(l.WorkDir, ".codex") }
 
-// holdSettings notes which .codex commands of the codex that is started now have to be read, and
-// makes one where there is none.
+// holdSettings notes which .codex commands of the codex that is started now have to be read.
 func (s *Setup) holdSettings(l Launch) {
-	_ = Occupy(l.WorkDir, l.User) // it is tried before each turn, and said then
 	f := l.settingsFolder()
 	s.mu.Lock()
 	defer s.mu.Unlock()

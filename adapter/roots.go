@@ -39,6 +39,34 @@ func fromFolder(config map[string]any, dir string) {
 	}
 }
 
+// noteWritten notes what commands of the codex that is started now write by the operator's leave.
+func (s *Setup) noteWritten(l Launch) {
+	config, _ := l.own()
+	var roots []string
+	for _, root := range l.roots(config) {
+		if below, ok := strings.CutPrefix(root, "~/"); ok {
+			root = filepath.Join(lookup(l.Env())("HOME"), below)
+		}
+		if filepath.IsAbs(root) {
+			roots = append(roots, root)
+		}
+	}
+	for _, root := range roots {
+		_ = Occupy(root, l.User) // as the work directory
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.written = roots
+}
+
+// Written are the directories, beside the work directory, that commands of the codex that was started
+// last write by the operator's leave.
+func (s *Setup) Written() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.written
+}
+
 // A Folder is one on the way from the root of the work directory's repository to that itself,
 // with the settings that it brings.
 type Folder struct {

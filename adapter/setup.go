@@ -57,6 +57,7 @@ type Setup struct {
 	opened  []string // and those of what the work directory has come to bring
 	// settings is the .codex of the work directory as codex was last started; nil before
 	settings *settingsFolder
+	written  []string // what commands of that codex write by the operator's leave
 	read     bool
 	known    chan struct{} // closed when the configuration has been read for the first time
 }
@@ -140,10 +141,12 @@ func (s *Setup) prepare(ctx context.Context) (Launch, error) {
 			return launch, err
 		}
 	}
+	_ = Occupy(launch.WorkDir, launch.User) // it is tried before each turn, and said then
 	if err := launch.readConfig(); err != nil {
 		return launch, err
 	}
 	s.holdSettings(launch)
+	s.noteWritten(launch)
 	s.tell(&s.doubted, launch.doubts())
 	login, _ := launch.login() // one that cannot be read cannot be shown either
 	s.cfg.Redact(login.Secrets()...)

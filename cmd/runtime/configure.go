@@ -144,7 +144,12 @@ func (app *application) mend(s settings.Settings) {
 	s.User.Regain(s.WorkDir, app.log)
 	s.User.Regain(s.CodexHome, app.log) // without a sandbox it is theirs, too
 	if err := adapter.Occupy(s.WorkDir, s.User); err != nil {
-		app.log.Warn("a folder that codex keeps from commands, such as .codex, cannot be made in the working directory: commands in its sandbox may come to write settings there", "path", s.WorkDir, "err", err, "fix", "make folders .codex, .agents, .aws and, unless a folder above it has one, .git there, each with a .gitignore in it")
+		app.log.Warn("a folder that codex keeps from commands, such as .codex, cannot be made in the working directory: commands in its sandbox may come to write settings there", "path", s.WorkDir, "err", err, "fix", "make folders .codex, .agents, .aws and .git there, each with a .gitignore in it")
+	}
+	for _, dir := range app.setup.Written() {
+		if err := adapter.Occupy(dir, s.User); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			app.log.Warn("a folder that codex keeps from commands, such as .git, cannot be made in a directory of sandbox_workspace_write.writable_roots: commands may come to write one there", "path", dir, "err", err)
+		}
 	}
 	if err := app.temp.keep(); err != nil {
 		app.log.Error("codex's commands have no temp directory", "path", app.temp.path, "err", err)
