@@ -27,6 +27,9 @@ func (e *Engine) Recover(ctx context.Context) error {
 	for _, pending := range open {
 		runs, err := e.recoverTask(ctx, pending)
 		if err != nil {
+			if ctx.Err() != nil { // it is told to stop, and the next one reads the task
+				return fmt.Errorf("recover the tasks: %w", err)
+			}
 			if err := e.condemn(ctx, pending, err); err != nil {
 				return fmt.Errorf("recover the tasks: %w", err)
 			}

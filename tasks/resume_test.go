@@ -275,6 +275,22 @@ func TestReaderLeavesAResume(t *testing.T) {
 	}
 }
 
+// TestStopDuringAStart leaves the tasks that are read to the next one, and condemns none.
+func TestStopDuringAStart(t *testing.T) {
+	var log bytes.Buffer
+	ctx, leave := context.WithCancel(t.Context())
+	st, r := newJournal(t), newRunner()
+	e := newEngine(t, r, func(c *tasks.Config) { c.Journal = st })
+	begin(t, e, request("m1", "c", "hi"))
+	r.next(t).start().observe(tool("item-1"))
+	next := newEngine(t, newRunner(), func(c *tasks.Config) {
+		c.Journal, c.Logger = leftJournal{st, leave}, slog.New(slog.NewTextHandler(&log, nil))
+	})
+	if err := next.Recover(ctx); !errors.Is(err, context.Canceled) || log.Len() > 0 {
+		t.Errorf("the start ends with %v, and logs %s", err, log.String())
+	}
+}
+
 // TestPlaceOfAnEventThatWasLost: kills take events back that a reader has had, and no place
 // is given twice: the reader learns of the end, whichever it has had last.
 func TestPlaceOfAnEventThatWasLost(t *testing.T) {
