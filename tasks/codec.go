@@ -74,6 +74,21 @@ func chunkOf(event a2a.Event) (*a2a.Artifact, bool) {
 	return update.Artifact, isText
 }
 
+// withoutWords takes out of the body of a batch, which it changes, the states that only say
+// something, progress and what is asked: there can be much of it, and a start makes nothing of it.
+// Of the others progress has no metadata, and the turn that asks has begun before.
+func withoutWords(body []byte) []byte {
+	left := body[:0]
+	for rec := range bytes.Lines(body) {
+		words := bytes.HasPrefix(rec, []byte(`{"e":{"statusUpdate":`)) &&
+			(!bytes.Contains(rec, []byte(`"metadata":`)) || bytes.Contains(rec, []byte(`"state":"`+a2a.TaskStateInputRequired+`"`)))
+		if !words {
+			left = append(left, rec...)
+		}
+	}
+	return left
+}
+
 // decodeEvents returns the events of a batch, those of the task info.
 func decodeEvents(body []byte, info a2a.TaskInfo) ([]a2a.Event, error) {
 	var events []a2a.Event

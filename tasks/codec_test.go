@@ -44,6 +44,32 @@ func TestEventsRoundTrip(t *testing.T) {
 	}
 }
 
+// TestStartReadsNoWords: of progress and of what is asked it makes nothing, and there can be much.
+func TestStartReadsNoWords(t *testing.T) {
+	asks := &a2a.TaskStatusUpdateEvent{
+		TaskID: "t", ContextID: "c", Status: a2a.TaskStatus{State: a2a.TaskStateInputRequired, Message: a2a.NewMessage(a2a.MessageRoleAgent, a2a.NewTextPart("May I?"))},
+		Metadata: map[string]any{"message": 1.0},
+	}
+	state := func(said string, meta map[string]any) a2a.Event {
+		status := a2a.TaskStatus{State: a2a.TaskStateWorking, Message: a2a.NewMessage(a2a.MessageRoleAgent, a2a.NewDataPart(map[string]any{"text": said}))}
+		return &a2a.TaskStatusUpdateEvent{TaskID: "t", ContextID: "c", Status: status, Metadata: meta}
+	}
+	body, err := encodeEvents([]a2a.Event{
+		state("\"state\":\"TASK_STATE_INPUT_REQUIRED\"", map[string]any{"message": 1.0}), asks, state("works", nil), chunk("a", "first", false, false), state("\"metadata\":{}\n{\"t\":", nil),
+		chunk("a", `{"e":{"statusUpdate":`, true, false), state("works", nil),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := decodeEvents(withoutWords(body), a2a.TaskInfo{TaskID: "t", ContextID: "c"})
+	if err != nil || len(got) != 3 {
+		t.Fatalf("%d events are read, %v", len(got), err)
+	}
+	if begins, ok := got[0].(*a2a.TaskStatusUpdateEvent); !ok || begins.Metadata["message"] != 1.0 {
+		t.Errorf("the first is %+v", got[0])
+	}
+}
+
 func TestTextIsKeptOnce(t *testing.T) {
 	events := []a2a.Event{chunk("a", "first", false, false)}
 	size := 0

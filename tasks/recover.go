@@ -162,7 +162,7 @@ func (t *task) replay(ctx context.Context, last int64) (map[float64]int, error) 
 			break
 		}
 		for _, batch := range batches {
-			events, err := decodeEvents(batch.Body, t.TaskInfo())
+			events, err := decodeEvents(withoutWords(batch.Body), t.TaskInfo())
 			if err != nil {
 				return nil, err
 			}
