@@ -39,8 +39,8 @@ func (r *run) showDiffBefore(phase string) {
 		r.takeBackDiff()
 		return
 	}
-	if t := r.task; t.diffsTold <= mostTold && r.mayShowAgain(phase) && r.showDiff() {
-		t.diffsTold += r.diff.text.Len()
+	if t := r.task; t.mayTell(&t.diffsTold, 0) && r.mayShowAgain(phase) && r.showDiff() {
+		t.countTold(&t.diffsTold, r.diff.text.Len())
 	}
 }
 

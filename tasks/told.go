@@ -5,8 +5,30 @@ import "github.com/a2aproject/a2a-go/v2/a2a"
 // mostTold bounds what a task tells again and again, beside its progress, for that stays in the
 // journal likewise: each event of a question has all that are open, a diff is shown whole before
 // each message that it has changed before, and of a message another text than what was streamed
-// may be the last word. It holds for each of the three.
-const mostTold = 16 << 20
+// may be the last word. It holds for each of the three, and that of all for what all tasks have
+// told so that have not ended: a start reads it.
+const (
+	mostTold      = 16 << 20
+	mostToldOfAll = 8 * mostTold
+)
+
+// mayTell reports whether there is room for so many bytes more of one of the three. The caller holds
+// t.mu.
+func (t *task) mayTell(told *int, bytes int) bool {
+	return *told+bytes <= mostTold && int(t.engine.told.Load())+bytes <= mostToldOfAll
+}
+
+// countTold counts them. The caller holds t.mu.
+func (t *task) countTold(told *int, bytes int) {
+	*told += bytes
+	t.engine.told.Add(int64(bytes))
+}
+
+// forgetTold counts none of them any more: the task leaves memory. The caller holds t.mu.
+func (t *task) forgetTold() {
+	t.engine.told.Add(-int64(t.asksTold + t.diffsTold + t.draftsTold))
+	t.asksTold, t.diffsTold, t.draftsTold = 0, 0, 0
+}
 
 // askedUntold stands in an event in the place of what is asked. Who reads it while that is open
 // gets it all the same; see withQuestions.
@@ -21,8 +43,8 @@ func (t *task) telling(event *a2a.TaskStatusUpdateEvent) *a2a.TaskStatusUpdateEv
 	}
 	var n wireCount
 	n.message(posed)
-	if t.asksTold+int(n) <= mostTold {
-		t.asksTold += int(n)
+	if t.mayTell(&t.asksTold, int(n)) {
+		t.countTold(&t.asksTold, int(n))
 		return event
 	}
 	short := *event
