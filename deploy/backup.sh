@@ -8,7 +8,8 @@
 # so that what is copied is what a kill at that moment would have left, which is what
 # the runtime is made to start from. Callers wait; nothing of theirs is lost.
 # It runs where the runtime runs: in a container by docker exec or kubectl exec. After
-# BACKUP_LIMIT seconds (600) it gives up, so that nothing stands still for longer than that.
+# BACKUP_LIMIT seconds (600) all goes on and it gives up, whatever it waits for, so that
+# nothing stands still for longer than that.
 set -eu
 
 fail() {
@@ -20,7 +21,11 @@ fail() {
 [ ! -t 1 ] || fail "the archive goes to stdout: send it to a file"
 tar --version 2>/dev/null | grep -q GNU || fail "this takes GNU tar, which says what it could not read"
 [ -r /proc/locks ] || fail "this system does not tell who holds a lock: stop the runtime, and use tar"
-lock=$1/state.lock
+limit=${BACKUP_LIMIT:-600}
+case $limit in
+0* | *[!0-9]*) fail "BACKUP_LIMIT, $limit, is no number of seconds" ;;
+esac
+lock=${1%/}/state.lock
 shift
 [ -f "$lock" ] || fail "there is no $lock: give the runtime's RUNTIME_STATE_DIR"
 for dir in "$@"; do
@@ -28,6 +33,8 @@ for dir in "$@"; do
 	/*) [ -d "$dir" ] || fail "there is no directory $dir" ;;
 	*) fail "$dir: give an absolute path" ;;
 	esac
+	shift
+	set -- "$@" ".$dir" # as it is named in the archive
 done
 
 # The lock names its holder, and the kernel says whether that still holds it.
@@ -52,15 +59,53 @@ done
 
 stopped=
 copying=
+guard=
 resume() {
 	[ -z "$copying" ] || kill "$copying" 2>/dev/null || :
-	for pid in $stopped; do
-		kill -CONT "$pid" 2>/dev/null || :
-	done
+	release
+	unguard "$guard"
 	stopped=
 }
 trap resume EXIT
 trap 'exit 1' HUP INT TERM PIPE
+trap 'fail "it takes longer than $limit s, for which nothing is to stand still: look for what is large or of many files, or set BACKUP_LIMIT"' ALRM
+
+release() {
+	for pid in $stopped; do
+		kill -CONT "$pid" 2>/dev/null || :
+	done
+}
+
+seconds() {
+	sed 's/[. ].*//' /proc/uptime
+}
+end=$(($(seconds) + limit))
+
+# guarded has a process of its own let go on what is stopped when the time is up: this shell may
+# wait then for what does not end, or have been killed. It knows what was stopped when it began.
+guarded() {
+	before=$guard
+	left=$((end - $(seconds)))
+	[ "$left" -gt 0 ] || left=0
+	(
+		sleeper=
+		trap '' HUP
+		trap 'kill $sleeper; exit' USR1 # which has no trap here, and so ends this one also before
+		sleep "$left" 9>&- &
+		sleeper=$!
+		wait "$sleeper"
+		kill -ALRM $$ || :
+		release
+	) >/dev/null 2>&1 &
+	guard=$!
+	unguard "$before"
+}
+
+# unguard waits, since a guard holds the lock, which the next backup may be about to take.
+unguard() {
+	[ -z "$1" ] || kill -USR1 "$1" 2>/dev/null || :
+	[ -z "$1" ] || wait "$1" 2>/dev/null || :
+}
 
 # states are where the system says how the threads of some processes are.
 states() {
@@ -102,10 +147,20 @@ named() {
 	echo "$1 $(sed -n 's/^Name:[^a-zA-Z0-9]*//p' "/proc/$1/status")"
 }
 
+# standing lists what is stopped for awk, which takes no argument of more than 128 KiB.
+standing() {
+	for pid in $stopped; do
+		echo "stopped $pid"
+	done
+}
+
 # children are those of processes that are stopped which are not stopped.
 children() {
-	grep -s '^PPid:' /proc/[0-9]*/status | awk -F '[/: \t]+' -v stopped="$stopped" '
-		BEGIN { split(stopped, list, " "); for (i in list) stands[list[i]] }
+	{
+		standing
+		printf '%s\n' /proc/[0-9]*/status | xargs grep -s '^PPid:' /dev/null
+	} | awk -F '[/: \t]+' '
+		$1 == "stopped" { stands[$2]; next }
 		$NF in stands && !($3 in stands) { print $3 }'
 }
 
@@ -115,8 +170,9 @@ children() {
 stop() {
 	fresh=$1
 	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30; do
+		stopped="$stopped $fresh"
+		guarded
 		for pid in $fresh; do
-			stopped="$stopped $pid"
 			kill -STOP "$pid" 2>/dev/null || [ ! -d "/proc/$pid" ] || fail "process $(named "$pid") cannot be stopped: run this as its user"
 		done
 		still "$fresh"
@@ -133,39 +189,51 @@ stop() {
 # leased is the first process that is stopped and has a lease on a file: others cannot read that,
 # and it does not give it back while it stands still.
 leased() {
-	awk -v stopped="$stopped" '
-		BEGIN { split(stopped, list, " "); for (i in list) stands[list[i]] }
-		$2 == "LEASE" && $5 in stands { print $5; exit }' /proc/locks
+	{
+		standing
+		cat /proc/locks
+	} | awk '
+		$1 == "stopped" { stands[$2] }
+		$2 == "LEASE" && $5 in stands { print $5; exit }'
+}
+
+# alone fails beside another backup: what that one has stopped goes on at its end, while this one
+# copies. The lock is on what the system has of the runtime, where commands in their sandbox do not
+# get to: it takes no disk, and goes with whoever holds it. Some systems have no flock.
+alone() {
+	exec 9<"/proc/$runtime"
+	! command -v flock >/dev/null || flock -n 9 || fail "another backup of this runtime is at work: wait for its end"
+	[ -n "$(moving "$runtime")" ] || fail "the runtime stands still already: wait for the end of another backup, or have it go on (kill -CONT $runtime)"
 }
 
 if [ -n "$runtime" ]; then
+	alone
 	stop "$runtime"
 	holder=$(leased)
 	[ -z "$holder" ] || fail "process $(named "$holder") has a lease on a file, which keeps that from being read: end it; nothing was changed"
 else
 	echo "backup: no runtime works on $lock, so none is stopped" >&2
+	guarded
 fi
-# Not the directories themselves: a volume's own is not the user's who restores into it,
-# nor is what the file system keeps there.
+
+# names lists what lies in directories, for tar to read: commands choose the names, and how many
+# there are. Not the directories themselves: a volume's own is not the user's who restores into
+# it, nor is what the file system keeps there. Where not all can be listed tar is to fail.
+names() {
+	find -H "$@" -mindepth 1 -maxdepth 1 ! -name lost+found -print0 || printf '%s\0' "./(not all could be listed)"
+}
+
 cd /
-for dir in "$@"; do
-	shift
-	for entry in ".$dir"/* ".$dir"/.[!.]* ".$dir"/..?*; do
-		if [ "${entry##*/}" != lost+found ] && { [ -e "$entry" ] || [ -L "$entry" ]; }; then
-			set -- "$@" "$entry"
-		fi
-	done
-done
 # Nor the lock: restored over a runtime that works, it would let another one in beside it. What a
 # file does not have of the disk it does not have of the archive: a command can make one of any length.
-timeout -k 5 "${BACKUP_LIMIT:-600}" tar --sparse --exclude=".$lock" -czf - "$@" &
+names "$@" 9>&- | tar --sparse --exclude=".$lock" --no-unquote --null -T - -czf - 9>&- &
 copying=$!
 status=0
 wait "$copying" || status=$?
 copying=
+resume
 case $status in
 0) ;;
 1) echo "backup: files changed while they were read, by commands that have left the runtime's processes; the rest is as it was" >&2 ;;
-124 | 137) fail "it takes longer than ${BACKUP_LIMIT:-600} s, for which nothing is to stand still: look for what is large, or set BACKUP_LIMIT" ;;
 *) fail "tar failed ($status): what was written is no whole archive" ;;
 esac

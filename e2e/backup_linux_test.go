@@ -1,13 +1,18 @@
 package e2e
 
 import (
+	"archive/tar"
 	"bytes"
+	"compress/gzip"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
@@ -50,4 +55,179 @@ func TestBackupBesideHeldProcesses(t *testing.T) {
 	if got := text(p.send("m3", "two", "say after")); got != "after" {
 		t.Errorf("afterwards it answers %q", got)
 	}
+}
+
+// backup is the script for a state directory and a working directory, with some programs of its PATH
+// in the place of the system's.
+func backup(t *testing.T, state, work string, programs map[string]string) *exec.Cmd {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range programs {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.CommandContext(t.Context(), "sh", filepath.Join(codextest.Root(t), "deploy", "backup.sh"), state, state, work)
+	cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "BACKUP_LIMIT=60")
+	return cmd
+}
+
+// TestBackupOfManyNames: files that commands make, of any number and name, hold nothing up and are
+// in the backup.
+func TestBackupOfManyNames(t *testing.T) {
+	t.Parallel()
+	p := start(t)
+	const many = 30_000
+	odd := []string{"-rf", " ", "*", "new\nline", `a\nb`, `a\057..\057..\057b`}
+	for _, name := range odd {
+		if err := os.WriteFile(filepath.Join(p.Work, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.send("m1", "one", fmt.Sprintf(`run seq -f f%%080.0f %d | xargs touch`, many))
+	cmd := backup(t, p.State, p.Work, nil)
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	archive, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v: %s", err, said.String())
+	}
+	zipped, err := gzip.NewReader(bytes.NewReader(archive))
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	for members := tar.NewReader(zipped); ; {
+		header, err := members.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		names[strings.TrimPrefix(header.Name, "."+p.Work+"/")] = true
+	}
+	if len(names) < many {
+		t.Errorf("it has %d names", len(names))
+	}
+	for _, name := range odd {
+		if !names[name] {
+			t.Errorf("it does not have %q", name)
+		}
+	}
+}
+
+// TestBackupThatListsNothing: a directory whose names cannot be read is missed, and not left out.
+func TestBackupThatListsNothing(t *testing.T) {
+	t.Parallel()
+	state := t.TempDir()
+	if err := os.WriteFile(filepath.Join(state, "state.lock"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := backup(t, state, state, map[string]string{"find": "exit 1"})
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = io.Discard, &said
+	if err := cmd.Run(); err == nil || !strings.Contains(said.String(), "not all could be listed") || !strings.Contains(said.String(), "no whole archive") {
+		t.Errorf("%v: %s", err, said.String())
+	}
+}
+
+// TestBackupThatHangs: whatever of a backup does not end, the runtime goes on after the limit.
+func TestBackupThatHangs(t *testing.T) {
+	t.Parallel()
+	awk, err := exec.LookPath("awk")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for hangs, program := range map[string]string{
+		"tar":  "[ \"$1\" != --version ] || { echo GNU; exit; }\nexec sleep 4711",
+		"find": "exec sleep 4711",
+		"awk":  "case \"$*\" in *LEASE*) exec sleep 4711 ;; *) exec " + awk + " \"$@\" ;; esac", // the shell waits for it
+	} {
+		t.Run(hangs, func(t *testing.T) {
+			t.Parallel()
+			p := start(t)
+			cmd := backup(t, p.State, p.Work, map[string]string{hangs: program})
+			var said bytes.Buffer
+			cmd.Stdout, cmd.Stderr = io.Discard, &said
+			cmd.Env = append(cmd.Env, "BACKUP_LIMIT=5")
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			var hanging int
+			progtest.WaitFor(t, "what hangs", func() bool {
+				hanging = progtest.Find(cmd.Process.Pid, "sleep 4711")
+				return hanging != 0
+			})
+			if got := text(p.send("m1", "one", "say after")); got != "after" {
+				t.Errorf("afterwards it answers %q", got)
+			}
+			_ = syscall.Kill(hanging, syscall.SIGKILL) // so that its output has an end
+			if err := cmd.Wait(); err == nil || !strings.Contains(said.String(), "longer than 5 s") {
+				t.Errorf("%v: %s", err, said.String())
+			}
+		})
+	}
+}
+
+// TestBackupBesideAnother: a second one does not begin, which the end of the first would have
+// copy what works.
+func TestBackupBesideAnother(t *testing.T) {
+	t.Parallel()
+	p := start(t)
+	refused := func(want string) {
+		t.Helper()
+		cmd := backup(t, p.State, p.Work, nil)
+		var said bytes.Buffer
+		cmd.Stdout, cmd.Stderr = io.Discard, &said
+		if err := cmd.Run(); err == nil || !strings.Contains(said.String(), want) || !standsStill(t, p) {
+			t.Errorf("%v: %s", err, said.String())
+		}
+	}
+	gate := filepath.Join(t.TempDir(), "gate")
+	if err := syscall.Mkfifo(gate, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := exec.LookPath("tar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := backup(t, p.State, p.Work, map[string]string{"tar": fmt.Sprintf("[ \"$1\" = --version ] || read -r _ <%s || :\nexec %s \"$@\"", gate, whole)})
+	var said bytes.Buffer
+	first.Stdout, first.Stderr = io.Discard, &said
+	if err := first.Start(); err != nil {
+		t.Fatal(err)
+	}
+	opened, err := os.OpenFile(gate, os.O_WRONLY, 0) // waits until it copies
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused("another backup")
+	if err := opened.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Wait(); err != nil {
+		t.Errorf("%v: %s", err, said.String())
+	}
+
+	if err := syscall.Kill(p.Pid(), syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	progtest.WaitFor(t, "the program to stand", func() bool { return standsStill(t, p) })
+	refused("stands still already")
+	if err := syscall.Kill(p.Pid(), syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := backup(t, p.State, p.Work, nil).Output(); err != nil || len(out) == 0 {
+		t.Errorf("in the end: %v", err)
+	}
+}
+
+func standsStill(t *testing.T, p *program) bool {
+	t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Pid()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Contains(string(status), "\nState:\tT")
 }
