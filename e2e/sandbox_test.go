@@ -112,17 +112,20 @@ func TestFolderOfAMessageIsNoRoot(t *testing.T) {
 	}
 }
 
-// TestSetuidFiles: codex's sandbox lets commands make files that run as their owner, which
-// docs/security.md says, and the check setuid is for.
+// TestSetuidFiles: codex's sandbox lets commands make files that run as their owner, and open the
+// working directory to others, which docs/security.md says, and the check setuid is for.
 func TestSetuidFiles(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("there is no such check")
 	}
 	p := start(t, "CODEX_SANDBOX=workspace-write", "CODEX_APPROVAL_POLICY=never")
-	p.send("m1", "c", "run touch file && chmod 4755 file")
+	p.send("m1", "c", "run touch file && chmod 4755 file && chmod 701 .")
 	if info, err := os.Stat(filepath.Join(p.Work, "file")); err != nil || info.Mode()&os.ModeSetuid == 0 {
 		t.Errorf("%v, %v: is it barred now?", info, err)
+	}
+	if info, err := os.Stat(p.Work); err != nil || info.Mode().Perm() != 0o701 {
+		t.Errorf("%v, %v: does its mode count now?", info, err)
 	}
 	if out, _ := p.Command("doctor", "--json"); !strings.Contains(out, `"setuid"`) {
 		t.Errorf("doctor does not look: %s", out)

@@ -35,12 +35,12 @@ func (p setuidProbe) run(context.Context) Result {
 		return ok("no other user logs in here")
 	}
 	for _, dir := range p.dirs {
-		if dir = nearest(dir); !entered(dir) || barred(dir) {
+		if !reached(dir) || barred(nearest(dir)) {
 			continue
 		}
 		return warn(
-			fmt.Sprintf("others of this machine, such as %s, get to %s: a file that a command makes there in codex's sandbox can be one that runs as user %d for whoever starts it", other, dir, p.owner()),
-			"close that directory to others, or one above it (chmod 700), mount it with nosuid, or start this where no such files can be made (RestrictSUIDSGID=yes of systemd)")
+			fmt.Sprintf("others of this machine, such as %s, get to %s, or would if a command opened it (its mode is the commands' to change): a file that a command makes there in codex's sandbox can be one that runs as user %d for whoever starts it", other, dir, p.owner()),
+			"close a directory above it to others (chmod 700), mount it with nosuid, or start this where no such files can be made (RestrictSUIDSGID=yes of systemd)")
 	}
 	return ok("others of this machine cannot run what commands make")
 }
@@ -73,14 +73,18 @@ func (p setuidProbe) other() string {
 	return ""
 }
 
-// entered reports whether every user may go to a directory, as far as the modes of those on the
-// way say.
-func entered(dir string) bool {
-	whole, err := filepath.EvalSymlinks(dir)
+// reached reports whether every user may go to a directory, as far as the modes of the folders
+// above it say. Its own says nothing: commands can change it (seen on 0.169.0).
+func reached(dir string) bool {
+	there := nearest(dir)
+	at, err := filepath.EvalSymlinks(there)
 	if err != nil {
 		return false
 	}
-	for at := whole; ; at = filepath.Dir(at) {
+	if there == dir {
+		at = filepath.Dir(at)
+	}
+	for ; ; at = filepath.Dir(at) {
 		info, err := os.Stat(at)
 		if err != nil || info.Mode().Perm()&0o001 == 0 {
 			return false

@@ -13,7 +13,7 @@ func TestSetuid(t *testing.T) {
 	if err := os.Chmod(filepath.Dir(base), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if !entered(base) {
+	if !reached(filepath.Join(base, "any")) {
 		t.Skip("nobody else gets to the temp directory")
 	}
 	open, closed := filepath.Join(base, "open"), filepath.Join(base, "closed")
@@ -32,12 +32,14 @@ func TestSetuid(t *testing.T) {
 		status        Status
 		detail, fix   string
 	}{
-		"alone":          {alone, open, OK, "no other user", ""},
-		"open":           {shared, open, Warn, `such as "al", get to ` + open, "chmod 700"},
-		"to be made":     {shared, filepath.Join(open, "x", "y"), Warn, `"al"`, "chmod 700"},
-		"closed":         {shared, filepath.Join(closed, "below"), OK, "cannot run", ""},
-		"no accounts":    {filepath.Join(base, "none"), open, Warn, "other accounts", "chmod 700"},
-		"mounted nosuid": {shared, nosuid(t), OK, "cannot run", ""},
+		"alone":              {alone, open, OK, "no other user", ""},
+		"open":               {shared, open, Warn, `such as "al", get to ` + open, "chmod 700"},
+		"opened by commands": {shared, closed, Warn, `get to ` + closed + ", or would if a command opened it", "directory above"},
+		"made closed":        {shared, filepath.Join(closed, "x", "y"), OK, "cannot run", ""},
+		"to be made":         {shared, filepath.Join(open, "x", "y"), Warn, `"al"`, "chmod 700"},
+		"closed":             {shared, filepath.Join(closed, "below"), OK, "cannot run", ""},
+		"no accounts":        {filepath.Join(base, "none"), open, Warn, "other accounts", "chmod 700"},
+		"mounted nosuid":     {shared, nosuid(t), OK, "cannot run", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.dir == "" {
@@ -57,7 +59,7 @@ func nosuid(t *testing.T) string {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(string(mounts)) {
-		if fields := strings.Fields(line); strings.Contains(fields[3], "nosuid") && entered(fields[1]) {
+		if fields := strings.Fields(line); strings.Contains(fields[3], "nosuid") && reached(fields[1]) {
 			return fields[1]
 		}
 	}
