@@ -41,8 +41,11 @@ func (a Answer) Declines(kind string) bool {
 }
 
 // wordOf returns the decision that is meant by plain words. Only whole answers
-// count: a sentence that has a yes in it may mean anything.
+// count: a sentence that has a yes in it may mean anything, and a question is no answer.
 func wordOf(text string) (string, bool) {
+	if strings.ContainsAny(text, "?？؟") {
+		return "", false
+	}
 	switch normalised(text) {
 	case "accept", "accepted", "yes", "y", "yep", "yeah", "yes please", "ok", "okay", "approve", "approved", "allow", "allowed",
 		"confirm", "sure", "go", "go ahead", "proceed", "do it", "run it":

@@ -263,6 +263,8 @@ func TestWrongAnswers(t *testing.T) {
 		{formRequest, `{"decision":"acceptForSession"}`, "cannot be given"},
 		{choiceRequest, "large", "none of the choices"},
 		{linkRequest, "always", "cannot be given"},
+		{commandRequest, "Allowed?", "not understood"},
+		{permissionsRequest, "For this session?", "not understood"},
 	} {
 		got, err := matterOf(t, c.request).answer(given(t, c.answer))
 		wrong, ok := errors.AsType[*NotUnderstoodError](err)
