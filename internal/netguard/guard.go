@@ -118,8 +118,13 @@ func (g *Guard) URL(raw string) (*url.URL, error) {
 // their size in memory, and Go's own bound of 10 MiB is for servers that are trusted.
 const maxHeader = 64 << 10
 
+// mostIdle bounds the connections that are kept for a next request: those who say where a request
+// goes have any number of hosts, and each connection is an open file.
+const mostIdle = 64
+
 // Client returns an HTTP client that connects to no forbidden address, follows
-// no redirects, and gives a request as long as timeout.
+// no redirects, and gives a request as long as timeout. It speaks HTTP/1.1, for of other
+// connections Go bounds no number.
 func (g *Guard) Client(timeout time.Duration) *http.Client {
 	dialer := &net.Dialer{Timeout: timeout, ControlContext: g.control}
 	return &http.Client{
@@ -127,10 +132,10 @@ func (g *Guard) Client(timeout time.Duration) *http.Client {
 		Transport: &http.Transport{
 			DialContext:            dialer.DialContext, // and no proxy: it would connect where we cannot look
 			TLSHandshakeTimeout:    timeout,
+			MaxIdleConns:           mostIdle,
 			MaxIdleConnsPerHost:    2,
 			IdleConnTimeout:        30 * time.Second,
 			MaxResponseHeaderBytes: maxHeader,
-			ForceAttemptHTTP2:      true,
 			DisableCompression:     true, // what comes is as large as it is on the way
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },

@@ -3,11 +3,13 @@ package netguard_test
 import (
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -96,8 +98,7 @@ func TestAllowedAndNoRedirects(t *testing.T) {
 	}
 }
 
-// TestHeadersAreBounded, of answers over either version of HTTP: a header of short fields
-// takes many times its size.
+// TestHeadersAreBounded, of answers: a header of short fields takes many times its size.
 func TestHeadersAreBounded(t *testing.T) {
 	ts := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fields, err := strconv.Atoi(r.URL.Path[1:])
@@ -111,26 +112,66 @@ func TestHeadersAreBounded(t *testing.T) {
 	ts.EnableHTTP2 = true
 	ts.StartTLS()
 	defer ts.Close()
-	for proto := 1; proto <= 2; proto++ {
-		client := netguard.New(netip.MustParsePrefix("127.0.0.0/8")).Client(5 * time.Second)
-		transport, ok := client.Transport.(*http.Transport)
-		if !ok {
-			t.Fatalf("%T", client.Transport)
+	client := netguard.New(netip.MustParsePrefix("127.0.0.0/8")).Client(5 * time.Second)
+	defer client.CloseIdleConnections()
+	transport, ok := client.Transport.(*http.Transport)
+	if !ok {
+		t.Fatalf("%T", client.Transport)
+	}
+	transport.TLSClientConfig = ts.Client().Transport.(*http.Transport).TLSClientConfig.Clone()
+	transport.TLSClientConfig.NextProtos = nil
+	for path, fits := range map[string]bool{"/300": true, "/1000": false} { // some 33 and 110 KB
+		res, err := client.Get(ts.URL + path)
+		if (err == nil) != fits {
+			t.Errorf("%s fields: %v", path[1:], err)
 		}
-		transport.TLSClientConfig, transport.ForceAttemptHTTP2 = ts.Client().Transport.(*http.Transport).TLSClientConfig.Clone(), proto == 2
-		transport.TLSClientConfig.NextProtos = nil
-		for path, fits := range map[string]bool{"/300": true, "/1000": false} { // some 33 and 110 KB
-			res, err := client.Get(ts.URL + path)
-			if (err == nil) != fits {
-				t.Errorf("HTTP/%d, %s fields: %v", proto, path[1:], err)
-			}
-			if err != nil {
-				continue
-			}
-			if _ = res.Body.Close(); res.ProtoMajor != proto {
-				t.Errorf("asked by %s", res.Proto)
-			}
+		if err != nil {
+			continue
 		}
-		client.CloseIdleConnections()
+		if _ = res.Body.Close(); res.ProtoMajor != 1 { // see TestIdleConnectionsAreBounded
+			t.Errorf("asked by %s", res.Proto)
+		}
+	}
+}
+
+// TestIdleConnectionsAreBounded, to however many hosts a client is sent.
+func TestIdleConnectionsAreBounded(t *testing.T) {
+	const hosts, most = 100, 64
+	var open atomic.Int32
+	closed := make(chan struct{}, hosts)
+	srv := &http.Server{
+		Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), ReadHeaderTimeout: time.Minute,
+		ConnState: func(_ net.Conn, state http.ConnState) {
+			switch state {
+			case http.StateNew:
+				open.Add(1)
+			case http.StateClosed:
+				open.Add(-1)
+				closed <- struct{}{}
+			case http.StateActive, http.StateIdle, http.StateHijacked:
+			}
+		},
+	}
+	defer srv.Close()
+	client := netguard.New(netip.MustParsePrefix("127.0.0.0/8")).Client(time.Minute)
+	defer client.CloseIdleConnections()
+	for range hosts {
+		ln, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() { _ = srv.Serve(ln) }()
+		res, err := client.Get("http://" + ln.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = res.Body.Close()
+	}
+	for open.Load() > most {
+		select {
+		case <-closed:
+		case <-time.After(10 * time.Second):
+			t.Fatalf("%d connections are open", open.Load())
+		}
 	}
 }
