@@ -145,3 +145,26 @@ func TestPatientPolls(t *testing.T) {
 		})
 	}
 }
+
+// TestManyLargeRows: a page that was too large is not asked for again with each row.
+func TestManyLargeRows(t *testing.T) {
+	const rows = 40
+	d := &desk{}
+	c := &clerk{}
+	within(t, d, c, func(t *testing.T, _ *room) {
+		d.put("", "0") // there is a cursor behind it
+		time.Sleep(time.Minute)
+		d.set(func() { d.most, d.polls = 3, nil })
+		for n := range rows {
+			d.put("", fmt.Sprint(n+1))
+		}
+		polls := 0
+		for len(c.texts()) <= rows {
+			time.Sleep(time.Second)
+			polls = look(d, func() int { return len(d.polls) })
+		}
+		if polls > rows*3/2 {
+			t.Errorf("%d polls for %d rows", polls, rows)
+		}
+	})
+}

@@ -115,8 +115,8 @@ func (p *poller) poll(ctx context.Context) (more bool, err error) {
 		p.limit = max(1, p.limit/8)
 		return true, nil
 	}
-	if err == nil {
-		p.limit = pageRows
+	if err == nil { // what comes next may be as large
+		p.limit = min(pageRows, 2*p.limit)
 	}
 	return more, err
 }
