@@ -31,6 +31,11 @@ type elicitation struct {
 
 // readElicitation reads what an MCP server asks, or what codex asks about one.
 func readElicitation(params json.RawMessage) (matter, error) {
+	if raw, err := read[struct {
+		Schema json.RawMessage `json:"requestedSchema"`
+	}](params); err == nil && len(raw.Schema) > mostShown {
+		return overfull{}, nil
+	}
 	body, err := read[elicitation](params)
 	switch {
 	case err != nil:
@@ -44,6 +49,20 @@ func readElicitation(params json.RawMessage) (matter, error) {
 	}
 	return body.form(), nil
 }
+
+// An overfull form has more to be filled in than is shown. Nothing is made of it, which would take
+// many times what it has of memory.
+type overfull struct{}
+
+func (overfull) pose(*posing) posed {
+	return posed{kind: "form", data: map[string]any{}, large: true}
+}
+
+func (overfull) answer(Answer) (reply, error) {
+	return reply{}, notUnderstood("It is too large to be answered.")
+}
+
+func (overfull) grant() any { return elicited(decideDecline, nil) }
 
 // A claim is a form with nothing to fill in that says of itself that codex asks whether it may
 // call a tool. codex hands a server's own on with all that the server has put there (seen on

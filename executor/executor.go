@@ -25,6 +25,7 @@ type Executor struct {
 	account account
 	limits  limits
 
+	reading   sync.Mutex // held while a large request of codex is read
 	writable  writable
 	networked atomic.Bool            // commands of some thread have the network in their sandbox
 	keyName   atomic.Pointer[string] // as the last start had it; nil before the first, and without Config.Prepare

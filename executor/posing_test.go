@@ -3,6 +3,7 @@ package executor
 import (
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -121,6 +122,25 @@ func TestLargeQuestions(t *testing.T) {
 		if c.asked && (len(data) > 3*mostShown || len(p.text) > 2*mostShown || strings.Contains(string(data)+p.text, "s3cret") || !with.hid) {
 			t.Errorf("%s: %d bytes of data, %d of text, hidden: %t", name, len(data), len(p.text), with.hid)
 		}
+	}
+}
+
+// TestFormOfManyFields: one that is too large to be asked costs little more than it has.
+func TestFormOfManyFields(t *testing.T) {
+	var schema strings.Builder
+	for n := range 50_000 {
+		fmt.Fprintf(&schema, `,"%d":{"type":"string"}`, n)
+	}
+	request := `{"serverName":"s","mode":"form","requestedSchema":{"type":"object","properties":{` + schema.String()[1:] + `}}}`
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	p, _ := poseOf(t, askServer, request)
+	runtime.ReadMemStats(&after)
+	if made := after.TotalAlloc - before.TotalAlloc; made > 16*uint64(len(request)) {
+		t.Errorf("%d bytes are made of %d", made, len(request))
+	}
+	if notice, _ := p.unfit(false); !strings.Contains(notice, "more than 128 KiB") {
+		t.Errorf("the notice is %q", notice)
 	}
 }
 

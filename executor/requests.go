@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
@@ -51,7 +52,7 @@ func (e *Executor) hear(ctx context.Context, req *appserver.Request) {
 		e.log.Info("codex asked for what is not offered", "method", req.Method, "err", err)
 		return
 	}
-	matter, err := k.read(req.Params)
+	matter, err := e.readMatter(k, req.Params)
 	if err != nil {
 		e.decline(req, k, "cannot be read: "+err.Error())
 		return
@@ -68,6 +69,19 @@ func (e *Executor) hear(ctx context.Context, req *appserver.Request) {
 	default:
 		e.await(ctx, in, &question{req: req, kind: k, matter: matter, by: askedBy(req.Params), settled: make(chan struct{})})
 	}
+}
+
+// fewBytes is how large a request may be that is read beside others.
+const fewBytes = 16 << 10
+
+// readMatter reads what is asked. A form takes hundreds of times what it has of memory for a
+// moment, and any number may come at once: large ones are read one at a time.
+func (e *Executor) readMatter(k kind, params json.RawMessage) (matter, error) {
+	if len(params) > fewBytes {
+		e.reading.Lock()
+		defer e.reading.Unlock()
+	}
+	return k.read(params)
 }
 
 // askerOf returns the attempt whose turn asks, also where a subagent of it does. It is nil if that
