@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
@@ -15,7 +14,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
 )
 
-const rulesFix = "take it away, or have it say prompt or forbidden; what is to be done without a question can be a tool of an MCP server's"
+const rulesFix = "take it away, or have it say decision=\"prompt\" or \"forbidden\", and nothing but words; what is to be done without a question can be a tool of an MCP server's"
 
 // rulesCheck looks for rules that have commands run outside of codex's sandbox. codex holds the words
 // of its own parser against them, which are not those of the shell (seen on 0.169.0).
@@ -28,7 +27,7 @@ func rulesCheck(s settings.Settings) preflight.Check {
 		case file != "":
 			return preflight.Result{
 				Status: preflight.Warn, Fix: rulesFix,
-				Detail: fmt.Sprintf("a rule in %s allows a command: by it any program gets out of codex's sandbox that a command has written, whatever a message may do", file),
+				Detail: fmt.Sprintf("a rule in %s allows a command, or is not plain enough to tell: by one that allows, any program gets out of codex's sandbox that a command has written, whatever a message may do", file),
 			}
 		case s.Rules == "callers":
 			return preflight.Result{
@@ -46,7 +45,7 @@ const (
 	mostRuleBytes = 1 << 20
 )
 
-// allowing is a file of rules in a folder with one that allows; empty if there is none.
+// allowing is a file of rules in a folder with one that allows, or may; empty if there is none.
 func allowing(dir string) (string, error) {
 	names, err := regular.Names(dir, mostRules, func(name string) bool { return filepath.Ext(name) == ".rules" })
 	if errors.Is(err, fs.ErrNotExist) {
@@ -64,14 +63,58 @@ func allowing(dir string) (string, error) {
 	return "", err
 }
 
-var (
-	remarks       = regexp.MustCompile(`(?m)#.*$`)
-	justification = regexp.MustCompile(`\bjustification\s*=\s*("(\\.|[^"\\])*"|'(\\.|[^'\\])*')`)
-	decided       = regexp.MustCompile(`\bdecision\s*=\s*["'](prompt|forbidden)["']`)
+// What a rule is written of, if it is plain: codex's language of rules (Starlark) has more, such as
+// other names for a function, expressions, and words that hold what looks like a rule.
+const (
+	ruleSpace = `(?:[ \t\n]|\r\n|#[^\r\n]*)*`
+	ruleWord  = `(?:"(?:\\[!-~]|[^"\\\x00-\x1f])*"|'(?:\\[!-~]|[^'\\\x00-\x1f])*')`
 )
 
-// allows reports whether one of the rules of a text allows, which a rule does that says nothing else.
+var (
+	ruleWords = ruleList(ruleWord)
+	ruleValue = `(` + ruleWord + `|` + ruleList(`(?:`+ruleWord+`|`+ruleWords+`)`) + `)`
+
+	ruleBlank    = regexp.MustCompile(`^` + ruleSpace)
+	ruleFunction = regexp.MustCompile(`^(prefix_rule|network_rule|host_executable)` + ruleSpace + `\(` + ruleSpace)
+	ruleArgument = regexp.MustCompile(`^(\w+)` + ruleSpace + `=` + ruleSpace + ruleValue + ruleSpace + `(?:,` + ruleSpace + `|(\)))`)
+)
+
+// ruleList is a list of what a pattern stands for.
+func ruleList(of string) string {
+	return `\[` + ruleSpace + `(?:` + of + ruleSpace + `(?:,` + ruleSpace + of + ruleSpace + `)*(?:,` + ruleSpace + `)?)?\]`
+}
+
+// allows reports whether one of the rules of a text allows, or is not plain enough to tell. One that
+// does not say what it decides allows.
 func allows(text string) bool {
-	rules := strings.Split(justification.ReplaceAllString(remarks.ReplaceAllString(text, ""), ""), "prefix_rule")[1:]
-	return slices.ContainsFunc(rules, func(rule string) bool { return !decided.MatchString(rule) })
+	for {
+		text = text[len(ruleBlank.FindString(text)):]
+		if text == "" {
+			return false
+		}
+		function := ruleFunction.FindStringSubmatch(text)
+		if function == nil {
+			return true
+		}
+		decision, rest, plain := decided(text[len(function[0]):])
+		if !plain || function[1] == "prefix_rule" && decision != "prompt" && decision != "forbidden" {
+			return true
+		}
+		text = rest
+	}
+}
+
+// decided reads the arguments of a rule: what it decides, and what comes after them.
+func decided(text string) (decision, rest string, plain bool) {
+	for !strings.HasPrefix(text, ")") {
+		argument := ruleArgument.FindStringSubmatch(text)
+		if argument == nil {
+			return "", "", false
+		}
+		if argument[1] == "decision" {
+			decision = strings.Trim(argument[2], `"'`)
+		}
+		text = text[len(argument[0])-len(argument[3]):]
+	}
+	return decision, text[1:], true
 }

@@ -25,8 +25,19 @@ func TestRulesCheck(t *testing.T) {
 		"forbidden":     {"a.rules", `prefix_rule(pattern=["a"], decision = 'forbidden')`, "operator", preflight.OK, "none allows"},
 		"remark behind": {"a.rules", `prefix_rule(pattern=["a"]) # was decision="prompt"`, "operator", preflight.Warn, "allows"},
 		"in words":      {"a.rules", `prefix_rule(pattern=["a"], justification="decision='prompt'")`, "operator", preflight.Warn, "allows"},
-		"remark":        {"a.rules", `  # prefix_rule(pattern=["a"])`, "operator", preflight.OK, "none allows"},
-		"other":         {"a.txt", `prefix_rule(pattern=["a"])`, "operator", preflight.OK, "none allows"},
+		"in an example": {"a.rules", `prefix_rule(pattern=["a"], decision="allow", not_match=["x decision='prompt'"])`, "operator", preflight.Warn, "allows"},
+		"in long words": {"a.rules", `prefix_rule(pattern=["a"], justification=""" decision="prompt" """)`, "operator", preflight.Warn, "allows"},
+		"beside":        {"a.rules", `prefix_rule(pattern=["a"], decision="prompt"); decision="prompt"; prefix_rule(["b"])`, "operator", preflight.Warn, "allows"},
+		"computed":      {"a.rules", `prefix_rule(pattern=["a"], decision="prompt" if False else "allow")`, "operator", preflight.Warn, "allows"},
+		"other name":    {"a.rules", "f = prefix_rule\nf(pattern=[\"a\"], decision=\"allow\", justification='decision=\"prompt\"')", "operator", preflight.Warn, "allows"},
+		"returned":      {"a.rules", "# \rprefix_rule(pattern=[\"a\"])", "operator", preflight.Warn, "allows"},
+		"plain": {
+			"a.rules", "# mine: \"no\"\r\nprefix_rule( # this\n  pattern = [\"a#\", ['b', \"c\",], ],\n  decision=\"prompt\", match=[['a#', 'b']],\n  justification = \"it's \\\"so\\\"\", )\n" +
+				`host_executable(name="a", paths=["/a"])` + "\n" + `network_rule(host="a.b", protocol="https", decision="allow")` + "\nprefix_rule(pattern=['b'], decision='forbidden')",
+			"operator", preflight.OK, "none allows",
+		},
+		"remark": {"a.rules", `  # prefix_rule(pattern=["a"])`, "operator", preflight.OK, "none allows"},
+		"other":  {"a.txt", `prefix_rule(pattern=["a"])`, "operator", preflight.OK, "none allows"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			home := t.TempDir()
