@@ -36,7 +36,7 @@ func asToolOf(id, tool string) made {
 }
 
 // long is an id that is not kept.
-var long = strings.Repeat(sameID, 17<<10/len(sameID)) //nolint:gochecknoglobals // a constant
+var long = strings.Repeat(sameID, 17<<10/len(sameID))
 
 // TestOneIDForTwoCalls: the answer to what is asked about the first would go to the second.
 func TestOneIDForTwoCalls(t *testing.T) {

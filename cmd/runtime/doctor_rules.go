@@ -71,13 +71,15 @@ const (
 )
 
 var (
-	ruleWords = ruleList(ruleWord)
-	ruleValue = `(` + ruleWord + `|` + ruleList(`(?:`+ruleWord+`|`+ruleWords+`)`) + `)`
-
 	ruleBlank    = regexp.MustCompile(`^` + ruleSpace)
 	ruleFunction = regexp.MustCompile(`^(prefix_rule|network_rule|host_executable)` + ruleSpace + `\(` + ruleSpace)
-	ruleArgument = regexp.MustCompile(`^(\w+)` + ruleSpace + `=` + ruleSpace + ruleValue + ruleSpace + `(?:,` + ruleSpace + `|(\)))`)
+	ruleArgument = regexp.MustCompile(`^(\w+)` + ruleSpace + `=` + ruleSpace + ruleValue() + ruleSpace + `(?:,` + ruleSpace + `|(\)))`)
 )
+
+// ruleValue is a word, or a list of words and of lists of words.
+func ruleValue() string {
+	return `(` + ruleWord + `|` + ruleList(`(?:`+ruleWord+`|`+ruleList(ruleWord)+`)`) + `)`
+}
 
 // ruleList is a list of what a pattern stands for.
 func ruleList(of string) string {
