@@ -36,7 +36,7 @@ type Config struct {
 	// a method of the client that waits. Nil ignores them.
 	OnGlobal func(Notification)
 
-	// OnTurn is shown each turn/started of a subscribed thread, as it comes. It runs on the
+	// OnTurn is shown each turn/started of a subscribed thread, before that is there to be read. It runs on the
 	// reading goroutine and must not block. Nil is nothing.
 	OnTurn func(Notification)
 

@@ -217,6 +217,8 @@ func sent() map[string]any {
 		"v2/ThreadTurnsListParams":                    turns,
 		"v2/ThreadBackgroundTerminalsListParams":      filled(terminalsParams{}),
 		"v2/ThreadBackgroundTerminalsTerminateParams": filled(terminateParams{}),
+		"v2/ThreadQueueListParams":                    filled(queuedParams{}),
+		"v2/ThreadQueueDeleteParams":                  filled(unqueueParams{}),
 		"v2/GetAccountParams":                         filled(accountParams{}),
 		"v2/LoginAccountParams":                       loginParams{Type: "chatgptDeviceCode"},
 		"v2/CancelLoginAccountParams":                 filled(cancelLoginParams{}),
@@ -262,6 +264,7 @@ func TestWhatWeReadIsInTheSchema(t *testing.T) {
 		"v2/ThreadTurnsListResponse":                    turnsPage{},
 		"v2/ThreadBackgroundTerminalsListResponse":      terminalsPage{},
 		"v2/ThreadBackgroundTerminalsTerminateResponse": terminateAnswer{},
+		"v2/ThreadQueueListResponse":                    queuedPage{},
 		"v2/GetAccountResponse":                         AccountStatus{},
 		"v2/LoginAccountResponse":                       DeviceCode{},
 		"v2/AccountLoginCompletedNotification":          LoginNote{},
@@ -338,7 +341,8 @@ func TestNamesAreInTheSchema(t *testing.T) {
 		"initialize", "thread/start", "thread/resume", "thread/unsubscribe", "thread/turns/list",
 		"thread/backgroundTerminals/list", "thread/backgroundTerminals/terminate",
 		"turn/start", "turn/steer", "turn/interrupt", "account/read", "account/login/start", "account/login/cancel",
-		"thread/revert", "thread/compact/start", "thread/read", "thread/loaded/list", "thread/archive", "thread/unarchive")
+		"thread/revert", "thread/compact/start", "thread/read", "thread/loaded/list", "thread/archive", "thread/unarchive",
+		"thread/queue/list", "thread/queue/delete")
 	within(t, "item types", items.enum(items.properties(items.properties(items.root)["item"])["type"]),
 		string(ItemUserMessage), string(ItemAgentMessage), string(ItemReasoning), string(ItemPlan),
 		string(ItemCommandExecution), string(ItemFileChange), string(ItemMcpToolCall),

@@ -72,10 +72,10 @@ func (c *Client) tell(e envelope, owned bool, names methods) {
 			n.ThreadID = string(e.threadID)
 		}
 	}
-	c.router.deliver(q, n)
 	if q != nil && n.Method == NoteTurnStarted {
 		c.cfg.OnTurn(n)
 	}
+	c.router.deliver(q, n)
 }
 
 // lost tells the owner of a line that was too long to be read.

@@ -202,7 +202,7 @@ func (s *server) call(m message) {
 	case "account/read":
 		result = object{"account": nil, "requiresOpenaiAuth": false}
 	case "thread/start", "thread/resume", "thread/unsubscribe", "thread/archive", "thread/unarchive", "thread/turns/list",
-		"thread/backgroundTerminals/list", "thread/backgroundTerminals/terminate":
+		"thread/queue/list", "thread/backgroundTerminals/list", "thread/backgroundTerminals/terminate":
 		result, err = s.threadCall(m.Method, p)
 	case "turn/start":
 		s.startTurn(m.ID, p)

@@ -44,6 +44,9 @@ func (s *server) threadCall(method string, p params) (any, error) {
 		t.Subscribed = true
 		return s.session(t), nil
 	}
+	if method == "thread/queue/list" {
+		return object{"data": []object{}}, nil
+	}
 	if method == "thread/unsubscribe" {
 		if t == nil {
 			return object{"status": "notLoaded"}, nil
