@@ -72,6 +72,7 @@ func (e *Executor) compact(c *conversation, j *job, on *child) (*refusal, error)
 	t := e.newTurn(c, j, on)
 	t.id = id
 	t.inquiry.begun(id)
+	e.bidden(c, id)
 	end, err := t.read()
 	switch {
 	case err != nil:

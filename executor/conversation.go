@@ -25,6 +25,7 @@ type conversation struct {
 	lastUsed time.Time
 	peer     bool // its last job is another agent's
 	shown    shownThread
+	unbidden []string // turns on its thread that are not ours, and were not ended yet
 
 	spent atomic.Pointer[appserver.TokenUsage] // of its thread in all; nil if codex has not said so
 
@@ -46,6 +47,7 @@ type conversation struct {
 	strayed   bool            // the thread's settings may be those that one of its turns asked for
 	ran       string          // the model of the thread's last turn; empty if that is not known
 	granted   grant           // what its thread is loaded with; empty for what turns may by themselves
+	mixed     bool            // its history has words that nobody has sent here, and the model was not told so
 	earlier   map[string]bool // ids of the commands of earlier turns, which a cancel must spare
 }
 

@@ -88,6 +88,31 @@ func TestAskerOf(t *testing.T) {
 	}
 }
 
+// TestTurnBehindOurs: a turn that begins while the one of an attempt is not known to have ended is
+// not ours; one that begins while ours is being started may be.
+func TestTurnBehindOurs(t *testing.T) {
+	t.Parallel()
+	e := New(Config{})
+	c := &conversation{loadedIn: &child{}, shown: shownThread{thread: "thread"}}
+	e.conversations["one"] = c
+	began := func(id string) {
+		e.turnBegan(appserver.Notification{Method: appserver.NoteTurnStarted, ThreadID: "thread", Params: []byte(`{"threadId":"thread","turn":{"id":"` + id + `","items":[],"status":"inProgress"}}`)})
+	}
+	in := e.openInquiry("thread", &job{Job: Job{ID: "j1"}}, func() {})
+	c.lock.Lock() // as long as a job runs
+	began("ours")
+	in.begun("ours")
+	e.bidden(c, "ours")
+	began("ours")
+	began("other")
+	if len(c.unbidden) != 1 || c.unbidden[0] != "other" {
+		t.Errorf("not ours are %q", c.unbidden)
+	}
+	e.bidden(c, "other")
+	c.lock.Unlock()
+	e.wg.Wait()
+}
+
 // TestRetracted: a question that is not put is open to no answer, and a guess at its id that
 // came before is void.
 func TestRetracted(t *testing.T) {

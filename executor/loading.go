@@ -76,6 +76,11 @@ func (e *Executor) putAway(on *child, got loadedThread) {
 func (e *Executor) goesAway(thread string) func() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	return e.goesAwayLocked(thread)
+}
+
+// goesAwayLocked is goesAway for a caller that holds e.mu.
+func (e *Executor) goesAwayLocked(thread string) func() {
 	away := make(chan struct{})
 	e.away[thread] = away
 	return func() {

@@ -58,6 +58,8 @@ func (t *turn) item(note appserver.Notification) *Ended {
 		return nil
 	case long:
 		return t.stopFor(errMany)
+	case n.Item.Type == appserver.ItemUserMessage && !t.isOurs(n.Item):
+		return t.stopFor(errUnbidden)
 	}
 	switch {
 	case !started:
@@ -70,6 +72,16 @@ func (t *turn) item(note appserver.Notification) *Ended {
 	}
 	t.tell(n.Item, started)
 	return nil
+}
+
+// isOurs reports whether the turn was begun for its job's message, which is then the first one in
+// it. codex folds a message into a turn that it has begun by itself.
+func (t *turn) isOurs(message appserver.Item) bool {
+	if !t.opened && !t.record.gap { // else the first may have been dropped
+		t.foreign = message.ClientID != t.job.attempt.clientID()
+	}
+	t.opened = true
+	return !t.foreign
 }
 
 // tell passes an item of the turn on.

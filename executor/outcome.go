@@ -24,7 +24,7 @@ func (t *turn) settle(final appserver.Turn) *Ended {
 	end := t.summary()
 	end.Tools = t.record.tools() || final.Status != appserver.TurnCompleted && t.tools()
 	switch {
-	case final.Status == appserver.TurnCompleted && !errors.Is(t.stopping, errTwice):
+	case final.Status == appserver.TurnCompleted && !t.isNone():
 		end.Outcome = Completed // also when a cancel came too late
 	case t.stopping != nil:
 		t.fillStopped(&end)
@@ -37,6 +37,11 @@ func (t *turn) settle(final appserver.Turn) *Ended {
 		end.Failure = &Failure{Kind: FailModel, Message: "codex ended the turn before it was finished"}
 	}
 	return &end
+}
+
+// isNone reports whether the turn fails also where it has ended before it was ended.
+func (t *turn) isNone() bool {
+	return errors.Is(t.stopping, errTwice) || errors.Is(t.stopping, errUnbidden)
 }
 
 // repair takes the agent messages of the final items over. The summary in
@@ -90,6 +95,9 @@ func (t *turn) fillStopped(end *Ended) {
 	switch {
 	case errors.Is(t.stopping, errTwice):
 		end.Outcome, end.Failure = Failed, twiceFailure()
+		return
+	case errors.Is(t.stopping, errUnbidden):
+		end.Outcome, end.Failure = Failed, unbiddenFailure()
 		return
 	case errors.Is(t.stopping, errMany):
 		end.Outcome, end.Failure = Failed, manyFailure(t.e.cfg.MaxMessages)

@@ -2,6 +2,7 @@ package executor
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -156,6 +157,9 @@ func (e *Executor) weigh(c *conversation, j *job, t *turn, end *Ended) (*Ended, 
 		c.ran = cmp.Or(j.Options.Model, c.own.model)
 	}
 	switch {
+	case t.foreign:
+		c.mixed = !e.takeOut(c, t.on, t.id)
+		return end, nil
 	case end.Outcome != Failed || end.Failure == nil:
 		return end, nil
 	case end.Failure.Kind == FailContext:
@@ -216,20 +220,27 @@ func (e *Executor) takeBack(c *conversation, t *turn) {
 	if t.on.gone() {
 		return
 	}
-	ctx, cancel := t.callContext()
+	e.takeOut(c, t.on, t.id)
+}
+
+// takeOut takes a turn and those after it out of the history of the thread of c, unless that would
+// end commands, and reports whether it did. The caller holds c.lock.
+func (e *Executor) takeOut(c *conversation, on *child, turnID string) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), e.cfg.Grace)
 	defer cancel()
-	terminals, err := t.on.BackgroundTerminals(ctx, c.threadID)
+	terminals, err := on.BackgroundTerminals(ctx, c.threadID)
 	if err != nil || len(terminals) > 0 {
-		return
+		return false
 	}
-	thread, err := t.on.ThreadRevert(ctx, c.threadID, t.id)
+	thread, err := on.ThreadRevert(ctx, c.threadID, turnID)
 	if err != nil {
-		e.log.Warn("a refused attempt stays in the history of its thread", "thread_id", c.threadID, "err", err)
+		e.log.Warn("a turn that is none stays in the history of its thread", "thread_id", c.threadID, "turn_id", turnID, "err", err)
 		e.unloaded(c) // codex may have done it, and then the thread's file is another one: the next load tells
-		return
+		return false
 	}
 	c.rollout = thread.Path
 	c.heard.compacted()
+	return true
 }
 
 // rateLimited reports whether words are codex's own about a rate limit that came

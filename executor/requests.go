@@ -158,5 +158,7 @@ func (e *Executor) global(note appserver.Notification) {
 		e.agentItem(note)
 	case appserver.NoteRequestResolved:
 		e.resolved(note)
+	case appserver.NoteThreadStatus:
+		e.stirred(note)
 	}
 }

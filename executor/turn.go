@@ -29,6 +29,8 @@ type turn struct {
 	idle       bool      // the thread says that it does nothing
 	doubted    time.Time // since when the history has called it interrupted; zero if it does not
 	stopping   error     // why codex was asked to end the turn; nil while it was not
+	opened     bool      // its first message was seen
+	foreign    bool      // that was not the job's
 	limited    *refusal  // the rate limit that codex waits out; nil once the model answers
 	asked      int       // bytes of what it has asked
 	unsure     bool      // codex may ask another model for it: see refusal.alone
@@ -57,18 +59,22 @@ func (e *Executor) start(c *conversation, j *job) (*turn, error) {
 	if err := e.regrant(j.ctx, c, j, on); err != nil {
 		return nil, on.settled(err)
 	}
+	e.emptyQueue(j.ctx, c, on)
 	if err := e.load(j.ctx, c, on); err != nil {
 		return nil, on.settled(err)
 	}
+	e.endUnbidden(c, on)
 	t := e.newTurn(c, j, on)
 	t.afresh = c.fresh
 	if t.id, err = e.startTurn(t); err != nil {
 		t.giveBack()
 		e.closeInquiry(c.threadID, t.inquiry)
 		t.attention.close()
+		e.endUnbidden(c, on)
 		return nil, on.settled(err)
 	}
 	t.inquiry.begun(t.id)
+	e.bidden(c, t.id)
 	c.resumable, c.fresh = true, ""
 	return t, nil
 }
@@ -100,11 +106,15 @@ func (e *Executor) startTurn(t *turn) (id string, err error) {
 	if c.fresh != "" {
 		addContext(&params, "runtime_notice", c.fresh.toModel())
 	}
+	if c.mixed {
+		addContext(&params, "unbidden_notice", unbiddenWords)
+	}
 	started, err := on.TurnStart(ctx, params)
 	c.adjusted(j, err)
 	c.ran = "" // until it has ended well
 	if err == nil {
 		e.briefed(c, instructions)
+		c.mixed = false
 	}
 	switch {
 	case appserver.IsThreadGone(err):

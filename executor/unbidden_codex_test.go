@@ -3,31 +3,162 @@ package executor_test
 import (
 	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
 )
 
-// TestTurnsOfNobody: what somebody puts into codex's own queue is no message of the conversation's:
-// the turn that codex begins for it is ended, and the next message has one of its own.
-func TestTurnsOfNobody(t *testing.T) {
-	t.Parallel()
-	model := modeltest.Start(t, fakemodel.Keywords)
-	var home string
-	var wire lockedBuffer
-	e := onCodex(t, model, func(c *executor.Config) { home, c.Child.Wire = homeOf(*c), &wire })
-	w := submit(t, e, "j1", "one", "say hello")
+// A queued is a conversation into whose queue of codex's own somebody else writes.
+type queued struct {
+	e      *executor.Executor
+	model  *modeltest.Model
+	home   string
+	thread string
+	wire   lockedBuffer
+}
+
+// newQueued returns a conversation "one" that has had one message.
+func newQueued(t *testing.T, change func(*queued, *executor.Config)) *queued {
+	t.Helper()
+	q := &queued{model: modeltest.Start(t, fakemodel.Keywords)}
+	q.e = onCodex(t, q.model, func(c *executor.Config) {
+		q.home, c.Child.Wire = homeOf(*c), &q.wire
+		if change != nil {
+			change(q, c)
+		}
+	})
+	w := submit(t, q.e, "j1", "one", "say hello")
 	w.wait(t)
-	queue := exec.Command(codextest.Bin(t), "queue", "--thread", seen[executor.Started](w)[0].ThreadID, "--message", "hang QUEUED")
-	queue.Env = []string{"CODEX_HOME=" + home, "PATH=/usr/bin:/bin", "HOME=" + home}
+	q.thread = seen[executor.Started](w)[0].ThreadID
+	return q
+}
+
+// put puts words into the queue.
+func (q *queued) put(t *testing.T, words string) {
+	t.Helper()
+	queue := exec.Command(codextest.Bin(t), "queue", "--thread", q.thread, "--message", words)
+	queue.Env = []string{"CODEX_HOME=" + q.home, "PATH=/usr/bin:/bin", "HOME=" + q.home}
 	if out, err := queue.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	eventually(t, "the turn to be ended", func() bool { return strings.Contains(wire.String(), `"status":"interrupted"`) })
-	if end := submit(t, e, "j2", "one", "say next").wait(t); end.Outcome != executor.Completed || said(end) != "next" {
+}
+
+// goesOn looks that the next message has a turn of its own, and that the model reads nothing but
+// what was sent.
+func (q *queued) goesOn(t *testing.T) {
+	t.Helper()
+	if strings.Contains(q.next(t), "QUEUED") {
+		t.Error("the model reads the words of the queue as the user's")
+	}
+}
+
+// next sends the next message, and returns what the model was asked for it.
+func (q *queued) next(t *testing.T) string {
+	t.Helper()
+	if end := submit(t, q.e, "next", "one", "say next").wait(t); end.Outcome != executor.Completed || said(end) != "next" {
 		t.Errorf("the next message ends with %+v", end)
 	}
+	requests := q.model.Requests()
+	return string(requests[len(requests)-1].Body)
+}
+
+// TestTurnsOfNobody: what somebody puts into codex's own queue is no message of the conversation's:
+// the turn that codex begins for it is ended, and the next message has one of its own, in a history
+// without those words.
+func TestTurnsOfNobody(t *testing.T) {
+	t.Parallel()
+	q := newQueued(t, nil)
+	q.put(t, "hang QUEUED")
+	eventually(t, "the turn to be ended", func() bool { return strings.Contains(q.wire.String(), `"status":"interrupted"`) })
+	q.goesOn(t)
+}
+
+// TestWordsOfNobody: words that cannot be taken out of the history, because that would end a command
+// that goes on, are said to be nobody's.
+func TestWordsOfNobody(t *testing.T) {
+	t.Parallel()
+	q := newQueued(t, nil)
+	submit(t, q.e, "j2", "one", "background sleep 64.5").wait(t)
+	q.put(t, "hang QUEUED")
+	eventually(t, "the turn to be ended", func() bool { return strings.Contains(q.wire.String(), `"status":"interrupted"`) })
+	if !strings.Contains(q.next(t), "Another process of this machine has put words") {
+		t.Error("the model is not told whose words those of the queue are")
+	}
+	if countProcesses("sleep 64.5") == 0 {
+		t.Error("the command that goes on was ended")
+	}
+}
+
+// TestTurnsOfNobodyBehindOurs: as above, of a turn that codex begins as soon as one of ours has
+// ended, which may be before we know that it has.
+func TestTurnsOfNobodyBehindOurs(t *testing.T) {
+	t.Parallel()
+	q := newQueued(t, nil)
+	w := submit(t, q.e, "j2", "one", "run sleep 2")
+	eventually(t, "the command to run", func() bool { return commandRuns(w) })
+	for range 4 {
+		q.put(t, "hang QUEUED")
+	}
+	w.wait(t)
+	eventually(t, "the turn to be ended", func() bool { return strings.Contains(q.wire.String(), `"status":"interrupted"`) })
+	q.goesOn(t)
+}
+
+// TestQueueOfAThreadThatIsNotLoaded: what stands in the queue is gone before the thread is loaded,
+// at which codex would begin a turn for it and take the message into that.
+func TestQueueOfAThreadThatIsNotLoaded(t *testing.T) {
+	t.Parallel()
+	q := newQueued(t, nil)
+	before := q.e.Health().Child.Pid
+	if err := syscall.Kill(before, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "codex to be restarted", func() bool {
+		child := q.e.Health().Child
+		return child.Pid != 0 && child.Pid != before
+	})
+	q.put(t, "hang QUEUED")
+	q.goesOn(t)
+}
+
+// TestTurnsOfNobodyInAThreadThatLingers: codex keeps a thread for a minute that we have let go of.
+func TestTurnsOfNobodyInAThreadThatLingers(t *testing.T) {
+	t.Parallel()
+	q := newQueued(t, func(_ *queued, c *executor.Config) { c.MaxThreads = 1 })
+	submit(t, q.e, "j2", "two", "say hello").wait(t)
+	q.put(t, "hang QUEUED")
+	active := `"threadId":"` + q.thread + `","status":{"type":"active"`
+	begun := strings.Count(q.wire.String(), active)
+	eventually(t, "codex to begin the turn", func() bool { return strings.Count(q.wire.String(), active) > begun })
+	eventually(t, "the turn to be ended", func() bool {
+		wire := q.wire.String()
+		return strings.LastIndex(wire, `"threadId":"`+q.thread+`","status":{"type":"idle"}`) > strings.LastIndex(wire, active)
+	})
+	q.goesOn(t)
+}
+
+// TestMessageInATurnOfNobody: where codex begins such a turn between the look at its queue and the
+// begin of ours, it takes the message into it. The turn is ended, and said to be none.
+func TestMessageInATurnOfNobody(t *testing.T) {
+	t.Parallel()
+	q := newQueued(t, func(q *queued, c *executor.Config) {
+		c.Trace = func(j executor.Job, _ int) appserver.TraceContext {
+			if j.ID == "late" {
+				begun := strings.Count(q.wire.String(), `"turn/started"`)
+				q.put(t, "hang QUEUED")
+				eventually(t, "codex to begin the turn", func() bool { return strings.Count(q.wire.String(), `"turn/started"`) > begun })
+			}
+			return appserver.TraceContext{}
+		}
+	})
+	end := submit(t, q.e, "late", "one", "say late").wait(t)
+	if end.Outcome != executor.Failed || end.Failure == nil || !strings.Contains(end.Failure.Message, "codex's own queue") {
+		t.Errorf("the message ends with %+v", end)
+	}
+	q.goesOn(t)
 }
