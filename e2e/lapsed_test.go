@@ -82,12 +82,55 @@ func TestYesIsForWhatWasShown(t *testing.T) {
 }
 
 // TestYesIsForWhatTheUserWasShown: what a turn of the workspace's own asks is posed to nobody, and
-// where another agent's turn tells the user something, a yes may be to that.
+// where another agent's turn, or a subagent of it, tells the user something, a yes may be to that.
 func TestYesIsForWhatTheUserWasShown(t *testing.T) {
 	t.Parallel()
-	m := join(t, fakeplatform.AUG)
-	m.online()
-	bob := m.platform.Add(fakeplatform.Workspace{Name: "Bob", Reply: strings.ToUpper})
+	for door, call := range doors {
+		t.Run(door, func(t *testing.T) {
+			t.Parallel()
+			m := newMember(t, fakeplatform.AUG)
+			model := modeltest.Start(t, tellingByAgents(door))
+			m.program = startOn(t, binary, model, append(m.settings(), "RUNTIME_TOOLS="+door)...)
+			m.online()
+			m.answersWhatWasShown(m.platform.Add(fakeplatform.Workspace{Name: "Bob", Reply: strings.ToUpper}), call)
+		})
+	}
+}
+
+const tells = `send_message_to_user {"message":"Shall I? Say yes or no."}`
+
+// tellingByAgents is a model whose turns, asked to "have a subagent tell", do so.
+func tellingByAgents(door string) fakemodel.Script {
+	tool, arguments, _ := strings.Cut(tells, " ")
+	space := map[string]string{"mcp": "mcp__molecule"}[door]
+	return func(turn *fakemodel.Turn) {
+		outputs := len(turn.NewToolOutputs())
+		switch {
+		case strings.Contains(string(turn.Body), "newly spawned child agent"):
+			if outputs < 2 { // it has inherited that of its making
+				turn.CallIn(space, tool, arguments)
+				return
+			}
+			turn.Say("told")
+		case !strings.Contains(turn.LastUserText(), "have a subagent tell"):
+			fakemodel.Keywords(turn)
+		case outputs == 0:
+			turn.CallIn("collaboration", "spawn_agent", `{"task_name":"sub","message":"go"}`)
+		case outputs == 1:
+			turn.CallIn("collaboration", "wait_agent", `{"timeout_ms":30000}`)
+		default:
+			turn.Say("done")
+		}
+	}
+}
+
+func (m *member) answersWhatWasShown(bob *fakeplatform.Handle, call string) {
+	t := m.t
+	shown := func(id, text string) {
+		if said := m.user(id, text); !strings.Contains(said, "codex asks") {
+			t.Errorf("the user is asked %q", said)
+		}
+	}
 	for name, ask := range map[string]func(text string){
 		"own": func(text string) {
 			self := message("own", "canvas-"+m.handle.ID(), text)
@@ -95,10 +138,16 @@ func TestYesIsForWhatTheUserWasShown(t *testing.T) {
 			asked(t, m.task(m.call("SendMessage", object{"message": self})), 0, "codex asks")
 		},
 		"beside": func(text string) {
-			if said := m.user("beside", text); !strings.Contains(said, "codex asks") {
-				t.Errorf("the user is asked %q", said)
-			}
-			m.peerSends(bob, "b1", "", `call send_message_to_user {"message":"Shall I? Say yes or no."}`)
+			shown("beside", text)
+			m.peerSends(bob, "b1", "", call+tells)
+		},
+		"request": func(text string) {
+			shown("request", text)
+			m.peerSends(bob, "b2", "", call+`create_approval {"action":"Shall I? Say yes or no."}`)
+		},
+		"subagent": func(text string) {
+			shown("subagent", text)
+			m.peerSends(bob, "b3", "", "have a subagent tell")
 		},
 	} {
 		evil := filepath.Join(codextest.Dir(t, "outside"), name)

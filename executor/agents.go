@@ -139,6 +139,9 @@ func (e *Executor) agentItem(note appserver.Notification) {
 	default:
 		e.agents.completed(note.ThreadID, n.Item)
 	}
+	if note.Method != appserver.NoteItemStarted && e.cfg.OnItem != nil && !e.closed { // as in followAgent
+		e.wg.Go(func() { e.cfg.OnItem(n.Item) })
+	}
 	e.mu.Unlock()
 	if !twice {
 		return

@@ -100,6 +100,9 @@ func (t *turn) tell(item appserver.Item, started bool) {
 	case started:
 		t.job.observe(ItemStarted{Item: item})
 	default:
+		if t.e.cfg.OnItem != nil {
+			t.e.cfg.OnItem(item)
+		}
 		t.job.observe(ItemCompleted{Item: item})
 	}
 	t.answered()

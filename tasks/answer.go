@@ -132,6 +132,7 @@ func (t *task) take(ctx context.Context, in *incoming) (*reply, error) {
 	turns, answers, owed := t.turns, t.answers, t.owed
 	posed, bytes := t.askedBefore(t.posed())
 	t.turns++
+	t.meet()
 	t.answers += in.weight()
 	t.owed = t.owed || in.receipt != nil
 	a := &reply{message: in.stored(t), job: t.newJob()}

@@ -1,7 +1,6 @@
 package tasks
 
 import (
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
@@ -26,9 +25,19 @@ func (t *task) unclear(in *incoming, q *question) bool {
 }
 
 // unshown reports whether what the run asks is posed to nobody who may answer: its message is the
-// platform's or the workspace's own. To another agent's task, likewise, nobody answers who does not
-// name it. The caller holds t.mu.
-func (r *run) unshown() bool { return r.task.engine.sender(r.message, nil).origin == fromPlatform }
+// platform's or the workspace's own, and the user has answered nothing of it yet. To another agent's
+// task nobody answers who does not name it. The caller holds t.mu.
+func (r *run) unshown() bool {
+	return !r.met && r.task.engine.sender(r.message, nil).origin == fromPlatform
+}
+
+// meet notes that what the turns ask is posed to somebody who may answer: the reply to a message to
+// the task has it. The caller holds t.mu.
+func (t *task) meet() {
+	for _, r := range t.runs {
+		r.met = true
+	}
+}
 
 // SaidToUser tells that the user of the workspace is told something, or was just now, that is no
 // reply to what they have sent.
@@ -45,22 +54,5 @@ func (t *task) lapse() {
 		t.lapsed = true
 		head := t.row()
 		t.save(store.Change{Head: &head})
-	}
-}
-
-// userTool is the tool by which a model says something to the user.
-const userTool = "send_message_to_user"
-
-// heardByUser has words to the user count as such, by whichever door the tool was called.
-func (e *Engine) heardByUser(event executor.Event) {
-	var item appserver.Item
-	switch event := event.(type) {
-	case executor.ItemStarted:
-		item = event.Item
-	case executor.ItemCompleted:
-		item = event.Item
-	}
-	if item.Tool == userTool {
-		e.SaidToUser()
 	}
 }

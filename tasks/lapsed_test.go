@@ -8,6 +8,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
 // notTaken is what the sender of an answer reads that may be meant for another question.
@@ -127,6 +128,29 @@ func TestLapses(t *testing.T) {
 			}
 			j.answer("done")
 		})
+	}
+}
+
+// TestOwnTurnIsMet: the first yes to what a turn of the workspace's own asks is for nothing, and those
+// after it, which answer what the user was posed, are taken.
+func TestOwnTurnIsMet(t *testing.T) {
+	m := newMachine(t)
+	m.change = append(m.change, func(c *tasks.Config) {
+		m.asker = &asker{runner: c.Runner.(*runner)}
+		c.Runner, c.Main, c.Workspace = m.asker, "canvas-ws", &tasks.Workspace{}
+	})
+	m.restart()
+	own := request("m1", "canvas-ws", "hi")
+	own.Message.Metadata = map[string]any{"source_type": "self-idle"}
+	task := begin(t, m.e, own)
+	j := m.r.next(t).start()
+	j.ask("q1", "May I q1?")
+	wantStatus(t, send(t, m.e, atOnce(task, "m2", "yes")), a2a.TaskStateInputRequired, notTaken, "May I q1?")
+	send(t, m.e, atOnce(task, "m3", "yes"))
+	j.ask("q2", "May I q2?")
+	send(t, m.e, atOnce(task, "m4", "yes"))
+	if got := m.asker.answered(); !strings.Contains(got, "q1:") || !strings.Contains(got, "q2:") {
+		t.Errorf("answered %q", got)
 	}
 }
 

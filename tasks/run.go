@@ -22,6 +22,7 @@ type run struct {
 	options executor.Options // of its turn
 	weight  int              // of the message, see weight.go
 	further bool             // it keeps its task from ending, see past.go
+	met     bool             // what it asks is posed to somebody who may answer
 
 	before any // what the task had of MetaNotification before this run was made, if it changed that
 
@@ -64,7 +65,6 @@ type run struct {
 // observe is the run's [executor.Observer].
 func (r *run) observe(event executor.Event) {
 	r.prepare(event)
-	r.task.engine.heardByUser(event)
 	if report := r.take(event); report != nil {
 		report()
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
@@ -141,4 +142,9 @@ func (s *Set) installPlugin(ctx context.Context, a plugin) (string, error) {
 		"status": cmp.Or(done.Status, "installed"), "plugin": done.Plugin, "source": cmp.Or(done.Source, a.Plugin),
 		"note": "The platform restarts the workspace for it: this turn may be cut off.",
 	})
+}
+
+// ReachesUser reports whether a tool puts words of a model's before the user.
+func ReachesUser(tool string) bool {
+	return slices.Contains([]string{"send_message_to_user", "create_request", "create_approval"}, tool)
 }

@@ -97,7 +97,7 @@ func (app *application) join(s settings.Settings, from source, redact *logging.R
 		Cache: filepath.Join(s.StateDir, "prompt.json"), Logger: app.log,
 	})
 	m.start = selfstart.Config{
-		Send: app.sendToSelf(s), Work: m.presence, Platform: app.aside(s), Workspace: s.WorkspaceID,
+		Send: app.sendToSelf(s), Work: m.presence, Platform: app.telling(s), Workspace: s.WorkspaceID,
 		MarkerDirs: []string{s.ConfigsDir, s.WorkDir},
 		Rest:       func() bool { return m.presence.Status().Paused || app.executor.Held() != "" },
 		Awaited:    app.tools.set.Awaited, Name: app.tools.set.Name, Excerpt: app.tools.set.Excerpt,

@@ -27,7 +27,7 @@ func TestCardOfTheAgentItself(t *testing.T) {
 	m := &member{s: s, url: "http://ws:8000", source: source{describe: func() description { return description{Name: "Ada"} }}, log: slog.New(slog.DiscardHandler)}
 	app := &application{member: m, redact: logging.NewRedactor(), log: m.log}
 	defer app.close()
-	tools := newTools(s, ownCard{app.workspaceClient(s), func(card any) { m.own.Store(&card) }}, logging.NewRedactor(), toolset.Config{Card: func() any { return m.card() }})
+	tools := newTools(s, ownCard{app.telling(s), func(card any) { m.own.Store(&card) }}, logging.NewRedactor(), toolset.Config{Card: func() any { return m.card() }})
 	update := func() {
 		t.Helper()
 		tools.Call(t.Context(), toolset.Call{Tool: "update_agent_card", Arguments: []byte(`{"card":{"name":"Grace"}}`)})

@@ -33,7 +33,7 @@ func (app *application) notify(s settings.Settings, journal *store.Store) *tasks
 		app.closers = append(app.closers, posterCloser{cfg.Poster})
 	}
 	if s.InWorkspace() {
-		cfg.Platform = canvas{app.aside(s)}
+		cfg.Platform = canvas{app.telling(s)}
 	}
 	app.notifier = notify.New(cfg)
 	app.goOn(app.notifier.Run)
@@ -58,28 +58,11 @@ func platformConfig(s settings.Settings, redact *logging.Redactor) platform.Conf
 }
 
 // canvas is where the user of the workspace reads.
-type canvas struct{ aside }
+type canvas struct{ teller }
 
 // Notify implements [notify.Platform].
 func (c canvas) Notify(ctx context.Context, message string) error {
-	return c.aside.Notify(ctx, message)
-}
-
-// An aside is the platform where the user is told what is no reply to what they have sent.
-type aside struct {
-	*platform.Client
-	said func()
-}
-
-func (app *application) aside(s settings.Settings) aside {
-	return aside{app.workspaceClient(s), func() { app.engine.SaidToUser() }}
-}
-
-// Notify has the engine know before the user reads it, and once they can.
-func (a aside) Notify(ctx context.Context, message string, attachments ...platform.Attachment) error {
-	a.said()
-	defer a.said()
-	return a.Client.Notify(ctx, message, attachments...)
+	return c.teller.Notify(ctx, message)
 }
 
 type posterCloser struct{ *push.Poster }

@@ -13,7 +13,6 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
-	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 	"github.com/Molecule-AI/molecule-codex-runtime/toolset"
 )
 
@@ -60,7 +59,7 @@ func (app *application) offerTools(s settings.Settings, environ []string, cfg *e
 	client := app.workspaceClient(s)
 	recorder := toolset.NewRecorder(client, redact.String, app.log)
 	may := func(action string) bool { return app.setup.Config().RBAC.Allows(action) }
-	set := newTools(s, ownCard{client, func(card any) { app.member.own.Store(&card) }}, redact, toolset.Config{
+	set := newTools(s, ownCard{app.telling(s), func(card any) { app.member.own.Store(&card) }}, redact, toolset.Config{
 		Card: func() any { return app.member.card() }, May: may, Log: recorder.Record, Logger: app.log,
 	})
 	app.tools = &workspaceTools{set: set, recorder: recorder, redact: redact.String, door: s.Tools}
@@ -75,6 +74,7 @@ func (app *application) offerTools(s settings.Settings, environ []string, cfg *e
 			return err
 		}
 		cfg.Child.Args = append(cfg.Child.Args, server.Overrides()...)
+		app.tellByMCP(cfg)
 	}
 	return nil
 }
@@ -82,7 +82,7 @@ func (app *application) offerTools(s settings.Settings, environ []string, cfg *e
 // An ownCard is the platform as the tools see it. It remembers the card that the agent
 // has given itself: each registration brings a card, and must not take that one back.
 type ownCard struct {
-	*platform.Client
+	teller
 	remember func(card any)
 }
 
