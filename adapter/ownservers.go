@@ -132,7 +132,7 @@ func (l Launch) doubts() (doubts []Warning) {
 	doubt := func(format string, args ...any) {
 		doubts = append(doubts, Warning{File: filepath.Join(l.Home, "config.toml"), Text: fmt.Sprintf(format, args...)})
 	}
-	writes := slices.Concat(l.written(), writableRoots(config))
+	writes := slices.Concat(l.written(), l.Written())
 	dirs := within.Resolve(writes...)
 	written := func(path string) bool {
 		_, inside := dirs.Holding(l.path(path))

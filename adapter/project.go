@@ -33,19 +33,9 @@ type Project struct {
 // lookAt looks at the work directory. What is codex's home settles nothing as a folder's.
 func lookAt(dir, home string) Project {
 	p := Project{Names: namesOf(dir)}
-	way := []string{dir}
-	for at := dir; ; at = filepath.Dir(at) {
-		if at != dir {
-			way = append(way, at)
-		}
-		if isRepository(at) {
-			p.Root, p.Marker = namesOf(at), markerOf(at, dir)
-			break
-		}
-		if at == filepath.Dir(at) {
-			way = way[:1] // without a repository there is none above it
-			break
-		}
+	way, root := wayTo(dir)
+	if root != "" {
+		p.Root, p.Marker = namesOf(root), markerOf(root, dir)
 	}
 	isHome := func(dir string) bool { return namesOf(filepath.Join(dir, ".codex"))[0] == namesOf(home)[0] }
 	if !isHome(dir) {
@@ -58,6 +48,20 @@ func lookAt(dir, home string) Project {
 		}
 	}
 	return p
+}
+
+// wayTo returns the folders from a directory up to the root of its repository, both among them;
+// without one the directory alone, and no root.
+func wayTo(dir string) (way []string, root string) {
+	for at := dir; ; at = filepath.Dir(at) {
+		way = append(way, at)
+		if isRepository(at) {
+			return way, at
+		}
+		if at == filepath.Dir(at) {
+			return []string{dir}, ""
+		}
+	}
 }
 
 // isRepository reports whether a repository begins in a directory. A .git without a HEAD is none to

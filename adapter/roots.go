@@ -2,20 +2,27 @@ package adapter
 
 import (
 	"iter"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 )
 
-// Written are the directories that the operator's configuration lets commands write, as it is now.
+// Written are the directories, beside the work directory and the temp directory, that commands write
+// as the configuration is now: by the operator's own, and by that of folders that are trusted.
 func (l Launch) Written() []string {
 	config, _ := l.own()
-	return writableRoots(config)
-}
-
-// writableRoots are the directories that the operator lets commands write beside the others.
-func writableRoots(config map[string]any) []string {
-	return slices.DeleteFunc(namedRoots(config), func(root string) bool { return !filepath.IsAbs(root) })
+	home := lookup(l.Env())("HOME")
+	var roots []string
+	for _, root := range slices.Concat(namedRoots(config), l.roots(config)) {
+		if below, ok := strings.CutPrefix(root, "~"); ok && home != "" && (below == "" || below[0] == '/') {
+			root = filepath.Join(home, below)
+		}
+		if filepath.IsAbs(root) && !slices.Contains(roots, root) {
+			roots = append(roots, root)
+		}
+	}
+	return roots
 }
 
 // namedRoots are these as codex takes them: in ~ too.
@@ -39,17 +46,12 @@ func fromFolder(config map[string]any, dir string) {
 	}
 }
 
-// noteWritten notes what commands of the codex that is started now write by the operator's leave.
+// noteWritten notes what commands of the codex that is started now write in their sandbox by the
+// operator's leave, and keeps there what codex keeps from them.
 func (s *Setup) noteWritten(l Launch) {
-	config, _ := l.own()
 	var roots []string
-	for _, root := range l.roots(config) {
-		if below, ok := strings.CutPrefix(root, "~/"); ok {
-			root = filepath.Join(lookup(l.Env())("HOME"), below)
-		}
-		if filepath.IsAbs(root) {
-			roots = append(roots, root)
-		}
+	if l.Sandboxed {
+		roots = slices.DeleteFunc(l.Written(), isNoFolder)
 	}
 	for _, root := range roots {
 		_ = Occupy(root, l.User) // as the work directory
@@ -59,9 +61,16 @@ func (s *Setup) noteWritten(l Launch) {
 	s.written = roots
 }
 
-// Written are the directories, beside the work directory, that commands of the codex that was started
+// isNoFolder reports whether nothing of ours belongs into a root: it is a file, or git's own.
+func isNoFolder(root string) bool {
+	info, err := os.Stat(root)
+	_, git := os.Lstat(filepath.Join(root, "HEAD"))
+	return err == nil && !info.IsDir() || git == nil || strings.Contains(root+"/", "/.git/")
+}
+
+// Roots are the directories, beside the work directory, that commands of the codex that was started
 // last write by the operator's leave.
-func (s *Setup) Written() []string {
+func (s *Setup) Roots() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.written

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -48,8 +49,16 @@ func TestRootsOfFolders(t *testing.T) {
 			if got := l.roots(config); !slices.Equal(got, c.want) {
 				t.Errorf("commands write %q, want %q", got, c.want)
 			}
-			if own := l.Written(); !slices.Equal(own, []string{"/own"}) {
-				t.Errorf("the operator's own are %q", own)
+			l.Environ = []string{"HOME=/home/me"}
+			l.UserConfig = strings.Replace(l.UserConfig, "['/own']", "['~/x', '~', '/own']", 1)
+			all := []string{"/home/me/x", "/home/me", "/own"}
+			for _, root := range c.want {
+				if !slices.Contains(all, root) {
+					all = append(all, root)
+				}
+			}
+			if got := l.Written(); !slices.Equal(got, all) {
+				t.Errorf("written in all are %q, want %q", got, all)
 			}
 		})
 	}

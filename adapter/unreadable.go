@@ -1,36 +1,51 @@
 package adapter
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
+	"unicode/utf8"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/within"
 )
 
-// Unreadable says why codex must not, or cannot, load a conversation in the work directory: it reads
-// the .codex/config.toml there whole, also where it does not go by it, and refuses all
-// conversations for one that is no file (seen on 0.169.0). Commands, and a branch, can bring
-// either. Empty if nothing is wrong with it.
+// Unreadable says why codex must not, or cannot, load a conversation in the work directory: from the
+// root of its repository down it reads each .codex/config.toml whole, also where it does not go by
+// it, and refuses all conversations for one that is no file or no text (seen on 0.169.0). Commands,
+// and a branch, can bring either. Empty if nothing is wrong with them.
 func (l Launch) Unreadable() (why string) {
-	path := filepath.Join(l.WorkDir, ".codex", "config.toml")
 	_ = l.User.Do(func() error {
-		info, err := os.Stat(path)
-		if _, missing := os.Lstat(path); os.IsNotExist(missing) {
-			return nil
-		}
-		switch {
-		case err != nil:
-			why = fmt.Sprintf("%s cannot be read: %v", path, err)
-		case !info.Mode().IsRegular():
-			why = path + " is no file"
-		case within.Exceeds(path, mostConfig):
-			why = path + " has more than 1 MiB, or does not say how much, and codex would have all of it in memory"
+		way, _ := wayTo(l.WorkDir)
+		for _, dir := range way {
+			if why == "" {
+				why = unreadable(filepath.Join(dir, ".codex", "config.toml"))
+			}
 		}
 		return nil
 	})
 	return why
+}
+
+func unreadable(path string) string {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR), errors.Is(err, fs.ErrPermission):
+		return "" // to codex it is not there, or commands have closed it for a moment
+	case err != nil:
+		return fmt.Sprintf("%s cannot be read: %v", path, err)
+	case !info.Mode().IsRegular():
+		return path + " is no file"
+	case within.Exceeds(path, mostConfig):
+		return path + " has more than 1 MiB, or does not say how much, and codex would have all of it in memory"
+	}
+	if text, err := regular.Read(path, mostConfig); err == nil && !utf8.Valid(text) {
+		return path + " is no text in UTF-8"
+	}
+	return ""
 }
 
 // Crossed is what stands in the work directory in the place of a folder that codex's sandbox keeps
@@ -39,7 +54,7 @@ func (l Launch) Crossed() (path string) {
 	_ = l.User.Do(func() error {
 		for _, name := range masked() {
 			at := filepath.Join(l.WorkDir, name)
-			if info, err := os.Lstat(at); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			if info, err := os.Lstat(at); err == nil && info.Mode()&fs.ModeSymlink != 0 && path == "" {
 				path = at
 			}
 		}

@@ -82,7 +82,7 @@ func projectCheck(s settings.Settings, environ []string) preflight.Check {
 			return preflight.Result{Status: preflight.Fail, Detail: "codex can load no conversation: " + why, Fix: "remove it, or put a file there that codex can read"}
 		}
 		if link := start.Crossed(); link != "" && s.Sandbox == "workspace-write" {
-			return preflight.Result{Status: preflight.Fail, Detail: "codex's sandbox runs no command: " + link + " is a link, which commands could lead elsewhere", Fix: "remove it, or put a folder there"}
+			return preflight.Result{Status: preflight.Warn, Detail: "codex's sandbox runs no command: " + link + " is a link, which commands could lead elsewhere", Fix: "remove it, or put a folder there"}
 		}
 		return preflight.Result{Status: preflight.OK, Detail: "codex can read what the working directory has for it"}
 	}}

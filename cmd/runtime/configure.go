@@ -146,7 +146,7 @@ func (app *application) mend(s settings.Settings) {
 	if err := adapter.Occupy(s.WorkDir, s.User); err != nil {
 		app.log.Warn("a folder that codex keeps from commands, such as .codex, cannot be made in the working directory: commands in its sandbox may come to write settings there", "path", s.WorkDir, "err", err, "fix", "make folders .codex, .agents, .aws and .git there, each with a .gitignore in it")
 	}
-	for _, dir := range app.setup.Written() {
+	for _, dir := range app.setup.Roots() {
 		if err := adapter.Occupy(dir, s.User); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			app.log.Warn("a folder that codex keeps from commands, such as .git, cannot be made in a directory of sandbox_workspace_write.writable_roots: commands may come to write one there", "path", dir, "err", err)
 		}
