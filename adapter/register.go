@@ -31,18 +31,21 @@ const lockOf = "lock"
 //
 // What stands in the place of the register or its lock all the same is put aside: a command that was
 // let out of the sandbox can have put it there.
-func (t Temp) KeepRegister(user uint32) error {
+//
+// The file that is returned is that .git, for as long as it is open: no command can then have it not
+// be read for a while (by a lease, fcntl), by which codex's own threads would wait.
+func (t Temp) KeepRegister(user uint32) (pointer *os.File, err error) {
 	root, err := regular.Root(t.Commands)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer root.Close()
 	name := register(user)
 	if err := errors.Join(aside(root, name, fs.FileMode.IsDir), aside(root, filepath.Join(name, lockOf), fs.FileMode.IsRegular)); err != nil {
-		return err
+		return nil, err
 	}
 	if err := root.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
+		return nil, err
 	}
 	return point(t.Guard, filepath.Join(t.Commands, name))
 }
@@ -56,24 +59,23 @@ func aside(root *os.Root, name string, fits func(fs.FileMode) bool) error {
 	return errors.Join(err, root.Rename(name, fmt.Sprintf("no-register-%d", time.Now().UnixNano())))
 }
 
-// point makes the file .git of a directory, if there is none. One that is there stays: a command can
-// have it not be read for a while (fcntl), and with the file would go its mount in the sandboxes.
-func point(dir, to string) error {
+// point opens the file .git of a directory, and makes it if there is none. One that is there stays:
+// with the file would go its mount in the sandboxes.
+func point(dir, to string) (*os.File, error) {
 	root, err := regular.Root(dir)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer root.Close()
-	file, err := root.OpenFile(".git", os.O_CREATE|os.O_EXCL|os.O_WRONLY|syscall.O_NOFOLLOW, 0o600)
+	file, err := root.OpenFile(".git", os.O_CREATE|os.O_EXCL|os.O_RDWR|syscall.O_NOFOLLOW, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return nil
+		return root.OpenFile(".git", os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	_, err = file.WriteString("gitdir: " + to + "\n")
-	if err = errors.Join(err, file.Close()); err != nil { // a full disk: the next time
-		err = errors.Join(err, root.Remove(".git"))
+	if _, err := file.WriteString("gitdir: " + to + "\n"); err != nil { // a full disk: the next time
+		return nil, errors.Join(err, file.Close(), root.Remove(".git"))
 	}
-	return err
+	return file, nil
 }

@@ -1,6 +1,7 @@
 package adapter
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -10,15 +11,18 @@ import (
 )
 
 // A settingsFolder is what stood at the .codex of the work directory when codex was started; info is
-// nil where nothing did. As long as it is open, no other gets its number.
+// nil where nothing did. As long as it is open, no other folder gets its number; a file or a link
+// settles something by itself.
 type settingsFolder struct {
-	info fs.FileInfo
-	open *os.File
+	info    fs.FileInfo
+	open    *os.File
+	unknown bool // it could not be looked at, as where a command has closed the work directory
 }
 
 func (l Launch) settingsFolder() settingsFolder {
 	f, _ := asuser.Value(l.User, func() (f settingsFolder, err error) {
 		f.info, err = os.Lstat(l.settingsDir())
+		f.unknown = err != nil && !errors.Is(err, fs.ErrNotExist)
 		if err == nil && f.info.IsDir() {
 			f.open, err = regular.Folder(l.settingsDir())
 		}
@@ -44,9 +48,11 @@ func (s *Setup) holdSettings(l Launch) {
 // or none. Commands have that one to be read. When it is taken away from outside of the sandbox, as
 // git does that cleans up or checks out a branch, what shows it goes as well, and commands that run
 // then write what comes in its place: also between our look at it and codex's.
-func (s *Setup) replaced(l Launch) bool {
+//
+// Where that cannot be told now it may be, and nothing is to be done about it.
+func (s *Setup) replaced(l Launch) (replaced, maybe bool) {
 	if !l.Sandboxed {
-		return false
+		return false, false
 	}
 	now := l.settingsFolder()
 	if now.open != nil {
@@ -56,10 +62,12 @@ func (s *Setup) replaced(l Launch) bool {
 	defer s.mu.Unlock()
 	switch was := s.settings; {
 	case was == nil:
-		return false
+		return false, false
+	case now.unknown || was.unknown:
+		return false, true
 	case was.info == nil || now.info == nil:
-		return was.info != now.info
+		return was.info != now.info, false
 	default:
-		return !os.SameFile(was.info, now.info)
+		return !os.SameFile(was.info, now.info), false
 	}
 }

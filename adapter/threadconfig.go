@@ -15,7 +15,8 @@ import (
 func (s *Setup) ThreadConfig(started Launch) map[string]any {
 	now := started.now()
 	config, _ := now.own()
-	warnings, replaced := now.brought(config), s.replaced(now)
+	warnings := now.brought(config)
+	replaced, maybe := s.replaced(now)
 	if replaced {
 		warnings = []Warning{{File: now.settingsDir(), Text: "it is not the one that stood there when codex was started, and commands that run can write it, " +
 			"so codex reads neither this nor AGENTS.md there. codex is started again as soon as no turn runs, and looks at it anew"}}
@@ -27,7 +28,7 @@ func (s *Setup) ThreadConfig(started Launch) map[string]any {
 		s.cfg.Replaced()
 	}
 	above := map[string]any{}
-	if replaced || now.opens(config) {
+	if replaced || maybe || now.opens(config) {
 		above["projects"] = now.untrusted(started)
 	}
 	maps.Copy(above, now.added(config, started.Moved()))

@@ -118,7 +118,7 @@ func oneLine(text string) string { return brief.Plain(strings.Join(strings.Field
 // setOff puts words of somebody else's behind a lead of ours. Where they are more than a line, or
 // other than they look, they are indented, lest a line of theirs is taken for ours.
 func setOff(lead, words string) string {
-	if oneLine(words) != strings.TrimSpace(words) {
+	if oneLine(words) != words {
 		return strings.TrimRight(lead, " ") + "\n\n" + brief.Indented(words)
 	}
 	return lead + words

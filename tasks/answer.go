@@ -214,7 +214,9 @@ func (t *task) poseAgain(a *reply, why string) *view {
 		t.lapsed = t.lapsed && !a.unclear
 	}
 	t.pose(change)
-	t.countReposed()
+	if !a.unclear { // it was understood
+		t.countReposed()
+	}
 	return t.viewLocked()
 }
 

@@ -108,8 +108,8 @@ const (
 // roomForAnswer refuses an answer to a task that has been sent too much of them. The first
 // has room in any case. The caller holds t.mu.
 func (t *task) roomForAnswer(in *incoming) error {
-	if t.reposed > mostReposed {
-		return refuse(a2a.ErrInvalidParams, "task %q has posed its question again too often, for answers that were not understood; cancel it", t.id)
+	if t.reposed > mostReposed && in.names() == nil {
+		return refuse(a2a.ErrInvalidParams, "task %q has posed its question again too often, for answers that were not understood; answer by the id of a question, or cancel it", t.id)
 	}
 	size, most := in.weight(), mostAnswers
 	if size <= shortAnswer {

@@ -132,15 +132,17 @@ func (b Bounds) cwd(asked string) (string, error) {
 	return dir, nil
 }
 
-// wordless is a path that says nothing.
-var wordless = regexp.MustCompile(`^[\pL\pN._+@/-]{0,256}$`)
+// unbroken is a path without blanks, line ends and marks.
+var unbroken = regexp.MustCompile(`^[\pL\pM\pN._+@/-]*$`)
 
-// plainFolder refuses another agent a folder whose name could be words: codex shows the model the
+const longestFolder = 256 // bytes
+
+// plainFolder refuses another agent a folder whose name could be sentences: codex shows the model the
 // name as it is, without a mark that it is no word of the user's.
 func (b Bounds) plainFolder(dir string) error {
 	root, err := within.Follow(b.WorkDir)
 	below, inside := strings.CutPrefix(dir, root)
-	if dir == "" || err == nil && inside && wordless.MatchString(below) {
+	if dir == "" || err == nil && inside && len(below) <= longestFolder && unbroken.MatchString(below) {
 		return nil
 	}
 	return refuse(a2a.ErrInvalidParams, "%s of another agent's message must be a folder whose name has letters, digits and ._+@- only, and 256 bytes at most; give another one, or leave it out", MetaCwd)

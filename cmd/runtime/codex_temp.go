@@ -35,8 +35,9 @@ type codexTemp struct {
 	sweeps   sync.WaitGroup
 	unmasked sync.Once // says that what codex keeps from commands cannot be made
 
-	mu   sync.Mutex // guards the field below
-	lock *os.File   // held as long as it is in use
+	mu      sync.Mutex // guards the fields below
+	lock    *os.File   // held as long as it is in use
+	pointer *os.File   // see [adapter.Temp.KeepRegister]
 }
 
 // openCodexTemp makes it anew. What the commands of an earlier life have left is moved aside
@@ -86,6 +87,10 @@ func (t *codexTemp) makeRoom(dir, name string) {
 		_ = t.lock.Close()
 		t.lock = nil
 	}
+	if t.pointer != nil { // it takes room as long as it is open
+		_ = t.pointer.Close()
+		t.pointer = nil
+	}
 	t.sweep(dir, name)
 	t.sweeps.Wait()
 }
@@ -107,7 +112,10 @@ func (t *codexTemp) fill() error {
 		}
 		t.user.Regain(dir, t.log)
 	}
-	err := dirs.KeepRegister(t.user.Number())
+	pointer, err := dirs.KeepRegister(t.user.Number())
+	if err == nil {
+		t.hold(pointer)
+	}
 	for _, dir := range dirs.Roots() {
 		err = errors.Join(err, adapter.Occupy(dir, nil))
 	}
@@ -117,6 +125,19 @@ func (t *codexTemp) fill() error {
 		})
 	}
 	return nil
+}
+
+// hold keeps a file open in the place of the one before, if it is another.
+func (t *codexTemp) hold(pointer *os.File) {
+	now, errNow := pointer.Stat()
+	if t.pointer != nil {
+		if before, err := t.pointer.Stat(); errNow == nil && err == nil && os.SameFile(before, now) {
+			_ = pointer.Close()
+			return
+		}
+		_ = t.pointer.Close()
+	}
+	t.pointer = pointer
 }
 
 // left is put behind the name of a directory that is to be removed, of which so many are at
@@ -261,5 +282,8 @@ func (t *codexTemp) Close() error {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.pointer != nil {
+		_ = t.pointer.Close()
+	}
 	return t.lock.Close()
 }

@@ -46,7 +46,7 @@ func TestCodexTempThatIsFull(t *testing.T) {
 				t.Fatal(err)
 			}
 			for range 2 {
-				_ = first.lock.Close() // as a kill does
+				_, _ = first.lock.Close(), first.pointer.Close() // as a kill does
 				again := openTemp(t, s)
 				again.sweeps.Wait()
 				if again.path != first.path {
