@@ -39,8 +39,8 @@ func (r *run) showDiffBefore(phase string) {
 		r.takeBackDiff()
 		return
 	}
-	if t := r.task; t.mayTell(&t.diffsTold, 0) && r.mayShowAgain(phase) && r.showDiff() {
-		t.countTold(&t.diffsTold, r.diff.text.Len())
+	if told := &r.task.retold; told.may(ofDiffs, 0) && r.mayShowAgain(phase) && r.showDiff() {
+		told.count(ofDiffs, r.diff.text.Len())
 	}
 }
 

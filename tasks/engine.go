@@ -37,7 +37,7 @@ type Engine struct {
 	watches watches
 	past    past
 	texts   atomic.Int64 // bytes of those of tasks that have not ended
-	told    atomic.Int64 // bytes that those have told again and again, see told.go
+	retold  retoldOfAll
 
 	unreadable sync.Map // ids of tasks of which the log says that they are
 
@@ -116,7 +116,7 @@ func (e *Engine) remember(t *task) {
 func (e *Engine) forget(t *task) {
 	t.forgetPast()
 	t.countTexts(false)
-	t.forgetTold()
+	t.retold.forget()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.live, t.id)

@@ -49,9 +49,7 @@ type task struct {
 	messages   int           // status messages made
 	progressed int           // bytes of progress told
 	noticed    int           // and of notices
-	asksTold   int           // and of open questions
-	diffsTold  int           // and of diffs, before the ends of their turns
-	draftsTold int           // and of texts that another has taken the place of
+	retold     retold        // bytes told again and again
 	pushes     []receiver    // of push notifications; replaced, never changed
 	cutOff     []string      // recovered jobs whose turns have asked; until the task is posed again
 	expiry     *time.Timer   // of the questions over a restart; counted in Engine.wg while it runs
@@ -71,7 +69,7 @@ type ending struct {
 }
 
 func (e *Engine) newTask(id a2a.TaskID, contextID, thread string) *task {
-	return &task{
+	t := &task{
 		engine: e, id: id, contextID: contextID, thread: thread,
 		over:   make(chan struct{}),
 		status: a2a.TaskStatus{State: a2a.TaskStateSubmitted, Timestamp: now()},
@@ -80,6 +78,8 @@ func (e *Engine) newTask(id a2a.TaskID, contextID, thread string) *task {
 		log:    newLog(place{epoch: 1}),
 		rec:    recorder{epoch: 1}, // the journal gives it to a task that it accepts
 	}
+	t.retold = retold{peer: t.ofPeer(), all: &e.retold}
+	return t
 }
 
 // needsCaller reports whether a task in a state waits for its caller, and for

@@ -177,7 +177,7 @@ func (r *run) delta(d executor.TextDelta) {
 	}
 	a.add(d.Text)
 	r.hear()
-	if a.ready() == a.sent || a.shown && r.armed || !r.task.mayTell(&r.task.draftsTold, 0) { // then it is shown when it is whole
+	if a.ready() == a.sent || a.shown && r.armed || !r.task.retold.may(ofDrafts, 0) { // then it is shown when it is whole
 		return
 	}
 	at := time.Now()
@@ -291,7 +291,7 @@ func (r *run) replace(a *artifact, text string) {
 		return
 	}
 	if !strings.HasPrefix(text, a.text.String()[:a.sent]) {
-		r.task.countTold(&r.task.draftsTold, a.sent)
+		r.task.retold.count(ofDrafts, a.sent)
 		a.sent, a.put, a.shown = 0, 0, false // the next chunk replaces the others
 	}
 	a.text.Reset()

@@ -1,33 +1,79 @@
 package tasks
 
-import "github.com/a2aproject/a2a-go/v2/a2a"
+import (
+	"sync"
 
-// mostTold bounds what a task tells again and again, beside its progress, for that stays in the
-// journal likewise: each event of a question has all that are open, a diff is shown whole before
-// each message that it has changed before, and of a message another text than what was streamed
-// may be the last word. It holds for each of the three, and that of all for what all tasks have
-// told so that have not ended: a start reads it.
+	"github.com/a2aproject/a2a-go/v2/a2a"
+)
+
+// What a task tells again and again, beside its progress, stays in the journal likewise, and a start
+// reads it. Each has a bound of its own for a task; all that all tasks have told so that have not
+// ended has one, too, and other agents' tasks have a part of that.
 const (
 	mostTold      = 16 << 20
 	mostToldOfAll = 8 * mostTold
+	peersTold     = mostToldOfAll / 4
 )
 
-// mayTell reports whether there is room for so many bytes more of one of the three. The caller holds
-// t.mu.
-func (t *task) mayTell(told *int, bytes int) bool {
-	return *told+bytes <= mostTold && int(t.engine.told.Load())+bytes <= mostToldOfAll
+// A repeat is one of them.
+type repeat int
+
+const (
+	ofAsks   repeat = iota // each event of a question has all that are open
+	ofDiffs                // a diff is shown whole before each message that it has changed before
+	ofDrafts               // of a message another text than what was streamed may be the last word
+)
+
+// A retold counts the bytes that a task has told of each, in this process: a start begins anew.
+// The caller of its methods holds t.mu.
+type retold struct {
+	bytes [3]int
+	peer  bool // the task's conversation is one with another agent
+	all   *retoldOfAll
 }
 
-// countTold counts them. The caller holds t.mu.
-func (t *task) countTold(told *int, bytes int) {
-	*told += bytes
-	t.engine.told.Add(int64(bytes))
+// may reports whether there is room for so many bytes more. What others have told leaves a task the
+// first of each: they must not keep it from streaming.
+func (r *retold) may(what repeat, bytes int) bool {
+	had := r.bytes[what]
+	return had+bytes <= mostTold && (had == 0 || r.all.may(r.peer, bytes))
 }
 
-// forgetTold counts none of them any more: the task leaves memory. The caller holds t.mu.
-func (t *task) forgetTold() {
-	t.engine.told.Add(-int64(t.asksTold + t.diffsTold + t.draftsTold))
-	t.asksTold, t.diffsTold, t.draftsTold = 0, 0, 0
+func (r *retold) count(what repeat, bytes int) {
+	r.bytes[what] += bytes
+	r.all.change(r.peer, bytes)
+}
+
+// forget counts none of them any more: the task leaves memory.
+func (r *retold) forget() {
+	for what, bytes := range r.bytes {
+		r.count(repeat(what), -bytes)
+	}
+}
+
+// A retoldOfAll counts what those have told that have not ended.
+type retoldOfAll struct {
+	mu         sync.Mutex // guards the fields below
+	all, peers int
+}
+
+func (a *retoldOfAll) change(peer bool, bytes int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.all += bytes
+	if peer {
+		a.peers += bytes
+	}
+}
+
+func (a *retoldOfAll) may(peer bool, bytes int) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if peer {
+		return a.peers+bytes <= peersTold && a.all+bytes <= mostToldOfAll
+	}
+	// What other agents' have beyond their share is not at the cost of the user's.
+	return a.all-max(a.peers-peersTold, 0)+bytes <= mostToldOfAll
 }
 
 // askedUntold stands in an event in the place of what is asked. Who reads it while that is open
@@ -43,8 +89,8 @@ func (t *task) telling(event *a2a.TaskStatusUpdateEvent) *a2a.TaskStatusUpdateEv
 	}
 	var n wireCount
 	n.message(posed)
-	if t.mayTell(&t.asksTold, int(n)) {
-		t.countTold(&t.asksTold, int(n))
+	if t.retold.may(ofAsks, int(n)) {
+		t.retold.count(ofAsks, int(n))
 		return event
 	}
 	short := *event

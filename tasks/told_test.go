@@ -9,6 +9,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
 const mib = 1 << 20
@@ -122,5 +123,42 @@ func TestDraftsAreToldInBounds(t *testing.T) {
 	}
 	if got := content(get(t, m.e, task.ID)); len(got) != 40 || got["f39"] != "done" {
 		t.Errorf("the task has %d texts, the last is %.50q", len(got), got["f39"])
+	}
+}
+
+// TestTaskHasItsFirstWhateverOthersHaveTold: it is streamed, and its diff comes before its
+// message, until it has told something again itself.
+func TestTaskHasItsFirstWhateverOthersHaveTold(t *testing.T) {
+	m := newMachine(t)
+	m.e.Retell(false, tasks.MostToldOfAll+1)
+	stream := listen(m.e.SendStreamingMessage(t.Context(), request("m", "c", "hi")))
+	j := m.r.next(t).start()
+	j.observe(executor.DiffUpdated{Diff: "+a"})
+	j.say("f", "draft")
+	j.whole("f", "done", "")
+	j.observe(executor.DiffUpdated{Diff: "+ab"})
+	j.say("g", "more")
+	j.whole("g", "more", "")
+	j.end(executor.Ended{Outcome: executor.Completed, Diff: "+ab"})
+	wantStream(t, stream.wait(t), `new diff "+a" last|new f "draf"|new f "done" last|new g "more" last|new diff "+ab" last`)
+}
+
+// TestUserIsStreamedWhateverOtherAgentsHaveTold, also when another text has taken the place of one.
+func TestUserIsStreamedWhateverOtherAgentsHaveTold(t *testing.T) {
+	m := newMachine(t, func(c *tasks.Config) { c.Workspace = &tasks.Workspace{} })
+	m.e.Retell(true, tasks.MostToldOfAll+1)
+	for context, want := range map[string]string{
+		"c":        `new f "draf"|new f "done" last|new g "mor"|add g "e" last`,
+		"peer:bob": `new f "draf"|new f "done" last|new g "more" last`,
+	} {
+		req := request("m-"+context, context, "hi")
+		stream := listen(m.e.SendStreamingMessage(t.Context(), req))
+		j := m.r.next(t).start()
+		j.say("f", "draft")
+		j.whole("f", "done", "")
+		j.say("g", "more")
+		j.whole("g", "more", "")
+		j.end(executor.Ended{Outcome: executor.Completed})
+		wantStream(t, stream.wait(t), want)
 	}
 }
