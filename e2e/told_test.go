@@ -29,6 +29,7 @@ func (p *program) toldBytes() (n int) {
 // TestQuestionsOfATurnAreToldInBounds: 16 that are open at once are told with each other again and
 // again, which is more than ten times what was asked.
 func TestQuestionsOfATurnAreToldInBounds(t *testing.T) {
+	t.Parallel()
 	const asked = 16
 	p := start(t)
 	long := strings.Repeat("x", 100<<10)
@@ -78,40 +79,4 @@ func openIn(event object) (all []any) {
 		}
 	}
 	return all
-}
-
-// TestDiffsOfATurnAreToldInBounds: of a large change that goes on the journal has not all of it
-// with each message, and the task has all of it at the end.
-func TestDiffsOfATurnAreToldInBounds(t *testing.T) {
-	const steps = 9
-	p := start(t)
-	step := 0
-	p.Model.SetScript(func(m *fakemodel.Turn) {
-		step++
-		switch step {
-		case 1:
-			m.ApplyPatch(fakemodel.AddFile("big.txt", "0\n"+strings.Repeat(strings.Repeat("y", 1000)+"\n", 6000)))
-		case steps:
-			m.Say("end")
-		default:
-			m.OpenMessage("final_answer")
-			m.Delta(fmt.Sprint("step ", step))
-			m.EndMessage("")
-			m.ApplyPatch(fmt.Sprintf("*** Begin Patch\n*** Update File: big.txt\n@@\n-%d\n+%d\n*** End Patch\n", step-2, step-1))
-		}
-	})
-	task := p.send("m1", "one", "go")
-	var diff string
-	artifacts, _ := task["artifacts"].([]any)
-	for _, artifact := range artifacts {
-		if at(artifact, "name") == "diff" {
-			diff, _ = at(artifact, "parts", 0, "text").(string)
-		}
-	}
-	if !strings.Contains(diff, fmt.Sprintf("+%d\n", steps-2)) || len(diff) < 6<<20-1<<19 {
-		t.Errorf("the task ends as %v, with a diff of %d bytes: %.300s", state(task), len(diff), diff)
-	}
-	if got := p.toldBytes(); got < 12<<20 || got > 28<<20 {
-		t.Errorf("the journal has %d bytes of what was told", got)
-	}
 }
