@@ -25,7 +25,8 @@ type textRun struct {
 	Text     string        `json:"s"`
 }
 
-// encodeEvents makes the body of a batch.
+// encodeEvents makes the body of a batch. withoutWords looks for the members of a state in it as they
+// are written here, by their names.
 func encodeEvents(events []a2a.Event) ([]byte, error) {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
@@ -76,7 +77,8 @@ func chunkOf(event a2a.Event) (*a2a.Artifact, bool) {
 
 // withoutWords takes out of the body of a batch, which it changes, the states that only say
 // something, progress and what is asked: there can be much of it, and a start makes nothing of it.
-// Of the others progress has no metadata, and the turn that asks has begun before.
+// It looks at the bytes that encodeEvents writes. What a start goes by has metadata, and progress has
+// none; a question has, but the begin of its turn came before it.
 func withoutWords(body []byte) []byte {
 	left := body[:0]
 	for rec := range bytes.Lines(body) {
