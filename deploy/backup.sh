@@ -198,17 +198,27 @@ leased() {
 }
 
 # alone fails beside another backup: what that one has stopped goes on at its end, while this one
-# copies. The lock is on what the system has of the runtime, where commands in their sandbox do not
-# get to: it takes no disk, and goes with whoever holds it. Some systems have no flock.
+# copies. Two that begin in one moment do not see each other here: stood does. A lock would tell
+# them apart, but whoever can open a file can lock it, and keep the operator from every backup.
 alone() {
-	exec 9<"/proc/$runtime"
-	! command -v flock >/dev/null || flock -n 9 || fail "another backup of this runtime is at work: wait for its end"
 	[ -n "$(moving "$runtime")" ] || fail "the runtime stands still already: wait for the end of another backup, or have it go on (kill -CONT $runtime)"
+}
+
+# switches counts how often the runtime has left a processor, which it does not while it stands still.
+switches() {
+	grep -s ctxt_switches "/proc/$runtime/status" || :
+}
+
+# stood tells whether the runtime has stood still since its switches were counted: not if it runs
+# now, nor if it ran in between and was stopped again.
+stood() {
+	[ -z "$(moving "$runtime")" ] && [ "$(switches)" = "$counted" ]
 }
 
 if [ -n "$runtime" ]; then
 	alone
 	stop "$runtime"
+	counted=$(switches)
 	holder=$(leased)
 	[ -z "$holder" ] || fail "process $(named "$holder") has a lease on a file, which keeps that from being read: end it; nothing was changed"
 else
@@ -226,11 +236,12 @@ names() {
 cd /
 # Nor the lock: restored over a runtime that works, it would let another one in beside it. What a
 # file does not have of the disk it does not have of the archive: a command can make one of any length.
-names "$@" 9>&- | tar --sparse --exclude=".$lock" --no-unquote --null -T - -czf - 9>&- &
+names "$@" | tar --sparse --exclude=".$lock" --no-unquote --null -T - -czf - &
 copying=$!
 status=0
 wait "$copying" || status=$?
 copying=
+[ -z "$runtime" ] || stood || fail "something let the runtime go on while it was copied, or ended it: what was written is no whole archive"
 resume
 case $status in
 0) ;;

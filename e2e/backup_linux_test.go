@@ -170,20 +170,17 @@ func TestBackupThatHangs(t *testing.T) {
 	}
 }
 
-// TestBackupBesideAnother: a second one does not begin, which the end of the first would have
-// copy what works.
-func TestBackupBesideAnother(t *testing.T) {
-	t.Parallel()
-	p := start(t)
-	refused := func(want string) {
-		t.Helper()
-		cmd := backup(t, p.State, p.Work, nil)
-		var said bytes.Buffer
-		cmd.Stdout, cmd.Stderr = io.Discard, &said
-		if err := cmd.Run(); err == nil || !strings.Contains(said.String(), want) || !standsStill(t, p) {
-			t.Errorf("%v: %s", err, said.String())
-		}
-	}
+// copying is a backup that copies once its gate is opened.
+type copying struct {
+	*exec.Cmd
+	gate  *os.File
+	said  bytes.Buffer
+	ended chan error
+}
+
+// startCopying has a backup begin, which comes to its gate.
+func startCopying(t *testing.T, p *program) *copying {
+	t.Helper()
 	gate := filepath.Join(t.TempDir(), "gate")
 	if err := syscall.Mkfifo(gate, 0o600); err != nil {
 		t.Fatal(err)
@@ -192,34 +189,98 @@ func TestBackupBesideAnother(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first := backup(t, p.State, p.Work, map[string]string{"tar": fmt.Sprintf("[ \"$1\" = --version ] || read -r _ <%s || :\nexec %s \"$@\"", gate, whole)})
-	var said bytes.Buffer
-	first.Stdout, first.Stderr = io.Discard, &said
-	if err := first.Start(); err != nil {
+	tar := fmt.Sprintf("[ \"$1\" = --version ] || read -r _ <%s || :\nexec %s \"$@\"", gate, whole)
+	c := &copying{Cmd: backup(t, p.State, p.Work, map[string]string{"tar": tar}), ended: make(chan error, 1)}
+	c.Stdout, c.Stderr = io.Discard, &c.said
+	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	opened, err := os.OpenFile(gate, os.O_WRONLY, 0) // waits until it copies
+	go func() { c.ended <- c.Wait() }()
+	progtest.WaitFor(t, "a backup to copy", func() bool {
+		select {
+		case err := <-c.ended:
+			t.Fatalf("%v: %s", err, c.said.String())
+		default:
+		}
+		c.gate, err = os.OpenFile(gate, os.O_WRONLY|syscall.O_NONBLOCK, 0) // fails until it is read
+		return err == nil
+	})
+	return c
+}
+
+// end has it copy, and tells what became of it.
+func (c *copying) end() error {
+	c.gate.Close()
+	return <-c.ended
+}
+
+// signal has the program stop or go on, and waits until it has.
+func signal(t *testing.T, p *program, s syscall.Signal) {
+	t.Helper()
+	if err := syscall.Kill(p.Pid(), s); err != nil {
+		t.Fatal(err)
+	}
+	progtest.WaitFor(t, "the program to have "+s.String(), func() bool { return standsStill(t, p) == (s == syscall.SIGSTOP) })
+}
+
+// TestBackupBesideAnother: a second one does not begin, which the end of the first would have
+// copy what works. A lock, which any user of the machine can take, keeps none from beginning.
+func TestBackupBesideAnother(t *testing.T) {
+	t.Parallel()
+	p := start(t)
+	refused := func() {
+		t.Helper()
+		cmd := backup(t, p.State, p.Work, nil)
+		var said bytes.Buffer
+		cmd.Stdout, cmd.Stderr = io.Discard, &said
+		if err := cmd.Run(); err == nil || !strings.Contains(said.String(), "stands still already") || !standsStill(t, p) {
+			t.Errorf("%v: %s", err, said.String())
+		}
+	}
+	first := startCopying(t, p)
+	refused()
+	if err := first.end(); err != nil {
+		t.Errorf("%v: %s", err, first.said.String())
+	}
+
+	signal(t, p, syscall.SIGSTOP)
+	refused()
+	signal(t, p, syscall.SIGCONT)
+
+	process, err := os.Open(fmt.Sprintf("/proc/%d", p.Pid()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	refused("another backup")
-	if err := opened.Close(); err != nil {
+	defer process.Close()
+	if err := syscall.Flock(int(process.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		t.Fatal(err)
 	}
-	if err := first.Wait(); err != nil {
-		t.Errorf("%v: %s", err, said.String())
+	cmd := backup(t, p.State, p.Work, nil)
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	if out, err := cmd.Output(); err != nil || len(out) == 0 {
+		t.Errorf("in the end: %v: %s", err, said.String())
 	}
+}
 
-	if err := syscall.Kill(p.Pid(), syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
-	progtest.WaitFor(t, "the program to stand", func() bool { return standsStill(t, p) })
-	refused("stands still already")
-	if err := syscall.Kill(p.Pid(), syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := backup(t, p.State, p.Work, nil).Output(); err != nil || len(out) == 0 {
-		t.Errorf("in the end: %v", err)
+// TestBackupOfWhatGoesOn: what was copied while the runtime worked is no backup, as where another
+// that began in the same moment has let it go on, and also where a third has stopped it again.
+func TestBackupOfWhatGoesOn(t *testing.T) {
+	t.Parallel()
+	p := start(t)
+	for name, signals := range map[string][]syscall.Signal{
+		"goes on":          {syscall.SIGCONT},
+		"is stopped again": {syscall.SIGCONT, syscall.SIGSTOP},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := startCopying(t, p)
+			for _, s := range signals {
+				signal(t, p, s)
+			}
+			if err := c.end(); err == nil || !strings.Contains(c.said.String(), "let the runtime go on") || standsStill(t, p) {
+				t.Errorf("%v: %s", err, c.said.String())
+			}
+		})
 	}
 }
 
