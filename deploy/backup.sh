@@ -64,7 +64,7 @@ resume() {
 	[ -z "$copying" ] || kill "$copying" 2>/dev/null || :
 	release
 	unguard "$guard"
-	stopped=
+	guard= stopped=
 }
 trap resume EXIT
 trap 'exit 1' HUP INT TERM PIPE
@@ -81,30 +81,49 @@ seconds() {
 }
 end=$(($(seconds) + limit))
 
-# guarded has a process of its own let go on what is stopped when the time is up: this shell may
-# wait then for what does not end, or have been killed. It knows what was stopped when it began.
+# guarded has a process of its own let go on what is stopped when the time is up, since this shell may
+# wait then for what does not end, and at once when this shell was killed: later, a number may be
+# another process's. It knows what was stopped when it began.
 guarded() {
 	before=$guard
-	left=$((end - $(seconds)))
-	[ "$left" -gt 0 ] || left=0
 	(
-		sleeper=
 		trap '' HUP
-		trap 'kill $sleeper; exit' USR1 # which has no trap here, and so ends this one also before
-		sleep "$left" 9>&- &
-		sleeper=$!
-		wait "$sleeper"
-		kill -ALRM $$ || :
+		trap 'trap - EXIT; exit' USR1
+		trap release EXIT # where nothing more can be started, it cannot rest, and ends
+		while guards && [ "$(seconds)" -lt "$end" ]; do
+			rest
+		done
+		! guards || kill -ALRM $$ || :
 		release
+		trap - EXIT
+		while guards; do # so that it is this one still that unguard ends
+			rest
+		done
 	) >/dev/null 2>&1 &
 	guard=$!
 	unguard "$before"
 }
 
-# unguard waits, since a guard holds the lock, which the next backup may be about to take.
+# guards tells whether this process is yet a child of the script's, which a guard is until that has ended.
+guards() {
+	while read -r field value; do
+		[ "$field" != PPid: ] || break
+	done </proc/self/status
+	[ "$value" = $$ ]
+}
+
+# rest can be interrupted by a signal, which a program that the shell runs itself cannot.
+rest() {
+	sleep 1 &
+	wait $! || :
+}
+
+# unguard waits, so that no guard lets go on what the next backup has stopped. USR1 ends a guard also
+# before that has a trap for it, since the script has none.
 unguard() {
-	[ -z "$1" ] || kill -USR1 "$1" 2>/dev/null || :
-	[ -z "$1" ] || wait "$1" 2>/dev/null || :
+	[ -n "$1" ] || return 0
+	kill -USR1 "$1" 2>/dev/null || :
+	wait "$1" 2>/dev/null || :
 }
 
 # states are where the system says how the threads of some processes are.

@@ -68,7 +68,7 @@ func backup(t *testing.T, state, work string, programs map[string]string) *exec.
 		}
 	}
 	cmd := exec.CommandContext(t.Context(), "sh", filepath.Join(codextest.Root(t), "deploy", "backup.sh"), state, state, work)
-	cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "BACKUP_LIMIT=60")
+	cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "BACKUP_LIMIT=600")
 	return cmd
 }
 
@@ -139,18 +139,25 @@ func TestBackupThatHangs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	sed, err := exec.LookPath("sed")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for hangs, program := range map[string]string{
-		"tar":  "[ \"$1\" != --version ] || { echo GNU; exit; }\nexec sleep 4711",
-		"find": "exec sleep 4711",
-		"awk":  "case \"$*\" in *LEASE*) exec sleep 4711 ;; *) exec " + awk + " \"$@\" ;; esac", // the shell waits for it
+		"tar":  "[ \"$1\" != --version ] || { echo GNU; exit; }\nhang",
+		"find": "hang",
+		"awk":  "case \"$*\" in *LEASE*) hang ;; *) exec " + awk + " \"$@\" ;; esac", // the shell waits for it
 	} {
 		t.Run(hangs, func(t *testing.T) {
 			t.Parallel()
 			p := start(t)
-			cmd := backup(t, p.State, p.Work, map[string]string{hangs: program})
+			hung := filepath.Join(t.TempDir(), "hung") // the time is up once it hangs
+			cmd := backup(t, p.State, p.Work, map[string]string{
+				hangs: fmt.Sprintf("hang() { >%s; exec sleep 4711; }\n%s", hung, program),
+				"sed": fmt.Sprintf("case $* in *uptime) [ -e %s ] && echo 601 || echo 0 ;; *) exec %s \"$@\" ;; esac", hung, sed),
+			})
 			var said bytes.Buffer
 			cmd.Stdout, cmd.Stderr = io.Discard, &said
-			cmd.Env = append(cmd.Env, "BACKUP_LIMIT=5")
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
@@ -163,7 +170,7 @@ func TestBackupThatHangs(t *testing.T) {
 				t.Errorf("afterwards it answers %q", got)
 			}
 			_ = syscall.Kill(hanging, syscall.SIGKILL) // so that its output has an end
-			if err := cmd.Wait(); err == nil || !strings.Contains(said.String(), "longer than 5 s") {
+			if err := cmd.Wait(); err == nil || !strings.Contains(said.String(), "longer than 600 s") {
 				t.Errorf("%v: %s", err, said.String())
 			}
 		})
@@ -281,6 +288,22 @@ func TestBackupOfWhatGoesOn(t *testing.T) {
 				t.Errorf("%v: %s", err, c.said.String())
 			}
 		})
+	}
+}
+
+// TestBackupThatIsKilled: the runtime does not stand still until the limit.
+func TestBackupThatIsKilled(t *testing.T) {
+	t.Parallel()
+	p := start(t)
+	c := startCopying(t, p)
+	if err := c.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if got := text(p.send("m1", "one", "say after")); got != "after" {
+		t.Errorf("afterwards it answers %q", got)
+	}
+	if err := c.end(); err == nil {
+		t.Error("it succeeds")
 	}
 }
 
