@@ -48,14 +48,16 @@ func unreadable(path string) string {
 	return ""
 }
 
-// Crossed is what stands in the work directory in the place of a folder that codex's sandbox keeps
-// from commands, and is a link, with which it runs no command at all; empty if nothing is.
+// Crossed is what stands in a directory that commands write in the place of a folder that codex's
+// sandbox keeps from them, and is a link, with which it runs no command at all; empty if nothing is.
 func (l Launch) Crossed() (path string) {
 	_ = l.User.Do(func() error {
-		for _, name := range masked() {
-			at := filepath.Join(l.WorkDir, name)
-			if info, err := os.Lstat(at); err == nil && info.Mode()&fs.ModeSymlink != 0 && path == "" {
-				path = at
+		for _, dir := range append([]string{l.WorkDir}, l.Written()...) {
+			for _, name := range masked() {
+				at := filepath.Join(dir, name)
+				if info, err := os.Lstat(at); err == nil && info.Mode()&fs.ModeSymlink != 0 && path == "" {
+					path = at
+				}
 			}
 		}
 		return nil

@@ -41,6 +41,7 @@ type Config struct {
 	MaxQueue     int // jobs that wait in one context; 0 means 32
 	MaxWaiting   int // jobs that wait in all contexts together; 0 means 1024
 	MaxThreads   int // threads kept loaded in codex; 0 means 16
+	MaxLingering int // threads let go of within a minute, of a side, before the next is unloaded at once; 0 means 32
 	MaxMessages  int // messages of the agent in one turn; 0 means 10,000
 
 	// MaxBytes is how many bytes the jobs may take that have not ended (see Job.Size), a
@@ -163,6 +164,7 @@ func (c Config) withDefaults() Config {
 	c.MaxQueue = cmp.Or(c.MaxQueue, 32)
 	c.MaxWaiting = cmp.Or(c.MaxWaiting, 1024)
 	c.MaxThreads = cmp.Or(c.MaxThreads, 16)
+	c.MaxLingering = cmp.Or(c.MaxLingering, 32)
 	c.MaxMessages = cmp.Or(c.MaxMessages, 10_000)
 	c.MaxBytes = cmp.Or(c.MaxBytes, 64<<20)
 	c.Grace = cmp.Or(c.Grace, 5*time.Second)

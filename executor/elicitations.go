@@ -96,6 +96,7 @@ func (c *claim) answer(a Answer) (reply, error) {
 
 // grant is as codex itself answers a form without fields where everything is allowed.
 func (c *claim) grant() any { return c.leave.grant() }
+
 func elicited(action string, content any) map[string]any {
 	return map[string]any{"action": action, "content": content}
 }

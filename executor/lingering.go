@@ -11,13 +11,10 @@ import (
 // codex keeps a thread loaded for a minute after nobody follows it any more (seen on 0.169.0), with
 // two open files and some MiB. So many conversations one after the other would be as many threads
 // that are loaded; beyond a number they are unloaded at once, which writes to the disk.
-const (
-	lingersFor     = 70 * time.Second
-	mostLingerings = 32
-)
+const lingersFor = 70 * time.Second
 
-// sides are those of other agents and those of all else: what is many of the ones is no reason to
-// unload another one at once, with what its subagents have left running.
+// sides are the threads that linger: conversations of other agents are counted apart, so that many of
+// them unload none of the user's, with what its subagents have left running.
 type sides struct{ peers, others lately }
 
 func (s *sides) of(c *conversation) *lately {
@@ -34,13 +31,13 @@ type lately struct {
 }
 
 // crowded reports whether no more threads may linger.
-func (l *lately) crowded(now time.Time) bool {
+func (l *lately) crowded(now time.Time, most int) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for len(l.until) > 0 && !l.until[0].After(now) {
 		l.until = l.until[1:]
 	}
-	return len(l.until) >= mostLingerings
+	return len(l.until) >= most
 }
 
 // add notes one more.
@@ -54,7 +51,7 @@ func (l *lately) add(now time.Time) {
 // works there, which that would end. The caller holds c.lock.
 func (e *Executor) leave(ctx context.Context, c *conversation, on *child) error {
 	lately := on.lately.of(c)
-	if lately.crowded(time.Now()) && c.resumable && !e.agentsWork(ctx, on, c.threadID) {
+	if lately.crowded(time.Now(), e.cfg.MaxLingering) && c.resumable && !e.agentsWork(ctx, on, c.threadID) {
 		err := on.ThreadUnload(ctx, c.threadID)
 		if err == nil || appserver.IsThreadGone(err) {
 			return nil

@@ -21,8 +21,8 @@ import (
 func TestThreadsDoNotLinger(t *testing.T) {
 	t.Parallel()
 	var wire lockedBuffer
-	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), func(c *executor.Config) { c.MaxThreads, c.Child.Wire = 1, &wire })
-	const many = 50
+	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), func(c *executor.Config) { c.MaxThreads, c.MaxLingering, c.Child.Wire = 1, 6, &wire })
+	const many = 20
 	for i := range many {
 		submit(t, e, fmt.Sprintf("a%d", i), fmt.Sprint(i), fmt.Sprintf("remember word-%d.", i)).wait(t)
 	}
@@ -36,7 +36,7 @@ func TestThreadsDoNotLinger(t *testing.T) {
 			loaded[name] = true
 		}
 	}
-	if len(loaded) > many-10 || !strings.Contains(wire.String(), `"thread/archive"`) {
+	if len(loaded) > many-6 || !strings.Contains(wire.String(), `"thread/archive"`) {
 		t.Errorf("codex has the files of %d threads open", len(loaded))
 	}
 	for _, i := range []int{0, many - 2} {
@@ -51,7 +51,7 @@ func TestThreadsDoNotLinger(t *testing.T) {
 func TestSubagentsStayWhereThreadsDoNotLinger(t *testing.T) {
 	t.Parallel()
 	var wire lockedBuffer
-	e := onCodex(t, modeltest.Start(t, spawning), func(c *executor.Config) { c.MaxThreads, c.Child.Wire = 1, &wire })
+	e := onCodex(t, modeltest.Start(t, spawning), func(c *executor.Config) { c.MaxThreads, c.MaxLingering, c.Child.Wire = 1, 6, &wire })
 	others := func(from, to int) {
 		for i := from; i < to; i++ {
 			submit(t, e, fmt.Sprintf("p%d", i), fmt.Sprint(i), "say x").wait(t)
@@ -63,7 +63,7 @@ func TestSubagentsStayWhereThreadsDoNotLinger(t *testing.T) {
 			submitJob(t, e, executor.Job{ID: id, Context: id, Peer: true, Input: []appserver.UserInput{appserver.Text("say x")}}).wait(t)
 		}
 	}
-	peers(0, 36)
+	peers(0, 9)
 	unloaded := strings.Count(wire.String(), `"thread/archive"`)
 	if unloaded == 0 {
 		t.Error("no thread of an agent's was unloaded at once")
@@ -72,10 +72,10 @@ func TestSubagentsStayWhereThreadsDoNotLinger(t *testing.T) {
 	if n := strings.Count(wire.String(), `"thread/archive"`); n > unloaded+1 { // the last one of an agent's
 		t.Error("a thread was unloaded at once for those of other agents")
 	}
-	others(3, 36)
+	others(3, 9)
 	file := filepath.Join(codextest.Dir(t, "lines"), "file.33")
 	wantEnd(t, submit(t, e, "j1", "user", "spawn once "+file).wait(t), executor.Completed, "")
-	others(36, 40)
+	others(9, 13)
 	if !strings.Contains(wire.String(), `"thread/archive"`) {
 		t.Error("no thread was unloaded at once")
 	}

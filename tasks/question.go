@@ -39,7 +39,9 @@ func (q *question) stale() bool { return q.run == nil }
 // ask poses a question, beside those that are open already.
 func (r *run) ask(asked executor.Asked) {
 	t := r.task
-	r.pushRest()
+	if t.retold.may(ofDrafts, 0) {
+		r.pushRest()
+	}
 	q := &question{run: r, job: r.jobID, asked: asked, at: time.Now(), has: r.options}
 	t.questions = append(t.questions, q)
 	t.lapsed = t.lapsed || r.unshown()

@@ -107,14 +107,24 @@ func TestDiffsAreToldInBounds(t *testing.T) {
 }
 
 // TestDraftsAreToldInBounds: where the whole message is never what was streamed of it, it is no
-// longer streamed.
+// longer streamed, nor where its turn asks meanwhile.
 func TestDraftsAreToldInBounds(t *testing.T) {
+	for _, asks := range []bool{false, true} {
+		t.Run(fmt.Sprint("asks ", asks), func(t *testing.T) { draftsInBounds(t, asks) })
+	}
+}
+
+func draftsInBounds(t *testing.T, asks bool) {
 	m := newMachine(t)
 	task := begin(t, m.e, request("m1", "c", "hi"))
 	j := m.r.next(t).start()
 	draft := strings.Repeat("draft ", mib/6)
 	for i := range 40 {
 		j.say(fmt.Sprint("f", i), draft)
+		if asks {
+			j.ask(fmt.Sprint("q", i), "May I?")
+			j.observe(executor.Answered{ID: fmt.Sprint("q", i)})
+		}
 		j.whole(fmt.Sprint("f", i), "done", "")
 	}
 	j.end(executor.Ended{Outcome: executor.Completed})
