@@ -37,7 +37,7 @@ func TestFoldersOfTheSandboxStay(t *testing.T) {
 			writeFile(t, filepath.Join(dir, "AGENTS.md"), "words of above\n")
 			writeFile(t, filepath.Join(home, "config.toml"), fmt.Sprintf("[sandbox_workspace_write]\nwritable_roots = [%q]\n", root))
 			p := start(t, "CODEX_APPROVAL_POLICY=never", "RUNTIME_WORKDIR="+work, "CODEX_HOME="+home)
-			said := text(p.send("m1", "c1", `run echo "$TMPDIR"; sed -n 's/ - \([a-z0-9]*\) .*/ \1/; s/^[^ ]* [^ ]* [^ ]* [^ ]* \([^ ]*[/][.]\)/\1/p' /proc/self/mountinfo`))
+			said := text(p.send("m1", "c1", `run echo "$TMPDIR"; sed -n 's/ - \([a-z0-9]*\) .*/ \1/; s/^[^ ]* [^ ]* [^ ]* [^ ]* \([^ ]*[/][.][a-z]* \)/\1/p' /proc/self/mountinfo`))
 			temp, mounts, _ := strings.Cut(said, "\n")
 			for _, name := range []string{".codex", ".agents", ".aws", ".git"} {
 				for _, dir := range []string{work, temp, root} {
