@@ -98,7 +98,7 @@ func TestTurnBehindOurs(t *testing.T) {
 	began := func(id string) {
 		e.turnBegan(appserver.Notification{Method: appserver.NoteTurnStarted, ThreadID: "thread", Params: []byte(`{"threadId":"thread","turn":{"id":"` + id + `","items":[],"status":"inProgress"}}`)})
 	}
-	in := e.openInquiry("thread", &job{Job: Job{ID: "j1"}}, func() {})
+	in := e.openInquiry("thread", &job{Job: Job{ID: "j1", Context: "one"}}, func() {})
 	c.lock.Lock() // as long as a job runs
 	began("ours")
 	in.begun("ours")

@@ -10,8 +10,8 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
 )
 
-// codex can begin a turn by itself: for what stands in the queue in its home, which whoever writes
-// there fills (codex queue), and for features that are off here. Such a turn belongs to no task, and
+// codex can begin a turn by itself: for what stands in the queue in its home, which every process
+// that may write there can fill (codex queue), and for features that are off here. Such a turn belongs to no task, and
 // its words to nobody who has sent them here. There is no setting that keeps codex 0.169.0 from its
 // queue, so that is emptied before a turn of ours; a turn that begins all the same is ended, and
 // taken out of the history.
@@ -67,20 +67,35 @@ func (e *Executor) turnBegan(note appserver.Notification) {
 	if in != nil && in.isOf(n.Turn.ID) || e.closed { // Close waits for e.wg after it has set closed
 		return
 	}
+	c := e.conversationOn(note.ThreadID, in)
+	if c == nil || c.loadedIn == nil {
+		return
+	}
+	c.unbidden = append(c.unbidden, n.Turn.ID)
+	if in != nil && in.isOf("") { // it may be the one that is being started, and start looks
+		return
+	}
+	on := c.loadedIn
+	e.wg.Go(func() {
+		c.lock.Lock()
+		defer c.lock.Unlock()
+		e.endUnbidden(c, on)
+	})
+}
+
+// conversationOn is the conversation of a thread, on which in asks if it is not nil; nil if there is
+// none. Each turn of ours comes here as it begins: it does not go through all of them. The caller
+// holds e.mu.
+func (e *Executor) conversationOn(thread string, in *inquiry) *conversation {
+	if in != nil {
+		return e.conversations[in.job.Context]
+	}
 	for _, c := range e.conversations {
-		if c.shown.thread == note.ThreadID && c.loadedIn != nil {
-			on := c.loadedIn
-			c.unbidden = append(c.unbidden, n.Turn.ID)
-			if in == nil || !in.isOf("") { // else it may be the one that is being started, and start looks
-				e.wg.Go(func() {
-					c.lock.Lock()
-					defer c.lock.Unlock()
-					e.endUnbidden(c, on)
-				})
-			}
-			return
+		if c.shown.thread == thread {
+			return c
 		}
 	}
+	return nil
 }
 
 // bidden says of a turn that it is ours, or has taken a message of ours in: its first message tells
@@ -165,7 +180,7 @@ func (e *Executor) endUnfollowed(on *child, threadID string) {
 	e.endTurn(on, threadID, turnID)
 	e.mustEndAgents(on, turnID, "")
 	terminals, err := on.BackgroundTerminals(ctx, threadID)
-	if out := err == nil && len(terminals) == 0; out {
+	if err == nil && len(terminals) == 0 {
 		_, err = on.ThreadRevert(ctx, threadID, turnID)
 	}
 	e.log.Warn(unbiddenBegan, "thread_id", threadID, "turn_id", turnID, "in_history", err != nil || len(terminals) > 0, "err", err, "fix", unbiddenFix)
