@@ -132,7 +132,6 @@ func (t *task) take(ctx context.Context, in *incoming) (*reply, error) {
 	turns, answers, owed := t.turns, t.answers, t.owed
 	posed, bytes := t.askedBefore(t.posed())
 	t.turns++
-	t.meet()
 	t.answers += in.weight()
 	t.owed = t.owed || in.receipt != nil
 	a := &reply{message: in.stored(t), job: t.newJob()}
@@ -155,6 +154,7 @@ func (t *task) take(ctx context.Context, in *incoming) (*reply, error) {
 		return nil, t.engine.journalError("store the message", err)
 	}
 	t.countAsked(bytes)
+	meet(questions)
 	if a.question != nil {
 		t.given = append(t.given, a)
 	}

@@ -8,11 +8,11 @@ import (
 // Words are leave for what their sender was shown last, and what clients have read of a task is
 // not known here. A question lapses when it goes without an answer: codex withdraws it, its time
 // is up, or the turn that has asked ends. A sender who has been shown that one and no other may
-// still answer it, and the model chooses what is asked then. What is asked in a turn that nobody
-// has sent a message for who may answer was shown to nobody; and where the user is told something
-// beside, a short word may be meant for that. So the next answer that names no question is not
-// taken, if it could allow something: it has the question that is first by now posed to its
-// sender, and from then on words are for that one.
+// still answer it, and the model chooses what is asked then. What a turn asks that the workspace or
+// the platform has begun, the user has not been shown; and where the user is told something beside,
+// a short word may be meant for that. So the next answer that names no question is not taken, if it
+// could allow something: it has the question that is first by now posed to its sender, and from then
+// on words are for that one.
 
 // lapsedText stands before the question then.
 const lapsedText = "Your answer was not taken, for it may be meant for something else than what is asked here. Answer again, to this:"
@@ -24,18 +24,20 @@ func (t *task) unclear(in *incoming, q *question) bool {
 	return t.lapsed && in.names() == nil && !given.Declines(q.asked.Kind)
 }
 
-// unshown reports whether what the run asks is posed to nobody who may answer: its message is the
-// platform's or the workspace's own, and the user has answered nothing of it yet. To another agent's
-// task nobody answers who does not name it. The caller holds t.mu.
+// unshown reports whether the user has not been shown what the run asks: its message is the platform's
+// or the workspace's own, and they have answered nothing of it yet. An answer to another agent's task
+// has to name that. The caller holds t.mu.
 func (r *run) unshown() bool {
 	return !r.met && r.task.engine.sender(r.message, nil).origin == fromPlatform
 }
 
-// meet notes that what the turns ask is posed to somebody who may answer: the reply to a message to
-// the task has it. The caller holds t.mu.
-func (t *task) meet() {
-	for _, r := range t.runs {
-		r.met = true
+// meet notes that the sender of an answer has met the turns that ask: the reply to it has what they
+// ask by then. The caller holds t.mu.
+func meet(questions []*question) {
+	for _, q := range questions {
+		if !q.stale() {
+			q.run.met = true
+		}
 	}
 }
 

@@ -144,6 +144,10 @@ func TestOwnTurnIsMet(t *testing.T) {
 	own.Message.Metadata = map[string]any{"source_type": "self-idle"}
 	task := begin(t, m.e, own)
 	j := m.r.next(t).start()
+	again := atOnce(task, "m1-again", "and this")
+	again.Message.Metadata = own.Message.Metadata
+	send(t, m.e, again)
+	behind := m.r.next(t)
 	j.ask("q1", "May I q1?")
 	wantStatus(t, send(t, m.e, atOnce(task, "m2", "yes")), a2a.TaskStateInputRequired, notTaken, "May I q1?")
 	send(t, m.e, atOnce(task, "m3", "yes"))
@@ -152,6 +156,9 @@ func TestOwnTurnIsMet(t *testing.T) {
 	if got := m.asker.answered(); !strings.Contains(got, "q1:") || !strings.Contains(got, "q2:") {
 		t.Errorf("answered %q", got)
 	}
+	behind.observe(executor.Started{})
+	behind.ask("q3", "May I q3?") // which no reply to the user has had
+	wantStatus(t, send(t, m.e, atOnce(task, "m5", "yes")), a2a.TaskStateInputRequired, notTaken, "May I q3?")
 }
 
 // TestSaidBeside: once the user is told something that is no reply, words are for nothing that was

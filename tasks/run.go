@@ -22,7 +22,7 @@ type run struct {
 	options executor.Options // of its turn
 	weight  int              // of the message, see weight.go
 	further bool             // it keeps its task from ending, see past.go
-	met     bool             // what it asks is posed to somebody who may answer
+	met     bool             // the user has answered something of what it asks; see meet
 
 	before any // what the task had of MetaNotification before this run was made, if it changed that
 
