@@ -42,7 +42,13 @@ func unreadable(path string) string {
 	case within.Exceeds(path, mostConfig):
 		return path + " has more than 1 MiB, or does not say how much, and codex would have all of it in memory"
 	}
-	if text, err := regular.Read(path, mostConfig); err == nil && !utf8.Valid(text) {
+	text, err := regular.Read(path, mostConfig)
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // by now
+		return ""
+	case err != nil: // as codex's user
+		return fmt.Sprintf("%s cannot be read: %v", path, err)
+	case !utf8.Valid(text):
 		return path + " is no text in UTF-8"
 	}
 	return ""

@@ -1,0 +1,42 @@
+package adapter
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// TestUnreadableSettings: what the check cannot read codex cannot read either.
+func TestUnreadableSettings(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "config.toml")
+	if why := unreadable(path); why != "" {
+		t.Errorf("what is not there: %s", why)
+	}
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if why := unreadable(path); why != "" {
+		t.Errorf("an empty file: %s", why)
+	}
+	held, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Close()
+	if _, err := unix.FcntlInt(held.Fd(), unix.F_SETLEASE, unix.F_WRLCK); errors.Is(err, unix.EINVAL) {
+		t.Skip("this file system has no leases")
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	if why := unreadable(path); !strings.Contains(why, "cannot be read") {
+		t.Errorf("a file that another process holds: %q", why)
+	}
+}
