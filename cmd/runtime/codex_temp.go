@@ -65,7 +65,10 @@ func (t *codexTemp) open(dir, name string) error {
 	t.path = filepath.Join(dir, name)
 	return t.user.Do(func() error {
 		err := t.take()
-		if err == nil && t.aside() == nil {
+		if err == nil {
+			err = t.aside()
+		}
+		if err == nil {
 			return t.fill()
 		}
 		path, failed := os.MkdirTemp(dir, name+"-")
