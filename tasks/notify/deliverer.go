@@ -63,7 +63,7 @@ func New(cfg Config) *Deliverer {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	return &Deliverer{
-		Rounds: rounds.New[string](mostAtOnce), cfg: cfg, log: cfg.Logger, post: cfg.Poster, to: push.NewReceivers(cfg.Now),
+		Rounds: rounds.New[string](mostAtOnce), cfg: cfg, log: cfg.Logger, post: cfg.Poster, to: push.NewReceivers(timeout, cfg.Now),
 		busy: map[string]chan struct{}{}, unnoted: map[string]store.Notice{},
 	}
 }
@@ -76,9 +76,8 @@ func (d *Deliverer) Run(ctx context.Context) {
 
 // deliver sends one that is due, if there is room for it where it goes.
 func (d *Deliverer) deliver(ctx context.Context, task string) error {
-	end := func() {}
-	defer func() { end() }()
-	_, err := d.send(ctx, task, func(n store.Notice) (ok bool) {
+	var end func(answered bool)
+	r, err := d.send(ctx, task, func(n store.Notice) (ok bool) {
 		switch {
 		case !d.isDue(n):
 			return false
@@ -88,6 +87,9 @@ func (d *Deliverer) deliver(ctx context.Context, task string) error {
 		end, ok = d.to.Begin(n.Target)
 		return ok
 	})
+	if end != nil {
+		end(r.answered)
+	}
 	return err
 }
 

@@ -33,7 +33,8 @@ type post struct {
 type result struct {
 	notice   store.Notice // as it is now
 	tried    bool
-	delivery any // what the receiver, or we, say of it
+	answered bool // by the host of a URL, whatever that says
+	delivery any  // what the receiver, or we, say of it
 }
 
 // send tries a notice once, if it is wanted as it is by now, and notes what came of
@@ -59,7 +60,7 @@ func (d *Deliverer) send(ctx context.Context, task string, wanted func(store.Not
 		return r, nil
 	}
 	r.tried = true
-	why, next := d.try(ctx, n, &r.delivery)
+	why, next := d.try(ctx, &r)
 	if why != "" && ctx.Err() != nil { // we were cut off, not the receiver
 		return r, context.Cause(ctx)
 	}
@@ -101,7 +102,8 @@ func (d *Deliverer) settle(task string) (*store.Notice, error) {
 
 // try sends a notice and returns why it has not arrived, and when to try again by
 // ourselves.
-func (d *Deliverer) try(ctx context.Context, n *store.Notice, delivery *any) (why string, next time.Time) {
+func (d *Deliverer) try(ctx context.Context, r *result) (why string, next time.Time) {
+	n := &r.notice
 	var body Body
 	if err := json.Unmarshal(n.Body, &body); err != nil {
 		return "what was to be said is damaged", next
@@ -109,10 +111,10 @@ func (d *Deliverer) try(ctx context.Context, n *store.Notice, delivery *any) (wh
 	switch {
 	case n.Target == Local:
 		d.log.Info("a task has ended", "task_id", n.Task, "name", body.Name, "state", body.State)
-		*delivery = map[string]any{"success": true, "target": Local, "local": true}
+		r.delivery = map[string]any{"success": true, "target": Local, "local": true}
 		return "", next
 	case isURL(n.Target):
-		return d.webhook(ctx, n, body, delivery)
+		return d.webhook(ctx, r, body)
 	case d.cfg.Platform == nil:
 		return errNoWorkspace.Error(), next
 	}
@@ -120,7 +122,7 @@ func (d *Deliverer) try(ctx context.Context, n *store.Notice, delivery *any) (wh
 	defer cancel()
 	err := d.cfg.Platform.Notify(ctx, body.Text)
 	if err == nil {
-		*delivery = map[string]any{"success": true, "target": n.Target}
+		r.delivery = map[string]any{"success": true, "target": n.Target}
 		return "", next
 	}
 	var refused interface{ Permanent() bool }
@@ -130,7 +132,8 @@ func (d *Deliverer) try(ctx context.Context, n *store.Notice, delivery *any) (wh
 	return err.Error(), d.cfg.Now().Add(time.Minute)
 }
 
-func (d *Deliverer) webhook(ctx context.Context, n *store.Notice, body Body, delivery *any) (why string, next time.Time) {
+func (d *Deliverer) webhook(ctx context.Context, r *result, body Body) (why string, next time.Time) {
+	n := &r.notice
 	if d.post == nil {
 		return "calling out is switched off (RUNTIME_PUSH=0)", next
 	}
@@ -141,9 +144,10 @@ func (d *Deliverer) webhook(ctx context.Context, n *store.Notice, body Body, del
 	header := http.Header{}
 	header.Set(headerID, n.Task+"/end")
 	out := d.post.Post(ctx, n.Target, header, payload, n.Tries, n.Created)
+	r.answered = out.Status != 0
 	if !out.Arrived {
 		return out.Reason, out.Next
 	}
-	*delivery = map[string]any{"success": true, "target": n.Target, "status": out.Status}
+	r.delivery = map[string]any{"success": true, "target": n.Target, "status": out.Status}
 	return "", next
 }

@@ -39,7 +39,7 @@ func (d *Deliverer) deliver(ctx context.Context, l *lane, r row) {
 	began := d.cfg.Now()
 	a := d.post(ctx, s, n)
 	now := d.cfg.Now()
-	land.host, land.treatment = s.canonicalHost(), d.treatment(a, now.Sub(began))
+	land.host, land.treatment = s.canonicalHost(), treatmentOf(a.status != 0, now.Sub(began), cmp.Or(d.cfg.Timeout, defaultTimeout))
 	due := now.Add(wait(r.tries+1, a.wait, jitter()))
 	switch {
 	case a.verdict == arrived:
@@ -54,18 +54,6 @@ func (d *Deliverer) deliver(ctx context.Context, l *lane, r row) {
 			"host", s.host(), "status", a.status, "reason", a.reason, "tries", r.tries+1)
 		d.note(d.cfg.Outbox.Dead(ctx, r.id))
 	}
-}
-
-// treatment is how a receiver has treated a post that took so long. What it answers at the
-// last moment holds a place as long as what it does not answer.
-func (d *Deliverer) treatment(a answer, took time.Duration) treatment {
-	switch {
-	case took >= cmp.Or(d.cfg.Timeout, defaultTimeout)/2:
-		return slow
-	case a.status != 0:
-		return prompt
-	}
-	return unknown
 }
 
 // errDamaged says that a setting or a row of the outbox is not what we have put there.

@@ -71,6 +71,18 @@ func (h *hosts) forget() {
 	delete(h.slow, oldest)
 }
 
+// treatmentOf is how a receiver has treated a post that took so long, and may take as long as a
+// timeout. What it answers at the last moment holds a place as long as what it does not answer.
+func treatmentOf(answered bool, took, timeout time.Duration) treatment {
+	switch {
+	case took >= timeout/2:
+		return slow
+	case answered:
+		return prompt
+	}
+	return unknown
+}
+
 // A treatment is how a host has treated a post, as far as that says something of the next.
 type treatment int
 
