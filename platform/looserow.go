@@ -14,19 +14,19 @@ type looseRow Row
 // and nobody knows who it is.
 const noName = " "
 
-// mostOfID is how many bytes an id has; those of platforms have 36. Rows are kept by it, and for a
-// month.
-const mostOfID = 256
+// MaxID is how many bytes an id has; those of platforms have 36. Rows are kept by it, and for a month,
+// and what is known of delegations.
+const MaxID = 256
 
 // A looseID is a [looseText] that is "" where it is too long to be one.
 type looseID string
 
 // UnmarshalJSON implements [json.Unmarshaler].
 func (i *looseID) UnmarshalJSON(raw []byte) error {
-	if len(raw) > mostOfID*6+2 { // as JSON can write it
+	if len(raw) > MaxID*6+2 { // as JSON can write it
 		return nil
 	}
-	if err := (*looseText)(i).UnmarshalJSON(raw); err != nil || len(*i) <= mostOfID {
+	if err := (*looseText)(i).UnmarshalJSON(raw); err != nil || len(*i) <= MaxID {
 		return err
 	}
 	*i = ""

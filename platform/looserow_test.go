@@ -9,7 +9,7 @@ import (
 
 // TestLongIDs are none: rows are kept by their ids for a month, and a sender's is its name.
 func TestLongIDs(t *testing.T) {
-	for n, id := range map[int]string{mostOfID: strings.Repeat("x", mostOfID), mostOfID + 1: "", 1 << 20: ""} {
+	for n, id := range map[int]string{MaxID: strings.Repeat("x", MaxID), MaxID + 1: "", 1 << 20: ""} {
 		name := cmp.Or(id, noName)
 		for _, letter := range []string{"x", `\u0078`} {
 			long := `"` + strings.Repeat(letter, n) + `"`

@@ -3,14 +3,13 @@ package toolset
 import (
 	"slices"
 	"sync"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 )
 
 // mostTold bounds what is remembered of results that calls have returned. Whoever asks
 // does so each half minute.
 const mostTold = 256
-
-// mostOfToldID is how many bytes an id has that is remembered; a longer one is remembered nowhere.
-const mostOfToldID = 256
 
 // awaited are the delegations whose results a call of delegate_task waits for, and those
 // whose results it has returned: nobody else need tell the model of them.
@@ -41,7 +40,7 @@ func (a *awaited) wait(id string) (done func()) {
 func (a *awaited) tell(ids ...string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.told = append(a.told, slices.DeleteFunc(ids, func(id string) bool { return len(id) > mostOfToldID })...)
+	a.told = append(a.told, slices.DeleteFunc(ids, func(id string) bool { return len(id) > platform.MaxID })...)
 	a.told = slices.Clone(a.told[max(0, len(a.told)-mostTold):])
 }
 

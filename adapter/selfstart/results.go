@@ -21,8 +21,6 @@ const (
 	// The platform shows 50 rows. More are not looked at: what is remembered of them would
 	// push out what they were, and they would be told again and again.
 	mostRows = 200
-	// mostOfID is how many bytes an id has that is remembered; those of platforms have 36.
-	mostOfID = 256
 	// mostTold is how many results one message speaks of. The rest waits for the next.
 	mostTold = 50
 )
@@ -184,7 +182,7 @@ func finished(rows []platform.Delegation, workspace string, now time.Time) []dat
 		if row.Source != workspace || row.Status != "completed" && row.Status != "failed" {
 			continue
 		}
-		if len(row.DelegationID) > mostOfID || len(row.ID) > mostOfID {
+		if len(row.DelegationID) > platform.MaxID || len(row.ID) > platform.MaxID {
 			continue
 		}
 		id := row.DelegationID
