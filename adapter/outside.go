@@ -43,7 +43,7 @@ func (l Launch) guarded(env []string) []string {
 	path := false
 	for _, kv := range env {
 		name, value, _ := strings.Cut(kv, "=")
-		beside := within.Beside(l.written(), name, value)
+		beside := within.Beside(l.fixedRoots(), name, value)
 		if beside == "" && (value != "" || name == "PATH") {
 			continue
 		}
@@ -61,9 +61,9 @@ func without(env []string, name string) []string {
 	return slices.DeleteFunc(env, func(kv string) bool { return strings.HasPrefix(kv, name+"=") })
 }
 
-// written are the directories that commands may write in their sandbox, but for those
+// fixedRoots are the directories that commands may write in their sandbox, but for those
 // that codex's own configuration adds.
-func (l Launch) written() []string {
+func (l Launch) fixedRoots() []string {
 	dirs := l.Temp.Roots()
 	if l.WorkDir != "" {
 		dirs = append(dirs, l.WorkDir)
@@ -87,7 +87,7 @@ func (l Launch) given() (args []string) {
 	}
 	for _, kv := range l.Environ {
 		name, value, _ := strings.Cut(kv, "=")
-		if !within.Early(name) && within.Beside(l.written(), name, value) != value {
+		if !within.Early(name) && within.Beside(l.fixedRoots(), name, value) != value {
 			give(name, value)
 		}
 	}

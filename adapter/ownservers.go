@@ -132,7 +132,7 @@ func (l Launch) doubts() (doubts []Warning) {
 	doubt := func(format string, args ...any) {
 		doubts = append(doubts, Warning{File: filepath.Join(l.Home, "config.toml"), Text: fmt.Sprintf(format, args...)})
 	}
-	writes := slices.Concat(l.written(), l.Written())
+	writes := slices.Concat(l.fixedRoots(), l.Written())
 	dirs := within.Resolve(writes...)
 	written := func(path string) bool {
 		_, inside := dirs.Holding(l.path(path))
