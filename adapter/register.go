@@ -12,8 +12,8 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 )
 
-// register is the name of the folder, in the TMPDIR of whoever starts codex's sandbox, in which that
-// counts who needs what it mounts; user is codex's (seen on 0.169.0). A sandbox that finds no file
+// register is the name of the folder, in the TMPDIR of the process that starts codex's sandbox, in
+// which that counts what needs the folders it mounts; user is codex's (seen on 0.169.0). A sandbox that finds no file
 // "lock" in it, and cannot make one, does not start.
 func register(user uint32) string {
 	return fmt.Sprintf("codex-bwrap-synthetic-mount-targets-%d", user)

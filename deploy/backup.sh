@@ -218,7 +218,7 @@ leased() {
 
 # alone fails beside another backup: what that one has stopped goes on at its end, while this one
 # copies. Two that begin in one moment do not see each other here: stood does. A lock would tell
-# them apart, but whoever can open a file can lock it, and keep the operator from every backup.
+# them apart, but every user that can open a file can lock it, and keep the operator from every backup.
 alone() {
 	[ -n "$(moving "$runtime")" ] || fail "the runtime stands still already: wait for the end of another backup, or have it go on (kill -CONT $runtime)"
 }

@@ -96,7 +96,7 @@ func decisions(same string) []choice {
 
 // once has an "always" be for this once. What codex would hold for the same command is not: its
 // parser takes a carriage return for a blank, and bash for a part of a word; and a request does not
-// say whether the command is to leave the sandbox, so that nobody else can tell (seen on 0.169.0).
+// say whether the command is to leave the sandbox, so that the runtime cannot tell either (seen on 0.169.0).
 func once(choices []choice) []choice {
 	for i, c := range choices {
 		if c.decision == decideSession {
@@ -157,7 +157,7 @@ func (on terms) readCommand(params json.RawMessage) (matter, error) {
 		}
 		text, end := what, ""
 		if body.Network == nil && body.Kind != "writeStdin" {
-			end = "\nIt may be meant for outside of the sandbox: codex does not say which."
+			end = "\nIt may run outside of the sandbox: codex does not say whether it will."
 		}
 		if command, _ := data["command"].(string); command != "" {
 			text += "\n\n" + brief.Indented(command) + "\n"

@@ -115,7 +115,7 @@ func (p *posing) remarks() string {
 // oneLine is a text on one line: those below it are not its to write.
 func oneLine(text string) string { return brief.Plain(strings.Join(strings.Fields(text), " ")) }
 
-// setOff puts words of somebody else's behind a lead of ours. Where they are more than a line, or
+// setOff puts words that are not ours behind a lead of ours. Where they are more than a line, or
 // other than they look, they are indented, lest a line of theirs is taken for ours.
 func setOff(lead, words string) string {
 	if oneLine(words) != words {

@@ -39,7 +39,7 @@ func (p setuidProbe) run(context.Context) Result {
 			continue
 		}
 		return warn(
-			fmt.Sprintf("others of this machine, such as %s, get to %s, or would if a command opened it (its mode is the commands' to change): a file that a command makes there in codex's sandbox can be one that runs as user %d for whoever starts it", other, dir, p.owner()),
+			fmt.Sprintf("others of this machine, such as %s, get to %s, or would if a command opened it (its mode is the commands' to change): a file that a command makes there in codex's sandbox can be one that runs as user %d when another starts it", other, dir, p.owner()),
 			"close a directory above it to others (chmod 700), mount it with nosuid, or start this where no such files can be made (RestrictSUIDSGID=yes of systemd)")
 	}
 	return ok("others of this machine cannot run what commands make")

@@ -76,8 +76,8 @@ func (a *retoldOfAll) may(peer bool, bytes int) bool {
 	return a.all-max(a.peers-peersTold, 0)+bytes <= mostToldOfAll
 }
 
-// askedUntold stands in an event in the place of what is asked. Who reads it while that is open
-// gets it all the same; see withQuestions.
+// askedUntold stands in an event in the place of what is asked. A reader gets it all the same
+// while that is open; see withQuestions.
 const askedUntold = "What was asked here is not told again: the task has told so much of its questions. Ask for the task, which has all that are open."
 
 // telling is the event of a state as it is kept: beyond the bound without what is asked. The

@@ -133,7 +133,7 @@ func TestCwdStaysUnderTheWorkingDirectory(t *testing.T) {
 }
 
 // TestFoldersOfAgents: a name that another agent chooses has no blanks, lines and marks, since codex
-// shows it to the model as nobody's words. What its commands made there counts like what it says.
+// shows it to the model without a mark. What its commands made there counts like what it says.
 func TestFoldersOfAgents(t *testing.T) {
 	work, r := t.TempDir(), newRunner()
 	e := newEngine(t, r, func(c *tasks.Config) { c.Bounds, c.Workspace = tasks.Bounds{WorkDir: work}, &tasks.Workspace{} })
