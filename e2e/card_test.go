@@ -2,8 +2,6 @@ package e2e
 
 import (
 	"encoding/json"
-	"io"
-	"net/http"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -30,22 +28,9 @@ func TestExtendedCard03(t *testing.T) {
 // getJSON returns the object at a path.
 func (p *program) getJSON(path string) object {
 	p.t.Helper()
-	req, err := http.NewRequestWithContext(p.t.Context(), http.MethodGet, p.URL+path, nil)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	defer res.Body.Close()
-	body, err := io.ReadAll(res.Body)
-	if err != nil {
-		p.t.Fatal(err)
-	}
 	var v object
-	if err := json.Unmarshal(body, &v); err != nil || res.StatusCode != http.StatusOK {
-		p.t.Fatalf("GET %s: %d, %v: %s", path, res.StatusCode, err, body)
+	if body := p.shown(path); json.Unmarshal([]byte(body), &v) != nil {
+		p.t.Fatalf("GET %s: %s", path, body)
 	}
 	return v
 }

@@ -54,18 +54,9 @@ func TestLimitsWithoutEnd(t *testing.T) {
 // shown is what a page of the runtime says, which must be there.
 func (p *program) shown(path string) string {
 	p.t.Helper()
-	req, err := http.NewRequestWithContext(p.t.Context(), http.MethodGet, p.URL+path, nil)
-	if err != nil {
-		p.t.Fatal(err)
+	code, body := p.fetch(path)
+	if code != http.StatusOK {
+		p.t.Fatalf("%s says %d: %s", path, code, body)
 	}
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	defer res.Body.Close()
-	body, err := io.ReadAll(res.Body)
-	if err != nil || res.StatusCode != http.StatusOK {
-		p.t.Fatalf("%s says %d: %s, %v", path, res.StatusCode, body, err)
-	}
-	return string(body)
+	return body
 }

@@ -1,8 +1,6 @@
 package e2e
 
 import (
-	"io"
-	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -19,25 +17,13 @@ import (
 // scrape returns the series of a program, and holds that docs/metrics.md has each.
 func (p *program) scrape() map[string]float64 {
 	p.t.Helper()
-	req, err := http.NewRequestWithContext(p.t.Context(), http.MethodGet, p.URL+"/metrics", nil)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	defer res.Body.Close()
-	body, err := io.ReadAll(res.Body)
-	if err != nil || res.StatusCode != http.StatusOK {
-		p.t.Fatalf("%d, %v", res.StatusCode, err)
-	}
+	body := p.shown("/metrics")
 	page, err := os.ReadFile(filepath.Join(codextest.Root(p.t), "docs", "metrics.md"))
 	if err != nil {
 		p.t.Fatal(err)
 	}
 	all := map[string]float64{}
-	for line := range strings.Lines(string(body)) {
+	for line := range strings.Lines(body) {
 		if family, ok := strings.CutPrefix(line, "# TYPE "); ok {
 			name, _, _ := strings.Cut(family, " ")
 			ours := !regexp.MustCompile("^(go|process|promhttp)_").MatchString(name)
