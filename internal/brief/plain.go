@@ -13,17 +13,18 @@ import (
 // turn the direction of writing or have no width, and bytes that are no text are written
 // out. Line feeds and tabs stay. A "yes" to what a model has written is to all that stands
 // there, so all of it has to be seen.
-func Plain(text string) string { return written(text, acts) }
+func Plain(text string) string { return written(strings.ReplaceAll(text, "\r\n", "\n"), acts) }
 
 // Literal is Plain for a command, a path or the like, where a blank that is not U+0020 is
-// written out, too: no shell takes it for one, and several languages write with it.
+// written out, too: no shell takes it for one, and several languages write with it. So is a
+// carriage return at the end of a line: to a shell that belongs to the last word there, and a
+// backslash before it does not have the line go on in the next.
 func Literal(text string) string {
 	return written(text, func(r rune) bool { return acts(r) || r != ' ' && unicode.Is(unicode.Zs, r) })
 }
 
 // written is the text with what is hidden written out.
 func written(text string, hidden func(rune) bool) string {
-	text = strings.ReplaceAll(text, "\r\n", "\n")
 	if utf8.ValidString(text) && strings.IndexFunc(text, hidden) < 0 {
 		return text
 	}

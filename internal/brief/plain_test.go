@@ -27,10 +27,11 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// TestLiteral has no blank in it that a shell would not take for one.
+// TestLiteral has no blank in it that a shell would not take for one, and no end of a line that it
+// would not take for no more than that.
 func TestLiteral(t *testing.T) {
-	const text = "a b\u00a0c\u1680d\u2000e\u2003f\u200ag\u202fh\u205fi\u3000j\u202e"
-	if got, want := Literal(text), `a b\u00a0c\u1680d\u2000e\u2003f\u200ag\u202fh\u205fi\u3000j\u202e`; got != want {
+	const text = "a b\u00a0c\u1680d\u2000e\u2003f\u200ag\u202fh\u205fi\u3000j\u202e \\\r\n k"
+	if got, want := Literal(text), `a b\u00a0c\u1680d\u2000e\u2003f\u200ag\u202fh\u205fi\u3000j\u202e \\r`+"\n k"; got != want {
 		t.Errorf("%q is shown as %q, want %q", text, got, want)
 	}
 }
