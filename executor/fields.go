@@ -102,7 +102,7 @@ func (f form) read(text string) (map[string]any, error) {
 		return nil, notUnderstood("There is no answer in that.")
 	}
 	if len(f.fields) == 1 {
-		value, err := f.fields[0].read(text)
+		value, err := f.fields[0].read(text, true)
 		values[f.fields[0].id] = value
 		return values, err
 	}
@@ -118,7 +118,7 @@ func (f form) read(text string) (map[string]any, error) {
 		if _, twice := values[field.id]; twice {
 			return nil, notUnderstood("%q is answered twice.", field.label)
 		}
-		value, err := field.read(rest)
+		value, err := field.read(rest, false)
 		if err != nil {
 			return nil, err
 		}
@@ -140,43 +140,57 @@ func (f form) named(name string) *field {
 	return nil
 }
 
-// read makes a value of a text.
-func (f field) read(text string) (any, error) {
+// read makes a value of a text; numbered says that the options were offered with numbers.
+func (f field) read(text string, numbered bool) (any, error) {
 	text = strings.TrimSpace(text)
 	if f.list {
 		var all []any
 		for part := range strings.SplitSeq(text, ",") {
-			value, ok := f.choose(strings.TrimSpace(part))
-			if !ok {
+			chosen, err := f.choose(strings.TrimSpace(part), numbered)
+			if err != nil {
+				return nil, err
+			}
+			if chosen == nil {
 				return nil, f.noOption(part)
 			}
-			all = append(all, value)
+			all = append(all, chosen.value)
 		}
 		return all, nil
 	}
-	if value, ok := f.choose(text); ok {
-		return value, nil
-	}
-	if len(f.options) > 0 && !f.other {
+	chosen, err := f.choose(text, numbered)
+	switch {
+	case err != nil:
+		return nil, err
+	case chosen != nil:
+		return chosen.value, nil
+	case len(f.options) > 0 && !f.other:
 		return nil, f.noOption(text)
-	}
-	if f.parse == nil {
+	case f.parse == nil:
 		return text, nil
 	}
 	return f.parse(text)
 }
 
-// choose returns the option that a text names, by label, value or number.
-func (f field) choose(text string) (any, bool) {
-	for _, o := range f.options {
-		if strings.EqualFold(o.label, text) || strings.EqualFold(fmt.Sprint(o.value), text) {
-			return o.value, true
+// choose returns the option that a text names: by its number, by its label, or by its value, such as
+// true. A value that is a number names none: where the label is another, nobody is shown it, and
+// whoever answers with a number means the one that is shown. It is nil if the text names none.
+func (f field) choose(text string, numbered bool) (*option, error) {
+	named := slices.IndexFunc(f.options, func(o option) bool { return strings.EqualFold(o.label, text) })
+	n, err := strconv.Atoi(strings.TrimSuffix(text, "."))
+	isNumber := err == nil
+	if isNumber && numbered && n >= 1 && n <= len(f.options) {
+		if named >= 0 && named != n-1 {
+			return nil, notUnderstood("%q is the number of one choice and the text of another: answer with the number of yours and a dot, such as \"%d.\".", text, named+1)
 		}
+		return &f.options[n-1], nil
 	}
-	if n, err := strconv.Atoi(strings.TrimSuffix(text, ".")); err == nil && n >= 1 && n <= len(f.options) {
-		return f.options[n-1].value, true
+	if named < 0 && !isNumber {
+		named = slices.IndexFunc(f.options, func(o option) bool { return strings.EqualFold(fmt.Sprint(o.value), text) })
 	}
-	return nil, false
+	if named < 0 {
+		return nil, nil
+	}
+	return &f.options[named], nil
 }
 
 func (f field) noOption(text string) error {

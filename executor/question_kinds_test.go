@@ -39,6 +39,10 @@ const (
 		{"type":"object","properties":{"age":{"type":"integer"},"name":{"type":"string","title":"Your name","minLength":2}},"required":["name"]}}`
 	choiceRequest = `{"threadId":"t","turnId":"u","serverName":"asker","mode":"form","message":"Which?","requestedSchema":
 		{"type":"object","properties":{"size":{"type":"string","enum":["s","m"],"enumNames":["Small","Medium"]}},"required":["size"]}}`
+	codesRequest = `{"threadId":"t","turnId":"u","serverName":"asker","mode":"form","message":"What?","requestedSchema":
+		{"type":"object","properties":{"what":{"type":"string","oneOf":[{"const":"2","title":"Keep"},{"const":"1","title":"Delete"}]}},"required":["what"]}}`
+	digitsRequest = `{"threadId":"t","turnId":"u","serverName":"asker","mode":"form","message":"What?","requestedSchema":
+		{"type":"object","properties":{"what":{"type":"string","enum":["3","2","1"]}},"required":["what"]}}`
 	emptyFormRequest = `{"threadId":"t","turnId":"u","serverName":"asker","mode":"form","message":"Sure?","requestedSchema":{"type":"object","properties":{}}}`
 	linkRequest      = `{"threadId":"t","turnId":"u","serverName":"asker","mode":"url","message":"Log in","elicitationId":"e","url":"https://example.com/x"}`
 )
@@ -194,6 +198,10 @@ func TestAnswers(t *testing.T) {
 		{toolRequest, "always", `{"_meta":{"persist":"session"},"action":"accept","content":{}}`},
 		{toolRequest, "no", `{"action":"decline","content":null}`},
 		{toolRequest, `{"action":"cancel"}`, `{"action":"cancel","content":null}`},
+		{codesRequest, "1", `{"action":"accept","content":{"what":"2"}}`},
+		{codesRequest, "Delete", `{"action":"accept","content":{"what":"1"}}`},
+		{digitsRequest, "2", `{"action":"accept","content":{"what":"2"}}`},
+		{digitsRequest, "1.", `{"action":"accept","content":{"what":"3"}}`},
 		{formRequest, "name: Ada\nage: 36", `{"action":"accept","content":{"age":36,"name":"Ada"}}`},
 		{formRequest, "Your name: Ada", `{"action":"accept","content":{"name":"Ada"}}`},
 		{formRequest, `{"content":{"name":"Ada"}}`, `{"action":"accept","content":{"name":"Ada"}}`},
@@ -262,6 +270,8 @@ func TestWrongAnswers(t *testing.T) {
 		{formRequest, `{"content":{"nickname":"A"}}`, "nickname"},
 		{formRequest, `{"decision":"acceptForSession"}`, "cannot be given"},
 		{choiceRequest, "large", "none of the choices"},
+		{codesRequest, "0", "none of the choices"},
+		{digitsRequest, "1", "the number of one choice and the text of another"},
 		{linkRequest, "always", "cannot be given"},
 		{commandRequest, "Allowed?", "not understood"},
 		{permissionsRequest, "For this session?", "not understood"},
