@@ -102,6 +102,7 @@ function facts(data) {
     ];
     case 'tool': return [
       fact('Tool', code([data.server, data.tool].filter(Boolean).join(' / '))), data.description && h('p', { dir: 'auto' }, prose(data.description)),
+      fact('It is asked in these words:', data.message && h('span', { dir: 'auto' }, prose(data.message))),
       data.arguments && pre(JSON.stringify(data.arguments, null, 2), 'Its arguments'),
     ];
     case 'form': case 'link': return [

@@ -63,7 +63,7 @@ const unseen = `(() => {
 	const schema = { required: ["a"], properties: { [x("a")]: { type: "string", description: x("hint") }, b: { title: x("b"), enum: [x("c")] }, d: { type: "array", items: { enum: [x("e")] } } } };
 	const wrong = [
 		{ kind: "input", questions: [{ id: "q", header: x("h"), question: x("words?") }, { id: "r", question: x("which?"), options: [{ label: x("this"), description: x("and how") }] }] },
-		{ kind: "form", server: x("s"), message: x("m"), schema }, { kind: "tool", tool: x("t"), description: x("does") }, { kind: "link", message: x("m"), url: "https://" + x("u") },
+		{ kind: "form", server: x("s"), message: x("m"), schema }, { kind: "tool", tool: x("t"), description: x("does") }, { kind: "tool", message: x("m") }, { kind: "link", message: x("m"), url: "https://" + x("u") },
 		{ kind: "auth", reason: x("why"), verificationUrl: "https://" + x("u") }, { kind: "command", command: x("c"), choices: [x("rule")] },
 	].flatMap((data) => [{ open: true }, { open: false, answer: { parts: [{ text: x("yes") }] } }].map((how) => {
 		const view = m.questionView({ data, ...how }, () => {});
