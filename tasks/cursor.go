@@ -13,6 +13,7 @@ const (
 	leastBehind = 256 << 10 // what each task may have, however many there are
 	allBehind   = 32 << 20  // of all tasks
 	lookEach    = 64 << 10  // how much is published between two looks
+	endedBehind = 64 << 10  // of one that has ended, which is none of those that run any more
 )
 
 // A cursor is where a reader stands in a log. It keeps the entries behind it alive, until
@@ -42,14 +43,17 @@ func (l *eventLog) leave(c *cursor) {
 	l.cursors = slices.DeleteFunc(l.cursors, func(other *cursor) bool { return other == c })
 }
 
-// letGo lets go of the cursors that are more than so many bytes behind, once in a while.
-// The caller holds the task's lock.
+// letGo lets go of the cursors that are more than so many bytes behind, once in a while and
+// at the end. The caller holds the task's lock.
 func (l *eventLog) letGo(most func() int64) {
-	if len(l.cursors) == 0 || l.tail.size-l.looked < lookEach {
+	if len(l.cursors) == 0 || !l.tail.last && l.tail.size-l.looked < lookEach {
 		return
 	}
 	l.looked = l.tail.size
 	limit := most()
+	if l.tail.last {
+		limit = endedBehind
+	}
 	for _, c := range l.cursors {
 		if at := c.at.Load(); at != nil && l.tail.size-at.size > limit {
 			c.at.Store(nil)

@@ -96,6 +96,33 @@ func TestReaderFarBehind(t *testing.T) {
 	})
 }
 
+// TestReadersBehindTheEnd: what readers have not read of a task that has ended leaves memory, too.
+func TestReadersBehindTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMachine(t)
+		task := begin(t, m.e, request("m1", "c", "hi"))
+		j := m.r.next(t).start()
+		slow, quick := pull(m.resume(task.ID, "")), pull(m.resume(task.ID, ""))
+		defer slow.stop()
+		defer quick.stop()
+		slow.take(t, 1)
+		quick.take(t, 1)
+		var early []weak.Pointer[tasks.Event]
+		j.pieces(20, func() { early = append(early, weak.Make(quick.take(t, 1)[0])) })
+		j.end(executor.Ended{Outcome: executor.Completed})
+		quick.take(t, 0)
+		runtime.GC()
+		for i, event := range early {
+			if event.Value() != nil {
+				t.Errorf("event %d of a task that has ended is kept for a reader who is behind", i)
+			}
+		}
+		if all := slow.take(t, 0); len(all) < len(early) {
+			t.Errorf("the reader who was behind got %d events, want all", len(all))
+		}
+	})
+}
+
 // TestReaderFarBehindQuestions: they are counted with what they say.
 func TestReaderFarBehindQuestions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
