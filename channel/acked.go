@@ -9,9 +9,13 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
 
-// learnTries are made while the platform fails to say what was acknowledged. An inbox that
-// is never read is worse than an answer that comes twice.
-const learnTries = 4
+// learnTries are made while the platform fails to say what was acknowledged, and passingTries
+// where it is silent, or what it says passes. An inbox that is never read is worse than an answer
+// that comes twice.
+const (
+	learnTries   = 4
+	passingTries = 16
+)
 
 const noteAcked = "it was acknowledged before, by a channel with another state"
 
@@ -23,12 +27,13 @@ func (p *poller) learn(ctx context.Context) error {
 		return nil
 	}
 	seq, err := p.space.Platform.Acknowledged(platform.Once(ctx))
-	refused, _ := errors.AsType[*platform.Error](err)
 	switch {
 	case err == nil:
+	case ctx.Err() != nil:
+		return err
 	case errors.Is(err, platform.ErrUnsupported):
 		p.channel.log.Debug("this platform keeps no acknowledgements", "workspace", p.space.ID)
-	case refused != nil && (refused.Permanent() || p.unable(refused)), errors.Is(err, platform.ErrNotUnderstood):
+	case errors.Is(err, platform.ErrNotUnderstood), p.unable(err):
 		p.channel.log.Warn("the platform does not say what was acknowledged; what an earlier channel with another state has answered may be answered again", "workspace", p.space.ID, "err", err)
 	default:
 		return err
@@ -37,15 +42,18 @@ func (p *poller) learn(ctx context.Context) error {
 	return nil
 }
 
-// unable counts the times that the platform was there and could not say, and reports
-// whether they are enough.
-func (p *poller) unable(refused *platform.Error) bool {
-	switch refused.Status {
-	case http.StatusUnauthorized, http.StatusRequestTimeout, http.StatusTooManyRequests: // that passes
-	default: // also pages and redirects of what stands in front of it
-		p.tries++
+// unable counts the times that the platform could not say, though its inbox can be read, and
+// reports whether they are enough.
+func (p *poller) unable(err error) bool {
+	p.tries++
+	refused, _ := errors.AsType[*platform.Error](err)
+	switch {
+	case refused == nil: // it did not answer
+		return p.tries >= passingTries
+	case refused.Status == http.StatusUnauthorized, refused.Status == http.StatusRequestTimeout, refused.Status == http.StatusTooManyRequests:
+		return p.tries >= passingTries
 	}
-	return p.tries >= learnTries
+	return refused.Permanent() || p.tries >= learnTries // also pages and redirects of what stands in front of it
 }
 
 // caughtUp is called at the end of the inbox: what comes from now on has been acknowledged

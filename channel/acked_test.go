@@ -1,6 +1,7 @@
 package channel_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -56,6 +57,8 @@ func TestUnknownAcknowledgements(t *testing.T) {
 		"refused": {&platform.Error{Op: "x", Status: 400}, 1, 1, 3},
 		"token":   {&platform.Error{Op: "x", Status: 401}, 2, 3, 1},
 		"page":    {&platform.Error{Op: "x", Status: 302}, 1000, 4, 3},
+		"silent":  {errors.New("no answer"), 1000, 16, 3},
+		"tokens":  {&platform.Error{Op: "x", Status: 401}, 1000, 16, 3},
 		"odd":     {fmt.Errorf("x: %w", platform.ErrNotUnderstood), 1, 1, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -77,7 +80,7 @@ func TestUnknownAcknowledgements(t *testing.T) {
 				}
 				r := open(t, dir, d, &clerk{})
 				defer func() { r.stop() }()
-				time.Sleep(5 * time.Minute)
+				time.Sleep(time.Hour)
 				if given := r.clerk.texts(); len(given) != c.given || given[len(given)-1] != "three" {
 					t.Errorf("given: %q", given)
 				}
