@@ -164,3 +164,24 @@ func (m *member) answersWhatWasShown(bob *fakeplatform.Handle, call string) {
 		}
 	}
 }
+
+// TestYesIsForWhatTheChannelHasShown: the same where the inbox is read, and not served.
+func TestYesIsForWhatTheChannelHasShown(t *testing.T) {
+	t.Parallel()
+	x := poll(t, "CODEX_APPROVAL_POLICY=on-request")
+	bob := x.neighbour("Bob")
+	evil := filepath.Join(codextest.Dir(t, "outside"), "beside")
+	x.say(wants(object{"cmd": "touch " + evil}))
+	x.told(1)
+	bob.send(x.handle, "b1", doors["dynamic"]+tells, nil)
+	x.told(2)
+	x.say("yes")
+	if told := x.told(3); !strings.Contains(told[2], "was not taken") || !strings.Contains(told[2], evil) {
+		t.Errorf("the user is told %q", told)
+	}
+	if _, err := os.Lstat(evil); err == nil {
+		t.Error("a yes was leave for what was not shown last")
+	}
+	x.say("yes")
+	progtest.WaitFor(t, "the command to run", func() bool { _, err := os.Lstat(evil); return err == nil })
+}
