@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"syscall"
@@ -34,7 +36,7 @@ func TestCrowd(t *testing.T) {
 		})
 	}
 	for name, asked := range map[string]string{
-		"unread": "/console/static/app.css", "unread about nothing": "/nothing", "unread probes": "/healthz", "unread cards": "/.well-known/agent-card.json",
+		"unread downloads": x.large(t), "unread": "/console/static/app.css", "unread about nothing": "/nothing", "unread probes": "/healthz", "unread cards": "/.well-known/agent-card.json",
 	} {
 		t.Run(name, func(t *testing.T) {
 			x.unread(t, 300, strings.Repeat("GET "+asked+" HTTP/1.1\r\nHost: "+x.addr()+"\r\n\r\n", 400))
@@ -106,6 +108,20 @@ func (x *world) throng(t *testing.T, many int, begun string) {
 	for range many {
 		x.begin(t, begun)
 	}
+}
+
+// large is the path of a file that was handed out, of which a connection is full.
+func (x *world) large(t *testing.T) string {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(x.Work, "large.bin"), make([]byte, 4<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := x.send(x.ours(message("large", "say see [it](large.bin)")))
+	found := regexp.MustCompile(`/files/[^"]+`).FindString(got.body)
+	if found == "" {
+		t.Fatalf("no file was handed out: %s", got)
+	}
+	return found
 }
 
 // unread opens connections and asks for more on each than it reads, which is one byte.
