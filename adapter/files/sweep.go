@@ -10,8 +10,9 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 )
 
-// partialAge is how old a file is that nobody writes any more.
-const partialAge = 24 * time.Hour
+// partialAge is how long a file is unchanged that nobody writes any more: who brings one is
+// given up long before. It counts for no quota meanwhile.
+const partialAge = 15 * time.Minute
 
 // Sweep deletes the files in the folder that have not changed since before, and what
 // processes that were killed have left half written. What stays is counted anew.
