@@ -28,7 +28,11 @@ esac
 lock=${1%/}/state.lock
 shift
 [ -f "$lock" ] || fail "there is no $lock: give the runtime's RUNTIME_STATE_DIR"
+inside=
 for dir in "$@"; do
+	case $lock in
+	"${dir%/}"/*) inside=yes ;; # so that it has one name here, by which it is left out
+	esac
 	case $dir in
 	/*) [ -d "$dir" ] || fail "there is no directory $dir" ;;
 	*) fail "$dir: give an absolute path" ;;
@@ -37,7 +41,10 @@ for dir in "$@"; do
 	set -- "$@" ".$dir" # as it is named in the archive
 done
 
+[ -n "$inside" ] || fail "STATE_DIR is to be one of the directories, or to lie in one, and be named as that is"
+
 # The lock names its holder, and the kernel says whether that still holds it.
+signed=$(cat "$lock")
 inode=$(ls -i "$lock")
 inode=${inode%% *}
 named=$(sed -n 's/.*"pid":\([0-9]*\).*/\1/p' "$lock")
@@ -261,6 +268,7 @@ status=0
 wait "$copying" || status=$?
 copying=
 [ -z "$runtime" ] || stood || fail "something let the runtime go on while it was copied, or ended it: what was written is no whole archive"
+[ -n "$runtime" ] || [ "$(cat "$lock")" = "$signed" ] || fail "a runtime has begun while it was copied: what was written is no whole archive, make another one"
 resume
 case $status in
 0) ;;

@@ -291,6 +291,35 @@ func TestBackupOfWhatGoesOn(t *testing.T) {
 	}
 }
 
+// TestBackupBesideABegin: what was copied while a runtime began, which had not been there, is none.
+func TestBackupBesideABegin(t *testing.T) {
+	t.Parallel()
+	p := start(t)
+	p.Kill()
+	c := startCopying(t, p)
+	p.Program = p.Restart()
+	if err := c.end(); err == nil || !strings.Contains(c.said.String(), "a runtime has begun") {
+		t.Errorf("%v: %s", err, c.said.String())
+	}
+}
+
+// TestBackupHasNoLock: the lock would be in it by another name than it is left out by.
+func TestBackupHasNoLock(t *testing.T) {
+	t.Parallel()
+	state, link := t.TempDir(), filepath.Join(t.TempDir(), "link")
+	err := errors.Join(os.WriteFile(filepath.Join(state, "state.lock"), nil, 0o600), os.Symlink(state, link))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := backup(t, link, state, nil)
+	cmd.Args = append(cmd.Args[:3], state) // of which link is none
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = io.Discard, &said
+	if err := cmd.Run(); err == nil || !strings.Contains(said.String(), "named as that is") {
+		t.Errorf("%v: %s", err, said.String())
+	}
+}
+
 // TestBackupThatIsKilled: the runtime does not stand still until the limit.
 func TestBackupThatIsKilled(t *testing.T) {
 	t.Parallel()
