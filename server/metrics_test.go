@@ -1,6 +1,7 @@
 package server
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -73,5 +74,26 @@ func TestAlarmsHaveABeginning(t *testing.T) {
 		if !strings.Contains(body, want+"\n") {
 			t.Errorf("no %s", want)
 		}
+	}
+}
+
+// untold is what cannot be told just now.
+var untold = prometheus.NewDesc("untold", "x", nil, nil)
+
+type notTold struct{}
+
+func (notTold) Describe(out chan<- *prometheus.Desc) { out <- untold }
+
+func (notTold) Collect(out chan<- prometheus.Metric) {
+	out <- prometheus.NewInvalidMetric(untold, errors.New("too slow"))
+}
+
+// TestOneThatCannotBeTold keeps none of the others back.
+func TestOneThatCannotBeTold(t *testing.T) {
+	reg := prometheus.NewRegistry()
+	reg.MustRegister(notTold{})
+	a := do(t, "GET", start(t, Config{Handler: &fakeHandler{}, Registry: reg}).URL+"/metrics", "")
+	if a.status != 200 || !strings.Contains(a.body, "molecule_codex_streams_dropped_total 0\n") {
+		t.Errorf("%d %s", a.status, a.body)
 	}
 }

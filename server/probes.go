@@ -23,5 +23,7 @@ func Probes(cfg Config) (http.Handler, error) {
 func (s *Server) probeRoutes(r chi.Router) {
 	both(r, "/healthz", s.healthz)
 	both(r, "/readyz", s.readyz) // shows less to strangers instead of refusing them
-	r.With(s.requireReader).Method(http.MethodGet, "/metrics", promhttp.HandlerFor(s.cfg.Registry, promhttp.HandlerOpts{}))
+	// What cannot be told in time, as of the state's rows on a slow disk, is left out.
+	shown := promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError}
+	r.With(s.requireReader).Method(http.MethodGet, "/metrics", promhttp.HandlerFor(s.cfg.Registry, shown))
 }
