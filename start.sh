@@ -96,14 +96,15 @@ if [ "$(id -u)" = 0 ]; then
 		groups=$groups,$(stat -c %g /var/run/docker.sock)
 	fi
 	# Beside it commands of the agent may run, which read what its processes have: it has
-	# nothing of this environment, with every secret of the container.
-	as_agent() { env -i PATH="$PATH" setpriv --reuid="$agent" --regid="$agent" --groups="$groups" "$@"; }
+	# nothing of this environment, with every secret of the container, and nothing of the terminal
+	# that root may sit at, in whose place they would type.
+	as_agent() { env -i PATH="$PATH" setsid -w setpriv --reuid="$agent" --regid="$agent" --groups="$groups" "$@" </dev/null >/dev/null 2>&1; }
 	# Of root's rights it has those to become the agent.
 	as_keeper() {
 		setpriv --reuid="$keeper" --regid="$keeper" --clear-groups \
 			--inh-caps=-all,+setuid,+setgid --ambient-caps=-all,+setuid,+setgid "$@"
 	}
-	if ! as_agent true 2>/dev/null; then
+	if ! as_agent true; then
 		say ERROR "the container may not change users" fix "start it as user 1000, or leave it SETUID and SETGID"
 		exit 1
 	fi

@@ -29,7 +29,7 @@ func TestStartShowsTheAgentNothing(t *testing.T) {
 		// It stays who it is. The start ends where start.sh or the program would be it.
 		"setpriv": fmt.Sprintf(`who=$1; while case $1 in --*) ;; *) false ;; esac; do shift; done
 case $1 in */start.sh) exit 0 ;; esac
-[ "$who" != --reuid=agent ] || { echo "started $*"; env; } >>%s
+[ "$who" != --reuid=agent ] || { echo "started $*"; env; for n in 0 1 2; do readlink /proc/$$/fd/$n; done; echo session "$(cut -d' ' -f6 /proc/$$/stat)" of $$; } >>%s
 exec "$@"`, told),
 	} {
 		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
@@ -62,6 +62,12 @@ exec "$@"`, told),
 		}
 		if strings.Contains(line, "planted") {
 			t.Errorf("the agent's %q has %s", started, line)
+		}
+		if strings.HasPrefix(line, "/dev/") && line != "/dev/null\n" || strings.HasPrefix(line, "pipe:") {
+			t.Errorf("the agent's %q is lent %s", started, line)
+		}
+		if session, of, found := strings.Cut(strings.TrimSpace(line), " of "); found && session != "session "+of {
+			t.Errorf("the agent's %q is in another's %s", started, line)
 		}
 	}
 	for _, command := range []string{"true", "test -w " + work, "mkdir -p " + work} {

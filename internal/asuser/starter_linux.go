@@ -73,6 +73,7 @@ func (u *User) startStarter(cmd *exec.Cmd, report *os.File) error {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}
+	cmd.SysProcAttr.Setsid = true // others of the user's could type into our terminal by it
 	o.Death = cmd.SysProcAttr.Pdeathsig
 	told, err := json.Marshal(o)
 	if err != nil {

@@ -55,6 +55,21 @@ func TestChildIsOursWhileItSharesOurMemory(t *testing.T) {
 	})
 }
 
+// TestChildIsAtNoTerminal of ours: others of the user's processes could make it type there.
+func TestChildIsAtNoTerminal(t *testing.T) {
+	eachWay(t, func(t *testing.T, other *asuser.User) {
+		cmd := exec.Command("cat", "/proc/self/stat")
+		var stat bytes.Buffer
+		cmd.Stdout = &stat
+		if err := errors.Join(other.Start(cmd), cmd.Wait()); err != nil {
+			t.Fatal(err)
+		}
+		if fields := strings.Fields(stat.String()); len(fields) < 6 || fields[5] != fields[0] {
+			t.Errorf("its session is not its own: %s", stat.String())
+		}
+	})
+}
+
 // TestStarterThatEnds before it has begun is no start, and one that is called by hand
 // does not become root.
 func TestStarterThatEnds(t *testing.T) {
