@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
@@ -162,6 +163,41 @@ func (m *member) answersWhatWasShown(bob *fakeplatform.Handle, call string) {
 		if _, err := os.Lstat(evil); err != nil {
 			t.Errorf("%s: the answer to what was shown was not taken: %v", name, err)
 		}
+	}
+}
+
+// TestYesWhileTheUserIsTold: the user reads what the platform has taken before it has answered.
+func TestYesWhileTheUserIsTold(t *testing.T) {
+	t.Parallel()
+	for door, call := range doors {
+		t.Run(door, func(t *testing.T) {
+			t.Parallel()
+			m := newMember(t, fakeplatform.AUG)
+			model := modeltest.Start(t, fakemodel.Keywords)
+			m.program = startOn(t, binary, model, append(m.settings(), "RUNTIME_TOOLS="+door)...)
+			m.online()
+			bob := m.platform.Add(fakeplatform.Workspace{Name: "Bob", Reply: strings.ToUpper})
+			evil := filepath.Join(codextest.Dir(t, "outside"), "evil")
+			if said := m.user("u1", wants(object{"cmd": "touch " + evil})); !strings.Contains(said, "codex asks") {
+				t.Fatalf("the user is asked %q", said)
+			}
+			told, answered := make(chan struct{}), make(chan struct{})
+			m.platform.Behave("POST */notify", fakeplatform.Then(func() {
+				close(told)
+				<-answered
+			}).Times(1))
+			var peer sync.WaitGroup
+			peer.Go(func() { m.peerSends(bob, "b1", "", call+tells) })
+			<-told
+			if said := m.user("yes", "yes"); !strings.Contains(said, "was not taken") {
+				t.Errorf("the user is answered %q", said)
+			}
+			close(answered)
+			peer.Wait()
+			if _, err := os.Lstat(evil); err == nil {
+				t.Error("a yes was leave for what was not shown last")
+			}
+		})
 	}
 }
 

@@ -124,26 +124,10 @@ func (e *Executor) followAgent(note appserver.Notification) {
 }
 
 // agentItem keeps what a subagent is about to write, until that is done, and notes two calls with
-// one id. An id that is too long to be kept may be that of any number of calls.
+// one id.
 func (e *Executor) agentItem(note appserver.Notification) {
 	var n appserver.ItemNote
-	if !e.isAgent(note.ThreadID) || json.Unmarshal(note.Params, &n) != nil {
-		return
-	}
-	e.mu.Lock()
-	twice := len(n.Item.ID) > mostOfID
-	switch {
-	case twice:
-	case note.Method == appserver.NoteItemStarted:
-		twice = e.agents.started(note.ThreadID, n.Item)
-	default:
-		e.agents.completed(note.ThreadID, n.Item)
-	}
-	if note.Method != appserver.NoteItemStarted && e.cfg.OnItem != nil && !e.closed { // as in followAgent
-		e.wg.Go(func() { e.cfg.OnItem(n.Item) })
-	}
-	e.mu.Unlock()
-	if !twice {
+	if json.Unmarshal(note.Params, &n) != nil || !e.calledTwice(n, note.Method == appserver.NoteItemStarted) {
 		return
 	}
 	if in := e.inquiryOf(note.ThreadID); in != nil {
@@ -151,10 +135,24 @@ func (e *Executor) agentItem(note appserver.Notification) {
 	}
 }
 
-func (e *Executor) isAgent(threadID string) bool {
+// calledTwice notes an item of a thread that nobody follows, and reports whether it may be a
+// subagent's second call with one id: one that is too long to be kept may be that of any number.
+func (e *Executor) calledTwice(n appserver.ItemNote, started bool) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.agents.at[threadID] != nil
+	if !e.closed { // as in followAgent
+		e.wg.Go(func() { e.onItem(n.Item) })
+	}
+	switch {
+	case e.agents.at[n.ThreadID] == nil: // of a turn that was cut
+		return false
+	case len(n.Item.ID) > mostOfID:
+		return true
+	case started:
+		return e.agents.started(n.ThreadID, n.Item)
+	}
+	e.agents.completed(n.ThreadID, n.Item)
+	return false
 }
 
 // changesOfAgent returns what a subagent is about to write; nil if that is not known.

@@ -19,7 +19,8 @@ type Config struct {
 	Child appserver.Config
 	// Mend puts right what commands can break for all others, before each turn; nil is nothing.
 	Mend func()
-	// OnItem hears of each item that has ended, in turns and in those of subagents; nil is nothing.
+	// OnItem hears of each item as it begins and as it ends, of whatever turn, subagent or script
+	// it is; nil is nothing.
 	OnItem func(appserver.Item)
 	// Prepare is asked how codex is to be started, before each start of it; nil means
 	// as Child and Thread say. The arguments in Child come after its. It may take its

@@ -49,6 +49,7 @@ func (t *turn) item(note appserver.Notification) *Ended {
 	if !t.decode(note, &n) {
 		return nil
 	}
+	t.e.onItem(n.Item)
 	started := note.Method == appserver.NoteItemStarted
 	switch long := len(n.Item.ID) > mostOfID; {
 	case n.TurnID != t.id && long: // what an earlier turn has left ends no other
@@ -72,6 +73,13 @@ func (t *turn) item(note appserver.Notification) *Ended {
 	}
 	t.tell(n.Item, started)
 	return nil
+}
+
+// onItem tells of an item, if somebody hears of them all.
+func (e *Executor) onItem(item appserver.Item) {
+	if e.cfg.OnItem != nil {
+		e.cfg.OnItem(item)
+	}
 }
 
 // isOurs reports whether the turn was begun for its job's message, which is then the first one in
@@ -100,9 +108,6 @@ func (t *turn) tell(item appserver.Item, started bool) {
 	case started:
 		t.job.observe(ItemStarted{Item: item})
 	default:
-		if t.e.cfg.OnItem != nil {
-			t.e.cfg.OnItem(item)
-		}
 		t.job.observe(ItemCompleted{Item: item})
 	}
 	t.answered()
