@@ -166,7 +166,7 @@ func (e *Executor) changesOfAgent(threadID, itemID string) []appserver.FileChang
 }
 
 // calledByAgent reports whether a subagent has begun such a call of an MCP server's tool.
-func (e *Executor) calledByAgent(threadID, server, tool string, arguments any) bool {
+func (e *Executor) calledByAgent(threadID, server, tool string, arguments json.RawMessage) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	one := e.agents.at[threadID]

@@ -68,7 +68,7 @@ func (t *turn) posing(q *question) posing {
 	with.changes = func(itemID string) []appserver.FileChange { return t.record.changes[itemID] }
 	if q.req.ThreadID != t.c.threadID {
 		with.changes = func(itemID string) []appserver.FileChange { return t.e.changesOfAgent(q.req.ThreadID, itemID) }
-		with.called = func(server, tool string, arguments any) bool {
+		with.called = func(server, tool string, arguments json.RawMessage) bool {
 			return t.e.calledByAgent(q.req.ThreadID, server, tool, arguments)
 		}
 	}

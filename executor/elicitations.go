@@ -24,8 +24,9 @@ type elicitation struct {
 		Kind        string `json:"codex_approval_kind"`
 		Tool        string `json:"tool_name"`
 		Description string `json:"tool_description"`
-		Params      any    `json:"tool_params"`
 		Persist     any    `json:"persist"` // a list of words, or one
+
+		Params json.RawMessage `json:"tool_params"`
 	} `json:"_meta"`
 }
 
@@ -33,7 +34,7 @@ type elicitation struct {
 func readElicitation(params json.RawMessage) (matter, error) {
 	if raw, err := read[struct {
 		Schema json.RawMessage `json:"requestedSchema"`
-	}](params); err == nil && len(raw.Schema) > mostShown {
+	}](params); err == nil && len(raw.Schema) > mostShown || len(params) > mostElicited {
 		return overfull{}, nil
 	}
 	body, err := read[elicitation](params)
@@ -50,8 +51,12 @@ func readElicitation(params json.RawMessage) (matter, error) {
 	return body.form(), nil
 }
 
-// An overfull form has more to be filled in than is shown. Nothing is made of it, which would take
-// many times what it has of memory.
+// mostElicited is how large a request may be that an MCP server has put together: it is kept for as
+// long as it is open.
+const mostElicited = 4 << 20
+
+// An overfull form has more to be filled in than is shown, or more beside that than is kept. Nothing
+// is made of it, which would take many times what it has of memory.
 type overfull struct{}
 
 func (overfull) pose(*posing) posed {
@@ -81,8 +86,8 @@ func (c *claim) pose(with *posing) posed {
 	}
 	p := c.other.pose(with)
 	p.text += "\n\nIt says that it is about a call of the tool " + named(c.Meta.Tool) + ", but no such call is known here."
-	if c.Meta.Params != nil {
-		p.text += "\n\n" + brief.Indented(with.json(c.Meta.Params))
+	if called := spelled(c.Meta.Params); called != "null" {
+		p.text += "\n\n" + brief.Indented(with.shown(called))
 	}
 	return p
 }
@@ -117,10 +122,10 @@ func (e elicitation) tool() matter {
 		set(data, "server", e.Server)
 		set(data, "tool", e.Meta.Tool)
 		set(data, "description", with.shown(e.Meta.Description))
-		setAny(data, "arguments", with.data(e.Meta.Params))
+		setAny(data, "arguments", with.arguments(e.Meta.Params))
 		text := "codex asks whether it may call the tool " + named(e.Meta.Tool) + " of the MCP server " + named(e.Server) + "."
-		if e.Meta.Params != nil {
-			text += "\n\n" + brief.Indented(with.json(e.Meta.Params))
+		if called := spelled(e.Meta.Params); called != "null" {
+			text += "\n\n" + brief.Indented(with.shown(called))
 		}
 		if e.Message != fmt.Sprintf("Allow the %s MCP server to run tool %q?", e.Server, e.Meta.Tool) { // codex's own words for it
 			set(data, "message", with.shown(e.Message))
@@ -240,6 +245,9 @@ func fieldOf(id string, property map[string]any) field {
 			if err != nil || math.IsNaN(n) || math.IsInf(n, 0) { // of these JSON has none
 				return nil, notUnderstood("%q is no number.", clipped(text, 64))
 			}
+			if !isExact(text) && json.Valid([]byte(text)) {
+				return json.Number(text), nil
+			}
 			return n, nil
 		}
 	case "array":
@@ -265,6 +273,9 @@ func optionsOf(property map[string]any, titled string) []option {
 	names, _ := property["enumNames"].([]any)
 	for i, value := range values {
 		o := option{label: fmt.Sprint(value), value: value}
+		if n, ok := value.(float64); ok {
+			o.label = strconv.FormatFloat(n, 'f', -1, 64)
+		}
 		if i < len(names) {
 			o.label = fmt.Sprint(names[i])
 		}

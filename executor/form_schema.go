@@ -3,6 +3,7 @@ package executor
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/mail"
 	"net/url"
 	"slices"
@@ -65,7 +66,7 @@ func (s formSchema) fits(values map[string]any) error {
 	if s.rules == nil {
 		return nil
 	}
-	if err := s.rules.Validate(values); err != nil {
+	if err := s.rules.Validate(inFloats(values)); err != nil {
 		return err
 	}
 	for name, format := range s.formats {
@@ -74,6 +75,17 @@ func (s formSchema) fits(values map[string]any) error {
 		}
 	}
 	return nil
+}
+
+// inFloats are values as the library knows numbers.
+func inFloats(values map[string]any) map[string]any {
+	all := maps.Clone(values)
+	for name, value := range all {
+		if n, ok := value.(json.Number); ok {
+			all[name], _ = n.Float64()
+		}
+	}
+	return all
 }
 
 // formatted reports whether a text is of a format, of those that MCP has for forms.

@@ -24,9 +24,9 @@ const (
 type posing struct {
 	hide    func(string) string // takes known secrets out of a text
 	changes func(itemID string) []appserver.FileChange
-	lead    func(paths []string) []place                  // says where they lead
-	home    place                                         // the working directory
-	called  func(server, tool string, arguments any) bool // whether such a call of an MCP server's tool has begun and not ended
+	lead    func(paths []string) []place                              // says where they lead
+	home    place                                                     // the working directory
+	called  func(server, tool string, arguments json.RawMessage) bool // whether such a call of an MCP server's tool has begun and not ended
 
 	hid bool // a secret was taken out
 	cut bool // not all is shown
@@ -81,23 +81,17 @@ func (p *posing) value(v any) any {
 	return v
 }
 
-// data is [posing.value] of what can be shown whole, and else as much of its JSON as is shown.
-func (p *posing) data(v any) any {
-	if text := encoded(v); len(text) > mostShown {
-		return p.shown(text)
-	}
-	return p.value(v)
-}
-
 // json is a value as it is.
 func (p *posing) json(v any) string { return p.shown(encoded(v)) }
 
 func encoded(v any) string {
-	text, err := json.Marshal(v)
-	if err != nil {
+	var b strings.Builder
+	text := json.NewEncoder(&b)
+	text.SetEscapeHTML(false) // it is read by people
+	if err := text.Encode(v); err != nil {
 		return fmt.Sprint(v) // cannot be: it came as JSON
 	}
-	return string(text)
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // remarks say what is missing in the question.

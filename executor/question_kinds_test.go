@@ -129,7 +129,7 @@ func matterWhere(t *testing.T, request string, rules bool) matter {
 }
 
 // anyCall has begun.
-func anyCall(string, string, any) bool { return true }
+func anyCall(string, string, json.RawMessage) bool { return true }
 
 // given is an answer in words, or in data if it is an object.
 func given(t *testing.T, text string) Answer {
@@ -203,6 +203,7 @@ func TestAnswers(t *testing.T) {
 		{digitsRequest, "2", `{"action":"accept","content":{"what":"2"}}`},
 		{digitsRequest, "1.", `{"action":"accept","content":{"what":"3"}}`},
 		{formRequest, "name: Ada\nage: 36", `{"action":"accept","content":{"age":36,"name":"Ada"}}`},
+		{formRequest, "name: Ada\nage: 1234567890123456789", `{"action":"accept","content":{"age":1234567890123456789,"name":"Ada"}}`},
 		{formRequest, "Your name: Ada", `{"action":"accept","content":{"name":"Ada"}}`},
 		{formRequest, `{"content":{"name":"Ada"}}`, `{"action":"accept","content":{"name":"Ada"}}`},
 		{formRequest, `{"action":"accept","content":{"name":"Ada","age":36}}`, `{"action":"accept","content":{"age":36,"name":"Ada"}}`},

@@ -15,21 +15,15 @@ type toolCalls map[string]toolCall
 // A toolCall is what is called with what, as a digest: arguments may be large.
 type toolCall [sha256.Size]byte
 
-func toolCallOf(server, tool string, arguments any) toolCall {
-	text, err := json.Marshal([]any{server, tool, arguments})
-	if err != nil { // cannot be: it came as JSON
-		return toolCall{}
-	}
-	return sha256.Sum256(text)
+func toolCallOf(server, tool string, arguments json.RawMessage) toolCall {
+	return sha256.Sum256([]byte(encoded([]string{server, tool}) + spelled(arguments)))
 }
 
 func (t toolCalls) started(item appserver.Item) {
 	if item.Type != appserver.ItemMcpToolCall {
 		return
 	}
-	var arguments any
-	_ = json.Unmarshal(item.Arguments, &arguments) // without any, nil
-	t[item.ID] = toolCallOf(item.Server, item.Tool, arguments)
+	t[item.ID] = toolCallOf(item.Server, item.Tool, item.Arguments)
 }
 
 func (t toolCalls) completed(item appserver.Item) {
@@ -38,7 +32,7 @@ func (t toolCalls) completed(item appserver.Item) {
 	}
 }
 
-func (t toolCalls) has(server, tool string, arguments any) bool {
+func (t toolCalls) has(server, tool string, arguments json.RawMessage) bool {
 	wanted := toolCallOf(server, tool, arguments)
 	for _, one := range t {
 		if one == wanted {
