@@ -1,11 +1,13 @@
 package e2e
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
@@ -42,6 +44,42 @@ func TestClosedFoldersAreOpenedAgain(t *testing.T) {
 				t.Errorf("after a kill a command says %s", said)
 			}
 		})
+	}
+}
+
+// TestClosedFolderIsOpenedBeforeCodexStarts: what codex is told of the working directory at its start
+// holds for as long as it lives, and is not that nothing is known of it.
+func TestClosedFolderIsOpenedBeforeCodexStarts(t *testing.T) {
+	t.Parallel()
+	for _, level := range []string{"", "trust_level = 'trusted'"} {
+		p, _ := asOneUser(t)
+		for path, text := range map[string]string{
+			filepath.Join(p.Work, "AGENTS.md"):   "words of AGENTS.md\n",
+			filepath.Join(p.Home, "config.toml"): "[projects.'" + p.Work + "']\n" + level + "\n",
+		} {
+			writeFile(t, path, text)
+			if err := os.Chmod(path, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p.again()
+		reads := func(context string) {
+			t.Helper()
+			p.send("m-"+context, context, "say "+context)
+			all := p.Model.Requests()
+			if !strings.Contains(string(all[len(all)-1].Body), "words of AGENTS.md") || strings.Contains(p.Log(), "doubtful configuration") {
+				t.Errorf("%q, %s: AGENTS.md is not read, or codex's configuration is doubted", level, context)
+			}
+		}
+		reads("first")
+		var codex int
+		_, said, _ := strings.Cut(p.Log(), `"codex is ready","pid":`)
+		_, err := fmt.Sscan(strings.SplitN(said, ",", 2)[0], &codex)
+		if err := errors.Join(err, os.Chmod(p.Work, 0), syscall.Kill(codex, syscall.SIGKILL)); err != nil { // as a command can leave it
+			t.Fatal(err)
+		}
+		progtest.WaitFor(t, "codex to be started again", func() bool { return strings.Count(p.Log(), `"codex is ready"`) > 1 })
+		reads("second")
 	}
 }
 

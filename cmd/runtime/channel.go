@@ -129,7 +129,8 @@ const channelInstructions = `You answer messages that come through the Molecule 
 // work makes what has messages answered.
 func (box *inbox) work(s settings.Settings, environ []string, base base, redact *logging.Redactor) error {
 	cfg := executorConfig(s, base, box.log, redact)
-	cfg.Book, cfg.Prepare = tasks.Book(box.store), box.prepare
+	cfg.Book = tasks.Book(box.store)
+	cfg.Prepare = func(ctx context.Context) (executor.Launch, error) { return box.prepare(ctx, s) }
 	cfg.Mend = func() { box.mend(s) }
 	box.openSpaces(s, &cfg, redact)
 	cfg.Instructions = func() string { return channelInstructions }

@@ -138,11 +138,15 @@ func (f forwarderCloser) Close() error {
 	return f.Forwarder.Close(ctx)
 }
 
-// mend gives back to their owner the folders that all commands need, and keeps the places in
-// them that codex's sandbox keeps for itself.
-func (app *application) mend(s settings.Settings) {
+// regain gives back to their owner the folders that all commands need.
+func (app *application) regain(s settings.Settings) {
 	s.User.Regain(s.WorkDir, app.log)
 	s.User.Regain(s.CodexHome, app.log) // without a sandbox it is theirs, too
+}
+
+// mend does so, and keeps the places in them that codex's sandbox keeps for itself.
+func (app *application) mend(s settings.Settings) {
+	app.regain(s)
 	if err := adapter.Occupy(s.WorkDir, s.User); err != nil {
 		app.log.Warn("a folder that codex keeps from commands, such as .codex, cannot be made in the working directory: commands in its sandbox may come to write settings there", "path", s.WorkDir, "err", err, "fix", "make folders .codex, .agents, .aws and .git there, each with a .gitignore in it")
 	}
@@ -156,8 +160,10 @@ func (app *application) mend(s settings.Settings) {
 	}
 }
 
-// prepare is asked by the executor before each start of codex.
-func (app *application) prepare(ctx context.Context) (executor.Launch, error) {
+// prepare is asked by the executor before each start of codex, for the whole life of which it holds
+// what is seen of the working directory. A command may have closed that.
+func (app *application) prepare(ctx context.Context, s settings.Settings) (executor.Launch, error) {
+	app.regain(s)
 	l, err := app.setup.Prepare(ctx)
 	if problem, ok := errors.AsType[*adapter.Problem](err); ok {
 		return executor.Launch{}, executor.Unready("this workspace is not configured: " + problem.Error())

@@ -117,7 +117,8 @@ func newApplication(ctx context.Context, s settings.Settings, environ []string, 
 	app.closers = append(app.closers, journal)
 	base.registry.MustRegister(newStateMetrics(journal), app.gauges())
 	cfg := executorConfig(s, base, log, redact)
-	cfg.Book, cfg.Prepare = tasks.Book(journal), app.prepare
+	cfg.Book = tasks.Book(journal)
+	cfg.Prepare = func(ctx context.Context) (executor.Launch, error) { return app.prepare(ctx, s) }
 	cfg.Mend = func() { app.mend(s) }
 	if err := app.offerTools(s, environ, &cfg, redact); err != nil {
 		return nil, err
