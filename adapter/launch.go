@@ -35,6 +35,8 @@ type Launch struct {
 	// Sandboxed says that a sandbox holds codex's commands, and so what codex runs by itself
 	// must be nothing that they can write. Without, a message can still ask for one.
 	Sandboxed bool
+	// distrust is why the operator's trust of the work directory does not count; nil where it does.
+	distrust *Problem
 }
 
 // Args returns the arguments after "app-server". They hold no secret.

@@ -175,14 +175,20 @@ func (l Launch) brought(config map[string]any) []Warning {
 	if !l.opens(config) {
 		return nil
 	}
-	return []Warning{{File: filepath.Join(l.WorkDir, ".codex"), Text: fmt.Sprintf("%s: what a folder brings does not settle what codex may do, "+
+	if l.distrust != nil {
+		return []Warning{{File: l.settingsDir(), Text: l.distrust.Error()}}
+	}
+	return []Warning{{File: l.settingsDir(), Text: fmt.Sprintf("%s: what a folder brings does not settle what codex may do, "+
 		"so codex reads neither this nor AGENTS.md there. If you trust it, say so in %s: [projects.%s] with trust_level = \"trusted\"",
 		strings.Join(l.Project.Settles, ", "), filepath.Join(l.Home, "config.toml"), tomlString(l.WorkDir))}}
 }
 
 // said returns what the user's own settings say of the work directory, or of the root of
-// its repository; empty if that is nothing.
+// its repository; empty if that is nothing, or was said of another .codex.
 func (l Launch) said(config map[string]any) string {
+	if l.distrust != nil {
+		return ""
+	}
 	return level(config, slices.Concat(l.names(), l.Project.Root))
 }
 

@@ -10,64 +10,78 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 )
 
-// A settingsFolder is what stood at the .codex of the work directory when codex was started; info is
-// nil where nothing did. As long as it is open, no other folder gets its number; a file or a link
-// settles something by itself.
+// A settingsFolder is what stands at the .codex of the work directory. As long as it is open, no
+// other folder gets its number; a file or a link settles something by itself.
 type settingsFolder struct {
-	info    fs.FileInfo
-	open    *os.File
-	unknown bool // it could not be looked at, as where a command has closed the work directory
+	which string // as by [which], or noFolder; empty where it cannot be looked at
+	open  *os.File
 }
+
+const noFolder = "none"
 
 func (l Launch) settingsFolder() settingsFolder {
 	f, _ := asuser.Value(l.User, func() (f settingsFolder, err error) {
-		f.info, err = os.Lstat(l.settingsDir())
-		f.unknown = err != nil && !errors.Is(err, fs.ErrNotExist)
-		if err == nil && f.info.IsDir() {
-			f.open, err = regular.Folder(l.settingsDir())
+		f.which, err = which(l.settingsDir())
+		if errors.Is(err, fs.ErrNotExist) {
+			f.which = noFolder
 		}
-		return f, err
+		if err == nil {
+			f.open, _ = regular.Folder(l.settingsDir())
+		}
+		return f, nil
 	})
 	return f
+}
+
+func (f settingsFolder) close() {
+	if f.open != nil {
+		_ = f.open.Close()
+	}
 }
 
 func (l Launch) settingsDir() string { return filepath.Join(l.WorkDir, ".codex") }
 
 // holdSettings notes which .codex commands of the codex that is started now have to be read.
-func (s *Setup) holdSettings(l Launch) {
-	f := l.settingsFolder()
+func (s *Setup) holdSettings(f settingsFolder) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.settings != nil && s.settings.open != nil {
-		_ = s.settings.open.Close()
+	if s.settings != nil {
+		s.settings.close()
 	}
 	s.settings = &f
 }
 
-// replaced reports whether another .codex stands in the work directory than when codex was started,
-// or none. Commands have that one to be read. When it is taken away from outside of the sandbox, as
-// git does that cleans up or checks out a branch, what shows it goes as well, and commands that run
-// then write what comes in its place: also between our look at it and codex's.
-//
-// Where that cannot be told now it may be, and nothing is to be done about it.
-func (s *Setup) replaced(l Launch) (replaced, maybe bool) {
+// A change is what became of the .codex of the work directory since codex was started.
+type change int
+
+const (
+	kept change = iota
+	// replaced is one in whose place there is another, or none, or which could not be looked at
+	// before.
+	replaced
+	// hidden is one that cannot be looked at now, of which nothing is known and nothing is to be done.
+	hidden
+)
+
+// changed looks at the .codex of the work directory. Commands have the one of codex's start to be
+// read. When it is taken away from outside of the sandbox, as git does that cleans up or checks out
+// a branch, what shows it goes as well, and commands that run then write what comes in its place:
+// also between our look at it and codex's.
+func (s *Setup) changed(l Launch) change {
 	if !l.Sandboxed {
-		return false, false
+		return kept
 	}
 	now := l.settingsFolder()
-	if now.open != nil {
-		_ = now.open.Close()
-	}
+	now.close()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch was := s.settings; {
-	case was == nil:
-		return false, false
-	case now.unknown || was.unknown:
-		return false, true
-	case was.info == nil || now.info == nil:
-		return was.info != now.info, false
-	default:
-		return !os.SameFile(was.info, now.info), false
+	switch {
+	case s.settings == nil:
+		return kept
+	case now.which == "":
+		return hidden
+	case now.which != s.settings.which:
+		return replaced
 	}
+	return kept
 }

@@ -115,6 +115,9 @@ func (l Launch) withFolders(config map[string]any, table string) map[string]any 
 func (l Launch) trustedFolders(config map[string]any) iter.Seq[map[string]any] {
 	return func(yield func(map[string]any) bool) {
 		for _, folder := range l.Project.Folders {
+			if l.distrust != nil && folder.Dir == l.settingsDir() {
+				continue
+			}
 			if level(config, slices.Concat(folder.Names, l.Project.Root)) != "trusted" {
 				continue
 			}

@@ -27,6 +27,7 @@ type SetupConfig struct {
 	Wait    time.Duration // how long the file may take to appear, from [NewSetup] on
 	Secrets string        // the folder of files of secrets; empty without one
 	Launch  Launch        // what is known of the start of codex; Provider holds where there is no File
+	Trusted string        // the file that notes for which .codex the operator's trust is; empty notes nothing
 	Fixed   bool          // Launch.Provider holds whatever the files say
 	Logins  *Logins       // nil where codex's login is nobody's business but its own
 	Forward Renewer       // nil lets codex have the key
@@ -145,7 +146,11 @@ func (s *Setup) prepare(ctx context.Context) (Launch, error) {
 	if err := launch.readConfig(); err != nil {
 		return launch, err
 	}
-	s.holdSettings(launch)
+	folder := launch.settingsFolder()
+	s.holdSettings(folder)
+	if err := launch.judge(s.cfg.Trusted, folder, true); err != nil {
+		return launch, err
+	}
 	s.noteWritten(launch)
 	s.tell(&s.doubted, launch.doubts())
 	login, _ := launch.login() // one that cannot be read cannot be shown either
@@ -279,6 +284,8 @@ func Look(cfg SetupConfig) (Launch, Config, []Warning, error) {
 	if launch.Provider.Forwards() {
 		launch.Provider.Forward = nowhere()
 	}
-	err = cmp.Or(err, launch.readConfig())
+	folder := launch.settingsFolder()
+	folder.close()
+	err = cmp.Or(err, launch.readConfig(), launch.judge(cfg.Trusted, folder, false))
 	return launch, config, append(warnings, launch.doubts()...), err
 }

@@ -16,19 +16,19 @@ func (s *Setup) ThreadConfig(started Launch) map[string]any {
 	now := started.now()
 	config, _ := now.own()
 	warnings := now.brought(config)
-	replaced, maybe := s.replaced(now)
-	if replaced {
+	change := s.changed(now)
+	if change == replaced {
 		warnings = []Warning{{File: now.settingsDir(), Text: "it is not the one that stood there when codex was started, and commands that run can write it, " +
 			"so codex reads neither this nor AGENTS.md there. codex is started again as soon as no turn runs, and looks at it anew"}}
 	}
 	s.mu.Lock()
 	s.tell(&s.opened, warnings)
 	s.mu.Unlock()
-	if replaced && s.cfg.Replaced != nil {
+	if change == replaced && s.cfg.Replaced != nil {
 		s.cfg.Replaced()
 	}
 	above := map[string]any{}
-	if replaced || maybe || now.opens(config) {
+	if change != kept || now.opens(config) {
 		above["projects"] = now.untrusted(started)
 	}
 	maps.Copy(above, now.added(config, started.Moved()))

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"strings"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
@@ -83,6 +84,9 @@ func projectCheck(s settings.Settings, environ []string) preflight.Check {
 		}
 		if link := start.Crossed(); link != "" && s.Sandbox == "workspace-write" {
 			return preflight.Result{Status: preflight.Warn, Detail: "codex's sandbox runs no command: " + link + " is a link, which commands could lead elsewhere", Fix: "remove it, or put a folder there"}
+		}
+		if why := start.Distrusted(); why != nil {
+			return preflight.Result{Status: preflight.Warn, Detail: filepath.Join(s.WorkDir, ".codex") + ": " + why.What, Fix: why.Fix}
 		}
 		return preflight.Result{Status: preflight.OK, Detail: "codex can read what the working directory has for it"}
 	}}

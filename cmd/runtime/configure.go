@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -68,7 +69,7 @@ func launch(s settings.Settings, environ []string, scriptedURL string) adapter.L
 
 // setupConfig is what checks look at, too.
 func setupConfig(s settings.Settings, environ []string, scriptedURL string) adapter.SetupConfig {
-	cfg := adapter.SetupConfig{Launch: launch(s, environ, scriptedURL)}
+	cfg := adapter.SetupConfig{Launch: launch(s, environ, scriptedURL), Trusted: filepath.Join(s.StateDir, "trusted-codex")}
 	if s.InWorkspace() {
 		cfg.File, cfg.Secrets, cfg.Fixed = s.ConfigFile, s.SecretsDir, s.Scripted()
 	}

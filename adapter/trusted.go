@@ -1,0 +1,70 @@
+package adapter
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/whole"
+)
+
+// judge decides whether the operator's trust of the work directory is for the .codex that stands
+// there. It is for the one that codex was first started with, of which the file note keeps which that
+// was, also over restarts: another one may be a command's ([Setup.changed]), and what it settles would
+// count from codex's next start on. Where it does not count, everything is as if it were not said.
+// Without leave to write, as for checks, what is noted stays. The error is a [*Problem].
+func (l *Launch) judge(note string, f settingsFolder, write bool) error {
+	if note == "" || !l.Sandboxed { // without a sandbox, commands write any .codex
+		return nil
+	}
+	config, unread := l.own()
+	if l.said(config) != "trusted" {
+		if !write || len(unread) > 0 {
+			return nil
+		}
+		if err := os.Remove(note); !errors.Is(err, fs.ErrNotExist) {
+			return notedBy(err)
+		}
+		return nil
+	}
+	noted, err := readIfThere(note)
+	switch {
+	case err != nil:
+		return notedBy(err)
+	case f.which == "":
+		l.distrust = &Problem{
+			What: "it cannot be looked at, so that codex reads neither this nor AGENTS.md there, although it is trusted",
+			Fix:  "let codex's user read the working directory",
+		}
+	case len(noted) == 0 && write:
+		return notedBy(whole.Write(note, []byte(f.which+"\n"), 0o600))
+	case len(noted) > 0 && string(noted) != f.which+"\n":
+		l.distrust = &Problem{
+			What: "it is not the one that you have said is trusted (" + note + " notes which that was), and a command may have made it, so codex reads neither this nor AGENTS.md there",
+			Fix:  "look at what is in it and, if you trust this one, remove " + note + ": it counts from codex's next start on",
+		}
+	}
+	return nil
+}
+
+// notedBy is the error of what notes which .codex is trusted. Commands that may read it can hold it,
+// as codex's configuration.
+func notedBy(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &Problem{
+		What: fmt.Sprintf("which .codex of the working directory is trusted cannot be noted: %v", err),
+		Fix:  "let the runtime read and write it, make room for it, and end what holds it",
+	}
+}
+
+// Distrusted says why what the work directory brings does not count although the operator has said
+// that it is trusted; nil where it does, or brings nothing.
+func (l Launch) Distrusted() *Problem {
+	if len(l.Project.Settles) == 0 {
+		return nil
+	}
+	return l.distrust
+}
