@@ -60,8 +60,8 @@ type Config struct {
 	// Rules has callers make the rules that codex proposes where it asks about a command. It
 	// writes them into its home, and they hold in all conversations, outside the sandbox.
 	Rules bool
-	// Open says that callers need no credential. What codex asks is then declined where its
-	// commands have the network, and could answer.
+	// Open says that callers need no credential, or one that codex's commands can read. What codex
+	// asks is then declined where these have the network, and could answer.
 	Open bool
 
 	Grace    time.Duration // what each rung of the interrupt ladder waits; 0 means 5 s

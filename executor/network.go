@@ -7,7 +7,7 @@ import (
 )
 
 // Commands that have the network in codex's sandbox can call this program as its callers do.
-// Where these need no credential nothing tells an answer of a command's from one of the user's, so
+// Where these need no credential, or one that commands can read, nothing tells an answer of a command's from one of the user's, so
 // that a command could let itself out of the sandbox: nothing that codex asks has an answer then.
 
 // learnNetwork notes whether commands of a thread have the network in their sandbox. Where those of
@@ -29,8 +29,8 @@ func (e *Executor) learnNetwork(session appserver.ThreadSession) {
 func (e *Executor) forgeable() bool { return e.cfg.Open && e.networked.Load() }
 
 const (
-	networkAndOpen = "commands have the network here (sandbox_workspace_write.network_access in codex's configuration) and callers need no token, so that a command could give the answer"
-	toBeAsked      = "To be asked, set RUNTIME_TOKEN or take that setting away, and restart the runtime."
+	networkAndOpen = "commands have the network here (sandbox_workspace_write.network_access in codex's configuration), and nothing keeps from them what callers show, so that a command could give the answer"
+	toBeAsked      = "To be asked, set RUNTIME_TOKEN, and in a workspace CODEX_USER, too, or take that setting away, and restart the runtime."
 )
 
 // forgeableAsked is what the sender of a message reads whose turn asks where a command could answer.

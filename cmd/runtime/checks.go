@@ -54,22 +54,22 @@ func networkCheck(s settings.Settings, environ []string) preflight.Check {
 		start, _, _, _ := adapter.Look(setupConfig(s, environ, "")) // as it is now
 		given, known := start.Network()
 		switch {
-		case !known && !given && needsNoCredential(s):
+		case !known && !given && commandsMayCall(s):
 			return preflight.Result{
 				Status: preflight.Warn,
-				Detail: "codex's configuration cannot be read, so that it is not known whether it gives commands the network; callers need no token",
-				Fix:    "mend codex's config.toml, with which codex does not start; then set RUNTIME_TOKEN if it has network_access",
+				Detail: "codex's configuration cannot be read, so that it is not known whether it gives commands the network; nothing keeps from them what callers show",
+				Fix:    "mend codex's config.toml, with which codex does not start; then, if it has network_access, set RUNTIME_TOKEN, and in a workspace CODEX_USER, too",
 			}
 		case !given:
 			return preflight.Result{Status: preflight.OK, Detail: "codex's configuration gives commands none in their sandbox"}
-		case !needsNoCredential(s):
-			return preflight.Result{Status: preflight.OK, Detail: "commands have it in their sandbox, and no credential of callers"}
+		case !commandsMayCall(s):
+			return preflight.Result{Status: preflight.OK, Detail: "commands have it in their sandbox, and not what callers show"}
 		}
 		return preflight.Result{
 			Status: preflight.Warn,
-			Detail: "commands have it in their sandbox (sandbox_workspace_write.network_access in codex's configuration) and callers need no token: " +
+			Detail: "commands have it in their sandbox (sandbox_workspace_write.network_access in codex's configuration) and nothing keeps from them what callers show: " +
 				"a command can read all tasks here and send messages, and what codex asks is declined, since a command could answer it",
-			Fix: "set RUNTIME_TOKEN, or take that setting away, and restart the runtime",
+			Fix: "set RUNTIME_TOKEN, and in a workspace CODEX_USER, too, or take that setting away, and restart the runtime",
 		}
 	}}
 }

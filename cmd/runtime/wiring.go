@@ -35,7 +35,7 @@ func executorConfig(
 		TurnTimeout: s.TurnTimeout, IdleTimeout: s.IdleTimeout, ItemTimeout: s.ItemTimeout,
 		QuestionTTL:  s.QuestionTTL,
 		Rules:        s.Rules == "callers",
-		Open:         needsNoCredential(s),
+		Open:         commandsMayCall(s),
 		RefreshEvery: refreshEvery(s),
 		Apart:        s.Apart(),
 		Redact:       redact.String, Hide: redact.Known, Metrics: base.metrics, Logger: log,
@@ -46,10 +46,13 @@ func executorConfig(
 	return cfg
 }
 
-// needsNoCredential reports whether callers of this machine, codex's commands among them if they
-// have the network, are let in without showing anything: the console asks for nothing but
-// RUNTIME_TOKEN. A channel has no callers.
-func needsNoCredential(s settings.Settings) bool { return !s.Token.Set() && len(s.Spaces) == 0 }
+// commandsMayCall reports whether codex's commands, if they have the network, are let in as callers of
+// this machine: where those need to show nothing, for the console asks for nothing but RUNTIME_TOKEN,
+// and where the platform's secret will do, too, which is kept from no command of our own user. A
+// channel has no callers.
+func commandsMayCall(s settings.Settings) bool {
+	return len(s.Spaces) == 0 && (!s.Token.Set() || s.InWorkspace() && s.User == nil)
+}
 
 // refreshEvery is how often codex's login is renewed, if that is ours to do.
 func refreshEvery(s settings.Settings) time.Duration {
