@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// command is what a person at a terminal answers the question with. The task is its id.
+// command is what a person at a terminal answers the question with. The task is its id. What is
+// still to be chosen in it is quoted: pasted as it stands, it must not be an answer.
 func (q Question) command(task string) string {
 	words := []string{"runtime task respond", task, q.RequestID}
 	fields := q.fields()
@@ -14,7 +15,7 @@ func (q Question) command(task string) string {
 		words = append(words, "--answer", quoted(field+"=…"))
 	}
 	if decisions := q.decisions(); len(fields) == 0 && len(decisions) > 0 {
-		words = append(words, "--decision", strings.Join(decisions, "|"))
+		words = append(words, "--decision", quoted(strings.Join(decisions, "|")))
 	}
 	return strings.Join(words, " ")
 }

@@ -118,7 +118,7 @@ func TestStatusSaysHowToAnswer(t *testing.T) {
                 ls
             
             Answer yes or no.
-            runtime task respond ID 0 --decision accept|decline
+            runtime task respond ID 0 --decision 'accept|decline'
 `},
 		"input": {executor.Asked{ID: "0", Text: "Which?", Data: object{
 			"id": "0", "kind": "input", "questions": []any{object{"id": "it's"}, object{"id": "size"}}, "choices": []any{"decline"},
@@ -133,7 +133,7 @@ func TestStatusSaysHowToAnswer(t *testing.T) {
 		"form-without-fields": {executor.Asked{ID: "0", Text: "Go on?", Data: object{
 			"id": "0", "kind": "form", "schema": object{}, "choices": []any{"accept", "decline"},
 		}}, `  asks      Go on?
-            runtime task respond ID 0 --decision accept|decline
+            runtime task respond ID 0 --decision 'accept|decline'
 `},
 	} {
 		t.Run(name, func(t *testing.T) {

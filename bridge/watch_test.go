@@ -116,7 +116,7 @@ func TestPrinter(t *testing.T) {
 	}
 	p.End(end)
 	want := "I will look\n$ ls -l\n  exit 0 after 1.5s\n  [x] look\n  [ ] do\n? may I?\n" +
-		"  runtime task respond " + id + " 3 --decision accept|decline\n! slow\n± a diff of 2 lines\n" + id + " failed: no more\n"
+		"  runtime task respond " + id + " 3 --decision 'accept|decline'\n! slow\n± a diff of 2 lines\n" + id + " failed: no more\n"
 	if out.String() != want {
 		t.Errorf("printed:\n%s\nwant:\n%s", out.String(), want)
 	}

@@ -100,9 +100,9 @@ func TestFiveMinutes(t *testing.T) {
 	}
 	progtest.WaitFor(t, "words", func() bool { return strings.Contains(shown.String(), "0000000000000000005") })
 	n.sees(n.does(page, "steer"), "steered")
-	answer := regexp.MustCompile(`runtime task respond codex-\S+ \S+ --decision accept`)
+	answer := regexp.MustCompile(`runtime task respond codex-\S+ \S+ --decision 'accept`)
 	progtest.WaitFor(t, "the question", func() bool { return answer.MatchString(shown.String()) })
-	n.sees(n.inClone(exec.CommandContext(t.Context(), "sh", "-euc", "bin/"+answer.FindString(shown.String()))), "codex-")
+	n.sees(n.inClone(exec.CommandContext(t.Context(), "sh", "-euc", "bin/"+strings.Replace(answer.FindString(shown.String()), "'", "", 1))), "codex-")
 	if err := watch.Wait(); err != nil || !strings.Contains(shown.String(), "completed") {
 		t.Errorf("%v: %s", err, &shown)
 	}
