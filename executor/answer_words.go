@@ -64,10 +64,16 @@ func wordOf(text string) (string, bool) {
 	return "", false
 }
 
+// mostOfDecision is how long a text may be that is no more than a yes or no.
+const mostOfDecision = 256
+
 // normalised is a text in lower case, its words apart by one space each, without
 // the signs around and between them.
 func normalised(text string) string {
-	words := strings.FieldsFunc(strings.ToLower(strings.ReplaceAll(clipped(text, 256), "’", "'")), func(r rune) bool {
+	if len(text) > mostOfDecision {
+		return "" // it may say no in the end
+	}
+	words := strings.FieldsFunc(strings.ToLower(strings.ReplaceAll(text, "’", "'")), func(r rune) bool {
 		return unicode.IsSpace(r) || r != '\'' && unicode.IsPunct(r)
 	})
 	for i, word := range words {

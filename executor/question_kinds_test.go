@@ -245,6 +245,7 @@ func TestWrongAnswers(t *testing.T) {
 	for _, c := range []struct{ request, answer, why string }{
 		{commandRequest, "", "not understood"},
 		{commandRequest, "perhaps", "not understood"},
+		{commandRequest, "yes" + strings.Repeat(" ", 256) + "no, do not", "not understood"},
 		{commandRequest, "yes, but only on Sundays", "not understood"},
 		{commandRequest, `{"decision":"perhaps"}`, "not known"},
 		{commandRequest, `{"decision":7}`, "a text or an object"},
