@@ -57,15 +57,16 @@ RUN set -eu; \
 	useradd --uid 990 --user-group --no-create-home --home-dir /configs --shell /usr/sbin/nologin runtime; \
 	[ "$T4" = 0 ] || { echo 'agent ALL=(ALL) NOPASSWD: ALL' >/etc/sudoers.d/agent && chmod 0440 /etc/sudoers.d/agent; }; \
 	install -d -o agent -g agent /configs /workspace; \
-	git config --system --add safe.directory /workspace; \
-	git config --system --add safe.directory '/workspace/*'; \
-	ln -s /opt/codex/bin/codex /usr/local/bin/codex; \
+	# For the agent alone: what git runs is what a repository says, and commands write those.
+	git config --file /home/agent/.gitconfig --add safe.directory /workspace; \
+	git config --file /home/agent/.gitconfig --add safe.directory '/workspace/*'; \
+	chown agent:agent /home/agent/.gitconfig; \
 	ln -s /opt/codex/codex-path/rg /usr/local/bin/rg; \
 	ln -s start.sh /usr/local/bin/runtime
 
 FROM system
 COPY --from=codex /out /opt/codex
-COPY start.sh image/molecule-askpass /usr/local/bin/
+COPY start.sh image/molecule-askpass image/bin/codex /usr/local/bin/
 
 # Everything that lasts is under /configs.
 ENV RUNTIME_IN_CONTAINER=1 \
@@ -73,7 +74,7 @@ ENV RUNTIME_IN_CONTAINER=1 \
 	CONFIGS_DIR=/configs \
 	RUNTIME_STATE_DIR=/configs/.runtime \
 	CODEX_HOME=/configs/.codex \
-	CODEX_BIN=/usr/local/bin/codex \
+	CODEX_BIN=/opt/codex/bin/codex \
 	GIT_ASKPASS=/usr/local/bin/molecule-askpass \
 	LANG=C.UTF-8
 EXPOSE 8000

@@ -59,10 +59,10 @@ func (k *keeper) words() (string, map[string]any) {
 		return fmt.Sprintf("The model's provider needs a valid key in %s (%s). Whoever runs this has to set it and restart the runtime%s.", variable, k.why.why, then),
 			map[string]any{"variable": variable}
 	case k.known && k.account.Account != nil && k.account.Account.Type == "apiKey":
-		return fmt.Sprintf("The model's provider refused the API key that codex has stored (%s). Log codex in anew on its machine (codex login)%s.", k.why.why, then),
+		return fmt.Sprintf("The model's provider refused the API key that codex has stored (%s). Log codex in anew on its machine, as the user that it runs as (codex login)%s.", k.why.why, then),
 			map[string]any{}
 	case k.offers() && k.trouble != "":
-		return fmt.Sprintf("The model needs a login (%s), and %s; that is tried again. Or log codex in on its machine (codex login)%s.", k.why.why, k.trouble, then),
+		return fmt.Sprintf("The model needs a login (%s), and %s; that is tried again. Or log codex in on its machine, as the user that it runs as (codex login)%s.", k.why.why, k.trouble, then),
 			map[string]any{}
 	case k.offers():
 		return fmt.Sprintf("The model needs a login (%s). The code that was given for one is not good any more; a new one comes soon%s.", k.why.why, then),

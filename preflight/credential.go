@@ -46,7 +46,7 @@ func Credential(c Credentials) Check {
 	}}
 }
 
-const loginFix = "set OPENAI_API_KEY, or log in with codex login"
+const loginFix = "set OPENAI_API_KEY, or log in with codex login, as the user that codex runs as"
 
 // codexLogin looks at codex's own login in the form that 0.169 writes.
 func (c Credentials) codexLogin() Result {

@@ -128,6 +128,28 @@ func TestTwoUsers(t *testing.T) {
 	}
 }
 
+// TestWhatIsTheAgents has others run what its commands have written: they do not, by git or by codex.
+func TestWhatIsTheAgents(t *testing.T) {
+	c := apart(t)
+	for _, row := range []struct {
+		user, command, says string
+		works               bool
+	}{
+		{"1000", "git init -q /workspace/made && git -C /workspace/made status", "On branch", true},
+		{"root", "git -C /workspace/made status", "dubious ownership", false},
+		{"1000", "git config --get-all safe.directory", "/workspace/*", true},
+		{"1000", "codex --version", "codex-cli", true},
+		{"root", "codex --version", "docker exec -itu agent", false},
+		{"990", "codex --version", "docker exec -itu agent", false},
+	} {
+		home := map[string]string{"1000": "/home/agent"}[row.user]
+		out, err := c.enter(row.user, "sh", "-c", "export HOME="+home+"; "+row.command).CombinedOutput()
+		if (err == nil) != row.works || !strings.Contains(string(out), row.says) {
+			t.Errorf("%s by user %s: %v, %s", row.command, row.user, err, out)
+		}
+	}
+}
+
 // TestPromptsOfTwoUsers has prompts that root has brought reach the model, whatever their modes,
 // and nothing of the runtime's by links that commands put in their place, or have left among
 // the secrets.
@@ -205,7 +227,7 @@ func TestTwoUsersEnd(t *testing.T) {
 	if said := c.rpc("CancelTask", object{"id": accepted.Result.Task.ID}); !strings.Contains(said, "TASK_STATE_CANCELED") || c.pid("sleep", "83.5") != 0 || c.pid("sleep", "84.5") != 0 {
 		t.Errorf("after the cancel, with %d and %d still there: %s", c.pid("sleep", "83.5"), c.pid("sleep", "84.5"), said)
 	}
-	codex, program := c.pid("/usr/local/bin/codex", "app-server"), c.pid("molecule-runtime", "serve")
+	codex, program := c.pid("/opt/codex/bin/codex", "app-server"), c.pid("molecule-runtime", "serve")
 	if codex == 0 || program == 0 {
 		t.Fatalf("codex is %d, the program %d", codex, program)
 	}
