@@ -170,7 +170,7 @@ still() {
 }
 
 named() {
-	echo "$1 $(sed -n 's/^Name:[^a-zA-Z0-9]*//p' "/proc/$1/status")"
+	echo "$1 $(sed -n 's/^Name:[^a-zA-Z0-9]*//p' "/proc/$1/status" | tr -cd '[:print:]')" # a command chooses it
 }
 
 # standing lists what is stopped for awk, which takes no argument of more than 128 KiB.

@@ -143,6 +143,46 @@ func TestRegain(t *testing.T) {
 	})
 }
 
+// TestRegainOfWhatIsMade: a default ACL closes what is made in a folder whose own mode is as it was.
+func TestRegainOfWhatIsMade(t *testing.T) {
+	acl := func(owner byte) []byte {
+		return []byte{2, 0, 0, 0, 1, 0, owner, 0, 255, 255, 255, 255, 4, 0, 0, 0, 255, 255, 255, 255, 32, 0, 0, 0, 255, 255, 255, 255}
+	}
+	eachWay(t, func(t *testing.T, other *asuser.User) {
+		for _, c := range []struct {
+			user   *asuser.User
+			owner  byte
+			closed bool
+		}{{nil, 0, true}, {other, 5, true}, {other, 7, false}} {
+			dir := filepath.Join(open(t), "work")
+			err := c.user.Do(func() error {
+				return errors.Join(os.Mkdir(dir, 0o700), unix.Setxattr(dir, "system.posix_acl_default", acl(c.owner), 0))
+			})
+			if errors.Is(err, unix.ENOTSUP) {
+				t.Skip("the file system of /tmp keeps no ACLs")
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			var log bytes.Buffer
+			c.user.Regain(dir, slog.New(slog.NewTextHandler(&log, nil)))
+			if err := c.user.Do(func() error { return os.Mkdir(filepath.Join(dir, "made"), 0o755) }); err != nil {
+				t.Fatal(err)
+			}
+			info, err := asuser.Value(c.user, func() (fs.FileInfo, error) { return os.Stat(filepath.Join(dir, "made")) })
+			if err != nil {
+				t.Fatal(err)
+			}
+			if info.Mode()&0o700 != 0o700 {
+				t.Errorf("by %v, %d: what is made has %v", c.user, c.owner, info.Mode())
+			}
+			if (log.Len() > 0) != c.closed {
+				t.Errorf("by %v, %d: the log says %q", c.user, c.owner, log.String())
+			}
+		}
+	})
+}
+
 func statOf(t *testing.T, path string) *syscall.Stat_t {
 	t.Helper()
 	var stat syscall.Stat_t

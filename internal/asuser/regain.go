@@ -11,13 +11,16 @@ import (
 const owners = 0o700
 
 // Regain gives the user's own folder back to its owner, where that may not read, write or
-// enter it any more, and logs that: a command that works in a folder can take these rights
-// from the folder itself, and with them all that others do there. A folder of somebody
-// else's stays as it is.
+// enter it any more, or what is made in it is closed to who makes it, and logs that: a command that
+// works in a folder can take these rights from the folder itself, and with them all that others do
+// there. A folder of somebody else's stays as it is.
 func (u *User) Regain(dir string, log *slog.Logger) {
 	info, err := os.Stat(dir)
-	if err == nil {
+	if err == nil && u.owns(info) {
 		u.regain(info, dir, func(mode os.FileMode) error { return u.Do(func() error { return os.Chmod(dir, mode) }) }, log)
+		u.uncover(dir, func(f func(*os.File) error) error {
+			return u.Do(func() error { return opened(os.OpenFile, dir, f) })
+		}, log)
 	}
 }
 
@@ -25,16 +28,48 @@ func (u *User) Regain(dir string, log *slog.Logger) {
 // runs as the user.
 func (u *User) RegainIn(at *os.Root, name string, log *slog.Logger) {
 	info, err := at.Lstat(name)
-	if err == nil {
-		u.regain(info, filepath.Join(at.Name(), name), func(mode os.FileMode) error { return at.Chmod(name, mode) }, log)
+	if err == nil && u.owns(info) {
+		path := filepath.Join(at.Name(), name)
+		u.regain(info, path, func(mode os.FileMode) error { return at.Chmod(name, mode) }, log)
+		u.uncover(path, func(f func(*os.File) error) error { return opened(at.OpenFile, name, f) }, log)
+	}
+}
+
+// owns reports whether something is a folder of the user's.
+func (u *User) owns(info os.FileInfo) bool {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && info.IsDir() && stat.Uid == u.Number()
+}
+
+// opened calls f with a folder that open opens. It does not wait for a pipe in its place.
+func opened(open func(string, int, os.FileMode) (*os.File, error), name string, f func(*os.File) error) error {
+	dir, err := open(name, syscall.O_DIRECTORY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return f(dir)
+}
+
+// uncover takes the default ACL from a folder by which what is made in it is closed to its owner.
+func (u *User) uncover(path string, in func(func(*os.File) error) error, log *slog.Logger) {
+	closed := false
+	err := in(func(dir *os.File) (err error) {
+		if closed = closesWhatIsMade(dir); closed {
+			err = takeDefaultACL(dir)
+		}
+		return err
+	})
+	switch {
+	case closed && err != nil:
+		log.Error("what is made in a folder of commands is closed to its owner: take the folder's default ACL away (setfacl -k)", "path", path, "err", err)
+	case closed:
+		log.Warn("what was made in a folder of commands was closed to its owner by a default ACL, which is taken away; a command may have set it", "path", path)
 	}
 }
 
 func (u *User) regain(info os.FileInfo, path string, chmod func(os.FileMode) error, log *slog.Logger) {
-	if !info.IsDir() || info.Mode()&owners == owners {
-		return
-	}
-	if stat, ok := info.Sys().(*syscall.Stat_t); !ok || stat.Uid != u.Number() {
+	if info.Mode()&owners == owners {
 		return
 	}
 	const special = os.ModeSetuid | os.ModeSetgid | os.ModeSticky
