@@ -108,7 +108,13 @@ func TestTurnBehindOurs(t *testing.T) {
 	if len(c.unbidden) != 1 || c.unbidden[0] != "other" {
 		t.Errorf("not ours are %q", c.unbidden)
 	}
-	e.bidden(c, "other")
+	if c.mixed {
+		t.Error("a turn that is behind ours is taken for one before it")
+	}
+	e.bidden(c, "next")
+	if len(c.unbidden) != 0 || !c.mixed {
+		t.Errorf("with the one before a turn of ours that would be taken out: %q, and the model is told: %t", c.unbidden, c.mixed)
+	}
 	c.lock.Unlock()
 	e.wg.Wait()
 }

@@ -99,11 +99,13 @@ func (e *Executor) conversationOn(thread string, in *inquiry) *conversation {
 }
 
 // bidden says of a turn that it is ours, or has taken a message of ours in: its first message tells
-// which, see [turn.item].
+// which, see [turn.item]. Any that began before it has ended, and stays: with it ours would be taken
+// out of the history. The caller holds c.lock.
 func (e *Executor) bidden(c *conversation, turnID string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	c.unbidden = slices.DeleteFunc(c.unbidden, func(id string) bool { return id == turnID })
+	c.mixed = c.mixed || slices.ContainsFunc(c.unbidden, func(id string) bool { return id != turnID })
+	c.unbidden = nil
 }
 
 // endUnbidden ends the turns that codex has begun by itself on the thread of c, and takes them out
