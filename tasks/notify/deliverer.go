@@ -81,7 +81,7 @@ func (d *Deliverer) deliver(ctx context.Context, task string) error {
 		switch {
 		case !d.isDue(n):
 			return false
-		case !isURL(n.Target):
+		case n.Target == Local:
 			return true
 		}
 		end, ok = d.to.Begin(n.Target)
@@ -100,7 +100,7 @@ func (d *Deliverer) due(ctx context.Context) (due []string, next time.Duration) 
 		switch wait := n.Due.Sub(d.cfg.Now()); {
 		case wait > 0:
 			next = min(next, wait)
-		case !isURL(n.Target) || d.to.Room(n.Target): // the end of what has no room for it wakes us
+		case n.Target == Local || d.to.Room(n.Target): // the end of what has no room for it wakes us
 			due = append(due, n.Task)
 		}
 		return len(due) < page

@@ -33,7 +33,7 @@ type post struct {
 type result struct {
 	notice   store.Notice // as it is now
 	tried    bool
-	answered bool // by the host of a URL, whatever that says
+	answered bool // by the host of a URL, whatever that says, or by the platform, which has it
 	delivery any  // what the receiver, or we, say of it
 }
 
@@ -121,7 +121,7 @@ func (d *Deliverer) try(ctx context.Context, r *result) (why string, next time.T
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	err := d.cfg.Platform.Notify(ctx, body.Text)
-	if err == nil {
+	if r.answered = err == nil; r.answered {
 		r.delivery = map[string]any{"success": true, "target": n.Target}
 		return "", next
 	}
