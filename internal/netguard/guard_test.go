@@ -1,8 +1,11 @@
 package netguard_test
 
 import (
+	"bufio"
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -11,6 +14,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/netguard"
@@ -174,4 +178,38 @@ func TestIdleConnectionsAreBounded(t *testing.T) {
 			t.Fatalf("%d connections are open", open.Load())
 		}
 	}
+}
+
+// TestIdleConnectionsEnd after 30 seconds, if the other side does not end them.
+func TestIdleConnectionsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ours, theirs := net.Pipe()
+		client := netguard.New().Client(time.Minute)
+		transport, ok := client.Transport.(*http.Transport)
+		if !ok {
+			t.Fatalf("%T", client.Transport)
+		}
+		transport.DialContext = func(context.Context, string, string) (net.Conn, error) { return ours, nil }
+		kept := make(chan time.Duration)
+		go func() {
+			defer func() { _ = theirs.Close() }()
+			in := bufio.NewReader(theirs)
+			if _, err := http.ReadRequest(in); err != nil {
+				t.Error(err)
+			}
+			_, _ = io.WriteString(theirs, "HTTP/1.1 204 No Content\r\n\r\n")
+			answered := time.Now()
+			_ = theirs.SetReadDeadline(answered.Add(time.Hour))
+			_, _ = in.ReadByte()
+			kept <- time.Since(answered)
+		}()
+		res, err := client.Get("http://receiver.example/")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = res.Body.Close()
+		if d := <-kept; d != 30*time.Second {
+			t.Errorf("it is kept for %s", d)
+		}
+	})
 }

@@ -15,6 +15,40 @@ import (
 // nobody has no URL posted to.
 func nobody(c *notify.Config) { c.Poster = nil }
 
+// A hangingJournal keeps those who ask for a notice waiting.
+type hangingJournal struct {
+	notify.Journal
+	waiting atomic.Int32
+	free    chan struct{}
+}
+
+func (j *hangingJournal) Notice(ctx context.Context, task string) (store.Notice, error) {
+	j.waiting.Add(1)
+	<-j.free
+	return j.Journal.Notice(ctx, task)
+}
+
+// TestPlaces: sixteen are under way at once, whatever it is that they wait for.
+func TestPlaces(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const due = 40
+		b := newBench(t)
+		for i := range due {
+			b.end(fmt.Sprint(i), notify.Local)
+		}
+		j := &hangingJournal{Journal: b.Store, free: make(chan struct{})}
+		b.run(nobody, func(c *notify.Config) { c.Journal = j })
+		synctest.Wait()
+		if n := j.waiting.Load(); n != 16 {
+			t.Errorf("%d are under way at once", n)
+		}
+		close(j.free)
+		for i := range due {
+			b.until(fmt.Sprint(i), store.NoticeSent)
+		}
+	})
+}
+
 // A hangingPlatform takes what there is to say, and answers once it is well.
 type hangingPlatform struct {
 	hears atomic.Int32
