@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
@@ -229,24 +230,30 @@ func TestRetryOnAFullDisk(t *testing.T) {
 	}
 }
 
+// TestCancelSurvives a kill in the middle of it: nobody has to ask for it again.
 func TestCancelSurvives(t *testing.T) {
-	m := newMachine(t)
+	asked := make(chan *job, 2)
+	m := newMachine(t, func(c *tasks.Config) {
+		c.Runner.(*runner).onCancel = func(j *job) { asked <- j } // and it takes its time
+	})
 	task := begin(t, m.e, request("m1", "c", "hi"))
-	m.r.onCancel = func(*job) {} // it takes its time
 	m.r.next(t).start()
-	go func() { _, _ = m.e.CancelTask(context.Background(), &a2a.CancelTaskRequest{ID: task.ID}) }()
-	for {
-		m.r.mu.Lock()
-		n := len(m.r.canceled)
-		m.r.mu.Unlock()
-		if n > 0 {
-			break
-		}
-	}
+	left := make(chan struct{})
+	go func(e *tasks.Engine) {
+		defer close(left)
+		_, _ = e.CancelTask(context.Background(), &a2a.CancelTaskRequest{ID: task.ID})
+	}(m.e)
+	<-asked
 	m.restart()
-	m.r.next(t)
-	if got, err := m.e.CancelTask(t.Context(), &a2a.CancelTaskRequest{ID: task.ID}); err != nil || got.Status.State != a2a.TaskStateCanceled {
-		t.Errorf("%+v, %v", got, err)
+	<-left
+	select {
+	case j := <-asked:
+		j.end(executor.Ended{Outcome: executor.Canceled})
+	case <-time.After(time.Minute):
+		t.Fatal("the next process does not cancel it")
+	}
+	if got := get(t, m.e, task.ID); got.Status.State != a2a.TaskStateCanceled {
+		t.Errorf("%+v", got)
 	}
 }
 
