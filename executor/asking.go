@@ -138,7 +138,7 @@ const unseenAsked = "codex asked whether it may %s. It was declined without a qu
 const largeAsked = "codex, or an MCP server, asked for something in more than 128 KiB. It was declined without a question. codex goes on without it; it can be told to ask for less at once."
 
 // usersAsked is what another agent reads in the place of a page that is to be opened.
-const usersAsked = "An MCP server wants a page to be opened. It was declined without a question: the page is for the user of this agent, and this message is another agent's. " +
+const usersAsked = "An MCP server wants a page to be opened. It was declined without a question: the page is for the user of this agent, and this message is not that user's. " +
 	"codex goes on without it; where a message of the user's needs the page, it is shown there."
 
 // tooManyAsked is what the sender of a message reads whose turn asks too much at once.

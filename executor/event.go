@@ -34,7 +34,7 @@ type Job struct {
 	// Patient says that nobody stands and waits for the answer: where a limit of the
 	// account is reached the job waits until it ends, and does not fail at once.
 	Patient bool
-	// Peer says that another agent sees what becomes of the job. Of a login that is missing
+	// Peer says that another agent, or a chat, sees what becomes of the job. Of a login that is missing
 	// it learns that much, none is begun for it, and a page to be opened is not shown to it:
 	// whoever carries these out has everything done with an account of theirs.
 	Peer bool `json:",omitempty"`

@@ -54,7 +54,7 @@ func (t *task) stand() {
 
 // PeerWaits tells the user of a login that only another agent's message waits for. What is to
 // be done stands in the answer to the user alone.
-const PeerWaits = "The model needs a login or a key, and a message of another agent waits for it. Send a message here: the answer says what to do."
+const PeerWaits = "The model needs a login or a key, and a message of another agent, or of a chat, waits for it. Send a message here: the answer says what to do."
 
 // tellUser has the user told of a login that another agent's message waits for, once a day.
 // The caller holds t.mu, and is about to commit a state.

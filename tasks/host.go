@@ -11,7 +11,7 @@ import (
 // configured, the one whose turn runs there. Mostly there is none, and the message
 // makes a task.
 func (e *Engine) host(in *incoming) *task {
-	if in.key.Task != "" || in.from.origin == fromPeer || in.from.origin == fromPlatform {
+	if in.key.Task != "" || !in.from.answers() {
 		return nil
 	}
 	conversation := e.conversation(in)

@@ -115,7 +115,7 @@ func (in *incoming) class() store.Class {
 	switch {
 	case in.command == commandStatus, in.command == commandRestarted:
 		return store.Harmless
-	case in.from.isPeer():
+	case in.from.isApart():
 		return store.UnrunOfPeer
 	}
 	return store.Unrun

@@ -205,7 +205,7 @@ func (e *Engine) taskFor(in *incoming) *task {
 		contextID = a2a.NewContextID()
 	}
 	conversation := e.cfg.Threads(in.key.Context, contextID)
-	if in.from.isPeer() {
+	if in.from.isApart() {
 		conversation = e.conversation(in)
 		contextID = conversation
 	}

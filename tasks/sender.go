@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -23,12 +25,14 @@ const (
 	fromUser            // on the canvas
 	fromPeer            // another agent
 	fromPlatform        // the platform itself, or the workspace to itself
+	fromEvent           // a schedule, or a service by way of the platform
+	fromChat            // people of a chat that the platform is connected to
 )
 
 // A sender is who sent a message, as far as the message says so.
 type sender struct {
 	origin origin
-	id     string // of another agent; empty if it does not say who it is
+	id     string // of another agent, empty if it does not say who it is, or of a chat
 }
 
 // What the metadata of another agent's message have, of the message or of its request:
@@ -41,11 +45,20 @@ const (
 
 var marks = []string{markSource, markDelegation, markParent} //nolint:gochecknoglobals // a constant
 
-// platformMarks are what the platform's messages have, and the workspace's to itself.
-var platformMarks = []string{"source", "source_type"} //nolint:gochecknoglobals // a constant
+// markChat is what the messages of chats have beside the name of the service.
+const markChat = "chat_id"
+
+// platformMarks are what messages have that the platform makes itself, or of what it is told, and
+// the workspace's to itself.
+var platformMarks = []string{"source", "source_type", markChat} //nolint:gochecknoglobals // a constant
+
+// schedules are how the ids of their messages begin, which have no other mark: of those that are
+// due, and of those that the user has run at once.
+var schedules = []string{"cron-", "manual-cron-"} //nolint:gochecknoglobals // a constant
 
 // senderOf reads the marks in the metadata of a message and of its request. Those of
-// another agent weigh more than any other: a message that has both is not the user's.
+// another agent weigh more than any other: a message that has both is not the user's. A platform
+// may put the canvas's on what a schedule sends, and a chat has a history as the canvas has.
 func senderOf(m *a2a.Message, request map[string]any, main string) sender {
 	says := func(key string) string {
 		s, _ := cmp.Or(said(m.Metadata, key), said(request, key)).(string)
@@ -54,15 +67,26 @@ func senderOf(m *a2a.Message, request map[string]any, main string) sender {
 	if s := peerOf(m.Metadata, request); s.isPeer() {
 		return s
 	}
-	_, told := m.Metadata[historyKey] // only the canvas sends it
-	_, toldBeside := request[historyKey]
-	switch {
-	case says("source") == "platform", strings.HasPrefix(says("source_type"), "self-"):
+	source := says("source")
+	switch chat := cmp.Or(said(m.Metadata, markChat), said(request, markChat)); {
+	case source == "platform", strings.HasPrefix(says("source_type"), "self-"):
 		return sender{origin: fromPlatform}
-	case says("source") == "canvas_user", told, toldBeside, main != "" && m.ContextID == main, main != "" && strings.HasPrefix(m.ContextID, "sess-"):
+	case slices.ContainsFunc(schedules, func(begin string) bool { return strings.HasPrefix(m.ID, begin) }):
+		return sender{origin: fromEvent}
+	case source != "" && source != "canvas_user" && chat != nil:
+		return sender{origin: fromChat, id: peerwords.Plain(source) + "/" + peerwords.Plain(fmt.Sprint(chat))}
+	case source != "" && source != "canvas_user":
+		return sender{origin: fromEvent}
+	case source != "", hasHistory(m, request), main != "" && m.ContextID == main, main != "" && strings.HasPrefix(m.ContextID, "sess-"):
 		return sender{origin: fromUser}
 	}
 	return sender{}
+}
+
+func hasHistory(m *a2a.Message, request map[string]any) bool {
+	_, in := m.Metadata[historyKey]
+	_, beside := request[historyKey]
+	return in || beside
 }
 
 // sender is who sent a message, or made a request with such metadata; standing alone all
@@ -102,9 +126,15 @@ func peerOf(message, request map[string]any) sender {
 
 func (s sender) isPeer() bool { return s.origin == fromPeer }
 
+// isApart reports whether the sender has conversations of its own, and no part in others.
+func (s sender) isApart() bool { return s.origin == fromPeer || s.origin == fromChat }
+
+// isNobody reports whether nobody stands behind the message who would be shown what is asked.
+func (s sender) isNobody() bool { return s.origin == fromPlatform || s.origin == fromEvent }
+
 // answers reports whether the sender may answer what codex asks. Neither another agent nor
 // the platform does, nor the workspace itself, whose words may be a model's.
-func (s sender) answers() bool { return s.origin != fromPeer && s.origin != fromPlatform }
+func (s sender) answers() bool { return !s.isPeer() && !s.isNobody() }
 
 // mute reports whether what codex asks in a turn of the sender's waits for people who may not
 // be there. What it asks in the main conversation the user answers, whoever has begun the turn;
@@ -114,45 +144,53 @@ func (t *task) mute(s sender) bool {
 	return s.isPeer() || !s.answers() && e.cfg.Main != "" && t.thread != e.conversation(&incoming{})
 }
 
-// peerPrefix begins the names of the conversations with other agents.
-const peerPrefix = "peer:"
+// peerPrefix and chatPrefix begin the names of the conversations with other agents and chats.
+const (
+	peerPrefix = "peer:"
+	chatPrefix = "chat:"
+)
 
-// OfPeer reports whether a conversation is one with another agent. Only a workspace has those;
-// elsewhere a caller may call one of its own so.
+// OfPeer reports whether a conversation is one with another agent, or with a chat. Only a
+// workspace has those; elsewhere a caller may call one of its own so.
 func (e *Engine) OfPeer(conversation string) bool {
 	return e.cfg.Workspace != nil && namesPeer(conversation)
 }
 
-func namesPeer(conversation string) bool { return strings.HasPrefix(conversation, peerPrefix) }
+func namesPeer(conversation string) bool {
+	return strings.HasPrefix(conversation, peerPrefix) || strings.HasPrefix(conversation, chatPrefix)
+}
 
-// base begins the names of the agent's conversations. An id never has the one that stands
+// base begins the names of the sender's conversations. An id never has the one that stands
 // for all who do not say who they are.
 func (s sender) base() string {
-	if s.id == "" {
+	switch {
+	case s.origin == fromChat:
+		return chatPrefix + s.id
+	case s.id == "":
 		return peerPrefix + "?"
 	}
 	return peerPrefix + peerwords.Plain(s.id)
 }
 
-// in reports whether a conversation has the agent's name.
+// in reports whether a conversation has the sender's name.
 func (s sender) in(conversation string) bool {
 	rest, ok := strings.CutPrefix(conversation, s.base())
-	return ok && s.isPeer() && (rest == "" || rest[0] == '/' || rest[0] == '@')
+	return ok && s.isApart() && (rest == "" || rest[0] == '/' || rest[0] == '@')
 }
 
-// owns reports whether a conversation is the agent's. Those who do not say who they are
+// owns reports whether a conversation is the sender's. Those who do not say who they are
 // cannot be told from each other.
 func (s sender) owns(conversation string) bool { return s.id != "" && s.in(conversation) }
 
-// forPeer reports whether another agent sees what becomes of a message of the task: it has
-// sent it, or the conversation is an agent's, whoever has sent it.
-func (t *task) forPeer(s sender) bool { return s.isPeer() || t.ofPeer() }
+// forPeer reports whether another agent, or a chat, sees what becomes of a message of the task: it
+// has sent it, or the conversation is one of theirs, whoever has sent it.
+func (t *task) forPeer(s sender) bool { return s.isApart() || t.ofPeer() }
 
-// ofPeer reports whether the conversation is an agent's.
+// ofPeer reports whether the conversation is one of theirs.
 func (t *task) ofPeer() bool { return t.engine.OfPeer(t.about()) }
 
-// conversation is that of an agent's message, by the contextId that it was sent with. The
-// agent chooses among its own: what it names is looked for nowhere else. One that does not
+// conversation is that of an agent's or a chat's message, by the contextId that it was sent with.
+// The sender chooses among its own: what it names is looked for nowhere else. One that does not
 // say who it is has another one for each message.
 func (s sender) conversation(given, main string) string {
 	switch {
@@ -167,14 +205,16 @@ func (s sender) conversation(given, main string) string {
 }
 
 // mark notes who sent a message, and what follows for its key. What only the request says
-// of an agent or the platform goes into the message: it is all that the next process sees.
+// of one that is not the user goes into the message: it is all that the next process sees.
 func (e *Engine) mark(req *a2a.SendMessageRequest, in *incoming) {
 	in.from = e.sender(req.Message, req.Metadata)
 	var keys []string
 	switch in.from.origin {
 	case fromPeer:
 		in.key.Caller, keys = in.from.base(), marks
-	case fromPlatform:
+	case fromChat: // a service counts the messages of each chat anew
+		in.key.Caller, keys = in.from.base(), platformMarks
+	case fromPlatform, fromEvent:
 		keys = platformMarks
 	default:
 		return
@@ -211,7 +251,7 @@ func (in *incoming) frame() {
 // those of agents without their senders, and the platform may send one of them again.
 func (e *Engine) known(ctx context.Context, in *incoming) (store.Message, error) {
 	m, err := e.cfg.Journal.Message(ctx, in.key)
-	if in.key.Caller == "" || !errors.Is(err, store.ErrUnknown) {
+	if !in.from.isPeer() || !errors.Is(err, store.ErrUnknown) {
 		return m, err
 	}
 	earlier := in.key
@@ -248,10 +288,10 @@ func (e *Engine) keptFor(ctx context.Context, s sender, m store.Message) bool {
 	return !h.Owed
 }
 
-// reachable refuses an agent a task that is in none of its conversations, in the words for
-// one that is not there.
+// reachable refuses an agent or a chat a task that is in none of its conversations, in the words
+// for one that is not there.
 func (e *Engine) reachable(ctx context.Context, s sender, id a2a.TaskID, live *task) error {
-	if !s.isPeer() {
+	if !s.isApart() {
 		return nil
 	}
 	conversation := ""

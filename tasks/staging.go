@@ -65,7 +65,7 @@ func (e *Engine) stage(ctx context.Context, in *incoming) error {
 	if e.cfg.Files == nil || !slices.ContainsFunc(in.message.Parts, isFile) {
 		return nil
 	}
-	if in.from.isPeer() { // files may come as slowly as their sender likes
+	if in.from.isApart() { // files may come as slowly as their sender likes
 		yielding(ctx)
 	}
 	from := &fetching{e.cfg.Files, mostFetching}
@@ -194,7 +194,7 @@ func (e *Engine) bring(ctx context.Context, in *incoming, from *fetching) error 
 	m := *in.message
 	m.Parts = slices.Clone(m.Parts)
 	in.message = &m
-	peer := in.from.isPeer()
+	peer := in.from.isApart()
 	most := min(mostFiles, e.cfg.Files.Most(peer))
 	left := most
 	var missing []error

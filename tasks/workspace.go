@@ -64,7 +64,7 @@ func (e *Engine) steers(in *incoming) bool {
 // name none have no conversation in common.
 func (e *Engine) conversation(in *incoming) string {
 	given := in.key.Context
-	if in.from.isPeer() {
+	if in.from.isApart() {
 		return in.from.conversation(given, e.cfg.Main)
 	}
 	return e.cfg.Threads(given, cmp.Or(given, e.cfg.Main))
@@ -73,7 +73,7 @@ func (e *Engine) conversation(in *incoming) string {
 // aside gives a message of another agent a conversation of its own where the one that
 // it belongs to waits for an agent: they would wait for each other.
 func (e *Engine) aside(in *incoming, conversation string) string {
-	if e.cfg.Workspace == nil || in.from.origin == fromUser || in.from.origin == fromPlatform ||
+	if e.cfg.Workspace == nil || in.from.origin != fromAnybody && !in.from.isPeer() ||
 		!slices.ContainsFunc(e.ofConversation(conversation), (*task).delegates) {
 		return conversation
 	}
@@ -118,7 +118,7 @@ func addressed(task *a2a.Task, given string) *a2a.Task {
 // nothing answers a message that says nothing.
 func (e *Engine) nothing(req *a2a.SendMessageRequest) *a2a.Message {
 	m, main := req.Message, e.cfg.Main
-	if from := e.sender(m, req.Metadata); from.isPeer() {
+	if from := e.sender(m, req.Metadata); from.isApart() {
 		main = from.conversation("", main)
 	}
 	out := a2a.NewMessage(a2a.MessageRoleAgent, a2a.NewTextPart(emptyMessage))

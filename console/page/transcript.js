@@ -72,10 +72,10 @@ export class Transcript {
     if (!this.#isAnswer(message)) this.settle();
   }
 
-  /** The words that began the task, to be sent again. Another agent's and the platform's are not: sent by the user they would be his. */
+  /** The words that began the task, to be sent again. Those of another agent, the platform or a chat are not: sent by the user they would be his. */
   get asked() {
     const message = this.#history.findLast((m) => m.role === 'ROLE_USER' && !this.#isAnswer(m));
-    return message && !marked(message) ? message.parts : undefined;
+    return message && !marked(message) && !passedOn(message) ? message.parts : undefined;
   }
 
   #status(status, metadata) {
@@ -264,4 +264,9 @@ function marked({ metadata = {} }) {
   const says = (key, what) => typeof metadata[key] === 'string' && what.test(metadata[key]);
   return ['source_workspace_id', 'delegation_id', 'parent_task_id'].some((key) => says(key, /\P{White_Space}/u) || typeof (metadata[key] ?? '') !== 'string')
     || says('source', /^\p{White_Space}*platform\p{White_Space}*$/u) || says('source_type', /^\p{White_Space}*self-/u);
+}
+
+// What the platform passes on: a schedule's, by the id, and a service's or a chat's, by the source.
+function passedOn({ messageId = '', metadata: { source } = {} }) {
+  return /^(manual-)?cron-/.test(messageId) || typeof source === 'string' && !/^\p{White_Space}*(canvas_user\p{White_Space}*)?$/u.test(source);
 }

@@ -44,7 +44,7 @@ func modules(t *testing.T, r *program) {
 		"queue-full":        {"runtime", queued(`limit: 4, asking: 68, fullSince: "2026-08-20T10:00:00Z"`), "0 of 4 turns running · 68 asking · 3 waiting||No other turn has begun since 2026-08-20T10:00:00Z.|ctwaiting"},
 		"queue-busy":        {"runtime", queued(`limit: 4, asking: 0`), "0 of 4 turns running · 3 waiting||ctwaiting"},
 		"snapshot":          {"transcript", snapshot, "user:hello message:reply diff:d"},
-		"again":             {"transcript", again, "again|||||||||again"},
+		"again":             {"transcript", again, "again|||||||||again|again|again|||"},
 		"data-turn": {"transcript", dataTurns, strings.ReplaceAll("first {'decision':'x'} ?q={'id':'q','decision':'accept'} ?s={'id':'s','content':'AGAIN'} {'id':'q','decision':null} {'id':'r','action':'x'} {'id':'q','decision':'peer'} "+
 			"{'id':'q','decision':'decline'}+{'id':'q','content':'INSTRUCTION'} {'id':'s','content':'AGAIN'} ?p= {'id':'p','decision':'platform'}", "'", `"`)},
 		"question-unseen": {"questions", unseen, "all named"},
@@ -105,8 +105,9 @@ const (
 	// what may be sent again, by the marks of the message
 	again = transcribe + `
 		return [{}, { source_workspace_id: "w" }, { delegation_id: 1 }, { parent_task_id: "p" }, { source: " platform " }, { source_type: "self-idle" },
-			{ source_workspace_id: false }, { source_workspace_id: "\ufeff" }, { source: "platform\u0085" }, { source_workspace_id: " \u0085\u3000", source: "canvas_user" }].map((metadata) => {
-			t.history([{ role: "ROLE_USER", messageId: "m", metadata, parts: [{ text: "again" }] }]);
+			{ source_workspace_id: false }, { source_workspace_id: "\ufeff" }, { source: "platform\u0085" }, { source_workspace_id: " \u0085\u3000", source: "canvas_user" },
+			{ source: " canvas_user\u0085" }, { source: " " }, { source: "slack", chat_id: "C0" }, { source: "github" }, undefined].map((metadata) => {
+			t.history([{ role: "ROLE_USER", messageId: metadata ? "m" : "cron-1", metadata, parts: [{ text: "again" }] }]);
 			return t.asked?.[0].text ?? "";
 		}).join("|"); })()`
 	// messages of data that are no answers, one that is, and questions that only the history tells of
