@@ -154,7 +154,7 @@ func (t *task) take(ctx context.Context, in *incoming) (*reply, error) {
 		return nil, t.engine.journalError("store the message", err)
 	}
 	t.countAsked(bytes)
-	meet(questions)
+	meet(questions, in.from)
 	if a.question != nil {
 		t.given = append(t.given, a)
 	}

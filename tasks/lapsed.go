@@ -1,6 +1,8 @@
 package tasks
 
 import (
+	"slices"
+
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
@@ -21,22 +23,26 @@ const lapsedText = "Your answer was not taken, for it may be meant for something
 // leave. The caller holds t.mu.
 func (t *task) unclear(in *incoming, q *question) bool {
 	given := executor.Answer{Text: in.text, Data: in.data}
-	return t.lapsed && in.names() == nil && !given.Declines(q.asked.Kind)
+	return (t.lapsed || q.run.unshown(in)) && in.names() == nil && !given.Declines(q.asked.Kind)
 }
 
-// unshown reports whether the user has not been shown what the run asks: its message is the platform's
-// or the workspace's own, and they have answered nothing of it yet. An answer to another agent's task
-// has to name that. The caller holds t.mu.
-func (r *run) unshown() bool {
-	return !r.met && r.task.engine.sender(r.message, nil).origin == fromPlatform
+// unshown reports whether a message is of one who has not been shown what the turn of the run asks:
+// another's message has begun it, and they have answered nothing of it yet. To name the task is to
+// have looked at it, but where that is a schedule's or the like, which has an answer of the user's
+// come to it by other ways, too. The caller holds t.mu.
+func (r *run) unshown(in *incoming) bool {
+	if r == nil || r.from == in.from || slices.Contains(r.met, in.from) {
+		return false
+	}
+	return in.key.Task == "" || r.from.isNobody()
 }
 
 // meet notes that the sender of an answer has met the turns that ask: the reply to it has what they
 // ask by then. The caller holds t.mu.
-func meet(questions []*question) {
+func meet(questions []*question, by sender) {
 	for _, q := range questions {
-		if !q.stale() {
-			q.run.met = true
+		if !q.stale() && !slices.Contains(q.run.met, by) {
+			q.run.met = append(q.run.met, by)
 		}
 	}
 }

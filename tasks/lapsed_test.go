@@ -131,15 +131,22 @@ func TestLapses(t *testing.T) {
 	}
 }
 
-// TestOwnTurnIsMet: the first yes to what a turn of the workspace's own asks is for nothing, and those
-// after it, which answer what the user was posed, are taken.
-func TestOwnTurnIsMet(t *testing.T) {
+// workspaceMachine is one of a workspace, whose turns can ask.
+func workspaceMachine(t *testing.T) *machine {
+	t.Helper()
 	m := newMachine(t)
 	m.change = append(m.change, func(c *tasks.Config) {
 		m.asker = &asker{runner: c.Runner.(*runner)}
-		c.Runner, c.Main, c.Workspace = m.asker, "canvas-ws", &tasks.Workspace{}
+		c.Runner, c.Main, c.Workspace = m.asker, "canvas-ws", &tasks.Workspace{Steer: true}
 	})
 	m.restart()
+	return m
+}
+
+// TestOwnTurnIsMet: the first yes to what a turn of the workspace's own asks is for nothing, and those
+// after it, which answer what the user was posed, are taken.
+func TestOwnTurnIsMet(t *testing.T) {
+	m := workspaceMachine(t)
 	own := request("m1", "canvas-ws", "hi")
 	own.Message.Metadata = map[string]any{"source_type": "self-idle"}
 	task := begin(t, m.e, own)
@@ -159,6 +166,85 @@ func TestOwnTurnIsMet(t *testing.T) {
 	behind.observe(executor.Started{})
 	behind.ask("q3", "May I q3?") // which no reply to the user has had
 	wantStatus(t, send(t, m.e, atOnce(task, "m5", "yes")), a2a.TaskStateInputRequired, notTaken, "May I q3?")
+}
+
+// TestWordsOfAnotherSender are no leave for what a turn asks that was begun for somebody else, until
+// they have met it; those of who has begun it are, and so are words that name the task.
+func TestWordsOfAnotherSender(t *testing.T) {
+	user := map[string]any{"source": "canvas_user"}
+	for name, c := range map[string]struct {
+		id       string
+		begins   map[string]any
+		context  string // of the turn
+		answers  map[string]any
+		names    bool // the task
+		accepted bool
+	}{
+		"the same":                  {"m1", user, "", user, false, true},
+		"the same, elsewhere":       {"m1", map[string]any{"history": []any{}}, "", user, false, true},
+		"nobody knows who":          {"m1", nil, "", nil, false, true},
+		"begun by nobody knows who": {"m1", nil, "", user, false, false},
+		"to nobody knows who":       {"m1", user, "", nil, false, false},
+		"that names the task":       {"m1", nil, "", user, true, true},
+		"a schedule":                {"cron-0a1b2c3d-4e5f6a7b", nil, "", user, false, false},
+		"a schedule, by its task":   {"cron-0a1b2c3d-4e5f6a7b", nil, "", user, true, false},
+		"run now":                   {"manual-cron-17", user, "", user, false, false},
+		"a service":                 {"m1", map[string]any{"source": "github"}, "", user, false, false},
+		"a service, to anybody":     {"m1", map[string]any{"source": "github"}, "", nil, false, false},
+		"a chat, by its name":       {"m1", chat("C0"), "chat:slack/C0", user, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := workspaceMachine(t)
+			first := request(c.id, "", "hi")
+			first.Metadata = c.begins
+			task := begin(t, m.e, first)
+			j := m.r.next(t).start()
+			j.ask("q1", "May I q1?")
+			yes := func(id string) *a2a.Task {
+				req := request(id, c.context, "yes")
+				req.Metadata, req.Config.ReturnImmediately = c.answers, true
+				if c.names {
+					req.Message.TaskID = task.ID
+				}
+				return send(t, m.e, req)
+			}
+			if !c.accepted {
+				wantStatus(t, yes("m2"), a2a.TaskStateInputRequired, notTaken, "May I q1?")
+				if got := m.asker.answered(); got != "" {
+					t.Errorf("answered %q", got)
+				}
+			}
+			yes("m3")
+			if got := m.asker.answered(); !strings.HasPrefix(got, "q1:") {
+				t.Errorf("answered %q", got)
+			}
+			j.answer("done")
+		})
+	}
+}
+
+// TestEachSenderMeetsWhatIsAsked: that it was posed to one is nothing to another.
+func TestEachSenderMeetsWhatIsAsked(t *testing.T) {
+	m := workspaceMachine(t)
+	begin(t, m.e, request("cron-1-1", "", "hi"))
+	m.r.next(t).start().ask("q1", "May I q1?")
+	for _, id := range []string{"m2", "m3"} {
+		req := request(id, "", "yes")
+		req.Config.ReturnImmediately = true
+		if id == "m3" {
+			req.Metadata = map[string]any{"source": "canvas_user"}
+		}
+		wantStatus(t, send(t, m.e, req), a2a.TaskStateInputRequired, notTaken)
+	}
+}
+
+// TestScheduleAsksOverARestart: the next process knows that the user has not been shown it.
+func TestScheduleAsksOverARestart(t *testing.T) {
+	m := workspaceMachine(t)
+	task := begin(t, m.e, request("cron-1-1", "", "hi"))
+	m.r.next(t).start().ask("q1", "May I q1?")
+	m.restart()
+	wantStatus(t, send(t, m.e, atOnce(task, "m2", "yes")), a2a.TaskStateInputRequired, notTaken, "May I q1?")
 }
 
 // TestSaidBeside: once the user is told something that is no reply, words are for nothing that was

@@ -44,7 +44,7 @@ func (r *run) ask(asked executor.Asked) {
 	}
 	q := &question{run: r, job: r.jobID, asked: asked, at: time.Now(), has: r.options}
 	t.questions = append(t.questions, q)
-	t.lapsed = t.lapsed || r.unshown()
+	t.lapsed = t.lapsed || r.from.isNobody() && len(r.met) == 0
 	t.pose(store.Change{Ask: []store.Question{q.row("")}})
 }
 

@@ -311,7 +311,7 @@ func (t *task) rejoin(m *store.Message) (*run, error) {
 	}
 	t.engine.readWishes(in)
 	r := &run{
-		task: t, message: message, jobID: m.Job, input: in.input, weight: in.weight(), options: in.options, refused: in.refused, lend: lend,
+		task: t, message: message, from: in.from, jobID: m.Job, input: in.input, weight: in.weight(), options: in.options, refused: in.refused, lend: lend,
 		recovered: m, attempt: m.Attempt, tool: m.Tool,
 	}
 	if strings.HasPrefix(t.thread, commandPrefix) {

@@ -22,7 +22,8 @@ type run struct {
 	options executor.Options // of its turn
 	weight  int              // of the message, see weight.go
 	further bool             // it keeps its task from ending, see past.go
-	met     bool             // the user has answered something of what it asks; see meet
+	from    sender           // of the message
+	met     []sender         // that have answered something of what its turn asks; see meet
 
 	before any // what the task had of MetaNotification before this run was made, if it changed that
 

@@ -260,7 +260,7 @@ func TestBlankInAWorkspace(t *testing.T) {
 // TestAgentsDoNotAnswer what the user is asked.
 func TestAgentsDoNotAnswer(t *testing.T) {
 	d := newDesk(t)
-	d.call("m1", "", nil, "hi")
+	d.call("m1", "", map[string]any{"source": "canvas_user"}, "hi")
 	j := d.r.next(t)
 	begun(j)
 	j.observe(executor.Asked{ID: "q", Kind: "command", Text: "may I?"})
