@@ -113,6 +113,9 @@ func (c *conn) answer(task int64, a *Answers, now int64) error {
 	return c.setQuestions(task, a.Questions, nil, now)
 }
 
+// none reports whether a message was meant to answer something, and is taken for nothing of it.
+func (a *Answers) none() bool { return a != nil && len(a.Questions) == 0 }
+
 // freeKey takes a key away from the message that has it, and returns the number
 // of that message, or nil.
 func (c *conn) freeKey(key Key) (before any, err error) {
@@ -139,9 +142,9 @@ func (c *conn) insertMessage(task *taskRow, isNew bool, m *Message, before any, 
 		id = m.Key.Message
 	}
 	seq, err := c.insert(`INSERT INTO messages
-		(caller, context_id, task_ref, message_id, digest, task, ordinal, job, conversation, accepted_at, replaces)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		m.Key.Caller, m.Key.Context, m.Key.Task, id, m.Digest[:], task.n, ordinal, m.Job, m.Conversation, now, before)
+		(caller, context_id, task_ref, message_id, digest, task, ordinal, job, conversation, accepted_at, replaces, ended)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		m.Key.Caller, m.Key.Context, m.Key.Task, id, m.Digest[:], task.n, ordinal, m.Job, m.Conversation, now, before, m.Answers.none())
 	if err != nil {
 		return err
 	}

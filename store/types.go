@@ -36,7 +36,7 @@ type Message struct {
 // Answers are what is committed with a message that answers questions.
 type Answers struct {
 	Posed     []byte     // the message that has put them, before it in the history
-	Questions []Question // as [Change] has them: they name their answer
+	Questions []Question // as [Change] has them: they name their answer; without any the message has no turn
 }
 
 // A Head is what of a task is shown in lists and replaced with each state.

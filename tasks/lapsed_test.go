@@ -1,6 +1,7 @@
 package tasks_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
@@ -245,6 +247,54 @@ func TestScheduleAsksOverARestart(t *testing.T) {
 	m.r.next(t).start().ask("q1", "May I q1?")
 	m.restart()
 	wantStatus(t, send(t, m.e, atOnce(task, "m2", "yes")), a2a.TaskStateInputRequired, notTaken, "May I q1?")
+}
+
+// TestKilledBeforeAnAnswerIsPosedAgain: the next process does not take an answer that was put off for
+// a message to the model.
+func TestKilledBeforeAnAnswerIsPosedAgain(t *testing.T) {
+	for name, data := range map[string]any{"lapsed": nil, "another id": map[string]any{"id": "q9", "decision": "accept"}} {
+		t.Run(name, func(t *testing.T) {
+			m := workspaceMachine(t)
+			m.change = append(m.change, func(c *tasks.Config) { c.Journal = &deafAfterAnswers{Journal: c.Journal} })
+			m.restart()
+			task := begin(t, m.e, request("m1", "", "hi"))
+			j := m.r.next(t).start()
+			j.ask("q1", "May I q1?")
+			j.observe(executor.Answered{ID: "q1"})
+			j.ask("q2", "May I q2?")
+			answer := atOnce(task, "m2", "yes")
+			if data != nil {
+				answer = answerWith(task, "m2", data.(map[string]any))
+			}
+			send(t, m.e, answer)
+			m.change = m.change[:1]
+			m.restart()
+			if m.r.count() != 0 {
+				t.Fatalf("%d jobs of an answer that was put off", m.r.count())
+			}
+			wantStatus(t, get(t, m.e, task.ID), a2a.TaskStateInputRequired, "May I q2?")
+			wantStatus(t, send(t, m.e, atOnce(task, "m3", "yes")), a2a.TaskStateInputRequired, notTaken, "May I q2?")
+		})
+	}
+}
+
+// A deafAfterAnswers is a journal of a process that is killed as soon as an answer is in it.
+type deafAfterAnswers struct {
+	tasks.Journal
+	dead bool
+}
+
+func (d *deafAfterAnswers) Accept(ctx context.Context, m store.Message, h store.Head) error {
+	err := d.Journal.Accept(ctx, m, h)
+	d.dead = d.dead || m.Answers != nil
+	return err
+}
+
+func (d *deafAfterAnswers) Write(ctx context.Context, c store.Change) error {
+	if d.dead {
+		return nil
+	}
+	return d.Journal.Write(ctx, c)
 }
 
 // TestSaidBeside: once the user is told something that is no reply, words are for nothing that was
