@@ -22,6 +22,10 @@ type Project struct {
 	// Root are those of the folder above it that its repository begins in, which codex asks
 	// for next. No other folder above it counts there.
 	Root []string
+	// Main are those of the main repository where Root is a worktree. By them codex trusts the
+	// folders above the work directory. Of that itself it is told: what lies there may only look
+	// like a worktree of a repository that is trusted.
+	Main []string
 	// Settles are the names in its .codex by which the folder would settle what codex does.
 	Settles []string
 	Folders []Folder // those with settings, the nearest last
@@ -35,7 +39,7 @@ func lookAt(dir, home string) Project {
 	p := Project{Names: namesOf(dir)}
 	way, root := wayTo(dir)
 	if root != "" {
-		p.Root, p.Marker = namesOf(root), markerOf(root, dir)
+		p.Root, p.Main, p.Marker = namesOf(root), mainOf(root), markerOf(root, dir)
 	}
 	isHome := func(dir string) bool { return namesOf(filepath.Join(dir, ".codex"))[0] == namesOf(home)[0] }
 	if !isHome(dir) {
@@ -73,6 +77,28 @@ func isRepository(dir string) bool {
 	}
 	return err == nil
 }
+
+// mainOf are the names of the main repository of a worktree, by which codex trusts it, too. As codex
+// does it goes by no more than how the path in the worktree's .git looks (seen on 0.169.0).
+func mainOf(root string) []string {
+	text, err := regular.Read(filepath.Join(root, ".git"), mostPointer)
+	way, points := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir:")
+	if err != nil || !points {
+		return nil
+	}
+	way = strings.TrimSpace(way)
+	if !filepath.IsAbs(way) {
+		way = filepath.Join(root, way)
+	}
+	worktrees := filepath.Dir(filepath.Clean(way))
+	if filepath.Base(worktrees) != "worktrees" {
+		return nil
+	}
+	return namesOf(filepath.Dir(filepath.Dir(worktrees)))
+}
+
+// mostPointer is more than any path in a worktree's .git.
+const mostPointer = 64 << 10
 
 // markerOf is Project.Marker of a repository. Of one whose .git is a file, as those of worktrees are,
 // it is our own .git in the work directory, by its way from there.

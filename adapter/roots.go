@@ -118,7 +118,11 @@ func (l Launch) trustedFolders(config map[string]any) iter.Seq[map[string]any] {
 			if l.distrust != nil && folder.Dir == l.settingsDir() {
 				continue
 			}
-			if level(config, slices.Concat(folder.Names, l.Project.Root)) != "trusted" {
+			names := slices.Concat(folder.Names, l.Project.Root)
+			if folder.Names[0] != l.names()[0] {
+				names = append(names, l.Project.Main...)
+			}
+			if level(config, names) != "trusted" {
 				continue
 			}
 			read, err := readTOML(folder.Config)

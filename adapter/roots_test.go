@@ -21,6 +21,12 @@ func TestRootsOfFolders(t *testing.T) {
 		"repo/sub/.codex/config.toml":      "model = 'x'",
 		"lone/work/.codex/config.toml":     "sandbox_workspace_write.writable_roots = []",
 		"lone/.codex/config.toml":          "sandbox_workspace_write.writable_roots = ['/above']",
+		"tree/.git":                        "gitdir: ../main/.git/worktrees/tree\n",
+		"tree/.codex/config.toml":          "sandbox_workspace_write.writable_roots = ['/of-tree']",
+		"tree/app/x":                       "",
+		"module/.git":                      "gitdir: ../main/.git/modules/module\n",
+		"module/.codex/config.toml":        "sandbox_workspace_write.writable_roots = ['/of-module']",
+		"module/app/x":                     "",
 	} {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
 			t.Fatal(err)
@@ -41,6 +47,9 @@ func TestRootsOfFolders(t *testing.T) {
 		"of-root":   {work + "/broken", work + "/.codex", dir + "/repo", []string{"/of-root"}},
 		"above":     {work, "/h", dir, []string{"/own"}},
 		"none":      {dir + "/lone/work", "/h", dir + "/lone/work", nil},
+		"worktree":  {dir + "/tree/app", "/h", dir + "/main", []string{"/of-tree"}},
+		"its-root":  {dir + "/tree", "/h", dir + "/main", []string{"/own"}}, // of which codex is told
+		"submodule": {dir + "/module/app", "/h", dir + "/main", []string{"/own"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := Launch{Home: c.home, WorkDir: c.work, Project: lookAt(c.work, c.home),
