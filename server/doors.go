@@ -94,8 +94,9 @@ func (d doors) hostAllowed(r *http.Request) bool {
 	}
 	// An address cannot be rebound: a page that calls us by one was loaded from it. That of
 	// another machine may still be the address of somebody else's page by now, so pages are
-	// held to the one that they came in at.
-	return addr.Unmap() == localAddr(r) || d.anyHost && r.Header.Get("Origin") == ""
+	// held to the one that they came in at, and not as IPv4 in IPv6: that of loopback is no
+	// name of ours, see [caller.LocalName].
+	return addr == localAddr(r) || d.anyHost && r.Header.Get("Origin") == ""
 }
 
 // anyNameWillDo reports whether a request is let through under whatever name it calls us

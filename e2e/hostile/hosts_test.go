@@ -25,6 +25,7 @@ func foreignHosts() (rows []knock) {
 		"localhost@evil.example", "evil.example@localhost", "user:pass@localhost:PORT", "localhost:PORT@evil.example", "localhost,evil.example",
 		"localhost#evil.example", "localhost/evil.example", "localhost?evil.example", `localhost\evil.example`, "localhost..", ".localhost.evil.example",
 		"8.8.8.8", "10.0.0.1:PORT", "169.254.169.254", "[::ffff:8.8.8.8]", "[fe80::1]:PORT", "[2001:db8::1]", "[::ffff:0:127.0.0.1]",
+		"0.0.0.0", "0.0.0.0:PORT", "[::]:PORT", "[::ffff:0:0]:PORT", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]:PORT", // browsers do not say there which page asks
 		"2130706433", "0x7f000001", "0177.0.0.1", "127.1", "%6cocalhost", "ｌocalhost", "localhost:PORT:PORT",
 		":PORT", "[]", "::1:PORT", "metadata.google.internal", "xn--localhost-.example", "localhost\tevil", "localhost evil.example",
 		strings.Repeat("a.", 4000) + "localhost.example",
@@ -46,7 +47,7 @@ func foreignHosts() (rows []knock) {
 // ownHosts are names of this machine, which no page can take.
 func ownHosts() (rows []knock) {
 	for _, host := range []string{
-		"localhost", "LocalHost:PORT", "localhost.", "codex.localhost:1", "127.0.0.1", "127.0.0.2:PORT", "[::1]:PORT", "[::ffff:127.0.0.1]",
+		"localhost", "LocalHost:PORT", "localhost.", "codex.localhost:1", "127.0.0.1", "127.0.0.2:PORT", "[::1]:PORT",
 	} {
 		rows = append(rows, knock{name: "host " + host, host: host, opens: true})
 	}

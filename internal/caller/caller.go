@@ -54,13 +54,14 @@ func HostName(host string) string {
 }
 
 // LocalName reports whether a host name leads to the machine that resolves it, wherever
-// that is. 0.0.0.0 is what people copy from a log.
+// that is, and browsers trust it, so that they say which page asks (see [Browser]). They do
+// not trust 0.0.0.0, [::] and IPv4 in IPv6, which lead there, too.
 func LocalName(name string) bool {
 	if name == "localhost" || strings.HasSuffix(name, ".localhost") {
 		return true
 	}
 	addr, err := netip.ParseAddr(name)
-	return err == nil && (addr.Unmap().IsLoopback() || addr.Unmap().IsUnspecified())
+	return err == nil && addr.IsLoopback() && !addr.Is4In6()
 }
 
 // Browser reports whether a browser says in what connection it asks. It does so where it
