@@ -79,22 +79,39 @@ func isRepository(dir string) bool {
 }
 
 // mainOf are the names of the main repository of a worktree, by which codex trusts it, too. As codex
-// does it goes by no more than how the path in the worktree's .git looks (seen on 0.169.0).
+// does it wants both to know of each other: a copied .git leads to no repository's trust, and what lies
+// beside a bare one is not trusted by the folder around it (seen on 0.169.0).
 func mainOf(root string) []string {
-	text, err := regular.Read(filepath.Join(root, ".git"), mostPointer)
-	way, points := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir:")
-	if err != nil || !points {
+	own := pointed(filepath.Join(root, ".git"), "gitdir:", root)
+	worktrees := filepath.Dir(own)
+	if own == "" || filepath.Base(worktrees) != "worktrees" {
 		return nil
 	}
+	common := filepath.Dir(worktrees)
+	main := filepath.Dir(common)
+	back := pointed(filepath.Join(own, "gitdir"), "", own)
+	git := filepath.Join(main, ".git")
+	if to := pointed(git, "gitdir:", main); to != "" {
+		git = to
+	}
+	if back == "" || namesOf(filepath.Dir(back))[0] != namesOf(root)[0] || namesOf(git)[0] != namesOf(common)[0] {
+		return nil
+	}
+	return namesOf(main)
+}
+
+// pointed is the path that a file of git's has behind a word; empty if it has none.
+func pointed(file, word, from string) string {
+	text, err := regular.Read(file, mostPointer)
+	way, ok := strings.CutPrefix(strings.TrimSpace(string(text)), word)
 	way = strings.TrimSpace(way)
-	if !filepath.IsAbs(way) {
-		way = filepath.Join(root, way)
+	switch {
+	case err != nil || !ok || way == "":
+		return ""
+	case !filepath.IsAbs(way):
+		way = filepath.Join(from, way)
 	}
-	worktrees := filepath.Dir(filepath.Clean(way))
-	if filepath.Base(worktrees) != "worktrees" {
-		return nil
-	}
-	return namesOf(filepath.Dir(filepath.Dir(worktrees)))
+	return filepath.Clean(way)
 }
 
 // mostPointer is more than any path in a worktree's .git.

@@ -24,6 +24,14 @@ func TestRootsOfFolders(t *testing.T) {
 		"tree/.git":                        "gitdir: ../main/.git/worktrees/tree\n",
 		"tree/.codex/config.toml":          "sandbox_workspace_write.writable_roots = ['/of-tree']",
 		"tree/app/x":                       "",
+		"main/.git/worktrees/tree/gitdir":  "../../../../tree/.git\n",
+		"copied/.git":                      "gitdir: ../main/.git/worktrees/tree\n",
+		"copied/.codex/config.toml":        "sandbox_workspace_write.writable_roots = ['/of-copy']\nmcp_servers.x.command = 'x'",
+		"copied/app/x":                     "",
+		"bare/.bare/worktrees/w/gitdir":    "../../../w/.git\n",
+		"bare/w/.git":                      "gitdir: ../.bare/worktrees/w\n",
+		"bare/w/.codex/config.toml":        "sandbox_workspace_write.writable_roots = ['/of-bare']",
+		"bare/w/app/x":                     "",
 		"module/.git":                      "gitdir: ../main/.git/modules/module\n",
 		"module/.codex/config.toml":        "sandbox_workspace_write.writable_roots = ['/of-module']",
 		"module/app/x":                     "",
@@ -49,6 +57,8 @@ func TestRootsOfFolders(t *testing.T) {
 		"none":      {dir + "/lone/work", "/h", dir + "/lone/work", nil},
 		"worktree":  {dir + "/tree/app", "/h", dir + "/main", []string{"/of-tree"}},
 		"its-root":  {dir + "/tree", "/h", dir + "/main", []string{"/own"}}, // of which codex is told
+		"copied":    {dir + "/copied/app", "/h", dir + "/main", []string{"/own"}},
+		"bare":      {dir + "/bare/w/app", "/h", dir + "/bare", []string{"/own"}},
 		"submodule": {dir + "/module/app", "/h", dir + "/main", []string{"/own"}},
 	} {
 		t.Run(name, func(t *testing.T) {
