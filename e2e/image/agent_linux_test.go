@@ -29,7 +29,8 @@ func TestStartShowsTheAgentNothing(t *testing.T) {
 		// It stays who it is. The start ends where start.sh or the program would be it.
 		"setpriv": fmt.Sprintf(`who=$1; while case $1 in --*) ;; *) false ;; esac; do shift; done
 case $1 in */start.sh) exit 0 ;; esac
-[ "$who" != --reuid=agent ] || { echo "started $*"; env; for n in 0 1 2; do readlink /proc/$$/fd/$n; done; echo session "$(cut -d' ' -f6 /proc/$$/stat)" of $$; } >>%s
+lent=$(readlink /proc/$$/fd/0 /proc/$$/fd/1 /proc/$$/fd/2)
+[ "$who" != --reuid=agent ] || { echo "started $*"; env; echo "$lent"; echo session "$(cut -d' ' -f6 /proc/$$/stat)" of $$; } >>%s
 exec "$@"`, told),
 	} {
 		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
@@ -46,6 +47,7 @@ exec "$@"`, told),
 				"PATH=" + bin + ":/usr/bin:/bin", "HOME=" + work, "TMPDIR=" + work, "RUNTIME_WORKDIR=" + work, "CONFIGS_DIR=" + filepath.Join(dir, "configs"),
 				"WORKSPACE_GIVE=nothing", "WORKSPACE_ID=planted", "RUNTIME_TOKEN=planted", "MOLECULE_WORKSPACE_TOKEN=planted", "OPENAI_API_KEY=planted",
 			}
+			cmd.Stdin = strings.NewReader("") // by a pipe
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Fatalf("%s: %v\n%s", command, err, out)
 			}
