@@ -59,21 +59,23 @@ func TestCallsAreToldApart(t *testing.T) {
 // TestLargeCallsAreNoValues: what is made of large arguments is little more than they are, and what is
 // larger than is kept is declined.
 func TestLargeCallsAreNoValues(t *testing.T) {
-	large := func(bytes int) json.RawMessage {
-		return json.RawMessage(`{"serverName":"s","mode":"form","_meta":{"codex_approval_kind":"mcp_tool_call","tool_name":"t","tool_params":[` +
+	large := func(name string, bytes int) json.RawMessage {
+		return json.RawMessage(`{"serverName":"s","mode":"form","_meta":{"codex_approval_kind":"mcp_tool_call","tool_name":"t","` + name + `":[` +
 			strings.Repeat(`{"a":0},`, bytes/8) + `0]}}`)
 	}
-	request := large(mostElicited / 2)
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	if _, err := readElicitation(request); err != nil {
-		t.Fatal(err)
+	for _, name := range []string{"tool_params", "persist", "other"} {
+		request := large(name, mostElicited/2)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if _, err := readElicitation(request); err != nil {
+			t.Fatal(err)
+		}
+		runtime.ReadMemStats(&after)
+		if made := after.TotalAlloc - before.TotalAlloc; made > 4*uint64(len(request)) {
+			t.Errorf("%s: %d bytes are made of %d", name, made, len(request))
+		}
 	}
-	runtime.ReadMemStats(&after)
-	if made := after.TotalAlloc - before.TotalAlloc; made > 4*uint64(len(request)) {
-		t.Errorf("%d bytes are made of %d", made, len(request))
-	}
-	m, err := readElicitation(large(mostElicited))
+	m, err := readElicitation(large("tool_params", mostElicited))
 	if _, over := m.(overfull); !over || err != nil {
 		t.Errorf("a larger one is %T, %v", m, err)
 	}

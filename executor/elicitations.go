@@ -24,9 +24,9 @@ type elicitation struct {
 		Kind        string `json:"codex_approval_kind"`
 		Tool        string `json:"tool_name"`
 		Description string `json:"tool_description"`
-		Persist     any    `json:"persist"` // a list of words, or one
 
-		Params json.RawMessage `json:"tool_params"`
+		Persist json.RawMessage `json:"persist"` // a list of words, or one
+		Params  json.RawMessage `json:"tool_params"`
 	} `json:"_meta"`
 }
 
@@ -136,8 +136,9 @@ func (e elicitation) tool() matter {
 }
 
 func (e elicitation) persist() []string {
-	list, _ := e.Meta.Persist.([]any)
-	if one, ok := e.Meta.Persist.(string); ok {
+	all, _ := exactly(e.Meta.Persist)
+	list, _ := all.([]any)
+	if one, ok := all.(string); ok {
 		list = []any{one}
 	}
 	words := make([]string, 0, len(list))
