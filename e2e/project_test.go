@@ -104,6 +104,66 @@ func TestFolderOpensNothing(t *testing.T) {
 	}
 }
 
+// TestWorktreeOpensNothing: below a worktree codex trusts the folders above by the main repository.
+// What they bring then is started where commands do not write, and is seen by the checks; what only
+// looks like such a worktree brings nothing, and neither does the working directory itself.
+func TestWorktreeOpensNothing(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		work    string // below the directory that holds the repository and its worktree
+		gitFile string // of the folder tree, if not git's own
+		trusted bool
+	}{
+		"worktree":         {work: "tree/app", trusted: true},
+		"below-a-folder":   {work: "tree/app/sub", trusted: true},
+		"worktree-itself":  {work: "tree"},
+		"copied":           {work: "copy/app"},
+		"submodule":        {work: "tree/app", gitFile: "gitdir: ../repo/.git/modules/tree\n"},
+		"without-a-gitdir": {work: "tree/app", gitFile: "\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, outside, home := codextest.Dir(t, "folder"), codextest.Dir(t, "outside"), codextest.Home(t)
+			repository, work := filepath.Join(dir, "repo"), filepath.Join(dir, c.work)
+			for _, args := range [][]string{
+				{"init", "-q", repository},
+				{"-C", repository, "-c", "user.name=one", "-c", "user.email=one@example.com", "commit", "-q", "--allow-empty", "-m", "first"},
+				{"-C", repository, "worktree", "add", "-q", filepath.Join(dir, "tree")},
+			} {
+				if out, err := exec.CommandContext(t.Context(), "git", args...).CombinedOutput(); err != nil {
+					t.Fatalf("git %v: %v: %s", args, err, out)
+				}
+			}
+			if c.gitFile != "" {
+				writeFile(t, filepath.Join(dir, "tree", ".git"), c.gitFile)
+			}
+			root := filepath.Join(dir, strings.Split(c.work, "/")[0])
+			if err := errors.Join(os.MkdirAll(work, 0o700), os.MkdirAll(filepath.Join(root, ".codex"), 0o700)); err != nil {
+				t.Fatal(err)
+			}
+			if pointer, err := os.ReadFile(filepath.Join(dir, "tree", ".git")); err != nil {
+				t.Fatal(err)
+			} else if root != filepath.Join(dir, "tree") {
+				writeFile(t, filepath.Join(root, ".git"), string(pointer))
+			}
+			writeFile(t, filepath.Join(root, ".codex", "config.toml"), "[sandbox_workspace_write]\nnetwork_access = true\n"+
+				"[mcp_servers.x]\ncommand = 'sh'\nargs = ['-c', 'pwd >"+outside+"/server']\n")
+			own := "[projects.'" + repository + "']\ntrust_level = 'trusted'\n"
+			writeFile(t, filepath.Join(home, "config.toml"), own)
+			p := start(t, "RUNTIME_WORKDIR="+work, "CODEX_HOME="+home, "CODEX_APPROVAL_POLICY=never")
+			p.send("m", "c", "run true")
+			in, err := os.ReadFile(filepath.Join(outside, "server"))
+			if started := err == nil; started != c.trusted || started && strings.TrimSpace(string(in)) != home {
+				t.Errorf("the server is started in %q, %v", in, err)
+			}
+			if _, page := p.fetch("/readyz"); strings.Contains(page, "gives commands none in their sandbox") == c.trusted {
+				t.Errorf("/readyz: %s", page)
+			}
+			unchanged(t, home, own)
+		})
+	}
+}
+
 // unchanged fails where codex has said something of folders by itself in the user's own
 // configuration, which would count as the user's word from the next start on.
 func unchanged(t *testing.T, home, own string) {
