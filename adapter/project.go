@@ -79,8 +79,9 @@ func isRepository(dir string) bool {
 }
 
 // mainOf are the names of the main repository of a worktree, by which codex trusts it, too. As codex
-// does it wants both to know of each other: a copied .git leads to no repository's trust, and what lies
-// beside a bare one is not trusted by the folder around it (seen on 0.169.0).
+// does it wants both to know of each other, in files and not in links: a copied .git leads to no
+// repository's trust, and what lies beside a bare one is not trusted by the folder around it (seen on
+// 0.169.0).
 func mainOf(root string) []string {
 	own := pointed(filepath.Join(root, ".git"), "gitdir:", root)
 	worktrees := filepath.Dir(own)
@@ -89,12 +90,13 @@ func mainOf(root string) []string {
 	}
 	common := filepath.Dir(worktrees)
 	main := filepath.Dir(common)
-	back := pointed(filepath.Join(own, "gitdir"), "", own)
+	back, shared := pointed(filepath.Join(own, "gitdir"), "", own), pointed(filepath.Join(own, "commondir"), "", own)
 	git := filepath.Join(main, ".git")
 	if to := pointed(git, "gitdir:", main); to != "" {
 		git = to
 	}
-	if back == "" || namesOf(filepath.Dir(back))[0] != namesOf(root)[0] || namesOf(git)[0] != namesOf(common)[0] {
+	isSame := func(path, as string) bool { return path != "" && namesOf(path)[0] == namesOf(as)[0] }
+	if !isSame(back, filepath.Join(root, ".git")) || !isSame(shared, common) || !isSame(git, common) {
 		return nil
 	}
 	return namesOf(main)
@@ -102,6 +104,9 @@ func mainOf(root string) []string {
 
 // pointed is the path that a file of git's has behind a word; empty if it has none.
 func pointed(file, word, from string) string {
+	if info, err := os.Lstat(file); err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
 	text, err := regular.Read(file, mostPointer)
 	way, ok := strings.CutPrefix(strings.TrimSpace(string(text)), word)
 	way = strings.TrimSpace(way)

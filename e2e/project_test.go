@@ -112,6 +112,7 @@ func TestWorktreeOpensNothing(t *testing.T) {
 	for name, c := range map[string]struct {
 		work    string // below the directory that holds the repository and its worktree
 		gitFile string // of the folder tree, if not git's own
+		spoilt  string // what a shell does with that and the rest there
 		trusted bool
 	}{
 		"worktree":         {work: "tree/app", trusted: true},
@@ -120,6 +121,9 @@ func TestWorktreeOpensNothing(t *testing.T) {
 		"copied":           {work: "copy/app"},
 		"submodule":        {work: "tree/app", gitFile: "gitdir: ../repo/.git/modules/tree\n"},
 		"without-a-gitdir": {work: "tree/app", gitFile: "\n"},
+		"shares-nothing":   {work: "tree/app", spoilt: "rm repo/.git/worktrees/tree/commondir"},
+		"shares-other":     {work: "tree/app", spoilt: "echo .. >repo/.git/worktrees/tree/commondir"},
+		"link-to-the-file": {work: "tree/app", spoilt: "mv tree/.git file && ln -s ../file tree/.git"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -145,6 +149,9 @@ func TestWorktreeOpensNothing(t *testing.T) {
 				t.Fatal(err)
 			} else if root != filepath.Join(dir, "tree") {
 				writeFile(t, filepath.Join(root, ".git"), string(pointer))
+			}
+			if out, err := exec.CommandContext(t.Context(), "sh", "-c", "cd '"+dir+"' && "+cmp.Or(c.spoilt, ":")).CombinedOutput(); err != nil {
+				t.Fatalf("%s: %v: %s", c.spoilt, err, out)
 			}
 			writeFile(t, filepath.Join(root, ".codex", "config.toml"), "[sandbox_workspace_write]\nnetwork_access = true\n"+
 				"[mcp_servers.x]\ncommand = 'sh'\nargs = ['-c', 'pwd >"+outside+"/server']\n")
