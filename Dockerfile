@@ -57,10 +57,6 @@ RUN set -eu; \
 	useradd --uid 990 --user-group --no-create-home --home-dir /configs --shell /usr/sbin/nologin runtime; \
 	[ "$T4" = 0 ] || { echo 'agent ALL=(ALL) NOPASSWD: ALL' >/etc/sudoers.d/agent && chmod 0440 /etc/sudoers.d/agent; }; \
 	install -d -o agent -g agent /configs /workspace; \
-	# For the agent alone: what git runs is what a repository says, and commands write those.
-	git config --file /home/agent/.gitconfig --add safe.directory /workspace; \
-	git config --file /home/agent/.gitconfig --add safe.directory '/workspace/*'; \
-	chown agent:agent /home/agent/.gitconfig; \
 	ln -s /opt/codex/codex-path/rg /usr/local/bin/rg; \
 	ln -s start.sh /usr/local/bin/runtime
 

@@ -87,6 +87,14 @@ lend() {
 	fi
 }
 
+# trust has the agent's git take what the host has lent for the agent's own. Nobody else's does: what
+# git runs is what a repository says, and commands write those.
+trust() {
+	for dir in /workspace '/workspace/*'; do
+		as_agent env HOME="$HOME" git config --global --fixed-value --replace-all safe.directory "$dir" "$dir" 2>/dev/null || return 0
+	done
+}
+
 as_agent() { "$@"; }
 apart=
 if [ "$(id -u)" = 0 ]; then
@@ -152,6 +160,7 @@ if [ "$(id -un 2>/dev/null)" != "$keeper" ]; then
 	fi
 	[ -w "$configs" ] || say WARN "nothing can be kept" directory "$configs" fix "give it to user $(id -u), or start the container as root"
 	instead HOME "${HOME:-/}" "$configs/.home"
+	[ -z "$serves" ] || trust
 	instead TMPDIR "${TMPDIR:-/tmp}" "$configs/.tmp"
 	[ -n "${RUNTIME_WORKDIR:-}" ] || instead RUNTIME_WORKDIR /workspace "$configs/workspace"
 	# The platform makes this by docker exec, which would make it root's. A link there may have

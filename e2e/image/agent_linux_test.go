@@ -22,21 +22,7 @@ func TestStartShowsTheAgentNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, script := range map[string]string{
-		"chown": `exit 0`,
-		"id":    `case $1 in -u) echo 0 ;; -G) echo 1000 ;; *) echo root ;; esac`,
-		"sudo":  `exit 1`, // with it all is the agent's
-		// It stays who it is. The start ends where start.sh or the program would be it.
-		"setpriv": fmt.Sprintf(`who=$1; while case $1 in --*) ;; *) false ;; esac; do shift; done
-case $1 in */start.sh) exit 0 ;; esac
-lent=$(readlink /proc/$$/fd/0 /proc/$$/fd/1 /proc/$$/fd/2)
-[ "$who" != --reuid=agent ] || { echo "started $*"; env; echo "$lent"; echo session "$(cut -d' ' -f6 /proc/$$/stat)" of $$; } >>%s
-exec "$@"`, told),
-	} {
-		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
+	standIns(t, bin, told)
 	for _, with := range []string{"sudo", "two users"} {
 		if with == "two users" && os.Remove(filepath.Join(bin, "sudo")) != nil {
 			t.Fatal("sudo stays")
@@ -53,6 +39,69 @@ exec "$@"`, told),
 			}
 		}
 	}
+	text := shown(t, told)
+	if strings.Contains(text, "pipe:") {
+		t.Errorf("the agent is lent a pipe of root's:\n%s", text)
+	}
+	for _, command := range []string{"true", "test -w " + work, "mkdir -p " + work} {
+		if !strings.Contains(text, "started "+command) {
+			t.Errorf("%s was not started as the agent:\n%s", command, text)
+		}
+	}
+}
+
+// TestCodexShowsTheAgentNothing has root call codex: it is the agent's, which has as little of root's,
+// and what it says leaves root's terminal as it is.
+func TestCodexShowsTheAgentNothing(t *testing.T) {
+	dir := codextest.Dir(t, "codex")
+	told, codex := filepath.Join(dir, "told"), filepath.Join(dir, "codex")
+	standIns(t, dir, told)
+	script, err := os.ReadFile(filepath.Join(codextest.Root(t), "image", "bin", "codex"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeScript(t, codex, `printf '\033[31mred \302\233 ä\n'; echo "$HOME $CODEX_HOME $*"; exit 7`)
+	writeScript(t, filepath.Join(dir, "call"), strings.Replace(string(script), "/opt/codex/bin/codex", codex, 1))
+	cmd := exec.CommandContext(t.Context(), "/bin/sh", filepath.Join(dir, "call"), "login", "a b")
+	cmd.Env = []string{"PATH=" + dir + ":/usr/bin:/bin", "HOME=/root", "CODEX_HOME=/configs/.codex", "RUNTIME_TOKEN=planted"}
+	cmd.Stdin = strings.NewReader("") // by a pipe, as a key comes
+	out, err := cmd.CombinedOutput()
+	if want := "[31mred  ä\n/home/agent /configs/.codex login a b\n"; string(out) != want || cmd.ProcessState.ExitCode() != 7 {
+		t.Errorf("%v: %q, want %q and exit code 7", err, out, want)
+	}
+	if text := shown(t, told); !strings.Contains(text, "started "+codex+" login a b") {
+		t.Errorf("codex was not started as the agent:\n%s", text)
+	}
+}
+
+// standIns are programs in the place of those of root; in told they tell what the agent is shown.
+func standIns(t *testing.T, bin, told string) {
+	t.Helper()
+	for name, script := range map[string]string{
+		"chown": `exit 0`,
+		"id":    `case $1 in -u) echo 0 ;; -G) echo 1000 ;; *) echo root ;; esac`,
+		"sudo":  `exit 1`, // with it all is the agent's
+		// It stays who it is. The start ends where start.sh or the program would be it.
+		"setpriv": fmt.Sprintf(`who=$1; while case $1 in --*) ;; *) false ;; esac; do shift; done
+case $1 in */start.sh) exit 0 ;; esac
+lent=$(readlink /proc/$$/fd/0 /proc/$$/fd/1 /proc/$$/fd/2)
+[ "$who" != --reuid=agent ] || { echo "started $*"; env; echo "$lent"; echo session "$(cut -d' ' -f6 /proc/$$/stat)" of $$; } >>%s
+exec "$@"`, told),
+	} {
+		writeScript(t, filepath.Join(bin, name), script)
+	}
+}
+
+func writeScript(t *testing.T, path, script string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// shown is what was told, which has nothing of root's.
+func shown(t *testing.T, told string) string {
+	t.Helper()
 	text, err := os.ReadFile(told)
 	if err != nil {
 		t.Fatal(err)
@@ -65,16 +114,12 @@ exec "$@"`, told),
 		if strings.Contains(line, "planted") {
 			t.Errorf("the agent's %q has %s", started, line)
 		}
-		if strings.HasPrefix(line, "/dev/") && line != "/dev/null\n" || strings.HasPrefix(line, "pipe:") {
+		if strings.HasPrefix(line, "/dev/") && line != "/dev/null\n" {
 			t.Errorf("the agent's %q is lent %s", started, line)
 		}
 		if session, of, found := strings.Cut(strings.TrimSpace(line), " of "); found && session != "session "+of {
 			t.Errorf("the agent's %q is in another's %s", started, line)
 		}
 	}
-	for _, command := range []string{"true", "test -w " + work, "mkdir -p " + work} {
-		if !strings.Contains(string(text), "started "+command) {
-			t.Errorf("%s was not started as the agent:\n%s", command, text)
-		}
-	}
+	return string(text)
 }

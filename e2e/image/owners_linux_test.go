@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -128,6 +129,30 @@ func TestStateWithAnotherName(t *testing.T) {
 		if got := owner(t, own); got != agentID {
 			t.Errorf("codex's own is user %d's\n%s", got, said)
 		}
+	}
+}
+
+// TestRepositoriesThatAreLent: git takes what the host has lent for the agent's own, in the home that
+// the start ends up with, and for the agent alone.
+func TestRepositoriesThatAreLent(t *testing.T) {
+	y := newYard(t)
+	home := filepath.Join(y.dir, "home")
+	for _, shut := range []bool{false, true, true} {
+		if shut && os.Chown(home, 0, 0) != nil {
+			t.Fatal("the home stays the agent's")
+		}
+		said := y.start()
+		if shut {
+			home = filepath.Join(y.configs, ".home")
+		}
+		config := filepath.Join(home, ".gitconfig")
+		text, err := os.ReadFile(config)
+		if got := strings.Fields(string(text)); err != nil || !slices.Equal(got, []string{"[safe]", "directory", "=", y.work, "directory", "=", "/workspace/*"}) {
+			t.Errorf("git goes by %q, %v\n%s", got, err, said)
+		} else if owner(t, config) != agentID {
+			t.Errorf("%s is user %d's", config, owner(t, config))
+		}
+		home = filepath.Join(y.dir, "home")
 	}
 }
 

@@ -128,7 +128,8 @@ func TestTwoUsers(t *testing.T) {
 	}
 }
 
-// TestWhatIsTheAgents has others run what its commands have written: they do not, by git or by codex.
+// TestWhatIsTheAgents has others run what its commands have written: they do not, by git or by codex,
+// which is the agent's for root, too.
 func TestWhatIsTheAgents(t *testing.T) {
 	c := apart(t)
 	for _, row := range []struct {
@@ -137,10 +138,11 @@ func TestWhatIsTheAgents(t *testing.T) {
 	}{
 		{"1000", "git init -q /workspace/made && git -C /workspace/made status", "On branch", true},
 		{"root", "git -C /workspace/made status", "dubious ownership", false},
-		{"1000", "git config --get-all safe.directory", "/workspace/*", true},
+		{"1000", "git config --global --get-all safe.directory", "/workspace/*", true},
+		{"root", "git config --get-all safe.directory", "", false},
 		{"1000", "codex --version", "codex-cli", true},
-		{"root", "codex --version", "docker exec -itu agent", false},
-		{"990", "codex --version", "docker exec -itu agent", false},
+		{"root", "codex --version", "codex-cli", true},
+		{"990", "codex --version", "docker exec -it", false},
 	} {
 		home := map[string]string{"1000": "/home/agent"}[row.user]
 		out, err := c.enter(row.user, "sh", "-c", "export HOME="+home+"; "+row.command).CombinedOutput()
