@@ -203,6 +203,7 @@ func TestAnswersAreBounded(t *testing.T) {
 // TestReposedQuestionsAreBounded: a long question is posed again for each short answer that is
 // none, and all of it stays.
 func TestReposedQuestionsAreBounded(t *testing.T) {
+	t.Parallel()
 	r := &asker{runner: newRunner(), late: &executor.NotUnderstoodError{Why: "What?"}}
 	e := newEngine(t, r)
 	task := begin(t, e, request("m1", "c", "hi"))

@@ -161,6 +161,7 @@ func TestReaderFarBehindQuestions(t *testing.T) {
 // TestReaderCatchesUpWithAJournalThatGrows: what the journal has behind the place that the
 // reader catches up with is no gap.
 func TestReaderCatchesUpWithAJournalThatGrows(t *testing.T) {
+	t.Parallel()
 	for n := range 4 { // the last page that is read ends in a batch of each place
 		synctest.Test(t, func(t *testing.T) {
 			m := newMachine(t)
@@ -212,6 +213,7 @@ func TestCallerOfALongTurn(t *testing.T) {
 
 // TestReaderBehindABrokenJournal: nothing is let go of that is nowhere else.
 func TestReaderBehindABrokenJournal(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		journal := &brokenJournal{Journal: newJournal(t)}
 		r := newRunner()

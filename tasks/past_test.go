@@ -26,6 +26,7 @@ func heavy(req *a2a.SendMessageRequest) *a2a.SendMessageRequest {
 // TestTaskThatDoesNotEnd: what it was sent stays in memory until it ends, so it takes no more at
 // some time, also after a restart; another task does, and this one has what it was sent before.
 func TestTaskThatDoesNotEnd(t *testing.T) {
+	t.Parallel()
 	m := newMachine(t)
 	task := begin(t, m.e, heavy(request("m0", "c", "hi")))
 	running := m.r.next(t)
@@ -65,6 +66,7 @@ func TestTaskThatDoesNotEnd(t *testing.T) {
 // TestManyTasksThatDoNotEnd: all of them have a bound, and other agents a part of it; a task that
 // has ended gives back what it had.
 func TestManyTasksThatDoNotEnd(t *testing.T) {
+	t.Parallel()
 	m := newMachine(t, func(cfg *tasks.Config) { cfg.Workspace = &tasks.Workspace{} })
 	sent := 0
 	// fill makes a task of another agent's, or the user's, that takes messages as long as it may, and
@@ -182,6 +184,7 @@ func TestManyFurtherMessages(t *testing.T) {
 // TestQuestionsWithoutEnd: a turn can ask without end, and the history of its task keeps what was
 // asked up to a bound, and each answer.
 func TestQuestionsWithoutEnd(t *testing.T) {
+	t.Parallel()
 	m, task, j := askingMachine(t, time.Time{})
 	large := strings.Repeat("x", 100<<10)
 	const asked = 60

@@ -14,6 +14,7 @@ import (
 // TestProgressIsBounded, of one event and of a task: what a turn goes on to tell leaves room
 // for what else the journal has.
 func TestProgressIsBounded(t *testing.T) {
+	t.Parallel()
 	r := newRunner()
 	e := newEngine(t, r)
 	stream := listen(e.SendStreamingMessage(t.Context(), request("m1", "c", "hi")))

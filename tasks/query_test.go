@@ -106,6 +106,7 @@ func TestListTasks(t *testing.T) {
 // TestListTasksIsBounded: a page of large tasks ends early, and the pages after it
 // have the others.
 func TestListTasksIsBounded(t *testing.T) {
+	t.Parallel()
 	r := newRunner()
 	e := newEngine(t, r)
 	const count, size = 12, 1 << 20

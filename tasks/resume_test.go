@@ -203,6 +203,7 @@ func TestUnsavedTaskIsSavedLater(t *testing.T) {
 // TestLargeEventIsKept: what is larger than what a full disk may hold up is let go
 // only on a full disk.
 func TestLargeEventIsKept(t *testing.T) {
+	t.Parallel()
 	m := newMachine(t)
 	id := begin(t, m.e, request("m1", "c", "hi")).ID
 	j := m.r.next(t).start()

@@ -52,6 +52,7 @@ func untold(event a2a.Event) bool {
 // TestQuestionsAreToldInBounds: each event has all that are open, so of many that are large the
 // journal has less than was told, and readers who keep up have all of it.
 func TestQuestionsAreToldInBounds(t *testing.T) {
+	t.Parallel()
 	m, task, j := askingMachine(t, time.Time{})
 	reader := pull(m.resume(task.ID, ""))
 	defer reader.stop()
@@ -88,6 +89,7 @@ func TestQuestionsAreToldInBounds(t *testing.T) {
 
 // TestDiffsAreToldInBounds: beyond them a diff is shown at the end of its turn, and then whole.
 func TestDiffsAreToldInBounds(t *testing.T) {
+	t.Parallel()
 	m := newMachine(t)
 	task := begin(t, m.e, request("m1", "c", "hi"))
 	j := m.r.next(t).start()
@@ -109,6 +111,7 @@ func TestDiffsAreToldInBounds(t *testing.T) {
 // TestDraftsAreToldInBounds: where the whole message is never what was streamed of it, it is no
 // longer streamed, nor where its turn asks meanwhile.
 func TestDraftsAreToldInBounds(t *testing.T) {
+	t.Parallel()
 	for _, asks := range []bool{false, true} {
 		t.Run(fmt.Sprint("asks ", asks), func(t *testing.T) { draftsInBounds(t, asks) })
 	}
