@@ -186,14 +186,15 @@ func TestYesWhileTheUserIsTold(t *testing.T) {
 				close(told)
 				<-answered
 			}).Times(1))
-			var peer sync.WaitGroup
-			peer.Go(func() { m.peerSends(bob, "b1", "", call+tells) })
+			defer sync.OnceFunc(func() { close(answered) })()
+			sent := message("b1", "", call+tells)
+			sent["metadata"] = object{"source_workspace_id": bob.ID(), "delegation_id": "b1"}
+			peer := m.program.stream(t.Context(), "SendStreamingMessage", object{"message": sent})
+			peer.until("tool") // codex tells of it by another way
 			<-told
 			if said := m.user("yes", "yes"); !strings.Contains(said, "was not taken") {
 				t.Errorf("the user is answered %q", said)
 			}
-			close(answered)
-			peer.Wait()
 			if _, err := os.Lstat(evil); err == nil {
 				t.Error("a yes was leave for what was not shown last")
 			}
