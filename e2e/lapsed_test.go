@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
@@ -186,10 +185,10 @@ func TestYesWhileTheUserIsTold(t *testing.T) {
 				close(told)
 				<-answered
 			}).Times(1))
-			defer sync.OnceFunc(func() { close(answered) })()
+			defer close(answered)
 			sent := message("b1", "", call+tells)
 			sent["metadata"] = object{"source_workspace_id": bob.ID(), "delegation_id": "b1"}
-			peer := m.program.stream(t.Context(), "SendStreamingMessage", object{"message": sent})
+			peer := m.stream(t.Context(), "SendStreamingMessage", object{"message": sent})
 			peer.until("tool") // codex tells of it by another way
 			<-told
 			if said := m.user("yes", "yes"); !strings.Contains(said, "was not taken") {
