@@ -8,7 +8,7 @@ import (
 )
 
 // which tells what stands at a path from all that may come in its place, also over restarts: by its
-// number and the time of its birth, which nobody sets. Its device has another number after a restart
+// number and the time of its birth, which no system call sets. Its device has another number after a restart
 // of the machine, and counts only on file systems that keep no such time.
 func which(path string) (string, error) {
 	var s unix.Statx_t

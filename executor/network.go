@@ -7,8 +7,9 @@ import (
 )
 
 // Commands that have the network in codex's sandbox can call this program as its callers do.
-// Where these need no credential, or one that commands can read, nothing tells an answer of a command's from one of the user's, so
-// that a command could let itself out of the sandbox: nothing that codex asks has an answer then.
+// Where these need no credential, or one that commands can read, nothing tells an answer of a
+// command's from one of the user's, so that a command could let itself out of the sandbox: nothing
+// that codex asks has an answer then.
 
 // learnNetwork notes whether commands of a thread have the network in their sandbox. Where those of
 // one do, they can answer for all others, until codex ends and they with it. codex's answer has what

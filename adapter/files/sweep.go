@@ -10,8 +10,8 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 )
 
-// partialAge is how long a file is unchanged that nobody writes any more: who brings one is
-// given up long before. It counts for no quota meanwhile.
+// A partial file that has not changed for partialAge is left over: each transfer is given up long
+// before that. Until it is deleted it counts for no quota.
 const partialAge = 15 * time.Minute
 
 // Sweep deletes the files in the folder that have not changed since before, and what
