@@ -4,12 +4,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/progtest"
 )
 
 // TestServerPosesAsCodex: codex hands on what a server puts into its question, so it can say that
@@ -54,7 +56,8 @@ func TestClaimsWhereEverythingIsAllowed(t *testing.T) {
 	}
 }
 
-// TestCallsAreKnown before codex asks about them: those of scripts and of subagents, too.
+// TestCallsAreKnown before codex asks about them, and all items are heard of as they begin and end:
+// those of scripts and of subagents, too.
 func TestCallsAreKnown(t *testing.T) {
 	t.Parallel()
 	model := modeltest.Start(t, func(t *fakemodel.Turn) {
@@ -75,8 +78,20 @@ func TestCallsAreKnown(t *testing.T) {
 		}
 	})
 	for _, settings := range [][]string{nil, {"-c", `model="gpt-6.1-sol"`}} {
-		e := onCodex(t, model, withMCP(settings...))
-		for _, what := range []string{"turn", "spawn"} {
+		var begins, ends atomic.Int32
+		e := onCodex(t, model, func(c *executor.Config) {
+			withMCP(settings...)(c)
+			c.OnItem = func(item appserver.Item) {
+				switch {
+				case item.Type != appserver.ItemMcpToolCall:
+				case item.Status == "inProgress":
+					begins.Add(1)
+				default:
+					ends.Add(1)
+				}
+			}
+		})
+		for i, what := range []string{"turn", "spawn"} {
 			if settings != nil {
 				what += " by a script"
 			}
@@ -85,8 +100,13 @@ func TestCallsAreKnown(t *testing.T) {
 			if q.Kind != "tool" || !strings.Contains(q.Text, "codex asks whether it may call the tool plain of the MCP server asker.\n\n    {}") || strings.Contains(q.Text, "words") {
 				t.Errorf("%s: asked %+v", what, q)
 			}
+			progtest.WaitFor(t, what+"'s call to be heard of", func() bool { return begins.Load() == int32(i+1) })
+			if got := ends.Load(); got != int32(i) {
+				t.Errorf("%s: %d calls have ended before the answer", what, got)
+			}
 			mustReply(t, e, what, q, "yes")
 			wantEnd(t, w.wait(t), executor.Completed, "")
+			progtest.WaitFor(t, "its end to be heard of", func() bool { return ends.Load() == int32(i+1) })
 		}
 	}
 }
