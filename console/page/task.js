@@ -172,7 +172,7 @@ export class TaskView {
     say(byId('why'), why ?? '');
     byId('again').hidden = shown !== 'failed' || !this.asked;
     byId('busy').hidden = shown !== 'working';
-    label(shown);
+    label(state); // the list may know of a question before it is here to be answered
     plan(this.#transcript.plan);
     document.body.dataset.asks = asks(shown) ? 'yes' : 'no';
   }
