@@ -48,6 +48,7 @@ func (s *sender) send(ctx context.Context, space *space, listed store.InboxReply
 			s.putOff(ctx, r, err, true)
 			return
 		case there:
+			space.telling(r, true)
 			s.sent(ctx, r)
 			return
 		}
@@ -67,7 +68,10 @@ func (s *sender) send(ctx context.Context, space *space, listed store.InboxReply
 func (s *sender) post(ctx context.Context, space *space, r store.InboxReply, says said) error {
 	ctx = platform.Once(ctx)
 	if r.Peer == "" {
-		return space.Platform.Notify(ctx, says.Text, says.Attached...)
+		space.telling(r, false)
+		err := space.Platform.Notify(ctx, says.Text, says.Attached...)
+		space.telling(r, err == nil)
+		return err
 	}
 	_, err := space.Platform.Send(ctx, r.Peer, platform.Message{
 		ID: r.ID, Text: says.Text, Limit: sendLimit,
@@ -81,6 +85,12 @@ func (s *sender) post(ctx context.Context, space *space, r store.InboxReply, say
 		space.Replied(r.Peer, says.Text)
 	}
 	return err
+}
+
+func (s *space) telling(r store.InboxReply, arrived bool) {
+	if s.Telling != nil {
+		s.Telling(r.Chat, r.ID, arrived)
+	}
 }
 
 // settle notes what became of a try.

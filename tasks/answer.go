@@ -22,11 +22,13 @@ type keptQuestion struct {
 	AnsweredBy string         `json:"answeredBy,omitempty"` // the job of a message that has not had its effect yet
 
 	Options executor.Options `json:"options,omitzero"` // of the turn that has asked
+	From    sender           `json:"from,omitzero"`    // whose message has begun it
+	Met     []sender         `json:"met,omitempty"`    // who have been posed what it asks
 }
 
 // row is what the journal keeps; by is the job of the message that answers.
 func (q *question) row(by string) store.Question {
-	kept := keptQuestion{Job: q.job, Kind: q.asked.Kind, Text: q.asked.Text, Data: q.asked.Data, AnsweredBy: by, Options: q.has}
+	kept := keptQuestion{Job: q.job, Kind: q.asked.Kind, Text: q.asked.Text, Data: q.asked.Data, AnsweredBy: by, Options: q.has, From: q.from, Met: q.met}
 	return store.Question{ID: q.asked.ID, Body: encode(kept), Asked: q.at, Deadline: q.asked.Deadline}
 }
 
@@ -36,7 +38,7 @@ func readQuestion(row store.Question) (q *question, by string, err error) {
 	if err := json.Unmarshal(row.Body, &kept); err != nil {
 		return nil, "", fmt.Errorf("question %s in the journal: %w", row.ID, err)
 	}
-	return &question{job: kept.Job, has: kept.Options, at: row.Asked, asked: executor.Asked{
+	return &question{job: kept.Job, has: kept.Options, from: kept.From, met: kept.Met, at: row.Asked, asked: executor.Asked{
 		ID: row.ID, Kind: kept.Kind, Text: kept.Text, Data: kept.Data, Deadline: row.Deadline,
 	}}, kept.AnsweredBy, nil
 }
@@ -134,7 +136,7 @@ func (t *task) take(ctx context.Context, in *incoming) (*reply, error) {
 	t.turns++
 	t.answers += in.weight()
 	t.owed = t.owed || in.receipt != nil
-	a := &reply{message: in.stored(t), job: t.newJob()}
+	a := &reply{message: in.stored(t), job: t.newJob(), from: in.from}
 	switch i, ok := t.pick(in); {
 	case !ok:
 		a.why = "No question of that id is open."
@@ -154,7 +156,9 @@ func (t *task) take(ctx context.Context, in *incoming) (*reply, error) {
 		return nil, t.engine.journalError("store the message", err)
 	}
 	t.countAsked(bytes)
-	meet(questions, in.from)
+	if !t.engine.posts() {
+		meet(questions, in.from)
+	}
 	if a.question != nil {
 		t.given = append(t.given, a)
 	}
@@ -203,7 +207,7 @@ func (t *task) poseAgain(a *reply, why string) *view {
 	}
 	switch q := a.question; {
 	case q != nil && q.closed:
-		t.lapsed = true
+		t.lapse.begin()
 		change.Drop = []string{q.asked.ID}
 	case q != nil:
 		q.why = why
@@ -211,7 +215,10 @@ func (t *task) poseAgain(a *reply, why string) *view {
 		change.Ask = []store.Question{q.row("")}
 	case len(t.questions) > 0:
 		t.questions[0].why = why
-		t.lapsed = t.lapsed && !a.unclear
+		if a.unclear && !t.engine.posts() {
+			t.lapse.posed(a.from)
+			change.Ask = unanswered(t.questions)
+		}
 	}
 	t.pose(change)
 	if !a.unclear { // it was understood
@@ -230,7 +237,7 @@ func (t *task) giveBack(ctx context.Context, a *reply) {
 	if err := t.engine.cfg.Journal.Write(ctx, change); err != nil { // before the message that it names is gone
 		t.engine.log.Error("a question could not be dropped", "task_id", t.id, "err", err)
 	}
-	t.lapsed = true
+	t.lapse.begin()
 	t.history = slices.DeleteFunc(slices.Clone(t.history), func(m *a2a.Message) bool { return m == a.message })
 	t.cached = nil
 	t.turns-- // its turn has the number that it had

@@ -195,7 +195,7 @@ func TestFilesOfAReply(t *testing.T) {
 		t.Fatalf("owed = %+v", rows)
 	}
 	whole, err := d.st.Delivery(t.Context(), rows[0].ID)
-	if want := `{"text":"it is in /w/out.pdf","files":[{"uri":"workspace:/w/out.pdf","name":"out.pdf","mediaType":"application/pdf"}]}`; err != nil || string(whole.Body) != want {
+	if want := `{"id":"` + string(c.task.ID) + `-reply","text":"it is in /w/out.pdf","files":[{"uri":"workspace:/w/out.pdf","name":"out.pdf","mediaType":"application/pdf"}]}`; err != nil || string(whole.Body) != want {
 		t.Errorf("%s, %v", whole.Body, err)
 	}
 }

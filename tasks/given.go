@@ -16,7 +16,8 @@ import (
 // next process carries both.
 type reply struct {
 	message  *a2a.Message
-	job      string    // of the message, which is no turn
+	job      string // of the message, which is no turn
+	from     sender
 	question *question // nil if it names one that is not open
 	index    int       // of the question among the open ones
 	why      string    // it answers none

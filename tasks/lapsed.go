@@ -2,6 +2,9 @@ package tasks
 
 import (
 	"slices"
+	"time"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
@@ -19,48 +22,141 @@ import (
 // lapsedText stands before the question then.
 const lapsedText = "Your answer was not taken, for it may be meant for something else than what is asked here. Answer again, to this:"
 
+// A lapse is what is known of words that may be meant for something else than what a task asks.
+type lapse struct {
+	Lapsed  bool     `json:"lapsed,omitempty"`  // a question has, or who may answer was told something beside, or not yet what is asked
+	PosedTo []sender `json:"posedTo,omitempty"` // who have been posed since then what is asked
+
+	until time.Time // it is over then; zero if it does not pass by itself
+}
+
+// crossing is how long after a question words can be for what the user was told before it: they are
+// on their way.
+const crossing = 2 * time.Second
+
+func (l *lapse) begin() { *l = lapse{Lapsed: true} }
+
+// cross begins one that passes, unless there is one that does not.
+func (l *lapse) cross() {
+	if !l.Lapsed || !l.until.IsZero() {
+		*l = lapse{Lapsed: true, until: time.Now().Add(crossing)}
+	}
+}
+
+// posed notes that a sender has been posed what is asked.
+func (l *lapse) posed(to sender) {
+	if l.Lapsed && !slices.Contains(l.PosedTo, to) {
+		l.PosedTo = append(slices.Clone(l.PosedTo), to)
+	}
+}
+
+// holds reports whether that is so for a sender.
+func (l *lapse) holds(by sender) bool {
+	over := !l.until.IsZero() && time.Now().After(l.until)
+	return l.Lapsed && !over && !slices.Contains(l.PosedTo, by)
+}
+
 // unclear reports whether a message may be meant for something else than q, for which it could be
 // leave. The caller holds t.mu.
 func (t *task) unclear(in *incoming, q *question) bool {
 	given := executor.Answer{Text: in.text, Data: in.data}
-	return (t.lapsed || q.run.unshown(in)) && in.names() == nil && !given.Declines(q.asked.Kind)
+	return (t.lapse.holds(in.from) || q.unshown(in)) && in.names() == nil && !given.Declines(q.asked.Kind)
 }
 
-// unshown reports whether a message is of one who has not been shown what the turn of the run asks:
+// unshown reports whether a message is of one who has not been shown what the turn of a question asks:
 // another's message has begun it, and they have answered nothing of it yet. To name the task is to
 // have looked at it, but where that is a schedule's or the like, which has an answer of the user's
-// come to it by other ways, too. The caller holds t.mu.
-func (r *run) unshown(in *incoming) bool {
-	if r == nil || r.from == in.from || slices.Contains(r.met, in.from) {
+// come to it by other ways, too.
+func (q *question) unshown(in *incoming) bool {
+	if q.from == in.from || slices.Contains(q.met, in.from) {
 		return false
 	}
-	return in.key.Task == "" || r.from.isNobody()
+	return in.key.Task == "" || q.from.isNobody()
 }
 
 // meet notes that the sender of an answer has met the turns that ask: the reply to it has what they
-// ask by then. The caller holds t.mu.
+// ask by then.
 func meet(questions []*question, by sender) {
 	for _, q := range questions {
-		if !q.stale() && !slices.Contains(q.run.met, by) {
-			q.run.met = append(q.run.met, by)
+		q.met = with(q.met, by)
+		if !q.stale() {
+			q.run.met = with(q.run.met, by)
 		}
+	}
+}
+
+func with(all []sender, one sender) []sender {
+	if slices.Contains(all, one) {
+		return all
+	}
+	return append(all, one)
+}
+
+// posts reports whether what is asked reaches who may answer some time later; see [Workspace.Posts].
+func (e *Engine) posts() bool { return e.cfg.Workspace != nil && e.cfg.Workspace.Posts }
+
+// unread notes that what is asked now has yet to reach who may answer: that it is the reply to a
+// caller, or that those who watch the task see it, is enough. The caller holds t.mu.
+func (t *task) unread() {
+	switch {
+	case t.engine.posts() || t.owed && t.waiters.Load() == 0:
+		t.lapse.begin()
+	case t.heardElse:
+		t.lapse.cross()
 	}
 }
 
 // SaidToUser tells that the user of the workspace is told something, or was just now, that is no
 // reply to what they have sent.
-func (e *Engine) SaidToUser() {
+func (e *Engine) SaidToUser() { e.Telling("", "", false) }
+
+// Telling says of a reply to the user that is not the answer to a call, by the id of its message, that
+// it is about to be sent, and afterwards whether it has arrived. To what other tasks of its conversation
+// ask it is something beside; without the name of one, to those of all.
+func (e *Engine) Telling(conversation, reply string, arrived bool) {
 	for _, t := range e.tasks() {
-		t.lapse()
+		if conversation == "" || conversation == t.about() {
+			t.beside(reply, arrived)
+		}
 	}
 }
 
-func (t *task) lapse() {
+func (t *task) beside(reply string, arrived bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.questions) > 0 && !t.lapsed && !t.status.State.Terminal() {
-		t.lapsed = true
+	switch {
+	case t.status.State.Terminal():
+	case !t.poses(reply):
+		t.saidBeside()
+	case arrived:
+		t.read()
+	}
+}
+
+// saidBeside has words be for nothing that the task asks. The caller holds t.mu.
+func (t *task) saidBeside() {
+	t.heardElse = true
+	if fresh := t.lapse.Lapsed && t.lapse.until.IsZero() && len(t.lapse.PosedTo) == 0; len(t.questions) > 0 && !fresh {
+		t.lapse.begin()
 		head := t.row()
 		t.save(store.Change{Head: &head})
 	}
+}
+
+// read notes that the user has been posed what the task asks. Where messages do not say who sends
+// them, the user is one of those who has. The caller holds t.mu.
+func (t *task) read() {
+	for _, by := range []sender{{origin: fromUser}, {}} {
+		if by.origin == fromUser || slices.ContainsFunc(t.questions, func(q *question) bool { return q.from == by }) {
+			t.lapse.posed(by)
+			meet(t.questions, by)
+		}
+	}
+	head := t.row()
+	t.save(store.Change{Head: &head, Ask: unanswered(t.questions)})
+}
+
+// poses reports whether a reply is the one that poses what the task asks now. The caller holds t.mu.
+func (t *task) poses(reply string) bool {
+	return len(t.questions) > 0 && t.status.State == a2a.TaskStateInputRequired && t.status.Message.ID == reply
 }

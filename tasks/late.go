@@ -42,7 +42,7 @@ func (t *task) recall() {
 }
 
 func lateOf(reply *a2a.Message) late.Reply {
-	var out late.Reply
+	out := late.Reply{ID: reply.ID}
 	var texts []string
 	for _, p := range reply.Parts {
 		switch c := p.Content.(type) {

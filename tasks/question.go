@@ -29,6 +29,8 @@ type question struct {
 	at    time.Time        // it was asked: they are posed in that order
 	why   string           // it is posed again; empty at first
 	has   executor.Options // of the turn that has asked
+	from  sender           // whose message has begun that turn
+	met   []sender         // who have been posed what it asks
 
 	closed bool // while its answer was under way: it is not posed again
 }
@@ -42,9 +44,9 @@ func (r *run) ask(asked executor.Asked) {
 	if t.retold.may(ofDrafts, 0) {
 		r.pushRest()
 	}
-	q := &question{run: r, job: r.jobID, asked: asked, at: time.Now(), has: r.options}
+	q := &question{run: r, job: r.jobID, asked: asked, at: time.Now(), has: r.options, from: r.from, met: slices.Clone(r.met)}
 	t.questions = append(t.questions, q)
-	t.lapsed = t.lapsed || r.from.isNobody() && len(r.met) == 0
+	t.unread()
 	t.pose(store.Change{Ask: []store.Question{q.row("")}})
 }
 
@@ -119,7 +121,7 @@ func (t *task) dropQuestions(note string, gone func(*question) bool) {
 	if first < 0 {
 		return
 	}
-	t.lapsed = true
+	t.lapse.begin()
 	var dropped []string
 	t.questions = slices.DeleteFunc(slices.Clone(t.questions), func(q *question) bool {
 		if !gone(q) {

@@ -23,7 +23,7 @@ type run struct {
 	weight  int              // of the message, see weight.go
 	further bool             // it keeps its task from ending, see past.go
 	from    sender           // of the message
-	met     []sender         // that have answered something of what its turn asks; see meet
+	met     []sender         // that have been posed something of what its turn asks; see meet
 
 	before any // what the task had of MetaNotification before this run was made, if it changed that
 

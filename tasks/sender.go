@@ -35,6 +35,23 @@ type sender struct {
 	id     string // of another agent, empty if it does not say who it is, or of a chat
 }
 
+// originNames are how the journal has them.
+var originNames = [...]string{"", "user", "peer", "platform", "event", "chat"} //nolint:gochecknoglobals // a constant
+
+// MarshalText implements [encoding.TextMarshaler].
+func (s sender) MarshalText() ([]byte, error) { return []byte(originNames[s.origin] + ":" + s.id), nil }
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (s *sender) UnmarshalText(text []byte) error {
+	name, id, _ := strings.Cut(string(text), ":")
+	i := slices.Index(originNames[:], name)
+	if i < 0 {
+		return fmt.Errorf("the sender %q is of no kind that is known", text)
+	}
+	*s = sender{origin: origin(i), id: id}
+	return nil
+}
+
 // What the metadata of another agent's message have, of the message or of its request:
 // the platform's delegations the second, and the agents' own tools the others.
 const (

@@ -50,10 +50,7 @@ func (t *task) answersStale(in *incoming) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	i, ok := t.pick(in)
-	if !ok {
-		i = 0
-	}
-	return len(t.questions) > 0 && t.questions[i].stale() && !t.unclear(in, t.questions[i]) && !t.canceling
+	return ok && t.questions[i].stale() && !t.unclear(in, t.questions[i]) && !t.canceling
 }
 
 // anyStale is for callers that hold t.mu.

@@ -36,15 +36,16 @@ type task struct {
 	epoch      int
 	log        eventLog
 	rec        recorder
-	states     signal        // the state has changed
-	runs       []*run        // the turns that have not ended, in their order
-	turns      int           // messages that the task has taken in all
-	past       int           // about the bytes of those whose turns have ended, and of their answers
-	answers    int           // about the bytes of those that were answers; see roomForAnswer
-	asked      int           // about the bytes of questions that are open no more
-	reposed    int           // about the bytes of questions that were posed again
-	questions  []*question   // open, the oldest first; the state says so
-	lapsed     bool          // a question has; see unclear
+	states     signal      // the state has changed
+	runs       []*run      // the turns that have not ended, in their order
+	turns      int         // messages that the task has taken in all
+	past       int         // about the bytes of those whose turns have ended, and of their answers
+	answers    int         // about the bytes of those that were answers; see roomForAnswer
+	asked      int         // about the bytes of questions that are open no more
+	reposed    int         // about the bytes of questions that were posed again
+	questions  []*question // open, the oldest first; the state says so
+	lapse      lapse
+	heardElse  bool          // the user was told something beside while the task was under way
 	given      []*reply      // whose effect is not known yet; replaced, never changed
 	messages   int           // status messages made
 	progressed int           // bytes of progress told

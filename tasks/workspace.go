@@ -23,6 +23,9 @@ type Workspace struct {
 	// Wake is called when there is a late reply to deliver. It must not block. Without it
 	// nobody delivers what is said to the user and is no reply.
 	Wake func()
+	// Posts has replies reach the user some time after they were made, by others who send them and say
+	// so by [Engine.Telling]. A question counts as read from then on.
+	Posts bool
 }
 
 // marked reports whether the message is of a platform that says who its user is: it

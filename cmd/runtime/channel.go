@@ -140,7 +140,7 @@ func (box *inbox) work(s settings.Settings, environ []string, base base, redact 
 	engine, err := tasks.New(tasks.Config{
 		Runner: box.traces.Runner(spaceRunner{box.executor, box}), Journal: box.store,
 		Conversations: conversations{box.store, box.executor}, Bounds: bounds(s),
-		Workspace: &tasks.Workspace{Steer: s.MidTurn == "steer", Redact: redact.String},
+		Workspace: &tasks.Workspace{Steer: s.MidTurn == "steer", Redact: redact.String, Posts: true},
 		Files:     box.messageFiles(), OfferFiles: true, Metrics: base.metrics, Logger: box.log,
 	})
 	if err != nil {

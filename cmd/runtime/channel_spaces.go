@@ -158,6 +158,7 @@ func (box *inbox) workspaces() []channel.Workspace {
 		out = append(out, channel.Workspace{
 			ID: m.id, Platform: m.client, Files: spaceFiles{m.files, sendable{m.files, box.s.WorkDir}}, Awaited: m.tools.Awaited,
 			Replied: m.tools.NoteReply,
+			Telling: func(chat, reply string, arrived bool) { box.engine.Telling(chat, reply, arrived) },
 		})
 	}
 	return out

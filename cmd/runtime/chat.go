@@ -36,16 +36,27 @@ func (app *application) workspace(s settings.Settings, journal *store.Store, red
 		return nil
 	}
 	client := app.workspaceClient(s)
-	replies := late.New(late.Config{Outbox: journal, Canvas: chat{client}, Logger: app.log})
+	replies := late.New(late.Config{Outbox: journal, Canvas: chat{client, func(reply string, arrived bool) { app.engine.Telling("", reply, arrived) }}, Logger: app.log})
 	app.goOn(replies.Run)
 	return &tasks.Workspace{Steer: s.MidTurn == "steer", Redact: redact.String, Wake: replies.Wake}
 }
 
 // A chat is where the user of the workspace reads replies.
-type chat struct{ *platform.Client }
+type chat struct {
+	*platform.Client
+	telling func(reply string, arrived bool) // see [tasks.Engine.Telling]
+}
 
-// Say implements [late.Canvas]. A platform that will not have the files gets the words.
+// Say implements [late.Canvas].
 func (c chat) Say(ctx context.Context, r late.Reply) error {
+	c.telling(r.ID, false)
+	err := c.say(ctx, r)
+	c.telling(r.ID, err == nil)
+	return err
+}
+
+// say shows a reply. A platform that will not have the files gets the words.
+func (c chat) say(ctx context.Context, r late.Reply) error {
 	attachments := make([]platform.Attachment, 0, len(r.Files))
 	for _, f := range r.Files { // one without a name is refused, and the reply with it
 		attachments = append(attachments, platform.Attachment{URI: f.URI, Name: cmp.Or(f.Name, path.Base(f.URI)), MimeType: f.MediaType})

@@ -7,6 +7,7 @@ const Kind = "reply"
 
 // A Reply is what a delivery says.
 type Reply struct {
+	ID    string `json:"id,omitempty"` // of the message that it is
 	Text  string `json:"text"`
 	Files []File `json:"files,omitempty"`
 }

@@ -1,0 +1,167 @@
+package tasks_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+)
+
+// says sends a message of a sender to the main conversation, and does not wait.
+func says(t *testing.T, m *machine, id, text string, by map[string]any) *a2a.Task {
+	t.Helper()
+	req := request(id, "", text)
+	req.Metadata, req.Config.ReturnImmediately = by, true
+	return send(t, m.e, req)
+}
+
+func byUser() map[string]any { return map[string]any{"source": "canvas_user"} }
+
+// TestLapseIsEachSenders: what one is posed again, another has not been shown.
+func TestLapseIsEachSenders(t *testing.T) {
+	for name, lapse := range map[string]func(m *machine, j *job){
+		"told beside": func(m *machine, _ *job) { m.e.SaidToUser() },
+		"withdrawn": func(_ *machine, j *job) {
+			j.observe(executor.Answered{ID: "q1"})
+			j.ask("q2", "May I q2?")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := workspaceMachine(t)
+			says(t, m, "m1", "hi", byUser())
+			j := m.r.next(t).start()
+			j.ask("q1", "May I q1?")
+			lapse(m, j)
+			wantStatus(t, says(t, m, "m2", "Here is the report you asked for.", nil), a2a.TaskStateInputRequired, notTaken)
+			wantStatus(t, says(t, m, "m3", "yes", byUser()), a2a.TaskStateInputRequired, notTaken)
+			if got := m.asker.answered(); got != "" {
+				t.Errorf("answered %q", got)
+			}
+			m.restart()
+			says(t, m, "m4", "yes", byUser()) // was posed it, by the process before
+			if got := m.r.next(t).prompt(); !strings.Contains(got, "The user's answer:") {
+				t.Errorf("the new turn is given %q", got)
+			}
+		})
+	}
+}
+
+// TestAnotherSenderOverARestart: the next process knows who has been shown what was asked.
+func TestAnotherSenderOverARestart(t *testing.T) {
+	m := workspaceMachine(t)
+	says(t, m, "m1", "hi", byUser())
+	m.r.next(t).start().ask("q1", "May I q1?")
+	m.restart()
+	m.restart()
+	wantStatus(t, says(t, m, "m2", "yes", nil), a2a.TaskStateInputRequired, notTaken, "May I q1?")
+	if n := m.r.count(); n != 0 {
+		t.Fatalf("%d jobs", n)
+	}
+	says(t, m, "m3", "yes", byUser())
+	if got := m.r.next(t).prompt(); !strings.Contains(got, "May I q1?") {
+		t.Errorf("the new turn is given %q", got)
+	}
+}
+
+// TestIDOfAnotherQuestionOverARestart is for that one, which is open no more.
+func TestIDOfAnotherQuestionOverARestart(t *testing.T) {
+	m, task, j := askingMachine(t, time.Time{}, "q1")
+	j.observe(executor.Answered{ID: "q1"})
+	j.ask("q2", "May I q2?")
+	m.restart()
+	wantStatus(t, send(t, m.e, answerWith(task, "m2", map[string]any{"id": "q1", "decision": "accept"})), a2a.TaskStateInputRequired, "No question of that id is open.")
+	if n := m.r.count(); n != 0 {
+		t.Fatalf("%d jobs", n)
+	}
+	send(t, m.e, answerWith(task, "m3", map[string]any{"id": "q2", "decision": "accept"}))
+	if got := m.r.next(t).prompt(); !strings.Contains(got, "May I q2?") {
+		t.Errorf("the new turn is given %q", got)
+	}
+}
+
+// TestToldJustBefore: words that come as a question does may be for what the user was told before it.
+func TestToldJustBefore(t *testing.T) {
+	m := workspaceMachine(t)
+	says(t, m, "m1", "hi", byUser())
+	j := m.r.next(t).start()
+	m.e.SaidToUser()
+	j.ask("q1", "May I q1?")
+	wantStatus(t, says(t, m, "m2", "yes", byUser()), a2a.TaskStateInputRequired, notTaken, "May I q1?")
+	says(t, m, "m3", "yes", byUser())
+	if got := m.asker.answered(); !strings.HasPrefix(got, "q1:") {
+		t.Errorf("answered %q", got)
+	}
+	j.answer("done")
+}
+
+// callGone has a task ask whose caller is gone, or is answered by who follows the task.
+func callGone(t *testing.T, posts bool) (*machine, *a2a.Task, *job) {
+	t.Helper()
+	m := workspaceMachine(t)
+	m.change = append(m.change, func(c *tasks.Config) { c.Workspace.Posts = posts })
+	m.restart()
+	ctx, receipt := tasks.WithReceipt(t.Context())
+	first := request("m1", "", "hi")
+	first.Metadata = byUser()
+	answered := make(chan *a2a.Task, 1)
+	go func() {
+		answer, _ := m.e.SendMessage(ctx, first)
+		task, _ := answer.(*a2a.Task)
+		answered <- task
+	}()
+	j := m.r.next(t).start()
+	receipt.Settle(false)
+	j.ask("q1", "May I q1?")
+	return m, <-answered, j
+}
+
+// TestAskedWhereNobodyWaits: what is asked when the call is gone counts once it has reached the user,
+// and by the message that asks it.
+func TestAskedWhereNobodyWaits(t *testing.T) {
+	for name, c := range map[string]struct {
+		posts    bool
+		told     func(m *machine, asks string)
+		accepted bool
+	}{
+		"not yet":           {false, func(*machine, string) {}, false},
+		"on its way":        {false, func(m *machine, asks string) { m.e.Telling("", asks, false) }, false},
+		"another reply":     {false, func(m *machine, _ string) { m.e.Telling("", "another", true) }, false},
+		"there":             {false, func(m *machine, asks string) { m.e.Telling("", asks, true) }, true},
+		"and another reply": {false, func(m *machine, asks string) { m.e.Telling("", asks, true); m.e.Telling("", "another", false) }, false},
+		"followed":          {true, func(*machine, string) {}, false},
+		"followed, there":   {true, func(m *machine, asks string) { m.e.Telling("canvas-ws", asks, true) }, true},
+		"elsewhere":         {true, func(m *machine, asks string) { m.e.Telling("elsewhere", asks, true) }, false},
+		"beside, elsewhere": {true, func(m *machine, asks string) {
+			m.e.Telling("canvas-ws", asks, true)
+			m.e.Telling("elsewhere", "x", true)
+		}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, task, j := callGone(t, c.posts)
+			c.told(m, task.Status.Message.ID)
+			got := says(t, m, "m2", "yes", byUser())
+			if c.accepted == (m.asker.answered() == "") {
+				t.Errorf("answered %q, status %q", m.asker.answered(), status(got))
+			}
+			j.answer("done")
+		})
+	}
+}
+
+// TestPosedAgainToWhoIsFollowed: that has to reach the user, too.
+func TestPosedAgainToWhoIsFollowed(t *testing.T) {
+	m, task, j := callGone(t, true)
+	for _, id := range []string{"m2", "m3"} {
+		wantStatus(t, says(t, m, id, "yes", byUser()), a2a.TaskStateInputRequired, notTaken, "May I q1?")
+	}
+	m.e.Telling("canvas-ws", get(t, m.e, task.ID).Status.Message.ID, true)
+	says(t, m, "m4", "yes", byUser())
+	if got := m.asker.answered(); !strings.HasPrefix(got, "q1:") {
+		t.Errorf("answered %q", got)
+	}
+	j.answer("done")
+}
