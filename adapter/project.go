@@ -29,6 +29,8 @@ type Project struct {
 	// Settles are the names in its .codex by which the folder would settle what codex does.
 	Settles []string
 	Folders []Folder // those with settings, the nearest last
+	// Links are the first that each .codex has, of the work directory's and of those above it.
+	Links []link
 	// Marker is a path that is there in the root of the repository and not in the folders below it;
 	// empty where the work directory lies below none.
 	Marker string
@@ -47,6 +49,9 @@ func lookAt(dir, home string) Project {
 	}
 	for _, at := range slices.Backward(way) {
 		own := filepath.Join(at, ".codex")
+		if path := linkIn(own); path != "" && !isHome(at) {
+			p.Links = append(p.Links, link{namesOf(at), path})
+		}
 		if text, err := regular.Read(filepath.Join(own, "config.toml"), mostConfig); err == nil && !isHome(at) {
 			p.Folders = append(p.Folders, Folder{Names: namesOf(at), Dir: own, Config: string(text)})
 		}
@@ -179,9 +184,7 @@ const mostSettles = 20
 // settled returns the names in dir/.codex that have a say in what codex does there, where the
 // folder is trusted: its settings, its rules of what runs outside of the sandbox unasked.
 func settled(dir string) (names []string) {
-	names, err := regular.Names(filepath.Join(dir, ".codex"), mostSettles, func(name string) bool {
-		return !slices.Contains([]string{"skills", "prompts", "environments", ".gitignore", "README.md"}, name)
-	})
+	names, err := regular.Names(filepath.Join(dir, ".codex"), mostSettles, hasASay)
 	switch {
 	case errors.Is(err, regular.ErrMany):
 		return append(names, "and more")
@@ -189,6 +192,11 @@ func settled(dir string) (names []string) {
 		return []string{".codex"} // a link, or what cannot be read
 	}
 	return names
+}
+
+// hasASay reports whether a name in a .codex settles something.
+func hasASay(name string) bool {
+	return !slices.Contains([]string{"skills", "prompts", "environments", ".gitignore", "README.md"}, name)
 }
 
 // trust returns the arguments that say whether the work directory is trusted. They are there
@@ -204,12 +212,25 @@ func (l Launch) trust(config map[string]any) []string {
 	if l.opens(config) {
 		level = "untrusted"
 	}
-	names := l.names()
-	entries := make([]string, 0, len(names))
-	for _, name := range names {
-		entries = append(entries, tomlString(name)+`={trust_level=`+tomlString(level)+`}`)
+	var entries []string
+	say := func(level string, names []string) {
+		for _, name := range names {
+			entries = append(entries, tomlString(name)+`={trust_level=`+tomlString(level)+`}`)
+		}
 	}
+	say(level, l.names())
+	say("untrusted", l.distrusted(config))
 	return override("projects", "{"+strings.Join(entries, ",")+"}")
+}
+
+// distrusted are the names of the folders above the work directory whose links take the trust from them.
+func (l Launch) distrusted(config map[string]any) (names []string) {
+	for _, one := range l.linked(config) {
+		if one.names[0] != l.names()[0] {
+			names = append(names, one.names...)
+		}
+	}
+	return names
 }
 
 // opens reports whether the work directory brings settings that could open the sandbox, and
@@ -219,12 +240,17 @@ func (l Launch) opens(config map[string]any) bool {
 }
 
 // brought warns of what the work directory brings for nothing.
-func (l Launch) brought(config map[string]any) []Warning {
-	if !l.opens(config) {
-		return nil
+func (l Launch) brought(config map[string]any) (warnings []Warning) {
+	for _, one := range l.linked(config) {
+		warnings = append(warnings, Warning{File: filepath.Dir(one.path), Text: one.problem().Error()})
 	}
-	if l.distrust != nil {
+	switch {
+	case !l.opens(config):
+		return warnings
+	case l.distrust != nil:
 		return []Warning{{File: l.settingsDir(), Text: l.distrust.Error()}}
+	case len(warnings) > 0:
+		return warnings
 	}
 	return []Warning{{File: l.settingsDir(), Text: fmt.Sprintf("%s: what a folder brings does not settle what codex may do, "+
 		"so codex reads neither this nor AGENTS.md there. If you trust it, say so in %s: [projects.%s] with trust_level = \"trusted\"",
@@ -234,10 +260,11 @@ func (l Launch) brought(config map[string]any) []Warning {
 // said returns what the user's own settings say of the work directory, or of the root of
 // its repository; empty if that is nothing, or was said of another .codex.
 func (l Launch) said(config map[string]any) string {
-	if l.distrust != nil {
+	own := func(one link) bool { return one.names[0] == l.names()[0] }
+	if l.distrust != nil || slices.ContainsFunc(l.linked(config), own) {
 		return ""
 	}
-	return level(config, slices.Concat(l.names(), l.Project.Root))
+	return level(config, l.trustedBy(l.names()))
 }
 
 // level is what is said of the first of the names of which anything is.

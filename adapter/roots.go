@@ -114,15 +114,13 @@ func (l Launch) withFolders(config map[string]any, table string) map[string]any 
 // trustedFolders are the settings of the folders that the operator's trusts, the nearest last.
 func (l Launch) trustedFolders(config map[string]any) iter.Seq[map[string]any] {
 	return func(yield func(map[string]any) bool) {
+		linked := l.linked(config)
 		for _, folder := range l.Project.Folders {
 			if l.distrust != nil && folder.Dir == l.settingsDir() {
 				continue
 			}
-			names := slices.Concat(folder.Names, l.Project.Root)
-			if folder.Names[0] != l.names()[0] {
-				names = append(names, l.Project.Main...)
-			}
-			if level(config, names) != "trusted" {
+			isFolders := func(one link) bool { return one.names[0] == folder.Names[0] }
+			if level(config, l.trustedBy(folder.Names)) != "trusted" || slices.ContainsFunc(linked, isFolders) {
 				continue
 			}
 			read, err := readTOML(folder.Config)

@@ -28,8 +28,12 @@ func (s *Setup) ThreadConfig(started Launch) map[string]any {
 		s.cfg.Replaced()
 	}
 	above := map[string]any{}
+	untrusted := now.distrusted(config)
 	if change != kept || now.opens(config) {
-		above["projects"] = now.untrusted(started)
+		untrusted = slices.Concat(untrusted, started.names(), now.names())
+	}
+	if len(untrusted) > 0 {
+		above["projects"] = projects(untrusted)
 	}
 	maps.Copy(above, now.added(config, started.Moved()))
 	if len(above) == 0 {
@@ -47,13 +51,13 @@ func (l Launch) now() Launch {
 	return now
 }
 
-// untrusted is the table of projects by which the work directory is not trusted, by whatever name.
-func (l Launch) untrusted(started Launch) map[string]any {
-	projects := map[string]any{}
-	for _, name := range slices.Concat(started.names(), l.names()) {
-		projects[name] = map[string]any{"trust_level": "untrusted"}
+// projects is the table by which none of the names is trusted.
+func projects(untrusted []string) map[string]any {
+	table := map[string]any{}
+	for _, name := range untrusted {
+		table[name] = map[string]any{"trust_level": "untrusted"}
 	}
-	return projects
+	return table
 }
 
 // added are the settings by which servers that are not among known are started in codex's home, as

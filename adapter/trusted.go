@@ -19,7 +19,7 @@ func (l *Launch) judge(note string, f settingsFolder, write bool) error {
 		return nil
 	}
 	config, unread := l.own()
-	if l.said(config) != "trusted" {
+	if level(config, l.trustedBy(l.names())) != "trusted" {
 		if !write || len(unread) > 0 {
 			return nil
 		}
@@ -63,8 +63,12 @@ func notedBy(err error) error {
 // Distrusted says why what the work directory brings does not count although the operator has said
 // that it is trusted; nil where it does, or brings nothing.
 func (l Launch) Distrusted() *Problem {
-	if len(l.Project.Settles) == 0 {
-		return nil
+	if l.distrust != nil && len(l.Project.Settles) > 0 {
+		return l.distrust
 	}
-	return l.distrust
+	config, _ := l.own()
+	for _, one := range l.linked(config) {
+		return one.problem()
+	}
+	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -212,4 +213,54 @@ func TestFolderThatWasHidden(t *testing.T) {
 			w.counts("afterwards", true)
 		}
 	}
+}
+
+// TestTrustIsForNoLinks: what the operator has looked at in a .codex, and trusts, commands would write
+// by a link's target, or by another name of a file.
+func TestTrustIsForNoLinks(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		make   func(w *trusting) error // in a .codex
+		counts bool
+	}{
+		"link": {func(w *trusting) error {
+			return errors.Join(os.Rename(w.codex+"/config.toml", w.work+"/s.toml"), os.Symlink("../s.toml", w.codex+"/config.toml"))
+		}, false},
+		"another name": {func(w *trusting) error { return os.Link(w.codex+"/config.toml", w.work+"/s.toml") }, false},
+		"folder of rules": {func(w *trusting) error {
+			return errors.Join(os.Mkdir(w.work+"/r", 0o700), os.Symlink("../r", w.codex+"/rules"))
+		}, false},
+		"rules": {func(w *trusting) error {
+			return errors.Join(os.Mkdir(w.codex+"/rules", 0o700), os.Link(w.brought, w.codex+"/rules/x"))
+		}, false},
+		"too many to look": {func(w *trusting) error { return many(w.codex + "/rules") }, false},
+		"skills":           {func(w *trusting) error { return os.Symlink("../s", w.codex+"/skills") }, true},
+		"plain":            {func(w *trusting) error { return os.MkdirAll(w.codex+"/rules/deep", 0o700) }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := trust(t)
+			w.must(os.WriteFile(w.brought, nil, 0o600))
+			_, before, _ := w.starts()
+			w.must(c.make(w))
+			s, l, log := w.starts()
+			if got := strings.Contains(strings.Join(l.Args(), " "), `trust_level="trusted"`); got != c.counts || (len(l.Written()) > 0) != c.counts {
+				t.Errorf("trusted: %v, writes %v", got, l.Written())
+			}
+			if warned := strings.Contains(log, "put the file itself there"); warned == c.counts || (l.Distrusted() == nil) != c.counts {
+				t.Errorf("%v; the log says %q", l.Distrusted(), log)
+			}
+			if got := s.ThreadConfig(before)["projects"]; (got == nil) != c.counts {
+				t.Errorf("a conversation of the codex before: %v", got)
+			}
+		})
+	}
+}
+
+func many(dir string) error {
+	err := os.Mkdir(dir, 0o700)
+	for i := 0; i <= mostLinked && err == nil; i++ {
+		err = os.WriteFile(filepath.Join(dir, strconv.Itoa(i)), nil, 0o600)
+	}
+	return err
 }

@@ -66,7 +66,7 @@ func newBench(t *testing.T) *bench {
 // owe ends a task whose reply is due at a time.
 func (b *bench) owe(task, text string, due time.Time) {
 	b.t.Helper()
-	body, _ := json.Marshal(late.Reply{Text: text, Files: []late.File{{URI: "workspace:/x", Name: "x"}}})
+	body, _ := json.Marshal(late.Reply{ID: task + "-m", Text: text, Files: []late.File{{URI: "workspace:/x", Name: "x"}}})
 	head := store.Head{ID: task, State: "working", Body: []byte("{}")}
 	_ = b.Accept(b.t.Context(), store.Message{TaskID: task, Job: "job-" + task, Body: []byte("{}")}, head)
 	err := b.Write(b.t.Context(), store.Change{Head: &head, Outbox: []store.Delivery{{Kind: late.Kind, Body: body, Due: due, Replaces: true}}})
@@ -120,7 +120,7 @@ func TestDeliver(t *testing.T) {
 	}
 	d.Wake()
 	b.until("the second to be said", func() bool { return b.left() == 0 })
-	if said := fmt.Sprint(c.heard()); said != "[{first [{workspace:/x x }]} {second [{workspace:/x x }]}]" {
+	if said := fmt.Sprint(c.heard()); said != "[{one-m first [{workspace:/x x }]} {two-m second [{workspace:/x x }]}]" {
 		t.Errorf("said: %s", said)
 	}
 }

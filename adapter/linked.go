@@ -1,0 +1,96 @@
+package adapter
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
+)
+
+// A link is in a .codex what can lie elsewhere, too, where commands write: codex's sandbox keeps the
+// folder from them, and not what its links and the other names of its files are (seen on 0.169.0).
+type link struct {
+	names []string // of the folder that has the .codex
+	path  string
+}
+
+// mostLinked is how many names of a folder are looked at; one with more is taken for linked.
+const mostLinked = 1000
+
+// linkIn is the first link in what of a .codex has a say; empty without one.
+func linkIn(dir string) string {
+	if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
+		return linkAt(dir, info, err)
+	}
+	names, err := regular.Names(dir, mostLinked, hasASay)
+	if err != nil {
+		return dir
+	}
+	return linkAmong(dir, names)
+}
+
+func linkAmong(dir string, names []string) string {
+	slices.Sort(names)
+	for _, name := range names {
+		path := filepath.Join(dir, name)
+		info, err := os.Lstat(path)
+		if at := linkAt(path, info, err); at != "" {
+			return at
+		}
+		if info == nil || !info.IsDir() {
+			continue
+		}
+		below, err := regular.Names(path, mostLinked, regular.All)
+		if err != nil {
+			return path
+		}
+		if at := linkAmong(path, below); at != "" {
+			return at
+		}
+	}
+	return ""
+}
+
+// linkAt is the path if it is a link, or another name of a file; empty if it is not, or is not there.
+func linkAt(path string, info fs.FileInfo, err error) string {
+	if err != nil {
+		return ""
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if info.Mode()&fs.ModeSymlink != 0 || !info.IsDir() && (!ok || stat.Nlink > 1) {
+		return path
+	}
+	return ""
+}
+
+// linked are the links in what the operator trusts, where commands have a sandbox.
+func (l Launch) linked(config map[string]any) (links []link) {
+	for _, one := range l.Project.Links {
+		if l.Sandboxed && level(config, l.trustedBy(one.names)) == "trusted" {
+			links = append(links, one)
+		}
+	}
+	return links
+}
+
+// trustedBy are the names by which codex trusts what a folder brings, which is the work directory or
+// lies above it.
+func (l Launch) trustedBy(names []string) []string {
+	all := slices.Concat(names, l.Project.Root)
+	if names[0] != l.names()[0] {
+		all = append(all, l.Project.Main...)
+	}
+	return all
+}
+
+// problem says that a link takes the trust from its folder.
+func (one link) problem() *Problem {
+	return &Problem{
+		What: fmt.Sprintf("%s is a link, or its file has another name, so that commands could write what codex goes by, and codex reads neither this .codex nor AGENTS.md there, although it is trusted", one.path),
+		Fix:  "put the file itself there, by this name alone, once you have looked at what is in it",
+	}
+}

@@ -1,0 +1,64 @@
+package e2e
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
+)
+
+// TestTrustIsForNoLinks: the operator trusts a repository whose .codex has its settings and rules in
+// the working directory, by links and by other names of files. Nothing of what commands write there
+// counts.
+func TestTrustIsForNoLinks(t *testing.T) {
+	t.Parallel()
+	for name, at := range map[string]string{"own": "repo/work", "above": "repo"} {
+		for how, link := range map[string]func(to, from string) error{"links": os.Symlink, "names": os.Link} {
+			t.Run(name+"-"+how, func(t *testing.T) {
+				t.Parallel()
+				dir, outside, home := codextest.Dir(t, "folder"), codextest.Dir(t, "outside"), codextest.Home(t)
+				work, brought, root := filepath.Join(dir, "repo/work"), filepath.Join(dir, at, ".codex"), filepath.Join(dir, at)
+				settings, rules := filepath.Join(work, "settings.toml"), filepath.Join(work, "rules")
+				writeFile(t, settings, "")
+				writeFile(t, filepath.Join(rules, "x.rules"), "")
+				err := errors.Join(os.MkdirAll(brought, 0o700), link(settings, filepath.Join(brought, "config.toml")))
+				if how == "links" { // codex follows none of a file among its rules
+					err = errors.Join(err, os.Symlink(rules, filepath.Join(brought, "rules")))
+				} else {
+					err = errors.Join(err, os.Mkdir(filepath.Join(brought, "rules"), 0o700), os.Link(filepath.Join(rules, "x.rules"), filepath.Join(brought, "rules/x.rules")))
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				if out, err := exec.CommandContext(t.Context(), "git", "init", "-q", root).CombinedOutput(); err != nil {
+					t.Fatalf("%v: %s", err, out)
+				}
+				writeFile(t, filepath.Join(home, "config.toml"), "[projects.'"+root+"']\ntrust_level = 'trusted'\n")
+				p := start(t, "RUNTIME_WORKDIR="+work, "CODEX_HOME="+home, "CODEX_APPROVAL_POLICY=never")
+				said := text(p.send("m1", "one", "run printf '[mcp_servers.x]\\ncommand = \"touch\"\\nargs = [\"'"+outside+"'/server\"]\\n' >settings.toml && "+
+					"echo 'prefix_rule(pattern=[\"touch\"], decision=\"allow\")' >rules/x.rules && echo written"))
+				if !strings.HasSuffix(said, "written") {
+					t.Fatalf("the command says %q", said)
+				}
+				for _, context := range []string{"one", "two"} {
+					p.send("m2"+context, context, "run touch "+outside+"/ruled")
+				}
+				for _, file := range []string{"server", "ruled"} {
+					if _, err := os.Lstat(filepath.Join(outside, file)); err == nil {
+						t.Errorf("a command has had %s made outside of the sandbox", file)
+					}
+				}
+				if log := p.Log(); !strings.Contains(log, "put the file itself there") {
+					t.Error("the log does not say what to do")
+				}
+				if out, _ := p.Command("doctor"); !strings.Contains(out, "put the file itself there") {
+					t.Errorf("doctor does not say what to do:\n%s", out)
+				}
+			})
+		}
+	}
+}
