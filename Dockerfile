@@ -57,6 +57,9 @@ RUN set -eu; \
 	useradd --uid 990 --user-group --no-create-home --home-dir /configs --shell /usr/sbin/nologin runtime; \
 	[ "$T4" = 0 ] || { echo 'agent ALL=(ALL) NOPASSWD: ALL' >/etc/sudoers.d/agent && chmod 0440 /etc/sudoers.d/agent; }; \
 	install -d -o agent -g agent /configs /workspace; \
+	# start.sh names it to those who start the agent's commands.
+	git config --file /etc/gitconfig.agent include.path /etc/gitconfig; \
+	for dir in /workspace '/workspace/*'; do git config --file /etc/gitconfig.agent --add safe.directory "$dir"; done; \
 	ln -s /opt/codex/codex-path/rg /usr/local/bin/rg; \
 	ln -s start.sh /usr/local/bin/runtime
 

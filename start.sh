@@ -87,14 +87,6 @@ lend() {
 	fi
 }
 
-# trust has the agent's git take what the host has lent for the agent's own. Nobody else's does: what
-# git runs is what a repository says, and commands write those.
-trust() {
-	for dir in /workspace '/workspace/*'; do
-		as_agent env HOME="$HOME" git config --global --fixed-value --replace-all safe.directory "$dir" "$dir" 2>/dev/null || return 0
-	done
-}
-
 as_agent() { "$@"; }
 apart=
 if [ "$(id -u)" = 0 ]; then
@@ -160,7 +152,6 @@ if [ "$(id -un 2>/dev/null)" != "$keeper" ]; then
 	fi
 	[ -w "$configs" ] || say WARN "nothing can be kept" directory "$configs" fix "give it to user $(id -u), or start the container as root"
 	instead HOME "${HOME:-/}" "$configs/.home"
-	[ -z "$serves" ] || trust
 	instead TMPDIR "${TMPDIR:-/tmp}" "$configs/.tmp"
 	[ -n "${RUNTIME_WORKDIR:-}" ] || instead RUNTIME_WORKDIR /workspace "$configs/workspace"
 	# The platform makes this by docker exec, which would make it root's. A link there may have
@@ -169,6 +160,9 @@ if [ "$(id -un 2>/dev/null)" != "$keeper" ]; then
 		as_agent mkdir -p "${RUNTIME_WORKDIR:-/workspace}/.molecule/chat-uploads" 2>/dev/null || true
 	fi
 fi
+# The agent's git takes what the host has lent for the agent's own. Nobody else's does: what git runs is
+# what a repository says, and commands write those. So no git is run here either.
+[ -z "$serves" ] || export GIT_CONFIG_SYSTEM="${GIT_CONFIG_SYSTEM:-/etc/gitconfig.agent}"
 if [ "$apart" ]; then
 	exec setpriv --reuid="$keeper" --regid="$keeper" --clear-groups \
 		--inh-caps=-all,+setuid,+setgid --ambient-caps=-all,+setuid,+setgid "$0" "$@"

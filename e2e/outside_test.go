@@ -189,6 +189,26 @@ func TestNoTurnWritesPrograms(t *testing.T) {
 	}
 }
 
+// TestNoTurnWritesCodex: nor where it lets them write what codex itself is run from each minute, by
+// however many links.
+func TestNoTurnWritesCodex(t *testing.T) {
+	t.Parallel()
+	home, tool := codextest.Home(t), codextest.Dir(t, "tool")
+	writeFile(t, filepath.Join(home, "config.toml"), "[sandbox_workspace_write]\nwritable_roots = ['"+tool+"']\n")
+	codex, link := filepath.Join(tool, "codex"), filepath.Join(codextest.Dir(t, "bin"), "codex")
+	if err := errors.Join(os.WriteFile(codex, []byte("#!/bin/sh\nexec '"+codextest.Bin(t)+"' \"$@\"\n"), 0o700), os.Symlink(codex, link)); err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, "CODEX_HOME="+home, "CODEX_APPROVAL_POLICY=never", "CODEX_BIN="+link)
+	task := p.task(p.call("SendMessage", object{"message": message("m", "c", "run touch "+tool+"/evil")}))
+	if why := fmt.Sprint(at(task, "status", "message", "parts", 0, "text")); !strings.Contains(why, tool) || !strings.Contains(why, link+" of CODEX_BIN lies") {
+		t.Errorf("the task says %q", why)
+	}
+	if _, err := os.Lstat(filepath.Join(tool, "evil")); err == nil {
+		t.Error("a command has written beside codex")
+	}
+}
+
 // TestAllowedCommandsFindNoKey: a command that a caller has let out of the sandbox looks into
 // the runtime's environment in vain.
 func TestAllowedCommandsFindNoKey(t *testing.T) {

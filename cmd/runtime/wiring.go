@@ -37,7 +37,7 @@ func executorConfig(
 		Rules:        s.Rules == "callers",
 		Open:         commandsMayCall(s),
 		RefreshEvery: refreshEvery(s),
-		Apart:        s.Apart(),
+		Apart:        append(s.Apart(), s.Programs()...),
 		Redact:       redact.String, Hide: redact.Known, Metrics: base.metrics, Logger: log,
 	}
 	if wire := base.wire; wire != nil {

@@ -60,13 +60,13 @@ func TestCodexShowsTheAgentNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	writeScript(t, codex, `printf '\033[31mred \302\233 ä\n'; echo "$HOME $CODEX_HOME $*"; exit 7`)
+	writeScript(t, codex, `printf '\033[31mred \302\233 \302\001\2336n \302\302\205\233 \235 ä\n'; echo "$HOME $CODEX_HOME $(pwd) $*"; exit 7`)
 	writeScript(t, filepath.Join(dir, "call"), strings.Replace(string(script), "/opt/codex/bin/codex", codex, 1))
 	cmd := exec.CommandContext(t.Context(), "/bin/sh", filepath.Join(dir, "call"), "login", "a b")
 	cmd.Env = []string{"PATH=" + dir + ":/usr/bin:/bin", "HOME=/root", "CODEX_HOME=/configs/.codex", "RUNTIME_TOKEN=planted"}
 	cmd.Stdin = strings.NewReader("") // by a pipe, as a key comes
 	out, err := cmd.CombinedOutput()
-	if want := "[31mred  ä\n/home/agent /configs/.codex login a b\n"; string(out) != want || cmd.ProcessState.ExitCode() != 7 {
+	if want := "[31mred  6n    \n/home/agent /configs/.codex / login a b\n"; string(out) != want || cmd.ProcessState.ExitCode() != 7 {
 		t.Errorf("%v: %q, want %q and exit code 7", err, out, want)
 	}
 	if text := shown(t, told); !strings.Contains(text, "started "+codex+" login a b") {

@@ -138,7 +138,6 @@ func TestWhatIsTheAgents(t *testing.T) {
 	}{
 		{"1000", "git init -q /workspace/made && git -C /workspace/made status", "On branch", true},
 		{"root", "git -C /workspace/made status", "dubious ownership", false},
-		{"1000", "git config --global --get-all safe.directory", "/workspace/*", true},
 		{"root", "git config --get-all safe.directory", "", false},
 		{"1000", "codex --version", "codex-cli", true},
 		{"root", "codex --version", "codex-cli", true},
@@ -150,6 +149,15 @@ func TestWhatIsTheAgents(t *testing.T) {
 			t.Errorf("%s by user %s: %v, %s", row.command, row.user, err, out)
 		}
 	}
+	// What the host has lent is as the agent's own to its commands, whatever they have left for a start.
+	if out, err := c.enter("root", "git", "init", "-q", "/workspace/lent").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if said := c.ask("one", "run git -C /workspace/lent status; mkfifo HEAD; echo left"); !strings.Contains(said, "No commits yet") || !strings.Contains(said, "left") {
+		t.Errorf("a command says %s", said)
+	}
+	c.kill()
+	open(t).run(t, c.spec).listens()
 }
 
 // TestPromptsOfTwoUsers has prompts that root has brought reach the model, whatever their modes,

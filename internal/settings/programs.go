@@ -32,6 +32,15 @@ func (r *resolver) programs() {
 	}
 }
 
+// Programs are where codex is run from, each minute and outside of any sandbox: beside those of [Settings.Apart]
+// a place that commands must not write.
+func (s Settings) Programs() []Place {
+	if !filepath.IsAbs(s.CodexBin) {
+		return nil
+	}
+	return []Place{{Name: "CODEX_BIN", Path: s.CodexBin}}
+}
+
 // binary finds codex in PATH, so that what runs later does not depend on the environment, and in
 // the working directory only where there is no other. A name that is not there stays as it is;
 // preflight explains.
