@@ -49,6 +49,7 @@ type Message struct {
 	Workspace    string // at which it has arrived
 	Peer         string // that has sent it; "" is the user
 	Text         string
+	Written      time.Time // by this machine's clock; zero if that is not known
 	Files        []File
 	Own          bool // it is word of the workspace's own doings
 }

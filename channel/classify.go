@@ -76,6 +76,7 @@ func (n names) classify(r platform.Row) (row store.InboxRow, doubt string) {
 		}
 	default:
 		row.Kind, row.Chat = kindCanvas, n.canvas()
+		said.Written = r.Written
 	}
 	row.Body = said.bounded().encode()
 	return row, doubt

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 )
@@ -14,6 +15,8 @@ type entry struct {
 	Files []File `json:"files,omitempty"`
 	// Refused says why the row is not given; what is kept of it then is that alone.
 	Refused string `json:"refused,omitempty"`
+	// Written is as that of a [platform.Row].
+	Written time.Time `json:"written,omitzero"`
 	// Delegation is that whose end the row is.
 	Delegation string `json:"delegation,omitempty"`
 }

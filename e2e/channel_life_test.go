@@ -206,6 +206,7 @@ func TestChannelQuestion(t *testing.T) {
 		t.Errorf("the user was told %q", told)
 	}
 	x.acked(0)
+	x.arrived(1)
 	x.say("yes")
 	if told := x.told(2); !strings.Contains(told[1], "ran") {
 		t.Errorf("the user was told %q", told)

@@ -66,6 +66,13 @@ func (x *polling) told(n int) []string {
 	return out
 }
 
+// arrived waits until the program knows that the user has got so many replies: an answer in words
+// counts from then on.
+func (x *polling) arrived(n int) {
+	x.t.Helper()
+	progtest.WaitFor(x.t, "the program to know that a reply has arrived", func() bool { return strings.Count(x.Log(), `"a reply was sent"`) >= n })
+}
+
 // acked waits until the workspace has acknowledged all of its rows but notes.
 func (x *polling) acked(row int) {
 	x.t.Helper()

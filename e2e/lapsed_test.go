@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
@@ -218,6 +219,52 @@ func TestYesIsForWhatTheChannelHasShown(t *testing.T) {
 	if _, err := os.Lstat(evil); err == nil {
 		t.Error("a yes was leave for what was not shown last")
 	}
+	x.arrived(3)
 	x.say("yes")
 	progtest.WaitFor(t, "the command to run", func() bool { _, err := os.Lstat(evil); return err == nil })
+}
+
+// TestYesOfBeforeTheQuestion: what the inbox has of before the user was asked is for something else.
+func TestYesOfBeforeTheQuestion(t *testing.T) {
+	t.Parallel()
+	x := poll(t, "CODEX_APPROVAL_POLICY=on-request")
+	evil := filepath.Join(codextest.Dir(t, "outside"), "evil")
+	x.say(wants(object{"cmd": "touch " + evil}))
+	x.told(1)
+	x.wrote("yes", time.Now().Add(-10*time.Second))
+	if told := x.told(2); !strings.Contains(told[1], "was not taken") || !strings.Contains(told[1], evil) {
+		t.Errorf("the user is told %q", told)
+	}
+	if _, err := os.Lstat(evil); err == nil {
+		t.Error("a yes was leave for what was asked after it")
+	}
+	x.arrived(2)
+	x.say("yes")
+	progtest.WaitFor(t, "the command to run", func() bool { _, err := os.Lstat(evil); return err == nil })
+}
+
+// TestYesWhileOneIsPutOff: two that are read together are for nothing but what was told before both.
+func TestYesWhileOneIsPutOff(t *testing.T) {
+	t.Parallel()
+	x := poll(t, "CODEX_APPROVAL_POLICY=on-request")
+	bob := x.neighbour("Bob")
+	evil := filepath.Join(codextest.Dir(t, "outside"), "evil")
+	x.say(wants(object{"cmd": "touch " + evil}))
+	x.told(1)
+	bob.send(x.handle, "b1", doors["dynamic"]+tells, nil)
+	x.told(2)
+	written := time.Now().Add(-10 * time.Second)
+	x.wrote("yes", written)
+	x.wrote("ok", written)
+	if told := x.told(4); !strings.Contains(told[3], "was not taken") {
+		t.Errorf("the user is told %q", told)
+	}
+	if _, err := os.Lstat(evil); err == nil {
+		t.Error("a second yes was leave for what the first was posed again")
+	}
+}
+
+// wrote is the user on the canvas at another time.
+func (x *polling) wrote(text string, at time.Time) {
+	x.handle.AddRow(fakeplatform.Row{Method: "message/send", Summary: text, At: at})
 }

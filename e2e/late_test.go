@@ -2,10 +2,14 @@ package e2e
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/progtest"
 )
 
@@ -66,4 +70,44 @@ func TestLateReplySurvives(t *testing.T) {
 	w.mu.Unlock()
 	w.again()
 	w.toldOnce("kept")
+}
+
+// TestYesToALateReply: what the user is told late of a webhook's turn is something beside; and what
+// their own turn asks when they have left counts once it has reached them, by that yes.
+func TestYesToALateReply(t *testing.T) {
+	t.Parallel()
+	w := startWorkspace(t, "CODEX_APPROVAL_POLICY=on-request", "CODEX_SANDBOX=workspace-write")
+	g := newGate()
+	w.Model.SetScript(g.script)
+	outside := codextest.Dir(t, "outside")
+	isThere := func(name string) bool { _, err := os.Lstat(filepath.Join(outside, name)); return err == nil }
+	body := func(id, context string, meta object, text string) string {
+		m := object{"messageId": id, "role": "user", "parts": []object{textPart(text)}}
+		if context != "" {
+			m["contextId"] = context
+		}
+		raw, _ := json.Marshal(object{"id": 1, "jsonrpc": "2.0", "method": "message/send", "params": object{"message": m, "metadata": meta}})
+		return string(raw)
+	}
+	user := object{"source": "canvas_user"}
+	yes := func(id string) string {
+		text, _ := w.ask(object{"messageId": id, "role": "user", "parts": []object{textPart("yes")}}, user)
+		return text
+	}
+	w.leave(g, body("m1", "", user, "slowly\n"+wants(object{"cmd": "touch " + outside + "/late"})))
+	progtest.WaitFor(t, "the question", func() bool { return strings.Contains(w.Log(), `"the user was given a late reply"`) })
+	if said := yes("y1"); strings.Contains(said, "was not taken") || !isThere("late") {
+		t.Errorf("the user is answered %q", said)
+	}
+	if said, _ := w.ask(object{"messageId": "m2", "role": "user", "parts": []object{textPart(wants(object{"cmd": "touch " + outside + "/evil"}))}}, user); !strings.Contains(said, "codex asks") {
+		t.Fatalf("the user is asked %q", said)
+	}
+	w.leave(g, body("w1", "issue-0", object{"source": "github"}, "slowly\nsay Shall I close the issue? Answer yes or no."))
+	progtest.WaitFor(t, "the late reply", func() bool { return len(w.told()) == 2 })
+	if said := yes("y2"); !strings.Contains(said, "was not taken") || isThere("evil") {
+		t.Errorf("the user is answered %q; a yes to a webhook's turn was leave for a command: %v", said, isThere("evil"))
+	}
+	if yes("y3"); !isThere("evil") {
+		t.Error("the yes to what was posed again is none")
+	}
 }

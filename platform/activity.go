@@ -74,6 +74,9 @@ type Row struct {
 	CardURL      string          `json:"agent_card_url"`
 	Attachments  []RowAttachment `json:"attachments"`
 
+	// Written is when it was written, by the clock of this machine, up to a second later than that; zero
+	// where the platform does not say.
+	Written time.Time `json:"-"`
 	// Cut names the members that are empty because the row is too large to be read whole, as
 	// they are called in JSON. What is not known of the sender is said as of one without an id.
 	Cut []string `json:"-"`

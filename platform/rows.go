@@ -45,9 +45,13 @@ func (c *Client) ActivityRows(ctx context.Context, q RowQuery) ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows := make([]Row, 0, len(page))
+	here, rows := time.Now(), make([]Row, 0, len(page))
 	for _, r := range page {
-		rows = append(rows, Row(r))
+		row := Row(r)
+		if !now.IsZero() && !row.CreatedAt.IsZero() {
+			row.Written = here.Add(row.CreatedAt.Sub(now))
+		}
+		rows = append(rows, row)
 	}
 	if len(rows) == 1 {
 		rows[0].Cut = cut

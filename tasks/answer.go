@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
@@ -216,7 +217,7 @@ func (t *task) poseAgain(a *reply, why string) *view {
 	case len(t.questions) > 0:
 		t.questions[0].why = why
 		if a.unclear && !t.engine.posts() {
-			t.lapse.posed(a.from)
+			t.lapse.posed(a.from, time.Now())
 			change.Ask = unanswered(t.questions)
 		}
 	}

@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"time"
 	"unicode/utf8"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -17,9 +18,10 @@ const longestID = 512
 type incoming struct {
 	key     store.Key
 	digest  [32]byte
-	patient bool   // nobody stands and waits for the end
-	retry   bool   // run it again if it was cut off
-	command string // that it is, instead of a message to codex; mostly empty
+	written time.Time // when it was, or has come
+	patient bool      // nobody stands and waits for the end
+	retry   bool      // run it again if it was cut off
+	command string    // that it is, instead of a message to codex; mostly empty
 	message *a2a.Message
 	input   []appserver.UserInput
 	text    string            // of the text parts

@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"context"
 	"slices"
 	"time"
 
@@ -24,8 +25,9 @@ const lapsedText = "Your answer was not taken, for it may be meant for something
 
 // A lapse is what is known of words that may be meant for something else than what a task asks.
 type lapse struct {
-	Lapsed  bool     `json:"lapsed,omitempty"`  // a question has, or who may answer was told something beside, or not yet what is asked
-	PosedTo []sender `json:"posedTo,omitempty"` // who have been posed since then what is asked
+	Lapsed  bool      `json:"lapsed,omitempty"`  // a question has, or who may answer was told something beside, or not yet what is asked
+	PosedTo []sender  `json:"posedTo,omitempty"` // who have been posed since then what is asked
+	Since   time.Time `json:"since,omitzero"`    // they have; what was written before is for something else
 
 	until time.Time // it is over then; zero if it does not pass by itself
 }
@@ -44,23 +46,23 @@ func (l *lapse) cross() {
 }
 
 // posed notes that a sender has been posed what is asked.
-func (l *lapse) posed(to sender) {
-	if l.Lapsed && !slices.Contains(l.PosedTo, to) {
-		l.PosedTo = append(slices.Clone(l.PosedTo), to)
+func (l *lapse) posed(to sender, at time.Time) {
+	if l.Lapsed {
+		l.PosedTo, l.Since = with(slices.Clone(l.PosedTo), to), at
 	}
 }
 
-// holds reports whether that is so for a sender.
-func (l *lapse) holds(by sender) bool {
+// holds reports whether that is so for a message.
+func (l *lapse) holds(in *incoming) bool {
 	over := !l.until.IsZero() && time.Now().After(l.until)
-	return l.Lapsed && !over && !slices.Contains(l.PosedTo, by)
+	return l.Lapsed && !over && (!slices.Contains(l.PosedTo, in.from) || in.written.Before(l.Since))
 }
 
 // unclear reports whether a message may be meant for something else than q, for which it could be
 // leave. The caller holds t.mu.
 func (t *task) unclear(in *incoming, q *question) bool {
 	given := executor.Answer{Text: in.text, Data: in.data}
-	return (t.lapse.holds(in.from) || q.unshown(in)) && in.names() == nil && !given.Declines(q.asked.Kind)
+	return (in.written.Before(q.at) || t.lapse.holds(in) || q.unshown(in)) && in.names() == nil && !given.Declines(q.asked.Kind)
 }
 
 // unshown reports whether a message is of one who has not been shown what the turn of a question asks:
@@ -130,6 +132,8 @@ func (t *task) beside(reply string, arrived bool) {
 		t.saidBeside()
 	case arrived:
 		t.read()
+	default:
+		t.sent = time.Now()
 	}
 }
 
@@ -148,7 +152,7 @@ func (t *task) saidBeside() {
 func (t *task) read() {
 	for _, by := range []sender{{origin: fromUser}, {}} {
 		if by.origin == fromUser || slices.ContainsFunc(t.questions, func(q *question) bool { return q.from == by }) {
-			t.lapse.posed(by)
+			t.lapse.posed(by, t.sent)
 			meet(t.questions, by)
 		}
 	}
@@ -159,4 +163,19 @@ func (t *task) read() {
 // poses reports whether a reply is the one that poses what the task asks now. The caller holds t.mu.
 func (t *task) poses(reply string) bool {
 	return len(t.questions) > 0 && t.status.State == a2a.TaskStateInputRequired && t.status.Message.ID == reply
+}
+
+type writtenKey struct{}
+
+// WithWritten returns the context of a message that was written before it comes here; the zero time is
+// not known.
+func WithWritten(ctx context.Context, at time.Time) context.Context {
+	return context.WithValue(ctx, writtenKey{}, at)
+}
+
+func writtenAt(ctx context.Context) time.Time {
+	if at, _ := ctx.Value(writtenKey{}).(time.Time); !at.IsZero() {
+		return at
+	}
+	return time.Now()
 }

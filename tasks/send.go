@@ -70,6 +70,7 @@ func (e *Engine) accept(ctx context.Context, req *a2a.SendMessageRequest, patien
 	if err != nil {
 		return nil, err
 	}
+	in.written = writtenAt(ctx)
 	accepted := false
 	defer func() { e.settle(ctx, in, accepted) }()
 	if err := e.prepare(ctx, req, in, patient); err != nil {

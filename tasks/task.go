@@ -46,6 +46,7 @@ type task struct {
 	questions  []*question // open, the oldest first; the state says so
 	lapse      lapse
 	heardElse  bool          // the user was told something beside while the task was under way
+	sent       time.Time     // what it asks was on its way to the user, by others
 	given      []*reply      // whose effect is not known yet; replaced, never changed
 	messages   int           // status messages made
 	progressed int           // bytes of progress told

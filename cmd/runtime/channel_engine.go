@@ -23,7 +23,8 @@ type inboxEngine struct {
 
 // Give implements [channel.Engine].
 func (e inboxEngine) Give(ctx context.Context, m channel.Message) (string, error) {
-	answer, err := e.door.SendMessage(arrivedAt(ctx, m.Workspace), &a2a.SendMessageRequest{
+	ctx = tasks.WithWritten(arrivedAt(ctx, m.Workspace), m.Written)
+	answer, err := e.door.SendMessage(ctx, &a2a.SendMessageRequest{
 		Message: inboxMessage(m), Config: &a2a.SendMessageConfig{ReturnImmediately: true},
 	})
 	switch {

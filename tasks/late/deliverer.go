@@ -121,6 +121,7 @@ func (d *Deliverer) send(ctx context.Context, id int64) error {
 	err = d.cfg.Canvas.Say(saying, reply)
 	switch {
 	case err == nil:
+		d.log.Info("the user was given a late reply", "task_id", row.Task, "chars", len(reply.Text))
 		d.done[id] = true
 		return d.settle(ctx, id, d.cfg.Outbox.Sent)
 	case ctx.Err() != nil: // we were cut off, not the platform
