@@ -51,6 +51,13 @@ func (l Launch) now() Launch {
 	return now
 }
 
+// Untrusted is the configuration of a thread in which nothing that the work directory brings counts, also
+// what comes there while it is begun.
+func (l Launch) Untrusted() map[string]any {
+	config, _ := l.own()
+	return map[string]any{"projects": projects(slices.Concat(l.names(), l.distrusted(config)))}
+}
+
 // projects is the table by which none of the names is trusted.
 func projects(untrusted []string) map[string]any {
 	table := map[string]any{}

@@ -23,7 +23,7 @@ func (l *Launch) judge(note string, f settingsFolder, write bool) error {
 		if !write || len(unread) > 0 {
 			return nil
 		}
-		if err := os.Remove(note); !errors.Is(err, fs.ErrNotExist) {
+		if err := os.Remove(note); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return notedBy(err)
 		}
 		return nil
@@ -31,14 +31,17 @@ func (l *Launch) judge(note string, f settingsFolder, write bool) error {
 	noted, err := readIfThere(note)
 	switch {
 	case err != nil:
-		return notedBy(err)
+		l.distrust = notedBy(err)
+		return l.distrust
 	case f.which == "":
 		l.distrust = &Problem{
 			What: "it cannot be looked at, so that codex reads neither this nor AGENTS.md there, although it is trusted",
 			Fix:  "let codex's user read the working directory",
 		}
 	case len(noted) == 0 && write:
-		return notedBy(whole.Write(note, []byte(f.which+"\n"), 0o600))
+		if err := whole.Write(note, []byte(f.which+"\n"), 0o600); err != nil {
+			return notedBy(err)
+		}
 	case len(noted) > 0 && string(noted) != f.which+"\n":
 		l.distrust = &Problem{
 			What: "it is not the one that you have said is trusted (" + note + " notes which that was), and a command may have made it, so codex reads neither this nor AGENTS.md there",
@@ -50,10 +53,7 @@ func (l *Launch) judge(note string, f settingsFolder, write bool) error {
 
 // notedBy is the error of what notes which .codex is trusted. Commands that may read it can hold it,
 // as codex's configuration.
-func notedBy(err error) error {
-	if err == nil {
-		return nil
-	}
+func notedBy(err error) *Problem {
 	return &Problem{
 		What: fmt.Sprintf("which .codex of the working directory is trusted cannot be noted: %v", err),
 		Fix:  "let the runtime read and write it, make room for it, and end what holds it",

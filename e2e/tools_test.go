@@ -261,3 +261,21 @@ func TestDoctorTriesBothDoors(t *testing.T) {
 		t.Errorf("doctor does not check %v: %s", want, out)
 	}
 }
+
+// TestDoctorStartsNothingOfTheFolder: a command could write what the doctor's own codex reads of the
+// working directory, so nothing there counts for that, also where it is trusted.
+func TestDoctorStartsNothingOfTheFolder(t *testing.T) {
+	t.Parallel()
+	work, home, outside := codextest.Dir(t, "work"), codextest.Home(t), filepath.Join(codextest.Dir(t, "outside"), "server")
+	writeFile(t, filepath.Join(home, "config.toml"), "[projects.'"+work+"']\ntrust_level = 'trusted'\n")
+	writeFile(t, filepath.Join(work, ".codex/config.toml"), "[mcp_servers.x]\ncommand = 'touch'\nargs = ['"+outside+"']\n")
+	w := startWorkspace(t, "RUNTIME_WORKDIR="+work, "CODEX_HOME="+home, "CODEX_SANDBOX=workspace-write")
+	if out, _ := w.Command("doctor"); !strings.Contains(out, "tools, in use") {
+		t.Errorf("the doctor's codex did not begin a thread:\n%s", out)
+	}
+	if _, err := os.Lstat(outside); err == nil {
+		t.Error("the doctor has started a server of the working directory")
+	}
+	w.send("m1", "c", "say hello") // whose own codex trusts it
+	progtest.WaitFor(t, "the server of the folder that is trusted", func() bool { _, err := os.Lstat(outside); return err == nil })
+}

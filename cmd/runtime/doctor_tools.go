@@ -103,7 +103,7 @@ func tryDynamic(ctx context.Context, s settings.Settings, environ []string, at s
 	defer func() { err = errors.Join(err, codex.Close()) }()
 	tools := dynamicTools(theTools(s))
 	_, err = codex.ThreadStart(ctx, appserver.ThreadStartParams{
-		Cwd: s.WorkDir, Ephemeral: true, DynamicTools: tools,
+		Cwd: s.WorkDir, Ephemeral: true, DynamicTools: tools, Config: start.Untrusted(),
 		Sandbox: appserver.SandboxMode(s.Sandbox), ApprovalPolicy: appserver.ApprovalPolicy(s.ApprovalPolicy),
 	})
 	return len(tools), err
