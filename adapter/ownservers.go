@@ -16,12 +16,15 @@ const systemConfig = "/etc/codex/config.toml"
 // codex starts an MCP server that names no folder in that of the thread, outside of its
 // sandbox, and what many of them run is looked for there first: npx takes the programs of a
 // node_modules, python3 -m any file of that name (seen on 0.169.0). Commands can write those.
-// So these servers are started in codex's home. The program of notify, and a folder that is
+// So these servers are started in codex's home, and so is the line of a shell that makes the headers of
+// one that is called over HTTP (http_headers_helper). The program of notify, and a folder that is
 // given as a relative path, go by where codex itself is started: see [Launch.Dir].
 
-// An ownServer is an MCP server of the operator's own that codex starts as a program.
+// An ownServer is an MCP server of the operator's own that codex starts as a program, or calls at a url
+// with the headers that its helper makes.
 type ownServer struct {
 	name, command, cwd string
+	url, helper        string
 	env                map[string]any
 }
 
@@ -71,8 +74,9 @@ func (l Launch) ownServers(config map[string]any) (servers []ownServer) {
 	all := tableOf(l.withFolders(config, "mcp_servers"), "mcp_servers")
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		one := tableOf(all, name)
-		if command := textOf(one, "command"); command != "" {
-			servers = append(servers, ownServer{name, command, textOf(one, "cwd"), tableOf(one, "env")})
+		s := ownServer{name, textOf(one, "command"), textOf(one, "cwd"), textOf(one, "url"), textOf(one, "http_headers_helper"), tableOf(one, "env")}
+		if s.command != "" || s.helper != "" {
+			servers = append(servers, s)
 		}
 	}
 	return servers
@@ -102,11 +106,20 @@ func (l Launch) moved(config map[string]any) []ownServer {
 	if !l.Sandboxed {
 		return nil
 	}
-	return slices.DeleteFunc(l.ownServers(config), func(s ownServer) bool { return s.cwd != "" })
+	return slices.DeleteFunc(l.ownServers(config), func(s ownServer) bool { return s.cwd != "" && s.helper == "" })
 }
 
-// folders returns the arguments that say where these are started. The command stands with it
-// because codex takes no server without one, and reads its configuration anew for each
+// at is what has the server started in a folder, beside what says which server it is.
+func (s ownServer) at(dir string) []tomlPair {
+	if s.helper != "" {
+		quoted := "'" + strings.ReplaceAll(dir, "'", `'\''`) + "'"
+		return []tomlPair{{"url", s.url}, {"http_headers_helper", "cd " + quoted + " || exit; " + s.helper}}
+	}
+	return []tomlPair{{"command", s.command}, {"cwd", dir}}
+}
+
+// folders returns the arguments that say where these are started. The command, or the url, stands with
+// it because codex takes no server without one, and reads its configuration anew for each
 // thread: without, none would start any more once a server was removed. As one table it has
 // names with dots in it, which a key would be split at, and takes back what stands before it.
 func (l Launch) folders(config map[string]any) []string {
@@ -116,7 +129,7 @@ func (l Launch) folders(config map[string]any) []string {
 	}
 	tables := make([]string, 0, len(moved))
 	for _, s := range moved {
-		tables = append(tables, tomlString(s.name)+"="+tomlTable([]tomlPair{{"command", s.command}, {"cwd", l.Home}}))
+		tables = append(tables, tomlString(s.name)+"="+tomlTable(s.at(l.Home)))
 	}
 	return override("mcp_servers", "{"+strings.Join(tables, ",")+"}")
 }

@@ -76,7 +76,10 @@ func (l Launch) added(config map[string]any, known []string) map[string]any {
 		if slices.Contains(known, s.name) || strings.Contains(s.name, ".") {
 			continue
 		}
-		one := map[string]any{"command": s.command, "cwd": l.Home}
+		one := map[string]any{}
+		for _, pair := range s.at(l.Home) {
+			one[pair.key] = pair.value
+		}
 		if l.hasOwnTools() && platformServer.MatchString(s.name) {
 			one["enabled"] = false
 		}

@@ -37,6 +37,9 @@ args = ["program"]
 command = "sh"
 args = ["which.sh", "chosen"]
 cwd = %q
+[mcp_servers."far.away"]
+url = "http://127.0.0.1:9/mcp"
+http_headers_helper = "sh which.sh helper; echo '{}'"
 [[hooks.UserPromptSubmit]]
 [[hooks.UserPromptSubmit.hooks]]
 type = "command"
@@ -56,11 +59,11 @@ func TestServersOfTheOperatorsRunNothingOfCommands(t *testing.T) {
 		want    map[string]string
 	}{
 		"sandboxed": {"workspace-write", map[string]string{
-			"inline": "home", "plain": "home", "dots": "home", "relative": "home", "program": "home", "notify": "home",
+			"inline": "home", "plain": "home", "dots": "home", "relative": "home", "program": "home", "notify": "home", "helper": "home",
 			"chosen": "planted", "hook": "planted",
 		}},
 		"without": {"danger-full-access", map[string]string{
-			"inline": "planted", "plain": "planted", "dots": "planted", "relative": "planted", "program": "planted", "notify": "planted",
+			"inline": "planted", "plain": "planted", "dots": "planted", "relative": "planted", "program": "planted", "notify": "planted", "helper": "planted",
 			"chosen": "planted", "hook": "planted",
 		}},
 	} {
