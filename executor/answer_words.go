@@ -8,7 +8,8 @@ import (
 // decisionOf returns the decision that a message makes: one of the strings, or
 // an object of its data. Data that says something about it counts before words.
 func decisionOf(a Answer) (any, error) {
-	if data, ok := a.Data.(map[string]any); ok {
+	data, isObject := a.Data.(map[string]any)
+	if isObject {
 		for _, key := range []string{"decision", "action"} {
 			switch value := data[key].(type) {
 			case nil:
@@ -23,6 +24,10 @@ func decisionOf(a Answer) (any, error) {
 				return nil, notUnderstood("The decision must be a text or an object.")
 			}
 		}
+	}
+	_, names := data["id"]
+	if alone := a.Data == nil || names && len(data) == 1; !alone && a.Text != "" {
+		return nil, notUnderstood("The data is no answer, and beside it no words are.")
 	}
 	if word, ok := wordOf(a.Text); ok {
 		return word, nil

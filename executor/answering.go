@@ -52,6 +52,9 @@ func (e *Executor) answer(jobID string, a Answer) error {
 	if q == nil {
 		return ErrNotAsked
 	}
+	if a.Files { // they would reach nobody
+		return notUnderstood("A file is no part of an answer. Answer without it, and send it with a message of its own after that.")
+	}
 	reply, err := q.matter.answer(a)
 	if err != nil {
 		return err

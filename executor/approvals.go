@@ -151,13 +151,16 @@ func (on terms) readCommand(params json.RawMessage) (matter, error) {
 		switch {
 		case body.Kind == "writeStdin":
 			data["input"] = true
-			what = "codex asks whether it may send input to this command, which is running:"
+			what = "codex asks whether it may send this input to a command that is running:"
 		case body.Network != nil:
 			what = "codex asks whether this command may use the network:"
 		}
-		text, end := what, ""
-		if body.Network == nil && body.Kind != "writeStdin" {
-			end = "\nIt may run outside of the sandbox: codex does not say whether it will."
+		text, note := what, ""
+		switch {
+		case body.Kind == "writeStdin":
+			note = "codex does not say to which command, and whether that runs outside of the sandbox."
+		case body.Network == nil:
+			note = "It may run outside of the sandbox: codex does not say whether it will."
 		}
 		if command, _ := data["command"].(string); command != "" {
 			text += "\n\n" + brief.Indented(command) + "\n"
@@ -167,7 +170,14 @@ func (on terms) readCommand(params json.RawMessage) (matter, error) {
 		}
 		places := with.look(append(pathsOf(body.Permissions), body.Cwd)...)
 		with.leads(data, places)
-		p := posed{kind: "command", text: text + inWords(data) + end, data: data, places: places, opens: writesOf(body.Permissions), barred: with.reasons(withheld)}
+		p := posed{kind: "command", text: text + inWords(data), data: data, places: places, opens: writesOf(body.Permissions), barred: with.reasons(withheld)}
+		if note != "" {
+			p.text += "\n" + note
+			p.notes = append(p.notes, note)
+		}
+		if opensNetwork(body.Permissions) {
+			p.notes = append(p.notes, networkNote)
+		}
 		if body.Command == "" && body.Network == nil {
 			p.unseen = "run a command, without saying which"
 		}

@@ -85,9 +85,12 @@ func (c *claim) pose(with *posing) posed {
 		return c.leave.pose(with)
 	}
 	p := c.other.pose(with)
-	p.text += "\n\nIt says that it is about a call of the tool " + named(c.Meta.Tool) + ", but no such call is known here."
+	note := "It says that it is about a call of the tool " + titled(c.Meta.Tool) + ", but no such call is known here."
+	p.text += "\n\n" + note
+	p.notes = append(p.notes, note)
 	if called := spelled(c.Meta.Params); called != "null" {
 		p.text += "\n\n" + brief.Indented(with.shown(called))
+		setAny(p.data, "arguments", with.arguments(c.Meta.Params))
 	}
 	return p
 }
@@ -123,7 +126,7 @@ func (e elicitation) tool() matter {
 		set(data, "tool", e.Meta.Tool)
 		set(data, "description", with.shown(e.Meta.Description))
 		setAny(data, "arguments", with.arguments(e.Meta.Params))
-		text := "codex asks whether it may call the tool " + named(e.Meta.Tool) + " of the MCP server " + named(e.Server) + "."
+		text := "codex asks whether it may call the tool " + titled(e.Meta.Tool) + " of the MCP server " + titled(e.Server) + "."
 		if called := spelled(e.Meta.Params); called != "null" {
 			text += "\n\n" + brief.Indented(with.shown(called))
 		}
@@ -164,7 +167,7 @@ func (e elicitation) link() matter {
 
 // says puts what the server asks into words.
 func (e elicitation) says(message string) string {
-	return setOff("The MCP server "+named(e.Server)+" asks: ", message)
+	return setOff("The MCP server "+titled(e.Server)+" asks: ", message)
 }
 
 // form asks for values.

@@ -150,6 +150,7 @@ type Answer struct {
 	Input    []appserver.UserInput
 	Text     string // of the message's text parts
 	Data     any    // of the message's first data part; nil if it has none
+	Files    bool   // the message has some
 }
 
 // Held says that the job has to wait, because the model would refuse it: nothing

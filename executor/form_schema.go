@@ -7,10 +7,13 @@ import (
 	"net/mail"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 )
 
 // A formSchema says what a form may be filled in with.
@@ -111,5 +114,5 @@ func formatted(text, format string) bool {
 // misfit says in one line what is wrong with values.
 func misfit(err error) string {
 	lines := strings.Split(strings.TrimSpace(err.Error()), "\n")
-	return clipped(strings.TrimLeft(lines[len(lines)-1], "- "), 200)
+	return brief.Literal(strconv.Quote(clipped(strings.TrimLeft(lines[len(lines)-1], "- "), 200))) // a server has worded parts of it
 }

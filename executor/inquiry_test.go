@@ -115,6 +115,12 @@ func TestTurnBehindOurs(t *testing.T) {
 	if len(c.unbidden) != 0 || !c.mixed {
 		t.Errorf("with the one before a turn of ours that would be taken out: %q, and the model is told: %t", c.unbidden, c.mixed)
 	}
+	c.unbidden, c.mixed = []string{"before", "ours", "behind"}, false
+	e.bidden(c, "ours")
+	if len(c.unbidden) != 1 || c.unbidden[0] != "behind" || !c.mixed {
+		t.Errorf("with one on either side: %q, and the model is told: %t", c.unbidden, c.mixed)
+	}
+	c.unbidden = nil
 	c.lock.Unlock()
 	e.wg.Wait()
 }

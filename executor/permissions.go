@@ -45,8 +45,20 @@ func (on terms) readPermissions(params json.RawMessage) (matter, error) {
 			data["withheld"] = why
 			text += "\nNot among them, whatever is answered: " + why + ".\n"
 		}
-		return posed{kind: "permissions", text: text + inWords(data), data: data, places: places, opens: writesOf(rest)}
+		p := posed{kind: "permissions", text: text + inWords(data), data: data, places: places, opens: writesOf(rest)}
+		if opensNetwork(rest) { // in the text they say so
+			p.notes = append(p.notes, networkNote)
+		}
+		return p
 	}}, nil
+}
+
+// networkNote is what leave for the network is leave for, too.
+const networkNote = "The network is this machine's own ports, too, and this runtime's among them."
+
+func opensNetwork(permissions map[string]any) bool {
+	network, _ := permissions["network"].(map[string]any)
+	return network["enabled"] == true
 }
 
 func granted(permissions map[string]any, scope string) map[string]any {
@@ -56,7 +68,7 @@ func granted(permissions map[string]any, scope string) map[string]any {
 // permissionsInWords names what is asked for. What it does not know it shows as it is.
 func permissionsInWords(with *posing, permissions map[string]any) string {
 	lines, rest := []string{}, maps.Clone(permissions)
-	if network, ok := permissions["network"].(map[string]any); ok && network["enabled"] == true {
+	if opensNetwork(permissions) {
 		lines = append(lines, "use the network, this machine's own ports too, and this runtime's among them")
 		delete(rest, "network")
 	}

@@ -127,6 +127,21 @@ func named(name string) string {
 	return name
 }
 
+// titled is the name that a server has given itself, or a tool: quoted where it could pass for more of the
+// sentence that it stands in.
+func titled(name string) string {
+	plain := func(r rune) bool {
+		return r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("_.-/:", r))
+	}
+	if name != "" && len(name) <= mostTitle && strings.TrimFunc(name, plain) == "" {
+		return name
+	}
+	return brief.Literal(strconv.Quote(clipped(name, mostTitle)))
+}
+
+// mostTitle is how long such a name is at most.
+const mostTitle = 128
+
 // clipped returns the beginning of a text and says so where it is not all.
 func clipped(text string, most int) string {
 	if len(text) <= most {

@@ -57,6 +57,7 @@ type posed struct {
 	text    string         // the question
 	accepts string         // the answers, as an imperative: "Answer yes or no."
 	data    map[string]any // beside the members that all kinds have
+	notes   []string       // sentences of ours that stand in the text, and that data says nothing of otherwise
 	places  []place        // whose whereabouts are part of what is asked
 	opens   []string       // paths that a "yes" lets commands write
 	unseen  string         // what codex asks whether it may, where a "yes" would be to what is not shown: it is not asked
@@ -80,6 +81,9 @@ func (q *question) asked(with posing) (Asked, posed) {
 	p.text += with.remarks()
 	data := map[string]any{"type": "question", "id": q.id, "kind": p.kind}
 	maps.Copy(data, p.data)
+	if len(p.notes) > 0 {
+		data["notes"] = p.notes
+	}
 	if with.hid {
 		data["hidden"] = true
 	}

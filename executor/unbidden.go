@@ -104,8 +104,11 @@ func (e *Executor) conversationOn(thread string, in *inquiry) *conversation {
 func (e *Executor) bidden(c *conversation, turnID string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	c.mixed = c.mixed || slices.ContainsFunc(c.unbidden, func(id string) bool { return id != turnID })
-	c.unbidden = nil
+	before, behind := c.unbidden, []string(nil)
+	if i := slices.Index(c.unbidden, turnID); i >= 0 { // one behind it runs, where ours has ended by now
+		before, behind = c.unbidden[:i], c.unbidden[i+1:]
+	}
+	c.mixed, c.unbidden = c.mixed || len(before) > 0, behind
 }
 
 // endUnbidden ends the turns that codex has begun by itself on the thread of c, and takes them out

@@ -66,6 +66,7 @@ func (e *Engine) answer(ctx context.Context, in *incoming, t *task) (*view, erro
 	}
 	err = answerer.Answer(a.question.job, executor.Answer{
 		ID: a.job, Question: a.question.asked.ID, Input: in.input, Text: in.text, Data: in.data,
+		Files: slices.ContainsFunc(in.message.Parts, isFile),
 	})
 	if wrong, ok := errors.AsType[*executor.NotUnderstoodError](err); ok {
 		return t.poseAgain(a, wrong.Why), nil

@@ -25,6 +25,7 @@ func TestChatsHaveTheirOwnConversations(t *testing.T) {
 		given, within string
 	}{
 		{chat("C0"), "", "chat:slack/C0"},
+		{map[string]any{"source": "telegram", "chat_id": -1001234567890.0}, "", "chat:telegram/-1001234567890"},
 		{chat(" C0 "), "canvas-ws", "chat:slack/C0"},
 		{chat("C0"), "sess-1", "chat:slack/C0/sess-1"},
 		{chat("C0"), "chat:slack/C00", "chat:slack/C0/chat:slack/C00"},

@@ -104,11 +104,16 @@ func (q *question) text() string {
 
 // data poses it to programs.
 func (q *question) data() map[string]any {
-	if !q.stale() || q.asked.Data == nil {
+	if q.asked.Data == nil || !q.stale() && q.why == "" {
 		return q.asked.Data
 	}
-	data := map[string]any{"stale": true}
-	maps.Copy(data, q.asked.Data)
+	data := maps.Clone(q.asked.Data)
+	if q.stale() {
+		data["stale"] = true
+	}
+	if q.why != "" {
+		data["why"] = q.why
+	}
 	return data
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -91,13 +92,21 @@ func senderOf(m *a2a.Message, request map[string]any, main string) sender {
 	case slices.ContainsFunc(schedules, func(begin string) bool { return strings.HasPrefix(m.ID, begin) }):
 		return sender{origin: fromEvent}
 	case source != "" && source != "canvas_user" && chat != nil:
-		return sender{origin: fromChat, id: peerwords.Plain(source) + "/" + peerwords.Plain(fmt.Sprint(chat))}
+		return sender{origin: fromChat, id: peerwords.Plain(source) + "/" + peerwords.Plain(plainly(chat))}
 	case source != "" && source != "canvas_user":
 		return sender{origin: fromEvent}
 	case source != "", hasHistory(m, request), main != "" && m.ContextID == main, main != "" && strings.HasPrefix(m.ContextID, "sess-"):
 		return sender{origin: fromUser}
 	}
 	return sender{}
+}
+
+// plainly is the id of a chat, a number's without an exponent.
+func plainly(id any) string {
+	if n, ok := id.(float64); ok {
+		return strconv.FormatFloat(n, 'f', -1, 64)
+	}
+	return fmt.Sprint(id)
 }
 
 func hasHistory(m *a2a.Message, request map[string]any) bool {

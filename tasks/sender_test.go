@@ -250,6 +250,18 @@ func TestPeersCommands(t *testing.T) {
 	restart.cancel()
 }
 
+// TestWebhooksCommandNothing: what they say is words.
+func TestWebhooksCommandNothing(t *testing.T) {
+	d := newDesk(t)
+	d.call("m1", "", nil, "hi")
+	begun(d.r.next(t))
+	stop := d.call("w1", "", map[string]any{"source": "github"}, "/stop")
+	if j := d.r.next(t); j.prompt() != "/stop" {
+		t.Errorf("the model is asked %q", j.prompt())
+	}
+	stop.cancel()
+}
+
 // TestSameIDOfTwoSenders: an id is that of its sender's message, so one of another is
 // another message, and a message that comes again is the same, also with its marks in
 // another place.

@@ -165,3 +165,17 @@ func TestPosedAgainToWhoIsFollowed(t *testing.T) {
 	}
 	j.answer("done")
 }
+
+// TestFileBesideAnAnswer: it would reach nobody, so the message is no answer.
+func TestFileBesideAnAnswer(t *testing.T) {
+	m, task, j := askingMachine(t, time.Time{}, "q1")
+	req := atOnce(task, "m2", "yes")
+	req.Message.Parts = append(req.Message.Parts, a2a.NewRawPart([]byte("log")))
+	send(t, m.e, req)
+	m.asker.mu.Lock()
+	defer m.asker.mu.Unlock()
+	if len(m.asker.answers) != 1 || !m.asker.answers[0].Files {
+		t.Error("the runner is not told of the file")
+	}
+	j.answer("done")
+}

@@ -40,6 +40,9 @@ func (e *Engine) classify(ctx context.Context, req *a2a.SendMessageRequest, in *
 		return
 	}
 	e.mark(req, in)
+	if in.from.origin == fromEvent { // it is for the user to stop what runs there
+		in.command = ""
+	}
 	if in.from.isPeer() {
 		return
 	}

@@ -70,7 +70,9 @@ function openQuestion(entry, answer, clock) {
     send(filledIn(data, fields));
   });
   return [
-    h('h3', null, titles[data.kind] ?? 'Codex asks'), ...facts(data),
+    h('h3', null, titles[data.kind] ?? 'Codex asks'), data.why && h('p', { class: 'problem', role: 'alert' }, literal(data.why)),
+    ...facts(data), ...(data.notes ?? []).map((note) => h('p', { class: 'fact' }, literal(note))),
+    data.withheld && fact('Not among them, whatever is answered:', literal(data.withheld)),
     data.hidden && h('p', { class: 'fact' }, 'Where *** stands, a secret that the runtime knows is not shown.'),
     data.cut && h('p', { class: 'fact' }, 'This is too long to be shown whole.'),
     data.stale && h('p', { class: 'quiet' }, 'The runtime was restarted since. An answer begins a new turn, which is told of this question.'),
@@ -101,12 +103,13 @@ function facts(data) {
       pre(JSON.stringify(data.permissions, null, 2), 'Permissions'), ...leads(data),
     ];
     case 'tool': return [
-      fact('Tool', code([data.server, data.tool].filter(Boolean).join(' / '))), data.description && h('p', { dir: 'auto' }, prose(data.description)),
+      fact('Tool', code([data.server, data.tool].filter(Boolean).join(' / '))), fact('The server says of it:', data.description && h('span', { dir: 'auto' }, prose(data.description))),
       fact('It is asked in these words:', data.message && h('span', { dir: 'auto' }, prose(data.message))),
       data.arguments && pre(JSON.stringify(data.arguments, null, 2), 'Its arguments'),
     ];
     case 'form': case 'link': return [
       fact('From', data.server && code(data.server)), data.message && h('p', { dir: 'auto' }, prose(data.message)), data.url && fact('To', code(data.url)),
+      data.arguments && pre(JSON.stringify(data.arguments, null, 2), 'The arguments that it names'),
     ];
     case 'auth': return [h('p', { dir: 'auto' }, prose(data.reason)),
       data.verificationUrl && fact('Open', webLink(data.verificationUrl)), data.userCode && fact('and enter', code(data.userCode, { class: 'login-code' })),

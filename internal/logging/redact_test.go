@@ -16,6 +16,16 @@ func TestLinesOfSecrets(t *testing.T) {
 
 // TestShapes are taken for secrets, but nothing of another line with them; what is known is
 // looked for by itself, too.
+// TestKnownInJSON: a secret is one however its text is quoted.
+func TestKnownInJSON(t *testing.T) {
+	r := NewRedactor("pa<ss\"word&12")
+	for _, text := range []string{`{"a":"pa<ss\"word&12"}`, `{"a":"pa\u003css\"word\u002612"}`} {
+		if got := r.Known(text); got != `{"a":"***"}` {
+			t.Errorf("%s is %s", text, got)
+		}
+	}
+}
+
 func TestShapes(t *testing.T) {
 	r := NewRedactor("known-secret")
 	for text, want := range map[string]string{
