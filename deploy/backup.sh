@@ -71,7 +71,7 @@ resume() {
 	[ -z "$copying" ] || kill "$copying" 2>/dev/null || :
 	release
 	unguard "$guard"
-	guard= stopped=
+	guard='' stopped=''
 }
 trap resume EXIT
 trap 'exit 1' HUP INT TERM PIPE
@@ -230,20 +230,31 @@ alone() {
 	[ -n "$(moving "$runtime")" ] || fail "the runtime stands still already: wait for the end of another backup, or have it go on (kill -CONT $runtime)"
 }
 
-# switches counts how often the runtime has left a processor, which it does not while it stands still.
-switches() {
-	grep -s ctxt_switches "/proc/$runtime/status" || :
+# writers are those that write what is copied: the runtime and its codex, which whoever is its user can
+# let go on. What their commands write they can write at any time.
+writers() {
+	echo "$runtime"
+	for pid in $stopped; do
+		printf '%s\n' "/proc/$pid/status"
+	done | xargs grep -s '^PPid:' /dev/null | awk -F '[/: \t]+' -v runtime="$runtime" '$NF == runtime { print $3 }'
 }
 
-# stood tells whether the runtime has stood still since its switches were counted: not if it runs
+# switches counts how often the threads of the writers have left a processor, which they do not while
+# they stand still.
+switches() {
+	states "$writing" | xargs grep -s ctxt_switches /dev/null || :
+}
+
+# stood tells whether the writers have stood still since their switches were counted: not if one runs
 # now, nor if it ran in between and was stopped again.
 stood() {
-	[ -z "$(moving "$runtime")" ] && [ "$(switches)" = "$counted" ]
+	[ -z "$(moving "$writing")" ] && [ "$(switches)" = "$counted" ]
 }
 
 if [ -n "$runtime" ]; then
 	alone
 	stop "$runtime"
+	writing=$(writers)
 	counted=$(switches)
 	holder=$(leased)
 	[ -z "$holder" ] || fail "process $(named "$holder") has a lease on a file, which keeps that from being read: end it; nothing was changed"
@@ -267,7 +278,7 @@ copying=$!
 status=0
 wait "$copying" || status=$?
 copying=
-[ -z "$runtime" ] || stood || fail "something let the runtime go on while it was copied, or ended it: what was written is no whole archive"
+[ -z "$runtime" ] || stood || fail "something let the runtime go on, or its codex, while it was copied, or ended one of them: what was written is no whole archive"
 [ -n "$runtime" ] || [ "$(cat "$lock")" = "$signed" ] || fail "a runtime has begun while it was copied: what was written is no whole archive, make another one"
 resume
 case $status in

@@ -291,6 +291,26 @@ func TestBackupOfWhatGoesOn(t *testing.T) {
 	}
 }
 
+// TestBackupOfACodexThatGoesOn: whoever is codex's user lets codex go on, as its commands are.
+func TestBackupOfACodexThatGoesOn(t *testing.T) {
+	t.Parallel()
+	p := start(t)
+	p.send("m1", "one", "say hello")
+	c := startCopying(t, p)
+	codex := p.Codex()
+	for _, s := range []syscall.Signal{syscall.SIGCONT, syscall.SIGSTOP} {
+		if err := syscall.Kill(codex, s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.end(); err == nil || !strings.Contains(c.said.String(), "or its codex") {
+		t.Errorf("%v: %s", err, c.said.String())
+	}
+	if got := text(p.send("m2", "one", "say after")); got != "after" {
+		t.Errorf("afterwards it answers %q", got)
+	}
+}
+
 // TestBackupBesideABegin: what was copied while a runtime began, which had not been there, is none.
 func TestBackupBesideABegin(t *testing.T) {
 	t.Parallel()
