@@ -253,7 +253,7 @@ func (l Launch) brought(config map[string]any) (warnings []Warning) {
 		return warnings
 	}
 	return []Warning{{File: l.settingsDir(), Text: fmt.Sprintf("%s: what a folder brings does not settle what codex may do, "+
-		"so codex reads neither this nor AGENTS.md there. If you trust it, say so in %s: [projects.%s] with trust_level = \"trusted\"",
+		"so codex reads neither this nor AGENTS.md there. If you trust it, and have looked at it while no runtime runs, say so in %s: [projects.%s] with trust_level = \"trusted\"",
 		strings.Join(l.Project.Settles, ", "), filepath.Join(l.Home, "config.toml"), tomlString(l.WorkDir))}}
 }
 

@@ -45,7 +45,7 @@ func (l *Launch) judge(note string, f settingsFolder, write bool) error {
 	case len(noted) > 0 && string(noted) != f.which+"\n":
 		l.distrust = &Problem{
 			What: "it is not the one that you have said is trusted (" + note + " notes which that was), and a command may have made it, so codex reads neither this nor AGENTS.md there",
-			Fix:  "look at what is in it and, if you trust this one, remove " + note + ": it counts from codex's next start on",
+			Fix:  "stop the runtime, whose commands may write it, look at what is in it and, if you trust this one, remove " + note,
 		}
 	}
 	return nil

@@ -12,6 +12,7 @@ type Receipt struct {
 	engine  *Engine
 	task    *task // nil if it had ended before
 	id      a2a.TaskID
+	from    sender // of the message
 	marked  bool
 	settled bool
 }
@@ -41,31 +42,32 @@ func (r *Receipt) Settle(arrived bool) {
 	if r.engine == nil { // it was not about a message, or not one whose answer matters
 		return
 	}
-	left, over := r.release()
+	left, over, promised := r.release()
 	switch {
-	case arrived:
+	case arrived && !promised:
 		r.engine.heard(r.id, r.task)
-	case left == 0 && over:
+	case arrived || left == 0 && over:
 		r.engine.unheard(r.id, r.task)
 	}
 }
 
-// release ends the waiting. It reports how many others wait, and whether there is
-// something that nobody has heard.
-func (r *Receipt) release() (left int, over bool) {
+// release ends the waiting. It reports how many others wait, whether there is something that nobody
+// has heard, and whether that was promised to the user, for whom the caller does not stand.
+func (r *Receipt) release() (left int, over, promised bool) {
 	t := r.task
 	if t == nil {
-		return 0, true
+		return 0, true, false
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return int(t.waiters.Add(-1)), t.owed && (t.status.State.Terminal() || needsCaller(t.status.State))
+	over = t.owed && (t.status.State.Terminal() || needsCaller(t.status.State))
+	return int(t.waiters.Add(-1)), over, over && t.promised && r.from.isNobody()
 }
 
 // note keeps what is known of the message.
-func (r *Receipt) note(marked bool) {
+func (r *Receipt) note(from sender, marked bool) {
 	if r != nil {
-		r.marked = marked
+		r.from, r.marked = from, marked
 	}
 }
 
@@ -106,6 +108,17 @@ func (v *view) answered(ctx context.Context) (*a2a.Task, error) {
 	if err != nil || task.Status.State.Terminal() || task.Metadata[MetaTurn] != TurnSteered {
 		return v.settled(ctx)
 	}
+	if r := ReceiptOf(ctx); r != nil && r.task != nil {
+		r.task.promise()
+	}
 	ReceiptOf(ctx).Settle(false)
 	return task, nil
+}
+
+// promise notes that the user was told that the answer comes: whoever began the turn and gets it may
+// be nobody who would show it.
+func (t *task) promise() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.promised = true
 }

@@ -179,3 +179,32 @@ func TestFileBesideAnAnswer(t *testing.T) {
 	}
 	j.answer("done")
 }
+
+// TestPromisedAnswer: the user who is told that the answer comes gets it, also where nobody stands behind
+// the call that began the turn, and has it, too.
+func TestPromisedAnswer(t *testing.T) {
+	for name, c := range map[string]struct {
+		id     string
+		begins map[string]any
+		owed   int
+	}{
+		"schedule": {"cron-1-1", nil, 1}, "webhook": {"w1", map[string]any{"source": "github"}, 1}, "the workspace itself": {"s1", map[string]any{"source_type": "self-idle"}, 1},
+		"nobody knows who": {"a1", nil, 0}, "the user": {"u1", byUser(), 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t)
+			first := d.call(c.id, "", c.begins, "hi")
+			j := d.r.next(t)
+			begun(j)
+			second := d.call("m2", "", byUser(), "what is 2+2?")
+			second.wait(t)
+			second.receipt.Settle(true)
+			j.observe(executor.Ended{Outcome: executor.Completed, Taken: []string{d.r.steered[0]}, Messages: []executor.AgentMessage{{ItemID: "m", Text: "4"}}})
+			first.wait(t)
+			first.receipt.Settle(true)
+			if rows := d.owed(); len(rows) != c.owed {
+				t.Errorf("the user is owed %d replies", len(rows))
+			}
+		})
+	}
+}

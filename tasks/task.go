@@ -57,6 +57,7 @@ type task struct {
 	expiry     *time.Timer   // of the questions over a restart; counted in Engine.wg while it runs
 	told       a2a.TaskState // the state that receivers of push notifications know
 	owed       bool          // the user gets the reply, however late
+	promised   bool          // to the user, while a turn that another may have begun runs
 	sorted     bool          // its messages were kept by who sent them
 	canceling  bool
 	canceled   bool    // a turn ended by the cancel

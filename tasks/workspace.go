@@ -56,7 +56,7 @@ func (e *Engine) classify(ctx context.Context, req *a2a.SendMessageRequest, in *
 	}
 	if !patient && in.from.origin != fromPlatform {
 		in.receipt = ReceiptOf(ctx)
-		in.receipt.note(marked(req))
+		in.receipt.note(in.from, marked(req))
 	}
 }
 

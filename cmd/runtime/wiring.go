@@ -4,6 +4,8 @@ import (
 	"log/slog"
 	"net"
 	"net/url"
+	"os"
+	"slices"
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -37,7 +39,7 @@ func executorConfig(
 		Rules:        s.Rules == "callers",
 		Open:         commandsMayCall(s),
 		RefreshEvery: refreshEvery(s),
-		Apart:        append(s.Apart(), s.Programs()...),
+		Apart:        slices.Concat(s.Apart(), s.Programs(), ownProgram(s)),
 		Redact:       redact.String, Hide: redact.Known, Metrics: base.metrics, Logger: log,
 	}
 	if wire := base.wire; wire != nil {
@@ -119,4 +121,14 @@ func anyHost(s settings.Settings) bool {
 	ip := net.ParseIP(host)
 	loopback := host == "localhost" || ip != nil && ip.IsLoopback()
 	return s.InWorkspace() || s.Token.Set() || err == nil && !loopback
+}
+
+// ownProgram is where this program lies, which codex starts with each conversation for the tools of the
+// workspace by MCP.
+func ownProgram(s settings.Settings) []settings.Place {
+	self, err := os.Executable()
+	if err != nil || s.Tools != toolsMCP || !s.InWorkspace() {
+		return nil
+	}
+	return []settings.Place{{Name: "runtime mcp", Path: self}}
 }

@@ -94,7 +94,7 @@ func (s Settings) Apart() []Place {
 		all = append(all, Place{Name: "MOLECULE_WORKSPACES", Path: space.TokenFile})
 	}
 	all = append(all, files("HOME", s.UserHome, ".profile", ".bashrc", ".bash_profile", ".bash_login", ".zshenv", ".zprofile", ".zshrc", ".zlogin")...)
-	all = append(all, files("CODEX_HOME", s.CodexHome, "config.toml", "auth.json", "hooks.json", "rules", ".env")...)
+	all = append(all, files("CODEX_HOME", s.CodexHome, "config.toml", "auth.json", "hooks.json", "rules", "environments.toml", ".env")...)
 	return slices.DeleteFunc(all, func(p Place) bool { return p.Path == "" })
 }
 
