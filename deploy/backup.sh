@@ -17,6 +17,13 @@ fail() {
 	exit 1
 }
 
+# plain refuses a path that is not spelled as it stands in the archive.
+plain() {
+	case $1 in
+	*//* | */./* | */../*) fail "$1: give a path without //, /./ and /../" ;;
+	esac
+}
+
 [ $# -ge 2 ] || fail "usage: backup.sh STATE_DIR DIRECTORY... >backup.tar.gz"
 [ ! -t 1 ] || fail "the archive goes to stdout: send it to a file"
 tar --version 2>/dev/null | grep -q GNU || fail "this takes GNU tar, which says what it could not read"
@@ -28,14 +35,23 @@ esac
 lock=${1%/}/state.lock
 shift
 [ -f "$lock" ] || fail "there is no $lock: give the runtime's RUNTIME_STATE_DIR"
+plain "$lock"
+holding=$(cd "${lock%/*}" && pwd -P)
 inside=
 for dir in "$@"; do
-	case $lock in
-	"${dir%/}"/*) inside=yes ;; # so that it has one name here, by which it is left out
-	esac
 	case $dir in
 	/*) [ -d "$dir" ] || fail "there is no directory $dir" ;;
 	*) fail "$dir: give an absolute path" ;;
+	esac
+	plain "${dir%/}/"
+	here=$(cd "$dir" && pwd -P)
+	case $holding/ in
+	"${here%/}"/*)
+		case $lock in
+		"${dir%/}"/*) inside=yes ;; # so that it has one name here, by which it is left out
+		*) fail "$dir holds STATE_DIR by another name than that has: name both alike" ;;
+		esac
+		;;
 	esac
 	shift
 	set -- "$@" ".$dir" # as it is named in the archive
@@ -48,10 +64,16 @@ signed=$(cat "$lock")
 inode=$(ls -i "$lock")
 inode=${inode%% *}
 named=$(sed -n 's/.*"pid":\([0-9]*\).*/\1/p' "$lock")
-runtime=$(sed -n "s/.* FLOCK .* WRITE \($named\) [^ ]*:$inode .*/\1/p" /proc/locks)
-if [ -z "$runtime" ] && ! flock -n "$lock" true; then
-	fail "a runtime works on $lock, and cannot be seen from here: run this where it runs, in its container"
-fi
+runtime=
+for try in 1 2 3 4 5 6 7 8 9 10; do
+	runtime=$(sed -n "s/.* FLOCK .* WRITE \($named\) [^ ]*:$inode .*/\1/p" /proc/locks)
+	if [ -n "$runtime" ] || flock -n "$lock" true; then
+		break
+	fi
+	# The list is read piece by piece, and lacks what others that come and go push from one to the next.
+	[ "$try" -lt 10 ] || fail "a runtime works on $lock, and cannot be seen from here: run this where it runs, in its container"
+	sleep 0.1
+done
 
 parent() {
 	sed -n 's/^PPid:[^0-9]*//p' "/proc/$1/status"
@@ -273,7 +295,7 @@ names() {
 cd /
 # Nor the lock: restored over a runtime that works, it would let another one in beside it. What a
 # file does not have of the disk it does not have of the archive: a command can make one of any length.
-names "$@" | tar --sparse --exclude=".$lock" --no-unquote --null -T - -czf - &
+names "$@" | tar --sparse --no-wildcards --exclude=".$lock" --no-unquote --null -T - -czf - &
 copying=$!
 status=0
 wait "$copying" || status=$?

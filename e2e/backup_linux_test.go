@@ -326,17 +326,35 @@ func TestBackupBesideABegin(t *testing.T) {
 // TestBackupHasNoLock: the lock would be in it by another name than it is left out by.
 func TestBackupHasNoLock(t *testing.T) {
 	t.Parallel()
-	state, link := t.TempDir(), filepath.Join(t.TempDir(), "link")
-	err := errors.Join(os.WriteFile(filepath.Join(state, "state.lock"), nil, 0o600), os.Symlink(state, link))
-	if err != nil {
+	dir := t.TempDir()
+	state, link := filepath.Join(dir, "st[1]"), filepath.Join(dir, "link")
+	if err := errors.Join(os.Mkdir(state, 0o700), os.WriteFile(filepath.Join(state, "state.lock"), nil, 0o600), os.Symlink(state, link)); err != nil {
 		t.Fatal(err)
 	}
-	cmd := backup(t, link, state, nil)
-	cmd.Args = append(cmd.Args[:3], state) // of which link is none
-	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = io.Discard, &said
-	if err := cmd.Run(); err == nil || !strings.Contains(said.String(), "named as that is") {
-		t.Errorf("%v: %s", err, said.String())
+	for name, c := range map[string]struct {
+		state, says string
+		dirs        []string
+	}{
+		"not among them": {state, "named as that is", []string{t.TempDir()}},
+		"a link":         {link, "by another name", []string{state}},
+		"both":           {state, "by another name", []string{state, link}},
+		"two slashes":    {dir + "//st[1]", "without //", []string{dir}},
+		"a way back":     {state, "without //", []string{dir, dir + "/../" + filepath.Base(dir)}},
+		"brackets":       {state, "", []string{state}},
+	} {
+		cmd := backup(t, c.state, state, nil)
+		cmd.Args = append(cmd.Args[:3], c.dirs...)
+		var said, archive bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &archive, &said
+		err := cmd.Run()
+		if (err == nil) != (c.says == "") || !strings.Contains(said.String(), c.says) {
+			t.Errorf("%s: %v: %s", name, err, said.String())
+		}
+		list := exec.CommandContext(t.Context(), "tar", "-tz")
+		list.Stdin = &archive
+		if listed, _ := list.Output(); strings.Contains(string(listed), "state.lock") { // of nothing there is none
+			t.Errorf("%s: the archive has %s", name, listed)
+		}
 	}
 }
 

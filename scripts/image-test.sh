@@ -40,7 +40,7 @@ setpriv --reuid=65534 --regid=65534 --clear-groups unshare --user --map-root-use
 step() { echo "image-test: $(date +%H:%M:%S) $*" >&2; }
 
 step "the scripts"
-scripts="scripts/*.sh start.sh image/molecule-askpass image/bin/codex e2e/image/testdata/*.sh .ci/run"
+scripts="scripts/*.sh start.sh deploy/*.sh image/molecule-askpass image/bin/codex e2e/image/testdata/*.sh .ci/run"
 # shellcheck disable=SC2086 # patterns
 shellcheck $scripts
 # shellcheck disable=SC2086
