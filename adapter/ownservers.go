@@ -3,6 +3,7 @@ package adapter
 import (
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -149,14 +150,14 @@ func (l Launch) doubts() (doubts []Warning) {
 	dirs := within.Resolve(writes...)
 	written := func(path string) bool {
 		_, inside := dirs.Holding(l.path(path))
-		return inside
+		return inside && path != ""
 	}
 	const there = "where commands can put what codex then runs outside of its sandbox"
 	for _, s := range l.ownServers(config) {
 		if s.cwd != "" && written(s.cwd) {
 			doubt("the MCP server %s is started in %s, %s: give it another cwd", s.name, s.cwd, there)
 		}
-		if strings.Contains(s.command, "/") && written(s.command) {
+		if written(l.program(s.command)) {
 			doubt("the program of the MCP server %s is %s, %s: keep it elsewhere", s.name, s.command, there)
 		}
 		for _, name := range s.loads(writes) {
@@ -164,7 +165,7 @@ func (l Launch) doubts() (doubts []Warning) {
 		}
 	}
 	if notify, _ := config["notify"].([]any); len(notify) > 0 {
-		if program, _ := notify[0].(string); strings.Contains(program, "/") && written(program) {
+		if program, _ := notify[0].(string); written(l.program(program)) {
 			doubt("the program of notify is %s, %s: keep it elsewhere", program, there)
 		}
 	}
@@ -172,6 +173,21 @@ func (l Launch) doubts() (doubts []Warning) {
 		doubt("codex runs hooks in the folder of the conversation, %s: have each of them name its programs by absolute paths, or go elsewhere first (cd)", there)
 	}
 	return few(filepath.Join(l.Home, "config.toml"), doubts)
+}
+
+// program is where codex finds a program, which may lead elsewhere by a link; empty for a name that is
+// nowhere in its PATH.
+func (l Launch) program(name string) string {
+	if strings.Contains(name, "/") {
+		return name
+	}
+	for _, dir := range filepath.SplitList(lookup(l.Env())("PATH")) {
+		at := filepath.Join(dir, name)
+		if info, err := os.Stat(at); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0 {
+			return at
+		}
+	}
+	return ""
 }
 
 // path is one of the configuration as codex takes it.

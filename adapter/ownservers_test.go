@@ -1,6 +1,10 @@
 package adapter
 
 import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +14,8 @@ func TestFoldersOfServers(t *testing.T) {
 	for name, c := range map[string]struct{ system, config, want string }{
 		"none":          {"", "model = 'x'", ""},
 		"plain":         {"", "[mcp_servers.a]\ncommand = 'npx'\nargs = ['-y', 'secret']\nenv = { K = 'secret' }", `mcp_servers={"a"={command="npx",cwd="/h"}}`},
+		"helper":        {"", "[mcp_servers.a]\nurl = 'http://x'\nhttp_headers_helper = 'python3 -m x'", `mcp_servers={"a"={url="http://x",http_headers_helper="cd '/h' || exit; python3 -m x"}}`},
+		"url":           {"", "[mcp_servers.a]\nurl = 'http://x'", ""},
 		"quoted":        {"", "[mcp_servers.'a.b']\ncommand = 'npx'", `mcp_servers={"a.b"={command="npx",cwd="/h"}}`},
 		"inline":        {"", "mcp_servers = { b = { command = 'y' }, a = { command = 'x' } }", `mcp_servers={"a"={command="x",cwd="/h"},"b"={command="y",cwd="/h"}}`},
 		"dotted":        {"", "mcp_servers.a.command = 'x'", `mcp_servers={"a"={command="x",cwd="/h"}}`},
@@ -84,5 +90,29 @@ func TestDoubtsOfTheOperatorsPrograms(t *testing.T) {
 				t.Errorf("without a sandbox: %v", l.doubts())
 			}
 		})
+	}
+}
+
+// TestProgramsByTheirNames: a name is looked up as codex does, and followed.
+func TestProgramsByTheirNames(t *testing.T) {
+	dir := t.TempDir()
+	work, bin := filepath.Join(dir, "work"), filepath.Join(dir, "bin")
+	script := filepath.Join(work, "server.sh")
+	if err := errors.Join(os.Mkdir(work, 0o700), os.Mkdir(bin, 0o700), os.WriteFile(script, []byte("#!/bin/sh\n"), 0o700),
+		os.Symlink(script, filepath.Join(bin, "mine")), os.Symlink("/bin/sh", filepath.Join(bin, "other"))); err != nil {
+		t.Fatal(err)
+	}
+	l := Launch{
+		Home: filepath.Join(dir, "home"), WorkDir: work, Sandboxed: true, Environ: []string{"PATH=" + bin},
+		UserConfig: "notify = ['mine']\n[mcp_servers.a]\ncommand = 'mine'\n[mcp_servers.b]\ncommand = 'other'\n[mcp_servers.c]\ncommand = 'nowhere'\n",
+	}
+	said := fmt.Sprint(l.doubts())
+	for _, want := range []string{"the program of the MCP server a is mine", "the program of notify is mine"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("no warning that %s: %s", want, said)
+		}
+	}
+	if strings.Contains(said, "MCP server b") || strings.Contains(said, "MCP server c") {
+		t.Errorf("the warnings are %s", said)
 	}
 }
