@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -208,20 +209,32 @@ func hasASay(name string) bool {
 // a sandbox of the user's, too: messages may ask for one. The table is given inline: codex
 // splits a dotted key at the dots in the path too.
 func (l Launch) trust(config map[string]any) []string {
-	level := cmp.Or(l.said(config), "trusted")
-	if l.opens(config) {
-		level = "untrusted"
+	levels := l.levels(config)
+	entries := make([]string, 0, len(levels))
+	for _, name := range slices.Sorted(maps.Keys(levels)) {
+		entries = append(entries, tomlString(name)+`={trust_level=`+tomlString(levels[name])+`}`)
 	}
-	var entries []string
-	say := func(level string, names []string) {
-		for _, name := range names {
-			entries = append(entries, tomlString(name)+`={trust_level=`+tomlString(level)+`}`)
-		}
-	}
-	say(level, l.names())
-	say("untrusted", l.distrusted(config))
 	return override("projects", "{"+strings.Join(entries, ",")+"}")
 }
+
+// levels say of folders whether codex trusts them: of the work directory, and of those above it that
+// would be trusted but for their links.
+func (l Launch) levels(config map[string]any) map[string]string {
+	level := cmp.Or(l.said(config), "trusted")
+	if l.opens(config) {
+		level = untrusted
+	}
+	levels := map[string]string{}
+	for _, name := range l.names() {
+		levels[name] = level
+	}
+	for _, name := range l.distrusted(config) {
+		levels[name] = untrusted
+	}
+	return levels
+}
+
+const untrusted = "untrusted"
 
 // distrusted are the names of the folders above the work directory whose links take the trust from them.
 func (l Launch) distrusted(config map[string]any) (names []string) {

@@ -28,12 +28,11 @@ func (s *Setup) ThreadConfig(started Launch) map[string]any {
 		s.cfg.Replaced()
 	}
 	above := map[string]any{}
-	untrusted := now.distrusted(config)
-	if change != kept || now.opens(config) {
-		untrusted = slices.Concat(untrusted, started.names(), now.names())
-	}
-	if len(untrusted) > 0 {
-		above["projects"] = projects(untrusted)
+	switch {
+	case change != kept || now.opens(config):
+		above["projects"] = now.projects(config, slices.Concat(started.names(), now.names())...)
+	case len(now.distrusted(config)) > 0:
+		above["projects"] = now.projects(config)
 	}
 	maps.Copy(above, now.added(config, started.Moved()))
 	if len(above) == 0 {
@@ -55,14 +54,18 @@ func (l Launch) now() Launch {
 // what comes there while it is begun.
 func (l Launch) Untrusted() map[string]any {
 	config, _ := l.own()
-	return map[string]any{"projects": projects(slices.Concat(l.names(), l.distrusted(config)))}
+	return map[string]any{"projects": l.projects(config, l.names()...)}
 }
 
-// projects is the table by which none of the names is trusted.
-func projects(untrusted []string) map[string]any {
-	table := map[string]any{}
-	for _, name := range untrusted {
-		table[name] = map[string]any{"trust_level": "untrusted"}
+// projects is the table of a thread, which takes back all of the one that codex was started with; the
+// names are not trusted in any case.
+func (l Launch) projects(config map[string]any, not ...string) map[string]any {
+	levels, table := l.levels(config), map[string]any{}
+	for _, name := range not {
+		levels[name] = untrusted
+	}
+	for name, level := range levels {
+		table[name] = map[string]any{"trust_level": level}
 	}
 	return table
 }

@@ -16,12 +16,12 @@ import (
 // counts.
 func TestTrustIsForNoLinks(t *testing.T) {
 	t.Parallel()
-	for name, at := range map[string]string{"own": "repo/work", "above": "repo"} {
+	for name, at := range map[string]string{"own": "repo/mid/work", "between": "repo/mid", "above": "repo"} {
 		for how, link := range map[string]func(to, from string) error{"links": os.Symlink, "names": os.Link} {
 			t.Run(name+"-"+how, func(t *testing.T) {
 				t.Parallel()
 				dir, outside, home := codextest.Dir(t, "folder"), codextest.Dir(t, "outside"), codextest.Home(t)
-				work, brought, root := filepath.Join(dir, "repo/work"), filepath.Join(dir, at, ".codex"), filepath.Join(dir, at)
+				work, brought, root := filepath.Join(dir, "repo/mid/work"), filepath.Join(dir, at, ".codex"), filepath.Join(dir, at)
 				settings, rules := filepath.Join(work, "settings.toml"), filepath.Join(work, "rules")
 				writeFile(t, settings, "")
 				writeFile(t, filepath.Join(rules, "x.rules"), "")
@@ -34,10 +34,12 @@ func TestTrustIsForNoLinks(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if out, err := exec.CommandContext(t.Context(), "git", "init", "-q", root).CombinedOutput(); err != nil {
+				if out, err := exec.CommandContext(t.Context(), "git", "init", "-q", filepath.Join(dir, "repo")).CombinedOutput(); err != nil {
 					t.Fatalf("%v: %s", err, out)
 				}
-				writeFile(t, filepath.Join(home, "config.toml"), "[projects.'"+root+"']\ntrust_level = 'trusted'\n")
+				own := "[projects.'" + root + "']\ntrust_level = 'trusted'\n"
+				writeFile(t, filepath.Join(home, "config.toml"), own)
+				writeFile(t, filepath.Join(work, "AGENTS.md"), "words of AGENTS.md\n")
 				p := start(t, "RUNTIME_WORKDIR="+work, "CODEX_HOME="+home, "CODEX_APPROVAL_POLICY=never")
 				said := text(p.send("m1", "one", "run printf '[mcp_servers.x]\\ncommand = \"touch\"\\nargs = [\"'"+outside+"'/server\"]\\n' >settings.toml && "+
 					"echo 'prefix_rule(pattern=[\"touch\"], decision=\"allow\")' >rules/x.rules && echo written"))
@@ -51,6 +53,10 @@ func TestTrustIsForNoLinks(t *testing.T) {
 					if _, err := os.Lstat(filepath.Join(outside, file)); err == nil {
 						t.Errorf("a command has had %s made outside of the sandbox", file)
 					}
+				}
+				unchanged(t, home, own) // codex would write that the repository is trusted
+				if read := strings.Contains(string(p.Model.Requests()[0].Body), "words of AGENTS.md"); read != (name != "own") {
+					t.Errorf("AGENTS.md is read: %v", read)
 				}
 				if log := p.Log(); !strings.Contains(log, "put the file itself there") {
 					t.Error("the log does not say what to do")

@@ -66,7 +66,7 @@ func TestCodexShowsTheAgentNothing(t *testing.T) {
 	cmd.Env = []string{"PATH=" + dir + ":/usr/bin:/bin", "HOME=/root", "CODEX_HOME=/configs/.codex", "RUNTIME_TOKEN=planted"}
 	cmd.Stdin = strings.NewReader("") // by a pipe, as a key comes
 	out, err := cmd.CombinedOutput()
-	if want := "[31mred  6n    \n/home/agent /configs/.codex / login a b\n"; string(out) != want || cmd.ProcessState.ExitCode() != 7 {
+	if want := "[31mred  6n   \n/home/agent /configs/.codex / login a b\n"; string(out) != want || cmd.ProcessState.ExitCode() != 7 {
 		t.Errorf("%v: %q, want %q and exit code 7", err, out, want)
 	}
 	if text := shown(t, told); !strings.Contains(text, "started "+codex+" login a b") {

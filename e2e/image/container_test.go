@@ -219,7 +219,11 @@ func (c *container) enter(user, command string, args ...string) *exec.Cmd {
 		dir = "/"
 	}
 	all = append(all, "env", "-C", dir, "-i")
-	all = append(all, strings.Split(strings.TrimRight(string(environ), "\x00"), "\x00")...)
+	for kv := range strings.SplitSeq(strings.TrimRight(string(environ), "\x00"), "\x00") {
+		if !strings.HasPrefix(kv, "GIT_CONFIG_SYSTEM=") { // start.sh has set it, and docker exec does not know of that
+			all = append(all, kv)
+		}
+	}
 	return exec.Command("nsenter", append(append(all, command), args...)...)
 }
 
