@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
@@ -217,8 +216,8 @@ func (t *task) poseAgain(a *reply, why string) *view {
 		change.Ask = []store.Question{q.row("")}
 	case len(t.questions) > 0:
 		t.questions[0].why = why
-		if a.unclear && !t.engine.posts() {
-			t.lapse.posed(a.from, time.Now())
+		if a.unclear {
+			t.posedAgain(a.from)
 			change.Ask = unanswered(t.questions)
 		}
 	}

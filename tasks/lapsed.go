@@ -32,18 +32,23 @@ type lapse struct {
 	until time.Time // it is over then; zero if it does not pass by itself
 }
 
+// holds reports whether a message may be meant for something else.
+func (l *lapse) holds(in *incoming) bool {
+	over := !l.until.IsZero() && time.Now().After(l.until)
+	return l.Lapsed && !over && (!slices.Contains(l.PosedTo, in.from) || in.written.Before(l.Since))
+}
+
+// fresh reports whether nobody has been posed since what is asked.
+func (l *lapse) fresh() bool { return l.Lapsed && len(l.PosedTo) == 0 }
+
 // crossing is how long after a question words can be for what the user was told before it: they are
 // on their way.
 const crossing = 2 * time.Second
 
 func (l *lapse) begin() { *l = lapse{Lapsed: true} }
 
-// cross begins one that passes, unless there is one that does not.
-func (l *lapse) cross() {
-	if !l.Lapsed || !l.until.IsZero() {
-		*l = lapse{Lapsed: true, until: time.Now().Add(crossing)}
-	}
-}
+// cross begins one that passes.
+func (l *lapse) cross() { *l = lapse{Lapsed: true, until: time.Now().Add(crossing)} }
 
 // posed notes that a sender has been posed what is asked.
 func (l *lapse) posed(to sender, at time.Time) {
@@ -52,17 +57,11 @@ func (l *lapse) posed(to sender, at time.Time) {
 	}
 }
 
-// holds reports whether that is so for a message.
-func (l *lapse) holds(in *incoming) bool {
-	over := !l.until.IsZero() && time.Now().After(l.until)
-	return l.Lapsed && !over && (!slices.Contains(l.PosedTo, in.from) || in.written.Before(l.Since))
-}
-
 // unclear reports whether a message may be meant for something else than q, for which it could be
 // leave. The caller holds t.mu.
 func (t *task) unclear(in *incoming, q *question) bool {
 	given := executor.Answer{Text: in.text, Data: in.data}
-	return (in.written.Before(q.at) || t.lapse.holds(in) || q.unshown(in)) && in.names() == nil && !given.Declines(q.asked.Kind)
+	return (in.written.Before(q.at) || t.lapse.holds(in) || t.crossing.holds(in) || q.unshown(in)) && in.names() == nil && !given.Declines(q.asked.Kind)
 }
 
 // unshown reports whether a message is of one who has not been shown what the turn of a question asks:
@@ -103,8 +102,40 @@ func (t *task) unread() {
 	switch {
 	case t.engine.posts() || t.owed && t.waiters.Load() == 0:
 		t.lapse.begin()
-	case t.heardElse:
-		t.lapse.cross()
+	default:
+		t.cross()
+	}
+}
+
+// cross has words be for what the user was told before, if anything, for as long as they can be on
+// their way. The caller holds t.mu.
+func (t *task) cross() {
+	if t.heardElse {
+		t.crossing.cross()
+		t.heardElse = false
+	}
+}
+
+// posedAgain notes that what is asked was posed to the sender of an answer that was put off. The caller
+// holds t.mu.
+func (t *task) posedAgain(to sender) {
+	if to.origin == fromUser { // whose answer was that to what they had been told
+		t.heardElse = false
+	}
+	if !t.engine.posts() {
+		t.lapse.posed(to, time.Now())
+		t.crossing.posed(to, time.Now())
+	}
+}
+
+// lost notes that what the task asks has not reached the caller who waited for it.
+func (t *task) lost() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.questions) > 0 && t.status.State == a2a.TaskStateInputRequired && !t.lapse.fresh() {
+		t.lapse.begin()
+		head := t.row()
+		t.save(store.Change{Head: &head})
 	}
 }
 
@@ -130,17 +161,17 @@ func (t *task) beside(reply string, arrived bool) {
 	case t.status.State.Terminal():
 	case !t.poses(reply):
 		t.saidBeside()
-	case arrived:
+	case arrived && t.sending == reply: // and nothing was told since it was sent
 		t.read()
-	default:
-		t.sent = time.Now()
+	case !arrived && t.sending != reply:
+		t.sending, t.sent = reply, time.Now()
 	}
 }
 
 // saidBeside has words be for nothing that the task asks. The caller holds t.mu.
 func (t *task) saidBeside() {
-	t.heardElse = true
-	if fresh := t.lapse.Lapsed && t.lapse.until.IsZero() && len(t.lapse.PosedTo) == 0; len(t.questions) > 0 && !fresh {
+	t.heardElse, t.sending = true, ""
+	if len(t.questions) > 0 && !t.lapse.fresh() {
 		t.lapse.begin()
 		head := t.row()
 		t.save(store.Change{Head: &head})
@@ -156,6 +187,7 @@ func (t *task) read() {
 			meet(t.questions, by)
 		}
 	}
+	t.cross()
 	head := t.row()
 	t.save(store.Change{Head: &head, Ask: unanswered(t.questions)})
 }

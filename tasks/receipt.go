@@ -47,6 +47,9 @@ func (r *Receipt) Settle(arrived bool) {
 	case arrived && !promised:
 		r.engine.heard(r.id, r.task)
 	case arrived || left == 0 && over:
+		if r.task != nil {
+			r.task.lost()
+		}
 		r.engine.unheard(r.id, r.task)
 	}
 }

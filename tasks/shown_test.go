@@ -83,18 +83,63 @@ func TestIDOfAnotherQuestionOverARestart(t *testing.T) {
 	}
 }
 
-// TestToldJustBefore: words that come as a question does may be for what the user was told before it.
+// TestToldJustBefore: words that come as a question does may be for what the user was told before it,
+// also where something has lapsed before.
 func TestToldJustBefore(t *testing.T) {
 	m := workspaceMachine(t)
 	says(t, m, "m1", "hi", byUser())
 	j := m.r.next(t).start()
-	m.e.SaidToUser()
-	j.ask("q1", "May I q1?")
-	wantStatus(t, says(t, m, "m2", "yes", byUser()), a2a.TaskStateInputRequired, notTaken, "May I q1?")
-	says(t, m, "m3", "yes", byUser())
-	if got := m.asker.answered(); !strings.HasPrefix(got, "q1:") {
-		t.Errorf("answered %q", got)
+	for _, q := range []string{"q1", "q2"} {
+		m.e.SaidToUser()
+		j.ask(q, "May I "+q+"?")
+		wantStatus(t, says(t, m, q+"-a", "yes", byUser()), a2a.TaskStateInputRequired, notTaken, "May I "+q+"?")
+		says(t, m, q+"-b", "yes", byUser())
+		if got := m.asker.answered(); !strings.Contains(got, q+":") {
+			t.Errorf("answered %q", got)
+		}
+		j.ask(q+"-else", "May I?")
+		m.e.SaidToUser()
+		says(t, m, q+"-c", "yes", byUser())
+		says(t, m, q+"-d", "yes", byUser())
 	}
+	j.answer("done")
+}
+
+// TestToldJustBeforeALateQuestion: the same where it reaches the user by others.
+func TestToldJustBeforeALateQuestion(t *testing.T) {
+	for name, posts := range map[string]bool{"late": false, "followed": true} {
+		t.Run(name, func(t *testing.T) {
+			m, task, j := callGone(t, posts)
+			j.observe(executor.Answered{ID: "q1"})
+			m.e.SaidToUser()
+			j.ask("q2", "May I q2?")
+			asks := get(t, m.e, task.ID).Status.Message.ID
+			m.e.Telling("canvas-ws", asks, false)
+			m.e.Telling("canvas-ws", asks, true)
+			wantStatus(t, says(t, m, "m2", "yes", byUser()), a2a.TaskStateInputRequired, notTaken, "May I q2?")
+			j.answer("done")
+		})
+	}
+}
+
+// TestQuestionThatIsLost: its call was there when it was asked, and the answer was not.
+func TestQuestionThatIsLost(t *testing.T) {
+	m := workspaceMachine(t)
+	ctx, receipt := tasks.WithReceipt(t.Context())
+	first := request("m1", "", "hi")
+	first.Metadata = byUser()
+	answered := make(chan error, 1)
+	go func() {
+		_, err := m.e.SendMessage(ctx, first)
+		answered <- err
+	}()
+	j := m.r.next(t).start()
+	j.ask("q1", "May I q1?")
+	if err := <-answered; err != nil {
+		t.Fatal(err)
+	}
+	receipt.Settle(false)
+	wantStatus(t, says(t, m, "m2", "yes", byUser()), a2a.TaskStateInputRequired, notTaken, "May I q1?")
 	j.answer("done")
 }
 
@@ -122,6 +167,11 @@ func callGone(t *testing.T, posts bool) (*machine, *a2a.Task, *job) {
 // TestAskedWhereNobodyWaits: what is asked when the call is gone counts once it has reached the user,
 // and by the message that asks it.
 func TestAskedWhereNobodyWaits(t *testing.T) {
+	// reaches is what there is to tell of a message that reaches the user.
+	reaches := func(m *machine, conversation, reply string) {
+		m.e.Telling(conversation, reply, false)
+		m.e.Telling(conversation, reply, true)
+	}
 	for name, c := range map[string]struct {
 		posts    bool
 		told     func(m *machine, asks string)
@@ -129,16 +179,19 @@ func TestAskedWhereNobodyWaits(t *testing.T) {
 	}{
 		"not yet":           {false, func(*machine, string) {}, false},
 		"on its way":        {false, func(m *machine, asks string) { m.e.Telling("", asks, false) }, false},
-		"another reply":     {false, func(m *machine, _ string) { m.e.Telling("", "another", true) }, false},
-		"there":             {false, func(m *machine, asks string) { m.e.Telling("", asks, true) }, true},
-		"and another reply": {false, func(m *machine, asks string) { m.e.Telling("", asks, true); m.e.Telling("", "another", false) }, false},
+		"another reply":     {false, func(m *machine, _ string) { reaches(m, "", "another") }, false},
+		"there":             {false, func(m *machine, asks string) { reaches(m, "", asks) }, true},
+		"at another try":    {false, func(m *machine, asks string) { m.e.Telling("", asks, false); reaches(m, "", asks) }, true},
+		"and another reply": {false, func(m *machine, asks string) { reaches(m, "", asks); m.e.Telling("", "another", false) }, false},
+		"told meanwhile": {false, func(m *machine, asks string) {
+			m.e.Telling("", asks, false)
+			m.e.SaidToUser()
+			m.e.Telling("", asks, true)
+		}, false},
 		"followed":          {true, func(*machine, string) {}, false},
-		"followed, there":   {true, func(m *machine, asks string) { m.e.Telling("canvas-ws", asks, true) }, true},
-		"elsewhere":         {true, func(m *machine, asks string) { m.e.Telling("elsewhere", asks, true) }, false},
-		"beside, elsewhere": {true, func(m *machine, asks string) {
-			m.e.Telling("canvas-ws", asks, true)
-			m.e.Telling("elsewhere", "x", true)
-		}, true},
+		"followed, there":   {true, func(m *machine, asks string) { reaches(m, "canvas-ws", asks) }, true},
+		"elsewhere":         {true, func(m *machine, asks string) { reaches(m, "elsewhere", asks) }, false},
+		"beside, elsewhere": {true, func(m *machine, asks string) { reaches(m, "canvas-ws", asks); reaches(m, "elsewhere", "x") }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, task, j := callGone(t, c.posts)
@@ -158,7 +211,9 @@ func TestPosedAgainToWhoIsFollowed(t *testing.T) {
 	for _, id := range []string{"m2", "m3"} {
 		wantStatus(t, says(t, m, id, "yes", byUser()), a2a.TaskStateInputRequired, notTaken, "May I q1?")
 	}
-	m.e.Telling("canvas-ws", get(t, m.e, task.ID).Status.Message.ID, true)
+	asks := get(t, m.e, task.ID).Status.Message.ID
+	m.e.Telling("canvas-ws", asks, false)
+	m.e.Telling("canvas-ws", asks, true)
 	says(t, m, "m4", "yes", byUser())
 	if got := m.asker.answered(); !strings.HasPrefix(got, "q1:") {
 		t.Errorf("answered %q", got)

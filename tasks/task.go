@@ -45,8 +45,10 @@ type task struct {
 	reposed    int         // about the bytes of questions that were posed again
 	questions  []*question // open, the oldest first; the state says so
 	lapse      lapse
+	crossing   lapse         // a short one, from what is asked on
 	heardElse  bool          // the user was told something beside while the task was under way
-	sent       time.Time     // what it asks was on its way to the user, by others
+	sending    string        // the message that asks, since it is on its way to the user by others; empty if something was told since
+	sent       time.Time     // that was
 	given      []*reply      // whose effect is not known yet; replaced, never changed
 	messages   int           // status messages made
 	progressed int           // bytes of progress told
