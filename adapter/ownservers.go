@@ -107,20 +107,16 @@ func (l Launch) moved(config map[string]any) []ownServer {
 	if !l.Sandboxed {
 		return nil
 	}
-	return slices.DeleteFunc(l.ownServers(config), func(s ownServer) bool { return s.cwd != "" && s.helper == "" })
+	return slices.DeleteFunc(l.ownServers(config), func(s ownServer) bool { return s.command == "" || s.cwd != "" })
 }
 
-// at is what has the server started in a folder, beside what says which server it is.
-func (s ownServer) at(dir string) []tomlPair {
-	if s.helper != "" {
-		quoted := "'" + strings.ReplaceAll(dir, "'", `'\''`) + "'"
-		return []tomlPair{{"url", s.url}, {"http_headers_helper", "cd " + quoted + " || exit; " + s.helper}}
-	}
-	return []tomlPair{{"command", s.command}, {"cwd", dir}}
+// helped is the line of a shell that makes the headers, which goes elsewhere first.
+func (s ownServer) helped(dir string) string {
+	return "cd '" + strings.ReplaceAll(dir, "'", `'\''`) + "' || exit; " + s.helper
 }
 
-// folders returns the arguments that say where these are started. The command, or the url, stands with
-// it because codex takes no server without one, and reads its configuration anew for each
+// folders returns the arguments that say where these are started. The command stands with it
+// because codex takes no server without one, and reads its configuration anew for each
 // thread: without, none would start any more once a server was removed. As one table it has
 // names with dots in it, which a key would be split at, and takes back what stands before it.
 func (l Launch) folders(config map[string]any) []string {
@@ -130,7 +126,7 @@ func (l Launch) folders(config map[string]any) []string {
 	}
 	tables := make([]string, 0, len(moved))
 	for _, s := range moved {
-		tables = append(tables, tomlString(s.name)+"="+tomlTable(s.at(l.Home)))
+		tables = append(tables, tomlString(s.name)+"="+tomlTable([]tomlPair{{"command", s.command}, {"cwd", l.Home}}))
 	}
 	return override("mcp_servers", "{"+strings.Join(tables, ",")+"}")
 }
@@ -154,6 +150,9 @@ func (l Launch) doubts() (doubts []Warning) {
 	}
 	const there = "where commands can put what codex then runs outside of its sandbox"
 	for _, s := range l.ownServers(config) {
+		if s.helper != "" && strings.Contains(s.name, ".") {
+			doubt("the http_headers_helper of the MCP server %s is run in the folder of the conversation, %s: call the server by a name without a dot", s.name, there)
+		}
 		if s.cwd != "" && written(s.cwd) {
 			doubt("the MCP server %s is started in %s, %s: give it another cwd", s.name, s.cwd, there)
 		}

@@ -14,7 +14,7 @@ func TestFoldersOfServers(t *testing.T) {
 	for name, c := range map[string]struct{ system, config, want string }{
 		"none":          {"", "model = 'x'", ""},
 		"plain":         {"", "[mcp_servers.a]\ncommand = 'npx'\nargs = ['-y', 'secret']\nenv = { K = 'secret' }", `mcp_servers={"a"={command="npx",cwd="/h"}}`},
-		"helper":        {"", "[mcp_servers.a]\nurl = 'http://x'\nhttp_headers_helper = 'python3 -m x'", `mcp_servers={"a"={url="http://x",http_headers_helper="cd '/h' || exit; python3 -m x"}}`},
+		"helper":        {"", "[mcp_servers.a]\nurl = 'http://x'\nhttp_headers_helper = 'python3 -m x'", ""},
 		"url":           {"", "[mcp_servers.a]\nurl = 'http://x'", ""},
 		"quoted":        {"", "[mcp_servers.'a.b']\ncommand = 'npx'", `mcp_servers={"a.b"={command="npx",cwd="/h"}}`},
 		"inline":        {"", "mcp_servers = { b = { command = 'y' }, a = { command = 'x' } }", `mcp_servers={"a"={command="x",cwd="/h"},"b"={command="y",cwd="/h"}}`},
@@ -66,6 +66,8 @@ func TestDoubtsOfTheOperatorsPrograms(t *testing.T) {
 	for name, c := range map[string]struct{ config, want string }{
 		"nothing":        {"notify = ['notify-send']\n[mcp_servers.a]\ncommand = 'npx'\nargs = ['/w/x']", ""},
 		"folder":         {"[mcp_servers.a]\ncommand = 'npx'\ncwd = '/w/x'", "the MCP server a is started in /w/x"},
+		"helper":         {"[mcp_servers.a]\nurl = 'http://x'\nhttp_headers_helper = 'x'", ""},
+		"helper-dotted":  {"[mcp_servers.'a.b']\nurl = 'http://x'\nhttp_headers_helper = 'x'", "the http_headers_helper of the MCP server a.b"},
 		"folder-outside": {"[mcp_servers.a]\ncommand = 'npx'\ncwd = '/srv'", ""},
 		"root":           {"[sandbox_workspace_write]\nwritable_roots = ['/srv']\n[mcp_servers.a]\ncommand = 'npx'\ncwd = '/srv/x'", "the MCP server a is started in /srv/x"},
 		"relative":       {"[mcp_servers.a]\ncommand = 'npx'\ncwd = '../w'", "the MCP server a is started in ../w"},

@@ -228,7 +228,7 @@ func (l Launch) levels(config map[string]any) map[string]string {
 	for _, name := range l.names() {
 		levels[name] = level
 	}
-	for _, name := range l.distrusted(config) {
+	for _, name := range l.distrusted() {
 		levels[name] = untrusted
 	}
 	return levels
@@ -236,10 +236,11 @@ func (l Launch) levels(config map[string]any) map[string]string {
 
 const untrusted = "untrusted"
 
-// distrusted are the names of the folders above the work directory whose links take the trust from them.
-func (l Launch) distrusted(config map[string]any) (names []string) {
-	for _, one := range l.linked(config) {
-		if one.names[0] != l.names()[0] {
+// distrusted are the names of the folders above the work directory whose links take the trust from them,
+// also where it is not known whether they have it.
+func (l Launch) distrusted() (names []string) {
+	for _, one := range l.Project.Links {
+		if l.Sandboxed && one.names[0] != l.names()[0] {
 			names = append(names, one.names...)
 		}
 	}

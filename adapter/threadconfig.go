@@ -31,7 +31,7 @@ func (s *Setup) ThreadConfig(started Launch) map[string]any {
 	switch {
 	case change != kept || now.opens(config):
 		above["projects"] = now.projects(config, slices.Concat(started.names(), now.names())...)
-	case len(now.distrusted(config)) > 0:
+	case len(now.distrusted()) > 0:
 		above["projects"] = now.projects(config)
 	}
 	maps.Copy(above, now.added(config, started.Moved()))
@@ -54,7 +54,9 @@ func (l Launch) now() Launch {
 // what comes there while it is begun.
 func (l Launch) Untrusted() map[string]any {
 	config, _ := l.own()
-	return map[string]any{"projects": l.projects(config, l.names()...)}
+	all := l.added(config, l.Moved())
+	all["projects"] = l.projects(config, l.names()...)
+	return all
 }
 
 // projects is the table of a thread, which takes back all of the one that codex was started with; the
@@ -79,14 +81,16 @@ func (l Launch) added(config map[string]any, known []string) map[string]any {
 		if slices.Contains(known, s.name) || strings.Contains(s.name, ".") {
 			continue
 		}
-		one := map[string]any{}
-		for _, pair := range s.at(l.Home) {
-			one[pair.key] = pair.value
-		}
+		one := map[string]any{"command": s.command, "cwd": l.Home}
 		if l.hasOwnTools() && platformServer.MatchString(s.name) {
 			one["enabled"] = false
 		}
 		all["mcp_servers."+s.name] = one
+	}
+	for _, s := range l.ownServers(config) { // not among codex's arguments, which all users read: there are credentials in it
+		if l.Sandboxed && s.helper != "" && !strings.Contains(s.name, ".") {
+			all["mcp_servers."+s.name] = map[string]any{"url": s.url, "http_headers_helper": s.helped(l.Home)}
+		}
 	}
 	return all
 }

@@ -64,11 +64,11 @@ func notedBy(err error) *Problem {
 // that it is trusted; nil where it does, or brings nothing.
 func (l Launch) Distrusted() *Problem {
 	if l.distrust != nil && len(l.Project.Settles) > 0 {
-		return l.distrust
+		return &Problem{What: l.settingsDir() + ": " + l.distrust.What, Fix: l.distrust.Fix}
 	}
 	config, _ := l.own()
-	for _, one := range l.linked(config) {
-		return one.problem()
+	if links := l.linked(config); len(links) > 0 {
+		return links[0].problem()
 	}
 	return nil
 }

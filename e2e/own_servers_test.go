@@ -37,7 +37,7 @@ args = ["program"]
 command = "sh"
 args = ["which.sh", "chosen"]
 cwd = %q
-[mcp_servers."far.away"]
+[mcp_servers.far]
 url = "http://127.0.0.1:9/mcp"
 http_headers_helper = "sh which.sh helper; echo '{}'"
 [[hooks.UserPromptSubmit]]

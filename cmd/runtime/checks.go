@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"strings"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
@@ -86,7 +85,7 @@ func projectCheck(s settings.Settings, environ []string) preflight.Check {
 			return preflight.Result{Status: preflight.Warn, Detail: "codex's sandbox runs no command: " + link + " is a link, which commands could lead elsewhere", Fix: "remove it, or put a folder there"}
 		}
 		if why := start.Distrusted(); why != nil {
-			return preflight.Result{Status: preflight.Warn, Detail: filepath.Join(s.WorkDir, ".codex") + ": " + why.What, Fix: why.Fix}
+			return preflight.Result{Status: preflight.Warn, Detail: why.What, Fix: why.Fix}
 		}
 		return preflight.Result{Status: preflight.OK, Detail: "codex can read what the working directory has for it"}
 	}}

@@ -95,7 +95,10 @@ func toolNames(s settings.Settings) (all []string) {
 
 // tryDynamic has a codex of its own start a thread with the tools.
 func tryDynamic(ctx context.Context, s settings.Settings, environ []string, at scratch) (n int, err error) {
-	start, _, _, _ := adapter.Look(setupConfig(s, environ, "")) // what is wrong with it has a check of its own
+	start, _, _, err := adapter.Look(setupConfig(s, environ, ""))
+	if err != nil { // how codex would be started is not known
+		return 0, err
+	}
 	codex, err := startForDoctor(ctx, s, start, at)
 	if err != nil {
 		return 0, err
