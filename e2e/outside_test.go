@@ -209,6 +209,28 @@ func TestNoTurnWritesCodex(t *testing.T) {
 	}
 }
 
+// TestNoTurnIsExchanged: nor where a folder above the working directory could be another by the time that
+// codex looks what it brings.
+func TestNoTurnIsExchanged(t *testing.T) {
+	t.Parallel()
+	home, root := codextest.Home(t), codextest.Dir(t, "root")
+	writeFile(t, filepath.Join(home, "config.toml"), "[sandbox_workspace_write]\nwritable_roots = ['"+root+"']\n")
+	for work, runs := range map[string]bool{"one": true, "two/deep": false} {
+		work = filepath.Join(root, work)
+		if err := os.MkdirAll(work, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		p := start(t, "CODEX_HOME="+home, "CODEX_APPROVAL_POLICY=never", "RUNTIME_WORKDIR="+work)
+		said := fmt.Sprint(p.task(p.call("SendMessage", object{"message": message("m", "c", "run touch written && mv '"+work+"' '"+work+"-else'; echo done")})))
+		if _, err := os.Lstat(filepath.Join(work, "written")); (err == nil) != runs || !runs && !strings.Contains(said, "another folder in the place of "+filepath.Dir(work)) {
+			t.Errorf("%s: %v: %s", work, err, said)
+		}
+		if _, err := os.Lstat(work + "-else"); err == nil {
+			t.Errorf("%s was moved away: %s", work, said)
+		}
+	}
+}
+
 // TestAllowedCommandsFindNoKey: a command that a caller has let out of the sandbox looks into
 // the runtime's environment in vain.
 func TestAllowedCommandsFindNoKey(t *testing.T) {

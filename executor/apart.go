@@ -30,6 +30,9 @@ func (e *Executor) apart(on *child, asked appserver.ThreadStartParams, session a
 			return Unready(fmt.Sprintf("codex's configuration lets commands write %s (sandbox_workspace_write.writable_roots), where %s of %s lies, which they must not write: take the first out of config.toml, or have %[3]s lead elsewhere", root, place.Path, place.Name))
 		}
 	}
+	if root, leads := roots.Leading(filepath.Dir(e.cfg.Thread.Cwd)); leads { // and with the folder in between what codex goes by
+		return Unready(fmt.Sprintf("codex's configuration lets commands write %s (sandbox_workspace_write.writable_roots), where they could put another folder in the place of %s, which has the working directory: name that folder in config.toml, or none above the working directory", root, filepath.Dir(e.cfg.Thread.Cwd)))
+	}
 	return nil
 }
 
