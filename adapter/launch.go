@@ -81,7 +81,8 @@ func (l *Launch) readConfig() error {
 	text, err := asuser.Value(l.User, func() ([]byte, error) { return readIfThere(filepath.Join(l.Home, "config.toml")) })
 	system, errSystem := readIfThere(systemConfig)
 	l.UserConfig, l.SystemConfig = string(text), string(system)
-	l.Project, _ = asuser.Value(l.User, func() (Project, error) { return lookAt(l.WorkDir, l.Home), nil })
+	config, _ := l.own()
+	l.Project, _ = asuser.Value(l.User, func() (Project, error) { return lookAt(l.WorkDir, l.Home, markersOf(config)), nil })
 	if err := cmp.Or(err, errSystem); err != nil {
 		return &Problem{What: "codex's configuration cannot be read: " + err.Error(), Fix: "let codex's user read it, and end what holds it"}
 	}

@@ -18,7 +18,7 @@ type link struct {
 	path  string
 }
 
-// mostLinked is how many names of a folder are looked at; one with more is taken for linked.
+// mostLinked is how many names in a .codex are looked at; one with more is taken for linked.
 const mostLinked = 1000
 
 // linkIn is the first link in what of a .codex has a say; empty without one.
@@ -26,14 +26,16 @@ func linkIn(dir string) string {
 	if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
 		return linkAt(dir, info, err)
 	}
-	names, err := regular.Names(dir, mostLinked, hasASay)
+	left := mostLinked
+	return linkBelow(dir, hasASay, &left)
+}
+
+func linkBelow(dir string, wanted func(string) bool, left *int) string {
+	names, err := regular.Names(dir, *left, wanted)
 	if err != nil {
 		return dir
 	}
-	return linkAmong(dir, names)
-}
-
-func linkAmong(dir string, names []string) string {
+	*left -= len(names)
 	slices.Sort(names)
 	for _, name := range names {
 		path := filepath.Join(dir, name)
@@ -44,11 +46,7 @@ func linkAmong(dir string, names []string) string {
 		if info == nil || !info.IsDir() {
 			continue
 		}
-		below, err := regular.Names(path, mostLinked, regular.All)
-		if err != nil {
-			return path
-		}
-		if at := linkAmong(path, below); at != "" {
+		if at := linkBelow(path, regular.All, left); at != "" {
 			return at
 		}
 	}
@@ -82,7 +80,7 @@ func (l Launch) linked(config map[string]any) (links []link) {
 func (l Launch) trustedBy(names []string) []string {
 	all := slices.Concat(names, l.Project.Root)
 	if names[0] != l.names()[0] {
-		all = append(all, l.Project.Main...)
+		all = slices.Concat(all, l.Project.Top, l.Project.Main)
 	}
 	return all
 }

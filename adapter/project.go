@@ -23,6 +23,9 @@ type Project struct {
 	// Root are those of the folder above it that its repository begins in, which codex asks
 	// for next. No other folder above it counts there.
 	Root []string
+	// Top are those of the folder up to which codex looks for settings, which is Root, unless the operator
+	// has markers of their own (project_root_markers).
+	Top []string
 	// Main are those of the main repository where Root is a worktree. By them codex trusts the
 	// folders above the work directory. Of that itself it is told: what lies there may only look
 	// like a worktree of a repository that is trusted.
@@ -38,9 +41,13 @@ type Project struct {
 }
 
 // lookAt looks at the work directory. What is codex's home settles nothing as a folder's.
-func lookAt(dir, home string) Project {
+func lookAt(dir, home string, markers []string) Project {
 	p := Project{Names: namesOf(dir)}
-	way, root := wayTo(dir)
+	_, root := wayTo(dir, isRepository)
+	way, top := wayTo(dir, func(at string) bool { return isMarked(at, markers) })
+	if top != "" {
+		p.Top = namesOf(top)
+	}
 	if root != "" {
 		p.Root, p.Main, p.Marker = namesOf(root), mainOf(root), markerOf(root, dir)
 	}
@@ -60,12 +67,23 @@ func lookAt(dir, home string) Project {
 	return p
 }
 
-// wayTo returns the folders from a directory up to the root of its repository, both among them;
+// isMarked reports whether codex takes a directory for the root of a project.
+func isMarked(dir string, markers []string) bool {
+	return slices.ContainsFunc(markers, func(name string) bool {
+		if name == ".git" {
+			return isRepository(dir)
+		}
+		_, err := os.Stat(filepath.Join(dir, name))
+		return err == nil
+	})
+}
+
+// wayTo returns the folders from a directory up to one that is the root, both among them;
 // without one the directory alone, and no root.
-func wayTo(dir string) (way []string, root string) {
+func wayTo(dir string, isRoot func(string) bool) (way []string, root string) {
 	for at := dir; ; at = filepath.Dir(at) {
 		way = append(way, at)
-		if isRepository(at) {
+		if isRoot(at) {
 			return way, at
 		}
 		if at == filepath.Dir(at) {
@@ -150,15 +168,7 @@ func markerOf(root, dir string) string {
 // does. It would take the work directory for one, for the .git that we keep there, and so read no
 // AGENTS.md and no skills above it.
 func (l Launch) markers(config map[string]any) []string {
-	names := []string{".git"}
-	if own, said := config["project_root_markers"].([]any); said {
-		names = names[:0]
-		for _, one := range own {
-			if name, ok := one.(string); ok {
-				names = append(names, name)
-			}
-		}
-	}
+	names := markersOf(config)
 	if l.Project.Marker == "" || !slices.Contains(names, ".git") {
 		return nil
 	}
@@ -169,6 +179,21 @@ func (l Launch) markers(config map[string]any) []string {
 		names[i] = tomlString(name)
 	}
 	return override("project_root_markers", "["+strings.Join(names, ",")+"]")
+}
+
+// markersOf are the names by which codex knows the root of a project.
+func markersOf(config map[string]any) []string {
+	own, said := config["project_root_markers"].([]any)
+	if !said {
+		return []string{".git"}
+	}
+	names := make([]string, 0, len(own))
+	for _, one := range own {
+		if name, ok := one.(string); ok {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 func namesOf(dir string) []string {

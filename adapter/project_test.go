@@ -71,11 +71,11 @@ func TestLookAt(t *testing.T) {
 	if err := errors.Join(os.Symlink(work, link), os.WriteFile(filepath.Join(root, ".git", "HEAD"), nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	p := lookAt(link, "/h")
+	p := lookAt(link, "/h", markersOf(nil))
 	if !slices.Equal(p.Names, []string{work, link}) || !slices.Equal(p.Root, []string{root}) || !slices.Equal(p.Settles, []string{"rules"}) {
 		t.Errorf("%+v", p)
 	}
-	if p := lookAt(work, filepath.Join(link, ".codex")); !slices.Equal(p.Names, []string{work}) || p.Settles != nil {
+	if p := lookAt(work, filepath.Join(link, ".codex"), markersOf(nil)); !slices.Equal(p.Names, []string{work}) || p.Settles != nil {
 		t.Errorf("with codex's home in it: %+v", p)
 	}
 }
@@ -157,7 +157,7 @@ func TestMarkers(t *testing.T) {
 			if err := Occupy(work, nil); err != nil {
 				t.Fatal(err)
 			}
-			l := Launch{WorkDir: work, UserConfig: c.config, Project: lookAt(work, "/h")}
+			l := Launch{WorkDir: work, UserConfig: c.config, Project: lookAt(work, "/h", markersOf(nil))}
 			config, _ := l.own()
 			got := strings.TrimPrefix(strings.Join(l.markers(config), " "), "-c project_root_markers=")
 			if got != c.want {

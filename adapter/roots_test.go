@@ -70,7 +70,7 @@ func TestRootsOfFolders(t *testing.T) {
 		"submodule": {dir + "/module/app", "/h", dir + "/main", []string{"/own"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l := Launch{Home: c.home, WorkDir: c.work, Project: lookAt(c.work, c.home),
+			l := Launch{Home: c.home, WorkDir: c.work, Project: lookAt(c.work, c.home, markersOf(nil)),
 				UserConfig: "sandbox_workspace_write.writable_roots = ['/own']\n[projects.'" + c.trusted + "']\ntrust_level = 'trusted'"}
 			config, _ := l.own()
 			if got := l.roots(config); !slices.Equal(got, c.want) {

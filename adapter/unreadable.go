@@ -18,8 +18,9 @@ import (
 // it, and refuses all conversations for one that is no file or no text (seen on 0.169.0). Commands,
 // and a branch, can bring either. Empty if nothing is wrong with them.
 func (l Launch) Unreadable() (why string) {
+	config, _ := l.own()
 	_ = l.User.Do(func() error {
-		way, _ := wayTo(l.WorkDir)
+		way, _ := wayTo(l.WorkDir, func(at string) bool { return isMarked(at, markersOf(config)) })
 		for _, dir := range way {
 			if why == "" {
 				why = unreadable(filepath.Join(dir, ".codex", "config.toml"))

@@ -252,25 +252,42 @@ alone() {
 	[ -n "$(moving "$runtime")" ] || fail "the runtime stands still already: wait for the end of another backup, or have it go on (kill -CONT $runtime)"
 }
 
-# writers are those that write what is copied: the runtime and its codex, which whoever is its user can
-# let go on. What their commands write they can write at any time.
+# writers are those that write what is copied: the runtime and its codex, by whatever starts that, which
+# whoever is its user can let go on. What their commands write they can write at any time.
 writers() {
 	echo "$runtime"
 	for pid in $stopped; do
 		printf '%s\n' "/proc/$pid/status"
 	done | xargs grep -s '^PPid:' /dev/null | awk -F '[/: \t]+' -v runtime="$runtime" '$NF == runtime { print $3 }'
+	for pid in $stopped; do
+		printf '%s\n' "/proc/$pid/cmdline"
+	done | xargs grep -lzxs app-server /dev/null | cut -d/ -f3 || :
 }
 
 # switches counts how often the threads of the writers have left a processor, which they do not while
-# they stand still.
+# they stand still, and says how they are.
 switches() {
-	states "$writing" | xargs grep -s ctxt_switches /dev/null || :
+	states "$writing" | xargs grep -s -e '^State:' -e ctxt_switches /dev/null | awk -F '[: \t]+' '
+		$2 == "State" { state[$1] = $3; next }
+		{ left[$1] = left[$1] "," $NF }
+		END { for (thread in state) print thread, state[thread], left[thread] }'
 }
 
 # stood tells whether the writers have stood still since their switches were counted: not if one runs
-# now, nor if it ran in between and was stopped again.
+# now, nor if it ran in between and was stopped again, or has ended. One that waited for the disk then
+# has stopped since.
 stood() {
-	[ -z "$(moving "$writing")" ] && [ "$(switches)" = "$counted" ]
+	[ -z "$(moving "$writing")" ] && {
+		echo "$counted"
+		echo now
+		switches
+	} | awk '
+		$1 == "now" { now = 1; next }
+		!now { was[$1] = $2 == "D" ? "" : $3; next }
+		{ is[$1] = $3 }
+		END {
+			for (thread in was) if (!(thread in is) || was[thread] != "" && was[thread] != is[thread]) exit 1
+		}'
 }
 
 if [ -n "$runtime" ]; then

@@ -16,7 +16,7 @@ import (
 // counts.
 func TestTrustIsForNoLinks(t *testing.T) {
 	t.Parallel()
-	for name, at := range map[string]string{"own": "repo/mid/work", "between": "repo/mid", "above": "repo"} {
+	for name, at := range map[string]string{"own": "repo/mid/work", "between": "repo/mid", "above": "repo", "marked": "repo"} {
 		for how, link := range map[string]func(to, from string) error{"links": os.Symlink, "names": os.Link} {
 			t.Run(name+"-"+how, func(t *testing.T) {
 				t.Parallel()
@@ -34,10 +34,14 @@ func TestTrustIsForNoLinks(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if out, err := exec.CommandContext(t.Context(), "git", "init", "-q", filepath.Join(dir, "repo")).CombinedOutput(); err != nil {
+				repository, own := filepath.Join(dir, "repo"), "[projects.'"+root+"']\ntrust_level = 'trusted'\n"
+				if name == "marked" { // as the operator has codex know a project
+					repository, own = work, "project_root_markers = ['go.mod']\n"+own
+					writeFile(t, filepath.Join(root, "go.mod"), "")
+				}
+				if out, err := exec.CommandContext(t.Context(), "git", "init", "-q", repository).CombinedOutput(); err != nil {
 					t.Fatalf("%v: %s", err, out)
 				}
-				own := "[projects.'" + root + "']\ntrust_level = 'trusted'\n"
 				writeFile(t, filepath.Join(home, "config.toml"), own)
 				writeFile(t, filepath.Join(work, "AGENTS.md"), "words of AGENTS.md\n")
 				p := start(t, "RUNTIME_WORKDIR="+work, "CODEX_HOME="+home, "CODEX_APPROVAL_POLICY=never")

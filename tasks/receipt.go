@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
 
 // A Receipt tells the engine whether the answer to a message has reached its caller.
@@ -123,5 +125,9 @@ func (v *view) answered(ctx context.Context) (*a2a.Task, error) {
 func (t *task) promise() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.promised = true
+	if !t.promised && !t.status.State.Terminal() {
+		t.promised = true
+		head := t.row()
+		t.save(store.Change{Head: &head})
+	}
 }
