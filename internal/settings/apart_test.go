@@ -51,10 +51,11 @@ func TestPlacesApart(t *testing.T) {
 func TestProgramsApart(t *testing.T) {
 	for environ, want := range map[string]struct{ warning, problem string }{
 		"RUNTIME_WORKDIR=/opt":     {"this program, /opt/runtime, lies in", ""},
+		"RUNTIME_WORKDIR=/opt RUNTIME_TOOLS=mcp WORKSPACE_ID=w PLATFORM_URL=http://p CONFIGS_DIR=/c CODEX_SANDBOX=workspace-write": {"", "codex starts it for RUNTIME_TOOLS=mcp"},
 		"CODEX_BIN=/src/bin/codex": {"", "codex, /src/bin/codex, lies in the working directory /src"},
 		"CODEX_BIN=/bin/codex":     {"", ""},
 	} {
-		_, warnings, err := at(t, nil, environ)
+		_, warnings, err := at(t, nil, strings.Fields(environ)...)
 		if (len(warnings) > 0) != (want.warning != "") || want.warning != "" && !strings.Contains(warnings[0].Text, want.warning) {
 			t.Errorf("%s: %v", environ, warnings)
 		}

@@ -27,7 +27,13 @@ func (r *resolver) programs() {
 		r.fail("CODEX_BIN", fmt.Sprintf(replaced, "codex", s.CodexBin, s.WorkDir),
 			"install codex elsewhere and point CODEX_BIN at it, or set RUNTIME_WORKDIR to a directory without it")
 	}
-	if program := r.host.program(); filepath.IsAbs(program) && r.below(s.WorkDir, program) {
+	program := r.host.program()
+	switch {
+	case !filepath.IsAbs(program) || !r.below(s.WorkDir, program):
+	case s.Tools == "mcp" && s.InWorkspace(): // codex starts it with each conversation
+		r.fail("RUNTIME_WORKDIR", fmt.Sprintf(replaced, "this program", program, s.WorkDir)+", and codex starts it for RUNTIME_TOOLS=mcp",
+			"set RUNTIME_WORKDIR to a directory without it, or RUNTIME_TOOLS=dynamic")
+	default:
 		r.warn("RUNTIME_WORKDIR", fmt.Sprintf(replaced, "this program", program, s.WorkDir)+", which the next start runs; set RUNTIME_WORKDIR to a directory without it")
 	}
 }
