@@ -145,8 +145,11 @@ func (l Launch) doubts() (doubts []Warning) {
 	writes := slices.Concat(l.fixedRoots(), l.Written())
 	dirs := within.Resolve(writes...)
 	written := func(path string) bool {
+		if path == "" {
+			return false
+		}
 		_, inside := dirs.Holding(l.path(path))
-		return inside && path != ""
+		return inside
 	}
 	const there = "where commands can put what codex then runs outside of its sandbox"
 	for _, s := range l.ownServers(config) {
@@ -161,6 +164,11 @@ func (l Launch) doubts() (doubts []Warning) {
 		}
 		for _, name := range s.loads(writes) {
 			doubt("the %s of the MCP server %s leads to places %s, or by a path that is not absolute: name others in its env", name, s.name, there)
+		}
+	}
+	for _, key := range []string{"sqlite_home", "log_dir"} {
+		if at := textOf(config, key); written(at) {
+			doubt("%s is %s, where commands can write what codex goes by: name another", key, at)
 		}
 	}
 	if notify, _ := config["notify"].([]any); len(notify) > 0 {
