@@ -50,7 +50,7 @@ func TestPlacesApart(t *testing.T) {
 // the time must not.
 func TestProgramsApart(t *testing.T) {
 	for environ, want := range map[string]struct{ warning, problem string }{
-		"RUNTIME_WORKDIR=/opt":     {"this program, /opt/runtime, lies in", ""},
+		"RUNTIME_WORKDIR=/opt": {"this program, /opt/runtime, lies in", ""},
 		"RUNTIME_WORKDIR=/opt RUNTIME_TOOLS=mcp WORKSPACE_ID=w PLATFORM_URL=http://p CONFIGS_DIR=/c CODEX_SANDBOX=workspace-write": {"", "codex starts it for RUNTIME_TOOLS=mcp"},
 		"CODEX_BIN=/src/bin/codex": {"", "codex, /src/bin/codex, lies in the working directory /src"},
 		"CODEX_BIN=/bin/codex":     {"", ""},
