@@ -61,6 +61,7 @@ func (e *Engine) answer(ctx context.Context, in *incoming, t *task) (*view, erro
 		return nil, err
 	}
 	if a.question == nil {
+		e.log.Info("an answer was not taken", "task_id", t.id, "unclear", a.unclear, "written", in.written)
 		return t.poseAgain(a, a.why), nil
 	}
 	err = answerer.Answer(a.question.job, executor.Answer{

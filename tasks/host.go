@@ -48,9 +48,14 @@ func (e *Engine) ofConversation(conversation string) []*task {
 	return found
 }
 
-// asks reports whether the task waits for an answer of its sender, and since when.
+// asks reports whether the task waits for an answer of its sender, and since when it asks, however often
+// that was posed again.
 func (t *task) asks() (bool, time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.status.State == a2a.TaskStateInputRequired && !t.canceling, statusTime(t.status)
+	asks, at := t.status.State == a2a.TaskStateInputRequired && !t.canceling, statusTime(t.status)
+	if asks && len(t.questions) > 0 {
+		at = t.questions[0].at
+	}
+	return asks, at
 }

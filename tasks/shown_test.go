@@ -263,3 +263,21 @@ func TestPromisedAnswer(t *testing.T) {
 		})
 	}
 }
+
+// TestTwoTasksAsk: the words for what was posed again go there, and not to another task that asks.
+func TestTwoTasksAsk(t *testing.T) {
+	m := workspaceMachine(t)
+	says(t, m, "m1", "hi", byUser())
+	m.r.next(t).start().ask("q1", "May I q1?")
+	m.restart()
+	other := begin(t, m.e, request("cron-1-1", "", "hi"))
+	m.r.next(t).start().ask("q2", "May I q2?")
+	asks := get(t, m.e, other.ID).Status.Message.ID
+	m.e.Telling("", asks, false)
+	m.e.Telling("", asks, true)
+	wantStatus(t, says(t, m, "m2", "yes", byUser()), a2a.TaskStateInputRequired, notTaken, "May I q1?")
+	says(t, m, "m3", "yes", byUser())
+	if got := m.asker.answered(); got != "" {
+		t.Errorf("answered %q", got)
+	}
+}

@@ -14,6 +14,9 @@ const titles = {
 // nothing of a question that has just come can be clicked. Keys have to get there.
 const ripeAfter = 400;
 
+// An answer that is on its way is not given twice.
+const againAfter = 2000;
+
 /**
  * The view of a question. answer is called with the data of the answer, and
  * returns a promise that fails with what went wrong.
@@ -54,6 +57,7 @@ function openQuestion(entry, answer, clock) {
     problem.hidden = true;
     try {
       await answer(data.id ? { id: data.id, ...reply } : reply);
+      setTimeout(() => { controls.disabled = false; }, againAfter); // where it is asked again in the same words
     } catch (error) {
       controls.disabled = false;
       problem.hidden = false;
