@@ -1,6 +1,7 @@
 package tasks_test
 
 import (
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -272,9 +273,12 @@ func TestTwoTasksAsk(t *testing.T) {
 	m.restart()
 	other := begin(t, m.e, request("cron-1-1", "", "hi"))
 	m.r.next(t).start().ask("q2", "May I q2?")
-	asks := get(t, m.e, other.ID).Status.Message.ID
-	m.e.Telling("", asks, false)
-	m.e.Telling("", asks, true)
+	status := get(t, m.e, other.ID).Status
+	m.e.Telling("", status.Message.ID, false)
+	m.e.Telling("", status.Message.ID, true)
+	for time.Since(*status.Timestamp) < 2*time.Millisecond { // what follows is later, as states have it
+		runtime.Gosched()
+	}
 	wantStatus(t, says(t, m, "m2", "yes", byUser()), a2a.TaskStateInputRequired, notTaken, "May I q1?")
 	says(t, m, "m3", "yes", byUser())
 	if got := m.asker.answered(); got != "" {
