@@ -37,6 +37,8 @@ type Launch struct {
 	Sandboxed bool
 	// distrust is why the operator's trust of the work directory does not count; nil where it does.
 	distrust *Problem
+	note     string   // the file that notes what is trusted; empty for none
+	had      []string // the folders whose .codex has had links, as it notes
 }
 
 // Args returns the arguments after "app-server". They hold no secret.

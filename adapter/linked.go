@@ -16,6 +16,7 @@ import (
 type link struct {
 	names []string // of the folder that has the .codex
 	path  string
+	gone  bool // it was there
 }
 
 // mostLinked is how many names in a .codex are looked at; one with more is taken for linked.
@@ -67,12 +68,64 @@ func linkAt(path string, info fs.FileInfo, err error) string {
 
 // linked are the links in what the operator trusts, where commands have a sandbox.
 func (l Launch) linked(config map[string]any) (links []link) {
-	for _, one := range l.Project.Links {
-		if l.Sandboxed && level(config, l.trustedBy(one.names)) == "trusted" {
+	for _, one := range l.links() {
+		if level(config, l.trustedBy(one.names)) == "trusted" {
 			links = append(links, one)
 		}
 	}
 	return links
+}
+
+// links are those that there are, or have been, where commands have a sandbox.
+func (l Launch) links() []link {
+	if !l.Sandboxed {
+		return nil
+	}
+	links := slices.Clone(l.Project.Links)
+	for _, dir := range l.had {
+		if !slices.ContainsFunc(links, func(one link) bool { return one.names[0] == dir }) {
+			links = append(links, link{[]string{dir}, filepath.Join(dir, ".codex"), true})
+		}
+	}
+	return links
+}
+
+// everLinked are the folders whose .codex has links or, as is noted, has had some, in what the operator
+// trusts. Those that are trusted no more are dropped where that is known.
+func (l Launch) everLinked(config map[string]any, noted []string, known bool) (dirs []string) {
+	for _, dir := range noted {
+		if !known || level(config, l.trustedBy([]string{dir})) == "trusted" {
+			dirs = append(dirs, dir)
+		}
+	}
+	for _, one := range l.linked(config) {
+		if !slices.Contains(dirs, one.names[0]) {
+			dirs = append(dirs, one.names[0])
+		}
+	}
+	return dirs
+}
+
+// relink looks at what is noted of links, and notes those that have come since.
+func (l *Launch) relink(config map[string]any) error {
+	if l.note == "" {
+		return nil
+	}
+	noted, err := l.noted()
+	if err != nil {
+		return err
+	}
+	l.had = noted.links
+	if dirs := l.everLinked(config, noted.links, false); len(dirs) > len(noted.links) {
+		l.had, noted.links = dirs, dirs
+		return l.keep(noted)
+	}
+	return nil
+}
+
+// trustsAbove reports whether the operator trusts a folder above the work directory that brings settings.
+func (l Launch) trustsAbove(config map[string]any) bool {
+	return slices.ContainsFunc(l.Project.Folders, func(f Folder) bool { return level(config, l.trustedBy(f.Names)) == "trusted" }) || len(l.linked(config)) > 0
 }
 
 // trustedBy are the names by which codex trusts what a folder brings, which is the work directory or
@@ -86,9 +139,15 @@ func (l Launch) trustedBy(names []string) []string {
 }
 
 // problem says that a link takes the trust from its folder.
-func (one link) problem() *Problem {
+func (one link) problem(note string) *Problem {
+	if one.gone {
+		return &Problem{
+			What: one.path + " has had a link, or a file with another name, by which commands could write what codex goes by, and codex reads neither this .codex nor AGENTS.md there, although it is trusted",
+			Fix:  "stop the runtime, look at what is in it and, if you trust that, remove " + note,
+		}
+	}
 	return &Problem{
 		What: fmt.Sprintf("%s is a link, or its file has another name, so that commands could write what codex goes by, and codex reads neither this .codex nor AGENTS.md there, although it is trusted", one.path),
-		Fix:  "put the file itself there, by this name alone, once you have looked at what is in it",
+		Fix:  "stop the runtime, put the file itself there, by this name alone, look at what is in it, and remove " + note,
 	}
 }

@@ -58,7 +58,7 @@ func lookAt(dir, home string, markers []string) Project {
 	for _, at := range slices.Backward(way) {
 		own := filepath.Join(at, ".codex")
 		if path := linkIn(own); path != "" && !isHome(at) {
-			p.Links = append(p.Links, link{namesOf(at), path})
+			p.Links = append(p.Links, link{names: namesOf(at), path: path})
 		}
 		if text, err := regular.Read(filepath.Join(own, "config.toml"), mostConfig); err == nil && !isHome(at) {
 			p.Folders = append(p.Folders, Folder{Names: namesOf(at), Dir: own, Config: string(text)})
@@ -264,8 +264,8 @@ const untrusted = "untrusted"
 // distrusted are the names of the folders above the work directory whose links take the trust from them,
 // also where it is not known whether they have it.
 func (l Launch) distrusted() (names []string) {
-	for _, one := range l.Project.Links {
-		if l.Sandboxed && one.names[0] != l.names()[0] {
+	for _, one := range l.links() {
+		if one.names[0] != l.names()[0] {
 			names = append(names, one.names...)
 		}
 	}
@@ -281,7 +281,7 @@ func (l Launch) opens(config map[string]any) bool {
 // brought warns of what the work directory brings for nothing.
 func (l Launch) brought(config map[string]any) (warnings []Warning) {
 	for _, one := range l.linked(config) {
-		warnings = append(warnings, Warning{File: filepath.Dir(one.path), Text: one.problem().Error()})
+		warnings = append(warnings, Warning{File: filepath.Dir(one.path), Text: one.problem(l.note).Error()})
 	}
 	switch {
 	case !l.opens(config):

@@ -15,6 +15,9 @@ import (
 func (s *Setup) ThreadConfig(started Launch) map[string]any {
 	now := started.now()
 	config, _ := now.own()
+	if err := now.relink(config); err != nil {
+		s.cfg.Logger.Error("which .codex has links cannot be noted", "err", err)
+	}
 	warnings := now.brought(config)
 	change := s.changed(now)
 	if change == replaced {
@@ -24,7 +27,7 @@ func (s *Setup) ThreadConfig(started Launch) map[string]any {
 	s.mu.Lock()
 	s.tell(&s.opened, warnings)
 	s.mu.Unlock()
-	if change == replaced && s.cfg.Replaced != nil {
+	if (change == replaced || now.dotted(config, started.Moved())) && s.cfg.Replaced != nil {
 		s.cfg.Replaced()
 	}
 	above := map[string]any{}
@@ -70,6 +73,12 @@ func (l Launch) projects(config map[string]any, not ...string) map[string]any {
 		table[name] = map[string]any{"trust_level": level}
 	}
 	return table
+}
+
+// dotted reports whether a server that is not among known has a dot in its name: its settings can be
+// said at codex's start alone.
+func (l Launch) dotted(config map[string]any, known []string) bool {
+	return slices.ContainsFunc(l.moved(config), func(s ownServer) bool { return strings.Contains(s.name, ".") && !slices.Contains(known, s.name) })
 }
 
 // added are the settings by which servers that are not among known are started in codex's home, as

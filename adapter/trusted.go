@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strconv"
+	"strings"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/whole"
 )
@@ -18,35 +20,94 @@ func (l *Launch) judge(note string, f settingsFolder, write bool) error {
 	if note == "" || !l.Sandboxed { // without a sandbox, commands write any .codex
 		return nil
 	}
+	l.note = note
 	config, unread := l.own()
-	if level(config, l.trustedBy(l.names())) != "trusted" {
-		if !write || len(unread) > 0 {
-			return nil
-		}
-		if err := os.Remove(note); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	own := level(config, l.trustedBy(l.names())) == "trusted"
+	before, err := l.noted()
+	switch {
+	case err == nil:
+	case own || l.trustsAbove(config):
+		l.distrust = notedBy(err)
+		return l.distrust
+	case !write || len(unread) > 0:
+		return nil
+	default: // nothing is trusted
+		if err := l.keep(trustNote{}); err != nil {
 			return notedBy(err)
 		}
 		return nil
 	}
-	noted, err := readIfThere(note)
+	now := before
+	now.links = l.everLinked(config, before.links, len(unread) == 0)
+	l.had = now.links
 	switch {
-	case err != nil:
-		l.distrust = notedBy(err)
-		return l.distrust
+	case !own:
+		if len(unread) == 0 {
+			now.which = ""
+		}
 	case f.which == "":
 		l.distrust = &Problem{
 			What: "it cannot be looked at, so that codex reads neither this nor AGENTS.md there, although it is trusted",
 			Fix:  "let codex's user read the working directory",
 		}
-	case len(noted) == 0 && write:
-		if err := whole.Write(note, []byte(f.which+"\n"), 0o600); err != nil {
-			return notedBy(err)
-		}
-	case len(noted) > 0 && string(noted) != f.which+"\n":
+	case now.which == "":
+		now.which = f.which
+	case now.which != f.which:
 		l.distrust = &Problem{
 			What: "it is not the one that you have said is trusted (" + note + " notes which that was), and a command may have made it, so codex reads neither this nor AGENTS.md there",
 			Fix:  "stop the runtime, whose commands may write it, look at what is in it and, if you trust this one, remove " + note,
 		}
+	}
+	if write && now.text() != before.text() {
+		if err := l.keep(now); err != nil {
+			return notedBy(err)
+		}
+	}
+	return nil
+}
+
+// A trustNote is what is kept of the operator's trust.
+type trustNote struct {
+	which string   // the .codex of the work directory that is trusted, as by [which]; empty if none is
+	links []string // the folders whose .codex has had links: what commands wrote by them stays when they are gone
+}
+
+func (n trustNote) text() string {
+	if n.which == "" && len(n.links) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString(n.which + "\n")
+	for _, dir := range n.links {
+		b.WriteString("links " + strconv.Quote(dir) + "\n")
+	}
+	return b.String()
+}
+
+func (l Launch) noted() (n trustNote, err error) {
+	text, err := readIfThere(l.note)
+	if err != nil || len(text) == 0 {
+		return n, err
+	}
+	lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+	n.which = lines[0]
+	for _, line := range lines[1:] {
+		quoted, _ := strings.CutPrefix(line, "links ")
+		dir, err := strconv.Unquote(quoted)
+		if err != nil {
+			return n, fmt.Errorf("%s has a line that is not understood, %.100q", l.note, line)
+		}
+		n.links = append(n.links, dir)
+	}
+	return n, nil
+}
+
+func (l Launch) keep(n trustNote) error {
+	if text := n.text(); text != "" {
+		return whole.Write(l.note, []byte(text), 0o600)
+	}
+	if err := os.Remove(l.note); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
 	return nil
 }
@@ -68,7 +129,7 @@ func (l Launch) Distrusted() *Problem {
 	}
 	config, _ := l.own()
 	if links := l.linked(config); len(links) > 0 {
-		return links[0].problem()
+		return links[0].problem(l.note)
 	}
 	return nil
 }

@@ -264,3 +264,49 @@ func many(dir string) error {
 	}
 	return err
 }
+
+// TestTrustAfterALink: a command writes a file by its other name and takes that away.
+func TestTrustAfterALink(t *testing.T) {
+	t.Parallel()
+	for name, at := range map[string]func(w *trusting) string{
+		"own":   func(w *trusting) string { return w.codex },
+		"above": func(w *trusting) string { return filepath.Join(filepath.Dir(w.work), ".codex") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := trust(t)
+			folder, other := at(w), filepath.Join(w.work, "other.toml")
+			root := filepath.Dir(folder)
+			w.must(os.RemoveAll(w.codex), os.MkdirAll(folder, 0o700), os.MkdirAll(filepath.Join(root, ".git"), 0o700), os.WriteFile(filepath.Join(root, ".git/HEAD"), nil, 0o600),
+				os.WriteFile(filepath.Join(folder, "config.toml"), []byte(w.settings), 0o600), os.WriteFile(filepath.Join(w.home, "config.toml"), []byte("[projects.'"+root+"']\ntrust_level = 'trusted'\n"), 0o600))
+			distrusts := func(l Launch, log string) bool {
+				said := strings.Contains(strings.Join(l.Args(), " "), tomlString(root)+`={trust_level="untrusted"}`)
+				if said != (l.Distrusted() != nil) || said != strings.Contains(log, "remove "+w.noted) || said == (len(l.Written()) > 0) {
+					t.Errorf("%v, %v; the log says %q; %v", l.Args(), l.Distrusted(), log, l.Written())
+				}
+				return said
+			}
+			s, first, log := w.starts()
+			if distrusts(first, log) {
+				t.Fatal("it is not trusted at first")
+			}
+			w.must(os.Link(filepath.Join(folder, "config.toml"), other))
+			if s.ThreadConfig(first)["projects"] == nil {
+				t.Error("a conversation trusts a file with two names")
+			}
+			w.must(os.Remove(other))
+			if s.ThreadConfig(first)["projects"] == nil {
+				t.Error("the next conversation does, since the other name is gone")
+			}
+			for range 2 {
+				if _, l, log := w.starts(); !distrusts(l, log) {
+					t.Error("a start does")
+				}
+			}
+			w.must(os.Remove(w.noted))
+			if _, l, log := w.starts(); distrusts(l, log) {
+				t.Error("the operator has said so, and it does not count")
+			}
+		})
+	}
+}
