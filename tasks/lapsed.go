@@ -3,6 +3,7 @@ package tasks
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -25,7 +26,7 @@ const lapsedText = "Your answer was not taken, for it may be meant for something
 
 // A lapse is what is known of words that may be meant for something else than what a task asks.
 type lapse struct {
-	Lapsed  bool      `json:"lapsed,omitempty"`  // a question has, or who may answer was told something beside, or not yet what is asked
+	Lapsed  bool      `json:"lapsed,omitempty"`
 	PosedTo []sender  `json:"posedTo,omitempty"` // who have been posed since then what is asked
 	Since   time.Time `json:"since,omitzero"`    // they have; what was written before is for something else
 
@@ -61,7 +62,7 @@ func (l *lapse) posed(to sender, at time.Time) {
 // leave. The caller holds t.mu.
 func (t *task) unclear(in *incoming, q *question) bool {
 	given := executor.Answer{Text: in.text, Data: in.data}
-	return (in.written.Before(q.at) || t.lapse.holds(in) || t.crossing.holds(in) || q.unshown(in)) && in.names() == nil && !given.Declines(q.asked.Kind)
+	return (in.written.Before(q.at) || t.lapse.holds(in) || t.unseen.holds(in) || t.crossing.holds(in) || q.unshown(in)) && in.names() == nil && !given.Declines(q.asked.Kind)
 }
 
 // unshown reports whether a message is of one who has not been shown what the turn of a question asks:
@@ -101,7 +102,7 @@ func (e *Engine) posts() bool { return e.cfg.Workspace != nil && e.cfg.Workspace
 func (t *task) unread() {
 	switch {
 	case t.engine.posts() || t.owed && t.waiters.Load() == 0:
-		t.lapse.begin()
+		t.unseen.begin()
 	default:
 		t.cross()
 	}
@@ -122,9 +123,12 @@ func (t *task) posedAgain(to sender) {
 	if to.origin == fromUser { // whose answer was that to what they had been told
 		t.heardElse = false
 	}
-	if !t.engine.posts() {
-		t.lapse.posed(to, time.Now())
-		t.crossing.posed(to, time.Now())
+	if t.engine.posts() { // it is on its way
+		t.putOff = with(t.putOff, to)
+		return
+	}
+	for _, l := range []*lapse{&t.lapse, &t.unseen, &t.crossing} {
+		l.posed(to, time.Now())
 	}
 }
 
@@ -132,8 +136,8 @@ func (t *task) posedAgain(to sender) {
 func (t *task) lost() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.questions) > 0 && t.status.State == a2a.TaskStateInputRequired && !t.lapse.fresh() {
-		t.lapse.begin()
+	if len(t.questions) > 0 && t.status.State == a2a.TaskStateInputRequired && !t.unseen.fresh() {
+		t.unseen.begin()
 		head := t.row()
 		t.save(store.Change{Head: &head})
 	}
@@ -160,7 +164,9 @@ func (t *task) beside(reply string, arrived bool) {
 	switch {
 	case t.status.State.Terminal():
 	case !t.poses(reply):
-		t.saidBeside()
+		if !strings.HasPrefix(reply, string(t.id)) { // else it has posed what is asked, and has been posed again since
+			t.saidBeside()
+		}
 	case arrived && t.sending == reply: // and nothing was told since it was sent
 		t.read()
 	case !arrived && t.sending != reply:
@@ -170,7 +176,7 @@ func (t *task) beside(reply string, arrived bool) {
 
 // saidBeside has words be for nothing that the task asks. The caller holds t.mu.
 func (t *task) saidBeside() {
-	t.heardElse, t.sending = true, ""
+	t.heardElse, t.sending, t.putOff = true, "", nil
 	if len(t.questions) > 0 && !t.lapse.fresh() {
 		t.lapse.begin()
 		head := t.row()
@@ -183,10 +189,15 @@ func (t *task) saidBeside() {
 func (t *task) read() {
 	for _, by := range []sender{{origin: fromUser}, {}} {
 		if by.origin == fromUser || slices.ContainsFunc(t.questions, func(q *question) bool { return q.from == by }) {
-			t.lapse.posed(by, t.sent)
+			t.unseen.posed(by, t.sent)
 			meet(t.questions, by)
 		}
 	}
+	for _, by := range t.putOff {
+		t.lapse.posed(by, t.sent)
+		t.crossing.posed(by, t.sent)
+	}
+	t.putOff = nil
 	t.cross()
 	head := t.row()
 	t.save(store.Change{Head: &head, Ask: unanswered(t.questions)})

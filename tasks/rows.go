@@ -20,8 +20,9 @@ type head struct {
 	Told      a2a.TaskState  `json:"told,omitempty"`      // by push notifications, if that is another state
 	Owed      bool           `json:"owed,omitempty"`      // the reply goes to the user if nobody waits for it
 	lapse
-	Promised bool `json:"promised,omitempty"` // the user was told that the answer comes
-	Sorted   bool `json:"sorted,omitempty"`   // its messages were kept by who sent them; earlier versions did not
+	Unseen   lapse `json:"unseen,omitzero"`
+	Promised bool  `json:"promised,omitempty"` // the user was told that the answer comes
+	Sorted   bool  `json:"sorted,omitempty"`   // its messages were kept by who sent them; earlier versions did not
 }
 
 // row returns the task's head for the journal. The caller holds t.mu.
@@ -33,7 +34,7 @@ func (t *task) row() store.Head {
 	return store.Head{
 		ID: string(t.id), Context: t.contextID, Conversation: t.thread,
 		State: string(t.status.State), At: statusTime(t.status), Ended: t.status.State.Terminal(),
-		Body:  encode(head{t.status, t.meta, t.turns, t.messages, t.canceling, told, t.owed, t.lapse, t.promised, t.sorted}),
+		Body:  encode(head{t.status, t.meta, t.turns, t.messages, t.canceling, told, t.owed, t.lapse, t.unseen, t.promised, t.sorted}),
 		Class: t.class,
 	}
 }

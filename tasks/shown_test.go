@@ -285,3 +285,29 @@ func TestTwoTasksAsk(t *testing.T) {
 		t.Errorf("answered %q", got)
 	}
 }
+
+// TestArrivalLiftsNoLapse: that the next question has reached the user says nothing of the words for the
+// one before it, which has gone.
+func TestArrivalLiftsNoLapse(t *testing.T) {
+	for name, posts := range map[string]bool{"late": false, "followed": true} {
+		t.Run(name, func(t *testing.T) {
+			m, task, j := callGone(t, posts)
+			reach := func() {
+				asks := get(t, m.e, task.ID).Status.Message.ID
+				m.e.Telling("canvas-ws", asks, false)
+				m.e.Telling("canvas-ws", asks, true)
+			}
+			reach()
+			j.observe(executor.Answered{ID: "q1"})
+			j.ask("q2", "May I q2?")
+			reach()
+			wantStatus(t, says(t, m, "m2", "yes", byUser()), a2a.TaskStateInputRequired, notTaken, "May I q2?")
+			reach()
+			says(t, m, "m3", "yes", byUser())
+			if got := m.asker.answered(); !strings.HasPrefix(got, "q2:") {
+				t.Errorf("answered %q", got)
+			}
+			j.answer("done")
+		})
+	}
+}
