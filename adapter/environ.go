@@ -66,7 +66,7 @@ func bare(name string) bool {
 		}
 	}
 	return aboutProxies(name) || slices.Contains([]string{
-		"HOME", "LANG", "LANGUAGE", "LOGNAME", "PATH", "SHELL", "TMPDIR", "TZ", "USER", gitSettings,
+		"HOME", "LANG", "LANGUAGE", "LOGNAME", "PATH", "SHELL", "TMPDIR", "TZ", "USER", gitSettings, traces[0], traces[1], traces[2],
 		"CODEX_CA_CERTIFICATE", "CODEX_HOME", "CODEX_REFRESH_TOKEN_URL_OVERRIDE", "CODEX_SQLITE_HOME", "SSL_CERT_DIR", "SSL_CERT_FILE",
 		"ASDF_DATA_DIR", "ASDF_DIR", "FNM_DIR", "MISE_DATA_DIR", "NODENV_ROOT", "NVM_DIR", "VOLTA_HOME",
 		"NODE_EXTRA_CA_CERTS", "NODE_OPTIONS", "NODE_PATH",

@@ -53,7 +53,7 @@ func TestBareEnv(t *testing.T) {
 	}
 	want := []string{
 		"PATH=/bin", "HOME=/h", "LC_ALL=C", "LD_LIBRARY_PATH=/lib", "HTTPS_PROXY=http://p", "CODEX_CA_CERTIFICATE=/c",
-		"NO_PROXY=127.0.0.1,localhost", "no_proxy=127.0.0.1,localhost", "CODEX_HOME=/new", "GIT_CONFIG_COUNT=none-for-codex-itself",
+		"NO_PROXY=127.0.0.1,localhost", "no_proxy=127.0.0.1,localhost", "CODEX_HOME=/new", "GIT_CONFIG_COUNT=none-for-codex-itself", "GIT_TRACE2=0", "GIT_TRACE2_EVENT=0", "GIT_TRACE2_PERF=0",
 	}
 	for _, key := range []bool{true, false} {
 		launch, _, _, err := Look(SetupConfig{Launch: Launch{Home: "/new", Environ: in, Provider: Alone(key, "", "")}})
@@ -87,8 +87,8 @@ func TestLeanFeaturesExist(t *testing.T) {
 func TestEnvironmentOfAnotherUser(t *testing.T) {
 	agent := &asuser.User{Name: "agent", Home: "/home/agent"}
 	for _, c := range []struct{ environ, want []string }{
-		{[]string{"HOME=/root", "USER=root", "LOGNAME=root", "A=b"}, []string{"A=b", "CODEX_HOME=/h", "USER=agent", "LOGNAME=agent", "HOME=/home/agent", "GIT_CONFIG_COUNT=none-for-codex-itself"}},
-		{[]string{"HOME=/configs/.home", "USER=agent"}, []string{"HOME=/configs/.home", "USER=agent", "CODEX_HOME=/h", "GIT_CONFIG_COUNT=none-for-codex-itself"}},
+		{[]string{"HOME=/root", "USER=root", "LOGNAME=root", "A=b"}, []string{"A=b", "CODEX_HOME=/h", "USER=agent", "LOGNAME=agent", "HOME=/home/agent", "GIT_CONFIG_COUNT=none-for-codex-itself", "GIT_TRACE2=0", "GIT_TRACE2_EVENT=0", "GIT_TRACE2_PERF=0"}},
+		{[]string{"HOME=/configs/.home", "USER=agent"}, []string{"HOME=/configs/.home", "USER=agent", "CODEX_HOME=/h", "GIT_CONFIG_COUNT=none-for-codex-itself", "GIT_TRACE2=0", "GIT_TRACE2_EVENT=0", "GIT_TRACE2_PERF=0"}},
 	} {
 		if got := (Launch{Home: "/h", User: agent, Environ: c.environ}).Env(); !slices.Equal(got, c.want) {
 			t.Errorf("of %q: %q, want %q", c.environ, got, c.want)

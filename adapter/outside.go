@@ -17,6 +17,10 @@ const (
 	noGit       = "none-for-codex-itself"
 )
 
+// traces are where git says what it does before it looks at its number of settings, also as a file of the
+// user's home has it (trace2.eventTarget): it appends to whatever that names. Its 0 is for commands, too.
+var traces = []string{"GIT_TRACE2", "GIT_TRACE2_EVENT", "GIT_TRACE2_PERF"} //nolint:gochecknoglobals // a constant
+
 // anyPath is the PATH of a codex that is left with none: an empty one, or in some shells
 // none, would lead to wherever a program is started.
 const anyPath = "PATH=/usr/local/bin:/usr/bin:/bin"
@@ -36,6 +40,9 @@ func (l Launch) Dir() string {
 // sandbox in which it could write what these lead to ([Launch.Loaded]).
 func (l Launch) guarded(env []string) []string {
 	env = append(without(env, gitSettings), gitSettings+"="+noGit)
+	for _, name := range traces {
+		env = append(without(env, name), name+"=0")
+	}
 	if !l.Sandboxed {
 		return env
 	}

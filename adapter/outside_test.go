@@ -17,7 +17,7 @@ func TestGuarded(t *testing.T) {
 	}}
 	want := []string{
 		"PATH=/bin", "LD_LIBRARY_PATH=/lib", "PYTHONPATH=/opt/py", "NODE_PATH=/opt/node", "VIRTUAL_ENV=/w/.venv", "A=",
-		"CODEX_HOME=/h", "GIT_CONFIG_COUNT=none-for-codex-itself", "TMPDIR=/tmp/own",
+		"CODEX_HOME=/h", "GIT_CONFIG_COUNT=none-for-codex-itself", "GIT_TRACE2=0", "GIT_TRACE2_EVENT=0", "GIT_TRACE2_PERF=0", "TMPDIR=/tmp/own",
 	}
 	if got := l.Env(); !slices.Equal(got, want) {
 		t.Errorf("codex has %q, want %q", got, want)
@@ -42,7 +42,7 @@ func TestGuarded(t *testing.T) {
 // commands all the same; the rest of the environment is as it was, and what it leads to is known.
 func TestGuardedWithoutASandbox(t *testing.T) {
 	l := Launch{Home: "/h", WorkDir: "/w", Temp: Temp{Commands: "/tmp/codex", Codex: "/tmp/own"}, Environ: []string{"PATH=.:/w/bin", "BASH_ENV=/w/env.sh", "GIT_CONFIG_COUNT=2"}}
-	want := []string{"PATH=.:/w/bin", "BASH_ENV=/w/env.sh", "CODEX_HOME=/h", "GIT_CONFIG_COUNT=none-for-codex-itself", "TMPDIR=/tmp/own"}
+	want := []string{"PATH=.:/w/bin", "BASH_ENV=/w/env.sh", "CODEX_HOME=/h", "GIT_CONFIG_COUNT=none-for-codex-itself", "GIT_TRACE2=0", "GIT_TRACE2_EVENT=0", "GIT_TRACE2_PERF=0", "TMPDIR=/tmp/own"}
 	if got := l.Env(); !slices.Equal(got, want) {
 		t.Errorf("codex has %q, want %q", got, want)
 	}

@@ -14,6 +14,9 @@ import (
 // systemConfig is the configuration that codex reads before the one in its home.
 const systemConfig = "/etc/codex/config.toml"
 
+// managedConfig is one that codex reads above all others (seen on 0.169.0).
+const managedConfig = "/etc/codex/managed_config.toml"
+
 // codex starts an MCP server that names no folder in that of the thread, outside of its
 // sandbox, and what many of them run is looked for there first: npx takes the programs of a
 // node_modules, python3 -m any file of that name (seen on 0.169.0). Commands can write those.
@@ -150,6 +153,9 @@ func (l Launch) doubts() (doubts []Warning) {
 		}
 		_, inside := dirs.Holding(l.path(path))
 		return inside
+	}
+	if _, err := os.Lstat(managedConfig); err == nil {
+		doubts = append(doubts, Warning{File: managedConfig, Text: "codex goes by this file of the machine's above all that the runtime says: what it has codex run (mcp_servers, notify), and whom it has codex trust, is not looked at here"})
 	}
 	const there = "where commands can put what codex then runs outside of its sandbox"
 	for _, s := range l.ownServers(config) {

@@ -53,12 +53,16 @@ func (l Launch) now() Launch {
 	return now
 }
 
-// Untrusted is the configuration of a thread in which nothing that the work directory brings counts, also
-// what comes there while it is begun.
+// Untrusted is the configuration of a thread in which nothing counts that the work directory brings, or
+// a folder above it, also what comes there while it is begun.
 func (l Launch) Untrusted() map[string]any {
 	config, _ := l.own()
 	all := l.added(config, l.Moved())
-	all["projects"] = l.projects(config, l.names()...)
+	not := l.names()
+	for _, folder := range l.Project.Folders {
+		not = slices.Concat(not, folder.Names)
+	}
+	all["projects"] = l.projects(config, not...)
 	return all
 }
 

@@ -31,6 +31,18 @@ func (l Launch) Unreadable() (why string) {
 	return why
 }
 
+// Holding is what codex's own git waits at in the work directory; empty for nothing.
+func (l Launch) Holding() (path string) {
+	_ = l.User.Do(func() error {
+		at := filepath.Join(l.WorkDir, "HEAD")
+		if info, err := os.Stat(at); err == nil && info.Mode()&fs.ModeNamedPipe != 0 {
+			path = at
+		}
+		return nil
+	})
+	return path
+}
+
 func unreadable(path string) string {
 	info, err := os.Stat(path)
 	switch {

@@ -2,8 +2,12 @@ package e2e
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
 )
 
 // TestLargeGitFile: what a command leaves in the place of a folder's repository does not hold
@@ -21,5 +25,27 @@ func TestLargeGitFile(t *testing.T) {
 	}
 	if now := p.Codex(); now != codex {
 		t.Errorf("codex was %d and is %d", codex, now)
+	}
+}
+
+// TestGitOfCodexTracesNothing: git says what it does to whatever its configuration names, before it looks
+// at the number that ends codex's own; where that lies in what commands write, they would have it write
+// what they say to any file of the user.
+func TestGitOfCodexTracesNothing(t *testing.T) {
+	t.Parallel()
+	work, user := codextest.Dir(t, "work"), codextest.Dir(t, "user")
+	profile := filepath.Join(user, ".profile")
+	writeFile(t, profile, "# mine\n")
+	writeFile(t, filepath.Join(work, "gitconfig"), "")
+	if err := os.Symlink(filepath.Join(work, "gitconfig"), filepath.Join(user, ".gitconfig")); err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, "HOME="+user, "RUNTIME_WORKDIR="+work, "CODEX_APPROVAL_POLICY=never")
+	if said := text(p.send("m1", "one", "run printf '[trace2]\\neventTarget = "+profile+"\\nnormalTarget = "+profile+"\\nconfigParams = *\\n[x]\\ny = z\\n' >gitconfig && echo written")); !strings.HasSuffix(said, "written") {
+		t.Fatalf("the command says %q", said)
+	}
+	p.send("m2", "two", "say hello")
+	if got := contents(t, profile); got != "# mine\n" {
+		t.Errorf("the user's file has %q", got)
 	}
 }

@@ -166,7 +166,9 @@ func (t *task) take(ctx context.Context, in *incoming) (*reply, error) {
 	}
 	t.expect(in.receipt)
 	t.adopt(in.push)
-	t.announce(store.Change{})
+	if a.question != nil { // else it is posed again at once
+		t.announce(store.Change{})
+	}
 	a.view = t.viewLocked()
 	return a, nil
 }
