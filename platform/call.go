@@ -51,6 +51,7 @@ type request struct {
 	loose  bool           // the token is that of another's path: a 401 says nothing about it
 	raw    func(*http.Response) error
 	date   *time.Time  // set to the platform's time, if it says that
+	dated  *time.Time  // and to ours then
 	header http.Header // that the observer wants to be sent
 }
 
@@ -106,6 +107,7 @@ func (c *Client) send(ctx context.Context, r request, body []byte, token string)
 	}
 	if r.date != nil {
 		*r.date, _ = http.ParseTime(res.Header.Get("Date"))
+		*r.dated = time.Now()
 	}
 	if r.raw != nil {
 		return r.raw(res)

@@ -2,6 +2,9 @@ package platform_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"testing"
 	"time"
 
@@ -72,6 +75,31 @@ func TestReplyOfARow(t *testing.T) {
 	} {
 		if got := (platform.Row{ResponseBody: json.RawMessage(body)}).Reply(); got != want {
 			t.Errorf("%s: %q, want %q", body, got, want)
+		}
+	}
+}
+
+// TestWhenRowsAreWritten, by this machine's clock: the platform's says how long ago that was.
+func TestWhenRowsAreWritten(t *testing.T) {
+	there := time.Now().Add(-time.Hour)
+	double := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Date", there.UTC().Format(http.TimeFormat))
+		_, _ = fmt.Fprintf(w, `[{"id":"a","created_at":%q},{"id":"b"}]`, there.Add(-time.Minute).UTC().Format(time.RFC3339Nano))
+	}))
+	defer double.Close()
+	c := platform.New(platform.Config{URL: double.URL, Workspace: "w", Token: platform.Token{Value: "t"}})
+	defer c.Close()
+	asked := time.Now()
+	rows, err := c.ActivityRows(t.Context(), platform.RowQuery{})
+	if err != nil || len(rows) != 2 {
+		t.Fatalf("%v, %v", rows, err)
+	}
+	for _, row := range rows {
+		switch early, late := asked.Add(-time.Minute), time.Now().Add(-time.Minute+time.Second); {
+		case row.ID == "b" && !row.Written.IsZero():
+			t.Errorf("it is not known, and said: %s", row.Written)
+		case row.ID == "a" && (row.Written.Before(early) || row.Written.After(late)):
+			t.Errorf("written %s, not between %s and %s", row.Written, early, late)
 		}
 	}
 }

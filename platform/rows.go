@@ -29,10 +29,10 @@ type RowQuery struct {
 // size: of one that is too large there is what its Cut leaves.
 func (c *Client) ActivityRows(ctx context.Context, q RowQuery) ([]Row, error) {
 	var page list[looseRow]
-	var now time.Time
+	var now, here time.Time
 	r := request{
 		op: "read the activity log", method: http.MethodGet, path: c.own("/activity"), query: q.values(),
-		out: &page, repeats: harmless, date: &now,
+		out: &page, repeats: harmless, date: &now, dated: &here,
 	}
 	var cut []string
 	if q.Limit == 1 { // there is no asking for less
@@ -45,7 +45,7 @@ func (c *Client) ActivityRows(ctx context.Context, q RowQuery) ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	here, rows := time.Now(), make([]Row, 0, len(page))
+	rows := make([]Row, 0, len(page))
 	for _, r := range page {
 		row := Row(r)
 		if !now.IsZero() && !row.CreatedAt.IsZero() {

@@ -24,16 +24,19 @@ const againAfter = 2000;
 export function questionView(entry, answer) {
   const node = h('section', { class: 'entry question', 'aria-label': titles[entry.data.kind] ?? 'A question' });
   const clock = h('span', { class: 'quiet' });
+  const why = h('p', { class: 'problem', role: 'alert', hidden: true });
   let before = '';
   return {
     node,
     update() {
-      const now = JSON.stringify([entry.data, entry.open, entry.answer]);
+      const now = JSON.stringify([{ ...entry.data, why: null }, entry.open, entry.answer]);
+      say(why, entry.data.why ?? '');
+      why.hidden = !entry.data.why;
       if (now === before) return; // a form that is half filled in stays
       before = now;
       const held = node.contains(document.activeElement) && document.activeElement !== document.body;
       node.classList.toggle('open', entry.open);
-      node.replaceChildren(...(entry.open ? openQuestion(entry, answer, clock) : closed(entry)));
+      node.replaceChildren(...(entry.open ? openQuestion(entry, answer, clock, why) : closed(entry)));
       if (held) byId('scroll').focus({ preventScroll: true }); // what had the focus is gone
       this.tick();
     },
@@ -47,7 +50,7 @@ export function questionView(entry, answer) {
   };
 }
 
-function openQuestion(entry, answer, clock) {
+function openQuestion(entry, answer, clock, why) {
   const { data } = entry;
   const problem = h('p', { class: 'problem', role: 'alert', hidden: true });
   const form = h('form', { novalidate: false });
@@ -74,7 +77,7 @@ function openQuestion(entry, answer, clock) {
     send(filledIn(data, fields));
   });
   return [
-    h('h3', null, titles[data.kind] ?? 'Codex asks'), data.why && h('p', { class: 'problem', role: 'alert' }, literal(data.why)),
+    h('h3', null, titles[data.kind] ?? 'Codex asks'), why,
     ...facts(data), ...(data.notes ?? []).map((note) => h('p', { class: 'fact' }, literal(note))),
     data.withheld && fact('Not among them, whatever is answered:', literal(data.withheld)),
     data.hidden && h('p', { class: 'fact' }, 'Where *** stands, a secret that the runtime knows is not shown.'),
