@@ -1,6 +1,8 @@
 package adapter
 
 import (
+	"iter"
+	"maps"
 	"slices"
 	"strings"
 
@@ -92,6 +94,9 @@ func (l Launch) given() (args []string) {
 	if !l.Sandboxed {
 		return args
 	}
+	for name, value := range l.early() {
+		give(name, value)
+	}
 	for _, kv := range l.Environ {
 		name, value, _ := strings.Cut(kv, "=")
 		if !within.Early(name) && within.Beside(l.fixedRoots(), name, value) != value {
@@ -99,6 +104,24 @@ func (l Launch) given() (args []string) {
 		}
 	}
 	return args
+}
+
+// early are the variables which the configuration gives commands, in the order of their names, of which
+// something is taken away, and what is left: what builds their sandbox has them, too, and loads libraries
+// by them. Programs it takes from no directory that commands write (seen on 0.169.0).
+func (l Launch) early() iter.Seq2[string, string] {
+	return func(yield func(string, string) bool) {
+		config, _ := l.own()
+		set := tableOf(tableOf(l.withFolders(config, "shell_environment_policy"), "shell_environment_policy"), "set")
+		dirs := slices.Concat(l.fixedRoots(), l.Written())
+		for _, name := range slices.Sorted(maps.Keys(set)) {
+			value := textOf(set, name)
+			rest := within.Beside(dirs, name, value)
+			if within.Early(name) && name != "PATH" && rest != value && !yield(name, rest) {
+				return
+			}
+		}
+	}
 }
 
 // Loaded are the places that codex itself loads programs from. The user's configuration may

@@ -172,6 +172,9 @@ func (l Launch) doubts() (doubts []Warning) {
 			doubt("the %s of the MCP server %s leads to places %s, or by a path that is not absolute: name others in its env", name, s.name, there)
 		}
 	}
+	for name := range l.early() {
+		doubt("the %s that shell_environment_policy gives commands leads to places %s, or by a path that is not absolute: commands are given the rest of it", name, there)
+	}
 	for _, key := range []string{"sqlite_home", "log_dir"} {
 		if at := textOf(config, key); written(at) {
 			doubt("%s is %s, where commands can write what codex goes by: name another", key, at)

@@ -78,6 +78,7 @@ func TestDoubtsOfTheOperatorsPrograms(t *testing.T) {
 		"root-relative":  {"[sandbox_workspace_write]\nwritable_roots = ['srv']\n[mcp_servers.a]\ncommand = 'npx'\ncwd = '/h/srv/x'", "the MCP server a is started in /h/srv/x"},
 		"env-outside":    {"[mcp_servers.a]\ncommand = 'npx'\nenv = {PATH = '/usr/bin', TOKEN = 'x'}", ""},
 		"notify":         {"notify = ['/w/bin/x', 'y']", "the program of notify is /w/bin/x"},
+		"libraries":      {"[shell_environment_policy.set]\nLD_LIBRARY_PATH = '/usr/lib:/w/lib'\nPATH = '/w/bin:/bin'", "the LD_LIBRARY_PATH that"},
 		"databases":      {"sqlite_home = '/w/db'", "sqlite_home is /w/db"},
 		"hooks":          {"[hooks.state.'/h/config.toml:stop:0:0']\ntrusted_hash = 'x'", "codex runs hooks"},
 		"hooks-unheard":  {"[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = 'command'\ncommand = 'x'\n[hooks.state.'x']\nenabled = false", ""},

@@ -231,6 +231,45 @@ func TestNoTurnIsExchanged(t *testing.T) {
 	}
 }
 
+// TestNoTurnUnderALink: nor where codex would mount a root over what it keeps from commands in the working
+// directory, which lies in it, for a link in the name of either.
+func TestNoTurnUnderALink(t *testing.T) {
+	t.Parallel()
+	for name, runs := range map[string]bool{"none": true, "work": false, "root": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			home, root, links := codextest.Home(t), codextest.Dir(t, "root"), codextest.Dir(t, "links")
+			work, link := filepath.Join(root, "work"), filepath.Join(links, "a-link-with-a-long-name-of-its-own")
+			named := root
+			if err := os.Mkdir(work, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			switch name {
+			case "work":
+				link = filepath.Join(links, "w")
+				if err := os.Symlink(work, link); err != nil {
+					t.Fatal(err)
+				}
+				work = link
+			case "root":
+				if err := os.Symlink(root, link); err != nil {
+					t.Fatal(err)
+				}
+				named = link
+			}
+			writeFile(t, filepath.Join(home, "config.toml"), "[sandbox_workspace_write]\nwritable_roots = ['"+named+"']\n")
+			p := start(t, "CODEX_HOME="+home, "CODEX_APPROVAL_POLICY=never", "RUNTIME_WORKDIR="+work)
+			said := fmt.Sprint(p.task(p.call("SendMessage", object{"message": message("m", "c", "run touch written; touch .codex/written")})))
+			if _, err := os.Lstat(filepath.Join(work, "written")); (err == nil) != runs || !runs && !strings.Contains(said, "by way of a link") {
+				t.Errorf("%v: %s", err, said)
+			}
+			if _, err := os.Lstat(filepath.Join(work, ".codex/written")); err == nil {
+				t.Error("a command has written into .codex")
+			}
+		})
+	}
+}
+
 // TestAllowedCommandsFindNoKey: a command that a caller has let out of the sandbox looks into
 // the runtime's environment in vain.
 func TestAllowedCommandsFindNoKey(t *testing.T) {

@@ -33,6 +33,22 @@ func (e *Executor) apart(on *child, asked appserver.ThreadStartParams, session a
 	if root, leads := roots.Leading(filepath.Dir(e.cfg.Thread.Cwd)); leads { // and with the folder in between what codex goes by
 		return Unready(fmt.Sprintf("codex's configuration lets commands write %s (sandbox_workspace_write.writable_roots), where they could put another folder in the place of %s, which has the working directory: name that folder in config.toml, or none above the working directory", root, filepath.Dir(e.cfg.Thread.Cwd)))
 	}
+	return inOrder(append(sandbox.WritableRoots, e.cfg.Thread.Cwd))
+}
+
+// inOrder refuses directories that commands write of which one holds another, where one is named by way
+// of a link: codex mounts them in the order of their names (seen on 0.169.0), and so the first over the
+// .codex and .git of the second, which it keeps from commands.
+func inOrder(dirs []string) error {
+	for _, outer := range dirs {
+		for _, inner := range dirs {
+			a, b := within.Real(outer), within.Real(inner)
+			_, holds := within.Resolve(a).Holding(b)
+			if outer != inner && holds && (outer != a || inner != b) {
+				return Unready(fmt.Sprintf("commands may write %s (sandbox_workspace_write.writable_roots, or RUNTIME_WORKDIR), where %s lies, and codex's sandbox would not keep its .codex and .git from them, since one is named by way of a link: name them %s and %s", outer, inner, a, b))
+			}
+		}
+	}
 	return nil
 }
 

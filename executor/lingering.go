@@ -17,8 +17,8 @@ const lingersFor = 70 * time.Second
 // them unload none of the user's, with what its subagents have left running.
 type sides struct{ peers, others lately }
 
-func (s *sides) of(c *conversation) *lately {
-	if c.peer {
+func (s *sides) of(peer bool) *lately {
+	if peer {
 		return &s.peers
 	}
 	return &s.others
@@ -50,7 +50,10 @@ func (l *lately) add(now time.Time) {
 // leave takes the thread of c out of the child: at once where many linger already, and no subagent
 // works there, which that would end. The caller holds c.lock.
 func (e *Executor) leave(ctx context.Context, c *conversation, on *child) error {
-	lately := on.lately.of(c)
+	e.mu.Lock()
+	peer := c.peer
+	e.mu.Unlock()
+	lately := on.lately.of(peer)
 	if lately.crowded(time.Now(), e.cfg.MaxLingering) && c.resumable && !e.agentsWork(ctx, on, c.threadID) {
 		err := on.ThreadUnload(ctx, c.threadID)
 		if err == nil || appserver.IsThreadGone(err) {
