@@ -211,7 +211,7 @@ func (t *task) poseAgain(a *reply, why string) *view {
 	}
 	switch q := a.question; {
 	case q != nil && q.closed:
-		t.lapse.begin()
+		t.words.gone.begin()
 		change.Drop = []string{q.asked.ID}
 	case q != nil:
 		q.why = why
@@ -241,7 +241,7 @@ func (t *task) giveBack(ctx context.Context, a *reply) {
 	if err := t.engine.cfg.Journal.Write(ctx, change); err != nil { // before the message that it names is gone
 		t.engine.log.Error("a question could not be dropped", "task_id", t.id, "err", err)
 	}
-	t.lapse.begin()
+	t.words.gone.begin()
 	t.history = slices.DeleteFunc(slices.Clone(t.history), func(m *a2a.Message) bool { return m == a.message })
 	t.cached = nil
 	t.turns-- // its turn has the number that it had

@@ -42,6 +42,23 @@ func (l *lapse) holds(in *incoming) bool {
 // fresh reports whether nobody has been posed since what is asked.
 func (l *lapse) fresh() bool { return l.Lapsed && len(l.PosedTo) == 0 }
 
+// words is what is known of words that answer what a task asks: three lapses, and what they go by.
+type words struct {
+	gone     lapse // a question has gone without an answer, or the user was told something beside
+	unseen   lapse // what is asked has not reached who may answer
+	crossing lapse // the user was told something before it was asked, and words may be on their way
+
+	heardElse bool      // the user was told something beside, and nothing has been asked since
+	putOff    []sender  // whose answer was, and who have not got yet what was posed again
+	sending   string    // the message that asks, while it is on its way to the user by others and nothing was told since
+	sent      time.Time // that was
+}
+
+// hold reports whether a message may be meant for something else.
+func (w *words) hold(in *incoming) bool {
+	return w.gone.holds(in) || w.unseen.holds(in) || w.crossing.holds(in)
+}
+
 // crossing is how long after a question words can be for what the user was told before it: they are
 // on their way.
 const crossing = 2 * time.Second
@@ -62,7 +79,7 @@ func (l *lapse) posed(to sender, at time.Time) {
 // leave. The caller holds t.mu.
 func (t *task) unclear(in *incoming, q *question) bool {
 	given := executor.Answer{Text: in.text, Data: in.data}
-	return (in.written.Before(q.at) || t.lapse.holds(in) || t.unseen.holds(in) || t.crossing.holds(in) || q.unshown(in)) && in.names() == nil && !given.Declines(q.asked.Kind)
+	return (in.written.Before(q.at) || t.words.hold(in) || q.unshown(in)) && in.names() == nil && !given.Declines(q.asked.Kind)
 }
 
 // unshown reports whether a message is of one who has not been shown what the turn of a question asks:
@@ -102,7 +119,7 @@ func (e *Engine) posts() bool { return e.cfg.Workspace != nil && e.cfg.Workspace
 func (t *task) unread() {
 	switch {
 	case t.engine.posts() || t.owed && t.waiters.Load() == 0:
-		t.unseen.begin()
+		t.words.unseen.begin()
 	default:
 		t.cross()
 	}
@@ -111,9 +128,9 @@ func (t *task) unread() {
 // cross has words be for what the user was told before, if anything, for as long as they can be on
 // their way. The caller holds t.mu.
 func (t *task) cross() {
-	if t.heardElse {
-		t.crossing.cross()
-		t.heardElse = false
+	if t.words.heardElse {
+		t.words.crossing.cross()
+		t.words.heardElse = false
 	}
 }
 
@@ -121,13 +138,13 @@ func (t *task) cross() {
 // holds t.mu.
 func (t *task) posedAgain(to sender) {
 	if to.origin == fromUser { // whose answer was that to what they had been told
-		t.heardElse = false
+		t.words.heardElse = false
 	}
 	if t.engine.posts() { // it is on its way
-		t.putOff = with(t.putOff, to)
+		t.words.putOff = with(t.words.putOff, to)
 		return
 	}
-	for _, l := range []*lapse{&t.lapse, &t.unseen, &t.crossing} {
+	for _, l := range []*lapse{&t.words.gone, &t.words.unseen, &t.words.crossing} {
 		l.posed(to, time.Now())
 	}
 }
@@ -136,8 +153,8 @@ func (t *task) posedAgain(to sender) {
 func (t *task) lost() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.questions) > 0 && t.status.State == a2a.TaskStateInputRequired && !t.unseen.fresh() {
-		t.unseen.begin()
+	if len(t.questions) > 0 && t.status.State == a2a.TaskStateInputRequired && !t.words.unseen.fresh() {
+		t.words.unseen.begin()
 		head := t.row()
 		t.save(store.Change{Head: &head})
 	}
@@ -167,18 +184,18 @@ func (t *task) beside(reply string, arrived bool) {
 		if !strings.HasPrefix(reply, string(t.id)) { // else it has posed what is asked, and has been posed again since
 			t.saidBeside()
 		}
-	case arrived && t.sending == reply: // and nothing was told since it was sent
+	case arrived && t.words.sending == reply: // and nothing was told since it was sent
 		t.read()
-	case !arrived && t.sending != reply:
-		t.sending, t.sent = reply, time.Now()
+	case !arrived && t.words.sending != reply:
+		t.words.sending, t.words.sent = reply, time.Now()
 	}
 }
 
 // saidBeside has words be for nothing that the task asks. The caller holds t.mu.
 func (t *task) saidBeside() {
-	t.heardElse, t.sending, t.putOff = true, "", nil
-	if len(t.questions) > 0 && !t.lapse.fresh() {
-		t.lapse.begin()
+	t.words.heardElse, t.words.sending, t.words.putOff = true, "", nil
+	if len(t.questions) > 0 && !t.words.gone.fresh() {
+		t.words.gone.begin()
 		head := t.row()
 		t.save(store.Change{Head: &head})
 	}
@@ -189,15 +206,15 @@ func (t *task) saidBeside() {
 func (t *task) read() {
 	for _, by := range []sender{{origin: fromUser}, {}} {
 		if by.origin == fromUser || slices.ContainsFunc(t.questions, func(q *question) bool { return q.from == by }) {
-			t.unseen.posed(by, t.sent)
+			t.words.unseen.posed(by, t.words.sent)
 			meet(t.questions, by)
 		}
 	}
-	for _, by := range t.putOff {
-		t.lapse.posed(by, t.sent)
-		t.crossing.posed(by, t.sent)
+	for _, by := range t.words.putOff {
+		t.words.gone.posed(by, t.words.sent)
+		t.words.crossing.posed(by, t.words.sent)
 	}
-	t.putOff = nil
+	t.words.putOff = nil
 	t.cross()
 	head := t.row()
 	t.save(store.Change{Head: &head, Ask: unanswered(t.questions)})

@@ -126,7 +126,7 @@ func (t *task) dropQuestions(note string, gone func(*question) bool) {
 	if first < 0 {
 		return
 	}
-	t.lapse.begin()
+	t.words.gone.begin()
 	var dropped []string
 	t.questions = slices.DeleteFunc(slices.Clone(t.questions), func(q *question) bool {
 		if !gone(q) {

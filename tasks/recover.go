@@ -142,7 +142,7 @@ func (e *Engine) revive(row store.Task) (*task, error) {
 		t.status = a2a.TaskStatus{State: a2a.TaskStateSubmitted, Timestamp: h.Status.Timestamp}
 	}
 	t.turns, t.canceling, t.told = h.Turns, h.Canceling, cmp.Or(h.Told, h.Status.State)
-	t.owed, t.lapse, t.unseen, t.promised, t.sorted = h.Owed, h.lapse, h.Unseen, h.Promised, h.Sorted
+	t.owed, t.words.gone, t.words.unseen, t.promised, t.sorted = h.Owed, h.lapse, h.Unseen, h.Promised, h.Sorted
 	t.messages = h.Messages + int(row.LastSeq) // no id is given twice
 	t.epoch = max(row.Epoch, 1) + 1            // an older version accepted tasks without one
 	t.log = newLog(place{row.Epoch, row.LastSeq})

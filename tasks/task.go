@@ -44,13 +44,7 @@ type task struct {
 	asked      int           // about the bytes of questions that are open no more
 	reposed    int           // about the bytes of questions that were posed again
 	questions  []*question   // open, the oldest first; the state says so
-	lapse      lapse         // a question has gone without an answer, or the user was told something beside
-	unseen     lapse         // what is asked has not reached who may answer
-	crossing   lapse         // the user was told something before it, and words may be on their way
-	putOff     []sender      // whose answer was, and who have not got yet what was posed again
-	heardElse  bool          // the user was told something beside while the task was under way
-	sending    string        // the message that asks, since it is on its way to the user by others; empty if something was told since
-	sent       time.Time     // that was
+	words      words         // that answer
 	given      []*reply      // whose effect is not known yet; replaced, never changed
 	messages   int           // status messages made
 	progressed int           // bytes of progress told
