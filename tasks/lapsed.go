@@ -35,7 +35,7 @@ type lapse struct {
 
 // holds reports whether a message may be meant for something else.
 func (l *lapse) holds(in *incoming) bool {
-	over := !l.until.IsZero() && time.Now().After(l.until)
+	over := !l.until.IsZero() && in.written.After(l.until)
 	return l.Lapsed && !over && (!slices.Contains(l.PosedTo, in.from) || in.written.Before(l.Since))
 }
 
@@ -60,13 +60,15 @@ func (w *words) hold(in *incoming) bool {
 }
 
 // crossing is how long after a question words can be for what the user was told before it: they are
-// on their way.
+// on their way. By an inbox it is known to a second when they were written.
 const crossing = 2 * time.Second
 
 func (l *lapse) begin() { *l = lapse{Lapsed: true} }
 
 // cross begins one that passes.
-func (l *lapse) cross() { *l = lapse{Lapsed: true, until: time.Now().Add(crossing)} }
+func (l *lapse) cross(more time.Duration) {
+	*l = lapse{Lapsed: true, until: time.Now().Add(crossing + more)}
+}
 
 // posed notes that a sender has been posed what is asked.
 func (l *lapse) posed(to sender, at time.Time) {
@@ -129,7 +131,11 @@ func (t *task) unread() {
 // their way. The caller holds t.mu.
 func (t *task) cross() {
 	if t.words.heardElse {
-		t.words.crossing.cross()
+		more := time.Duration(0)
+		if t.engine.posts() {
+			more = time.Second
+		}
+		t.words.crossing.cross(more)
 		t.words.heardElse = false
 	}
 }

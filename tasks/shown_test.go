@@ -1,6 +1,7 @@
 package tasks_test
 
 import (
+	"fmt"
 	"runtime"
 	"strings"
 	"testing"
@@ -106,20 +107,26 @@ func TestToldJustBefore(t *testing.T) {
 	j.answer("done")
 }
 
-// TestToldJustBeforeALateQuestion: the same where it reaches the user by others.
+// TestToldJustBeforeALateQuestion: the same where it reaches the user by others; what counts is when the
+// words were written, and not when they come here.
 func TestToldJustBeforeALateQuestion(t *testing.T) {
 	for name, posts := range map[string]bool{"late": false, "followed": true} {
-		t.Run(name, func(t *testing.T) {
-			m, task, j := callGone(t, posts)
-			j.observe(executor.Answered{ID: "q1"})
-			m.e.SaidToUser()
-			j.ask("q2", "May I q2?")
-			asks := get(t, m.e, task.ID).Status.Message.ID
-			m.e.Telling("canvas-ws", asks, false)
-			m.e.Telling("canvas-ws", asks, true)
-			wantStatus(t, says(t, m, "m2", "yes", byUser()), a2a.TaskStateInputRequired, notTaken, "May I q2?")
-			j.answer("done")
-		})
+		for after, taken := range map[time.Duration]bool{0: false, 1900 * time.Millisecond: false, 10 * time.Second: true} {
+			t.Run(fmt.Sprint(name, "-", after), func(t *testing.T) {
+				m, task, j := callGone(t, posts, (*tasks.Engine).SaidToUser)
+				m.e.Telling("canvas-ws", task.Status.Message.ID, false)
+				m.e.Telling("canvas-ws", task.Status.Message.ID, true)
+				yes := request("m3", "", "yes")
+				yes.Metadata, yes.Config.ReturnImmediately = byUser(), true
+				if _, err := m.e.SendMessage(tasks.WithWritten(t.Context(), time.Now().Add(after)), yes); err != nil {
+					t.Fatal(err)
+				}
+				if got := m.asker.answered(); (got != "") != taken {
+					t.Errorf("answered %q", got)
+				}
+				j.answer("done")
+			})
+		}
 	}
 }
 
@@ -144,8 +151,9 @@ func TestQuestionThatIsLost(t *testing.T) {
 	j.answer("done")
 }
 
-// callGone has a task ask whose caller is gone, or is answered by who follows the task.
-func callGone(t *testing.T, posts bool) (*machine, *a2a.Task, *job) {
+// callGone has a task ask whose caller is gone, or is answered by who follows the task; other things
+// happen before it does.
+func callGone(t *testing.T, posts bool, before ...func(*tasks.Engine)) (*machine, *a2a.Task, *job) {
 	t.Helper()
 	m := workspaceMachine(t)
 	m.change = append(m.change, func(c *tasks.Config) { c.Workspace.Posts = posts })
@@ -161,6 +169,9 @@ func callGone(t *testing.T, posts bool) (*machine, *a2a.Task, *job) {
 	}()
 	j := m.r.next(t).start()
 	receipt.Settle(false)
+	for _, happens := range before {
+		happens(m.e)
+	}
 	j.ask("q1", "May I q1?")
 	return m, <-answered, j
 }
