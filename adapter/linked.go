@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
@@ -32,7 +33,7 @@ func linkIn(dir string) string {
 }
 
 func linkBelow(dir string, wanted func(string) bool, left *int) string {
-	names, err := regular.Names(dir, *left, wanted)
+	names, err := regular.Names(dir, *left, func(name string) bool { return wanted(name) && !strings.HasPrefix(name, ".#") }) // which are editors' locks
 	if err != nil {
 		return dir
 	}
@@ -84,7 +85,7 @@ func (l Launch) links() []link {
 	links := slices.Clone(l.Project.Links)
 	for _, dir := range l.had {
 		if !slices.ContainsFunc(links, func(one link) bool { return one.names[0] == dir }) {
-			links = append(links, link{[]string{dir}, filepath.Join(dir, ".codex"), true})
+			links = append(links, link{l.named(dir), filepath.Join(dir, ".codex"), true})
 		}
 	}
 	return links
@@ -94,7 +95,7 @@ func (l Launch) links() []link {
 // trusts. Those that are trusted no more are dropped where that is known.
 func (l Launch) everLinked(config map[string]any, noted []string, known bool) (dirs []string) {
 	for _, dir := range noted {
-		if !known || level(config, l.trustedBy([]string{dir})) == "trusted" {
+		if !known || level(config, l.trustedBy(l.named(dir))) == "trusted" {
 			dirs = append(dirs, dir)
 		}
 	}
@@ -104,6 +105,16 @@ func (l Launch) everLinked(config map[string]any, noted []string, known bool) (d
 		}
 	}
 	return dirs
+}
+
+// named are all names of a folder that is noted by one.
+func (l Launch) named(dir string) []string {
+	for _, names := range l.Project.Way {
+		if names[0] == dir {
+			return names
+		}
+	}
+	return []string{dir}
 }
 
 // relink looks at what is noted of links, and notes those that have come since.

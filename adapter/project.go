@@ -32,7 +32,8 @@ type Project struct {
 	Main []string
 	// Settles are the names in its .codex by which the folder would settle what codex does.
 	Settles []string
-	Folders []Folder // those with settings, the nearest last
+	Way     [][]string // the names of the work directory, and of the folders above it in which codex looks
+	Folders []Folder   // those with settings, the nearest last
 	// Links are the first that each .codex has, of the work directory's and of those above it.
 	Links []link
 	// Marker is a path that is there in the root of the repository and not in the folders below it;
@@ -54,6 +55,9 @@ func lookAt(dir, home string, markers []string) Project {
 	isHome := func(dir string) bool { return namesOf(filepath.Join(dir, ".codex"))[0] == namesOf(home)[0] }
 	if !isHome(dir) {
 		p.Settles = settled(dir)
+	}
+	for _, at := range way {
+		p.Way = append(p.Way, namesOf(at))
 	}
 	for _, at := range slices.Backward(way) {
 		own := filepath.Join(at, ".codex")

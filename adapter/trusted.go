@@ -24,18 +24,12 @@ func (l *Launch) judge(note string, f settingsFolder, write bool) error {
 	config, unread := l.own()
 	own := level(config, l.trustedBy(l.names())) == "trusted"
 	before, err := l.noted()
-	switch {
-	case err == nil:
-	case own || l.trustsAbove(config):
+	if err != nil && !write && !own && !l.trustsAbove(config) {
+		return nil
+	}
+	if err != nil {
 		l.distrust = notedBy(err)
 		return l.distrust
-	case !write || len(unread) > 0:
-		return nil
-	default: // nothing is trusted
-		if err := l.keep(trustNote{}); err != nil {
-			return notedBy(err)
-		}
-		return nil
 	}
 	now := before
 	now.links = l.everLinked(config, before.links, len(unread) == 0)

@@ -271,14 +271,22 @@ func TestTrustAfterALink(t *testing.T) {
 	for name, at := range map[string]func(w *trusting) string{
 		"own":   func(w *trusting) string { return w.codex },
 		"above": func(w *trusting) string { return filepath.Join(filepath.Dir(w.work), ".codex") },
+		"by a link": func(w *trusting) string {
+			link := filepath.Join(filepath.Dir(w.work), "link")
+			w.must(os.Symlink(w.work, link))
+			w.work = link
+			return filepath.Join(link, ".codex")
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := trust(t)
 			folder, other := at(w), filepath.Join(w.work, "other.toml")
 			root := filepath.Dir(folder)
-			w.must(os.RemoveAll(w.codex), os.MkdirAll(folder, 0o700), os.MkdirAll(filepath.Join(root, ".git"), 0o700), os.WriteFile(filepath.Join(root, ".git/HEAD"), nil, 0o600),
-				os.WriteFile(filepath.Join(folder, "config.toml"), []byte(w.settings), 0o600), os.WriteFile(filepath.Join(w.home, "config.toml"), []byte("[projects.'"+root+"']\ntrust_level = 'trusted'\n"), 0o600))
+			w.must(os.RemoveAll(w.codex), os.MkdirAll(folder, 0o700), os.WriteFile(filepath.Join(folder, "config.toml"), []byte(w.settings), 0o600), os.WriteFile(filepath.Join(w.home, "config.toml"), []byte("[projects.'"+root+"']\ntrust_level = 'trusted'\n"), 0o600))
+			if name == "above" {
+				w.must(os.Mkdir(filepath.Join(root, ".git"), 0o700), os.WriteFile(filepath.Join(root, ".git/HEAD"), nil, 0o600))
+			}
 			distrusts := func(l Launch, log string) bool {
 				said := strings.Contains(strings.Join(l.Args(), " "), tomlString(root)+`={trust_level="untrusted"}`)
 				if said != (l.Distrusted() != nil) || said != strings.Contains(log, "remove "+w.noted) || said == (len(l.Written()) > 0) {

@@ -103,7 +103,7 @@ func TestYesToALateReply(t *testing.T) {
 		t.Fatalf("the user is asked %q", said)
 	}
 	w.leave(g, body("w1", "issue-0", object{"source": "github"}, "slowly\nsay Shall I close the issue? Answer yes or no."))
-	progtest.WaitFor(t, "the late reply", func() bool { return len(w.told()) == 2 })
+	progtest.WaitFor(t, "the late reply", func() bool { return strings.Count(w.Log(), `"the user was given a late reply"`) == 2 })
 	if said := yes("y2"); !strings.Contains(said, "was not taken") || isThere("evil") {
 		t.Errorf("the user is answered %q; a yes to a webhook's turn was leave for a command: %v", said, isThere("evil"))
 	}
