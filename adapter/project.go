@@ -291,7 +291,7 @@ func (l Launch) brought(config map[string]any) (warnings []Warning) {
 	case !l.opens(config):
 		return warnings
 	case l.distrust != nil:
-		return []Warning{{File: l.settingsDir(), Text: l.distrust.Error()}}
+		return append(warnings, Warning{File: l.settingsDir(), Text: l.distrust.Error()})
 	case len(warnings) > 0:
 		return warnings
 	}

@@ -118,12 +118,19 @@ func notedBy(err error) *Problem {
 // Distrusted says why what the work directory brings does not count although the operator has said
 // that it is trusted; nil where it does, or brings nothing.
 func (l Launch) Distrusted() *Problem {
+	var all []*Problem
 	if l.distrust != nil && len(l.Project.Settles) > 0 {
-		return &Problem{What: l.settingsDir() + ": " + l.distrust.What, Fix: l.distrust.Fix}
+		all = append(all, &Problem{What: l.settingsDir() + ": " + l.distrust.What, Fix: l.distrust.Fix})
 	}
 	config, _ := l.own()
-	if links := l.linked(config); len(links) > 0 {
-		return links[0].problem(l.note)
+	for _, one := range l.linked(config) {
+		all = append(all, one.problem(l.note))
 	}
-	return nil
+	if len(all) == 0 {
+		return nil
+	}
+	for _, more := range all[1:] { // what is done for one counts for all of them
+		all[0].What += "; and " + more.What
+	}
+	return all[0]
 }
