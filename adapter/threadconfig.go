@@ -38,6 +38,11 @@ func (s *Setup) ThreadConfig(started Launch) map[string]any {
 		above["projects"] = now.projects(config)
 	}
 	maps.Copy(above, now.added(config, started.Moved()))
+	if now.Sandboxed {
+		for name, value := range now.early() {
+			above["shell_environment_policy.set."+name] = value
+		}
+	}
 	if len(above) == 0 {
 		return nil
 	}

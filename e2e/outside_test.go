@@ -270,6 +270,28 @@ func TestNoTurnUnderALink(t *testing.T) {
 	}
 }
 
+// TestLibrariesOfCommands: what builds the sandbox has the variables of commands, so none of these leads it
+// to libraries that commands write, also where the operator gives it to them while codex runs.
+func TestLibrariesOfCommands(t *testing.T) {
+	t.Parallel()
+	home, work := codextest.Home(t), codextest.Dir(t, "work")
+	config := filepath.Join(home, "config.toml")
+	given := func(first string) string {
+		return "[shell_environment_policy.set]\nLD_LIBRARY_PATH = '" + first + ":" + work + "/lib'\nA = 'b'\n"
+	}
+	writeFile(t, config, given("/one"))
+	p := start(t, "CODEX_HOME="+home, "CODEX_APPROVAL_POLICY=never", "RUNTIME_WORKDIR="+work)
+	for _, want := range []string{"/one", "/two", "/three"} {
+		writeFile(t, config, given(want))
+		if said := text(p.send("m"+want, want, "run echo $LD_LIBRARY_PATH, $A, $GIT_CONFIG_COUNT.")); !strings.Contains(said, want+", b, 0.") {
+			t.Errorf("with %s a command has %q", want, said)
+		}
+	}
+	if log := p.Log(); !strings.Contains(log, "the LD_LIBRARY_PATH that shell_environment_policy gives") {
+		t.Error("no warning")
+	}
+}
+
 // TestAllowedCommandsFindNoKey: a command that a caller has let out of the sandbox looks into
 // the runtime's environment in vain.
 func TestAllowedCommandsFindNoKey(t *testing.T) {
