@@ -100,9 +100,10 @@ type Workspace struct {
 	Awaited func(id string) (waits, told bool)
 	// Replied is told of each reply that a peer has got. Nil wants to know of none.
 	Replied func(peer, text string)
-	// Telling is told of each reply that its user is about to get, and again when that is over: whether
-	// it has arrived. Nil wants to know of none.
-	Telling func(chat, reply string, arrived bool)
+	// Telling is told of each reply that its user is about to get, and Told of what came of it. Nil wants
+	// to know of none.
+	Telling func(chat, reply string)
+	Told    func(chat, reply string, err error)
 }
 
 // Config describes a channel. Store, Engine and Workspaces must be set.

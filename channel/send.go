@@ -48,7 +48,7 @@ func (s *sender) send(ctx context.Context, space *space, listed store.InboxReply
 			s.putOff(ctx, r, err, true)
 			return
 		case there:
-			space.telling(r, true)
+			space.told(r, nil)
 			s.sent(ctx, r)
 			return
 		}
@@ -68,9 +68,9 @@ func (s *sender) send(ctx context.Context, space *space, listed store.InboxReply
 func (s *sender) post(ctx context.Context, space *space, r store.InboxReply, says said) error {
 	ctx = platform.Once(ctx)
 	if r.Peer == "" {
-		space.telling(r, false)
+		space.telling(r)
 		err := space.Platform.Notify(ctx, says.Text, says.Attached...)
-		space.telling(r, err == nil)
+		space.told(r, err)
 		return err
 	}
 	_, err := space.Platform.Send(ctx, r.Peer, platform.Message{
@@ -87,9 +87,15 @@ func (s *sender) post(ctx context.Context, space *space, r store.InboxReply, say
 	return err
 }
 
-func (s *space) telling(r store.InboxReply, arrived bool) {
+func (s *space) telling(r store.InboxReply) {
 	if s.Telling != nil {
-		s.Telling(r.Chat, r.ID, arrived)
+		s.Telling(r.Chat, r.ID)
+	}
+}
+
+func (s *space) told(r store.InboxReply, err error) {
+	if s.Told != nil {
+		s.Told(r.Chat, r.ID, err)
 	}
 }
 

@@ -168,20 +168,29 @@ func (t *task) lost() {
 
 // SaidToUser tells that the user of the workspace is told something, or was just now, that is no
 // reply to what they have sent.
-func (e *Engine) SaidToUser() { e.Telling("", "", false) }
+func (e *Engine) SaidToUser() { e.Telling("", "", Sends) }
 
-// Telling says of a reply to the user that is not the answer to a call, by the id of its message, that
-// it is about to be sent, and afterwards whether it has arrived. To what other tasks of its conversation
-// ask it is something beside; without the name of one, to those of all.
-func (e *Engine) Telling(conversation, reply string, arrived bool) {
+// A Delivery is how far a reply has come that others bring to the user.
+type Delivery int
+
+const (
+	Sends   Delivery = iota // it is about to be sent, and nobody has been shown it
+	Failed                  // that has failed, or it is not known whether it has arrived
+	Arrived                 // the platform has it
+)
+
+// Telling says of a reply to the user that is not the answer to a call, by the id of its message, how far
+// it has come, before each try and after it. To what other tasks of its conversation ask it is something
+// beside; without the name of one, to those of all.
+func (e *Engine) Telling(conversation, reply string, how Delivery) {
 	for _, t := range e.tasks() {
 		if conversation == "" || conversation == t.about() {
-			t.beside(reply, arrived)
+			t.beside(reply, how)
 		}
 	}
 }
 
-func (t *task) beside(reply string, arrived bool) {
+func (t *task) beside(reply string, how Delivery) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
@@ -190,10 +199,10 @@ func (t *task) beside(reply string, arrived bool) {
 		if !strings.HasPrefix(reply, string(t.id)) { // else it has posed what is asked, and has been posed again since
 			t.saidBeside()
 		}
-	case arrived && t.words.sending == reply: // and nothing was told since it was sent
-		t.read()
-	case !arrived && t.words.sending != reply:
+	case how == Sends:
 		t.words.sending, t.words.sent = reply, time.Now()
+	case how == Arrived && t.words.sending == reply: // and nothing was told since it was sent
+		t.read()
 	}
 }
 

@@ -114,8 +114,8 @@ func TestToldJustBeforeALateQuestion(t *testing.T) {
 		for after, taken := range map[time.Duration]bool{0: false, 1900 * time.Millisecond: false, 10 * time.Second: true} {
 			t.Run(fmt.Sprint(name, "-", after), func(t *testing.T) {
 				m, task, j := callGone(t, posts, (*tasks.Engine).SaidToUser)
-				m.e.Telling("canvas-ws", task.Status.Message.ID, false)
-				m.e.Telling("canvas-ws", task.Status.Message.ID, true)
+				m.e.Telling("canvas-ws", task.Status.Message.ID, tasks.Sends)
+				m.e.Telling("canvas-ws", task.Status.Message.ID, tasks.Arrived)
 				yes := request("m3", "", "yes")
 				yes.Metadata, yes.Config.ReturnImmediately = byUser(), true
 				if _, err := m.e.SendMessage(tasks.WithWritten(t.Context(), time.Now().Add(after)), yes); err != nil {
@@ -169,6 +169,11 @@ func callGone(t *testing.T, posts bool, before ...func(*tasks.Engine)) (*machine
 	}()
 	j := m.r.next(t).start()
 	receipt.Settle(false)
+	for working := false; !working; { // before that the engine has no such task
+		task, err := m.e.GetTask(t.Context(), &a2a.GetTaskRequest{ID: tasks.TaskOf(j.ID)})
+		working = err == nil && task.Status.State == a2a.TaskStateWorking
+		runtime.Gosched()
+	}
 	for _, happens := range before {
 		happens(m.e)
 	}
@@ -181,8 +186,8 @@ func callGone(t *testing.T, posts bool, before ...func(*tasks.Engine)) (*machine
 func TestAskedWhereNobodyWaits(t *testing.T) {
 	// reaches is what there is to tell of a message that reaches the user.
 	reaches := func(m *machine, conversation, reply string) {
-		m.e.Telling(conversation, reply, false)
-		m.e.Telling(conversation, reply, true)
+		m.e.Telling(conversation, reply, tasks.Sends)
+		m.e.Telling(conversation, reply, tasks.Arrived)
 	}
 	for name, c := range map[string]struct {
 		posts    bool
@@ -190,15 +195,19 @@ func TestAskedWhereNobodyWaits(t *testing.T) {
 		accepted bool
 	}{
 		"not yet":           {false, func(*machine, string) {}, false},
-		"on its way":        {false, func(m *machine, asks string) { m.e.Telling("", asks, false) }, false},
+		"on its way":        {false, func(m *machine, asks string) { m.e.Telling("", asks, tasks.Sends) }, false},
 		"another reply":     {false, func(m *machine, _ string) { reaches(m, "", "another") }, false},
 		"there":             {false, func(m *machine, asks string) { reaches(m, "", asks) }, true},
-		"at another try":    {false, func(m *machine, asks string) { m.e.Telling("", asks, false); reaches(m, "", asks) }, true},
-		"and another reply": {false, func(m *machine, asks string) { reaches(m, "", asks); m.e.Telling("", "another", false) }, false},
+		"at another try":    {false, func(m *machine, asks string) { m.e.Telling("", asks, tasks.Sends); reaches(m, "", asks) }, true},
+		"and another reply": {false, func(m *machine, asks string) { reaches(m, "", asks); m.e.Telling("", "another", tasks.Sends) }, false},
+		"written while a try fails": {true, func(m *machine, asks string) {
+			m.e.Telling("canvas-ws", asks, tasks.Sends)
+			m.e.Telling("canvas-ws", asks, tasks.Failed)
+		}, false},
 		"told meanwhile": {false, func(m *machine, asks string) {
-			m.e.Telling("", asks, false)
+			m.e.Telling("", asks, tasks.Sends)
 			m.e.SaidToUser()
-			m.e.Telling("", asks, true)
+			m.e.Telling("", asks, tasks.Arrived)
 		}, false},
 		"followed":          {true, func(*machine, string) {}, false},
 		"followed, there":   {true, func(m *machine, asks string) { reaches(m, "canvas-ws", asks) }, true},
@@ -217,6 +226,26 @@ func TestAskedWhereNobodyWaits(t *testing.T) {
 	}
 }
 
+// TestWrittenBetweenTwoTries: the first of which had not been shown.
+func TestWrittenBetweenTwoTries(t *testing.T) {
+	m, task, j := callGone(t, true)
+	asks := task.Status.Message.ID
+	m.e.Telling("canvas-ws", asks, tasks.Sends)
+	m.e.Telling("canvas-ws", asks, tasks.Failed)
+	between := tasks.WithWritten(t.Context(), time.Now())
+	m.e.Telling("canvas-ws", asks, tasks.Sends)
+	m.e.Telling("canvas-ws", asks, tasks.Arrived)
+	yes := request("m2", "", "yes")
+	yes.Metadata, yes.Config.ReturnImmediately = byUser(), true
+	if _, err := m.e.SendMessage(between, yes); err != nil {
+		t.Fatal(err)
+	}
+	if got := m.asker.answered(); got != "" {
+		t.Errorf("answered %q", got)
+	}
+	j.answer("done")
+}
+
 // TestPosedAgainToWhoIsFollowed: that has to reach the user, too.
 func TestPosedAgainToWhoIsFollowed(t *testing.T) {
 	m, task, j := callGone(t, true)
@@ -224,8 +253,8 @@ func TestPosedAgainToWhoIsFollowed(t *testing.T) {
 		wantStatus(t, says(t, m, id, "yes", byUser()), a2a.TaskStateInputRequired, notTaken, "May I q1?")
 	}
 	asks := get(t, m.e, task.ID).Status.Message.ID
-	m.e.Telling("canvas-ws", asks, false)
-	m.e.Telling("canvas-ws", asks, true)
+	m.e.Telling("canvas-ws", asks, tasks.Sends)
+	m.e.Telling("canvas-ws", asks, tasks.Arrived)
 	says(t, m, "m4", "yes", byUser())
 	if got := m.asker.answered(); !strings.HasPrefix(got, "q1:") {
 		t.Errorf("answered %q", got)
@@ -285,8 +314,8 @@ func TestTwoTasksAsk(t *testing.T) {
 	other := begin(t, m.e, request("cron-1-1", "", "hi"))
 	m.r.next(t).start().ask("q2", "May I q2?")
 	status := get(t, m.e, other.ID).Status
-	m.e.Telling("", status.Message.ID, false)
-	m.e.Telling("", status.Message.ID, true)
+	m.e.Telling("", status.Message.ID, tasks.Sends)
+	m.e.Telling("", status.Message.ID, tasks.Arrived)
 	for time.Since(*status.Timestamp) < 2*time.Millisecond { // what follows is later, as states have it
 		runtime.Gosched()
 	}
@@ -305,8 +334,8 @@ func TestArrivalLiftsNoLapse(t *testing.T) {
 			m, task, j := callGone(t, posts)
 			reach := func() {
 				asks := get(t, m.e, task.ID).Status.Message.ID
-				m.e.Telling("canvas-ws", asks, false)
-				m.e.Telling("canvas-ws", asks, true)
+				m.e.Telling("canvas-ws", asks, tasks.Sends)
+				m.e.Telling("canvas-ws", asks, tasks.Arrived)
 			}
 			reach()
 			j.observe(executor.Answered{ID: "q1"})

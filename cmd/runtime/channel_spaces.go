@@ -17,6 +17,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/netguard"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 	"github.com/Molecule-AI/molecule-codex-runtime/toolset"
 )
 
@@ -158,7 +159,8 @@ func (box *inbox) workspaces() []channel.Workspace {
 		out = append(out, channel.Workspace{
 			ID: m.id, Platform: m.client, Files: spaceFiles{m.files, sendable{m.files, box.s.WorkDir}}, Awaited: m.tools.Awaited,
 			Replied: m.tools.NoteReply,
-			Telling: func(chat, reply string, arrived bool) { box.engine.Telling(chat, reply, arrived) },
+			Telling: func(chat, reply string) { box.engine.Telling(chat, reply, tasks.Sends) },
+			Told:    func(chat, reply string, err error) { box.engine.Telling(chat, reply, delivery(err)) },
 		})
 	}
 	return out

@@ -36,7 +36,7 @@ func (app *application) workspace(s settings.Settings, journal *store.Store, red
 		return nil
 	}
 	client := app.workspaceClient(s)
-	replies := late.New(late.Config{Outbox: journal, Canvas: chat{client, func(reply string, arrived bool) { app.engine.Telling("", reply, arrived) }}, Logger: app.log})
+	replies := late.New(late.Config{Outbox: journal, Canvas: chat{client, func(reply string, how tasks.Delivery) { app.engine.Telling("", reply, how) }}, Logger: app.log})
 	app.goOn(replies.Run)
 	return &tasks.Workspace{Steer: s.MidTurn == "steer", Redact: redact.String, Wake: replies.Wake}
 }
@@ -44,15 +44,22 @@ func (app *application) workspace(s settings.Settings, journal *store.Store, red
 // A chat is where the user of the workspace reads replies.
 type chat struct {
 	*platform.Client
-	telling func(reply string, arrived bool) // see [tasks.Engine.Telling]
+	telling func(reply string, how tasks.Delivery) // see [tasks.Engine.Telling]
 }
 
 // Say implements [late.Canvas].
 func (c chat) Say(ctx context.Context, r late.Reply) error {
-	c.telling(r.ID, false)
+	c.telling(r.ID, tasks.Sends)
 	err := c.say(ctx, r)
-	c.telling(r.ID, err == nil)
+	c.telling(r.ID, delivery(err))
 	return err
+}
+
+func delivery(err error) tasks.Delivery {
+	if err != nil {
+		return tasks.Failed
+	}
+	return tasks.Arrived
 }
 
 // say shows a reply. A platform that will not have the files gets the words.
