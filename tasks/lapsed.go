@@ -173,6 +173,7 @@ func (e *Engine) SaidToUser() { e.Telling("", "", Sends) }
 // A Delivery is how far a reply has come that others bring to the user.
 type Delivery int
 
+// What is said of one.
 const (
 	Sends   Delivery = iota // it is about to be sent, and nobody has been shown it
 	Failed                  // that has failed, or it is not known whether it has arrived
