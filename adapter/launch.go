@@ -44,7 +44,7 @@ type Launch struct {
 // Args returns the arguments after "app-server". They hold no secret.
 func (l Launch) Args() []string {
 	config, _ := l.own()
-	args := slices.Concat(l.folders(config), l.hidden(config), l.Provider.Overrides(), Always(), l.trust(config), l.markers(config), l.given(), l.temps(config))
+	args := slices.Concat(l.folders(config), l.hidden(config), l.Provider.Overrides(), Always(), l.trust(config), l.markers(config), l.given(config), l.temps(config))
 	if l.Workspace {
 		args = append(args, l.leftovers()...)
 	}

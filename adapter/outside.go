@@ -82,7 +82,7 @@ func (l Launch) fixedRoots() []string {
 
 // given are the arguments that give commands back what codex itself has not: git, and the
 // variables that lead to what they write.
-func (l Launch) given() (args []string) {
+func (l Launch) given(config map[string]any) (args []string) {
 	give := func(name, value string) {
 		args = append(args, override("shell_environment_policy.set."+name, tomlString(value))...)
 	}
@@ -94,7 +94,7 @@ func (l Launch) given() (args []string) {
 	if !l.Sandboxed {
 		return args
 	}
-	for name, value := range l.early() {
+	for name, value := range l.early(config) {
 		give(name, value)
 	}
 	for _, kv := range l.Environ {
@@ -109,9 +109,8 @@ func (l Launch) given() (args []string) {
 // early are the variables which the configuration gives commands, in the order of their names, of which
 // something is taken away, and what is left: what builds their sandbox has them, too, and loads libraries
 // by them. Programs it takes from no directory that commands write (seen on 0.169.0).
-func (l Launch) early() iter.Seq2[string, string] {
+func (l Launch) early(config map[string]any) iter.Seq2[string, string] {
 	return func(yield func(string, string) bool) {
-		config, _ := l.own()
 		set := tableOf(tableOf(l.withFolders(config, "shell_environment_policy"), "shell_environment_policy"), "set")
 		dirs := slices.Concat(l.fixedRoots(), l.Written())
 		for _, name := range slices.Sorted(maps.Keys(set)) {

@@ -22,7 +22,7 @@ func TestGuarded(t *testing.T) {
 	if got := l.Env(); !slices.Equal(got, want) {
 		t.Errorf("codex has %q, want %q", got, want)
 	}
-	given := strings.Join(l.given(), " ")
+	given := strings.Join(l.given(nil), " ")
 	if want := `-c shell_environment_policy.set.GIT_CONFIG_COUNT="0" -c shell_environment_policy.set.BASH_ENV="/w/env.sh" -c shell_environment_policy.set.PYTHONPATH="/w:/opt/py"`; given != want {
 		t.Errorf("commands are given %q, want %q", given, want)
 	}
@@ -46,7 +46,7 @@ func TestGuardedWithoutASandbox(t *testing.T) {
 	if got := l.Env(); !slices.Equal(got, want) {
 		t.Errorf("codex has %q, want %q", got, want)
 	}
-	if got, want := strings.Join(l.given(), " "), `-c shell_environment_policy.set.GIT_CONFIG_COUNT="2"`; got != want {
+	if got, want := strings.Join(l.given(nil), " "), `-c shell_environment_policy.set.GIT_CONFIG_COUNT="2"`; got != want {
 		t.Errorf("commands are given %q, want %q", got, want)
 	}
 	places := []within.Place{{Name: "PATH", Path: "."}, {Name: "PATH", Path: "/w/bin"}, {Name: "BASH_ENV", Path: "/w/env.sh"}, {Name: "TMPDIR", Path: "/tmp/own"}}

@@ -172,7 +172,7 @@ func (l Launch) doubts() (doubts []Warning) {
 			doubt("the %s of the MCP server %s leads to places %s, or by a path that is not absolute: name others in its env", name, s.name, there)
 		}
 	}
-	for name := range l.early() {
+	for name := range l.early(config) {
 		doubt("the %s that shell_environment_policy gives commands leads to places %s, or by a path that is not absolute: commands are given the rest of it", name, there)
 	}
 	for _, key := range []string{"sqlite_home", "log_dir"} {

@@ -39,7 +39,7 @@ func (s *Setup) ThreadConfig(started Launch) map[string]any {
 	}
 	maps.Copy(above, now.added(config, started.Moved()))
 	if now.Sandboxed {
-		for name, value := range now.early() {
+		for name, value := range now.early(config) {
 			above["shell_environment_policy.set."+name] = value
 		}
 	}
