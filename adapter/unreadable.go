@@ -31,8 +31,8 @@ func (l Launch) Unreadable() (why string) {
 	return why
 }
 
-// Holding is what codex's own git waits at in the work directory; empty for nothing.
-func (l Launch) Holding() (path string) {
+// Pipe is the named pipe that codex's own git waits at in the work directory; empty without one.
+func (l Launch) Pipe() (path string) {
 	_ = l.User.Do(func() error {
 		at := filepath.Join(l.WorkDir, "HEAD")
 		if info, err := os.Stat(at); err == nil && info.Mode()&fs.ModeNamedPipe != 0 {

@@ -44,14 +44,14 @@ func TestUnreadableSettings(t *testing.T) {
 // TestPipeInTheWorkDirectory is what codex's own git waits at.
 func TestPipeInTheWorkDirectory(t *testing.T) {
 	l := Launch{WorkDir: t.TempDir()}
-	if got := l.Holding(); got != "" {
+	if got := l.Pipe(); got != "" {
 		t.Errorf("%s is said to be one", got)
 	}
 	pipe := filepath.Join(l.WorkDir, "HEAD")
 	if err := unix.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := l.Holding(); got != pipe {
+	if got := l.Pipe(); got != pipe {
 		t.Errorf("got %q", got)
 	}
 }

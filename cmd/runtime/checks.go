@@ -84,7 +84,7 @@ func projectCheck(s settings.Settings, environ []string) preflight.Check {
 		if link := start.Crossed(); link != "" && s.Sandbox == "workspace-write" {
 			return preflight.Result{Status: preflight.Warn, Detail: "codex's sandbox runs no command: " + link + " is a link, which commands could lead elsewhere", Fix: "remove it, or put a folder there"}
 		}
-		if pipe := start.Holding(); pipe != "" {
+		if pipe := start.Pipe(); pipe != "" {
 			return preflight.Result{Status: preflight.Warn, Detail: pipe + " is a named pipe, at which codex's own git waits for some seconds in each turn", Fix: "remove it"}
 		}
 		if why := start.Distrusted(); why != nil {
