@@ -252,8 +252,8 @@ alone() {
 	[ -n "$(moving "$runtime")" ] || fail "the runtime stands still already: wait for the end of another backup, or have it go on (kill -CONT $runtime)"
 }
 
-# writers are those that write what is copied: the runtime and its codex, by whatever starts that, which
-# whoever is its user can let go on. What their commands write they can write at any time.
+# writers are those that write what is copied: the runtime and its codex, by whatever starts that. The
+# user of either can let it go on. Commands can write what they write at any time.
 writers() {
 	echo "$runtime"
 	for pid in $stopped; do

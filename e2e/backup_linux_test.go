@@ -291,7 +291,7 @@ func TestBackupOfWhatGoesOn(t *testing.T) {
 	}
 }
 
-// TestBackupOfACodexThatGoesOn: whoever is codex's user lets codex go on, as its commands are.
+// TestBackupOfACodexThatGoesOn: its commands are its user, who lets it go on.
 func TestBackupOfACodexThatGoesOn(t *testing.T) {
 	t.Parallel()
 	p := start(t)

@@ -16,8 +16,8 @@ import (
 // not known here. A question lapses when it goes without an answer: codex withdraws it, its time
 // is up, or the turn that has asked ends. A sender who has been shown that one and no other may
 // still answer it, and the model chooses what is asked then. What a turn asks that the workspace or
-// the platform has begun, the user has not been shown; and where the user is told something beside,
-// a short word may be meant for that. So the next answer that names no question is not taken, if it
+// the platform has begun, the user has not been shown, nor what has yet to reach them; and where the
+// user is told something beside, a short word may be meant for that. So the next answer that names no question is not taken, if it
 // could allow something: it has the question that is first by now posed to its sender, and from then
 // on words are for that one.
 

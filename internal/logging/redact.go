@@ -85,8 +85,9 @@ func withLines(secrets []string) []string {
 func replacer(secrets []string) *strings.Replacer {
 	var forms []string
 	for _, s := range secrets {
-		quoted, _ := json.Marshal(s)                                                                      // a string always encodes
-		plain := strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(string(quoted)) // as it stands where people read it
+		quoted, _ := json.Marshal(s) // a string always encodes
+		// As questions have it, which people read.
+		plain := strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(string(quoted))
 		forms = append(forms, s, string(quoted[1:len(quoted)-1]), plain[1:len(plain)-1], url.QueryEscape(s), url.PathEscape(s))
 	}
 	// Of two secrets the longer goes first, lest it be cut where the shorter ends.
