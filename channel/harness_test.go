@@ -33,6 +33,7 @@ type desk struct {
 	acked []int64
 
 	polls []time.Time
+	read  int         // rows that polls behind a cursor were given, notes with them
 	sends []time.Time // of notes and of messages to peers
 	tried []string    // ids of messages to peers
 
@@ -114,6 +115,7 @@ func (d *desk) ActivityRows(ctx context.Context, q platform.RowQuery) ([]platfor
 	if d.most > 0 && len(out) > d.most {
 		return nil, platform.ErrTooMuch
 	}
+	d.read += len(out)
 	return out, nil
 }
 
