@@ -26,7 +26,7 @@ func TestReplayHoldsWhatItSays(t *testing.T) {
 			if sender == "of-whole-texts" {
 				req.Message.Parts[0].SetMeta("is_user_input", true)
 			}
-			begin(t, m.e, req)
+			id := begin(t, m.e, req).ID
 			j := m.r.next(t).start()
 			j.say("a", "a")
 			var said []executor.AgentMessage
@@ -34,6 +34,7 @@ func TestReplayHoldsWhatItSays(t *testing.T) {
 				said = append(said, executor.AgentMessage{ItemID: string(rune('a' + i)), Text: strings.Repeat(string(rune('a'+i)), large)})
 			}
 			j.end(executor.Ended{Outcome: executor.Completed, Messages: said})
+			waitFor(t, m.e, id, a2a.TaskStateCompleted)
 			m.restart() // else the engine has the task itself
 
 			before := living()
