@@ -61,7 +61,7 @@ const PeerWaits = "The model needs a login or a key, and a message of another ag
 func (t *task) tellUser() {
 	e := t.engine
 	w := e.cfg.Workspace
-	if w == nil || w.Wake == nil || !t.forPeer(e.sender(t.runs[0].message, nil)) || !e.peerWaits.rarely(24*time.Hour) {
+	if w == nil || w.Wake == nil || !t.forPeer(t.runs[0].from) || !e.peerWaits.rarely(24*time.Hour) {
 		return
 	}
 	t.send(store.Delivery{Kind: late.Kind, Body: encode(late.Reply{Text: PeerWaits}), Replaces: true})

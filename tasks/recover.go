@@ -80,7 +80,7 @@ func (e *Engine) recoverTask(ctx context.Context, pending store.Pending) ([]*run
 			return nil, err
 		}
 		t.noteAttempt(r)
-		if t.engine.sender(r.message, nil).answers() {
+		if r.from.answers() {
 			r.carry(carries[r.jobID])
 		} else {
 			t.questions = append(t.questions, carries[r.jobID]...)
@@ -222,11 +222,11 @@ func (e *Engine) submitAgain(r *run) {
 		e.refuseRecovered(r)
 		return
 	}
-	job := executor.Job{ID: r.jobID, Context: t.thread, Input: r.input, Options: r.options, Size: r.weight, Accepted: true, Patient: true, Trace: traceOf(r.message), Peer: t.forPeer(e.sender(r.message, nil)), Lend: r.lend}
+	job := executor.Job{ID: r.jobID, Context: t.thread, Input: r.input, Options: r.options, Size: r.weight, Accepted: true, Patient: true, Trace: traceOf(r.message), Peer: t.forPeer(r.from), Lend: r.lend}
 	if m := r.recovered; m.Attempt > 0 {
 		job.Cut = &executor.Cut{Attempt: m.Attempt, ThreadID: m.Thread, Tool: m.Tool}
 	}
-	job.Mute = t.mute(e.sender(r.message, nil))
+	job.Mute = t.mute(r.from)
 	if !e.steerAgain(r, job) {
 		if _, err := e.cfg.Runner.Submit(job, r.observe); err != nil {
 			// It stays in the journal for the next start.
@@ -295,7 +295,7 @@ func (e *Engine) refuseRecovered(r *run) {
 
 // rejoin makes a turn of a message of an earlier process.
 func (t *task) rejoin(m *store.Message) (*run, error) {
-	message, _, err := decode[a2a.Message](m.Body)
+	message, from, err := t.engine.fromJournal(m.Body)
 	if err != nil {
 		return nil, fmt.Errorf("message of job %s in the journal: %w", m.Job, err)
 	}
@@ -303,7 +303,7 @@ func (t *task) rejoin(m *store.Message) (*run, error) {
 	in, err := read(&a2a.SendMessageRequest{Message: message})
 	var lend executor.Lender
 	if err == nil {
-		in.from = t.engine.sender(message, nil)
+		in.from = from
 		lend, err = t.engine.recompose(in)
 	}
 	if err != nil {

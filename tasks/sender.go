@@ -124,6 +124,25 @@ func (e *Engine) sender(m *a2a.Message, request map[string]any) sender {
 	return senderOf(m, request, e.cfg.Main)
 }
 
+// A keptMessage is one as the journal has it. As it stands in its task's history it does not tell who
+// has sent it: it has the context of the task, and what its request said of the user is not in it.
+type keptMessage struct {
+	a2a.Message
+	From *sender `json:"from,omitempty"` // earlier versions have kept none
+}
+
+// fromJournal returns a message of an earlier process, and who has sent it.
+func (e *Engine) fromJournal(body []byte) (*a2a.Message, sender, error) {
+	k, _, err := decode[keptMessage](body)
+	switch {
+	case err != nil:
+		return nil, sender{}, err
+	case k.From == nil || e.cfg.Workspace == nil:
+		return &k.Message, e.sender(&k.Message, nil), nil
+	}
+	return &k.Message, *k.From, nil
+}
+
 // said is what metadata say under a key: a text without blanks around it, a value that is
 // none as it is, and nil for nothing, an empty text, or blanks.
 func said(meta map[string]any, key string) any {
@@ -231,7 +250,7 @@ func (s sender) conversation(given, main string) string {
 }
 
 // mark notes who sent a message, and what follows for its key. What only the request says
-// of one that is not the user goes into the message: it is all that the next process sees.
+// of one that is not the user goes into the message, where readers of the history see it.
 func (e *Engine) mark(req *a2a.SendMessageRequest, in *incoming) {
 	in.from = e.sender(req.Message, req.Metadata)
 	var keys []string

@@ -351,3 +351,25 @@ func TestArrivalLiftsNoLapse(t *testing.T) {
 		})
 	}
 }
+
+// TestSenderOfAWaitingMessage is the same one in the next process.
+func TestSenderOfAWaitingMessage(t *testing.T) {
+	for name, c := range map[string]struct {
+		context    string
+		first, yes map[string]any // of the requests
+	}{
+		"begun by nobody knows who": {yes: byUser()},
+		"begun by the user":         {context: "c7", first: byUser()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := workspaceMachine(t)
+			first, yes := request("m1", c.context, "hi"), request("m2", c.context, "yes")
+			first.Metadata, yes.Metadata, yes.Config.ReturnImmediately = c.first, c.yes, true
+			begin(t, m.e, first)
+			m.r.next(t)
+			m.restart()
+			m.r.next(t).start().ask("q1", "May I q1?")
+			wantStatus(t, send(t, m.e, yes), a2a.TaskStateInputRequired, notTaken, "May I q1?")
+		})
+	}
+}

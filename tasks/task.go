@@ -261,7 +261,7 @@ func (t *task) entry(in *incoming) (func(stored *a2a.Message, job string) store.
 	}
 	return func(stored *a2a.Message, job string) store.Message {
 		return store.Message{
-			Key: in.key, Digest: in.digest, TaskID: string(t.id), Job: job, Conversation: t.thread, Body: encode(stored), Push: pushed,
+			Key: in.key, Digest: in.digest, TaskID: string(t.id), Job: job, Conversation: t.thread, Body: encode(keptMessage{*stored, &in.from}), Push: pushed,
 			Files: in.uses(),
 		}
 	}, nil
