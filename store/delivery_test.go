@@ -37,8 +37,8 @@ func TestOutbox(t *testing.T) {
 	equal(t, whole, want[1])
 
 	must(t, s.Sent(ctx, 2))
-	must(t, s.Failed(ctx, 1, later.Add(time.Hour)))
-	want[0].Tries, want[0].Due = 1, later.Add(time.Hour)
+	must(t, s.Failed(ctx, 1, later.Add(time.Minute)))
+	want[0].Tries, want[0].Due = 1, later.Add(time.Minute)
 	equal(t, waiting(0, 10), []Delivery{want[0], want[2]})
 	must(t, s.Dead(ctx, 1, 4))
 	equal(t, waiting(0, 10), nil)

@@ -75,10 +75,10 @@ func (c *conn) addReply(r *InboxReply, now int64) error {
 
 const replyColumns = "id, workspace, chat, peer, task, final, digest, state, tries, due_at, tried_at, error, created"
 
-func scanReply(row scanner, r *InboxReply) error {
+func (s *Store) scanReply(row scanner, r *InboxReply) error {
 	var due, tried, created int64
 	err := row.Scan(&r.ID, &r.Workspace, &r.Chat, &r.Peer, &r.Task, &r.Final, &r.Digest, &r.State, &r.Tries, &due, &tried, &r.Error, &created)
-	r.Due, r.Tried, r.Created = instant(due), instant(tried), instant(created)
+	r.Due, r.Tried, r.Created = s.due(due), instant(tried), instant(created)
 	return err
 }
 
@@ -86,7 +86,7 @@ func scanReply(row scanner, r *InboxReply) error {
 // the one that is due first at the front.
 func (s *Store) RepliesDue(ctx context.Context, limit int) ([]InboxReply, error) {
 	return view(ctx, s, "list the replies to send", func(c *conn) ([]InboxReply, error) {
-		return collect(c, scanReply, "SELECT "+replyColumns+` FROM inbox_replies WHERE n IN
+		return collect(c, s.scanReply, "SELECT "+replyColumns+` FROM inbox_replies WHERE n IN
 			(SELECT min(n) FROM inbox_replies WHERE state = 'due' GROUP BY workspace, chat) ORDER BY due_at, n LIMIT ?`, limit)
 	})
 }
@@ -95,7 +95,7 @@ func (s *Store) RepliesDue(ctx context.Context, limit int) ([]InboxReply, error)
 // more, is [ErrUnknown].
 func (s *Store) DueReply(ctx context.Context, id string) (InboxReply, error) {
 	return view(ctx, s, "read a reply", func(c *conn) (r InboxReply, err error) {
-		found, err := collect(c, scanReply, "SELECT "+replyColumns+" FROM inbox_replies WHERE id = ? AND state = 'due'", id)
+		found, err := collect(c, s.scanReply, "SELECT "+replyColumns+" FROM inbox_replies WHERE id = ? AND state = 'due'", id)
 		if err == nil && len(found) == 0 {
 			err = ErrUnknown
 		}

@@ -33,10 +33,10 @@ type Notice struct {
 
 const noticeColumns = "t.id, o.target, o.body, o.status, o.error, o.tries, o.due_at, o.sent_at, o.created FROM notices o JOIN tasks t ON t.n = o.task"
 
-func scanNotice(row scanner, n *Notice) error {
+func (s *Store) scanNotice(row scanner, n *Notice) error {
 	var due, sent, created int64
 	err := row.Scan(&n.Task, &n.Target, &n.Body, &n.Status, &n.Error, &n.Tries, &due, &sent, &created)
-	n.Due, n.Sent, n.Created = instant(due), instant(sent), instant(created)
+	n.Due, n.Sent, n.Created = s.due(due), instant(sent), instant(created)
 	return err
 }
 
@@ -63,7 +63,7 @@ func (c *conn) addNotice(task int64, n *Notice, now int64) error {
 // Notice returns that of a task, or [ErrUnknown].
 func (s *Store) Notice(ctx context.Context, task string) (Notice, error) {
 	return view(ctx, s, "read a notice", func(c *conn) (Notice, error) {
-		found, err := collect(c, scanNotice, "SELECT "+noticeColumns+" WHERE t.id = ?", task)
+		found, err := collect(c, s.scanNotice, "SELECT "+noticeColumns+" WHERE t.id = ?", task)
 		if err == nil && len(found) == 0 {
 			err = ErrUnknown
 		}
@@ -78,7 +78,7 @@ func (s *Store) Notice(ctx context.Context, task string) (Notice, error) {
 // nobody has asked for, in the order in which their tasks have ended.
 func (s *Store) Notices(ctx context.Context, limit int) ([]Notice, error) {
 	return view(ctx, s, "list the notices", func(c *conn) ([]Notice, error) {
-		return collect(c, scanNotice, "SELECT "+noticeColumns+` WHERE o.status IN ('', 'pending', 'failed')
+		return collect(c, s.scanNotice, "SELECT "+noticeColumns+` WHERE o.status IN ('', 'pending', 'failed')
 			ORDER BY o.created, o.task LIMIT ?`, limit)
 	})
 }
@@ -91,7 +91,7 @@ func (s *Store) NoticesToSend(ctx context.Context, told func(Notice) bool) error
 		err = c.each("SELECT "+columns+` WHERE o.status IN ('', 'pending', 'failed') AND o.due_at > 0
 			ORDER BY o.tries > 0, o.due_at, o.task`, nil, func(r scanner) error {
 			var n Notice
-			if err := scanNotice(r, &n); err != nil {
+			if err := s.scanNotice(r, &n); err != nil {
 				return err
 			}
 			if !told(n) {

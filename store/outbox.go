@@ -45,7 +45,7 @@ const outboxColumns = `, o.id, o.kind, coalesce(t.id, ''), coalesce(t.conversati
 // which they were put in: those behind the one with the id after, without their bodies.
 func (s *Store) Waiting(ctx context.Context, kind string, after int64, limit int) ([]Delivery, error) {
 	return view(ctx, s, "read the outbox", func(c *conn) ([]Delivery, error) {
-		return collect(c, scanDelivery, `SELECT x''`+outboxColumns+`
+		return collect(c, s.scanDelivery, `SELECT x''`+outboxColumns+`
 			WHERE o.id > ? AND o.dead = 0 AND o.kind = ? ORDER BY o.id LIMIT ?`, after, kind, limit)
 	})
 }
@@ -53,7 +53,7 @@ func (s *Store) Waiting(ctx context.Context, kind string, after int64, limit int
 // Delivery returns one that is still to be made, or [ErrUnknown].
 func (s *Store) Delivery(ctx context.Context, id int64) (Delivery, error) {
 	return view(ctx, s, "read the outbox", func(c *conn) (Delivery, error) {
-		found, err := collect(c, scanDelivery, "SELECT o.body"+outboxColumns+`
+		found, err := collect(c, s.scanDelivery, "SELECT o.body"+outboxColumns+`
 			WHERE o.id = ? AND o.dead = 0`, id)
 		if err == nil && len(found) == 0 {
 			err = ErrUnknown
@@ -65,10 +65,10 @@ func (s *Store) Delivery(ctx context.Context, id int64) (Delivery, error) {
 	})
 }
 
-func scanDelivery(row scanner, d *Delivery) error {
+func (s *Store) scanDelivery(row scanner, d *Delivery) error {
 	var due, created int64
 	err := row.Scan(&d.Body, &d.ID, &d.Kind, &d.Task, &d.Conversation, &d.Target, &d.Size, &d.Tries, &due, &created)
-	d.Due, d.Created = instant(due), instant(created)
+	d.Due, d.Created = s.due(due), instant(created)
 	return err
 }
 

@@ -116,6 +116,19 @@ func instant(n int64) time.Time {
 	return time.Unix(0, n).UTC()
 }
 
+// mostAhead is more than the longest pause between two tries of anything.
+const mostAhead = 15 * time.Minute
+
+// due is when something is to be tried. What lies further ahead than any pause was put off by a clock
+// that has been put back since, and is due now.
+func (s *Store) due(n int64) time.Time {
+	at := instant(n)
+	if now := s.now(); at.Sub(now) > mostAhead {
+		return now
+	}
+	return at
+}
+
 // blob makes nothing an empty value: SQLite would take a nil slice for NULL.
 func blob(body []byte) []byte {
 	if body == nil {

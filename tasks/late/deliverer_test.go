@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -47,11 +48,13 @@ func (r refusal) Permanent() bool { return r.permanent }
 // A bench is a store with replies in its outbox.
 type bench struct {
 	*store.Store
-	t *testing.T
+	t     *testing.T
+	ahead atomic.Int64 // of the store's clock
 }
 
 func newBench(t *testing.T) *bench {
-	s, err := store.Open(t.Context(), store.Config{Dir: t.TempDir()})
+	b := &bench{t: t}
+	s, err := store.Open(t.Context(), store.Config{Dir: t.TempDir(), Now: func() time.Time { return time.Now().Add(time.Duration(b.ahead.Load())) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +63,8 @@ func newBench(t *testing.T) *bench {
 			t.Error(err)
 		}
 	})
-	return &bench{s, t}
+	b.Store = s
+	return b
 }
 
 // owe ends a task whose reply is due at a time.
@@ -112,7 +116,7 @@ func (b *bench) left() int {
 func TestDeliver(t *testing.T) {
 	b, c := newBench(t), &canvas{}
 	b.owe("one", "first", time.Time{})
-	b.owe("two", "second", time.Now().Add(time.Hour))
+	b.owe("two", "second", time.Now().Add(10*time.Minute))
 	d, _ := b.run(c)
 	b.until("the first to be said", func() bool { return b.left() == 1 })
 	if err := b.Hasten(t.Context(), late.Kind, "two"); err != nil {
@@ -127,7 +131,7 @@ func TestDeliver(t *testing.T) {
 
 func TestReplacedAndTakenBack(t *testing.T) {
 	b, c := newBench(t), &canvas{}
-	b.owe("one", "a question", time.Now().Add(time.Hour))
+	b.owe("one", "a question", time.Now().Add(10*time.Minute))
 	b.owe("one", "the answer", time.Time{})
 	b.owe("two", "heard", time.Time{})
 	if err := b.Unsend(t.Context(), late.Kind, "two"); err != nil {
@@ -186,6 +190,7 @@ func TestGivenUp(t *testing.T) {
 			b := newBench(t)
 			never := &canvas{answer: func(int) error { return refusal{permanent: c.permanent} }}
 			b.owe("one", "first", time.Time{})
+			b.ahead.Store(int64(c.later))
 			now := time.Now().Add(c.later) // it stands still: there is no second try
 			b.run(never, func(cfg *late.Config) { cfg.Now = func() time.Time { return now } })
 			b.until("what became of it to be noted", func() bool {
@@ -260,7 +265,7 @@ func (h *hasty) Waiting(ctx context.Context, kind string, after int64, limit int
 func TestPutOffMeanwhile(t *testing.T) {
 	b, c := newBench(t), &canvas{}
 	h := &hasty{Outbox: b.Store}
-	b.owe("one", "first", time.Now().Add(time.Hour))
+	b.owe("one", "first", time.Now().Add(10*time.Minute))
 	b.run(c, func(cfg *late.Config) { cfg.Outbox = h })
 	b.until("the list to be made again", func() bool {
 		h.mu.Lock()
@@ -268,7 +273,7 @@ func TestPutOffMeanwhile(t *testing.T) {
 		return h.lists >= 2
 	})
 	if said := c.heard(); len(said) != 0 {
-		t.Errorf("said %v, which is due in an hour", said)
+		t.Errorf("said %v, which is due in ten minutes", said)
 	}
 }
 
