@@ -1,6 +1,7 @@
 package adapter
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -14,17 +15,20 @@ import (
 
 // A link is in a .codex what can lie elsewhere, too, where commands write: codex's sandbox keeps the
 // folder from them, and not what its links and the other names of its files are (seen on 0.169.0).
+// What was not looked at counts as one.
 type link struct {
 	names []string // of the folder that has the .codex
 	path  string
-	gone  bool // it was there
+	what  string // is the matter with it
+	mend  string // that the operator can do about it
+	gone  bool   // it was there
 }
 
-// mostLinked is how many names in a .codex are looked at; one with more is taken for linked.
+// mostLinked is how many names in a .codex are looked at.
 const mostLinked = 1000
 
-// linkIn is the first link in what of a .codex has a say; empty without one.
-func linkIn(dir string) string {
+// linkIn is the first link in what of a .codex has a say; nil without one.
+func linkIn(dir string) *link {
 	if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
 		return linkAt(dir, info, err)
 	}
@@ -32,39 +36,48 @@ func linkIn(dir string) string {
 	return linkBelow(dir, hasASay, &left)
 }
 
-func linkBelow(dir string, wanted func(string) bool, left *int) string {
-	names, err := regular.Names(dir, *left, func(name string) bool { return wanted(name) && !strings.HasPrefix(name, ".#") }) // which are editors' locks
-	if err != nil {
-		return dir
+func linkBelow(dir string, wanted func(string) bool, left *int) *link {
+	names, err := regular.Names(dir, *left, wanted)
+	switch {
+	case errors.Is(err, regular.ErrMany):
+		return &link{path: dir, what: fmt.Sprintf("has too many names to look at each (of %d in all that have a say)", mostLinked), mend: "take away what codex has no need of"}
+	case err != nil:
+		return &link{path: dir, what: "cannot be looked at", mend: "let the runtime read it"}
 	}
 	*left -= len(names)
 	slices.Sort(names)
 	for _, name := range names {
 		path := filepath.Join(dir, name)
 		info, err := os.Lstat(path)
-		if at := linkAt(path, info, err); at != "" {
-			return at
+		if one := linkAt(path, info, err); one != nil && !isLock(path) {
+			return one
 		}
 		if info == nil || !info.IsDir() {
 			continue
 		}
-		if at := linkBelow(path, regular.All, left); at != "" {
-			return at
+		if one := linkBelow(path, regular.All, left); one != nil {
+			return one
 		}
 	}
-	return ""
+	return nil
 }
 
-// linkAt is the path if it is a link, or another name of a file; empty if it is not, or is not there.
-func linkAt(path string, info fs.FileInfo, err error) string {
+// linkAt is the path if it is a link, or another name of a file; nil if it is not, or is not there.
+func linkAt(path string, info fs.FileInfo, err error) *link {
 	if err != nil {
-		return ""
+		return nil
 	}
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if info.Mode()&fs.ModeSymlink != 0 || !info.IsDir() && (!ok || stat.Nlink > 1) {
-		return path
+		return &link{path: path, what: "is a link, or its file has another name", mend: "put the file itself there, by this name alone"}
 	}
-	return ""
+	return nil
+}
+
+// isLock reports whether a path is an editor's lock: a link to a name that no file of its folder has.
+func isLock(path string) bool {
+	to, err := os.Readlink(path)
+	return err == nil && strings.HasPrefix(filepath.Base(path), ".#") && to != ".." && !strings.Contains(to, "/")
 }
 
 // linked are the links in what the operator trusts, where commands have a sandbox.
@@ -85,7 +98,7 @@ func (l Launch) links() []link {
 	links := slices.Clone(l.Project.Links)
 	for _, dir := range l.had {
 		if !slices.ContainsFunc(links, func(one link) bool { return one.names[0] == dir }) {
-			links = append(links, link{l.named(dir), filepath.Join(dir, ".codex"), true})
+			links = append(links, link{names: l.named(dir), path: filepath.Join(dir, ".codex"), gone: true})
 		}
 	}
 	return links
@@ -149,6 +162,19 @@ func (l Launch) trustedBy(names []string) []string {
 	return all
 }
 
+// brings reports whether codex would go by the .codex of a folder.
+func (l Launch) brings(names []string) bool {
+	if names[0] == l.names()[0] {
+		return len(l.Project.Settles) > 0
+	}
+	return slices.ContainsFunc(l.Project.Folders, func(f Folder) bool { return f.Names[0] == names[0] })
+}
+
+// inTheWay are the links in what the operator trusts and codex would go by.
+func (l Launch) inTheWay(config map[string]any) []link {
+	return slices.DeleteFunc(l.linked(config), func(one link) bool { return one.gone && !l.brings(one.names) })
+}
+
 // problem says that a link takes the trust from its folder.
 func (one link) problem(note string) *Problem {
 	if one.gone {
@@ -158,7 +184,7 @@ func (one link) problem(note string) *Problem {
 		}
 	}
 	return &Problem{
-		What: fmt.Sprintf("%s is a link, or its file has another name, so that commands could write what codex goes by, and codex reads neither this .codex nor AGENTS.md there, although it is trusted", one.path),
-		Fix:  "stop the runtime, put the file itself there, by this name alone, look at what is in it, and remove " + note,
+		What: fmt.Sprintf("%s %s, so that commands could write what codex goes by, and codex reads neither this .codex nor AGENTS.md there, although it is trusted", one.path, one.what),
+		Fix:  fmt.Sprintf("stop the runtime, %s, look at what is in it, and remove %s", one.mend, note),
 	}
 }

@@ -61,8 +61,9 @@ func lookAt(dir, home string, markers []string) Project {
 	}
 	for _, at := range slices.Backward(way) {
 		own := filepath.Join(at, ".codex")
-		if path := linkIn(own); path != "" && !isHome(at) {
-			p.Links = append(p.Links, link{names: namesOf(at), path: path})
+		if one := linkIn(own); one != nil && !isHome(at) {
+			one.names = namesOf(at)
+			p.Links = append(p.Links, *one)
 		}
 		if text, err := regular.Read(filepath.Join(own, "config.toml"), mostConfig); err == nil && !isHome(at) {
 			p.Folders = append(p.Folders, Folder{Names: namesOf(at), Dir: own, Config: string(text)})
@@ -284,7 +285,7 @@ func (l Launch) opens(config map[string]any) bool {
 
 // brought warns of what the work directory brings for nothing.
 func (l Launch) brought(config map[string]any) (warnings []Warning) {
-	for _, one := range l.linked(config) {
+	for _, one := range l.inTheWay(config) {
 		warnings = append(warnings, Warning{File: filepath.Dir(one.path), Text: one.problem(l.note).Error()})
 	}
 	switch {

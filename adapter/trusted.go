@@ -123,7 +123,7 @@ func (l Launch) Distrusted() *Problem {
 		all = append(all, &Problem{What: l.settingsDir() + ": " + l.distrust.What, Fix: l.distrust.Fix})
 	}
 	config, _ := l.own()
-	for _, one := range l.linked(config) {
+	for _, one := range l.inTheWay(config) {
 		all = append(all, one.problem(l.note))
 	}
 	if len(all) == 0 {

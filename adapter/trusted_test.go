@@ -234,8 +234,15 @@ func TestTrustIsForNoLinks(t *testing.T) {
 			return errors.Join(os.Mkdir(w.codex+"/rules", 0o700), os.Link(w.brought, w.codex+"/rules/x"))
 		}, false},
 		"too many to look": {func(w *trusting) error { return many(w.codex + "/rules") }, false},
-		"skills":           {func(w *trusting) error { return os.Symlink("../s", w.codex+"/skills") }, true},
-		"plain":            {func(w *trusting) error { return os.MkdirAll(w.codex+"/rules/deep", 0o700) }, true},
+		"named as a lock": {func(w *trusting) error {
+			return errors.Join(os.Mkdir(w.codex+"/rules", 0o700), os.Link(w.brought, w.codex+"/rules/.#x.rules"))
+		}, false},
+		"linked as a lock": {func(w *trusting) error {
+			return errors.Join(os.Mkdir(w.work+"/r", 0o700), os.Symlink("../../r", w.codex+"/.#rules"))
+		}, false},
+		"editor's lock": {func(w *trusting) error { return os.Symlink("me@host.1:2", w.codex+"/.#config.toml") }, true},
+		"skills":        {func(w *trusting) error { return os.Symlink("../s", w.codex+"/skills") }, true},
+		"plain":         {func(w *trusting) error { return os.MkdirAll(w.codex+"/rules/deep", 0o700) }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -247,7 +254,11 @@ func TestTrustIsForNoLinks(t *testing.T) {
 			if got := strings.Contains(strings.Join(l.Args(), " "), `trust_level="trusted"`); got != c.counts || (len(l.Written()) > 0) != c.counts {
 				t.Errorf("trusted: %v, writes %v", got, l.Written())
 			}
-			if warned := strings.Contains(log, "put the file itself there"); warned == c.counts || (l.Distrusted() == nil) != c.counts {
+			does := "put the file itself there"
+			if name == "too many to look" {
+				does = "take away what codex has no need of"
+			}
+			if warned := strings.Contains(log, does); warned == c.counts || (l.Distrusted() == nil) != c.counts {
 				t.Errorf("%v; the log says %q", l.Distrusted(), log)
 			}
 			if got := s.ThreadConfig(before)["projects"]; (got == nil) != c.counts {
@@ -311,7 +322,11 @@ func TestTrustAfterALink(t *testing.T) {
 					t.Error("a start does")
 				}
 			}
-			w.must(os.Remove(w.noted))
+			w.must(os.Remove(filepath.Join(folder, "config.toml")))
+			if _, l, log := w.starts(); l.Distrusted() != nil || strings.Contains(log, "remove "+w.noted) {
+				t.Errorf("nothing is there, and the log says %q", log)
+			}
+			w.must(os.WriteFile(filepath.Join(folder, "config.toml"), []byte(w.settings), 0o600), os.Remove(w.noted))
 			if _, l, log := w.starts(); distrusts(l, log) {
 				t.Error("the operator has said so, and it does not count")
 			}
