@@ -16,7 +16,6 @@ const (
 	sendLimit = 5 * time.Minute // of one try: a peer's turn is waited for. It knows the same message when it comes again
 	// settleLimit is what the note of a reply that was sent gets when we are told to stop.
 	settleLimit = 5 * time.Second
-	fewTries    = 8 // some minutes
 )
 
 // send tries a reply once, and notes what became of it. What stood in the list of those
@@ -128,10 +127,9 @@ func (s *sender) settle(ctx context.Context, r store.InboxReply, says said, err 
 	}
 }
 
-// untaken reports whether another agent has had its time to take a reply. One that waited
-// while nothing could be sent has some tries all the same.
+// untaken reports whether another agent has had its time to take a reply.
 func untaken(r store.InboxReply) bool {
-	return r.Peer != "" && r.Tries >= fewTries && time.Since(r.Created) > store.Patience
+	return r.Peer != "" && store.IsOver(r.Tries+1, time.Since(r.Created))
 }
 
 // instead is what the sender is told in the place of a reply that was refused.

@@ -35,22 +35,28 @@ func (app *application) workspace(s settings.Settings, journal *store.Store, red
 	if !s.InWorkspace() {
 		return nil
 	}
-	client := app.workspaceClient(s)
-	replies := late.New(late.Config{Outbox: journal, Canvas: chat{client, func(reply string, how tasks.Delivery) { app.engine.Telling("", reply, how) }}, Logger: app.log})
+	replies := late.New(late.Config{Outbox: journal, Canvas: chat{app.speaker(s), func(reply string, how tasks.Delivery) { app.engine.Telling("", reply, how) }}, Logger: app.log})
 	app.goOn(replies.Run)
 	return &tasks.Workspace{Steer: s.MidTurn == "steer", Redact: redact.String, Wake: replies.Wake}
 }
 
 // A chat is where the user of the workspace reads replies.
 type chat struct {
-	*platform.Client
+	*platform.Speaker
 	telling func(reply string, how tasks.Delivery) // see [tasks.Engine.Telling]
 }
 
 // Say implements [late.Canvas].
 func (c chat) Say(ctx context.Context, r late.Reply) error {
-	c.telling(r.ID, tasks.Sends)
-	err := c.say(ctx, r)
+	id := cmp.Or(r.ID, r.Text)
+	there, err := c.Arrived(ctx, id, r.Text)
+	if err != nil {
+		return err
+	}
+	if !there {
+		c.telling(r.ID, tasks.Sends)
+		err = c.say(ctx, id, r)
+	}
 	c.telling(r.ID, delivery(err))
 	return err
 }
@@ -63,14 +69,14 @@ func delivery(err error) tasks.Delivery {
 }
 
 // say shows a reply. A platform that will not have the files gets the words.
-func (c chat) say(ctx context.Context, r late.Reply) error {
+func (c chat) say(ctx context.Context, id string, r late.Reply) error {
 	attachments := make([]platform.Attachment, 0, len(r.Files))
 	for _, f := range r.Files { // one without a name is refused, and the reply with it
 		attachments = append(attachments, platform.Attachment{URI: f.URI, Name: cmp.Or(f.Name, path.Base(f.URI)), MimeType: f.MediaType})
 	}
-	err := c.Notify(ctx, r.Text, attachments...)
+	err := c.Speaker.Say(ctx, id, r.Text, attachments...)
 	if len(attachments) > 0 && platform.StatusOf(err) == http.StatusBadRequest {
-		return c.Notify(ctx, r.Text)
+		return c.Speaker.Say(ctx, id, r.Text)
 	}
 	return err
 }

@@ -37,7 +37,7 @@ func TestRepliesThatArrive(t *testing.T) {
 	defer client.Close()
 	reply := late.Reply{Text: "done", Files: []late.File{{URI: "workspace:/w/1-a.txt"}, {URI: "workspace:/w/2", Name: "b.txt"}}}
 	for _, refuse = range []bool{false, true} {
-		if err := (chat{client, func(string, tasks.Delivery) {}}).Say(t.Context(), reply); err != nil {
+		if err := (chat{platform.NewSpeaker(client), func(string, tasks.Delivery) {}}).Say(t.Context(), reply); err != nil {
 			t.Error(err)
 		}
 	}

@@ -109,6 +109,14 @@ func (app *application) join(s settings.Settings, from source, redact *logging.R
 	app.goOn(m.configured)
 }
 
+// speaker is who says to the user what no caller waits for.
+func (app *application) speaker(s settings.Settings) *platform.Speaker {
+	if app.speaks == nil {
+		app.speaks = platform.NewSpeaker(app.workspaceClient(s))
+	}
+	return app.speaks
+}
+
 // workspaceClient is the one client of the program's parts: it keeps what the platform
 // gives out, and registers anew where that refuses the token.
 func (app *application) workspaceClient(s settings.Settings) *platform.Client {

@@ -33,7 +33,7 @@ func (app *application) notify(s settings.Settings, journal *store.Store) *tasks
 		app.closers = append(app.closers, posterCloser{cfg.Poster})
 	}
 	if s.InWorkspace() {
-		cfg.Platform = canvas{app.telling(s)}
+		cfg.Platform = canvas{app.speaker(s), func() { app.engine.SaidToUser() }}
 	}
 	app.notifier = notify.New(cfg)
 	app.goOn(app.notifier.Run)
@@ -58,11 +58,19 @@ func platformConfig(s settings.Settings, redact *logging.Redactor) platform.Conf
 }
 
 // canvas is where the user of the workspace reads.
-type canvas struct{ teller }
+type canvas struct {
+	*platform.Speaker
+	said func() // see [tasks.Engine.SaidToUser]
+}
 
 // Notify implements [notify.Platform].
-func (c canvas) Notify(ctx context.Context, message string) error {
-	return c.teller.Notify(ctx, message)
+func (c canvas) Notify(ctx context.Context, id, message string) error {
+	if there, err := c.Arrived(ctx, id, message); there || err != nil {
+		return err
+	}
+	c.said()
+	defer c.said()
+	return c.Say(ctx, id, message)
 }
 
 type posterCloser struct{ *push.Poster }

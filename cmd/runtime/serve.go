@@ -63,6 +63,7 @@ func warnOpen(log *slog.Logger, s settings.Settings) {
 type application struct {
 	setup    *adapter.Setup
 	platform *platform.Client // nil standing alone, and until somebody needs it
+	speaks   *platform.Speaker
 	executor *executor.Executor
 	engine   *tasks.Engine
 	notifier *notify.Deliverer

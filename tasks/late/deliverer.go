@@ -128,7 +128,7 @@ func (d *Deliverer) send(ctx context.Context, id int64) error {
 		return err
 	}
 	var refused interface{ Permanent() bool }
-	final := errors.As(err, &refused) && refused.Permanent() || d.cfg.Now().Sub(row.Created) > store.Patience
+	final := errors.As(err, &refused) && refused.Permanent() || store.IsOver(row.Tries+1, d.cfg.Now().Sub(row.Created))
 	d.log.Warn("the user could not be given a late reply", "task_id", row.Task, "err", err, "tries", row.Tries+1, "again", !final)
 	if final {
 		return d.settle(ctx, id, d.cfg.Outbox.Dead)

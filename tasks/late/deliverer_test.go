@@ -179,23 +179,32 @@ func TestRefusals(t *testing.T) {
 	stop()
 }
 
-// TestGivenUp: what is refused for good, at once; what is refused for now, after a day.
+// TestGivenUp: what is refused for good, at once; what is refused for now, after a day, and some tries.
 func TestGivenUp(t *testing.T) {
 	for name, c := range map[string]struct {
 		permanent bool
 		later     time.Duration
+		tries     int // before
 		left      int
-	}{"for-good": {true, 0, 0}, "for-now": {false, 23 * time.Hour, 1}, "for-a-day": {false, 25 * time.Hour, 0}} {
+	}{
+		"for-good": {true, 0, 0, 0}, "for-now": {false, 23 * time.Hour, 20, 1}, "for-a-day": {false, 25 * time.Hour, 20, 0},
+		"after-a-day": {false, 25 * time.Hour, 0, 1},
+	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
 			never := &canvas{answer: func(int) error { return refusal{permanent: c.permanent} }}
 			b.owe("one", "first", time.Time{})
+			for range c.tries {
+				if err := b.Failed(t.Context(), 1, time.Now()); err != nil {
+					t.Fatal(err)
+				}
+			}
 			b.ahead.Store(int64(c.later))
 			now := time.Now().Add(c.later) // it stands still: there is no second try
 			b.run(never, func(cfg *late.Config) { cfg.Now = func() time.Time { return now } })
 			b.until("what became of it to be noted", func() bool {
 				rows, err := b.Waiting(t.Context(), late.Kind, 0, 1)
-				return err == nil && len(never.heard()) == 1 && (len(rows) == 0 || rows[0].Tries == 1)
+				return err == nil && len(never.heard()) == 1 && (len(rows) == 0 || rows[0].Tries == c.tries+1)
 			})
 			if left := b.left(); left != c.left {
 				t.Errorf("%d replies wait, want %d", left, c.left)

@@ -7,7 +7,7 @@
 //
 // A reply that has arrived is not sent again; a process that is killed between the
 // arrival and the note of it sends it once more. A platform that is down is tried again
-// for a day. One that will not have it is not.
+// for a day ([store.IsOver]). One that will not have it is not.
 //
 // # Ownership and concurrency
 //

@@ -128,7 +128,7 @@ func retry(t *testing.T, d *notify.Deliverer, dry bool) notify.Report {
 // A platform is one whose places are known by their names.
 type platform struct{ refuse atomic.Bool }
 
-func (p *platform) Notify(context.Context, string) error {
+func (p *platform) Notify(context.Context, string, string) error {
 	if p.refuse.Load() {
 		return errors.New("the canvas is closed")
 	}

@@ -120,7 +120,7 @@ func (d *Deliverer) try(ctx context.Context, r *result) (why string, next time.T
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	err := d.cfg.Platform.Notify(ctx, body.Text)
+	err := d.cfg.Platform.Notify(ctx, n.Task, body.Text)
 	if r.answered = err == nil; r.answered {
 		r.delivery = map[string]any{"success": true, "target": n.Target}
 		return "", next

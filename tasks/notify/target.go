@@ -18,9 +18,9 @@ const Canvas = "canvas"
 
 // A Platform has the canvas.
 type Platform interface {
-	// Notify says something to the user of the workspace. An error with a method
-	// Permanent that returns true is not tried again by itself.
-	Notify(ctx context.Context, message string) error
+	// Notify says something to the user of the workspace, by the name that it has each time it is
+	// tried. An error with a method Permanent that returns true is not tried again by itself.
+	Notify(ctx context.Context, id, message string) error
 }
 
 // errNoWorkspace says why a target cannot be had.

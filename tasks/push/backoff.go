@@ -2,15 +2,12 @@ package push
 
 import (
 	"time"
-
-	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
 
 const (
 	firstWait    = time.Second
 	longestWait  = 5 * time.Minute
 	longestAsked = 10 * time.Minute // by a receiver
-	patience     = store.Patience   // from the time when the notification was made
 )
 
 // wait is how long to wait after so many failures, at least as long as was asked

@@ -46,7 +46,7 @@ func (d *Deliverer) deliver(ctx context.Context, l *lane, r row) {
 		d.note(d.cfg.Outbox.Sent(ctx, r.id))
 	case ctx.Err() != nil: // we were cut off, not the receiver
 		land.left, land.due, land.treatment = true, now, unknown
-	case a.verdict == again && due.Sub(r.created) <= patience && !d.waiting.full(l.queue.sender):
+	case a.verdict == again && !store.IsOver(r.tries+1, due.Sub(r.created)) && !d.waiting.full(l.queue.sender):
 		land.left, land.due = true, due
 		d.note(d.cfg.Outbox.Failed(ctx, r.id, due))
 	default:

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
 
 func TestPost(t *testing.T) {
@@ -154,13 +156,32 @@ func TestRefusedForGood(t *testing.T) {
 
 func TestGivenUpInTheEnd(t *testing.T) {
 	b := newBench(t)
-	b.age = patience - 500*time.Millisecond
+	b.age = store.Patience - 500*time.Millisecond
 	r := newReceiver(t, func(_ int, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) })
+	b.task("t", setting("c", r.URL))
+	b.tell("t", "c", "1")
+	b.tire()
+	b.run(loopback)
+	b.empty()
+	if n := len(r.all()); n != 1 || strings.Count(b.log.String(), "is given up") != 1 {
+		t.Errorf("%d posts, log %s", n, &b.log)
+	}
+}
+
+// TestADayLate: what waited while nobody was there to post it is not given up for one refusal.
+func TestADayLate(t *testing.T) {
+	b := newBench(t)
+	b.age = 2 * store.Patience
+	r := newReceiver(t, func(n int, w http.ResponseWriter, _ *http.Request) {
+		if n == 1 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	})
 	b.task("t", setting("c", r.URL))
 	b.tell("t", "c", "1")
 	b.run(loopback)
 	b.empty()
-	if n := len(r.all()); n != 1 || strings.Count(b.log.String(), "is given up") != 1 {
+	if n := len(r.all()); n != 2 || strings.Contains(b.log.String(), "is given up") {
 		t.Errorf("%d posts, log %s", n, &b.log)
 	}
 }

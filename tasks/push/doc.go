@@ -7,7 +7,7 @@
 // Each notification is posted until the receiver takes it: at least once, and in
 // order for each setting of a task. One that is posted again, also by another
 // process, has the id that it had before. What the receiver or the network may
-// get over is tried again for [patience]; what it refuses for good, or the guard
+// get over is tried again for [store.Patience]; what it refuses for good, or the guard
 // does, is given up at once. Nothing of a setting but its id and the host of its
 // URL is ever logged.
 //

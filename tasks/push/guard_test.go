@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
 
 // resolveTo makes every name lead to 127.0.0.1 until the test ends.
@@ -101,7 +103,7 @@ func TestCheck(t *testing.T) {
 // However a post ends, and however a setting is printed, its secrets are not seen.
 func TestSecretsStayOut(t *testing.T) {
 	b := newBench(t)
-	b.age = patience // everything is given up at once, and logged
+	b.age = 2 * store.Patience // everything is given up at once, and logged
 	b.timeout = time.Second
 	hang := make(chan struct{})
 	answers := newReceiver(t, func(_ int, w http.ResponseWriter, r *http.Request) {
@@ -135,6 +137,7 @@ func TestSecretsStayOut(t *testing.T) {
 			}
 		}
 	}
+	b.tire()
 	b.run(loopback)
 	b.empty()
 	log := b.log.String()

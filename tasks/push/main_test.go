@@ -155,6 +155,18 @@ func (b *bench) tell(task, setting string, payloads ...string) {
 	b.must(b.st.Write(b.t.Context(), store.Change{Task: task, Outbox: all}))
 }
 
+// tire makes as many tries of what is in the outbox as it has in any case.
+func (b *bench) tire() {
+	b.t.Helper()
+	rows, err := b.st.Waiting(b.t.Context(), Kind, 0, 1000)
+	b.must(err)
+	for _, row := range rows {
+		for tries := row.Tries; !store.IsOver(tries+1, 2*store.Patience); tries++ {
+			b.must(b.st.Failed(b.t.Context(), row.ID, time.Now()))
+		}
+	}
+}
+
 // empty waits until nothing is left to be posted.
 func (b *bench) empty() {
 	b.t.Helper()

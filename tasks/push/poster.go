@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/netguard"
+	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
 
 // A Poster posts JSON to URLs that callers have given. It may be used concurrently.
@@ -55,7 +56,7 @@ func (p *Poster) Post(ctx context.Context, url string, header http.Header, paylo
 	if a.status != 0 && !out.Arrived {
 		out.Reason = fmt.Sprintf("the receiver answered %d %s", a.status, http.StatusText(a.status))
 	}
-	if next := p.now().Add(wait(tries+1, a.wait, jitter())); a.verdict == again && next.Sub(made) <= patience {
+	if next := p.now().Add(wait(tries+1, a.wait, jitter())); a.verdict == again && !store.IsOver(tries+1, next.Sub(made)) {
 		out.Next = next
 	}
 	return out

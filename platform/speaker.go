@@ -1,0 +1,123 @@
+package platform
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+)
+
+// A Speaker says things to the user of a workspace that are tried until they arrive. What may have
+// arrived already is looked for in the platform's log before it is said again; what was tried before
+// this process is not known. Create it with [NewSpeaker]; its methods may be called from anywhere.
+type Speaker struct {
+	canvas Canvas
+	now    func() time.Time
+
+	mu     sync.Mutex
+	unsure []note // of which it is not known whether they have arrived
+	said   []note // that have
+}
+
+// A Canvas is where the user reads, and its log. A [Client] has that of its workspace.
+type Canvas interface {
+	Log
+	Notify(ctx context.Context, message string, attachments ...Attachment) error
+}
+
+// A note is something that was said, by what it is called: when that was tried, or had arrived.
+type note struct {
+	id   string
+	text [sha256.Size]byte
+	at   time.Time
+}
+
+const (
+	glance    = 15 * time.Second // that the log has to tell before something is said again
+	mostNotes = 1000             // of either kind, for a day
+)
+
+// NewSpeaker returns a speaker that has said nothing yet.
+func NewSpeaker(canvas Canvas) *Speaker { return &Speaker{canvas: canvas, now: time.Now} }
+
+// Arrived reports whether what has this name is there since a try of which it was not known. Where the
+// log cannot tell it is not. With an error the platform can be asked again.
+func (s *Speaker) Arrived(ctx context.Context, id, text string) (bool, error) {
+	n, ok := s.tried(id, text)
+	if !ok {
+		return false, nil
+	}
+	looking, cancel := context.WithTimeout(ctx, glance)
+	defer cancel()
+	there, err := Told(looking, s.canvas, text, n.at, func(since time.Time) (int, error) { return s.count(n.text, since), nil })
+	switch {
+	case there:
+		s.arrived(n)
+	case errors.Is(err, ErrCannotTell), err != nil && looking.Err() != nil && ctx.Err() == nil:
+		return false, nil
+	}
+	return there, err
+}
+
+// Say says something, by a name that it has each time it is tried.
+func (s *Speaker) Say(ctx context.Context, id, text string, attachments ...Attachment) error {
+	n := note{id, sha256.Sum256([]byte(text)), s.now()}
+	err := s.canvas.Notify(ctx, text, attachments...)
+	switch {
+	case err == nil:
+		s.arrived(n)
+	case !Undone(err):
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.forget(id)
+		s.unsure = s.keep(s.unsure, n)
+	}
+	return err
+}
+
+// tried is what may have arrived.
+func (s *Speaker) tried(id, text string) (n note, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := slices.IndexFunc(s.unsure, func(n note) bool { return n.id == id && n.text == sha256.Sum256([]byte(text)) })
+	if i < 0 {
+		return note{}, false
+	}
+	return s.unsure[i], true
+}
+
+// count is how many of a text have arrived since a time.
+func (s *Speaker) count(text [sha256.Size]byte, since time.Time) (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, said := range s.said {
+		if said.text == text && !said.at.Before(since) {
+			n++
+		}
+	}
+	return n
+}
+
+func (s *Speaker) arrived(n note) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.forget(n.id)
+	n.at = s.now()
+	s.said = s.keep(s.said, n)
+}
+
+// forget lets go of what may have arrived. The caller holds s.mu.
+func (s *Speaker) forget(id string) {
+	s.unsure = slices.DeleteFunc(s.unsure, func(n note) bool { return n.id == id })
+}
+
+// keep adds a note to others, of which those that are too old, or too many, are let go. The caller holds s.mu.
+func (s *Speaker) keep(all []note, n note) []note {
+	all = slices.DeleteFunc(all, func(other note) bool { return s.now().Sub(other.at) > 24*time.Hour })
+	if len(all) == mostNotes {
+		all = slices.Delete(all, 0, 1)
+	}
+	return append(all, n)
+}
