@@ -130,21 +130,25 @@ func (l Launch) named(dir string) []string {
 	return []string{dir}
 }
 
-// relink looks at what is noted of links, and notes those that have come since.
-func (l *Launch) relink(config map[string]any) error {
+// relink looks at what is noted of links, and notes those that have come since, and those that this
+// process has seen already.
+func (l *Launch) relink(config map[string]any, seen []string) error {
 	if l.note == "" {
 		return nil
 	}
 	noted, err := l.noted()
-	if err != nil {
-		return err
+	l.had = l.everLinked(config, union(noted.links, seen), false)
+	if err == nil && len(l.had) > len(noted.links) {
+		noted.links = l.had
+		err = l.keep(noted)
 	}
-	l.had = noted.links
-	if dirs := l.everLinked(config, noted.links, false); len(dirs) > len(noted.links) {
-		l.had, noted.links = dirs, dirs
-		return l.keep(noted)
-	}
-	return nil
+	return err
+}
+
+func union(some, more []string) []string {
+	all := slices.Concat(some, more)
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // trustsAbove reports whether the operator trusts a folder above the work directory that brings settings.

@@ -58,6 +58,7 @@ type Setup struct {
 	opened  []string // and those of what the work directory has come to bring
 	// settings is the .codex of the work directory as codex was last started; nil before
 	settings *settingsFolder
+	linked   []string // the folders whose .codex has been seen with links
 	written  []string // what commands of that codex write by the operator's leave
 	read     bool
 	known    chan struct{} // closed when the configuration has been read for the first time
@@ -148,6 +149,9 @@ func (s *Setup) prepare(ctx context.Context) (Launch, error) {
 	}
 	folder := launch.settingsFolder()
 	s.holdSettings(folder)
+	s.mu.Lock()
+	launch.had = s.linked
+	s.mu.Unlock()
 	if err := launch.judge(s.cfg.Trusted, folder, true); err != nil {
 		return launch, err
 	}

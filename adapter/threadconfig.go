@@ -15,8 +15,12 @@ import (
 func (s *Setup) ThreadConfig(started Launch) map[string]any {
 	now := started.now()
 	config, _ := now.own()
-	if err := now.relink(config); err != nil {
-		s.cfg.Logger.Error("which .codex has links cannot be noted", "err", err)
+	s.mu.Lock()
+	err := now.relink(config, s.linked)
+	s.linked = now.had
+	s.mu.Unlock()
+	if err != nil {
+		s.cfg.Logger.Error("which .codex has links cannot be noted; this process knows it, and tries again", "err", notedBy(err))
 	}
 	warnings := now.brought(config)
 	change := s.changed(now)

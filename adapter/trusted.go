@@ -32,7 +32,7 @@ func (l *Launch) judge(note string, f settingsFolder, write bool) error {
 		return l.distrust
 	}
 	now := before
-	now.links = l.everLinked(config, before.links, len(unread) == 0)
+	now.links = l.everLinked(config, union(before.links, l.had), len(unread) == 0)
 	l.had = now.links
 	switch {
 	case !own:
