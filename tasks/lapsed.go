@@ -153,6 +153,17 @@ func (t *task) posedAgain(to sender) {
 	for _, l := range []*lapse{&t.words.gone, &t.words.unseen, &t.words.crossing} {
 		l.posed(to, time.Now())
 	}
+	askedBy(t.questions, time.Now())
+}
+
+// askedBy has questions be asked by the time when they were posed: the clock may have been put back since
+// they were asked.
+func askedBy(questions []*question, posed time.Time) {
+	for _, q := range questions {
+		if q.at.After(posed) {
+			q.at = posed
+		}
+	}
 }
 
 // lost notes that what the task asks has not reached the caller who waited for it.
@@ -161,6 +172,9 @@ func (t *task) lost() {
 	defer t.mu.Unlock()
 	if len(t.questions) > 0 && t.status.State == a2a.TaskStateInputRequired && !t.words.unseen.fresh() {
 		t.words.unseen.begin()
+		if t.words.crossing.Lapsed { // by now it crosses with what is asked when that comes late
+			t.words.heardElse = true
+		}
 		head := t.row()
 		t.save(store.Change{Head: &head})
 	}
@@ -231,6 +245,7 @@ func (t *task) read() {
 		t.words.crossing.posed(by, t.words.sent)
 	}
 	t.words.putOff = nil
+	askedBy(t.questions, t.words.sent)
 	t.cross()
 	head := t.row()
 	t.save(store.Change{Head: &head, Ask: unanswered(t.questions)})

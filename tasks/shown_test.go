@@ -130,27 +130,6 @@ func TestToldJustBeforeALateQuestion(t *testing.T) {
 	}
 }
 
-// TestQuestionThatIsLost: its call was there when it was asked, and the answer was not.
-func TestQuestionThatIsLost(t *testing.T) {
-	m := workspaceMachine(t)
-	ctx, receipt := tasks.WithReceipt(t.Context())
-	first := request("m1", "", "hi")
-	first.Metadata = byUser()
-	answered := make(chan error, 1)
-	go func() {
-		_, err := m.e.SendMessage(ctx, first)
-		answered <- err
-	}()
-	j := m.r.next(t).start()
-	j.ask("q1", "May I q1?")
-	if err := <-answered; err != nil {
-		t.Fatal(err)
-	}
-	receipt.Settle(false)
-	wantStatus(t, says(t, m, "m2", "yes", byUser()), a2a.TaskStateInputRequired, notTaken, "May I q1?")
-	j.answer("done")
-}
-
 // callGone has a task ask whose caller is gone, or is answered by who follows the task; other things
 // happen before it does.
 func callGone(t *testing.T, posts bool, before ...func(*tasks.Engine)) (*machine, *a2a.Task, *job) {
