@@ -3,6 +3,8 @@ package appserver
 import (
 	"errors"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -76,9 +78,23 @@ func IsWithoutServer(err error) bool {
 }
 
 // IsPassing reports whether a call was refused because this machine lacks something, such as files
-// that a process may have open, memory, or room on a disk. codex quotes the system for it.
+// that a process may have open, memory, or room on a disk, or because another process has one of
+// codex's databases. codex quotes the system, or SQLite, for it.
 func IsPassing(err error) bool {
-	return refusedWith(err, "(os error 11)", "(os error 12)", "(os error 23)", "(os error 24)", "(os error 28)", "(os error 35)", "(os error 122)")
+	return slices.Contains(passingInSQLite, sqliteCode(err)) || refusedWith(err, "(os error 11)", "(os error 12)", "(os error 23)", "(os error 24)", "(os error 28)", "(os error 35)", "(os error 122)")
+}
+
+// passingInSQLite are busy, locked, no memory, an error of the disk, a full one, and a file that cannot
+// be opened.
+var passingInSQLite = []int{5, 6, 7, 10, 13, 14} //nolint:gochecknoglobals // a constant
+
+// sqliteCode is the primary one of SQLite's that codex quotes; 0 if it quotes none.
+func sqliteCode(err error) int {
+	message, _ := refused(err)
+	_, quoted, _ := strings.Cut(message, "(code: ")
+	quoted, _, _ = strings.Cut(quoted, ")")
+	code, _ := strconv.Atoi(quoted)
+	return code & 0xff
 }
 
 // IsOtherProvider reports whether a resume was refused because the thread was begun

@@ -151,6 +151,11 @@ func TestKeptSessions(t *testing.T) {
 	if told, got := x.told(1), bob.got(1); !strings.Contains(told[0], "teal-7") || !strings.Contains(got[0].Text, "pink-1") {
 		t.Errorf("the user was told %q, Bob %+v", told, got)
 	}
+	for _, r := range x.Model.Requests() {
+		if !strings.Contains(string(r.Body), "What other agents say to you is marked") {
+			t.Errorf("the model is not told what marks are, with %q", r.LastUserText())
+		}
+	}
 	// Begun anew, and not taken over again.
 	x.say("/new")
 	x.told(2)

@@ -29,6 +29,10 @@ type conversation struct {
 
 	spent atomic.Pointer[appserver.TokenUsage] // of its thread in all; nil if codex has not said so
 
+	// mixed is true where the history of its thread has words that nobody has sent here, and the model was
+	// not told so. It is set under the turn lock; no book has it.
+	mixed atomic.Bool
+
 	// lock is the turn lock. Whoever serves a job holds it throughout, and so
 	// does whoever unloads the thread; it guards the fields below.
 	lock      sync.Mutex
@@ -47,7 +51,6 @@ type conversation struct {
 	strayed   bool            // the thread's settings may be those that one of its turns asked for
 	ran       string          // the model of the thread's last turn; empty if that is not known
 	granted   grant           // what its thread is loaded with; empty for what turns may by themselves
-	mixed     bool            // its history has words that nobody has sent here, and the model was not told so
 	earlier   map[string]bool // ids of the commands of earlier turns, which a cancel must spare
 }
 
@@ -82,7 +85,7 @@ func (e *Executor) serve(c *conversation) {
 // thread, and nothing that the book does not know. The caller holds e.mu.
 func (e *Executor) letGo(c *conversation) {
 	_, bookless := e.cfg.Book.(noBook)
-	if !c.busy && c.loadedIn == nil && (!bookless || !c.known) {
+	if !c.busy && c.loadedIn == nil && (!bookless || !c.known) && !c.mixed.Load() {
 		delete(e.conversations, c.key)
 	}
 }

@@ -45,7 +45,7 @@ func (e *Executor) fork(ctx context.Context, c *conversation, on *child) error {
 	}
 	c.learn(params, session)
 	c.resumable, c.history = true, true
-	c.heard = heard{loaded: instructions, known: instructions}
+	c.heard = heard{loaded: instructions, known: c.heard.known} // a fork begins as the thread that it is of, whatever it is loaded with (seen on 0.169.0)
 	e.loaded(c, on)
 	return nil
 }

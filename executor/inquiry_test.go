@@ -108,17 +108,18 @@ func TestTurnBehindOurs(t *testing.T) {
 	if len(c.unbidden) != 1 || c.unbidden[0] != "other" {
 		t.Errorf("not ours are %q", c.unbidden)
 	}
-	if c.mixed {
+	if c.mixed.Load() {
 		t.Error("a turn that is behind ours is taken for one before it")
 	}
 	e.bidden(c, "next")
-	if len(c.unbidden) != 0 || !c.mixed {
-		t.Errorf("with the one before a turn of ours that would be taken out: %q, and the model is told: %t", c.unbidden, c.mixed)
+	if len(c.unbidden) != 0 || !c.mixed.Load() {
+		t.Errorf("with the one before a turn of ours that would be taken out: %q, and the model is told: %t", c.unbidden, c.mixed.Load())
 	}
-	c.unbidden, c.mixed = []string{"before", "ours", "behind"}, false
+	c.unbidden = []string{"before", "ours", "behind"}
+	c.mixed.Store(false)
 	e.bidden(c, "ours")
-	if len(c.unbidden) != 1 || c.unbidden[0] != "behind" || !c.mixed {
-		t.Errorf("with one on either side: %q, and the model is told: %t", c.unbidden, c.mixed)
+	if len(c.unbidden) != 1 || c.unbidden[0] != "behind" || !c.mixed.Load() {
+		t.Errorf("with one on either side: %q, and the model is told: %t", c.unbidden, c.mixed.Load())
 	}
 	c.unbidden = nil
 	c.lock.Unlock()

@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -107,6 +108,26 @@ func (e *Executor) endBriefing(c *conversation, err error) {
 		c.heard.known = c.heard.kept
 	}
 	c.heard.told = false
+	e.keepHeard(c)
+}
+
+// A briefing is what the model of a conversation has been told beside its messages, or has yet to be.
+type briefing struct {
+	fresh freshness
+	mixed bool
+	known string
+}
+
+func (c *conversation) briefing() briefing { return briefing{c.fresh, c.mixed.Load(), c.heard.known} }
+
+// untell has the model be told again what a turn had with it that is taken out of the history. The
+// caller holds c.lock.
+func (e *Executor) untell(c *conversation, before briefing) {
+	c.fresh = cmp.Or(c.fresh, before.fresh)
+	if before.mixed {
+		c.mixed.Store(true)
+	}
+	c.heard.known, c.heard.told = before.known, false
 	e.keepHeard(c)
 }
 

@@ -104,6 +104,7 @@ func (t *turn) tell(item appserver.Item, started bool) {
 		return
 	case item.Type == appserver.ItemContextCompaction && !started:
 		t.c.heard.compacted()
+		t.before.known = t.c.heard.known
 		t.job.observe(ItemCompleted{Item: item})
 	case started:
 		t.job.observe(ItemStarted{Item: item})

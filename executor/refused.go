@@ -158,21 +158,20 @@ func (e *Executor) weigh(c *conversation, j *job, t *turn, end *Ended) (*Ended, 
 	}
 	switch {
 	case t.foreign:
-		c.mixed = !e.takeOut(c, t.on, t.id)
-		return end, nil
+		if !e.takeBack(c, t) {
+			c.mixed.Store(true)
+		}
 	case end.Outcome != Failed || end.Failure == nil:
-		return end, nil
 	case end.Failure.Kind == FailContext:
 		return e.relieve(c, j, t, end)
-	case t.refused == nil:
-		return end, nil
+	case t.refused != nil && e.waitsOut(j, t.refused, end.Tools):
+		t.withdraw(overWithout)
+		e.takeBack(c, t)
+		return nil, errHeld
+	case c.otherModel(j) != "" && !end.Tools && len(end.Messages) == 0: // that model would be asked for a summary before each turn of another
+		e.takeBack(c, t)
 	}
-	if !e.waitsOut(j, t.refused, end.Tools) {
-		return end, nil
-	}
-	t.withdraw(overWithout)
-	e.takeBack(c, t)
-	return nil, errHeld
+	return end, nil
 }
 
 // overWithout is said of a question where the job goes on without its answer.
@@ -215,12 +214,13 @@ func (j *job) promised() bool { return j.Accepted || j.standing.wasHeld() }
 // takeBack takes an attempt that had done nothing out of the thread's history: the
 // model would read the message twice, and between the two that the user had
 // interrupted it. It ends the thread's background commands, so where there are any
-// the attempt stays.
-func (e *Executor) takeBack(c *conversation, t *turn) {
-	if t.on.gone() {
-		return
+// the attempt stays. What the model was told in it, it is told again.
+func (e *Executor) takeBack(c *conversation, t *turn) bool {
+	if t.on.gone() || !e.takeOut(c, t.on, t.id) {
+		return false
 	}
-	e.takeOut(c, t.on, t.id)
+	e.untell(c, t.before)
+	return true
 }
 
 // takeOut takes a turn and those after it out of the history of the thread of c, unless that would
@@ -239,7 +239,6 @@ func (e *Executor) takeOut(c *conversation, on *child, turnID string) bool {
 		return false
 	}
 	c.rollout = thread.Path
-	c.heard.compacted()
 	return true
 }
 

@@ -18,6 +18,7 @@ type turn struct {
 	on        *child
 	id        string
 	afresh    freshness
+	before    briefing // what its conversation had been told of before it
 	record    record
 	attention *attention
 	inquiry   *inquiry
@@ -65,7 +66,7 @@ func (e *Executor) start(c *conversation, j *job) (*turn, error) {
 	}
 	e.endUnbidden(c, on)
 	t := e.newTurn(c, j, on)
-	t.afresh = c.fresh
+	t.afresh, t.before = c.fresh, c.briefing()
 	if t.id, err = e.startTurn(t); err != nil {
 		t.giveBack()
 		e.closeInquiry(c.threadID, t.inquiry)
@@ -106,7 +107,7 @@ func (e *Executor) startTurn(t *turn) (id string, err error) {
 	if c.fresh != "" {
 		addContext(&params, "runtime_notice", c.fresh.toModel())
 	}
-	if c.mixed {
+	if c.mixed.Load() {
 		addContext(&params, "unbidden_notice", unbiddenWords)
 	}
 	started, err := on.TurnStart(ctx, params)
@@ -114,7 +115,7 @@ func (e *Executor) startTurn(t *turn) (id string, err error) {
 	c.ran = "" // until it has ended well
 	if err == nil {
 		e.briefed(c, instructions)
-		c.mixed = false
+		c.mixed.Store(false)
 	}
 	switch {
 	case appserver.IsThreadGone(err):

@@ -108,7 +108,10 @@ func (e *Executor) bidden(c *conversation, turnID string) {
 	if i := slices.Index(c.unbidden, turnID); i >= 0 { // one behind it runs, where ours has ended by now
 		before, behind = c.unbidden[:i], c.unbidden[i+1:]
 	}
-	c.mixed, c.unbidden = c.mixed || len(before) > 0, behind
+	c.unbidden = behind
+	if len(before) > 0 {
+		c.mixed.Store(true)
+	}
 }
 
 // endUnbidden ends the turns that codex has begun by itself on the thread of c, and takes them out
@@ -126,7 +129,9 @@ func (e *Executor) endUnbidden(c *conversation, on *child) {
 		e.mustEndAgents(on, id, "")
 	}
 	out := e.takeOut(c, on, turns[0]) // with those after it
-	c.mixed = c.mixed || !out
+	if !out {
+		c.mixed.Store(true)
+	}
 	e.log.Warn(unbiddenBegan, "thread_id", c.threadID, "turn_id", turns[0], "turns", len(turns), "in_history", !out, "fix", unbiddenFix)
 }
 

@@ -18,6 +18,7 @@ type queued struct {
 	e      *executor.Executor
 	model  *modeltest.Model
 	home   string
+	work   string
 	thread string
 	wire   lockedBuffer
 }
@@ -25,9 +26,14 @@ type queued struct {
 // newQueued returns a conversation "one" that has had one message.
 func newQueued(t *testing.T, change func(*queued, *executor.Config)) *queued {
 	t.Helper()
-	q := &queued{model: modeltest.Start(t, fakemodel.Keywords)}
+	return newQueuedOn(t, modeltest.Start(t, fakemodel.Keywords), change)
+}
+
+func newQueuedOn(t *testing.T, model *modeltest.Model, change func(*queued, *executor.Config)) *queued {
+	t.Helper()
+	q := &queued{model: model}
 	q.e = onCodex(t, q.model, func(c *executor.Config) {
-		q.home, c.Child.Wire = homeOf(*c), &q.wire
+		q.home, q.work, c.Child.Wire = homeOf(*c), c.Child.Dir, &q.wire
 		if change != nil {
 			change(q, c)
 		}

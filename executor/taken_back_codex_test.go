@@ -1,0 +1,123 @@
+package executor_test
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
+)
+
+// The tests in this file run on the real codex and a model that refuses once: the attempt is taken out
+// of the history, with what the model was told in it.
+
+// onceRefusing is a model that refuses the next request when it is told to, and a config that asks it
+// again soon.
+func onceRefusing(t *testing.T) (model *modeltest.Model, refuse *atomic.Bool, soon func(*executor.Config)) {
+	t.Helper()
+	refuse = new(atomic.Bool)
+	model = modeltest.Start(t, func(turn *fakemodel.Turn) {
+		if refuse.CompareAndSwap(true, false) {
+			unauthorized(turn)
+			return
+		}
+		fakemodel.Keywords(turn)
+	})
+	return model, refuse, func(c *executor.Config) {
+		c.KeyVariable, c.LoginProbe = modeltest.KeyVar, 100*time.Millisecond
+	}
+}
+
+// TestInstructionsOfARefusedTurn are told again: by the same process, and by the next.
+func TestInstructionsOfARefusedTurn(t *testing.T) {
+	t.Parallel()
+	for _, restart := range []bool{false, true} {
+		model, refuse, soon := onceRefusing(t)
+		var p persona
+		p.is("PERSONA-one")
+		e := onCodex(t, model, func(c *executor.Config) {
+			soon(c)
+			c.Instructions = p.now
+		})
+		check(t, e, model, "j1", "a", "one")
+		p.is("PERSONA-two")
+		if restart { // of codex, which loads the thread with those of now
+			killCodex(t, e)
+		}
+		refuse.Store(true)
+		check(t, e, model, "j2", "a", "one", "two")
+		check(t, e, model, "j3", "a", "one", "two")
+	}
+}
+
+// TestNoticesOfARefusedTurn: that the history was lost, or has words of nobody, is told again.
+func TestNoticesOfARefusedTurn(t *testing.T) {
+	t.Parallel()
+	for _, notice := range []string{"could not be loaded and is lost", "Another process of this machine has put words"} {
+		model, refuse, soon := onceRefusing(t)
+		q := newQueuedOn(t, model, func(_ *queued, c *executor.Config) { soon(c) })
+		if strings.Contains(notice, "lost") {
+			killCodex(t, q.e)
+			if err := os.RemoveAll(filepath.Join(q.home, "sessions")); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			submit(t, q.e, "j2", "one", "background until [ -e stopnow ]; do sleep 0.1; done; touch over").wait(t)
+			q.put(t, "hang QUEUED")
+			eventually(t, "the turn to be ended", func() bool { return strings.Contains(q.wire.String(), `"status":"interrupted"`) })
+			submit(t, q.e, "stop", "two", "run touch stopnow").wait(t)
+			eventually(t, "the command to end", func() bool { _, err := os.Stat(filepath.Join(q.work, "over")); return err == nil })
+		}
+		refuse.Store(true)
+		if !strings.Contains(q.next(t), notice) {
+			t.Errorf("the model is not told again: %s", notice)
+		}
+	}
+}
+
+// TestWordsOfNobodyInAThreadThatIsLetGo: that the model has to be told of them is known also after the
+// thread was unloaded.
+func TestWordsOfNobodyInAThreadThatIsLetGo(t *testing.T) {
+	t.Parallel()
+	q := newQueued(t, func(_ *queued, c *executor.Config) { c.MaxThreads = 1 })
+	submit(t, q.e, "j2", "one", "background until [ -e letgo ]; do sleep 0.1; done").wait(t)
+	q.put(t, "hang QUEUED")
+	eventually(t, "the turn to be ended", func() bool { return strings.Contains(q.wire.String(), `"status":"interrupted"`) })
+	for _, context := range []string{"two", "three"} {
+		submit(t, q.e, context, context, "run touch letgo").wait(t)
+	}
+	if !strings.Contains(q.next(t), "Another process of this machine has put words") {
+		t.Error("the model is not told whose words those of the queue are")
+	}
+}
+
+// TestModelThatIsRefused: a message that names a model which the provider refuses fails, and is no
+// message of the conversation, so that codex does not ask that model for a summary before the next.
+func TestModelThatIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{http.StatusBadRequest, http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests} {
+		model := modeltest.Start(t, func(turn *fakemodel.Turn) {
+			if strings.Contains(string(turn.Body), `"model":"gpt-5.5"`) {
+				turn.Fail(status, `{"error":{"message":"you do not have access to it","code":"model_not_found"}}`)
+				return
+			}
+			fakemodel.Keywords(turn)
+		})
+		e := onCodex(t, model, func(c *executor.Config) { c.Thread.Model = "gpt-6.1-sol" })
+		submit(t, e, "j1", "one", "remember teal-7").wait(t)
+		refused := submitWith(t, e, "j2", "say two", executor.Options{Model: "gpt-5.5"})
+		if end := refused.wait(t); end.Outcome != executor.Failed {
+			t.Errorf("%d: the model that is refused ends with %+v", status, end)
+		}
+		end := submit(t, e, "j3", "one", "recall").wait(t)
+		if end.Outcome != executor.Completed || !strings.Contains(said(end), "teal-7") {
+			t.Errorf("%d: the message after it ends with %+v (%v)", status, end, end.Failure)
+		}
+	}
+}
