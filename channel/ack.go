@@ -3,9 +3,14 @@ package channel
 import (
 	"context"
 	"errors"
+	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 )
+
+// unwanted is how long nothing is acknowledged to a platform that does not know of that.
+const unwanted = 10 * time.Minute
 
 // An acker tells the platform how far the inbox is worked off: up to which row every one
 // is finished. It is a courtesy, that lets the platform forget them.
@@ -21,7 +26,8 @@ func newAcker(c *Channel, s *space) *acker {
 
 func (a *acker) poke() { poke(a.wake) }
 
-// run acknowledges until ctx ends, or the platform does not want to know.
+// run acknowledges until ctx ends. A platform that does not want to know is asked again some time later:
+// it may be another one by then.
 func (a *acker) run(ctx context.Context) {
 	a.poke() // what an earlier process has left
 	for {
@@ -37,7 +43,10 @@ func (a *acker) run(ctx context.Context) {
 		case err == nil || ctx.Err() != nil:
 		case errors.Is(err, platform.ErrUnsupported):
 			a.channel.log.Debug("this platform wants no acknowledgements", "workspace", a.space.ID)
-			return
+			if !sleep.For(ctx, unwanted) {
+				return
+			}
+			a.poke()
 		default:
 			a.channel.log.Warn("rows of the inbox could not be acknowledged; that does no harm", "workspace", a.space.ID, "err", err)
 		}

@@ -141,7 +141,7 @@ func TestPeerSeesOneMessage(t *testing.T) {
 	})
 }
 
-// TestOldAck: a platform that wants no acknowledgements is not asked again.
+// TestOldAck: a platform that wants no acknowledgements is asked again when it may be another one.
 func TestOldAck(t *testing.T) {
 	d := &desk{old: true}
 	asked := 0
@@ -159,6 +159,10 @@ func TestOldAck(t *testing.T) {
 		}
 		if told, asked := d.told(), look(d, func() int { return asked }); len(told) != 3 || asked != 1 {
 			t.Errorf("the user was told %q, %d acknowledgements", told, asked)
+		}
+		time.Sleep(10 * time.Minute)
+		if asked := look(d, func() int { return asked }); asked != 2 {
+			t.Errorf("%d acknowledgements after ten minutes", asked)
 		}
 	})
 }

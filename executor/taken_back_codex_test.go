@@ -85,7 +85,7 @@ func TestNoticesOfARefusedTurn(t *testing.T) {
 // thread was unloaded.
 func TestWordsOfNobodyInAThreadThatIsLetGo(t *testing.T) {
 	t.Parallel()
-	q := newQueued(t, func(_ *queued, c *executor.Config) { c.MaxThreads = 1 })
+	q := newQueued(t, func(_ *queued, c *executor.Config) { c.MaxThreads, c.Book = 1, &notebook{} })
 	submit(t, q.e, "j2", "one", "background until [ -e letgo ]; do sleep 0.1; done").wait(t)
 	q.put(t, "hang QUEUED")
 	eventually(t, "the turn to be ended", func() bool { return strings.Contains(q.wire.String(), `"status":"interrupted"`) })

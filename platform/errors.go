@@ -50,6 +50,7 @@ type Error struct {
 	Waking bool
 
 	json, html bool // what the answer was
+	foreign    bool // it has a body that the platform does not make, or none
 	deleted    bool // it says that what was asked for is deleted
 }
 
@@ -64,14 +65,14 @@ func (e *Error) Error() string {
 // Is reports whether the refusal is one of the facts above.
 func (e *Error) Is(fact error) bool { return fact == ErrCursorGone && e.Status == http.StatusGone }
 
-// Permanent reports whether the same request will be refused again. A page of HTML, or
-// a redirect, is from what stands in front of the platform, and says nothing of that.
+// Permanent reports whether the same request will be refused again. What is no JSON is from what
+// stands in front of the platform, which may be away, and says nothing of that.
 func (e *Error) Permanent() bool {
 	switch e.Status {
 	case http.StatusUnauthorized, http.StatusRequestTimeout, http.StatusTooManyRequests:
 		return false
 	}
-	return e.Status >= 400 && e.Status < 500 && !e.html
+	return e.Status >= 400 && e.Status < 500 && !e.foreign
 }
 
 // StatusOf returns the status of HTTP that the platform has refused with, or 0.
@@ -123,6 +124,7 @@ func refusal(op string, res *http.Response, answer []byte, secrets []string) *Er
 			e.RetryAfter = time.Duration(said.RetryAfter * float64(time.Second))
 		}
 	}
+	e.foreign = !e.json
 	e.Head = headOf(without(secrets, text))
 	return e
 }

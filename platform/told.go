@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"time"
 )
@@ -52,7 +53,7 @@ func Told(ctx context.Context, log Log, text string, tried time.Time, known func
 		return false, failed
 	case err == nil || l.found > n:
 		return l.found > n, nil
-	case ctx.Err() == nil && (errors.Is(context.Cause(limited), ErrCannotTell) || isRefused && refused.Permanent()):
+	case ctx.Err() == nil && (errors.Is(context.Cause(limited), ErrCannotTell) || isRefused && (refused.Permanent() || refused.Status == http.StatusNotFound)):
 		return false, fmt.Errorf("%w: %w", ErrCannotTell, err)
 	}
 	return false, err
