@@ -29,9 +29,9 @@ type conversation struct {
 
 	spent atomic.Pointer[appserver.TokenUsage] // of its thread in all; nil if codex has not said so
 
-	// mixed is true where the history of its thread has words that nobody has sent here, and the model was
-	// not told so. It is set under the turn lock; no book has it.
-	mixed atomic.Bool
+	// strange is true where the history of its thread has words that nobody has sent here, and mixed where
+	// the model is to be told so. They are set under the turn lock; no book has them.
+	strange, mixed atomic.Bool
 
 	// lock is the turn lock. Whoever serves a job holds it throughout, and so
 	// does whoever unloads the thread; it guards the fields below.
@@ -52,6 +52,12 @@ type conversation struct {
 	ran       string          // the model of the thread's last turn; empty if that is not known
 	granted   grant           // what its thread is loaded with; empty for what turns may by themselves
 	earlier   map[string]bool // ids of the commands of earlier turns, which a cancel must spare
+}
+
+// mix notes that the history has words that nobody has sent here. The caller holds c.lock.
+func (c *conversation) mix() {
+	c.strange.Store(true)
+	c.mixed.Store(true)
 }
 
 // conversation returns the conversation of a context, made at its first use.

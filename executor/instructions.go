@@ -65,22 +65,32 @@ func (e *Executor) newThread(c *conversation, on *child) (params appserver.Threa
 	return e.spare(c, on, params), digest
 }
 
-// brief has the turn tell its thread what that does not know yet. The caller holds
-// c.lock.
-func (e *Executor) brief(c *conversation, params *appserver.TurnStartParams) (digest string) {
+// mayCompact reports whether codex may compact before a turn, as it does where that has another model
+// than the last. The caller holds c.lock.
+func (c *conversation) mayCompact(params *appserver.TurnStartParams) bool {
+	return c.ran != cmp.Or(params.Model, c.own.model)
+}
+
+// brief has the turn tell its thread what that does not know yet, or may not know any more by then.
+// The caller holds c.lock.
+func (e *Executor) brief(c *conversation, params *appserver.TurnStartParams) (digest string, tells bool) {
 	text, digest := e.instructions()
-	if digest == c.heard.known {
-		return digest
+	known := c.heard.known
+	if known != c.heard.loaded && c.mayCompact(params) {
+		known = unsure
+	}
+	if digest == known {
+		return digest, false
 	}
 	value := noInstructions
 	if text != "" {
-		value = e.versions.change(c.heard.known, text)
+		value = e.versions.change(known, text)
 	}
 	c.heard.times++
 	for key, piece := range pieces(contextKey+strconv.Itoa(c.heard.times), value) {
 		addContext(params, key, piece)
 	}
-	return digest
+	return digest, true
 }
 
 func addContext(params *appserver.TurnStartParams, key, value string) {
@@ -92,9 +102,8 @@ func addContext(params *appserver.TurnStartParams, key, value string) {
 
 // briefed notes that codex has taken a turn that [Executor.brief] has prepared. The
 // caller holds c.lock.
-func (e *Executor) briefed(c *conversation, digest string) {
-	c.heard.told = digest != c.heard.known
-	c.heard.known = digest
+func (e *Executor) briefed(c *conversation, digest string, told bool) {
+	c.heard.known, c.heard.told = digest, told
 	if !c.heard.told {
 		e.keepHeard(c)
 	}
@@ -131,9 +140,18 @@ func (e *Executor) untell(c *conversation, before briefing) {
 	e.keepHeard(c)
 }
 
-// compacted notes that what turns had with them is gone from the thread, as after a
-// compaction: it goes back to what it was loaded with. The caller holds c.lock.
-func (h *heard) compacted() { h.known, h.told = h.loaded, false }
+// unsure is known of instructions where it is not sure which the model has: they are told in whole.
+const unsure = "?"
+
+// compacted notes that what earlier turns had with them is gone from the thread, as after a
+// compaction: it goes back to what it was loaded with. What the turn that runs has with it stands
+// behind that, if codex has compacted before it. The caller holds c.lock.
+func (h *heard) compacted() {
+	if h.known = h.loaded; h.told {
+		h.known = unsure
+	}
+	h.told = false
+}
 
 // keepHeard writes down what the thread knows. Where that fails the next process
 // tells it again. The caller holds c.lock.

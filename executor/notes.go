@@ -105,6 +105,9 @@ func (t *turn) tell(item appserver.Item, started bool) {
 	case item.Type == appserver.ItemContextCompaction && !started:
 		t.c.heard.compacted()
 		t.before.known = t.c.heard.known
+		if t.c.strange.Load() { // its words are kept, and the notice is not
+			t.c.mixed.Store(true)
+		}
 		t.job.observe(ItemCompleted{Item: item})
 	case started:
 		t.job.observe(ItemStarted{Item: item})

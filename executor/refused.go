@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -146,6 +148,10 @@ func (t *turn) failed(failed *appserver.TurnError, tools bool) *Failure {
 	if t.refused = t.refusalOf(failed); t.refused != nil {
 		return t.refused.failure(tools)
 	}
+	if failed != nil {
+		name, status := failed.Code()
+		t.unreadable = slices.Contains([]string{"badRequest", "cyberPolicy", "other"}, name) || status >= 400 && status < 500 && status != http.StatusRequestTimeout
+	}
 	return t.e.modelFailure(failed)
 }
 
@@ -159,7 +165,7 @@ func (e *Executor) weigh(c *conversation, j *job, t *turn, end *Ended) (*Ended, 
 	switch {
 	case t.foreign:
 		if !e.takeBack(c, t) {
-			c.mixed.Store(true)
+			c.mix()
 		}
 	case end.Outcome != Failed || end.Failure == nil:
 	case end.Failure.Kind == FailContext:
@@ -168,7 +174,9 @@ func (e *Executor) weigh(c *conversation, j *job, t *turn, end *Ended) (*Ended, 
 		t.withdraw(overWithout)
 		e.takeBack(c, t)
 		return nil, errHeld
-	case c.otherModel(j) != "" && !end.Tools && len(end.Messages) == 0: // that model would be asked for a summary before each turn of another
+	case !end.Tools && len(end.Messages) == 0 && (t.unreadable || c.otherModel(j) != ""):
+		// It would be refused with each message after it; or that model would be asked for a summary before
+		// each turn of another.
 		e.takeBack(c, t)
 	}
 	return end, nil

@@ -121,3 +121,71 @@ func TestModelThatIsRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestMessageThatIsRefused: what the provider refuses to read is not read to it again with each message
+// after it.
+func TestMessageThatIsRefused(t *testing.T) {
+	t.Parallel()
+	model := modeltest.Start(t, func(turn *fakemodel.Turn) {
+		if strings.Contains(string(turn.Body), "FLAGGED") {
+			turn.Fail(http.StatusBadRequest, `{"error":{"message":"your prompt was flagged","code":"invalid_prompt"}}`)
+			return
+		}
+		fakemodel.Keywords(turn)
+	})
+	e := onCodex(t, model, nil)
+	submit(t, e, "j1", "one", "remember teal-7").wait(t)
+	if end := submit(t, e, "j2", "one", "say FLAGGED").wait(t); end.Outcome != executor.Failed {
+		t.Errorf("what is refused ends with %+v", end)
+	}
+	end := submit(t, e, "j3", "one", "recall").wait(t)
+	if end.Outcome != executor.Completed || !strings.Contains(said(end), "teal-7") {
+		t.Errorf("the message after it ends with %+v (%v)", end, end.Failure)
+	}
+}
+
+// onTwoModels is an executor whose codex compacts where a turn has the other of two models.
+func onTwoModels(t *testing.T, change func(*executor.Config)) (*executor.Executor, *modeltest.Model) {
+	t.Helper()
+	model := modeltest.Start(t, func(turn *fakemodel.Turn) {
+		if strings.Contains(turn.LastUserText(), "CHECKPOINT") {
+			turn.Say("summary")
+			return
+		}
+		fakemodel.Keywords(turn)
+	})
+	return onCodex(t, model, func(c *executor.Config) {
+		c.Thread.Model = "gpt-6.1-sol"
+		change(c)
+	}), model
+}
+
+// TestInstructionsOfAnotherModel: those that changed hold in a turn before which codex compacts, and no
+// more when they were taken back.
+func TestInstructionsOfAnotherModel(t *testing.T) {
+	t.Parallel()
+	var p persona
+	p.is("PERSONA-one")
+	e, model := onTwoModels(t, func(c *executor.Config) { c.Instructions = p.now })
+	holds := func(id, want, with string) {
+		t.Helper()
+		if end := submitWith(t, e, id, "say "+id, executor.Options{Model: with}).wait(t); end.Outcome != executor.Completed {
+			t.Fatalf("%s: %+v (%v)", id, end, end.Failure)
+		}
+		requests := model.Requests()
+		body := string(requests[len(requests)-1].Body)
+		if last := body[strings.LastIndex(body, "PERSONA-"):]; !strings.HasPrefix(last, "PERSONA-"+want) {
+			t.Errorf("%s: the last that holds is %.20q, want %s", id, last, want)
+		}
+	}
+	holds("j1", "one", "")
+	p.is("PERSONA-two")
+	holds("j2", "two", "")
+	holds("j3", "two", "gpt-5.5")
+	holds("j4", "two", "")
+	p.is("PERSONA-three")
+	holds("j5", "three", "gpt-5.5")
+	p.is("PERSONA-one")
+	holds("j6", "one", "gpt-5.5")
+	holds("j7", "one", "gpt-5.5")
+}

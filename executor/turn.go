@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"strconv"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
@@ -27,6 +28,7 @@ type turn struct {
 	// unanswered are the questions that were open at its end, as far as the observer
 	// knows.
 	unanswered []string
+	unreadable bool      // the provider has refused to read what it was asked
 	idle       bool      // the thread says that it does nothing
 	doubted    time.Time // since when the history has called it interrupted; zero if it does not
 	stopping   error     // why codex was asked to end the turn; nil while it was not
@@ -103,18 +105,19 @@ func (e *Executor) startTurn(t *turn) (id string, err error) {
 	defer cancel()
 	params.Trace = e.trace(j)
 	e.adjust(c, j, on, &params)
-	instructions := e.brief(c, &params)
+	instructions, tells := e.brief(c, &params)
 	if c.fresh != "" {
 		addContext(&params, "runtime_notice", c.fresh.toModel())
 	}
-	if c.mixed.Load() {
-		addContext(&params, "unbidden_notice", unbiddenWords)
+	if c.mixed.Load() || c.strange.Load() && c.mayCompact(&params) {
+		c.heard.times++ // codex shows nothing twice under one name
+		addContext(&params, "unbidden_notice"+strconv.Itoa(c.heard.times), unbiddenWords)
 	}
 	started, err := on.TurnStart(ctx, params)
 	c.adjusted(j, err)
 	c.ran = "" // until it has ended well
 	if err == nil {
-		e.briefed(c, instructions)
+		e.briefed(c, instructions, tells)
 		c.mixed.Store(false)
 	}
 	switch {

@@ -110,7 +110,7 @@ func (e *Executor) bidden(c *conversation, turnID string) {
 	}
 	c.unbidden = behind
 	if len(before) > 0 {
-		c.mixed.Store(true)
+		c.mix()
 	}
 }
 
@@ -130,7 +130,7 @@ func (e *Executor) endUnbidden(c *conversation, on *child) {
 	}
 	out := e.takeOut(c, on, turns[0]) // with those after it
 	if !out {
-		c.mixed.Store(true)
+		c.mix()
 	}
 	e.log.Warn(unbiddenBegan, "thread_id", c.threadID, "turn_id", turns[0], "turns", len(turns), "in_history", !out, "fix", unbiddenFix)
 }
