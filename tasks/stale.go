@@ -154,6 +154,7 @@ func (t *task) takeUp(pending store.Pending) (left []store.Message, carries map[
 	for _, m := range pending.Messages {
 		if asked[m.Job] {
 			t.cutOff = append(t.cutOff, m.Job)
+			t.carried = append(t.carried, ids(carries[m.Job])...)
 		} else {
 			left = append(left, m)
 		}
@@ -186,11 +187,11 @@ func (r *run) carry(questions []*question) {
 // poseStale says that the turns which have asked were cut off, and poses their
 // questions anew. The caller holds t.mu.
 func (t *task) poseStale() {
-	change := store.Change{Ended: t.cutOff, Cut: t.cutOff, Ask: unanswered(t.questions)}
-	t.cutOff = nil
+	change := store.Change{Ended: t.cutOff, Cut: t.cutOff, Ask: unanswered(t.questions), Drop: t.carried}
+	t.cutOff, t.carried = nil, nil
 	if t.canceling { // nobody is asked any more
 		t.canceled = true
-		change.Drop, change.Ask, t.questions = ids(t.questions), nil, nil
+		change.Drop, change.Ask, t.questions = append(change.Drop, ids(t.questions)...), nil, nil
 	}
 	if len(change.Ended) > 0 {
 		t.note(map[string]any{MetaInterrupted: true})

@@ -52,6 +52,7 @@ type task struct {
 	retold     retold        // bytes told again and again
 	pushes     []receiver    // of push notifications; replaced, never changed
 	cutOff     []string      // recovered jobs whose turns have asked; until the task is posed again
+	carried    []string      // ids of the questions that those had answered; until then
 	expiry     *time.Timer   // of the questions over a restart; counted in Engine.wg while it runs
 	told       a2a.TaskState // the state that receivers of push notifications know
 	owed       bool          // the user gets the reply, however late
