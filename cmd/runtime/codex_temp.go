@@ -188,6 +188,9 @@ func (t *codexTemp) take() error {
 	if err := os.Mkdir(t.path, 0o700); err != nil && !os.IsExist(err) {
 		return err
 	}
+	if info, err := os.Lstat(t.path); err != nil || !info.IsDir() { // another user's link leads anywhere
+		return errors.Join(err, fmt.Errorf("%s is no directory", t.path))
+	}
 	t.user.Regain(t.path, t.log)
 	dir, err := os.OpenFile(t.path, unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
 	if err != nil {

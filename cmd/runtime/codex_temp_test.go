@@ -107,7 +107,7 @@ func TestCodexTempThatIsTaken(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(target, "kept"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(target, inUse.path); err != nil {
+	if err := errors.Join(os.Symlink(target, inUse.path), os.Chmod(target, 0o500)); err != nil { // what is closed is not opened by a link
 		t.Fatal(err)
 	}
 	others := inUse.path + left + "1"
@@ -122,6 +122,9 @@ func TestCodexTempThatIsTaken(t *testing.T) {
 	defer func() { _ = linked.Close() }()
 	if _, err := os.Lstat(filepath.Join(target, "kept")); err != nil || linked.path == inUse.path {
 		t.Errorf("%s: %v", linked.path, err)
+	}
+	if info, err := os.Stat(target); err != nil || info.Mode().Perm() != 0o500 {
+		t.Errorf("where the link leads: %v, %v", info, err)
 	}
 }
 
