@@ -31,12 +31,18 @@ func (l Launch) Unreadable() (why string) {
 	return why
 }
 
-// Pipe is the named pipe that codex's own git waits at in the work directory; empty without one.
+// Pipe is the named pipe that codex's own git waits at in the work directory, which it looks at as a bare
+// repository where that is the root of none; empty without one.
 func (l Launch) Pipe() (path string) {
 	_ = l.User.Do(func() error {
-		at := filepath.Join(l.WorkDir, "HEAD")
-		if info, err := os.Stat(at); err == nil && info.Mode()&fs.ModeNamedPipe != 0 {
-			path = at
+		if isRepository(l.WorkDir) {
+			return nil
+		}
+		for _, name := range []string{"HEAD", "commondir"} {
+			at := filepath.Join(l.WorkDir, name)
+			if info, err := os.Stat(at); path == "" && err == nil && info.Mode()&fs.ModeNamedPipe != 0 {
+				path = at
+			}
 		}
 		return nil
 	})

@@ -47,11 +47,19 @@ func TestPipeInTheWorkDirectory(t *testing.T) {
 	if got := l.Pipe(); got != "" {
 		t.Errorf("%s is said to be one", got)
 	}
-	pipe := filepath.Join(l.WorkDir, "HEAD")
-	if err := unix.Mkfifo(pipe, 0o600); err != nil {
+	for _, name := range []string{"commondir", "HEAD"} {
+		pipe := filepath.Join(l.WorkDir, name)
+		if err := unix.Mkfifo(pipe, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := l.Pipe(); got != pipe {
+			t.Errorf("got %q, want %s", got, pipe)
+		}
+	}
+	if err := errors.Join(os.Mkdir(filepath.Join(l.WorkDir, ".git"), 0o700), os.WriteFile(filepath.Join(l.WorkDir, ".git/HEAD"), nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	if got := l.Pipe(); got != pipe {
-		t.Errorf("got %q", got)
+	if got := l.Pipe(); got != "" {
+		t.Errorf("in the root of a repository it is %s", got)
 	}
 }

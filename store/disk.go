@@ -2,6 +2,7 @@ package store
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"path/filepath"
 
@@ -27,10 +28,17 @@ type disk struct {
 
 // Room returns why no message is accepted now: [ErrFull] when the disk has less left than
 // is reserved for the work that has been accepted, and [ErrReplaced] when what is
-// accepted would not be found again. It is two calls of the system.
+// accepted would not be found again. It is a few calls of the system.
 func (s *Store) Room() error {
 	if err := s.Replaced(); err != nil {
 		return err
+	}
+	for _, dir := range s.also {
+		beside := s.disk
+		beside.dir, beside.what = dir, dir
+		if err := beside.room(0); errors.Is(err, ErrFull) {
+			return err
+		}
 	}
 	return s.disk.room(0)
 }

@@ -161,3 +161,26 @@ func TestLargeOneInGroup(t *testing.T) {
 	must(t, second(s.Message(ctx, small.Key)))
 	wantErr(t, second(s.Message(ctx, large.Key)), ErrUnknown)
 }
+
+// TestNoRoomBeside: codex's conversations lie on another disk, which is full.
+func TestNoRoomBeside(t *testing.T) {
+	full := false
+	s := open(t, Config{Also: []string{"/home/codex", "/not/there"}, Space: func(dir string) (int64, int64, error) {
+		switch {
+		case dir == "/not/there":
+			return 0, 0, os.ErrNotExist
+		case dir == "/home/codex" && full:
+			return reserved - 1, 1 << 30, nil
+		}
+		return 1 << 30, 1 << 30, nil
+	}})
+	must(t, s.Room())
+	full = true
+	err := s.Room()
+	wantErr(t, err, ErrFull)
+	if !strings.Contains(err.Error(), "/home/codex") {
+		t.Errorf("it does not say where: %v", err)
+	}
+	m, head := message(1, "task")
+	wantErr(t, s.Accept(t.Context(), m, head), ErrFull)
+}

@@ -14,7 +14,8 @@ import (
 
 // Config says where a store is and what it keeps.
 type Config struct {
-	Dir       string // of state.db and its lock; made if it is missing
+	Dir       string   // of state.db and its lock; made if it is missing
+	Also      []string // folders with what belongs to the work that is accepted: it needs room there, too
 	Retention Retention
 	Reserve   int64 // bytes of disk left to what runs when no more is accepted; 0 means 16 MiB, negative none
 	Logger    *slog.Logger
@@ -38,6 +39,7 @@ type Store struct {
 	path      string
 	retention Retention
 	disk      disk
+	also      []string
 	logger    *slog.Logger
 	now       func() time.Time
 	committed func(n int)
@@ -77,6 +79,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		path:      filepath.Join(dir, "state.db"),
 		retention: cfg.Retention.orDefault(),
 		disk:      disk{dir: dir, reserve: cmp.Or(cfg.Reserve, reserved), space: space},
+		also:      cfg.Also,
 		logger:    cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler)),
 		now:       cfg.Now,
 		committed: cfg.Committed,

@@ -102,7 +102,7 @@ func newInbox(ctx context.Context, s settings.Settings, environ []string, log *s
 	if err != nil {
 		return nil, err
 	}
-	journal, err := store.Open(ctx, store.Config{Dir: s.StateDir, Timed: base.commits, Logger: log})
+	journal, err := store.Open(ctx, store.Config{Dir: s.StateDir, Also: []string{s.CodexHome}, Timed: base.commits, Logger: log})
 	if _, used := errors.AsType[*store.LockedError](err); used {
 		return nil, fmt.Errorf("the channel's state: %w: RUNTIME_STATE_DIR, or have one process read both inboxes, by MOLECULE_WORKSPACES", err)
 	}

@@ -111,7 +111,7 @@ func newApplication(ctx context.Context, s settings.Settings, environ []string, 
 	if err != nil {
 		return nil, err
 	}
-	journal, err := store.Open(ctx, store.Config{Dir: s.StateDir, Timed: base.commits, Logger: log})
+	journal, err := store.Open(ctx, store.Config{Dir: s.StateDir, Also: []string{s.CodexHome}, Timed: base.commits, Logger: log})
 	if err != nil {
 		return nil, fmt.Errorf("RUNTIME_STATE_DIR: %w", err)
 	}
