@@ -45,3 +45,20 @@ func TestHeldNote(t *testing.T) {
 		}
 	}
 }
+
+// TestNoteHeldAtTheStart: what was seen of links while codex could not be started is known.
+func TestNoteHeldAtTheStart(t *testing.T) {
+	w := trust(t)
+	s, _, _ := w.starts()
+	letGo := leasetest.Hold(t, w.noted)
+	other := filepath.Join(w.work, "other.toml")
+	w.must(os.Link(filepath.Join(w.codex, "config.toml"), other))
+	if _, err := s.Prepare(t.Context()); err == nil {
+		t.Error("codex is started while the note is held")
+	}
+	w.must(os.Remove(other))
+	letGo()
+	if l, err := s.Prepare(t.Context()); err != nil || l.Distrusted() == nil {
+		t.Errorf("%v; it is trusted: %v", err, l.Args())
+	}
+}

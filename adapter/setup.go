@@ -152,7 +152,11 @@ func (s *Setup) prepare(ctx context.Context) (Launch, error) {
 	s.mu.Lock()
 	launch.had = s.linked
 	s.mu.Unlock()
-	if err := launch.judge(s.cfg.Trusted, folder, true); err != nil {
+	err := launch.judge(s.cfg.Trusted, folder, true)
+	s.mu.Lock()
+	s.linked = launch.had
+	s.mu.Unlock()
+	if err != nil {
 		return launch, err
 	}
 	s.noteWritten(launch)

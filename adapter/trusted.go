@@ -24,6 +24,7 @@ func (l *Launch) judge(note string, f settingsFolder, write bool) error {
 	config, unread := l.own()
 	own := level(config, l.trustedBy(l.names())) == "trusted"
 	before, err := l.noted()
+	l.had = l.everLinked(config, union(before.links, l.had), false)
 	if err != nil && !write && !own && !l.trustsAbove(config) {
 		return nil
 	}
@@ -32,7 +33,7 @@ func (l *Launch) judge(note string, f settingsFolder, write bool) error {
 		return l.distrust
 	}
 	now := before
-	now.links = l.everLinked(config, union(before.links, l.had), len(unread) == 0)
+	now.links = l.everLinked(config, l.had, len(unread) == 0)
 	l.had = now.links
 	switch {
 	case !own:

@@ -156,11 +156,12 @@ func (t *task) posedAgain(to sender) {
 	askedBy(t.questions, time.Now())
 }
 
-// askedBy has questions be asked by the time when they were posed: the clock may have been put back since
-// they were asked.
+// askedBy has questions be asked by the time when they were posed, by the clock that words are written
+// by: it may have been put back since they were asked.
 func askedBy(questions []*question, posed time.Time) {
+	posed = posed.Round(0)
 	for _, q := range questions {
-		if q.at.After(posed) {
+		if q.at.Round(0).After(posed) {
 			q.at = posed
 		}
 	}
