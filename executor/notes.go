@@ -104,7 +104,6 @@ func (t *turn) tell(item appserver.Item, started bool) {
 		return
 	case item.Type == appserver.ItemContextCompaction && !started:
 		t.c.heard.compacted()
-		t.before.known = t.c.heard.known
 		if t.c.strange.Load() { // its words are kept, and the notice is not
 			t.c.mixed.Store(true)
 		}

@@ -148,11 +148,14 @@ func TestMessageThatIsRefused(t *testing.T) {
 func onTwoModels(t *testing.T, change func(*executor.Config)) (*executor.Executor, *modeltest.Model) {
 	t.Helper()
 	model := modeltest.Start(t, func(turn *fakemodel.Turn) {
-		if strings.Contains(turn.LastUserText(), "CHECKPOINT") {
+		switch text := turn.LastUserText(); {
+		case strings.Contains(text, "CHECKPOINT"):
 			turn.Say("summary")
-			return
+		case strings.Contains(text, "REFUSED"):
+			turn.Fail(http.StatusBadRequest, `{"error":{"message":"no","code":"invalid_prompt"}}`)
+		default:
+			fakemodel.Keywords(turn)
 		}
-		fakemodel.Keywords(turn)
 	})
 	return onCodex(t, model, func(c *executor.Config) {
 		c.Thread.Model = "gpt-6.1-sol"
@@ -188,4 +191,21 @@ func TestInstructionsOfAnotherModel(t *testing.T) {
 	p.is("PERSONA-one")
 	holds("j6", "one", "gpt-5.5")
 	holds("j7", "one", "gpt-5.5")
+}
+
+// TestInstructionsOfARefusedModel: the summary before a turn that is taken back is taken back with it, and
+// what was told before that holds on.
+func TestInstructionsOfARefusedModel(t *testing.T) {
+	t.Parallel()
+	var p persona
+	p.is("PERSONA-one")
+	e, model := onTwoModels(t, func(c *executor.Config) { c.Instructions = p.now })
+	check(t, e, model, "j1", "one", "one")
+	p.is("PERSONA-two")
+	check(t, e, model, "j2", "one", "one", "two")
+	p.is("PERSONA-one")
+	if end := submitWith(t, e, "j3", "say REFUSED", executor.Options{Model: "gpt-5.5"}).wait(t); end.Outcome != executor.Failed {
+		t.Errorf("what is refused ends with %+v", end)
+	}
+	check(t, e, model, "j4", "one", "one", "two", "one")
 }
