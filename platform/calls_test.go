@@ -161,7 +161,7 @@ func TestPermanent(t *testing.T) {
 		how  fakeplatform.Rudeness
 		want bool
 	}{
-		{fakeplatform.HTML404(), false}, {fakeplatform.Refuse(404), true}, {fakeplatform.Refuse(404, "404 page not found"), false}, {fakeplatform.Refuse(403, `{"error":"talk_to_user_disabled"}`), true},
+		{fakeplatform.HTML404(), false}, {fakeplatform.Refuse(404), true}, {fakeplatform.Refuse(404, "404 page not found"), false}, {fakeplatform.Refuse(413, "Request Entity Too Large"), true}, {fakeplatform.Refuse(413, "<html>413</html>"), true}, {fakeplatform.Refuse(403, "denied"), true}, {fakeplatform.Refuse(403, `{"error":"talk_to_user_disabled"}`), true},
 		{fakeplatform.Refuse(401), false}, {fakeplatform.Refuse(500), false}, {fakeplatform.TooMany(time.Hour), false},
 	} {
 		s.p.Behave("*/notify", c.how.Times(1))

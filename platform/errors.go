@@ -65,14 +65,19 @@ func (e *Error) Error() string {
 // Is reports whether the refusal is one of the facts above.
 func (e *Error) Is(fact error) bool { return fact == ErrCursorGone && e.Status == http.StatusGone }
 
-// Permanent reports whether the same request will be refused again. What is no JSON is from what
-// stands in front of the platform, which may be away, and says nothing of that.
+// Permanent reports whether the same request will be refused again. A page of HTML, or a redirect, is
+// from what stands in front of the platform, and says nothing of that, and neither does a 404 of its
+// own: the platform may be away. What is too large for it stays so.
 func (e *Error) Permanent() bool {
 	switch e.Status {
 	case http.StatusUnauthorized, http.StatusRequestTimeout, http.StatusTooManyRequests:
 		return false
+	case http.StatusRequestEntityTooLarge:
+		return true
+	case http.StatusNotFound, http.StatusMethodNotAllowed:
+		return !e.foreign
 	}
-	return e.Status >= 400 && e.Status < 500 && !e.foreign
+	return e.Status >= 400 && e.Status < 500 && !e.html
 }
 
 // StatusOf returns the status of HTTP that the platform has refused with, or 0.
