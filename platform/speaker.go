@@ -77,6 +77,16 @@ func (s *Speaker) Say(ctx context.Context, id, text string, attachments ...Attac
 	return err
 }
 
+// Notify says something that is not tried again. What it has said is not taken for something else of
+// the same text.
+func (s *Speaker) Notify(ctx context.Context, message string, attachments ...Attachment) error {
+	err := s.canvas.Notify(ctx, message, attachments...)
+	if err == nil {
+		s.arrived(note{text: sha256.Sum256([]byte(message))})
+	}
+	return err
+}
+
 // tried is what may have arrived.
 func (s *Speaker) tried(id, text string) (n note, ok bool) {
 	s.mu.Lock()

@@ -62,6 +62,7 @@ func TestSpeaker(t *testing.T) {
 		"there is no log":              {board: board{lose: 1, log: refused}, shown: 2},
 		"the log takes too long":       {board: board{lose: 1, takes: time.Hour}, shown: 2},
 		"the log is away":              {board: board{lose: 1, log: away}, shown: 1, fails: true},
+		"a tool has said it":           {board: board{fail: errLost}, again: func(b *board, s *platform.Speaker) { b.fail = nil; _ = s.Notify(t.Context(), "done") }, shown: 2},
 		"another of its text is there": {board: board{fail: errLost}, again: func(b *board, s *platform.Speaker) { b.fail = nil; _ = s.Say(t.Context(), "two", "done") }, shown: 2},
 	} {
 		t.Run(name, func(t *testing.T) {

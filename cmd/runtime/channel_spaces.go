@@ -60,7 +60,7 @@ func (box *inbox) openSpaces(s settings.Settings, cfg *executor.Config, redact *
 		of := s
 		of.WorkspaceID = w.ID
 		m.recorder = toolset.NewRecorder(m.client, redact.String, box.log)
-		m.tools = newTools(of, ownCard{teller{m.client, func() { box.engine.SaidToUser() }}, func(card any) { m.own.Store(&card) }}, redact, toolset.Config{
+		m.tools = newTools(of, ownCard{teller{m.client, m.client.Notify, func() { box.engine.SaidToUser() }}, func(card any) { m.own.Store(&card) }}, redact, toolset.Config{
 			Card: m.card(s), Log: m.recorder.Record, Logger: box.log, Turns: turns,
 		})
 		box.closers = append(box.closers, m.client, m.files)

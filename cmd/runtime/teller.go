@@ -14,11 +14,12 @@ import (
 // sent. A short word of theirs may be meant for that then, and for nothing that codex asks.
 type teller struct {
 	*platform.Client
-	said func()
+	notify func(ctx context.Context, message string, attachments ...platform.Attachment) error
+	said   func()
 }
 
 func (app *application) telling(s settings.Settings) teller {
-	return teller{app.workspaceClient(s), func() { app.engine.SaidToUser() }}
+	return teller{app.workspaceClient(s), app.speaker(s).Notify, func() { app.engine.SaidToUser() }}
 }
 
 // Notify implements what several parts call. The engine knows before the user reads it, and once
@@ -26,7 +27,7 @@ func (app *application) telling(s settings.Settings) teller {
 func (t teller) Notify(ctx context.Context, message string, attachments ...platform.Attachment) error {
 	t.said()
 	defer t.said()
-	return t.Client.Notify(ctx, message, attachments...)
+	return t.notify(ctx, message, attachments...)
 }
 
 // CreateRequest implements [toolset.Platform].
