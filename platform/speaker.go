@@ -29,13 +29,15 @@ type Canvas interface {
 
 // A note is something that was said, by what it is called: when that was tried, or had arrived.
 type note struct {
-	id   string
-	text [sha256.Size]byte
-	at   time.Time
+	id    string
+	text  [sha256.Size]byte
+	at    time.Time
+	looks int // for it that have failed
 }
 
 const (
 	glance    = 15 * time.Second // that the log has to tell before something is said again
+	fewLooks  = 3                // that fail before it is said again: twice is better than never
 	mostNotes = 1000             // of either kind, for a day
 )
 
@@ -43,7 +45,7 @@ const (
 func NewSpeaker(canvas Canvas) *Speaker { return &Speaker{canvas: canvas, now: time.Now} }
 
 // Arrived reports whether what has this name is there since a try of which it was not known. Where the
-// log cannot tell it is not. With an error the platform can be asked again.
+// log cannot tell, or cannot be read some times, it is not. With an error it is to be asked again.
 func (s *Speaker) Arrived(ctx context.Context, id, text string) (bool, error) {
 	n, ok := s.tried(id, text)
 	if !ok {
@@ -57,13 +59,28 @@ func (s *Speaker) Arrived(ctx context.Context, id, text string) (bool, error) {
 		s.arrived(n)
 	case errors.Is(err, ErrCannotTell), err != nil && looking.Err() != nil && ctx.Err() == nil:
 		return false, nil
+	case err != nil && s.failed(n) >= fewLooks:
+		return false, nil
 	}
 	return there, err
 }
 
+// failed counts a look for a note.
+func (s *Speaker) failed(n note) (looks int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range s.unsure {
+		if s.unsure[i] == n {
+			s.unsure[i].looks++
+			return s.unsure[i].looks
+		}
+	}
+	return fewLooks
+}
+
 // Say says something, by a name that it has each time it is tried.
 func (s *Speaker) Say(ctx context.Context, id, text string, attachments ...Attachment) error {
-	n := note{id, sha256.Sum256([]byte(text)), s.now()}
+	n := note{id: id, text: sha256.Sum256([]byte(text)), at: s.now()}
 	err := s.canvas.Notify(ctx, text, attachments...)
 	switch {
 	case err == nil:

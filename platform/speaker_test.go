@@ -85,6 +85,16 @@ func TestSpeaker(t *testing.T) {
 				if err := said(); (err != nil) != c.fails || len(b.shown) != c.shown {
 					t.Errorf("shown %d times, want %d; %v", len(b.shown), c.shown, err)
 				}
+				if !c.fails {
+					return
+				}
+				tries := 2
+				for said() != nil {
+					tries++
+				}
+				if tries != 3 || len(b.shown) != c.shown+1 {
+					t.Errorf("where the log cannot be read it is shown %d times, with %d tries that failed", len(b.shown), tries)
+				}
 			})
 		})
 	}
