@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -36,6 +37,7 @@ func TestReplayHoldsWhatItSays(t *testing.T) {
 			j.end(executor.Ended{Outcome: executor.Completed, Messages: said})
 			waitFor(t, m.e, id, a2a.TaskStateCompleted)
 			m.restart() // else the engine has the task itself
+			together := m.together(id, large)
 
 			before := living()
 			var all []chan had
@@ -60,7 +62,7 @@ func TestReplayHoldsWhatItSays(t *testing.T) {
 					<-slow // and it reads on
 				}
 			}
-			if sizes < readers*3*large || most < readers*large {
+			if sizes < readers*3*large || together && most < readers*large {
 				t.Errorf("the readers had %d bytes, and held %d", sizes, most)
 			}
 			if remakes := sender != "any"; remakes != (last >= readers*3*large) || !remakes && last > 0 {
@@ -68,6 +70,16 @@ func TestReplayHoldsWhatItSays(t *testing.T) {
 			}
 		})
 	}
+}
+
+// together reports whether events of such a size stand in one batch, as they do unless the disk is so slow
+// that each is written before the next has come: then nobody holds one for the sake of another.
+func (m *machine) together(id a2a.TaskID, large int) bool {
+	batches, err := m.st.Events(m.t.Context(), string(id), 0, 1<<30)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return slices.ContainsFunc(batches, func(b store.Events) bool { return len(b.Body) > 2*large })
 }
 
 // had is what a reader has had of an event.
