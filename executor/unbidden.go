@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
@@ -178,13 +179,42 @@ func (e *Executor) stirred(note appserver.Notification) {
 // noTurn is the id of no turn. codex says which one runs if it is asked to end this one.
 const noTurn = "none"
 
+// strayFor is how long a turn is looked for on a thread that is said to be at work.
+const strayFor = 2 * time.Second
+
+// strayTurn is the turn that codex has begun on a thread which nobody follows; empty if there is none, as
+// when it has ended by itself. It may not have begun when codex says that the thread is at work, or be
+// ended by the very question.
+func (e *Executor) strayTurn(ctx context.Context, on *child, threadID string) string {
+	ctx, cancel := context.WithTimeout(ctx, strayFor)
+	defer cancel()
+	for {
+		err := on.TurnInterrupt(ctx, threadID, noTurn)
+		if running, ok := appserver.StaleTurn(err); ok {
+			return running
+		}
+		if turns, listed := on.TurnsList(ctx, threadID, 1, true); listed == nil && len(turns) > 0 && turns[0].Status == appserver.TurnInterrupted && ofNobody(turns[0]) {
+			return turns[0].ID
+		}
+		if appserver.IsThreadGone(err) || on.gone() || !sleep.For(ctx, goneEvery) {
+			return ""
+		}
+	}
+}
+
+// ofNobody reports whether a turn has messages, and none of ours.
+func ofNobody(turn appserver.Turn) bool {
+	asked := slices.DeleteFunc(slices.Clone(turn.Items), func(i appserver.Item) bool { return i.Type != appserver.ItemUserMessage })
+	return len(asked) > 0 && !slices.ContainsFunc(asked, func(i appserver.Item) bool { return i.ClientID != "" })
+}
+
 // endUnfollowed ends the turn that codex has begun on a thread which nobody follows, and takes it
 // out of the history, unless that would end commands.
 func (e *Executor) endUnfollowed(on *child, threadID string) {
 	ctx, cancel := context.WithTimeout(context.Background(), e.cfg.Grace)
 	defer cancel()
-	turnID, ok := appserver.StaleTurn(on.TurnInterrupt(ctx, threadID, noTurn))
-	if !ok {
+	turnID := e.strayTurn(ctx, on, threadID)
+	if turnID == "" {
 		return
 	}
 	e.endTurn(on, threadID, turnID)
