@@ -49,9 +49,9 @@ type Error struct {
 	// and is being started.
 	Waking bool
 
-	json, html bool // what the answer was
-	foreign    bool // it has a body that the platform does not make, or none
-	deleted    bool // it says that what was asked for is deleted
+	html    bool // the answer was a page
+	foreign bool // it was no JSON, which is what the platform itself answers with
+	deleted bool // it says that what was asked for is deleted
 }
 
 func (e *Error) Error() string {
@@ -106,7 +106,7 @@ func HintOf(err error) string {
 
 // refusal makes an error of an answer, without the secrets that may stand in it.
 func refusal(op string, res *http.Response, answer []byte, secrets []string) *Error {
-	e := &Error{Op: op, Status: res.StatusCode, RetryAfter: retryAfter(res.Header)}
+	e := &Error{Op: op, Status: res.StatusCode, foreign: true, RetryAfter: retryAfter(res.Header)}
 	if len(answer) > mostRefusal {
 		answer = answer[:mostRefusal]
 	}
@@ -121,7 +121,7 @@ func refusal(op string, res *http.Response, answer []byte, secrets []string) *Er
 		RetryAfter float64 `json:"retry_after"`
 	}
 	if json.Unmarshal([]byte(text), &said) == nil {
-		e.json, e.Code, e.Waking, e.deleted = true, said.Code, said.Waking, said.Deleted
+		e.foreign, e.Code, e.Waking, e.deleted = false, said.Code, said.Waking, said.Deleted
 		reason, _ := said.Error.(string)
 		hint, _ := said.Hint.(string)
 		e.Reason, e.Hint = without(secrets, reason), without(secrets, hint)
@@ -129,7 +129,6 @@ func refusal(op string, res *http.Response, answer []byte, secrets []string) *Er
 			e.RetryAfter = time.Duration(said.RetryAfter * float64(time.Second))
 		}
 	}
-	e.foreign = !e.json
 	e.Head = headOf(without(secrets, text))
 	return e
 }

@@ -46,7 +46,7 @@ func (f *features) learn(r request, err error) error {
 	}
 	switch refused.Status {
 	case http.StatusNotFound:
-		if refused.json && r.feature.namesEntity() {
+		if !refused.foreign && r.feature.namesEntity() {
 			return err
 		}
 	case http.StatusMethodNotAllowed, http.StatusNotImplemented:

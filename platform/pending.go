@@ -67,7 +67,7 @@ func (c *Client) AckUpload(ctx context.Context, fileID string) error {
 		op: "acknowledge an upload", method: http.MethodPost, path: c.pending(fileID, "/ack"),
 		repeats: harmless, feature: featurePending,
 	})
-	if refused, ok := errors.AsType[*Error](err); ok && refused.json && refused.Status == http.StatusNotFound {
+	if refused, ok := errors.AsType[*Error](err); ok && !refused.foreign && refused.Status == http.StatusNotFound {
 		return nil
 	}
 	return err
