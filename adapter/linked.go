@@ -74,7 +74,8 @@ func linkAt(path string, info fs.FileInfo, err error) *link {
 	return nil
 }
 
-// isLock reports whether a path is an editor's lock: a link to a name that no file of its folder has.
+// isLock reports whether a path is an editor's lock: a link that leads no further than to a name beside it,
+// where commands do not write.
 func isLock(path string) bool {
 	to, err := os.Readlink(path)
 	return err == nil && strings.HasPrefix(filepath.Base(path), ".#") && to != ".." && !strings.Contains(to, "/")

@@ -13,8 +13,7 @@ const Patience = 24 * time.Hour
 const fewTries = 8
 
 // IsOver reports whether something that was put in so long ago, and has been tried so often, has had
-// its time. What could not be tried for all of that, as nobody was there to do it, has some tries all
-// the same.
+// its time. What waited while no process ran has some tries all the same.
 func IsOver(tries int, age time.Duration) bool { return tries > fewTries && age > Patience }
 
 // send puts deliveries into the outbox.

@@ -189,7 +189,7 @@ func (t *codexTemp) take() error {
 		return err
 	}
 	if info, err := os.Lstat(t.path); err != nil || !info.IsDir() { // another user's link leads anywhere
-		return errors.Join(err, fmt.Errorf("%s is no directory", t.path))
+		return errors.Join(err, fmt.Errorf("%s is no directory: remove it", t.path))
 	}
 	t.user.Regain(t.path, t.log)
 	dir, err := os.OpenFile(t.path, unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
