@@ -16,18 +16,11 @@ import (
 // TestQuestionThatIsLost: its call was there when it was asked, and the answer was not.
 func TestQuestionThatIsLost(t *testing.T) {
 	m := workspaceMachine(t)
-	ctx, receipt := tasks.WithReceipt(t.Context())
-	first := request("m1", "", "hi")
-	first.Metadata = byUser()
-	answered := make(chan error, 1)
-	go func() {
-		_, err := m.e.SendMessage(ctx, first)
-		answered <- err
-	}()
+	answered, receipt := m.calls()
 	j := m.r.next(t).start()
 	j.ask("q1", "May I q1?")
-	if err := <-answered; err != nil {
-		t.Fatal(err)
+	if task := <-answered; task == nil {
+		t.Fatal("the call has no answer")
 	}
 	receipt.Settle(false)
 	wantStatus(t, says(t, m, "m2", "yes", byUser()), a2a.TaskStateInputRequired, notTaken, "May I q1?")
@@ -42,15 +35,7 @@ func TestToldBeforeALostQuestion(t *testing.T) {
 
 func toldBeforeALostQuestion(t *testing.T) {
 	m := workspaceMachine(t)
-	ctx, receipt := tasks.WithReceipt(t.Context())
-	first := request("m1", "", "hi")
-	first.Metadata = byUser()
-	answered := make(chan *a2a.Task, 1)
-	go func() {
-		answer, _ := m.e.SendMessage(ctx, first)
-		task, _ := answer.(*a2a.Task)
-		answered <- task
-	}()
+	answered, receipt := m.calls()
 	j := m.r.next(t).start()
 	m.e.SaidToUser()
 	j.ask("q1", "May I q1?")

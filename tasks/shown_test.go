@@ -130,6 +130,20 @@ func TestToldJustBeforeALateQuestion(t *testing.T) {
 	}
 }
 
+// calls has the user send a message and wait for its answer.
+func (m *machine) calls() (answered <-chan *a2a.Task, receipt *tasks.Receipt) {
+	ctx, receipt := tasks.WithReceipt(m.t.Context())
+	first := request("m1", "", "hi")
+	first.Metadata = byUser()
+	got := make(chan *a2a.Task, 1)
+	go func() {
+		answer, _ := m.e.SendMessage(ctx, first)
+		task, _ := answer.(*a2a.Task)
+		got <- task
+	}()
+	return got, receipt
+}
+
 // callGone has a task ask whose caller is gone, or is answered by who follows the task; other things
 // happen before it does.
 func callGone(t *testing.T, posts bool, before ...func(*tasks.Engine)) (*machine, *a2a.Task, *job) {
@@ -137,15 +151,7 @@ func callGone(t *testing.T, posts bool, before ...func(*tasks.Engine)) (*machine
 	m := workspaceMachine(t)
 	m.change = append(m.change, func(c *tasks.Config) { c.Workspace.Posts = posts })
 	m.restart()
-	ctx, receipt := tasks.WithReceipt(t.Context())
-	first := request("m1", "", "hi")
-	first.Metadata = byUser()
-	answered := make(chan *a2a.Task, 1)
-	go func() {
-		answer, _ := m.e.SendMessage(ctx, first)
-		task, _ := answer.(*a2a.Task)
-		answered <- task
-	}()
+	answered, receipt := m.calls()
 	j := m.r.next(t).start()
 	receipt.Settle(false)
 	for working := false; !working; { // before that the engine has no such task
