@@ -200,9 +200,9 @@ func TestAnswersAreBounded(t *testing.T) {
 	}
 }
 
-// TestReposedQuestionsAreBounded: a long question is posed again for each short answer that is
+// TestBoundsOfReposedQuestions: a long question is posed again for each short answer that is
 // none, and all of it stays.
-func TestReposedQuestionsAreBounded(t *testing.T) {
+func TestBoundsOfReposedQuestions(t *testing.T) {
 	t.Parallel()
 	r := &asker{runner: newRunner(), late: &executor.NotUnderstoodError{Why: "What?"}}
 	e := newEngine(t, r)
@@ -235,9 +235,9 @@ func living() int {
 	return int(m.HeapAlloc)
 }
 
-// TestWeightIsMemory holds what a message is said to take to what it takes, also in the process
+// TestBoundsOfWeight holds what a message is said to take to what it takes, also in the process
 // after this one.
-func TestWeightIsMemory(t *testing.T) {
+func TestBoundsOfWeight(t *testing.T) {
 	const count = 8
 	value := func(text string) *a2a.Part {
 		var v any

@@ -23,9 +23,9 @@ func heavy(req *a2a.SendMessageRequest) *a2a.SendMessageRequest {
 	return req
 }
 
-// TestTaskThatDoesNotEnd: what it was sent stays in memory until it ends, so it takes no more at
+// TestBoundsOfATaskThatDoesNotEnd: what it was sent stays in memory until it ends, so it takes no more at
 // some time, also after a restart; another task does, and this one has what it was sent before.
-func TestTaskThatDoesNotEnd(t *testing.T) {
+func TestBoundsOfATaskThatDoesNotEnd(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	task := begin(t, m.e, heavy(request("m0", "c", "hi")))
@@ -63,9 +63,9 @@ func TestTaskThatDoesNotEnd(t *testing.T) {
 	wantTask(t, get(t, m.e, task.ID), a2a.TaskStateCompleted, "the end")
 }
 
-// TestManyTasksThatDoNotEnd: all of them have a bound, and other agents a part of it; a task that
+// TestBoundsOfManyTasks: all of them have a bound, and other agents a part of it; a task that
 // has ended gives back what it had.
-func TestManyTasksThatDoNotEnd(t *testing.T) {
+func TestBoundsOfManyTasks(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t, func(cfg *tasks.Config) { cfg.Workspace = &tasks.Workspace{} })
 	sent := 0
@@ -181,9 +181,9 @@ func TestManyFurtherMessages(t *testing.T) {
 	}
 }
 
-// TestQuestionsWithoutEnd: a turn can ask without end, and the history of its task keeps what was
+// TestBoundsOfQuestionsWithoutEnd: a turn can ask without end, and the history of its task keeps what was
 // asked up to a bound, and each answer.
-func TestQuestionsWithoutEnd(t *testing.T) {
+func TestBoundsOfQuestionsWithoutEnd(t *testing.T) {
 	t.Parallel()
 	m, task, j := askingMachine(t, time.Time{})
 	large := strings.Repeat("x", 100<<10)

@@ -12,9 +12,9 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 )
 
-// TestProgressIsBounded, of one event and of a task: what a turn goes on to tell leaves room
+// TestBoundsOfProgress, of one event and of a task: what a turn goes on to tell leaves room
 // for what else the journal has.
-func TestProgressIsBounded(t *testing.T) {
+func TestBoundsOfProgress(t *testing.T) {
 	t.Parallel()
 	r := newRunner()
 	e := newEngine(t, r)

@@ -103,9 +103,9 @@ func TestListTasks(t *testing.T) {
 	})
 }
 
-// TestListTasksIsBounded: a page of large tasks ends early, and the pages after it
+// TestBoundsOfListTasks: a page of large tasks ends early, and the pages after it
 // have the others.
-func TestListTasksIsBounded(t *testing.T) {
+func TestBoundsOfListTasks(t *testing.T) {
 	t.Parallel()
 	r := newRunner()
 	e := newEngine(t, r)

@@ -200,9 +200,9 @@ func TestUnsavedTaskIsSavedLater(t *testing.T) {
 	}
 }
 
-// TestLargeEventIsKept: what is larger than what a full disk may hold up is let go
+// TestBoundsOfALargeEvent: what is larger than what a full disk may hold up is let go
 // only on a full disk.
-func TestLargeEventIsKept(t *testing.T) {
+func TestBoundsOfALargeEvent(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	id := begin(t, m.e, request("m1", "c", "hi")).ID

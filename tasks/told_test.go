@@ -49,9 +49,9 @@ func untold(event a2a.Event) bool {
 	return ok && update.Status.Message != nil && strings.Contains(update.Status.Message.Parts[0].Text(), "not told again")
 }
 
-// TestQuestionsAreToldInBounds: each event has all that are open, so of many that are large the
+// TestBoundsOfToldQuestions: each event has all that are open, so of many that are large the
 // journal has less than was told, and readers who keep up have all of it.
-func TestQuestionsAreToldInBounds(t *testing.T) {
+func TestBoundsOfToldQuestions(t *testing.T) {
 	t.Parallel()
 	m, task, j := askingMachine(t, time.Time{})
 	reader := pull(m.resume(task.ID, ""))
@@ -87,8 +87,8 @@ func TestQuestionsAreToldInBounds(t *testing.T) {
 	}
 }
 
-// TestDiffsAreToldInBounds: beyond them a diff is shown at the end of its turn, and then whole.
-func TestDiffsAreToldInBounds(t *testing.T) {
+// TestBoundsOfToldDiffs: beyond them a diff is shown at the end of its turn, and then whole.
+func TestBoundsOfToldDiffs(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	task := begin(t, m.e, request("m1", "c", "hi"))
@@ -108,9 +108,9 @@ func TestDiffsAreToldInBounds(t *testing.T) {
 	}
 }
 
-// TestDraftsAreToldInBounds: where the whole message is never what was streamed of it, it is no
+// TestBoundsOfToldDrafts: where the whole message is never what was streamed of it, it is no
 // longer streamed, nor where its turn asks meanwhile.
-func TestDraftsAreToldInBounds(t *testing.T) {
+func TestBoundsOfToldDrafts(t *testing.T) {
 	t.Parallel()
 	for _, asks := range []bool{false, true} {
 		t.Run(fmt.Sprint("asks ", asks), func(t *testing.T) { draftsInBounds(t, asks) })
