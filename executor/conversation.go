@@ -29,9 +29,9 @@ type conversation struct {
 
 	spent atomic.Pointer[appserver.TokenUsage] // of its thread in all; nil if codex has not said so
 
-	// strange is true where the history of its thread has words that nobody has sent here, and mixed where
-	// the model is to be told so. They are set under the turn lock; no book has them.
-	strange, mixed atomic.Bool
+	// strange is what its thread has of words that nobody has sent here. It is set under the turn lock; no
+	// book has it.
+	strange strangeness
 
 	// lock is the turn lock. Whoever serves a job holds it throughout, and so
 	// does whoever unloads the thread; it guards the fields below.
@@ -52,12 +52,6 @@ type conversation struct {
 	ran       string          // the model of the thread's last turn; empty if that is not known
 	granted   grant           // what its thread is loaded with; empty for what turns may by themselves
 	earlier   map[string]bool // ids of the commands of earlier turns, which a cancel must spare
-}
-
-// mix notes that the history has words that nobody has sent here. The caller holds c.lock.
-func (c *conversation) mix() {
-	c.strange.Store(true)
-	c.mixed.Store(true)
 }
 
 // conversation returns the conversation of a context, made at its first use.
@@ -91,7 +85,7 @@ func (e *Executor) serve(c *conversation) {
 // thread, and nothing that the book does not know. The caller holds e.mu.
 func (e *Executor) letGo(c *conversation) {
 	_, bookless := e.cfg.Book.(noBook)
-	if !c.busy && c.loadedIn == nil && (!bookless || !c.known) && !c.mixed.Load() {
+	if !c.busy && c.loadedIn == nil && (!bookless || !c.known) && !c.strange.owed() {
 		delete(e.conversations, c.key)
 	}
 }

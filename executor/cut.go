@@ -33,6 +33,7 @@ var errBefore = errors.New("the runtime was stopped in the middle of it")
 type finding struct {
 	on       *child
 	turn     *appserver.Turn // nil: it never ran
+	newest   bool            // none is behind it
 	tool     bool            // a tool of it may have started
 	repeated bool            // an attempt before it was a turn, too
 	worked   bool            // and a tool of that has run
@@ -73,7 +74,7 @@ func (e *Executor) settleCut(c *conversation, j *job, t *turn, cause error) *End
 		return interrupted(t, found.turn, tool)
 	}
 	log.Info("a turn that was cut off before it did anything is run again")
-	j.rerun = true
+	j.rerun, j.void = true, spot{j.attempt.Thread, found.turn.ID}
 	return nil
 }
 
@@ -123,6 +124,7 @@ func (e *Executor) lookUp(c *conversation, j *job) (finding, error) {
 		turns, err = e.listTurns(j.ctx, c, on, manyTurns)
 	}
 	found := finding{on: on, turn: findMessage(turns, id), tool: untraced != nil || trace.Tool}
+	found.newest = found.turn != nil && found.turn == &turns[0]
 	found.repeated, found.worked = before(turns, j)
 	switch {
 	case err != nil:
@@ -218,6 +220,9 @@ func (e *Executor) deliver(c *conversation, j *job, t *turn, found finding) *End
 	t.on = found.on
 	end := t.settle(*found.turn)
 	end.Tools = end.Tools || found.tool
+	if found.newest {
+		e.clear(c, t, end)
+	}
 	return end
 }
 

@@ -108,18 +108,18 @@ func TestTurnBehindOurs(t *testing.T) {
 	if len(c.unbidden) != 1 || c.unbidden[0] != "other" {
 		t.Errorf("not ours are %q", c.unbidden)
 	}
-	if c.mixed.Load() {
+	if c.strange.owed() {
 		t.Error("a turn that is behind ours is taken for one before it")
 	}
 	e.bidden(c, "next")
-	if len(c.unbidden) != 0 || !c.mixed.Load() {
-		t.Errorf("with the one before a turn of ours that would be taken out: %q, and the model is told: %t", c.unbidden, c.mixed.Load())
+	if len(c.unbidden) != 0 || !c.strange.owed() {
+		t.Errorf("with the one before a turn of ours that would be taken out: %q, and the model is told: %t", c.unbidden, c.strange.owed())
 	}
 	c.unbidden = []string{"before", "ours", "behind"}
-	c.mixed.Store(false)
+	c.strange.told()
 	e.bidden(c, "ours")
-	if len(c.unbidden) != 1 || c.unbidden[0] != "behind" || !c.mixed.Load() {
-		t.Errorf("with one on either side: %q, and the model is told: %t", c.unbidden, c.mixed.Load())
+	if len(c.unbidden) != 1 || c.unbidden[0] != "behind" || !c.strange.owed() {
+		t.Errorf("with one on either side: %q, and the model is told: %t", c.unbidden, c.strange.owed())
 	}
 	c.unbidden = nil
 	c.lock.Unlock()

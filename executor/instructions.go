@@ -122,20 +122,20 @@ func (e *Executor) endBriefing(c *conversation, err error) {
 
 // A briefing is what the model of a conversation has been told beside its messages, or has yet to be.
 type briefing struct {
-	fresh freshness
-	mixed bool
-	known string
+	fresh   freshness
+	strange int32
+	known   string
 }
 
-func (c *conversation) briefing() briefing { return briefing{c.fresh, c.mixed.Load(), c.heard.known} }
+func (c *conversation) briefing() briefing {
+	return briefing{c.fresh, c.strange.is.Load(), c.heard.known}
+}
 
 // untell has the model be told again what a turn had with it that is taken out of the history. The
 // caller holds c.lock.
 func (e *Executor) untell(c *conversation, before briefing) {
 	c.fresh = cmp.Or(c.fresh, before.fresh)
-	if before.mixed {
-		c.mixed.Store(true)
-	}
+	c.strange.untold(before.strange)
 	c.heard.known, c.heard.told = before.known, false
 	e.keepHeard(c)
 }

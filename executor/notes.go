@@ -104,9 +104,7 @@ func (t *turn) tell(item appserver.Item, started bool) {
 		return
 	case item.Type == appserver.ItemContextCompaction && !started:
 		t.c.heard.compacted()
-		if t.c.strange.Load() { // its words are kept, and the notice is not
-			t.c.mixed.Store(true)
-		}
+		t.c.strange.compacted()
 		t.job.observe(ItemCompleted{Item: item})
 	case started:
 		t.job.observe(ItemStarted{Item: item})

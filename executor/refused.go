@@ -2,7 +2,6 @@ package executor
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -165,7 +164,7 @@ func (e *Executor) weigh(c *conversation, j *job, t *turn, end *Ended) (*Ended, 
 	switch {
 	case t.foreign:
 		if !e.takeBack(c, t) {
-			c.mix()
+			c.strange.mix()
 		}
 	case end.Outcome != Failed || end.Failure == nil:
 	case end.Failure.Kind == FailContext:
@@ -174,10 +173,8 @@ func (e *Executor) weigh(c *conversation, j *job, t *turn, end *Ended) (*Ended, 
 		t.withdraw(overWithout)
 		e.takeBack(c, t)
 		return nil, errHeld
-	case !end.Tools && len(end.Messages) == 0 && (t.unreadable || c.otherModel(j) != ""):
-		// It would be refused with each message after it; or that model would be asked for a summary before
-		// each turn of another.
-		e.takeBack(c, t)
+	default:
+		e.clear(c, t, end)
 	}
 	return end, nil
 }
@@ -218,37 +215,6 @@ func (j *job) mayWait(r *refusal) bool {
 // promised reports whether the sender was told that the job waits for the end of
 // a limit, by us or perhaps by the process before us.
 func (j *job) promised() bool { return j.Accepted || j.standing.wasHeld() }
-
-// takeBack takes an attempt that had done nothing out of the thread's history: the
-// model would read the message twice, and between the two that the user had
-// interrupted it. It ends the thread's background commands, so where there are any
-// the attempt stays. What the model was told in it, it is told again.
-func (e *Executor) takeBack(c *conversation, t *turn) bool {
-	if t.on.gone() || !e.takeOut(c, t.on, t.id) {
-		return false
-	}
-	e.untell(c, t.before)
-	return true
-}
-
-// takeOut takes a turn and those after it out of the history of the thread of c, unless that would
-// end commands, and reports whether it did. The caller holds c.lock.
-func (e *Executor) takeOut(c *conversation, on *child, turnID string) bool {
-	ctx, cancel := context.WithTimeout(context.Background(), e.cfg.Grace)
-	defer cancel()
-	terminals, err := on.BackgroundTerminals(ctx, c.threadID)
-	if err != nil || len(terminals) > 0 {
-		return false
-	}
-	thread, err := on.ThreadRevert(ctx, c.threadID, turnID)
-	if err != nil {
-		e.log.Warn("a turn that is none stays in the history of its thread", "thread_id", c.threadID, "turn_id", turnID, "err", err)
-		e.unloaded(c) // codex may have done it, and then the thread's file is another one: the next load tells
-		return false
-	}
-	c.rollout = thread.Path
-	return true
-}
 
 // rateLimited reports whether words are codex's own about a rate limit that came
 // in the stream: it has no name for it while it tries again.

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -208,4 +209,84 @@ func TestInstructionsOfARefusedModel(t *testing.T) {
 		t.Errorf("what is refused ends with %+v", end)
 	}
 	check(t, e, model, "j4", "one", "one", "two", "one")
+}
+
+// flagging is a model that refuses to read whatever has a certain word in it, and takes its time the
+// first time, until release is called.
+func flagging(t *testing.T) (model *modeltest.Model, held *atomic.Bool, release func()) {
+	t.Helper()
+	held, released := new(atomic.Bool), make(chan struct{})
+	model = modeltest.Start(t, func(turn *fakemodel.Turn) {
+		if !strings.Contains(string(turn.Body), "FLAGGED") {
+			fakemodel.Keywords(turn)
+			return
+		}
+		if held.CompareAndSwap(false, true) {
+			<-released
+		}
+		turn.Fail(http.StatusBadRequest, `{"error":{"message":"your prompt was flagged","code":"invalid_prompt"}}`)
+	})
+	release = sync.OnceFunc(func() { close(released) })
+	t.Cleanup(release)
+	return model, held, release
+}
+
+// TestMessageThatIsRefusedAtAnotherAttempt: the attempt before it, which was cut off, has the same message.
+func TestMessageThatIsRefusedAtAnotherAttempt(t *testing.T) {
+	t.Parallel()
+	model, held, release := flagging(t)
+	e := onCodex(t, model, nil)
+	submit(t, e, "j1", "one", "remember teal-7").wait(t)
+	w := submit(t, e, "j2", "one", "say FLAGGED")
+	eventually(t, "the model to be asked", held.Load)
+	killCodex(t, e)
+	release()
+	if end := w.wait(t); end.Outcome != executor.Failed || !strings.Contains(end.Failure.Message, "flagged") {
+		t.Errorf("what is refused ends with %+v (%v)", end, end.Failure)
+	}
+	end := submit(t, e, "j3", "one", "recall").wait(t)
+	if end.Outcome != executor.Completed || !strings.Contains(said(end), "teal-7") {
+		t.Errorf("the message after it ends with %+v (%v)", end, end.Failure)
+	}
+}
+
+// TestRefusedAmidATurn: what joins a turn that has done something stays, and the failure says what helps.
+func TestRefusedAmidATurn(t *testing.T) {
+	t.Parallel()
+	model, _, release := flagging(t)
+	release()
+	cfg := codexConfig(t, model)
+	e := running(t, cfg)
+	w := submit(t, e, "j2", "one", runUntilTaken)
+	eventually(t, "the turn to run", func() bool { return commandRuns(w) })
+	s := steer(t, e, "j2", "s1", "one", "say FLAGGED")
+	eventually(t, "codex to take it", steered(s))
+	takenUp(t, cfg)
+	if end := w.wait(t); end.Outcome != executor.Failed || !strings.Contains(end.Failure.Message, "/new") {
+		t.Errorf("the turn ends with %+v (%v)", end, end.Failure)
+	}
+}
+
+// TestNoticeOfNobodyAndACancel: the user's own words that are cancelled are not said to be nobody's.
+func TestNoticeOfNobodyAndACancel(t *testing.T) {
+	t.Parallel()
+	q := newQueuedOn(t, modeltest.Start(t, fakemodel.Keywords), func(_ *queued, c *executor.Config) { c.Thread.Model = "gpt-6.1-sol" })
+	submit(t, q.e, "j2", "one", "background until [ -e stopnow ]; do sleep 0.1; done; touch over").wait(t)
+	q.put(t, "hang QUEUED")
+	eventually(t, "the turn to be ended", func() bool { return strings.Contains(q.wire.String(), `"status":"interrupted"`) })
+	submit(t, q.e, "k1", "one", "say k1").wait(t)
+	w := submit(t, q.e, "k2", "one", "hang NEVER-DELETE-THE-BACKUPS")
+	eventually(t, "the model to be asked", func() bool {
+		requests := q.model.Requests()
+		return strings.Contains(string(requests[len(requests)-1].Body), "NEVER-DELETE")
+	})
+	if err := q.e.Cancel(t.Context(), "k2"); err != nil {
+		t.Fatal(err)
+	}
+	w.wait(t)
+	body := q.next(t)
+	const notice = "Another process of this machine has put words"
+	if strings.Count(body, notice) != 1 || strings.LastIndex(body, notice) > strings.LastIndex(body, "NEVER-DELETE") {
+		t.Errorf("the model is told %d times, and of words that the user has cancelled", strings.Count(body, notice))
+	}
 }

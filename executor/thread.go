@@ -56,8 +56,7 @@ func (e *Executor) forget(c *conversation, refused error) {
 		c.fresh = cmp.Or(c.fresh, historyLost)
 	}
 	c.threadID, c.rollout, c.resumable, c.history, c.own, c.heard = "", "", false, false, settings{}, heard{}
-	c.strange.Store(false)
-	c.mixed.Store(false)
+	c.strange.forget()
 }
 
 // isLost reports whether a refused resume means that the thread cannot be had

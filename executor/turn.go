@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"strconv"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
@@ -109,16 +108,15 @@ func (e *Executor) startTurn(t *turn) (id string, err error) {
 	if c.fresh != "" {
 		addContext(&params, "runtime_notice", c.fresh.toModel())
 	}
-	if c.mixed.Load() || c.strange.Load() && c.mayCompact(&params) {
-		c.heard.times++ // codex shows nothing twice under one name
-		addContext(&params, "unbidden_notice"+strconv.Itoa(c.heard.times), unbiddenWords)
-	}
+	c.warn(&params)
 	started, err := on.TurnStart(ctx, params)
 	c.adjusted(j, err)
-	c.ran = "" // until it has ended well
+	if c.mayCompact(&params) {
+		c.ran = "" // until it has ended well
+	}
 	if err == nil {
 		e.briefed(c, instructions, tells)
-		c.mixed.Store(false)
+		c.strange.told()
 	}
 	switch {
 	case appserver.IsThreadGone(err):
