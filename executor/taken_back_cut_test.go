@@ -1,0 +1,93 @@
+package executor_test
+
+import (
+	"bytes"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+)
+
+// The tests in this file run on the real codex: something dies where a message is taken back.
+
+// TestMessageThatWasRefusedBefore: the end of its turn is found by the next process.
+func TestMessageThatWasRefusedBefore(t *testing.T) {
+	t.Parallel()
+	model, _, release := flagging(t)
+	release()
+	cfg := codexConfig(t, model)
+	cfg.Book = &notebook{}
+	e := executor.New(cfg)
+	submit(t, e, "j1", "one", "background until [ -e over ]; do sleep 0.1; done").wait(t) // so that the turn stays
+	submit(t, e, "j2", "one", "remember teal-7").wait(t)
+	w := submit(t, e, "j3", "one", "say FLAGGED")
+	w.wait(t)
+	if err := e.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	e = running(t, cfg)
+	cut := &executor.Cut{ThreadID: seen[executor.Started](w)[0].ThreadID, Attempt: 1}
+	if end := submitCut(t, e, "j3", "one", "say FLAGGED", cut).wait(t); end.Outcome != executor.Failed {
+		t.Errorf("what was refused ends with %+v (%v)", end, end.Failure)
+	}
+	end := submit(t, e, "j4", "one", "recall").wait(t)
+	if end.Outcome != executor.Completed || !strings.Contains(said(end), "teal-7") {
+		t.Errorf("the message after it ends with %+v (%v)", end, end.Failure)
+	}
+}
+
+// reverting is a wire that tells when a turn is to be taken out of the history.
+type reverting struct {
+	once sync.Once
+	now  chan struct{}
+}
+
+func (w *reverting) Sent(line []byte) {
+	if bytes.Contains(line, []byte(`"thread/revert"`)) {
+		w.once.Do(func() { close(w.now) })
+	}
+}
+func (*reverting) Started(int)         {}
+func (*reverting) Received([]byte)     {}
+func (*reverting) Dropped(int64)       {}
+func (*reverting) Ended(appserver.End) {}
+
+// TestCodexDiesAsATurnIsTakenOut: what the turn had with it is told again, whether it was taken out or not.
+func TestCodexDiesAsATurnIsTakenOut(t *testing.T) {
+	t.Parallel()
+	model, _, release := flagging(t)
+	release()
+	wire := &reverting{now: make(chan struct{})}
+	var p persona
+	p.is("PERSONA-one")
+	var home string
+	e := onCodex(t, model, func(c *executor.Config) {
+		c.Instructions, c.Child.Wire, home = p.now, wire, homeOf(*c)
+	})
+	rollouts := func() (n int) {
+		_ = filepath.WalkDir(filepath.Join(home, "sessions"), func(_ string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() {
+				n++
+			}
+			return nil
+		})
+		return n
+	}
+	submit(t, e, "j1", "one", "say one").wait(t)
+	p.is("PERSONA-two")
+	before := rollouts()
+	w := submit(t, e, "j2", "one", "say FLAGGED")
+	<-wire.now
+	eventually(t, "the history without it", func() bool { return rollouts() > before })
+	killCodex(t, e)
+	w.wait(t)
+	end := submit(t, e, "j3", "one", "say three").wait(t)
+	requests := model.Requests()
+	if body := string(requests[len(requests)-1].Body); end.Outcome == executor.Completed && !strings.Contains(body, "PERSONA-two") {
+		t.Error("what the turn was told that was taken out is not told again")
+	}
+}
