@@ -78,6 +78,8 @@ type UsageNote struct {
 	TokenUsage struct {
 		Last  TokenUsage `json:"last"`
 		Total TokenUsage `json:"total"`
+		// ModelContextWindow is how many tokens the model reads, or 0 if codex does not know.
+		ModelContextWindow int64 `json:"modelContextWindow"`
 	} `json:"tokenUsage"`
 }
 

@@ -35,23 +35,24 @@ type conversation struct {
 
 	// lock is the turn lock. Whoever serves a job holds it throughout, and so
 	// does whoever unloads the thread; it guards the fields below.
-	lock      sync.Mutex
-	recalled  bool // the book was asked for its thread
-	threadID  string
-	rollout   string    // the thread's file, as codex names it; empty before it was loaded
-	resumable bool      // a turn was acknowledged, so the thread may be on disk
-	history   bool      // turns of it have ended, so that its loss is one
-	tools     string    // the set of tools that the thread was started with
-	fresh     freshness // of the next turn, which tells the model
-	events    *appserver.Subscription
-	heard     heard
-	own       settings        // what its thread was loaded with
-	folder    string          // where the last turn has worked; empty if that is not known
-	spared    string          // the file of instructions for whose size its thread was loaded so that codex reads none
-	strayed   bool            // the thread's settings may be those that one of its turns asked for
-	ran       string          // the model of the thread's last turn; empty if that is not known
-	granted   grant           // what its thread is loaded with; empty for what turns may by themselves
-	earlier   map[string]bool // ids of the commands of earlier turns, which a cancel must spare
+	lock       sync.Mutex
+	recalled   bool // the book was asked for its thread
+	threadID   string
+	rollout    string    // the thread's file, as codex names it; empty before it was loaded
+	resumable  bool      // a turn was acknowledged, so the thread may be on disk
+	history    bool      // turns of it have ended, so that its loss is one
+	tools      string    // the set of tools that the thread was started with
+	fresh      freshness // of the next turn, which tells the model
+	events     *appserver.Subscription
+	heard      heard
+	own        settings        // what its thread was loaded with
+	folder     string          // where the last turn has worked; empty if that is not known
+	spared     string          // the file of instructions for whose size its thread was loaded so that codex reads none
+	strayed    bool            // the thread's settings may be those that one of its turns asked for
+	ran        string          // the model of the thread's last turn; empty if that is not known
+	nearlyFull bool            // its history has nine tenths of what its model reads, as far as is known
+	granted    grant           // what its thread is loaded with; empty for what turns may by themselves
+	earlier    map[string]bool // ids of the commands of earlier turns, which a cancel must spare
 }
 
 // conversation returns the conversation of a context, made at its first use.

@@ -66,8 +66,14 @@ func (e *Executor) newThread(c *conversation, on *child) (params appserver.Threa
 }
 
 // mayCompact reports whether codex may compact before a turn, as it does where that has another model
-// than the last. The caller holds c.lock.
+// than the last, or where the history has nine tenths of what the model reads. The caller holds c.lock.
 func (c *conversation) mayCompact(params *appserver.TurnStartParams) bool {
+	return c.nearlyFull || c.otherThanRan(params)
+}
+
+// otherThanRan reports whether a turn has another model than the last, as far as is known. The caller
+// holds c.lock.
+func (c *conversation) otherThanRan(params *appserver.TurnStartParams) bool {
 	return c.ran != cmp.Or(params.Model, c.own.model)
 }
 
@@ -125,10 +131,11 @@ type briefing struct {
 	fresh   freshness
 	strange int32
 	known   string
+	ran     string
 }
 
 func (c *conversation) briefing() briefing {
-	return briefing{c.fresh, c.strange.is.Load(), c.heard.known}
+	return briefing{c.fresh, c.strange.is.Load(), c.heard.known, c.ran}
 }
 
 // untell has the model be told again what a turn had with it that is taken out of the history. The

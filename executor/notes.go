@@ -167,6 +167,7 @@ func (t *turn) progress(note appserver.Notification) {
 		var n appserver.UsageNote
 		if t.decode(note, &n) && n.TurnID == t.id {
 			t.record.count(n.TokenUsage.Last)
+			t.c.nearlyFull = 10*n.TokenUsage.Last.TotalTokens >= 9*n.TokenUsage.ModelContextWindow
 			t.c.spent.Store(&n.TokenUsage.Total)
 		}
 	case appserver.NoteError:

@@ -148,10 +148,23 @@ func (t *turn) failed(failed *appserver.TurnError, tools bool) *Failure {
 		return t.refused.failure(tools)
 	}
 	if failed != nil {
-		name, status := failed.Code()
-		t.unreadable = slices.Contains([]string{"badRequest", "cyberPolicy", "other"}, name) || status >= 400 && status < 500 && status != http.StatusRequestTimeout
+		t.unreadable = isUnreadable(failed)
 	}
 	return t.e.modelFailure(failed)
+}
+
+// isUnreadable reports whether the provider has refused to read what it was asked, and would do so again:
+// codex calls a status 400 badRequest or other, and each that it has no name for other, then with the
+// status in the words alone (seen on 0.169.0).
+func isUnreadable(failed *appserver.TurnError) bool {
+	name, status := failed.Code()
+	if name == "other" {
+		_, _ = fmt.Sscanf(failed.Message, "unexpected status %d", &status)
+	}
+	if status == 0 {
+		return slices.Contains([]string{"badRequest", "cyberPolicy", "other"}, name)
+	}
+	return slices.Contains([]int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity}, status)
 }
 
 // weigh looks at the end of an attempt: one that the model refused is none if it

@@ -2,6 +2,9 @@ package executor
 
 import (
 	"context"
+	"slices"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 )
 
 // A spot is where a turn stands: its thread, and its id.
@@ -19,7 +22,10 @@ func (e *Executor) clear(c *conversation, t *turn, end *Ended) {
 		first = void.turn
 	}
 	idle := !end.Tools && len(end.Messages) == 0
-	if !(idle && e.takeBackTo(c, t, first)) && t.unreadable {
+	switch out := idle && (e.takeBackTo(c, t, first) || e.takeBackAnew(c, t, first)); {
+	case out:
+		end.Failure.Message += ". The model will not read this message with the next ones"
+	case t.unreadable:
 		end.Failure.Message += ". What is refused may stay in this conversation: if the next message fails so, too, begin a new one (/new, or another contextId)"
 	}
 }
@@ -36,7 +42,29 @@ func (e *Executor) takeBackTo(c *conversation, t *turn, turnID string) bool {
 		return false
 	}
 	e.untell(c, t.before) // first: codex may take it out and die, and what is told twice does no harm
-	return e.takeOut(c, t.on, turnID)
+	if !e.takeOut(c, t.on, turnID) {
+		return false
+	}
+	c.ran = t.before.ran
+	return true
+}
+
+// takeBackAnew is takeBackTo where codex has died over it.
+func (e *Executor) takeBackAnew(c *conversation, t *turn, turnID string) bool {
+	if !t.on.gone() {
+		return false
+	}
+	on, err := e.child.get(t.job.ctx)
+	if err == nil {
+		err = e.load(t.job.ctx, c, on)
+	}
+	if err != nil {
+		return false
+	}
+	t.on = on
+	turns, err := e.listTurns(t.job.ctx, c, on, fewTurns)
+	out := err == nil && !slices.ContainsFunc(turns, func(one appserver.Turn) bool { return one.ID == turnID })
+	return out || e.takeBackTo(c, t, turnID)
 }
 
 // runsCommands reports whether commands go on in the thread of c, as far as can be known. The caller
@@ -45,6 +73,7 @@ func (e *Executor) runsCommands(c *conversation, on *child) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), e.cfg.Grace)
 	defer cancel()
 	terminals, err := on.BackgroundTerminals(ctx, c.threadID)
+	err = on.settled(err)
 	return err != nil || len(terminals) > 0
 }
 
@@ -54,7 +83,7 @@ func (e *Executor) takeOut(c *conversation, on *child, turnID string) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), e.cfg.Grace)
 	defer cancel()
 	thread, err := on.ThreadRevert(ctx, c.threadID, turnID)
-	if err != nil {
+	if err = on.settled(err); err != nil {
 		e.log.Warn("a turn that is none stays in the history of its thread", "thread_id", c.threadID, "turn_id", turnID, "err", err)
 		e.unloaded(c) // codex may have done it, and then the thread's file is another one: the next load tells
 		return false

@@ -290,3 +290,53 @@ func TestNoticeOfNobodyAndACancel(t *testing.T) {
 		t.Errorf("the model is told %d times, and of words that the user has cancelled", strings.Count(body, notice))
 	}
 }
+
+// TestInstructionsOfAFullConversation: those that changed hold in the turn before which codex compacts.
+func TestInstructionsOfAFullConversation(t *testing.T) {
+	t.Parallel()
+	var p persona
+	p.is("PERSONA-one")
+	e, model := onTwoModels(t, func(c *executor.Config) {
+		c.Instructions = p.now
+		c.Child.Args = append(c.Child.Args, "-c", "model_context_window=30000")
+	})
+	submit(t, e, "j1", "one", "say one").wait(t)
+	p.is("PERSONA-two")
+	submit(t, e, "j2", "one", "usage 29000 10\nsay two").wait(t)
+	submit(t, e, "j3", "one", "say three").wait(t)
+	requests := model.Requests()
+	body := string(requests[len(requests)-1].Body)
+	if strings.Contains(body, "say two") && !strings.Contains(body, "summary") {
+		t.Fatal("codex has not compacted")
+	}
+	if last := body[strings.LastIndex(body, "PERSONA-"):]; !strings.HasPrefix(last, "PERSONA-two") {
+		t.Errorf("the last that holds is %.20q", last)
+	}
+}
+
+// TestMessageThatWasNotRead stays where that may pass: the next one may be about it.
+func TestMessageThatWasNotRead(t *testing.T) {
+	t.Parallel()
+	for status, stays := range map[int]bool{402: true, 404: true, 408: true, 409: true, 500: true, 400: false, 413: false, 422: false} {
+		var away atomic.Bool
+		model := modeltest.Start(t, func(turn *fakemodel.Turn) {
+			if away.Load() {
+				turn.Fail(status, "not now")
+				return
+			}
+			fakemodel.Keywords(turn)
+		})
+		e := onCodex(t, model, nil)
+		submit(t, e, "j1", "one", "say one").wait(t)
+		away.Store(true)
+		end := submit(t, e, "j2", "one", "remember teal-7").wait(t)
+		away.Store(false)
+		if told := strings.Contains(end.Failure.Message, "will not read this message"); told == stays {
+			t.Errorf("%d: the failure is %v", status, end.Failure)
+		}
+		end = submit(t, e, "j3", "one", "recall").wait(t)
+		if strings.Contains(said(end), "teal-7") != stays {
+			t.Errorf("%d: the message after it ends with %q (%v)", status, said(end), end.Failure)
+		}
+	}
+}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
 )
 
 // The tests in this file run on the real codex: something dies where a message is taken back.
@@ -56,7 +58,7 @@ func (*reverting) Received([]byte)     {}
 func (*reverting) Dropped(int64)       {}
 func (*reverting) Ended(appserver.End) {}
 
-// TestCodexDiesAsATurnIsTakenOut: what the turn had with it is told again, whether it was taken out or not.
+// TestCodexDiesAsATurnIsTakenOut: it is taken out by the next one, and what it had with it is told again.
 func TestCodexDiesAsATurnIsTakenOut(t *testing.T) {
 	t.Parallel()
 	model, _, release := flagging(t)
@@ -87,7 +89,28 @@ func TestCodexDiesAsATurnIsTakenOut(t *testing.T) {
 	w.wait(t)
 	end := submit(t, e, "j3", "one", "say three").wait(t)
 	requests := model.Requests()
-	if body := string(requests[len(requests)-1].Body); end.Outcome == executor.Completed && !strings.Contains(body, "PERSONA-two") {
-		t.Error("what the turn was told that was taken out is not told again")
+	if body := string(requests[len(requests)-1].Body); end.Outcome != executor.Completed || !strings.Contains(body, "PERSONA-two") {
+		t.Errorf("the message after it ends with %+v (%v), and what the turn was told is told again: %t", end, end.Failure, strings.Contains(body, "PERSONA-two"))
 	}
+}
+
+// TestInstructionsAfterACancel: a turn that was canceled has codex compact nothing, so what changed before it
+// is not told again.
+func TestInstructionsAfterACancel(t *testing.T) {
+	t.Parallel()
+	model := modeltest.Start(t, fakemodel.Keywords)
+	var p persona
+	p.is("PERSONA-one")
+	e := onCodex(t, model, func(c *executor.Config) { c.Instructions = p.now })
+	check(t, e, model, "j1", "a", "one")
+	p.is("PERSONA-two")
+	check(t, e, model, "j2", "a", "one", "two")
+	asked := len(model.Requests())
+	w := submit(t, e, "j3", "a", "hang")
+	eventually(t, "the model to be asked", func() bool { return len(model.Requests()) > asked })
+	if err := e.Cancel(t.Context(), "j3"); err != nil {
+		t.Fatal(err)
+	}
+	w.wait(t)
+	check(t, e, model, "j4", "a", "one", "two")
 }

@@ -111,7 +111,7 @@ func (e *Executor) startTurn(t *turn) (id string, err error) {
 	c.warn(&params)
 	started, err := on.TurnStart(ctx, params)
 	c.adjusted(j, err)
-	if c.mayCompact(&params) {
+	if c.otherThanRan(&params) {
 		c.ran = "" // until it has ended well
 	}
 	if err == nil {
