@@ -86,7 +86,7 @@ func (e *Executor) serve(c *conversation) {
 // thread, and nothing that the book does not know. The caller holds e.mu.
 func (e *Executor) letGo(c *conversation) {
 	_, bookless := e.cfg.Book.(noBook)
-	if !c.busy && c.loadedIn == nil && (!bookless || !c.known) && !c.strange.owed() {
+	if !c.busy && c.loadedIn == nil && (!bookless || !c.known) && !c.strange.any() {
 		delete(e.conversations, c.key)
 	}
 }

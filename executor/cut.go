@@ -210,6 +210,12 @@ func isAttempt(clientID, jobID string) bool {
 	return ours && err == nil
 }
 
+// isOfSomeJob reports whether a client id has the form of an attempt's.
+func isOfSomeJob(clientID string) bool {
+	dot := strings.LastIndexByte(clientID, '.')
+	return dot > 0 && isAttempt(clientID, clientID[:dot])
+}
+
 // deliver ends the job as the history says its turn has ended.
 func (e *Executor) deliver(c *conversation, j *job, t *turn, found finding) *Ended {
 	if t == nil {

@@ -113,6 +113,7 @@ const limitGrace = 5 * time.Second
 // troubled acts on an error that codex tells of in the middle of a turn.
 func (t *turn) troubled(n appserver.ErrorNote) {
 	r := t.refusalOf(&n.Error)
+	t.reads = t.reads || n.WillRetry
 	if r == nil || !n.WillRetry {
 		if n.WillRetry {
 			t.job.observe(Notice{Text: "codex tries again: " + t.e.words(n.Error.Message)})
@@ -136,6 +137,7 @@ func (t *turn) troubled(n appserver.ErrorNote) {
 
 // answered notes that the model answers.
 func (t *turn) answered() {
+	t.reads = true
 	if t.limited != nil {
 		t.limited = nil
 		t.attention.after(0, timerLimit)
@@ -148,21 +150,22 @@ func (t *turn) failed(failed *appserver.TurnError, tools bool) *Failure {
 		return t.refused.failure(tools)
 	}
 	if failed != nil {
-		t.unreadable = isUnreadable(failed)
+		t.unreadable = !t.reads && isUnreadable(failed)
 	}
 	return t.e.modelFailure(failed)
 }
 
-// isUnreadable reports whether the provider has refused to read what it was asked, and would do so again:
-// codex calls a status 400 badRequest or other, and each that it has no name for other, then with the
-// status in the words alone (seen on 0.169.0).
+// isUnreadable reports whether the provider has refused to read what it was asked, and would do so again.
+// codex calls a status 400 badRequest or other, and says no more of it than the provider does. A link that
+// was cut is other, too, and each status that it has no name for, which its words name (seen on 0.169.0).
 func isUnreadable(failed *appserver.TurnError) bool {
 	name, status := failed.Code()
 	if name == "other" {
 		_, _ = fmt.Sscanf(failed.Message, "unexpected status %d", &status)
 	}
 	if status == 0 {
-		return slices.Contains([]string{"badRequest", "cyberPolicy", "other"}, name)
+		cut := strings.HasPrefix(failed.Message, "stream disconnected")
+		return !cut && slices.Contains([]string{"badRequest", "cyberPolicy", "other"}, name)
 	}
 	return slices.Contains([]int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity}, status)
 }

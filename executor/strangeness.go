@@ -46,6 +46,9 @@ func (s *strangeness) told() {
 // untold has the model be told again what it was before a turn that is taken out of the history.
 func (s *strangeness) untold(before int32) { s.is.Store(max(s.is.Load(), before)) }
 
+// any reports whether the history has such words, as far as is known.
+func (s *strangeness) any() bool { return s.is.Load() != strangeNot }
+
 // owed reports whether the model has to be told.
 func (s *strangeness) owed() bool { return s.is.Load() > strangeTold }
 

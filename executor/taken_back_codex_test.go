@@ -98,6 +98,30 @@ func TestWordsOfNobodyInAThreadThatIsLetGo(t *testing.T) {
 	}
 }
 
+// TestWordsOfNobodyBehindASummary: the model is told of them again where codex summarises, also when the
+// thread was let go of meanwhile.
+func TestWordsOfNobodyBehindASummary(t *testing.T) {
+	t.Parallel()
+	q := newQueuedOn(t, modeltest.Start(t, summarising), func(_ *queued, c *executor.Config) {
+		c.MaxThreads, c.Book, c.Thread.Model = 1, &notebook{}, "gpt-6.1-sol"
+	})
+	submit(t, q.e, "j2", "one", "background until [ -e letgo ]; do sleep 0.1; done; touch over").wait(t)
+	q.put(t, "hang QUEUED")
+	eventually(t, "the turn to be ended", func() bool { return strings.Contains(q.wire.String(), `"status":"interrupted"`) })
+	submit(t, q.e, "j3", "two", "run touch letgo").wait(t)
+	q.next(t)
+	eventually(t, "the command to end", func() bool { _, err := os.Stat(filepath.Join(q.work, "over")); return err == nil })
+	for _, context := range []string{"two", "three"} {
+		submit(t, q.e, "of "+context, context, "say hello").wait(t)
+	}
+	submitWith(t, q.e, "j4", "say four", executor.Options{Model: "gpt-5.5"}).wait(t)
+	requests := q.model.Requests()
+	body := string(requests[len(requests)-1].Body)
+	if words, notice := strings.Contains(body, "QUEUED"), strings.Contains(body, "Another process of this machine has put words"); !words || !notice {
+		t.Errorf("behind a summary the words are there: %t; and what the model was told of them: %t", words, notice)
+	}
+}
+
 // TestModelThatIsRefused: a message that names a model which the provider refuses fails, and is no
 // message of the conversation, so that codex does not ask that model for a summary before the next.
 func TestModelThatIsRefused(t *testing.T) {
@@ -145,19 +169,22 @@ func TestMessageThatIsRefused(t *testing.T) {
 	}
 }
 
+// summarising is a model that summarises a conversation, and refuses to read some messages.
+func summarising(turn *fakemodel.Turn) {
+	switch text := turn.LastUserText(); {
+	case strings.Contains(text, "CHECKPOINT"):
+		turn.Say("summary")
+	case strings.Contains(text, "REFUSED"):
+		turn.Fail(http.StatusBadRequest, `{"error":{"message":"no","code":"invalid_prompt"}}`)
+	default:
+		fakemodel.Keywords(turn)
+	}
+}
+
 // onTwoModels is an executor whose codex compacts where a turn has the other of two models.
 func onTwoModels(t *testing.T, change func(*executor.Config)) (*executor.Executor, *modeltest.Model) {
 	t.Helper()
-	model := modeltest.Start(t, func(turn *fakemodel.Turn) {
-		switch text := turn.LastUserText(); {
-		case strings.Contains(text, "CHECKPOINT"):
-			turn.Say("summary")
-		case strings.Contains(text, "REFUSED"):
-			turn.Fail(http.StatusBadRequest, `{"error":{"message":"no","code":"invalid_prompt"}}`)
-		default:
-			fakemodel.Keywords(turn)
-		}
-	})
+	model := modeltest.Start(t, summarising)
 	return onCodex(t, model, func(c *executor.Config) {
 		c.Thread.Model = "gpt-6.1-sol"
 		change(c)
@@ -314,29 +341,55 @@ func TestInstructionsOfAFullConversation(t *testing.T) {
 	}
 }
 
-// TestMessageThatWasNotRead stays where that may pass: the next one may be about it.
+// TestMessageThatWasNotRead stays where that may pass, or the model has read it: the next one may be
+// about it.
 func TestMessageThatWasNotRead(t *testing.T) {
 	t.Parallel()
-	for status, stays := range map[int]bool{402: true, 404: true, 408: true, 409: true, 500: true, 400: false, 413: false, 422: false} {
-		var away atomic.Bool
-		model := modeltest.Start(t, func(turn *fakemodel.Turn) {
-			if away.Load() {
-				turn.Fail(status, "not now")
-				return
+	fails := func(status int) func(*fakemodel.Turn) {
+		return func(turn *fakemodel.Turn) { turn.Fail(status, "not now") }
+	}
+	for name, c := range map[string]struct {
+		fails func(*fakemodel.Turn)
+		stays bool
+	}{
+		"400": {fails(400), false}, "413": {fails(413), false}, "422": {fails(422), false},
+		"invalid": {func(turn *fakemodel.Turn) { turn.FailStream("invalid_prompt", "no") }, false},
+		"402":     {fails(402), true}, "404": {fails(404), true}, "408": {fails(408), true}, "409": {fails(409), true}, "500": {fails(500), true},
+		"error":   {func(turn *fakemodel.Turn) { turn.FailStream("server_error", "no") }, true},
+		"dropped": {func(turn *fakemodel.Turn) { turn.Drop() }, true},
+		"half": {func(turn *fakemodel.Turn) {
+			turn.OpenMessage("final_answer")
+			turn.Delta("half an answer about the matter, ")
+			turn.Drop()
+		}, true},
+		"half, and refused": {func(turn *fakemodel.Turn) {
+			turn.OpenMessage("final_answer")
+			turn.Delta("half an answer about the matter, ")
+			turn.FailStream("invalid_prompt", "no")
+		}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var away atomic.Bool
+			model := modeltest.Start(t, func(turn *fakemodel.Turn) {
+				if away.Load() {
+					c.fails(turn)
+					return
+				}
+				fakemodel.Keywords(turn)
+			})
+			e := onCodex(t, model, nil)
+			submit(t, e, "j1", "one", "say one").wait(t)
+			away.Store(true)
+			end := submit(t, e, "j2", "one", "remember teal-7").wait(t)
+			away.Store(false)
+			if told := strings.Contains(end.Failure.Message, "will not read this message"); told == c.stays {
+				t.Errorf("the failure is %v", end.Failure)
 			}
-			fakemodel.Keywords(turn)
+			end = submit(t, e, "j3", "one", "recall").wait(t)
+			if strings.Contains(said(end), "teal-7") != c.stays {
+				t.Errorf("the message after it ends with %q (%v)", said(end), end.Failure)
+			}
 		})
-		e := onCodex(t, model, nil)
-		submit(t, e, "j1", "one", "say one").wait(t)
-		away.Store(true)
-		end := submit(t, e, "j2", "one", "remember teal-7").wait(t)
-		away.Store(false)
-		if told := strings.Contains(end.Failure.Message, "will not read this message"); told == stays {
-			t.Errorf("%d: the failure is %v", status, end.Failure)
-		}
-		end = submit(t, e, "j3", "one", "recall").wait(t)
-		if strings.Contains(said(end), "teal-7") != stays {
-			t.Errorf("%d: the message after it ends with %q (%v)", status, said(end), end.Failure)
-		}
 	}
 }

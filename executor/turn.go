@@ -28,6 +28,7 @@ type turn struct {
 	// knows.
 	unanswered []string
 	unreadable bool      // the provider has refused to read what it was asked
+	reads      bool      // the model has begun to answer, or codex has asked it again: what it was asked can be read
 	idle       bool      // the thread says that it does nothing
 	doubted    time.Time // since when the history has called it interrupted; zero if it does not
 	stopping   error     // why codex was asked to end the turn; nil while it was not

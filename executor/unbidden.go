@@ -190,7 +190,7 @@ func (e *Executor) strayTurn(ctx context.Context, on *child, threadID string) st
 		if running, ok := appserver.StaleTurn(err); ok {
 			return running
 		}
-		if turns, listed := on.TurnsList(ctx, threadID, 1, true); listed == nil && len(turns) > 0 && turns[0].Status == appserver.TurnInterrupted && ofNobody(turns[0]) {
+		if turns, listed := on.TurnsList(ctx, threadID, 1, true); listed == nil && len(turns) > 0 && turns[0].Status != appserver.TurnInProgress && ofNobody(turns[0]) {
 			return turns[0].ID
 		}
 		if appserver.IsThreadGone(err) || on.gone() || !sleep.For(ctx, goneEvery) {
@@ -199,10 +199,11 @@ func (e *Executor) strayTurn(ctx context.Context, on *child, threadID string) st
 	}
 }
 
-// ofNobody reports whether a turn has messages, and none of ours.
+// ofNobody reports whether a turn has messages, and none of ours: codex gives those of its queue ids of
+// its own (seen on 0.169.0).
 func ofNobody(turn appserver.Turn) bool {
 	asked := slices.DeleteFunc(slices.Clone(turn.Items), func(i appserver.Item) bool { return i.Type != appserver.ItemUserMessage })
-	return len(asked) > 0 && !slices.ContainsFunc(asked, func(i appserver.Item) bool { return i.ClientID != "" })
+	return len(asked) > 0 && !slices.ContainsFunc(asked, func(i appserver.Item) bool { return isOfSomeJob(i.ClientID) })
 }
 
 // endUnfollowed ends the turn that codex has begun on a thread which nobody follows, and takes it
@@ -212,6 +213,7 @@ func (e *Executor) endUnfollowed(on *child, threadID string) {
 	defer cancel()
 	turnID := e.strayTurn(ctx, on, threadID)
 	if turnID == "" {
+		e.log.Warn("codex was at work in a thread that nobody follows, and no turn was found there", "thread_id", threadID, "fix", unbiddenFix)
 		return
 	}
 	e.endTurn(on, threadID, turnID)

@@ -1,10 +1,14 @@
 package executor_test
 
 import (
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
@@ -145,6 +149,53 @@ func TestTurnsOfNobodyInAThreadThatLingers(t *testing.T) {
 		wire := q.wire.String()
 		return strings.LastIndex(wire, `"threadId":"`+q.thread+`","status":{"type":"idle"}`) > strings.LastIndex(wire, active)
 	})
+	q.goesOn(t)
+}
+
+// waiting is a wire that waits in its reader while a line is read that has something in it.
+type waiting struct {
+	*lockedBuffer
+	line atomic.Pointer[string]
+	wait func() // is set before line
+}
+
+func (w *waiting) Received(line []byte) {
+	w.lockedBuffer.Received(line)
+	if some := w.line.Load(); some != nil && strings.Contains(string(line), *some) {
+		w.wait()
+	}
+}
+
+// TestEndedTurnOfNobody: such a turn may have ended before it is looked for.
+func TestEndedTurnOfNobody(t *testing.T) {
+	t.Parallel()
+	wire := &waiting{}
+	q := newQueued(t, func(q *queued, c *executor.Config) {
+		wire.lockedBuffer = &q.wire
+		c.MaxThreads, c.Child.Wire = 1, wire
+	})
+	ended := func() (n int) {
+		files, _ := filepath.Glob(filepath.Join(q.home, "sessions", "*", "*", "*", "*"+q.thread+"*"))
+		for _, file := range files {
+			text, _ := os.ReadFile(file)
+			n += strings.Count(string(text), `"task_complete"`)
+		}
+		return n
+	}
+	submit(t, q.e, "j2", "two", "say hello").wait(t)
+	before := ended()
+	wire.wait = func() {
+		for deadline := time.Now().Add(10 * time.Second); ended() == before && time.Now().Before(deadline); {
+			time.Sleep(2 * time.Millisecond)
+		}
+	}
+	active := `"threadId":"` + q.thread + `","status":{"type":"active"`
+	wire.line.Store(&active)
+	q.put(t, "say QUEUED")
+	eventually(t, "the turn to be taken out", func() bool { return strings.Contains(q.wire.String(), `"thread/revert"`) })
+	if ended() == before {
+		t.Error("the turn has not ended by itself")
+	}
 	q.goesOn(t)
 }
 

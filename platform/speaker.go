@@ -48,10 +48,10 @@ func NewSpeaker(canvas Canvas) *Speaker { return &Speaker{canvas: canvas, now: t
 // log cannot tell, or cannot be read some times, it is not. With an error it is to be asked again.
 func (s *Speaker) Arrived(ctx context.Context, id, text string) (bool, error) {
 	n, ok := s.tried(id, text)
-	if !ok {
+	if !ok || n.looks >= fewLooks {
 		return false, nil
 	}
-	looking, cancel := context.WithTimeout(ctx, glance)
+	looking, cancel := context.WithTimeout(ctx, glanceIn(ctx))
 	defer cancel()
 	there, err := Told(looking, s.canvas, text, n.at, func(since time.Time) (int, error) { return s.count(n.text, since), nil })
 	switch {
@@ -63,6 +63,14 @@ func (s *Speaker) Arrived(ctx context.Context, id, text string) (bool, error) {
 		return false, nil
 	}
 	return there, err
+}
+
+// glanceIn is what of the time of a try is for the look: what is left of it is for saying.
+func glanceIn(ctx context.Context) time.Duration {
+	if deadline, ok := ctx.Deadline(); ok {
+		return min(glance, time.Until(deadline)/2)
+	}
+	return glance
 }
 
 // failed counts a look for a note.

@@ -1,6 +1,7 @@
 package platform_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -24,9 +25,9 @@ type board struct {
 	takes time.Duration // the log
 }
 
-func (b *board) Notify(_ context.Context, message string, _ ...platform.Attachment) error {
-	if b.fail != nil {
-		return b.fail
+func (b *board) Notify(ctx context.Context, message string, _ ...platform.Attachment) error {
+	if err := cmp.Or(b.fail, ctx.Err()); err != nil {
+		return err
 	}
 	body, _ := json.Marshal(map[string]string{"message": message})
 	b.shown = append(b.shown, platform.Row{ID: fmt.Sprint(len(b.shown)), Method: "notify", CreatedAt: time.Now(), ResponseBody: body})
@@ -69,11 +70,13 @@ func TestSpeaker(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := &c.board
 				s := platform.NewSpeaker(b)
-				said := func() error {
-					if there, err := s.Arrived(t.Context(), "one", "done"); there || err != nil {
+				said := func() error { // in the time that a notice has
+					ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+					defer cancel()
+					if there, err := s.Arrived(ctx, "one", "done"); there || err != nil {
 						return err
 					}
-					return s.Say(t.Context(), "one", "done")
+					return s.Say(ctx, "one", "done")
 				}
 				if err := said(); err == nil {
 					t.Error("the first try has no error")
