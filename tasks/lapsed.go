@@ -30,13 +30,13 @@ type lapse struct {
 	PosedTo []sender  `json:"posedTo,omitempty"` // who have been posed since then what is asked
 	Since   time.Time `json:"since,omitzero"`    // they have; what was written before is for something else
 
-	until time.Time // it is over then; zero if it does not pass by itself
+	from, until time.Time // it holds between these; zero if it does from the beginning, or does not pass by itself
 }
 
 // holds reports whether a message may be meant for something else.
 func (l *lapse) holds(in *incoming) bool {
 	over := !l.until.IsZero() && in.written.After(l.until)
-	return l.Lapsed && !over && (!slices.Contains(l.PosedTo, in.from) || in.written.Before(l.Since))
+	return l.Lapsed && !over && !in.written.Before(l.from) && (!slices.Contains(l.PosedTo, in.from) || in.written.Before(l.Since))
 }
 
 // fresh reports whether nobody has been posed since what is asked.
@@ -46,8 +46,9 @@ func (l *lapse) fresh() bool { return l.Lapsed && len(l.PosedTo) == 0 }
 type words struct {
 	gone     lapse // a question has gone without an answer, or the user was told something beside
 	unseen   lapse // what is asked has not reached who may answer
-	crossing lapse // the user was told something before it was asked, and words may be on their way
+	crossing lapse // its sender was told something before it was asked, and words may be on their way
 
+	said      time.Time // the turn has begun to say something, and nothing has been asked since; zero if it has not
 	heardElse bool      // the user was told something beside, and nothing has been asked since
 	putOff    []sender  // whose answer was, and who have not got yet what was posed again
 	sending   string    // the message that asks, while it is on its way to the user by others and nothing was told since
@@ -63,11 +64,15 @@ func (w *words) hold(in *incoming) bool {
 // on their way. By an inbox it is known to a second when they were written.
 const crossing = 2 * time.Second
 
+// reading is how long nobody has read what a turn says, and answered it: words that come sooner are for
+// what is asked.
+const reading = 1500 * time.Millisecond
+
 func (l *lapse) begin() { *l = lapse{Lapsed: true} }
 
-// cross begins one that passes.
-func (l *lapse) cross(more time.Duration) {
-	*l = lapse{Lapsed: true, until: time.Now().Add(crossing + more)}
+// cross begins one that passes, for words that are written from a time on.
+func (l *lapse) cross(from time.Time, more time.Duration) {
+	*l = lapse{Lapsed: true, from: from, until: time.Now().Add(crossing + more)}
 }
 
 // posed notes that a sender has been posed what is asked.
@@ -127,16 +132,24 @@ func (t *task) unread() {
 	}
 }
 
-// cross has words be for what the user was told before, if anything, for as long as they can be on
-// their way. The caller holds t.mu.
+// cross has words be for what the user was told before, or the turn has said, if anything, for as long as
+// they can be on their way. The caller holds t.mu.
 func (t *task) cross() {
-	if t.words.heardElse {
-		more := time.Duration(0)
-		if t.engine.posts() {
-			more = time.Second
-		}
-		t.words.crossing.cross(more)
-		t.words.heardElse = false
+	switch posts := t.engine.posts(); {
+	case t.words.heardElse && posts:
+		t.words.crossing.cross(time.Time{}, time.Second)
+	case t.words.heardElse:
+		t.words.crossing.cross(time.Time{}, 0)
+	case !t.words.said.IsZero() && !posts: // else what the turn says is not shown as it says it
+		t.words.crossing.cross(t.words.said.Add(reading), 0)
+	}
+	t.words.heardElse, t.words.said = false, time.Time{}
+}
+
+// says notes that the turn has something shown that it says. The caller holds t.mu.
+func (t *task) says() {
+	if t.words.said.IsZero() {
+		t.words.said = time.Now()
 	}
 }
 
@@ -173,7 +186,7 @@ func (t *task) lost() {
 	defer t.mu.Unlock()
 	if len(t.questions) > 0 && t.status.State == a2a.TaskStateInputRequired && !t.words.unseen.fresh() {
 		t.words.unseen.begin()
-		if t.words.crossing.Lapsed { // by now it crosses with what is asked when that comes late
+		if t.words.crossing.Lapsed && t.words.crossing.from.IsZero() { // by now it crosses with what is asked when that comes late
 			t.words.heardElse = true
 		}
 		head := t.row()

@@ -126,6 +126,7 @@ func (t *task) pushTo(a *artifact, upTo int, last bool) {
 		t.notifyArtifact(a.snapshot())
 	}
 	if said { // what was cut off has been shown to its end
+		t.says()
 		t.publish(event)
 	}
 }
