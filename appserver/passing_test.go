@@ -19,6 +19,11 @@ func TestIsPassing(t *testing.T) {
 		failed + database + "(code: 26) file is not a database":                                                             false,
 		failed + database + "(code: 5x)":                                                                                    false,
 		"failed to read thread: Too many open files (os error 24)":                                                          true,
+		"failed to open: Permission denied (os error 13)":                                                                   true,
+		"failed to open: Read-only file system (os error 30)":                                                               true,
+		"failed to read: Input/output error (os error 5)":                                                                   true,
+		"failed to open: No such file or directory (os error 2)":                                                            false,
+		"failed to read: Is a directory (os error 21)":                                                                      false,
 		"no rollout found for thread id x":                                                                                  false,
 	} {
 		if got := appserver.IsPassing(&appserver.RPCError{Method: "thread/resume", Code: -32600, Message: words}); got != want {

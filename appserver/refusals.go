@@ -77,11 +77,26 @@ func IsWithoutServer(err error) bool {
 	return refusedWith(err, "required MCP servers failed to initialize")
 }
 
-// IsPassing reports whether a call was refused because this machine lacks something, such as files
-// that a process may have open, memory, or room on a disk, or because another process has one of
-// codex's databases. codex quotes the system, or SQLite, for it.
+// IsPassing reports whether a call was refused because of the machine and not of a thread: it lacks
+// something, such as files that a process may have open, memory, or room on a disk, or it does not let
+// codex have a file, or another process has one of codex's databases. codex quotes the system, or
+// SQLite, for it.
 func IsPassing(err error) bool {
-	return slices.Contains(passingInSQLite, sqliteCode(err)) || refusedWith(err, "(os error 11)", "(os error 12)", "(os error 23)", "(os error 24)", "(os error 28)", "(os error 35)", "(os error 122)")
+	system := systemCode(err)
+	return slices.Contains(passingInSQLite, sqliteCode(err)) || system != 0 && !slices.Contains(lastingInSystem, system)
+}
+
+// lastingInSystem are what the system says of a file that is not there, or is none: ENOENT, ENOTDIR,
+// EISDIR, EINVAL, ENAMETOOLONG and ELOOP of Linux.
+var lastingInSystem = []int{2, 20, 21, 22, 36, 40} //nolint:gochecknoglobals // a constant
+
+// systemCode is the error of the system's that codex quotes; 0 if it quotes none.
+func systemCode(err error) (code int) {
+	message, _ := refused(err)
+	_, quoted, _ := strings.Cut(message, "(os error ")
+	quoted, _, _ = strings.Cut(quoted, ")")
+	code, _ = strconv.Atoi(quoted)
+	return code
 }
 
 // passingInSQLite are busy, locked, no memory, an error of the disk, a full one, and a file that cannot

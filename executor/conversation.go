@@ -50,6 +50,7 @@ type conversation struct {
 	spared     string          // the file of instructions for whose size its thread was loaded so that codex reads none
 	strayed    bool            // the thread's settings may be those that one of its turns asked for
 	ran        string          // the model of the thread's last turn; empty if that is not known
+	remnant    remnant         // is to be taken out of the history before its next turn
 	nearlyFull bool            // its history has nine tenths of what its model reads, as far as is known
 	granted    grant           // what its thread is loaded with; empty for what turns may by themselves
 	earlier    map[string]bool // ids of the commands of earlier turns, which a cancel must spare

@@ -40,6 +40,7 @@ func (t *turn) delta(note appserver.Notification, event func(appserver.DeltaNote
 	var d appserver.DeltaNote
 	if t.decode(note, &d) && d.TurnID == t.id && len(d.ItemID) <= mostOfID {
 		t.answered()
+		t.reads = true
 		t.job.observe(event(d))
 	}
 }
@@ -112,6 +113,7 @@ func (t *turn) tell(item appserver.Item, started bool) {
 		t.job.observe(ItemCompleted{Item: item})
 	}
 	t.answered()
+	t.reads = t.reads || item.Type != appserver.ItemContextCompaction
 }
 
 func (t *turn) completed(note appserver.Notification) *Ended {

@@ -137,7 +137,6 @@ func (t *turn) troubled(n appserver.ErrorNote) {
 
 // answered notes that the model answers.
 func (t *turn) answered() {
-	t.reads = true
 	if t.limited != nil {
 		t.limited = nil
 		t.attention.after(0, timerLimit)
@@ -150,7 +149,7 @@ func (t *turn) failed(failed *appserver.TurnError, tools bool) *Failure {
 		return t.refused.failure(tools)
 	}
 	if failed != nil {
-		t.unreadable = !t.reads && isUnreadable(failed)
+		t.unreadable = isUnreadable(failed)
 	}
 	return t.e.modelFailure(failed)
 }

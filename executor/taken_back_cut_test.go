@@ -2,7 +2,10 @@ package executor_test
 
 import (
 	"bytes"
+	"fmt"
 	"io/fs"
+	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -113,4 +116,41 @@ func TestInstructionsAfterACancel(t *testing.T) {
 	}
 	w.wait(t)
 	check(t, e, model, "j4", "a", "one", "two")
+}
+
+// TestRefusedBesideACommand: what would end a command that goes on stays until that has ended, and the
+// failure says so.
+func TestRefusedBesideACommand(t *testing.T) {
+	t.Parallel()
+	for name, options := range map[string]executor.Options{"a text": {}, "a model": {Model: "gpt-5.5"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			model := modeltest.Start(t, func(turn *fakemodel.Turn) {
+				switch body := string(turn.Body); {
+				case strings.Contains(body, `"model":"gpt-5.5"`), strings.Contains(body, "FLAGGED") && options.Model == "":
+					turn.Fail(http.StatusBadRequest, `{"error":{"message":"no","code":"invalid_prompt"}}`)
+				default:
+					fakemodel.Keywords(turn)
+				}
+			})
+			var work string
+			e := onCodex(t, model, func(c *executor.Config) { c.Thread.Model, work = "gpt-6.1-sol", c.Child.Dir })
+			submit(t, e, "j1", "one", "background until [ -e stopnow ]; do sleep 0.1; done; touch over").wait(t)
+			submit(t, e, "j2", "one", "remember teal-7").wait(t)
+			for _, w := range []*witness{submitWith(t, e, "j3", "say FLAGGED", options), submit(t, e, "j4", "one", "recall")} {
+				if end := w.wait(t); end.Outcome != executor.Failed || !strings.Contains(end.Failure.Message, "commands that the conversation has left running") {
+					t.Errorf("what is refused, or behind it, ends with %+v (%v)", end, end.Failure)
+				}
+			}
+			submit(t, e, "j5", "two", "run touch stopnow").wait(t)
+			eventually(t, "the command to end", func() bool { _, err := os.Stat(filepath.Join(work, "over")); return err == nil })
+			var end executor.Ended
+			for n := 6; n < 16 && end.Outcome != executor.Completed; n++ { // codex hears of the command's end later
+				end = submit(t, e, fmt.Sprint("j", n), "one", "recall").wait(t)
+			}
+			if end.Outcome != executor.Completed || !strings.Contains(said(end), "teal-7") {
+				t.Errorf("the message after that ends with %+v (%v)", end, end.Failure)
+			}
+		})
+	}
 }

@@ -19,6 +19,7 @@ type turn struct {
 	id        string
 	afresh    freshness
 	before    briefing // what its conversation had been told of before it
+	behind    remnant  // what is in its way, and could not be taken out of the history
 	record    record
 	attention *attention
 	inquiry   *inquiry
@@ -27,8 +28,8 @@ type turn struct {
 	// unanswered are the questions that were open at its end, as far as the observer
 	// knows.
 	unanswered []string
-	unreadable bool      // the provider has refused to read what it was asked
-	reads      bool      // the model has begun to answer, or codex has asked it again: what it was asked can be read
+	unreadable bool      // the provider has refused to read what it was asked last
+	reads      bool      // the model has begun to answer, or codex has asked it again: what it was asked first can be read
 	idle       bool      // the thread says that it does nothing
 	doubted    time.Time // since when the history has called it interrupted; zero if it does not
 	stopping   error     // why codex was asked to end the turn; nil while it was not
@@ -67,8 +68,12 @@ func (e *Executor) start(c *conversation, j *job) (*turn, error) {
 		return nil, on.settled(err)
 	}
 	e.endUnbidden(c, on)
+	behind := e.clearLate(j.ctx, c, on)
+	if err := e.load(j.ctx, c, on); err != nil { // that may have unloaded it
+		return nil, on.settled(err)
+	}
 	t := e.newTurn(c, j, on)
-	t.afresh, t.before = c.fresh, c.briefing()
+	t.afresh, t.before, t.behind = c.fresh, c.briefing(), behind
 	if t.id, err = e.startTurn(t); err != nil {
 		t.giveBack()
 		e.closeInquiry(c.threadID, t.inquiry)
