@@ -1,6 +1,7 @@
 package executor_test
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 
@@ -31,6 +32,18 @@ func compactions(w *witness) (n int) {
 }
 
 func TestFullContextIsCompacted(t *testing.T) {
+	t.Parallel()
+	for name, full := range map[string]func(*fakemodel.Turn){"by its code": full, "by its words": fullInWords} {
+		t.Run(name, func(t *testing.T) { fullContextIsCompacted(t, full) })
+	}
+}
+
+// fullInWords is what vLLM says.
+func fullInWords(turn *fakemodel.Turn) {
+	turn.Fail(http.StatusBadRequest, `{"error":{"message":"This model's maximum context length is 32768 tokens. However, you requested 40000 tokens.","type":"BadRequestError","code":400}}`)
+}
+
+func fullContextIsCompacted(t *testing.T, full func(*fakemodel.Turn)) {
 	t.Parallel()
 	var compacted bool // the model is asked one thing at a time
 	model := modeltest.Start(t, func(turn *fakemodel.Turn) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
@@ -219,8 +220,12 @@ func failureKind(name string, status int, message string) FailureKind {
 		return FailAuth
 	case name == usageLimit, name == "rateLimitExceeded", status == 429, rateLimited(message):
 		return FailLimit
-	case name == "contextWindowExceeded":
+	case name == "contextWindowExceeded", name == "other" && slices.ContainsFunc(fullContext, func(words string) bool { return strings.Contains(message, words) }):
 		return FailContext
 	}
 	return FailModel
 }
+
+// fullContext is in what endpoints say of a full context that have no code for it: vLLM and those that
+// go by it, and llama.cpp.
+var fullContext = []string{"maximum context length", "exceeds the available context size"} //nolint:gochecknoglobals // a constant
