@@ -32,6 +32,7 @@ type conversation struct {
 	// strange is what its thread has of words that nobody has sent here. It is set under the turn lock; no
 	// book has it.
 	strange strangeness
+	remnant atomic.Pointer[remnant] // nil if the model has answered what is in the history; the same
 
 	// lock is the turn lock. Whoever serves a job holds it throughout, and so
 	// does whoever unloads the thread; it guards the fields below.
@@ -50,7 +51,6 @@ type conversation struct {
 	spared     string          // the file of instructions for whose size its thread was loaded so that codex reads none
 	strayed    bool            // the thread's settings may be those that one of its turns asked for
 	ran        string          // the model of the thread's last turn; empty if that is not known
-	remnant    remnant         // is to be taken out of the history before its next turn
 	nearlyFull bool            // its history has nine tenths of what its model reads, as far as is known
 	granted    grant           // what its thread is loaded with; empty for what turns may by themselves
 	earlier    map[string]bool // ids of the commands of earlier turns, which a cancel must spare
@@ -87,7 +87,7 @@ func (e *Executor) serve(c *conversation) {
 // thread, and nothing that the book does not know. The caller holds e.mu.
 func (e *Executor) letGo(c *conversation) {
 	_, bookless := e.cfg.Book.(noBook)
-	if !c.busy && c.loadedIn == nil && (!bookless || !c.known) && !c.strange.any() {
+	if !c.busy && c.loadedIn == nil && (!bookless || !c.known) && !c.strange.any() && c.remnant.Load() == nil {
 		delete(e.conversations, c.key)
 	}
 }

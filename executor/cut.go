@@ -52,12 +52,14 @@ func (e *Executor) settleCut(c *conversation, j *job, t *turn, cause error) *End
 		return e.cutShort(j, t)
 	case err != nil:
 		log.Warn("what became of a turn that was cut off cannot be found out", "err", err)
+		c.remnant.Store(nil)
 		return interrupted(t, nil, true)
 	case found.turn == nil && (found.lost || toolKnown(j, t)): // somebody has deleted what could tell
 		log.Warn("a turn was cut off, and its thread is gone")
 		return interrupted(t, nil, true)
 	case found.turn == nil && found.worked && !j.goOn: // only this process would have known where to go on
 		log.Warn("a turn was to go on behind a summary, and was cut off before that")
+		c.remnant.Store(nil)
 		return interrupted(t, nil, true)
 	case found.turn == nil:
 		return e.vanished(j, t, log)
@@ -69,12 +71,17 @@ func (e *Executor) settleCut(c *conversation, j *job, t *turn, cause error) *End
 		return e.deliver(c, j, t, found)
 	}
 	tool := found.tool || toolKnown(j, t)
+	if tool {
+		c.remnant.Store(nil)
+	} else {
+		c.unanswered(found.turn.ID, t.told())
+	}
 	if tool || found.repeated || j.rerun {
 		log.Warn("a turn was cut off", "tool", tool)
 		return interrupted(t, found.turn, tool)
 	}
 	log.Info("a turn that was cut off before it did anything is run again")
-	j.rerun, j.void = true, spot{j.attempt.Thread, found.turn.ID}
+	j.rerun = true
 	return nil
 }
 
@@ -228,6 +235,8 @@ func (e *Executor) deliver(c *conversation, j *job, t *turn, found finding) *End
 	end.Tools = end.Tools || found.tool
 	if found.newest {
 		e.clear(c, t, end)
+	} else {
+		c.remnant.Store(nil)
 	}
 	return end
 }

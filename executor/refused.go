@@ -113,7 +113,7 @@ const limitGrace = 5 * time.Second
 // troubled acts on an error that codex tells of in the middle of a turn.
 func (t *turn) troubled(n appserver.ErrorNote) {
 	r := t.refusalOf(&n.Error)
-	t.reads = t.reads || n.WillRetry
+	t.retried = t.retried || n.WillRetry
 	if r == nil || !n.WillRetry {
 		if n.WillRetry {
 			t.job.observe(Notice{Text: "codex tries again: " + t.e.words(n.Error.Message)})
@@ -135,6 +135,12 @@ func (t *turn) troubled(n appserver.ErrorNote) {
 	t.attention.raise(r)
 }
 
+// hasRead notes that the model has read what it was asked, with all that is before it.
+func (t *turn) hasRead() {
+	t.reads = true
+	t.c.remnant.Store(nil)
+}
+
 // answered notes that the model answers.
 func (t *turn) answered() {
 	if t.limited != nil {
@@ -149,7 +155,7 @@ func (t *turn) failed(failed *appserver.TurnError, tools bool) *Failure {
 		return t.refused.failure(tools)
 	}
 	if failed != nil {
-		t.unreadable = isUnreadable(failed)
+		t.unreadable = !t.retried && isUnreadable(failed)
 	}
 	return t.e.modelFailure(failed)
 }
@@ -182,6 +188,7 @@ func (e *Executor) weigh(c *conversation, j *job, t *turn, end *Ended) (*Ended, 
 			c.strange.mix()
 		}
 	case end.Outcome != Failed || end.Failure == nil:
+		e.clear(c, t, end)
 	case end.Failure.Kind == FailContext:
 		return e.relieve(c, j, t, end)
 	case t.refused != nil && e.waitsOut(j, t.refused, end.Tools):

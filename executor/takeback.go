@@ -7,66 +7,83 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 )
 
-// A spot is where a turn stands: its thread, and its id.
-type spot struct{ thread, turn string }
-
-// A remnant is a turn that is to be taken out of the history, with those after it, and what its
-// conversation had been told before it.
+// A remnant is a turn of a thread's history since which the model has answered nothing. It may be why the
+// provider refuses what comes after it, and is taken out then, with that.
 type remnant struct {
-	at     spot
-	before briefing
+	thread, turn string
+	before       briefing // what its conversation had been told of before it
+	refused      bool     // and could not be taken out yet
 }
 
 // What is said of a message that failed, and in whose conversation something is refused.
 const (
 	leftOut = ". The model will not read this message with the next ones"
-	staysIn = ". What is refused stays in this conversation for now: if the next message fails so, too, " +
-		"end the commands that the conversation has left running, or begin a new one (/new, or another contextId)"
+	leftAll = ", nor those before it that it has not answered"
+	staysIn = ". What is refused stays in this conversation for now"
+	ifAgain = ". If the next message fails so, too, end the commands that the conversation has left running, or begin a new one (/new, or another contextId)"
 )
 
-// clear takes a failed turn out of the history that has done nothing, and that would have the turns after
-// it fail: the provider would refuse to read its message with each of them, or the model that it named
-// would be asked for a summary before each turn of another. Where that cannot be, it is done before
-// another turn, if none has done anything meanwhile. The caller holds c.lock.
-func (e *Executor) clear(c *conversation, t *turn, end *Ended) {
-	if end.Outcome != Failed {
-		return
+// remnantHere is that of the thread of c; nil if there is none. The caller holds c.lock.
+func (c *conversation) remnantHere() *remnant {
+	if r := c.remnant.Load(); r != nil && r.thread == c.threadID {
+		return r
 	}
-	read := t.reads && t.refused == nil
-	idle, refused := !read && !end.Tools && len(end.Messages) == 0, t.unreadable || !read && c.otherModel(t.job) != ""
-	first := remnant{spot{c.threadID, t.id}, t.before}
-	switch void := t.job.void; {
-	case t.behind.at.thread == c.threadID:
-		first, refused = t.behind, true
-	case void.thread == c.threadID: // its message is the same
-		first.at = void
-	}
-	switch {
-	case !refused:
-	case idle && e.takeBackTo(c, t.on, first):
-		end.Failure.Message += leftOut
-	default:
-		end.Failure.Message += staysIn
-		if idle {
-			c.remnant = first
-		}
-	}
+	return nil
 }
 
-// clearLate does what [Executor.clear] could not, and returns what is still there. The caller holds c.lock,
-// and the thread is loaded.
-func (e *Executor) clearLate(ctx context.Context, c *conversation, on *child) remnant {
-	left := c.remnant
-	c.remnant = remnant{}
-	if left.at.thread != c.threadID || left.at.turn == "" {
-		return remnant{}
+// unanswered notes a turn that the model has not answered, unless there is one since which it has not.
+// The caller holds c.lock.
+func (c *conversation) unanswered(turnID string, before briefing) *remnant {
+	r := c.remnantHere()
+	if r == nil {
+		r = &remnant{thread: c.threadID, turn: turnID, before: before}
+		c.remnant.Store(r)
+	}
+	return r
+}
+
+// clear takes a failed turn out of the history that would have the turns after it fail: the provider
+// would refuse to read its message with each of them, or the model that it named would be asked for a
+// summary before each turn of another. With it go those before it that may be why, as the model has
+// not answered them. Where that cannot be, it is done before another turn. The caller holds c.lock.
+func (e *Executor) clear(c *conversation, t *turn, end *Ended) {
+	failed := end.Outcome == Failed && end.Failure != nil
+	if t.reads || end.Outcome == Completed || end.Tools || len(end.Messages) > 0 || t.record.gap {
+		c.remnant.Store(nil)
+		if failed && t.unreadable {
+			end.Failure.Message += staysIn + ifAgain
+		}
+		return
+	}
+	first := c.unanswered(t.id, t.before)
+	refused := t.unreadable || c.otherModel(t.job) != "" && (t.refused != nil || !t.retried)
+	switch {
+	case !failed || !refused && !first.refused:
+		return
+	case e.takeBackTo(c, t.on, first.turn, first.before):
+		c.remnant.Store(nil)
+		end.Failure.Message += leftOut
+		if first.turn != t.id {
+			end.Failure.Message += leftAll
+		}
+	default:
+		c.remnant.Store(&remnant{first.thread, first.turn, first.before, true})
+		end.Failure.Message += staysIn
+	}
+	end.Failure.Message += ifAgain
+}
+
+// clearLate does what [Executor.clear] could not. The caller holds c.lock, and the thread is loaded.
+func (e *Executor) clearLate(ctx context.Context, c *conversation, on *child) {
+	left := c.remnantHere()
+	if left == nil || !left.refused {
+		return
 	}
 	turns, err := e.listTurns(ctx, c, on, manyTurns)
-	gone := err == nil && !slices.ContainsFunc(turns, func(t appserver.Turn) bool { return t.ID == left.at.turn })
-	if gone || e.takeBackTo(c, on, left) {
-		return remnant{}
+	gone := err == nil && !slices.ContainsFunc(turns, func(t appserver.Turn) bool { return t.ID == left.turn })
+	if gone || e.takeBackTo(c, on, left.turn, left.before) {
+		c.remnant.Store(nil)
 	}
-	return left
 }
 
 // takeBack takes an attempt that had done nothing out of the thread's history: the
@@ -74,19 +91,19 @@ func (e *Executor) clearLate(ctx context.Context, c *conversation, on *child) re
 // interrupted it. It ends the thread's background commands, so where there are any
 // the attempt stays. What the model was told in it, it is told again.
 func (e *Executor) takeBack(c *conversation, t *turn) bool {
-	return e.takeBackTo(c, t.on, remnant{spot{c.threadID, t.id}, t.before})
+	return e.takeBackTo(c, t.on, t.id, t.before)
 }
 
 // takeBackTo is takeBack of a turn and those after it.
-func (e *Executor) takeBackTo(c *conversation, on *child, first remnant) bool {
+func (e *Executor) takeBackTo(c *conversation, on *child, turnID string, before briefing) bool {
 	if on.gone() || e.runsCommands(c, on) {
 		return false
 	}
-	e.untell(c, first.before) // before it: codex may take it out and die, and what is told twice does no harm
-	if !e.takeOut(c, on, first.at.turn) {
+	e.untell(c, before) // before it: codex may take it out and die, and what is told twice does no harm
+	if !e.takeOut(c, on, turnID) {
 		return false
 	}
-	c.ran = first.before.ran
+	c.ran = before.ran
 	return true
 }
 

@@ -19,7 +19,6 @@ type turn struct {
 	id        string
 	afresh    freshness
 	before    briefing // what its conversation had been told of before it
-	behind    remnant  // what is in its way, and could not be taken out of the history
 	record    record
 	attention *attention
 	inquiry   *inquiry
@@ -29,7 +28,8 @@ type turn struct {
 	// knows.
 	unanswered []string
 	unreadable bool      // the provider has refused to read what it was asked last
-	reads      bool      // the model has begun to answer, or codex has asked it again: what it was asked first can be read
+	reads      bool      // the model has begun to answer
+	retried    bool      // codex has asked it again
 	idle       bool      // the thread says that it does nothing
 	doubted    time.Time // since when the history has called it interrupted; zero if it does not
 	stopping   error     // why codex was asked to end the turn; nil while it was not
@@ -39,6 +39,14 @@ type turn struct {
 	asked      int       // bytes of what it has asked
 	unsure     bool      // codex may ask another model for it: see refusal.alone
 	refused    *refusal  // why the turn failed, if the model refused it
+}
+
+// told is what its conversation had been told of before it; nothing is known of one that is nil.
+func (t *turn) told() briefing {
+	if t == nil {
+		return briefing{}
+	}
+	return t.before
 }
 
 // A cutError reports an attempt that the child's death has cut.
@@ -68,12 +76,12 @@ func (e *Executor) start(c *conversation, j *job) (*turn, error) {
 		return nil, on.settled(err)
 	}
 	e.endUnbidden(c, on)
-	behind := e.clearLate(j.ctx, c, on)
+	e.clearLate(j.ctx, c, on)
 	if err := e.load(j.ctx, c, on); err != nil { // that may have unloaded it
 		return nil, on.settled(err)
 	}
 	t := e.newTurn(c, j, on)
-	t.afresh, t.before, t.behind = c.fresh, c.briefing(), behind
+	t.afresh, t.before = c.fresh, c.briefing()
 	if t.id, err = e.startTurn(t); err != nil {
 		t.giveBack()
 		e.closeInquiry(c.threadID, t.inquiry)
