@@ -113,7 +113,6 @@ const limitGrace = 5 * time.Second
 // troubled acts on an error that codex tells of in the middle of a turn.
 func (t *turn) troubled(n appserver.ErrorNote) {
 	r := t.refusalOf(&n.Error)
-	t.retried = t.retried || n.WillRetry
 	if r == nil || !n.WillRetry {
 		if n.WillRetry {
 			t.job.observe(Notice{Text: "codex tries again: " + t.e.words(n.Error.Message)})
@@ -155,7 +154,7 @@ func (t *turn) failed(failed *appserver.TurnError, tools bool) *Failure {
 		return t.refused.failure(tools)
 	}
 	if failed != nil {
-		t.unreadable = !t.retried && isUnreadable(failed)
+		t.unreadable = isUnreadable(failed)
 	}
 	return t.e.modelFailure(failed)
 }

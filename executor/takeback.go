@@ -56,7 +56,7 @@ func (e *Executor) clear(c *conversation, t *turn, end *Ended) {
 		return
 	}
 	first := c.unanswered(t.id, t.before)
-	refused := t.unreadable || c.otherModel(t.job) != "" && (t.refused != nil || !t.retried)
+	refused := t.unreadable || c.otherModel(t.job) != ""
 	switch {
 	case !failed || !refused && !first.refused:
 		return

@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -125,7 +124,7 @@ func TestWordsOfNobodyBehindASummary(t *testing.T) {
 // message of the conversation, so that codex does not ask that model for a summary before the next.
 func TestModelThatIsRefused(t *testing.T) {
 	t.Parallel()
-	for _, status := range []int{http.StatusBadRequest, http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests} {
+	for _, status := range []int{http.StatusBadRequest, http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests, http.StatusServiceUnavailable} {
 		model := modeltest.Start(t, func(turn *fakemodel.Turn) {
 			if strings.Contains(string(turn.Body), `"model":"gpt-5.5"`) {
 				turn.Fail(status, `{"error":{"message":"you do not have access to it","code":"model_not_found"}}`)
@@ -133,7 +132,9 @@ func TestModelThatIsRefused(t *testing.T) {
 			}
 			fakemodel.Keywords(turn)
 		})
-		e := onCodex(t, model, func(c *executor.Config) { c.Thread.Model = "gpt-6.1-sol" })
+		e := onCodex(t, model, func(c *executor.Config) {
+			c.Child.Args, c.Thread.Model = retrying(c.Child.Args), "gpt-6.1-sol"
+		})
 		submit(t, e, "j1", "one", "remember teal-7").wait(t)
 		refused := submitWith(t, e, "j2", "say two", executor.Options{Model: "gpt-5.5"})
 		if end := refused.wait(t); end.Outcome != executor.Failed {
@@ -237,62 +238,6 @@ func TestInstructionsOfARefusedModel(t *testing.T) {
 	check(t, e, model, "j4", "one", "one", "two", "one")
 }
 
-// flagging is a model that refuses to read whatever has a certain word in it, and takes its time the
-// first time, until release is called.
-func flagging(t *testing.T) (model *modeltest.Model, held *atomic.Bool, release func()) {
-	t.Helper()
-	held, released := new(atomic.Bool), make(chan struct{})
-	model = modeltest.Start(t, func(turn *fakemodel.Turn) {
-		if !strings.Contains(string(turn.Body), "FLAGGED") {
-			fakemodel.Keywords(turn)
-			return
-		}
-		if held.CompareAndSwap(false, true) {
-			<-released
-		}
-		turn.Fail(http.StatusBadRequest, `{"error":{"message":"your prompt was flagged","code":"invalid_prompt"}}`)
-	})
-	release = sync.OnceFunc(func() { close(released) })
-	t.Cleanup(release)
-	return model, held, release
-}
-
-// TestMessageThatIsRefusedAtAnotherAttempt: the attempt before it, which was cut off, has the same message.
-func TestMessageThatIsRefusedAtAnotherAttempt(t *testing.T) {
-	t.Parallel()
-	model, held, release := flagging(t)
-	e := onCodex(t, model, nil)
-	submit(t, e, "j1", "one", "remember teal-7").wait(t)
-	w := submit(t, e, "j2", "one", "say FLAGGED")
-	eventually(t, "the model to be asked", held.Load)
-	killCodex(t, e)
-	release()
-	if end := w.wait(t); end.Outcome != executor.Failed || !strings.Contains(end.Failure.Message, "flagged") {
-		t.Errorf("what is refused ends with %+v (%v)", end, end.Failure)
-	}
-	end := submit(t, e, "j3", "one", "recall").wait(t)
-	if end.Outcome != executor.Completed || !strings.Contains(said(end), "teal-7") {
-		t.Errorf("the message after it ends with %+v (%v)", end, end.Failure)
-	}
-}
-
-// TestRefusedAmidATurn: what joins a turn that has done something stays, and the failure says what helps.
-func TestRefusedAmidATurn(t *testing.T) {
-	t.Parallel()
-	model, _, release := flagging(t)
-	release()
-	cfg := codexConfig(t, model)
-	e := running(t, cfg)
-	w := submit(t, e, "j2", "one", runUntilTaken)
-	eventually(t, "the turn to run", func() bool { return commandRuns(w) })
-	s := steer(t, e, "j2", "s1", "one", "say FLAGGED")
-	eventually(t, "codex to take it", steered(s))
-	takenUp(t, cfg)
-	if end := w.wait(t); end.Outcome != executor.Failed || !strings.Contains(end.Failure.Message, "/new") {
-		t.Errorf("the turn ends with %+v (%v)", end, end.Failure)
-	}
-}
-
 // TestNoticeOfNobodyAndACancel: the user's own words that are cancelled are not said to be nobody's.
 func TestNoticeOfNobodyAndACancel(t *testing.T) {
 	t.Parallel()
@@ -337,58 +282,5 @@ func TestInstructionsOfAFullConversation(t *testing.T) {
 	}
 	if last := body[strings.LastIndex(body, "PERSONA-"):]; !strings.HasPrefix(last, "PERSONA-two") {
 		t.Errorf("the last that holds is %.20q", last)
-	}
-}
-
-// TestMessageThatWasNotRead stays where that may pass, or the model has read it: the next one may be
-// about it.
-func TestMessageThatWasNotRead(t *testing.T) {
-	t.Parallel()
-	fails := func(status int) func(*fakemodel.Turn) {
-		return func(turn *fakemodel.Turn) { turn.Fail(status, "not now") }
-	}
-	for name, c := range map[string]struct {
-		fails func(*fakemodel.Turn)
-		stays bool
-	}{
-		"400": {fails(400), false}, "413": {fails(413), false}, "422": {fails(422), false},
-		"invalid": {func(turn *fakemodel.Turn) { turn.FailStream("invalid_prompt", "no") }, false},
-		"402":     {fails(402), true}, "404": {fails(404), true}, "408": {fails(408), true}, "409": {fails(409), true}, "500": {fails(500), true},
-		"error":   {func(turn *fakemodel.Turn) { turn.FailStream("server_error", "no") }, true},
-		"dropped": {func(turn *fakemodel.Turn) { turn.Drop() }, true},
-		"half": {func(turn *fakemodel.Turn) {
-			turn.OpenMessage("final_answer")
-			turn.Delta("half an answer about the matter, ")
-			turn.Drop()
-		}, true},
-		"half, and refused": {func(turn *fakemodel.Turn) {
-			turn.OpenMessage("final_answer")
-			turn.Delta("half an answer about the matter, ")
-			turn.FailStream("invalid_prompt", "no")
-		}, true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var away atomic.Bool
-			model := modeltest.Start(t, func(turn *fakemodel.Turn) {
-				if away.Load() {
-					c.fails(turn)
-					return
-				}
-				fakemodel.Keywords(turn)
-			})
-			e := onCodex(t, model, nil)
-			submit(t, e, "j1", "one", "say one").wait(t)
-			away.Store(true)
-			end := submit(t, e, "j2", "one", "remember teal-7").wait(t)
-			away.Store(false)
-			if told := strings.Contains(end.Failure.Message, "will not read this message"); told == c.stays {
-				t.Errorf("the failure is %v", end.Failure)
-			}
-			end = submit(t, e, "j3", "one", "recall").wait(t)
-			if strings.Contains(said(end), "teal-7") != c.stays {
-				t.Errorf("the message after it ends with %q (%v)", said(end), end.Failure)
-			}
-		})
 	}
 }

@@ -29,7 +29,6 @@ type turn struct {
 	unanswered []string
 	unreadable bool      // the provider has refused to read what it was asked last
 	reads      bool      // the model has begun to answer
-	retried    bool      // codex has asked it again
 	idle       bool      // the thread says that it does nothing
 	doubted    time.Time // since when the history has called it interrupted; zero if it does not
 	stopping   error     // why codex was asked to end the turn; nil while it was not

@@ -48,7 +48,7 @@ func NewSpeaker(canvas Canvas) *Speaker { return &Speaker{canvas: canvas, now: t
 // log cannot tell, or cannot be read some times, it is not. With an error it is to be asked again.
 func (s *Speaker) Arrived(ctx context.Context, id, text string) (bool, error) {
 	n, ok := s.tried(id, text)
-	if !ok || n.looks >= fewLooks {
+	if !ok {
 		return false, nil
 	}
 	looking, cancel := context.WithTimeout(ctx, glanceIn(ctx))

@@ -70,8 +70,12 @@ const reading = 1500 * time.Millisecond
 
 func (l *lapse) begin() { *l = lapse{Lapsed: true} }
 
-// cross begins one that passes, for words that are written from a time on.
+// cross begins one that passes, for words that are written from a time on, or from where one holds that
+// has not passed.
 func (l *lapse) cross(from time.Time, more time.Duration) {
+	if l.Lapsed && l.from.Before(from) && time.Now().Before(l.until) {
+		from = l.from
+	}
 	*l = lapse{Lapsed: true, from: from, until: time.Now().Add(crossing + more)}
 }
 

@@ -26,6 +26,9 @@ func (t *task) tell(data map[string]any) {
 	if *told += weight(data); *told > most {
 		data = map[string]any{"type": "notice", "text": noMore}
 	}
+	if kind := data["type"]; kind == "plan" || kind == "reasoning" {
+		t.says()
+	}
 	t.publish(t.progress(data))
 }
 

@@ -364,13 +364,17 @@ func TestSenderOfAWaitingMessage(t *testing.T) {
 // could have been read.
 func TestSaidJustBefore(t *testing.T) {
 	for name, c := range map[string]struct {
-		says  bool
-		taken func(begun, asks time.Time) time.Time // when words are written that count
-		not   func(begun, asks time.Time) time.Time // that do not
+		says, plans bool
+		taken       func(begun, asks time.Time) time.Time // when words are written that count
+		not         func(begun, asks time.Time) time.Time // that do not
 	}{
 		"it has said something": {
 			says: true,
 			not:  func(_, asks time.Time) time.Time { return asks.Add(1900 * time.Millisecond) },
+		},
+		"it has a plan": {
+			plans: true,
+			not:   func(_, asks time.Time) time.Time { return asks.Add(1900 * time.Millisecond) },
 		},
 		"nobody has read it": {
 			says:  true,
@@ -389,6 +393,9 @@ func TestSaidJustBefore(t *testing.T) {
 			begun := time.Now()
 			if c.says {
 				j.say("a", "Shall I mend the spelling, too?")
+			}
+			if c.plans {
+				j.observe(executor.PlanUpdated{Explanation: "Shall I mend the spelling, too?"})
 			}
 			asks := time.Now()
 			j.ask("q1", "May I q1?")
@@ -414,4 +421,26 @@ func TestSaidJustBefore(t *testing.T) {
 			j.answer("done")
 		})
 	}
+}
+
+// TestToldBesideTwoQuestions: that a turn says something between two questions takes nothing from what the
+// user was told before the first.
+func TestToldBesideTwoQuestions(t *testing.T) {
+	m := workspaceMachine(t)
+	says(t, m, "m1", "hi", byUser())
+	j := m.r.next(t).start()
+	m.e.SaidToUser()
+	asks := time.Now()
+	j.ask("q1", "May I q1?")
+	j.say("a", "And a word.")
+	j.ask("q2", "May I q2?")
+	yes := request("m3", "", "yes")
+	yes.Metadata, yes.Config.ReturnImmediately = byUser(), true
+	if _, err := m.e.SendMessage(tasks.WithWritten(t.Context(), asks.Add(1900*time.Millisecond)), yes); err != nil {
+		t.Fatal(err)
+	}
+	if got := m.asker.answered(); got != "" {
+		t.Errorf("answered %q", got)
+	}
+	j.answer("done")
 }
