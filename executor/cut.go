@@ -71,7 +71,7 @@ func (e *Executor) settleCut(c *conversation, j *job, t *turn, cause error) *End
 		return e.deliver(c, j, t, found)
 	}
 	tool := found.tool || toolKnown(j, t)
-	if tool {
+	if tool || !found.newest {
 		c.remnant.Store(nil)
 	} else {
 		c.unanswered(found.turn.ID, t.told())

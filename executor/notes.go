@@ -40,7 +40,9 @@ func (t *turn) delta(note appserver.Notification, event func(appserver.DeltaNote
 	var d appserver.DeltaNote
 	if t.decode(note, &d) && d.TurnID == t.id && len(d.ItemID) <= mostOfID {
 		t.answered()
-		t.hasRead()
+		if note.Method == appserver.NoteAgentMessageDelta {
+			t.hasRead()
+		}
 		t.job.observe(event(d))
 	}
 }
@@ -113,7 +115,7 @@ func (t *turn) tell(item appserver.Item, started bool) {
 		t.job.observe(ItemCompleted{Item: item})
 	}
 	t.answered()
-	if item.Type != appserver.ItemContextCompaction {
+	if item.Type != appserver.ItemContextCompaction && item.Type != appserver.ItemReasoning {
 		t.hasRead()
 	}
 }

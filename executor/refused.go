@@ -134,7 +134,8 @@ func (t *turn) troubled(n appserver.ErrorNote) {
 	t.attention.raise(r)
 }
 
-// hasRead notes that the model has read what it was asked, with all that is before it.
+// hasRead notes that the model has read what it was asked, with all that is before it. What it has thought
+// may be refused all the same.
 func (t *turn) hasRead() {
 	t.reads = true
 	t.c.remnant.Store(nil)

@@ -90,7 +90,11 @@ func TestMessageThatWasNotRead(t *testing.T) {
 		}, false},
 		"400": {fails(400), false}, "413": {fails(413), false}, "422": {fails(422), false},
 		"invalid": {func(turn *fakemodel.Turn) { turn.FailStream("invalid_prompt", "no") }, false},
-		"402":     {fails(402), true}, "404": {fails(404), true}, "408": {fails(408), true}, "409": {fails(409), true}, "500": {fails(500), true},
+		"refused behind a thought": {func(turn *fakemodel.Turn) {
+			turn.Reason("thinking of it")
+			turn.FailStream("invalid_prompt", "no")
+		}, false},
+		"402": {fails(402), true}, "404": {fails(404), true}, "408": {fails(408), true}, "409": {fails(409), true}, "500": {fails(500), true},
 		"error":   {func(turn *fakemodel.Turn) { turn.FailStream("server_error", "no") }, true},
 		"dropped": {func(turn *fakemodel.Turn) { turn.Drop() }, true},
 		"half": {func(turn *fakemodel.Turn) {

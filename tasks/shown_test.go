@@ -436,7 +436,7 @@ func TestToldBesideTwoQuestions(t *testing.T) {
 	j.ask("q2", "May I q2?")
 	yes := request("m3", "", "yes")
 	yes.Metadata, yes.Config.ReturnImmediately = byUser(), true
-	if _, err := m.e.SendMessage(tasks.WithWritten(t.Context(), asks.Add(1900*time.Millisecond)), yes); err != nil {
+	if _, err := m.e.SendMessage(tasks.WithWritten(t.Context(), asks.Add(time.Second)), yes); err != nil {
 		t.Fatal(err)
 	}
 	if got := m.asker.answered(); got != "" {
