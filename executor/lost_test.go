@@ -108,3 +108,13 @@ func TestThreadsOfWaitingMessages(t *testing.T) {
 	}
 	eventually(t, "what is beyond the bound to be unloaded", func() bool { return e.Health().Threads <= most })
 }
+
+// TestThreadThatCannotBeOpened: the failure says what helps.
+func TestThreadThatCannotBeOpened(t *testing.T) {
+	t.Parallel()
+	e := onFake(t, "refuse thread/start failed to open: Permission denied (os error 13)", nil)
+	end := submit(t, e, "j1", "one", "hello").wait(t)
+	if end.Failure == nil || !strings.Contains(end.Failure.Message, "(os error 13)") || !strings.Contains(end.Failure.Message, "/new") {
+		t.Errorf("the message ends with %+v (%v)", end, end.Failure)
+	}
+}

@@ -153,6 +153,9 @@ func (e *Executor) beforeStart(err error) Ended {
 	end := Ended{Outcome: Failed}
 	if refused, ok := errors.AsType[*appserver.RPCError](err); ok {
 		end.Failure = &Failure{Kind: FailModel, Message: "codex refused the message: " + e.words(refused.Message)}
+		if appserver.IsPassing(err) {
+			end.Failure.Message += ". The conversation is kept: send the message again when this is mended, or begin a new one (/new, or another contextId)"
+		}
 		return end
 	}
 	end.Failure = &Failure{Kind: FailUnreachable, Message: e.words(unreachable(err))}
