@@ -74,7 +74,7 @@ func (e *Executor) settleCut(c *conversation, j *job, t *turn, cause error) *End
 	if tool || !found.newest {
 		c.remnant.Store(nil)
 	} else {
-		c.unanswered(found.turn.ID, t.told())
+		c.unanswered(j, found.turn.ID, t.told())
 	}
 	if tool || found.repeated || j.rerun {
 		log.Warn("a turn was cut off", "tool", tool)

@@ -122,6 +122,35 @@ func TestRefusedBehindACancel(t *testing.T) {
 	}
 }
 
+// TestNamedModelBehindACancel: as above, of a message that has named another model, which is asked for a
+// summary before the next one.
+func TestNamedModelBehindACancel(t *testing.T) {
+	t.Parallel()
+	var hung atomic.Bool
+	model := modeltest.Start(t, func(turn *fakemodel.Turn) {
+		switch {
+		case !strings.Contains(string(turn.Body), `"model":"gpt-5.5"`):
+			fakemodel.Keywords(turn)
+		case hung.CompareAndSwap(false, true):
+			turn.Hang()
+		default:
+			turn.Fail(http.StatusNotFound, `{"error":{"message":"no such model"}}`)
+		}
+	})
+	e := onCodex(t, model, func(c *executor.Config) { c.Thread.Model = "gpt-6.1-sol" })
+	submit(t, e, "j1", "one", "remember teal-7").wait(t)
+	w := submitWith(t, e, "j2", "say two", executor.Options{Model: "gpt-5.5"})
+	eventually(t, "the model to be asked", hung.Load)
+	if err := e.Cancel(t.Context(), "j2"); err != nil {
+		t.Fatal(err)
+	}
+	w.wait(t)
+	submit(t, e, "j3", "one", "recall").wait(t)
+	if end := submit(t, e, "j4", "one", "recall").wait(t); !strings.Contains(said(end), "teal-7") {
+		t.Errorf("the message after that ends with %+v (%v)", end, end.Failure)
+	}
+}
+
 // TestRefusedBehindAnAttemptThatWorked: what an attempt has done stays, whatever becomes of the others.
 func TestRefusedBehindAnAttemptThatWorked(t *testing.T) {
 	t.Parallel()

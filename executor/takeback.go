@@ -12,6 +12,7 @@ import (
 type remnant struct {
 	thread, turn string
 	before       briefing // what its conversation had been told of before it
+	named        bool     // a turn since then has named another model, which codex asks for a summary before the next
 	refused      bool     // and could not be taken out yet
 }
 
@@ -31,14 +32,15 @@ func (c *conversation) remnantHere() *remnant {
 	return nil
 }
 
-// unanswered notes a turn that the model has not answered, unless there is one since which it has not.
-// The caller holds c.lock.
-func (c *conversation) unanswered(turnID string, before briefing) *remnant {
-	r := c.remnantHere()
-	if r == nil {
-		r = &remnant{thread: c.threadID, turn: turnID, before: before}
-		c.remnant.Store(r)
+// unanswered notes a turn of a job that the model has not answered, and returns that since which it has
+// not. The caller holds c.lock.
+func (c *conversation) unanswered(j *job, turnID string, before briefing) remnant {
+	r := remnant{thread: c.threadID, turn: turnID, before: before}
+	if there := c.remnantHere(); there != nil {
+		r = *there
 	}
+	r.named = r.named || c.otherModel(j) != ""
+	c.remnant.Store(&r)
 	return r
 }
 
@@ -55,10 +57,9 @@ func (e *Executor) clear(c *conversation, t *turn, end *Ended) {
 		}
 		return
 	}
-	first := c.unanswered(t.id, t.before)
-	refused := t.unreadable || c.otherModel(t.job) != ""
+	first := c.unanswered(t.job, t.id, t.before)
 	switch {
-	case !failed || !refused && !first.refused:
+	case !failed, !t.unreadable && !first.named && !first.refused:
 		return
 	case e.takeBackTo(c, t.on, first.turn, first.before):
 		c.remnant.Store(nil)
@@ -67,7 +68,8 @@ func (e *Executor) clear(c *conversation, t *turn, end *Ended) {
 			end.Failure.Message += leftAll
 		}
 	default:
-		c.remnant.Store(&remnant{first.thread, first.turn, first.before, true})
+		first.refused = true
+		c.remnant.Store(&first)
 		end.Failure.Message += staysIn
 	}
 	end.Failure.Message += ifAgain
