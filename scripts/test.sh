@@ -18,12 +18,13 @@ if ! command -v "${CC:-gcc}" >/dev/null 2>&1; then
 	exec "${each[@]}" -p $((cores + 1)) ./...
 fi
 # End to end it is the built program that is tested: the race detector would watch the tests
-# themselves only. Where it is tried how much is held, it would watch each byte of megabytes. Both
-# go beside the others, as a job of their own that can be ended whole.
-bounds='^TestBoundsOf'
+# themselves only. Where it is tried how much is held, it would watch each byte of megabytes, and
+# where processes are killed, their starts. These go beside the others, as a job of their own that
+# can be ended whole.
+heavy='^Test(BoundsOf|KilledAt)'
 unwatched() {
 	local failed=0
-	"${each[@]}" -run "$bounds" ./tasks || failed=1
+	"${each[@]}" -run "$heavy" ./tasks || failed=1
 	"${each[@]}" -p 1 ./e2e/... || failed=1
 	return "$failed"
 }
@@ -39,7 +40,7 @@ trap 'kill -INT -- -"$beside" 2>/dev/null || :; rm -f "$said"' EXIT
 # The longest come first, so that none is left to run alone.
 failed=0
 mapfile -t packages < <(printf '%s\n' ./executor ./tasks ./server ./channel && go list ./... | grep -v /e2e)
-CGO_ENABLED=1 "${each[@]}" -skip "$bounds" -race -gcflags='modernc.org/...=-race=false' -gcflags='zombiezen.com/...=-d=checkptr=0' -p "$cores" "${packages[@]}" || failed=1
+CGO_ENABLED=1 "${each[@]}" -skip "$heavy" -race -gcflags='modernc.org/...=-race=false' -gcflags='zombiezen.com/...=-d=checkptr=0' -p "$cores" "${packages[@]}" || failed=1
 wait "$beside" || failed=1
 cat "$said"
 exit "$failed"
