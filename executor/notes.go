@@ -86,11 +86,13 @@ func (e *Executor) onItem(item appserver.Item) {
 }
 
 // isOurs reports whether the turn was begun for its job's message, which is then the first one in
-// it. codex folds a message into a turn that it has begun by itself.
+// it, and has none of codex's queue. codex folds a message into a turn that it has begun by itself, and
+// may tell of it before the words that it has begun that for.
 func (t *turn) isOurs(message appserver.Item) bool {
 	if !t.opened && !t.record.gap { // else the first may have been dropped
 		t.foreign = message.ClientID != t.job.attempt.clientID()
 	}
+	t.foreign = t.foreign || message.ClientID != "" && !isOfSomeJob(message.ClientID)
 	t.opened = true
 	return !t.foreign
 }
