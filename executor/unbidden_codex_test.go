@@ -93,13 +93,13 @@ func TestTurnsOfNobody(t *testing.T) {
 func TestWordsOfNobody(t *testing.T) {
 	t.Parallel()
 	q := newQueued(t, nil)
-	submit(t, q.e, "j2", "one", "background sleep 64.5").wait(t)
+	submit(t, q.e, "j2", "one", "background sleep 64.75").wait(t)
 	q.put(t, "hang QUEUED")
 	eventually(t, "the turn to be ended", func() bool { return strings.Contains(q.wire.String(), `"status":"interrupted"`) })
 	if !strings.Contains(q.next(t), "Another process of this machine has put words") {
 		t.Error("the model is not told whose words those of the queue are")
 	}
-	if countProcesses("sleep 64.5") == 0 {
+	if countProcesses("sleep 64.75") == 0 {
 		t.Error("the command that goes on was ended")
 	}
 }
