@@ -154,7 +154,7 @@ func TestCancelSparesEarlierCommands(t *testing.T) {
 	t.Parallel()
 	model := modeltest.Start(t, fakemodel.Keywords)
 	e := onCodex(t, model, nil)
-	const server = "sleep 64.5"
+	const server = "sleep 64.25"
 	if end := submit(t, e, "j1", "one", "background "+server).wait(t); end.Outcome != executor.Completed {
 		t.Fatalf("end = %+v", end)
 	}
