@@ -104,7 +104,7 @@ func TestCancelAtOnce(t *testing.T) {
 
 func TestCancelEndsCommands(t *testing.T) {
 	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), nil)
-	w := submit(t, e, "j1", "one", "run sleep 62.5")
+	w := submit(t, e, "j1", "one", "run sleep 62.25")
 	eventually(t, "the command to start", func() bool { return len(seen[executor.ItemStarted](w)) > 0 && commandRuns(w) })
 	pid := e.Health().Child.Pid
 	began := time.Now()

@@ -211,7 +211,7 @@ func TestScriptStandsStill(t *testing.T) {
 	if after := lines(file); after != before {
 		t.Errorf("between the turns it has written %d lines", after-before)
 	}
-	w := submit(t, e, "j4", "one", "run sleep 67.5")
+	w := submit(t, e, "j4", "one", "run sleep 67.75")
 	wantWork(t, file)
 	cancel(t, e, "j4")
 	wantEnd(t, w.wait(t), executor.Canceled, "")
