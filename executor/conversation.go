@@ -29,10 +29,10 @@ type conversation struct {
 
 	spent atomic.Pointer[appserver.TokenUsage] // of its thread in all; nil if codex has not said so
 
-	// strange is what its thread has of words that nobody has sent here. It is set under the turn lock; no
-	// book has it.
+	// strange is what its thread has of words that nobody has sent here, and remnant what the model has not
+	// answered, nil if it has answered all. They are set under the turn lock; no book has them.
 	strange strangeness
-	remnant atomic.Pointer[remnant] // nil if the model has answered what is in the history; the same
+	remnant atomic.Pointer[remnant]
 
 	// lock is the turn lock. Whoever serves a job holds it throughout, and so
 	// does whoever unloads the thread; it guards the fields below.

@@ -46,20 +46,22 @@ type finding struct {
 func (e *Executor) settleCut(c *conversation, j *job, t *turn, cause error) *Ended {
 	defer e.keepThread(c, j)()
 	found, err := e.find(c, j)
+	tool := found.tool || toolKnown(j, t)
+	if err != nil || tool || found.worked || found.turn != nil && !found.newest { // what has been done stays
+		c.remnant.Store(nil)
+	}
 	log := e.log.With("job", j.ID, "attempt", j.attempt.N, "thread_id", j.attempt.Thread, "cause", cause)
 	switch {
 	case j.ctx.Err() != nil:
 		return e.cutShort(j, t)
 	case err != nil:
 		log.Warn("what became of a turn that was cut off cannot be found out", "err", err)
-		c.remnant.Store(nil)
 		return interrupted(t, nil, true)
 	case found.turn == nil && (found.lost || toolKnown(j, t)): // somebody has deleted what could tell
 		log.Warn("a turn was cut off, and its thread is gone")
 		return interrupted(t, nil, true)
 	case found.turn == nil && found.worked && !j.goOn: // only this process would have known where to go on
 		log.Warn("a turn was to go on behind a summary, and was cut off before that")
-		c.remnant.Store(nil)
 		return interrupted(t, nil, true)
 	case found.turn == nil:
 		return e.vanished(j, t, log)
@@ -70,10 +72,7 @@ func (e *Executor) settleCut(c *conversation, j *job, t *turn, cause error) *End
 		log.Info("the end of a turn that was cut off was read from its history", "status", found.turn.Status)
 		return e.deliver(c, j, t, found)
 	}
-	tool := found.tool || toolKnown(j, t)
-	if tool || !found.newest {
-		c.remnant.Store(nil)
-	} else {
+	if !tool && found.newest {
 		c.unanswered(j, found.turn.ID, t.told())
 	}
 	if tool || found.repeated || j.rerun {
@@ -235,8 +234,6 @@ func (e *Executor) deliver(c *conversation, j *job, t *turn, found finding) *End
 	end.Tools = end.Tools || found.tool
 	if found.newest {
 		e.clear(c, t, end)
-	} else {
-		c.remnant.Store(nil)
 	}
 	return end
 }
