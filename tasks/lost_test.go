@@ -37,6 +37,7 @@ func toldBeforeALostQuestion(t *testing.T) {
 	m := workspaceMachine(t)
 	answered, receipt := m.calls()
 	j := m.r.next(t).start()
+	synctest.Wait() // before that the engine has no such task
 	m.e.SaidToUser()
 	j.ask("q1", "May I q1?")
 	asks := (<-answered).Status.Message.ID
