@@ -1,6 +1,9 @@
 package appserver
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // An ItemType names the kind of a thread item. Unknown kinds appear with new
 // versions of codex and must be expected.
@@ -20,6 +23,7 @@ const (
 	ItemWebSearch         ItemType = "webSearch"
 	ItemImageGeneration   ItemType = "imageGeneration"
 	ItemContextCompaction ItemType = "contextCompaction"
+	ItemSubAgentActivity  ItemType = "subAgentActivity"
 )
 
 // IsTool reports whether an item of this kind may have changed something
@@ -28,6 +32,19 @@ func (t ItemType) IsTool() bool {
 	switch t {
 	case ItemUserMessage, ItemHookPrompt, ItemAgentMessage, ItemReasoning, ItemPlan, ItemContextCompaction:
 		return false
+	}
+	return true
+}
+
+// IsModels reports whether the model has made an item whole, with all that is before it read. What it
+// has thought may be refused all the same. That a subagent has ended codex itself says, in the turn that
+// comes after it: only the id tells it from what the model does with one (seen on 0.169.0).
+func (i Item) IsModels() bool {
+	switch i.Type {
+	case ItemUserMessage, ItemHookPrompt, ItemReasoning, ItemContextCompaction:
+		return false
+	case ItemSubAgentActivity:
+		return !strings.HasPrefix(i.ID, "subagent-completed-")
 	}
 	return true
 }

@@ -33,15 +33,16 @@ import (
 
 // A Trace is what a rollout file has of the turn of one user message.
 type Trace struct {
-	Found bool // the message stands in the file
-	Tool  bool // the turn called a tool, or something that is not known to be none
+	Found  bool // the message stands in the file
+	Tool   bool // the turn called a tool, or something that is not known to be none
+	Called bool // the model has called something, be it a plan, which changes nothing
 }
 
 // What is read of a rollout file. It is a file of the user that codex runs as, whose
 // commands can put anything in its place.
 const (
 	mostRollout = 2 << 30
-	mostTurns   = 1 << 16 // that have called a tool
+	mostTurns   = 1 << 16 // in which something was called
 )
 
 // ReadTrace looks for the turn of the user message with a client id in the
@@ -67,7 +68,7 @@ func ReadTrace(path, clientID string) (Trace, error) {
 }
 
 func readTrace(from io.Reader, clientID string) (Trace, error) {
-	r := traceReader{clientID: clientID, tools: map[string]bool{}}
+	r := traceReader{clientID: clientID, called: map[string]bool{}}
 	lines := bufio.NewReaderSize(from, 1<<16)
 	short := false // of what a line has
 	for {
@@ -80,7 +81,7 @@ func readTrace(from io.Reader, clientID string) (Trace, error) {
 		case errors.Is(err, io.EOF) && short && !r.found:
 			return Trace{}, errors.New("it has a line that is too long to be read, in which the message may be")
 		case errors.Is(err, io.EOF):
-			return Trace{Found: r.found, Tool: r.found && (r.tools[r.turn] || r.many)}, nil
+			return r.trace(), nil
 		case err != nil:
 			return Trace{}, err
 		}
@@ -92,10 +93,19 @@ func readTrace(from io.Reader, clientID string) (Trace, error) {
 type traceReader struct {
 	clientID string
 	current  string          // the turn that began last
-	tools    map[string]bool // the turns that have called a tool
+	called   map[string]bool // the turns that have called something: whether that was a tool
 	many     bool            // there are more of them
 	found    bool
 	turn     string // that of the message, once found
+}
+
+// trace is what was read.
+func (r *traceReader) trace() Trace {
+	if !r.found {
+		return Trace{}
+	}
+	tool, called := r.called[r.turn]
+	return Trace{Found: true, Tool: tool || r.many, Called: called || r.many}
 }
 
 // A rolloutLine is as much of a line as is needed to judge it.
@@ -136,17 +146,18 @@ func (r *traceReader) line(text []byte) {
 	if p.Item.ClientID == r.clientID {
 		r.found, r.turn = true, turn
 	}
-	if l.isTool() {
-		r.tool(turn)
+	if tool := l.isTool(); tool || l.Payload.Type == "function_call" {
+		r.call(turn, tool)
 	}
 }
 
-func (r *traceReader) tool(turn string) {
-	if len(r.tools) == mostTurns && !r.tools[turn] {
+func (r *traceReader) call(turn string, tool bool) {
+	before, called := r.called[turn]
+	if len(r.called) == mostTurns && !called {
 		r.many = true
 		return
 	}
-	r.tools[turn] = true
+	r.called[turn] = before || tool
 }
 
 // isTool reports whether a line may be the trace of a tool. What is not known
@@ -227,6 +238,6 @@ func (r *traceReader) torn(text []byte) {
 		l.Payload.Item.Type = "UserMessage" // if it is an item_completed: its tool has its call before it
 	}
 	if l.isTool() {
-		r.tool(r.current)
+		r.call(r.current, true)
 	}
 }

@@ -35,11 +35,11 @@ func TestCodexRollout(t *testing.T) {
 		{"say hello", appserver.Trace{Found: true}},
 		{"think about it", appserver.Trace{Found: true}},
 		{"commentary on it", appserver.Trace{Found: true}},
-		{"plan", appserver.Trace{Found: true}},
+		{"plan", appserver.Trace{Found: true, Called: true}},
 		{"fail 400", appserver.Trace{Found: true}},
-		{"run true", appserver.Trace{Found: true, Tool: true}},
-		{"background sleep 66", appserver.Trace{Found: true, Tool: true}},
-		{"patch new.txt", appserver.Trace{Found: true, Tool: true}},
+		{"run true", appserver.Trace{Found: true, Tool: true, Called: true}},
+		{"background sleep 66", appserver.Trace{Found: true, Tool: true, Called: true}},
+		{"patch new.txt", appserver.Trace{Found: true, Tool: true, Called: true}},
 		{"say again", appserver.Trace{Found: true}},
 	}
 	for _, turn := range turns {

@@ -53,12 +53,12 @@ func TestReadTracePastLongLines(t *testing.T) {
 // may have called a tool.
 func TestReadTraceOfManyTurns(t *testing.T) {
 	const ours = `{"type":"event_msg","payload":{"type":"item_completed","turn_id":"ours","item":{"type":"UserMessage","client_id":"c1"}}}` + "\n"
-	for n, tool := range map[int]bool{mostTurns: false, mostTurns + 1: true} {
+	for n, many := range map[int]bool{mostTurns: false, mostTurns + 1: true} {
 		text := bytes.NewBufferString(ours)
 		for i := range n {
 			fmt.Fprintf(text, `{"type":"x","payload":{"turn_id":"%d"}}`+"\n", i)
 		}
-		if got, err := readTrace(text, "c1"); err != nil || got != (Trace{Found: true, Tool: tool}) {
+		if got, err := readTrace(text, "c1"); err != nil || got != (Trace{Found: true, Tool: many, Called: many}) {
 			t.Errorf("behind %d turns: %+v, %v", n, got, err)
 		}
 	}

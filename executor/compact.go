@@ -24,15 +24,18 @@ const (
 // relieve has codex summarise a thread whose context is full, once for a job. It
 // returns the job's end, or nil if another attempt is to be made.
 func (e *Executor) relieve(c *conversation, j *job, t *turn, end *Ended) (*Ended, error) {
-	if j.compacted || j.over() {
+	switch {
+	case j.over():
+		return end, nil
+	case j.compacted: // the message itself is too long
+		t.unreadable = true
+		e.clear(c, t, end)
 		return end, nil
 	}
 	j.compacted = true
 	t.withdraw(overWithout)
 	j.observe(Notice{Text: compacting})
-	if !end.Tools {
-		e.takeBack(c, t)
-	}
+	out := !end.Tools && e.takeBack(c, t)
 	refused, failed := e.compact(c, j, t.on)
 	switch {
 	case refused != nil:
@@ -52,6 +55,10 @@ func (e *Executor) relieve(c *conversation, j *job, t *turn, end *Ended) (*Ended
 	}
 	e.log.Warn("a thread could not be compacted", "thread_id", c.threadID, "err", failed)
 	end.Failure.Message += "; codex could not make it shorter"
+	if !out {
+		t.unreadable = true
+		e.clear(c, t, end)
+	}
 	return end, nil
 }
 

@@ -29,10 +29,10 @@ type conversation struct {
 
 	spent atomic.Pointer[appserver.TokenUsage] // of its thread in all; nil if codex has not said so
 
-	// strange is what its thread has of words that nobody has sent here, and remnant what the model has not
-	// answered, nil if it has answered all. They are set under the turn lock; no book has them.
+	// strange is what its thread has of words that nobody has sent here; blocked: what the provider refuses to
+	// read stands in it, and could not be taken out yet. They are set under the turn lock; no book has them.
 	strange strangeness
-	remnant atomic.Pointer[remnant]
+	blocked atomic.Bool
 
 	// lock is the turn lock. Whoever serves a job holds it throughout, and so
 	// does whoever unloads the thread; it guards the fields below.
@@ -50,6 +50,7 @@ type conversation struct {
 	folder     string          // where the last turn has worked; empty if that is not known
 	spared     string          // the file of instructions for whose size its thread was loaded so that codex reads none
 	strayed    bool            // the thread's settings may be those that one of its turns asked for
+	read       string          // the last turn that the model is known to have begun to answer
 	ran        string          // the model of the thread's last turn; empty if that is not known
 	nearlyFull bool            // its history has nine tenths of what its model reads, as far as is known
 	granted    grant           // what its thread is loaded with; empty for what turns may by themselves
@@ -87,7 +88,7 @@ func (e *Executor) serve(c *conversation) {
 // thread, and nothing that the book does not know. The caller holds e.mu.
 func (e *Executor) letGo(c *conversation) {
 	_, bookless := e.cfg.Book.(noBook)
-	if !c.busy && c.loadedIn == nil && (!bookless || !c.known) && !c.strange.any() && c.remnant.Load() == nil {
+	if !c.busy && c.loadedIn == nil && (!bookless || !c.known) && !c.strange.any() && !c.blocked.Load() {
 		delete(e.conversations, c.key)
 	}
 }

@@ -35,6 +35,7 @@ type finding struct {
 	turn     *appserver.Turn // nil: it never ran
 	newest   bool            // none is behind it
 	tool     bool            // a tool of it may have started
+	called   bool            // the model has called something in it
 	repeated bool            // an attempt before it was a turn, too
 	worked   bool            // and a tool of that has run
 	lost     bool            // the thread is gone although it had turns: nothing can be said
@@ -47,9 +48,6 @@ func (e *Executor) settleCut(c *conversation, j *job, t *turn, cause error) *End
 	defer e.keepThread(c, j)()
 	found, err := e.find(c, j)
 	tool := found.tool || toolKnown(j, t)
-	if err != nil || tool || found.worked || found.turn != nil && !found.newest { // what has been done stays
-		c.remnant.Store(nil)
-	}
 	log := e.log.With("job", j.ID, "attempt", j.attempt.N, "thread_id", j.attempt.Thread, "cause", cause)
 	switch {
 	case j.ctx.Err() != nil:
@@ -71,9 +69,6 @@ func (e *Executor) settleCut(c *conversation, j *job, t *turn, cause error) *End
 	case found.turn.Status == appserver.TurnCompleted, found.turn.Status == appserver.TurnFailed:
 		log.Info("the end of a turn that was cut off was read from its history", "status", found.turn.Status)
 		return e.deliver(c, j, t, found)
-	}
-	if !tool && found.newest {
-		c.unanswered(j, found.turn.ID, t.told())
 	}
 	if tool || found.repeated || j.rerun {
 		log.Warn("a turn was cut off", "tool", tool)
@@ -129,7 +124,7 @@ func (e *Executor) lookUp(c *conversation, j *job) (finding, error) {
 	if err == nil && findMessage(turns, id) == nil && trace.Found {
 		turns, err = e.listTurns(j.ctx, c, on, manyTurns)
 	}
-	found := finding{on: on, turn: findMessage(turns, id), tool: untraced != nil || trace.Tool}
+	found := finding{on: on, turn: findMessage(turns, id), tool: untraced != nil || trace.Tool, called: trace.Called}
 	found.newest = found.turn != nil && found.turn == &turns[0]
 	found.repeated, found.worked = before(turns, j)
 	switch {
@@ -225,13 +220,16 @@ func isOfSomeJob(clientID string) bool {
 // deliver ends the job as the history says its turn has ended.
 func (e *Executor) deliver(c *conversation, j *job, t *turn, found finding) *Ended {
 	if t == nil {
-		t = &turn{e: e, c: c, job: j, id: found.turn.ID, record: newRecord(), attention: newAttention(), inquiry: &inquiry{over: func() {}}}
+		t = &turn{e: e, c: c, job: j, id: found.turn.ID, record: newRecord(), before: c.uncertain(), attention: newAttention(), inquiry: &inquiry{over: func() {}}}
 		defer t.attention.close()
 		j.begun(c, t.id, "")
 	}
 	t.on = found.on
 	end := t.settle(*found.turn)
 	end.Tools = end.Tools || found.tool
+	if end.Tools || found.called {
+		t.hasRead()
+	}
 	if found.newest {
 		e.clear(c, t, end)
 	}

@@ -138,6 +138,15 @@ func (c *conversation) briefing() briefing {
 	return briefing{c.fresh, c.strange.is.Load(), c.heard.known, c.ran}
 }
 
+// uncertain is the briefing of a conversation before a turn of which it is not known what it had with it.
+func (c *conversation) uncertain() briefing {
+	before := briefing{known: unsure}
+	if c.strange.any() {
+		before.strange = strangeRetold
+	}
+	return before
+}
+
 // untell has the model be told again what a turn had with it that is taken out of the history. The
 // caller holds c.lock.
 func (e *Executor) untell(c *conversation, before briefing) {

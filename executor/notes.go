@@ -117,7 +117,7 @@ func (t *turn) tell(item appserver.Item, started bool) {
 		t.job.observe(ItemCompleted{Item: item})
 	}
 	t.answered()
-	if item.Type != appserver.ItemContextCompaction && item.Type != appserver.ItemReasoning {
+	if item.IsModels() {
 		t.hasRead()
 	}
 }
@@ -163,6 +163,7 @@ func (t *turn) progress(note appserver.Notification) {
 	case appserver.NotePlanUpdated:
 		var n appserver.PlanNote
 		if t.decode(note, &n) && n.TurnID == t.id {
+			t.hasRead()
 			t.job.observe(PlanUpdated{Explanation: n.Explanation, Steps: n.Plan})
 		}
 	case appserver.NoteDiffUpdated:

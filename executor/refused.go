@@ -134,11 +134,10 @@ func (t *turn) troubled(n appserver.ErrorNote) {
 	t.attention.raise(r)
 }
 
-// hasRead notes that the model has read what it was asked, with all that is before it. What it has thought
-// may be refused all the same.
+// hasRead notes that the model has read what it was asked, with all that is before it.
 func (t *turn) hasRead() {
-	t.reads = true
-	t.c.remnant.Store(nil)
+	t.c.read = t.id
+	t.c.blocked.Store(false)
 }
 
 // answered notes that the model answers.
@@ -155,20 +154,28 @@ func (t *turn) failed(failed *appserver.TurnError, tools bool) *Failure {
 		return t.refused.failure(tools)
 	}
 	if failed != nil {
-		t.unreadable = isUnreadable(failed)
+		t.unreadable, t.httpStatus = isUnreadable(failed), statusOf(failed)
 	}
 	return t.e.modelFailure(failed)
 }
 
-// isUnreadable reports whether the provider has refused to read what it was asked, and would do so again.
-// codex calls a status 400 badRequest or other, and says no more of it than the provider does. A link that
-// was cut is other, too, and each status that it has no name for, which its words name (seen on 0.169.0).
-func isUnreadable(failed *appserver.TurnError) bool {
+// statusOf returns the status of HTTP that an error is about, or 0. One that codex has no name for only
+// its words have (seen on 0.169.0).
+func statusOf(failed *appserver.TurnError) int {
 	name, status := failed.Code()
 	if name == "other" {
 		_, _ = fmt.Sscanf(failed.Message, "unexpected status %d", &status)
 	}
+	return status
+}
+
+// isUnreadable reports whether the provider has refused to read what it was asked, and would do so again.
+// codex calls a status 400 badRequest or other, and says no more of it than the provider does. A link that
+// was cut is other, too (seen on 0.169.0).
+func isUnreadable(failed *appserver.TurnError) bool {
+	status := statusOf(failed)
 	if status == 0 {
+		name, _ := failed.Code()
 		cut := strings.HasPrefix(failed.Message, "stream disconnected")
 		return !cut && slices.Contains([]string{"badRequest", "cyberPolicy", "other"}, name)
 	}

@@ -2,19 +2,11 @@ package executor
 
 import (
 	"context"
+	"net/http"
 	"slices"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 )
-
-// A remnant is a turn of a thread's history since which the model has answered nothing. It may be why the
-// provider refuses what comes after it, and is taken out then, with that.
-type remnant struct {
-	thread, turn string
-	before       briefing // what its conversation had been told of before it
-	named        bool     // a turn since then has named another model, which codex asks for a summary before the next
-	refused      bool     // and could not be taken out yet
-}
 
 // What is said of a message that failed, and in whose conversation something is refused.
 const (
@@ -24,68 +16,126 @@ const (
 	ifAgain = ". If the next message fails so, too, end the commands that the conversation has left running, or begin a new one (/new, or another contextId)"
 )
 
-// remnantHere is that of the thread of c; nil if there is none. The caller holds c.lock.
-func (c *conversation) remnantHere() *remnant {
-	if r := c.remnant.Load(); r != nil && r.thread == c.threadID {
-		return r
-	}
-	return nil
-}
-
-// unanswered notes a turn of a job that the model has not answered, and returns that since which it has
-// not. The caller holds c.lock.
-func (c *conversation) unanswered(j *job, turnID string, before briefing) remnant {
-	r := remnant{thread: c.threadID, turn: turnID, before: before}
-	if there := c.remnantHere(); there != nil {
-		r = *there
-	}
-	r.named = r.named || c.otherModel(j) != ""
-	c.remnant.Store(&r)
-	return r
-}
-
 // clear takes a failed turn out of the history that would have the turns after it fail: the provider
 // would refuse to read its message with each of them, or the model that it named would be asked for a
 // summary before each turn of another. With it go those before it that may be why, as the model has
 // not answered them. Where that cannot be, it is done before another turn. The caller holds c.lock.
 func (e *Executor) clear(c *conversation, t *turn, end *Ended) {
-	failed := end.Outcome == Failed && end.Failure != nil
-	if t.reads || end.Outcome == Completed || end.Tools || len(end.Messages) > 0 || t.record.gap {
-		c.remnant.Store(nil)
-		if failed && t.unreadable {
-			end.Failure.Message += staysIn + ifAgain
-		}
+	if end.Outcome == Completed {
+		c.blocked.Store(false)
+	}
+	if end.Outcome != Failed || end.Failure == nil {
 		return
 	}
-	first := c.unanswered(t.job, t.id, t.before)
+	behind := t.unreadable || t.refusedByAnother()
+	switch read := c.read == t.id || len(end.Messages) > 0 || t.record.gap; {
+	case read && t.unreadable:
+		end.Failure.Message += staysIn + ifAgain
+	case !read && (behind || c.otherModel(t.job) != ""):
+		end.Failure.Message += e.leaveOut(c, t, behind) + ifAgain
+	}
+}
+
+// leaveOut takes a turn of which the model has read nothing out of the history, with those before it that
+// may be why, if any may, and returns what is said of it.
+func (e *Executor) leaveOut(c *conversation, t *turn, behind bool) string {
+	first, before := t.id, t.before
+	if behind {
+		first, _ = e.unanswered(context.WithoutCancel(e.root), c, t.on, t.id)
+	}
+	if first != t.id {
+		before = c.uncertain()
+	}
 	switch {
-	case !failed, !t.unreadable && !first.named && !first.refused:
-		return
-	case e.takeBackTo(c, t.on, first.turn, first.before):
-		c.remnant.Store(nil)
-		end.Failure.Message += leftOut
-		if first.turn != t.id {
-			end.Failure.Message += leftAll
-		}
-	default:
-		first.refused = true
-		c.remnant.Store(&first)
-		end.Failure.Message += staysIn
+	case first == "" || !e.takeBackTo(c, t.on, first, before):
+		c.blocked.Store(true)
+		return staysIn
+	case first == t.id:
+		return leftOut
 	}
-	end.Failure.Message += ifAgain
+	return leftOut + leftAll
+}
+
+// refusedByAnother reports whether it may be the model of a turn before it that has refused the turn:
+// codex asks that for a summary.
+func (t *turn) refusedByAnother() bool {
+	return t.unsure && (t.refused != nil || t.httpStatus == http.StatusNotFound)
 }
 
 // clearLate does what [Executor.clear] could not. The caller holds c.lock, and the thread is loaded.
 func (e *Executor) clearLate(ctx context.Context, c *conversation, on *child) {
-	left := c.remnantHere()
-	if left == nil || !left.refused {
+	if !c.blocked.Load() {
 		return
 	}
-	turns, err := e.listTurns(ctx, c, on, manyTurns)
-	gone := err == nil && !slices.ContainsFunc(turns, func(t appserver.Turn) bool { return t.ID == left.turn })
-	if gone || e.takeBackTo(c, on, left.turn, left.before) {
-		c.remnant.Store(nil)
+	first, known := e.unanswered(ctx, c, on, "")
+	c.blocked.Store(!known || first != "" && !e.takeBackTo(c, on, first, c.uncertain()))
+}
+
+// unanswered returns the oldest of the turns that the history of the thread of c ends with and that the
+// model has not answered: they may be why the provider refuses what comes after them. Of the newest, if
+// it is named, the caller knows that. It is empty if there is none, or that is not the newest; it is not
+// known while they could not be taken out anyway. The caller holds c.lock.
+func (e *Executor) unanswered(ctx context.Context, c *conversation, on *child, newest string) (first string, known bool) {
+	if on.gone() || e.runsCommands(c, on) {
+		return "", false
 	}
+	for _, limit := range []int{fewTurns, manyTurns} {
+		turns, err := e.listTurns(ctx, c, on, limit)
+		if err != nil {
+			return "", false
+		}
+		n := e.countUnanswered(c, turns, newest)
+		if n == 0 {
+			return "", true
+		}
+		if first = turns[n-1].ID; n < limit {
+			break
+		}
+	}
+	return first, true
+}
+
+// countUnanswered counts the turns that the model has not answered, from the newest on.
+func (e *Executor) countUnanswered(c *conversation, turns []appserver.Turn, newest string) int {
+	if newest != "" && (len(turns) == 0 || turns[0].ID != newest) {
+		return 0
+	}
+	for n, turn := range turns {
+		switch {
+		case turn.ID != newest && !e.isUnanswered(c, turn):
+			return n
+		case summarised(turn):
+			return n + 1
+		}
+	}
+	return len(turns)
+}
+
+// summarised reports whether codex has compacted in a turn: the model has read what was before it.
+func summarised(turn appserver.Turn) bool {
+	return slices.ContainsFunc(turn.Items, func(item appserver.Item) bool { return item.Type == appserver.ItemContextCompaction })
+}
+
+// isUnanswered reports whether the model has said nothing in a turn of the thread of c, planned nothing and
+// called nothing, as far as can be known: a plan, and a call that was cut, stand in the thread's file alone,
+// and not in that which it has after something was taken out (seen on 0.169.0).
+func (e *Executor) isUnanswered(c *conversation, turn appserver.Turn) bool {
+	if turn.ID == c.read || turn.Status != appserver.TurnFailed && turn.Status != appserver.TurnInterrupted {
+		return false
+	}
+	for _, item := range turn.Items {
+		switch item.Type {
+		case appserver.ItemReasoning, appserver.ItemContextCompaction, appserver.ItemHookPrompt:
+		case appserver.ItemUserMessage:
+			trace, err := e.cfg.ReadTrace(c.rollout, item.ClientID)
+			if err != nil || trace.Called || !isOfSomeJob(item.ClientID) {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 // takeBack takes an attempt that had done nothing out of the thread's history: the

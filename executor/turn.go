@@ -28,7 +28,7 @@ type turn struct {
 	// knows.
 	unanswered []string
 	unreadable bool      // the provider has refused to read what it was asked last
-	reads      bool      // the model has begun to answer
+	httpStatus int       // of that or another failure; 0 if there was none
 	idle       bool      // the thread says that it does nothing
 	doubted    time.Time // since when the history has called it interrupted; zero if it does not
 	stopping   error     // why codex was asked to end the turn; nil while it was not
@@ -38,14 +38,6 @@ type turn struct {
 	asked      int       // bytes of what it has asked
 	unsure     bool      // codex may ask another model for it: see refusal.alone
 	refused    *refusal  // why the turn failed, if the model refused it
-}
-
-// told is what its conversation had been told of before it; nothing is known of one that is nil.
-func (t *turn) told() briefing {
-	if t == nil {
-		return briefing{}
-	}
-	return t.before
 }
 
 // A cutError reports an attempt that the child's death has cut.

@@ -17,9 +17,9 @@ import (
 // The tests in this file run on the real codex: what is in the way of the next messages, and is not the
 // newest turn.
 
-// TestRemnantBehindOthers: what is refused beside a command is taken out when that has ended, whatever
+// TestUnansweredBehindOthers: what is refused beside a command is taken out when that has ended, whatever
 // becomes of the messages in between.
-func TestRemnantBehindOthers(t *testing.T) {
+func TestUnansweredBehindOthers(t *testing.T) {
 	t.Parallel()
 	const refuses, hangs = 1, 2
 	for name, between := range map[string]func(t *testing.T, e *executor.Executor, does *atomic.Int32, stop func()){
