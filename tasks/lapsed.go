@@ -71,9 +71,9 @@ const reading = 1500 * time.Millisecond
 func (l *lapse) begin() { *l = lapse{Lapsed: true} }
 
 // cross begins one that passes, for words that are written from a time on, or from where one holds that
-// has not passed.
-func (l *lapse) cross(from time.Time, more time.Duration) {
-	if l.Lapsed && l.from.Before(from) && time.Now().Before(l.until) {
+// has not passed, or that a question has which is still open: words may come late.
+func (l *lapse) cross(from time.Time, more time.Duration, open bool) {
+	if l.Lapsed && l.from.Before(from) && (open || time.Now().Before(l.until)) {
 		from = l.from
 	}
 	*l = lapse{Lapsed: true, from: from, until: time.Now().Add(crossing + more)}
@@ -139,13 +139,14 @@ func (t *task) unread() {
 // cross has words be for what the user was told before, or the turn has said, if anything, for as long as
 // they can be on their way. The caller holds t.mu.
 func (t *task) cross() {
+	open := len(t.questions) > 1
 	switch posts := t.engine.posts(); {
 	case t.words.heardElse && posts:
-		t.words.crossing.cross(time.Time{}, time.Second)
+		t.words.crossing.cross(time.Time{}, time.Second, open)
 	case t.words.heardElse:
-		t.words.crossing.cross(time.Time{}, 0)
+		t.words.crossing.cross(time.Time{}, 0, open)
 	case !t.words.said.IsZero() && !posts: // else what the turn says is not shown as it says it
-		t.words.crossing.cross(t.words.said.Add(reading), 0)
+		t.words.crossing.cross(t.words.said.Add(reading), 0, open)
 	}
 	t.words.heardElse, t.words.said = false, time.Time{}
 }

@@ -2,6 +2,7 @@ package tasks_test
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
@@ -74,12 +75,21 @@ func TestSaidJustBefore(t *testing.T) {
 // TestToldBesideTwoQuestions: that a turn says something between two questions takes nothing from what the
 // user was told before the first.
 func TestToldBesideTwoQuestions(t *testing.T) {
+	for name, passes := range map[string]time.Duration{"at once": 0, "late": time.Minute} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { toldBesideTwoQuestions(t, passes) })
+		})
+	}
+}
+
+func toldBesideTwoQuestions(t *testing.T, passes time.Duration) {
 	m := workspaceMachine(t)
 	says(t, m, "m1", "hi", byUser())
 	j := m.r.next(t).start()
 	m.e.SaidToUser()
 	asks := time.Now()
 	j.ask("q1", "May I q1?")
+	time.Sleep(passes)
 	j.say("a", "And a word.")
 	j.ask("q2", "May I q2?")
 	yes := request("m3", "", "yes")
