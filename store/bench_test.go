@@ -225,7 +225,7 @@ func BenchmarkSweepStep(b *testing.B) {
 		for more := true; more; {
 			start := time.Now()
 			must(b, s.do(b.Context(), "sweep", relaxed, func(c *conn) (err error) {
-				more, err = c.sweep(s.retention, time.Now())
+				more, err = c.sweep(s.retention, time.Now(), time.Now())
 				return err
 			}))
 			took = append(took, time.Since(start))

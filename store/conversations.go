@@ -75,6 +75,10 @@ func (s *Store) Turned(ctx context.Context, thread string) (bool, error) {
 // write nothing of it.
 const useGrain = time.Minute
 
+// mostBehind is how far a clock that is behind is believed to be that: what is used by it has been used
+// since it was used by the right one.
+const mostBehind = 100 * 24 * time.Hour
+
 // useThread makes a thread that of a conversation. No model leaves that of the
 // thread as it is known.
 func (c *conn) useThread(conversation, thread, model, tools string, now int64) error {
@@ -84,9 +88,10 @@ func (c *conn) useThread(conversation, thread, model, tools string, now int64) e
 		return nil
 	}
 	_, err := c.exec(`INSERT INTO conversations (key, thread_id, used_at, model, tools) VALUES (?, ?, ?, ?, ?)
-		ON CONFLICT (key) DO UPDATE SET thread_id = excluded.thread_id, used_at = excluded.used_at, tools = excluded.tools,
+		ON CONFLICT (key) DO UPDATE SET thread_id = excluded.thread_id, tools = excluded.tools,
+		used_at = CASE WHEN used_at - excluded.used_at BETWEEN 0 AND ? THEN used_at ELSE excluded.used_at END,
 		model = CASE WHEN excluded.model <> '' OR thread_id <> excluded.thread_id THEN excluded.model ELSE model END`,
-		conversation, thread, now, model, tools)
+		conversation, thread, now, model, tools, int64(mostBehind))
 	if err != nil {
 		return err
 	}

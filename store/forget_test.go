@@ -153,7 +153,7 @@ func TestWhatIsPassedOverIsPassedOnce(t *testing.T) {
 		steps := 0
 		for more := true; more; steps++ {
 			must(t, s.do(t.Context(), "sweep", relaxed, func(c *conn) (err error) {
-				more, err = c.sweepPortion(s.retention, clock.Now(), &portion{rows: stepRows, bytes: stepBytes, time: time.Hour})
+				more, err = c.sweepPortion(s.retention, clock.Now(), clock.Now(), &portion{rows: stepRows, bytes: stepBytes, time: time.Hour})
 				return err
 			}))
 		}

@@ -60,19 +60,20 @@ func (r Retention) orDefault() Retention {
 }
 
 // sweep does the first step that is left to do, and reports whether there was
-// one. Each is short, and each leaves a state that the next start can go on from.
-func (c *conn) sweep(r Retention, now time.Time) (bool, error) {
-	return c.sweepPortion(r, now, newPortion())
+// one. Each is short, and each leaves a state that the next start can go on from. What is too old is
+// so by the time of [Store.Aged].
+func (c *conn) sweep(r Retention, now, aged time.Time) (bool, error) {
+	return c.sweepPortion(r, now, aged, newPortion())
 }
 
-func (c *conn) sweepPortion(r Retention, now time.Time, p *portion) (bool, error) {
+func (c *conn) sweepPortion(r Retention, now, aged time.Time, p *portion) (bool, error) {
 	for _, step := range []func() (bool, error){
 		func() (bool, error) { return c.clearForgotten(p) },
-		func() (bool, error) { return c.forgetOld(now.Add(-r.Age), p) },
+		func() (bool, error) { return c.forgetOld(aged.Add(-r.Age), p) },
 		func() (bool, error) { return c.forgetMany(r.Tasks, now, p) },
-		func() (bool, error) { return c.pruneEvents(now.Add(-r.Events), p) },
-		func() (bool, error) { return c.buryDead(now.Add(-deadAge)) },
-		func() (bool, error) { return c.forgetInbox(now.Add(-max(r.Age, inboxAge))) },
+		func() (bool, error) { return c.pruneEvents(aged.Add(-r.Events), p) },
+		func() (bool, error) { return c.buryDead(aged.Add(-deadAge)) },
+		func() (bool, error) { return c.forgetInbox(aged.Add(-max(r.Age, inboxAge))) },
 		func() (bool, error) { return c.forgetManyRows(r.Rows) },
 		func() (bool, error) { return c.forgetLarge(r.Bytes, now, p) },
 		c.vacuum,

@@ -167,7 +167,7 @@ func TestSweepsInShortSteps(t *testing.T) {
 		must(t, s.do(t.Context(), "sweep", relaxed, func(c *conn) (err error) { // the store takes steps of its own between
 			before, err = c.number("SELECT count(*) FROM events")
 			must(t, err)
-			more, err = c.sweep(s.retention, clock.Now())
+			more, err = c.sweep(s.retention, clock.Now(), clock.Now())
 			must(t, err)
 			now, err = c.number("SELECT count(*) FROM events")
 			return err

@@ -42,6 +42,7 @@ type Store struct {
 	also      []string
 	logger    *slog.Logger
 	now       func() time.Time
+	aged      func() time.Time // see Aged
 	committed func(n int)
 	timed     func(time.Duration)
 
@@ -89,6 +90,8 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	}
 	if s.now == nil {
 		s.now = time.Now
+	} else {
+		s.aged = s.now
 	}
 	if cfg.Space != nil {
 		s.disk.space = cfg.Space
@@ -150,6 +153,11 @@ func (s *Store) open(maxPages int) (err error) {
 	}
 	if s.marks, err = marks(s.dir, s.path); err == nil {
 		s.ballast, err = newBallast(s.path)
+	}
+	if err == nil && s.aged == nil {
+		var newest time.Time
+		newest, err = s.conn.newest()
+		s.aged = ageing(time.Now(), newest)
 	}
 	if err != nil {
 		_ = s.conn.close()

@@ -9,12 +9,12 @@ func (s *Store) Sweep(ctx context.Context) error {
 		return err
 	}
 	for first, more := true, true; more; first = false {
-		now := s.now()
+		now, aged := s.now(), s.aged()
 		err := s.do(ctx, "forget old tasks", relaxed, func(c *conn) (err error) {
 			if first { // what the sweep of the writer's has passed over may go by now
 				c.passed = [classes]ended{}
 			}
-			more, err = c.sweep(s.retention, now)
+			more, err = c.sweep(s.retention, now, aged)
 			return err
 		})
 		if err != nil {

@@ -19,7 +19,7 @@ func TestManyTasksAStep(t *testing.T) {
 	steps := 0
 	for more := true; more; steps++ {
 		must(t, s.do(t.Context(), "sweep", relaxed, func(c *conn) (err error) {
-			more, err = c.sweepPortion(s.retention, clock.Now(), &portion{rows: stepRows, bytes: stepBytes, time: time.Hour})
+			more, err = c.sweepPortion(s.retention, clock.Now(), clock.Now(), &portion{rows: stepRows, bytes: stepBytes, time: time.Hour})
 			return err
 		}))
 	}
@@ -97,7 +97,7 @@ func TestOneSweepBesideAnother(t *testing.T) {
 	sent(t, s)
 	clock.advance(time.Hour)
 	must(t, s.catalog(t.Context(), "look"))
-	sweep := func(c *conn) error { return second(c.sweep(s.retention, clock.Now())) }
+	sweep := func(c *conn) error { return second(c.sweep(s.retention, clock.Now(), clock.Now())) }
 	must(t, together(t.Context(), s, sweep, sweep, sweep))
 	must(t, s.Sweep(t.Context()))
 	equal(t, rows(t, s, "tasks"), map[string]int64{"tasks": 30})

@@ -132,9 +132,9 @@ func (s *Store) forgetSome(now time.Time) {
 
 // sweepOnce does a step of retention in a transaction of its own.
 func (s *Store) sweepOnce() (more bool, err error) {
-	now := s.now()
+	now, aged := s.now(), s.aged()
 	outcomes, err := s.transact([]*operation{{level: relaxed, run: func(c *conn) (err error) {
-		more, err = c.sweep(s.retention, now)
+		more, err = c.sweep(s.retention, now, aged)
 		return err
 	}}})
 	if err != nil {

@@ -69,8 +69,8 @@ func (h *housekeeper) run(ctx context.Context) {
 	for next := time.Now(); ; {
 		if now := time.Now(); !now.Before(next) {
 			next, h.over = now.Add(tidyEvery), true
-			h.say(ctx, "old conversations could not be forgotten; this is tried again in an hour", h.tidy(ctx, now.Add(-idleFor)))
-			h.say(ctx, "old files of messages could not be deleted; this is tried again in an hour", h.uploads.Sweep(now.Add(-idleFor)))
+			h.say(ctx, "old conversations could not be forgotten; this is tried again in an hour", h.tidy(ctx, h.store.Aged().Add(-idleFor)))
+			h.say(ctx, "old files of messages could not be deleted; this is tried again in an hour", h.uploads.Sweep(h.store.Aged().Add(-idleFor)))
 		}
 		h.say(ctx, "conversations that there is no room for could not be forgotten; this is tried again in a minute", h.makeRoom(ctx, time.Now()))
 		if h.over {
