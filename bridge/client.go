@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/stayhttp"
 )
 
 // DefaultURL is where a runtime listens that nobody has told otherwise.
@@ -43,7 +45,7 @@ func New(cfg Config) *Client {
 	}
 	c := &Client{cfg: cfg, http: cfg.HTTP}
 	if c.http == nil {
-		c.http = &http.Client{}
+		c.http = &http.Client{Transport: stayhttp.Transport{Via: http.DefaultTransport}}
 	}
 	direct := *c.http // a runtime sends nobody elsewhere, and the token is for it alone
 	direct.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/stayhttp"
 )
 
 // Config describes a client. URL and Workspace must be set.
@@ -66,7 +67,7 @@ func New(cfg Config) *Client {
 	c.features.missing = map[feature]time.Time{}
 	c.renewal.turn, c.renewal.pause = make(chan struct{}, 1), renewalPause
 	if c.http == nil {
-		c.http = &http.Client{Transport: newTransport(), CheckRedirect: noRedirects}
+		c.http = &http.Client{Transport: stayhttp.Transport{Via: newTransport()}, CheckRedirect: noRedirects}
 	}
 	return c
 }

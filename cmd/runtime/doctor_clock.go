@@ -8,6 +8,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/forward"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/stayhttp"
 	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
 )
 
@@ -49,5 +50,5 @@ func timeSource(what, at, certificate string) preflight.TimeSource {
 		transport = &http.Transport{Proxy: http.ProxyFromEnvironment}
 	}
 	transport.DisableKeepAlives = true
-	return preflight.TimeSource{Name: what, URL: at, Via: transport}
+	return preflight.TimeSource{Name: what, URL: at, Via: stayhttp.Transport{Via: transport}}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/stayhttp"
 	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
 )
 
@@ -45,7 +46,7 @@ func healthy(ctx context.Context, at string, proxy func(*http.Request) (*url.URL
 	if err != nil {
 		return false
 	}
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, Proxy: proxy}}
+	client := &http.Client{Transport: stayhttp.Transport{Via: &http.Transport{DisableKeepAlives: true, Proxy: proxy}}}
 	resp, err := client.Do(req)
 	if err != nil {
 		return false

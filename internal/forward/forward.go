@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/crowd"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/stayhttp"
 )
 
 const (
@@ -115,7 +116,7 @@ type destinationKey struct{}
 func (f *Forwarder) handler() http.Handler {
 	proxy := &httputil.ReverseProxy{
 		Rewrite:        rewrite,
-		Transport:      f.transport,
+		Transport:      stayhttp.Transport{Via: f.transport},
 		FlushInterval:  -1, // each piece of an answer goes on at once
 		ErrorLog:       slog.NewLogLogger(f.log.Handler(), slog.LevelDebug),
 		ErrorHandler:   f.failed,

@@ -20,6 +20,8 @@ import (
 	"time"
 
 	"code.dny.dev/ssrf"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/stayhttp"
 )
 
 // ErrForbidden is the cause of every refusal by a [Guard].
@@ -129,7 +131,7 @@ func (g *Guard) Client(timeout time.Duration) *http.Client {
 	dialer := &net.Dialer{Timeout: timeout, ControlContext: g.control}
 	return &http.Client{
 		Timeout: timeout,
-		Transport: &http.Transport{
+		Transport: stayhttp.Transport{Via: &http.Transport{
 			DialContext:            dialer.DialContext, // and no proxy: it would connect where we cannot look
 			TLSHandshakeTimeout:    timeout,
 			MaxIdleConns:           mostIdle,
@@ -137,7 +139,7 @@ func (g *Guard) Client(timeout time.Duration) *http.Client {
 			IdleConnTimeout:        30 * time.Second,
 			MaxResponseHeaderBytes: maxHeader,
 			DisableCompression:     true, // what comes is as large as it is on the way
-		},
+		}},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }

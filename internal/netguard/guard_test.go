@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/netguard"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/stayhttp"
 )
 
 func TestAddresses(t *testing.T) {
@@ -102,6 +103,26 @@ func TestAllowedAndNoRedirects(t *testing.T) {
 	}
 }
 
+// TestReceiverThatSwitches: one that leaves HTTP has nobody wait.
+func TestReceiverThatSwitches(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n")
+		_, _ = io.Copy(io.Discard, conn) // until the other side ends it
+		conn.Close()
+	}))
+	defer server.Close()
+	res, err := netguard.New(netip.MustParsePrefix("127.0.0.0/8")).Client(time.Minute).Get(server.URL)
+	if err == nil {
+		res.Body.Close()
+		t.Errorf("it is taken, with status %d", res.StatusCode)
+	}
+}
+
 // TestHeadersAreBounded, of answers: a header of short fields takes many times its size.
 func TestHeadersAreBounded(t *testing.T) {
 	ts := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -118,7 +139,7 @@ func TestHeadersAreBounded(t *testing.T) {
 	defer ts.Close()
 	client := netguard.New(netip.MustParsePrefix("127.0.0.0/8")).Client(5 * time.Second)
 	defer client.CloseIdleConnections()
-	transport, ok := client.Transport.(*http.Transport)
+	transport, ok := client.Transport.(stayhttp.Transport).Via.(*http.Transport)
 	if !ok {
 		t.Fatalf("%T", client.Transport)
 	}
@@ -185,7 +206,7 @@ func TestIdleConnectionsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ours, theirs := net.Pipe()
 		client := netguard.New().Client(time.Minute)
-		transport, ok := client.Transport.(*http.Transport)
+		transport, ok := client.Transport.(stayhttp.Transport).Via.(*http.Transport)
 		if !ok {
 			t.Fatalf("%T", client.Transport)
 		}
