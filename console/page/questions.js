@@ -11,8 +11,16 @@ const titles = {
 };
 
 // A click that was meant for what stood here before must not answer: for so long
-// nothing of a question that has just come can be clicked. Keys have to get there.
+// nothing of a question that has just come, or was moved, can be clicked. Keys have to get there.
 const ripeAfter = 400;
+
+const ripening = new WeakMap();
+
+function ripen(controls) {
+  clearTimeout(ripening.get(controls));
+  controls.classList.add('fresh');
+  ripening.set(controls, setTimeout(() => controls.classList.remove('fresh'), ripeAfter));
+}
 
 // An answer that is on its way is not given twice.
 const againAfter = 2000;
@@ -26,8 +34,16 @@ export function questionView(entry, answer) {
   const clock = h('span', { class: 'quiet' });
   const why = h('p', { class: 'problem', role: 'alert', hidden: true });
   let before = '';
+  let place = null; // in the window
   return {
     node,
+    /** Looks where the question stands now; byHand says that who reads has moved it. */
+    placed(byHand) {
+      const controls = node.querySelector('.controls');
+      const now = controls?.getBoundingClientRect().top ?? null;
+      if (!byHand && place !== null && now !== null && Math.abs(now - place) >= 1) ripen(controls);
+      place = now;
+    },
     update() {
       const now = JSON.stringify([{ ...entry.data, why: null }, entry.open, entry.answer]);
       say(why, entry.data.why ?? '');
@@ -70,8 +86,7 @@ function openQuestion(entry, answer, clock, why) {
   const fields = fieldsOf(data);
   controls.append(...fields.map((field) => field.node), h('div', { class: 'buttons' }, ...buttons(data, send)));
   form.append(controls);
-  controls.classList.add('fresh');
-  setTimeout(() => controls.classList.remove('fresh'), ripeAfter);
+  ripen(controls);
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     send(filledIn(data, fields));

@@ -122,6 +122,12 @@ export class TaskView {
     const { scrollHeight, scrollTop, clientHeight } = this.#scroll;
     this.#follows = scrollHeight - scrollTop - clientHeight < 48;
     byId('latest').hidden = this.#follows;
+    this.#place(true);
+  }
+
+  /** The questions note where they stand. */
+  #place(byHand) {
+    for (const view of this.#views.values()) view.placed?.(byHand);
   }
 
   #render() {
@@ -151,7 +157,8 @@ export class TaskView {
     if (moved) arrange(this.#list, this.#transcript.entries.map((entry) => this.#views.get(entry)?.node).filter(Boolean));
     if (dirty.includes(null) || !dirty.length) this.#head();
     if (this.#follows) this.#scroll.scrollTop = this.#scroll.scrollHeight;
-    else this.#scrolled();
+    this.#place(false);
+    if (!this.#follows) this.#scrolled();
   }
 
   /** Everything around the transcript. Called when the task or the store has changed. */

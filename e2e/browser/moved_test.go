@@ -1,0 +1,63 @@
+package browser
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/progtest"
+)
+
+// TestQuestionsThatMove: two subagents ask, and the turn says something long, so that the page, which keeps
+// to its end, moves up by what is between the two buttons. A click that was aimed at the first is for
+// neither.
+func TestQuestionsThatMove(t *testing.T) {
+	var first, second string
+	var subagents, calls atomic.Int64
+	lines, asked := make(chan int, 1), make(chan struct{})
+	model := modeltest.Start(t, func(turn *fakemodel.Turn) {
+		switch body := string(turn.Body); {
+		case strings.Contains(body, "newly spawned child agent"):
+			if n := subagents.Add(1); n <= 2 {
+				turn.Call("exec_command", fakemodel.Escalated("touch "+[]string{first, second}[n-1]))
+				return
+			}
+			turn.Say("done")
+		case calls.Add(1) == 1:
+			turn.CallIn("collaboration", "spawn_agent", `{"task_name":"one","message":"go"}`)
+		case calls.Load() == 2:
+			<-asked // its question is above the other
+			turn.CallIn("collaboration", "spawn_agent", `{"task_name":"two","message":"go"}`)
+		default:
+			n := <-lines
+			turn.OpenMessage("commentary")
+			turn.Delta(strings.Repeat("word\n", n) + "and more")
+			<-turn.Context().Done()
+		}
+	})
+	r := &program{Program: progtest.Start(t, binary, "OPENAI_BASE_URL="+model.BaseURL(), "OPENAI_API_KEY=key-of-the-browser-suite"), Model: model, t: t}
+	first, second = filepath.Join(r.Work, "first"), filepath.Join(r.Work, "second")
+	p := r.console(t)
+	p.begin("moves", "go")
+	p.until("a question", "document.querySelectorAll('.question.open').length === 1")
+	close(asked)
+	p.until("two questions that can be clicked", "document.querySelectorAll('.question.open .controls:not(.fresh)').length === 2")
+	p.eval(`(() => {
+		window.moved = new Set();
+		const look = (changes) => changes.forEach(({ target }) => target.matches('.controls.fresh') && window.moved.add(target));
+		new MutationObserver(look).observe(document, { subtree: true, attributeFilter: ['class'] });
+		return 1;
+	})()`)
+	lines <- 12
+	p.until("both to be closed to clicks as they move", "window.moved.size === 2")
+	p.until("both to be there to be clicked again", "document.querySelectorAll('.question.open .controls:not(.fresh)').length === 2")
+	p.press(".question.open", "Accept")
+	p.until("one question", "document.querySelectorAll('.question.open').length === 1")
+	if _, err := os.Stat(second); err == nil {
+		t.Error("the answer to the first has run the second's command")
+	}
+}
