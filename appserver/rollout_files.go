@@ -77,6 +77,35 @@ func everyRollout(home string, show func(thread, path string)) error {
 	return nil
 }
 
+// FindTrace is [ReadTrace] in all files of the thread that the rollout file at path is of: what stood in its
+// history before a part of that was taken back is in those before it (seen on 0.169.0).
+func FindTrace(path, clientID string) (Trace, error) {
+	trace, err := ReadTrace(path, clientID)
+	if err != nil || trace.Found {
+		return trace, err
+	}
+	var others []string
+	thread := threadOf(filepath.Base(path))
+	s := search{left: mostLooked, found: func(other string) {
+		if other != path && thread != "" && threadOf(filepath.Base(other)) == thread {
+			others = append(others, other)
+		}
+	}}
+	home := path
+	for range daysDeep + 1 { // sessions/2026/01/31/rollout-….jsonl
+		home = filepath.Dir(home)
+	}
+	if err := s.in(home, daysDeep); err != nil {
+		return Trace{}, fmt.Errorf("look for the files of thread %s: %w", thread, err)
+	}
+	for _, other := range others {
+		if trace, err = ReadTrace(other, clientID); err != nil || trace.Found {
+			break
+		}
+	}
+	return trace, err
+}
+
 // The files of threads stand in folders for their days: sessions/2026/01/31.
 const (
 	sessions = "sessions"

@@ -55,10 +55,12 @@ func (e *Executor) relieve(c *conversation, j *job, t *turn, end *Ended) (*Ended
 	}
 	e.log.Warn("a thread could not be compacted", "thread_id", c.threadID, "err", failed)
 	end.Failure.Message += "; codex could not make it shorter"
-	if !out {
-		t.unreadable = true
-		e.clear(c, t, end)
+	if out { // what may be why is before it
+		end.Failure.Message += e.leaveOutBefore(c, t.on)
+		return end, nil
 	}
+	t.unreadable = true
+	e.clear(c, t, end)
 	return end, nil
 }
 

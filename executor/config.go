@@ -101,6 +101,8 @@ type Config struct {
 	Recorder Recorder
 	// ReadTrace says what a rollout file has of a message; nil is [appserver.ReadTrace].
 	ReadTrace func(path, clientID string) (appserver.Trace, error)
+	// FindTrace says what all files of its thread have of a message; nil is [appserver.FindTrace].
+	FindTrace func(path, clientID string) (appserver.Trace, error)
 	Logger    *slog.Logger // nil discards
 }
 
@@ -186,12 +188,20 @@ func (c Config) withDefaults() Config {
 		c.Metrics = noMetrics{}
 	}
 	if c.ReadTrace == nil {
-		c.ReadTrace = func(path, clientID string) (appserver.Trace, error) {
-			return asuser.Value(c.Child.User, func() (appserver.Trace, error) { return appserver.ReadTrace(path, clientID) })
-		}
+		c.ReadTrace = c.asUser(appserver.ReadTrace)
+	}
+	if c.FindTrace == nil {
+		c.FindTrace = c.asUser(appserver.FindTrace)
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	return c
+}
+
+// asUser reads traces as the user that codex runs as.
+func (c Config) asUser(read func(path, clientID string) (appserver.Trace, error)) func(path, clientID string) (appserver.Trace, error) {
+	return func(path, clientID string) (appserver.Trace, error) {
+		return asuser.Value(c.Child.User, func() (appserver.Trace, error) { return read(path, clientID) })
+	}
 }

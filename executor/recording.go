@@ -114,7 +114,7 @@ type RecordedPast struct {
 	Error string `json:"error,omitempty"`
 }
 
-// A RecordedTrace is what [appserver.ReadTrace] has returned.
+// A RecordedTrace is what [appserver.ReadTrace] or [appserver.FindTrace] has returned.
 type RecordedTrace struct {
 	ClientID string `json:"clientId"`
 	appserver.Trace
@@ -217,7 +217,7 @@ func (c Config) withRecorder() Config {
 	if c.Instructions != nil {
 		c.Instructions = recordedInstructions(c.Instructions, r)
 	}
-	prepare, trace := c.Prepare, c.ReadTrace
+	prepare := c.Prepare
 	if prepare != nil {
 		c.Prepare = func(ctx context.Context) (Launch, error) {
 			launch, err := prepare(ctx)
@@ -226,12 +226,16 @@ func (c Config) withRecorder() Config {
 			return launch.withRecorder(r), err
 		}
 	}
-	c.ReadTrace = func(path, clientID string) (appserver.Trace, error) {
-		found, err := trace(path, clientID)
+	c.ReadTrace, c.FindTrace = recordedTraces(c.ReadTrace, r), recordedTraces(c.FindTrace, r)
+	return c
+}
+
+func recordedTraces(read func(path, clientID string) (appserver.Trace, error), r Recorder) func(path, clientID string) (appserver.Trace, error) {
+	return func(path, clientID string) (appserver.Trace, error) {
+		found, err := read(path, clientID)
 		r.Record(RecordTrace, RecordedTrace{clientID, found, errors.Is(err, fs.ErrNotExist), text(err)})
 		return found, err
 	}
-	return c
 }
 
 func text(err error) string {

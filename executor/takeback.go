@@ -56,10 +56,19 @@ func (e *Executor) leaveOut(c *conversation, t *turn, behind bool) string {
 	return leftOut + leftAll
 }
 
-// refusedByAnother reports whether it may be the model of a turn before it that has refused the turn:
-// codex asks that for a summary.
+// leaveOutBefore does the same behind a turn that was taken out already, and may not be why.
+func (e *Executor) leaveOutBefore(c *conversation, on *child) string {
+	first, _ := e.unanswered(context.WithoutCancel(e.root), c, on, "")
+	if first == "" || !e.takeBackTo(c, on, first, c.uncertain()) {
+		return ""
+	}
+	return leftOut + leftAll + ifAgain
+}
+
+// refusedByAnother reports whether it may be the model that the turn before it has named which has refused
+// the turn: codex asks that for a summary.
 func (t *turn) refusedByAnother() bool {
-	return t.unsure && (t.refused != nil || t.httpStatus == http.StatusNotFound)
+	return t.behindOther && (t.refused != nil || t.httpStatus == http.StatusNotFound)
 }
 
 // clearLate does what [Executor.clear] could not. The caller holds c.lock, and the thread is loaded.
@@ -117,8 +126,8 @@ func summarised(turn appserver.Turn) bool {
 }
 
 // isUnanswered reports whether the model has said nothing in a turn of the thread of c, planned nothing and
-// called nothing, as far as can be known: a plan, and a call that was cut, stand in the thread's file alone,
-// and not in that which it has after something was taken out (seen on 0.169.0).
+// called nothing: a plan, and a call that was cut, stand in the thread's files alone. What it was saying when
+// it was stopped stands nowhere (seen on 0.169.0).
 func (e *Executor) isUnanswered(c *conversation, turn appserver.Turn) bool {
 	if turn.ID == c.read || turn.Status != appserver.TurnFailed && turn.Status != appserver.TurnInterrupted {
 		return false
@@ -127,8 +136,8 @@ func (e *Executor) isUnanswered(c *conversation, turn appserver.Turn) bool {
 		switch item.Type {
 		case appserver.ItemReasoning, appserver.ItemContextCompaction, appserver.ItemHookPrompt:
 		case appserver.ItemUserMessage:
-			trace, err := e.cfg.ReadTrace(c.rollout, item.ClientID)
-			if err != nil || trace.Called || !isOfSomeJob(item.ClientID) {
+			trace, err := e.cfg.FindTrace(c.rollout, item.ClientID)
+			if err != nil || !trace.Found || trace.Called || !isOfSomeJob(item.ClientID) {
 				return false
 			}
 		default:
@@ -155,7 +164,7 @@ func (e *Executor) takeBackTo(c *conversation, on *child, turnID string, before 
 	if !e.takeOut(c, on, turnID) {
 		return false
 	}
-	c.ran = before.ran
+	c.ran, c.named = before.ran, false
 	return true
 }
 

@@ -58,6 +58,7 @@ func (e *Executor) forget(c *conversation, refused error) {
 	c.threadID, c.rollout, c.resumable, c.history, c.own, c.heard = "", "", false, false, settings{}, heard{}
 	c.strange.forget()
 	c.blocked.Store(false)
+	c.named, c.read = false, ""
 }
 
 // isLost reports whether a refused resume means that the thread cannot be had

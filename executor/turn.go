@@ -37,7 +37,9 @@ type turn struct {
 	limited    *refusal  // the rate limit that codex waits out; nil once the model answers
 	asked      int       // bytes of what it has asked
 	unsure     bool      // codex may ask another model for it: see refusal.alone
-	refused    *refusal  // why the turn failed, if the model refused it
+	// behindOther says that the turn before it has named another model, as far as is known.
+	behindOther bool
+	refused     *refusal // why the turn failed, if the model refused it
 }
 
 // A cutError reports an attempt that the child's death has cut.
@@ -88,7 +90,7 @@ func (e *Executor) start(c *conversation, j *job) (*turn, error) {
 
 // newTurn returns a turn that is about to begin on the thread of c.
 func (e *Executor) newTurn(c *conversation, j *job, on *child) *turn {
-	t := &turn{e: e, c: c, job: j, on: on, unsure: c.resumable && c.ran != c.own.model, record: newRecord(), attention: newAttention(), giveBack: func() {}}
+	t := &turn{e: e, c: c, job: j, on: on, unsure: c.resumable && c.ran != c.own.model, behindOther: c.named, record: newRecord(), attention: newAttention(), giveBack: func() {}}
 	t.inquiry = e.openInquiry(c.threadID, j, func() { t.attention.raise(wakeQuestion) })
 	return t
 }
@@ -120,6 +122,7 @@ func (e *Executor) startTurn(t *turn) (id string, err error) {
 		c.ran = "" // until it has ended well
 	}
 	if err == nil {
+		c.named = c.otherModel(j) != ""
 		e.briefed(c, instructions, tells)
 		c.strange.told()
 	}

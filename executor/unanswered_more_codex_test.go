@@ -210,3 +210,69 @@ func TestHeldBesideACommand(t *testing.T) {
 	eventually(t, "the command to end", func() bool { _, err := os.Stat(filepath.Join(work, "over")); return err == nil })
 	recalls(t, e)
 }
+
+// TestCalledBeforeTwoRefusals: what a command has done in a turn stays, also behind a first refusal, after
+// which codex goes on in another file.
+func TestCalledBeforeTwoRefusals(t *testing.T) {
+	t.Parallel()
+	cfg := codexConfig(t, flags(t, fakemodel.Keywords))
+	cfg.Book = &notebook{}
+	e := executor.New(cfg)
+	submit(t, e, "j1", "one", "say one").wait(t)
+	w := submit(t, e, "j2", "one", "run : remember teal-7; touch deployed; sleep 63.25")
+	eventually(t, "the command to run", func() bool { _, err := os.Stat(filepath.Join(cfg.Child.Dir, "deployed")); return err == nil })
+	killCodex(t, e)
+	w.wait(t)
+	submit(t, e, "j3", "one", "say FLAGGED").wait(t)
+	if err := e.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	e = running(t, cfg)
+	if end := submit(t, e, "j4", "one", "say FLAGGED again").wait(t); end.Failure == nil || strings.Contains(end.Failure.Message, "those before it") {
+		t.Errorf("the second refusal ends with %+v (%v)", end, end.Failure)
+	}
+}
+
+// TestPassingBehindARestart: a message that fails in passing stays, also where it is not known which model
+// was asked last.
+func TestPassingBehindARestart(t *testing.T) {
+	t.Parallel()
+	var away atomic.Bool
+	cfg := codexConfig(t, flags(t, func(turn *fakemodel.Turn) {
+		if away.Load() {
+			turn.Fail(http.StatusNotFound, "not now")
+			return
+		}
+		fakemodel.Keywords(turn)
+	}))
+	cfg.Book = &notebook{}
+	e := executor.New(cfg)
+	submit(t, e, "j1", "one", "say one").wait(t)
+	if err := e.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	e = running(t, cfg)
+	away.Store(true)
+	submit(t, e, "j2", "one", "remember teal-7").wait(t)
+	away.Store(false)
+	recalls(t, e)
+}
+
+// TestTooLongByWordsBehindACancel: what alone is too long and was canceled goes with the next message.
+func TestTooLongByWordsBehindACancel(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Bool
+	e := onCodex(t, modeltest.Start(t, func(turn *fakemodel.Turn) {
+		switch {
+		case len(turn.Body) > 300_000 && asked.CompareAndSwap(false, true):
+			turn.Hang()
+		case len(turn.Body) > 300_000:
+			turn.Fail(http.StatusBadRequest, `{"error":{"message":"This model's maximum context length is 32768 tokens. However, you requested 40000 tokens.","type":"BadRequestError","code":400}}`)
+		default:
+			fakemodel.Keywords(turn)
+		}
+	}), nil)
+	submit(t, e, "j1", "one", "remember teal-7").wait(t)
+	canceled(t, e, "j2", "say "+strings.Repeat("long ", 80_000), &asked)
+	recalls(t, e)
+}

@@ -95,7 +95,7 @@ func (s *stage) settings(cfg Config, r *run) (executor.Config, error) {
 		Child: appserver.Config{
 			Bin: cfg.Relay, Dir: s.dir, ClientName: "molecule-codex-runtime", QueueBytes: 512 << 20, // nothing is dropped for want of time
 		},
-		Thread: was.Thread, Prepare: s.feed.prepare, Book: s.feed, ReadTrace: s.feed.trace, Tools: s.feed,
+		Thread: was.Thread, Prepare: s.feed.prepare, Book: s.feed, ReadTrace: s.feed.trace, FindTrace: s.feed.trace, Tools: s.feed,
 		MaxTurns: was.MaxTurns, MaxQuestions: was.MaxQuestions, MaxMute: was.MaxMute, MaxAsked: cmp.Or(was.MaxAsked, 1<<20), MaxQueue: was.MaxQueue, MaxThreads: was.MaxThreads, MaxWaiting: 1 << 20, MaxBytes: 1 << 50,
 		Rules: was.Rules, Open: was.Open, Grace: min(cmp.Or(was.Grace, 5*time.Second), 5*time.Second), Patience: 10 * time.Second,
 		Logger: cfg.Logger,

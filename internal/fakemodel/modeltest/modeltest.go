@@ -53,6 +53,8 @@ func (m *Model) Overrides() []string {
 		"-c", `model_provider="fake"`,
 		"-c", fmt.Sprintf(`model_providers.fake={name="fake",base_url=%q,env_key=%q,wire_api="responses",request_max_retries=0,stream_max_retries=0}`,
 			m.BaseURL(), KeyVar),
+		// As the runtime has them: each thread would start a shell for the first, each process git for the second.
+		"-c", "features.shell_snapshot=false", "-c", "features.plugins=false",
 	}
 }
 
