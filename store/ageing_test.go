@@ -6,25 +6,60 @@ import (
 	"time"
 )
 
-// TestAged: what ended by another clock, or long before this process, is not too old by that.
+const day = 24 * time.Hour
+
+// TestAged: what a clock is set to has nothing grow old.
 func TestAged(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		const day = 24 * time.Hour
-		now := time.Now()
-		for name, c := range map[string]struct{ newest, want time.Time }{
-			"nothing is kept":         {time.Time{}, now},
-			"a moment ago":            {now.Add(-time.Hour), now},
-			"long ago":                {now.Add(-400 * day), now.Add(-399 * day)},
-			"the clock has been back": {now.Add(400 * day), now},
-		} {
-			if got := ageing(now, c.newest)(); !got.Equal(c.want) {
-				t.Errorf("%s: things are as old as at %v, want %v", name, got, c.want)
+	right := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+	for name, c := range map[string]struct {
+		clock        func(days int) time.Duration // how wrong it is
+		behind, most time.Duration                // of what is right, after 40 days; and at any time
+	}{
+		"right":               {func(int) time.Duration { return 0 }, 0, 0},
+		"ahead for a while":   {func(days int) time.Duration { return map[bool]time.Duration{days == 3: 400 * day}[true] }, -2 * time.Hour, 0},
+		"behind at first":     {func(days int) time.Duration { return map[bool]time.Duration{days < 1: -20 * day}[true] }, 0, 20 * day},
+		"far behind at first": {func(days int) time.Duration { return map[bool]time.Duration{days < 1: -20_000 * day}[true] }, 62 * day, 20_000 * day},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := newAgeing(right.Add(c.clock(0)), right, right)
+			most := time.Duration(0)
+			for hours := range 40 * 24 {
+				now := right.Add(time.Duration(hours+1) * time.Hour)
+				a.step(now.Add(c.clock(hours/24)), time.Hour)
+				most = max(most, now.Sub(a.at))
 			}
+			if got := right.Add(40 * day).Sub(a.at); got > c.behind+day || most > c.most+day || got < -25*time.Hour {
+				t.Errorf("in the end it is %v behind, and was by %v", got, most)
+			}
+		})
+	}
+}
+
+// TestAgedOverRestarts: however often a process starts by a clock that is far ahead, a day counts; and one
+// that is started each day grows old.
+func TestAgedOverRestarts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		right := time.Now()
+		at, wall := right, right
+		for range 100 {
+			now := time.Now().Add(400 * day)
+			a := newAgeing(now, wall, at)
+			at, wall = a.at, now
+			time.Sleep(time.Minute)
 		}
-		aged := ageing(now, now.Add(-400*day))
-		time.Sleep(31 * day)
-		if got, want := aged(), now.Add(-368*day); !got.Equal(want) {
-			t.Errorf("a month later things are as old as at %v, want %v", got, want)
+		if old := at.Sub(right); old > 26*time.Hour {
+			t.Errorf("after a hundred starts it is %v older", old)
+		}
+		at, wall = time.Now().Round(0), time.Now()
+		began := at
+		for range 40 {
+			a := newAgeing(time.Now(), wall, at)
+			time.Sleep(23 * time.Hour)
+			at, wall = a.now(), time.Now()
+			time.Sleep(time.Hour)
+		}
+		if old := at.Sub(began); old < 39*day {
+			t.Errorf("after forty days it is %v older", old)
 		}
 	})
 }

@@ -75,10 +75,6 @@ func (s *Store) Turned(ctx context.Context, thread string) (bool, error) {
 // write nothing of it.
 const useGrain = time.Minute
 
-// mostBehind is how far a clock that is behind is believed to be that: what is used by it has been used
-// since it was used by the right one.
-const mostBehind = 100 * 24 * time.Hour
-
 // useThread makes a thread that of a conversation. No model leaves that of the
 // thread as it is known.
 func (c *conn) useThread(conversation, thread, model, tools string, now int64) error {

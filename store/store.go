@@ -43,6 +43,7 @@ type Store struct {
 	logger    *slog.Logger
 	now       func() time.Time
 	aged      func() time.Time // see Aged
+	ageing    *ageing          // nil where the clock is a test's
 	committed func(n int)
 	timed     func(time.Duration)
 
@@ -155,9 +156,10 @@ func (s *Store) open(maxPages int) (err error) {
 		s.ballast, err = newBallast(s.path)
 	}
 	if err == nil && s.aged == nil {
-		var newest time.Time
-		newest, err = s.conn.newest()
-		s.aged = ageing(time.Now(), newest)
+		var wall, at time.Time
+		wall, at, err = s.conn.age()
+		s.ageing = newAgeing(time.Now(), wall, at)
+		s.aged = s.ageing.now
 	}
 	if err != nil {
 		_ = s.conn.close()

@@ -130,8 +130,22 @@ func (s *Store) forgetSome(now time.Time) {
 	}
 }
 
+// keepAge notes how old what is kept has grown, where that is due.
+func (s *Store) keepAge() {
+	if s.ageing == nil {
+		return
+	}
+	now := time.Now()
+	if at, due := s.ageing.due(now); due {
+		if err := s.conn.keepAge(now, at); err != nil {
+			s.logger.Debug("how old what is kept has grown could not be written down", "err", err)
+		}
+	}
+}
+
 // sweepOnce does a step of retention in a transaction of its own.
 func (s *Store) sweepOnce() (more bool, err error) {
+	s.keepAge()
 	now, aged := s.now(), s.aged()
 	outcomes, err := s.transact([]*operation{{level: relaxed, run: func(c *conn) (err error) {
 		more, err = c.sweep(s.retention, now, aged)
@@ -184,6 +198,9 @@ func (s *Store) holdRoom() {
 // finish ends the connection with everything in the database file.
 func (s *Store) finish() error {
 	defer s.ballast.release()
+	if s.ageing != nil { // what is not noted is made good by the next process, by a day at most
+		_ = s.conn.keepAge(time.Now(), s.aged())
+	}
 	if err := s.conn.script("PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
 		_ = s.conn.close()
 		return fmt.Errorf("close the store: %w", explain(s.path, err))
