@@ -52,6 +52,10 @@ func (e *Executor) answer(jobID string, a Answer) error {
 	if q == nil {
 		return ErrNotAsked
 	}
+	if q.isLate() {
+		e.expire(in, q)
+		return ErrNotAsked
+	}
 	if a.Files { // codex takes none with an answer
 		return notUnderstood("A file is no part of an answer. Answer without it, and send it with a message of its own after that.")
 	}

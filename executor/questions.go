@@ -158,13 +158,24 @@ func (e *Executor) await(ctx context.Context, in *inquiry, q *question) {
 	case <-ctx.Done(): // the child is gone: so is the turn, and it says so
 		return
 	case <-expired:
-		note := fmt.Sprintf("The question was not answered within %s (CODEX_QUESTION_TTL): it was declined.", e.cfg.QuestionTTL)
-		in.give(q, response{reply: reply{value: q.kind.refusal}, note: note})
+		e.expire(in, q)
 	}
 	select {
 	case <-q.settled:
 	case <-ctx.Done():
 	}
+}
+
+// expire declines a question whose time is up.
+func (e *Executor) expire(in *inquiry, q *question) {
+	note := fmt.Sprintf("The question was not answered within %s (CODEX_QUESTION_TTL): it was declined.", e.cfg.QuestionTTL)
+	in.give(q, response{reply: reply{value: q.kind.refusal}, note: note})
+}
+
+// isLate reports whether the time that a question names is over. Of a machine that has slept the timer knows
+// nothing of that.
+func (q *question) isLate() bool {
+	return !q.deadline.IsZero() && !time.Now().Round(0).Before(q.deadline.Round(0))
 }
 
 var (
