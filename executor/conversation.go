@@ -44,6 +44,7 @@ type conversation struct {
 	history    bool      // turns of it have ended, so that its loss is one
 	tools      string    // the set of tools that the thread was started with
 	fresh      freshness // of the next turn, which tells the model
+	unread     freshness // that turns have had with them since the model has answered
 	events     *appserver.Subscription
 	heard      heard
 	own        settings        // what its thread was loaded with

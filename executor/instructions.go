@@ -140,7 +140,7 @@ func (c *conversation) briefing() briefing {
 
 // uncertain is the briefing of a conversation before a turn of which it is not known what it had with it.
 func (c *conversation) uncertain() briefing {
-	before := briefing{known: unsure}
+	before := briefing{known: unsure, fresh: c.unread}
 	if c.strange.any() {
 		before.strange = strangeRetold
 	}

@@ -41,7 +41,9 @@ func (e *Executor) clear(c *conversation, t *turn, end *Ended) {
 func (e *Executor) leaveOut(c *conversation, t *turn, behind bool) string {
 	first, before := t.id, t.before
 	if behind {
-		first, _ = e.unanswered(context.WithoutCancel(e.root), c, t.on, t.id)
+		if oldest, known := e.unanswered(context.WithoutCancel(e.root), c, t.on, t.id); known {
+			first = oldest
+		}
 	}
 	if first != t.id {
 		before = c.uncertain()
@@ -88,10 +90,10 @@ func (e *Executor) unanswered(ctx context.Context, c *conversation, on *child, n
 	if on.gone() || e.runsCommands(c, on) {
 		return "", false
 	}
-	for _, limit := range []int{fewTurns, manyTurns} {
+	for _, limit := range []int{2, fewTurns, manyTurns} { // turns may be large
 		turns, err := e.listTurns(ctx, c, on, limit)
 		if err != nil {
-			return "", false
+			return first, first != ""
 		}
 		n := e.countUnanswered(c, turns, newest)
 		if n == 0 {

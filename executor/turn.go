@@ -84,6 +84,7 @@ func (e *Executor) start(c *conversation, j *job) (*turn, error) {
 	}
 	t.inquiry.begun(t.id)
 	e.bidden(c, t.id)
+	c.unread = cmp.Or(c.fresh, c.unread)
 	c.resumable, c.fresh = true, ""
 	return t, nil
 }

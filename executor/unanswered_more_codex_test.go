@@ -276,3 +276,57 @@ func TestTooLongByWordsBehindACancel(t *testing.T) {
 	canceled(t, e, "j2", "say "+strings.Repeat("long ", 80_000), &asked)
 	recalls(t, e)
 }
+
+// TestRefusedBehindLargeTurns: a message that is refused is taken out also where codex's list of the turns
+// before it is too long to be read.
+func TestRefusedBehindLargeTurns(t *testing.T) {
+	t.Parallel()
+	cfg := codexConfig(t, flags(t, func(turn *fakemodel.Turn) {
+		if n := len(turn.NewToolOutputs()); strings.Contains(turn.LastUserText(), "much") && n < 6 {
+			turn.Exec("head -c 1000000 /dev/zero")
+			return
+		}
+		fakemodel.Keywords(turn)
+	}))
+	cfg.Child.MaxLine = 4 << 20
+	e := running(t, cfg)
+	submit(t, e, "j1", "one", "remember teal-7").wait(t)
+	submit(t, e, "j2", "one", "say much").wait(t)
+	submit(t, e, "j3", "one", "say FLAGGED").wait(t)
+	recalls(t, e)
+}
+
+// TestLostHistoryBehindARefusal: that its history is lost the model is told again where the turn that had
+// this with it is taken out.
+func TestLostHistoryBehindARefusal(t *testing.T) {
+	t.Parallel()
+	var hung atomic.Bool
+	model := flags(t, func(turn *fakemodel.Turn) {
+		if strings.Contains(turn.LastUserText(), "hang") && hung.CompareAndSwap(false, true) {
+			turn.Hang()
+			return
+		}
+		fakemodel.Keywords(turn)
+	})
+	cfg := codexConfig(t, model)
+	cfg.Book = &notebook{}
+	e := running(t, cfg)
+	submit(t, e, "j1", "one", "remember teal-7").wait(t)
+	killCodex(t, e)
+	var home string
+	for _, variable := range cfg.Child.Env {
+		if dir, is := strings.CutPrefix(variable, "CODEX_HOME="); is {
+			home = dir
+		}
+	}
+	if err := os.RemoveAll(filepath.Join(home, "sessions")); err != nil {
+		t.Fatal(err)
+	}
+	canceled(t, e, "j2", "hang", &hung)
+	submit(t, e, "j3", "one", "say FLAGGED").wait(t)
+	submit(t, e, "j4", "one", "recall").wait(t)
+	requests := model.Requests()
+	if body := string(requests[len(requests)-1].Body); !strings.Contains(body, "could not be loaded and is lost") {
+		t.Error("the model is not told that the history is lost")
+	}
+}

@@ -31,6 +31,9 @@ type Shelf struct {
 	// Room returns why the disk has no room for so many bytes; nil is not asked. It is to
 	// be set before the first use.
 	Room func(bytes int64) error
+	// Aged is the time by which copies grow old; nil is that of the clock. It is to be set before the
+	// first use.
+	Aged func() time.Time
 
 	dir  string
 	most int64
@@ -57,6 +60,14 @@ func (u *shelfUse) add(bytes int64, peer bool) {
 // bytes at most, and keeps nothing for longer than age.
 func NewShelf(dir string, most int64, age time.Duration) *Shelf {
 	return &Shelf{dir: dir, most: most, age: age, used: shelfUse{all: -1}}
+}
+
+func (s *Shelf) isOld(written time.Time) bool {
+	now := time.Now
+	if s.Aged != nil {
+		now = s.Aged
+	}
+	return now().Sub(written) > s.age
 }
 
 // A Kept is a copy on a shelf.
@@ -136,7 +147,7 @@ func (s *Shelf) Open(task, token string) (*os.File, fs.FileInfo, error) {
 	switch {
 	case err != nil:
 		return nil, nil, ErrNotHere
-	case time.Since(info.ModTime()) > s.age:
+	case s.isOld(info.ModTime()):
 		return nil, nil, errors.Join(ErrNotHere, file.Close())
 	}
 	return file, info, nil

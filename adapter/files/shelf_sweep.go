@@ -32,7 +32,7 @@ func (s *Shelf) Sweep(known func(task string) (bool, error)) error {
 		if err != nil {
 			return errors.Join(failed, err)
 		}
-		if !is || time.Since(task.last) > s.age {
+		if !is || s.isOld(task.last) {
 			failed = errors.Join(failed, s.sweep(task))
 		}
 	}

@@ -98,7 +98,7 @@ func (app *application) attachments(s settings.Settings, journal *store.Store) t
 	a := attachments{folder: app.files, loans: app.loans, platform: s.InWorkspace(), log: app.log}
 	if s.FilesMiB > 0 {
 		a.shelf = files.NewShelf(filepath.Join(s.StateDir, "files"), int64(s.FilesMiB)<<20, idleFor)
-		a.shelf.Room = journal.RoomFor
+		a.shelf.Room, a.shelf.Aged = journal.RoomFor, journal.Aged
 		app.kept = &keptFiles{a.shelf, journal}
 	}
 	return a
