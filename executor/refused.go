@@ -136,7 +136,7 @@ func (t *turn) troubled(n appserver.ErrorNote) {
 
 // hasRead notes that the model has read what it was asked, with all that is before it.
 func (t *turn) hasRead() {
-	t.c.read, t.c.unread = t.id, ""
+	t.c.read, t.c.unread, t.c.named = t.id, "", false
 	t.c.blocked.Store(false)
 }
 

@@ -67,8 +67,8 @@ func (e *Executor) leaveOutBefore(c *conversation, on *child) string {
 	return leftOut + leftAll + ifAgain
 }
 
-// refusedByAnother reports whether it may be the model that the turn before it has named which has refused
-// the turn: codex asks that for a summary.
+// refusedByAnother reports whether it may be the model that the turn before it has named, and that has not
+// answered, which has refused the turn: codex asks that for a summary.
 func (t *turn) refusedByAnother() bool {
 	return t.behindOther && (t.refused != nil || t.httpStatus == http.StatusNotFound)
 }

@@ -37,7 +37,7 @@ type turn struct {
 	limited    *refusal  // the rate limit that codex waits out; nil once the model answers
 	asked      int       // bytes of what it has asked
 	unsure     bool      // codex may ask another model for it: see refusal.alone
-	// behindOther says that the turn before it has named another model, as far as is known.
+	// behindOther says that the turn before it has named another model, which has not answered.
 	behindOther bool
 	refused     *refusal // why the turn failed, if the model refused it
 }
