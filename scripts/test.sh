@@ -25,7 +25,7 @@ heavy='^Test(BoundsOf|KilledAt)'
 unwatched() {
 	local failed=0
 	"${each[@]}" -run "$heavy" ./store ./tasks || failed=1
-	"${each[@]}" -p 2 ./e2e/... || failed=1 # one of them is as long as the others together
+	"${each[@]}" -p 1 ./e2e/... || failed=1
 	return "$failed"
 }
 echo "test: what the end-to-end tests say comes last" >&2
