@@ -91,11 +91,11 @@ func FindTrace(path, clientID string) (Trace, error) {
 			others = append(others, other)
 		}
 	}}
-	home := path
+	all := path
 	for range daysDeep + 1 { // sessions/2026/01/31/rollout-….jsonl
-		home = filepath.Dir(home)
+		all = filepath.Dir(all)
 	}
-	if err := s.in(home, daysDeep); err != nil {
+	if err := s.in(all, daysDeep); err != nil {
 		return Trace{}, fmt.Errorf("look for the files of thread %s: %w", thread, err)
 	}
 	for _, other := range others {
