@@ -29,8 +29,9 @@ type conversation struct {
 
 	spent atomic.Pointer[appserver.TokenUsage] // of its thread in all; nil if codex has not said so
 
-	// strange is what its thread has of words that nobody has sent here; blocked: what the provider refuses to
-	// read stands in it, and could not be taken out yet. They are set under the turn lock; no book has them.
+	// strange tells of words in its thread that no message here has brought. blocked says that the thread has
+	// something that the provider refuses to read, and that could not be taken out yet. Both are set under the
+	// turn lock, and no book has them.
 	strange strangeness
 	blocked atomic.Bool
 

@@ -11,12 +11,12 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
 )
 
-// TestClientsStayHTTP: whoever speaks HTTP with others refuses to leave it.
+// TestClientsStayHTTP: each HTTP client of the program refuses a 101.
 func TestClientsStayHTTP(t *testing.T) {
 	const own = "internal/stayhttp/stayhttp.go"
 	ourselves := []string{
 		"cmd/runtime/channel_control.go", // a socket of this program's
-		"internal/forward/transport.go",  // whoever uses it
+		"internal/forward/transport.go",  // its users wrap it
 	}
 	client := regexp.MustCompile(`\bhttp\.(Client|Transport)\{|http\.Default(Client|Transport)`)
 	seen := 0

@@ -103,7 +103,7 @@ func TestAllowedAndNoRedirects(t *testing.T) {
 	}
 }
 
-// TestReceiverThatSwitches: one that leaves HTTP has nobody wait.
+// TestReceiverThatSwitches: the client has an error from a receiver that leaves HTTP, and does not wait for it.
 func TestReceiverThatSwitches(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		conn, _, err := http.NewResponseController(w).Hijack()

@@ -1,6 +1,6 @@
-// Package stayhttp keeps what speaks HTTP with others to HTTP. For a 101 Switching Protocols that nobody
-// has asked for Go hands out the connection itself as the body of the answer, and no time limit of the
-// client or of the request ends a read of that: a host could hold who asked it for ever.
+// Package stayhttp keeps an HTTP client to HTTP. For a 101 Switching Protocols that the client has not asked
+// for, Go hands out the connection itself as the body of the answer, and no time limit of the client or of
+// the request ends a read of that: a host could keep the client waiting for ever.
 package stayhttp
 
 import (

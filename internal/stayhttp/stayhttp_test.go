@@ -10,7 +10,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/stayhttp"
 )
 
-// TestSwitched has a server leave HTTP and wait: whoever asks has an error, and the connection ends.
+// TestSwitched has a server leave HTTP and wait: the client has an error, and ends the connection.
 func TestSwitched(t *testing.T) {
 	ended := make(chan error, 1)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
