@@ -36,9 +36,9 @@ func (t ItemType) IsTool() bool {
 	return true
 }
 
-// IsModels reports whether the model has made an item whole, with all that is before it read. What it
-// has thought may be refused all the same. That a subagent has ended codex itself says, in the turn that
-// comes after it: only the id tells it from what the model does with one (seen on 0.169.0).
+// IsModels reports whether an item is an answer of the model's, which then has read all that stands before
+// it. A thought is none, as the provider may still refuse the request. codex itself says that a subagent has
+// ended, in the turn after that: only the id tells such an item from the model's own (seen on 0.169.0).
 func (i Item) IsModels() bool {
 	switch i.Type {
 	case ItemUserMessage, ItemHookPrompt, ItemReasoning, ItemContextCompaction:

@@ -138,8 +138,10 @@ func (e *Executor) isUnanswered(c *conversation, turn appserver.Turn) bool {
 		switch item.Type {
 		case appserver.ItemReasoning, appserver.ItemContextCompaction, appserver.ItemHookPrompt:
 		case appserver.ItemUserMessage:
-			trace, err := e.cfg.FindTrace(c.rollout, item.ClientID)
-			if err != nil || !trace.Found || trace.Called || !isOfSomeJob(item.ClientID) {
+			if !isOfSomeJob(item.ClientID) {
+				return false
+			}
+			if trace, err := e.cfg.FindTrace(c.rollout, item.ClientID); err != nil || !trace.Found || trace.Called {
 				return false
 			}
 		default:
