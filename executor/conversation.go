@@ -156,6 +156,15 @@ func (e *Executor) letGoOf(ctx context.Context, event, key string, unload func(c
 	return nil
 }
 
+// AtRest waits for the rest of the end of a conversation's last job, which its observer was told
+// of. It reports whether the conversation is not in use.
+func (e *Executor) AtRest(ctx context.Context, key string) bool {
+	e.mu.Lock()
+	c := e.conversations[key]
+	e.mu.Unlock()
+	return c == nil || e.comesToRest(ctx, c)
+}
+
 // comesToRest reports whether c is not in use. Whoever was told of the end of its
 // last job takes it for that, so the rest of that end is waited for.
 func (e *Executor) comesToRest(ctx context.Context, c *conversation) bool {

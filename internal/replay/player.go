@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"context"
 	"encoding/json"
 	"time"
 
@@ -148,6 +149,7 @@ func (p *player) childEnds(e *entry) {
 		}
 		link.end(0)
 	} else {
+		p.rest()
 		link.end(end.Code)
 		p.until(p.wait, func() bool { return p.gone[link] })
 	}
@@ -162,6 +164,27 @@ func (p *player) childEnds(e *entry) {
 		}
 	}
 	p.calls = left
+}
+
+// restTime is what the rest of an end may take. It may wait for a codex that dies first.
+const restTime = 2 * time.Second
+
+// rest waits until the program has put away the jobs that have ended: of a conversation whose
+// codex dies before that, it keeps less.
+func (p *player) rest() {
+	conversations := map[string]bool{}
+	for job := range p.ends {
+		if t := p.states[job]; t != nil {
+			conversations[t.context] = true
+		}
+	}
+	p.through(func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, restTime)
+		defer cancel()
+		for key := range conversations {
+			p.stage.executor.AtRest(ctx, key)
+		}
+	})
 }
 
 // known waits until the program knows that its child is gone: what comes next in the
