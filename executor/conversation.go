@@ -52,7 +52,7 @@ type conversation struct {
 	folder     string          // where the last turn has worked; empty if that is not known
 	spared     string          // the file of instructions for whose size its thread was loaded so that codex reads none
 	strayed    bool            // the thread's settings may be those that one of its turns asked for
-	named      bool            // the thread's last turn has named another model than the thread has, which has not answered
+	named      bool            // a turn has named another model than the thread has, and the model has not answered since
 	read       string          // the last turn that the model is known to have begun to answer
 	ran        string          // the model of the thread's last turn; empty if that is not known
 	nearlyFull bool            // its history has nine tenths of what its model reads, as far as is known

@@ -132,10 +132,11 @@ type briefing struct {
 	strange int32
 	known   string
 	ran     string
+	named   bool
 }
 
 func (c *conversation) briefing() briefing {
-	return briefing{c.fresh, c.strange.is.Load(), c.heard.known, c.ran}
+	return briefing{c.fresh, c.strange.is.Load(), c.heard.known, c.ran, c.named}
 }
 
 // uncertain is the briefing of a conversation before a turn of which it is not known what it had with it.

@@ -67,8 +67,8 @@ func (e *Executor) leaveOutBefore(c *conversation, on *child) string {
 	return leftOut + leftAll + ifAgain
 }
 
-// refusedByAnother reports whether it may be the model that the turn before it has named, and that has not
-// answered, which has refused the turn: codex asks that for a summary.
+// refusedByAnother reports whether it may be a model that a turn before it has named, and that has not
+// answered, which has refused the turn: codex asks that for a summary, and again until it has one.
 func (t *turn) refusedByAnother() bool {
 	return t.behindOther && (t.refused != nil || t.httpStatus == http.StatusNotFound)
 }
@@ -168,7 +168,7 @@ func (e *Executor) takeBackTo(c *conversation, on *child, turnID string, before 
 	if !e.takeOut(c, on, turnID) {
 		return false
 	}
-	c.ran, c.named = before.ran, false
+	c.ran, c.named = before.ran, before.named
 	return true
 }
 

@@ -37,7 +37,7 @@ type turn struct {
 	limited    *refusal  // the rate limit that codex waits out; nil once the model answers
 	asked      int       // bytes of what it has asked
 	unsure     bool      // codex may ask another model for it: see refusal.alone
-	// behindOther says that the turn before it has named another model, which has not answered.
+	// behindOther says that a turn before it has named another model, and the model has not answered since.
 	behindOther bool
 	refused     *refusal // why the turn failed, if the model refused it
 }
@@ -123,7 +123,7 @@ func (e *Executor) startTurn(t *turn) (id string, err error) {
 		c.ran = "" // until it has ended well
 	}
 	if err == nil {
-		c.named = c.otherModel(j) != ""
+		c.named = c.named || c.otherModel(j) != ""
 		e.briefed(c, instructions, tells)
 		c.strange.told()
 	}
