@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	// mostAway is how much of the time between two processes what is kept grows older by, and for how
-	// long a clock that is far ahead is not believed.
+	// mostAway is how much what is kept grows older by while there was no process, or the machine slept;
+	// and for how long a clock that is far ahead is not believed.
 	mostAway = 24 * time.Hour
 	// mostBehind is how far a clock that is behind is believed to be that, and that what was used by it
 	// was not used later by the right one.
@@ -19,26 +19,33 @@ const (
 
 // Aged is the time by which what is kept for a time grows old: that of the clock, but for what the clock
 // is set to. It goes on as time passes, twice as fast while it is behind the clock, and is not ahead of
-// it; of the time between two processes a day at most counts. So a clock that is ahead for a while, or
-// behind, has nothing forgotten that is not old.
+// it; of the time between two processes, or in which the machine sleeps, a day at most counts. So a clock
+// that is ahead for a while, or behind, has nothing forgotten that was not old by it.
 func (s *Store) Aged() time.Time { return s.aged() }
+
+// An age is what is noted of that time.
+type age struct {
+	wall time.Time     // what the clock said then; zero if nothing was noted
+	at   time.Time     // without a monotonic reading
+	far  time.Duration // for how long processes have seen the clock far ahead of it
+}
 
 // An ageing tells that time. It may be used concurrently.
 type ageing struct {
 	mu    sync.Mutex
-	at    time.Time     // without a monotonic reading
-	far   time.Duration // for how long the clock has been far ahead of it
+	at    time.Time     // as age has it
+	far   time.Duration // likewise
 	seen  time.Time     // when it was looked at
 	noted time.Time     // when it was written down
 }
 
-// newAgeing goes on from what was noted when the clock said wall; a zero time is not known.
-func newAgeing(now, wall, at time.Time) *ageing {
-	a := &ageing{at: now.Round(0), seen: now}
-	if !at.IsZero() {
-		a.at = at.Add(min(max(now.Round(0).Sub(wall), 0), mostAway))
+// newAgeing goes on from what was noted.
+func newAgeing(now time.Time, noted age) *ageing {
+	a := &ageing{at: noted.at, far: noted.far, seen: now}
+	if noted.wall.IsZero() {
+		a.at = now.Round(0)
 	}
-	a.step(now.Round(0), 0)
+	a.step(now.Round(0), 0, now.Round(0).Sub(noted.wall))
 	return a
 }
 
@@ -49,15 +56,16 @@ func (a *ageing) now() time.Time {
 }
 
 func (a *ageing) look(now time.Time) time.Time {
-	passed := now.Sub(a.seen) // whatever the clock was set to
+	passed := now.Sub(a.seen) // whatever the clock was set to; it stands still while the machine sleeps
+	away := now.Round(0).Sub(a.seen.Round(0)) - passed
 	a.seen = now
-	a.step(now.Round(0), passed)
+	a.step(now.Round(0), passed, away)
 	return a.at
 }
 
-// step has time pass.
-func (a *ageing) step(clock time.Time, passed time.Duration) {
-	a.at = a.at.Add(passed)
+// step has time pass. The clock says that we were away for longer than that: it may have been set.
+func (a *ageing) step(clock time.Time, passed, away time.Duration) {
+	a.at = a.at.Add(passed + min(max(away, 0), mostAway))
 	behind := clock.Sub(a.at)
 	if a.far += passed; behind <= mostBehind {
 		a.far = 0
@@ -72,26 +80,37 @@ func (a *ageing) step(clock time.Time, passed time.Duration) {
 	}
 }
 
-// due returns what is to be noted, and whether that is to be now.
-func (a *ageing) due(now time.Time) (at time.Time, due bool) {
+// note returns what is to be noted now.
+func (a *ageing) note(now time.Time) age {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if due = a.noted.IsZero() || now.Sub(a.noted) >= agedEvery; due {
-		a.noted = now
-	}
-	return a.look(now), due
+	a.noted = now
+	return age{wall: now, at: a.look(now), far: a.far}
 }
 
-// age returns what was noted of it; zero times if nothing was.
-func (c *conn) age() (wall, at time.Time, err error) {
-	var clock, age int64
-	if err = c.get("SELECT wall, at FROM ageing", nil, &clock, &age); errors.Is(err, ErrUnknown) {
+// isDue reports whether it is to be noted.
+func (a *ageing) isDue(now time.Time) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.noted.IsZero() || now.Sub(a.noted) >= agedEvery
+}
+
+// age returns what was noted. Where nothing was, by an earlier version, it is when a conversation was
+// used last.
+func (c *conn) age() (noted age, err error) {
+	var wall, at, far int64
+	err = c.get("SELECT wall, at, far FROM ageing", nil, &wall, &at, &far)
+	if errors.Is(err, ErrUnknown) {
+		err = c.get("SELECT used_at, used_at FROM conversations ORDER BY used_at DESC LIMIT 1", nil, &wall, &at)
+	}
+	if errors.Is(err, ErrUnknown) {
 		err = nil
 	}
-	return instant(clock), instant(age), err
+	return age{wall: instant(wall), at: instant(at), far: time.Duration(far)}, err
 }
 
-func (c *conn) keepAge(wall, at time.Time) error {
-	_, err := c.exec("INSERT INTO ageing (one, wall, at) VALUES (1, ?, ?) ON CONFLICT (one) DO UPDATE SET wall = excluded.wall, at = excluded.at", nanos(wall), nanos(at))
+func (c *conn) keepAge(a age) error {
+	_, err := c.exec(`INSERT INTO ageing (one, wall, at, far) VALUES (1, ?, ?, ?)
+		ON CONFLICT (one) DO UPDATE SET wall = excluded.wall, at = excluded.at, far = excluded.far`, nanos(a.wall), nanos(a.at), int64(a.far))
 	return err
 }

@@ -21,11 +21,11 @@ func TestAged(t *testing.T) {
 		"far behind at first": {func(days int) time.Duration { return map[bool]time.Duration{days < 1: -20_000 * day}[true] }, 62 * day, 20_000 * day},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := newAgeing(right.Add(c.clock(0)), right, right)
+			a := newAgeing(right.Add(c.clock(0)), age{wall: right, at: right})
 			most := time.Duration(0)
 			for hours := range 40 * 24 {
 				now := right.Add(time.Duration(hours+1) * time.Hour)
-				a.step(now.Add(c.clock(hours/24)), time.Hour)
+				a.step(now.Add(c.clock(hours/24)), time.Hour, 0)
 				most = max(most, now.Sub(a.at))
 			}
 			if got := right.Add(40 * day).Sub(a.at); got > c.behind+day || most > c.most+day || got < -25*time.Hour {
@@ -40,27 +40,70 @@ func TestAged(t *testing.T) {
 func TestAgedOverRestarts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		right := time.Now()
-		at, wall := right, right
+		noted := age{wall: right, at: right}
 		for range 100 {
 			now := time.Now().Add(400 * day)
-			a := newAgeing(now, wall, at)
-			at, wall = a.at, now
+			noted = newAgeing(now, noted).note(now)
 			time.Sleep(time.Minute)
 		}
-		if old := at.Sub(right); old > 26*time.Hour {
+		if old := noted.at.Sub(right); old > 26*time.Hour {
 			t.Errorf("after a hundred starts it is %v older", old)
 		}
-		at, wall = time.Now().Round(0), time.Now()
-		began := at
-		for range 40 {
-			a := newAgeing(time.Now(), wall, at)
-			time.Sleep(23 * time.Hour)
-			at, wall = a.now(), time.Now()
-			time.Sleep(time.Hour)
+		began := time.Now().Round(0)
+		noted = age{wall: began, at: began}
+		inTurn := func(days int) {
+			for range days {
+				a := newAgeing(time.Now(), noted)
+				time.Sleep(23 * time.Hour)
+				noted = a.note(time.Now())
+				time.Sleep(time.Hour)
+			}
 		}
-		if old := at.Sub(began); old < 39*day {
+		inTurn(40)
+		if old := noted.at.Sub(began); old < 39*day {
 			t.Errorf("after forty days it is %v older", old)
 		}
+		noted = newAgeing(time.Unix(100, 0), noted).note(time.Unix(100, 0)) // a board that has no clock yet
+		inTurn(40)
+		if late := time.Since(noted.at); late > 70*day {
+			t.Errorf("forty days after one start without a clock it is %v behind", late)
+		}
+	})
+}
+
+// TestAgedWhileAsleep: of a machine that sleeps at night each day counts whole.
+func TestAgedWhileAsleep(t *testing.T) {
+	now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+	a := newAgeing(now, age{wall: now, at: now})
+	for range 40 {
+		a.step(now.Add(16*time.Hour+time.Minute), time.Minute, 16*time.Hour)
+		a.step(now.Add(24*time.Hour), 8*time.Hour-time.Minute, 0)
+		now = now.Add(24 * time.Hour)
+	}
+	if late := now.Sub(a.at); late != 0 {
+		t.Errorf("after forty days it is %v behind", late)
+	}
+}
+
+// TestFirstStartWithAClockThatIsAhead: what an earlier version has kept grows old from when it was used.
+func TestFirstStartWithAClockThatIsAhead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := Config{Dir: t.TempDir()}
+		s, err := Open(t.Context(), cfg)
+		must(t, err)
+		run(t, s, 0)
+		must(t, s.do(t.Context(), "forget the age", relaxed, func(c *conn) error {
+			s.ageing = nil
+			_, err := c.exec("DELETE FROM ageing")
+			return err
+		}))
+		must(t, s.Close())
+		time.Sleep(40 * day)
+		s, err = Open(t.Context(), cfg)
+		must(t, err)
+		must(t, s.Sweep(t.Context()))
+		equal(t, rows(t, s, "tasks"), map[string]int64{"tasks": 1})
+		must(t, s.Close())
 	})
 }
 

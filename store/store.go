@@ -156,9 +156,9 @@ func (s *Store) open(maxPages int) (err error) {
 		s.ballast, err = newBallast(s.path)
 	}
 	if err == nil && s.aged == nil {
-		var wall, at time.Time
-		wall, at, err = s.conn.age()
-		s.ageing = newAgeing(time.Now(), wall, at)
+		var noted age
+		noted, err = s.conn.age()
+		s.ageing = newAgeing(time.Now(), noted)
 		s.aged = s.ageing.now
 	}
 	if err != nil {

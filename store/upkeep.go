@@ -135,9 +135,8 @@ func (s *Store) keepAge() {
 	if s.ageing == nil {
 		return
 	}
-	now := time.Now()
-	if at, due := s.ageing.due(now); due {
-		if err := s.conn.keepAge(now, at); err != nil {
+	if now := time.Now(); s.ageing.isDue(now) {
+		if err := s.conn.keepAge(s.ageing.note(now)); err != nil {
 			s.logger.Debug("how old what is kept has grown could not be written down", "err", err)
 		}
 	}
@@ -199,7 +198,7 @@ func (s *Store) holdRoom() {
 func (s *Store) finish() error {
 	defer s.ballast.release()
 	if s.ageing != nil { // what is not noted is made good by the next process, by a day at most
-		_ = s.conn.keepAge(time.Now(), s.aged())
+		_ = s.conn.keepAge(s.ageing.note(time.Now()))
 	}
 	if err := s.conn.script("PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
 		_ = s.conn.close()

@@ -62,12 +62,19 @@ func NewShelf(dir string, most int64, age time.Duration) *Shelf {
 	return &Shelf{dir: dir, most: most, age: age, used: shelfUse{all: -1}}
 }
 
+// isOld reports whether a copy is kept no more.
 func (s *Shelf) isOld(written time.Time) bool {
 	now := time.Now
 	if s.Aged != nil {
 		now = s.Aged
 	}
 	return now().Sub(written) > s.age
+}
+
+// isPast reports whether a copy is not handed out any more: what it was handed out with names that
+// time, and the clock may go before what is kept grows old.
+func (s *Shelf) isPast(written time.Time) bool {
+	return s.isOld(written) || time.Since(written) > s.age
 }
 
 // A Kept is a copy on a shelf.
@@ -147,7 +154,7 @@ func (s *Shelf) Open(task, token string) (*os.File, fs.FileInfo, error) {
 	switch {
 	case err != nil:
 		return nil, nil, ErrNotHere
-	case s.isOld(info.ModTime()):
+	case s.isPast(info.ModTime()):
 		return nil, nil, errors.Join(ErrNotHere, file.Close())
 	}
 	return file, info, nil

@@ -197,6 +197,11 @@ func TestShelfSweep(t *testing.T) {
 	if read(t, s, "old", old) != "" {
 		t.Error("it is had after its time")
 	}
+	behind := files.NewShelf(dir, 1<<20, month)
+	behind.Aged = func() time.Time { return time.Now().Add(-60 * 24 * time.Hour) }
+	if err := behind.Sweep(everything); err != nil || read(t, behind, "old", old) != "" || len(must(filepath.Glob(filepath.Join(dir, "*")))) != 3 {
+		t.Errorf("while it has not grown old by the time that passes: %v, or it is had, or gone", err)
+	}
 	broken := errors.New("the database is gone")
 	if err := s.Sweep(func(string) (bool, error) { return false, broken }); !errors.Is(err, broken) || read(t, s, "known", known) == "" {
 		t.Errorf("with the database gone: %v", err)
