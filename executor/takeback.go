@@ -36,14 +36,12 @@ func (e *Executor) clear(c *conversation, t *turn, end *Ended) {
 	}
 }
 
-// leaveOut takes a turn of which the model has read nothing out of the history, with those before it that
-// may be why, if any may, and returns what is said of it.
+// leaveOut takes a turn of which the model has read nothing out of the history, with the attempts at its
+// message before it, and behind others with those that may be why. It returns what is said of it.
 func (e *Executor) leaveOut(c *conversation, t *turn, behind bool) string {
 	first, before := t.id, t.before
-	if behind {
-		if oldest, known := e.unanswered(context.WithoutCancel(e.root), c, t.on, t.id); known {
-			first = oldest
-		}
+	if oldest, known := e.unanswered(context.WithoutCancel(e.root), c, t.on, t, behind); known {
+		first = oldest
 	}
 	if first != t.id {
 		before = c.uncertain()
@@ -52,7 +50,7 @@ func (e *Executor) leaveOut(c *conversation, t *turn, behind bool) string {
 	case first == "" || !e.takeBackTo(c, t.on, first, before):
 		c.blocked.Store(true)
 		return staysIn
-	case first == t.id:
+	case first == t.id || !behind:
 		return leftOut
 	}
 	return leftOut + leftAll
@@ -60,7 +58,7 @@ func (e *Executor) leaveOut(c *conversation, t *turn, behind bool) string {
 
 // leaveOutBefore does the same behind a turn that was taken out already, and may not be why.
 func (e *Executor) leaveOutBefore(c *conversation, on *child) string {
-	first, _ := e.unanswered(context.WithoutCancel(e.root), c, on, "")
+	first, _ := e.unanswered(context.WithoutCancel(e.root), c, on, nil, true)
 	if first == "" || !e.takeBackTo(c, on, first, c.uncertain()) {
 		return ""
 	}
@@ -78,15 +76,16 @@ func (e *Executor) clearLate(ctx context.Context, c *conversation, on *child) {
 	if !c.blocked.Load() {
 		return
 	}
-	first, known := e.unanswered(ctx, c, on, "")
+	first, known := e.unanswered(ctx, c, on, nil, true)
 	c.blocked.Store(!known || first != "" && !e.takeBackTo(c, on, first, c.uncertain()))
 }
 
 // unanswered returns the oldest of the turns that the history of the thread of c ends with and that the
 // model has not answered: they may be why the provider refuses what comes after them. Of the newest, if
-// it is named, the caller knows that. It is empty if there is none, or that is not the newest; it is not
-// known while they could not be taken out anyway. The caller holds c.lock.
-func (e *Executor) unanswered(ctx context.Context, c *conversation, on *child, newest string) (first string, known bool) {
+// that is t, the caller knows it; of those before it only attempts at the same message count, but for
+// behind. It is empty if there is none, or t is not the newest; it is not known while they could not be
+// taken out anyway. The caller holds c.lock.
+func (e *Executor) unanswered(ctx context.Context, c *conversation, on *child, t *turn, behind bool) (first string, known bool) {
 	if on.gone() || e.runsCommands(c, on) {
 		return "", false
 	}
@@ -95,7 +94,7 @@ func (e *Executor) unanswered(ctx context.Context, c *conversation, on *child, n
 		if err != nil {
 			return first, first != ""
 		}
-		n := e.countUnanswered(c, turns, newest)
+		n := e.countUnanswered(c, turns, t, behind)
 		if n == 0 {
 			return "", true
 		}
@@ -106,20 +105,29 @@ func (e *Executor) unanswered(ctx context.Context, c *conversation, on *child, n
 	return first, true
 }
 
-// countUnanswered counts the turns that the model has not answered, from the newest on.
-func (e *Executor) countUnanswered(c *conversation, turns []appserver.Turn, newest string) int {
-	if newest != "" && (len(turns) == 0 || turns[0].ID != newest) {
+// countUnanswered counts the turns that the model has not answered, from the newest on. What was before
+// a summary the model has read.
+func (e *Executor) countUnanswered(c *conversation, turns []appserver.Turn, t *turn, behind bool) int {
+	if t != nil && (len(turns) == 0 || turns[0].ID != t.id) {
 		return 0
 	}
 	for n, turn := range turns {
-		switch {
-		case turn.ID != newest && !e.isUnanswered(c, turn):
-			return n
-		case summarised(turn):
-			return n + 1
+		if isT := n == 0 && t != nil; !isT {
+			may := behind || t.isOfTheSame(turn)
+			if !may || !e.isUnanswered(c, turn) {
+				return n
+			}
 		}
+		behind = behind && !summarised(turn)
 	}
 	return len(turns)
+}
+
+// isOfTheSame reports whether a turn is an attempt at the message of t, which may be nil.
+func (t *turn) isOfTheSame(other appserver.Turn) bool {
+	return t != nil && slices.ContainsFunc(other.Items, func(item appserver.Item) bool {
+		return item.Type == appserver.ItemUserMessage && isAttempt(item.ClientID, t.job.ID)
+	})
 }
 
 // summarised reports whether codex has compacted in a turn: the model has read what was before it.

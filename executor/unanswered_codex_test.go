@@ -122,57 +122,6 @@ func TestRefusedBehindACancel(t *testing.T) {
 	}
 }
 
-// TestNamedModelBehindACancel: as above, of a message that has named another model, which is asked for a
-// summary before the next one; of which the first may be canceled, too, or fail in passing.
-func TestNamedModelBehindACancel(t *testing.T) {
-	t.Parallel()
-	for name, second := range map[string]func(*fakemodel.Turn){
-		"once": nil, "twice": (*fakemodel.Turn).Hang, "and a failure": func(turn *fakemodel.Turn) { turn.Fail(http.StatusBadGateway, "not now") },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var asked atomic.Int32
-			model := modeltest.Start(t, func(turn *fakemodel.Turn) {
-				switch named := strings.Contains(string(turn.Body), `"model":"gpt-5.5"`); {
-				case !named:
-					fakemodel.Keywords(turn)
-				case asked.Add(1) == 1:
-					turn.Hang()
-				case asked.Load() == 2 && second != nil:
-					second(turn)
-				default:
-					turn.Fail(http.StatusNotFound, `{"error":{"message":"no such model"}}`)
-				}
-			})
-			e := onCodex(t, model, func(c *executor.Config) { c.Thread.Model = "gpt-6.1-sol" })
-			submit(t, e, "j1", "one", "remember teal-7").wait(t)
-			w := submitWith(t, e, "j2", "say two", executor.Options{Model: "gpt-5.5"})
-			cancelOnceAsked(t, e, &asked, 1, "j2")
-			w.wait(t)
-			if second != nil {
-				w = submit(t, e, "j3", "one", "say three")
-				if name == "twice" {
-					cancelOnceAsked(t, e, &asked, 2, "j3")
-				}
-				w.wait(t)
-			}
-			submit(t, e, "j4", "one", "recall").wait(t)
-			if end := submit(t, e, "j5", "one", "recall").wait(t); !strings.Contains(said(end), "teal-7") {
-				t.Errorf("the message after that ends with %+v (%v)", end, end.Failure)
-			}
-		})
-	}
-}
-
-// cancelOnceAsked cancels a job once the model was asked n times.
-func cancelOnceAsked(t *testing.T, e *executor.Executor, asked *atomic.Int32, n int32, id string) {
-	t.Helper()
-	eventually(t, "the model to be asked", func() bool { return asked.Load() >= n })
-	if err := e.Cancel(t.Context(), id); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // TestRefusedBehindAnAttemptThatWorked: what an attempt has done stays, whatever becomes of the others.
 func TestRefusedBehindAnAttemptThatWorked(t *testing.T) {
 	t.Parallel()

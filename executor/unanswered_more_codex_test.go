@@ -330,23 +330,3 @@ func TestLostHistoryBehindARefusal(t *testing.T) {
 		t.Error("the model is not told that the history is lost")
 	}
 }
-
-// TestModelBeforeThatIsAway: a message that fails as the model of the turn before is away, which codex asks
-// for a summary, stays.
-func TestModelBeforeThatIsAway(t *testing.T) {
-	t.Parallel()
-	var away atomic.Bool
-	e := onCodex(t, modeltest.Start(t, func(turn *fakemodel.Turn) {
-		if away.Load() && strings.Contains(string(turn.Body), `"model":"gpt-5.5"`) {
-			turn.Fail(http.StatusNotFound, "not now")
-			return
-		}
-		fakemodel.Keywords(turn)
-	}), func(c *executor.Config) { c.Thread.Model = "gpt-6.1-sol" })
-	submit(t, e, "j1", "one", "say one").wait(t)
-	submitWith(t, e, "j2", "say two", executor.Options{Model: "gpt-5.5"}).wait(t)
-	away.Store(true)
-	if end := submit(t, e, "j3", "one", "remember teal-7").wait(t); end.Failure == nil || strings.Contains(end.Failure.Message, "will not read") {
-		t.Errorf("the message ends with %+v (%v)", end.Outcome, end.Failure)
-	}
-}
