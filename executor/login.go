@@ -47,6 +47,7 @@ type keeper struct {
 	probed  time.Time // when the model was asked last, by a turn or a probe
 	file    fileMark  // the credential that was looked at
 	stale   bool      // it was changed, and codex may still have the one before
+	kept    bool      // turns are begun, without which codex would be restarted to take it
 	prompt  bool      // to ask the model is worth it before the minute is over
 	unbegun bool      // a login is begun for the first job of the user's that comes
 	peers   *Held     // what jobs of other agents are told
@@ -135,6 +136,7 @@ func (k *keeper) due() bool {
 			k.file, k.stale, k.prompt = mark, true, true
 		}
 	}
+	k.prompt = k.prompt || k.kept && k.e.slots.isIdle()
 	since := time.Since(k.probed)
 	return since >= k.e.cfg.LoginProbe || k.prompt && since >= probesApart
 }
@@ -144,17 +146,24 @@ func (k *keeper) due() bool {
 func (k *keeper) ask() *refusal {
 	k.prompt, k.probed = false, time.Now()
 	r := k.try()
-	if r == nil || r.kind != FailAuth || !k.stale || !k.e.slots.isIdle() {
+	if r == nil || r.kind != FailAuth || !k.stale {
 		return r
 	}
 	// codex takes a login that appears where none was, and no other change (seen on
 	// 0.169.0).
+	if kept := !k.e.slots.isIdle(); kept {
+		if !k.kept {
+			k.e.log.Warn("the credential has changed; codex is restarted to take it as soon as no turn is begun: answer the questions that are open, or cancel their tasks")
+		}
+		k.kept = kept
+		return r
+	}
 	k.e.log.Info("the credential has changed; codex is restarted to take it")
 	if on, _ := k.e.child.health(); on != nil {
 		on.restart("credential changed")
 		<-on.Done()
 	}
-	k.stale = false
+	k.stale, k.kept = false, false
 	return k.try()
 }
 

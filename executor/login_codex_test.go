@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -160,6 +161,36 @@ func TestCredentialThatIsReplaced(t *testing.T) {
 	}
 	if h.Health().Child.Pid == pid {
 		t.Error("codex was not restarted: this test has nothing to show")
+	}
+}
+
+// TestCredentialIsReplacedBesideAQuestion: a turn that waits for its answer keeps codex from being restarted,
+// and whoever waits is told so.
+func TestCredentialIsReplacedBesideAQuestion(t *testing.T) {
+	t.Parallel() // it mostly waits
+	h := onLogin(t, `{"OPENAI_API_KEY":"sk-old"}`, "sk-bad", func(c *executor.Config) {
+		c.Thread.ApprovalPolicy, c.Thread.Sandbox = appserver.OnRequest, appserver.WorkspaceWrite
+	})
+	asks := submit(t, h.Executor, "q1", "other", "escalate echo hi")
+	eventually(t, "a question", func() bool { return len(seen[executor.Asked](asks)) > 0 })
+	h.model.SetScript(func(turn *fakemodel.Turn) {
+		if strings.HasSuffix(turn.Headers.Get("Authorization"), "sk-old") {
+			unauthorized(turn)
+			return
+		}
+		fakemodel.Keywords(turn)
+	})
+	w := submit(t, h.Executor, "j1", "one", "say one")
+	heldWith(t, w)
+	h.write(t, `{"OPENAI_API_KEY":"sk-good-one"}`)
+	eventually(t, "what it waits for", func() bool {
+		return slices.ContainsFunc(seen[executor.Held](w), func(h executor.Held) bool { return strings.Contains(h.Text, "the questions that are open") })
+	})
+	if err := h.Cancel(t.Context(), "q1"); err != nil {
+		t.Fatal(err)
+	}
+	if end := w.wait(t); end.Outcome != executor.Completed {
+		t.Errorf("end = %+v (%v)", end, end.Failure)
 	}
 }
 
