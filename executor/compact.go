@@ -36,14 +36,14 @@ func (e *Executor) relieve(c *conversation, j *job, t *turn, end *Ended) (*Ended
 	t.withdraw(overWithout)
 	j.observe(Notice{Text: compacting})
 	out := !end.Tools && e.takeBack(c, t)
-	refused, failed := e.compact(c, j, t.on)
+	summary, failed := e.compact(c, j, t.on)
 	switch {
-	case refused != nil:
+	case summary != nil && summary.refused != nil:
 		j.compacted = false
-		if e.waitsOut(j, refused, end.Tools) {
+		if e.waitsOut(j, summary.refused, end.Tools) {
 			return nil, errHeld
 		}
-		end.Failure = refused.failure(end.Tools)
+		end.Failure = summary.refused.failure(end.Tools)
 		return end, nil
 	case failed == nil:
 		j.goOn = end.Tools
@@ -56,7 +56,7 @@ func (e *Executor) relieve(c *conversation, j *job, t *turn, end *Ended) (*Ended
 	e.log.Warn("a thread could not be compacted", "thread_id", c.threadID, "err", failed)
 	end.Failure.Message += "; codex could not make it shorter"
 	if out { // what may be why is before it
-		end.Failure.Message += e.leaveOutBefore(c, t.on)
+		end.Failure.Message += leftOut + e.leaveOutBefore(c, t.on, summary)
 		return end, nil
 	}
 	t.unreadable = true
@@ -68,9 +68,8 @@ func (e *Executor) relieve(c *conversation, j *job, t *turn, end *Ended) (*Ended
 func (j *job) over() bool { return j.ctx.Err() != nil }
 
 // compact puts a summary in the place of the thread's history. It is a turn of
-// codex's own making, and read like any other. It returns why the model refused
-// it, if it did.
-func (e *Executor) compact(c *conversation, j *job, on *child) (*refusal, error) {
+// codex's own making, and read like any other; it is nil where it did not begin.
+func (e *Executor) compact(c *conversation, j *job, on *child) (*turn, error) {
 	if err := e.load(j.ctx, c, on); err != nil {
 		return nil, err
 	}
@@ -85,15 +84,14 @@ func (e *Executor) compact(c *conversation, j *job, on *child) (*refusal, error)
 	end, err := t.read()
 	switch {
 	case err != nil:
-		return nil, err
-	case t.refused != nil:
-		return t.refused, nil
+		return t, err
 	case end.Outcome == Completed:
-		return nil, nil
+		return t, nil
 	case end.Failure != nil:
-		return nil, end.Failure
+		t.unreadable = t.unreadable || end.Failure.Kind == FailContext
+		return t, end.Failure
 	}
-	return nil, fmt.Errorf("compaction was %s", end.Outcome)
+	return t, fmt.Errorf("compaction was %s", end.Outcome)
 }
 
 // beginCompaction returns the turn that summarises the thread. As with any turn, the

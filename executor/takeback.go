@@ -56,13 +56,17 @@ func (e *Executor) leaveOut(c *conversation, t *turn, behind bool) string {
 	return leftOut + leftAll
 }
 
-// leaveOutBefore does the same behind a turn that was taken out already, and may not be why.
-func (e *Executor) leaveOutBefore(c *conversation, on *child) string {
-	first, _ := e.unanswered(context.WithoutCancel(e.root), c, on, nil, true)
-	if first == "" || !e.takeBackTo(c, on, first, c.uncertain()) {
+// leaveOutBefore does the same behind a turn that was taken out already, and may not be why, where the
+// summary could not be read that codex tried then.
+func (e *Executor) leaveOutBefore(c *conversation, on *child, summary *turn) string {
+	if summary == nil || !summary.unreadable {
 		return ""
 	}
-	return leftOut + leftAll + ifAgain
+	first, _ := e.unanswered(context.WithoutCancel(e.root), c, on, nil, true)
+	if first == "" || first == summary.id || !e.takeBackTo(c, on, first, c.uncertain()) {
+		return ""
+	}
+	return leftAll + ifAgain
 }
 
 // refusedByAnother reports whether it may be a model that a turn before it has named, and that has not

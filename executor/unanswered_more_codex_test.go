@@ -330,3 +330,29 @@ func TestLostHistoryBehindARefusal(t *testing.T) {
 		t.Error("the model is not told that the history is lost")
 	}
 }
+
+// TestFailedBeforeAFullContext: what failed in passing stays, where the summary does, too, that a full context
+// needs. The message that did not fit does not, and that is said of it alone.
+func TestFailedBeforeAFullContext(t *testing.T) {
+	t.Parallel()
+	var failed atomic.Bool
+	e := onCodex(t, modeltest.Start(t, func(turn *fakemodel.Turn) {
+		switch {
+		case strings.Contains(turn.LastUserText(), "teal-7") && failed.CompareAndSwap(false, true):
+			turn.Fail(http.StatusBadGateway, "not now")
+		case summarises(turn):
+			turn.Fail(http.StatusInternalServerError, "not now")
+		case strings.Contains(turn.LastUserText(), "say big"):
+			full(turn)
+		default:
+			fakemodel.Keywords(turn)
+		}
+	}), nil)
+	submit(t, e, "j1", "one", "say hi").wait(t)
+	submit(t, e, "j2", "one", "remember teal-7").wait(t)
+	end := submit(t, e, "j3", "one", "say big").wait(t)
+	if end.Failure == nil || !strings.Contains(end.Failure.Message, "will not read") || strings.Contains(end.Failure.Message, "those before it") {
+		t.Errorf("it ends with %+v (%v)", end, end.Failure)
+	}
+	recalls(t, e)
+}
