@@ -75,9 +75,9 @@ func (e *Engine) answer(ctx context.Context, in *incoming, t *task) (*view, erro
 		t.handed(a)
 		return a.view, nil
 	}
-	e.log.Info("an answer came too late; it becomes a turn", "task_id", t.id, "err", err)
+	e.log.Info("an answer came too late; words become a turn, and data are refused", "task_id", t.id, "err", err)
 	t.giveBack(ctx, a)
-	return nil, nil
+	return nil, lateAnswer(in, t)
 }
 
 // pick finds the question that a message answers: the one whose id stands in its

@@ -133,6 +133,16 @@ func TestLapses(t *testing.T) {
 	}
 }
 
+// TestDataThatComeTooLate are refused: the model could make nothing of them.
+func TestDataThatComeTooLate(t *testing.T) {
+	m, task, j := askingMachine(t, time.Time{}, "q1")
+	m.asker.late = executor.ErrNotAsked
+	_, err := m.e.SendMessage(t.Context(), answerWith(task, "m2", map[string]any{"id": "q1", "decision": "accept"}))
+	wantError(t, err, a2a.ErrUnsupportedOperation, "asks nothing")
+	m.wantLeft(t, 1, 0)
+	j.answer("done")
+}
+
 // workspaceMachine is one of a workspace, whose turns can ask.
 func workspaceMachine(t *testing.T) *machine {
 	t.Helper()
