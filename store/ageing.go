@@ -10,8 +10,7 @@ const (
 	// mostAway is how much what is kept grows older by while there was no process, or the machine slept;
 	// and for how long a clock that is far ahead is not believed.
 	mostAway = 24 * time.Hour
-	// mostBehind is how far a clock that is behind is believed to be that, and that what was used by it
-	// was not used later by the right one.
+	// mostBehind is how far this time may be behind the clock for long.
 	mostBehind = 100 * 24 * time.Hour
 	// agedEvery is how often it is noted how old what is kept is.
 	agedEvery = time.Hour

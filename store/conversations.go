@@ -84,10 +84,9 @@ func (c *conn) useThread(conversation, thread, model, tools string, now int64) e
 		return nil
 	}
 	_, err := c.exec(`INSERT INTO conversations (key, thread_id, used_at, model, tools) VALUES (?, ?, ?, ?, ?)
-		ON CONFLICT (key) DO UPDATE SET thread_id = excluded.thread_id, tools = excluded.tools,
-		used_at = CASE WHEN used_at - excluded.used_at BETWEEN 0 AND ? THEN used_at ELSE excluded.used_at END,
+		ON CONFLICT (key) DO UPDATE SET thread_id = excluded.thread_id, tools = excluded.tools, used_at = excluded.used_at,
 		model = CASE WHEN excluded.model <> '' OR thread_id <> excluded.thread_id THEN excluded.model ELSE model END`,
-		conversation, thread, now, model, tools, int64(mostBehind))
+		conversation, thread, now, model, tools)
 	if err != nil {
 		return err
 	}
