@@ -7,8 +7,10 @@ import (
 const (
 	// limitMost is the longest time between two probes of a limit whose end is not known.
 	limitMost = 60 * time.Second
-	// longest bounds how long a limit is believed: then it is looked at, whatever it
-	// said of its end.
+	// believed is how long a limit is believed that all have: then it is looked at, whatever it
+	// said of its end. More may have been bought meanwhile.
+	believed = 15 * time.Minute
+	// longest is the same of a limit that one job has met.
 	longest = 24 * time.Hour
 	// lookEvery is how often the wall clock is looked at: it may be set meanwhile.
 	lookEvery = 15 * time.Second
@@ -29,6 +31,8 @@ func (e *Executor) keep() {
 // whether the hold goes on because of something else.
 func (e *Executor) keepLimit(r *refusal) (again bool) {
 	delay, shown := e.cfg.LimitProbe, (*Held)(nil)
+	met := e.credential()
+	e.account.news() // what was before does not count
 	for probed := false; ; probed = true {
 		next := r.until
 		// Who was refused at the end of a limit, and is told of another that is as good
@@ -42,7 +46,7 @@ func (e *Executor) keepLimit(r *refusal) (again bool) {
 		}
 		e.hold.change(func() { e.hold.until = next })
 		e.show(shown)
-		if !e.waitUntil(next) || !e.somebodyWaits() {
+		if !e.waitUntil(next, &met) || !e.somebodyWaits() {
 			return e.root.Err() == nil
 		}
 		switch still, err := e.probe(e.root); {
@@ -74,13 +78,46 @@ func (e *Executor) turnTo(r *refusal) {
 	})
 }
 
-// waitUntil waits for a time of the wall clock, but not longer than [longest]. It
-// reports whether the hold is still about a limit, and we are not closing.
-func (e *Executor) waitUntil(at time.Time) bool {
+// A credential is what codex asks the model with, as far as can be seen.
+type credential struct {
+	on   *child
+	file fileMark
+}
+
+func (e *Executor) credential() (now credential) {
+	if now.on, _ = e.child.health(); now.on != nil {
+		now.file = e.markOf(now.on.Info().CodexHome)
+	}
+	return now
+}
+
+// changes reports whether a limit that was met with a credential may be none any more: codex was
+// started anew, or has said that its account is another one. Where its file has changed codex is
+// started anew, as soon as no turn is begun: it takes that only then.
+func (e *Executor) changes(met *credential) bool {
+	now := e.credential()
+	updated, login := e.account.news()
+	if now.on == nil {
+		return false
+	}
+	was := *met
+	*met = now
+	if was.on == now.on && was.file != now.file {
+		e.RestartWhenIdle("credential changed")
+		return false
+	}
+	return was.on != nil && was.on != now.on || updated || login != nil && login.Success
+}
+
+// waitUntil waits for a time of the wall clock, but not longer than a limit is [believed], nor once
+// the credential is another one. It reports whether the hold is still about a limit, and we are not
+// closing.
+func (e *Executor) waitUntil(at time.Time, met *credential) bool {
 	began := time.Now()
 	for {
-		left := remaining(at, time.Now(), time.Since(began))
-		if left <= 0 {
+		waited := time.Since(began)
+		left := min(remaining(at, time.Now(), waited), believed-waited)
+		if left <= 0 || e.changes(met) {
 			return true
 		}
 		timer := time.NewTimer(min(left, lookEvery))

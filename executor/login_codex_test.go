@@ -194,6 +194,34 @@ func TestCredentialIsReplacedBesideAQuestion(t *testing.T) {
 	}
 }
 
+// TestLimitOfAnotherAccount has a limit of days, and then another account: by a file that was changed, and
+// with codex started anew.
+func TestLimitOfAnotherAccount(t *testing.T) {
+	t.Parallel() // it mostly waits
+	for name, restart := range map[string]bool{"its file": false, "a restart": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := onLogin(t, `{"OPENAI_API_KEY":"sk-poor"}`, "", nil)
+			h.model.SetScript(func(turn *fakemodel.Turn) {
+				if strings.HasSuffix(turn.Headers.Get("Authorization"), "sk-poor") {
+					turn.UsageLimit(20 * time.Hour)
+					return
+				}
+				fakemodel.Keywords(turn)
+			})
+			wantEnd(t, submit(t, h.Executor, "j1", "one", "say one").wait(t), executor.Failed, executor.FailLimit)
+			waits := submitPatient(t, h.Executor, "j2", "two", "say two")
+			heldWith(t, waits)
+			h.write(t, `{"OPENAI_API_KEY":"sk-rich-one"}`)
+			if restart {
+				h.RestartWhenIdle("its login was replaced")
+			}
+			wantEnd(t, waits.wait(t), executor.Completed, "")
+			wantEnd(t, submit(t, h.Executor, "j3", "one", "say three").wait(t), executor.Completed, "")
+		})
+	}
+}
+
 // TestExpiredLogin has a ChatGPT login whose refresh token was used by another.
 func TestExpiredLogin(t *testing.T) {
 	t.Parallel() // it mostly waits
