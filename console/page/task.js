@@ -51,6 +51,7 @@ export class TaskView {
     byId('latest').onclick = () => this.toEnd();
     byId('task-problem').hidden = true;
     this.#resized.observe(this.#scroll);
+    this.#resized.observe(this.#list); // what an entry shows by itself moves those below it
     soon(this.#draw);
     this.#watch.run();
   }

@@ -55,6 +55,16 @@ func TestQuestionsThatMove(t *testing.T) {
 	lines <- 12
 	p.until("both to be closed to clicks as they move", "window.moved.size === 2")
 	p.until("both to be there to be clicked again", "document.querySelectorAll('.question.open .controls:not(.fresh)').length === 2")
+	p.eval(`(() => {
+		window.moved.clear();
+		window.real = window.fetch;
+		window.fetch = (url, options) => String(options?.body).includes('decision') ? Promise.reject(new TypeError('no connection')) : window.real(url, options);
+		return 1;
+	})()`)
+	p.press(".question.open", "Accept")
+	p.until("it to be said that this has failed", "[...document.querySelectorAll('.question.open .problem')].some((p) => p.checkVisibility())")
+	p.until("what that has moved to be closed to clicks", "window.moved.size > 0")
+	p.until("both to be there to be clicked once more", "(window.fetch = window.real) && document.querySelectorAll('.question.open .controls:not(.fresh)').length === 2")
 	p.press(".question.open", "Accept")
 	p.until("one question", "document.querySelectorAll('.question.open').length === 1")
 	if _, err := os.Stat(second); err == nil {
