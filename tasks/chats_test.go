@@ -31,6 +31,7 @@ func TestChatsHaveTheirOwnConversations(t *testing.T) {
 		{chat("C0"), "chat:slack/C00", "chat:slack/C0/chat:slack/C00"},
 		{chat("C0"), "peer:bob", "chat:slack/C0/peer:bob"},
 		{chat(-17.0), "", "chat:slack/-17"},
+		{chat(1234567890123456789.0), "", "chat:slack/" + peerwords.Plain("1234567890123456800 mh")},
 		{chat("C0/x"), "", "chat:slack/" + peerwords.Plain("C0/x")},
 		{map[string]any{"source": "a/b", "chat_id": "C0"}, "", "chat:" + peerwords.Plain("a/b") + "/C0"},
 		{map[string]any{"source": "platform", "chat_id": "C0"}, "", "canvas-ws"},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -92,7 +93,7 @@ func senderOf(m *a2a.Message, request map[string]any, main string) sender {
 	case slices.ContainsFunc(schedules, func(begin string) bool { return strings.HasPrefix(m.ID, begin) }):
 		return sender{origin: fromEvent}
 	case source != "" && source != "canvas_user" && chat != nil:
-		return sender{origin: fromChat, id: peerwords.Plain(source) + "/" + peerwords.Plain(plainly(chat))}
+		return sender{origin: fromChat, id: peerwords.Plain(source) + "/" + peerwords.Plain(plainly(chat, m.ID))}
 	case source != "" && source != "canvas_user":
 		return sender{origin: fromEvent}
 	case source != "", hasHistory(m, request), main != "" && m.ContextID == main, main != "" && strings.HasPrefix(m.ContextID, "sess-"):
@@ -101,12 +102,22 @@ func senderOf(m *a2a.Message, request map[string]any, main string) sender {
 	return sender{}
 }
 
-// plainly is the id of a chat, a number's without an exponent.
-func plainly(id any) string {
-	if n, ok := id.(float64); ok {
-		return strconv.FormatFloat(n, 'f', -1, 64)
+// exactly is up to which numbers of JSON are what was sent: others may have been rounded to the
+// same one.
+const exactly = 1 << 53
+
+// plainly is the id of a chat, a number's without an exponent. A number that may be another chat's
+// too is one for each message.
+func plainly(id any, message string) string {
+	n, ok := id.(float64)
+	if !ok {
+		return fmt.Sprint(id)
 	}
-	return fmt.Sprint(id)
+	text := strconv.FormatFloat(n, 'f', -1, 64)
+	if math.Abs(n) >= exactly {
+		text += " " + message
+	}
+	return text
 }
 
 func hasHistory(m *a2a.Message, request map[string]any) bool {
