@@ -141,4 +141,8 @@ func TestUsedByAClockThatWasAhead(t *testing.T) {
 	use()
 	clock.advance(2 * time.Hour)
 	must(t, s.ForgetConversation(t.Context(), "c", clock.Now()))
+	clock.advance(60 * day)
+	use()
+	clock.advance(-60 * day)
+	must(t, s.ForgetConversation(t.Context(), "c", time.Time{}))
 }

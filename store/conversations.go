@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"math"
 	"time"
 )
 
@@ -124,10 +125,14 @@ func (s *Store) Idle(ctx context.Context, before time.Time, limit int) ([]string
 }
 
 // ForgetConversation lets a conversation go if it is still [Store.Idle], else
-// returns [ErrInUse]. Its threads are left over from then on.
+// returns [ErrInUse]; a zero time is whenever it was used. Its threads are left over from then on.
 func (s *Store) ForgetConversation(ctx context.Context, key string, before time.Time) error {
+	since := int64(math.MaxInt64)
+	if !before.IsZero() {
+		since = nanos(before)
+	}
 	return s.do(ctx, "forget a conversation", relaxed, func(c *conn) error {
-		n, err := c.exec("DELETE FROM conversations WHERE key = ? AND"+unused, key, nanos(before))
+		n, err := c.exec("DELETE FROM conversations WHERE key = ? AND"+unused, key, since)
 		if err == nil && n == 0 {
 			err = ErrInUse
 		}

@@ -70,7 +70,7 @@ func (c conversations) Drop(ctx context.Context, conversation string) error {
 	if _, err := c.EndAgents(ctx, conversation); err != nil {
 		return err
 	}
-	err := c.ForgetConversation(ctx, conversation, time.Now())
+	err := c.ForgetConversation(ctx, conversation, time.Time{})
 	if errors.Is(err, store.ErrInUse) {
 		thread, readErr := c.Thread(ctx, conversation)
 		if readErr != nil || thread == "" { // there was none to forget

@@ -5,9 +5,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
@@ -19,6 +21,24 @@ func openStore(t *testing.T, dir string) *store.Store {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// TestDropByAClockThatWasAhead: /new goes by what waits and runs, and not by when the conversation was used.
+func TestDropByAClockThatWasAhead(t *testing.T) {
+	s, err := store.Open(t.Context(), store.Config{Dir: t.TempDir(), Now: func() time.Time { return time.Now().Add(2 * time.Hour) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	h := &house{t: t, housekeeper: &housekeeper{store: s}}
+	h.converse(1)
+	c := conversations{s, executor.New(executor.Config{})}
+	if err := c.Drop(t.Context(), "peer:c1"); err != nil {
+		t.Error(err)
+	}
+	if err := c.executor.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestStateCheck(t *testing.T) {

@@ -85,7 +85,7 @@ func (h *housekeeper) makeRoom(ctx context.Context, now time.Time) error {
 		return err
 	}
 	if due := h.surplus(all, sizes, now); len(due) > 0 {
-		gone, err := h.forget(ctx, due, now)
+		gone, err := h.forget(ctx, due, time.Time{})
 		if gone > 0 {
 			h.over = true
 			h.log.Info("conversations were forgotten for which there was no room (RUNTIME_CONVERSATIONS_MIB)", "count", gone, "in_use", len(due)-gone)
