@@ -44,6 +44,9 @@ func (e *Executor) relieve(c *conversation, j *job, t *turn, end *Ended) (*Ended
 			return nil, errHeld
 		}
 		end.Failure = summary.refused.failure(end.Tools)
+		if out {
+			end.Failure.Message += leftOut
+		}
 		return end, nil
 	case failed == nil:
 		j.goOn = end.Tools

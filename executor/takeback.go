@@ -109,20 +109,16 @@ func (e *Executor) unanswered(ctx context.Context, c *conversation, on *child, t
 	return first, true
 }
 
-// countUnanswered counts the turns that the model has not answered, from the newest on. What was before
-// a summary the model has read.
+// countUnanswered counts the turns that the model has not answered, from the newest on.
 func (e *Executor) countUnanswered(c *conversation, turns []appserver.Turn, t *turn, behind bool) int {
 	if t != nil && (len(turns) == 0 || turns[0].ID != t.id) {
 		return 0
 	}
 	for n, turn := range turns {
-		if isT := n == 0 && t != nil; !isT {
-			may := behind || t.isOfTheSame(turn)
-			if !may || !e.isUnanswered(c, turn) {
-				return n
-			}
+		isT := n == 0 && t != nil
+		if may := behind || t.isOfTheSame(turn); !isT && (!may || !e.isUnanswered(c, turn)) {
+			return n
 		}
-		behind = behind && !summarised(turn)
 	}
 	return len(turns)
 }
@@ -132,11 +128,6 @@ func (t *turn) isOfTheSame(other appserver.Turn) bool {
 	return t != nil && slices.ContainsFunc(other.Items, func(item appserver.Item) bool {
 		return item.Type == appserver.ItemUserMessage && isAttempt(item.ClientID, t.job.ID)
 	})
-}
-
-// summarised reports whether codex has compacted in a turn: the model has read what was before it.
-func summarised(turn appserver.Turn) bool {
-	return slices.ContainsFunc(turn.Items, func(item appserver.Item) bool { return item.Type == appserver.ItemContextCompaction })
 }
 
 // isUnanswered reports whether the model has said nothing in a turn of the thread of c, planned nothing and
