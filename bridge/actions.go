@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -164,7 +165,8 @@ func (c *Client) steer(ctx context.Context, id, instruction string) (any, error)
 	if open := questionsOf(task.Status); len(open) > 0 { // a message would be taken for the answer
 		return nil, fmt.Errorf("Codex bridge task %s waits for an answer: respond to %s first", id, open[0].RequestID) //nolint:staticcheck // the words are the tool's
 	}
-	m := further(task, a2a.NewTextPart(instruction))
+	m := a2a.NewMessageForTask(a2a.MessageRoleUser, task, a2a.NewTextPart(instruction))
+	m.Metadata = newestWishes(task)
 	if task, err = c.send(ctx, m); err != nil {
 		return nil, err
 	}
@@ -197,7 +199,7 @@ func (c *Client) respond(ctx context.Context, a Args) (any, error) {
 		return nil, fmt.Errorf("No pending Codex request %q for task %s.%s", a.Instruction, a.TaskID, openOnes(task)) //nolint:staticcheck // the words are the tool's
 	}
 	data := asked.answer(a.Decision, a.Answers)
-	m := further(task, a2a.NewDataPart(data))
+	m := a2a.NewMessageForTask(a2a.MessageRoleUser, task, a2a.NewDataPart(data)) // the runtime knows what the turn had that asks
 	if task, err = c.send(ctx, m); err != nil {
 		return nil, err
 	}
@@ -230,20 +232,22 @@ func openOnes(t *a2a.Task) string {
 	return " Open: " + strings.Join(ids, ", ") + "."
 }
 
-// further is another message to a task. It asks for what the first one has, in case
-// it becomes a turn of its own.
-func further(task *a2a.Task, part *a2a.Part) *a2a.Message {
-	m := a2a.NewMessageForTask(a2a.MessageRoleUser, task, part)
-	if len(task.History) == 0 {
-		return m
-	}
-	m.Metadata = map[string]any{}
-	for _, key := range []string{keyCwd, keyModel, keySandbox, keyPolicy} {
-		if value := text(task.History[0].Metadata, key); value != nil {
-			m.Metadata[key] = *value
+// newestWishes are what the newest message of a task asks for that asks for anything: so does
+// a steer, to be part of its turn, and to have no other leave where it gets one of its own.
+// Messages that ask for nothing, as answers do, are part of the turn before them.
+func newestWishes(task *a2a.Task) map[string]any {
+	for _, m := range slices.Backward(task.History) {
+		asked := map[string]any{}
+		for _, key := range []string{keyCwd, keyModel, keySandbox, keyPolicy} {
+			if value := text(m.Metadata, key); value != nil && *value != "" {
+				asked[key] = *value
+			}
+		}
+		if len(asked) > 0 {
+			return asked
 		}
 	}
-	return m
+	return nil
 }
 
 // wishes are what the message asks for beside its text.

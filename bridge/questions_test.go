@@ -5,8 +5,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/a2aproject/a2a-go/v2/a2a"
+
 	"github.com/Molecule-AI/molecule-codex-runtime/bridge"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
 func TestQuestions(t *testing.T) {
@@ -101,6 +104,37 @@ func TestSteerAndInterrupt(t *testing.T) {
 	}
 	if why := w.refused(bridge.Args{Action: "cancel", TaskID: id}); !strings.Contains(why, "is not active") {
 		t.Error(why)
+	}
+}
+
+// TestSteerHasTheLeaveOfTheNewest: a steer asks for what the newest message of the task asked for,
+// which is not what the first did, and an answer asks for nothing: the runtime knows what the turn
+// has that asks.
+func TestSteerHasTheLeaveOfTheNewest(t *testing.T) {
+	w := newWorld(t)
+	id, first := w.start("x")
+	task, err := w.engine.GetTask(t.Context(), &a2a.GetTaskRequest{ID: tasks.TaskOf(first.ID)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := a2a.NewMessageForTask(a2a.MessageRoleUser, task, a2a.NewTextPart("and more"))
+	m.Metadata = object{"sandbox": "workspace-write", "approvalPolicy": "on-request", "model": "other"}
+	if _, err := w.engine.SendMessage(t.Context(), &a2a.SendMessageRequest{Message: m, Config: &a2a.SendMessageConfig{ReturnImmediately: true}}); err != nil {
+		t.Fatal(err)
+	}
+	first.end("done")
+	second := w.next().start()
+	second.observe(executor.Asked{ID: "0", Text: "may I?", Data: object{"type": "question", "id": "0", "kind": "command"}})
+	w.do(bridge.Args{Action: "respond", TaskID: id, Instruction: "0", Decision: "accept"})
+	if task, err = w.engine.GetTask(t.Context(), &a2a.GetTaskRequest{ID: task.ID}); err != nil {
+		t.Fatal(err)
+	}
+	if answer := task.History[len(task.History)-1]; answer.Role != a2a.MessageRoleUser || len(answer.Metadata) > 0 {
+		t.Errorf("the answer is %+v, with %v", answer, answer.Metadata)
+	}
+	w.do(bridge.Args{Action: "steer", TaskID: id, Instruction: "go on"})
+	if got := w.next(); got.Input[0].Text != "go on" || got.Options != second.Options || got.Options == first.Options {
+		t.Errorf("the steer %q has %+v, want %+v", got.Input[0].Text, got.Options, second.Options)
 	}
 }
 
