@@ -34,7 +34,7 @@ type incoming struct {
 	listed  bool              // files are named in its text
 	options executor.Options
 	notify  *string  // who is to be told of the end; nil leaves that as it was
-	refused error    // why it must not be a new message
+	refused error    // why it must not be a new message, or of an answer that is taken, why no turn can be made of it
 	push    *setting // that its caller wants to be told by; may be nil
 	unnamed bool     // the setting has its id from us
 	from    sender   // as far as that can be told

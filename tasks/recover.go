@@ -219,7 +219,7 @@ func (t *task) applyArtifact(event *a2a.TaskArtifactUpdateEvent, marks map[float
 func (e *Engine) submitAgain(r *run) {
 	t := r.task
 	if r.refused != nil {
-		e.refuseRecovered(r)
+		r.reject()
 		return
 	}
 	job := executor.Job{ID: r.jobID, Context: t.thread, Input: r.input, Options: r.options, Size: r.weight, Accepted: true, Patient: true, Trace: traceOf(r.message), Peer: t.forPeer(r.from), Lend: r.lend}
@@ -276,21 +276,17 @@ func (e *Engine) obeyAgain(r *run, before []*run) {
 	e.obey(r, r.command, others)
 }
 
-// refuseRecovered ends a message that asks for what it may not have any more: the
-// settings have changed since it was accepted, or a folder is gone.
-func (e *Engine) refuseRecovered(r *run) {
+// reject ends a message that asks for what it may not have any more: the settings have changed
+// since it was accepted, or since the turn ran whose question it answers, or a folder is gone.
+func (r *run) reject() {
 	end := executor.Ended{Outcome: executor.Rejected, Failure: &executor.Failure{Kind: executor.FailModel, Message: r.refused.Error()}}
-	if r.recovered.Attempt > 0 { // some of it may have been done
+	if r.attempt > 0 { // some of it may have been done
 		end.Outcome, end.Tools = executor.Interrupted, true
 	}
 	r.task.mu.Lock()
 	defer r.task.mu.Unlock()
+	r.held = append(r.held, end)
 	r.admit()
-	r.handle(end)
-	if r.report != nil {
-		r.report()
-		r.report = nil
-	}
 }
 
 // rejoin makes a turn of a message of an earlier process.

@@ -31,7 +31,7 @@ type run struct {
 	input     []appserver.UserInput // of a recovered one
 	lend      executor.Lender       // of a recovered one; may be nil
 	command   string                // that a recovered one is
-	refused   error                 // why a recovered one cannot go on
+	refused   error                 // why no turn can be made of it
 
 	fate     fate          // of the message
 	known    chan struct{} // closed when the fate is known; nil if it is

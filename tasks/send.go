@@ -325,6 +325,10 @@ func (e *Engine) enqueue(ctx context.Context, in *incoming, t *task, commit func
 	if err != nil {
 		return nil, err
 	}
+	if r.refused != nil {
+		r.reject()
+		return t.view(), nil
+	}
 	job := in.job(t, r.jobID)
 	job.Mute = t.mute(in.from)
 	steered, err := e.steer(t, r, job)

@@ -2,6 +2,7 @@ package tasks
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -57,7 +58,9 @@ func (t *task) answersStale(in *incoming) bool {
 func (t *task) anyStale() bool { return slices.ContainsFunc(t.questions, (*question).stale) }
 
 // answerStale makes a turn of a message that answers what an earlier process has
-// asked. It answers all of it: the new turn asks again what it still needs.
+// asked. It answers all of it: the new turn asks again what it still needs. Where there can be
+// no such turn, the message ends as rejected, a "no" like any other: the question is over, and
+// in the way of nothing.
 func (e *Engine) answerStale(ctx context.Context, in *incoming, t *task) (*view, error) {
 	var open []*question
 	carrying := *in
@@ -71,7 +74,10 @@ func (e *Engine) answerStale(ctx context.Context, in *incoming, t *task) (*view,
 	t.mu.Unlock()
 	carrying.input = carry(open, in.input)
 	var err error
-	if carrying.options, err = e.cfg.Bounds.inherit(in.message, askedWith(open)...); err != nil {
+	carrying.options, err = e.cfg.Bounds.goOn(in.message, open)
+	if lost, ok := errors.AsType[*lostError](err); ok {
+		carrying.refused = lost
+	} else if err != nil {
 		return nil, err
 	}
 	carrying.message = askingFor(in.message, carrying.options)
@@ -82,6 +88,28 @@ func (e *Engine) answerStale(ctx context.Context, in *incoming, t *task) (*view,
 		t.reopen(open)
 	}
 	return v, err
+}
+
+// A lostError says why there can be no turn after the one that has asked: what that ran with is
+// not to be had any more. It is no error of the answer, whose sender has named nothing of it.
+type lostError struct{ why error }
+
+func (e *lostError) Error() string {
+	return "the question is closed, and no turn goes on with its answer: the one that asked had what is not to be had any more (" +
+		e.why.Error() + "). Send what is still to be done as a new message"
+}
+
+// goOn is what the turn of an answer to questions over a restart runs with.
+func (b Bounds) goOn(answer *a2a.Message, open []*question) (executor.Options, error) {
+	had := askedWith(open)
+	options, err := b.inherit(answer, had...)
+	if err == nil {
+		return options, nil
+	}
+	if _, why := b.inherit(&a2a.Message{}, had...); why != nil {
+		err = &lostError{why}
+	}
+	return executor.Options{}, err
 }
 
 // askedWith is what the turns that have asked the questions ran with.
@@ -177,7 +205,7 @@ func (r *run) carry(questions []*question) {
 	}
 	r.input = carry(questions, r.input)
 	if r.refused == nil {
-		r.options, r.refused = r.task.engine.cfg.Bounds.inherit(r.message, askedWith(questions)...)
+		r.options, r.refused = r.task.engine.cfg.Bounds.goOn(r.message, questions)
 	}
 	for _, q := range questions {
 		r.answers = append(r.answers, q.asked.ID)

@@ -233,7 +233,7 @@ func (t *task) join(in *incoming, commit func(store.Message, store.Head) error) 
 	t.owed = t.owed || in.receipt != nil
 	meta := t.meta
 	t.noteTarget(in.notify)
-	r := &run{task: t, message: in.stored(t), from: in.from, jobID: t.newJob(), answers: in.answers, options: in.options, weight: in.weight()}
+	r := &run{task: t, message: in.stored(t), from: in.from, jobID: t.newJob(), answers: in.answers, options: in.options, weight: in.weight(), refused: in.refused}
 	if err := commit(entry(r.message, r.jobID), t.row()); err != nil {
 		t.turns--
 		t.meta, t.cached = meta, nil
