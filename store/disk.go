@@ -26,6 +26,9 @@ type disk struct {
 	space   func(dir string) (free, all int64, err error)
 }
 
+// path is of the database on it.
+func (d disk) path() string { return filepath.Join(d.dir, "state.db") }
+
 // Room returns why no message is accepted now: [ErrFull] when the disk has less left than
 // is reserved for the work that has been accepted, and [ErrReplaced] when what is
 // accepted would not be found again. It is a few calls of the system.
@@ -71,7 +74,7 @@ func (d disk) room(bytes int64) error {
 	if d.reserve <= 0 {
 		return nil
 	}
-	path, kept, takes := cmp.Or(d.what, filepath.Join(d.dir, "state.db")), "turns that run", "message"
+	path, kept, takes := cmp.Or(d.what, d.path()), "turns that run", "message"
 	if d.files {
 		kept, takes = "turns that run and messages without files", "message with files"
 	}

@@ -129,7 +129,7 @@ func TestFilesOfAnEarlierVersion(t *testing.T) {
 	must(t, err)
 	path := filepath.Join(dir, "state.db")
 	must(t, os.WriteFile(path, nil, 0o600))
-	c, err := connect(path, all[:8], 0, time.Unix(5, 0))
+	c, err := connect(upgrade{path: path, all: all[:8], now: time.Unix(5, 0)}, 0)
 	must(t, err)
 	must(t, c.script(`
 		INSERT INTO tasks (n, id, context_id, conversation, state, at, created, ended_at, head) VALUES

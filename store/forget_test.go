@@ -237,8 +237,9 @@ func TestTasksOfAnEarlierVersion(t *testing.T) {
 	all, err := migrations(embedded)
 	must(t, err)
 	path := filepath.Join(dir, "state.db")
-	must(t, create(path, all[:7], clock.Now()))
-	c, err := connect(path, all[:7], 0, clock.Now())
+	earlier := upgrade{path: path, all: all[:7], now: clock.Now()}
+	must(t, create(earlier))
+	c, err := connect(earlier, 0)
 	must(t, err)
 	for _, id := range []string{"old-1", "old-2", "old-3"} {
 		must(t, second(c.exec(`INSERT INTO tasks (id, context_id, conversation, state, at, created, ended_at, head)

@@ -18,6 +18,8 @@ type Inspection struct {
 	Schema int          // its version; a lower one than ours is brought up to date by the next start
 	Ours   int          // the version that this program writes
 	Holder *LockedError // who uses it; nil if nobody does
+
+	used int64 // bytes of the database that a copy has, too
 }
 
 // Inspect looks into a state directory and changes nothing: neither the files nor
@@ -49,11 +51,23 @@ func Inspect(dir string) (Inspection, error) {
 			in.Bytes += info.Size()
 		}
 	}
-	return in, nil
+	return in, in.roomForCopy()
 }
 
-// header reads what SQLite keeps at the front of its file: its name, the user's
-// version at byte 60 and the application's number at byte 68.
+// roomForCopy returns why the next start could not copy the database, where it has to. One
+// that is in use is larger or smaller by then, and so is its disk.
+func (in *Inspection) roomForCopy() error {
+	if in.Holder == nil && in.Schema > 0 && in.Schema < in.Ours {
+		d := disk{dir: filepath.Dir(in.Path), reserve: reserved, space: space}
+		_, err := d.roomForCopy(copyOf(in.Path, in.Schema), in.used)
+		return err
+	}
+	return nil
+}
+
+// header reads what SQLite keeps at the front of its file: its name, the size of a page at
+// byte 16, how many there are and how many are unused at 28 and 36, the user's version at 60
+// and the application's number at 68.
 func (in *Inspection) header(file io.Reader) error {
 	var h [72]byte
 	if _, err := io.ReadFull(file, h[:]); err != nil {
@@ -62,6 +76,11 @@ func (in *Inspection) header(file io.Reader) error {
 	if string(h[:16]) != "SQLite format 3\x00" || binary.BigEndian.Uint32(h[68:]) != application {
 		return damaged(in.Path, errors.New("it is no state database"))
 	}
+	page := int64(binary.BigEndian.Uint16(h[16:]))
+	if page == 1 { // 65536 does not fit
+		page <<= 16
+	}
+	in.used = page * (int64(binary.BigEndian.Uint32(h[28:])) - int64(binary.BigEndian.Uint32(h[36:])))
 	in.Schema = int(binary.BigEndian.Uint32(h[60:]))
 	if in.Schema > in.Ours {
 		return fmt.Errorf("%s: %w: it has version %d and this program knows %d", in.Path, ErrNewer, in.Schema, in.Ours)

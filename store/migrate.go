@@ -46,28 +46,36 @@ func migrations(folder fs.FS) ([]migration, error) {
 	return all, nil
 }
 
-// migrate brings the database at path to the last of the migrations. One that
-// has been in use is copied first.
-func (c *conn) migrate(path string, all []migration, now time.Time) error {
-	version, err := c.version(path)
+// An upgrade is how a database comes to the schema of this program.
+type upgrade struct {
+	path string
+	all  []migration
+	now  time.Time
+	disk disk // where a copy of the database from before has to have room
+}
+
+// migrate brings the database to the last of the migrations. One that has been in use
+// is copied first.
+func (c *conn) migrate(u upgrade) error {
+	version, err := c.version(u.path)
 	if err != nil {
 		return err
 	}
-	latest := len(all)
+	latest := len(u.all)
 	switch {
 	case version > latest:
 		return fmt.Errorf("%s: %w: schema %d, this program knows up to %d; run that version, or move the file away",
-			path, ErrNewer, version, latest)
+			u.path, ErrNewer, version, latest)
 	case version == latest:
 		return nil
 	case version > 0:
-		if err := c.backup(fmt.Sprintf("%s.v%d.bak", path, version)); err != nil {
-			return fmt.Errorf("copy the database before migrating it: %w", explain(path, fileError(path, err)))
+		if err := c.backup(u, copyOf(u.path, version)); err != nil {
+			return fmt.Errorf("copy the database before migrating it: %w", err)
 		}
 	}
-	for _, m := range all[version:] {
-		if err := c.apply(m, now); err != nil {
-			return fmt.Errorf("migration %s: %w", m.name, explain(path, err))
+	for _, m := range u.all[version:] {
+		if err := c.apply(m, u.now); err != nil {
+			return fmt.Errorf("migration %s: %w", m.name, explain(u.path, err))
 		}
 	}
 	return nil
@@ -113,22 +121,6 @@ func (c *conn) apply(m migration, now time.Time) (err error) {
 		return err
 	}
 	return c.script("COMMIT")
-}
-
-// backup writes a copy of the database to path, in place of an earlier one.
-// SQLite makes it: reading the file past SQLite would drop its locks.
-func (c *conn) backup(path string) error {
-	part := path + ".part"
-	if err := os.Remove(part); err != nil && !os.IsNotExist(err) {
-		return err
-	}
-	if _, err := c.exec("VACUUM INTO ?", part); err != nil {
-		return err
-	}
-	if err := os.Chmod(part, 0o600); err != nil {
-		return err
-	}
-	return publish(part, path)
 }
 
 // publish gives a finished file its name, on disk too.

@@ -4,13 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"time"
 )
 
 // ensure makes a database at path unless there is one. The new one gets its name
 // when it is whole: whatever stands at path once was good, so a file that has
 // become empty is never taken for a new one.
-func ensure(path string, all []migration, now time.Time) error {
+func ensure(u upgrade) error {
+	path := u.path
 	switch info, err := os.Stat(path); {
 	case err == nil && !info.Mode().IsRegular():
 		return fmt.Errorf("%s is not a regular file: move it away", path)
@@ -24,7 +24,7 @@ func ensure(path string, all []migration, now time.Time) error {
 	if _, err := os.Stat(path + "-wal"); err == nil {
 		return damaged(path, fmt.Errorf("it is missing, but its log %s-wal is there", path))
 	}
-	return create(path, all, now)
+	return create(u)
 }
 
 // writable reports why a file cannot be written. SQLite would open it for reading
@@ -37,9 +37,9 @@ func writable(path string) error {
 	return file.Close()
 }
 
-// create makes a new database at path.
-func create(path string, all []migration, now time.Time) error {
-	part := path + ".new"
+// create makes a new database.
+func create(u upgrade) error {
+	path, part := u.path, u.path+".new"
 	for _, left := range []string{part, part + "-wal", part + "-journal"} {
 		if err := os.Remove(left); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return fileError(left, err)
@@ -59,7 +59,8 @@ func create(path string, all []migration, now time.Time) error {
 	// The size of pages and auto_vacuum can be chosen only before there are tables.
 	err = c.script(fmt.Sprintf("PRAGMA page_size = %d; PRAGMA locking_mode = EXCLUSIVE; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL", pageSize))
 	if err == nil {
-		err = c.migrate(part, all, now)
+		u.path = part
+		err = c.migrate(u)
 	}
 	if err = errors.Join(err, c.close()); err != nil {
 		return explain(path, err)
@@ -67,13 +68,13 @@ func create(path string, all []migration, now time.Time) error {
 	return fileError(path, publish(part, path))
 }
 
-// connect opens the database at path and brings it to the present schema.
-func connect(path string, all []migration, maxPages int, now time.Time) (*conn, error) {
-	c, err := dial(path, false)
+// connect opens the database and brings it to the present schema.
+func connect(u upgrade, maxPages int) (*conn, error) {
+	c, err := dial(u.path, false)
 	if err != nil {
-		return nil, explain(path, err)
+		return nil, explain(u.path, err)
 	}
-	if err := c.prepare(path, all, maxPages, now); err != nil {
+	if err := c.prepare(u, maxPages); err != nil {
 		_ = c.close()
 		return nil, err
 	}
@@ -82,20 +83,20 @@ func connect(path string, all []migration, maxPages int, now time.Time) (*conn, 
 
 // prepare sets the connection up. Until the file is known to be ours and of a
 // version that we know, it is only read.
-func (c *conn) prepare(path string, all []migration, maxPages int, now time.Time) error {
+func (c *conn) prepare(u upgrade, maxPages int) error {
 	// With an exclusive lock from the first access on, the index of the log
 	// stays in our memory: no -shm file, which odd volumes cannot map.
 	if err := c.script("PRAGMA locking_mode = EXCLUSIVE; PRAGMA trusted_schema = OFF"); err != nil {
-		return explain(path, err)
+		return explain(u.path, err)
 	}
-	if version, err := c.version(path); err != nil {
+	if version, err := c.version(u.path); err != nil {
 		return err
-	} else if version <= len(all) {
+	} else if version <= len(u.all) {
 		if err := c.configure(maxPages); err != nil {
-			return explain(path, err)
+			return explain(u.path, err)
 		}
 	}
-	return c.migrate(path, all, now)
+	return c.migrate(u)
 }
 
 // configure chooses how SQLite works; see the package comment for why.

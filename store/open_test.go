@@ -194,26 +194,29 @@ func TestNewerSchema(t *testing.T) {
 }
 
 func TestMigration(t *testing.T) {
-	_, path := filled(t)
+	dir, path := filled(t)
 	released, err := migrations(embedded)
 	must(t, err)
-	with := func(text string) []migration {
-		return append(slices.Clip(released), migration{version: len(released) + 1, name: "made_up", text: text})
-	}
 	now := time.Unix(5, 0)
+	to := func(path string, all []migration) upgrade {
+		return upgrade{path: path, all: all, now: now, disk: disk{dir: dir, space: space}}
+	}
+	with := func(text string) upgrade {
+		return to(path, append(slices.Clip(released), migration{version: len(released) + 1, name: "made_up", text: text}))
+	}
 
-	_, err = connect(path, with("CREATE TABLE extra (x); INSERT INTO extra VALUES (1); SELECT nonsense"), 0, now)
+	_, err = connect(with("CREATE TABLE extra (x); INSERT INTO extra VALUES (1); SELECT nonsense"), 0)
 	if err == nil || !strings.Contains(err.Error(), "made_up") {
 		t.Fatalf("a broken migration gives %v", err)
 	}
 	next := with("CREATE TABLE extra (x); INSERT INTO extra SELECT id FROM tasks")
 	for range 2 { // the second time there is nothing to do
-		c, err := connect(path, next, 0, now)
+		c, err := connect(next, 0)
 		must(t, err)
 		for text, want := range map[string]int64{
 			"SELECT count(*) FROM extra":                                    1,
 			"SELECT count(*) FROM messages":                                 50,
-			"SELECT count(*) FROM migrations":                               int64(len(next)),
+			"SELECT count(*) FROM migrations":                               int64(len(next.all)),
 			"SELECT max(applied_at) FROM migrations WHERE name = 'made_up'": nanos(now),
 		} {
 			n, err := c.number(text)
@@ -227,13 +230,13 @@ func TestMigration(t *testing.T) {
 	info, err := os.Stat(copied)
 	must(t, err)
 	equal(t, info.Mode().Perm(), 0o600)
-	c, err := connect(copied, released, 0, now)
+	c, err := connect(to(copied, released), 0)
 	must(t, err)
 	n, err := c.number("SELECT count(*) FROM messages")
 	must(t, err)
 	equal(t, n, 50)
 	must(t, c.close())
-	_, err = connect(path, released, 0, now)
+	_, err = connect(to(path, released), 0)
 	wantErr(t, err, ErrNewer)
 }
 

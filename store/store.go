@@ -146,10 +146,11 @@ func (s *Store) open(maxPages int) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := ensure(s.path, all, s.now()); err != nil {
+	u := upgrade{path: s.path, all: all, now: s.now(), disk: s.disk}
+	if err := ensure(u); err != nil {
 		return err
 	}
-	if s.conn, err = connect(s.path, all, maxPages, s.now()); err != nil {
+	if s.conn, err = connect(u, maxPages); err != nil {
 		return err
 	}
 	if s.marks, err = marks(s.dir, s.path); err == nil {

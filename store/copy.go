@@ -1,0 +1,71 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"os"
+)
+
+// copyOf is where the copy of a database lies that an upgrade from a version makes.
+func copyOf(path string, version int) string {
+	return fmt.Sprintf("%s.v%d.bak", path, version)
+}
+
+// backup copies the database, in place of an earlier copy. SQLite does it: reading the
+// file past SQLite would drop its locks.
+func (c *conn) backup(u upgrade, copied string) error {
+	if err := c.makeRoom(u, copied); err != nil {
+		return err
+	}
+	part := copied + ".part"
+	if err := os.Remove(part); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fileError(part, err)
+	}
+	if _, err := c.exec("VACUUM INTO ?", part); err != nil {
+		return explain(u.path, err)
+	}
+	if err := os.Chmod(part, 0o600); err != nil {
+		return fileError(part, err)
+	}
+	return fileError(copied, publish(part, copied))
+}
+
+// makeRoom returns [ErrFull] when there is none for the copy.
+func (c *conn) makeRoom(u upgrade, copied string) error {
+	var pages, unused, size int64
+	for pragma, value := range map[string]*int64{"page_count": &pages, "freelist_count": &unused, "page_size": &size} {
+		if err := c.get("PRAGMA "+pragma, nil, value); err != nil {
+			return explain(u.path, err)
+		}
+	}
+	instead, err := u.disk.roomForCopy(copied, (pages-unused)*size)
+	if instead {
+		return fileError(copied, os.Remove(copied))
+	}
+	return err
+}
+
+// roomForCopy returns why a copy of so many bytes at path would be too much, or whether
+// there is room for it only instead of the one at path. That is of the same schema, so it was
+// made by a start that did not bring its upgrade to an end, or was put back since: the
+// database has all that it has.
+func (d disk) roomForCopy(path string, bytes int64) (instead bool, err error) {
+	free, _, err := d.space(d.dir)
+	if err != nil {
+		return false, fileError(d.dir, err)
+	}
+	kept := max(d.reserve, 0)
+	lack := bytes + kept - free
+	if lack <= 0 {
+		return false, nil
+	}
+	if earlier, err := os.Stat(path); err == nil && earlier.Size() >= lack {
+		return true, nil
+	}
+	return false, fmt.Errorf("%s: %w: the copy takes %d MiB, and of the %d MiB that its disk has left %d are kept for turns that run: "+
+		"free %d MiB on it (older copies, state.db.v*.bak, may go), or go on with the version from before",
+		d.path(), ErrFull, roundedUp(bytes), free>>20, kept>>20, roundedUp(lack))
+}
+
+// roundedUp is how many MiB so many bytes take.
+func roundedUp(bytes int64) int64 { return (bytes + 1<<20 - 1) >> 20 }
