@@ -4,7 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
 )
+
+// What the names of copies that are not whole have behind the database's.
+var partOf = regexp.MustCompile(`^\.v\d+\.bak\.part(-journal|-wal|-shm)?$`)
 
 // copyOf is where the copy of a database lies that an upgrade from a version makes.
 func copyOf(path string, version int) string {
@@ -13,19 +19,22 @@ func copyOf(path string, version int) string {
 
 // backup copies the database, in place of an earlier copy. SQLite does it: reading the
 // file past SQLite would drop its locks.
-func (c *conn) backup(u upgrade, copied string) error {
+func (c *conn) backup(u upgrade, copied string) (err error) {
 	if err := c.makeRoom(u, copied); err != nil {
 		return err
 	}
 	part := copied + ".part"
-	if err := os.Remove(part); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fileError(part, err)
+	defer func() {
+		if err != nil { // the disk may be full of it
+			err = errors.Join(err, removeParts(u.path))
+		}
+	}()
+	// SQLite would make the file for everybody, as far as the umask lets it. It takes one that is empty.
+	if err := newFile(part); err != nil {
+		return err
 	}
 	if _, err := c.exec("VACUUM INTO ?", part); err != nil {
 		return explain(u.path, err)
-	}
-	if err := os.Chmod(part, 0o600); err != nil {
-		return fileError(part, err)
 	}
 	return fileError(copied, publish(part, copied))
 }
@@ -69,3 +78,29 @@ func (d disk) roomForCopy(path string, bytes int64) (instead bool, err error) {
 
 // roundedUp is how many MiB so many bytes take.
 func roundedUp(bytes int64) int64 { return (bytes + 1<<20 - 1) >> 20 }
+
+// removeParts removes what a copy that failed, or was killed, has left.
+func removeParts(database string) error {
+	left, err := beside(database, partOf)
+	for _, path := range left {
+		if e := os.Remove(path); e != nil && !errors.Is(e, os.ErrNotExist) {
+			err = errors.Join(err, fileError(path, e))
+		}
+	}
+	return err
+}
+
+// beside returns the files whose names are the database's and something behind it.
+func beside(database string, behind *regexp.Regexp) (paths []string, err error) {
+	dir, base := filepath.Split(database)
+	entries, err := os.ReadDir(filepath.Clean(dir))
+	if err != nil {
+		return nil, fileError(dir, err)
+	}
+	for _, entry := range entries {
+		if rest, ours := strings.CutPrefix(entry.Name(), base); ours && behind.MatchString(rest) {
+			paths = append(paths, filepath.Join(dir, entry.Name()))
+		}
+	}
+	return paths, nil
+}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -123,6 +124,54 @@ func TestCopyInsteadOfTheOneBefore(t *testing.T) {
 	hasTask(t, before(u))
 }
 
+// TestCopyIsTheOwners from its first byte on, also where files are made for everybody by
+// default and the directory is open.
+func TestCopyIsTheOwners(t *testing.T) {
+	defer syscall.Umask(syscall.Umask(0))
+	dir, u, copied := from(t)
+	must(t, os.Chmod(dir, 0o755))
+	seen := 0
+	c := watched(t, u, func() sqlite.AuthResult {
+		for name, mode := range modes(t, dir) {
+			if strings.Contains(name, ".bak") {
+				seen++
+				if mode != 0o600 {
+					t.Errorf("%s has %s", name, mode)
+				}
+			}
+		}
+		return sqlite.AuthResultOK
+	})
+	must(t, errors.Join(c.backup(u, copied), c.close()))
+	if seen == 0 {
+		t.Error("the copy was not seen while it was made")
+	}
+	equal(t, modes(t, dir)[filepath.Base(copied)], 0o600)
+}
+
+// TestFailedCopyLeavesNothing, and an earlier one of its name as it is.
+func TestFailedCopyLeavesNothing(t *testing.T) {
+	dir, u, copied := from(t)
+	must(t, os.WriteFile(copied, []byte("earlier"), 0o600))
+	half := false
+	c := watched(t, u, func() sqlite.AuthResult {
+		if part, err := os.Stat(copied + ".part"); err == nil && part.Size() > 0 {
+			half = true
+			return sqlite.AuthResultDeny
+		}
+		return sqlite.AuthResultOK
+	})
+	err := c.backup(u, copied)
+	must(t, c.close())
+	if err == nil || !half {
+		t.Fatalf("half a copy was made: %t, and it ended with %v", half, err)
+	}
+	equal(t, stands(t, dir), []string{"state.db", filepath.Base(copied)})
+	text, err := os.ReadFile(copied)
+	must(t, err)
+	equal(t, string(text), "earlier")
+}
+
 // watched is a connection of the program from before that asks whether it may go on, also
 // in the middle of a copy.
 func watched(t *testing.T, u upgrade, ask func() sqlite.AuthResult) *conn {
@@ -131,4 +180,14 @@ func watched(t *testing.T, u upgrade, ask func() sqlite.AuthResult) *conn {
 	must(t, err)
 	must(t, c.raw.SetAuthorizer(sqlite.AuthorizeFunc(func(sqlite.Action) sqlite.AuthResult { return ask() })))
 	return c
+}
+
+// TestKilledCopyIsRemoved by the next start, whatever there is to upgrade by then.
+func TestKilledCopyIsRemoved(t *testing.T) {
+	dir, path := filled(t)
+	for _, left := range []string{".v9.bak.part", ".v9.bak.part-journal", ".v10.bak.part", ".v10.bak.part-wal", ".v9.bak", ".v9.bak.partly"} {
+		must(t, os.WriteFile(path+left, []byte("half"), 0o600))
+	}
+	closeStore(t, open(t, Config{Dir: dir}))
+	equal(t, stands(t, dir), []string{"state.db", "state.db.v9.bak", "state.db.v9.bak.partly"})
 }

@@ -45,12 +45,8 @@ func create(u upgrade) error {
 			return fileError(left, err)
 		}
 	}
-	file, err := os.OpenFile(part, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
-	if err != nil {
-		return fileError(part, err)
-	}
-	if err := file.Close(); err != nil {
-		return fileError(part, err)
+	if err := newFile(part); err != nil {
+		return err
 	}
 	c, err := dial(part, true)
 	if err != nil {
@@ -66,6 +62,15 @@ func create(u upgrade) error {
 		return explain(path, err)
 	}
 	return fileError(path, publish(part, path))
+}
+
+// newFile makes an empty file, which is its owner's alone.
+func newFile(path string) error {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if err != nil {
+		return fileError(path, err)
+	}
+	return fileError(path, file.Close())
 }
 
 // connect opens the database and brings it to the present schema.

@@ -146,6 +146,9 @@ func (s *Store) open(maxPages int) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := removeParts(s.path); err != nil {
+		return err
+	}
 	u := upgrade{path: s.path, all: all, now: s.now(), disk: s.disk}
 	if err := ensure(u); err != nil {
 		return err
