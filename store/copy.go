@@ -9,8 +9,11 @@ import (
 	"strings"
 )
 
-// What the names of copies that are not whole have behind the database's.
-var partOf = regexp.MustCompile(`^\.v\d+\.bak\.part(-journal|-wal|-shm)?$`)
+// What the names of copies, and of those that are not whole, have behind the database's.
+var (
+	wholeCopy = regexp.MustCompile(`^\.v\d+\.bak$`)
+	partOf    = regexp.MustCompile(`^\.v\d+\.bak\.part(-journal|-wal|-shm)?$`)
+)
 
 // copyOf is where the copy of a database lies that an upgrade from a version makes.
 func copyOf(path string, version int) string {
@@ -85,6 +88,18 @@ func removeParts(database string) error {
 	for _, path := range left {
 		if e := os.Remove(path); e != nil && !errors.Is(e, os.ErrNotExist) {
 			err = errors.Join(err, fileError(path, e))
+		}
+	}
+	return err
+}
+
+// removeOlder removes the copies that earlier upgrades have made: each is as large as the
+// database was, and has what was forgotten since.
+func removeOlder(database, newest string) error {
+	all, err := beside(database, wholeCopy)
+	for _, path := range all {
+		if path != newest {
+			err = errors.Join(err, fileError(path, os.Remove(path)))
 		}
 	}
 	return err

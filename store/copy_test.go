@@ -3,6 +3,8 @@ package store
 import (
 	"crypto/rand"
 	"errors"
+	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,7 +23,8 @@ func from(t *testing.T) (dir string, u upgrade, copied string) {
 	all, err := migrations(embedded)
 	must(t, err)
 	dir = t.TempDir()
-	u = upgrade{path: filepath.Join(dir, "state.db"), all: all, now: time.Unix(5, 0), disk: disk{dir: dir, reserve: reserved, space: space}}
+	u = upgrade{path: filepath.Join(dir, "state.db"), all: all, now: time.Unix(5, 0),
+		disk: disk{dir: dir, reserve: reserved, space: space}, logger: slog.New(slog.DiscardHandler)}
 	must(t, create(before(u)))
 	c, err := connect(before(u), 0)
 	must(t, err)
@@ -190,4 +193,45 @@ func TestKilledCopyIsRemoved(t *testing.T) {
 	}
 	closeStore(t, open(t, Config{Dir: dir}))
 	equal(t, stands(t, dir), []string{"state.db", "state.db.v9.bak", "state.db.v9.bak.partly"})
+}
+
+// TestOlderCopiesGo when a newer one stands and the upgrade is done, and not before.
+func TestOlderCopiesGo(t *testing.T) {
+	dir, u, copied := from(t)
+	kept := []string{"state.db.v2.bak.mine", "state.db.v99", "my-state.db.v2.bak"}
+	for _, name := range append([]string{"state.db.v2.bak", "state.db.v99.bak"}, kept...) {
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte("a copy"), 0o600))
+	}
+	had := stands(t, dir)
+	broken := u
+	broken.all = slices.Concat(u.all, []migration{{version: len(u.all) + 1, name: "broken", text: "SELECT nonsense"}})
+	if _, err := connect(broken, 0); err == nil {
+		t.Fatal("a broken migration did not fail")
+	}
+	equal(t, stands(t, dir), sorted(append(had, filepath.Base(copied))))
+	closeStore(t, open(t, Config{Dir: dir}))
+	equal(t, stands(t, dir), sorted(append(kept, "state.db", filepath.Base(copied))))
+	u.path = copied
+	hasTask(t, before(u))
+}
+
+func sorted(names []string) []string {
+	slices.Sort(names)
+	return names
+}
+
+// TestUpgradeIsWhole: one that is cut off after some of its migrations leaves the schema
+// that its copy has, so that the next one copies nothing that no program can use.
+func TestUpgradeIsWhole(t *testing.T) {
+	_, u, copied := from(t)
+	broken := u
+	broken.all = slices.Concat(u.all, []migration{{version: len(u.all) + 1, name: "broken", text: "SELECT nonsense"}})
+	if _, err := connect(broken, 0); err == nil || !strings.Contains(err.Error(), "migration broken: ") {
+		t.Fatalf("a broken migration gives %v", err)
+	}
+	hasTask(t, before(u))
+	if _, err := os.Stat(copyOf(u.path, len(u.all))); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("there is a copy of a schema in between: %v", err)
+	}
+	must(t, second(os.Stat(copied)))
 }

@@ -4,6 +4,7 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -48,10 +49,11 @@ func migrations(folder fs.FS) ([]migration, error) {
 
 // An upgrade is how a database comes to the schema of this program.
 type upgrade struct {
-	path string
-	all  []migration
-	now  time.Time
-	disk disk // where a copy of the database from before has to have room
+	path   string
+	all    []migration
+	now    time.Time
+	disk   disk         // where a copy of the database from before has to have room
+	logger *slog.Logger // hears what does not keep the store from working
 }
 
 // migrate brings the database to the last of the migrations. One that has been in use
@@ -68,15 +70,18 @@ func (c *conn) migrate(u upgrade) error {
 			u.path, ErrNewer, version, latest)
 	case version == latest:
 		return nil
-	case version > 0:
-		if err := c.backup(u, copyOf(u.path, version)); err != nil {
-			return fmt.Errorf("copy the database before migrating it: %w", err)
-		}
+	case version == 0:
+		return c.applyAll(u, version)
 	}
-	for _, m := range u.all[version:] {
-		if err := c.apply(m, u.now); err != nil {
-			return fmt.Errorf("migration %s: %w", m.name, explain(u.path, err))
-		}
+	copied := copyOf(u.path, version)
+	if err := c.backup(u, copied); err != nil {
+		return fmt.Errorf("copy the database before migrating it: %w", err)
+	}
+	if err := c.applyAll(u, version); err != nil {
+		return err
+	}
+	if err := removeOlder(u.path, copied); err != nil {
+		u.logger.Warn("cannot remove the copies that earlier upgrades made of the state database: remove them by hand", "err", err)
 	}
 	return nil
 }
@@ -96,16 +101,27 @@ func (c *conn) version(path string) (int, error) {
 	return version, nil
 }
 
-// apply runs one migration, whole or not at all.
-func (c *conn) apply(m migration, now time.Time) (err error) {
+// applyAll runs the migrations after a version, all of them or none: the copy is of what
+// stands there when an upgrade is cut off, and the program from before works with it.
+func (c *conn) applyAll(u upgrade, version int) (err error) {
 	if err := c.script("BEGIN IMMEDIATE"); err != nil {
-		return err
+		return explain(u.path, err)
 	}
 	defer func() {
 		if err != nil {
 			_ = c.script("ROLLBACK")
 		}
 	}()
+	for _, m := range u.all[version:] {
+		if err := c.apply(m, u.now); err != nil {
+			return fmt.Errorf("migration %s: %w", m.name, explain(u.path, err))
+		}
+	}
+	return explain(u.path, c.script("COMMIT"))
+}
+
+// apply runs one migration, and writes down that it has run.
+func (c *conn) apply(m migration, now time.Time) error {
 	if err := c.script(m.text); err != nil {
 		return err
 	}
@@ -117,10 +133,7 @@ func (c *conn) apply(m migration, now time.Time) (err error) {
 	if _, err := c.exec("INSERT INTO migrations VALUES (?, ?, ?)", m.version, m.name, nanos(now)); err != nil {
 		return err
 	}
-	if err := c.script(fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", application, m.version)); err != nil {
-		return err
-	}
-	return c.script("COMMIT")
+	return c.script(fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", application, m.version))
 }
 
 // publish gives a finished file its name, on disk too.

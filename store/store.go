@@ -149,7 +149,7 @@ func (s *Store) open(maxPages int) (err error) {
 	if err := removeParts(s.path); err != nil {
 		return err
 	}
-	u := upgrade{path: s.path, all: all, now: s.now(), disk: s.disk}
+	u := upgrade{path: s.path, all: all, now: s.now(), disk: s.disk, logger: s.logger}
 	if err := ensure(u); err != nil {
 		return err
 	}
