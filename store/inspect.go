@@ -11,6 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// magic is how a file of SQLite's begins.
+const magic = "SQLite format 3\x00"
+
 // An Inspection is what can be seen of a state directory without using it.
 type Inspection struct {
 	Path   string       // of the database
@@ -46,6 +49,9 @@ func Inspect(dir string) (Inspection, error) {
 	if err := in.header(file); err != nil {
 		return in, err
 	}
+	if err := foreignLog(in.Path); err != nil {
+		return in, err
+	}
 	for _, path := range []string{in.Path, in.Path + "-wal"} {
 		if info, err := os.Stat(path); err == nil {
 			in.Bytes += info.Size()
@@ -73,7 +79,7 @@ func (in *Inspection) header(file io.Reader) error {
 	if _, err := io.ReadFull(file, h[:]); err != nil {
 		return damaged(in.Path, errors.New("it is too short"))
 	}
-	if string(h[:16]) != "SQLite format 3\x00" || binary.BigEndian.Uint32(h[68:]) != application {
+	if string(h[:16]) != magic || binary.BigEndian.Uint32(h[68:]) != application {
 		return damaged(in.Path, errors.New("it is no state database"))
 	}
 	page := int64(binary.BigEndian.Uint16(h[16:]))

@@ -17,7 +17,7 @@ func ensure(u upgrade) error {
 	case err == nil && info.Size() == 0:
 		return damaged(path, errors.New("it is empty"))
 	case err == nil:
-		return writable(path)
+		return errors.Join(writable(path), foreignLog(path))
 	case !errors.Is(err, os.ErrNotExist):
 		return fileError(path, err)
 	}
