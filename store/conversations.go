@@ -84,15 +84,16 @@ func (c *conn) useThread(conversation, thread, model, tools string, now int64) e
 	if known && before.says(use) {
 		return nil
 	}
-	_, err := c.exec(`INSERT INTO conversations (key, thread_id, used_at, model, tools) VALUES (?, ?, ?, ?, ?)
-		ON CONFLICT (key) DO UPDATE SET thread_id = excluded.thread_id, tools = excluded.tools, used_at = excluded.used_at,
-		model = CASE WHEN excluded.model <> '' OR thread_id <> excluded.thread_id THEN excluded.model ELSE model END`,
-		conversation, thread, now, model, tools)
+	_, err := c.exec(`INSERT INTO threads (thread_id, key, created, before) VALUES (?1, ?2, ?3,
+			coalesce((SELECT thread_id FROM conversations WHERE key = ?2 AND thread_id <> ?1), ''))
+		ON CONFLICT (thread_id) DO UPDATE SET key = excluded.key WHERE key <> excluded.key`, thread, conversation, now)
 	if err != nil {
 		return err
 	}
-	_, err = c.exec(`INSERT INTO threads (thread_id, key, created) VALUES (?, ?, ?)
-		ON CONFLICT (thread_id) DO UPDATE SET key = excluded.key WHERE key <> excluded.key`, thread, conversation, now)
+	_, err = c.exec(`INSERT INTO conversations (key, thread_id, used_at, model, tools) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT (key) DO UPDATE SET thread_id = excluded.thread_id, tools = excluded.tools, used_at = excluded.used_at,
+		model = CASE WHEN excluded.model <> '' OR thread_id <> excluded.thread_id THEN excluded.model ELSE model END`,
+		conversation, thread, now, model, tools)
 	if err != nil {
 		return err
 	}
@@ -148,13 +149,35 @@ func (s *Store) Threads(ctx context.Context) ([]string, error) {
 	})
 }
 
-// Leftovers returns threads that no conversation has any more, and that no
-// message waits to learn its fate from, the oldest first. Their files can be
+// lines are the threads that those of conversations come behind: of is a conversation's.
+const lines = `WITH RECURSIVE lines (of, thread) AS (
+	SELECT t.thread_id, t.before FROM threads t JOIN conversations c ON c.key = t.key AND c.thread_id = t.thread_id
+		WHERE t.before <> ''
+	UNION SELECT lines.of, t.before FROM lines JOIN threads t ON t.thread_id = lines.thread WHERE t.before <> '')`
+
+// Before returns the threads that those of conversations come behind, with the conversation's thread
+// of each: codex reads the history of a fork in the thread that it is of.
+func (s *Store) Before(ctx context.Context) (map[string]string, error) {
+	before := map[string]string{}
+	_, err := view(ctx, s, "list the threads before those of conversations", func(c *conn) ([]struct{}, error) {
+		scan := func(row scanner, _ *struct{}) error {
+			var of, thread string
+			err := row.Scan(&of, &thread)
+			before[thread] = of
+			return err
+		}
+		return collect(c, scan, lines+" SELECT of, thread FROM lines")
+	})
+	return before, err
+}
+
+// Leftovers returns threads that no conversation has any more, nor one that comes behind them, and
+// that no message waits to learn its fate from, the oldest first. Their files can be
 // deleted, and then they are to be dropped.
 func (s *Store) Leftovers(ctx context.Context, limit int) ([]string, error) {
 	return view(ctx, s, "list threads that are left over", func(c *conn) ([]string, error) {
-		return collect(c, only[string], `SELECT thread_id FROM threads
-			WHERE thread_id NOT IN (SELECT thread_id FROM conversations)
+		return collect(c, only[string], lines+` SELECT thread_id FROM threads
+			WHERE thread_id NOT IN (SELECT thread_id FROM conversations) AND thread_id NOT IN (SELECT thread FROM lines)
 			AND thread_id NOT IN (SELECT a.thread_id FROM messages m JOIN turns a ON a.message = m.seq WHERE m.ended = 0)
 			ORDER BY created, thread_id LIMIT ?`, limit)
 	})

@@ -137,7 +137,7 @@ func TestConversations(t *testing.T) {
 	must(t, s.ForgetConversation(ctx, "ends", now))
 	equal(t, leftovers(), []string{"thread-ends"})
 	must(t, s.Write(ctx, Change{Ended: []string{"job-2"}}))
-	equal(t, leftovers(), []string{"thread-ends", "thread-waits"})
+	equal(t, leftovers(), []string{"thread-ends"}) // the new one may be a fork of the other
 
 	threads, err := s.Threads(ctx)
 	must(t, err)

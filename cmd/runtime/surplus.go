@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -40,10 +41,12 @@ type weighing struct {
 	used time.Time // when a conversation was used last, to the minute
 
 	sessions map[string]string // the thread that another one works for, by its id
+	before   map[string]string // the conversation's thread, by those that it comes behind
 }
 
-// know notes the threads of conversations: theirs are the sessions.
-func (w *weighing) know(all []store.UsedConversation) {
+// know notes the threads of conversations, and those before them: theirs are the sessions.
+func (w *weighing) know(all []store.UsedConversation, before map[string]string) {
+	w.before = before
 	if w.sessions == nil || len(w.sessions) > 2*mostWeighed {
 		w.sessions = map[string]string{}
 	}
@@ -60,7 +63,7 @@ func (w *weighing) session(thread, path string) string {
 			w.sessions[thread] = of
 		}
 	}
-	return of
+	return cmp.Or(w.before[of], of)
 }
 
 // makeRoom forgets the conversations that there is no room for.
@@ -79,7 +82,11 @@ func (h *housekeeper) makeRoom(ctx context.Context, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	h.weighed.know(all)
+	before, err := h.store.Before(ctx)
+	if err != nil {
+		return err
+	}
+	h.weighed.know(all, before)
 	sizes, err := asuser.Value(h.home.user, func() (map[string]int64, error) { return appserver.RolloutSizes(h.home.dir, h.weighed.session) })
 	if err != nil {
 		return err

@@ -1,0 +1,41 @@
+package store
+
+import (
+	"testing"
+	"time"
+)
+
+// TestThreadsBeforeAFork: a thread that the one of a conversation may be a fork of is left over with that.
+func TestThreadsBeforeAFork(t *testing.T) {
+	s := open(t, Config{})
+	use := func(thread string) {
+		must(t, s.do(t.Context(), "use", relaxed, func(c *conn) error { return c.useThread("c", thread, "", "", nanos(s.now())) }))
+	}
+	want := func(left []string, before map[string]string) {
+		t.Helper()
+		over, err := s.Leftovers(t.Context(), 10)
+		must(t, err)
+		equal(t, over, left)
+		lines, err := s.Before(t.Context())
+		must(t, err)
+		equal(t, lines, before)
+	}
+	forget := func() {
+		t.Helper()
+		must(t, s.ForgetConversation(t.Context(), "c", time.Time{}))
+	}
+	use("a")
+	want(nil, map[string]string{})
+	use("b")
+	use("b")
+	want(nil, map[string]string{"a": "b"})
+	use("c")
+	want(nil, map[string]string{"a": "c", "b": "c"})
+	forget()
+	want([]string{"a", "b", "c"}, map[string]string{})
+	use("d") // begun anew
+	want([]string{"a", "b", "c"}, map[string]string{})
+	must(t, s.DropThreads(t.Context(), "a", "b", "c"))
+	forget()
+	want([]string{"d"}, map[string]string{})
+}
