@@ -69,7 +69,7 @@ export async function resend(view) {
   const control = byId('again');
   control.disabled = true;
   try {
-    const { id } = await send({ parts: view.asked, contextId: view.task.contextId });
+    const { id } = await send({ ...view.asked, contextId: view.task.contextId });
     location.hash = `#/task/${encodeURIComponent(id)}`;
   } catch (error) {
     announce(`Not sent: ${error.message}`);

@@ -72,10 +72,12 @@ export class Transcript {
     if (!this.#isAnswer(message)) this.settle();
   }
 
-  /** The words that began the task, to be sent again. Those of another agent, the platform or a chat are not: sent by the user they would be his. */
+  /** The message that began the task, to be sent again, with what its turn was to have: it must not have more leave. Those of another agent, the platform or a chat are not: sent by the user they would be his. */
   get asked() {
     const message = this.#history.findLast((m) => m.role === 'ROLE_USER' && !this.#isAnswer(m));
-    return message && !marked(message) && !passedOn(message) ? message.parts : undefined;
+    if (!message || marked(message) || passedOn(message)) return undefined;
+    const metadata = Object.fromEntries(['cwd', 'model', 'sandbox', 'approvalPolicy'].flatMap((key) => (message.metadata?.[key] ? [[key, message.metadata[key]]] : [])));
+    return { parts: message.parts, metadata };
   }
 
   #status(status, metadata) {

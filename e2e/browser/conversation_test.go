@@ -173,6 +173,19 @@ func failure(t *testing.T, r *program) {
 	p.until("another task", "location.hash !== "+quote(before))
 	p.sees("#outcome", "scripted failure 400")
 
+	narrow := r.postMarked("failure-narrow", "failure-narrow", object{"sandbox": "read-only", "approvalPolicy": "untrusted"}, []object{{"text": "fail 400"}})
+	p.eval("(location.hash = '#/task/" + narrow + "', 1)")
+	p.until("the task", "location.hash.endsWith("+quote(narrow)+") && document.querySelector('#task-title').textContent === 'fail 400'")
+	p.sees("#outcome", "scripted failure 400")
+	p.eval(`(() => {
+		const real = window.fetch;
+		window.fetch = (url, options) => { if (String(options?.body).includes('SendMessage')) window.said = options.body; return real(url, options); };
+		return 1;
+	})()`)
+	p.press("#outcome", "Send it again")
+	p.until("it to be sent with no more leave than it had", `(({ sandbox, approvalPolicy } = {}) => sandbox === 'read-only' && approvalPolicy === 'untrusted')(JSON.parse(window.said ?? '{}').params?.message?.metadata)`)
+	p.until("another task", "!location.hash.endsWith("+quote(narrow)+")")
+
 	mark := object{"source_workspace_id": "us\u202eer"}
 	id := r.postMarked("failure-of-a-peer", "failure-of-a-peer", mark, []object{{"text": "fail 400"}})
 	p.eval("(location.hash = '#/task/" + id + "', 1)")

@@ -108,7 +108,7 @@ const (
 			{ source_workspace_id: false }, { source_workspace_id: "\ufeff" }, { source: "platform\u0085" }, { source_workspace_id: " \u0085\u3000", source: "canvas_user" },
 			{ source: " canvas_user\u0085" }, { source: " " }, { source: "slack", chat_id: "C0" }, { source: "github" }, undefined].map((metadata) => {
 			t.history([{ role: "ROLE_USER", messageId: metadata ? "m" : "cron-1", metadata, parts: [{ text: "again" }] }]);
-			return t.asked?.[0].text ?? "";
+			return t.asked?.parts[0].text ?? "";
 		}).join("|"); })()`
 	// messages of data that are no answers, one that is, and questions that only the history tells of
 	dataTurns = transcribe + `
