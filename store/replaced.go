@@ -31,10 +31,33 @@ func marks(dir, database string) ([]mark, error) {
 // on with files that nobody will see again. They are asked for by their names: opening them
 // would drop SQLite's locks.
 func (s *Store) Replaced() error {
+	log := mark{path: s.path + "-wal"}
+	log.file, _ = os.Stat(log.path) // before it is known that nothing was replaced
 	for _, m := range s.marks {
-		if now, err := os.Stat(m.path); err != nil || !os.SameFile(now, m.file) {
+		if !m.stands() {
+			s.takeAway()
 			return fmt.Errorf("%s: %w: restart the runtime, which then works with what is there", m.path, ErrReplaced)
 		}
 	}
+	if log.file != nil && s.log.Load() == nil {
+		s.log.Store(&log)
+	}
 	return nil
+}
+
+func (m mark) stands() bool {
+	now, err := os.Stat(m.path)
+	return err == nil && os.SameFile(now, m.file)
+}
+
+// takeAway puts our log aside where another database stands in the place of ours: should we be killed,
+// the next process would play it into that, and ruin it.
+func (s *Store) takeAway() {
+	log := s.log.Load()
+	if _, err := os.Stat(s.path); err != nil || log == nil || s.marks[0].stands() || !log.stands() {
+		return
+	}
+	aside := log.path + ".replaced"
+	err := os.Rename(log.path, aside)
+	s.logger.Warn("another database was put in the place of the one that is in use, whose log was put aside", "path", s.path, "log", aside, "err", err)
 }

@@ -43,6 +43,10 @@ func TestReplaced(t *testing.T) {
 			if _, err := s.Message(t.Context(), first); err != nil {
 				t.Errorf("what runs cannot go on: %v", err)
 			}
+			_, err = os.Stat(filepath.Join(dir, "state.db-wal"))
+			if ours := err == nil; ours != (name == "another-lock") {
+				t.Errorf("our log is there: %t", ours)
+			}
 		})
 	}
 }

@@ -49,6 +49,7 @@ type Store struct {
 
 	lock    *lock
 	marks   []mark
+	log     atomic.Pointer[mark] // of the database, once it was seen
 	ballast *ballast
 	syncer  *syncer
 	queue   queue
