@@ -24,11 +24,15 @@ func TestFindTrace(t *testing.T) {
 	put("27", thread, of("t1", "c1", lineUser, linePlan))
 	put("27", other, of("t2", "c2", lineUser, lineCall))
 	newest := put("28", thread+"_01a223f6-d2a5-7bd1-b237-021f211c968b", of("t3", "c3", lineUser, lineCall))
+	const fork = "01a223f6-d11c-76c2-9716-12a42688ab88"
+	forked := put("28", fork, `{"timestamp":"2026-11-28T23:53:56.368Z","ordinal":24,"type":"session_meta","payload":{"session_id":"`+fork+`","id":"`+fork+`","forked_from_id":"`+thread+`"}}`+"\n"+of("t4", "c4", lineUser))
 	for client, want := range map[string]Trace{
 		"c1": {Found: true, Called: true}, "c2": {}, "c3": {Found: true, Tool: true, Called: true},
 	} {
-		if got, err := FindTrace(newest, client); err != nil || got != want {
-			t.Errorf("%s: %+v, %v, want %+v", client, got, err, want)
+		for _, path := range []string{newest, forked} {
+			if got, err := FindTrace(path, client); err != nil || got != want {
+				t.Errorf("%s by %s: %+v, %v, want %+v", client, path, got, err, want)
+			}
 		}
 	}
 }

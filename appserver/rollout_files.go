@@ -77,18 +77,45 @@ func everyRollout(home string, show func(thread, path string)) error {
 	return nil
 }
 
-// FindTrace is [ReadTrace] in all files of the thread that the rollout file at path is of: what stood in its
-// history before a part of that was taken back is in those before it (seen on 0.169.0).
+// mostForks is how far a line of forks is followed.
+const mostForks = 32
+
+// FindTrace is [ReadTrace] in all files of the thread that the rollout file at path is of, and of those that
+// it is a fork of: what stood in its history before a part of that was taken back is in the files before it,
+// and what stood there before a fork in those of the other thread (seen on 0.169.0).
 func FindTrace(path, clientID string) (Trace, error) {
 	trace, err := ReadTrace(path, clientID)
 	if err != nil || trace.Found {
 		return trace, err
 	}
-	var others []string
-	thread := threadOf(filepath.Base(path))
+	newest := path
+	for range mostForks {
+		files, err := besides(path, threadOf(filepath.Base(newest)))
+		if err != nil {
+			return Trace{}, err
+		}
+		for _, other := range files {
+			if trace, err := ReadTrace(other, clientID); err != nil || trace.Found {
+				return trace, err
+			}
+		}
+		of := headOf(newest, forkedFrom)
+		if of == "" {
+			break
+		}
+		if files, err = besides(path, of); err != nil || len(files) == 0 {
+			return Trace{}, err
+		}
+		newest = files[0]
+	}
+	return Trace{}, nil
+}
+
+// besides returns the files of a thread in the folders that the rollout file at path stands in.
+func besides(path, thread string) (files []string, _ error) {
 	s := search{left: mostLooked, found: func(other string) {
-		if other != path && thread != "" && threadOf(filepath.Base(other)) == thread {
-			others = append(others, other)
+		if thread != "" && threadOf(filepath.Base(other)) == thread {
+			files = append(files, other)
 		}
 	}}
 	all := path
@@ -96,14 +123,9 @@ func FindTrace(path, clientID string) (Trace, error) {
 		all = filepath.Dir(all)
 	}
 	if err := s.in(all, daysDeep); err != nil {
-		return Trace{}, fmt.Errorf("look for the files of thread %s: %w", thread, err)
+		return nil, fmt.Errorf("look for the files of thread %s: %w", thread, err)
 	}
-	for _, other := range others {
-		if trace, err = ReadTrace(other, clientID); err != nil || trace.Found {
-			break
-		}
-	}
-	return trace, err
+	return files, nil
 }
 
 // The files of threads stand in folders for their days: sessions/2026/01/31.
@@ -131,9 +153,15 @@ func RolloutSizes(home string, by func(thread, path string) string) (map[string]
 // sessionID is where the first line of a thread's file says whose session the thread belongs to.
 var sessionID = regexp.MustCompile(`"session_id":"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"`)
 
+// forkedFrom finds the thread that a thread is a fork of.
+var forkedFrom = regexp.MustCompile(`"forked_from_id":"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"`)
+
 // SessionOf is the session that a thread belongs to, by its file: that of a subagent belongs to
 // the thread that it works for, whose id the session has. It is empty where the file does not say.
-func SessionOf(path string) string {
+func SessionOf(path string) string { return headOf(path, sessionID) }
+
+// headOf is what a rollout file says of its thread in its first line; empty where it does not.
+func headOf(path string, says *regexp.Regexp) string {
 	const head = 1 << 10 // it stands before the instructions
 	file, _, err := regular.Open(path)
 	if err != nil {
@@ -142,7 +170,7 @@ func SessionOf(path string) string {
 	defer file.Close()
 	line := make([]byte, head)
 	n, _ := io.ReadFull(file, line)
-	if found := sessionID.FindSubmatch(line[:n]); found != nil {
+	if found := says.FindSubmatch(line[:n]); found != nil {
 		return string(found[1])
 	}
 	return ""

@@ -118,9 +118,12 @@ func (e *Executor) lookUp(c *conversation, j *job) (finding, error) {
 		}
 		return finding{}, on.settled(err)
 	}
-	id := j.attempt.clientID()
-	trace, untraced := e.cfg.ReadTrace(c.rollout, id)
-	turns, err := e.listTurns(j.ctx, c, on, fewTurns)
+	id, limit := j.attempt.clientID(), fewTurns
+	if c.threadID != j.attempt.Thread { // behind a fork no file tells that there is more to look at
+		limit = manyTurns
+	}
+	turns, err := e.listTurns(j.ctx, c, on, limit)
+	trace, untraced := e.traceOf(c, j, findMessage(turns, id))
 	if err == nil && findMessage(turns, id) == nil && trace.Found {
 		turns, err = e.listTurns(j.ctx, c, on, manyTurns)
 	}
@@ -170,7 +173,27 @@ func (e *Executor) loadCut(c *conversation, j *job, on *child) error {
 		return nil
 	}
 	e.makeRoom(j.ctx, on, 1)
-	return e.resume(j.ctx, c, on)
+	err := e.resume(j.ctx, c, on)
+	if e.mayFork(c, err) {
+		err = e.fork(j.ctx, c, on)
+	}
+	return err
+}
+
+// traceOf is what the thread's files have of the newest attempt at j, whose turn is in the history if it is
+// not nil. Behind a fork the files of the thread that it is of have it, and what was taken back in that.
+func (e *Executor) traceOf(c *conversation, j *job, turn *appserver.Turn) (trace appserver.Trace, err error) {
+	switch {
+	case c.threadID == j.attempt.Thread:
+		return e.cfg.ReadTrace(c.rollout, j.attempt.clientID())
+	case turn == nil:
+		return trace, nil
+	}
+	trace, err = e.cfg.FindTrace(c.rollout, j.attempt.clientID())
+	if err == nil && !trace.Found {
+		err = errors.New("its message is in the history, but in no file of the thread")
+	}
+	return trace, err
 }
 
 func (e *Executor) listTurns(ctx context.Context, c *conversation, on *child, limit int) ([]appserver.Turn, error) {

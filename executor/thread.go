@@ -36,7 +36,7 @@ func (e *Executor) load(ctx context.Context, c *conversation, on *child) error {
 			again = e.fork
 		}
 		err := again(ctx, c, on)
-		if appserver.IsOtherProvider(err) && e.toolSet == "" {
+		if e.mayFork(c, err) {
 			err = e.fork(ctx, c, on)
 		}
 		if err == nil || !isLost(err) {
@@ -46,6 +46,12 @@ func (e *Executor) load(ctx context.Context, c *conversation, on *child) error {
 		e.forget(c, err)
 	}
 	return e.open(ctx, c, on)
+}
+
+// mayFork reports whether c goes on in a fork of its thread, which codex refuses to resume with another
+// model provider: where that has no tools of ours to lose.
+func (e *Executor) mayFork(c *conversation, refused error) bool {
+	return appserver.IsOtherProvider(refused) && (e.toolSet == "" || c.foreign())
 }
 
 // forget gives the thread of c up, which codex has refused to resume. The caller

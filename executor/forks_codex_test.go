@@ -1,0 +1,104 @@
+package executor_test
+
+import (
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
+)
+
+// The tests in this file run on the real codex: what behind a fork is to be known of the thread that it is of.
+
+// moving is an executor whose next one goes by another model provider.
+type moving struct {
+	*executor.Executor
+	cfg           executor.Config
+	book          *notebook
+	before, after *modeltest.Model
+}
+
+func onTheMove(t *testing.T, before, after *modeltest.Model, change func(*executor.Config)) *moving {
+	t.Helper()
+	m := &moving{cfg: codexConfig(t, before), book: &notebook{}, before: before, after: after}
+	m.cfg.Book = m.book
+	if change != nil {
+		change(&m.cfg)
+	}
+	m.Executor = running(t, m.cfg)
+	return m
+}
+
+// move ends the executor, and begins another.
+func (m *moving) move(t *testing.T) {
+	t.Helper()
+	if err := m.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	m.cfg.Child.Args = otherProvider(m.cfg.Child.Args, m.before.BaseURL(), m.after.BaseURL(), true)
+	m.cfg.Thread.ModelProvider = "other"
+	m.Executor = running(t, m.cfg)
+}
+
+// TestCutBeforeAFork: a turn that another provider's codex has cut off is run again, if it had done nothing.
+func TestCutBeforeAFork(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		words string
+		want  executor.Outcome
+	}{
+		"that did nothing":       {"say two", executor.Completed},
+		"that has run a command": {"run true", executor.Interrupted},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var hung atomic.Bool
+			before := modeltest.Start(t, func(turn *fakemodel.Turn) {
+				if strings.HasPrefix(turn.LastUserText(), "remember") || c.want == executor.Interrupted && len(turn.NewToolOutputs()) == 0 {
+					fakemodel.Keywords(turn)
+					return
+				}
+				hung.Store(true)
+				turn.Hang()
+			})
+			m := onTheMove(t, before, modeltest.Start(t, fakemodel.Keywords), nil)
+			submit(t, m.Executor, "j1", "one", "remember teal-7").wait(t)
+			submit(t, m.Executor, "j2", "one", c.words)
+			eventually(t, "the model to hang", hung.Load)
+			m.move(t)
+			if end := submitCut(t, m.Executor, "j2", "one", c.words, m.book.last("j2")).wait(t); end.Outcome != c.want {
+				t.Errorf("it ends with %+v (%v), want %s", end, end.Failure, c.want)
+			}
+			recalls(t, m.Executor)
+		})
+	}
+}
+
+// TestUnansweredBeforeAFork: what was canceled may be why another provider refuses the next message.
+func TestUnansweredBeforeAFork(t *testing.T) {
+	t.Parallel()
+	before, held, _ := flagging(t)
+	m := onTheMove(t, before, flags(t, fakemodel.Keywords), nil)
+	submit(t, m.Executor, "j1", "one", "remember teal-7").wait(t)
+	canceled(t, m.Executor, "j2", "say FLAGGED", held)
+	m.move(t)
+	if end := submit(t, m.Executor, "j3", "one", "recall").wait(t); end.Failure == nil || !strings.Contains(end.Failure.Message, "those before it") {
+		t.Errorf("the next message ends with %+v (%v)", end, end.Failure)
+	}
+	recalls(t, m.Executor)
+}
+
+// TestForkOfATakenOver: a conversation that was taken over has no tools to lose.
+func TestForkOfATakenOver(t *testing.T) {
+	t.Parallel()
+	m := onTheMove(t, modeltest.Start(t, fakemodel.Keywords), modeltest.Start(t, fakemodel.Keywords), func(c *executor.Config) {
+		offers(&bench{answer: echo}, "list_peers")(c)
+		theirs := execSession(t, *c, "remember teal-7")
+		c.Book = &notebook{attempts: []executor.Attempt{{Conversation: "one", Thread: theirs, Tools: executor.ForeignTools}}}
+	})
+	submit(t, m.Executor, "j1", "one", "say one").wait(t)
+	m.move(t)
+	recalls(t, m.Executor)
+}
