@@ -24,8 +24,11 @@ func sink(w io.Writer, level slog.Level, terminal bool) slog.Handler {
 	return slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level})
 }
 
-// IsTerminal reports whether w is a terminal.
+// IsTerminal reports whether w is a terminal, or a [Queue] in front of one.
 func IsTerminal(w io.Writer) bool {
+	if q, ok := w.(*Queue); ok {
+		w = q.to
+	}
 	f, ok := w.(*os.File)
 	return ok && isatty.IsTerminal(f.Fd())
 }
