@@ -20,6 +20,7 @@ func (p *program) mcp(ctx context.Context) int {
 	if !ok {
 		return exitUsage
 	}
+	defer p.outliveReaders()()
 	s, _, _ := settings.Load(p.environ) // what is wrong with them is said below, where it matters
 	server := mcp.NewServer(&mcp.Implementation{Name: "molecule-codex-runtime", Title: "Codex runtime", Version: version}, &mcp.ServerOptions{
 		Logger:       logging.New(p.stderr, slog.LevelWarn, secretsOf(s, p.environ)),

@@ -112,12 +112,14 @@ func (p *program) serve(ctx context.Context) int {
 	})
 }
 
-// logged runs what logs, with the doubts about its settings, until it ends.
+// logged runs what logs, with the doubts about its settings, until it ends. What reads the log
+// may stand still meanwhile, or end.
 func (p *program) logged(s settings.Settings, warnings []settings.Warning, work func(*slog.Logger, *logging.Redactor) error) int {
 	level, err := logging.Level(s.Log)
 	if err != nil {
 		return p.fail(err)
 	}
+	defer p.outliveReaders()()
 	redact := secretsOf(s, p.environ)
 	log := logging.New(p.stderr, level, redact)
 	for _, w := range warnings {
