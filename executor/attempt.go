@@ -26,10 +26,10 @@ func mayTry(n int, err error) bool {
 func (e *Executor) attempts(c *conversation, j *job) *Ended {
 	if j.Cut != nil {
 		j.attempt = Attempt{Job: j.ID, N: j.Cut.Attempt, Conversation: c.key, Thread: j.Cut.ThreadID}
-		if end := e.settleCut(c, j, nil, errBefore); end != nil {
+		if end, err := e.settleCut(c, j, j.seen, errBefore); end != nil || err != nil {
 			return end
 		}
-		j.Cut = nil
+		j.Cut, j.seen = nil, nil
 		e.keepSteers(c, j)
 	}
 	for try := 1; ; try++ {
@@ -70,8 +70,11 @@ func (e *Executor) attempt(c *conversation, j *job) (*Ended, error) {
 		return nil, err
 	}
 	rerun := j.rerun
-	end := e.settleCut(c, j, t, err)
-	if end == nil && rerun == j.rerun { // it never ran
+	end, held := e.settleCut(c, j, t, err)
+	switch {
+	case held != nil:
+		return nil, held
+	case end == nil && rerun == j.rerun: // it never ran
 		return nil, err
 	}
 	return end, nil

@@ -74,6 +74,10 @@ type Config struct {
 	// expires; 0 means never. Only the one process that owns the login may.
 	RefreshEvery time.Duration
 
+	// StartWait is how long starts of codex may fail in a row before a job that is [Job.Patient]
+	// fails with them; until then it keeps its place and waits. 0 means that none waits.
+	StartWait time.Duration
+
 	LoginProbe time.Duration // how often the model is asked whether it takes a refused credential now; 0 means 1 minute
 	LimitProbe time.Duration // after it the model is asked whether a limit of unknown length has ended, doubling to a minute; 0 means 5 s
 

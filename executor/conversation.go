@@ -203,15 +203,16 @@ func (e *Executor) take(c *conversation) *job {
 	return c.current
 }
 
-// run brings one job to its end. What the model refuses meanwhile, for everybody,
-// has it wait and begin anew. It also returns the messages that its last turn has
-// taken.
+// run brings one job to its end. What the model refuses meanwhile, for everybody, and
+// starts of codex that fail have it wait and begin anew. It also returns the messages
+// that its last turn has taken.
 func (e *Executor) run(c *conversation, j *job) (end Ended, taken []*job) {
 	for {
 		if away := e.gate(j); away != nil {
 			e.headLeft()
 			c.lock.Lock()
 			defer c.lock.Unlock()
+			away = e.cutShortOr(j, away)
 			return *away, e.endSteers(c, j, away)
 		}
 		if end, taken := e.serveOnce(c, j); end != nil {
@@ -247,7 +248,7 @@ func (e *Executor) serveOnce(c *conversation, j *job) (end *Ended, taken []*job)
 	}
 	if err != nil {
 		before := e.beforeStart(causeOf(j.ctx, err))
-		end = &before
+		end = e.cutShortOr(j, &before)
 	} else if end = e.attempts(c, j); end == nil {
 		return nil, nil
 	}
@@ -261,7 +262,10 @@ func (e *Executor) waitsAgain(j *job) {
 	e.countWaiting(1)
 	e.noneOf(j)
 	j.turned, j.closed = false, false // it takes no messages until it runs again
-	e.sendAgain(j)
+	// Of an attempt that was not looked at it is not known yet what has arrived.
+	if j.Cut == nil {
+		e.sendAgain(j)
+	}
 	e.mu.Unlock()
 	j.standing.comeBack()
 }

@@ -42,41 +42,45 @@ type finding struct {
 }
 
 // settleCut finds out what became of the newest attempt at j. It returns the
-// job's end, or nil if another attempt is to be made. The turn is nil if this
-// process has not seen it begin. The caller holds c.lock.
-func (e *Executor) settleCut(c *conversation, j *job, t *turn, cause error) *Ended {
+// job's end, or nil if another attempt is to be made, or errHeld if codex could not
+// be asked and j waits until it can. The turn is nil if this process has not seen it
+// begin. The caller holds c.lock.
+func (e *Executor) settleCut(c *conversation, j *job, t *turn, cause error) (*Ended, error) {
 	defer e.keepThread(c, j)()
 	found, err := e.find(c, j)
 	tool := found.tool || toolKnown(j, t)
 	log := e.log.With("job", j.ID, "attempt", j.attempt.N, "thread_id", j.attempt.Thread, "cause", cause)
 	switch {
 	case j.ctx.Err() != nil:
-		return e.cutShort(j, t)
+		return e.cutShort(j, t), nil
+	case errors.Is(err, errHeld):
+		j.Cut, j.seen = &Cut{Attempt: j.attempt.N, ThreadID: j.attempt.Thread, Tool: tool}, t
+		return nil, err
 	case err != nil:
 		log.Warn("what became of a turn that was cut off cannot be found out", "err", err)
-		return interrupted(t, nil, true)
+		return interrupted(t, nil, true), nil
 	case found.turn == nil && (found.lost || toolKnown(j, t)): // somebody has deleted what could tell
 		log.Warn("a turn was cut off, and its thread is gone")
-		return interrupted(t, nil, true)
+		return interrupted(t, nil, true), nil
 	case found.turn == nil && found.worked && !j.goOn: // only this process would have known where to go on
 		log.Warn("a turn was to go on behind a summary, and was cut off before that")
-		return interrupted(t, nil, true)
+		return interrupted(t, nil, true), nil
 	case found.turn == nil:
-		return e.vanished(j, t, log)
+		return e.vanished(j, t, log), nil
 	case !toolKnown(j, t) && e.refusedBefore(found):
 		log.Info("a message whose attempt was refused for its credential is run again")
-		return nil
+		return nil, nil
 	case found.turn.Status == appserver.TurnCompleted, found.turn.Status == appserver.TurnFailed:
 		log.Info("the end of a turn that was cut off was read from its history", "status", found.turn.Status)
-		return e.deliver(c, j, t, found)
+		return e.deliver(c, j, t, found), nil
 	}
 	if tool || found.repeated || j.rerun {
 		log.Warn("a turn was cut off", "tool", tool)
-		return interrupted(t, found.turn, tool)
+		return interrupted(t, found.turn, tool), nil
 	}
 	log.Info("a turn that was cut off before it did anything is run again")
 	j.rerun = true
-	return nil
+	return nil, nil
 }
 
 // toolKnown reports whether it was seen or noted that a tool of the newest attempt
@@ -106,7 +110,7 @@ func (e *Executor) find(c *conversation, j *job) (found finding, err error) {
 const fewTurns, manyTurns = 5, 100
 
 func (e *Executor) lookUp(c *conversation, j *job) (finding, error) {
-	on, err := e.child.get(j.ctx)
+	on, err := e.childFor(j)
 	if err != nil {
 		return finding{}, err
 	}

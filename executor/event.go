@@ -32,7 +32,8 @@ type Job struct {
 	// others, of whom nobody is told that it does: only a few such turns may ([Config.MaxMute]).
 	Mute bool `json:",omitempty"`
 	// Patient says that nobody stands and waits for the answer: where a limit of the
-	// account is reached the job waits until it ends, and does not fail at once.
+	// account is reached the job waits until it ends, and does not fail at once; so it does where
+	// codex cannot be started, for a time ([Config.StartWait]).
 	Patient bool
 	// Peer says that another agent, or a chat, sees what becomes of the job. Of a login that is missing
 	// it learns that much, none is begun for it, and a page to be opened is not shown to it:

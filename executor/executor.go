@@ -63,6 +63,8 @@ type job struct {
 	goOn      bool     // its next attempt goes on where the one before met the end of the context
 	refusals  int      // attempts that the model refused for the credential or a limit
 	aside     *refusal // that it is about to wait out alone, or nil; of whoever serves it
+	unstarted error    // the failed start of codex that it is about to wait out, or nil; likewise
+	seen      *turn    // of the attempt that Cut is about, where this process has seen it; else nil
 	standing  told
 	ctx       context.Context // ends with errCanceled or errShutdown
 	cancel    context.CancelCauseFunc

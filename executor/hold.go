@@ -159,9 +159,10 @@ func (e *Executor) turnedAway(j *job, now standing) *Ended {
 	return &Ended{Outcome: Failed, Failure: now.cause.failure(false)}
 }
 
-// gate waits until the hold is open, and the job does not wait alone. It returns
+// gate waits until the hold is open, and the job does not wait alone, or for codex. It returns
 // the end of a job that does not get that far.
 func (e *Executor) gate(j *job) *Ended {
+	e.awaitChild(j)
 	if end := e.sitOut(j); end != nil {
 		return end
 	}

@@ -30,8 +30,8 @@ type refusal struct {
 func (r *refusal) Error() string { return r.why }
 
 // errHeld is why an attempt was none: the model refused it before anything was
-// done. The job waits and is attempted again.
-var errHeld = errors.New("the model refused")
+// done, or codex could not be started. The job waits and is attempted again.
+var errHeld = errors.New("the job has to wait")
 
 // refusalOf returns what of an error of codex is a refusal, or nil.
 func (e *Executor) refusalOf(failed *appserver.TurnError) *refusal {

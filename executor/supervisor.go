@@ -93,10 +93,11 @@ type supervisor struct {
 	mu       sync.Mutex // guards the fields below
 	state    childState
 	since    time.Time
-	child    *child // nil unless state is childReady or childStopping
-	started  bool   // the goroutine runs
-	failures int    // failed starts so far
-	lastErr  error  // the last failed start or death; nil after a start
+	child    *child    // nil unless state is childReady or childStopping
+	started  bool      // the goroutine runs
+	failures int       // failed starts so far
+	failing  time.Time // of the first failed start since the last that worked; zero if there is none
+	lastErr  error     // the last failed start or death; nil after a start
 	restarts int
 	changed  chan struct{} // closed and replaced at each change of state
 }
@@ -151,6 +152,16 @@ func (s *supervisor) get(ctx context.Context) (*child, error) {
 		}
 		s.mu.Lock()
 	}
+}
+
+// failingFor is how long starts have failed in a row; 0 if the last one worked.
+func (s *supervisor) failingFor() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.failing.IsZero() {
+		return 0
+	}
+	return time.Since(s.failing)
 }
 
 // supervise is the goroutine that owns the child.
@@ -243,6 +254,9 @@ func (s *supervisor) fail(err error) {
 	s.log.Error("codex could not be started", "err", err)
 	s.mu.Lock()
 	s.failures++
+	if s.failing.IsZero() {
+		s.failing = time.Now()
+	}
 	s.mu.Unlock()
 	s.set(childBackoff, nil, err)
 }
@@ -253,6 +267,9 @@ func (s *supervisor) set(state childState, c *child, err error) {
 	s.state, s.child, s.since = state, c, time.Now()
 	if err != nil || state == childReady {
 		s.lastErr = err
+	}
+	if state == childReady {
+		s.failing = time.Time{}
 	}
 	close(s.changed)
 	s.changed = make(chan struct{})

@@ -52,7 +52,7 @@ func (e *Executor) start(c *conversation, j *job) (*turn, error) {
 	if e.cfg.Mend != nil {
 		e.cfg.Mend()
 	}
-	on, err := e.child.get(j.ctx)
+	on, err := e.childFor(j)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,71 @@
+package executor
+
+import (
+	"errors"
+	"fmt"
+)
+
+// While codex cannot be started, a message has its failure at once if its sender stands
+// and waits. Another one keeps its place: it gives its slot back and waits at the gate,
+// before it is looked at what became of an attempt that was cut off, until codex is there
+// or starts have failed for [Config.StartWait]. Codex may be replaced by another version,
+// or its disk be mounted late.
+
+// childFor returns the child for a job, or errHeld if the job waits for one. A message
+// that was handed to the turn of another job has no slot: it waits with that job only.
+func (e *Executor) childFor(j *job) (*child, error) {
+	on, err := e.child.get(j.ctx)
+	if j.slot == nil || !e.outlasts(j, err) {
+		return on, err
+	}
+	e.log.Info("a message waits for codex, which could not be started", "job", j.ID)
+	j.unstarted = err
+	j.observe(Notice{Text: fmt.Sprintf("%s. This message keeps its place and waits: the start is tried again by itself, until it has failed for %v",
+		e.words(unreachable(err)), e.cfg.StartWait)})
+	return nil, errHeld
+}
+
+// outlasts reports whether j waits because of err.
+func (e *Executor) outlasts(j *job, err error) bool {
+	_, unstarted := errors.AsType[startError](err)
+	return unstarted && j.Patient && e.child.failingFor() < e.cfg.StartWait && j.ctx.Err() == nil
+}
+
+// awaitChild waits for a child if j has found none. Where that takes too long, the next
+// attempt has the failure.
+func (e *Executor) awaitChild(j *job) {
+	err := j.unstarted
+	j.unstarted = nil
+	for e.outlasts(j, err) {
+		e.turnAwayBehind(j, err)
+		_, err = e.child.get(j.ctx)
+	}
+}
+
+// turnAwayBehind ends the jobs behind j whose senders stand and wait.
+func (e *Executor) turnAwayBehind(j *job, err error) {
+	e.mu.Lock()
+	var behind []*job
+	for _, other := range e.conversations[j.Context].queue {
+		if !other.Patient {
+			behind = append(behind, other)
+		}
+	}
+	e.mu.Unlock()
+	for _, other := range behind {
+		if e.unqueue(other) {
+			e.finish(other, e.beforeStart(err))
+			e.wg.Done()
+		}
+	}
+}
+
+// cutShortOr returns end, the end of a job that no attempt was made at, or that of its
+// attempt which was cut off if the job was ended before it was known what became of that.
+// The caller holds the turn lock.
+func (e *Executor) cutShortOr(j *job, end *Ended) *Ended {
+	if j.seen == nil || j.ctx.Err() == nil {
+		return end
+	}
+	return e.cutShort(j, j.seen)
+}

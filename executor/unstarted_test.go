@@ -1,0 +1,210 @@
+package executor_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+)
+
+// The tests in this file have codex not start for a while.
+
+// withoutCodex runs a test in simulated time, on an executor whose codex is not there.
+func withoutCodex(t *testing.T, test func(*testing.T, *executor.Executor)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		e := executor.New(executor.Config{Child: appserver.Config{Bin: "/nowhere/codex"}, MaxTurns: 1, StartWait: 2 * time.Minute})
+		defer func() {
+			if err := e.Close(context.Background()); err != nil {
+				t.Errorf("Close: %v", err)
+			}
+		}()
+		test(t, e)
+	})
+}
+
+// endsWithin waits for the end of a job, and checks that it comes in time, and which it is.
+func endsWithin(t *testing.T, w *witness, least, most time.Duration, outcome executor.Outcome, kind executor.FailureKind) executor.Ended {
+	t.Helper()
+	began := time.Now()
+	end := <-w.ended
+	if took := time.Since(began); took < least || took > most {
+		t.Errorf("it ends after %v, want %v to %v", took, least, most)
+	}
+	wantEnd(t, end, outcome, kind)
+	return end
+}
+
+// TestWaitsForCodex: who waits for an answer is told at once that codex cannot be started; others
+// wait in their places, for as long as is set.
+func TestWaitsForCodex(t *testing.T) {
+	t.Parallel()
+	const soon = 4 * time.Second
+	withoutCodex(t, func(t *testing.T, e *executor.Executor) {
+		first := submitPatient(t, e, "j1", "one", "hello")
+		behind := submitPatient(t, e, "j2", "one", "hello")
+		time.Sleep(10 * time.Second)
+		for _, context := range []string{"one", "two"} {
+			w := submit(t, e, "blocking-"+context, context, "hello")
+			end := endsWithin(t, w, 0, soon, executor.Failed, executor.FailUnreachable)
+			if !strings.HasPrefix(end.Failure.Message, "codex could not be started (") || len(seen[executor.Notice](w)) > 0 {
+				t.Errorf("who waits is told %q, with %+v before", end.Failure.Message, seen[executor.Notice](w))
+			}
+		}
+		if h := e.Health(); h.Running != 0 {
+			t.Errorf("%d run, want none to hold a slot", h.Running)
+		}
+		end := endsWithin(t, first, 2*time.Minute-10*time.Second-2*soon, 2*time.Minute, executor.Failed, executor.FailUnreachable)
+		notices := seen[executor.Notice](first)
+		if len(notices) != 1 || !strings.Contains(notices[0].Text, "/nowhere/codex") || !strings.Contains(notices[0].Text, "keeps its place") {
+			t.Errorf("notices %+v", notices)
+		}
+		if !strings.HasSuffix(end.Failure.Message, "runtime doctor says what to do") {
+			t.Errorf("the end says %q", end.Failure.Message)
+		}
+		endsWithin(t, behind, 0, soon, executor.Failed, executor.FailUnreachable)
+		time.Sleep(time.Hour) // the row of failures goes on
+		endsWithin(t, submitPatient(t, e, "j3", "one", "hello"), 0, soon, executor.Failed, executor.FailUnreachable)
+	})
+}
+
+// TestWaitForCodexEnds with a cancel and with the runtime, at once.
+func TestWaitForCodexEnds(t *testing.T) {
+	t.Parallel()
+	waiting := func(t *testing.T, e *executor.Executor) *witness {
+		w := submitPatient(t, e, "j1", "one", "hello")
+		time.Sleep(10*time.Second + 1)
+		if len(w.ended) > 0 {
+			t.Fatalf("it does not wait: %+v", <-w.ended)
+		}
+		return w
+	}
+	withoutCodex(t, func(t *testing.T, e *executor.Executor) {
+		w := waiting(t, e)
+		cancel(t, e, "j1")
+		endsWithin(t, w, 0, 0, executor.Canceled, "")
+	})
+	withoutCodex(t, func(t *testing.T, e *executor.Executor) {
+		w := waiting(t, e)
+		began := time.Now()
+		if err := errors.Join(e.Drain(t.Context()), e.Close(t.Context())); err != nil || time.Since(began) > 0 {
+			t.Errorf("Drain and Close after %v: %v", time.Since(began), err)
+		}
+		endsWithin(t, w, 0, 0, executor.Interrupted, executor.FailShutdown)
+	})
+}
+
+// fails makes starts of codex fail: the numbers from one to another, counted from 1.
+func fails(from, to int64) func(*executor.Config) {
+	return func(c *executor.Config) {
+		var n atomic.Int64
+		env := c.Child.Env
+		c.StartWait = time.Hour
+		c.Prepare = func(context.Context) (executor.Launch, error) {
+			if i := n.Add(1); from <= i && i <= to {
+				return executor.Launch{}, executor.Unready("codex is being replaced")
+			}
+			return executor.Launch{Env: env}, nil
+		}
+	}
+}
+
+// TestCodexComesLate runs what has waited.
+func TestCodexComesLate(t *testing.T) {
+	t.Parallel()
+	e := onFake(t, "turn echo", fails(1, 4))
+	var all []*witness
+	for _, id := range []string{"j1", "j2", "j3"} {
+		all = append(all, submitPatient(t, e, id, "one", "say "+id))
+	}
+	for _, w := range all {
+		wantEnd(t, w.wait(t), executor.Completed, "")
+	}
+	if notices := seen[executor.Notice](all[0]); len(notices) != 1 || !strings.HasPrefix(notices[0].Text, "codex is being replaced. This") {
+		t.Errorf("notices %+v", notices)
+	}
+}
+
+// TestCutWaitsForCodex: what became of a turn that was cut off is asked when codex is there again, more
+// starts later than it is asked otherwise.
+func TestCutWaitsForCodex(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		action  string
+		outcome executor.Outcome
+		kind    executor.FailureKind
+		started int
+		says    string
+	}{
+		"text": {"die 3", executor.Completed, "", 2, "hello"},
+		"tool": {"die-tool 3", executor.Interrupted, executor.FailUnreachable, 1, ""},
+		"done": {"die-done 3", executor.Completed, "", 1, "hello"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := onFake(t, "once; turn "+test.action, fails(2, 5))
+			w := submitPatient(t, e, "j1", "one", "hello")
+			end := w.wait(t)
+			wantEnd(t, end, test.outcome, test.kind)
+			if n := len(seen[executor.Started](w)); n != test.started || len(seen[executor.Notice](w)) != 1 || said(end) != test.says && test.says != "" {
+				t.Errorf("%d attempts, notices %+v, said %q", n, seen[executor.Notice](w), said(end))
+			}
+		})
+	}
+	t.Run("of the process before", func(t *testing.T) {
+		t.Parallel()
+		state, book := "state "+t.TempDir(), &notebook{}
+		cutOff(t, state, book, false, "!die 3")
+		e := onFake(t, state, func(c *executor.Config) { c.Book = book; fails(1, 4)(c) })
+		w := &witness{ended: make(chan executor.Ended, 1)}
+		job := executor.Job{ID: "j1", Context: "one", Input: []appserver.UserInput{appserver.Text("hello")}, Cut: book.last("j1"), Accepted: true, Patient: true}
+		if _, err := e.Submit(job, w.observe); err != nil {
+			t.Fatal(err)
+		}
+		wantEnd(t, w.wait(t), executor.Completed, "")
+		if started := seen[executor.Started](w); len(started) != 1 || started[0].Attempt != 2 {
+			t.Errorf("Started = %+v", started)
+		}
+	})
+	t.Run("who waits for the answer does not wait for it", func(t *testing.T) {
+		t.Parallel()
+		e := onFake(t, "once; turn die 3", fails(2, 1<<60))
+		wantEnd(t, submit(t, e, "j1", "one", "hello").wait(t), executor.Interrupted, executor.FailUnreachable)
+	})
+}
+
+// TestCutWithASteerWaitsForCodex: a message that the turn has taken is not run again when that is found out.
+func TestCutWithASteerWaitsForCodex(t *testing.T) {
+	t.Parallel()
+	e := onFake(t, "once; turn hold-done 3", fails(2, 5))
+	w := submitPatient(t, e, "j1", "one", "hello")
+	eventually(t, "the turn to start", started(w))
+	s := steer(t, e, "j1", "j2", "one", "other")
+	end := w.wait(t)
+	wantEnd(t, end, executor.Completed, "")
+	wantEnd(t, s.wait(t), executor.Completed, "")
+	if !slices.Equal(end.Taken, []string{"j2"}) || len(seen[executor.Notice](w)) != 1 || len(seen[executor.Started](s)) > 0 {
+		t.Errorf("taken %v, notices %+v, turns of the message %+v", end.Taken, seen[executor.Notice](w), seen[executor.Started](s))
+	}
+}
+
+// TestCancelOfACutThatWaits says what the turn had and that a tool had started.
+func TestCancelOfACutThatWaits(t *testing.T) {
+	t.Parallel()
+	e := onFake(t, "turn die-tool 3", fails(2, 1<<60))
+	w := submitPatient(t, e, "j1", "one", "hello")
+	eventually(t, "it to wait", func() bool { return len(seen[executor.Notice](w)) == 1 })
+	cancel(t, e, "j1")
+	end := w.wait(t)
+	wantEnd(t, end, executor.Canceled, "")
+	if !end.Tools {
+		t.Error("it is said that no tool had started")
+	}
+}
