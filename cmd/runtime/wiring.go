@@ -19,6 +19,10 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
+// startWait is how long messages whose senders do not wait for an answer wait for a codex that cannot
+// be started: longer than npm takes to replace it, or a slow disk to be mounted.
+const startWait = 2 * time.Minute
+
 func executorConfig(
 	s settings.Settings, base base, log *slog.Logger, redact *logging.Redactor,
 ) executor.Config {
@@ -36,6 +40,7 @@ func executorConfig(
 		MaxAsked: s.MaxContextQuestions, MaxBytes: int64(s.MaxQueueMiB) << 20,
 		TurnTimeout: s.TurnTimeout, IdleTimeout: s.IdleTimeout, ItemTimeout: s.ItemTimeout,
 		QuestionTTL:  s.QuestionTTL,
+		StartWait:    startWait,
 		Rules:        s.Rules == "callers",
 		Open:         commandsMayCall(s),
 		RefreshEvery: refreshEvery(s),
