@@ -136,7 +136,7 @@ func (s *supervisor) get(ctx context.Context) (*child, error) {
 			return current, nil
 		case state == childClosed:
 			return nil, errShutdown
-		case now != failures:
+		case now != failures && lastErr != nil: // else one has worked since
 			return nil, lastErr
 		}
 		if state == childBackoff { // one that waits has the next start come soon
