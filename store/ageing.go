@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	// mostAway is how much what is kept grows older by while there was no process, or the machine slept;
-	// and for how long a clock that is far ahead is not believed.
+	// mostAway is how much of the time between two processes what is kept grows older by, and for how
+	// long a clock that is far ahead is not believed.
 	mostAway = 24 * time.Hour
 	// mostBehind is how far this time may be behind the clock for long.
 	mostBehind = 100 * 24 * time.Hour
@@ -18,8 +18,8 @@ const (
 
 // Aged is the time by which what is kept for a time grows old: that of the clock, but for what the clock
 // is set to. It goes on as time passes, twice as fast while it is behind the clock, and is not ahead of
-// it; of the time between two processes, or in which the machine sleeps, a day at most counts. So a clock
-// that is ahead for a while, or behind, has nothing forgotten that was not old by it.
+// it; of the time between two processes a day at most counts. So a clock that is ahead for a while, or
+// behind, has nothing forgotten that was not old by it.
 func (s *Store) Aged() time.Time { return s.aged() }
 
 // An age is what is noted of that time.
@@ -35,16 +35,17 @@ type ageing struct {
 	at    time.Time     // as age has it
 	far   time.Duration // likewise
 	seen  time.Time     // when it was looked at
+	awake time.Duration // what [sinceBoot] was then
 	noted time.Time     // when it was written down
 }
 
 // newAgeing goes on from what was noted.
 func newAgeing(now time.Time, noted age) *ageing {
-	a := &ageing{at: noted.at, far: noted.far, seen: now}
-	if noted.wall.IsZero() {
-		a.at = now.Round(0)
+	a := &ageing{at: now.Round(0), far: noted.far, seen: now, awake: sinceBoot()}
+	if !noted.wall.IsZero() {
+		a.at = noted.at.Add(min(max(now.Round(0).Sub(noted.wall), 0), mostAway))
 	}
-	a.step(now.Round(0), 0, now.Round(0).Sub(noted.wall))
+	a.step(now.Round(0), 0)
 	return a
 }
 
@@ -55,16 +56,16 @@ func (a *ageing) now() time.Time {
 }
 
 func (a *ageing) look(now time.Time) time.Time {
-	passed := now.Sub(a.seen) // whatever the clock was set to; it stands still while the machine sleeps
-	away := now.Round(0).Sub(a.seen.Round(0)) - passed
-	a.seen = now
-	a.step(now.Round(0), passed, away)
+	awake := sinceBoot()
+	passed := max(now.Sub(a.seen), awake-a.awake) // whatever the clock was set to; the first stands still while the machine sleeps
+	a.seen, a.awake = now, awake
+	a.step(now.Round(0), passed)
 	return a.at
 }
 
-// step has time pass. The clock says that we were away for longer than that: it may have been set.
-func (a *ageing) step(clock time.Time, passed, away time.Duration) {
-	a.at = a.at.Add(passed + min(max(away, 0), mostAway))
+// step has time pass.
+func (a *ageing) step(clock time.Time, passed time.Duration) {
+	a.at = a.at.Add(passed)
 	behind := clock.Sub(a.at)
 	if a.far += passed; behind <= mostBehind {
 		a.far = 0

@@ -124,7 +124,7 @@ func (h *housekeeper) tidy(ctx context.Context, before time.Time) error {
 	return err
 }
 
-// forget lets conversations go that were not used since a time, if one is given, unless they are in use, and
+// forget lets conversations go that were not used since a time, unless they are in use, and
 // returns how many went. A command that was left running keeps the user's, and no other agent's:
 // those have any number. One that cannot be let go is not in the way of the others.
 func (h *housekeeper) forget(ctx context.Context, keys []string, before time.Time) (gone int, _ error) {

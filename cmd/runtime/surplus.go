@@ -92,7 +92,7 @@ func (h *housekeeper) makeRoom(ctx context.Context, now time.Time) error {
 		return err
 	}
 	if due := h.surplus(all, sizes, now); len(due) > 0 {
-		gone, err := h.forget(ctx, due, time.Time{})
+		gone, err := h.forget(ctx, due, asListed(all, now))
 		if gone > 0 {
 			h.over = true
 			h.log.Info("conversations were forgotten for which there was no room (RUNTIME_CONVERSATIONS_MIB)", "count", gone, "in_use", len(due)-gone)
@@ -103,6 +103,15 @@ func (h *housekeeper) makeRoom(ctx context.Context, now time.Time) error {
 	}
 	h.weighed.at, h.weighed.used = now, used
 	return nil
+}
+
+// asListed is the time before which what was listed was used: later than now where a clock was ahead.
+// What was used since is in use.
+func asListed(all []store.UsedConversation, now time.Time) time.Time {
+	if latest := all[0].Used; latest.After(now) {
+		return latest.Add(1)
+	}
+	return now
 }
 
 // surplus are the conversations that have to go for the others to have room: the oldest of other
