@@ -3,6 +3,9 @@
 
 import { stateOf, asks, ended } from './format.js';
 
+/** What a message asks for its turn to have. */
+const wishes = ({ metadata }) => Object.fromEntries(['cwd', 'model', 'sandbox', 'approvalPolicy'].flatMap((key) => (metadata?.[key] ? [[key, metadata[key]]] : [])));
+
 /**
  * Entries have a kind: user, message, work, reasoning, notice, question, file,
  * diff. touched is called with each entry that was added or has changed, and
@@ -76,7 +79,7 @@ export class Transcript {
   get asked() {
     const message = this.#history.findLast((m) => m.role === 'ROLE_USER' && !this.#isAnswer(m));
     if (!message || marked(message) || passedOn(message)) return undefined;
-    const metadata = Object.fromEntries(['cwd', 'model', 'sandbox', 'approvalPolicy'].flatMap((key) => (message.metadata?.[key] ? [[key, message.metadata[key]]] : [])));
+    const metadata = this.#history.filter((m) => m.role === 'ROLE_USER').map(wishes).findLast((had) => Object.keys(had).length); // what steers a turn names none
     return { parts: message.parts, metadata };
   }
 

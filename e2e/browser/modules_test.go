@@ -44,6 +44,7 @@ func modules(t *testing.T, r *program) {
 		"queue-full":        {"runtime", queued(`limit: 4, asking: 68, fullSince: "2026-08-20T10:00:00Z"`), "0 of 4 turns running · 68 asking · 3 waiting||No other turn has begun since 2026-08-20T10:00:00Z.|ctwaiting"},
 		"queue-busy":        {"runtime", queued(`limit: 4, asking: 0`), "0 of 4 turns running · 3 waiting||ctwaiting"},
 		"snapshot":          {"transcript", snapshot, "user:hello message:reply diff:d"},
+		"leave":             {"transcript", leave, `{"parts":[{"text":"steers"}],"metadata":{"sandbox":"read-only","approvalPolicy":"untrusted"}}`},
 		"again":             {"transcript", again, "again|||||||||again|again|again|||"},
 		"data-turn": {"transcript", dataTurns, strings.ReplaceAll("first {'decision':'x'} ?q={'id':'q','decision':'accept'} ?s={'id':'s','content':'AGAIN'} {'id':'q','decision':null} {'id':'r','action':'x'} {'id':'q','decision':'peer'} "+
 			"{'id':'q','decision':'decline'}+{'id':'q','content':'INSTRUCTION'} {'id':'s','content':'AGAIN'} ?p= {'id':'p','decision':'platform'}", "'", `"`)},
@@ -102,6 +103,11 @@ const (
 		seen.push(all());
 		say("2.1", { artifactId: "a", parts: [] }, { metadata: { void: true } });
 		return [...seen, all()].join(" | "); })()`
+	// what is sent again asks for what the newest message did that asked for anything
+	leave = transcribe + `
+		const user = (messageId, metadata) => ({ role: "ROLE_USER", messageId, metadata, parts: [{ text: messageId }] });
+		t.history([user("first", { sandbox: "read-only", approvalPolicy: "untrusted", other: "x" }), user("steers", null)]);
+		return JSON.stringify(t.asked); })()`
 	// what may be sent again, by the marks of the message
 	again = transcribe + `
 		return [{}, { source_workspace_id: "w" }, { delegation_id: 1 }, { parent_task_id: "p" }, { source: " platform " }, { source_type: "self-idle" },
