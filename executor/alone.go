@@ -96,11 +96,11 @@ func (e *Executor) sitOutDoubt(j *job) {
 	}
 }
 
-// sitOutLimit waits until a limit ends that only j has met. It is the job itself that
-// finds out whether it has.
+// sitOutLimit waits until a limit ends that only j has met, or the credential is another one. It is
+// the job itself that finds out whether it has.
 func (e *Executor) sitOutLimit(j *job, r *refusal) {
 	j.standing.alone(limitHeld(r), e.hold, j.observe)
-	began := time.Now()
+	began, met := time.Now(), e.credential()
 	at := began.Add(min(e.cfg.LimitProbe<<(j.refusals-1), limitMost))
 	if r.until.After(at) {
 		at = r.until
@@ -108,6 +108,10 @@ func (e *Executor) sitOutLimit(j *job, r *refusal) {
 	for left := remaining(at, time.Now(), 0); left > 0; left = remaining(at, time.Now(), time.Since(began)) {
 		if !sleep.For(j.ctx, min(left, lookEvery)) {
 			return
+		}
+		if e.exchanged(&met) {
+			j.refusals-- // another credential has not been refused
+			break
 		}
 	}
 	j.standing.alone(nil, e.hold, j.observe)

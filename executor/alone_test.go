@@ -79,7 +79,7 @@ func TestHoldWhileItWaitsAlone(t *testing.T) {
 // waiting returns a job that waits, of an executor without codex, and what it is told.
 func waiting(t *testing.T) (*Executor, *job, *[]Event) {
 	t.Helper()
-	e := &Executor{cfg: Config{}.withDefaults(), log: slog.New(slog.DiscardHandler), hold: newHold(), conversations: map[string]*conversation{}}
+	e := &Executor{cfg: Config{}.withDefaults(), log: slog.New(slog.DiscardHandler), hold: newHold(), conversations: map[string]*conversation{}, child: &supervisor{}}
 	var told []Event
 	ctx, cancel := context.WithCancelCause(t.Context())
 	return e, &job{Job: Job{Patient: true}, observe: func(event Event) { told = append(told, event) }, ctx: ctx, cancel: cancel}, &told

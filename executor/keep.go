@@ -91,12 +91,17 @@ func (e *Executor) credential() (now credential) {
 	return now
 }
 
-// changes reports whether a limit that was met with a credential may be none any more: codex was
-// started anew, or has said that its account is another one. Where its file has changed codex is
-// started anew, as soon as no turn is begun: it takes that only then.
+// changes reports whether a limit that was met with a credential may be none any more: that was
+// exchanged, or codex has said that its account is another one.
 func (e *Executor) changes(met *credential) bool {
-	now := e.credential()
 	updated, login := e.account.news()
+	return e.exchanged(met) || updated || login != nil && login.Success
+}
+
+// exchanged reports whether codex was started anew since a credential was met. Where its file has
+// changed codex is started anew, as soon as no turn is begun: it takes that only then.
+func (e *Executor) exchanged(met *credential) bool {
+	now := e.credential()
 	if now.on == nil {
 		return false
 	}
@@ -106,7 +111,7 @@ func (e *Executor) changes(met *credential) bool {
 		e.RestartWhenIdle("credential changed")
 		return false
 	}
-	return was.on != nil && was.on != now.on || updated || login != nil && login.Success
+	return was.on != nil && was.on != now.on
 }
 
 // waitUntil waits for a time of the wall clock, but not longer than a limit is [believed], nor once

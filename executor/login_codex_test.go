@@ -209,6 +209,12 @@ func TestLimitOfAnotherAccount(t *testing.T) {
 				}
 				fakemodel.Keywords(turn)
 			})
+			alone := &witness{ended: make(chan executor.Ended, 1)} // refused for the model that it names, as far as is known
+			job := executor.Job{ID: "j4", Context: "four", Input: []appserver.UserInput{appserver.Text("say four")}, Patient: true, Accepted: true, Options: executor.Options{Model: "gpt-5.5"}}
+			if _, err := h.Submit(job, alone.observe); err != nil {
+				t.Fatal(err)
+			}
+			heldWith(t, alone)
 			wantEnd(t, submit(t, h.Executor, "j1", "one", "say one").wait(t), executor.Failed, executor.FailLimit)
 			waits := submitPatient(t, h.Executor, "j2", "two", "say two")
 			heldWith(t, waits)
@@ -217,6 +223,7 @@ func TestLimitOfAnotherAccount(t *testing.T) {
 				h.RestartWhenIdle("its login was replaced")
 			}
 			wantEnd(t, waits.wait(t), executor.Completed, "")
+			wantEnd(t, alone.wait(t), executor.Completed, "")
 			wantEnd(t, submit(t, h.Executor, "j3", "one", "say three").wait(t), executor.Completed, "")
 		})
 	}
