@@ -149,11 +149,13 @@ func (s *Store) Threads(ctx context.Context) ([]string, error) {
 	})
 }
 
-// lines are the threads that those of conversations come behind: of is a conversation's.
+// lines are the threads that those of conversations come behind: of is a conversation's. Those that
+// another program has begun are none of ours, and not among them.
 const lines = `WITH RECURSIVE lines (of, thread) AS (
 	SELECT t.thread_id, t.before FROM threads t JOIN conversations c ON c.key = t.key AND c.thread_id = t.thread_id
-		WHERE t.before <> ''
-	UNION SELECT lines.of, t.before FROM lines JOIN threads t ON t.thread_id = lines.thread WHERE t.before <> '')`
+		JOIN threads b ON b.thread_id = t.before WHERE t.before <> ''
+	UNION SELECT lines.of, t.before FROM lines JOIN threads t ON t.thread_id = lines.thread
+		JOIN threads b ON b.thread_id = t.before)`
 
 // Before returns the threads that those of conversations come behind, with the conversation's thread
 // of each: codex reads the history of a fork in the thread that it is of.

@@ -24,6 +24,9 @@ func TestThreadsBeforeAFork(t *testing.T) {
 		t.Helper()
 		must(t, s.ForgetConversation(t.Context(), "c", time.Time{}))
 	}
+	given, err := s.Adopt(t.Context(), map[string]string{"c": "theirs"}, "foreign")
+	must(t, err)
+	equal(t, given, 1)
 	use("a")
 	want(nil, map[string]string{})
 	use("b")
