@@ -77,7 +77,14 @@ func (e *Engine) answer(ctx context.Context, in *incoming, t *task) (*view, erro
 	}
 	e.log.Info("an answer came too late; words become a turn, and data are refused", "task_id", t.id, "err", err)
 	t.giveBack(ctx, a)
-	return nil, lateAnswer(in, t)
+	if in.data != nil && in.text == "" {
+		return nil, asksNothing(t)
+	}
+	return nil, nil
+}
+
+func asksNothing(t *task) error {
+	return refuse(a2a.ErrUnsupportedOperation, "task %q asks nothing (any more): the question was answered, or it has expired", t.id)
 }
 
 // pick finds the question that a message answers: the one whose id stands in its
@@ -107,7 +114,7 @@ func lateAnswer(in *incoming, t *task) error {
 	}
 	for _, key := range []string{"decision", "action", "answers", "content"} {
 		if data[key] != nil {
-			return refuse(a2a.ErrUnsupportedOperation, "task %q asks nothing (any more): the question was answered, or it has expired", t.id)
+			return asksNothing(t)
 		}
 	}
 	return nil

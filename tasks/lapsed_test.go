@@ -137,7 +137,7 @@ func TestLapses(t *testing.T) {
 func TestDataThatComeTooLate(t *testing.T) {
 	m, task, j := askingMachine(t, time.Time{}, "q1")
 	m.asker.late = executor.ErrNotAsked
-	_, err := m.e.SendMessage(t.Context(), answerWith(task, "m2", map[string]any{"id": "q1", "decision": "accept"}))
+	_, err := m.e.SendMessage(t.Context(), answerWith(task, "m2", map[string]any{"decision": "accept"}))
 	wantError(t, err, a2a.ErrUnsupportedOperation, "asks nothing")
 	m.wantLeft(t, 1, 0)
 	j.answer("done")
