@@ -51,13 +51,13 @@ func (k *keeper) words() (string, map[string]any) {
 		variable = m[1]
 	}
 	switch {
-	case k.kept:
-		return fmt.Sprintf("The model's provider refused the credential (%s). There is another one by now, which codex takes as soon as no turn is begun: answer the questions that are open, or cancel their tasks%s.", k.why.why, then),
-			map[string]any{}
 	case k.login != nil:
 		return fmt.Sprintf("The model needs a login (%s). Open %s, enter the code %s and log in%s. The code is good for 15 minutes.",
 				k.why.why, k.login.VerificationURL, k.login.UserCode, then),
 			map[string]any{"verificationUrl": k.login.VerificationURL, "userCode": k.login.UserCode, "loginId": k.login.LoginID}
+	case k.kept:
+		return fmt.Sprintf("The model's provider refused the credential (%s). There is another one by now, which codex takes as soon as no turn is begun: answer the questions that are open, or cancel their tasks%s.", k.why.why, then),
+			map[string]any{}
 	case variable != "":
 		return fmt.Sprintf("The model's provider needs a valid key in %s (%s). Whoever runs this has to set it and restart the runtime%s.", variable, k.why.why, then),
 			map[string]any{"variable": variable}

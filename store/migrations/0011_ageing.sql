@@ -1,8 +1,7 @@
 -- How old what is kept has grown: at is the time by which it is as old as it is, and wall what the clock
--- said when that was noted. far is for how long processes have seen the clock far ahead of at, in nanoseconds.
+-- said when that was noted.
 CREATE TABLE ageing (
   one  INTEGER PRIMARY KEY CHECK (one = 1),
   wall INTEGER NOT NULL,
-  at   INTEGER NOT NULL,
-  far  INTEGER NOT NULL
+  at   INTEGER NOT NULL
 );
