@@ -106,7 +106,7 @@ const (
 	// what is sent again asks for what the newest message did that asked for anything
 	leave = transcribe + `
 		const user = (messageId, metadata) => ({ role: "ROLE_USER", messageId, metadata, parts: [{ text: messageId }] });
-		t.history([user("first", { sandbox: "read-only", approvalPolicy: "untrusted", other: "x" }), user("steers", null)]);
+		t.history([user("first", { sandbox: "read-only", approvalPolicy: "untrusted", other: "x" }), user("steers")]);
 		return JSON.stringify(t.asked); })()`
 	// what may be sent again, by the marks of the message
 	again = transcribe + `
