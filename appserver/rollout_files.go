@@ -88,25 +88,21 @@ func FindTrace(path, clientID string) (Trace, error) {
 	if err != nil || trace.Found {
 		return trace, err
 	}
-	newest := path
-	for range mostForks {
-		files, err := besides(path, threadOf(filepath.Base(newest)))
-		if err != nil {
+	thread := threadOf(filepath.Base(path))
+	for hops := 0; thread != "" && hops < mostForks; hops++ {
+		files, err := besides(path, thread)
+		if err != nil || len(files) == 0 {
 			return Trace{}, err
 		}
 		for _, other := range files {
+			if other == path {
+				continue
+			}
 			if trace, err := ReadTrace(other, clientID); err != nil || trace.Found {
 				return trace, err
 			}
 		}
-		of := headOf(newest, forkedFrom)
-		if of == "" {
-			break
-		}
-		if files, err = besides(path, of); err != nil || len(files) == 0 {
-			return Trace{}, err
-		}
-		newest = files[0]
+		thread = headOf(files[0], forkedFrom) // they all say so
 	}
 	return Trace{}, nil
 }

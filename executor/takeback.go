@@ -115,8 +115,9 @@ func (e *Executor) countUnanswered(c *conversation, turns []appserver.Turn, t *t
 		return 0
 	}
 	for n, turn := range turns {
-		isT := n == 0 && t != nil
-		if may := behind || t.isOfTheSame(turn); !isT && (!may || !e.isUnanswered(c, turn)) {
+		switch {
+		case n == 0 && t != nil:
+		case !behind && !t.isOfTheSame(turn), !e.isUnanswered(c, turn):
 			return n
 		}
 	}
