@@ -165,7 +165,7 @@ func TestCredentialThatIsReplaced(t *testing.T) {
 }
 
 // TestCredentialIsReplacedBesideAQuestion: a turn that waits for its answer keeps codex from being restarted,
-// and whoever waits is told so.
+// and the message that waits for that says so.
 func TestCredentialIsReplacedBesideAQuestion(t *testing.T) {
 	t.Parallel() // it mostly waits
 	h := onLogin(t, `{"OPENAI_API_KEY":"sk-old"}`, "sk-bad", func(c *executor.Config) {

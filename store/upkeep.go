@@ -145,7 +145,7 @@ func (s *Store) keepAge() {
 // sweepOnce does a step of retention in a transaction of its own.
 func (s *Store) sweepOnce() (more bool, err error) {
 	s.keepAge()
-	_ = s.Replaced() // whose log is put aside, also where nobody asks
+	_ = s.Replaced() // where no message asks, the log is put aside all the same
 	now, aged := s.now(), s.aged()
 	outcomes, err := s.transact([]*operation{{level: relaxed, run: func(c *conn) (err error) {
 		more, err = c.sweep(s.retention, now, aged)

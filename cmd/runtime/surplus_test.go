@@ -9,8 +9,8 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
 
-// TestUsedWhileItIsWeighed: a conversation that somebody goes on with while it is weighed stays, and one
-// that was used by a clock that was ahead goes.
+// TestUsedWhileItIsWeighed: a conversation that is used again while it is weighed stays, and one that was
+// used by a clock that was ahead goes.
 func TestUsedWhileItIsWeighed(t *testing.T) {
 	for name, c := range map[string]struct {
 		ahead time.Duration // of the clock when it was used

@@ -75,7 +75,10 @@ export class Transcript {
     if (!this.#isAnswer(message)) this.settle();
   }
 
-  /** The message that began the task, to be sent again, with what its turn was to have: it must not have more leave. Those of another agent, the platform or a chat are not: sent by the user they would be his. */
+  /**
+   * What is sent again: the newest words that are no answer, with what the turn was to have, since they must
+   * not get more leave. The words of another agent, the platform or a chat would be the user's then: they are not.
+   */
   get asked() {
     const message = this.#history.findLast((m) => m.role === 'ROLE_USER' && !this.#isAnswer(m));
     if (!message || marked(message) || passedOn(message)) return undefined;
