@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
 )
 
 // A lock keeps other processes, and other stores of this one, away from a
@@ -24,8 +27,22 @@ type holder struct {
 	Since time.Time `json:"since"`
 }
 
+// lastsAtMost is how long the lock may outlive its holder: a child that was being
+// started when that was killed has a copy of the descriptor until it is gone, too.
+const lastsAtMost = 5 * time.Second
+
 // acquire takes the lock of dir, or returns a [*LockedError].
-func acquire(dir string, now time.Time) (*lock, error) {
+func acquire(ctx context.Context, dir string, now time.Time) (*lock, error) {
+	for began := time.Now(); ; {
+		l, err := tryAcquire(dir, now)
+		locked, ok := errors.AsType[*LockedError](err)
+		if !ok || !locked.gone() || time.Since(began) >= lastsAtMost || !sleep.For(ctx, 10*time.Millisecond) {
+			return l, err
+		}
+	}
+}
+
+func tryAcquire(dir string, now time.Time) (*lock, error) {
 	path := filepath.Join(dir, "state.lock")
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -74,6 +91,13 @@ func (l *lock) refusal(dir string) error {
 		refused.Host, refused.PID, refused.Since = h.Host, h.PID, h.Since
 	}
 	return refused
+}
+
+// gone reports whether the process that the file names has ended, as far as this
+// machine can tell.
+func (e *LockedError) gone() bool {
+	host, err := os.Hostname()
+	return err == nil && e.PID > 0 && e.Host == host && errors.Is(unix.Kill(e.PID, 0), unix.ESRCH)
 }
 
 // release gives the lock back. It is undone explicitly, as a child that is just

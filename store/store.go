@@ -98,7 +98,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if cfg.Space != nil {
 		s.disk.space = cfg.Space
 	}
-	if err := s.open(cfg.MaxPages); err != nil {
+	if err := s.open(ctx, cfg.MaxPages); err != nil {
 		return nil, fmt.Errorf("open the store: %w", err)
 	}
 	s.syncer = newSyncer(s.path+"-wal", s.logger)
@@ -124,11 +124,11 @@ func (s *Store) Path() string { return s.path }
 
 // open takes the directory and connects to the database. It leaves nothing
 // behind when it fails.
-func (s *Store) open(maxPages int) (err error) {
+func (s *Store) open(ctx context.Context, maxPages int) (err error) {
 	if err := makeDir(s.dir); err != nil {
 		return err
 	}
-	if s.lock, err = acquire(s.dir, s.now()); err != nil {
+	if s.lock, err = acquire(ctx, s.dir, s.now()); err != nil {
 		return err
 	}
 	defer func() {
