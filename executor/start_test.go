@@ -72,15 +72,24 @@ func TestDeathAtEveryTry(t *testing.T) {
 // often as somebody kills it, within reason.
 func TestKilledWhileStarting(t *testing.T) {
 	t.Parallel()
-	e := onFake(t, "", func(c *executor.Config) {
-		dir := t.TempDir()
-		script := fmt.Sprintf("#!/bin/sh\nif [ ! -e %[1]s/xxxx ]; then mark=%[1]s/x; while [ -e $mark ]; do mark=${mark}x; done; : > $mark; kill -9 $$; fi\nexec %[2]s \"$@\"\n", dir, c.Child.Bin)
+	e := onFake(t, "", killedAtStart(t, 4))
+	wantEnd(t, submit(t, e, "j1", "one", "hello").wait(t), executor.Completed, "")
+}
+
+// killedAtStart has codex killed by SIGKILL at its first starts, n of them.
+func killedAtStart(t *testing.T, n int) func(*executor.Config) {
+	t.Helper()
+	dir := t.TempDir()
+	return func(c *executor.Config) {
+		c.StartWait = time.Hour
+		text := fmt.Sprintf("#!/bin/sh\necho >>%[1]s/starts\n[ $(wc -l <%[1]s/starts) -gt %[2]d ] || kill -9 $$\nexec %[3]s \"$@\"\n", dir, n, c.Child.Bin)
 		c.Child.Bin = filepath.Join(dir, "codex")
-		if err := os.WriteFile(c.Child.Bin, []byte(script), 0o700); err != nil {
+		syscall.ForkLock.RLock() // a file that another child has open for writing cannot be executed
+		defer syscall.ForkLock.RUnlock()
+		if err := os.WriteFile(c.Child.Bin, []byte(text), 0o700); err != nil {
 			t.Fatal(err)
 		}
-	})
-	wantEnd(t, submit(t, e, "j1", "one", "hello").wait(t), executor.Completed, "")
+	}
 }
 
 // TestDeafHistory bounds the look whether a message was taken.

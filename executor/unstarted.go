@@ -36,13 +36,15 @@ func (e *Executor) outlasts(j *job, err error) bool {
 func (e *Executor) awaitChild(j *job) {
 	err := j.unstarted
 	j.unstarted = nil
-	for e.outlasts(j, err) {
-		e.turnAwayBehind(j, err)
+	for try := 1; e.outlasts(j, err); try++ {
+		if !killed(err) || !mayTry(try, err) { // as those would have it that have nobody to wait behind
+			e.turnAwayBehind(j, err)
+		}
 		_, err = e.child.get(j.ctx)
 	}
 }
 
-// turnAwayBehind ends the jobs behind j whose senders stand and wait.
+// turnAwayBehind ends the jobs behind j whose senders stand and wait for an answer.
 func (e *Executor) turnAwayBehind(j *job, err error) {
 	e.mu.Lock()
 	var behind []*job

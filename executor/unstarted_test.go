@@ -132,6 +132,30 @@ func TestCodexComesLate(t *testing.T) {
 	}
 }
 
+// TestCodexIsKilledAsItStarts: that is no failure of codex, so who waits for an answer is not turned away
+// because another message waits before it. Only if it happens each time are they.
+func TestCodexIsKilledAsItStarts(t *testing.T) {
+	t.Parallel()
+	t.Run("a few times", func(t *testing.T) {
+		t.Parallel()
+		e := onFake(t, "turn echo", killedAtStart(t, 3))
+		first := submitPatient(t, e, "j1", "one", "say j1")
+		second := submit(t, e, "j2", "one", "say j2")
+		wantEnd(t, first.wait(t), executor.Completed, "")
+		wantEnd(t, second.wait(t), executor.Completed, "")
+	})
+	t.Run("each time", func(t *testing.T) {
+		t.Parallel()
+		e := onFake(t, "turn echo", killedAtStart(t, 1000))
+		first := submitPatient(t, e, "j1", "one", "say j1")
+		second := submit(t, e, "j2", "one", "say j2")
+		wantEnd(t, second.wait(t), executor.Failed, executor.FailUnreachable)
+		if len(first.ended) > 0 {
+			t.Errorf("who does not wait has ended: %+v", <-first.ended)
+		}
+	})
+}
+
 // TestCutWaitsForCodex: what became of a turn that was cut off is asked when codex is there again, more
 // starts later than it is asked otherwise.
 func TestCutWaitsForCodex(t *testing.T) {
