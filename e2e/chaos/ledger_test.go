@@ -13,6 +13,7 @@ type Ending struct {
 	State       string // completed, failed, canceled, rejected
 	Text        string // of the reply
 	Kind        string // of the failure
+	Why         string // it failed, in words
 	Interrupted bool
 	Attempt     int
 	RetryOf     string
