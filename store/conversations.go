@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"errors"
-	"math"
 	"time"
 )
 
@@ -43,14 +42,15 @@ type UsedConversation struct {
 // UsedLast returns the conversations that were used last, the latest first.
 func (s *Store) UsedLast(ctx context.Context, limit int) ([]UsedConversation, error) {
 	return view(ctx, s, "list conversations", func(c *conn) ([]UsedConversation, error) {
-		scan := func(row scanner, u *UsedConversation) error {
-			var at int64
-			err := row.Scan(&u.Key, &u.Thread, &at)
-			u.Used = instant(at)
-			return err
-		}
-		return collect(c, scan, "SELECT key, thread_id, used_at FROM conversations ORDER BY used_at DESC LIMIT ?", limit)
+		return collect(c, scanUsed, "SELECT key, thread_id, used_at FROM conversations ORDER BY used_at DESC LIMIT ?", limit)
 	})
+}
+
+func scanUsed(row scanner, u *UsedConversation) error {
+	var at int64
+	err := row.Scan(&u.Key, &u.Thread, &at)
+	u.Used = instant(at)
+	return err
 }
 
 // Used reports whether a message of a conversation has had its turn, as far as
@@ -77,7 +77,8 @@ func (s *Store) Turned(ctx context.Context, thread string) (bool, error) {
 const useGrain = time.Minute
 
 // useThread makes a thread that of a conversation. No model leaves that of the
-// thread as it is known.
+// thread as it is known. The thread that it had before is kept for it unless the tools
+// are others: a fork has the tools of the thread that it is of.
 func (c *conn) useThread(conversation, thread, model, tools string, now int64) error {
 	use := useRow{thread: thread, model: model, tools: tools, at: now}
 	before, known := c.known.uses[conversation]
@@ -85,8 +86,8 @@ func (c *conn) useThread(conversation, thread, model, tools string, now int64) e
 		return nil
 	}
 	_, err := c.exec(`INSERT INTO threads (thread_id, key, created, before) VALUES (?1, ?2, ?3,
-			coalesce((SELECT thread_id FROM conversations WHERE key = ?2 AND thread_id <> ?1), ''))
-		ON CONFLICT (thread_id) DO UPDATE SET key = excluded.key WHERE key <> excluded.key`, thread, conversation, now)
+			coalesce((SELECT thread_id FROM conversations WHERE key = ?2 AND thread_id <> ?1 AND tools = ?4), ''))
+		ON CONFLICT (thread_id) DO UPDATE SET key = excluded.key WHERE key <> excluded.key`, thread, conversation, now, tools)
 	if err != nil {
 		return err
 	}
@@ -114,26 +115,23 @@ func (s *Store) Tell(ctx context.Context, thread, digest string) error {
 }
 
 // unused is the condition for a conversation that nothing waits in or runs in.
-const unused = ` used_at < ? AND NOT EXISTS (SELECT 1 FROM messages WHERE ended = 0 AND conversation = key)
+const unused = ` NOT EXISTS (SELECT 1 FROM messages WHERE ended = 0 AND conversation = key)
 	AND NOT EXISTS (SELECT 1 FROM tasks WHERE ended_at IS NULL AND conversation = key)`
 
-// Idle returns the keys of conversations that no turn has begun in since a time, to
-// the minute, and that nothing waits in, the longest idle first.
-func (s *Store) Idle(ctx context.Context, before time.Time, limit int) ([]string, error) {
-	return view(ctx, s, "list idle conversations", func(c *conn) ([]string, error) {
-		return collect(c, only[string], "SELECT key FROM conversations WHERE"+unused+" ORDER BY used_at LIMIT ?", nanos(before), limit)
+// Idle returns conversations that no turn has begun in since a time, to the minute, and that
+// nothing waits in, the longest idle first.
+func (s *Store) Idle(ctx context.Context, before time.Time, limit int) ([]UsedConversation, error) {
+	return view(ctx, s, "list idle conversations", func(c *conn) ([]UsedConversation, error) {
+		return collect(c, scanUsed, "SELECT key, thread_id, used_at FROM conversations WHERE used_at < ? AND"+unused+" ORDER BY used_at LIMIT ?", nanos(before), limit)
 	})
 }
 
-// ForgetConversation lets a conversation go if it is still [Store.Idle], else
-// returns [ErrInUse]; a zero time is whenever it was used. Its threads are left over from then on.
-func (s *Store) ForgetConversation(ctx context.Context, key string, before time.Time) error {
-	since := int64(math.MaxInt64)
-	if !before.IsZero() {
-		since = nanos(before)
-	}
+// ForgetConversation lets a conversation go if nothing waits or runs in it and it was used last
+// when it is said ([UsedConversation.Used]; the zero time is whenever), else returns [ErrInUse].
+// Its threads are left over from then on.
+func (s *Store) ForgetConversation(ctx context.Context, key string, used time.Time) error {
 	return s.do(ctx, "forget a conversation", relaxed, func(c *conn) error {
-		n, err := c.exec("DELETE FROM conversations WHERE key = ? AND"+unused, key, since)
+		n, err := c.exec("DELETE FROM conversations WHERE key = ?1 AND ?2 IN (0, used_at) AND"+unused, key, nanos(used))
 		if err == nil && n == 0 {
 			err = ErrInUse
 		}

@@ -119,7 +119,7 @@ func TestConversations(t *testing.T) {
 
 	idle, err := s.Idle(ctx, now, 10)
 	must(t, err)
-	equal(t, idle, []string{"ends"})
+	equal(t, idle, []UsedConversation{{"ends", "thread-ends", start}})
 	idle, err = s.Idle(ctx, start, 10)
 	must(t, err)
 	equal(t, idle, nil)
@@ -131,10 +131,12 @@ func TestConversations(t *testing.T) {
 		return all
 	}
 	equal(t, leftovers(), nil) // the message of the old thread still waits
-	wantErr(t, s.ForgetConversation(ctx, "waits", now.Add(time.Hour)), ErrInUse)
-	wantErr(t, s.ForgetConversation(ctx, "asks", now), ErrInUse)
-	wantErr(t, s.ForgetConversation(ctx, "ends", start), ErrInUse)
-	must(t, s.ForgetConversation(ctx, "ends", now))
+	var whenever time.Time
+	wantErr(t, s.ForgetConversation(ctx, "waits", whenever), ErrInUse)
+	wantErr(t, s.ForgetConversation(ctx, "asks", whenever), ErrInUse)
+	wantErr(t, s.ForgetConversation(ctx, "ends", start.Add(-time.Second)), ErrInUse)
+	wantErr(t, s.ForgetConversation(ctx, "ends", start.Add(time.Second)), ErrInUse)
+	must(t, s.ForgetConversation(ctx, "ends", start))
 	equal(t, leftovers(), []string{"thread-ends"})
 	must(t, s.Write(ctx, Change{Ended: []string{"job-2"}}))
 	equal(t, leftovers(), []string{"thread-ends"}) // the new one may be a fork of the other

@@ -8,8 +8,9 @@ import (
 // TestThreadsBeforeAFork: a thread that the one of a conversation may be a fork of is left over with that.
 func TestThreadsBeforeAFork(t *testing.T) {
 	s := open(t, Config{})
+	tools := "some"
 	use := func(thread string) {
-		must(t, s.do(t.Context(), "use", relaxed, func(c *conn) error { return c.useThread("c", thread, "", "", nanos(s.now())) }))
+		must(t, s.do(t.Context(), "use", relaxed, func(c *conn) error { return c.useThread("c", thread, "", tools, nanos(s.now())) }))
 	}
 	want := func(left []string, before map[string]string) {
 		t.Helper()
@@ -39,6 +40,11 @@ func TestThreadsBeforeAFork(t *testing.T) {
 	use("d") // begun anew
 	want([]string{"a", "b", "c"}, map[string]string{})
 	must(t, s.DropThreads(t.Context(), "a", "b", "c"))
-	forget()
+	tools = "other"
+	use("e") // no fork, which has the same tools
 	want([]string{"d"}, map[string]string{})
+	use("f")
+	want([]string{"d"}, map[string]string{"e": "f"})
+	forget()
+	want([]string{"d", "e", "f"}, map[string]string{})
 }

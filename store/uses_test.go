@@ -32,8 +32,8 @@ func TestUseIsWrittenSeldom(t *testing.T) {
 	_, ended := message(1, "task")
 	ended.Ended = true
 	must(t, s.Write(ctx, Change{Task: "task", Head: &ended}))
-	wantErr(t, s.ForgetConversation(ctx, "c", first.Add(useGrain)), ErrInUse)
-	clock.advance(time.Second)
+	wantErr(t, s.ForgetConversation(ctx, "c", first), ErrInUse)
+	wantErr(t, s.ForgetConversation(ctx, "c", first.Add(time.Second)), ErrInUse)
 	must(t, s.ForgetConversation(ctx, "c", clock.Now()))
 	m, head := message(9, "another")
 	must(t, s.Accept(ctx, m, head))

@@ -120,27 +120,27 @@ func (h *housekeeper) tidy(ctx context.Context, before time.Time) error {
 	if err != nil {
 		return err
 	}
-	_, err = h.forget(ctx, idle, before)
+	_, err = h.forget(ctx, idle)
 	return err
 }
 
-// forget lets conversations go that were not used since a time, unless they are in use, and
+// forget lets conversations go, unless they are in use or were used since they were listed, and
 // returns how many went. A command that was left running keeps the user's, and no other agent's:
 // those have any number. One that cannot be let go is not in the way of the others.
-func (h *housekeeper) forget(ctx context.Context, keys []string, before time.Time) (gone int, _ error) {
+func (h *housekeeper) forget(ctx context.Context, all []store.UsedConversation) (gone int, _ error) {
 	var failed tally
-	for _, key := range keys {
+	for _, c := range all {
 		if ctx.Err() != nil {
 			failed.add(context.Cause(ctx))
 			break
 		}
 		letGo := h.threads.Forget
-		if h.isPeers(key) {
+		if h.isPeers(c.Key) {
 			letGo = h.threads.Drop
 		}
-		err := letGo(ctx, key)
+		err := letGo(ctx, c.Key)
 		if err == nil {
-			err = h.store.ForgetConversation(ctx, key, before)
+			err = h.store.ForgetConversation(ctx, c.Key, c.Used)
 		}
 		switch {
 		case err == nil:

@@ -145,7 +145,11 @@ func TestSurplus(t *testing.T) {
 			sizes["of "+key] = bytes
 		}
 		h := &housekeeper{most: func() int64 { return 100 }, isPeers: isPeers}
-		if got := h.surplus(all, sizes, now); !slices.Equal(got, c.want) {
+		var got []string
+		for _, goes := range h.surplus(all, sizes, now) {
+			got = append(got, goes.Key)
+		}
+		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v go, want %v", name, got, c.want)
 		}
 	}

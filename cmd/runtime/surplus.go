@@ -92,7 +92,7 @@ func (h *housekeeper) makeRoom(ctx context.Context, now time.Time) error {
 		return err
 	}
 	if due := h.surplus(all, sizes, now); len(due) > 0 {
-		gone, err := h.forget(ctx, due, asListed(all, now))
+		gone, err := h.forget(ctx, due)
 		if gone > 0 {
 			h.over = true
 			h.log.Info("conversations were forgotten for which there was no room (RUNTIME_CONVERSATIONS_MIB)", "count", gone, "in_use", len(due)-gone)
@@ -105,18 +105,9 @@ func (h *housekeeper) makeRoom(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// asListed is the time before which what was listed was used: later than now where a clock was ahead.
-// What was used since is in use.
-func asListed(all []store.UsedConversation, now time.Time) time.Time {
-	if latest := all[0].Used; latest.After(now) {
-		return latest.Add(1)
-	}
-	return now
-}
-
 // surplus are the conversations that have to go for the others to have room: the oldest of other
 // agents, as long as these have more than their share, and then the oldest.
-func (h *housekeeper) surplus(all []store.UsedConversation, sizes map[string]int64, now time.Time) (keys []string) {
+func (h *housekeeper) surplus(all []store.UsedConversation, sizes map[string]int64, now time.Time) (due []store.UsedConversation) {
 	most := h.most()
 	var total, peers int64
 	for _, c := range all {
@@ -127,16 +118,16 @@ func (h *housekeeper) surplus(all []store.UsedConversation, sizes map[string]int
 	}
 	all = slices.Clone(all)
 	slices.Reverse(all) // the longest unused first
-	drop := func(due func(c store.UsedConversation) bool) {
+	drop := func(goes func(c store.UsedConversation) bool) {
 		all = slices.DeleteFunc(all, func(c store.UsedConversation) bool {
-			if sizes[c.Thread] == 0 || !due(c) {
+			if sizes[c.Thread] == 0 || !goes(c) {
 				return false
 			}
 			total -= sizes[c.Thread]
 			if h.isPeers(c.Key) {
 				peers -= sizes[c.Thread]
 			}
-			keys = append(keys, c.Key)
+			due = append(due, c)
 			return true
 		})
 	}
@@ -144,5 +135,5 @@ func (h *housekeeper) surplus(all []store.UsedConversation, sizes map[string]int
 	drop(func(c store.UsedConversation) bool {
 		return total > most && (h.isPeers(c.Key) || now.Sub(c.Used) > freshFor)
 	})
-	return keys
+	return due
 }

@@ -16,7 +16,10 @@ func TestUsedWhileItIsWeighed(t *testing.T) {
 		ahead time.Duration // of the clock when it was used
 		again bool
 		left  int
-	}{"used again": {-3 * time.Hour, true, 1}, "not used": {-3 * time.Hour, false, 0}, "used by a clock that was ahead": {24 * time.Hour, false, 0}} {
+	}{
+		"used again": {-3 * time.Hour, true, 1}, "not used": {-3 * time.Hour, false, 0},
+		"used by a clock that was ahead": {24 * time.Hour, false, 0}, "and again by one that is not": {24 * time.Hour, true, 1},
+	} {
 		t.Run(name, func(t *testing.T) {
 			clock := time.Now().Add(c.ahead)
 			s, err := store.Open(t.Context(), store.Config{Dir: t.TempDir(), Now: func() time.Time { return clock }})
