@@ -41,7 +41,11 @@ const userInput = `call request_user_input {"questions":[{"id":"colour","header"
 func (w *witness) asked(t *testing.T, n int) executor.Asked {
 	t.Helper()
 	eventually(t, fmt.Sprintf("question %d", n), func() bool { return len(seen[executor.Asked](w)) >= n })
-	return seen[executor.Asked](w)[n-1]
+	q := seen[executor.Asked](w)[n-1]
+	if !executor.IsQuestionID(q.ID) {
+		t.Errorf("the question's id is %q", q.ID)
+	}
+	return q
 }
 
 // reply answers in words, or in data if that is an object.

@@ -6,9 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 )
@@ -282,8 +286,18 @@ func (in *inquiry) take(turnID string) (fresh []*question, news []Answered) {
 	slices.SortFunc(fresh, func(a, b *question) int { return cmp.Compare(a.req.Seq(), b.req.Seq()) })
 	for _, q := range fresh {
 		in.count++
-		q.id = fmt.Sprintf("%s-%d", turnID, in.count)
+		q.id = questionID(turnID, in.count)
 	}
 	in.posed = append(in.posed, fresh...)
 	return fresh, news
+}
+
+// questionID names the nth question of a turn. Codex's ids of turns are UUIDs.
+func questionID(turnID string, n int) string { return fmt.Sprintf("%s-%d", turnID, n) }
+
+// IsQuestionID reports whether an id can be that of a question ([Asked.ID]).
+func IsQuestionID(id string) bool {
+	at := strings.LastIndexByte(id, '-')
+	number, err := strconv.Atoi(id[at+1:])
+	return err == nil && at == len(uuid.Nil.String()) && uuid.Validate(id[:at]) == nil && number > 0
 }

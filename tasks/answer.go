@@ -83,8 +83,14 @@ func (e *Engine) answer(ctx context.Context, in *incoming, t *task) (*view, erro
 	return nil, nil
 }
 
+// A notAskedError refuses data, which the model could make nothing of: the message becomes
+// no turn, of this task or of another.
+type notAskedError struct{ error }
+
+func (e notAskedError) Unwrap() error { return e.error }
+
 func asksNothing(t *task) error {
-	return refuse(a2a.ErrUnsupportedOperation, "task %q asks nothing (any more): the question was answered, or it has expired", t.id)
+	return notAskedError{refuse(a2a.ErrUnsupportedOperation, "task %q asks nothing (any more): the question was answered, or it has expired", t.id)}
 }
 
 // pick finds the question that a message answers: the one whose id stands in its
@@ -105,17 +111,25 @@ func (in *incoming) names() any {
 	return data["id"]
 }
 
-// lateAnswer refuses data that answers a question, where none is open: the model
-// could make nothing of it.
-func lateAnswer(in *incoming, t *task) error {
+// isAnswer reports whether a message is nothing but the answer in data to a question that it names.
+func (in *incoming) isAnswer() bool {
 	data, _ := in.data.(map[string]any)
-	if data["id"] == nil || in.text != "" {
-		return nil
+	return in.names() != nil && in.text == "" && slices.ContainsFunc([]string{"decision", "action", "answers", "content"}, func(key string) bool { return data[key] != nil })
+}
+
+// lateAnswer refuses an answer in data where no question is open.
+func lateAnswer(in *incoming, t *task) error {
+	if in.isAnswer() {
+		return asksNothing(t)
 	}
-	for _, key := range []string{"decision", "action", "answers", "content"} {
-		if data[key] != nil {
-			return asksNothing(t)
-		}
+	return nil
+}
+
+// answersNobody refuses an answer in data that names no task and a question of ours, where no
+// task of its conversation asks anything: these are known by their ids.
+func (in *incoming) answersNobody() error {
+	if id, _ := in.names().(string); in.isAnswer() && executor.IsQuestionID(id) {
+		return notAskedError{refuse(a2a.ErrUnsupportedOperation, "question %q is open no more: it was answered, or it has expired", clip(id, 64))}
 	}
 	return nil
 }

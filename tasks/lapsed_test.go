@@ -143,6 +143,35 @@ func TestDataThatComeTooLate(t *testing.T) {
 	j.answer("done")
 }
 
+// TestDataThatComeTooLateNameNoTask are refused likewise, with the conversation only: they begin no task.
+func TestDataThatComeTooLateNameNoTask(t *testing.T) {
+	const question = "01a224ff-f264-7e45-8915-33436124e6f2-1"
+	for name, data := range map[string]map[string]any{
+		"no-id": {"decision": "accept"}, "id": {"id": question, "decision": "accept"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, _, j := askingMachine(t, time.Time{}, question)
+			m.asker.late = executor.ErrNotAsked
+			late := request("m2", "c", "")
+			late.Message.Parts = a2a.ContentParts{a2a.NewDataPart(data)}
+			_, err := m.e.SendMessage(t.Context(), late)
+			wantError(t, err, a2a.ErrUnsupportedOperation, "asks nothing")
+			m.wantLeft(t, 1, 0)
+			j.answer("done")
+		})
+	}
+	m, _, j := askingMachine(t, time.Time{}, question)
+	j.answer("done")
+	late := request("m2", "c", "")
+	late.Message.Parts = a2a.ContentParts{a2a.NewDataPart(map[string]any{"id": question, "decision": "accept"})}
+	_, err := m.e.SendMessage(t.Context(), late)
+	wantError(t, err, a2a.ErrUnsupportedOperation, "is open no more")
+	other := atOnce(&a2a.Task{ContextID: "c"}, "m3", "")
+	other.Message.Parts = a2a.ContentParts{a2a.NewDataPart(map[string]any{"id": "order-1", "content": "what to do"})}
+	send(t, m.e, other) // what is no question of ours is a message like any other
+	m.r.next(t).answer("done")
+}
+
 // workspaceMachine is one of a workspace, whose turns can ask.
 func workspaceMachine(t *testing.T) *machine {
 	t.Helper()

@@ -113,7 +113,8 @@ func (e *Engine) take(ctx context.Context, in *incoming) (*view, error) {
 	}
 	if host != nil {
 		v, err := e.within(ctx, in, host)
-		if !errors.Is(err, a2a.ErrUnsupportedOperation) { // it has ended, or is about to
+		_, late := errors.AsType[notAskedError](err)
+		if late || !errors.Is(err, a2a.ErrUnsupportedOperation) { // it has ended, or is about to
 			return v, err
 		}
 		return e.enqueue(ctx, in, e.taskFor(in), e.cfg.Journal.Accept)
@@ -127,7 +128,11 @@ func (e *Engine) take(ctx context.Context, in *incoming) (*view, error) {
 // begin makes a task of a message, if there is room for it.
 func (e *Engine) begin(ctx context.Context, in *incoming) (*view, error) {
 	t := e.taskFor(in)
-	if in.refused = e.room(in, t); in.refused != nil {
+	in.refuse(in.answersNobody())
+	if in.refused == nil {
+		in.refused = e.room(in, t)
+	}
+	if in.refused != nil {
 		return nil, in.refused
 	}
 	return e.enqueue(ctx, in, t, e.cfg.Journal.Accept)
