@@ -78,42 +78,6 @@ func (e *Executor) turnTo(r *refusal) {
 	})
 }
 
-// A credential is what codex asks the model with, as far as can be seen.
-type credential struct {
-	on   *child
-	file fileMark
-}
-
-func (e *Executor) credential() (now credential) {
-	if now.on, _ = e.child.health(); now.on != nil {
-		now.file = e.markOf(now.on.Info().CodexHome)
-	}
-	return now
-}
-
-// changes reports whether a limit that was met with a credential may be none any more: that was
-// exchanged, or codex has said that its account is another one.
-func (e *Executor) changes(met *credential) bool {
-	updated, login := e.account.news()
-	return e.exchanged(met) || updated || login != nil && login.Success
-}
-
-// exchanged reports whether codex was started anew since a credential was met. Where its file has
-// changed codex is started anew, as soon as no turn is begun: it takes that only then.
-func (e *Executor) exchanged(met *credential) bool {
-	now := e.credential()
-	if now.on == nil {
-		return false
-	}
-	was := *met
-	*met = now
-	if was.on == now.on && was.file != now.file {
-		e.RestartWhenIdle("credential changed")
-		return false
-	}
-	return was.on != nil && was.on != now.on
-}
-
 // waitUntil waits for a time of the wall clock, but not longer than a limit is [believed], nor once
 // the credential is another one. It reports whether the hold is still about a limit, and we are not
 // closing.
