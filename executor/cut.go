@@ -178,8 +178,15 @@ func (e *Executor) loadCut(c *conversation, j *job, on *child) error {
 	}
 	e.makeRoom(j.ctx, on, 1)
 	err := e.resume(j.ctx, c, on)
-	if e.mayFork(c, err) {
-		err = e.fork(j.ctx, c, on)
+	switch {
+	case e.mayFork(c, err):
+		return e.fork(j.ctx, c, on)
+	case appserver.IsOtherProvider(err): // it is not gone on with, and can be looked at all the same
+		ctx, cancel := context.WithTimeout(j.ctx, e.cfg.Patience)
+		defer cancel()
+		thread, readErr := on.ThreadRead(ctx, c.threadID)
+		c.rollout = thread.Path
+		return readErr
 	}
 	return err
 }

@@ -76,6 +76,48 @@ func TestCutBeforeAFork(t *testing.T) {
 	}
 }
 
+// TestCutBeforeAnotherProvider: where tools are offered there is no fork, and it is found out all the same what
+// became of the turn.
+func TestCutBeforeAnotherProvider(t *testing.T) {
+	t.Parallel()
+	for words, c := range map[string]struct {
+		hangs bool // before the model answers
+		want  executor.Outcome
+		says  string
+	}{
+		"say two":   {true, executor.Completed, "two"},
+		"say three": {false, executor.Completed, "three"},
+		"run true":  {true, executor.Interrupted, ""},
+	} {
+		t.Run(words, func(t *testing.T) {
+			t.Parallel()
+			var hung atomic.Bool
+			before := modeltest.Start(t, func(turn *fakemodel.Turn) {
+				if turn.LastUserText() == words && c.hangs && (c.want == executor.Completed || len(turn.NewToolOutputs()) > 0) {
+					hung.Store(true)
+					turn.Hang()
+					return
+				}
+				fakemodel.Keywords(turn)
+			})
+			m := onTheMove(t, before, modeltest.Start(t, fakemodel.Keywords), offers(&bench{answer: echo}, "list_peers"))
+			submit(t, m.Executor, "j1", "one", "say one").wait(t)
+			w := submit(t, m.Executor, "j2", "one", words)
+			if c.hangs {
+				eventually(t, "the model to hang", hung.Load)
+			} else {
+				w.wait(t)
+			}
+			m.move(t)
+			end := submitCut(t, m.Executor, "j2", "one", words, m.book.last("j2")).wait(t)
+			if end.Outcome != c.want || said(end) != c.says && c.says != "" {
+				t.Errorf("it ends with %+v (%v), said %q", end, end.Failure, said(end))
+			}
+			wantEnd(t, submit(t, m.Executor, "j3", "one", "say next").wait(t), executor.Completed, "")
+		})
+	}
+}
+
 // TestUnansweredBeforeAFork: what was canceled may be why another provider refuses the next message.
 func TestUnansweredBeforeAFork(t *testing.T) {
 	t.Parallel()
