@@ -63,6 +63,9 @@ func (s *Server) jsonrpc(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	answer, err := s.callRPC(r, c, params)
+	if cut, _ := errors.AsType[cutOffError](err); cut.silent {
+		panic(http.ErrAbortHandler)
+	}
 	if err != nil {
 		s.failRPC(w, http.StatusOK, c, err)
 		return

@@ -99,11 +99,16 @@ func (g *guard) public(ctx context.Context, name string, err error) error {
 		return nil
 	}
 	if ctx.Err() != nil && errors.Is(context.Cause(ctx), errShutdown) {
-		return a2a.NewError(a2a.ErrServerError, "the runtime is shutting down; ask for the task again when it is back")
+		return cutOffError{error: a2a.NewError(a2a.ErrServerError, "the runtime is shutting down; ask for the task again when it is back")}
+	}
+	if _, already := errors.AsType[cutOffError](err); already {
+		return err
 	}
 	ae, written := errors.AsType[*a2a.Error](err)
 	k, ok := kindOf(err)
 	switch {
+	case tasks.IsStopping(err) && written && ok:
+		return cutOffError{error: a2a.NewError(k.err, ae.Error())}
 	case written && ok:
 		return g.sayable(ctx, name, &a2a.Error{Err: k.err, Message: ae.Error(), Details: ae.Details, TypedDetails: ae.TypedDetails})
 	case ok && k.code != internal.code && !errors.Is(k.err, a2a.ErrServerError):

@@ -61,8 +61,7 @@ func (s *Server) admit(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !s.work.enter() {
 			if s.cfg.ReplyAsMessage && r.Method == http.MethodPost && atJSONRPC(r.URL.Path) {
-				// A platform keeps what meets a broken connection, and sends it again; what
-				// is answered it takes for done, and a 503 for a dead container.
+				// See [cutOffError]; and a 503 is a dead container to a platform.
 				panic(http.ErrAbortHandler)
 			}
 			w.Header().Set("Retry-After", retryAfter)

@@ -45,6 +45,15 @@ func replyToFault(ctx context.Context, contextID string, err error) *a2a.Message
 	return tasks.FaultReply(contextID, err.Error())
 }
 
+// A cutOffError ends a call because the server stops. It is said to most. A platform that waits for a
+// Message takes for done what is answered, and keeps what meets a broken connection, to send it again.
+type cutOffError struct {
+	error
+	silent bool // the connection is closed in place of an answer
+}
+
+func (e cutOffError) Unwrap() error { return e.error }
+
 // deliver writes an answer to where it is read, as far as we can see. Who has gone by
 // then has gone before it; whoever goes afterwards may well have read it, and many do so
 // at once.

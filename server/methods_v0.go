@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"errors"
 
 	legacy "github.com/a2aproject/a2a-go/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -126,6 +127,10 @@ func v0Send(g *guard, params decoder[legacy.MessageSendParams], reply func(*a2a.
 		contextID := contextOf(req.Message) // the rest of the message is not kept while its sender waits
 		result, err := g.SendMessage(ctx, req)
 		if err != nil {
+			if cut, ok := errors.AsType[cutOffError](err); ok && asMessage {
+				cut.silent = true
+				return nil, cut
+			}
 			if m := replyToFault(ctx, contextID, err); m != nil && asMessage {
 				return replyV0(m)
 			}

@@ -14,7 +14,18 @@ import (
 )
 
 // errGone ends what waits for a task that had not ended when the engine was closed.
-var errGone = a2a.NewError(a2a.ErrServerError, "the runtime is stopping; ask for the task again when it is back")
+var errGone error = stoppingError{a2a.NewError(a2a.ErrServerError, "the runtime is stopping; ask for the task again when it is back")}
+
+// A stoppingError is no answer: the next process has one.
+type stoppingError struct{ error }
+
+func (e stoppingError) Unwrap() error { return e.error }
+
+// IsStopping reports whether a call has failed because the runtime stops.
+func IsStopping(err error) bool {
+	_, stopping := errors.AsType[stoppingError](err)
+	return stopping
+}
 
 // refuse returns an error whose text is for the caller.
 func refuse(sentinel error, format string, args ...any) error {
@@ -68,7 +79,7 @@ func (e *Engine) notQueued(err error) error {
 }
 
 func stopping() error {
-	return refuse(a2a.ErrServerError, "the runtime is stopping; send the message again when it is back")
+	return stoppingError{refuse(a2a.ErrServerError, "the runtime is stopping; send the message again when it is back")}
 }
 
 // A seldom lets something happen once in a while.
