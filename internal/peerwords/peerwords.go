@@ -72,7 +72,7 @@ var (
 	// headings are those under which instructions of others than the peer stand.
 	headings = regexp.MustCompile("(?im)^([^\\pL\\pN\\n]*)(SYSTEM|OVERRIDE|INSTRUCTIONS)([ \t]*(?:[\\]>:*|`]|$))")
 	// orders are beginnings of sentences that would turn the reader round.
-	orders = regexp.MustCompile(`(?i)\b(IGNORE\s+ALL|YOU\s+ARE\s+NOW)\b`)
+	orders = regexp.MustCompile(`(?i)(?:\[ESCAPED\] |\b)(?:IGNORE\s+ALL|YOU\s+ARE\s+NOW)\b`)
 	// breaks are the ends of lines that are none to Go.
 	breaks = regexp.MustCompile(`\r\n|[\r\v\f\x{85}\x{2028}\x{2029}]`)
 )
@@ -80,22 +80,28 @@ var (
 // Clean takes apart what could pass for something else than a peer's words. It is
 // a second line: the first is that the text is marked, and the model told what that means.
 func Clean(text string) string {
-	text = visible(breaks.ReplaceAllString(strings.ToValidUTF8(text, "\uFFFD"), "\n"))
-	if usual := visible(usual(text)); usual != text && imitations(usual) > imitations(text) {
-		text = usual // some of it is in letters that only look different, such as wide ones
+	text = takenApart(visible(breaks.ReplaceAllString(strings.ToValidUTF8(text, "\uFFFD"), "\n")))
+	usual := visible(usual(text))
+	if apart := takenApart(usual); apart != usual {
+		return apart // some of it was in letters that only look different, such as wide ones
 	}
-	text = marks.ReplaceAllString(text, "A2A-${1}-FROM-PEER")
-	text = headings.ReplaceAllString(text, "${1}[ESCAPED] ${2}${3}")
-	return orders.ReplaceAllString(text, "[ESCAPED] ${1}")
+	return text
 }
 
-// imitations counts what is to be taken apart.
-func imitations(text string) (n int) {
-	for _, one := range []*regexp.Regexp{marks, headings, orders} {
-		n += len(one.FindAllStringIndex(text, -1))
-	}
-	return n
+// takenApart returns a text without imitations. One that has none stays as it is.
+func takenApart(text string) string {
+	text = marks.ReplaceAllString(text, "A2A-${1}-FROM-PEER")
+	text = headings.ReplaceAllString(text, "${1}"+escaped+"${2}${3}")
+	return orders.ReplaceAllStringFunc(text, func(order string) string {
+		if strings.HasPrefix(order, escaped) {
+			return order
+		}
+		return escaped + order
+	})
 }
+
+// escaped stands before what would be a heading or an order.
+const escaped = "[ESCAPED] "
 
 // Plain is an id as it stands in the name of a conversation. One that could be read as
 // another part of such a name stands there as its digest.
