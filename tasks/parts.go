@@ -115,9 +115,15 @@ func oneLine(s string) string { return clip(strings.Join(strings.Fields(s), " ")
 
 // fenced quotes text in a fence that does not occur in it.
 func fenced(language, text string) string {
-	fence := "```"
-	for strings.Contains(text, fence) {
-		fence += "`"
+	run, longest := 0, 2
+	for i := range len(text) {
+		if text[i] != '`' {
+			run = 0
+			continue
+		}
+		run++
+		longest = max(longest, run)
 	}
+	fence := strings.Repeat("`", longest+1)
 	return fence + language + "\n" + strings.TrimSuffix(text, "\n") + "\n" + fence
 }

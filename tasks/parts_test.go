@@ -53,6 +53,26 @@ func TestPartsBecomeInput(t *testing.T) {
 	}
 }
 
+// TestFences: the fence is longer than each within, and found in one look: one that grew by a backtick at a
+// time took hours for a message of these.
+func TestFences(t *testing.T) {
+	const most = 340_000 // thrice of them is what a message may have
+	r := newRunner()
+	e := newEngine(t, r)
+	for ticks, text := range map[int]string{
+		3: "x `a` ``b`` y", 4: "```", 5: "a ```` b ``` c", most + 1: "``" + strings.Repeat("`", most-2) + " ```",
+	} {
+		req := request(fmt.Sprint("m", ticks), fmt.Sprint("c", ticks), "first")
+		req.Message.Parts = append(req.Message.Parts, a2a.NewDataPart(text))
+		begin(t, e, req)
+		got := r.next(t).Input[1].Text
+		fence := strings.Repeat("`", ticks)
+		if !strings.HasPrefix(got, fence+"json\n\"") || !strings.HasSuffix(got, "\"\n"+fence) || len(got) != len(text)+2*ticks+len("json\n\"\"\n") {
+			t.Errorf("%d: %.50q has %d bytes", ticks, got, len(got))
+		}
+	}
+}
+
 func TestFileAlone(t *testing.T) {
 	r := newRunner()
 	e := newEngine(t, r)
