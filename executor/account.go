@@ -29,6 +29,9 @@ func (e *Executor) accountNote(note appserver.Notification) {
 		e.log.Warn("a notification of codex could not be read", "method", note.Method, "err", err)
 		return
 	}
+	if note.Method == appserver.NoteAccountLoginComplete {
+		e.loginEnded(note.Params)
+	}
 	e.hold.news()
 }
 

@@ -130,6 +130,8 @@ type Launch struct {
 	// Unreadable says why no conversation must be loaded now; empty if nothing is in the way. It
 	// must answer soon; nil finds nothing.
 	Unreadable func() string
+	whose      string // the credential that is there for the child, see Executor.whose
+
 	// Temp are the temp directory of commands, and what else they write in every sandbox that
 	// writes; none if they have codex's own, TMPDIR of Env.
 	Temp []string

@@ -1,26 +1,27 @@
 package executor
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 	"path/filepath"
 	"strings"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 )
 
-// A credential is what codex asks the model with, as far as can be seen: limits are of an account.
-type credential struct {
-	on    *child
-	whose string // says the file that codex reads as it starts; empty if it says nothing
-}
+// Codex reads auth.json as it starts, and then a login that appears where none was, and no other
+// change (seen on 0.169.0). It writes it each time that it renews a login, which is the same
+// account's. Limits are of an account.
+
+// A credential is what codex asks the model with: the child tells.
+type credential struct{ on *child }
 
 func (e *Executor) credential() (now credential) {
-	if now.on, _ = e.child.health(); now.on != nil {
-		now.whose = e.whose(now.on.Info().CodexHome)
-	}
+	now.on, _ = e.child.health()
 	return now
 }
 
@@ -31,24 +32,52 @@ func (e *Executor) changes(met *credential) bool {
 	return e.exchanged(met) || updated || login != nil && login.Success
 }
 
-// exchanged reports whether codex was started anew since a credential was met. Where its file has
-// become somebody else's codex is started anew, as soon as no turn is begun: it takes that only then.
-// Codex itself writes the file each time it renews a login, which is the same account's.
+// exchanged reports whether codex was started anew since a credential was met. Where its file is
+// somebody else's by now codex is started anew, as soon as no turn is begun.
 func (e *Executor) exchanged(met *credential) bool {
 	now := e.credential()
 	if now.on == nil {
 		return false
 	}
-	was := *met
-	if now.whose == "" { // it is being written, or was taken away
-		now.whose = was.whose
-	}
-	*met = now
-	if was.on == now.on && was.whose != now.whose {
+	if e.hasAnothers(now.on) && now.on.passed.CompareAndSwap(false, true) {
 		e.RestartWhenIdle("credential changed")
+	}
+	was := *met
+	*met = now
+	return was.on != nil && was.on != now.on
+}
+
+// hasAnothers reports whether codex's file is somebody else's than codex has read. What is being
+// written, or was taken away, is nobody's.
+func (e *Executor) hasAnothers(on *child) bool {
+	file, read := e.whose(on.Info().CodexHome), on.whose.Load()
+	if read == nil || *read == "" { // codex takes one that appears
+		on.whose.CompareAndSwap(read, &file)
 		return false
 	}
-	return was.on != nil && was.on != now.on
+	return file != "" && file != *read
+}
+
+// loginEnded notes that codex was given a login, which it has written down.
+func (e *Executor) loginEnded(params json.RawMessage) {
+	var login appserver.LoginNote
+	if json.Unmarshal(params, &login) != nil || !login.Success {
+		return
+	}
+	if on, _ := e.child.health(); on != nil {
+		file := e.whose(on.Info().CodexHome)
+		on.whose.Store(&file)
+	}
+}
+
+// homeIn is the CODEX_HOME of a codex with an environment.
+func homeIn(env []string) string {
+	values := map[string]string{}
+	for _, variable := range env {
+		name, value, _ := strings.Cut(variable, "=")
+		values[name] = value
+	}
+	return cmp.Or(values["CODEX_HOME"], filepath.Join(values["HOME"], ".codex"))
 }
 
 // mostCredential is more than codex's file has.

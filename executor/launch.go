@@ -9,14 +9,16 @@ import (
 
 // prepare says how codex is started the next time.
 func (e *Executor) prepare(ctx context.Context) (Launch, error) {
+	launch := Launch{Env: e.cfg.Child.Env}
 	if e.cfg.Prepare != nil {
-		launch, err := e.cfg.Prepare(ctx)
-		if err == nil {
-			e.keyName.Store(&launch.KeyVariable)
+		var err error
+		if launch, err = e.cfg.Prepare(ctx); err != nil {
+			return launch, err
 		}
-		return launch, err
+		e.keyName.Store(&launch.KeyVariable)
 	}
-	return Launch{Env: e.cfg.Child.Env}, nil
+	launch.whose = e.whose(homeIn(launch.Env))
+	return launch, nil
 }
 
 // threadOn is what threads are started with in a child.

@@ -60,6 +60,7 @@ func (e *Executor) keepLogin(r *refusal) (again bool) {
 	k := &keeper{e: e, why: r, probed: time.Now(), peers: heldForPeers()}
 	e.account.news() // what was before does not count
 	k.look()
+	k.prompt = k.stale
 	for {
 		k.offer()
 		k.show()
@@ -93,7 +94,7 @@ func (k *keeper) look() {
 	if err != nil {
 		return
 	}
-	k.file = k.e.markOf(on.Info().CodexHome)
+	k.file, k.stale = k.e.markOf(on.Info().CodexHome), k.stale || k.e.hasAnothers(on)
 	ctx, cancel := context.WithTimeout(k.e.root, accountAsk)
 	defer cancel()
 	status, err := k.e.readAccount(ctx, on, false)

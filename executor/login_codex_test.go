@@ -36,6 +36,13 @@ func (h *household) write(t *testing.T, auth string) {
 	}
 }
 
+// started waits until codex has read its login.
+func (h *household) started(t *testing.T) {
+	t.Helper()
+	h.Warm()
+	eventually(t, "codex to be ready", func() bool { return h.Health().Child.State == "ready" })
+}
+
 // onLogin returns a household whose model refuses whoever comes without a token,
 // or with one that begins as refused says.
 func onLogin(t *testing.T, auth, refused string, change func(*executor.Config)) *household {
@@ -194,14 +201,18 @@ func TestCredentialIsReplacedBesideAQuestion(t *testing.T) {
 	}
 }
 
-// TestLimitOfAnotherAccount has a limit of days, and then another account: by a file that was changed, and
-// with codex started anew.
+// TestLimitOfAnotherAccount has a limit of days, and then another account: by a file that was changed, before
+// or afterwards, and with codex started anew.
 func TestLimitOfAnotherAccount(t *testing.T) {
 	t.Parallel() // it mostly waits
-	for name, restart := range map[string]bool{"its file": false, "a restart": true} {
+	for name, c := range map[string]struct{ before, restart bool }{"its file": {}, "its file before the limit": {before: true}, "a restart": {restart: true}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := onLogin(t, `{"OPENAI_API_KEY":"sk-poor"}`, "", nil)
+			if c.before {
+				h.started(t)
+				h.write(t, `{"OPENAI_API_KEY":"sk-rich-one"}`)
+			}
 			h.model.SetScript(func(turn *fakemodel.Turn) {
 				if strings.HasSuffix(turn.Headers.Get("Authorization"), "sk-poor") {
 					turn.UsageLimit(20 * time.Hour)
@@ -214,12 +225,16 @@ func TestLimitOfAnotherAccount(t *testing.T) {
 			if _, err := h.Submit(job, alone.observe); err != nil {
 				t.Fatal(err)
 			}
+			if c.before {
+				wantEnd(t, alone.wait(t), executor.Completed, "")
+				return
+			}
 			heldWith(t, alone)
 			wantEnd(t, submit(t, h.Executor, "j1", "one", "say one").wait(t), executor.Failed, executor.FailLimit)
 			waits := submitPatient(t, h.Executor, "j2", "two", "say two")
 			heldWith(t, waits)
 			h.write(t, `{"OPENAI_API_KEY":"sk-rich-one"}`)
-			if restart {
+			if c.restart {
 				h.RestartWhenIdle("its login was replaced")
 			}
 			wantEnd(t, waits.wait(t), executor.Completed, "")
@@ -227,6 +242,15 @@ func TestLimitOfAnotherAccount(t *testing.T) {
 			wantEnd(t, submit(t, h.Executor, "j3", "one", "say three").wait(t), executor.Completed, "")
 		})
 	}
+}
+
+// TestKeyIsRotated: the new one is written down, and then the old one is revoked.
+func TestKeyIsRotated(t *testing.T) {
+	t.Parallel() // it mostly waits
+	h := onLogin(t, `{"OPENAI_API_KEY":"sk-old"}`, "sk-old", nil)
+	h.started(t)
+	h.write(t, `{"OPENAI_API_KEY":"sk-new"}`)
+	wantEnd(t, submitPatient(t, h.Executor, "j1", "one", "say one").wait(t), executor.Completed, "")
 }
 
 // TestExpiredLogin has a ChatGPT login whose refresh token was used by another.

@@ -38,10 +38,12 @@ const backoffWanted = time.Second
 // A child is one run of codex app-server.
 type child struct {
 	*appserver.Client
-	useful atomic.Bool  // a turn ended on it, so its death does not lengthen the backoff
-	reason atomic.Value // string: why we killed it, if we did
-	launch Launch       // how it was started
-	lately sides        // threads that it has been told to unload
+	useful atomic.Bool            // a turn ended on it, so its death does not lengthen the backoff
+	reason atomic.Value           // string: why we killed it, if we did
+	launch Launch                 // how it was started
+	lately sides                  // threads that it has been told to unload
+	whose  atomic.Pointer[string] // the credential that it has read, see Executor.whose
+	passed atomic.Bool            // it is to be started anew for another one
 }
 
 // settled returns err, after the child's end if that is what err reports: a
@@ -209,7 +211,9 @@ func (s *supervisor) startChild() (*child, error) {
 	}
 	s.metrics.ChildStarted()
 	s.log.Info("codex is ready", "pid", client.Pid(), "version", client.Info().Version())
-	return &child{Client: client, launch: launch}, nil
+	c := &child{Client: client, launch: launch}
+	c.whose.Store(&launch.whose)
+	return c, nil
 }
 
 // attend holds c as the ready child until its end and reports whether it was
