@@ -64,44 +64,24 @@ func number() string {
 	return hex.EncodeToString(b[:])
 }
 
-var (
-	plain = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,128}$`)
+var plain = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,128}$`)
 
-	// marks are imitations of ours, in whatever form.
-	marks = regexp.MustCompile(`(?i)A2A_(RESULT|MESSAGE)_FROM_PEER`)
-	// headings are those under which instructions of others than the peer stand.
-	headings = regexp.MustCompile("(?im)^([^\\pL\\pN\\n]*)(SYSTEM|OVERRIDE|INSTRUCTIONS)([ \t]*(?:[\\]>:*|`]|$))")
-	// orders are beginnings of sentences that would turn the reader round.
-	orders = regexp.MustCompile(`(?i)(?:\[ESCAPED\] |\b)(?:IGNORE\s+ALL|YOU\s+ARE\s+NOW)\b`)
-	// breaks are the ends of lines that are none to Go.
-	breaks = regexp.MustCompile(`\r\n|[\r\v\f\x{85}\x{2028}\x{2029}]`)
-)
+// breaks makes one of the ends of lines that are none to Go.
+var breaks = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
 
 // Clean takes apart what could pass for something else than a peer's words. It is
 // a second line: the first is that the text is marked, and the model told what that means.
 func Clean(text string) string {
-	text = takenApart(visible(breaks.ReplaceAllString(strings.ToValidUTF8(text, "\uFFFD"), "\n")))
+	text = takenApart(visible(breaks.Replace(strings.ToValidUTF8(text, "\uFFFD"))))
 	usual := visible(usual(text))
+	if usual == text {
+		return text
+	}
 	if apart := takenApart(usual); apart != usual {
 		return apart // some of it was in letters that only look different, such as wide ones
 	}
 	return text
 }
-
-// takenApart returns a text without imitations. One that has none stays as it is.
-func takenApart(text string) string {
-	text = marks.ReplaceAllString(text, "A2A-${1}-FROM-PEER")
-	text = headings.ReplaceAllString(text, "${1}"+escaped+"${2}${3}")
-	return orders.ReplaceAllStringFunc(text, func(order string) string {
-		if strings.HasPrefix(order, escaped) {
-			return order
-		}
-		return escaped + order
-	})
-}
-
-// escaped stands before what would be a heading or an order.
-const escaped = "[ESCAPED] "
 
 // Plain is an id as it stands in the name of a conversation. One that could be read as
 // another part of such a name stands there as its digest.

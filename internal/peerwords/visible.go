@@ -6,7 +6,11 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+	"golang.org/x/text/unicode/rangetable"
 )
+
+// unseen are characters that nobody sees.
+var unseen = rangetable.Merge(unicode.Cc, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 
 // visible takes out what is not seen, and hides what it stands in. Joiners stay where
 // scripts need them.
@@ -16,11 +20,11 @@ func visible(text string) string {
 		before := last
 		last = r
 		switch {
-		case r == '\n' || r == '\t':
+		case r == '\n' || r == '\t' || ' ' <= r && r <= '~':
 			return r
 		case (r == '\u200c' || r == '\u200d') && before > unicode.MaxASCII:
 			return r
-		case unicode.IsControl(r), unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector):
+		case unicode.Is(unseen, r):
 			return -1
 		}
 		return r
@@ -30,6 +34,9 @@ func visible(text string) string {
 // usual has the usual form of those letters in it that are of ASCII or are none. Others are a
 // part of no imitation, and their usual form can be eleven times as long.
 func usual(text string) string {
+	if norm.NFKC.IsNormalString(text) {
+		return text
+	}
 	var b strings.Builder
 	from := 0
 	for at, r := range text {
