@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"maps"
 	"path/filepath"
 	"strings"
 
@@ -83,23 +84,29 @@ func homeIn(env []string) string {
 // mostCredential is more than codex's file has.
 const mostCredential = 1 << 20
 
-// whose says which account codex's file of credentials is of, without the secrets in it.
+// whose tells the credential in codex's file from that of another account, by a digest; it is empty
+// if there is none. What codex changes as it renews a login does not count.
 func (e *Executor) whose(home string) string {
 	text, err := asuser.Value(e.cfg.Child.User, func() ([]byte, error) {
 		return regular.Read(filepath.Join(home, "auth.json"), mostCredential)
 	})
-	var auth struct {
-		Key    string `json:"OPENAI_API_KEY"`
-		Tokens struct {
-			Account string `json:"account_id"`
-			ID      string `json:"id_token"`
-		} `json:"tokens"`
-	}
-	if err != nil || json.Unmarshal(text, &auth) != nil || auth.Key+auth.Tokens.Account+auth.Tokens.ID == "" {
+	var auth map[string]any
+	if err != nil || json.Unmarshal(text, &auth) != nil {
 		return ""
 	}
-	sum := sha256.Sum256([]byte(auth.Key))
-	return string(sum[:]) + auth.Tokens.Account + " " + personOf(auth.Tokens.ID)
+	if tokens, ok := auth["tokens"].(map[string]any); ok {
+		id, _ := tokens["id_token"].(string)
+		auth["tokens"] = []any{tokens["account_id"], personOf(id)}
+	}
+	delete(auth, "last_refresh")
+	delete(auth, "auth_mode")
+	maps.DeleteFunc(auth, func(_ string, value any) bool { return value == nil })
+	if len(auth) == 0 {
+		return ""
+	}
+	text, _ = json.Marshal(auth) // it was JSON
+	sum := sha256.Sum256(text)
+	return string(sum[:])
 }
 
 // personOf says whom a token of ChatGPT is about: an account can have several, each with limits.

@@ -31,6 +31,7 @@ func TestWhose(t *testing.T) {
 		"another account": login("b", "p", "1"), "another person": login("a", "q", "1"),
 		"a key": `{"OPENAI_API_KEY":"sk-1"}`, "another key": `{"OPENAI_API_KEY":"sk-2"}`,
 		"a token of another kind": `{"tokens":{"account_id":"c","id_token":"none"}}`,
+		"an access token":         `{"auth_mode":"personalAccessToken","personal_access_token":"at-1"}`,
 	} {
 		if got := whose(text); got == "" || got == one {
 			t.Errorf("%s is %q", name, got)
@@ -39,7 +40,10 @@ func TestWhose(t *testing.T) {
 	if whose(`{"OPENAI_API_KEY":"sk-1"}`) == whose(`{"OPENAI_API_KEY":"sk-2"}`) {
 		t.Error("two keys are one")
 	}
-	for name, text := range map[string]string{"nobody's": `{}`, "half written": login("a", "p", "1")[:40], "empty": ""} {
+	if whose(`{"personal_access_token":"at-1"}`) == whose(`{"personal_access_token":"at-2"}`) {
+		t.Error("two access tokens are one")
+	}
+	for name, text := range map[string]string{"nobody's": `{"auth_mode":"chatgpt","OPENAI_API_KEY":null,"tokens":null}`, "half written": login("a", "p", "1")[:40], "empty": ""} {
 		if got := whose(text); got != "" {
 			t.Errorf("%s is %q", name, got)
 		}

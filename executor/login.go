@@ -60,6 +60,9 @@ func (e *Executor) keepLogin(r *refusal) (again bool) {
 	k := &keeper{e: e, why: r, probed: time.Now(), peers: heldForPeers()}
 	e.account.news() // what was before does not count
 	k.look()
+	if on, _ := e.child.health(); on != nil && k.file.at.After(on.began) { // the same account's, perhaps, and a newer one
+		k.stale = true
+	}
 	k.prompt = k.stale
 	for {
 		k.offer()

@@ -16,7 +16,9 @@ import (
 // settle ends the turn from its final state, as codex told or as the history
 // has it.
 func (t *turn) settle(final appserver.Turn) *Ended {
-	t.on.useful.Store(true)
+	if !t.on.useful.Swap(true) {
+		t.e.hasAnothers(t.on) // notes a login that has appeared
+	}
 	t.c.history = true
 	t.repair(final)
 	if t.stopping != nil || final.Status == appserver.TurnInterrupted {

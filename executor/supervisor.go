@@ -41,6 +41,7 @@ type child struct {
 	useful atomic.Bool            // a turn ended on it, so its death does not lengthen the backoff
 	reason atomic.Value           // string: why we killed it, if we did
 	launch Launch                 // how it was started
+	began  time.Time              // its start
 	lately sides                  // threads that it has been told to unload
 	whose  atomic.Pointer[string] // the credential that it has read, see Executor.whose
 	passed atomic.Bool            // it is to be started anew for another one
@@ -205,13 +206,14 @@ func (s *supervisor) startChild() (*child, error) {
 	}
 	cfg := s.cfg
 	cfg.Args, cfg.Env = slices.Concat(launch.Args, cfg.Args), launch.Env
+	began := time.Now()
 	client, err := appserver.Start(s.quit, cfg)
 	if err != nil {
 		return nil, startError{err}
 	}
 	s.metrics.ChildStarted()
 	s.log.Info("codex is ready", "pid", client.Pid(), "version", client.Info().Version())
-	c := &child{Client: client, launch: launch}
+	c := &child{Client: client, launch: launch, began: began}
 	c.whose.Store(&launch.whose)
 	return c, nil
 }

@@ -36,8 +36,12 @@ func (e *Executor) outlasts(j *job, err error) bool {
 func (e *Executor) awaitChild(j *job) {
 	err := j.unstarted
 	j.unstarted = nil
-	for try := 1; e.outlasts(j, err); try++ {
-		if !killed(err) || !mayTry(try, err) { // as those would have it that have nobody to wait behind
+	for kills := 0; e.outlasts(j, err); {
+		kills++
+		if !killed(err) {
+			kills = 0
+		}
+		if kills == 0 || !mayTry(kills, err) { // as those would have it that have nobody to wait behind
 			e.turnAwayBehind(j, err)
 		}
 		_, err = e.child.get(j.ctx)

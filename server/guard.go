@@ -98,11 +98,11 @@ func (g *guard) public(ctx context.Context, name string, err error) error {
 	if err == nil {
 		return nil
 	}
-	if ctx.Err() != nil && errors.Is(context.Cause(ctx), errShutdown) {
-		return cutOffError{error: a2a.NewError(a2a.ErrServerError, "the runtime is shutting down; ask for the task again when it is back")}
-	}
 	if _, already := errors.AsType[cutOffError](err); already {
 		return err
+	}
+	if ctx.Err() != nil && errors.Is(context.Cause(ctx), errShutdown) {
+		return cutOffError{error: a2a.NewError(a2a.ErrServerError, "the runtime is shutting down; ask for the task again when it is back")}
 	}
 	ae, written := errors.AsType[*a2a.Error](err)
 	k, ok := kindOf(err)
