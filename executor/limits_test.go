@@ -7,6 +7,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
@@ -110,6 +111,26 @@ func TestClockThatIsSet(t *testing.T) {
 			t.Errorf("%s: %s are left", what, d)
 		}
 	}
+}
+
+// TestLimitIsBelieved for a while, whatever it says of its end.
+func TestLimitIsBelieved(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e, _, _ := waiting(t)
+		e.root = t.Context()
+		go e.keepLimit(&refusal{kind: FailLimit, limit: "7d", until: time.Now().Add(100 * time.Hour)})
+		time.Sleep(15*time.Minute - time.Second)
+		synctest.Wait()
+		if e.hold.look().deciding {
+			t.Error("it is looked at before its time")
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if !e.hold.look().deciding {
+			t.Error("it is not looked at when it was time")
+		}
+	})
 }
 
 // TestLimitIsNotProbedInALoop where it should have ended, and that cannot be found out.
