@@ -113,12 +113,12 @@ func TestClockThatIsSet(t *testing.T) {
 	}
 }
 
-// TestLimitIsBelieved for a while, whatever it says of its end.
+// TestLimitIsBelieved for a while, whatever it says of its end, or codex has said of its account before.
 func TestLimitIsBelieved(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		e, _, _ := waiting(t)
-		e.root = t.Context()
+		e.root, e.account.updated = t.Context(), true
 		go e.keepLimit(&refusal{kind: FailLimit, limit: "7d", until: time.Now().Add(100 * time.Hour)})
 		time.Sleep(15*time.Minute - time.Second)
 		synctest.Wait()
