@@ -6,6 +6,9 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakecodex"
 )
 
 // TestLimitOfItsOwn has a job wait for the end of a limit that no other has met.
@@ -42,6 +45,32 @@ func TestLimitOfItsOwn(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestLimitOfItsOwnWithAnotherCredential is waited for no longer, and has not refused that one.
+func TestLimitOfItsOwnWithAnotherCredential(t *testing.T) {
+	t.Parallel()
+	bin, env := fakecodex.Command("")
+	codex := New(Config{Child: appserver.Config{Bin: bin, Env: env}})
+	on, err := codex.child.get(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		e, j, _ := waiting(t)
+		e.child = newSupervisor(e)
+		e.child.set(childReady, on, nil)
+		j.refusals, j.aside = 3, &refusal{kind: FailLimit, limit: "rate", why: "slow down", until: time.Now().Add(time.Hour), model: "rare"}
+		time.AfterFunc(50*time.Second, func() { e.child.set(childReady, &child{Client: on.Client}, nil) })
+		began := time.Now()
+		end := e.gate(j)
+		if took := time.Since(began); end != nil || took != time.Minute || j.refusals != 2 {
+			t.Errorf("it waited %s, and was refused %d times; end = %+v", took, j.refusals, end)
+		}
+	})
+	if err := codex.Close(t.Context()); err != nil {
+		t.Error(err)
 	}
 }
 
