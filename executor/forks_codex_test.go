@@ -1,6 +1,7 @@
 package executor_test
 
 import (
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -31,32 +32,41 @@ func onTheMove(t *testing.T, before, after *modeltest.Model, change func(*execut
 	return m
 }
 
-// move ends the executor, and begins another.
-func (m *moving) move(t *testing.T) {
+// again ends the executor, and begins another.
+func (m *moving) again(t *testing.T) {
 	t.Helper()
 	if err := m.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	m.cfg.Child.Args = otherProvider(m.cfg.Child.Args, m.before.BaseURL(), m.after.BaseURL(), true)
-	m.cfg.Thread.ModelProvider = "other"
 	m.Executor = running(t, m.cfg)
 }
 
-// TestCutBeforeAFork: a turn that another provider's codex has cut off is run again, if it had done nothing.
+// move is again, by the other provider.
+func (m *moving) move(t *testing.T) {
+	t.Helper()
+	m.cfg.Child.Args = otherProvider(m.cfg.Child.Args, m.before.BaseURL(), m.after.BaseURL(), true)
+	m.cfg.Thread.ModelProvider = "other"
+	m.again(t)
+}
+
+// TestCutBeforeAFork: a turn that another provider's codex has cut off is run again, if it had done nothing; and is
+// found where many have come behind it.
 func TestCutBeforeAFork(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		words string
-		want  executor.Outcome
+		words  string
+		behind int // how many turns have come behind it
+		want   executor.Outcome
 	}{
-		"that did nothing":       {"say two", executor.Completed},
-		"that has run a command": {"run true", executor.Interrupted},
+		"that did nothing":                    {"say two", 0, executor.Completed},
+		"that has run a command":              {"run true", 0, executor.Interrupted},
+		"that has run a command, behind many": {"run true", 6, executor.Interrupted},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var hung atomic.Bool
 			before := modeltest.Start(t, func(turn *fakemodel.Turn) {
-				if strings.HasPrefix(turn.LastUserText(), "remember") || c.want == executor.Interrupted && len(turn.NewToolOutputs()) == 0 {
+				if turn.LastUserText() != c.words || c.want == executor.Interrupted && len(turn.NewToolOutputs()) == 0 {
 					fakemodel.Keywords(turn)
 					return
 				}
@@ -67,6 +77,12 @@ func TestCutBeforeAFork(t *testing.T) {
 			submit(t, m.Executor, "j1", "one", "remember teal-7").wait(t)
 			submit(t, m.Executor, "j2", "one", c.words)
 			eventually(t, "the model to hang", hung.Load)
+			if c.behind > 0 {
+				m.again(t)
+			}
+			for n := range c.behind {
+				submit(t, m.Executor, fmt.Sprint("behind", n), "one", "say three").wait(t)
+			}
 			m.move(t)
 			if end := submitCut(t, m.Executor, "j2", "one", c.words, m.book.last("j2")).wait(t); end.Outcome != c.want {
 				t.Errorf("it ends with %+v (%v), want %s", end, end.Failure, c.want)
