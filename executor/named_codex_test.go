@@ -122,21 +122,29 @@ func cancelOnceAsked(t *testing.T, e *executor.Executor, asked *atomic.Int32, n 
 }
 
 // TestModelBeforeThatIsAway: a message that fails as the model of the turn before is away, which codex asks
-// for a summary, stays.
+// for a summary, stays; and so does one whose own model is away, behind a turn that was refused and left out.
 func TestModelBeforeThatIsAway(t *testing.T) {
 	t.Parallel()
-	var away atomic.Bool
-	e := onCodex(t, modeltest.Start(t, func(turn *fakemodel.Turn) {
-		if away.Load() && strings.Contains(string(turn.Body), `"model":"gpt-5.5"`) {
-			turn.Fail(http.StatusNotFound, "not now")
-			return
-		}
-		fakemodel.Keywords(turn)
-	}), func(c *executor.Config) { c.Thread.Model = "gpt-6.1-sol" })
-	submit(t, e, "j1", "one", "say one").wait(t)
-	submitWith(t, e, "j2", "say two", executor.Options{Model: "gpt-5.5"}).wait(t)
-	away.Store(true)
-	if end := submit(t, e, "j3", "one", "remember teal-7").wait(t); end.Failure == nil || strings.Contains(end.Failure.Message, "will not read") {
-		t.Errorf("the message ends with %+v (%v)", end.Outcome, end.Failure)
+	for name, refuses := range map[string]func(named, away bool) bool{
+		"that has answered": func(named, away bool) bool { return named && away },
+		"that has refused":  func(named, away bool) bool { return named || away },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var away atomic.Bool
+			e := onCodex(t, modeltest.Start(t, func(turn *fakemodel.Turn) {
+				if refuses(strings.Contains(string(turn.Body), `"model":"gpt-5.5"`), away.Load()) {
+					turn.Fail(http.StatusNotFound, "not now")
+					return
+				}
+				fakemodel.Keywords(turn)
+			}), func(c *executor.Config) { c.Thread.Model = "gpt-6.1-sol" })
+			submit(t, e, "j1", "one", "say one").wait(t)
+			submitWith(t, e, "j2", "say two", executor.Options{Model: "gpt-5.5"}).wait(t)
+			away.Store(true)
+			if end := submit(t, e, "j3", "one", "remember teal-7").wait(t); end.Failure == nil || strings.Contains(end.Failure.Message, "will not read") {
+				t.Errorf("the message ends with %+v (%v)", end.Outcome, end.Failure)
+			}
+		})
 	}
 }
