@@ -7,15 +7,18 @@ import (
 	"testing"
 )
 
+// restoreOver puts another database in the place of the one in dir.
+func restoreOver(dir string) error {
+	path := filepath.Join(dir, "state.db")
+	text, err := os.ReadFile(path)
+	return errors.Join(err, os.Remove(path), os.WriteFile(path, text, 0o600))
+}
+
 // TestReplaced has files go from under a store that is open: nothing is promised any more,
 // for the next store would not know of it.
 func TestReplaced(t *testing.T) {
 	for name, replace := range map[string]func(dir string) error{
-		"restored-over": func(dir string) error {
-			path := filepath.Join(dir, "state.db")
-			text, err := os.ReadFile(path)
-			return errors.Join(err, os.Remove(path), os.WriteFile(path, text, 0o600))
-		},
+		"restored-over": restoreOver,
 		"another-lock": func(dir string) error {
 			path := filepath.Join(dir, "state.lock")
 			return errors.Join(os.Remove(path), os.WriteFile(path, nil, 0o600))
@@ -48,5 +51,19 @@ func TestReplaced(t *testing.T) {
 				t.Errorf("our log is there: %t", ours)
 			}
 		})
+	}
+}
+
+// TestReplacedInAQuietMoment puts the log aside where nobody asks for anything.
+func TestReplacedInAQuietMoment(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, Config{Dir: dir})
+	must(t, errors.Join(s.Replaced(), restoreOver(dir)))
+	s.turn.Lock()
+	_, err := s.sweepOnce()
+	s.turn.Unlock()
+	must(t, err)
+	if _, err := os.Stat(s.Path() + "-wal"); err == nil {
+		t.Error("our log is still there")
 	}
 }
