@@ -67,3 +67,15 @@ func TestReplacedInAQuietMoment(t *testing.T) {
 		t.Error("our log is still there")
 	}
 }
+
+// TestReplacedLogFirst leaves the other log where it is, though our database stood for a while when that came.
+func TestReplacedLogFirst(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, Config{Dir: dir})
+	log := s.Path() + "-wal"
+	must(t, errors.Join(s.Replaced(), os.Remove(log), os.WriteFile(log, nil, 0o600), s.Replaced(), restoreOver(dir)))
+	wantErr(t, s.Replaced(), ErrReplaced)
+	if _, err := os.Stat(log); err != nil {
+		t.Errorf("the log of the other database: %v", err)
+	}
+}
