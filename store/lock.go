@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
 )
 
 // A lock keeps other processes, and other stores of this one, away from a
@@ -33,11 +31,18 @@ const lastsAtMost = 5 * time.Second
 
 // acquire takes the lock of dir, or returns a [*LockedError].
 func acquire(ctx context.Context, dir string, now time.Time) (*lock, error) {
+	again := time.NewTicker(10 * time.Millisecond)
+	defer again.Stop()
 	for began := time.Now(); ; {
 		l, err := tryAcquire(dir, now)
 		locked, ok := errors.AsType[*LockedError](err)
-		if !ok || !locked.gone() || time.Since(began) >= lastsAtMost || !sleep.For(ctx, 10*time.Millisecond) {
+		if !ok || !locked.gone() || time.Since(began) >= lastsAtMost {
 			return l, err
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return nil, err
 		}
 	}
 }

@@ -27,7 +27,7 @@ var allowed = map[string][]string{
 	"adapter/prompt":               {"internal/asuser", "internal/peerwords", "internal/regular", "internal/whole", "platform"},
 	"adapter/selfstart":            {"internal/sleep", "internal/whole", "platform"},
 	"adapter/files":                {"internal/asuser", "internal/netguard", "internal/regular", "internal/remove", "internal/within"},
-	"executor":                     {"appserver", "internal/asuser", "internal/brief", "internal/sleep", "internal/within"},
+	"executor":                     {"appserver", "internal/asuser", "internal/brief", "internal/regular", "internal/sleep", "internal/within"},
 	"store":                        {},
 	"tasks":                        {"executor", "appserver", "internal/brief", "internal/peerwords", "internal/picture", "internal/within", "store", "tasks/late", "tasks/notify", "tasks/push"},
 	"tasks/rounds":                 {},
