@@ -144,6 +144,28 @@ func TestCodexIsKilledAsItStarts(t *testing.T) {
 		wantEnd(t, first.wait(t), executor.Completed, "")
 		wantEnd(t, second.wait(t), executor.Completed, "")
 	})
+	t.Run("after other failures", func(t *testing.T) {
+		t.Parallel()
+		failed, kills := make(chan struct{}), make(chan struct{})
+		e := onFake(t, "turn echo", func(c *executor.Config) {
+			fails(1, 13)(c)
+			prepare, n := c.Prepare, 0
+			killedAtStart(t, 3)(c)
+			c.Prepare = func(ctx context.Context) (executor.Launch, error) {
+				if n++; n == 14 {
+					close(failed)
+					<-kills
+				}
+				return prepare(ctx)
+			}
+		})
+		first := submitPatient(t, e, "j1", "one", "say j1")
+		<-failed
+		second := submit(t, e, "j2", "one", "say j2")
+		close(kills)
+		wantEnd(t, first.wait(t), executor.Completed, "")
+		wantEnd(t, second.wait(t), executor.Completed, "")
+	})
 	t.Run("each time", func(t *testing.T) {
 		t.Parallel()
 		e := onFake(t, "turn echo", killedAtStart(t, 1000))

@@ -120,3 +120,29 @@ func TestShutdownWithAStalledReader(t *testing.T) {
 		t.Errorf("shutdown took %v", took)
 	}
 }
+
+// TestShutdownCutsOffWhoWaitsForAMessage, also where the grace is over: that is no answer.
+func TestShutdownCutsOffWhoWaitsForAMessage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &fakeHandler{send: func(ctx context.Context, _ *a2a.SendMessageRequest) (a2a.SendMessageResult, error) {
+			<-ctx.Done()
+			return nil, context.Cause(ctx)
+		}}
+		r := serveInBubble(t, Config{Handler: h, ShutdownGrace: time.Second, ReplyAsMessage: true, Reply: taskReply})
+		blocked := make(chan *http.Response, 1)
+		caller := http.Client{Transport: r.transport(t)}
+		go func() {
+			res, err := caller.Post(r.url, "application/json", strings.NewReader(v0Hi))
+			if err != nil {
+				res = nil
+			}
+			blocked <- res
+		}()
+		synctest.Wait()
+		r.stop()
+		if res := <-blocked; res != nil {
+			t.Errorf("who waits is answered %s", answerTo(res, nil))
+		}
+		r.wait(t)
+	})
+}

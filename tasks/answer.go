@@ -126,9 +126,12 @@ func lateAnswer(in *incoming, t *task) error {
 }
 
 // answersNobody refuses an answer in data that names no task and a question of ours, where no
-// task of its conversation asks anything: these are known by their ids.
+// task of its conversation asks anything: these are known by their ids, and by what is answered
+// to them. What is asked is asked the user; an agent's data are its own.
 func (in *incoming) answersNobody() error {
-	if id, _ := in.names().(string); in.isAnswer() && executor.IsQuestionID(id) {
+	data, _ := in.data.(map[string]any)
+	decided := data["decision"] != nil || data["answers"] != nil || slices.Contains([]any{"accept", "decline", "cancel"}, data["action"])
+	if id, _ := in.names().(string); decided && in.text == "" && in.from.answers() && executor.IsQuestionID(id) {
 		return notAskedError{refuse(a2a.ErrUnsupportedOperation, "question %q is open no more: it was answered, or it has expired", clip(id, 64))}
 	}
 	return nil

@@ -166,10 +166,25 @@ func TestDataThatComeTooLateNameNoTask(t *testing.T) {
 	late.Message.Parts = a2a.ContentParts{a2a.NewDataPart(map[string]any{"id": question, "decision": "accept"})}
 	_, err := m.e.SendMessage(t.Context(), late)
 	wantError(t, err, a2a.ErrUnsupportedOperation, "is open no more")
-	other := atOnce(&a2a.Task{ContextID: "c"}, "m3", "")
-	other.Message.Parts = a2a.ContentParts{a2a.NewDataPart(map[string]any{"id": "order-1", "content": "what to do"})}
-	send(t, m.e, other) // what is no question of ours is a message like any other
-	m.r.next(t).answer("done")
+}
+
+// TestDataThatAreNoAnswer are a message like any other, whatever their ids look like.
+func TestDataThatAreNoAnswer(t *testing.T) {
+	const piece = "01a224ff-f264-7e45-8915-33436124e6f2-3"
+	for name, c := range map[string]struct{ from, data map[string]any }{
+		"another id":           {nil, map[string]any{"id": "order-1", "decision": "accept"}},
+		"a piece of something": {nil, map[string]any{"id": piece, "content": "summarise it"}},
+		"an event":             {nil, map[string]any{"id": piece, "action": "created"}},
+		"another agent's":      {map[string]any{"source_workspace_id": "ws-2"}, map[string]any{"id": piece, "decision": "accept"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := workspaceMachine(t)
+			req := atOnce(&a2a.Task{ContextID: "c"}, "m1", "")
+			req.Message.Parts, req.Message.Metadata = a2a.ContentParts{a2a.NewDataPart(c.data)}, c.from
+			send(t, m.e, req)
+			m.r.next(t).answer("done")
+		})
+	}
 }
 
 // workspaceMachine is one of a workspace, whose turns can ask.

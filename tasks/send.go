@@ -117,6 +117,9 @@ func (e *Engine) take(ctx context.Context, in *incoming) (*view, error) {
 		if late || !errors.Is(err, a2a.ErrUnsupportedOperation) { // it has ended, or is about to
 			return v, err
 		}
+		if err := in.answersNobody(); err != nil {
+			return nil, err
+		}
 		return e.enqueue(ctx, in, e.taskFor(in), e.cfg.Journal.Accept)
 	}
 	if in.key.Task == "" {
