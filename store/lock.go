@@ -102,7 +102,7 @@ func (l *lock) refusal(dir string) error {
 // machine can tell.
 func (e *LockedError) gone() bool {
 	host, err := os.Hostname()
-	return err == nil && e.PID > 0 && e.Host == host && errors.Is(unix.Kill(e.PID, 0), unix.ESRCH)
+	return err == nil && e.Host == host && errors.Is(unix.Kill(e.PID, 0), unix.ESRCH)
 }
 
 // release gives the lock back. It is undone explicitly, as a child that is just

@@ -153,6 +153,7 @@ func TestDataThatComeTooLateNameNoTask(t *testing.T) {
 			m, _, j := askingMachine(t, time.Time{}, question)
 			m.asker.late = executor.ErrNotAsked
 			late := request("m2", "c", "")
+			late.Config.ReturnImmediately = true
 			late.Message.Parts = a2a.ContentParts{a2a.NewDataPart(data)}
 			_, err := m.e.SendMessage(t.Context(), late)
 			wantError(t, err, a2a.ErrUnsupportedOperation, "asks nothing")
@@ -163,6 +164,7 @@ func TestDataThatComeTooLateNameNoTask(t *testing.T) {
 	m, _, j := askingMachine(t, time.Time{}, question)
 	j.answer("done")
 	late := request("m2", "c", "")
+	late.Config.ReturnImmediately = true
 	late.Message.Parts = a2a.ContentParts{a2a.NewDataPart(map[string]any{"id": question, "decision": "accept"})}
 	_, err := m.e.SendMessage(t.Context(), late)
 	wantError(t, err, a2a.ErrUnsupportedOperation, "is open no more")
@@ -179,7 +181,8 @@ func TestDataThatAreNoAnswer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := workspaceMachine(t)
-			req := atOnce(&a2a.Task{ContextID: "c"}, "m1", "")
+			req := request("m1", "c", "")
+			req.Config.ReturnImmediately = true
 			req.Message.Parts, req.Message.Metadata = a2a.ContentParts{a2a.NewDataPart(c.data)}, c.from
 			send(t, m.e, req)
 			m.r.next(t).answer("done")
