@@ -132,7 +132,7 @@ func (in *incoming) answersNobody() error {
 	data, _ := in.data.(map[string]any)
 	decided := data["decision"] != nil || data["answers"] != nil || slices.Contains([]any{"accept", "decline", "cancel"}, data["action"])
 	if id, _ := in.names().(string); decided && in.text == "" && in.from.answers() && executor.IsQuestionID(id) {
-		return notAskedError{refuse(a2a.ErrUnsupportedOperation, "question %q is open no more: it was answered, or it has expired", clip(id, 64))}
+		return notAskedError{refuse(a2a.ErrUnsupportedOperation, "question %q is not open in this conversation: name the task that asks it, unless it was answered or has expired", clip(id, 64))}
 	}
 	return nil
 }

@@ -167,7 +167,7 @@ func TestDataThatComeTooLateNameNoTask(t *testing.T) {
 	late.Config.ReturnImmediately = true
 	late.Message.Parts = a2a.ContentParts{a2a.NewDataPart(map[string]any{"id": question, "decision": "accept"})}
 	_, err := m.e.SendMessage(t.Context(), late)
-	wantError(t, err, a2a.ErrUnsupportedOperation, "is open no more")
+	wantError(t, err, a2a.ErrUnsupportedOperation, "is not open in this conversation")
 }
 
 // TestDataThatAreNoAnswer are a message like any other, whatever their ids look like.

@@ -66,12 +66,11 @@ func number() string {
 
 var plain = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,128}$`)
 
-// breaks makes one of the ends of lines that are none to Go.
-var breaks = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
-
 // Clean takes apart what could pass for something else than a peer's words. It is
 // a second line: the first is that the text is marked, and the model told what that means.
 func Clean(text string) string {
+	// These are ends of lines, and none to Go.
+	breaks := strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
 	text = takenApart(visible(breaks.Replace(strings.ToValidUTF8(text, "\uFFFD"))))
 	usual := visible(usual(text))
 	if usual == text {

@@ -6,11 +6,7 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
-	"golang.org/x/text/unicode/rangetable"
 )
-
-// unseen are characters that nobody sees.
-var unseen = rangetable.Merge(unicode.Cc, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 
 // visible takes out what is not seen, and hides what it stands in. Joiners stay where
 // scripts need them.
@@ -24,7 +20,7 @@ func visible(text string) string {
 			return r
 		case (r == '\u200c' || r == '\u200d') && before > unicode.MaxASCII:
 			return r
-		case unicode.Is(unseen, r):
+		case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector):
 			return -1
 		}
 		return r
