@@ -177,7 +177,7 @@ func (s *Store) InboxBody(ctx context.Context, n int64) ([]byte, error) {
 // InboxFile returns the row that tells of a file, or [ErrUnknown].
 func (s *Store) InboxFile(ctx context.Context, workspace, uri string) (InboxRow, error) {
 	return view(ctx, s, "look for a file in the inbox", func(c *conn) (r InboxRow, err error) {
-		found, err := collect(c, scanInbox, "SELECT "+inboxColumns+" WHERE workspace = ? AND uri = ? ORDER BY n DESC LIMIT 1", workspace, uri)
+		found, err := collect(c, scanInbox, "SELECT "+inboxColumns+" INDEXED BY inbox_uri WHERE workspace = ? AND uri = ? AND uri <> '' ORDER BY n DESC LIMIT 1", workspace, uri)
 		if err == nil && len(found) == 0 {
 			err = ErrUnknown
 		}
@@ -233,7 +233,7 @@ func (s *Store) AckedInbox(ctx context.Context, workspace string, seq int64) err
 // InboxUnfinished counts the rows of a workspace that are not finished.
 func (s *Store) InboxUnfinished(ctx context.Context, workspace string) (int, error) {
 	return view(ctx, s, "count the inbox", func(c *conn) (int, error) {
-		n, err := c.number("SELECT count(*) FROM inbox WHERE workspace = ? AND state IN ('accepted', 'given', 'answered')", workspace)
+		n, err := c.number("SELECT count(*) FROM inbox INDEXED BY inbox_unfinished WHERE workspace = ? AND state IN ('accepted', 'given', 'answered')", workspace)
 		return int(n), err
 	})
 }

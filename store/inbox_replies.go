@@ -143,7 +143,7 @@ func (s *Store) settleReply(ctx context.Context, id, state, row, why string, ins
 		_, err := c.exec(`UPDATE inbox_replies SET state = ?2, error = ?3, tried_at = 0, changed = ?4,
 			body = CASE ?2 WHEN 'sent' THEN x'' ELSE body END WHERE id = ?1 AND state = 'due'`, id, state, why, now)
 		if err == nil {
-			_, err = c.exec("UPDATE inbox SET state = ?2, note = ?3, changed = ?4 WHERE reply = ?1 AND state = 'answered'", id, row, why, now)
+			_, err = c.exec("UPDATE inbox INDEXED BY inbox_reply SET state = ?2, note = ?3, changed = ?4 WHERE reply = ?1 AND reply <> '' AND state = 'answered'", id, row, why, now)
 		}
 		if err == nil && instead != nil {
 			err = c.addReply(instead, now)
@@ -168,7 +168,7 @@ func (s *Store) RetryReply(ctx context.Context, id string) error {
 	now := nanos(s.now())
 	return s.do(ctx, "send a reply again", durable, func(c *conn) error {
 		var reply string
-		err := c.get(`SELECT r.id FROM inbox_replies r LEFT JOIN inbox i ON i.reply = r.id
+		err := c.get(`SELECT r.id FROM inbox_replies r LEFT JOIN inbox i INDEXED BY inbox_reply ON i.reply = r.id AND i.reply <> ''
 			WHERE r.state = 'dead' AND (r.id = ?1 OR i.activity = ?1) ORDER BY r.n DESC LIMIT 1`, list(id), &reply)
 		if err != nil {
 			return err
@@ -176,7 +176,7 @@ func (s *Store) RetryReply(ctx context.Context, id string) error {
 		if _, err := c.exec("UPDATE inbox_replies SET state = 'due', tries = 0, due_at = ?2, error = '', changed = ?2 WHERE id = ?1", reply, now); err != nil {
 			return err
 		}
-		_, err = c.exec("UPDATE inbox SET state = 'answered', note = '', changed = ?2 WHERE reply = ?1 AND state = 'dead'", reply, now)
+		_, err = c.exec("UPDATE inbox INDEXED BY inbox_reply SET state = 'answered', note = '', changed = ?2 WHERE reply = ?1 AND reply <> '' AND state = 'dead'", reply, now)
 		return err
 	})
 }
@@ -197,7 +197,7 @@ func (s *Store) DeadLetters(ctx context.Context, limit int) ([]DeadLetter, error
 			return err
 		}
 		return collect(c, scan, `SELECT r.id, r.workspace, r.chat, r.peer, r.tries, r.error, r.body, r.changed,
-			coalesce((SELECT activity FROM inbox WHERE reply = r.id ORDER BY n LIMIT 1), '')
+			coalesce((SELECT activity FROM inbox INDEXED BY inbox_reply WHERE reply = r.id AND reply <> '' ORDER BY n LIMIT 1), '')
 			FROM inbox_replies r WHERE r.state = 'dead' ORDER BY r.n LIMIT ?`, limit)
 	})
 }
@@ -206,7 +206,7 @@ func (s *Store) DeadLetters(ctx context.Context, limit int) ([]DeadLetter, error
 // and that were sent since a time.
 func (s *Store) SentSince(ctx context.Context, workspace string, digest []byte, since time.Time) (int, error) {
 	return view(ctx, s, "count what was said", func(c *conn) (int, error) {
-		n, err := c.number("SELECT count(*) FROM inbox_replies WHERE state = 'sent' AND changed >= ? AND workspace = ? AND digest = ? AND peer = ''",
+		n, err := c.number("SELECT count(*) FROM inbox_replies INDEXED BY inbox_replies_finished WHERE state IN ('sent', 'dead') AND state = 'sent' AND changed >= ? AND workspace = ? AND digest = ? AND peer = ''",
 			nanos(since), workspace, blob(digest))
 		return int(n), err
 	})
@@ -216,8 +216,8 @@ func (s *Store) SentSince(ctx context.Context, workspace string, digest []byte, 
 // that is known.
 func (s *Store) InboxTasks(ctx context.Context) ([]InboxRow, error) {
 	return view(ctx, s, "list the tasks of the inbox", func(c *conn) ([]InboxRow, error) {
-		return collect(c, scanInbox, "SELECT "+inboxColumns+` WHERE n IN (SELECT max(i.n) FROM inbox_replies r JOIN inbox i ON i.task = r.task
-			WHERE r.final = 0 AND r.task <> '' AND NOT EXISTS (SELECT 1 FROM inbox_replies e WHERE e.task = r.task AND e.final = 1)
+		return collect(c, scanInbox, "SELECT "+inboxColumns+` WHERE n IN (SELECT max(i.n) FROM inbox_replies r JOIN inbox i INDEXED BY inbox_task ON i.task = r.task AND i.task <> ''
+			WHERE r.final = 0 AND r.task <> '' AND NOT EXISTS (SELECT 1 FROM inbox_replies e INDEXED BY inbox_replies_task WHERE e.task = r.task AND e.task <> '' AND e.final = 1)
 			GROUP BY r.task) ORDER BY n`)
 	})
 }

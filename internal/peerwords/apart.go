@@ -68,13 +68,12 @@ func headings() func(text string, at int) (end int, words string) {
 		if begun = unicode.IsLetter(r) || unicode.IsNumber(r); !begun {
 			return 0, ""
 		}
-		for _, word := range []string{"SYSTEM", "OVERRIDE", "INSTRUCTIONS"} {
-			if end = max(end, after(text, at, word)); end > 0 {
-				break
-			}
+		end = max(after(text, at, "SYSTEM"), after(text, at, "OVERRIDE"), after(text, at, "INSTRUCTIONS"))
+		if end == 0 {
+			return 0, ""
 		}
 		behind := strings.TrimLeft(text[end:], " \t")
-		if end == 0 || behind != "" && !strings.ContainsRune("\n]>:*|`", rune(behind[0])) {
+		if behind != "" && !strings.ContainsRune("\n]>:*|`", rune(behind[0])) {
 			return 0, ""
 		}
 		return end, escaped + text[at:end]
