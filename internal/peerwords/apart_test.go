@@ -58,9 +58,9 @@ func TestApart(t *testing.T) {
 }
 
 // TestLongWords: each look goes once over a text, whatever it is made of. One of these that went over it for each
-// line or sign would take minutes.
+// line or sign would take a minute.
 func TestLongWords(t *testing.T) {
-	const most = 1 << 20
+	const most = 1 << 18
 	for _, one := range []string{"a", "a\n", "IGNORE ", "YOU ARE ", "SYSTEM ", "SYSTEM \n", "A2A_", "[$a", "[$a] ", "$1", "$-", "é", "\uff21", "e\u0301"} {
 		for _, front := range []string{"", strings.Repeat(" ", most/2), strings.Repeat("[$", most/4), "SYSTEM" + strings.Repeat(" ", most/2), "[$a]" + strings.Repeat("\n", most/2), "IGNORE" + strings.Repeat(" ", most/2)} {
 			Message("bob", front+strings.Repeat(one, (most-len(front))/len(one)))
