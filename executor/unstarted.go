@@ -37,11 +37,12 @@ func (e *Executor) awaitChild(j *job) {
 	err := j.unstarted
 	j.unstarted = nil
 	for kills := 0; e.outlasts(j, err); {
-		kills++
-		if !killed(err) {
+		if killed(err) {
+			kills++
+		} else {
 			kills = 0
 		}
-		if kills == 0 || !mayTry(kills, err) { // as those would have it that have nobody to wait behind
+		if kills == 0 || !mayTry(kills, err) { // as it ends a job that waits behind no other
 			e.turnAwayBehind(j, err)
 		}
 		_, err = e.child.get(j.ctx)
