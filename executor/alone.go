@@ -100,7 +100,8 @@ func (e *Executor) sitOutDoubt(j *job) {
 // the job itself that finds out whether it has.
 func (e *Executor) sitOutLimit(j *job, r *refusal) {
 	j.standing.alone(limitHeld(r), e.hold, j.observe)
-	began, met := time.Now(), e.credential()
+	began := time.Now()
+	met, _ := e.child.health()
 	at := began.Add(min(e.cfg.LimitProbe<<(j.refusals-1), limitMost))
 	if r.until.After(at) {
 		at = r.until

@@ -130,8 +130,6 @@ type Launch struct {
 	// Unreadable says why no conversation must be loaded now; empty if nothing is in the way. It
 	// must answer soon; nil finds nothing.
 	Unreadable func() string
-	whose      string // the credential that is there for the child, see Executor.whose
-
 	// Temp are the temp directory of commands, and what else they write in every sandbox that
 	// writes; none if they have codex's own, TMPDIR of Env.
 	Temp []string
@@ -139,6 +137,8 @@ type Launch struct {
 	// ModelProvider is the one that threads are to ask, by codex's name for it: a thread
 	// that was begun with another would go on asking that. Empty leaves it to codex.
 	ModelProvider string
+
+	whose string // the credential that is there for the child, see Executor.whose
 }
 
 // Unready is an error of Config.Prepare whose text is meant for whoever has sent a

@@ -18,45 +18,39 @@ import (
 // change (seen on 0.169.0). It writes it each time that it renews a login, which is the same
 // account's. Limits are of an account.
 
-// A credential is what codex asks the model with: the child tells.
-type credential struct{ on *child }
-
-func (e *Executor) credential() (now credential) {
-	now.on, _ = e.child.health()
-	return now
-}
-
-// changes reports whether a limit that was met with a credential may be none any more: that was
+// changes reports whether a limit that was met on a child may be none any more: the credential was
 // exchanged, or codex has said that its account is another one.
-func (e *Executor) changes(met *credential) bool {
+func (e *Executor) changes(met **child) bool {
 	updated, login := e.account.news()
 	return e.exchanged(met) || updated || login != nil && login.Success
 }
 
-// exchanged reports whether codex was started anew since a credential was met. Where its file is
-// somebody else's by now codex is started anew, as soon as no turn is begun.
-func (e *Executor) exchanged(met *credential) bool {
-	now := e.credential()
-	if now.on == nil {
+// exchanged reports whether codex was started anew since it was met, and meets the new one. Where the
+// file is of another account by now codex is started anew, as soon as no turn is begun.
+func (e *Executor) exchanged(met **child) bool {
+	on, _ := e.child.health()
+	if on == nil {
 		return false
 	}
-	if e.hasAnothers(now.on) && now.on.passed.CompareAndSwap(false, true) {
+	if e.hasAnothers(on) && on.passed.CompareAndSwap(false, true) {
 		e.RestartWhenIdle("credential changed")
 	}
 	was := *met
-	*met = now
-	return was.on != nil && was.on != now.on
+	*met = on
+	return was != nil && was != on
 }
 
-// hasAnothers reports whether codex's file is somebody else's than codex has read. What is being
-// written, or was taken away, is nobody's.
+// hasAnothers reports whether codex's file is of another account than what codex has read. A file
+// that is being written, or was taken away, is of none.
 func (e *Executor) hasAnothers(on *child) bool {
-	file, read := e.whose(on.Info().CodexHome), on.whose.Load()
-	if read == nil || *read == "" { // codex takes one that appears
-		on.whose.CompareAndSwap(read, &file)
-		return false
-	}
-	return file != "" && file != *read
+	file := e.whose(on.Info().CodexHome)
+	return !on.adopt(file) && file != "" && file != *on.whose.Load()
+}
+
+// adopt notes a credential that has appeared where none was, and reports whether it has.
+func (c *child) adopt(file string) bool {
+	read := c.whose.Load()
+	return (read == nil || *read == "") && c.whose.CompareAndSwap(read, &file)
 }
 
 // loginEnded notes that codex was given a login, which it has written down.
@@ -120,7 +114,7 @@ func personOf(token string) string {
 		} `json:"https://api.openai.com/auth"`
 	}
 	if text, err := base64.RawURLEncoding.DecodeString(part); err == nil {
-		_ = json.Unmarshal(text, &claims) // what cannot be read names nobody
+		_ = json.Unmarshal(text, &claims) // a token that cannot be read has no claims
 	}
 	return claims.Sub + " " + claims.Auth.User
 }

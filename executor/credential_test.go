@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestWhose: a login that is renewed is the same one's.
+// TestWhose: a login that is renewed is the same account's.
 func TestWhose(t *testing.T) {
 	login := func(account, person, nonce string) string {
 		claims := base64.RawURLEncoding.EncodeToString([]byte(`{"jti":"` + nonce + `","sub":"` + person + `","https://api.openai.com/auth":{"chatgpt_user_id":"` + person + `"}}`))
@@ -25,7 +25,7 @@ func TestWhose(t *testing.T) {
 	}
 	one := whose(login("a", "p", "1"))
 	if one == "" || whose(login("a", "p", "2")) != one {
-		t.Error("a login that was renewed is another one's")
+		t.Error("a login that was renewed is another account's")
 	}
 	for name, text := range map[string]string{
 		"another account": login("b", "p", "1"), "another person": login("a", "q", "1"),
@@ -43,7 +43,7 @@ func TestWhose(t *testing.T) {
 	if whose(`{"personal_access_token":"at-1"}`) == whose(`{"personal_access_token":"at-2"}`) {
 		t.Error("two access tokens are one")
 	}
-	for name, text := range map[string]string{"nobody's": `{"auth_mode":"chatgpt","OPENAI_API_KEY":null,"tokens":null}`, "half written": login("a", "p", "1")[:40], "empty": ""} {
+	for name, text := range map[string]string{"without any": `{"auth_mode":"chatgpt","OPENAI_API_KEY":null,"tokens":null}`, "half written": login("a", "p", "1")[:40], "empty": ""} {
 		if got := whose(text); got != "" {
 			t.Errorf("%s is %q", name, got)
 		}

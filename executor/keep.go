@@ -31,7 +31,7 @@ func (e *Executor) keep() {
 // whether the hold goes on because of something else.
 func (e *Executor) keepLimit(r *refusal) (again bool) {
 	delay, shown := e.cfg.LimitProbe, (*Held)(nil)
-	met := e.credential()
+	met, _ := e.child.health()
 	e.account.news() // what was before does not count
 	for probed := false; ; probed = true {
 		next := r.until
@@ -81,7 +81,7 @@ func (e *Executor) turnTo(r *refusal) {
 // waitUntil waits for a time of the wall clock, but not longer than a limit is [believed], nor once
 // the credential is another one. It reports whether the hold is still about a limit, and we are not
 // closing.
-func (e *Executor) waitUntil(at time.Time, met *credential) bool {
+func (e *Executor) waitUntil(at time.Time, met **child) bool {
 	began := time.Now()
 	for {
 		waited := time.Since(began)

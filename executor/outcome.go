@@ -17,7 +17,7 @@ import (
 // has it.
 func (t *turn) settle(final appserver.Turn) *Ended {
 	if !t.on.useful.Swap(true) {
-		t.e.hasAnothers(t.on) // notes a login that has appeared
+		t.on.adopt(t.e.whose(t.on.Info().CodexHome))
 	}
 	t.c.history = true
 	t.repair(final)

@@ -44,7 +44,7 @@ type child struct {
 	began  time.Time              // its start
 	lately sides                  // threads that it has been told to unload
 	whose  atomic.Pointer[string] // the credential that it has read, see Executor.whose
-	passed atomic.Bool            // it is to be started anew for another one
+	passed atomic.Bool            // it is to be started anew, for another credential
 }
 
 // settled returns err, after the child's end if that is what err reports: a
