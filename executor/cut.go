@@ -39,6 +39,7 @@ type finding struct {
 	repeated bool            // an attempt before it was a turn, too
 	worked   bool            // and a tool of that has run
 	lost     bool            // the thread is gone although it had turns: nothing can be said
+	left     bool            // the thread can be looked at, and the conversation does not go on in it
 }
 
 // settleCut finds out what became of the newest attempt at j. It returns the
@@ -76,7 +77,11 @@ func (e *Executor) settleCut(c *conversation, j *job, t *turn, cause error) (*En
 	}
 	if tool || found.repeated || j.rerun {
 		log.Warn("a turn was cut off", "tool", tool)
-		return interrupted(t, found.turn, tool), nil
+		end := interrupted(t, found.turn, tool)
+		if found.left {
+			end.Failure.Message = cutOffAndLeft
+		}
+		return end, nil
 	}
 	log.Info("a turn that was cut off before it did anything is run again")
 	j.rerun = true
@@ -131,7 +136,7 @@ func (e *Executor) lookUp(c *conversation, j *job) (finding, error) {
 	if err == nil && findMessage(turns, id) == nil && trace.Found {
 		turns, err = e.listTurns(j.ctx, c, on, manyTurns)
 	}
-	found := finding{on: on, turn: findMessage(turns, id), tool: untraced != nil || trace.Tool, called: trace.Called}
+	found := finding{on: on, turn: findMessage(turns, id), tool: untraced != nil || trace.Tool, called: trace.Called, left: !e.isLoaded(c, on)}
 	found.newest = found.turn != nil && found.turn == &turns[0]
 	found.repeated, found.worked = before(turns, j)
 	switch {

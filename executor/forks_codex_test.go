@@ -129,6 +129,9 @@ func TestCutBeforeAnotherProvider(t *testing.T) {
 			if end.Outcome != c.want || said(end) != c.says && c.says != "" {
 				t.Errorf("it ends with %+v (%v), said %q", end, end.Failure, said(end))
 			}
+			if end.Failure != nil && strings.Contains(end.Failure.Message, "the conversation is kept") {
+				t.Errorf("it says %q", end.Failure.Message)
+			}
 			wantEnd(t, submit(t, m.Executor, "j3", "one", "say next").wait(t), executor.Completed, "")
 		})
 	}

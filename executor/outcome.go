@@ -89,6 +89,10 @@ func cutOff() *Failure {
 	}
 }
 
+// cutOffAndLeft is what is said of one whose thread codex does not load any more.
+const cutOffAndLeft = "codex stopped in the middle of this turn, and the conversation goes on without its history, which the present model provider cannot have. " +
+	"Look at what was done so far; the message runs again if it is sent again with metadata.retry=true"
+
 // fillStopped fills in the end of a turn that we asked codex to end.
 func (t *turn) fillStopped(end *Ended) {
 	if timer, ok := errors.AsType[wake](t.stopping); ok {
