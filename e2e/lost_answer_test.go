@@ -25,8 +25,8 @@ func TestLateReplyWhoseAnswerIsLost(t *testing.T) {
 	}
 }
 
-// TestStopAnswersNobody: who waits when the program stops is cut off, for the platform sends again what meets
-// a broken connection, and takes for done what is answered.
+// TestStopAnswersNobody: calls that wait when the program stops are cut off, for the platform sends again what
+// meets a broken connection, and takes for done what is answered.
 func TestStopAnswersNobody(t *testing.T) {
 	t.Parallel()
 	w := startWorkspace(t)

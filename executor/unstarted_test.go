@@ -132,8 +132,8 @@ func TestCodexComesLate(t *testing.T) {
 	}
 }
 
-// TestCodexIsKilledAsItStarts: that is no failure of codex, so who waits for an answer is not turned away
-// because another message waits before it. Only if it happens each time are they.
+// TestCodexIsKilledAsItStarts: that is no failure of codex, so a blocking message is not turned away because
+// another one waits before it, unless it happens each time.
 func TestCodexIsKilledAsItStarts(t *testing.T) {
 	t.Parallel()
 	t.Run("a few times", func(t *testing.T) {

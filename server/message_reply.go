@@ -45,8 +45,8 @@ func replyToFault(ctx context.Context, contextID string, err error) *a2a.Message
 	return tasks.FaultReply(contextID, err.Error())
 }
 
-// A cutOffError ends a call because the server stops. It is said to most. A platform that waits for a
-// Message takes for done what is answered, and keeps what meets a broken connection, to send it again.
+// A cutOffError ends a call because the server stops. Most callers are told so. A platform that waits for
+// a Message takes for done what is answered, and keeps what meets a broken connection, to send it again.
 type cutOffError struct {
 	error
 	silent bool // the connection is closed in place of an answer

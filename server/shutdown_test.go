@@ -121,7 +121,7 @@ func TestShutdownWithAStalledReader(t *testing.T) {
 	}
 }
 
-// TestShutdownCutsOffWhoWaitsForAMessage, also where the grace is over: that is no answer.
+// TestShutdownCutsOffWhoWaitsForAMessage: the call is closed without an answer, also where the grace is over.
 func TestShutdownCutsOffWhoWaitsForAMessage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &fakeHandler{send: func(ctx context.Context, _ *a2a.SendMessageRequest) (a2a.SendMessageResult, error) {

@@ -127,7 +127,7 @@ func lateAnswer(in *incoming, t *task) error {
 
 // answersNobody refuses an answer in data that names no task and a question of ours, where no
 // task of its conversation asks anything: these are known by their ids, and by what is answered
-// to them. What is asked is asked the user; an agent's data are its own.
+// to them. Codex asks the user: another agent's data are no answer.
 func (in *incoming) answersNobody() error {
 	data, _ := in.data.(map[string]any)
 	decided := data["decision"] != nil || data["answers"] != nil || slices.Contains([]any{"accept", "decline", "cancel"}, data["action"])
