@@ -43,7 +43,11 @@ func eachWay(t *testing.T, test func(t *testing.T, other *asuser.User)) {
 	}
 	if os.Getenv(part) == "" {
 		cmd := exec.Command("/proc/self/exe", "-test.run", "^"+t.Name()+"$", "-test.v")
-		cmd.Env = append(os.Environ(), part+"=inner", "TMPDIR="+open(t))
+		temp := open(t)
+		if err := os.Chmod(temp, 0o777|os.ModeSticky); err != nil {
+			t.Fatal(err)
+		}
+		cmd.Env = append(os.Environ(), part+"=inner", "TMPDIR="+temp)
 		cmd.SysProcAttr = unprivileged()
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Errorf("as a user with capabilities: %v\n%s", err, out)
@@ -63,10 +67,15 @@ func unprivileged() *syscall.SysProcAttr {
 	}
 }
 
-// open makes a folder that all may write into.
+// open makes a folder that all may write into. That of the process of its own lies in the one
+// that it was given: root takes away what another user has made there.
 func open(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("/tmp", "asuser-")
+	temp := "/tmp"
+	if os.Getenv(part) != "" {
+		temp = os.TempDir()
+	}
+	dir, err := os.MkdirTemp(temp, "asuser-")
 	if err != nil {
 		t.Fatal(err)
 	}
