@@ -45,8 +45,9 @@ type keeper struct {
 	trouble string    // why there is none
 	offered time.Time // when one was asked for last; zero if never
 	probed  time.Time // when the model was asked last, by a turn or a probe
-	file    fileMark  // the credential that was looked at
-	stale   bool      // it was changed, and codex may still have the one before
+	file    fileMark  // the credential's, as it was looked at
+	changed bool      // it has changed since the model was asked last
+	stale   bool      // codex has to be started anew to read it
 	kept    bool      // turns are begun, without which codex would be restarted to take it
 	prompt  bool      // to ask the model is worth it before the minute is over
 	unbegun bool      // a login is begun for the first job of the user's that comes
@@ -59,22 +60,20 @@ type keeper struct {
 func (e *Executor) keepLogin(r *refusal) (again bool) {
 	k := &keeper{e: e, why: r, probed: time.Now(), peers: heldForPeers()}
 	e.account.news() // what was before does not count
-	k.look()
-	if on, _ := e.child.health(); on != nil && k.file.at.After(on.began) { // the same account's, perhaps, and a newer one
-		k.stale = true
-	}
-	k.prompt = k.stale
-	for {
-		k.offer()
-		k.show()
-		if !k.wait() {
-			return false
-		}
-		if k.loggedIn() {
-			break
-		}
-		if !k.due() {
-			continue
+	k.changed = k.begin()
+	for stored := k.stale || k.changed; ; stored = false { // it is tried before a login is begun, which a restart would end
+		if !stored {
+			k.offer()
+			k.show()
+			if !k.wait() {
+				return false
+			}
+			if k.loggedIn() {
+				break
+			}
+			if !k.due() {
+				continue
+			}
 		}
 		refused := k.ask()
 		if refused == nil {
@@ -91,13 +90,28 @@ func (e *Executor) keepLogin(r *refusal) (again bool) {
 	return false
 }
 
-// look finds out which account codex has, and in which state its file is.
+// begin looks for the first time, and reports whether there may be a login in the file that codex has
+// not read: where it cannot renew its own any more, and the file was written since it was started.
+func (k *keeper) begin() bool {
+	on, err := k.e.child.get(k.e.root)
+	if err != nil {
+		return false
+	}
+	k.file = k.e.markOf(on.Info().CodexHome)
+	k.look()
+	return k.isOut() && k.file.at.After(on.began)
+}
+
+// isOut reports whether codex has no login, or one that cannot be renewed.
+func (k *keeper) isOut() bool { return k.known && loggedOut(k.account) }
+
+// look finds out which account codex has, and whether its file is of another one.
 func (k *keeper) look() {
 	on, err := k.e.child.get(k.e.root)
 	if err != nil {
 		return
 	}
-	k.file, k.stale = k.e.markOf(on.Info().CodexHome), k.stale || k.e.hasAnothers(on)
+	k.stale = k.stale || k.e.hasAnothers(on)
 	ctx, cancel := context.WithTimeout(k.e.root, accountAsk)
 	defer cancel()
 	status, err := k.e.readAccount(ctx, on, false)
@@ -137,7 +151,7 @@ func (k *keeper) loggedIn() bool {
 func (k *keeper) due() bool {
 	if on, _ := k.e.child.health(); on != nil {
 		if mark := k.e.markOf(on.Info().CodexHome); mark != k.file {
-			k.file, k.stale, k.prompt = mark, true, true
+			k.file, k.changed, k.prompt = mark, true, true
 		}
 	}
 	k.prompt = k.prompt || k.kept && k.e.slots.isIdle()
@@ -150,11 +164,9 @@ func (k *keeper) due() bool {
 func (k *keeper) ask() *refusal {
 	k.prompt, k.probed = false, time.Now()
 	r := k.try()
-	if r == nil || r.kind != FailAuth || !k.stale {
+	if r == nil || r.kind != FailAuth || !k.mustRestart() {
 		return r
 	}
-	// codex takes a login that appears where none was, and no other change (seen on
-	// 0.169.0).
 	if kept := !k.e.slots.isIdle(); kept {
 		if !k.kept {
 			k.e.log.Warn("the credential has changed; codex is restarted to take it as soon as no turn is begun: answer the questions that are open, or cancel their tasks")
@@ -171,9 +183,29 @@ func (k *keeper) ask() *refusal {
 	return k.try()
 }
 
+// mustRestart reports whether codex has to be started anew for what its file has become. It takes a
+// login that appears where none was, reads a newer one of the account that it has when the model
+// refuses its own, and writes it when it has renewed it; it does none of this when the renewal has
+// been refused for good, and it takes no other change (seen on 0.169.0).
+func (k *keeper) mustRestart() bool {
+	on, _ := k.e.child.health()
+	if on == nil {
+		return false
+	}
+	home := on.Info().CodexHome
+	switch its := *on.whose.Load(); {
+	case k.isOut(), its == "", its != k.e.whose(home):
+		k.stale = k.stale || k.changed
+	default:
+		k.file = k.e.markOf(home)
+	}
+	k.changed = false
+	return k.stale
+}
+
 func (k *keeper) try() *refusal {
 	k.look()
-	if k.known && loggedOut(k.account) {
+	if k.isOut() {
 		return k.why // nobody needs to ask the model
 	}
 	r, err := k.e.probe(k.e.root)

@@ -268,6 +268,62 @@ func TestExpiredLogin(t *testing.T) {
 	}
 }
 
+// TestExpiredLoginThatWasRenewed: the file is newer than codex is, and what is in it may be another's. That is found out
+// before a code is given: it is a login of the codex that was asked for it, and ends with it.
+func TestExpiredLoginThatWasRenewed(t *testing.T) {
+	t.Parallel() // it mostly waits
+	h := onLogin(t, "chatgpt", "", func(c *executor.Config) { c.RefreshEvery = 300 * time.Millisecond })
+	h.started(t)
+	eventually(t, "a renewal", func() bool { return h.issuer.Renewals() > 0 })
+	pid := h.Health().Child.Pid
+	h.model.SetScript(unauthorized)
+	h.issuer.Burn()
+	eventually(t, "the hold", func() bool { hold := h.Health().Hold; return hold != nil && hold.Kind == executor.FailAuth })
+	w := submit(t, h.Executor, "j1", "one", "say one")
+	if held := heldWith(t, w); held.Data["userCode"] != fakelogin.UserCode {
+		t.Fatalf("held = %+v, want the link and the code", held)
+	}
+	if h.Health().Child.Pid == pid {
+		t.Error("a code was given by a codex that has yet to be started anew")
+	}
+	h.model.SetScript(fakemodel.Keywords)
+	h.issuer.Approve()
+	wantEnd(t, w.wait(t), executor.Completed, "")
+	if n := h.issuer.Codes(); n != 1 {
+		t.Errorf("%d codes, want one", n)
+	}
+}
+
+// TestExpiredLoginIsReplaced by a newer one of the same account.
+func TestExpiredLoginIsReplaced(t *testing.T) {
+	t.Parallel() // it mostly waits
+	h := onLogin(t, "chatgpt", "", nil)
+	h.issuer.Burn()
+	h.model.SetScript(unauthorized)
+	w := submit(t, h.Executor, "j1", "one", "say one")
+	heldWith(t, w)
+	h.model.SetScript(fakemodel.Keywords)
+	h.write(t, string(h.issuer.Auth()))
+	wantEnd(t, w.wait(t), executor.Completed, "")
+}
+
+// TestRefusedLoginThatIsRenewed each time that the model is asked: what codex writes then is nobody else's, and the
+// code that was given stays good.
+func TestRefusedLoginThatIsRenewed(t *testing.T) {
+	t.Parallel() // it mostly waits
+	h := onLogin(t, "chatgpt", "", func(c *executor.Config) { c.LoginProbe = time.Second })
+	h.model.SetScript(unauthorized)
+	w := submit(t, h.Executor, "j1", "one", "say one")
+	heldWith(t, w)
+	pid, renewals := h.Health().Child.Pid, h.issuer.Renewals()
+	eventually(t, "three renewals", func() bool { return h.issuer.Renewals() >= renewals+3 })
+	if now := h.Health().Child.Pid; now != pid || h.issuer.Codes() != 1 {
+		t.Errorf("codex is %d, and was %d; codes given: %d", now, pid, h.issuer.Codes())
+	}
+	h.model.SetScript(fakemodel.Keywords)
+	wantEnd(t, w.wait(t), executor.Completed, "")
+}
+
 // TestLoginThatCannotBeBegun has nobody who issues one.
 func TestLoginThatCannotBeBegun(t *testing.T) {
 	t.Parallel()

@@ -131,6 +131,8 @@ func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
 			}})
 			return
 		}
+	} else {
+		i.burnt = false // these are others
 	}
 	answer(w, http.StatusOK, i.issue(time.Now().Add(time.Hour)))
 }
