@@ -117,9 +117,13 @@ func (in *incoming) isAnswer() bool {
 	return in.names() != nil && in.text == "" && slices.ContainsFunc([]string{"decision", "action", "answers", "content"}, func(key string) bool { return data[key] != nil })
 }
 
-// lateAnswer refuses an answer in data where no question is open.
+// lateAnswer refuses an answer in data where no question is open: to the task that it names, or to
+// nobody.
 func lateAnswer(in *incoming, t *task) error {
-	if in.isAnswer() {
+	switch {
+	case in.key.Task == "":
+		return in.answersNobody()
+	case in.isAnswer():
 		return asksNothing(t)
 	}
 	return nil

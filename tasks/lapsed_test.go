@@ -181,10 +181,19 @@ func TestDataThatAreNoAnswer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := workspaceMachine(t)
-			req := request("m1", "c", "")
-			req.Config.ReturnImmediately = true
-			req.Message.Parts, req.Message.Metadata = a2a.ContentParts{a2a.NewDataPart(c.data)}, c.from
-			send(t, m.e, req)
+			m.change = append(m.change, func(c *tasks.Config) { c.MidTurn = true })
+			m.restart()
+			say := func(id string) {
+				t.Helper()
+				req := request(id, "c", "")
+				req.Config.ReturnImmediately = true
+				req.Message.Parts, req.Message.Metadata = a2a.ContentParts{a2a.NewDataPart(c.data)}, c.from
+				send(t, m.e, req)
+			}
+			say("m1")
+			j := m.r.next(t).start()
+			say("m2") // beside a turn that asks nothing
+			j.answer("done")
 			m.r.next(t).answer("done")
 		})
 	}
