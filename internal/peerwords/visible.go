@@ -11,18 +11,21 @@ import (
 // visible takes out what is not seen, and hides what it stands in. Joiners stay where
 // scripts need them.
 func visible(text string) string {
-	last := ' '
+	last := ' ' // that is seen
 	return strings.Map(func(r rune) rune {
-		before := last
-		last = r
 		switch {
 		case r == '\n' || r == '\t' || ' ' <= r && r <= '~':
+			last = r
 			return r
-		case (r == '\u200c' || r == '\u200d') && before > unicode.MaxASCII:
+		case r == '\u200c' || r == '\u200d':
+			if last <= unicode.MaxASCII {
+				return -1
+			}
 			return r
 		case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector):
 			return -1
 		}
+		last = r
 		return r
 	}, text)
 }
