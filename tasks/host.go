@@ -25,7 +25,7 @@ func (e *Engine) host(in *incoming) *task {
 		switch {
 		case asks && (asking == nil || at.Before(since)):
 			asking, since = t, at
-		case e.steers(in) && t.turning(nil, in.options) != "":
+		case e.steers(in) && t.thread == conversation && t.turning(nil, in.options) != "":
 			running = t
 		}
 	}
@@ -35,13 +35,13 @@ func (e *Engine) host(in *incoming) *task {
 	return running
 }
 
-// ofConversation returns the tasks of a conversation that have not ended.
+// ofConversation returns the tasks of a conversation that have not ended, also those that went aside.
 func (e *Engine) ofConversation(conversation string) []*task {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	var found []*task
 	for _, t := range e.live {
-		if t.thread == conversation {
+		if t.isOf(conversation) {
 			found = append(found, t)
 		}
 	}

@@ -269,7 +269,7 @@ func (e *Engine) obeyAgain(r *run, before []*run) {
 	r.let()
 	var others []*task
 	for _, other := range before {
-		if t := other.task; t.thread == r.task.about() && !slices.Contains(others, t) {
+		if t := other.task; t.isOf(r.task.about()) && !slices.Contains(others, t) {
 			others = append(others, t)
 		}
 	}

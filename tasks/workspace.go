@@ -5,6 +5,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
@@ -80,10 +81,20 @@ func (e *Engine) conversation(in *incoming) string {
 // it belongs to waits for an agent: they would wait for each other.
 func (e *Engine) aside(in *incoming, conversation string) string {
 	if e.cfg.Workspace == nil || in.from.origin != fromAnybody && !in.from.isPeer() ||
-		!slices.ContainsFunc(e.ofConversation(conversation), (*task).delegates) {
+		!slices.ContainsFunc(e.ofConversation(conversation), func(t *task) bool { return t.thread == conversation && t.delegates() }) {
 		return conversation
 	}
-	return conversation + "/aside/" + a2a.NewContextID()
+	return conversation + asideOf + a2a.NewContextID()
+}
+
+// asideOf is between the name of a conversation and what is its own in that of one that went aside of it.
+const asideOf = "/aside/"
+
+// isOf reports whether the task is of a conversation, in it or aside of it: whoever speaks there
+// means that, too.
+func (t *task) isOf(conversation string) bool {
+	rest, ok := strings.CutPrefix(t.thread, conversation)
+	return ok && (rest == "" || strings.HasPrefix(rest, asideOf))
 }
 
 // delegateTool is the tool whose call lasts until another agent has answered.

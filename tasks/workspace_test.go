@@ -28,6 +28,7 @@ type desk struct {
 type steering struct {
 	*runner
 	steered []string
+	into    []string // the jobs whose turns they went into
 
 	answering sync.Mutex // guards answered
 	answered  []string
@@ -46,8 +47,8 @@ func (s *steering) answers() int {
 	return len(s.answered)
 }
 
-func (s *steering) Steer(_ string, j executor.Job, observe executor.Observer) error {
-	s.steered = append(s.steered, j.ID)
+func (s *steering) Steer(into string, j executor.Job, observe executor.Observer) error {
+	s.steered, s.into = append(s.steered, j.ID), append(s.into, into)
 	observe(executor.Steered{})
 	return nil
 }

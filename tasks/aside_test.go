@@ -1,0 +1,50 @@
+package tasks_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+)
+
+// TestAside: a message that went aside of the user's conversation is within the reach of who speaks
+// there: a yes, /status and /stop. What the user says in between goes into the turn of the
+// conversation itself.
+func TestAside(t *testing.T) {
+	d := newDesk(t)
+	first := d.call("m1", "", nil, "hi")
+	j := d.r.next(t)
+	begun(j)
+	j.observe(executor.ItemStarted{Item: appserver.Item{Type: appserver.ItemDynamicToolCall, ID: "i", Tool: "delegate_task"}})
+	asking := d.call("m2", "", nil, "tell me first")
+	aside := d.r.next(t)
+	begun(aside)
+	if !strings.HasPrefix(aside.Context, "canvas-ws/aside/") {
+		t.Fatalf("it is in %q: this test has nothing to show", aside.Context)
+	}
+	d.call("m3", "", map[string]any{"source": "canvas_user"}, "and this").wait(t)
+	if got := d.r.into; len(got) != 1 || got[0] != j.ID {
+		t.Errorf("the user's words went into %v, want %s", got, j.ID)
+	}
+	aside.ask("q1", "May I q1?")
+	asking.wait(t)
+	if yes := send(t, d.e, atOnce(&a2a.Task{}, "m4", "yes")); yes.ID != asking.task.ID || d.r.answers() != 1 {
+		t.Errorf("a yes went to %s, want %s, which asks; %d answers", yes.ID, asking.task.ID, d.r.answers())
+	}
+	status := d.call("m5", "", nil, "/status")
+	status.wait(t)
+	if text := tasks.Reply(status.task).Parts[0].Text(); strings.Count(text, "A turn is running") != 2 {
+		t.Errorf("/status: %q", text)
+	}
+	j.observe(executor.Ended{Outcome: executor.Completed, Taken: d.r.steered, Messages: []executor.AgentMessage{{ItemID: "m", Text: "both"}}})
+	first.wait(t)
+	stop := d.call("m6", "", nil, "/stop")
+	stop.wait(t)
+	if text := tasks.Reply(stop.task).Parts[0].Text(); !strings.Contains(text, "one task was canceled") {
+		t.Errorf("/stop: %q", text)
+	}
+}
