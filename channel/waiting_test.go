@@ -139,9 +139,9 @@ func fill(t *testing.T, dir, kind, chat, peer string, sizes ...int) {
 	}
 }
 
-// TestBytesOfAPeer: of what another agent sends beyond its share only the refusal is kept,
+// TestBoundsOfAPeersBytes: of what another agent sends beyond its share only the refusal is kept,
 // which it is told, and the user's messages behind that are taken.
-func TestBytesOfAPeer(t *testing.T) {
+func TestBoundsOfAPeersBytes(t *testing.T) {
 	d, c, dir := &desk{}, &clerk{busy: 1 << 30}, t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		fill(t, dir, "peer", "peer:p", "p", 61<<20)
@@ -179,9 +179,9 @@ func TestBytesOfAPeer(t *testing.T) {
 	})
 }
 
-// TestBytesOfAnInbox: with too much that is not answered the rest waits on the platform, and
+// TestBoundsOfAnInbox: with too much that is not answered the rest waits on the platform, and
 // comes in its order.
-func TestBytesOfAnInbox(t *testing.T) {
+func TestBoundsOfAnInbox(t *testing.T) {
 	d, c, dir := &desk{}, &clerk{busy: 1 << 30}, t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		fill(t, dir, "canvas", "canvas:"+ours, "", 128<<20, 128<<20)

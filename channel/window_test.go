@@ -174,8 +174,8 @@ func TestInboxWithoutEnd(t *testing.T) {
 	}
 }
 
-// TestWindowIsNotHeld: of a window of many large rows no more than a page is in memory.
-func TestWindowIsNotHeld(t *testing.T) {
+// TestBoundsOfAWindow: of a window of many large rows no more than a page is in memory.
+func TestBoundsOfAWindow(t *testing.T) {
 	const rows, size = 60, 1 << 18
 	for _, old := range []bool{false, true} {
 		d, dir := &desk{old: old}, t.TempDir()

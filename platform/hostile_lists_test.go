@@ -23,9 +23,9 @@ func allocated(f func()) int {
 	return int(after.TotalAlloc - before.TotalAlloc)
 }
 
-// TestAnswersOfMuchTakeLittle: what is made of an answer is little more than the answer and
+// TestBoundsOfAnswersOfMuch: what is made of an answer is little more than the answer and
 // so many elements, whatever a peer, or the platform, puts into it.
-func TestAnswersOfMuchTakeLittle(t *testing.T) {
+func TestBoundsOfAnswersOfMuch(t *testing.T) {
 	const (
 		size     = 512 << 10
 		ofAnswer = 4*size + MostElements<<10

@@ -55,9 +55,9 @@ func (b *slowBody) Read(into []byte) (int, error) {
 
 func (*slowBody) Close() error { return nil }
 
-// TestSlowAnswers: one that keeps coming is waited for, but for ten minutes only: of a page
+// TestBoundsOfSlowAnswers: one that keeps coming is waited for, but for ten minutes only: of a page
 // less is asked for then, and of a row that has come for so long there is its head.
-func TestSlowAnswers(t *testing.T) {
+func TestBoundsOfSlowAnswers(t *testing.T) {
 	row := func(size int) string {
 		return `[{"id":"r1","request_body":"` + strings.Repeat("x", size) + `","source_id":"p"}]`
 	}

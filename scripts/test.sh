@@ -24,7 +24,7 @@ fi
 heavy='^Test(BoundsOf|KilledAt)'
 unwatched() {
 	local failed=0
-	"${each[@]}" -run "$heavy" ./store ./tasks || failed=1
+	"${each[@]}" -p 1 -run "$heavy" ./store ./tasks ./server ./channel ./platform || failed=1
 	"${each[@]}" -p 1 ./e2e/... || failed=1
 	return "$failed"
 }

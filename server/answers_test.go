@@ -59,10 +59,10 @@ func (r *running) reader(t *testing.T, path string, header ...string) net.Conn {
 	return conn
 }
 
-// TestRoomForAnswers: large answers that are being read share a room, in which one that
+// TestBoundsOfAnswers: large answers that are being read share a room, in which one that
 // finds none is refused by each way to ask for it; small ones need none, and a reader who
 // goes away, or stalls, makes room again.
-func TestRoomForAnswers(t *testing.T) {
+func TestBoundsOfAnswers(t *testing.T) {
 	for _, path := range []string{"/tasks/1500", "/tasks/1500:subscribe", "/v1/tasks/1500"} {
 		t.Run(strings.ReplaceAll(path, "/", "_"), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -108,9 +108,9 @@ func TestRoomForWhatAStreamHolds(t *testing.T) {
 	})
 }
 
-// TestManyComeBack: readers who come back to a task and take nothing have in memory what the
+// TestBoundsOfReadersWhoComeBack: readers who come back to a task and take nothing have in memory what the
 // room lets them.
-func TestManyComeBack(t *testing.T) {
+func TestBoundsOfReadersWhoComeBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := engine(t)
 		task, err := e.SendMessage(t.Context(), &a2a.SendMessageRequest{Message: a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart("say "+strings.Repeat("x", 1000<<10)))})

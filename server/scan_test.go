@@ -101,9 +101,9 @@ func TestScanMakesNothing(t *testing.T) {
 	}
 }
 
-// TestHostileSizes: a body of the largest size is refused before it has cost
+// TestBoundsOfHostileSizes: a body of the largest size is refused before it has cost
 // anything to speak of, at every door.
-func TestHostileSizes(t *testing.T) {
+func TestBoundsOfHostileSizes(t *testing.T) {
 	ts := start(t, Config{Handler: engine(t)})
 	fill := func(head, one, tail string) string {
 		return head + strings.TrimSuffix(strings.Repeat(one+",", (4<<20)/(len(one)+1)), ",") + tail

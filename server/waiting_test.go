@@ -40,9 +40,9 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// TestWaitingCallersHoldNoBody has callers of each door wait for the answers to messages with
+// TestBoundsOfWaitingCallers has callers of each door wait for the answers to messages with
 // large files. The files are on the disk: nothing of them stays in memory.
-func TestWaitingCallersHoldNoBody(t *testing.T) {
+func TestBoundsOfWaitingCallers(t *testing.T) {
 	journal, err := store.Open(t.Context(), store.Config{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)

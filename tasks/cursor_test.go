@@ -55,9 +55,9 @@ func (j *job) pieces(n int, each func()) {
 	}
 }
 
-// TestReaderFarBehind: what is published beside a reader who does not read on leaves memory,
+// TestBoundsOfReadersFarBehind: what is published beside a reader who does not read on leaves memory,
 // and the reader gets it all the same, in the same places.
-func TestReaderFarBehind(t *testing.T) {
+func TestBoundsOfReadersFarBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMachine(t)
 		task := begin(t, m.e, request("m1", "c", "hi"))
@@ -123,8 +123,8 @@ func TestReadersBehindTheEnd(t *testing.T) {
 	})
 }
 
-// TestReaderFarBehindQuestions: they are counted with what they say.
-func TestReaderFarBehindQuestions(t *testing.T) {
+// TestBoundsOfQuestionsFarBehind: they are counted with what they say.
+func TestBoundsOfQuestionsFarBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, task, j := askingMachine(t, time.Time{})
 		slow, quick := pull(m.resume(task.ID, "")), pull(m.resume(task.ID, ""))
@@ -158,9 +158,9 @@ func TestReaderFarBehindQuestions(t *testing.T) {
 	})
 }
 
-// TestReaderCatchesUpWithAJournalThatGrows: what the journal has behind the place that the
+// TestBoundsOfAJournalThatGrows: what the journal has behind the place that the
 // reader catches up with is no gap.
-func TestReaderCatchesUpWithAJournalThatGrows(t *testing.T) {
+func TestBoundsOfAJournalThatGrows(t *testing.T) {
 	t.Parallel()
 	for n := range 4 { // the last page that is read ends in a batch of each place
 		synctest.Test(t, func(t *testing.T) {

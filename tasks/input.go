@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -88,6 +89,8 @@ func check(req *a2a.SendMessageRequest) error {
 		return refuse(a2a.ErrInvalidParams, "message.messageId is missing")
 	case max(len(m.ID), len(m.ContextID), len(m.TaskID)) > longestID:
 		return refuse(a2a.ErrInvalidParams, "an id is longer than %d bytes", longestID)
+	case strings.HasPrefix(m.ContextID, commandPrefix):
+		return refuse(a2a.ErrInvalidParams, "a contextId that begins with %q is the runtime's own; give another one, or none", commandPrefix)
 	case m.Role != a2a.MessageRoleUser:
 		return refuse(a2a.ErrInvalidParams, "message.role is %q; only messages of the user make turns", clip(m.Role.String(), 64))
 	case len(m.Parts) == 0:

@@ -16,9 +16,9 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
-// TestReplayHoldsWhatItSays: what readers who came back have in memory, of the events of a
+// TestBoundsOfReplays: what readers who came back have in memory, of the events of a
 // task and of the task, is what their events say, however slowly they read.
-func TestReplayHoldsWhatItSays(t *testing.T) {
+func TestBoundsOfReplays(t *testing.T) {
 	const readers, large = 8, 1 << 19
 	for _, sender := range []string{"any", "of-whole-texts"} {
 		t.Run(sender, func(t *testing.T) {

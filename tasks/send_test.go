@@ -242,6 +242,7 @@ func TestRefusedMessages(t *testing.T) {
 	}{
 		"no-message":    {func(r *a2a.SendMessageRequest) { r.Message = nil }, a2a.ErrInvalidParams, "message is missing"},
 		"no-id":         {func(r *a2a.SendMessageRequest) { r.Message.ID = "" }, a2a.ErrInvalidParams, "messageId"},
+		"ours":          {func(r *a2a.SendMessageRequest) { r.Message.ContextID = "command:c" }, a2a.ErrInvalidParams, "the runtime's own"},
 		"long-id":       {func(r *a2a.SendMessageRequest) { r.Message.ID = strings.Repeat("x", 513) }, a2a.ErrInvalidParams, "longer"},
 		"no-parts":      {func(r *a2a.SendMessageRequest) { r.Message.Parts = nil }, a2a.ErrInvalidParams, "parts"},
 		"nil-part":      {func(r *a2a.SendMessageRequest) { r.Message.Parts = a2a.ContentParts{nil} }, a2a.ErrInvalidParams, "parts"},

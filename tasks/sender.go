@@ -142,13 +142,14 @@ type keptMessage struct {
 	From *sender `json:"from,omitempty"` // earlier versions have kept none
 }
 
-// fromJournal returns a message of an earlier process, and who has sent it.
+// fromJournal returns a message of an earlier process, and who has sent it: another agent is that also
+// where no workspace is worked for any more.
 func (e *Engine) fromJournal(body []byte) (*a2a.Message, sender, error) {
 	k, _, err := decode[keptMessage](body)
 	switch {
 	case err != nil:
 		return nil, sender{}, err
-	case k.From == nil || e.cfg.Workspace == nil:
+	case k.From == nil || e.cfg.Workspace == nil && !k.From.isPeer():
 		return &k.Message, e.sender(&k.Message, nil), nil
 	}
 	return &k.Message, *k.From, nil

@@ -350,10 +350,16 @@ func TestPeersAreFramedAfterARestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.r.next(t)
-	m.kill()
-	m.start()
-	if j := m.r.next(t); j.Context != "peer:bob" || !strings.Contains(j.Input[0].Text, "workspace bob") || peerwords.Within(j.Input[0].Text) != "hi" {
-		t.Errorf("in %q: %q", j.Context, j.Input[0].Text)
+	for _, alone := range []bool{false, true} { // one that was started without its workspace's name has the same state
+		m.change = append(m.change, func(c *tasks.Config) {
+			if alone {
+				c.Main, c.Workspace = "", nil
+			}
+		})
+		m.restart()
+		if j := m.r.next(t); j.Context != "peer:bob" || !strings.Contains(j.Input[0].Text, "workspace bob") || peerwords.Within(j.Input[0].Text) != "hi" {
+			t.Errorf("in %q: %q; alone: %t", j.Context, j.Input[0].Text, alone)
+		}
 	}
 }
 
