@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"strings"
 	"time"
@@ -126,7 +127,7 @@ func refusal(op string, res *http.Response, answer []byte, secrets []string) *Er
 		hint, _ := said.Hint.(string)
 		e.Reason, e.Hint = without(secrets, reason), without(secrets, hint)
 		if e.RetryAfter == 0 && said.RetryAfter > 0 && said.RetryAfter < 1e6 {
-			e.RetryAfter = time.Duration(said.RetryAfter * float64(time.Second))
+			e.RetryAfter = time.Duration(math.Ceil(said.RetryAfter)) * time.Second // as the header has it
 		}
 	}
 	e.Head = headOf(without(secrets, text))

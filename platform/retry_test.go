@@ -79,6 +79,7 @@ func TestWhatIsRepeated(t *testing.T) {
 		"asking, refused":                {get, []step{{status: 403}}, 1, 0, 0, true},
 		"asking, and told to wait":       {get, []step{{status: 429, header: "7"}, rows}, 2, 7 * time.Second, 7 * time.Second, false},
 		"asking, and told to wait long":  {get, []step{{status: 429, header: "60"}}, 1, 0, 0, true},
+		"asking, and told a moment":      {get, []step{{status: 503, body: `{"retry_after":0.001}`}, rows}, 2, time.Second, time.Second, false},
 		"asking, and told so in JSON":    {get, []step{{status: 503, body: `{"retry_after":3}`}, rows}, 2, 3 * time.Second, 3 * time.Second, false},
 		"asking, without an answer":      {get, []step{{after: time.Hour}}, 1, 30 * time.Second, 30 * time.Second, true},
 		"saying, after 503":              {say, []step{{status: 503}}, 1, 0, 0, true},
