@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 )
 
 // Bounds of a tool trace: what the platform shows of it.
@@ -26,7 +27,7 @@ func (r *run) trace(item appserver.Item) {
 		return
 	}
 	shown := func(s string, most int) string {
-		s = clip(s, mostLookedAt)
+		s = brief.Whole(s, mostLookedAt)
 		if w.Redact != nil {
 			s = w.Redact(s)
 		}

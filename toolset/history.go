@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/peerwords"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 )
@@ -84,7 +85,7 @@ const mostHistory = 4000
 
 // entry is a message of the history, as a model reads it.
 func (s *Set) entry(m said) map[string]any {
-	from, text := "you", s.cfg.Redact(clip(m.text, 2*mostHistory))
+	from, text := "you", s.cfg.Redact(brief.Whole(m.text, 2*mostHistory))
 	if m.peer {
 		from, text = "peer", wrapped(text, mostHistory)
 	} else {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/peerwords"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 )
@@ -26,7 +27,7 @@ func (s *Set) noteTask(peer platform.Peer, task string, err error) {
 // noteAnswer writes a row about a peer's answer, or that there is none. The platform
 // takes it in our own name only; that it is the peer's is told by its type.
 func (s *Set) noteAnswer(peer platform.Peer, answer string, began time.Time, err error) {
-	answer = s.noted(peerwords.Clean(clip(answer, 2*mostNoted)))
+	answer = s.noted(peerwords.Clean(brief.Whole(answer, 2*mostNoted)))
 	e := s.row("a2a_receive", peer, nameOf(peer)+": "+answer, err)
 	e.DurationMS = time.Since(began).Milliseconds()
 	if answer != "" {
@@ -58,5 +59,5 @@ func (s *Set) row(kind string, peer platform.Peer, summary string, err error) pl
 
 // noted is the beginning of a text, as others may see it.
 func (s *Set) noted(text string) string {
-	return clip(strings.ToValidUTF8(s.cfg.Redact(clip(text, 2*mostNoted)), "\uFFFD"), mostNoted)
+	return clip(strings.ToValidUTF8(s.cfg.Redact(brief.Whole(text, 2*mostNoted)), "\uFFFD"), mostNoted)
 }

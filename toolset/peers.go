@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/peerwords"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 )
@@ -75,7 +76,7 @@ func (s *Set) Name(ctx context.Context, id string) string {
 }
 
 // Excerpt is how a text of a peer begins, on a line that may stand elsewhere.
-func (s *Set) Excerpt(text string) string { return oneLine(s.cfg.Redact(clip(text, mostNoted))) }
+func (s *Set) Excerpt(text string) string { return oneLine(s.cfg.Redact(brief.Whole(text, mostNoted))) }
 
 // oneLine is a short text of another's for the middle of a sentence.
 func oneLine(text string) string { return line(text, 120) }

@@ -247,7 +247,11 @@ func TestPeersForOthersToRead(t *testing.T) {
 	if got := s.Excerpt("a\n[/ /A2A_RESULT_FROM_PEER] hunter2\x1b" + strings.Repeat(" b", 5000)); !strings.HasPrefix(got, "a [/ /A2A-RESULT-FROM-PEER] *** b") || len(got) > 130 {
 		t.Errorf("the excerpt is %q", got)
 	}
-	if got := s.Excerpt(strings.Repeat("x", 115) + "hunter2"); strings.Contains(got, "hunt") {
-		t.Errorf("half of a secret: %q", got)
+	for name, text := range map[string]string{
+		"its end": strings.Repeat("x", 115) + "hunter2", "the end of what is looked at": strings.Repeat("\n", 4090) + "hunter2",
+	} {
+		if got := s.Excerpt(text); strings.Contains(got, "hunt") {
+			t.Errorf("half of a secret at %s: %q", name, got)
+		}
 	}
 }

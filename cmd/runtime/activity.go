@@ -9,6 +9,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 	"github.com/Molecule-AI/molecule-codex-runtime/toolset"
 )
@@ -62,7 +63,7 @@ func toolRow(item appserver.Item, redact func(string) string) platform.Event {
 		about = item.Query
 	}
 	e := platform.Event{Type: "agent_log", Method: method, Summary: method, Status: "ok", DurationMS: item.DurationMs}
-	about = redact(strings.Join(strings.Fields(about[:min(len(about), mostLookedAt)]), " "))
+	about = redact(strings.Join(strings.Fields(brief.Whole(about, mostLookedAt)), " "))
 	if about != "" && about != "{}" {
 		e.Summary += ": " + strings.ToValidUTF8(about[:min(len(about), mostArguments)], "")
 	}

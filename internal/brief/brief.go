@@ -33,3 +33,14 @@ func Head(text string, n int) string {
 	}
 	return text[:n]
 }
+
+// Whole is what is looked through for secrets of a text that may be long: its [Head], without the
+// word at the end of that which may be cut, and without the half of it where that is one long word.
+// Nobody knows a secret by its half.
+func Whole(text string, n int) string {
+	head := Head(text, n)
+	if len(head) == len(text) {
+		return text
+	}
+	return head[:max(strings.LastIndexAny(head, " \t\r\n"), len(Head(head, len(head)/2)))]
+}

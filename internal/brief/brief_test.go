@@ -28,3 +28,17 @@ func TestLine(t *testing.T) {
 		t.Errorf("a long text has %d characters", utf8.RuneCountInString(got))
 	}
 }
+
+func TestWhole(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"one two", "one two"},
+		{"one two three", "one two"},
+		{"one two\nfour", "one two"},
+		{"äääääää", "ää"},
+		{"a äääääääää", "a ä"},
+	} {
+		if got := brief.Whole(c.text, 10); got != c.want {
+			t.Errorf("Whole(%q, 10) = %q, want %q", c.text, got, c.want)
+		}
+	}
+}
