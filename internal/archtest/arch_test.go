@@ -22,7 +22,7 @@ var allowed = map[string][]string{
 	"platform":                     {"internal/regular", "internal/stayhttp", "internal/whole"},
 	"adapter":                      {"adapter/provider", "internal/asuser", "internal/brief", "internal/regular", "internal/sleep", "internal/whole", "internal/within"},
 	"adapter/provider":             {},
-	"toolset":                      {"internal/peerwords", "internal/sleep", "platform"},
+	"toolset":                      {"internal/brief", "internal/peerwords", "internal/sleep", "platform"},
 	"adapter/presence":             {"internal/brief", "internal/sleep", "platform"},
 	"adapter/prompt":               {"internal/asuser", "internal/peerwords", "internal/regular", "internal/whole", "platform"},
 	"adapter/selfstart":            {"internal/sleep", "internal/whole", "platform"},
