@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/google/uuid"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 )
@@ -94,7 +95,8 @@ const asideOf = "/aside/"
 // means that, too.
 func (t *task) isOf(conversation string) bool {
 	rest, ok := strings.CutPrefix(t.thread, conversation)
-	return ok && (rest == "" || strings.HasPrefix(rest, asideOf))
+	own, aside := strings.CutPrefix(rest, asideOf)
+	return ok && (rest == "" || aside && uuid.Validate(own) == nil)
 }
 
 // delegateTool is the tool whose call lasts until another agent has answered.
