@@ -18,29 +18,23 @@ if ! command -v "${CC:-gcc}" >/dev/null 2>&1; then
 	exec "${each[@]}" -p $((cores + 1)) ./...
 fi
 # End to end it is the built program that is tested: the race detector would watch the tests
-# themselves only. Where it is tried how much is held, it would watch each byte of megabytes, and
-# where processes are killed, their starts. These go beside the others, as a job of their own that
-# can be ended whole.
-heavy='^Test(BoundsOf|KilledAt)'
-unwatched() {
-	local failed=0
-	"${each[@]}" -p 1 -run "$heavy" ./store ./tasks ./server ./channel ./platform || failed=1
-	"${each[@]}" -p 1 ./e2e/... || failed=1
-	return "$failed"
-}
+# themselves only. These go beside the others, as a job of their own that can be ended whole.
 echo "test: what the end-to-end tests say comes last" >&2
 said=$(mktemp)
 set -m
-unwatched >"$said" 2>&1 &
+"${each[@]}" -p 1 ./e2e/... >"$said" 2>&1 &
 beside=$!
 set +m
 trap 'kill -INT -- -"$beside" 2>/dev/null || :; rm -f "$said"' EXIT
 # SQLite is C in Go's clothes, all pointers: watching it finds nothing and makes it ten times
 # slower, and so does looking at the pointers of what binds it. What is around it is watched.
-# The longest come first, so that none is left to run alone.
+# Where it is tried how much is held, it would watch each byte of megabytes, and where processes
+# are killed, their starts. The longest come first, so that none is left to run alone.
+heavy='^Test(BoundsOf|KilledAt)'
 failed=0
 mapfile -t packages < <(printf '%s\n' ./executor ./tasks ./server ./channel && go list ./... | grep -v /e2e)
 CGO_ENABLED=1 "${each[@]}" -skip "$heavy" -race -gcflags='modernc.org/...=-race=false' -gcflags='zombiezen.com/...=-d=checkptr=0' -p "$cores" "${packages[@]}" || failed=1
+"${each[@]}" -p 1 -run "$heavy" ./store ./tasks ./server ./channel ./platform || failed=1
 wait "$beside" || failed=1
 cat "$said"
 exit "$failed"
