@@ -12,7 +12,7 @@ const (
 
 // words are those of codex in an error or a warning, as others may have them.
 func (e *Executor) words(text string) string {
-	text = e.cfg.Redact(brief.Whole(text, mostRead))
+	text = brief.Cleared(text, mostRead, e.cfg.Redact)
 	if len(text) > mostWords {
 		return brief.Head(text, mostWords) + "…"
 	}

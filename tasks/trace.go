@@ -27,9 +27,8 @@ func (r *run) trace(item appserver.Item) {
 		return
 	}
 	shown := func(s string, most int) string {
-		s = brief.Whole(s, mostLookedAt)
 		if w.Redact != nil {
-			s = w.Redact(s)
+			s = brief.Cleared(s, mostLookedAt, w.Redact)
 		}
 		return clip(s, most-ellipsisSize)
 	}

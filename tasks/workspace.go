@@ -96,7 +96,7 @@ const asideOf = "/aside/"
 func (t *task) isOf(conversation string) bool {
 	rest, ok := strings.CutPrefix(t.thread, conversation)
 	own, aside := strings.CutPrefix(rest, asideOf)
-	return ok && (rest == "" || aside && uuid.Validate(own) == nil)
+	return ok && (rest == "" || aside && t.engine.cfg.Workspace != nil && uuid.Validate(own) == nil)
 }
 
 // delegateTool is the tool whose call lasts until another agent has answered.

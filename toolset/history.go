@@ -85,7 +85,7 @@ const mostHistory = 4000
 
 // entry is a message of the history, as a model reads it.
 func (s *Set) entry(m said) map[string]any {
-	from, text := "you", s.cfg.Redact(brief.Whole(m.text, 2*mostHistory))
+	from, text := "you", brief.Cleared(m.text, 2*mostHistory, s.cfg.Redact)
 	if m.peer {
 		from, text = "peer", wrapped(text, mostHistory)
 	} else {

@@ -27,7 +27,7 @@ func (s *Set) noteTask(peer platform.Peer, task string, err error) {
 // noteAnswer writes a row about a peer's answer, or that there is none. The platform
 // takes it in our own name only; that it is the peer's is told by its type.
 func (s *Set) noteAnswer(peer platform.Peer, answer string, began time.Time, err error) {
-	answer = s.noted(peerwords.Clean(brief.Whole(answer, 2*mostNoted)))
+	answer = noted(answer, func(text string) string { return s.cfg.Redact(peerwords.Clean(text)) })
 	e := s.row("a2a_receive", peer, nameOf(peer)+": "+answer, err)
 	e.DurationMS = time.Since(began).Milliseconds()
 	if answer != "" {
@@ -58,6 +58,8 @@ func (s *Set) row(kind string, peer platform.Peer, summary string, err error) pl
 }
 
 // noted is the beginning of a text, as others may see it.
-func (s *Set) noted(text string) string {
-	return clip(strings.ToValidUTF8(s.cfg.Redact(brief.Whole(text, 2*mostNoted)), "\uFFFD"), mostNoted)
+func (s *Set) noted(text string) string { return noted(text, s.cfg.Redact) }
+
+func noted(text string, redact func(string) string) string {
+	return clip(strings.ToValidUTF8(brief.Cleared(text, 2*mostNoted, redact), "\uFFFD"), mostNoted)
 }

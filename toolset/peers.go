@@ -76,7 +76,9 @@ func (s *Set) Name(ctx context.Context, id string) string {
 }
 
 // Excerpt is how a text of a peer begins, on a line that may stand elsewhere.
-func (s *Set) Excerpt(text string) string { return oneLine(s.cfg.Redact(brief.Whole(text, mostNoted))) }
+func (s *Set) Excerpt(text string) string {
+	return oneLine(brief.Cleared(text, mostNoted, s.cfg.Redact))
+}
 
 // oneLine is a short text of another's for the middle of a sentence.
 func oneLine(text string) string { return line(text, 120) }

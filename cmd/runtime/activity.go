@@ -63,7 +63,7 @@ func toolRow(item appserver.Item, redact func(string) string) platform.Event {
 		about = item.Query
 	}
 	e := platform.Event{Type: "agent_log", Method: method, Summary: method, Status: "ok", DurationMS: item.DurationMs}
-	about = redact(strings.Join(strings.Fields(brief.Whole(about, mostLookedAt)), " "))
+	about = brief.Cleared(about, mostLookedAt, func(text string) string { return redact(strings.Join(strings.Fields(text), " ")) })
 	if about != "" && about != "{}" {
 		e.Summary += ": " + strings.ToValidUTF8(about[:min(len(about), mostArguments)], "")
 	}

@@ -34,13 +34,14 @@ func Head(text string, n int) string {
 	return text[:n]
 }
 
-// Whole is what is looked through for secrets of a text that may be long: its [Head], without the
-// word at the end of that which may be cut, and without the half of it where that is one long word.
-// Nobody knows a secret by its half.
-func Whole(text string, n int) string {
+// Cleared is the beginning of a text that may be long, without secrets: of the [Head] that is looked
+// through for them the last half of n bytes is left out if the text goes on, for a secret may lie
+// across its end, and nobody knows one by its half. An ellipsis says that there is more.
+func Cleared(text string, n int, redact func(string) string) string {
 	head := Head(text, n)
+	clear := redact(head)
 	if len(head) == len(text) {
-		return text
+		return clear
 	}
-	return head[:max(strings.LastIndexAny(head, " \t\r\n"), len(Head(head, len(head)/2)))]
+	return Head(clear, max(len(clear)-n/2, 0)) + "…"
 }

@@ -29,16 +29,24 @@ func TestLine(t *testing.T) {
 	}
 }
 
-func TestWhole(t *testing.T) {
-	for _, c := range []struct{ text, want string }{
-		{"one two", "one two"},
-		{"one two three", "one two"},
-		{"one two\nfour", "one two"},
-		{"äääääää", "ää"},
-		{"a äääääääää", "a ä"},
+// TestCleared: no half of a secret is left, wherever it lies.
+func TestCleared(t *testing.T) {
+	redact := func(text string) string { return strings.ReplaceAll(text, "hunter2", "*") }
+	for text, want := range map[string]string{
+		"hunter2 at 20 bytes": "* at 20 bytes", strings.Repeat("x", 20): strings.Repeat("x", 20),
+		strings.Repeat("x", 21): strings.Repeat("x", 10) + "…", strings.Repeat("ä", 11): strings.Repeat("ä", 5) + "…",
+		"hunter2 hunter2 hunter2 hunter2": "…",
 	} {
-		if got := brief.Whole(c.text, 10); got != c.want {
-			t.Errorf("Whole(%q, 10) = %q, want %q", c.text, got, c.want)
+		if got := brief.Cleared(text, 20, redact); got != want {
+			t.Errorf("of %q: %q, want %q", text, got, want)
+		}
+	}
+	for at := range 40 {
+		for _, between := range []string{"", " ", "\n\n\n"} {
+			text := strings.Repeat("x", at) + between + strings.Repeat("hunter2"+between, 4) + strings.Repeat("x", 40)
+			if got := brief.Cleared(text, 20, redact); strings.Contains(got, "hun") {
+				t.Errorf("of %q: %q", text, got)
+			}
 		}
 	}
 }
