@@ -39,9 +39,9 @@ func Head(text string, n int) string {
 // across its end, and nobody knows one by its half. An ellipsis says that there is more.
 func Cleared(text string, n int, redact func(string) string) string {
 	head := Head(text, n)
-	clear := redact(head)
+	shown := redact(head)
 	if len(head) == len(text) {
-		return clear
+		return shown
 	}
-	return Head(clear, max(len(clear)-n/2, 0)) + "…"
+	return Head(shown, max(len(shown)-n/2, 0)) + "…"
 }
