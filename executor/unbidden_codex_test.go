@@ -126,7 +126,18 @@ func TestTurnsOfNobodyBehindOurs(t *testing.T) {
 	}
 	w.wait(t)
 	q.ended(t)
-	q.goesOn(t)
+	again := submit(t, q.e, "again", "one", "say again").wait(t)
+	if again.Outcome == executor.Completed {
+		q.goesOn(t)
+		return
+	}
+	// codex had begun with a further one when its queue was emptied, and the sender is told so.
+	if again.Failure == nil || !strings.Contains(again.Failure.Message, "send the message again") {
+		t.Fatalf("the message behind it ends with %+v", again)
+	}
+	if body := q.next(t); strings.Contains(body, "QUEUED") && !strings.Contains(body, "Another process of this machine has put words") {
+		t.Error("the model is not told whose words those of the queue are")
+	}
 }
 
 // TestQueueOfAThreadThatIsNotLoaded: what stands in the queue is gone before the thread is loaded,
