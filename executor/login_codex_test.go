@@ -307,8 +307,8 @@ func TestExpiredLoginIsReplaced(t *testing.T) {
 	wantEnd(t, w.wait(t), executor.Completed, "")
 }
 
-// TestRefusedLoginThatIsRenewed each time that the model is asked: what codex writes then is nobody else's, and the
-// code that was given stays good.
+// TestRefusedLoginThatIsRenewed: codex renews its login each time that the model is asked. What it writes then does
+// not have it restarted, and the code that was given stays good.
 func TestRefusedLoginThatIsRenewed(t *testing.T) {
 	t.Parallel() // it mostly waits
 	h := onLogin(t, "chatgpt", "", func(c *executor.Config) { c.LoginProbe = time.Second })

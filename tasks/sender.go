@@ -142,8 +142,8 @@ type keptMessage struct {
 	From *sender `json:"from,omitempty"` // earlier versions have kept none
 }
 
-// fromJournal returns a message of an earlier process, and who has sent it: another agent is that also
-// where no workspace is worked for any more.
+// fromJournal returns a message of an earlier process, and who has sent it. A message of another agent's
+// stays one in a process that was started without a workspace.
 func (e *Engine) fromJournal(body []byte) (*a2a.Message, sender, error) {
 	k, _, err := decode[keptMessage](body)
 	switch {

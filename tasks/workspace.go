@@ -91,8 +91,8 @@ func (e *Engine) aside(in *incoming, conversation string) string {
 // asideOf is between the name of a conversation and what is its own in that of one that went aside of it.
 const asideOf = "/aside/"
 
-// isOf reports whether the task is of a conversation, in it or aside of it: whoever speaks there
-// means that, too.
+// isOf reports whether the task is of a conversation, in it or aside of it: its /stop, /status and
+// answers reach both.
 func (t *task) isOf(conversation string) bool {
 	rest, ok := strings.CutPrefix(t.thread, conversation)
 	own, aside := strings.CutPrefix(rest, asideOf)

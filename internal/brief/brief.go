@@ -35,8 +35,8 @@ func Head(text string, n int) string {
 }
 
 // Cleared is the beginning of a text that may be long, without secrets: of the [Head] that is looked
-// through for them the last half of n bytes is left out if the text goes on, for a secret may lie
-// across its end, and nobody knows one by its half. An ellipsis says that there is more.
+// through for them the last half of n bytes is left out if the text goes on: a secret may lie across
+// its end, and redact does not know one by its half. An ellipsis says that there is more.
 func Cleared(text string, n int, redact func(string) string) string {
 	head := Head(text, n)
 	shown := redact(head)
