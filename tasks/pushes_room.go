@@ -17,11 +17,12 @@ const (
 	mostPushBytes = 32 << 10 // as they are kept
 )
 
-// PushSender is who has the tasks of a conversation made: each other agent is one, and the
-// user, with all callers who do not say that they are an agent, another.
-func PushSender(conversation string) push.Sender {
+// PushSender is who has the tasks of a conversation made: in a workspace each other agent is
+// one, and the user, with all callers who do not say that they are an agent, another, who is
+// the only one elsewhere.
+func PushSender(inWorkspace bool, conversation string) push.Sender {
 	name := strings.TrimPrefix(conversation, commandPrefix)
-	if !namesPeer(name) {
+	if !inWorkspace || !namesPeer(name) {
 		return push.Sender{Name: "user"}
 	}
 	if end := strings.IndexAny(name, "/@"); end >= 0 {
@@ -66,7 +67,7 @@ func (e *Engine) pushesFull(conversation string) bool {
 func (e *Engine) warnCrowded(conversation string) {
 	if e.crowded.rarely(time.Minute) {
 		e.log.Warn("too many push notifications wait for their receivers, or too large ones: their sender may make no more settings, "+
-			"and receivers are told only of what a task asks and of its end, in few words", "sender", PushSender(conversation).Name)
+			"and receivers are told only of what a task asks and of its end, in few words", "sender", PushSender(e.cfg.Workspace != nil, conversation).Name)
 	}
 }
 

@@ -21,8 +21,11 @@ func TestPushSender(t *testing.T) {
 		"peer:?/x": unnamed, "peer:?/y": unnamed, "command:peer:?/z": unnamed,
 		"peer:bobby": {Name: "peer:bobby", Peer: true},
 	} {
-		if got := tasks.PushSender(conversation); got != want {
+		if got := tasks.PushSender(true, conversation); got != want {
 			t.Errorf("%q is %+v, want %+v", conversation, got, want)
+		}
+		if got := tasks.PushSender(false, conversation); got != user {
+			t.Errorf("%q is %+v outside of a workspace, want %+v", conversation, got, user)
 		}
 	}
 }

@@ -185,7 +185,8 @@ func (app *application) push(s settings.Settings, outbox push.Outbox) *tasks.Pus
 	if !s.Push {
 		return nil
 	}
-	pusher := push.New(push.Config{Outbox: outbox, Guard: netguard.New(s.AllowedNetworks...), Sender: tasks.PushSender, Logger: app.log})
+	sender := func(conversation string) push.Sender { return tasks.PushSender(s.InWorkspace(), conversation) }
+	pusher := push.New(push.Config{Outbox: outbox, Guard: netguard.New(s.AllowedNetworks...), Sender: sender, Logger: app.log})
 	app.goOn(pusher.Run)
 	return &tasks.Push{Check: pusher.Check, TaskV0: server.TaskV0, Show: server.ShowPushed(s.PublicURL), Wake: pusher.Wake, Full: pusher.Full, Reserve: pusher.Reserve}
 }
