@@ -164,7 +164,10 @@ func (k *keeper) due() bool {
 func (k *keeper) ask() *refusal {
 	k.prompt, k.probed = false, time.Now()
 	r := k.try()
-	if r == nil || r.kind != FailAuth || !k.mustRestart() {
+	if r == nil || r.kind != FailAuth {
+		return r
+	}
+	if k.weighChange(); !k.stale {
 		return r
 	}
 	if kept := !k.e.slots.isIdle(); kept {
@@ -183,14 +186,14 @@ func (k *keeper) ask() *refusal {
 	return k.try()
 }
 
-// mustRestart reports whether codex has to be started anew for what its file has become. It takes a
+// weighChange notes whether codex has to be started anew for what its file has become. It takes a
 // login that appears where none was, reads a newer one of the account that it has when the model
 // refuses its own, and writes it when it has renewed it; it does none of this when the renewal has
 // been refused for good, and it takes no other change (seen on 0.169.0).
-func (k *keeper) mustRestart() bool {
+func (k *keeper) weighChange() {
 	on, _ := k.e.child.health()
 	if on == nil {
-		return false
+		return
 	}
 	home := on.Info().CodexHome
 	switch its := *on.whose.Load(); {
@@ -200,7 +203,6 @@ func (k *keeper) mustRestart() bool {
 		k.file = k.e.markOf(home)
 	}
 	k.changed = false
-	return k.stale
 }
 
 func (k *keeper) try() *refusal {
