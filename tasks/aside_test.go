@@ -12,8 +12,8 @@ import (
 )
 
 // TestAside: a message that went aside of the user's conversation is within the reach of who speaks
-// there: a yes, /status and /stop. What the user says in between goes into the turn of the
-// conversation itself.
+// there: an answer by the id of what is asked, /status and /stop. Words go into the turn of the
+// conversation itself, also while it asks, and what that asks is answered by them.
 func TestAside(t *testing.T) {
 	d := newDesk(t)
 	first := d.call("m1", "", nil, "hi")
@@ -26,14 +26,33 @@ func TestAside(t *testing.T) {
 	if !strings.HasPrefix(aside.Context, "canvas-ws/aside/") {
 		t.Fatalf("it is in %q: this test has nothing to show", aside.Context)
 	}
+	aside.ask("q1", "May I q1?")
+	asking.wait(t)
+	if text := tasks.Reply(asking.task).Parts[0].Text(); !strings.Contains(text, "Name the task") {
+		t.Errorf("what is asked aside: %q", text)
+	}
 	d.call("m3", "", map[string]any{"source": "canvas_user"}, "and this").wait(t)
 	if got := d.r.into; len(got) != 1 || got[0] != j.ID {
 		t.Errorf("the user's words went into %v, want %s", got, j.ID)
 	}
-	aside.ask("q1", "May I q1?")
-	asking.wait(t)
-	if yes := send(t, d.e, atOnce(&a2a.Task{}, "m4", "yes")); yes.ID != asking.task.ID || d.r.answers() != 1 {
-		t.Errorf("a yes went to %s, want %s, which asks; %d answers", yes.ID, asking.task.ID, d.r.answers())
+	j.ask("q2", "May I q2?")
+	first.wait(t)
+	if yes := send(t, d.e, atOnce(&a2a.Task{}, "m4", "yes")); yes.ID != first.task.ID || d.r.answers() != 1 {
+		t.Errorf("a yes went to %s, want %s, which has asked last; %d answers", yes.ID, first.task.ID, d.r.answers())
+	}
+	j.ask("q3", "May I q3?")
+	for _, c := range []struct {
+		id   string
+		want a2a.TaskID
+	}{{"q1", asking.task.ID}, {"q3", first.task.ID}} {
+		named := atOnce(&a2a.Task{}, "m-"+c.id, "")
+		named.Message.Parts = a2a.ContentParts{a2a.NewDataPart(map[string]any{"id": c.id, "decision": "accept"})}
+		if yes := send(t, d.e, named); yes.ID != c.want {
+			t.Errorf("an answer to %s went to %s, want %s", c.id, yes.ID, c.want)
+		}
+	}
+	if d.r.answers() != 3 {
+		t.Errorf("%d answers, want 3", d.r.answers())
 	}
 	status := d.call("m5", "", nil, "/status")
 	status.wait(t)

@@ -1,15 +1,17 @@
 package tasks
 
 import (
+	"slices"
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 )
 
-// host returns the task that a message becomes part of which names none: the one
-// that has been waiting longest for an answer in its conversation; else, if so
+// host returns the task that a message becomes part of which names none: the one that asks what its
+// data name; else the one that has been waiting longest for an answer in its conversation; else, if so
 // configured, the one whose turn runs there. Mostly there is none, and the message
-// makes a task.
+// makes a task. What asks aside of the conversation is answered by its name alone: words there are
+// for what the conversation itself has said.
 func (e *Engine) host(in *incoming) *task {
 	if in.key.Task != "" || !in.from.answers() {
 		return nil
@@ -23,9 +25,12 @@ func (e *Engine) host(in *incoming) *task {
 	for _, t := range e.ofConversation(conversation) {
 		asks, at := t.asks()
 		switch {
+		case asks && t.hasOpen(in.names()):
+			return t
+		case t.thread != conversation:
 		case asks && (asking == nil || at.Before(since)):
 			asking, since = t, at
-		case e.steers(in) && t.thread == conversation && t.turning(nil, in.options) != "":
+		case e.steers(in) && t.turning(nil, in.options) != "":
 			running = t
 		}
 	}
@@ -46,6 +51,13 @@ func (e *Engine) ofConversation(conversation string) []*task {
 		}
 	}
 	return found
+}
+
+// hasOpen reports whether a question of that id is open in the task.
+func (t *task) hasOpen(id any) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return id != nil && slices.ContainsFunc(t.questions, func(q *question) bool { return q.asked.ID == id })
 }
 
 // asks reports whether the task waits for an answer of its sender, and since when it asks, however often

@@ -72,8 +72,11 @@ func (t *task) waiting() (a2a.TaskState, *a2a.Message) {
 	var parts []*a2a.Part
 	for i, q := range t.questions {
 		text := q.text()
-		if i > 0 {
+		switch {
+		case i > 0:
 			text = "\n\nTo be answered after that, or by its id:\n\n" + text
+		case t.asideFrom() != "":
+			text += "\n\n" + asideText
 		}
 		parts = append(parts, a2a.NewTextPart(text))
 		if data := q.data(); data != nil {
@@ -82,6 +85,9 @@ func (t *task) waiting() (a2a.TaskState, *a2a.Message) {
 	}
 	return a2a.TaskStateInputRequired, t.message(parts...)
 }
+
+// asideText stands behind what is asked aside of a conversation.
+const asideText = "Name the task in the answer, or this by its id: words that name neither go into the conversation that this went aside of."
 
 // posed is the message that poses the open questions: the status, or while a turn
 // behind a restart runs, what it is going to be after that. The caller holds t.mu.

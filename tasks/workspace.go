@@ -91,12 +91,19 @@ func (e *Engine) aside(in *incoming, conversation string) string {
 // asideOf is between the name of a conversation and what is its own in that of one that went aside of it.
 const asideOf = "/aside/"
 
-// isOf reports whether the task is of a conversation, in it or aside of it: its /stop, /status and
-// answers reach both.
+// isOf reports whether the task is of a conversation, in it or aside of it: its /stop and /status
+// reach both.
 func (t *task) isOf(conversation string) bool {
-	rest, ok := strings.CutPrefix(t.thread, conversation)
-	own, aside := strings.CutPrefix(rest, asideOf)
-	return ok && (rest == "" || aside && t.engine.cfg.Workspace != nil && uuid.Validate(own) == nil)
+	return t.thread == conversation || conversation != "" && t.asideFrom() == conversation
+}
+
+// asideFrom is the conversation that the task went aside of, "" if it did of none.
+func (t *task) asideFrom() string {
+	i := strings.LastIndex(t.thread, asideOf)
+	if i < 0 || t.engine.cfg.Workspace == nil || uuid.Validate(t.thread[i+len(asideOf):]) != nil {
+		return ""
+	}
+	return t.thread[:i]
 }
 
 // delegateTool is the tool whose call lasts until another agent has answered.
