@@ -153,6 +153,8 @@ func TestBadValuesAreAllNamed(t *testing.T) {
 		"CODEX_IDLE_TIMEOUT":    `"-1s" is not a duration`,
 		"CODEX_SANDBOX":         `"none" is not one of auto, read-only`,
 		"CODEX_APPROVAL_POLICY": `"on-failure" is not one of auto`,
+
+		"MOLECULE_A2A_REQUIRE_AUTH": `"enabled" is not a yes or no`,
 	}
 	var environ []string
 	for name, text := range bad {
@@ -175,6 +177,21 @@ func TestPasswordInAURLIsNotShown(t *testing.T) {
 		_, _, err := at(t, nil, "OPENAI_BASE_URL="+value)
 		if text := fmt.Sprint(err); !strings.Contains(text, "without a user, a password or a query") || strings.Contains(text, "hunter2") {
 			t.Errorf("%s: %v", value, err)
+		}
+	}
+}
+
+// TestRequireAuth: what is neither a yes nor a no leaves no door open.
+func TestRequireAuth(t *testing.T) {
+	workspace := []string{"WORKSPACE_ID=w", "PLATFORM_URL=http://platform"}
+	for value, want := range map[string]bool{"": false, "0": false, "No": false, "FALSE": false, "off": false, "1": true, "yes": true, "True": true, " ON\r": true} {
+		if s := mustLoad(t, nil, append(workspace, "MOLECULE_A2A_REQUIRE_AUTH="+value)...); s.RequireAuth() != want {
+			t.Errorf("%q asks: %v", value, s.RequireAuth())
+		}
+	}
+	for _, value := range []string{`"1"`, "'true'", "y", "t", "2", "required", "yes # ask"} {
+		if _, _, err := at(t, nil, append(workspace, "MOLECULE_A2A_REQUIRE_AUTH="+value)...); err == nil {
+			t.Errorf("%q is taken", value)
 		}
 	}
 }

@@ -62,6 +62,8 @@ func (r Row) allowed() string {
 		return "a URL such as https://example.com/path, without a user, a password or a query"
 	case r.kind == "networks":
 		return "a list of networks such as 10.0.0.0/8,fd00::/8"
+	case r.kind == "switch":
+		return "a yes or no: 1, true, yes or on, or 0, false, no or off"
 	case t == reflect.TypeFor[time.Duration]():
 		return "a duration between " + r.min + " and " + r.max + ", such as 90s or 10m"
 	case t.Kind() == reflect.Int:
@@ -99,6 +101,20 @@ func (r Row) holdsText(s string) bool {
 	case "networks":
 		_, ok := networks(s)
 		return ok
+	case "switch":
+		_, ok := isOn(s)
+		return ok
 	}
 	return len(r.OneOf) == 0 || slices.Contains(r.OneOf, s)
+}
+
+// isOn reads a switch, in capitals or not.
+func isOn(s string) (on, ok bool) {
+	switch strings.ToLower(s) {
+	case "1", "true", "yes", "on":
+		return true, true
+	case "", "0", "false", "no", "off":
+		return false, true
+	}
+	return false, false
 }

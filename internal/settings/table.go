@@ -2,7 +2,6 @@ package settings
 
 import (
 	"net/netip"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -19,7 +18,8 @@ import (
 //	oneof       the values allowed
 //	min, max    the bounds of a number or a duration
 //	kind        "url" for an absolute http(s) URL, "path" for a file or directory,
-//	            "networks" for a list of CIDR ranges
+//	            "networks" for a list of CIDR ranges, "switch" for a yes or no in the
+//	            words that the platform takes
 //	help        what it means
 type Settings struct {
 	Addr      string `group:"Listening" env:"RUNTIME_ADDR" default:"127.0.0.1:8000; 0.0.0.0:8000 in a workspace" help:"Listen address, host:port. 0.0.0.0 is every address, those of IPv6 too."`
@@ -98,7 +98,7 @@ type Settings struct {
 	DeliveryMode   string `group:"Workspace" env:"MOLECULE_DELIVERY_MODE" default:"push" help:"How the platform brings messages. This runtime takes those that are pushed to it and registers so, whatever stands here; anything else is warned about."`
 	ParentID       string `group:"Workspace" env:"PARENT_ID" help:"Id of the workspace above this one, whose shared context codex is told."`
 	PluginsDir     string `group:"Workspace" env:"PLUGINS_DIR" kind:"path" default:"none" help:"Folder with plugins beside CONFIGS_DIR/plugins."`
-	A2AAuth        string `group:"Workspace" env:"MOLECULE_A2A_REQUIRE_AUTH" default:"no" help:"1, true, yes or on asks callers of A2A for the secret that the platform has given the workspace (CONFIGS_DIR/.platform_inbound_secret). Set it only if the platform sends it. RUNTIME_TOKEN will do, too."`
+	A2AAuth        string `group:"Workspace" env:"MOLECULE_A2A_REQUIRE_AUTH" kind:"switch" default:"no" help:"1, true, yes or on asks callers of A2A for the secret that the platform has given the workspace (CONFIGS_DIR/.platform_inbound_secret). Set it only if the platform sends it. RUNTIME_TOKEN will do, too."`
 	InContainer    bool   `group:"Workspace" env:"RUNTIME_IN_CONTAINER" envDefault:"false" help:"Says that the container is the boundary. Set by the image."`
 
 	Workspaces   Secret        `group:"Channel" env:"MOLECULE_WORKSPACES" default:"the one that WORKSPACE_ID, PLATFORM_URL and MOLECULE_WORKSPACE_TOKEN name" help:"The workspaces whose inboxes runtime channel reads, as JSON: [{\"id\":\"…\",\"token\":\"…\",\"platform_url\":\"…\"}]. A token_file, which names a file, does in place of token. Without a platform_url it is PLATFORM_URL."`
@@ -159,11 +159,8 @@ func (s Settings) HandsOutFiles() bool { return s.InWorkspace() || s.FilesMiB > 
 
 // RequireAuth reports whether callers of A2A are asked for the platform's secret.
 func (s Settings) RequireAuth() bool {
-	switch strings.ToLower(s.A2AAuth) {
-	case "1", "true", "yes", "on":
-		return s.InWorkspace()
-	}
-	return false
+	on, _ := isOn(s.A2AAuth)
+	return on && s.InWorkspace()
 }
 
 // Scripted reports whether the built-in scripted model is to be used.
