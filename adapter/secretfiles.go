@@ -24,6 +24,9 @@ const (
 	mostFiles   = 256
 )
 
+// closing are the settings that the runtime is closed with, and its codex.
+var closing = []string{"RUNTIME_TOKEN", "MOLECULE_A2A_REQUIRE_AUTH", "CODEX_SANDBOX", "CODEX_APPROVAL_POLICY", "CODEX_USER"} //nolint:gochecknoglobals // a constant
+
 // loader is a shell script beside the secrets, which sets them. We read them
 // ourselves and run nothing.
 const loader = "load.sh"
@@ -36,16 +39,17 @@ const loader = "load.sh"
 // They are read as the user that codex runs as, nil for ours: commands have them, and a
 // link that a command has left among them must not give it what is ours alone.
 //
-// The error, a [*Problem], is that a process holds one of them, which takes no right to change
-// it: it may say where the key goes or what the runtime is closed with, and to go on without it
-// would leave that to a command. The others are returned all the same.
-func SecretFiles(dir string, user *asuser.User) (vars []string, warnings []Warning, held error) {
+// The error, a [*Problem], is that one of them is missed: a process holds it, which takes no right
+// to change it and may leave to a command where the key goes; or it has the name of what the
+// runtime is closed with, and cannot be used, or the whole folder cannot be read. The others are
+// returned all the same.
+func SecretFiles(dir string, user *asuser.User) (vars []string, warnings []Warning, missed error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, nil, nil
 		}
-		return nil, []Warning{{File: dir, Text: "the secrets in it cannot be read: " + err.Error()}}, nil
+		return nil, nil, &Problem{What: "the secrets cannot be read: " + err.Error(), Fix: "let the runtime read " + dir + ", or take it away"}
 	}
 	total := 0
 	for _, entry := range entries {
@@ -55,11 +59,14 @@ func SecretFiles(dir string, user *asuser.User) (vars []string, warnings []Warni
 		}
 		value, wrong, err := secretFile(path, entry.Name(), user)
 		if err != nil {
-			held = cmp.Or[error](held, &Problem{What: "a secret cannot be read: " + err.Error(), Fix: "end the process that has a lease on " + path})
+			missed = cmp.Or[error](missed, &Problem{What: "a secret cannot be read: " + err.Error(), Fix: "end the process that has a lease on " + path})
 			continue
 		}
 		if wrong == "" && (len(vars) == mostFiles || total+len(value) > mostSecrets) {
 			wrong = fmt.Sprintf("there are more than %d secrets, or %d bytes of them", mostFiles, mostSecrets)
+		}
+		if wrong != "" && slices.Contains(closing, entry.Name()) {
+			missed = cmp.Or[error](missed, &Problem{What: fmt.Sprintf("a secret cannot be read: %s: %s", path, wrong), Fix: "mend the file, or take it away: without it, what it closes would be open"})
 		}
 		if wrong != "" {
 			warnings = append(warnings, Warning{File: path, Text: wrong + "; this secret is left out"})
@@ -67,7 +74,7 @@ func SecretFiles(dir string, user *asuser.User) (vars []string, warnings []Warni
 		}
 		vars, total = append(vars, entry.Name()+"="+value), total+len(value)
 	}
-	return vars, warnings, held
+	return vars, warnings, missed
 }
 
 func secretFile(path, name string, user *asuser.User) (value, wrong string, held error) {

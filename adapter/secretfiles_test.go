@@ -1,6 +1,8 @@
 package adapter
 
 import (
+	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -83,6 +85,40 @@ func TestSecretsAreBounded(t *testing.T) {
 	}
 	if vars, warnings, _ := SecretFiles(dir, nil); len(vars) != mostFiles || len(warnings) != 300-mostFiles {
 		t.Errorf("%d secrets, %d warnings", len(vars), len(warnings))
+	}
+}
+
+// TestClosingSecrets: what the runtime is closed with is not left out, whatever is wrong with its file.
+func TestClosingSecrets(t *testing.T) {
+	for name, prepare := range map[string]func(file string) error{
+		"zero":     func(file string) error { return os.WriteFile(file, []byte("a\x00b"), 0o600) },
+		"big":      func(file string) error { return os.WriteFile(file, bytes.Repeat([]byte("x"), 200<<10), 0o600) },
+		"dangling": func(file string) error { return os.Symlink("nowhere", file) },
+		"folder":   func(file string) error { return os.Mkdir(file, 0o700) },
+		"last": func(file string) error {
+			for i := range mostFiles {
+				if err := os.WriteFile(filepath.Join(filepath.Dir(file), fmt.Sprint("A", i)), nil, 0o600); err != nil {
+					return err
+				}
+			}
+			return os.WriteFile(file, []byte("correct-horse-battery"), 0o600)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			file := filepath.Join(dir, "RUNTIME_TOKEN")
+			if err := prepare(file); err != nil {
+				t.Fatal(err)
+			}
+			if _, warnings, err := SecretFiles(dir, nil); err == nil || !strings.Contains(err.Error(), file) || len(warnings) != 1 {
+				t.Errorf("%v, %v", warnings, err)
+			}
+		})
+	}
+	file := filepath.Join(t.TempDir(), "file")
+	put(t, file, "")
+	if _, _, err := SecretFiles(filepath.Join(file, "secrets.d"), nil); err == nil {
+		t.Error("a folder that cannot be read is none")
 	}
 }
 

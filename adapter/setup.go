@@ -126,7 +126,7 @@ func (s *Setup) prepare(ctx context.Context) (Launch, error) {
 	launch := s.cfg.Launch
 	if s.cfg.File != "" {
 		config, warnings, err := AwaitConfig(ctx, s.cfg.File, s.until)
-		secrets, more, held := SecretFiles(s.cfg.Secrets, launch.User)
+		secrets, more, missed := SecretFiles(s.cfg.Secrets, launch.User)
 		if ctx.Err() != nil {
 			return launch, context.Cause(ctx)
 		}
@@ -134,7 +134,7 @@ func (s *Setup) prepare(ctx context.Context) (Launch, error) {
 			more = append(more, Warning{File: s.cfg.File, Text: fmt.Sprintf("a2a.port: %d is not in force, as %d was listened on before this was read", config.A2A.Port, s.cfg.Port)})
 		}
 		s.note(config, append(warnings, more...), err)
-		if err = cmp.Or(err, held); err != nil {
+		if err = cmp.Or(err, missed); err != nil {
 			return launch, err
 		}
 		launch.Environ = WithSecrets(launch.Environ, secrets)
@@ -283,9 +283,9 @@ func Look(cfg SetupConfig) (Launch, Config, []Warning, error) {
 	var err error
 	if cfg.File != "" {
 		config, warnings, err = ReadConfig(cfg.File)
-		secrets, more, held := SecretFiles(cfg.Secrets, launch.User)
+		secrets, more, missed := SecretFiles(cfg.Secrets, launch.User)
 		launch.Environ, warnings = WithSecrets(launch.Environ, secrets), append(warnings, more...)
-		if err = cmp.Or(err, held); err == nil && !cfg.Fixed {
+		if err = cmp.Or(err, missed); err == nil && !cfg.Fixed {
 			launch.Provider, err = choose(config, lookup(launch.Environ), launch)
 		}
 	}

@@ -29,11 +29,11 @@ func withFiles(s settings.Settings, environ []string) ([]string, error) {
 	if !s.InWorkspace() {
 		return environ, nil
 	}
-	secrets, _, held := adapter.SecretFiles(s.SecretsDir, s.User)
+	secrets, _, missed := adapter.SecretFiles(s.SecretsDir, s.User)
 	environ = adapter.WithSecrets(environ, secrets)
 	config, _, err := adapter.ReadConfig(s.ConfigFile)
 	if err != nil {
-		return environ, held // setup says so, to everybody who sends a message
+		return environ, missed // setup says so, to everybody who sends a message
 	}
 	if config.A2A.Port != adapter.DefaultPort {
 		environ = unlessSet(environ, "RUNTIME_ADDR", fmt.Sprintf("0.0.0.0:%d", config.A2A.Port))
@@ -41,7 +41,7 @@ func withFiles(s settings.Settings, environ []string) ([]string, error) {
 	if limit := config.RuntimeConfig.Timeout; limit > 0 {
 		environ = unlessSet(environ, "CODEX_TURN_TIMEOUT", limit.String())
 	}
-	return environ, held
+	return environ, missed
 }
 
 func unlessSet(environ []string, name, value string) []string {
