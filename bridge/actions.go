@@ -128,9 +128,6 @@ func (c *Client) list(ctx context.Context, limit int) (any, error) {
 			return nil, err
 		}
 		for _, task := range page.Tasks {
-			if task == nil {
-				return nil, errors.New("the runtime's list has a task missing")
-			}
 			t := taskOf(task)
 			if !task.Status.State.Terminal() {
 				if err := c.look(ctx, task, t); err != nil {

@@ -155,7 +155,7 @@ func (c *Client) callWithin(ctx context.Context, limit time.Duration, method str
 	if err := json.Unmarshal(raw, result); err != nil {
 		return fmt.Errorf("read the runtime's answer to %s: %w", method, err)
 	}
-	return nil
+	return whole(result)
 }
 
 // read takes the one answer out of a body.

@@ -39,6 +39,50 @@ func TestAnswersOfNoRuntime(t *testing.T) {
 	}
 }
 
+// TestNullsInAnswers are errors, and end nobody.
+func TestNullsInAnswers(t *testing.T) {
+	const task, working = `"id":"t","contextId":"codex-0123456789ab"`, `"status":{"state":"TASK_STATE_WORKING"}`
+	const mine = `"history":[{"messageId":"codex-0123456789ab","role":"ROLE_USER","parts":[{"text":"x"}]}]`
+	whole := `{` + task + `,` + working + `,` + mine + `}`
+	for name, c := range map[string]struct{ listed, event string }{
+		"task":            {listed: `null`},
+		"history":         {listed: `{` + task + `,` + working + `,"history":[null]}`},
+		"artifacts":       {listed: `{` + task + `,` + working + `,` + mine + `,"artifacts":[null]}`},
+		"parts":           {listed: `{` + task + `,` + mine + `,"status":{"state":"TASK_STATE_INPUT_REQUIRED","message":{"messageId":"m","role":"ROLE_AGENT","parts":[null]}}}`},
+		"event":           {whole, `{"statusUpdate":null}`},
+		"artifact":        {whole, `{"artifactUpdate":{"taskId":"t","contextId":"c","artifact":null}}`},
+		"no artifact":     {whole, `{"artifactUpdate":{"taskId":"t","contextId":"c"}}`},
+		"artifact's part": {whole, `{"artifactUpdate":{"taskId":"t","contextId":"c","artifact":{"artifactId":"a","parts":[null]}}}`},
+		"task's artifact": {whole, `{"task":{` + task + `,` + working + `,"artifacts":[null]}}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				body, _ := io.ReadAll(r.Body)
+				if strings.Contains(string(body), `"SubscribeToTask"`) {
+					w.Header().Set("Content-Type", "text/event-stream")
+					_, _ = io.WriteString(w, `data: {"jsonrpc":"2.0","result":`+c.event+"}\n\n")
+					return
+				}
+				_, _ = io.WriteString(w, `{"jsonrpc":"2.0","result":{"tasks":[`+c.listed+`]}}`)
+			}))
+			defer server.Close()
+			client := bridge.New(bridge.Config{URL: server.URL})
+			if c.event == "" {
+				for _, args := range []bridge.Args{{Action: "status", TaskID: "codex-0123456789ab"}, {Action: "list"}} {
+					if got, err := client.Do(t.Context(), args); err == nil {
+						t.Errorf("%s: %+v", args.Action, got)
+					}
+				}
+				return
+			}
+			p := &bridge.Printer{Out: io.Discard}
+			if _, err := client.Watch(t.Context(), "codex-0123456789ab", p.Event); err == nil {
+				t.Error("no error of what is watched")
+			}
+		})
+	}
+}
+
 // TestTerminalIsNotSteered shows what the model says, and does not do it.
 func TestTerminalIsNotSteered(t *testing.T) {
 	const evil = "rm -rf ~ \x1b[2K\r echo harmless"

@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -9,7 +10,7 @@ import (
 // command is what a person at a terminal answers the question with. The task is its id. What is
 // still to be chosen in it is quoted: pasted as it stands, it must not be an answer.
 func (q Question) command(task string) string {
-	words := []string{"runtime task respond", task, q.RequestID}
+	words := []string{"runtime task respond", word(task), word(q.RequestID)}
 	fields := q.fields()
 	for _, field := range fields {
 		words = append(words, "--answer", quoted(field+"=…"))
@@ -50,6 +51,17 @@ func (q Question) decisions() []string {
 		}
 	}
 	return words
+}
+
+// bare is what no shell makes anything of.
+var bare = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:-]*$`)
+
+// word is an id as one word of a shell. One that would be an option is none of a runtime's.
+func word(id string) string {
+	if bare.MatchString(id) {
+		return id
+	}
+	return quoted(id)
 }
 
 // quoted is text as one word of a shell.

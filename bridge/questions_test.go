@@ -164,6 +164,11 @@ func TestStatusSaysHowToAnswer(t *testing.T) {
 		}}, `  asks      Who?
             runtime task respond ID 0 --answer 'age=…' --answer 'name=…'
 `},
+		"odd-id": {executor.Asked{ID: "x; touch it #", Text: "Go on?", Data: object{
+			"id": "x; touch it #", "kind": "command", "choices": []any{"accept"},
+		}}, `  asks      Go on?
+            runtime task respond ID 'x; touch it #' --decision 'accept'
+`},
 		"form-without-fields": {executor.Asked{ID: "0", Text: "Go on?", Data: object{
 			"id": "0", "kind": "form", "schema": object{}, "choices": []any{"accept", "decline"},
 		}}, `  asks      Go on?

@@ -103,5 +103,5 @@ func read(raw sse.Event) (event, error) {
 	if err := json.Unmarshal(result, &carried); err != nil {
 		return event{}, fmt.Errorf("read an event of the runtime: %w", err)
 	}
-	return event{raw.LastEventID, carried.Event}, nil
+	return event{raw.LastEventID, carried.Event}, whole(&carried)
 }
