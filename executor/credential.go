@@ -14,9 +14,9 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 )
 
-// Codex reads auth.json as it starts, and then a login that appears where none was, and no other
-// change (seen on 0.169.0). It writes it each time that it renews a login, which is the same
-// account's. Limits are of an account.
+// Codex reads auth.json as it starts, then a login that appears where none was, and after a 401 a newer
+// one of the account that it has, and no other change (seen on 0.169.0). It writes it each time that
+// it renews a login, which is the same account's. Limits are of an account.
 
 // changes reports whether a limit that was met on a child may be none any more: the credential was
 // exchanged, or codex has said that its account is another one.

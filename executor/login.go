@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"net/http"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
@@ -91,7 +92,7 @@ func (e *Executor) keepLogin(r *refusal) (again bool) {
 }
 
 // begin looks for the first time, and reports whether there may be a login in the file that codex has
-// not read: where it cannot renew its own any more, and the file was written since it was started.
+// not read: where it does not look at it any more, and it was written since codex was started.
 func (k *keeper) begin() bool {
 	on, err := k.e.child.get(k.e.root)
 	if err != nil {
@@ -99,7 +100,13 @@ func (k *keeper) begin() bool {
 	}
 	k.file = k.e.markOf(on.Info().CodexHome)
 	k.look()
-	return k.isOut() && k.file.at.After(on.began)
+	return !k.reads() && k.file.at.After(on.began)
+}
+
+// reads reports whether codex looks at its file when the model refuses it as it did last: after a 401,
+// as long as its renewal was not refused for good.
+func (k *keeper) reads() bool {
+	return !k.isOut() && (k.why.status == http.StatusUnauthorized || k.why.code == "unauthorized")
 }
 
 // isOut reports whether codex has no login, or one that cannot be renewed.
@@ -187,22 +194,21 @@ func (k *keeper) ask() *refusal {
 }
 
 // weighChange notes whether codex has to be started anew for what its file has become. It takes a
-// login that appears where none was, reads a newer one of the account that it has when the model
-// refuses its own, and writes it when it has renewed it; it does none of this when the renewal has
-// been refused for good, and it takes no other change (seen on 0.169.0).
+// login that appears where none was; after a 401 it reads a newer one of the account that it has,
+// or renews its own and writes it; once the renewal was refused for good, which a probe may have
+// shown, or after any other refusal it does none of this, and it takes no other change (seen on
+// 0.169.0).
 func (k *keeper) weighChange() {
 	on, _ := k.e.child.health()
 	if on == nil {
 		return
 	}
+	k.look()
 	home := on.Info().CodexHome
-	switch its := *on.whose.Load(); {
-	case k.isOut(), its == "", its != k.e.whose(home):
-		k.stale = k.stale || k.changed
-	default:
-		k.file = k.e.markOf(home)
-	}
-	k.changed = false
+	mark, its := k.e.markOf(home), *on.whose.Load()
+	changed := k.changed || mark != k.file
+	k.file, k.changed = mark, false
+	k.stale = k.stale || changed && (!k.reads() || its == "" || its != k.e.whose(home))
 }
 
 func (k *keeper) try() *refusal {

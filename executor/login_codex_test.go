@@ -2,6 +2,7 @@ package executor_test
 
 import (
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -294,16 +295,50 @@ func TestExpiredLoginThatWasRenewed(t *testing.T) {
 	}
 }
 
-// TestExpiredLoginIsReplaced by a newer one of the same account.
-func TestExpiredLoginIsReplaced(t *testing.T) {
+// TestRefusedLoginIsReplaced by a newer one of the same account: where it cannot be renewed any more, and
+// where the model refuses it in another way than codex renews it for.
+func TestRefusedLoginIsReplaced(t *testing.T) {
+	forbidden := func(turn *fakemodel.Turn) {
+		turn.Fail(http.StatusForbidden, `{"error":{"message":"not of this plan"}}`)
+	}
+	for name, c := range map[string]struct {
+		burnt  bool
+		refuse func(*fakemodel.Turn)
+	}{"expired": {true, unauthorized}, "forbidden": {false, forbidden}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel() // it mostly waits
+			h := onLogin(t, "chatgpt", "", nil)
+			if c.burnt {
+				h.issuer.Burn()
+			}
+			h.model.SetScript(c.refuse)
+			w := submit(t, h.Executor, "j1", "one", "say one")
+			heldWith(t, w)
+			newer := string(h.issuer.Auth())
+			h.model.SetScript(func(turn *fakemodel.Turn) {
+				if token := strings.TrimPrefix(turn.Headers.Get("Authorization"), "Bearer "); !strings.Contains(newer, token) {
+					c.refuse(turn)
+					return
+				}
+				fakemodel.Keywords(turn)
+			})
+			h.write(t, newer)
+			wantEnd(t, w.wait(t), executor.Completed, "")
+		})
+	}
+}
+
+// TestLoginThatComesAsItIsRefused: codex has read its file, and is refused for good behind that.
+func TestLoginThatComesAsItIsRefused(t *testing.T) {
 	t.Parallel() // it mostly waits
-	h := onLogin(t, "chatgpt", "", nil)
-	h.issuer.Burn()
+	h := onLogin(t, "chatgpt", "", func(c *executor.Config) { c.LoginProbe = time.Second })
 	h.model.SetScript(unauthorized)
 	w := submit(t, h.Executor, "j1", "one", "say one")
 	heldWith(t, w)
-	h.model.SetScript(fakemodel.Keywords)
-	h.write(t, string(h.issuer.Auth()))
+	h.issuer.BurnBehind(func() {
+		h.model.SetScript(fakemodel.Keywords)
+		h.write(t, string(h.issuer.Auth()))
+	})
 	wantEnd(t, w.wait(t), executor.Completed, "")
 }
 

@@ -29,7 +29,8 @@ type Issuer struct {
 
 	mu       sync.Mutex // guards the fields below
 	approved bool
-	burnt    bool // refresh tokens are refused
+	burnt    bool   // refresh tokens are refused
+	first    func() // is called before one is, once
 	codes    int
 	renewals int
 	tokens   int
@@ -67,6 +68,9 @@ func (i *Issuer) Approve() { i.set(func() { i.approved = true }) }
 
 // Burn has every refresh token refused from now on, as one that was used before.
 func (i *Issuer) Burn() { i.set(func() { i.burnt = true }) }
+
+// BurnBehind is Burn, with what is done between the first request and its refusal.
+func (i *Issuer) BurnBehind(first func()) { i.set(func() { i.burnt, i.first = true, first }) }
 
 // Codes returns how many device codes were given out.
 func (i *Issuer) Codes() int { return i.get(&i.codes) }
@@ -121,9 +125,13 @@ func (i *Issuer) deviceToken(w http.ResponseWriter, _ *http.Request) {
 
 // token is asked for the first tokens with a form, and for later ones with JSON.
 func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
+	renews := strings.Contains(r.Header.Get("Content-Type"), "json")
+	if first := i.behind(); renews && first != nil {
+		first()
+	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if strings.Contains(r.Header.Get("Content-Type"), "json") {
+	if renews {
 		i.renewals++
 		if i.burnt {
 			answer(w, http.StatusUnauthorized, map[string]any{"error": map[string]any{
@@ -135,6 +143,12 @@ func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
 		i.burnt = false // these are others
 	}
 	answer(w, http.StatusOK, i.issue(time.Now().Add(time.Hour)))
+}
+
+// behind takes what is to be done first.
+func (i *Issuer) behind() (first func()) {
+	i.set(func() { first, i.first = i.first, nil })
+	return first
 }
 
 // issue makes tokens. The caller holds i.mu.
