@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 )
 
 // settle ends the turn from its final state, as codex told or as the history
@@ -203,7 +202,7 @@ func (e *Executor) modelFailure(failed *appserver.TurnError) *Failure {
 		return &Failure{Kind: FailModel, Message: "codex failed without saying why"}
 	}
 	name, status := failed.Code()
-	f := &Failure{Kind: failureKind(name, status, failed.Message), Code: name, Message: e.words(sayable(failed.Message))}
+	f := &Failure{Kind: failureKind(name, status, failed.Message), Code: name, Message: sayable(e.words(failed.Message))}
 	if f.Kind == FailContext { // the others need no advice
 		f.Message += ". This conversation is full: send the message with a new contextId"
 	}
@@ -214,9 +213,8 @@ func (e *Executor) modelFailure(failed *appserver.TurnError) *Failure {
 // which is the operator's business and not the caller's.
 var providerURL = regexp.MustCompile(`,? ?\(?url: [^\s,)]+\)?`)
 
-// sayable prepares an error text of codex for a caller.
+// sayable prepares an error text of codex for a caller, of which secrets were taken.
 func sayable(message string) string {
-	message = brief.Head(message, mostRead)
 	return strings.TrimRight(providerURL.ReplaceAllString(message, ""), ". ")
 }
 

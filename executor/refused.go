@@ -47,7 +47,7 @@ func (e *Executor) refusalOf(failed *appserver.TurnError) *refusal {
 	if kind != FailAuth && kind != FailLimit {
 		return nil
 	}
-	r := &refusal{kind: kind, code: name, status: status, why: e.words(sayable(words))}
+	r := &refusal{kind: kind, code: name, status: status, why: sayable(e.words(words))}
 	if kind == FailLimit {
 		r.limit, r.until = e.limitReached(name, words)
 		if r.until = reset(r.until, time.Now()); !r.until.After(time.Now()) { // a clock is wrong, theirs or ours

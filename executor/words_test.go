@@ -21,6 +21,11 @@ func TestWordsOfErrors(t *testing.T) {
 			t.Errorf("%s: %d bytes: %.100s", name, len(said), said)
 		}
 	}
+	halved := &appserver.TurnError{Message: "*" + strings.Repeat("secret", mostRead/6-1) + "secret of another kind"}
+	e.cfg.Redact = func(s string) string { return strings.ReplaceAll(strings.ReplaceAll(s, "secret of another kind", "***"), "secret", "") }
+	if said := e.modelFailure(halved).Message; strings.Contains(said, "of") {
+		t.Errorf("half of a secret: %q", said)
+	}
 	if err := (&appserver.RPCError{Message: long}).Error(); len(err) > 5000 {
 		t.Errorf("an error of %d bytes is logged", len(err))
 	}

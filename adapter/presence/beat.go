@@ -117,8 +117,8 @@ func (p *Presence) beat(ctx context.Context, now *pulse, limit time.Duration) {
 func (p *Presence) compose(does snapshot) platform.Beat {
 	metadata := p.cfg.Metadata
 	beat := platform.Beat{
-		ErrorRate: does.rate, SampleError: p.cfg.Redact(does.sample),
-		ActiveTasks: does.active, CurrentTask: p.cfg.Redact(does.current),
+		ErrorRate: does.rate, SampleError: brief.Cleared(does.sample, mostHead, p.cfg.Redact),
+		ActiveTasks: does.active, CurrentTask: brief.Cleared(does.current, mostHead, p.cfg.Redact),
 		UptimeSeconds: int64(time.Since(p.start) / time.Second),
 		Metadata:      &metadata, LoadedMCPTools: p.cfg.Tools(),
 	}

@@ -271,6 +271,14 @@ func TestTextsAreShortAndRedacted(t *testing.T) {
 			strings.Contains(got.CurrentTask+got.SampleError, "planted") || !utf8.ValidString(got.CurrentTask+got.SampleError) {
 			t.Errorf("beat %q, %q", got.CurrentTask, got.SampleError)
 		}
+		b.Began("z", "")
+		b.Ended("a")
+		b.Began("blanks", "look:"+strings.Repeat("\n", 4096-5-8)+"planted-secret")
+		b.Ended("z")
+		after(time.Second)
+		if got := d.last(t); got.CurrentTask != "look: …" {
+			t.Errorf("beat %q", got.CurrentTask)
+		}
 		if fmt.Sprint(got.LoadedMCPTools) != "[mcp__molecule__list_peers]" {
 			t.Errorf("tools %v", got.LoadedMCPTools)
 		}

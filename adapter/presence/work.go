@@ -1,9 +1,11 @@
 package presence
 
 import (
-	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 )
 
 const (
@@ -145,8 +147,6 @@ func (w *work) snapshot(now time.Time) (s snapshot) {
 	return s
 }
 
-// head is the beginning of a text, long enough that what is left out of it in the
-// place of secrets does not matter.
-func head(text string) string {
-	return strings.ToValidUTF8(text[:min(len(text), mostHead)], "")
-}
+// head is the beginning of a text: what is looked through for secrets when it is told, and a
+// character more where it goes on.
+func head(text string) string { return brief.Head(text, mostHead+utf8.UTFMax) }

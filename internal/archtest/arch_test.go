@@ -60,7 +60,7 @@ var allowed = map[string][]string{
 	"internal/regular":             {},
 	"internal/remove":              {"internal/regular"},
 	"internal/settings":            {"internal/asuser", "internal/within"},
-	"internal/wirelog":             {"appserver"},
+	"internal/wirelog":             {"appserver", "internal/brief"},
 	"internal/replay":              {"appserver", "executor", "internal/brief", "internal/wirelog", "store", "tasks"},
 	"internal/codextest":           {"internal/within"},
 	"internal/within":              {"internal/regular"},

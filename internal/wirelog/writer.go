@@ -3,6 +3,8 @@ package wirelog
 import (
 	"errors"
 	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 )
 
 // A writer is the recorder's goroutine: it takes entries out of the queue, cleans
@@ -71,13 +73,12 @@ func (w *writer) cleaned(e entry) *line {
 
 // noise is a line that is no JSON, as a text.
 func (w *writer) noise(l *line) *line {
-	text := l.text[:min(len(l.text), mostNoise)]
 	l.kind, l.piece = kindNoise, nil
-	l.text = quoted(w.clean.redact(string(text)))
+	l.text = quoted(brief.Cleared(string(l.text), mostNoise, w.clean.redact))
 	return l
 }
 
-// mostNoise is kept of a line that is no message.
+// mostNoise is looked through for secrets of a line that is no message.
 const mostNoise = 64 << 10
 
 // begin opens the file and writes what it is.
