@@ -134,7 +134,8 @@ func lateAnswer(in *incoming, t *task) error {
 // to them. Codex asks the user: another agent's data are no answer.
 func (in *incoming) answersNobody() error {
 	data, _ := in.data.(map[string]any)
-	decided := data["decision"] != nil || data["answers"] != nil || slices.Contains([]any{"accept", "decline", "cancel"}, data["action"])
+	_, filled := data["content"].(map[string]any)
+	decided := filled || data["decision"] != nil || data["answers"] != nil || slices.Contains([]any{"accept", "decline", "cancel"}, data["action"])
 	if id, _ := in.names().(string); decided && in.text == "" && in.from.answers() && executor.IsQuestionID(id) {
 		return notAskedError{refuse(a2a.ErrUnsupportedOperation, "question %q is not open in this conversation: name the task that asks it, unless it was answered or has expired", clip(id, 64))}
 	}

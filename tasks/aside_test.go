@@ -1,6 +1,8 @@
 package tasks_test
 
 import (
+	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,7 +17,8 @@ import (
 // there: an answer by the id of what is asked, /status and /stop. Words go into the turn of the
 // conversation itself, also while it asks, and what that asks is answered by them.
 func TestAside(t *testing.T) {
-	d := newDesk(t)
+	agents := &endings{}
+	d := newDesk(t, func(c *tasks.Config) { c.Conversations = agents })
 	first := d.call("m1", "", nil, "hi")
 	j := d.r.next(t)
 	begun(j)
@@ -63,7 +66,36 @@ func TestAside(t *testing.T) {
 	first.wait(t)
 	stop := d.call("m6", "", nil, "/stop")
 	stop.wait(t)
-	if text := tasks.Reply(stop.task).Parts[0].Text(); !strings.Contains(text, "one task was canceled") {
+	if text := tasks.Reply(stop.task).Parts[0].Text(); !strings.Contains(text, "one task was canceled, 2 subagents were ended") {
 		t.Errorf("/stop: %q", text)
 	}
+	if !slices.Contains(agents.of, aside.Context) {
+		t.Errorf("the subagents of %q were ended", agents.of)
+	}
+}
+
+// endings are conversations in each of which a subagent is at work.
+type endings struct {
+	drops
+	of []string
+}
+
+func (e *endings) EndAgents(_ context.Context, conversation string) (int, error) {
+	e.of = append(e.of, conversation)
+	return 1, nil
+}
+
+// TestWordsToACommand: the task of a command takes no further message, of which a restart could make another.
+func TestWordsToACommand(t *testing.T) {
+	d := newDesk(t)
+	d.r.onCancel = func(*job) {} // the stop waits for what does not end
+	d.call("m1", "", nil, "hi")
+	j := d.r.next(t)
+	begun(j)
+	stop := send(t, d.e, atOnce(&a2a.Task{}, "m2", "/stop"))
+	for _, words := range []string{"hello", "/new"} {
+		_, err := d.e.SendMessage(t.Context(), to(stop, "m-"+words, words))
+		wantError(t, err, a2a.ErrUnsupportedOperation, "takes no further message")
+	}
+	j.observe(executor.Ended{Outcome: executor.Canceled})
 }

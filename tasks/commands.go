@@ -109,11 +109,7 @@ func (e *Engine) obey(r *run, command string, others []*task) {
 					return
 				}
 			}
-			agents, err := e.cfg.Conversations.EndAgents(e.root, r.task.about())
-			if err != nil {
-				e.log.Error("the subagents of a conversation could not be ended", "err", err)
-			}
-			r.answer(stopped(others, agents))
+			r.answer(stopped(others, e.endAgents(r.task.about(), others)))
 		})
 	case commandNew:
 		e.wg.Go(func() { r.answer(e.renew(r.task.about())) })
@@ -122,6 +118,24 @@ func (e *Engine) obey(r *run, command string, others []*task) {
 	case commandStatus:
 		e.wg.Go(func() { r.answer(e.describe(r.task, others)) })
 	}
+}
+
+// endAgents ends the subagents that work in a conversation, and in those of tasks aside of it, and
+// returns how many.
+func (e *Engine) endAgents(conversation string, others []*task) int {
+	all := map[string]bool{conversation: true}
+	for _, t := range others {
+		all[t.thread] = true
+	}
+	ended := 0
+	for each := range all {
+		agents, err := e.cfg.Conversations.EndAgents(e.root, each)
+		if err != nil {
+			e.log.Error("the subagents of a conversation could not be ended", "err", err)
+		}
+		ended += agents
+	}
+	return ended
 }
 
 // answer ends the task of a command.

@@ -163,11 +163,14 @@ func TestDataThatComeTooLateNameNoTask(t *testing.T) {
 	}
 	m, _, j := askingMachine(t, time.Time{}, question)
 	j.answer("done")
-	late := request("m2", "c", "")
-	late.Config.ReturnImmediately = true
-	late.Message.Parts = a2a.ContentParts{a2a.NewDataPart(map[string]any{"id": question, "decision": "accept"})}
-	_, err := m.e.SendMessage(t.Context(), late)
-	wantError(t, err, a2a.ErrUnsupportedOperation, "is not open in this conversation")
+	for id, data := range map[string]map[string]any{"m2": {"decision": "accept"}, "m3": {"content": map[string]any{"name": "Ada"}}} {
+		late := request(id, "c", "")
+		late.Config.ReturnImmediately = true
+		data["id"] = question
+		late.Message.Parts = a2a.ContentParts{a2a.NewDataPart(data)}
+		_, err := m.e.SendMessage(t.Context(), late)
+		wantError(t, err, a2a.ErrUnsupportedOperation, "is not open in this conversation")
+	}
 }
 
 // TestDataThatAreNoAnswer are a message like any other, whatever their ids look like.

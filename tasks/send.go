@@ -193,6 +193,9 @@ func (e *Engine) further(ctx context.Context, in *incoming) (*view, error) {
 	if err := e.belongs(ctx, in, t); err != nil {
 		return nil, err
 	}
+	if t.thread != t.about() {
+		return nil, refuse(a2a.ErrUnsupportedOperation, "task %q is that of a command, which takes no further message", t.id)
+	}
 	return e.within(ctx, in, t)
 }
 
