@@ -7,11 +7,15 @@
 # same users with the same directories.
 set -eu
 trap 'exit 143' TERM # as process 1 it would hear nothing
+# What is run here, as root or as the runtime's user, is looked for where no command of codex's
+# writes. The program has the PATH that it was given.
+given=${PATH-}
+export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 agent=agent
 keeper=runtime # who keeps the state and the tokens
 configs=${CONFIGS_DIR:-/configs}
 serves=yes
-case "${*:-serve}" in serve | channel) ;; *) serves= ;; esac
+case "${*:-serve} " in *" -h "* | *" --help "*) serves= ;; "serve "* | "channel " | "channel -"* | "channel run "*) ;; *) serves= ;; esac
 
 say() { # LEVEL MESSAGE [NAME VALUE]...: a line of JSON, like those of the program
 	line="{\"time\":\"$(date -u +%Y-%m-%dT%H:%M:%SZ)\",\"level\":\"$1\",\"msg\":\"$2\""
@@ -24,13 +28,31 @@ say() { # LEVEL MESSAGE [NAME VALUE]...: a line of JSON, like those of the progr
 	echo "$line}" >&2
 }
 
+# theirs LIST: whether one of the paths, with colons between them, is the agent's to write, or hangs
+# on where one is.
+theirs() {
+	case ":$1:" in
+	*::* | *:[!/:]* | *:/workspace[:/]* | *":${RUNTIME_WORKDIR:-/workspace}"[:/]* | *":$configs"[:/]* | *:/tmp[:/]* | *:/home/agent[:/]*) return 0 ;;
+	esac
+	return 1
+}
+
+# becomes PROGRAM ARGUMENT...: is the program from here on, which has the PATH that was given.
+becomes() {
+	program=$(command -v "$1")
+	shift
+	export PATH="$given"
+	exec "$program" "$@"
+}
+
 # own USER DIRECTORY TEST...: gives a user what find's TEST finds. Links are not followed, and
-# other file systems not entered.
+# other file systems not entered. Commands can have left folders in folders without end; none of
+# those far down is somebody else's.
 own() {
 	who=$1 dir=$2
 	shift 2
 	[ -d "$dir" ] && [ -w "$dir" ] || return 0
-	find "$dir" -xdev "$@" -execdir chown -h "$who" '{}' + 2>/dev/null ||
+	find "$dir" -maxdepth 64 -xdev "$@" -execdir chown -h "$who" '{}' + 2>/dev/null ||
 		say WARN "some files could not be given to $who" directory "$dir" fix "look at who owns them, or start the container as user 1000"
 }
 
@@ -50,17 +72,20 @@ share() {
 	own "$keeper:" "$configs" -maxdepth 0 ! -user "$keeper"
 	own "$keeper:" "$configs" -mindepth 1 -maxdepth 1 -type f '(' -name config.yaml -o -name '.*' ')' ! -user "$keeper"
 	own "$keeper:" "$state" ! -user "$keeper"
+	token=${MOLECULE_WORKSPACE_TOKEN_FILE:-}
+	case $token in "$configs"/*) own "$keeper:" "${token%/*}" -mindepth 1 -maxdepth 1 -path "$token" -type f -user root ;; esac
 	own "$keeper:$agent" "$configs/secrets.d" '(' ! -user "$keeper" -o ! -group "$agent" ')'
 	# shellcheck disable=SC2086 # a list of words
 	own "$agent:" "$home" ! -user "$agent" $alone
+	# What the platform brings meanwhile is the runtime's all the same.
 	# shellcheck disable=SC2086 # likewise
-	own "$agent:" "$configs" -user root $alone
+	own "$agent:" "$configs" -user root $alone ! -path "$configs/config.yaml" ! -path "$configs/.auth_token" ! -path "$configs/.platform_inbound_secret"
 	# shellcheck disable=SC2016 # the arguments are those of this shell
 	as_keeper sh -c '
 		chmod 755 "$1"; chmod 700 "$2"
-		for name in .auth_token .platform_inbound_secret; do [ ! -f "$1/$name" ] || chmod 600 "$1/$name"; done
+		for file in "$1/.auth_token" "$1/.platform_inbound_secret" ${4:+"$4"}; do [ ! -f "$file" ] || chmod 600 "$file"; done
 		[ ! -d "$1/secrets.d" ] || find "$1/secrets.d" -user "$3" "(" -type d -exec chmod 750 "{}" + -o -type f -links 1 -exec chmod 640 "{}" + ")"
-	' - "$configs" "$state" "$keeper" 2>/dev/null || say WARN "the modes of some files could not be set" directory "$configs"
+	' - "$configs" "$state" "$keeper" "$token" 2>/dev/null || say WARN "the modes of some files could not be set" directory "$configs"
 }
 
 # regain gives the agent the rights of the owner of a directory, which one of its commands can
@@ -72,13 +97,20 @@ regain() {
 	return 0
 }
 
+# word VALUE: what is left of it without blanks and line ends, which come from files.
+word() { printf %s "$1" | tr -d '[:space:]'; }
+
 # lend makes /workspace a place where the agent can work, as WORKSPACE_GIVE has it. It may
 # be a directory of the host: what is in it belongs to others, and stays theirs.
 lend() {
-	case ${WORKSPACE_GIVE:-directory} in
-	nothing) return 0 ;;
+	case $(word "${WORKSPACE_GIVE:-directory}") in
+	directory) own "$agent:" /workspace -maxdepth 0 -user root ;;
 	all) own "$agent:" /workspace -user root ;;
-	*) own "$agent:" /workspace -maxdepth 0 -user root ;;
+	nothing) return 0 ;;
+	*)
+		say WARN "WORKSPACE_GIVE is none of its words, and counts as nothing" WORKSPACE_GIVE "$WORKSPACE_GIVE" fix "set it to nothing, directory or all"
+		return 0
+		;;
 	esac
 	regain /workspace
 	# A platform's agent works there, whoever on the host has lent the directory.
@@ -90,6 +122,14 @@ lend() {
 as_agent() { "$@"; }
 apart=
 if [ "$(id -u)" = 0 ]; then
+	for name in LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT; do
+		eval "value=\${$name-}"
+		# By the next start a command of the agent can have put there what is run in every process of root's.
+		if [ "$value" ] && theirs "$(printf %s "$value" | tr ' ' :)"; then
+			say ERROR "libraries would be taken from where the agent writes" "$name" "$value" fix "let it name other places only, or set it where the agent's commands begin"
+			exit 1
+		fi
+	done
 	groups=$(id -G "$agent" | tr ' ' ',')
 	# Tier 4 hands in the host's docker, under whatever group it has there.
 	if [ -S /var/run/docker.sock ] && command -v docker >/dev/null; then
@@ -109,8 +149,9 @@ if [ "$(id -u)" = 0 ]; then
 		exit 1
 	fi
 	# One user does where the agent is root in all but name, and where a process of codex's
-	# needs the workspace's token.
-	if [ "${CODEX_USER-$agent}" = "$agent" ] && [ "${RUNTIME_TOOLS:-}" != mcp ] && ! command -v sudo >/dev/null && as_keeper true 2>/dev/null; then
+	# needs the workspace's token. By its numbers, too, the agent is the agent.
+	case $(word "${CODEX_USER-$agent}") in "$agent" | "$(id -u "$agent")" | "$(id -u "$agent"):$(id -g "$agent")") two=yes ;; *) two= ;; esac
+	if [ "$two" ] && [ "${RUNTIME_TOOLS:-}" != mcp ] && ! command -v sudo >/dev/null && as_keeper true 2>/dev/null; then
 		apart=yes
 	fi
 	if [ "$serves" ]; then
@@ -120,7 +161,7 @@ if [ "$(id -u)" = 0 ]; then
 	fi
 	export HOME=/home/agent USER="$agent" LOGNAME="$agent"
 	if [ -z "$apart" ]; then
-		exec setpriv --reuid="$agent" --regid="$agent" --groups="$groups" "$0" "$@"
+		becomes setpriv --reuid="$agent" --regid="$agent" --groups="$groups" "$0" "$@"
 	fi
 	export CODEX_USER="$agent"
 fi
@@ -164,7 +205,8 @@ fi
 # what a repository says, and commands write those. So no git is run here either.
 [ -z "$serves" ] || export GIT_CONFIG_SYSTEM="${GIT_CONFIG_SYSTEM:-/etc/gitconfig.agent}"
 if [ "$apart" ]; then
-	exec setpriv --reuid="$keeper" --regid="$keeper" --clear-groups \
+	[ -z "$serves" ] || ! theirs "$given" || say WARN "what root calls by name in this container can be the agent's" PATH "$given" fix "let PATH name what commands write last, or not at all; the programs of a docker exec by their full paths"
+	becomes setpriv --reuid="$keeper" --regid="$keeper" --clear-groups \
 		--inh-caps=-all,+setuid,+setgid --ambient-caps=-all,+setuid,+setgid "$0" "$@"
 fi
 
@@ -177,6 +219,6 @@ secrets() { find "$configs/secrets.d" -maxdepth 1 -xtype f -name '[A-Za-z_]*' ! 
 # What serves has tini above it, for what its commands leave behind. It is no more root's
 # than the rest: without CAP_KILL root's could not tell the program to stop.
 if [ "$serves" ] && command -v tini >/dev/null; then
-	exec tini -s -- molecule-runtime "$@"
+	becomes tini -s -- "$(command -v molecule-runtime)" "$@"
 fi
-exec molecule-runtime "$@"
+becomes molecule-runtime "$@"

@@ -1,6 +1,7 @@
 package image
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
@@ -23,12 +24,17 @@ func TestStartShowsTheAgentNothing(t *testing.T) {
 		}
 	}
 	standIns(t, bin, told)
+	start := filepath.Join(dir, "start.sh")
+	script, err := os.ReadFile(filepath.Join(codextest.Root(t), "start.sh"))
+	if err != nil || os.WriteFile(start, lookedForIn(bin, script), 0o700) != nil {
+		t.Fatal(err)
+	}
 	for _, with := range []string{"sudo", "two users"} {
 		if with == "two users" && os.Remove(filepath.Join(bin, "sudo")) != nil {
 			t.Fatal("sudo stays")
 		}
 		for _, command := range []string{"serve", "doctor"} {
-			cmd := exec.CommandContext(t.Context(), "/bin/sh", filepath.Join(codextest.Root(t), "start.sh"), command)
+			cmd := exec.CommandContext(t.Context(), "/bin/sh", start, command)
 			cmd.Env = []string{
 				"PATH=" + bin + ":/usr/bin:/bin", "HOME=" + work, "TMPDIR=" + work, "RUNTIME_WORKDIR=" + work, "CONFIGS_DIR=" + filepath.Join(dir, "configs"),
 				"WORKSPACE_GIVE=nothing", "WORKSPACE_ID=planted", "RUNTIME_TOKEN=planted", "MOLECULE_WORKSPACE_TOKEN=planted", "OPENAI_API_KEY=planted",
@@ -61,7 +67,7 @@ func TestCodexShowsTheAgentNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	writeScript(t, codex, `printf '\033[31mred \302\233 \302\001\2336n \302\302\205\233 \235 ä\n'; echo "$HOME $CODEX_HOME $(pwd) $*"; exit 7`)
-	writeScript(t, filepath.Join(dir, "call"), strings.Replace(string(script), "/opt/codex/bin/codex", codex, 1))
+	writeScript(t, filepath.Join(dir, "call"), strings.Replace(string(lookedForIn(dir, script)), "/opt/codex/bin/codex", codex, 1))
 	cmd := exec.CommandContext(t.Context(), "/bin/sh", filepath.Join(dir, "call"), "login", "a b")
 	cmd.Env = []string{"PATH=" + dir + ":/usr/bin:/bin", "HOME=/root", "CODEX_HOME=/configs/.codex", "RUNTIME_TOKEN=planted"}
 	cmd.Stdin = strings.NewReader("") // by a pipe, as a key comes
@@ -72,6 +78,11 @@ func TestCodexShowsTheAgentNothing(t *testing.T) {
 	if text := shown(t, told); !strings.Contains(text, "started "+codex+" login a b") {
 		t.Errorf("codex was not started as the agent:\n%s", text)
 	}
+}
+
+// lookedForIn is a script that looks for programs in bin first.
+func lookedForIn(bin string, script []byte) []byte {
+	return bytes.Replace(script, []byte("PATH=/usr/local/sbin"), []byte("PATH="+bin+":/usr/local/sbin"), 1)
 }
 
 // standIns are programs in the place of those of root; in told they tell what the agent is shown.
@@ -85,6 +96,7 @@ func standIns(t *testing.T, bin, told string) {
 		"setpriv": fmt.Sprintf(`who=$1; while case $1 in --*) ;; *) false ;; esac; do shift; done
 case $1 in */start.sh) exit 0 ;; esac
 lent=$(readlink /proc/$$/fd/0 /proc/$$/fd/1 /proc/$$/fd/2)
+[ "$who" != --reuid=agent ] || [ "$1" != env ] || shift 2
 [ "$who" != --reuid=agent ] || { echo "started $*"; env; echo "$lent"; echo session "$(cut -d' ' -f6 /proc/$$/stat)" of $$; } >>%s
 exec "$@"`, told),
 	} {

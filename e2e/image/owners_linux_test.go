@@ -63,9 +63,9 @@ done
 	}
 	for name, text := range map[string]string{
 		"chown": numbers + `exec /bin/chown "$@"`, "find": numbers + `exec /usr/bin/find "$@"`, "setpriv": numbers + `exec /usr/bin/setpriv "$@"`,
-		"id":               `case $1 in -G) echo 4242 ;; -un) [ "$(/usr/bin/id -u)" = 4243 ] && echo runtime || echo other ;; *) exec /usr/bin/id "$@" ;; esac`,
-		"molecule-runtime": `echo "works in ${RUNTIME_WORKDIR:-/workspace}"`, "tini": `shift 2; exec "$@"`,
-		"start.sh": strings.NewReplacer(" /workspace", " "+y.work, "/home/agent", filepath.Join(y.dir, "home")).Replace(string(script)),
+		"id":               `case "$*" in -G*) echo 4242 ;; "-u agent" | "-g agent") echo 4242 ;; -un) [ "$(/usr/bin/id -u)" = 4243 ] && echo runtime || echo other ;; *) exec /usr/bin/id "$@" ;; esac`,
+		"molecule-runtime": `echo "works in ${RUNTIME_WORKDIR:-/workspace} with $PATH as ${CODEX_USER-one}"`, "tini": `shift 2; exec "$@"`,
+		"start.sh": strings.NewReplacer(" /workspace", " "+y.work, "/home/agent", filepath.Join(y.dir, "home")).Replace(string(lookedForIn(bin, script))),
 	} {
 		if !strings.HasPrefix(text, "#!") {
 			text = "#!/bin/sh\n" + text + "\n"
@@ -78,15 +78,21 @@ done
 }
 
 // start starts, and returns what is said.
-func (y *yard) start() string {
+func (y *yard) start(env ...string) string {
 	y.t.Helper()
-	cmd := exec.CommandContext(y.t.Context(), "/bin/sh", filepath.Join(y.dir, "bin", "start.sh"), "serve")
-	cmd.Env = []string{"PATH=" + filepath.Join(y.dir, "bin") + ":/usr/bin:/bin", "CONFIGS_DIR=" + y.configs, "TMPDIR=/tmp"}
-	out, err := cmd.CombinedOutput()
+	out, err := y.try(env...)
 	if err != nil {
 		y.t.Fatalf("%v\n%s", err, out)
 	}
-	return string(out)
+	return out
+}
+
+// try starts, if that can be.
+func (y *yard) try(env ...string) (string, error) {
+	cmd := exec.CommandContext(y.t.Context(), "/bin/sh", filepath.Join(y.dir, "bin", "start.sh"), "serve")
+	cmd.Env = append([]string{"PATH=/usr/bin:/bin", "CONFIGS_DIR=" + y.configs, "TMPDIR=/tmp"}, env...)
+	out, err := cmd.CombinedOutput()
+	return string(out), err
 }
 
 func owner(t *testing.T, path string) int {
@@ -160,5 +166,88 @@ func TestRightsThatACommandTook(t *testing.T) {
 		if info, err := os.Stat(y.work); err != nil || info.Mode().Perm() != 0o700|mode {
 			t.Errorf("%v, %v", info.Mode(), err)
 		}
+	}
+}
+
+// TestProgramsOfTheAgents: whatever the container's PATH is, none that a command has left is run before
+// the program, which has that PATH; and no library of a command's is loaded into what root runs.
+func TestProgramsOfTheAgents(t *testing.T) {
+	y := newYard(t)
+	ran := filepath.Join(y.dir, "ran")
+	for _, name := range []string{"id", "find", "tr", "date", "setpriv", "tini", "molecule-runtime"} {
+		writeScript(t, filepath.Join(y.work, name), "echo "+name+" >>"+ran)
+	}
+	path := y.work + ":/usr/bin:/bin"
+	got := y.start("PATH="+path, "RUNTIME_WORKDIR="+y.work)
+	if text, err := os.ReadFile(ran); err == nil {
+		t.Errorf("it runs %q", text)
+	}
+	if !strings.Contains(got, " with "+path+" as agent") || !strings.Contains(got, "can be the agent's") {
+		t.Error(got)
+	}
+	for _, variable := range []string{"LD_PRELOAD=/usr/lib/none.so " + y.work + "/x.so", "LD_LIBRARY_PATH=/usr/lib:", "LD_AUDIT=x.so"} {
+		if got, err := y.try(variable, "RUNTIME_WORKDIR="+y.work); err == nil || !strings.Contains(got, "libraries would be taken") {
+			t.Errorf("%s: %v\n%s", variable, err, got)
+		}
+	}
+}
+
+// TestAgentByItsNumbers: who the agent is can be said in each of the ways that the program takes.
+func TestAgentByItsNumbers(t *testing.T) {
+	for said, want := range map[string]string{
+		"agent": "agent", " agent\r": "agent", "4242": "agent", "4242:4242": "agent", "": "", "4299": "4299", "root": "root",
+	} {
+		y := newYard(t)
+		got := y.start("CODEX_USER=" + said)
+		if apart := owner(t, y.configs) == keeperID; !strings.Contains(got, " as "+want+"\n") || apart != (want == "agent") {
+			t.Errorf("%q: two users: %v\n%s", said, apart, got)
+		}
+	}
+}
+
+// TestGiveNothingByMistake: what is no word of WORKSPACE_GIVE gives nothing.
+func TestGiveNothingByMistake(t *testing.T) {
+	for said, want := range map[string]int{"": agentID, "directory": agentID, "all\r": agentID, "nothing": 0, "none": 0, "Nothing": 0} {
+		y := newYard(t)
+		if err := os.Chown(y.work, 0, 0); err != nil {
+			t.Fatal(err)
+		}
+		got := y.start("WORKSPACE_GIVE="+said, "TMPDIR=/tmp")
+		info, err := os.Stat(y.work)
+		if err != nil || owner(t, y.work) != want || info.Mode().Perm() != 0o755 {
+			t.Errorf("%q: %v, user %d's, %v\n%s", said, info.Mode(), owner(t, y.work), err, got)
+		}
+	}
+}
+
+// TestTokenFileStaysTheRuntimes, wherever in the configuration the operator has put it.
+func TestTokenFileStaysTheRuntimes(t *testing.T) {
+	y := newYard(t)
+	file, prompt := filepath.Join(y.configs, "workspace.token"), filepath.Join(y.configs, "system-prompt.md")
+	for _, name := range []string{file, prompt} {
+		if err := os.WriteFile(name, []byte("x"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := y.start("MOLECULE_WORKSPACE_TOKEN_FILE=" + file)
+	info, err := os.Stat(file)
+	if err != nil || owner(t, file) != keeperID || info.Mode().Perm() != 0o600 || owner(t, prompt) != agentID {
+		t.Errorf("%v, user %d's, the prompt %d's, %v\n%s", info.Mode(), owner(t, file), owner(t, prompt), err, got)
+	}
+}
+
+// TestFoldersInFolders: nothing far below the volumes' tops is looked at, which commands can make as deep
+// as they like.
+func TestFoldersInFolders(t *testing.T) {
+	y := newYard(t)
+	dir := filepath.Join(y.configs, ".codex", "tmp")
+	near, far := filepath.Join(dir, "near"), filepath.Join(dir, strings.Repeat("d/", 100), "far")
+	for _, name := range []string{near, far} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, nil, 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := y.start(); owner(t, near) != agentID || owner(t, far) != 0 {
+		t.Errorf("near is user %d's, far %d's\n%s", owner(t, near), owner(t, far), got)
 	}
 }
