@@ -53,13 +53,23 @@ func (s Settings) TracesHeaders() map[string]string {
 	return headers
 }
 
-// headerSecrets are what must not be shown of them.
+// headerSecrets are what must not be shown of them. Of one that is not written as it should be, as
+// "Authorization: Basic …", that is what stands behind the name: who reads it says it in an error.
 func (s Settings) headerSecrets() []string {
 	var secrets []string
 	for _, value := range s.TracesHeaders() {
 		secrets = append(secrets, value)
 		if _, credential, ok := strings.Cut(value, " "); ok { // behind Bearer or Basic
 			secrets = append(secrets, credential)
+		}
+	}
+	for _, list := range []Secret{s.OTLPHeaders, s.OTLPTracesHeaders} {
+		for pair := range strings.SplitSeq(list.Reveal(), ",") {
+			name, _, _ := strings.Cut(strings.TrimSpace(pair), "=")
+			if at := strings.IndexAny(name, ": \t"); at >= 0 {
+				behind := strings.Trim(name[at:], ": \t")
+				secrets = append(secrets, behind, behind[strings.LastIndex(behind, " ")+1:])
+			}
 		}
 	}
 	return secrets

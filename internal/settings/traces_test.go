@@ -52,3 +52,18 @@ func TestTracesHeadersAreSecret(t *testing.T) {
 		}
 	}
 }
+
+// TestTracesHeadersWrittenWrongly are secret, too, in as much of them as an error would quote.
+func TestTracesHeadersWrittenWrongly(t *testing.T) {
+	for list, secret := range map[string]string{
+		"Authorization: Basic dXNlcjpwYXNzd29yZDEyMw==": "dXNlcjpwYXNzd29yZDEyMw",
+		"a=b, Api Key dd0c1f8a0011=x":                   "dd0c1f8a0011",
+		"Authorization:tok_0123456789":                  "tok_0123456789",
+		"Authorization Bearer tok_0123456789":           "tok_0123456789",
+	} {
+		s := mustLoad(t, nil, "OTEL_EXPORTER_OTLP_ENDPOINT=http://c", "OTEL_EXPORTER_OTLP_HEADERS="+list)
+		if !slices.Contains(s.Secrets(), secret) {
+			t.Errorf("%s: %q are secret", list, s.Secrets())
+		}
+	}
+}
