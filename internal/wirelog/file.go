@@ -22,6 +22,9 @@ var errNoFile = errors.New("it is no regular file")
 // errTaken says that another program records there.
 var errTaken = errors.New("another runtime records there; give each a file of its own")
 
+// errOthers refuses a file that others can have open.
+var errOthers = errors.New("it is another user's, or has another name, too; let the runtime make a file of its own")
+
 // open opens the file, or makes it. Only its owner may read it.
 func (f *file) open() error {
 	const flags = os.O_APPEND | os.O_CREATE | os.O_WRONLY | syscall.O_NOFOLLOW | syscall.O_NONBLOCK | syscall.O_NOCTTY
@@ -45,6 +48,9 @@ func claim(f *os.File) (size int64, err error) {
 	}
 	if !info.Mode().IsRegular() {
 		return 0, errNoFile
+	}
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok && (int(stat.Uid) != os.Geteuid() || stat.Nlink > 1) {
+		return 0, errOthers
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		if errors.Is(err, syscall.EWOULDBLOCK) {

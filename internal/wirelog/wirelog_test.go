@@ -215,6 +215,19 @@ func TestUnwritable(t *testing.T) {
 	if err := errors.Join(syscall.Mkfifo(fifo, 0o600), os.Symlink(filepath.Join(dir, "target"), link)); err != nil {
 		t.Fatal(err)
 	}
+	named, others := filepath.Join(dir, "named"), filepath.Join(dir, "others")
+	for _, path := range []string{named, others} {
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Link(named, filepath.Join(dir, "name")); err != nil {
+		t.Fatal(err)
+	}
+	refused := []string{dir, fifo, link, taken, named, filepath.Join(dir, "no/such/folder"), "/dev/full", "/dev/null"}
+	if os.Chown(others, 4242, 4242) == nil { // which root alone can do
+		refused = append(refused, others)
+	}
 	other := Open(Config{Path: taken})
 	defer other.Close()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
@@ -225,7 +238,7 @@ func TestUnwritable(t *testing.T) {
 			t.Fatal("the other does not begin")
 		}
 	}
-	for _, path := range []string{dir, fifo, link, taken, filepath.Join(dir, "no/such/folder"), "/dev/full", "/dev/null"} {
+	for _, path := range refused {
 		var log lockedText
 		began := time.Now()
 		r := Open(Config{Path: path, Logger: slog.New(slog.NewTextHandler(&log, nil))})
