@@ -72,6 +72,7 @@ func TestSkew(t *testing.T) {
 		"far-ahead":    {says(-2 * time.Hour), Fail, "1h59m59s ahead of it", "tokens and certificates"},
 		"far-behind":   {says(48 * time.Hour), Fail, "48h0m0s behind it", "tokens and certificates"},
 		"kept":         {map[string]string{"Date": at.Add(-time.Hour).Format(http.TimeFormat), "Age": "3600"}, OK, "as it has it", ""},
+		"ages":         {map[string]string{"Date": "Fri, 01 Jan 9999 00:00:00 GMT"}, Fail, "behind it", "tokens and certificates"},
 		"no-date":      {nil, OK, "not compared with it: it does not say", ""},
 		"odd-date":     {map[string]string{"Date": "yesterday"}, OK, "not compared with it: it does not say", ""},
 	} {

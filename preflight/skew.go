@@ -112,13 +112,13 @@ func (m comparison) off() time.Duration {
 }
 
 func (m comparison) String() string {
-	switch off := m.off(); {
+	switch off := m.off(); { // the least Duration, of a time too far away, has no negative
 	case m.why != "":
 		return "not compared with " + m.source + ": " + m.why
 	case off >= much:
 		return roundly(off) + " ahead of " + m.source
-	case -off >= much:
-		return roundly(-off) + " behind " + m.source
+	case off <= -much:
+		return roundly(off.Abs()) + " behind " + m.source
 	}
 	return "as " + m.source + " has it"
 }
@@ -140,7 +140,7 @@ func judge(all []comparison) Result {
 		if m.why != "" {
 			continue
 		}
-		off := max(m.off(), -m.off())
+		off := m.off().Abs()
 		worst, agrees = max(worst, off), agrees || off < much
 	}
 	detail := strings.Join(slices.Compact(texts), "; ")
