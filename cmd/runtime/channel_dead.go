@@ -45,7 +45,7 @@ func (p *program) deadLetters(ctx context.Context, asJSON bool) int {
 		return p.noLetters(err)
 	}
 	if asJSON {
-		_ = json.NewEncoder(p.json()).Encode(letters)
+		p.unsaid = json.NewEncoder(p.json()).Encode(letters)
 		return exitOK
 	}
 	if len(letters) == 0 {

@@ -29,6 +29,10 @@ func (p *program) doctor(ctx context.Context, o doctorFlags) int {
 		p.complain(warning.Text, "correct "+warning.Name+", or unset it")
 	}
 	report := examine(ctx, w, s, p.environ)
+	if ctx.Err() != nil { // what was asked then has no answer
+		p.complain("the checks were interrupted", "let them come to their end: each gives up by itself")
+		return exitFailed
+	}
 	report.For, report.Why, report.Subject = name, why, w.subject
 	if o.JSON {
 		if code := p.printJSON(report); code != exitOK {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -106,5 +107,6 @@ func (p *program) flags(node *kong.Node) {
 }
 
 func (p *program) print(text string) {
-	_, _ = p.stdout.Write([]byte(text))
+	_, err := p.stdout.Write([]byte(text))
+	p.unsaid = cmp.Or(p.unsaid, err)
 }

@@ -82,3 +82,28 @@ func TestErrorsAreShownAsTheyAre(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// TestWhatCannotBePrinted is not taken for a whole answer.
+func TestWhatCannotBePrinted(t *testing.T) {
+	for _, args := range []string{"--help", "task --help", "version", "version --json", "connect --template"} {
+		var errs bytes.Buffer
+		if code := run(t.Context(), strings.Fields(args), nil, nil, fullDisk{}, &errs); code != exitFailed || !strings.Contains(errs.String(), "no space left") {
+			t.Errorf("runtime %s: %d, %s", args, code, errs.String())
+		}
+	}
+}
+
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+
+// TestDoctorInterrupted has not found that a turn would run.
+func TestDoctorInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var out, errs bytes.Buffer
+	code := run(ctx, []string{"doctor"}, []string{"HOME=" + t.TempDir(), "RUNTIME_MODEL=scripted", "TMPDIR=" + t.TempDir()}, nil, &out, &errs)
+	if code != exitFailed || out.Len() > 0 || !strings.Contains(errs.String(), "interrupted") {
+		t.Errorf("%d: %s%s", code, out.String(), errs.String())
+	}
+}

@@ -48,6 +48,7 @@ type program struct {
 	held           error // a file of secrets could not be read; what it sets is not in environ
 	stdin          io.ReadCloser
 	stdout, stderr io.Writer
+	unsaid         error // why something could not be printed
 }
 
 // parserOf reads a command line into c.
@@ -59,8 +60,17 @@ func parserOf(c *commands, options ...kong.Option) (*kong.Kong, error) {
 // run is the whole program but for signals. It returns the exit code.
 func run(ctx context.Context, args, environ []string, stdin io.ReadCloser, stdout, stderr io.Writer) int {
 	p := &program{environ: environ, stdin: stdin, stdout: stdout, stderr: stderr}
+	code := p.do(ctx, args)
+	if code == exitOK && p.unsaid != nil {
+		return p.fail(p.unsaid)
+	}
+	return code
+}
+
+// do carries a command line out.
+func (p *program) do(ctx context.Context, args []string) int {
 	var c commands
-	parser, err := parserOf(&c, kong.Writers(stdout, stderr))
+	parser, err := parserOf(&c, kong.Writers(p.stdout, p.stderr))
 	if err != nil {
 		return p.fail(err)
 	}
