@@ -26,7 +26,7 @@ func missing(v reflect.Value) bool {
 	case reflect.Interface:
 		return isNull(v.Elem()) || missing(v.Elem())
 	case reflect.Struct:
-		if event, ok := v.Interface().(a2a.TaskArtifactUpdateEvent); ok && event.Artifact == nil {
+		if event, ok := reflect.TypeAssert[a2a.TaskArtifactUpdateEvent](v); ok && event.Artifact == nil {
 			return true
 		}
 		for i := range v.NumField() {

@@ -22,7 +22,9 @@ func TestWordsOfErrors(t *testing.T) {
 		}
 	}
 	halved := &appserver.TurnError{Message: "*" + strings.Repeat("secret", mostRead/6-1) + "secret of another kind"}
-	e.cfg.Redact = func(s string) string { return strings.ReplaceAll(strings.ReplaceAll(s, "secret of another kind", "***"), "secret", "") }
+	e.cfg.Redact = func(s string) string {
+		return strings.ReplaceAll(strings.ReplaceAll(s, "secret of another kind", "***"), "secret", "")
+	}
 	if said := e.modelFailure(halved).Message; strings.Contains(said, "of") {
 		t.Errorf("half of a secret: %q", said)
 	}
