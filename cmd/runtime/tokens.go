@@ -1,13 +1,9 @@
 package main
 
 import (
-	"errors"
-	"io/fs"
-
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/whole"
+	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 )
 
 // closeTokens takes from codex's user what it can read of the workspace's tokens: a platform may
@@ -21,14 +17,7 @@ func (app *application) closeTokens(s settings.Settings) {
 		if err != nil || open == "" {
 			continue
 		}
-		text, err := regular.Read(file, mostSecret)
-		if err == nil {
-			err = whole.Write(file, text, 0o600)
-		}
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
+		if err := platform.Close(file); err != nil {
 			app.log.Warn("codex's user can read a token of the workspace", "file", file, "err", err, "fix", "make it readable for the runtime's user alone")
 			continue
 		}
