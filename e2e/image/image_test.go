@@ -243,9 +243,12 @@ func TestAskpass(t *testing.T) {
 	c := im.run(t, s)
 	progtest.WaitFor(t, "the runtime to listen", func() bool { return strings.Contains(c.said(), `"msg":"listening"`) })
 	for question, want := range map[string]string{
-		"Username for 'https://git.example.com': ":     "ada\n",
-		"Password for 'https://ada@git.example.com': ": "token-of-gitea\n",
-		"Password for 'https://ada@example.org': ":     "",
+		"Username for 'https://git.example.com': ":              "ada\n",
+		"Password for 'https://ada@git.example.com': ":          "token-of-gitea\n",
+		"Password for 'https://ada@example.org': ":              "",
+		"Password for 'https://git.example.com/@example.org': ": "",
+		"Password for 'https://example.org/@git.example.com': ": "",
+
 		"Are you sure?": "",
 	} {
 		if got, err := c.exec("molecule-askpass", question); got != want || (err == nil) != (want != "") {
