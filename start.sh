@@ -13,7 +13,10 @@ given=${PATH-}
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 agent=agent
 keeper=runtime # who keeps the state and the tokens
-configs=${CONFIGS_DIR:-/configs}
+# The same path without dots, and without slashes that say nothing: one at the end has a link there
+# followed.
+path() { realpath -ms -- "$1"; }
+configs=$(path "${CONFIGS_DIR:-/configs}")
 serves=yes
 case "${*:-serve} " in *" -h "* | *" --help "*) serves= ;; "serve "* | "channel " | "channel -"* | "channel run "*) ;; *) serves= ;; esac
 
@@ -32,7 +35,7 @@ say() { # LEVEL MESSAGE [NAME VALUE]...: a line of JSON, like those of the progr
 # on where one is.
 theirs() {
 	case ":$1:" in
-	*::* | *:[!/:]* | *:/workspace[:/]* | *":${RUNTIME_WORKDIR:-/workspace}"[:/]* | *":$configs"[:/]* | *:/tmp[:/]* | *:/home/agent[:/]*) return 0 ;;
+	*::* | *:[!/:]* | *:/workspace[:/]* | *":$(path "${RUNTIME_WORKDIR:-/workspace}")"[:/]* | *":$configs"[:/]* | *:/tmp[:/]* | *:/home/agent[:/]*) return 0 ;;
 	esac
 	return 1
 }
@@ -45,6 +48,15 @@ becomes() {
 	exec "$program" "$@"
 }
 
+# led PATH: whether a link leads there that is not root's. What it leads to is not given to anybody.
+led() {
+	part=$1
+	while part=$(dirname "$part") && [ "$part" != / ]; do
+		if [ -L "$part" ] && [ "$(stat -c %u "$part")" != 0 ]; then return 0; fi
+	done
+	return 1
+}
+
 # own USER DIRECTORY TEST...: gives a user what find's TEST finds. Links are not followed, and
 # other file systems not entered. Commands can have left folders in folders without end; none of
 # those far down is somebody else's.
@@ -52,6 +64,10 @@ own() {
 	who=$1 dir=$2
 	shift 2
 	[ -d "$dir" ] && [ -w "$dir" ] || return 0
+	if led "$dir"; then
+		say WARN "a link leads to a directory, whose files are left as they are" directory "$dir" fix "put a directory in the place of the link"
+		return 0
+	fi
 	find "$dir" -maxdepth 64 -xdev "$@" -execdir chown -h "$who" '{}' + 2>/dev/null ||
 		say WARN "some files could not be given to $who" directory "$dir" fix "look at who owns them, or start the container as user 1000"
 }
@@ -65,14 +81,14 @@ alone="( ! -type f -o -links 1 )"
 # root has brought is the agent's. A file among the secrets that has another name, too, is not
 # opened to the agent: by that name it may be a token.
 share() {
-	state=${RUNTIME_STATE_DIR:-$configs/.runtime} home=${CODEX_HOME:-$configs/.codex}
+	state=$(path "${RUNTIME_STATE_DIR:-$configs/.runtime}") home=$(path "${CODEX_HOME:-$configs/.codex}")
 	for dir in "$state" "$home"; do
 		[ -d "$dir" ] || (umask 077 && mkdir -p "$dir") 2>/dev/null || true
 	done
 	own "$keeper:" "$configs" -maxdepth 0 ! -user "$keeper"
 	own "$keeper:" "$configs" -mindepth 1 -maxdepth 1 -type f '(' -name config.yaml -o -name '.*' ')' ! -user "$keeper"
 	own "$keeper:" "$state" ! -user "$keeper"
-	token=${MOLECULE_WORKSPACE_TOKEN_FILE:-}
+	token=${MOLECULE_WORKSPACE_TOKEN_FILE:+$(path "$MOLECULE_WORKSPACE_TOKEN_FILE")}
 	case $token in "$configs"/*) own "$keeper:" "${token%/*}" -mindepth 1 -maxdepth 1 -path "$token" -type f -user root ;; esac
 	own "$keeper:$agent" "$configs/secrets.d" '(' ! -user "$keeper" -o ! -group "$agent" ')'
 	# shellcheck disable=SC2086 # a list of words

@@ -251,3 +251,26 @@ func TestFoldersInFolders(t *testing.T) {
 		t.Errorf("near is user %d's, far %d's\n%s", owner(t, near), owner(t, far), got)
 	}
 }
+
+// TestLinksOnTheWay: what a link of the agent's leads to stays whose it is, however the place behind it is
+// named.
+func TestLinksOnTheWay(t *testing.T) {
+	for name, home := range map[string]string{"a slash": "home/.codex/", "above": "home/.config/codex", "dots": "home/.config/../.config//codex/."} {
+		t.Run(name, func(t *testing.T) {
+			y := newYard(t)
+			file := filepath.Join(y.dir, "root", "codex", "program")
+			if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, nil, 0o755)); err != nil {
+				t.Fatal(err)
+			}
+			for from, to := range map[string]string{".codex": "../root", ".config": "../root"} {
+				link := filepath.Join(y.dir, "home", from)
+				if err := errors.Join(os.Symlink(to, link), os.Lchown(link, agentID, agentID)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := y.start("CODEX_HOME=" + y.dir + "/" + home); owner(t, file) != 0 {
+				t.Errorf("the file is user %d's\n%s", owner(t, file), got)
+			}
+		})
+	}
+}
