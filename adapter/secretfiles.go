@@ -62,6 +62,9 @@ func SecretFiles(dir string, user *asuser.User) (vars []string, warnings []Warni
 			missed = cmp.Or[error](missed, &Problem{What: "a secret cannot be read: " + err.Error(), Fix: "end the process that has a lease on " + path})
 			continue
 		}
+		if wrong == "" && strings.TrimSpace(value) == "" && slices.Contains(closing, entry.Name()) {
+			wrong = "it is empty"
+		}
 		if wrong == "" && (len(vars) == mostFiles || total+len(value) > mostSecrets) {
 			wrong = fmt.Sprintf("there are more than %d secrets, or %d bytes of them", mostFiles, mostSecrets)
 		}

@@ -91,6 +91,7 @@ func TestSecretsAreBounded(t *testing.T) {
 // TestClosingSecrets: what the runtime is closed with is not left out, whatever is wrong with its file.
 func TestClosingSecrets(t *testing.T) {
 	for name, prepare := range map[string]func(file string) error{
+		"empty":    func(file string) error { return os.WriteFile(file, []byte("\n"), 0o600) },
 		"zero":     func(file string) error { return os.WriteFile(file, []byte("a\x00b"), 0o600) },
 		"big":      func(file string) error { return os.WriteFile(file, bytes.Repeat([]byte("x"), 200<<10), 0o600) },
 		"dangling": func(file string) error { return os.Symlink("nowhere", file) },

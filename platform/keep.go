@@ -73,15 +73,6 @@ func (c *Client) keep(token, secret string) error {
 	return errors.Join(errs...)
 }
 
-// Close makes a file that holds a token the file of this process's user, which no other reads.
-func Close(file string) error {
-	text, err := regular.Read(file, mostToken)
-	if err != nil {
-		return err
-	}
-	return whole.Write(file, text, 0o600)
-}
-
 // keepFile replaces the file by one that holds the secret, unless it does already or
 // there is none. Whoever reads meanwhile reads the old one or the new one, whole.
 func (c *Client) keepFile(name, secret string) error {

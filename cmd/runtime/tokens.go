@@ -18,7 +18,7 @@ func (app *application) closeTokens(s settings.Settings) {
 			continue
 		}
 		if err := platform.Close(file); err != nil {
-			app.log.Warn("codex's user can read a token of the workspace", "file", file, "err", err, "fix", "make it readable for the runtime's user alone")
+			app.log.Warn("codex's user can read a token of the workspace", "file", file, "err", err, "fix", "make it readable for the runtime's user alone, unless the next start of codex has it so")
 			continue
 		}
 		app.log.Info("a token of the workspace that codex's user could read is the runtime's alone now", "file", file)

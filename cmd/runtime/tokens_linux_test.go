@@ -37,4 +37,15 @@ func TestCloseTokens(t *testing.T) {
 	if _, err := os.Stat(secret); err == nil {
 		t.Error("a secret is there that was none")
 	}
+	// What somebody else renews stays where it is looked for, and what is being written, too.
+	renewed := filepath.Join(dir, "renewed")
+	if err := errors.Join(os.WriteFile(renewed, []byte("x"), 0o644), os.Chown(renewed, 4299, 4299), os.Remove(token), os.Symlink(renewed, token), os.WriteFile(secret, nil, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	app.closeTokens(settings.Settings{User: other, WorkspaceID: "w", PlatformURL: "http://platform", ConfigsDir: dir, TokenFile: renewed})
+	for name, want := range map[string]os.FileMode{token: os.ModeSymlink | 0o777, renewed: 0o644, secret: 0o644} {
+		if info, err := os.Lstat(name); err != nil || info.Mode() != want {
+			t.Errorf("%s: %v, %v", name, info.Mode(), err)
+		}
+	}
 }

@@ -20,6 +20,11 @@ const leftAfter = time.Minute
 // under a name that begins with the file's own, and is gone when Write returns; what a
 // process has left there that was killed is removed by a later one.
 func Write(path string, text []byte, mode fs.FileMode) error {
+	return WriteIf(path, text, mode, func() error { return nil })
+}
+
+// WriteIf is Write, if what is asked at the last moment has no error, which is returned.
+func WriteIf(path string, text []byte, mode fs.FileMode, last func() error) error {
 	sweep(path)
 	temp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp") // 0600: nobody else reads it before it has its mode
 	if err != nil {
@@ -33,6 +38,9 @@ func Write(path string, text []byte, mode fs.FileMode) error {
 		err = temp.Sync()
 	}
 	if err = errors.Join(err, temp.Close()); err == nil {
+		err = last()
+	}
+	if err == nil {
 		err = os.Rename(temp.Name(), path)
 	}
 	if err != nil {

@@ -1,0 +1,45 @@
+package platform
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"syscall"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/whole"
+)
+
+// Why a file is left as it is.
+var (
+	errOthers  = errors.New("it is a link, or another user's")
+	errWritten = errors.New("it is being written")
+)
+
+// Close puts a file of the same text, which nobody but this process's user reads, in the place of one
+// that holds a token, and is its own or root's. A link, and another user's, stay: who renews those
+// looks for them where they are.
+func Close(file string) error {
+	was, err := os.Lstat(file)
+	if err != nil {
+		return err
+	}
+	stat, ok := was.Sys().(*syscall.Stat_t)
+	if !was.Mode().IsRegular() || !ok || stat.Uid != 0 && int(stat.Uid) != os.Geteuid() {
+		return errOthers
+	}
+	text, err := regular.Read(file, mostToken)
+	if err != nil {
+		return err
+	}
+	if len(bytes.TrimSpace(text)) == 0 {
+		return errWritten
+	}
+	return whole.WriteIf(file, text, 0o600, func() error {
+		now, err := os.Lstat(file)
+		if err == nil && (!os.SameFile(was, now) || now.Size() != was.Size() || !now.ModTime().Equal(was.ModTime())) {
+			return errWritten
+		}
+		return err
+	})
+}
