@@ -13,12 +13,6 @@ given=${PATH-}
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 agent=agent
 keeper=runtime # who keeps the state and the tokens
-# The same path without dots, and without slashes that say nothing: one at the end has a link there
-# followed.
-path() { realpath -ms -- "$1"; }
-configs=$(path "${CONFIGS_DIR:-/configs}")
-serves=yes
-case "${*:-serve} " in *" -h "* | *" --help "*) serves= ;; "serve "* | "channel " | "channel -"* | "channel run "*) ;; *) serves= ;; esac
 
 say() { # LEVEL MESSAGE [NAME VALUE]...: a line of JSON, like those of the program
 	line="{\"time\":\"$(date -u +%Y-%m-%dT%H:%M:%SZ)\",\"level\":\"$1\",\"msg\":\"$2\""
@@ -31,14 +25,39 @@ say() { # LEVEL MESSAGE [NAME VALUE]...: a line of JSON, like those of the progr
 	echo "$line}" >&2
 }
 
-# theirs LIST: whether one of the paths, with colons between them, is the agent's to write, or hangs
-# on where one is.
-theirs() {
-	case ":$1:" in
-	*::* | *:[!/:]* | *:/workspace[:/]* | *":$(path "${RUNTIME_WORKDIR:-/workspace}")"[:/]* | *":$configs"[:/]* | *:/tmp[:/]* | *:/home/agent[:/]*) return 0 ;;
-	esac
-	return 1
+# systems LIST: whether all the paths of a list are the system's folders, or in them, where the
+# agent writes nothing. Nothing is run for this.
+systems() {
+	case ":$1:" in *[:\;\ ][:\;\ ]* | */..* | *//*) return 1 ;; esac
+	of=$IFS IFS=':; '
+	set -f
+	for part in $1; do
+		case $part/ in /usr/* | /bin/* | /sbin/* | /lib/* | /lib64/* | /opt/*) ;; *) part= && break ;; esac
+	done
+	set +f
+	IFS=$of
+	[ "$part" ]
 }
+
+# What the loader takes from elsewhere is in every process of root's, and by the next start a command
+# of the agent can have put it there. In this one it is already.
+for name in LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT; do
+	eval "value=\${$name-}"
+	if [ "$value" ] && ! systems "$value" && [ "$(unset LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT && id -u)" = 0 ]; then
+		unset LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT
+		say ERROR "libraries would be taken from elsewhere than the system's folders" "$name" "$value" fix "let it name places in /usr, /lib and /opt only, or set it where the agent's commands begin"
+		exit 1
+	fi
+done
+
+# trim VALUE: without blanks and line ends around it, which come from files.
+trim() { printf %s "$1" | sed -e 's/^[[:space:]]*//' -e 's/[[:space:]]*$//'; }
+# path PATH: the same without dots, and without slashes that say nothing: one at the end has a link
+# there followed.
+path() { realpath -ms -- "$(trim "$1")"; }
+configs=$(path "${CONFIGS_DIR:-/configs}")
+serves=yes
+case "${*:-serve} " in *" -h "* | *" --help "*) serves= ;; "serve "* | "channel " | "channel -"* | "channel run "*) ;; *) serves= ;; esac
 
 # becomes PROGRAM ARGUMENT...: is the program from here on, which has the PATH that was given.
 becomes() {
@@ -88,11 +107,16 @@ share() {
 	own "$keeper:" "$configs" -maxdepth 0 ! -user "$keeper"
 	own "$keeper:" "$configs" -mindepth 1 -maxdepth 1 -type f '(' -name config.yaml -o -name '.*' ')' ! -user "$keeper"
 	own "$keeper:" "$state" ! -user "$keeper"
-	token=${MOLECULE_WORKSPACE_TOKEN_FILE:+$(path "$MOLECULE_WORKSPACE_TOKEN_FILE")}
-	case $token in "$configs"/*) own "$keeper:" "${token%/*}" -mindepth 1 -maxdepth 1 -path "$token" -type f -user root ;; esac
 	own "$keeper:$agent" "$configs/secrets.d" '(' ! -user "$keeper" -o ! -group "$agent" ')'
 	# shellcheck disable=SC2086 # a list of words
 	own "$agent:" "$home" ! -user "$agent" $alone
+	# The token that the operator has brought, and folders of root's that lead to it.
+	token=${MOLECULE_WORKSPACE_TOKEN_FILE:+$(path "$MOLECULE_WORKSPACE_TOKEN_FILE")} at=
+	case $token in "$configs"/*) at=$token ;; esac
+	while [ "$at" ] && [ "$at" != "$configs" ]; do
+		own "$keeper:" "${at%/*}" -mindepth 1 -maxdepth 1 -user root ! -type l -name "$(basename "$at" | sed 's/[][*?\\]/\\&/g')"
+		at=${at%/*}
+	done
 	# What the platform brings meanwhile is the runtime's all the same.
 	# shellcheck disable=SC2086 # likewise
 	own "$agent:" "$configs" -user root $alone ! -path "$configs/config.yaml" ! -path "$configs/.auth_token" ! -path "$configs/.platform_inbound_secret"
@@ -113,13 +137,10 @@ regain() {
 	return 0
 }
 
-# word VALUE: what is left of it without blanks and line ends, which come from files.
-word() { printf %s "$1" | tr -d '[:space:]'; }
-
 # lend makes /workspace a place where the agent can work, as WORKSPACE_GIVE has it. It may
 # be a directory of the host: what is in it belongs to others, and stays theirs.
 lend() {
-	case $(word "${WORKSPACE_GIVE:-directory}") in
+	case $(trim "${WORKSPACE_GIVE:-directory}") in
 	directory) own "$agent:" /workspace -maxdepth 0 -user root ;;
 	all) own "$agent:" /workspace -user root ;;
 	nothing) return 0 ;;
@@ -138,14 +159,6 @@ lend() {
 as_agent() { "$@"; }
 apart=
 if [ "$(id -u)" = 0 ]; then
-	for name in LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT; do
-		eval "value=\${$name-}"
-		# By the next start a command of the agent can have put there what is run in every process of root's.
-		if [ "$value" ] && theirs "$(printf %s "$value" | tr ' ' :)"; then
-			say ERROR "libraries would be taken from where the agent writes" "$name" "$value" fix "let it name other places only, or set it where the agent's commands begin"
-			exit 1
-		fi
-	done
 	groups=$(id -G "$agent" | tr ' ' ',')
 	# Tier 4 hands in the host's docker, under whatever group it has there.
 	if [ -S /var/run/docker.sock ] && command -v docker >/dev/null; then
@@ -166,7 +179,14 @@ if [ "$(id -u)" = 0 ]; then
 	fi
 	# One user does where the agent is root in all but name, and where a process of codex's
 	# needs the workspace's token. By its numbers, too, the agent is the agent.
-	case $(word "${CODEX_USER-$agent}") in "$agent" | "$(id -u "$agent")" | "$(id -u "$agent"):$(id -g "$agent")") two=yes ;; *) two= ;; esac
+	case $(trim "${CODEX_USER-$agent}") in
+	"$agent" | "$(id -u "$agent")" | "$(id -u "$agent"):$(id -g "$agent")") two=yes ;;
+	'') two= ;;
+	*)
+		say ERROR "CODEX_USER is not the user whom this image has for codex" CODEX_USER "$CODEX_USER" fix "set it to $agent, or to nothing, which has all be one user's"
+		exit 1
+		;;
+	esac
 	if [ "$two" ] && [ "${RUNTIME_TOOLS:-}" != mcp ] && ! command -v sudo >/dev/null && as_keeper true 2>/dev/null; then
 		apart=yes
 	fi
@@ -221,7 +241,7 @@ fi
 # what a repository says, and commands write those. So no git is run here either.
 [ -z "$serves" ] || export GIT_CONFIG_SYSTEM="${GIT_CONFIG_SYSTEM:-/etc/gitconfig.agent}"
 if [ "$apart" ]; then
-	[ -z "$serves" ] || ! theirs "$given" || say WARN "what root calls by name in this container can be the agent's" PATH "$given" fix "let PATH name what commands write last, or not at all; the programs of a docker exec by their full paths"
+	[ -z "$serves" ] || systems "$given" || say WARN "PATH leads elsewhere than to the system's folders, and what root calls by name in this container with it" PATH "$given" fix "call programs by their full paths in a docker exec, if the agent can write there"
 	becomes setpriv --reuid="$keeper" --regid="$keeper" --clear-groups \
 		--inh-caps=-all,+setuid,+setgid --ambient-caps=-all,+setuid,+setgid "$0" "$@"
 fi

@@ -182,10 +182,13 @@ func TestProgramsOfTheAgents(t *testing.T) {
 	if text, err := os.ReadFile(ran); err == nil {
 		t.Errorf("it runs %q", text)
 	}
-	if !strings.Contains(got, " with "+path+" as agent") || !strings.Contains(got, "can be the agent's") {
+	if !strings.Contains(got, " with "+path+" as agent") || !strings.Contains(got, "PATH leads elsewhere") {
 		t.Error(got)
 	}
-	for _, variable := range []string{"LD_PRELOAD=/usr/lib/none.so " + y.work + "/x.so", "LD_LIBRARY_PATH=/usr/lib:", "LD_AUDIT=x.so"} {
+	for _, variable := range []string{
+		"LD_PRELOAD=/usr/lib/none.so " + y.work + "/x.so", "LD_PRELOAD=/" + y.work + "/x.so", "LD_PRELOAD=/usr/../var/tmp/x.so", "LD_PRELOAD=/usrs/x.so",
+		"LD_LIBRARY_PATH=/usr/lib:", "LD_LIBRARY_PATH=:/usr/lib", "LD_LIBRARY_PATH=/usr/lib;/var/tmp", "LD_AUDIT=x.so",
+	} {
 		if got, err := y.try(variable, "RUNTIME_WORKDIR="+y.work); err == nil || !strings.Contains(got, "libraries would be taken") {
 			t.Errorf("%s: %v\n%s", variable, err, got)
 		}
@@ -194,13 +197,17 @@ func TestProgramsOfTheAgents(t *testing.T) {
 
 // TestAgentByItsNumbers: who the agent is can be said in each of the ways that the program takes.
 func TestAgentByItsNumbers(t *testing.T) {
-	for said, want := range map[string]string{
-		"agent": "agent", " agent\r": "agent", "4242": "agent", "4242:4242": "agent", "": "", "4299": "4299", "root": "root",
-	} {
+	for said, want := range map[string]string{"agent": "agent", " agent\r": "agent", "4242": "agent", "4242:4242": "agent", "": "", "\r": "\r"} {
 		y := newYard(t)
 		got := y.start("CODEX_USER=" + said)
 		if apart := owner(t, y.configs) == keeperID; !strings.Contains(got, " as "+want+"\n") || apart != (want == "agent") {
 			t.Errorf("%q: two users: %v\n%s", said, apart, got)
+		}
+	}
+	for _, said := range []string{"4299", "root", "4242:100", "agent:4242", "04242"} {
+		y := newYard(t)
+		if got, err := y.try("CODEX_USER=" + said); err == nil || !strings.Contains(got, "is not the user") || owner(t, y.configs) != agentID {
+			t.Errorf("%q: %v\n%s", said, err, got)
 		}
 	}
 }
@@ -222,17 +229,23 @@ func TestGiveNothingByMistake(t *testing.T) {
 
 // TestTokenFileStaysTheRuntimes, wherever in the configuration the operator has put it.
 func TestTokenFileStaysTheRuntimes(t *testing.T) {
-	y := newYard(t)
-	file, prompt := filepath.Join(y.configs, "workspace.token"), filepath.Join(y.configs, "system-prompt.md")
-	for _, name := range []string{file, prompt} {
-		if err := os.WriteFile(name, []byte("x"), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got := y.start("MOLECULE_WORKSPACE_TOKEN_FILE=" + file)
-	info, err := os.Stat(file)
-	if err != nil || owner(t, file) != keeperID || info.Mode().Perm() != 0o600 || owner(t, prompt) != agentID {
-		t.Errorf("%v, user %d's, the prompt %d's, %v\n%s", info.Mode(), owner(t, file), owner(t, prompt), err, got)
+	for name, said := range map[string]string{
+		"workspace.token": "/workspace.token", "w.token": "//./w.token\r", "[w].token": "/[w].token", "tokens/of/mine": "/tokens/of/mine",
+	} {
+		t.Run(filepath.Base(name), func(t *testing.T) {
+			y := newYard(t)
+			file, prompt := filepath.Join(y.configs, name), filepath.Join(y.configs, "system-prompt.md")
+			for _, name := range []string{file, prompt} {
+				if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte("x"), 0o644)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got := y.start("CONFIGS_DIR="+y.configs+"/", "MOLECULE_WORKSPACE_TOKEN_FILE="+y.configs+said)
+			info, err := os.Stat(file)
+			if err != nil || owner(t, file) != keeperID || owner(t, filepath.Dir(file)) != keeperID || info.Mode().Perm() != 0o600 || owner(t, prompt) != agentID {
+				t.Errorf("%v, user %d's, the prompt %d's, %v\n%s", info.Mode(), owner(t, file), owner(t, prompt), err, got)
+			}
+		})
 	}
 }
 
