@@ -190,7 +190,9 @@ func (k *keeper) ask() *refusal {
 		<-on.Done()
 	}
 	k.stale, k.kept = false, false
-	return k.try()
+	r = k.try()
+	k.weighChange()
+	return r
 }
 
 // weighChange notes whether codex has to be started anew for what its file has become. It takes a
@@ -206,7 +208,7 @@ func (k *keeper) weighChange() {
 	k.look()
 	home := on.Info().CodexHome
 	mark, its := k.e.markOf(home), *on.whose.Load()
-	changed := k.changed || mark != k.file
+	changed := k.changed || mark != k.file && k.isOut() // else what was written in the probe is codex's renewal
 	k.file, k.changed = mark, false
 	k.stale = k.stale || changed && (!k.reads() || its == "" || its != k.e.whose(home))
 }

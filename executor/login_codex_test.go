@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -343,20 +344,41 @@ func TestLoginThatComesAsItIsRefused(t *testing.T) {
 }
 
 // TestRefusedLoginThatIsRenewed: codex renews its login each time that the model is asked. What it writes then does
-// not have it restarted, and the code that was given stays good.
+// not have it restarted, and the code that was given stays good, also where what it has renewed is refused
+// in another way.
 func TestRefusedLoginThatIsRenewed(t *testing.T) {
-	t.Parallel() // it mostly waits
-	h := onLogin(t, "chatgpt", "", func(c *executor.Config) { c.LoginProbe = time.Second })
-	h.model.SetScript(unauthorized)
-	w := submit(t, h.Executor, "j1", "one", "say one")
-	heldWith(t, w)
-	pid, renewals := h.Health().Child.Pid, h.issuer.Renewals()
-	eventually(t, "three renewals", func() bool { return h.issuer.Renewals() >= renewals+3 })
-	if now := h.Health().Child.Pid; now != pid || h.issuer.Codes() != 1 {
-		t.Errorf("codex is %d, and was %d; codes given: %d", now, pid, h.issuer.Codes())
+	var known sync.Map // tokens that were refused
+	for name, refuse := range map[string]func(*fakemodel.Turn){
+		"unauthorized": unauthorized,
+		"forbidden when new": func(turn *fakemodel.Turn) {
+			if _, again := known.LoadOrStore(turn.Headers.Get("Authorization"), true); again {
+				unauthorized(turn)
+				return
+			}
+			forbidden(turn)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel() // it mostly waits
+			h := onLogin(t, "chatgpt", "", func(c *executor.Config) { c.LoginProbe = time.Second })
+			h.model.SetScript(refuse)
+			w := submit(t, h.Executor, "j1", "one", "say one")
+			heldWith(t, w)
+			eventually(t, "a code", func() bool { return h.issuer.Codes() > 0 })
+			pid, renewals := h.Health().Child.Pid, h.issuer.Renewals()
+			eventually(t, "three renewals", func() bool { return h.issuer.Renewals() >= renewals+3 })
+			if now := h.Health().Child.Pid; now != pid || h.issuer.Codes() != 1 {
+				t.Errorf("codex is %d, and was %d; codes given: %d", now, pid, h.issuer.Codes())
+			}
+			h.model.SetScript(fakemodel.Keywords)
+			wantEnd(t, w.wait(t), executor.Completed, "")
+		})
 	}
-	h.model.SetScript(fakemodel.Keywords)
-	wantEnd(t, w.wait(t), executor.Completed, "")
+}
+
+// forbidden refuses a login in a way that codex does not renew it for.
+func forbidden(turn *fakemodel.Turn) {
+	turn.Fail(http.StatusForbidden, `{"error":{"message":"not of this plan"}}`)
 }
 
 // TestLoginThatCannotBeBegun has nobody who issues one.
