@@ -66,6 +66,9 @@ func (s Settings) headerSecrets() []string {
 	for _, list := range []Secret{s.OTLPHeaders, s.OTLPTracesHeaders} {
 		for pair := range strings.SplitSeq(list.Reveal(), ",") {
 			name, _, _ := strings.Cut(strings.TrimSpace(pair), "=")
+			if strings.ContainsFunc(name, isNoName) {
+				secrets = append(secrets, name)
+			}
 			if at := strings.IndexAny(name, ": \t"); at >= 0 {
 				behind := strings.Trim(name[at:], ": \t")
 				secrets = append(secrets, behind, behind[strings.LastIndex(behind, " ")+1:])
@@ -73,4 +76,9 @@ func (s Settings) headerSecrets() []string {
 		}
 	}
 	return secrets
+}
+
+// isNoName reports whether a character stands in no header's name.
+func isNoName(r rune) bool {
+	return r > '~' || r <= ' ' || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
 }

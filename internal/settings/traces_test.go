@@ -60,6 +60,8 @@ func TestTracesHeadersWrittenWrongly(t *testing.T) {
 		"a=b, Api Key dd0c1f8a0011=x":                   "dd0c1f8a0011",
 		"Authorization:tok_0123456789":                  "tok_0123456789",
 		"Authorization Bearer tok_0123456789":           "tok_0123456789",
+		"glc_eyJvIjoi/MTIzNDU2Nzg5MA==":                 "glc_eyJvIjoi/MTIzNDU2Nzg5MA",
+		"Authorization;tok_0123456789=":                 "Authorization;tok_0123456789",
 	} {
 		s := mustLoad(t, nil, "OTEL_EXPORTER_OTLP_ENDPOINT=http://c", "OTEL_EXPORTER_OTLP_HEADERS="+list)
 		if !slices.Contains(s.Secrets(), secret) {
