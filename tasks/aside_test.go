@@ -31,7 +31,7 @@ func TestAside(t *testing.T) {
 	}
 	aside.ask("q1", "May I q1?")
 	asking.wait(t)
-	if text := tasks.Reply(asking.task).Parts[0].Text(); !strings.Contains(text, "Name the task") {
+	if text := tasks.Reply(asking.task).Parts[0].Text(); !strings.Contains(text, "name the task ("+string(asking.task.ID)+")") || !strings.Contains(text, "the question (q1)") {
 		t.Errorf("what is asked aside: %q", text)
 	}
 	d.call("m3", "", map[string]any{"source": "canvas_user"}, "and this").wait(t)

@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -76,7 +77,7 @@ func (t *task) waiting() (a2a.TaskState, *a2a.Message) {
 		case i > 0:
 			text = "\n\nTo be answered after that, or by its id:\n\n" + text
 		case t.asideFrom() != "":
-			text += "\n\n" + asideText
+			text += "\n\n" + fmt.Sprintf(asideText, t.id, q.asked.ID)
 		}
 		parts = append(parts, a2a.NewTextPart(text))
 		if data := q.data(); data != nil {
@@ -87,7 +88,7 @@ func (t *task) waiting() (a2a.TaskState, *a2a.Message) {
 }
 
 // asideText stands behind what is asked aside of a conversation.
-const asideText = "Name the task in the answer, or this by its id: words that name neither go into the conversation that this went aside of."
+const asideText = "This is asked aside of the conversation: answer it in the console, or name the task (%s) or, in data, the question (%s) in the answer. Words that name neither go into the conversation."
 
 // posed is the message that poses the open questions: the status, or while a turn
 // behind a restart runs, what it is going to be after that. The caller holds t.mu.
