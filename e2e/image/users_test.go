@@ -237,7 +237,7 @@ func TestTwoUsersEnd(t *testing.T) {
 	if said := c.rpc("CancelTask", object{"id": accepted.Result.Task.ID}); !strings.Contains(said, "TASK_STATE_CANCELED") || c.pid("sleep", "83.5") != 0 || c.pid("sleep", "84.5") != 0 {
 		t.Errorf("after the cancel, with %d and %d still there: %s", c.pid("sleep", "83.5"), c.pid("sleep", "84.5"), said)
 	}
-	codex, program := c.pid("/opt/codex/bin/codex", "app-server"), c.pid("molecule-runtime", "serve")
+	codex, program := c.pid("/opt/codex/bin/codex", "app-server"), c.pid("/usr/local/bin/molecule-runtime", "serve")
 	if codex == 0 || program == 0 {
 		t.Fatalf("codex is %d, the program %d", codex, program)
 	}
