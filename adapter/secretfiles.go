@@ -24,8 +24,11 @@ const (
 	mostFiles   = 256
 )
 
-// closing are the settings that the runtime is closed with, and its codex.
-var closing = []string{"RUNTIME_TOKEN", "MOLECULE_A2A_REQUIRE_AUTH", "CODEX_SANDBOX", "CODEX_APPROVAL_POLICY", "CODEX_USER"} //nolint:gochecknoglobals // a constant
+// closing are the settings that the runtime is closed with, and its codex, and those that say
+// where the key goes.
+var closing = []string{ //nolint:gochecknoglobals // a constant
+	"RUNTIME_TOKEN", "RUNTIME_ADDR", "MOLECULE_A2A_REQUIRE_AUTH", "CODEX_SANDBOX", "CODEX_APPROVAL_POLICY", "CODEX_USER", "OPENAI_BASE_URL", "MOLECULE_LLM_BASE_URL",
+}
 
 // loader is a shell script beside the secrets, which sets them. We read them
 // ourselves and run nothing.

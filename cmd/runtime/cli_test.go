@@ -71,7 +71,7 @@ This page is made from the commands of the program; ` + "`go test ./cmd/runtime 
 | %d | the arguments or the settings cannot be used: stderr says which, with a hint |
 | %d | a second SIGINT or SIGTERM ended it at once; the first has it stop in order |
 
-An error is two lines on stderr, ` + "`runtime: …`" + ` and ` + "`hint: …`" + `, and with ` + "`runtime task`" + ` the first alone: [errors.md](errors.md) has them.
+An error is two lines on stderr, ` + "`runtime: …`" + ` and ` + "`hint: …`" + `, and of what ` + "`runtime task`" + ` is answered the first alone: [errors.md](errors.md) has them.
 
 | command | what it does |
 |---|---|

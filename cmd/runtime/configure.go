@@ -109,6 +109,9 @@ func (app *application) openSetup(s settings.Settings, environ []string, scripte
 		cfg.Logins = adapter.NewLogins(logins)
 		app.goOn(cfg.Logins.Run)
 	}
+	if s.User != nil {
+		app.goOn(func(ctx context.Context) { app.watchTokens(ctx, s) })
+	}
 	app.setup = adapter.NewSetup(cfg)
 	return nil
 }

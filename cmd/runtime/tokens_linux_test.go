@@ -1,13 +1,16 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/progtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 )
@@ -37,9 +40,24 @@ func TestCloseTokens(t *testing.T) {
 	if _, err := os.Stat(secret); err == nil {
 		t.Error("a secret is there that was none")
 	}
+	// One that comes later is closed, too.
+	ctx, cancel := context.WithCancel(t.Context())
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		app.watchTokens(ctx, settings.Settings{User: other, WorkspaceID: "w", PlatformURL: "http://platform", ConfigsDir: dir})
+	})
+	if err := os.WriteFile(secret, []byte("the-secret"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	progtest.WaitFor(t, "the secret to be closed", func() bool {
+		info, err := os.Stat(secret)
+		return err == nil && info.Mode().Perm() == 0o600
+	})
+	cancel()
+	watching.Wait()
 	// What somebody else renews stays where it is looked for, and what is being written, too.
 	renewed := filepath.Join(dir, "renewed")
-	if err := errors.Join(os.WriteFile(renewed, []byte("x"), 0o644), os.Chown(renewed, 4299, 4299), os.Remove(token), os.Symlink(renewed, token), os.WriteFile(secret, nil, 0o644)); err != nil {
+	if err := errors.Join(os.WriteFile(renewed, []byte("x"), 0o644), os.Chown(renewed, 4299, 4299), os.Remove(token), os.Symlink(renewed, token), os.WriteFile(secret, nil, 0o600), os.Chmod(secret, 0o644)); err != nil {
 		t.Fatal(err)
 	}
 	app.closeTokens(settings.Settings{User: other, WorkspaceID: "w", PlatformURL: "http://platform", ConfigsDir: dir, TokenFile: renewed})
