@@ -151,7 +151,7 @@ lend() {
 	esac
 	regain /workspace
 	# A platform's agent works there, whoever on the host has lent the directory.
-	if [ "${WORKSPACE_ID:-}${WORKSPACE_GIVE:-}" ] && [ -d /workspace ] && ! as_agent test -w /workspace && chmod a+rwx /workspace 2>/dev/null; then
+	if [ "${WORKSPACE_ID:-}" ] || [ "$(trim "${WORKSPACE_GIVE:-}")" = all ] && [ -d /workspace ] && ! as_agent test -w /workspace && chmod a+rwx /workspace 2>/dev/null; then
 		say INFO "everybody may write into a directory that is not the agent's" directory /workspace
 	fi
 }

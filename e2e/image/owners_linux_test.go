@@ -89,7 +89,12 @@ func (y *yard) start(env ...string) string {
 
 // try starts, if that can be.
 func (y *yard) try(env ...string) (string, error) {
-	cmd := exec.CommandContext(y.t.Context(), "/bin/sh", filepath.Join(y.dir, "bin", "start.sh"), "serve")
+	return y.tryTo("serve", env...)
+}
+
+// tryTo has a command carried out.
+func (y *yard) tryTo(command string, env ...string) (string, error) {
+	cmd := exec.CommandContext(y.t.Context(), "/bin/sh", append([]string{filepath.Join(y.dir, "bin", "start.sh")}, strings.Fields(command)...)...)
 	cmd.Env = append([]string{"PATH=/usr/bin:/bin", "CONFIGS_DIR=" + y.configs, "TMPDIR=/tmp"}, env...)
 	out, err := cmd.CombinedOutput()
 	return string(out), err
@@ -214,7 +219,7 @@ func TestAgentByItsNumbers(t *testing.T) {
 
 // TestGiveNothingByMistake: what is no word of WORKSPACE_GIVE gives nothing.
 func TestGiveNothingByMistake(t *testing.T) {
-	for said, want := range map[string]int{"": agentID, "directory": agentID, "all\r": agentID, "nothing": 0, "none": 0, "Nothing": 0} {
+	for said, want := range map[string]int{"": agentID, "directory": agentID, "directory\r": agentID, "all\r": agentID, "nothing": 0, "none": 0, "Nothing": 0} {
 		y := newYard(t)
 		if err := os.Chown(y.work, 0, 0); err != nil {
 			t.Fatal(err)
@@ -223,6 +228,33 @@ func TestGiveNothingByMistake(t *testing.T) {
 		info, err := os.Stat(y.work)
 		if err != nil || owner(t, y.work) != want || info.Mode().Perm() != 0o755 {
 			t.Errorf("%q: %v, user %d's, %v\n%s", said, info.Mode(), owner(t, y.work), err, got)
+		}
+	}
+}
+
+// TestDirectoryOfTheHost: only a platform, and all, open a directory that is somebody else's to everybody.
+func TestDirectoryOfTheHost(t *testing.T) {
+	for said, want := range map[string]os.FileMode{"": 0o755, "WORKSPACE_GIVE=directory": 0o755, "WORKSPACE_GIVE=all": 0o777, "WORKSPACE_ID=w": 0o777} {
+		y := newYard(t)
+		if err := os.Chown(y.work, 4299, 4299); err != nil {
+			t.Fatal(err)
+		}
+		got := y.start(said)
+		if info, err := os.Stat(y.work); err != nil || info.Mode().Perm() != want || owner(t, y.work) != 4299 {
+			t.Errorf("%s: %v, %v\n%s", said, info.Mode(), err, got)
+		}
+	}
+}
+
+// TestServing: what stays has its volumes made ready, and nothing else does.
+func TestServing(t *testing.T) {
+	for command, want := range map[string]int{
+		"": keeperID, "serve": keeperID, "channel": keeperID, "channel run": keeperID, "channel --once": keeperID,
+		"channel dead": agentID, "channel --help": agentID, "serve -h": agentID, "doctor": agentID, "task list": agentID,
+	} {
+		y := newYard(t)
+		if got, err := y.tryTo(command); err != nil || owner(t, y.configs) != want {
+			t.Errorf("%q: the volume is user %d's, %v\n%s", command, owner(t, y.configs), err, got)
 		}
 	}
 }
