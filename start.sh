@@ -25,25 +25,32 @@ say() { # LEVEL MESSAGE [NAME VALUE]...: a line of JSON, like those of the progr
 	echo "$line}" >&2
 }
 
-# systems LIST: whether all the paths of a list are the system's folders, or in them, where the
-# agent writes nothing. Nothing is run for this.
+# systems LIST [names]: whether all the paths of a list are the system's folders, or in them, where the
+# agent writes nothing. Names alone, which are looked for there, are no paths. Nothing is run for this.
 systems() {
-	case ":$1:" in *[:\;\ ][:\;\ ]* | */..* | *//*) return 1 ;; esac
-	of=$IFS IFS=':; '
+	case ":$1:" in */..* | *//*) return 1 ;; esac
+	[ "${2-}" ] || case ":$1:" in *[:\;\ ][:\;\ ]*) return 1 ;; esac # where one is, or nowhere
+	of=$IFS IFS=':; ' all=yes
 	set -f
 	for part in $1; do
-		case $part/ in /usr/* | /bin/* | /sbin/* | /lib/* | /lib64/* | /opt/*) ;; *) part= && break ;; esac
+		case $part/ in
+		/usr/* | /bin/* | /sbin/* | /lib/* | /lib64/* | /opt/*) ;;
+		*/?* | /) all= ;;
+		*) [ "${2-}" ] || all= ;;
+		esac
 	done
 	set +f
 	IFS=$of
-	[ "$part" ]
+	[ "$all" ]
 }
 
 # What the loader takes from elsewhere is in every process of root's, and by the next start a command
 # of the agent can have put it there. In this one it is already.
 for name in LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT; do
+	names=names
+	[ $name != LD_LIBRARY_PATH ] || names=
 	eval "value=\${$name-}"
-	if [ "$value" ] && ! systems "$value" && [ "$(unset LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT && id -u)" = 0 ]; then
+	if [ "$value" ] && ! systems "$value" $names && [ "$(unset LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT && id -u)" = 0 ]; then
 		unset LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT
 		say ERROR "libraries would be taken from elsewhere than the system's folders" "$name" "$value" fix "let it name places in /usr, /lib and /opt only, or set it where the agent's commands begin"
 		exit 1

@@ -190,9 +190,14 @@ func TestProgramsOfTheAgents(t *testing.T) {
 	if !strings.Contains(got, " with "+path+" as agent") || !strings.Contains(got, "PATH leads elsewhere") {
 		t.Error(got)
 	}
+	for _, variable := range []string{"LD_PRELOAD=libnone.so.1 :/usr/lib/none.so", "LD_LIBRARY_PATH=/usr/local/none:/opt/none", "LD_AUDIT=", "LD_LIBRARY_PATH="} {
+		if got := y.start(variable); !strings.Contains(got, "works in") {
+			t.Errorf("%s: %s", variable, got)
+		}
+	}
 	for _, variable := range []string{
 		"LD_PRELOAD=/usr/lib/none.so " + y.work + "/x.so", "LD_PRELOAD=/" + y.work + "/x.so", "LD_PRELOAD=/usr/../var/tmp/x.so", "LD_PRELOAD=/usrs/x.so",
-		"LD_LIBRARY_PATH=/usr/lib:", "LD_LIBRARY_PATH=:/usr/lib", "LD_LIBRARY_PATH=/usr/lib;/var/tmp", "LD_AUDIT=x.so",
+		"LD_LIBRARY_PATH=/usr/lib:", "LD_LIBRARY_PATH=:/usr/lib", "LD_LIBRARY_PATH=/usr/lib;/var/tmp", "LD_LIBRARY_PATH=x", "LD_AUDIT=./x.so", "LD_AUDIT=x/y.so",
 	} {
 		if got, err := y.try(variable, "RUNTIME_WORKDIR="+y.work); err == nil || !strings.Contains(got, "libraries would be taken") {
 			t.Errorf("%s: %v\n%s", variable, err, got)
