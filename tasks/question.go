@@ -76,7 +76,7 @@ func (t *task) waiting() (a2a.TaskState, *a2a.Message) {
 		switch {
 		case i > 0:
 			text = "\n\nTo be answered after that, or by its id:\n\n" + text
-		case t.asideFrom() != "":
+		case t.asideFrom() != "" && !t.ofPeer():
 			text += "\n\n" + fmt.Sprintf(asideText, t.id, q.asked.ID)
 		}
 		parts = append(parts, a2a.NewTextPart(text))
