@@ -40,6 +40,10 @@ func TestAside(t *testing.T) {
 	}
 	j.ask("q2", "May I q2?")
 	first.wait(t)
+	aside.ask("q1b", "May I q1b?") // which its sender is shown last
+	if yes := send(t, d.e, atOnce(&a2a.Task{}, "m4a", "yes")); d.r.answers() != 0 || !strings.Contains(tasks.Reply(yes).Parts[0].Text(), "Answer again, to this:\n\nMay I q2?") {
+		t.Errorf("a yes behind a question aside: %d answers, %q", d.r.answers(), tasks.Reply(yes).Parts[0].Text())
+	}
 	if yes := send(t, d.e, atOnce(&a2a.Task{}, "m4", "yes")); yes.ID != first.task.ID || d.r.answers() != 1 {
 		t.Errorf("a yes went to %s, want %s, which has asked last; %d answers", yes.ID, first.task.ID, d.r.answers())
 	}
@@ -47,15 +51,15 @@ func TestAside(t *testing.T) {
 	for _, c := range []struct {
 		id   string
 		want a2a.TaskID
-	}{{"q1", asking.task.ID}, {"q3", first.task.ID}} {
+	}{{"q1", asking.task.ID}, {"q3", first.task.ID}, {"q1b", asking.task.ID}} {
 		named := atOnce(&a2a.Task{}, "m-"+c.id, "")
 		named.Message.Parts = a2a.ContentParts{a2a.NewDataPart(map[string]any{"id": c.id, "decision": "accept"})}
 		if yes := send(t, d.e, named); yes.ID != c.want {
 			t.Errorf("an answer to %s went to %s, want %s", c.id, yes.ID, c.want)
 		}
 	}
-	if d.r.answers() != 3 {
-		t.Errorf("%d answers, want 3", d.r.answers())
+	if d.r.answers() != 4 {
+		t.Errorf("%d answers, want 4", d.r.answers())
 	}
 	status := d.call("m5", "", nil, "/status")
 	status.wait(t)

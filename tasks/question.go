@@ -59,6 +59,7 @@ func (r *run) asks() bool {
 // pose brings the task into the state that the open questions make, and commits
 // that with a change. The caller holds t.mu.
 func (t *task) pose(change store.Change) {
+	t.words.posed = time.Now()
 	state, message := t.waiting()
 	change.Durable = true
 	t.enter(state, message, change)
