@@ -28,8 +28,8 @@ func (s Settings) Traces() (endpoint, why string) {
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return "", "OTEL_EXPORTER_OTLP_ENDPOINT: want http://host[:port] or https://host[:port]"
 	}
-	if u.User != nil { // it would not be sent, and be in the log
-		return "", "OTEL_EXPORTER_OTLP_ENDPOINT: it has a user name in it; send credentials by OTEL_EXPORTER_OTLP_HEADERS"
+	if u.User != nil || u.RawQuery != "" || u.Fragment != "" { // it would not be sent, and be in the log
+		return "", "OTEL_EXPORTER_OTLP_ENDPOINT: it has a user name or a query in it; send credentials by OTEL_EXPORTER_OTLP_HEADERS"
 	}
 	return endpoint, ""
 }

@@ -22,6 +22,7 @@ func TestTraces(t *testing.T) {
 		{"grpc", "OTEL_EXPORTER_OTLP_ENDPOINT=http://c:4317 OTEL_EXPORTER_OTLP_PROTOCOL=grpc", "", true},
 		{"grpc but for traces", "OTEL_EXPORTER_OTLP_ENDPOINT=http://c OTEL_EXPORTER_OTLP_PROTOCOL=grpc OTEL_EXPORTER_OTLP_TRACES_PROTOCOL=http/protobuf", "http://c/v1/traces", false},
 		{"a password", "OTEL_EXPORTER_OTLP_ENDPOINT=https://me:s3cret@c", "", true},
+		{"a query", "OTEL_EXPORTER_OTLP_ENDPOINT=https://c/otlp?key=s3cret", "", true},
 		{"no URL", "OTEL_EXPORTER_OTLP_ENDPOINT=collector:4317", "", true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
