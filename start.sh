@@ -59,10 +59,13 @@ done
 
 # trim VALUE: without blanks and line ends around it, which come from files.
 trim() { printf %s "$1" | sed -e 's/^[[:space:]]*//' -e 's/[[:space:]]*$//'; }
-# path PATH: the same without dots, and without slashes that say nothing: one at the end has a link
-# there followed.
-path() { realpath -ms -- "$(trim "$1")"; }
-configs=$(path "${CONFIGS_DIR:-/configs}")
+# path PATH DEFAULT: the same without dots, and without slashes that say nothing: one at the end has a
+# link there followed.
+path() {
+	named=$(trim "$1")
+	realpath -ms -- "${named:-$2}"
+}
+configs=$(path "${CONFIGS_DIR:-}" /configs)
 serves=yes
 case "${*:-serve} " in *" -h "* | *" --help "*) serves= ;; "serve "* | "channel " | "channel -"* | "channel run "*) ;; *) serves= ;; esac
 
@@ -107,7 +110,7 @@ alone="( ! -type f -o -links 1 )"
 # root has brought is the agent's. A file among the secrets that has another name, too, is not
 # opened to the agent: by that name it may be a token.
 share() {
-	state=$(path "${RUNTIME_STATE_DIR:-$configs/.runtime}") home=$(path "${CODEX_HOME:-$configs/.codex}")
+	state=$(path "${RUNTIME_STATE_DIR:-}" "$configs/.runtime") home=$(path "${CODEX_HOME:-}" "$configs/.codex")
 	for dir in "$state" "$home"; do
 		[ -d "$dir" ] || (umask 077 && mkdir -p "$dir") 2>/dev/null || true
 	done
@@ -118,8 +121,8 @@ share() {
 	# shellcheck disable=SC2086 # a list of words
 	own "$agent:" "$home" ! -user "$agent" $alone
 	# The token that the operator has brought, and folders of root's that lead to it.
-	token=${MOLECULE_WORKSPACE_TOKEN_FILE:+$(path "$MOLECULE_WORKSPACE_TOKEN_FILE")} at=
-	case $token in "$configs"/*) at=$token ;; esac
+	token=$(path "${MOLECULE_WORKSPACE_TOKEN_FILE:-}" /) at=
+	case $token in "$configs"/*) at=$token ;; *) token= ;; esac
 	while [ "$at" ] && [ "$at" != "$configs" ]; do
 		own "$keeper:" "${at%/*}" -mindepth 1 -maxdepth 1 -user root ! -type l -name "$(basename "$at" | sed 's/[][*?\\]/\\&/g')"
 		at=${at%/*}
@@ -147,18 +150,19 @@ regain() {
 # lend makes /workspace a place where the agent can work, as WORKSPACE_GIVE has it. It may
 # be a directory of the host: what is in it belongs to others, and stays theirs.
 lend() {
-	case $(trim "${WORKSPACE_GIVE:-directory}") in
+	give=$(trim "${WORKSPACE_GIVE:-}")
+	case ${give:-directory} in
 	directory) own "$agent:" /workspace -maxdepth 0 -user root ;;
 	all) own "$agent:" /workspace -user root ;;
 	nothing) return 0 ;;
 	*)
-		say WARN "WORKSPACE_GIVE is none of its words, and counts as nothing" WORKSPACE_GIVE "$WORKSPACE_GIVE" fix "set it to nothing, directory or all"
+		say WARN "WORKSPACE_GIVE is none of its words, and counts as nothing" WORKSPACE_GIVE "$give" fix "set it to nothing, directory or all"
 		return 0
 		;;
 	esac
 	regain /workspace
 	# A platform's agent works there, whoever on the host has lent the directory.
-	if [ "${WORKSPACE_ID:-}" ] || [ "$(trim "${WORKSPACE_GIVE:-}")" = all ] && [ -d /workspace ] && ! as_agent test -w /workspace && chmod a+rwx /workspace 2>/dev/null; then
+	if [ "${WORKSPACE_ID:-}" ] || [ "$give" = all ] && [ -d /workspace ] && ! as_agent test -w /workspace && chmod a+rwx /workspace 2>/dev/null; then
 		say INFO "everybody may write into a directory that is not the agent's" directory /workspace
 	fi
 }

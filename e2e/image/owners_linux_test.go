@@ -65,7 +65,7 @@ done
 		"chown": numbers + `exec /bin/chown "$@"`, "find": numbers + `exec /usr/bin/find "$@"`, "setpriv": numbers + `exec /usr/bin/setpriv "$@"`,
 		"id":               `case "$*" in -G*) echo 4242 ;; "-u agent" | "-g agent") echo 4242 ;; -un) [ "$(/usr/bin/id -u)" = 4243 ] && echo runtime || echo other ;; *) exec /usr/bin/id "$@" ;; esac`,
 		"molecule-runtime": `echo "works in ${RUNTIME_WORKDIR:-/workspace} with $PATH as ${CODEX_USER-one}"`, "tini": `shift 2; exec "$@"`,
-		"start.sh": strings.NewReplacer(" /workspace", " "+y.work, "/home/agent", filepath.Join(y.dir, "home")).Replace(string(lookedForIn(bin, script))),
+		"start.sh": strings.NewReplacer(" /workspace", " "+y.work, " /configs)", " "+y.configs+")", "/home/agent", filepath.Join(y.dir, "home")).Replace(string(lookedForIn(bin, script))),
 	} {
 		if !strings.HasPrefix(text, "#!") {
 			text = "#!/bin/sh\n" + text + "\n"
@@ -218,6 +218,18 @@ func TestAgentByItsNumbers(t *testing.T) {
 		y := newYard(t)
 		if got, err := y.try("CODEX_USER=" + said); err == nil || !strings.Contains(got, "is not the user") || owner(t, y.configs) != agentID {
 			t.Errorf("%q: %v\n%s", said, err, got)
+		}
+	}
+}
+
+// TestBlankSettings are none, as they are to the program.
+func TestBlankSettings(t *testing.T) {
+	for _, name := range []string{"CONFIGS_DIR", "CODEX_HOME", "RUNTIME_STATE_DIR", "MOLECULE_WORKSPACE_TOKEN_FILE", "WORKSPACE_GIVE", "RUNTIME_WORKDIR"} {
+		for _, blank := range []string{"", " ", "\r"} {
+			y := newYard(t)
+			if got := y.start(name + "=" + blank); !strings.Contains(got, "works in") || strings.Contains(got, "realpath") || strings.Contains(got, "none of its words") {
+				t.Errorf("%s=%q: %s", name, blank, got)
+			}
 		}
 	}
 }
