@@ -11,6 +11,21 @@ func (c *Client) AccountRead(ctx context.Context, refresh bool) (AccountStatus, 
 	return status, err
 }
 
+// AuthToken returns the token of the login that codex sends to the model, as it is in its memory; "" if
+// it has none.
+func (c *Client) AuthToken(ctx context.Context) (string, error) {
+	var status struct {
+		Token string `json:"authToken"`
+	}
+	err := c.Call(ctx, "getAuthStatus", authParams{IncludeToken: true}, &status)
+	return status.Token, err
+}
+
+type authParams struct {
+	IncludeToken bool `json:"includeToken"`
+	RefreshToken bool `json:"refreshToken"`
+}
+
 // RateLimitsRead returns what is used of the allowance of a ChatGPT login. Codex asks
 // the network; with any other credential it refuses.
 func (c *Client) RateLimitsRead(ctx context.Context) (LimitsNote, error) {

@@ -2,6 +2,7 @@ package executor
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
@@ -47,6 +48,20 @@ func (e *Executor) hasAnothers(on *child) bool {
 	return !on.adopt(file) && file != "" && file != *on.whose.Load()
 }
 
+// hasNewer reports whether codex's file has another login than codex has, be it of the same account.
+func (e *Executor) hasNewer(ctx context.Context, on *child) bool {
+	ctx, cancel := context.WithTimeout(ctx, accountAsk)
+	defer cancel()
+	token, err := on.AuthToken(ctx)
+	if err != nil {
+		e.log.Warn("codex does not say which login it has, and may go on with one that was replaced", "err", err)
+		return false
+	}
+	file, _ := e.credential(on.Info().CodexHome)["tokens"].(map[string]any)
+	kept, _ := file["access_token"].(string)
+	return kept != "" && kept != token
+}
+
 // adopt notes a credential that has appeared where none was, and reports whether it has.
 func (c *child) adopt(file string) bool {
 	read := c.whose.Load()
@@ -78,16 +93,21 @@ func homeIn(env []string) string {
 // mostCredential is more than codex's file has.
 const mostCredential = 1 << 20
 
-// whose tells the credential in codex's file from that of another account, by a digest; it is empty
-// if there is none. What codex changes as it renews a login does not count.
-func (e *Executor) whose(home string) string {
+// credential is what codex's file has; nil if it cannot be read.
+func (e *Executor) credential(home string) (auth map[string]any) {
 	text, err := asuser.Value(e.cfg.Child.User, func() ([]byte, error) {
 		return regular.Read(filepath.Join(home, "auth.json"), mostCredential)
 	})
-	var auth map[string]any
 	if err != nil || json.Unmarshal(text, &auth) != nil {
-		return ""
+		return nil
 	}
+	return auth
+}
+
+// whose tells the credential in codex's file from that of another account, by a digest; it is empty
+// if there is none. What codex changes as it renews a login does not count.
+func (e *Executor) whose(home string) string {
+	auth := e.credential(home)
 	if tokens, ok := auth["tokens"].(map[string]any); ok {
 		id, _ := tokens["id_token"].(string)
 		auth["tokens"] = []any{tokens["account_id"], personOf(id)}
@@ -98,7 +118,7 @@ func (e *Executor) whose(home string) string {
 	if len(auth) == 0 {
 		return ""
 	}
-	text, _ = json.Marshal(auth) // it was JSON
+	text, _ := json.Marshal(auth) // it was JSON
 	sum := sha256.Sum256(text)
 	return string(sum[:])
 }

@@ -2,7 +2,6 @@ package executor
 
 import (
 	"context"
-	"net/http"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
@@ -100,13 +99,10 @@ func (k *keeper) begin() bool {
 	}
 	k.file = k.e.markOf(on.Info().CodexHome)
 	k.look()
-	return !k.reads() && k.file.at.After(on.began)
-}
-
-// reads reports whether codex looks at its file when the model refuses it as it did last: after a 401,
-// as long as its renewal was not refused for good.
-func (k *keeper) reads() bool {
-	return !k.isOut() && (k.why.status == http.StatusUnauthorized || k.why.code == "unauthorized")
+	if k.isOut() {
+		return k.file.at.After(on.began)
+	}
+	return k.e.hasNewer(k.e.root, on)
 }
 
 // isOut reports whether codex has no login, or one that cannot be renewed.
@@ -197,9 +193,8 @@ func (k *keeper) ask() *refusal {
 
 // weighChange notes whether codex has to be started anew for what its file has become. It takes a
 // login that appears where none was; after a 401 it reads a newer one of the account that it has,
-// or renews its own and writes it; once the renewal was refused for good, which a probe may have
-// shown, or after any other refusal it does none of this, and it takes no other change (seen on
-// 0.169.0).
+// or renews its own and writes it, until the renewal is refused for good; and it takes no other
+// change (seen on 0.169.0).
 func (k *keeper) weighChange() {
 	on, _ := k.e.child.health()
 	if on == nil {
@@ -207,10 +202,10 @@ func (k *keeper) weighChange() {
 	}
 	k.look()
 	home := on.Info().CodexHome
-	mark, its := k.e.markOf(home), *on.whose.Load()
-	changed := k.changed || mark != k.file && k.isOut() // else what was written in the probe is codex's renewal
+	mark := k.e.markOf(home)
+	changed := k.changed || mark != k.file
 	k.file, k.changed = mark, false
-	k.stale = k.stale || changed && (!k.reads() || its == "" || its != k.e.whose(home))
+	k.stale = k.stale || changed && (k.isOut() || *on.whose.Load() == "" || k.e.hasNewer(k.e.root, on))
 }
 
 func (k *keeper) try() *refusal {

@@ -86,18 +86,39 @@ func TestRefusedLoginIsReplaced(t *testing.T) {
 	}
 }
 
-// TestLoginThatComesAsItIsRefused: codex has read its file, and is refused for good behind that.
+// TestLoginThatComesAsItIsRefused: codex has read its file, and is refused for good behind that, or in a way that
+// it renews no login for.
 func TestLoginThatComesAsItIsRefused(t *testing.T) {
-	t.Parallel() // it mostly waits
-	h := onLogin(t, "chatgpt", "", func(c *executor.Config) { c.LoginProbe = time.Second })
-	h.model.SetScript(unauthorized)
-	w := submit(t, h.Executor, "j1", "one", "say one")
-	heldWith(t, w)
-	h.issuer.BurnBehind(func() {
-		h.model.SetScript(fakemodel.Keywords)
-		h.write(t, string(h.issuer.Auth()))
-	})
-	wantEnd(t, w.wait(t), executor.Completed, "")
+	for name, refuse := range map[string]func(h *household, stored func()){
+		"for good": func(h *household, stored func()) { h.issuer.BurnBehind(stored) },
+		"forbidden": func(h *household, stored func()) {
+			var once sync.Once
+			h.model.SetScript(func(turn *fakemodel.Turn) {
+				once.Do(stored)
+				forbidden(turn)
+			})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel() // it mostly waits
+			h := onLogin(t, "chatgpt", "", func(c *executor.Config) { c.LoginProbe = time.Second })
+			h.model.SetScript(unauthorized)
+			w := submit(t, h.Executor, "j1", "one", "say one")
+			heldWith(t, w)
+			refuse(h, func() {
+				newer := string(h.issuer.Auth())
+				h.write(t, newer)
+				h.model.SetScript(func(turn *fakemodel.Turn) {
+					if !strings.Contains(newer, strings.TrimPrefix(turn.Headers.Get("Authorization"), "Bearer ")) {
+						forbidden(turn)
+						return
+					}
+					fakemodel.Keywords(turn)
+				})
+			})
+			wantEnd(t, w.wait(t), executor.Completed, "")
+		})
+	}
 }
 
 // TestRefusedLoginThatIsRenewed: codex renews its login each time that the model is asked. What it writes then does
