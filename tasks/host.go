@@ -35,30 +35,30 @@ func (e *Engine) host(in *incoming) *task {
 		}
 	}
 	if asking != nil {
-		in.aside = e.askedAsideOf(asking, in)
 		return asking
 	}
 	return running
 }
 
-// askedAsideOf reports whether the sender of a message has been shown a question aside of the conversation
-// since they were posed what a task of it asks: their words may be for that.
-func (e *Engine) askedAsideOf(t *task, in *incoming) bool {
-	posed := t.posedTo(nil)
-	return slices.ContainsFunc(e.ofConversation(t.thread), func(other *task) bool {
-		return other.thread != t.thread && other.posedTo(in).After(posed)
-	})
+// askedAside notes that a sender has been asked something aside of a conversation: their words may be for that,
+// and no more for what they were asked in it before.
+func (e *Engine) askedAside(conversation string, from sender) {
+	if conversation == "" {
+		return
+	}
+	for _, t := range e.ofConversation(conversation) {
+		if t.thread == conversation {
+			t.askedBeside(from)
+		}
+	}
 }
 
-// posedTo is when the task has posed last what it asks, if the sender of a message has been shown that; of nil
-// everybody has. It is zero if it asks nothing.
-func (t *task) posedTo(in *incoming) time.Time {
+func (t *task) askedBeside(from sender) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.status.State != a2a.TaskStateInputRequired || len(t.questions) == 0 || in != nil && t.questions[0].unshown(in) {
-		return time.Time{}
+	if slices.ContainsFunc(t.questions, func(q *question) bool { return q.from == from || slices.Contains(q.met, from) }) {
+		t.saidBeside()
 	}
-	return t.words.posed
 }
 
 // ofConversation returns the tasks of a conversation that have not ended, also those that went aside.

@@ -37,7 +37,6 @@ type incoming struct {
 	notify  *string  // who is to be told of the end; nil leaves that as it was
 	refused error    // why it must not be a new message, or of an answer that is taken, why no turn can be made of it
 	push    *setting // that its caller wants to be told by; may be nil
-	aside   bool     // its sender has been asked something else since, aside of the conversation
 	unnamed bool     // the setting has its id from us
 	from    sender   // as far as that can be told
 	staged  []File   // that are held for it until it is accepted or not

@@ -48,7 +48,6 @@ type words struct {
 	unseen   lapse // what is asked has not reached who may answer
 	crossing lapse // its sender was told something before it was asked, and words may be on their way
 
-	posed     time.Time // what is asked was, last; zero if no process of ours has
 	said      time.Time // the turn has begun to say something, and nothing has been asked since; zero if it has not
 	heardElse bool      // the user was told something beside, and nothing has been asked since
 	putOff    []sender  // whose answer was, and who have not got yet what was posed again
@@ -91,7 +90,7 @@ func (l *lapse) posed(to sender, at time.Time) {
 // leave. The caller holds t.mu.
 func (t *task) unclear(in *incoming, q *question) bool {
 	given := executor.Answer{Text: in.text, Data: in.data}
-	return (in.aside || in.written.Before(q.at) || t.words.hold(in) || q.unshown(in)) && in.names() == nil && !given.Declines(q.asked.Kind)
+	return (in.written.Before(q.at) || t.words.hold(in) || q.unshown(in)) && in.names() == nil && !given.Declines(q.asked.Kind)
 }
 
 // unshown reports whether a message is of one who has not been shown what the turn of a question asks:

@@ -49,6 +49,7 @@ func (r *run) ask(asked executor.Asked) {
 	t.questions = append(t.questions, q)
 	t.unread()
 	t.pose(store.Change{Ask: []store.Question{q.row("")}})
+	t.engine.askedAside(t.asideFrom(), q.from)
 }
 
 // asks reports whether the run's turn waits for an answer.
@@ -59,7 +60,6 @@ func (r *run) asks() bool {
 // pose brings the task into the state that the open questions make, and commits
 // that with a change. The caller holds t.mu.
 func (t *task) pose(change store.Change) {
-	t.words.posed = time.Now()
 	state, message := t.waiting()
 	change.Durable = true
 	t.enter(state, message, change)
