@@ -10,10 +10,10 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/whole"
 )
 
-// Why a file is left as it is.
+// Why [Close] leaves a file as it is.
 var (
 	errOthers  = errors.New("it is a link, or another user's")
-	errWritten = errors.New("it is being written")
+	ErrWritten = errors.New("it is being written")
 )
 
 // Close puts a file of the same text, which nobody but this process's user reads, in the place of one
@@ -33,12 +33,12 @@ func Close(file string) error {
 		return err
 	}
 	if len(bytes.TrimSpace(text)) == 0 {
-		return errWritten
+		return ErrWritten
 	}
 	return whole.WriteIf(file, text, 0o600, func() error {
 		now, err := os.Lstat(file)
 		if err == nil && (!os.SameFile(was, now) || now.Size() != was.Size() || !now.ModTime().Equal(was.ModTime())) {
-			return errWritten
+			return ErrWritten
 		}
 		return err
 	})

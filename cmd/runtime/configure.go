@@ -175,7 +175,7 @@ func (app *application) prepare(ctx context.Context, s settings.Settings) (execu
 	if err != nil {
 		return executor.Launch{}, err
 	}
-	app.closeTokens(s)
+	app.closeTokens(s, map[string]bool{})
 	if err := makeHome(l.Home, l.User); err != nil { // codex ends at once where it is missing
 		return executor.Launch{}, fmt.Errorf("CODEX_HOME: %w", err)
 	}

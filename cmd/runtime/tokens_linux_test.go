@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/progtest"
@@ -31,7 +32,7 @@ func TestCloseTokens(t *testing.T) {
 		t.Fatal(err)
 	}
 	app := &application{log: slog.New(slog.DiscardHandler)}
-	app.closeTokens(settings.Settings{User: other, WorkspaceID: "w", PlatformURL: "http://platform", ConfigsDir: dir})
+	app.closeTokens(settings.Settings{User: other, WorkspaceID: "w", PlatformURL: "http://platform", ConfigsDir: dir}, nil)
 	text, err := os.ReadFile(token)
 	info, missing := os.Stat(token)
 	if errors.Join(err, missing) != nil || string(text) != "the-token\n" || info.Mode().Perm() != 0o600 {
@@ -46,13 +47,16 @@ func TestCloseTokens(t *testing.T) {
 	watching.Go(func() {
 		app.watchTokens(ctx, settings.Settings{User: other, WorkspaceID: "w", PlatformURL: "http://platform", ConfigsDir: dir})
 	})
-	if err := os.WriteFile(secret, []byte("the-secret"), 0o644); err != nil {
-		t.Fatal(err)
+	for _, text := range []string{"the-secret", "another"} { // the second one at least comes behind the first look
+		fresh := filepath.Join(dir, "fresh")
+		if err := errors.Join(os.WriteFile(fresh, []byte(text), 0o644), os.Chtimes(fresh, time.Unix(0, 0), time.Unix(0, 0)), os.Rename(fresh, secret)); err != nil {
+			t.Fatal(err)
+		}
+		progtest.WaitFor(t, "the secret to be closed", func() bool {
+			info, err := os.Stat(secret)
+			return err == nil && info.Mode().Perm() == 0o600
+		})
 	}
-	progtest.WaitFor(t, "the secret to be closed", func() bool {
-		info, err := os.Stat(secret)
-		return err == nil && info.Mode().Perm() == 0o600
-	})
 	cancel()
 	watching.Wait()
 	// What somebody else renews stays where it is looked for, and what is being written, too.
@@ -60,7 +64,7 @@ func TestCloseTokens(t *testing.T) {
 	if err := errors.Join(os.WriteFile(renewed, []byte("x"), 0o644), os.Chown(renewed, 4299, 4299), os.Remove(token), os.Symlink(renewed, token), os.WriteFile(secret, nil, 0o600), os.Chmod(secret, 0o644)); err != nil {
 		t.Fatal(err)
 	}
-	app.closeTokens(settings.Settings{User: other, WorkspaceID: "w", PlatformURL: "http://platform", ConfigsDir: dir, TokenFile: renewed})
+	app.closeTokens(settings.Settings{User: other, WorkspaceID: "w", PlatformURL: "http://platform", ConfigsDir: dir, TokenFile: renewed}, map[string]bool{})
 	for name, want := range map[string]os.FileMode{token: os.ModeSymlink | 0o777, renewed: 0o644, secret: 0o644} {
 		if info, err := os.Lstat(name); err != nil || info.Mode() != want {
 			t.Errorf("%s: %v, %v", name, info.Mode(), err)
