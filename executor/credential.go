@@ -59,7 +59,7 @@ func (e *Executor) hasNewer(ctx context.Context, on *child) bool {
 	}
 	file, _ := e.credential(on.Info().CodexHome)["tokens"].(map[string]any)
 	kept, _ := file["access_token"].(string)
-	return kept != "" && kept != token
+	return kept != "" && token != "" && kept != token // without, its provider has it use none
 }
 
 // adopt notes a credential that has appeared where none was, and reports whether it has.

@@ -91,7 +91,7 @@ func (e *Executor) keepLogin(r *refusal) (again bool) {
 }
 
 // begin looks for the first time, and reports whether there may be a login in the file that codex has
-// not read: where it does not look at it any more, and it was written since codex was started.
+// not read.
 func (k *keeper) begin() bool {
 	on, err := k.e.child.get(k.e.root)
 	if err != nil {
