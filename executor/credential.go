@@ -49,8 +49,8 @@ func (e *Executor) hasAnothers(on *child) bool {
 }
 
 // hasNewer reports whether codex's file has another login than codex has, be it of the same account.
-func (e *Executor) hasNewer(ctx context.Context, on *child) bool {
-	ctx, cancel := context.WithTimeout(ctx, accountAsk)
+func (e *Executor) hasNewer(on *child) bool {
+	ctx, cancel := context.WithTimeout(e.root, accountAsk)
 	defer cancel()
 	token, err := on.AuthToken(ctx)
 	if err != nil {

@@ -102,7 +102,7 @@ func (k *keeper) begin() bool {
 	if k.isOut() {
 		return k.file.at.After(on.began)
 	}
-	return k.e.hasNewer(k.e.root, on)
+	return k.e.hasNewer(on)
 }
 
 // isOut reports whether codex has no login, or one that cannot be renewed.
@@ -200,12 +200,11 @@ func (k *keeper) weighChange() {
 	if on == nil {
 		return
 	}
-	k.look()
-	home := on.Info().CodexHome
-	mark := k.e.markOf(home)
+	k.look() // the probe may have ended what codex had
+	mark := k.e.markOf(on.Info().CodexHome)
 	changed := k.changed || mark != k.file
 	k.file, k.changed = mark, false
-	k.stale = k.stale || changed && (k.isOut() || *on.whose.Load() == "" || k.e.hasNewer(k.e.root, on))
+	k.stale = k.stale || changed && (k.isOut() || *on.whose.Load() == "" || k.e.hasNewer(on))
 }
 
 func (k *keeper) try() *refusal {
