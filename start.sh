@@ -87,8 +87,8 @@ led() {
 }
 
 # own USER DIRECTORY TEST...: gives a user what find's TEST finds. Links are not followed, and
-# other file systems not entered. Commands can have left folders in folders without end; none of
-# those far down is somebody else's.
+# other file systems not entered. Commands can have left folders in folders without end: those far
+# down are the agent's anyway.
 own() {
 	who=$1 dir=$2
 	shift 2

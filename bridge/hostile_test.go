@@ -39,7 +39,7 @@ func TestAnswersOfNoRuntime(t *testing.T) {
 	}
 }
 
-// TestNullsInAnswers are errors, and end nobody.
+// TestNullsInAnswers are errors, and no crash.
 func TestNullsInAnswers(t *testing.T) {
 	const task, working = `"id":"t","contextId":"codex-0123456789ab"`, `"status":{"state":"TASK_STATE_WORKING"}`
 	const mine = `"history":[{"messageId":"codex-0123456789ab","role":"ROLE_USER","parts":[{"text":"x"}]}]`

@@ -16,9 +16,9 @@ var (
 	ErrWritten = errors.New("it is being written")
 )
 
-// Close puts a file of the same text, which nobody but this process's user reads, in the place of one
-// that holds a token, and is its own or root's. A link, and another user's, stay: who renews those
-// looks for them where they are.
+// Close puts a file of the same text, which this process's user alone reads, in the place of one
+// that holds a token, and is its own or root's. A link, and another user's, stay: a program that renews
+// those looks for them where they are.
 func Close(file string) error {
 	was, err := os.Lstat(file)
 	if err != nil {

@@ -59,7 +59,7 @@ func TestCloseTokens(t *testing.T) {
 	}
 	cancel()
 	watching.Wait()
-	// What somebody else renews stays where it is looked for, and what is being written, too.
+	// A file that another user renews stays, and so does one that is being written.
 	renewed := filepath.Join(dir, "renewed")
 	if err := errors.Join(os.WriteFile(renewed, []byte("x"), 0o644), os.Chown(renewed, 4299, 4299), os.Remove(token), os.Symlink(renewed, token), os.WriteFile(secret, nil, 0o600), os.Chmod(secret, 0o644)); err != nil {
 		t.Fatal(err)

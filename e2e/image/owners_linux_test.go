@@ -249,7 +249,7 @@ func TestGiveNothingByMistake(t *testing.T) {
 	}
 }
 
-// TestDirectoryOfTheHost: only a platform, and all, open a directory that is somebody else's to everybody.
+// TestDirectoryOfTheHost: only a platform, and WORKSPACE_GIVE=all, open a directory of another user's to all users.
 func TestDirectoryOfTheHost(t *testing.T) {
 	for said, want := range map[string]os.FileMode{"": 0o755, "WORKSPACE_GIVE=directory": 0o755, "WORKSPACE_GIVE=all": 0o777, "WORKSPACE_ID=w": 0o777} {
 		y := newYard(t)
