@@ -11,7 +11,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter/provider"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
 )
 
 func TestChildEnv(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/leasetest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/leasetest"
 )
 
 // TestHeldSecretFile: a command that holds a file of secrets is not to choose what codex is

@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter/provider"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakelogin"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fake/fakelogin"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/forward"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
 )
 
 // The tests in this file run the real codex on what other runtimes of the platform

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/leasetest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/leasetest"
 )
 
 // TestHeldNote: while a command holds what is noted of links, no conversation trusts what had one, and

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakecodex"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fake/fakecodex"
 )
 
 func TestChildDeathEndsEveryWaiter(t *testing.T) {

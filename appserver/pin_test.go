@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
 )
 
 // TestLockfile holds the lockfile, by which codex is installed and put into the image, to

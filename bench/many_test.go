@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/progtest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
 // BenchmarkMany is what 10,000 tasks that have ended cost a program that finds them in its

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/progtest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
 // quiet is how long memory is left alone before it is looked at.

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/channel"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/leaktest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/leaktest"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )

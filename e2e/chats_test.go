@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fake/fakeplatform"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakeplatform"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
 )
 
 // TestYesIsTheSendersOwn: what the platform sends for a schedule or for people of a chat is not the

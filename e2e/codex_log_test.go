@@ -8,7 +8,7 @@ import (
 
 	_ "modernc.org/sqlite" // codex's log is looked into
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/progtest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
 // threadOf is the only thread that codex has in its home, by the name of its file.

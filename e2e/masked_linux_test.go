@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
 )
 
 // TestFoldersOfTheSandboxStay: where commands write, all that codex's sandbox keeps from them is

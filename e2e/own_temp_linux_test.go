@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/progtest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
 // tellsTemp is a program of the operator's that says where it keeps what it runs later.

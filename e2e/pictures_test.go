@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/progtest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
 // greyPNG is a whole PNG of one grey: a thousandth of its pixels in bytes.

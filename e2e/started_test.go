@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/progtest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
 // A newcomer has a clone with a built program that serves on the built-in model, and the

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakecodex"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fake/fakecodex"
 )
 
 // TestLimitOfItsOwn has a job wait for the end of a limit that no other has met.

@@ -11,7 +11,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/progtest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
 // TestServerPosesAsCodex: codex hands on what a server puts into its question, so it can say that

@@ -10,7 +10,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakecodex"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fake/fakecodex"
 )
 
 // The tests in this file run on an app-server that misbehaves as it is told.

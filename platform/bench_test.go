@@ -3,7 +3,7 @@ package platform_test
 import (
 	"testing"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakeplatform"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fake/fakeplatform"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 )
 

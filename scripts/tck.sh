@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs the public conformance suite against internal/tcksut: tck.sh PATH, where PATH is a
+# Runs the public conformance suite against internal/test/tcksut: tck.sh PATH, where PATH is a
 # checkout of a2aproject/a2a-tck, of its branch 1.0-dev or 0.3.x. What the suite needs is
 # installed by name under .tools/tck. A line for each run says how it ended.
 set -eu
@@ -22,7 +22,7 @@ if [ "$(cat "$venv/stamp" 2>/dev/null)" != "$dependencies" ]; then
 	echo "$dependencies" | "$venv/bin/pip" install --quiet --disable-pip-version-check -r /dev/stdin
 	echo "$dependencies" >"$venv/stamp"
 fi
-(cd "$root" && go build -o "$tools/tcksut" ./internal/tcksut)
+(cd "$root" && go build -o "$tools/tcksut" ./internal/test/tcksut)
 
 sut='' failed=0
 trap '[ -z "$sut" ] || kill "$sut" 2>/dev/null || true' EXIT

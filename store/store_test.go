@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/leaktest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/leaktest"
 )
 
 // childEnv names what the test binary does instead of running tests.

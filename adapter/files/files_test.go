@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter/files"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/leaktest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/netguard"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/leaktest"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter/prompt"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/leasetest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/leasetest"
 )
 
 // TestHeldFile: a command of our own user may keep a file of the prompt from being read. What

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/progtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 )
 

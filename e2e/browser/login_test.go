@@ -3,7 +3,7 @@ package browser
 import (
 	"testing"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/progtest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
 // TestLogin lets in whoever has the token.

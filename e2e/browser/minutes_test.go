@@ -7,7 +7,7 @@ import (
 	"regexp"
 	"testing"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
 )
 
 // TestFiveMinutes watches, steers and approves a turn as docs/getting-started.md says,

@@ -5,9 +5,9 @@ import (
 	"os"
 	"testing"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakecodex"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/leaktest"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/progtest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fake/fakecodex"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/leaktest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
 // allFlag is what make hostile sets.

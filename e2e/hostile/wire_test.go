@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/progtest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
 // A call is one request, written as it stands here: nothing in it is put right.

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
 )
 
 var sizesFlag = flag.String("sizes", "", "file that TestSizes writes the image's sizes to, as benchstat reads them")

@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/progtest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
 // runtimeUser is who the program runs as in an image that is started as root.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/testnames"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/testnames"
 )
 
 // A named test is a package's folder, a test, and a part of it if one is meant.

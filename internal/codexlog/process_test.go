@@ -15,7 +15,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/codexlog"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/leaktest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/leaktest"
 )
 
 // What this program is started as, in place of the tests.

@@ -3,7 +3,7 @@ package fakemodel_test
 import (
 	"testing"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/leaktest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/leaktest"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }

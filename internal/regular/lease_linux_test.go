@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/leasetest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/leasetest"
 )
 
 // TestHeld: a command may not write the file, and yet it keeps others from reading it.

@@ -15,5 +15,5 @@
 // answers. Agents of a test's own must register with http://localhost:PORT, because an
 // address of the loopback network is refused, here as there.
 //
-// For a person: go run ./internal/fakeplatform/cmd
+// For a person: go run ./internal/fake/fakeplatform/cmd
 package fakeplatform

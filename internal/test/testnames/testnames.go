@@ -7,6 +7,7 @@ import (
 	"go/parser"
 	"go/token"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"testing"
 )
@@ -20,12 +21,12 @@ func (p Tests) Has(test, part string) bool {
 	return p.functions[test] && (part == "" || p.literals[part])
 }
 
-// Of reads the tests of a package by its folder in the module. It is called by tests
-// of packages that stand two folders deep.
+// Of reads the tests of a package by its folder in the module.
 func Of(t testing.TB, dir string) Tests {
 	t.Helper()
+	_, file, _, _ := runtime.Caller(0)
 	p := Tests{functions: map[string]bool{}, literals: map[string]bool{}}
-	files, err := filepath.Glob(filepath.Join("..", "..", dir, "*_test.go"))
+	files, err := filepath.Glob(filepath.Join(filepath.Dir(file), "..", "..", "..", dir, "*_test.go"))
 	if err != nil || len(files) == 0 {
 		t.Errorf("no tests in %s: %v", dir, err)
 	}

@@ -14,7 +14,7 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakeplatform"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fake/fakeplatform"
 )
 
 func main() {

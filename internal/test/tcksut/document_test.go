@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/testnames"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/testnames"
 )
 
 // A document is docs/conformance.md and what it is checked against.
@@ -24,12 +24,12 @@ type row struct {
 
 func readDocument(t *testing.T) document {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "conformance.md"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "conformance.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	d := document{text: string(text), sources: map[string]testnames.Tests{
-		"tcksut": testnames.Of(t, "internal/tcksut"), "server": testnames.Of(t, "server"), "tasks": testnames.Of(t, "tasks"),
+		"tcksut": testnames.Of(t, "internal/test/tcksut"), "server": testnames.Of(t, "server"), "tasks": testnames.Of(t, "tasks"),
 	}}
 	table := ""
 	for line := range strings.Lines(d.text) {

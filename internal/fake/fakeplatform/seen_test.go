@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakeplatform"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fake/fakeplatform"
 )
 
 // The servers whose answers these are: real ones, with our runtime as the workspace.

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/leaktest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/leaktest"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }

@@ -3,7 +3,7 @@ package fakeplatform_test
 import (
 	"testing"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakeplatform"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fake/fakeplatform"
 )
 
 func TestRegister(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakeplatform"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fake/fakeplatform"
 )
 
 // TestTheRequestItself holds the double to what was seen on the wire.

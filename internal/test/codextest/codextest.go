@@ -17,7 +17,7 @@ func Root(tb testing.TB) string {
 	if !ok {
 		tb.Fatal("codextest: no caller information")
 	}
-	return filepath.Join(filepath.Dir(file), "..", "..")
+	return filepath.Join(filepath.Dir(file), "..", "..", "..")
 }
 
 // Bin returns the path of the pinned codex: CODEX_BIN, or what make codex installed.

@@ -9,10 +9,10 @@
 //
 // One run for each line; the suite's --sut-host is http://127.0.0.1:9999.
 //
-//	go run ./internal/tcksut --addr 127.0.0.1:9999
-//	go run ./internal/tcksut --addr 127.0.0.1:9999 --required-extension urn:a2a:tck:required-extension
-//	go run ./internal/tcksut --addr 127.0.0.1:9999 --no-streaming
-//	go run ./internal/tcksut --addr 127.0.0.1:9999 --push
+//	go run ./internal/test/tcksut --addr 127.0.0.1:9999
+//	go run ./internal/test/tcksut --addr 127.0.0.1:9999 --required-extension urn:a2a:tck:required-extension
+//	go run ./internal/test/tcksut --addr 127.0.0.1:9999 --no-streaming
+//	go run ./internal/test/tcksut --addr 127.0.0.1:9999 --push
 //
 //	./run_tck.py --sut-host http://127.0.0.1:9999 --transport jsonrpc,http_json
 //
@@ -24,7 +24,7 @@
 //
 // # The 0.3 suite (branch 0.3.x)
 //
-//	go run ./internal/tcksut --addr 127.0.0.1:9999 --card union --public-url http://0.0.0.0:9999
+//	go run ./internal/test/tcksut --addr 127.0.0.1:9999 --card union --public-url http://0.0.0.0:9999
 //
 //	./run_tck.py --sut-url http://localhost:9999 --category mandatory --transports jsonrpc
 //	./run_tck.py --sut-url http://localhost:9999 --category capabilities --transports jsonrpc

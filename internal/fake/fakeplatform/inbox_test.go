@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakeplatform"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fake/fakeplatform"
 )
 
 // An inboxRow is what these tests read of a row.
