@@ -100,8 +100,8 @@ type Config struct {
 	Redact  func(string) string // applied to texts of codex before they are shown; nil leaves them
 	Hide    func(string) string // applied to what is asked: takes known secrets out and nothing else; nil leaves it
 	Metrics Metrics             // nil counts nothing
-	// Recorder is told all that decides what codex is told, for people who look for a
-	// fault; nil records nothing.
+	// Recorder is told what the executor is asked, and what becomes of its jobs, for people
+	// who look for a fault; nil records nothing.
 	Recorder Recorder
 	// ReadTrace says what a rollout file has of a message; nil is [appserver.ReadTrace].
 	ReadTrace func(path, clientID string) (appserver.Trace, error)

@@ -100,14 +100,14 @@ func (e *Executor) letGo(c *conversation) {
 // later asks the book for one. It returns [ErrBusy] if the conversation is in use,
 // or a command of it still runs.
 func (e *Executor) Forget(ctx context.Context, key string) error {
-	return e.letGoOf(ctx, RecordForget, key, e.unload)
+	return e.letGoOf(ctx, key, e.unload)
 }
 
 // Drop is Forget for a conversation that nobody wants to go on with: a command that
 // it has left running does not keep it, but ends with its thread, within a
 // minute.
 func (e *Executor) Drop(ctx context.Context, key string) error {
-	return e.letGoOf(ctx, RecordDrop, key, e.unsubscribe)
+	return e.letGoOf(ctx, key, e.unsubscribe)
 }
 
 // Delete has a codex that runs delete a thread which no conversation has any more, with what its
@@ -117,7 +117,6 @@ func (e *Executor) Delete(ctx context.Context, thread string) error {
 	if on == nil {
 		return ErrNoCodex
 	}
-	e.record(RecordDelete, RecordedFact{Of: thread})
 	ctx, cancel := context.WithTimeout(ctx, e.cfg.Patience)
 	defer cancel()
 	err := on.ThreadDelete(ctx, thread)
@@ -129,14 +128,13 @@ func (e *Executor) Delete(ctx context.Context, thread string) error {
 	return err
 }
 
-func (e *Executor) letGoOf(ctx context.Context, event, key string, unload func(context.Context, *conversation, *child)) error {
+func (e *Executor) letGoOf(ctx context.Context, key string, unload func(context.Context, *conversation, *child)) error {
 	e.mu.Lock()
 	c := e.conversations[key]
 	e.mu.Unlock()
 	if c == nil {
 		return nil
 	}
-	e.record(event, RecordedFact{Of: key})
 	if !e.comesToRest(ctx, c) || !c.lock.TryLock() {
 		return ErrBusy
 	}

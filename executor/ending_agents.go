@@ -54,7 +54,6 @@ func (e *Executor) EndAgents(thread string) int {
 	if on == nil || thread == "" {
 		return 0
 	}
-	e.record(RecordEndAgents, RecordedFact{Of: thread})
 	return e.mustEndAgents(on, "", thread)
 }
 

@@ -86,7 +86,7 @@ type job struct {
 
 // New returns an executor. The child is started by the first job, or by [Executor.Warm].
 func New(cfg Config) *Executor {
-	cfg = cfg.withDefaults().withRecorder()
+	cfg = cfg.withDefaults()
 	root, stop := context.WithCancelCause(context.Background())
 	e := &Executor{
 		cfg:           cfg,
@@ -291,7 +291,6 @@ func (e *Executor) finish(j *job, end Ended) {
 // job, and then ends the child. It returns when all of it is gone, or with an
 // error when ctx ended first and the child had to be killed. Closing twice is fine.
 func (e *Executor) Close(ctx context.Context) error {
-	e.record(RecordClose, nil)
 	e.mu.Lock()
 	e.closed = true
 	e.mu.Unlock()

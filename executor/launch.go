@@ -44,7 +44,6 @@ func (e *Executor) keyVariable() string {
 // it takes a changed login only then. Commands that a turn has left running end with
 // it. A turn that begins meanwhile is not lost: it is begun again.
 func (e *Executor) RestartWhenIdle(reason string) {
-	e.record(RecordRestart, RecordedText{reason})
 	e.restart.Store(&reason)
 	e.slots.settle()
 }

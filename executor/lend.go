@@ -26,22 +26,7 @@ func (e *Executor) lend(ctx context.Context, j *job) (input []appserver.UserInpu
 	}
 	lent, giveBack := j.Lend(ctx, input)
 	if err := ctx.Err(); err != nil {
-		e.record(RecordLent, RecordedLent{Job: j.ID, Canceled: true})
 		return nil, giveBack, err
 	}
-	e.record(RecordLent, recordedLent(j.ID, input, lent))
 	return lent, giveBack, nil
-}
-
-func recordedLent(job string, input, lent []appserver.UserInput) RecordedLent {
-	if len(lent) != len(input) {
-		return RecordedLent{Job: job, Whole: lent}
-	}
-	changed := map[int]appserver.UserInput{}
-	for i := range lent {
-		if lent[i] != input[i] {
-			changed[i] = lent[i]
-		}
-	}
-	return RecordedLent{Job: job, Changed: changed}
 }

@@ -6,8 +6,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
@@ -87,42 +85,6 @@ func TestLendAgain(t *testing.T) {
 	w.wait(t)
 	if has := l.has(); has[0] < 2 || has[1] != 0 {
 		t.Errorf("lent %d times, and %d are out", has[0], has[1])
-	}
-}
-
-// A memory keeps what is recorded of lending.
-type memory struct {
-	mu   sync.Mutex
-	lent []executor.RecordedLent
-}
-
-func (m *memory) Record(_ string, data any) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if lent, ok := data.(executor.RecordedLent); ok {
-		m.lent = append(m.lent, lent)
-	}
-}
-
-// TestLendMoreOrLess: what is lent may have another number of parts than the input.
-func TestLendMoreOrLess(t *testing.T) {
-	t.Parallel()
-	for _, given := range [][]appserver.UserInput{{appserver.Text("say a")}, {appserver.Text("say a"), appserver.Text("b"), appserver.Text("c")}} {
-		var record memory
-		e := onFake(t, "", func(cfg *executor.Config) { cfg.Recorder = &record })
-		w := &witness{ended: make(chan executor.Ended, 1)}
-		lend := func(context.Context, []appserver.UserInput) ([]appserver.UserInput, func()) { return given, func() {} }
-		job := executor.Job{ID: "j1", Context: "one", Input: []appserver.UserInput{appserver.Text("x"), appserver.Text("y")}, Lend: lend}
-		if _, err := e.Submit(job, w.observe); err != nil {
-			t.Fatal(err)
-		}
-		if end := w.wait(t); end.Outcome != executor.Completed {
-			t.Errorf("%+v", end)
-		}
-		want := []executor.RecordedLent{{Job: "j1", Whole: given}}
-		if diff := cmp.Diff(want, record.lent); diff != "" {
-			t.Errorf("recorded is (-want +got):\n%s", diff)
-		}
 	}
 }
 

@@ -67,7 +67,7 @@ This page is made from the commands of the program; ` + "`go test ./cmd/runtime 
 | exit code | meaning |
 |---|---|
 | %d | it went well |
-| %d | it went wrong; ` + "`doctor`" + `: what it was asked about would not run; ` + "`task watch`" + `: the task is not completed; ` + "`replay`" + `: not as recorded |
+| %d | it went wrong; ` + "`doctor`" + `: what it was asked about would not run; ` + "`task watch`" + `: the task is not completed |
 | %d | the arguments or the settings cannot be used: stderr says which, with a hint |
 | %d | a second SIGINT or SIGTERM ended it at once; the first has it stop in order |
 

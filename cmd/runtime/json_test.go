@@ -68,7 +68,7 @@ func TestJSONIsPlain(t *testing.T) {
 		plainly(t, args, out.String())
 	}
 	var out bytes.Buffer
-	(&program{stdout: &out}).printJSON(preflight.Report{Results: []preflight.Result{{Name: "x", Detail: acting}}}) // as of doctor and replay
+	(&program{stdout: &out}).printJSON(preflight.Report{Results: []preflight.Result{{Name: "x", Detail: acting}}}) // as of doctor
 	plainly(t, "printJSON", out.String())
 }
 

@@ -31,10 +31,8 @@ type commands struct {
 	Channel channelCommands `cmd:"" help:"Read the inboxes of workspaces on a platform, and answer what comes."`
 	MCP     struct{}        `cmd:"" name:"mcp" help:"Serve MCP over stdio: the tool codex_bridge and, in a workspace, the workspace tools."`
 	Connect connectFlags    `cmd:"" help:"Print the commands that connect a codex to the workspace of the environment. The token is in them."`
-	Replay  replayFlags     `cmd:"" help:"Play a record of RUNTIME_DEBUG_WIRE again, without codex, and say where it goes otherwise."`
 	Doctor  doctorFlags     `cmd:"" help:"Check whether a turn would run here; exit 0 only if it would. It writes nothing."`
 	Version jsonOption      `cmd:"" help:"Print the versions: ours, the codex it is made for, A2A."`
-	Relay   relayFlags      `cmd:"" name:"app-server" hidden:"" help:"Stand in for codex in a replay."`
 	TrimLog trimFlags       `cmd:"" name:"trim-log" hidden:"" help:"Cut the log of codex short. The threads stand on standard input."`
 }
 
@@ -94,10 +92,6 @@ func (p *program) do(ctx context.Context, args []string) int {
 		return p.mcp(ctx)
 	case "connect":
 		return p.connect(c.Connect)
-	case "replay":
-		return p.replay(ctx, c.Replay)
-	case "app-server":
-		return p.relay()
 	case trimCommand:
 		return p.trimLog(ctx, c.TrimLog)
 	case "doctor":

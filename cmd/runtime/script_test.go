@@ -38,7 +38,6 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			own := filepath.Join(outside, filepath.Base(e.WorkDir))
 			e.Setenv("CODEX", codex)
-			e.Setenv("RECORDS", filepath.Join(codextest.Root(t), "internal", "replay", "testdata"))
 			e.Setenv("PIN", appserver.PinnedVersion())
 			e.Setenv("OUTSIDE", own)
 			e.Setenv("HOME", own)

@@ -106,7 +106,7 @@ type Settings struct {
 	ChannelDir   string        `group:"Channel" env:"CODEX_CHANNEL_MOLECULE_STATE_DIR" kind:"path" default:"~/.codex-channel-molecule" help:"Directory of the state of runtime channel, unless RUNTIME_STATE_DIR is set. The sessions.json of an older bridge is looked for in it."`
 
 	Log       string `group:"Logs" env:"RUNTIME_LOG" oneof:"debug,info,warn,error" envDefault:"info" help:"Least level that is logged: coloured lines on a terminal, JSON otherwise."`
-	DebugWire string `group:"Logs" env:"RUNTIME_DEBUG_WIRE" kind:"path" help:"File to which everything said to and by codex is appended, prompts included, secrets not; runtime replay plays it."`
+	DebugWire string `group:"Logs" env:"RUNTIME_DEBUG_WIRE" kind:"path" help:"File to which everything said to and by codex is appended, prompts included, secrets not."`
 
 	OTLPEndpoint       string `group:"Traces" env:"OTEL_EXPORTER_OTLP_ENDPOINT" default:"none" help:"Collector that traces are sent to, by OTLP over HTTP, as /v1/traces below this URL. Without it no traces are made. The other variables of OpenTelemetry count, too: see docs/tracing.md."`
 	OTLPTraces         string `group:"Traces" env:"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT" help:"URL that traces are sent to; goes before the one above, and is used as it is."`

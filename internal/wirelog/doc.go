@@ -1,6 +1,5 @@
 // Package wirelog keeps a record of what is said to codex and by it, without the
-// secrets, in a file that package replay can play again. docs/replay.md describes
-// the file.
+// secrets, in a file for people who look for a fault. docs/wire-record.md describes it.
 //
 // # Ownership and concurrency
 //

@@ -12,7 +12,7 @@ const Format = "molecule-codex-runtime/wire"
 // OldSuffix ends the name of the file that a full one becomes.
 const OldSuffix = ".1"
 
-// Version is that of the format. A reader refuses a later one.
+// Version is that of the format: it grows with what readers cannot skip.
 const Version = 1
 
 // The events of this package. Those of the executor stand beside them.

@@ -25,7 +25,7 @@ const secret = "hunter2-hunter2"
 func redact(text string) string { return strings.ReplaceAll(text, secret, "***") }
 
 // recorded returns what a recorder writes.
-func recorded(t *testing.T, do func(*Recorder)) (text string, lines []Line) {
+func recorded(t *testing.T, do func(*Recorder)) (text string, lines []Entry) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "wire")
 	r := Open(Config{Path: path, Redact: redact, Run: Run{Runtime: "1", Codex: "2"}})
@@ -35,15 +35,18 @@ func recorded(t *testing.T, do func(*Recorder)) (text string, lines []Line) {
 	return content(t, path)
 }
 
-func content(t *testing.T, path string) (text string, lines []Line) {
+func content(t *testing.T, path string) (text string, lines []Entry) {
 	t.Helper()
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines, cut, err := Read(bytes.NewReader(raw))
-	if err != nil || cut != 0 {
-		t.Fatalf("cut %d, %v in:\n%.4000s", cut, err, raw)
+	for i, text := range bytes.Split(bytes.TrimSpace(raw), []byte("\n")) {
+		var one Entry
+		if err := json.Unmarshal(text, &one); err != nil {
+			t.Fatalf("line %d: %v in:\n%.4000s", i+1, err, raw)
+		}
+		lines = append(lines, one)
 	}
 	return string(raw), lines
 }
@@ -59,9 +62,9 @@ func TestRecord(t *testing.T) {
 		r.Ended(appserver.End{Code: -1, Ours: true})
 	})
 	var got []string
-	for _, l := range lines {
+	for i, l := range lines {
 		if l.Time.Before(before) || l.Time.After(time.Now()) {
-			t.Errorf("line %d is of %v", l.Number, l.Time)
+			t.Errorf("line %d is of %v", i+1, l.Time)
 		}
 		noise := ""
 		if l.Noise != nil {
@@ -126,7 +129,7 @@ func deltaOf(item, text string) []byte {
 }
 
 // deltas returns the text of an item as it stands in a record.
-func deltas(lines []Line, item string) (all string, pieces int) {
+func deltas(lines []Entry, item string) (all string, pieces int) {
 	for _, l := range lines {
 		var d delta
 		if json.Unmarshal(l.Receive, &d) == nil && d.Params.ItemID == item {
@@ -326,37 +329,5 @@ func TestSlowDisk(t *testing.T) {
 	r.Sent([]byte(`{}`))
 	if entries, _ = r.take(); len(entries) != 2 || entries[0].event != EventLost {
 		t.Errorf("entries: %+v", entries)
-	}
-}
-
-func TestRead(t *testing.T) {
-	first := string(appendEvent(nil, time.Now(), EventRun, encode(Run{Format: Format, Version: Version})))
-	later := string(appendEvent(nil, time.Now(), EventRun, encode(Run{Format: Format, Version: 2, Runtime: "9.9"})))
-	second := string(appendEntry(nil, time.Now(), "send", []byte(`{}`)))
-	for name, c := range map[string]struct {
-		text    string
-		lines   int
-		cut     int
-		problem string
-	}{
-		"whole":            {first + second, 2, 0, ""},
-		"empty":            {"", 0, 0, "it is empty"},
-		"blank":            {"\n\n", 0, 0, "it is empty"},
-		"foreign":          {"hello\nworld\n", 0, 0, "no record of RUNTIME_DEBUG_WIRE"},
-		"foreign JSON":     {`{"level":"INFO"}` + "\n", 0, 0, "no record of RUNTIME_DEBUG_WIRE"},
-		"only the end":     {second, 0, 0, "no record of RUNTIME_DEBUG_WIRE"},
-		"binary":           {"\x7fELF\x00\x00", 0, 0, "no record of RUNTIME_DEBUG_WIRE"},
-		"cut off":          {first + second + second[:20], 2, 3, ""},
-		"damaged":          {first + "{\n" + second, 0, 0, "line 2 is damaged"},
-		"damaged entry":    {first + "{}\n" + second, 0, 0, "line 2 is damaged"},
-		"of a later time":  {later, 0, 0, "use that of the record, 9.9"},
-		"no last line end": {first + strings.TrimSpace(second), 2, 0, ""},
-	} {
-		t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
-			lines, cut, err := Read(strings.NewReader(c.text))
-			if len(lines) != c.lines || cut != c.cut || (err == nil) != (c.problem == "") || err != nil && !strings.Contains(err.Error(), c.problem) {
-				t.Errorf("%d lines, cut %d, %v", len(lines), cut, err)
-			}
-		})
 	}
 }
