@@ -10,9 +10,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/bridge"
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 )
 
 // fields are those that every answer has of a task.
@@ -48,14 +47,14 @@ func TestAnswers(t *testing.T) {
 		t.Errorf("protocol = %v", answer["protocol"])
 	}
 	j := w.next()
-	if j.Options != (executor.Options{Sandbox: "read-only", ApprovalPolicy: "untrusted"}) {
+	if j.Options != (agent.Options{Sandbox: "read-only", ApprovalPolicy: "untrusted"}) {
 		t.Errorf("the job has %+v", j.Options)
 	}
 	if w.status(id)["status"] != "starting" {
 		t.Error("a task that waits is not starting")
 	}
 	j.start()
-	j.observe(executor.ItemStarted{Item: appserver.Item{ID: "c", Type: appserver.ItemCommandExecution, Command: strings.Repeat("x", 5000)}})
+	j.observe(agent.ItemStarted{Item: agent.Item{ID: "c", Kind: agent.KindCommand, Command: strings.Repeat("x", 5000)}})
 	task = w.status(id)
 	wantFields(t, "status", task, "recent_events")
 	if task["status"] != "working" || task["codex_thread_id"] != "thread" || task["codex_turn_id"] != "turn" || task["completed_at"] != nil {
@@ -81,7 +80,7 @@ func TestAnswers(t *testing.T) {
 	}
 
 	failing, f := w.start("fail")
-	f.observe(executor.Ended{Outcome: executor.Failed, Failure: &executor.Failure{Kind: executor.FailModel, Message: strings.Repeat("why ", 200)}})
+	f.observe(agent.Ended{Outcome: agent.Failed, Failure: &agent.Failure{Kind: agent.FailModel, Message: strings.Repeat("why ", 200)}})
 	if task := w.status(failing); task["status"] != "failed" || utf8.RuneCountInString(task["error_summary"].(string)) != 500 || task["final_summary"] != nil {
 		t.Errorf("a failed task is %v", task)
 	}
@@ -95,12 +94,12 @@ func TestAnswers(t *testing.T) {
 // TestOnlyCompletedIsCompleted ends tasks in the ways that are no completion.
 func TestOnlyCompletedIsCompleted(t *testing.T) {
 	w := newWorld(t)
-	failure := &executor.Failure{Kind: executor.FailUnreachable, Message: "codex was cut off"}
-	for outcome, want := range map[executor.Outcome]string{
-		executor.Interrupted: "failed", executor.Rejected: "failed", executor.Failed: "failed", executor.Canceled: "cancelled",
+	failure := &agent.Failure{Kind: agent.FailUnreachable, Message: "codex was cut off"}
+	for outcome, want := range map[agent.Outcome]string{
+		agent.Interrupted: "failed", agent.Rejected: "failed", agent.Failed: "failed", agent.Canceled: "cancelled",
 	} {
 		id, j := w.start("x")
-		j.observe(executor.Ended{Outcome: outcome, Failure: failure, Tools: true})
+		j.observe(agent.Ended{Outcome: outcome, Failure: failure, Tools: true})
 		task := w.status(id)
 		if task["status"] != want || want == "failed" && task["error_summary"] != "codex was cut off" {
 			t.Errorf("%s: %v, %v", outcome, task["status"], task["error_summary"])
@@ -128,14 +127,14 @@ func TestRecentEvents(t *testing.T) {
 	w := newWorld(t)
 	id, j := w.start("x")
 	for range 700 { // pieces of one text are one event
-		j.observe(executor.TextDelta{ItemID: "a", Text: "piece "})
+		j.observe(agent.TextDelta{ItemID: "a", Text: "piece "})
 	}
 	for range 30 {
-		j.observe(executor.Notice{Text: "notice"})
+		j.observe(agent.Notice{Text: "notice"})
 	}
-	j.observe(executor.TextDelta{ItemID: "b", Text: "so "})
-	j.observe(executor.TextDelta{ItemID: "b", Text: "far"})
-	j.observe(executor.ItemCompleted{Item: appserver.Item{ID: "b", Type: appserver.ItemAgentMessage, Text: "so far"}})
+	j.observe(agent.TextDelta{ItemID: "b", Text: "so "})
+	j.observe(agent.TextDelta{ItemID: "b", Text: "far"})
+	j.observe(agent.ItemCompleted{Item: agent.Item{ID: "b", Kind: agent.KindMessage, Text: "so far"}})
 	for range 2 { // while it runs, and when it has ended
 		events, _ := w.status(id)["recent_events"].([]any)
 		if len(events) != 20 {

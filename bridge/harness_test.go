@@ -12,6 +12,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/bridge"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/leaktest"
@@ -28,7 +29,7 @@ type runner struct {
 	mu      sync.Mutex
 	observe map[string]executor.Observer
 	arrived chan job
-	answers chan executor.Answer
+	answers chan agent.Answer
 }
 
 type job struct {
@@ -48,23 +49,23 @@ func (r *runner) Cancel(_ context.Context, id string) error {
 	r.mu.Lock()
 	observe := r.observe[id]
 	r.mu.Unlock()
-	observe(executor.Ended{Outcome: executor.Canceled})
+	observe(agent.Ended{Outcome: agent.Canceled})
 	return nil
 }
 
 // Answer implements [tasks.Answerer].
-func (r *runner) Answer(_ string, a executor.Answer) error {
+func (r *runner) Answer(_ string, a agent.Answer) error {
 	r.answers <- a
 	return nil
 }
 
 func (j job) start() job {
-	j.observe(executor.Started{ThreadID: "thread", TurnID: "turn", Attempt: 1})
+	j.observe(agent.Started{ThreadID: "thread", TurnID: "turn", Attempt: 1})
 	return j
 }
 
 func (j job) end(text string) {
-	j.observe(executor.Ended{Outcome: executor.Completed, Messages: []executor.AgentMessage{{ItemID: "reply", Text: text}}})
+	j.observe(agent.Ended{Outcome: agent.Completed, Messages: []agent.Message{{ItemID: "reply", Text: text}}})
 }
 
 // A world is a runtime without codex, and a client of it.
@@ -85,7 +86,7 @@ func newWorld(t *testing.T, change ...func(*tasks.Config)) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, runner: &runner{observe: map[string]executor.Observer{}, arrived: make(chan job, 64), answers: make(chan executor.Answer, 64)}}
+	w := &world{t: t, runner: &runner{observe: map[string]executor.Observer{}, arrived: make(chan job, 64), answers: make(chan agent.Answer, 64)}}
 	cfg := tasks.Config{
 		Runner: w.runner, Journal: journal, Bounds: tasks.Bounds{WorkDir: t.TempDir(), Sandbox: "workspace-write", ApprovalPolicy: "on-request"},
 	}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/bridge"
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
@@ -39,7 +39,7 @@ func TestQuestions(t *testing.T) {
 			object{"id": "0", "decision": "decline"}, object{"decision": "decline"}},
 	} {
 		id, j := w.start("x")
-		j.observe(executor.Asked{ID: "0", Text: "may I?", Data: object{"type": "question", "id": "0", "kind": c.kind, "command": "ls"}})
+		j.observe(agent.Question{ID: "0", Text: "may I?", Data: object{"type": "question", "id": "0", "kind": c.kind, "command": "ls"}})
 		task := w.status(id)
 		pending, _ := task["pending_requests"].([]any)
 		if task["status"] != c.status || len(pending) != 1 {
@@ -71,7 +71,7 @@ func TestAnswersToNobody(t *testing.T) {
 	if why := w.refused(bridge.Args{Action: "respond", TaskID: id, Instruction: "0"}); !strings.Contains(why, "None is open") {
 		t.Error(why)
 	}
-	j.observe(executor.Asked{ID: "7", Text: "may I?", Data: object{"type": "question", "id": "7", "kind": "command"}})
+	j.observe(agent.Question{ID: "7", Text: "may I?", Data: object{"type": "question", "id": "7", "kind": "command"}})
 	if why := w.refused(bridge.Args{Action: "respond", TaskID: id, Instruction: "0"}); why != `No pending Codex request "0" for task `+id+`. Open: 7.` {
 		t.Error(why)
 	}
@@ -124,7 +124,7 @@ func TestSteerHasTheLeaveOfTheNewest(t *testing.T) {
 	}
 	first.end("done")
 	second := w.next().start()
-	second.observe(executor.Asked{ID: "0", Text: "may I?", Data: object{"type": "question", "id": "0", "kind": "command"}})
+	second.observe(agent.Question{ID: "0", Text: "may I?", Data: object{"type": "question", "id": "0", "kind": "command"}})
 	w.do(bridge.Args{Action: "respond", TaskID: id, Instruction: "0", Decision: "accept"})
 	if task, err = w.engine.GetTask(t.Context(), &a2a.GetTaskRequest{ID: task.ID}); err != nil {
 		t.Fatal(err)
@@ -142,10 +142,10 @@ func TestSteerHasTheLeaveOfTheNewest(t *testing.T) {
 func TestStatusSaysHowToAnswer(t *testing.T) {
 	w := newWorld(t)
 	for name, c := range map[string]struct {
-		asked executor.Asked
+		asked agent.Question
 		want  string
 	}{
-		"approval": {executor.Asked{ID: "0", Text: "May I run this?\n\n    ls", Accepts: "Answer yes or no.", Data: object{
+		"approval": {agent.Question{ID: "0", Text: "May I run this?\n\n    ls", Accepts: "Answer yes or no.", Data: object{
 			"id": "0", "kind": "command", "choices": []any{"accept", object{"acceptWithExecpolicyAmendment": object{}}, "decline"},
 		}}, `  asks      May I run this?
             
@@ -154,22 +154,22 @@ func TestStatusSaysHowToAnswer(t *testing.T) {
             Answer yes or no.
             runtime task respond ID 0 --decision 'accept|decline'
 `},
-		"input": {executor.Asked{ID: "0", Text: "Which?", Data: object{
+		"input": {agent.Question{ID: "0", Text: "Which?", Data: object{
 			"id": "0", "kind": "input", "questions": []any{object{"id": "it's"}, object{"id": "size"}}, "choices": []any{"decline"},
 		}}, `  asks      Which?
             runtime task respond ID 0 --answer 'it'\''s=…' --answer 'size=…'
 `},
-		"form": {executor.Asked{ID: "0", Text: "Who?", Data: object{
+		"form": {agent.Question{ID: "0", Text: "Who?", Data: object{
 			"id": "0", "kind": "form", "schema": object{"properties": object{"name": object{}, "age": object{}}},
 		}}, `  asks      Who?
             runtime task respond ID 0 --answer 'age=…' --answer 'name=…'
 `},
-		"odd-id": {executor.Asked{ID: "x; touch it #", Text: "Go on?", Data: object{
+		"odd-id": {agent.Question{ID: "x; touch it #", Text: "Go on?", Data: object{
 			"id": "x; touch it #", "kind": "command", "choices": []any{"accept"},
 		}}, `  asks      Go on?
             runtime task respond ID 'x; touch it #' --decision 'accept'
 `},
-		"form-without-fields": {executor.Asked{ID: "0", Text: "Go on?", Data: object{
+		"form-without-fields": {agent.Question{ID: "0", Text: "Go on?", Data: object{
 			"id": "0", "kind": "form", "schema": object{}, "choices": []any{"accept", "decline"},
 		}}, `  asks      Go on?
             runtime task respond ID 0 --decision 'accept|decline'

@@ -12,9 +12,8 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/bridge"
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 )
 
 // A cutter breaks a stream after some of its events.
@@ -63,12 +62,12 @@ func TestWatchComesBack(t *testing.T) {
 			}
 		})
 	}()
-	j.observe(executor.TextDelta{ItemID: "reply", Text: "one "})
+	j.observe(agent.TextDelta{ItemID: "reply", Text: "one "})
 	<-begun
 	for range 5 {
-		j.observe(executor.Notice{Text: "still there"})
+		j.observe(agent.Notice{Text: "still there"})
 	}
-	j.observe(executor.TextDelta{ItemID: "reply", Text: "two "})
+	j.observe(agent.TextDelta{ItemID: "reply", Text: "two "})
 	j.end("one two three")
 	<-done
 	if err != nil || end.Status != bridge.Completed || text.String() != "one two three" || streams.Load() < 5 {
@@ -91,22 +90,22 @@ func TestWatchEnds(t *testing.T) {
 func TestPrinter(t *testing.T) {
 	w := newWorld(t)
 	id, j := w.start("x")
-	j.observe(executor.TextDelta{ItemID: "a", Text: "I will "})
-	j.observe(executor.ItemCompleted{Item: appserver.Item{ID: "a", Type: appserver.ItemAgentMessage, Text: "I will look"}})
+	j.observe(agent.TextDelta{ItemID: "a", Text: "I will "})
+	j.observe(agent.ItemCompleted{Item: agent.Item{ID: "a", Kind: agent.KindMessage, Text: "I will look"}})
 	zero := 0
-	command := appserver.Item{ID: "c", Type: appserver.ItemCommandExecution, Command: "ls\n-l", Status: "inProgress"}
-	j.observe(executor.ItemStarted{Item: command})
+	command := agent.Item{ID: "c", Kind: agent.KindCommand, Command: "ls\n-l", Status: "inProgress"}
+	j.observe(agent.ItemStarted{Item: command})
 	command.Status, command.ExitCode, command.DurationMs = "completed", &zero, 1500
-	j.observe(executor.ItemCompleted{Item: command})
-	j.observe(executor.PlanUpdated{Steps: []appserver.PlanStep{{Step: "look", Status: "completed"}, {Step: "do", Status: "pending"}}})
-	j.observe(executor.Asked{ID: "3", Text: "may I?", Data: object{
+	j.observe(agent.ItemCompleted{Item: command})
+	j.observe(agent.PlanUpdated{Steps: []agent.PlanStep{{Step: "look", Status: "completed"}, {Step: "do", Status: "pending"}}})
+	j.observe(agent.Question{ID: "3", Text: "may I?", Data: object{
 		"type": "question", "id": "3", "kind": "command", "choices": []any{"accept", object{"acceptWithExecpolicyAmendment": object{}}, "decline"},
 	}})
-	j.observe(executor.Answered{ID: "3"})
-	j.observe(executor.Notice{Text: "slow"})
-	j.observe(executor.Ended{
-		Outcome: executor.Failed, Messages: []executor.AgentMessage{{ItemID: "a", Text: "I will look"}},
-		Diff: "a\nb\n", Failure: &executor.Failure{Message: "no more"},
+	j.observe(agent.Answered{ID: "3"})
+	j.observe(agent.Notice{Text: "slow"})
+	j.observe(agent.Ended{
+		Outcome: agent.Failed, Messages: []agent.Message{{ItemID: "a", Text: "I will look"}},
+		Diff: "a\nb\n", Failure: &agent.Failure{Message: "no more"},
 	})
 	var out bytes.Buffer
 	p := &bridge.Printer{Out: &out, ID: id}

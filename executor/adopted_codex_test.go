@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
@@ -71,7 +72,7 @@ func TestForeignThreadsGoOn(t *testing.T) {
 				if got := said(w.wait(t)); !strings.Contains(got, "teal-7") {
 					t.Errorf("it recalls %q", got)
 				}
-				started := seen[executor.Started](w)
+				started := seen[agent.Started](w)
 				if len(started) != 1 || started[0].ThreadID == theirs || started[0].Replaced || ours != "" && started[0].ThreadID != ours {
 					t.Errorf("Started = %+v, of %s, before on %s", started, theirs, ours)
 				}

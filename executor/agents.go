@@ -13,17 +13,17 @@ const (
 	mostAgentChanges = 64       // patches of one subagent
 )
 
-// agents are the subagents at work, by their threads. Executor.mu guards them.
-type agents struct {
-	at    map[string]*agent
+// subagents are those at work, by their threads. Executor.mu guards them.
+type subagents struct {
+	at    map[string]*subagent
 	bytes int // of the changes that are kept
 
 	done   map[string]string // by thread: the turn that runs, for which it has worked and does no more
 	barred map[string]bool   // turns of ours that were ended; what begins for them is ended, too
 }
 
-// An agent is a subagent while a turn of it runs.
-type agent struct {
+// A subagent is one while a turn of it runs.
+type subagent struct {
 	root    string                            // the turn of ours that it works for
 	turn    string                            // its own
 	open    map[call]bool                     // what is asked about by its begin
@@ -32,17 +32,17 @@ type agent struct {
 	calls   toolCalls
 }
 
-func newAgents() agents {
-	return agents{at: map[string]*agent{}, done: map[string]string{}, barred: map[string]bool{}}
+func newAgents() subagents {
+	return subagents{at: map[string]*subagent{}, done: map[string]string{}, barred: map[string]bool{}}
 }
 
-func (a *agents) begin(threadID, root, turn string) {
+func (a *subagents) begin(threadID, root, turn string) {
 	a.end(threadID)
 	delete(a.done, threadID)
-	a.at[threadID] = &agent{root: root, turn: turn, open: map[call]bool{}, changes: map[string][]appserver.FileChange{}, calls: toolCalls{}}
+	a.at[threadID] = &subagent{root: root, turn: turn, open: map[call]bool{}, changes: map[string][]appserver.FileChange{}, calls: toolCalls{}}
 }
 
-func (a *agents) end(threadID string) {
+func (a *subagents) end(threadID string) {
 	if one := a.at[threadID]; one != nil {
 		for itemID := range one.changes {
 			a.forget(threadID, itemID)
@@ -52,7 +52,7 @@ func (a *agents) end(threadID string) {
 }
 
 // started reports whether the item has the id of another that is open and may be taken for it.
-func (a *agents) started(threadID string, item appserver.Item) (twice bool) {
+func (a *subagents) started(threadID string, item appserver.Item) (twice bool) {
 	begun := call{item.Type, item.ID}
 	if one := a.at[threadID]; one != nil && begun.isAsked() {
 		twice = one.open[begun]
@@ -65,7 +65,7 @@ func (a *agents) started(threadID string, item appserver.Item) (twice bool) {
 	return twice
 }
 
-func (a *agents) completed(threadID string, item appserver.Item) {
+func (a *subagents) completed(threadID string, item appserver.Item) {
 	if one := a.at[threadID]; one != nil {
 		delete(one.open, call{item.Type, item.ID})
 		one.calls.completed(item)
@@ -75,7 +75,7 @@ func (a *agents) completed(threadID string, item appserver.Item) {
 	}
 }
 
-func (a *agents) keep(threadID string, item appserver.Item) {
+func (a *subagents) keep(threadID string, item appserver.Item) {
 	a.forget(threadID, item.ID) // what it was is not what it is
 	one, size := a.at[threadID], weight(item.Changes)
 	if one == nil || len(one.changes) >= mostAgentChanges || a.bytes+size > mostAgentBytes {
@@ -85,7 +85,7 @@ func (a *agents) keep(threadID string, item appserver.Item) {
 	a.bytes += size
 }
 
-func (a *agents) forget(threadID, itemID string) {
+func (a *subagents) forget(threadID, itemID string) {
 	if one := a.at[threadID]; one != nil {
 		a.bytes -= weight(one.changes[itemID])
 		delete(one.changes, itemID)

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
@@ -64,11 +64,11 @@ func TestChangeOfASubagent(t *testing.T) {
 				}
 			}
 			mustReply(t, e, "j1", q, c.answer)
-			wantEnd(t, w.wait(t), executor.Completed, "")
+			wantEnd(t, w.wait(t), agent.Completed, "")
 			if _, err := os.Stat(file); (err == nil) != c.writes {
 				t.Errorf("the file: %v", err)
 			}
-			if told := fmt.Sprint(seen[executor.Answered](w)); strings.Contains(told, "leads elsewhere") != c.moves {
+			if told := fmt.Sprint(seen[agent.Answered](w)); strings.Contains(told, "leads elsewhere") != c.moves {
 				t.Errorf("told %s", told)
 			}
 		})

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
 )
 
@@ -21,17 +22,17 @@ import (
 // this one has less room (seen on 0.169.0); or it is a 403, which may be about what the
 // message says.
 func (r *refusal) alone() bool {
-	return r.model != "" || r.unsure || r.kind == FailAuth && r.status == http.StatusForbidden
+	return r.model != "" || r.unsure || r.kind == agent.FailAuth && r.status == http.StatusForbidden
 }
 
 // waitsAlone reports whether j waits for the end of a refusal of its own.
 func (e *Executor) waitsAlone(j *job, r *refusal) bool {
 	e.log.Info("the model refuses a job; others are not held for it", "job", j.ID, "model", r.model, "kind", string(r.kind), "code", r.code)
-	if r.kind == FailAuth || r.code == usageLimit || r.model == "" { // of the account, as a rule, or of the model of all
+	if r.kind == agent.FailAuth || r.code == usageLimit || r.model == "" { // of the account, as a rule, or of the model of all
 		e.doubt()
 	}
 	// Nobody is left to stand and wait for the end of a long limit.
-	waits := r.kind == FailAuth || j.promised() && (j.Patient || time.Until(r.until) < shortLimit)
+	waits := r.kind == agent.FailAuth || j.promised() && (j.Patient || time.Until(r.until) < shortLimit)
 	if waits {
 		j.aside = r
 	}
@@ -66,13 +67,13 @@ func (e *Executor) doubt() {
 
 // sitOut waits for the end of what the job was refused alone, if it was. It returns the
 // end of a job that does not get that far.
-func (e *Executor) sitOut(j *job) *Ended {
+func (e *Executor) sitOut(j *job) *agent.Ended {
 	r := j.aside
 	j.aside = nil
 	switch {
 	case r == nil:
 		return nil
-	case r.kind == FailLimit:
+	case r.kind == agent.FailLimit:
 		e.sitOutLimit(j, r)
 	default:
 		e.sitOutDoubt(j)

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 )
@@ -30,12 +30,12 @@ func rarely(refuse func(*fakemodel.Turn)) func(*fakemodel.Turn) {
 
 // rare is a job that names the rare model.
 func rare(id, text string) executor.Job {
-	return executor.Job{ID: id, Context: id, Input: []appserver.UserInput{appserver.Text(text)}, Options: executor.Options{Model: rareModel}}
+	return executor.Job{ID: id, Context: id, Input: []agent.Input{agent.Text(text)}, Options: agent.Options{Model: rareModel}}
 }
 
 func submitJob(t *testing.T, e *executor.Executor, j executor.Job) *witness {
 	t.Helper()
-	w := &witness{ended: make(chan executor.Ended, 1)}
+	w := &witness{ended: make(chan agent.Ended, 1)}
 	if _, err := e.Submit(j, w.observe); err != nil {
 		t.Fatalf("Submit %s: %v", j.ID, err)
 	}
@@ -62,13 +62,13 @@ func TestLimitOfOneModel(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			e, model, _ := onDoor(t, rarely(refuse), func(c *executor.Config) { c.LimitProbe = time.Hour })
 			end := submitJob(t, e, rare("j1", "say one")).wait(t)
-			wantEnd(t, end, executor.Failed, executor.FailLimit)
+			wantEnd(t, end, agent.Failed, agent.FailLimit)
 			if !strings.Contains(end.Failure.Message, "the model that the message names") {
 				t.Errorf("the sender is told: %s", end.Failure.Message)
 			}
 			wantOpen(t, e)
-			wantEnd(t, submit(t, e, "j2", "two", "say two").wait(t), executor.Completed, "")
-			wantEnd(t, submit(t, e, "j3", "j1", "say three").wait(t), executor.Completed, "")
+			wantEnd(t, submit(t, e, "j2", "two", "say two").wait(t), agent.Completed, "")
+			wantEnd(t, submit(t, e, "j3", "j1", "say three").wait(t), agent.Completed, "")
 			wantOpen(t, e)
 			wantAsked(t, model, "say one", 1, 1)
 		})
@@ -88,11 +88,11 @@ func TestLimitOfAModelBefore(t *testing.T) {
 				}
 				fakemodel.Keywords(turn)
 			}, func(c *executor.Config) { c.LimitProbe = time.Hour })
-			wantEnd(t, submitJob(t, e, rare("j1", "say one")).wait(t), executor.Completed, "")
+			wantEnd(t, submitJob(t, e, rare("j1", "say one")).wait(t), agent.Completed, "")
 			if between {
-				wantEnd(t, submit(t, e, "j2", "j1", "say two").wait(t), executor.Completed, "")
+				wantEnd(t, submit(t, e, "j2", "j1", "say two").wait(t), agent.Completed, "")
 			}
-			wantEnd(t, submit(t, e, "j3", "j1", "say three").wait(t), executor.Failed, executor.FailLimit)
+			wantEnd(t, submit(t, e, "j3", "j1", "say three").wait(t), agent.Failed, agent.FailLimit)
 			if between {
 				if e.Held() == "" {
 					t.Error("the model of all has refused, and nobody is held")
@@ -100,7 +100,7 @@ func TestLimitOfAModelBefore(t *testing.T) {
 				return
 			}
 			wantOpen(t, e)
-			wantEnd(t, submit(t, e, "j4", "four", "say four").wait(t), executor.Completed, "")
+			wantEnd(t, submit(t, e, "j4", "four", "say four").wait(t), agent.Completed, "")
 		})
 	}
 }
@@ -134,18 +134,18 @@ func TestCredentialForOne(t *testing.T) {
 			}, func(c *executor.Config) { c.LoginProbe, c.MaxTurns = time.Hour, 1 })
 			job := rare("j1", "say forbidden")
 			if name == "message" {
-				job.Options = executor.Options{}
+				job.Options = agent.Options{}
 			}
 			first := submitJob(t, e, job)
 			job.ID, job.Context = "j2", "two"
 			second := submitJob(t, e, job)
 			eventually(t, "a probe", func() bool { return probes.Load() > 0 })
-			wantEnd(t, submit(t, e, "j3", "three", "say three").wait(t), executor.Completed, "")
+			wantEnd(t, submit(t, e, "j3", "three", "say three").wait(t), agent.Completed, "")
 			wantOpen(t, e)
 			close(answer)
 			for _, w := range []*witness{first, second} {
-				wantEnd(t, w.wait(t), executor.Failed, executor.FailAuth)
-				if held := seen[executor.Held](w); len(held) != 0 {
+				wantEnd(t, w.wait(t), agent.Failed, agent.FailAuth)
+				if held := seen[agent.Paused](w); len(held) != 0 {
 					t.Errorf("held = %+v", held)
 				}
 			}
@@ -165,23 +165,23 @@ func TestCredentialForAllModels(t *testing.T) {
 	t.Parallel() // it mostly waits
 	e, _, d := onDoor(t, unauthorized, nil)
 	w := submitJob(t, e, rare("j1", "say one"))
-	if held := heldWith(t, w); held.Kind != executor.FailAuth {
+	if held := heldWith(t, w); held.Kind != agent.FailAuth {
 		t.Errorf("held = %+v", held)
 	}
 	other := submit(t, e, "j2", "two", "say two")
 	heldWith(t, other)
 	d.shut.Store(false)
-	wantEnd(t, w.wait(t), executor.Completed, "")
-	wantEnd(t, other.wait(t), executor.Completed, "")
+	wantEnd(t, w.wait(t), agent.Completed, "")
+	wantEnd(t, other.wait(t), agent.Completed, "")
 }
 
 // TestUsageLimitOfAllModels holds everybody, where a message that names a model meets it.
 func TestUsageLimitOfAllModels(t *testing.T) {
 	t.Parallel() // it mostly waits
 	e, model, _ := onDoor(t, func(turn *fakemodel.Turn) { turn.UsageLimit(time.Hour) }, nil)
-	wantEnd(t, submitJob(t, e, rare("j1", "say one")).wait(t), executor.Failed, executor.FailLimit)
+	wantEnd(t, submitJob(t, e, rare("j1", "say one")).wait(t), agent.Failed, agent.FailLimit)
 	eventually(t, "all to be held", func() bool { return e.Held() != "" })
-	wantEnd(t, submit(t, e, "j2", "two", "say two").wait(t), executor.Failed, executor.FailLimit)
+	wantEnd(t, submit(t, e, "j2", "two", "say two").wait(t), agent.Failed, agent.FailLimit)
 	wantAsked(t, model, "say two", 0, 0)
 }
 
@@ -193,20 +193,20 @@ func TestPromisedToWaitAlone(t *testing.T) {
 	job := rare("j1", "say one")
 	job.Accepted, job.Patient = true, true
 	w := submitJob(t, e, job)
-	if held := heldWith(t, w); held.Kind != executor.FailLimit {
+	if held := heldWith(t, w); held.Kind != agent.FailLimit {
 		t.Errorf("held = %+v", held)
 	}
-	wantEnd(t, submit(t, e, "j2", "two", "say two").wait(t), executor.Completed, "")
+	wantEnd(t, submit(t, e, "j2", "two", "say two").wait(t), agent.Completed, "")
 	wantOpen(t, e)
-	wantEnd(t, w.wait(t), executor.Failed, executor.FailLimit)
+	wantEnd(t, w.wait(t), agent.Failed, agent.FailLimit)
 	wantAsked(t, model, "say one", 4, 4)
 
 	job.ID, job.Context = "j3", "three"
 	w = submitJob(t, e, job)
 	heldWith(t, w)
 	d.shut.Store(false)
-	wantEnd(t, w.wait(t), executor.Completed, "")
-	if told, over := seen[executor.Held](w), seen[executor.Released](w); len(told) == 0 || len(told) != len(over) {
+	wantEnd(t, w.wait(t), agent.Completed, "")
+	if told, over := seen[agent.Paused](w), seen[agent.Resumed](w); len(told) == 0 || len(told) != len(over) {
 		t.Errorf("told to wait %d times, and %d times that this is over", len(told), len(over))
 	}
 }
@@ -223,6 +223,6 @@ func TestCancelWhileItWaitsAlone(t *testing.T) {
 	if err := e.Cancel(t.Context(), "j1"); err != nil {
 		t.Fatal(err)
 	}
-	wantEnd(t, w.wait(t), executor.Canceled, "")
-	wantEnd(t, next.wait(t), executor.Completed, "")
+	wantEnd(t, w.wait(t), agent.Canceled, "")
+	wantEnd(t, next.wait(t), agent.Completed, "")
 }

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fake/fakecodex"
 )
@@ -28,7 +29,7 @@ func TestLimitOfItsOwn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				e, j, told := waiting(t)
-				j.refusals, j.aside = c.refusals, &refusal{kind: FailLimit, limit: "rate", why: "slow down", model: "rare"}
+				j.refusals, j.aside = c.refusals, &refusal{kind: agent.FailLimit, limit: "rate", why: "slow down", model: "rare"}
 				if c.left > 0 {
 					j.aside.until = time.Now().Add(c.left)
 				}
@@ -61,7 +62,7 @@ func TestLimitOfItsOwnWithAnotherCredential(t *testing.T) {
 		e, j, _ := waiting(t)
 		e.child = newSupervisor(e)
 		e.child.set(childReady, on, nil)
-		j.refusals, j.aside = 3, &refusal{kind: FailLimit, limit: "rate", why: "slow down", until: time.Now().Add(time.Hour), model: "rare"}
+		j.refusals, j.aside = 3, &refusal{kind: agent.FailLimit, limit: "rate", why: "slow down", until: time.Now().Add(time.Hour), model: "rare"}
 		time.AfterFunc(50*time.Second, func() { e.child.set(childReady, &child{Client: on.Client}, nil) })
 		began := time.Now()
 		end := e.gate(j)
@@ -80,12 +81,14 @@ func TestHoldWhileItWaitsAlone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		e, j, told := waiting(t)
-		j.refusals, j.aside = 1, &refusal{kind: FailLimit, limit: "rate", why: "slow down", until: time.Now().Add(time.Hour), model: "rare"}
-		over := make(chan *Ended)
+		j.refusals, j.aside = 1, &refusal{kind: agent.FailLimit, limit: "rate", why: "slow down", until: time.Now().Add(time.Hour), model: "rare"}
+		over := make(chan *agent.Ended)
 		go func() { over <- e.gate(j) }()
 		synctest.Wait()
-		all := &refusal{kind: FailAuth, why: "bad key"}
-		e.hold.change(func() { e.hold.cause, e.hold.shown = all, &Held{Kind: FailAuth, Text: "log in"} })
+		all := &refusal{kind: agent.FailAuth, why: "bad key"}
+		e.hold.change(func() {
+			e.hold.cause, e.hold.shown = all, &pause{Paused: agent.Paused{Kind: agent.FailAuth, Text: "log in"}}
+		})
 		e.tell(j)
 		time.Sleep(2 * time.Hour)
 		synctest.Wait()
@@ -94,22 +97,22 @@ func TestHoldWhileItWaitsAlone(t *testing.T) {
 			t.Errorf("end = %+v", end)
 		}
 		j.standing.leave(j.observe)
-		var kinds []FailureKind
+		var kinds []agent.FailureKind
 		for _, event := range *told {
-			held, _ := event.(Held)
+			held, _ := event.(agent.Paused)
 			kinds = append(kinds, held.Kind)
 		}
-		if len(kinds) != 3 || kinds[0] != FailLimit || kinds[1] != FailAuth || kinds[2] != "" {
+		if len(kinds) != 3 || kinds[0] != agent.FailLimit || kinds[1] != agent.FailAuth || kinds[2] != "" {
 			t.Errorf("told %q, want of the limit, of the login, and of the end", kinds)
 		}
 	})
 }
 
 // waiting returns a job that waits, of an executor without codex, and what it is told.
-func waiting(t *testing.T) (*Executor, *job, *[]Event) {
+func waiting(t *testing.T) (*Executor, *job, *[]agent.Event) {
 	t.Helper()
 	e := &Executor{cfg: Config{}.withDefaults(), log: slog.New(slog.DiscardHandler), hold: newHold(), conversations: map[string]*conversation{}, child: &supervisor{}}
-	var told []Event
+	var told []agent.Event
 	ctx, cancel := context.WithCancelCause(t.Context())
-	return e, &job{Job: Job{Patient: true}, observe: func(event Event) { told = append(told, event) }, ctx: ctx, cancel: cancel}, &told
+	return e, &job{Job: Job{Patient: true}, observe: func(event agent.Event) { told = append(told, event) }, ctx: ctx, cancel: cancel}, &told
 }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 )
 
@@ -27,17 +28,17 @@ type response struct {
 }
 
 // Answer gives the answer to a question that a job has asked. Where all slots are
-// taken it waits for one, before every job in the queue; [Answered] says that codex
-// has it. A [NotUnderstoodError] leaves the question open, and the turn waiting. Any
+// taken it waits for one, before every job in the queue; [agent.Answered] says that codex
+// has it. A [agent.NotUnderstoodError] leaves the question open, and the turn waiting. Any
 // other error means that the answer is not waited for any more.
-func (e *Executor) Answer(jobID string, a Answer) error {
+func (e *Executor) Answer(jobID string, a agent.Answer) error {
 	e.record(RecordAnswer, RecordedAnswer{jobID, a})
 	err := e.answer(jobID, a)
 	e.unaccepted(a.ID, err)
 	return err
 }
 
-func (e *Executor) answer(jobID string, a Answer) error {
+func (e *Executor) answer(jobID string, a agent.Answer) error {
 	e.mu.Lock()
 	j := e.jobs[jobID]
 	var in *inquiry
@@ -57,14 +58,14 @@ func (e *Executor) answer(jobID string, a Answer) error {
 		return ErrNotAsked
 	}
 	if a.Files { // codex takes none with an answer
-		return notUnderstood("A file is no part of an answer. Answer without it, and send it with a message of its own after that.")
+		return agent.NotUnderstood("A file is no part of an answer. Answer without it, and send it with a message of its own after that.")
 	}
 	reply, err := q.matter.answer(a)
 	if err != nil {
 		return err
 	}
 	if reply.lasts && q.cut.Load() {
-		return notUnderstood("Not all of what is asked is shown, so it can be allowed for this once only.")
+		return agent.NotUnderstood("Not all of what is asked is shown, so it can be allowed for this once only.")
 	}
 	reply.ends = reply.ends && q.req.ThreadID == in.threadID // a subagent's turn ends alone
 	if !in.give(q, response{reply: reply}) {                 // expired over it
@@ -82,7 +83,7 @@ func (in *inquiry) give(q *question, r response) bool {
 		return false
 	}
 	if r.note != "" && q.id != "" {
-		in.news = append(in.news, Answered{ID: q.id, Note: r.note})
+		in.news = append(in.news, agent.Answered{ID: q.id, Note: r.note})
 	}
 	q.given = &r
 	in.given = append(in.given, q)

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/within"
 )
@@ -54,8 +55,8 @@ func inOrder(dirs []string) error {
 
 // apartFor is [Executor.apart] for a job that asks for a sandbox in which its commands write
 // the working directory, where the threads have none.
-func (e *Executor) apartFor(o Options, on *child) error {
-	if o.Sandbox != appserver.WorkspaceWrite || e.cfg.Thread.Sandbox == o.Sandbox {
+func (e *Executor) apartFor(o agent.Options, on *child) error {
+	if o.Sandbox != agent.WorkspaceWrite || e.ownGrant().sandbox == o.Sandbox {
 		return nil
 	}
 	root := within.Resolve(e.cfg.Thread.Cwd)

@@ -7,16 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
-)
-
-// The decisions of an approval, as codex and our data parts name them.
-const (
-	decideAccept  = "accept"
-	decideSession = "acceptForSession"
-	decideDecline = "decline"
-	decideCancel  = "cancel"
 )
 
 // An approval is a matter that one of a few decisions settles.
@@ -59,8 +52,8 @@ func orList(words []string) string {
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
-func (a approval) answer(given Answer) (reply, error) {
-	decision, err := decisionOf(given)
+func (a approval) answer(given agent.Answer) (reply, error) {
+	decision, err := given.Decision()
 	if err != nil {
 		return reply{}, err
 	}
@@ -70,12 +63,12 @@ func (a approval) answer(given Answer) (reply, error) {
 		}
 	}
 	if word, ok := decision.(string); ok {
-		return reply{}, notUnderstood("The answer %q cannot be given here.", word)
+		return reply{}, agent.NotUnderstood("The answer %q cannot be given here.", word)
 	}
 	if a.noRules {
-		return reply{}, notUnderstood("%s", ruleRefused)
+		return reply{}, agent.NotUnderstood("%s", ruleRefused)
 	}
-	return reply{}, notUnderstood("That decision was not offered.")
+	return reply{}, agent.NotUnderstood("That decision was not offered.")
 }
 
 func (a approval) grant() any { return a.choices[0].reply.value }
@@ -87,10 +80,10 @@ func decision(d any) map[string]any { return map[string]any{"decision": d} }
 func decisions(same string) []choice {
 	always := "always (yes, and " + same + " not asked about again in this conversation)"
 	return []choice{
-		{decideAccept, "yes", reply{value: decision(decideAccept)}},
-		{decideSession, always, reply{value: decision(decideSession), lasts: true}},
-		{decideDecline, "no (codex goes on without it)", reply{value: decision(decideDecline)}},
-		{decideCancel, "cancel (the turn ends)", reply{value: decision(decideCancel), ends: true}},
+		{agent.Accept, "yes", reply{value: decision(agent.Accept)}},
+		{agent.AcceptForSession, always, reply{value: decision(agent.AcceptForSession), lasts: true}},
+		{agent.Decline, "no (codex goes on without it)", reply{value: decision(agent.Decline)}},
+		{agent.Cancel, "cancel (the turn ends)", reply{value: decision(agent.Cancel), ends: true}},
 	}
 }
 
@@ -99,8 +92,8 @@ func decisions(same string) []choice {
 // say whether the command is to leave the sandbox, so that the runtime cannot tell either (seen on 0.169.0).
 func once(choices []choice) []choice {
 	for i, c := range choices {
-		if c.decision == decideSession {
-			choices[i] = choice{decision: decideSession, reply: reply{value: decision(decideAccept), less: onceOnly}}
+		if c.decision == agent.AcceptForSession {
+			choices[i] = choice{decision: agent.AcceptForSession, reply: reply{value: decision(agent.Accept), less: onceOnly}}
 		}
 	}
 	return choices

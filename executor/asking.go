@@ -8,13 +8,14 @@ import (
 	"slices"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 )
 
 // tellQuestions tells the observer what codex asks, and what it needs no answer to any
 // more. What codex has said before it asked is handled first: the files of a
 // change stand there. It returns the turn's end if that is among it.
-func (t *turn) tellQuestions() *Ended {
+func (t *turn) tellQuestions() *agent.Ended {
 	for {
 		note, ok := t.c.events.Poll()
 		if !ok {
@@ -54,10 +55,10 @@ func (t *turn) tellQuestions() *Ended {
 // tellExceeded tells the observer how many questions were declined for their number.
 func (t *turn) tellExceeded() {
 	if n := t.inquiry.exceeded(); n > 0 {
-		t.job.observe(Notice{Text: fmt.Sprintf(tooManyAsked, n, t.inquiry.most)})
+		t.job.observe(agent.Notice{Text: fmt.Sprintf(tooManyAsked, n, t.inquiry.most)})
 	}
 	if n := t.inquiry.exceededMute(); n > 0 {
-		t.job.observe(Notice{Text: t.e.mutes.notice(n)})
+		t.job.observe(agent.Notice{Text: t.e.mutes.notice(n)})
 	}
 }
 
@@ -123,7 +124,7 @@ func (t *turn) unasked(q *question, notice, why string) {
 	}
 	defer close(q.settled)
 	t.e.decline(q.req, q.kind, why)
-	t.job.observe(Notice{Text: notice})
+	t.job.observe(agent.Notice{Text: notice})
 }
 
 // barredAsked is what the sender of a message reads whose turn asks to write where commands
@@ -160,7 +161,7 @@ func (t *turn) handAnswers() {
 		for _, q := range all {
 			if q.untold() && !q.given.kept {
 				q.given.kept = true
-				t.job.observe(Notice{Text: keptAnswer})
+				t.job.observe(agent.Notice{Text: keptAnswer})
 			}
 		}
 		return
@@ -189,9 +190,9 @@ func (t *turn) handAnswer(q *question) {
 		t.unanswered = append(t.unanswered, q.id)
 	default:
 		if less := q.given.less; less != "" && note == "" {
-			t.job.observe(Notice{Text: less})
+			t.job.observe(agent.Notice{Text: less})
 		}
-		t.job.observe(Answered{ID: q.id, Note: note})
+		t.job.observe(agent.Answered{ID: q.id, Note: note})
 	}
 }
 
@@ -225,7 +226,7 @@ func (t *turn) endQuestions() {
 func (t *turn) withdraw(why string) {
 	t.endQuestions()
 	for _, id := range t.unanswered {
-		t.job.observe(Answered{ID: id, Note: why})
+		t.job.observe(agent.Answered{ID: id, Note: why})
 	}
 	t.unanswered = nil
 }

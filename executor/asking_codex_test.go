@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
@@ -38,16 +39,16 @@ const userInput = `call request_user_input {"questions":[{"id":"colour","header"
 	`"options":[{"label":"red","description":"warm"},{"label":"blue","description":"cold"}]}]}`
 
 // asked waits for the nth question of a job.
-func (w *witness) asked(t *testing.T, n int) executor.Asked {
+func (w *witness) asked(t *testing.T, n int) agent.Question {
 	t.Helper()
-	eventually(t, fmt.Sprintf("question %d", n), func() bool { return len(seen[executor.Asked](w)) >= n })
-	return seen[executor.Asked](w)[n-1]
+	eventually(t, fmt.Sprintf("question %d", n), func() bool { return len(seen[agent.Question](w)) >= n })
+	return seen[agent.Question](w)[n-1]
 }
 
 // reply answers in words, or in data if that is an object.
-func reply(t *testing.T, e *executor.Executor, job string, q executor.Asked, answer string) error {
+func reply(t *testing.T, e *executor.Executor, job string, q agent.Question, answer string) error {
 	t.Helper()
-	a := executor.Answer{ID: "answer", Question: q.ID, Text: answer}
+	a := agent.Answer{ID: "answer", Question: q.ID, Text: answer}
 	if strings.HasPrefix(answer, "{") {
 		a.Text = ""
 		if err := json.Unmarshal([]byte(answer), &a.Data); err != nil {
@@ -57,7 +58,7 @@ func reply(t *testing.T, e *executor.Executor, job string, q executor.Asked, ans
 	return e.Answer(job, a)
 }
 
-func mustReply(t *testing.T, e *executor.Executor, job string, q executor.Asked, answer string) {
+func mustReply(t *testing.T, e *executor.Executor, job string, q agent.Question, answer string) {
 	t.Helper()
 	if err := reply(t, e, job, q, answer); err != nil {
 		t.Fatalf("%s to %s: %v", answer, q.ID, err)
@@ -70,12 +71,12 @@ func TestCommandApproval(t *testing.T) {
 	e := onCodex(t, model, asks())
 	for i, c := range []struct {
 		answer  string
-		outcome executor.Outcome
+		outcome agent.Outcome
 		says    string
 	}{
-		{"yes", executor.Completed, "ran"},
-		{`{"decision":"decline"}`, executor.Completed, "rejected by user"},
-		{"cancel", executor.Canceled, ""},
+		{"yes", agent.Completed, "ran"},
+		{`{"decision":"decline"}`, agent.Completed, "rejected by user"},
+		{"cancel", agent.Canceled, ""},
 	} {
 		id := fmt.Sprintf("j%d", i)
 		w := submit(t, e, id, "one", "escalate echo ran")
@@ -121,7 +122,7 @@ func TestCommandsAreAllowedOnce(t *testing.T) {
 	if end := w.wait(t); said(end) != "all" {
 		t.Errorf("end = %+v", end)
 	}
-	if told := seen[executor.Notice](w); len(told) != 2 || !strings.Contains(told[0].Text, "for this once") {
+	if told := seen[agent.Notice](w); len(told) != 2 || !strings.Contains(told[0].Text, "for this once") {
 		t.Errorf("the sender is told %v", told)
 	}
 }
@@ -145,7 +146,7 @@ func TestFileChangeApproval(t *testing.T) {
 			mustReply(t, e, "j1", q, answer)
 			end := w.wait(t)
 			_, err := os.Stat(filepath.Join(dir, "new.txt"))
-			if end.Outcome != executor.Completed || (err == nil) != made {
+			if end.Outcome != agent.Completed || (err == nil) != made {
 				t.Errorf("end = %+v; the file: %v", end, err)
 			}
 		})
@@ -268,7 +269,7 @@ func TestMCP(t *testing.T) {
 	if q.Kind != "form" || !strings.Contains(q.Text, "Who are you?") {
 		t.Errorf("asked %+v", q)
 	}
-	if _, ok := errors.AsType[*executor.NotUnderstoodError](reply(t, e, "j1", q, "age: 36")); !ok {
+	if _, ok := errors.AsType[*agent.NotUnderstoodError](reply(t, e, "j1", q, "age: 36")); !ok {
 		t.Error("a form without its name was taken")
 	}
 	mustReply(t, e, "j1", q, "name: Ada\nage: 36")
@@ -304,13 +305,13 @@ func TestTurnThatAsksWithoutEnd(t *testing.T) {
 	e := onCodex(t, model, asks())
 	w := submit(t, e, "j", "c", "go")
 	asked := 0
-	for ; !slices.ContainsFunc(seen[executor.Notice](w), func(n executor.Notice) bool { return strings.Contains(n.Text, "asked more than 4 MiB") }) && asked < calls; asked++ {
+	for ; !slices.ContainsFunc(seen[agent.Notice](w), func(n agent.Notice) bool { return strings.Contains(n.Text, "asked more than 4 MiB") }) && asked < calls; asked++ {
 		mustReply(t, e, "j", w.asked(t, asked+1), "no")
 		eventually(t, "the next question, or none", func() bool {
-			return len(seen[executor.Asked](w)) > asked+1 || len(seen[executor.Notice](w)) > 0
+			return len(seen[agent.Question](w)) > asked+1 || len(seen[agent.Notice](w)) > 0
 		})
 	}
-	if end := w.wait(t); end.Outcome != executor.Completed || said(end) != "done" || asked < 15 || asked > 22 {
+	if end := w.wait(t); end.Outcome != agent.Completed || said(end) != "done" || asked < 15 || asked > 22 {
 		t.Errorf("%s with %q after %d questions", end.Outcome, said(end), asked)
 	}
 }

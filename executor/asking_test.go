@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 )
 
@@ -48,10 +48,10 @@ func TestTimersRest(t *testing.T) {
 			mustReply(t, e, "j1", q, "yes")
 			end := w.wait(t)
 			if c.timer == "" {
-				wantEnd(t, end, executor.Completed, "")
+				wantEnd(t, end, agent.Completed, "")
 				return
 			}
-			wantEnd(t, end, executor.Failed, executor.FailTimeout)
+			wantEnd(t, end, agent.Failed, agent.FailTimeout)
 			if end.Failure != nil && end.Failure.Timer != c.timer {
 				t.Errorf("the %s timer ended it, want %s", end.Failure.Timer, c.timer)
 			}
@@ -66,8 +66,8 @@ func TestQuestionIsWithdrawn(t *testing.T) {
 	e := onFake(t, "", nil)
 	w := submit(t, e, "j1", "one", "!ask-withdraw "+approval+" 2000")
 	q := w.asked(t, 1)
-	wantEnd(t, w.wait(t), executor.Completed, "")
-	if told := seen[executor.Answered](w); len(told) != 1 || told[0].ID != q.ID {
+	wantEnd(t, w.wait(t), agent.Completed, "")
+	if told := seen[agent.Answered](w); len(told) != 1 || told[0].ID != q.ID {
 		t.Errorf("told %+v, want that %s is open no more", told, q.ID)
 	}
 	if err := reply(t, e, "j1", q, "yes"); !errors.Is(err, executor.ErrNotAsked) {
@@ -84,7 +84,7 @@ func TestCanceledQuestionIsAnswered(t *testing.T) {
 	if err := e.Cancel(t.Context(), "j1"); err != nil {
 		t.Fatal(err)
 	}
-	wantEnd(t, w.wait(t), executor.Canceled, "")
+	wantEnd(t, w.wait(t), agent.Canceled, "")
 	wantAlive(t, e, "one")
 }
 
@@ -97,8 +97,8 @@ func TestStopKeepsTheQuestion(t *testing.T) {
 	if err := e.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	wantEnd(t, w.wait(t), executor.Interrupted, executor.FailShutdown)
-	if told := seen[executor.Answered](w); len(told) != 0 {
+	wantEnd(t, w.wait(t), agent.Interrupted, agent.FailShutdown)
+	if told := seen[agent.Answered](w); len(told) != 0 {
 		t.Errorf("told %+v", told)
 	}
 }
@@ -109,7 +109,7 @@ func TestRefusedQuestionIsWithdrawn(t *testing.T) {
 	e := onFake(t, "", func(c *executor.Config) { c.LoginProbe = time.Millisecond })
 	w := submit(t, e, "j1", "one", "!ask-fail "+approval+" unauthorized 2000")
 	first, second := w.asked(t, 1), w.asked(t, 2)
-	if told := seen[executor.Answered](w); len(told) == 0 || told[0].ID != first.ID || first.ID == second.ID {
+	if told := seen[agent.Answered](w); len(told) == 0 || told[0].ID != first.ID || first.ID == second.ID {
 		t.Errorf("asked as %s and %s, told %+v", first.ID, second.ID, told)
 	}
 	if err := e.Cancel(t.Context(), "j1"); err != nil {
@@ -125,7 +125,7 @@ func TestRerunAsksAnew(t *testing.T) {
 	first := w.asked(t, 1)
 	_ = syscall.Kill(e.Health().Child.Pid, syscall.SIGKILL)
 	second := w.asked(t, 2)
-	if told := seen[executor.Answered](w); first.ID == second.ID || len(told) != 1 || told[0].ID != first.ID {
+	if told := seen[agent.Answered](w); first.ID == second.ID || len(told) != 1 || told[0].ID != first.ID {
 		t.Errorf("asked as %s and %s, told %+v", first.ID, second.ID, told)
 	}
 	if err := reply(t, e, "j1", first, "yes"); !errors.Is(err, executor.ErrNotAsked) {
@@ -133,7 +133,7 @@ func TestRerunAsksAnew(t *testing.T) {
 	}
 	mustReply(t, e, "j1", second, "yes")
 	end := w.wait(t)
-	wantEnd(t, end, executor.Completed, "")
+	wantEnd(t, end, agent.Completed, "")
 	if !strings.Contains(said(end), "accept") {
 		t.Errorf("codex was told %q", said(end))
 	}
@@ -150,8 +150,8 @@ func TestUnreadableQuestionIsDeclined(t *testing.T) {
 	} {
 		w := submit(t, e, method, "one", "!ask "+method)
 		end := w.wait(t)
-		if !strings.Contains(said(end), answer) || len(seen[executor.Asked](w)) != 0 {
-			t.Errorf("%s was answered %q, and asked %d times", method, said(end), len(seen[executor.Asked](w)))
+		if !strings.Contains(said(end), answer) || len(seen[agent.Question](w)) != 0 {
+			t.Errorf("%s was answered %q, and asked %d times", method, said(end), len(seen[agent.Question](w)))
 		}
 	}
 }
@@ -161,9 +161,9 @@ func TestUnseenIsDeclined(t *testing.T) {
 	t.Parallel()
 	w := submit(t, onFake(t, "", nil), "j1", "one", "!ask item/fileChange/requestApproval")
 	end := w.wait(t)
-	notices := seen[executor.Notice](w)
-	if !strings.Contains(said(end), `"decline"`) || len(seen[executor.Asked](w)) != 0 || len(seen[executor.Answered](w)) != 0 {
-		t.Errorf("answered %q, asked %+v", said(end), seen[executor.Asked](w))
+	notices := seen[agent.Notice](w)
+	if !strings.Contains(said(end), `"decline"`) || len(seen[agent.Question](w)) != 0 || len(seen[agent.Answered](w)) != 0 {
+		t.Errorf("answered %q, asked %+v", said(end), seen[agent.Question](w))
 	}
 	if len(notices) != 1 || !strings.Contains(notices[0].Text, "change files, without saying which") {
 		t.Errorf("told %+v", notices)
@@ -175,12 +175,12 @@ func TestPageIsTheUsersToOpen(t *testing.T) {
 	t.Parallel()
 	e := onFake(t, "", nil)
 	const ask = `!ask mcpServer/elicitation/request {"mode":"url","serverName":"s","message":"Authorize","url":"https://example.com/x"}`
-	w := submitJob(t, e, executor.Job{ID: "j1", Context: "peer:bob", Input: []appserver.UserInput{appserver.Text(ask)}, Peer: true})
+	w := submitJob(t, e, executor.Job{ID: "j1", Context: "peer:bob", Input: []agent.Input{agent.Text(ask)}, Peer: true})
 	end := w.wait(t)
-	notices := seen[executor.Notice](w)
-	if !strings.Contains(said(end), `"decline"`) || len(seen[executor.Asked](w)) != 0 || len(notices) != 1 ||
+	notices := seen[agent.Notice](w)
+	if !strings.Contains(said(end), `"decline"`) || len(seen[agent.Question](w)) != 0 || len(notices) != 1 ||
 		!strings.Contains(notices[0].Text, "for the user of this agent") || strings.Contains(notices[0].Text, "example.com") {
-		t.Errorf("answered %q, asked %+v, told %+v", said(end), seen[executor.Asked](w), notices)
+		t.Errorf("answered %q, asked %+v, told %+v", said(end), seen[agent.Question](w), notices)
 	}
 	w = submit(t, e, "j2", "one", ask)
 	if asked := w.asked(t, 1); asked.Data["url"] != "https://example.com/x" {

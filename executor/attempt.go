@@ -6,6 +6,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
 )
@@ -23,7 +24,7 @@ func mayTry(n int, err error) bool {
 
 // attempts makes attempts at a job until one of them has an end, or the job has
 // to wait: then it returns nil. The caller holds c.lock.
-func (e *Executor) attempts(c *conversation, j *job) *Ended {
+func (e *Executor) attempts(c *conversation, j *job) *agent.Ended {
 	if j.Cut != nil {
 		j.attempt = Attempt{Job: j.ID, N: j.Cut.Attempt, Conversation: c.key, Thread: j.Cut.ThreadID}
 		if end, err := e.settleCut(c, j, j.seen, errBefore); end != nil || err != nil {
@@ -46,19 +47,19 @@ func (e *Executor) attempts(c *conversation, j *job) *Ended {
 
 // attempt makes one attempt. It returns the job's end, or why the attempt was
 // none: an error, or nothing if its turn is void and is to be run again.
-func (e *Executor) attempt(c *conversation, j *job) (*Ended, error) {
+func (e *Executor) attempt(c *conversation, j *job) (*agent.Ended, error) {
 	if err := j.slot.regain(j.ctx); err != nil { // the one before was cut off while it waited for an answer
 		return nil, err
 	}
 	t, err := e.start(c, j)
 	if err == nil {
 		defer t.giveBack()
-		var end *Ended
+		var end *agent.Ended
 		if end, err = t.follow(); end != nil {
 			end, err = e.weigh(c, j, t, end)
 			switch {
 			case end == nil:
-			case end.Outcome == Failed:
+			case end.Outcome == agent.Failed:
 				t.endAgents()
 			case j.Peer: // other agents have any number of conversations
 				t.endAgentsGently()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
 )
 
@@ -71,7 +72,7 @@ func (e *Executor) begin(c *conversation, j *job) error {
 	}
 	err := e.insist(j.ctx, "begin an attempt", func(ctx context.Context) error {
 		return e.cfg.Book.Begin(ctx, next)
-	}, func() { j.observe(Notice{Text: bookFull}) })
+	}, func() { j.observe(agent.Notice{Text: bookFull}) })
 	if err == nil {
 		j.attempt = next
 	}
@@ -99,7 +100,7 @@ func (e *Executor) recall(c *conversation, j *job) error {
 			c.history, err = e.cfg.Book.Used(ctx, c.key)
 		}
 		return err
-	}, func() { j.observe(Notice{Text: bookFull}) })
+	}, func() { j.observe(agent.Notice{Text: bookFull}) })
 	c.recalled = err == nil
 	return err
 }

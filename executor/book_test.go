@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 )
 
@@ -110,7 +111,7 @@ func (b *notebook) last(job string) *executor.Cut {
 type page struct {
 	Attempt *executor.Attempt `json:",omitempty"`
 	Tool    bool              `json:",omitempty"` // a tool of the newest attempt started
-	End     *executor.Ended   `json:",omitempty"`
+	End     *agent.Ended      `json:",omitempty"`
 }
 
 func write(path string, p page) error {
@@ -132,7 +133,7 @@ func write(path string, p page) error {
 
 // read returns what is in the file: the book, the newest attempt if it was cut
 // off, and all ends.
-func read(path string) (b *notebook, cut *executor.Cut, ends []executor.Ended, err error) {
+func read(path string) (b *notebook, cut *executor.Cut, ends []agent.Ended, err error) {
 	b = &notebook{path: path}
 	text, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -164,7 +165,7 @@ func TestBookBeforeCodex(t *testing.T) {
 	book := &notebook{refuse: 1 << 20}
 	e := onFake(t, "", func(c *executor.Config) { c.Book, c.Child.Wire = book, &wire })
 	first := submit(t, e, "j1", "one", "hello")
-	eventually(t, "the book to refuse", func() bool { return len(seen[executor.Notice](first)) == 1 })
+	eventually(t, "the book to refuse", func() bool { return len(seen[agent.Notice](first)) == 1 })
 	second := submit(t, e, "j2", "one", "behind it")
 	if strings.Contains(wire.String(), "hello") {
 		t.Error("codex has the message, and the book has not")
@@ -172,12 +173,12 @@ func TestBookBeforeCodex(t *testing.T) {
 	book.mu.Lock()
 	book.refuse = 0
 	book.mu.Unlock()
-	wantEnd(t, first.wait(t), executor.Completed, "")
-	wantEnd(t, second.wait(t), executor.Completed, "")
+	wantEnd(t, first.wait(t), agent.Completed, "")
+	wantEnd(t, second.wait(t), agent.Completed, "")
 	if got := book.attempts; len(got) != 2 || got[0].Job != "j1" || got[0].N != 1 || got[1].Job != "j2" || got[0].Thread == "" || got[0].Conversation != "one" {
 		t.Errorf("attempts = %+v", got)
 	}
-	if n := len(seen[executor.Notice](first)); n != 1 {
+	if n := len(seen[agent.Notice](first)); n != 1 {
 		t.Errorf("the sender was told %d times", n)
 	}
 }
@@ -188,17 +189,17 @@ func TestBookThatDoesNotWork(t *testing.T) {
 	e := onFake(t, "", func(c *executor.Config) { c.Book = &notebook{refuse: 1000} })
 	canceled, closed := submit(t, e, "j1", "one", "hello"), submit(t, e, "j2", "two", "hello")
 	for _, w := range []*witness{canceled, closed} {
-		eventually(t, "the book to refuse", func() bool { return len(seen[executor.Notice](w)) == 1 })
+		eventually(t, "the book to refuse", func() bool { return len(seen[agent.Notice](w)) == 1 })
 	}
 	if err := e.Cancel(t.Context(), "j1"); err != nil {
 		t.Fatal(err)
 	}
-	wantEnd(t, canceled.wait(t), executor.Canceled, "")
+	wantEnd(t, canceled.wait(t), agent.Canceled, "")
 	if err := e.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	end := closed.wait(t)
-	wantEnd(t, end, executor.Interrupted, executor.FailShutdown)
+	wantEnd(t, end, agent.Interrupted, agent.FailShutdown)
 	if end.Tools {
 		t.Error("it never began, but is said to have used tools")
 	}
@@ -210,7 +211,7 @@ func TestThreadOutlivesTheProcess(t *testing.T) {
 	state, book := "state "+t.TempDir(), &notebook{}
 	for i, text := range []string{"before", "after"} {
 		e := onFake(t, state, func(c *executor.Config) { c.Book = book })
-		wantEnd(t, submit(t, e, text, "one", text).wait(t), executor.Completed, "")
+		wantEnd(t, submit(t, e, text, "one", text).wait(t), agent.Completed, "")
 		if err := e.Close(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -225,7 +226,7 @@ func TestThreadsAreReadBeforeCodexStarts(t *testing.T) {
 	book := &lateBook{fails: 2}
 	e := onFake(t, "", func(c *executor.Config) { c.Book = book })
 	began := time.Now()
-	wantEnd(t, submit(t, e, "j1", "one", "hello").wait(t), executor.Completed, "")
+	wantEnd(t, submit(t, e, "j1", "one", "hello").wait(t), agent.Completed, "")
 	if book.fails != 0 || time.Since(began) < 400*time.Millisecond {
 		t.Errorf("codex started although the threads were not known")
 	}

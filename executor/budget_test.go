@@ -7,14 +7,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 )
 
 // offer submits a job of a size.
 func offer(e *executor.Executor, id, in string, size int, change ...func(*executor.Job)) (*witness, error) {
-	w := &witness{ended: make(chan executor.Ended, 1)}
-	job := executor.Job{ID: id, Context: in, Input: []appserver.UserInput{appserver.Text("!hang")}, Size: size}
+	w := &witness{ended: make(chan agent.Ended, 1)}
+	job := executor.Job{ID: id, Context: in, Input: []agent.Input{agent.Text("!hang")}, Size: size}
 	for _, f := range change {
 		f(&job)
 	}
@@ -89,14 +90,14 @@ func TestOtherAgentsLeaveRoom(t *testing.T) {
 		_, err := offer(e, "p6", "p6", 0, peers)
 		wantRefused(t, "one more", err, "of other agents")
 		user := submit(t, e, "u", "u", "hello")
-		wantEnd(t, user.wait(t), executor.Completed, "")
+		wantEnd(t, user.wait(t), agent.Completed, "")
 		if slots := e.Health().Slots; slots.Working != 1 {
 			t.Errorf("beside the user's turn: %+v", slots)
 		}
 		if err := e.Cancel(t.Context(), "p5"); err != nil {
 			t.Fatal(err)
 		}
-		wantEnd(t, all[5].wait(t), executor.Canceled, "")
+		wantEnd(t, all[5].wait(t), agent.Canceled, "")
 		if _, err := offer(e, "p6", "p6", 0, peers); err != nil {
 			t.Errorf("when one has ended: %v", err)
 		}
@@ -137,17 +138,17 @@ func TestBytesAreGivenBack(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	wantEnd(t, w.wait(t), executor.Canceled, "")
+	wantEnd(t, w.wait(t), agent.Canceled, "")
 	if got := e.Health().Bytes; got != 0 {
 		t.Errorf("%d bytes are counted of no job", got)
 	}
-	ending := func(event executor.Event) {
-		if _, ok := event.(executor.Ended); ok {
+	ending := func(event agent.Event) {
+		if _, ok := event.(agent.Ended); ok {
 			_, err := offer(e, "after", "after", 900)
 			next <- err
 		}
 	}
-	if _, err := e.Submit(executor.Job{ID: "done", Context: "done", Input: []appserver.UserInput{appserver.Text("hello")}, Size: 900}, ending); err != nil {
+	if _, err := e.Submit(executor.Job{ID: "done", Context: "done", Input: []agent.Input{agent.Text("hello")}, Size: 900}, ending); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-next; err != nil {
@@ -160,7 +161,7 @@ func TestBytesOfAFailedStart(t *testing.T) {
 	t.Parallel()
 	e := running(t, executor.Config{Child: appserver.Config{Bin: "/no/such/codex"}, MaxBytes: 10})
 	w := sizes(t, e, "j", 10)[0]
-	wantEnd(t, w.wait(t), executor.Failed, executor.FailUnreachable)
+	wantEnd(t, w.wait(t), agent.Failed, agent.FailUnreachable)
 	if got := e.Health().Bytes; got != 0 {
 		t.Errorf("%d bytes are counted of no job", got)
 	}
@@ -174,10 +175,10 @@ func TestBytesOfSteeredMessages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the turn to start", func() bool { return len(seen[executor.Started](w)) == 1 })
+	eventually(t, "the turn to start", func() bool { return len(seen[agent.Started](w)) == 1 })
 	steer := func(id string, size int) error {
-		job := executor.Job{ID: id, Context: "one", Input: []appserver.UserInput{appserver.Text("more")}, Size: size}
-		return e.Steer("j1", job, func(executor.Event) {})
+		job := executor.Job{ID: id, Context: "one", Input: []agent.Input{agent.Text("more")}, Size: size}
+		return e.Steer("j1", job, func(agent.Event) {})
 	}
 	if err := steer("s1", 90); err != nil {
 		t.Fatal(err)

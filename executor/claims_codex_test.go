@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
@@ -81,9 +82,9 @@ func TestCallsAreKnown(t *testing.T) {
 		var begins, ends atomic.Int32
 		e := onCodex(t, model, func(c *executor.Config) {
 			withMCP(settings...)(c)
-			c.OnItem = func(item appserver.Item) {
+			c.OnItem = func(item agent.Item) {
 				switch {
-				case item.Type != appserver.ItemMcpToolCall:
+				case item.Kind != agent.KindMCP:
 				case item.Status == "inProgress":
 					begins.Add(1)
 				default:
@@ -105,7 +106,7 @@ func TestCallsAreKnown(t *testing.T) {
 				t.Errorf("%s: %d calls have ended before the answer", what, got)
 			}
 			mustReply(t, e, what, q, "yes")
-			wantEnd(t, w.wait(t), executor.Completed, "")
+			wantEnd(t, w.wait(t), agent.Completed, "")
 			progtest.WaitFor(t, "its end to be heard of", func() bool { return ends.Load() == int32(i+1) })
 		}
 	}

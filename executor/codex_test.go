@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
@@ -24,7 +25,7 @@ func TestTurnAndMemory(t *testing.T) {
 	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), nil)
 	first := submit(t, e, "j1", "one", "remember blue-42")
 	end := first.wait(t)
-	if end.Outcome != executor.Completed || said(end) == "" {
+	if end.Outcome != agent.Completed || said(end) == "" {
 		t.Fatalf("end = %+v, want it completed with a text", end)
 	}
 	if got := first.streamed(); got != said(end) {
@@ -33,7 +34,7 @@ func TestTurnAndMemory(t *testing.T) {
 	if end.Usage.TotalTokens == 0 {
 		t.Error("the turn's token usage is 0")
 	}
-	if started := seen[executor.Started](first); len(started) != 1 || started[0].ThreadID == "" || started[0].TurnID == "" {
+	if started := seen[agent.Started](first); len(started) != 1 || started[0].ThreadID == "" || started[0].TurnID == "" {
 		t.Errorf("Started = %+v, want one with its ids", started)
 	}
 	if got := said(submit(t, e, "j2", "one", "recall").wait(t)); !strings.Contains(got, "blue-42") {
@@ -68,7 +69,7 @@ func TestCancelHangingModel(t *testing.T) {
 	if err := e.Cancel(t.Context(), "j1"); err != nil {
 		t.Fatal(err)
 	}
-	if end := w.wait(t); end.Outcome != executor.Canceled {
+	if end := w.wait(t); end.Outcome != agent.Canceled {
 		t.Errorf("end = %+v, want it canceled", end)
 	}
 	select {
@@ -89,11 +90,11 @@ func TestCancelAtOnce(t *testing.T) {
 	for i := range 20 {
 		id := fmt.Sprintf("j%d", i)
 		w := submit(t, e, id, "one", "hang")
-		eventually(t, "the turn to start", func() bool { return len(seen[executor.Started](w)) == 1 })
+		eventually(t, "the turn to start", func() bool { return len(seen[agent.Started](w)) == 1 })
 		if err := e.Cancel(t.Context(), id); err != nil {
 			t.Fatal(err)
 		}
-		if end := w.wait(t); end.Outcome != executor.Canceled {
+		if end := w.wait(t); end.Outcome != agent.Canceled {
 			t.Errorf("end = %+v, want it canceled", end)
 		}
 	}
@@ -105,13 +106,13 @@ func TestCancelAtOnce(t *testing.T) {
 func TestCancelEndsCommands(t *testing.T) {
 	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), nil)
 	w := submit(t, e, "j1", "one", "run sleep 62.25")
-	eventually(t, "the command to start", func() bool { return len(seen[executor.ItemStarted](w)) > 0 && commandRuns(w) })
+	eventually(t, "the command to start", func() bool { return len(seen[agent.ItemStarted](w)) > 0 && commandRuns(w) })
 	pid := e.Health().Child.Pid
 	began := time.Now()
 	if err := e.Cancel(t.Context(), "j1"); err != nil {
 		t.Fatal(err)
 	}
-	if end := w.wait(t); end.Outcome != executor.Canceled {
+	if end := w.wait(t); end.Outcome != agent.Canceled {
 		t.Errorf("end = %+v, want it canceled", end)
 	}
 	t.Logf("canceled in %s", time.Since(began))
@@ -155,11 +156,11 @@ func TestCancelSparesEarlierCommands(t *testing.T) {
 	model := modeltest.Start(t, fakemodel.Keywords)
 	e := onCodex(t, model, nil)
 	const server = "sleep 64.25"
-	if end := submit(t, e, "j1", "one", "background "+server).wait(t); end.Outcome != executor.Completed {
+	if end := submit(t, e, "j1", "one", "background "+server).wait(t); end.Outcome != agent.Completed {
 		t.Fatalf("end = %+v", end)
 	}
 	w := submit(t, e, "j2", "one", "hang")
-	eventually(t, "the turn to start", func() bool { return len(seen[executor.Started](w)) == 1 })
+	eventually(t, "the turn to start", func() bool { return len(seen[agent.Started](w)) == 1 })
 	if err := e.Cancel(t.Context(), "j2"); err != nil {
 		t.Fatal(err)
 	}
@@ -181,8 +182,8 @@ func countProcesses(command string) int {
 }
 
 func commandRuns(w *witness) bool {
-	for _, started := range seen[executor.ItemStarted](w) {
-		if started.Item.Type == "commandExecution" {
+	for _, started := range seen[agent.ItemStarted](w) {
+		if started.Item.Kind == agent.KindCommand {
 			return true
 		}
 	}
@@ -234,7 +235,7 @@ func TestDelete(t *testing.T) {
 	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), func(c *executor.Config) { home = homeOf(*c) })
 	w := submit(t, e, "j1", "one", "say hello")
 	w.wait(t)
-	thread := seen[executor.Started](w)[0].ThreadID
+	thread := seen[agent.Started](w)[0].ThreadID
 	if there, err := appserver.HasRollout(home, thread); !there || err != nil {
 		t.Fatalf("%s has no file: %v", thread, err)
 	}
@@ -255,12 +256,12 @@ func TestModelFailures(t *testing.T) {
 	t.Parallel()
 	cases := []struct {
 		text string
-		kind executor.FailureKind
-	}{{"fail 400", executor.FailModel}, {"fail 500", executor.FailModel}}
+		kind agent.FailureKind
+	}{{"fail 400", agent.FailModel}, {"fail 500", agent.FailModel}}
 	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), nil)
 	for i, c := range cases {
 		end := submit(t, e, fmt.Sprintf("j%d", i), "one", c.text).wait(t)
-		if end.Outcome != executor.Failed || end.Failure == nil || end.Failure.Kind != c.kind {
+		if end.Outcome != agent.Failed || end.Failure == nil || end.Failure.Kind != c.kind {
 			t.Errorf("%s: end = %+v (%+v), want a failure of kind %s", c.text, end, end.Failure, c.kind)
 		}
 	}
@@ -272,8 +273,8 @@ func TestRoomOfCommandsLeftRunning(t *testing.T) {
 	t.Parallel()
 	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), func(c *executor.Config) { c.MaxThreads = 2 })
 	leave := func(id string, peer bool) {
-		job := executor.Job{ID: id, Context: id, Input: []appserver.UserInput{appserver.Text("background exec sleep 1000." + id)}, Peer: peer}
-		wantEnd(t, submitJob(t, e, job).wait(t), executor.Completed, "")
+		job := executor.Job{ID: id, Context: id, Input: []agent.Input{agent.Text("background exec sleep 1000." + id)}, Peer: peer}
+		wantEnd(t, submitJob(t, e, job).wait(t), agent.Completed, "")
 	}
 	runs := func(id string) bool { return progtest.Find(os.Getpid(), "sleep 1000."+id) != 0 }
 	for _, id := range []string{"1", "2", "3"} {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 )
 
@@ -23,7 +24,7 @@ const (
 
 // relieve has codex summarise a thread whose context is full, once for a job. It
 // returns the job's end, or nil if another attempt is to be made.
-func (e *Executor) relieve(c *conversation, j *job, t *turn, end *Ended) (*Ended, error) {
+func (e *Executor) relieve(c *conversation, j *job, t *turn, end *agent.Ended) (*agent.Ended, error) {
 	switch {
 	case j.over():
 		return end, nil
@@ -34,7 +35,7 @@ func (e *Executor) relieve(c *conversation, j *job, t *turn, end *Ended) (*Ended
 	}
 	j.compacted = true
 	t.withdraw(overWithout)
-	j.observe(Notice{Text: compacting})
+	j.observe(agent.Notice{Text: compacting})
 	out := !end.Tools && e.takeBack(c, t)
 	summary, failed := e.compact(c, j, t.on)
 	switch {
@@ -88,10 +89,10 @@ func (e *Executor) compact(c *conversation, j *job, on *child) (*turn, error) {
 	switch {
 	case err != nil:
 		return t, err
-	case end.Outcome == Completed:
+	case end.Outcome == agent.Completed:
 		return t, nil
 	case end.Failure != nil:
-		t.unreadable = t.unreadable || end.Failure.Kind == FailContext
+		t.unreadable = t.unreadable || end.Failure.Kind == agent.FailContext
 		return t, end.Failure
 	}
 	return t, fmt.Errorf("compaction was %s", end.Outcome)

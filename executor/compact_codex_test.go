@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
@@ -23,8 +24,8 @@ func full(turn *fakemodel.Turn) {
 
 // compacted counts the compactions that a job was told of.
 func compactions(w *witness) (n int) {
-	for _, item := range seen[executor.ItemCompleted](w) {
-		if item.Item.Type == "contextCompaction" {
+	for _, item := range seen[agent.ItemCompleted](w) {
+		if item.Item.Kind == agent.KindCompaction {
 			n++
 		}
 	}
@@ -61,7 +62,7 @@ func fullContextIsCompacted(t *testing.T, full func(*fakemodel.Turn)) {
 	submit(t, e, "j1", "one", "say before").wait(t)
 	w := submit(t, e, "j2", "one", "say big")
 	end := w.wait(t)
-	if end.Outcome != executor.Completed || !strings.Contains(said(end), "big") || compactions(w) != 1 {
+	if end.Outcome != agent.Completed || !strings.Contains(said(end), "big") || compactions(w) != 1 {
 		t.Fatalf("end = %+v (%v) after %d compactions", end, end.Failure, compactions(w))
 	}
 	requests := model.Requests()
@@ -69,7 +70,7 @@ func fullContextIsCompacted(t *testing.T, full func(*fakemodel.Turn)) {
 	if strings.Count(all, "say big") != 1 || !strings.Contains(all, "blue-42") {
 		t.Errorf("the model reads %q, want the summary, and the message once", all)
 	}
-	if started := seen[executor.Started](w); len(started) != 2 || started[1].Attempt != 2 {
+	if started := seen[agent.Started](w); len(started) != 2 || started[1].Attempt != 2 {
 		t.Errorf("started = %+v, want two attempts", started)
 	}
 }
@@ -95,12 +96,12 @@ func TestFullContextInMidTurn(t *testing.T) {
 	e := onCodex(t, model, nil)
 	w := submit(t, e, "j1", "one", "run echo once")
 	end := w.wait(t)
-	if end.Outcome != executor.Completed || !strings.Contains(said(end), "Do not repeat") {
+	if end.Outcome != agent.Completed || !strings.Contains(said(end), "Do not repeat") {
 		t.Errorf("end = %+v (%v)", end, end.Failure)
 	}
 	commands := 0
-	for _, started := range seen[executor.ItemStarted](w) {
-		if started.Item.Type == "commandExecution" {
+	for _, started := range seen[agent.ItemStarted](w) {
+		if started.Item.Kind == agent.KindCommand {
 			commands++
 		}
 	}
@@ -131,7 +132,7 @@ func TestContextThatStaysFull(t *testing.T) {
 			e := onCodex(t, model, nil)
 			submit(t, e, "j1", "one", "say before").wait(t)
 			end := submit(t, e, "j2", "one", "say big").wait(t)
-			wantEnd(t, end, executor.Failed, executor.FailContext)
+			wantEnd(t, end, agent.Failed, agent.FailContext)
 			if !strings.Contains(end.Failure.Message, "new contextId") {
 				t.Errorf("failure = %v", end.Failure)
 			}
@@ -156,7 +157,7 @@ func TestCompactionThatIsRefused(t *testing.T) {
 	w := submit(t, e, "j1", "one", "say big")
 	heldWith(t, w)
 	d.shut.Store(false)
-	if end := w.wait(t); end.Outcome != executor.Completed {
+	if end := w.wait(t); end.Outcome != agent.Completed {
 		t.Errorf("end = %+v (%v)", end, end.Failure)
 	}
 }
@@ -196,13 +197,13 @@ func TestCompactionThatIsStopped(t *testing.T) {
 			stop(t, e)
 			if name == "close" {
 				end := w.wait(t)
-				wantEnd(t, end, executor.Interrupted, executor.FailShutdown)
+				wantEnd(t, end, agent.Interrupted, agent.FailShutdown)
 				if end.Tools {
 					t.Error("nothing was done, and the job is not left to the next process")
 				}
 				return
 			}
-			wantEnd(t, w.wait(t), executor.Canceled, "")
+			wantEnd(t, w.wait(t), agent.Canceled, "")
 			wantAlive(t, e, "one")
 		})
 	}
@@ -234,5 +235,5 @@ func TestDeathBehindACompaction(t *testing.T) {
 	cut := book.last("j1")
 	cut.Attempt, cut.Tool = cut.Attempt+1, false // begun, and not sent
 	w := submitCut(t, running(t, cfg), "j1", "one", "run echo once", cut)
-	wantEnd(t, w.wait(t), executor.Interrupted, executor.FailUnreachable)
+	wantEnd(t, w.wait(t), agent.Interrupted, agent.FailUnreachable)
 }

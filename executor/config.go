@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/within"
@@ -21,7 +22,7 @@ type Config struct {
 	Mend func()
 	// OnItem hears of each item as it begins and as it ends, of whatever turn, subagent or script
 	// it is; nil is nothing.
-	OnItem func(appserver.Item)
+	OnItem func(agent.Item)
 	// Prepare is asked how codex is to be started, before each start of it; nil means
 	// as Child and Thread say. The arguments in Child come after its. It may take its
 	// time: jobs wait meanwhile. Its error is why codex is not started, and it is asked
@@ -89,7 +90,7 @@ type Config struct {
 
 	// Trace is asked before each attempt at a job for what codex is told that the turn is
 	// part of. It must not block. Nil tells it Job.Trace.
-	Trace func(j Job, attempt int) appserver.TraceContext
+	Trace func(j Job, attempt int) agent.TraceContext
 
 	// Apart are places that commands must not be able to write in their sandbox: a thread
 	// whose sandbox has one of them below a writable root is refused, and so is a job that asks

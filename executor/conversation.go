@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 )
 
@@ -27,7 +28,7 @@ type conversation struct {
 	shown    shownThread
 	unbidden []string // turns on its thread that are not ours, and were not ended yet
 
-	spent atomic.Pointer[appserver.TokenUsage] // of its thread in all; nil if codex has not said so
+	spent atomic.Pointer[agent.Usage] // of its thread in all; nil if codex has not said so
 
 	// strange tells of words in its thread that no message here has brought. blocked says that the thread has
 	// something that the provider refuses to read, and that could not be taken out yet. Both are set under the
@@ -78,7 +79,7 @@ func (e *Executor) serve(c *conversation) {
 		end, taken := e.run(c, j)
 		e.finish(j, end)
 		for _, s := range taken {
-			e.endSteer(s, Ended{Outcome: end.Outcome, Failure: end.Failure, Tools: end.Tools})
+			e.endSteer(s, agent.Ended{Outcome: end.Outcome, Failure: end.Failure, Tools: end.Tools})
 		}
 		e.mu.Lock()
 		e.noneOf(j)
@@ -204,7 +205,7 @@ func (e *Executor) take(c *conversation) *job {
 // run brings one job to its end. What the model refuses meanwhile, for everybody, and
 // starts of codex that fail have it wait and begin anew. It also returns the messages
 // that its last turn has taken.
-func (e *Executor) run(c *conversation, j *job) (end Ended, taken []*job) {
+func (e *Executor) run(c *conversation, j *job) (end agent.Ended, taken []*job) {
 	for {
 		if away := e.gate(j); away != nil {
 			e.headLeft()
@@ -222,7 +223,7 @@ func (e *Executor) run(c *conversation, j *job) (end Ended, taken []*job) {
 
 // serveOnce waits for a slot, then makes attempts at the job. It returns no end if
 // the job has to wait.
-func (e *Executor) serveOnce(c *conversation, j *job) (end *Ended, taken []*job) {
+func (e *Executor) serveOnce(c *conversation, j *job) (end *agent.Ended, taken []*job) {
 	var err error
 	j.slot, err = e.slots.take(j.ctx, j.Peer)
 	e.headLeft()

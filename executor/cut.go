@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 )
 
@@ -46,7 +47,7 @@ type finding struct {
 // job's end, or nil if another attempt is to be made, or errHeld if codex could not
 // be asked and j waits until it can. The turn is nil if this process has not seen it
 // begin. The caller holds c.lock.
-func (e *Executor) settleCut(c *conversation, j *job, t *turn, cause error) (*Ended, error) {
+func (e *Executor) settleCut(c *conversation, j *job, t *turn, cause error) (*agent.Ended, error) {
 	defer e.keepThread(c, j)()
 	found, err := e.find(c, j)
 	tool := found.tool || toolKnown(j, t)
@@ -257,7 +258,7 @@ func isOfSomeJob(clientID string) bool {
 }
 
 // deliver ends the job as the history says its turn has ended.
-func (e *Executor) deliver(c *conversation, j *job, t *turn, found finding) *Ended {
+func (e *Executor) deliver(c *conversation, j *job, t *turn, found finding) *agent.Ended {
 	if t == nil {
 		t = &turn{e: e, c: c, job: j, id: found.turn.ID, record: newRecord(), before: c.uncertain(), attention: newAttention(), inquiry: &inquiry{over: func() {}}}
 		defer t.attention.close()
@@ -277,7 +278,7 @@ func (e *Executor) deliver(c *conversation, j *job, t *turn, found finding) *End
 
 // interrupted is the end of a turn that may have run in part, with the text
 // that it had.
-func interrupted(t *turn, final *appserver.Turn, tools bool) *Ended {
+func interrupted(t *turn, final *appserver.Turn, tools bool) *agent.Ended {
 	r := newRecord()
 	if t != nil {
 		r = t.record
@@ -287,21 +288,21 @@ func interrupted(t *turn, final *appserver.Turn, tools bool) *Ended {
 			r.keep(item)
 		}
 	}
-	end := Ended{Messages: r.messages, Diff: r.diff, Usage: r.usage, Tools: tools}
-	end.Outcome, end.Failure = Interrupted, cutOff()
+	end := agent.Ended{Messages: r.messages, Diff: r.diff, Usage: r.usage, Tools: tools}
+	end.Outcome, end.Failure = agent.Interrupted, cutOff()
 	return &end
 }
 
 // cutShort is the end of a job that was canceled, or of a runtime that stops,
 // before it was known what became of the attempt. After a stop the next process
 // finds out, also whether a tool had started.
-func (e *Executor) cutShort(j *job, t *turn) *Ended {
-	end := Ended{}
+func (e *Executor) cutShort(j *job, t *turn) *agent.Ended {
+	end := agent.Ended{}
 	if t != nil {
 		end = t.summary()
 	}
 	end = fromCause(end, context.Cause(j.ctx))
-	end.Tools = end.Outcome == Canceled && t != nil && t.tools()
+	end.Tools = end.Outcome == agent.Canceled && t != nil && t.tools()
 	return &end
 }
 
@@ -312,5 +313,5 @@ func (e *Executor) refusedBefore(found finding) bool {
 		return false
 	}
 	r := e.refusalOf(found.turn.Error)
-	return r != nil && r.kind == FailAuth
+	return r != nil && r.kind == agent.FailAuth
 }

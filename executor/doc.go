@@ -8,8 +8,8 @@
 // serves a context that has jobs; it takes them one at a time, waits for one of
 // the slots that all contexts share, gets the child and the thread ready, starts
 // the turn and follows its notifications until the turn has ended. What happens
-// is told to the job's [Observer] as [Event] values, the last of which is
-// always [Ended].
+// is told to the job's [Observer] as [agent.Event] values, the last of which is
+// always [agent.Ended].
 //
 // codex folds a turn/start into a turn that is running, so one turn at a time
 // is not a nicety: the turn lock of a conversation is held from before the
@@ -33,7 +33,7 @@
 //
 // codex asks by requests, each of which has a goroutine that waits for its
 // answer, its expiry, or the end of its turn. The turn's goroutine tells the
-// observer of it ([Asked], [Answered]); [Executor.Answer] brings the answer. An
+// observer of it ([agent.Question], [agent.Answered]); [Executor.Answer] brings the answer. An
 // inquiry holds the questions of one attempt, and is there before its turn: codex
 // may ask before we know that it has begun. kindOf is the table of the ways to
 // ask. The timers of the turn rest while a question is open, and its slot is left to
@@ -52,7 +52,7 @@
 // Where the model refuses the credential, or a limit is reached, this concerns all
 // jobs: the hold is closed (hold.go), and no turn is started until a probe of the
 // executor's own, or a login, has shown that the model answers again (keep.go,
-// login.go). Jobs are told with [Held] and [Released]. What may be about one job alone,
+// login.go). Jobs are told with [agent.Paused] and [agent.Resumed]. What may be about one job alone,
 // because it names a model of its own, holds no other (alone.go). A thread whose
 // context is full is compacted once for a job (compact.go).
 //

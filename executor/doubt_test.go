@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 )
 
@@ -15,7 +16,7 @@ func TestTurnThatBeginsLate(t *testing.T) {
 	t.Parallel()
 	e := onFake(t, "", nil)
 	end := submit(t, e, "j1", "one", "!begin-late 2500").wait(t)
-	wantEnd(t, end, executor.Completed, "")
+	wantEnd(t, end, agent.Completed, "")
 	if said(end) != "!begin-late 2500" {
 		t.Errorf("it says %q", said(end))
 	}
@@ -31,7 +32,7 @@ func TestCancelBeforeItBegins(t *testing.T) {
 	if err := e.Cancel(t.Context(), "j1"); err != nil {
 		t.Fatal(err)
 	}
-	wantEnd(t, w.wait(t), executor.Canceled, "")
+	wantEnd(t, w.wait(t), agent.Canceled, "")
 	wantAlive(t, e, "one") // and no part of that turn
 	if restarts := e.Health().Child.Restarts; restarts != 0 {
 		t.Errorf("codex was restarted %d times", restarts)
@@ -44,12 +45,12 @@ func TestLostInterruption(t *testing.T) {
 	for name, c := range map[string]struct {
 		script, text string
 		cancel       bool
-		outcome      executor.Outcome
-		kind         executor.FailureKind
+		outcome      agent.Outcome
+		kind         agent.FailureKind
 	}{
-		"by-us":         {"", "!hang-lose-end", true, executor.Canceled, ""},
-		"by-itself":     {"", "!abort-lose-end", false, executor.Interrupted, executor.FailModel},
-		"a-look-failed": {"refuse-first thread/turns/list not now", "!abort-lose-end", false, executor.Interrupted, executor.FailModel},
+		"by-us":         {"", "!hang-lose-end", true, agent.Canceled, ""},
+		"by-itself":     {"", "!abort-lose-end", false, agent.Interrupted, agent.FailModel},
+		"a-look-failed": {"refuse-first thread/turns/list not now", "!abort-lose-end", false, agent.Interrupted, agent.FailModel},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 )
 
@@ -63,11 +64,11 @@ func (overfull) pose(*posing) posed {
 	return posed{kind: "form", data: map[string]any{}, large: true}
 }
 
-func (overfull) answer(Answer) (reply, error) {
-	return reply{}, notUnderstood("It is too large to be answered.")
+func (overfull) answer(agent.Answer) (reply, error) {
+	return reply{}, agent.NotUnderstood("It is too large to be answered.")
 }
 
-func (overfull) grant() any { return elicited(decideDecline, nil) }
+func (overfull) grant() any { return elicited(agent.Decline, nil) }
 
 // A claim is a form with nothing to fill in that says of itself that codex asks whether it may
 // call a tool. codex hands a server's own on with all that the server has put there (seen on
@@ -95,7 +96,7 @@ func (c *claim) pose(with *posing) posed {
 	return p
 }
 
-func (c *claim) answer(a Answer) (reply, error) {
+func (c *claim) answer(a agent.Answer) (reply, error) {
 	if c.known.Load() {
 		return c.leave.answer(a)
 	}
@@ -111,15 +112,15 @@ func elicited(action string, content any) map[string]any {
 
 // tool asks for leave to call a tool: an approval in the shape of a form.
 func (e elicitation) tool() matter {
-	choices := []choice{{decideAccept, "yes", reply{value: elicited(decideAccept, map[string]any{})}}}
+	choices := []choice{{agent.Accept, "yes", reply{value: elicited(agent.Accept, map[string]any{})}}}
 	if slices.Contains(e.persist(), "session") {
-		always := elicited(decideAccept, map[string]any{})
+		always := elicited(agent.Accept, map[string]any{})
 		always["_meta"] = map[string]any{"persist": "session"}
-		choices = append(choices, choice{decideSession, "always (yes, and the tool is not asked about again in this conversation)", reply{value: always, lasts: true}})
+		choices = append(choices, choice{agent.AcceptForSession, "always (yes, and the tool is not asked about again in this conversation)", reply{value: always, lasts: true}})
 	}
 	choices = append(choices,
-		choice{decideDecline, "no (codex goes on without it)", reply{value: elicited(decideDecline, nil)}},
-		choice{decideCancel, "", reply{value: elicited(decideCancel, nil)}})
+		choice{agent.Decline, "no (codex goes on without it)", reply{value: elicited(agent.Decline, nil)}},
+		choice{agent.Cancel, "", reply{value: elicited(agent.Cancel, nil)}})
 	return approval{choices: choices, show: func(with *posing) posed {
 		data := map[string]any{}
 		set(data, "server", e.Server)
@@ -154,9 +155,9 @@ func (e elicitation) persist() []string {
 // link asks somebody to open a page.
 func (e elicitation) link() matter {
 	choices := []choice{
-		{decideAccept, "yes (when you have done it)", reply{value: elicited(decideAccept, nil)}},
-		{decideDecline, "no", reply{value: elicited(decideDecline, nil)}},
-		{decideCancel, "", reply{value: elicited(decideCancel, nil)}},
+		{agent.Accept, "yes (when you have done it)", reply{value: elicited(agent.Accept, nil)}},
+		{agent.Decline, "no", reply{value: elicited(agent.Decline, nil)}},
+		{agent.Cancel, "", reply{value: elicited(agent.Cancel, nil)}},
 	}
 	return approval{choices: choices, show: func(with *posing) posed {
 		data := map[string]any{"server": e.Server, "message": with.shown(e.Message), "url": e.URL}
@@ -174,37 +175,37 @@ func (e elicitation) says(message string) string {
 func (e elicitation) form() matter {
 	schema := readFormSchema(e.Schema)
 	f := form{
-		fields: fieldsOf(e.Schema), refusal: elicited(decideDecline, nil),
-		words: []string{decideDecline, decideCancel},
+		fields: fieldsOf(e.Schema), refusal: elicited(agent.Decline, nil),
+		words: []string{agent.Decline, agent.Cancel},
 		values: func(data map[string]any) map[string]any {
 			content, _ := data["content"].(map[string]any)
 			return content
 		},
 		encode: func(values map[string]any) (any, error) {
 			if err := schema.fits(values); err != nil {
-				return nil, notUnderstood("That does not fit what is asked: %s.", misfit(err))
+				return nil, agent.NotUnderstood("That does not fit what is asked: %s.", misfit(err))
 			}
-			return elicited(decideAccept, values), nil
+			return elicited(agent.Accept, values), nil
 		},
 		decided: func(word string) (any, bool) {
-			return elicited(word, nil), word == decideDecline || word == decideCancel
+			return elicited(word, nil), word == agent.Decline || word == agent.Cancel
 		},
 	}
 	how := howToFill(f.fields)
 	if len(f.fields) == 0 { // there is nothing to fill in
-		f.words = append(f.words, decideAccept)
+		f.words = append(f.words, agent.Accept)
 		f.decided = func(word string) (any, bool) {
-			if word == decideAccept {
+			if word == agent.Accept {
 				return elicited(word, map[string]any{}), true
 			}
-			return elicited(word, nil), word == decideDecline || word == decideCancel
+			return elicited(word, nil), word == agent.Decline || word == agent.Cancel
 		}
 		how = "Answer yes"
 	}
 	f.show = func(with *posing) posed {
 		data := map[string]any{
 			"server": e.Server, "message": with.shown(e.Message), "schema": with.value(e.Schema),
-			"choices": []any{decideAccept, decideDecline, decideCancel},
+			"choices": []any{agent.Accept, agent.Decline, agent.Cancel},
 		}
 		text := e.says(with.shown(e.Message))
 		if len(f.fields) > 0 {
@@ -247,7 +248,7 @@ func fieldOf(id string, property map[string]any) field {
 		f.parse = func(text string) (any, error) {
 			n, err := strconv.ParseFloat(text, 64)
 			if err != nil || math.IsNaN(n) || math.IsInf(n, 0) { // of these JSON has none
-				return nil, notUnderstood("%q is no number.", clipped(text, 64))
+				return nil, agent.NotUnderstood("%q is no number.", clipped(text, 64))
 			}
 			if !isExact(text) && json.Valid([]byte(text)) {
 				return json.Number(text), nil

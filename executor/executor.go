@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 )
 
 // An Executor runs jobs as turns of codex. Create it with [New].
@@ -42,7 +44,7 @@ type Executor struct {
 	threads       map[string]bool          // every thread of ours, whose commands end with the child
 	away          map[string]chan struct{} // closed when the thread, which came too late, is put away
 	inquiries     map[string]*inquiry      // by the thread on which an attempt is made
-	agents        agents
+	agents        subagents
 	accepted      int64 // jobs accepted in all
 	waiting       int   // jobs that hold no slot yet and are in no turn: in queues, at the head of one, or on the way into a turn
 	heads         int   // contexts whose first job waits for a slot
@@ -116,7 +118,7 @@ func New(cfg Config) *Executor {
 func (e *Executor) Warm() { e.child.want() }
 
 // Submit accepts a job and returns how many jobs of its context are ahead of
-// it. From here on the job ends exactly once, with [Ended]. A job that is not
+// it. From here on the job ends exactly once, with [agent.Ended]. A job that is not
 // accepted is not observed at all.
 func (e *Executor) Submit(j Job, observe Observer) (ahead int, err error) {
 	e.record(RecordSubmit, RecordedJob{Job: j})
@@ -224,13 +226,13 @@ func (e *Executor) Cancel(ctx context.Context, jobID string) error {
 	j.cancel(errCanceled)
 	if e.unqueue(j) {
 		defer e.wg.Done()
-		e.finish(j, Ended{Outcome: Canceled})
+		e.finish(j, agent.Ended{Outcome: agent.Canceled})
 		e.orphaned(j)
 		return nil
 	}
 	if waits, sent := e.unsteer(j); waits {
 		defer e.wg.Done()
-		e.finish(j, Ended{Outcome: Canceled})
+		e.finish(j, agent.Ended{Outcome: agent.Canceled})
 		return nil
 	} else if sent {
 		return nil
@@ -273,7 +275,7 @@ func (e *Executor) unqueue(j *job) bool {
 
 // finish tells the observer the end of j. The caller is the one that took j
 // out of its queue, so there is only one.
-func (e *Executor) finish(j *job, end Ended) {
+func (e *Executor) finish(j *job, end agent.Ended) {
 	j.standing.leave(nil)
 	e.mu.Lock()
 	j.told = true

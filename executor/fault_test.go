@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fake/fakecodex"
@@ -28,9 +29,9 @@ func onFake(t *testing.T, script string, change func(*executor.Config)) *executo
 	return running(t, cfg)
 }
 
-func wantEnd(t *testing.T, end executor.Ended, outcome executor.Outcome, kind executor.FailureKind) {
+func wantEnd(t *testing.T, end agent.Ended, outcome agent.Outcome, kind agent.FailureKind) {
 	t.Helper()
-	got := executor.FailureKind("")
+	got := agent.FailureKind("")
 	if end.Failure != nil {
 		got = end.Failure.Kind
 	}
@@ -43,7 +44,7 @@ func wantEnd(t *testing.T, end executor.Ended, outcome executor.Outcome, kind ex
 func wantAlive(t *testing.T, e *executor.Executor, context string) {
 	t.Helper()
 	end := submit(t, e, "alive-"+context, context, "still here").wait(t)
-	if end.Outcome != executor.Completed || !strings.Contains(said(end), "still here") {
+	if end.Outcome != agent.Completed || !strings.Contains(said(end), "still here") {
 		t.Errorf("the next message ended %s saying %q (%v)", end.Outcome, said(end), end.Failure)
 	}
 }
@@ -52,7 +53,7 @@ func TestLostCompletionIsReadFromTheHistory(t *testing.T) {
 	t.Parallel()
 	e := onFake(t, "", nil)
 	end := submit(t, e, "j1", "one", "!lose-completed-idle").wait(t)
-	wantEnd(t, end, executor.Completed, "")
+	wantEnd(t, end, agent.Completed, "")
 	wantAlive(t, e, "one")
 }
 
@@ -60,7 +61,7 @@ func TestLostCompletionIsReadFromTheHistory(t *testing.T) {
 func TestLostIdleToo(t *testing.T) {
 	t.Parallel()
 	e := onFake(t, "", func(c *executor.Config) { c.IdleTimeout = 4 * time.Second })
-	wantEnd(t, submit(t, e, "j1", "one", "!lose-completed").wait(t), executor.Completed, "")
+	wantEnd(t, submit(t, e, "j1", "one", "!lose-completed").wait(t), agent.Completed, "")
 	wantAlive(t, e, "one")
 }
 
@@ -68,7 +69,7 @@ func TestIdleTimerEndsTheTurn(t *testing.T) {
 	t.Parallel()
 	e := onFake(t, "", func(c *executor.Config) { c.IdleTimeout = 4 * time.Second })
 	end := submit(t, e, "j1", "one", "!hang").wait(t)
-	wantEnd(t, end, executor.Failed, executor.FailTimeout)
+	wantEnd(t, end, agent.Failed, agent.FailTimeout)
 	if end.Failure.Timer != "idle" || !strings.Contains(end.Failure.Message, "CODEX_IDLE_TIMEOUT") {
 		t.Errorf("failure = %+v, want the idle timer named", end.Failure)
 	}
@@ -81,12 +82,12 @@ func TestToolHasATimerOfItsOwn(t *testing.T) {
 	e := onFake(t, "", func(c *executor.Config) {
 		c.IdleTimeout, c.ItemTimeout = 4*time.Second, time.Minute
 	})
-	wantEnd(t, submit(t, e, "j1", "one", "!tool 9000").wait(t), executor.Completed, "")
+	wantEnd(t, submit(t, e, "j1", "one", "!tool 9000").wait(t), agent.Completed, "")
 	strict := onFake(t, "", func(c *executor.Config) {
 		c.IdleTimeout, c.ItemTimeout = time.Minute, time.Second
 	})
 	end := submit(t, strict, "j1", "one", "!hang-terminal").wait(t)
-	wantEnd(t, end, executor.Failed, executor.FailTimeout)
+	wantEnd(t, end, agent.Failed, agent.FailTimeout)
 	if end.Failure.Timer != "item" {
 		t.Errorf("timer = %q, want item", end.Failure.Timer)
 	}
@@ -96,7 +97,7 @@ func TestTurnTimerEndsABusyTurn(t *testing.T) {
 	t.Parallel()
 	e := onFake(t, "turn slow-text 50", func(c *executor.Config) { c.TurnTimeout = 300 * time.Millisecond })
 	end := submit(t, e, "j1", "one", strings.Repeat("word ", 200)).wait(t)
-	wantEnd(t, end, executor.Failed, executor.FailTimeout)
+	wantEnd(t, end, agent.Failed, agent.FailTimeout)
 	if end.Failure.Timer != "turn" {
 		t.Errorf("timer = %q, want turn", end.Failure.Timer)
 	}
@@ -108,12 +109,12 @@ func TestIgnoredInterruptRestarts(t *testing.T) {
 	e := onFake(t, "", nil)
 	submit(t, e, "j0", "other", "before").wait(t)
 	w := submit(t, e, "j1", "one", "!stubborn")
-	eventually(t, "the turn to start", func() bool { return len(seen[executor.Started](w)) == 1 })
+	eventually(t, "the turn to start", func() bool { return len(seen[agent.Started](w)) == 1 })
 	pid := e.Health().Child.Pid
 	if err := e.Cancel(t.Context(), "j1"); err != nil {
 		t.Fatal(err)
 	}
-	wantEnd(t, w.wait(t), executor.Canceled, "")
+	wantEnd(t, w.wait(t), agent.Canceled, "")
 	wantAlive(t, e, "one")
 	wantAlive(t, e, "other")
 	if e.Health().Child.Pid == pid {
@@ -129,7 +130,7 @@ func TestCommandLeftByAnInterruptIsTerminated(t *testing.T) {
 	if err := e.Cancel(t.Context(), "j1"); err != nil {
 		t.Fatal(err)
 	}
-	wantEnd(t, w.wait(t), executor.Canceled, "")
+	wantEnd(t, w.wait(t), agent.Canceled, "")
 	wantAlive(t, e, "one")
 }
 
@@ -138,7 +139,7 @@ func TestDeathBeforeTheMessageWasTaken(t *testing.T) {
 	t.Parallel()
 	e := onFake(t, "once; turn die-before 3", nil)
 	end := submit(t, e, "j1", "one", "hello").wait(t)
-	wantEnd(t, end, executor.Completed, "")
+	wantEnd(t, end, agent.Completed, "")
 }
 
 // TestDeafChildIsReplaced hands a message to a codex that no longer reads. The
@@ -146,7 +147,7 @@ func TestDeathBeforeTheMessageWasTaken(t *testing.T) {
 func TestDeafChildIsReplaced(t *testing.T) {
 	t.Parallel()
 	e := onFake(t, "", func(c *executor.Config) { c.Patience = 1500 * time.Millisecond })
-	wantEnd(t, submit(t, e, "j1", "one", "!deaf").wait(t), executor.Completed, "")
+	wantEnd(t, submit(t, e, "j1", "one", "!deaf").wait(t), agent.Completed, "")
 	pid := e.Health().Child.Pid
 	wantAlive(t, e, "one")
 	if e.Health().Child.Pid == pid {
@@ -158,7 +159,7 @@ func TestDeafChildIsReplaced(t *testing.T) {
 func TestDeafBeforeTheThreadIsReplaced(t *testing.T) {
 	t.Parallel()
 	e := onFake(t, "once; no-answer thread/start; no-answer thread/loaded/list", func(c *executor.Config) { c.Patience = 5 * time.Second })
-	wantEnd(t, submit(t, e, "j1", "one", "hello").wait(t), executor.Completed, "")
+	wantEnd(t, submit(t, e, "j1", "one", "hello").wait(t), agent.Completed, "")
 	if restarts := e.Health().Child.Restarts; restarts != 1 {
 		t.Errorf("%d restarts, want one", restarts)
 	}
@@ -169,7 +170,7 @@ func TestDeafBeforeTheThreadIsReplaced(t *testing.T) {
 func TestSlowThreadIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	e := onFake(t, "slow thread/start 12000", func(c *executor.Config) { c.Patience = 5 * time.Second })
-	wantEnd(t, submit(t, e, "j1", "one", "hello").wait(t), executor.Completed, "")
+	wantEnd(t, submit(t, e, "j1", "one", "hello").wait(t), agent.Completed, "")
 	if restarts := e.Health().Child.Restarts; restarts != 0 {
 		t.Errorf("%d restarts, want none", restarts)
 	}
@@ -181,7 +182,7 @@ func TestMessageCutsTheBackoff(t *testing.T) {
 	for i := range 3 {
 		began := time.Now()
 		end := submit(t, e, fmt.Sprintf("j%d", i), "one", "hello").wait(t)
-		wantEnd(t, end, executor.Failed, executor.FailUnreachable)
+		wantEnd(t, end, agent.Failed, agent.FailUnreachable)
 		if took := time.Since(began); took > 5*time.Second {
 			t.Errorf("message %d learned after %s that codex does not start", i, took)
 		}
@@ -192,7 +193,7 @@ func TestChildThatDoesNotStart(t *testing.T) {
 	t.Parallel()
 	e := onFake(t, "exit 7", nil)
 	end := submit(t, e, "j1", "one", "hello").wait(t)
-	wantEnd(t, end, executor.Failed, executor.FailUnreachable)
+	wantEnd(t, end, agent.Failed, agent.FailUnreachable)
 	health := e.Health().Child
 	if health.State == "ready" || health.Error == "" {
 		t.Errorf("health = %+v, want the failed start", health)
@@ -203,7 +204,7 @@ func TestMissingBinaryIsNamed(t *testing.T) {
 	t.Parallel()
 	e := running(t, executor.Config{Child: appserver.Config{Bin: "/no/such/codex"}})
 	end := submit(t, e, "j1", "one", "hello").wait(t)
-	wantEnd(t, end, executor.Failed, executor.FailUnreachable)
+	wantEnd(t, end, agent.Failed, agent.FailUnreachable)
 	if !strings.Contains(end.Failure.Message, "/no/such/codex") {
 		t.Errorf("message = %q, want it to name the binary", end.Failure.Message)
 	}
@@ -213,9 +214,9 @@ func TestBounds(t *testing.T) {
 	t.Parallel()
 	e := onFake(t, "", func(c *executor.Config) { c.MaxQueue, c.MaxWaiting = 2, 3 })
 	first := submit(t, e, "j0", "one", "!hang")
-	eventually(t, "the first turn to start", func() bool { return len(seen[executor.Started](first)) == 1 })
+	eventually(t, "the first turn to start", func() bool { return len(seen[agent.Started](first)) == 1 })
 	for i, want := range []int{1, 2} {
-		ahead, err := e.Submit(executor.Job{ID: fmt.Sprintf("q%d", i), Context: "one"}, func(executor.Event) {})
+		ahead, err := e.Submit(executor.Job{ID: fmt.Sprintf("q%d", i), Context: "one"}, func(agent.Event) {})
 		if err != nil || ahead != want {
 			t.Errorf("Submit %d = %d, %v, want %d ahead", i, ahead, err, want)
 		}
@@ -233,10 +234,10 @@ func TestGlobalBound(t *testing.T) {
 	t.Parallel()
 	e := onFake(t, "", func(c *executor.Config) { c.MaxTurns, c.MaxWaiting = 1, 3 })
 	first := submit(t, e, "j0", "zero", "!hang")
-	eventually(t, "the first turn to start", func() bool { return len(seen[executor.Started](first)) == 1 })
+	eventually(t, "the first turn to start", func() bool { return len(seen[agent.Started](first)) == 1 })
 	for i, want := range []int{1, 2, 3} {
 		id := fmt.Sprintf("c%d", i)
-		ahead, err := e.Submit(executor.Job{ID: id, Context: id}, func(executor.Event) {})
+		ahead, err := e.Submit(executor.Job{ID: id, Context: id}, func(agent.Event) {})
 		if err != nil || ahead != want {
 			t.Errorf("Submit %d = %d, %v, want %d ahead", i, ahead, err, want)
 		}
@@ -258,7 +259,7 @@ func TestCancelWhileQueued(t *testing.T) {
 	if err := e.Cancel(t.Context(), "j2"); err != nil {
 		t.Fatal(err)
 	}
-	wantEnd(t, waiting.wait(t), executor.Canceled, "")
+	wantEnd(t, waiting.wait(t), agent.Canceled, "")
 	if len(waiting.events) != 1 {
 		t.Errorf("events = %+v, want the end alone", waiting.events)
 	}
@@ -270,16 +271,16 @@ func TestTurnsAreBounded(t *testing.T) {
 	e := onFake(t, "", func(c *executor.Config) { c.MaxTurns = 2 })
 	hanging := []*witness{submit(t, e, "h1", "one", "!hang"), submit(t, e, "h2", "two", "!hang")}
 	for _, w := range hanging {
-		eventually(t, "the turn to start", func() bool { return len(seen[executor.Started](w)) == 1 })
+		eventually(t, "the turn to start", func() bool { return len(seen[agent.Started](w)) == 1 })
 	}
 	third := submit(t, e, "j3", "three", "hello")
-	if len(seen[executor.Started](third)) != 0 {
+	if len(seen[agent.Started](third)) != 0 {
 		t.Error("a third turn started although two may")
 	}
 	if err := e.Cancel(t.Context(), "h1"); err != nil {
 		t.Fatal(err)
 	}
-	wantEnd(t, third.wait(t), executor.Completed, "")
+	wantEnd(t, third.wait(t), agent.Completed, "")
 }
 
 // TestCloseEndsEverything ends running and waiting jobs, and refuses new ones.
@@ -288,12 +289,12 @@ func TestCloseEndsEverything(t *testing.T) {
 	e := onFake(t, "", nil)
 	turn := submit(t, e, "j1", "one", "!hang")
 	waiting := submit(t, e, "j2", "one", "never")
-	eventually(t, "the turn to start", func() bool { return len(seen[executor.Started](turn)) == 1 })
+	eventually(t, "the turn to start", func() bool { return len(seen[agent.Started](turn)) == 1 })
 	if err := e.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	wantEnd(t, turn.wait(t), executor.Interrupted, executor.FailShutdown)
-	wantEnd(t, waiting.wait(t), executor.Interrupted, executor.FailShutdown)
+	wantEnd(t, turn.wait(t), agent.Interrupted, agent.FailShutdown)
+	wantEnd(t, waiting.wait(t), agent.Interrupted, agent.FailShutdown)
 	if _, err := e.Submit(executor.Job{ID: "j3"}, nil); !errors.Is(err, executor.ErrClosed) {
 		t.Errorf("Submit after Close: %v", err)
 	}
@@ -304,13 +305,13 @@ func TestCloseIsBounded(t *testing.T) {
 	t.Parallel()
 	e := onFake(t, "ignore-end; ignore-term", func(c *executor.Config) { c.Grace = time.Hour })
 	turn := submit(t, e, "j1", "one", "!stubborn")
-	eventually(t, "the turn to start", func() bool { return len(seen[executor.Started](turn)) == 1 })
+	eventually(t, "the turn to start", func() bool { return len(seen[agent.Started](turn)) == 1 })
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	if err := e.Close(ctx); err == nil {
 		t.Error("Close = nil, want an error that says that codex was killed")
 	}
-	wantEnd(t, turn.wait(t), executor.Interrupted, executor.FailShutdown)
+	wantEnd(t, turn.wait(t), agent.Interrupted, agent.FailShutdown)
 }
 
 func TestSubagentStaysOut(t *testing.T) {
@@ -318,7 +319,7 @@ func TestSubagentStaysOut(t *testing.T) {
 	e := onFake(t, "", nil)
 	w := submit(t, e, "j1", "one", "!subagent")
 	end := w.wait(t)
-	wantEnd(t, end, executor.Completed, "")
+	wantEnd(t, end, agent.Completed, "")
 	if w.streamed() != said(end) {
 		t.Errorf("streamed %q, said %q: a subagent's words got in", w.streamed(), said(end))
 	}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 )
 
 // A form is a matter that is settled by values: questions of the model, or the
@@ -42,21 +44,21 @@ func (f form) pose(with *posing) posed { return f.show(with) }
 
 func (f form) grant() any { return f.refusal }
 
-func (f form) answer(a Answer) (reply, error) {
+func (f form) answer(a agent.Answer) (reply, error) {
 	data, _ := a.Data.(map[string]any)
 	if data["decision"] != nil || data["action"] != nil {
-		decision, err := decisionOf(a)
+		decision, err := a.Decision()
 		if err != nil {
 			return reply{}, err
 		}
-		if decision != decideAccept || len(f.fields) == 0 {
+		if decision != agent.Accept || len(f.fields) == 0 {
 			return f.decide(decision)
 		}
 	}
 	if values := f.values(data); values != nil {
 		return f.fill(values)
 	}
-	if word, ok := wordOf(a.Text); ok && slices.Contains(f.words, word) {
+	if word, ok := agent.DecisionIn(a.Text); ok && slices.Contains(f.words, word) {
 		return f.decide(word)
 	}
 	values, err := f.read(a.Text)
@@ -72,19 +74,19 @@ func (f form) decide(decision any) (reply, error) {
 			return reply{value: value}, nil
 		}
 	}
-	return reply{}, notUnderstood("That decision cannot be given here.")
+	return reply{}, agent.NotUnderstood("That decision cannot be given here.")
 }
 
 // fill checks values and makes codex's answer of them.
 func (f form) fill(values map[string]any) (reply, error) {
 	for id := range values {
 		if !slices.ContainsFunc(f.fields, func(field field) bool { return field.id == id }) {
-			return reply{}, notUnderstood("Nothing is asked under the name %q.", clipped(id, 64))
+			return reply{}, agent.NotUnderstood("Nothing is asked under the name %q.", clipped(id, 64))
 		}
 	}
 	for _, field := range f.fields {
 		if values[field.id] == nil && field.required {
-			return reply{}, notUnderstood("The answer to %q is missing.", field.label)
+			return reply{}, agent.NotUnderstood("The answer to %q is missing.", field.label)
 		}
 	}
 	value, err := f.encode(values)
@@ -99,7 +101,7 @@ func (f form) fill(values map[string]any) (reply, error) {
 func (f form) read(text string) (map[string]any, error) {
 	values := map[string]any{}
 	if strings.TrimSpace(text) == "" {
-		return nil, notUnderstood("There is no answer in that.")
+		return nil, agent.NotUnderstood("There is no answer in that.")
 	}
 	if len(f.fields) == 1 {
 		value, err := f.fields[0].read(text, true)
@@ -113,10 +115,10 @@ func (f form) read(text string) (map[string]any, error) {
 		name, rest, found := strings.Cut(line, ":")
 		field := f.named(name)
 		if !found || field == nil {
-			return nil, notUnderstood("The line %q does not say what it answers.", clipped(strings.TrimSpace(line), 64))
+			return nil, agent.NotUnderstood("The line %q does not say what it answers.", clipped(strings.TrimSpace(line), 64))
 		}
 		if _, twice := values[field.id]; twice {
-			return nil, notUnderstood("%q is answered twice.", field.label)
+			return nil, agent.NotUnderstood("%q is answered twice.", field.label)
 		}
 		value, err := field.read(rest, false)
 		if err != nil {
@@ -180,7 +182,7 @@ func (f field) choose(text string, numbered bool) (*option, error) {
 	isNumber := err == nil
 	if isNumber && numbered && n >= 1 && n <= len(f.options) {
 		if named >= 0 && named != n-1 {
-			return nil, notUnderstood("%q is the number of one choice and the text of another: answer with the number of yours and a dot, such as \"%d.\".", text, named+1)
+			return nil, agent.NotUnderstood("%q is the number of one choice and the text of another: answer with the number of yours and a dot, such as \"%d.\".", text, named+1)
 		}
 		return &f.options[n-1], nil
 	}
@@ -194,7 +196,7 @@ func (f field) choose(text string, numbered bool) (*option, error) {
 }
 
 func (f field) noOption(text string) error {
-	return notUnderstood("%q is none of the choices for %q.", clipped(strings.TrimSpace(text), 64), f.label)
+	return agent.NotUnderstood("%q is none of the choices for %q.", clipped(strings.TrimSpace(text), 64), f.label)
 }
 
 // inLines lists what is asked, each with its choices. Where there is only one

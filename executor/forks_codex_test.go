@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
@@ -56,17 +57,17 @@ func TestCutBeforeAFork(t *testing.T) {
 	for name, c := range map[string]struct {
 		words  string
 		behind int // how many turns have come behind it
-		want   executor.Outcome
+		want   agent.Outcome
 	}{
-		"that did nothing":                    {"say two", 0, executor.Completed},
-		"that has run a command":              {"run true", 0, executor.Interrupted},
-		"that has run a command, behind many": {"run true", 6, executor.Interrupted},
+		"that did nothing":                    {"say two", 0, agent.Completed},
+		"that has run a command":              {"run true", 0, agent.Interrupted},
+		"that has run a command, behind many": {"run true", 6, agent.Interrupted},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var hung atomic.Bool
 			before := modeltest.Start(t, func(turn *fakemodel.Turn) {
-				if turn.LastUserText() != c.words || c.want == executor.Interrupted && len(turn.NewToolOutputs()) == 0 {
+				if turn.LastUserText() != c.words || c.want == agent.Interrupted && len(turn.NewToolOutputs()) == 0 {
 					fakemodel.Keywords(turn)
 					return
 				}
@@ -98,18 +99,18 @@ func TestCutBeforeAnotherProvider(t *testing.T) {
 	t.Parallel()
 	for words, c := range map[string]struct {
 		hangs bool // before the model answers
-		want  executor.Outcome
+		want  agent.Outcome
 		says  string
 	}{
-		"say two":   {true, executor.Completed, "two"},
-		"say three": {false, executor.Completed, "three"},
-		"run true":  {true, executor.Interrupted, ""},
+		"say two":   {true, agent.Completed, "two"},
+		"say three": {false, agent.Completed, "three"},
+		"run true":  {true, agent.Interrupted, ""},
 	} {
 		t.Run(words, func(t *testing.T) {
 			t.Parallel()
 			var hung atomic.Bool
 			before := modeltest.Start(t, func(turn *fakemodel.Turn) {
-				if turn.LastUserText() == words && c.hangs && (c.want == executor.Completed || len(turn.NewToolOutputs()) > 0) {
+				if turn.LastUserText() == words && c.hangs && (c.want == agent.Completed || len(turn.NewToolOutputs()) > 0) {
 					hung.Store(true)
 					turn.Hang()
 					return
@@ -132,7 +133,7 @@ func TestCutBeforeAnotherProvider(t *testing.T) {
 			if end.Failure != nil && strings.Contains(end.Failure.Message, "the conversation is kept") {
 				t.Errorf("it says %q", end.Failure.Message)
 			}
-			wantEnd(t, submit(t, m.Executor, "j3", "one", "say next").wait(t), executor.Completed, "")
+			wantEnd(t, submit(t, m.Executor, "j3", "one", "say next").wait(t), agent.Completed, "")
 		})
 	}
 }

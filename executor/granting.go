@@ -3,17 +3,20 @@ package executor
 import (
 	"context"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 )
 
 // A grant is what codex may do in a turn.
 type grant struct {
-	policy  appserver.ApprovalPolicy
-	sandbox appserver.SandboxMode
+	policy  agent.ApprovalPolicy
+	sandbox agent.Sandbox
 }
 
 // ownGrant is that of turns whose job asks for nothing else.
-func (e *Executor) ownGrant() grant { return grant{e.cfg.Thread.ApprovalPolicy, e.cfg.Thread.Sandbox} }
+func (e *Executor) ownGrant() grant {
+	return grant{agent.ApprovalPolicy(e.cfg.Thread.ApprovalPolicy), agent.Sandbox(e.cfg.Thread.Sandbox)}
+}
 
 // grantOf is what the thread of c is loaded with, or will be. Of a conversation that was let go
 // nothing else is known than that its turns have their own.
@@ -41,8 +44,7 @@ const reasonLoaded = "thread not unloaded"
 // too. Where the thread cannot be unloaded codex is restarted, which unloads them all. The caller
 // holds c.lock, and loads the thread.
 func (e *Executor) regrant(ctx context.Context, c *conversation, j *job, on *child) error {
-	var now grant
-	now.policy, now.sandbox = e.allowed(j)
+	now := e.allowed(j)
 	if now == e.grantOf(c) && !e.overreads(c, j, on) {
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
@@ -74,28 +75,28 @@ func TestSubagentMayWhatItsTurnMay(t *testing.T) {
 		c.Thread.Sandbox = appserver.WorkspaceWrite
 		dir = c.Child.Dir
 	})
-	turn := func(id, text string, o executor.Options) {
+	turn := func(id, text string, o agent.Options) {
 		t.Helper()
-		if end := submitWith(t, e, id, text, o).wait(t); end.Outcome != executor.Completed {
+		if end := submitWith(t, e, id, text, o).wait(t); end.Outcome != agent.Completed {
 			t.Fatalf("%s: %+v", id, end)
 		}
 	}
-	turn("make", "make make rest", executor.Options{})
-	narrow := executor.Options{Sandbox: appserver.ReadOnly}
+	turn("make", "make make rest", agent.Options{})
+	narrow := agent.Options{Sandbox: agent.ReadOnly}
 	for i, c := range []struct {
 		agent  string
-		o      executor.Options
+		o      agent.Options
 		writes bool
 	}{
-		{"sub", executor.Options{}, true},
+		{"sub", agent.Options{}, true},
 		{"sub", narrow, false},
 		{"sub have sub", narrow, false},
-		{"sub", executor.Options{}, true},
-		{"sub have sub", executor.Options{}, true},
+		{"sub", agent.Options{}, true},
+		{"sub have sub", agent.Options{}, true},
 		{"sub have sub", narrow, false},
-		{"killed", executor.Options{}, true},
+		{"killed", agent.Options{}, true},
 		{"sub", narrow, false},
-		{"sub", executor.Options{}, true},
+		{"sub", agent.Options{}, true},
 		{"sub", narrow, false},
 	} {
 		if c.agent == "killed" {
@@ -118,10 +119,10 @@ func TestSubagentAtWorkEndsWhereLessIsAllowed(t *testing.T) {
 	t.Parallel()
 	e := onCodex(t, modeltest.Start(t, spawning), nil)
 	file := filepath.Join(codextest.Dir(t, "lines"), "file.31")
-	wantEnd(t, submit(t, e, "j1", "one", "spawn once "+file).wait(t), executor.Completed, "")
+	wantEnd(t, submit(t, e, "j1", "one", "spawn once "+file).wait(t), agent.Completed, "")
 	submit(t, e, "j2", "one", "run true").wait(t)
 	wantWork(t, file)
-	submitWith(t, e, "j3", "run true", executor.Options{Sandbox: appserver.ReadOnly}).wait(t)
+	submitWith(t, e, "j3", "run true", agent.Options{Sandbox: agent.ReadOnly}).wait(t)
 	wantQuiet(t, e, file)
 }
 
@@ -129,9 +130,9 @@ func TestSubagentAtWorkEndsWhereLessIsAllowed(t *testing.T) {
 func TestSubagentsThatCannotBeUnloaded(t *testing.T) {
 	t.Parallel()
 	e := onFake(t, "once; no-answer thread/loaded/list", func(c *executor.Config) { c.Patience = time.Second })
-	wantEnd(t, submit(t, e, "j1", "one", "hello").wait(t), executor.Completed, "")
-	w := submitWith(t, e, "j2", "hello", executor.Options{Sandbox: appserver.ReadOnly})
-	wantEnd(t, w.wait(t), executor.Completed, "")
+	wantEnd(t, submit(t, e, "j1", "one", "hello").wait(t), agent.Completed, "")
+	w := submitWith(t, e, "j2", "hello", agent.Options{Sandbox: agent.ReadOnly})
+	wantEnd(t, w.wait(t), agent.Completed, "")
 	if restarts := e.Health().Child.Restarts; restarts != 1 {
 		t.Errorf("%d restarts, want one", restarts)
 	}
@@ -151,14 +152,14 @@ func TestConversationThatCannotBeUnloaded(t *testing.T) {
 			t.Parallel()
 			e := onFake(t, script, nil)
 			first := submit(t, e, "j1", "one", "hello")
-			wantEnd(t, first.wait(t), executor.Completed, "")
-			thread := seen[executor.Started](first)[0].ThreadID
-			for i, o := range []executor.Options{{Sandbox: appserver.ReadOnly}, {Sandbox: appserver.ReadOnly}, {}} {
+			wantEnd(t, first.wait(t), agent.Completed, "")
+			thread := seen[agent.Started](first)[0].ThreadID
+			for i, o := range []agent.Options{{Sandbox: agent.ReadOnly}, {Sandbox: agent.ReadOnly}, {}} {
 				w := submitWith(t, e, fmt.Sprint("then-", i), "hello", o)
-				if wantEnd(t, w.wait(t), executor.Completed, ""); t.Failed() {
+				if wantEnd(t, w.wait(t), agent.Completed, ""); t.Failed() {
 					return
 				}
-				if got := seen[executor.Started](w)[0]; got.ThreadID != thread || got.Replaced {
+				if got := seen[agent.Started](w)[0]; got.ThreadID != thread || got.Replaced {
 					t.Errorf("%+v: in thread %s, want %s", o, got.ThreadID, thread)
 				}
 			}
@@ -173,9 +174,9 @@ func TestConversationThatCannotBeUnloaded(t *testing.T) {
 func TestOverloadedUnloading(t *testing.T) {
 	t.Parallel()
 	e := onFake(t, "turn echo; refuse thread/archive Server overloaded", nil)
-	wantEnd(t, submit(t, e, "j1", "one", "hello").wait(t), executor.Completed, "")
-	w := submitWith(t, e, "j2", "hello", executor.Options{Sandbox: appserver.ReadOnly})
-	wantEnd(t, w.wait(t), executor.Failed, executor.FailModel)
+	wantEnd(t, submit(t, e, "j1", "one", "hello").wait(t), agent.Completed, "")
+	w := submitWith(t, e, "j2", "hello", agent.Options{Sandbox: agent.ReadOnly})
+	wantEnd(t, w.wait(t), agent.Failed, agent.FailModel)
 }
 
 // TestConversationThatLoadsSlowly, as with MCP servers that take their time, which may be longer
@@ -183,9 +184,9 @@ func TestOverloadedUnloading(t *testing.T) {
 func TestConversationThatLoadsSlowly(t *testing.T) {
 	t.Parallel()
 	e := onFake(t, "slow thread/resume 2500", func(c *executor.Config) { c.Patience = 2 * time.Second })
-	wantEnd(t, submit(t, e, "j1", "one", "hello").wait(t), executor.Completed, "")
-	narrow := executor.Options{Sandbox: appserver.ReadOnly}
-	wantEnd(t, submitWith(t, e, "j2", "hello", narrow).wait(t), executor.Completed, "")
+	wantEnd(t, submit(t, e, "j1", "one", "hello").wait(t), agent.Completed, "")
+	narrow := agent.Options{Sandbox: agent.ReadOnly}
+	wantEnd(t, submitWith(t, e, "j2", "hello", narrow).wait(t), agent.Completed, "")
 }
 
 // TestSubagentAtWorkEndsWhereMoreIsAllowed: it began in a turn that was to do less.
@@ -194,10 +195,10 @@ func TestSubagentAtWorkEndsWhereMoreIsAllowed(t *testing.T) {
 	var dir string
 	e := onCodex(t, modeltest.Start(t, spawning), func(c *executor.Config) { dir = c.Child.Dir })
 	file := filepath.Join(dir, "file.32")
-	narrow := executor.Options{Sandbox: appserver.WorkspaceWrite, ApprovalPolicy: appserver.Never}
-	wantEnd(t, submitWith(t, e, "j1", "spawn once "+file, narrow).wait(t), executor.Completed, "")
+	narrow := agent.Options{Sandbox: agent.WorkspaceWrite, ApprovalPolicy: agent.Never}
+	wantEnd(t, submitWith(t, e, "j1", "spawn once "+file, narrow).wait(t), agent.Completed, "")
 	wantWork(t, file)
-	wantEnd(t, submit(t, e, "j2", "one", "run true").wait(t), executor.Completed, "")
+	wantEnd(t, submit(t, e, "j2", "one", "run true").wait(t), agent.Completed, "")
 	wantQuiet(t, e, file)
 	if restarts := e.Health().Child.Restarts; restarts != 0 {
 		t.Errorf("codex was restarted %d times", restarts)
@@ -230,8 +231,8 @@ func TestSubagentOfANarrowTurnAsksAfterIt(t *testing.T) {
 			turn.Say("spawned")
 		}
 	}), nil)
-	narrow := executor.Options{Sandbox: appserver.ReadOnly, ApprovalPolicy: appserver.OnRequest}
-	wantEnd(t, submitWith(t, e, "j1", "go", narrow).wait(t), executor.Completed, "")
+	narrow := agent.Options{Sandbox: agent.ReadOnly, ApprovalPolicy: agent.OnRequest}
+	wantEnd(t, submitWith(t, e, "j1", "go", narrow).wait(t), agent.Completed, "")
 	close(over)
 	select {
 	case text := <-told:

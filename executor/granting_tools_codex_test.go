@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
@@ -25,10 +26,10 @@ const (
 func TestToolOfANarrowTurn(t *testing.T) {
 	t.Parallel()
 	for _, policy := range []appserver.ApprovalPolicy{appserver.Never, appserver.OnRequest} {
-		for _, sandbox := range []appserver.SandboxMode{appserver.ReadOnly, appserver.WorkspaceWrite} {
+		for _, sandbox := range []agent.Sandbox{agent.ReadOnly, agent.WorkspaceWrite} {
 			t.Run(fmt.Sprintf("%s in %s", policy, sandbox), func(t *testing.T) {
 				t.Parallel()
-				x := tooled{t: t, own: policy, narrow: executor.Options{Sandbox: sandbox, ApprovalPolicy: appserver.Never}}
+				x := tooled{t: t, own: policy, narrow: agent.Options{Sandbox: sandbox, ApprovalPolicy: agent.Never}}
 				x.e = onCodex(t, modeltest.Start(t, fakemodel.Keywords), func(c *executor.Config) {
 					withMCP()(c)
 					c.Thread.ApprovalPolicy, c.Thread.Sandbox = policy, appserver.DangerFullAccess
@@ -64,15 +65,15 @@ type tooled struct {
 	e      *executor.Executor
 	in     string // the context
 	own    appserver.ApprovalPolicy
-	narrow executor.Options
+	narrow agent.Options
 	n      int
 }
 
-func (x *tooled) submit(text string, o executor.Options) *witness {
+func (x *tooled) submit(text string, o agent.Options) *witness {
 	x.t.Helper()
 	x.n++
-	w := &witness{ended: make(chan executor.Ended, 1)}
-	job := executor.Job{ID: fmt.Sprint("j", x.n), Context: x.in, Input: []appserver.UserInput{appserver.Text(text)}, Options: o}
+	w := &witness{ended: make(chan agent.Ended, 1)}
+	job := executor.Job{ID: fmt.Sprint("j", x.n), Context: x.in, Input: []agent.Input{agent.Text(text)}, Options: o}
 	if _, err := x.e.Submit(job, w.observe); err != nil {
 		x.t.Fatal(err)
 	}
@@ -82,7 +83,7 @@ func (x *tooled) submit(text string, o executor.Options) *witness {
 // refused has turns in the sandbox call the tools.
 func (x *tooled) refused() {
 	x.t.Helper()
-	if end := x.submit(callPlain, x.narrow).wait(x.t); end.Outcome != executor.Completed || strings.Contains(said(end), "plain answer") {
+	if end := x.submit(callPlain, x.narrow).wait(x.t); end.Outcome != agent.Completed || strings.Contains(said(end), "plain answer") {
 		x.t.Errorf("%s: the tool is called: %q, %s", x.in, said(end), end.Outcome)
 	}
 	if end := x.submit(callSure, x.narrow).wait(x.t); !strings.Contains(said(end), "the answer: decline") {
@@ -93,7 +94,7 @@ func (x *tooled) refused() {
 // called has a turn of the executor's own call the tool, after a question if it may be put.
 func (x *tooled) called() {
 	x.t.Helper()
-	w := x.submit(callPlain, executor.Options{})
+	w := x.submit(callPlain, agent.Options{})
 	if x.own != appserver.Never {
 		mustReply(x.t, x.e, fmt.Sprint("j", x.n), w.asked(x.t, 1), "yes")
 	}
@@ -106,7 +107,7 @@ func (x *tooled) called() {
 func TestToolOfANarrowFirstTurn(t *testing.T) {
 	t.Parallel()
 	book := &notebook{}
-	x := tooled{t: t, own: appserver.Never, narrow: executor.Options{Sandbox: appserver.ReadOnly}}
+	x := tooled{t: t, own: appserver.Never, narrow: agent.Options{Sandbox: agent.ReadOnly}}
 	x.e = onCodex(t, modeltest.Start(t, fakemodel.Keywords), func(c *executor.Config) {
 		withMCP()(c)
 		c.Thread.ApprovalPolicy, c.Thread.Sandbox, c.Book = appserver.Never, appserver.DangerFullAccess, book
@@ -119,10 +120,10 @@ func TestToolOfANarrowFirstTurn(t *testing.T) {
 	for i := range 4 {
 		x.in = fmt.Sprint("context-", i)
 		full(1 << 30)
-		never := x.submit("say hello", executor.Options{})
-		eventually(t, "the book to be full", func() bool { return len(seen[executor.Notice](never)) > 0 })
+		never := x.submit("say hello", agent.Options{})
+		eventually(t, "the book to be full", func() bool { return len(seen[agent.Notice](never)) > 0 })
 		cancel(t, x.e, fmt.Sprint("j", x.n))
-		wantEnd(t, never.wait(t), executor.Canceled, "")
+		wantEnd(t, never.wait(t), agent.Canceled, "")
 		full(0)
 		x.refused()
 	}
@@ -135,9 +136,9 @@ func TestToolOfANarrowFirstTurn(t *testing.T) {
 // on with it, and keeps it.
 func TestLoadingThatWasCanceled(t *testing.T) {
 	t.Parallel()
-	narrow := executor.Options{Sandbox: appserver.ReadOnly, ApprovalPolicy: appserver.Never}
-	for name, after := range map[string]struct{ first, canceled, then executor.Options }{
-		"more": {executor.Options{}, narrow, executor.Options{}}, "less": {narrow, executor.Options{}, narrow},
+	narrow := agent.Options{Sandbox: agent.ReadOnly, ApprovalPolicy: agent.Never}
+	for name, after := range map[string]struct{ first, canceled, then agent.Options }{
+		"more": {agent.Options{}, narrow, agent.Options{}}, "less": {narrow, agent.Options{}, narrow},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -149,15 +150,15 @@ func TestLoadingThatWasCanceled(t *testing.T) {
 				c.Thread.ApprovalPolicy, c.Thread.Sandbox, c.Book = appserver.Never, appserver.DangerFullAccess, &notebook{}
 			})
 			put(t, may)
-			wantEnd(t, x.submit("say hello", after.first).wait(t), executor.Completed, "")
+			wantEnd(t, x.submit("say hello", after.first).wait(t), agent.Completed, "")
 			remove(t, begun, may)
 			w := x.submit("say hello", after.canceled)
 			eventually(t, "the server to be started", func() bool { return exists(begun) })
 			cancel(t, x.e, "j2")
-			wantEnd(t, w.wait(t), executor.Canceled, "")
+			wantEnd(t, w.wait(t), agent.Canceled, "")
 			w = x.submit("run touch "+file, after.then)
 			put(t, may)
-			wantEnd(t, w.wait(t), executor.Completed, "")
+			wantEnd(t, w.wait(t), agent.Completed, "")
 			if wrote := exists(file); wrote != (name == "more") {
 				t.Errorf("it has written outside of a sandbox: %v", wrote)
 			}
@@ -175,19 +176,19 @@ func TestThreadThatIsFollowed(t *testing.T) {
 	x.e = onCodex(t, modeltest.Start(t, fakemodel.Keywords), func(c *executor.Config) {
 		c.Thread.ApprovalPolicy, c.Thread.Sandbox, c.Book = appserver.Never, appserver.DangerFullAccess, &notebook{}
 	})
-	w := x.submit("say hello", executor.Options{})
-	wantEnd(t, w.wait(t), executor.Completed, "")
+	w := x.submit("say hello", agent.Options{})
+	wantEnd(t, w.wait(t), agent.Completed, "")
 	if err := x.e.Forget(t.Context(), x.in); err != nil {
 		t.Fatal(err)
 	}
-	thread := seen[executor.Started](w)[0].ThreadID
+	thread := seen[agent.Started](w)[0].ThreadID
 	if err := x.e.Follow(t.Context(), thread, appserver.ReadOnly); err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(codextest.Dir(t, "outside"), "file")
-	w = x.submit("run touch "+file, executor.Options{})
-	wantEnd(t, w.wait(t), executor.Completed, "")
-	if got := seen[executor.Started](w)[0].ThreadID; got != thread || !exists(file) {
+	w = x.submit("run touch "+file, agent.Options{})
+	wantEnd(t, w.wait(t), agent.Completed, "")
+	if got := seen[agent.Started](w)[0].ThreadID; got != thread || !exists(file) {
 		t.Errorf("in thread %s, want %s; it has written: %v", got, thread, exists(file))
 	}
 }
@@ -204,9 +205,9 @@ func TestServerThatDidNotStart(t *testing.T) {
 		asks("-c", fmt.Sprintf(`mcp_servers.asker={command="/bin/sh",args=["-c",%q],env={%s="1"},required=true}`, once, mcpVar))(c)
 		c.Thread.ApprovalPolicy, c.Thread.Sandbox = appserver.Never, appserver.DangerFullAccess
 	})
-	wantEnd(t, x.submit("remember red-2", executor.Options{}).wait(t), executor.Completed, "")
+	wantEnd(t, x.submit("remember red-2", agent.Options{}).wait(t), agent.Completed, "")
 	put(t, fails)
-	narrow := executor.Options{Sandbox: appserver.ReadOnly}
+	narrow := agent.Options{Sandbox: agent.ReadOnly}
 	if end := x.submit("recall", narrow).wait(t); end.Failure == nil || !strings.Contains(end.Failure.Message, "asker") {
 		t.Errorf("without the server: %+v", end)
 	}
@@ -247,7 +248,7 @@ func exists(file string) bool {
 func TestResourceAsksNobody(t *testing.T) {
 	t.Parallel()
 	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), withMCP("-c", "mcp_servers.asker.enabled_tools=[]"))
-	narrow := executor.Options{Sandbox: appserver.ReadOnly, ApprovalPolicy: appserver.Never}
+	narrow := agent.Options{Sandbox: agent.ReadOnly, ApprovalPolicy: agent.Never}
 	end := submitWith(t, e, "j1", `call read_mcp_resource {"server":"asker","uri":"note://one"}`, narrow).wait(t)
 	if !strings.Contains(said(end), "what the note says") {
 		t.Errorf("the model is told %q", said(end))

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fake/fakecodex"
@@ -71,10 +72,10 @@ func running(t *testing.T, cfg executor.Config) *executor.Executor {
 // A witness observes one job.
 type witness struct {
 	mu     sync.Mutex
-	events []executor.Event
+	events []agent.Event
 	began  time.Time // when Started was told last
 	turned time.Time // when the last of its turn was told, which its slot is held for
-	ended  chan executor.Ended
+	ended  chan agent.Ended
 }
 
 func submit(t *testing.T, e *executor.Executor, id, context, text string) *witness {
@@ -85,21 +86,21 @@ func submit(t *testing.T, e *executor.Executor, id, context, text string) *witne
 // submitCut submits a job that an earlier process may have begun.
 func submitCut(t *testing.T, e *executor.Executor, id, context, text string, cut *executor.Cut) *witness {
 	t.Helper()
-	w := &witness{ended: make(chan executor.Ended, 1)}
-	job := executor.Job{ID: id, Context: context, Input: []appserver.UserInput{appserver.Text(text)}, Cut: cut}
+	w := &witness{ended: make(chan agent.Ended, 1)}
+	job := executor.Job{ID: id, Context: context, Input: []agent.Input{agent.Text(text)}, Cut: cut}
 	if _, err := e.Submit(job, w.observe); err != nil {
 		t.Fatalf("Submit %s: %v", id, err)
 	}
 	return w
 }
 
-func (w *witness) observe(event executor.Event) {
+func (w *witness) observe(event agent.Event) {
 	w.mu.Lock()
 	w.events = append(w.events, event)
-	if _, ok := event.(executor.Started); ok {
+	if _, ok := event.(agent.Started); ok {
 		w.began = time.Now()
 	}
-	end, ok := event.(executor.Ended)
+	end, ok := event.(agent.Ended)
 	if !ok {
 		w.turned = time.Now()
 	}
@@ -109,18 +110,18 @@ func (w *witness) observe(event executor.Event) {
 	}
 }
 
-func (w *witness) wait(t *testing.T) executor.Ended {
+func (w *witness) wait(t *testing.T) agent.Ended {
 	t.Helper()
 	select {
 	case end := <-w.ended:
 		return end
 	case <-time.After(patience):
 		t.Fatal("the job does not end")
-		return executor.Ended{}
+		return agent.Ended{}
 	}
 }
 
-func seen[E executor.Event](w *witness) []E {
+func seen[E agent.Event](w *witness) []E {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var found []E
@@ -134,13 +135,13 @@ func seen[E executor.Event](w *witness) []E {
 
 func (w *witness) streamed() string {
 	var all strings.Builder
-	for _, d := range seen[executor.TextDelta](w) {
+	for _, d := range seen[agent.TextDelta](w) {
 		all.WriteString(d.Text)
 	}
 	return all.String()
 }
 
-func said(end executor.Ended) string {
+func said(end agent.Ended) string {
 	var all strings.Builder
 	for _, m := range end.Messages {
 		all.WriteString(m.Text)

@@ -1,6 +1,10 @@
 package executor
 
-import "time"
+import (
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
+)
 
 // Health is what the executor can say about itself.
 type Health struct {
@@ -14,18 +18,18 @@ type Health struct {
 	Questions int   `json:"questions"` // that wait for their answers
 
 	Hold    *Hold         `json:"hold,omitempty"`    // why no turn is started; nil if they are
-	Limits  []LimitWindow `json:"limits,omitempty"`  // of the account, as far as codex has said
+	Limits  []agent.Limit `json:"limits,omitempty"`  // of the account, as far as codex has said
 	Account *Account      `json:"account,omitempty"` // that codex is logged in with; nil if that is not known
 }
 
 // A Hold says why no turn is started. It holds nothing that a login needs: that
 // is for the user who sends a message.
 type Hold struct {
-	Kind   FailureKind `json:"kind"` // FailAuth or FailLimit
-	Reason string      `json:"reason"`
-	Since  time.Time   `json:"since"`
-	Limit  string      `json:"limit,omitempty"`
-	Until  time.Time   `json:"until,omitzero"` // when the limit ends, or is looked at again
+	Kind   agent.FailureKind `json:"kind"` // FailAuth or FailLimit
+	Reason string            `json:"reason"`
+	Since  time.Time         `json:"since"`
+	Limit  string            `json:"limit,omitempty"`
+	Until  time.Time         `json:"until,omitzero"` // when the limit ends, or is looked at again
 }
 
 // fixSaid is where the user reads what to do about a credential that is refused.
@@ -33,7 +37,7 @@ const fixSaid = "; the answer to a message of the user's says what to do"
 
 // Words are the reason, and where it is said what to do, if that has to be done.
 func (h *Hold) Words() string {
-	if h.Kind == FailAuth {
+	if h.Kind == agent.FailAuth {
 		return h.Reason + fixSaid
 	}
 	return h.Reason
@@ -64,7 +68,7 @@ func (e *Executor) Held() string {
 	switch now := e.hold.look(); {
 	case now.cause == nil:
 		return ""
-	case now.cause.kind == FailLimit:
+	case now.cause.kind == agent.FailLimit:
 		return now.cause.why + now.cause.ending()
 	default:
 		return "the model refuses the credential (" + now.cause.why + ")" + fixSaid

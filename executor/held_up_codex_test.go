@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
 )
@@ -24,6 +24,6 @@ func TestHeldUpCodexIsReplaced(t *testing.T) {
 	}
 	lock := filepath.Join(home, "thread-writer-locks", ".coordination.lock")
 	e := running(t, cfg)
-	wantEnd(t, submit(t, e, "j1", "one", "background exec 9<"+lock+"; flock 9; echo holds; sleep 600").wait(t), executor.Completed, "")
-	wantEnd(t, submit(t, e, "j2", "two", "run echo after").wait(t), executor.Completed, "")
+	wantEnd(t, submit(t, e, "j1", "one", "background exec 9<"+lock+"; flock 9; echo holds; sleep 600").wait(t), agent.Completed, "")
+	wantEnd(t, submit(t, e, "j2", "two", "run echo after").wait(t), agent.Completed, "")
 }

@@ -4,24 +4,34 @@ import (
 	"fmt"
 	"maps"
 	"regexp"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 )
 
 // missingName finds the variable in [missingKey]'s words.
 var missingName = regexp.MustCompile(missingKey + ": `([^`]+)`")
 
+// A pause is what waiting jobs are told of the hold.
+type pause struct {
+	agent.Paused
+	login   *login // that Text speaks of; nil if there is none
+	peers   *pause // is told to jobs of other agents in the place of this; nil if nothing is
+	unbegun bool   // only those are told: a login is begun for the first job of the user's
+}
+
 // show tells the waiting jobs how the login stands, if that has changed.
 func (k *keeper) show() {
 	text, data := k.words()
-	data["kind"], data["reason"] = string(FailAuth), k.why.why
+	data["kind"], data["reason"] = string(agent.FailAuth), k.why.why
 	if k.shown != nil && k.shown.Text == text && k.shown.unbegun == k.unbegun && maps.Equal(k.shown.Data, data) {
 		return
 	}
-	k.shown = &Held{Kind: FailAuth, Text: text, Data: data, login: k.login, peers: k.peers, unbegun: k.unbegun}
+	k.shown = &pause{Paused: agent.Paused{Kind: agent.FailAuth, Text: text, Data: data}, login: k.login, peers: k.peers, unbegun: k.unbegun}
 	k.e.show(k.shown)
 }
 
 // to is what a job is told of it, nil for nothing.
-func (h *Held) to(peer bool) *Held {
+func (h *pause) to(peer bool) *pause {
 	switch {
 	case h == nil, h.unbegun && !peer:
 		return nil
@@ -33,12 +43,12 @@ func (h *Held) to(peer bool) *Held {
 
 // heldForPeers is what jobs of other agents are told of a missing credential, whatever is
 // to be done about it: that is the user's to know.
-func heldForPeers() *Held {
-	return &Held{
-		Kind: FailAuth,
+func heldForPeers() *pause {
+	return &pause{Paused: agent.Paused{
+		Kind: agent.FailAuth,
 		Text: "The model needs a login or a key, which the user of this agent has to give" + then + ".",
-		Data: map[string]any{"kind": string(FailAuth), "reason": "the user of this agent has to give a login or a key"},
-	}
+		Data: map[string]any{"kind": string(agent.FailAuth), "reason": "the user of this agent has to give a login or a key"},
+	}}
 }
 
 // then ends what a job is told that waits for a credential.

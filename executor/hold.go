@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"sync"
 	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 )
 
 // A hold keeps turns from being started while the model would refuse them. There
@@ -22,7 +24,7 @@ type hold struct {
 	cause    *refusal   // nil while it is open
 	since    time.Time
 	until    time.Time     // when it is looked at again; zero if that is not a matter of time
-	shown    *Held         // what waiting jobs are told; nil until that is known, and while it is open
+	shown    *pause        // what waiting jobs are told; nil until that is known, and while it is open
 	deciding bool          // the limit may have ended: whoever comes waits for the answer
 	changed  chan struct{} // closed and replaced at each change
 	doubt    chan struct{} // closed at the end of [Executor.doubt]; nil while that does not run
@@ -38,7 +40,7 @@ func newHold() *hold {
 type standing struct {
 	cause        *refusal
 	since, until time.Time
-	shown        *Held
+	shown        *pause
 	deciding     bool
 	changed      <-chan struct{}
 	doubt        <-chan struct{}
@@ -79,7 +81,7 @@ func (e *Executor) refused(r *refusal) {
 			h.cause, h.since, h.until, h.shown, h.deciding = r, time.Now(), time.Time{}, nil, false
 		case r.kind == h.cause.kind && r.until.After(h.cause.until):
 			h.cause = r
-		case r.kind == FailAuth && h.cause.kind == FailLimit:
+		case r.kind == agent.FailAuth && h.cause.kind == agent.FailLimit:
 			h.cause, h.shown = r, nil
 		}
 		e.countHeld(h.cause.kind)
@@ -93,8 +95,8 @@ func (e *Executor) refused(r *refusal) {
 }
 
 // countHeld tells the metrics what the hold is about. It is called as it changes.
-func (e *Executor) countHeld(kind FailureKind) {
-	for _, each := range []FailureKind{FailAuth, FailLimit} {
+func (e *Executor) countHeld(kind agent.FailureKind) {
+	for _, each := range []agent.FailureKind{agent.FailAuth, agent.FailLimit} {
 		e.cfg.Metrics.Held(string(each), each == kind)
 	}
 }
@@ -111,7 +113,7 @@ func (e *Executor) release() {
 }
 
 // show says what waiting jobs are told from now on.
-func (e *Executor) show(what *Held) {
+func (e *Executor) show(what *pause) {
 	e.hold.change(func() { e.hold.shown = what })
 	e.tellAll()
 }
@@ -149,19 +151,19 @@ const shortLimit = time.Minute
 
 // turnedAway is the end of a job that does not wait for the end of a limit, or
 // nil if it does.
-func (e *Executor) turnedAway(j *job, now standing) *Ended {
+func (e *Executor) turnedAway(j *job, now standing) *agent.Ended {
 	switch {
-	case now.cause == nil, now.cause.kind != FailLimit, now.deciding, j.Patient:
+	case now.cause == nil, now.cause.kind != agent.FailLimit, now.deciding, j.Patient:
 		return nil
 	case j.submitted.Before(now.since) && time.Since(now.since) < shortLimit && time.Until(now.until) < shortLimit:
 		return nil
 	}
-	return &Ended{Outcome: Failed, Failure: now.cause.failure(false)}
+	return &agent.Ended{Outcome: agent.Failed, Failure: now.cause.failure(false)}
 }
 
 // gate waits until the hold is open, and the job does not wait alone, or for codex. It returns
 // the end of a job that does not get that far.
-func (e *Executor) gate(j *job) *Ended {
+func (e *Executor) gate(j *job) *agent.Ended {
 	e.awaitChild(j)
 	if end := e.sitOut(j); end != nil {
 		return end
@@ -191,8 +193,8 @@ type told struct {
 	peer bool // its job is another agent's; never changes
 
 	mu   sync.Mutex // guards the fields below
-	own  *Held      // what the job waits for alone, or nil
-	what *Held
+	own  *pause     // what the job waits for alone, or nil
+	what *pause
 	ever bool // it has been told to wait before
 	gone bool // it does not wait: a turn of it runs, or it has ended
 }
@@ -212,15 +214,15 @@ func (t *told) update(h *hold, observe Observer) {
 	case t.gone || what == t.what:
 	case what == nil:
 		t.what = nil
-		observe(Released{})
+		observe(agent.Resumed{})
 	default:
 		t.what, t.ever = what, true
-		observe(*what)
+		observe(what.Paused)
 	}
 }
 
 // alone tells a job what it waits for alone; nil says that it does no more.
-func (t *told) alone(own *Held, h *hold, observe Observer) {
+func (t *told) alone(own *pause, h *hold, observe Observer) {
 	t.mu.Lock()
 	t.own = own
 	t.mu.Unlock()
@@ -232,7 +234,7 @@ func (t *told) leave(observe Observer) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.what != nil && observe != nil {
-		observe(Released{})
+		observe(agent.Resumed{})
 	}
 	t.what, t.gone = nil, true
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
@@ -92,10 +92,10 @@ func wantAsked(t *testing.T, model *modeltest.Model, text string, times, refused
 	}
 }
 
-func heldWith(t *testing.T, w *witness) executor.Held {
+func heldWith(t *testing.T, w *witness) agent.Paused {
 	t.Helper()
-	eventually(t, "the job to be held", func() bool { return len(seen[executor.Held](w)) > 0 })
-	return seen[executor.Held](w)[0]
+	eventually(t, "the job to be held", func() bool { return len(seen[agent.Paused](w)) > 0 })
+	return seen[agent.Paused](w)[0]
 }
 
 func TestRefusedCredentialHoldsTheJob(t *testing.T) {
@@ -106,7 +106,7 @@ func TestRefusedCredentialHoldsTheJob(t *testing.T) {
 	if took := time.Since(began); took > 20*time.Second {
 		t.Errorf("it took %s until the job was held", took)
 	}
-	if held.Kind != executor.FailAuth || held.Data["variable"] != modeltest.KeyVar || !strings.Contains(held.Text, modeltest.KeyVar) {
+	if held.Kind != agent.FailAuth || held.Data["variable"] != modeltest.KeyVar || !strings.Contains(held.Text, modeltest.KeyVar) {
 		t.Errorf("held = %+v, want it to name the variable", held)
 	}
 	if strings.Contains(held.Text, "127.0.0.1") {
@@ -120,7 +120,7 @@ func TestRefusedCredentialHoldsTheJob(t *testing.T) {
 	wantAsked(t, model, "say one", 1, 1)
 	wantAsked(t, model, "say two", 0, 0)
 	wantAsked(t, model, "say three", 0, 0)
-	if h := e.Health(); h.Hold == nil || h.Hold.Kind != executor.FailAuth || h.Running != 0 || h.Waiting != 3 {
+	if h := e.Health(); h.Hold == nil || h.Hold.Kind != agent.FailAuth || h.Running != 0 || h.Waiting != 3 {
 		t.Errorf("health = %+v, want three that wait for a login", h)
 	}
 	if why := e.Held(); !strings.Contains(why, "refuses the credential") {
@@ -129,7 +129,7 @@ func TestRefusedCredentialHoldsTheJob(t *testing.T) {
 	if err := e.Cancel(t.Context(), "j2"); err != nil {
 		t.Fatal(err)
 	}
-	if end := others[0].wait(t); end.Outcome != executor.Canceled {
+	if end := others[0].wait(t); end.Outcome != agent.Canceled {
 		t.Errorf("a held job that was canceled ended %+v", end)
 	}
 }
@@ -166,7 +166,7 @@ func TestQueueGoesOnByItself(t *testing.T) {
 		t.Errorf("the model was asked %d times within %s while it refused", n, since)
 	}
 	d.shut.Store(false)
-	if end := remember.wait(t); end.Outcome != executor.Completed || len(seen[executor.Released](remember)) != 1 {
+	if end := remember.wait(t); end.Outcome != agent.Completed || len(seen[agent.Resumed](remember)) != 1 {
 		t.Errorf("end = %+v (%v), want it completed after a release", end, end.Failure)
 	}
 	if got := said(recall.wait(t)); !strings.Contains(got, "blue-42") {
@@ -189,12 +189,12 @@ func TestQueueGoesOnByItself(t *testing.T) {
 func TestRefusedInMidTurn(t *testing.T) {
 	for name, c := range map[string]struct {
 		refuse func(*fakemodel.Turn)
-		kind   executor.FailureKind
+		kind   agent.FailureKind
 		words  string
 	}{
-		"401":         {unauthorized, executor.FailAuth, "after tools had run"},
-		"429":         {tooMany, executor.FailLimit, "try again in a minute"},
-		"usage-limit": {func(t *fakemodel.Turn) { t.UsageLimit(time.Hour) }, executor.FailLimit, "(5h) ends at 20"},
+		"401":         {unauthorized, agent.FailAuth, "after tools had run"},
+		"429":         {tooMany, agent.FailLimit, "try again in a minute"},
+		"usage-limit": {func(t *fakemodel.Turn) { t.UsageLimit(time.Hour) }, agent.FailLimit, "(5h) ends at 20"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e, model, _ := onDoor(t, func(turn *fakemodel.Turn) {
@@ -207,7 +207,7 @@ func TestRefusedInMidTurn(t *testing.T) {
 			began := time.Now()
 			w := submit(t, e, "j1", "one", "run echo side-effect")
 			end := w.wait(t)
-			wantEnd(t, end, executor.Failed, c.kind)
+			wantEnd(t, end, agent.Failed, c.kind)
 			if !end.Tools || !strings.Contains(end.Failure.Message, c.words) || time.Since(began) > 20*time.Second {
 				t.Errorf("after %s: end = %+v: %v", time.Since(began), end, end.Failure)
 			}
@@ -228,9 +228,9 @@ func TestRefusedForItself(t *testing.T) {
 		fakemodel.Keywords(turn)
 	}, func(c *executor.Config) { c.LoginProbe = time.Hour })
 	refused := submit(t, e, "j1", "one", "say forbidden")
-	wantEnd(t, refused.wait(t), executor.Failed, executor.FailAuth)
+	wantEnd(t, refused.wait(t), agent.Failed, agent.FailAuth)
 	for _, w := range []*witness{submit(t, e, "j2", "one", "say two"), submit(t, e, "j3", "three", "say three")} {
-		wantEnd(t, w.wait(t), executor.Completed, "")
+		wantEnd(t, w.wait(t), agent.Completed, "")
 	}
 	if e.Held() != "" {
 		t.Errorf("held: %s", e.Held())
@@ -247,11 +247,11 @@ func TestForbidden(t *testing.T) {
 		turn.Fail(http.StatusForbidden, `{"error":{"message":"not for you"}}`)
 	}, nil)
 	w := submit(t, e, "j1", "one", "say one")
-	if held := heldWith(t, w); held.Kind != executor.FailAuth || !strings.Contains(e.Held(), "403") {
+	if held := heldWith(t, w); held.Kind != agent.FailAuth || !strings.Contains(e.Held(), "403") {
 		t.Errorf("held = %+v, %q", held, e.Held())
 	}
 	d.shut.Store(false)
-	wantEnd(t, w.wait(t), executor.Completed, "")
+	wantEnd(t, w.wait(t), agent.Completed, "")
 }
 
 func TestMissingKeyIsNamed(t *testing.T) {
@@ -261,7 +261,7 @@ func TestMissingKeyIsNamed(t *testing.T) {
 	})
 	d.shut.Store(false)
 	held := heldWith(t, submit(t, e, "j1", "one", "say one"))
-	if held.Kind != executor.FailAuth || held.Data["variable"] != modeltest.KeyVar {
+	if held.Kind != agent.FailAuth || held.Data["variable"] != modeltest.KeyVar {
 		t.Errorf("held = %+v", held)
 	}
 	if n := len(model.Requests()); n != 0 {
@@ -271,8 +271,8 @@ func TestMissingKeyIsNamed(t *testing.T) {
 
 func submitPatient(t *testing.T, e *executor.Executor, id, context, text string) *witness {
 	t.Helper()
-	w := &witness{ended: make(chan executor.Ended, 1)}
-	job := executor.Job{ID: id, Context: context, Input: []appserver.UserInput{appserver.Text(text)}, Patient: true}
+	w := &witness{ended: make(chan agent.Ended, 1)}
+	job := executor.Job{ID: id, Context: context, Input: []agent.Input{agent.Text(text)}, Patient: true}
 	if _, err := e.Submit(job, w.observe); err != nil {
 		t.Fatal(err)
 	}
@@ -294,6 +294,6 @@ func TestSteerOfARefusedTurn(t *testing.T) {
 		t.Errorf("a turn that waits takes a message: %v", err)
 	}
 	d.shut.Store(false)
-	wantTaken(t, w.wait(t), executor.Completed, "j2")
+	wantTaken(t, w.wait(t), agent.Completed, "j2")
 	s.wait(t)
 }

@@ -60,7 +60,7 @@ func (e *Executor) instructions() (text, digest string) {
 func (e *Executor) newThread(c *conversation, on *child) (params appserver.ThreadStartParams, digest string) {
 	params = e.threadOn(on)
 	granted := e.grantOf(c)
-	params.ApprovalPolicy, params.Sandbox = granted.policy, granted.sandbox
+	params.ApprovalPolicy, params.Sandbox = appserver.ApprovalPolicy(granted.policy), appserver.SandboxMode(granted.sandbox)
 	params.DeveloperInstructions, digest = e.instructions()
 	return e.spare(c, on, params), digest
 }

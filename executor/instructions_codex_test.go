@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
@@ -36,7 +37,7 @@ func (p *persona) now() string    { return *p.text.Load() }
 // check says something in a context and looks which personas the model then knows.
 func check(t *testing.T, e *executor.Executor, model *modeltest.Model, id, context string, want ...string) {
 	t.Helper()
-	if end := submit(t, e, id, context, "say "+id).wait(t); end.Outcome != executor.Completed {
+	if end := submit(t, e, id, context, "say "+id).wait(t); end.Outcome != agent.Completed {
 		t.Fatalf("%s: %+v (%v)", id, end, end.Failure)
 	}
 	got := spoken(model, "PERSONA")

@@ -2,6 +2,8 @@ package executor
 
 import (
 	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 )
 
 const (
@@ -19,7 +21,7 @@ const (
 // keep runs while the hold is closed, and opens it again.
 func (e *Executor) keep() {
 	for again := true; again; {
-		if cause := e.hold.look().cause; cause.kind == FailAuth {
+		if cause := e.hold.look().cause; cause.kind == agent.FailAuth {
 			again = e.keepLogin(cause)
 		} else {
 			again = e.keepLimit(cause)
@@ -30,7 +32,7 @@ func (e *Executor) keep() {
 // keepLimit waits until a limit ends, and finds out whether it has. It reports
 // whether the hold goes on because of something else.
 func (e *Executor) keepLimit(r *refusal) (again bool) {
-	delay, shown := e.cfg.LimitProbe, (*Held)(nil)
+	delay, shown := e.cfg.LimitProbe, (*pause)(nil)
 	met, _ := e.child.health()
 	e.account.news() // what was before does not count
 	for probed := false; ; probed = true {
@@ -54,7 +56,7 @@ func (e *Executor) keepLimit(r *refusal) (again bool) {
 			return false
 		case still != nil:
 			e.turnTo(still)
-			if r = still; r.kind == FailAuth {
+			if r = still; r.kind == agent.FailAuth {
 				return true
 			}
 		case err != nil:
@@ -94,7 +96,7 @@ func (e *Executor) waitUntil(at time.Time, met **child) bool {
 		case <-timer.C:
 		case <-e.hold.wake:
 			timer.Stop()
-			if e.hold.look().cause.kind != FailLimit {
+			if e.hold.look().cause.kind != agent.FailLimit {
 				return false
 			}
 		case <-e.root.Done():
@@ -120,7 +122,7 @@ func (e *Executor) somebodyWaits() bool {
 		}
 		select {
 		case <-e.hold.wake:
-			if e.hold.look().cause.kind != FailLimit {
+			if e.hold.look().cause.kind != agent.FailLimit {
 				return false
 			}
 		case <-e.root.Done():
@@ -130,13 +132,13 @@ func (e *Executor) somebodyWaits() bool {
 }
 
 // limitHeld is what a job that waits for the end of a limit is told.
-func limitHeld(r *refusal) *Held {
-	data := map[string]any{"kind": string(FailLimit), "limit": r.limit, "reason": r.why}
+func limitHeld(r *refusal) *pause {
+	data := map[string]any{"kind": string(agent.FailLimit), "limit": r.limit, "reason": r.why}
 	text := r.why + r.ending() + ". This message waits, and then runs by itself"
 	if r.until.IsZero() {
 		text = r.why + ". It is not known when this limit ends: the model is asked again from time to time. This message waits, and then runs by itself"
 	} else {
 		data["resetsAt"] = r.until.UTC().Format(time.RFC3339)
 	}
-	return &Held{Kind: FailLimit, Text: text, Data: data}
+	return &pause{Paused: agent.Paused{Kind: agent.FailLimit, Text: text, Data: data}}
 }

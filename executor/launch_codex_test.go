@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
@@ -59,7 +60,7 @@ func TestUnreadyIsAnswered(t *testing.T) {
 	l.set(func() { l.err = executor.Unready("not configured: c.yaml:3: what is wrong (what to do)") })
 	for _, id := range []string{"j1", "j2"} {
 		end := submit(t, e, id, "one", "say one").wait(t)
-		wantEnd(t, end, executor.Failed, executor.FailUnreachable)
+		wantEnd(t, end, agent.Failed, agent.FailUnreachable)
 		if end.Failure.Message != "not configured: c.yaml:3: what is wrong (what to do)" {
 			t.Errorf("message %q", end.Failure.Message)
 		}
@@ -68,11 +69,11 @@ func TestUnreadyIsAnswered(t *testing.T) {
 		t.Errorf("health %+v", health)
 	}
 	l.set(func() { l.err = errors.New("secret insides") })
-	if end := submit(t, e, "j3", "one", "say one").wait(t); end.Outcome != executor.Failed {
+	if end := submit(t, e, "j3", "one", "say one").wait(t); end.Outcome != agent.Failed {
 		t.Errorf("end %+v", end)
 	}
 	l.set(func() { l.err = nil })
-	wantEnd(t, submit(t, e, "j4", "one", "say one").wait(t), executor.Completed, "")
+	wantEnd(t, submit(t, e, "j4", "one", "say one").wait(t), agent.Completed, "")
 }
 
 // TestModelFollowsTheLaunch: a thread that is resumed keeps its model, unless codex
@@ -80,7 +81,7 @@ func TestUnreadyIsAnswered(t *testing.T) {
 func TestModelFollowsTheLaunch(t *testing.T) {
 	t.Parallel()
 	e, l, model, _ := prepared(t)
-	wantEnd(t, submit(t, e, "j1", "one", "remember blue-7").wait(t), executor.Completed, "")
+	wantEnd(t, submit(t, e, "j1", "one", "remember blue-7").wait(t), agent.Completed, "")
 	l.set(func() { l.launch.Model = "gpt-second" })
 	pid := e.Health().Child.Pid
 	e.RestartWhenIdle("another model")
@@ -114,12 +115,12 @@ func TestRestartWaitsForTheTurn(t *testing.T) {
 		t.Errorf("health %+v", now)
 	}
 	close(release)
-	wantEnd(t, w.wait(t), executor.Completed, "")
+	wantEnd(t, w.wait(t), agent.Completed, "")
 	if n := len(model.Requests()); n != 1 {
 		t.Errorf("the model was asked %d times: the turn was cut", n)
 	}
 	eventually(t, "another codex", func() bool { now := e.Health().Child.Pid; return now != 0 && now != pid })
-	wantEnd(t, submit(t, e, "j2", "one", "say two").wait(t), executor.Completed, "")
+	wantEnd(t, submit(t, e, "j2", "one", "say two").wait(t), agent.Completed, "")
 }
 
 // TestBadConfigurationCostsNoThread: codex refuses to resume while its config.toml
@@ -127,7 +128,7 @@ func TestRestartWaitsForTheTurn(t *testing.T) {
 func TestBadConfigurationCostsNoThread(t *testing.T) {
 	t.Parallel()
 	e, _, _, home := prepared(t)
-	wantEnd(t, submit(t, e, "j1", "one", "remember blue-9").wait(t), executor.Completed, "")
+	wantEnd(t, submit(t, e, "j1", "one", "remember blue-9").wait(t), agent.Completed, "")
 	file := filepath.Join(home, "config.toml")
 	if err := os.WriteFile(file, []byte("[model_providers.old]\nname = \"o\"\nbase_url = \"http://o/v1\"\nwire_api = \"chat\"\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -136,7 +137,7 @@ func TestBadConfigurationCostsNoThread(t *testing.T) {
 	e.RestartWhenIdle("test")
 	eventually(t, "another codex", func() bool { now := e.Health().Child.Pid; return now != 0 && now != pid })
 	end := submit(t, e, "j2", "one", "recall").wait(t)
-	wantEnd(t, end, executor.Failed, executor.FailModel)
+	wantEnd(t, end, agent.Failed, agent.FailModel)
 	if !strings.Contains(end.Failure.Message, "config.toml:4") {
 		t.Errorf("message %q", end.Failure.Message)
 	}

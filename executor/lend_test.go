@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
@@ -18,13 +18,13 @@ type library struct {
 	lent, out int
 }
 
-func (l *library) lend(_ context.Context, input []appserver.UserInput) ([]appserver.UserInput, func()) {
+func (l *library) lend(_ context.Context, input []agent.Input) ([]agent.Input, func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.lent, l.out = l.lent+1, l.out+1
-	lent := make([]appserver.UserInput, 0, len(input))
+	lent := make([]agent.Input, 0, len(input))
 	for _, in := range input {
-		lent = append(lent, appserver.Text(strings.ReplaceAll(in.Text, "written", "lent")))
+		lent = append(lent, agent.Text(strings.ReplaceAll(in.Text, "written", "lent")))
 	}
 	return lent, func() {
 		l.mu.Lock()
@@ -48,13 +48,13 @@ func TestLend(t *testing.T) {
 	cfg := codexConfig(t, model)
 	e := running(t, cfg)
 	var own, handed library
-	w, s := &witness{ended: make(chan executor.Ended, 1)}, &witness{ended: make(chan executor.Ended, 1)}
-	job := executor.Job{ID: "own", Context: "one", Input: []appserver.UserInput{appserver.Text("say as written\n" + runUntilTaken)}, Lend: own.lend}
+	w, s := &witness{ended: make(chan agent.Ended, 1)}, &witness{ended: make(chan agent.Ended, 1)}
+	job := executor.Job{ID: "own", Context: "one", Input: []agent.Input{agent.Text("say as written\n" + runUntilTaken)}, Lend: own.lend}
 	if _, err := e.Submit(job, w.observe); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "the command", func() bool { return commandRuns(w) })
-	job = executor.Job{ID: "handed", Context: "one", Input: []appserver.UserInput{appserver.Text("say handed as written")}, Lend: handed.lend}
+	job = executor.Job{ID: "handed", Context: "one", Input: []agent.Input{agent.Text("say handed as written")}, Lend: handed.lend}
 	if err := e.Steer("own", job, s.observe); err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestLend(t *testing.T) {
 		t.Errorf("while the turn runs: %v, %v", own.has(), handed.has())
 	}
 	takenUp(t, cfg)
-	wantTaken(t, w.wait(t), executor.Completed, "handed")
+	wantTaken(t, w.wait(t), agent.Completed, "handed")
 	eventually(t, "all to be given back", func() bool { return own.has() == [2]int{1, 0} && handed.has() == [2]int{1, 0} })
 	for _, said := range []string{"say as lent", "say handed as lent"} {
 		if all := model.Requests(); !strings.Contains(string(all[len(all)-1].Body), said) {
@@ -77,8 +77,8 @@ func TestLendAgain(t *testing.T) {
 	t.Parallel()
 	var l library
 	e := onFake(t, "", nil)
-	w := &witness{ended: make(chan executor.Ended, 1)}
-	job := executor.Job{ID: "j1", Context: "one", Input: []appserver.UserInput{appserver.Text("!die-early 3")}, Lend: l.lend}
+	w := &witness{ended: make(chan agent.Ended, 1)}
+	job := executor.Job{ID: "j1", Context: "one", Input: []agent.Input{agent.Text("!die-early 3")}, Lend: l.lend}
 	if _, err := e.Submit(job, w.observe); err != nil {
 		t.Fatal(err)
 	}
@@ -93,14 +93,14 @@ func TestLendAgain(t *testing.T) {
 func TestCancelWhileLent(t *testing.T) {
 	t.Parallel()
 	e := onFake(t, "", nil)
-	w := &witness{ended: make(chan executor.Ended, 1)}
+	w := &witness{ended: make(chan agent.Ended, 1)}
 	begun, back := make(chan struct{}), make(chan struct{})
-	lend := func(ctx context.Context, input []appserver.UserInput) ([]appserver.UserInput, func()) {
+	lend := func(ctx context.Context, input []agent.Input) ([]agent.Input, func()) {
 		close(begun)
 		<-ctx.Done()
 		return input, func() { close(back) }
 	}
-	job := executor.Job{ID: "j1", Context: "one", Input: []appserver.UserInput{appserver.Text("say hello")}, Lend: lend}
+	job := executor.Job{ID: "j1", Context: "one", Input: []agent.Input{agent.Text("say hello")}, Lend: lend}
 	if _, err := e.Submit(job, w.observe); err != nil {
 		t.Fatal(err)
 	}
@@ -108,11 +108,11 @@ func TestCancelWhileLent(t *testing.T) {
 	if err := e.Cancel(t.Context(), "j1"); err != nil {
 		t.Fatal(err)
 	}
-	if end := w.wait(t); end.Outcome != executor.Canceled {
+	if end := w.wait(t); end.Outcome != agent.Canceled {
 		t.Errorf("%+v", end)
 	}
 	<-back
-	if len(seen[executor.Started](w)) > 0 {
+	if len(seen[agent.Started](w)) > 0 {
 		t.Error("codex was given the message")
 	}
 }
@@ -122,25 +122,25 @@ func TestCancelWhileLent(t *testing.T) {
 func TestTurnEndsWhileLent(t *testing.T) {
 	t.Parallel()
 	e := onFake(t, "", nil)
-	w, s := &witness{ended: make(chan executor.Ended, 1)}, &witness{ended: make(chan executor.Ended, 1)}
-	if _, err := e.Submit(executor.Job{ID: "own", Context: "one", Input: []appserver.UserInput{appserver.Text("!hang")}}, w.observe); err != nil {
+	w, s := &witness{ended: make(chan agent.Ended, 1)}, &witness{ended: make(chan agent.Ended, 1)}
+	if _, err := e.Submit(executor.Job{ID: "own", Context: "one", Input: []agent.Input{agent.Text("!hang")}}, w.observe); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the turn", func() bool { return len(seen[executor.Started](w)) == 1 })
+	eventually(t, "the turn", func() bool { return len(seen[agent.Started](w)) == 1 })
 	begun := make(chan struct{}, 9)
-	lend := func(ctx context.Context, input []appserver.UserInput) ([]appserver.UserInput, func()) {
+	lend := func(ctx context.Context, input []agent.Input) ([]agent.Input, func()) {
 		begun <- struct{}{}
 		<-ctx.Done()
 		return input, func() {}
 	}
-	if err := e.Steer("own", executor.Job{ID: "handed", Context: "one", Input: []appserver.UserInput{appserver.Text("more")}, Lend: lend}, s.observe); err != nil {
+	if err := e.Steer("own", executor.Job{ID: "handed", Context: "one", Input: []agent.Input{agent.Text("more")}, Lend: lend}, s.observe); err != nil {
 		t.Fatal(err)
 	}
 	<-begun
 	if err := e.Cancel(t.Context(), "own"); err != nil {
 		t.Fatal(err)
 	}
-	if end := w.wait(t); end.Outcome != executor.Canceled {
+	if end := w.wait(t); end.Outcome != agent.Canceled {
 		t.Errorf("%+v", end)
 	}
 }

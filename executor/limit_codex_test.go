@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
@@ -17,15 +18,15 @@ func TestUsageLimitPausesTheQueue(t *testing.T) {
 	t.Parallel() // it mostly waits
 	e, model, d := onDoor(t, func(t *fakemodel.Turn) { t.UsageLimit(12 * time.Second) }, nil)
 	hit := submit(t, e, "j1", "one", "say one").wait(t)
-	wantEnd(t, hit, executor.Failed, executor.FailLimit)
+	wantEnd(t, hit, agent.Failed, agent.FailLimit)
 	f := hit.Failure
 	if f.Limit != "5h" || time.Until(f.ResetsAt) > 13*time.Second || time.Until(f.ResetsAt) < 0 || !strings.Contains(f.Message, f.ResetsAt.UTC().Format(time.RFC3339)) {
 		t.Errorf("failure = %+v, want the limit and its end", f)
 	}
 	// Who waits is told at once, who does not waits in the queue.
-	wantEnd(t, submit(t, e, "j2", "two", "say two").wait(t), executor.Failed, executor.FailLimit)
+	wantEnd(t, submit(t, e, "j2", "two", "say two").wait(t), agent.Failed, agent.FailLimit)
 	patient := submitPatient(t, e, "j3", "two", "say three")
-	if held := heldWith(t, patient); held.Kind != executor.FailLimit || held.Data["resetsAt"] != f.ResetsAt.UTC().Format(time.RFC3339) {
+	if held := heldWith(t, patient); held.Kind != agent.FailLimit || held.Data["resetsAt"] != f.ResetsAt.UTC().Format(time.RFC3339) {
 		t.Errorf("held = %+v", held)
 	}
 	d.shut.Store(false)
@@ -50,7 +51,7 @@ func TestWaitingSendersAreTold(t *testing.T) {
 	}, nil)
 	first, patient, last := submit(t, e, "j1", "one", "say one"), submitPatient(t, e, "j2", "one", "say two"), submit(t, e, "j3", "one", "say three")
 	for _, w := range []*witness{first, last} {
-		wantEnd(t, w.wait(t), executor.Failed, executor.FailLimit)
+		wantEnd(t, w.wait(t), agent.Failed, agent.FailLimit)
 	}
 	heldWith(t, patient)
 	if n := len(model.Requests()); n != 1 {
@@ -62,7 +63,7 @@ func TestWaitingSendersAreTold(t *testing.T) {
 func TestRateLimitIsProbed(t *testing.T) {
 	t.Parallel() // it mostly waits
 	e, model, d := onDoor(t, tooMany, nil)
-	wantEnd(t, submit(t, e, "j1", "one", "say one").wait(t), executor.Failed, executor.FailLimit)
+	wantEnd(t, submit(t, e, "j1", "one", "say one").wait(t), agent.Failed, agent.FailLimit)
 	var waiting []*witness
 	for _, id := range []string{"j2", "j3", "j4", "j5", "j6"} {
 		waiting = append(waiting, submitPatient(t, e, id, id, "say "+id))
@@ -73,7 +74,7 @@ func TestRateLimitIsProbed(t *testing.T) {
 	}
 	d.shut.Store(false)
 	for _, w := range waiting {
-		if end := w.wait(t); end.Outcome != executor.Completed {
+		if end := w.wait(t); end.Outcome != agent.Completed {
 			t.Errorf("end = %+v (%v)", end, end.Failure)
 		}
 	}
@@ -90,7 +91,7 @@ func TestShortRateLimitCostsNothing(t *testing.T) {
 		}
 		turn.FailWith(http.StatusTooManyRequests, http.Header{"Retry-After": {"1"}}, `{"error":{"message":"slow down"}}`)
 	}, nil)
-	if end := submit(t, e, "j1", "one", "say one").wait(t); end.Outcome != executor.Completed {
+	if end := submit(t, e, "j1", "one", "say one").wait(t); end.Outcome != agent.Completed {
 		t.Errorf("end = %+v (%v)", end, end.Failure)
 	}
 }
@@ -102,7 +103,7 @@ func TestLongRateLimitFailsSoon(t *testing.T) {
 		turn.FailWith(http.StatusTooManyRequests, http.Header{"Retry-After": {"3600"}}, `{"error":{"message":"slow down"}}`)
 	}, func(c *executor.Config) { c.LimitProbe = time.Hour })
 	began := time.Now()
-	wantEnd(t, submit(t, e, "j1", "one", "say one").wait(t), executor.Failed, executor.FailLimit)
+	wantEnd(t, submit(t, e, "j1", "one", "say one").wait(t), agent.Failed, agent.FailLimit)
 	if took, n := time.Since(began), len(model.Requests()); took > 20*time.Second || n != 1 {
 		t.Errorf("it took %s and %d requests", took, n)
 	}
@@ -114,7 +115,7 @@ func TestRateLimitInTheStreamNamesItsEnd(t *testing.T) {
 	}, nil)
 	began := time.Now()
 	end := submit(t, e, "j1", "one", "say one").wait(t)
-	wantEnd(t, end, executor.Failed, executor.FailLimit)
+	wantEnd(t, end, agent.Failed, agent.FailLimit)
 	if left := end.Failure.ResetsAt.Sub(began); left < 30*time.Second || left > 50*time.Second || time.Since(began) > 20*time.Second {
 		t.Errorf("failure = %+v after %s", end.Failure, time.Since(began))
 	}
@@ -135,10 +136,10 @@ func TestPromisedToWait(t *testing.T) {
 		}
 		fakemodel.Keywords(turn)
 	}, nil)
-	wantEnd(t, submit(t, e, "j1", "one", "say one").wait(t), executor.Failed, executor.FailLimit)
+	wantEnd(t, submit(t, e, "j1", "one", "say one").wait(t), agent.Failed, agent.FailLimit)
 	w := submitPatient(t, e, "j2", "one", "say two")
 	heldWith(t, w)
-	wantEnd(t, w.wait(t), executor.Completed, "")
+	wantEnd(t, w.wait(t), agent.Completed, "")
 }
 
 // TestLimitOfThePast asks the model no more often when a limit is said to have ended
@@ -149,7 +150,7 @@ func TestLimitOfThePast(t *testing.T) {
 		c.LimitProbe = 400 * time.Millisecond
 	})
 	end := submit(t, e, "j1", "one", "say one").wait(t)
-	wantEnd(t, end, executor.Failed, executor.FailLimit)
+	wantEnd(t, end, agent.Failed, agent.FailLimit)
 	if !end.Failure.ResetsAt.IsZero() || e.Held() == "" {
 		t.Errorf("failure = %+v, held %q", end.Failure, e.Held())
 	}
@@ -159,7 +160,7 @@ func TestLimitOfThePast(t *testing.T) {
 		t.Errorf("two probes within %s", since)
 	}
 	d.shut.Store(false)
-	wantEnd(t, w.wait(t), executor.Completed, "")
+	wantEnd(t, w.wait(t), agent.Completed, "")
 }
 
 // threadsOf counts the threads that have asked the model: that of a turn, and one for each

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 )
 
@@ -15,13 +16,6 @@ type limits struct {
 	mu      sync.Mutex // guards the fields below
 	name    string
 	windows map[string]appserver.LimitWindow // primary and secondary
-}
-
-// A LimitWindow is a span of time with an allowance.
-type LimitWindow struct {
-	Name        string    `json:"name"`              // how long it is, such as "5h" or "7d"; or primary, secondary
-	UsedPercent int       `json:"usedPercent"`       // of the allowance
-	ResetsAt    time.Time `json:"resetsAt,omitzero"` // zero if it is not known
 }
 
 // Bounds of what is believed of a limit: codex hands on what the model's endpoint says.
@@ -63,14 +57,14 @@ func (l *limits) keep(n appserver.LimitsNote, metrics Metrics) {
 }
 
 // list returns the windows, the primary one first.
-func (l *limits) list() []LimitWindow {
+func (l *limits) list() []agent.Limit {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
-	var all []LimitWindow
+	var all []agent.Limit
 	for _, slot := range []string{"primary", "secondary"} {
 		if window, ok := l.windows[slot]; ok {
-			all = append(all, LimitWindow{Name: l.label(slot, window), UsedPercent: window.UsedPercent, ResetsAt: reset(unix(window.ResetsAt), now)})
+			all = append(all, agent.Limit{Name: l.label(slot, window), UsedPercent: window.UsedPercent, ResetsAt: reset(unix(window.ResetsAt), now)})
 		}
 	}
 	return all
@@ -78,7 +72,7 @@ func (l *limits) list() []LimitWindow {
 
 // reached returns the window that is used up, of several the one that lasts the
 // longest; ok is false if none is known to be.
-func (l *limits) reached(now time.Time) (found LimitWindow, ok bool) {
+func (l *limits) reached(now time.Time) (found agent.Limit, ok bool) {
 	for _, window := range l.list() {
 		if window.UsedPercent >= full && window.ResetsAt.After(now) && window.ResetsAt.After(found.ResetsAt) {
 			found, ok = window, true

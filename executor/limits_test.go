@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fake/fakecodex"
 )
@@ -119,7 +120,7 @@ func TestLimitIsBelieved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, _, _ := waiting(t)
 		e.root, e.account.updated = t.Context(), true
-		go e.keepLimit(&refusal{kind: FailLimit, limit: "7d", until: time.Now().Add(100 * time.Hour)})
+		go e.keepLimit(&refusal{kind: agent.FailLimit, limit: "7d", until: time.Now().Add(100 * time.Hour)})
 		time.Sleep(15*time.Minute - time.Second)
 		synctest.Wait()
 		if e.hold.look().deciding {
@@ -145,7 +146,7 @@ func TestLimitIsNotProbedInALoop(t *testing.T) {
 	e.mu.Lock()
 	e.countWaiting(1) // somebody wants to know
 	e.mu.Unlock()
-	e.refused(&refusal{kind: FailLimit, limit: "5h", until: time.Now().Add(2 * time.Second)})
+	e.refused(&refusal{kind: agent.FailLimit, limit: "5h", until: time.Now().Add(2 * time.Second)})
 	<-probes
 	select {
 	case <-probes:

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
@@ -60,7 +60,7 @@ func TestSubagentsStayWhereThreadsDoNotLinger(t *testing.T) {
 	peers := func(from, to int) {
 		for i := from; i < to; i++ {
 			id := fmt.Sprint("peer", i)
-			submitJob(t, e, executor.Job{ID: id, Context: id, Peer: true, Input: []appserver.UserInput{appserver.Text("say x")}}).wait(t)
+			submitJob(t, e, executor.Job{ID: id, Context: id, Peer: true, Input: []agent.Input{agent.Text("say x")}}).wait(t)
 		}
 	}
 	peers(0, 9)
@@ -74,7 +74,7 @@ func TestSubagentsStayWhereThreadsDoNotLinger(t *testing.T) {
 	}
 	others(3, 9)
 	file := filepath.Join(codextest.Dir(t, "lines"), "file.33")
-	wantEnd(t, submit(t, e, "j1", "user", "spawn once "+file).wait(t), executor.Completed, "")
+	wantEnd(t, submit(t, e, "j1", "user", "spawn once "+file).wait(t), agent.Completed, "")
 	others(9, 13)
 	if !strings.Contains(wire.String(), `"thread/archive"`) {
 		t.Error("no thread was unloaded at once")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 )
 
@@ -51,8 +52,8 @@ type keeper struct {
 	kept    bool      // turns are begun, without which codex would be restarted to take it
 	prompt  bool      // to ask the model is worth it before the minute is over
 	unbegun bool      // a login is begun for the first job of the user's that comes
-	peers   *Held     // what jobs of other agents are told
-	shown   *Held
+	peers   *pause    // what jobs of other agents are told
+	shown   *pause
 }
 
 // keepLogin waits for a credential that the model takes, and offers a login
@@ -79,7 +80,7 @@ func (e *Executor) keepLogin(r *refusal) (again bool) {
 		if refused == nil {
 			break
 		}
-		if refused.kind != FailAuth {
+		if refused.kind != agent.FailAuth {
 			k.cancel()
 			e.turnTo(refused)
 			return true
@@ -167,7 +168,7 @@ func (k *keeper) due() bool {
 func (k *keeper) ask() *refusal {
 	k.prompt, k.probed = false, time.Now()
 	r := k.try()
-	if r == nil || r.kind != FailAuth {
+	if r == nil || r.kind != agent.FailAuth {
 		return r
 	}
 	if k.weighChange(); !k.stale {
@@ -217,7 +218,7 @@ func (k *keeper) try() *refusal {
 		k.e.log.Warn("it could not be found out whether the credential is taken now", "err", err)
 		return k.why
 	}
-	if r != nil && r.kind == FailAuth {
+	if r != nil && r.kind == agent.FailAuth {
 		k.why = r
 	}
 	return r

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fake/fakelogin"
@@ -95,7 +96,7 @@ func TestLoginByDeviceCode(t *testing.T) {
 	wantAsked(t, h.model, "say one", 1, 1)
 	wantAsked(t, h.model, "say two", 0, 0)
 	h.issuer.Approve()
-	if end := w.wait(t); end.Outcome != executor.Completed {
+	if end := w.wait(t); end.Outcome != agent.Completed {
 		t.Errorf("end = %+v (%v)", end, end.Failure)
 	}
 	wantAsked(t, h.model, "say one", 2, 1)
@@ -107,7 +108,7 @@ func TestLoginOfAPeersMessage(t *testing.T) {
 	t.Parallel() // it mostly waits
 	h := onLogin(t, "", "", nil)
 	peer := func(id, context string) *witness {
-		return submitJob(t, h.Executor, executor.Job{ID: id, Context: context, Input: []appserver.UserInput{appserver.Text("say pong")}, Peer: true})
+		return submitJob(t, h.Executor, executor.Job{ID: id, Context: context, Input: []agent.Input{agent.Text("say pong")}, Peer: true})
 	}
 	first := peer("j1", "peer:bob")
 	heldWith(t, first)
@@ -122,19 +123,19 @@ func TestLoginOfAPeersMessage(t *testing.T) {
 	heldWith(t, second)
 	h.issuer.Approve()
 	for name, w := range map[string]*witness{"before": first, "behind": second} {
-		if end := w.wait(t); end.Outcome != executor.Completed {
+		if end := w.wait(t); end.Outcome != agent.Completed {
 			t.Errorf("%s: %+v (%v)", name, end, end.Failure)
 		}
-		for _, held := range seen[executor.Held](w) {
+		for _, held := range seen[agent.Paused](w) {
 			if all := fmt.Sprint(held.Text, held.Data); strings.Contains(all, fakelogin.UserCode) || strings.Contains(all, h.issuer.URL) || held.Data["loginId"] != nil {
 				t.Errorf("%s: another agent is told %s", name, all)
 			}
 		}
-		if n := len(seen[executor.Held](w)); n != 1 {
+		if n := len(seen[agent.Paused](w)); n != 1 {
 			t.Errorf("%s: it was told %d times", name, n)
 		}
 	}
-	if end := user.wait(t); end.Outcome != executor.Completed {
+	if end := user.wait(t); end.Outcome != agent.Completed {
 		t.Errorf("the user's ended %+v (%v)", end, end.Failure)
 	}
 }
@@ -146,7 +147,7 @@ func TestCredentialThatAppears(t *testing.T) {
 	w := submit(t, h.Executor, "j1", "one", "say one")
 	heldWith(t, w)
 	h.write(t, `{"OPENAI_API_KEY":"sk-good"}`)
-	if end := w.wait(t); end.Outcome != executor.Completed {
+	if end := w.wait(t); end.Outcome != agent.Completed {
 		t.Errorf("end = %+v (%v)", end, end.Failure)
 	}
 }
@@ -163,7 +164,7 @@ func TestCredentialThatIsReplaced(t *testing.T) {
 	}
 	pid := h.Health().Child.Pid
 	h.write(t, `{"OPENAI_API_KEY":"sk-good-one"}`)
-	if end := w.wait(t); end.Outcome != executor.Completed {
+	if end := w.wait(t); end.Outcome != agent.Completed {
 		t.Errorf("end = %+v (%v)", end, end.Failure)
 	}
 	if h.Health().Child.Pid == pid {
@@ -179,7 +180,7 @@ func TestCredentialIsReplacedBesideAQuestion(t *testing.T) {
 		c.Thread.ApprovalPolicy, c.Thread.Sandbox = appserver.OnRequest, appserver.WorkspaceWrite
 	})
 	asks := submit(t, h.Executor, "q1", "other", "escalate echo hi")
-	eventually(t, "a question", func() bool { return len(seen[executor.Asked](asks)) > 0 })
+	eventually(t, "a question", func() bool { return len(seen[agent.Question](asks)) > 0 })
 	h.model.SetScript(func(turn *fakemodel.Turn) {
 		if strings.HasSuffix(turn.Headers.Get("Authorization"), "sk-old") {
 			unauthorized(turn)
@@ -191,12 +192,12 @@ func TestCredentialIsReplacedBesideAQuestion(t *testing.T) {
 	heldWith(t, w)
 	h.write(t, `{"OPENAI_API_KEY":"sk-good-one"}`)
 	eventually(t, "what it waits for", func() bool {
-		return slices.ContainsFunc(seen[executor.Held](w), func(h executor.Held) bool { return strings.Contains(h.Text, "the questions that are open") })
+		return slices.ContainsFunc(seen[agent.Paused](w), func(h agent.Paused) bool { return strings.Contains(h.Text, "the questions that are open") })
 	})
 	if err := h.Cancel(t.Context(), "q1"); err != nil {
 		t.Fatal(err)
 	}
-	if end := w.wait(t); end.Outcome != executor.Completed {
+	if end := w.wait(t); end.Outcome != agent.Completed {
 		t.Errorf("end = %+v (%v)", end, end.Failure)
 	}
 }
@@ -220,26 +221,26 @@ func TestLimitOfAnotherAccount(t *testing.T) {
 				}
 				fakemodel.Keywords(turn)
 			})
-			alone := &witness{ended: make(chan executor.Ended, 1)} // refused for the model that it names, as far as is known
-			job := executor.Job{ID: "j4", Context: "four", Input: []appserver.UserInput{appserver.Text("say four")}, Patient: true, Accepted: true, Options: executor.Options{Model: "gpt-5.5"}}
+			alone := &witness{ended: make(chan agent.Ended, 1)} // refused for the model that it names, as far as is known
+			job := executor.Job{ID: "j4", Context: "four", Input: []agent.Input{agent.Text("say four")}, Patient: true, Accepted: true, Options: agent.Options{Model: "gpt-5.5"}}
 			if _, err := h.Submit(job, alone.observe); err != nil {
 				t.Fatal(err)
 			}
 			if c.before {
-				wantEnd(t, alone.wait(t), executor.Completed, "")
+				wantEnd(t, alone.wait(t), agent.Completed, "")
 				return
 			}
 			heldWith(t, alone)
-			wantEnd(t, submit(t, h.Executor, "j1", "one", "say one").wait(t), executor.Failed, executor.FailLimit)
+			wantEnd(t, submit(t, h.Executor, "j1", "one", "say one").wait(t), agent.Failed, agent.FailLimit)
 			waits := submitPatient(t, h.Executor, "j2", "two", "say two")
 			heldWith(t, waits)
 			h.write(t, `{"OPENAI_API_KEY":"sk-rich-one"}`)
 			if c.restart {
 				h.RestartWhenIdle("its login was replaced")
 			}
-			wantEnd(t, waits.wait(t), executor.Completed, "")
-			wantEnd(t, alone.wait(t), executor.Completed, "")
-			wantEnd(t, submit(t, h.Executor, "j3", "one", "say three").wait(t), executor.Completed, "")
+			wantEnd(t, waits.wait(t), agent.Completed, "")
+			wantEnd(t, alone.wait(t), agent.Completed, "")
+			wantEnd(t, submit(t, h.Executor, "j3", "one", "say three").wait(t), agent.Completed, "")
 		})
 	}
 }
@@ -250,7 +251,7 @@ func TestKeyIsRotated(t *testing.T) {
 	h := onLogin(t, `{"OPENAI_API_KEY":"sk-old"}`, "sk-old", nil)
 	h.started(t)
 	h.write(t, `{"OPENAI_API_KEY":"sk-new"}`)
-	wantEnd(t, submitPatient(t, h.Executor, "j1", "one", "say one").wait(t), executor.Completed, "")
+	wantEnd(t, submitPatient(t, h.Executor, "j1", "one", "say one").wait(t), agent.Completed, "")
 }
 
 // TestLoginThatCannotBeBegun has nobody who issues one.
@@ -271,7 +272,7 @@ func TestLoginIsRenewed(t *testing.T) {
 	h.Warm()
 	eventually(t, "some renewals", func() bool { return h.issuer.Renewals() > 2 })
 	for i := range 5 {
-		if end := submit(t, h.Executor, string(rune('a'+i)), "one", "say one").wait(t); end.Outcome != executor.Completed {
+		if end := submit(t, h.Executor, string(rune('a'+i)), "one", "say one").wait(t); end.Outcome != agent.Completed {
 			t.Errorf("a turn beside a renewal ended %+v (%v)", end, end.Failure)
 		}
 	}
@@ -280,5 +281,5 @@ func TestLoginIsRenewed(t *testing.T) {
 		t.Errorf("account = %+v", account)
 	}
 	h.issuer.Burn()
-	eventually(t, "the hold", func() bool { hold := h.Health().Hold; return hold != nil && hold.Kind == executor.FailAuth })
+	eventually(t, "the hold", func() bool { hold := h.Health().Hold; return hold != nil && hold.Kind == agent.FailAuth })
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fake/fakelogin"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
@@ -37,7 +38,7 @@ func TestExpiredLoginThatWasRenewed(t *testing.T) {
 	pid := h.Health().Child.Pid
 	h.model.SetScript(unauthorized)
 	h.issuer.Burn()
-	eventually(t, "the hold", func() bool { hold := h.Health().Hold; return hold != nil && hold.Kind == executor.FailAuth })
+	eventually(t, "the hold", func() bool { hold := h.Health().Hold; return hold != nil && hold.Kind == agent.FailAuth })
 	w := submit(t, h.Executor, "j1", "one", "say one")
 	if held := heldWith(t, w); held.Data["userCode"] != fakelogin.UserCode {
 		t.Fatalf("held = %+v, want the link and the code", held)
@@ -47,7 +48,7 @@ func TestExpiredLoginThatWasRenewed(t *testing.T) {
 	}
 	h.model.SetScript(fakemodel.Keywords)
 	h.issuer.Approve()
-	wantEnd(t, w.wait(t), executor.Completed, "")
+	wantEnd(t, w.wait(t), agent.Completed, "")
 	if n := h.issuer.Codes(); n != 1 {
 		t.Errorf("%d codes, want one", n)
 	}
@@ -81,7 +82,7 @@ func TestRefusedLoginIsReplaced(t *testing.T) {
 				fakemodel.Keywords(turn)
 			})
 			h.write(t, newer)
-			wantEnd(t, w.wait(t), executor.Completed, "")
+			wantEnd(t, w.wait(t), agent.Completed, "")
 		})
 	}
 }
@@ -116,7 +117,7 @@ func TestLoginThatComesAsItIsRefused(t *testing.T) {
 					fakemodel.Keywords(turn)
 				})
 			})
-			wantEnd(t, w.wait(t), executor.Completed, "")
+			wantEnd(t, w.wait(t), agent.Completed, "")
 		})
 	}
 }
@@ -149,7 +150,7 @@ func TestRefusedLoginThatIsRenewed(t *testing.T) {
 				t.Errorf("codex is %d, and was %d; codes given: %d", now, pid, h.issuer.Codes())
 			}
 			h.model.SetScript(fakemodel.Keywords)
-			wantEnd(t, w.wait(t), executor.Completed, "")
+			wantEnd(t, w.wait(t), agent.Completed, "")
 		})
 	}
 }

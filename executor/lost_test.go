@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 )
 
@@ -19,9 +20,9 @@ func TestLostThreadIsReplaced(t *testing.T) {
 		n++ // a conversation is idle only a moment after its job has ended, and room is made for new threads only
 		submit(t, e, fmt.Sprintf("other%d", n), fmt.Sprintf("two%d", n), "pushes one out").wait(t)
 		w := submit(t, e, fmt.Sprintf("again%d", n), "one", "again")
-		wantEnd(t, w.wait(t), executor.Completed, "")
-		notices := seen[executor.Notice](w)
-		replaced := seen[executor.Started](w)[0].Replaced
+		wantEnd(t, w.wait(t), agent.Completed, "")
+		notices := seen[agent.Notice](w)
+		replaced := seen[agent.Started](w)[0].Replaced
 		if replaced != (len(notices) == 1 && strings.Contains(notices[0].Text, "lost")) {
 			t.Errorf("replaced %v, notices = %+v, want one about the lost history", replaced, notices)
 		}
@@ -37,12 +38,12 @@ func TestLossBehindACut(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		used, turned, tool bool
-		outcome            executor.Outcome
+		outcome            agent.Outcome
 	}{
-		"first-turn":     {false, false, false, executor.Completed},
-		"replaced":       {true, false, false, executor.Completed},
-		"deleted":        {true, true, false, executor.Interrupted},
-		"tool-was-noted": {false, false, true, executor.Interrupted},
+		"first-turn":     {false, false, false, agent.Completed},
+		"replaced":       {true, false, false, agent.Completed},
+		"deleted":        {true, true, false, agent.Interrupted},
+		"tool-was-noted": {false, false, true, agent.Interrupted},
 	} {
 		t.Run(name, func(t *testing.T) {
 			book := &notebook{used: c.used, turned: c.turned}
@@ -53,10 +54,10 @@ func TestLossBehindACut(t *testing.T) {
 			}
 			e := onFake(t, "refuse thread/resume no rollout found for thread id x; turn echo", func(cfg *executor.Config) { cfg.Book = book })
 			w := submitCut(t, e, "j1", "one", "hello", &executor.Cut{Attempt: 1, ThreadID: book.attempts[0].Thread, Tool: c.tool})
-			if end := w.wait(t); end.Outcome != c.outcome || end.Tools != (c.outcome == executor.Interrupted) {
+			if end := w.wait(t); end.Outcome != c.outcome || end.Tools != (c.outcome == agent.Interrupted) {
 				t.Errorf("ended as %s, tools %v", end.Outcome, end.Tools)
 			}
-			if started := seen[executor.Started](w); c.outcome == executor.Completed && (len(started) != 1 || started[0].Replaced != c.used) {
+			if started := seen[agent.Started](w); c.outcome == agent.Completed && (len(started) != 1 || started[0].Replaced != c.used) {
 				t.Errorf("Started = %+v", started)
 			}
 		})
@@ -72,7 +73,7 @@ func TestForget(t *testing.T) {
 		t.Error(err)
 	}
 	w := submit(t, e, "j2", "one", "!hang")
-	eventually(t, "the turn to begin", func() bool { return len(seen[executor.Started](w)) == 1 })
+	eventually(t, "the turn to begin", func() bool { return len(seen[agent.Started](w)) == 1 })
 	if err := e.Forget(t.Context(), "one"); !errors.Is(err, executor.ErrBusy) {
 		t.Errorf("in use: %v", err)
 	}
@@ -83,7 +84,7 @@ func TestForget(t *testing.T) {
 	if n := e.Health().Threads; n != 0 {
 		t.Errorf("%d threads are loaded", n)
 	}
-	wantEnd(t, submit(t, e, "j3", "one", "again").wait(t), executor.Completed, "")
+	wantEnd(t, submit(t, e, "j3", "one", "again").wait(t), agent.Completed, "")
 }
 
 // TestThreadsOfWaitingMessages: any number of conversations with messages that wait have no more
@@ -100,7 +101,7 @@ func TestThreadsOfWaitingMessages(t *testing.T) {
 	}
 	loaded := 0
 	for _, w := range jobs {
-		wantEnd(t, w.wait(t), executor.Completed, "")
+		wantEnd(t, w.wait(t), agent.Completed, "")
 		loaded = max(loaded, e.Health().Threads)
 	}
 	if loaded > most+turns {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 )
 
@@ -20,9 +21,9 @@ var errMany = errors.New("the turn has too many messages, or ids that are too lo
 const mostOfID = 16 << 10
 
 // manyFailure is what the sender of its message is told.
-func manyFailure(most int) *Failure {
-	return &Failure{
-		Kind: FailModel,
+func manyFailure(most int) *agent.Failure {
+	return &agent.Failure{
+		Kind: agent.FailModel,
 		Message: fmt.Sprintf("the model's endpoint sent more than %d messages in one turn, or ids of more than %d bytes, and the turn was ended. "+
 			"What they said is kept. Send the message again; an endpoint that does this again is broken, or lies", most, mostOfID),
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
@@ -26,11 +27,11 @@ func TestMessagesOfATurnAreBounded(t *testing.T) {
 	e := onCodex(t, model, func(c *executor.Config) { c.MaxMessages = most })
 	w := submit(t, e, "j1", "one", "go on")
 	end := w.wait(t)
-	wantEnd(t, end, executor.Failed, executor.FailModel)
+	wantEnd(t, end, agent.Failed, agent.FailModel)
 	if end.Failure != nil && !strings.Contains(end.Failure.Message, "more than 20 messages in one turn") {
 		t.Errorf("it says %q", end.Failure.Message)
 	}
-	if n := len(seen[executor.ItemCompleted](w)); n != most {
+	if n := len(seen[agent.ItemCompleted](w)); n != most {
 		t.Errorf("%d messages were shown, want %d", n, most)
 	}
 	wantAlive(t, e, "two")
@@ -49,11 +50,11 @@ func TestLongIDs(t *testing.T) {
 	e := onCodex(t, model, nil)
 	w := submit(t, e, "j1", "one", "go on")
 	end := w.wait(t)
-	wantEnd(t, end, executor.Failed, executor.FailModel)
+	wantEnd(t, end, agent.Failed, agent.FailModel)
 	if end.Failure != nil && !strings.Contains(end.Failure.Message, "ids of more than 16384 bytes") {
 		t.Errorf("it says %q", end.Failure.Message)
 	}
-	if n := len(seen[executor.ItemStarted](w)); n != 0 {
+	if n := len(seen[agent.ItemStarted](w)); n != 0 {
 		t.Errorf("%d items were shown", n)
 	}
 	wantAlive(t, e, "two")

@@ -6,15 +6,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 )
 
 // muted submits a job whose sender may answer nothing, in a context of its own.
 func muted(t *testing.T, e *executor.Executor, id, text string) *witness {
 	t.Helper()
-	w := &witness{ended: make(chan executor.Ended, 1)}
-	job := executor.Job{ID: id, Context: id, Input: []appserver.UserInput{appserver.Text(text)}, Mute: true}
+	w := &witness{ended: make(chan agent.Ended, 1)}
+	job := executor.Job{ID: id, Context: id, Input: []agent.Input{agent.Text(text)}, Mute: true}
 	if _, err := e.Submit(job, w.observe); err != nil {
 		t.Fatal(err)
 	}
@@ -25,9 +25,9 @@ func muted(t *testing.T, e *executor.Executor, id, text string) *witness {
 func wantDeclined(t *testing.T, w *witness, says string) {
 	t.Helper()
 	end := w.wait(t)
-	notices := seen[executor.Notice](w)
-	if !strings.Contains(said(end), `"decline"`) || len(seen[executor.Asked](w)) > 0 || len(notices) != 1 || !strings.Contains(notices[0].Text, says) {
-		t.Errorf("answered %q, asked %+v, told %+v; want %q", said(end), seen[executor.Asked](w), notices, says)
+	notices := seen[agent.Notice](w)
+	if !strings.Contains(said(end), `"decline"`) || len(seen[agent.Question](w)) > 0 || len(notices) != 1 || !strings.Contains(notices[0].Text, says) {
+		t.Errorf("answered %q, asked %+v, told %+v; want %q", said(end), seen[agent.Question](w), notices, says)
 	}
 }
 
@@ -48,16 +48,16 @@ func TestMuteQuestionsAreFew(t *testing.T) {
 	wantParked(t, e, 4, 0)
 	user := submit(t, e, "j1", "one", "!ask "+approval)
 	mustReply(t, e, "j1", user.asked(t, 1), "yes")
-	wantEnd(t, user.wait(t), executor.Completed, "")
+	wantEnd(t, user.wait(t), agent.Completed, "")
 	for id, w := range waiting { // by somebody else
 		mustReply(t, e, id, w.asked(t, 1), "yes")
-		wantEnd(t, w.wait(t), executor.Completed, "")
+		wantEnd(t, w.wait(t), agent.Completed, "")
 		break
 	}
 	eventually(t, "a place", func() bool { return e.Health().Questions == 3 })
 	last := muted(t, e, "last", "!ask "+approval)
 	mustReply(t, e, "last", last.asked(t, 1), "yes")
-	wantEnd(t, last.wait(t), executor.Completed, "")
+	wantEnd(t, last.wait(t), agent.Completed, "")
 }
 
 // TestMuteQuestionsLeavePlaces to others: half of those for turns that wait without a slot, and
@@ -99,13 +99,13 @@ func TestMuteTurnWithOthersWords(t *testing.T) {
 	e := onFake(t, "", func(c *executor.Config) { c.MaxMute = -1 })
 	w := muted(t, e, "peer", "!hold-ask "+approval)
 	w.started(t)
-	more := executor.Job{ID: "more", Context: "peer", Input: []appserver.UserInput{appserver.Text("more")}}
-	if err := e.Steer("peer", more, func(executor.Event) {}); err != nil {
+	more := executor.Job{ID: "more", Context: "peer", Input: []agent.Input{agent.Text("more")}}
+	if err := e.Steer("peer", more, func(agent.Event) {}); err != nil {
 		t.Fatal(err)
 	}
 	q := w.asked(t, 1)
 	mustReply(t, e, "peer", q, "yes")
-	wantEnd(t, w.wait(t), executor.Completed, "")
+	wantEnd(t, w.wait(t), agent.Completed, "")
 	if err := reply(t, e, "peer", q, "yes"); !errors.Is(err, executor.ErrNotAsked) {
 		t.Errorf("an answer after the end: %v", err)
 	}

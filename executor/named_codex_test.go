@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
@@ -34,7 +34,7 @@ func TestNamedModelBehindAnAttempt(t *testing.T) {
 			cfg.Thread.Model, cfg.Book = "gpt-6.1-sol", book
 			e := running(t, cfg)
 			submit(t, e, "j1", "one", "remember teal-7").wait(t)
-			w := submitWith(t, e, "j2", "say two", executor.Options{Model: "gpt-5.5"})
+			w := submitWith(t, e, "j2", "say two", agent.Options{Model: "gpt-5.5"})
 			eventually(t, "the model to be asked", hung.Load)
 			if dies == "codex" {
 				killCodex(t, e)
@@ -62,8 +62,8 @@ func startedAnew(t *testing.T, e *executor.Executor, cfg executor.Config, last f
 		t.Fatal(err)
 	}
 	e = running(t, cfg)
-	w := &witness{ended: make(chan executor.Ended, 1)}
-	job := executor.Job{ID: "j2", Context: "one", Input: []appserver.UserInput{appserver.Text("say two")}, Cut: last("j2"), Options: executor.Options{Model: "gpt-5.5"}}
+	w := &witness{ended: make(chan agent.Ended, 1)}
+	job := executor.Job{ID: "j2", Context: "one", Input: []agent.Input{agent.Text("say two")}, Cut: last("j2"), Options: agent.Options{Model: "gpt-5.5"}}
 	if _, err := e.Submit(job, w.observe); err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func TestNamedModelBehindACancel(t *testing.T) {
 			})
 			e := onCodex(t, model, func(c *executor.Config) { c.Thread.Model = "gpt-6.1-sol" })
 			submit(t, e, "j1", "one", "remember teal-7").wait(t)
-			w := submitWith(t, e, "j2", "say two", executor.Options{Model: "gpt-5.5"})
+			w := submitWith(t, e, "j2", "say two", agent.Options{Model: "gpt-5.5"})
 			cancelOnceAsked(t, e, &asked, 1, "j2")
 			w.wait(t)
 			if second != nil {
@@ -140,7 +140,7 @@ func TestModelBeforeThatIsAway(t *testing.T) {
 				fakemodel.Keywords(turn)
 			}), func(c *executor.Config) { c.Thread.Model = "gpt-6.1-sol" })
 			submit(t, e, "j1", "one", "say one").wait(t)
-			submitWith(t, e, "j2", "say two", executor.Options{Model: "gpt-5.5"}).wait(t)
+			submitWith(t, e, "j2", "say two", agent.Options{Model: "gpt-5.5"}).wait(t)
 			away.Store(true)
 			if end := submit(t, e, "j3", "one", "remember teal-7").wait(t); end.Failure == nil || strings.Contains(end.Failure.Message, "will not read") {
 				t.Errorf("the message ends with %+v (%v)", end.Outcome, end.Failure)

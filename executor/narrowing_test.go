@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 )
 
@@ -61,7 +62,7 @@ func TestPermissionsAreNarrowed(t *testing.T) {
 			t.Errorf("%s: asked %q, %v", asked, p.text, p.data)
 		}
 		for _, word := range []string{"yes", "always"} {
-			r, err := m.answer(Answer{Text: word})
+			r, err := m.answer(agent.Answer{Text: word})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
@@ -32,10 +33,10 @@ func TestNothingIsAskedOfCommands(t *testing.T) {
 				mustReply(t, e, "j1", w.asked(t, 1), "yes")
 			}
 			end, told := w.wait(t), notices(w)
-			if ran := said(end) == "ran"; end.Outcome != executor.Completed || ran != c.asked {
+			if ran := said(end) == "ran"; end.Outcome != agent.Completed || ran != c.asked {
 				t.Errorf("end = %+v, saying %q", end, said(end))
 			}
-			if asked := len(seen[executor.Asked](w)) > 0; asked != c.asked || strings.Contains(told, "set RUNTIME_TOKEN") == c.asked {
+			if asked := len(seen[agent.Question](w)) > 0; asked != c.asked || strings.Contains(told, "set RUNTIME_TOKEN") == c.asked {
 				t.Errorf("asked: %v, told %q", asked, told)
 			}
 		})
@@ -63,7 +64,7 @@ func TestAnswerOfACommandIsNotTaken(t *testing.T) {
 	wantAlive(t, e, "two")
 	mustReply(t, e, "j1", q, "yes")
 	end := w.wait(t)
-	told := seen[executor.Answered](w)
+	told := seen[agent.Answered](w)
 	if !strings.Contains(said(end), "rejected") || len(told) != 1 || !strings.Contains(told[0].Note, "set RUNTIME_TOKEN") {
 		t.Errorf("the end says %q, told %+v", said(end), told)
 	}
@@ -72,7 +73,7 @@ func TestAnswerOfACommandIsNotTaken(t *testing.T) {
 // notices are the words of those that a job was told.
 func notices(w *witness) string {
 	var all strings.Builder
-	for _, notice := range seen[executor.Notice](w) {
+	for _, notice := range seen[agent.Notice](w) {
 		all.WriteString(notice.Text + "\n")
 	}
 	return all.String()

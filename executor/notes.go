@@ -3,6 +3,7 @@ package executor
 import (
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 )
 
@@ -10,13 +11,13 @@ import (
 // turn's end when the notification is that, else nil. What belongs to another
 // turn (a background command of an earlier one) only counts as a sign of life, unless
 // it begins in this one.
-func (t *turn) handle(note appserver.Notification) *Ended {
-	var end *Ended
+func (t *turn) handle(note appserver.Notification) *agent.Ended {
+	var end *agent.Ended
 	switch note.Method {
 	case appserver.NoteAgentMessageDelta:
-		t.delta(note, func(d appserver.DeltaNote) Event { return TextDelta{ItemID: d.ItemID, Text: d.Delta} })
+		t.delta(note, func(d appserver.DeltaNote) agent.Event { return agent.TextDelta{ItemID: d.ItemID, Text: d.Delta} })
 	case appserver.NoteReasoningSummary:
-		t.delta(note, func(d appserver.DeltaNote) Event { return ReasoningDelta{ItemID: d.ItemID, Text: d.Delta} })
+		t.delta(note, func(d appserver.DeltaNote) agent.Event { return agent.ReasoningDelta{ItemID: d.ItemID, Text: d.Delta} })
 	case appserver.NoteItemStarted, appserver.NoteItemCompleted:
 		end = t.item(note)
 	case appserver.NoteTurnCompleted:
@@ -36,7 +37,7 @@ func (t *turn) handle(note appserver.Notification) *Ended {
 	return end
 }
 
-func (t *turn) delta(note appserver.Notification, event func(appserver.DeltaNote) Event) {
+func (t *turn) delta(note appserver.Notification, event func(appserver.DeltaNote) agent.Event) {
 	var d appserver.DeltaNote
 	if t.decode(note, &d) && d.TurnID == t.id && len(d.ItemID) <= mostOfID {
 		t.answered()
@@ -47,7 +48,7 @@ func (t *turn) delta(note appserver.Notification, event func(appserver.DeltaNote
 	}
 }
 
-func (t *turn) item(note appserver.Notification) *Ended {
+func (t *turn) item(note appserver.Notification) *agent.Ended {
 	var n appserver.ItemNote
 	if !t.decode(note, &n) {
 		return nil
@@ -81,7 +82,7 @@ func (t *turn) item(note appserver.Notification) *Ended {
 // onItem tells of an item, if somebody hears of them all.
 func (e *Executor) onItem(item appserver.Item) {
 	if e.cfg.OnItem != nil {
-		e.cfg.OnItem(item)
+		e.cfg.OnItem(itemOf(item))
 	}
 }
 
@@ -110,11 +111,11 @@ func (t *turn) tell(item appserver.Item, started bool) {
 	case item.Type == appserver.ItemContextCompaction && !started:
 		t.c.heard.compacted()
 		t.c.strange.compacted()
-		t.job.observe(ItemCompleted{Item: item})
+		t.job.observe(agent.ItemCompleted{Item: itemOf(item)})
 	case started:
-		t.job.observe(ItemStarted{Item: item})
+		t.job.observe(agent.ItemStarted{Item: itemOf(item)})
 	default:
-		t.job.observe(ItemCompleted{Item: item})
+		t.job.observe(agent.ItemCompleted{Item: itemOf(item)})
 	}
 	t.answered()
 	if item.IsModels() {
@@ -122,7 +123,7 @@ func (t *turn) tell(item appserver.Item, started bool) {
 	}
 }
 
-func (t *turn) completed(note appserver.Notification) *Ended {
+func (t *turn) completed(note appserver.Notification) *agent.Ended {
 	var n appserver.TurnNote
 	if !t.decode(note, &n) || n.Turn.ID != t.id {
 		return nil
@@ -164,20 +165,21 @@ func (t *turn) progress(note appserver.Notification) {
 		var n appserver.PlanNote
 		if t.decode(note, &n) && n.TurnID == t.id {
 			t.hasRead()
-			t.job.observe(PlanUpdated{Explanation: n.Explanation, Steps: n.Plan})
+			t.job.observe(agent.PlanUpdated{Explanation: n.Explanation, Steps: stepsOf(n.Plan)})
 		}
 	case appserver.NoteDiffUpdated:
 		var n appserver.DiffNote
 		if t.decode(note, &n) && n.TurnID == t.id {
 			t.record.diff = n.Diff
-			t.job.observe(DiffUpdated{Diff: n.Diff})
+			t.job.observe(agent.DiffUpdated{Diff: n.Diff})
 		}
 	case appserver.NoteTokenUsage:
 		var n appserver.UsageNote
 		if t.decode(note, &n) && n.TurnID == t.id {
 			t.record.count(n.TokenUsage.Last)
 			t.c.nearlyFull = 10*n.TokenUsage.Last.TotalTokens >= 9*n.TokenUsage.ModelContextWindow
-			t.c.spent.Store(&n.TokenUsage.Total)
+			total := agent.Usage(n.TokenUsage.Total)
+			t.c.spent.Store(&total)
 		}
 	case appserver.NoteError:
 		var n appserver.ErrorNote
@@ -197,7 +199,7 @@ func (t *turn) warning(note appserver.Notification) {
 	if n.ToModel != "" {
 		n.Message = "the model was changed from " + n.FromModel + " to " + n.ToModel
 	}
-	t.job.observe(Notice{Text: t.e.words(n.Message)})
+	t.job.observe(agent.Notice{Text: t.e.words(n.Message)})
 }
 
 // decode reports whether a notification could be read. One that cannot is

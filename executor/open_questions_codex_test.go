@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
@@ -78,7 +79,7 @@ func TestTooManyQuestionsInOneContext(t *testing.T) {
 	w := submit(t, e, "j1", "one", "go")
 	two, one := w.asked(t, 2), w.asked(t, 1)
 	declined := func(w *witness) (n int) {
-		for _, notice := range seen[executor.Notice](w) {
+		for _, notice := range seen[agent.Notice](w) {
 			var some, bound int
 			if _, err := fmt.Sscanf(notice.Text, "Questions that were declined, for too many are open in this context already: %d. At most %d may", &some, &bound); err == nil && bound == most {
 				n += some
@@ -117,18 +118,18 @@ func TestTenWrongAnswers(t *testing.T) {
 		"", "perhaps", "yes and no", "yes, but later", `{}`, `{"decision":"perhaps"}`, `{"decision":7}`, `{"answers":{"a":"b"}}`,
 		`{"decision":{"acceptWithExecpolicyAmendment":{"execpolicy_amendment":["rm"]}}}`, `{"action":"maybe","content":{}}`,
 	} {
-		if _, ok := errors.AsType[*executor.NotUnderstoodError](reply(t, e, "j1", q, answer)); !ok {
+		if _, ok := errors.AsType[*agent.NotUnderstoodError](reply(t, e, "j1", q, answer)); !ok {
 			t.Errorf("%q was taken for an answer", answer)
 		}
 	}
-	if err := reply(t, e, "j1", executor.Asked{ID: "another"}, "yes"); !errors.Is(err, executor.ErrNotAsked) {
+	if err := reply(t, e, "j1", agent.Question{ID: "another"}, "yes"); !errors.Is(err, executor.ErrNotAsked) {
 		t.Errorf("an answer to what was not asked: %v", err)
 	}
 	mustReply(t, e, "j1", q, "yes")
 	if err := reply(t, e, "j1", q, "yes"); !errors.Is(err, executor.ErrNotAsked) {
 		t.Errorf("the same answer again: %v", err)
 	}
-	if end := w.wait(t); end.Outcome != executor.Completed || !strings.Contains(said(end), "ran") {
+	if end := w.wait(t); end.Outcome != agent.Completed || !strings.Contains(said(end), "ran") {
 		t.Errorf("end = %+v", end)
 	}
 	wantAlive(t, e, "one")
@@ -146,10 +147,10 @@ func TestQuestionExpires(t *testing.T) {
 		t.Errorf("deadline %v in the data, %s in the event: %v", q.Data["deadline"], q.Deadline, err)
 	}
 	end := w.wait(t)
-	if end.Outcome != executor.Completed || !strings.Contains(said(end), "rejected by user") {
+	if end.Outcome != agent.Completed || !strings.Contains(said(end), "rejected by user") {
 		t.Errorf("end = %+v", end)
 	}
-	if told := seen[executor.Answered](w); len(told) != 1 || told[0].ID != q.ID || !strings.Contains(told[0].Note, "CODEX_QUESTION_TTL") {
+	if told := seen[agent.Answered](w); len(told) != 1 || told[0].ID != q.ID || !strings.Contains(told[0].Note, "CODEX_QUESTION_TTL") {
 		t.Errorf("told %+v", told)
 	}
 	wantAlive(t, e, "one")
@@ -164,7 +165,7 @@ func TestCancelWithAnOpenQuestion(t *testing.T) {
 	if err := e.Cancel(t.Context(), "j1"); err != nil {
 		t.Fatal(err)
 	}
-	if end := w.wait(t); end.Outcome != executor.Canceled {
+	if end := w.wait(t); end.Outcome != agent.Canceled {
 		t.Errorf("end = %+v", end)
 	}
 	if err := reply(t, e, "j1", q, "yes"); !errors.Is(err, executor.ErrNotAsked) {
@@ -185,7 +186,7 @@ func TestCodexDiesWithAnOpenQuestion(t *testing.T) {
 	before := w.asked(t, 1)
 	_ = syscall.Kill(e.Health().Child.Pid, syscall.SIGKILL)
 	end := w.wait(t)
-	if end.Outcome != executor.Interrupted { // codex's own file shows the call
+	if end.Outcome != agent.Interrupted { // codex's own file shows the call
 		t.Errorf("end = %+v", end)
 	}
 	if err := reply(t, e, "j1", before, "1"); !errors.Is(err, executor.ErrNotAsked) {
@@ -196,7 +197,7 @@ func TestCodexDiesWithAnOpenQuestion(t *testing.T) {
 		t.Errorf("the id %s was given twice", after.ID)
 	}
 	_ = syscall.Kill(e.Health().Child.Pid, syscall.SIGKILL)
-	wantEnd(t, w.wait(t), executor.Interrupted, executor.FailUnreachable)
+	wantEnd(t, w.wait(t), agent.Interrupted, agent.FailUnreachable)
 	wantAlive(t, e, "one")
 }
 
@@ -208,8 +209,8 @@ func TestNobodyToAsk(t *testing.T) {
 		unattended(c)
 	})
 	w := submit(t, e, "j1", "one", userInput)
-	if end := w.wait(t); said(end) != `{"answers":{}}` || len(seen[executor.Asked](w)) != 0 {
-		t.Errorf("end = %+v, asked %d times", end, len(seen[executor.Asked](w)))
+	if end := w.wait(t); said(end) != `{"answers":{}}` || len(seen[agent.Question](w)) != 0 {
+		t.Errorf("end = %+v, asked %d times", end, len(seen[agent.Question](w)))
 	}
 }
 
@@ -238,10 +239,10 @@ func TestQuestionWaitsForItsItem(t *testing.T) {
 		log.Handler = c.Logger.Handler()
 		c.Logger = slog.New(log)
 	})
-	w := &witness{ended: make(chan executor.Ended, 1)}
-	job := executor.Job{ID: "j1", Context: "one", Input: []appserver.UserInput{appserver.Text("patch new.txt")}}
-	_, err := e.Submit(job, func(event executor.Event) {
-		if _, ok := event.(executor.Started); ok {
+	w := &witness{ended: make(chan agent.Ended, 1)}
+	job := executor.Job{ID: "j1", Context: "one", Input: []agent.Input{agent.Text("patch new.txt")}}
+	_, err := e.Submit(job, func(event agent.Event) {
+		if _, ok := event.(agent.Started); ok {
 			select {
 			case <-log.asked:
 			case <-time.After(patience):
@@ -287,7 +288,7 @@ func TestSubagentAsks(t *testing.T) {
 		t.Errorf("asked %+v", q)
 	}
 	mustReply(t, e, "j1", q, "yes")
-	if end := w.wait(t); end.Outcome != executor.Completed || said(end) != "waited" {
+	if end := w.wait(t); end.Outcome != agent.Completed || said(end) != "waited" {
 		t.Errorf("end = %+v", end)
 	}
 	eventually(t, "the subagent to be told", func() bool {

@@ -5,23 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/within"
 )
-
-// Options are what a job asks for in place of what [Config.Thread] says, for its
-// own turn and no other. Zero fields ask for nothing. Whether the job may have it
-// is for whoever submits it to know.
-type Options struct {
-	Cwd            string // where commands start: absolute, without symlinks, under the working directory
-	Model          string
-	Sandbox        appserver.SandboxMode
-	ApprovalPolicy appserver.ApprovalPolicy
-}
-
-// FitInto reports whether a job that asks for o can be part of the turn of one that asks
-// for others: it asks for nothing, or both ask for the same.
-func (o Options) FitInto(others Options) bool { return o == Options{} || o == others }
 
 // A wishError says why a job cannot have what it asks for.
 type wishError string
@@ -32,7 +19,7 @@ func (e wishError) Error() string { return string(e) }
 // accepted: jobs wait for their turn, and the commands of others can put a symlink
 // in the folder's place. That is for a clear answer and not for safety: it can
 // happen a moment later, which is why the folder is no root of the sandbox.
-func (o Options) stand() error {
+func stand(o agent.Options) error {
 	if o.Cwd == "" {
 		return nil
 	}
@@ -72,20 +59,20 @@ func (e *Executor) adjust(c *conversation, j *job, on *child, params *appserver.
 	params.Cwd = cmp.Or(o.Cwd, c.own.cwd)
 	params.WorkspaceRoots = []string{c.own.cwd}
 	params.Model = cmp.Or(o.Model, c.own.model)
-	params.ApprovalPolicy = cmp.Or(o.ApprovalPolicy, c.own.policy)
+	params.ApprovalPolicy = cmp.Or(appserver.ApprovalPolicy(o.ApprovalPolicy), c.own.policy)
 	params.SandboxPolicy = c.own.sandbox
-	if o.Sandbox != "" && o.Sandbox != e.cfg.Thread.Sandbox { // its own may have more to it than the mode
-		params.SandboxPolicy = appserver.PolicyOf(o.Sandbox, on.launch.Temp)
+	if o.Sandbox != "" && o.Sandbox != e.ownGrant().sandbox { // its own may have more to it than the mode
+		params.SandboxPolicy = appserver.PolicyOf(appserver.SandboxMode(o.Sandbox), on.launch.Temp)
 	}
 }
 
 // says reports whether the turn of j says what it runs with, where it works among it.
-func (c *conversation) says(j *job) bool { return j.Options != Options{} || c.strayed }
+func (c *conversation) says(j *job) bool { return j.Options != agent.Options{} || c.strayed }
 
 // adjusted notes what the thread's settings may be after a turn/start that ended
 // with err. The caller holds c.lock.
 func (c *conversation) adjusted(j *job, err error) {
-	c.strayed = j.Options != Options{} || c.strayed && err != nil
+	c.strayed = j.Options != agent.Options{} || c.strayed && err != nil
 }
 
 // otherModel is the model that j has named, if that is not its thread's own; else it is
@@ -98,20 +85,17 @@ func (c *conversation) otherModel(j *job) string {
 }
 
 // mayAsk reports whether somebody is there to answer what the turn of j asks.
-func (e *Executor) mayAsk(j *job) bool {
-	policy, _ := e.allowed(j)
-	return policy != appserver.Never
-}
+func (e *Executor) mayAsk(j *job) bool { return e.allowed(j).policy != agent.Never }
 
 // everythingAllowed reports whether codex may do everything without asking in the
 // turn of j, in which case a question only comes by mistake. never alone is not enough:
 // a yes would widen the sandbox that was chosen.
 func (e *Executor) everythingAllowed(j *job) bool {
-	policy, sandbox := e.allowed(j)
-	return policy == appserver.Never && sandbox == appserver.DangerFullAccess
+	return e.allowed(j) == grant{agent.Never, agent.FullAccess}
 }
 
 // allowed is what codex may do in the turn of j.
-func (e *Executor) allowed(j *job) (appserver.ApprovalPolicy, appserver.SandboxMode) {
-	return cmp.Or(j.Options.ApprovalPolicy, e.cfg.Thread.ApprovalPolicy), cmp.Or(j.Options.Sandbox, e.cfg.Thread.Sandbox)
+func (e *Executor) allowed(j *job) grant {
+	own := e.ownGrant()
+	return grant{cmp.Or(j.Options.ApprovalPolicy, own.policy), cmp.Or(j.Options.Sandbox, own.sandbox)}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
@@ -46,8 +47,8 @@ func TestOptionsAreOneTurns(t *testing.T) {
 	}
 	strays := func(e *executor.Executor, id string) {
 		t.Helper()
-		got := said(submitWith(t, e, id, look, executor.Options{
-			Cwd: sub, Model: "another", Sandbox: appserver.ReadOnly, ApprovalPolicy: appserver.Never,
+		got := said(submitWith(t, e, id, look, agent.Options{
+			Cwd: sub, Model: "another", Sandbox: agent.ReadOnly, ApprovalPolicy: agent.Never,
 		}).wait(t))
 		if !strings.Contains(got, sub+"\n") || strings.Contains(got, "writes") || usedModel(model) != "another" {
 			t.Errorf("%s ran with model %q and says %q", id, usedModel(model), got)
@@ -80,8 +81,8 @@ func TestFolderThatMoved(t *testing.T) {
 	}
 	e := running(t, cfg)
 	submit(t, e, "j1", "one", "run rmdir sub && ln -s "+outside+" sub")
-	end := submitWith(t, e, "j2", look, executor.Options{Cwd: sub}).wait(t)
-	wantEnd(t, end, executor.Rejected, executor.FailModel)
+	end := submitWith(t, e, "j2", look, agent.Options{Cwd: sub}).wait(t)
+	wantEnd(t, end, agent.Rejected, agent.FailModel)
 	if _, err := os.Stat(filepath.Join(outside, "here")); err == nil || !strings.Contains(end.Failure.Message, sub) {
 		t.Errorf("%v; the turn says %q", end.Failure, said(end))
 	}
@@ -95,13 +96,13 @@ func TestFolderThatMoved(t *testing.T) {
 func TestPolicyOfOneTurn(t *testing.T) {
 	t.Parallel()
 	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), nil)
-	w := submitWith(t, e, "j1", "run echo done", executor.Options{ApprovalPolicy: appserver.Untrusted})
+	w := submitWith(t, e, "j1", "run echo done", agent.Options{ApprovalPolicy: agent.Untrusted})
 	mustReply(t, e, "j1", w.asked(t, 1), "no")
 	if got := said(w.wait(t)); strings.Contains(got, "done") {
 		t.Errorf("the command ran without leave: %q", got)
 	}
 	w = submit(t, e, "j2", "one", "run echo done")
-	if got := said(w.wait(t)); !strings.Contains(got, "done") || len(seen[executor.Asked](w)) > 0 {
+	if got := said(w.wait(t)); !strings.Contains(got, "done") || len(seen[agent.Question](w)) > 0 {
 		t.Errorf("the turn after it says %q", got)
 	}
 
@@ -109,8 +110,8 @@ func TestPolicyOfOneTurn(t *testing.T) {
 		asks()(c)
 		c.Thread.ApprovalPolicy = appserver.OnRequest
 	})
-	w = submitWith(t, e, "j1", "escalate echo done", executor.Options{ApprovalPolicy: appserver.Never})
-	if got := said(w.wait(t)); strings.Contains(got, "done") || len(seen[executor.Asked](w)) > 0 {
+	w = submitWith(t, e, "j1", "escalate echo done", agent.Options{ApprovalPolicy: agent.Never})
+	if got := said(w.wait(t)); strings.Contains(got, "done") || len(seen[agent.Question](w)) > 0 {
 		t.Errorf("a turn in which nobody is asked says %q", got)
 	}
 }
@@ -120,10 +121,10 @@ func usedModel(m *modeltest.Model) string {
 	return all[len(all)-1].Model
 }
 
-func submitWith(t *testing.T, e *executor.Executor, id, text string, o executor.Options) *witness {
+func submitWith(t *testing.T, e *executor.Executor, id, text string, o agent.Options) *witness {
 	t.Helper()
-	w := &witness{ended: make(chan executor.Ended, 1)}
-	job := executor.Job{ID: id, Context: "one", Input: []appserver.UserInput{appserver.Text(text)}, Options: o}
+	w := &witness{ended: make(chan agent.Ended, 1)}
+	job := executor.Job{ID: id, Context: "one", Input: []agent.Input{agent.Text(text)}, Options: o}
 	if _, err := e.Submit(job, w.observe); err != nil {
 		t.Fatalf("Submit %s: %v", id, err)
 	}

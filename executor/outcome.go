@@ -9,12 +9,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 )
 
 // settle ends the turn from its final state, as codex told or as the history
 // has it.
-func (t *turn) settle(final appserver.Turn) *Ended {
+func (t *turn) settle(final appserver.Turn) *agent.Ended {
 	if !t.on.useful.Swap(true) {
 		t.on.adopt(t.e.whose(t.on.Info().CodexHome))
 	}
@@ -27,16 +28,16 @@ func (t *turn) settle(final appserver.Turn) *Ended {
 	end.Tools = t.record.tools() || final.Status != appserver.TurnCompleted && t.tools()
 	switch {
 	case final.Status == appserver.TurnCompleted && !t.isNone():
-		end.Outcome = Completed // also when a cancel came too late
+		end.Outcome = agent.Completed // also when a cancel came too late
 	case t.stopping != nil:
 		t.fillStopped(&end)
 	case final.Status == appserver.TurnInterrupted && t.inquiry.calledOff():
-		end.Outcome = Canceled
+		end.Outcome = agent.Canceled
 	case final.Status == appserver.TurnFailed:
-		end.Outcome, end.Failure = Failed, t.failed(final.Error, end.Tools)
+		end.Outcome, end.Failure = agent.Failed, t.failed(final.Error, end.Tools)
 	default:
-		end.Outcome = Interrupted
-		end.Failure = &Failure{Kind: FailModel, Message: "codex ended the turn before it was finished"}
+		end.Outcome = agent.Interrupted
+		end.Failure = &agent.Failure{Kind: agent.FailModel, Message: "codex ended the turn before it was finished"}
 	}
 	return &end
 }
@@ -67,7 +68,7 @@ func (t *turn) repair(final appserver.Turn) {
 }
 
 // died ends the turn of a child that is gone, if it was to end anyway.
-func (t *turn) died(err error) *Ended {
+func (t *turn) died(err error) *agent.Ended {
 	t.endLeftovers()
 	if t.stopping != nil {
 		end := t.summary()
@@ -80,9 +81,9 @@ func (t *turn) died(err error) *Ended {
 }
 
 // cutOff says that a turn may have run in part.
-func cutOff() *Failure {
-	return &Failure{
-		Kind: FailUnreachable,
+func cutOff() *agent.Failure {
+	return &agent.Failure{
+		Kind: agent.FailUnreachable,
 		Message: "codex stopped in the middle of this turn; it is being restarted and the conversation is kept. " +
 			"Look at what was done so far; the message runs again if it is sent again with metadata.retry=true",
 	}
@@ -93,33 +94,33 @@ const cutOffAndLeft = "codex stopped in the middle of this turn, and the convers
 	"Look at what was done so far; the message runs again if it is sent again with metadata.retry=true"
 
 // fillStopped fills in the end of a turn that we asked codex to end.
-func (t *turn) fillStopped(end *Ended) {
+func (t *turn) fillStopped(end *agent.Ended) {
 	if timer, ok := errors.AsType[wake](t.stopping); ok {
-		end.Outcome, end.Failure = Failed, t.timeout(timer)
+		end.Outcome, end.Failure = agent.Failed, t.timeout(timer)
 		return
 	}
 	switch {
 	case errors.Is(t.stopping, errTwice):
-		end.Outcome, end.Failure = Failed, twiceFailure()
+		end.Outcome, end.Failure = agent.Failed, twiceFailure()
 		return
 	case errors.Is(t.stopping, errUnbidden):
-		end.Outcome, end.Failure = Failed, unbiddenFailure()
+		end.Outcome, end.Failure = agent.Failed, unbiddenFailure()
 		return
 	case errors.Is(t.stopping, errMany):
-		end.Outcome, end.Failure = Failed, manyFailure(t.e.cfg.MaxMessages)
+		end.Outcome, end.Failure = agent.Failed, manyFailure(t.e.cfg.MaxMessages)
 		return
 	}
 	if r, ok := errors.AsType[*refusal](t.stopping); ok {
 		t.refused = r
-		end.Outcome, end.Failure = Failed, r.failure(end.Tools)
+		end.Outcome, end.Failure = agent.Failed, r.failure(end.Tools)
 		return
 	}
 	*end = fromCause(*end, t.stopping)
 }
 
 // summary is the end of the turn without its outcome.
-func (t *turn) summary() Ended {
-	return Ended{Messages: t.record.messages, Diff: t.record.diff, Usage: t.record.usage}
+func (t *turn) summary() agent.Ended {
+	return agent.Ended{Messages: t.record.messages, Diff: t.record.diff, Usage: t.record.usage}
 }
 
 // tools reports whether a tool of the turn started. A command may run before
@@ -136,34 +137,34 @@ func (t *turn) tools() bool {
 }
 
 // fromCause fills in the end of a job whose context ended.
-func fromCause(end Ended, cause error) Ended {
+func fromCause(end agent.Ended, cause error) agent.Ended {
 	if errors.Is(cause, errShutdown) {
-		end.Outcome = Interrupted
-		end.Failure = &Failure{Kind: FailShutdown, Message: "the runtime was stopped before this message was answered; send it again"}
+		end.Outcome = agent.Interrupted
+		end.Failure = &agent.Failure{Kind: agent.FailShutdown, Message: "the runtime was stopped before this message was answered; send it again"}
 		return end
 	}
-	end.Outcome = Canceled
+	end.Outcome = agent.Canceled
 	return end
 }
 
 // beforeStart is the end of a job that never became a turn.
-func (e *Executor) beforeStart(err error) Ended {
+func (e *Executor) beforeStart(err error) agent.Ended {
 	if errors.Is(err, errCanceled) || errors.Is(err, errShutdown) {
-		return fromCause(Ended{}, err)
+		return fromCause(agent.Ended{}, err)
 	}
 	e.log.Warn("a turn could not be started", "err", err)
 	if wish, ok := errors.AsType[wishError](err); ok {
-		return Ended{Outcome: Rejected, Failure: &Failure{Kind: FailModel, Message: wish.Error()}}
+		return agent.Ended{Outcome: agent.Rejected, Failure: &agent.Failure{Kind: agent.FailModel, Message: wish.Error()}}
 	}
-	end := Ended{Outcome: Failed}
+	end := agent.Ended{Outcome: agent.Failed}
 	if refused, ok := errors.AsType[*appserver.RPCError](err); ok {
-		end.Failure = &Failure{Kind: FailModel, Message: "codex refused the message: " + e.words(refused.Message)}
+		end.Failure = &agent.Failure{Kind: agent.FailModel, Message: "codex refused the message: " + e.words(refused.Message)}
 		if appserver.IsPassing(err) {
 			end.Failure.Message += ". The conversation is kept: send the message again when this is mended, or begin a new one (/new, or another contextId)"
 		}
 		return end
 	}
-	end.Failure = &Failure{Kind: FailUnreachable, Message: e.words(unreachable(err))}
+	end.Failure = &agent.Failure{Kind: agent.FailUnreachable, Message: e.words(unreachable(err))}
 	return end
 }
 
@@ -197,13 +198,13 @@ func cause(err error) string {
 }
 
 // modelFailure says why the model or codex ended a turn, and what to do.
-func (e *Executor) modelFailure(failed *appserver.TurnError) *Failure {
+func (e *Executor) modelFailure(failed *appserver.TurnError) *agent.Failure {
 	if failed == nil {
-		return &Failure{Kind: FailModel, Message: "codex failed without saying why"}
+		return &agent.Failure{Kind: agent.FailModel, Message: "codex failed without saying why"}
 	}
 	name, status := failed.Code()
-	f := &Failure{Kind: failureKind(name, status, failed.Message), Code: name, Message: sayable(e.words(failed.Message))}
-	if f.Kind == FailContext { // the others need no advice
+	f := &agent.Failure{Kind: failureKind(name, status, failed.Message), Code: name, Message: sayable(e.words(failed.Message))}
+	if f.Kind == agent.FailContext { // the others need no advice
 		f.Message += ". This conversation is full: send the message with a new contextId"
 	}
 	return f
@@ -221,16 +222,16 @@ func sayable(message string) string {
 // missingKey is how codex says that the variable of a provider's env_key is not set.
 const missingKey = "Missing environment variable"
 
-func failureKind(name string, status int, message string) FailureKind {
+func failureKind(name string, status int, message string) agent.FailureKind {
 	switch {
 	case name == "unauthorized", status == 401, status == 403, strings.HasPrefix(message, missingKey):
-		return FailAuth
+		return agent.FailAuth
 	case name == usageLimit, name == "rateLimitExceeded", status == 429, rateLimited(message):
-		return FailLimit
+		return agent.FailLimit
 	case name == "contextWindowExceeded", name == "other" && slices.ContainsFunc(fullContext, func(words string) bool { return strings.Contains(message, words) }):
-		return FailContext
+		return agent.FailContext
 	}
-	return FailModel
+	return agent.FailModel
 }
 
 // fullContext is in what endpoints say of a full context that have no code for it: vLLM and those that

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 )
 
@@ -58,7 +59,7 @@ func (e *Executor) overreads(c *conversation, j *job, on *child) bool {
 // tellSpared tells the sender of j that its turn is without AGENTS.md. The caller holds c.lock.
 func (j *job) tellSpared(c *conversation) {
 	if c.spared != "" {
-		j.observe(Notice{Text: fmt.Sprintf(sparedReading, named(c.spared))})
+		j.observe(agent.Notice{Text: fmt.Sprintf(sparedReading, named(c.spared))})
 	}
 }
 

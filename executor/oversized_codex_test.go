@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
@@ -77,20 +78,20 @@ func (l *archive) put(path string, size int64) {
 
 // hears runs a turn, and reports whether any request of it has the words of a file, and what
 // the sender was told.
-func (l *archive) hears(path, of, text string, o executor.Options) (heard bool, notices string) {
+func (l *archive) hears(path, of, text string, o agent.Options) (heard bool, notices string) {
 	l.t.Helper()
 	l.n++
 	before := len(l.model.Requests())
-	w := &witness{ended: make(chan executor.Ended, 1)}
-	job := executor.Job{ID: fmt.Sprint("j", l.n), Context: of, Input: []appserver.UserInput{appserver.Text(text)}, Options: o}
+	w := &witness{ended: make(chan agent.Ended, 1)}
+	job := executor.Job{ID: fmt.Sprint("j", l.n), Context: of, Input: []agent.Input{agent.Text(text)}, Options: o}
 	if _, err := l.Submit(job, w.observe); err != nil {
 		l.t.Fatal(err)
 	}
-	wantEnd(l.t, w.wait(l.t), executor.Completed, "")
+	wantEnd(l.t, w.wait(l.t), agent.Completed, "")
 	for _, r := range l.model.Requests()[before:] {
 		heard = heard || strings.Contains(string(r.Body), "the words of "+path)
 	}
-	for _, n := range seen[executor.Notice](w) {
+	for _, n := range seen[agent.Notice](w) {
 		notices += n.Text
 	}
 	return heard, notices
@@ -108,16 +109,16 @@ func TestLargeInstructions(t *testing.T) {
 			l := inArchive(t)
 			top, deep := filepath.Join(l.work, name), filepath.Join(l.sub, name)
 			l.put(top, 0)
-			if heard, notices := l.hears(top, "first", "say hi", executor.Options{}); !heard || notices != "" {
+			if heard, notices := l.hears(top, "first", "say hi", agent.Options{}); !heard || notices != "" {
 				t.Errorf("a small file: heard: %t; told %q", heard, notices)
 			}
 			l.put(deep, large)
-			heard, notices := l.hears(deep, "first", "say hi", executor.Options{Cwd: l.sub})
+			heard, notices := l.hears(deep, "first", "say hi", agent.Options{Cwd: l.sub})
 			if heard || !strings.Contains(notices, "Codex reads no AGENTS.md in this conversation: "+deep) {
 				t.Errorf("a large file in the folder of a message: heard: %t; told %q", heard, notices)
 			}
 			l.put(top, large)
-			for i, o := range []executor.Options{{}, {Cwd: l.sub}, {Sandbox: appserver.ReadOnly}} {
+			for i, o := range []agent.Options{{}, {Cwd: l.sub}, {Sandbox: agent.ReadOnly}} {
 				heard, notices := l.hears(top, fmt.Sprint("new-", i), "spawn", o)
 				if heard || !strings.Contains(notices, "Codex reads no AGENTS.md") {
 					t.Errorf("a large file, %+v: heard: %t; told %q", o, heard, notices)
@@ -125,7 +126,7 @@ func TestLargeInstructions(t *testing.T) {
 			}
 			l.put(top, 0)
 			l.put(deep, 0)
-			if heard, notices := l.hears(deep, "later", "say hi", executor.Options{Cwd: l.sub}); !heard || notices != "" {
+			if heard, notices := l.hears(deep, "later", "say hi", agent.Options{Cwd: l.sub}); !heard || notices != "" {
 				t.Errorf("a file that was made small: heard: %t; told %q", heard, notices)
 			}
 		})
@@ -148,18 +149,18 @@ func TestLargeInstructionsAfterAKill(t *testing.T) {
 		close(hangs)
 		t.Hang()
 	})
-	w := &witness{ended: make(chan executor.Ended, 1)}
-	if _, err := l.Submit(executor.Job{ID: "j", Context: "c", Input: []appserver.UserInput{appserver.Text("say hi")}}, w.observe); err != nil {
+	w := &witness{ended: make(chan agent.Ended, 1)}
+	if _, err := l.Submit(executor.Job{ID: "j", Context: "c", Input: []agent.Input{agent.Text("say hi")}}, w.observe); err != nil {
 		t.Fatal(err)
 	}
 	<-hangs
 	l.put(path, 2<<20)
 	killCodex(t, l.Executor)
-	wantEnd(t, w.wait(t), executor.Completed, "")
+	wantEnd(t, w.wait(t), agent.Completed, "")
 	last := l.model.Requests()[len(l.model.Requests())-1]
-	told := slices.ContainsFunc(seen[executor.Notice](w), func(n executor.Notice) bool { return strings.HasPrefix(n.Text, "Codex reads no AGENTS.md") })
+	told := slices.ContainsFunc(seen[agent.Notice](w), func(n agent.Notice) bool { return strings.HasPrefix(n.Text, "Codex reads no AGENTS.md") })
 	if strings.Contains(string(last.Body), "the words of "+path) || !told {
-		t.Errorf("told: %+v; the request: %s", seen[executor.Notice](w), last.Body)
+		t.Errorf("told: %+v; the request: %s", seen[agent.Notice](w), last.Body)
 	}
 }
 
@@ -179,7 +180,7 @@ func TestSubagentsGoWithTheirThread(t *testing.T) {
 		}
 		return threads, slices.Collect(maps.Keys(sizes))
 	}
-	l.hears("nothing", "c", "spawn", executor.Options{})
+	l.hears("nothing", "c", "spawn", agent.Options{})
 	threads, sessions := sizes()
 	if threads != 2 || len(sessions) != 1 || sessions[0] == "" {
 		t.Fatalf("%d threads of %q", threads, sessions)

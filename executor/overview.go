@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 )
 
 // An Overview is what a person who looks is shown beside [Health].
@@ -27,9 +27,9 @@ type OpenLogin struct {
 // A Conversation is how a context stands that is in use, or whose thread is loaded.
 type Conversation struct {
 	Context  string
-	Thread   string                // "" if it has none yet
-	Loaded   bool                  // in the present child
-	Usage    *appserver.TokenUsage // of its thread in all; nil if codex has not said so
+	Thread   string       // "" if it has none yet
+	Loaded   bool         // in the present child
+	Usage    *agent.Usage // of its thread in all; nil if codex has not said so
 	LastUsed time.Time
 	Running  string   // the job whose turn runs, "" if none does
 	Waiting  []string // the jobs that wait, in their order

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fake/fakelogin"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
@@ -27,7 +28,7 @@ func TestOverview(t *testing.T) {
 	}
 	submit(t, e, "j0", "idle", "say hello").wait(t)
 	hanging := submit(t, e, "j1", "one", "hang")
-	eventually(t, "a turn", func() bool { return len(seen[executor.Started](hanging)) == 1 })
+	eventually(t, "a turn", func() bool { return len(seen[agent.Started](hanging)) == 1 })
 	second, other := submit(t, e, "j2", "one", "say two"), submit(t, e, "j3", "other", "say three")
 	o := e.Overview()
 	if c := conversationOf(o, "one"); c.Running != "j1" || !slices.Equal(c.Waiting, []string{"j2"}) || c.Thread == "" || !c.Loaded {

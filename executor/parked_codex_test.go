@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
@@ -46,7 +47,7 @@ func TestQuestionsOfEachKindHoldNoSlot(t *testing.T) {
 			}
 			mustReply(t, e, id, q, answer)
 		}
-		wantEnd(t, w.wait(t), executor.Completed, "")
+		wantEnd(t, w.wait(t), agent.Completed, "")
 	}
 }
 
@@ -70,7 +71,7 @@ func TestCommandBesideAQuestionKeepsTheSlot(t *testing.T) {
 	})
 	w := submit(t, e, "j1", "one", "go")
 	q := w.asked(t, 1)
-	eventually(t, "both commands to be shown", func() bool { return len(seen[executor.ItemStarted](w)) == 2 })
+	eventually(t, "both commands to be shown", func() bool { return len(seen[agent.ItemStarted](w)) == 2 })
 	wantParked(t, e, 0, 1)
 	if err := os.WriteFile(filepath.Join(dir, sign), nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -107,8 +108,8 @@ func TestCanceledSubagentEndsNoTurn(t *testing.T) {
 	q := w.asked(t, 1)
 	wantParked(t, e, 1, 0)
 	mustReply(t, e, "j1", q, "cancel")
-	eventually(t, "codex to be told", func() bool { return len(seen[executor.Answered](w)) == 1 })
+	eventually(t, "codex to be told", func() bool { return len(seen[agent.Answered](w)) == 1 })
 	wantParked(t, e, 0, 1)
 	cancel(t, e, "j1") // it waits for its subagent
-	wantEnd(t, w.wait(t), executor.Canceled, "")
+	wantEnd(t, w.wait(t), agent.Canceled, "")
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 )
 
@@ -25,14 +25,14 @@ func hanging(t *testing.T, e *executor.Executor, id string) *witness {
 
 func (w *witness) started(t *testing.T) {
 	t.Helper()
-	eventually(t, "the turn to start", func() bool { return len(seen[executor.Started](w)) > 0 })
+	eventually(t, "the turn to start", func() bool { return len(seen[agent.Started](w)) > 0 })
 }
 
 // kept waits until the sender of an answer is told that it waits.
 func (w *witness) kept(t *testing.T) {
 	t.Helper()
 	eventually(t, "word that the answer is kept", func() bool {
-		return slices.ContainsFunc(seen[executor.Notice](w), func(n executor.Notice) bool { return strings.Contains(n.Text, "RUNTIME_MAX_TURNS") })
+		return slices.ContainsFunc(seen[agent.Notice](w), func(n agent.Notice) bool { return strings.Contains(n.Text, "RUNTIME_MAX_TURNS") })
 	})
 }
 
@@ -49,15 +49,15 @@ func TestQuestionHoldsNoSlot(t *testing.T) {
 	e := onFake(t, "", narrow)
 	asking := submit(t, e, "j1", "one", "!ask "+approval)
 	q := asking.asked(t, 1)
-	wantEnd(t, submit(t, e, "j2", "two", "hello").wait(t), executor.Completed, "")
+	wantEnd(t, submit(t, e, "j2", "two", "hello").wait(t), agent.Completed, "")
 	health := e.Health()
 	if health.Questions != 1 || health.Slots.Parked != 1 || health.Slots.Working != 0 || health.Running != 1 {
 		t.Errorf("health %+v", health)
 	}
 	mustReply(t, e, "j1", q, "yes")
-	wantEnd(t, asking.wait(t), executor.Completed, "")
-	if told := seen[executor.Answered](asking); len(told) != 1 || told[0] != (executor.Answered{ID: q.ID}) || len(seen[executor.Notice](asking)) > 0 {
-		t.Errorf("told %+v, and %+v", told, seen[executor.Notice](asking))
+	wantEnd(t, asking.wait(t), agent.Completed, "")
+	if told := seen[agent.Answered](asking); len(told) != 1 || told[0] != (agent.Answered{ID: q.ID}) || len(seen[agent.Notice](asking)) > 0 {
+		t.Errorf("told %+v, and %+v", told, seen[agent.Notice](asking))
 	}
 	eventually(t, "every slot to be free", func() bool { return e.Health().Slots == executor.Slots{Limit: 1} })
 }
@@ -73,7 +73,7 @@ func TestAnswerWaitsForASlot(t *testing.T) {
 	eventually(t, "it to wait", func() bool { return e.Health().Waiting == 1 })
 	mustReply(t, e, "j1", q, "yes")
 	asking.kept(t)
-	if told := seen[executor.Answered](asking); len(told) > 0 {
+	if told := seen[agent.Answered](asking); len(told) > 0 {
 		t.Errorf("told %+v while all slots are taken", told)
 	}
 	if err := reply(t, e, "j1", q, "no"); err == nil {
@@ -81,11 +81,11 @@ func TestAnswerWaitsForASlot(t *testing.T) {
 	}
 	cancel(t, e, "j2")
 	end := asking.wait(t)
-	wantEnd(t, end, executor.Completed, "")
+	wantEnd(t, end, agent.Completed, "")
 	if !strings.Contains(said(end), `"accept"`) {
 		t.Errorf("codex was told %q", said(end))
 	}
-	wantEnd(t, queued.wait(t), executor.Completed, "")
+	wantEnd(t, queued.wait(t), agent.Completed, "")
 	if queued.began.Before(asking.turned) {
 		t.Error("a job of the queue began beside the turn that was answered")
 	}
@@ -102,22 +102,22 @@ func TestAnswerIsKeptUntil(t *testing.T) {
 	for name, c := range map[string]struct {
 		text    string
 		happens func(*testing.T, *executor.Executor, *witness)
-		outcome executor.Outcome
+		outcome agent.Outcome
 	}{
 		"its turn is canceled": {"!ask " + approval, func(t *testing.T, e *executor.Executor, w *witness) {
 			answer(t, e, w)
 			cancel(t, e, "j1")
-		}, executor.Canceled},
+		}, agent.Canceled},
 		"its answer ends the turn": {"!ask " + approval, func(t *testing.T, e *executor.Executor, w *witness) {
 			mustReply(t, e, "j1", w.asked(t, 1), "cancel")
-		}, executor.Completed},
+		}, agent.Completed},
 		"codex withdraws the question": {"!ask-withdraw " + approval + " steered", func(t *testing.T, e *executor.Executor, w *witness) {
 			answer(t, e, w)
-			more := executor.Job{ID: "more", Context: "one", Input: []appserver.UserInput{appserver.Text("more")}}
-			if err := e.Steer("j1", more, func(executor.Event) {}); err != nil {
+			more := executor.Job{ID: "more", Context: "one", Input: []agent.Input{agent.Text("more")}}
+			if err := e.Steer("j1", more, func(agent.Event) {}); err != nil {
 				t.Error(err)
 			}
-		}, executor.Completed},
+		}, agent.Completed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -127,8 +127,8 @@ func TestAnswerIsKeptUntil(t *testing.T) {
 			hanging(t, e, "j2")
 			c.happens(t, e, w)
 			wantEnd(t, w.wait(t), c.outcome, "")
-			for _, told := range seen[executor.Answered](w) {
-				if told != (executor.Answered{ID: q.ID}) {
+			for _, told := range seen[agent.Answered](w) {
+				if told != (agent.Answered{ID: q.ID}) {
 					t.Errorf("told %+v", told)
 				}
 			}
@@ -149,7 +149,7 @@ func TestExpiredQuestionWaitsForASlot(t *testing.T) {
 	asking := submit(t, e, "j1", "one", "!ask "+approval)
 	q := asking.asked(t, 1)
 	hanging(t, e, "j2")
-	eventually(t, "the question to expire", func() bool { return len(seen[executor.Answered](asking)) > 0 })
+	eventually(t, "the question to expire", func() bool { return len(seen[agent.Answered](asking)) > 0 })
 	if err := reply(t, e, "j1", q, "yes"); err == nil {
 		t.Error("an answer to it was taken")
 	}
@@ -158,7 +158,7 @@ func TestExpiredQuestionWaitsForASlot(t *testing.T) {
 	if end := asking.wait(t); !strings.Contains(said(end), "decline") {
 		t.Errorf("codex was told %q", said(end))
 	}
-	if told := seen[executor.Answered](asking); len(told) != 1 || !strings.Contains(told[0].Note, "CODEX_QUESTION_TTL") {
+	if told := seen[agent.Answered](asking); len(told) != 1 || !strings.Contains(told[0].Note, "CODEX_QUESTION_TTL") {
 		t.Errorf("told %+v", told)
 	}
 }
@@ -174,20 +174,20 @@ func TestCodexDiesWithAKeptAnswer(t *testing.T) {
 	mustReply(t, e, "j1", first, "yes")
 	asking.kept(t)
 	_ = syscall.Kill(e.Health().Child.Pid, syscall.SIGKILL)
-	eventually(t, "the other turn to be run again", func() bool { return len(seen[executor.Started](other)) == 2 || len(seen[executor.Asked](asking)) == 2 })
+	eventually(t, "the other turn to be run again", func() bool { return len(seen[agent.Started](other)) == 2 || len(seen[agent.Question](asking)) == 2 })
 	if health := e.Health(); health.Slots.Working > 1 {
 		t.Errorf("slots %+v", health.Slots)
 	}
-	if len(seen[executor.Started](other)) == 2 {
+	if len(seen[agent.Started](other)) == 2 {
 		cancel(t, e, "j2")
 	}
 	second := asking.asked(t, 2)
-	if told := seen[executor.Answered](asking); len(told) != 1 || told[0].ID != first.ID || !strings.Contains(told[0].Note, "before it had the answer") {
+	if told := seen[agent.Answered](asking); len(told) != 1 || told[0].ID != first.ID || !strings.Contains(told[0].Note, "before it had the answer") {
 		t.Errorf("told %+v", told)
 	}
 	cancel(t, e, "j2")
 	mustReply(t, e, "j1", second, "yes")
-	wantEnd(t, asking.wait(t), executor.Completed, "")
+	wantEnd(t, asking.wait(t), agent.Completed, "")
 }
 
 // TestQuestionsBeyondTheBound keep their slots, and leave them when there is room.
@@ -204,10 +204,10 @@ func TestQuestionsBeyondTheBound(t *testing.T) {
 		t.Error("the slots are not full")
 	}
 	mustReply(t, e, "j2", second, "yes") // it has its slot
-	wantEnd(t, two.wait(t), executor.Completed, "")
-	wantEnd(t, third.wait(t), executor.Completed, "")
+	wantEnd(t, two.wait(t), agent.Completed, "")
+	wantEnd(t, third.wait(t), agent.Completed, "")
 	mustReply(t, e, "j1", first, "yes")
-	wantEnd(t, one.wait(t), executor.Completed, "")
+	wantEnd(t, one.wait(t), agent.Completed, "")
 }
 
 // TestAnswerBeyondTheBound has its effect, also while each slot is held by a turn that asks.
@@ -220,9 +220,9 @@ func TestAnswerBeyondTheBound(t *testing.T) {
 	second := two.asked(t, 1)
 	eventually(t, "the second to hold the slot", func() bool { return e.Health().Slots.Asking == 1 })
 	mustReply(t, e, "j1", first, "yes")
-	wantEnd(t, one.wait(t), executor.Completed, "")
+	wantEnd(t, one.wait(t), agent.Completed, "")
 	mustReply(t, e, "j2", second, "yes")
-	wantEnd(t, two.wait(t), executor.Completed, "")
+	wantEnd(t, two.wait(t), agent.Completed, "")
 }
 
 // TestDrainLeavesTheSlot to the turn that is answered then: what may not begin holds none.
@@ -240,9 +240,9 @@ func TestDrainLeavesTheSlot(t *testing.T) {
 	late := submit(t, e, "j2", "two", "hello")
 	eventually(t, "it to come to the front", func() bool { return e.Health().Waiting == 0 })
 	mustReply(t, e, "j1", q, "yes")
-	wantEnd(t, asking.wait(t), executor.Completed, "")
-	if err := e.Drain(t.Context()); err != nil || len(seen[executor.Started](late)) > 0 {
-		t.Errorf("Drain: %v; what came after it was told %+v", err, seen[executor.Started](late))
+	wantEnd(t, asking.wait(t), agent.Completed, "")
+	if err := e.Drain(t.Context()); err != nil || len(seen[agent.Started](late)) > 0 {
+		t.Errorf("Drain: %v; what came after it was told %+v", err, seen[agent.Started](late))
 	}
 }
 
@@ -255,11 +255,11 @@ func TestRestartWaitsForTheQuestion(t *testing.T) {
 	q := w.asked(t, 1)
 	pid := e.Health().Child.Pid
 	e.RestartWhenIdle("a test")
-	wantEnd(t, submit(t, e, "j2", "two", "hello").wait(t), executor.Completed, "")
+	wantEnd(t, submit(t, e, "j2", "two", "hello").wait(t), agent.Completed, "")
 	if now := e.Health().Child.Pid; now != pid {
 		t.Error("codex was restarted while a question was open")
 	}
 	mustReply(t, e, "j1", q, "yes")
-	wantEnd(t, w.wait(t), executor.Completed, "")
+	wantEnd(t, w.wait(t), agent.Completed, "")
 	eventually(t, "the restart", func() bool { return e.Health().Child.Restarts == 1 })
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 )
 
@@ -26,9 +27,9 @@ func (on terms) readPermissions(params json.RawMessage) (matter, error) {
 	}
 	rest, withheld := on.narrow(body.Permissions)
 	choices := []choice{
-		{decideAccept, "yes (for this turn)", reply{value: granted(rest, "turn")}},
-		{decideSession, "always (for this conversation)", reply{value: granted(rest, "session"), lasts: true}},
-		{decideDecline, "no (codex goes on without them)", reply{value: granted(map[string]any{}, "turn")}},
+		{agent.Accept, "yes (for this turn)", reply{value: granted(rest, "turn")}},
+		{agent.AcceptForSession, "always (for this conversation)", reply{value: granted(rest, "session"), lasts: true}},
+		{agent.Decline, "no (codex goes on without them)", reply{value: granted(map[string]any{}, "turn")}},
 	}
 	return approval{choices: choices, show: func(with *posing) posed {
 		if len(withheld) > 0 && len(rest) == 0 {

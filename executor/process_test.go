@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
@@ -64,15 +65,15 @@ func (do errand) run() error {
 		},
 		Book: book,
 	})
-	ended := make(chan executor.Ended, 1)
-	job := executor.Job{ID: "j1", Context: "one", Input: []appserver.UserInput{appserver.Text(do.Text)}, Cut: cut}
-	_, err = e.Submit(job, func(event executor.Event) {
+	ended := make(chan agent.Ended, 1)
+	job := executor.Job{ID: "j1", Context: "one", Input: []agent.Input{agent.Text(do.Text)}, Cut: cut}
+	_, err = e.Submit(job, func(event agent.Event) {
 		switch event := event.(type) {
-		case executor.ItemStarted:
-			if event.Item.Type.IsTool() {
+		case agent.ItemStarted:
+			if event.Item.Kind.IsTool() {
 				_ = write(do.Book, page{Tool: true})
 			}
-		case executor.Ended:
+		case agent.Ended:
 			ended <- event
 		}
 	})
@@ -120,7 +121,7 @@ func (s *shop) start() *exec.Cmd {
 }
 
 // settle runs processes until one has an end, and returns it.
-func (s *shop) settle() executor.Ended {
+func (s *shop) settle() agent.Ended {
 	s.Helper()
 	for range 5 {
 		cmd := s.start()
@@ -136,22 +137,22 @@ func (s *shop) settle() executor.Ended {
 		}
 	}
 	s.Fatal("the message has no end")
-	return executor.Ended{}
+	return agent.Ended{}
 }
 
 // check compares what was done with what is said about it.
-func (s *shop) check(end executor.Ended) string {
+func (s *shop) check(end agent.Ended) string {
 	s.Helper()
 	text, _ := os.ReadFile(s.effects)
 	lines := strings.Count(string(text), "\n")
 	switch {
 	case lines > 1:
 		s.Errorf("the command ran %d times (%+v)", lines, end)
-	case end.Outcome == executor.Completed && lines != 1:
+	case end.Outcome == agent.Completed && lines != 1:
 		s.Errorf("the turn is completed, but its command ran %d times", lines)
-	case end.Outcome == executor.Interrupted && !end.Tools:
+	case end.Outcome == agent.Interrupted && !end.Tools:
 		s.Errorf("interrupted for no reason: %+v", end)
-	case end.Outcome != executor.Completed && end.Outcome != executor.Interrupted:
+	case end.Outcome != agent.Completed && end.Outcome != agent.Interrupted:
 		s.Errorf("end = %+v (%v)", end, end.Failure)
 	}
 	return fmt.Sprintf("%s, %d line(s)", end.Outcome, lines)
@@ -197,7 +198,7 @@ func TestCommandThatKills(t *testing.T) {
 			for range 3 {
 				s := newShop(t, modeltest.Start(t, fakemodel.Keywords), "run echo x >> EFFECTS; kill -9 "+victim)
 				end := s.settle()
-				if got := s.check(end); end.Outcome != executor.Interrupted || !end.Tools || got != "interrupted, 1 line(s)" {
+				if got := s.check(end); end.Outcome != agent.Interrupted || !end.Tools || got != "interrupted, 1 line(s)" {
 					t.Errorf("%s, tools %v, want it interrupted after its command ran once", got, end.Tools)
 				}
 			}
@@ -249,7 +250,7 @@ func TestLeftoversOfAKilledProcess(t *testing.T) {
 		t.Errorf("codex is ready, and %d processes of a killed runtime still run", n)
 	}
 	end := submitCut(t, e, "j1", "one", s.Text, cut).wait(t)
-	if wantEnd(t, end, executor.Interrupted, executor.FailUnreachable); !end.Tools {
+	if wantEnd(t, end, agent.Interrupted, agent.FailUnreachable); !end.Tools {
 		t.Error("it is said to have used no tools")
 	}
 }
@@ -271,16 +272,16 @@ func TestChildKilledInText(t *testing.T) {
 	e := onCodex(t, model, nil)
 	submit(t, e, "j0", "one", "remember green-7").wait(t)
 	w := submit(t, e, "j1", "one", endless)
-	eventually(t, "some text", func() bool { return len(seen[executor.TextDelta](w)) > 5 })
+	eventually(t, "some text", func() bool { return len(seen[agent.TextDelta](w)) > 5 })
 	killed.Store(true)
 	if err := syscall.Kill(e.Health().Child.Pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	end := w.wait(t)
-	if end.Outcome != executor.Completed || end.Tools {
+	if end.Outcome != agent.Completed || end.Tools {
 		t.Errorf("end = %+v", end)
 	}
-	started := seen[executor.Started](w)
+	started := seen[agent.Started](w)
 	if len(started) != 2 || started[1].Attempt != 2 || started[1].ThreadID != started[0].ThreadID {
 		t.Errorf("Started = %+v, want a second attempt on the same thread", started)
 	}
@@ -297,16 +298,16 @@ func TestStopInText(t *testing.T) {
 	cfg.Book = book
 	e := running(t, cfg)
 	w := submit(t, e, "j1", "one", endless)
-	eventually(t, "some text", func() bool { return len(seen[executor.TextDelta](w)) > 5 })
+	eventually(t, "some text", func() bool { return len(seen[agent.TextDelta](w)) > 5 })
 	if err := e.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	end := w.wait(t)
-	if wantEnd(t, end, executor.Interrupted, executor.FailShutdown); end.Tools {
+	if wantEnd(t, end, agent.Interrupted, agent.FailShutdown); end.Tools {
 		t.Error("it is said to have used tools")
 	}
 	w = submitCut(t, running(t, cfg), "j1", "one", "stream 20 5", book.last("j1"))
-	wantEnd(t, w.wait(t), executor.Completed, "")
+	wantEnd(t, w.wait(t), agent.Completed, "")
 	if a := book.attempts; len(a) != 2 || a[1].Thread != a[0].Thread || a[1].N != 2 {
 		t.Errorf("attempts = %+v", a)
 	}

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
 )
@@ -49,7 +49,7 @@ func TestProviderChanges(t *testing.T) {
 			if asked := len(after.Requests()) > 0; asked != (test.named != "fake") {
 				t.Errorf("the new provider was asked: %t", asked)
 			}
-			started := seen[executor.Started](second)
+			started := seen[agent.Started](second)
 			if len(started) != 1 || started[0].Replaced != strings.HasPrefix(test.want, "nothing") {
 				t.Errorf("Started = %+v", started)
 			}

@@ -2,9 +2,10 @@ package executor
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 )
 
 // A kind is a way in which codex asks: one row of the table below.
@@ -45,8 +46,8 @@ func kindOf(method string, on terms) (kind, bool) {
 type matter interface {
 	// pose says it in words and as data.
 	pose(*posing) posed
-	// answer makes codex's answer of a message, or returns a [NotUnderstoodError].
-	answer(Answer) (reply, error)
+	// answer makes codex's answer of a message, or returns a [agent.NotUnderstoodError].
+	answer(agent.Answer) (reply, error)
 	// grant is the answer of an operator who allows everything.
 	grant() any
 }
@@ -75,7 +76,7 @@ type reply struct {
 }
 
 // asked makes an event of a question that has its id. The turn calls it.
-func (q *question) asked(with posing) (Asked, posed) {
+func (q *question) asked(with posing) (agent.Question, posed) {
 	p := q.matter.pose(&with)
 	q.cut.Store(with.cut)
 	p.text += with.remarks()
@@ -95,16 +96,7 @@ func (q *question) asked(with posing) (Asked, posed) {
 		data["deadline"] = at.Format(time.RFC3339)
 		p.accepts += at.Format(" Without an answer by 2006-01-02 15:04:05 UTC it is declined.")
 	}
-	return Asked{ID: q.id, Kind: p.kind, Text: p.text, Accepts: p.accepts, Data: data, Deadline: q.deadline}, p
-}
-
-// A NotUnderstoodError refuses an answer. The question stays open.
-type NotUnderstoodError struct{ Why string } // a sentence, for whoever has answered
-
-func (e *NotUnderstoodError) Error() string { return e.Why }
-
-func notUnderstood(format string, args ...any) error {
-	return &NotUnderstoodError{Why: fmt.Sprintf(format, args...)}
+	return agent.Question{ID: q.id, Kind: p.kind, Text: p.text, Accepts: p.accepts, Data: data, Deadline: q.deadline}, p
 }
 
 // read decodes the body of a request.

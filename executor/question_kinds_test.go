@@ -11,6 +11,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
 )
@@ -132,16 +133,16 @@ func matterWhere(t *testing.T, request string, rules bool) matter {
 func anyCall(string, string, json.RawMessage) bool { return true }
 
 // given is an answer in words, or in data if it is an object.
-func given(t *testing.T, text string) Answer {
+func given(t *testing.T, text string) agent.Answer {
 	t.Helper()
 	var data map[string]any
 	if strings.HasPrefix(text, "{") {
 		if err := json.Unmarshal([]byte(text), &data); err != nil {
 			t.Fatal(err)
 		}
-		return Answer{Data: data}
+		return agent.Answer{Data: data}
 	}
-	return Answer{Text: text}
+	return agent.Answer{Text: text}
 }
 
 // TestAnswersWithoutAPerson checks what nobody is asked, and what codex is told
@@ -149,7 +150,7 @@ func given(t *testing.T, text string) Answer {
 func TestAnswersWithoutAPerson(t *testing.T) {
 	t.Parallel()
 	pinned := pinnedSchema(t)
-	pinned.check(t, "DynamicToolCallResponse", ToolResult{Text: "no", Failed: true}.answer())
+	pinned.check(t, "DynamicToolCallResponse", toolAnswer(agent.ToolResult{Text: "no", Failed: true}))
 	for method, file := range map[string]string{"currentTime/read": "CurrentTimeRead"} {
 		answer, ok := atOnce(method)
 		if !ok {
@@ -279,7 +280,7 @@ func TestWrongAnswers(t *testing.T) {
 		{permissionsRequest, "For this session?", "not understood"},
 	} {
 		got, err := matterOf(t, c.request).answer(given(t, c.answer))
-		wrong, ok := errors.AsType[*NotUnderstoodError](err)
+		wrong, ok := errors.AsType[*agent.NotUnderstoodError](err)
 		if !ok || !strings.Contains(wrong.Why, c.why) {
 			t.Errorf("%q to %.60s: %v, %v, want %q", c.answer, c.request, got.value, err, c.why)
 		}

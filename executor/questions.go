@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 )
 
@@ -52,15 +53,15 @@ type inquiry struct {
 	mu     sync.Mutex // guards the fields below
 	turnID string     // empty until it is known
 	fresh  []*question
-	posed  []*question     // told to the observer and open, the oldest first
-	given  []*question     // open no more, but codex does not have the answer yet
-	count  int             // questions that were given an id
-	excess int             // questions beyond the most, which the observer has not been told of
-	muted  int             // the same of those that wait for nobody, for the job is mute
-	news   []Answered      // to be told to the observer
-	gone   map[string]bool // requests that codex has withdrawn before they came here
-	off    bool            // an answer has ended the turn
-	twice  bool            // one id stands for two calls: nothing that is asked is answered
+	posed  []*question      // told to the observer and open, the oldest first
+	given  []*question      // open no more, but codex does not have the answer yet
+	count  int              // questions that were given an id
+	excess int              // questions beyond the most, which the observer has not been told of
+	muted  int              // the same of those that wait for nobody, for the job is mute
+	news   []agent.Answered // to be told to the observer
+	gone   map[string]bool  // requests that codex has withdrawn before they came here
+	off    bool             // an answer has ended the turn
+	twice  bool             // one id stands for two calls: nothing that is asked is answered
 	closed bool
 }
 
@@ -234,7 +235,7 @@ func (in *inquiry) settle(q *question) bool {
 		return false
 	}
 	if q.untold() {
-		in.news = append(in.news, Answered{ID: q.id})
+		in.news = append(in.news, agent.Answered{ID: q.id})
 	}
 	in.wake()
 	return true
@@ -278,7 +279,7 @@ func (in *inquiry) calledOff() bool {
 
 // take returns what is to be told to the observer: questions, which have their
 // ids from now on, and which ones are open no more.
-func (in *inquiry) take(turnID string) (fresh []*question, news []Answered) {
+func (in *inquiry) take(turnID string) (fresh []*question, news []agent.Answered) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	fresh, news = in.fresh, in.news
@@ -295,7 +296,7 @@ func (in *inquiry) take(turnID string) (fresh []*question, news []Answered) {
 // questionID names the nth question of a turn. Codex's ids of turns are UUIDs.
 func questionID(turnID string, n int) string { return fmt.Sprintf("%s-%d", turnID, n) }
 
-// IsQuestionID reports whether an id can be that of a question ([Asked.ID]).
+// IsQuestionID reports whether an id can be that of a question ([agent.Question.ID]).
 func IsQuestionID(id string) bool {
 	at := strings.LastIndexByte(id, '-')
 	number, err := strconv.Atoi(id[at+1:])

@@ -3,12 +3,13 @@ package executor
 import (
 	"slices"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 )
 
 // A record is what a turn has shown so far, as far as its end needs it.
 type record struct {
-	messages []AgentMessage
+	messages []agent.Message
 	spoken   int                               // messages that have begun
 	commands map[string]bool                   // ids of the tool items that this turn began
 	open     map[call]bool                     // those that have not ended
@@ -16,7 +17,7 @@ type record struct {
 	changes  map[string][]appserver.FileChange // of the file changes among them
 	calls    toolCalls
 	diff     string
-	usage    appserver.TokenUsage
+	usage    agent.Usage
 	gap      bool // something was dropped on the way: repair from the history
 }
 
@@ -55,8 +56,8 @@ func (r *record) keep(item appserver.Item) {
 	if item.Type != appserver.ItemAgentMessage || len(item.ID) > mostOfID {
 		return
 	}
-	message := AgentMessage{ItemID: item.ID, Text: item.Text, Phase: item.Phase}
-	i := slices.IndexFunc(r.messages, func(m AgentMessage) bool { return m.ItemID == item.ID })
+	message := agent.Message{ItemID: item.ID, Text: item.Text, Phase: item.Phase}
+	i := slices.IndexFunc(r.messages, func(m agent.Message) bool { return m.ItemID == item.ID })
 	if i < 0 {
 		r.messages = append(r.messages, message)
 		return

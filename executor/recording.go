@@ -1,5 +1,7 @@
 package executor
 
+import "github.com/Molecule-AI/molecule-codex-runtime/agent"
+
 // A Recorder is told what an executor is asked, and what becomes of its jobs. Record must
 // not block, and is done with data when it returns. Data is one of the Record types.
 type Recorder interface {
@@ -37,13 +39,13 @@ type RecordedJob struct {
 	Into string `json:",omitempty"` // the job whose turn it was handed to
 }
 
-// A RecordedAnswer is an [Answer] to a question of a job.
+// A RecordedAnswer is an [agent.Answer] to a question of a job.
 type RecordedAnswer struct {
-	Job    string `json:"job"`
-	Answer Answer `json:"answer"`
+	Job    string       `json:"job"`
+	Answer agent.Answer `json:"answer"`
 }
 
-// A RecordedTurn is a [Started].
+// A RecordedTurn is a [agent.Started].
 type RecordedTurn struct {
 	Job     string `json:"job"`
 	Thread  string `json:"thread"`
@@ -51,13 +53,13 @@ type RecordedTurn struct {
 	Attempt int    `json:"attempt"`
 }
 
-// A RecordedEnd is an [Ended].
+// A RecordedEnd is an [agent.Ended].
 type RecordedEnd struct {
-	Job      string         `json:"job"`
-	Outcome  Outcome        `json:"outcome"`
-	Messages []AgentMessage `json:"messages,omitempty"`
-	Failure  *Failure       `json:"failure,omitempty"`
-	Taken    []string       `json:"taken,omitempty"`
+	Job      string          `json:"job"`
+	Outcome  agent.Outcome   `json:"outcome"`
+	Messages []agent.Message `json:"messages,omitempty"`
+	Failure  *agent.Failure  `json:"failure,omitempty"`
+	Taken    []string        `json:"taken,omitempty"`
 }
 
 // record has the recorder told, if there is one.
@@ -79,21 +81,21 @@ func (c Config) recorded(job string, observe Observer) Observer {
 	if c.Recorder == nil {
 		return observe
 	}
-	return func(event Event) {
+	return func(event agent.Event) {
 		switch event := event.(type) {
-		case Started:
+		case agent.Started:
 			c.Recorder.Record(RecordStarted, RecordedTurn{job, event.ThreadID, event.TurnID, event.Attempt})
-		case Held:
+		case agent.Paused:
 			c.Recorder.Record(RecordHeld, RecordedFact{Of: job, ID: string(event.Kind)})
-		case Asked:
+		case agent.Question:
 			c.Recorder.Record(RecordAsked, RecordedFact{Of: job, ID: event.ID})
-		case Answered:
+		case agent.Answered:
 			c.Recorder.Record(RecordAnswered, RecordedFact{Of: job, ID: event.ID})
-		case Steered:
+		case agent.Steered:
 			c.Recorder.Record(RecordSteered, RecordedFact{Of: job, ID: event.TurnID})
-		case Unsteered:
+		case agent.Unsteered:
 			c.Recorder.Record(RecordUnsteered, RecordedFact{Of: job})
-		case Ended:
+		case agent.Ended:
 			c.Recorder.Record(RecordEnded, RecordedEnd{job, event.Outcome, event.Messages, event.Failure, event.Taken})
 		}
 		observe(event)

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
 )
 
@@ -38,7 +39,7 @@ func (e *Executor) refreshOnce() {
 	case err != nil:
 		e.log.Warn("the login could not be renewed; codex tries again when it needs to", "err", err)
 	case loggedOut(status):
-		e.refused(&refusal{kind: FailAuth, code: "unauthorized", why: "the login has expired and could not be renewed"})
+		e.refused(&refusal{kind: agent.FailAuth, code: "unauthorized", why: "the login has expired and could not be renewed"})
 	default:
 		e.log.Debug("the login was renewed")
 	}

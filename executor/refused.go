@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 )
 
@@ -17,14 +18,14 @@ import (
 // alone, see [refusal.alone]. It is the cause for which a turn is ended at the first
 // sign of it: codex would go on trying, at a 401 for 6.5 s.
 type refusal struct {
-	kind   FailureKind // FailAuth or FailLimit
-	code   string      // codex's name of the error
-	why    string      // in codex's words, fit for whoever sent the message
-	status int         // of HTTP, or 0
-	limit  string      // the name of the limit
-	until  time.Time   // when the limit ends, by the wall clock; zero if it is not known
-	model  string      // that was asked, where the job had named another than its thread has; else empty
-	unsure bool        // the model of the turn before may have been asked, which may be another
+	kind   agent.FailureKind // FailAuth or FailLimit
+	code   string            // codex's name of the error
+	why    string            // in codex's words, fit for whoever sent the message
+	status int               // of HTTP, or 0
+	limit  string            // the name of the limit
+	until  time.Time         // when the limit ends, by the wall clock; zero if it is not known
+	model  string            // that was asked, where the job had named another than its thread has; else empty
+	unsure bool              // the model of the turn before may have been asked, which may be another
 }
 
 func (r *refusal) Error() string { return r.why }
@@ -44,11 +45,11 @@ func (e *Executor) refusalOf(failed *appserver.TurnError) *refusal {
 		words = failed.AdditionalDetails // the message counts codex's retries
 	}
 	kind := failureKind(name, status, words)
-	if kind != FailAuth && kind != FailLimit {
+	if kind != agent.FailAuth && kind != agent.FailLimit {
 		return nil
 	}
 	r := &refusal{kind: kind, code: name, status: status, why: sayable(e.words(words))}
-	if kind == FailLimit {
+	if kind == agent.FailLimit {
 		r.limit, r.until = e.limitReached(name, words)
 		if r.until = reset(r.until, time.Now()); !r.until.After(time.Now()) { // a clock is wrong, theirs or ours
 			r.until = time.Time{}
@@ -82,9 +83,9 @@ func (t *turn) refusalOf(failed *appserver.TurnError) *refusal {
 }
 
 // failure is what whoever sent the message is told.
-func (r *refusal) failure(tools bool) *Failure {
-	f := &Failure{Kind: r.kind, Code: r.code, Message: r.why, Limit: r.limit, ResetsAt: r.until}
-	if r.kind == FailLimit {
+func (r *refusal) failure(tools bool) *agent.Failure {
+	f := &agent.Failure{Kind: r.kind, Code: r.code, Message: r.why, Limit: r.limit, ResetsAt: r.until}
+	if r.kind == agent.FailLimit {
 		f.Message += r.ending()
 	} else {
 		f.Message += ". The model's provider refused the credential, or got none: check OPENAI_API_KEY, or log codex in"
@@ -92,7 +93,7 @@ func (r *refusal) failure(tools bool) *Failure {
 	if r.model != "" {
 		f.Message += ". This may be about the model that the message names; without it the message may run"
 	}
-	if r.kind == FailAuth && tools {
+	if r.kind == agent.FailAuth && tools {
 		f.Message += ". This came in the middle of the turn, after tools had run: look at what is done, and then send a message to go on"
 	}
 	return f
@@ -115,16 +116,16 @@ func (t *turn) troubled(n appserver.ErrorNote) {
 	r := t.refusalOf(&n.Error)
 	if r == nil || !n.WillRetry {
 		if n.WillRetry {
-			t.job.observe(Notice{Text: "codex tries again: " + t.e.words(n.Error.Message)})
+			t.job.observe(agent.Notice{Text: "codex tries again: " + t.e.words(n.Error.Message)})
 		}
 		return // the end of the turn says the same
 	}
 	if t.stopping != nil {
 		return
 	}
-	rate := r.kind == FailLimit && r.code != usageLimit
+	rate := r.kind == agent.FailLimit && r.code != usageLimit
 	if rate && (r.until.IsZero() || time.Until(r.until) < limitGrace) {
-		t.job.observe(Notice{Text: "The model's provider asks to wait: " + r.why})
+		t.job.observe(agent.Notice{Text: "The model's provider asks to wait: " + r.why})
 		if t.limited == nil {
 			t.attention.after(limitGrace, timerLimit)
 		}
@@ -149,7 +150,7 @@ func (t *turn) answered() {
 }
 
 // failed is the failure of a turn that codex has ended.
-func (t *turn) failed(failed *appserver.TurnError, tools bool) *Failure {
+func (t *turn) failed(failed *appserver.TurnError, tools bool) *agent.Failure {
 	if t.refused = t.refusalOf(failed); t.refused != nil {
 		return t.refused.failure(tools)
 	}
@@ -185,8 +186,8 @@ func isUnreadable(failed *appserver.TurnError) bool {
 // weigh looks at the end of an attempt: one that the model refused is none if it
 // had done nothing, and what the refusal says of the credential may concern all
 // others. The caller holds c.lock.
-func (e *Executor) weigh(c *conversation, j *job, t *turn, end *Ended) (*Ended, error) {
-	if end.Outcome == Completed {
+func (e *Executor) weigh(c *conversation, j *job, t *turn, end *agent.Ended) (*agent.Ended, error) {
+	if end.Outcome == agent.Completed {
 		c.ran = cmp.Or(j.Options.Model, c.own.model)
 	}
 	switch {
@@ -194,9 +195,9 @@ func (e *Executor) weigh(c *conversation, j *job, t *turn, end *Ended) (*Ended, 
 		if !e.takeBack(c, t) {
 			c.strange.mix()
 		}
-	case end.Outcome != Failed || end.Failure == nil:
+	case end.Outcome != agent.Failed || end.Failure == nil:
 		e.clear(c, t, end)
-	case end.Failure.Kind == FailContext:
+	case end.Failure.Kind == agent.FailContext:
 		return e.relieve(c, j, t, end)
 	case t.refused != nil && e.waitsOut(j, t.refused, end.Tools):
 		t.withdraw(overWithout)
@@ -221,7 +222,7 @@ func (e *Executor) waitsOut(j *job, r *refusal, tools bool) bool {
 		return e.waitsAlone(j, r) && !tools
 	}
 	e.refused(r)
-	return !tools && (r.kind == FailAuth || j.promised())
+	return !tools && (r.kind == agent.FailAuth || j.promised())
 }
 
 // mostRefusals is how often a job is held for a credential that the model takes
@@ -233,9 +234,9 @@ const mostRefusals = 3
 func (j *job) mayWait(r *refusal) bool {
 	j.refusals++
 	switch {
-	case r.kind == FailAuth && r.alone():
+	case r.kind == agent.FailAuth && r.alone():
 		return j.refusals == 1
-	case r.kind == FailAuth || r.alone():
+	case r.kind == agent.FailAuth || r.alone():
 		return j.refusals <= mostRefusals
 	}
 	return true

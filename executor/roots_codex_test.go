@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
@@ -99,7 +100,7 @@ func TestFolderSwappedAtAQuestion(t *testing.T) {
 			t.Parallel()
 			cfg, y := inYard(t, modeltest.Start(t, fakemodel.Keywords), appserver.OnRequest, kind)
 			e := running(t, cfg)
-			w := submitWith(t, e, "j1", "run touch before && pwd -P\nescalate true\n"+intrusion, executor.Options{Cwd: y.folder})
+			w := submitWith(t, e, "j1", "run touch before && pwd -P\nescalate true\n"+intrusion, agent.Options{Cwd: y.folder})
 			q := w.asked(t, 1)
 			if _, err := os.Stat(filepath.Join(y.folder, "before")); err != nil {
 				t.Fatalf("the turn does not work in its folder: %v", err)
@@ -112,7 +113,7 @@ func TestFolderSwappedAtAQuestion(t *testing.T) {
 			}
 			mustReply(t, e, "j1", q, "no")
 			eventually(t, "the end, or word that the patch would leave the sandbox", func() bool {
-				return len(seen[executor.Asked](w)) > 1 || len(seen[executor.Ended](w)) > 0
+				return len(seen[agent.Question](w)) > 1 || len(seen[agent.Ended](w)) > 0
 			})
 			y.untouched(t)
 			mustReply(t, e, "j1", w.asked(t, 2), "no")
@@ -133,7 +134,7 @@ func TestFolderSwappedAllTheTime(t *testing.T) {
 			t.Parallel()
 			cfg, y := inYard(t, modeltest.Start(t, fakemodel.Keywords), appserver.Never, kind)
 			e := running(t, cfg)
-			w := submitWith(t, e, "j1", "run touch before\n"+strings.Repeat(intrusion, 16), executor.Options{Cwd: y.folder})
+			w := submitWith(t, e, "j1", "run touch before\n"+strings.Repeat(intrusion, 16), agent.Options{Cwd: y.folder})
 			eventually(t, "the turn to work in its folder", func() bool {
 				_, err := os.Stat(filepath.Join(y.folder, "before"))
 				return err == nil
@@ -166,7 +167,7 @@ func TestFolderOfASubagent(t *testing.T) {
 	})
 	cfg, y := inYard(t, model, appserver.Never, "plain")
 	commands = []string{"touch before", "cd " + y.work + " && " + y.swap(), "touch here", "touch " + y.work + "/after"}
-	submitWith(t, running(t, cfg), "j1", "go", executor.Options{Cwd: y.folder}).wait(t)
+	submitWith(t, running(t, cfg), "j1", "go", agent.Options{Cwd: y.folder}).wait(t)
 	if _, err := os.Stat(filepath.Join(y.work, "kept", "before")); err != nil {
 		t.Errorf("the subagent does not work in the folder, or has not swapped it: %v", err)
 	}
@@ -185,7 +186,7 @@ func TestRootsOfTheConfiguration(t *testing.T) {
 		t.Errorf("%+v", end.Failure)
 	}
 	cfg.Apart = []within.Place{{Name: "HOME", Path: filepath.Dir(y.outside)}}
-	wantEnd(t, submit(t, running(t, cfg), "j2", "two", "run true").wait(t), executor.Completed, "")
+	wantEnd(t, submit(t, running(t, cfg), "j2", "two", "run true").wait(t), agent.Completed, "")
 	cfg.Prepare = func(context.Context) (executor.Launch, error) {
 		return executor.Launch{Env: cfg.Child.Env, Loaded: []within.Place{{Name: "PATH", Path: "/bin"}, {Name: "PATH", Path: y.outside}}}, nil
 	}
@@ -206,8 +207,8 @@ func TestRootsOfAJob(t *testing.T) {
 	cfg.Prepare = func(context.Context) (executor.Launch, error) {
 		return executor.Launch{Env: cfg.Child.Env, Loaded: loaded}, nil
 	}
-	narrow := executor.Options{Sandbox: appserver.WorkspaceWrite}
-	wantEnd(t, submitWith(t, running(t, cfg), "beside", "run true", narrow).wait(t), executor.Completed, "")
+	narrow := agent.Options{Sandbox: agent.WorkspaceWrite}
+	wantEnd(t, submitWith(t, running(t, cfg), "beside", "run true", narrow).wait(t), agent.Completed, "")
 	for name, place := range map[string]within.Place{
 		"below":    {Name: "PATH", Path: filepath.Join(y.work, "bin")},
 		"relative": {Name: "PATH", Path: "bin"},
@@ -215,12 +216,12 @@ func TestRootsOfAJob(t *testing.T) {
 		loaded = []within.Place{place}
 		e := running(t, cfg)
 		end := submitWith(t, e, name, "run touch "+name, narrow).wait(t)
-		if end.Outcome != executor.Rejected || end.Failure == nil || !strings.Contains(end.Failure.Message, "of PATH lies") {
+		if end.Outcome != agent.Rejected || end.Failure == nil || !strings.Contains(end.Failure.Message, "of PATH lies") {
 			t.Errorf("%s: %s, %+v", name, end.Outcome, end.Failure)
 		}
 		if _, err := os.Lstat(filepath.Join(y.work, name)); err == nil {
 			t.Errorf("%s: it has run", name)
 		}
-		wantEnd(t, submitWith(t, e, name+"-read", "run true", executor.Options{Sandbox: appserver.ReadOnly}).wait(t), executor.Completed, "")
+		wantEnd(t, submitWith(t, e, name+"-read", "run true", agent.Options{Sandbox: agent.ReadOnly}).wait(t), agent.Completed, "")
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
@@ -64,7 +64,7 @@ func TestCallersMakeNoRules(t *testing.T) {
 		t.Errorf("offered: %s", shown)
 	}
 	err := reply(t, e, "j1", q, `{"decision":`+touchRule+`}`)
-	if wrong, ok := errors.AsType[*executor.NotUnderstoodError](err); !ok || !strings.Contains(wrong.Why, "CODEX_RULES=callers") {
+	if wrong, ok := errors.AsType[*agent.NotUnderstoodError](err); !ok || !strings.Contains(wrong.Why, "CODEX_RULES=callers") {
 		t.Errorf("the rule is answered by %v", err)
 	}
 	mustReply(t, e, "j1", q, "always")
@@ -101,7 +101,7 @@ func TestCallersMakeRules(t *testing.T) {
 		t.Errorf("the rules are %s (%v)", text, err)
 	}
 	submitWith(t, e, "j2", "run touch "+filepath.Join(outside, "unasked"),
-		executor.Options{ApprovalPolicy: appserver.Never, Sandbox: appserver.ReadOnly}).wait(t)
+		agent.Options{ApprovalPolicy: agent.Never, Sandbox: agent.ReadOnly}).wait(t)
 	if _, err := os.Stat(filepath.Join(outside, "unasked")); err != nil {
 		t.Errorf("the rule does not hold in another conversation: %v", err)
 	}

@@ -1,6 +1,9 @@
 package executor
 
-import "github.com/Molecule-AI/molecule-codex-runtime/appserver"
+import (
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+)
 
 // codex has the model call tools from scripts ("code mode", of gpt-5.6 and later). A script that
 // has yielded outlives its turn: it stands still, and goes on in the next turn of its thread.
@@ -18,9 +21,9 @@ func (t *turn) stray(started bool, item appserver.Item) {
 	switch {
 	case started && item.Type.IsTool():
 		t.record.strays[item.ID] = true
-		t.job.observe(ItemStarted{Item: item, Stray: true})
+		t.job.observe(agent.ItemStarted{Item: itemOf(item), Stray: true})
 	case !started && t.record.strays[item.ID]:
 		delete(t.record.strays, item.ID)
-		t.job.observe(ItemCompleted{Item: item})
+		t.job.observe(agent.ItemCompleted{Item: itemOf(item)})
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
@@ -64,15 +65,15 @@ func TestScriptEndsWhereMoreIsAllowed(t *testing.T) {
 	t.Parallel()
 	const escalated = `, sandbox_permissions: "require_escalated", justification: "x"`
 	for name, c := range map[string]struct {
-		policy appserver.ApprovalPolicy
+		policy agent.ApprovalPolicy
 		does   func(file string) string
 	}{
 		"command":   {"untrusted", func(file string) string { return calling("touch "+file, "") }},
-		"escalated": {appserver.OnRequest, func(file string) string { return calling("touch "+file, escalated) }},
-		"patch": {appserver.OnRequest, func(file string) string {
+		"escalated": {agent.OnRequest, func(file string) string { return calling("touch "+file, escalated) }},
+		"patch": {agent.OnRequest, func(file string) string {
 			return fmt.Sprintf(`await tools.apply_patch("*** Begin Patch\n*** Add File: %s\n+x\n*** End Patch")`, file)
 		}},
-		"tool": {appserver.OnRequest, func(string) string { return `await tools.mcp__asker__plain({})` }},
+		"tool": {agent.OnRequest, func(string) string { return `await tools.mcp__asker__plain({})` }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -82,10 +83,10 @@ func TestScriptEndsWhereMoreIsAllowed(t *testing.T) {
 				wantGoesOn(t, e, trying(c.does(file)))
 				_ = os.Remove(file)
 			}
-			narrow := executor.Options{Sandbox: appserver.ReadOnly, ApprovalPolicy: c.policy}
-			wantEnd(t, submitWith(t, e, "j1", trying(c.does(file)), narrow).wait(t), executor.Completed, "")
+			narrow := agent.Options{Sandbox: agent.ReadOnly, ApprovalPolicy: c.policy}
+			wantEnd(t, submitWith(t, e, "j1", trying(c.does(file)), narrow).wait(t), agent.Completed, "")
 			wide := submit(t, e, "j2", "one", "run sleep 1.5")
-			wantEnd(t, wide.wait(t), executor.Completed, "")
+			wantEnd(t, wide.wait(t), agent.Completed, "")
 			if _, err := os.Stat(file); err == nil {
 				t.Error("it has written the file")
 			}
@@ -97,16 +98,16 @@ func TestScriptEndsWhereMoreIsAllowed(t *testing.T) {
 // wantGoesOn has the script go on in a turn that may do the same as its own.
 func wantGoesOn(t *testing.T, e *executor.Executor, script string) {
 	t.Helper()
-	wantEnd(t, submit(t, e, "c1", "control", script).wait(t), executor.Completed, "")
+	wantEnd(t, submit(t, e, "c1", "control", script).wait(t), agent.Completed, "")
 	w := submit(t, e, "c2", "control", "run sleep 67.75")
 	eventually(t, "the script to go on", func() bool { return ofScript(w) != nil })
 	cancel(t, e, "c2")
-	wantEnd(t, w.wait(t), executor.Canceled, "")
+	wantEnd(t, w.wait(t), agent.Canceled, "")
 }
 
 // ofScript is the first item of a script that the turn shows.
-func ofScript(w *witness) *appserver.Item {
-	for _, s := range seen[executor.ItemStarted](w) {
+func ofScript(w *witness) *agent.Item {
+	for _, s := range seen[agent.ItemStarted](w) {
 		if strings.HasPrefix(s.Item.ID, "exec-") {
 			return &s.Item
 		}
@@ -117,7 +118,7 @@ func ofScript(w *witness) *appserver.Item {
 func wantOwn(t *testing.T, w *witness) {
 	t.Helper()
 	if item := ofScript(w); item != nil {
-		t.Errorf("the turn shows %s %q of a script", item.Type, item.Command)
+		t.Errorf("the turn shows %s %q of a script", item.Name, item.Command)
 	}
 }
 
@@ -125,19 +126,19 @@ func wantOwn(t *testing.T, w *witness) {
 // next turn may do something else.
 func TestScriptOfAConversationLetGo(t *testing.T) {
 	t.Parallel()
-	narrow := executor.Options{Sandbox: appserver.ReadOnly, ApprovalPolicy: appserver.OnRequest}
-	for name, o := range map[string][2]executor.Options{"more": {narrow, {}}, "less": {{}, narrow}} {
+	narrow := agent.Options{Sandbox: agent.ReadOnly, ApprovalPolicy: agent.OnRequest}
+	for name, o := range map[string][2]agent.Options{"more": {narrow, {}}, "less": {{}, narrow}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := scripting(t, appserver.Never, appserver.DangerFullAccess, func(c *executor.Config) { c.Book = &notebook{} })
 			file := filepath.Join(codextest.Dir(t, "outside"), "file")
-			wantEnd(t, submitWith(t, e, "j1", trying(calling("touch "+file, "")), o[0]).wait(t), executor.Completed, "")
+			wantEnd(t, submitWith(t, e, "j1", trying(calling("touch "+file, "")), o[0]).wait(t), agent.Completed, "")
 			if err := e.Forget(t.Context(), "one"); err != nil {
 				t.Fatal(err)
 			}
 			_ = os.Remove(file) // which its own turn may have made
 			then := submitWith(t, e, "j3", "run sleep 1.5", o[1])
-			wantEnd(t, then.wait(t), executor.Completed, "")
+			wantEnd(t, then.wait(t), agent.Completed, "")
 			if _, err := os.Stat(file); err == nil {
 				t.Error("it has written the file")
 			}
@@ -151,15 +152,15 @@ func TestScriptEndsWhereLessIsAllowed(t *testing.T) {
 	t.Parallel()
 	e := scripting(t, appserver.Never, appserver.DangerFullAccess)
 	file := filepath.Join(codextest.Dir(t, "outside"), "file")
-	wantEnd(t, submit(t, e, "j0", "one", "remember red-1").wait(t), executor.Completed, "")
+	wantEnd(t, submit(t, e, "j0", "one", "remember red-1").wait(t), agent.Completed, "")
 	sign := file + ".sign"
-	wantEnd(t, submit(t, e, "j1", "one", tryingFrom(sign, calling("echo x >> "+file, ""))).wait(t), executor.Completed, "")
-	wantEnd(t, submit(t, e, "j2", "one", "run touch "+sign+"; until [ -e "+file+" ]; do sleep 0.02; done").wait(t), executor.Completed, "")
-	less := executor.Options{Sandbox: appserver.ReadOnly}
-	wantEnd(t, submitWith(t, e, "j3", "run sleep 0.5", less).wait(t), executor.Completed, "")
+	wantEnd(t, submit(t, e, "j1", "one", tryingFrom(sign, calling("echo x >> "+file, ""))).wait(t), agent.Completed, "")
+	wantEnd(t, submit(t, e, "j2", "one", "run touch "+sign+"; until [ -e "+file+" ]; do sleep 0.02; done").wait(t), agent.Completed, "")
+	less := agent.Options{Sandbox: agent.ReadOnly}
+	wantEnd(t, submitWith(t, e, "j3", "run sleep 0.5", less).wait(t), agent.Completed, "")
 	before := lines(file) // a line that was being written between the turns is not meant
 	narrow := submitWith(t, e, "j4", "run sleep 1", less)
-	wantEnd(t, narrow.wait(t), executor.Completed, "")
+	wantEnd(t, narrow.wait(t), agent.Completed, "")
 	if after := lines(file); after != before {
 		t.Errorf("it has written %d lines more", after-before)
 	}
@@ -180,21 +181,21 @@ func TestScriptInALaterTurn(t *testing.T) {
 	asked := filepath.Join(codextest.Dir(t, "outside"), "file")
 	does := calling("touch "+asked, `, sandbox_permissions: "require_escalated", justification: "x"`) + "} catch (e) {} try {" + calling("touch first", "") + "; " + calling("touch done", "")
 	sign := asked + ".sign"
-	wantEnd(t, submit(t, e, "j1", "one", tryingFrom(sign, does)).wait(t), executor.Completed, "")
+	wantEnd(t, submit(t, e, "j1", "one", tryingFrom(sign, does)).wait(t), agent.Completed, "")
 	later := submit(t, e, "j2", "one", "run until [ -e done ]; do sleep 0.02; done")
 	if err := os.WriteFile(sign, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	wantEnd(t, later.wait(t), executor.Completed, "")
-	if questions := seen[executor.Asked](later); len(questions) > 0 {
+	wantEnd(t, later.wait(t), agent.Completed, "")
+	if questions := seen[agent.Question](later); len(questions) > 0 {
 		t.Errorf("asked %q", questions[0].Text)
 	}
 	if _, err := os.Stat(asked); err == nil {
 		t.Error("it has written the file")
 	}
-	shows := func(i appserver.Item) bool { return strings.Contains(i.Command, "touch first") }
-	if !slices.ContainsFunc(seen[executor.ItemStarted](later), func(s executor.ItemStarted) bool { return shows(s.Item) }) ||
-		!slices.ContainsFunc(seen[executor.ItemCompleted](later), func(s executor.ItemCompleted) bool { return shows(s.Item) }) {
+	shows := func(i agent.Item) bool { return strings.Contains(i.Command, "touch first") }
+	if !slices.ContainsFunc(seen[agent.ItemStarted](later), func(s agent.ItemStarted) bool { return shows(s.Item) }) ||
+		!slices.ContainsFunc(seen[agent.ItemCompleted](later), func(s agent.ItemCompleted) bool { return shows(s.Item) }) {
 		t.Error("its commands are not shown")
 	}
 }
@@ -204,17 +205,17 @@ func TestScriptStandsStill(t *testing.T) {
 	t.Parallel()
 	e := scripting(t, appserver.Never, appserver.DangerFullAccess)
 	file := filepath.Join(codextest.Dir(t, "outside"), "file")
-	wantEnd(t, submit(t, e, "j1", "one", trying(calling("echo x >> "+file, ""))).wait(t), executor.Completed, "")
-	wantEnd(t, submit(t, e, "j2", "other", "run sleep 1").wait(t), executor.Completed, "")
+	wantEnd(t, submit(t, e, "j1", "one", trying(calling("echo x >> "+file, ""))).wait(t), agent.Completed, "")
+	wantEnd(t, submit(t, e, "j2", "other", "run sleep 1").wait(t), agent.Completed, "")
 	before := lines(file) // which were being written at the end of its turn
-	wantEnd(t, submit(t, e, "j3", "other", "run sleep 1").wait(t), executor.Completed, "")
+	wantEnd(t, submit(t, e, "j3", "other", "run sleep 1").wait(t), agent.Completed, "")
 	if after := lines(file); after != before {
 		t.Errorf("between the turns it has written %d lines", after-before)
 	}
 	w := submit(t, e, "j4", "one", "run sleep 67.75")
 	wantWork(t, file)
 	cancel(t, e, "j4")
-	wantEnd(t, w.wait(t), executor.Canceled, "")
+	wantEnd(t, w.wait(t), agent.Canceled, "")
 }
 
 // TestFormOfAScriptInALaterTurn: a form of an MCP server's own is put to the sender of the message
@@ -226,19 +227,19 @@ func TestFormOfAScriptInALaterTurn(t *testing.T) {
 	first := submit(t, e, "j1", "one", "script "+calling("until [ -e "+sign+" ]; do sleep 0.02; done", ", yield_time_ms: 60000")+
 		`; try { await tools.mcp__asker__plain({}) } catch (e) {} const said = await tools.mcp__asker__sure({}); `+
 		"await tools.exec_command({cmd: \"echo '\" + JSON.stringify(said).replaceAll(\"'\", \"\") + \"' > told; touch done\"})")
-	wantEnd(t, first.wait(t), executor.Completed, "")
+	wantEnd(t, first.wait(t), agent.Completed, "")
 	later := submit(t, e, "j2", "one", "run until [ -e done ]; do sleep 0.02; done; cat told")
 	if err := os.WriteFile(sign, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	mustReply(t, e, "j2", later.asked(t, 1), "yes")
 	end := later.wait(t)
-	wantEnd(t, end, executor.Completed, "")
+	wantEnd(t, end, agent.Completed, "")
 	if !strings.Contains(said(end), "the answer: accept") {
 		t.Errorf("the script is told %q", said(end))
 	}
-	questions := seen[executor.Asked](later)
-	if len(questions) != 1 || questions[0].Kind != "form" || !strings.Contains(questions[0].Text, "Are you sure?") || len(seen[executor.Asked](first)) != 0 {
+	questions := seen[agent.Question](later)
+	if len(questions) != 1 || questions[0].Kind != "form" || !strings.Contains(questions[0].Text, "Are you sure?") || len(seen[agent.Question](first)) != 0 {
 		t.Errorf("asked %+v", questions)
 	}
 }
@@ -249,15 +250,15 @@ func TestScriptEndsWithACancel(t *testing.T) {
 	e := scripting(t, appserver.Never, appserver.DangerFullAccess)
 	file := filepath.Join(codextest.Dir(t, "outside"), "file")
 	sign := file + ".sign"
-	wantEnd(t, submit(t, e, "j1", "one", tryingFrom(sign, calling("echo x >> "+file, ""))).wait(t), executor.Completed, "")
+	wantEnd(t, submit(t, e, "j1", "one", tryingFrom(sign, calling("echo x >> "+file, ""))).wait(t), agent.Completed, "")
 	later := submit(t, e, "j2", "one", "run touch "+sign+"; sleep 67.25")
 	eventually(t, "the script to go on", func() bool { return lines(file) > 2 })
 	cancel(t, e, "j2")
-	wantEnd(t, later.wait(t), executor.Canceled, "")
-	wantEnd(t, submit(t, e, "j3", "one", "run sleep 0.5").wait(t), executor.Completed, "")
+	wantEnd(t, later.wait(t), agent.Canceled, "")
+	wantEnd(t, submit(t, e, "j3", "one", "run sleep 0.5").wait(t), agent.Completed, "")
 	before := lines(file) // a line that was being written at the end is not meant
 	last := submit(t, e, "j4", "one", "run sleep 1")
-	wantEnd(t, last.wait(t), executor.Completed, "")
+	wantEnd(t, last.wait(t), agent.Completed, "")
 	if after := lines(file); after != before {
 		t.Errorf("it has written %d lines more", after-before)
 	}
@@ -278,7 +279,7 @@ func TestScriptAsksInItsTurn(t *testing.T) {
 	file := filepath.Join(codextest.Dir(t, "outside"), "file")
 	w := submit(t, e, "j1", "one", "touch "+file)
 	mustReply(t, e, "j1", w.asked(t, 1), "yes")
-	wantEnd(t, w.wait(t), executor.Completed, "")
+	wantEnd(t, w.wait(t), agent.Completed, "")
 	if _, err := os.Stat(file); err != nil {
 		t.Error(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 )
@@ -30,7 +31,7 @@ func TestRefusedForTheMoment(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := onFake(t, "refuse-first "+refusal, nil)
-			wantEnd(t, submit(t, e, "j1", "one", "hello").wait(t), executor.Completed, "")
+			wantEnd(t, submit(t, e, "j1", "one", "hello").wait(t), agent.Completed, "")
 		})
 	}
 }
@@ -40,7 +41,7 @@ func TestRefusedForGood(t *testing.T) {
 	t.Parallel()
 	e := onFake(t, "refuse thread/start no such model", nil)
 	end := submit(t, e, "j1", "one", "hello").wait(t)
-	wantEnd(t, end, executor.Failed, executor.FailModel)
+	wantEnd(t, end, agent.Failed, agent.FailModel)
 	if !strings.Contains(end.Failure.Message, "no such model") {
 		t.Errorf("message = %q, want codex's reason", end.Failure.Message)
 	}
@@ -54,8 +55,8 @@ func TestTakenButNotAnswered(t *testing.T) {
 	submit(t, e, "j0", "one", "before").wait(t)
 	w := submit(t, e, "j1", "one", "!no-start-answer")
 	end := w.wait(t)
-	wantEnd(t, end, executor.Completed, "")
-	if started := seen[executor.Started](w); len(started) != 1 || started[0].TurnID == "" || said(end) == "" {
+	wantEnd(t, end, agent.Completed, "")
+	if started := seen[agent.Started](w); len(started) != 1 || started[0].TurnID == "" || said(end) == "" {
 		t.Errorf("Started = %+v, said %q, want the turn and its answer", started, said(end))
 	}
 }
@@ -65,7 +66,7 @@ func TestDeathAtEveryTry(t *testing.T) {
 	t.Parallel()
 	e := onFake(t, "turn die-before 3", nil)
 	end := submit(t, e, "j1", "one", "hello").wait(t)
-	wantEnd(t, end, executor.Failed, executor.FailUnreachable)
+	wantEnd(t, end, agent.Failed, agent.FailUnreachable)
 }
 
 // TestKilledWhileStarting starts codex again for a message that waits for it, as
@@ -73,7 +74,7 @@ func TestDeathAtEveryTry(t *testing.T) {
 func TestKilledWhileStarting(t *testing.T) {
 	t.Parallel()
 	e := onFake(t, "", killedAtStart(t, 4))
-	wantEnd(t, submit(t, e, "j1", "one", "hello").wait(t), executor.Completed, "")
+	wantEnd(t, submit(t, e, "j1", "one", "hello").wait(t), agent.Completed, "")
 }
 
 // killedAtStart has codex killed by SIGKILL at its first starts, n of them.
@@ -98,7 +99,7 @@ func TestDeafHistory(t *testing.T) {
 	e := onFake(t, "no-answer thread/turns/list", func(c *executor.Config) { c.Patience = 1500 * time.Millisecond })
 	submit(t, e, "j0", "one", "before").wait(t)
 	end := submit(t, e, "j1", "one", "!die-before 3").wait(t)
-	wantEnd(t, end, executor.Interrupted, executor.FailUnreachable)
+	wantEnd(t, end, agent.Interrupted, agent.FailUnreachable)
 }
 
 // TestCancelWhileStarting cancels while codex has not answered turn/start.
@@ -106,11 +107,11 @@ func TestCancelWhileStarting(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		stop    func(*executor.Executor) error
-		outcome executor.Outcome
-		kind    executor.FailureKind
+		outcome agent.Outcome
+		kind    agent.FailureKind
 	}{
-		"cancel": {func(e *executor.Executor) error { return e.Cancel(t.Context(), "j1") }, executor.Canceled, ""},
-		"close":  {func(e *executor.Executor) error { return e.Close(t.Context()) }, executor.Interrupted, executor.FailShutdown},
+		"cancel": {func(e *executor.Executor) error { return e.Cancel(t.Context(), "j1") }, agent.Canceled, ""},
+		"close":  {func(e *executor.Executor) error { return e.Close(t.Context()) }, agent.Interrupted, agent.FailShutdown},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := onFake(t, "", func(c *executor.Config) { c.Patience = 2 * time.Second })
@@ -139,7 +140,7 @@ func TestUnloadThatIsCut(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.wait(t)
-	wantEnd(t, submit(t, e, "j3", "one", "again").wait(t), executor.Completed, "")
+	wantEnd(t, submit(t, e, "j3", "one", "again").wait(t), agent.Completed, "")
 }
 
 // TestThreadThatComesTooLate is put away again: nobody would ever use it.
@@ -152,7 +153,7 @@ func TestThreadThatComesTooLate(t *testing.T) {
 	if err := e.Cancel(t.Context(), "j1"); err != nil {
 		t.Fatal(err)
 	}
-	wantEnd(t, w.wait(t), executor.Canceled, "")
+	wantEnd(t, w.wait(t), agent.Canceled, "")
 	eventually(t, "the thread to be put away", func() bool { return strings.Contains(wire.String(), "thread/unsubscribe") })
 	wantAlive(t, e, "one")
 }
@@ -164,12 +165,12 @@ func TestKnownThreadThatComesTooLate(t *testing.T) {
 	var wire lockedBuffer
 	state := t.TempDir()
 	e := onFake(t, "state "+state+"; slow thread/resume 1500", func(c *executor.Config) { c.Child.Wire = &wire })
-	wantEnd(t, submit(t, e, "j1", "one", "hello").wait(t), executor.Completed, "")
+	wantEnd(t, submit(t, e, "j1", "one", "hello").wait(t), agent.Completed, "")
 	killCodex(t, e)
 	w := submit(t, e, "j2", "one", "hello")
 	eventually(t, "thread/resume to be called", func() bool { return strings.Contains(wire.String(), "thread/resume") })
 	cancel(t, e, "j2")
-	wantEnd(t, w.wait(t), executor.Canceled, "")
+	wantEnd(t, w.wait(t), agent.Canceled, "")
 	wantAlive(t, e, "one")
 	first, then, _ := strings.Cut(wire.String(), "thread/unsubscribe")
 	if strings.Count(first, "thread/resume") != 1 || strings.Count(then, "thread/resume") != 1 {
@@ -182,12 +183,12 @@ func TestThreadThatIsClosing(t *testing.T) {
 	t.Parallel()
 	e := onFake(t, "state "+t.TempDir()+"; refuse-first thread/resume thread t is closing", nil)
 	w := submit(t, e, "j1", "one", "hello")
-	wantEnd(t, w.wait(t), executor.Completed, "")
-	thread := seen[executor.Started](w)[0].ThreadID
+	wantEnd(t, w.wait(t), agent.Completed, "")
+	thread := seen[agent.Started](w)[0].ThreadID
 	killCodex(t, e)
 	w = submit(t, e, "j2", "one", "hello")
-	wantEnd(t, w.wait(t), executor.Completed, "")
-	if got := seen[executor.Started](w)[0]; got.ThreadID != thread || got.Replaced {
+	wantEnd(t, w.wait(t), agent.Completed, "")
+	if got := seen[agent.Started](w)[0]; got.ThreadID != thread || got.Replaced {
 		t.Errorf("in thread %s, want %s", got.ThreadID, thread)
 	}
 }
@@ -235,7 +236,7 @@ func (b *lockedBuffer) String() string {
 func TestLostCompletionBesideAChattyCommand(t *testing.T) {
 	t.Parallel()
 	e := onFake(t, "", nil)
-	wantEnd(t, submit(t, e, "j1", "one", "!lose-completed-chatty").wait(t), executor.Completed, "")
+	wantEnd(t, submit(t, e, "j1", "one", "!lose-completed-chatty").wait(t), agent.Completed, "")
 }
 
 // TestCloseIsBoundedWithoutTurns bounds the child's own end, too.
@@ -278,7 +279,7 @@ func TestRunningVersion(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder
 	e := onFake(t, "", func(c *executor.Config) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
-	wantEnd(t, submit(t, e, "j1", "one", "hello").wait(t), executor.Completed, "")
+	wantEnd(t, submit(t, e, "j1", "one", "hello").wait(t), agent.Completed, "")
 	if got := e.Health().Child.Version; got != "0.0.0" {
 		t.Errorf("version = %q, want that of the fake", got)
 	}

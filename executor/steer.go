@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 )
 
@@ -25,8 +26,8 @@ const steerTimeout = 5 * time.Second
 
 // Steer hands a message to the turn of the job into, which must be of the same
 // context and run, or be about to run again. It returns at once; its observer is
-// told [Steered] or [Unsteered]. A message that is taken ends with that turn,
-// whose [Ended] names it. One that is not has a turn of its own, in the place in
+// told [agent.Steered] or [agent.Unsteered]. A message that is taken ends with that turn,
+// whose [agent.Ended] names it. One that is not has a turn of its own, in the place in
 // the queue that is its own by the time of its acceptance: like any other job from
 // then on. [ErrNotRunning] says that there is no such turn; nothing has been
 // accepted then.
@@ -171,7 +172,7 @@ func (l *line) send(s *job) {
 	ctx, cancel := context.WithTimeout(l.ctx, min(steerTimeout, t.e.cfg.Patience))
 	defer cancel()
 	err = t.on.TurnSteer(ctx, appserver.TurnSteerParams{
-		ThreadID: t.c.threadID, ExpectedTurnID: t.id, Input: input, ClientUserMessageID: s.attempt.clientID(),
+		ThreadID: t.c.threadID, ExpectedTurnID: t.id, Input: inputsFor(input), ClientUserMessageID: s.attempt.clientID(),
 	})
 	_, refused := errors.AsType[*appserver.RPCError](err)
 	switch {
@@ -202,7 +203,7 @@ func (l *line) begin(s *job) error {
 	e.mu.Unlock()
 	return e.insist(l.ctx, "begin an attempt", func(ctx context.Context) error {
 		return e.cfg.Book.Begin(ctx, attempt)
-	}, func() { s.observe(Notice{Text: bookFull}) })
+	}, func() { s.observe(agent.Notice{Text: bookFull}) })
 }
 
 // steered says, once, that codex has taken a message.
@@ -212,7 +213,7 @@ func (t *turn) steered(s *job) {
 	s.steered = true
 	t.e.mu.Unlock()
 	if !said {
-		s.observe(Steered{TurnID: t.id})
+		s.observe(agent.Steered{TurnID: t.id})
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
@@ -29,13 +30,13 @@ func steer(t *testing.T, e *executor.Executor, into, id, context, text string) *
 }
 
 func trySteer(e *executor.Executor, into, id, context, text string) (*witness, error) {
-	w := &witness{ended: make(chan executor.Ended, 1)}
-	job := executor.Job{ID: id, Context: context, Input: []appserver.UserInput{appserver.Text(text)}}
+	w := &witness{ended: make(chan agent.Ended, 1)}
+	job := executor.Job{ID: id, Context: context, Input: []agent.Input{agent.Text(text)}}
 	return w, e.Steer(into, job, w.observe)
 }
 
 // wantTaken checks that messages became part of a turn that has ended.
-func wantTaken(t *testing.T, end executor.Ended, outcome executor.Outcome, ids ...string) {
+func wantTaken(t *testing.T, end agent.Ended, outcome agent.Outcome, ids ...string) {
 	t.Helper()
 	if end.Outcome != outcome || !slices.Equal(end.Taken, ids) {
 		t.Errorf("end = %s with %v taken (%+v), want it %s with %v", end.Outcome, end.Taken, end.Failure, outcome, ids)
@@ -43,11 +44,11 @@ func wantTaken(t *testing.T, end executor.Ended, outcome executor.Outcome, ids .
 }
 
 func started(w *witness) func() bool {
-	return func() bool { return len(seen[executor.Started](w)) > 0 }
+	return func() bool { return len(seen[agent.Started](w)) > 0 }
 }
 
 func steered(w *witness) func() bool {
-	return func() bool { return len(seen[executor.Steered](w)) == 1 }
+	return func() bool { return len(seen[agent.Steered](w)) == 1 }
 }
 
 // runUntilTaken has a turn run a command until takenUp is called.
@@ -75,11 +76,11 @@ func TestSteerInTime(t *testing.T) {
 			eventually(t, "codex to take it", steered(s))
 			takenUp(t, cfg)
 			end := w.wait(t)
-			wantTaken(t, end, executor.Completed, "j2")
+			wantTaken(t, end, agent.Completed, "j2")
 			if got := said(end); got != "other" {
 				t.Errorf("the turn says %q", got)
 			}
-			if other := s.wait(t); other.Outcome != executor.Completed || len(other.Messages) != 0 {
+			if other := s.wait(t); other.Outcome != agent.Completed || len(other.Messages) != 0 {
 				t.Errorf("the message that was taken ends with %+v", other)
 			}
 			if _, err := trySteer(e, "j1", "j3", "one", "say late"); !errors.Is(err, executor.ErrNotRunning) {
@@ -111,7 +112,7 @@ func TestSteerAtOnce(t *testing.T) {
 		}
 		end, own := w.wait(t), s.wait(t)
 		answers := strings.Count(said(end)+said(own), id)
-		if answers != 1 || end.Outcome != executor.Completed || own.Outcome != executor.Completed {
+		if answers != 1 || end.Outcome != agent.Completed || own.Outcome != agent.Completed {
 			t.Errorf("message %d was answered %d times: %+v and %+v", i, answers, end, own)
 		}
 		if len(end.Taken) > 0 {
@@ -150,7 +151,7 @@ func TestSteerBurst(t *testing.T) {
 				eventually(t, "codex to take "+ids[i], steered(s))
 			}
 			takenUp(t, cfg)
-			wantTaken(t, w.wait(t), executor.Completed, ids...)
+			wantTaken(t, w.wait(t), agent.Completed, ids...)
 			for _, s := range all {
 				s.wait(t)
 			}
@@ -190,7 +191,7 @@ func TestSteerWithoutEnd(t *testing.T) {
 		eventually(t, ids[i]+" to arrive", func() bool { return e.Health().Waiting == 0 })
 	}
 	end := w.wait(t)
-	wantTaken(t, end, executor.Completed, ids...)
+	wantTaken(t, end, agent.Completed, ids...)
 	if said(end) != "the end" {
 		t.Errorf("the turn says %q", said(end))
 	}
@@ -279,9 +280,9 @@ func TestSteerAndDeath(t *testing.T) {
 		eventually(t, "the model to be told", func() bool { return len(model.Requests()) == 2 })
 		kill(t, e)
 		end := w.wait(t)
-		wantTaken(t, end, executor.Completed, "j2")
-		if said(end) != "both" || len(seen[executor.Started](w)) != 2 {
-			t.Errorf("the turn says %q after %d attempts", said(end), len(seen[executor.Started](w)))
+		wantTaken(t, end, agent.Completed, "j2")
+		if said(end) != "both" || len(seen[agent.Started](w)) != 2 {
+			t.Errorf("the turn says %q after %d attempts", said(end), len(seen[agent.Started](w)))
 		}
 		s.wait(t)
 	})
@@ -294,11 +295,11 @@ func TestSteerAndDeath(t *testing.T) {
 		later := submit(t, e, "j3", "one", "say later")
 		eventually(t, "codex to take it", steered(s))
 		kill(t, e)
-		wantTaken(t, w.wait(t), executor.Interrupted)
-		if end := s.wait(t); said(end) != "own" || len(seen[executor.Unsteered](s)) != 1 {
+		wantTaken(t, w.wait(t), agent.Interrupted)
+		if end := s.wait(t); said(end) != "own" || len(seen[agent.Unsteered](s)) != 1 {
 			t.Errorf("the message ends with %+v", end)
 		}
-		if len(seen[executor.Started](later)) != 0 && len(later.ended) == 0 {
+		if len(seen[agent.Started](later)) != 0 && len(later.ended) == 0 {
 			t.Error("a later message came first")
 		}
 		later.wait(t)
@@ -326,10 +327,10 @@ func TestSteerAndCancel(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if end := w.wait(t); end.Outcome != executor.Canceled {
+	if end := w.wait(t); end.Outcome != agent.Canceled {
 		t.Errorf("end = %+v", end)
 	}
-	if end := s.wait(t); end.Outcome != executor.Canceled {
+	if end := s.wait(t); end.Outcome != agent.Canceled {
 		t.Errorf("the message ends with %+v", end)
 	}
 	if n := len(model.Requests()); n != 1 {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 )
 
@@ -33,7 +34,7 @@ func (e *Executor) requeue(c *conversation, j, s *job, running int) {
 		}
 	}
 	e.mu.Unlock()
-	s.observe(Unsteered{Ahead: ahead})
+	s.observe(agent.Unsteered{Ahead: ahead})
 	e.mu.Lock()
 	s.into = nil
 	if s.ctx.Err() != nil {
@@ -104,7 +105,7 @@ func (e *Executor) closeToSteers(j *job) {
 // endSteers decides what becomes of the messages that were handed to the turns of
 // j, whose end is known. Those that its last turn has taken are named in end and
 // returned; the others have a turn of their own. The caller holds c.lock.
-func (e *Executor) endSteers(c *conversation, j *job, end *Ended) (taken []*job) {
+func (e *Executor) endSteers(c *conversation, j *job, end *agent.Ended) (taken []*job) {
 	e.closeToSteers(j)
 	left := shuttingDown(end.Failure) && !end.Tools // for the next process, and so are they
 	for _, s := range e.steersOf(j) {
@@ -142,10 +143,10 @@ func (e *Executor) steersOf(j *job) []*job {
 	return slices.Clone(j.steers)
 }
 
-func shuttingDown(f *Failure) bool { return f != nil && f.Kind == FailShutdown }
+func shuttingDown(f *agent.Failure) bool { return f != nil && f.Kind == agent.FailShutdown }
 
 // endSteer ends a message that has had no turn of its own.
-func (e *Executor) endSteer(s *job, end Ended) {
+func (e *Executor) endSteer(s *job, end agent.Ended) {
 	e.mu.Lock()
 	if !s.heard {
 		e.countWaiting(-1)

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
@@ -57,17 +57,17 @@ func TestSteerGoesWrong(t *testing.T) {
 			s := steer(t, e, "j1", "j2", "one", "other")
 			later := submit(t, e, "j3", "one", "later")
 			end, other := w.wait(t), s.wait(t)
-			wantEnd(t, end, executor.Completed, "")
+			wantEnd(t, end, agent.Completed, "")
 			if said(end) != c.says || (said(other) == "other") != c.own || slices.Contains(end.Taken, "j2") == c.own {
 				t.Errorf("the turn says %q with %v taken, the message's own says %q", said(end), end.Taken, said(other))
 			}
 			if n := book.attemptsAt("j2"); n != c.attempts {
 				t.Errorf("%d attempts, want %d", n, c.attempts)
 			}
-			if n := len(seen[executor.Steered](s)); n != c.steered {
+			if n := len(seen[agent.Steered](s)); n != c.steered {
 				t.Errorf("it was said %d times to be taken, want %d", n, c.steered)
 			}
-			if n := len(seen[executor.Unsteered](s)); (n == 1) != c.own {
+			if n := len(seen[agent.Unsteered](s)); (n == 1) != c.own {
 				t.Errorf("it was said %d times not to be taken", n)
 			}
 			later.wait(t)
@@ -88,7 +88,7 @@ func TestSteerAndDeathOfTheFake(t *testing.T) {
 		eventually(t, "the turn to start", started(w))
 		s := steer(t, e, "j1", "j2", "one", "other")
 		end, own := w.wait(t), s.wait(t)
-		if end.Outcome != executor.Completed || own.Outcome != executor.Completed || len(seen[executor.Started](w)) != 2 {
+		if end.Outcome != agent.Completed || own.Outcome != agent.Completed || len(seen[agent.Started](w)) != 2 {
 			t.Errorf("ends = %+v and %+v", end, own)
 		}
 		if taken := len(end.Taken) == 1; taken == (said(own) == "other") {
@@ -111,8 +111,8 @@ func TestSteerRefused(t *testing.T) {
 	eventually(t, "the turn to start", started(w))
 	before := submit(t, e, "j2", "one", "before")
 	s := steer(t, e, "j1", "j3", "one", "other")
-	eventually(t, "it to be said", func() bool { return len(seen[executor.Unsteered](s)) == 1 })
-	if told := seen[executor.Unsteered](s)[0]; told.Ahead != 2 || len(w.ended) != 0 {
+	eventually(t, "it to be said", func() bool { return len(seen[agent.Unsteered](s)) == 1 })
+	if told := seen[agent.Unsteered](s)[0]; told.Ahead != 2 || len(w.ended) != 0 {
 		t.Errorf("told %+v", told)
 	}
 	if err := e.Cancel(t.Context(), "j1"); err != nil {
@@ -139,7 +139,7 @@ func TestSteerThatHadItsTurn(t *testing.T) {
 	if end := w.wait(t); said(end) != "hello" || len(end.Taken) != 0 {
 		t.Errorf("the turn says %q with %v taken", said(end), end.Taken)
 	}
-	wantEnd(t, s.wait(t), executor.Interrupted, executor.FailUnreachable)
+	wantEnd(t, s.wait(t), agent.Interrupted, agent.FailUnreachable)
 }
 
 // TestSteerAndTimer interrupts a turn that has not got to what it was sent.
@@ -151,7 +151,7 @@ func TestSteerAndTimer(t *testing.T) {
 	s := steer(t, e, "j1", "j2", "one", "say own")
 	eventually(t, "codex to take it", steered(s))
 	end := w.wait(t)
-	wantEnd(t, end, executor.Failed, executor.FailTimeout)
+	wantEnd(t, end, agent.Failed, agent.FailTimeout)
 	if own := s.wait(t); len(end.Taken) != 0 || said(own) != "own" {
 		t.Errorf("%v was taken, and its own turn says %q", end.Taken, said(own))
 	}
@@ -168,10 +168,10 @@ func TestSteerWithoutABook(t *testing.T) {
 	book.refuse = 1
 	book.mu.Unlock()
 	s := steer(t, e, "j1", "j2", "one", "other")
-	if end := w.wait(t); len(end.Taken) != 0 && len(seen[executor.Notice](s)) == 0 {
+	if end := w.wait(t); len(end.Taken) != 0 && len(seen[agent.Notice](s)) == 0 {
 		t.Errorf("%v was taken", end.Taken)
 	}
-	if end := s.wait(t); end.Outcome != executor.Completed {
+	if end := s.wait(t); end.Outcome != agent.Completed {
 		t.Errorf("end = %+v", end)
 	}
 }
@@ -193,8 +193,8 @@ func TestSteerAndClose(t *testing.T) {
 		if err := e.Close(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		for _, end := range []executor.Ended{w.wait(t), s.wait(t)} {
-			wantEnd(t, end, executor.Interrupted, executor.FailShutdown)
+		for _, end := range []agent.Ended{w.wait(t), s.wait(t)} {
+			wantEnd(t, end, agent.Interrupted, agent.FailShutdown)
 			if end.Tools || len(end.Taken) != 0 {
 				t.Errorf("end = %+v, want it left to the next process", end)
 			}
@@ -203,8 +203,8 @@ func TestSteerAndClose(t *testing.T) {
 		w = submitCut(t, next, "j1", "one", "!hold", book.last("j1"))
 		s = steerCut(t, next, "j1", "j2", "other", book.last("j2"))
 		end, own := w.wait(t), s.wait(t)
-		wantEnd(t, end, executor.Completed, "")
-		wantEnd(t, own, executor.Completed, "")
+		wantEnd(t, end, agent.Completed, "")
+		wantEnd(t, own, agent.Completed, "")
 		if there && said(end) != "!hold\nother" || !there && said(own) != "other" {
 			t.Errorf("there %v: the turn says %q, the message's own %q", there, said(end), said(own))
 		}
@@ -213,8 +213,8 @@ func TestSteerAndClose(t *testing.T) {
 
 func steerCut(t *testing.T, e *executor.Executor, into, id, text string, cut *executor.Cut) *witness {
 	t.Helper()
-	w := &witness{ended: make(chan executor.Ended, 1)}
-	job := executor.Job{ID: id, Context: "one", Input: []appserver.UserInput{appserver.Text(text)}, Cut: cut, Accepted: true}
+	w := &witness{ended: make(chan agent.Ended, 1)}
+	job := executor.Job{ID: id, Context: "one", Input: []agent.Input{agent.Text(text)}, Cut: cut, Accepted: true}
 	if err := e.Steer(into, job, w.observe); err != nil {
 		t.Fatal(err)
 	}
@@ -228,16 +228,16 @@ func TestSteerOfTheProcessBefore(t *testing.T) {
 	cases := map[string]struct {
 		action  string // of the first process's turn, once it was steered
 		lost    bool   // the message is not in the history
-		outcome executor.Outcome
+		outcome agent.Outcome
 		taken   bool
 	}{
-		"words":        {"!die-steered 3", false, executor.Completed, true}, // both again
-		"words-lost":   {"!die-steered 3", true, executor.Completed, true},
-		"a-tool":       {"!die-steered-tool 3", false, executor.Interrupted, true},
-		"a-tool-lost":  {"!die-steered-tool 3", true, executor.Interrupted, false},
-		"at-end":       {"!hold-done 3", false, executor.Completed, true},
-		"at-end-lost":  {"!hold-done 3", true, executor.Completed, false},
-		"never-a-turn": {"", true, executor.Completed, true},
+		"words":        {"!die-steered 3", false, agent.Completed, true}, // both again
+		"words-lost":   {"!die-steered 3", true, agent.Completed, true},
+		"a-tool":       {"!die-steered-tool 3", false, agent.Interrupted, true},
+		"a-tool-lost":  {"!die-steered-tool 3", true, agent.Interrupted, false},
+		"at-end":       {"!hold-done 3", false, agent.Completed, true},
+		"at-end-lost":  {"!hold-done 3", true, agent.Completed, false},
+		"never-a-turn": {"", true, agent.Completed, true},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -276,12 +276,12 @@ func TestSteerOfTheProcessBefore(t *testing.T) {
 				t.Errorf("end = %s (%v) with %v taken", end.Outcome, end.Failure, end.Taken)
 			}
 			if !c.taken {
-				wantEnd(t, own, executor.Completed, "")
+				wantEnd(t, own, agent.Completed, "")
 				if said(own) != "other" {
 					t.Errorf("the message's own turn says %q", said(own))
 				}
 			}
-			wantEnd(t, behind.wait(t), executor.Completed, "")
+			wantEnd(t, behind.wait(t), agent.Completed, "")
 		})
 	}
 }
@@ -298,7 +298,7 @@ func TestSteerBesideAHold(t *testing.T) {
 	eventually(t, "codex to take it", steered(s))
 	heldWith(t, submit(t, e, "j4", "two", "!fail unauthorized bad key"))
 	heldWith(t, before)
-	if told := seen[executor.Held](s); len(told) != 0 {
+	if told := seen[agent.Paused](s); len(told) != 0 {
 		t.Errorf("a message that does not wait was told %+v", told)
 	}
 	if err := e.Cancel(t.Context(), "j1"); err != nil {
@@ -322,8 +322,8 @@ func TestCancelOfWhatTheProcessBeforeHasSteered(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	wantEnd(t, j.wait(t), executor.Canceled, "")
-	wantEnd(t, canceled.wait(t), executor.Canceled, "")
+	wantEnd(t, j.wait(t), agent.Canceled, "")
+	wantEnd(t, canceled.wait(t), agent.Canceled, "")
 	if h := e.Health(); h.Waiting != 1 || len(left.ended) != 0 {
 		t.Errorf("%d wait, want the one that was not canceled", h.Waiting)
 	}

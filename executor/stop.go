@@ -5,12 +5,13 @@ import (
 	"errors"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 )
 
 // stopFor is the first rung of the ladder: codex is asked to interrupt the turn.
 // A timer first looks whether the turn has ended unseen.
-func (t *turn) stopFor(cause error) *Ended {
+func (t *turn) stopFor(cause error) *agent.Ended {
 	if t.stopping != nil {
 		return nil
 	}
@@ -34,7 +35,7 @@ func (t *turn) stopFor(cause error) *Ended {
 const askEvery = 100 * time.Millisecond
 
 // ask asks codex to end the turn.
-func (t *turn) ask() *Ended {
+func (t *turn) ask() *agent.Ended {
 	t.attention.after(askEvery, timerAgain)
 	err := t.interrupt(t.id)
 	if found, ok := appserver.StaleTurn(err); ok {
@@ -61,7 +62,7 @@ func (t *turn) interrupt(turnID string) error {
 // ignored is the last rung: codex did not end the turn in its grace period, so
 // the child is restarted. Its end is then seen like any other death. A turn that is said
 // to have ended is waited for first: a restart would cut those of others.
-func (t *turn) ignored() *Ended {
+func (t *turn) ignored() *agent.Ended {
 	if end := t.reconcile(); end != nil {
 		return end
 	}

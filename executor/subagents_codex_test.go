@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
@@ -95,11 +95,11 @@ func TestSubagentEndsWithItsTurn(t *testing.T) {
 		what   string
 		change func(*executor.Config)
 		stop   func(t *testing.T, e *executor.Executor)
-		want   executor.Outcome
+		want   agent.Outcome
 	}{
-		{"wait", nil, func(t *testing.T, e *executor.Executor) { cancel(t, e, "j1") }, executor.Canceled},
-		{"wait", func(c *executor.Config) { c.TurnTimeout = 20 * time.Second }, func(*testing.T, *executor.Executor) {}, executor.Failed},
-		{"fail", nil, func(*testing.T, *executor.Executor) {}, executor.Failed},
+		{"wait", nil, func(t *testing.T, e *executor.Executor) { cancel(t, e, "j1") }, agent.Canceled},
+		{"wait", func(c *executor.Config) { c.TurnTimeout = 20 * time.Second }, func(*testing.T, *executor.Executor) {}, agent.Failed},
+		{"fail", nil, func(*testing.T, *executor.Executor) {}, agent.Failed},
 	} {
 		t.Run(fmt.Sprint(c.what, i), func(t *testing.T) {
 			t.Parallel()
@@ -125,8 +125,8 @@ func TestSubagentsOfPeersEndWithTheirTurn(t *testing.T) {
 	t.Parallel()
 	e := onCodex(t, modeltest.Start(t, spawning), nil)
 	file := filepath.Join(codextest.Dir(t, "lines"), "file.21")
-	job := executor.Job{ID: "j1", Context: "one", Input: []appserver.UserInput{appserver.Text("spawn once " + file)}, Peer: true}
-	wantEnd(t, submitJob(t, e, job).wait(t), executor.Completed, "")
+	job := executor.Job{ID: "j1", Context: "one", Input: []agent.Input{agent.Text("spawn once " + file)}, Peer: true}
+	wantEnd(t, submitJob(t, e, job).wait(t), agent.Completed, "")
 	wantQuiet(t, e, file)
 }
 
@@ -137,14 +137,14 @@ func TestSubagentOfAnEarlierTurn(t *testing.T) {
 	e := onCodex(t, modeltest.Start(t, spawning), nil)
 	dir := codextest.Dir(t, "lines")
 	file, others := filepath.Join(dir, "file.11"), filepath.Join(dir, "file.12")
-	wantEnd(t, submit(t, e, "j1", "one", "spawn once "+file).wait(t), executor.Completed, "")
-	wantEnd(t, submit(t, e, "j2", "two", "spawn once "+others).wait(t), executor.Completed, "")
+	wantEnd(t, submit(t, e, "j1", "one", "spawn once "+file).wait(t), agent.Completed, "")
+	wantEnd(t, submit(t, e, "j2", "two", "spawn once "+others).wait(t), agent.Completed, "")
 	wantWork(t, file)
 	w := submit(t, e, "j3", "one", "hang")
-	eventually(t, "the turn to start", func() bool { return len(seen[executor.Started](w)) == 1 })
+	eventually(t, "the turn to start", func() bool { return len(seen[agent.Started](w)) == 1 })
 	wantWork(t, file)
 	cancel(t, e, "j3")
-	wantEnd(t, w.wait(t), executor.Canceled, "")
+	wantEnd(t, w.wait(t), agent.Canceled, "")
 	wantQuiet(t, e, file)
 	wantWork(t, others)
 }
@@ -157,9 +157,9 @@ func TestSubagentThatBeginsTooLate(t *testing.T) {
 	for i := range 4 {
 		id, file := fmt.Sprintf("j%d", i), filepath.Join(dir, fmt.Sprintf("file.2%d", i))
 		w := submit(t, e, id, id, "spawn wait "+file)
-		eventually(t, "a tool of the turn", func() bool { return len(seen[executor.ItemStarted](w)) > i%2 })
+		eventually(t, "a tool of the turn", func() bool { return len(seen[agent.ItemStarted](w)) > i%2 })
 		cancel(t, e, id)
-		wantEnd(t, w.wait(t), executor.Canceled, "")
+		wantEnd(t, w.wait(t), agent.Canceled, "")
 		wantQuiet(t, e, file)
 	}
 	if restarts := e.Health().Child.Restarts; restarts != 0 {

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 )
 
@@ -20,11 +21,11 @@ const (
 // would refuse to read its message with each of them, or the model that it named would be asked for a
 // summary before each turn of another. With it go those before it that may be why, as the model has
 // not answered them. Where that cannot be, it is done before another turn. The caller holds c.lock.
-func (e *Executor) clear(c *conversation, t *turn, end *Ended) {
-	if end.Outcome == Completed {
+func (e *Executor) clear(c *conversation, t *turn, end *agent.Ended) {
+	if end.Outcome == agent.Completed {
 		c.blocked.Store(false)
 	}
-	if end.Outcome != Failed || end.Failure == nil {
+	if end.Outcome != agent.Failed || end.Failure == nil {
 		return
 	}
 	behind := t.unreadable || t.refusedByAnother()

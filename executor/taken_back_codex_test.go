@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
@@ -113,7 +114,7 @@ func TestWordsOfNobodyBehindASummary(t *testing.T) {
 	for _, context := range []string{"two", "three"} {
 		submit(t, q.e, "of "+context, context, "say hello").wait(t)
 	}
-	submitWith(t, q.e, "j4", "say four", executor.Options{Model: "gpt-5.5"}).wait(t)
+	submitWith(t, q.e, "j4", "say four", agent.Options{Model: "gpt-5.5"}).wait(t)
 	requests := q.model.Requests()
 	if body := string(requests[len(requests)-1].Body); !strings.Contains(body, "Another process of this machine has put words") {
 		t.Errorf("behind a summary the model is not told; the words are there: %t", strings.Contains(body, "QUEUED"))
@@ -136,12 +137,12 @@ func TestModelThatIsRefused(t *testing.T) {
 			c.Child.Args, c.Thread.Model = retrying(c.Child.Args), "gpt-6.1-sol"
 		})
 		submit(t, e, "j1", "one", "remember teal-7").wait(t)
-		refused := submitWith(t, e, "j2", "say two", executor.Options{Model: "gpt-5.5"})
-		if end := refused.wait(t); end.Outcome != executor.Failed {
+		refused := submitWith(t, e, "j2", "say two", agent.Options{Model: "gpt-5.5"})
+		if end := refused.wait(t); end.Outcome != agent.Failed {
 			t.Errorf("%d: the model that is refused ends with %+v", status, end)
 		}
 		end := submit(t, e, "j3", "one", "recall").wait(t)
-		if end.Outcome != executor.Completed || !strings.Contains(said(end), "teal-7") {
+		if end.Outcome != agent.Completed || !strings.Contains(said(end), "teal-7") {
 			t.Errorf("%d: the message after it ends with %+v (%v)", status, end, end.Failure)
 		}
 	}
@@ -160,11 +161,11 @@ func TestMessageThatIsRefused(t *testing.T) {
 	})
 	e := onCodex(t, model, nil)
 	submit(t, e, "j1", "one", "remember teal-7").wait(t)
-	if end := submit(t, e, "j2", "one", "say FLAGGED").wait(t); end.Outcome != executor.Failed {
+	if end := submit(t, e, "j2", "one", "say FLAGGED").wait(t); end.Outcome != agent.Failed {
 		t.Errorf("what is refused ends with %+v", end)
 	}
 	end := submit(t, e, "j3", "one", "recall").wait(t)
-	if end.Outcome != executor.Completed || !strings.Contains(said(end), "teal-7") {
+	if end.Outcome != agent.Completed || !strings.Contains(said(end), "teal-7") {
 		t.Errorf("the message after it ends with %+v (%v)", end, end.Failure)
 	}
 }
@@ -200,7 +201,7 @@ func TestInstructionsOfAnotherModel(t *testing.T) {
 	e, model := onTwoModels(t, func(c *executor.Config) { c.Instructions = p.now })
 	holds := func(id, want, with string) {
 		t.Helper()
-		if end := submitWith(t, e, id, "say "+id, executor.Options{Model: with}).wait(t); end.Outcome != executor.Completed {
+		if end := submitWith(t, e, id, "say "+id, agent.Options{Model: with}).wait(t); end.Outcome != agent.Completed {
 			t.Fatalf("%s: %+v (%v)", id, end, end.Failure)
 		}
 		requests := model.Requests()
@@ -232,7 +233,7 @@ func TestInstructionsOfARefusedModel(t *testing.T) {
 	p.is("PERSONA-two")
 	check(t, e, model, "j2", "one", "one", "two")
 	p.is("PERSONA-one")
-	if end := submitWith(t, e, "j3", "say REFUSED", executor.Options{Model: "gpt-5.5"}).wait(t); end.Outcome != executor.Failed {
+	if end := submitWith(t, e, "j3", "say REFUSED", agent.Options{Model: "gpt-5.5"}).wait(t); end.Outcome != agent.Failed {
 		t.Errorf("what is refused ends with %+v", end)
 	}
 	check(t, e, model, "j4", "one", "one", "two", "one")

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
@@ -35,12 +36,12 @@ func TestMessageThatWasRefusedBefore(t *testing.T) {
 		t.Fatal(err)
 	}
 	e = running(t, cfg)
-	cut := &executor.Cut{ThreadID: seen[executor.Started](w)[0].ThreadID, Attempt: 1}
-	if end := submitCut(t, e, "j3", "one", "say FLAGGED", cut).wait(t); end.Outcome != executor.Failed {
+	cut := &executor.Cut{ThreadID: seen[agent.Started](w)[0].ThreadID, Attempt: 1}
+	if end := submitCut(t, e, "j3", "one", "say FLAGGED", cut).wait(t); end.Outcome != agent.Failed {
 		t.Errorf("what was refused ends with %+v (%v)", end, end.Failure)
 	}
 	end := submit(t, e, "j4", "one", "recall").wait(t)
-	if end.Outcome != executor.Completed || !strings.Contains(said(end), "teal-7") {
+	if end.Outcome != agent.Completed || !strings.Contains(said(end), "teal-7") {
 		t.Errorf("the message after it ends with %+v (%v)", end, end.Failure)
 	}
 }
@@ -92,7 +93,7 @@ func TestCodexDiesAsATurnIsTakenOut(t *testing.T) {
 	w.wait(t)
 	end := submit(t, e, "j3", "one", "say three").wait(t)
 	requests := model.Requests()
-	if body := string(requests[len(requests)-1].Body); end.Outcome != executor.Completed || !strings.Contains(body, "PERSONA-two") {
+	if body := string(requests[len(requests)-1].Body); end.Outcome != agent.Completed || !strings.Contains(body, "PERSONA-two") {
 		t.Errorf("the message after it ends with %+v (%v), and what the turn was told is told again: %t", end, end.Failure, strings.Contains(body, "PERSONA-two"))
 	}
 }
@@ -122,7 +123,7 @@ func TestInstructionsAfterACancel(t *testing.T) {
 // failure says so.
 func TestRefusedBesideACommand(t *testing.T) {
 	t.Parallel()
-	for name, options := range map[string]executor.Options{"a text": {}, "a model": {Model: "gpt-5.5"}} {
+	for name, options := range map[string]agent.Options{"a text": {}, "a model": {Model: "gpt-5.5"}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			model := modeltest.Start(t, func(turn *fakemodel.Turn) {
@@ -138,17 +139,17 @@ func TestRefusedBesideACommand(t *testing.T) {
 			submit(t, e, "j1", "one", "background until [ -e stopnow ]; do sleep 0.1; done; touch over").wait(t)
 			submit(t, e, "j2", "one", "remember teal-7").wait(t)
 			for _, w := range []*witness{submitWith(t, e, "j3", "say FLAGGED", options), submit(t, e, "j4", "one", "recall")} {
-				if end := w.wait(t); end.Outcome != executor.Failed || !strings.Contains(end.Failure.Message, "commands that the conversation has left running") {
+				if end := w.wait(t); end.Outcome != agent.Failed || !strings.Contains(end.Failure.Message, "commands that the conversation has left running") {
 					t.Errorf("what is refused, or behind it, ends with %+v (%v)", end, end.Failure)
 				}
 			}
 			submit(t, e, "j5", "two", "run touch stopnow").wait(t)
 			eventually(t, "the command to end", func() bool { _, err := os.Stat(filepath.Join(work, "over")); return err == nil })
-			var end executor.Ended
-			for n := 6; n < 16 && end.Outcome != executor.Completed; n++ { // codex hears of the command's end later
+			var end agent.Ended
+			for n := 6; n < 16 && end.Outcome != agent.Completed; n++ { // codex hears of the command's end later
 				end = submit(t, e, fmt.Sprint("j", n), "one", "recall").wait(t)
 			}
-			if end.Outcome != executor.Completed || !strings.Contains(said(end), "teal-7") {
+			if end.Outcome != agent.Completed || !strings.Contains(said(end), "teal-7") {
 				t.Errorf("the message after that ends with %+v (%v)", end, end.Failure)
 			}
 		})

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 )
 
@@ -12,28 +13,11 @@ import (
 // called concurrently, on a goroutine for each call, and must return soon after
 // ctx ends: with the turn that has called, with the child, or at a deadline.
 type ToolCaller interface {
-	Call(ctx context.Context, call ToolCall) ToolResult
+	Call(ctx context.Context, call agent.ToolCall) agent.ToolResult
 }
 
-// A ToolCall is a call of one of our tools by codex.
-type ToolCall struct {
-	ID        string // unique within its thread
-	Thread    string // also that of a subagent
-	Turn      string
-	Context   string // [Job.Context] of the job that the turn belongs to
-	Job       string // its ID
-	Tool      string
-	Arguments json.RawMessage // whatever the model has written; a JSON value
-}
-
-// A ToolResult is what the model reads.
-type ToolResult struct {
-	Text   string
-	Failed bool
-}
-
-// answer is the result in codex's words.
-func (r ToolResult) answer() appserver.ToolCallResult {
+// toolAnswer is a result in codex's words.
+func toolAnswer(r agent.ToolResult) appserver.ToolCallResult {
 	return appserver.ToolCallResult{Success: !r.Failed, Content: []appserver.ToolCallContent{{Type: "inputText", Text: r.Text}}}
 }
 
@@ -42,23 +26,23 @@ func (r ToolResult) answer() appserver.ToolCallResult {
 func (e *Executor) callTool(ctx context.Context, req *appserver.Request) {
 	began := time.Now()
 	call, result := e.resultOf(ctx, req)
-	err := req.Reply(result.answer())
+	err := req.Reply(toolAnswer(result))
 	e.log.Info("codex has called a tool", "tool", call.Tool, "thread_id", req.ThreadID, "failed", result.Failed,
 		"took", time.Since(began), "err", err)
 }
 
-func (e *Executor) resultOf(ctx context.Context, req *appserver.Request) (call ToolCall, result ToolResult) {
+func (e *Executor) resultOf(ctx context.Context, req *appserver.Request) (call agent.ToolCall, result agent.ToolResult) {
 	var params appserver.ToolCallParams
 	if err := json.Unmarshal(req.Params, &params); err != nil {
-		return call, ToolResult{Text: "Error: the call could not be read", Failed: true}
+		return call, agent.ToolResult{Text: "Error: the call could not be read", Failed: true}
 	}
-	call = ToolCall{ID: params.CallID, Thread: params.ThreadID, Turn: params.TurnID, Tool: params.Tool, Arguments: params.Arguments}
+	call = agent.ToolCall{ID: params.CallID, Thread: params.ThreadID, Turn: params.TurnID, Tool: params.Tool, Arguments: params.Arguments}
 	if e.cfg.Tools == nil {
-		return call, ToolResult{Text: "Error: this tool is not offered by the runtime any more", Failed: true}
+		return call, agent.ToolResult{Text: "Error: this tool is not offered by the runtime any more", Failed: true}
 	}
 	in, _ := e.askerOf(ctx, req)
 	if in == nil {
-		return call, ToolResult{Text: "Error: the turn that has called this tool runs no more; call it in the one that runs", Failed: true}
+		return call, agent.ToolResult{Text: "Error: the turn that has called this tool runs no more; call it in the one that runs", Failed: true}
 	}
 	call.Context, call.Job = in.job.Context, in.job.ID
 	ctx, cancel := context.WithTimeout(ctx, e.cfg.ToolTimeout)

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
@@ -19,20 +20,20 @@ import (
 
 // A bench answers calls as answer says, and keeps them.
 type bench struct {
-	answer func(ctx context.Context, call executor.ToolCall) executor.ToolResult
+	answer func(ctx context.Context, call agent.ToolCall) agent.ToolResult
 
 	mu    sync.Mutex // guards calls
-	calls []executor.ToolCall
+	calls []agent.ToolCall
 }
 
-func (b *bench) Call(ctx context.Context, call executor.ToolCall) executor.ToolResult {
+func (b *bench) Call(ctx context.Context, call agent.ToolCall) agent.ToolResult {
 	b.mu.Lock()
 	b.calls = append(b.calls, call)
 	b.mu.Unlock()
 	return b.answer(ctx, call)
 }
 
-func (b *bench) seen() []executor.ToolCall {
+func (b *bench) seen() []agent.ToolCall {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Clone(b.calls)
@@ -51,8 +52,8 @@ func offers(b *bench, names ...string) func(*executor.Config) {
 	}
 }
 
-func echo(_ context.Context, call executor.ToolCall) executor.ToolResult {
-	return executor.ToolResult{Text: call.Tool + " got " + string(call.Arguments)}
+func echo(_ context.Context, call agent.ToolCall) agent.ToolResult {
+	return agent.ToolResult{Text: call.Tool + " got " + string(call.Arguments)}
 }
 
 func TestToolIsCalled(t *testing.T) {
@@ -63,7 +64,7 @@ func TestToolIsCalled(t *testing.T) {
 	if end := w.wait(t); !strings.Contains(said(end), `list_peers got {"text":"all"}`) || !end.Tools {
 		t.Errorf("the turn says %q, tools %v", said(end), end.Tools)
 	}
-	started := seen[executor.Started](w)[0]
+	started := seen[agent.Started](w)[0]
 	call := b.seen()[0]
 	if call.Thread != started.ThreadID || call.Turn != started.TurnID || call.Context != "one" || call.Job != "j1" || call.ID == "" {
 		t.Errorf("call = %+v of the turn %+v", call, started)
@@ -73,7 +74,7 @@ func TestToolIsCalled(t *testing.T) {
 		t.Fatal(err)
 	}
 	w = submit(t, e, "j2", "one", `call list_peers {"text":"again"}`)
-	if end := w.wait(t); !strings.Contains(said(end), "again") || seen[executor.Started](w)[0].ThreadID != started.ThreadID {
+	if end := w.wait(t); !strings.Contains(said(end), "again") || seen[agent.Started](w)[0].ThreadID != started.ThreadID {
 		t.Errorf("after a restart of codex the turn says %q", said(end))
 	}
 }
@@ -97,16 +98,16 @@ func twoCalls(first, second string) fakemodel.Script {
 func TestToolsAreCalledConcurrently(t *testing.T) {
 	t.Parallel()
 	quick := make(chan struct{})
-	b := &bench{answer: func(ctx context.Context, call executor.ToolCall) executor.ToolResult {
+	b := &bench{answer: func(ctx context.Context, call agent.ToolCall) agent.ToolResult {
 		if call.Tool == "quick" {
 			close(quick)
-			return executor.ToolResult{Text: "quick is done"}
+			return agent.ToolResult{Text: "quick is done"}
 		}
 		select { // the slow one, which is called first, ends only after the quick one
 		case <-quick:
-			return executor.ToolResult{Text: "slow could not", Failed: true}
+			return agent.ToolResult{Text: "slow could not", Failed: true}
 		case <-ctx.Done():
-			return executor.ToolResult{Text: "slow held quick up", Failed: true}
+			return agent.ToolResult{Text: "slow held quick up", Failed: true}
 		}
 	}}
 	e := onCodex(t, modeltest.Start(t, twoCalls("slow", "quick")), offers(b, "slow", "quick"))
@@ -119,11 +120,11 @@ func TestToolsAreCalledConcurrently(t *testing.T) {
 func TestToolEndsWithItsTurn(t *testing.T) {
 	t.Parallel()
 	entered, left := make(chan struct{}), make(chan struct{})
-	b := &bench{answer: func(ctx context.Context, _ executor.ToolCall) executor.ToolResult {
+	b := &bench{answer: func(ctx context.Context, _ agent.ToolCall) agent.ToolResult {
 		close(entered)
 		<-ctx.Done()
 		close(left)
-		return executor.ToolResult{Text: "too late", Failed: true}
+		return agent.ToolResult{Text: "too late", Failed: true}
 	}}
 	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), offers(b, "delegate_task"))
 	w := submit(t, e, "j1", "one", "call delegate_task {}")
@@ -132,7 +133,7 @@ func TestToolEndsWithItsTurn(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-left
-	if end := w.wait(t); end.Outcome != executor.Canceled {
+	if end := w.wait(t); end.Outcome != agent.Canceled {
 		t.Errorf("end = %+v, want it canceled", end)
 	}
 	if got := said(submit(t, e, "j2", "one", "say next").wait(t)); !strings.Contains(got, "next") {
@@ -144,11 +145,11 @@ func TestToolEndsWithItsTurn(t *testing.T) {
 func TestToolEndsWithTheChild(t *testing.T) {
 	t.Parallel()
 	entered, left := make(chan struct{}), make(chan struct{})
-	b := &bench{answer: func(ctx context.Context, _ executor.ToolCall) executor.ToolResult {
+	b := &bench{answer: func(ctx context.Context, _ agent.ToolCall) agent.ToolResult {
 		close(entered)
 		<-ctx.Done()
 		close(left)
-		return executor.ToolResult{}
+		return agent.ToolResult{}
 	}}
 	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), offers(b, "delegate_task"))
 	w := submit(t, e, "j1", "one", "call delegate_task {}")
@@ -157,7 +158,7 @@ func TestToolEndsWithTheChild(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-left
-	if end := w.wait(t); end.Outcome != executor.Interrupted { // it may have delegated
+	if end := w.wait(t); end.Outcome != agent.Interrupted { // it may have delegated
 		t.Errorf("end = %+v, want it interrupted", end)
 	}
 }
@@ -190,11 +191,11 @@ func TestChangedTools(t *testing.T) {
 		step.change(&now)
 		e := executor.New(now)
 		w := submit(t, e, step.job, "one", "say hello")
-		wantEnd(t, w.wait(t), executor.Completed, "")
+		wantEnd(t, w.wait(t), agent.Completed, "")
 		if err := e.Close(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		started, notices := seen[executor.Started](w)[0], seen[executor.Notice](w)
+		started, notices := seen[agent.Started](w)[0], seen[agent.Notice](w)
 		told := len(notices) == 1 && strings.Contains(notices[0].Text, "tools")
 		if started.Replaced != step.renewed || told != step.renewed || thread != "" && (started.ThreadID != thread) != step.renewed {
 			t.Errorf("%s: %+v after thread %q, notices %+v; want it renewed: %v", step.job, started, thread, notices, step.renewed)

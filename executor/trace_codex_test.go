@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
@@ -23,21 +23,21 @@ func TestCodexTakesTheTrace(t *testing.T) {
 	})
 	const first, second = "0af7651916cd43dd8448eb211c80319c", "11112222333344445555666677778888"
 	told := []struct {
-		trace appserver.TraceContext
+		trace agent.TraceContext
 		want  string
 	}{
-		{appserver.TraceContext{Parent: "00-" + first + "-b7ad6b7169203331-01", State: "vendor=1"}, first},
-		{appserver.TraceContext{}, ""},
-		{appserver.TraceContext{Parent: "00-" + second + "-b7ad6b7169203331-01"}, second},
-		{appserver.TraceContext{Parent: "\"no\ntrace"}, ""},
+		{agent.TraceContext{Parent: "00-" + first + "-b7ad6b7169203331-01", State: "vendor=1"}, first},
+		{agent.TraceContext{}, ""},
+		{agent.TraceContext{Parent: "00-" + second + "-b7ad6b7169203331-01"}, second},
+		{agent.TraceContext{Parent: "\"no\ntrace"}, ""},
 	}
 	for i, told := range told {
-		w := &witness{ended: make(chan executor.Ended, 1)}
-		job := executor.Job{ID: "j" + string(rune('a'+i)), Context: "one", Input: []appserver.UserInput{appserver.Text("say it")}, Trace: told.trace}
+		w := &witness{ended: make(chan agent.Ended, 1)}
+		job := executor.Job{ID: "j" + string(rune('a'+i)), Context: "one", Input: []agent.Input{agent.Text("say it")}, Trace: told.trace}
 		if _, err := e.Submit(job, w.observe); err != nil {
 			t.Fatal(err)
 		}
-		if end := w.wait(t); end.Outcome != executor.Completed {
+		if end := w.wait(t); end.Outcome != agent.Completed {
 			t.Fatalf("%+v", end)
 		}
 		requests := model.Requests()

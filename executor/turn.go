@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 )
 
@@ -57,7 +58,7 @@ func (e *Executor) start(c *conversation, j *job) (*turn, error) {
 		return nil, err
 	}
 	e.renew(c)
-	if err := errors.Join(e.cfg.Child.User.Do(j.Options.stand), e.apartFor(j.Options, on)); err != nil {
+	if err := errors.Join(e.cfg.Child.User.Do(func() error { return stand(j.Options) }), e.apartFor(j.Options, on)); err != nil {
 		return nil, err
 	}
 	c.folder = cmp.Or(j.Options.Cwd, e.cfg.Thread.Cwd)
@@ -105,12 +106,14 @@ func (e *Executor) startTurn(t *turn) (id string, err error) {
 		return "", err
 	}
 	params := appserver.TurnStartParams{ThreadID: c.threadID, ClientUserMessageID: j.attempt.clientID()}
-	if params.Input, t.giveBack, err = e.lend(j.ctx, j); err != nil {
+	input, giveBack, err := e.lend(j.ctx, j)
+	if t.giveBack = giveBack; err != nil {
 		return "", err
 	}
+	params.Input = inputsFor(input)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(j.ctx), e.cfg.Patience)
 	defer cancel()
-	params.Trace = e.trace(j)
+	params.Trace = appserver.TraceContext(e.trace(j))
 	e.adjust(c, j, on, &params)
 	instructions, tells := e.brief(c, &params)
 	if c.fresh != "" {
@@ -142,7 +145,7 @@ func (e *Executor) startTurn(t *turn) (id string, err error) {
 }
 
 // trace is what the attempt at j that begins is part of.
-func (e *Executor) trace(j *job) appserver.TraceContext {
+func (e *Executor) trace(j *job) agent.TraceContext {
 	if e.cfg.Trace == nil {
 		return j.Trace
 	}
@@ -160,23 +163,23 @@ func causeOf(ctx context.Context, err error) error {
 // begun tells the observer that codex has taken the job as the turn id.
 func (j *job) begun(c *conversation, id string, afresh freshness) {
 	model := cmp.Or(j.Options.Model, c.own.model)
-	j.observe(Started{ThreadID: c.threadID, TurnID: id, Model: model, Attempt: j.attempt.N, Replaced: afresh != "", Waited: time.Since(j.submitted)})
+	j.observe(agent.Started{ThreadID: c.threadID, TurnID: id, Model: model, Attempt: j.attempt.N, Replaced: afresh != "", Waited: time.Since(j.submitted)})
 	if afresh != "" {
-		j.observe(Notice{Text: afresh.toSender()})
+		j.observe(agent.Notice{Text: afresh.toSender()})
 	}
 	j.tellSpared(c)
 }
 
 // follow reads the turn's events until it has ended. It returns a [cutError] if
 // the child died and it is to be found out what became of the turn.
-func (t *turn) follow() (*Ended, error) {
+func (t *turn) follow() (*agent.Ended, error) {
 	defer t.openLine().close()
 	t.job.begun(t.c, t.id, t.afresh)
 	return t.read()
 }
 
 // read is follow without word of the turn's beginning.
-func (t *turn) read() (end *Ended, err error) {
+func (t *turn) read() (end *agent.Ended, err error) {
 	defer func() { t.e.endBriefing(t.c, err) }()
 	defer t.attention.close()
 	defer t.c.remember(&t.record)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 )
 
@@ -18,9 +19,9 @@ import (
 var errTwice = errors.New("one id stands for two calls at once")
 
 // twiceFailure is what the sender of its message is told.
-func twiceFailure() *Failure {
-	return &Failure{
-		Kind: FailModel,
+func twiceFailure() *agent.Failure {
+	return &agent.Failure{
+		Kind: agent.FailModel,
 		Message: "the model's endpoint gave two calls at once the same id, so an answer to what codex asks about one could have gone to the other. " +
 			"Nothing more was allowed, and the turn was ended. Send the message again; an endpoint that does this again is broken, or lies",
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
@@ -86,22 +86,22 @@ func TestOneIDForTwoCalls(t *testing.T) {
 			w := submit(t, e, "j1", "one", "go")
 			if !c.atOnce {
 				eventually(t, "the first call to be asked about, or the end", func() bool {
-					return len(seen[executor.Asked](w)) > 0 || len(seen[executor.Ended](w)) > 0
+					return len(seen[agent.Question](w)) > 0 || len(seen[agent.Ended](w)) > 0
 				})
 				close(asked)
 				eventually(t, "the second call to be asked about, or the end", func() bool {
-					return len(seen[executor.Asked](w)) > 1 || len(seen[executor.Ended](w)) > 0
+					return len(seen[agent.Question](w)) > 1 || len(seen[agent.Ended](w)) > 0
 				})
-				if qs := seen[executor.Asked](w); len(qs) > 0 {
+				if qs := seen[agent.Question](w); len(qs) > 0 {
 					_ = reply(t, e, "j1", qs[0], "yes")
 				}
 			}
 			end := w.wait(t)
-			wantEnd(t, end, executor.Failed, executor.FailModel)
+			wantEnd(t, end, agent.Failed, agent.FailModel)
 			if end.Failure != nil && !strings.Contains(end.Failure.Message, "two calls at once the same id") {
 				t.Errorf("it says %q", end.Failure.Message)
 			}
-			if n := len(seen[executor.Asked](w)); n > 1 {
+			if n := len(seen[agent.Question](w)); n > 1 {
 				t.Errorf("%d questions were asked", n)
 			}
 			if left, err := os.ReadDir(outside); err != nil || len(left) > 0 {
@@ -144,7 +144,7 @@ func TestOneIDAfterAnother(t *testing.T) {
 		}
 		mustReply(t, e, "j1", q, "yes")
 	}
-	wantEnd(t, w.wait(t), executor.Completed, "")
+	wantEnd(t, w.wait(t), agent.Completed, "")
 	for _, file := range files {
 		if _, err := os.Stat(file); err != nil {
 			t.Error(err)
@@ -161,7 +161,7 @@ func TestOneIDUnasked(t *testing.T) {
 		t.ExecAs(sameID, "true")
 		t.ExecAs(sameID, "true")
 	})), asks())
-	wantEnd(t, submit(t, e, "j1", "one", "go").wait(t), executor.Completed, "")
+	wantEnd(t, submit(t, e, "j1", "one", "go").wait(t), agent.Completed, "")
 }
 
 // TestOneIDOfARetry: where the answer of the endpoint breaks off codex waits for the call that it
@@ -183,7 +183,7 @@ func TestOneIDOfARetry(t *testing.T) {
 	for i := range 2 {
 		mustReply(t, e, "j1", w.asked(t, i+1), "yes")
 	}
-	wantEnd(t, w.wait(t), executor.Completed, "")
+	wantEnd(t, w.wait(t), agent.Completed, "")
 }
 
 // TestOneIDInALaterTurn: what a canceled turn has started ends with it, though an earlier turn had
@@ -203,12 +203,12 @@ func TestOneIDInALaterTurn(t *testing.T) {
 				}
 				t.CallAs(sameID, "", "exec_command", t.LastUserText())
 			}), nil)
-			wantEnd(t, submit(t, e, "j1", "one", `{"cmd":"`+way.before+`","yield_time_ms":250}`).wait(t), executor.Completed, "")
+			wantEnd(t, submit(t, e, "j1", "one", `{"cmd":"`+way.before+`","yield_time_ms":250}`).wait(t), agent.Completed, "")
 			w := submit(t, e, "j2", "one", `{"cmd":"setsid nohup `+way.sleep+` >/dev/null 2>&1 & `+way.sleep+`; true"}`)
 			eventually(t, "both processes to run", func() bool { return countProcesses(way.sleep) == 2 })
 			eventually(t, "codex to say so", func() bool { return commandRuns(w) })
 			cancel(t, e, "j2")
-			wantEnd(t, w.wait(t), executor.Canceled, "")
+			wantEnd(t, w.wait(t), agent.Canceled, "")
 			if n := countProcesses(way.sleep); n != 0 {
 				t.Errorf("the turn has ended, but %d of its processes run", n)
 			}

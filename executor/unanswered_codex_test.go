@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
@@ -32,7 +33,7 @@ func TestUnansweredBehindOthers(t *testing.T) {
 		"one is held": func(t *testing.T, e *executor.Executor, does *atomic.Int32, stop func()) {
 			does.Store(refuses)
 			w := submit(t, e, "j4", "one", "recall")
-			eventually(t, "it to be held", func() bool { return len(seen[executor.Held](w)) > 0 })
+			eventually(t, "it to be held", func() bool { return len(seen[agent.Paused](w)) > 0 })
 			stop()
 			w.wait(t)
 		},
@@ -92,11 +93,11 @@ func TestUnansweredBehindOthers(t *testing.T) {
 // end, and looks that what came before is known.
 func recalls(t *testing.T, e *executor.Executor) {
 	t.Helper()
-	var end executor.Ended
-	for n := 0; n < 10 && end.Outcome != executor.Completed; n++ {
+	var end agent.Ended
+	for n := 0; n < 10 && end.Outcome != agent.Completed; n++ {
 		end = submit(t, e, "recall"+string(rune('a'+n)), "one", "recall").wait(t)
 	}
-	if end.Outcome != executor.Completed || !strings.Contains(said(end), "teal-7") {
+	if end.Outcome != agent.Completed || !strings.Contains(said(end), "teal-7") {
 		t.Errorf("the message after it ends with %+v (%v)", end, end.Failure)
 	}
 }
@@ -145,7 +146,7 @@ func TestRefusedBehindAnAttemptThatWorked(t *testing.T) {
 	w := submit(t, e, "j1", "one", "run echo once")
 	eventually(t, "it to be read", hung.Load)
 	killCodex(t, e)
-	if end := w.wait(t); end.Outcome != executor.Failed || !refused.Load() {
+	if end := w.wait(t); end.Outcome != agent.Failed || !refused.Load() {
 		t.Errorf("the message ends with %+v (%v)", end, end.Failure)
 	}
 	submit(t, e, "j2", "one", "say two").wait(t)

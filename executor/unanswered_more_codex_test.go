@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
@@ -140,10 +140,10 @@ func TestMessageThatIsTooLongByWords(t *testing.T) {
 	}), nil)
 	submit(t, e, "j1", "one", "remember teal-7").wait(t)
 	end := submit(t, e, "j2", "one", "say "+strings.Repeat("long ", 80_000)).wait(t)
-	if end.Failure == nil || end.Failure.Kind != executor.FailContext || !strings.Contains(end.Failure.Message, "will not read this message") {
+	if end.Failure == nil || end.Failure.Kind != agent.FailContext || !strings.Contains(end.Failure.Message, "will not read this message") {
 		t.Errorf("it ends with %+v (%v)", end.Outcome, end.Failure)
 	}
-	if end := submit(t, e, "j3", "one", "say hello").wait(t); end.Outcome != executor.Completed {
+	if end := submit(t, e, "j3", "one", "say hello").wait(t); end.Outcome != agent.Completed {
 		t.Errorf("the next ends with %+v (%v)", end, end.Failure)
 	}
 }
@@ -169,7 +169,7 @@ func TestRefusedBehindASubagentsEnd(t *testing.T) {
 			fakemodel.Keywords(turn)
 		}
 	}), func(c *executor.Config) {
-		c.OnItem = func(item appserver.Item) {
+		c.OnItem = func(item agent.Item) {
 			if item.Text == "it is deployed" {
 				ended.Store(true)
 			}

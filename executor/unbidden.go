@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
 )
@@ -27,9 +28,9 @@ const (
 var errUnbidden = errors.New("codex has begun the turn for words that nobody has sent here")
 
 // unbiddenFailure is what the sender of its message is told.
-func unbiddenFailure() *Failure {
-	return &Failure{
-		Kind: FailModel,
+func unbiddenFailure() *agent.Failure {
+	return &agent.Failure{
+		Kind: agent.FailModel,
 		Message: "another process has put words into codex's own queue, codex began a turn for them, and took the message into it. " +
 			"The turn was ended. Look at what was done so far, and send the message again",
 	}

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
@@ -54,7 +54,7 @@ func newQueuedOn(t *testing.T, model *modeltest.Model, change func(*queued, *exe
 	})
 	w := submit(t, q.e, "j1", "one", "say hello")
 	w.wait(t)
-	q.thread = seen[executor.Started](w)[0].ThreadID
+	q.thread = seen[agent.Started](w)[0].ThreadID
 	return q
 }
 
@@ -80,7 +80,7 @@ func (q *queued) goesOn(t *testing.T) {
 // next sends the next message, and returns what the model was asked for it.
 func (q *queued) next(t *testing.T) string {
 	t.Helper()
-	if end := submit(t, q.e, "next", "one", "say next").wait(t); end.Outcome != executor.Completed || said(end) != "next" {
+	if end := submit(t, q.e, "next", "one", "say next").wait(t); end.Outcome != agent.Completed || said(end) != "next" {
 		t.Errorf("the next message ends with %+v", end)
 	}
 	requests := q.model.Requests()
@@ -127,7 +127,7 @@ func TestTurnsOfNobodyBehindOurs(t *testing.T) {
 	w.wait(t)
 	q.ended(t)
 	again := submit(t, q.e, "again", "one", "say again").wait(t)
-	if again.Outcome == executor.Completed {
+	if again.Outcome == agent.Completed {
 		q.goesOn(t)
 		return
 	}
@@ -225,17 +225,17 @@ func TestEndedTurnOfNobody(t *testing.T) {
 func TestMessageInATurnOfNobody(t *testing.T) {
 	t.Parallel()
 	q := newQueued(t, func(q *queued, c *executor.Config) {
-		c.Trace = func(j executor.Job, _ int) appserver.TraceContext {
+		c.Trace = func(j executor.Job, _ int) agent.TraceContext {
 			if j.ID == "late" {
 				begun := strings.Count(q.wire.String(), `"turn/started"`)
 				q.put(t, "hang QUEUED")
 				eventually(t, "codex to begin the turn", func() bool { return strings.Count(q.wire.String(), `"turn/started"`) > begun })
 			}
-			return appserver.TraceContext{}
+			return agent.TraceContext{}
 		}
 	})
 	end := submit(t, q.e, "late", "one", "say late").wait(t)
-	if end.Outcome != executor.Failed || end.Failure == nil || !strings.Contains(end.Failure.Message, "codex's own queue") {
+	if end.Outcome != agent.Failed || end.Failure == nil || !strings.Contains(end.Failure.Message, "codex's own queue") {
 		t.Errorf("the message ends with %+v", end)
 	}
 	q.goesOn(t)

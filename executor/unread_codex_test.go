@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
@@ -44,11 +45,11 @@ func TestMessageThatIsRefusedAtAnotherAttempt(t *testing.T) {
 	eventually(t, "the model to be asked", held.Load)
 	killCodex(t, e)
 	release()
-	if end := w.wait(t); end.Outcome != executor.Failed || !strings.Contains(end.Failure.Message, "flagged") {
+	if end := w.wait(t); end.Outcome != agent.Failed || !strings.Contains(end.Failure.Message, "flagged") {
 		t.Errorf("what is refused ends with %+v (%v)", end, end.Failure)
 	}
 	end := submit(t, e, "j3", "one", "recall").wait(t)
-	if end.Outcome != executor.Completed || !strings.Contains(said(end), "teal-7") {
+	if end.Outcome != agent.Completed || !strings.Contains(said(end), "teal-7") {
 		t.Errorf("the message after it ends with %+v (%v)", end, end.Failure)
 	}
 }
@@ -65,7 +66,7 @@ func TestRefusedAmidATurn(t *testing.T) {
 	s := steer(t, e, "j2", "s1", "one", "say FLAGGED")
 	eventually(t, "codex to take it", steered(s))
 	takenUp(t, cfg)
-	if end := w.wait(t); end.Outcome != executor.Failed || !strings.Contains(end.Failure.Message, "/new") {
+	if end := w.wait(t); end.Outcome != agent.Failed || !strings.Contains(end.Failure.Message, "/new") {
 		t.Errorf("the turn ends with %+v (%v)", end, end.Failure)
 	}
 }

@@ -3,6 +3,8 @@ package executor
 import (
 	"errors"
 	"fmt"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 )
 
 // While codex cannot be started, a message has its failure at once if its sender stands
@@ -20,7 +22,7 @@ func (e *Executor) childFor(j *job) (*child, error) {
 	}
 	e.log.Info("a message waits for codex, which could not be started", "job", j.ID)
 	j.unstarted = err
-	j.observe(Notice{Text: fmt.Sprintf("%s. This message keeps its place and waits: the start is tried again by itself, until it has failed for %v",
+	j.observe(agent.Notice{Text: fmt.Sprintf("%s. This message keeps its place and waits: the start is tried again by itself, until it has failed for %v",
 		e.words(unreachable(err)), e.cfg.StartWait)})
 	return nil, errHeld
 }
@@ -70,7 +72,7 @@ func (e *Executor) turnAwayBehind(j *job, err error) {
 // cutShortOr returns end, the end of a job that no attempt was made at, or that of its
 // attempt which was cut off if the job was ended before it was known what became of that.
 // The caller holds the turn lock.
-func (e *Executor) cutShortOr(j *job, end *Ended) *Ended {
+func (e *Executor) cutShortOr(j *job, end *agent.Ended) *agent.Ended {
 	if j.seen == nil || j.ctx.Err() == nil {
 		return end
 	}

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 )
@@ -31,7 +32,7 @@ func withoutCodex(t *testing.T, test func(*testing.T, *executor.Executor)) {
 }
 
 // endsWithin waits for the end of a job, and checks that it comes in time, and which it is.
-func endsWithin(t *testing.T, w *witness, least, most time.Duration, outcome executor.Outcome, kind executor.FailureKind) executor.Ended {
+func endsWithin(t *testing.T, w *witness, least, most time.Duration, outcome agent.Outcome, kind agent.FailureKind) agent.Ended {
 	t.Helper()
 	began := time.Now()
 	end := <-w.ended
@@ -53,25 +54,25 @@ func TestWaitsForCodex(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		for _, context := range []string{"one", "two"} {
 			w := submit(t, e, "blocking-"+context, context, "hello")
-			end := endsWithin(t, w, 0, soon, executor.Failed, executor.FailUnreachable)
-			if !strings.HasPrefix(end.Failure.Message, "codex could not be started (") || len(seen[executor.Notice](w)) > 0 {
-				t.Errorf("who waits is told %q, with %+v before", end.Failure.Message, seen[executor.Notice](w))
+			end := endsWithin(t, w, 0, soon, agent.Failed, agent.FailUnreachable)
+			if !strings.HasPrefix(end.Failure.Message, "codex could not be started (") || len(seen[agent.Notice](w)) > 0 {
+				t.Errorf("who waits is told %q, with %+v before", end.Failure.Message, seen[agent.Notice](w))
 			}
 		}
 		if h := e.Health(); h.Running != 0 {
 			t.Errorf("%d run, want none to hold a slot", h.Running)
 		}
-		end := endsWithin(t, first, 2*time.Minute-10*time.Second-2*soon, 2*time.Minute, executor.Failed, executor.FailUnreachable)
-		notices := seen[executor.Notice](first)
+		end := endsWithin(t, first, 2*time.Minute-10*time.Second-2*soon, 2*time.Minute, agent.Failed, agent.FailUnreachable)
+		notices := seen[agent.Notice](first)
 		if len(notices) != 1 || !strings.Contains(notices[0].Text, "/nowhere/codex") || !strings.Contains(notices[0].Text, "keeps its place") {
 			t.Errorf("notices %+v", notices)
 		}
 		if !strings.HasSuffix(end.Failure.Message, "runtime doctor says what to do") {
 			t.Errorf("the end says %q", end.Failure.Message)
 		}
-		endsWithin(t, behind, 0, soon, executor.Failed, executor.FailUnreachable)
+		endsWithin(t, behind, 0, soon, agent.Failed, agent.FailUnreachable)
 		time.Sleep(time.Hour) // the row of failures goes on
-		endsWithin(t, submitPatient(t, e, "j3", "one", "hello"), 0, soon, executor.Failed, executor.FailUnreachable)
+		endsWithin(t, submitPatient(t, e, "j3", "one", "hello"), 0, soon, agent.Failed, agent.FailUnreachable)
 	})
 }
 
@@ -89,7 +90,7 @@ func TestWaitForCodexEnds(t *testing.T) {
 	withoutCodex(t, func(t *testing.T, e *executor.Executor) {
 		w := waiting(t, e)
 		cancel(t, e, "j1")
-		endsWithin(t, w, 0, 0, executor.Canceled, "")
+		endsWithin(t, w, 0, 0, agent.Canceled, "")
 	})
 	withoutCodex(t, func(t *testing.T, e *executor.Executor) {
 		w := waiting(t, e)
@@ -97,7 +98,7 @@ func TestWaitForCodexEnds(t *testing.T) {
 		if err := errors.Join(e.Drain(t.Context()), e.Close(t.Context())); err != nil || time.Since(began) > 0 {
 			t.Errorf("Drain and Close after %v: %v", time.Since(began), err)
 		}
-		endsWithin(t, w, 0, 0, executor.Interrupted, executor.FailShutdown)
+		endsWithin(t, w, 0, 0, agent.Interrupted, agent.FailShutdown)
 	})
 }
 
@@ -125,9 +126,9 @@ func TestCodexComesLate(t *testing.T) {
 		all = append(all, submitPatient(t, e, id, "one", "say "+id))
 	}
 	for _, w := range all {
-		wantEnd(t, w.wait(t), executor.Completed, "")
+		wantEnd(t, w.wait(t), agent.Completed, "")
 	}
-	if notices := seen[executor.Notice](all[0]); len(notices) != 1 || !strings.HasPrefix(notices[0].Text, "codex is being replaced. This") {
+	if notices := seen[agent.Notice](all[0]); len(notices) != 1 || !strings.HasPrefix(notices[0].Text, "codex is being replaced. This") {
 		t.Errorf("notices %+v", notices)
 	}
 }
@@ -141,8 +142,8 @@ func TestCodexIsKilledAsItStarts(t *testing.T) {
 		e := onFake(t, "turn echo", killedAtStart(t, 3))
 		first := submitPatient(t, e, "j1", "one", "say j1")
 		second := submit(t, e, "j2", "one", "say j2")
-		wantEnd(t, first.wait(t), executor.Completed, "")
-		wantEnd(t, second.wait(t), executor.Completed, "")
+		wantEnd(t, first.wait(t), agent.Completed, "")
+		wantEnd(t, second.wait(t), agent.Completed, "")
 	})
 	t.Run("after other failures", func(t *testing.T) {
 		t.Parallel()
@@ -163,15 +164,15 @@ func TestCodexIsKilledAsItStarts(t *testing.T) {
 		<-failed
 		second := submit(t, e, "j2", "one", "say j2")
 		close(kills)
-		wantEnd(t, first.wait(t), executor.Completed, "")
-		wantEnd(t, second.wait(t), executor.Completed, "")
+		wantEnd(t, first.wait(t), agent.Completed, "")
+		wantEnd(t, second.wait(t), agent.Completed, "")
 	})
 	t.Run("each time", func(t *testing.T) {
 		t.Parallel()
 		e := onFake(t, "turn echo", killedAtStart(t, 1000))
 		first := submitPatient(t, e, "j1", "one", "say j1")
 		second := submit(t, e, "j2", "one", "say j2")
-		wantEnd(t, second.wait(t), executor.Failed, executor.FailUnreachable)
+		wantEnd(t, second.wait(t), agent.Failed, agent.FailUnreachable)
 		if len(first.ended) > 0 {
 			t.Errorf("who does not wait has ended: %+v", <-first.ended)
 		}
@@ -184,14 +185,14 @@ func TestCutWaitsForCodex(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		action  string
-		outcome executor.Outcome
-		kind    executor.FailureKind
+		outcome agent.Outcome
+		kind    agent.FailureKind
 		started int
 		says    string
 	}{
-		"text": {"die 3", executor.Completed, "", 2, "hello"},
-		"tool": {"die-tool 3", executor.Interrupted, executor.FailUnreachable, 1, ""},
-		"done": {"die-done 3", executor.Completed, "", 1, "hello"},
+		"text": {"die 3", agent.Completed, "", 2, "hello"},
+		"tool": {"die-tool 3", agent.Interrupted, agent.FailUnreachable, 1, ""},
+		"done": {"die-done 3", agent.Completed, "", 1, "hello"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -199,8 +200,8 @@ func TestCutWaitsForCodex(t *testing.T) {
 			w := submitPatient(t, e, "j1", "one", "hello")
 			end := w.wait(t)
 			wantEnd(t, end, test.outcome, test.kind)
-			if n := len(seen[executor.Started](w)); n != test.started || len(seen[executor.Notice](w)) != 1 || said(end) != test.says && test.says != "" {
-				t.Errorf("%d attempts, notices %+v, said %q", n, seen[executor.Notice](w), said(end))
+			if n := len(seen[agent.Started](w)); n != test.started || len(seen[agent.Notice](w)) != 1 || said(end) != test.says && test.says != "" {
+				t.Errorf("%d attempts, notices %+v, said %q", n, seen[agent.Notice](w), said(end))
 			}
 		})
 	}
@@ -209,20 +210,20 @@ func TestCutWaitsForCodex(t *testing.T) {
 		state, book := "state "+t.TempDir(), &notebook{}
 		cutOff(t, state, book, false, "!die 3")
 		e := onFake(t, state, func(c *executor.Config) { c.Book = book; fails(1, 4)(c) })
-		w := &witness{ended: make(chan executor.Ended, 1)}
-		job := executor.Job{ID: "j1", Context: "one", Input: []appserver.UserInput{appserver.Text("hello")}, Cut: book.last("j1"), Accepted: true, Patient: true}
+		w := &witness{ended: make(chan agent.Ended, 1)}
+		job := executor.Job{ID: "j1", Context: "one", Input: []agent.Input{agent.Text("hello")}, Cut: book.last("j1"), Accepted: true, Patient: true}
 		if _, err := e.Submit(job, w.observe); err != nil {
 			t.Fatal(err)
 		}
-		wantEnd(t, w.wait(t), executor.Completed, "")
-		if started := seen[executor.Started](w); len(started) != 1 || started[0].Attempt != 2 {
+		wantEnd(t, w.wait(t), agent.Completed, "")
+		if started := seen[agent.Started](w); len(started) != 1 || started[0].Attempt != 2 {
 			t.Errorf("Started = %+v", started)
 		}
 	})
 	t.Run("who waits for the answer does not wait for it", func(t *testing.T) {
 		t.Parallel()
 		e := onFake(t, "once; turn die 3", fails(2, 1<<60))
-		wantEnd(t, submit(t, e, "j1", "one", "hello").wait(t), executor.Interrupted, executor.FailUnreachable)
+		wantEnd(t, submit(t, e, "j1", "one", "hello").wait(t), agent.Interrupted, agent.FailUnreachable)
 	})
 }
 
@@ -234,10 +235,10 @@ func TestCutWithASteerWaitsForCodex(t *testing.T) {
 	eventually(t, "the turn to start", started(w))
 	s := steer(t, e, "j1", "j2", "one", "other")
 	end := w.wait(t)
-	wantEnd(t, end, executor.Completed, "")
-	wantEnd(t, s.wait(t), executor.Completed, "")
-	if !slices.Equal(end.Taken, []string{"j2"}) || len(seen[executor.Notice](w)) != 1 || len(seen[executor.Started](s)) > 0 {
-		t.Errorf("taken %v, notices %+v, turns of the message %+v", end.Taken, seen[executor.Notice](w), seen[executor.Started](s))
+	wantEnd(t, end, agent.Completed, "")
+	wantEnd(t, s.wait(t), agent.Completed, "")
+	if !slices.Equal(end.Taken, []string{"j2"}) || len(seen[agent.Notice](w)) != 1 || len(seen[agent.Started](s)) > 0 {
+		t.Errorf("taken %v, notices %+v, turns of the message %+v", end.Taken, seen[agent.Notice](w), seen[agent.Started](s))
 	}
 }
 
@@ -246,10 +247,10 @@ func TestCancelOfACutThatWaits(t *testing.T) {
 	t.Parallel()
 	e := onFake(t, "turn die-tool 3", fails(2, 1<<60))
 	w := submitPatient(t, e, "j1", "one", "hello")
-	eventually(t, "it to wait", func() bool { return len(seen[executor.Notice](w)) == 1 })
+	eventually(t, "it to wait", func() bool { return len(seen[agent.Notice](w)) == 1 })
 	cancel(t, e, "j1")
 	end := w.wait(t)
-	wantEnd(t, end, executor.Canceled, "")
+	wantEnd(t, end, agent.Canceled, "")
 	if !end.Tools {
 		t.Error("it is said that no tool had started")
 	}

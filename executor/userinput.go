@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 )
 
 // readUserInput reads item/tool/requestUserInput: what the model wants to know.
@@ -49,7 +51,7 @@ func readUserInput(params json.RawMessage) (matter, error) {
 			text = "codex asks:\n\n" + text
 		}
 		return posed{
-			kind: "input", data: map[string]any{"questions": with.value(shown), "choices": []any{decideDecline}},
+			kind: "input", data: map[string]any{"questions": with.value(shown), "choices": []any{agent.Decline}},
 			large:   len(params) > mostShown,
 			text:    text,
 			accepts: howToFill(f.fields) + ".",
@@ -91,18 +93,18 @@ func textsOf(value any) ([]string, error) {
 		for _, one := range value {
 			text, ok := one.(string)
 			if !ok {
-				return nil, notUnderstood("An answer must be a text, or a list of texts.")
+				return nil, agent.NotUnderstood("An answer must be a text, or a list of texts.")
 			}
 			texts = append(texts, text)
 		}
 		return texts, nil
 	}
-	return nil, notUnderstood("An answer must be a text, or a list of texts.")
+	return nil, agent.NotUnderstood("An answer must be a text, or a list of texts.")
 }
 
 // declineInput leaves the questions unanswered.
 func declineInput(decision string) (any, bool) {
-	return inputAnswers(nil), decision == decideDecline
+	return inputAnswers(nil), decision == agent.Decline
 }
 
 func inputAnswers(answers map[string]any) map[string]any {

@@ -6,7 +6,7 @@ import (
 	"log/slog"
 	"slices"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 )
 
 // mostVanished is how many attempts at a job may come to nothing, over all processes. What
@@ -14,7 +14,7 @@ import (
 // and a kernel that is short of memory kills it for that. A text has never done so; then
 // others have ended codex, which is borne as often as [killedTries].
 func (j *job) mostVanished() int {
-	if slices.ContainsFunc(j.input(), func(in appserver.UserInput) bool { return in.Type != "text" }) {
+	if slices.ContainsFunc(j.input(), func(in agent.Input) bool { return in.Type != agent.InputText }) {
 		return startTries
 	}
 	return killedTries
@@ -23,12 +23,12 @@ func (j *job) mostVanished() int {
 // vanished counts an attempt that is in no history. It returns the job's end if that has
 // happened too often, or nil if another attempt is to be made. The book counts, for the
 // runtime may be killed together with codex, each time.
-func (e *Executor) vanished(j *job, t *turn, log *slog.Logger) *Ended {
+func (e *Executor) vanished(j *job, t *turn, log *slog.Logger) *agent.Ended {
 	n := 0
 	err := e.insist(j.ctx, "note an attempt that came to nothing", func(ctx context.Context) (err error) {
 		n, err = e.cfg.Book.Vanished(ctx, j.attempt)
 		return err
-	}, func() { j.observe(Notice{Text: bookFull}) })
+	}, func() { j.observe(agent.Notice{Text: bookFull}) })
 	if err != nil {
 		return e.cutShort(j, t)
 	}
@@ -38,7 +38,7 @@ func (e *Executor) vanished(j *job, t *turn, log *slog.Logger) *Ended {
 	}
 	log.Warn("a message is not given to codex again, which has ended over it each time", "times", n)
 	end := interrupted(t, nil, false)
-	end.Failure = &Failure{Kind: FailUnreachable, Message: fmt.Sprintf("codex, or all of the runtime, has ended %d times "+
+	end.Failure = &agent.Failure{Kind: agent.FailUnreachable, Message: fmt.Sprintf("codex, or all of the runtime, has ended %d times "+
 		"before the model had this message, which may be the reason: it takes more memory than there is, as large pictures do. "+
 		"It is not tried again by itself. Leave out what is large; the message runs again if it is sent again with metadata.retry=true", n)}
 	return end

@@ -4,15 +4,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 )
 
 // submitPicture submits a job that brings a picture.
 func submitPicture(t *testing.T, e *executor.Executor, id, text string, cut *executor.Cut) *witness {
 	t.Helper()
-	w := &witness{ended: make(chan executor.Ended, 1)}
-	input := []appserver.UserInput{appserver.Text(text), {Type: "localImage", Path: "/picture.png"}}
+	w := &witness{ended: make(chan agent.Ended, 1)}
+	input := []agent.Input{agent.Text(text), {Type: "localImage", Path: "/picture.png"}}
 	if _, err := e.Submit(executor.Job{ID: id, Context: "one", Input: input, Cut: cut}, w.observe); err != nil {
 		t.Fatal(err)
 	}
@@ -20,9 +20,9 @@ func submitPicture(t *testing.T, e *executor.Executor, id, text string, cut *exe
 }
 
 // wantGivenUp holds an end to that of a job that has ended codex each time.
-func wantGivenUp(t *testing.T, end executor.Ended) {
+func wantGivenUp(t *testing.T, end agent.Ended) {
 	t.Helper()
-	wantEnd(t, end, executor.Interrupted, executor.FailUnreachable)
+	wantEnd(t, end, agent.Interrupted, agent.FailUnreachable)
 	if end.Tools || !strings.Contains(end.Failure.Message, "has ended 3 times before the model had this message") {
 		t.Errorf("tools %v, %q", end.Tools, end.Failure.Message)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 )
 
@@ -57,9 +58,9 @@ func (t *turn) alive() {
 
 // decide acts on what needs attention. It returns the turn's end if that has
 // come, else nil.
-func (t *turn) decide(causes []error) *Ended {
+func (t *turn) decide(causes []error) *agent.Ended {
 	for _, cause := range causes {
-		var end *Ended
+		var end *agent.Ended
 		switch {
 		case errors.Is(cause, wakeQuestion):
 			end = t.tellQuestions()
@@ -85,7 +86,7 @@ func (t *turn) decide(causes []error) *Ended {
 
 // lost looks for an end that was not told. While the thread idles, or the turn is in
 // doubt, it looks again: the history may lag behind, and the look may fail.
-func (t *turn) lost() *Ended {
+func (t *turn) lost() *agent.Ended {
 	end := t.reconcile()
 	switch {
 	case end != nil:
@@ -122,7 +123,7 @@ func (t *turn) doubtLeft() time.Duration {
 }
 
 // reconcile asks codex how the turn stands, and settles it if it has ended.
-func (t *turn) reconcile() *Ended {
+func (t *turn) reconcile() *agent.Ended {
 	turns, err := t.turns()
 	if err != nil {
 		t.e.log.Warn("the turn could not be read", "turn_id", t.id, "err", err)
@@ -138,8 +139,8 @@ func (t *turn) reconcile() *Ended {
 }
 
 // timeout describes the failure of a turn that a timer ended.
-func (t *turn) timeout(timer wake) *Failure {
-	f := &Failure{Kind: FailTimeout, Timer: string(timer)}
+func (t *turn) timeout(timer wake) *agent.Failure {
+	f := &agent.Failure{Kind: agent.FailTimeout, Timer: string(timer)}
 	switch timer {
 	case timerIdle:
 		f.After = t.e.cfg.IdleTimeout

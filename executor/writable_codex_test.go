@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
@@ -33,14 +34,14 @@ func allow(t *testing.T, e *executor.Executor, id, word, text string) (asked, to
 	w := submit(t, e, id, "one", text)
 	n := 0
 	eventually(t, "the end of "+id, func() bool {
-		for _, q := range seen[executor.Asked](w)[n:] {
+		for _, q := range seen[agent.Question](w)[n:] {
 			n++
 			asked += q.Text
 			mustReply(t, e, id, q, word)
 		}
-		return len(seen[executor.Ended](w)) > 0
+		return len(seen[agent.Ended](w)) > 0
 	})
-	for _, notice := range seen[executor.Notice](w) {
+	for _, notice := range seen[agent.Notice](w) {
 		told += notice.Text
 	}
 	return asked, told

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
@@ -20,7 +21,7 @@ type instant struct {
 }
 
 func (r *instant) Submit(job executor.Job, observe executor.Observer) (int, error) {
-	observe(executor.Started{ThreadID: "thread", TurnID: "turn"})
+	observe(agent.Started{ThreadID: "thread", TurnID: "turn"})
 	text := "done"
 	if len(job.Input) > 0 {
 		if said, ok := strings.CutPrefix(job.Input[0].Text, "say "); ok {
@@ -33,7 +34,7 @@ func (r *instant) Submit(job executor.Job, observe executor.Observer) (int, erro
 		r.waiting[job.ID] = observe
 		return 0, nil
 	}
-	observe(executor.Ended{Outcome: executor.Completed, Messages: []executor.AgentMessage{{ItemID: "m", Text: text}}})
+	observe(agent.Ended{Outcome: agent.Completed, Messages: []agent.Message{{ItemID: "m", Text: text}}})
 	return 0, nil
 }
 
@@ -43,7 +44,7 @@ func (r *instant) Cancel(_ context.Context, id string) error {
 	delete(r.waiting, id)
 	r.mu.Unlock()
 	if observe != nil {
-		observe(executor.Ended{Outcome: executor.Canceled})
+		observe(agent.Ended{Outcome: agent.Canceled})
 	}
 	return nil
 }

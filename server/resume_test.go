@@ -16,7 +16,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
@@ -66,7 +66,7 @@ func play(turn *turn) {
 		text.WriteString(word)
 		turn.say(word)
 		if i%4 == 0 {
-			turn.observe(executor.PlanUpdated{Explanation: "so far"})
+			turn.observe(agent.PlanUpdated{Explanation: "so far"})
 		}
 		time.Sleep(3 * time.Millisecond) // let chunks come apart
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
@@ -24,10 +25,10 @@ type turn struct {
 	observe executor.Observer
 }
 
-func (t *turn) say(text string) { t.observe(executor.TextDelta{ItemID: "m", Text: text}) }
+func (t *turn) say(text string) { t.observe(agent.TextDelta{ItemID: "m", Text: text}) }
 
 func (t *turn) answer(text string) {
-	t.observe(executor.Ended{Outcome: executor.Completed, Messages: []executor.AgentMessage{{ItemID: "m", Text: text}}})
+	t.observe(agent.Ended{Outcome: agent.Completed, Messages: []agent.Message{{ItemID: "m", Text: text}}})
 }
 
 // A station is the server on an engine on a store, all of which can be closed
@@ -105,7 +106,7 @@ func (s *station) next(attempt int) *turn {
 		if err := s.book.Begin(s.t.Context(), executor.Attempt{Job: t.ID, N: attempt, Conversation: t.Context, Thread: "th"}); err != nil {
 			s.t.Fatal(err)
 		}
-		t.observe(executor.Started{ThreadID: "th", TurnID: fmt.Sprintf("turn %d", attempt), Attempt: attempt})
+		t.observe(agent.Started{ThreadID: "th", TurnID: fmt.Sprintf("turn %d", attempt), Attempt: attempt})
 		return t
 	case <-time.After(time.Minute):
 		s.t.Fatal("no turn was submitted")

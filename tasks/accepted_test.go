@@ -9,18 +9,18 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 )
 
 // answerWithChanges is a turn with a tool, a diff and an answer in pieces.
 func answerWithChanges(j *job) {
 	j.start()
 	j.observe(tool("cmd"))
-	j.observe(executor.DiffUpdated{Diff: "+a\n"})
+	j.observe(agent.DiffUpdated{Diff: "+a\n"})
 	j.say("f", "it is ")
 	j.say("f", "done")
 	j.whole("f", "it is done", "")
-	j.end(executor.Ended{Outcome: executor.Completed, Diff: "+a\n", Tools: true})
+	j.end(agent.Ended{Outcome: agent.Completed, Diff: "+a\n", Tools: true})
 }
 
 // TestAcceptedOutputModes: progress and the diff are for those who take them, and a text
@@ -87,7 +87,7 @@ func TestTextWholeAtItsEnd(t *testing.T) {
 	j := r.next(t).start()
 	j.say("a", "may")
 	j.whole("a", "may I?", "")
-	j.observe(executor.Asked{ID: "q1", Text: "May I?", Data: map[string]any{}})
+	j.observe(agent.Question{ID: "q1", Text: "May I?", Data: map[string]any{}})
 	asked := stream.wait(t)
 	want := "task submitted\nstatus working\nnew a \"ma\"\nnew a \"may I?\" last\nstatus input_required"
 	if diff := cmp.Diff(want, showAll(asked)); diff != "" {
@@ -102,7 +102,7 @@ func TestTextWholeAtItsEnd(t *testing.T) {
 	<-answered
 	j.say("b", "and")
 	j.whole("b", "and done", "")
-	j.end(executor.Ended{Outcome: executor.Completed})
+	j.end(agent.Ended{Outcome: agent.Completed})
 	events := stream.wait(t)
 	seen := showAll(events)
 	if !strings.Contains(seen, `new b "and done" last`) || strings.Contains(seen, `"d done"`) {
@@ -139,11 +139,11 @@ func TestTakenBackForOthersOnly(t *testing.T) {
 			c.change(req)
 			stream := listen(e.SendStreamingMessage(t.Context(), req))
 			j := r.next(t).start()
-			j.observe(executor.DiffUpdated{Diff: "+1"})
+			j.observe(agent.DiffUpdated{Diff: "+1"})
 			j.whole("c", "one", "commentary")
-			j.observe(executor.DiffUpdated{})
+			j.observe(agent.DiffUpdated{})
 			j.whole("f", "done", "final_answer")
-			j.end(executor.Ended{Outcome: executor.Completed})
+			j.end(agent.Ended{Outcome: agent.Completed})
 			seen := showAll(stream.wait(t))
 			if told := strings.Contains(seen, `new diff "" void`); told != c.told {
 				t.Errorf("told that the diff is taken back: %t, want %t:\n%s", told, c.told, seen)
@@ -167,7 +167,7 @@ func TestTextTakenBackFromThoseWhoTakeItWhole(t *testing.T) {
 	j.whole("b", "two", "")
 	j.attempt(2)
 	j.whole("c", "done", "")
-	j.end(executor.Ended{Outcome: executor.Completed})
+	j.end(agent.Ended{Outcome: agent.Completed})
 	if seen := showAll(stream.wait(t)); !strings.Contains(seen, `new b "" void`) {
 		t.Errorf("stream:\n%s", seen)
 	}
@@ -179,7 +179,7 @@ func TestAcceptedModesAreBounded(t *testing.T) {
 	r := newRunner()
 	e := newEngine(t, r)
 	begin(t, e, request("m", "c", "hi"))
-	defer r.next(t).start().end(executor.Ended{Outcome: executor.Completed})
+	defer r.next(t).start().end(agent.Ended{Outcome: agent.Completed})
 	for name, c := range map[string]struct {
 		modes   []string
 		refused string

@@ -9,6 +9,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
@@ -21,9 +22,9 @@ type keptQuestion struct {
 	Data       map[string]any `json:"data,omitempty"`
 	AnsweredBy string         `json:"answeredBy,omitempty"` // the job of a message that has not had its effect yet
 
-	Options executor.Options `json:"options,omitzero"` // of the turn that has asked
-	From    sender           `json:"from,omitzero"`    // whose message has begun it
-	Met     []sender         `json:"met,omitempty"`    // who have been posed what it asks
+	Options agent.Options `json:"options,omitzero"` // of the turn that has asked
+	From    sender        `json:"from,omitzero"`    // whose message has begun it
+	Met     []sender      `json:"met,omitempty"`    // who have been posed what it asks
 }
 
 // row is what the journal keeps; by is the job of the message that answers.
@@ -38,7 +39,7 @@ func readQuestion(row store.Question) (q *question, by string, err error) {
 	if err := json.Unmarshal(row.Body, &kept); err != nil {
 		return nil, "", fmt.Errorf("question %s in the journal: %w", row.ID, err)
 	}
-	return &question{job: kept.Job, has: kept.Options, from: kept.From, met: kept.Met, at: row.Asked, asked: executor.Asked{
+	return &question{job: kept.Job, has: kept.Options, from: kept.From, met: kept.Met, at: row.Asked, asked: agent.Question{
 		ID: row.ID, Kind: kept.Kind, Text: kept.Text, Data: kept.Data, Deadline: row.Deadline,
 	}}, kept.AnsweredBy, nil
 }
@@ -64,11 +65,11 @@ func (e *Engine) answer(ctx context.Context, in *incoming, t *task) (*view, erro
 		e.log.Info("an answer was not taken", "task_id", t.id, "unclear", a.unclear, "written", in.written)
 		return t.poseAgain(a, a.why), nil
 	}
-	err = answerer.Answer(a.question.job, executor.Answer{
+	err = answerer.Answer(a.question.job, agent.Answer{
 		ID: a.job, Question: a.question.asked.ID, Input: in.input, Text: in.text, Data: in.data,
 		Files: slices.ContainsFunc(in.message.Parts, isFile),
 	})
-	if wrong, ok := errors.AsType[*executor.NotUnderstoodError](err); ok {
+	if wrong, ok := errors.AsType[*agent.NotUnderstoodError](err); ok {
 		return t.poseAgain(a, wrong.Why), nil
 	}
 	if err == nil {

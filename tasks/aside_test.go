@@ -8,8 +8,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
@@ -22,7 +21,7 @@ func TestAside(t *testing.T) {
 	first := d.call("m1", "", nil, "hi")
 	j := d.r.next(t)
 	begun(j)
-	j.observe(executor.ItemStarted{Item: appserver.Item{Type: appserver.ItemDynamicToolCall, ID: "i", Tool: "delegate_task"}})
+	j.observe(agent.ItemStarted{Item: agent.Item{Kind: agent.KindTool, ID: "i", Tool: "delegate_task"}})
 	asking := d.call("m2", "", nil, "tell me first")
 	aside := d.r.next(t)
 	begun(aside)
@@ -66,7 +65,7 @@ func TestAside(t *testing.T) {
 	if text := tasks.Reply(status.task).Parts[0].Text(); strings.Count(text, "A turn is running") != 2 {
 		t.Errorf("/status: %q", text)
 	}
-	j.observe(executor.Ended{Outcome: executor.Completed, Taken: d.r.steered, Messages: []executor.AgentMessage{{ItemID: "m", Text: "both"}}})
+	j.observe(agent.Ended{Outcome: agent.Completed, Taken: d.r.steered, Messages: []agent.Message{{ItemID: "m", Text: "both"}}})
 	first.wait(t)
 	stop := d.call("m6", "", nil, "/stop")
 	stop.wait(t)
@@ -101,5 +100,5 @@ func TestWordsToACommand(t *testing.T) {
 		_, err := d.e.SendMessage(t.Context(), to(stop, "m-"+words, words))
 		wantError(t, err, a2a.ErrUnsupportedOperation, "takes no further message")
 	}
-	j.observe(executor.Ended{Outcome: executor.Canceled})
+	j.observe(agent.Ended{Outcome: agent.Canceled})
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
@@ -61,7 +61,7 @@ func TestQuestionsByID(t *testing.T) {
 	task := begin(t, e, request("m1", "c", "hi"))
 	j := r.next(t).start()
 	for _, id := range []string{"q1", "q2", "q3"} {
-		j.observe(executor.Asked{ID: id, Text: "May I " + id + "?", Accepts: "Answer yes.", Data: map[string]any{"id": id}})
+		j.observe(agent.Question{ID: id, Text: "May I " + id + "?", Accepts: "Answer yes.", Data: map[string]any{"id": id}})
 	}
 	task = get(t, e, task.ID)
 	wantStatus(t, task, a2a.TaskStateInputRequired, "May I q1?\n\nAnswer yes.", "May I q2?", "May I q3?")
@@ -106,8 +106,8 @@ func TestAnswerNotUnderstood(t *testing.T) {
 	e := newEngine(t, r)
 	task := begin(t, e, request("m1", "c", "hi"))
 	j := r.next(t).start()
-	j.observe(executor.Asked{ID: "q1", Text: "May I?", Accepts: "Answer yes."})
-	r.late = &executor.NotUnderstoodError{Why: "That is no answer."}
+	j.observe(agent.Question{ID: "q1", Text: "May I?", Accepts: "Answer yes."})
+	r.late = &agent.NotUnderstoodError{Why: "That is no answer."}
 	for i := range 10 {
 		wrong := to(task, "wrong-"+string(rune('a'+i)), "perhaps") // blocks, and the question is there again
 		wantStatus(t, send(t, e, wrong), a2a.TaskStateInputRequired, "That is no answer.\n\nMay I?\n\nAnswer yes.")
@@ -130,8 +130,8 @@ func TestAnswerNotUnderstood(t *testing.T) {
 // posed again.
 func TestAnswerNotUnderstoodTooLate(t *testing.T) {
 	m, task, j := askingMachine(t, time.Time{}, "q1")
-	m.asker.late = &executor.NotUnderstoodError{Why: "That is no answer."}
-	m.asker.onAnswer = func() { j.observe(executor.Answered{ID: "q1", Note: "Nobody answered."}) }
+	m.asker.late = &agent.NotUnderstoodError{Why: "That is no answer."}
+	m.asker.onAnswer = func() { j.observe(agent.Answered{ID: "q1", Note: "Nobody answered."}) }
 	wrong := to(task, "m2", "perhaps")
 	wrong.Config.ReturnImmediately = true
 	wantStatus(t, send(t, m.e, wrong), a2a.TaskStateWorking)
@@ -153,7 +153,7 @@ func TestQuestionThatExpired(t *testing.T) {
 	next, stop := iter.Pull2(e.SubscribeToTask(t.Context(), &a2a.SubscribeToTaskRequest{ID: task.ID}))
 	defer stop()
 	next()
-	j.observe(executor.Answered{ID: "q1", Note: "Nobody answered."})
+	j.observe(agent.Answered{ID: "q1", Note: "Nobody answered."})
 	wantStatus(t, get(t, e, task.ID), a2a.TaskStateWorking)
 	j.answer("without it")
 	told := false
@@ -181,7 +181,7 @@ func TestQuestionOnABrokenDisk(t *testing.T) {
 			journal.broken.Store(true)
 			j.ask("q1", "May I?")
 			if expired {
-				j.observe(executor.Answered{ID: "q1"})
+				j.observe(agent.Answered{ID: "q1"})
 			}
 			journal.broken.Store(false)
 			j.observe(tool("item-1")) // is committed at once, with all that waits

@@ -6,7 +6,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
@@ -21,7 +21,7 @@ func TestAttemptsInOneProcess(t *testing.T) {
 	j.say("b", "two")
 	j.attempt(2)
 	j.say("c", "whole")
-	j.end(executor.Ended{Outcome: executor.Completed, Messages: []executor.AgentMessage{{ItemID: "c", Text: "whole"}}})
+	j.end(agent.Ended{Outcome: agent.Completed, Messages: []agent.Message{{ItemID: "c", Text: "whole"}}})
 	events := stream.wait(t)
 	id := events[0].(*a2a.Task).ID
 	if got := strings.Join(texts(get(t, m.e, id)), " "); got != `a="whole"` {
@@ -65,7 +65,7 @@ func TestRetryOfOneOfMany(t *testing.T) {
 	begin(t, m.e, second)
 	j := m.r.next(t).start()
 	j.observe(tool("cmd"))
-	j.end(executor.Ended{Outcome: executor.Interrupted, Tools: true, Failure: &executor.Failure{Kind: executor.FailUnreachable, Message: "cut off"}})
+	j.end(agent.Ended{Outcome: agent.Interrupted, Tools: true, Failure: &agent.Failure{Kind: agent.FailUnreachable, Message: "cut off"}})
 	m.r.next(t).start().answer("two is done")
 	if got := get(t, m.e, task.ID); got.Status.State != a2a.TaskStateCompleted || got.Metadata[tasks.MetaInterrupted] != true {
 		t.Errorf("%s %v", got.Status.State, got.Metadata)
@@ -89,7 +89,7 @@ func TestRefusedRetry(t *testing.T) {
 	task := begin(t, m.e, req)
 	j := m.r.next(t).start()
 	j.observe(tool("cmd"))
-	j.end(executor.Ended{Outcome: executor.Interrupted, Tools: true, Failure: &executor.Failure{Kind: executor.FailUnreachable, Message: "cut off"}})
+	j.end(agent.Ended{Outcome: agent.Interrupted, Tools: true, Failure: &agent.Failure{Kind: agent.FailUnreachable, Message: "cut off"}})
 	m.r.refuse = executor.ErrQueueFull
 	again := request("m1", "c", "one")
 	again.Message.Metadata = map[string]any{"retry": true}
@@ -122,7 +122,7 @@ func TestTwoCutsAndARestart(t *testing.T) {
 	}
 	m.restart() // and nothing of the third was ever seen
 	j = m.r.next(t).attempt(4)
-	j.end(executor.Ended{Outcome: executor.Completed, Messages: []executor.AgentMessage{{ItemID: "d", Text: "all of it"}}})
+	j.end(agent.Ended{Outcome: agent.Completed, Messages: []agent.Message{{ItemID: "d", Text: "all of it"}}})
 	if got := strings.Join(texts(get(t, m.e, id)), " "); got != `a="all of it"` {
 		t.Errorf("the task has %s", got)
 	}
@@ -130,16 +130,16 @@ func TestTwoCutsAndARestart(t *testing.T) {
 
 // TestAttemptThatSaysNothing keeps what the one before has shown, unless it is whole.
 func TestAttemptThatSaysNothing(t *testing.T) {
-	for outcome, want := range map[executor.Outcome]string{executor.Interrupted: "half of it", executor.Completed: ""} {
+	for outcome, want := range map[agent.Outcome]string{agent.Interrupted: "half of it", agent.Completed: ""} {
 		m := newMachine(t)
 		stream := listen(m.e.SendStreamingMessage(t.Context(), request("m1", "c", "hi")))
 		j := m.r.next(t).start()
 		j.say("a", "half of it")
 		j.attempt(2)
-		j.observe(executor.ItemStarted{Item: appserver.Item{Type: appserver.ItemAgentMessage, ID: "b"}})
-		end := executor.Ended{Outcome: outcome}
-		if outcome == executor.Interrupted {
-			end.Tools, end.Failure = true, &executor.Failure{Kind: executor.FailUnreachable, Message: "cut off"}
+		j.observe(agent.ItemStarted{Item: agent.Item{Kind: agent.KindMessage, ID: "b"}})
+		end := agent.Ended{Outcome: outcome}
+		if outcome == agent.Interrupted {
+			end.Tools, end.Failure = true, &agent.Failure{Kind: agent.FailUnreachable, Message: "cut off"}
 		}
 		j.end(end)
 		events := stream.wait(t)

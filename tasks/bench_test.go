@@ -8,7 +8,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
@@ -39,12 +39,12 @@ func BenchmarkDelta(b *testing.B) {
 					})
 				}
 				joined.Wait()
-				event := executor.TextDelta{ItemID: "a", Text: delta}
+				event := agent.TextDelta{ItemID: "a", Text: delta}
 				b.ReportAllocs()
 				for b.Loop() {
 					j.observe(event)
 				}
-				j.end(executor.Ended{Outcome: executor.Completed})
+				j.end(agent.Ended{Outcome: agent.Completed})
 				wg.Wait()
 			})
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
@@ -36,7 +36,7 @@ func TestTextOfATaskIsBounded(t *testing.T) {
 		}
 	}
 	completed := func(j *job, text string) {
-		j.end(executor.Ended{Outcome: executor.Completed, Messages: []executor.AgentMessage{{ItemID: "f", Text: text}}})
+		j.end(agent.Ended{Outcome: agent.Completed, Messages: []agent.Message{{ItemID: "f", Text: text}}})
 	}
 	cases := map[string]struct {
 		says func(*job)
@@ -50,11 +50,11 @@ func TestTextOfATaskIsBounded(t *testing.T) {
 		"nothing-behind-a-cut": {func(j *job) {
 			j.say("f", strings.Repeat("€", 12))
 			j.say("f", "ab") // has room, and its place is not there
-			j.end(executor.Ended{Outcome: executor.Interrupted})
+			j.end(agent.Ended{Outcome: agent.Interrupted})
 		}, cutAt(strings.Repeat("€", 10), 38)},
 		"another-text": {func(j *job) { pieces(j, long, 4); j.whole("f", "short", ""); completed(j, "short") }, "short"},
 		"slip":         {func(j *job) { pieces(j, long, 4); j.whole("f", "", ""); completed(j, "") }, cutAt(kept, len(long))},
-		"cut-off":      {func(j *job) { pieces(j, long, 4); j.end(executor.Ended{Outcome: executor.Interrupted}) }, cutAt(kept, len(long))},
+		"cut-off":      {func(j *job) { pieces(j, long, 4); j.end(agent.Ended{Outcome: agent.Interrupted}) }, cutAt(kept, len(long))},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -92,12 +92,12 @@ func TestFullTaskGoesOn(t *testing.T) {
 	j.whole("a", strings.Repeat("a", 200), "commentary")
 	j.whole("b", "nothing of it", "commentary")
 	j.whole("f", "its answer", "final_answer")
-	j.end(executor.Ended{Outcome: executor.Completed})
+	j.end(agent.Ended{Outcome: agent.Completed})
 	j = r.next(t).start()
 	j.say("g", "the next ")
 	j.say("g", "answer is longer")
 	j.whole("g", "the next answer is longer", "")
-	j.end(executor.Ended{Outcome: executor.Completed})
+	j.end(agent.Ended{Outcome: agent.Completed})
 	want := map[a2a.ArtifactID]string{
 		"a": cutAt(strings.Repeat("a", 160), 200), "b": cutAt("", 13), "f": "its answer", "g": cutAt("the next a", 25),
 	}
@@ -118,9 +118,9 @@ func TestLongDiffIsCut(t *testing.T) {
 	j := r.next(t).start()
 	j.whole("a", "twelve bytes", "commentary")
 	diff := strings.Repeat("+line\n", 10)
-	j.observe(executor.DiffUpdated{Diff: diff})
+	j.observe(agent.DiffUpdated{Diff: diff})
 	j.whole("f", "ok", "final_answer")
-	j.end(executor.Ended{Outcome: executor.Completed, Diff: diff})
+	j.end(agent.Ended{Outcome: agent.Completed, Diff: diff})
 	cut := diff[:20] + "\n\n[the diff was cut here: it had 60 bytes, and the runtime had room for 20; the files have all of it]"
 	wantStream(t, stream.wait(t), fmt.Sprintf(`new a "twelve bytes" last|new diff %q last|new f "ok" last`, cut))
 }
@@ -142,7 +142,7 @@ func TestCutTextSurvives(t *testing.T) {
 	j = m.r.next(t).attempt(2)
 	j.say("b", long)
 	j.whole("b", long, "")
-	j.end(executor.Ended{Outcome: executor.Completed})
+	j.end(agent.Ended{Outcome: agent.Completed})
 	want := map[a2a.ArtifactID]string{"a": cutAt(long[:32], len(long))}
 	if diff := cmp.Diff(want, fold(t, stream.wait(t))); diff != "" {
 		t.Errorf("the stream (-want +got):\n%s", diff)
@@ -180,7 +180,7 @@ func TestTextsOfAllTasksAreBounded(t *testing.T) {
 		says(most, "had room for 10;")
 	}
 	for _, j := range running[:3] { // the lines that say so take room, too
-		j.end(executor.Ended{Outcome: executor.Canceled})
+		j.end(agent.Ended{Outcome: agent.Canceled})
 	}
 	says(most, all)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
@@ -167,7 +168,7 @@ func TestRefusedLeavesNothingInTheJournal(t *testing.T) {
 // TestAnswersAreBounded: wrong answers without end do not fill the memory, and there is room for
 // a right one.
 func TestAnswersAreBounded(t *testing.T) {
-	r := &asker{runner: newRunner(), late: &executor.NotUnderstoodError{Why: "What?"}}
+	r := &asker{runner: newRunner(), late: &agent.NotUnderstoodError{Why: "What?"}}
 	e := newEngine(t, r)
 	task := begin(t, e, request("m1", "c", "hi"))
 	r.next(t).start().ask("q1", "May I?")
@@ -204,7 +205,7 @@ func TestAnswersAreBounded(t *testing.T) {
 // none, and all of it stays.
 func TestBoundsOfReposedQuestions(t *testing.T) {
 	t.Parallel()
-	r := &asker{runner: newRunner(), late: &executor.NotUnderstoodError{Why: "What?"}}
+	r := &asker{runner: newRunner(), late: &agent.NotUnderstoodError{Why: "What?"}}
 	e := newEngine(t, r)
 	task := begin(t, e, request("m1", "c", "hi"))
 	r.next(t).start().ask("q1", strings.Repeat("x", 1<<20))

@@ -11,7 +11,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
@@ -48,7 +48,7 @@ func TestCancelTwiceIn03(t *testing.T) {
 	r.onCancel = func(j *job) {
 		asked <- struct{}{}
 		<-held
-		end.Do(func() { j.end(executor.Ended{Outcome: executor.Canceled}) })
+		end.Do(func() { j.end(agent.Ended{Outcome: agent.Canceled}) })
 	}
 	r.next(t).start()
 	for range cap(both) {
@@ -134,7 +134,7 @@ func TestCancelThatEndsSomeTurns(t *testing.T) {
 			j.answer("just in time")
 			return
 		}
-		j.end(executor.Ended{Outcome: executor.Canceled})
+		j.end(agent.Ended{Outcome: agent.Canceled})
 	}
 	req := request("m2", "", "more")
 	req.Message.TaskID = task.ID
@@ -169,7 +169,7 @@ func TestCallerWhoLeavesDoesNotStopTheCancel(t *testing.T) {
 	r.onCancel = func(j *job) {
 		close(asked)
 		<-goOn
-		j.end(executor.Ended{Outcome: executor.Canceled})
+		j.end(agent.Ended{Outcome: agent.Canceled})
 	}
 	e := newEngine(t, r)
 	task := begin(t, e, request("m1", "c", "one"))
@@ -217,7 +217,7 @@ func TestCloseWaitsForTasks(t *testing.T) {
 		t.Fatalf("Close returned %v while a task runs", err)
 	case <-time.After(20 * time.Millisecond):
 	}
-	j.end(executor.Ended{Outcome: executor.Interrupted, Failure: &executor.Failure{Kind: executor.FailShutdown, Message: "stopped; send it again"}})
+	j.end(agent.Ended{Outcome: agent.Interrupted, Failure: &agent.Failure{Kind: agent.FailShutdown, Message: "stopped; send it again"}})
 	if err := <-closed; err != nil {
 		t.Errorf("Close: %v", err)
 	}
@@ -239,7 +239,7 @@ func TestCloseEndsATurnWithATool(t *testing.T) {
 	j := r.next(t).start()
 	closed := make(chan error)
 	go func() { closed <- e.Close(t.Context()) }()
-	j.end(executor.Ended{Outcome: executor.Interrupted, Tools: true, Failure: &executor.Failure{Kind: executor.FailShutdown, Message: "stopped; send it again"}})
+	j.end(agent.Ended{Outcome: agent.Interrupted, Tools: true, Failure: &agent.Failure{Kind: agent.FailShutdown, Message: "stopped; send it again"}})
 	if err := <-closed; err != nil {
 		t.Errorf("Close: %v", err)
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/peerwords"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
@@ -62,12 +62,12 @@ func TestChatsAnswerWhatTheyAreAsked(t *testing.T) {
 	user := d.call("m1", "", map[string]any{"history": []any{}}, "hi")
 	users := d.r.next(t)
 	begun(users)
-	users.observe(executor.Asked{ID: "q", Kind: "command", Text: "may I?"})
+	users.observe(agent.Question{ID: "q", Kind: "command", Text: "may I?"})
 	user.wait(t)
 	asked := d.call("channel-slack-1", "", chat("C0"), "hi")
 	theirs := d.r.next(t)
 	begun(theirs)
-	theirs.observe(executor.Asked{ID: "p", Kind: "command", Text: "may I?"})
+	theirs.observe(agent.Question{ID: "p", Kind: "command", Text: "may I?"})
 	asked.wait(t)
 	other := d.call("channel-slack-1", "", chat("C1"), "yes") // ids of messages are the chat's
 	if j := d.r.next(t); j.Context != "chat:slack/C1" || d.r.answers() != 0 {
@@ -152,7 +152,7 @@ func TestSchedulesAndServicesAnswerNothing(t *testing.T) {
 			user := d.call("m1", "", nil, "hi")
 			users := d.r.next(t)
 			begun(users)
-			users.observe(executor.Asked{ID: "q", Kind: "command", Text: "may I?"})
+			users.observe(agent.Question{ID: "q", Kind: "command", Text: "may I?"})
 			user.wait(t)
 			user.receipt.Settle(true)
 			asked := d.call(c.id, "", c.meta, "yes")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
@@ -140,7 +141,7 @@ func (e *Engine) endAgents(conversation string, others []*task) int {
 
 // answer ends the task of a command.
 func (r *run) answer(text string) {
-	r.observe(executor.Ended{Outcome: executor.Completed, Messages: []executor.AgentMessage{{ItemID: "answer", Text: text}}})
+	r.observe(agent.Ended{Outcome: agent.Completed, Messages: []agent.Message{{ItemID: "answer", Text: text}}})
 }
 
 // stopped says what a stop has ended: tasks, and subagents that worked on after theirs.

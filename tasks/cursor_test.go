@@ -14,7 +14,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
@@ -84,7 +84,7 @@ func TestBoundsOfReadersFarBehind(t *testing.T) {
 			t.Errorf("%d of %d events of 64 KiB are kept for a reader who is behind", kept, len(early))
 		}
 		j.pieces(3, func() {})
-		j.end(executor.Ended{Outcome: executor.Completed})
+		j.end(agent.Ended{Outcome: agent.Completed})
 		places += " " + ids(quick.take(t, 0))
 		all := append(first, slow.take(t, 0)...)
 		if got := ids(all); got != places {
@@ -109,7 +109,7 @@ func TestReadersBehindTheEnd(t *testing.T) {
 		quick.take(t, 1)
 		var early []weak.Pointer[tasks.Event]
 		j.pieces(20, func() { early = append(early, weak.Make(quick.take(t, 1)[0])) })
-		j.end(executor.Ended{Outcome: executor.Completed})
+		j.end(agent.Ended{Outcome: agent.Completed})
 		quick.take(t, 0)
 		runtime.GC()
 		for i, event := range early {
@@ -136,9 +136,9 @@ func TestBoundsOfQuestionsFarBehind(t *testing.T) {
 		large := strings.Repeat("x", 100<<10)
 		for i := range 70 {
 			id := fmt.Sprint("q", i)
-			j.observe(executor.Asked{ID: id, Text: large})
+			j.observe(agent.Question{ID: id, Text: large})
 			early = append(early, weak.Make(quick.take(t, 1)[0]))
-			j.observe(executor.Answered{ID: id})
+			j.observe(agent.Answered{ID: id})
 			quick.take(t, 1)
 		}
 		runtime.GC()
@@ -173,7 +173,7 @@ func TestBoundsOfAJournalThatGrows(t *testing.T) {
 			j.pieces(100+n, func() {})
 			events = append(events, slow.take(t, 1)...)
 			j.pieces(20, func() {})
-			j.end(executor.Ended{Outcome: executor.Completed})
+			j.end(agent.Ended{Outcome: agent.Completed})
 			events = append(events, slow.take(t, 0)...)
 			for i, event := range events[1:] {
 				if _, again := event.Event.(*a2a.Task); again {
@@ -230,7 +230,7 @@ func TestReaderBehindABrokenJournal(t *testing.T) {
 			t.Errorf("the reader got %s, want %s", got, want)
 		}
 		journal.broken.Store(false)
-		j.end(executor.Ended{Outcome: executor.Completed})
+		j.end(agent.Ended{Outcome: agent.Completed})
 		rest = append(first, append(rest, slow.take(t, 0)...)...)
 		if want := content(get(t, e, task.ID)); !maps.Equal(fold(t, bare(rest)), want) {
 			t.Error("the reader has another text")

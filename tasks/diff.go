@@ -3,8 +3,7 @@ package tasks
 import (
 	"slices"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 )
 
 // showDiff shows what the turn has changed, if that is not what was shown. It comes before
@@ -45,14 +44,14 @@ func (r *run) showDiffBefore(phase string) {
 }
 
 func (r *run) mayShowAgain(phase string) bool {
-	return r.diff == nil || phase == appserver.PhaseFinalAnswer || len(r.changed) <= mostShownAgain
+	return r.diff == nil || phase == agent.PhaseFinalAnswer || len(r.changed) <= mostShownAgain
 }
 
 // settleDiff shows the diff of the whole turn; what was changed and changed back is none.
 // A turn that was cut off may not know its diff: what was shown of it stays then, unless
 // codex has said that nothing is left.
-func (r *run) settleDiff(event executor.Ended) {
-	known := r.changed == "" || event.Outcome == executor.Completed
+func (r *run) settleDiff(event agent.Ended) {
+	known := r.changed == "" || event.Outcome == agent.Completed
 	if r.changed = event.Diff; r.changed == "" && known {
 		r.takeBackDiff()
 	}

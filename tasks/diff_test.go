@@ -7,18 +7,18 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
 // TestDiffComesBeforeTheAnswer, as it is known by then, and anew only if it has changed.
 func TestDiffComesBeforeTheAnswer(t *testing.T) {
 	changed := func(diff string) func(*job) {
-		return func(j *job) { j.observe(executor.DiffUpdated{Diff: diff}) }
+		return func(j *job) { j.observe(agent.DiffUpdated{Diff: diff}) }
 	}
 	say := func(id, text string) func(*job) { return func(j *job) { j.whole(id, text, "") } }
 	end := func(diff string) func(*job) {
-		return func(j *job) { j.end(executor.Ended{Outcome: executor.Completed, Diff: diff}) }
+		return func(j *job) { j.end(agent.Ended{Outcome: agent.Completed, Diff: diff}) }
 	}
 	cases := map[string]struct {
 		steps  []func(*job)
@@ -64,12 +64,12 @@ func TestDiffOfATurnThatWasCutOff(t *testing.T) {
 			e := newEngine(t, r)
 			id := begin(t, e, request("m", "c", "hi")).ID
 			j := r.next(t).start()
-			j.observe(executor.DiffUpdated{Diff: "+1"})
+			j.observe(agent.DiffUpdated{Diff: "+1"})
 			j.whole("c", "one", "commentary")
 			if want == "" {
-				j.observe(executor.DiffUpdated{})
+				j.observe(agent.DiffUpdated{})
 			}
-			j.end(executor.Ended{Outcome: executor.Interrupted})
+			j.end(agent.Ended{Outcome: agent.Interrupted})
 			got := ""
 			for _, a := range get(t, e, id).Artifacts {
 				if a.Name == "diff" {
@@ -93,11 +93,11 @@ func TestLongDiffIsNotShownForEachMessage(t *testing.T) {
 	diff := strings.Repeat("+line\n", 20_000)
 	for i := range 10 {
 		diff += "+more\n"
-		j.observe(executor.DiffUpdated{Diff: diff})
+		j.observe(agent.DiffUpdated{Diff: diff})
 		j.whole(fmt.Sprint("c", i), "on", "commentary")
 	}
 	j.whole("f", "done", "final_answer")
-	j.end(executor.Ended{Outcome: executor.Completed, Diff: diff})
+	j.end(agent.Ended{Outcome: agent.Completed, Diff: diff})
 	var shown []string
 	for _, event := range stream.wait(t) {
 		if update, ok := event.(*a2a.TaskArtifactUpdateEvent); ok && update.Artifact.Name == "diff" {

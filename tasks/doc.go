@@ -30,7 +30,7 @@
 //
 // # Places in a stream
 //
-// Each event has a place, "<epoch>.<number>" ([Event]). Epochs count the attempts
+// Each event has a place, "<epoch>.<number>" ([agent.Event]). Epochs count the attempts
 // and the starts of the program: within one there is no gap and no repetition.
 // [Engine.Stream] and [Engine.Resume] go on behind a place that a reader has seen,
 // also over a restart and after the task's end (resume.go).
@@ -51,7 +51,7 @@
 //
 // # Questions
 //
-// A turn may ask ([executor.Asked]): the task waits in the state input-required,
+// A turn may ask ([agent.Question]): the task waits in the state input-required,
 // with the open questions as its status, the oldest first. If the runner is an
 // [Answerer], the next message to the task, or to its conversation, is the answer
 // to the one that its data names, else to the oldest. It is committed like any
@@ -68,7 +68,7 @@
 //
 // # Waiting
 //
-// A turn that the model would refuse waits ([executor.Held]): for a login in the
+// A turn that the model would refuse waits ([agent.Paused]): for a login in the
 // state auth-required, for the end of a limit in the state that it has (held.go).
 //
 // # Files

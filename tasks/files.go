@@ -13,7 +13,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 )
 
 // Files has the files that messages bring along and replies name, on the disk.
@@ -241,7 +241,7 @@ func (in *incoming) attach(files Files, part *a2a.Part) string {
 		}
 		in.brought[path] = digest
 	}
-	in.input = append(in.input, appserver.UserInput{Type: localImage, Path: path})
+	in.input = append(in.input, agent.Input{Type: localImage, Path: path})
 	return line("at " + path)
 }
 
@@ -268,5 +268,5 @@ func (in *incoming) list(lines []string) {
 		in.input[i].Text = manifest
 		return
 	}
-	in.input = append(in.input, appserver.Text(manifest))
+	in.input = append(in.input, agent.Text(manifest))
 }

@@ -15,8 +15,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
@@ -155,8 +154,8 @@ func TestDiskFullWhileStaging(t *testing.T) {
 	}
 	box.err = nil
 	begin(t, e, req)
-	want := []appserver.UserInput{
-		appserver.Text("look\n\nAttached files:\n- x.png (image/png) at /w/x.png"), {Type: "localImage", Path: "/w/x.png"},
+	want := []agent.Input{
+		agent.Text("look\n\nAttached files:\n- x.png (image/png) at /w/x.png"), {Type: "localImage", Path: "/w/x.png"},
 	}
 	if diff := cmp.Diff(want, r.next(t).Input); diff != "" {
 		t.Errorf("input (-want +got):\n%s", diff)
@@ -170,7 +169,7 @@ func TestFileThatIsNotToBeHad(t *testing.T) {
 	req.Message.Parts = append(req.Message.Parts, a2a.NewFileURLPart("https://x/y\nz", ""))
 	begin(t, e, req)
 	want := "Attached files:\n- (no name) (unknown type) is not available to you; it was sent as https://x/y z"
-	if diff := cmp.Diff([]appserver.UserInput{appserver.Text(want)}, r.next(t).Input); diff != "" {
+	if diff := cmp.Diff([]agent.Input{agent.Text(want)}, r.next(t).Input); diff != "" {
 		t.Errorf("input (-want +got):\n%s", diff)
 	}
 }
@@ -181,8 +180,8 @@ func TestFilesOfAReply(t *testing.T) {
 	c := d.call("m1", "", nil, "hi")
 	j := d.r.next(t)
 	begun(j)
-	j.observe(executor.Ended{Outcome: executor.Completed, Messages: []executor.AgentMessage{
-		{ItemID: "a", Text: "looking", Phase: appserver.PhaseCommentary}, {ItemID: "b", Text: "it is in /w/out.pdf", Phase: appserver.PhaseFinalAnswer},
+	j.observe(agent.Ended{Outcome: agent.Completed, Messages: []agent.Message{
+		{ItemID: "a", Text: "looking", Phase: agent.PhaseCommentary}, {ItemID: "b", Text: "it is in /w/out.pdf", Phase: agent.PhaseFinalAnswer},
 	}})
 	c.wait(t)
 	parts := tasks.Reply(c.task).Parts

@@ -6,7 +6,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
 
@@ -89,7 +89,7 @@ func (t *task) endGiven(change *store.Change) {
 
 // leftWithQuestion reports whether the end of the run's turn leaves what it has asked to
 // the next process, and the answers that it has not got.
-func (r *run) leftWithQuestion(event executor.Ended) bool {
+func (r *run) leftWithQuestion(event agent.Ended) bool {
 	given := slices.ContainsFunc(r.task.given, func(a *reply) bool { return a.question.run == r })
 	return stops(event) && (given || r.asks())
 }

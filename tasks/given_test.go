@@ -7,7 +7,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 )
 
 // keptAnswer is a machine on which the answer to the only question of a task waits for its
@@ -53,7 +53,7 @@ func TestKeptAnswerOverARestart(t *testing.T) {
 	for name, end := range map[string]func(*job){
 		"killed": func(*job) {},
 		"stopped": func(j *job) {
-			j.end(executor.Ended{Outcome: executor.Interrupted, Tools: true, Failure: &executor.Failure{Kind: executor.FailShutdown, Message: "stopping"}})
+			j.end(agent.Ended{Outcome: agent.Interrupted, Tools: true, Failure: &agent.Failure{Kind: agent.FailShutdown, Message: "stopping"}})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -74,7 +74,7 @@ func TestKeptAnswerOverARestart(t *testing.T) {
 // TestKeptAnswerInVain: codex ends before it has the answer, and asks again.
 func TestKeptAnswerInVain(t *testing.T) {
 	m, task, j := keptAnswer(t)
-	j.observe(executor.Answered{ID: "q1", Note: "codex has ended."})
+	j.observe(agent.Answered{ID: "q1", Note: "codex has ended."})
 	m.wantLeft(t, 1, 0)
 	j.ask("q2", "May I now?")
 	task = get(t, m.e, task.ID)

@@ -9,23 +9,22 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/google/uuid"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 )
 
 // prepare makes available what an event hands out, before the task's lock is taken:
 // files are copied.
-func (r *run) prepare(event executor.Event) {
+func (r *run) prepare(event agent.Event) {
 	e := r.task.engine
 	if e.cfg.Files == nil || !e.cfg.OfferFiles {
 		return
 	}
 	switch event := event.(type) {
-	case executor.Ended:
-		if event.Outcome == executor.Completed {
+	case agent.Ended:
+		if event.Outcome == agent.Completed {
 			r.offered = e.cfg.Files.Offer(r.task.maker(), ReplyText{replyOf(event.Messages), r.options.Cwd, madeAt(r.task.id)})
 		}
-	case executor.ItemCompleted:
+	case agent.ItemCompleted:
 		r.keepPicture(event.Item)
 	}
 }
@@ -45,8 +44,8 @@ func madeAt(id a2a.TaskID) time.Time {
 }
 
 // replyOf is the text of the message that is a turn's reply.
-func replyOf(messages []executor.AgentMessage) string {
-	var reply executor.AgentMessage
+func replyOf(messages []agent.Message) string {
+	var reply agent.Message
 	for _, m := range messages {
 		if m.Text != "" && rankOf(m.Phase) >= rankOf(reply.Phase) || reply.Text == "" {
 			reply = m
@@ -56,8 +55,8 @@ func replyOf(messages []executor.AgentMessage) string {
 }
 
 // keepPicture keeps a picture that the turn has made.
-func (r *run) keepPicture(item appserver.Item) {
-	content := item.Picture()
+func (r *run) keepPicture(item agent.Item) {
+	content := item.Picture
 	if len(content) == 0 {
 		return
 	}
@@ -85,7 +84,7 @@ func pictureName(content []byte) (name, media string) {
 
 // handPicture shows a picture that the turn has made, as an artifact of its own. The
 // caller holds t.mu.
-func (r *run) handPicture(item appserver.Item) {
+func (r *run) handPicture(item agent.Item) {
 	file, ok := r.pictures[item.ID]
 	if !ok {
 		return

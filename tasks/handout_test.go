@@ -12,8 +12,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/push"
@@ -24,9 +23,8 @@ func offering(c *tasks.Config) { c.Files, c.OfferFiles = &cabinet{}, true }
 const png = "\x89PNG\r\n\x1a\n"
 
 // painted is a picture that a turn has made.
-func painted(id, content string) executor.Event {
-	result, _ := json.Marshal([]byte(content)) // base64, as codex has it
-	return executor.ItemCompleted{Item: appserver.Item{Type: appserver.ItemImageGeneration, ID: id, Result: result}}
+func painted(id, content string) agent.Event {
+	return agent.ItemCompleted{Item: agent.Item{Kind: agent.KindOther, ID: id, Picture: []byte(content)}}
 }
 
 // files are the parts of a task that are files, by the artifact that they stand in.
@@ -47,8 +45,8 @@ func TestNamedFilesStandBehindTheText(t *testing.T) {
 	m := newMachine(t, offering)
 	stream := listen(m.e.SendStreamingMessage(t.Context(), request("m1", "c", "hi")))
 	j := m.r.next(t).start()
-	j.whole("a", "it is in /w/out.pdf", appserver.PhaseFinalAnswer)
-	j.end(executor.Ended{Outcome: executor.Completed, Messages: []executor.AgentMessage{{ItemID: "a", Text: "it is in /w/out.pdf", Phase: appserver.PhaseFinalAnswer}}})
+	j.whole("a", "it is in /w/out.pdf", agent.PhaseFinalAnswer)
+	j.end(agent.Ended{Outcome: agent.Completed, Messages: []agent.Message{{ItemID: "a", Text: "it is in /w/out.pdf", Phase: agent.PhaseFinalAnswer}}})
 	events := stream.wait(t)
 	id := events[0].(*a2a.Task).ID
 	var last *a2a.TaskArtifactUpdateEvent
@@ -102,8 +100,8 @@ func TestRelativeNamesInAReply(t *testing.T) {
 		req.Message.Metadata = map[string]any{tasks.MetaCwd: work}
 		stream := listen(m.e.SendStreamingMessage(t.Context(), req))
 		j := m.r.next(t).start()
-		j.whole("a", text, appserver.PhaseFinalAnswer)
-		j.end(executor.Ended{Outcome: executor.Completed, Messages: []executor.AgentMessage{{ItemID: "a", Text: text, Phase: appserver.PhaseFinalAnswer}}})
+		j.whole("a", text, agent.PhaseFinalAnswer)
+		j.end(agent.Ended{Outcome: agent.Completed, Messages: []agent.Message{{ItemID: "a", Text: text, Phase: agent.PhaseFinalAnswer}}})
 		lasts := 0
 		for _, event := range stream.wait(t) {
 			if u, ok := event.(*a2a.TaskArtifactUpdateEvent); ok && u.LastChunk {
@@ -162,7 +160,7 @@ func TestPicturesOfATurn(t *testing.T) {
 	// The turn has its end while we are gone: the pictures stand, and are not made again.
 	m.restart()
 	j = m.r.next(t)
-	j.end(executor.Ended{Outcome: executor.Completed, Tools: true, Messages: []executor.AgentMessage{{ItemID: "a", Text: "painted"}}})
+	j.end(agent.Ended{Outcome: agent.Completed, Tools: true, Messages: []agent.Message{{ItemID: "a", Text: "painted"}}})
 	after := get(t, m.e, task.ID)
 	if diff := cmp.Diff(want, filesOf(after)); diff != "" {
 		t.Errorf("after a restart (-want +got):\n%s", diff)
@@ -186,7 +184,7 @@ func TestFilesOfAWholeAnswer(t *testing.T) {
 	}
 	j := r.next(t).start()
 	j.say("a", "it is in ")
-	j.end(executor.Ended{Outcome: executor.Completed, Messages: []executor.AgentMessage{{ItemID: "a", Text: "it is in /w/out.pdf"}}})
+	j.end(agent.Ended{Outcome: agent.Completed, Messages: []agent.Message{{ItemID: "a", Text: "it is in /w/out.pdf"}}})
 	var shown []string
 	for {
 		event, err, ok := next()
@@ -211,15 +209,15 @@ func TestFilesOfAWholeAnswer(t *testing.T) {
 func TestLastChunkOfAMessageThatNamesFiles(t *testing.T) {
 	for name, c := range map[string]struct {
 		phase string
-		next  executor.Event // after the message is whole
-		end   executor.Ended
+		next  agent.Event // after the message is whole
+		end   agent.Ended
 		want  []string
 	}{
-		"the reply":     {appserver.PhaseFinalAnswer, nil, executor.Ended{Outcome: executor.Completed}, []string{"in /w/out.pd", "f workspace:/w/out.pdf last"}},
-		"commentary":    {appserver.PhaseCommentary, nil, executor.Ended{Outcome: executor.Failed}, []string{"in /w/out.pd", "f last"}},
-		"a tool":        {"", tool("t1"), executor.Ended{Outcome: executor.Completed}, []string{"in /w/out.pd", "f last", "workspace:/w/out.pdf last"}},
-		"another":       {"", executor.TextDelta{ItemID: "b", Text: "ok"}, executor.Ended{Outcome: executor.Failed}, []string{"in /w/out.pd", "f last", "o", "k last"}},
-		"a failed turn": {"", nil, executor.Ended{Outcome: executor.Failed}, []string{"in /w/out.pd", "f last"}},
+		"the reply":     {agent.PhaseFinalAnswer, nil, agent.Ended{Outcome: agent.Completed}, []string{"in /w/out.pd", "f workspace:/w/out.pdf last"}},
+		"commentary":    {agent.PhaseCommentary, nil, agent.Ended{Outcome: agent.Failed}, []string{"in /w/out.pd", "f last"}},
+		"a tool":        {"", tool("t1"), agent.Ended{Outcome: agent.Completed}, []string{"in /w/out.pd", "f last", "workspace:/w/out.pdf last"}},
+		"another":       {"", agent.TextDelta{ItemID: "b", Text: "ok"}, agent.Ended{Outcome: agent.Failed}, []string{"in /w/out.pd", "f last", "o", "k last"}},
+		"a failed turn": {"", nil, agent.Ended{Outcome: agent.Failed}, []string{"in /w/out.pd", "f last"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRunner()
@@ -231,7 +229,7 @@ func TestLastChunkOfAMessageThatNamesFiles(t *testing.T) {
 			if c.next != nil {
 				j.observe(c.next)
 			}
-			c.end.Messages = []executor.AgentMessage{{ItemID: "a", Text: "in /w/out.pdf", Phase: c.phase}}
+			c.end.Messages = []agent.Message{{ItemID: "a", Text: "in /w/out.pdf", Phase: c.phase}}
 			j.end(c.end)
 			var got []string
 			for _, event := range stream.wait(t) {
@@ -258,15 +256,15 @@ func TestLastChunkOfAMessageThatNamesFiles(t *testing.T) {
 // TestNothingIsHandedOut where that is switched off, by a turn that failed, or when the
 // disk is full: the turn has its end all the same.
 func TestNothingIsHandedOut(t *testing.T) {
-	named := []executor.AgentMessage{{ItemID: "a", Text: "see /w/out.pdf"}}
+	named := []agent.Message{{ItemID: "a", Text: "see /w/out.pdf"}}
 	for name, c := range map[string]struct {
 		change func(*tasks.Config)
-		end    executor.Ended
+		end    agent.Ended
 	}{
-		"off":    {func(c *tasks.Config) { c.Files = &cabinet{} }, executor.Ended{Outcome: executor.Completed, Messages: named}},
-		"failed": {offering, executor.Ended{Outcome: executor.Failed, Messages: named}},
+		"off":    {func(c *tasks.Config) { c.Files = &cabinet{} }, agent.Ended{Outcome: agent.Completed, Messages: named}},
+		"failed": {offering, agent.Ended{Outcome: agent.Failed, Messages: named}},
 		"full": {func(c *tasks.Config) { c.Files, c.OfferFiles = &cabinet{err: tasks.ErrNoFile}, true },
-			executor.Ended{Outcome: executor.Completed, Messages: []executor.AgentMessage{{ItemID: "a", Text: "done"}}}},
+			agent.Ended{Outcome: agent.Completed, Messages: []agent.Message{{ItemID: "a", Text: "done"}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRunner()
@@ -323,7 +321,7 @@ func TestPushedFiles(t *testing.T) {
 		j := r.next(t).start()
 		j.observe(painted("ig", png))
 		j.whole("a", "it is in /w/out.pdf", "")
-		j.end(executor.Ended{Outcome: executor.Completed, Messages: []executor.AgentMessage{{ItemID: "a", Text: "it is in /w/out.pdf"}}})
+		j.end(agent.Ended{Outcome: agent.Completed, Messages: []agent.Message{{ItemID: "a", Text: "it is in /w/out.pdf"}}})
 	}
 	seen, artifacts := map[string]bool{}, 0
 	for _, n := range notified(t, st) {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/leaktest"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
@@ -88,7 +88,7 @@ func (r *runner) Cancel(_ context.Context, id string) error {
 	case onCancel != nil:
 		onCancel(found)
 	default:
-		found.end(executor.Ended{Outcome: executor.Canceled})
+		found.end(agent.Ended{Outcome: agent.Canceled})
 	}
 	return nil
 }
@@ -128,17 +128,17 @@ func (j *job) attempt(n int) *job {
 			panic(err)
 		}
 	}
-	j.observe(executor.Started{ThreadID: "thread", TurnID: fmt.Sprintf("turn-%s.%d", j.ID, n), Attempt: n, Waited: time.Millisecond})
+	j.observe(agent.Started{ThreadID: "thread", TurnID: fmt.Sprintf("turn-%s.%d", j.ID, n), Attempt: n, Waited: time.Millisecond})
 	return j
 }
 
-func (j *job) say(item, text string) { j.observe(executor.TextDelta{ItemID: item, Text: text}) }
+func (j *job) say(item, text string) { j.observe(agent.TextDelta{ItemID: item, Text: text}) }
 
 func (j *job) whole(item, text, phase string) {
-	j.observe(executor.ItemCompleted{Item: appserver.Item{Type: appserver.ItemAgentMessage, ID: item, Text: text, Phase: phase}})
+	j.observe(agent.ItemCompleted{Item: agent.Item{Kind: agent.KindMessage, ID: item, Text: text, Phase: phase}})
 }
 
-func (j *job) end(end executor.Ended) {
+func (j *job) end(end agent.Ended) {
 	j.runner.mu.Lock()
 	j.ended = true
 	j.runner.mu.Unlock()
@@ -147,7 +147,7 @@ func (j *job) end(end executor.Ended) {
 
 // answer ends the job with one message.
 func (j *job) answer(text string) {
-	j.end(executor.Ended{Outcome: executor.Completed, Messages: []executor.AgentMessage{{ItemID: "m-" + j.ID, Text: text}}})
+	j.end(agent.Ended{Outcome: agent.Completed, Messages: []agent.Message{{ItemID: "m-" + j.ID, Text: text}}})
 }
 
 // prompt is what the job gives to codex.

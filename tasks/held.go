@@ -5,7 +5,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/late"
 )
@@ -18,7 +18,7 @@ type Holder interface {
 }
 
 // hold notes that the model would refuse the run, and why.
-func (r *run) hold(held executor.Held) {
+func (r *run) hold(held agent.Paused) {
 	r.waits = &held
 	if r.task.runs[0] == r {
 		r.task.stand()
@@ -40,7 +40,7 @@ func (t *task) stand() {
 	held := t.runs[0].waits
 	t.standLimit(held)
 	switch {
-	case held != nil && held.Kind == executor.FailAuth:
+	case held != nil && held.Kind == agent.FailAuth:
 		t.runs[0].pushRest()
 		t.tellUser()
 		t.enter(a2a.TaskStateAuthRequired, t.heldMessage(held), store.Change{Durable: true})
@@ -69,9 +69,9 @@ func (t *task) tellUser() {
 
 // standLimit says in the metadata that the task waits for the end of a limit. The
 // caller holds t.mu.
-func (t *task) standLimit(held *executor.Held) {
+func (t *task) standLimit(held *agent.Paused) {
 	_, said := t.meta[MetaHeld]
-	switch limited := held != nil && held.Kind == executor.FailLimit; {
+	switch limited := held != nil && held.Kind == agent.FailLimit; {
 	case limited:
 		t.note(map[string]any{MetaHeld: held.Data})
 		t.announce(store.Change{})
@@ -82,7 +82,7 @@ func (t *task) standLimit(held *executor.Held) {
 	}
 }
 
-func (t *task) heldMessage(held *executor.Held) *a2a.Message {
+func (t *task) heldMessage(held *agent.Paused) *a2a.Message {
 	parts := []*a2a.Part{a2a.NewTextPart(held.Text)}
 	if held.Data != nil {
 		parts = append(parts, a2a.NewDataPart(held.Data))

@@ -7,18 +7,18 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
 var loginData = map[string]any{"kind": "auth", "userCode": "ABCD", "verificationUrl": "https://example.com/device"}
 
 func (j *job) hold(text string) {
-	j.observe(executor.Held{Kind: executor.FailAuth, Text: text, Data: loginData})
+	j.observe(agent.Paused{Kind: agent.FailAuth, Text: text, Data: loginData})
 }
 
 func (j *job) limit(data map[string]any) {
-	j.observe(executor.Held{Kind: executor.FailLimit, Text: "until five", Data: data})
+	j.observe(agent.Paused{Kind: agent.FailLimit, Text: "until five", Data: data})
 }
 
 func TestHeldForALogin(t *testing.T) {
@@ -40,7 +40,7 @@ func TestHeldForALogin(t *testing.T) {
 	}
 	j.hold("log in with EFGH")
 	wantTask(t, get(t, e, task.ID), a2a.TaskStateAuthRequired, "log in with EFGH")
-	j.observe(executor.Released{})
+	j.observe(agent.Resumed{})
 	wantTask(t, get(t, e, task.ID), a2a.TaskStateSubmitted, "")
 	j.start()
 	j.answer("done")
@@ -70,7 +70,7 @@ func TestHeldAfterAnAttempt(t *testing.T) {
 		t.Error("the stream of a subscriber ends, too")
 	case <-time.After(50 * time.Millisecond):
 	}
-	j.observe(executor.Released{})
+	j.observe(agent.Resumed{})
 	wantTask(t, get(t, e, last.TaskID), a2a.TaskStateWorking, "")
 	j.attempt(2)
 	j.answer("done")
@@ -93,7 +93,7 @@ func TestHeldBehindAnother(t *testing.T) {
 	wantTask(t, get(t, e, task.ID), a2a.TaskStateWorking, "")
 	first.answer("one")
 	wantTask(t, get(t, e, task.ID), a2a.TaskStateAuthRequired, "log in")
-	second.observe(executor.Released{})
+	second.observe(agent.Resumed{})
 	second.start()
 	second.answer("two")
 	wantTask(t, get(t, e, task.ID), a2a.TaskStateCompleted, "two")
@@ -113,13 +113,13 @@ func TestHeldByALimit(t *testing.T) {
 	if diff := cmp.Diff(any(data), held.Metadata[tasks.MetaHeld]); diff != "" || held.Status.State != a2a.TaskStateSubmitted {
 		t.Errorf("state %s; metadata differs (-want +got):\n%s", held.Status.State, diff)
 	}
-	j.observe(executor.Released{})
+	j.observe(agent.Resumed{})
 	if held = get(t, e, task.ID); held.Metadata[tasks.MetaHeld] != nil {
 		t.Errorf("metadata = %v after the release", held.Metadata)
 	}
 	resets := time.Date(2026, 11, 21, 17, 0, 0, 0, time.UTC)
-	j.end(executor.Ended{Outcome: executor.Failed, Failure: &executor.Failure{
-		Kind: executor.FailLimit, Message: "used up", Code: "usageLimitExceeded", Limit: "5h", ResetsAt: resets,
+	j.end(agent.Ended{Outcome: agent.Failed, Failure: &agent.Failure{
+		Kind: agent.FailLimit, Message: "used up", Code: "usageLimitExceeded", Limit: "5h", ResetsAt: resets,
 	}})
 	want := map[string]any{"kind": "limit", "code": "usageLimitExceeded", "limit": "5h", "resetsAt": "2026-11-21T17:00:00Z"}
 	if diff := cmp.Diff(any(want), get(t, e, task.ID).Metadata[tasks.MetaFailure]); diff != "" {
@@ -139,7 +139,7 @@ func TestHeldOverARestart(t *testing.T) {
 	j := m.r.next(t)
 	j.hold("log in with EFGH")
 	wantTask(t, get(t, m.e, task.ID), a2a.TaskStateAuthRequired, "log in with EFGH")
-	j.observe(executor.Released{})
+	j.observe(agent.Resumed{})
 	j.start()
 	j.answer("done")
 	wantTask(t, get(t, m.e, task.ID), a2a.TaskStateCompleted, "done")

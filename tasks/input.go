@@ -7,8 +7,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
 
@@ -24,7 +23,7 @@ type incoming struct {
 	retry   bool      // run it again if it was cut off
 	command string    // that it is, instead of a message to codex; mostly empty
 	message *a2a.Message
-	input   []appserver.UserInput
+	input   []agent.Input
 	text    string            // of the text parts
 	data    any               // of the first data part
 	answers []string          // ids of the questions over a restart that it answers
@@ -33,7 +32,7 @@ type incoming struct {
 	brought map[string]string // digests of the pictures that it has brought, by their paths
 	shown   gallery           // the pictures that are shown to the model
 	listed  bool              // files are named in its text
-	options executor.Options
+	options agent.Options
 	notify  *string  // who is to be told of the end; nil leaves that as it was
 	refused error    // why it must not be a new message, or of an answer that is taken, why no turn can be made of it
 	push    *setting // that its caller wants to be told by; may be nil

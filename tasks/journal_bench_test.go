@@ -10,7 +10,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
@@ -72,7 +72,7 @@ func longTurn(b *testing.B, journal tasks.Journal, pause time.Duration, text *in
 			time.Sleep(pause)
 		}
 	}
-	j.end(executor.Ended{Outcome: executor.Completed})
+	j.end(agent.Ended{Outcome: agent.Completed})
 	took := time.Since(began)
 	if err := e.Close(b.Context()); err != nil {
 		b.Fatal(err)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
@@ -131,7 +131,7 @@ func TestPoisonedTaskGoesOn(t *testing.T) {
 		if got := j.prompt(); got != want {
 			t.Errorf("codex is told %q, want %q", got, want)
 		}
-		j.start().end(executor.Ended{Outcome: executor.Completed, Messages: []executor.AgentMessage{{ItemID: "m", Text: "done"}}})
+		j.start().end(agent.Ended{Outcome: agent.Completed, Messages: []agent.Message{{ItemID: "m", Text: "done"}}})
 	}
 	task, err := e.GetTask(t.Context(), &a2a.GetTaskRequest{ID: "t"})
 	if err != nil || task.Status.State != a2a.TaskStateCompleted {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
 
@@ -89,7 +89,7 @@ func (l *lapse) posed(to sender, at time.Time) {
 // unclear reports whether a message may be meant for something else than q, for which it could be
 // leave. The caller holds t.mu.
 func (t *task) unclear(in *incoming, q *question) bool {
-	given := executor.Answer{Text: in.text, Data: in.data}
+	given := agent.Answer{Text: in.text, Data: in.data}
 	return (in.written.Before(q.at) || t.words.hold(in) || q.unshown(in)) && in.names() == nil && !given.Declines(q.asked.Kind)
 }
 

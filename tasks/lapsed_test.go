@@ -8,6 +8,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
@@ -20,7 +21,7 @@ const notTaken = "Your answer was not taken, for it may be meant for something e
 func lapse(t *testing.T) (*machine, *a2a.Task, *job) {
 	t.Helper()
 	m, task, j := askingMachine(t, time.Time{}, "q1")
-	j.observe(executor.Answered{ID: "q1"})
+	j.observe(agent.Answered{ID: "q1"})
 	j.ask("q2", "May I q2?")
 	return m, task, j
 }
@@ -87,8 +88,8 @@ func TestClearAnswersAfterALapse(t *testing.T) {
 func TestNoCanBeContent(t *testing.T) {
 	for _, kind := range []string{"input", "form"} {
 		m, task, j := askingMachine(t, time.Time{}, "q1")
-		j.observe(executor.Answered{ID: "q1"})
-		j.observe(executor.Asked{ID: "q2", Kind: kind, Text: "Shall the backups stay?"})
+		j.observe(agent.Answered{ID: "q1"})
+		j.observe(agent.Question{ID: "q2", Kind: kind, Text: "Shall the backups stay?"})
 		wantStatus(t, send(t, m.e, atOnce(task, "m2", "no")), a2a.TaskStateInputRequired, notTaken, "Shall the backups stay?")
 		j.answer("done")
 	}
@@ -100,10 +101,10 @@ func TestLapses(t *testing.T) {
 		asked []string
 		lapse func(*machine, *a2a.Task, *job)
 	}{
-		"expired":         {[]string{"q1"}, func(_ *machine, _ *a2a.Task, j *job) { j.observe(executor.Answered{ID: "q1", Note: "Too late."}) }},
-		"asked beside it": {[]string{"q1", "q"}, func(_ *machine, _ *a2a.Task, j *job) { j.observe(executor.Answered{ID: "q1"}) }},
+		"expired":         {[]string{"q1"}, func(_ *machine, _ *a2a.Task, j *job) { j.observe(agent.Answered{ID: "q1", Note: "Too late."}) }},
+		"asked beside it": {[]string{"q1", "q"}, func(_ *machine, _ *a2a.Task, j *job) { j.observe(agent.Answered{ID: "q1"}) }},
 		"not the first one": {[]string{"q0", "q1"}, func(m *machine, task *a2a.Task, j *job) {
-			j.observe(executor.Answered{ID: "q1"})
+			j.observe(agent.Answered{ID: "q1"})
 			send(t, m.e, answerWith(task, "m0", map[string]any{"id": "q0", "decision": "accept"}))
 		}},
 		"another attempt": {[]string{"q1"}, func(_ *machine, _ *a2a.Task, j *job) { j.attempt(2) }},
@@ -113,8 +114,8 @@ func TestLapses(t *testing.T) {
 			m.asker.late = nil
 		}},
 		"over an answer that is not understood": {[]string{"q1"}, func(m *machine, task *a2a.Task, j *job) {
-			m.asker.late = &executor.NotUnderstoodError{Why: "That is no answer."}
-			m.asker.onAnswer = func() { j.observe(executor.Answered{ID: "q1"}) }
+			m.asker.late = &agent.NotUnderstoodError{Why: "That is no answer."}
+			m.asker.onAnswer = func() { j.observe(agent.Answered{ID: "q1"}) }
 			send(t, m.e, atOnce(task, "m0", "perhaps"))
 			m.asker.late, m.asker.onAnswer = nil, nil
 		}},
@@ -205,7 +206,7 @@ func TestOwnTurnIsMet(t *testing.T) {
 	if got := m.asker.answered(); !strings.Contains(got, "q1:") || !strings.Contains(got, "q2:") {
 		t.Errorf("answered %q", got)
 	}
-	behind.observe(executor.Started{})
+	behind.observe(agent.Started{})
 	behind.ask("q3", "May I q3?") // which no reply to the user has had
 	wantStatus(t, send(t, m.e, atOnce(task, "m5", "yes")), a2a.TaskStateInputRequired, notTaken, "May I q3?")
 }
@@ -300,7 +301,7 @@ func TestKilledBeforeAnAnswerIsPosedAgain(t *testing.T) {
 			task := begin(t, m.e, request("m1", "", "hi"))
 			j := m.r.next(t).start()
 			j.ask("q1", "May I q1?")
-			j.observe(executor.Answered{ID: "q1"})
+			j.observe(agent.Answered{ID: "q1"})
 			j.ask("q2", "May I q2?")
 			answer := atOnce(task, "m2", "yes")
 			if data != nil {

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
@@ -108,7 +108,7 @@ func TestSteeredAnswerOfWhoLeft(t *testing.T) {
 	second := d.call("m2", "", map[string]any{"history": []any{}}, "and that")
 	second.wait(t)
 	second.receipt.Settle(true)
-	j.observe(executor.Ended{Outcome: executor.Completed, Taken: []string{d.r.steered[0]}, Messages: []executor.AgentMessage{{ItemID: "m", Text: "both"}}})
+	j.observe(agent.Ended{Outcome: agent.Completed, Taken: []string{d.r.steered[0]}, Messages: []agent.Message{{ItemID: "m", Text: "both"}}})
 	if !d.due() {
 		t.Errorf("owed = %+v", d.owed())
 	}
@@ -121,7 +121,7 @@ func TestQuestionIsAnAnswer(t *testing.T) {
 	c := d.call("m1", "", nil, "hi")
 	j := d.r.next(t)
 	begun(j)
-	j.observe(executor.Asked{ID: "q", Kind: "command", Text: "may I?"})
+	j.observe(agent.Question{ID: "q", Kind: "command", Text: "may I?"})
 	c.wait(t)
 	if text := tasks.Reply(c.task).Parts[0].Text(); !strings.Contains(text, "may I?") {
 		t.Errorf("the caller gets %q", text)
@@ -130,7 +130,7 @@ func TestQuestionIsAnAnswer(t *testing.T) {
 	if rows := d.owed(); len(rows) != 0 {
 		t.Errorf("owed = %+v", rows)
 	}
-	j.observe(executor.Answered{ID: "q"})
+	j.observe(agent.Answered{ID: "q"})
 	j.observe(finished("done without"))
 	if !d.due() {
 		t.Errorf("owed = %+v", d.owed())
@@ -143,7 +143,7 @@ func TestLoginIsAskedForOnce(t *testing.T) {
 	c := d.call("m1", "", nil, "hi")
 	j := d.r.next(t)
 	c.leave(t)
-	hold := executor.Held{Kind: executor.FailAuth, Text: "log in with code one"}
+	hold := agent.Paused{Kind: agent.FailAuth, Text: "log in with code one"}
 	j.observe(hold)
 	rows := d.owed()
 	if !d.due() {
@@ -157,7 +157,7 @@ func TestLoginIsAskedForOnce(t *testing.T) {
 	if rows := d.owed(); len(rows) != 0 {
 		t.Errorf("owed = %+v", rows)
 	}
-	j.observe(executor.Released{})
+	j.observe(agent.Resumed{})
 	begun(j)
 	j.observe(finished("hello"))
 	if !d.due() {

@@ -8,8 +8,7 @@ import (
 	"io"
 	"slices"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 )
 
 // lender is what gives codex the pictures of a message, nil if it has none. They stand
@@ -17,19 +16,19 @@ import (
 // that codex would unfold, or a pipe that it would wait at. So codex is given copies, and
 // what is copied is looked at again; a picture that the message has brought is the one
 // that was brought, or not shown.
-func (e *Engine) lender(in *incoming) executor.Lender {
-	if !slices.ContainsFunc(in.input, func(i appserver.UserInput) bool { return i.Type == localImage }) {
+func (e *Engine) lender(in *incoming) agent.Lender {
+	if !slices.ContainsFunc(in.input, func(i agent.Input) bool { return i.Type == localImage }) {
 		return nil
 	}
 	brought := in.brought // and no more of the message
-	return func(ctx context.Context, input []appserver.UserInput) ([]appserver.UserInput, func()) {
+	return func(ctx context.Context, input []agent.Input) ([]agent.Input, func()) {
 		return e.lendAll(ctx, brought, input)
 	}
 }
 
 // lendAll is the input with copies in the place of pictures. Brought are the digests of those
 // that the message has brought.
-func (e *Engine) lendAll(ctx context.Context, brought map[string]string, input []appserver.UserInput) ([]appserver.UserInput, func()) {
+func (e *Engine) lendAll(ctx context.Context, brought map[string]string, input []agent.Input) ([]agent.Input, func()) {
 	l := &lending{engine: e, brought: brought, copies: map[string]copied{}}
 	return l.all(ctx, input), l.giveBack
 }
@@ -50,7 +49,7 @@ type copied struct {
 
 // all is the input with copies in the place of pictures, as far as that came before ctx
 // has ended.
-func (l *lending) all(ctx context.Context, input []appserver.UserInput) []appserver.UserInput {
+func (l *lending) all(ctx context.Context, input []agent.Input) []agent.Input {
 	lent, n := slices.Clone(input), 0
 	for i, shown := range input {
 		if shown.Type != localImage {
@@ -62,7 +61,7 @@ func (l *lending) all(ctx context.Context, input []appserver.UserInput) []appser
 		n++
 		at, why := l.one(ctx, shown.Path)
 		if why != nil { // without its name, which may be the words of another agent
-			lent[i] = appserver.Text(fmt.Sprintf("Picture %d of this message is not shown to you: %v.", n, why))
+			lent[i] = agent.Text(fmt.Sprintf("Picture %d of this message is not shown to you: %v.", n, why))
 			continue
 		}
 		lent[i].Path = at

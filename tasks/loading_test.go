@@ -11,7 +11,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
@@ -30,11 +30,11 @@ func TestBoundsOfReplays(t *testing.T) {
 			id := begin(t, m.e, req).ID
 			j := m.r.next(t).start()
 			j.say("a", "a")
-			var said []executor.AgentMessage
+			var said []agent.Message
 			for i := range 3 {
-				said = append(said, executor.AgentMessage{ItemID: string(rune('a' + i)), Text: strings.Repeat(string(rune('a'+i)), large)})
+				said = append(said, agent.Message{ItemID: string(rune('a' + i)), Text: strings.Repeat(string(rune('a'+i)), large)})
 			}
-			j.end(executor.Ended{Outcome: executor.Completed, Messages: said})
+			j.end(agent.Ended{Outcome: agent.Completed, Messages: said})
 			waitFor(t, m.e, id, a2a.TaskStateCompleted)
 			m.restart() // else the engine has the task itself
 			together := m.together(id, large)

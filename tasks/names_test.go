@@ -8,8 +8,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 )
 
 // wantIDs compares the ids of a task's artifacts.
@@ -26,7 +25,7 @@ func wantIDs(t *testing.T, task *a2a.Task, want ...string) {
 
 // message says a message that has begun before, as codex does.
 func (j *job) message(item, text, phase string) {
-	j.observe(executor.ItemStarted{Item: appserver.Item{Type: appserver.ItemAgentMessage, ID: item, Phase: phase}})
+	j.observe(agent.ItemStarted{Item: agent.Item{Kind: agent.KindMessage, ID: item, Phase: phase}})
 	j.whole(item, text, phase)
 }
 
@@ -44,7 +43,7 @@ func TestManyMessagesOfOneID(t *testing.T) {
 			t.Fatalf("after %v %d of %d messages have come", most, i+1, messages)
 		}
 	}
-	j.end(executor.Ended{Outcome: executor.Completed})
+	j.end(agent.Ended{Outcome: agent.Completed})
 	if n := len(get(t, e, task.ID).Artifacts); n != messages {
 		t.Errorf("the task has %d artifacts, want %d", n, messages)
 	}
@@ -60,7 +59,7 @@ func TestIDsThatComeAgain(t *testing.T) {
 	for _, id := range []string{"x", "x-3", "x", "x", "x-3", "x-2", "y", "y"} {
 		j.message(id, "said", "")
 	}
-	j.end(executor.Ended{Outcome: executor.Completed})
+	j.end(agent.Ended{Outcome: agent.Completed})
 	wantIDs(t, get(t, e, task.ID), "x", "x-3", "x-2", "x-4", "x-3-2", "x-2-2", "y", "y-2")
 }
 
@@ -72,11 +71,11 @@ func TestIDTakenBackIsFree(t *testing.T) {
 	j := r.next(t).start()
 	j.message("diff", "a message of that id", "commentary")
 	for i, diff := range []string{"+one", "", "+two"} {
-		j.observe(executor.DiffUpdated{Diff: diff})
+		j.observe(agent.DiffUpdated{Diff: diff})
 		j.message(fmt.Sprint("m", i), "said", "commentary")
 	}
 	j.message("diff", "another one", "final_answer")
-	j.end(executor.Ended{Outcome: executor.Completed, Diff: "+two"})
+	j.end(agent.Ended{Outcome: agent.Completed, Diff: "+two"})
 	wantIDs(t, get(t, e, task.ID), "diff", "m0", "m1", "diff-2", "m2", "diff-3")
 }
 
@@ -91,12 +90,12 @@ func TestIDsOverARestart(t *testing.T) {
 	for range 3 {
 		j.message("x", "said", "")
 	}
-	j.end(executor.Ended{Outcome: executor.Completed})
+	j.end(agent.Ended{Outcome: agent.Completed})
 	m.save(id)
 	m.restart()
 	j = m.r.next(t).start()
 	j.message("x", "said", "")
 	j.message("x-2", "said", "")
-	j.end(executor.Ended{Outcome: executor.Completed})
+	j.end(agent.Ended{Outcome: agent.Completed})
 	wantIDs(t, get(t, m.e, id), "x", "x-2", "x-3", "x-4", "x-2-2")
 }

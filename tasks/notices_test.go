@@ -12,6 +12,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
@@ -51,16 +52,16 @@ func TestNoticeComesWithTheEnd(t *testing.T) {
 	var woken atomic.Int32
 	m := newMachine(t, telling(&woken))
 	for name, c := range map[string]struct {
-		end  executor.Ended
+		end  agent.Ended
 		says string
 	}{
-		"completed": {executor.Ended{Outcome: executor.Completed, Messages: []executor.AgentMessage{{ItemID: "i", Text: "all  is\nwell"}}},
+		"completed": {agent.Ended{Outcome: agent.Completed, Messages: []agent.Message{{ItemID: "i", Text: "all  is\nwell"}}},
 			"finished with status: completed.\nPrompt: hi completed\nSummary: all is well"},
-		"failed": {executor.Ended{Outcome: executor.Failed, Failure: &executor.Failure{Kind: executor.FailModel, Message: "the model is gone"}},
+		"failed": {agent.Ended{Outcome: agent.Failed, Failure: &agent.Failure{Kind: agent.FailModel, Message: "the model is gone"}},
 			"finished with status: failed.\nPrompt: hi failed\nSummary: the model is gone"},
-		"interrupted": {executor.Ended{Outcome: executor.Interrupted, Tools: true, Failure: &executor.Failure{Kind: executor.FailUnreachable, Message: "cut off"}},
+		"interrupted": {agent.Ended{Outcome: agent.Interrupted, Tools: true, Failure: &agent.Failure{Kind: agent.FailUnreachable, Message: "cut off"}},
 			"finished with status: failed.\nPrompt: hi interrupted\nSummary: cut off"},
-		"canceled": {executor.Ended{Outcome: executor.Canceled}, "finished with status: cancelled.\nPrompt: hi canceled"},
+		"canceled": {agent.Ended{Outcome: agent.Canceled}, "finished with status: cancelled.\nPrompt: hi canceled"},
 	} {
 		before := woken.Load()
 		req := wishing(name, map[string]any{"notifyTarget": " " + name + "@home "})

@@ -7,13 +7,12 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
 
 // end settles the run, and the task with it if no other turn of it waits.
-func (r *run) end(event executor.Ended) {
+func (r *run) end(event agent.Ended) {
 	t := r.task
 	if parks(event) || r.leftWithQuestion(event) {
 		t.parkTaken(event.Taken)
@@ -30,7 +29,7 @@ func (r *run) end(event executor.Ended) {
 	}
 	change := r.done(event)
 	r.unbegun(&change)
-	t.canceled = t.canceled || event.Outcome == executor.Canceled
+	t.canceled = t.canceled || event.Outcome == agent.Canceled
 	t.ending = endingOf(event, reply)
 	t.ending.meta[MetaUsage] = usageData(t.meta, event.Usage)
 	t.ending.meta[MetaTools] = r.toolTrace()
@@ -53,10 +52,10 @@ func (r *run) end(event executor.Ended) {
 
 // done is what the journal notes of the end of the run's message, and of those that
 // its turn has taken.
-func (r *run) done(event executor.Ended) store.Change {
+func (r *run) done(event agent.Ended) store.Change {
 	answered := append(slices.Clone(r.answers), r.task.settleTaken(event.Taken)...)
 	change := store.Change{Ended: append([]string{r.jobID}, event.Taken...), Drop: answered}
-	if event.Outcome == executor.Interrupted {
+	if event.Outcome == agent.Interrupted {
 		change.Cut = change.Ended
 	}
 	return change
@@ -72,10 +71,10 @@ func (r *run) leave() {
 // parks reports whether a message is left to the next process: this one stops,
 // and no tool of its turn has done anything yet. One whose turn waits for an
 // answer is left to it in any case, with its question.
-func parks(event executor.Ended) bool { return stops(event) && !event.Tools }
+func parks(event agent.Ended) bool { return stops(event) && !event.Tools }
 
-func stops(event executor.Ended) bool {
-	return event.Failure != nil && event.Failure.Kind == executor.FailShutdown
+func stops(event agent.Ended) bool {
+	return event.Failure != nil && event.Failure.Kind == agent.FailShutdown
 }
 
 // park lets go of the run and leaves its message where it is, in the journal's queue.
@@ -110,7 +109,7 @@ func (t *task) parkTaken(jobs []string) {
 // settleText closes the messages of the turn and returns the one that is the
 // reply: the last of the final phase, else the last that is no commentary, else
 // the last. It is nil if there is no text at all.
-func (r *run) settleText(event executor.Ended) *artifact {
+func (r *run) settleText(event agent.Ended) *artifact {
 	for _, m := range event.Messages {
 		r.whole(m)
 	}
@@ -121,7 +120,7 @@ func (r *run) settleText(event executor.Ended) *artifact {
 		r.void = append(r.void, a.before) // it came to nothing
 		return true
 	})
-	r.settleVoid(event.Outcome == executor.Completed)
+	r.settleVoid(event.Outcome == agent.Completed)
 	var reply *artifact
 	for _, a := range r.texts {
 		if a.cutOff() {
@@ -179,9 +178,9 @@ func rank(a *artifact) int { return rankOf(a.phase) }
 
 func rankOf(phase string) int {
 	switch phase {
-	case appserver.PhaseFinalAnswer:
+	case agent.PhaseFinalAnswer:
 		return 2
-	case appserver.PhaseCommentary:
+	case agent.PhaseCommentary:
 		return 0
 	}
 	return 1
@@ -200,38 +199,38 @@ func (t *task) replyLast() {
 }
 
 // endingOf says what the end of a turn would make of its task.
-func endingOf(event executor.Ended, reply *artifact) *ending {
+func endingOf(event agent.Ended, reply *artifact) *ending {
 	end := &ending{meta: map[string]any{MetaFailure: nil, MetaReply: nil, MetaHeld: nil}}
 	if reply != nil {
 		end.meta[MetaReply] = string(reply.id)
 	}
 	switch event.Outcome {
-	case executor.Completed:
+	case agent.Completed:
 		end.state = a2a.TaskStateCompleted
 		if reply == nil || strings.TrimSpace(reply.text.String()) == "" { // else it stands in its artifact, and only there: readers show both
 			end.text = emptyReply
 		}
 		return end
-	case executor.Canceled:
+	case agent.Canceled:
 		end.state = a2a.TaskStateCanceled
 		return end
-	case executor.Interrupted:
+	case agent.Interrupted:
 		end.meta[MetaInterrupted] = true
 	}
 	end.state = a2a.TaskStateFailed
-	if event.Outcome == executor.Rejected {
+	if event.Outcome == agent.Rejected {
 		end.state = a2a.TaskStateRejected
 	}
 	failure := event.Failure
 	if failure == nil {
-		failure = &executor.Failure{Kind: executor.FailModel, Message: "codex failed without saying why; send the message again"}
+		failure = &agent.Failure{Kind: agent.FailModel, Message: "codex failed without saying why; send the message again"}
 	}
 	end.text = failure.Message
 	end.meta[MetaFailure] = failureData(failure)
 	return end
 }
 
-func failureData(f *executor.Failure) map[string]any {
+func failureData(f *agent.Failure) map[string]any {
 	data := map[string]any{"kind": string(f.Kind)}
 	if f.Timer != "" {
 		data["timer"] = f.Timer
@@ -252,9 +251,9 @@ func failureData(f *executor.Failure) map[string]any {
 }
 
 // usageData adds a turn's tokens to those in the task's metadata.
-func usageData(meta map[string]any, u appserver.TokenUsage) any {
+func usageData(meta map[string]any, u agent.Usage) any {
 	before, _ := meta[MetaUsage].(map[string]any)
-	if before == nil && u == (appserver.TokenUsage{}) {
+	if before == nil && u == (agent.Usage{}) {
 		return nil
 	}
 	data := map[string]any{}
@@ -269,7 +268,7 @@ func usageData(meta map[string]any, u appserver.TokenUsage) any {
 }
 
 // measure counts the end of the turn, and leaves word of it for the log.
-func (r *run) measure(event executor.Ended) {
+func (r *run) measure(event agent.Ended) {
 	e, u := r.task.engine, event.Usage
 	var took time.Duration
 	if !r.started.IsZero() {
@@ -285,7 +284,7 @@ func (r *run) measure(event executor.Ended) {
 		attrs = append(attrs, "trace_id", id)
 	}
 	r.report = func() {
-		if f := event.Failure; f != nil && f.Kind != executor.FailShutdown { // being told to stop is no news
+		if f := event.Failure; f != nil && f.Kind != agent.FailShutdown { // being told to stop is no news
 			e.log.Warn("turn failed", append(attrs, "kind", string(f.Kind), "timer", f.Timer, "code", f.Code, "reason", f.Message)...)
 			return
 		}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 )
 
 // mostInline is how large a text file may be to be put into the prompt.
@@ -60,32 +60,32 @@ func encode(value any) []byte {
 
 // inputOf makes codex input of a part. Codex takes text and pictures; other
 // files are named to it, and those that are text are quoted.
-func inputOf(p *a2a.Part) (appserver.UserInput, bool) {
+func inputOf(p *a2a.Part) (agent.Input, bool) {
 	switch c := p.Content.(type) {
 	case a2a.Text:
-		return appserver.Text(string(c)), true
+		return agent.Text(string(c)), true
 	case a2a.Data:
-		return appserver.Text(fenced("json", string(encode(c.Value)))), true
+		return agent.Text(fenced("json", string(encode(c.Value)))), true
 	case a2a.URL:
-		return appserver.Text(fmt.Sprintf("Attached file: %s at %s", label(p, -1), oneLine(string(c)))), true
+		return agent.Text(fmt.Sprintf("Attached file: %s at %s", label(p, -1), oneLine(string(c)))), true
 	case a2a.Raw:
 		return fileInput(p, c), true
 	}
-	return appserver.UserInput{}, false
+	return agent.Input{}, false
 }
 
-func fileInput(p *a2a.Part, raw []byte) appserver.UserInput {
+func fileInput(p *a2a.Part, raw []byte) agent.Input {
 	media := mediaOf(p)
 	switch {
 	case isPicture(media):
 		if why := showable(bytes.NewReader(raw)); why != nil {
 			return notShown(p, why)
 		}
-		return appserver.UserInput{Type: inlineImage, URL: "data:" + media + ";base64," + base64.StdEncoding.EncodeToString(raw)}
+		return agent.Input{Type: inlineImage, URL: "data:" + media + ";base64," + base64.StdEncoding.EncodeToString(raw)}
 	case strings.HasPrefix(media, "text/") && utf8.Valid(raw) && len(raw) <= mostInline:
-		return appserver.Text("Attached file: " + label(p, len(raw)) + "\n" + fenced("", string(raw)))
+		return agent.Text("Attached file: " + label(p, len(raw)) + "\n" + fenced("", string(raw)))
 	}
-	return appserver.Text("Attached file: " + label(p, len(raw)) + ". Its content is not available to you.")
+	return agent.Text("Attached file: " + label(p, len(raw)) + ". Its content is not available to you.")
 }
 
 func mediaOf(p *a2a.Part) string {

@@ -10,7 +10,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 )
 
 func raw(name, media, content string) *a2a.Part {
@@ -25,19 +25,19 @@ func TestPartsBecomeInput(t *testing.T) {
 	dot := pixelHeader(1, 1)
 	cases := map[string]struct {
 		part *a2a.Part
-		want appserver.UserInput
+		want agent.Input
 	}{
-		"text":        {a2a.NewTextPart("hi\n"), appserver.Text("hi\n")},
-		"data":        {a2a.NewDataPart(map[string]any{"b": 1, "a": "<"}), appserver.Text("```json\n{\"a\":\"<\",\"b\":1}\n```")},
-		"data-null":   {a2a.NewDataPart([]any{nil}), appserver.Text("```json\n[null]\n```")},
-		"text-file":   {raw("n.txt", "text/plain; charset=utf-8", "one\n```\ntwo\n"), appserver.Text("Attached file: n.txt (text/plain, 12 bytes)\n````\none\n```\ntwo\n````")},
-		"not-utf8":    {raw("n.txt", "text/plain", "\xff\xfe"), appserver.Text("Attached file: n.txt (text/plain, 2 bytes). Its content is not available to you.")},
-		"picture":     {raw("p.png", "image/png", dot), appserver.UserInput{Type: "image", URL: "data:image/png;base64," + base64.StdEncoding.EncodeToString([]byte(dot))}},
-		"no-picture":  {raw("p.png", "image/png", "png"), appserver.Text("Attached file: p.png (image/png, 3 bytes); not shown to you as a picture: it cannot be read as PNG, JPEG, GIF or WebP")},
-		"odd-picture": {raw("p.tiff", "image/tiff", "tiff"), appserver.Text("Attached file: p.tiff (image/tiff, 4 bytes). Its content is not available to you.")},
-		"unknown":     {raw("", "", "x"), appserver.Text("Attached file: (no name) (unknown type, 1 bytes). Its content is not available to you.")},
-		"bad-type":    {raw("a\nb", "image/png\n; evil", "x"), appserver.Text("Attached file: a b (unknown type, 1 bytes). Its content is not available to you.")},
-		"url":         {url, appserver.Text("Attached file: shot.png (image/png) at https://example.com/a b c")},
+		"text":        {a2a.NewTextPart("hi\n"), agent.Text("hi\n")},
+		"data":        {a2a.NewDataPart(map[string]any{"b": 1, "a": "<"}), agent.Text("```json\n{\"a\":\"<\",\"b\":1}\n```")},
+		"data-null":   {a2a.NewDataPart([]any{nil}), agent.Text("```json\n[null]\n```")},
+		"text-file":   {raw("n.txt", "text/plain; charset=utf-8", "one\n```\ntwo\n"), agent.Text("Attached file: n.txt (text/plain, 12 bytes)\n````\none\n```\ntwo\n````")},
+		"not-utf8":    {raw("n.txt", "text/plain", "\xff\xfe"), agent.Text("Attached file: n.txt (text/plain, 2 bytes). Its content is not available to you.")},
+		"picture":     {raw("p.png", "image/png", dot), agent.Input{Type: "image", URL: "data:image/png;base64," + base64.StdEncoding.EncodeToString([]byte(dot))}},
+		"no-picture":  {raw("p.png", "image/png", "png"), agent.Text("Attached file: p.png (image/png, 3 bytes); not shown to you as a picture: it cannot be read as PNG, JPEG, GIF or WebP")},
+		"odd-picture": {raw("p.tiff", "image/tiff", "tiff"), agent.Text("Attached file: p.tiff (image/tiff, 4 bytes). Its content is not available to you.")},
+		"unknown":     {raw("", "", "x"), agent.Text("Attached file: (no name) (unknown type, 1 bytes). Its content is not available to you.")},
+		"bad-type":    {raw("a\nb", "image/png\n; evil", "x"), agent.Text("Attached file: a b (unknown type, 1 bytes). Its content is not available to you.")},
+		"url":         {url, agent.Text("Attached file: shot.png (image/png) at https://example.com/a b c")},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -46,7 +46,7 @@ func TestPartsBecomeInput(t *testing.T) {
 			req := request("m1", "c", "first")
 			req.Message.Parts = append(req.Message.Parts, a2a.NewTextPart(""), c.part)
 			begin(t, e, req)
-			if diff := cmp.Diff([]appserver.UserInput{appserver.Text("first"), c.want}, r.next(t).Input); diff != "" {
+			if diff := cmp.Diff([]agent.Input{agent.Text("first"), c.want}, r.next(t).Input); diff != "" {
 				t.Errorf("input (-want +got):\n%s", diff)
 			}
 		})

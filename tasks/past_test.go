@@ -8,7 +8,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
@@ -190,7 +190,7 @@ func TestBoundsOfQuestionsWithoutEnd(t *testing.T) {
 	const asked = 60
 	for i := range asked {
 		id := fmt.Sprint("q", i)
-		j.observe(executor.Asked{ID: id, Text: "May I " + id + "? " + large, Accepts: "Answer yes.", Data: map[string]any{"id": id}})
+		j.observe(agent.Question{ID: id, Text: "May I " + id + "? " + large, Accepts: "Answer yes.", Data: map[string]any{"id": id}})
 		send(t, m.e, returning(to(task, "a-"+id, "yes")))
 	}
 	for range 2 {
@@ -218,8 +218,8 @@ func TestWithdrawnQuestionsWithoutEnd(t *testing.T) {
 	const asked = 60
 	for i := range asked {
 		id := fmt.Sprint("q", i)
-		j.observe(executor.Asked{ID: id, Text: large, Data: map[string]any{"id": id}})
-		j.observe(executor.Answered{ID: id, Note: "It was withdrawn."})
+		j.observe(agent.Question{ID: id, Text: large, Data: map[string]any{"id": id}})
+		j.observe(agent.Answered{ID: id, Note: "It was withdrawn."})
 	}
 	whole := 0
 	for _, text := range said(get(t, m.e, task.ID)) {

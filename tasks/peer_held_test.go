@@ -6,7 +6,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/late"
 )
@@ -87,7 +87,7 @@ func TestUserIsToldOfAPeersLogin(t *testing.T) {
 	for _, id := range []string{"m1", "m2"} {
 		c := d.call(id, "", by("bob"), "hi")
 		j := d.r.next(t)
-		j.observe(executor.Held{Kind: executor.FailAuth, Text: "for agents"})
+		j.observe(agent.Paused{Kind: agent.FailAuth, Text: "for agents"})
 		c.wait(t)
 		wantTask(t, c.task, a2a.TaskStateAuthRequired, "for agents")
 		rows := d.owed()

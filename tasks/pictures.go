@@ -7,7 +7,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/picture"
 )
 
@@ -114,7 +114,7 @@ func sizeOf(files Files, path string) (int64, error) {
 }
 
 // inputOf is [inputOf] for what the message has in itself.
-func (in *incoming) inputOf(p *a2a.Part) (appserver.UserInput, bool) {
+func (in *incoming) inputOf(p *a2a.Part) (agent.Input, bool) {
 	input, ok := inputOf(p)
 	if !ok || input.Type != inlineImage {
 		return input, ok
@@ -152,6 +152,6 @@ func showable(content io.ReaderAt) error {
 func unshown(why error) string { return "; not shown to you as a picture: " + why.Error() }
 
 // notShown is what stands for a picture of the message itself.
-func notShown(p *a2a.Part, why error) appserver.UserInput {
-	return appserver.Text("Attached file: " + label(p, len(p.Raw())) + unshown(why))
+func notShown(p *a2a.Part, why error) agent.Input {
+	return agent.Text("Attached file: " + label(p, len(p.Raw())) + unshown(why))
 }

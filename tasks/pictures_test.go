@@ -9,8 +9,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
@@ -18,15 +17,15 @@ import (
 // the model does not see them.
 func TestPicturesThatAreNotShown(t *testing.T) {
 	line := "look\n\nAttached files:\n- x.png (image/png) at /w/x.png"
-	shown := appserver.UserInput{Type: "localImage", Path: "/w/x.png"}
+	shown := agent.Input{Type: "localImage", Path: "/w/x.png"}
 	cases := map[string]struct {
 		content string
-		want    []appserver.UserInput
+		want    []agent.Input
 	}{
-		"camera":    {pixelHeader(8160, 6120), []appserver.UserInput{appserver.Text(line), shown}},
-		"bomb":      {pixelHeader(20_000, 20_000), []appserver.UserInput{appserver.Text(line + "; not shown to you as a picture: it has more than 50 million pixels, so look at a smaller copy of it")}},
-		"no-header": {"GIF89a", []appserver.UserInput{appserver.Text(line + "; not shown to you as a picture: it cannot be read as PNG, JPEG, GIF or WebP")}},
-		"gone":      {"gone", []appserver.UserInput{appserver.Text(line + "; not shown to you as a picture: it could not be read")}},
+		"camera":    {pixelHeader(8160, 6120), []agent.Input{agent.Text(line), shown}},
+		"bomb":      {pixelHeader(20_000, 20_000), []agent.Input{agent.Text(line + "; not shown to you as a picture: it has more than 50 million pixels, so look at a smaller copy of it")}},
+		"no-header": {"GIF89a", []agent.Input{agent.Text(line + "; not shown to you as a picture: it cannot be read as PNG, JPEG, GIF or WebP")}},
+		"gone":      {"gone", []agent.Input{agent.Text(line + "; not shown to you as a picture: it could not be read")}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -69,16 +68,16 @@ func TestPicturesAreLookedAtOnce(t *testing.T) {
 // turn comes: the file may be another one by then.
 func TestPicturesAreLent(t *testing.T) {
 	line := "look\n\nAttached files:\n- x.png (image/png) at /w/x.png"
-	shown := appserver.UserInput{Type: "localImage", Path: "/lent/w/x.png"}
-	not := func(why string) appserver.UserInput {
-		return appserver.Text("Picture 1 of this message is not shown to you: " + why + ".")
+	shown := agent.Input{Type: "localImage", Path: "/lent/w/x.png"}
+	not := func(why string) agent.Input {
+		return agent.Text("Picture 1 of this message is not shown to you: " + why + ".")
 	}
 	brought, named := raw("x.png", "image/png", "png"), a2a.NewFileURLPart("workspace:/w/x.png", "image/png")
 	named.Filename = "x.png"
 	cases := map[string]struct {
 		part *a2a.Part
 		lent string
-		want appserver.UserInput
+		want agent.Input
 		out  int
 	}{
 		"same":       {brought, "", shown, 1},
@@ -102,7 +101,7 @@ func TestPicturesAreLent(t *testing.T) {
 					j = m.r.next(t)
 				}
 				got, giveBack := j.Lend(t.Context(), j.Input)
-				if diff := cmp.Diff([]appserver.UserInput{appserver.Text(line), c.want}, got); diff != "" {
+				if diff := cmp.Diff([]agent.Input{agent.Text(line), c.want}, got); diff != "" {
 					t.Errorf("killed %v: codex is given (-want +got):\n%s", killed, diff)
 				}
 				if box.out != c.out {
@@ -126,7 +125,7 @@ func TestPicturesOfARetry(t *testing.T) {
 	part.Filename = "x.png"
 	req.Message.Parts = append(req.Message.Parts, part)
 	begin(t, m.e, req)
-	cut := executor.Ended{Outcome: executor.Interrupted, Tools: true, Failure: &executor.Failure{Kind: executor.FailUnreachable, Message: "cut off"}}
+	cut := agent.Ended{Outcome: agent.Interrupted, Tools: true, Failure: &agent.Failure{Kind: agent.FailUnreachable, Message: "cut off"}}
 	m.r.next(t).end(cut)
 	req.Message.Metadata = map[string]any{"retry": true}
 	for _, c := range []struct{ content, want string }{
@@ -199,7 +198,7 @@ func TestManyPictures(t *testing.T) {
 }
 
 // pictured is how many pictures an input has below a path.
-func pictured(input []appserver.UserInput, below string) (n int) {
+func pictured(input []agent.Input, below string) (n int) {
 	for _, in := range input {
 		if in.Type == "localImage" && strings.HasPrefix(in.Path, below) {
 			n++

@@ -5,11 +5,11 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 )
 
 // produce makes an artifact of a file or of data.
-func (r *run) produce(p executor.Produced) {
+func (r *run) produce(p agent.Produced) {
 	var part *a2a.Part
 	switch {
 	case p.URL != "":

@@ -6,7 +6,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 )
 
 func TestProducedBecomesAnArtifact(t *testing.T) {
@@ -14,9 +14,9 @@ func TestProducedBecomesAnArtifact(t *testing.T) {
 	e := newEngine(t, r)
 	stream := listen(e.SendStreamingMessage(t.Context(), request("m1", "c", "hi")))
 	j := r.next(t).start()
-	j.observe(executor.Produced{ID: "f", Name: "a.txt", MediaType: "text/plain", Bytes: []byte("content")})
-	j.observe(executor.Produced{ID: "f", Name: "b.txt", MediaType: "text/plain", URL: "https://example.com/b.txt"})
-	j.observe(executor.Produced{Name: "table", MediaType: "application/json", Data: map[string]any{"n": 1.0}})
+	j.observe(agent.Produced{ID: "f", Name: "a.txt", MediaType: "text/plain", Bytes: []byte("content")})
+	j.observe(agent.Produced{ID: "f", Name: "b.txt", MediaType: "text/plain", URL: "https://example.com/b.txt"})
+	j.observe(agent.Produced{Name: "table", MediaType: "application/json", Data: map[string]any{"n": 1.0}})
 	j.answer("done")
 	events := stream.wait(t)
 	task := get(t, e, events[0].(*a2a.Task).ID)
@@ -47,6 +47,6 @@ func TestRejected(t *testing.T) {
 	r := newRunner()
 	e := newEngine(t, r)
 	task := begin(t, e, request("m1", "c", "hi"))
-	r.next(t).end(executor.Ended{Outcome: executor.Rejected, Failure: &executor.Failure{Kind: executor.FailModel, Message: "not that"}})
+	r.next(t).end(agent.Ended{Outcome: agent.Rejected, Failure: &agent.Failure{Kind: agent.FailModel, Message: "not that"}})
 	wantTask(t, get(t, e, task.ID), a2a.TaskStateRejected, "not that")
 }

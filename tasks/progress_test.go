@@ -8,8 +8,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 )
 
 // TestBoundsOfProgress, of one event and of a task: what a turn goes on to tell leaves room
@@ -20,14 +19,14 @@ func TestBoundsOfProgress(t *testing.T) {
 	e := newEngine(t, r)
 	stream := listen(e.SendStreamingMessage(t.Context(), request("m1", "c", "hi")))
 	j := r.next(t).start()
-	plan := executor.PlanUpdated{Explanation: strings.Repeat("e", 100_000)}
+	plan := agent.PlanUpdated{Explanation: strings.Repeat("e", 100_000)}
 	for range 1000 {
-		plan.Steps = append(plan.Steps, appserver.PlanStep{Step: strings.Repeat("s", 100_000), Status: "pending"})
+		plan.Steps = append(plan.Steps, agent.PlanStep{Step: strings.Repeat("s", 100_000), Status: "pending"})
 	}
 	for range 200 { // some 100 KiB of each are told
 		j.observe(plan)
 	}
-	j.observe(executor.Notice{Text: "declined"}) // which has room of its own
+	j.observe(agent.Notice{Text: "declined"}) // which has room of its own
 	j.answer("done")
 	all, largest, plans, notices := 0, 0, 0, 0
 	events := stream.wait(t)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/push"
@@ -90,7 +90,7 @@ func TestAnswersThatAreNotUnderstood(t *testing.T) {
 	j.ask("q", "which?")
 	before := waitingBytes(t, st)
 	const answers = 5
-	r.late = &executor.NotUnderstoodError{Why: "That is no answer."}
+	r.late = &agent.NotUnderstoodError{Why: "That is no answer."}
 	for i := range answers {
 		begin(t, e, to(task, fmt.Sprint("hm", i), "hm"))
 	}
@@ -140,7 +140,7 @@ func TestPushesWithoutRoom(t *testing.T) {
 	j.whole("one", "some text", "commentary")
 	j.ask("q", "which?")
 	begin(t, e, to(task, "m2", "this"))
-	j.end(executor.Ended{Outcome: executor.Completed})
+	j.end(agent.Ended{Outcome: agent.Completed})
 	got := notified(t, st)[before:]
 	if want := "input-required false 0 0|input-required false 0 0|working false 0 0|working false 0 0|completed false 0 0|completed false 0 0"; strings.Join(toldV0(t, got), "|") != want {
 		t.Errorf("told in 0.3 %q, want %q", toldV0(t, got), want)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
@@ -224,7 +224,7 @@ func TestBrokenJournal(t *testing.T) {
 		}
 	}
 	j.start()
-	j.end(executor.Ended{Outcome: executor.Completed, Messages: []executor.AgentMessage{{ItemID: "a", Text: "done"}}})
+	j.end(agent.Ended{Outcome: agent.Completed, Messages: []agent.Message{{ItemID: "a", Text: "done"}}})
 	events := stream.wait(t)
 	if got := show(events[len(events)-1]); got != "status completed" {
 		t.Errorf("the stream ends with %q", got)

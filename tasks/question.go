@@ -9,7 +9,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
 
@@ -17,21 +17,21 @@ import (
 // that asks becomes a further turn.
 type Answerer interface {
 	// Answer gives the answer to a question of a job. It must not block. An
-	// [executor.NotUnderstoodError] leaves the question open; any other error means
+	// [agent.NotUnderstoodError] leaves the question open; any other error means
 	// that nobody waits for the answer any more.
-	Answer(jobID string, answer executor.Answer) error
+	Answer(jobID string, answer agent.Answer) error
 }
 
 // A question is one that the task waits for an answer to.
 type question struct {
 	run   *run   // whose turn waits for it; nil if that was cut off by a restart of ours
 	job   string // that has asked
-	asked executor.Asked
-	at    time.Time        // it was asked: they are posed in that order
-	why   string           // it is posed again; empty at first
-	has   executor.Options // of the turn that has asked
-	from  sender           // whose message has begun that turn
-	met   []sender         // who have been posed what it asks
+	asked agent.Question
+	at    time.Time     // it was asked: they are posed in that order
+	why   string        // it is posed again; empty at first
+	has   agent.Options // of the turn that has asked
+	from  sender        // whose message has begun that turn
+	met   []sender      // who have been posed what it asks
 
 	closed bool // while its answer was under way: it is not posed again
 }
@@ -40,7 +40,7 @@ type question struct {
 func (q *question) stale() bool { return q.run == nil }
 
 // ask poses a question, beside those that are open already.
-func (r *run) ask(asked executor.Asked) {
+func (r *run) ask(asked agent.Question) {
 	t := r.task
 	if t.retold.may(ofDrafts, 0) {
 		r.pushRest()

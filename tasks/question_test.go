@@ -11,7 +11,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
@@ -20,14 +20,14 @@ type asker struct {
 	*runner
 
 	mu      sync.Mutex // guards the fields below
-	answers []executor.Answer
+	answers []agent.Answer
 	late    error // what Answer returns
 	keeps   bool  // answers do not reach their turns yet, which have no slot
 
 	onAnswer func() // called before that; may be nil
 }
 
-func (a *asker) Answer(id string, answer executor.Answer) error {
+func (a *asker) Answer(id string, answer agent.Answer) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.onAnswer != nil {
@@ -49,7 +49,7 @@ func (a *asker) reached(id, question string) {
 	i := slices.IndexFunc(a.jobs, func(other *job) bool { return other.ID == id })
 	j := a.jobs[i]
 	a.runner.mu.Unlock()
-	j.observe(executor.Answered{ID: question})
+	j.observe(agent.Answered{ID: question})
 }
 
 // answered renders what was answered: the question, the text, the data.
@@ -67,7 +67,7 @@ func (a *asker) answered() string {
 	return strings.Join(out, ", ")
 }
 
-func (j *job) ask(id, text string) { j.observe(executor.Asked{ID: id, Text: text}) }
+func (j *job) ask(id, text string) { j.observe(agent.Question{ID: id, Text: text}) }
 
 // to is a message to a task.
 func to(task *a2a.Task, id, text string) *a2a.SendMessageRequest {
@@ -107,7 +107,7 @@ func TestQuestion(t *testing.T) {
 	sender := listen(e.SendStreamingMessage(t.Context(), request("m1", "c", "hi")))
 	j := r.next(t).start()
 	j.say("a", "half of it")
-	j.observe(executor.Asked{ID: "q1", Text: "May I?", Data: map[string]any{"options": []any{"yes", "no"}}})
+	j.observe(agent.Question{ID: "q1", Text: "May I?", Data: map[string]any{"options": []any{"yes", "no"}}})
 	events := sender.wait(t) // ends with the question
 	if got, want := showAll(events), "task submitted\nstatus working\nnew a \"half of i\"\nadd a \"t\"\nstatus input_required"; got != want {
 		t.Fatalf("the sender's stream:\n%s\nwant\n%s", got, want)
@@ -138,7 +138,7 @@ func TestQuestion(t *testing.T) {
 	if got := r.answered(); got != "q1:yes with data" || r.count() != 1 {
 		t.Errorf("answers %q, %d jobs", got, r.count())
 	}
-	j.observe(executor.Answered{ID: "q1"}) // it knows that already
+	j.observe(agent.Answered{ID: "q1"}) // it knows that already
 	j.answer("done")
 	task = get(t, e, task.ID)
 	wantTask(t, task, a2a.TaskStateCompleted, "done")
@@ -176,9 +176,9 @@ func TestQuestionsAreAnsweredInTheirOrder(t *testing.T) {
 	if got := showAll(stream.wait(t)); got != "task input_required" {
 		t.Errorf("stream of an answer:\n%s", got)
 	}
-	j.observe(executor.Answered{ID: "q3"}) // expired, say
+	j.observe(agent.Answered{ID: "q3"}) // expired, say
 	wantTask(t, get(t, e, task.ID), a2a.TaskStateInputRequired, "codex is waiting for an answer")
-	j.observe(executor.Answered{ID: "q4"})
+	j.observe(agent.Answered{ID: "q4"})
 	wantTask(t, get(t, e, task.ID), a2a.TaskStateWorking, "")
 	if got := r.answered(); got != "q1:one, q2:two" {
 		t.Errorf("answers %q", got)

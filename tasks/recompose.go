@@ -5,15 +5,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 )
 
 // recompose makes the input of a message of an earlier process, and returns what gives codex
 // the files of it, nil if it has none. They are looked at when its turn begins: where they
 // stand is the work of commands, and a start must not wait for as many of them as messages
 // can name.
-func (e *Engine) recompose(in *incoming) (executor.Lender, error) {
+func (e *Engine) recompose(in *incoming) (agent.Lender, error) {
 	if e.cfg.Files == nil || !slices.ContainsFunc(in.message.Parts, isFile) {
 		return nil, in.compose(e.cfg.Files)
 	}
@@ -23,7 +22,7 @@ func (e *Engine) recompose(in *incoming) (executor.Lender, error) {
 	}
 	in.frame()
 	message, from, input, brought := in.message, in.from, in.input, in.brought
-	return func(ctx context.Context, of []appserver.UserInput) ([]appserver.UserInput, func()) {
+	return func(ctx context.Context, of []agent.Input) ([]agent.Input, func()) {
 		ahead := len(of) - len(input) // what an answer carries stands ahead of the message
 		if ahead < 0 || !slices.Equal(of[ahead:], input) {
 			return e.lendAll(ctx, brought, of) // a turn that goes on is told that, and not the message

@@ -8,7 +8,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
@@ -43,12 +43,12 @@ func here(name, media string) *a2a.Part {
 // TestStartLooksAtNoFiles of messages that wait: commands can make each of them take long.
 // They are looked at when the turn begins, as those of other messages were when they came.
 func TestStartLooksAtNoFiles(t *testing.T) {
-	line := func(rest string) []appserver.UserInput {
-		return []appserver.UserInput{appserver.Text("look\n\nAttached files:\n- a.txt (text/plain) " + rest + "\n- x.png (image/png) at /w/x.png"), {Type: "localImage", Path: "/lent/w/x.png"}}
+	line := func(rest string) []agent.Input {
+		return []agent.Input{agent.Text("look\n\nAttached files:\n- a.txt (text/plain) " + rest + "\n- x.png (image/png) at /w/x.png"), {Type: "localImage", Path: "/lent/w/x.png"}}
 	}
 	for name, c := range map[string]struct {
 		of, at string // see watched
-		want   []appserver.UserInput
+		want   []agent.Input
 	}{
 		"there":   {want: line("at /w/a.txt")},
 		"gone":    {"/w/a.txt", "", line("is not available to you; it was sent as workspace:/w/a.txt")},
@@ -78,7 +78,7 @@ func TestStartLooksAtNoFiles(t *testing.T) {
 			if giveBack(); box.out != 0 {
 				t.Errorf("%d copies were not given back", box.out)
 			}
-			goOn := []appserver.UserInput{appserver.Text("go on"), {Type: "localImage", Path: "/w/x.png"}}
+			goOn := []agent.Input{agent.Text("go on"), {Type: "localImage", Path: "/w/x.png"}}
 			if got, giveBack := j.Lend(t.Context(), goOn); len(got) != 2 || got[0] != goOn[0] || got[1].Path == goOn[1].Path { // never by its own path
 				t.Errorf("a turn that goes on is told %+v", got)
 			} else {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
@@ -279,9 +280,9 @@ func (e *Engine) obeyAgain(r *run, before []*run) {
 // reject ends a message that asks for what it may not have any more: the settings have changed
 // since it was accepted, or since the turn ran whose question it answers, or a folder is gone.
 func (r *run) reject() {
-	end := executor.Ended{Outcome: executor.Rejected, Failure: &executor.Failure{Kind: executor.FailModel, Message: r.refused.Error()}}
+	end := agent.Ended{Outcome: agent.Rejected, Failure: &agent.Failure{Kind: agent.FailModel, Message: r.refused.Error()}}
 	if r.attempt > 0 { // some of it may have been done
-		end.Outcome, end.Tools = executor.Interrupted, true
+		end.Outcome, end.Tools = agent.Interrupted, true
 	}
 	r.task.mu.Lock()
 	defer r.task.mu.Unlock()
@@ -297,7 +298,7 @@ func (t *task) rejoin(m *store.Message) (*run, error) {
 	}
 	message, m.Body = t.inHistory(message), nil // it is in memory once
 	in, err := read(&a2a.SendMessageRequest{Message: message})
-	var lend executor.Lender
+	var lend agent.Lender
 	if err == nil {
 		in.from = from
 		lend, err = t.engine.recompose(in)
@@ -340,8 +341,8 @@ func (t *task) noteAttempt(r *run) {
 // abandon ends a task that nothing is left to be done for, and that has no end:
 // what there is of it cannot come from this program. The caller holds t.mu.
 func (t *task) abandon() {
-	t.ending = endingOf(executor.Ended{Outcome: executor.Interrupted, Failure: &executor.Failure{
-		Kind: executor.FailUnreachable, Message: "the runtime was stopped in the middle of this task; send the message again if it is still needed",
+	t.ending = endingOf(agent.Ended{Outcome: agent.Interrupted, Failure: &agent.Failure{
+		Kind: agent.FailUnreachable, Message: "the runtime was stopped in the middle of this task; send the message again if it is still needed",
 	}}, nil)
 	t.end(store.Change{})
 }

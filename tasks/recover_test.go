@@ -8,7 +8,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
@@ -81,8 +81,8 @@ func (m *machine) save(id a2a.TaskID) {
 	}
 }
 
-func tool(id string) executor.Event {
-	return executor.ItemStarted{Item: appserver.Item{Type: appserver.ItemCommandExecution, ID: id, Command: "make"}}
+func tool(id string) agent.Event {
+	return agent.ItemStarted{Item: agent.Item{Kind: agent.KindCommand, ID: id, Command: "make"}}
 }
 
 // TestCutTurnWithAStrayTool may run again: a script of an earlier turn began the tool.
@@ -90,7 +90,7 @@ func TestCutTurnWithAStrayTool(t *testing.T) {
 	m := newMachine(t)
 	begin(t, m.e, request("m1", "c", "hi"))
 	j := m.r.next(t).start()
-	stray := tool("cmd").(executor.ItemStarted)
+	stray := tool("cmd").(agent.ItemStarted)
 	stray.Stray = true
 	j.observe(stray)
 	m.restart()
@@ -146,7 +146,7 @@ func TestCutTurn(t *testing.T) {
 	j.attempt(2)
 	j.say("item-2", "all ")
 	j.say("item-2", "of it")
-	j.end(executor.Ended{Outcome: executor.Completed, Messages: []executor.AgentMessage{{ItemID: "item-2", Text: "all of it"}}})
+	j.end(agent.Ended{Outcome: agent.Completed, Messages: []agent.Message{{ItemID: "item-2", Text: "all of it"}}})
 	done := get(t, m.e, task.ID)
 	if got := strings.Join(texts(done), " "); got != `item-1="all of it"` || done.Metadata[tasks.MetaAttempt] != 2.0 || done.Metadata[tasks.MetaReply] != "item-1" {
 		t.Errorf("after the second attempt: %s %v", got, done.Metadata)
@@ -166,7 +166,7 @@ func TestCutAsItBegan(t *testing.T) {
 	m.restart()
 	m.r.next(t).attempt(2)
 	m.restart()
-	m.r.next(t).end(executor.Ended{Outcome: executor.Interrupted, Failure: &executor.Failure{Kind: executor.FailUnreachable, Message: "cut off"}})
+	m.r.next(t).end(agent.Ended{Outcome: agent.Interrupted, Failure: &agent.Failure{Kind: agent.FailUnreachable, Message: "cut off"}})
 	if cut := get(t, m.e, task.ID); cut.Metadata[tasks.MetaAttempt] != 2.0 || cut.Metadata[tasks.MetaInterrupted] != true {
 		t.Errorf("%s %v", cut.Status.State, cut.Metadata)
 	}
@@ -184,7 +184,7 @@ func TestCutTurnWithTool(t *testing.T) {
 	if j.Cut == nil || *j.Cut != (executor.Cut{Attempt: 1, ThreadID: "thread", Tool: true}) {
 		t.Fatalf("cut = %+v", j.Cut)
 	}
-	j.end(executor.Ended{Outcome: executor.Interrupted, Tools: true, Failure: &executor.Failure{Kind: executor.FailUnreachable, Message: "cut off"}})
+	j.end(agent.Ended{Outcome: agent.Interrupted, Tools: true, Failure: &agent.Failure{Kind: agent.FailUnreachable, Message: "cut off"}})
 	cut := get(t, m.e, task.ID)
 	if cut.Status.State != a2a.TaskStateFailed || cut.Metadata[tasks.MetaInterrupted] != true || strings.Join(texts(cut), "") != `item-1="I run it"` {
 		t.Errorf("%s %v %v", cut.Status.State, cut.Metadata, texts(cut))
@@ -215,7 +215,7 @@ func TestRetryOnAFullDisk(t *testing.T) {
 	j := r.next(t).start()
 	j.observe(tool("cmd"))
 	journal.stiff.Store(true)
-	j.end(executor.Ended{Outcome: executor.Interrupted, Tools: true, Failure: &executor.Failure{Kind: executor.FailUnreachable, Message: "cut off"}})
+	j.end(agent.Ended{Outcome: agent.Interrupted, Tools: true, Failure: &agent.Failure{Kind: agent.FailUnreachable, Message: "cut off"}})
 	again := request("m1", "c", "hi")
 	again.Config.ReturnImmediately = true
 	if got := send(t, e, again); got.ID != task.ID || got.Metadata[tasks.MetaInterrupted] != true {
@@ -248,7 +248,7 @@ func TestCancelSurvives(t *testing.T) {
 	<-left
 	select {
 	case j := <-asked:
-		j.end(executor.Ended{Outcome: executor.Canceled})
+		j.end(agent.Ended{Outcome: agent.Canceled})
 	case <-time.After(time.Minute):
 		t.Fatal("the next process does not cancel it")
 	}
@@ -276,7 +276,7 @@ func TestFollowUpsSurvive(t *testing.T) {
 		t.Fatalf("%+v", j.Job)
 	}
 	j.attempt(2)
-	j.end(executor.Ended{Outcome: executor.Completed, Messages: []executor.AgentMessage{{ItemID: "x", Text: "second"}}})
+	j.end(agent.Ended{Outcome: agent.Completed, Messages: []agent.Message{{ItemID: "x", Text: "second"}}})
 	m.r.next(t).start().answer("third")
 	done := get(t, m.e, task.ID)
 	if got := strings.Join(texts(done), " "); done.Status.State != a2a.TaskStateCompleted || len(done.History) != 3 || len(done.Artifacts) != 3 ||
@@ -289,7 +289,7 @@ func TestReplacedThreadIsSaid(t *testing.T) {
 	m := newMachine(t)
 	id := begin(t, m.e, request("m1", "c", "hi")).ID
 	j := m.r.next(t)
-	j.observe(executor.Started{ThreadID: "new", TurnID: "turn", Attempt: 1, Replaced: true})
+	j.observe(agent.Started{ThreadID: "new", TurnID: "turn", Attempt: 1, Replaced: true})
 	j.answer("who are you?")
 	if got := get(t, m.e, id); got.Metadata[tasks.MetaReplaced] != true {
 		t.Errorf("metadata = %v", got.Metadata)
@@ -355,7 +355,7 @@ func TestCancelOverAStop(t *testing.T) {
 	id := begin(t, m.e, request("m1", "c", "hi")).ID
 	j := m.r.next(t).start()
 	m.r.onCancel = func(*job) {
-		j.end(executor.Ended{Outcome: executor.Interrupted, Failure: &executor.Failure{Kind: executor.FailShutdown, Message: "stopping"}})
+		j.end(agent.Ended{Outcome: agent.Interrupted, Failure: &agent.Failure{Kind: agent.FailShutdown, Message: "stopping"}})
 	}
 	_, err := m.e.CancelTask(t.Context(), &a2a.CancelTaskRequest{ID: id})
 	wantError(t, err, a2a.ErrServerError, "stopping")

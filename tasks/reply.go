@@ -7,7 +7,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 )
 
 // Reply returns what a task comes to as one message, for callers who read
@@ -83,11 +83,11 @@ func replyTexts(task *a2a.Task) []string {
 func failureText(task *a2a.Task, why string) string {
 	why = plain(orElse(why, "codex failed without saying why"))
 	failure, _ := task.Metadata[MetaFailure].(map[string]any)
-	switch kind, _ := failure["kind"].(string); executor.FailureKind(kind) {
-	case executor.FailTimeout:
+	switch kind, _ := failure["kind"].(string); agent.FailureKind(kind) {
+	case agent.FailTimeout:
 		seconds, _ := failure["afterSeconds"].(float64)
 		return fmt.Sprintf("[codex turn timed out after %.0fs] %s", seconds, why)
-	case executor.FailUnreachable:
+	case agent.FailUnreachable:
 		return "[codex unreachable] " + why
 	}
 	return "[codex error] " + why

@@ -8,27 +8,26 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
 func TestReply(t *testing.T) {
-	final, commentary := appserver.PhaseFinalAnswer, appserver.PhaseCommentary
-	said := func(phased ...string) (all []executor.AgentMessage) {
+	final, commentary := agent.PhaseFinalAnswer, agent.PhaseCommentary
+	said := func(phased ...string) (all []agent.Message) {
 		for i := 0; i < len(phased); i += 2 {
-			all = append(all, executor.AgentMessage{ItemID: phased[i], Text: phased[i], Phase: phased[i+1]})
+			all = append(all, agent.Message{ItemID: phased[i], Text: phased[i], Phase: phased[i+1]})
 		}
 		return all
 	}
-	completed := func(all []executor.AgentMessage) executor.Ended {
-		return executor.Ended{Outcome: executor.Completed, Messages: all}
+	completed := func(all []agent.Message) agent.Ended {
+		return agent.Ended{Outcome: agent.Completed, Messages: all}
 	}
-	failed := func(f executor.Failure, all ...executor.AgentMessage) executor.Ended {
-		return executor.Ended{Outcome: executor.Failed, Failure: &f, Messages: all}
+	failed := func(f agent.Failure, all ...agent.Message) agent.Ended {
+		return agent.Ended{Outcome: agent.Failed, Failure: &f, Messages: all}
 	}
 	cases := map[string]struct {
-		end  executor.Ended
+		end  agent.Ended
 		want []string
 	}{
 		"one":              {completed(said("a", "")), []string{"a"}},
@@ -39,17 +38,17 @@ func TestReply(t *testing.T) {
 		"commentary-alone": {completed(said("a", commentary)), []string{"a"}},
 		"nothing":          {completed(nil), []string{"(codex returned empty output)"}},
 		"blank":            {completed(said(" \n", "")), []string{"(codex returned empty output)"}},
-		"model":            {failed(executor.Failure{Kind: executor.FailModel, Message: "broke off"}), []string{"[codex error] broke off"}},
-		"with-text":        {failed(executor.Failure{Kind: executor.FailModel, Message: "broke off"}, said("a", "")...), []string{"[codex error] broke off", "a"}},
-		"unreachable":      {failed(executor.Failure{Kind: executor.FailUnreachable, Message: "gone"}), []string{"[codex unreachable] gone"}},
-		"timeout":          {failed(executor.Failure{Kind: executor.FailTimeout, Timer: "turn", After: time.Hour, Message: "too long"}), []string{"[codex turn timed out after 3600s] too long"}},
+		"model":            {failed(agent.Failure{Kind: agent.FailModel, Message: "broke off"}), []string{"[codex error] broke off"}},
+		"with-text":        {failed(agent.Failure{Kind: agent.FailModel, Message: "broke off"}, said("a", "")...), []string{"[codex error] broke off", "a"}},
+		"unreachable":      {failed(agent.Failure{Kind: agent.FailUnreachable, Message: "gone"}), []string{"[codex unreachable] gone"}},
+		"timeout":          {failed(agent.Failure{Kind: agent.FailTimeout, Timer: "turn", After: time.Hour, Message: "too long"}), []string{"[codex turn timed out after 3600s] too long"}},
 		"auth": {
-			failed(executor.Failure{Kind: executor.FailAuth, Message: "unexpected status 401 Unauthorized: Not logged in. Please run /login; Exception, port 4010"}),
+			failed(agent.Failure{Kind: agent.FailAuth, Message: "unexpected status 401 Unauthorized: Not logged in. Please run /login; Exception, port 4010"}),
 			[]string{"[codex error] unexpected status unauthorized: without a login. please log in; fault, port 4010"},
 		},
-		"no-reason":   {executor.Ended{Outcome: executor.Failed}, []string{"[codex error] codex failed without saying why; send the message again"}},
-		"interrupted": {executor.Ended{Outcome: executor.Interrupted, Failure: &executor.Failure{Kind: executor.FailUnreachable, Message: "died"}}, []string{"[codex unreachable] died"}},
-		"canceled":    {executor.Ended{Outcome: executor.Canceled}, []string{"[codex error] this message was canceled before it was answered"}},
+		"no-reason":   {agent.Ended{Outcome: agent.Failed}, []string{"[codex error] codex failed without saying why; send the message again"}},
+		"interrupted": {agent.Ended{Outcome: agent.Interrupted, Failure: &agent.Failure{Kind: agent.FailUnreachable, Message: "died"}}, []string{"[codex unreachable] died"}},
+		"canceled":    {agent.Ended{Outcome: agent.Canceled}, []string{"[codex error] this message was canceled before it was answered"}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -85,8 +84,8 @@ func TestFailureMetadata(t *testing.T) {
 	r := newRunner()
 	e := newEngine(t, r)
 	task := begin(t, e, request("m1", "c", "hi"))
-	r.next(t).start().end(executor.Ended{Outcome: executor.Interrupted, Failure: &executor.Failure{
-		Kind: executor.FailTimeout, Timer: "idle", After: 90 * time.Second, Code: "x", Message: "silent",
+	r.next(t).start().end(agent.Ended{Outcome: agent.Interrupted, Failure: &agent.Failure{
+		Kind: agent.FailTimeout, Timer: "idle", After: 90 * time.Second, Code: "x", Message: "silent",
 	}})
 	task = get(t, e, task.ID)
 	want := map[string]any{"kind": "timeout", "timer": "idle", "afterSeconds": 90.0, "code": "x"}

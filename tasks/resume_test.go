@@ -16,7 +16,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
@@ -149,7 +149,7 @@ func TestResumeOverACut(t *testing.T) {
 		}
 		j = m.r.next(t).attempt(2)
 		j.say("b", "anew")
-		j.end(executor.Ended{Outcome: executor.Completed, Messages: []executor.AgentMessage{{ItemID: "b", Text: "anew"}}})
+		j.end(agent.Ended{Outcome: agent.Completed, Messages: []agent.Message{{ItemID: "b", Text: "anew"}}})
 		after := read(t, m.resume(id, known), 0)
 		if got := fold(t, append(bare(seen), bare(after)...)); got["a"] != "anew" || len(got) != 1 {
 			t.Errorf("a reader who came back has %v (%s)", got, ids(after))
@@ -175,7 +175,7 @@ func TestUnsavedTaskIsSavedLater(t *testing.T) {
 	journal.broken.Store(true)
 	j.say("a", "while it was full")
 	j.observe(tool("cmd"))
-	j.end(executor.Ended{Outcome: executor.Completed, Messages: []executor.AgentMessage{{ItemID: "a", Text: "while it was full"}}})
+	j.end(agent.Ended{Outcome: agent.Completed, Messages: []agent.Message{{ItemID: "a", Text: "while it was full"}}})
 	if got := get(t, e, id); got.Status.State != a2a.TaskStateCompleted {
 		t.Errorf("the task is %s", got.Status.State)
 	}
@@ -208,7 +208,7 @@ func TestBoundsOfALargeEvent(t *testing.T) {
 	id := begin(t, m.e, request("m1", "c", "hi")).ID
 	j := m.r.next(t).start()
 	large := strings.Repeat("x", 17<<20)
-	j.observe(executor.Produced{ID: "f", Name: "f.bin", MediaType: "application/octet-stream", Bytes: []byte(large)})
+	j.observe(agent.Produced{ID: "f", Name: "f.bin", MediaType: "application/octet-stream", Bytes: []byte(large)})
 	m.save(id)
 	m.restart()
 	if got := get(t, m.e, id); len(got.Artifacts) != 1 || len(got.Artifacts[0].Parts[0].Raw()) != len(large) {

@@ -7,8 +7,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
 
@@ -18,28 +17,28 @@ type run struct {
 	task    *task
 	message *a2a.Message // what it was made of
 	jobID   string
-	answers []string         // ids of the questions over a restart that its message answers
-	options executor.Options // of its turn
-	weight  int              // of the message, see weight.go
-	further bool             // it keeps its task from ending, see past.go
-	from    sender           // of the message
-	met     []sender         // that have been posed something of what its turn asks; see meet
+	answers []string      // ids of the questions over a restart that its message answers
+	options agent.Options // of its turn
+	weight  int           // of the message, see weight.go
+	further bool          // it keeps its task from ending, see past.go
+	from    sender        // of the message
+	met     []sender      // that have been posed something of what its turn asks; see meet
 
 	before any // what the task had of MetaNotification before this run was made, if it changed that
 
-	recovered *store.Message        // what an earlier process left; nil if it came in by this one
-	input     []appserver.UserInput // of a recovered one
-	lend      executor.Lender       // of a recovered one; may be nil
-	command   string                // that a recovered one is
-	refused   error                 // why no turn can be made of it
+	recovered *store.Message // what an earlier process left; nil if it came in by this one
+	input     []agent.Input  // of a recovered one
+	lend      agent.Lender   // of a recovered one; may be nil
+	command   string         // that a recovered one is
+	refused   error          // why no turn can be made of it
 
 	fate     fate          // of the message
 	known    chan struct{} // closed when the fate is known; nil if it is
 	admitted bool
-	held     []executor.Event // those that came before the run was admitted
+	held     []agent.Event // those that came before the run was admitted
 	ended    bool
-	waits    *executor.Held // why it cannot start yet; nil if nothing but its turn is waited for
-	report   func()         // what follows from the end without the lock: the log hears of it, files go
+	waits    *agent.Paused // why it cannot start yet; nil if nothing but its turn is waited for
+	report   func()        // what follows from the end without the lock: the log hears of it, files go
 
 	attempt     int                         // the number of the turn, of those made of this message
 	started     time.Time                   // of the turn in codex; zero before that
@@ -64,7 +63,7 @@ type run struct {
 }
 
 // observe is the run's [executor.Observer].
-func (r *run) observe(event executor.Event) {
+func (r *run) observe(event agent.Event) {
 	r.prepare(event)
 	if report := r.take(event); report != nil {
 		report()
@@ -74,7 +73,7 @@ func (r *run) observe(event executor.Event) {
 // take handles an event, or keeps it for later. What it returns is to be called
 // without the lock: those who wait for the end of the turn must not wait for
 // the log.
-func (r *run) take(event executor.Event) (report func()) {
+func (r *run) take(event agent.Event) (report func()) {
 	r.task.mu.Lock()
 	defer r.task.mu.Unlock()
 	if !r.admitted {
@@ -99,47 +98,47 @@ func (r *run) admit() {
 	}
 }
 
-func (r *run) handle(event executor.Event) {
+func (r *run) handle(event agent.Event) {
 	if r.ended {
 		return
 	}
 	switch event := event.(type) {
-	case executor.Started:
+	case agent.Started:
 		r.start(event)
-	case executor.TextDelta:
+	case agent.TextDelta:
 		r.delta(event)
-	case executor.ItemStarted:
+	case agent.ItemStarted:
 		r.itemStarted(event)
-	case executor.ItemCompleted:
+	case agent.ItemCompleted:
 		r.itemCompleted(event.Item)
-	case executor.ReasoningDelta:
+	case agent.ReasoningDelta:
 		r.think(event)
-	case executor.PlanUpdated:
+	case agent.PlanUpdated:
 		r.task.tell(planData(event))
-	case executor.Notice:
+	case agent.Notice:
 		r.task.tell(map[string]any{"type": "notice", "text": event.Text})
-	case executor.DiffUpdated:
+	case agent.DiffUpdated:
 		r.changed = event.Diff
-	case executor.Asked:
+	case agent.Question:
 		r.ask(event)
-	case executor.Answered:
+	case agent.Answered:
 		r.task.dropQuestions(event.Note, func(q *question) bool { return q.run == r && q.asked.ID == event.ID })
-	case executor.Produced:
+	case agent.Produced:
 		r.produce(event)
-	case executor.Held:
+	case agent.Paused:
 		r.hold(event)
-	case executor.Released:
+	case agent.Resumed:
 		r.release()
-	case executor.Steered:
+	case agent.Steered:
 		r.decide(fate{turn: TurnSteered})
-	case executor.Unsteered:
+	case agent.Unsteered:
 		r.decide(queued(event.Ahead))
-	case executor.Ended:
+	case agent.Ended:
 		r.end(event)
 	}
 }
 
-func (r *run) start(event executor.Started) {
+func (r *run) start(event agent.Started) {
 	t := r.task
 	if r.started.IsZero() {
 		t.engine.cfg.Metrics.TurnStarted(event.Waited)
@@ -185,21 +184,21 @@ func (r *run) startOver() {
 	r.task.epoch++
 }
 
-func (r *run) itemStarted(event executor.ItemStarted) {
+func (r *run) itemStarted(event agent.ItemStarted) {
 	item := event.Item
 	switch {
-	case item.Type == appserver.ItemAgentMessage:
+	case item.Kind == agent.KindMessage:
 		r.begin(item)
-	case item.Type.IsTool():
+	case item.Kind.IsTool():
 		r.toolStarted(item, event.Stray)
-	case item.Type == appserver.ItemContextCompaction:
+	case item.Kind == agent.KindCompaction:
 		r.task.tell(itemData(item, "inProgress"))
 	}
 }
 
 // toolStarted tells of a tool once it is certain that a crash will not make us
 // forget it: a turn with a tool in it is not run again.
-func (r *run) toolStarted(item appserver.Item, stray bool) {
+func (r *run) toolStarted(item agent.Item, stray bool) {
 	r.closeWhole()
 	r.delegate(item, true)
 	r.clock(item)
@@ -212,15 +211,14 @@ func (r *run) toolStarted(item appserver.Item, stray bool) {
 	t.commit(store.Change{Turn: &store.Turn{Job: r.jobID, Attempt: r.attempt, Tool: true}}, t.progress(data))
 }
 
-func (r *run) itemCompleted(item appserver.Item) {
-	switch item.Type {
-	case appserver.ItemAgentMessage:
-		r.whole(executor.AgentMessage{ItemID: item.ID, Text: item.Text, Phase: item.Phase})
-	case appserver.ItemReasoning:
+func (r *run) itemCompleted(item agent.Item) {
+	switch item.Kind {
+	case agent.KindMessage:
+		r.whole(agent.Message{ItemID: item.ID, Text: item.Text, Phase: item.Phase})
+	case agent.KindReasoning:
 		r.thought(item)
-	case appserver.ItemPlan:
+	case agent.KindPlan:
 		r.task.tell(map[string]any{"type": "plan", "id": item.ID, "text": item.Text})
-	case appserver.ItemUserMessage:
 	default:
 		r.delegate(item, false)
 		r.clocked(item)
@@ -234,7 +232,7 @@ func (r *run) itemCompleted(item appserver.Item) {
 const mostThought = 64 << 10
 
 // think collects a reasoning summary, for items that end without one.
-func (r *run) think(d executor.ReasoningDelta) {
+func (r *run) think(d agent.ReasoningDelta) {
 	b := r.thoughts[d.ItemID]
 	if b == nil {
 		if r.thoughts == nil {
@@ -248,7 +246,7 @@ func (r *run) think(d executor.ReasoningDelta) {
 	}
 }
 
-func (r *run) thought(item appserver.Item) {
+func (r *run) thought(item agent.Item) {
 	text := strings.Join(item.Summary, "\n\n")
 	if b := r.thoughts[item.ID]; text == "" && b != nil {
 		text = b.String()

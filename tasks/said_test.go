@@ -5,7 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
@@ -44,7 +44,7 @@ func TestSaidJustBefore(t *testing.T) {
 				j.say("a", "Shall I mend the spelling, too?")
 			}
 			if c.plans {
-				j.observe(executor.PlanUpdated{Explanation: "Shall I mend the spelling, too?"})
+				j.observe(agent.PlanUpdated{Explanation: "Shall I mend the spelling, too?"})
 			}
 			asks := time.Now()
 			j.ask("q1", "May I q1?")

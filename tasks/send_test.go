@@ -11,7 +11,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
@@ -22,11 +22,11 @@ func TestBlockingSend(t *testing.T) {
 	go func() {
 		j := r.next(t).start()
 		j.say("c", "let me see")
-		j.whole("c", "let me see", appserver.PhaseCommentary)
-		j.whole("f", "the answer", appserver.PhaseFinalAnswer)
-		j.end(executor.Ended{
-			Outcome: executor.Completed, Diff: "--- a\n+++ b\n",
-			Usage: appserver.TokenUsage{InputTokens: 7, TotalTokens: 9},
+		j.whole("c", "let me see", agent.PhaseCommentary)
+		j.whole("f", "the answer", agent.PhaseFinalAnswer)
+		j.end(agent.Ended{
+			Outcome: agent.Completed, Diff: "--- a\n+++ b\n",
+			Usage: agent.Usage{InputTokens: 7, TotalTokens: 9},
 		})
 	}()
 	result, err := e.SendMessage(t.Context(), &a2a.SendMessageRequest{Message: message("m1", "hi")})
@@ -198,9 +198,9 @@ func TestFollowUpIsAFurtherTurn(t *testing.T) {
 	if queued.ID != task.ID || queued.ContextID != "c" || queued.Metadata[tasks.MetaTurn] != tasks.TurnQueued || queued.Metadata[tasks.MetaAhead] != 1 {
 		t.Errorf("follow-up = %s %v, want the task itself, queued behind one", queued.ID, queued.Metadata)
 	}
-	first.end(executor.Ended{
-		Outcome: executor.Completed, Usage: appserver.TokenUsage{TotalTokens: 5},
-		Messages: []executor.AgentMessage{{ItemID: "m-" + first.ID, Text: "1"}},
+	first.end(agent.Ended{
+		Outcome: agent.Completed, Usage: agent.Usage{TotalTokens: 5},
+		Messages: []agent.Message{{ItemID: "m-" + first.ID, Text: "1"}},
 	})
 	if now := get(t, e, task.ID); now.Status.State != a2a.TaskStateWorking {
 		t.Errorf("state after the first turn = %s, want it working", now.Status.State)
@@ -209,9 +209,9 @@ func TestFollowUpIsAFurtherTurn(t *testing.T) {
 	if second.Context != "c" || second.ID == first.ID {
 		t.Errorf("second job = %+v", second.Job)
 	}
-	second.end(executor.Ended{
-		Outcome: executor.Completed, Usage: appserver.TokenUsage{TotalTokens: 7},
-		Messages: []executor.AgentMessage{{ItemID: "m-" + second.ID, Text: "2"}},
+	second.end(agent.Ended{
+		Outcome: agent.Completed, Usage: agent.Usage{TotalTokens: 7},
+		Messages: []agent.Message{{ItemID: "m-" + second.ID, Text: "2"}},
 	})
 	watcher.wait(t)
 	done := get(t, e, task.ID)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/peerwords"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
@@ -292,7 +292,7 @@ func (in *incoming) frame() {
 		return
 	}
 	var texts []string
-	framed := make([]appserver.UserInput, 1, len(in.input)+1)
+	framed := make([]agent.Input, 1, len(in.input)+1)
 	for _, input := range in.input {
 		if input.Type == "text" {
 			texts = append(texts, input.Text)
@@ -300,7 +300,7 @@ func (in *incoming) frame() {
 			framed = append(framed, input)
 		}
 	}
-	framed[0] = appserver.Text(peerwords.Message(in.from.id, strings.Join(texts, "\n\n")))
+	framed[0] = agent.Text(peerwords.Message(in.from.id, strings.Join(texts, "\n\n")))
 	in.input = framed
 }
 

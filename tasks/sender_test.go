@@ -11,7 +11,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/peerwords"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
@@ -146,7 +146,7 @@ func TestPeersAddToTheirOwnTasks(t *testing.T) {
 	d.call("m2", "", by("bob"), "hi")
 	bobs := d.r.next(t)
 	begun(bobs)
-	bobs.observe(executor.Asked{ID: "q", Kind: "command", Text: "may I?"})
+	bobs.observe(agent.Question{ID: "q", Kind: "command", Text: "may I?"})
 	ended := d.call("m3", "", nil, "hi")
 	j := d.r.next(t)
 	j.observe(finished("hello"))
@@ -191,7 +191,7 @@ func TestPlatformAnswersNothing(t *testing.T) {
 	d.call("m1", "", nil, "hi")
 	j := d.r.next(t)
 	begun(j)
-	j.observe(executor.Asked{ID: "q", Kind: "command", Text: "may I?"})
+	j.observe(agent.Question{ID: "q", Kind: "command", Text: "may I?"})
 	answer := func(id string, message, request map[string]any) {
 		t.Helper()
 		if _, err := d.e.SendMessage(t.Context(), &a2a.SendMessageRequest{
@@ -372,7 +372,7 @@ func TestPeersRetry(t *testing.T) {
 			cut := d.call("m1", "", meta, "hi")
 			j := d.r.next(t)
 			begun(j)
-			j.observe(executor.Ended{Outcome: executor.Interrupted, Tools: true, Failure: &executor.Failure{Kind: executor.FailUnreachable, Message: "gone"}})
+			j.observe(agent.Ended{Outcome: agent.Interrupted, Tools: true, Failure: &agent.Failure{Kind: agent.FailUnreachable, Message: "gone"}})
 			cut.wait(t)
 			again := map[string]any{"retry": true}
 			maps.Copy(again, meta)

@@ -8,8 +8,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
@@ -59,8 +58,8 @@ func TestPublishedEventsAreImmutable(t *testing.T) {
 		then = append(then, fmt.Sprint(texts(snapshots[i]), snapshots[i].Metadata, snapshots[i].Status.State))
 	}
 	seen := showAll(watcher.seen())
-	j.whole("a0", "replaced", appserver.PhaseFinalAnswer)
-	j.end(executor.Ended{Outcome: executor.Completed, Usage: appserver.TokenUsage{TotalTokens: 1}})
+	j.whole("a0", "replaced", agent.PhaseFinalAnswer)
+	j.end(agent.Ended{Outcome: agent.Completed, Usage: agent.Usage{TotalTokens: 1}})
 	for i, s := range snapshots {
 		if now := fmt.Sprint(texts(s), s.Metadata, s.Status.State); now != then[i] {
 			t.Fatalf("snapshot %d was %s and is %s", i, then[i], now)

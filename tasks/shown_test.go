@@ -9,7 +9,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
@@ -28,7 +28,7 @@ func TestLapseIsEachSenders(t *testing.T) {
 	for name, lapse := range map[string]func(m *machine, j *job){
 		"told beside": func(m *machine, _ *job) { m.e.SaidToUser() },
 		"withdrawn": func(_ *machine, j *job) {
-			j.observe(executor.Answered{ID: "q1"})
+			j.observe(agent.Answered{ID: "q1"})
 			j.ask("q2", "May I q2?")
 		},
 	} {
@@ -72,7 +72,7 @@ func TestAnotherSenderOverARestart(t *testing.T) {
 // TestIDOfAnotherQuestionOverARestart is for that one, which is open no more.
 func TestIDOfAnotherQuestionOverARestart(t *testing.T) {
 	m, task, j := askingMachine(t, time.Time{}, "q1")
-	j.observe(executor.Answered{ID: "q1"})
+	j.observe(agent.Answered{ID: "q1"})
 	j.ask("q2", "May I q2?")
 	m.restart()
 	wantStatus(t, send(t, m.e, answerWith(task, "m2", map[string]any{"id": "q1", "decision": "accept"})), a2a.TaskStateInputRequired, "No question of that id is open.")
@@ -281,7 +281,7 @@ func TestPromisedAnswer(t *testing.T) {
 			second := d.call("m2", "", byUser(), "what is 2+2?")
 			second.wait(t)
 			second.receipt.Settle(true)
-			j.observe(executor.Ended{Outcome: executor.Completed, Taken: []string{d.r.steered[0]}, Messages: []executor.AgentMessage{{ItemID: "m", Text: "4"}}})
+			j.observe(agent.Ended{Outcome: agent.Completed, Taken: []string{d.r.steered[0]}, Messages: []agent.Message{{ItemID: "m", Text: "4"}}})
 			first.wait(t)
 			first.receipt.Settle(true)
 			if rows := d.owed(); len(rows) != c.owed {
@@ -324,7 +324,7 @@ func TestArrivalLiftsNoLapse(t *testing.T) {
 				m.e.Telling("canvas-ws", asks, tasks.Arrived)
 			}
 			reach()
-			j.observe(executor.Answered{ID: "q1"})
+			j.observe(agent.Answered{ID: "q1"})
 			j.ask("q2", "May I q2?")
 			reach()
 			wantStatus(t, says(t, m, "m2", "yes", byUser()), a2a.TaskStateInputRequired, notTaken, "May I q2?")

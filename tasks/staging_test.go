@@ -11,6 +11,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
@@ -197,7 +198,7 @@ func TestKnownFilesAreNotFetchedAgain(t *testing.T) {
 		case "runs":
 			begun(r.next(t))
 		case "has ended":
-			r.jobs[0].observe(executor.Ended{Outcome: executor.Completed})
+			r.jobs[0].observe(agent.Ended{Outcome: agent.Completed})
 		}
 		again, err := e.SendMessage(t.Context(), returning(bringing("m1", 3, "http")))
 		if err != nil || again.TaskInfo().TaskID != running.ID {

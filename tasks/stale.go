@@ -9,8 +9,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/peerwords"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
@@ -100,7 +99,7 @@ func (e *lostError) Error() string {
 }
 
 // goOn is what the turn of an answer to questions over a restart runs with.
-func (b Bounds) goOn(answer *a2a.Message, open []*question) (executor.Options, error) {
+func (b Bounds) goOn(answer *a2a.Message, open []*question) (agent.Options, error) {
 	had := askedWith(open)
 	options, err := b.inherit(answer, had...)
 	if err == nil {
@@ -109,7 +108,7 @@ func (b Bounds) goOn(answer *a2a.Message, open []*question) (executor.Options, e
 	if _, why := b.inherit(&a2a.Message{}, had...); why != nil {
 		err = &lostError{why}
 	}
-	return executor.Options{}, err
+	return agent.Options{}, err
 }
 
 // askedWith is what the turns that have asked the questions ran with.
@@ -191,11 +190,11 @@ func (t *task) takeUp(pending store.Pending) (left []store.Message, carries map[
 }
 
 // carry is the input of a message that answers stale questions.
-func carry(questions []*question, input []appserver.UserInput) []appserver.UserInput {
+func carry(questions []*question, input []agent.Input) []agent.Input {
 	if len(questions) == 0 {
 		return input
 	}
-	return append([]appserver.UserInput{appserver.Text(carried(questions))}, input...)
+	return append([]agent.Input{agent.Text(carried(questions))}, input...)
 }
 
 // carry makes the run's turn carry the questions that its message has answered.
@@ -276,8 +275,8 @@ func (t *task) expire() {
 		t.armExpiry()
 		return
 	}
-	t.ending = endingOf(executor.Ended{Outcome: executor.Interrupted, Failure: &executor.Failure{
-		Kind: executor.FailUnreachable, Message: tooLate + " The turn that asked was cut off by a restart; send the message again if it is still needed.",
+	t.ending = endingOf(agent.Ended{Outcome: agent.Interrupted, Failure: &agent.Failure{
+		Kind: agent.FailUnreachable, Message: tooLate + " The turn that asked was cut off by a restart; send the message again if it is still needed.",
 	}}, nil)
 	t.end(store.Change{})
 }

@@ -8,8 +8,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
@@ -23,7 +22,7 @@ type lostMachine struct {
 // newLostMachine has asked, and has messages that wait behind that turn.
 func newLostMachine(t *testing.T, meta map[string]any, waiting ...string) *lostMachine {
 	t.Helper()
-	l := &lostMachine{machine: newMachine(t), bounds: tasks.Bounds{WorkDir: t.TempDir(), Sandbox: appserver.DangerFullAccess, ApprovalPolicy: appserver.OnRequest}}
+	l := &lostMachine{machine: newMachine(t), bounds: tasks.Bounds{WorkDir: t.TempDir(), Sandbox: agent.FullAccess, ApprovalPolicy: agent.OnRequest}}
 	if err := os.Mkdir(l.folder(), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +40,7 @@ func newLostMachine(t *testing.T, meta map[string]any, waiting ...string) *lostM
 		begin(t, l.e, to(l.task, text, text))
 		l.r.next(t)
 	}
-	j.observe(executor.Asked{ID: "q1", Kind: "command", Text: "May I?", Data: map[string]any{"id": "q1"}})
+	j.observe(agent.Question{ID: "q1", Kind: "command", Text: "May I?", Data: map[string]any{"id": "q1"}})
 	return l
 }
 
@@ -49,7 +48,7 @@ func (l *lostMachine) folder() string { return filepath.Join(l.bounds.WorkDir, "
 
 // The ways in which options are lost over the restart.
 func (l *lostMachine) removeFolder()  { _ = os.Remove(l.folder()) }
-func (l *lostMachine) narrowSandbox() { l.bounds.Sandbox = appserver.ReadOnly }
+func (l *lostMachine) narrowSandbox() { l.bounds.Sandbox = agent.ReadOnly }
 
 // lose restarts the machine where the turn that asked has lost its options.
 func (l *lostMachine) lose(how func(*lostMachine)) {
@@ -88,7 +87,7 @@ func TestAnswerToATurnThatCannotGoOn(t *testing.T) {
 				l.restart()
 				wantStatus(t, get(t, l.e, l.task.ID), a2a.TaskStateRejected, c.why)
 				next := begin(t, l.e, request("m3", "c", "go on"))
-				if j := l.r.next(t); j.prompt() != "go on" || j.Options != (executor.Options{}) || next.ID == l.task.ID || l.r.count() != 1 {
+				if j := l.r.next(t); j.prompt() != "go on" || j.Options != (agent.Options{}) || next.ID == l.task.ID || l.r.count() != 1 {
 					t.Errorf("%d jobs, the next message is task %s, with %+v", l.r.count(), next.ID, j.Job)
 				}
 			})
@@ -119,7 +118,7 @@ func TestAnswerThatAsksForWhatCannotBeHad(t *testing.T) {
 	right := to(l.task, "m2", "yes")
 	right.Message.Metadata = map[string]any{"cwd": "."}
 	begin(t, l.e, right)
-	if got := l.r.next(t).Options; got != (executor.Options{Cwd: l.bounds.WorkDir, Sandbox: appserver.WorkspaceWrite}) {
+	if got := l.r.next(t).Options; got != (agent.Options{Cwd: l.bounds.WorkDir, Sandbox: agent.WorkspaceWrite}) {
 		t.Errorf("the turn of the answer has %+v", got)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
@@ -24,7 +25,7 @@ func askingMachine(t *testing.T, deadline time.Time, ids ...string) (*machine, *
 	j := m.r.next(t).start()
 	j.observe(tool("item-1"))
 	for _, id := range ids {
-		j.observe(executor.Asked{ID: id, Text: "May I " + id + "?", Accepts: "Answer yes.", Data: map[string]any{"id": id}, Deadline: deadline})
+		j.observe(agent.Question{ID: id, Text: "May I " + id + "?", Accepts: "Answer yes.", Data: map[string]any{"id": id}, Deadline: deadline})
 	}
 	return m, task, j
 }
@@ -154,7 +155,7 @@ func TestAnsweredQuestionIsGone(t *testing.T) {
 // TestStopKeepsTheQuestion: a stop is no answer, and no end either.
 func TestStopKeepsTheQuestion(t *testing.T) {
 	m, task, j := askingMachine(t, time.Time{}, "q1")
-	j.end(executor.Ended{Outcome: executor.Interrupted, Tools: true, Failure: &executor.Failure{Kind: executor.FailShutdown, Message: "stopping"}})
+	j.end(agent.Ended{Outcome: agent.Interrupted, Tools: true, Failure: &agent.Failure{Kind: agent.FailShutdown, Message: "stopping"}})
 	if err := m.e.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +210,7 @@ func TestQueueBehindAStaleQuestion(t *testing.T) {
 	more.Config.ReturnImmediately = true
 	send(t, m.e, more)
 	m.r.next(t)
-	m.r.jobs[0].observe(executor.Asked{ID: "q1", Text: "May I?"})
+	m.r.jobs[0].observe(agent.Question{ID: "q1", Text: "May I?"})
 	m.restart()
 	j := m.r.next(t)
 	if j.prompt() != "and more" || m.r.count() != 1 {
@@ -241,7 +242,7 @@ func TestAnswerBesideARunningTurn(t *testing.T) {
 	m.r.next(t)
 	answering := sent(t, m.e, to(task, "m3", "yes"))
 	answer := <-now().steered
-	answer.observe(executor.Steered{TurnID: "turn"})
+	answer.observe(agent.Steered{TurnID: "turn"})
 	<-answering
 	if got := answer.prompt(); !strings.Contains(got, "May I?") || !strings.HasSuffix(got, "yes") {
 		t.Errorf("the turn is given %q", got)
@@ -268,10 +269,10 @@ func TestStopKeepsTheQuestionOfASteeredTurn(t *testing.T) {
 	if err := m.r.book.Begin(t.Context(), executor.Attempt{Job: two.ID, N: 1, Conversation: "c", Thread: "thread"}); err != nil {
 		t.Fatal(err)
 	}
-	two.observe(executor.Steered{TurnID: "turn"})
+	two.observe(agent.Steered{TurnID: "turn"})
 	<-sending
 	j.ask("q1", "May I?")
-	stopped := executor.Ended{Outcome: executor.Interrupted, Tools: true, Failure: &executor.Failure{Kind: executor.FailShutdown, Message: "stopping"}}
+	stopped := agent.Ended{Outcome: agent.Interrupted, Tools: true, Failure: &agent.Failure{Kind: agent.FailShutdown, Message: "stopping"}}
 	taking := stopped
 	taking.Taken = []string{two.ID}
 	j.end(taking)

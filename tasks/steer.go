@@ -9,6 +9,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 )
 
@@ -70,7 +71,7 @@ func (e *Engine) steer(t *task, r *run, job executor.Job) (bool, error) {
 
 // turning returns the job whose turn runs, or "" if there is none, or none that a
 // message which asks for the options can be part of. The run besides is left out.
-func (t *task) turning(besides *run, options executor.Options) string {
+func (t *task) turning(besides *run, options agent.Options) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, r := range t.runs {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
@@ -66,8 +66,8 @@ func wantTurn(t *testing.T, task *a2a.Task, turn string, ahead any) {
 	}
 }
 
-func completed(taken ...string) executor.Ended {
-	return executor.Ended{Outcome: executor.Completed, Messages: []executor.AgentMessage{{ItemID: "m", Text: "both"}}, Taken: taken}
+func completed(taken ...string) agent.Ended {
+	return agent.Ended{Outcome: agent.Completed, Messages: []agent.Message{{ItemID: "m", Text: "both"}}, Taken: taken}
 }
 
 // TestSteered tells each sender what became of its own message, once that is known. On a
@@ -84,12 +84,12 @@ func TestSteered(t *testing.T) {
 		three := <-r.steered
 		synctest.Wait() // until both senders wait
 		wantTurn(t, get(t, e, task.ID), "", nil)
-		two.observe(executor.Steered{TurnID: "turn"})
-		three.observe(executor.Unsteered{Ahead: 2})
+		two.observe(agent.Steered{TurnID: "turn"})
+		three.observe(agent.Unsteered{Ahead: 2})
 		wantTurn(t, <-second, tasks.TurnSteered, nil)
 		wantTurn(t, <-third, tasks.TurnQueued, 2)
 		first.end(completed(two.ID))
-		two.end(executor.Ended{Outcome: executor.Completed}) // it has ended with the turn
+		two.end(agent.Ended{Outcome: agent.Completed}) // it has ended with the turn
 		if got := get(t, e, task.ID); got.Status.State != a2a.TaskStateWorking {
 			t.Errorf("the task is %s, but a message of it waits", got.Status.State)
 		}
@@ -155,7 +155,7 @@ func TestSteerTwice(t *testing.T) {
 	one := sent(t, e, to(task, "m2", "two"))
 	two := <-r.steered
 	again := begin(t, e, to(task, "m2", "two"))
-	two.observe(executor.Steered{TurnID: "turn"})
+	two.observe(agent.Steered{TurnID: "turn"})
 	if (<-one).ID != task.ID || again.ID != task.ID || len(r.steered) != 0 || r.count() != 2 {
 		t.Errorf("the same message became %d jobs", r.count()-1)
 	}
@@ -178,7 +178,7 @@ func TestSteerFallsBack(t *testing.T) {
 	r.onCancel = func(j *job) {
 		canceling <- struct{}{}
 		<-hold
-		j.end(executor.Ended{Outcome: executor.Canceled})
+		j.end(agent.Ended{Outcome: agent.Canceled})
 	}
 	done := make(chan error, 1)
 	go func() {
@@ -216,7 +216,7 @@ func TestSteerSurvives(t *testing.T) {
 		if text == "two" { // the other was not sent yet
 			_ = m.r.book.Begin(t.Context(), executor.Attempt{Job: s.ID, N: 1, Conversation: "c", Thread: "thread"})
 		}
-		s.observe(executor.Steered{TurnID: "turn"})
+		s.observe(agent.Steered{TurnID: "turn"})
 		<-answered
 	}
 	m.restart()
@@ -239,7 +239,7 @@ func TestSteerSurvives(t *testing.T) {
 // TestWishesSurviveTheTurn: what a message to a turn that did not take it has asked for
 // still keeps it out of the turn that runs in its place, in the next process too.
 func TestWishesSurviveTheTurn(t *testing.T) {
-	m, now := steeringMachine(t, bounded(tasks.Bounds{Sandbox: appserver.WorkspaceWrite}))
+	m, now := steeringMachine(t, bounded(tasks.Bounds{Sandbox: agent.WorkspaceWrite}))
 	narrow := map[string]any{"sandbox": "read-only"}
 	first := wishing("m1", narrow)
 	first.Message.ContextID = "c"
@@ -252,12 +252,12 @@ func TestWishesSurviveTheTurn(t *testing.T) {
 		answered := sent(t, m.e, req)
 		s := <-now().steered
 		_ = m.r.book.Begin(t.Context(), executor.Attempt{Job: s.ID, N: 1, Conversation: "c", Thread: "thread"})
-		s.observe(executor.Steered{TurnID: "turn"})
+		s.observe(agent.Steered{TurnID: "turn"})
 		handed = append(handed, s)
 		<-answered
 	}
 	for _, s := range handed {
-		s.observe(executor.Unsteered{})
+		s.observe(agent.Unsteered{})
 	}
 	host.end(completed())
 	m.restart()
@@ -286,7 +286,7 @@ func TestHosts(t *testing.T) {
 	first.start()
 	second := sent(t, e, request("m3", "c", "two"))
 	two := <-r.steered
-	two.observe(executor.Steered{TurnID: "turn"})
+	two.observe(agent.Steered{TurnID: "turn"})
 	if got := <-second; got.ID != task.ID || len(got.History) != 2 {
 		t.Errorf("the message became part of task %s, want %s", got.ID, task.ID)
 	}
@@ -308,7 +308,7 @@ func TestHeldTurnIsNoHost(t *testing.T) {
 	r := newSteerer()
 	e := newEngine(t, r, func(c *tasks.Config) { c.MidTurn = true })
 	task := begin(t, e, request("m1", "c", "one"))
-	r.next(t).start().observe(executor.Held{Kind: executor.FailAuth, Text: "log in"})
+	r.next(t).start().observe(agent.Paused{Kind: agent.FailAuth, Text: "log in"})
 	if other := begin(t, e, request("m2", "c", "two")); other.ID == task.ID || len(r.into) != 0 {
 		t.Errorf("it is part of task %s, steered into %v", other.ID, r.into)
 	}

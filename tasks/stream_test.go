@@ -14,8 +14,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
@@ -50,7 +49,7 @@ func TestCoalescing(t *testing.T) {
 		j.whole("a", "1122334455", "")
 		expect(`new a "1"`, `add a "1223"`, `add a "34"`, `new b "x"`, `add a "455" last`)
 		j.say("b", "yy")
-		j.end(executor.Ended{Outcome: executor.Completed}) // with the timer armed
+		j.end(agent.Ended{Outcome: agent.Completed}) // with the timer armed
 		expect(`new a "1"`, `add a "1223"`, `add a "34"`, `new b "x"`, `add a "455" last`, `add b "xyy" last`, "status completed")
 		stream.wait(t)
 	})
@@ -71,15 +70,15 @@ func TestRepair(t *testing.T) {
 	whole := func(text string) func(*job) { return func(j *job) { j.whole("a", text, "") } }
 	end := func(text string) func(*job) {
 		return func(j *job) {
-			var m []executor.AgentMessage
+			var m []agent.Message
 			if text != "" {
-				m = []executor.AgentMessage{{ItemID: "a", Text: text}}
+				m = []agent.Message{{ItemID: "a", Text: text}}
 			}
-			j.end(executor.Ended{Outcome: executor.Completed, Messages: m})
+			j.end(agent.Ended{Outcome: agent.Completed, Messages: m})
 		}
 	}
 	begun := func(j *job) {
-		j.observe(executor.ItemStarted{Item: appserver.Item{Type: appserver.ItemAgentMessage, ID: "a"}})
+		j.observe(agent.ItemStarted{Item: agent.Item{Kind: agent.KindMessage, ID: "a"}})
 	}
 	cases := map[string]struct {
 		steps  []func(*job)
@@ -131,15 +130,15 @@ func TestItemIDsThatComeAgain(t *testing.T) {
 	follow := request("m2", "", "more")
 	follow.Message.TaskID = task.ID
 	begin(t, e, follow)
-	begun := executor.ItemStarted{Item: appserver.Item{Type: appserver.ItemAgentMessage, ID: "a"}}
+	begun := agent.ItemStarted{Item: agent.Item{Kind: agent.KindMessage, ID: "a"}}
 	j := r.next(t).start()
 	j.whole("a", "one", "")
 	j.observe(begun)
 	j.whole("a", "two", "")
-	j.end(executor.Ended{Outcome: executor.Completed})
+	j.end(agent.Ended{Outcome: agent.Completed})
 	j = r.next(t).start()
 	j.whole("a", "three", "")
-	j.end(executor.Ended{Outcome: executor.Completed})
+	j.end(agent.Ended{Outcome: agent.Completed})
 	want := []string{`a="one"`, `a-2="two"`, `a-3="three"`}
 	if diff := cmp.Diff(want, texts(get(t, e, task.ID))); diff != "" {
 		t.Errorf("artifacts (-want +got):\n%s", diff)
@@ -172,7 +171,7 @@ func TestSubscribersMissNothing(t *testing.T) {
 			}
 			wander(j, rand.New(rand.NewPCG(seed, 1)))
 			wg.Wait()
-			j.end(executor.Ended{Outcome: executor.Completed, Diff: "+x"})
+			j.end(agent.Ended{Outcome: agent.Completed, Diff: "+x"})
 			want := content(get(t, e, task.ID))
 			for _, l := range all {
 				events := l.wait(t)
@@ -218,7 +217,7 @@ func TestSubscribe(t *testing.T) {
 	j.say("a", "hel")
 	watcher := follow(t, e, task.ID)
 	j.whole("a", "hello", "")
-	j.end(executor.Ended{Outcome: executor.Completed})
+	j.end(agent.Ended{Outcome: agent.Completed})
 	want := `task working a="he"` + "\n" + `add a "llo" last` + "\nstatus completed"
 	if diff := cmp.Diff(want, showAll(watcher.wait(t))); diff != "" {
 		t.Errorf("subscription (-want +got):\n%s", diff)
@@ -232,21 +231,21 @@ func TestProgress(t *testing.T) {
 	stream := listen(e.SendStreamingMessage(t.Context(), request("m1", "c", "hi")))
 	j := r.next(t).start()
 	code := 3
-	command := appserver.Item{Type: appserver.ItemCommandExecution, ID: "x", Command: "make", Cwd: "/w", Status: "inProgress"}
-	j.observe(executor.ItemStarted{Item: command})
+	command := agent.Item{Kind: agent.KindCommand, ID: "x", Command: "make", Cwd: "/w", Status: "inProgress"}
+	j.observe(agent.ItemStarted{Item: command})
 	command.Status, command.ExitCode, command.DurationMs = "failed", &code, 12
-	command.AggregatedOutput = strings.Repeat("é", 300_000/2)
-	j.observe(executor.ItemCompleted{Item: command})
-	change := appserver.Item{Type: appserver.ItemFileChange, ID: "f", Status: "completed", Changes: make([]appserver.FileChange, 150)}
-	j.observe(executor.ItemCompleted{Item: change})
-	j.observe(executor.ItemCompleted{Item: appserver.Item{Type: appserver.ItemMcpToolCall, ID: "t", Server: "s", Tool: "do"}})
-	j.observe(executor.ItemCompleted{Item: appserver.Item{Type: "brandNew", ID: "n"}})
-	j.observe(executor.PlanUpdated{Explanation: "why", Steps: []appserver.PlanStep{{Step: "one", Status: "pending"}}})
-	j.observe(executor.ReasoningDelta{ItemID: "r1", Text: "I "})
-	j.observe(executor.ReasoningDelta{ItemID: "r1", Text: "think"})
-	j.observe(executor.ItemCompleted{Item: appserver.Item{Type: appserver.ItemReasoning, ID: "r1"}})
-	j.observe(executor.ItemCompleted{Item: appserver.Item{Type: appserver.ItemReasoning, ID: "r2", Summary: []string{"so", "on"}}})
-	j.observe(executor.Notice{Text: "retrying"})
+	command.Output = strings.Repeat("é", 300_000/2)
+	j.observe(agent.ItemCompleted{Item: command})
+	change := agent.Item{Kind: agent.KindFileChange, ID: "f", Status: "completed", Changes: make([]agent.Change, 150)}
+	j.observe(agent.ItemCompleted{Item: change})
+	j.observe(agent.ItemCompleted{Item: agent.Item{Kind: agent.KindMCP, ID: "t", Server: "s", Tool: "do"}})
+	j.observe(agent.ItemCompleted{Item: agent.Item{Kind: "brandNew", ID: "n"}})
+	j.observe(agent.PlanUpdated{Explanation: "why", Steps: []agent.PlanStep{{Step: "one", Status: "pending"}}})
+	j.observe(agent.ReasoningDelta{ItemID: "r1", Text: "I "})
+	j.observe(agent.ReasoningDelta{ItemID: "r1", Text: "think"})
+	j.observe(agent.ItemCompleted{Item: agent.Item{Kind: agent.KindReasoning, ID: "r1"}})
+	j.observe(agent.ItemCompleted{Item: agent.Item{Kind: agent.KindReasoning, ID: "r2", Summary: []string{"so", "on"}}})
+	j.observe(agent.Notice{Text: "retrying"})
 	j.answer("done")
 	var got []map[string]any
 	events := stream.wait(t)
@@ -316,7 +315,7 @@ func TestStalledReaders(t *testing.T) {
 	for i := range deltas {
 		j.say("a", fmt.Sprintf("%d ", i))
 	}
-	j.end(executor.Ended{Outcome: executor.Completed})
+	j.end(agent.Ended{Outcome: agent.Completed})
 	t.Logf("%d deltas beside stalled readers took %s", deltas, time.Since(began))
 	want := content(get(t, e, task.ID))
 	if !maps.Equal(want, fold(t, quick.wait(t))) {
@@ -346,7 +345,7 @@ func TestMemoryIsLinear(t *testing.T) {
 				get(t, e, task.ID)
 			}
 		}
-		j.end(executor.Ended{Outcome: executor.Completed})
+		j.end(agent.Ended{Outcome: agent.Completed})
 		runtime.ReadMemStats(&after)
 		return after.TotalAlloc - before.TotalAlloc
 	}

@@ -9,8 +9,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 )
 
 // An artifact is the text of one agent message, with the files that it names behind it,
@@ -133,7 +132,7 @@ func (t *task) pushTo(a *artifact, upTo int, last bool) {
 
 // begin makes the artifact of a message that has begun. An id that comes again
 // means another message.
-func (r *run) begin(item appserver.Item) *artifact {
+func (r *run) begin(item agent.Item) *artifact {
 	if a := r.open[item.ID]; a != nil && !a.closed && !a.whole {
 		return a
 	}
@@ -168,10 +167,10 @@ func (r *run) inPlaceOfVoid() *artifact {
 
 // delta adds to a message. The first piece of a message and every piece after a
 // pause are published at once, the others together.
-func (r *run) delta(d executor.TextDelta) {
+func (r *run) delta(d agent.TextDelta) {
 	a := r.open[d.ItemID]
 	if a == nil {
-		a = r.begin(appserver.Item{ID: d.ItemID})
+		a = r.begin(agent.Item{ID: d.ItemID})
 	}
 	if a.closed || a.whole || d.Text == "" {
 		return
@@ -254,13 +253,13 @@ func (r *run) disarm() {
 
 // whole ends a message with its final text, and repairs what was streamed of it:
 // by what is missing at its end, or by the text anew.
-func (r *run) whole(m executor.AgentMessage) {
+func (r *run) whole(m agent.Message) {
 	a := r.open[m.ItemID]
 	if a == nil {
 		if m.Text == "" {
 			return
 		}
-		a = r.begin(appserver.Item{ID: m.ItemID, Phase: m.Phase})
+		a = r.begin(agent.Item{ID: m.ItemID, Phase: m.Phase})
 	}
 	final := a.fitted(m.Text)
 	phase := a.phase

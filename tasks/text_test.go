@@ -5,7 +5,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 )
 
 // TestAnswerOfBlanks: one that has nothing to see is said to be empty, and blanks of any
@@ -17,7 +17,7 @@ func TestAnswerOfBlanks(t *testing.T) {
 		stream := listen(e.SendStreamingMessage(t.Context(), request("m1", "c", "hi")))
 		j := r.next(t).start()
 		j.say("a", text)
-		j.end(executor.Ended{Outcome: executor.Completed, Messages: []executor.AgentMessage{{ItemID: "a", Text: text}}})
+		j.end(agent.Ended{Outcome: agent.Completed, Messages: []agent.Message{{ItemID: "a", Text: text}}})
 		last := ""
 		for _, event := range stream.wait(t) {
 			switch event := event.(type) {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
@@ -61,7 +61,7 @@ func TestBoundsOfToldQuestions(t *testing.T) {
 	const asked = 12
 	var places []string
 	for i := range asked {
-		j.observe(executor.Asked{ID: fmt.Sprint("q", i), Text: large, Data: map[string]any{"id": fmt.Sprint("q", i)}})
+		j.observe(agent.Question{ID: fmt.Sprint("q", i), Text: large, Data: map[string]any{"id": fmt.Sprint("q", i)}})
 		event := reader.take(t, 1)[0]
 		if got := open(event.Event); len(got) != i+1 {
 			t.Fatalf("with question %d the reader sees %q", i, got)
@@ -96,10 +96,10 @@ func TestBoundsOfToldDiffs(t *testing.T) {
 	diff := strings.Repeat("+line\n", mib/6)
 	for i := range 40 {
 		diff += "+more\n"
-		j.observe(executor.DiffUpdated{Diff: diff})
+		j.observe(agent.DiffUpdated{Diff: diff})
 		j.whole(fmt.Sprint("f", i), "on", "final_answer")
 	}
-	j.end(executor.Ended{Outcome: executor.Completed, Diff: diff})
+	j.end(agent.Ended{Outcome: agent.Completed, Diff: diff})
 	if got := m.kept(task.ID); got < 8*mib || got > 20*mib {
 		t.Errorf("the journal has %d bytes of what was told", got)
 	}
@@ -126,11 +126,11 @@ func draftsInBounds(t *testing.T, asks bool) {
 		j.say(fmt.Sprint("f", i), draft)
 		if asks {
 			j.ask(fmt.Sprint("q", i), "May I?")
-			j.observe(executor.Answered{ID: fmt.Sprint("q", i)})
+			j.observe(agent.Answered{ID: fmt.Sprint("q", i)})
 		}
 		j.whole(fmt.Sprint("f", i), "done", "")
 	}
-	j.end(executor.Ended{Outcome: executor.Completed})
+	j.end(agent.Ended{Outcome: agent.Completed})
 	if got := m.kept(task.ID); got < 8*mib || got > 20*mib {
 		t.Errorf("the journal has %d bytes of what was told", got)
 	}
@@ -146,13 +146,13 @@ func TestTaskHasItsFirstWhateverOthersHaveTold(t *testing.T) {
 	m.e.Retell(false, tasks.MostToldOfAll+1)
 	stream := listen(m.e.SendStreamingMessage(t.Context(), request("m", "c", "hi")))
 	j := m.r.next(t).start()
-	j.observe(executor.DiffUpdated{Diff: "+a"})
+	j.observe(agent.DiffUpdated{Diff: "+a"})
 	j.say("f", "draft")
 	j.whole("f", "done", "")
-	j.observe(executor.DiffUpdated{Diff: "+ab"})
+	j.observe(agent.DiffUpdated{Diff: "+ab"})
 	j.say("g", "more")
 	j.whole("g", "more", "")
-	j.end(executor.Ended{Outcome: executor.Completed, Diff: "+ab"})
+	j.end(agent.Ended{Outcome: agent.Completed, Diff: "+ab"})
 	wantStream(t, stream.wait(t), `new diff "+a" last|new f "draf"|new f "done" last|new g "more" last|new diff "+ab" last`)
 }
 
@@ -171,7 +171,7 @@ func TestUserIsStreamedWhateverOtherAgentsHaveTold(t *testing.T) {
 		j.whole("f", "done", "")
 		j.say("g", "more")
 		j.whole("g", "more", "")
-		j.end(executor.Ended{Outcome: executor.Completed})
+		j.end(agent.Ended{Outcome: agent.Completed})
 		wantStream(t, stream.wait(t), want)
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 )
 
@@ -21,9 +21,9 @@ const (
 
 // trace notes a tool that the turn has used, for a workspace's platform. The caller
 // holds t.mu.
-func (r *run) trace(item appserver.Item) {
+func (r *run) trace(item agent.Item) {
 	w := r.task.engine.cfg.Workspace
-	if w == nil || !item.Type.IsTool() || len(r.tools) >= mostTools {
+	if w == nil || !item.Kind.IsTool() || len(r.tools) >= mostTools {
 		return
 	}
 	shown := func(s string, most int) string {
@@ -34,29 +34,29 @@ func (r *run) trace(item appserver.Item) {
 	}
 	tool, input := toolCalled(item)
 	r.tools = append(r.tools, map[string]any{
-		"tool": tool, "input": shown(input, toolInput), "output_preview": shown(item.Output(), toolOutput),
+		"tool": tool, "input": shown(input, toolInput), "output_preview": shown(item.Output, toolOutput),
 	})
 }
 
 // toolCalled names a tool as the platform knows it, and what it was called with.
-func toolCalled(item appserver.Item) (name, input string) {
-	switch item.Type {
-	case appserver.ItemCommandExecution:
-		return "command_execution", item.Command
-	case appserver.ItemFileChange:
+func toolCalled(item agent.Item) (name, input string) {
+	switch item.Kind {
+	case agent.KindCommand:
+		return "command_execution", item.Subject()
+	case agent.KindFileChange:
 		var paths []string
 		for _, c := range item.Changes {
-			paths = append(paths, c.Kind.Type+" "+c.Path)
+			paths = append(paths, c.Kind+" "+c.Path)
 		}
 		return "file_change", strings.Join(paths, "\n")
-	case appserver.ItemMcpToolCall:
-		return "mcp__" + item.Server + "__" + item.Tool, string(item.Arguments)
-	case appserver.ItemDynamicToolCall:
-		return "mcp__molecule__" + item.Tool, string(item.Arguments)
-	case appserver.ItemWebSearch:
-		return "web_search", item.Query
+	case agent.KindMCP:
+		return "mcp__" + item.Server + "__" + item.Tool, item.Subject()
+	case agent.KindTool:
+		return "mcp__molecule__" + item.Tool, item.Subject()
+	case agent.KindWebSearch:
+		return "web_search", item.Subject()
 	}
-	return string(item.Type), ""
+	return item.Name, ""
 }
 
 // toolTrace is the trace of the task with that of the turn; nil if there is none. The

@@ -7,8 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
@@ -22,13 +21,13 @@ func TestToolTraceOfCalls(t *testing.T) {
 	j := d.r.next(t)
 	begun(j)
 	arguments := json.RawMessage(`{"task":"a secret"}`)
-	for _, item := range []appserver.Item{
-		{Type: appserver.ItemDynamicToolCall, Tool: "t", Arguments: arguments, ContentItems: json.RawMessage(`[{"type":"inputText","text":"the secret"},{"type":"inputImage","imageUrl":"x"},{"type":"inputText","text":"is out"}]`)},
-		{Type: appserver.ItemMcpToolCall, Server: "s", Tool: "t", Arguments: arguments, Result: json.RawMessage(`{"content":[{"type":"text","text":"the secret"},5]}`)},
-		{Type: appserver.ItemMcpToolCall, Server: "s", Tool: "t", Arguments: arguments, Result: json.RawMessage(`null`), Error: json.RawMessage(`{"message":"no secret"}`)},
-		{Type: appserver.ItemDynamicToolCall, Tool: "t"},
+	for _, item := range []agent.Item{
+		{Kind: agent.KindTool, Tool: "t", Arguments: arguments, Output: "the secret\nis out"},
+		{Kind: agent.KindMCP, Server: "s", Tool: "t", Arguments: arguments, Output: "the secret"},
+		{Kind: agent.KindMCP, Server: "s", Tool: "t", Arguments: arguments, Output: "no secret", Error: "no secret"},
+		{Kind: agent.KindTool, Tool: "t"},
 	} {
-		j.observe(executor.ItemCompleted{Item: item})
+		j.observe(agent.ItemCompleted{Item: item})
 	}
 	j.observe(finished("hello"))
 	c.wait(t)

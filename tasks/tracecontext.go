@@ -5,7 +5,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 )
 
 // longestTrace bounds what a trace context may be: a traceparent has 55 characters, and
@@ -14,16 +14,16 @@ const longestTrace = 512
 
 // traceOf is what a message says that it is part of. It stands with the message in the
 // journal, and so outlives the process.
-func traceOf(m *a2a.Message) appserver.TraceContext {
+func traceOf(m *a2a.Message) agent.TraceContext {
 	parent, _ := m.Metadata[MetaTraceparent].(string)
 	state, _ := m.Metadata[MetaTracestate].(string)
 	if parent == "" || len(parent) > longestTrace {
-		return appserver.TraceContext{}
+		return agent.TraceContext{}
 	}
 	if len(state) > longestTrace {
 		state = ""
 	}
-	return appserver.TraceContext{Parent: parent, State: state}
+	return agent.TraceContext{Parent: parent, State: state}
 }
 
 // traceID is the trace that a message is part of, as logs name it; "" if it is of none.

@@ -6,8 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
@@ -18,14 +17,14 @@ func TestTraceContext(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		meta map[string]any
-		want appserver.TraceContext
+		want agent.TraceContext
 	}{
-		{"none", nil, appserver.TraceContext{}},
-		{"both", map[string]any{tasks.MetaTraceparent: parent, tasks.MetaTracestate: "v=1"}, appserver.TraceContext{Parent: parent, State: "v=1"}},
-		{"a state of nothing", map[string]any{tasks.MetaTracestate: "v=1"}, appserver.TraceContext{}},
-		{"no text", map[string]any{tasks.MetaTraceparent: 7.0}, appserver.TraceContext{}},
-		{"long", map[string]any{tasks.MetaTraceparent: long}, appserver.TraceContext{}},
-		{"a long state", map[string]any{tasks.MetaTraceparent: parent, tasks.MetaTracestate: long}, appserver.TraceContext{Parent: parent}},
+		{"none", nil, agent.TraceContext{}},
+		{"both", map[string]any{tasks.MetaTraceparent: parent, tasks.MetaTracestate: "v=1"}, agent.TraceContext{Parent: parent, State: "v=1"}},
+		{"a state of nothing", map[string]any{tasks.MetaTracestate: "v=1"}, agent.TraceContext{}},
+		{"no text", map[string]any{tasks.MetaTraceparent: 7.0}, agent.TraceContext{}},
+		{"long", map[string]any{tasks.MetaTraceparent: long}, agent.TraceContext{}},
+		{"a long state", map[string]any{tasks.MetaTraceparent: parent, tasks.MetaTracestate: long}, agent.TraceContext{Parent: parent}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := newRunner()
@@ -55,7 +54,7 @@ func TestLogNamesTheTrace(t *testing.T) {
 		req := request("m1", "c", "hi")
 		req.Message.Metadata = map[string]any{tasks.MetaTraceparent: parent}
 		begin(t, e, req)
-		r.next(t).start().end(executor.Ended{Outcome: executor.Completed}) // which has logged when it returns
+		r.next(t).start().end(agent.Ended{Outcome: agent.Completed}) // which has logged when it returns
 		if got := strings.Contains(log.String(), "trace_id=0af7651916cd43dd8448eb211c80319c"); got != want || strings.Contains(log.String(), "invented") {
 			t.Errorf("%s: %s", parent, log.String())
 		}

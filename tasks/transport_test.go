@@ -12,7 +12,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
@@ -35,7 +35,7 @@ func TestUnderTheSDK(t *testing.T) {
 		j := r.next(t).start()
 		j.say("a", "hel")
 		j.whole("a", "hello", "")
-		j.end(executor.Ended{Outcome: executor.Completed})
+		j.end(agent.Ended{Outcome: agent.Completed})
 	}()
 	var events []a2a.Event
 	for event, err := range client.SendStreamingMessage(t.Context(), request("m1", "c", "hi")) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
@@ -62,8 +63,8 @@ func TestFilesOfUnbegunMessages(t *testing.T) {
 			m.t.Error(err)
 		}
 	}
-	ends := func(outcome executor.Outcome) func(*machine, a2a.TaskID, *job) {
-		return func(_ *machine, _ a2a.TaskID, j *job) { j.end(executor.Ended{Outcome: outcome}) }
+	ends := func(outcome agent.Outcome) func(*machine, a2a.TaskID, *job) {
+		return func(_ *machine, _ a2a.TaskID, j *job) { j.end(agent.Ended{Outcome: outcome}) }
 	}
 	for name, c := range map[string]struct {
 		restart, begins bool
@@ -72,12 +73,12 @@ func TestFilesOfUnbegunMessages(t *testing.T) {
 	}{
 		"canceled":               {end: canceled},
 		"canceled-after-restart": {restart: true, end: canceled},
-		"rejected":               {end: ends(executor.Rejected)},
-		"failed":                 {end: ends(executor.Failed)},
-		"cut-off":                {end: ends(executor.Interrupted), stays: true},
+		"rejected":               {end: ends(agent.Rejected)},
+		"failed":                 {end: ends(agent.Failed)},
+		"cut-off":                {end: ends(agent.Interrupted), stays: true},
 		"begun":                  {begins: true, end: canceled, stays: true},
 		"begun-before-restart":   {begins: true, restart: true, end: canceled, stays: true},
-		"completed":              {begins: true, end: ends(executor.Completed), stays: true},
+		"completed":              {begins: true, end: ends(agent.Completed), stays: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := &depot{}

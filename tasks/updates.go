@@ -4,8 +4,7 @@ import (
 	"cmp"
 	"unicode/utf8"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 )
 
 // Bounds of what progress repeats of an item.
@@ -19,7 +18,7 @@ const (
 
 // itemData is the progress of a tool, in the shapes that the package comment
 // lists. Values are those that JSON has, for the transports convert them.
-func itemData(item appserver.Item, status string) map[string]any {
+func itemData(item agent.Item, status string) map[string]any {
 	data := map[string]any{"id": item.ID, "status": cmp.Or(item.Status, status)}
 	set := func(key, value string) {
 		if value != "" {
@@ -29,45 +28,45 @@ func itemData(item appserver.Item, status string) map[string]any {
 	if item.DurationMs > 0 {
 		data["durationMs"] = item.DurationMs
 	}
-	switch item.Type {
-	case appserver.ItemCommandExecution:
+	switch item.Kind {
+	case agent.KindCommand:
 		data["type"] = "command"
 		data["command"] = clip(item.Command, commandSize)
 		set("cwd", clip(item.Cwd, commandSize))
-		set("outputTail", tail(item.AggregatedOutput, tailSize))
+		set("outputTail", tail(item.Output, tailSize))
 		if item.ExitCode != nil {
 			data["exitCode"] = *item.ExitCode
 		}
-	case appserver.ItemFileChange:
+	case agent.KindFileChange:
 		data["type"] = "fileChange"
 		data["changes"] = changes(item.Changes)
 		if more := len(item.Changes) - mostChanges; more > 0 {
 			data["more"] = more
 		}
-	case appserver.ItemMcpToolCall, appserver.ItemDynamicToolCall:
+	case agent.KindMCP, agent.KindTool:
 		data["type"] = "tool"
 		set("server", clip(item.Server, stepSize))
 		set("tool", clip(item.Tool, stepSize))
-	case appserver.ItemWebSearch:
+	case agent.KindWebSearch:
 		data["type"] = "webSearch"
 		set("query", clip(item.Query, commandSize))
-	case appserver.ItemContextCompaction:
+	case agent.KindCompaction:
 		data["type"] = "compaction"
 	default:
-		data["type"], data["item"] = "item", clip(string(item.Type), stepSize)
+		data["type"], data["item"] = "item", clip(item.Name, stepSize)
 	}
 	return data
 }
 
-func changes(all []appserver.FileChange) []any {
+func changes(all []agent.Change) []any {
 	out := make([]any, 0, min(len(all), mostChanges))
 	for _, c := range all[:min(len(all), mostChanges)] {
-		out = append(out, map[string]any{"path": clip(c.Path, commandSize), "kind": c.Kind.Type})
+		out = append(out, map[string]any{"path": clip(c.Path, commandSize), "kind": c.Kind})
 	}
 	return out
 }
 
-func planData(plan executor.PlanUpdated) map[string]any {
+func planData(plan agent.PlanUpdated) map[string]any {
 	shown := plan.Steps[:min(len(plan.Steps), mostSteps)]
 	steps := make([]any, 0, len(shown))
 	for _, s := range shown {

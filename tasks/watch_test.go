@@ -10,7 +10,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
@@ -59,7 +59,7 @@ func TestWatch(t *testing.T) {
 		if got := taken(t, w); got != nil {
 			t.Errorf("text: %q", got)
 		}
-		one.observe(executor.Asked{ID: "q", Text: "may I?"})
+		one.observe(agent.Question{ID: "q", Text: "may I?"})
 		begin(t, e, request("m2", "c2", "second"))
 		if got := taken(t, w); !slices.Equal(got, []string{"first message input_required", "second submitted"}) {
 			t.Errorf("asked, and another: %q", got)

@@ -10,8 +10,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/within"
 )
 
@@ -19,8 +18,8 @@ import (
 // less. A zero field lets them ask for nothing of its kind.
 type Bounds struct {
 	WorkDir        string // a message's cwd is this or under it, after symlinks
-	Sandbox        appserver.SandboxMode
-	ApprovalPolicy appserver.ApprovalPolicy
+	Sandbox        agent.Sandbox
+	ApprovalPolicy agent.ApprovalPolicy
 	// Exposed says what commands could write, in a sandbox in which they write WorkDir, that
 	// they must not: then a message can have that only if it is Sandbox. Empty if nothing.
 	Exposed string
@@ -45,7 +44,7 @@ func (e *Engine) readWishes(in *incoming) {
 // inherit has a message ask for what was asked for before, beside what it asks for itself:
 // its turn goes on with work that must not have more leave than it had because nobody said
 // so.
-func (b Bounds) inherit(m *a2a.Message, before ...map[string]any) (executor.Options, error) {
+func (b Bounds) inherit(m *a2a.Message, before ...map[string]any) (agent.Options, error) {
 	meta := map[string]any{}
 	for _, asked := range append(before, m.Metadata) {
 		for _, key := range wishKeys() {
@@ -59,7 +58,7 @@ func (b Bounds) inherit(m *a2a.Message, before ...map[string]any) (executor.Opti
 
 // askingFor is the message as if it asked for the options itself: so whoever runs it again,
 // after a restart or for a retry, finds them with it.
-func askingFor(m *a2a.Message, o executor.Options) *a2a.Message {
+func askingFor(m *a2a.Message, o agent.Options) *a2a.Message {
 	asking := *m
 	asking.Metadata = maps.Clone(m.Metadata)
 	for key, value := range wishesOf(o) {
@@ -74,12 +73,12 @@ func askingFor(m *a2a.Message, o executor.Options) *a2a.Message {
 func wishKeys() []string { return []string{MetaCwd, MetaModel, MetaSandbox, MetaPolicy} }
 
 // wishesOf is how a message asks for options.
-func wishesOf(o executor.Options) map[string]any {
+func wishesOf(o agent.Options) map[string]any {
 	return map[string]any{MetaCwd: o.Cwd, MetaModel: o.Model, MetaSandbox: string(o.Sandbox), MetaPolicy: string(o.ApprovalPolicy)}
 }
 
 // options reads the keys of a message's metadata that are for its turn.
-func (b Bounds) options(meta map[string]any) (o executor.Options, err error) {
+func (b Bounds) options(meta map[string]any) (o agent.Options, err error) {
 	words := map[string]string{}
 	for _, key := range wishKeys() {
 		if words[key], err = word(meta, key); err != nil {
@@ -149,16 +148,16 @@ func (b Bounds) plainFolder(dir string) error {
 }
 
 // sandboxes in their order: each allows what those before it do.
-func sandboxes() []appserver.SandboxMode {
-	return []appserver.SandboxMode{appserver.ReadOnly, appserver.WorkspaceWrite, appserver.DangerFullAccess}
+func sandboxes() []agent.Sandbox {
+	return []agent.Sandbox{agent.ReadOnly, agent.WorkspaceWrite, agent.FullAccess}
 }
 
-func (b Bounds) sandbox(asked string) (appserver.SandboxMode, error) {
+func (b Bounds) sandbox(asked string) (agent.Sandbox, error) {
 	if asked == "" {
 		return "", nil
 	}
-	mode, inReach := appserver.SandboxMode(asked), true
-	if b.Exposed != "" && mode == appserver.WorkspaceWrite && b.Sandbox == appserver.DangerFullAccess {
+	mode, inReach := agent.Sandbox(asked), true
+	if b.Exposed != "" && mode == agent.WorkspaceWrite && b.Sandbox == agent.FullAccess {
 		return "", refuse(a2a.ErrInvalidParams, "%s %q is not to be had here: %s, which commands must not write in a sandbox; "+
 			"ask for read-only, or leave it out", MetaSandbox, asked, b.Exposed)
 	}
@@ -187,8 +186,8 @@ func (b Bounds) sandboxHint() string {
 
 // policy checks the approval policy that a message asks for in the sandbox that it
 // asks for, or in the operator's.
-func (b Bounds) policy(asked string, sandbox appserver.SandboxMode) (appserver.ApprovalPolicy, error) {
-	p := appserver.ApprovalPolicy(asked)
+func (b Bounds) policy(asked string, sandbox agent.Sandbox) (agent.ApprovalPolicy, error) {
+	p := agent.ApprovalPolicy(asked)
 	if sandbox == "" {
 		sandbox = b.Sandbox
 	}
@@ -197,7 +196,7 @@ func (b Bounds) policy(asked string, sandbox appserver.SandboxMode) (appserver.A
 		return "", nil
 	case reach(p, sandbox) > 0 && b.ApprovalPolicy != "" && reach(p, sandbox) <= reach(b.ApprovalPolicy, b.Sandbox):
 		return p, nil
-	case reach(p, sandbox) > 0 && b.ApprovalPolicy == appserver.Never:
+	case reach(p, sandbox) > 0 && b.ApprovalPolicy == agent.Never:
 		return "", refuse(a2a.ErrInvalidParams, "%s %q is not to be had here: the runtime asks nobody (CODEX_APPROVAL_POLICY=never), "+
 			"for what is allowed on request runs outside its sandbox; leave it out, or run the runtime with on-request", MetaPolicy, clip(asked, 64))
 	}
@@ -207,15 +206,15 @@ func (b Bounds) policy(asked string, sandbox appserver.SandboxMode) (appserver.A
 
 // reach orders policies by what can come of a turn, from 1; 0 is no policy. What
 // its caller allows when codex asks runs outside the sandbox (seen on 0.169.0).
-func reach(p appserver.ApprovalPolicy, sandbox appserver.SandboxMode) int {
+func reach(p agent.ApprovalPolicy, sandbox agent.Sandbox) int {
 	switch {
-	case p == appserver.Never && sandbox != appserver.DangerFullAccess:
+	case p == agent.Never && sandbox != agent.FullAccess:
 		return 1 // nothing leaves the sandbox
-	case p == appserver.Untrusted:
+	case p == agent.Untrusted:
 		return 2 // what leaves it, and what runs at all, is asked for
-	case p == appserver.OnRequest:
+	case p == agent.OnRequest:
 		return 3 // what leaves it is asked for, if codex finds that it should
-	case p == appserver.Never:
+	case p == agent.Never:
 		return 4 // anything runs, and nobody is asked
 	}
 	return 0

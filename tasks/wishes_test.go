@@ -10,8 +10,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
@@ -44,7 +43,7 @@ func TestSandboxAndPolicyOnlyNarrow(t *testing.T) {
 		{full, no}: {"": "untrusted on-request never", ro: "untrusted on-request never", ws: "untrusted on-request never", full: "untrusted on-request never"},
 	} {
 		r := newRunner()
-		e := newEngine(t, r, bounded(tasks.Bounds{Sandbox: appserver.SandboxMode(operator[0]), ApprovalPolicy: appserver.ApprovalPolicy(operator[1])}))
+		e := newEngine(t, r, bounded(tasks.Bounds{Sandbox: agent.Sandbox(operator[0]), ApprovalPolicy: agent.ApprovalPolicy(operator[1])}))
 		for _, sandbox := range []string{"", ro, ws, full, "none", "Read-Only"} {
 			for _, policy := range []string{"", un, or, no, "always"} {
 				policies, inReach := allowed[sandbox]
@@ -60,7 +59,7 @@ func TestSandboxAndPolicyOnlyNarrow(t *testing.T) {
 					continue
 				}
 				got := r.next(t).Options
-				if got != (executor.Options{Sandbox: appserver.SandboxMode(sandbox), ApprovalPolicy: appserver.ApprovalPolicy(policy)}) {
+				if got != (agent.Options{Sandbox: agent.Sandbox(sandbox), ApprovalPolicy: agent.ApprovalPolicy(policy)}) {
 					t.Errorf("operator %v, message %q and %q: the job has %+v", operator, sandbox, policy, got)
 				}
 			}
@@ -71,8 +70,8 @@ func TestSandboxAndPolicyOnlyNarrow(t *testing.T) {
 // TestNoSandboxAroundWhatIsExposed: the working directory can be what commands must not
 // write in a sandbox, and then a message has none in which they do.
 func TestNoSandboxAroundWhatIsExposed(t *testing.T) {
-	for operator, refused := range map[appserver.SandboxMode]bool{
-		appserver.DangerFullAccess: true, appserver.WorkspaceWrite: false, // that would not have started
+	for operator, refused := range map[agent.Sandbox]bool{
+		agent.FullAccess: true, agent.WorkspaceWrite: false, // that would not have started
 	} {
 		e := newEngine(t, newRunner(), bounded(tasks.Bounds{Sandbox: operator, Exposed: "HOME lies there"}))
 		for _, sandbox := range []string{"", "read-only", "workspace-write"} {
@@ -186,14 +185,14 @@ func TestWishesThatMakeNoSense(t *testing.T) {
 // TestWishesOutliveTheProcess runs a message in the next process as it was to run, and
 // not at all if that is not allowed any more. The same message is known all the same.
 func TestWishesOutliveTheProcess(t *testing.T) {
-	bounds := tasks.Bounds{Sandbox: appserver.WorkspaceWrite}
+	bounds := tasks.Bounds{Sandbox: agent.WorkspaceWrite}
 	m := newMachine(t, func(c *tasks.Config) { c.Bounds = bounds })
 	kept := begin(t, m.e, wishing("kept", map[string]any{"sandbox": "read-only", "model": "another"})).ID
 	wide := begin(t, m.e, wishing("wide", map[string]any{"sandbox": "workspace-write"})).ID
 	m.kill()
-	bounds.Sandbox = appserver.ReadOnly
+	bounds.Sandbox = agent.ReadOnly
 	m.start()
-	if got := m.r.next(t).Options; got != (executor.Options{Sandbox: appserver.ReadOnly, Model: "another"}) {
+	if got := m.r.next(t).Options; got != (agent.Options{Sandbox: agent.ReadOnly, Model: "another"}) {
 		t.Errorf("the recovered job has %+v", got)
 	}
 	task := get(t, m.e, wide)
@@ -221,7 +220,7 @@ func TestWishesAndSteering(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSteerer()
-			e := newEngine(t, s, bounded(tasks.Bounds{Sandbox: appserver.WorkspaceWrite}), func(c *tasks.Config) { c.MidTurn = true })
+			e := newEngine(t, s, bounded(tasks.Bounds{Sandbox: agent.WorkspaceWrite}), func(c *tasks.Config) { c.MidTurn = true })
 			first := wishing("m1", c.running)
 			first.Message.ContextID = "c"
 			id := begin(t, e, first).ID
@@ -232,11 +231,11 @@ func TestWishesAndSteering(t *testing.T) {
 				out := sent(t, e, req)
 				select {
 				case j := <-s.steered:
-					if j.observe(executor.Steered{}); !c.steers {
+					if j.observe(agent.Steered{}); !c.steers {
 						t.Error("it was steered")
 					}
 				case j := <-s.arrived:
-					if c.steers || j.Options == (executor.Options{}) {
+					if c.steers || j.Options == (agent.Options{}) {
 						t.Errorf("it got a turn with %+v", j.Options)
 					}
 				}
@@ -250,10 +249,10 @@ func TestWishesAndSteering(t *testing.T) {
 // with that has asked, over any number of restarts, unless the answer itself asks for
 // something else.
 func TestStaleAnswerHasNoMoreLeave(t *testing.T) {
-	bounds := tasks.Bounds{Sandbox: appserver.WorkspaceWrite, ApprovalPolicy: appserver.OnRequest}
+	bounds := tasks.Bounds{Sandbox: agent.WorkspaceWrite, ApprovalPolicy: agent.OnRequest}
 	m := newMachine(t, func(c *tasks.Config) { c.Bounds = bounds })
 	meta := map[string]any{"sandbox": "read-only", "approvalPolicy": "untrusted"}
-	want := executor.Options{Sandbox: appserver.ReadOnly, ApprovalPolicy: appserver.Untrusted}
+	want := agent.Options{Sandbox: agent.ReadOnly, ApprovalPolicy: agent.Untrusted}
 	first := begin(t, m.e, wishing("first", meta))
 	m.r.next(t).start().ask("q1", "May I?")
 	m.restart()
@@ -272,7 +271,7 @@ func TestStaleAnswerHasNoMoreLeave(t *testing.T) {
 	more := to(first, "more", "yes")
 	more.Message.Metadata = map[string]any{"approvalPolicy": "on-request"}
 	begin(t, m.e, more)
-	if got := m.r.next(t).Options; got != (executor.Options{Sandbox: appserver.ReadOnly, ApprovalPolicy: appserver.OnRequest}) {
+	if got := m.r.next(t).Options; got != (agent.Options{Sandbox: agent.ReadOnly, ApprovalPolicy: agent.OnRequest}) {
 		t.Errorf("the turn of an answer that asks for more has %+v", got)
 	}
 }
@@ -284,14 +283,14 @@ func TestRetryHasNoMoreLeave(t *testing.T) {
 	for name, c := range map[string]struct {
 		answers bool
 		asks    map[string]any
-		want    executor.Options
+		want    agent.Options
 	}{
-		"a-message": {false, nil, executor.Options{Sandbox: appserver.ReadOnly}},
-		"an-answer": {true, nil, executor.Options{Sandbox: appserver.ReadOnly}},
-		"more":      {true, map[string]any{"sandbox": "workspace-write"}, executor.Options{Sandbox: appserver.WorkspaceWrite}},
+		"a-message": {false, nil, agent.Options{Sandbox: agent.ReadOnly}},
+		"an-answer": {true, nil, agent.Options{Sandbox: agent.ReadOnly}},
+		"more":      {true, map[string]any{"sandbox": "workspace-write"}, agent.Options{Sandbox: agent.WorkspaceWrite}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m := newMachine(t, bounded(tasks.Bounds{Sandbox: appserver.WorkspaceWrite}))
+			m := newMachine(t, bounded(tasks.Bounds{Sandbox: agent.WorkspaceWrite}))
 			cut := wishing("m1", narrow)
 			first := begin(t, m.e, cut)
 			if c.answers {
@@ -300,7 +299,7 @@ func TestRetryHasNoMoreLeave(t *testing.T) {
 				cut = to(first, "yes", "yes")
 				begin(t, m.e, cut)
 			}
-			m.r.next(t).start().end(executor.Ended{Outcome: executor.Interrupted, Tools: true, Failure: &executor.Failure{Kind: executor.FailUnreachable, Message: "cut off"}})
+			m.r.next(t).start().end(agent.Ended{Outcome: agent.Interrupted, Tools: true, Failure: &agent.Failure{Kind: agent.FailUnreachable, Message: "cut off"}})
 			cut.Message.Metadata = map[string]any{"retry": true}
 			maps.Copy(cut.Message.Metadata, c.asks)
 			begin(t, m.e, cut)

@@ -10,7 +10,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/google/uuid"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 )
 
 // A Workspace is what the engine knows of the workspace that it works for. The zero
@@ -110,7 +110,7 @@ func (t *task) asideFrom() string {
 const delegateTool = "delegate_task"
 
 // delegate notes that such a call has begun, or is over. The caller holds t.mu.
-func (r *run) delegate(item appserver.Item, begun bool) {
+func (r *run) delegate(item agent.Item, begun bool) {
 	if item.Tool != delegateTool {
 		return
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
@@ -34,7 +34,7 @@ type steering struct {
 	answered  []string
 }
 
-func (s *steering) Answer(_ string, a executor.Answer) error {
+func (s *steering) Answer(_ string, a agent.Answer) error {
 	s.answering.Lock()
 	defer s.answering.Unlock()
 	s.answered = append(s.answered, a.Text)
@@ -49,7 +49,7 @@ func (s *steering) answers() int {
 
 func (s *steering) Steer(into string, j executor.Job, observe executor.Observer) error {
 	s.steered, s.into = append(s.steered, j.ID), append(s.into, into)
-	observe(executor.Steered{})
+	observe(agent.Steered{})
 	return nil
 }
 
@@ -125,11 +125,11 @@ func (d *desk) due() bool {
 	return len(rows) == 1 && !rows[0].Due.After(time.Now())
 }
 
-func finished(text string) executor.Ended {
-	return executor.Ended{Outcome: executor.Completed, Messages: []executor.AgentMessage{{ItemID: "m", Text: text}}}
+func finished(text string) agent.Ended {
+	return agent.Ended{Outcome: agent.Completed, Messages: []agent.Message{{ItemID: "m", Text: text}}}
 }
 
-func begun(j *job) { j.observe(executor.Started{ThreadID: "th", TurnID: "tu", Attempt: 1}) }
+func begun(j *job) { j.observe(agent.Started{ThreadID: "th", TurnID: "tu", Attempt: 1}) }
 
 func TestReplyIsOwedUntilItArrives(t *testing.T) {
 	d := newDesk(t)
@@ -192,7 +192,7 @@ func TestUserSteers(t *testing.T) {
 	if waits := d.r.next(t); waits.Context != "canvas-ws" || len(d.r.steered) != 1 {
 		t.Errorf("that of nobody in particular: %+v, steered %v", waits.Job, d.r.steered)
 	}
-	j.observe(executor.Ended{Outcome: executor.Completed, Taken: []string{d.r.steered[0]}, Messages: []executor.AgentMessage{{ItemID: "m", Text: "both"}}})
+	j.observe(agent.Ended{Outcome: agent.Completed, Taken: []string{d.r.steered[0]}, Messages: []agent.Message{{ItemID: "m", Text: "both"}}})
 	first.wait(t)
 	first.receipt.Settle(true)
 	if rows := d.owed(); len(rows) != 0 {
@@ -216,8 +216,8 @@ func TestCircle(t *testing.T) {
 			d.call("m1", "", c.first, "hi")
 			j := d.r.next(t)
 			begun(j)
-			call := appserver.Item{Type: appserver.ItemDynamicToolCall, ID: "i", Tool: "delegate_task"}
-			j.observe(executor.ItemStarted{Item: call})
+			call := agent.Item{Kind: agent.KindTool, ID: "i", Tool: "delegate_task"}
+			j.observe(agent.ItemStarted{Item: call})
 			asking := d.call("m2", "", c.back, "tell me first")
 			aside := d.r.next(t)
 			if j.Context != c.in || !strings.HasPrefix(aside.Context, c.aside) {
@@ -228,7 +228,7 @@ func TestCircle(t *testing.T) {
 			if text := tasks.Reply(asking.task).Parts[0].Text(); text != "told" {
 				t.Errorf("answered %q", text)
 			}
-			j.observe(executor.ItemCompleted{Item: call})
+			j.observe(agent.ItemCompleted{Item: call})
 			d.call("m3", "", c.first, "and now")
 			if after := d.r.next(t); after.Context != c.in {
 				t.Errorf("when nothing waits any more: %q", after.Context)
@@ -264,7 +264,7 @@ func TestAgentsDoNotAnswer(t *testing.T) {
 	d.call("m1", "", map[string]any{"source": "canvas_user"}, "hi")
 	j := d.r.next(t)
 	begun(j)
-	j.observe(executor.Asked{ID: "q", Kind: "command", Text: "may I?"})
+	j.observe(agent.Question{ID: "q", Kind: "command", Text: "may I?"})
 	d.call("m2", "", map[string]any{"delegation_id": "m2"}, "yes")
 	if other := d.r.next(t); len(d.r.answered) != 0 || other.ID == j.ID {
 		t.Errorf("answered: %v", d.r.answered)
@@ -296,7 +296,7 @@ func TestAdoptedAcrossContexts(t *testing.T) {
 	if _, err := d.e.SendMessage(t.Context(), third); err != nil {
 		t.Errorf("a message to that task: %v", err)
 	}
-	j.observe(executor.Ended{Outcome: executor.Completed, Taken: d.r.steered, Messages: []executor.AgentMessage{{ItemID: "m", Text: "all"}}})
+	j.observe(agent.Ended{Outcome: agent.Completed, Taken: d.r.steered, Messages: []agent.Message{{ItemID: "m", Text: "all"}}})
 	first.wait(t)
 	if first.task.ContextID != "a" {
 		t.Errorf("the first is answered in %q", first.task.ContextID)
@@ -316,8 +316,8 @@ func TestToolTrace(t *testing.T) {
 	j := d.r.next(t)
 	begun(j)
 	for range 210 {
-		j.observe(executor.ItemCompleted{Item: appserver.Item{
-			Type: appserver.ItemCommandExecution, ID: "i", Command: "echo secret " + strings.Repeat("x", 600), AggregatedOutput: "secret" + strings.Repeat("y", 100<<10),
+		j.observe(agent.ItemCompleted{Item: agent.Item{
+			Kind: agent.KindCommand, ID: "i", Command: "echo secret " + strings.Repeat("x", 600), Output: "secret" + strings.Repeat("y", 100<<10),
 		}})
 	}
 	j.observe(finished("hello"))

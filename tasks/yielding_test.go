@@ -7,7 +7,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
@@ -89,7 +89,7 @@ func TestUsersDoNotYield(t *testing.T) {
 			if yields(t, func(ctx context.Context) { wait(ctx, d.e, req) }, func() {
 				j := d.r.next(t)
 				begun(j)
-				j.observe(executor.Ended{Outcome: executor.Completed})
+				j.observe(agent.Ended{Outcome: agent.Completed})
 			}) {
 				t.Error("it yields")
 			}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fake/fakelogin"
@@ -70,9 +71,9 @@ func TestOnlyALoginMakesUsUnready(t *testing.T) {
 		words string
 	}{
 		{nil, true, "nothing"},
-		{&executor.Hold{Kind: executor.FailAuth, Reason: "expired"}, false, "expired; the answer to a message"},
-		{&executor.Hold{Kind: executor.FailLimit, Limit: "5h", Until: until}, true, "(5h) is reached, messages wait until 2026-11-21T17:00:00Z"},
-		{&executor.Hold{Kind: executor.FailLimit, Limit: "rate"}, true, "messages wait"},
+		{&executor.Hold{Kind: agent.FailAuth, Reason: "expired"}, false, "expired; the answer to a message"},
+		{&executor.Hold{Kind: agent.FailLimit, Limit: "5h", Until: until}, true, "(5h) is reached, messages wait until 2026-11-21T17:00:00Z"},
+		{&executor.Hold{Kind: agent.FailLimit, Limit: "rate"}, true, "messages wait"},
 	} {
 		if got := modelCheck(c.hold); got.OK != c.ok || !strings.Contains(got.Message, c.words) {
 			t.Errorf("%+v: %+v", c.hold, got)

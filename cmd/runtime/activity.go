@@ -2,12 +2,11 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"unicode"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
@@ -32,8 +31,8 @@ func (r recorded) Steer(into string, j executor.Job, observe executor.Observer) 
 }
 
 func (r recorded) watch(observe executor.Observer) executor.Observer {
-	return func(e executor.Event) {
-		if done, ok := e.(executor.ItemCompleted); ok && done.Item.Type.IsTool() {
+	return func(e agent.Event) {
+		if done, ok := e.(agent.ItemCompleted); ok && done.Item.Kind.IsTool() {
 			r.record(toolRow(done.Item, r.redact))
 		}
 		observe(e)
@@ -46,21 +45,17 @@ func (r recorded) watch(observe executor.Observer) executor.Observer {
 const mostArguments, mostLookedAt = 200, 4096
 
 // toolRow is the row of a finished tool.
-func toolRow(item appserver.Item, redact func(string) string) platform.Event {
-	method, about := snake(string(item.Type)), ""
-	switch item.Type {
-	case appserver.ItemCommandExecution:
-		about = item.Command
-	case appserver.ItemFileChange:
+func toolRow(item agent.Item, redact func(string) string) platform.Event {
+	method, about := snake(item.Name), item.Subject()
+	switch item.Kind {
+	case agent.KindFileChange:
 		paths := make([]string, 0, len(item.Changes))
 		for _, c := range item.Changes {
 			paths = append(paths, c.Path)
 		}
 		about = strings.Join(paths, ", ")
-	case appserver.ItemDynamicToolCall, appserver.ItemMcpToolCall:
-		method, about = toolset.Reported(cmp.Or(item.Server, toolset.Server), item.Tool), string(item.Arguments)
-	case appserver.ItemWebSearch:
-		about = item.Query
+	case agent.KindTool, agent.KindMCP:
+		method = toolset.Reported(cmp.Or(item.Server, toolset.Server), item.Tool)
 	}
 	e := platform.Event{Type: "agent_log", Method: method, Summary: method, Status: "ok", DurationMS: item.DurationMs}
 	about = brief.Cleared(about, mostLookedAt, func(text string) string { return redact(strings.Join(strings.Fields(text), " ")) })
@@ -74,19 +69,14 @@ func toolRow(item appserver.Item, redact func(string) string) platform.Event {
 }
 
 // failureOf says why a tool has failed, without its output.
-func failureOf(item appserver.Item) string {
-	var said struct {
-		Message string `json:"message"`
-	}
+func failureOf(item agent.Item) string {
 	switch {
 	case item.Status == "declined":
 		return "declined"
 	case item.ExitCode != nil:
 		return fmt.Sprintf("exit code %d", *item.ExitCode)
-	case json.Unmarshal(item.Error, &said) == nil && said.Message != "":
-		return said.Message
 	}
-	return "failed"
+	return cmp.Or(item.Error, "failed")
 }
 
 // snake is a name of codex's in the way of the platform's.

@@ -10,8 +10,8 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter/files"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/channel"
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
@@ -177,7 +177,7 @@ func exitStatus(task *a2a.Task) (int, bool) {
 		return 0, false
 	}
 	failure, _ := task.Metadata[tasks.MetaFailure].(map[string]any)
-	if failure["kind"] == string(executor.FailTimeout) {
+	if failure["kind"] == string(agent.FailTimeout) {
 		return -1, true
 	}
 	return 1, true

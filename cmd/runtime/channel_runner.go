@@ -3,6 +3,7 @@ package main
 import (
 	"sync"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 )
 
@@ -42,14 +43,14 @@ func newTurns() *turns { return &turns{running: map[string]bool{}} }
 
 // watch notes when the turn of a job begins and when the job has ended.
 func (t *turns) watch(id string, observe executor.Observer) executor.Observer {
-	return func(e executor.Event) {
+	return func(e agent.Event) {
 		observe(e)
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		switch e.(type) {
-		case executor.Started:
+		case agent.Started:
 			t.running[id] = true
-		case executor.Ended:
+		case agent.Ended:
 			if t.running[id] {
 				delete(t.running, id)
 				t.ended++

@@ -11,6 +11,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter/files"
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter/presence"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/channel"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
@@ -144,10 +145,10 @@ func (box *inbox) of(conversation string) *space {
 type spaceDoor struct{ box *inbox }
 
 // Call implements [executor.ToolCaller].
-func (d spaceDoor) Call(ctx context.Context, c executor.ToolCall) executor.ToolResult {
+func (d spaceDoor) Call(ctx context.Context, c agent.ToolCall) agent.ToolResult {
 	m := d.box.of(c.Context)
 	if m == nil {
-		return executor.ToolResult{Text: "Error: the workspace of this conversation is not served here any more.", Failed: true}
+		return agent.ToolResult{Text: "Error: the workspace of this conversation is not served here any more.", Failed: true}
 	}
 	return dynamicDoor{m.tools}.Call(ctx, c)
 }

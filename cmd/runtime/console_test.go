@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/console"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
@@ -90,7 +90,7 @@ func TestKeptThreads(t *testing.T) {
 	journal := openStore(t, t.TempDir())
 	k := keptThreads{journal: journal}
 	live := []executor.Conversation{
-		{Context: "new"}, {Context: "used", Thread: "thread", Loaded: true, Usage: &appserver.TokenUsage{TotalTokens: 7}},
+		{Context: "new"}, {Context: "used", Thread: "thread", Loaded: true, Usage: &agent.Usage{TotalTokens: 7}},
 	}
 	got := k.with(t.Context(), live)
 	if len(got) != 1 || got[0].ContextID != "used" || !got[0].Loaded || got[0].TotalTokens != 7 {

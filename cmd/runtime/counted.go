@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter/presence"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
@@ -56,19 +57,19 @@ func (c counted) Steer(into string, j executor.Job, observe executor.Observer) e
 // is counted there.
 func (c counted) watch(id string, observe executor.Observer) executor.Observer {
 	steered := false
-	return func(event executor.Event) {
+	return func(event agent.Event) {
 		switch event := event.(type) {
-		case executor.Held:
+		case agent.Paused:
 			c.presence.Rests(id)
-		case executor.Released:
+		case agent.Resumed:
 			c.presence.Resumes(id)
-		case executor.Steered:
+		case agent.Steered:
 			steered = true
 			c.presence.Rests(id)
-		case executor.Unsteered:
+		case agent.Unsteered:
 			steered = false
 			c.presence.Resumes(id)
-		case executor.Ended:
+		case agent.Ended:
 			if !steered {
 				c.ended(event)
 			}
@@ -79,13 +80,13 @@ func (c counted) watch(id string, observe executor.Observer) executor.Observer {
 }
 
 // ended counts a turn, unless its sender has ended it, or we have.
-func (c counted) ended(end executor.Ended) {
+func (c counted) ended(end agent.Ended) {
 	switch {
-	case end.Outcome == executor.Completed:
+	case end.Outcome == agent.Completed:
 		c.presence.Turn("")
 		c.worked()
-	case end.Failure != nil && end.Failure.Kind == executor.FailShutdown:
-	case end.Outcome == executor.Failed || end.Outcome == executor.Interrupted:
+	case end.Failure != nil && end.Failure.Kind == agent.FailShutdown:
+	case end.Outcome == agent.Failed || end.Outcome == agent.Interrupted:
 		text := string(end.Outcome)
 		if end.Failure != nil && end.Failure.Message != "" {
 			text = end.Failure.Message

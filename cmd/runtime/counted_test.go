@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter/presence"
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 )
@@ -46,25 +46,25 @@ func (b *beats) told() platform.Beat {
 // TestActiveTasks: hibernation and the platform's queue go by the count, so it is right
 // whatever becomes of a message, and never stays above zero.
 func TestActiveTasks(t *testing.T) {
-	failed := &executor.Failure{Kind: executor.FailModel, Message: "the model broke off"}
-	shutdown := &executor.Failure{Kind: executor.FailShutdown, Message: "stopping"}
+	failed := &agent.Failure{Kind: agent.FailModel, Message: "the model broke off"}
+	shutdown := &agent.Failure{Kind: agent.FailShutdown, Message: "stopping"}
 	steps := []struct {
-		event  executor.Event
+		event  agent.Event
 		active int
 	}{
-		{executor.Started{}, 1}, {executor.Held{Kind: executor.FailAuth}, 0}, {executor.Released{}, 1},
-		{executor.Steered{}, 0}, {executor.Unsteered{}, 1}, {executor.Asked{}, 1}, {executor.Answered{}, 1},
+		{agent.Started{}, 1}, {agent.Paused{Kind: agent.FailAuth}, 0}, {agent.Resumed{}, 1},
+		{agent.Steered{}, 0}, {agent.Unsteered{}, 1}, {agent.Question{}, 1}, {agent.Answered{}, 1},
 	}
 	ends := map[string]struct {
-		end  executor.Ended
+		end  agent.Ended
 		rate float64
 	}{
-		"completed":   {executor.Ended{Outcome: executor.Completed}, 0},
-		"canceled":    {executor.Ended{Outcome: executor.Canceled}, 0},
-		"failed":      {executor.Ended{Outcome: executor.Failed, Failure: failed}, 1},
-		"interrupted": {executor.Ended{Outcome: executor.Interrupted}, 1},
-		"rejected":    {executor.Ended{Outcome: executor.Rejected, Failure: failed}, 0},
-		"stopped":     {executor.Ended{Outcome: executor.Interrupted, Failure: shutdown}, 0},
+		"completed":   {agent.Ended{Outcome: agent.Completed}, 0},
+		"canceled":    {agent.Ended{Outcome: agent.Canceled}, 0},
+		"failed":      {agent.Ended{Outcome: agent.Failed, Failure: failed}, 1},
+		"interrupted": {agent.Ended{Outcome: agent.Interrupted}, 1},
+		"rejected":    {agent.Ended{Outcome: agent.Rejected, Failure: failed}, 0},
+		"stopped":     {agent.Ended{Outcome: agent.Interrupted, Failure: shutdown}, 0},
 	}
 	for name, c := range ends {
 		t.Run(name, func(t *testing.T) {
@@ -75,11 +75,11 @@ func TestActiveTasks(t *testing.T) {
 				defer synctest.Wait()
 				defer cancel()
 				go func() { _ = p.Run(ctx) }()
-				var seen []executor.Event
+				var seen []agent.Event
 				worked := 0
 				runner := counted{presence: p, worked: func() { worked++ }}
-				p.Began("j", label(executor.Job{Input: []appserver.UserInput{appserver.Text("do it")}}))
-				observe := runner.watch("j", func(e executor.Event) { seen = append(seen, e) })
+				p.Began("j", label(executor.Job{Input: []agent.Input{agent.Text("do it")}}))
+				observe := runner.watch("j", func(e agent.Event) { seen = append(seen, e) })
 				for _, step := range steps {
 					observe(step.event)
 					if got := told.told(); got.ActiveTasks != step.active || got.ErrorRate != 0 {
@@ -109,8 +109,8 @@ func TestRefusedJobIsNotActive(t *testing.T) {
 		t.Fatal(err)
 	}
 	runner := counted{e, p, nil}
-	_, err := runner.Submit(executor.Job{ID: "j"}, func(executor.Event) {})
-	if steerErr := runner.Steer("other", executor.Job{ID: "k"}, func(executor.Event) {}); err == nil || steerErr == nil || p.Active() != 0 {
+	_, err := runner.Submit(executor.Job{ID: "j"}, func(agent.Event) {})
+	if steerErr := runner.Steer("other", executor.Job{ID: "k"}, func(agent.Event) {}); err == nil || steerErr == nil || p.Active() != 0 {
 		t.Errorf("%v, %v: %d active", err, steerErr, p.Active())
 	}
 }
@@ -134,8 +134,8 @@ func TestWedge(t *testing.T) {
 // TestLabel: the platform shows what a job is about in the words of its sender, but for another
 // agent's, which would stand there as this one's.
 func TestLabel(t *testing.T) {
-	for want, input := range map[string][]appserver.UserInput{
-		"do it":                  {{Type: "localImage", Path: "/a.png"}, appserver.Text("do it")},
+	for want, input := range map[string][]agent.Input{
+		"do it":                  {{Type: "localImage", Path: "/a.png"}, agent.Text("do it")},
 		"a message without text": {{Type: "localImage", Path: "/a.png"}},
 	} {
 		if got := label(executor.Job{Input: input}); got != want {

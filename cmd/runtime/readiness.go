@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
 	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
@@ -102,7 +103,7 @@ func modelCheck(hold *executor.Hold) server.Check {
 	check := server.Check{Name: "model", OK: true, Message: "it refuses nothing"}
 	switch {
 	case hold == nil:
-	case hold.Kind == executor.FailAuth:
+	case hold.Kind == agent.FailAuth:
 		check.OK = false
 		check.Message = "it refuses the credential: " + hold.Words()
 	default:

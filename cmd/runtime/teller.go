@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
@@ -40,8 +40,8 @@ func (t teller) CreateRequest(ctx context.Context, ask platform.Ask) (platform.A
 // tellByMCP has the calls count that go by the MCP server, which has a client of its own: those of
 // subagents, too.
 func (app *application) tellByMCP(cfg *executor.Config) {
-	cfg.OnItem = func(item appserver.Item) {
-		if item.Type == appserver.ItemMcpToolCall && item.Server == toolset.Server && toolset.ReachesUser(item.Tool) {
+	cfg.OnItem = func(item agent.Item) {
+		if item.Kind == agent.KindMCP && item.Server == toolset.Server && toolset.ReachesUser(item.Tool) {
 			app.engine.SaidToUser()
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/bridge"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
@@ -118,9 +119,9 @@ func (app *application) loadedTools() []string {
 type dynamicDoor struct{ set *toolset.Set }
 
 // Call implements [executor.ToolCaller].
-func (d dynamicDoor) Call(ctx context.Context, c executor.ToolCall) executor.ToolResult {
+func (d dynamicDoor) Call(ctx context.Context, c agent.ToolCall) agent.ToolResult {
 	result := d.set.Call(ctx, toolset.Call{Tool: c.Tool, Arguments: c.Arguments, Thread: c.Thread, Turn: c.Turn})
-	return executor.ToolResult{Text: result.Text, Failed: result.Failed}
+	return agent.ToolResult{Text: result.Text, Failed: result.Failed}
 }
 
 func dynamicTools(set *toolset.Set) []appserver.DynamicTool {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
@@ -61,19 +61,19 @@ func TestToolRows(t *testing.T) {
 	code := 2
 	var got []platform.Event
 	hide := func(s string) string { return strings.ReplaceAll(s, "hunter2", "***") }
-	observe := recorded{record: func(e platform.Event) { got = append(got, e) }, redact: hide}.watch(func(executor.Event) {})
-	for _, item := range []appserver.Item{
-		{Type: appserver.ItemAgentMessage, Text: "no tool"},
-		{Type: appserver.ItemCommandExecution, Command: "make\n test", Status: "failed", ExitCode: &code, DurationMs: 7, AggregatedOutput: "not shown"},
-		{Type: appserver.ItemCommandExecution, Command: "rm", Status: "declined"},
-		{Type: appserver.ItemDynamicToolCall, Tool: "list_peers", Arguments: json.RawMessage(`{}`), Status: "completed"},
-		{Type: appserver.ItemMcpToolCall, Server: "x", Tool: "y", Arguments: json.RawMessage(`{"a":1}`), Status: "failed", Error: json.RawMessage(`{"message":"gone"}`)},
-		{Type: appserver.ItemFileChange, Changes: []appserver.FileChange{{Path: "/a"}, {Path: "/b"}}, Status: "completed"},
-		{Type: appserver.ItemWebSearch, Query: strings.Repeat("q", 196) + "hunter2"},
+	observe := recorded{record: func(e platform.Event) { got = append(got, e) }, redact: hide}.watch(func(agent.Event) {})
+	for _, item := range []agent.Item{
+		{Kind: agent.KindMessage, Text: "no tool"},
+		{Kind: agent.KindCommand, Name: "commandExecution", Command: "make\n test", Status: "failed", ExitCode: &code, DurationMs: 7, Output: "not shown"},
+		{Kind: agent.KindCommand, Name: "commandExecution", Command: "rm", Status: "declined"},
+		{Kind: agent.KindTool, Tool: "list_peers", Arguments: json.RawMessage(`{}`), Status: "completed"},
+		{Kind: agent.KindMCP, Server: "x", Tool: "y", Arguments: json.RawMessage(`{"a":1}`), Status: "failed", Error: "gone"},
+		{Kind: agent.KindFileChange, Name: "fileChange", Changes: []agent.Change{{Path: "/a"}, {Path: "/b"}}, Status: "completed"},
+		{Kind: agent.KindWebSearch, Name: "webSearch", Query: strings.Repeat("q", 196) + "hunter2"},
 	} {
-		observe(executor.ItemCompleted{Item: item})
+		observe(agent.ItemCompleted{Item: item})
 	}
-	observe(executor.TextDelta{})
+	observe(agent.TextDelta{})
 	want := []platform.Event{
 		{Type: "agent_log", Method: "command_execution", Summary: "command_execution: make test", Status: "error", ErrorDetail: "exit code 2", DurationMS: 7},
 		{Type: "agent_log", Method: "command_execution", Summary: "command_execution: rm", Status: "error", ErrorDetail: "declined"},

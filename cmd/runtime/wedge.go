@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 )
 
 // childMayFail is how long a codex that has died may take to be there again before the
@@ -25,7 +25,7 @@ type wedge struct {
 func (w *wedge) why() string {
 	health := w.app.executor.Health()
 	switch {
-	case health.Hold != nil && health.Hold.Kind == executor.FailAuth:
+	case health.Hold != nil && health.Hold.Kind == agent.FailAuth:
 		return "the model refuses the credential: " + health.Hold.Words()
 	case w.childFails(health.Child.Error != ""):
 		return "codex does not start: " + health.Child.Error

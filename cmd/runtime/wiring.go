@@ -11,6 +11,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
@@ -72,7 +73,7 @@ func refreshEvery(s settings.Settings) time.Duration {
 // bounds is what messages may ask for: what the operator has set, or less.
 func bounds(s settings.Settings) tasks.Bounds {
 	return tasks.Bounds{
-		WorkDir: s.WorkDir, Sandbox: appserver.SandboxMode(s.Sandbox), ApprovalPolicy: appserver.ApprovalPolicy(s.ApprovalPolicy),
+		WorkDir: s.WorkDir, Sandbox: agent.Sandbox(s.Sandbox), ApprovalPolicy: agent.ApprovalPolicy(s.ApprovalPolicy),
 		Exposed: s.Exposed,
 	}
 }

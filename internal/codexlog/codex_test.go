@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/codexlog"
@@ -48,20 +49,20 @@ func TestTrimOfCodex(t *testing.T) {
 // turn has a conversation of its own, and returns its thread.
 func turn(t *testing.T, e *executor.Executor, id string) (thread string) {
 	t.Helper()
-	ended := make(chan executor.Ended, 1)
+	ended := make(chan agent.Ended, 1)
 	started := make(chan string, 1)
-	_, err := e.Submit(executor.Job{ID: id, Context: id, Input: []appserver.UserInput{appserver.Text("say hello")}}, func(event executor.Event) {
+	_, err := e.Submit(executor.Job{ID: id, Context: id, Input: []agent.Input{agent.Text("say hello")}}, func(event agent.Event) {
 		switch event := event.(type) {
-		case executor.Started:
+		case agent.Started:
 			started <- event.ThreadID
-		case executor.Ended:
+		case agent.Ended:
 			ended <- event
 		}
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if end := <-ended; end.Outcome != executor.Completed {
+	if end := <-ended; end.Outcome != agent.Completed {
 		t.Fatalf("the turn ended %s: %v", end.Outcome, end.Failure)
 	}
 	return <-started

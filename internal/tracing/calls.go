@@ -9,7 +9,7 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 )
@@ -28,7 +28,7 @@ type tools struct {
 }
 
 // Call implements [executor.ToolCaller].
-func (c tools) Call(ctx context.Context, call executor.ToolCall) executor.ToolResult {
+func (c tools) Call(ctx context.Context, call agent.ToolCall) agent.ToolResult {
 	if w := c.t.find(call.Job); w != nil {
 		if span := c.t.calling(w, call); span != nil {
 			ctx = trace.ContextWithSpan(ctx, span)
@@ -39,11 +39,11 @@ func (c tools) Call(ctx context.Context, call executor.ToolCall) executor.ToolRe
 
 // calling returns the span that a call is part of: that of its item, which may not have been
 // told of yet, or that of the turn for a call of a subagent's.
-func (t *Tracing) calling(w *work, call executor.ToolCall) trace.Span {
+func (t *Tracing) calling(w *work, call agent.ToolCall) trace.Span {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.tools[call.ID] == nil && call.Turn == w.turnID {
-		t.tool(w, appserver.Item{ID: call.ID, Type: appserver.ItemDynamicToolCall, Tool: call.Tool})
+		t.tool(w, agent.Item{ID: call.ID, Kind: agent.KindTool, Tool: call.Tool})
 	}
 	if span := w.tools[call.ID]; span != nil {
 		return span

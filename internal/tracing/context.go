@@ -8,7 +8,7 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
@@ -54,14 +54,14 @@ func parentOf(ctx context.Context, m *a2a.Message) context.Context {
 }
 
 // textOf is the place of a span as text.
-func textOf(span trace.Span) appserver.TraceContext {
+func textOf(span trace.Span) agent.TraceContext {
 	carrier := propagation.MapCarrier{}
 	w3c{}.Inject(trace.ContextWithSpan(context.Background(), span), carrier)
-	return appserver.TraceContext{Parent: carrier[tasks.MetaTraceparent], State: carrier[tasks.MetaTracestate]}
+	return agent.TraceContext{Parent: carrier[tasks.MetaTraceparent], State: carrier[tasks.MetaTracestate]}
 }
 
 // below is a context below a place that is known by its text.
-func below(at appserver.TraceContext) context.Context {
+func below(at agent.TraceContext) context.Context {
 	return w3c{}.Extract(context.Background(), propagation.MapCarrier{tasks.MetaTraceparent: at.Parent, tasks.MetaTracestate: at.State})
 }
 

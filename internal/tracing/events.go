@@ -7,15 +7,14 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
-	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
 // watch notes what a job's observer is told, and tells it.
 func (t *Tracing) watch(w *work, observe executor.Observer) executor.Observer {
-	return func(e executor.Event) {
-		if end, ok := e.(executor.Ended); ok {
+	return func(e agent.Event) {
+		if end, ok := e.(agent.Ended); ok {
 			t.ended(w, end)
 			answer := t.start(w.from, "answer", attribute.String("codex.outcome", string(end.Outcome)))
 			observe(e)
@@ -28,39 +27,39 @@ func (t *Tracing) watch(w *work, observe executor.Observer) executor.Observer {
 }
 
 // note notes an event of a job that has not ended. Of a piece of text it costs a lock.
-func (t *Tracing) note(w *work, e executor.Event) {
+func (t *Tracing) note(w *work, e agent.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch e := e.(type) {
-	case executor.TextDelta:
+	case agent.TextDelta:
 		if !w.said && w.turn != nil {
 			w.turn.AddEvent("first text")
 		}
 		w.said = true
-	case executor.Started:
+	case agent.Started:
 		t.started(w, e)
-	case executor.ItemStarted:
+	case agent.ItemStarted:
 		t.tool(w, e.Item)
-	case executor.ItemCompleted:
+	case agent.ItemCompleted:
 		w.toolEnded(e.Item)
-	case executor.Asked:
+	case agent.Question:
 		w.happened("question", attribute.String("question.kind", e.Kind))
-	case executor.Answered:
+	case agent.Answered:
 		w.happened("answered")
-	case executor.Held:
+	case agent.Paused:
 		w.endTurn("held", codes.Error)
 		if w.wait == nil {
 			w.wait = t.start(w.from, "queue", attribute.String("job.id", w.id))
 		}
 		w.wait.AddEvent("held", trace.WithAttributes(attribute.String("reason", string(e.Kind))))
-	case executor.Released:
+	case agent.Resumed:
 		w.happened("released")
-	case executor.Steered:
+	case agent.Steered:
 		if w.wait != nil {
 			w.wait.SetAttributes(attribute.String("codex.turn.id", e.TurnID))
 		}
 		w.endWait("steered")
-	case executor.Unsteered:
+	case agent.Unsteered:
 		w.endWait("unsteered")
 		w.wait = t.start(w.from, "queue", attribute.String("job.id", w.id))
 	}
@@ -84,7 +83,7 @@ func (w *work) running() trace.Span {
 
 // started notes what codex has made of an attempt. One that an earlier process has begun has
 // no span yet. The caller holds w.mu.
-func (t *Tracing) started(w *work, e executor.Started) {
+func (t *Tracing) started(w *work, e agent.Started) {
 	w.endWait("")
 	if w.turn == nil {
 		w.begin(t, e.Attempt)
@@ -104,11 +103,11 @@ func (t *Tracing) started(w *work, e executor.Started) {
 const mostTools = 256
 
 // tool begins the span of a tool. The caller holds w.mu.
-func (t *Tracing) tool(w *work, item appserver.Item) {
-	if !item.Type.IsTool() || w.turn == nil || len(w.tools) >= mostTools || w.tools[item.ID] != nil {
+func (t *Tracing) tool(w *work, item agent.Item) {
+	if !item.Kind.IsTool() || w.turn == nil || len(w.tools) >= mostTools || w.tools[item.ID] != nil {
 		return
 	}
-	kind := tasks.ToolKind(item.Type)
+	kind := string(item.Kind)
 	name := cmp.Or(clip(item.Tool), kind)
 	span := t.start(textOf(w.turn), "tool "+name,
 		attribute.String("gen_ai.operation.name", "execute_tool"), attribute.String("gen_ai.tool.name", name),
@@ -123,7 +122,7 @@ func (t *Tracing) tool(w *work, item appserver.Item) {
 }
 
 // toolEnded ends the span of a tool. The caller holds w.mu.
-func (w *work) toolEnded(item appserver.Item) {
+func (w *work) toolEnded(item agent.Item) {
 	span := w.tools[item.ID]
 	if span == nil {
 		return
@@ -140,7 +139,7 @@ func (w *work) toolEnded(item appserver.Item) {
 }
 
 // ended ends the spans of a job.
-func (t *Tracing) ended(w *work, end executor.Ended) {
+func (t *Tracing) ended(w *work, end agent.Ended) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if span := w.running(); span != nil && end.Failure != nil { // in codex's name for it: its words may quote
@@ -154,7 +153,7 @@ func (t *Tracing) ended(w *work, end executor.Ended) {
 		)
 	}
 	code := codes.Unset
-	if end.Outcome == executor.Failed || end.Outcome == executor.Interrupted || end.Outcome == executor.Rejected {
+	if end.Outcome == agent.Failed || end.Outcome == agent.Interrupted || end.Outcome == agent.Rejected {
 		code = codes.Error
 	}
 	w.endTurn(string(end.Outcome), code)

@@ -7,7 +7,7 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
@@ -56,7 +56,7 @@ func (r runner) Steer(into string, j executor.Job, observe executor.Observer) er
 // work is a job, as far as it is traced.
 type work struct {
 	id   string
-	from appserver.TraceContext // what the job is part of
+	from agent.TraceContext // what the job is part of
 
 	mu     sync.Mutex // guards the fields below
 	wait   trace.Span // nil while it does not wait
@@ -82,7 +82,7 @@ func (t *Tracing) accept(j executor.Job, in string) *work {
 	return w
 }
 
-func (t *Tracing) start(at appserver.TraceContext, name string, attrs ...attribute.KeyValue) trace.Span {
+func (t *Tracing) start(at agent.TraceContext, name string, attrs ...attribute.KeyValue) trace.Span {
 	_, span := t.tracer.Start(below(at), name, trace.WithAttributes(attrs...))
 	return span
 }
@@ -111,7 +111,7 @@ func (t *Tracing) find(job string) *work {
 
 // Attempt begins the span of an attempt at a job, and returns its place, which codex is told
 // with the turn. It is [executor.Config.Trace].
-func (t *Tracing) Attempt(j executor.Job, n int) appserver.TraceContext {
+func (t *Tracing) Attempt(j executor.Job, n int) agent.TraceContext {
 	w := t.find(j.ID)
 	if w == nil {
 		return j.Trace
@@ -125,7 +125,7 @@ func (t *Tracing) Attempt(j executor.Job, n int) appserver.TraceContext {
 }
 
 // Attempts is [Tracing.Attempt], nil where nothing is traced.
-func (t *Tracing) Attempts() func(executor.Job, int) appserver.TraceContext {
+func (t *Tracing) Attempts() func(executor.Job, int) agent.TraceContext {
 	if t == nil {
 		return nil
 	}

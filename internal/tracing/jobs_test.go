@@ -12,7 +12,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 )
 
@@ -25,34 +25,34 @@ func TestTurn(t *testing.T) {
 	script := newScripted()
 	r := made.Runner(script)
 	const secret = "SECRET"
-	job := executor.Job{ID: "j.1", Trace: appserver.TraceContext{Parent: caller, State: "v=1"}, Input: []appserver.UserInput{appserver.Text(secret)}}
-	var seen []executor.Event
-	if _, err := r.Submit(job, func(e executor.Event) { seen = append(seen, e) }); err != nil {
+	job := executor.Job{ID: "j.1", Trace: agent.TraceContext{Parent: caller, State: "v=1"}, Input: []agent.Input{agent.Text(secret)}}
+	var seen []agent.Event
+	if _, err := r.Submit(job, func(e agent.Event) { seen = append(seen, e) }); err != nil {
 		t.Fatal(err)
 	}
 	told := made.Attempt(job, 1)
 	tell := script.observe["j.1"]
-	tell(executor.Started{ThreadID: "thread", TurnID: "turn", Model: "m", Attempt: 1})
-	tell(executor.TextDelta{ItemID: "a", Text: secret})
-	tell(executor.TextDelta{ItemID: "a", Text: secret})
+	tell(agent.Started{ThreadID: "thread", TurnID: "turn", Model: "m", Attempt: 1})
+	tell(agent.TextDelta{ItemID: "a", Text: secret})
+	tell(agent.TextDelta{ItemID: "a", Text: secret})
 	var header http.Header
 	observe := made.Calls(func(context.Context, string) (http.Header, func(error)) { return nil, func(error) {} })
 	made.Tools(toolFunc(func(ctx context.Context) {
 		var ended func(error)
 		header, ended = observe(ctx, "list the peers")
 		ended(errors.New(secret))
-	})).Call(t.Context(), executor.ToolCall{ID: "call", Job: "j.1", Turn: "turn", Tool: "list_peers"}) // which can overtake its item
-	tell(executor.ItemStarted{Item: appserver.Item{ID: "call", Type: appserver.ItemDynamicToolCall, Tool: "list_peers", Arguments: []byte(`"` + secret + `"`)}})
-	tell(executor.ItemCompleted{Item: appserver.Item{ID: "call", Type: appserver.ItemDynamicToolCall, Tool: "list_peers", Status: "completed"}})
+	})).Call(t.Context(), agent.ToolCall{ID: "call", Job: "j.1", Turn: "turn", Tool: "list_peers"}) // which can overtake its item
+	tell(agent.ItemStarted{Item: agent.Item{ID: "call", Kind: agent.KindTool, Tool: "list_peers", Arguments: []byte(`"` + secret + `"`)}})
+	tell(agent.ItemCompleted{Item: agent.Item{ID: "call", Kind: agent.KindTool, Tool: "list_peers", Status: "completed"}})
 	made.Tools(toolFunc(func(ctx context.Context) { // of a subagent's, for which there is no item here
 		if got := trace.SpanContextFromContext(ctx).SpanID().String(); !strings.Contains(told.Parent, got) {
 			t.Errorf("a subagent's call is below %s", got)
 		}
-	})).Call(t.Context(), executor.ToolCall{ID: "other", Job: "j.1", Turn: "another", Tool: "list_peers"})
+	})).Call(t.Context(), agent.ToolCall{ID: "other", Job: "j.1", Turn: "another", Tool: "list_peers"})
 	code := 3
-	tell(executor.ItemStarted{Item: appserver.Item{ID: "cmd", Type: appserver.ItemCommandExecution, Command: secret}})
-	tell(executor.ItemCompleted{Item: appserver.Item{ID: "cmd", Type: appserver.ItemCommandExecution, Command: secret, Status: "failed", ExitCode: &code, AggregatedOutput: secret}})
-	tell(executor.Ended{Outcome: executor.Completed, Usage: appserver.TokenUsage{InputTokens: 7, OutputTokens: 2}, Messages: []executor.AgentMessage{{Text: secret}}})
+	tell(agent.ItemStarted{Item: agent.Item{ID: "cmd", Kind: agent.KindCommand, Command: secret}})
+	tell(agent.ItemCompleted{Item: agent.Item{ID: "cmd", Kind: agent.KindCommand, Command: secret, Status: "failed", ExitCode: &code, Output: secret}})
+	tell(agent.Ended{Outcome: agent.Completed, Usage: agent.Usage{InputTokens: 7, OutputTokens: 2}, Messages: []agent.Message{{Text: secret}}})
 	if len(seen) != 8 {
 		t.Errorf("the observer was told of %d events", len(seen))
 	}
@@ -103,56 +103,56 @@ func TestTurn(t *testing.T) {
 
 type toolFunc func(context.Context)
 
-func (f toolFunc) Call(ctx context.Context, _ executor.ToolCall) executor.ToolResult {
+func (f toolFunc) Call(ctx context.Context, _ agent.ToolCall) agent.ToolResult {
 	f(ctx)
-	return executor.ToolResult{}
+	return agent.ToolResult{}
 }
 
 // TestWays: whatever becomes of a job, each of its spans ends once and nothing stays.
 func TestWays(t *testing.T) {
-	failed := executor.Ended{Outcome: executor.Failed, Failure: &executor.Failure{Kind: executor.FailModel, Code: "serverOverloaded"}}
+	failed := agent.Ended{Outcome: agent.Failed, Failure: &agent.Failure{Kind: agent.FailModel, Code: "serverOverloaded"}}
 	tests := []struct {
 		name string
 		tell func(made *Tracing, j executor.Job, tell executor.Observer)
 		want string // the names, in the order of their ends
 	}{
 		{"canceled in the queue", func(_ *Tracing, _ executor.Job, tell executor.Observer) {
-			tell(executor.Ended{Outcome: executor.Canceled})
+			tell(agent.Ended{Outcome: agent.Canceled})
 		}, "queue answer"},
 		{"cut off and run again", func(made *Tracing, j executor.Job, tell executor.Observer) {
 			made.Attempt(j, 1)
-			tell(executor.Started{Attempt: 1})
-			tell(executor.ItemStarted{Item: appserver.Item{ID: "x", Type: appserver.ItemWebSearch}})
+			tell(agent.Started{Attempt: 1})
+			tell(agent.ItemStarted{Item: agent.Item{ID: "x", Kind: agent.KindWebSearch}})
 			made.Attempt(j, 2)
-			tell(executor.Started{Attempt: 2})
+			tell(agent.Started{Attempt: 2})
 			tell(failed)
 		}, "queue tool web_search turn turn answer"},
 		{"held in the turn", func(made *Tracing, j executor.Job, tell executor.Observer) {
 			made.Attempt(j, 1)
-			tell(executor.Started{Attempt: 1})
-			tell(executor.Held{Kind: executor.FailLimit})
-			tell(executor.Held{Kind: executor.FailLimit})
-			tell(executor.Released{})
+			tell(agent.Started{Attempt: 1})
+			tell(agent.Paused{Kind: agent.FailLimit})
+			tell(agent.Paused{Kind: agent.FailLimit})
+			tell(agent.Resumed{})
 			made.Attempt(j, 2)
-			tell(executor.Started{Attempt: 2})
-			tell(executor.Ended{Outcome: executor.Completed})
+			tell(agent.Started{Attempt: 2})
+			tell(agent.Ended{Outcome: agent.Completed})
 		}, "queue turn queue turn answer"},
 		{"delivered after a restart", func(_ *Tracing, _ executor.Job, tell executor.Observer) {
-			tell(executor.Started{Attempt: 1})
-			tell(executor.Ended{Outcome: executor.Completed})
+			tell(agent.Started{Attempt: 1})
+			tell(agent.Ended{Outcome: agent.Completed})
 		}, "queue turn answer"},
 		{"steered", func(_ *Tracing, _ executor.Job, tell executor.Observer) {
-			tell(executor.Steered{TurnID: "turn"})
-			tell(executor.Ended{Outcome: executor.Completed})
+			tell(agent.Steered{TurnID: "turn"})
+			tell(agent.Ended{Outcome: agent.Completed})
 		}, "queue answer"},
 		{"not steered after all", func(made *Tracing, j executor.Job, tell executor.Observer) {
-			tell(executor.Steered{TurnID: "turn"})
-			tell(executor.Unsteered{})
+			tell(agent.Steered{TurnID: "turn"})
+			tell(agent.Unsteered{})
 			made.Attempt(j, 1)
-			tell(executor.Started{Attempt: 1})
-			tell(executor.Asked{Kind: "command"})
-			tell(executor.Answered{})
-			tell(executor.Ended{Outcome: executor.Interrupted})
+			tell(agent.Started{Attempt: 1})
+			tell(agent.Question{Kind: "command"})
+			tell(agent.Answered{})
+			tell(agent.Ended{Outcome: agent.Interrupted})
 		}, "queue queue turn answer"},
 		{"a turn that could not be started", func(made *Tracing, j executor.Job, tell executor.Observer) {
 			made.Attempt(j, 1)
@@ -165,7 +165,7 @@ func TestWays(t *testing.T) {
 			made, memory := traced(t)
 			script := newScripted()
 			job := executor.Job{ID: "j.1"}
-			if _, err := made.Runner(script).Submit(job, func(executor.Event) {}); err != nil {
+			if _, err := made.Runner(script).Submit(job, func(agent.Event) {}); err != nil {
 				t.Fatal(err)
 			}
 			test.tell(made, job, script.observe["j.1"])
@@ -201,10 +201,10 @@ func TestRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	script.refuse = nil
-	if _, err := r.Submit(executor.Job{ID: "j"}, func(executor.Event) {}); err != nil {
+	if _, err := r.Submit(executor.Job{ID: "j"}, func(agent.Event) {}); err != nil {
 		t.Fatal(err)
 	}
-	script.observe["j"](executor.Ended{Outcome: executor.Completed})
+	script.observe["j"](agent.Ended{Outcome: agent.Completed})
 	if got := strings.Join(names(spans(t, made, memory)), " "); got != "steer queue answer" || len(made.jobs) != 0 {
 		t.Errorf("%s, and %d jobs are traced", got, len(made.jobs))
 	}

@@ -12,7 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 )
 
@@ -37,17 +37,17 @@ func TestDeltasAreCheap(t *testing.T) {
 	made, _ := traced(t)
 	script := newScripted()
 	job := executor.Job{ID: "j"}
-	if _, err := made.Runner(script).Submit(job, func(executor.Event) {}); err != nil {
+	if _, err := made.Runner(script).Submit(job, func(agent.Event) {}); err != nil {
 		t.Fatal(err)
 	}
 	made.Attempt(job, 1)
 	tell := script.observe["j"]
-	var delta executor.Event = executor.TextDelta{ItemID: "a", Text: "x"}
+	var delta agent.Event = agent.TextDelta{ItemID: "a", Text: "x"}
 	tell(delta)
 	if n := testing.AllocsPerRun(1000, func() { tell(delta) }); n != 0 {
 		t.Errorf("a piece of text costs %v allocations", n)
 	}
-	tell(executor.Ended{Outcome: executor.Completed})
+	tell(agent.Ended{Outcome: agent.Completed})
 }
 
 // BenchmarkDelta is what tracing costs for each piece of text, when it is on.
@@ -58,10 +58,10 @@ func BenchmarkDelta(b *testing.B) {
 	}
 	defer made.Close()
 	script := newScripted()
-	if _, err := made.Runner(script).Submit(executor.Job{ID: "j"}, func(executor.Event) {}); err != nil {
+	if _, err := made.Runner(script).Submit(executor.Job{ID: "j"}, func(agent.Event) {}); err != nil {
 		b.Fatal(err)
 	}
-	var delta executor.Event = executor.TextDelta{ItemID: "a", Text: "x"}
+	var delta agent.Event = agent.TextDelta{ItemID: "a", Text: "x"}
 	b.ReportAllocs()
 	for b.Loop() {
 		script.observe["j"](delta)
@@ -83,15 +83,15 @@ func BenchmarkTurn(b *testing.B) {
 			b.Fatal(err)
 		}
 		job := executor.Job{ID: "j"}
-		if _, err := r.Submit(job, func(executor.Event) {}); err != nil {
+		if _, err := r.Submit(job, func(agent.Event) {}); err != nil {
 			b.Fatal(err)
 		}
 		made.Attempt(job, 1)
 		tell := script.observe["j"]
-		tell(executor.Started{ThreadID: "t", TurnID: "u", Attempt: 1})
-		tell(executor.ItemStarted{Item: appserver.Item{ID: "c", Type: appserver.ItemCommandExecution}})
-		tell(executor.ItemCompleted{Item: appserver.Item{ID: "c", Type: appserver.ItemCommandExecution}})
-		tell(executor.Ended{Outcome: executor.Completed})
+		tell(agent.Started{ThreadID: "t", TurnID: "u", Attempt: 1})
+		tell(agent.ItemStarted{Item: agent.Item{ID: "c", Kind: agent.KindCommand}})
+		tell(agent.ItemCompleted{Item: agent.Item{ID: "c", Kind: agent.KindCommand}})
+		tell(agent.Ended{Outcome: agent.Completed})
 	}
 }
 

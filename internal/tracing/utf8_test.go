@@ -10,7 +10,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 )
 
@@ -37,14 +37,14 @@ func TestCutNames(t *testing.T) {
 	kept, memory := traced(t)
 	script := newScripted()
 	job := executor.Job{ID: "j"}
-	if _, err := kept.Runner(script).Submit(job, func(executor.Event) {}); err != nil {
+	if _, err := kept.Runner(script).Submit(job, func(agent.Event) {}); err != nil {
 		t.Fatal(err)
 	}
 	kept.Attempt(job, 1)
-	script.observe["j"](executor.ItemStarted{Item: appserver.Item{
-		ID: strings.Repeat("i", 1<<16), Type: appserver.ItemMcpToolCall, Tool: strings.Repeat("é", 1<<16), Server: strings.Repeat("s", 1<<16),
+	script.observe["j"](agent.ItemStarted{Item: agent.Item{
+		ID: strings.Repeat("i", 1<<16), Kind: agent.KindMCP, Tool: strings.Repeat("é", 1<<16), Server: strings.Repeat("s", 1<<16),
 	}})
-	script.observe["j"](executor.Ended{Outcome: executor.Completed})
+	script.observe["j"](agent.Ended{Outcome: agent.Completed})
 	for _, s := range spans(t, kept, memory) {
 		for _, attr := range s.Attributes {
 			if n := len(attr.Value.String()); n > 200 {

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
@@ -79,7 +80,7 @@ func (r *runner) Cancel(ctx context.Context, id string) error {
 }
 
 // Answer implements [tasks.Answerer].
-func (r *runner) Answer(jobID string, answer executor.Answer) error {
+func (r *runner) Answer(jobID string, answer agent.Answer) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	j := r.jobs[jobID]
@@ -101,8 +102,8 @@ func (r *runner) close() {
 // play plays the scripts of the job's message and of the answers to what it asks.
 func (j *job) play() {
 	defer j.cancel()
-	j.observe(executor.Started{ThreadID: "thread", TurnID: "turn-" + j.id})
-	id, ended := j.runner.messageID(j.id), (*executor.Ended)(nil)
+	j.observe(agent.Started{ThreadID: "thread", TurnID: "turn-" + j.id})
+	id, ended := j.runner.messageID(j.id), (*agent.Ended)(nil)
 	for ended == nil {
 		if ended = scriptFor(id)(j); ended == nil {
 			id, ended = j.ask(id)
@@ -116,25 +117,25 @@ func (j *job) play() {
 }
 
 // ask waits for an answer and returns the id of its message.
-func (j *job) ask(id string) (string, *executor.Ended) {
+func (j *job) ask(id string) (string, *agent.Ended) {
 	answered := make(chan string, 1)
 	j.runner.mu.Lock()
 	j.asking = answered
 	j.runner.mu.Unlock()
-	j.observe(executor.Asked{ID: id, Text: "What else is needed?"})
+	j.observe(agent.Question{ID: id, Text: "What else is needed?"})
 	select {
 	case next := <-answered:
-		j.observe(executor.Answered{ID: id})
+		j.observe(agent.Answered{ID: id})
 		return next, nil
 	case <-j.ctx.Done():
 		return "", j.canceled()
 	}
 }
 
-func (j *job) canceled() *executor.Ended {
+func (j *job) canceled() *agent.Ended {
 	if j.runner.root.Err() == nil {
-		return &executor.Ended{Outcome: executor.Canceled}
+		return &agent.Ended{Outcome: agent.Canceled}
 	}
-	return &executor.Ended{Outcome: executor.Interrupted,
-		Failure: &executor.Failure{Kind: executor.FailShutdown, Message: "the system under test is stopping"}}
+	return &agent.Ended{Outcome: agent.Interrupted,
+		Failure: &agent.Failure{Kind: agent.FailShutdown, Message: "the system under test is stopping"}}
 }

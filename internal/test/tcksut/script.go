@@ -4,13 +4,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 )
 
 // A script plays what is to become of a message, and returns how the job ends;
 // nil means that it asks for more.
-type script func(*job) *executor.Ended
+type script func(*job) *agent.Ended
 
 const hello = "Hello from TCK"
 
@@ -24,9 +23,9 @@ func scriptFor(messageID string) script {
 	}{
 		{"tck-input-required", asks},
 		{"tck-reject-task", rejects},
-		{"tck-artifact-file-url", produces(executor.Produced{ID: "file", Name: "output.txt", MediaType: "text/plain", URL: "https://example.com/output.txt"})},
+		{"tck-artifact-file-url", produces(agent.Produced{ID: "file", Name: "output.txt", MediaType: "text/plain", URL: "https://example.com/output.txt"})},
 		{"tck-artifact-file", produces(file())},
-		{"tck-artifact-data", produces(executor.Produced{ID: "data", Name: "data", MediaType: "application/json",
+		{"tck-artifact-data", produces(agent.Produced{ID: "data", Name: "data", MediaType: "application/json",
 			Data: map[string]any{"key": "value", "count": 42}})},
 		{"tck-artifact-text", says("Generated text content")},
 		{"tck-stream-artifact-chunked", says("chunk-1 ", "chunk-2")},
@@ -43,38 +42,38 @@ func scriptFor(messageID string) script {
 	return asks
 }
 
-func file() executor.Produced {
-	return executor.Produced{ID: "file", Name: "output.txt", MediaType: "text/plain", Bytes: []byte("Generated file content")}
+func file() agent.Produced {
+	return agent.Produced{ID: "file", Name: "output.txt", MediaType: "text/plain", Bytes: []byte("Generated file content")}
 }
 
-func asks(*job) *executor.Ended { return nil }
+func asks(*job) *agent.Ended { return nil }
 
-func rejects(*job) *executor.Ended {
-	return &executor.Ended{Outcome: executor.Rejected, Failure: &executor.Failure{Kind: executor.FailModel, Message: "rejected"}}
+func rejects(*job) *agent.Ended {
+	return &agent.Ended{Outcome: agent.Rejected, Failure: &agent.Failure{Kind: agent.FailModel, Message: "rejected"}}
 }
 
 // says writes a message in pieces.
 func says(pieces ...string) script {
-	return func(j *job) *executor.Ended {
+	return func(j *job) *agent.Ended {
 		item, text := "message", strings.Join(pieces, "")
-		j.observe(executor.ItemStarted{Item: appserver.Item{Type: appserver.ItemAgentMessage, ID: item}})
+		j.observe(agent.ItemStarted{Item: agent.Item{Kind: agent.KindMessage, ID: item}})
 		for _, piece := range pieces[:len(pieces)-1] {
-			j.observe(executor.TextDelta{ItemID: item, Text: piece})
+			j.observe(agent.TextDelta{ItemID: item, Text: piece})
 		}
-		j.observe(executor.ItemCompleted{Item: appserver.Item{Type: appserver.ItemAgentMessage, ID: item, Text: text}})
-		return &executor.Ended{Outcome: executor.Completed, Messages: []executor.AgentMessage{{ItemID: item, Text: text}}}
+		j.observe(agent.ItemCompleted{Item: agent.Item{Kind: agent.KindMessage, ID: item, Text: text}})
+		return &agent.Ended{Outcome: agent.Completed, Messages: []agent.Message{{ItemID: item, Text: text}}}
 	}
 }
 
-func produces(p executor.Produced) script {
-	return func(j *job) *executor.Ended {
+func produces(p agent.Produced) script {
+	return func(j *job) *agent.Ended {
 		j.observe(p)
-		return &executor.Ended{Outcome: executor.Completed}
+		return &agent.Ended{Outcome: agent.Completed}
 	}
 }
 
 // works takes its time, so that somebody can subscribe meanwhile.
-func works(j *job) *executor.Ended {
+func works(j *job) *agent.Ended {
 	timer := time.NewTimer(j.runner.hold)
 	defer timer.Stop()
 	select {

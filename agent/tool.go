@@ -1,0 +1,20 @@
+package agent
+
+import "encoding/json"
+
+// A ToolCall is a call of a tool that this program offers.
+type ToolCall struct {
+	ID        string // unique within its thread
+	Thread    string // also that of a subagent
+	Turn      string
+	Context   string // the conversation of the message that the turn belongs to
+	Job       string // the ID of that message
+	Tool      string
+	Arguments json.RawMessage // whatever the model has written; a JSON value
+}
+
+// A ToolResult is what the model reads.
+type ToolResult struct {
+	Text   string
+	Failed bool
+}
