@@ -13,43 +13,25 @@ import (
 
 // An Executor runs jobs as turns of codex. Create it with [New].
 type Executor struct {
+	*driver
 	cfg   Config
 	log   *slog.Logger
-	child *supervisor
 	slots *slots
 	mutes *mutes
+	hold  *hold
 
-	toolSet string // of cfg.Thread.DynamicTools
+	stop context.CancelCauseFunc // ends root
+	wg   sync.WaitGroup          // the goroutines of queues, and what they have started
 
-	versions versions // of the instructions
-
-	hold    *hold
-	account account
-	limits  limits
-
-	reading   sync.Mutex // held while a large request of codex is read
-	writable  writable
-	networked atomic.Bool            // commands of some thread have the network in their sandbox
-	keyName   atomic.Pointer[string] // as the last start had it; nil before the first, and without Config.Prepare
-	restart   atomic.Pointer[string] // why codex is to be restarted when no turn runs; nil if it is not
-
-	root context.Context // ends with errShutdown in Close
-	stop context.CancelCauseFunc
-	wg   sync.WaitGroup // the goroutines of busy conversations, and what they have started
-
-	mu            sync.Mutex // guards the fields below and the queues of conversations
-	closed        bool
-	conversations map[string]*conversation
-	jobs          map[string]*job          // every job that has not ended
-	threads       map[string]bool          // every thread of ours, whose commands end with the child
-	away          map[string]chan struct{} // closed when the thread, which came too late, is put away
-	inquiries     map[string]*inquiry      // by the thread on which an attempt is made
-	agents        subagents
-	accepted      int64 // jobs accepted in all
-	waiting       int   // jobs that hold no slot yet and are in no turn: in queues, at the head of one, or on the way into a turn
-	heads         int   // contexts whose first job waits for a slot
-	budget        budget
-	drain         drain
+	mu       sync.Mutex // guards the fields below and the queues
+	closed   bool
+	queues   map[string]*queue // by context
+	jobs     map[string]*job   // every job that has not ended
+	accepted int64             // jobs accepted in all
+	waiting  int               // jobs that hold no slot yet and are in no turn: in queues, at the head of one, or on the way into a turn
+	heads    int               // contexts whose first job waits for a slot
+	budget   budget
+	drain    drain
 }
 
 // A job is a Job with its observer and its life.
@@ -91,19 +73,14 @@ func New(cfg Config) *Executor {
 	cfg = cfg.withDefaults()
 	root, stop := context.WithCancelCause(context.Background())
 	e := &Executor{
-		cfg:           cfg,
-		log:           cfg.Logger,
-		toolSet:       toolSet(cfg.Thread.DynamicTools),
-		hold:          newHold(),
-		root:          root,
-		stop:          stop,
-		conversations: map[string]*conversation{},
-		jobs:          map[string]*job{},
-		threads:       map[string]bool{},
-		away:          map[string]chan struct{}{},
-		inquiries:     map[string]*inquiry{},
-		agents:        newAgents(),
-		budget:        newBudget(cfg.MaxBytes, cfg.MaxWaiting),
+		driver: newDriver(cfg, root),
+		cfg:    cfg,
+		log:    cfg.Logger,
+		hold:   newHold(),
+		stop:   stop,
+		queues: map[string]*queue{},
+		jobs:   map[string]*job{},
+		budget: newBudget(cfg.MaxBytes, cfg.MaxWaiting),
 	}
 	e.child = newSupervisor(e)
 	e.slots = newSlots(cfg.MaxTurns, cfg.MaxQuestions, e.restartAsWanted)
@@ -135,29 +112,30 @@ func (e *Executor) Submit(j Job, observe Observer) (ahead int, err error) {
 func (e *Executor) enqueue(j Job, observe Observer) (accepted *job, ahead int, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if err := e.mayAccept(&j, e.conversations[j.Context]); err != nil {
+	q := e.queues[j.Context]
+	if err := e.mayAccept(&j, q); err != nil {
 		return nil, 0, err
 	}
-	c := e.conversation(j.Context)
-	ahead = e.ahead(c)
+	ahead = e.ahead(q)
 	accepted = e.accept(j, observe)
-	c.queue = append(c.queue, accepted)
-	if !c.busy {
-		c.busy, c.idle = true, make(chan struct{})
+	if q == nil {
+		q = &queue{key: j.Context, idle: make(chan struct{})}
+		e.queues[j.Context] = q
 		e.heads++
-		e.wg.Go(func() { e.serve(c) })
+		e.wg.Go(func() { e.serve(q) })
 	}
+	q.jobs = append(q.jobs, accepted)
 	return accepted, ahead, nil
 }
 
-// mayAccept refuses a job for which there is no room; c may be nil. The caller
+// mayAccept refuses a job for which there is no room; q may be nil. The caller
 // holds e.mu.
-func (e *Executor) mayAccept(j *Job, c *conversation) error {
+func (e *Executor) mayAccept(j *Job, q *queue) error {
 	queued := 0
-	if c != nil {
-		queued = len(c.queue)
-		if c.current != nil {
-			for _, s := range c.current.steers {
+	if q != nil {
+		queued = len(q.jobs)
+		if q.current != nil {
+			for _, s := range q.current.steers {
 				if !s.heard {
 					queued++
 				}
@@ -193,13 +171,13 @@ func (e *Executor) accept(j Job, observe Observer) *job {
 	return accepted
 }
 
-// ahead returns how many turns have to end or begin before the next job of c
+// ahead returns how many turns have to end or begin before the next job of q
 // can: those of its own context, else those that wait for a slot, and one that
-// gives its slot up. The caller holds e.mu.
-func (e *Executor) ahead(c *conversation) int {
-	if c.current != nil || len(c.queue) > 0 {
-		n := len(c.queue)
-		if c.current != nil {
+// gives its slot up. q may be nil. The caller holds e.mu.
+func (e *Executor) ahead(q *queue) int {
+	if q != nil && (q.current != nil || len(q.jobs) > 0) {
+		n := len(q.jobs)
+		if q.current != nil {
 			n++
 		}
 		return n
@@ -257,14 +235,14 @@ func (e *Executor) countWaiting(by int) {
 func (e *Executor) unqueue(j *job) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	c := e.conversations[j.Context]
-	if c == nil { // it has ended in the meantime
+	q := e.queues[j.Context]
+	if q == nil { // it has ended in the meantime
 		return false
 	}
-	for i, waiting := range c.queue {
+	for i, waiting := range q.jobs {
 		if waiting == j {
-			c.queue = append(c.queue[:i], c.queue[i+1:]...)
-			e.adopt(c, j)
+			q.jobs = append(q.jobs[:i], q.jobs[i+1:]...)
+			e.adopt(q, j)
 			e.countWaiting(-1)
 			e.wg.Add(1)
 			return true
@@ -300,6 +278,7 @@ func (e *Executor) Close(ctx context.Context) error {
 	ended := make(chan struct{})
 	go func() {
 		e.wg.Wait()
+		e.driver.rest()
 		close(ended)
 	}()
 	select {

@@ -48,7 +48,7 @@ func (e *Executor) steerInto(into string, j Job, observe Observer) error {
 	if target == nil || target.Context != j.Context || target.closed || !target.turned && !j.Accepted {
 		return fmt.Errorf("%w: %q", ErrNotRunning, into)
 	}
-	if err := e.mayAccept(&j, e.conversations[j.Context]); err != nil {
+	if err := e.mayAccept(&j, e.queues[j.Context]); err != nil {
 		return err
 	}
 	s := e.accept(j, observe)

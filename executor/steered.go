@@ -28,7 +28,8 @@ func (e *Executor) requeue(c *conversation, j, s *job, running int) {
 	e.mu.Lock()
 	j.steers = slices.DeleteFunc(j.steers, func(other *job) bool { return other == s })
 	ahead := running
-	for _, waiting := range c.queue {
+	q := e.queues[c.key]
+	for _, waiting := range q.jobs {
 		if waiting.seq < s.seq {
 			ahead++
 		}
@@ -43,21 +44,21 @@ func (e *Executor) requeue(c *conversation, j, s *job, running int) {
 		e.finish(s, e.beforeStart(context.Cause(s.ctx)))
 		return
 	}
-	c.enter(s)
+	q.enter(s)
 	e.mu.Unlock()
 	s.standing.comeBack()
 	e.tell(s)
 }
 
-// adopt gives the queue of c what an earlier process has handed to the turn of j,
+// adopt gives q what an earlier process has handed to the turn of j,
 // which is out of the queue itself and has no turn. What was canceled stays with j:
 // orphaned ends it. The caller holds e.mu.
-func (e *Executor) adopt(c *conversation, j *job) {
+func (e *Executor) adopt(q *queue, j *job) {
 	j.closed = true
 	for _, s := range j.steers {
 		if s.ctx.Err() == nil {
 			s.into = nil
-			c.enter(s)
+			q.enter(s)
 		}
 	}
 	j.steers = slices.DeleteFunc(j.steers, func(s *job) bool { return s.into == nil })
@@ -72,12 +73,12 @@ func (e *Executor) orphaned(j *job) {
 
 // enter puts a message into the queue in the place that its acceptance has given it.
 // The caller holds Executor.mu.
-func (c *conversation) enter(s *job) {
-	at := slices.IndexFunc(c.queue, func(waiting *job) bool { return waiting.seq > s.seq })
+func (q *queue) enter(s *job) {
+	at := slices.IndexFunc(q.jobs, func(waiting *job) bool { return waiting.seq > s.seq })
 	if at < 0 {
-		at = len(c.queue)
+		at = len(q.jobs)
 	}
-	c.queue = slices.Insert(c.queue, at, s)
+	q.jobs = slices.Insert(q.jobs, at, s)
 }
 
 // unsteer takes a canceled message back from the turn that it was handed to, if it

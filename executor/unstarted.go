@@ -55,7 +55,7 @@ func (e *Executor) awaitChild(j *job) {
 func (e *Executor) turnAwayBehind(j *job, err error) {
 	e.mu.Lock()
 	var behind []*job
-	for _, other := range e.conversations[j.Context].queue {
+	for _, other := range e.queues[j.Context].jobs {
 		if !other.Patient {
 			behind = append(behind, other)
 		}

@@ -1,0 +1,167 @@
+package executor
+
+import (
+	"context"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
+)
+
+// A queue has the jobs of one context. It is there while it has any. Executor.mu guards it.
+type queue struct {
+	key     string
+	jobs    []*job        // that wait, in their order
+	current *job          // taken from the queue and not ended, or nil
+	idle    chan struct{} // closed when the last job has ended
+}
+
+// serve runs the jobs of q, one at a time and in order, until none is left. A job that found no
+// room for its thread had it loaded all the same.
+func (e *Executor) serve(q *queue) {
+	c := e.driver.hold(q.key)
+	defer e.trim()
+	for j := e.take(q, c); j != nil; j = e.take(q, c) {
+		e.driver.servesPeer(c, j.Peer)
+		end, taken := e.run(c, j)
+		e.finish(j, end)
+		for _, s := range taken {
+			e.endSteer(s, agent.Ended{Outcome: end.Outcome, Failure: end.Failure, Tools: end.Tools})
+		}
+		e.mu.Lock()
+		e.noneOf(j)
+		e.mu.Unlock()
+	}
+}
+
+// Forget lets go of a conversation: its thread is unloaded, and a job that comes
+// later asks the book for one. It returns [ErrBusy] if the conversation is in use,
+// or a command of it still runs.
+func (e *Executor) Forget(ctx context.Context, key string) error {
+	return e.letGoOf(ctx, key, e.driver.unload)
+}
+
+// Drop is Forget for a conversation that nobody wants to go on with: a command that
+// it has left running does not keep it, but ends with its thread, within a
+// minute.
+func (e *Executor) Drop(ctx context.Context, key string) error {
+	return e.letGoOf(ctx, key, e.driver.unsubscribe)
+}
+
+func (e *Executor) letGoOf(ctx context.Context, key string, unload func(context.Context, *conversation, *child)) error {
+	if !e.AtRest(ctx, key) {
+		return ErrBusy
+	}
+	return e.driver.drop(ctx, key, unload)
+}
+
+// AtRest waits for the rest of the end of a conversation's last job, which its observer was told
+// of. It reports whether the conversation is not in use.
+func (e *Executor) AtRest(ctx context.Context, key string) bool {
+	e.mu.Lock()
+	q := e.queues[key]
+	ends := q != nil && len(q.jobs) == 0 && q.current != nil && q.current.told
+	e.mu.Unlock()
+	if q == nil || !ends {
+		return q == nil
+	}
+	select {
+	case <-q.idle:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// take makes the first waiting job current, or ends the queue and lets go of its conversation.
+func (e *Executor) take(q *queue, c *conversation) *job {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if q.current != nil { // one is done, the next becomes the head
+		q.current = nil
+		e.heads++
+	}
+	if len(q.jobs) == 0 {
+		e.heads--
+		delete(e.queues, q.key)
+		e.driver.release(c)
+		close(q.idle)
+		return nil
+	}
+	q.current, q.jobs = q.jobs[0], q.jobs[1:]
+	return q.current
+}
+
+// run brings one job to its end. What the model refuses meanwhile, for everybody, and
+// starts of codex that fail have it wait and begin anew. It also returns the messages
+// that its last turn has taken.
+func (e *Executor) run(c *conversation, j *job) (end agent.Ended, taken []*job) {
+	for {
+		if away := e.gate(j); away != nil {
+			e.headLeft()
+			c.lock.Lock()
+			defer c.lock.Unlock()
+			away = e.cutShortOr(j, away)
+			return *away, e.endSteers(c, j, away)
+		}
+		if end, taken := e.serveOnce(c, j); end != nil {
+			return *end, taken
+		}
+		e.waitsAgain(j)
+	}
+}
+
+// serveOnce waits for a slot, then makes attempts at the job. It returns no end if
+// the job has to wait.
+func (e *Executor) serveOnce(c *conversation, j *job) (end *agent.Ended, taken []*job) {
+	var err error
+	j.slot, err = e.slots.take(j.ctx, j.Peer)
+	e.headLeft()
+	if err == nil {
+		defer j.slot.release()
+		if e.hold.look().cause != nil { // it was closed while the job waited for its slot
+			return nil, nil
+		}
+		if e.mayBegin(j) {
+			j.standing.leave(j.observe)
+		} else {
+			j.slot.release() // a turn that is answered meanwhile is to end yet
+			<-j.ctx.Done()
+			err = context.Cause(j.ctx)
+		}
+	}
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	if err == nil {
+		err = e.recall(c, j)
+	}
+	if err != nil {
+		before := e.beforeStart(causeOf(j.ctx, err))
+		end = e.cutShortOr(j, &before)
+	} else if end = e.attempts(c, j); end == nil {
+		return nil, nil
+	}
+	return end, e.endSteers(c, j, end)
+}
+
+// waitsAgain puts a job back among those that wait.
+func (e *Executor) waitsAgain(j *job) {
+	e.mu.Lock()
+	e.heads++
+	e.countWaiting(1)
+	e.noneOf(j)
+	j.turned, j.closed = false, false // it takes no messages until it runs again
+	// Of an attempt that was not looked at it is not known yet what has arrived.
+	if j.Cut == nil {
+		e.sendAgain(j)
+	}
+	e.mu.Unlock()
+	j.standing.comeBack()
+}
+
+// headLeft counts the head of a queue that has got its slot, or given up.
+func (e *Executor) headLeft() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.heads--
+	e.countWaiting(-1)
+}
