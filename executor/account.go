@@ -24,15 +24,15 @@ type account struct {
 }
 
 // accountNote takes what codex says of its account.
-func (e *Executor) accountNote(note appserver.Notification) {
-	if err := e.account.take(note); err != nil {
-		e.log.Warn("a notification of codex could not be read", "method", note.Method, "err", err)
+func (d *driver) accountNote(note appserver.Notification) {
+	if err := d.account.take(note); err != nil {
+		d.log.Warn("a notification of codex could not be read", "method", note.Method, "err", err)
 		return
 	}
 	if note.Method == appserver.NoteAccountLoginComplete {
-		e.loginEnded(note.Params)
+		d.loginEnded(note.Params)
 	}
-	e.hold.news()
+	d.host.news()
 }
 
 func (a *account) take(note appserver.Notification) error {
@@ -76,14 +76,14 @@ func (a *account) last() (status appserver.AccountStatus, known bool) {
 // readAccount asks codex for its account, and has it renew its token before if
 // refresh is set. What cannot be asked, because the network is not there, stays
 // as it was.
-func (e *Executor) readAccount(ctx context.Context, on *child, refresh bool) (appserver.AccountStatus, error) {
-	ctx, cancel := context.WithTimeout(ctx, e.cfg.Patience)
+func (d *driver) readAccount(ctx context.Context, on *child, refresh bool) (appserver.AccountStatus, error) {
+	ctx, cancel := context.WithTimeout(ctx, d.cfg.Patience)
 	defer cancel()
 	status, err := on.AccountRead(ctx, refresh)
 	if err == nil {
-		e.account.mu.Lock()
-		e.account.known, e.account.status = true, status
-		e.account.mu.Unlock()
+		d.account.mu.Lock()
+		d.account.known, d.account.status = true, status
+		d.account.mu.Unlock()
 	}
 	return status, err
 }
@@ -92,20 +92,20 @@ func (e *Executor) readAccount(ctx context.Context, on *child, refresh bool) (ap
 // allowance is used, for those who look at [Executor.Health] and [Executor.Overview].
 // Codex may ask the network for that. It does not start codex: without one it does
 // nothing.
-func (e *Executor) LookAtAccount(ctx context.Context) error {
-	on, _ := e.child.health()
+func (d *driver) LookAtAccount(ctx context.Context) error {
+	on, _ := d.child.health()
 	if on == nil {
 		return nil
 	}
-	status, err := e.readAccount(ctx, on, false)
+	status, err := d.readAccount(ctx, on, false)
 	if err != nil || status.Account == nil || status.Account.Type != "chatgpt" {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, e.cfg.Patience)
+	ctx, cancel := context.WithTimeout(ctx, d.cfg.Patience)
 	defer cancel()
 	note, err := on.RateLimitsRead(ctx)
 	if err == nil {
-		e.limits.keep(note, e.cfg.Metrics)
+		d.limits.keep(note, d.cfg.Metrics)
 	}
 	return err
 }
@@ -122,8 +122,8 @@ type fileMark struct {
 	size int64
 }
 
-func (e *Executor) markOf(home string) fileMark {
-	info, err := asuser.Value(e.cfg.Child.User, func() (os.FileInfo, error) { return os.Stat(filepath.Join(home, "auth.json")) })
+func (d *driver) markOf(home string) fileMark {
+	info, err := asuser.Value(d.cfg.Child.User, func() (os.FileInfo, error) { return os.Stat(filepath.Join(home, "auth.json")) })
 	if err != nil {
 		return fileMark{}
 	}
@@ -137,8 +137,8 @@ type Account struct {
 }
 
 // accountHealth is what is known of the account; nil if nothing is.
-func (e *Executor) accountHealth() *Account {
-	status, known := e.account.last()
+func (d *driver) accountHealth() *Account {
+	status, known := d.account.last()
 	switch {
 	case !known:
 		return nil

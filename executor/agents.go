@@ -102,73 +102,73 @@ func weight(changes []appserver.FileChange) (bytes int) {
 
 // followAgent remembers for which turn of ours a subagent works, while it does. One that
 // begins for a turn that was ended, because it was on its way then, is ended.
-func (e *Executor) followAgent(note appserver.Notification) {
+func (d *driver) followAgent(note appserver.Notification) {
 	var n appserver.TurnNote
 	if json.Unmarshal(note.Params, &n) != nil {
 		return
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if note.Method != appserver.NoteTurnStarted || n.Turn.RootTurnID == "" {
-		if one := e.agents.at[n.ThreadID]; one != nil && e.runs(one.root) {
-			e.agents.done[n.ThreadID] = one.root
+		if one := d.agents.at[n.ThreadID]; one != nil && d.runs(one.root) {
+			d.agents.done[n.ThreadID] = one.root
 		}
-		e.agents.end(n.ThreadID)
+		d.agents.end(n.ThreadID)
 		return
 	}
 	root := n.Turn.RootTurnID
-	e.agents.begin(n.ThreadID, root, n.Turn.ID)
-	if e.agents.barred[root] && !e.closed { // Close waits for e.wg after it has set closed
-		e.wg.Go(func() { e.endLate(root) })
+	d.agents.begin(n.ThreadID, root, n.Turn.ID)
+	if d.agents.barred[root] && !d.closed { // Close waits for e.wg after it has set closed
+		d.wg.Go(func() { d.endLate(root) })
 	}
 }
 
 // agentItem keeps what a subagent is about to write, until that is done, and notes two calls with
 // one id.
-func (e *Executor) agentItem(note appserver.Notification) {
+func (d *driver) agentItem(note appserver.Notification) {
 	var n appserver.ItemNote
-	if json.Unmarshal(note.Params, &n) != nil || !e.calledTwice(n, note.Method == appserver.NoteItemStarted) {
+	if json.Unmarshal(note.Params, &n) != nil || !d.calledTwice(n, note.Method == appserver.NoteItemStarted) {
 		return
 	}
-	if in := e.inquiryOf(note.ThreadID); in != nil {
+	if in := d.inquiryOf(note.ThreadID); in != nil {
 		in.doubt()
 	}
 }
 
 // calledTwice notes an item of a thread that nobody follows, and reports whether it may be a
 // subagent's second call with one id: one that is too long to be kept may be that of any number.
-func (e *Executor) calledTwice(n appserver.ItemNote, started bool) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if !e.closed { // as in followAgent
-		e.wg.Go(func() { e.onItem(n.Item) })
+func (d *driver) calledTwice(n appserver.ItemNote, started bool) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.closed { // as in followAgent
+		d.wg.Go(func() { d.onItem(n.Item) })
 	}
 	switch {
-	case e.agents.at[n.ThreadID] == nil: // of a turn that was cut
+	case d.agents.at[n.ThreadID] == nil: // of a turn that was cut
 		return false
 	case len(n.Item.ID) > mostOfID:
 		return true
 	case started:
-		return e.agents.started(n.ThreadID, n.Item)
+		return d.agents.started(n.ThreadID, n.Item)
 	}
-	e.agents.completed(n.ThreadID, n.Item)
+	d.agents.completed(n.ThreadID, n.Item)
 	return false
 }
 
 // changesOfAgent returns what a subagent is about to write; nil if that is not known.
-func (e *Executor) changesOfAgent(threadID, itemID string) []appserver.FileChange {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if one := e.agents.at[threadID]; one != nil {
+func (d *driver) changesOfAgent(threadID, itemID string) []appserver.FileChange {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if one := d.agents.at[threadID]; one != nil {
 		return one.changes[itemID]
 	}
 	return nil
 }
 
 // calledByAgent reports whether a subagent has begun such a call of an MCP server's tool.
-func (e *Executor) calledByAgent(threadID, server, tool string, arguments json.RawMessage) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	one := e.agents.at[threadID]
+func (d *driver) calledByAgent(threadID, server, tool string, arguments json.RawMessage) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	one := d.agents.at[threadID]
 	return one != nil && one.calls.has(server, tool, arguments)
 }

@@ -60,7 +60,7 @@ func TestLimitOfItsOwnWithAnotherCredential(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		e, j, _ := waiting(t)
-		e.child = newSupervisor(e)
+		e.child = newSupervisor(e.driver)
 		e.child.set(childReady, on, nil)
 		j.refusals, j.aside = 3, &refusal{kind: agent.FailLimit, limit: "rate", why: "slow down", until: time.Now().Add(time.Hour), model: "rare"}
 		time.AfterFunc(50*time.Second, func() { e.child.set(childReady, &child{Client: on.Client}, nil) })
@@ -111,7 +111,7 @@ func TestHoldWhileItWaitsAlone(t *testing.T) {
 // waiting returns a job that waits, of an executor without codex, and what it is told.
 func waiting(t *testing.T) (*Executor, *job, *[]agent.Event) {
 	t.Helper()
-	e := &Executor{cfg: Config{}.withDefaults(), log: slog.New(slog.DiscardHandler), hold: newHold(), conversations: map[string]*conversation{}, child: &supervisor{}}
+	e := &Executor{driver: &driver{child: &supervisor{}}, cfg: Config{}.withDefaults(), log: slog.New(slog.DiscardHandler), hold: newHold()}
 	var told []agent.Event
 	ctx, cancel := context.WithCancelCause(t.Context())
 	return e, &job{Job: Job{Patient: true}, observe: func(event agent.Event) { told = append(told, event) }, ctx: ctx, cancel: cancel}, &told

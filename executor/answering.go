@@ -111,26 +111,26 @@ func (in *inquiry) handOver(q *question) bool {
 }
 
 // resolved settles a question that codex needs no answer to any more.
-func (e *Executor) resolved(note appserver.Notification) {
+func (d *driver) resolved(note appserver.Notification) {
 	var n struct {
 		RequestID json.RawMessage `json:"requestId"`
 	}
 	if json.Unmarshal(note.Params, &n) != nil {
 		return
 	}
-	own := e.inquiryOf(note.ThreadID)
-	for _, in := range e.openInquiries() {
+	own := d.inquiryOf(note.ThreadID)
+	for _, in := range d.openInquiries() {
 		if q := in.withdraw(n.RequestID, in == own); q != nil && in.settle(q) {
-			e.decline(q.req, q.kind, errWithdrawn.Error())
+			d.decline(q.req, q.kind, errWithdrawn.Error())
 			close(q.settled)
 		}
 	}
 }
 
-func (e *Executor) openInquiries() []*inquiry {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return slices.Collect(maps.Values(e.inquiries))
+func (d *driver) openInquiries() []*inquiry {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Collect(maps.Values(d.inquiries))
 }
 
 // withdraw returns the open question of a request's id. Requests and notifications come

@@ -15,26 +15,26 @@ import (
 // what its codex loads programs from: the user's configuration may add directories to the
 // sandbox, which only codex's answer tells. Turns that ask for another sandbox say all of
 // it, without what is added: theirs is for [Executor.apartFor].
-func (e *Executor) apart(on *child, asked appserver.ThreadStartParams, session appserver.ThreadSession) error {
+func (d *driver) apart(on *child, asked appserver.ThreadStartParams, session appserver.ThreadSession) error {
 	var sandbox struct {
 		WritableRoots []string `json:"writableRoots"`
 	}
-	if len(session.Sandbox) == 0 || asked.Sandbox != e.cfg.Thread.Sandbox {
+	if len(session.Sandbox) == 0 || asked.Sandbox != d.cfg.Thread.Sandbox {
 		return nil
 	}
 	if err := json.Unmarshal(session.Sandbox, &sandbox); err != nil {
 		return fmt.Errorf("the sandbox of a thread: %w", err)
 	}
 	roots := within.Resolve(sandbox.WritableRoots...)
-	for _, place := range slices.Concat(e.cfg.Apart, on.launch.Loaded) {
+	for _, place := range slices.Concat(d.cfg.Apart, on.launch.Loaded) {
 		if root, inside := roots.Holding(place.Path); inside {
 			return Unready(fmt.Sprintf("codex's configuration lets commands write %s (sandbox_workspace_write.writable_roots), where %s of %s lies, which they must not write: take the first out of config.toml, or have %[3]s lead elsewhere", root, place.Path, place.Name))
 		}
 	}
-	if root, leads := roots.Leading(filepath.Dir(e.cfg.Thread.Cwd)); leads { // and with the folder in between what codex goes by
-		return Unready(fmt.Sprintf("codex's configuration lets commands write %s (sandbox_workspace_write.writable_roots), where they could put another folder in the place of %s, which has the working directory: name that folder in config.toml, or none above the working directory", root, filepath.Dir(e.cfg.Thread.Cwd)))
+	if root, leads := roots.Leading(filepath.Dir(d.cfg.Thread.Cwd)); leads { // and with the folder in between what codex goes by
+		return Unready(fmt.Sprintf("codex's configuration lets commands write %s (sandbox_workspace_write.writable_roots), where they could put another folder in the place of %s, which has the working directory: name that folder in config.toml, or none above the working directory", root, filepath.Dir(d.cfg.Thread.Cwd)))
 	}
-	return inOrder(append(sandbox.WritableRoots, e.cfg.Thread.Cwd))
+	return inOrder(append(sandbox.WritableRoots, d.cfg.Thread.Cwd))
 }
 
 // inOrder refuses directories that commands write of which one holds another, where one is named by way
@@ -55,15 +55,15 @@ func inOrder(dirs []string) error {
 
 // apartFor is [Executor.apart] for a job that asks for a sandbox in which its commands write
 // the working directory, where the threads have none.
-func (e *Executor) apartFor(o agent.Options, on *child) error {
-	if o.Sandbox != agent.WorkspaceWrite || e.ownGrant().sandbox == o.Sandbox {
+func (d *driver) apartFor(o agent.Options, on *child) error {
+	if o.Sandbox != agent.WorkspaceWrite || d.ownGrant().sandbox == o.Sandbox {
 		return nil
 	}
-	root := within.Resolve(e.cfg.Thread.Cwd)
-	for _, place := range slices.Concat(e.cfg.Apart, on.launch.Loaded) {
+	root := within.Resolve(d.cfg.Thread.Cwd)
+	for _, place := range slices.Concat(d.cfg.Apart, on.launch.Loaded) {
 		// A relative path leads to wherever codex starts a program.
 		if _, inside := root.Holding(place.Path); inside || !filepath.IsAbs(place.Path) {
-			return wishError(fmt.Sprintf("sandbox %q is not to be had here: in it commands would write the working directory %s, where %q of %s lies, which they must not write; nothing was done", o.Sandbox, e.cfg.Thread.Cwd, place.Path, place.Name))
+			return wishError(fmt.Sprintf("sandbox %q is not to be had here: in it commands would write the working directory %s, where %q of %s lies, which they must not write; nothing was done", o.Sandbox, d.cfg.Thread.Cwd, place.Path, place.Name))
 		}
 	}
 	return nil

@@ -84,7 +84,7 @@ func (e *Executor) attempt(c *conversation, j *job) (*agent.Ended, error) {
 // passing reports whether a message that codex did not take may be offered once
 // more: codex died without taking it, or was killed while it started, or has put
 // its thread away, or has too much to do. The last is waited for.
-func (e *Executor) passing(ctx context.Context, err error) bool {
+func (d *driver) passing(ctx context.Context, err error) bool {
 	if appserver.IsOverloaded(err) {
 		return sleep.For(ctx, overloadWait)
 	}

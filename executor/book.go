@@ -81,12 +81,12 @@ func (e *Executor) begin(c *conversation, j *job) error {
 
 // recall asks the book for the thread of a conversation that is new to this
 // process. The caller holds c.lock.
-func (e *Executor) recall(c *conversation, j *job) error {
+func (d *driver) recall(c *conversation, j *job) error {
 	if c.recalled {
 		return nil
 	}
-	err := e.insist(j.ctx, "find a thread", func(ctx context.Context) error {
-		past, err := e.cfg.Book.Past(ctx, c.key)
+	err := d.insist(j.ctx, "find a thread", func(ctx context.Context) error {
+		past, err := d.cfg.Book.Past(ctx, c.key)
 		if err != nil {
 			return err
 		}
@@ -97,7 +97,7 @@ func (e *Executor) recall(c *conversation, j *job) error {
 		if j.Cut != nil && c.resumable {
 			// A cut attempt may be the first turn of its thread, which codex had no
 			// time to write down. Only what was before it can be lost.
-			c.history, err = e.cfg.Book.Used(ctx, c.key)
+			c.history, err = d.cfg.Book.Used(ctx, c.key)
 		}
 		return err
 	}, func() { j.observe(agent.Notice{Text: bookFull}) })
@@ -107,28 +107,28 @@ func (e *Executor) recall(c *conversation, j *job) error {
 
 // firstStart ends what a process before this one has left running, before
 // anything is made of the turns that it was cut off in.
-func (e *Executor) firstStart(ctx context.Context) {
+func (d *driver) firstStart(ctx context.Context) {
 	var threads []string
-	err := e.insist(ctx, "list the threads", func(ctx context.Context) (err error) {
-		threads, err = e.cfg.Book.Threads(ctx)
+	err := d.insist(ctx, "list the threads", func(ctx context.Context) (err error) {
+		threads, err = d.cfg.Book.Threads(ctx)
 		return err
 	}, func() {})
 	if err != nil { // we are closing
 		return
 	}
-	e.mu.Lock()
+	d.mu.Lock()
 	for _, id := range threads {
-		e.threads[id] = true
+		d.threads[id] = true
 	}
-	e.mu.Unlock()
+	d.mu.Unlock()
 	if len(threads) > 0 {
-		e.endAllLeftovers()
+		d.endAllLeftovers()
 	}
 }
 
 // insist does something with the book until it works, telling once that it does
 // not. It returns the cause of ctx if that ends first.
-func (e *Executor) insist(ctx context.Context, what string, try func(context.Context) error, tell func()) error {
+func (d *driver) insist(ctx context.Context, what string, try func(context.Context) error, tell func()) error {
 	delay := newBackOff()
 	for told := false; ; told = true {
 		err := try(ctx)
@@ -141,7 +141,7 @@ func (e *Executor) insist(ctx context.Context, what string, try func(context.Con
 		if !told {
 			tell()
 		}
-		e.log.Error("the book of attempts does not work and is tried again", "what", what, "err", err)
+		d.log.Error("the book of attempts does not work and is tried again", "what", what, "err", err)
 		if !sleep.For(ctx, delay.NextBackOff()) {
 			return context.Cause(ctx)
 		}

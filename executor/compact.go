@@ -77,7 +77,7 @@ func (e *Executor) compact(c *conversation, j *job, on *child) (*turn, error) {
 	if err := e.load(j.ctx, c, on); err != nil {
 		return nil, err
 	}
-	id, err := e.beginCompaction(c, j, on)
+	id, err := e.beginCompaction(j.ctx, c, on)
 	if err != nil {
 		return nil, err
 	}
@@ -100,8 +100,8 @@ func (e *Executor) compact(c *conversation, j *job, on *child) (*turn, error) {
 
 // beginCompaction returns the turn that summarises the thread. As with any turn, the
 // caller's cancel must not cut this: codex would be left with one that nobody ends.
-func (e *Executor) beginCompaction(c *conversation, j *job, on *child) (id string, err error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(j.ctx), e.cfg.Patience)
+func (d *driver) beginCompaction(ctx context.Context, c *conversation, on *child) (id string, err error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.cfg.Patience)
 	defer cancel()
 	if err = on.ThreadCompact(ctx, c.threadID); err == nil {
 		id, err = nextTurn(ctx, c.events)

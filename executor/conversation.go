@@ -17,7 +17,7 @@ type conversation struct {
 	key string
 
 	// Guarded by driver.mu.
-	users    int // that hold it
+	users    int // that have pinned it
 	loadedIn *child
 	known    bool // it has or had a thread
 	lastUsed time.Time
@@ -58,9 +58,8 @@ type conversation struct {
 	earlier    map[string]bool // ids of the commands of earlier turns, which a cancel must spare
 }
 
-
-// hold keeps a conversation from being forgotten, until release; it is made at its first use.
-func (d *driver) hold(key string) *conversation {
+// pin keeps a conversation from being forgotten, until unpin; it is made at its first use.
+func (d *driver) pin(key string) *conversation {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	c := d.conversations[key]
@@ -72,8 +71,8 @@ func (d *driver) hold(key string) *conversation {
 	return c
 }
 
-// release is the end of a hold.
-func (d *driver) release(c *conversation) {
+// unpin is the end of that.
+func (d *driver) unpin(c *conversation) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	c.users--
@@ -81,7 +80,7 @@ func (d *driver) release(c *conversation) {
 	d.letGoLocked(c)
 }
 
-// letGoLocked forgets a conversation of which nothing is worth keeping: it is not held, and has
+// letGoLocked forgets a conversation of which nothing is worth keeping: it is not pinned, and has
 // no loaded thread and nothing that the book does not know.
 func (d *driver) letGoLocked(c *conversation) {
 	_, bookless := d.cfg.Book.(noBook)
@@ -98,7 +97,7 @@ func (d *driver) servesPeer(c *conversation, peer bool) {
 }
 
 // drop unloads the thread of a conversation and lets go of it. It returns [ErrBusy] if it is
-// held, or its thread stays loaded.
+// pinned, or its thread stays loaded.
 func (d *driver) drop(ctx context.Context, key string, unload func(context.Context, *conversation, *child)) error {
 	d.mu.Lock()
 	c := d.conversations[key]

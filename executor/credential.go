@@ -21,20 +21,20 @@ import (
 
 // changes reports whether a limit that was met on a child may be none any more: the credential was
 // exchanged, or codex has said that its account is another one.
-func (e *Executor) changes(met **child) bool {
-	updated, login := e.account.news()
-	return e.exchanged(met) || updated || login != nil && login.Success
+func (d *driver) changes(met **child) bool {
+	updated, login := d.account.news()
+	return d.exchanged(met) || updated || login != nil && login.Success
 }
 
 // exchanged reports whether codex was started anew since it was met, and meets the new one. Where the
 // file is of another account by now codex is started anew, as soon as no turn is begun.
-func (e *Executor) exchanged(met **child) bool {
-	on, _ := e.child.health()
+func (d *driver) exchanged(met **child) bool {
+	on, _ := d.child.health()
 	if on == nil {
 		return false
 	}
-	if e.hasAnothers(on) && on.passed.CompareAndSwap(false, true) {
-		e.RestartWhenIdle("credential changed")
+	if d.hasAnothers(on) && on.passed.CompareAndSwap(false, true) {
+		d.RestartWhenIdle("credential changed")
 	}
 	was := *met
 	*met = on
@@ -43,21 +43,21 @@ func (e *Executor) exchanged(met **child) bool {
 
 // hasAnothers reports whether codex's file is of another account than what codex has read. A file
 // that is being written, or was taken away, is of none.
-func (e *Executor) hasAnothers(on *child) bool {
-	file := e.whose(on.Info().CodexHome)
+func (d *driver) hasAnothers(on *child) bool {
+	file := d.whose(on.Info().CodexHome)
 	return !on.adopt(file) && file != "" && file != *on.whose.Load()
 }
 
 // hasNewer reports whether codex's file has another login than codex has, be it of the same account.
-func (e *Executor) hasNewer(on *child) bool {
-	ctx, cancel := context.WithTimeout(e.root, accountAsk)
+func (d *driver) hasNewer(on *child) bool {
+	ctx, cancel := context.WithTimeout(d.root, accountAsk)
 	defer cancel()
 	token, err := on.AuthToken(ctx)
 	if err != nil {
-		e.log.Warn("codex does not say which login it has, and may go on with one that was replaced", "err", err)
+		d.log.Warn("codex does not say which login it has, and may go on with one that was replaced", "err", err)
 		return false
 	}
-	file, _ := e.credential(on.Info().CodexHome)["tokens"].(map[string]any)
+	file, _ := d.credential(on.Info().CodexHome)["tokens"].(map[string]any)
 	kept, _ := file["access_token"].(string)
 	return kept != "" && token != "" && kept != token // without, its provider has it use none
 }
@@ -69,13 +69,13 @@ func (c *child) adopt(file string) bool {
 }
 
 // loginEnded notes that codex was given a login, which it has written down.
-func (e *Executor) loginEnded(params json.RawMessage) {
+func (d *driver) loginEnded(params json.RawMessage) {
 	var login appserver.LoginNote
 	if json.Unmarshal(params, &login) != nil || !login.Success {
 		return
 	}
-	if on, _ := e.child.health(); on != nil {
-		file := e.whose(on.Info().CodexHome)
+	if on, _ := d.child.health(); on != nil {
+		file := d.whose(on.Info().CodexHome)
 		on.whose.Store(&file)
 	}
 }
@@ -94,8 +94,8 @@ func homeIn(env []string) string {
 const mostCredential = 1 << 20
 
 // credential is what codex's file has; nil if it cannot be read.
-func (e *Executor) credential(home string) (auth map[string]any) {
-	text, err := asuser.Value(e.cfg.Child.User, func() ([]byte, error) {
+func (d *driver) credential(home string) (auth map[string]any) {
+	text, err := asuser.Value(d.cfg.Child.User, func() ([]byte, error) {
 		return regular.Read(filepath.Join(home, "auth.json"), mostCredential)
 	})
 	if err != nil || json.Unmarshal(text, &auth) != nil {
@@ -106,8 +106,8 @@ func (e *Executor) credential(home string) (auth map[string]any) {
 
 // whose tells the credential in codex's file from that of another account, by a digest; it is empty
 // if there is none. What codex changes as it renews a login does not count.
-func (e *Executor) whose(home string) string {
-	auth := e.credential(home)
+func (d *driver) whose(home string) string {
+	auth := d.credential(home)
 	if tokens, ok := auth["tokens"].(map[string]any); ok {
 		id, _ := tokens["id_token"].(string)
 		auth["tokens"] = []any{tokens["account_id"], personOf(id)}

@@ -48,7 +48,7 @@ type finding struct {
 // be asked and j waits until it can. The turn is nil if this process has not seen it
 // begin. The caller holds c.lock.
 func (e *Executor) settleCut(c *conversation, j *job, t *turn, cause error) (*agent.Ended, error) {
-	defer e.keepThread(c, j)()
+	defer e.keepThread(c, j.attempt.Thread)()
 	found, err := e.find(c, j)
 	tool := found.tool || toolKnown(j, t)
 	log := e.log.With("job", j.ID, "attempt", j.attempt.N, "thread_id", j.attempt.Thread, "cause", cause)
@@ -99,7 +99,10 @@ func toolKnown(j *job, t *turn) bool {
 // over it is not the last one.
 func (e *Executor) find(c *conversation, j *job) (found finding, err error) {
 	for try := 1; ; try++ {
-		found, err = e.lookUp(c, j)
+		var on *child
+		if on, err = e.childFor(j); err == nil {
+			found, err = e.lookUp(j.ctx, c, j.attempt, on)
+		}
 		if err == nil || j.ctx.Err() != nil || !mayTry(try, err) {
 			break
 		}
@@ -115,31 +118,28 @@ func (e *Executor) find(c *conversation, j *job) (found finding, err error) {
 // the newest, or what was begun behind it has nothing to do with it.
 const fewTurns, manyTurns = 5, 100
 
-func (e *Executor) lookUp(c *conversation, j *job) (finding, error) {
-	on, err := e.childFor(j)
-	if err != nil {
-		return finding{}, err
-	}
-	if err := e.loadCut(c, j, on); err != nil {
+// lookUp finds out what codex knows of an attempt.
+func (d *driver) lookUp(ctx context.Context, c *conversation, of Attempt, on *child) (finding, error) {
+	if err := d.loadCut(ctx, c, of, on); err != nil {
 		if appserver.IsNoRollout(err) { // codex makes the file before it asks the model
-			lost, bookErr := e.cfg.Book.Turned(j.ctx, j.attempt.Thread)
-			e.forget(c, err)
+			lost, bookErr := d.cfg.Book.Turned(ctx, of.Thread)
+			d.forget(c, err)
 			return finding{on: on, lost: lost}, bookErr
 		}
 		return finding{}, on.settled(err)
 	}
-	id, limit := j.attempt.clientID(), fewTurns
-	if c.threadID != j.attempt.Thread { // behind a fork no file tells that there is more to look at
+	id, limit := of.clientID(), fewTurns
+	if c.threadID != of.Thread { // behind a fork no file tells that there is more to look at
 		limit = manyTurns
 	}
-	turns, err := e.listTurns(j.ctx, c, on, limit)
-	trace, untraced := e.traceOf(c, j, findMessage(turns, id))
+	turns, err := d.listTurns(ctx, c, on, limit)
+	trace, untraced := d.traceOf(c, of, findMessage(turns, id))
 	if err == nil && findMessage(turns, id) == nil && trace.Found {
-		turns, err = e.listTurns(j.ctx, c, on, manyTurns)
+		turns, err = d.listTurns(ctx, c, on, manyTurns)
 	}
-	found := finding{on: on, turn: findMessage(turns, id), tool: untraced != nil || trace.Tool, called: trace.Called, left: !e.isLoaded(c, on)}
+	found := finding{on: on, turn: findMessage(turns, id), tool: untraced != nil || trace.Tool, called: trace.Called, left: !d.isLoaded(c, on)}
 	found.newest = found.turn != nil && found.turn == &turns[0]
-	found.repeated, found.worked = before(turns, j)
+	found.repeated, found.worked = before(turns, of)
 	switch {
 	case err != nil:
 		return finding{}, on.settled(err)
@@ -159,36 +159,36 @@ func (f finding) items() []appserver.Item {
 	return f.turn.Items
 }
 
-// keepThread moves c to the thread of the newest attempt at j. If the conversation
+// keepThread moves c to the thread of an attempt. If the conversation
 // has a newer one, what is returned moves it back.
-func (e *Executor) keepThread(c *conversation, j *job) (back func()) {
+func (d *driver) keepThread(c *conversation, thread string) (back func()) {
 	newer := c.threadID
-	if newer == j.attempt.Thread {
+	if newer == thread {
 		return func() {}
 	}
-	e.unloaded(c)
-	c.threadID, c.rollout, c.resumable = j.attempt.Thread, "", true
+	d.unloaded(c)
+	c.threadID, c.rollout, c.resumable = thread, "", true
 	if newer == "" {
 		return func() {}
 	}
 	return func() {
-		e.unloaded(c)
+		d.unloaded(c)
 		c.threadID, c.rollout, c.resumable, c.fresh = newer, "", true, ""
 	}
 }
 
-// loadCut loads the thread of the newest attempt at j.
-func (e *Executor) loadCut(c *conversation, j *job, on *child) error {
-	if e.isLoaded(c, on) {
+// loadCut loads the thread of an attempt.
+func (d *driver) loadCut(ctx context.Context, c *conversation, of Attempt, on *child) error {
+	if d.isLoaded(c, on) {
 		return nil
 	}
-	e.makeRoom(j.ctx, on, 1)
-	err := e.resume(j.ctx, c, on)
+	d.makeRoom(ctx, on, 1)
+	err := d.resume(ctx, c, on)
 	switch {
-	case e.mayFork(c, err):
-		return e.fork(j.ctx, c, on)
+	case d.mayFork(c, err):
+		return d.fork(ctx, c, on)
 	case appserver.IsOtherProvider(err): // it is not gone on with, and can be looked at all the same
-		ctx, cancel := context.WithTimeout(j.ctx, e.cfg.Patience)
+		ctx, cancel := context.WithTimeout(ctx, d.cfg.Patience)
 		defer cancel()
 		thread, readErr := on.ThreadRead(ctx, c.threadID)
 		c.rollout = thread.Path
@@ -197,24 +197,24 @@ func (e *Executor) loadCut(c *conversation, j *job, on *child) error {
 	return err
 }
 
-// traceOf is what the thread's files have of the newest attempt at j, whose turn is in the history if it is
+// traceOf is what the thread's files have of an attempt, whose turn is in the history if it is
 // not nil. Behind a fork the files of the thread that it is of have it, and what was taken back in that.
-func (e *Executor) traceOf(c *conversation, j *job, turn *appserver.Turn) (trace appserver.Trace, err error) {
+func (d *driver) traceOf(c *conversation, of Attempt, turn *appserver.Turn) (trace appserver.Trace, err error) {
 	switch {
-	case c.threadID == j.attempt.Thread:
-		return e.cfg.ReadTrace(c.rollout, j.attempt.clientID())
+	case c.threadID == of.Thread:
+		return d.cfg.ReadTrace(c.rollout, of.clientID())
 	case turn == nil:
 		return trace, nil
 	}
-	trace, err = e.cfg.FindTrace(c.rollout, j.attempt.clientID())
+	trace, err = d.cfg.FindTrace(c.rollout, of.clientID())
 	if err == nil && !trace.Found {
 		err = errors.New("its message is in the history, but in no file of the thread")
 	}
 	return trace, err
 }
 
-func (e *Executor) listTurns(ctx context.Context, c *conversation, on *child, limit int) ([]appserver.Turn, error) {
-	ctx, cancel := context.WithTimeout(ctx, e.cfg.Patience)
+func (d *driver) listTurns(ctx context.Context, c *conversation, on *child, limit int) ([]appserver.Turn, error) {
+	ctx, cancel := context.WithTimeout(ctx, d.cfg.Patience)
 	defer cancel()
 	return on.TurnsList(ctx, c.threadID, limit, true)
 }
@@ -233,10 +233,10 @@ func findMessage(turns []appserver.Turn, clientID string) *appserver.Turn {
 
 // before reports whether attempts before the newest have become turns, and whether
 // a tool has run in them.
-func before(turns []appserver.Turn, j *job) (repeated, worked bool) {
+func before(turns []appserver.Turn, of Attempt) (repeated, worked bool) {
 	for _, turn := range turns {
 		earlier := slices.ContainsFunc(turn.Items, func(item appserver.Item) bool {
-			return isAttempt(item.ClientID, j.ID) && item.ClientID != j.attempt.clientID()
+			return isAttempt(item.ClientID, of.Job) && item.ClientID != of.clientID()
 		})
 		repeated = repeated || earlier
 		worked = worked || earlier && slices.ContainsFunc(turn.Items, func(item appserver.Item) bool { return item.Type.IsTool() })
@@ -308,10 +308,10 @@ func (e *Executor) cutShort(j *job, t *turn) *agent.Ended {
 
 // refusedBefore reports whether a turn was refused for its credential before it
 // had done anything: the process before this one had no time to hold its job.
-func (e *Executor) refusedBefore(found finding) bool {
+func (d *driver) refusedBefore(found finding) bool {
 	if found.turn.Status != appserver.TurnFailed || found.tool {
 		return false
 	}
-	r := e.refusalOf(found.turn.Error)
+	r := d.refusalOf(found.turn.Error)
 	return r != nil && r.kind == agent.FailAuth
 }

@@ -12,6 +12,7 @@ type driver struct {
 	cfg   Config
 	log   *slog.Logger
 	child *supervisor
+	host  host
 	root  context.Context // ends with errShutdown
 
 	toolSet  string   // of cfg.Thread.DynamicTools

@@ -13,8 +13,8 @@ import (
 const mostBarred = 256
 
 // runs reports whether a turn of ours runs. The caller holds e.mu.
-func (e *Executor) runs(turnID string) bool {
-	for _, in := range e.inquiries {
+func (d *driver) runs(turnID string) bool {
+	for _, in := range d.inquiries {
 		if in.isOf(turnID) {
 			return true
 		}
@@ -24,37 +24,37 @@ func (e *Executor) runs(turnID string) bool {
 
 // forgetAgents lets go of the subagents that have worked for a turn which has ended. The
 // caller holds e.mu.
-func (e *Executor) forgetAgents(in *inquiry) {
-	for thread, root := range e.agents.done {
+func (d *driver) forgetAgents(in *inquiry) {
+	for thread, root := range d.agents.done {
 		if in.isOf(root) {
-			delete(e.agents.done, thread)
+			delete(d.agents.done, thread)
 		}
 	}
 }
 
 // bar has what begins for a turn from now on end at once. The caller holds e.mu.
-func (e *Executor) bar(root string) {
-	if len(e.agents.barred) >= mostBarred {
-		clear(e.agents.barred)
+func (d *driver) bar(root string) {
+	if len(d.agents.barred) >= mostBarred {
+		clear(d.agents.barred)
 	}
-	e.agents.barred[root] = true
+	d.agents.barred[root] = true
 }
 
 // endLate ends subagents that have begun after the turn was ended that they work for.
-func (e *Executor) endLate(root string) {
-	if on, _ := e.child.health(); on != nil {
-		e.mustEndAgents(on, root, "")
+func (d *driver) endLate(root string) {
+	if on, _ := d.child.health(); on != nil {
+		d.mustEndAgents(on, root, "")
 	}
 }
 
 // EndAgents ends the subagents that work in the conversation of a thread, also those that
 // go on after a turn that ended well, with their commands. It returns how many they were.
-func (e *Executor) EndAgents(thread string) int {
-	on, _ := e.child.health()
+func (d *driver) EndAgents(thread string) int {
+	on, _ := d.child.health()
 	if on == nil || thread == "" {
 		return 0
 	}
-	return e.mustEndAgents(on, "", thread)
+	return d.mustEndAgents(on, "", thread)
 }
 
 // endAgents ends the subagents that work for the turn, and all others of its conversation.
@@ -74,34 +74,34 @@ func (t *turn) endAgentsGently() {
 // mustEndAgents ends the subagents of a turn and those at work in a conversation, either of which
 // may be empty, with their commands. Where codex does not manage it in the grace period it
 // is restarted, which takes them with it. It returns how many they were.
-func (e *Executor) mustEndAgents(on *child, root, session string) int {
-	ctx, cancel := context.WithTimeout(context.Background(), e.cfg.Grace)
+func (d *driver) mustEndAgents(on *child, root, session string) int {
+	ctx, cancel := context.WithTimeout(context.Background(), d.cfg.Grace)
 	defer cancel()
-	threads, err := e.endAgents(ctx, on, root, session)
+	threads, err := d.endAgents(ctx, on, root, session)
 	if err != nil && !on.gone() {
-		e.log.Warn("a subagent would not stop, codex is restarted", "turn_id", root, "thread_id", session, "err", err)
+		d.log.Warn("a subagent would not stop, codex is restarted", "turn_id", root, "thread_id", session, "err", err)
 		on.restart("subagent would not stop")
 		<-on.Done()
 	}
-	e.endCommandsOf(threads)
+	d.endCommandsOf(threads)
 	return len(threads)
 }
 
 // endCommandsOf kills what the commands of subagents have left.
-func (e *Executor) endCommandsOf(threads map[string]bool) {
+func (d *driver) endCommandsOf(threads map[string]bool) {
 	if len(threads) == 0 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), e.cfg.Grace)
+	ctx, cancel := context.WithTimeout(context.Background(), d.cfg.Grace)
 	defer cancel()
-	e.killCommands(ctx, func(c appserver.Command) bool { return threads[c.ThreadID] })
+	d.killCommands(ctx, func(c appserver.Command) bool { return threads[c.ThreadID] })
 }
 
 // endAgents interrupts until none of them works. It returns their threads.
-func (e *Executor) endAgents(ctx context.Context, on *child, root, session string) (threads map[string]bool, err error) {
+func (d *driver) endAgents(ctx context.Context, on *child, root, session string) (threads map[string]bool, err error) {
 	threads = map[string]bool{}
 	for {
-		found, err := e.agentsOf(ctx, on, root, session)
+		found, err := d.agentsOf(ctx, on, root, session)
 		if err != nil {
 			return threads, err
 		}
@@ -153,38 +153,38 @@ func endTerminalsOf(ctx context.Context, on *child, threads map[string]bool) err
 // agentsOf returns the subagents that work, or have worked, for the turn root, and those that
 // work in the session, with the turns of those at work. What begins for the same turns from
 // now on is ended too.
-func (e *Executor) agentsOf(ctx context.Context, on *child, root, session string) (turns map[string]string, err error) {
-	if err := e.learnSessions(ctx, on, root, session); err != nil {
+func (d *driver) agentsOf(ctx context.Context, on *child, root, session string) (turns map[string]string, err error) {
+	if err := d.learnSessions(ctx, on, root, session); err != nil {
 		return nil, err
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if root != "" {
-		e.bar(root)
+		d.bar(root)
 	}
 	found := map[string]string{}
-	for thread, of := range e.agents.done {
+	for thread, of := range d.agents.done {
 		if of == root {
 			found[thread] = ""
 		}
 	}
-	for thread, a := range e.agents.at {
+	for thread, a := range d.agents.at {
 		if a.root == root || session != "" && a.session == session {
 			found[thread] = a.turn
-			e.bar(a.root)
+			d.bar(a.root)
 		}
 	}
 	return found, nil
 }
 
 // agentsWork reports whether subagents work in the session, or may.
-func (e *Executor) agentsWork(ctx context.Context, on *child, session string) bool {
-	if err := e.learnSessions(ctx, on, "", session); err != nil {
+func (d *driver) agentsWork(ctx context.Context, on *child, session string) bool {
+	if err := d.learnSessions(ctx, on, "", session); err != nil {
 		return true
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for _, a := range e.agents.at {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, a := range d.agents.at {
 		if a.session == session {
 			return true
 		}
@@ -194,34 +194,34 @@ func (e *Executor) agentsWork(ctx context.Context, on *child, session string) bo
 
 // learnSessions asks codex to which conversation the subagents belong that work for
 // other turns than root.
-func (e *Executor) learnSessions(ctx context.Context, on *child, root, session string) error {
-	for _, thread := range e.strangers(root, session) {
+func (d *driver) learnSessions(ctx context.Context, on *child, root, session string) error {
+	for _, thread := range d.strangers(root, session) {
 		read, err := on.ThreadRead(ctx, thread)
 		if _, refused := errors.AsType[*appserver.RPCError](err); refused {
-			e.log.Warn("it could not be found out whose subagent works", "thread_id", thread, "err", err)
+			d.log.Warn("it could not be found out whose subagent works", "thread_id", thread, "err", err)
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		e.mu.Lock()
-		if a := e.agents.at[thread]; a != nil {
+		d.mu.Lock()
+		if a := d.agents.at[thread]; a != nil {
 			a.session = read.SessionID
 		}
-		e.mu.Unlock()
+		d.mu.Unlock()
 	}
 	return nil
 }
 
 // strangers are the threads of subagents at work of which it is not known whose they are.
-func (e *Executor) strangers(root, session string) (threads []string) {
+func (d *driver) strangers(root, session string) (threads []string) {
 	if session == "" {
 		return nil
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for thread, a := range e.agents.at {
-		if a.root != root && a.session == "" && !e.runs(a.root) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for thread, a := range d.agents.at {
+		if a.root != root && a.session == "" && !d.runs(a.root) {
 			threads = append(threads, thread)
 		}
 	}

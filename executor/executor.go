@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
@@ -82,7 +81,8 @@ func New(cfg Config) *Executor {
 		jobs:   map[string]*job{},
 		budget: newBudget(cfg.MaxBytes, cfg.MaxWaiting),
 	}
-	e.child = newSupervisor(e)
+	e.host = e
+	e.child = newSupervisor(e.driver)
 	e.slots = newSlots(cfg.MaxTurns, cfg.MaxQuestions, e.restartAsWanted)
 	e.mutes = newMutes(cfg.MaxMute, cfg.MaxQuestions)
 	if cfg.RefreshEvery > 0 {
@@ -92,7 +92,7 @@ func New(cfg Config) *Executor {
 }
 
 // Warm starts the child if it is not there, without waiting for it.
-func (e *Executor) Warm() { e.child.want() }
+func (d *driver) Warm() { d.child.want() }
 
 // Submit accepts a job and returns how many jobs of its context are ahead of
 // it. From here on the job ends exactly once, with [agent.Ended]. A job that is not

@@ -25,20 +25,20 @@ func (c *conversation) foreign() bool { return c.tools == ForeignTools || c.tool
 // forked, too, when the provider has changed, where it has no tools to lose. If we die
 // before the first turn of the fork is written down, there will be another. The caller
 // holds c.lock.
-func (e *Executor) fork(ctx context.Context, c *conversation, on *child) error {
-	params, instructions := e.newThread(c, on)
+func (d *driver) fork(ctx context.Context, c *conversation, on *child) error {
+	params, instructions := d.newThread(c, on)
 	from := appserver.ThreadForkParams{
 		ThreadID: c.threadID, ExcludeTurns: true, Model: params.Model, ModelProvider: params.ModelProvider, Cwd: params.Cwd,
 		ApprovalPolicy: params.ApprovalPolicy, ApprovalsReviewer: params.ApprovalsReviewer, Sandbox: params.Sandbox,
 		Config: params.Config, DeveloperInstructions: params.DeveloperInstructions,
 	}
-	session, err := e.loadWith(ctx, on, loading{asked: params, limit: resumeThreadTimeout, call: func(ctx context.Context) (appserver.ThreadSession, error) {
+	session, err := d.loadWith(ctx, on, loading{asked: params, limit: resumeThreadTimeout, call: func(ctx context.Context) (appserver.ThreadSession, error) {
 		return on.ThreadFork(ctx, from)
 	}})
 	if err != nil {
 		return err
 	}
-	e.log.Info("a conversation goes on in a fork of its thread", "thread_id", session.Thread.ID, "of", c.threadID)
+	d.log.Info("a conversation goes on in a fork of its thread", "thread_id", session.Thread.ID, "of", c.threadID)
 	c.threadID, c.rollout = session.Thread.ID, session.Thread.Path
 	if c.tools == ForeignTools {
 		c.tools = forkedTools
@@ -46,6 +46,6 @@ func (e *Executor) fork(ctx context.Context, c *conversation, on *child) error {
 	c.learn(params, session)
 	c.resumable, c.history = true, true
 	c.heard = heard{loaded: instructions, known: c.heard.known} // a fork begins as the thread that it is of, whatever it is loaded with (seen on 0.169.0)
-	e.loaded(c, on)
+	d.loaded(c, on)
 	return nil
 }

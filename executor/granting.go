@@ -14,15 +14,15 @@ type grant struct {
 }
 
 // ownGrant is that of turns whose job asks for nothing else.
-func (e *Executor) ownGrant() grant {
-	return grant{agent.ApprovalPolicy(e.cfg.Thread.ApprovalPolicy), agent.Sandbox(e.cfg.Thread.Sandbox)}
+func (d *driver) ownGrant() grant {
+	return grant{agent.ApprovalPolicy(d.cfg.Thread.ApprovalPolicy), agent.Sandbox(d.cfg.Thread.Sandbox)}
 }
 
 // grantOf is what the thread of c is loaded with, or will be. Of a conversation that was let go
 // nothing else is known than that its turns have their own.
-func (e *Executor) grantOf(c *conversation) grant {
+func (d *driver) grantOf(c *conversation) grant {
 	if c.granted == (grant{}) {
-		return e.ownGrant()
+		return d.ownGrant()
 	}
 	return c.granted
 }
@@ -30,7 +30,7 @@ func (e *Executor) grantOf(c *conversation) grant {
 // reasonLoaded is why a codex is restarted that unloads a thread no more.
 const reasonLoaded = "thread not unloaded"
 
-// regrant has the thread of c be loaded with what the turn of j may do, and what earlier turns
+// regrant has the thread of c be loaded with what a turn may do, and what earlier turns
 // have left do no more than that, and no less: subagents and scripts.
 //
 // To say it in turn/start alone is not enough. codex asks about tools of MCP servers, and what
@@ -43,21 +43,21 @@ const reasonLoaded = "thread not unloaded"
 // A thread with which codex would read a file of instructions that is too large is loaded anew,
 // too. Where the thread cannot be unloaded codex is restarted, which unloads them all. The caller
 // holds c.lock, and loads the thread.
-func (e *Executor) regrant(ctx context.Context, c *conversation, j *job, on *child) error {
-	now := e.allowed(j)
-	if now == e.grantOf(c) && !e.overreads(c, j, on) {
+func (d *driver) regrant(ctx context.Context, c *conversation, o agent.Options, on *child) error {
+	now := d.allowed(o)
+	if now == d.grantOf(c) && !d.overreads(c, o, on) {
 		return nil
 	}
 	if c.threadID != "" {
-		e.mustEndAgents(on, "", c.threadID)
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.cfg.Patience)
+		d.mustEndAgents(on, "", c.threadID)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.cfg.Patience)
 		defer cancel()
-		err := e.unloadSession(ctx, c, on)
+		err := d.unloadSession(ctx, c, on)
 		switch {
 		case appserver.IsOverloaded(err):
 			return err
 		case err != nil && !appserver.IsThreadGone(err):
-			e.log.Warn("a conversation could not be unloaded, codex is restarted", "thread_id", c.threadID, "err", err)
+			d.log.Warn("a conversation could not be unloaded, codex is restarted", "thread_id", c.threadID, "err", err)
 			on.restart(reasonLoaded)
 			<-on.Done()
 			c.granted = now // with codex all of it has ended
@@ -69,13 +69,13 @@ func (e *Executor) regrant(ctx context.Context, c *conversation, j *job, on *chi
 }
 
 // unloadSession unloads the thread of c with its subagents.
-func (e *Executor) unloadSession(ctx context.Context, c *conversation, on *child) error {
+func (d *driver) unloadSession(ctx context.Context, c *conversation, on *child) error {
 	loaded, err := on.ThreadsLoaded(ctx)
 	if err != nil {
 		return err
 	}
 	for _, thread := range loaded {
-		if thread == c.threadID || e.isOurs(thread) {
+		if thread == c.threadID || d.isOurs(thread) {
 			continue
 		}
 		read, err := on.ThreadRead(ctx, thread)
@@ -87,22 +87,22 @@ func (e *Executor) unloadSession(ctx context.Context, c *conversation, on *child
 		}
 	}
 	switch {
-	case !e.isLoaded(c, on): // codex may have it still: see resumeAs
+	case !d.isLoaded(c, on): // codex may have it still: see resumeAs
 		return nil
 	case !c.resumable: // no turn of it has begun: the next loading makes another
-		e.unsubscribe(ctx, c, on)
+		d.unsubscribe(ctx, c, on)
 		return nil
 	}
 	err = on.ThreadUnload(ctx, c.threadID)
 	if !appserver.IsOverloaded(err) { // then it is to be unloaded the next time
-		e.unloaded(c)
+		d.unloaded(c)
 	}
 	return err
 }
 
 // isOurs reports whether a conversation has the thread.
-func (e *Executor) isOurs(thread string) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.threads[thread]
+func (d *driver) isOurs(thread string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.threads[thread]
 }

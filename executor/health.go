@@ -56,9 +56,10 @@ func (e *Executor) Health() Health {
 	}
 	h.Slots = e.slots.standing()
 	h.Running = h.Slots.begun()
+	h.Threads = e.loadedThreads(on)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	h.Waiting, h.Threads, h.Bytes = e.waiting, e.loadedThreads(on), e.budget.all
+	h.Waiting, h.Bytes = e.waiting, e.budget.all
 	return h
 }
 

@@ -27,7 +27,7 @@ func (k *keeper) show() {
 		return
 	}
 	k.shown = &pause{Paused: agent.Paused{Kind: agent.FailAuth, Text: text, Data: data}, login: k.login, peers: k.peers, unbegun: k.unbegun}
-	k.e.show(k.shown)
+	k.tell(k.shown)
 }
 
 // to is what a job is told of it, nil for nothing.
@@ -56,7 +56,7 @@ const then = "; this message waits, and then runs by itself"
 
 // words says what is wrong with the credential, and what to do about it.
 func (k *keeper) words() (string, map[string]any) {
-	variable := k.e.keyVariable()
+	variable := k.d.keyVariable()
 	if m := missingName.FindStringSubmatch(k.why.why); m != nil {
 		variable = m[1]
 	}

@@ -41,28 +41,28 @@ type heard struct {
 }
 
 // instructions returns what threads are to know now, and its digest.
-func (e *Executor) instructions() (text, digest string) {
-	text = e.cfg.Thread.DeveloperInstructions
-	if e.cfg.Instructions != nil {
-		text = e.cfg.Instructions()
+func (d *driver) instructions() (text, digest string) {
+	text = d.cfg.Thread.DeveloperInstructions
+	if d.cfg.Instructions != nil {
+		text = d.cfg.Instructions()
 	}
 	if text == "" {
 		return "", ""
 	}
 	sum := sha256.Sum256([]byte(text))
 	digest = hex.EncodeToString(sum[:8])
-	e.versions.keep(digest, text)
+	d.versions.keep(digest, text)
 	return text, digest
 }
 
 // newThread returns what the thread of c is loaded with in a child, and the digest of its
 // instructions. The caller holds c.lock.
-func (e *Executor) newThread(c *conversation, on *child) (params appserver.ThreadStartParams, digest string) {
-	params = e.threadOn(on)
-	granted := e.grantOf(c)
+func (d *driver) newThread(c *conversation, on *child) (params appserver.ThreadStartParams, digest string) {
+	params = d.threadOn(on)
+	granted := d.grantOf(c)
 	params.ApprovalPolicy, params.Sandbox = appserver.ApprovalPolicy(granted.policy), appserver.SandboxMode(granted.sandbox)
-	params.DeveloperInstructions, digest = e.instructions()
-	return e.spare(c, on, params), digest
+	params.DeveloperInstructions, digest = d.instructions()
+	return d.spare(c, on, params), digest
 }
 
 // mayCompact reports whether codex may compact before a turn, as it does where that has another model
@@ -79,8 +79,8 @@ func (c *conversation) otherThanRan(params *appserver.TurnStartParams) bool {
 
 // brief has the turn tell its thread what that does not know yet, or may not know any more by then.
 // The caller holds c.lock.
-func (e *Executor) brief(c *conversation, params *appserver.TurnStartParams) (digest string, tells bool) {
-	text, digest := e.instructions()
+func (d *driver) brief(c *conversation, params *appserver.TurnStartParams) (digest string, tells bool) {
+	text, digest := d.instructions()
 	known := c.heard.known
 	if known != c.heard.loaded && c.mayCompact(params) {
 		known = unsure
@@ -90,7 +90,7 @@ func (e *Executor) brief(c *conversation, params *appserver.TurnStartParams) (di
 	}
 	value := noInstructions
 	if text != "" {
-		value = e.versions.change(known, text)
+		value = d.versions.change(known, text)
 	}
 	c.heard.times++
 	for key, piece := range pieces(contextKey+strconv.Itoa(c.heard.times), value) {
@@ -108,22 +108,22 @@ func addContext(params *appserver.TurnStartParams, key, value string) {
 
 // briefed notes that codex has taken a turn that [Executor.brief] has prepared. The
 // caller holds c.lock.
-func (e *Executor) briefed(c *conversation, digest string, told bool) {
+func (d *driver) briefed(c *conversation, digest string, told bool) {
 	c.heard.known, c.heard.told = digest, told
 	if !c.heard.told {
-		e.keepHeard(c)
+		d.keepHeard(c)
 	}
 }
 
 // endBriefing notes what the thread knows after a turn. One that was cut off may
 // have nothing of what it had with it, so that is told again. The caller holds
 // c.lock.
-func (e *Executor) endBriefing(c *conversation, err error) {
+func (d *driver) endBriefing(c *conversation, err error) {
 	if err != nil && c.heard.told {
 		c.heard.known = c.heard.kept
 	}
 	c.heard.told = false
-	e.keepHeard(c)
+	d.keepHeard(c)
 }
 
 // A briefing is what the model of a conversation has been told beside its messages, or has yet to be.
@@ -150,11 +150,11 @@ func (c *conversation) uncertain() briefing {
 
 // untell has the model be told again what a turn had with it that is taken out of the history. The
 // caller holds c.lock.
-func (e *Executor) untell(c *conversation, before briefing) {
+func (d *driver) untell(c *conversation, before briefing) {
 	c.fresh = cmp.Or(c.fresh, before.fresh)
 	c.strange.untold(before.strange)
 	c.heard.known, c.heard.told = before.known, false
-	e.keepHeard(c)
+	d.keepHeard(c)
 }
 
 // unsure is known of instructions where it is not sure which the model has: they are told in whole.
@@ -172,14 +172,14 @@ func (h *heard) compacted() {
 
 // keepHeard writes down what the thread knows. Where that fails the next process
 // tells it again. The caller holds c.lock.
-func (e *Executor) keepHeard(c *conversation) {
+func (d *driver) keepHeard(c *conversation) {
 	if c.heard.known == c.heard.kept {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(e.root), tellTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(d.root), tellTimeout)
 	defer cancel()
-	if err := e.cfg.Book.Tell(ctx, c.threadID, c.heard.known); err != nil {
-		e.log.Warn("what a thread was told could not be written down", "thread_id", c.threadID, "err", err)
+	if err := d.cfg.Book.Tell(ctx, c.threadID, c.heard.known); err != nil {
+		d.log.Warn("what a thread was told could not be written down", "thread_id", c.threadID, "err", err)
 		return
 	}
 	c.heard.kept = c.heard.known

@@ -29,6 +29,21 @@ func (e *Executor) keep() {
 	}
 }
 
+// keepLogin waits until there is a credential that the model takes. It reports whether the hold
+// goes on because of something else.
+func (e *Executor) keepLogin(r *refusal) (again bool) {
+	other, ok := e.driver.keepLogin(r, e.hold.wake, e.show)
+	switch {
+	case !ok:
+		return false
+	case other != nil:
+		e.turnTo(other)
+		return true
+	}
+	e.release()
+	return false
+}
+
 // keepLimit waits until a limit ends, and finds out whether it has. It reports
 // whether the hold goes on because of something else.
 func (e *Executor) keepLimit(r *refusal) (again bool) {

@@ -89,50 +89,50 @@ func (c *conversation) remember(r *record) {
 }
 
 // childEnded cleans up after a child, before the next one starts.
-func (e *Executor) childEnded(dead *child) {
-	e.dropDead(dead)
-	e.writable.forget()
-	e.networked.Store(false)
-	e.mu.Lock()
-	e.agents = newAgents()
-	e.mu.Unlock()
-	e.endAllLeftovers()
+func (d *driver) childEnded(dead *child) {
+	d.dropDead(dead)
+	d.writable.forget()
+	d.networked.Store(false)
+	d.mu.Lock()
+	d.agents = newAgents()
+	d.mu.Unlock()
+	d.endAllLeftovers()
 }
 
 // endAllLeftovers kills what is left of the commands of all our threads. It is
 // for the time after a child's end, when nobody is left who would end them.
-func (e *Executor) endAllLeftovers() {
-	ctx, cancel := context.WithTimeout(context.Background(), e.cfg.Grace)
+func (d *driver) endAllLeftovers() {
+	ctx, cancel := context.WithTimeout(context.Background(), d.cfg.Grace)
 	defer cancel()
-	e.killCommands(ctx, func(c appserver.Command) bool {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		return e.threads[c.ThreadID] || e.threads[c.SessionID]
+	d.killCommands(ctx, func(c appserver.Command) bool {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		return d.threads[c.ThreadID] || d.threads[c.SessionID]
 	})
 }
 
 // killCommands kills what matches until nothing does: a process may start
 // another while it is being killed.
-func (e *Executor) killCommands(ctx context.Context, match func(appserver.Command) bool) {
+func (d *driver) killCommands(ctx context.Context, match func(appserver.Command) bool) {
 	for {
-		left, failed := e.killOnce(ctx, match)
+		left, failed := d.killOnce(ctx, match)
 		if len(left) == 0 {
 			if failed != nil {
-				e.log.Warn("commands that codex may have left running could not be looked for", "err", failed)
+				d.log.Warn("commands that codex may have left running could not be looked for", "err", failed)
 			}
 			return
 		}
-		e.log.Info("commands that codex had left running were killed", "count", len(left), "err", failed)
+		d.log.Info("commands that codex had left running were killed", "count", len(left), "err", failed)
 		if !sleep.For(ctx, goneEvery) {
-			e.log.Warn("commands of codex still run", "count", len(left), "err", context.Cause(ctx))
+			d.log.Warn("commands of codex still run", "count", len(left), "err", context.Cause(ctx))
 			return
 		}
 	}
 }
 
 // killOnce kills what matches now. Who may look into commands is the user that they run as.
-func (e *Executor) killOnce(ctx context.Context, match func(appserver.Command) bool) (found []appserver.Command, err error) {
-	err = e.cfg.Child.User.Do(func() (failed error) {
+func (d *driver) killOnce(ctx context.Context, match func(appserver.Command) bool) (found []appserver.Command, err error) {
+	err = d.cfg.Child.User.Do(func() (failed error) {
 		found = appserver.Commands(ctx, match)
 		for _, command := range found {
 			failed = errors.Join(failed, command.Kill())

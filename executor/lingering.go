@@ -49,17 +49,17 @@ func (l *lately) add(now time.Time) {
 
 // leave takes the thread of c out of the child: at once where many linger already, and no subagent
 // works there, which that would end. The caller holds c.lock.
-func (e *Executor) leave(ctx context.Context, c *conversation, on *child) error {
-	e.mu.Lock()
+func (d *driver) leave(ctx context.Context, c *conversation, on *child) error {
+	d.mu.Lock()
 	peer := c.peer
-	e.mu.Unlock()
+	d.mu.Unlock()
 	lately := on.lately.of(peer)
-	if lately.crowded(time.Now(), e.cfg.MaxLingering) && c.resumable && !e.agentsWork(ctx, on, c.threadID) {
+	if lately.crowded(time.Now(), d.cfg.MaxLingering) && c.resumable && !d.agentsWork(ctx, on, c.threadID) {
 		err := on.ThreadUnload(ctx, c.threadID)
 		if err == nil || appserver.IsThreadGone(err) {
 			return nil
 		}
-		e.log.Warn("a thread could not be unloaded at once", "thread_id", c.threadID, "err", err)
+		d.log.Warn("a thread could not be unloaded at once", "thread_id", c.threadID, "err", err)
 	}
 	lately.add(time.Now())
 	return on.ThreadUnsubscribe(ctx, c.threadID)

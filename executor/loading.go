@@ -23,71 +23,71 @@ type loadedThread struct {
 
 // loadWith makes the call. A job that is canceled meanwhile does not wait, while codex goes on
 // with it: the thread that comes too late is put away, and whoever loads it next waits for that.
-func (e *Executor) loadWith(ctx context.Context, on *child, l loading) (appserver.ThreadSession, error) {
-	if err := e.whenAway(ctx, l.of); err != nil {
+func (d *driver) loadWith(ctx context.Context, on *child, l loading) (appserver.ThreadSession, error) {
+	if err := d.whenAway(ctx, l.of); err != nil {
 		return appserver.ThreadSession{}, err
 	}
 	late := make(chan loadedThread, 1)
-	e.wg.Go(func() { late <- e.loadInTime(on, l) })
+	d.wg.Go(func() { late <- d.loadInTime(on, l) })
 	select {
 	case got := <-late:
 		if got.err != nil {
-			e.putAway(on, got)
+			d.putAway(on, got)
 		}
 		return got.session, got.err
 	case <-ctx.Done():
-		away := e.goesAway(l.of)
-		e.wg.Go(func() {
+		away := d.goesAway(l.of)
+		d.wg.Go(func() {
 			defer away()
-			e.putAway(on, <-late)
+			d.putAway(on, <-late)
 		})
 		return appserver.ThreadSession{}, context.Cause(ctx)
 	}
 }
 
-func (e *Executor) loadInTime(on *child, l loading) (got loadedThread) {
-	ctx, cancel := context.WithTimeout(e.root, l.limit)
+func (d *driver) loadInTime(on *child, l loading) (got loadedThread) {
+	ctx, cancel := context.WithTimeout(d.root, l.limit)
 	defer cancel()
-	got.err = e.attended(ctx, on, func(ctx context.Context) (err error) {
+	got.err = d.attended(ctx, on, func(ctx context.Context) (err error) {
 		if got.session, err = l.call(ctx); err != nil {
 			return err
 		}
-		e.learnWritable(on, got.session)
-		e.learnNetwork(got.session)
-		return e.apart(on, l.asked, got.session)
+		d.learnWritable(on, got.session)
+		d.learnNetwork(got.session)
+		return d.apart(on, l.asked, got.session)
 	})
 	return got
 }
 
 // putAway has codex unload a thread that nobody waits for, if it has loaded it.
-func (e *Executor) putAway(on *child, got loadedThread) {
+func (d *driver) putAway(on *child, got loadedThread) {
 	thread := got.session.Thread.ID
 	if thread == "" {
 		return
 	}
-	ctx, cancel := context.WithTimeout(e.root, shortCallTimeout)
+	ctx, cancel := context.WithTimeout(d.root, shortCallTimeout)
 	defer cancel()
 	if err := on.ThreadUnsubscribe(ctx, thread); err != nil {
-		e.log.Warn("a thread that nobody waits for stays loaded", "thread_id", thread, "err", err)
+		d.log.Warn("a thread that nobody waits for stays loaded", "thread_id", thread, "err", err)
 	}
 }
 
 // goesAway notes that a thread is about to be put away. The returned function says that it is.
-func (e *Executor) goesAway(thread string) func() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.goesAwayLocked(thread)
+func (d *driver) goesAway(thread string) func() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.goesAwayLocked(thread)
 }
 
 // goesAwayLocked is goesAway for a caller that holds e.mu.
-func (e *Executor) goesAwayLocked(thread string) func() {
+func (d *driver) goesAwayLocked(thread string) func() {
 	away := make(chan struct{})
-	e.away[thread] = away
+	d.away[thread] = away
 	return func() {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		if e.away[thread] == away {
-			delete(e.away, thread)
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if d.away[thread] == away {
+			delete(d.away, thread)
 		}
 		close(away)
 	}
@@ -95,10 +95,10 @@ func (e *Executor) goesAwayLocked(thread string) func() {
 
 // whenAway waits until a thread is put away that is about to be. A new one has no name, and waits
 // for none.
-func (e *Executor) whenAway(ctx context.Context, thread string) error {
-	e.mu.Lock()
-	away := e.away[thread]
-	e.mu.Unlock()
+func (d *driver) whenAway(ctx context.Context, thread string) error {
+	d.mu.Lock()
+	away := d.away[thread]
+	d.mu.Unlock()
 	if thread == "" || away == nil {
 		return nil
 	}

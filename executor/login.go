@@ -38,7 +38,9 @@ func (l *login) over() bool {
 // A keeper holds the jobs until there is a credential that the model takes. It
 // belongs to the goroutine of the hold.
 type keeper struct {
-	e       *Executor
+	d       *driver
+	wake    <-chan struct{} // something may be new
+	tell    func(*pause)    // says what waiting jobs are told from now on
 	why     *refusal
 	account appserver.AccountStatus
 	known   bool      // what the account is
@@ -57,17 +59,18 @@ type keeper struct {
 }
 
 // keepLogin waits for a credential that the model takes, and offers a login
-// meanwhile. It reports whether the hold goes on because of something else.
-func (e *Executor) keepLogin(r *refusal) (again bool) {
-	k := &keeper{e: e, why: r, probed: time.Now(), peers: heldForPeers()}
-	e.account.news() // what was before does not count
+// meanwhile. It returns what the model refuses for instead, if it comes to that; ok is
+// false if we are closing.
+func (d *driver) keepLogin(r *refusal, wake <-chan struct{}, tell func(*pause)) (other *refusal, ok bool) {
+	k := &keeper{d: d, wake: wake, tell: tell, why: r, probed: time.Now(), peers: heldForPeers()}
+	d.account.news() // what was before does not count
 	k.changed = k.begin()
 	for stored := k.stale || k.changed; ; stored = false { // it is tried before a login is begun, which a restart would end
 		if !stored {
 			k.offer()
 			k.show()
 			if !k.wait() {
-				return false
+				return nil, false
 			}
 			if k.loggedIn() {
 				break
@@ -82,28 +85,26 @@ func (e *Executor) keepLogin(r *refusal) (again bool) {
 		}
 		if refused.kind != agent.FailAuth {
 			k.cancel()
-			e.turnTo(refused)
-			return true
+			return refused, true
 		}
 	}
 	k.cancel()
-	e.release()
-	return false
+	return nil, true
 }
 
 // begin looks for the first time, and reports whether there may be a login in the file that codex has
 // not read.
 func (k *keeper) begin() bool {
-	on, err := k.e.child.get(k.e.root)
+	on, err := k.d.child.get(k.d.root)
 	if err != nil {
 		return false
 	}
-	k.file = k.e.markOf(on.Info().CodexHome)
+	k.file = k.d.markOf(on.Info().CodexHome)
 	k.look()
 	if k.isOut() {
 		return k.file.at.After(on.began)
 	}
-	return k.e.hasNewer(on)
+	return k.d.hasNewer(on)
 }
 
 // isOut reports whether codex has no login, or one that cannot be renewed.
@@ -111,14 +112,14 @@ func (k *keeper) isOut() bool { return k.known && loggedOut(k.account) }
 
 // look finds out which account codex has, and whether its file is of another one.
 func (k *keeper) look() {
-	on, err := k.e.child.get(k.e.root)
+	on, err := k.d.child.get(k.d.root)
 	if err != nil {
 		return
 	}
-	k.stale = k.stale || k.e.hasAnothers(on)
-	ctx, cancel := context.WithTimeout(k.e.root, accountAsk)
+	k.stale = k.stale || k.d.hasAnothers(on)
+	ctx, cancel := context.WithTimeout(k.d.root, accountAsk)
 	defer cancel()
-	status, err := k.e.readAccount(ctx, on, false)
+	status, err := k.d.readAccount(ctx, on, false)
 	k.account, k.known = status, err == nil
 }
 
@@ -127,9 +128,9 @@ func (k *keeper) wait() bool {
 	timer := time.NewTimer(lookAgain)
 	defer timer.Stop()
 	select {
-	case <-k.e.hold.wake:
+	case <-k.wake:
 	case <-timer.C:
-	case <-k.e.root.Done():
+	case <-k.d.root.Done():
 		return false
 	}
 	return true
@@ -138,7 +139,7 @@ func (k *keeper) wait() bool {
 // loggedIn reports whether somebody has logged codex in. A login that failed may
 // have been carried out all the same: then the credential's file has changed.
 func (k *keeper) loggedIn() bool {
-	updated, completed := k.e.account.news()
+	updated, completed := k.d.account.news()
 	k.prompt = k.prompt || updated
 	if completed == nil {
 		return false
@@ -146,21 +147,21 @@ func (k *keeper) loggedIn() bool {
 	if k.login != nil && completed.LoginID == k.login.LoginID {
 		k.login = nil
 	}
-	k.e.log.Info("a login has ended", "success", completed.Success)
+	k.d.log.Info("a login has ended", "success", completed.Success)
 	return completed.Success
 }
 
 // due reports whether the model is to be asked now: once a minute, and when the
 // credential has changed.
 func (k *keeper) due() bool {
-	if on, _ := k.e.child.health(); on != nil {
-		if mark := k.e.markOf(on.Info().CodexHome); mark != k.file {
+	if on, _ := k.d.child.health(); on != nil {
+		if mark := k.d.markOf(on.Info().CodexHome); mark != k.file {
 			k.file, k.changed, k.prompt = mark, true, true
 		}
 	}
-	k.prompt = k.prompt || k.kept && k.e.slots.isIdle()
+	k.prompt = k.prompt || k.kept && k.d.host.isIdle()
 	since := time.Since(k.probed)
-	return since >= k.e.cfg.LoginProbe || k.prompt && since >= probesApart
+	return since >= k.d.cfg.LoginProbe || k.prompt && since >= probesApart
 }
 
 // ask finds out whether the model takes the credential now. It returns why not,
@@ -174,15 +175,15 @@ func (k *keeper) ask() *refusal {
 	if k.weighChange(); !k.stale {
 		return r
 	}
-	if kept := !k.e.slots.isIdle(); kept {
+	if kept := !k.d.host.isIdle(); kept {
 		if !k.kept {
-			k.e.log.Warn("the credential has changed; codex is restarted to take it as soon as no turn is begun: answer the questions that are open, or cancel their tasks")
+			k.d.log.Warn("the credential has changed; codex is restarted to take it as soon as no turn is begun: answer the questions that are open, or cancel their tasks")
 		}
 		k.kept = kept
 		return r
 	}
-	k.e.log.Info("the credential has changed; codex is restarted to take it")
-	if on, _ := k.e.child.health(); on != nil {
+	k.d.log.Info("the credential has changed; codex is restarted to take it")
+	if on, _ := k.d.child.health(); on != nil {
 		on.restart("credential changed")
 		<-on.Done()
 	}
@@ -197,15 +198,15 @@ func (k *keeper) ask() *refusal {
 // or renews its own and writes it, until the renewal is refused for good; and it takes no other
 // change (seen on 0.169.0).
 func (k *keeper) weighChange() {
-	on, _ := k.e.child.health()
+	on, _ := k.d.child.health()
 	if on == nil {
 		return
 	}
 	k.look() // the probe may have ended what codex had
-	mark := k.e.markOf(on.Info().CodexHome)
+	mark := k.d.markOf(on.Info().CodexHome)
 	changed := k.changed || mark != k.file
 	k.file, k.changed = mark, false
-	k.stale = k.stale || changed && (k.isOut() || *on.whose.Load() == "" || k.e.hasNewer(on))
+	k.stale = k.stale || changed && (k.isOut() || *on.whose.Load() == "" || k.d.hasNewer(on))
 }
 
 func (k *keeper) try() *refusal {
@@ -213,9 +214,9 @@ func (k *keeper) try() *refusal {
 	if k.isOut() {
 		return k.why // nobody needs to ask the model
 	}
-	r, err := k.e.probe(k.e.root)
+	r, err := k.d.probe(k.d.root)
 	if err != nil {
-		k.e.log.Warn("it could not be found out whether the credential is taken now", "err", err)
+		k.d.log.Warn("it could not be found out whether the credential is taken now", "err", err)
 		return k.why
 	}
 	if r != nil && r.kind == agent.FailAuth {
@@ -229,7 +230,7 @@ func (k *keeper) try() *refusal {
 func (k *keeper) offers() bool {
 	switch {
 	case !k.known: // with a ChatGPT login codex looks at the network to tell
-		return k.e.keyVariable() == ""
+		return k.d.keyVariable() == ""
 	case k.account.Account == nil:
 		return k.account.RequiresOpenaiAuth
 	}
@@ -254,60 +255,41 @@ func (k *keeper) offer() {
 	if k.login != nil && k.login.over() {
 		k.login = nil
 	}
-	user, peers := k.e.whoWaits()
+	user, peers := k.d.host.whoWaits()
 	may := k.mayOffer(user, peers)
 	left := !may && !user && k.mayOffer(true, peers)
 	if left && !k.unbegun && peers {
-		k.e.log.Warn("messages of other agents wait for a login; one is begun when a message of the user's comes, whose answer has the link and the code")
+		k.d.log.Warn("messages of other agents wait for a login; one is begun when a message of the user's comes, whose answer has the link and the code")
 	}
 	k.unbegun = left
 	if !may {
 		return
 	}
 	k.offered = time.Now()
-	on, err := k.e.child.get(k.e.root)
+	on, err := k.d.child.get(k.d.root)
 	if err != nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(k.e.root, loginAsk)
+	ctx, cancel := context.WithTimeout(k.d.root, loginAsk)
 	defer cancel()
 	code, err := on.LoginDeviceCode(ctx)
 	if err != nil {
-		k.e.log.Warn("no login could be begun", "err", err)
+		k.d.log.Warn("no login could be begun", "err", err)
 		k.trouble = "no link for one could be had"
 		return
 	}
 	k.login, k.trouble = &login{DeviceCode: code, on: on, died: on.Done(), since: k.offered}, ""
-	k.e.log.Info("a login was begun; its link and its code are in the tasks that wait, but for those of other agents")
+	k.d.log.Info("a login was begun; its link and its code are in the tasks that wait, but for those of other agents")
 }
 
 // cancel gives up a login that nobody needs any more.
 func (k *keeper) cancel() {
-	if k.login == nil || k.login.over() || k.e.root.Err() != nil {
+	if k.login == nil || k.login.over() || k.d.root.Err() != nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(k.e.root, shortCallTimeout)
+	ctx, cancel := context.WithTimeout(k.d.root, shortCallTimeout)
 	defer cancel()
 	if err := k.login.on.LoginCancel(ctx, k.login.LoginID); err != nil {
-		k.e.log.Debug("a login could not be given up", "err", err)
+		k.d.log.Debug("a login could not be given up", "err", err)
 	}
-}
-
-// somebodyIsThere reports whether a job waits.
-func (e *Executor) somebodyIsThere() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.waiting > 0
-}
-
-// whoWaits reports whether a job waits for a turn that is not another agent's, and whether
-// there are jobs that are.
-func (e *Executor) whoWaits() (user, peers bool) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for _, j := range e.jobs {
-		peers = peers || j.Peer
-		user = user || !j.Peer && !j.told && !j.turned && j.into == nil
-	}
-	return user, peers
 }

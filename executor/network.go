@@ -14,7 +14,7 @@ import (
 // learnNetwork notes whether commands of a thread have the network in their sandbox. Where those of
 // one do, they can answer for all others, until codex ends and they with it. codex's answer has what
 // the mode came to, whichever of its settings says so.
-func (e *Executor) learnNetwork(session appserver.ThreadSession) {
+func (d *driver) learnNetwork(session appserver.ThreadSession) {
 	var sandbox struct {
 		Network any `json:"networkAccess"` // a word in some modes
 	}
@@ -22,12 +22,12 @@ func (e *Executor) learnNetwork(session appserver.ThreadSession) {
 	switch sandbox.Network {
 	case nil, false, "", "restricted":
 	default:
-		e.networked.Store(true)
+		d.networked.Store(true)
 	}
 }
 
 // forgeable reports whether an answer could be a command's.
-func (e *Executor) forgeable() bool { return e.cfg.Open && e.networked.Load() }
+func (d *driver) forgeable() bool { return d.cfg.Open && d.networked.Load() }
 
 const (
 	networkAndOpen = "commands have the network here (sandbox_workspace_write.network_access in codex's configuration), and nothing keeps from them what callers show, so that a command could give the answer"
@@ -41,8 +41,8 @@ const forgeableAsked = "codex asked for something. It was declined without a que
 const forgeableNote = "The answer is not taken: " + networkAndOpen + ". It was declined. " + toBeAsked
 
 // forged says why no answer is taken; empty where one is.
-func (e *Executor) forged() (note string) {
-	if e.forgeable() {
+func (d *driver) forged() (note string) {
+	if d.forgeable() {
 		return forgeableNote
 	}
 	return ""

@@ -80,9 +80,9 @@ func (t *turn) item(note appserver.Notification) *agent.Ended {
 }
 
 // onItem tells of an item, if somebody hears of them all.
-func (e *Executor) onItem(item appserver.Item) {
-	if e.cfg.OnItem != nil {
-		e.cfg.OnItem(itemOf(item))
+func (d *driver) onItem(item appserver.Item) {
+	if d.cfg.OnItem != nil {
+		d.cfg.OnItem(itemOf(item))
 	}
 }
 

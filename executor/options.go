@@ -51,51 +51,50 @@ func (c *conversation) learn(asked appserver.ThreadStartParams, got appserver.Th
 // is the thread's own directory, which no command can replace: codex looks for its
 // roots anew with each command, and left to itself it makes one of the folder, which
 // may be a symlink to anywhere by then (seen on 0.169.0). The caller holds c.lock.
-func (e *Executor) adjust(c *conversation, j *job, on *child, params *appserver.TurnStartParams) {
-	if !c.says(j) {
+func (d *driver) adjust(c *conversation, o agent.Options, on *child, params *appserver.TurnStartParams) {
+	if !c.says(o) {
 		return
 	}
-	o := j.Options
 	params.Cwd = cmp.Or(o.Cwd, c.own.cwd)
 	params.WorkspaceRoots = []string{c.own.cwd}
 	params.Model = cmp.Or(o.Model, c.own.model)
 	params.ApprovalPolicy = cmp.Or(appserver.ApprovalPolicy(o.ApprovalPolicy), c.own.policy)
 	params.SandboxPolicy = c.own.sandbox
-	if o.Sandbox != "" && o.Sandbox != e.ownGrant().sandbox { // its own may have more to it than the mode
+	if o.Sandbox != "" && o.Sandbox != d.ownGrant().sandbox { // its own may have more to it than the mode
 		params.SandboxPolicy = appserver.PolicyOf(appserver.SandboxMode(o.Sandbox), on.launch.Temp)
 	}
 }
 
-// says reports whether the turn of j says what it runs with, where it works among it.
-func (c *conversation) says(j *job) bool { return j.Options != agent.Options{} || c.strayed }
+// says reports whether a turn that asks for o says what it runs with, where it works among it.
+func (c *conversation) says(o agent.Options) bool { return o != agent.Options{} || c.strayed }
 
 // adjusted notes what the thread's settings may be after a turn/start that ended
 // with err. The caller holds c.lock.
-func (c *conversation) adjusted(j *job, err error) {
-	c.strayed = j.Options != agent.Options{} || c.strayed && err != nil
+func (c *conversation) adjusted(o agent.Options, err error) {
+	c.strayed = o != agent.Options{} || c.strayed && err != nil
 }
 
-// otherModel is the model that j has named, if that is not its thread's own; else it is
+// otherModel is the model that a turn has named, if that is not its thread's own; else it is
 // empty. The caller holds c.lock.
-func (c *conversation) otherModel(j *job) string {
-	if j.Options.Model == c.own.model {
+func (c *conversation) otherModel(o agent.Options) string {
+	if o.Model == c.own.model {
 		return ""
 	}
-	return j.Options.Model
+	return o.Model
 }
 
-// mayAsk reports whether somebody is there to answer what the turn of j asks.
-func (e *Executor) mayAsk(j *job) bool { return e.allowed(j).policy != agent.Never }
+// mayAsk reports whether somebody is there to answer what a turn asks.
+func (d *driver) mayAsk(o agent.Options) bool { return d.allowed(o).policy != agent.Never }
 
-// everythingAllowed reports whether codex may do everything without asking in the
-// turn of j, in which case a question only comes by mistake. never alone is not enough:
+// everythingAllowed reports whether codex may do everything without asking in a
+// turn, in which case a question only comes by mistake. never alone is not enough:
 // a yes would widen the sandbox that was chosen.
-func (e *Executor) everythingAllowed(j *job) bool {
-	return e.allowed(j) == grant{agent.Never, agent.FullAccess}
+func (d *driver) everythingAllowed(o agent.Options) bool {
+	return d.allowed(o) == grant{agent.Never, agent.FullAccess}
 }
 
-// allowed is what codex may do in the turn of j.
-func (e *Executor) allowed(j *job) grant {
-	own := e.ownGrant()
-	return grant{cmp.Or(j.Options.ApprovalPolicy, own.policy), cmp.Or(j.Options.Sandbox, own.sandbox)}
+// allowed is what codex may do in a turn that asks for o.
+func (d *driver) allowed(o agent.Options) grant {
+	own := d.ownGrant()
+	return grant{cmp.Or(o.ApprovalPolicy, own.policy), cmp.Or(o.Sandbox, own.sandbox)}
 }

@@ -198,12 +198,12 @@ func cause(err error) string {
 }
 
 // modelFailure says why the model or codex ended a turn, and what to do.
-func (e *Executor) modelFailure(failed *appserver.TurnError) *agent.Failure {
+func (d *driver) modelFailure(failed *appserver.TurnError) *agent.Failure {
 	if failed == nil {
 		return &agent.Failure{Kind: agent.FailModel, Message: "codex failed without saying why"}
 	}
 	name, status := failed.Code()
-	f := &agent.Failure{Kind: failureKind(name, status, failed.Message), Code: name, Message: sayable(e.words(failed.Message))}
+	f := &agent.Failure{Kind: failureKind(name, status, failed.Message), Code: name, Message: sayable(d.words(failed.Message))}
 	if f.Kind == agent.FailContext { // the others need no advice
 		f.Message += ". This conversation is full: send the message with a new contextId"
 	}

@@ -28,15 +28,15 @@ func (on *child) unreadable() string {
 // spare has the thread of c be loaded so that codex reads no file of instructions, where one is
 // too large: where the turn works, which is to run or was cut, or the thread itself. The caller
 // holds c.lock.
-func (e *Executor) spare(c *conversation, on *child, params appserver.ThreadStartParams) appserver.ThreadStartParams {
-	c.spared = on.oversized(e.cfg.Thread.Cwd)
+func (d *driver) spare(c *conversation, on *child, params appserver.ThreadStartParams) appserver.ThreadStartParams {
+	c.spared = on.oversized(d.cfg.Thread.Cwd)
 	if c.spared == "" && c.folder != "" {
 		c.spared = on.oversized(c.folder)
 	}
 	if c.spared == "" {
 		return params
 	}
-	e.log.Warn("codex reads no AGENTS.md in a conversation: a file is larger than 1 MiB, or does not say how large it is, and codex would have all of it in memory", "path", c.spared, "fix", "remove it, and see which command makes it")
+	d.log.Warn("codex reads no AGENTS.md in a conversation: a file is larger than 1 MiB, or does not say how large it is, and codex would have all of it in memory", "path", c.spared, "fix", "remove it, and see which command makes it")
 	return withoutDocuments(params)
 }
 
@@ -50,10 +50,10 @@ func withoutDocuments(params appserver.ThreadStartParams) appserver.ThreadStartP
 	return params
 }
 
-// overreads reports whether codex would read a file that is too large in the turn of j, though
+// overreads reports whether codex would read a file that is too large in a turn, though
 // the thread of c is loaded. The caller holds c.lock.
-func (e *Executor) overreads(c *conversation, j *job, on *child) bool {
-	return c.spared == "" && c.says(j) && e.isLoaded(c, on) && on.oversized(c.folder) != ""
+func (d *driver) overreads(c *conversation, o agent.Options, on *child) bool {
+	return c.spared == "" && c.says(o) && d.isLoaded(c, on) && on.oversized(c.folder) != ""
 }
 
 // tellSpared tells the sender of j that its turn is without AGENTS.md. The caller holds c.lock.

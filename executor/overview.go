@@ -2,6 +2,7 @@ package executor
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -55,19 +56,18 @@ func (e *Executor) Overview() Overview {
 }
 
 // overviews are those of all conversations, and the model of the one that was used last.
-// Whoever sends a message waits for the lock, so there is nothing more done under it.
+// Whoever sends a message waits for the locks, so there is nothing more done under them.
 func (e *Executor) overviews(on *child) (all []Conversation, model string) {
+	known, model := e.driver.overviews(on)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	all = make([]Conversation, 0, len(e.conversations))
-	var latest time.Time
-	for _, c := range e.conversations {
-		all = append(all, c.overview(on))
-		if c.shown.model != "" && !c.lastUsed.Before(latest) {
-			model, latest = c.shown.model, c.lastUsed
-		}
+	for key, q := range e.queues {
+		o := known[key]
+		o.Context = key
+		q.overview(&o)
+		known[key] = o
 	}
-	return all, model
+	return slices.Collect(maps.Values(known)), model
 }
 
 // rank is what a person wants to see first.
@@ -81,22 +81,36 @@ func (c Conversation) rank() int {
 	return 0
 }
 
-// overview is c as a person sees it. The caller holds Executor.mu.
-func (c *conversation) overview(on *child) Conversation {
-	o := Conversation{
-		Context: c.key, Thread: c.shown.thread, Loaded: on != nil && c.loadedIn == on, LastUsed: c.lastUsed, Usage: c.spent.Load(),
-	}
-	switch j := c.current; {
+// overview adds the jobs of q. The caller holds Executor.mu.
+func (q *queue) overview(o *Conversation) {
+	switch j := q.current; {
 	case j == nil || j.told:
 	case j.turned:
 		o.Running = j.ID
 	default: // for a slot, or for the model
 		o.Waiting = append(o.Waiting, j.ID)
 	}
-	for _, j := range c.queue {
+	for _, j := range q.jobs {
 		o.Waiting = append(o.Waiting, j.ID)
 	}
-	return o
+}
+
+// overviews are those of the conversations whose threads this process knows, by their contexts, and
+// the model of the one that was used last.
+func (d *driver) overviews(on *child) (all map[string]Conversation, model string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	all = make(map[string]Conversation, len(d.conversations))
+	var latest time.Time
+	for _, c := range d.conversations {
+		all[c.key] = Conversation{
+			Context: c.key, Thread: c.shown.thread, Loaded: on != nil && c.loadedIn == on, LastUsed: c.lastUsed, Usage: c.spent.Load(),
+		}
+		if c.shown.model != "" && !c.lastUsed.Before(latest) {
+			model, latest = c.shown.model, c.lastUsed
+		}
+	}
+	return all, model
 }
 
 // shownThread is what is shown of the thread of a conversation to those who do not hold

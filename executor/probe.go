@@ -17,16 +17,16 @@ const probeTime = 60 * time.Second
 // why the model refuses, or nothing if it does not, or an error if that could not
 // be found out. A conversation's own message is no probe: each time it is refused
 // would stand in the thread's history.
-func (e *Executor) probe(ctx context.Context) (*refusal, error) {
+func (d *driver) probe(ctx context.Context) (*refusal, error) {
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
-	on, err := e.child.get(ctx)
+	on, err := d.child.get(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var session appserver.ThreadSession
-	err = e.attended(ctx, on, func(ctx context.Context) (err error) {
-		params := withoutDocuments(e.threadOn(on))
+	err = d.attended(ctx, on, func(ctx context.Context) (err error) {
+		params := withoutDocuments(d.threadOn(on))
 		params.DynamicTools = nil // it asks for a word, and calls nothing
 		params.Ephemeral, params.ApprovalPolicy, params.Sandbox = true, appserver.Never, appserver.ReadOnly
 		session, err = on.ThreadStart(ctx, params)
@@ -35,12 +35,12 @@ func (e *Executor) probe(ctx context.Context) (*refusal, error) {
 	if err != nil {
 		return nil, on.settled(err)
 	}
-	p := probing{e: e, on: on, thread: session.Thread.ID}
+	p := probing{d: d, on: on, thread: session.Thread.ID}
 	p.events = on.Subscribe(p.thread)
 	defer p.end()
 	r, err := p.ask(ctx)
-	if _, refused := errors.AsType[*appserver.RPCError](err); refused || ctx.Err() != nil && e.root.Err() == nil {
-		e.log.Warn("the model could not be probed; the next turn tells", "err", err)
+	if _, refused := errors.AsType[*appserver.RPCError](err); refused || ctx.Err() != nil && d.root.Err() == nil {
+		d.log.Warn("the model could not be probed; the next turn tells", "err", err)
 		return nil, nil
 	}
 	return r, on.settled(err)
@@ -48,7 +48,7 @@ func (e *Executor) probe(ctx context.Context) (*refusal, error) {
 
 // A probing is one probe.
 type probing struct {
-	e      *Executor
+	d      *driver
 	on     *child
 	thread string
 	turn   string
@@ -68,25 +68,25 @@ func (p *probing) ask(ctx context.Context) (*refusal, error) {
 		if err != nil {
 			return nil, err
 		}
-		if r, over := p.e.verdict(note); over {
+		if r, over := p.d.verdict(note); over {
 			return r, nil
 		}
 	}
 }
 
 // verdict reports what a notification of a probe says of the model.
-func (e *Executor) verdict(note appserver.Notification) (r *refusal, over bool) {
+func (d *driver) verdict(note appserver.Notification) (r *refusal, over bool) {
 	switch note.Method {
 	case appserver.NoteError:
 		var n appserver.ErrorNote
 		if json.Unmarshal(note.Params, &n) == nil {
-			r = e.refusalOf(&n.Error)
+			r = d.refusalOf(&n.Error)
 		}
 		return r, r != nil
 	case appserver.NoteTurnCompleted:
 		var n appserver.TurnNote
 		if json.Unmarshal(note.Params, &n) == nil {
-			r = e.refusalOf(n.Turn.Error)
+			r = d.refusalOf(n.Turn.Error)
 		}
 		return r, true
 	case appserver.NoteItemStarted:
@@ -102,14 +102,14 @@ func (p *probing) end() {
 	if p.on.gone() {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), p.e.cfg.Grace)
+	ctx, cancel := context.WithTimeout(context.Background(), p.d.cfg.Grace)
 	defer cancel()
 	if p.turn != "" {
 		if err := p.on.TurnInterrupt(ctx, p.thread, p.turn); err != nil && !appserver.IsNoActiveTurn(err) {
-			p.e.log.Debug("a probe could not be ended", "err", err)
+			p.d.log.Debug("a probe could not be ended", "err", err)
 		}
 	}
 	if err := p.on.ThreadUnsubscribe(ctx, p.thread); err != nil {
-		p.e.log.Debug("the thread of a probe stays loaded", "err", err)
+		p.d.log.Debug("the thread of a probe stays loaded", "err", err)
 	}
 }

@@ -69,22 +69,24 @@ type inquiry struct {
 func (e *Executor) openInquiry(threadID string, j *job, wake func()) *inquiry {
 	in := &inquiry{job: j, threadID: threadID, wake: wake, most: e.cfg.MaxAsked, turnKnown: make(chan struct{}), gone: map[string]bool{}}
 	in.calls, in.over = context.WithCancel(context.Background())
+	e.driver.mu.Lock()
+	e.inquiries[threadID] = in
+	e.driver.mu.Unlock()
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.inquiries[threadID] = in
 	j.inquiry = in
 	return in
 }
 
 // closeInquiry takes no more questions and declines those that are open. It
 // returns the ids of those that are open for all that the observer knows.
-func (e *Executor) closeInquiry(threadID string, in *inquiry) (posed []string) {
-	e.mu.Lock()
-	if e.inquiries[threadID] == in {
-		delete(e.inquiries, threadID)
-		e.forgetAgents(in)
+func (d *driver) closeInquiry(threadID string, in *inquiry) (posed []string) {
+	d.mu.Lock()
+	if d.inquiries[threadID] == in {
+		delete(d.inquiries, threadID)
+		d.forgetAgents(in)
 	}
-	e.mu.Unlock()
+	d.mu.Unlock()
 	in.over()
 	in.mu.Lock()
 	in.closed = true
@@ -100,7 +102,7 @@ func (e *Executor) closeInquiry(threadID string, in *inquiry) (posed []string) {
 	in.posed, in.fresh, in.given, in.news = nil, nil, nil, nil
 	in.mu.Unlock()
 	for _, q := range left {
-		e.decline(q.req, q.kind, "the turn has ended")
+		d.decline(q.req, q.kind, "the turn has ended")
 		close(q.settled)
 	}
 	return posed
@@ -108,14 +110,14 @@ func (e *Executor) closeInquiry(threadID string, in *inquiry) (posed []string) {
 
 // inquiryOf finds the attempt that a request of a thread belongs to, also that of
 // a subagent; nil if there is none.
-func (e *Executor) inquiryOf(threadID string) *inquiry {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if in := e.inquiries[threadID]; in != nil {
+func (d *driver) inquiryOf(threadID string) *inquiry {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if in := d.inquiries[threadID]; in != nil {
 		return in
 	}
-	one := e.agents.at[threadID]
-	for _, in := range e.inquiries {
+	one := d.agents.at[threadID]
+	for _, in := range d.inquiries {
 		if one != nil && in.isOf(one.root) {
 			return in
 		}
@@ -138,32 +140,32 @@ func (in *inquiry) begun(turnID string) {
 
 // await puts a question to its turn and waits until codex is answered. Without an
 // answer in time it is declined.
-func (e *Executor) await(ctx context.Context, in *inquiry, q *question) {
-	leave, ok := e.admitMute(in)
+func (d *driver) await(ctx context.Context, in *inquiry, q *question) {
+	leave, ok := d.host.admitMute(in)
 	if !ok {
-		e.decline(q.req, q.kind, "answers of the message's sender are not taken, and no more such turns may wait for those of others")
+		d.decline(q.req, q.kind, "answers of the message's sender are not taken, and no more such turns may wait for those of others")
 		return
 	}
 	defer leave()
 	var expired <-chan time.Time
-	if ttl := e.cfg.QuestionTTL; ttl > 0 {
+	if ttl := d.cfg.QuestionTTL; ttl > 0 {
 		q.deadline = time.Now().Add(ttl)
 		timer := time.NewTimer(ttl)
 		defer timer.Stop()
 		expired = timer.C
 	}
 	if err := in.add(q); err != nil {
-		e.decline(q.req, q.kind, err.Error())
+		d.decline(q.req, q.kind, err.Error())
 		return
 	}
-	e.log.Info("codex asks", "method", q.req.Method, "thread_id", q.req.ThreadID, "job", in.job.ID)
+	d.log.Info("codex asks", "method", q.req.Method, "thread_id", q.req.ThreadID, "job", in.job.ID)
 	select {
 	case <-q.settled:
 		return
 	case <-ctx.Done(): // the child is gone: so is the turn, and it says so
 		return
 	case <-expired:
-		e.expire(in, q)
+		d.expire(in, q)
 	}
 	select {
 	case <-q.settled:
@@ -172,8 +174,8 @@ func (e *Executor) await(ctx context.Context, in *inquiry, q *question) {
 }
 
 // expire declines a question whose time is up.
-func (e *Executor) expire(in *inquiry, q *question) {
-	note := fmt.Sprintf("The question was not answered within %s (CODEX_QUESTION_TTL): it was declined.", e.cfg.QuestionTTL)
+func (d *driver) expire(in *inquiry, q *question) {
+	note := fmt.Sprintf("The question was not answered within %s (CODEX_QUESTION_TTL): it was declined.", d.cfg.QuestionTTL)
 	in.give(q, response{reply: reply{value: q.kind.refusal}, note: note})
 }
 

@@ -2,7 +2,6 @@ package executor
 
 import (
 	"context"
-	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 )
@@ -18,7 +17,7 @@ type queue struct {
 // serve runs the jobs of q, one at a time and in order, until none is left. A job that found no
 // room for its thread had it loaded all the same.
 func (e *Executor) serve(q *queue) {
-	c := e.driver.hold(q.key)
+	c := e.driver.pin(q.key)
 	defer e.trim()
 	for j := e.take(q, c); j != nil; j = e.take(q, c) {
 		e.driver.servesPeer(c, j.Peer)
@@ -83,7 +82,7 @@ func (e *Executor) take(q *queue, c *conversation) *job {
 	if len(q.jobs) == 0 {
 		e.heads--
 		delete(e.queues, q.key)
-		e.driver.release(c)
+		e.driver.unpin(c)
 		close(q.idle)
 		return nil
 	}

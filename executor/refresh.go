@@ -10,9 +10,9 @@ import (
 
 // refresh has codex renew its login from time to time, so that it does not expire
 // between two messages. It runs until the executor is closed.
-func (e *Executor) refresh() {
-	for sleep.For(e.root, jittered(e.cfg.RefreshEvery)) {
-		e.refreshOnce()
+func (d *driver) refresh() {
+	for sleep.For(d.root, jittered(d.cfg.RefreshEvery)) {
+		d.refreshOnce()
 	}
 }
 
@@ -24,23 +24,23 @@ func jittered(d time.Duration) time.Duration {
 
 // refreshOnce renews a ChatGPT login, if that is what codex uses. A login that
 // cannot be renewed any more is known before a message has to find out.
-func (e *Executor) refreshOnce() {
-	on, _ := e.child.health()
-	if on == nil || e.hold.look().cause != nil {
+func (d *driver) refreshOnce() {
+	on, _ := d.child.health()
+	if on == nil || d.host.isPaused() {
 		return
 	}
-	status, err := e.readAccount(e.root, on, false)
+	status, err := d.readAccount(d.root, on, false)
 	if err != nil || status.Account == nil || status.Account.Type != "chatgpt" {
 		return
 	}
-	status, err = e.readAccount(e.root, on, true)
+	status, err = d.readAccount(d.root, on, true)
 	switch {
-	case e.root.Err() != nil:
+	case d.root.Err() != nil:
 	case err != nil:
-		e.log.Warn("the login could not be renewed; codex tries again when it needs to", "err", err)
+		d.log.Warn("the login could not be renewed; codex tries again when it needs to", "err", err)
 	case loggedOut(status):
-		e.refused(&refusal{kind: agent.FailAuth, code: "unauthorized", why: "the login has expired and could not be renewed"})
+		d.host.refused(&refusal{kind: agent.FailAuth, code: "unauthorized", why: "the login has expired and could not be renewed"})
 	default:
-		e.log.Debug("the login was renewed")
+		d.log.Debug("the login was renewed")
 	}
 }

@@ -35,7 +35,7 @@ func (r *refusal) Error() string { return r.why }
 var errHeld = errors.New("the job has to wait")
 
 // refusalOf returns what of an error of codex is a refusal, or nil.
-func (e *Executor) refusalOf(failed *appserver.TurnError) *refusal {
+func (d *driver) refusalOf(failed *appserver.TurnError) *refusal {
 	if failed == nil {
 		return nil
 	}
@@ -48,9 +48,9 @@ func (e *Executor) refusalOf(failed *appserver.TurnError) *refusal {
 	if kind != agent.FailAuth && kind != agent.FailLimit {
 		return nil
 	}
-	r := &refusal{kind: kind, code: name, status: status, why: sayable(e.words(words))}
+	r := &refusal{kind: kind, code: name, status: status, why: sayable(d.words(words))}
 	if kind == agent.FailLimit {
-		r.limit, r.until = e.limitReached(name, words)
+		r.limit, r.until = d.limitReached(name, words)
 		if r.until = reset(r.until, time.Now()); !r.until.After(time.Now()) { // a clock is wrong, theirs or ours
 			r.until = time.Time{}
 		}
@@ -62,10 +62,10 @@ func (e *Executor) refusalOf(failed *appserver.TurnError) *refusal {
 const usageLimit = "usageLimitExceeded"
 
 // limitReached returns the name of the limit that an error is about, and its end.
-func (e *Executor) limitReached(code, words string) (name string, until time.Time) {
+func (d *driver) limitReached(code, words string) (name string, until time.Time) {
 	now := time.Now()
 	if code == usageLimit {
-		if window, ok := e.limits.reached(now); ok {
+		if window, ok := d.limits.reached(now); ok {
 			return window.Name, window.ResetsAt
 		}
 		return "usage", resetInWords(words, now)
@@ -77,7 +77,7 @@ func (e *Executor) limitReached(code, words string) (name string, until time.Tim
 func (t *turn) refusalOf(failed *appserver.TurnError) *refusal {
 	r := t.e.refusalOf(failed)
 	if r != nil {
-		r.model, r.unsure = t.c.otherModel(t.job), t.unsure
+		r.model, r.unsure = t.c.otherModel(t.job.Options), t.unsure
 	}
 	return r
 }

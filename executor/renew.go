@@ -40,16 +40,16 @@ func (f freshness) toSender() string {
 // offered now: codex never changes those of a thread. What is offered is settled
 // when this process starts, so nothing of an earlier turn runs on the thread any
 // more. The caller holds c.lock, and no attempt is left to be found out about.
-func (e *Executor) renew(c *conversation) {
-	if c.threadID == "" || c.tools == e.toolSet || c.foreign() {
+func (d *driver) renew(c *conversation) {
+	if c.threadID == "" || c.tools == d.toolSet || c.foreign() {
 		return
 	}
-	e.log.Info("a thread has other tools than are offered and is replaced by a new one", "thread_id", c.threadID)
+	d.log.Info("a thread has other tools than are offered and is replaced by a new one", "thread_id", c.threadID)
 	fresh := c.fresh
 	if c.history {
 		fresh = otherTools
 	}
-	e.forget(c, nil)
+	d.forget(c, nil)
 	c.fresh, c.tools = fresh, ""
 }
 

@@ -24,50 +24,50 @@ func unread() []string {
 }
 
 // childConfig completes the configuration of the child with our ears.
-func (e *Executor) childConfig() appserver.Config {
-	cfg := e.cfg.Child
+func (d *driver) childConfig() appserver.Config {
+	cfg := d.cfg.Child
 	cfg.OptOut = append(cfg.OptOut, unread()...)
-	cfg.OnRequest = e.hear
-	cfg.OnGlobal, cfg.OnTurn = e.global, e.turnBegan
-	cfg.Logger = e.log
+	cfg.OnRequest = d.hear
+	cfg.OnGlobal, cfg.OnTurn = d.global, d.turnBegan
+	cfg.Logger = d.log
 	return cfg
 }
 
 // hear answers a request of codex, on a goroutine of its own. Every request is
 // answered: one that is left open holds its thread for ever. What a person can
 // answer is put to the turn that it belongs to; it returns when that is settled.
-func (e *Executor) hear(ctx context.Context, req *appserver.Request) {
+func (d *driver) hear(ctx context.Context, req *appserver.Request) {
 	if req.Method == appserver.MethodToolCall {
-		e.callTool(ctx, req)
+		d.callTool(ctx, req)
 		return
 	}
 	if answer, ok := atOnce(req.Method); ok {
 		err := req.Reply(answer)
-		e.log.Info("codex asked and was answered", "method", req.Method, "thread_id", req.ThreadID, "err", err)
+		d.log.Info("codex asked and was answered", "method", req.Method, "thread_id", req.ThreadID, "err", err)
 		return
 	}
-	k, ok := kindOf(req.Method, terms{rules: e.cfg.Rules, unfit: e.unfit})
+	k, ok := kindOf(req.Method, terms{rules: d.cfg.Rules, unfit: d.unfit})
 	if !ok {
 		err := req.Refuse(appserver.CodeMethodNotFound, "method not offered by this client: "+req.Method)
-		e.log.Info("codex asked for what is not offered", "method", req.Method, "err", err)
+		d.log.Info("codex asked for what is not offered", "method", req.Method, "err", err)
 		return
 	}
-	matter, err := e.readMatter(k, req.Params)
+	matter, err := d.readMatter(k, req.Params)
 	if err != nil {
-		e.decline(req, k, "cannot be read: "+err.Error())
+		d.decline(req, k, "cannot be read: "+err.Error())
 		return
 	}
-	in, why := e.askerOf(ctx, req)
+	in, why := d.askerOf(ctx, req)
 	switch {
 	case in == nil:
-		e.decline(req, k, why)
-	case e.everythingAllowed(in.job):
+		d.decline(req, k, why)
+	case d.everythingAllowed(in.job.Options):
 		err = req.Reply(matter.grant())
-		e.log.Info("codex asked although everything is allowed", "method", req.Method, "thread_id", req.ThreadID, "err", err)
-	case !e.mayAsk(in.job):
-		e.decline(req, k, "nobody is asked (CODEX_APPROVAL_POLICY=never)")
+		d.log.Info("codex asked although everything is allowed", "method", req.Method, "thread_id", req.ThreadID, "err", err)
+	case !d.mayAsk(in.job.Options):
+		d.decline(req, k, "nobody is asked (CODEX_APPROVAL_POLICY=never)")
 	default:
-		e.await(ctx, in, &question{req: req, kind: k, matter: matter, by: askedBy(req.Params), settled: make(chan struct{})})
+		d.await(ctx, in, &question{req: req, kind: k, matter: matter, by: askedBy(req.Params), settled: make(chan struct{})})
 	}
 }
 
@@ -76,10 +76,10 @@ const fewBytes = 16 << 10
 
 // readMatter reads what is asked. A form takes hundreds of times what it has of memory for a
 // moment, and any number may come at once: large ones are read one at a time.
-func (e *Executor) readMatter(k kind, params json.RawMessage) (matter, error) {
+func (d *driver) readMatter(k kind, params json.RawMessage) (matter, error) {
 	if len(params) > fewBytes {
-		e.reading.Lock()
-		defer e.reading.Unlock()
+		d.reading.Lock()
+		defer d.reading.Unlock()
 	}
 	return k.read(params)
 }
@@ -87,14 +87,14 @@ func (e *Executor) readMatter(k kind, params json.RawMessage) (matter, error) {
 // askerOf returns the attempt whose turn asks, also where a subagent of it does. It is nil if that
 // turn does not run, and why says so. What names no turn is of the one that runs, and a form of an
 // MCP server's own names that one whichever has called the server (seen on 0.169.0).
-func (e *Executor) askerOf(ctx context.Context, req *appserver.Request) (in *inquiry, why string) {
-	if in = e.inquiryOf(req.ThreadID); in == nil { // not even where everything is allowed: a subagent may go on that is to have less
+func (d *driver) askerOf(ctx context.Context, req *appserver.Request) (in *inquiry, why string) {
+	if in = d.inquiryOf(req.ThreadID); in == nil { // not even where everything is allowed: a subagent may go on that is to have less
 		return nil, "no turn of ours runs on its thread"
 	}
 	of, err := read[struct {
 		TurnID string `json:"turnId"`
 	}](req.Params)
-	if err != nil || of.TurnID != "" && of.TurnID != e.turnOn(ctx, in, req.ThreadID) {
+	if err != nil || of.TurnID != "" && of.TurnID != d.turnOn(ctx, in, req.ThreadID) {
 		return nil, "its turn has ended"
 	}
 	return in, ""
@@ -103,16 +103,16 @@ func (e *Executor) askerOf(ctx context.Context, req *appserver.Request) (in *inq
 // turnOn is the turn that runs on the thread of in, or on that of a subagent of it; empty if there
 // is none. One that is just being started is waited for: codex may ask before it has said which
 // it is.
-func (e *Executor) turnOn(ctx context.Context, in *inquiry, threadID string) string {
+func (d *driver) turnOn(ctx context.Context, in *inquiry, threadID string) string {
 	if threadID != in.threadID {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		if one := e.agents.at[threadID]; one != nil {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if one := d.agents.at[threadID]; one != nil {
 			return one.turn
 		}
 		return ""
 	}
-	ctx, cancel := context.WithTimeout(ctx, e.cfg.Patience)
+	ctx, cancel := context.WithTimeout(ctx, d.cfg.Patience)
 	defer cancel()
 	select {
 	case <-in.turnKnown:
@@ -133,32 +133,32 @@ func atOnce(method string) (answer any, ok bool) {
 	return nil, false
 }
 
-func (e *Executor) decline(req *appserver.Request, k kind, why string) {
+func (d *driver) decline(req *appserver.Request, k kind, why string) {
 	err := req.Reply(k.refusal)
-	e.log.Info("what codex asked was declined", "method", req.Method, "thread_id", req.ThreadID, "why", why, "err", err)
+	d.log.Info("what codex asked was declined", "method", req.Method, "thread_id", req.ThreadID, "why", why, "err", err)
 }
 
 // global takes what belongs to no thread that we follow: the account, and the
 // threads of subagents, whose output must not mix with ours.
-func (e *Executor) global(note appserver.Notification) {
+func (d *driver) global(note appserver.Notification) {
 	switch note.Method {
 	case appserver.NoteConfigWarning, appserver.NoteDeprecation:
-		e.log.Warn("codex warns", "method", note.Method, "params", e.words(string(note.Params)))
+		d.log.Warn("codex warns", "method", note.Method, "params", d.words(string(note.Params)))
 	case appserver.NoteRateLimits:
-		if err := e.limits.take(note, e.cfg.Metrics); err != nil {
-			e.log.Warn("a notification of codex could not be read", "method", note.Method, "err", err)
+		if err := d.limits.take(note, d.cfg.Metrics); err != nil {
+			d.log.Warn("a notification of codex could not be read", "method", note.Method, "err", err)
 		}
 	case appserver.NoteAccountUpdated, appserver.NoteAccountLoginComplete:
-		e.accountNote(note)
+		d.accountNote(note)
 	case appserver.NoteMcpServerStatus:
-		e.log.Info("an MCP server changed its state", "params", e.words(string(note.Params)))
+		d.log.Info("an MCP server changed its state", "params", d.words(string(note.Params)))
 	case appserver.NoteTurnStarted, appserver.NoteTurnCompleted:
-		e.followAgent(note)
+		d.followAgent(note)
 	case appserver.NoteItemStarted, appserver.NoteItemCompleted:
-		e.agentItem(note)
+		d.agentItem(note)
 	case appserver.NoteRequestResolved:
-		e.resolved(note)
+		d.resolved(note)
 	case appserver.NoteThreadStatus:
-		e.stirred(note)
+		d.stirred(note)
 	}
 }

@@ -174,7 +174,7 @@ func (e *Executor) whereIs(c *conversation, j, s *job) (whereabouts, error) {
 	case s.heard, errors.Is(context.Cause(s.ctx), errCanceled):
 		return inTurn, nil
 	}
-	defer e.keepThread(c, s)()
+	defer e.keepThread(c, s.attempt.Thread)()
 	found, err := e.find(c, s)
 	switch {
 	case err != nil:

@@ -105,10 +105,10 @@ type supervisor struct {
 	changed  chan struct{} // closed and replaced at each change of state
 }
 
-func newSupervisor(e *Executor) *supervisor {
+func newSupervisor(d *driver) *supervisor {
 	quit, quitNow := context.WithCancel(context.Background())
 	return &supervisor{
-		cfg: e.childConfig(), prepare: e.prepare, first: e.firstStart, clean: e.childEnded, metrics: e.cfg.Metrics, log: e.log,
+		cfg: d.childConfig(), prepare: d.prepare, first: d.firstStart, clean: d.childEnded, metrics: d.cfg.Metrics, log: d.log,
 		quit: quit, quitNow: quitNow, done: make(chan struct{}), wake: make(chan struct{}, 1),
 		state: childDown, since: time.Now(), changed: make(chan struct{}),
 	}

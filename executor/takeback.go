@@ -21,7 +21,7 @@ const (
 // would refuse to read its message with each of them, or the model that it named would be asked for a
 // summary before each turn of another. With it go those before it that may be why, as the model has
 // not answered them. Where that cannot be, it is done before another turn. The caller holds c.lock.
-func (e *Executor) clear(c *conversation, t *turn, end *agent.Ended) {
+func (d *driver) clear(c *conversation, t *turn, end *agent.Ended) {
 	if end.Outcome == agent.Completed {
 		c.blocked.Store(false)
 	}
@@ -32,23 +32,23 @@ func (e *Executor) clear(c *conversation, t *turn, end *agent.Ended) {
 	switch read := c.read == t.id || len(end.Messages) > 0 || t.record.gap; {
 	case read && t.unreadable:
 		end.Failure.Message += staysIn + ifAgain
-	case !read && (behind || c.otherModel(t.job) != ""):
-		end.Failure.Message += e.leaveOut(c, t, behind) + ifAgain
+	case !read && (behind || c.otherModel(t.job.Options) != ""):
+		end.Failure.Message += d.leaveOut(c, t, behind) + ifAgain
 	}
 }
 
 // leaveOut takes a turn of which the model has read nothing out of the history, with the attempts at its
 // message before it, and behind others with those that may be why. It returns what is said of it.
-func (e *Executor) leaveOut(c *conversation, t *turn, behind bool) string {
+func (d *driver) leaveOut(c *conversation, t *turn, behind bool) string {
 	first, before := t.id, t.before
-	if oldest, known := e.unanswered(context.WithoutCancel(e.root), c, t.on, t, behind); known {
+	if oldest, known := d.unanswered(context.WithoutCancel(d.root), c, t.on, t, behind); known {
 		first = oldest
 	}
 	if first != t.id {
 		before = c.uncertain()
 	}
 	switch {
-	case first == "" || !e.takeBackTo(c, t.on, first, before):
+	case first == "" || !d.takeBackTo(c, t.on, first, before):
 		c.blocked.Store(true)
 		return staysIn
 	case first == t.id || !behind:
@@ -59,12 +59,12 @@ func (e *Executor) leaveOut(c *conversation, t *turn, behind bool) string {
 
 // leaveOutBefore does the same behind a turn that was taken out already, and may not be why, where the
 // summary could not be read that codex tried then.
-func (e *Executor) leaveOutBefore(c *conversation, on *child, summary *turn) string {
+func (d *driver) leaveOutBefore(c *conversation, on *child, summary *turn) string {
 	if summary == nil || !summary.unreadable {
 		return ""
 	}
-	first, _ := e.unanswered(context.WithoutCancel(e.root), c, on, nil, true)
-	if first == "" || first == summary.id || !e.takeBackTo(c, on, first, c.uncertain()) {
+	first, _ := d.unanswered(context.WithoutCancel(d.root), c, on, nil, true)
+	if first == "" || first == summary.id || !d.takeBackTo(c, on, first, c.uncertain()) {
 		return ""
 	}
 	return leftAll + ifAgain
@@ -77,12 +77,12 @@ func (t *turn) refusedByAnother() bool {
 }
 
 // clearLate does what [Executor.clear] could not. The caller holds c.lock, and the thread is loaded.
-func (e *Executor) clearLate(ctx context.Context, c *conversation, on *child) {
+func (d *driver) clearLate(ctx context.Context, c *conversation, on *child) {
 	if !c.blocked.Load() {
 		return
 	}
-	first, known := e.unanswered(ctx, c, on, nil, true)
-	c.blocked.Store(!known || first != "" && !e.takeBackTo(c, on, first, c.uncertain()))
+	first, known := d.unanswered(ctx, c, on, nil, true)
+	c.blocked.Store(!known || first != "" && !d.takeBackTo(c, on, first, c.uncertain()))
 }
 
 // unanswered returns the oldest of the turns that the history of the thread of c ends with and that the
@@ -90,16 +90,16 @@ func (e *Executor) clearLate(ctx context.Context, c *conversation, on *child) {
 // that is t, the caller knows it; of those before it only attempts at the same message count, but for
 // behind. It is empty if there is none, or t is not the newest; it is not known while they could not be
 // taken out anyway. The caller holds c.lock.
-func (e *Executor) unanswered(ctx context.Context, c *conversation, on *child, t *turn, behind bool) (first string, known bool) {
-	if on.gone() || e.runsCommands(c, on) {
+func (d *driver) unanswered(ctx context.Context, c *conversation, on *child, t *turn, behind bool) (first string, known bool) {
+	if on.gone() || d.runsCommands(c, on) {
 		return "", false
 	}
 	for _, limit := range []int{2, fewTurns, manyTurns} { // turns may be large
-		turns, err := e.listTurns(ctx, c, on, limit)
+		turns, err := d.listTurns(ctx, c, on, limit)
 		if err != nil {
 			return first, first != ""
 		}
-		n := e.countUnanswered(c, turns, t, behind)
+		n := d.countUnanswered(c, turns, t, behind)
 		if n == 0 {
 			return "", true
 		}
@@ -111,14 +111,14 @@ func (e *Executor) unanswered(ctx context.Context, c *conversation, on *child, t
 }
 
 // countUnanswered counts the turns that the model has not answered, from the newest on.
-func (e *Executor) countUnanswered(c *conversation, turns []appserver.Turn, t *turn, behind bool) int {
+func (d *driver) countUnanswered(c *conversation, turns []appserver.Turn, t *turn, behind bool) int {
 	if t != nil && (len(turns) == 0 || turns[0].ID != t.id) {
 		return 0
 	}
 	for n, turn := range turns {
 		switch {
 		case n == 0 && t != nil:
-		case !behind && !t.isOfTheSame(turn), !e.isUnanswered(c, turn):
+		case !behind && !t.isOfTheSame(turn), !d.isUnanswered(c, turn):
 			return n
 		}
 	}
@@ -135,7 +135,7 @@ func (t *turn) isOfTheSame(other appserver.Turn) bool {
 // isUnanswered reports whether the model has said nothing in a turn of the thread of c, planned nothing and
 // called nothing: a plan, and a call that was cut, stand in the thread's files alone. What it was saying when
 // it was stopped stands nowhere (seen on 0.169.0).
-func (e *Executor) isUnanswered(c *conversation, turn appserver.Turn) bool {
+func (d *driver) isUnanswered(c *conversation, turn appserver.Turn) bool {
 	if turn.ID == c.read || turn.Status != appserver.TurnFailed && turn.Status != appserver.TurnInterrupted {
 		return false
 	}
@@ -146,7 +146,7 @@ func (e *Executor) isUnanswered(c *conversation, turn appserver.Turn) bool {
 			if !isOfSomeJob(item.ClientID) {
 				return false
 			}
-			if trace, err := e.cfg.FindTrace(c.rollout, item.ClientID); err != nil || !trace.Found || trace.Called {
+			if trace, err := d.cfg.FindTrace(c.rollout, item.ClientID); err != nil || !trace.Found || trace.Called {
 				return false
 			}
 		default:
@@ -160,17 +160,17 @@ func (e *Executor) isUnanswered(c *conversation, turn appserver.Turn) bool {
 // model would read the message twice, and between the two that the user had
 // interrupted it. It ends the thread's background commands, so where there are any
 // the attempt stays. What the model was told in it, it is told again.
-func (e *Executor) takeBack(c *conversation, t *turn) bool {
-	return e.takeBackTo(c, t.on, t.id, t.before)
+func (d *driver) takeBack(c *conversation, t *turn) bool {
+	return d.takeBackTo(c, t.on, t.id, t.before)
 }
 
 // takeBackTo is takeBack of a turn and those after it.
-func (e *Executor) takeBackTo(c *conversation, on *child, turnID string, before briefing) bool {
-	if on.gone() || e.runsCommands(c, on) {
+func (d *driver) takeBackTo(c *conversation, on *child, turnID string, before briefing) bool {
+	if on.gone() || d.runsCommands(c, on) {
 		return false
 	}
-	e.untell(c, before) // before it: codex may take it out and die, and what is told twice does no harm
-	if !e.takeOut(c, on, turnID) {
+	d.untell(c, before) // before it: codex may take it out and die, and what is told twice does no harm
+	if !d.takeOut(c, on, turnID) {
 		return false
 	}
 	c.ran, c.named = before.ran, before.named
@@ -179,8 +179,8 @@ func (e *Executor) takeBackTo(c *conversation, on *child, turnID string, before 
 
 // runsCommands reports whether commands go on in the thread of c, as far as can be known. The caller
 // holds c.lock.
-func (e *Executor) runsCommands(c *conversation, on *child) bool {
-	ctx, cancel := context.WithTimeout(context.Background(), e.cfg.Grace)
+func (d *driver) runsCommands(c *conversation, on *child) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), d.cfg.Grace)
 	defer cancel()
 	terminals, err := on.BackgroundTerminals(ctx, c.threadID)
 	err = on.settled(err)
@@ -189,13 +189,13 @@ func (e *Executor) runsCommands(c *conversation, on *child) bool {
 
 // takeOut takes a turn and those after it out of the history of the thread of c, and reports whether it
 // did. The caller holds c.lock, and commands of the thread do not go on.
-func (e *Executor) takeOut(c *conversation, on *child, turnID string) bool {
-	ctx, cancel := context.WithTimeout(context.Background(), e.cfg.Grace)
+func (d *driver) takeOut(c *conversation, on *child, turnID string) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), d.cfg.Grace)
 	defer cancel()
 	thread, err := on.ThreadRevert(ctx, c.threadID, turnID)
 	if err = on.settled(err); err != nil {
-		e.log.Warn("a turn that is none stays in the history of its thread", "thread_id", c.threadID, "turn_id", turnID, "err", err)
-		e.unloaded(c) // codex may have done it, and then the thread's file is another one: the next load tells
+		d.log.Warn("a turn that is none stays in the history of its thread", "thread_id", c.threadID, "turn_id", turnID, "err", err)
+		d.unloaded(c) // codex may have done it, and then the thread's file is another one: the next load tells
 		return false
 	}
 	c.rollout = thread.Path

@@ -22,42 +22,42 @@ const (
 
 // load makes sure that c has a thread that is loaded in the child and sends us
 // its notifications. The caller holds c.lock.
-func (e *Executor) load(ctx context.Context, c *conversation, on *child) error {
-	if e.isLoaded(c, on) {
+func (d *driver) load(ctx context.Context, c *conversation, on *child) error {
+	if d.isLoaded(c, on) {
 		return nil
 	}
 	if why := on.unreadable(); why != "" {
 		return wishError(why + ": remove it, or put a file there that codex can read; nothing was done")
 	}
-	e.makeRoom(ctx, on, 1)
+	d.makeRoom(ctx, on, 1)
 	if c.threadID != "" && c.resumable {
-		again := e.resume
+		again := d.resume
 		if c.tools == ForeignTools {
-			again = e.fork
+			again = d.fork
 		}
 		err := again(ctx, c, on)
-		if e.mayFork(c, err) {
-			err = e.fork(ctx, c, on)
+		if d.mayFork(c, err) {
+			err = d.fork(ctx, c, on)
 		}
 		if err == nil || !isLost(err) {
 			return err
 		}
-		e.log.Warn("a thread could not be resumed and is replaced by a new one", "thread_id", c.threadID, "err", err)
-		e.forget(c, err)
+		d.log.Warn("a thread could not be resumed and is replaced by a new one", "thread_id", c.threadID, "err", err)
+		d.forget(c, err)
 	}
-	return e.open(ctx, c, on)
+	return d.open(ctx, c, on)
 }
 
 // mayFork reports whether c goes on in a fork of its thread, which codex refuses to resume with another
 // model provider: where that has no tools of ours to lose.
-func (e *Executor) mayFork(c *conversation, refused error) bool {
-	return appserver.IsOtherProvider(refused) && (e.toolSet == "" || c.foreign())
+func (d *driver) mayFork(c *conversation, refused error) bool {
+	return appserver.IsOtherProvider(refused) && (d.toolSet == "" || c.foreign())
 }
 
 // forget gives the thread of c up, which codex has refused to resume. The caller
 // holds c.lock.
-func (e *Executor) forget(c *conversation, refused error) {
-	e.unloaded(c)
+func (d *driver) forget(c *conversation, refused error) {
+	d.unloaded(c)
 	if c.history || !appserver.IsNoRollout(refused) {
 		c.fresh = cmp.Or(c.fresh, historyLost)
 	}
@@ -76,32 +76,32 @@ func isLost(err error) bool {
 }
 
 // open starts a new thread for c.
-func (e *Executor) open(ctx context.Context, c *conversation, on *child) error {
-	params, instructions := e.newThread(c, on)
-	session, err := e.loadWith(ctx, on, loading{asked: params, limit: startThreadTimeout, call: func(ctx context.Context) (appserver.ThreadSession, error) {
+func (d *driver) open(ctx context.Context, c *conversation, on *child) error {
+	params, instructions := d.newThread(c, on)
+	session, err := d.loadWith(ctx, on, loading{asked: params, limit: startThreadTimeout, call: func(ctx context.Context) (appserver.ThreadSession, error) {
 		return on.ThreadStart(ctx, params)
 	}})
 	if err != nil {
 		return err
 	}
 	c.threadID, c.rollout, c.resumable = session.Thread.ID, session.Thread.Path, false
-	c.tools = e.toolSet
+	c.tools = d.toolSet
 	c.learn(params, session)
 	c.heard = heard{loaded: instructions, known: instructions}
-	e.loaded(c, on)
+	d.loaded(c, on)
 	return nil
 }
 
 // resume loads the thread of c.
-func (e *Executor) resume(ctx context.Context, c *conversation, on *child) error {
-	params, instructions := e.newThread(c, on)
+func (d *driver) resume(ctx context.Context, c *conversation, on *child) error {
+	params, instructions := d.newThread(c, on)
 	again := appserver.ThreadResumeParams{
 		ThreadID: c.threadID, ExcludeTurns: true,
 		Model: cmp.Or(params.Model, c.own.model), ModelProvider: params.ModelProvider, Cwd: params.Cwd,
 		ApprovalPolicy: params.ApprovalPolicy, ApprovalsReviewer: params.ApprovalsReviewer,
 		Sandbox: params.Sandbox, Config: params.Config, DeveloperInstructions: params.DeveloperInstructions,
 	}
-	session, err := e.loadWith(ctx, on, loading{of: c.threadID, asked: params, limit: resumeThreadTimeout, call: func(ctx context.Context) (appserver.ThreadSession, error) {
+	session, err := d.loadWith(ctx, on, loading{of: c.threadID, asked: params, limit: resumeThreadTimeout, call: func(ctx context.Context) (appserver.ThreadSession, error) {
 		return resumeFree(ctx, on, again)
 	}})
 	c.rollout = cmp.Or(session.Thread.Path, c.rollout)
@@ -110,7 +110,7 @@ func (e *Executor) resume(ctx context.Context, c *conversation, on *child) error
 	}
 	c.learn(params, session)
 	c.resumable, c.history, c.heard.loaded = true, true, instructions
-	e.loaded(c, on)
+	d.loaded(c, on)
 	return nil
 }
 
@@ -147,32 +147,34 @@ func resumeAs(ctx context.Context, on *child, params appserver.ThreadResumeParam
 	return on.ThreadResume(ctx, params)
 }
 
-func (e *Executor) isLoaded(c *conversation, on *child) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+func (d *driver) isLoaded(c *conversation, on *child) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	return c.loadedIn == on
 }
 
 // loaded records that the thread of c is loaded in on, and listens to it.
-func (e *Executor) loaded(c *conversation, on *child) {
+func (d *driver) loaded(c *conversation, on *child) {
 	if c.events != nil { // of a child that is gone
 		c.events.Close()
 	}
 	c.events = on.Subscribe(c.threadID)
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	c.loadedIn, c.known, c.lastUsed = on, true, time.Now()
 	if c.shown.thread != c.threadID {
 		c.spent.Store(nil)
 	}
 	c.shown = shownThread{c.threadID, c.own.model}
-	e.threads[c.threadID] = true
+	d.threads[c.threadID] = true
 }
 
-// loadedThreads counts the threads loaded in a child. The caller holds e.mu.
-func (e *Executor) loadedThreads(on *child) int {
+// loadedThreads counts the threads loaded in a child.
+func (d *driver) loadedThreads(on *child) int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	n := 0
-	for _, c := range e.conversations {
+	for _, c := range d.conversations {
 		if c.loadedIn == on && on != nil {
 			n++
 		}
@@ -183,23 +185,23 @@ func (e *Executor) loadedThreads(on *child) int {
 // makeRoom unloads threads that are not at work, until so many more fit. One in which a command
 // still runs is spared where it is no other agent's: those have any number of conversations, and
 // their commands end. Where none can be unloaded the bound is exceeded: a turn matters more.
-func (e *Executor) makeRoom(ctx context.Context, on *child, more int) {
-	e.unloadBeyond(on, more, func(c *conversation) { e.unload(ctx, c, on) }, func(*conversation) bool { return true })
-	e.unloadBeyond(on, more, func(c *conversation) { e.evict(ctx, c, on) }, func(c *conversation) bool { return c.peer })
+func (d *driver) makeRoom(ctx context.Context, on *child, more int) {
+	d.unloadBeyond(on, more, func(c *conversation) { d.unload(ctx, c, on) }, func(*conversation) bool { return true })
+	d.unloadBeyond(on, more, func(c *conversation) { d.evict(ctx, c, on) }, func(c *conversation) bool { return c.peer })
 }
 
 // unloadBeyond unloads threads that are not at work, of some conversations, until so many more
 // fit. Which are at work their locks tell.
-func (e *Executor) unloadBeyond(on *child, more int, unload func(*conversation), of func(*conversation) bool) {
+func (d *driver) unloadBeyond(on *child, more int, unload func(*conversation), of func(*conversation) bool) {
 	passed := map[*conversation]bool{}
 	for {
-		c := e.leastUsed(on, more, func(c *conversation) bool { return !passed[c] && of(c) })
+		c := d.leastUsed(on, more, func(c *conversation) bool { return !passed[c] && of(c) })
 		if c == nil {
 			return
 		}
 		passed[c] = true
 		if c.lock.TryLock() {
-			if e.isLoaded(c, on) { // nobody was faster
+			if d.isLoaded(c, on) { // nobody was faster
 				unload(c)
 			}
 			c.lock.Unlock()
@@ -221,11 +223,11 @@ func (e *Executor) trim() {
 // longest unused of those of which no message waits, and then of the others. Messages of any
 // number of conversations may wait, and each would have its thread loaded meanwhile. Of is called
 // while e.mu is held.
-func (e *Executor) leastUsed(on *child, more int, of func(*conversation) bool) (least *conversation) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+func (d *driver) leastUsed(on *child, more int, of func(*conversation) bool) (least *conversation) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	loaded := 0
-	for _, c := range e.conversations {
+	for _, c := range d.conversations {
 		if c.loadedIn != on {
 			continue
 		}
@@ -234,23 +236,23 @@ func (e *Executor) leastUsed(on *child, more int, of func(*conversation) bool) (
 			least = c
 		}
 	}
-	if loaded+more <= e.cfg.MaxThreads {
+	if loaded+more <= d.cfg.MaxThreads {
 		return nil
 	}
 	return least
 }
 
-// lessUsed reports whether c is to be unloaded before another one. The caller holds e.mu.
+// lessUsed reports whether c is to be unloaded before another one. The caller holds driver.mu.
 func (c *conversation) lessUsed(other *conversation) bool {
-	if c.busy != other.busy {
-		return other.busy
+	if busy, others := c.users > 0, other.users > 0; busy != others {
+		return others
 	}
 	return c.lastUsed.Before(other.lastUsed)
 }
 
 // unload takes the thread of c out of the child, unless a command of it still
 // runs there: unloading would kill it. The caller holds c.lock.
-func (e *Executor) unload(ctx context.Context, c *conversation, on *child) {
+func (d *driver) unload(ctx context.Context, c *conversation, on *child) {
 	// The job that needs the room may be canceled; this thread must not notice.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shortCallTimeout)
 	defer cancel()
@@ -258,57 +260,57 @@ func (e *Executor) unload(ctx context.Context, c *conversation, on *child) {
 	if err != nil || len(terminals) > 0 {
 		return
 	}
-	e.unsubscribe(ctx, c, on)
+	d.unsubscribe(ctx, c, on)
 }
 
 // evict takes the thread of c out of the child, with the commands that still run there: codex
 // leaves them for a minute. The caller holds c.lock.
-func (e *Executor) evict(ctx context.Context, c *conversation, on *child) {
+func (d *driver) evict(ctx context.Context, c *conversation, on *child) {
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), shortCallTimeout)
 	defer cancel()
 	if err := endTerminals(ending, on, c.threadID, func(appserver.BackgroundTerminal) bool { return true }); err != nil {
-		e.log.Warn("commands of a conversation that is unloaded may go on for a minute", "thread_id", c.threadID, "err", err)
+		d.log.Warn("commands of a conversation that is unloaded may go on for a minute", "thread_id", c.threadID, "err", err)
 	}
-	e.unsubscribe(ctx, c, on)
+	d.unsubscribe(ctx, c, on)
 }
 
 // unsubscribe takes the thread of c out of the child, whatever runs there. The
 // caller holds c.lock.
-func (e *Executor) unsubscribe(ctx context.Context, c *conversation, on *child) {
+func (d *driver) unsubscribe(ctx context.Context, c *conversation, on *child) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shortCallTimeout)
 	defer cancel()
-	if err := e.leave(ctx, c, on); err != nil {
-		e.log.Warn("a thread may not have been unloaded", "thread_id", c.threadID, "err", err)
+	if err := d.leave(ctx, c, on); err != nil {
+		d.log.Warn("a thread may not have been unloaded", "thread_id", c.threadID, "err", err)
 	}
-	e.unloaded(c) // also after an error: codex may have done it, and then it tells us nothing more
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.letGo(c)
+	d.unloaded(c) // also after an error: codex may have done it, and then it tells us nothing more
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.letGoLocked(c)
 }
 
 // unloaded records that the thread of c is not loaded, and stops listening to
 // it. The caller holds c.lock.
-func (e *Executor) unloaded(c *conversation) {
+func (d *driver) unloaded(c *conversation) {
 	if c.events != nil {
 		c.events.Close()
 		c.events = nil
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	c.loadedIn = nil
 }
 
 // dropDead lets go of what conversations hold of a child that has ended.
-func (e *Executor) dropDead(dead *child) {
-	e.mu.Lock()
-	all := slices.Collect(maps.Values(e.conversations))
-	e.mu.Unlock()
+func (d *driver) dropDead(dead *child) {
+	d.mu.Lock()
+	all := slices.Collect(maps.Values(d.conversations))
+	d.mu.Unlock()
 	for _, c := range all {
 		if !c.lock.TryLock() {
 			continue // it is at work, and finds out by itself
 		}
-		if e.isLoaded(c, dead) {
-			e.unloaded(c)
+		if d.isLoaded(c, dead) {
+			d.unloaded(c)
 		}
 		c.lock.Unlock()
 	}

@@ -23,30 +23,30 @@ func toolAnswer(r agent.ToolResult) appserver.ToolCallResult {
 
 // callTool carries out a call, on the goroutine of its request. Whatever happens it
 // is answered: the turn waits for it.
-func (e *Executor) callTool(ctx context.Context, req *appserver.Request) {
+func (d *driver) callTool(ctx context.Context, req *appserver.Request) {
 	began := time.Now()
-	call, result := e.resultOf(ctx, req)
+	call, result := d.resultOf(ctx, req)
 	err := req.Reply(toolAnswer(result))
-	e.log.Info("codex has called a tool", "tool", call.Tool, "thread_id", req.ThreadID, "failed", result.Failed,
+	d.log.Info("codex has called a tool", "tool", call.Tool, "thread_id", req.ThreadID, "failed", result.Failed,
 		"took", time.Since(began), "err", err)
 }
 
-func (e *Executor) resultOf(ctx context.Context, req *appserver.Request) (call agent.ToolCall, result agent.ToolResult) {
+func (d *driver) resultOf(ctx context.Context, req *appserver.Request) (call agent.ToolCall, result agent.ToolResult) {
 	var params appserver.ToolCallParams
 	if err := json.Unmarshal(req.Params, &params); err != nil {
 		return call, agent.ToolResult{Text: "Error: the call could not be read", Failed: true}
 	}
 	call = agent.ToolCall{ID: params.CallID, Thread: params.ThreadID, Turn: params.TurnID, Tool: params.Tool, Arguments: params.Arguments}
-	if e.cfg.Tools == nil {
+	if d.cfg.Tools == nil {
 		return call, agent.ToolResult{Text: "Error: this tool is not offered by the runtime any more", Failed: true}
 	}
-	in, _ := e.askerOf(ctx, req)
+	in, _ := d.askerOf(ctx, req)
 	if in == nil {
 		return call, agent.ToolResult{Text: "Error: the turn that has called this tool runs no more; call it in the one that runs", Failed: true}
 	}
 	call.Context, call.Job = in.job.Context, in.job.ID
-	ctx, cancel := context.WithTimeout(ctx, e.cfg.ToolTimeout)
+	ctx, cancel := context.WithTimeout(ctx, d.cfg.ToolTimeout)
 	defer cancel()
 	defer context.AfterFunc(in.calls, cancel)()
-	return call, e.cfg.Tools.Call(ctx, call)
+	return call, d.cfg.Tools.Call(ctx, call)
 }

@@ -62,7 +62,7 @@ func (e *Executor) start(c *conversation, j *job) (*turn, error) {
 		return nil, err
 	}
 	c.folder = cmp.Or(j.Options.Cwd, e.cfg.Thread.Cwd)
-	if err := e.regrant(j.ctx, c, j, on); err != nil {
+	if err := e.regrant(j.ctx, c, j.Options, on); err != nil {
 		return nil, on.settled(err)
 	}
 	e.emptyQueue(j.ctx, c, on)
@@ -114,19 +114,19 @@ func (e *Executor) startTurn(t *turn) (id string, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(j.ctx), e.cfg.Patience)
 	defer cancel()
 	params.Trace = appserver.TraceContext(e.trace(j))
-	e.adjust(c, j, on, &params)
+	e.adjust(c, j.Options, on, &params)
 	instructions, tells := e.brief(c, &params)
 	if c.fresh != "" {
 		addContext(&params, "runtime_notice", c.fresh.toModel())
 	}
 	c.warn(&params)
 	started, err := on.TurnStart(ctx, params)
-	c.adjusted(j, err)
+	c.adjusted(j.Options, err)
 	if c.otherThanRan(&params) {
 		c.ran = "" // until it has ended well
 	}
 	if err == nil {
-		c.named = c.named || c.otherModel(j) != ""
+		c.named = c.named || c.otherModel(j.Options) != ""
 		e.briefed(c, instructions, tells)
 		c.strange.told()
 	}

@@ -38,7 +38,7 @@ func unbiddenFailure() *agent.Failure {
 
 // emptyQueue deletes what others have put into codex's queue for the thread of c, before codex can
 // begin a turn for it. The caller holds c.lock.
-func (e *Executor) emptyQueue(ctx context.Context, c *conversation, on *child) {
+func (d *driver) emptyQueue(ctx context.Context, c *conversation, on *child) {
 	if c.threadID == "" || !c.resumable {
 		return
 	}
@@ -46,27 +46,27 @@ func (e *Executor) emptyQueue(ctx context.Context, c *conversation, on *child) {
 	defer cancel()
 	deleted, err := on.QueueEmpty(ctx, c.threadID)
 	if err != nil && ctx.Err() == nil && !on.gone() {
-		e.log.Warn("codex's own queue cannot be emptied; a turn that it begins for it is ended", "thread_id", c.threadID, "err", err)
+		d.log.Warn("codex's own queue cannot be emptied; a turn that it begins for it is ended", "thread_id", c.threadID, "err", err)
 	}
 	if deleted > 0 {
-		e.log.Warn("codex's own queue had what nobody has sent here, and it was deleted", "thread_id", c.threadID, "count", deleted, "fix", unbiddenFix)
+		d.log.Warn("codex's own queue had what nobody has sent here, and it was deleted", "thread_id", c.threadID, "count", deleted, "fix", unbiddenFix)
 	}
 }
 
 // turnBegan looks whether a turn that begins is one of ours: from before it is started until its
 // end there is somebody to put its questions to.
-func (e *Executor) turnBegan(note appserver.Notification) {
+func (d *driver) turnBegan(note appserver.Notification) {
 	var n appserver.TurnNote
 	if json.Unmarshal(note.Params, &n) != nil {
 		return
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	in := e.inquiries[note.ThreadID]
-	if in != nil && in.isOf(n.Turn.ID) || e.closed { // Close waits for e.wg after it has set closed
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	in := d.inquiries[note.ThreadID]
+	if in != nil && in.isOf(n.Turn.ID) || d.closed { // Close waits for e.wg after it has set closed
 		return
 	}
-	c := e.conversationOn(note.ThreadID, in)
+	c := d.conversationOn(note.ThreadID, in)
 	if c == nil || c.loadedIn == nil {
 		return
 	}
@@ -75,21 +75,21 @@ func (e *Executor) turnBegan(note appserver.Notification) {
 		return
 	}
 	on := c.loadedIn
-	e.wg.Go(func() {
+	d.wg.Go(func() {
 		c.lock.Lock()
 		defer c.lock.Unlock()
-		e.endUnbidden(c, on)
+		d.endUnbidden(c, on)
 	})
 }
 
 // conversationOn is the conversation of a thread, on which in asks if it is not nil; nil if there is
 // none. Each turn of ours comes here as it begins: it does not go through all of them. The caller
 // holds e.mu.
-func (e *Executor) conversationOn(thread string, in *inquiry) *conversation {
+func (d *driver) conversationOn(thread string, in *inquiry) *conversation {
 	if in != nil {
-		return e.conversations[in.job.Context]
+		return d.conversations[in.job.Context]
 	}
-	for _, c := range e.conversations {
+	for _, c := range d.conversations {
 		if c.shown.thread == thread {
 			return c
 		}
@@ -100,9 +100,9 @@ func (e *Executor) conversationOn(thread string, in *inquiry) *conversation {
 // bidden says of a turn that it is ours, or has taken a message of ours in: its first message tells
 // which, see [turn.item]. Any that began before it has ended, and stays: with it ours would be taken
 // out of the history. The caller holds c.lock.
-func (e *Executor) bidden(c *conversation, turnID string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+func (d *driver) bidden(c *conversation, turnID string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	before, behind := c.unbidden, []string(nil)
 	if i := slices.Index(c.unbidden, turnID); i >= 0 { // one behind it runs, where ours has ended by now
 		before, behind = c.unbidden[:i], c.unbidden[i+1:]
@@ -115,29 +115,29 @@ func (e *Executor) bidden(c *conversation, turnID string) {
 
 // endUnbidden ends the turns that codex has begun by itself on the thread of c, and takes them out
 // of its history. The caller holds c.lock, and no turn of ours runs.
-func (e *Executor) endUnbidden(c *conversation, on *child) {
-	e.mu.Lock()
+func (d *driver) endUnbidden(c *conversation, on *child) {
+	d.mu.Lock()
 	turns := c.unbidden
 	c.unbidden = nil
-	e.mu.Unlock()
-	if len(turns) == 0 || !e.isLoaded(c, on) {
+	d.mu.Unlock()
+	if len(turns) == 0 || !d.isLoaded(c, on) {
 		return
 	}
 	for _, id := range turns {
-		e.endTurn(on, c.threadID, id)
-		e.mustEndAgents(on, id, "")
+		d.endTurn(on, c.threadID, id)
+		d.mustEndAgents(on, id, "")
 	}
-	out := !e.runsCommands(c, on) && e.takeOut(c, on, turns[0]) // with those after it
+	out := !d.runsCommands(c, on) && d.takeOut(c, on, turns[0]) // with those after it
 	if !out {
 		c.strange.mix()
 	}
-	e.log.Warn(unbiddenBegan, "thread_id", c.threadID, "turn_id", turns[0], "turns", len(turns), "in_history", !out, "fix", unbiddenFix)
+	d.log.Warn(unbiddenBegan, "thread_id", c.threadID, "turn_id", turns[0], "turns", len(turns), "in_history", !out, "fix", unbiddenFix)
 }
 
 // endTurn ends a turn, and returns when it has ended. A codex that does not obey is restarted, as
 // with turns of ours.
-func (e *Executor) endTurn(on *child, threadID, turnID string) {
-	ctx, cancel := context.WithTimeout(context.Background(), e.cfg.Grace)
+func (d *driver) endTurn(on *child, threadID, turnID string) {
+	ctx, cancel := context.WithTimeout(context.Background(), d.cfg.Grace)
 	defer cancel()
 	for { // an interrupt that comes within milliseconds of the begin is lost
 		err := on.TurnInterrupt(ctx, threadID, turnID)
@@ -146,7 +146,7 @@ func (e *Executor) endTurn(on *child, threadID, turnID string) {
 			return
 		}
 		if !sleep.For(ctx, goneEvery) {
-			e.log.Warn("codex did not end a turn and is restarted", "turn_id", turnID, "thread_id", threadID)
+			d.log.Warn("codex did not end a turn and is restarted", "turn_id", turnID, "thread_id", threadID)
 			on.restart("interrupt ignored")
 			<-on.Done()
 			return
@@ -156,21 +156,21 @@ func (e *Executor) endTurn(on *child, threadID, turnID string) {
 
 // stirred looks after a thread that nobody follows, and that codex has not unloaded yet: codex says
 // of it no more than that it is at work.
-func (e *Executor) stirred(note appserver.Notification) {
+func (d *driver) stirred(note appserver.Notification) {
 	var n appserver.ThreadStatusNote
 	if json.Unmarshal(note.Params, &n) != nil || n.Status.Type != "active" {
 		return
 	}
-	on, _ := e.child.health()
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if on == nil || e.closed || !e.threads[n.ThreadID] || e.inquiries[n.ThreadID] != nil {
+	on, _ := d.child.health()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if on == nil || d.closed || !d.threads[n.ThreadID] || d.inquiries[n.ThreadID] != nil {
 		return
 	}
-	back := e.goesAwayLocked(n.ThreadID) // a message waits until the thread is ours again
-	e.wg.Go(func() {
+	back := d.goesAwayLocked(n.ThreadID) // a message waits until the thread is ours again
+	d.wg.Go(func() {
 		defer back()
-		e.endUnfollowed(on, n.ThreadID)
+		d.endUnfollowed(on, n.ThreadID)
 	})
 }
 
@@ -183,7 +183,7 @@ const strayFor = 2 * time.Second
 // strayTurn is the turn that codex has begun on a thread which nobody follows; empty if there is none, as
 // when it has ended by itself. It may not have begun when codex says that the thread is at work, or be
 // ended by the very question.
-func (e *Executor) strayTurn(ctx context.Context, on *child, threadID string) string {
+func (d *driver) strayTurn(ctx context.Context, on *child, threadID string) string {
 	ctx, cancel := context.WithTimeout(ctx, strayFor)
 	defer cancel()
 	for {
@@ -209,19 +209,19 @@ func ofNobody(turn appserver.Turn) bool {
 
 // endUnfollowed ends the turn that codex has begun on a thread which nobody follows, and takes it
 // out of the history, unless that would end commands.
-func (e *Executor) endUnfollowed(on *child, threadID string) {
-	ctx, cancel := context.WithTimeout(context.Background(), e.cfg.Grace)
+func (d *driver) endUnfollowed(on *child, threadID string) {
+	ctx, cancel := context.WithTimeout(context.Background(), d.cfg.Grace)
 	defer cancel()
-	turnID := e.strayTurn(ctx, on, threadID)
+	turnID := d.strayTurn(ctx, on, threadID)
 	if turnID == "" {
-		e.log.Warn("codex was at work in a thread that nobody follows, and no turn was found there", "thread_id", threadID, "fix", unbiddenFix)
+		d.log.Warn("codex was at work in a thread that nobody follows, and no turn was found there", "thread_id", threadID, "fix", unbiddenFix)
 		return
 	}
-	e.endTurn(on, threadID, turnID)
-	e.mustEndAgents(on, turnID, "")
+	d.endTurn(on, threadID, turnID)
+	d.mustEndAgents(on, turnID, "")
 	terminals, err := on.BackgroundTerminals(ctx, threadID)
 	if err == nil && len(terminals) == 0 {
 		_, err = on.ThreadRevert(ctx, threadID, turnID)
 	}
-	e.log.Warn(unbiddenBegan, "thread_id", threadID, "turn_id", turnID, "in_history", err != nil || len(terminals) > 0, "err", err, "fix", unbiddenFix)
+	d.log.Warn(unbiddenBegan, "thread_id", threadID, "turn_id", turnID, "in_history", err != nil || len(terminals) > 0, "err", err, "fix", unbiddenFix)
 }

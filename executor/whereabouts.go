@@ -17,13 +17,13 @@ type place struct {
 }
 
 // whereabouts notes where paths lead, as the user sees it that codex runs as.
-func (e *Executor) whereabouts(paths []string) (places []place) {
+func (d *driver) whereabouts(paths []string) (places []place) {
 	for _, path := range paths {
 		if filepath.IsAbs(path) {
 			places = append(places, place{path: path})
 		}
 	}
-	_ = e.cfg.Child.User.Do(func() error { // a place that was not looked at has moved
+	_ = d.cfg.Child.User.Do(func() error { // a place that was not looked at has moved
 		for i := range places {
 			places[i].led = within.Real(places[i].path)
 			_, err := os.Lstat(places[i].path)
@@ -35,20 +35,20 @@ func (e *Executor) whereabouts(paths []string) (places []place) {
 }
 
 // home is the working directory, as a place.
-func (e *Executor) home() place {
-	for _, p := range e.whereabouts([]string{e.cfg.Thread.Cwd}) {
+func (d *driver) home() place {
+	for _, p := range d.whereabouts([]string{d.cfg.Thread.Cwd}) {
 		return p
 	}
 	return place{} // it is no path
 }
 
 // moved says which of the places leads elsewhere by now; empty if none does.
-func (e *Executor) moved(before []place) string {
+func (d *driver) moved(before []place) string {
 	paths := make([]string, len(before))
 	for i, p := range before {
 		paths[i] = p.path
 	}
-	for i, now := range e.whereabouts(paths) {
+	for i, now := range d.whereabouts(paths) {
 		was := before[i]
 		if was.led == "" || now.led == "" {
 			return fmt.Sprintf(notFollowed, named(was.path))

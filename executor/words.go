@@ -11,8 +11,8 @@ const (
 )
 
 // words are those of codex in an error or a warning, as others may have them.
-func (e *Executor) words(text string) string {
-	text = brief.Cleared(text, mostRead, e.cfg.Redact)
+func (d *driver) words(text string) string {
+	text = brief.Cleared(text, mostRead, d.cfg.Redact)
 	if len(text) > mostWords {
 		return brief.Head(text, mostWords) + "…"
 	}

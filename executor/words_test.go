@@ -9,7 +9,7 @@ import (
 
 // TestWordsOfErrors: what an endpoint has made codex say is short, and without secrets.
 func TestWordsOfErrors(t *testing.T) {
-	e := &Executor{cfg: Config{Redact: func(s string) string { return strings.ReplaceAll(s, "secret", "***") }}}
+	e := &driver{cfg: Config{Redact: func(s string) string { return strings.ReplaceAll(s, "secret", "***") }}}
 	long := strings.Repeat("secret words ", 1<<20)
 	failed := &appserver.TurnError{Message: long}
 	refused := &appserver.TurnError{Message: long, CodexErrorInfo: []byte(`"unauthorized"`)}

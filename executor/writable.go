@@ -27,14 +27,14 @@ const mostOpened = 256
 
 // learnWritable notes what the commands of a thread can write, and those of others: a turn that
 // asks for less may be the first.
-func (e *Executor) learnWritable(on *child, session appserver.ThreadSession) {
+func (d *driver) learnWritable(on *child, session appserver.ThreadSession) {
 	// What leads to the files of a process is that process's to change.
 	roots := append([]string{"/proc"}, on.launch.Temp...)
 	if len(on.launch.Temp) == 0 {
 		roots = append(roots, temp(on.launch.Env))
 	}
-	if e.cfg.Thread.Sandbox != appserver.ReadOnly { // no message can have more than that
-		roots = slices.Concat([]string{e.cfg.Thread.Cwd}, roots, on.launch.Written)
+	if d.cfg.Thread.Sandbox != appserver.ReadOnly { // no message can have more than that
+		roots = slices.Concat([]string{d.cfg.Thread.Cwd}, roots, on.launch.Written)
 	}
 	var sandbox struct {
 		Type          string   `json:"type"`
@@ -45,7 +45,7 @@ func (e *Executor) learnWritable(on *child, session appserver.ThreadSession) {
 	if sandbox.Type == "workspaceWrite" && !sandbox.NoSlashTmp {
 		roots = append(roots, "/tmp")
 	}
-	e.writable.learn(append(roots, sandbox.WritableRoots...))
+	d.writable.learn(append(roots, sandbox.WritableRoots...))
 }
 
 // temp is the temp directory of programs with an environment; empty where it names none.
@@ -76,35 +76,35 @@ func (w *writable) forget() {
 }
 
 // unfit says of paths why they are not opened for writing.
-func (e *Executor) unfit(paths []string) map[string]string {
-	e.writable.mu.Lock()
-	defer e.writable.mu.Unlock()
-	return e.unfitLocked(paths)
+func (d *driver) unfit(paths []string) map[string]string {
+	d.writable.mu.Lock()
+	defer d.writable.mu.Unlock()
+	return d.unfitLocked(paths)
 }
 
 // openUp notes that commands can write the paths from now on. Where one is not fit for that any
 // more it says so, and none is opened.
-func (e *Executor) openUp(paths []string) (note string) {
-	e.writable.mu.Lock()
-	defer e.writable.mu.Unlock()
-	why := e.unfitLocked(paths)
+func (d *driver) openUp(paths []string) (note string) {
+	d.writable.mu.Lock()
+	defer d.writable.mu.Unlock()
+	why := d.unfitLocked(paths)
 	for _, path := range paths {
 		if why[path] != "" {
 			return "The answer was yes, but " + named(path) + " " + why[path] + ". It was declined."
 		}
 	}
 	for _, path := range paths {
-		if !slices.Contains(e.writable.granted, path) {
-			e.writable.granted = append(e.writable.granted, path)
+		if !slices.Contains(d.writable.granted, path) {
+			d.writable.granted = append(d.writable.granted, path)
 		}
 	}
 	return ""
 }
 
 // unfitLocked is unfit for a caller that holds writable.mu.
-func (e *Executor) unfitLocked(paths []string) (why map[string]string) {
-	err := e.cfg.Child.User.Do(func() error {
-		why = e.writable.unfit(paths)
+func (d *driver) unfitLocked(paths []string) (why map[string]string) {
+	err := d.cfg.Child.User.Do(func() error {
+		why = d.writable.unfit(paths)
 		return nil
 	})
 	if err != nil {

@@ -239,7 +239,7 @@ func TestProgress(t *testing.T) {
 	change := agent.Item{Kind: agent.KindFileChange, ID: "f", Status: "completed", Changes: make([]agent.Change, 150)}
 	j.observe(agent.ItemCompleted{Item: change})
 	j.observe(agent.ItemCompleted{Item: agent.Item{Kind: agent.KindMCP, ID: "t", Server: "s", Tool: "do"}})
-	j.observe(agent.ItemCompleted{Item: agent.Item{Kind: "brandNew", ID: "n"}})
+	j.observe(agent.ItemCompleted{Item: agent.Item{Kind: agent.KindOther, Name: "brandNew", ID: "n"}})
 	j.observe(agent.PlanUpdated{Explanation: "why", Steps: []agent.PlanStep{{Step: "one", Status: "pending"}}})
 	j.observe(agent.ReasoningDelta{ItemID: "r1", Text: "I "})
 	j.observe(agent.ReasoningDelta{ItemID: "r1", Text: "think"})
