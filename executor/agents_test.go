@@ -91,7 +91,7 @@ func TestChangesOfAgentsAreBounded(t *testing.T) {
 func TestChangesOfAnotherThread(t *testing.T) {
 	t.Parallel()
 	e := New(Config{})
-	turn := &turn{e: e, c: &conversation{threadID: "thread"}, record: newRecord()}
+	turn := &turn{d: e.driver, c: &conversation{threadID: "thread"}, record: newRecord()}
 	var own appserver.FileChange
 	own.Path = "/own"
 	turn.record.changes["i"] = []appserver.FileChange{own}

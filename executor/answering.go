@@ -33,28 +33,25 @@ type response struct {
 // other error means that the answer is not waited for any more.
 func (e *Executor) Answer(jobID string, a agent.Answer) error {
 	e.record(RecordAnswer, RecordedAnswer{jobID, a})
-	err := e.answer(jobID, a)
+	err := e.driver.answer(jobID, a)
 	e.unaccepted(a.ID, err)
 	return err
 }
 
-func (e *Executor) answer(jobID string, a agent.Answer) error {
-	e.mu.Lock()
-	j := e.jobs[jobID]
-	var in *inquiry
-	if j != nil {
-		in = j.inquiry
-	}
-	e.mu.Unlock()
-	if in == nil {
+// answer finds the question that an answer is to, and gives it to the turn.
+func (d *driver) answer(jobID string, a agent.Answer) error {
+	open := d.openInquiries()
+	i := slices.IndexFunc(open, func(in *inquiry) bool { return in.Job == jobID })
+	if i < 0 {
 		return ErrNotAsked
 	}
+	in := open[i]
 	q := in.find(a.Question)
 	if q == nil {
 		return ErrNotAsked
 	}
 	if q.isLate() {
-		e.expire(in, q)
+		d.expire(in, q)
 		return ErrNotAsked
 	}
 	if a.Files { // codex takes none with an answer

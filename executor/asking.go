@@ -41,10 +41,10 @@ func (t *turn) tellQuestions() *agent.Ended {
 		}
 		q.places, q.opens = p.places, p.opens
 		t.asked += p.bytes()
-		t.job.observe(asked)
+		t.to.tell(asked)
 	}
 	for _, answered := range news {
-		t.job.observe(answered)
+		t.to.tell(answered)
 	}
 	t.tellExceeded()
 	t.handAnswers()
@@ -55,22 +55,22 @@ func (t *turn) tellQuestions() *agent.Ended {
 // tellExceeded tells the observer how many questions were declined for their number.
 func (t *turn) tellExceeded() {
 	if n := t.inquiry.exceeded(); n > 0 {
-		t.job.observe(agent.Notice{Text: fmt.Sprintf(tooManyAsked, n, t.inquiry.most)})
+		t.to.tell(agent.Notice{Text: fmt.Sprintf(tooManyAsked, n, t.inquiry.most)})
 	}
 	if n := t.inquiry.exceededMute(); n > 0 {
-		t.job.observe(agent.Notice{Text: t.e.mutes.notice(n)})
+		t.to.tell(agent.Notice{Text: t.d.host.muteNotice(n)})
 	}
 }
 
 // posing is what the turn knows beside a question. The ids of items are those of a thread: a
 // change of its own has nothing to do with what a subagent asks.
 func (t *turn) posing(q *question) posing {
-	with := posing{hide: t.e.cfg.Hide, lead: t.e.whereabouts, home: t.e.home(), called: t.record.calls.has}
+	with := posing{hide: t.d.cfg.Hide, lead: t.d.whereabouts, home: t.d.home(), called: t.record.calls.has}
 	with.changes = func(itemID string) []appserver.FileChange { return t.record.changes[itemID] }
 	if q.req.ThreadID != t.c.threadID {
-		with.changes = func(itemID string) []appserver.FileChange { return t.e.changesOfAgent(q.req.ThreadID, itemID) }
+		with.changes = func(itemID string) []appserver.FileChange { return t.d.changesOfAgent(q.req.ThreadID, itemID) }
 		with.called = func(server, tool string, arguments json.RawMessage) bool {
-			return t.e.calledByAgent(q.req.ThreadID, server, tool, arguments)
+			return t.d.calledByAgent(q.req.ThreadID, server, tool, arguments)
 		}
 	}
 	return with
@@ -79,13 +79,13 @@ func (t *turn) posing(q *question) posing {
 // unaskable says why something is declined without a question: to the sender of the message, and
 // to the log. Both are empty where it is asked.
 func (t *turn) unaskable(p posed) (notice, why string) {
-	if t.e.forgeable() {
+	if t.d.forgeable() {
 		return forgeableAsked, networkAndOpen
 	}
 	if t.asked+p.bytes() > mostAskedInATurn {
 		return muchAsked, "the turn has asked too much"
 	}
-	return p.unfit(t.job.Peer)
+	return p.unfit(t.peer)
 }
 
 // bytes is how many a question has.
@@ -123,8 +123,8 @@ func (t *turn) unasked(q *question, notice, why string) {
 		return
 	}
 	defer close(q.settled)
-	t.e.decline(q.req, q.kind, why)
-	t.job.observe(agent.Notice{Text: notice})
+	t.d.decline(q.req, q.kind, why)
+	t.to.tell(agent.Notice{Text: notice})
 }
 
 // barredAsked is what the sender of a message reads whose turn asks to write where commands
@@ -157,11 +157,11 @@ func (t *turn) handAnswers() {
 		return
 	}
 	ends := slices.ContainsFunc(all, func(q *question) bool { return q.given.ends })
-	if !ends && !t.job.slot.resume(func() { t.attention.raise(wakeQuestion) }) {
+	if !ends && !t.to.resume(func() { t.attention.raise(wakeQuestion) }) {
 		for _, q := range all {
 			if q.untold() && !q.given.kept {
 				q.given.kept = true
-				t.job.observe(agent.Notice{Text: keptAnswer})
+				t.to.tell(agent.Notice{Text: keptAnswer})
 			}
 		}
 		return
@@ -178,21 +178,21 @@ func (t *turn) handAnswer(q *question) {
 	defer close(q.settled)
 	value, note := q.given.value, ""
 	if q.given.note == "" && !q.given.ends && !reflect.DeepEqual(value, q.kind.refusal) {
-		if note = cmp.Or(t.e.forged(), t.e.moved(q.places), t.e.openUp(q.opens)); note != "" {
+		if note = cmp.Or(t.d.forged(), t.d.moved(q.places), t.d.openUp(q.opens)); note != "" {
 			value = q.kind.refusal
 		}
 	}
 	err := q.req.Reply(value)
-	t.e.log.Info("codex was answered", "method", q.req.Method, "thread_id", q.req.ThreadID, "job", t.job.ID, "declined", q.given.note != "" || note != "", "err", err)
+	t.d.log.Info("codex was answered", "method", q.req.Method, "thread_id", q.req.ThreadID, "job", t.Job, "declined", q.given.note != "" || note != "", "err", err)
 	switch {
 	case q.given.note != "":
 	case err != nil: // the child is gone, and the end of the turn says so
 		t.unanswered = append(t.unanswered, q.id)
 	default:
 		if less := q.given.less; less != "" && note == "" {
-			t.job.observe(agent.Notice{Text: less})
+			t.to.tell(agent.Notice{Text: less})
 		}
-		t.job.observe(agent.Answered{ID: q.id, Note: note})
+		t.to.tell(agent.Answered{ID: q.id, Note: note})
 	}
 }
 
@@ -207,9 +207,9 @@ func (t *turn) yield() (waits bool) {
 	switch {
 	case given > 0: // handAnswers sees to it
 	case open > 0 && len(t.record.open) <= open:
-		t.job.slot.park()
+		t.to.park()
 	case !t.inquiry.calledOff():
-		t.job.slot.seize() // codex goes on, with our answer or without
+		t.to.seize() // codex goes on, with our answer or without
 	}
 	return open+given > 0
 }
@@ -218,7 +218,7 @@ func (t *turn) yield() (waits bool) {
 // declined before: codex may have ended the turn at once.
 func (t *turn) endQuestions() {
 	t.tellExceeded()
-	t.unanswered = append(t.unanswered, t.e.closeInquiry(t.c.threadID, t.inquiry)...)
+	t.unanswered = append(t.unanswered, t.d.closeInquiry(t.c.threadID, t.inquiry)...)
 }
 
 // withdraw tells the observer that nobody needs the answers any more, and why,
@@ -226,7 +226,7 @@ func (t *turn) endQuestions() {
 func (t *turn) withdraw(why string) {
 	t.endQuestions()
 	for _, id := range t.unanswered {
-		t.job.observe(agent.Answered{ID: id, Note: why})
+		t.to.tell(agent.Answered{ID: id, Note: why})
 	}
 	t.unanswered = nil
 }

@@ -55,7 +55,7 @@ func (e *Executor) attempt(c *conversation, j *job) (*agent.Ended, error) {
 	if err == nil {
 		defer t.giveBack()
 		var end *agent.Ended
-		if end, err = t.follow(); end != nil {
+		if end, err = e.follow(j, t); end != nil {
 			end, err = e.weigh(c, j, t, end)
 			switch {
 			case end == nil:

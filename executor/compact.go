@@ -37,7 +37,7 @@ func (e *Executor) relieve(c *conversation, j *job, t *turn, end *agent.Ended) (
 	t.withdraw(overWithout)
 	j.observe(agent.Notice{Text: compacting})
 	out := !end.Tools && e.takeBack(c, t)
-	summary, failed := e.compact(c, j, t.on)
+	summary, failed := e.compact(c, e.order(j), t.on)
 	switch {
 	case summary != nil && summary.refused != nil:
 		j.compacted = false
@@ -73,18 +73,18 @@ func (j *job) over() bool { return j.ctx.Err() != nil }
 
 // compact puts a summary in the place of the thread's history. It is a turn of
 // codex's own making, and read like any other; it is nil where it did not begin.
-func (e *Executor) compact(c *conversation, j *job, on *child) (*turn, error) {
-	if err := e.load(j.ctx, c, on); err != nil {
+func (d *driver) compact(c *conversation, of order, on *child) (*turn, error) {
+	if err := d.load(of.ctx, c, on); err != nil {
 		return nil, err
 	}
-	id, err := e.beginCompaction(j.ctx, c, on)
+	id, err := d.beginCompaction(of.ctx, c, on)
 	if err != nil {
 		return nil, err
 	}
-	t := e.newTurn(c, j, on)
+	t := d.newTurn(c, of, on)
 	t.id = id
 	t.inquiry.begun(id)
-	e.bidden(c, id)
+	d.bidden(c, id)
 	end, err := t.read()
 	switch {
 	case err != nil:

@@ -74,7 +74,10 @@ func (e *Executor) settleCut(c *conversation, j *job, t *turn, cause error) (*ag
 		return nil, nil
 	case found.turn.Status == appserver.TurnCompleted, found.turn.Status == appserver.TurnFailed:
 		log.Info("the end of a turn that was cut off was read from its history", "status", found.turn.Status)
-		return e.deliver(c, j, t, found), nil
+		if t == nil {
+			j.begun(c, found.turn.ID, "")
+		}
+		return e.deliver(c, e.order(j), t, found), nil
 	}
 	if tool || found.repeated || j.rerun {
 		log.Warn("a turn was cut off", "tool", tool)
@@ -257,12 +260,12 @@ func isOfSomeJob(clientID string) bool {
 	return dot > 0 && isAttempt(clientID, clientID[:dot])
 }
 
-// deliver ends the job as the history says its turn has ended.
-func (e *Executor) deliver(c *conversation, j *job, t *turn, found finding) *agent.Ended {
+// deliver ends an attempt as the history says its turn has ended. The turn is nil if this process
+// has not seen it.
+func (d *driver) deliver(c *conversation, of order, t *turn, found finding) *agent.Ended {
 	if t == nil {
-		t = &turn{e: e, c: c, job: j, id: found.turn.ID, record: newRecord(), before: c.uncertain(), attention: newAttention(), inquiry: &inquiry{over: func() {}}}
+		t = &turn{order: of, d: d, c: c, id: found.turn.ID, record: newRecord(), before: c.uncertain(), attention: newAttention(), inquiry: &inquiry{over: func() {}}}
 		defer t.attention.close()
-		j.begun(c, t.id, "")
 	}
 	t.on = found.on
 	end := t.settle(*found.turn)
@@ -271,7 +274,7 @@ func (e *Executor) deliver(c *conversation, j *job, t *turn, found finding) *age
 		t.hasRead()
 	}
 	if found.newest {
-		e.clear(c, t, end)
+		d.clear(c, t, end)
 	}
 	return end
 }

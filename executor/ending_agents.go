@@ -58,17 +58,17 @@ func (d *driver) EndAgents(thread string) int {
 }
 
 // endAgents ends the subagents that work for the turn, and all others of its conversation.
-func (t *turn) endAgents() { t.e.mustEndAgents(t.on, t.id, t.c.threadID) }
+func (t *turn) endAgents() { t.d.mustEndAgents(t.on, t.id, t.c.threadID) }
 
 // endAgentsGently is endAgents where codex is not to be restarted for it.
 func (t *turn) endAgentsGently() {
-	ctx, cancel := context.WithTimeout(context.Background(), t.e.cfg.Grace)
+	ctx, cancel := context.WithTimeout(context.Background(), t.d.cfg.Grace)
 	defer cancel()
-	threads, err := t.e.endAgents(ctx, t.on, t.id, t.c.threadID)
+	threads, err := t.d.endAgents(ctx, t.on, t.id, t.c.threadID)
 	if err != nil && !t.on.gone() {
-		t.e.log.Warn("a subagent of another agent's turn goes on", "turn_id", t.id, "thread_id", t.c.threadID, "err", err)
+		t.d.log.Warn("a subagent of another agent's turn goes on", "turn_id", t.id, "thread_id", t.c.threadID, "err", err)
 	}
-	t.e.endCommandsOf(threads)
+	t.d.endCommandsOf(threads)
 }
 
 // mustEndAgents ends the subagents of a turn and those at work in a conversation, either of which

@@ -40,7 +40,6 @@ type job struct {
 	submitted time.Time
 	slot      *slot    // nil before it has got one
 	attempt   Attempt  // the newest one; its N is 0 before the first
-	inquiry   *inquiry // what codex asks in it; nil before the first. Guarded by Executor.mu
 	rerun     bool     // one attempt was cut off without a tool, and run again
 	compacted bool     // its thread was compacted for it
 	goOn      bool     // its next attempt goes on where the one before met the end of the context

@@ -23,7 +23,7 @@ func TestTurnOfNobody(t *testing.T) {
 		"another attempt": {[]string{"job.2"}, false},
 		"without an id":   {[]string{""}, false},
 	} {
-		turn := &turn{job: &job{Job: Job{ID: "job"}, attempt: Attempt{Job: "job", N: 1}}, record: newRecord()}
+		turn := &turn{order: order{Attempt: Attempt{Job: "job", N: 1}}, record: newRecord()}
 		ours := true
 		for _, id := range c.ids {
 			ours = turn.isOurs(appserver.Item{Type: appserver.ItemUserMessage, ClientID: id})

@@ -18,12 +18,16 @@ type host interface {
 	// admitMute reports whether a question may wait for its answer, as far as that is a matter
 	// of who has sent the message. If it may, leave is to be called when it waits no more.
 	admitMute(in *inquiry) (leave func(), ok bool)
+	// muteNotice is what is said of a number of questions that were not admitted.
+	muteNotice(n int) string
 }
 
 // news implements [host], as do the methods below.
 func (e *Executor) news() { e.hold.news() }
 
 func (e *Executor) isPaused() bool { return e.hold.look().cause != nil }
+
+func (e *Executor) muteNotice(n int) string { return e.mutes.notice(n) }
 
 func (e *Executor) settle() { e.slots.settle() }
 

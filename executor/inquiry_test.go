@@ -34,7 +34,7 @@ func TestClock(t *testing.T) {
 func TestClosedInquiry(t *testing.T) {
 	t.Parallel()
 	e := New(Config{})
-	j := &job{Job: Job{ID: "j1"}}
+	j := order{Attempt: Attempt{Job: "j1"}}
 	in := e.openInquiry("thread", j, func() {})
 	e.followAgent(appserver.Notification{Method: appserver.NoteTurnStarted, Params: []byte(`{"threadId":"sub","turn":{"id":"s","rootTurnId":"turn","items":[],"status":"inProgress"}}`)})
 	in.begun("turn")
@@ -51,7 +51,7 @@ func TestClosedInquiry(t *testing.T) {
 func TestAskerOf(t *testing.T) {
 	t.Parallel()
 	e := New(Config{Patience: time.Minute})
-	in := e.openInquiry("thread", &job{Job: Job{ID: "j1"}}, func() {})
+	in := e.openInquiry("thread", order{Attempt: Attempt{Job: "j1"}}, func() {})
 	asks := func(thread, params string) *inquiry {
 		got, _ := e.askerOf(t.Context(), &appserver.Request{ThreadID: thread, Params: []byte(params)})
 		return got
@@ -80,7 +80,7 @@ func TestAskerOf(t *testing.T) {
 			t.Errorf("%s: %v", params, got)
 		}
 	}
-	late := e.openInquiry("failed", &job{Job: Job{ID: "j2"}}, func() {})
+	late := e.openInquiry("failed", order{Attempt: Attempt{Job: "j2"}}, func() {})
 	go func() { early <- asks("failed", `{"turnId":"turn"}`) }()
 	e.closeInquiry("failed", late)
 	if got := <-early; got != nil {
@@ -98,7 +98,7 @@ func TestTurnBehindOurs(t *testing.T) {
 	began := func(id string) {
 		e.turnBegan(appserver.Notification{Method: appserver.NoteTurnStarted, ThreadID: "thread", Params: []byte(`{"threadId":"thread","turn":{"id":"` + id + `","items":[],"status":"inProgress"}}`)})
 	}
-	in := e.openInquiry("thread", &job{Job: Job{ID: "j1", Context: "one"}}, func() {})
+	in := e.openInquiry("thread", order{Attempt: Attempt{Job: "j1", Conversation: "one"}}, func() {})
 	c.lock.Lock() // as long as a job runs
 	began("ours")
 	in.begun("ours")
@@ -130,7 +130,7 @@ func TestTurnBehindOurs(t *testing.T) {
 // came before is void.
 func TestRetracted(t *testing.T) {
 	t.Parallel()
-	in := New(Config{}).openInquiry("thread", &job{Job: Job{ID: "j1"}}, func() {})
+	in := New(Config{}).openInquiry("thread", order{Attempt: Attempt{Job: "j1"}}, func() {})
 	for _, guessed := range []bool{true, false} {
 		q := &question{req: &appserver.Request{}}
 		if err := in.add(q); err != nil {
@@ -150,7 +150,7 @@ func TestRetracted(t *testing.T) {
 func TestWithdrawnTooEarly(t *testing.T) {
 	t.Parallel()
 	e := New(Config{})
-	in := e.openInquiry("thread", &job{Job: Job{ID: "j1"}}, func() {})
+	in := e.openInquiry("thread", order{Attempt: Attempt{Job: "j1"}}, func() {})
 	for thread, id := range map[string]string{"thread": "7", "other": "8"} { // a child that has ended may have called its own 8
 		e.resolved(appserver.Notification{Method: appserver.NoteRequestResolved, ThreadID: thread, Params: []byte(`{"requestId": ` + id + `}`)})
 	}

@@ -21,7 +21,7 @@ func (t *turn) endCommands() {
 	ctx, cancel := t.callContext()
 	defer cancel()
 	if err := t.endTerminals(ctx); err != nil && !t.on.gone() {
-		t.e.log.Warn("a command of an ended turn would not stop, codex is restarted", "turn_id", t.id, "err", err)
+		t.d.log.Warn("a command of an ended turn would not stop, codex is restarted", "turn_id", t.id, "err", err)
 		t.on.restart("command would not stop")
 		<-t.on.Done()
 	}
@@ -69,7 +69,7 @@ func endTerminals(ctx context.Context, on *child, thread string, match func(apps
 func (t *turn) endLeftovers() {
 	ctx, cancel := t.callContext()
 	defer cancel()
-	t.e.killCommands(ctx, func(c appserver.Command) bool {
+	t.d.killCommands(ctx, func(c appserver.Command) bool {
 		earlier := t.c.earlier[c.CallID] && !t.record.opened(c.CallID)
 		return (c.ThreadID == t.c.threadID || c.SessionID == t.c.threadID) && !earlier
 	})

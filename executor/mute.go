@@ -26,23 +26,20 @@ func newMutes(most, questions int) *mutes {
 // matter of who has sent the job. If it may, leave is to be called when it waits no more.
 func (e *Executor) admitMute(in *inquiry) (leave func(), ok bool) {
 	switch {
-	case !e.isMute(in.job):
+	case !e.isMute(in.Job):
 		return func() {}, true
 	case e.mutes.enter(in, e.slots.canPark()):
 		return func() { e.mutes.leave(in) }, true
 	}
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	in.muted++
-	in.wake()
 	return nil, false
 }
 
-// isMute reports whether nobody whose answers are taken has a message in the turn of j.
-func (e *Executor) isMute(j *job) bool {
+// isMute reports whether nobody whose answers are taken has a message in the turn of a job.
+func (e *Executor) isMute(jobID string) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return j.Mute && !slices.ContainsFunc(j.steers, func(s *job) bool { return !s.Mute })
+	j := e.jobs[jobID]
+	return j != nil && j.Mute && !slices.ContainsFunc(j.steers, func(s *job) bool { return !s.Mute })
 }
 
 // enter takes a place for a question, beside those that its turn has open already; room says

@@ -27,7 +27,7 @@ func (t *turn) handle(note appserver.Notification) *agent.Ended {
 	case appserver.NoteOverflow:
 		t.overflow(note)
 	case appserver.NoteRequestResolved:
-		t.e.resolved(note)
+		t.d.resolved(note)
 	default:
 		t.progress(note)
 	}
@@ -44,7 +44,7 @@ func (t *turn) delta(note appserver.Notification, event func(appserver.DeltaNote
 		if note.Method == appserver.NoteAgentMessageDelta {
 			t.hasRead()
 		}
-		t.job.observe(event(d))
+		t.to.tell(event(d))
 	}
 }
 
@@ -53,7 +53,7 @@ func (t *turn) item(note appserver.Notification) *agent.Ended {
 	if !t.decode(note, &n) {
 		return nil
 	}
-	t.e.onItem(n.Item)
+	t.d.onItem(n.Item)
 	started := note.Method == appserver.NoteItemStarted
 	switch long := len(n.Item.ID) > mostOfID; {
 	case n.TurnID != t.id && long: // what an earlier turn has left ends no other
@@ -72,7 +72,7 @@ func (t *turn) item(note appserver.Notification) *agent.Ended {
 	case t.record.started(n.Item):
 		t.inquiry.doubt()
 	}
-	if t.record.spoke(n.Item, started) > t.e.cfg.MaxMessages {
+	if t.record.spoke(n.Item, started) > t.d.cfg.MaxMessages {
 		return t.stopFor(errMany)
 	}
 	t.tell(n.Item, started)
@@ -91,7 +91,7 @@ func (d *driver) onItem(item appserver.Item) {
 // may tell of it before the words that it has begun that for.
 func (t *turn) isOurs(message appserver.Item) bool {
 	if !t.opened && !t.record.gap { // else the first may have been dropped
-		t.foreign = message.ClientID != t.job.attempt.clientID()
+		t.foreign = message.ClientID != t.clientID()
 	}
 	t.foreign = t.foreign || message.ClientID != "" && !isOfSomeJob(message.ClientID)
 	t.opened = true
@@ -102,8 +102,8 @@ func (t *turn) isOurs(message appserver.Item) bool {
 func (t *turn) tell(item appserver.Item, started bool) {
 	switch {
 	case item.Type == appserver.ItemUserMessage:
-		if !started {
-			t.arrived(item.ClientID)
+		if !started && item.ClientID != t.clientID() {
+			t.to.arrived(t.id, item.ClientID)
 		}
 		return
 	case item.Type == appserver.ItemHookPrompt:
@@ -111,11 +111,11 @@ func (t *turn) tell(item appserver.Item, started bool) {
 	case item.Type == appserver.ItemContextCompaction && !started:
 		t.c.heard.compacted()
 		t.c.strange.compacted()
-		t.job.observe(agent.ItemCompleted{Item: itemOf(item)})
+		t.to.tell(agent.ItemCompleted{Item: itemOf(item)})
 	case started:
-		t.job.observe(agent.ItemStarted{Item: itemOf(item)})
+		t.to.tell(agent.ItemStarted{Item: itemOf(item)})
 	default:
-		t.job.observe(agent.ItemCompleted{Item: itemOf(item)})
+		t.to.tell(agent.ItemCompleted{Item: itemOf(item)})
 	}
 	t.answered()
 	if item.IsModels() {
@@ -165,13 +165,13 @@ func (t *turn) progress(note appserver.Notification) {
 		var n appserver.PlanNote
 		if t.decode(note, &n) && n.TurnID == t.id {
 			t.hasRead()
-			t.job.observe(agent.PlanUpdated{Explanation: n.Explanation, Steps: stepsOf(n.Plan)})
+			t.to.tell(agent.PlanUpdated{Explanation: n.Explanation, Steps: stepsOf(n.Plan)})
 		}
 	case appserver.NoteDiffUpdated:
 		var n appserver.DiffNote
 		if t.decode(note, &n) && n.TurnID == t.id {
 			t.record.diff = n.Diff
-			t.job.observe(agent.DiffUpdated{Diff: n.Diff})
+			t.to.tell(agent.DiffUpdated{Diff: n.Diff})
 		}
 	case appserver.NoteTokenUsage:
 		var n appserver.UsageNote
@@ -199,14 +199,14 @@ func (t *turn) warning(note appserver.Notification) {
 	if n.ToModel != "" {
 		n.Message = "the model was changed from " + n.FromModel + " to " + n.ToModel
 	}
-	t.job.observe(agent.Notice{Text: t.e.words(n.Message)})
+	t.to.tell(agent.Notice{Text: t.d.words(n.Message)})
 }
 
 // decode reports whether a notification could be read. One that cannot is
 // logged by its method alone: its body may hold the user's text.
 func (t *turn) decode(note appserver.Notification, into any) bool {
 	if err := note.Decode(into); err != nil {
-		t.e.log.Warn("a notification of codex could not be read", "method", note.Method, "err", err)
+		t.d.log.Warn("a notification of codex could not be read", "method", note.Method, "err", err)
 		return false
 	}
 	return true

@@ -17,7 +17,7 @@ import (
 // has it.
 func (t *turn) settle(final appserver.Turn) *agent.Ended {
 	if !t.on.useful.Swap(true) {
-		t.on.adopt(t.e.whose(t.on.Info().CodexHome))
+		t.on.adopt(t.d.whose(t.on.Info().CodexHome))
 	}
 	t.c.history = true
 	t.repair(final)
@@ -54,7 +54,7 @@ func (t *turn) repair(final appserver.Turn) {
 	if t.record.gap {
 		turns, err := t.turns()
 		if err != nil {
-			t.e.log.Warn("a turn with a gap could not be repaired", "turn_id", t.id, "err", err)
+			t.d.log.Warn("a turn with a gap could not be repaired", "turn_id", t.id, "err", err)
 		}
 		for _, turn := range turns {
 			if turn.ID == t.id {
@@ -76,7 +76,7 @@ func (t *turn) died(err error) *agent.Ended {
 		t.fillStopped(&end)
 		return &end
 	}
-	t.e.log.Warn("codex died in the middle of a turn", "turn_id", t.id, "thread_id", t.c.threadID, "err", err)
+	t.d.log.Warn("codex died in the middle of a turn", "turn_id", t.id, "thread_id", t.c.threadID, "err", err)
 	return nil
 }
 
@@ -107,7 +107,7 @@ func (t *turn) fillStopped(end *agent.Ended) {
 		end.Outcome, end.Failure = agent.Failed, unbiddenFailure()
 		return
 	case errors.Is(t.stopping, errMany):
-		end.Outcome, end.Failure = agent.Failed, manyFailure(t.e.cfg.MaxMessages)
+		end.Outcome, end.Failure = agent.Failed, manyFailure(t.d.cfg.MaxMessages)
 		return
 	}
 	if r, ok := errors.AsType[*refusal](t.stopping); ok {
@@ -129,7 +129,7 @@ func (t *turn) tools() bool {
 	if t.record.tools() {
 		return true
 	}
-	trace, err := t.e.cfg.ReadTrace(t.c.rollout, t.job.attempt.clientID())
+	trace, err := t.d.cfg.ReadTrace(t.c.rollout, t.clientID())
 	if errors.Is(err, fs.ErrNotExist) { // codex makes the file before it asks the model
 		return false
 	}

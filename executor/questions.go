@@ -41,7 +41,7 @@ type question struct {
 // Three parties touch it: the goroutine of each question, which waits and
 // expires; the turn's, which tells the observer; and whoever answers.
 type inquiry struct {
-	job      *job
+	order
 	threadID string
 	wake     func() // makes the turn look
 	most     int    // questions that may be open, those of its subagents included
@@ -65,16 +65,13 @@ type inquiry struct {
 	closed bool
 }
 
-// openInquiry begins to take questions of a thread for j.
-func (e *Executor) openInquiry(threadID string, j *job, wake func()) *inquiry {
-	in := &inquiry{job: j, threadID: threadID, wake: wake, most: e.cfg.MaxAsked, turnKnown: make(chan struct{}), gone: map[string]bool{}}
+// openInquiry begins to take questions of a thread for an attempt.
+func (d *driver) openInquiry(threadID string, of order, wake func()) *inquiry {
+	in := &inquiry{order: of, threadID: threadID, wake: wake, most: d.cfg.MaxAsked, turnKnown: make(chan struct{}), gone: map[string]bool{}}
 	in.calls, in.over = context.WithCancel(context.Background())
-	e.driver.mu.Lock()
-	e.inquiries[threadID] = in
-	e.driver.mu.Unlock()
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	j.inquiry = in
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.inquiries[threadID] = in
 	return in
 }
 
@@ -143,6 +140,7 @@ func (in *inquiry) begun(turnID string) {
 func (d *driver) await(ctx context.Context, in *inquiry, q *question) {
 	leave, ok := d.host.admitMute(in)
 	if !ok {
+		in.unheard()
 		d.decline(q.req, q.kind, "answers of the message's sender are not taken, and no more such turns may wait for those of others")
 		return
 	}
@@ -158,7 +156,7 @@ func (d *driver) await(ctx context.Context, in *inquiry, q *question) {
 		d.decline(q.req, q.kind, err.Error())
 		return
 	}
-	d.log.Info("codex asks", "method", q.req.Method, "thread_id", q.req.ThreadID, "job", in.job.ID)
+	d.log.Info("codex asks", "method", q.req.Method, "thread_id", q.req.ThreadID, "job", in.Job)
 	select {
 	case <-q.settled:
 		return
@@ -171,6 +169,14 @@ func (d *driver) await(ctx context.Context, in *inquiry, q *question) {
 	case <-q.settled:
 	case <-ctx.Done():
 	}
+}
+
+// unheard notes that a question was not admitted.
+func (in *inquiry) unheard() {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.muted++
+	in.wake()
 }
 
 // expire declines a question whose time is up.

@@ -75,9 +75,9 @@ func (d *driver) limitReached(code, words string) (name string, until time.Time)
 
 // refusalOf is [Executor.refusalOf] for an error of the turn.
 func (t *turn) refusalOf(failed *appserver.TurnError) *refusal {
-	r := t.e.refusalOf(failed)
+	r := t.d.refusalOf(failed)
 	if r != nil {
-		r.model, r.unsure = t.c.otherModel(t.job.Options), t.unsure
+		r.model, r.unsure = t.c.otherModel(t.options), t.unsure
 	}
 	return r
 }
@@ -116,7 +116,7 @@ func (t *turn) troubled(n appserver.ErrorNote) {
 	r := t.refusalOf(&n.Error)
 	if r == nil || !n.WillRetry {
 		if n.WillRetry {
-			t.job.observe(agent.Notice{Text: "codex tries again: " + t.e.words(n.Error.Message)})
+			t.to.tell(agent.Notice{Text: "codex tries again: " + t.d.words(n.Error.Message)})
 		}
 		return // the end of the turn says the same
 	}
@@ -125,7 +125,7 @@ func (t *turn) troubled(n appserver.ErrorNote) {
 	}
 	rate := r.kind == agent.FailLimit && r.code != usageLimit
 	if rate && (r.until.IsZero() || time.Until(r.until) < limitGrace) {
-		t.job.observe(agent.Notice{Text: "The model's provider asks to wait: " + r.why})
+		t.to.tell(agent.Notice{Text: "The model's provider asks to wait: " + r.why})
 		if t.limited == nil {
 			t.attention.after(limitGrace, timerLimit)
 		}
@@ -157,7 +157,7 @@ func (t *turn) failed(failed *appserver.TurnError, tools bool) *agent.Failure {
 	if failed != nil {
 		t.unreadable, t.httpStatus = isUnreadable(failed), statusOf(failed)
 	}
-	return t.e.modelFailure(failed)
+	return t.d.modelFailure(failed)
 }
 
 // statusOf returns the status of HTTP that an error is about, or 0. One that codex has no name for only

@@ -61,10 +61,10 @@ func (d *driver) hear(ctx context.Context, req *appserver.Request) {
 	switch {
 	case in == nil:
 		d.decline(req, k, why)
-	case d.everythingAllowed(in.job.Options):
+	case d.everythingAllowed(in.options):
 		err = req.Reply(matter.grant())
 		d.log.Info("codex asked although everything is allowed", "method", req.Method, "thread_id", req.ThreadID, "err", err)
-	case !d.mayAsk(in.job.Options):
+	case !d.mayAsk(in.options):
 		d.decline(req, k, "nobody is asked (CODEX_APPROVAL_POLICY=never)")
 	default:
 		d.await(ctx, in, &question{req: req, kind: k, matter: matter, by: askedBy(req.Params), settled: make(chan struct{})})

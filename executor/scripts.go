@@ -21,9 +21,9 @@ func (t *turn) stray(started bool, item appserver.Item) {
 	switch {
 	case started && item.Type.IsTool():
 		t.record.strays[item.ID] = true
-		t.job.observe(agent.ItemStarted{Item: itemOf(item), Stray: true})
+		t.to.tell(agent.ItemStarted{Item: itemOf(item), Stray: true})
 	case !started && t.record.strays[item.ID]:
 		delete(t.record.strays, item.ID)
-		t.job.observe(agent.ItemCompleted{Item: itemOf(item)})
+		t.to.tell(agent.ItemCompleted{Item: itemOf(item)})
 	}
 }

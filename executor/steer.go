@@ -65,6 +65,8 @@ func (e *Executor) steerInto(into string, j Job, observe Observer) error {
 // A line is the way for messages into one running turn: they go one by one, in
 // their order.
 type line struct {
+	e    *Executor
+	j    *job
 	t    *turn
 	ctx  context.Context // ends with the turn
 	stop context.CancelFunc
@@ -75,16 +77,16 @@ type line struct {
 
 // openLine lets messages into the turn, those first that were in an attempt
 // before this one: it is void.
-func (t *turn) openLine() *line {
-	l := &line{t: t}
+func (e *Executor) openLine(j *job, t *turn) *line {
+	l := &line{e: e, j: j, t: t}
 	l.ctx, l.stop = context.WithCancel(context.Background())
-	for _, s := range t.e.steersOf(t.job) {
+	for _, s := range e.steersOf(j) {
 		s.standing.leave(s.observe)
 	}
-	t.e.mu.Lock()
-	defer t.e.mu.Unlock()
-	t.e.sendAgain(t.job)
-	t.job.turned, t.job.line = true, l
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.sendAgain(j)
+	j.turned, j.line = true, l
 	l.wake()
 	return l
 }
@@ -108,20 +110,20 @@ func (e *Executor) sendAgain(j *job) {
 // wake has the line worked off. A nil line belongs to no turn yet. The caller
 // holds Executor.mu.
 func (l *line) wake() {
-	if l == nil || l.busy || l.t.job.closed || !slices.ContainsFunc(l.t.job.steers, unsent) {
+	if l == nil || l.busy || l.j.closed || !slices.ContainsFunc(l.j.steers, unsent) {
 		return
 	}
 	l.busy, l.idle = true, make(chan struct{})
-	l.t.e.wg.Go(l.work)
+	l.e.wg.Go(l.work)
 }
 
 func unsent(s *job) bool { return !s.sent }
 
 // close ends the line with its turn. What was not answered by then is not known.
 func (l *line) close() {
-	e := l.t.e
+	e := l.e
 	e.mu.Lock()
-	l.t.job.line = nil
+	l.j.line = nil
 	idle := l.idle
 	e.mu.Unlock()
 	l.stop()
@@ -142,63 +144,59 @@ func (l *line) work() {
 
 // next returns the next message to send, or nil and says that the line is idle.
 func (l *line) next() *job {
-	e := l.t.e
+	e := l.e
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	i := slices.IndexFunc(l.t.job.steers, unsent)
-	if i < 0 || l.t.job.closed || l.ctx.Err() != nil {
+	i := slices.IndexFunc(l.j.steers, unsent)
+	if i < 0 || l.j.closed || l.ctx.Err() != nil {
 		l.busy = false
 		close(l.idle)
 		return nil
 	}
-	s := l.t.job.steers[i]
+	s := l.j.steers[i]
 	s.sent = true
 	return s
 }
 
 // send offers one message to codex, once.
 func (l *line) send(s *job) {
-	t := l.t
+	e := l.e
 	if err := l.begin(s); err != nil { // the turn has ended first
 		l.unsend(s)
 		return
 	}
-	input, giveBack, err := t.e.lend(l.ctx, s)
+	input, giveBack, err := e.lend(l.ctx, s)
 	l.lent = append(l.lent, giveBack)
 	if err != nil { // likewise
 		l.unsend(s)
 		return
 	}
-	ctx, cancel := context.WithTimeout(l.ctx, min(steerTimeout, t.e.cfg.Patience))
-	defer cancel()
-	err = t.on.TurnSteer(ctx, appserver.TurnSteerParams{
-		ThreadID: t.c.threadID, ExpectedTurnID: t.id, Input: inputsFor(input), ClientUserMessageID: s.attempt.clientID(),
-	})
+	err = l.t.steer(l.ctx, s.attempt, input)
 	_, refused := errors.AsType[*appserver.RPCError](err)
 	switch {
 	case err == nil:
-		t.steered(s)
+		e.steered(s, l.t.id)
 	case refused:
-		t.e.log.Info("codex did not take a message into the running turn; it gets its own", "job", s.ID, "turn_id", t.id, "err", err)
-		t.e.requeue(t.c, t.job, s, 1)
+		e.log.Info("codex did not take a message into the running turn; it gets its own", "job", s.ID, "turn_id", l.t.id, "err", err)
+		e.requeue(l.j, s, 1)
 	default:
-		t.e.log.Info("whether codex took a message into the running turn is not known yet", "job", s.ID, "turn_id", t.id, "err", err)
+		e.log.Info("whether codex took a message into the running turn is not known yet", "job", s.ID, "turn_id", l.t.id, "err", err)
 	}
 }
 
 // unsend says of a message that codex was not offered it.
 func (l *line) unsend(s *job) {
-	l.t.e.mu.Lock()
-	defer l.t.e.mu.Unlock()
+	l.e.mu.Lock()
+	defer l.e.mu.Unlock()
 	s.sent = false
 }
 
 // begin writes the attempt down. A number that may have been written is not used
 // again.
 func (l *line) begin(s *job) error {
-	e := l.t.e
+	e := l.e
 	e.mu.Lock() // who looks for a message that has arrived looks at this one, too
-	s.attempt = Attempt{Job: s.ID, N: s.attempt.N + 1, Conversation: l.t.c.key, Thread: l.t.c.threadID, Tools: l.t.c.tools}
+	s.attempt = Attempt{Job: s.ID, N: s.attempt.N + 1, Conversation: l.j.Context, Thread: l.j.attempt.Thread, Tools: l.j.attempt.Tools}
 	attempt := s.attempt
 	e.mu.Unlock()
 	return e.insist(l.ctx, "begin an attempt", func(ctx context.Context) error {
@@ -207,32 +205,29 @@ func (l *line) begin(s *job) error {
 }
 
 // steered says, once, that codex has taken a message.
-func (t *turn) steered(s *job) {
-	t.e.mu.Lock()
+func (e *Executor) steered(s *job, turnID string) {
+	e.mu.Lock()
 	said := s.steered
 	s.steered = true
-	t.e.mu.Unlock()
+	e.mu.Unlock()
 	if !said {
-		s.observe(agent.Steered{TurnID: t.id})
+		s.observe(agent.Steered{TurnID: turnID})
 	}
 }
 
-// arrived notes that a message stands in the history of the turn.
-func (t *turn) arrived(clientID string) {
-	if clientID == t.job.attempt.clientID() {
-		return
-	}
-	t.e.mu.Lock()
-	i := slices.IndexFunc(t.job.steers, func(s *job) bool { return s.sent && s.attempt.clientID() == clientID })
+// arrived notes that a message stands in the history of the turn of j.
+func (e *Executor) arrived(j *job, turnID, clientID string) {
+	e.mu.Lock()
+	i := slices.IndexFunc(j.steers, func(s *job) bool { return s.sent && s.attempt.clientID() == clientID })
 	if i < 0 {
-		t.e.mu.Unlock()
+		e.mu.Unlock()
 		return
 	}
-	s := t.job.steers[i]
+	s := j.steers[i]
 	if !s.heard {
 		s.heard = true
-		t.e.countWaiting(-1)
+		e.countWaiting(-1)
 	}
-	t.e.mu.Unlock()
-	t.steered(s)
+	e.mu.Unlock()
+	e.steered(s, turnID)
 }

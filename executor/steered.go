@@ -24,11 +24,11 @@ import (
 
 // requeue gives a message to the queue that the turn of j has not taken. Beside
 // those in the queue as many turns are ahead of it as are running.
-func (e *Executor) requeue(c *conversation, j, s *job, running int) {
+func (e *Executor) requeue(j, s *job, running int) {
 	e.mu.Lock()
 	j.steers = slices.DeleteFunc(j.steers, func(other *job) bool { return other == s })
 	ahead := running
-	q := e.queues[c.key]
+	q := e.queues[j.Context]
 	for _, waiting := range q.jobs {
 		if waiting.seq < s.seq {
 			ahead++
@@ -121,7 +121,7 @@ func (e *Executor) endSteers(c *conversation, j *job, end *agent.Ended) (taken [
 			end.Taken = append(end.Taken, s.ID)
 			taken = append(taken, s)
 		default:
-			e.requeue(c, j, s, 0)
+			e.requeue(j, s, 0)
 		}
 	}
 	return taken
@@ -132,7 +132,7 @@ func (e *Executor) endSteers(c *conversation, j *job, end *agent.Ended) (taken [
 func (e *Executor) keepSteers(c *conversation, j *job) {
 	for _, s := range e.steersOf(j) {
 		if where, err := e.whereIs(c, j, s); err != nil || where == elsewhere {
-			e.requeue(c, j, s, 1)
+			e.requeue(j, s, 1)
 		}
 	}
 }

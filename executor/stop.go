@@ -19,14 +19,14 @@ func (t *turn) stopFor(cause error) *agent.Ended {
 		if end := t.reconcile(); end != nil {
 			return end
 		}
-		t.e.log.Warn("a timer ends a turn", "timer", string(timer), "turn_id", t.id, "thread_id", t.c.threadID)
+		t.d.log.Warn("a timer ends a turn", "timer", string(timer), "turn_id", t.id, "thread_id", t.c.threadID)
 	}
 	t.stopping = cause
 	t.inquiry.shut()
-	t.e.closeToSteers(t.job)
+	t.to.ending()
 	t.attention.after(0, timerIdle)
 	t.attention.after(0, timerItem)
-	t.attention.after(t.e.cfg.Grace, timerGrace)
+	t.attention.after(t.d.cfg.Grace, timerGrace)
 	return t.ask()
 }
 
@@ -45,10 +45,10 @@ func (t *turn) ask() *agent.Ended {
 	case appserver.IsNoActiveTurn(err):
 		return t.reconcile() // ended already, or not begun
 	case errors.Is(err, context.DeadlineExceeded):
-		t.e.log.Warn("codex does not answer and is restarted", "turn_id", t.id, "thread_id", t.c.threadID)
+		t.d.log.Warn("codex does not answer and is restarted", "turn_id", t.id, "thread_id", t.c.threadID)
 		t.on.restart(reasonDeaf)
 	case err != nil:
-		t.e.log.Warn("interrupting a turn failed", "turn_id", t.id, "err", err)
+		t.d.log.Warn("interrupting a turn failed", "turn_id", t.id, "err", err)
 	}
 	return nil
 }
@@ -70,7 +70,7 @@ func (t *turn) ignored() *agent.Ended {
 		t.attention.after(left, timerGrace)
 		return nil
 	}
-	t.e.log.Warn("codex did not end a turn and is restarted", "turn_id", t.id, "thread_id", t.c.threadID)
+	t.d.log.Warn("codex did not end a turn and is restarted", "turn_id", t.id, "thread_id", t.c.threadID)
 	t.on.restart("interrupt ignored")
 	return nil
 }
@@ -84,5 +84,5 @@ func (t *turn) turns() ([]appserver.Turn, error) {
 
 // callContext bounds a call that must be made although the job was canceled.
 func (t *turn) callContext() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.Background(), t.e.cfg.Grace)
+	return context.WithTimeout(context.Background(), t.d.cfg.Grace)
 }

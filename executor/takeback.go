@@ -32,7 +32,7 @@ func (d *driver) clear(c *conversation, t *turn, end *agent.Ended) {
 	switch read := c.read == t.id || len(end.Messages) > 0 || t.record.gap; {
 	case read && t.unreadable:
 		end.Failure.Message += staysIn + ifAgain
-	case !read && (behind || c.otherModel(t.job.Options) != ""):
+	case !read && (behind || c.otherModel(t.options) != ""):
 		end.Failure.Message += d.leaveOut(c, t, behind) + ifAgain
 	}
 }
@@ -128,7 +128,7 @@ func (d *driver) countUnanswered(c *conversation, turns []appserver.Turn, t *tur
 // isOfTheSame reports whether a turn is an attempt at the message of t, which may be nil.
 func (t *turn) isOfTheSame(other appserver.Turn) bool {
 	return t != nil && slices.ContainsFunc(other.Items, func(item appserver.Item) bool {
-		return item.Type == appserver.ItemUserMessage && isAttempt(item.ClientID, t.job.ID)
+		return item.Type == appserver.ItemUserMessage && isAttempt(item.ClientID, t.Job)
 	})
 }
 

@@ -44,7 +44,7 @@ func (d *driver) resultOf(ctx context.Context, req *appserver.Request) (call age
 	if in == nil {
 		return call, agent.ToolResult{Text: "Error: the turn that has called this tool runs no more; call it in the one that runs", Failed: true}
 	}
-	call.Context, call.Job = in.job.Context, in.job.ID
+	call.Context, call.Job = in.Conversation, in.Job
 	ctx, cancel := context.WithTimeout(ctx, d.cfg.ToolTimeout)
 	defer cancel()
 	defer context.AfterFunc(in.calls, cancel)()

@@ -13,9 +13,9 @@ import (
 // A turn is one running turn. It belongs to the goroutine that serves its
 // conversation; only its attention is touched from elsewhere.
 type turn struct {
-	e         *Executor
+	order
+	d         *driver
 	c         *conversation
-	job       *job
 	on        *child
 	id        string
 	afresh    freshness
@@ -57,82 +57,100 @@ func (e *Executor) start(c *conversation, j *job) (*turn, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.renew(c)
-	if err := errors.Join(e.cfg.Child.User.Do(func() error { return stand(j.Options) }), e.apartFor(j.Options, on)); err != nil {
+	if err := e.ready(j.ctx, c, j.Options, on); err != nil {
 		return nil, err
 	}
-	c.folder = cmp.Or(j.Options.Cwd, e.cfg.Thread.Cwd)
-	if err := e.regrant(j.ctx, c, j.Options, on); err != nil {
-		return nil, on.settled(err)
+	if err := e.begin(c, j); err != nil {
+		return nil, err
 	}
-	e.emptyQueue(j.ctx, c, on)
-	if err := e.load(j.ctx, c, on); err != nil {
-		return nil, on.settled(err)
+	input, giveBack, err := e.lend(j.ctx, j)
+	if err != nil {
+		giveBack()
+		return nil, err
 	}
-	e.endUnbidden(c, on)
-	e.clearLate(j.ctx, c, on)
-	if err := e.load(j.ctx, c, on); err != nil { // that may have unloaded it
-		return nil, on.settled(err)
+	of := e.order(j)
+	of.input, of.trace = input, e.trace(j)
+	t, err := e.startTurn(c, of, on)
+	if err != nil {
+		giveBack()
+		return nil, err
 	}
-	t := e.newTurn(c, j, on)
+	t.giveBack = giveBack
+	return t, nil
+}
+
+// ready gets the thread of c ready for a turn that asks for o. The caller holds c.lock.
+func (d *driver) ready(ctx context.Context, c *conversation, o agent.Options, on *child) error {
+	d.renew(c)
+	if err := errors.Join(d.cfg.Child.User.Do(func() error { return stand(o) }), d.apartFor(o, on)); err != nil {
+		return err
+	}
+	c.folder = cmp.Or(o.Cwd, d.cfg.Thread.Cwd)
+	if err := d.regrant(ctx, c, o, on); err != nil {
+		return on.settled(err)
+	}
+	d.emptyQueue(ctx, c, on)
+	if err := d.load(ctx, c, on); err != nil {
+		return on.settled(err)
+	}
+	d.endUnbidden(c, on)
+	d.clearLate(ctx, c, on)
+	return on.settled(d.load(ctx, c, on)) // that may have unloaded it
+}
+
+// startTurn has codex begin a turn on the thread of c.
+func (d *driver) startTurn(c *conversation, of order, on *child) (t *turn, err error) {
+	t = d.newTurn(c, of, on)
 	t.afresh, t.before = c.fresh, c.briefing()
-	if t.id, err = e.startTurn(t); err != nil {
-		t.giveBack()
-		e.closeInquiry(c.threadID, t.inquiry)
+	if t.id, err = t.begin(); err != nil {
+		d.closeInquiry(c.threadID, t.inquiry)
 		t.attention.close()
-		e.endUnbidden(c, on)
+		d.endUnbidden(c, on)
 		return nil, on.settled(err)
 	}
 	t.inquiry.begun(t.id)
-	e.bidden(c, t.id)
+	d.bidden(c, t.id)
 	c.unread = cmp.Or(c.fresh, c.unread)
 	c.resumable, c.fresh = true, ""
 	return t, nil
 }
 
 // newTurn returns a turn that is about to begin on the thread of c.
-func (e *Executor) newTurn(c *conversation, j *job, on *child) *turn {
-	t := &turn{e: e, c: c, job: j, on: on, unsure: c.resumable && c.ran != c.own.model, behindOther: c.named, record: newRecord(), attention: newAttention(), giveBack: func() {}}
-	t.inquiry = e.openInquiry(c.threadID, j, func() { t.attention.raise(wakeQuestion) })
+func (d *driver) newTurn(c *conversation, of order, on *child) *turn {
+	t := &turn{order: of, d: d, c: c, on: on, unsure: c.resumable && c.ran != c.own.model, behindOther: c.named, record: newRecord(), attention: newAttention(), giveBack: func() {}}
+	t.inquiry = d.openInquiry(c.threadID, of, func() { t.attention.raise(wakeQuestion) })
 	return t
 }
 
-// startTurn begins an attempt and hands the message to codex. The caller's
+// begin hands the message to codex. The caller's
 // cancel must not cut the call: codex may have taken the message, and then the
 // turn is ended by an interrupt.
-func (e *Executor) startTurn(t *turn) (id string, err error) {
-	c, j, on := t.c, t.job, t.on
-	if err := e.begin(c, j); err != nil {
-		return "", err
-	}
-	params := appserver.TurnStartParams{ThreadID: c.threadID, ClientUserMessageID: j.attempt.clientID()}
-	input, giveBack, err := e.lend(j.ctx, j)
-	if t.giveBack = giveBack; err != nil {
-		return "", err
-	}
-	params.Input = inputsFor(input)
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(j.ctx), e.cfg.Patience)
+func (t *turn) begin() (id string, err error) {
+	d, c, on := t.d, t.c, t.on
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), d.cfg.Patience)
 	defer cancel()
-	params.Trace = appserver.TraceContext(e.trace(j))
-	e.adjust(c, j.Options, on, &params)
-	instructions, tells := e.brief(c, &params)
+	params := appserver.TurnStartParams{
+		ThreadID: c.threadID, ClientUserMessageID: t.clientID(), Input: inputsFor(t.input), Trace: appserver.TraceContext(t.trace),
+	}
+	d.adjust(c, t.options, on, &params)
+	instructions, tells := d.brief(c, &params)
 	if c.fresh != "" {
 		addContext(&params, "runtime_notice", c.fresh.toModel())
 	}
 	c.warn(&params)
 	started, err := on.TurnStart(ctx, params)
-	c.adjusted(j.Options, err)
+	c.adjusted(t.options, err)
 	if c.otherThanRan(&params) {
 		c.ran = "" // until it has ended well
 	}
 	if err == nil {
-		c.named = c.named || c.otherModel(j.Options) != ""
-		e.briefed(c, instructions, tells)
+		c.named = c.named || c.otherModel(t.options) != ""
+		d.briefed(c, instructions, tells)
 		c.strange.told()
 	}
 	switch {
 	case appserver.IsThreadGone(err):
-		e.unloaded(c) // unloaded behind our back: the next load resumes it
+		d.unloaded(c) // unloaded behind our back: the next load resumes it
 	case errors.Is(err, context.DeadlineExceeded):
 		on.restart(reasonDeaf)
 		<-on.Done()
@@ -170,23 +188,23 @@ func (j *job) begun(c *conversation, id string, afresh freshness) {
 	j.tellSpared(c)
 }
 
-// follow reads the turn's events until it has ended. It returns a [cutError] if
+// follow reads the events of j's turn until it has ended. It returns a [cutError] if
 // the child died and it is to be found out what became of the turn.
-func (t *turn) follow() (*agent.Ended, error) {
-	defer t.openLine().close()
-	t.job.begun(t.c, t.id, t.afresh)
+func (e *Executor) follow(j *job, t *turn) (*agent.Ended, error) {
+	defer e.openLine(j, t).close()
+	j.begun(t.c, t.id, t.afresh)
 	return t.read()
 }
 
 // read is follow without word of the turn's beginning.
 func (t *turn) read() (end *agent.Ended, err error) {
-	defer func() { t.e.endBriefing(t.c, err) }()
+	defer func() { t.d.endBriefing(t.c, err) }()
 	defer t.attention.close()
 	defer t.c.remember(&t.record)
 	defer t.endQuestions()
-	stop := context.AfterFunc(t.job.ctx, func() { t.attention.raise(context.Cause(t.job.ctx)) })
+	stop := context.AfterFunc(t.ctx, func() { t.attention.raise(context.Cause(t.ctx)) })
 	defer stop()
-	t.clock = clock{left: t.e.cfg.TurnTimeout, on: t.e.cfg.TurnTimeout > 0}
+	t.clock = clock{left: t.d.cfg.TurnTimeout, on: t.d.cfg.TurnTimeout > 0}
 	t.alive()
 	for {
 		note, err := t.c.events.Next(t.attention.context())
@@ -205,4 +223,14 @@ func (t *turn) read() (end *agent.Ended, err error) {
 			return end, nil
 		}
 	}
+}
+
+// steer offers codex a further message for the turn. It returns the refusal of codex's as an
+// [appserver.RPCError]; after another error the thread's history says what became of it.
+func (t *turn) steer(ctx context.Context, as Attempt, input []agent.Input) error {
+	ctx, cancel := context.WithTimeout(ctx, min(steerTimeout, t.d.cfg.Patience))
+	defer cancel()
+	return t.on.TurnSteer(ctx, appserver.TurnSteerParams{
+		ThreadID: t.c.threadID, ExpectedTurnID: t.id, Input: inputsFor(input), ClientUserMessageID: as.clientID(),
+	})
 }

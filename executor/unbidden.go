@@ -87,7 +87,7 @@ func (d *driver) turnBegan(note appserver.Notification) {
 // holds e.mu.
 func (d *driver) conversationOn(thread string, in *inquiry) *conversation {
 	if in != nil {
-		return d.conversations[in.job.Context]
+		return d.conversations[in.Conversation]
 	}
 	for _, c := range d.conversations {
 		if c.shown.thread == thread {

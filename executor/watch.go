@@ -48,9 +48,9 @@ func (t *turn) alive() {
 	if left, wound := t.clock.wind(time.Now()); wound {
 		t.attention.after(left, timerTurn)
 	}
-	idle, item := t.e.cfg.IdleTimeout, time.Duration(0)
+	idle, item := t.d.cfg.IdleTimeout, time.Duration(0)
 	if t.record.toolsOpen() {
-		idle, item = 0, t.e.cfg.ItemTimeout
+		idle, item = 0, t.d.cfg.ItemTimeout
 	}
 	t.attention.after(idle, timerIdle)
 	t.attention.after(item, timerItem)
@@ -126,12 +126,12 @@ func (t *turn) doubtLeft() time.Duration {
 func (t *turn) reconcile() *agent.Ended {
 	turns, err := t.turns()
 	if err != nil {
-		t.e.log.Warn("the turn could not be read", "turn_id", t.id, "err", err)
+		t.d.log.Warn("the turn could not be read", "turn_id", t.id, "err", err)
 		return nil
 	}
 	for _, turn := range turns {
 		if turn.ID == t.id && t.believes(turn.Status) && turn.Status != appserver.TurnInProgress {
-			t.e.log.Info("the end of a turn was read from its history", "turn_id", t.id, "status", turn.Status)
+			t.d.log.Info("the end of a turn was read from its history", "turn_id", t.id, "status", turn.Status)
 			return t.settle(turn)
 		}
 	}
@@ -143,13 +143,13 @@ func (t *turn) timeout(timer wake) *agent.Failure {
 	f := &agent.Failure{Kind: agent.FailTimeout, Timer: string(timer)}
 	switch timer {
 	case timerIdle:
-		f.After = t.e.cfg.IdleTimeout
+		f.After = t.d.cfg.IdleTimeout
 		f.Message = fmt.Sprintf("codex showed no sign of life for %s and was stopped (CODEX_IDLE_TIMEOUT)", f.After)
 	case timerItem:
-		f.After = t.e.cfg.ItemTimeout
+		f.After = t.d.cfg.ItemTimeout
 		f.Message = fmt.Sprintf("a tool showed no sign of life for %s and was stopped (CODEX_ITEM_TIMEOUT)", f.After)
 	default:
-		f.After = t.e.cfg.TurnTimeout
+		f.After = t.d.cfg.TurnTimeout
 		f.Message = fmt.Sprintf("the turn took longer than %s and was stopped (CODEX_TURN_TIMEOUT)", f.After)
 	}
 	return f
