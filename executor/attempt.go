@@ -1,14 +1,9 @@
 package executor
 
 import (
-	"context"
 	"errors"
-	"syscall"
-	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
 )
 
 // startTries bounds how often a message is offered to a codex that does not
@@ -38,7 +33,7 @@ func (e *Executor) attempts(c *conversation, j *job) *agent.Ended {
 		if end != nil || errors.Is(err, errHeld) {
 			return end
 		}
-		if err != nil && (!mayTry(try, err) || j.ctx.Err() != nil || !e.passing(j.ctx, err)) {
+		if err != nil && (!mayTry(try, err) || j.ctx.Err() != nil || !passing(j.ctx, err)) {
 			end := e.beforeStart(causeOf(j.ctx, err))
 			return &end
 		}
@@ -67,7 +62,7 @@ func (e *Executor) attempt(c *conversation, j *job) (*agent.Ended, error) {
 			return end, err
 		}
 	}
-	if _, cut := errors.AsType[cutError](err); !cut {
+	if !WasCut.is(err) {
 		return nil, err
 	}
 	rerun := j.rerun
@@ -80,29 +75,3 @@ func (e *Executor) attempt(c *conversation, j *job) (*agent.Ended, error) {
 	}
 	return end, nil
 }
-
-// passing reports whether a message that codex did not take may be offered once
-// more: codex died without taking it, or was killed while it started, or has put
-// its thread away, or has too much to do. The last is waited for.
-func (d *driver) passing(ctx context.Context, err error) bool {
-	if appserver.IsOverloaded(err) {
-		return sleep.For(ctx, overloadWait)
-	}
-	_, died := errors.AsType[*appserver.ExitError](err)
-	_, unstarted := errors.AsType[startError](err)
-	return appserver.IsThreadGone(err) || died && !unstarted || killed(err)
-}
-
-// killed reports whether somebody killed codex: it did not fail by itself, and
-// the next start has nothing against it.
-func killed(err error) bool {
-	exit, ok := errors.AsType[*appserver.ExitError](err)
-	if !ok || exit.Cause != nil || exit.State == nil {
-		return false
-	}
-	status, ok := exit.State.Sys().(syscall.WaitStatus)
-	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
-}
-
-// overloadWait is what a codex with too much to do is given.
-const overloadWait = 500 * time.Millisecond

@@ -105,12 +105,12 @@ func (e *Executor) find(c *conversation, j *job) (found finding, err error) {
 		var on *child
 		if on, err = e.childFor(j); err == nil {
 			found, err = e.lookUp(j.ctx, c, j.attempt, on)
+			err = e.trouble(err)
 		}
 		if err == nil || j.ctx.Err() != nil || !mayTry(try, err) {
 			break
 		}
-		_, unstarted := errors.AsType[startError](err)
-		if !unstarted && !e.passing(j.ctx, err) {
+		if !Unstarted.is(err) && !passing(j.ctx, err) {
 			break
 		}
 	}

@@ -1,9 +1,7 @@
 package executor
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"regexp"
 	"slices"
@@ -153,49 +151,15 @@ func (e *Executor) beforeStart(err error) agent.Ended {
 		return fromCause(agent.Ended{}, err)
 	}
 	e.log.Warn("a turn could not be started", "err", err)
-	if wish, ok := errors.AsType[wishError](err); ok {
-		return agent.Ended{Outcome: agent.Rejected, Failure: &agent.Failure{Kind: agent.FailModel, Message: wish.Error()}}
+	if trouble, ok := errors.AsType[*Trouble](err); ok {
+		return trouble.End
 	}
-	end := agent.Ended{Outcome: agent.Failed}
-	if refused, ok := errors.AsType[*appserver.RPCError](err); ok {
-		end.Failure = &agent.Failure{Kind: agent.FailModel, Message: "codex refused the message: " + e.words(refused.Message)}
-		if appserver.IsPassing(err) {
-			end.Failure.Message += ". The conversation is kept: send the message again when this is mended, or begin a new one (/new, or another contextId)"
-		}
-		return end
-	}
-	end.Failure = &agent.Failure{Kind: agent.FailUnreachable, Message: e.words(unreachable(err))}
-	return end
+	return agent.Ended{Outcome: agent.Failed, Failure: &agent.Failure{Kind: agent.FailUnreachable, Message: notTaken}}
 }
 
-// unreachable says why codex is not there, without its last words: those are
-// for the log.
-func unreachable(err error) string {
-	if why, ok := errors.AsType[Unready](err); ok {
-		return why.Error()
-	}
-	if _, ok := errors.AsType[startError](err); ok {
-		return fmt.Sprintf("codex could not be started (%s); runtime doctor says what to do", cause(err))
-	}
-	if exit, ok := errors.AsType[*appserver.ExitError](err); ok {
-		return fmt.Sprintf("codex ended (%v) before it took the message; send it again", exit.State)
-	}
-	if errors.Is(err, context.DeadlineExceeded) {
-		return "codex did not answer in time; send the message again"
-	}
-	return "codex could not take the message; the log says why"
-}
-
-// cause is why a start failed, without codex's last words.
-func cause(err error) string {
-	if start, ok := errors.AsType[*appserver.StartError](err); ok {
-		return start.Err.Error()
-	}
-	if exit, ok := errors.AsType[*appserver.ExitError](err); ok {
-		return exit.State.String()
-	}
-	return err.Error()
-}
+// notTaken is what the sender of a message reads that could not be made a turn for a reason
+// that has no words for people.
+const notTaken = "codex could not take the message; the log says why"
 
 // modelFailure says why the model or codex ended a turn, and what to do.
 func (d *driver) modelFailure(failed *appserver.TurnError) *agent.Failure {

@@ -58,7 +58,7 @@ func (e *Executor) start(c *conversation, j *job) (*turn, error) {
 		return nil, err
 	}
 	if err := e.ready(j.ctx, c, j.Options, on); err != nil {
-		return nil, err
+		return nil, e.trouble(err)
 	}
 	if err := e.begin(c, j); err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func (e *Executor) start(c *conversation, j *job) (*turn, error) {
 	t, err := e.startTurn(c, of, on)
 	if err != nil {
 		giveBack()
-		return nil, err
+		return nil, e.trouble(err)
 	}
 	t.giveBack = giveBack
 	return t, nil
@@ -193,7 +193,8 @@ func (j *job) begun(c *conversation, id string, afresh freshness) {
 func (e *Executor) follow(j *job, t *turn) (*agent.Ended, error) {
 	defer e.openLine(j, t).close()
 	j.begun(t.c, t.id, t.afresh)
-	return t.read()
+	end, err := t.read()
+	return end, e.trouble(err)
 }
 
 // read is follow without word of the turn's beginning.

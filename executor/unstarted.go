@@ -1,7 +1,6 @@
 package executor
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
@@ -17,20 +16,20 @@ import (
 // that was handed to the turn of another job has no slot: it waits with that job only.
 func (e *Executor) childFor(j *job) (*child, error) {
 	on, err := e.child.get(j.ctx)
+	err = e.trouble(err)
 	if j.slot == nil || !e.outlasts(j, err) {
 		return on, err
 	}
 	e.log.Info("a message waits for codex, which could not be started", "job", j.ID)
 	j.unstarted = err
 	j.observe(agent.Notice{Text: fmt.Sprintf("%s. This message keeps its place and waits: the start is tried again by itself, until it has failed for %v",
-		e.words(unreachable(err)), e.cfg.StartWait)})
+		e.untaken(err).Failure.Message, e.cfg.StartWait)})
 	return nil, errHeld
 }
 
 // outlasts reports whether j waits because of err.
 func (e *Executor) outlasts(j *job, err error) bool {
-	_, unstarted := errors.AsType[startError](err)
-	return unstarted && j.Patient && e.child.failingFor() < e.cfg.StartWait && j.ctx.Err() == nil
+	return Unstarted.is(err) && j.Patient && e.child.failingFor() < e.cfg.StartWait && j.ctx.Err() == nil
 }
 
 // awaitChild waits for a child if j has found none. Where that takes too long, the next
@@ -48,6 +47,7 @@ func (e *Executor) awaitChild(j *job) {
 			e.turnAwayBehind(j, err)
 		}
 		_, err = e.child.get(j.ctx)
+		err = e.trouble(err)
 	}
 }
 
