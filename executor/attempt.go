@@ -51,7 +51,7 @@ func (e *Executor) attempt(c *conversation, j *job) (*agent.Ended, error) {
 		defer t.giveBack()
 		var end *agent.Ended
 		if end, err = e.follow(j, t); end != nil {
-			end, err = e.weigh(c, j, t, end)
+			end, err = e.weigh(j, t, end)
 			switch {
 			case end == nil:
 			case end.Outcome == agent.Failed:

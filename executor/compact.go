@@ -22,54 +22,43 @@ const (
 	goOn = "Go on with that work from where you were. Do not repeat what is done already."
 )
 
-// relieve has codex summarise a thread whose context is full, once for a job. It
-// returns the job's end, or nil if another attempt is to be made.
-func (e *Executor) relieve(c *conversation, j *job, t *turn, end *agent.Ended) (*agent.Ended, error) {
-	switch {
-	case j.over():
-		return end, nil
-	case j.compacted: // the message itself is too long
-		t.unreadable = true
-		e.clear(c, t, end)
-		return end, nil
-	}
-	j.compacted = true
-	t.withdraw(overWithout)
-	j.observe(agent.Notice{Text: compacting})
-	out := !end.Tools && e.takeBack(c, t)
-	summary, failed := e.compact(c, e.order(j), t.on)
-	switch {
-	case summary != nil && summary.refused != nil:
-		j.compacted = false
-		if e.waitsOut(j, summary.refused, end.Tools) {
-			return nil, errHeld
-		}
-		end.Failure = summary.refused.failure(end.Tools)
-		if out {
-			end.Failure.Message += leftOut
-		}
-		return end, nil
-	case failed == nil:
-		j.goOn = end.Tools
-		return nil, nil
-	case j.over():
-		end.Failure = nil
-		stopped := fromCause(*end, context.Cause(j.ctx))
-		return &stopped, nil
-	}
-	e.log.Warn("a thread could not be compacted", "thread_id", c.threadID, "err", failed)
-	end.Failure.Message += "; codex could not make it shorter"
-	if out { // what may be why is before it
-		end.Failure.Message += leftOut + e.leaveOutBefore(c, t.on, summary)
-		return end, nil
-	}
-	t.unreadable = true
-	e.clear(c, t, end)
-	return end, nil
+// A shortening is what became of a turn whose thread was too long for the model.
+type shortening struct {
+	tried bool  // codex was to summarise the thread
+	out   bool  // the turn was taken out of the history before that
+	turn  *turn // that summarises; nil if it did not begin
 }
 
-// over reports whether the job was canceled, or we are closing.
-func (j *job) over() bool { return j.ctx.Err() != nil }
+// shorten has codex summarise the thread, after the turn has met the end of the context. It
+// returns why the model refuses to do that, if it does.
+func (t *turn) shorten(end *agent.Ended) (refused *refusal, err error) {
+	t.withdraw(overWithout)
+	t.to.tell(agent.Notice{Text: compacting})
+	t.shortened.tried, t.shortened.out = true, !end.Tools && t.d.takeBack(t.c, t)
+	t.shortened.turn, err = t.d.compact(t.c, t.order, t.on)
+	if t.shortened.turn != nil && t.shortened.turn.refused != nil {
+		return t.shortened.turn.refused, nil
+	}
+	return nil, err
+}
+
+// keepLong is [turn.keep] for a turn that has met the end of the context, and is not followed
+// by another attempt.
+func (t *turn) keepLong(end *agent.Ended) {
+	refused := t.shortened.turn != nil && t.shortened.turn.refused != nil
+	if t.shortened.tried && !refused {
+		end.Failure.Message += "; codex could not make it shorter"
+	}
+	switch {
+	case !t.shortened.out && !refused:
+		t.unreadable = true
+		t.d.clear(t.c, t, end)
+	case t.shortened.out && refused:
+		end.Failure.Message += leftOut
+	case t.shortened.out: // what may be why is before it
+		end.Failure.Message += leftOut + t.d.leaveOutBefore(t.c, t.on, t.shortened.turn)
+	}
+}
 
 // compact puts a summary in the place of the thread's history. It is a turn of
 // codex's own making, and read like any other; it is nil where it did not begin.

@@ -1,8 +1,6 @@
 package executor
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -29,10 +27,6 @@ type refusal struct {
 }
 
 func (r *refusal) Error() string { return r.why }
-
-// errHeld is why an attempt was none: the model refused it before anything was
-// done, or codex could not be started. The job waits and is attempted again.
-var errHeld = errors.New("the job has to wait")
 
 // refusalOf returns what of an error of codex is a refusal, or nil.
 func (d *driver) refusalOf(failed *appserver.TurnError) *refusal {
@@ -182,69 +176,6 @@ func isUnreadable(failed *appserver.TurnError) bool {
 	}
 	return slices.Contains([]int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity}, status)
 }
-
-// weigh looks at the end of an attempt: one that the model refused is none if it
-// had done nothing, and what the refusal says of the credential may concern all
-// others. The caller holds c.lock.
-func (e *Executor) weigh(c *conversation, j *job, t *turn, end *agent.Ended) (*agent.Ended, error) {
-	if end.Outcome == agent.Completed {
-		c.ran = cmp.Or(j.Options.Model, c.own.model)
-	}
-	switch {
-	case t.foreign:
-		if !e.takeBack(c, t) {
-			c.strange.mix()
-		}
-	case end.Outcome != agent.Failed || end.Failure == nil:
-		e.clear(c, t, end)
-	case end.Failure.Kind == agent.FailContext:
-		return e.relieve(c, j, t, end)
-	case t.refused != nil && e.waitsOut(j, t.refused, end.Tools):
-		t.withdraw(overWithout)
-		e.takeBack(c, t)
-		return nil, errHeld
-	default:
-		e.clear(c, t, end)
-	}
-	return end, nil
-}
-
-// overWithout is said of a question where the job goes on without its answer.
-const overWithout = "The turn ended before the question was answered."
-
-// waitsOut reports whether j waits for the end of what the model has refused it
-// for. It closes the hold if that concerns all jobs.
-func (e *Executor) waitsOut(j *job, r *refusal, tools bool) bool {
-	if !j.mayWait(r) {
-		return false
-	}
-	if r.alone() {
-		return e.waitsAlone(j, r) && !tools
-	}
-	e.refused(r)
-	return !tools && (r.kind == agent.FailAuth || j.promised())
-}
-
-// mostRefusals is how often a job is held for a credential that the model takes
-// from others, or for a limit that no other job has met. Where it is known that
-// others are not refused the credential, once is enough.
-const mostRefusals = 3
-
-// mayWait reports whether a refusal of the job may pass: it counts the refusals.
-func (j *job) mayWait(r *refusal) bool {
-	j.refusals++
-	switch {
-	case r.kind == agent.FailAuth && r.alone():
-		return j.refusals == 1
-	case r.kind == agent.FailAuth || r.alone():
-		return j.refusals <= mostRefusals
-	}
-	return true
-}
-
-// promised reports whether the sender was told that the job waits for the end of
-// a limit, by us or perhaps by the process before us.
-func (j *job) promised() bool { return j.Accepted || j.standing.wasHeld() }
 
 // rateLimited reports whether words are codex's own about a rate limit that came
 // in the stream: it has no name for it while it tries again.

@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -16,6 +17,28 @@ const (
 	staysIn = ". What is refused stays in this conversation for now"
 	ifAgain = ". If the next message fails so, too, end the commands that the conversation has left running, or begin a new one (/new, or another contextId)"
 )
+
+// keep has the turn stand as the attempt at its message: what would have the turns after it fail is
+// taken out of the history, and said in end.
+func (t *turn) keep(end *agent.Ended) {
+	if end.Outcome == agent.Completed {
+		t.c.ran = cmp.Or(t.options.Model, t.c.own.model)
+	}
+	if !t.foreign {
+		t.d.clear(t.c, t, end)
+	} else if !t.d.takeBack(t.c, t) {
+		t.c.strange.mix()
+	}
+}
+
+// void has the turn be none: its message is attempted again.
+func (t *turn) void() {
+	t.withdraw(overWithout)
+	t.d.takeBack(t.c, t)
+}
+
+// overWithout is said of a question where the job goes on without its answer.
+const overWithout = "The turn ended before the question was answered."
 
 // clear takes a failed turn out of the history that would have the turns after it fail: the provider
 // would refuse to read its message with each of them, or the model that it named would be asked for a

@@ -41,6 +41,7 @@ type turn struct {
 	// behindOther says that a turn before it has named another model, and the model has not answered since.
 	behindOther bool
 	refused     *refusal // why the turn failed, if the model refused it
+	shortened   shortening
 }
 
 // A cutError reports an attempt that the child's death has cut.

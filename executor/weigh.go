@@ -1,0 +1,98 @@
+package executor
+
+import (
+	"context"
+	"errors"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
+)
+
+// errHeld is why an attempt was none: the model refused it before anything was
+// done, or codex could not be started. The job waits and is attempted again.
+var errHeld = errors.New("the job has to wait")
+
+// weigh looks at the end of an attempt: one that the model refused is none if it
+// had done nothing, and what the refusal says of the credential may concern all
+// others. It returns the job's end, or nil if another attempt is to be made. The caller holds c.lock.
+func (e *Executor) weigh(j *job, t *turn, end *agent.Ended) (*agent.Ended, error) {
+	failed := end.Outcome == agent.Failed && end.Failure != nil
+	switch {
+	case t.foreign: // whatever it has met, that is not the message's
+	case failed && end.Failure.Kind == agent.FailContext:
+		return e.relieve(j, t, end)
+	case failed && t.refused != nil && e.waitsOut(j, t.refused, end.Tools):
+		t.void()
+		return nil, errHeld
+	}
+	t.keep(end)
+	return end, nil
+}
+
+// relieve has a thread whose context is full be summarised, once for a job. It
+// returns the job's end, or nil if another attempt is to be made.
+func (e *Executor) relieve(j *job, t *turn, end *agent.Ended) (*agent.Ended, error) {
+	switch {
+	case j.over():
+		return end, nil
+	case j.compacted: // the message itself is too long
+		t.keepLong(end)
+		return end, nil
+	}
+	refused, err := t.shorten(end)
+	switch {
+	case refused != nil:
+		if e.waitsOut(j, refused, end.Tools) {
+			return nil, errHeld
+		}
+		end.Failure = refused.failure(end.Tools)
+		t.keepLong(end)
+		return end, nil
+	case err == nil:
+		j.compacted, j.goOn = true, end.Tools
+		return nil, nil
+	case j.over():
+		end.Failure = nil
+		stopped := fromCause(*end, context.Cause(j.ctx))
+		return &stopped, nil
+	}
+	e.log.Warn("a thread could not be compacted", "thread_id", j.attempt.Thread, "err", err)
+	t.keepLong(end)
+	return end, nil
+}
+
+// over reports whether the job was canceled, or we are closing.
+func (j *job) over() bool { return j.ctx.Err() != nil }
+
+// waitsOut reports whether j waits for the end of what the model has refused it
+// for. It closes the hold if that concerns all jobs.
+func (e *Executor) waitsOut(j *job, r *refusal, tools bool) bool {
+	if !j.mayWait(r) {
+		return false
+	}
+	if r.alone() {
+		return e.waitsAlone(j, r) && !tools
+	}
+	e.refused(r)
+	return !tools && (r.kind == agent.FailAuth || j.promised())
+}
+
+// mostRefusals is how often a job is held for a credential that the model takes
+// from others, or for a limit that no other job has met. Where it is known that
+// others are not refused the credential, once is enough.
+const mostRefusals = 3
+
+// mayWait reports whether a refusal of the job may pass: it counts the refusals.
+func (j *job) mayWait(r *refusal) bool {
+	j.refusals++
+	switch {
+	case r.kind == agent.FailAuth && r.alone():
+		return j.refusals == 1
+	case r.kind == agent.FailAuth || r.alone():
+		return j.refusals <= mostRefusals
+	}
+	return true
+}
+
+// promised reports whether the sender was told that the job waits for the end of
+// a limit, by us or perhaps by the process before us.
+func (j *job) promised() bool { return j.Accepted || j.standing.wasHeld() }
