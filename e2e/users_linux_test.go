@@ -97,11 +97,6 @@ func foldersOf(t *testing.T, commands, runtimes int) (home, work, state string) 
 			t.Fatal(err)
 		}
 	}
-	for _, above := range []string{filepath.Dir(home), filepath.Dir(filepath.Dir(home))} {
-		if err := os.Chmod(above, 0o711); err != nil { // others get at folders of theirs in it
-			t.Fatal(err)
-		}
-	}
 	return home, work, state
 }
 

@@ -13,10 +13,11 @@ import (
 // Root returns the root folder of the repository.
 func Root(tb testing.TB) string {
 	tb.Helper()
-	_, file, _, ok := runtime.Caller(0)
-	if !ok {
-		tb.Fatal("codextest: no caller information")
-	}
+	return root()
+}
+
+func root() string {
+	_, file, _, _ := runtime.Caller(0)
 	return filepath.Join(filepath.Dir(file), "..", "..", "..")
 }
 
@@ -40,14 +41,20 @@ func Home(tb testing.TB) string {
 }
 
 // Dir returns a fresh directory beside [Home], for a workspace or a state
-// directory of a test, removed with the test. It does not lie under the
-// system's temp directory, also where the repository does.
+// directory of a test, removed with the test, or by the next one where the
+// process is killed. It does not lie under the system's temp directory, also
+// where the repository does.
 func Dir(tb testing.TB, name string) string {
 	tb.Helper()
-	parent := scratch(tb)
-	if err := os.MkdirAll(parent, 0o700); err != nil {
+	parent, err := thisRun.enter()
+	if err != nil {
 		tb.Fatal(err)
 	}
+	tb.Cleanup(func() {
+		if err := thisRun.leave(); err != nil {
+			tb.Logf("codextest: %v", err)
+		}
+	})
 	dir, err := os.MkdirTemp(parent, name+"-")
 	if err != nil {
 		tb.Fatal(err)

@@ -1,42 +1,55 @@
 package codextest
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
-	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/within"
 )
 
-// scratch returns the folder that test directories are made in: one of the
-// repository, or of the user's cache where the repository lies under the temp
-// directory. For a home there codex creates no sandbox helper, and what lies there
-// is writable in its sandbox (seen on 0.169.0).
-func scratch(tb testing.TB) string {
-	tb.Helper()
-	dirs := []string{filepath.Join(Root(tb), ".tools", "tmp")}
-	if cache, err := os.UserCacheDir(); err == nil {
+// Scratch returns the folder that test directories are made in: one of the repository, or of
+// a cache where the repository lies under the temp directory. For a home there codex creates
+// no sandbox helper, and what lies there is writable in its sandbox (seen on 0.169.0). Tests
+// that run as root start programs as other users, too, and these have to get there.
+func Scratch() (string, error) {
+	dirs := []string{filepath.Join(root(), ".tools", "tmp")}
+	if os.Getuid() == 0 {
+		dirs = append(dirs, "/var/cache/molecule-codex-runtime-test")
+	} else if cache, err := os.UserCacheDir(); err == nil {
 		dirs = append(dirs, filepath.Join(cache, "molecule-codex-runtime", "test"))
 	}
-	dir := outside(dirs, []string{os.TempDir(), "/tmp"})
+	dir := usable(dirs, []string{os.TempDir(), "/tmp"}, os.Getuid() == 0)
 	if dir == "" {
-		tb.Fatalf("codextest: %s lie under the temp directory, where codex runs no command: move the clone, or set XDG_CACHE_HOME to a directory elsewhere",
-			strings.Join(dirs, " and "))
+		return "", fmt.Errorf("codextest: test directories cannot be in %s: codex runs no command under the temp directory, "+
+			"and the users whom root's tests start programs as must get there: move the clone, or set TMPDIR or XDG_CACHE_HOME to a directory elsewhere",
+			strings.Join(dirs, " or "))
 	}
-	return dir
+	return dir, nil
 }
 
-// outside returns the first of dirs that lies under none of temps, "" if all do.
-func outside(dirs, temps []string) string {
+// usable returns the first of dirs that lies under none of temps and, if that is asked
+// for, can be reached by all users; "" if there is none.
+func usable(dirs, temps []string, byAll bool) string {
 	for _, dir := range dirs {
-		under := false
+		ok := !byAll || reachable(dir)
 		for _, temp := range temps {
-			under = under || within.Dir(temp, dir)
+			ok = ok && !within.Dir(temp, dir)
 		}
-		if !under {
+		if ok {
 			return dir
 		}
 	}
 	return ""
+}
+
+// reachable reports whether all users may pass the folders above dir.
+func reachable(dir string) bool {
+	for above := filepath.Dir(within.Real(dir)); above != filepath.Dir(above); above = filepath.Dir(above) {
+		if info, err := os.Stat(above); err == nil && info.Mode().Perm()&0o001 == 0 {
+			return false
+		}
+	}
+	return true
 }

@@ -26,6 +26,10 @@ const Patience = 3 * time.Minute
 // Main builds the program, calls run with its path, and removes it. It is for
 // TestMain: os.Exit(progtest.Main(…)).
 func Main(run func(binary string) int) int {
+	if _, err := codextest.Scratch(); err != nil { // each test would say so
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	dir, err := os.MkdirTemp("", "runtime-test-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
