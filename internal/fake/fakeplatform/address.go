@@ -16,21 +16,19 @@ var hosts = &net.Resolver{PreferGo: true, Dial: func(context.Context, string, st
 
 // badURL refuses what the platform would not call: it looks the host up itself. The
 // oldest one does not say what is wrong.
-func (p *Platform) badURL(raw, mode string) (status int, reason string) {
-	if raw == "" && p.era >= JUN && mode == "poll" {
+func (k *world) badURL(raw, mode string) (status int, reason string) {
+	if raw == "" && k.era >= JUN && mode == "poll" {
 		return 0, ""
 	}
 	reason = urlFault(raw)
 	switch {
 	case reason == "":
 		return 0, ""
-	case p.era == APR:
+	case k.era == APR:
 		reason = invalidBody
 	}
 	return http.StatusBadRequest, reason
 }
-
-const invalidBody = "invalid request body"
 
 func urlFault(raw string) string {
 	if raw == "" {
@@ -72,11 +70,11 @@ func ipFault(ip net.IP) string {
 	return ""
 }
 
-// move takes the address that the workspace has registered, unless the platform's own
+// moveLocked takes the address that the workspace has registered, unless the platform's own
 // provisioner has put it elsewhere. Newer ones take every localhost with a port for
-// such a place, be it the workspace that has said so. The lock is held.
-func (p *Platform) move(ws *workspace, raw string) {
-	if ws.provisioned != "" || p.era >= JUN && looksProvisioned(ws.url) {
+// such a place, be it the workspace that has said so.
+func (k *world) moveLocked(ws *workspace, raw string) {
+	if ws.provisioned != "" || k.era >= JUN && looksProvisioned(ws.url) {
 		return
 	}
 	ws.url = raw

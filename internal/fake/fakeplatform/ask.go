@@ -1,6 +1,10 @@
 package fakeplatform
 
-import "net/http"
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+)
 
 // An Ask is a request to the user. Of the oldest platform it is an approval always, whose
 // title is the action, and whose detail the reason.
@@ -51,4 +55,61 @@ func (p *Platform) asked(w http.ResponseWriter, ws *workspace, key string, ask A
 		p.tell()
 	})
 	answer(w, http.StatusCreated, object{key: ask.ID, "status": "pending"})
+}
+
+// Mute switches the workspace's messages to its user off, or on again.
+func (h *Handle) Mute(on bool) { h.p.locked(func() { h.ws.mute = on }) }
+
+// muted refuses what would reach the user of a workspace that must not talk to it. The
+// hint is meant for the model.
+func (p *Platform) muted(w http.ResponseWriter, ws *workspace) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if ws.mute {
+		answer(w, http.StatusForbidden, object{"error": "talk_to_user_disabled", "hint": "the user has switched messages of this workspace off"})
+	}
+	return ws.mute
+}
+
+// A Notice is something that the user was told.
+type Notice struct {
+	Message     string       `json:"message"`
+	Attachments []Attachment `json:"attachments"`
+}
+
+// An Attachment is a file that a notice names.
+type Attachment struct {
+	URI      string `json:"uri"`
+	Name     string `json:"name"`
+	MimeType string `json:"mimeType"`
+	Size     int64  `json:"size"`
+}
+
+func (p *Platform) notify(w http.ResponseWriter, r *http.Request, ws *workspace) {
+	var notice Notice
+	if !read(w, r, &notice) {
+		return
+	}
+	if notice.Message == "" {
+		refuse(w, http.StatusBadRequest, "message is required")
+		return
+	}
+	for i, file := range notice.Attachments {
+		if file.URI == "" || file.Name == "" {
+			refuse(w, http.StatusBadRequest, fmt.Sprintf("attachment[%d]: uri and name are required", i))
+			return
+		}
+	}
+	if p.muted(w, ws) {
+		return
+	}
+	body, _ := json.Marshal(notice)
+	p.locked(func() {
+		ws.notices = append(ws.notices, notice)
+		p.logLocked(ws, row{
+			Type: "a2a_receive", Method: "notify", Target: maybe(ws.ID), Status: "ok",
+			Summary: cut(notice.Message, 256), RequestBody: json.RawMessage("null"), ResponseBody: body,
+		})
+	})
+	answer(w, http.StatusOK, object{"status": "sent"})
 }

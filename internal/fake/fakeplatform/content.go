@@ -1,31 +1,11 @@
 package fakeplatform
 
 import (
+	"encoding/json"
 	"maps"
 	"net/http"
 	"strings"
 )
-
-func (p *Platform) workspaceRoutes() {
-	p.mux.HandleFunc("GET /workspaces/{id}", p.info)
-	p.mux.HandleFunc("DELETE /workspaces/{id}", p.delete)
-	p.own("GET /workspaces/{id}/secrets/values", p.secrets)
-	p.own("GET /workspaces/{id}/instructions/resolve", p.instructions)
-	p.own("GET /workspaces/{id}/github-installation-token", func(w http.ResponseWriter, _ *http.Request, _ *workspace) {
-		refuse(w, http.StatusNotFound, "no GitHub installation")
-	})
-	p.own("POST /workspaces/{id}/memories", p.commit)
-	p.own("GET /workspaces/{id}/memories", p.recall)
-	p.own("POST /workspaces/{id}/plugins", p.install)
-	p.mux.HandleFunc("GET /workspaces/{id}/shared-context", p.shared)
-	p.own("POST /workspaces/{id}/broadcast", p.broadcast)
-	p.own("GET /workspaces/{id}/transcript", p.transcript)
-	if p.era == APR {
-		p.own("POST /workspaces/{id}/approvals", p.approve)
-	} else {
-		p.own("POST /workspaces/{id}/requests", p.ask)
-	}
-}
 
 // info is for everyone. It is also what tells of a deletion.
 func (p *Platform) info(w http.ResponseWriter, r *http.Request) {
@@ -40,7 +20,7 @@ func (p *Platform) info(w http.ResponseWriter, r *http.Request) {
 	default:
 		answer(w, http.StatusOK, object{
 			"id": ws.ID, "name": ws.Name, "role": orNull(ws.Role), "status": ws.status, "url": ws.url, "parent_id": orNull(ws.Parent),
-			"tier": 2, "active_tasks": ws.active(), "agent_card": rawOrNull(ws.card),
+			"tier": 2, "active_tasks": ws.activeLocked(), "agent_card": rawOrNull(ws.card),
 		})
 	}
 }
@@ -63,7 +43,7 @@ func (p *Platform) instructions(w http.ResponseWriter, _ *http.Request, ws *work
 func (p *Platform) shared(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	ws, reader := p.find(r.PathValue("id")), p.find(r.Header.Get("X-Workspace-ID"))
+	ws, reader := p.findLocked(r.PathValue("id")), p.findLocked(r.Header.Get("X-Workspace-ID"))
 	bearer := bearerOf(r)
 	switch {
 	case ws == nil || bearer == "":
@@ -112,10 +92,47 @@ func (p *Platform) broadcast(w http.ResponseWriter, r *http.Request, ws *workspa
 	defer p.mu.Unlock()
 	n := 0
 	for _, id := range p.order {
-		if to := p.find(id); to != nil && to != ws && p.mayTalk(ws, to) {
-			p.log(to, row{Type: "a2a_receive", Method: "broadcast", Source: maybe(ws.ID), Target: maybe(to.ID), Status: "ok", Summary: cut(body.Message, 256)})
+		if to := p.findLocked(id); to != nil && to != ws && p.mayTalkLocked(ws, to) {
+			p.logLocked(to, row{Type: "a2a_receive", Method: "broadcast", Source: maybe(ws.ID), Target: maybe(to.ID), Status: "ok", Summary: cut(body.Message, 256)})
 			n++
 		}
 	}
 	answer(w, http.StatusOK, object{"status": "sent", "delivered": n})
+}
+
+// delete is the user's: it is done, and then fails at the container, for there is no
+// Docker here, as there was none where this was seen.
+func (p *Platform) delete(w http.ResponseWriter, r *http.Request) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	ws := p.findLocked(r.PathValue("id"))
+	if ws == nil {
+		refuse(w, http.StatusNotFound, "workspace not found")
+		return
+	}
+	ws.removeLocked()
+	p.tell()
+	refuse(w, http.StatusInternalServerError, "Cannot connect to the Docker daemon")
+}
+
+// transcript asks the workspace, at the address that its agent card has.
+func (p *Platform) transcript(w http.ResponseWriter, r *http.Request, ws *workspace) {
+	p.mu.Lock()
+	var card struct {
+		URL string `json:"url"`
+	}
+	_ = json.Unmarshal(ws.card, &card)
+	secret := ws.secret
+	p.mu.Unlock()
+	if card.URL == "" {
+		refuse(w, http.StatusNotFound, "the workspace has no URL in its agent card")
+		return
+	}
+	req, err := http.NewRequestWithContext(r.Context(), http.MethodGet, strings.TrimRight(card.URL, "/")+"/transcript?"+r.URL.RawQuery, nil)
+	if err != nil {
+		refuse(w, http.StatusBadGateway, "workspace cannot be reached")
+		return
+	}
+	req.Header.Set("Authorization", "Bearer "+secret)
+	p.through(w, req)
 }

@@ -11,26 +11,15 @@ import (
 	"time"
 )
 
-// RepeatDispatch has each of the next n messages handed on twice, the second time when
-// the first has been answered: as after a connection that ended with the answer on its
-// way. The second answer is the one that counts.
-func (p *Platform) RepeatDispatch(n int) { p.locked(func() { p.repeats = n }) }
-
 // deliver hands the message on, and says what its sender is told.
 func (p *Platform) deliver(m *message) Reply {
-	p.mu.Lock()
-	repeat := p.repeats > 0
-	if repeat {
-		p.repeats--
-	}
-	p.mu.Unlock()
 	d := p.dispatch(m)
-	if repeat {
+	if p.repeated() {
 		d = p.dispatch(m)
 	}
 	switch {
 	case d.Err != nil && errors.Is(d.Err, syscall.ECONNREFUSED):
-		p.locked(func() { p.rowOf(m, "error", nil) })
+		p.locked(func() { p.rowOfLocked(m, "error", nil) })
 		return said(http.StatusBadGateway, object{"error": "failed to reach workspace agent"})
 	case d.Err != nil:
 		return p.busy(m)
@@ -41,7 +30,7 @@ func (p *Platform) deliver(m *message) Reply {
 		if failed {
 			status = "error"
 		}
-		p.rowOf(m, status, d.Answer)
+		p.rowOfLocked(m, status, d.Answer)
 	})
 	switch {
 	case failed:
@@ -56,33 +45,18 @@ func (p *Platform) deliver(m *message) Reply {
 func (p *Platform) busy(m *message) Reply {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.era == APR && m.to.nativeSession() {
+	if p.era == APR && m.to.nativeSessionLocked() {
 		reply := said(http.StatusServiceUnavailable, object{"busy": true, "native_session": true, "retry_after": 30})
 		reply.Header = http.Header{"Retry-After": {"30"}}
 		return reply
 	}
-	q := p.enqueue(m)
+	q := p.enqueueLocked(m)
 	out := object{"queued": true, "queue_id": q.id, "queue_depth": len(m.to.queue), "message": "workspace is busy; the message waits"}
 	if p.era >= JUN && m.from == "" {
 		out["status"] = "queued"
 		return said(http.StatusOK, out)
 	}
 	return said(http.StatusAccepted, out)
-}
-
-// nativeSession reports whether the workspace says to take messages at any time. The
-// lock is held.
-func (ws *workspace) nativeSession() bool {
-	if len(ws.beats) == 0 {
-		return false
-	}
-	var metadata struct {
-		Capabilities struct {
-			Session bool `json:"session"`
-		} `json:"capabilities"`
-	}
-	_ = json.Unmarshal(ws.beats[len(ws.beats)-1].Metadata, &metadata)
-	return metadata.Capabilities.Session
 }
 
 // dispatch posts the message to where the workspace is, and records that.
@@ -101,10 +75,7 @@ func (p *Platform) dispatch(m *message) Dispatch {
 	} else {
 		p.post(m.to, &d, secret)
 	}
-	p.locked(func() {
-		p.dispatches = append(p.dispatches, d)
-		p.tell()
-	})
+	p.handedOn(d)
 	return d
 }
 
@@ -142,4 +113,17 @@ func (p *Platform) silence(to *workspace, cancel func()) (stop func()) {
 		timer.Stop()
 		p.locked(func() { delete(to.alive, timer) })
 	}
+}
+
+// through sends the request to a workspace, and its answer back.
+func (p *Platform) through(w http.ResponseWriter, req *http.Request) {
+	res, err := p.agent.Do(req)
+	if err != nil {
+		refuse(w, http.StatusServiceUnavailable, "workspace cannot be reached")
+		return
+	}
+	defer res.Body.Close()
+	w.Header().Set("Content-Type", res.Header.Get("Content-Type"))
+	w.WriteHeader(res.StatusCode)
+	_, _ = io.Copy(w, io.LimitReader(res.Body, 1<<20))
 }

@@ -16,26 +16,18 @@ type upload struct {
 	acked      bool
 }
 
-func (p *Platform) fileRoutes() {
-	p.own("POST /workspaces/{id}/chat/uploads", p.upload)
-	if p.era >= JUN {
-		p.own("GET /workspaces/{id}/pending-uploads/{file}/content", p.pendingContent)
-		p.own("POST /workspaces/{id}/pending-uploads/{file}/ack", p.pendingAck)
-	}
-}
-
 // AddPending puts a file on the platform for the workspace, with the row that tells of
 // it, and returns its id. Its URI is platform-pending:<workspace>/<id>.
 func (h *Handle) AddPending(name, kind string, content []byte) (fileID string) {
-	h.p.locked(func() { fileID = h.p.hold(h.ws, name, kind, content) })
+	h.p.locked(func() { fileID = h.p.holdLocked(h.ws, name, kind, content) })
 	return fileID
 }
 
-// hold keeps a file for a workspace that fetches its files. The lock is held.
-func (p *Platform) hold(ws *workspace, name, kind string, content []byte) (fileID string) {
+// holdLocked keeps a file for a workspace that fetches its files.
+func (k *world) holdLocked(ws *workspace, name, kind string, content []byte) (fileID string) {
 	fileID = newID()
 	ws.pending[fileID] = &upload{name: name, kind: kind, content: content}
-	p.log(ws, row{
+	k.logLocked(ws, row{
 		Type: "a2a_receive", Method: "chat_upload_receive", Target: maybe(ws.ID), Status: "ok", Summary: "chat_upload_receive: " + name,
 		RequestBody: []byte(`{"uri":"platform-pending:` + ws.ID + `/` + fileID + `","name":` + quote(name) + `,"mimeType":` + quote(kind) +
 			`,"file_id":"` + fileID + `","size":` + strconv.Itoa(len(content)) + `}`),
@@ -119,7 +111,7 @@ func (p *Platform) upload(w http.ResponseWriter, r *http.Request, ws *workspace)
 		file := stored(part, len(content))
 		if polls {
 			p.locked(func() {
-				id := p.hold(ws, part.FileName(), part.Header.Get("Content-Type"), content)
+				id := p.holdLocked(ws, part.FileName(), part.Header.Get("Content-Type"), content)
 				file["uri"] = "platform-pending:" + ws.ID + "/" + id
 			})
 		}

@@ -1,6 +1,7 @@
 package fakeplatform
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 )
@@ -106,7 +107,7 @@ func (h *Handle) Hibernate() bool {
 }
 
 // Delete removes the workspace, with its tokens.
-func (h *Handle) Delete() { h.p.locked(h.ws.remove) }
+func (h *Handle) Delete() { h.p.locked(h.ws.removeLocked) }
 
 // SetSecret sets a secret that the workspace can read.
 func (h *Handle) SetSecret(name, value string) {
@@ -120,3 +121,21 @@ func (h *Handle) SetSecret(name, value string) {
 
 // SetInstructions sets what the platform tells the workspace.
 func (h *Handle) SetInstructions(text string) { h.p.locked(func() { h.ws.Instructions = text }) }
+
+// A Handle is how a test sees and changes a workspace.
+type Handle struct {
+	p  *Platform
+	ws *workspace
+}
+
+// Add makes a workspace.
+func (p *Platform) Add(w Workspace) *Handle {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	ws := newWorkspace(w)
+	if p.era >= JUN {
+		ws.secret = cmp.Or(w.InboundSecret, newToken())
+	}
+	p.keepLocked(ws)
+	return &Handle{p, ws}
+}

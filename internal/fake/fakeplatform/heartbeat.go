@@ -21,14 +21,6 @@ type Beat struct {
 	LoadedTools  []string        `json:"loaded_mcp_tools"`
 }
 
-// active is how many tasks the workspace says to have. The lock is held.
-func (ws *workspace) active() int {
-	if len(ws.beats) == 0 {
-		return 0
-	}
-	return ws.beats[len(ws.beats)-1].ActiveTasks
-}
-
 func (p *Platform) heartbeat(w http.ResponseWriter, r *http.Request) {
 	var beat Beat
 	if !read(w, r, &beat) {
@@ -50,7 +42,7 @@ func (p *Platform) heartbeat(w http.ResponseWriter, r *http.Request) {
 		timer.Reset(p.IdleWindow)
 	}
 	if ws.status == "online" {
-		p.drain(ws, beat.ActiveTasks)
+		p.drainLocked(ws, beat.ActiveTasks)
 	}
 	out := object{"status": "ok"}
 	if p.era >= JUN && !ws.deleted {

@@ -8,27 +8,6 @@ import (
 	"time"
 )
 
-func (p *Platform) messageRoutes() {
-	p.mux.HandleFunc("POST /workspaces/{id}/a2a", p.proxy)
-	p.own("POST /workspaces/{id}/delegate", p.delegate)
-	p.own("GET /workspaces/{id}/delegations", p.delegations)
-	p.own("POST /workspaces/{id}/delegations/record", p.recordDelegation)
-	p.own("POST /workspaces/{id}/delegations/{delegation}/update", p.updateDelegation)
-	p.own("GET /workspaces/{id}/activity", p.activity)
-	p.own("POST /workspaces/{id}/activity", p.logActivity)
-	p.own("POST /workspaces/{id}/notify", p.notify)
-	if p.era == AUG {
-		p.own("POST /workspaces/{id}/activity/ack", p.ackActivity)
-	}
-}
-
-// A Reply is the platform's answer to a message.
-type Reply struct {
-	Status int
-	Body   json.RawMessage
-	Header http.Header
-}
-
 // A message is one on its way to a workspace.
 type message struct {
 	to       *workspace
@@ -66,8 +45,8 @@ func (p *Platform) proxy(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p.mu.Lock()
-	from, target := p.find(self), p.find(to)
-	allowed := target != nil && (from == nil || p.mayTalk(from, target))
+	from, target := p.findLocked(self), p.findLocked(to)
+	allowed := target != nil && (from == nil || p.mayTalkLocked(from, target))
 	p.mu.Unlock()
 	switch {
 	case target == nil:
@@ -93,7 +72,7 @@ func (p *Platform) pass(ctx context.Context, to *workspace, from string, body ob
 	p.mu.Lock()
 	url, status, polls, plays := to.url, to.status, p.era >= JUN && to.deliveryMode == "poll", to.Reply != nil
 	if polls {
-		p.rowOf(m, "ok", nil)
+		p.rowOfLocked(m, "ok", nil)
 		p.mu.Unlock()
 		return said(http.StatusOK, object{"status": "queued", "delivery_mode": "poll", "method": m.method})
 	}
@@ -139,7 +118,16 @@ func (p *Platform) await(ctx context.Context, m *message) Reply {
 	return said(http.StatusOK, object{"status": "queued", "delivery_mode": "push-async", "method": m.method})
 }
 
-func said(status int, body object) Reply {
-	text, _ := json.Marshal(body)
-	return Reply{Status: status, Body: text}
+// SendFrom is [Handle.Send] of another workspace, through the platform.
+func (h *Handle) SendFrom(ctx context.Context, from *Handle, request string) (Reply, error) {
+	var body object
+	if err := json.Unmarshal([]byte(request), &body); err != nil {
+		return Reply{}, err
+	}
+	return h.p.pass(ctx, h.ws, from.ws.ID, body), nil
+}
+
+// SayFrom is [Handle.SendFrom] of a text.
+func (h *Handle) SayFrom(ctx context.Context, from *Handle, text string) (Reply, error) {
+	return h.SendFrom(ctx, from, `{"method":"message/send","params":{"message":{"role":"user","parts":[{"kind":"text","text":`+quote(text)+`}]}}}`)
 }

@@ -1,16 +1,14 @@
 package fakeplatform
 
 import (
+	"bytes"
 	"context"
-	"crypto/rand"
-	"encoding/base64"
-	"encoding/json"
+	"io"
 	"net/http"
 	"sync"
 	"time"
 
 	"github.com/go-chi/chi/v5"
-	"github.com/google/uuid"
 )
 
 // A Platform is one double. Make it with [New], [Listen] or [Start].
@@ -23,32 +21,23 @@ type Platform struct {
 	RetryPause   time.Duration // before a delegation is tried a second time
 	AlwaysAuth   bool          // workspaces are shown their inbound secret with each message
 
-	era   Era
 	mux   *chi.Mux
 	agent *http.Client // speaks to workspaces
 
-	hangUp func() // closes all connections; nil if somebody else listens
+	hangUp func() // closes all connections; nil if the double is a handler of another server
 
 	ctx    context.Context // of what is handed on; ends with Close
 	cancel context.CancelFunc
-	jobs   sync.WaitGroup // dispatches that nobody waits for
+	jobs   sync.WaitGroup // dispatches, with or without a caller that waits
 
-	mu         sync.Mutex // guards the fields below, and all workspaces
-	workspaces map[string]*workspace
-	order      []string
-	seq        int64
-	rules      []*rule
-	outage     bool
-	repeats    int
-	requests   []Request
-	dispatches []Dispatch
-	changed    chan struct{} // closed, and made anew, with each request and dispatch
+	world
+	manners
 }
 
 // New returns a double that is an [http.Handler]. [Platform.Close] ends it.
 func New(era Era) *Platform {
 	p := &Platform{
-		era: era, mux: chi.NewRouter(), workspaces: map[string]*workspace{}, changed: make(chan struct{}),
+		mux: chi.NewRouter(), world: newWorld(era),
 		IdleWindow: 5 * time.Minute, RetryPause: 8 * time.Second,
 		agent: &http.Client{
 			Transport:     &http.Transport{MaxIdleConnsPerHost: 8},
@@ -70,56 +59,41 @@ func (p *Platform) Close() {
 	p.agent.CloseIdleConnections()
 }
 
-func (p *Platform) routes() {
-	p.registryRoutes()
-	p.workspaceRoutes()
-	p.messageRoutes()
-	p.fileRoutes()
+// Kill is an outage that comes in the middle of things: a caller that waits for an answer
+// does not learn whether what it asked for was done. Outage(false) ends it: what the
+// platform has is in its database, and still there. The double must have been started
+// with [Start].
+func (p *Platform) Kill() {
+	p.Outage(true)
+	p.hangUp()
 }
 
-// own serves a path below /workspaces/{id} to whoever has that workspace's token.
-func (p *Platform) own(pattern string, serve func(http.ResponseWriter, *http.Request, *workspace)) {
-	p.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-		if ws := p.authorized(w, r, r.PathValue("id")); ws != nil {
-			serve(w, r, ws)
-		}
-	})
-}
-
-// locked runs change while nobody else looks.
-func (p *Platform) locked(change func()) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	change()
-}
-
-// object is a JSON object to be sent.
-type object map[string]any
-
-func answer(w http.ResponseWriter, status int, body any) {
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(body)
-}
-
-func refuse(w http.ResponseWriter, status int, reason string) {
-	answer(w, status, object{"error": reason})
-}
-
-// read decodes a request's body, or refuses it.
-func read(w http.ResponseWriter, r *http.Request, into any) bool {
-	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 16<<20)).Decode(into); err != nil {
-		refuse(w, http.StatusBadRequest, invalidBody)
-		return false
+func (p *Platform) serve(w http.ResponseWriter, r *http.Request) {
+	if how := p.rudeness(r); how != nil {
+		how.serve(p.ctx.Done(), w, r, p.mux)
+		return
 	}
-	return true
+	p.mux.ServeHTTP(w, r)
 }
 
-// newToken is as long as the platform's.
-func newToken() string {
-	raw := make([]byte, 32)
-	_, _ = rand.Read(raw) // never fails
-	return base64.RawURLEncoding.EncodeToString(raw)
+// ServeHTTP implements [http.Handler].
+func (p *Platform) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	record := Request{
+		At: time.Now(), Method: r.Method, Path: r.URL.Path, Query: r.URL.Query(), Header: r.Header.Clone(),
+	}
+	var body bytes.Buffer
+	r.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.TeeReader(r.Body, &limited{&body, mostRecorded}), r.Body}
+	watched := &watcher{ResponseWriter: w}
+	defer func() {
+		failed := recover() // a cut connection is a panic
+		record.Body, record.Status = body.Bytes(), watched.status
+		p.received(record)
+		if failed != nil {
+			panic(failed)
+		}
+	}()
+	p.serve(watched, r)
 }
-
-func newID() string { return uuid.NewString() }

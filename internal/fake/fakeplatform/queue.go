@@ -10,8 +10,8 @@ type queued struct {
 
 const mostAttempts = 5
 
-// enqueue takes a message for later, once. The lock is held.
-func (p *Platform) enqueue(m *message) *queued {
+// enqueueLocked takes a message for later, once.
+func (k *world) enqueueLocked(m *message) *queued {
 	for _, q := range m.to.queue {
 		if m.id != "" && q.m.id == m.id {
 			return q
@@ -19,13 +19,13 @@ func (p *Platform) enqueue(m *message) *queued {
 	}
 	q := &queued{id: newID(), m: m}
 	m.to.queue = append(m.to.queue, q)
-	p.tell()
+	k.tell()
 	return q
 }
 
-// drain hands on what waits, as a heartbeat says that there is time: one message, or as
-// many as there is room for. The lock is held.
-func (p *Platform) drain(ws *workspace, active int) {
+// drainLocked hands on what waits, as a heartbeat says that there is time: one message, or as
+// many as there is room for.
+func (p *Platform) drainLocked(ws *workspace, active int) {
 	room := ws.MaxTasks - active
 	if p.era == APR {
 		room = min(room, 1)
@@ -51,10 +51,10 @@ func (p *Platform) drained(q *queued) {
 	case d.Err != nil && q.m.attempts < mostAttempts:
 		q.m.to.queue = append(q.m.to.queue, q)
 	case d.Err != nil:
-		p.settle(q.m, "failed", d.Err.Error())
+		p.settleLocked(q.m, "failed", d.Err.Error())
 	default:
-		p.rowOf(q.m, "ok", d.Answer)
-		p.settle(q.m, "completed", replyText(d.Answer))
+		p.rowOfLocked(q.m, "ok", d.Answer)
+		p.settleLocked(q.m, "completed", replyText(d.Answer))
 	}
 	p.tell()
 }

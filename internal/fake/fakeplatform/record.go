@@ -5,10 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"slices"
+	"sync"
 	"time"
 )
 
@@ -37,36 +37,44 @@ type Dispatch struct {
 	Err       error
 }
 
+// A record has what the double was asked and has handed on, and tells of every change.
+type record struct {
+	mu         sync.Mutex // guards the fields below
+	requests   []Request
+	dispatches []Dispatch
+	changed    chan struct{} // closed, and made anew, with each change of what the platform knows
+}
+
 // Requests are those so far, oldest first. With a path, given as [Platform.Behave] has
 // it, only those.
-func (p *Platform) Requests(patterns ...string) []Request {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+func (r *record) Requests(patterns ...string) []Request {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if len(patterns) == 0 {
-		return slices.Clone(p.requests)
+		return slices.Clone(r.requests)
 	}
 	var out []Request
-	for _, r := range p.requests {
-		if slices.ContainsFunc(patterns, func(text string) bool { return newPattern(text).fits(r.Method, r.Path) }) {
-			out = append(out, r)
+	for _, one := range r.requests {
+		if slices.ContainsFunc(patterns, func(text string) bool { return newPattern(text).fits(one.Method, one.Path) }) {
+			out = append(out, one)
 		}
 	}
 	return out
 }
 
 // Dispatches are those that have ended, oldest first.
-func (p *Platform) Dispatches() []Dispatch {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return slices.Clone(p.dispatches)
+func (r *record) Dispatches() []Dispatch {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.dispatches)
 }
 
 // Await waits until done is true of what was asked and handed on so far.
-func (p *Platform) Await(ctx context.Context, done func() bool) error {
+func (r *record) Await(ctx context.Context, done func() bool) error {
 	for {
-		p.mu.Lock()
-		changed := p.changed
-		p.mu.Unlock()
+		r.mu.Lock()
+		changed := r.changed
+		r.mu.Unlock()
 		if done() {
 			return nil
 		}
@@ -78,38 +86,35 @@ func (p *Platform) Await(ctx context.Context, done func() bool) error {
 	}
 }
 
-// tell wakes whoever waits. The lock is held.
-func (p *Platform) tell() {
-	close(p.changed)
-	p.changed = make(chan struct{})
+// received takes down a request.
+func (r *record) received(one Request) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.requests = append(r.requests, one)
+	r.tellLocked()
+}
+
+// handedOn takes down a dispatch.
+func (r *record) handedOn(one Dispatch) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.dispatches = append(r.dispatches, one)
+	r.tellLocked()
+}
+
+// tell ends the waiting in Await, for another look.
+func (r *record) tell() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.tellLocked()
+}
+
+func (r *record) tellLocked() {
+	close(r.changed)
+	r.changed = make(chan struct{})
 }
 
 const mostRecorded = 1 << 20
-
-// ServeHTTP implements [http.Handler].
-func (p *Platform) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	record := Request{
-		At: time.Now(), Method: r.Method, Path: r.URL.Path, Query: r.URL.Query(), Header: r.Header.Clone(),
-	}
-	var body bytes.Buffer
-	r.Body = struct {
-		io.Reader
-		io.Closer
-	}{io.TeeReader(r.Body, &limited{&body, mostRecorded}), r.Body}
-	watched := &watcher{ResponseWriter: w}
-	defer func() {
-		failed := recover() // a cut connection is a panic
-		record.Body, record.Status = body.Bytes(), watched.status
-		p.locked(func() {
-			p.requests = append(p.requests, record)
-			p.tell()
-		})
-		if failed != nil {
-			panic(failed)
-		}
-	}()
-	p.serve(watched, r)
-}
 
 // A watcher sees the status of an answer.
 type watcher struct {

@@ -3,26 +3,7 @@ package fakeplatform
 import (
 	"encoding/json"
 	"net/http"
-	"strings"
 )
-
-func (p *Platform) registryRoutes() {
-	p.mux.HandleFunc("POST /registry/register", p.register)
-	p.mux.HandleFunc("POST /registry/heartbeat", p.heartbeat)
-	p.mux.HandleFunc("POST /registry/update-card", p.updateCard)
-	p.mux.HandleFunc("POST /registry/check-access", p.checkAccess)
-	p.mux.HandleFunc("GET /registry/discover/{id}", p.discover)
-	p.mux.HandleFunc("GET /registry/{id}/peers", p.peers)
-	p.own("GET /workspaces/{id}/state", p.state)
-}
-
-func bearerOf(r *http.Request) string {
-	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	if !ok {
-		return ""
-	}
-	return token
-}
 
 func (p *Platform) register(w http.ResponseWriter, r *http.Request) {
 	var body struct {
@@ -67,12 +48,12 @@ func (p *Platform) register(w http.ResponseWriter, r *http.Request) {
 		refuse(w, status, reason)
 		return
 	}
-	answer(w, http.StatusOK, p.registered(ws, body.URL, mode, body.Card))
+	answer(w, http.StatusOK, p.registeredLocked(ws, body.URL, mode, body.Card))
 }
 
-// registered takes a registration, and says what is answered. One that is deleted is
-// told the same, with a token that is good for nothing. The lock is held.
-func (p *Platform) registered(ws *workspace, url, mode string, card json.RawMessage) object {
+// registeredLocked takes a registration, and says what is answered. One that is deleted is
+// told the same, with a token that is good for nothing.
+func (p *Platform) registeredLocked(ws *workspace, url, mode string, card json.RawMessage) object {
 	out := object{"status": "registered"}
 	if p.era >= JUN {
 		out["delivery_mode"], out["platform_inbound_secret"] = mode, ws.secret
@@ -81,9 +62,9 @@ func (p *Platform) registered(ws *workspace, url, mode string, card json.RawMess
 		out["auth_token"] = newToken()
 		return out
 	}
-	p.keep(ws)
+	p.keepLocked(ws)
 	ws.card, ws.deliveryMode = card, mode
-	p.move(ws, url)
+	p.moveLocked(ws, url)
 	if ws.status != "paused" && ws.status != "hibernated" {
 		ws.status = "online"
 	}
@@ -118,8 +99,8 @@ func (p *Platform) checkAccess(w http.ResponseWriter, r *http.Request) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	a, b := p.find(body.Caller), p.find(body.Target)
-	answer(w, http.StatusOK, object{"allowed": a != nil && b != nil && p.mayTalk(a, b)})
+	a, b := p.findLocked(body.Caller), p.findLocked(body.Target)
+	answer(w, http.StatusOK, object{"allowed": a != nil && b != nil && p.mayTalkLocked(a, b)})
 }
 
 func (p *Platform) discover(w http.ResponseWriter, r *http.Request) {
@@ -134,11 +115,11 @@ func (p *Platform) discover(w http.ResponseWriter, r *http.Request) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	ws := p.find(r.PathValue("id"))
+	ws := p.findLocked(r.PathValue("id"))
 	switch {
 	case ws == nil:
 		refuse(w, http.StatusNotFound, "workspace not found")
-	case !p.mayTalk(us, ws):
+	case !p.mayTalkLocked(us, ws):
 		refuse(w, http.StatusForbidden, "not authorized to discover this workspace")
 	case ws.status != "online" && ws.status != "degraded":
 		answer(w, http.StatusServiceUnavailable, object{"error": "workspace not available", "status": ws.status})
@@ -156,30 +137,16 @@ func (p *Platform) peers(w http.ResponseWriter, r *http.Request) {
 	defer p.mu.Unlock()
 	out := []object{}
 	for _, id := range p.order {
-		ws := p.find(id)
+		ws := p.findLocked(id)
 		if ws == nil || ws == us || ws.Parent != us.Parent && ws.Parent != us.ID && us.Parent != ws.ID {
 			continue
 		}
 		out = append(out, object{
 			"id": ws.ID, "name": ws.Name, "role": orNull(ws.Role), "tier": 2, "status": ws.status, "url": ws.url,
-			"parent_id": orNull(ws.Parent), "active_tasks": ws.active(), "agent_card": rawOrNull(ws.card),
+			"parent_id": orNull(ws.Parent), "active_tasks": ws.activeLocked(), "agent_card": rawOrNull(ws.card),
 		})
 	}
 	answer(w, http.StatusOK, out)
-}
-
-func orNull(text string) any {
-	if text == "" {
-		return nil
-	}
-	return text
-}
-
-func rawOrNull(raw json.RawMessage) any {
-	if len(raw) == 0 {
-		return nil
-	}
-	return raw
 }
 
 // state is behind the token, which ends with the workspace: of one that is deleted it

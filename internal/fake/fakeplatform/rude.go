@@ -5,16 +5,16 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
-	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
 // A Rudeness is a way to treat a request.
 type Rudeness struct {
 	times int // 0 is for ever
-	serve func(p *Platform, w http.ResponseWriter, r *http.Request, honest http.Handler)
+	serve func(done <-chan struct{}, w http.ResponseWriter, r *http.Request, honest http.Handler)
 }
 
 // Times makes it happen n times only.
@@ -29,7 +29,7 @@ func Refuse(status int, body ...string) Rudeness {
 	if text == "" {
 		text = `{"error":"` + strings.ToLower(http.StatusText(status)) + `"}`
 	}
-	return Rudeness{serve: func(_ *Platform, w http.ResponseWriter, r *http.Request, _ http.Handler) {
+	return Rudeness{serve: func(_ <-chan struct{}, w http.ResponseWriter, r *http.Request, _ http.Handler) {
 		drain(r)
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
 		w.WriteHeader(status)
@@ -39,7 +39,7 @@ func Refuse(status int, body ...string) Rudeness {
 
 // TooMany answers 429 and asks to wait.
 func TooMany(wait time.Duration) Rudeness {
-	return Rudeness{serve: func(_ *Platform, w http.ResponseWriter, r *http.Request, _ http.Handler) {
+	return Rudeness{serve: func(_ <-chan struct{}, w http.ResponseWriter, r *http.Request, _ http.Handler) {
 		drain(r)
 		w.Header().Set("Retry-After", strconv.Itoa(int(wait/time.Second)))
 		refuse(w, http.StatusTooManyRequests, "rate limit exceeded")
@@ -48,7 +48,7 @@ func TooMany(wait time.Duration) Rudeness {
 
 // HTML404 is what stands in front of the platform, and has not let the request through.
 func HTML404() Rudeness {
-	return Rudeness{serve: func(_ *Platform, w http.ResponseWriter, r *http.Request, _ http.Handler) {
+	return Rudeness{serve: func(_ <-chan struct{}, w http.ResponseWriter, r *http.Request, _ http.Handler) {
 		drain(r)
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.WriteHeader(http.StatusNotFound)
@@ -58,14 +58,14 @@ func HTML404() Rudeness {
 
 // Slow does what it is asked after a while, unless the caller has gone by then.
 func Slow(d time.Duration) Rudeness {
-	return Rudeness{serve: func(p *Platform, w http.ResponseWriter, r *http.Request, honest http.Handler) {
+	return Rudeness{serve: func(done <-chan struct{}, w http.ResponseWriter, r *http.Request, honest http.Handler) {
 		timer := time.NewTimer(d)
 		defer timer.Stop()
 		select {
 		case <-timer.C:
 			honest.ServeHTTP(w, r)
 		case <-r.Context().Done():
-		case <-p.ctx.Done():
+		case <-done:
 		}
 	}}
 }
@@ -75,7 +75,7 @@ func Hang() Rudeness { return Slow(1 << 40) }
 
 // Cut does what it is asked, and cuts its answer off after n bytes.
 func Cut(n int) Rudeness {
-	return Rudeness{serve: func(_ *Platform, w http.ResponseWriter, r *http.Request, honest http.Handler) {
+	return Rudeness{serve: func(_ <-chan struct{}, w http.ResponseWriter, r *http.Request, honest http.Handler) {
 		whole := httptest.NewRecorder()
 		honest.ServeHTTP(whole, r)
 		body := whole.Body.Bytes()
@@ -90,7 +90,7 @@ func Cut(n int) Rudeness {
 
 // Lose does what it is asked, and closes the connection without an answer.
 func Lose() Rudeness {
-	return Rudeness{serve: func(_ *Platform, _ http.ResponseWriter, r *http.Request, honest http.Handler) {
+	return Rudeness{serve: func(_ <-chan struct{}, _ http.ResponseWriter, r *http.Request, honest http.Handler) {
 		honest.ServeHTTP(httptest.NewRecorder(), r)
 		panic(http.ErrAbortHandler)
 	}}
@@ -98,7 +98,7 @@ func Lose() Rudeness {
 
 // Then does what it is asked, and calls f before it says so.
 func Then(f func()) Rudeness {
-	return Rudeness{serve: func(_ *Platform, w http.ResponseWriter, r *http.Request, honest http.Handler) {
+	return Rudeness{serve: func(_ <-chan struct{}, w http.ResponseWriter, r *http.Request, honest http.Handler) {
 		whole := httptest.NewRecorder()
 		honest.ServeHTTP(whole, r)
 		f()
@@ -110,7 +110,7 @@ func Then(f func()) Rudeness {
 
 // Answer does not do what it is asked, and answers what serve says.
 func Answer(serve http.HandlerFunc) Rudeness {
-	return Rudeness{serve: func(_ *Platform, w http.ResponseWriter, r *http.Request, _ http.Handler) { serve(w, r) }}
+	return Rudeness{serve: func(_ <-chan struct{}, w http.ResponseWriter, r *http.Request, _ http.Handler) { serve(w, r) }}
 }
 
 // A rule is a rudeness for some requests.
@@ -120,45 +120,58 @@ type rule struct {
 	left int // -1 is for ever
 }
 
+// The manners are how the double treats requests, apart from what they ask.
+type manners struct {
+	ruling  sync.Mutex // guards the fields below; no other lock is taken under it
+	rules   []*rule    // the newest first
+	outage  bool
+	repeats int
+}
+
 // Behave treats requests in a way of its own until undo is called. The pattern is a
 // method and a path, "POST /registry/heartbeat", or a path for all methods; a * in the
 // path stands for anything. Of several, the newest goes first.
-func (p *Platform) Behave(pattern string, how Rudeness) (undo func()) {
+func (m *manners) Behave(pattern string, how Rudeness) (undo func()) {
 	r := &rule{pattern: newPattern(pattern), how: how, left: -1}
 	if how.times > 0 {
 		r.left = how.times
 	}
-	p.locked(func() { p.rules = append([]*rule{r}, p.rules...) })
-	return func() { p.locked(func() { r.left = 0 }) }
+	m.ruled(func() { m.rules = append([]*rule{r}, m.rules...) })
+	return func() { m.ruled(func() { r.left = 0 }) }
 }
 
 // Outage takes the double off the network, or back: connections end without an answer.
-func (p *Platform) Outage(on bool) { p.locked(func() { p.outage = on }) }
+func (m *manners) Outage(on bool) { m.ruled(func() { m.outage = on }) }
 
-// Kill is an outage that comes in the middle of things: whoever waits for an answer
-// does not learn whether what it asked for was done. Outage(false) ends it: what the
-// platform has is in its database, and still there. The double must have been started
-// with [Start].
-func (p *Platform) Kill() {
-	p.Outage(true)
-	p.hangUp()
+// RepeatDispatch has each of the next n messages handed on twice, the second time when
+// the first has been answered: as after a connection that ended with the answer on its
+// way. The second answer is the one that counts.
+func (m *manners) RepeatDispatch(n int) { m.ruled(func() { m.repeats = n }) }
+
+// repeated reports whether a message is to be handed on again.
+func (m *manners) repeated() (again bool) {
+	m.ruled(func() {
+		if again = m.repeats > 0; again {
+			m.repeats--
+		}
+	})
+	return again
 }
 
-func (p *Platform) serve(w http.ResponseWriter, r *http.Request) {
-	if how := p.rudeness(r); how != nil {
-		how.serve(p, w, r, p.mux)
-		return
-	}
-	p.mux.ServeHTTP(w, r)
+func (m *manners) ruled(change func()) {
+	m.ruling.Lock()
+	defer m.ruling.Unlock()
+	change()
 }
 
-func (p *Platform) rudeness(r *http.Request) *Rudeness {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.outage {
-		return &Rudeness{serve: func(*Platform, http.ResponseWriter, *http.Request, http.Handler) { panic(http.ErrAbortHandler) }}
+// rudeness is how the request is treated, nil for as it asks.
+func (m *manners) rudeness(r *http.Request) *Rudeness {
+	m.ruling.Lock()
+	defer m.ruling.Unlock()
+	if m.outage {
+		return &Rudeness{serve: func(<-chan struct{}, http.ResponseWriter, *http.Request, http.Handler) { panic(http.ErrAbortHandler) }}
 	}
-	for _, rule := range p.rules {
+	for _, rule := range m.rules {
 		if rule.left == 0 || !rule.fits(r.Method, r.URL.Path) {
 			continue
 		}
@@ -168,23 +181,6 @@ func (p *Platform) rudeness(r *http.Request) *Rudeness {
 		return &rule.how
 	}
 	return nil
-}
-
-type pattern struct {
-	method string
-	path   *regexp.Regexp
-}
-
-func newPattern(text string) pattern {
-	method, path, both := strings.Cut(text, " ")
-	if !both {
-		method, path = "", text
-	}
-	return pattern{method, regexp.MustCompile("^" + strings.ReplaceAll(regexp.QuoteMeta(path), `\*`, ".*") + "$")}
-}
-
-func (p pattern) fits(method, path string) bool {
-	return (p.method == "" || p.method == method) && p.path.MatchString(path)
 }
 
 func drain(r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"maps"
-	"net/http"
 	"time"
 )
 
@@ -70,34 +69,8 @@ type workspace struct {
 	plugins  []string
 	mute     bool              // the workspace must not talk to its user
 	repeats  int               // so many rows at the front of a page stand there twice
-	late     []json.RawMessage // replies that came when nobody waited any more
+	late     []json.RawMessage // replies that came when their caller waited no more
 	alive    map[*time.Timer]bool
-}
-
-// A Handle is how a test sees and changes a workspace.
-type Handle struct {
-	p  *Platform
-	ws *workspace
-}
-
-// Add makes a workspace.
-func (p *Platform) Add(w Workspace) *Handle {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	ws := newWorkspace(w)
-	if p.era >= JUN {
-		ws.secret = cmp.Or(w.InboundSecret, newToken())
-	}
-	p.keep(ws)
-	return &Handle{p, ws}
-}
-
-// keep has the platform know the workspace. The lock is held.
-func (p *Platform) keep(ws *workspace) {
-	if p.workspaces[ws.ID] == nil {
-		p.workspaces[ws.ID] = ws
-		p.order = append(p.order, ws.ID)
-	}
 }
 
 func newWorkspace(w Workspace) *workspace {
@@ -125,53 +98,27 @@ func newWorkspace(w Workspace) *workspace {
 	return ws
 }
 
-func quote(text string) string {
-	out, _ := json.Marshal(text)
-	return string(out)
+// activeLocked is how many tasks the workspace says to have.
+func (ws *workspace) activeLocked() int {
+	if len(ws.beats) == 0 {
+		return 0
+	}
+	return ws.beats[len(ws.beats)-1].ActiveTasks
 }
 
-// find returns a workspace that is not removed, or nil. The lock is held.
-func (p *Platform) find(id string) *workspace {
-	if ws := p.workspaces[id]; ws != nil && !ws.deleted {
-		return ws
+// nativeSessionLocked reports whether the workspace says to take messages at any time.
+func (ws *workspace) nativeSessionLocked() bool {
+	if len(ws.beats) == 0 {
+		return false
 	}
-	return nil
+	var metadata struct {
+		Capabilities struct {
+			Session bool `json:"session"`
+		} `json:"capabilities"`
+	}
+	_ = json.Unmarshal(ws.beats[len(ws.beats)-1].Metadata, &metadata)
+	return metadata.Capabilities.Session
 }
 
-// mayTalk is the platform's rule: siblings, parents and children, and, in the older
-// one, all that stand above and below. The lock is held.
-func (p *Platform) mayTalk(a, b *workspace) bool {
-	switch {
-	case a == b, a.Parent == b.Parent, a.Parent == b.ID, b.Parent == a.ID:
-		return true
-	}
-	return p.era == APR && (p.above(a, b) || p.above(b, a))
-}
-
-func (p *Platform) above(a, b *workspace) bool {
-	for range len(p.workspaces) {
-		if b = p.workspaces[b.Parent]; b == nil {
-			return false
-		}
-		if b == a {
-			return true
-		}
-	}
-	return false
-}
-
-// authorized returns the workspace if the request has its token; else it is refused.
-func (p *Platform) authorized(w http.ResponseWriter, r *http.Request, id string) *workspace {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	ws := p.workspaces[id]
-	switch bearer := bearerOf(r); {
-	case bearer == "":
-		refuse(w, http.StatusUnauthorized, "missing workspace auth token")
-	case ws == nil || ws.token == "" || bearer != ws.token:
-		refuse(w, http.StatusUnauthorized, "invalid workspace auth token")
-	default:
-		return ws
-	}
-	return nil
-}
+// removeLocked ends the workspace and its tokens; its row stays.
+func (ws *workspace) removeLocked() { ws.status, ws.deleted, ws.token = "removed", true, "" }
