@@ -168,16 +168,6 @@ func (x *execution) finish(id, text string) {
 	x.end("completed", nil)
 }
 
-// sleep reports whether the turn goes on.
-func (x *execution) sleep(d time.Duration) bool {
-	select {
-	case <-time.After(d):
-		return true
-	case <-x.ctx.Done():
-		return false
-	}
-}
-
 func (x *execution) command(status string) object {
 	return object{"type": "commandExecution", "id": x.started, "command": "sleep 60", "cwd": "/", "status": status, "processId": "p-" + x.started}
 }

@@ -3,10 +3,6 @@ package fakecodex
 import (
 	"fmt"
 	"os"
-	"strconv"
-	"strings"
-	"syscall"
-	"time"
 )
 
 // Env names the variable that makes a test binary the child.
@@ -43,60 +39,4 @@ func Child() {
 func Main(script string) {
 	s := newServer(parse(script))
 	os.Exit(s.run())
-}
-
-// A step is one misbehaviour with its arguments.
-type step struct {
-	name string
-	args []string
-}
-
-func parse(script string) []step {
-	var steps []step
-	for part := range strings.SplitSeq(script, ";") {
-		if words := strings.Fields(part); len(words) > 0 {
-			steps = append(steps, step{words[0], words[1:]})
-		}
-	}
-	return steps
-}
-
-// arg returns argument i, or "".
-func (s step) arg(i int) string {
-	if i < len(s.args) {
-		return s.args[i]
-	}
-	return ""
-}
-
-// num returns argument i as a number, or fallback.
-func (s step) num(i, fallback int) int {
-	if n, err := strconv.Atoi(s.arg(i)); err == nil {
-		return n
-	}
-	return fallback
-}
-
-// ms returns argument i as a time in milliseconds.
-func (s step) ms(i int) time.Duration { return time.Duration(s.num(i, 0)) * time.Millisecond }
-
-// rest returns the arguments from i on as one text.
-func (s step) rest(i int) string {
-	if i >= len(s.args) {
-		return ""
-	}
-	return strings.Join(s.args[i:], " ")
-}
-
-// killed is the code that stands for SIGKILL, as in a shell.
-const killed = 137
-
-// fatal ends the process as a crash of codex would.
-func fatal(code int, format string, args ...any) {
-	fmt.Fprintf(os.Stderr, format+"\n", args...)
-	if code == killed {
-		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-		select {}
-	}
-	os.Exit(code)
 }

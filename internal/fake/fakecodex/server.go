@@ -6,77 +6,10 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 )
-
-// A server is one run of the fake.
-type server struct {
-	*wire
-	steps []step // what concerns the whole run
-	dir   string // of state; or empty
-	turn  step   // what a turn does that names no action
-
-	mu       sync.Mutex // guards the fields below and all threads
-	threads  map[string]*thread
-	archived map[string]bool         // threads by their ids
-	asked    map[string]chan message // our requests that wait, by their ids
-	lastID   int
-	lastAsk  int
-	lastCall json.RawMessage // the id of the last call, which has been answered
-	deaf     bool
-	refused  bool // refuse-first has refused
-}
-
-func newServer(steps []step) *server {
-	s := &server{
-		wire: &wire{}, steps: steps, turn: step{name: "echo"},
-		threads: map[string]*thread{}, archived: map[string]bool{}, asked: map[string]chan message{},
-	}
-	if state, ok := s.step("state"); ok {
-		s.dir = state.arg(0)
-	}
-	if _, once := s.step("once"); once && !s.first() {
-		s.steps = []step{{"state", []string{s.dir}}}
-	}
-	if turn, ok := s.step("turn"); ok {
-		s.turn = step{turn.arg(0), turn.args[1:]}
-	}
-	_, s.noise = s.step("noise")
-	_, s.stringAnswers = s.step("string-answers")
-	return s
-}
-
-// first reports whether this is the first run in the state directory.
-func (s *server) first() bool {
-	f, err := os.OpenFile(filepath.Join(s.dir, "once"), os.O_CREATE|os.O_EXCL, 0o600)
-	if err == nil {
-		err = f.Close()
-	}
-	return err == nil
-}
-
-func (s *server) step(name string) (step, bool) {
-	for _, step := range s.steps {
-		if step.name == name {
-			return step, true
-		}
-	}
-	return step{}, false
-}
-
-// about returns the step of that name which concerns method.
-func (s *server) about(name, method string) (step, bool) {
-	for _, step := range s.steps {
-		if step.name == name && step.arg(0) == method {
-			return step, true
-		}
-	}
-	return step{}, false
-}
 
 func (s *server) run() int {
 	if exit, ok := s.step("exit"); ok {
@@ -109,14 +42,6 @@ func (s *server) run() int {
 		time.Sleep(slow.ms(0))
 	}
 	return 0
-}
-
-// forever waits until somebody ends the process. A bare select would be
-// reported as a deadlock.
-func forever() {
-	for {
-		time.Sleep(time.Hour)
-	}
 }
 
 func (s *server) isDeaf() bool {
@@ -155,31 +80,6 @@ func (s *server) receive(m message) {
 		return
 	}
 	s.call(m)
-}
-
-// params is every field that a method of ours reads.
-type params struct {
-	ThreadID       string `json:"threadId"`
-	TurnID         string `json:"turnId"`
-	ExpectedTurnID string `json:"expectedTurnId"`
-	ProcessID      string `json:"processId"`
-	ClientID       string `json:"clientUserMessageId"`
-	Limit          int    `json:"limit"`
-	ItemsView      string `json:"itemsView"`
-	Input          []struct {
-		Type string `json:"type"`
-		Text string `json:"text"`
-	} `json:"input"`
-}
-
-func (p params) text() string {
-	var texts []string
-	for _, input := range p.Input {
-		if input.Type == "text" {
-			texts = append(texts, input.Text)
-		}
-	}
-	return strings.Join(texts, "\n")
 }
 
 // call answers a call of the client.

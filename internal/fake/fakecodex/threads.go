@@ -1,17 +1,8 @@
 package fakecodex
 
 import (
-	"encoding/json"
 	"fmt"
-	"os"
-	"time"
 )
-
-// newID returns an id that no other run makes. The caller holds s.mu.
-func (s *server) newID(kind string) string {
-	s.lastID++
-	return fmt.Sprintf("%s-%d-%d-%d", kind, os.Getpid(), time.Now().UnixNano(), s.lastID)
-}
 
 // threadCall carries out a call about a thread. The caller holds s.mu.
 func (s *server) threadCall(method string, p params) (any, error) {
@@ -93,36 +84,4 @@ func (t *thread) terminate(processID string) bool {
 		}
 	}
 	return false
-}
-
-// answered hands an answer of the client to whoever asked.
-func (s *server) answered(m message) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if waiting := s.asked[string(m.ID)]; waiting != nil {
-		delete(s.asked, string(m.ID))
-		waiting <- m
-		return
-	}
-	fmt.Fprintf(os.Stderr, "fakecodex: an answer to nothing: %s\n", m.ID)
-}
-
-// ask sends a request to the client; the answer comes on the channel.
-func (s *server) ask(method string, params object) <-chan message {
-	s.mu.Lock()
-	s.lastAsk++
-	id := json.RawMessage(fmt.Sprint(s.lastAsk - 1)) // codex begins at 0
-	if ids, ok := s.step("ids"); ok {
-		switch ids.arg(0) {
-		case "string":
-			id = json.RawMessage(fmt.Sprintf(`"ask-%d"`, s.lastAsk))
-		case "negative":
-			id = json.RawMessage(fmt.Sprint(-s.lastAsk))
-		}
-	}
-	waiting := make(chan message, 1) // answered does not wait
-	s.asked[string(id)] = waiting
-	s.mu.Unlock()
-	s.write(encode(request{method, id, params}))
-	return waiting
 }

@@ -90,3 +90,28 @@ func (w *wire) refuse(id json.RawMessage, text string) {
 	}
 	w.write(encode(refusal{object{"code": code, "message": text}, id}))
 }
+
+// params is every field that a method of ours reads.
+type params struct {
+	ThreadID       string `json:"threadId"`
+	TurnID         string `json:"turnId"`
+	ExpectedTurnID string `json:"expectedTurnId"`
+	ProcessID      string `json:"processId"`
+	ClientID       string `json:"clientUserMessageId"`
+	Limit          int    `json:"limit"`
+	ItemsView      string `json:"itemsView"`
+	Input          []struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	} `json:"input"`
+}
+
+func (p params) text() string {
+	var texts []string
+	for _, input := range p.Input {
+		if input.Type == "text" {
+			texts = append(texts, input.Text)
+		}
+	}
+	return strings.Join(texts, "\n")
+}
