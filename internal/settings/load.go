@@ -1,12 +1,13 @@
 package settings
 
 import (
+	"cmp"
 	"errors"
-	"net/url"
+	"fmt"
 	"reflect"
+	"strconv"
 	"strings"
-
-	"github.com/caarlos0/env/v11"
+	"time"
 )
 
 // Load reads the settings from environ, which has the form of [os.Environ].
@@ -38,44 +39,41 @@ func loadAs(environ []string, h host, channel bool) (Settings, []Warning, error)
 	return s, warnings, join(problems)
 }
 
-// parse fills the fields from vars and checks each against its row.
+// parse fills the fields from vars and checks each against its row. A value that cannot be
+// parsed leaves the field empty.
 func parse(vars map[string]string, rows []Row) (Settings, []*Problem) {
 	var s Settings
-	err := env.ParseWithOptions(&s, env.Options{
-		Environment: vars,
-		FuncMap: map[reflect.Type]env.ParserFunc{
-			reflect.TypeFor[Secret](): func(v string) (any, error) { return NewSecret(v), nil },
-		},
-	})
-	failed := failedFields(err)
 	var problems []*Problem
-	v := reflect.ValueOf(s)
+	fields := reflect.ValueOf(&s).Elem()
 	for _, row := range rows {
-		field := v.Type().Field(row.field).Name
-		if failed[field] || !row.holds(v.Field(row.field)) {
+		field := fields.Field(row.field)
+		if err := set(field, cmp.Or(vars[row.Name], row.fixed)); err != nil || !row.holds(field) {
 			problems = append(problems, row.problem(vars[row.Name]))
 		}
-	}
-	if err != nil && len(failed) == 0 {
-		problems = append(problems, &Problem{What: err.Error(), Hint: "this is a fault of the runtime: report it"})
 	}
 	return s, problems
 }
 
-// failedFields returns the names of the fields that could not be parsed. The
-// library's messages are not used: they quote the value, secret or not.
-func failedFields(err error) map[string]bool {
-	failed := make(map[string]bool)
-	all, ok := errors.AsType[env.AggregateError](err)
-	if !ok {
-		return failed
+// set gives a field its value. One that is empty is none.
+func set(field reflect.Value, text string) (err error) {
+	if text == "" {
+		return nil
 	}
-	for _, e := range all.Errors {
-		if parse, ok := errors.AsType[env.ParseError](e); ok {
-			failed[parse.Name] = true
-		}
+	switch to := field.Addr().Interface().(type) {
+	case *string:
+		*to = text
+	case *Secret:
+		*to = NewSecret(text)
+	case *bool:
+		*to, err = strconv.ParseBool(text)
+	case *int:
+		*to, err = strconv.Atoi(text)
+	case *time.Duration:
+		*to, err = time.ParseDuration(text)
+	default:
+		err = fmt.Errorf("no setting is of type %T", to)
 	}
-	return failed
+	return err
 }
 
 // toMap splits the environment. White space around values is dropped: it comes
@@ -112,10 +110,4 @@ func Problems(err error) []*Problem {
 		}
 	}
 	return out
-}
-
-func isWebURL(s string) bool {
-	u, err := url.Parse(s)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") &&
-		u.Hostname() != "" && u.RawQuery == "" && u.Fragment == "" && u.User == nil
 }

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"net/url"
 	"reflect"
 	"slices"
 	"strconv"
@@ -17,7 +18,8 @@ type Row struct {
 	Help    string
 	Secret  bool
 
-	field    int // index in Settings
+	field    int    // index in Settings
+	fixed    string // the default, where it is a fixed value
 	kind     string
 	min, max string
 }
@@ -39,6 +41,7 @@ func Rows() []Row {
 			Help:    f.Tag.Get("help"),
 			Secret:  f.Type == reflect.TypeFor[Secret](),
 			field:   i,
+			fixed:   f.Tag.Get("envDefault"),
 			kind:    f.Tag.Get("kind"),
 			min:     f.Tag.Get("min"),
 			max:     f.Tag.Get("max"),
@@ -117,4 +120,10 @@ func isOn(s string) (on, ok bool) {
 		return false, true
 	}
 	return false, false
+}
+
+func isWebURL(s string) bool {
+	u, err := url.Parse(s)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") &&
+		u.Hostname() != "" && u.RawQuery == "" && u.Fragment == "" && u.User == nil
 }
