@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
+
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
 )
 
@@ -75,17 +77,10 @@ func create(path string) error {
 
 // send has a message taken, trying again for a while.
 func send(ctx context.Context, cfg *Config, m Message) error {
-	pause := firstRetry
-	for try := 1; ; try++ {
-		err := cfg.Send(ctx, m)
-		if err == nil || try == mostTries {
-			return err
-		}
-		if !sleep.For(ctx, pause) {
-			return context.Cause(ctx)
-		}
-		pause *= 2
-	}
+	waits := &backoff.ExponentialBackOff{InitialInterval: firstRetry, Multiplier: 2, MaxInterval: time.Minute}
+	_, err := backoff.Retry(ctx, func() (struct{}, error) { return struct{}{}, cfg.Send(ctx, m) },
+		backoff.WithBackOff(waits), backoff.WithMaxTries(mostTries), backoff.WithMaxElapsedTime(0)) // what a try takes does not count
+	return err
 }
 
 // idle sends the idle prompt from time to time while nothing is to be done.
