@@ -1,7 +1,6 @@
 package toolset
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/peerwords"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 )
 
@@ -61,15 +59,6 @@ func (s *Set) peer(ctx context.Context, id string) platform.Peer {
 	return platform.Peer{ID: id}
 }
 
-// nameOf is what a peer is called in texts.
-func nameOf(p platform.Peer) string { return oneLine(cmp.Or(p.Name, p.ID)) }
-
-// called is [nameOf] where a model reads it.
-func called(p platform.Peer) string { return named(cmp.Or(p.Name, p.ID)) }
-
-// named is a name, or a role, in a text of ours.
-func named(text string) string { return peerwords.Name(oneLine(text)) }
-
 // Name is what a workspace is called where others than the model read it.
 func (s *Set) Name(ctx context.Context, id string) string {
 	return s.cfg.Redact(nameOf(s.peer(ctx, id)))
@@ -78,14 +67,6 @@ func (s *Set) Name(ctx context.Context, id string) string {
 // Excerpt is how a text of a peer begins, on a line that may stand elsewhere.
 func (s *Set) Excerpt(text string) string {
 	return oneLine(brief.Cleared(text, mostNoted, s.cfg.Redact))
-}
-
-// oneLine is a short text of another's for the middle of a sentence.
-func oneLine(text string) string { return line(text, 120) }
-
-// line is a text of another's on one line, at most so many bytes of it.
-func line(text string, most int) string {
-	return clip(strings.Join(strings.Fields(peerwords.Clean(clip(text, 8*most))), " "), most)
 }
 
 func (s *Set) workspaceInfo(ctx context.Context, a own) (string, error) {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"time"
-	"unicode/utf8"
 
 	"golang.org/x/time/rate"
 
@@ -135,15 +134,4 @@ func forLog(err error) string {
 		return "delegation failed"
 	}
 	return err.Error()
-}
-
-// clip returns the beginning of s, at most n bytes and whole characters.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + "…"
 }
