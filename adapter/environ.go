@@ -142,3 +142,20 @@ func userEnv(environ []string, user *asuser.User) []string {
 	}
 	return append(environ, who...)
 }
+
+// lookup returns the values of variables without the white space that files and
+// templates put around them. Of two equal names the last one counts.
+func lookup(environ []string) func(string) string {
+	vars := make(map[string]string, len(environ))
+	for _, kv := range environ {
+		if name, value, ok := strings.Cut(kv, "="); ok {
+			vars[name] = strings.TrimSpace(value)
+		}
+	}
+	return func(name string) string { return vars[name] }
+}
+
+// without is an environment that lacks a variable.
+func without(env []string, name string) []string {
+	return slices.DeleteFunc(env, func(kv string) bool { return strings.HasPrefix(kv, name+"=") })
+}

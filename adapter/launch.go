@@ -1,15 +1,10 @@
 package adapter
 
 import (
-	"cmp"
-	"errors"
-	"io/fs"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 )
 
 // A Launch says how codex's app-server is started.
@@ -60,11 +55,6 @@ func (l Launch) Args() []string {
 // hasOwnTools reports whether the platform's tools come from us.
 func (l Launch) hasOwnTools() bool { return l.Workspace || l.OwnTools }
 
-// Env returns the whole environment of an app-server.
-func (l Launch) Env() []string {
-	return l.Temp.env(l.guarded(userEnv(ChildEnv(l.Environ, l.Home, l.Provider), l.User)))
-}
-
 // BareEnv returns the whole environment of a codex that does nothing but say its version or
 // try its sandbox: of [Launch.Env] what it takes to start, without a credential. Other processes
 // of its user can read it.
@@ -73,30 +63,6 @@ func (l Launch) BareEnv() []string {
 		name, _, _ := strings.Cut(kv, "=")
 		return !bare(name)
 	})
-}
-
-// readConfig reads the configuration in codex's home, and the machine's. Without it codex must
-// not start: what keeps its servers from what commands write goes by it, and codex, which reads
-// it a moment later, may find it. A command that may only read it can have it not be read for
-// a while, by a lease (fcntl). The error is a [*Problem].
-func (l *Launch) readConfig() error {
-	text, err := asuser.Value(l.User, func() ([]byte, error) { return readIfThere(filepath.Join(l.Home, "config.toml")) })
-	system, errSystem := readIfThere(systemConfig)
-	l.UserConfig, l.SystemConfig = string(text), string(system)
-	config, _ := l.own()
-	l.Project, _ = asuser.Value(l.User, func() (Project, error) { return lookAt(l.WorkDir, l.Home, markersOf(config)), nil })
-	if err := cmp.Or(err, errSystem); err != nil {
-		return &Problem{What: "codex's configuration cannot be read: " + err.Error(), Fix: "let codex's user read it, and end what holds it"}
-	}
-	return nil
-}
-
-func readIfThere(file string) ([]byte, error) {
-	text, err := regular.Read(file, mostConfig)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	return text, err
 }
 
 // login reads the login in codex's home.

@@ -1,9 +1,6 @@
 package adapter
 
 import (
-	"iter"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/within"
@@ -65,11 +62,6 @@ func (l Launch) guarded(env []string) []string {
 	return out
 }
 
-// without is an environment that lacks a variable.
-func without(env []string, name string) []string {
-	return slices.DeleteFunc(env, func(kv string) bool { return strings.HasPrefix(kv, name+"=") })
-}
-
 // fixedRoots are the directories that commands may write in their sandbox, but for those
 // that codex's own configuration adds.
 func (l Launch) fixedRoots() []string {
@@ -78,49 +70,6 @@ func (l Launch) fixedRoots() []string {
 		dirs = append(dirs, l.WorkDir)
 	}
 	return dirs
-}
-
-// given are the arguments that give commands back what codex itself has not: git, and the
-// variables that lead to what they write.
-func (l Launch) given(config map[string]any) (args []string) {
-	give := func(name, value string) {
-		args = append(args, override("shell_environment_policy.set."+name, tomlString(value))...)
-	}
-	settings := lookup(l.Environ)(gitSettings)
-	if settings == "" {
-		settings = "0"
-	}
-	give(gitSettings, settings)
-	if !l.Sandboxed {
-		return args
-	}
-	for name, value := range l.early(config) {
-		give(name, value)
-	}
-	for _, kv := range l.Environ {
-		name, value, _ := strings.Cut(kv, "=")
-		if !within.Early(name) && within.Beside(l.fixedRoots(), name, value) != value {
-			give(name, value)
-		}
-	}
-	return args
-}
-
-// early are the variables which the configuration gives commands, in the order of their names, of which
-// something is taken away, and what is left: what builds their sandbox has them, too, and loads libraries
-// by them. Programs it takes from no directory that commands write (seen on 0.169.0).
-func (l Launch) early(config map[string]any) iter.Seq2[string, string] {
-	return func(yield func(string, string) bool) {
-		set := tableOf(tableOf(l.withFolders(config, "shell_environment_policy"), "shell_environment_policy"), "set")
-		dirs := slices.Concat(l.fixedRoots(), l.Written())
-		for _, name := range slices.Sorted(maps.Keys(set)) {
-			value := textOf(set, name)
-			rest := within.Beside(dirs, name, value)
-			if within.Early(name) && name != "PATH" && rest != value && !yield(name, rest) {
-				return
-			}
-		}
-	}
 }
 
 // Loaded are the places that codex itself loads programs from. The user's configuration may
@@ -134,4 +83,9 @@ func (l Launch) Loaded() (places []within.Place) {
 		}
 	}
 	return places
+}
+
+// Env returns the whole environment of an app-server.
+func (l Launch) Env() []string {
+	return l.Temp.env(l.guarded(userEnv(ChildEnv(l.Environ, l.Home, l.Provider), l.User)))
 }

@@ -11,9 +11,6 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/within"
 )
 
-// systemConfig is the configuration that codex reads before the one in its home.
-const systemConfig = "/etc/codex/config.toml"
-
 // managedConfig is one that codex reads above all others (seen on 0.169.0).
 const managedConfig = "/etc/codex/managed_config.toml"
 
@@ -30,47 +27,6 @@ type ownServer struct {
 	name, command, cwd string
 	url, helper        string
 	env                map[string]any
-}
-
-// own are the operator's settings, those in codex's home before those of the machine. The
-// warnings say which of the two cannot be read.
-func (l Launch) own() (config map[string]any, unread []Warning) {
-	config = map[string]any{}
-	for _, at := range []struct{ file, text string }{{systemConfig, l.SystemConfig}, {filepath.Join(l.Home, "config.toml"), l.UserConfig}} {
-		read, err := readTOML(at.text)
-		if err != nil {
-			unread = append(unread, Warning{File: at.file, Text: fmt.Sprintf("%v: it is not known which MCP servers codex starts where its commands write", err)})
-			continue
-		}
-		fromFolder(read, filepath.Dir(at.file))
-		merge(config, read)
-	}
-	return config, unread
-}
-
-// merge lays tables over others as codex does. What lies above stays as it is.
-func merge(below, above map[string]any) {
-	for key, value := range above {
-		tables, ok := value.(map[string]any)
-		if !ok {
-			below[key] = value
-			continue
-		}
-		if tableOf(below, key) == nil {
-			below[key] = map[string]any{}
-		}
-		merge(tableOf(below, key), tables)
-	}
-}
-
-func tableOf(of map[string]any, key string) map[string]any {
-	found, _ := of[key].(map[string]any)
-	return found
-}
-
-func textOf(of map[string]any, key string) string {
-	found, _ := of[key].(string)
-	return found
 }
 
 // ownServers are in the order of their names, those of folders that the operator trusts among them.

@@ -2,7 +2,6 @@ package adapter
 
 import (
 	"iter"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -34,46 +33,6 @@ func namedRoots(config map[string]any) (roots []string) {
 		}
 	}
 	return roots
-}
-
-// fromFolder has the roots of a file that are relative lead from the file's folder, as codex has it.
-func fromFolder(config map[string]any, dir string) {
-	all, _ := tableOf(config, "sandbox_workspace_write")["writable_roots"].([]any)
-	for i, one := range all {
-		if root, ok := one.(string); ok && !filepath.IsAbs(root) && !strings.HasPrefix(root, "~") {
-			all[i] = filepath.Join(dir, root)
-		}
-	}
-}
-
-// noteWritten notes what commands of the codex that is started now write in their sandbox by the
-// operator's leave, and keeps there what codex keeps from them.
-func (s *Setup) noteWritten(l Launch) {
-	var roots []string
-	if l.Sandboxed {
-		roots = slices.DeleteFunc(l.Written(), isNoFolder)
-	}
-	for _, root := range roots {
-		_ = Occupy(root, l.User) // as the work directory
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.written = roots
-}
-
-// isNoFolder reports whether nothing of ours belongs into a root: it is a file, or git's own.
-func isNoFolder(root string) bool {
-	info, err := os.Stat(root)
-	_, git := os.Lstat(filepath.Join(root, "HEAD"))
-	return err == nil && !info.IsDir() || git == nil || strings.Contains(root+"/", "/.git/")
-}
-
-// Roots are the directories, beside the work directory, that commands of the codex that was started
-// last write by the operator's leave.
-func (s *Setup) Roots() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.written
 }
 
 // A Folder is one on the way from the root of the work directory's repository to that itself,

@@ -259,18 +259,6 @@ func (s *Setup) hide(environ, secrets []string) {
 	}
 }
 
-// lookup returns the values of variables without the white space that files and
-// templates put around them. Of two equal names the last one counts.
-func lookup(environ []string) func(string) string {
-	vars := make(map[string]string, len(environ))
-	for _, kv := range environ {
-		if name, value, ok := strings.Cut(kv, "="); ok {
-			vars[name] = strings.TrimSpace(value)
-		}
-	}
-	return func(name string) string { return vars[name] }
-}
-
 // nowhere is the way to the endpoint of a codex that asks no model: like [Setup.Prepare]'s it
 // keeps the key from codex, and nothing listens there.
 func nowhere() Forward { return Forward{URL: "http://127.0.0.1:1", Token: "opens-nothing"} }

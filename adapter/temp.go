@@ -2,7 +2,6 @@ package adapter
 
 import (
 	"slices"
-	"strings"
 )
 
 // A Temp is where codex and its commands have their temp directories; empty, both have that of
@@ -29,23 +28,4 @@ func (t Temp) env(env []string) []string {
 		return env
 	}
 	return append(without(env, "TMPDIR"), "TMPDIR="+t.Codex)
-}
-
-// temps has commands write their temp directory, beside what the operator lets them write, and not
-// codex's. A list of roots takes the place of one that stands in a file, so it has these as well.
-func (l Launch) temps(config map[string]any) []string {
-	t := l.Temp
-	if t.Commands == "" {
-		return nil
-	}
-	roots := append(l.roots(config), t.Roots()...)
-	for i, root := range roots {
-		roots[i] = tomlString(root)
-	}
-	args := append(override("sandbox_workspace_write.exclude_tmpdir_env_var", "true"),
-		override("sandbox_workspace_write.writable_roots", "["+strings.Join(roots, ",")+"]")...)
-	if textOf(tableOf(tableOf(config, "shell_environment_policy"), "set"), "TMPDIR") != "" { // the operator's own word
-		return args
-	}
-	return append(args, override("shell_environment_policy.set.TMPDIR", tomlString(t.Commands))...)
 }
