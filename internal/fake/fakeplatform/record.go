@@ -48,14 +48,18 @@ type record struct {
 // Requests are those so far, oldest first. With a path, given as [Platform.Behave] has
 // it, only those.
 func (r *record) Requests(patterns ...string) []Request {
+	all := make([]pattern, 0, len(patterns)) // tests ask for them every few milliseconds
+	for _, text := range patterns {
+		all = append(all, newPattern(text))
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(patterns) == 0 {
+	if len(all) == 0 {
 		return slices.Clone(r.requests)
 	}
 	var out []Request
 	for _, one := range r.requests {
-		if slices.ContainsFunc(patterns, func(text string) bool { return newPattern(text).fits(one.Method, one.Path) }) {
+		if slices.ContainsFunc(all, func(p pattern) bool { return p.fits(one.Method, one.Path) }) {
 			out = append(out, one)
 		}
 	}
