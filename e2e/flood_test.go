@@ -41,6 +41,7 @@ func (p *program) onDisk() int64 {
 // TestFlood sends what is large while nothing gets on: neither memory nor disk take more than
 // the settings say, over a kill too, and all of the memory is there again afterwards.
 func TestFlood(t *testing.T) {
+	t.Parallel()
 	const mib = 1 << 20
 	p := start(t, "RUNTIME_MAX_TURNS=1", "RUNTIME_MAX_QUEUE_MIB=32", "RUNTIME_LOG=info")
 	progtest.WaitFor(t, "readiness", func() bool { code, _ := p.fetch("/readyz"); return code == http.StatusOK })

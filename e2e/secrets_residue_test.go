@@ -64,6 +64,7 @@ func TestSecrets(t *testing.T) {
 		"sandbox":   {fakeplatform.APR, "workspace-write", "dynamic", forAgent()},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			g := plantGarden(t, c.era, c.sandbox, c.door)
 			g.begin()
 			g.none("what callers are told of a quoted key", g.quotes(), true)

@@ -51,6 +51,7 @@ func TestToolsByBothDoors(t *testing.T) {
 	for door, call := range doors {
 		for _, era := range []fakeplatform.Era{fakeplatform.APR, fakeplatform.AUG} {
 			t.Run(door+"-"+era.String(), func(t *testing.T) {
+				t.Parallel()
 				s := startStation(t, era, "RUNTIME_TOOLS="+door)
 				said := func(id, arguments string) string { return statusTextOf(s.send(id, "c", call+arguments)) }
 				if got := said("m1", "list_peers {}"); !strings.Contains(got, "- writer (ID: "+s.peer.ID()+", status: online, role: writes)") {

@@ -19,11 +19,12 @@ if ! command -v "${CC:-gcc}" >/dev/null 2>&1; then
 	exec "${each[@]}" -p $((cores + 1)) ./...
 fi
 # End to end it is the built program that is tested: the race detector would watch the tests
-# themselves only. These go beside the others, as a job of their own that can be ended whole.
+# themselves only. These go beside the others, as a job of their own that can be ended whole. They wait
+# for most of their time, e2e for longer than all others together: those go beside it.
 echo "test: what the end-to-end tests say comes last" >&2
 said=$(mktemp)
 set -m
-"${each[@]}" -p 1 ./e2e/... >"$said" 2>&1 &
+"${each[@]}" -p 2 ./e2e/... >"$said" 2>&1 &
 beside=$!
 set +m
 trap 'kill -INT -- -"$beside" 2>/dev/null || :; rm -f "$said"' EXIT
