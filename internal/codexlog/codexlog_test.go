@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/codexlog"
+	_ "modernc.org/sqlite" // the driver
 )
 
 // logOf makes a log as codex 0.169.0 does, with so many rows for each thread, one thread
