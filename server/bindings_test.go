@@ -158,11 +158,11 @@ func TestWhatIsTakenCanBeAnswered(t *testing.T) {
 	ts := start(t, Config{Handler: engine(t)})
 	rest := `{"message":{"messageId":%q,"role":"ROLE_USER","parts":[{"text":"hi"},{"data":%s}],"metadata":%s}}`
 	deep := func(n int) string { return nested(n, `{"a":`, "1", "}") }
-	a := do(t, "POST", ts.URL+"/message:send", fmt.Sprintf(rest, "m1", deep(deepest-4), deep(deepest-2)))
+	a := do(t, "POST", ts.URL+"/message:send", fmt.Sprintf(rest, "m1", deep(mostBrackets-4), deep(mostBrackets-2)))
 	if a.status != 200 {
 		t.Fatalf("%d %s", a.status, a.body)
 	}
-	badParams("levels").wantREST(t, do(t, "POST", ts.URL+"/message:send", fmt.Sprintf(rest, "m2", deep(deepest-3), "{}")))
+	badParams("levels").wantREST(t, do(t, "POST", ts.URL+"/message:send", fmt.Sprintf(rest, "m2", deep(mostBrackets-3), "{}")))
 	var sent struct{ Task struct{ ID string } }
 	if err := json.Unmarshal([]byte(a.body), &sent); err != nil {
 		t.Fatal(err)
@@ -176,7 +176,7 @@ func TestWhatIsTakenCanBeAnswered(t *testing.T) {
 		"rest": do(t, "GET", ts.URL+"/tasks/"+sent.Task.ID, "").body, "restList": do(t, "GET", ts.URL+"/tasks", "").body,
 		"v0": do(t, "GET", ts.URL+"/v1/tasks/"+sent.Task.ID, "").body, "v0List": do(t, "GET", ts.URL+"/v1/tasks", "").body,
 	} {
-		if !json.Valid([]byte(body)) || strings.Contains(body, `"error"`) || strings.Count(body, `{"a":`) != 2*deepest-6 {
+		if !json.Valid([]byte(body)) || strings.Contains(body, `"error"`) || strings.Count(body, `{"a":`) != 2*mostBrackets-6 {
 			t.Errorf("%s: %.300s", name, body)
 		}
 	}

@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mime"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/server/wire"
 )
 
 // A bodyError says why a body could not be read, and with which status.
@@ -25,7 +25,7 @@ func (e *bodyError) err() error {
 	if e.status == http.StatusServiceUnavailable {
 		return a2a.NewError(a2a.ErrServerError, e.text)
 	}
-	return invalidRequest("%s", e.text)
+	return wire.InvalidRequest("%s", e.text)
 }
 
 // head says in the header when to come again.
@@ -80,21 +80,4 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, *body
 func (s *Server) tooLarge() *bodyError {
 	return &bodyError{http.StatusRequestEntityTooLarge,
 		fmt.Sprintf("the request body is larger than %d bytes; send large files by URL", s.cfg.MaxBody)}
-}
-
-// checkContentType accepts JSON, and a missing header, since nothing else can be
-// meant. It also keeps out the requests that any web page may send unasked.
-func checkContentType(r *http.Request) error {
-	given := r.Header.Get("Content-Type")
-	if given == "" {
-		return nil
-	}
-	media, params, err := mime.ParseMediaType(given)
-	switch charset, named := params["charset"]; {
-	case err != nil || media != "application/json" && media != "application/a2a+json":
-		return a2a.NewError(a2a.ErrUnsupportedContentType, "Content-Type is "+quote(given)+"; send application/json")
-	case named && !strings.EqualFold(charset, "utf-8"):
-		return a2a.NewError(a2a.ErrUnsupportedContentType, "the charset is "+quote(charset)+"; JSON is sent in utf-8")
-	}
-	return nil
 }

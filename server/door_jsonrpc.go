@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -11,25 +10,9 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/server/wire"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
-
-// null is the id of a response to what has none, and an empty 0.3 result.
-var null = json.RawMessage("null") //nolint:gochecknoglobals // a constant
-
-// An envelope is a JSON-RPC request. The id is kept as it was written, because
-// it is echoed as it was written.
-type envelope struct {
-	JSONRPC, ID, Method, Params json.RawMessage
-	fault                       error // of what is in it
-	weight                      int   // see [scan.weight]
-}
-
-type errorResponse struct {
-	JSONRPC string          `json:"jsonrpc"`
-	ID      json.RawMessage `json:"id"`
-	Error   *rpcError       `json:"error"`
-}
 
 // jsonrpc is the JSON-RPC door of both versions. As the binding has it, all
 // answers to what could be read are 200.
@@ -87,7 +70,8 @@ func (s *Server) callRPC(r *http.Request, c rpcCall, params json.RawMessage) (an
 	if err == nil {
 		// Encoded here, so that a result that cannot be is an error with an id.
 		answer, err = answeringOf(r.Context()).make(r.Context(), 0, func() ([]byte, error) {
-			return encodeWithin(`{"jsonrpc":"2.0","id":`+string(c.id)+`,"result":`, result, "}\n")
+			head, tail := wire.Around(c.id)
+			return wire.EncodeWithin(head, result, tail+"\n")
 		})
 	}
 	return answer, s.guard.public(r.Context(), "jsonrpc", err)
@@ -105,123 +89,69 @@ type rpcCall struct {
 // is an error. A body that is declared to be something else is refused as that,
 // whatever is in it.
 func (s *Server) open(r *http.Request, body []byte) (rpcCall, error) {
-	c := rpcCall{id: null}
-	env, err := parseEnvelope(body)
-	if err == nil && env.fault == nil {
-		err = weigh(r, env.weight)
+	c := rpcCall{id: wire.Null}
+	env, err := wire.ParseEnvelope(body)
+	if err == nil && env.Fault == nil {
+		err = weigh(r, env.Weight)
 	}
 	if err == nil {
 		err = s.read(&c, r, env)
 	}
-	return c, cmp.Or(checkContentType(r), err)
+	return c, cmp.Or(wire.CheckContentType(r.Header.Get("Content-Type")), err)
 }
 
 // read makes the call of what was written.
-func (s *Server) read(c *rpcCall, r *http.Request, env envelope) error {
-	idErr := env.checkID(s.cfg.ReplyAsMessage)
+func (s *Server) read(c *rpcCall, r *http.Request, env wire.Envelope) error {
+	idErr := env.CheckID(s.cfg.ReplyAsMessage)
 	if idErr == nil {
-		c.id = onOneLine(env.ID)
+		c.id = env.EchoID()
 	}
-	var methodErr error
-	c.method, methodErr = s.find(c, env.Method)
+	name, methodErr := env.MethodName()
+	if c.v0 = ofV0(name); methodErr == nil {
+		c.method, methodErr = s.find(name)
+	}
 	if idErr != nil && len(env.ID) > 0 {
 		return idErr
 	}
-	if env.fault != nil {
-		return env.fault
-	}
-	if string(env.JSONRPC) != `"2.0"` {
-		return invalidRequest(`the member jsonrpc must be "2.0"`)
-	}
-	if err := cmp.Or(checkVersion(r), methodErr); err != nil {
+	if err := cmp.Or(env.Fault, env.CheckVersion(), spokenHere(r), methodErr); err != nil {
 		return err
 	}
-	if len(env.Params) == 0 || bytes.Equal(env.Params, null) {
-		env.Params = json.RawMessage("{}")
-	}
-	if env.Params[0] != '{' {
-		return invalidParams("params must be an object")
+	params, err := env.ParamsObject()
+	if err != nil {
+		return err
 	}
 	if idErr != nil && c.method.check != nil { // a caller who hears of the id alone mends nothing else
-		idErr = cmp.Or(c.method.check(env.Params), idErr)
+		idErr = cmp.Or(c.method.check(params), idErr)
 	}
-	c.params = env.Params
+	c.params = params
 	return idErr
 }
 
-func parseEnvelope(body []byte) (env envelope, err error) {
-	body = bytes.TrimLeft(body, " \t\r\n")
-	if len(body) == 0 {
-		return env, a2a.NewError(a2a.ErrParseError, "the body is empty; send a JSON-RPC request")
-	}
-	s, err := scanBody(body, inEnvelope)
-	switch {
-	case err != nil:
-		return env, err
-	case body[0] == '[':
-		return env, invalidRequest("batches are not supported; send one request at a time")
-	case body[0] != '{':
-		return env, invalidRequest("the body must be a JSON-RPC request object")
-	}
-	m := s.members
-	return envelope{JSONRPC: m[0], ID: m[1], Method: m[2], Params: m[3], fault: s.fault, weight: s.weight}, nil
+// spokenHere refuses a request that names a version of A2A which is not ours.
+func spokenHere(r *http.Request) error {
+	return wire.CheckVersion(r.Header.Get(a2a.SvcParamVersion), r.URL.RawQuery)
 }
 
-// longestID bounds the ids of requests, which stand in each event of a stream.
-const longestID = 512
-
-// checkID checks the id, which is echoed. A request without one would be a
-// notification, and A2A has none. With anyType it may be what JSON-RPC does not allow.
-func (e *envelope) checkID(anyType bool) error {
-	switch {
-	case len(e.ID) == 0:
-		return invalidRequest("the member id is missing; notifications are not supported")
-	case !anyType && bytes.IndexByte([]byte(`"-0123456789n`), e.ID[0]) < 0:
-		return invalidRequest("the member id must be a string, a number or null")
-	case len(e.ID) > longestID:
-		return invalidRequest("the member id is longer than %d bytes", longestID)
-	}
-	return nil
-}
-
-// onOneLine copies an id, which would else keep the body, without the line breaks that one
-// of any type may have between its values: it stands in each event of a stream.
-func onOneLine(id json.RawMessage) json.RawMessage {
-	var out bytes.Buffer
-	if json.Compact(&out, id) != nil {
-		return null // cannot happen: it was scanned
-	}
-	return out.Bytes()
-}
-
-// find returns the method of that name: those of 0.3 have a slash in it.
-func (s *Server) find(c *rpcCall, raw json.RawMessage) (method, error) {
-	var name string
-	if len(raw) == 0 || bytes.Equal(raw, null) {
-		return method{}, invalidRequest("the member method is missing")
-	}
-	if err := json.Unmarshal(raw, &name); err != nil {
-		return method{}, a2a.NewError(a2a.ErrMethodNotFound, "the member method must be a string")
-	}
-	if name == "" {
-		return method{}, invalidRequest("the member method is empty")
-	}
+// find returns the method of that name.
+func (s *Server) find(name string) (method, error) {
 	table := s.v1
-	if strings.Contains(name, "/") {
-		c.v0 = true
+	if ofV0(name) {
 		table = s.v0
 	}
 	m, ok := table[name]
 	if !ok {
-		return method{}, a2a.NewError(a2a.ErrMethodNotFound, "there is no method "+quote(name))
+		return method{}, a2a.NewError(a2a.ErrMethodNotFound, "there is no method "+wire.Quote(name))
 	}
 	return m, nil
 }
 
+// ofV0 reports whether a method is one of 0.3 by its name, known or not.
+func ofV0(name string) bool { return strings.Contains(name, "/") }
+
 func (s *Server) refuseBody(w http.ResponseWriter, refused *bodyError) {
 	s.log.Debug("request body refused", slog.Int("status", refused.status), slog.String("why", refused.text))
 	refused.head(w)
-	s.failRPC(w, refused.status, rpcCall{id: null}, refused.err())
+	s.failRPC(w, refused.status, rpcCall{id: wire.Null}, refused.err())
 }
 
 func (s *Server) failRPC(w http.ResponseWriter, status int, c rpcCall, err error) {
@@ -229,8 +159,8 @@ func (s *Server) failRPC(w http.ResponseWriter, status int, c rpcCall, err error
 }
 
 // errorRPC is the response that an error makes, which is counted.
-func (s *Server) errorRPC(c rpcCall, err error) errorResponse {
-	e := toRPC(err, c.v0)
-	s.metrics.refusal(e.Code)
-	return errorResponse{JSONRPC: "2.0", ID: c.id, Error: e}
+func (s *Server) errorRPC(c rpcCall, err error) wire.RPCResponse {
+	response := wire.FailedRPC(c.id, err, c.v0)
+	s.metrics.refusal(response.Error.Code)
+	return response
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/caller"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/refusals"
+	"github.com/Molecule-AI/molecule-codex-runtime/server/wire"
 )
 
 // Why the doors refuse, as it is counted.
@@ -66,16 +67,16 @@ func (d doors) check(next http.Handler) http.Handler {
 		case !d.hostAllowed(r) && !d.anyNameWillDo(r):
 			d.refused(refusedHost)
 			fail(w, r, http.StatusMisdirectedRequest, "this server does not answer to the host name "+
-				quote(caller.HostName(r.Host))+"; call it as localhost, or set RUNTIME_PUBLIC_URL to the URL it is called by")
+				wire.Quote(caller.HostName(r.Host))+"; call it as localhost, or set RUNTIME_PUBLIC_URL to the URL it is called by")
 			return
 		case origin != "" && !d.originAllowed(origin, r):
 			d.refused(refusedOrigin)
-			fail(w, r, http.StatusForbidden, "requests of pages from "+quote(origin)+" are refused; "+
+			fail(w, r, http.StatusForbidden, "requests of pages from "+wire.Quote(origin)+" are refused; "+
 				"set RUNTIME_PUBLIC_URL if that is where this server is reached")
 			return
 		case caller.OtherPage(r) && !slices.Contains(d.origins, strings.ToLower(origin)) && !isLink(r):
 			d.refused(refusedPage)
-			fail(w, r, http.StatusForbidden, "requests of pages from elsewhere are refused; open "+quote(r.URL.Path)+" itself")
+			fail(w, r, http.StatusForbidden, "requests of pages from elsewhere are refused; open "+wire.Quote(r.URL.Path)+" itself")
 			return
 		}
 		next.ServeHTTP(w, r)

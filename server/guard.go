@@ -10,6 +10,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/server/wire"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
@@ -105,14 +106,14 @@ func (g *guard) public(ctx context.Context, name string, err error) error {
 		return cutOffError{error: a2a.NewError(a2a.ErrServerError, "the runtime is shutting down; ask for the task again when it is back")}
 	}
 	ae, written := errors.AsType[*a2a.Error](err)
-	k, ok := kindOf(err)
+	sentinel := wire.Sentinel(err)
 	switch {
-	case tasks.IsStopping(err) && written && ok:
-		return cutOffError{error: a2a.NewError(k.err, ae.Error())}
-	case written && ok:
-		return g.sayable(ctx, name, &a2a.Error{Err: k.err, Message: ae.Error(), Details: ae.Details, TypedDetails: ae.TypedDetails})
-	case ok && k.code != internal.code && !errors.Is(k.err, a2a.ErrServerError):
-		return a2a.NewError(k.err, err.Error())
+	case tasks.IsStopping(err) && written && sentinel != nil:
+		return cutOffError{error: a2a.NewError(sentinel, ae.Error())}
+	case written && sentinel != nil:
+		return g.sayable(ctx, name, &a2a.Error{Err: sentinel, Message: ae.Error(), Details: ae.Details, TypedDetails: ae.TypedDetails})
+	case sentinel != nil && !errors.Is(sentinel, a2a.ErrInternalError) && !errors.Is(sentinel, a2a.ErrServerError):
+		return a2a.NewError(sentinel, err.Error())
 	}
 	level, told := slog.LevelError, internalError(ctx)
 	if ctx.Err() != nil {
@@ -131,8 +132,7 @@ func (g *guard) sayable(ctx context.Context, name string, e *a2a.Error) error {
 	if len(e.Details) == 0 && len(e.TypedDetails) == 0 {
 		return e
 	}
-	k, _ := kindOf(e)
-	if _, err := marshal([]any{e.Details, details(k, e)}); err != nil {
+	if _, err := wire.Marshal(wire.ToREST(e)); err != nil {
 		g.log.ErrorContext(ctx, "details of an error cannot be encoded", slog.String("request_id", requestID(ctx)), slog.String("call", name), slog.Any("err", err))
 		e.Details, e.TypedDetails = nil, nil
 	}

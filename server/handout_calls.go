@@ -7,6 +7,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/server/wire"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
@@ -14,14 +15,19 @@ import (
 // none of that, whatever its metadata say.
 type fileMap struct{ show func(*a2a.Part) *a2a.Part }
 
-func (f fileMap) artifact(a *a2a.Artifact) *a2a.Artifact { return partMap{isKept, f.show}.artifact(a) }
+func (f fileMap) artifact(a *a2a.Artifact) *a2a.Artifact {
+	return wire.PartMap{Concerns: isKept, Change: f.show}.Artifact(a)
+}
 
 func (f fileMap) task(t *a2a.Task) *a2a.Task {
 	if !hasFiles(t) {
 		return t
 	}
 	out := *t
-	out.Artifacts = each(t.Artifacts, f.artifact)
+	out.Artifacts = slices.Clone(t.Artifacts)
+	for i, a := range out.Artifacts {
+		out.Artifacts[i] = f.artifact(a)
+	}
 	return &out
 }
 
@@ -94,7 +100,11 @@ func (h *handout) ListTasks(ctx context.Context, req *a2a.ListTasksRequest) (*a2
 		return res, err
 	}
 	out := *res
-	out.Tasks = each(res.Tasks, h.to(ctx, nil, nothingInline).task)
+	out.Tasks = slices.Clone(res.Tasks)
+	show := h.to(ctx, nil, nothingInline)
+	for i, t := range out.Tasks {
+		out.Tasks[i] = show.task(t)
+	}
 	return &out, nil
 }
 

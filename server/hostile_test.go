@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/server/wire"
 )
 
 // A refusal is what a hostile request gets, in the terms of both bindings.
@@ -44,7 +47,7 @@ func (want refusal) wantRPC(t testing.TB, a answer, v0 bool) {
 // wantREST checks an answer by AIP-193.
 func (want refusal) wantREST(t testing.TB, a answer) {
 	t.Helper()
-	var got restError
+	var got wire.RESTError
 	if err := json.Unmarshal([]byte(a.body), &got); err != nil {
 		t.Fatalf("%d %s", a.status, a.body)
 	}
@@ -56,6 +59,9 @@ func (want refusal) wantREST(t testing.TB, a answer) {
 		t.Errorf("%s: %d bytes", ct, len(a.body))
 	}
 }
+
+// mostBrackets may be open at once.
+const mostBrackets = 40
 
 func nested(n int, open, inner, shut string) string {
 	return strings.Repeat(open, n) + inner + strings.Repeat(shut, n)
@@ -84,8 +90,8 @@ func TestHostileEnvelopes(t *testing.T) {
 		{"nestedOpen", strings.Repeat("[", 10_000), badJSON("well-formed")},
 		{"nestedClosed", nested(10_000, "[", "", "]"), badRequest("batches")},
 		{"nestedParams", rpc(`"method":"GetTask","params":` + nested(10_000, "[", "1", "]")), badParams("at most 40 levels")},
-		{"nestedObjects", v1Send(nested(deepest-1, `{"a_b":`, "1", "}")), badParams("message is missing")},
-		{"nestedArrays", v1Send(`{"message_x":` + nested(deepest-2, "[", "1", "]") + `}`), badParams("message is missing")},
+		{"nestedObjects", v1Send(nested(mostBrackets-1, `{"a_b":`, "1", "}")), badParams("message is missing")},
+		{"nestedArrays", v1Send(`{"message_x":` + nested(mostBrackets-2, "[", "1", "]") + `}`), badParams("message is missing")},
 		{"nestedMetadata", v1Send(`{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"x"}],"metadata":` + nested(9_995, `{"a":`, "1", "}") + `}}`), badParams("at most 40 levels")},
 		{"notUTF8", strings.Replace(v1Hi, "hi", "\xff", 1), badJSON("UTF-8")},
 		{"notUTF8ID", strings.Replace(v1Hi, `1,`, "\"\xff\",", 1), badJSON("UTF-8")},
@@ -183,6 +189,36 @@ func TestHostileCalls(t *testing.T) {
 		for method := range strings.FieldsSeq(tt.methods) {
 			t.Run(fmt.Sprintf("%s/%.60s", method, tt.params), func(t *testing.T) {
 				tt.want.wantRPC(t, do(t, "POST", ts.URL, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`, method, tt.params)), strings.Contains(method, "/"))
+			})
+		}
+	}
+}
+
+// TestBoundsOfHostileSizes: a body of the largest size is refused before it has cost
+// anything to speak of, at every door.
+func TestBoundsOfHostileSizes(t *testing.T) {
+	ts := start(t, Config{Handler: engine(t)})
+	fill := func(head, one, tail string) string {
+		return head + strings.TrimSuffix(strings.Repeat(one+",", (4<<20)/(len(one)+1)), ",") + tail
+	}
+	for name, tt := range map[string]struct{ params, want string }{
+		"parts":    {fill(`{"message":{"messageId":"m","role":"ROLE_USER","parts":[`, `{}`, `]}}`), "more than 1000 parts"},
+		"content":  {fill(`{"message":{"messageId":"m","role":"ROLE_USER","content":[`, `{}`, `]}}`), "more than 1000 parts"},
+		"metadata": {fill(`{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"x"}],"metadata":{"a":[`, `{}`, `]}}}`), "values"},
+		"names":    {fill(`{`, `"Xy":0`, `}`), "values"},
+		"escaped":  {fill(`{`, `"\u0058y":0`, `}`), "values"},
+	} {
+		for _, door := range []string{"SendMessage", "message/send", "/message:send", "/v1/message:send"} {
+			t.Run(name+"/"+strings.ReplaceAll(strings.TrimPrefix(door, "/"), "/", "_"), func(t *testing.T) {
+				begin := time.Now()
+				if strings.HasPrefix(door, "/") {
+					badParams(tt.want).wantREST(t, do(t, "POST", ts.URL+door, tt.params))
+				} else {
+					badParams(tt.want).wantRPC(t, do(t, "POST", ts.URL, `{"jsonrpc":"2.0","id":1,"method":"`+door+`","params":`+tt.params+`}`), strings.Contains(door, "/"))
+				}
+				if took := time.Since(begin); took > time.Minute { // a second, on a machine of its own
+					t.Errorf("took %v", took)
+				}
 			})
 		}
 	}

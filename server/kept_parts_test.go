@@ -121,7 +121,7 @@ func TestWrappedNull(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := list.Tasks[0].History[0].Parts[0]
-		if got.Text() != "null" || path == "/" && got.MediaType != plainJSON || got.Metadata[compatKey] != nil || strings.Contains(part, `"a"`) != (got.Metadata["a"] == "b") {
+		if got.Text() != "null" || path == "/" && got.MediaType != "application/json" || got.Metadata["data_part_compat"] != nil || strings.Contains(part, `"a"`) != (got.Metadata["a"] == "b") {
 			t.Errorf("%s became %+v", part, got)
 		}
 	}

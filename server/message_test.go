@@ -132,23 +132,6 @@ func TestSnakeCaseOf10(t *testing.T) {
 	}
 }
 
-// Each level is decoded anew: without a bound, depth times size is the price.
-func TestCamelKeysStopsWhereTheProtocolDoes(t *testing.T) {
-	deep := `{"a_a":` + strings.Repeat(`[`, camelDepth) + `{"b_b":1}` + strings.Repeat(`]`, camelDepth) + `}`
-	got := camelKeys(json.RawMessage(deep))
-	if want := strings.Replace(deep, "a_a", "aA", 1); string(got) != want {
-		t.Errorf("got %s; want %s", got, want)
-	}
-}
-
-func TestCamelNameLeavesOddNamesAlone(t *testing.T) {
-	for in, want := range map[string]string{"task_id": "taskId", "a": "a", "_a": "_a", "a_": "a_", "a__b": "a__b", "a_b_c": "aBC"} {
-		if got := camelName(in); got != want {
-			t.Errorf("camelName(%q) = %q, want %q", in, got, want)
-		}
-	}
-}
-
 func TestReplyAsMessage(t *testing.T) {
 	h := &fakeHandler{}
 	reply := func(task *a2a.Task) *a2a.Message {

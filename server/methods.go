@@ -3,11 +3,9 @@ package server
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"iter"
-	"strings"
-	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/server/wire"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
@@ -19,8 +17,8 @@ type method struct {
 	unary func(ctx context.Context, params json.RawMessage) (any, error)
 	// stream goes on behind the event with the id after, if that is not empty.
 	stream func(ctx context.Context, params json.RawMessage, after string) Events
-	form   form // of the events of stream
-	push   bool // it is about push notifications
+	form   wire.Form // of the events of stream
+	push   bool      // it is about push notifications
 	// check says what is wrong with params that unary or stream would refuse at once;
 	// nil where that is for the handler to say.
 	check func(params json.RawMessage) error
@@ -56,10 +54,10 @@ func (s *Server) extend(methods map[string]func(context.Context, json.RawMessage
 	}
 }
 
-// streaming makes a 1.0 streaming method of f.
-func streaming[Req any](decode decoder[Req], f func(context.Context, *Req, string) Events) method {
+// streaming makes a streaming method of f.
+func streaming[Req any](of wire.Form, decode decoder[Req], f func(context.Context, *Req, string) Events) method {
 	return method{
-		form: formV1(),
+		form: of,
 		stream: func(ctx context.Context, raw json.RawMessage, after string) Events {
 			req, err := decode(raw)
 			if err != nil {
@@ -73,44 +71,4 @@ func streaming[Req any](decode decoder[Req], f func(context.Context, *Req, strin
 // failed is a stream that is an error and nothing else.
 func failed(err error) Events {
 	return func(yield func(*tasks.Event, error) bool) { yield(nil, err) }
-}
-
-// v1Params reads params of 1.0. What says them in another way than the SDK's
-// types is looked at only when those do not take it, which is seldom.
-func v1Params[T any](raw json.RawMessage) (*T, error) {
-	if out, ok := straight[T](raw); ok {
-		return out, nil
-	}
-	raw, err := protoJSON(raw)
-	if err != nil {
-		return nil, err
-	}
-	return asIs[T](raw)
-}
-
-// straight reads params that need no leniency; false if they do.
-func straight[T any](raw json.RawMessage) (*T, bool) {
-	out := new(T)
-	return out, !hasSnakeKey(raw) && json.Unmarshal(raw, out) == nil
-}
-
-func asIs[T any](raw json.RawMessage) (*T, error) {
-	out := new(T)
-	if err := json.Unmarshal(raw, out); err != nil {
-		return nil, paramsError(err)
-	}
-	return out, nil
-}
-
-// paramsError says what is wrong with params without the words of the decoder,
-// which speak of our types.
-func paramsError(err error) error {
-	if te, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && te.Field != "" {
-		what, _, _ := strings.Cut(te.Value, " ") // a number comes with its digits, however many
-		return invalidParams("a %s does not belong at %s, or is too large for it", what, quote(te.Field))
-	}
-	if _, ok := errors.AsType[*time.ParseError](err); ok {
-		return invalidParams("a timestamp is not of the form 2006-01-02T15:04:05Z")
-	}
-	return invalidParams("params do not have the shape that this method takes")
 }

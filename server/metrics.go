@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/refusals"
+	"github.com/Molecule-AI/molecule-codex-runtime/server/wire"
 )
 
 // Metrics are the runtime's own numbers. Its methods are the hooks of the
@@ -64,8 +65,8 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	reg.MustRegister(m.turns, m.firstText, m.waited, m.active, m.queued, m.tokens, m.starts, m.restarts, m.held, m.limits, m.tools, m.unpushed, m.requests, m.streams, m.dropped, m.rpcErrs, m.refused)
 	m.Held("auth", false)
 	m.Held("limit", false)
-	m.rpcErrs.WithLabelValues(strconv.Itoa(kindFor(a2a.ErrServerError).code)) // those that alarms are about are there from
-	m.rpcErrs.WithLabelValues(strconv.Itoa(internal.code))                    // the start: a rise from nothing is none
+	m.rpcErrs.WithLabelValues(strconv.Itoa(wire.Code(a2a.ErrServerError)))   // those that alarms are about are there from
+	m.rpcErrs.WithLabelValues(strconv.Itoa(wire.Code(a2a.ErrInternalError))) // the start: a rise from nothing is none
 	for _, reason := range []refusals.Reason{refusedHost, refusedOrigin, refusedPage, refusals.Missing, refusals.Wrong, refusals.TooMany} {
 		m.refused.WithLabelValues(string(reason))
 	}

@@ -9,10 +9,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/go-chi/chi/v5"
 	"github.com/google/uuid"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/crowd"
+	"github.com/Molecule-AI/molecule-codex-runtime/server/wire"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
@@ -122,11 +124,39 @@ func (s *Server) recoverPanics(next http.Handler) http.Handler {
 				panic(http.ErrAbortHandler) // the answer has begun: only closing the connection is honest
 			}
 			if atJSONRPC(r.URL.Path) && r.Method == http.MethodPost {
-				s.failRPC(w, http.StatusOK, rpcCall{id: null}, internalError(r.Context()))
+				s.failRPC(w, http.StatusOK, rpcCall{id: wire.Null}, internalError(r.Context()))
 				return
 			}
 			fail(w, r, http.StatusInternalServerError, "internal error")
 		}()
 		next.ServeHTTP(w, r)
+	})
+}
+
+// serviceHeaders brings the headers that the handler sees as service parameters
+// into one form: extensions are lists under their 1.0 name, one value an entry.
+// Credentials of callers stop here.
+func serviceHeaders(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := r.Header.Clone()
+		var extensions []string
+		for _, name := range []string{a2a.SvcParamExtensions, "X-" + a2a.SvcParamExtensions} {
+			for _, line := range h.Values(name) {
+				for uri := range strings.SplitSeq(line, ",") {
+					if uri = strings.TrimSpace(uri); uri != "" {
+						extensions = append(extensions, uri)
+					}
+				}
+			}
+			h.Del(name)
+		}
+		for _, uri := range extensions {
+			h.Add(a2a.SvcParamExtensions, uri)
+		}
+		h.Del("Authorization")
+		h.Del("Cookie")
+		r2 := *r
+		r2.Header = h
+		next.ServeHTTP(w, &r2)
 	})
 }

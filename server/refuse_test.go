@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/server/wire"
 )
 
 // TestRefusalsByBinding: what is refused before a binding has looked at it is
@@ -113,8 +115,8 @@ func TestLargeBodiesAreRefusedAtOnce(t *testing.T) {
 func TestAcceptedMedia(t *testing.T) {
 	ts := start(t, Config{})
 	for accept, want := range map[string]string{
-		"": plainJSON, "*/*": plainJSON, "application/json": plainJSON, a2aJSON: a2aJSON, "text/html, APPLICATION/a2a+json;q=0.5": a2aJSON,
-		a2aJSON + ";q=0": plainJSON, "application/json, " + a2aJSON + "; q=0.000": plainJSON, "application/a2a+jsonish": plainJSON,
+		"": wire.JSON, "*/*": wire.JSON, "application/json": wire.JSON, wire.A2aJSON: wire.A2aJSON, "text/html, APPLICATION/a2a+json;q=0.5": wire.A2aJSON,
+		wire.A2aJSON + ";q=0": wire.JSON, "application/json, " + wire.A2aJSON + "; q=0.000": wire.JSON, "application/a2a+jsonish": wire.JSON,
 	} {
 		if got := do(t, "GET", ts.URL+"/tasks/T1", "", "Accept", accept).header.Get("Content-Type"); got != want {
 			t.Errorf("%q: %s", accept, got)

@@ -1,13 +1,11 @@
 package server
 
 import (
-	"cmp"
 	"errors"
-	"mime"
 	"net/http"
 	"net/url"
-	"strconv"
-	"strings"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/server/wire"
 )
 
 // restOpen checks version, query, content type and body, and returns the body. If
@@ -22,7 +20,7 @@ func (s *Server) restOpen(w http.ResponseWriter, r *http.Request) ([]byte, bool)
 	switch {
 	case refused != nil:
 		refused.head(w)
-		e := toREST(refused.err())
+		e := wire.ToREST(refused.err())
 		e.Error.Code = refused.status
 		writeREST(w, r, refused.status, e)
 	case err != nil:
@@ -42,55 +40,33 @@ func (s *Server) readREST(w http.ResponseWriter, r *http.Request) ([]byte, *body
 
 func checkREST(r *http.Request, body []byte) error {
 	if len(body) > 0 { // cancel and subscribe have none
-		if err := checkContentType(r); err != nil {
+		if err := wire.CheckContentType(r.Header.Get("Content-Type")); err != nil {
 			return err
 		}
 	}
-	if err := checkVersion(r); err != nil {
+	if err := spokenHere(r); err != nil {
 		return err
 	}
 	if _, err := url.ParseQuery(r.URL.RawQuery); err != nil {
-		return invalidParams("the query string is malformed; write what is special in it as %%XX")
+		return wire.InvalidParams("the query string is malformed; write what is special in it as %%XX")
 	}
 	if len(body) == 0 {
 		return nil
 	}
-	s, err := scanBody(body, inRequest)
-	if err = cmp.Or(err, s.fault); err != nil {
+	weight, err := wire.ScanREST(body)
+	if err != nil {
 		return err
 	}
-	return weigh(r, s.weight)
-}
-
-// a2aJSON is the media type that the HTTP+JSON binding has of its own. Clients
-// older than it want plain JSON, so whoever names it gets it.
-const a2aJSON = "application/a2a+json"
-
-func restMedia(r *http.Request) string {
-	for _, line := range r.Header.Values("Accept") {
-		for accepted := range strings.SplitSeq(line, ",") {
-			media, params, err := mime.ParseMediaType(accepted)
-			if err == nil && media == a2aJSON && wanted(params["q"]) {
-				return a2aJSON
-			}
-		}
-	}
-	return plainJSON
-}
-
-// wanted reports whether a quality is not zero.
-func wanted(q string) bool {
-	n, err := strconv.ParseFloat(q, 64)
-	return err != nil || n > 0
+	return weigh(r, weight)
 }
 
 func writeREST(w http.ResponseWriter, r *http.Request, status int, v any) {
 	w.Header().Add("Vary", "Accept")
-	writeAs(w, restMedia(r), status, v)
+	writeAs(w, wire.AnswerMedia(r.Header.Values("Accept")), status, v)
 }
 
 func writeRESTError(w http.ResponseWriter, r *http.Request, err error) {
-	e := toREST(err)
+	e := wire.ToREST(err)
 	if e.Error.Code == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", retryAfter)
 	}

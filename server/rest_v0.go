@@ -10,14 +10,16 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2apb/v0/pbjson"
 	"github.com/go-chi/chi/v5"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/server/wire"
 )
 
 // restRoutesV0 mounts the HTTP+JSON binding of 0.3 under /v1, and the card where
 // the versions before it had it.
 func (s *Server) restRoutesV0(r chi.Router) {
-	subscribe := s.restStream(true, formV0REST(), s.restSubscribe)
+	subscribe := s.restStream(true, wire.FormV0REST(), s.restSubscribe)
 	r.Post("/v1/message:send", s.restAnswer(true, s.restSendV0))
-	r.Post("/v1/message:stream", s.restStream(true, formV0REST(), s.restSendStreamV0))
+	r.Post("/v1/message:stream", s.restStream(true, wire.FormV0REST(), s.restSendStreamV0))
 	r.Post("/v1/tasks/{task}:subscribe", subscribe)
 	r.Get("/v1/tasks/{task}:subscribe", subscribe)
 	r.Get("/v1/tasks", s.restAnswer(true, s.restListV0))
@@ -53,7 +55,7 @@ func asV0[T any](result any, out func(T) ([]byte, error)) (any, error) {
 }
 
 func (s *Server) restSendV0(ctx context.Context, _ *http.Request, body json.RawMessage) (any, error) {
-	req, err := messageRESTv0(body)
+	req, err := wire.V0MessageREST(body)
 	if err != nil {
 		return nil, err
 	}
@@ -65,11 +67,10 @@ func (s *Server) restSendV0(ctx context.Context, _ *http.Request, body json.RawM
 }
 
 func (s *Server) restListV0(ctx context.Context, r *http.Request, _ json.RawMessage) (any, error) {
-	req, err := listQuery(query{r.URL.Query()}, "lastUpdatedAfter")
+	req, err := wire.V0ListQuery(r.URL.Query())
 	if err != nil {
 		return nil, err
 	}
-	req.Status = pbjson.DecodeTaskState(pbjson.TaskState(req.Status)) // which has two l in canceled
 	list, err := s.guard.ListTasks(ctx, req)
 	if err != nil {
 		return nil, err
@@ -78,9 +79,9 @@ func (s *Server) restListV0(ctx context.Context, r *http.Request, _ json.RawMess
 }
 
 func (s *Server) restCreatePushV0(ctx context.Context, r *http.Request, body json.RawMessage) (any, error) {
-	req, err := pbjson.FromProtoCreatePushConfigRequest(camelKeys(body), taskOf(r))
+	req, err := wire.V0PushREST(body, taskOf(r))
 	if err != nil {
-		return nil, paramsError(err)
+		return nil, err
 	}
 	config, err := s.guard.CreateTaskPushConfig(ctx, req)
 	if err != nil {
@@ -99,7 +100,7 @@ func (s *Server) restDeletePushV0(ctx context.Context, r *http.Request, body jso
 }
 
 func (s *Server) restSendStreamV0(ctx context.Context, r *http.Request, body json.RawMessage) Events {
-	req, err := messageRESTv0(body)
+	req, err := wire.V0MessageREST(body)
 	if err != nil {
 		return failed(err)
 	}

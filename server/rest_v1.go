@@ -10,6 +10,8 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/go-chi/chi/v5"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/server/wire"
 )
 
 // A restCall makes the answer to a request of the 1.0 HTTP+JSON binding.
@@ -18,8 +20,8 @@ type restCall func(ctx context.Context, r *http.Request, body json.RawMessage) (
 // restRoutes mounts the HTTP+JSON binding of 1.0 at the paths of the specification.
 func (s *Server) restRoutes(r chi.Router) {
 	r.Post("/message:send", s.restUnary(s.restSend))
-	r.Post("/message:stream", s.restStream(false, formV1(), s.restSendStream))
-	subscribe := s.restStream(false, formV1(), s.restSubscribe)
+	r.Post("/message:stream", s.restStream(false, wire.FormV1(), s.restSendStream))
+	subscribe := s.restStream(false, wire.FormV1(), s.restSubscribe)
 	r.Post("/tasks/{task}:subscribe", subscribe)
 	r.Get("/tasks/{task}:subscribe", subscribe)
 	r.Get("/tasks", s.restUnary(s.restList))
@@ -51,7 +53,7 @@ func (s *Server) restAnswer(v0 bool, f restCall) http.HandlerFunc {
 			w.WriteHeader(http.StatusNoContent)
 		default:
 			w.Header().Add("Vary", "Accept")
-			writeBody(w, restMedia(r), http.StatusOK, answer)
+			writeBody(w, wire.AnswerMedia(r.Header.Values("Accept")), http.StatusOK, answer)
 		}
 	}
 }
@@ -62,13 +64,13 @@ func (s *Server) restDo(ctx context.Context, f restCall, r *http.Request, body j
 	defer s.guard.rescue(ctx, "rest", &err)
 	result, err := f(ctx, r, orEmpty(body))
 	if err == nil && result != nil {
-		answer, err = answeringOf(ctx).make(ctx, 0, func() ([]byte, error) { return encode(result) })
+		answer, err = answeringOf(ctx).make(ctx, 0, func() ([]byte, error) { return wire.Encode(result) })
 	}
 	return answer, s.guard.public(ctx, "rest", err)
 }
 
 // restStream serves what f yields, of either version.
-func (s *Server) restStream(v0 bool, of form, f func(ctx context.Context, r *http.Request, body json.RawMessage) Events) http.HandlerFunc {
+func (s *Server) restStream(v0 bool, of wire.Form, f func(ctx context.Context, r *http.Request, body json.RawMessage) Events) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		body, ok := s.restOpen(w, r)
 		if !ok {
@@ -80,7 +82,7 @@ func (s *Server) restStream(v0 bool, of form, f func(ctx context.Context, r *htt
 }
 
 func (s *Server) restSend(ctx context.Context, _ *http.Request, body json.RawMessage) (any, error) {
-	req, err := v1Message(restNames())(body)
+	req, err := wire.V1MessageREST(body)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +91,7 @@ func (s *Server) restSend(ctx context.Context, _ *http.Request, body json.RawMes
 }
 
 func (s *Server) restSendStream(ctx context.Context, r *http.Request, body json.RawMessage) Events {
-	req, err := v1Message(restNames())(body)
+	req, err := wire.V1MessageREST(body)
 	if err != nil {
 		return failed(err)
 	}
@@ -101,8 +103,7 @@ func (s *Server) restSubscribe(ctx context.Context, r *http.Request, _ json.RawM
 }
 
 func (s *Server) restGet(ctx context.Context, r *http.Request, _ json.RawMessage) (any, error) {
-	q := query{r.URL.Query()}
-	history, err := q.number("historyLength")
+	history, err := wire.HistoryQuery(r.URL.Query())
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +111,7 @@ func (s *Server) restGet(ctx context.Context, r *http.Request, _ json.RawMessage
 }
 
 func (s *Server) restCancel(ctx context.Context, r *http.Request, body json.RawMessage) (any, error) {
-	req, err := v1Params[a2a.CancelTaskRequest](body) // it may have metadata
+	req, err := wire.V1Params[a2a.CancelTaskRequest](body) // it may have metadata
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +130,7 @@ func (s *Server) restPush(f restCall) restCall {
 }
 
 func (s *Server) restCreatePush(ctx context.Context, r *http.Request, body json.RawMessage) (any, error) {
-	req, err := v1Params[a2a.PushConfig](body)
+	req, err := wire.V1Params[a2a.PushConfig](body)
 	if err != nil {
 		return nil, err
 	}
@@ -169,4 +170,12 @@ func orEmpty(body []byte) json.RawMessage {
 		return json.RawMessage("{}")
 	}
 	return body
+}
+
+func (s *Server) restList(ctx context.Context, r *http.Request, _ json.RawMessage) (any, error) {
+	req, err := wire.ListQuery(r.URL.Query())
+	if err != nil {
+		return nil, err
+	}
+	return s.guard.ListTasks(ctx, req)
 }

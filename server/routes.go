@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/go-chi/chi/v5"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/server/wire"
 )
 
 // known is what an answer to an unknown path names.
@@ -74,7 +76,7 @@ func both(r chi.Router, path string, h http.HandlerFunc) {
 
 func (s *Server) notFound(w http.ResponseWriter, r *http.Request) {
 	refuse(w, r, http.StatusNotFound, problem{
-		Error:     "there is nothing at " + quote(r.URL.Path),
+		Error:     "there is nothing at " + wire.Quote(r.URL.Path),
 		RequestID: requestID(r.Context()),
 		Routes:    known,
 	})

@@ -67,3 +67,7 @@ func (s *Server) drain(srv *http.Server, cut context.CancelCauseFunc) {
 		_ = srv.Close() // what still hangs is a reader that takes nothing
 	}
 }
+
+// errShutdown is the cause of the contexts of the requests that were still open
+// when the server ran out of patience.
+var errShutdown = errors.New("server is shutting down")

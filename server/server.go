@@ -12,6 +12,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
+	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/refusals"
@@ -126,7 +127,11 @@ func New(cfg Config) (*Server, error) {
 	s.guard.promised = cfg.Card("http://localhost").Capabilities
 	s.v1 = v1Methods(s.guard)
 	s.extend(cfg.Methods)
-	s.v0 = v0Methods(s.guard, s.reply(), cfg.Platform != nil)
+	var newID func() string // of messages that have none: see [readV0Message]
+	if cfg.Platform != nil {
+		newID = uuid.NewString
+	}
+	s.v0 = v0Methods(s.guard, s.reply(), newID)
 	s.handler = s.routes()
 	return s, nil
 }

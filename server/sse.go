@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/server/wire"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
@@ -85,7 +86,7 @@ func (s *Server) pumpStream(ctx context.Context, out *sseWriter, open func() Eve
 // encodeEvent encodes an event. One that is made for its reader alone, as the whole task and
 // what is replayed, is bounded as answers are.
 func encodeEvent(ctx context.Context, part *answering, e *tasks.Event, f *framing) ([]byte, error) {
-	encode := func() ([]byte, error) { return e.Encoded(f.form.name, f.form.encode) }
+	encode := func() ([]byte, error) { return e.Encoded(f.form.Name, f.form.Encode) }
 	if e.Shared {
 		return encode()
 	}
@@ -157,7 +158,7 @@ func (o *sseWriter) event(id, head string, data []byte, tail string) error {
 
 // failure writes an error as an event.
 func (o *sseWriter) failure(f *framing, err error) error {
-	body, err := marshal(f.failure(err))
+	body, err := wire.Marshal(f.failure(err))
 	if err != nil {
 		return err
 	}

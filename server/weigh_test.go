@@ -1,10 +1,7 @@
 package server
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -15,40 +12,6 @@ import (
 )
 
 func manyOf(n int, one string) string { return strings.TrimSuffix(strings.Repeat(one+",", n), ",") }
-
-// TestWeight: what is decoded takes about as much as a scan has said.
-func TestWeight(t *testing.T) {
-	members := func(n int) string {
-		var b strings.Builder
-		for i := range n {
-			fmt.Fprintf(&b, `,"%d":0`, i)
-		}
-		return "{" + b.String()[1:] + "}"
-	}
-	for name, text := range map[string]string{
-		"numbers": manyOf(100_000, "0.5"), "texts": manyOf(100_000, `"ab"`), "arrays": manyOf(50_000, "[0]"), "empty arrays": manyOf(100_000, "[]"),
-		"objects": manyOf(50_000, `{"":0}`), "empty objects": manyOf(100_000, "{}"), "nested objects": manyOf(3_000, nested(30, `{"ab":`, "0", "}")),
-		"objects of 8": manyOf(10_000, members(8)), "objects of 9": manyOf(10_000, members(9)), "objects of 15": manyOf(6_000, members(15)), "one object": members(100_000),
-	} {
-		text = "[" + text + "]"
-		s, err := scanBody([]byte(text), inCallers)
-		if err != nil {
-			t.Fatal(err)
-		}
-		before := heap()
-		var v any
-		if err := json.Unmarshal([]byte(text), &v); err != nil {
-			t.Fatal(err)
-		}
-		takes, said := heap()-before, int64(s.weight+len(text))
-		if takes > said+said/8 || takes < said/4 {
-			t.Errorf("%s: %d bytes are taken, and %d said", name, takes, said)
-		}
-		if v == nil {
-			t.Error("nothing is decoded")
-		}
-	}
-}
 
 // TestRoomForWhatIsDecoded: by each door a message that is decoded has the room that it needs
 // until it is taken, and as few are decoded at once as there are turns.
@@ -122,13 +85,5 @@ func TestRoomForWhatIsDecoded(t *testing.T) {
 		goOn <- true
 		<-first
 		waitRoom(t, s, func(left int64) bool { return left == size })
-	}
-}
-
-// TestLongNames: names that are longer than any of the protocol are left as they are.
-func TestLongNames(t *testing.T) {
-	long := `{"` + strings.Repeat("a_", 50) + `a":1,"message_id":2}`
-	if got := camelKeys(json.RawMessage(long)); !bytes.Contains(got, []byte(long[1:104])) || !bytes.Contains(got, []byte(`"messageId":2`)) {
-		t.Errorf("%s is %s", long, got)
 	}
 }

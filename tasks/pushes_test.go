@@ -14,7 +14,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
-	"github.com/Molecule-AI/molecule-codex-runtime/server"
+	"github.com/Molecule-AI/molecule-codex-runtime/server/wire"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/push"
@@ -33,7 +33,7 @@ func pushing(woken *atomic.Int32) func(*tasks.Config) {
 				}
 				return nil
 			},
-			TaskV0: server.TaskV0,
+			TaskV0: wire.TaskV0,
 			Wake:   func() { woken.Add(1) },
 		}
 	}

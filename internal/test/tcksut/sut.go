@@ -16,6 +16,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/netguard"
 	"github.com/Molecule-AI/molecule-codex-runtime/server"
+	"github.com/Molecule-AI/molecule-codex-runtime/server/wire"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/push"
@@ -91,7 +92,7 @@ func (s *sut) push(opts options) *tasks.Push {
 		cancel()
 		running.Wait()
 	}
-	return &tasks.Push{Check: s.pusher.Check, TaskV0: server.TaskV0, Wake: s.pusher.Wake}
+	return &tasks.Push{Check: s.pusher.Check, TaskV0: wire.TaskV0, Wake: s.pusher.Wake}
 }
 
 // discard ends the store and removes it: nothing of a run is kept.

@@ -1,4 +1,4 @@
-package server
+package wire
 
 import (
 	"encoding/json"
@@ -23,19 +23,27 @@ func restNames() names {
 	return names{message: "message", other: "this path is of A2A 1.0; 0.3 is at /v1/message:send, or over JSON-RPC with message/send"}
 }
 
+// V1MessageRPC reads a message of 1.0 over JSON-RPC.
+func V1MessageRPC(params json.RawMessage) (*a2a.SendMessageRequest, error) {
+	return v1Message(params, rpcNames())
+}
+
+// V1MessageREST reads a message of 1.0 over HTTP+JSON.
+func V1MessageREST(body json.RawMessage) (*a2a.SendMessageRequest, error) {
+	return v1Message(body, restNames())
+}
+
 // v1Message reads a message of 1.0. If the SDK's types do not take it as it is, it
 // is checked as it was written: their errors speak of themselves.
-func v1Message(at names) decoder[a2a.SendMessageRequest] {
-	return func(raw json.RawMessage) (*a2a.SendMessageRequest, error) {
-		if req, ok := straight[a2a.SendMessageRequest](raw); ok && ofV1(req.Message) {
-			return req, nil
-		}
-		raw, err := checkedV1(raw, at)
-		if err != nil {
-			return nil, err
-		}
-		return asIs[a2a.SendMessageRequest](raw)
+func v1Message(raw json.RawMessage, at names) (*a2a.SendMessageRequest, error) {
+	if req, ok := straight[a2a.SendMessageRequest](raw); ok && ofV1(req.Message) {
+		return req, nil
 	}
+	raw, err := checkedV1(raw, at)
+	if err != nil {
+		return nil, err
+	}
+	return AsIs[a2a.SendMessageRequest](raw)
 }
 
 // ofV1 reports whether there is nothing to say about the shape of a message.
@@ -61,8 +69,8 @@ func checkedV1(raw json.RawMessage, at names) (json.RawMessage, error) {
 		msg.set("role", role)
 	}
 	if role := msg.text("role"); role == "user" || role == "agent" {
-		return nil, invalidParams("%s is a message of A2A 0.3 (role %s); %s. Here the role is ROLE_USER, and a part has text, raw, url or data",
-			at.message, quote(role), at.other)
+		return nil, InvalidParams("%s is a message of A2A 0.3 (role %s); %s. Here the role is ROLE_USER, and a part has text, raw, url or data",
+			at.message, Quote(role), at.other)
 	}
 	if err := v1Parts(msg, at.message+".parts"); err != nil {
 		return nil, err
@@ -78,7 +86,7 @@ func v1Parts(msg object, where string) error {
 	}
 	var parts []json.RawMessage
 	if err := json.Unmarshal(msg["parts"], &parts); err != nil {
-		return invalidParams("%s must be an array", where)
+		return InvalidParams("%s must be an array", where)
 	}
 	for i, raw := range parts {
 		part, err := v1Part(raw, fmt.Sprintf("%s[%d]", where, i))
@@ -103,7 +111,7 @@ func v1Part(raw json.RawMessage, where string) (object, error) {
 		if part.has(name) {
 			n++
 			if part.wrongText(name) {
-				return nil, invalidParams("%s.%s must be a string", where, name)
+				return nil, InvalidParams("%s.%s must be a string", where, name)
 			}
 		}
 	}
@@ -112,18 +120,18 @@ func v1Part(raw json.RawMessage, where string) (object, error) {
 	}
 	switch {
 	case n != 1 && part.has("kind"):
-		return nil, invalidParams("%s is a part of A2A 0.3 (kind %s); here it has exactly one of text, raw, url and data", where, quote(part.text("kind")))
+		return nil, InvalidParams("%s is a part of A2A 0.3 (kind %s); here it has exactly one of text, raw, url and data", where, Quote(part.text("kind")))
 	case n != 1:
-		return nil, invalidParams("%s must have exactly one of text, raw, url and data", where)
+		return nil, InvalidParams("%s must have exactly one of text, raw, url and data", where)
 	case part.has("url") && part.text("url") == "":
-		return nil, invalidParams("%s.url is empty", where)
+		return nil, InvalidParams("%s.url is empty", where)
 	case part.has("raw"):
 		return part, v1Raw(part, where)
 	case !part.has("data") && !part.has("text") && !part.has("url"):
 		// Data may be null. The SDKs cannot read that back, so it becomes what the
 		// model would see of it.
 		part.set("text", "null")
-		part.set("mediaType", plainJSON)
+		part.set("mediaType", JSON)
 		delete(part, "data")
 	}
 	return part, nil
@@ -133,7 +141,7 @@ func v1Part(raw json.RawMessage, where string) (object, error) {
 func v1Raw(part object, where string) error {
 	content, err := anyBase64(part.text("raw"))
 	if err != nil {
-		return invalidParams("%s.raw is not base64", where)
+		return InvalidParams("%s.raw is not base64", where)
 	}
 	part.set("raw", content)
 	return nil

@@ -1,4 +1,4 @@
-package server
+package wire
 
 import (
 	"errors"
@@ -9,10 +9,6 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/errordetails"
 )
-
-// errShutdown is the cause of the contexts of the requests that were still open
-// when the server ran out of patience.
-var errShutdown = errors.New("server is shutting down")
 
 // A kind is what the bindings make of one of the SDK's sentinels.
 type kind struct {
@@ -56,6 +52,20 @@ func kindOf(err error) (kind, bool) {
 	return internal, false
 }
 
+// Sentinel returns the one of the SDK's sentinels that err counts as; nil if it wraps none.
+func Sentinel(err error) error {
+	if k, ok := kindOf(err); ok {
+		return k.err
+	}
+	return nil
+}
+
+// Code returns the code that err has over JSON-RPC.
+func Code(err error) int {
+	k, _ := kindOf(err)
+	return k.code
+}
+
 // An rpcError is the error member of a JSON-RPC response. Data is an array of
 // typed details in 1.0. In 0.3 there is none: some clients of it read an object
 // there and some an array, and fail over the other.
@@ -65,7 +75,7 @@ type rpcError struct {
 	Data    []*errordetails.Typed `json:"data,omitempty"`
 }
 
-// toRPC renders an error that may be shown; see [guard.public].
+// toRPC writes an error that may be shown.
 func toRPC(err error, v0 bool) *rpcError {
 	k, _ := kindOf(err)
 	e := &rpcError{Code: k.code, Message: err.Error()}
@@ -75,8 +85,8 @@ func toRPC(err error, v0 bool) *rpcError {
 	return e
 }
 
-// A restError is the body of a failed HTTP+JSON call, by AIP-193.
-type restError struct {
+// A RESTError is the body of a failed HTTP+JSON call, by AIP-193.
+type RESTError struct {
 	Error restStatus `json:"error"`
 }
 
@@ -87,9 +97,10 @@ type restStatus struct {
 	Details []*errordetails.Typed `json:"details,omitempty"`
 }
 
-func toREST(err error) restError {
+// ToREST writes an error that may be shown.
+func ToREST(err error) RESTError {
 	k, _ := kindOf(err)
-	return restError{restStatus{Code: k.status, Status: k.name, Message: err.Error(), Details: details(k, err)}}
+	return RESTError{restStatus{Code: k.status, Status: k.name, Message: err.Error(), Details: details(k, err)}}
 }
 
 // details are the typed details of err, with the ErrorInfo that the
@@ -123,19 +134,57 @@ func metadata(e *a2a.Error) map[string]string {
 
 // Errors that the doors make themselves. Their texts are for the caller.
 
-func invalidParams(format string, args ...any) error {
+func InvalidParams(format string, args ...any) error {
 	return a2a.NewError(a2a.ErrInvalidParams, fmt.Sprintf(format, args...))
 }
 
-func invalidRequest(format string, args ...any) error {
+func InvalidRequest(format string, args ...any) error {
 	return a2a.NewError(a2a.ErrInvalidRequest, fmt.Sprintf(format, args...))
 }
 
-// quote quotes text of a caller's, cut to what an error has room for.
-func quote(text string) string {
+// Quote quotes text of a caller's, cut to what an error has room for.
+func Quote(text string) string {
 	const room = 64
 	if len(text) > room {
 		return strconv.Quote(text[:room]) + "…"
 	}
 	return strconv.Quote(text)
+}
+
+// RefusalREST is what a request is refused with that no binding has looked at.
+func RefusalREST(status int, text, requestID string) RESTError {
+	k := refusalOf(status)
+	return RESTError{restStatus{
+		Code: status, Status: k.name, Message: text, Details: []*errordetails.Typed{
+			errordetails.NewErrorInfo(a2a.ErrorReason(k.err), a2a.ProtocolDomain, nil),
+			errordetails.NewTyped("type.googleapis.com/google.rpc.RequestInfo", map[string]any{"requestId": requestID}),
+		}}}
+}
+
+// refusalOf returns what the bindings make of a status that is not one of theirs.
+func refusalOf(status int) kind {
+	switch status {
+	case http.StatusUnauthorized:
+		return kindFor(a2a.ErrUnauthenticated)
+	case http.StatusTooManyRequests:
+		k := kindFor(a2a.ErrUnauthenticated)
+		k.name = "RESOURCE_EXHAUSTED"
+		return k
+	case http.StatusForbidden, http.StatusMisdirectedRequest:
+		return kindFor(a2a.ErrUnauthorized)
+	case http.StatusServiceUnavailable:
+		return kindFor(a2a.ErrServerError)
+	case http.StatusNotFound:
+		k := kindFor(a2a.ErrMethodNotFound)
+		k.name = "NOT_FOUND"
+		return k
+	case http.StatusMethodNotAllowed:
+		return kindFor(a2a.ErrMethodNotFound)
+	}
+	return internal
+}
+
+func kindFor(sentinel error) kind {
+	k, _ := kindOf(sentinel)
+	return k
 }

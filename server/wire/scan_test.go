@@ -1,11 +1,11 @@
-package server
+package wire
 
 import (
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 )
 
@@ -16,7 +16,7 @@ func FuzzScan(f *testing.F) {
 		"", " ", "null", "nul", "nullx", "true", "false", "0", "-0", "01", "-", "1.", "1.5e+7", "1e", "1E-9", ".5", "+1", "NaN", "0x1",
 		`""`, `"`, `"a`, `"\n\u00e9\\\/"`, `"\x"`, `"\u12g4"`, "\"\\u\x10\x111a\"", "\"\t\"", "\"\x00\"", "\"\x7f\"", "\"\xff\"", "\"é\"", "\"\xed\xa0\x80\"", `"\ud800"`,
 		"[]", "[ ]", "[1,]", "[,]", "[1 2]", "[1]]", "[", "{}", "{ }", `{"a":1}`, `{"a":1,}`, `{"a" : 1 , "b":[{}]}`, `{"a"}`, `{1:2}`, `{"a":}`, `{"a":1 "b":2}`, "{", "{]", "[}",
-		v0Hi, v1Hi, nested(deepest, "[", "1", "]"), nested(deepest-1, `{"a":`, "1", "}"),
+		hiV1, nested(deepest, "[", "1", "]"), nested(deepest-1, `{"a":`, "1", "}"),
 	} {
 		f.Add([]byte(seed))
 	}
@@ -42,7 +42,7 @@ func TestScanFaults(t *testing.T) {
 		at         place
 		want       string
 	}{
-		{"fine", v1Hi, inEnvelope, ""},
+		{"fine", hiV1, inEnvelope, ""},
 		{"deep", nested(deepest, "[", "", "]"), inRequest, ""},
 		{"tooDeep", nested(deepest+1, "[", "", "]"), inRequest, "at most 40 levels"},
 		{"tooDeepWithStrings", nested(deepest, "[", `["]","\""]`, "]"), inRequest, "at most 40 levels"},
@@ -91,7 +91,7 @@ func TestScanFindsTheEnvelope(t *testing.T) {
 
 // TestScanMakesNothing of a body that is as it should be.
 func TestScanMakesNothing(t *testing.T) {
-	body := []byte(v1Hi)
+	body := []byte(hiV1)
 	if n := testing.AllocsPerRun(100, func() {
 		if s, err := scanBody(body, inEnvelope); err != nil || s.fault != nil {
 			t.Fatal(err, s.fault)
@@ -101,32 +101,52 @@ func TestScanMakesNothing(t *testing.T) {
 	}
 }
 
-// TestBoundsOfHostileSizes: a body of the largest size is refused before it has cost
-// anything to speak of, at every door.
-func TestBoundsOfHostileSizes(t *testing.T) {
-	ts := start(t, Config{Handler: engine(t)})
-	fill := func(head, one, tail string) string {
-		return head + strings.TrimSuffix(strings.Repeat(one+",", (4<<20)/(len(one)+1)), ",") + tail
+const hiV1 = `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"m1","role":"ROLE_USER","parts":[{"text":"hi"}]}}}`
+
+func nested(n int, open, inner, shut string) string {
+	return strings.Repeat(open, n) + inner + strings.Repeat(shut, n)
+}
+
+func manyOf(n int, one string) string { return strings.TrimSuffix(strings.Repeat(one+",", n), ",") }
+
+// TestWeight: what is decoded takes about as much as a scan has said.
+func TestWeight(t *testing.T) {
+	members := func(n int) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, `,"%d":0`, i)
+		}
+		return "{" + b.String()[1:] + "}"
 	}
-	for name, tt := range map[string]struct{ params, want string }{
-		"parts":    {fill(`{"message":{"messageId":"m","role":"ROLE_USER","parts":[`, `{}`, `]}}`), "more than 1000 parts"},
-		"content":  {fill(`{"message":{"messageId":"m","role":"ROLE_USER","content":[`, `{}`, `]}}`), "more than 1000 parts"},
-		"metadata": {fill(`{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"x"}],"metadata":{"a":[`, `{}`, `]}}}`), "values"},
-		"names":    {fill(`{`, `"Xy":0`, `}`), "values"},
-		"escaped":  {fill(`{`, `"\u0058y":0`, `}`), "values"},
+	for name, text := range map[string]string{
+		"numbers": manyOf(100_000, "0.5"), "texts": manyOf(100_000, `"ab"`), "arrays": manyOf(50_000, "[0]"), "empty arrays": manyOf(100_000, "[]"),
+		"objects": manyOf(50_000, `{"":0}`), "empty objects": manyOf(100_000, "{}"), "nested objects": manyOf(3_000, nested(30, `{"ab":`, "0", "}")),
+		"objects of 8": manyOf(10_000, members(8)), "objects of 9": manyOf(10_000, members(9)), "objects of 15": manyOf(6_000, members(15)), "one object": members(100_000),
 	} {
-		for _, door := range []string{"SendMessage", "message/send", "/message:send", "/v1/message:send"} {
-			t.Run(name+"/"+strings.ReplaceAll(strings.TrimPrefix(door, "/"), "/", "_"), func(t *testing.T) {
-				begin := time.Now()
-				if strings.HasPrefix(door, "/") {
-					badParams(tt.want).wantREST(t, do(t, "POST", ts.URL+door, tt.params))
-				} else {
-					badParams(tt.want).wantRPC(t, do(t, "POST", ts.URL, `{"jsonrpc":"2.0","id":1,"method":"`+door+`","params":`+tt.params+`}`), strings.Contains(door, "/"))
-				}
-				if took := time.Since(begin); took > time.Minute { // a second, on a machine of its own
-					t.Errorf("took %v", took)
-				}
-			})
+		text = "[" + text + "]"
+		s, err := scanBody([]byte(text), inCallers)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := heap()
+		var v any
+		if err := json.Unmarshal([]byte(text), &v); err != nil {
+			t.Fatal(err)
+		}
+		takes, said := heap()-before, int64(s.weight+len(text))
+		if takes > said+said/8 || takes < said/4 {
+			t.Errorf("%s: %d bytes are taken, and %d said", name, takes, said)
+		}
+		if v == nil {
+			t.Error("nothing is decoded")
 		}
 	}
+}
+
+// heap is what is in memory, garbage aside.
+func heap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }

@@ -1,4 +1,4 @@
-package server
+package wire
 
 import (
 	"bytes"
@@ -51,20 +51,20 @@ func (s *scan) member(at place, raw []byte, seen *uint64) (int, bool) {
 		}
 	}
 	i, known := memberIndex[string(name)]
-	as := invalidParams
+	as := InvalidParams
 	if at == inEnvelope {
-		as = invalidRequest
+		as = InvalidRequest
 	}
 	switch {
 	case at == inEnvelope && i >= rpcMembers:
 		return 0, false // JSON-RPC ignores what it has no name for
 	case known && *seen&(1<<i) != 0:
-		s.refuse(as, "the member %s is there twice", quote(string(name)))
+		s.refuse(as, "the member %s is there twice", Quote(string(name)))
 	case known:
 		*seen |= 1 << i
 	case !refused:
 		if other, ok := otherCase(at, name); ok {
-			s.refuse(as, "the member %s must be written %s", quote(string(name)), other)
+			s.refuse(as, "the member %s must be written %s", Quote(string(name)), other)
 		}
 	}
 	return i, known

@@ -1,26 +1,34 @@
-package server
+package wire
 
 import (
-	"context"
-	"encoding/json"
-	"net/http"
 	"net/url"
 	"strings"
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/a2aproject/a2a-go/v2/a2apb/v0/pbjson"
 )
 
-func (s *Server) restList(ctx context.Context, r *http.Request, _ json.RawMessage) (any, error) {
-	req, err := listQuery(query{r.URL.Query()}, "statusTimestampAfter")
+// ListQuery reads the query of a list of 1.0.
+func ListQuery(values url.Values) (*a2a.ListTasksRequest, error) {
+	return readList(query{values}, "statusTimestampAfter")
+}
+
+// V0ListQuery reads the query of a list of 0.3.
+func V0ListQuery(values url.Values) (*a2a.ListTasksRequest, error) {
+	req, err := readList(query{values}, "lastUpdatedAfter")
 	if err != nil {
 		return nil, err
 	}
-	return s.guard.ListTasks(ctx, req)
+	req.Status = pbjson.DecodeTaskState(pbjson.TaskState(req.Status)) // which has two l in canceled
+	return req, nil
 }
 
-// listQuery reads the query of a list, in which after is the name of the time.
-func listQuery(q query, after string) (*a2a.ListTasksRequest, error) {
+// HistoryQuery reads how much of its history a task is shown with; nil if the query does not say.
+func HistoryQuery(values url.Values) (*int, error) { return query{values}.number("historyLength") }
+
+// readList reads the query of a list, in which after is the name of the time.
+func readList(q query, after string) (*a2a.ListTasksRequest, error) {
 	req := &a2a.ListTasksRequest{
 		ContextID: q.text("contextId"), Status: stateNamed(q.text("status")), PageToken: q.text("pageToken"),
 	}
@@ -80,7 +88,7 @@ func (q query) flag(name string) (bool, error) {
 	case "true":
 		return true, nil
 	default:
-		return false, invalidParams("%s is %s; true or false can stand there", name, quote(text))
+		return false, InvalidParams("%s is %s; true or false can stand there", name, Quote(text))
 	}
 }
 
@@ -91,7 +99,7 @@ func (q query) time(name string) (*time.Time, error) {
 	}
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		return nil, invalidParams("%s is %s; it must be a time like 2006-01-02T15:04:05Z", name, quote(text))
+		return nil, InvalidParams("%s is %s; it must be a time like 2006-01-02T15:04:05Z", name, Quote(text))
 	}
 	return &at, nil
 }

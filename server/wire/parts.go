@@ -1,4 +1,4 @@
-package server
+package wire
 
 import (
 	"slices"
@@ -6,14 +6,14 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 )
 
-// A partMap changes parts on their way out: those that it concerns. What needs no change
+// A PartMap changes parts on their way out: those that it concerns. What needs no change
 // is shared with the original.
-type partMap struct {
-	concerns func(*a2a.Part) bool
-	change   func(*a2a.Part) *a2a.Part
+type PartMap struct {
+	Concerns func(*a2a.Part) bool
+	Change   func(*a2a.Part) *a2a.Part
 }
 
-func (m partMap) event(event a2a.Event) a2a.Event {
+func (m PartMap) event(event a2a.Event) a2a.Event {
 	switch e := event.(type) {
 	case *a2a.Task:
 		if e == nil {
@@ -31,7 +31,7 @@ func (m partMap) event(event a2a.Event) a2a.Event {
 		out.Status.Message = message
 		return &out
 	case *a2a.TaskArtifactUpdateEvent:
-		artifact := m.artifact(e.Artifact)
+		artifact := m.Artifact(e.Artifact)
 		if artifact == e.Artifact {
 			return e // as nearly all of them
 		}
@@ -42,15 +42,15 @@ func (m partMap) event(event a2a.Event) a2a.Event {
 	return event
 }
 
-func (m partMap) task(t *a2a.Task) *a2a.Task {
+func (m PartMap) task(t *a2a.Task) *a2a.Task {
 	out := *t
-	out.Artifacts, out.History = each(t.Artifacts, m.artifact), each(t.History, m.message)
+	out.Artifacts, out.History = each(t.Artifacts, m.Artifact), each(t.History, m.message)
 	out.Status.Message = m.message(t.Status.Message)
 	return &out
 }
 
-func (m partMap) message(message *a2a.Message) *a2a.Message {
-	if message == nil || !slices.ContainsFunc(message.Parts, m.concerns) {
+func (m PartMap) message(message *a2a.Message) *a2a.Message {
+	if message == nil || !slices.ContainsFunc(message.Parts, m.Concerns) {
 		return message
 	}
 	out := *message
@@ -58,8 +58,8 @@ func (m partMap) message(message *a2a.Message) *a2a.Message {
 	return &out
 }
 
-func (m partMap) artifact(a *a2a.Artifact) *a2a.Artifact {
-	if a == nil || !slices.ContainsFunc(a.Parts, m.concerns) {
+func (m PartMap) Artifact(a *a2a.Artifact) *a2a.Artifact {
+	if a == nil || !slices.ContainsFunc(a.Parts, m.Concerns) {
 		return a
 	}
 	out := *a
@@ -67,12 +67,12 @@ func (m partMap) artifact(a *a2a.Artifact) *a2a.Artifact {
 	return &out
 }
 
-func (m partMap) parts(parts a2a.ContentParts) a2a.ContentParts {
+func (m PartMap) parts(parts a2a.ContentParts) a2a.ContentParts {
 	return each(parts, func(p *a2a.Part) *a2a.Part {
-		if !m.concerns(p) {
+		if !m.Concerns(p) {
 			return p
 		}
-		return m.change(p)
+		return m.Change(p)
 	})
 }
 

@@ -1,4 +1,4 @@
-package server
+package wire
 
 import (
 	"maps"
@@ -13,7 +13,7 @@ const mediaKey = "mediaType"
 // mediaToV0 returns an event whose text and data parts say their media type in
 // their metadata, and whose files all have a content that readers of 0.3 see.
 func mediaToV0(event a2a.Event) a2a.Event {
-	return partMap{func(p *a2a.Part) bool { return saysMedia(p) || isEmptyFile(p) }, partToV0}.event(event)
+	return PartMap{func(p *a2a.Part) bool { return saysMedia(p) || isEmptyFile(p) }, partToV0}.event(event)
 }
 
 // emptyFile is a file with nothing in it. SDKs of 0.3 take one without bytes for no file, and

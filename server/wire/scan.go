@@ -1,6 +1,7 @@
-package server
+package wire
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -64,9 +65,16 @@ func scanBody(body []byte, at place) (*scan, error) {
 		return s, a2a.NewError(a2a.ErrParseError, "the body is not well-formed JSON")
 	}
 	if s.values > mostValues {
-		s.refuse(invalidParams, "the body has %d values; at most %d are taken", s.values, mostValues)
+		s.refuse(InvalidParams, "the body has %d values; at most %d are taken", s.values, mostValues)
 	}
 	return s, nil
+}
+
+// ScanREST scans the body of a request over HTTP+JSON, and returns about how many bytes of
+// memory is taken by what is decoded of it, beside the body.
+func ScanREST(body []byte) (weight int, err error) {
+	s, err := scanBody(body, inRequest)
+	return s.weight, cmp.Or(err, s.fault)
 }
 
 func (s *scan) refuse(as func(string, ...any) error, format string, args ...any) {
@@ -97,7 +105,7 @@ func (s *scan) value(depth int, at place) bool {
 func (s *scan) nested(depth int, at place) bool {
 	switch {
 	case depth > deepest:
-		s.refuse(invalidParams, "the body is nested too deep; at most %d levels are taken", deepest)
+		s.refuse(InvalidParams, "the body is nested too deep; at most %d levels are taken", deepest)
 		return s.skip()
 	case s.in[s.at] == '{':
 		return s.object(depth, at)
@@ -154,7 +162,7 @@ func (s *scan) array(depth int, at place) bool {
 	}
 	for n := 1; ; n++ {
 		if at == inParts && n > mostParts {
-			s.refuse(invalidParams, "the message has more than %d parts; put what belongs together into one", mostParts)
+			s.refuse(InvalidParams, "the message has more than %d parts; put what belongs together into one", mostParts)
 		}
 		if !s.value(depth, element) {
 			return false

@@ -1,4 +1,4 @@
-package server
+package wire
 
 import "encoding/json"
 
@@ -17,7 +17,7 @@ func withoutNull(part object, raw json.RawMessage, where string) (object, error)
 		return part, err
 	}
 	delete(meta, compatKey)
-	meta.set(mediaKey, plainJSON)
+	meta.set(mediaKey, JSON)
 	out := object{}
 	out.set("text", "null")
 	out.set("metadata", meta)

@@ -1,4 +1,4 @@
-package server
+package wire
 
 import (
 	"encoding/json"
@@ -65,7 +65,7 @@ func wholeNumber(name, text string) (int, error) {
 	}
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || !isNumber([]byte(text)) || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
-		return 0, invalidParams("%s is %s; it must be a whole number of 32 bits", name, quote(text))
+		return 0, InvalidParams("%s is %s; it must be a whole number of 32 bits", name, Quote(text))
 	}
 	return int(f), nil
 }

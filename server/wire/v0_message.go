@@ -1,31 +1,29 @@
-package server
+package wire
 
 import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-
-	"github.com/google/uuid"
 )
 
-// v0Message brings the params of a 0.3 message into the form of the
+// lenientV0 brings the params of a 0.3 message into the form of the
 // specification. Callers in the field send parts with type instead of kind or
-// with neither, the content of 0.2, and the parts of 1.0. With fill, a message
+// with neither, the content of 0.2, and the parts of 1.0. With newID, a message
 // may lack its id and its role, too.
-func v0Message(raw json.RawMessage, fill bool) (json.RawMessage, error) {
+func lenientV0(raw json.RawMessage, newID func() string) (json.RawMessage, error) {
 	params, err := asObject(raw, "params")
 	if err != nil {
 		return nil, err
 	}
 	if !params.has("message") {
-		return nil, invalidParams("params.message is missing")
+		return nil, InvalidParams("params.message is missing")
 	}
 	msg, err := asObject(params["message"], "params.message")
 	if err != nil {
 		return nil, err
 	}
-	if fill {
-		v0Fill(msg)
+	if newID != nil {
+		v0Fill(msg, newID)
 	}
 	if err := v0Head(msg); err != nil {
 		return nil, err
@@ -41,9 +39,9 @@ func v0Message(raw json.RawMessage, fill bool) (json.RawMessage, error) {
 // v0Fill adds what 0.3 requires and a workspace does without: its platform adds both
 // for some of its callers and not in each of its ages, and an agent that knows the
 // address of another one posts to it directly.
-func v0Fill(msg object) {
+func v0Fill(msg object, newID func() string) {
 	if msg.text("messageId") == "" && !msg.wrongText("messageId") {
-		msg.set("messageId", uuid.NewString())
+		msg.set("messageId", newID())
 	}
 	if !msg.has("role") {
 		msg.set("role", "user")
@@ -54,11 +52,11 @@ func v0Fill(msg object) {
 func v0Head(msg object) error {
 	switch {
 	case msg.wrongText("messageId"):
-		return invalidParams("params.message.messageId must be a string")
+		return InvalidParams("params.message.messageId must be a string")
 	case msg.text("messageId") == "":
-		return invalidParams("params.message.messageId is missing; give each message an id of its own")
+		return InvalidParams("params.message.messageId is missing; give each message an id of its own")
 	case !msg.has("role"):
-		return invalidParams("params.message.role is missing; user or agent can stand there")
+		return InvalidParams("params.message.role is missing; user or agent can stand there")
 	}
 	switch role := msg.text("role"); role {
 	case "user", "agent":
@@ -67,7 +65,7 @@ func v0Head(msg object) error {
 	case "ROLE_AGENT":
 		msg.set("role", "agent")
 	default:
-		return invalidParams("params.message.role is %s; user or agent can stand there", quote(role))
+		return InvalidParams("params.message.role is %s; user or agent can stand there", Quote(role))
 	}
 	return nil
 }
@@ -81,11 +79,11 @@ func v0Parts(msg object) error {
 		delete(msg, "content")
 	}
 	if !msg.has("parts") {
-		return invalidParams("params.message.parts is missing")
+		return InvalidParams("params.message.parts is missing")
 	}
 	var parts []json.RawMessage
 	if err := json.Unmarshal(msg["parts"], &parts); err != nil {
-		return invalidParams("params.message.parts must be an array")
+		return InvalidParams("params.message.parts must be an array")
 	}
 	for i := range parts {
 		part, err := v0Part(parts[i], fmt.Sprintf("params.message.parts[%d]", i))
@@ -116,11 +114,11 @@ func v0Part(raw json.RawMessage, where string) (json.RawMessage, error) {
 	switch kind {
 	case "text":
 		if !part.has("text") || part.wrongText("text") {
-			return nil, invalidParams("%s.text must be a string", where)
+			return nil, InvalidParams("%s.text must be a string", where)
 		}
 	case "data":
 		if !part.has("data") || part["data"][0] != '{' {
-			return nil, invalidParams("%s.data must be an object", where)
+			return nil, InvalidParams("%s.data must be an object", where)
 		}
 		if part, err = withoutNull(part, part["data"], where); err != nil {
 			return nil, err
@@ -131,7 +129,7 @@ func v0Part(raw json.RawMessage, where string) (json.RawMessage, error) {
 			return nil, err
 		}
 	default:
-		return nil, invalidParams("%s is of the unknown kind %s; text, file and data are known", where, quote(kind))
+		return nil, InvalidParams("%s is of the unknown kind %s; text, file and data are known", where, Quote(kind))
 	}
 	return json.Marshal(part)
 }
@@ -199,10 +197,10 @@ func v0File(part object, where string) error {
 	if out.has("bytes") {
 		b, err := anyBase64(out.text("bytes"))
 		if err != nil {
-			return invalidParams("%s.file.bytes is not base64", where)
+			return InvalidParams("%s.file.bytes is not base64", where)
 		}
 		if len(b) == 0 { // of line breaks alone
-			return invalidParams("%s.file.bytes is empty", where)
+			return InvalidParams("%s.file.bytes is empty", where)
 		}
 		out.set("bytes", b)
 	}

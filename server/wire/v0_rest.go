@@ -1,4 +1,4 @@
-package server
+package wire
 
 import (
 	"encoding/base64"
@@ -9,16 +9,25 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2apb/v0/pbjson"
 )
 
-// messageRESTv0 reads a message of the HTTP+JSON binding of 0.3: it is that of
+// V0MessageREST reads a message of the HTTP+JSON binding of 0.3: it is that of
 // the protocol buffers of 0.3, neither that of JSON-RPC nor that of 1.0. The SDK
 // has one text for all that may be wrong with it, and takes some of that for
 // nothing at all, so it is checked before.
-func messageRESTv0(body json.RawMessage) (*a2a.SendMessageRequest, error) {
+func V0MessageREST(body json.RawMessage) (*a2a.SendMessageRequest, error) {
 	body, err := checkedRESTv0(body)
 	if err != nil {
 		return nil, err
 	}
 	req, err := pbjson.FromProtoSendMessageRequest(body)
+	if err != nil {
+		return nil, paramsError(err)
+	}
+	return req, nil
+}
+
+// V0PushREST reads what push notifications a task is to have, over HTTP+JSON in 0.3.
+func V0PushREST(body json.RawMessage, task a2a.TaskID) (*a2a.PushConfig, error) {
+	req, err := pbjson.FromProtoCreatePushConfigRequest(camelKeys(body), task)
 	if err != nil {
 		return nil, paramsError(err)
 	}
@@ -35,7 +44,7 @@ func checkedRESTv0(body json.RawMessage) (json.RawMessage, error) {
 		return nil, err
 	}
 	if !o.has("message") {
-		return nil, invalidParams("message is missing")
+		return nil, InvalidParams("message is missing")
 	}
 	msg, err := asObject(o["message"], "message")
 	if err != nil {
@@ -46,7 +55,7 @@ func checkedRESTv0(body json.RawMessage) (json.RawMessage, error) {
 	}
 	var parts []json.RawMessage
 	if json.Unmarshal(msg["content"], &parts) != nil {
-		return nil, invalidParams("message.content must be an array")
+		return nil, InvalidParams("message.content must be an array")
 	}
 	for i, raw := range parts {
 		part, err := partRESTv0(raw, fmt.Sprintf("message.content[%d]", i))
@@ -68,7 +77,7 @@ const hintRESTv0 = "; this path is the HTTP+JSON binding of A2A 0.3, with messag
 func checkHeadRESTv0(msg object) error {
 	for _, name := range []string{"messageId", "contextId", "taskId"} {
 		if msg.wrongText(name) {
-			return invalidParams("message.%s must be a string", name)
+			return InvalidParams("message.%s must be a string", name)
 		}
 	}
 	if role, ok := numbered(msg["role"], roleNames()); ok {
@@ -76,13 +85,13 @@ func checkHeadRESTv0(msg object) error {
 	}
 	switch role := msg.text("role"); {
 	case !msg.has("content") && msg.has("parts"):
-		return invalidParams("message has parts, which is how 1.0 and JSON-RPC write it%s", hintRESTv0)
+		return InvalidParams("message has parts, which is how 1.0 and JSON-RPC write it%s", hintRESTv0)
 	case !msg.has("content"):
-		return invalidParams("message.content is missing")
+		return InvalidParams("message.content is missing")
 	case role == "user" || role == "agent":
-		return invalidParams("message.role is %s, which is how JSON-RPC writes it%s", quote(role), hintRESTv0)
+		return InvalidParams("message.role is %s, which is how JSON-RPC writes it%s", Quote(role), hintRESTv0)
 	case msg.has("role") && role != string(a2a.MessageRoleUser) && role != string(a2a.MessageRoleAgent):
-		return invalidParams("message.role is %s; ROLE_USER can stand there", quote(string(msg["role"])))
+		return InvalidParams("message.role is %s; ROLE_USER can stand there", Quote(string(msg["role"])))
 	}
 	return nil
 }
@@ -100,17 +109,17 @@ func partRESTv0(raw json.RawMessage, where string) (object, error) {
 	}
 	switch {
 	case part.has("kind"):
-		return nil, invalidParams("%s has a kind, which is how JSON-RPC writes it%s", where, hintRESTv0)
+		return nil, InvalidParams("%s has a kind, which is how JSON-RPC writes it%s", where, hintRESTv0)
 	case n != 1:
-		return nil, invalidParams("%s must have exactly one of text, file and data", where)
+		return nil, InvalidParams("%s must have exactly one of text, file and data", where)
 	case part.wrongText("text"):
-		return nil, invalidParams("%s.text must be a string", where)
+		return nil, InvalidParams("%s.text must be a string", where)
 	case part.has("file"):
 		return part, fileRESTv0(part, where+".file")
 	case part.has("data"):
 		data, err := asObject(part["data"], where+".data")
 		if err == nil && !data.has("data") {
-			err = invalidParams("%s.data.data is missing", where)
+			err = InvalidParams("%s.data.data is missing", where)
 		}
 		if err != nil || data["data"][0] != '{' {
 			return part, err
@@ -132,14 +141,14 @@ func fileRESTv0(part object, where string) error {
 	}
 	once, err := anyBase64(file.text("fileWithBytes"))
 	if err != nil {
-		return invalidParams("%s.fileWithBytes is not base64", where)
+		return InvalidParams("%s.fileWithBytes is not base64", where)
 	}
 	content, err := anyBase64(string(once))
 	if err != nil {
 		content = once
 	}
 	if len(content) == 0 {
-		return invalidParams("%s.fileWithBytes is empty", where)
+		return InvalidParams("%s.fileWithBytes is empty", where)
 	}
 	file.set("fileWithBytes", []byte(base64.StdEncoding.EncodeToString(content)))
 	part.set("file", file)
@@ -150,14 +159,14 @@ func fileRESTv0(part object, where string) error {
 func oneSource(file object, where, bytes, uri string) error {
 	for _, name := range []string{bytes, uri} {
 		if file.wrongText(name) {
-			return invalidParams("%s.%s must be a string", where, name)
+			return InvalidParams("%s.%s must be a string", where, name)
 		}
 	}
 	switch hasBytes, hasURI := file.text(bytes) != "", file.text(uri) != ""; {
 	case hasBytes && hasURI:
-		return invalidParams("%s has both %s and %s; one of them can stand there", where, bytes, uri)
+		return InvalidParams("%s has both %s and %s; one of them can stand there", where, bytes, uri)
 	case !hasBytes && !hasURI:
-		return invalidParams("%s has neither %s nor %s", where, bytes, uri)
+		return InvalidParams("%s has neither %s nor %s", where, bytes, uri)
 	}
 	return nil
 }

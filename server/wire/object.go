@@ -1,4 +1,4 @@
-package server
+package wire
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ type object map[string]json.RawMessage
 func asObject(raw json.RawMessage, where string) (object, error) {
 	var o object
 	if err := json.Unmarshal(raw, &o); err != nil || o == nil {
-		return nil, invalidParams("%s must be an object", where)
+		return nil, InvalidParams("%s must be an object", where)
 	}
 	return o, nil
 }
@@ -20,7 +20,7 @@ func asObject(raw json.RawMessage, where string) (object, error) {
 // has reports whether the member is there and not null.
 func (o object) has(name string) bool {
 	raw, ok := o[name]
-	return ok && !bytes.Equal(raw, null)
+	return ok && !bytes.Equal(raw, Null)
 }
 
 // text returns the member if it is a string, else the empty string.
@@ -40,7 +40,7 @@ func (o object) wrongText(name string) bool {
 func (o object) set(name string, v any) {
 	raw, err := json.Marshal(v)
 	if err != nil {
-		raw = null // cannot happen: v is text, bytes, or JSON that has been parsed
+		raw = Null // cannot happen: v is text, bytes, or JSON that has been parsed
 	}
 	o[name] = raw
 }
