@@ -13,6 +13,9 @@ import (
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/server/bounds"
+	"github.com/Molecule-AI/molecule-codex-runtime/server/guard"
 )
 
 const testAnswers = 2 << 20
@@ -40,7 +43,7 @@ func (l *library) GetTask(_ context.Context, req *a2a.GetTaskRequest) (*a2a.Task
 	return l.task(req.ID), nil
 }
 
-func (l *library) Resume(_ context.Context, req *a2a.SubscribeToTaskRequest, _ string) Events {
+func (l *library) Resume(_ context.Context, req *a2a.SubscribeToTaskRequest, _ string) guard.Events {
 	return placed(func(yield func(a2a.Event, error) bool) { yield(l.task(req.ID), nil) })
 }
 
@@ -69,9 +72,7 @@ func TestBoundsOfAnswers(t *testing.T) {
 				r := serveInBubble(t, Config{Handler: &library{fakeHandler: &fakeHandler{}}, MaxAnswering: testAnswers, KeepAlive: time.Hour}) // a comment would wait for a lock, which synctest does not know to be a wait
 				left := func() int64 {
 					synctest.Wait()
-					r.srv.answers.room.mu.Lock()
-					defer r.srv.answers.room.mu.Unlock()
-					return r.srv.answers.room.left
+					return r.srv.answers.Room.Left()
 				}
 				slow := r.reader(t, path)
 				if n := left(); n > 1<<20 {
@@ -130,13 +131,13 @@ func TestAnswersAreMadeInTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &library{fakeHandler: &fakeHandler{}, hold: make(chan struct{})}
 		r := serveInBubble(t, Config{Handler: l, MaxAnswering: testAnswers})
-		for range mostBuilt {
+		for range bounds.MostBuilt {
 			defer r.reader(t, "/tasks/1").Close()
 		}
 		gone := r.reader(t, "/tasks/1")
 		last := r.reader(t, "/tasks/1")
 		defer last.Close()
-		if n := l.opened.Load(); n != mostBuilt {
+		if n := l.opened.Load(); n != bounds.MostBuilt {
 			t.Errorf("%d are made at once", n)
 		}
 		_ = gone.Close()
@@ -146,7 +147,7 @@ func TestAnswersAreMadeInTurn(t *testing.T) {
 			t.Error(err)
 		}
 		synctest.Wait()
-		if n := l.opened.Load(); n != mostBuilt+1 {
+		if n := l.opened.Load(); n != bounds.MostBuilt+1 {
 			t.Errorf("%d were made in all", n)
 		}
 	})
@@ -180,8 +181,8 @@ func TestEndedTasksAreLoadedInTurn(t *testing.T) {
 					t.Fatalf("%d %s", a.status, a.body)
 				}
 				before := journal.read.Load()
-				for range mostBuilt {
-					r.srv.answers.turns <- struct{}{}
+				for range bounds.MostBuilt {
+					r.srv.answers.Turns <- struct{}{}
 				}
 				answers := make(chan answer, 1)
 				go func() { answers <- r.do(t, "POST", call[0], call[1]) }()
@@ -189,7 +190,7 @@ func TestEndedTasksAreLoadedInTurn(t *testing.T) {
 				if n := journal.read.Load() - before; n != 0 {
 					t.Errorf("%d tasks are read before their turn", n)
 				}
-				<-r.srv.answers.turns
+				<-r.srv.answers.Turns
 				if a := <-answers; !strings.Contains(strings.ToUpper(a.body), "COMPLETED") {
 					t.Errorf("%d %s", a.status, a.body)
 				}
@@ -197,7 +198,7 @@ func TestEndedTasksAreLoadedInTurn(t *testing.T) {
 					t.Errorf("the task was read %d times", n)
 				}
 				synctest.Wait()
-				if n := len(r.srv.answers.turns); n != mostBuilt-1 {
+				if n := len(r.srv.answers.Turns); n != bounds.MostBuilt-1 {
 					t.Errorf("%d turns are taken, want those of the others", n)
 				}
 			})
@@ -227,7 +228,7 @@ func TestReaderOfTheRestKeepsNoTurn(t *testing.T) {
 		if n := journal.read.Load() - before; n != 1 {
 			t.Errorf("the task was read %d times", n)
 		}
-		if n := len(r.srv.answers.turns); n != 0 {
+		if n := len(r.srv.answers.Turns); n != 0 {
 			t.Errorf("%d turns are taken by a reader who does not read", n)
 		}
 	})

@@ -13,6 +13,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/server/guard"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
@@ -22,7 +23,7 @@ func BenchmarkStream(b *testing.B) {
 	for name, body := range map[string]string{"v1": v1Stream, "v0": v0Stream} {
 		b.Run(name, func(b *testing.B) {
 			part := a2a.NewTextPart("12345678")
-			h := &fakeHandler{shared: func(context.Context) Events {
+			h := &fakeHandler{shared: func(context.Context) guard.Events {
 				return func(yield func(*tasks.Event, error) bool) {
 					for range b.N {
 						if !yield(&tasks.Event{ID: "1.123", Shared: true, Event: &a2a.TaskArtifactUpdateEvent{TaskID: "T", ContextID: "C", Append: true,
@@ -89,7 +90,7 @@ func BenchmarkFanOut(b *testing.B) {
 				return &tasks.Event{ID: "1.123", Shared: true, Event: &a2a.TaskArtifactUpdateEvent{TaskID: "T", ContextID: "C", Append: true,
 					Artifact: &a2a.Artifact{ID: "A", Parts: a2a.ContentParts{a2a.NewTextPart("12345678")}}}}
 			}
-			h := &fakeHandler{shared: func(context.Context) Events {
+			h := &fakeHandler{shared: func(context.Context) guard.Events {
 				at := first
 				return func(yield func(*tasks.Event, error) bool) {
 					for range b.N {

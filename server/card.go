@@ -2,19 +2,14 @@ package server
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"log/slog"
 	"net/http"
-	"strings"
 
-	"github.com/a2aproject/a2a-go/v2/a2a"
-	"github.com/a2aproject/a2a-go/v2/a2acompat/a2av0"
-
-	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
+	"github.com/Molecule-AI/molecule-codex-runtime/server/binding"
+	"github.com/Molecule-AI/molecule-codex-runtime/server/respond"
 )
 
 // card serves the agent card. It is small and made for each request, because
@@ -22,8 +17,8 @@ import (
 func (s *Server) card(w http.ResponseWriter, r *http.Request) {
 	body, err := s.cardJSON(r)
 	if err != nil {
-		s.log.ErrorContext(r.Context(), "agent card failed", slog.String("request_id", requestID(r.Context())), slog.Any("err", err))
-		fail(w, r, http.StatusInternalServerError, "internal error")
+		s.log.ErrorContext(r.Context(), "agent card failed", slog.String("request_id", respond.RequestID(r.Context())), slog.Any("err", err))
+		respond.Fail(w, r, http.StatusInternalServerError, "internal error")
 		return
 	}
 	sum := sha256.Sum256(body)
@@ -35,38 +30,9 @@ func (s *Server) card(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) cardJSON(r *http.Request) ([]byte, error) {
-	card := s.cfg.Card(s.baseURL(r))
+	card := s.cfg.Card(respond.BaseURL(r, s.cfg.PublicURL))
 	if s.cfg.PureCard {
 		return json.Marshal(card)
 	}
-	return unionCard(r.Context(), card)
-}
-
-// baseURL is where the caller reached us. Forwarding headers are not believed:
-// behind a proxy, PublicURL says it.
-func (s *Server) baseURL(r *http.Request) string {
-	if s.cfg.PublicURL != "" {
-		return strings.TrimSuffix(s.cfg.PublicURL, "/")
-	}
-	host := r.Host
-	if host == "" { // HTTP/1.0
-		if a, ok := r.Context().Value(http.LocalAddrContextKey).(fmt.Stringer); ok {
-			host = a.String()
-		}
-	}
-	if r.TLS != nil {
-		return "https://" + host
-	}
-	return "http://" + host
-}
-
-// unionCard is the card with the members of both versions. A card that names no
-// interface for 0.3 has no such form and is left as it is.
-func unionCard(ctx context.Context, card *a2a.AgentCard) (json.RawMessage, error) {
-	for _, i := range card.SupportedInterfaces {
-		if i.ProtocolVersion == a2av0.Version {
-			return adapter.UnionCard(ctx, card)
-		}
-	}
-	return json.Marshal(card)
+	return binding.UnionCard(r.Context(), card)
 }

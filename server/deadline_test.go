@@ -13,6 +13,9 @@ import (
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/server/bounds"
+	"github.com/Molecule-AI/molecule-codex-runtime/server/guard"
 )
 
 const (
@@ -32,7 +35,7 @@ func (slow) pause(ctx context.Context) error {
 	}
 }
 
-func (h slow) events(ctx context.Context) Events {
+func (h slow) events(ctx context.Context) guard.Events {
 	return placed(func(yield func(a2a.Event, error) bool) {
 		if !yield(&a2a.Task{ID: "T1", Status: a2a.TaskStatus{State: a2a.TaskStateWorking}}, nil) {
 			return
@@ -45,11 +48,11 @@ func (h slow) events(ctx context.Context) Events {
 	})
 }
 
-func (h slow) Stream(ctx context.Context, _ *a2a.SendMessageRequest, _ string) Events {
+func (h slow) Stream(ctx context.Context, _ *a2a.SendMessageRequest, _ string) guard.Events {
 	return h.events(ctx)
 }
 
-func (h slow) Resume(ctx context.Context, _ *a2a.SubscribeToTaskRequest, _ string) Events {
+func (h slow) Resume(ctx context.Context, _ *a2a.SubscribeToTaskRequest, _ string) guard.Events {
 	return h.events(ctx)
 }
 
@@ -193,7 +196,7 @@ func TestUploadWithoutABody(t *testing.T) {
 		var read error
 		s := newServer(t, Config{BodyTimeout: testBodyTimeout})
 		s.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			body := s.patient(w, r)
+			body := bounds.Patient(w, r, testBodyTimeout)
 			if _, read = io.ReadAll(body); read == nil {
 				time.Sleep(testBodyTimeout / 2)
 				_, read = body.Read(make([]byte, 1)) // as readers of forms may

@@ -4,11 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/server/guard"
+	"github.com/Molecule-AI/molecule-codex-runtime/server/respond"
 )
 
 const (
@@ -189,8 +193,8 @@ func TestGuardRescues(t *testing.T) {
 			}
 		},
 	}
-	g := newServer(t, Config{Handler: h}).guard
-	ctx := context.WithValue(t.Context(), keyRequestID, "req-9")
+	g := guard.New(guard.Config{Handler: h, Kept: nothingKept{}, Promised: testCard("").Capabilities, Logger: slog.New(slog.DiscardHandler)})
+	ctx := respond.WithRequestID(t.Context(), "req-9")
 	hi := &a2a.SendMessageRequest{Message: a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart("hi"))}
 	if _, err := g.SendMessage(ctx, hi); !errors.Is(err, a2a.ErrInternalError) || !strings.Contains(err.Error(), "req-9") {
 		t.Errorf("SendMessage: %v", err)

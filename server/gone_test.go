@@ -8,11 +8,13 @@ import (
 	"testing"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/server/guard"
 )
 
 // TestCallerHasGone: a call that ended with its connection is no failure of ours.
 func TestCallerHasGone(t *testing.T) {
-	g := &guard{log: slog.New(slog.DiscardHandler)}
+	g := &guard.Guard{Log: slog.New(slog.DiscardHandler)}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, c := range []struct {
@@ -23,7 +25,7 @@ func TestCallerHasGone(t *testing.T) {
 		{ctx, errors.New("disk"), a2a.ErrInternalError},
 		{t.Context(), context.Canceled, a2a.ErrInternalError},
 	} {
-		if got := g.public(c.ctx, "ListTasks", c.err); !errors.Is(got, c.want) {
+		if got := g.Public(c.ctx, "ListTasks", c.err); !errors.Is(got, c.want) {
 			t.Errorf("%v is told as %v, want %v", c.err, got, c.want)
 		}
 	}

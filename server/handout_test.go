@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/server/guard"
 )
 
 // A keep has the copies of files by their tokens.
@@ -88,8 +90,8 @@ const (
 func TestFilesOfAnswers(t *testing.T) {
 	k := newKeep(t)
 	k.put("small-token", "a.txt", "small")
-	k.put("large-token", "b.bin", strings.Repeat("x", mostInline+1))
-	ts := start(t, Config{Kept: k, Handler: handing(handed("small-token", "a.txt", "text/plain", 5), handed("large-token", "b.bin", "application/octet-stream", mostInline+1))})
+	k.put("large-token", "b.bin", strings.Repeat("x", guard.MostInline+1))
+	ts := start(t, Config{Kept: k, Handler: handing(handed("small-token", "a.txt", "text/plain", 5), handed("large-token", "b.bin", "application/octet-stream", guard.MostInline+1))})
 	url := `"` + ts.URL + `/files/T1/large-token/b.bin"`
 	for name, c := range map[string]struct{ method, path, body, small, large string }{
 		"send":            {"POST", "/", fmt.Sprintf(sendV1, "SendMessage", ""), smallRaw, `"url":` + url},
@@ -171,8 +173,8 @@ func TestBytesOfAnAnswerAreBounded(t *testing.T) {
 	var parts []*a2a.Part
 	for i := range 5 {
 		token := fmt.Sprintf("token-%d", i)
-		k.put(token, token, strings.Repeat("x", mostInline))
-		parts = append(parts, handed(token, token, "text/plain", mostInline))
+		k.put(token, token, strings.Repeat("x", guard.MostInline))
+		parts = append(parts, handed(token, token, "text/plain", guard.MostInline))
 	}
 	parts = append(parts, handed("lost", "lost", "text/plain", 1)) // its copy is gone
 	h := handing(parts...)
@@ -181,7 +183,7 @@ func TestBytesOfAnAnswerAreBounded(t *testing.T) {
 	if raw, urls := strings.Count(body, `"raw":`), strings.Count(body, `"url":"`+ts.URL); raw != 4 || urls != 2 {
 		t.Errorf("%d files as bytes and %d as URLs", raw, urls)
 	}
-	list := &handout{Handler: lists{h}, kept: k}
+	list := guard.ShowFiles(lists{h}, k, false)
 	res, err := list.ListTasks(t.Context(), &a2a.ListTasksRequest{})
 	if err != nil {
 		t.Fatal(err)
@@ -253,7 +255,7 @@ func TestFilesForThePlatform(t *testing.T) {
 // TestPublicURLOfFiles is that of the card, also for receivers of push notifications.
 func TestPublicURLOfFiles(t *testing.T) {
 	k := newKeep(t)
-	part := handed("token", "a.txt", "text/plain", mostInline+1)
+	part := handed("token", "a.txt", "text/plain", guard.MostInline+1)
 	ts := start(t, Config{Kept: k, Handler: handing(part), PublicURL: "https://agent.example/base/"})
 	const want = "https://agent.example/base/files/T1/token/a.txt"
 	if got := do(t, "GET", ts.URL+"/tasks/T1", ""); !strings.Contains(got.body, `"`+want+`"`) {
@@ -261,7 +263,7 @@ func TestPublicURLOfFiles(t *testing.T) {
 	}
 	update := &a2a.TaskArtifactUpdateEvent{Artifact: &a2a.Artifact{Parts: a2a.ContentParts{part}}}
 	for public, want := range map[string]string{"https://agent.example/base": want, "": "/files/T1/token/a.txt"} {
-		shown, _ := ShowPushed(public)(update).(*a2a.TaskArtifactUpdateEvent)
+		shown, _ := guard.ShowPushed(public)(update).(*a2a.TaskArtifactUpdateEvent)
 		if p := shown.Artifact.Parts[0]; string(p.URL()) != want || p.Metadata["kept"] != nil || p.Metadata["size"] == nil {
 			t.Errorf("%q: %s %v", public, p.URL(), p.Metadata)
 		}

@@ -12,6 +12,9 @@ import (
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/server/bounds"
+	"github.com/Molecule-AI/molecule-codex-runtime/server/guard"
 )
 
 // A closedKeep counts who asks for the copies of files, and has none.
@@ -25,13 +28,13 @@ func (k *closedKeep) Open(context.Context, string, string) (*os.File, fs.FileInf
 // TestFilesAreReadInTurn: an answer with the bytes of files takes a turn before it reads
 // them, also where the task itself is at hand.
 func TestFilesAreReadInTurn(t *testing.T) {
-	of := newAnswers(1 << 20)
-	for name, call := range map[string]func(context.Context, *handout) error{
-		"SendMessage": func(ctx context.Context, h *handout) error {
+	of := bounds.NewAnswers(1 << 20)
+	for name, call := range map[string]func(context.Context, guard.Handler) error{
+		"SendMessage": func(ctx context.Context, h guard.Handler) error {
 			_, err := h.SendMessage(ctx, &a2a.SendMessageRequest{})
 			return err
 		},
-		"SendStreamingMessage": func(ctx context.Context, h *handout) (err error) {
+		"SendStreamingMessage": func(ctx context.Context, h guard.Handler) (err error) {
 			for _, err = range h.Stream(ctx, &a2a.SendMessageRequest{}, "") {
 				if err != nil {
 					break
@@ -41,23 +44,23 @@ func TestFilesAreReadInTurn(t *testing.T) {
 		},
 	} {
 		kept := &closedKeep{}
-		h := &handout{Handler: handing(handed("a", "f.txt", "text/plain", 9)), kept: kept}
-		part := &answering{of: &of}
-		ctx, cancel := context.WithCancel(context.WithValue(t.Context(), keyAnswering, part))
-		for range mostBuilt {
-			of.turns <- struct{}{}
+		h := guard.ShowFiles(handing(handed("a", "f.txt", "text/plain", 9)), kept, false)
+		parted, part := of.Part(t.Context())
+		ctx, cancel := context.WithCancel(parted)
+		for range bounds.MostBuilt {
+			of.Turns <- struct{}{}
 		}
 		cancel()
 		if err := call(ctx, h); !errors.Is(err, context.Canceled) || kept.opened != 0 {
 			t.Errorf("%s: %v, %d files read while it had no turn", name, err, kept.opened)
 		}
-		for range mostBuilt {
-			<-of.turns
+		for range bounds.MostBuilt {
+			<-of.Turns
 		}
-		if err := call(context.WithoutCancel(ctx), h); err != nil || kept.opened != 1 || part.turn == nil {
-			t.Errorf("%s: %v, %d files read, in a turn: %v", name, err, kept.opened, part.turn != nil)
+		if err := call(context.WithoutCancel(ctx), h); err != nil || kept.opened != 1 || len(of.Turns) != 1 {
+			t.Errorf("%s: %v, %d files read, in %d turns", name, err, kept.opened, len(of.Turns))
 		}
-		part.done()
+		part.Done()
 	}
 }
 
@@ -67,8 +70,8 @@ func TestAnswersAtHandWaitForNoReaders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, _ := engineOn(t)
 		r := serveInBubble(t, Config{Handler: e, KeepAlive: time.Hour})
-		for range mostBuilt {
-			r.srv.answers.turns <- struct{}{}
+		for range bounds.MostBuilt {
+			r.srv.answers.Turns <- struct{}{}
 		}
 		for id, path := range map[string]string{"m1": "/message:send", "m2": "/message:stream"} {
 			a := r.do(t, "POST", path, `{"message":{"messageId":"`+id+`","role":"ROLE_USER","parts":[{"text":"hi"}]}}`)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/server/respond"
 )
 
 // Readiness says whether a turn would run if a message came now.
@@ -33,7 +35,7 @@ func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) {
 }
 
 // readyz answers 503 unless a turn would run. Anybody may ask; why is told to
-// whoever may read details.
+// callers that may read details.
 func (s *Server) readyz(w http.ResponseWriter, r *http.Request) {
 	state := s.readiness(r.Context())
 	s.ready.say(s.log, state)
@@ -41,11 +43,11 @@ func (s *Server) readyz(w http.ResponseWriter, r *http.Request) {
 	if !state.OK {
 		status = http.StatusServiceUnavailable
 	}
-	if !s.mayRead(r) {
+	if !s.doors.MayRead(r) {
 		state = Readiness{OK: state.OK}
 	}
 	w.Header().Set("Cache-Control", "no-store")
-	writeJSON(w, status, state)
+	respond.JSON(w, status, state)
 }
 
 // A readyLog writes down how readiness changes, and not how often it is asked for: anybody may.

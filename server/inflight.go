@@ -3,6 +3,8 @@ package server
 import (
 	"net/http"
 	"sync"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/server/respond"
 )
 
 // inflight counts the requests that do work, and refuses new ones once it
@@ -53,20 +55,17 @@ func (f *inflight) draining() bool {
 	return f.empty != nil
 }
 
-// retryAfter is how many seconds somebody who came at a bad time waits.
-const retryAfter = "5"
-
 // admit lets requests in until the server drains.
 func (s *Server) admit(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !s.work.enter() {
-			if s.cfg.ReplyAsMessage && r.Method == http.MethodPost && atJSONRPC(r.URL.Path) {
-				// See [cutOffError]; and a 503 is a dead container to a platform.
+			if s.cfg.ReplyAsMessage && r.Method == http.MethodPost && respond.AtJSONRPC(r.URL.Path) {
+				// See [guard.CutOffError]; and a 503 is a dead container to a platform.
 				panic(http.ErrAbortHandler)
 			}
-			w.Header().Set("Retry-After", retryAfter)
+			w.Header().Set("Retry-After", respond.RetryAfter)
 			w.Header().Set("Connection", "close")
-			fail(w, r, http.StatusServiceUnavailable, "the runtime is shutting down; try again when it is back")
+			respond.Fail(w, r, http.StatusServiceUnavailable, "the runtime is shutting down; try again when it is back")
 			return
 		}
 		defer s.work.leave()

@@ -10,9 +10,10 @@ import (
 	"net/http"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter/files"
+	"github.com/Molecule-AI/molecule-codex-runtime/server/bounds"
+	"github.com/Molecule-AI/molecule-codex-runtime/server/respond"
 )
 
 const (
@@ -44,11 +45,11 @@ func (s *Server) ingest(w http.ResponseWriter, r *http.Request) {
 		refuseUpload(w, &uploadError{http.StatusRequestEntityTooLarge, tooLargeUpload()})
 		return
 	}
-	r.Body = http.MaxBytesReader(w, s.patient(w, r), files.MaxBytes+overhead)
+	r.Body = http.MaxBytesReader(w, bounds.Patient(w, r, s.cfg.BodyTimeout), files.MaxBytes+overhead)
 	stored, err := s.takeUploads(r)
 	if err != nil {
 		s.cfg.Platform.Files.Remove(stored...)
-		s.log.WarnContext(r.Context(), "an upload was not taken", slog.String("request_id", requestID(r.Context())), slog.Any("err", err))
+		s.log.WarnContext(r.Context(), "an upload was not taken", slog.String("request_id", respond.RequestID(r.Context())), slog.Any("err", err))
 		refuseUpload(w, err)
 		return
 	}
@@ -58,7 +59,7 @@ func (s *Server) ingest(w http.ResponseWriter, r *http.Request) {
 	for _, f := range stored {
 		out.Files = append(out.Files, upload{f.URI, f.Name, f.MediaType, f.Size})
 	}
-	writeJSON(w, http.StatusOK, out)
+	respond.JSON(w, http.StatusOK, out)
 }
 
 func refuseUpload(w http.ResponseWriter, err error) {
@@ -71,7 +72,7 @@ func refuseUpload(w http.ResponseWriter, err error) {
 		answer["detail"] = "the runtime's disk is full or cannot be written; its log says more"
 	}
 	w.Header().Set("Connection", "close") // what is left of the body is not read
-	writeJSON(w, status, answer)
+	respond.JSON(w, status, answer)
 }
 
 func tooLargeUpload() string {
@@ -151,44 +152,20 @@ func (s *source) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// patient gives each read of a body its own deadline: a large body has as long as it
-// needs, and one that stalls does not.
-func (s *Server) patient(w http.ResponseWriter, r *http.Request) io.ReadCloser {
-	return &patientBody{ReadCloser: r.Body, w: w, timeout: s.cfg.BodyTimeout}
-}
-
-type patientBody struct {
-	io.ReadCloser
-	w       http.ResponseWriter
-	timeout time.Duration
-	armed   time.Time
-	ended   bool // and the connection is watched: no deadline may be set any more
-}
-
-func (b *patientBody) Read(p []byte) (int, error) {
-	if at := time.Now(); !b.ended && at.Sub(b.armed) > b.timeout/8 {
-		b.armed = at
-		readBy(b.w, b.ReadCloser, at.Add(b.timeout))
-	}
-	n, err := b.ReadCloser.Read(p)
-	b.ended = b.ended || err != nil
-	return n, err
-}
-
 // readFile streams a file of the workspace to the platform's user.
 func (s *Server) readFile(w http.ResponseWriter, r *http.Request) {
 	path := r.URL.Query().Get("path")
 	if !filepath.IsAbs(path) || strings.ContainsRune(path, 0) {
-		writeJSON(w, http.StatusBadRequest, problem{Error: "path must be an absolute path"})
+		respond.JSON(w, http.StatusBadRequest, respond.Problem{Error: "path must be an absolute path"})
 		return
 	}
 	file, info, err := s.cfg.Platform.Files.Open(path)
 	switch {
 	case errors.Is(err, files.ErrNotHere):
-		writeJSON(w, http.StatusNotFound, problem{Error: "file not found"})
+		respond.JSON(w, http.StatusNotFound, respond.Problem{Error: "file not found"})
 		return
 	case err != nil:
-		writeJSON(w, http.StatusForbidden, problem{Error: "this file must not be read"})
+		respond.JSON(w, http.StatusForbidden, respond.Problem{Error: "this file must not be read"})
 		return
 	}
 	defer file.Close()

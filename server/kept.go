@@ -10,10 +10,8 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter/files"
+	"github.com/Molecule-AI/molecule-codex-runtime/server/respond"
 )
-
-// filesPath is where the copies of files that tasks hand out are served.
-const filesPath = "/files/"
 
 // nothingKept has no copies: old tasks may name some all the same.
 type nothingKept struct{}
@@ -25,7 +23,7 @@ func (nothingKept) Open(context.Context, string, string) (*os.File, fs.FileInfo,
 // keptRoutes serve the copies of files that tasks hand out. The token in the URL is all
 // that is asked for, so that a URL can be given to another program.
 func (s *Server) keptRoutes(r chi.Router) {
-	for _, path := range []string{filesPath + "{task}/{token}", filesPath + "{task}/{token}/{name}"} {
+	for _, path := range []string{respond.FilesPath + "{task}/{token}", respond.FilesPath + "{task}/{token}/{name}"} {
 		both(r, path, s.keptFile)
 	}
 }
@@ -38,7 +36,7 @@ func (s *Server) keptFile(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cache-Control", "private, no-cache")
 	file, info, err := s.cfg.Kept.Open(r.Context(), chi.URLParam(r, "task"), chi.URLParam(r, "token"))
 	if err != nil {
-		fail(w, r, http.StatusNotFound, "there is no such file, or none any more: files are kept as long as their task, and until their expiresAt at most; ask the agent for it again")
+		respond.Fail(w, r, http.StatusNotFound, "there is no such file, or none any more: files are kept as long as their task, and until their expiresAt at most; ask the agent for it again")
 		return
 	}
 	defer file.Close()

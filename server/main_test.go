@@ -21,6 +21,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/refusals"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/leaktest"
+	"github.com/Molecule-AI/molecule-codex-runtime/server/guard"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
@@ -29,7 +30,7 @@ func TestMain(m *testing.M) { leaktest.Main(m) }
 // unplaced is a stream as tests write it: its places are counted.
 type unplaced = iter.Seq2[a2a.Event, error]
 
-func placed(events unplaced) Events {
+func placed(events unplaced) guard.Events {
 	return func(yield func(*tasks.Event, error) bool) {
 		n := 0
 		for e, err := range events {
@@ -47,7 +48,7 @@ type fakeHandler struct {
 	send      func(context.Context, *a2a.SendMessageRequest) (a2a.SendMessageResult, error)
 	stream    func(context.Context, *a2a.SendMessageRequest) unplaced
 	subscribe func(context.Context, *a2a.SubscribeToTaskRequest) unplaced
-	shared    func(context.Context) Events // instead of stream
+	shared    func(context.Context) guard.Events // instead of stream
 	get       func(context.Context, *a2a.GetTaskRequest) (*a2a.Task, error)
 	list      func() []*a2a.Task
 
@@ -57,14 +58,14 @@ type fakeHandler struct {
 	calls    []a2asrv.CallContext
 }
 
-func (f *fakeHandler) Stream(ctx context.Context, req *a2a.SendMessageRequest, _ string) Events {
+func (f *fakeHandler) Stream(ctx context.Context, req *a2a.SendMessageRequest, _ string) guard.Events {
 	if f.shared != nil {
 		return f.shared(ctx)
 	}
 	return placed(f.SendStreamingMessage(ctx, req))
 }
 
-func (f *fakeHandler) Resume(ctx context.Context, req *a2a.SubscribeToTaskRequest, _ string) Events {
+func (f *fakeHandler) Resume(ctx context.Context, req *a2a.SubscribeToTaskRequest, _ string) guard.Events {
 	return placed(f.SubscribeToTask(ctx, req))
 }
 
@@ -352,8 +353,8 @@ func (unavailable) SendMessage(context.Context, *a2a.SendMessageRequest) (a2a.Se
 	return nil, errBusy()
 }
 
-func (unavailable) Stream(context.Context, *a2a.SendMessageRequest, string) Events {
-	return failed(errBusy())
+func (unavailable) Stream(context.Context, *a2a.SendMessageRequest, string) guard.Events {
+	return guard.Failed(errBusy())
 }
 
 func errBusy() error {

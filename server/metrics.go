@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/refusals"
+	"github.com/Molecule-AI/molecule-codex-runtime/server/doors"
 	"github.com/Molecule-AI/molecule-codex-runtime/server/wire"
 )
 
@@ -67,7 +68,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	m.Held("limit", false)
 	m.rpcErrs.WithLabelValues(strconv.Itoa(wire.Code(a2a.ErrServerError)))   // those that alarms are about are there from
 	m.rpcErrs.WithLabelValues(strconv.Itoa(wire.Code(a2a.ErrInternalError))) // the start: a rise from nothing is none
-	for _, reason := range []refusals.Reason{refusedHost, refusedOrigin, refusedPage, refusals.Missing, refusals.Wrong, refusals.TooMany} {
+	for _, reason := range []refusals.Reason{doors.RefusedHost, doors.RefusedOrigin, doors.RefusedPage, refusals.Missing, refusals.Wrong, refusals.TooMany} {
 		m.refused.WithLabelValues(string(reason))
 	}
 	m.turns.WithLabelValues("failed")
@@ -143,9 +144,18 @@ func (m *Metrics) request(route, method string, status int, took time.Duration) 
 // Refused counts a request that was refused at the door.
 func (m *Metrics) Refused(why refusals.Reason) { m.refused.WithLabelValues(string(why)).Inc() }
 
-// refusal counts an error that a JSON-RPC call is answered with. Codes are those of the
-// table of kinds.
-func (m *Metrics) refusal(code int) { m.rpcErrs.WithLabelValues(strconv.Itoa(code)).Inc() }
+// StreamOpened and StreamClosed count the SSE streams that are open.
+func (m *Metrics) StreamOpened() { m.streams.Inc() }
+
+// StreamClosed is called once for each StreamOpened.
+func (m *Metrics) StreamClosed() { m.streams.Dec() }
+
+// StreamDropped counts a stream that is cut because its reader stalled.
+func (m *Metrics) StreamDropped() { m.dropped.Inc() }
+
+// RPCFailed counts an error that a JSON-RPC call is answered with. Codes are those of
+// docs/errors.md.
+func (m *Metrics) RPCFailed(code int) { m.rpcErrs.WithLabelValues(strconv.Itoa(code)).Inc() }
 
 func histogram(name, help string, buckets []float64) prometheus.Histogram {
 	return prometheus.NewHistogram(prometheus.HistogramOpts{Namespace: namespace, Name: name, Help: help, Buckets: buckets})

@@ -1,10 +1,10 @@
 package server
 
 import (
-	"context"
 	"errors"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -14,25 +14,10 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/crowd"
-	"github.com/Molecule-AI/molecule-codex-runtime/server/wire"
+	"github.com/Molecule-AI/molecule-codex-runtime/server/bounds"
+	"github.com/Molecule-AI/molecule-codex-runtime/server/respond"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
-
-type ctxKey int
-
-const (
-	keyRequestID ctxKey = iota
-	keyAuthenticated
-	keyCall
-	keyAnswering
-	keyBody
-)
-
-// requestID returns the id under which the log speaks of the request.
-func requestID(ctx context.Context) string {
-	id, _ := ctx.Value(keyRequestID).(string)
-	return id
-}
 
 // observe gives the request its id and its deadlines, and logs and counts it
 // when it has ended. No body and no header is logged.
@@ -41,16 +26,10 @@ func (s *Server) observe(next http.Handler) http.Handler {
 		begin := time.Now()
 		id := callerID(r.Header.Get("X-Request-Id"))
 		w.Header().Set("X-Request-Id", id)
-		ctx := context.WithValue(r.Context(), keyRequestID, id)
-		dw := newDeadlineWriter(w, s.cfg.WriteTimeout)
-		defer dw.release()
-		readBy(w, r.Body, begin.Add(s.cfg.BodyTimeout))
+		ctx := respond.WithRequestID(r.Context(), id)
 		r = r.WithContext(ctx)
-		if r.Body != nil && r.Body != http.NoBody {
-			dw.body = &watchedBody{ReadCloser: r.Body}
-			r.Body = dw.body
-		}
-
+		dw := bounds.Deadlines(w, r, begin.Add(s.cfg.BodyTimeout), s.cfg.WriteTimeout)
+		defer dw.Release()
 		next.ServeHTTP(dw, r)
 
 		route := "unmatched"
@@ -58,14 +37,14 @@ func (s *Server) observe(next http.Handler) http.Handler {
 			route = rctx.RoutePattern()
 		}
 		took := time.Since(begin)
-		s.metrics.request(route, r.Method, dw.status, took)
+		s.metrics.request(route, r.Method, dw.Status(), took)
 		level := slog.LevelDebug
-		if dw.status >= http.StatusInternalServerError && route != "/readyz" { // of that see readyLog
+		if dw.Status() >= http.StatusInternalServerError && route != "/readyz" { // of that see readyLog
 			level = slog.LevelInfo
 		}
 		s.log.LogAttrs(ctx, level, "request", slog.String("request_id", id),
-			slog.String("method", r.Method), slog.String("route", route), slog.Int("status", dw.status),
-			slog.Int64("bytes", dw.bytes), slog.Duration("took", took), slog.String("remote", r.RemoteAddr))
+			slog.String("method", r.Method), slog.String("route", route), slog.Int("status", dw.Status()),
+			slog.Int64("bytes", dw.Size()), slog.Duration("took", took), slog.String("remote", r.RemoteAddr))
 	})
 }
 
@@ -106,7 +85,7 @@ func inert(next http.Handler) http.Handler {
 	})
 }
 
-// recoverPanics is the last barrier: [guard] has one of its own in front of the
+// recoverPanics is the last barrier: [guard.Guard] has one of its own in front of the
 // handler. A panic is logged whole, and the caller gets its request id.
 func (s *Server) recoverPanics(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -118,16 +97,16 @@ func (s *Server) recoverPanics(next http.Handler) http.Handler {
 			if err, ok := v.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 				panic(v)
 			}
-			s.log.ErrorContext(r.Context(), "request handler panicked", slog.String("request_id", requestID(r.Context())),
+			s.log.ErrorContext(r.Context(), "request handler panicked", slog.String("request_id", respond.RequestID(r.Context())),
 				slog.Any("panic", v), slog.String("stack", string(debug.Stack())))
-			if dw, ok := w.(*deadlineWriter); ok && dw.status != 0 {
+			if bounds.Begun(w) {
 				panic(http.ErrAbortHandler) // the answer has begun: only closing the connection is honest
 			}
-			if atJSONRPC(r.URL.Path) && r.Method == http.MethodPost {
-				s.failRPC(w, http.StatusOK, rpcCall{id: wire.Null}, internalError(r.Context()))
+			if respond.AtJSONRPC(r.URL.Path) && r.Method == http.MethodPost {
+				s.bindings.FailUnread(w, respond.InternalError(r.Context()))
 				return
 			}
-			fail(w, r, http.StatusInternalServerError, "internal error")
+			respond.Fail(w, r, http.StatusInternalServerError, "internal error")
 		}()
 		next.ServeHTTP(w, r)
 	})
@@ -158,5 +137,25 @@ func serviceHeaders(next http.Handler) http.Handler {
 		r2 := *r
 		r2.Header = h
 		next.ServeHTTP(w, &r2)
+	})
+}
+
+// plainPath brings paths into their plain form.
+func plainPath(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		given := r.URL.EscapedPath()
+		if plain := respond.Plain(given); plain != given || r.URL.RawPath != "" {
+			u := *r.URL
+			if path, err := url.PathUnescape(plain); err == nil {
+				u.Path = path
+			}
+			if u.RawPath = ""; u.EscapedPath() != plain {
+				u.RawPath = plain // there is a slash in a name
+			}
+			r2 := *r
+			r2.URL = &u
+			r = &r2
+		}
+		next.ServeHTTP(w, r)
 	})
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/server/bounds"
+	"github.com/Molecule-AI/molecule-codex-runtime/server/guard"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
@@ -22,7 +24,7 @@ type backlog struct {
 	next   chan struct{} // what a reader waits for before each event but the first
 }
 
-func (b *backlog) Resume(ctx context.Context, _ *a2a.SubscribeToTaskRequest, _ string) Events {
+func (b *backlog) Resume(ctx context.Context, _ *a2a.SubscribeToTaskRequest, _ string) guard.Events {
 	return func(yield func(*tasks.Event, error) bool) {
 		for i, e := range b.events {
 			if i > 0 {
@@ -48,9 +50,7 @@ func missed(size int) *tasks.Event {
 // left is what the room for answers has when all that is done is done.
 func (r *running) left() int64 {
 	synctest.Wait()
-	r.srv.answers.room.mu.Lock()
-	defer r.srv.answers.room.mu.Unlock()
-	return r.srv.answers.room.left
+	return r.srv.answers.Room.Left()
 }
 
 // TestRoomForReplays: large events that are made for one reader share the room of answers,
@@ -93,7 +93,7 @@ func TestRoomForWhatAStreamHolds(t *testing.T) {
 		r := serveInBubble(t, Config{Handler: b, MaxAnswering: testAnswers, KeepAlive: time.Hour})
 		reader := r.reader(t, "/tasks/T:subscribe")
 		defer reader.Close()
-		if n, most := r.left(), int64(testAnswers-1<<20-900<<10+freeBody); n > most {
+		if n, most := r.left(), int64(testAnswers-1<<20-900<<10+bounds.FreeBody); n > most {
 			t.Errorf("with the first event %d bytes are left, want at most %d", n, most)
 		}
 		go func() { _, _ = io.Copy(io.Discard, reader) }()
@@ -101,7 +101,7 @@ func TestRoomForWhatAStreamHolds(t *testing.T) {
 			if i > 0 {
 				b.next <- struct{}{}
 			}
-			if n, want := r.left(), int64(testAnswers-max(0, e.Holds-freeBody)); n != want {
+			if n, want := r.left(), int64(testAnswers-max(0, e.Holds-bounds.FreeBody)); n != want {
 				t.Errorf("after event %d %d bytes are left, want %d", i+1, n, want)
 			}
 		}

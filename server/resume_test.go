@@ -17,6 +17,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
+	"github.com/Molecule-AI/molecule-codex-runtime/server/guard"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
@@ -25,7 +26,7 @@ import (
 // after a restart; by every door.
 func TestReaderCutAtEveryEvent(t *testing.T) {
 	// A header that had to come first would say 200 where there is nothing more.
-	s := newStation(t, Config{KeepAlive: time.Minute}, func(s *Server) { s.openWithin = time.Minute })
+	s := newStation(t, Config{KeepAlive: time.Minute}, func(s *Server) { s.bindings.OpenWithin = time.Minute })
 	for _, door := range bindings() {
 		t.Run(door.name, func(t *testing.T) {
 			s.t = t
@@ -89,7 +90,7 @@ func (s *station) cutReader(req [3]string) []frame {
 }
 
 // cutAgain reads the rest of an ended stream after each of its events.
-func (s *station) cutAgain(door binding, messageID string, turn *turn, all []frame) {
+func (s *station) cutAgain(door streamDoor, messageID string, turn *turn, all []frame) {
 	s.t.Helper()
 	reqs := [][3]string{door.subscribe(a2a.TaskID(turn.ID[:36])), door.send(messageID)}
 	for i, last := range all {
@@ -245,7 +246,7 @@ func TestEventIsEncodedOncePerForm(t *testing.T) {
 	count := &counter{}
 	shared := &tasks.Event{ID: "1.1", Shared: true, Event: &a2a.TaskStatusUpdateEvent{TaskID: "T", ContextID: "C",
 		Status: a2a.TaskStatus{State: a2a.TaskStateWorking}, Metadata: map[string]any{"x": count}}}
-	s := &station{t: t, url: start(t, Config{Handler: &fakeHandler{shared: func(context.Context) Events {
+	s := &station{t: t, url: start(t, Config{Handler: &fakeHandler{shared: func(context.Context) guard.Events {
 		return func(yield func(*tasks.Event, error) bool) { yield(shared, nil) }
 	}}}).URL}
 	var wg sync.WaitGroup
@@ -272,7 +273,8 @@ func TestEventIsEncodedOncePerForm(t *testing.T) {
 
 // TestLargeEventIsWhole: events too large to be copied look like the others.
 func TestLargeEventIsWhole(t *testing.T) {
-	for _, size := range []int{smallEvent - 200, smallEvent, smallEvent + 1, 300 << 10} {
+	const largest = 1 << 10 // of the events that are written in one piece
+	for _, size := range []int{largest - 200, largest, largest + 1, 300 << 10} {
 		text := strings.Repeat("x", size)
 		h := &fakeHandler{stream: func(context.Context, *a2a.SendMessageRequest) unplaced {
 			return events(&a2a.TaskArtifactUpdateEvent{TaskID: "T", ContextID: "C",

@@ -68,8 +68,8 @@ func TestRoomForBodies(t *testing.T) {
 // TestRoomsAsTheyAre without settings.
 func TestRoomsAsTheyAre(t *testing.T) {
 	s := newServer(t, Config{})
-	if s.cfg.MaxBody != 16<<20 || s.bodies.room.size != 64<<20 || s.answers.room.size != 64<<20 {
-		t.Errorf("a body has %d bytes, all of them %d, answers %d", s.cfg.MaxBody, s.bodies.room.size, s.answers.room.size)
+	if s.cfg.MaxBody != 16<<20 || s.bodies.Room.Left() != 64<<20 || s.answers.Room.Left() != 64<<20 {
+		t.Errorf("a body has %d bytes, all of them %d, answers %d", s.cfg.MaxBody, s.bodies.Room.Left(), s.answers.Room.Left())
 	}
 }
 
@@ -103,9 +103,7 @@ func waitRoom(t *testing.T, s *Server, wanted func(left int64) bool) {
 	t.Helper()
 	deadline := time.Now().Add(time.Minute)
 	for {
-		s.bodies.room.mu.Lock()
-		left := s.bodies.room.left
-		s.bodies.room.mu.Unlock()
+		left := s.bodies.Room.Left()
 		if wanted(left) {
 			return
 		}

@@ -7,6 +7,8 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/server/doors"
+	"github.com/Molecule-AI/molecule-codex-runtime/server/respond"
 	"github.com/Molecule-AI/molecule-codex-runtime/server/wire"
 )
 
@@ -27,35 +29,32 @@ var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.Me
 func (s *Server) routes() http.Handler {
 	r := s.router()
 	s.probeRoutes(r)
-	for _, path := range cardPaths {
+	for _, path := range respond.CardPaths {
 		both(r, path, s.card)
 	}
 
 	r.Route("/internal", s.internalRoutes)
-	r.Get("/transcript", s.transcript)
+	r.With(s.doors.RequireWorkspace).Get("/transcript", s.transcript)
 	s.consoleRoutes(r)
 	s.keptRoutes(r)
 
 	r.Group(func(r chi.Router) {
-		r.Use(s.requireToken, yielding, s.admit, s.roomy, s.answer, serviceHeaders)
-		r.Post("/", s.jsonrpc)
-		r.Post("/a2a", s.jsonrpc)
-		s.restRoutes(r)
-		s.restRoutesV0(r)
+		r.Use(s.doors.RequireToken, yielding, s.admit, s.bodies.Share, s.answers.Share, serviceHeaders)
+		s.bindings.Routes(r)
 	})
 	r.NotFound(s.notFound)
 	r.MethodNotAllowed(s.methodNotAllowed(r))
 	return r
 }
 
-// consoleRoutes are for people. The console has let its callers in by itself, as whoever
-// holds the token.
+// consoleRoutes are for people. The console has let its callers in by itself, as if they
+// had shown the token.
 func (s *Server) consoleRoutes(r chi.Router) {
 	if s.cfg.Console == nil {
 		return
 	}
-	agent := s.admit(s.roomy(s.answer(serviceHeaders(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.jsonrpc(w, r.WithContext(asCaller(r.Context(), true)))
+	agent := s.admit(s.bodies.Share(s.answers.Share(serviceHeaders(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.bindings.JSONRPC(w, r.WithContext(doors.WithToken(r.Context())))
 	})))))
 	console := s.cfg.Console(agent)
 	r.Handle("/console", console)
@@ -65,19 +64,14 @@ func (s *Server) consoleRoutes(r chi.Router) {
 // router returns one without routes, with what every request goes through.
 func (s *Server) router() chi.Router {
 	r := chi.NewRouter()
-	r.Use(plainPath, s.observe, inert, s.recoverPanics, s.doors.check)
+	r.Use(plainPath, s.observe, inert, s.recoverPanics, s.doors.CheckNames)
 	return r
 }
 
-func both(r chi.Router, path string, h http.HandlerFunc) {
-	r.Get(path, h)
-	r.Head(path, h)
-}
-
 func (s *Server) notFound(w http.ResponseWriter, r *http.Request) {
-	refuse(w, r, http.StatusNotFound, problem{
+	respond.Refuse(w, r, http.StatusNotFound, respond.Problem{
 		Error:     "there is nothing at " + wire.Quote(r.URL.Path),
-		RequestID: requestID(r.Context()),
+		RequestID: respond.RequestID(r.Context()),
 		Routes:    known,
 	})
 }
@@ -86,13 +80,13 @@ func (s *Server) methodNotAllowed(router chi.Router) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var allowed []string
 		for _, m := range methods {
-			if router.Match(chi.NewRouteContext(), m, routePath(r)) {
+			if router.Match(chi.NewRouteContext(), m, respond.RoutePath(r)) {
 				allowed = append(allowed, m)
 			}
 		}
 		slices.Sort(allowed)
 		allow := strings.Join(allowed, ", ")
 		w.Header().Set("Allow", allow)
-		fail(w, r, http.StatusMethodNotAllowed, r.URL.Path+" takes "+allow)
+		respond.Fail(w, r, http.StatusMethodNotAllowed, r.URL.Path+" takes "+allow)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/crowd"
+	"github.com/Molecule-AI/molecule-codex-runtime/server/guard"
 )
 
 const (
@@ -60,14 +61,10 @@ func (s *Server) drain(srv *http.Server, cut context.CancelCauseFunc) {
 	case <-grace.C:
 		s.log.Warn("open requests are being cut", slog.Duration("after", s.cfg.ShutdownGrace))
 	}
-	cut(errShutdown)
+	cut(guard.ErrShutdown)
 	ctx, cancel := context.WithTimeout(context.Background(), closing)
 	defer cancel()
 	if srv.Shutdown(ctx) != nil {
 		_ = srv.Close() // what still hangs is a reader that takes nothing
 	}
 }
-
-// errShutdown is the cause of the contexts of the requests that were still open
-// when the server ran out of patience.
-var errShutdown = errors.New("server is shutting down")

@@ -127,15 +127,15 @@ func (s *station) begin(messageID string) (a2a.TaskID, *turn) {
 	return res.(*a2a.Task).ID, s.next(1)
 }
 
-// A binding is one of the doors that streams come through: each request is a
+// A streamDoor is one of the doors that streams come through: each request is a
 // method, a path and a body.
-type binding struct {
+type streamDoor struct {
 	name      string
 	send      func(messageID string) [3]string
 	subscribe func(a2a.TaskID) [3]string
 }
 
-func bindings() []binding {
+func bindings() []streamDoor {
 	rpc := func(method, params string) [3]string {
 		return [3]string{"POST", "/", `{"jsonrpc":"2.0","id":"<1>","method":"` + method + `","params":` + params + `}`}
 	}
@@ -145,7 +145,7 @@ func bindings() []binding {
 	v0REST := func(id string) [3]string {
 		return [3]string{"POST", "/v1/message:stream", `{"message":{"messageId":"` + id + `","role":"ROLE_USER","content":[{"text":"hi"}]}}`}
 	}
-	return []binding{
+	return []streamDoor{
 		{"v1", func(id string) [3]string { return rpc("SendStreamingMessage", v1(id)) },
 			func(id a2a.TaskID) [3]string { return rpc("SubscribeToTask", `{"id":"`+string(id)+`"}`) }},
 		{"v0", func(id string) [3]string {

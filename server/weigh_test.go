@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/server/bounds"
 )
 
 func manyOf(n int, one string) string { return strings.TrimSuffix(strings.Repeat(one+",", n), ",") }
@@ -49,7 +51,7 @@ func TestRoomForWhatIsDecoded(t *testing.T) {
 		go func() { _, _, said := post(door, "large", data); first <- said }()
 		<-here
 		waitRoom(t, s, func(left int64) bool { return left < size/2 })
-		if n := len(s.bodies.turns); n != 0 {
+		if n := len(s.bodies.Turns); n != 0 {
 			t.Errorf("%s: a message that is decoded has one of %d turns", name, n)
 		}
 		status, after, said := post(door, "another", data)
@@ -65,8 +67,8 @@ func TestRoomForWhatIsDecoded(t *testing.T) {
 		}
 		waitRoom(t, s, func(left int64) bool { return left == size })
 
-		for range mostDecoded {
-			s.bodies.turns <- struct{}{}
+		for range bounds.MostDecoded {
+			s.bodies.Turns <- struct{}{}
 		}
 		go func() { _, _, said := post(door, "large", data); first <- said }()
 		waitRoom(t, s, func(left int64) bool { return left < size/2 })
@@ -77,8 +79,8 @@ func TestRoomForWhatIsDecoded(t *testing.T) {
 		case <-here:
 			t.Errorf("%s: it has not waited for its turn", name)
 		default:
-			for range mostDecoded {
-				<-s.bodies.turns
+			for range bounds.MostDecoded {
+				<-s.bodies.Turns
 			}
 			<-here
 		}

@@ -176,13 +176,13 @@ func fileOf(f files.File) tasks.File {
 }
 
 // keptFiles are the copies of files that tasks have handed out, for as long as the
-// tasks are known. It implements [server.Kept].
+// tasks are known. It implements [guard.Kept].
 type keptFiles struct {
 	shelf   *files.Shelf
 	journal *store.Store
 }
 
-// Open implements [server.Kept].
+// Open implements [guard.Kept].
 func (k *keptFiles) Open(ctx context.Context, task, token string) (*os.File, fs.FileInfo, error) {
 	file, info, err := k.shelf.Open(task, token)
 	if err != nil {

@@ -23,6 +23,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/tracing"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 	"github.com/Molecule-AI/molecule-codex-runtime/server"
+	"github.com/Molecule-AI/molecule-codex-runtime/server/guard"
 	"github.com/Molecule-AI/molecule-codex-runtime/server/wire"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
@@ -189,7 +190,7 @@ func (app *application) push(s settings.Settings, outbox push.Outbox) *tasks.Pus
 	sender := func(conversation string) push.Sender { return tasks.PushSender(s.InWorkspace(), conversation) }
 	pusher := push.New(push.Config{Outbox: outbox, Guard: netguard.New(s.AllowedNetworks...), Sender: sender, Logger: app.log})
 	app.goOn(pusher.Run)
-	return &tasks.Push{Check: pusher.Check, TaskV0: wire.TaskV0, Show: server.ShowPushed(s.PublicURL), Wake: pusher.Wake, Full: pusher.Full, Reserve: pusher.Reserve}
+	return &tasks.Push{Check: pusher.Check, TaskV0: wire.TaskV0, Show: guard.ShowPushed(s.PublicURL), Wake: pusher.Wake, Full: pusher.Full, Reserve: pusher.Reserve}
 }
 
 // stop ends the turns, and then the tasks that they belong to.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
 	"github.com/Molecule-AI/molecule-codex-runtime/server"
+	"github.com/Molecule-AI/molecule-codex-runtime/server/guard"
 )
 
 // A who is whom a route is for.
@@ -121,7 +122,7 @@ func (r route) call(x *world, mark string) call {
 }
 
 // noHandler is for a server whose routes are looked at and not called.
-type noHandler struct{ server.Handler }
+type noHandler struct{ guard.Handler }
 
 // TestRoutes sees that the table has every route of the program, and no other.
 func TestRoutes(t *testing.T) {

@@ -1,0 +1,80 @@
+package guard
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/server/bounds"
+)
+
+// The calls of [Handler], but for those of its streams that know no places.
+
+func (g *Guard) GetTask(ctx context.Context, req *a2a.GetTaskRequest) (*a2a.Task, error) {
+	return guarded(ctx, g, "GetTask", req, bounds.InTurn(g.next.GetTask))
+}
+
+func (g *Guard) ListTasks(ctx context.Context, req *a2a.ListTasksRequest) (*a2a.ListTasksResponse, error) {
+	res, err := guarded(ctx, g, "ListTasks", req, bounds.InTurn(g.next.ListTasks))
+	if err == nil && res != nil && res.Tasks == nil {
+		out := *res
+		out.Tasks = []*a2a.Task{} // [] and not null
+		res = &out
+	}
+	return res, err
+}
+
+func (g *Guard) CancelTask(ctx context.Context, req *a2a.CancelTaskRequest) (*a2a.Task, error) {
+	return guarded(ctx, g, "CancelTask", req, g.next.CancelTask)
+}
+
+func (g *Guard) SendMessage(ctx context.Context, req *a2a.SendMessageRequest) (a2a.SendMessageResult, error) {
+	return guarded(ctx, g, "SendMessage", req, g.next.SendMessage)
+}
+
+func (g *Guard) Stream(ctx context.Context, req *a2a.SendMessageRequest, after string) Events {
+	return guardedStream(ctx, g, "SendStreamingMessage", req, after, g.next.Stream)
+}
+
+func (g *Guard) Resume(ctx context.Context, req *a2a.SubscribeToTaskRequest, after string) Events {
+	return guardedStream(ctx, g, "SubscribeToTask", req, after, g.next.Resume)
+}
+
+func (g *Guard) GetTaskPushConfig(ctx context.Context, req *a2a.GetTaskPushConfigRequest) (*a2a.PushConfig, error) {
+	return guarded(ctx, g, "GetTaskPushConfig", req, g.next.GetTaskPushConfig)
+}
+
+func (g *Guard) ListTaskPushConfigs(ctx context.Context, req *a2a.ListTaskPushConfigRequest) (*a2a.ListTaskPushConfigResponse, error) {
+	res, err := guarded(ctx, g, "ListTaskPushConfigs", req, g.next.ListTaskPushConfigs)
+	if err == nil && res == nil {
+		res = &a2a.ListTaskPushConfigResponse{}
+	}
+	if err == nil && res.Configs == nil {
+		out := *res
+		out.Configs = []*a2a.PushConfig{}
+		res = &out
+	}
+	return res, err
+}
+
+func (g *Guard) CreateTaskPushConfig(ctx context.Context, req *a2a.PushConfig) (*a2a.PushConfig, error) {
+	return guarded(ctx, g, "CreateTaskPushConfig", req, g.next.CreateTaskPushConfig)
+}
+
+func (g *Guard) DeleteTaskPushConfig(ctx context.Context, req *a2a.DeleteTaskPushConfigRequest) error {
+	_, err := guarded(ctx, g, "DeleteTaskPushConfig", req,
+		func(ctx context.Context, req *a2a.DeleteTaskPushConfigRequest) (struct{}, error) {
+			return struct{}{}, g.next.DeleteTaskPushConfig(ctx, req)
+		})
+	return err
+}
+
+func (g *Guard) GetExtendedAgentCard(ctx context.Context, req *a2a.GetExtendedAgentCardRequest) (*a2a.AgentCard, error) {
+	return guarded(ctx, g, "GetExtendedAgentCard", req, g.extendedCard)
+}
+
+// Extension is a call of f, a method of an extension.
+func (g *Guard) Extension(ctx context.Context, name string, params json.RawMessage, f func(context.Context, json.RawMessage) (any, error)) (any, error) {
+	return guarded(ctx, g, name, params, f)
+}
