@@ -62,6 +62,7 @@ fuzz: ## each fuzz target for a short while
 	go test -run '^$$' -fuzz FuzzDelta -fuzztime 20s ./appserver
 	go test -run '^$$' -fuzz FuzzJSONRPC -fuzztime 20s ./server
 	go test -run '^$$' -fuzz FuzzREST -fuzztime 20s ./server
+	go test -run '^$$' -fuzz FuzzScan -fuzztime 20s ./server/wire
 	go test -run '^$$' -fuzz FuzzCover -fuzztime 20s ./internal/forward
 	go test -run '^$$' -fuzz FuzzRequest -fuzztime 20s ./internal/forward
 	go test -run '^$$' -fuzz FuzzAnswers -fuzztime 20s ./platform

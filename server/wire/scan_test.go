@@ -150,3 +150,34 @@ func heap() int64 {
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
 }
+
+// TestStringsByEights: what may not stand in a string is found wherever it stands.
+func TestStringsByEights(t *testing.T) {
+	for at := range 20 {
+		for c := range 256 {
+			body := []byte(`"aaaaaaaaaaaaaaaaaaaaé"`)
+			body[1+at] = byte(c)
+			_, err := scanBody(body, inCallers)
+			if want := json.Valid(body) && utf8.Valid(body); (err == nil) != want {
+				t.Fatalf("%q: %v, want valid %t", body, err, want)
+			}
+		}
+	}
+}
+
+func BenchmarkScan(b *testing.B) {
+	for name, part := range map[string]string{
+		"text": `{"text":"` + strings.Repeat("All work and no play. ", 750) + `"}`, "utf8": `{"text":"` + strings.Repeat("Ünïcödé wörds — ", 750) + `"}`,
+		"file": `{"raw":"` + strings.Repeat("QUJD", 1<<18) + `"}`, "data": `{"data":[` + manyOf(2_000, `{"a":0.5,"b":"some text","c":[true,null]}`) + `]}`,
+	} {
+		body := []byte(strings.Replace(hiV1, `{"text":"hi"}`, part, 1))
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(body)))
+			for b.Loop() {
+				if s, err := scanBody(body, inEnvelope); err != nil || s.fault != nil {
+					b.Fatal(err, s.fault)
+				}
+			}
+		})
+	}
+}

@@ -1,6 +1,9 @@
 package wire
 
-import "unicode/utf8"
+import (
+	"encoding/binary"
+	"unicode/utf8"
+)
 
 // The tokens of JSON.
 
@@ -42,26 +45,43 @@ func (s *scan) text() ([]byte, bool) {
 	if s.next() != '"' {
 		return nil, false
 	}
-	begin, ascii := s.at, true
-	for s.at < len(s.in) {
-		switch c := s.in[s.at]; {
-		case c == '"':
-			text := s.in[begin:s.at]
-			s.at++
-			s.notUTF8 = !ascii && !utf8.Valid(text)
-			return text, !s.notUTF8
-		case c < ' ':
+	in, begin, seen := s.in, s.at, uint64(0)
+	for i := begin; ; i++ {
+		for i+8 <= len(in) {
+			eight := binary.LittleEndian.Uint64(in[i:])
+			if !plain(eight) {
+				break
+			}
+			seen |= eight
+			i += 8
+		}
+		switch {
+		case i >= len(in) || in[i] < ' ':
 			return nil, false
-		case c == '\\':
-			if s.at++; !s.escape() {
+		case in[i] == '"':
+			s.at = i + 1
+			s.notUTF8 = seen&highBits != 0 && !utf8.Valid(in[begin:i])
+			return in[begin:i], !s.notUTF8
+		case in[i] == '\\':
+			if s.at = i + 1; !s.escape() {
 				return nil, false
 			}
+			i = s.at - 1
 		default:
-			ascii = ascii && c < utf8.RuneSelf
-			s.at++
+			seen |= uint64(in[i])
 		}
 	}
-	return nil, false
+}
+
+const highBits = 0x8080808080808080 // which bytes of ASCII do not have
+
+// plain reports whether none of eight bytes ends a string, begins an escape, or must not stand
+// in one. It may say no of some of which none does.
+func plain(eight uint64) bool {
+	const ones = 0x0101010101010101
+	// A byte that is less than what is taken from it borrows, and that sets its high bit.
+	low, quote, escape := eight-ones*' ', eight^ones*'"'-ones, eight^ones*'\\'-ones
+	return (low|quote|escape)&^eight&highBits == 0
 }
 
 func (s *scan) escape() bool {
