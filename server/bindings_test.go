@@ -209,24 +209,6 @@ func TestFinalOf03(t *testing.T) {
 	}
 }
 
-// TestRequiredExtension: the error names the extension for programs, too.
-func TestRequiredExtension(t *testing.T) {
-	ts := start(t, Config{Card: promising(a2a.AgentCapabilities{Streaming: true, Extensions: []a2a.AgentExtension{{URI: "urn:x", Required: true}}})})
-	want := refusal{-32008, 400, "EXTENSION_SUPPORT_REQUIRED", "urn:x"}
-	v1, v0, rest := do(t, "POST", ts.URL, v1Hi), do(t, "POST", ts.URL, v0Hi), do(t, "POST", ts.URL+"/message:send", restHi)
-	want.wantRPC(t, v1, false)
-	want.wantRPC(t, v0, true)
-	want.wantREST(t, rest)
-	for _, a := range []answer{v1, rest} {
-		if !strings.Contains(a.body, `"metadata":{"extension":"urn:x"}`) {
-			t.Errorf("no metadata: %s", a.body)
-		}
-	}
-	if a := do(t, "POST", ts.URL, v1Hi, "A2A-Extensions", "urn:x"); strings.Contains(a.body, `"error"`) {
-		t.Errorf("with the extension: %s", a.body)
-	}
-}
-
 // TestETag: two cards have the same one only if they are the same.
 func TestETag(t *testing.T) {
 	tag := func(cfg Config, host string) string {

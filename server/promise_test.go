@@ -79,16 +79,3 @@ func (h *pushHandler) CreateTaskPushConfig(_ context.Context, c *a2a.PushConfig)
 	h.configs = append(h.configs, c)
 	return c, nil
 }
-
-// TestStreamingThatIsNotPromised is refused at every door, before anything else
-// is looked at.
-func TestStreamingThatIsNotPromised(t *testing.T) {
-	ts := start(t, Config{Card: promising(a2a.AgentCapabilities{})})
-	want := refusal{-32004, 400, "UNSUPPORTED_OPERATION", "does not stream"}
-	want.wantRPC(t, do(t, "POST", ts.URL, v1Stream), false)
-	want.wantREST(t, do(t, "POST", ts.URL+"/message:stream", `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"hi"}]}}`))
-	want.wantREST(t, do(t, "GET", ts.URL+"/tasks/T1:subscribe", ""))
-	if data := do(t, "POST", ts.URL, v0Stream).sseData(); len(data) != 1 || !strings.Contains(data[0], "-32004") {
-		t.Errorf("0.3: %s", data)
-	}
-}

@@ -47,31 +47,6 @@ func TestStreams(t *testing.T) {
 	}
 }
 
-func TestErrorInPlaceOfAStream(t *testing.T) {
-	ts := start(t, Config{})
-	subscribe := func(method string) string {
-		return `{"jsonrpc":"2.0","id":"x","method":"` + method + `","params":{"id":"nope"}}`
-	}
-	a := do(t, "POST", ts.URL, subscribe("SubscribeToTask"))
-	if got := a.rpc(t); a.header.Get("Content-Type") != "application/json" || got.Error == nil || got.Error.Code != -32001 || string(got.ID) != `"x"` {
-		t.Errorf("1.0: %v %s", a.header, a.body)
-	}
-	a = do(t, "POST", ts.URL, subscribe("tasks/resubscribe"))
-	if data := a.sseData(); a.header.Get("Content-Type") != "text/event-stream" || len(data) != 1 || !strings.Contains(data[0], "-32001") {
-		t.Errorf("0.3: %v %s", a.header, a.body)
-	}
-	for _, method := range []string{"GET", "POST"} {
-		a = do(t, method, ts.URL+"/tasks/nope:subscribe", "")
-		if a.status != 404 || a.header.Get("Content-Type") != "application/json" || !strings.Contains(a.body, `"code":404,"status":"NOT_FOUND"`) {
-			t.Errorf("HTTP+JSON %s: %d %s", method, a.status, a.body)
-		}
-		a = do(t, method, ts.URL+"/tasks/T1:subscribe", "")
-		if data := a.sseData(); a.status != 200 || len(data) != 1 || !strings.Contains(data[0], `"id":"T1"`) {
-			t.Errorf("HTTP+JSON %s: %d %s", method, a.status, a.body)
-		}
-	}
-}
-
 func TestErrorWithinAStream(t *testing.T) {
 	h := &fakeHandler{stream: func(context.Context, *a2a.SendMessageRequest) unplaced {
 		return func(yield func(a2a.Event, error) bool) {

@@ -263,7 +263,12 @@ func capabilities() []requirement {
 			const uri = "urn:a2a:tck:required-extension"
 			c.url = start(t, options{extension: uri})
 			hi := object{"message": message("tck-complete-task")}
-			c.wantError(t, c.call(t, "SendMessage", hi), -32008, 400, "EXTENSION_SUPPORT_REQUIRED")
+			refused := c.call(t, "SendMessage", hi)
+			c.wantError(t, refused, -32008, 400, "EXTENSION_SUPPORT_REQUIRED")
+			if got := str(refused.info, "metadata", "extension"); got != uri {
+				t.Errorf("the error names %q", got)
+			}
+			v0{c.url}.call(t, "message/send", object{"message": v0Message()}).refused(t, -32008)
 			_, r := c.stream(t, "SendStreamingMessage", hi)
 			c.wantError(t, r, -32008, 400, "EXTENSION_SUPPORT_REQUIRED")
 			for _, name := range []string{"A2a-Extensions", "X-A2a-Extensions"} {
@@ -281,6 +286,9 @@ func capabilities() []requirement {
 			c.wantError(t, r, -32004, 400, "UNSUPPORTED_OPERATION")
 			_, r = c.stream(t, "SubscribeToTask", object{"id": task})
 			c.wantError(t, r, -32004, 400, "UNSUPPORTED_OPERATION")
+			if got := kinds(t, v0{c.url}.stream(t, "message/stream", object{"message": v0Message()})); got != "-32004" {
+				t.Errorf("0.3: %s", got)
+			}
 		}},
 	}
 }
