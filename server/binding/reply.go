@@ -2,11 +2,14 @@ package binding
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/a2aproject/a2a-go/v2/a2acompat/a2av0"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
 	"github.com/Molecule-AI/molecule-codex-runtime/server/respond"
 	"github.com/Molecule-AI/molecule-codex-runtime/server/wire"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
@@ -30,4 +33,15 @@ func deliver(w http.ResponseWriter, r *http.Request, body []byte) bool {
 	respond.Body(w, wire.JSON, http.StatusOK, body)
 	err := http.NewResponseController(w).Flush()
 	return (err == nil || errors.Is(err, http.ErrNotSupported)) && !gone
+}
+
+// UnionCard is the card with the members of both versions. A card that names no
+// interface for 0.3 has no such form and is left as it is.
+func UnionCard(ctx context.Context, card *a2a.AgentCard) (json.RawMessage, error) {
+	for _, i := range card.SupportedInterfaces {
+		if i.ProtocolVersion == a2av0.Version {
+			return adapter.UnionCard(ctx, card)
+		}
+	}
+	return json.Marshal(card)
 }

@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 )
 
 // An object is a JSON object of which only some members are looked at: the
@@ -60,4 +61,22 @@ func (o object) copyFirst(name string, from object, names ...string) {
 	if v := from.first(names...); v != nil {
 		o[name] = v
 	}
+}
+
+// each replaces each value of the array that the named member is by what f makes of it. The
+// errors name the array as where.
+func (o object) each(name, where string, f func(raw json.RawMessage, where string) (object, error)) error {
+	var values []json.RawMessage
+	if json.Unmarshal(o[name], &values) != nil {
+		return InvalidParams("%s must be an array", where)
+	}
+	out := make([]object, len(values))
+	for i, raw := range values {
+		var err error
+		if out[i], err = f(raw, fmt.Sprintf("%s[%d]", where, i)); err != nil {
+			return err
+		}
+	}
+	o.set(name, out)
+	return nil
 }

@@ -3,7 +3,6 @@ package wire
 import (
 	"encoding/base64"
 	"encoding/json"
-	"fmt"
 )
 
 // lenientV0 brings the params of a 0.3 message into the form of the
@@ -81,24 +80,12 @@ func v0Parts(msg object) error {
 	if !msg.has("parts") {
 		return InvalidParams("params.message.parts is missing")
 	}
-	var parts []json.RawMessage
-	if err := json.Unmarshal(msg["parts"], &parts); err != nil {
-		return InvalidParams("params.message.parts must be an array")
-	}
-	for i := range parts {
-		part, err := v0Part(parts[i], fmt.Sprintf("params.message.parts[%d]", i))
-		if err != nil {
-			return err
-		}
-		parts[i] = part
-	}
-	msg.set("parts", parts)
-	return nil
+	return msg.each("parts", "params.message.parts", v0Part)
 }
 
-func v0Part(raw json.RawMessage, where string) (json.RawMessage, error) {
+func v0Part(raw json.RawMessage, where string) (object, error) {
 	if raw[0] == '"' {
-		return json.Marshal(object{"kind": json.RawMessage(`"text"`), "text": raw})
+		return object{"kind": json.RawMessage(`"text"`), "text": raw}, nil
 	}
 	part, err := asObject(raw, where)
 	if err != nil {
@@ -131,7 +118,7 @@ func v0Part(raw json.RawMessage, where string) (json.RawMessage, error) {
 	default:
 		return nil, InvalidParams("%s is of the unknown kind %s; text, file and data are known", where, Quote(kind))
 	}
-	return json.Marshal(part)
+	return part, nil
 }
 
 // v0Media keeps the media type of a part that has no place for it.

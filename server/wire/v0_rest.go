@@ -3,7 +3,6 @@ package wire
 import (
 	"encoding/base64"
 	"encoding/json"
-	"fmt"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2apb/v0/pbjson"
@@ -53,20 +52,9 @@ func checkedRESTv0(body json.RawMessage) (json.RawMessage, error) {
 	if err := checkHeadRESTv0(msg); err != nil {
 		return nil, err
 	}
-	var parts []json.RawMessage
-	if json.Unmarshal(msg["content"], &parts) != nil {
-		return nil, InvalidParams("message.content must be an array")
+	if err := msg.each("content", "message.content", partRESTv0); err != nil {
+		return nil, err
 	}
-	for i, raw := range parts {
-		part, err := partRESTv0(raw, fmt.Sprintf("message.content[%d]", i))
-		if err != nil {
-			return nil, err
-		}
-		if parts[i], err = json.Marshal(part); err != nil {
-			return nil, err
-		}
-	}
-	msg.set("content", parts)
 	o.set("message", msg)
 	return json.Marshal(o)
 }

@@ -2,7 +2,6 @@ package wire
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -72,33 +71,13 @@ func checkedV1(raw json.RawMessage, at names) (json.RawMessage, error) {
 		return nil, InvalidParams("%s is a message of A2A 0.3 (role %s); %s. Here the role is ROLE_USER, and a part has text, raw, url or data",
 			at.message, Quote(role), at.other)
 	}
-	if err := v1Parts(msg, at.message+".parts"); err != nil {
-		return nil, err
+	if msg.has("parts") {
+		if err := msg.each("parts", at.message+".parts", v1Part); err != nil {
+			return nil, err
+		}
 	}
 	params.set("message", msg)
 	return json.Marshal(params)
-}
-
-// v1Parts checks the parts of a message, and writes them as the SDK's types do.
-func v1Parts(msg object, where string) error {
-	if !msg.has("parts") {
-		return nil
-	}
-	var parts []json.RawMessage
-	if err := json.Unmarshal(msg["parts"], &parts); err != nil {
-		return InvalidParams("%s must be an array", where)
-	}
-	for i, raw := range parts {
-		part, err := v1Part(raw, fmt.Sprintf("%s[%d]", where, i))
-		if err != nil {
-			return err
-		}
-		if parts[i], err = json.Marshal(part); err != nil {
-			return err
-		}
-	}
-	msg.set("parts", parts)
-	return nil
 }
 
 func v1Part(raw json.RawMessage, where string) (object, error) {
