@@ -132,12 +132,12 @@ func metadata(e *a2a.Error) map[string]string {
 	return nil
 }
 
-// Errors that the doors make themselves. Their texts are for the caller.
-
+// InvalidParams is an error with a text for the caller.
 func InvalidParams(format string, args ...any) error {
 	return a2a.NewError(a2a.ErrInvalidParams, fmt.Sprintf(format, args...))
 }
 
+// InvalidRequest is an error with a text for the caller.
 func InvalidRequest(format string, args ...any) error {
 	return a2a.NewError(a2a.ErrInvalidRequest, fmt.Sprintf(format, args...))
 }

@@ -131,6 +131,7 @@ func straight[T any](raw json.RawMessage) (*T, bool) {
 	return out, !hasSnakeKey(raw) && json.Unmarshal(raw, out) == nil
 }
 
+// AsIs reads params that are to have the form of T.
 func AsIs[T any](raw json.RawMessage) (*T, error) {
 	out := new(T)
 	if err := json.Unmarshal(raw, out); err != nil {

@@ -58,6 +58,7 @@ func (m PartMap) message(message *a2a.Message) *a2a.Message {
 	return &out
 }
 
+// Artifact returns a with its parts changed.
 func (m PartMap) Artifact(a *a2a.Artifact) *a2a.Artifact {
 	if a == nil || !slices.ContainsFunc(a.Parts, m.Concerns) {
 		return a
