@@ -73,8 +73,7 @@ func (b *Bindings) callRPC(r *http.Request, c rpcCall, params json.RawMessage) (
 	if err == nil {
 		// Encoded here, so that a result that cannot be is an error with an id.
 		answer, err = bounds.AnsweringOf(r.Context()).Make(r.Context(), 0, func() ([]byte, error) {
-			head, tail := wire.Around(c.id)
-			return wire.EncodeWithin(head, result, tail+"\n")
+			return wire.EncodeResult(c.id, result)
 		})
 	}
 	return answer, b.guard.Public(r.Context(), "jsonrpc", err)

@@ -107,6 +107,12 @@ func Around(id json.RawMessage) (head, tail string) {
 	return `{"jsonrpc":"2.0","id":` + string(id) + `,"result":`, "}"
 }
 
+// EncodeResult writes the response that a result makes.
+func EncodeResult(id json.RawMessage, result any) ([]byte, error) {
+	head, _ := Around(id)
+	return encodeWithin(head, result, "}\n")
+}
+
 // An RPCResponse answers with an error.
 type RPCResponse struct {
 	JSONRPC string          `json:"jsonrpc"`

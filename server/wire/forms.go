@@ -56,13 +56,13 @@ func FormV0REST() Form { return Form{"0.3 REST", pbjson.ToProtoStreamEvent} }
 
 // Marshal is json.Marshal without the escaping of <, > and &, which only matters
 // inside of HTML.
-func Marshal(v any) (json.RawMessage, error) { return EncodeWithin("", v, "") }
+func Marshal(v any) (json.RawMessage, error) { return encodeWithin("", v, "") }
 
 // Encode is [Marshal] with a newline behind it.
-func Encode(v any) ([]byte, error) { return EncodeWithin("", v, "\n") }
+func Encode(v any) ([]byte, error) { return encodeWithin("", v, "\n") }
 
-// EncodeWithin writes head, v and tail. What is JSON already is not read again.
-func EncodeWithin(head string, v any, tail string) ([]byte, error) {
+// encodeWithin writes head, v and tail. What is JSON already is not read again.
+func encodeWithin(head string, v any, tail string) ([]byte, error) {
 	var buf bytes.Buffer
 	buf.WriteString(head)
 	if raw, ok := v.(json.RawMessage); ok {
