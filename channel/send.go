@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/deliver"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
@@ -129,7 +130,7 @@ func (s *sender) settle(ctx context.Context, r store.InboxReply, says said, err 
 
 // untaken reports whether another agent has had its time to take a reply.
 func untaken(r store.InboxReply) bool {
-	return r.Peer != "" && store.IsOver(r.Tries+1, time.Since(r.Created))
+	return r.Peer != "" && deliver.IsOver(r.Tries+1, time.Since(r.Created))
 }
 
 // instead is what the sender is told in the place of a reply that was refused.

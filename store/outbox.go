@@ -9,13 +9,6 @@ import (
 // not forgotten for the sake of room.
 const Patience = 24 * time.Hour
 
-// fewTries take some minutes.
-const fewTries = 8
-
-// IsOver reports whether something that was put in so long ago, and has been tried so often, has had
-// its time. What waited while no process ran has some tries all the same.
-func IsOver(tries int, age time.Duration) bool { return tries > fewTries && age > Patience }
-
 // send puts deliveries into the outbox.
 func (c *conn) send(task int64, deliveries []Delivery, now int64) error {
 	for _, d := range deliveries {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/deliver"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/leaktest"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/late"
@@ -215,7 +216,7 @@ func TestGivenUp(t *testing.T) {
 
 // A forgetful outbox does not take what became of a reply.
 type forgetful struct {
-	late.Outbox
+	deliver.Outbox
 	mu  sync.Mutex
 	ill bool
 }
@@ -252,7 +253,7 @@ func TestFullDisk(t *testing.T) {
 
 // A hasty outbox lists everything as due, once: what it read is out of date.
 type hasty struct {
-	late.Outbox
+	deliver.Outbox
 	mu    sync.Mutex
 	lists int
 }

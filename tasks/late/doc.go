@@ -5,13 +5,7 @@
 //
 // # Delivery
 //
-// A reply that has arrived is not sent again; a process that is killed between the
-// arrival and the note of it sends it once more. A platform that is down is tried again
-// for a day ([store.IsOver]). One that will not have it is not.
-//
-// # Ownership and concurrency
-//
-// [Deliverer.Run] sends, one at a time, for the user reads them in their order; while one
-// waits for its next try, those behind it go on. It returns when its context ends. Wake
-// may be called from anywhere.
+// One reply is sent at a time, for the user reads them in their order; while one waits for
+// its next try, those behind it go on. A platform that is down is tried again for a day, one
+// that refuses a reply is not. The rest is as package deliver has it.
 package late

@@ -3,12 +3,11 @@ package notify
 import (
 	"context"
 	"log/slog"
-	"sync"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/deliver"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/push"
-	"github.com/Molecule-AI/molecule-codex-runtime/tasks/rounds"
 )
 
 const (
@@ -40,18 +39,10 @@ type Config struct {
 	Logger   *slog.Logger // nil discards
 }
 
-// A Deliverer sends notices. Create it with [New].
+// A Deliverer sends notices, those of several tasks at the same time. Create it with [New].
 type Deliverer struct {
-	*rounds.Rounds[string] // by the tasks whose notices are sent by themselves
-
-	cfg  Config
-	log  *slog.Logger
-	post *push.Poster
-	to   *push.Receivers
-
-	mu      sync.Mutex               // guards the fields below
-	busy    map[string]chan struct{} // closed when the notice of the task is let go
-	unnoted map[string]store.Notice  // what became of those that the journal could not take
+	*deliver.Deliverer[string, *delivery]
+	notices notices
 }
 
 // New returns a deliverer. It starts nothing.
@@ -62,84 +53,61 @@ func New(cfg Config) *Deliverer {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Deliverer{
-		Rounds: rounds.New[string](mostAtOnce), cfg: cfg, log: cfg.Logger, post: cfg.Poster, to: push.NewReceivers(timeout, cfg.Now),
-		busy: map[string]chan struct{}{}, unnoted: map[string]store.Notice{},
-	}
+	n := notices{cfg, push.NewReceivers(timeout, cfg.Now)}
+	const failed = "somebody could not be told of the end of a task"
+	return &Deliverer{deliver.New(deliver.Config[string, *delivery]{
+		Words: deliver.Words{Kind: "notice of an ended task", Failed: failed, Dead: failed}, Journal: n, Sender: n, Room: n, Most: mostAtOnce, Now: cfg.Now, Logger: cfg.Logger,
+	}), n}
 }
 
-// Run sends what is due until ctx ends, beginning with what an earlier process has
-// left. It may be called once.
-func (d *Deliverer) Run(ctx context.Context) {
-	d.Rounds.Run(ctx, d.due, d.deliver)
+// notices are those of a journal: a [deliver.Journal], its [deliver.Sender] and its
+// [deliver.Room].
+type notices struct {
+	cfg Config
+	to  *push.Receivers
 }
 
-// deliver sends one that is due, if there is room for it where it goes.
-func (d *Deliverer) deliver(ctx context.Context, task string) error {
-	var end func(answered bool)
-	r, err := d.send(ctx, task, func(n store.Notice) (ok bool) {
-		switch {
-		case !d.isDue(n):
-			return false
-		case n.Target == Local:
-			return true
-		}
-		end, ok = d.to.Begin(n.Target)
-		return ok
-	})
-	if end != nil {
-		end(r.answered)
-	}
-	return err
+// A delivery is one try of a notice.
+type delivery struct {
+	store.Notice
+	asked    bool // for it by a caller, whenever it is due
+	tried    bool
+	answered bool // by the host of a URL, whatever that says, or by the platform, which has it
+	said     any  // what the receiver, or we, say of it
 }
 
-// due lists the tasks whose notices are due, and says when to look again.
-func (d *Deliverer) due(ctx context.Context) (due []string, next time.Duration) {
-	next = rounds.Idle
-	err := d.cfg.Journal.NoticesToSend(ctx, func(n store.Notice) bool {
-		switch wait := n.Due.Sub(d.cfg.Now()); {
+// Due implements [deliver.Journal].
+func (s notices) Due(ctx context.Context, offer func(string, *delivery) bool) (next time.Duration, err error) {
+	next = deliver.Idle
+	offers := 0
+	err = s.cfg.Journal.NoticesToSend(ctx, func(n store.Notice) bool {
+		switch wait := n.Due.Sub(s.cfg.Now()); {
 		case wait > 0:
 			next = min(next, wait)
-		case n.Target == Local || d.to.Room(n.Target): // the end of what has no room for it wakes us
-			due = append(due, n.Task)
+		case n.Target == Local || s.to.Room(n.Target): // the end of what has no room for it wakes us
+			offers++
+			offer(n.Task, &delivery{Notice: n})
 		}
-		return len(due) < page
+		return offers < page
 	})
-	if err != nil {
-		if ctx.Err() == nil {
-			d.log.Error("the notices of ended tasks cannot be read; this is tried again", "err", err)
-		}
-		return nil, rounds.Retry
-	}
-	return due, next
+	return next, err
 }
 
-// isDue is for what is sent by itself.
-func (d *Deliverer) isDue(n store.Notice) bool {
-	return !n.Due.IsZero() && !n.Due.After(d.cfg.Now())
+// Begin implements [deliver.Room]: a receiver that hangs leaves places for others.
+func (s notices) Begin(d *delivery) (end func(deliver.Settlement), ok bool) {
+	if d.Target == Local {
+		return func(deliver.Settlement) {}, true
+	}
+	done, ok := s.to.Begin(d.Target)
+	return func(deliver.Settlement) { done(d.answered) }, ok
 }
 
-// take waits until nobody has the notice of a task in hand, and takes it.
-func (d *Deliverer) take(ctx context.Context, task string) (release func(), err error) {
-	for {
-		d.mu.Lock()
-		held := d.busy[task]
-		if held == nil {
-			mine := make(chan struct{})
-			d.busy[task] = mine
-			d.mu.Unlock()
-			return func() {
-				d.mu.Lock()
-				delete(d.busy, task)
-				d.mu.Unlock()
-				close(mine)
-			}, nil
-		}
-		d.mu.Unlock()
-		select {
-		case <-held:
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		}
+// Settle implements [deliver.Journal].
+func (s notices) Settle(ctx context.Context, d *delivery, how deliver.Settlement) error {
+	n := d.Notice
+	n.Status, n.Error, n.Tries, n.Due = store.NoticeSent, "", how.Tries, how.Due
+	if how.Err != nil {
+		n.Status, n.Error = store.NoticeFailed, how.Err.Error()
 	}
+	return s.cfg.Journal.SetNotice(ctx, n)
 }

@@ -188,7 +188,8 @@ func TestRetry(t *testing.T) {
 	})
 	p := &platform{}
 	p.refuse.Store(true)
-	d, _ := b.run(func(c *notify.Config) { c.Platform = p })
+	now := time.Now().Add(time.Minute) // it stands still: nothing is tried again by itself
+	d, _ := b.run(func(c *notify.Config) { c.Platform, c.Now = p, func() time.Time { return now } })
 	b.end("hook", h.URL)
 	b.end("none", "")
 	b.end("place", "canvas")

@@ -18,7 +18,6 @@
 //
 // # Ownership and concurrency
 //
-// [Deliverer.Run] sends what is due, and waits for what it has begun before it
-// returns. Retry may run beside it, and several of them: a notice is in the hands of
-// one of them at a time.
+// [Deliverer.Run] sends what is due, as package deliver has it. Retry may run beside it,
+// and several of them: one try of a notice is made at a time.
 package notify

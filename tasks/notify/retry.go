@@ -41,7 +41,7 @@ const (
 // of them; 0 means 10.
 func (d *Deliverer) Retry(ctx context.Context, limit int, dry bool) (Report, error) {
 	report := Report{DryRun: dry, Notifications: []Notice{}}
-	list, err := d.cfg.Journal.Notices(ctx, min(max(cmp.Or(limit, defaultLimit), 1), largestLimit))
+	list, err := d.notices.cfg.Journal.Notices(ctx, min(max(cmp.Or(limit, defaultLimit), 1), largestLimit))
 	if err != nil {
 		return report, err
 	}
@@ -66,18 +66,22 @@ func (d *Deliverer) retry(ctx context.Context, n store.Notice, dry bool) (Notice
 		if n.Status = store.NoticeNoTarget; dry {
 			return line, nil
 		}
-		return line, d.cfg.Journal.SetNotice(ctx, n)
+		return line, d.notices.cfg.Journal.SetNotice(ctx, n)
 	case dry:
 		line.Status = dryRun
 		return line, nil
 	}
-	r, err := d.send(ctx, n.Task, func(store.Notice) bool { return true })
+	try := &delivery{Notice: n, asked: true}
+	if err := d.Now(ctx, n.Task, try); err != nil {
+		return line, err
+	}
+	n, err := d.notices.cfg.Journal.Notice(ctx, n.Task)
 	if err != nil {
 		return line, err
 	}
-	line.Status, line.Error, line.Delivery = r.notice.Status, r.notice.Error, r.delivery
-	if line.Sent = r.tried && line.Status == store.NoticeSent; line.Status == store.NoticeSent {
-		line.NotifiedAt = &r.notice.Sent
+	line.Status, line.Error, line.Delivery = n.Status, n.Error, try.said
+	if line.Sent = try.tried && line.Status == store.NoticeSent; line.Status == store.NoticeSent {
+		line.NotifiedAt = &n.Sent
 	}
 	return line, nil
 }

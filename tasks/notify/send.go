@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/deliver"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
 
@@ -29,125 +30,68 @@ type post struct {
 	Status    string `json:"status"`
 }
 
-// A result is what became of one try.
-type result struct {
-	notice   store.Notice // as it is now
-	tried    bool
-	answered bool // by the host of a URL, whatever that says, or by the platform, which has it
-	delivery any  // what the receiver, or we, say of it
-}
-
-// send tries a notice once, if it is wanted as it is by now, and notes what came of
-// it. Nobody else tries it meanwhile.
-func (d *Deliverer) send(ctx context.Context, task string, wanted func(store.Notice) bool) (r result, err error) {
-	release, err := d.take(ctx, task)
-	if err != nil {
-		return r, err
-	}
-	defer release()
-	if r.notice, err = d.cfg.Journal.Notice(ctx, task); err != nil {
-		if !errors.Is(err, store.ErrUnknown) && ctx.Err() == nil {
-			d.log.Error("the notice of an ended task cannot be read; this is tried again", "task_id", task, "err", err)
-		}
-		return r, err
-	}
-	if known, err := d.settle(task); known != nil {
-		r.notice = *known
-		return r, err
-	}
-	n := &r.notice
-	if n.Status == store.NoticeSent || !wanted(*n) {
-		return r, nil
-	}
-	r.tried = true
-	why, next := d.try(ctx, &r)
-	if why != "" && ctx.Err() != nil { // we were cut off, not the receiver
-		return r, context.Cause(ctx)
-	}
-	n.Due, n.Error = next, why
-	if n.Status = store.NoticeSent; why != "" {
-		n.Status = store.NoticeFailed
-		n.Tries++
-		d.log.Warn("somebody could not be told of the end of a task", "task_id", task, "reason", why, "tries", n.Tries, "again", !next.IsZero())
-	} else {
-		n.Sent = d.cfg.Now()
-	}
-	d.mu.Lock()
-	d.unnoted[task] = *n
-	d.mu.Unlock()
-	_, err = d.settle(task)
-	return r, err
-}
-
-// settle notes what became of a notice, if that has not been done. While the journal
-// takes nothing this is tried again, and the notice itself is not: it has arrived, or
-// waits. The caller has taken it.
-func (d *Deliverer) settle(task string) (*store.Notice, error) {
-	d.mu.Lock()
-	n, ok := d.unnoted[task]
-	d.mu.Unlock()
-	if !ok {
-		return nil, nil
-	}
-	if err := d.cfg.Journal.SetNotice(context.Background(), n); err != nil && !errors.Is(err, store.ErrUnknown) {
-		d.log.Error("what became of a notice could not be noted; this is tried again, and if it is never done the next process sends it again",
-			"task_id", task, "err", err)
-		return &n, err
-	}
-	d.mu.Lock()
-	delete(d.unnoted, task)
-	d.mu.Unlock()
-	return &n, nil
-}
-
-// try sends a notice and returns why it has not arrived, and when to try again by
-// ourselves.
-func (d *Deliverer) try(ctx context.Context, r *result) (why string, next time.Time) {
-	n := &r.notice
-	var body Body
-	if err := json.Unmarshal(n.Body, &body); err != nil {
-		return "what was to be said is damaged", next
-	}
+// Send implements [deliver.Sender].
+func (s notices) Send(ctx context.Context, d *delivery) (out deliver.Outcome) {
+	n, err := s.cfg.Journal.Notice(ctx, d.Task)
+	out = deliver.Outcome{Err: err, Tries: n.Tries, Created: n.Created, Log: []any{"task_id", d.Task}}
 	switch {
-	case n.Target == Local:
-		d.log.Info("a task has ended", "task_id", n.Task, "name", body.Name, "state", body.State)
-		r.delivery = map[string]any{"success": true, "target": Local, "local": true}
-		return "", next
-	case isURL(n.Target):
-		return d.webhook(ctx, r, body)
-	case d.cfg.Platform == nil:
-		return errNoWorkspace.Error(), next
+	case errors.Is(err, store.ErrUnknown):
+		return deliver.Outcome{}
+	case err != nil, n.Status == store.NoticeSent:
+		return out
+	case !d.asked && (n.Due.IsZero() || n.Due.After(s.cfg.Now())):
+		return out
+	}
+	d.Notice, d.tried = n, true
+	var body Body
+	if json.Unmarshal(n.Body, &body) != nil {
+		out.Verdict, out.Err = deliver.Refused, errDamaged
+		return out
+	}
+	out.Verdict, out.Wait, out.Err = s.tell(ctx, d, body)
+	if out.Verdict == deliver.Arrived {
+		d.Sent = s.cfg.Now()
+	}
+	return out
+}
+
+var errDamaged = errors.New("what was to be said is damaged")
+
+// tell says what a notice says to where it goes.
+func (s notices) tell(ctx context.Context, d *delivery, body Body) (_ deliver.Verdict, wait time.Duration, err error) {
+	switch {
+	case d.Target == Local:
+		s.cfg.Logger.Info("a task has ended", "task_id", d.Task, "name", body.Name, "state", body.State)
+		d.said = map[string]any{"success": true, "target": Local, "local": true}
+		return deliver.Arrived, 0, nil
+	case isURL(d.Target):
+		return s.post(ctx, d, body)
+	case s.cfg.Platform == nil:
+		return deliver.Refused, 0, errNoWorkspace
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	err := d.cfg.Platform.Notify(ctx, n.Task, body.Text)
-	if r.answered = err == nil; r.answered {
-		r.delivery = map[string]any{"success": true, "target": n.Target}
-		return "", next
+	err = s.cfg.Platform.Notify(ctx, d.Task, body.Text)
+	if d.answered = err == nil; d.answered {
+		d.said = map[string]any{"success": true, "target": d.Target}
 	}
-	var refused interface{ Permanent() bool }
-	if errors.As(err, &refused) && refused.Permanent() {
-		return err.Error(), next
-	}
-	return err.Error(), d.cfg.Now().Add(time.Minute)
+	return deliver.VerdictOn(err), 0, err
 }
 
-func (d *Deliverer) webhook(ctx context.Context, r *result, body Body) (why string, next time.Time) {
-	n := &r.notice
-	if d.post == nil {
-		return "calling out is switched off (RUNTIME_PUSH=0)", next
+func (s notices) post(ctx context.Context, d *delivery, body Body) (_ deliver.Verdict, wait time.Duration, err error) {
+	if s.cfg.Poster == nil {
+		return deliver.Refused, 0, errNoPosts
 	}
-	payload, err := json.Marshal(post{Text: body.Text, TaskID: body.Name, HermesID: body.Name, A2ATaskID: n.Task, Status: body.State})
+	payload, err := json.Marshal(post{Text: body.Text, TaskID: body.Name, HermesID: body.Name, A2ATaskID: d.Task, Status: body.State})
 	if err != nil {
-		return "what was to be said is damaged", next
+		return deliver.Refused, 0, errDamaged
 	}
 	header := http.Header{}
-	header.Set(headerID, n.Task+"/end")
-	out := d.post.Post(ctx, n.Target, header, payload, n.Tries, n.Created)
-	r.answered = out.Status != 0
-	if !out.Arrived {
-		return out.Reason, out.Next
+	header.Set(headerID, d.Task+"/end")
+	a := s.cfg.Poster.Post(ctx, d.Target, header, payload)
+	d.answered = a.Status != 0
+	if a.Verdict == deliver.Arrived {
+		d.said = map[string]any{"success": true, "target": d.Target, "status": a.Status}
 	}
-	r.delivery = map[string]any{"success": true, "target": n.Target, "status": out.Status}
-	return "", next
+	return a.Verdict, a.Wait, a.Err
 }

@@ -23,9 +23,12 @@ type Platform interface {
 	Notify(ctx context.Context, id, message string) error
 }
 
-// errNoWorkspace says why a target cannot be had.
-var errNoWorkspace = errors.New("there is no canvas, as this runtime belongs to no workspace: " +
-	"set WORKSPACE_ID and PLATFORM_URL, or give local or a URL")
+// Why a target cannot be had.
+var (
+	errNoWorkspace = errors.New("there is no canvas, as this runtime belongs to no workspace: " +
+		"set WORKSPACE_ID and PLATFORM_URL, or give local or a URL")
+	errNoPosts = errors.New("calling out is switched off (RUNTIME_PUSH=0)")
+)
 
 // isURL reports whether a target is a webhook.
 func isURL(target string) bool {
@@ -41,13 +44,13 @@ func (d *Deliverer) Check(target string) error {
 		return fmt.Errorf("it is longer than %d bytes", longestTarget)
 	case target == Local:
 		return nil
-	case isURL(target) && d.post == nil:
-		return errors.New("calling out is switched off (RUNTIME_PUSH=0)")
+	case isURL(target) && d.notices.cfg.Poster == nil:
+		return errNoPosts
 	case isURL(target):
-		return d.post.Check(target)
+		return d.notices.cfg.Poster.Check(target)
 	case target != Canvas:
 		return errors.New("it is none of local, canvas and the URL of a webhook")
-	case d.cfg.Platform == nil:
+	case d.notices.cfg.Platform == nil:
 		return errNoWorkspace
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/deliver"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
 
@@ -233,7 +234,7 @@ func TestTriesSurvive(t *testing.T) {
 	b.task("t", setting("c", r.URL))
 	b.tell("t", "c", "1")
 	b.run(loopback)
-	if in := time.Until(b.failed()); in < longestAsked-time.Minute || in > longestAsked {
+	if in := time.Until(b.failed()); in < deliver.LongestAsked-time.Minute || in > deliver.LongestAsked {
 		t.Errorf("due in %s", in)
 	}
 	b.restart()

@@ -7,16 +7,15 @@
 // Each notification is posted until the receiver takes it: at least once, and in
 // order for each setting of a task. One that is posted again, also by another
 // process, has the id that it had before. What the receiver or the network may
-// get over is tried again for [store.Patience]; what it refuses for good, or the guard
-// does, is given up at once. Nothing of a setting but its id and the host of its
-// URL is ever logged.
+// get over is tried again, what it refuses for good, or the guard does, is given up at
+// once. The rest is as package deliver has it. Nothing of a setting but its id and the host
+// of its URL is ever logged.
 //
 // # Ownership and concurrency
 //
-// [Deliverer.Run] owns the schedule: which deliveries wait, in which lane, for
-// whom. A lane is the deliveries of one setting of one task; its first one blocks
-// the others. Run starts a goroutine for each post and waits for all of them
-// before it returns. Check, Full, Reserve and Wake may be called concurrently.
+// The schedule says which deliveries wait, in which lane, for whom. A lane is the
+// deliveries of one setting of one task; its first one blocks the others. All methods may
+// be called concurrently.
 //
 // # Fairness
 //

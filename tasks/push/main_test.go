@@ -17,6 +17,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/deliver"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/netguard"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/leaktest"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
@@ -67,7 +68,7 @@ func (b *bench) run(networks ...string) *Deliverer {
 		Logger: slog.New(slog.NewJSONHandler(&b.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	if b.transport != nil {
-		d.poster.client.Transport = b.transport
+		d.posts.poster.client.Transport = b.transport
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
@@ -161,7 +162,7 @@ func (b *bench) tire() {
 	rows, err := b.st.Waiting(b.t.Context(), Kind, 0, 1000)
 	b.must(err)
 	for _, row := range rows {
-		for tries := row.Tries; !store.IsOver(tries+1, 2*store.Patience); tries++ {
+		for tries := row.Tries; !deliver.IsOver(tries+1, 2*store.Patience); tries++ {
 			b.must(b.st.Failed(b.t.Context(), row.ID, time.Now()))
 		}
 	}

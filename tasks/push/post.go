@@ -1,14 +1,15 @@
 package push
 
 import (
-	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/deliver"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/netguard"
 )
 
@@ -19,47 +20,25 @@ const (
 	headerVersion = "A2A-Version"
 )
 
-// A verdict says what becomes of a delivery.
-type verdict int
-
-const (
-	arrived verdict = iota
-	again           // it may arrive later
-	refused         // it never will
-)
-
-// An answer is what came of a post, in words that are fit for the log: none of
+// An Answer is what came of a post, in words that are fit for the log: none of
 // them is of the URL's path or query, or of what the receiver wrote.
-type answer struct {
-	verdict verdict
-	status  int           // 0 without an HTTP answer
-	reason  string        // without an HTTP answer
-	wait    time.Duration // that the receiver asks for
-}
-
-// post posts a notification once.
-func (d *Deliverer) post(ctx context.Context, s Setting, n Notification) answer {
-	header := http.Header{}
-	header.Set(headerVersion, n.Version)
-	header.Set(headerID, n.ID)
-	if s.Config.Token != "" {
-		header.Set(headerToken, s.Config.Token)
-	}
-	if auth := s.Config.Auth; auth != nil && auth.Credentials != "" {
-		header.Set("Authorization", auth.Scheme+" "+auth.Credentials)
-	}
-	return d.poster.post(ctx, s.Config.URL, header, n.Payload)
+type Answer struct {
+	Verdict deliver.Verdict
+	Status  int           // 0 without an HTTP answer
+	Err     error         // why it has not arrived
+	Wait    time.Duration // that the receiver asks for
 }
 
 // judge reads the answer of a receiver. Redirects are refusals: the place that
 // they name is not the one that the caller has set.
-func judge(status int, retryAfter string, now time.Time) answer {
-	a := answer{verdict: refused, status: status}
+func judge(status int, retryAfter string, now time.Time) Answer {
+	if status >= 200 && status <= 299 {
+		return Answer{Verdict: deliver.Arrived, Status: status}
+	}
+	a := Answer{Verdict: deliver.Refused, Status: status, Err: fmt.Errorf("the receiver answered %d %s", status, http.StatusText(status))}
 	switch {
-	case status >= 200 && status <= 299:
-		a.verdict = arrived
 	case status == http.StatusRequestTimeout, status == http.StatusTooEarly, status == http.StatusTooManyRequests, status >= 500:
-		a.verdict, a.wait = again, asked(retryAfter, now)
+		a.Verdict, a.Wait = deliver.Again, asked(retryAfter, now)
 	}
 	return a
 }
@@ -68,27 +47,27 @@ func judge(status int, retryAfter string, now time.Time) answer {
 func asked(value string, now time.Time) time.Duration {
 	value = strings.TrimSpace(value)
 	if n, err := strconv.Atoi(value); err == nil {
-		return time.Duration(min(max(n, 0), int(longestAsked/time.Second))) * time.Second
+		return time.Duration(min(max(n, 0), int(deliver.LongestAsked/time.Second))) * time.Second
 	}
 	if at, err := http.ParseTime(value); err == nil {
-		return min(max(at.Sub(now), 0), longestAsked)
+		return min(max(at.Sub(now), 0), deliver.LongestAsked)
 	}
 	return 0
 }
 
 // failure says why there was no answer, without the words of the error: they
 // have the URL in them.
-func failure(err error) answer {
+func failure(err error) Answer {
 	var timeout net.Error
 	var dns *net.DNSError
 	switch {
 	case errors.Is(err, netguard.ErrForbidden):
-		return answer{verdict: refused, reason: "the address is not allowed; RUNTIME_ALLOW_NETWORKS can allow it"}
+		return Answer{Verdict: deliver.Refused, Err: errors.New("the address is not allowed; RUNTIME_ALLOW_NETWORKS can allow it")}
 	case errors.As(err, &dns):
-		return answer{verdict: again, reason: "the host's name cannot be resolved"}
+		return Answer{Verdict: deliver.Again, Err: errors.New("the host's name cannot be resolved")}
 	case errors.As(err, &timeout) && timeout.Timeout():
-		return answer{verdict: again, reason: "no answer in time"}
+		return Answer{Verdict: deliver.Again, Err: errors.New("no answer in time")}
 	default:
-		return answer{verdict: again, reason: "the connection failed"}
+		return Answer{Verdict: deliver.Again, Err: errors.New("the connection failed")}
 	}
 }

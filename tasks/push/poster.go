@@ -3,13 +3,13 @@ package push
 import (
 	"bytes"
 	"context"
-	"fmt"
+	"errors"
 	"io"
 	"net/http"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/deliver"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/netguard"
-	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
 
 // A Poster posts JSON to URLs that callers have given. It may be used concurrently.
@@ -41,35 +41,15 @@ func (p *Poster) Check(url string) error {
 // Close lets go of connections that are not in use.
 func (p *Poster) Close() { p.client.CloseIdleConnections() }
 
-// An Outcome is what came of a post.
-type Outcome struct {
-	Arrived bool
-	Status  int       // of the HTTP answer; 0 without one
-	Reason  string    // why it has not arrived, in words that name nothing of the URL
-	Next    time.Time // when to try again; the zero time means that it is of no use
-}
-
-// Post posts once: what was made at a time, and has been tried so often before.
-func (p *Poster) Post(ctx context.Context, url string, header http.Header, payload []byte, tries int, made time.Time) Outcome {
-	a := p.post(ctx, url, header, payload)
-	out := Outcome{Arrived: a.verdict == arrived, Status: a.status, Reason: a.reason}
-	if a.status != 0 && !out.Arrived {
-		out.Reason = fmt.Sprintf("the receiver answered %d %s", a.status, http.StatusText(a.status))
-	}
-	if next := p.now().Add(wait(tries+1, a.wait, jitter())); a.verdict == again && !store.IsOver(tries+1, next.Sub(made)) {
-		out.Next = next
-	}
-	return out
-}
-
-func (p *Poster) post(ctx context.Context, url string, header http.Header, payload []byte) answer {
+// Post posts once.
+func (p *Poster) Post(ctx context.Context, url string, header http.Header, payload []byte) Answer {
 	u, err := p.guard.URL(url)
 	if err != nil {
 		return failure(err)
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), bytes.NewReader(payload))
 	if err != nil {
-		return answer{verdict: refused, reason: "the request cannot be made"}
+		return Answer{Verdict: deliver.Refused, Err: errors.New("the request cannot be made")}
 	}
 	req.Header = header
 	req.Header.Set("Content-Type", "application/json")

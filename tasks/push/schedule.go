@@ -3,6 +3,7 @@ package push
 import (
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/deliver"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
 
@@ -41,6 +42,15 @@ type lane struct {
 	rows  []row
 	held  []*share // by the first one, which is in flight; nil if it is not
 	at    place    // that it is in flight to
+
+	flight flight // of the first one; its sender owns it until it has landed
+}
+
+// A flight is a post of the first delivery of a lane.
+type flight struct {
+	row
+	host      string // that it was posted to
+	treatment treatment
 }
 
 // A row is a delivery without its body.
@@ -58,12 +68,12 @@ func newSchedule() *schedule {
 	}
 }
 
-// add puts a delivery at the end of its lane. host is asked when there is no such lane.
-func (s *schedule) add(d store.Delivery, from Sender, host func() string) {
+// add puts a delivery at the end of its lane. A new lane goes to a host.
+func (s *schedule) add(d store.Delivery, from Sender, host string) {
 	key := laneKey{d.Task, d.Target}
 	l := s.lanes[key]
 	if l == nil {
-		l = &lane{laneKey: key, queue: s.queue(from), host: host()}
+		l = &lane{laneKey: key, queue: s.queue(from), host: host}
 		s.lanes[key] = l
 		l.queue.lanes[l] = struct{}{}
 	}
@@ -164,37 +174,39 @@ func (s *schedule) shares(l *lane, now time.Time) []*share {
 func (l *lane) place() place { return place{l.host, l.queue.sender.Peer} }
 
 // launch notes that the first of a lane is posted.
-func (s *schedule) launch(l *lane, now time.Time) row {
+func (s *schedule) launch(l *lane, now time.Time) {
 	s.turns++
 	l.queue.turn = s.turns
-	l.held, l.at = s.shares(l, now), l.place()
+	l.held, l.at, l.flight = s.shares(l, now), l.place(), flight{row: l.rows[0]}
 	s.count(l, 1)
-	return l.rows[0]
 }
 
-// land notes what became of it, and takes it off the schedule unless it is to be
-// posted again.
-func (s *schedule) land(to landing, now time.Time) {
-	l := to.lane
+// land notes what became of it, and takes it off the schedule unless it is to be posted
+// again, which it reports.
+func (s *schedule) land(l *lane, to deliver.Settlement, now time.Time) (left bool) {
 	s.count(l, -1)
 	l.held = nil
-	if to.treatment != unknown {
-		l.host = to.host
-		s.hosts.learn(l.place(), to.treatment, now)
+	if l.flight.treatment != unknown {
+		l.host = l.flight.host
+		s.hosts.learn(l.place(), l.flight.treatment, now)
 	}
-	if to.left {
-		l.rows[0].tries++
-		l.rows[0].due = to.due
-		return
+	switch to.State {
+	case deliver.PutOff:
+		l.rows[0].tries, l.rows[0].due = to.Tries, to.Due
+		return true
+	case deliver.Untouched:
+		l.rows[0].due = now
+		return true
 	}
 	if l.rows = l.rows[1:]; len(l.rows) > 0 {
-		return
+		return false
 	}
 	delete(s.lanes, l.laneKey)
 	delete(l.queue.lanes, l)
 	if len(l.queue.lanes) == 0 {
 		delete(s.senders, l.queue.sender)
 	}
+	return false
 }
 
 func (s *schedule) count(l *lane, n int) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/deliver"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/netguard"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
@@ -18,39 +19,27 @@ func TestJudge(t *testing.T) {
 	for _, c := range []struct {
 		status     int
 		retryAfter string
-		want       verdict
+		want       deliver.Verdict
 		wait       time.Duration
 	}{
-		{200, "", arrived, 0}, {202, "", arrived, 0}, {204, "5", arrived, 0}, {299, "", arrived, 0},
-		{408, "", again, 0}, {425, "", again, 0}, {429, "7", again, 7 * time.Second}, {500, "", again, 0}, {502, "", again, 0},
-		{503, "100000", again, 10 * time.Minute}, {503, "-5", again, 0}, {503, "soon", again, 0}, {504, "", again, 0}, {599, "", again, 0},
-		{503, now.Add(90 * time.Second).Format(http.TimeFormat), again, 90 * time.Second},
-		{503, now.Add(-time.Hour).Format(http.TimeFormat), again, 0}, {503, now.Add(48 * time.Hour).Format(http.TimeFormat), again, 10 * time.Minute},
-		{301, "", refused, 0}, {304, "", refused, 0}, {307, "", refused, 0}, {308, "", refused, 0},
-		{400, "", refused, 0}, {401, "", refused, 0}, {403, "", refused, 0}, {404, "9", refused, 0}, {405, "", refused, 0}, {410, "", refused, 0}, {413, "", refused, 0},
+		{200, "", deliver.Arrived, 0}, {202, "", deliver.Arrived, 0}, {204, "5", deliver.Arrived, 0}, {299, "", deliver.Arrived, 0},
+		{408, "", deliver.Again, 0}, {425, "", deliver.Again, 0}, {429, "7", deliver.Again, 7 * time.Second}, {500, "", deliver.Again, 0}, {502, "", deliver.Again, 0},
+		{503, "100000", deliver.Again, 10 * time.Minute}, {503, "-5", deliver.Again, 0}, {503, "soon", deliver.Again, 0}, {504, "", deliver.Again, 0}, {599, "", deliver.Again, 0},
+		{503, now.Add(90 * time.Second).Format(http.TimeFormat), deliver.Again, 90 * time.Second},
+		{503, now.Add(-time.Hour).Format(http.TimeFormat), deliver.Again, 0}, {503, now.Add(48 * time.Hour).Format(http.TimeFormat), deliver.Again, 10 * time.Minute},
+		{301, "", deliver.Refused, 0}, {304, "", deliver.Refused, 0}, {307, "", deliver.Refused, 0}, {308, "", deliver.Refused, 0},
+		{400, "", deliver.Refused, 0}, {401, "", deliver.Refused, 0}, {403, "", deliver.Refused, 0}, {404, "9", deliver.Refused, 0}, {405, "", deliver.Refused, 0}, {410, "", deliver.Refused, 0}, {413, "", deliver.Refused, 0},
 	} {
 		a := judge(c.status, c.retryAfter, now)
-		if a.verdict != c.want || a.wait != c.wait || a.status != c.status {
+		if a.Verdict != c.want || a.Wait != c.wait || a.Status != c.status {
 			t.Errorf("%d, Retry-After %q: %+v", c.status, c.retryAfter, a)
 		}
 	}
-	if a := failure(fmt.Errorf("post: %w", netguard.ErrForbidden)); a.verdict != refused {
+	if a := failure(fmt.Errorf("post: %w", netguard.ErrForbidden)); a.Verdict != deliver.Refused {
 		t.Errorf("%+v", a)
 	}
-	if a := failure(errors.New("reset")); a.verdict != again {
+	if a := failure(errors.New("reset")); a.Verdict != deliver.Again {
 		t.Errorf("%+v", a)
-	}
-}
-
-func TestWait(t *testing.T) {
-	for failures, want := range map[int]time.Duration{1: time.Second, 2: 2 * time.Second, 5: 16 * time.Second, 9: 256 * time.Second, 10: 5 * time.Minute, 1000: 5 * time.Minute} {
-		low, high := wait(failures, 0, 0), wait(failures, 0, 0.999)
-		if low != want*8/10 || high <= want || high > want*12/10 {
-			t.Errorf("after %d: %s to %s, want about %s", failures, low, high, want)
-		}
-	}
-	if w := wait(1, time.Minute, 0); w != time.Minute {
-		t.Errorf("%s, want what was asked for", w)
 	}
 }
 
@@ -67,7 +56,7 @@ func newPlan() *plan { return &plan{schedule: newSchedule(), now: time.Now()} }
 func (p *plan) want(from Sender, host string, in time.Duration, d store.Delivery) {
 	p.id++
 	d.ID, d.Task, d.Target, d.Due = p.id, fmt.Sprint("task-", p.id), "c", p.now.Add(in)
-	p.add(d, from, func() string { return host })
+	p.add(d, from, host)
 }
 
 // launched posts what may be posted now, and returns whose that is, in order.
@@ -105,7 +94,7 @@ func TestSchedule(t *testing.T) {
 		t.Errorf("look again at %s", later.Sub(p.now))
 	}
 	for _, l := range got {
-		p.land(landing{lane: l}, p.now)
+		p.land(l, deliver.Settlement{State: deliver.Sent}, p.now)
 	}
 	if p.posts.all != 0 || p.repeated.all != 0 || len(p.hosts.flying) != 0 {
 		t.Errorf("nothing is in flight, and %d, %d and %v are counted", p.posts.all, p.repeated.all, p.hosts.flying)
@@ -180,7 +169,7 @@ func TestTurns(t *testing.T) {
 	want("c", true, 2, time.Minute)
 	for _, l := range all {
 		if l.queue.sender.Name != "c" {
-			p.land(landing{lane: l}, p.now)
+			p.land(l, deliver.Settlement{State: deliver.Sent}, p.now)
 		}
 	}
 	// c has three in flight, b and d none; d has come before b, which has come anew.
@@ -201,7 +190,8 @@ func TestReplacedReceiver(t *testing.T) {
 	if len(all) != 1 {
 		t.Fatalf("%d are launched, want one at a time", len(all))
 	}
-	p.land(landing{lane: all[0], left: true, due: p.now, host: "other", treatment: prompt}, p.now)
+	all[0].flight.host, all[0].flight.treatment = "other", prompt
+	p.land(all[0], deliver.Settlement{State: deliver.PutOff, Due: p.now}, p.now)
 	if n := len(p.launched()); n != 2 || p.hosts.flying[at] != 1 || !p.hosts.isSlow(at, p.now) {
 		t.Errorf("%d are launched, %d of them to the host that is slow", n, p.hosts.flying[at])
 	}
