@@ -15,46 +15,40 @@ const unwanted = 10 * time.Minute
 // An acker tells the platform how far the inbox is worked off: up to which row every one
 // is finished. It is a courtesy, that lets the platform forget them.
 type acker struct {
-	channel *Channel
-	space   *space
-	wake    chan struct{} // has room for one
+	cfg   Config
+	space *space
+	news  *pulse
 }
 
-func newAcker(c *Channel, s *space) *acker {
-	return &acker{channel: c, space: s, wake: make(chan struct{}, 1)}
-}
-
-func (a *acker) poke() { poke(a.wake) }
-
-// run acknowledges until ctx ends. A platform that does not want to know is asked again some time later:
-// it may be another one by then.
+// run acknowledges until ctx ends, first what an earlier process has left. A platform that does not want
+// to know is asked again some time later: it may be another one by then.
 func (a *acker) run(ctx context.Context) {
-	a.poke() // what an earlier process has left
+	log := a.cfg.Logger.With("workspace", a.space.ID)
 	for {
+		news := a.news.wait()
+		if a.space.conn.isUp() {
+			switch err := a.ack(ctx); {
+			case err == nil || ctx.Err() != nil:
+			case errors.Is(err, platform.ErrUnsupported):
+				log.Debug("this platform wants no acknowledgements")
+				if !sleep.For(ctx, unwanted) {
+					return
+				}
+				continue
+			default:
+				log.Warn("rows of the inbox could not be acknowledged; that does no harm", "err", err)
+			}
+		}
 		select {
-		case <-a.wake:
+		case <-news:
 		case <-ctx.Done():
 			return
-		}
-		if !a.space.line.isUp() {
-			continue
-		}
-		switch err := a.ack(ctx); {
-		case err == nil || ctx.Err() != nil:
-		case errors.Is(err, platform.ErrUnsupported):
-			a.channel.log.Debug("this platform wants no acknowledgements", "workspace", a.space.ID)
-			if !sleep.For(ctx, unwanted) {
-				return
-			}
-			a.poke()
-		default:
-			a.channel.log.Warn("rows of the inbox could not be acknowledged; that does no harm", "workspace", a.space.ID, "err", err)
 		}
 	}
 }
 
 func (a *acker) ack(ctx context.Context) error {
-	st := a.channel.cfg.Store
+	st := a.cfg.Store
 	cursor, err := st.InboxCursor(ctx, a.space.ID)
 	if err != nil {
 		return err

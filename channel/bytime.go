@@ -81,7 +81,7 @@ func (p *poller) anchor(ctx context.Context, cursor *store.InboxCursor, now time
 		return nil
 	}
 	cursor.Read = now.Add(overlap - firstWindow)
-	_, err := p.channel.cfg.Store.AcceptInbox(ctx, store.InboxPage{Workspace: p.space.ID, Read: cursor.Read})
+	_, err := p.cfg.Store.AcceptInbox(ctx, store.InboxPage{Workspace: p.space.ID, Read: cursor.Read})
 	if err != nil {
 		return storeError{err}
 	}

@@ -3,6 +3,7 @@ package channel
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -22,9 +23,12 @@ const (
 
 // chats give rows to the engine: a goroutine for each chat that has rows to give.
 type chats struct {
-	channel *Channel
-	wake    chan struct{} // has room for one
-	wg      sync.WaitGroup
+	cfg    Config
+	log    *slog.Logger
+	spaces map[string]*space
+	news   *pulse
+	wake   chan struct{} // there are new rows; has room for one
+	wg     sync.WaitGroup
 
 	mu      sync.Mutex
 	working map[string]bool   // the chats that have a goroutine; true if there may be more rows for it
@@ -32,28 +36,26 @@ type chats struct {
 	last    map[string]*trail // of each chat, the one that was followed last, while it is
 }
 
-func newChats(c *Channel) *chats {
-	return &chats{channel: c, wake: make(chan struct{}, 1), working: map[string]bool{}, follows: map[string]*trail{}, last: map[string]*trail{}}
+func newChats(cfg Config, spaces map[string]*space, news *pulse) *chats {
+	return &chats{cfg: cfg, log: cfg.Logger, spaces: spaces, news: news, wake: make(chan struct{}, 1), working: map[string]bool{}, follows: map[string]*trail{}, last: map[string]*trail{}}
 }
-
-func (d *chats) poke() { poke(d.wake) }
 
 // run gives rows until reading ends, and follows tasks until work does.
 func (d *chats) run(reading, work context.Context) {
 	defer d.wg.Wait()
 	d.resume(work)
-	d.poke()
+	poke(d.wake)
 	for {
 		select {
 		case <-d.wake:
 		case <-reading.Done():
 			return
 		}
-		names, err := d.channel.cfg.Store.InboxChats(reading)
+		names, err := d.cfg.Store.InboxChats(reading)
 		if err != nil {
 			if reading.Err() == nil {
-				d.channel.log.Error("the inbox cannot be read from the store; this is tried again", "err", err)
-				time.AfterFunc(storePause, d.poke)
+				d.log.Error("the inbox cannot be read from the store; this is tried again", "err", err)
+				time.AfterFunc(storePause, func() { poke(d.wake) })
 			}
 			continue
 		}
@@ -91,7 +93,7 @@ func (d *chats) end(name string) bool {
 func (d *chats) serve(reading, work context.Context, name string) {
 	var after int64
 	for {
-		rows, err := d.channel.cfg.Store.InboxOpen(reading, name, after, rowsAtOnce)
+		rows, err := d.cfg.Store.InboxOpen(reading, name, after, rowsAtOnce)
 		if err != nil {
 			if !sleep.For(reading, storePause) {
 				return
@@ -112,8 +114,8 @@ func (d *chats) serve(reading, work context.Context, name string) {
 
 // one brings a row on its way, and reports whether the next may follow.
 func (d *chats) one(reading, work context.Context, row store.InboxRow) bool {
-	s := d.channel.spaces[row.Workspace]
-	if s == nil || s.line.isLeft() || row.State == store.InboxGiven && d.followed(row.Task) {
+	s := d.spaces[row.Workspace]
+	if s == nil || s.conn.isLeft() || row.State == store.InboxGiven && d.followed(row.Task) {
 		return true // the workspace is none of ours any more, or the row has its task
 	}
 	if row.Kind == kindUpload {
@@ -130,7 +132,7 @@ func (d *chats) one(reading, work context.Context, row store.InboxRow) bool {
 		case errors.As(err, &over):
 			return d.drain(reading, row, over.note)
 		case !errors.Is(err, ErrNotNow) && reading.Err() == nil:
-			d.channel.log.Error("a message could not be handed in; this is tried again", "activity", row.Activity, "err", err)
+			d.log.Error("a message could not be handed in; this is tried again", "activity", row.Activity, "err", err)
 		}
 		if !sleep.For(reading, min(pause(failures, nil)/4, 5*time.Second)) {
 			return false
@@ -140,19 +142,19 @@ func (d *chats) one(reading, work context.Context, row store.InboxRow) bool {
 
 // refuse answers a row with why it is not taken.
 func (d *chats) refuse(ctx context.Context, row store.InboxRow, why *RefusedError) bool {
-	d.channel.log.Warn("a message was refused", "activity", row.Activity, "why", why.Text)
+	d.log.Warn("a message was refused", "activity", row.Activity, "why", why.Text)
 	d.inTurn(ctx, d.before(row))
 	return d.keep(ctx, row, Answer{ID: row.Activity + "-refused", Text: why.Text, Final: true})
 }
 
 // drain ends a row that gets no answer. One that has ended already stays as it is.
 func (d *chats) drain(ctx context.Context, row store.InboxRow, note string) bool {
-	return d.persist(ctx, func() error { return d.channel.cfg.Store.DrainInbox(ctx, row.N, note) })
+	return d.persist(ctx, func() error { return d.cfg.Store.DrainInbox(ctx, row.N, note) })
 }
 
 // given notes the task of a row and follows it. A row whose note is lost is given again.
 func (d *chats) given(reading, work context.Context, row store.InboxRow, task string) bool {
-	ok := d.persist(reading, func() error { return d.channel.cfg.Store.GiveInbox(reading, row.N, task) })
+	ok := d.persist(reading, func() error { return d.cfg.Store.GiveInbox(reading, row.N, task) })
 	row.Task = task
 	d.follow(work, row)
 	return ok
@@ -165,31 +167,31 @@ func (d *chats) fetch(ctx context.Context, s *space, row store.InboxRow) bool {
 	if ctx.Err() != nil {
 		return false
 	}
-	if err != nil || len(e.Files) != 1 || d.channel.sender.handedOut(ctx, s, row.URI) {
+	if err != nil || len(e.Files) != 1 || s.handedOut(ctx, d.cfg.Store, row.URI) {
 		return d.drain(ctx, row, "")
 	}
 	var spent time.Duration // while the platform has answered: an outage is waited for
 	for failures := 0; ; failures++ {
-		if !s.line.await(ctx) {
-			return s.line.isLeft()
+		if !s.conn.await(ctx) {
+			return s.conn.isLeft()
 		}
 		began := time.Now()
 		uri, err := s.Files.Fetch(ctx, e.Files[0])
 		if ctx.Err() != nil {
 			return false
 		}
-		up := s.line.isUp()
+		up := s.conn.isUp()
 		if up {
 			spent += time.Since(began)
 		}
 		_, again := platform.Again(err)
 		if err == nil || !again || spent >= fetchLimit {
 			if err != nil {
-				d.channel.log.Warn("a file of the user's is not to be had", "workspace", s.ID, "activity", row.Activity, "err", err)
+				d.log.Warn("a file of the user's is not to be had", "workspace", s.ID, "activity", row.Activity, "err", err)
 			}
 			return d.drain(ctx, row, uri)
 		}
-		d.channel.log.Warn("a file of the user's cannot be fetched; this is tried again, and its messages wait", "workspace", s.ID, "activity", row.Activity, "err", err)
+		d.log.Warn("a file of the user's cannot be fetched; this is tried again, and its messages wait", "workspace", s.ID, "activity", row.Activity, "err", err)
 		wait := pause(failures, err)
 		if !sleep.For(ctx, wait) {
 			return false
@@ -205,24 +207,15 @@ func (d *chats) persist(ctx context.Context, write func() error) bool {
 	for {
 		err := write()
 		if err == nil {
-			d.channel.changed()
+			d.news.beat()
 			return true
 		}
 		if ctx.Err() != nil {
 			return false
 		}
-		d.channel.log.Error("the store does not take what became of a message; this is tried again", "err", err)
+		d.log.Error("the store does not take what became of a message; this is tried again", "err", err)
 		if !sleep.For(ctx, storePause) {
 			return false
 		}
 	}
-}
-
-// changed tells everybody who waits for what becomes of rows.
-func (c *Channel) changed() {
-	c.sender.poke()
-	for _, s := range c.spaces {
-		s.acker.poke()
-	}
-	c.news.beat()
 }

@@ -39,6 +39,6 @@ func Letters(ctx context.Context, st *store.Store) ([]DeadLetter, error) {
 // Retry has a dead letter sent again, by its id or by that of the row that it answers.
 func (c *Channel) Retry(ctx context.Context, id string) error {
 	err := c.cfg.Store.RetryReply(ctx, id)
-	c.changed()
+	c.news.beat()
 	return err
 }

@@ -2,8 +2,6 @@ package channel
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -11,38 +9,15 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
-	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
-
-// A said is what a reply says, as it is kept.
-type said struct {
-	Text  string `json:"text"`
-	Files []File `json:"files,omitempty"`
-
-	// What became of the files, once they have been put where the reader can have them.
-	Attached []platform.Attachment `json:"attached,omitempty"`
-	Settled  bool                  `json:"settled,omitempty"`
-	Failures int                   `json:"failures,omitempty"`
-	Instead  bool                  `json:"instead,omitempty"` // of a reply that was refused
-}
-
-func (s said) encode() []byte {
-	body, _ := json.Marshal(s) // of such a type it never fails
-	return body
-}
-
-func digestOf(text string) []byte {
-	sum := sha256.Sum256([]byte(text))
-	return sum[:]
-}
 
 // resume follows the tasks that have said something before an earlier process ended, and
 // may say more.
 func (d *chats) resume(work context.Context) {
-	rows, err := d.channel.cfg.Store.InboxTasks(work)
+	rows, err := d.cfg.Store.InboxTasks(work)
 	if err != nil {
-		d.channel.log.Error("the tasks that may still say something are not known", "err", err)
+		d.log.Error("the tasks that may still say something are not known", "err", err)
 	}
 	for _, row := range rows {
 		d.follow(work, row)
@@ -81,7 +56,7 @@ func (d *chats) tasks() []string {
 // listen keeps what a task says until it has ended, and reports whether it has.
 func (d *chats) listen(work context.Context, row store.InboxRow, t *trail) bool {
 	for failures := 0; ; failures++ {
-		err := d.channel.cfg.Engine.Follow(work, row.Task, func(a Answer) error {
+		err := d.cfg.Engine.Follow(work, row.Task, func(a Answer) error {
 			if a.Aside && row.Peer != "" {
 				return nil
 			}
@@ -97,12 +72,12 @@ func (d *chats) listen(work context.Context, row store.InboxRow, t *trail) bool 
 		case work.Err() != nil:
 			return false
 		case errors.Is(err, ErrGone):
-			d.channel.log.Warn("a task is gone before it was answered", "task_id", row.Task, "activity", row.Activity)
+			d.log.Warn("a task is gone before it was answered", "task_id", row.Task, "activity", row.Activity)
 			return d.persist(work, func() error {
-				return errors.Join(d.channel.cfg.Store.EndInboxTask(work, row.Task), d.channel.cfg.Store.DrainInbox(work, row.N, "its task is gone"))
+				return errors.Join(d.cfg.Store.EndInboxTask(work, row.Task), d.cfg.Store.DrainInbox(work, row.N, "its task is gone"))
 			})
 		}
-		d.channel.log.Debug("a task cannot be followed; this is tried again", "task_id", row.Task, "err", err)
+		d.log.Debug("a task cannot be followed; this is tried again", "task_id", row.Task, "err", err)
 		if !sleep.For(work, pause(failures, nil)) {
 			return false
 		}
@@ -129,11 +104,11 @@ func (d *chats) keep(ctx context.Context, row store.InboxRow, a Answer) bool {
 	}
 	kept := false
 	ok := d.persist(ctx, func() (err error) {
-		kept, err = d.channel.cfg.Store.AnswerInbox(ctx, row.N, reply)
+		kept, err = d.cfg.Store.AnswerInbox(ctx, row.N, reply)
 		return err
 	})
 	if ok && !kept && !a.Aside {
-		d.channel.log.Warn("a message was read and is not answered", "workspace", row.Workspace, "chat", row.Chat, "activity", row.Activity, "why", row.Mute)
+		d.log.Warn("a message was read and is not answered", "workspace", row.Workspace, "chat", row.Chat, "activity", row.Activity, "why", row.Mute)
 	}
 	return ok
 }

@@ -40,9 +40,9 @@ func (d *chats) hand(ctx context.Context, s *space, row store.InboxRow) (task st
 	if row.Kind == kindDelegation && s.has(e) {
 		return "", &overError{"a call of codex's has it"}
 	}
-	task, err = d.channel.cfg.Engine.Give(ctx, m)
+	task, err = d.cfg.Engine.Give(ctx, m)
 	if err == nil {
-		d.channel.log.Info("a message was taken", "workspace", row.Workspace, "chat", row.Chat, "activity", row.Activity, "task_id", task, "chars", len(m.Text))
+		d.log.Info("a message was taken", "workspace", row.Workspace, "chat", row.Chat, "activity", row.Activity, "task_id", task, "chars", len(m.Text))
 	}
 	return task, err
 }
@@ -64,12 +64,12 @@ func (s *space) place(ctx context.Context, row store.InboxRow) (leave func(), er
 // kept is what the store has of a row: an [*overError] where that is not to be given.
 func (d *chats) kept(ctx context.Context, row store.InboxRow) (entry, error) {
 	for {
-		body, err := d.channel.cfg.Store.InboxBody(ctx, row.N)
+		body, err := d.cfg.Store.InboxBody(ctx, row.N)
 		switch {
 		case err == nil:
 			e, err := decodeEntry(body)
 			if err != nil {
-				d.channel.log.Error("a row of the inbox is damaged; it is given up", "workspace", row.Workspace, "activity", row.Activity, "err", err)
+				d.log.Error("a row of the inbox is damaged; it is given up", "workspace", row.Workspace, "activity", row.Activity, "err", err)
 				err = &overError{"it was damaged"}
 			}
 			return e, err
@@ -77,7 +77,7 @@ func (d *chats) kept(ctx context.Context, row store.InboxRow) (entry, error) {
 			return entry{}, &overError{"it was answered since it was listed"}
 		}
 		if ctx.Err() == nil {
-			d.channel.log.Error("a message cannot be read from the store; this is tried again", "activity", row.Activity, "err", err)
+			d.log.Error("a message cannot be read from the store; this is tried again", "activity", row.Activity, "err", err)
 		}
 		if !sleep.For(ctx, storePause) {
 			return entry{}, context.Cause(ctx)
@@ -95,7 +95,7 @@ func (d *chats) message(ctx context.Context, s *space, row store.InboxRow, e ent
 		if f.URI == "" {
 			continue
 		}
-		known, err := d.channel.cfg.Store.InboxFile(ctx, s.ID, f.URI)
+		known, err := d.cfg.Store.InboxFile(ctx, s.ID, f.URI)
 		if err == nil && known.Kind == kindUpload && known.Note != "" {
 			e.Files[i].URI = known.Note
 		}

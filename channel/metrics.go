@@ -18,6 +18,6 @@ func (noMetrics) Replied(string, bool) {}
 // counted counts a poll that was not cut short by our own end.
 func (p *poller) counted(ctx context.Context, err error) {
 	if ctx.Err() == nil {
-		p.channel.cfg.Metrics.Polled(p.space.ID, err)
+		p.cfg.Metrics.Polled(p.space.ID, err)
 	}
 }

@@ -14,8 +14,8 @@ var ErrUnsent = errors.New("replies could not be sent; they are kept, and sent b
 func (c *Channel) Once(ctx context.Context, quit <-chan struct{}) error {
 	work, stop := context.WithCancel(ctx)
 	defer stop()
-	read := make(chan error, len(c.spaces))
-	group := c.start(work, work, func(s *space) { read <- s.poller.all(work) })
+	read := make(chan error, len(c.pollers))
+	group := c.start(work, work, func(p *poller) { read <- p.all(work) })
 	group.Go(func() error {
 		select {
 		case <-quit:
@@ -27,7 +27,7 @@ func (c *Channel) Once(ctx context.Context, quit <-chan struct{}) error {
 	group.Go(func() error {
 		defer stop()
 		var failed error
-		for range c.spaces {
+		for range c.pollers {
 			failed = errors.Join(failed, <-read)
 		}
 		return errors.Join(failed, c.workOff(work))
@@ -74,7 +74,7 @@ func (c *Channel) workOff(ctx context.Context) error {
 // that are none of ours now does not count.
 func (c *Channel) left(ctx context.Context) (rows, replies int, unsent bool, err error) {
 	for id, s := range c.spaces {
-		if s.line.isLeft() {
+		if s.conn.isLeft() {
 			continue
 		}
 		n, err := c.cfg.Store.InboxUnanswered(ctx, id)
@@ -82,11 +82,11 @@ func (c *Channel) left(ctx context.Context) (rows, replies int, unsent bool, err
 			return 0, 0, false, err
 		}
 		rows += n
-		unsent = unsent || !s.line.isUp()
+		unsent = unsent || !s.conn.isUp()
 	}
-	due, err := c.cfg.Store.RepliesDue(ctx, c.mostDue())
+	due, err := c.replies.first(ctx)
 	for _, r := range due {
-		if s := c.spaces[r.Workspace]; s != nil && !s.line.isLeft() {
+		if s := c.spaces[r.Workspace]; s != nil && !s.conn.isLeft() {
 			replies++
 			unsent = unsent || r.Tries > 0
 		}

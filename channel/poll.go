@@ -3,6 +3,7 @@ package channel
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"slices"
 	"time"
@@ -17,9 +18,11 @@ const pageRows = 100
 
 // A poller reads the inbox of a workspace.
 type poller struct {
-	channel *Channel
-	space   *space
-	wake    chan struct{} // asks for a poll now; has room for one
+	cfg   Config
+	log   *slog.Logger
+	space *space
+	news  *pulse
+	rows  chan struct{} // is poked when there are new ones
 
 	acked   int64           // of the rows, by channels before this process
 	learnt  bool            // that is known, or cannot be
@@ -32,14 +35,14 @@ type poller struct {
 	odd     bool            // and that there are rows without an id
 }
 
-func newPoller(c *Channel, s *space) *poller {
-	return &poller{channel: c, space: s, wake: make(chan struct{}, 1), limit: pageRows}
+func newPoller(cfg Config, s *space, news *pulse, rows chan struct{}) *poller {
+	return &poller{cfg: cfg, log: cfg.Logger.With("workspace", s.ID), space: s, news: news, rows: rows, limit: pageRows}
 }
 
 // run polls until ctx ends: from time to time, and at once when it is to be found out
 // whether the platform answers.
 func (p *poller) run(ctx context.Context) {
-	for !p.space.line.isLeft() {
+	for !p.space.conn.isLeft() {
 		more, err := p.poll(ctx)
 		p.counted(ctx, err)
 		switch {
@@ -55,10 +58,10 @@ func (p *poller) run(ctx context.Context) {
 		if more {
 			continue
 		}
-		timer := time.NewTimer(p.channel.cfg.Interval)
+		timer := time.NewTimer(p.cfg.Interval)
 		select {
 		case <-timer.C:
-		case <-p.wake:
+		case <-p.space.conn.doubt:
 		case <-ctx.Done():
 		}
 		timer.Stop()
@@ -72,31 +75,30 @@ func (e storeError) Unwrap() error { return e.error }
 
 func (p *poller) failed(err error) time.Duration {
 	if _, ours := errors.AsType[storeError](err); ours {
-		p.channel.log.Error("the store does not take what the inbox has; nothing is lost, and this is tried again", "workspace", p.space.ID, "err", err)
-		return storePause + p.channel.cfg.Interval
+		p.log.Error("the store does not take what the inbox has; nothing is lost, and this is tried again", "err", err)
+		return storePause + p.cfg.Interval
 	}
-	first := p.space.line.isUp()
-	wait := p.space.line.failed(err)
-	p.channel.news.beat()
+	first := p.space.conn.isUp()
+	wait := p.space.conn.failed(err)
+	p.news.beat()
 	if first {
-		p.channel.log.Warn("the inbox cannot be read; this is tried again", "workspace", p.space.ID, "err", err)
+		p.log.Warn("the inbox cannot be read; this is tried again", "err", err)
 	} else {
-		p.channel.log.Debug("the inbox still cannot be read", "workspace", p.space.ID, "err", err, "next", wait.String())
+		p.log.Debug("the inbox still cannot be read", "err", err, "next", wait.String())
 	}
 	return wait
 }
 
 func (p *poller) reached() {
-	if p.space.line.up() {
-		p.channel.log.Info("the inbox can be read again", "workspace", p.space.ID)
-		p.channel.sender.poke()
-		p.space.acker.poke()
+	if p.space.conn.up() {
+		p.log.Info("the inbox can be read again")
+		p.news.beat()
 	}
 }
 
 // poll reads and accepts one page, and reports whether there are more.
 func (p *poller) poll(ctx context.Context) (more bool, err error) {
-	cursor, err := p.channel.cfg.Store.InboxCursor(ctx, p.space.ID)
+	cursor, err := p.cfg.Store.InboxCursor(ctx, p.space.ID)
 	if err != nil {
 		return false, storeError{err}
 	}
@@ -127,13 +129,13 @@ func (p *poller) behind(ctx context.Context, q platform.RowQuery) (more bool, er
 	rows, err := p.space.Platform.ActivityRows(platform.Once(ctx), q)
 	switch {
 	case errors.Is(err, platform.ErrCursorGone), platform.StatusOf(err) == http.StatusBadRequest: // it may not even be one there
-		p.channel.log.Warn("the platform has forgotten how far the inbox was read; it is read by time", "workspace", p.space.ID)
-		if err := p.channel.cfg.Store.DropInboxCursor(ctx, p.space.ID); err != nil {
+		p.log.Warn("the platform has forgotten how far the inbox was read; it is read by time")
+		if err := p.cfg.Store.DropInboxCursor(ctx, p.space.ID); err != nil {
 			return false, storeError{err}
 		}
 		return true, nil
 	case errors.Is(err, platform.ErrCursorIgnored):
-		p.channel.log.Info("this platform knows no cursors; its inbox is read by time", "workspace", p.space.ID)
+		p.log.Info("this platform knows no cursors; its inbox is read by time")
 		p.ignores = true
 		return true, nil
 	case err != nil:
@@ -157,7 +159,7 @@ func (p *poller) known(rows []platform.Row) []platform.Row {
 	rows = slices.DeleteFunc(rows, func(r platform.Row) bool { return r.ID == "" })
 	if len(rows) < all && !p.odd {
 		p.odd = true
-		p.channel.log.Warn("the inbox has rows without an id; they are left out", "workspace", p.space.ID, "rows", all-len(rows))
+		p.log.Warn("the inbox has rows without an id; they are left out", "rows", all-len(rows))
 	}
 	return rows
 }
@@ -165,19 +167,19 @@ func (p *poller) known(rows []platform.Row) []platform.Row {
 // large says of a row that not all of it was read.
 func (p *poller) large(r platform.Row) {
 	if len(r.Cut) > 0 {
-		p.channel.log.Warn("a row of the inbox is too large to be read whole; what was left out of it is lost, a message is refused for that, and the inbox goes on behind it",
-			"workspace", p.space.ID, "activity", brief.Line(r.ID, longestName), "peer", brief.Line(r.FromPeer(), longestName), "left_out", r.Cut)
+		p.log.Warn("a row of the inbox is too large to be read whole; what was left out of it is lost, a message is refused for that, and the inbox goes on behind it",
+			"activity", brief.Line(r.ID, longestName), "peer", brief.Line(r.FromPeer(), longestName), "left_out", r.Cut)
 	}
 }
 
 // crowded reports whether so many rows are not answered yet, or so much is in them, that no
 // more are taken.
 func (p *poller) crowded(ctx context.Context) bool {
-	n, err := p.channel.cfg.Store.InboxUnanswered(ctx, p.space.ID)
-	bytes, failed := p.channel.cfg.Store.InboxBytes(ctx, p.space.ID)
+	n, err := p.cfg.Store.InboxUnanswered(ctx, p.space.ID)
+	bytes, failed := p.cfg.Store.InboxBytes(ctx, p.space.ID)
 	crowded := err == nil && n >= mostOpen || failed == nil && bytes >= mostBytes
 	if crowded && !p.full {
-		p.channel.log.Warn("too many messages are not answered yet; the others wait on the platform", "workspace", p.space.ID, "messages", n, "bytes", bytes)
+		p.log.Warn("too many messages are not answered yet; the others wait on the platform", "messages", n, "bytes", bytes)
 	}
 	p.full = crowded
 	return crowded
@@ -185,7 +187,7 @@ func (p *poller) crowded(ctx context.Context) bool {
 
 // knock finds out whether a platform answers that has not, when no row may be taken.
 func (p *poller) knock(ctx context.Context) error {
-	if p.space.line.isUp() {
+	if p.space.conn.isUp() {
 		return nil
 	}
 	_, err := p.space.Platform.ActivityRows(platform.Once(ctx), platform.RowQuery{Type: inboxType, Since: time.Second, Limit: 1})
@@ -210,20 +212,20 @@ func (p *poller) accept(ctx context.Context, rows []platform.Row, read time.Time
 		p.large(r)
 		row, doubt := p.space.names.classify(r)
 		if doubt != "" {
-			p.channel.log.Warn("a row of the inbox cannot be answered", "workspace", p.space.ID, "activity", brief.Line(r.ID, longestName), "method", brief.Line(r.Method, longestName), "why", doubt)
+			p.log.Warn("a row of the inbox cannot be answered", "activity", brief.Line(r.ID, longestName), "method", brief.Line(r.Method, longestName), "why", doubt)
 		}
 		page.Rows = append(page.Rows, p.worked(row))
 	}
-	fresh, err = p.channel.cfg.Store.AcceptInbox(ctx, page)
+	fresh, err = p.cfg.Store.AcceptInbox(ctx, page)
 	if err != nil {
 		return 0, storeError{err}
 	}
 	if fresh == 0 {
 		return 0, nil
 	}
-	p.channel.cfg.Metrics.Accepted(p.space.ID, fresh)
-	p.channel.log.Debug("rows of the inbox were accepted", "workspace", p.space.ID, "rows", fresh)
-	p.channel.chats.poke()
-	p.space.acker.poke()
+	p.cfg.Metrics.Accepted(p.space.ID, fresh)
+	p.log.Debug("rows of the inbox were accepted", "rows", fresh)
+	poke(p.rows)
+	p.news.beat()
 	return fresh, nil
 }

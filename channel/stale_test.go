@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/deliver"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
@@ -51,7 +52,9 @@ func staleList(t *testing.T, dir string) {
 		t.Fatal(due, err)
 	}
 	for range 3 {
-		c.sender.send(ctx, c.spaces["w"], due[0])
+		if err := c.sending.Now(ctx, "c", &reply{InboxReply: due[0], space: c.spaces["w"]}); err != nil {
+			t.Error(err)
+		}
 	}
 	if desk.notes != 1 {
 		t.Errorf("the user was told %d times", desk.notes)
@@ -62,7 +65,9 @@ func staleList(t *testing.T, dir string) {
 	if err := st.DeadReply(ctx, "r", "refused", nil); err != nil {
 		t.Fatal(err)
 	}
-	c.sender.send(ctx, c.spaces["w"], due[0])
+	if err := c.sending.Now(ctx, "c", &reply{InboxReply: due[0], space: c.spaces["w"]}); err != nil {
+		t.Error(err)
+	}
 	if desk.notes != 1 {
 		t.Errorf("what was given up is sent again")
 	}
@@ -70,8 +75,8 @@ func staleList(t *testing.T, dir string) {
 
 // TestAskedToWait: a platform can have us wait, and not for ever.
 func TestAskedToWait(t *testing.T) {
-	l := newLine()
-	for asked, want := range map[time.Duration]time.Duration{42 * time.Second: 42 * time.Second, 24 * time.Hour: mostAsked} {
+	l := newConnection()
+	for asked, want := range map[time.Duration]time.Duration{42 * time.Second: 42 * time.Second, 24 * time.Hour: deliver.LongestAsked} {
 		err := &platform.Error{Status: 429, RetryAfter: asked}
 		if got, next := l.failed(err), pause(3, err); got != want || next != want {
 			t.Errorf("asked for %s: %s and %s", asked, got, next)

@@ -48,7 +48,7 @@ func (d *chats) another(t *trail) bool {
 		}
 	}
 	close(t.over)
-	d.channel.news.beat()
+	d.news.beat()
 	return false
 }
 
@@ -66,7 +66,7 @@ func (d *chats) before(row store.InboxRow) *trail {
 // has ended, for that has waited for those before it.
 func (d *chats) inTurn(ctx context.Context, t *trail) {
 	for ; t != nil; t = t.before {
-		if !d.channel.cfg.Engine.Over(ctx, t.task) {
+		if !d.cfg.Engine.Over(ctx, t.task) {
 			continue
 		}
 		select {

@@ -32,9 +32,9 @@ func (p *poller) learn(ctx context.Context) error {
 	case ctx.Err() != nil:
 		return err
 	case errors.Is(err, platform.ErrUnsupported):
-		p.channel.log.Debug("this platform keeps no acknowledgements", "workspace", p.space.ID)
+		p.log.Debug("this platform keeps no acknowledgements")
 	case errors.Is(err, platform.ErrNotUnderstood), p.unable(err):
-		p.channel.log.Warn("the platform does not say what was acknowledged; what an earlier channel with another state has answered may be answered again", "workspace", p.space.ID, "err", err)
+		p.log.Warn("the platform does not say what was acknowledged; what an earlier channel with another state has answered may be answered again", "err", err)
 	default:
 		return err
 	}
@@ -64,7 +64,7 @@ func (p *poller) caughtUp() { p.acked, p.learnt = 0, true }
 // same, because a later message may name the file.
 func (p *poller) worked(row store.InboxRow) store.InboxRow {
 	if row.State == store.InboxAccepted && row.Kind != kindUpload && row.Seq > 0 && row.Seq <= p.acked {
-		p.channel.log.Info("a message was acknowledged before, and is not answered again", "workspace", p.space.ID, "activity", row.Activity, "acknowledged", p.acked)
+		p.log.Info("a message was acknowledged before, and is not answered again", "activity", row.Activity, "acknowledged", p.acked)
 		row, _ = p.space.names.drain(row, noteAcked)
 	}
 	return row
