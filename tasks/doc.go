@@ -39,14 +39,14 @@
 //
 // With [Config.Push] callers can have a task told to a URL of theirs. Each change
 // of its state and each finished artifact goes into the journal's outbox, in the
-// commit of what it speaks of (notify.go); package push posts it. A task that
+// commit of what it speaks of (push.go); package push posts it. A task that
 // nobody asked to be told of costs nothing.
 //
 // # Wishes
 //
 // The metadata of a message can ask for a directory, a model, a sandbox and an
 // approval policy for its turn, within [Bounds] (wishes.go), and name somebody who
-// is told of the task's end: then a notice is committed with the end (notices.go),
+// is told of the task's end: then a notice is committed with the end (notify.go),
 // which package notify sends. What became of it is the task's "notification".
 //
 // # Questions

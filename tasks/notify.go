@@ -1,128 +1,151 @@
 package tasks
 
 import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
-	"github.com/Molecule-AI/molecule-codex-runtime/tasks/push"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/notify"
 )
 
-// largestRepeat bounds the task that receivers of A2A 0.3 get with each event. One that is
-// larger they get with its states only, and without what would come again each time: the
-// task is all that 0.3 can send them.
-const largestRepeat = 64 << 10
+// A Notify is what the engine needs to have somebody told of a task's end. All
+// fields must be set; the engine puts a notice into the journal, with the end, and
+// somebody else sends it.
+type Notify struct {
+	// Check refuses targets that nobody can be told at. Its text is for the caller.
+	Check func(target string) error
+	// Wake is called when there is a new notice. It must not block.
+	Wake func()
+}
 
-// notifyState puts a change of the state into the outbox, to be committed with
-// it. What was told already is not told again. The caller holds t.mu and is about
-// to commit the event.
-func (t *task) notifyState(event *a2a.TaskStatusUpdateEvent) {
-	if t.status.State == t.told && t.status.Message == nil {
-		return
+// Lengths of what a notice says, in characters.
+const (
+	noticePrompt  = 300
+	noticeSummary = 700
+)
+
+// readTarget reads who is to be told of the end; nil if the message does not say.
+// An empty text stands for nobody. What another agent's message says is left out: a
+// notice has its words in the name of this one, and no mark of whose they are.
+func (e *Engine) readTarget(in *incoming) (*string, error) {
+	meta := in.message.Metadata
+	if meta[MetaNotify] == nil {
+		return nil, nil
 	}
-	t.told = t.status.State
-	if len(t.pushes) > 0 {
-		t.notify(event, true)
+	if in.from.isPeer() {
+		e.log.Info("a notice that another agent's message asks for is left out: nobody is told of its task's end", "from", in.from.base())
+		return nil, nil
+	}
+	target, err := word(meta, MetaNotify)
+	if target = strings.TrimSpace(target); err != nil || target == "" {
+		return &target, err
+	}
+	if e.cfg.Notify == nil {
+		return nil, refuse(a2a.ErrInvalidParams, "%s is not supported here; leave it out", MetaNotify)
+	}
+	if err := e.cfg.Notify.Check(target); err != nil {
+		return nil, refuse(a2a.ErrInvalidParams, "%s is refused: %s", MetaNotify, clip(err.Error(), 512))
+	}
+	return &target, nil
+}
+
+// noteTarget notes who is to be told of the task's end; nil leaves that as it is.
+// The caller holds t.mu.
+func (t *task) noteTarget(target *string) {
+	if target != nil {
+		t.note(map[string]any{MetaNotification: notification(*target, "")})
 	}
 }
 
-// notifyArtifact puts a finished artifact into the outbox. The caller holds t.mu
-// and is about to publish it.
-func (t *task) notifyArtifact(a *a2a.Artifact) {
-	if len(t.pushes) == 0 {
-		return
+// notification is what the metadata of a task says of a notice.
+func notification(target, status string) map[string]any {
+	data := map[string]any{"target": target}
+	if target != "" {
+		status = orElse(status, store.NoticePending)
 	}
-	t.notify(&a2a.TaskArtifactUpdateEvent{TaskID: t.id, ContextID: t.contextID, LastChunk: true, Artifact: a}, false)
+	if status != "" {
+		data["status"] = status
+	}
+	return data
 }
 
-// notify puts a notification for each setting into the outbox. A state for which there is
-// not enough room is told without all else.
-func (t *task) notify(event a2a.Event, isState bool) {
-	if t.spare(isState) {
-		return
+// withNotice puts what became of a notice in place of what the task's end knew of it.
+func withNotice(meta map[string]any, n *store.Notice) map[string]any {
+	if n == nil {
+		return meta
 	}
-	t.cached = nil
-	all := t.deliveries(func(version string) []byte { return t.payload(event, version, isState) })
-	if !t.reserve(all) {
-		if !isState {
-			t.engine.cfg.Metrics.PushesDropped(len(all))
-			return
-		}
-		all = t.deliveries(t.stateOnly)
+	data := notification(n.Target, n.Status)
+	if n.Error != "" {
+		data["error"] = n.Error
 	}
-	for _, d := range all {
-		t.send(d)
+	if !n.Sent.IsZero() {
+		data["notifiedAt"] = n.Sent.UTC().Format(time.RFC3339Nano)
 	}
+	out := maps.Clone(meta)
+	if out == nil {
+		out = map[string]any{}
+	}
+	out[MetaNotification] = data
+	return out
 }
 
-// deliveries makes what goes to the settings, from a payload for each version; nil goes to
-// none. Those of a version share a body. Their id is the place of the event that they are of.
-func (t *task) deliveries(payload func(version string) []byte) []store.Delivery {
-	id := string(t.id) + "/" + t.log.following(t.epoch).String()
-	made := map[string]store.Delivery{}
-	var all []store.Delivery
-	for _, r := range t.pushes {
-		d, ok := made[r.version]
-		if !ok {
-			if body := payload(r.version); body != nil {
-				d = push.Notification{ID: id, Version: r.version, Payload: body}.Delivery()
-			}
-			made[r.version] = d
-		}
-		if d.Body != nil {
-			d.Target = r.id
-			all = append(all, d)
-		}
-	}
-	return all
-}
-
-// payload is what receivers of a version are told of an event; nil is nothing.
-func (t *task) payload(event a2a.Event, version string, isState bool) []byte {
-	show := t.engine.cfg.Push.Show
-	if version != push.V0 {
-		if show != nil {
-			event = show(event)
-		}
-		return encode(a2a.StreamResponse{Event: event})
-	}
-	task := t.snapshot()
-	if wireSize(task) > largestRepeat {
-		if !isState {
-			return nil
-		}
-		task = withoutRepeats(task)
-	}
-	if show != nil {
-		task, _ = show(task).(*a2a.Task)
-	}
-	return t.encodeV0(task)
-}
-
-// withoutRepeats is a large task without its history, and, if it is large still and has not ended,
-// without its artifacts.
-func withoutRepeats(whole *a2a.Task) *a2a.Task {
-	task := *whole
-	task.History = nil
-	if !task.Status.State.Terminal() && wireSize(&task) > largestRepeat {
-		task.Artifacts = nil
-	}
-	return &task
-}
-
-// stateOnly is the least that receivers of a version are told of a state.
-func (t *task) stateOnly(version string) []byte {
-	status := a2a.TaskStatus{State: t.status.State, Timestamp: t.status.Timestamp}
-	if version != push.V0 {
-		return encode(a2a.StreamResponse{Event: &a2a.TaskStatusUpdateEvent{TaskID: t.id, ContextID: t.contextID, Status: status}})
-	}
-	return t.encodeV0(&a2a.Task{ID: t.id, ContextID: t.contextID, Status: status})
-}
-
-func (t *task) encodeV0(task *a2a.Task) []byte {
-	payload, err := t.engine.cfg.Push.TaskV0(task)
-	if err != nil {
-		t.engine.log.Error("a push notification could not be made", "task_id", t.id, "version", push.V0, "err", err)
+// notice makes what is said of the task's end; nil if nobody has asked for it. The
+// caller holds t.mu and is about to enter the state.
+func (t *task) notice(state a2a.TaskState, status *a2a.Message) *store.Notice {
+	wish, ok := t.meta[MetaNotification].(map[string]any)
+	if !ok {
 		return nil
 	}
-	return payload
+	target, _ := wish["target"].(string)
+	n := &store.Notice{Target: target}
+	if target != "" {
+		n.Status, n.Due = store.NoticePending, time.Now()
+	}
+	n.Body = encode(notify.Body{Name: t.name(), State: stateWord(state), Text: t.epitaph(state, status)})
+	return n
+}
+
+// name is what the sender calls the task: with a context for it alone he has given
+// it a name of his own, else it is the task's id.
+func (t *task) name() string {
+	if len(t.history) > 0 && t.history[0].ID == t.contextID {
+		return t.contextID
+	}
+	return string(t.id)
+}
+
+// stateWord is the state of a task that has ended, in a word.
+func stateWord(state a2a.TaskState) string {
+	switch state {
+	case a2a.TaskStateCompleted:
+		return "completed"
+	case a2a.TaskStateCanceled:
+		return "cancelled"
+	}
+	return "failed"
+}
+
+// epitaph is what is said of the task, in three lines.
+func (t *task) epitaph(state a2a.TaskState, status *a2a.Message) string {
+	prompt := ""
+	if len(t.history) > 0 {
+		prompt = messageText(t.history[0])
+	}
+	lines := []string{
+		"Codex Bridge task " + t.name() + " finished with status: " + stateWord(state) + ".",
+		"Prompt: " + orElse(brief.Line(prompt, noticePrompt), "(no prompt summary)"),
+	}
+	summary := messageText(status)
+	if state == a2a.TaskStateCompleted {
+		summary = orElse(replyText(t.snapshot()), summary)
+	}
+	if summary = brief.Line(summary, noticeSummary); summary != "" {
+		lines = append(lines, "Summary: "+summary)
+	}
+	return strings.Join(slices.Clip(lines), "\n")
 }
