@@ -13,7 +13,7 @@ func TestOutbox(t *testing.T) {
 	accept(t, s, 1, "task")
 	waiting := func(after int64, limit int) []Delivery {
 		t.Helper()
-		all, err := s.Waiting(ctx, "push", after, limit)
+		all, err := s.Deliveries(ctx, "push", after, limit)
 		must(t, err)
 		return all
 	}
@@ -36,11 +36,12 @@ func TestOutbox(t *testing.T) {
 	want[1].Body = []byte("2")
 	equal(t, whole, want[1])
 
-	must(t, s.Sent(ctx, 2))
-	must(t, s.Failed(ctx, 1, later.Add(time.Minute)))
+	must(t, s.FinishDelivery(ctx, 2))
+	must(t, s.PutOffDelivery(ctx, 1, later.Add(time.Minute)))
 	want[0].Tries, want[0].Due = 1, later.Add(time.Minute)
 	equal(t, waiting(0, 10), []Delivery{want[0], want[2]})
-	must(t, s.Dead(ctx, 1, 4))
+	must(t, s.GiveUpDelivery(ctx, 1))
+	must(t, s.GiveUpDelivery(ctx, 4))
 	equal(t, waiting(0, 10), nil)
 	bytes, err := view(ctx, s, "weigh", func(c *conn) (int64, error) {
 		return c.number("SELECT coalesce(sum(length(body)), 0) FROM outbox WHERE dead = 1")
@@ -51,7 +52,7 @@ func TestOutbox(t *testing.T) {
 		_, err := s.Delivery(ctx, id)
 		wantErr(t, err, ErrUnknown)
 	}
-	must(t, s.Sent(ctx, 3))
+	must(t, s.FinishDelivery(ctx, 3))
 
 	clock.advance(7 * 24 * time.Hour)
 	must(t, s.Sweep(ctx))

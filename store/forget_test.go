@@ -93,12 +93,26 @@ func TestWhatIsToldOfItselfRan(t *testing.T) {
 	wantKept(t, s, map[string]int{"turn": 3})
 }
 
+// each does something with all ids, up to the first failure.
+func each(ids []int64, do func(int64) error) error {
+	for _, id := range ids {
+		if err := do(id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // TestWhatIsToBeSentIsKept until it has arrived, or has been given up, or should have been.
 func TestWhatIsToBeSentIsKept(t *testing.T) {
 	ids := []int64{1, 2, 3, 4, 5}
 	for name, over := range map[string]func(*Store, *clock) error{
-		"sent":  func(s *Store, _ *clock) error { return s.Sent(t.Context(), ids...) },
-		"dead":  func(s *Store, _ *clock) error { return s.Dead(t.Context(), ids...) },
+		"sent": func(s *Store, _ *clock) error {
+			return each(ids, func(id int64) error { return s.FinishDelivery(t.Context(), id) })
+		},
+		"dead": func(s *Store, _ *clock) error {
+			return each(ids, func(id int64) error { return s.GiveUpDelivery(t.Context(), id) })
+		},
 		"stuck": func(_ *Store, c *clock) error { c.advance(Patience); return nil },
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -41,9 +41,9 @@ func (c *conn) send(task int64, deliveries []Delivery, now int64) error {
 const outboxColumns = `, o.id, o.kind, coalesce(t.id, ''), coalesce(t.conversation, ''), o.target, length(o.body), o.tries, o.due_at, o.created
 	FROM outbox o LEFT JOIN tasks t ON t.n = o.task`
 
-// Waiting returns deliveries of a kind that are still to be made, in the order in
+// Deliveries returns deliveries of a kind that are still to be made, in the order in
 // which they were put in: those behind the one with the id after, without their bodies.
-func (s *Store) Waiting(ctx context.Context, kind string, after int64, limit int) ([]Delivery, error) {
+func (s *Store) Deliveries(ctx context.Context, kind string, after int64, limit int) ([]Delivery, error) {
 	return view(ctx, s, "read the outbox", func(c *conn) ([]Delivery, error) {
 		return collect(c, s.scanDelivery, `SELECT x''`+outboxColumns+`
 			WHERE o.id > ? AND o.dead = 0 AND o.kind = ? ORDER BY o.id LIMIT ?`, after, kind, limit)
@@ -72,21 +72,25 @@ func (s *Store) scanDelivery(row scanner, d *Delivery) error {
 	return err
 }
 
-// Sent deletes deliveries that have arrived, or need not be made any more.
-func (s *Store) Sent(ctx context.Context, ids ...int64) error {
-	return s.each(ctx, "clear the outbox", ids, "DELETE FROM outbox WHERE id = ?")
+// FinishDelivery deletes a delivery that has arrived, or need not be made any more. That it
+// has happened may be forgotten when the machine dies: a delivery is made at least once.
+func (s *Store) FinishDelivery(ctx context.Context, id int64) error {
+	return s.do(ctx, "clear the outbox", relaxed, func(c *conn) error {
+		_, err := c.exec("DELETE FROM outbox WHERE id = ?", id)
+		return err
+	})
 }
 
-// Unsend deletes the deliveries of a kind that a task still has to make.
-func (s *Store) Unsend(ctx context.Context, kind, task string) error {
+// WithdrawDeliveries deletes the deliveries of a kind that a task still has to make.
+func (s *Store) WithdrawDeliveries(ctx context.Context, kind, task string) error {
 	return s.do(ctx, "take a delivery back", relaxed, func(c *conn) error {
 		_, err := c.exec("DELETE FROM outbox WHERE task = (SELECT n FROM tasks WHERE id = ?) AND kind = ? AND dead = 0", task, kind)
 		return err
 	})
 }
 
-// Hasten makes those deliveries due now.
-func (s *Store) Hasten(ctx context.Context, kind, task string) error {
+// ExpediteDeliveries makes those deliveries due now.
+func (s *Store) ExpediteDeliveries(ctx context.Context, kind, task string) error {
 	now := nanos(s.now())
 	return s.do(ctx, "hasten a delivery", relaxed, func(c *conn) error {
 		_, err := c.exec("UPDATE outbox SET due_at = min(due_at, ?) WHERE task = (SELECT n FROM tasks WHERE id = ?) AND kind = ? AND dead = 0", now, task, kind)
@@ -94,30 +98,20 @@ func (s *Store) Hasten(ctx context.Context, kind, task string) error {
 	})
 }
 
-// Failed counts a failed try, and says when the next one is due.
-func (s *Store) Failed(ctx context.Context, id int64, due time.Time) error {
+// PutOffDelivery counts a failed try, and says when the next one is due.
+func (s *Store) PutOffDelivery(ctx context.Context, id int64, due time.Time) error {
 	return s.do(ctx, "put a delivery off", relaxed, func(c *conn) error {
 		_, err := c.exec("UPDATE outbox SET tries = tries + 1, due_at = ? WHERE id = ?", nanos(due), id)
 		return err
 	})
 }
 
-// Dead gives deliveries up. They are kept for a week, to be looked at, without their bodies:
-// those would take room that nothing else is let go for.
-func (s *Store) Dead(ctx context.Context, ids ...int64) error {
+// GiveUpDelivery gives a delivery up. It is kept for a week, to be looked at, without its body:
+// that would take room that nothing else is let go for.
+func (s *Store) GiveUpDelivery(ctx context.Context, id int64) error {
 	now := nanos(s.now())
-	return s.each(ctx, "give deliveries up", ids, "UPDATE outbox SET dead = 1, due_at = ?2, body = x'' WHERE id = ?1", now)
-}
-
-// each runs a statement for each id. That it has happened may be forgotten when
-// the machine dies: a delivery is made at least once.
-func (s *Store) each(ctx context.Context, what string, ids []int64, text string, args ...any) error {
-	return s.do(ctx, what, relaxed, func(c *conn) error {
-		for _, id := range ids {
-			if _, err := c.exec(text, append([]any{id}, args...)...); err != nil {
-				return err
-			}
-		}
-		return nil
+	return s.do(ctx, "give a delivery up", relaxed, func(c *conn) error {
+		_, err := c.exec("UPDATE outbox SET dead = 1, due_at = ?, body = x'' WHERE id = ?", now, id)
+		return err
 	})
 }

@@ -40,10 +40,10 @@ func run(t *testing.T, s *Store, i int) string {
 // sent has all that waits arrive.
 func sent(t *testing.T, s *Store) {
 	t.Helper()
-	waiting, err := s.Waiting(t.Context(), "push", 0, 1000)
+	waiting, err := s.Deliveries(t.Context(), "push", 0, 1000)
 	must(t, err)
 	for _, d := range waiting {
-		must(t, s.Sent(t.Context(), d.ID))
+		must(t, s.FinishDelivery(t.Context(), d.ID))
 	}
 }
 

@@ -25,8 +25,8 @@ type Journal interface {
 
 	SetPush(ctx context.Context, task string, p store.Push) error
 	Pushes(ctx context.Context, task string) ([]store.Push, error)
-	Unsend(ctx context.Context, kind, task string) error
-	Hasten(ctx context.Context, kind, task string) error
+	WithdrawDeliveries(ctx context.Context, kind, task string) error
+	ExpediteDeliveries(ctx context.Context, kind, task string) error
 
 	DropPush(ctx context.Context, task, id string) error
 }

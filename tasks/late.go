@@ -83,7 +83,7 @@ func (e *Engine) heard(id a2a.TaskID, t *task) {
 		t.recall()
 		t.mu.Unlock()
 	}
-	if err := e.cfg.Journal.Unsend(context.Background(), late.Kind, string(id)); err != nil {
+	if err := e.cfg.Journal.WithdrawDeliveries(context.Background(), late.Kind, string(id)); err != nil {
 		e.log.Error("a reply that has arrived could not be noted; the user may see it twice", "task_id", id, "err", err)
 	}
 }
@@ -99,7 +99,7 @@ func (e *Engine) unheard(id a2a.TaskID, t *task) {
 		}
 		t.mu.Unlock()
 	}
-	if err := e.cfg.Journal.Hasten(context.Background(), late.Kind, string(id)); err != nil {
+	if err := e.cfg.Journal.ExpediteDeliveries(context.Background(), late.Kind, string(id)); err != nil {
 		e.log.Error("a reply that nobody waits for could not be hastened; it goes out a little later", "task_id", id, "err", err)
 	}
 	e.wakeLate()

@@ -149,7 +149,7 @@ func TestLoginIsAskedForOnce(t *testing.T) {
 	if !d.due() {
 		t.Fatalf("owed = %+v", rows)
 	}
-	if err := d.st.Sent(t.Context(), rows[0].ID); err != nil {
+	if err := d.st.FinishDelivery(t.Context(), rows[0].ID); err != nil {
 		t.Fatal(err)
 	}
 	hold.Text = "log in with code two"

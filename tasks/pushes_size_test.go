@@ -101,7 +101,7 @@ func TestAnswersThatAreNotUnderstood(t *testing.T) {
 
 func waitingBytes(t testing.TB, st *store.Store) (n int) {
 	t.Helper()
-	rows, err := st.Waiting(t.Context(), push.Kind, 0, 10_000)
+	rows, err := st.Deliveries(t.Context(), push.Kind, 0, 10_000)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,7 +42,7 @@ func pushing(woken *atomic.Int32) func(*tasks.Config) {
 // notified returns what waits in the outbox: "<setting> <version> <id>\n<payload>".
 func notified(t testing.TB, st *store.Store) []string {
 	t.Helper()
-	rows, err := st.Waiting(t.Context(), push.Kind, 0, 1000)
+	rows, err := st.Deliveries(t.Context(), push.Kind, 0, 1000)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -113,7 +113,7 @@ func (c *call) leave(t *testing.T) {
 
 func (d *desk) owed() []store.Delivery {
 	d.t.Helper()
-	rows, err := d.st.Waiting(d.t.Context(), late.Kind, 0, 10)
+	rows, err := d.st.Deliveries(d.t.Context(), late.Kind, 0, 10)
 	if err != nil {
 		d.t.Fatal(err)
 	}

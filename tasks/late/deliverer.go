@@ -54,7 +54,7 @@ type replies struct{ cfg Config }
 
 // Due implements [deliver.Journal].
 func (r replies) Due(ctx context.Context, offer func(int64, store.Delivery) bool) (time.Duration, error) {
-	rows, err := r.cfg.Outbox.Waiting(ctx, Kind, 0, page)
+	rows, err := r.cfg.Outbox.Deliveries(ctx, Kind, 0, page)
 	next := deliver.Idle
 	for _, row := range rows {
 		if wait := row.Due.Sub(r.cfg.Now()); wait > 0 {

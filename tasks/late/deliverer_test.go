@@ -107,7 +107,7 @@ func (b *bench) until(what string, ok func() bool) {
 }
 
 func (b *bench) left() int {
-	rows, err := b.Waiting(b.t.Context(), late.Kind, 0, 10)
+	rows, err := b.Deliveries(b.t.Context(), late.Kind, 0, 10)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func TestDeliver(t *testing.T) {
 	b.owe("two", "second", time.Now().Add(10*time.Minute))
 	d, _ := b.run(c)
 	b.until("the first to be said", func() bool { return b.left() == 1 })
-	if err := b.Hasten(t.Context(), late.Kind, "two"); err != nil {
+	if err := b.ExpediteDeliveries(t.Context(), late.Kind, "two"); err != nil {
 		t.Fatal(err)
 	}
 	d.Wake()
@@ -135,7 +135,7 @@ func TestReplacedAndTakenBack(t *testing.T) {
 	b.owe("one", "a question", time.Now().Add(10*time.Minute))
 	b.owe("one", "the answer", time.Time{})
 	b.owe("two", "heard", time.Time{})
-	if err := b.Unsend(t.Context(), late.Kind, "two"); err != nil {
+	if err := b.WithdrawDeliveries(t.Context(), late.Kind, "two"); err != nil {
 		t.Fatal(err)
 	}
 	b.run(c)
@@ -168,7 +168,7 @@ func TestRefusals(t *testing.T) {
 	for tries := 1; tries < 3; tries++ {
 		b.until("a try", func() bool { return len(c.heard()) == tries })
 		b.until("the note of it", func() bool {
-			rows, _ := b.Waiting(t.Context(), late.Kind, 0, 1)
+			rows, _ := b.Deliveries(t.Context(), late.Kind, 0, 1)
 			return len(rows) == 1 && rows[0].Tries == tries
 		})
 		mu.Lock()
@@ -196,7 +196,7 @@ func TestGivenUp(t *testing.T) {
 			never := &canvas{answer: func(int) error { return refusal{permanent: c.permanent} }}
 			b.owe("one", "first", time.Time{})
 			for range c.tries {
-				if err := b.Failed(t.Context(), 1, time.Now()); err != nil {
+				if err := b.PutOffDelivery(t.Context(), 1, time.Now()); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -204,7 +204,7 @@ func TestGivenUp(t *testing.T) {
 			now := time.Now().Add(c.later) // it stands still: there is no second try
 			b.run(never, func(cfg *late.Config) { cfg.Now = func() time.Time { return now } })
 			b.until("what became of it to be noted", func() bool {
-				rows, err := b.Waiting(t.Context(), late.Kind, 0, 1)
+				rows, err := b.Deliveries(t.Context(), late.Kind, 0, 1)
 				return err == nil && len(never.heard()) == 1 && (len(rows) == 0 || rows[0].Tries == c.tries+1)
 			})
 			if left := b.left(); left != c.left {
@@ -221,13 +221,13 @@ type forgetful struct {
 	ill bool
 }
 
-func (f *forgetful) Sent(ctx context.Context, ids ...int64) error {
+func (f *forgetful) FinishDelivery(ctx context.Context, id int64) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.ill {
 		return errors.New("disk full")
 	}
-	return f.Outbox.Sent(ctx, ids...)
+	return f.Outbox.FinishDelivery(ctx, id)
 }
 
 // TestFullDisk does not say again what has arrived.
@@ -258,11 +258,11 @@ type hasty struct {
 	lists int
 }
 
-func (h *hasty) Waiting(ctx context.Context, kind string, after int64, limit int) ([]store.Delivery, error) {
+func (h *hasty) Deliveries(ctx context.Context, kind string, after int64, limit int) ([]store.Delivery, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.lists++
-	rows, err := h.Outbox.Waiting(ctx, kind, after, limit)
+	rows, err := h.Outbox.Deliveries(ctx, kind, after, limit)
 	for i := range rows {
 		if h.lists == 1 {
 			rows[i].Due = time.Time{}
@@ -302,7 +302,7 @@ func TestStopCutsOff(t *testing.T) {
 	<-entered
 	cancel()
 	<-done
-	rows, err := b.Waiting(t.Context(), late.Kind, 0, 10)
+	rows, err := b.Deliveries(t.Context(), late.Kind, 0, 10)
 	if err != nil || len(rows) != 1 || rows[0].Tries != 0 {
 		t.Fatalf("kept as %+v, %v; it was we who ended it", rows, err)
 	}

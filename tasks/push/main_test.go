@@ -159,11 +159,11 @@ func (b *bench) tell(task, setting string, payloads ...string) {
 // tire makes as many tries of what is in the outbox as it has in any case.
 func (b *bench) tire() {
 	b.t.Helper()
-	rows, err := b.st.Waiting(b.t.Context(), Kind, 0, 1000)
+	rows, err := b.st.Deliveries(b.t.Context(), Kind, 0, 1000)
 	b.must(err)
 	for _, row := range rows {
 		for tries := row.Tries; !deliver.IsOver(tries+1, 2*store.Patience); tries++ {
-			b.must(b.st.Failed(b.t.Context(), row.ID, time.Now()))
+			b.must(b.st.PutOffDelivery(b.t.Context(), row.ID, time.Now()))
 		}
 	}
 }
@@ -172,7 +172,7 @@ func (b *bench) tire() {
 func (b *bench) empty() {
 	b.t.Helper()
 	eventually(b.t, "an empty outbox", func() bool {
-		left, err := b.st.Waiting(b.t.Context(), Kind, 0, 1)
+		left, err := b.st.Deliveries(b.t.Context(), Kind, 0, 1)
 		b.must(err)
 		return len(left) == 0
 	})
@@ -183,7 +183,7 @@ func (b *bench) empty() {
 func (b *bench) failed() (due time.Time) {
 	b.t.Helper()
 	eventually(b.t, "the failure", func() bool {
-		left, err := b.st.Waiting(b.t.Context(), Kind, 0, 1)
+		left, err := b.st.Deliveries(b.t.Context(), Kind, 0, 1)
 		b.must(err)
 		due = left[0].Due
 		return left[0].Tries == 1

@@ -50,7 +50,7 @@ func (p *posts) Due(ctx context.Context, offer func(*lane, *lane) bool) (time.Du
 // load takes what is new into the schedule.
 func (p *posts) load(ctx context.Context) error {
 	for {
-		rows, err := p.cfg.Outbox.Waiting(ctx, Kind, p.last, page)
+		rows, err := p.cfg.Outbox.Deliveries(ctx, Kind, p.last, page)
 		if err != nil {
 			return err
 		}
