@@ -60,5 +60,5 @@ func (a *acker) ack(ctx context.Context) error {
 	if err := a.space.Platform.AckActivity(platform.Once(ctx), seq); err != nil {
 		return err
 	}
-	return st.AckedInbox(ctx, a.space.ID, seq)
+	return st.MarkInboxAcked(ctx, a.space.ID, seq)
 }

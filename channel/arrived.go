@@ -15,7 +15,7 @@ import (
 func (r *replies) arrived(ctx context.Context, one *reply) (bool, error) {
 	log := r.cfg.Logger.With("workspace", one.Workspace, "reply", one.ID)
 	there, err := platform.Told(ctx, one.space.Platform, one.says.Text, one.Tried, func(since time.Time) (int, error) {
-		return r.cfg.Store.SentSince(ctx, one.Workspace, one.Digest, since)
+		return r.cfg.Store.CountSentReplies(ctx, one.Workspace, one.Digest, since)
 	})
 	switch {
 	case err == nil:

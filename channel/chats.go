@@ -154,7 +154,7 @@ func (d *chats) drain(ctx context.Context, row store.InboxRow, note string) bool
 
 // given notes the task of a row and follows it. A row whose note is lost is given again.
 func (d *chats) given(reading, work context.Context, row store.InboxRow, task string) bool {
-	ok := d.persist(reading, func() error { return d.cfg.Store.GiveInbox(reading, row.N, task) })
+	ok := d.persist(reading, func() error { return d.cfg.Store.MarkInboxGiven(reading, row.N, task) })
 	row.Task = task
 	d.follow(work, row)
 	return ok

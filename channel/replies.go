@@ -50,7 +50,7 @@ func newReplies(cfg Config, spaces map[string]*space, news *pulse) *replies {
 // first returns the first reply of each chat, those of a platform that does not answer
 // beside all others.
 func (r *replies) first(ctx context.Context) ([]store.InboxReply, error) {
-	return r.cfg.Store.RepliesDue(ctx, (mostOpen+timeRows)*max(len(r.spaces), 1))
+	return r.cfg.Store.FirstReplies(ctx, (mostOpen+timeRows)*max(len(r.spaces), 1))
 }
 
 // Due implements [deliver.Journal].
@@ -97,7 +97,7 @@ func (r *replies) Settle(ctx context.Context, one *reply, s deliver.Settlement) 
 	case deliver.PutOff:
 		return r.cfg.Store.PutOffReply(ctx, one.ID, s.Due, s.Err.Error(), one.unknown)
 	case deliver.Dead:
-		err := r.cfg.Store.DeadReply(ctx, one.ID, s.Err.Error(), one.instead(s.Err))
+		err := r.cfg.Store.GiveUpReply(ctx, one.ID, s.Err.Error(), one.instead(s.Err))
 		if err == nil {
 			r.cfg.Metrics.Replied(one.Workspace, false)
 			r.cfg.Logger.Error("a reply is not taken; it is kept as a dead letter (runtime channel dead)",
@@ -105,7 +105,7 @@ func (r *replies) Settle(ctx context.Context, one *reply, s deliver.Settlement) 
 		}
 		return err
 	}
-	err := r.cfg.Store.SentReply(ctx, one.ID)
+	err := r.cfg.Store.FinishReply(ctx, one.ID)
 	if err == nil && s.State == deliver.Sent {
 		r.cfg.Metrics.Replied(one.Workspace, true)
 	}

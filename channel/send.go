@@ -18,7 +18,7 @@ const sendLimit = 5 * time.Minute
 // Send implements [deliver.Sender]. What stood in the list of those that are due may be
 // over: the one before may have been this one.
 func (r *replies) Send(ctx context.Context, one *reply) deliver.Outcome {
-	row, err := r.cfg.Store.DueReply(ctx, one.ID)
+	row, err := r.cfg.Store.Reply(ctx, one.ID)
 	out := deliver.Outcome{
 		Err: err, Tries: row.Tries, Created: row.Created, Log: []any{"workspace", one.Workspace, "chat", one.Chat, "reply", one.ID},
 	}
@@ -59,7 +59,7 @@ func (r *replies) send(ctx context.Context, one *reply) (deliver.Verdict, error)
 	if err := r.attach(ctx, one); err != nil {
 		return deliver.Insist, err
 	}
-	if err := r.cfg.Store.TryReply(ctx, one.ID); err != nil {
+	if err := r.cfg.Store.BeginReply(ctx, one.ID); err != nil {
 		return deliver.Insist, err
 	}
 	err := r.post(ctx, one)

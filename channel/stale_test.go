@@ -47,7 +47,7 @@ func staleList(t *testing.T, dir string) {
 	if _, err := st.AnswerInbox(ctx, 1, store.InboxReply{ID: "r", Workspace: "w", Chat: "c", Body: says.encode(), Digest: digestOf(says.Text)}); err != nil {
 		t.Fatal(err)
 	}
-	due, err := st.RepliesDue(ctx, 1)
+	due, err := st.FirstReplies(ctx, 1)
 	if err != nil || len(due) != 1 {
 		t.Fatal(due, err)
 	}
@@ -59,10 +59,10 @@ func staleList(t *testing.T, dir string) {
 	if desk.notes != 1 {
 		t.Errorf("the user was told %d times", desk.notes)
 	}
-	if now, err := st.DueReply(ctx, "r"); err != nil || now.Tries != 1 || time.Until(now.Due) <= 0 {
+	if now, err := st.Reply(ctx, "r"); err != nil || now.Tries != 1 || time.Until(now.Due) <= 0 {
 		t.Errorf("%+v, %v", now, err)
 	}
-	if err := st.DeadReply(ctx, "r", "refused", nil); err != nil {
+	if err := st.GiveUpReply(ctx, "r", "refused", nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.sending.Now(ctx, "c", &reply{InboxReply: due[0], space: c.spaces["w"]}); err != nil {
@@ -116,7 +116,7 @@ func TestStaleRow(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n := range int64(2) {
-		if err := st.GiveInbox(ctx, n+1, "task"); err != nil {
+		if err := st.MarkInboxGiven(ctx, n+1, "task"); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -29,7 +29,7 @@ func TestClockPutBack(t *testing.T) {
 		must(t, err)
 		deliveries, err := s.Deliveries(ctx, "push", 0, 10)
 		must(t, err)
-		replies, err := s.RepliesDue(ctx, 10)
+		replies, err := s.FirstReplies(ctx, 10)
 		must(t, err)
 		if len(notices) != 1 || len(deliveries) != 1 || len(replies) != 1 {
 			t.Fatalf("%+v %+v %+v", notices, deliveries, replies)

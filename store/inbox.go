@@ -196,8 +196,8 @@ func (s *Store) InboxHas(ctx context.Context, workspace, activity string) (bool,
 	})
 }
 
-// GiveInbox notes which task a row is part of.
-func (s *Store) GiveInbox(ctx context.Context, n int64, task string) error {
+// MarkInboxGiven notes which task a row is part of.
+func (s *Store) MarkInboxGiven(ctx context.Context, n int64, task string) error {
 	return s.do(ctx, "note the task of a row", relaxed, func(c *conn) error {
 		_, err := c.exec("UPDATE inbox SET state = 'given', task = ?, changed = ? WHERE n = ? AND state IN ('accepted', 'given')", task, nanos(s.now()), n)
 		return err
@@ -222,8 +222,8 @@ func (s *Store) InboxPrefix(ctx context.Context, workspace string) (int64, error
 	})
 }
 
-// AckedInbox notes up to which number the platform has been told that rows are finished.
-func (s *Store) AckedInbox(ctx context.Context, workspace string, seq int64) error {
+// MarkInboxAcked notes up to which number the platform has been told that rows are finished.
+func (s *Store) MarkInboxAcked(ctx context.Context, workspace string, seq int64) error {
 	return s.do(ctx, "note what was acknowledged", relaxed, func(c *conn) error {
 		_, err := c.exec("UPDATE inbox_cursors SET acked = max(acked, ?) WHERE workspace = ?", seq, workspace)
 		return err

@@ -18,7 +18,7 @@ func TestInboxCursorStays(t *testing.T) {
 	if _, err := s.AcceptInbox(ctx, store.InboxPage{Workspace: "w", Rows: []store.InboxRow{rowOf(2, "own", "c")}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(s.AckedInbox(ctx, "w", 7), s.AckedInbox(ctx, "w", 5)); err != nil {
+	if err := errors.Join(s.MarkInboxAcked(ctx, "w", 7), s.MarkInboxAcked(ctx, "w", 5)); err != nil {
 		t.Fatal(err)
 	}
 	if cur := must[store.InboxCursor](t)(s.InboxCursor(ctx, "w")); cur.Cursor != "a1" || cur.Acked != 7 {
@@ -72,14 +72,14 @@ func TestSentSince(t *testing.T) {
 		if _, err := s.AnswerInbox(ctx, 1, r); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.SentReply(ctx, r.ID); err != nil {
+		if err := s.FinishReply(ctx, r.ID); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if n := must[int](t)(s.SentSince(ctx, "w", []byte("d"), now)); n != 1 {
+	if n := must[int](t)(s.CountSentReplies(ctx, "w", []byte("d"), now)); n != 1 {
 		t.Errorf("%d", n)
 	}
-	if n := must[int](t)(s.SentSince(ctx, "w", []byte("d"), now.Add(time.Second))); n != 0 {
+	if n := must[int](t)(s.CountSentReplies(ctx, "w", []byte("d"), now.Add(time.Second))); n != 0 {
 		t.Errorf("%d of a time before", n)
 	}
 }
@@ -93,8 +93,8 @@ func TestRetriedReplyBeginsAnew(t *testing.T) {
 	if _, err := s.AnswerInbox(ctx, 1, store.InboxReply{ID: "r", Workspace: "w", Chat: "c", Body: []byte("hello")}); err != nil {
 		t.Fatal(err)
 	}
-	err := errors.Join(s.PutOffReply(ctx, "r", time.Now().Add(time.Hour), "busy", false), s.DeadReply(ctx, "r", "refused", nil), s.RetryReply(ctx, "a1"))
-	if r, gone := s.DueReply(ctx, "r"); err != nil || gone != nil || r.Tries != 0 || r.Error != "" || time.Until(r.Due) > 0 || string(r.Body) != "hello" {
+	err := errors.Join(s.PutOffReply(ctx, "r", time.Now().Add(time.Hour), "busy", false), s.GiveUpReply(ctx, "r", "refused", nil), s.RetryReply(ctx, "a1"))
+	if r, gone := s.Reply(ctx, "r"); err != nil || gone != nil || r.Tries != 0 || r.Error != "" || time.Until(r.Due) > 0 || string(r.Body) != "hello" {
 		t.Errorf("%+v, %v, %v", r, gone, err)
 	}
 }

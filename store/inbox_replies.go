@@ -82,18 +82,18 @@ func (s *Store) scanReply(row scanner, r *InboxReply) error {
 	return err
 }
 
-// RepliesDue returns the first reply of each chat that is to be sent, without its body,
+// FirstReplies returns the first reply of each chat that is to be sent, without its body,
 // the one that is due first at the front.
-func (s *Store) RepliesDue(ctx context.Context, limit int) ([]InboxReply, error) {
+func (s *Store) FirstReplies(ctx context.Context, limit int) ([]InboxReply, error) {
 	return view(ctx, s, "list the replies to send", func(c *conn) ([]InboxReply, error) {
 		return collect(c, s.scanReply, "SELECT "+replyColumns+` FROM inbox_replies WHERE n IN
 			(SELECT min(n) FROM inbox_replies WHERE state = 'due' GROUP BY workspace, chat) ORDER BY due_at, n LIMIT ?`, limit)
 	})
 }
 
-// DueReply returns a reply with what it says. One that is not to be sent, or not any
+// Reply returns a reply with what it says. One that is not to be sent, or not any
 // more, is [ErrUnknown].
-func (s *Store) DueReply(ctx context.Context, id string) (InboxReply, error) {
+func (s *Store) Reply(ctx context.Context, id string) (InboxReply, error) {
 	return view(ctx, s, "read a reply", func(c *conn) (r InboxReply, err error) {
 		found, err := collect(c, s.scanReply, "SELECT "+replyColumns+" FROM inbox_replies WHERE id = ? AND state = 'due'", id)
 		if err == nil && len(found) == 0 {
@@ -115,9 +115,9 @@ func (s *Store) SetReplyBody(ctx context.Context, id string, body []byte) error 
 	})
 }
 
-// TryReply notes that a reply is about to be sent: until something else is noted, nobody
+// BeginReply notes that a reply is about to be sent: until something else is noted, nobody
 // knows whether it was.
-func (s *Store) TryReply(ctx context.Context, id string) error {
+func (s *Store) BeginReply(ctx context.Context, id string) error {
 	now := nanos(s.now())
 	return s.do(ctx, "begin to send a reply", relaxed, func(c *conn) error {
 		_, err := c.exec("UPDATE inbox_replies SET tried_at = ?, changed = ?1 WHERE id = ?2 AND state = 'due'", now, id)
@@ -125,14 +125,14 @@ func (s *Store) TryReply(ctx context.Context, id string) error {
 	})
 }
 
-// SentReply ends a reply, and the rows that it answers.
-func (s *Store) SentReply(ctx context.Context, id string) error {
+// FinishReply ends a reply, and the rows that it answers.
+func (s *Store) FinishReply(ctx context.Context, id string) error {
 	return s.settleReply(ctx, id, ReplySent, InboxDone, "", nil)
 }
 
-// DeadReply gives a reply up, and the rows that it answers. Instead, if not nil, is said
+// GiveUpReply gives a reply up, and the rows that it answers. Instead, if not nil, is said
 // in its place.
-func (s *Store) DeadReply(ctx context.Context, id, why string, instead *InboxReply) error {
+func (s *Store) GiveUpReply(ctx context.Context, id, why string, instead *InboxReply) error {
 	return s.settleReply(ctx, id, ReplyDead, InboxDead, why, instead)
 }
 
@@ -202,9 +202,9 @@ func (s *Store) DeadLetters(ctx context.Context, limit int) ([]DeadLetter, error
 	})
 }
 
-// SentSince counts the replies of a workspace that its user sees as one of that digest,
+// CountSentReplies counts the replies of a workspace that its user sees as one of that digest,
 // and that were sent since a time.
-func (s *Store) SentSince(ctx context.Context, workspace string, digest []byte, since time.Time) (int, error) {
+func (s *Store) CountSentReplies(ctx context.Context, workspace string, digest []byte, since time.Time) (int, error) {
 	return view(ctx, s, "count what was said", func(c *conn) (int, error) {
 		n, err := c.number("SELECT count(*) FROM inbox_replies INDEXED BY inbox_replies_finished WHERE state IN ('sent', 'dead') AND state = 'sent' AND changed >= ? AND workspace = ? AND digest = ? AND peer = ''",
 			nanos(since), workspace, blob(digest))
@@ -230,8 +230,8 @@ func (s *Store) EndInboxTask(ctx context.Context, task string) error {
 	})
 }
 
-// RepliesWaiting counts the replies that are to be sent.
-func (s *Store) RepliesWaiting(ctx context.Context) (int, error) {
+// CountDueReplies counts the replies that are to be sent.
+func (s *Store) CountDueReplies(ctx context.Context) (int, error) {
 	return view(ctx, s, "count the replies to send", func(c *conn) (int, error) {
 		n, err := c.number("SELECT count(*) FROM inbox_replies WHERE state = 'due'")
 		if errors.Is(err, ErrUnknown) {

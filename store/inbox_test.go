@@ -93,7 +93,7 @@ func TestInboxBudget(t *testing.T) {
 	if err != nil || kept {
 		t.Errorf("a reply to a row that gets none: %t, %v", kept, err)
 	}
-	if due := must[[]store.InboxReply](t)(s.RepliesDue(ctx, 10)); len(due) != 0 {
+	if due := must[[]store.InboxReply](t)(s.FirstReplies(ctx, 10)); len(due) != 0 {
 		t.Errorf("%+v", due)
 	}
 }
@@ -108,12 +108,12 @@ func TestInboxReplies(t *testing.T) {
 	prefix := func() int64 { return must[int64](t)(s.InboxPrefix(ctx, "w")) }
 	reply := store.InboxReply{ID: "r1", Workspace: "w", Chat: "c", Task: "t", Final: true, Body: []byte("hello"), Digest: []byte("d")}
 	for _, n := range []int64{1, 2} {
-		if err := s.GiveInbox(ctx, n, "t"); err != nil {
+		if err := s.MarkInboxGiven(ctx, n, "t"); err != nil {
 			t.Fatal(err)
 		}
 	}
 	aside := store.InboxReply{ID: "r0", Workspace: "w", Chat: "c", Task: "t", Aside: true}
-	if kept, err := s.AnswerInbox(ctx, 1, aside); err != nil || !kept || s.SentReply(ctx, "r0") != nil || prefix() != 0 {
+	if kept, err := s.AnswerInbox(ctx, 1, aside); err != nil || !kept || s.FinishReply(ctx, "r0") != nil || prefix() != 0 {
 		t.Errorf("what answers nothing has ended a row: %t, %v, prefix %d", kept, err, prefix())
 	}
 	for range 2 {
@@ -121,22 +121,22 @@ func TestInboxReplies(t *testing.T) {
 			t.Fatalf("%t, %v", kept, err)
 		}
 	}
-	if due := must[[]store.InboxReply](t)(s.RepliesDue(ctx, 10)); len(due) != 1 || due[0].ID != "r1" || prefix() != 0 {
+	if due := must[[]store.InboxReply](t)(s.FirstReplies(ctx, 10)); len(due) != 1 || due[0].ID != "r1" || prefix() != 0 {
 		t.Fatalf("%+v, prefix %d", due, prefix())
 	}
-	if err := errors.Join(s.TryReply(ctx, "r1"), s.PutOffReply(ctx, "r1", time.Now().Add(time.Hour), "why", true)); err != nil {
+	if err := errors.Join(s.BeginReply(ctx, "r1"), s.PutOffReply(ctx, "r1", time.Now().Add(time.Hour), "why", true)); err != nil {
 		t.Fatal(err)
 	}
-	if due := must[[]store.InboxReply](t)(s.RepliesDue(ctx, 10)); due[0].Tries != 1 || due[0].Tried.IsZero() || due[0].Error != "why" {
+	if due := must[[]store.InboxReply](t)(s.FirstReplies(ctx, 10)); due[0].Tries != 1 || due[0].Tried.IsZero() || due[0].Error != "why" {
 		t.Errorf("%+v", due)
 	}
-	if err := s.SentReply(ctx, "r1"); err != nil || prefix() != 2 {
+	if err := s.FinishReply(ctx, "r1"); err != nil || prefix() != 2 {
 		t.Errorf("%v, prefix %d", err, prefix())
 	}
-	if r, err := s.DueReply(ctx, "r1"); !errors.Is(err, store.ErrUnknown) {
+	if r, err := s.Reply(ctx, "r1"); !errors.Is(err, store.ErrUnknown) {
 		t.Errorf("one that is sent: %+v, %v", r, err)
 	}
-	if err := s.GiveInbox(ctx, 4, "t"); err != nil { // it became part of the task when that was about to end
+	if err := s.MarkInboxGiven(ctx, 4, "t"); err != nil { // it became part of the task when that was about to end
 		t.Fatal(err)
 	}
 	if kept, err := s.AnswerInbox(ctx, 4, reply); err != nil || !kept {
@@ -160,7 +160,7 @@ func TestDeadReplies(t *testing.T) {
 	if _, err := s.AnswerInbox(ctx, 1, reply); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.DeadReply(ctx, "r1", "refused", &store.InboxReply{ID: "r2", Workspace: "w", Chat: "c", Body: []byte("sorry")}); err != nil {
+	if err := s.GiveUpReply(ctx, "r1", "refused", &store.InboxReply{ID: "r2", Workspace: "w", Chat: "c", Body: []byte("sorry")}); err != nil {
 		t.Fatal(err)
 	}
 	dead := must[[]store.DeadLetter](t)(s.DeadLetters(ctx, 10))
@@ -170,10 +170,10 @@ func TestDeadReplies(t *testing.T) {
 	if n := must[int64](t)(s.InboxPrefix(ctx, "w")); n != 1 {
 		t.Errorf("prefix %d", n)
 	}
-	if due := must[[]store.InboxReply](t)(s.RepliesDue(ctx, 10)); len(due) != 1 || due[0].ID != "r2" {
+	if due := must[[]store.InboxReply](t)(s.FirstReplies(ctx, 10)); len(due) != 1 || due[0].ID != "r2" {
 		t.Errorf("%+v", due)
 	}
-	if err := s.SentReply(ctx, "r2"); err != nil {
+	if err := s.FinishReply(ctx, "r2"); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.RetryReply(ctx, "nothing"); !errors.Is(err, store.ErrUnknown) {
@@ -182,7 +182,7 @@ func TestDeadReplies(t *testing.T) {
 	if err := s.RetryReply(ctx, "a1"); err != nil {
 		t.Fatal(err)
 	}
-	if due := must[[]store.InboxReply](t)(s.RepliesDue(ctx, 10)); len(due) != 1 || due[0].ID != "r1" {
+	if due := must[[]store.InboxReply](t)(s.FirstReplies(ctx, 10)); len(due) != 1 || due[0].ID != "r1" {
 		t.Errorf("%+v", due)
 	}
 	if err := s.RetryReply(ctx, "r1"); !errors.Is(err, store.ErrUnknown) {
@@ -197,7 +197,7 @@ func TestInboxTasks(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n, id := range []string{"t1", "t2"} {
-		if err := s.GiveInbox(ctx, int64(n+1), id); err != nil {
+		if err := s.MarkInboxGiven(ctx, int64(n+1), id); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := s.AnswerInbox(ctx, int64(n+1), store.InboxReply{ID: id + "-asks", Workspace: "w", Chat: "c", Task: id}); err != nil {
@@ -210,7 +210,7 @@ func TestInboxTasks(t *testing.T) {
 	if open := must[[]store.InboxRow](t)(s.InboxTasks(ctx)); len(open) != 1 || open[0].Task != "t2" {
 		t.Errorf("%+v", open)
 	}
-	if due := must[int](t)(s.RepliesWaiting(ctx)); due != 3 {
+	if due := must[int](t)(s.CountDueReplies(ctx)); due != 3 {
 		t.Errorf("%d replies wait", due)
 	}
 	if err := s.EndInboxTask(ctx, "t2"); err != nil {
@@ -231,7 +231,7 @@ func TestInboxRetention(t *testing.T) {
 	if _, err := s.AnswerInbox(ctx, 1, store.InboxReply{ID: "r1", Workspace: "w", Chat: "c", Final: true}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.SentReply(ctx, "r1"); err != nil {
+	if err := s.FinishReply(ctx, "r1"); err != nil {
 		t.Fatal(err)
 	}
 	ahead.Add(int64(30*24*time.Hour + 10*time.Minute)) // a platform may still hand it out
@@ -246,7 +246,7 @@ func TestInboxRetention(t *testing.T) {
 	if first || !second {
 		t.Errorf("known: %t, %t", first, second)
 	}
-	if _, err := s.DueReply(ctx, "r1"); !errors.Is(err, store.ErrUnknown) {
+	if _, err := s.Reply(ctx, "r1"); !errors.Is(err, store.ErrUnknown) {
 		t.Errorf("%v", err)
 	}
 }

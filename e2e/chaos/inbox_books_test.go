@@ -21,7 +21,7 @@ func (r *inboxRun) kept() {
 	if err := s.Check(ctx); err != nil {
 		r.t.Error(err)
 	}
-	if waiting, err := s.RepliesWaiting(ctx); err != nil || waiting != 0 {
+	if waiting, err := s.CountDueReplies(ctx); err != nil || waiting != 0 {
 		r.t.Errorf("%d replies wait, %v", waiting, err)
 	}
 	if dead, err := s.DeadLetters(ctx, 10); err != nil || len(dead) != 0 {
