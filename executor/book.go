@@ -18,24 +18,24 @@ type Book interface {
 	// Past returns what is known of a conversation; the zero Past if it never began an
 	// attempt.
 	Past(ctx context.Context, conversation string) (Past, error)
-	// Used reports whether a job of a conversation has had its turn: then the loss
+	// ConversationUsed reports whether a job of a conversation has had its turn: then the loss
 	// of its thread is one. It is asked where this cannot be told otherwise.
-	Used(ctx context.Context, conversation string) (bool, error)
+	ConversationUsed(ctx context.Context, conversation string) (bool, error)
 	// Begin writes an attempt down, before codex sees a byte of the message. After
 	// an error the same attempt is begun again, until it works.
 	Begin(ctx context.Context, a Attempt) error
 	// Vanished notes that an attempt was cut off and is in no history, and returns how
 	// many attempts at its job were. The same one counts once.
 	Vanished(ctx context.Context, a Attempt) (int, error)
-	// Turned reports whether a job has had its turn in a thread: then the thread was
+	// ThreadUsed reports whether a job has had its turn in a thread: then the thread was
 	// on disk, and it is no accident if it is not.
-	Turned(ctx context.Context, threadID string) (bool, error)
+	ThreadUsed(ctx context.Context, threadID string) (bool, error)
 	// Threads returns every thread of which an attempt was begun. Commands that a
 	// killed process has left running on them are ended at the start.
 	Threads(ctx context.Context) (threadIDs []string, err error)
-	// Tell notes by a digest which instructions a thread has heard. An attempt on it
+	// RecordInstructions notes by a digest which instructions a thread has heard. An attempt on it
 	// was begun.
-	Tell(ctx context.Context, threadID, digest string) error
+	RecordInstructions(ctx context.Context, threadID, digest string) error
 }
 
 // A Past is what a [Book] knows of a conversation. It is asked for as one thing: a
@@ -44,7 +44,7 @@ type Past struct {
 	Thread string // of the newest attempt
 	Model  string // [Attempt.Model] of the newest attempt in that thread that has one
 	Tools  string // [Attempt.Tools] of the newest attempt
-	Told   string // what [Book.Tell] was last given for the thread
+	Told   string // what [Book.RecordInstructions] was last given for the thread
 }
 
 // An Attempt is one try at making a job a turn.
@@ -97,7 +97,7 @@ func (d *driver) recall(c *conversation, j *job) error {
 		if j.Cut != nil && c.resumable {
 			// A cut attempt may be the first turn of its thread, which codex had no
 			// time to write down. Only what was before it can be lost.
-			c.history, err = d.cfg.Book.Used(ctx, c.key)
+			c.history, err = d.cfg.Book.ConversationUsed(ctx, c.key)
 		}
 		return err
 	}, func() { j.observe(agent.Notice{Text: bookFull}) })
@@ -167,10 +167,10 @@ const (
 // noBook remembers nothing.
 type noBook struct{}
 
-func (noBook) Past(context.Context, string) (Past, error)     { return Past{}, nil }
-func (noBook) Used(context.Context, string) (bool, error)     { return false, nil }
-func (noBook) Turned(context.Context, string) (bool, error)   { return false, nil }
-func (noBook) Begin(context.Context, Attempt) error           { return nil }
-func (noBook) Vanished(context.Context, Attempt) (int, error) { return 0, nil }
-func (noBook) Threads(context.Context) ([]string, error)      { return nil, nil }
-func (noBook) Tell(context.Context, string, string) error     { return nil }
+func (noBook) Past(context.Context, string) (Past, error)               { return Past{}, nil }
+func (noBook) ConversationUsed(context.Context, string) (bool, error)   { return false, nil }
+func (noBook) ThreadUsed(context.Context, string) (bool, error)         { return false, nil }
+func (noBook) Begin(context.Context, Attempt) error                     { return nil }
+func (noBook) Vanished(context.Context, Attempt) (int, error)           { return 0, nil }
+func (noBook) Threads(context.Context) ([]string, error)                { return nil, nil }
+func (noBook) RecordInstructions(context.Context, string, string) error { return nil }

@@ -57,7 +57,7 @@ func (b *notebook) Past(_ context.Context, conversation string) (past executor.P
 	return past, nil
 }
 
-func (b *notebook) Used(context.Context, string) (bool, error) { return b.used, nil }
+func (b *notebook) ConversationUsed(context.Context, string) (bool, error) { return b.used, nil }
 
 func (b *notebook) Vanished(_ context.Context, a executor.Attempt) (n int, _ error) {
 	b.mu.Lock()
@@ -73,9 +73,9 @@ func (b *notebook) Vanished(_ context.Context, a executor.Attempt) (n int, _ err
 	return n, nil
 }
 
-func (b *notebook) Turned(context.Context, string) (bool, error) { return b.turned, nil }
+func (b *notebook) ThreadUsed(context.Context, string) (bool, error) { return b.turned, nil }
 
-func (b *notebook) Tell(_ context.Context, thread, digest string) error {
+func (b *notebook) RecordInstructions(_ context.Context, thread, digest string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.told == nil {

@@ -125,7 +125,7 @@ const fewTurns, manyTurns = 5, 100
 func (d *driver) lookUp(ctx context.Context, c *conversation, of Attempt, on *child) (finding, error) {
 	if err := d.loadCut(ctx, c, of, on); err != nil {
 		if appserver.IsNoRollout(err) { // codex makes the file before it asks the model
-			lost, bookErr := d.cfg.Book.Turned(ctx, of.Thread)
+			lost, bookErr := d.cfg.Book.ThreadUsed(ctx, of.Thread)
 			d.forget(c, err)
 			return finding{on: on, lost: lost}, bookErr
 		}

@@ -178,7 +178,7 @@ func (d *driver) keepHeard(c *conversation) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(d.root), tellTimeout)
 	defer cancel()
-	if err := d.cfg.Book.Tell(ctx, c.threadID, c.heard.known); err != nil {
+	if err := d.cfg.Book.RecordInstructions(ctx, c.threadID, c.heard.known); err != nil {
 		d.log.Warn("what a thread was told could not be written down", "thread_id", c.threadID, "err", err)
 		return
 	}

@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// Adopt gives threads that another program has begun to conversations that have none,
+// AdoptThreads gives threads that another program has begun to conversations that have none,
 // with the name of their set of tools. It returns how many it has given. They are not
 // ours: they are never left over, and their files stay.
-func (s *Store) Adopt(ctx context.Context, threads map[string]string, tools string) (given int, err error) {
+func (s *Store) AdoptThreads(ctx context.Context, threads map[string]string, tools string) (given int, err error) {
 	now := nanos(s.now())
 	err = s.do(ctx, "adopt threads", durable, func(c *conn) error {
 		given = 0

@@ -14,7 +14,7 @@ func TestAdopt(t *testing.T) {
 	must(t, s.Begin(t.Context(), "job-1", 1, "peer:has", "thread-1", "", "t"))
 	all := map[string]string{"canvas:w": "old-1", "peer:has": "old-2", "peer:p": "old-3"}
 	for _, want := range []int{2, 0} {
-		if given, err := s.Adopt(t.Context(), all, "foreign"); err != nil || given != want {
+		if given, err := s.AdoptThreads(t.Context(), all, "foreign"); err != nil || given != want {
 			t.Errorf("%d given, %v, want %d", given, err, want)
 		}
 	}
@@ -30,7 +30,7 @@ func TestAdopt(t *testing.T) {
 	// One that is forgotten or replaced is not left over: its file is not ours to delete.
 	must(t, s.ForgetConversation(t.Context(), "canvas:w", time.Time{}))
 	must(t, s.Begin(t.Context(), "job-1", 2, "peer:p", "thread-2", "", "t"))
-	left, err := s.Leftovers(t.Context(), 10)
+	left, err := s.LeftoverThreads(t.Context(), 10)
 	must(t, err)
 	equal(t, left, nil)
 	all2, err := s.Threads(t.Context())

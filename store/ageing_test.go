@@ -140,7 +140,7 @@ func TestUsedByAClockThatWasAhead(t *testing.T) {
 	clock.advance(-60 * day)
 	use()
 	clock.advance(2 * time.Hour)
-	idle, err := s.Idle(t.Context(), clock.Now(), 10)
+	idle, err := s.IdleConversations(t.Context(), clock.Now(), 10)
 	must(t, err)
 	equal(t, idle, []UsedConversation{{"c", "t", clock.Now().Add(-2 * time.Hour).UTC()}})
 	must(t, s.ForgetConversation(t.Context(), "c", idle[0].Used))

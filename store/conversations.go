@@ -17,7 +17,7 @@ type Conversation struct {
 	Thread string // "" if it has none
 	Model  string // that [Store.Begin] was last told of for the thread, "" if it was told of none
 	Tools  string // the name of the set of tools that Begin was last told of, "" if the thread has none
-	Told   string // what [Store.Tell] was last given for the thread
+	Told   string // what [Store.RecordInstructions] was last given for the thread
 }
 
 // Conversation returns what is known of a conversation; the zero value if it is not.
@@ -39,8 +39,8 @@ type UsedConversation struct {
 	Used        time.Time
 }
 
-// UsedLast returns the conversations that were used last, the latest first.
-func (s *Store) UsedLast(ctx context.Context, limit int) ([]UsedConversation, error) {
+// LatestConversations returns the conversations that were used last, the latest first.
+func (s *Store) LatestConversations(ctx context.Context, limit int) ([]UsedConversation, error) {
 	return view(ctx, s, "list conversations", func(c *conn) ([]UsedConversation, error) {
 		return collect(c, scanUsed, "SELECT key, thread_id, used_at FROM conversations ORDER BY used_at DESC LIMIT ?", limit)
 	})
@@ -53,18 +53,18 @@ func scanUsed(row scanner, u *UsedConversation) error {
 	return err
 }
 
-// Used reports whether a message of a conversation has had its turn, as far as
+// ConversationUsed reports whether a message of a conversation has had its turn, as far as
 // that is still kept. It looks through all messages.
-func (s *Store) Used(ctx context.Context, conversation string) (bool, error) {
+func (s *Store) ConversationUsed(ctx context.Context, conversation string) (bool, error) {
 	return view(ctx, s, "look for earlier turns of a conversation", func(c *conn) (bool, error) {
 		n, err := c.number("SELECT EXISTS (SELECT 1 FROM messages WHERE conversation = ? AND ended = 1 AND attempt > 0)", conversation)
 		return n > 0, err
 	})
 }
 
-// Turned reports whether a message has had its turn in a thread, as far as that is
+// ThreadUsed reports whether a message has had its turn in a thread, as far as that is
 // still kept. It looks through all turns.
-func (s *Store) Turned(ctx context.Context, thread string) (bool, error) {
+func (s *Store) ThreadUsed(ctx context.Context, thread string) (bool, error) {
 	return view(ctx, s, "look for earlier turns in a thread", func(c *conn) (bool, error) {
 		n, err := c.number(`SELECT EXISTS (SELECT 1 FROM turns t JOIN messages m ON m.seq = t.message
 			WHERE t.thread_id = ? AND m.ended = 1)`, thread)
@@ -105,9 +105,9 @@ func (c *conn) useThread(conversation, thread, model, tools string, now int64) e
 	return nil
 }
 
-// Tell notes which instructions a thread has heard, by their digest. A thread that
+// RecordInstructions notes which instructions a thread has heard, by their digest. A thread that
 // no attempt was begun on is not known.
-func (s *Store) Tell(ctx context.Context, thread, digest string) error {
+func (s *Store) RecordInstructions(ctx context.Context, thread, digest string) error {
 	return s.do(ctx, "note what a thread was told", relaxed, func(c *conn) error {
 		_, err := c.exec("UPDATE threads SET told = ? WHERE thread_id = ?", digest, thread)
 		return err
@@ -118,9 +118,9 @@ func (s *Store) Tell(ctx context.Context, thread, digest string) error {
 const unused = ` NOT EXISTS (SELECT 1 FROM messages WHERE ended = 0 AND conversation = key)
 	AND NOT EXISTS (SELECT 1 FROM tasks WHERE ended_at IS NULL AND conversation = key)`
 
-// Idle returns conversations that no turn has begun in since a time, to the minute, and that
+// IdleConversations returns conversations that no turn has begun in since a time, to the minute, and that
 // nothing waits in, the longest idle first.
-func (s *Store) Idle(ctx context.Context, before time.Time, limit int) ([]UsedConversation, error) {
+func (s *Store) IdleConversations(ctx context.Context, before time.Time, limit int) ([]UsedConversation, error) {
 	return view(ctx, s, "list idle conversations", func(c *conn) ([]UsedConversation, error) {
 		return collect(c, scanUsed, "SELECT key, thread_id, used_at FROM conversations WHERE used_at < ? AND"+unused+" ORDER BY used_at LIMIT ?", nanos(before), limit)
 	})
@@ -171,10 +171,10 @@ func (s *Store) Before(ctx context.Context) (map[string]string, error) {
 	return before, err
 }
 
-// Leftovers returns threads that no conversation has any more, nor one that comes behind them, and
+// LeftoverThreads returns threads that no conversation has any more, nor one that comes behind them, and
 // that no message waits to learn its fate from, the oldest first. Their files can be
 // deleted, and then they are to be dropped.
-func (s *Store) Leftovers(ctx context.Context, limit int) ([]string, error) {
+func (s *Store) LeftoverThreads(ctx context.Context, limit int) ([]string, error) {
 	return view(ctx, s, "list threads that are left over", func(c *conn) ([]string, error) {
 		return collect(c, only[string], lines+` SELECT thread_id FROM threads
 			WHERE thread_id NOT IN (SELECT thread_id FROM conversations) AND thread_id NOT IN (SELECT thread FROM lines)

@@ -118,16 +118,16 @@ func TestConversations(t *testing.T) {
 	must(t, s.Begin(ctx, "job-2", 2, "waits", "thread-new", "", ""))
 	now := clock.Now()
 
-	idle, err := s.Idle(ctx, now, 10)
+	idle, err := s.IdleConversations(ctx, now, 10)
 	must(t, err)
 	equal(t, idle, []UsedConversation{{"ends", "thread-ends", start}})
-	idle, err = s.Idle(ctx, start, 10)
+	idle, err = s.IdleConversations(ctx, start, 10)
 	must(t, err)
 	equal(t, idle, nil)
 
 	leftovers := func() []string {
 		t.Helper()
-		all, err := s.Leftovers(ctx, 10)
+		all, err := s.LeftoverThreads(ctx, 10)
 		must(t, err)
 		return all
 	}

@@ -14,7 +14,7 @@ func TestThreadsBeforeAFork(t *testing.T) {
 	}
 	want := func(left []string, before map[string]string) {
 		t.Helper()
-		over, err := s.Leftovers(t.Context(), 10)
+		over, err := s.LeftoverThreads(t.Context(), 10)
 		must(t, err)
 		equal(t, over, left)
 		lines, err := s.Before(t.Context())
@@ -25,7 +25,7 @@ func TestThreadsBeforeAFork(t *testing.T) {
 		t.Helper()
 		must(t, s.ForgetConversation(t.Context(), "c", time.Time{}))
 	}
-	given, err := s.Adopt(t.Context(), map[string]string{"c": "theirs"}, "foreign")
+	given, err := s.AdoptThreads(t.Context(), map[string]string{"c": "theirs"}, "foreign")
 	must(t, err)
 	equal(t, given, 1)
 	use("a")

@@ -148,12 +148,12 @@ func TestMessageFromAcceptanceToEnd(t *testing.T) {
 	must(t, err)
 	equal(t, thread, "thread-2")
 	for conversation, want := range map[string]bool{"conversation": true, "other": false} {
-		used, err := s.Used(ctx, conversation)
+		used, err := s.ConversationUsed(ctx, conversation)
 		must(t, err)
 		equal(t, used, want)
 	}
 	for thread, want := range map[string]bool{"thread-2": true, "other": false} {
-		turned, err := s.Turned(ctx, thread)
+		turned, err := s.ThreadUsed(ctx, thread)
 		must(t, err)
 		equal(t, turned, want)
 	}

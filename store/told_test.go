@@ -14,12 +14,12 @@ func TestToldOfAThread(t *testing.T) {
 		equal(t, got.Told, want)
 	}
 	m, _ := accept(t, s, 0, "task")
-	must(t, s.Tell(t.Context(), "t1", "too early")) // of a thread that is not known
+	must(t, s.RecordInstructions(t.Context(), "t1", "too early")) // of a thread that is not known
 	must(t, s.Begin(t.Context(), m.Job, 1, "c", "t1", "", ""))
 	told("")
-	must(t, s.Tell(t.Context(), "t1", "a"))
+	must(t, s.RecordInstructions(t.Context(), "t1", "a"))
 	told("a")
-	must(t, s.Tell(t.Context(), "t1", "b"))
+	must(t, s.RecordInstructions(t.Context(), "t1", "b"))
 	closeStore(t, s)
 
 	s = open(t, Config{Dir: dir})

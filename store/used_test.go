@@ -18,13 +18,13 @@ func TestUsedLast(t *testing.T) {
 		must(t, s.Begin(ctx, m.Job, 1, task, "thread-"+task, "", ""))
 		clock.advance(time.Second)
 	}
-	all, err := s.UsedLast(ctx, 10)
+	all, err := s.LatestConversations(ctx, 10)
 	must(t, err)
 	for i := range all {
 		all[i].Used = all[i].Used.UTC()
 	}
 	equal(t, all, []UsedConversation{{"new", "thread-new", at["new"]}, {"old", "thread-old", at["old"]}})
-	one, err := s.UsedLast(ctx, 1)
+	one, err := s.LatestConversations(ctx, 1)
 	must(t, err)
 	equal(t, one, all[:1])
 }

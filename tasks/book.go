@@ -10,10 +10,10 @@ import (
 // A Ledger is the part of a journal that the executor's notes go to.
 type Ledger interface {
 	Conversation(ctx context.Context, key string) (store.Conversation, error)
-	Used(ctx context.Context, conversation string) (bool, error)
-	Turned(ctx context.Context, thread string) (bool, error)
+	ConversationUsed(ctx context.Context, conversation string) (bool, error)
+	ThreadUsed(ctx context.Context, thread string) (bool, error)
 	Threads(ctx context.Context) ([]string, error)
-	Tell(ctx context.Context, thread, digest string) error
+	RecordInstructions(ctx context.Context, thread, digest string) error
 	Begin(ctx context.Context, job string, attempt int, conversation, thread, model, tools string) error
 	Vanished(ctx context.Context, job string, attempt int) (int, error)
 }

@@ -25,7 +25,7 @@ func (box *inbox) takeOver(ctx context.Context) error {
 			return asuser.Value(box.s.User, func() (bool, error) { return appserver.HasRollout(box.s.CodexHome, session) })
 		},
 		Adopt: func(ctx context.Context, sessions map[string]string) (int, error) {
-			return box.store.Adopt(ctx, sessions, executor.ForeignTools)
+			return box.store.AdoptThreads(ctx, sessions, executor.ForeignTools)
 		},
 		Logger: box.log,
 	})

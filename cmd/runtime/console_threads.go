@@ -79,7 +79,7 @@ func (k *keptThreads) look(ctx context.Context) []store.UsedConversation {
 	}
 	ctx, cancel := context.WithTimeout(ctx, threadsLookFor)
 	defer cancel()
-	if found, err := k.journal.UsedLast(ctx, mostThreads); err == nil { // else what was known is shown
+	if found, err := k.journal.LatestConversations(ctx, mostThreads); err == nil { // else what was known is shown
 		k.last = found
 	}
 	k.at = time.Now()

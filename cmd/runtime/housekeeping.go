@@ -116,7 +116,7 @@ func (t *tally) err() error {
 func (h *housekeeper) tidy(ctx context.Context, before time.Time) error {
 	ctx, cancel := context.WithTimeout(ctx, tidyTimeout)
 	defer cancel()
-	idle, err := h.store.Idle(ctx, before, tidyAtOnce)
+	idle, err := h.store.IdleConversations(ctx, before, tidyAtOnce)
 	if err != nil {
 		return err
 	}
@@ -159,7 +159,7 @@ func (h *housekeeper) sweep(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, tidyTimeout)
 	defer cancel()
 	h.over = false
-	over, err := h.store.Leftovers(ctx, mostDeleted)
+	over, err := h.store.LeftoverThreads(ctx, mostDeleted)
 	if err != nil {
 		return err
 	}

@@ -95,7 +95,7 @@ func TestTidy(t *testing.T) {
 		if !tidied() {
 			t.Errorf("%v: the file of the thread is still there", threads.fails)
 		}
-		if left, err := s.Leftovers(ctx, 1); err != nil || !slices.Equal(left, []string{old}) {
+		if left, err := s.LeftoverThreads(ctx, 1); err != nil || !slices.Equal(left, []string{old}) {
 			t.Errorf("%v: %v, %v: codex's databases keep it", threads.fails, left, err)
 		}
 	}
@@ -258,7 +258,7 @@ func TestThreadThatStays(t *testing.T) {
 	if err := h.round(); err != nil {
 		t.Error(err)
 	}
-	if left, err := h.store.Leftovers(t.Context(), 9); err != nil || len(left) > 0 {
+	if left, err := h.store.LeftoverThreads(t.Context(), 9); err != nil || len(left) > 0 {
 		t.Errorf("left are %v, %v", left, err)
 	}
 }
@@ -279,7 +279,7 @@ func TestWeighing(t *testing.T) {
 			t.Errorf("in minute %d: weighed last in %d, want %d", minute, weighed, want)
 		}
 	}
-	if left, err := h.store.Leftovers(t.Context(), 9); err != nil || !slices.Equal(left, []string{thread}) {
+	if left, err := h.store.LeftoverThreads(t.Context(), 9); err != nil || !slices.Equal(left, []string{thread}) {
 		t.Errorf("forgotten are %v, %v", left, err)
 	}
 }

@@ -70,7 +70,7 @@ func (w *weighing) session(thread, path string) string {
 func (h *housekeeper) makeRoom(ctx context.Context, now time.Time) error {
 	ctx, cancel := context.WithTimeout(ctx, tidyTimeout)
 	defer cancel()
-	newest, err := h.store.UsedLast(ctx, 1)
+	newest, err := h.store.LatestConversations(ctx, 1)
 	if err != nil || len(newest) == 0 {
 		return err
 	}
@@ -78,7 +78,7 @@ func (h *housekeeper) makeRoom(ctx context.Context, now time.Time) error {
 	if used.Equal(h.weighed.used) && now.Sub(used) > 2*surplusEvery && now.Sub(h.weighed.at) < weighAgain {
 		return nil
 	}
-	all, err := h.store.UsedLast(ctx, mostWeighed)
+	all, err := h.store.LatestConversations(ctx, mostWeighed)
 	if err != nil {
 		return err
 	}

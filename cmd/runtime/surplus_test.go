@@ -55,7 +55,7 @@ func TestUsedWhileItIsWeighed(t *testing.T) {
 			if err := h.makeRoom(t.Context(), now); err != nil {
 				t.Fatal(err)
 			}
-			if left, err := s.UsedLast(t.Context(), 10); err != nil || len(left) != c.left {
+			if left, err := s.LatestConversations(t.Context(), 10); err != nil || len(left) != c.left {
 				t.Errorf("left are %v (%v), want %d", left, err, c.left)
 			}
 		})
