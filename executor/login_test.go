@@ -58,7 +58,7 @@ func TestRefusedBefore(t *testing.T) {
 		return finding{turn: &appserver.Turn{Status: status, Error: &appserver.TurnError{Message: "m", CodexErrorInfo: []byte(info)}}}
 	}
 	tool := failed(appserver.TurnFailed, `"unauthorized"`)
-	tool.tool = true
+	tool.Tool = true
 	for what, c := range map[string]struct {
 		found finding
 		want  bool
@@ -69,7 +69,7 @@ func TestRefusedBefore(t *testing.T) {
 		"other":      {failed(appserver.TurnFailed, `"other"`), false},
 		"completed":  {failed(appserver.TurnCompleted, `"unauthorized"`), false},
 	} {
-		if got := e.refusedBefore(c.found); got != c.want {
+		if got := e.stateOf(c.found) == Refused; got != c.want {
 			t.Errorf("%s: %v", what, got)
 		}
 	}

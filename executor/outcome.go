@@ -78,14 +78,9 @@ func (t *turn) died(err error) *agent.Ended {
 	return nil
 }
 
-// cutOff says that a turn may have run in part.
-func cutOff() *agent.Failure {
-	return &agent.Failure{
-		Kind: agent.FailUnreachable,
-		Message: "codex stopped in the middle of this turn; it is being restarted and the conversation is kept. " +
-			"Look at what was done so far; the message runs again if it is sent again with metadata.retry=true",
-	}
-}
+// cutOffText says that a turn may have run in part.
+const cutOffText = "codex stopped in the middle of this turn; it is being restarted and the conversation is kept. " +
+	"Look at what was done so far; the message runs again if it is sent again with metadata.retry=true"
 
 // cutOffAndLeft is what is said of one whose thread codex does not load any more.
 const cutOffAndLeft = "codex stopped in the middle of this turn, and the conversation goes on without its history, which the present model provider cannot have. " +

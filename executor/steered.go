@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 )
 
 // What becomes of the messages that were handed to a turn, once the job whose turn
@@ -116,7 +115,7 @@ func (e *Executor) endSteers(c *conversation, j *job, end *agent.Ended) (taken [
 			e.endSteer(s, e.beforeStart(errShutdown))
 		case err != nil:
 			e.log.Warn("what became of a message to a running turn cannot be found out", "job", s.ID, "err", err)
-			e.endSteer(s, *interrupted(nil, nil, true))
+			e.endSteer(s, *interrupted(agent.Ended{}, true, cutOffText))
 		case where == inTurn:
 			end.Taken = append(end.Taken, s.ID)
 			taken = append(taken, s)
@@ -179,20 +178,13 @@ func (e *Executor) whereIs(c *conversation, j, s *job) (whereabouts, error) {
 	switch {
 	case err != nil:
 		return nowhere, err
-	case found.lost:
+	case found.State == Lost:
 		return nowhere, errors.New("its thread is gone")
-	case found.turn == nil:
+	case found.State == Absent:
 		s.Cut = nil
 		return nowhere, nil
-	case !holds(found.turn, j):
+	case !found.has(j.ID):
 		return elsewhere, nil
 	}
 	return inTurn, nil
-}
-
-// holds reports whether a turn is of an attempt at j.
-func holds(turn *appserver.Turn, j *job) bool {
-	return slices.ContainsFunc(turn.Items, func(item appserver.Item) bool {
-		return item.Type == appserver.ItemUserMessage && isAttempt(item.ClientID, j.ID)
-	})
 }

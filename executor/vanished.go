@@ -37,7 +37,7 @@ func (e *Executor) vanished(j *job, t *turn, log *slog.Logger) *agent.Ended {
 		return nil
 	}
 	log.Warn("a message is not given to codex again, which has ended over it each time", "times", n)
-	end := interrupted(t, nil, false)
+	end := interrupted(finding{}.soFar(t), false, "")
 	end.Failure = &agent.Failure{Kind: agent.FailUnreachable, Message: fmt.Sprintf("codex, or all of the runtime, has ended %d times "+
 		"before the model had this message, which may be the reason: it takes more memory than there is, as large pictures do. "+
 		"It is not tried again by itself. Leave out what is large; the message runs again if it is sent again with metadata.retry=true", n)}
