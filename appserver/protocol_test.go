@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -15,18 +14,6 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
 )
-
-// schemaDir has the installed codex print its schema.
-func schemaDir(t *testing.T) string {
-	t.Helper()
-	dir := codextest.Dir(t, "schema")
-	cmd := exec.CommandContext(t.Context(), codextest.Bin(t), "app-server", "generate-json-schema", "--experimental", "--out", dir)
-	cmd.Env = append(os.Environ(), "CODEX_HOME="+codextest.Home(t))
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	return dir
-}
 
 // A spec is one file of the schema.
 type spec struct {
@@ -234,7 +221,7 @@ func filled[T any](v T) T {
 }
 
 func TestWhatWeSendIsInTheSchema(t *testing.T) {
-	dir := schemaDir(t)
+	dir := codextest.SchemaDir(t)
 	for name, value := range sent() {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			s := readSpec(t, dir, name)
@@ -255,7 +242,7 @@ func TestWhatWeSendIsInTheSchema(t *testing.T) {
 }
 
 func TestWhatWeReadIsInTheSchema(t *testing.T) {
-	dir := schemaDir(t)
+	dir := codextest.SchemaDir(t)
 	for name, value := range map[string]any{
 		"v1/InitializeResponse":                         ServerInfo{},
 		"v2/ThreadStartResponse":                        ThreadSession{},
@@ -326,7 +313,7 @@ func (s spec) methods() []string {
 }
 
 func TestNamesAreInTheSchema(t *testing.T) {
-	dir := schemaDir(t)
+	dir := codextest.SchemaDir(t)
 	notes := readSpec(t, dir, "ServerNotification")
 	items := readSpec(t, dir, "v2/ItemCompletedNotification")
 	turns := readSpec(t, dir, "v2/TurnCompletedNotification")
@@ -366,7 +353,7 @@ func within(t *testing.T, what string, known []string, ours ...string) {
 
 // Whoever answers requests has to know all of them: a new one would be refused.
 func TestServerRequestsAreTheKnownOnes(t *testing.T) {
-	got := readSpec(t, schemaDir(t), "ServerRequest").methods()
+	got := readSpec(t, codextest.SchemaDir(t), "ServerRequest").methods()
 	slices.Sort(got)
 	want := []string{
 		"account/chatgptAuthTokens/refresh", "applyPatchApproval", "attestation/generate", "currentTime/read",
@@ -382,7 +369,7 @@ func TestServerRequestsAreTheKnownOnes(t *testing.T) {
 // The deltas, which a full queue may drop, are told by their names.
 func TestDeltasAreToldByTheirNames(t *testing.T) {
 	var got []string
-	for _, method := range readSpec(t, schemaDir(t), "ServerNotification").methods() {
+	for _, method := range readSpec(t, codextest.SchemaDir(t), "ServerNotification").methods() {
 		if isDelta(method) && strings.HasPrefix(method, "item/") {
 			got = append(got, method)
 		}

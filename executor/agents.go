@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/ask"
 )
 
 // Bounds of what is kept of the changes that subagents have begun. One that has no room is
@@ -166,9 +167,9 @@ func (d *driver) changesOfAgent(threadID, itemID string) []appserver.FileChange 
 }
 
 // calledByAgent reports whether a subagent has begun such a call of an MCP server's tool.
-func (d *driver) calledByAgent(threadID, server, tool string, arguments json.RawMessage) bool {
+func (d *driver) calledByAgent(threadID string, call ask.Call) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	one := d.agents.at[threadID]
-	return one != nil && one.calls.has(server, tool, arguments)
+	return one != nil && one.calls.has(call)
 }

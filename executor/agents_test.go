@@ -99,7 +99,7 @@ func TestChangesOfAnotherThread(t *testing.T) {
 	tell(e, appserver.NoteItemStarted, "sub", patchOf("i", "/sub", "+"))
 	for threadID, want := range map[string]string{"thread": "/own", "sub": "/sub", "other": ""} {
 		got := ""
-		for _, c := range turn.posing(&question{req: &appserver.Request{ThreadID: threadID}}).changes("i") {
+		for _, c := range turn.view(&question{req: &appserver.Request{ThreadID: threadID}}).Changes("i") {
 			got += c.Path
 		}
 		if got != want {

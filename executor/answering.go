@@ -8,6 +8,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/ask"
 )
 
 func (in *inquiry) find(id string) *question {
@@ -22,7 +23,7 @@ func (in *inquiry) find(id string) *question {
 
 // A response is what codex is to be told, once the turn has a slot to go on with.
 type response struct {
-	reply
+	ask.Reply
 	note string // why it is no answer of a person's, which the observer has been told; empty if it is one
 	kept bool   // its sender was told that it waits; the turn's own
 }
@@ -54,18 +55,16 @@ func (d *driver) answer(jobID string, a agent.Answer) error {
 		d.expire(in, q)
 		return ErrNotAsked
 	}
-	if a.Files { // codex takes none with an answer
-		return agent.NotUnderstood("A file is no part of an answer. Answer without it, and send it with a message of its own after that.")
+	posed := q.posed.Load()
+	if posed == nil { // the id was guessed
+		return ErrNotAsked
 	}
-	reply, err := q.matter.answer(a)
+	reply, err := posed.Answer(a)
 	if err != nil {
 		return err
 	}
-	if reply.lasts && q.cut.Load() {
-		return agent.NotUnderstood("Not all of what is asked is shown, so it can be allowed for this once only.")
-	}
-	reply.ends = reply.ends && q.req.ThreadID == in.threadID // a subagent's turn ends alone
-	if !in.give(q, response{reply: reply}) {                 // expired over it
+	reply.Ends = reply.Ends && q.req.ThreadID == in.threadID // a subagent's turn ends alone
+	if !in.give(q, response{Reply: reply}) {                 // expired over it
 		return ErrNotAsked
 	}
 	return nil
@@ -103,7 +102,7 @@ func (in *inquiry) handOver(q *question) bool {
 	if in.twice {
 		return false
 	}
-	in.off = in.off || q.given.ends
+	in.off = in.off || q.given.Ends
 	return in.remove(q)
 }
 
@@ -118,7 +117,7 @@ func (d *driver) resolved(note appserver.Notification) {
 	own := d.inquiryOf(note.ThreadID)
 	for _, in := range d.openInquiries() {
 		if q := in.withdraw(n.RequestID, in == own); q != nil && in.settle(q) {
-			d.decline(q.req, q.kind, errWithdrawn.Error())
+			d.decline(q.req, q.asks, errWithdrawn.Error())
 			close(q.settled)
 		}
 	}

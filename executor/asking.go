@@ -2,14 +2,13 @@ package executor
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/ask"
 )
 
 // tellQuestions tells the observer what codex asks, and what it needs no answer to any
@@ -33,15 +32,15 @@ func (t *turn) tellQuestions() *agent.Ended {
 	}
 	fresh, news := t.inquiry.take(t.id)
 	for _, q := range fresh {
-		asked, p := q.asked(t.posing(q))
-		notice, why := t.unaskable(p)
+		posed := q.asks.Pose(t.view(q))
+		notice, why := t.unaskable(posed)
 		if notice != "" {
 			t.unasked(q, notice, why)
 			continue
 		}
-		q.places, q.opens = p.places, p.opens
-		t.asked += p.bytes()
-		t.to.tell(asked)
+		q.posed.Store(&posed)
+		t.asked += posed.Bytes()
+		t.to.tell(posed.Question(q.id, q.deadline))
 	}
 	for _, answered := range news {
 		t.to.tell(answered)
@@ -62,36 +61,28 @@ func (t *turn) tellExceeded() {
 	}
 }
 
-// posing is what the turn knows beside a question. The ids of items are those of a thread: a
+// view is what the turn knows beside a question. The ids of items are those of a thread: a
 // change of its own has nothing to do with what a subagent asks.
-func (t *turn) posing(q *question) posing {
-	with := posing{hide: t.d.cfg.Hide, lead: t.d.whereabouts, home: t.d.home(), called: t.record.calls.has}
-	with.changes = func(itemID string) []appserver.FileChange { return t.record.changes[itemID] }
+func (t *turn) view(q *question) ask.View {
+	with := ask.View{Hide: t.d.cfg.Hide, Lead: t.d.whereabouts, Home: t.d.home(), Called: t.record.calls.has}
+	with.Changes = func(itemID string) []agent.Change { return changesIn(t.record.changes[itemID]) }
 	if q.req.ThreadID != t.c.threadID {
-		with.changes = func(itemID string) []appserver.FileChange { return t.d.changesOfAgent(q.req.ThreadID, itemID) }
-		with.called = func(server, tool string, arguments json.RawMessage) bool {
-			return t.d.calledByAgent(q.req.ThreadID, server, tool, arguments)
-		}
+		with.Changes = func(itemID string) []agent.Change { return changesIn(t.d.changesOfAgent(q.req.ThreadID, itemID)) }
+		with.Called = func(call ask.Call) bool { return t.d.calledByAgent(q.req.ThreadID, call) }
 	}
 	return with
 }
 
 // unaskable says why something is declined without a question: to the sender of the message, and
 // to the log. Both are empty where it is asked.
-func (t *turn) unaskable(p posed) (notice, why string) {
+func (t *turn) unaskable(p ask.Posed) (notice, why string) {
 	if t.d.forgeable() {
 		return forgeableAsked, networkAndOpen
 	}
-	if t.asked+p.bytes() > mostAskedInATurn {
+	if t.asked+p.Bytes() > mostAskedInATurn {
 		return muchAsked, "the turn has asked too much"
 	}
-	return p.unfit(t.peer)
-}
-
-// bytes is how many a question has.
-func (p posed) bytes() int {
-	data, _ := json.Marshal(p.data)
-	return len(p.text) + len(data)
+	return p.Unaskable(t.peer)
 }
 
 // mostAskedInATurn is how much a turn may ask. Each question is kept until the task has ended, with
@@ -101,46 +92,15 @@ const mostAskedInATurn = 4 << 20
 // muchAsked is what the sender of a message reads whose turn has asked too much.
 const muchAsked = "codex asked again, with which the turn would have asked more than 4 MiB. It was declined without a question. codex goes on without it; a further message has a turn that may ask again."
 
-// unfit is the same as far as it lies in what is asked. peer says that the sender is another
-// agent.
-func (p posed) unfit(peer bool) (notice, why string) {
-	switch {
-	case p.unseen != "":
-		return fmt.Sprintf(unseenAsked, p.unseen), "what would be allowed cannot be shown"
-	case p.barred != "":
-		return fmt.Sprintf(barredAsked, p.barred), "commands could lead elsewhere what would be allowed"
-	case p.large:
-		return largeAsked, "it is too large to be shown"
-	case p.users && peer:
-		return usersAsked, "it is for the user, and the message is another agent's"
-	}
-	return "", ""
-}
-
 // unasked declines without a question. A yes that has come by a guess at its id is void.
 func (t *turn) unasked(q *question, notice, why string) {
 	if !t.inquiry.retract(q) { // withdrawn over it
 		return
 	}
 	defer close(q.settled)
-	t.d.decline(q.req, q.kind, why)
+	t.d.decline(q.req, q.asks, why)
 	t.to.tell(agent.Notice{Text: notice})
 }
-
-// barredAsked is what the sender of a message reads whose turn asks to write where commands
-// could then lead it elsewhere.
-const barredAsked = "codex asked whether it may write where that cannot be allowed. It was declined without a question: %s. codex goes on without it."
-
-// unseenAsked is what the sender of a message reads whose turn asks for what cannot be shown.
-const unseenAsked = "codex asked whether it may %s. It was declined without a question, for what would be allowed is not known here, or is too much to be shown. " +
-	"codex goes on without it; it can be told to try again in another way."
-
-// largeAsked is what the sender of a message reads whose turn has too much to be filled in.
-const largeAsked = "codex, or an MCP server, asked for something in more than 128 KiB. It was declined without a question. codex goes on without it; it can be told to ask for less at once."
-
-// usersAsked is what another agent reads in the place of a page that is to be opened.
-const usersAsked = "An MCP server wants a page to be opened. It was declined without a question: the page is for the user of this agent, and this message is not that user's. " +
-	"codex goes on without it; where a message of the user's needs the page, it is shown there."
 
 // tooManyAsked is what the sender of a message reads whose turn asks too much at once.
 const tooManyAsked = "Questions that were declined, for too many are open in this context already: %d. " +
@@ -156,7 +116,7 @@ func (t *turn) handAnswers() {
 	if len(all) == 0 {
 		return
 	}
-	ends := slices.ContainsFunc(all, func(q *question) bool { return q.given.ends })
+	ends := slices.ContainsFunc(all, func(q *question) bool { return q.given.Ends })
 	if !ends && !t.to.resume(func() { t.attention.raise(wakeQuestion) }) {
 		for _, q := range all {
 			if q.untold() && !q.given.kept {
@@ -176,10 +136,11 @@ func (t *turn) handAnswer(q *question) {
 		return
 	}
 	defer close(q.settled)
-	value, note := q.given.value, ""
-	if q.given.note == "" && !q.given.ends && !reflect.DeepEqual(value, q.kind.refusal) {
-		if note = cmp.Or(t.d.forged(), t.d.moved(q.places), t.d.openUp(q.opens)); note != "" {
-			value = q.kind.refusal
+	value, note := q.given.Value, ""
+	if q.given.note == "" && !q.given.Ends && !reflect.DeepEqual(value, q.asks.Refusal()) {
+		posed := q.posed.Load()
+		if note = cmp.Or(t.d.forged(), posed.Moved(t.d.whereabouts), t.d.openUp(posed.Opens)); note != "" {
+			value = q.asks.Refusal()
 		}
 	}
 	err := q.req.Reply(value)
@@ -189,7 +150,7 @@ func (t *turn) handAnswer(q *question) {
 	case err != nil: // the child is gone, and the end of the turn says so
 		t.unanswered = append(t.unanswered, q.id)
 	default:
-		if less := q.given.less; less != "" && note == "" {
+		if less := q.given.Less; less != "" && note == "" {
 			t.to.tell(agent.Notice{Text: less})
 		}
 		t.to.tell(agent.Answered{ID: q.id, Note: note})

@@ -35,8 +35,8 @@
 // answer, its expiry, or the end of its turn. The turn's goroutine tells the
 // observer of it ([agent.Question], [agent.Answered]); [Executor.Answer] brings the answer. An
 // inquiry holds the questions of one attempt, and is there before its turn: codex
-// may ask before we know that it has begun. kindOf is the table of the ways to
-// ask. The timers of the turn rest while a question is open, and its slot is left to
+// may ask before we know that it has begun. [ask.Read] is the table of
+// the ways to ask. The timers of the turn rest while a question is open, and its slot is left to
 // others (slots.go). An answer that comes back to no free slot is kept until there is
 // one; it is the turn's goroutine that hands it to codex.
 //

@@ -9,6 +9,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 )
 
 // limits is what codex has said of the account's allowance.
@@ -42,7 +43,7 @@ func (l *limits) keep(n appserver.LimitsNote, metrics Metrics) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if n.RateLimits.LimitName != "" {
-		l.name = clipped(n.RateLimits.LimitName, mostOfLimit)
+		l.name = brief.Clip(n.RateLimits.LimitName, mostOfLimit)
 	}
 	for slot, window := range map[string]*appserver.LimitWindow{"primary": n.RateLimits.Primary, "secondary": n.RateLimits.Secondary} {
 		if window == nil {

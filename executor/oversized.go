@@ -6,6 +6,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 )
 
 // oversized is a file of instructions that is too large for codex to read it for turns in a
@@ -59,7 +60,7 @@ func (d *driver) overreads(c *conversation, o agent.Options, on *child) bool {
 // tellSpared tells the sender of j that its turn is without AGENTS.md. The caller holds c.lock.
 func (j *job) tellSpared(c *conversation) {
 	if c.spared != "" {
-		j.observe(agent.Notice{Text: fmt.Sprintf(sparedReading, named(c.spared))})
+		j.observe(agent.Notice{Text: fmt.Sprintf(sparedReading, brief.Named(c.spared))})
 	}
 }
 

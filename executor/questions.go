@@ -16,19 +16,16 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/ask"
 )
 
 // A question is one request of codex that waits for a person.
 type question struct {
 	req      *appserver.Request
-	kind     kind
-	matter   matter
-	deadline time.Time     // zero: none
-	settled  chan struct{} // closed when codex was answered
-	cut      atomic.Bool   // not all of it is shown
-	places   []place       // the turn's own
-	opens    []string      // likewise
-	by       string        // the id by which codex keeps it
+	asks     ask.Request
+	deadline time.Time                 // zero: none
+	settled  chan struct{}             // closed when codex was answered
+	posed    atomic.Pointer[ask.Posed] // nil until it is about to be put to the observer
 
 	// Guarded by inquiry.mu.
 	id    string    // given when it is put to the observer
@@ -99,7 +96,7 @@ func (d *driver) closeInquiry(threadID string, in *inquiry) (posed []string) {
 	in.posed, in.fresh, in.given, in.news = nil, nil, nil, nil
 	in.mu.Unlock()
 	for _, q := range left {
-		d.decline(q.req, q.kind, "the turn has ended")
+		d.decline(q.req, q.asks, "the turn has ended")
 		close(q.settled)
 	}
 	return posed
@@ -141,7 +138,7 @@ func (d *driver) await(ctx context.Context, in *inquiry, q *question) {
 	leave, ok := d.host.admitMute(in)
 	if !ok {
 		in.unheard()
-		d.decline(q.req, q.kind, "answers of the message's sender are not taken, and no more such turns may wait for those of others")
+		d.decline(q.req, q.asks, "answers of the message's sender are not taken, and no more such turns may wait for those of others")
 		return
 	}
 	defer leave()
@@ -153,7 +150,7 @@ func (d *driver) await(ctx context.Context, in *inquiry, q *question) {
 		expired = timer.C
 	}
 	if err := in.add(q); err != nil {
-		d.decline(q.req, q.kind, err.Error())
+		d.decline(q.req, q.asks, err.Error())
 		return
 	}
 	d.log.Info("codex asks", "method", q.req.Method, "thread_id", q.req.ThreadID, "job", in.Job)
@@ -182,7 +179,7 @@ func (in *inquiry) unheard() {
 // expire declines a question whose time is up.
 func (d *driver) expire(in *inquiry, q *question) {
 	note := fmt.Sprintf("The question was not answered within %s (CODEX_QUESTION_TTL): it was declined.", d.cfg.QuestionTTL)
-	in.give(q, response{reply: reply{value: q.kind.refusal}, note: note})
+	in.give(q, response{Reply: ask.Reply{Value: q.asks.Refusal()}, note: note})
 }
 
 // isLate reports whether the time that a question names is over. Of a machine that has slept the timer knows

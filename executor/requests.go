@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/ask"
 )
 
 // unread returns the notifications that nobody reads; codex is asked not to send them.
@@ -46,42 +47,41 @@ func (d *driver) hear(ctx context.Context, req *appserver.Request) {
 		d.log.Info("codex asked and was answered", "method", req.Method, "thread_id", req.ThreadID, "err", err)
 		return
 	}
-	k, ok := kindOf(req.Method, terms{rules: d.cfg.Rules, unfit: d.unfit})
-	if !ok {
+	asks, known, err := d.readRequest(req)
+	if !known {
 		err := req.Refuse(appserver.CodeMethodNotFound, "method not offered by this client: "+req.Method)
 		d.log.Info("codex asked for what is not offered", "method", req.Method, "err", err)
 		return
 	}
-	matter, err := d.readMatter(k, req.Params)
 	if err != nil {
-		d.decline(req, k, "cannot be read: "+err.Error())
+		d.decline(req, asks, "cannot be read: "+err.Error())
 		return
 	}
 	in, why := d.askerOf(ctx, req)
 	switch {
 	case in == nil:
-		d.decline(req, k, why)
+		d.decline(req, asks, why)
 	case d.everythingAllowed(in.options):
-		err = req.Reply(matter.grant())
+		err = req.Reply(asks.Grant())
 		d.log.Info("codex asked although everything is allowed", "method", req.Method, "thread_id", req.ThreadID, "err", err)
 	case !d.mayAsk(in.options):
-		d.decline(req, k, "nobody is asked (CODEX_APPROVAL_POLICY=never)")
+		d.decline(req, asks, "nobody is asked (CODEX_APPROVAL_POLICY=never)")
 	default:
-		d.await(ctx, in, &question{req: req, kind: k, matter: matter, by: askedBy(req.Params), settled: make(chan struct{})})
+		d.await(ctx, in, &question{req: req, asks: asks, settled: make(chan struct{})})
 	}
 }
 
 // fewBytes is how large a request may be that is read beside others.
 const fewBytes = 16 << 10
 
-// readMatter reads what is asked. A form takes hundreds of times what it has of memory for a
+// readRequest reads what is asked. A form takes hundreds of times what it has of memory for a
 // moment, and any number may come at once: large ones are read one at a time.
-func (d *driver) readMatter(k kind, params json.RawMessage) (matter, error) {
-	if len(params) > fewBytes {
+func (d *driver) readRequest(req *appserver.Request) (asks ask.Request, known bool, err error) {
+	if len(req.Params) > fewBytes {
 		d.reading.Lock()
 		defer d.reading.Unlock()
 	}
-	return k.read(params)
+	return ask.Read(req.Method, req.Params, ask.Terms{Rules: d.cfg.Rules, Unfit: d.unfit})
 }
 
 // askerOf returns the attempt whose turn asks, also where a subagent of it does. It is nil if that
@@ -91,10 +91,10 @@ func (d *driver) askerOf(ctx context.Context, req *appserver.Request) (in *inqui
 	if in = d.inquiryOf(req.ThreadID); in == nil { // not even where everything is allowed: a subagent may go on that is to have less
 		return nil, "no turn of ours runs on its thread"
 	}
-	of, err := read[struct {
+	var of struct {
 		TurnID string `json:"turnId"`
-	}](req.Params)
-	if err != nil || of.TurnID != "" && of.TurnID != d.turnOn(ctx, in, req.ThreadID) {
+	}
+	if err := json.Unmarshal(req.Params, &of); err != nil || of.TurnID != "" && of.TurnID != d.turnOn(ctx, in, req.ThreadID) {
 		return nil, "its turn has ended"
 	}
 	return in, ""
@@ -133,8 +133,8 @@ func atOnce(method string) (answer any, ok bool) {
 	return nil, false
 }
 
-func (d *driver) decline(req *appserver.Request, k kind, why string) {
-	err := req.Reply(k.refusal)
+func (d *driver) decline(req *appserver.Request, asks ask.Request, why string) {
+	err := req.Reply(asks.Refusal())
 	d.log.Info("what codex asked was declined", "method", req.Method, "thread_id", req.ThreadID, "why", why, "err", err)
 }
 

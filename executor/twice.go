@@ -1,7 +1,6 @@
 package executor
 
 import (
-	"encoding/json"
 	"errors"
 	"slices"
 
@@ -40,25 +39,10 @@ func (c call) isAsked() bool {
 	return c.kind == appserver.ItemFileChange || c.kind == appserver.ItemMcpToolCall
 }
 
-// askedBy returns the id by which codex keeps a request; empty if it says none.
-func askedBy(params json.RawMessage) string {
-	body, err := read[struct {
-		ApprovalID string `json:"approvalId"` // where one call asks several times at once
-		ItemID     string `json:"itemId"`
-	}](params)
-	switch {
-	case err != nil:
-		return ""
-	case body.ApprovalID != "":
-		return body.ApprovalID
-	}
-	return body.ItemID
-}
-
 // clashes reports whether codex has put q in the place of another question. The caller holds in.mu.
 func (in *inquiry) clashes(q *question) bool {
-	return q.by != "" && slices.ContainsFunc(slices.Concat(in.fresh, in.posed, in.given), func(other *question) bool {
-		return other.by == q.by && other.req.ThreadID == q.req.ThreadID
+	return q.asks.Key != "" && slices.ContainsFunc(slices.Concat(in.fresh, in.posed, in.given), func(other *question) bool {
+		return other.asks.Key == q.asks.Key && other.req.ThreadID == q.req.ThreadID
 	})
 }
 

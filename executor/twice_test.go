@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/ask"
 )
 
 // TestTwiceHandsNothingOver: also an answer that was given before is not codex's to have.
@@ -21,15 +22,19 @@ func TestTwiceHandsNothingOver(t *testing.T) {
 		"no id":             {one, `{}`, false},
 	} {
 		in := &inquiry{most: 1, wake: func() {}}
-		ask := func(thread, params string) *question {
-			q := &question{req: &appserver.Request{ThreadID: thread}, by: askedBy([]byte(params))}
+		put := func(thread, params string) *question {
+			asks, _, err := ask.Read("item/fileChange/requestApproval", []byte(params), ask.Terms{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			q := &question{req: &appserver.Request{ThreadID: thread}, asks: asks}
 			_ = in.add(q) // that there is no room for it changes nothing
 			return q
 		}
-		q := ask(one, `{"itemId":"i"}`)
+		q := put(one, `{"itemId":"i"}`)
 		in.take("turn")
 		in.give(q, response{})
-		ask(c.thread, c.params)
+		put(c.thread, c.params)
 		if in.doubted() != c.twice || in.handOver(q) == c.twice {
 			t.Errorf("%s: taken for two calls with one id: %t", name, in.twice)
 		}

@@ -12,9 +12,5 @@ const (
 
 // words are those of codex in an error or a warning, as others may have them.
 func (d *driver) words(text string) string {
-	text = brief.Cleared(text, mostRead, d.cfg.Redact)
-	if len(text) > mostWords {
-		return brief.Head(text, mostWords) + "…"
-	}
-	return text
+	return brief.Clip(brief.Cleared(text, mostRead, d.cfg.Redact), mostWords)
 }

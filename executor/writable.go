@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/within"
 )
 
@@ -90,7 +91,7 @@ func (d *driver) openUp(paths []string) (note string) {
 	why := d.unfitLocked(paths)
 	for _, path := range paths {
 		if why[path] != "" {
-			return "The answer was yes, but " + named(path) + " " + why[path] + ". It was declined."
+			return "The answer was yes, but " + brief.Named(path) + " " + why[path] + ". It was declined."
 		}
 	}
 	for _, path := range paths {
@@ -137,7 +138,7 @@ func (w *writable) unfit(paths []string) map[string]string {
 	asked := within.Resolve(fit...)
 	for _, path := range fit {
 		if dir, leads := asked.Leading(filepath.Clean(path)); leads {
-			why[path] = fmt.Sprintf("lies in %s, which is asked for too", named(dir))
+			why[path] = fmt.Sprintf("lies in %s, which is asked for too", brief.Named(dir))
 		}
 	}
 	return why
@@ -150,15 +151,15 @@ func (w *writable) against(path string, roots, granted within.Dirs) string {
 	}
 	path = filepath.Clean(path) // as codex takes it
 	if dir, inside := roots.Holding(path); inside {
-		return fmt.Sprintf("lies in %s, where commands can put something else in its place (what the sandbox lets them write there they write without being asked)", named(dir))
+		return fmt.Sprintf("lies in %s, where commands can put something else in its place (what the sandbox lets them write there they write without being asked)", brief.Named(dir))
 	}
 	if dir, leads := granted.Leading(path); leads {
-		return fmt.Sprintf("lies in %s, which commands may write since that was allowed, and so put something else in its place: let it ask for that folder", named(dir))
+		return fmt.Sprintf("lies in %s, which commands may write since that was allowed, and so put something else in its place: let it ask for that folder", brief.Named(dir))
 	}
 	dir := within.Resolve(path)
 	for _, other := range slices.Concat(w.roots, w.granted) {
 		if _, leads := dir.Leading(other); leads {
-			return fmt.Sprintf("holds %s, which commands write: they could put something else in the place of that", named(other))
+			return fmt.Sprintf("holds %s, which commands write: they could put something else in the place of that", brief.Named(other))
 		}
 	}
 	return ""

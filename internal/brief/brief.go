@@ -34,6 +34,14 @@ func Head(text string, n int) string {
 	return text[:n]
 }
 
+// Clip is the [Head] of a text, with an ellipsis behind it if that is not all.
+func Clip(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	return Head(text, n) + "…"
+}
+
 // Cleared is the beginning of a text that may be long, without secrets: of the [Head] that is looked
 // through for them the last half of n bytes is left out if the text goes on: a secret may lie across
 // its end, and redact does not know one by its half. An ellipsis says that there is more.

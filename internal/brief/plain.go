@@ -23,6 +23,15 @@ func Literal(text string) string {
 	return written(text, func(r rune) bool { return acts(r) || r != ' ' && unicode.Is(unicode.Zs, r) })
 }
 
+// Named is a path or a host, quoted where it is more than a line, or less.
+func Named(name string) string {
+	strange := func(r rune) bool { return unicode.IsSpace(r) && r != ' ' }
+	if strings.ContainsFunc(name, strange) || Literal(name) != name {
+		return Literal(strconv.Quote(name))
+	}
+	return name
+}
+
 // written is the text with what is hidden written out.
 func written(text string, hidden func(rune) bool) string {
 	if utf8.ValidString(text) && strings.IndexFunc(text, hidden) < 0 {

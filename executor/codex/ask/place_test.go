@@ -1,4 +1,4 @@
-package executor
+package ask
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
 )
 
@@ -25,17 +25,17 @@ func TestLeads(t *testing.T) {
 		}
 	}
 	folder := map[string]any{"path": build, "to": outside}
-	changes := func(paths ...string) (all []appserver.FileChange) {
+	changes := func(paths ...string) (all []agent.Change) {
 		for _, path := range paths {
-			all = append(all, appserver.FileChange{Path: path})
+			all = append(all, agent.Change{Path: path})
 		}
 		return all
 	}
 	moved := changes(filepath.Join(plain, "a"))
-	moved[0].Kind.MovePath = filepath.Join(build, "a")
+	moved[0].To = filepath.Join(build, "a")
 	for name, c := range map[string]struct {
 		method, request string
-		changes         []appserver.FileChange
+		changes         []agent.Change
 		want            []any
 	}{
 		"folder of a command":  {askCommand, fmt.Sprintf(`{"command":"ls","cwd":%q}`, build), nil, []any{folder}},
@@ -48,7 +48,7 @@ func TestLeads(t *testing.T) {
 		"all below a folder":   {askChange, fmt.Sprintf(`{"itemId":"i","grantRoot":%q}`, build), changes(plain + "/c"), []any{folder}},
 		"files that are plain": {askChange, `{"itemId":"i"}`, changes(plain+"/a", plain+"/b"), nil},
 	} {
-		p, _ := poseOf(t, c.method, c.request, c.changes...)
+		p := poseOf(t, c.method, c.request, c.changes...)
 		if got := fmt.Sprint(p.data["leads"]); got != fmt.Sprint(c.want) && (c.want != nil || p.data["leads"] != nil) {
 			t.Errorf("%s: the data is %s, want %v", name, got, c.want)
 		}
@@ -70,8 +70,7 @@ func TestLinkToTheWorkingDirectory(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(work, "build")); err != nil {
 		t.Fatal(err)
 	}
-	lead := New(Config{}).whereabouts
-	with := &posing{hide: strings.Clone, lead: lead, home: lead([]string{work})[0]}
+	with := &draft{View: View{Hide: strings.Clone, Lead: whereabouts, Home: whereabouts([]string{work})[0]}}
 	data := map[string]any{}
 	with.leads(data, with.look(work, filepath.Join(work, "plain"), filepath.Join(work, "build")))
 	if got, want := fmt.Sprint(data["leads"]), fmt.Sprintf("[map[path:%s to:%s]]", filepath.Join(work, "build"), outside); got != want {
@@ -99,9 +98,7 @@ func TestAddedInThePlaceOfAnother(t *testing.T) {
 		"renamed over": {"update", filepath.Join(dir, "new"), there, true},
 		"deleted":      {"delete", there, "", false},
 	} {
-		change := appserver.FileChange{Path: c.path}
-		change.Kind.Type, change.Kind.MovePath = c.kind, c.to
-		p, _ := poseOf(t, askChange, `{"itemId":"i"}`, change)
+		p := poseOf(t, askChange, `{"itemId":"i"}`, agent.Change{Path: c.path, To: c.to, Kind: c.kind})
 		one, _ := p.data["changes"].([]any)[0].(map[string]any)
 		if said := strings.Contains(p.text, ", in the place of what is there\n"); said != c.want || (one["replaces"] == true) != c.want {
 			t.Errorf("%s: %q, %v", name, p.text, one)

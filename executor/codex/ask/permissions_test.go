@@ -1,4 +1,4 @@
-package executor
+package ask
 
 import (
 	"fmt"
@@ -27,16 +27,15 @@ func TestPermissionsSayWhereTheyLead(t *testing.T) {
 			if err := os.Symlink(before, link); err != nil {
 				t.Fatal(err)
 			}
-			p, _ := poseOf(t, method, fmt.Sprintf(body, dir, fmt.Sprintf(files, plain, link)))
+			p := poseOf(t, method, fmt.Sprintf(body, dir, fmt.Sprintf(files, plain, link)))
 			if line := "A link: " + link + " leads to " + before + "\n"; strings.Count(p.text+"\n", "A link: ") != 1 || !strings.Contains(p.text+"\n", line) {
 				t.Errorf("%s, %s: the text is %q", method, name, p.text)
 			}
 			if leads := fmt.Sprint(p.data["leads"]); leads != fmt.Sprintf("[map[path:%s to:%s]]", link, before) {
 				t.Errorf("%s, %s: the data is %s", method, name, leads)
 			}
-			e := New(Config{})
-			if note := e.moved(p.places); note != "" || len(p.places) != 3 {
-				t.Errorf("%s, %s: %d places, of which one has moved: %q", method, name, len(p.places), note)
+			if note := p.Moved(whereabouts); note != "" || len(p.Places) != 3 {
+				t.Errorf("%s, %s: %d places, of which one has moved: %q", method, name, len(p.Places), note)
 			}
 			if err := os.Remove(link); err != nil {
 				t.Fatal(err)
@@ -44,7 +43,7 @@ func TestPermissionsSayWhereTheyLead(t *testing.T) {
 			if err := os.Symlink(after, link); err != nil {
 				t.Fatal(err)
 			}
-			if note := e.moved(p.places); !strings.Contains(note, link+" leads elsewhere") {
+			if note := p.Moved(whereabouts); !strings.Contains(note, link+" leads elsewhere") {
 				t.Errorf("%s, %s: a link that was swapped: %q", method, name, note)
 			}
 		}
@@ -59,7 +58,7 @@ func TestLinksAreNotForged(t *testing.T) {
 	if err := os.Symlink(dir, link); err != nil {
 		t.Fatal(err)
 	}
-	p, _ := poseOf(t, askPermissions, fmt.Sprintf(`{"permissions":{"fileSystem":{"write":[%s]}}}`, quotedJSON(link)))
+	p := poseOf(t, askPermissions, fmt.Sprintf(`{"permissions":{"fileSystem":{"write":[%s]}}}`, quotedJSON(link)))
 	if all := p.text + fmt.Sprint(p.data); strings.Contains(p.text, "\nDirectory") || strings.Contains(all, "s3cret") || p.data["leads"] == nil {
 		t.Errorf("the text is %q, the data %v", p.text, p.data)
 	}

@@ -1,21 +1,30 @@
-package executor
+package ask
 
 import (
 	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 )
+
+// Terms are what a "yes" can be to, whoever says it.
+type Terms struct {
+	Rules bool // callers may make rules for all conversations
+	// Unfit says of paths why they are not opened for writing. Nil has nothing against any.
+	Unfit func(paths []string) map[string]string
+}
 
 // A withheld is what a "yes" does not open, and why.
 type withheld struct{ what, why string }
 
 // withheld are those of the paths that are not opened for writing.
-func (on terms) withheld(paths []string) (out []withheld) {
-	if on.unfit == nil {
+func (on Terms) withheld(paths []string) (out []withheld) {
+	if on.Unfit == nil {
 		return nil
 	}
-	why := on.unfit(paths)
+	why := on.Unfit(paths)
 	for _, path := range paths {
 		if why[path] != "" {
 			out = append(out, withheld{path, why[path]})
@@ -25,10 +34,10 @@ func (on terms) withheld(paths []string) (out []withheld) {
 }
 
 // narrow returns what is left of permissions without what is not opened for writing. What may be
-// read is no matter of it: in a sandbox commands read what codex's user can.
-func (on terms) narrow(permissions map[string]any) (rest map[string]any, out []withheld) {
+// read is no subject of it: in a sandbox commands read what codex's user can.
+func (on Terms) narrow(permissions map[string]any) (rest map[string]any, out []withheld) {
 	files, _ := permissions["fileSystem"].(map[string]any)
-	if files == nil || on.unfit == nil {
+	if files == nil || on.Unfit == nil {
 		return permissions, nil
 	}
 	out = on.withheld(writesOf(permissions))
@@ -98,10 +107,10 @@ func writesOf(permissions map[string]any) (paths []string) {
 }
 
 // reasons say what is withheld, and why, on one line.
-func (p *posing) reasons(all []withheld) string {
+func (d *draft) reasons(all []withheld) string {
 	lines := make([]string, 0, len(all))
 	for _, one := range all {
-		lines = append(lines, named(one.what)+" "+one.why)
+		lines = append(lines, brief.Named(one.what)+" "+one.why)
 	}
-	return p.shown(strings.Join(lines, "; "))
+	return d.shown(strings.Join(lines, "; "))
 }

@@ -1,18 +1,12 @@
-package executor
+package ask
 
 import (
 	"encoding/json"
 	"errors"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
 )
 
@@ -68,69 +62,11 @@ func methodOf(request string) (method, file string) {
 	return "mcpServer/elicitation/request", "McpServerElicitationRequest"
 }
 
-// A schema checks against what the pinned codex says of itself.
-type schema struct {
-	dir  string
-	made map[string]*jsonschema.Schema
-}
-
-func pinnedSchema(t *testing.T) *schema {
-	t.Helper()
-	dir := codextest.Dir(t, "schema")
-	cmd := exec.CommandContext(t.Context(), codextest.Bin(t), "app-server", "generate-json-schema", "--experimental", "--out", dir)
-	cmd.Env = append(os.Environ(), "CODEX_HOME="+codextest.Home(t))
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	return &schema{dir, map[string]*jsonschema.Schema{}}
-}
-
-func (s *schema) check(t *testing.T, file string, value any) {
-	t.Helper()
-	if s.made[file] == nil {
-		made, err := jsonschema.NewCompiler().Compile(filepath.Join(s.dir, file+".json"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.made[file] = made
-	}
-	text, err := json.Marshal(value)
-	if err != nil {
-		t.Fatal(err)
-	}
-	plain, err := jsonschema.UnmarshalJSON(strings.NewReader(string(text)))
-	if err == nil {
-		err = s.made[file].Validate(plain)
-	}
-	if err != nil {
-		t.Errorf("%s does not fit %s: %v", text, file, err)
-	}
-}
-
-func matterOf(t *testing.T, request string) matter {
-	t.Helper()
-	return matterWhere(t, request, false)
-}
-
-func matterWhere(t *testing.T, request string, rules bool) matter {
+func requestOf(t *testing.T, request string, rules bool) Request {
 	t.Helper()
 	method, _ := methodOf(request)
-	k, ok := kindOf(method, terms{rules: rules})
-	if !ok {
-		t.Fatalf("no kind of %s", method)
-	}
-	m, err := k.read(json.RawMessage(request))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if c, ok := m.(*claim); ok {
-		c.known.Store(true)
-	}
-	return m
+	return readOf(t, method, request, Terms{Rules: rules})
 }
-
-// anyCall has begun.
-func anyCall(string, string, json.RawMessage) bool { return true }
 
 // given is an answer in words, or in data if it is an object.
 func given(t *testing.T, text string) agent.Answer {
@@ -145,31 +81,22 @@ func given(t *testing.T, text string) agent.Answer {
 	return agent.Answer{Text: text}
 }
 
-// TestAnswersWithoutAPerson checks what nobody is asked, and what codex is told
-// where nobody answers.
+// TestAnswersWithoutAPerson checks what codex is told where nobody is asked, or nobody answers.
 func TestAnswersWithoutAPerson(t *testing.T) {
 	t.Parallel()
-	pinned := pinnedSchema(t)
-	pinned.check(t, "DynamicToolCallResponse", toolAnswer(agent.ToolResult{Text: "no", Failed: true}))
-	for method, file := range map[string]string{"currentTime/read": "CurrentTimeRead"} {
-		answer, ok := atOnce(method)
-		if !ok {
-			t.Errorf("%s is not answered", method)
-		}
-		pinned.check(t, file+"Response", answer)
-	}
-	for _, request := range []string{commandRequest, fileRequest, permissionsRequest, inputRequest, formRequest} {
-		method, file := methodOf(request)
-		k, _ := kindOf(method, terms{})
-		pinned.check(t, file+"Response", k.refusal)
-		pinned.check(t, file+"Response", matterOf(t, request).grant())
+	pinned := codextest.NewSchema(t)
+	for _, request := range []string{commandRequest, fileRequest, permissionsRequest, inputRequest, formRequest, toolRequest} {
+		_, file := methodOf(request)
+		r := requestOf(t, request, false)
+		pinned.Check(t, file+"Response", r.Refusal())
+		pinned.Check(t, file+"Response", r.Grant())
 	}
 }
 
 // TestAnswers checks what codex is told, and that its own schema allows it.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
-	pinned := pinnedSchema(t)
+	pinned := codextest.NewSchema(t)
 	const all = `{"fileSystem":{"entries":[{"access":"write","path":{"path":"/x","type":"path"}}],"read":null,"write":["/x"]},"network":{"enabled":true}}`
 	for _, c := range []struct{ request, answer, want string }{
 		{commandRequest, "yes", `{"decision":"accept"}`},
@@ -221,22 +148,16 @@ func TestAnswers(t *testing.T) {
 		if err := json.Unmarshal([]byte(c.request), &params); err != nil {
 			t.Fatal(err)
 		}
-		pinned.check(t, file+"Params", params)
-		got, err := matterWhere(t, c.request, strings.Contains(c.answer, "Amendment")).answer(given(t, c.answer))
+		pinned.Check(t, file+"Params", params)
+		got, err := requestOf(t, c.request, strings.Contains(c.answer, "Amendment")).Pose(viewOf()).Answer(given(t, c.answer))
 		if err != nil {
 			t.Errorf("%s to %.60s: %v", c.answer, c.request, err)
 			continue
 		}
-		pinned.check(t, file+"Response", got.value)
-		if text, _ := json.Marshal(got.value); string(text) != c.want {
+		pinned.Check(t, file+"Response", got.Value)
+		if text, _ := json.Marshal(got.Value); string(text) != c.want {
 			t.Errorf("%s to %.60s is %s, want %s", c.answer, c.request, text, c.want)
 		}
-	}
-	for _, request := range []string{commandRequest, fileRequest, permissionsRequest, inputRequest, toolRequest} {
-		method, file := methodOf(request)
-		k, _ := kindOf(method, terms{})
-		pinned.check(t, file+"Response", k.refusal)
-		pinned.check(t, file+"Response", matterOf(t, request).grant())
 	}
 }
 
@@ -279,10 +200,10 @@ func TestWrongAnswers(t *testing.T) {
 		{commandRequest, "Allowed?", "not understood"},
 		{permissionsRequest, "For this session?", "not understood"},
 	} {
-		got, err := matterOf(t, c.request).answer(given(t, c.answer))
+		got, err := requestOf(t, c.request, false).Pose(viewOf()).Answer(given(t, c.answer))
 		wrong, ok := errors.AsType[*agent.NotUnderstoodError](err)
 		if !ok || !strings.Contains(wrong.Why, c.why) {
-			t.Errorf("%q to %.60s: %v, %v, want %q", c.answer, c.request, got.value, err, c.why)
+			t.Errorf("%q to %.60s: %v, %v, want %q", c.answer, c.request, got.Value, err, c.why)
 		}
 	}
 }
@@ -292,7 +213,7 @@ func TestRules(t *testing.T) {
 	t.Parallel()
 	for request, rule := range map[string]string{commandRequest: amendment, networkRequest: networkAmendment} {
 		for _, rules := range []bool{false, true} {
-			offered, err := json.Marshal(matterWhere(t, request, rules).pose(&posing{hide: strings.Clone, lead: New(Config{}).whereabouts}).data)
+			offered, err := json.Marshal(requestOf(t, request, rules).Pose(viewOf()).data)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -313,9 +234,8 @@ func TestUnreadableRequests(t *testing.T) {
 		"item/tool/requestUserInput":            `{"questions":[]}`,
 		"mcpServer/elicitation/request":         `{"mode":"openai/userVerification","challenge":"x"}`,
 	} {
-		k, _ := kindOf(method, terms{})
-		if m, err := k.read(json.RawMessage(body)); err == nil {
-			t.Errorf("%s of %s was read: %v", method, body, m)
+		if r, known, err := Read(method, json.RawMessage(body), Terms{}); !known || err == nil || r.Refusal() == nil {
+			t.Errorf("%s of %s was read: %v", method, body, r)
 		}
 	}
 }
@@ -323,11 +243,8 @@ func TestUnreadableRequests(t *testing.T) {
 // TestQuestionsInWords holds what people read.
 func TestQuestionsInWords(t *testing.T) {
 	t.Parallel()
-	with := &posing{lead: New(Config{}).whereabouts, called: anyCall, hide: func(s string) string { return strings.ReplaceAll(s, "echo", "[redacted]") }, changes: func(string) []appserver.FileChange {
-		var c appserver.FileChange
-		c.Path, c.Diff, c.Kind.Type = "/w/a.txt", "+one", "add"
-		return []appserver.FileChange{c}
-	}}
+	with := viewOf(agent.Change{Path: "/w/a.txt", Diff: "+one", Kind: "add"})
+	with.Hide = func(s string) string { return strings.ReplaceAll(s, "echo", "[redacted]") }
 	for request, want := range map[string][]string{
 		commandRequest:     {"run this command", "    /bin/bash -lc '[redacted] one'", "Directory: /w", "Reason: may I?", "outside of the sandbox", "Answer yes, no", "or cancel"},
 		fileRequest:        {"change files", "    add /w/a.txt\n        +one\n", "Answer yes", "changes to these files, whatever they are, are not asked about again"},
@@ -338,7 +255,7 @@ func TestQuestionsInWords(t *testing.T) {
 		formRequest:        {"asker asks: Who are you?", "1: Your name\n2: age", "or with decline."},
 		linkRequest:        {"https://example.com/x"},
 	} {
-		p := matterOf(t, request).pose(with)
+		p := requestOf(t, request, false).Pose(with)
 		shown := p.text + "\n\n" + p.accepts
 		for _, words := range want {
 			if !strings.Contains(shown, words) {
@@ -351,7 +268,7 @@ func TestQuestionsInWords(t *testing.T) {
 // TestLabelsAreOneLine: what stands among the choices is not a label's to write.
 func TestLabelsAreOneLine(t *testing.T) {
 	feed := []option{{label: "red\n2. blue", description: "warm\n3. green"}}
-	with := &posing{hide: strings.Clone}
+	with := &draft{View: View{Hide: strings.Clone}}
 	for want, fields := range map[string][]field{
 		"It wants: Which?\n1. red 2. blue: warm 3. green":                      {{label: "Which?", options: feed}},
 		"It wants:\n\n    Which?\n    1. green\n1. red 2. blue: warm 3. green": {{label: "Which?\n1. green", options: feed}},

@@ -1,4 +1,4 @@
-package executor
+package ask
 
 import (
 	"encoding/json"
@@ -6,8 +6,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 )
 
 // TestQuestionsHaveEveryDigit: what is allowed is what is called, also where a number has more digits
@@ -22,36 +20,12 @@ func TestQuestionsHaveEveryDigit(t *testing.T) {
 		`{"n":1000000000000000000}`:                          `{"n":1000000000000000000}`,
 		`null`:                                               `<nil>`,
 	} {
-		p, _ := poseOf(t, askServer, `{"serverName":"s","mode":"form","_meta":{"codex_approval_kind":"mcp_tool_call","tool_name":"pay","tool_params":`+arguments+`}}`)
+		p := poseOf(t, askServer, `{"serverName":"s","mode":"form","_meta":{"codex_approval_kind":"mcp_tool_call","tool_name":"pay","tool_params":`+arguments+`}}`)
 		if asked := !strings.Contains(p.text, arguments); asked == (arguments != "null") {
 			t.Errorf("%s: the text is %q", arguments, p.text)
 		}
 		if got := fmt.Sprint(p.data["arguments"]); got != data {
 			t.Errorf("%s: the data are %s, want %s", arguments, got, data)
-		}
-	}
-}
-
-// TestCallsAreToldApart by every digit, and by nothing that does not matter.
-func TestCallsAreToldApart(t *testing.T) {
-	t.Parallel()
-	calls := toolCalls{}
-	item := appserver.Item{ID: "i", Type: appserver.ItemMcpToolCall, Server: "s", Tool: "t", Arguments: json.RawMessage(`{"b": 9007199254740993, "a": "\u00e9"}`)}
-	calls.started(item)
-	for arguments, want := range map[string]bool{
-		`{"a":"é","b":9007199254740993}`: true,
-		`{"a":"é","b":9007199254740992}`: false,
-		``:                               false,
-	} {
-		if got := calls.has("s", "t", json.RawMessage(arguments)); got != want {
-			t.Errorf("%s: it is known: %t", arguments, got)
-		}
-	}
-	for _, none := range []string{"", "null"} {
-		item.Arguments = json.RawMessage(none)
-		calls.started(item)
-		if !calls.has("s", "t", nil) || !calls.has("s", "t", json.RawMessage("null")) {
-			t.Errorf("a call with %q is not known", none)
 		}
 	}
 }

@@ -1,10 +1,18 @@
-package executor
+package ask
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"strings"
 )
+
+// decode decodes the params of a request.
+func decode[T any](params json.RawMessage) (body T, err error) {
+	err = json.Unmarshal(params, &body)
+	return body, err
+}
 
 // The arguments of a tool's call are a text of JSON here until they are shown: a yes is to what is
 // called, and a number that JSON's readers round, as an id of 19 digits, would be another one's.
@@ -21,6 +29,17 @@ func spelled(raw json.RawMessage) string {
 	return b.String()
 }
 
+// encoded is a value as it is.
+func encoded(v any) string {
+	var b strings.Builder
+	text := json.NewEncoder(&b)
+	text.SetEscapeHTML(false) // it is read by people
+	if err := text.Encode(v); err != nil {
+		return fmt.Sprint(v) // cannot be: it came as JSON
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
 // exactly are the values of a text of JSON, of which the numbers are [json.Number]; ok is false for a
 // large one.
 func exactly(raw json.RawMessage) (v any, ok bool) {
@@ -33,17 +52,6 @@ func exactly(raw json.RawMessage) (v any, ok bool) {
 	values := json.NewDecoder(bytes.NewReader(raw))
 	values.UseNumber()
 	return v, values.Decode(&v) == nil
-}
-
-// arguments are those of a call as data: as their text where they are large, or where a number would
-// be rounded by who reads them.
-func (p *posing) arguments(raw json.RawMessage) any {
-	if v, ok := exactly(raw); ok {
-		if v, ok = rounded(v); ok {
-			return p.value(v)
-		}
-	}
-	return p.shown(spelled(raw))
 }
 
 // rounded are values with numbers as JSON's readers have them; ok is false if one of them becomes another.
@@ -79,4 +87,12 @@ func isExact(number string) bool {
 		return r
 	}, digits), "0")
 	return len(digits) <= 15
+}
+
+// A Call is what tool of an MCP server is called with what, as a digest: arguments may be large.
+type Call [sha256.Size]byte
+
+// CallOf is the call of a server's tool.
+func CallOf(server, tool string, arguments json.RawMessage) Call {
+	return sha256.Sum256([]byte(encoded([]string{server, tool}) + spelled(arguments)))
 }

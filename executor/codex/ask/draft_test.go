@@ -1,25 +1,51 @@
-package executor
+package ask
 
 import (
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/within"
 )
 
 // poseOf puts a request into words, with a secret that is known.
-func poseOf(t *testing.T, method, request string, changes ...appserver.FileChange) (posed, *posing) {
+func poseOf(t *testing.T, method, request string, changes ...agent.Change) Posed {
 	t.Helper()
-	k, _ := kindOf(method, terms{})
-	m, err := k.read(json.RawMessage(request))
-	if err != nil {
-		t.Fatal(err)
+	return readOf(t, method, request, Terms{}).Pose(viewOf(changes...))
+}
+
+// readOf takes a request apart.
+func readOf(t *testing.T, method, request string, on Terms) Request {
+	t.Helper()
+	r, known, err := Read(method, json.RawMessage(request), on)
+	if err != nil || !known {
+		t.Fatalf("%s is known: %t, %v", method, known, err)
 	}
-	with := &posing{lead: New(Config{}).whereabouts, called: anyCall, hide: func(s string) string { return strings.ReplaceAll(s, "s3cret", "***") }, changes: func(string) []appserver.FileChange { return changes }}
-	return m.pose(with), with
+	return r
+}
+
+// viewOf is what is known where the items of changes have begun, and any call.
+func viewOf(changes ...agent.Change) View {
+	return View{
+		Hide: func(s string) string { return strings.ReplaceAll(s, "s3cret", "***") }, Lead: whereabouts,
+		Changes: func(string) []agent.Change { return changes }, Called: func(Call) bool { return true },
+	}
+}
+
+// whereabouts says where paths lead.
+func whereabouts(paths []string) (places []Place) {
+	for _, path := range paths {
+		if filepath.IsAbs(path) {
+			_, err := os.Lstat(path)
+			places = append(places, Place{Path: path, Led: within.Real(path), There: err == nil})
+		}
+	}
+	return places
 }
 
 func quotedJSON(text string) string {
@@ -63,9 +89,7 @@ func TestQuestionsAreNotForged(t *testing.T) {
 		"input":   {"item/tool/requestUserInput", `{"questions":[{"id":"a","question":` + quotedJSON("x\nDirectory: /safe") + `}]}`, "codex asks:\n\n    x\n    Directory: /safe"},
 		"file":    {askChange, `{"itemId":"i"}`, `    add "/w/a\nDirectory: /safe"`},
 	} {
-		var change appserver.FileChange
-		change.Path, change.Kind.Type = "/w/a\nDirectory: /safe", "add"
-		p, _ := poseOf(t, c.method, c.request, change)
+		p := poseOf(t, c.method, c.request, agent.Change{Path: "/w/a\nDirectory: /safe", Kind: "add"})
 		if !strings.Contains(p.text, c.want) || strings.Contains(p.text, "\nDirectory: /safe") {
 			t.Errorf("%s: the text is %q, want %q in it", name, p.text, c.want)
 		}
@@ -83,7 +107,7 @@ func TestQuestionsSayOurSentencesInData(t *testing.T) {
 		"input":      {askCommand, `{"kind":"writeStdin","command":"y"}`, "[codex does not say to which command, and whether that runs outside of the sandbox.]"},
 		"permission": {"item/permissions/requestApproval", `{"permissions":{"network":{"enabled":true}}}`, "[" + networkNote + "]"},
 	} {
-		p, _ := poseOf(t, c.method, c.request)
+		p := poseOf(t, c.method, c.request)
 		if got := fmt.Sprint(p.notes); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
@@ -99,7 +123,7 @@ func TestQuestionsNamePermissions(t *testing.T) {
 		`{"fileSystem":{"entries":[{"path":{"type":"special","value":{"kind":"root"}},"access":"write"}]}}`:                            {`"kind":"root"`},
 		`{"network":{"enabled":true},"camera":true}`:                                                                                   {"use the network", `"camera":true`},
 	} {
-		p, _ := poseOf(t, askCommand, `{"command":"git status","cwd":"/w","additionalPermissions":`+permissions+`}`)
+		p := poseOf(t, askCommand, `{"command":"git status","cwd":"/w","additionalPermissions":`+permissions+`}`)
 		for _, words := range append(want, "beside what the sandbox allows") {
 			if !strings.Contains(p.text, words) {
 				t.Errorf("%s: the text is %q, want %q in it", permissions, p.text, words)
@@ -114,10 +138,10 @@ func TestLongQuestions(t *testing.T) {
 	t.Parallel()
 	for _, before := range []int{0, mostShown/2 - 3, mostShown - 3} {
 		command := strings.Repeat("a", before) + "s3cret" + strings.Repeat("b", 2*mostShown) + "; id"
-		p, with := poseOf(t, askCommand, `{"command":`+quotedJSON(command)+`}`)
+		p := poseOf(t, askCommand, `{"command":`+quotedJSON(command)+`}`)
 		shown := fmt.Sprint(p.data["command"])
-		if !with.cut || !with.hid || strings.Contains(shown, "s3c") || !strings.HasSuffix(shown, "; id") || len(shown) > mostShown+100 {
-			t.Errorf("%d before it: %d bytes are shown, cut: %t, hidden: %t", before, len(shown), with.cut, with.hid)
+		if !p.cut || !p.hid || strings.Contains(shown, "s3c") || !strings.HasSuffix(shown, "; id") || len(shown) > mostShown+100 {
+			t.Errorf("%d before it: %d bytes are shown, cut: %t, hidden: %t", before, len(shown), p.cut, p.hid)
 		}
 		if strings.Contains(fmt.Sprint(p.data["choices"])+p.accepts, "always") {
 			t.Errorf("the choices are %v", p.data["choices"])
@@ -141,8 +165,8 @@ func TestLargeQuestions(t *testing.T) {
 		"input":       {"item/tool/requestUserInput", `{"questions":[{"id":"a","header":"h","question":` + large + `}]}`, false},
 		"small input": {"item/tool/requestUserInput", `{"questions":[{"id":"a","header":"h","question":"is it s3cret?"}]}`, true},
 	} {
-		p, with := poseOf(t, c.method, c.request)
-		notice, _ := p.unfit(false)
+		p := poseOf(t, c.method, c.request)
+		notice, _ := p.Unaskable(false)
 		if asked := notice == ""; asked != c.asked || !asked && !strings.Contains(notice, "more than 128 KiB") {
 			t.Errorf("%s: it is asked: %t, want %t; %q", name, asked, c.asked, notice)
 		}
@@ -150,8 +174,8 @@ func TestLargeQuestions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c.asked && (len(data) > 3*mostShown || len(p.text) > 2*mostShown || strings.Contains(string(data)+p.text, "s3cret") || !with.hid) {
-			t.Errorf("%s: %d bytes of data, %d of text, hidden: %t", name, len(data), len(p.text), with.hid)
+		if c.asked && (len(data) > 3*mostShown || len(p.text) > 2*mostShown || strings.Contains(string(data)+p.text, "s3cret") || !p.hid) {
+			t.Errorf("%s: %d bytes of data, %d of text, hidden: %t", name, len(data), len(p.text), p.hid)
 		}
 	}
 }
@@ -165,12 +189,12 @@ func TestFormOfManyFields(t *testing.T) {
 	request := `{"serverName":"s","mode":"form","requestedSchema":{"type":"object","properties":{` + schema.String()[1:] + `}}}`
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	p, _ := poseOf(t, askServer, request)
+	p := poseOf(t, askServer, request)
 	runtime.ReadMemStats(&after)
 	if made := after.TotalAlloc - before.TotalAlloc; made > 16*uint64(len(request)) {
 		t.Errorf("%d bytes are made of %d", made, len(request))
 	}
-	if notice, _ := p.unfit(false); !strings.Contains(notice, "more than 128 KiB") {
+	if notice, _ := p.Unaskable(false); !strings.Contains(notice, "more than 128 KiB") {
 		t.Errorf("the notice is %q", notice)
 	}
 }
@@ -178,12 +202,12 @@ func TestFormOfManyFields(t *testing.T) {
 // TestManyChanges are named, and shown, as many as have room, and to where they move.
 func TestManyChanges(t *testing.T) {
 	t.Parallel()
-	of := func(n, size int) (all []appserver.FileChange) {
+	of := func(n, size int) (all []agent.Change) {
 		for i := range n {
-			var c appserver.FileChange
-			c.Path, c.Kind.Type, c.Diff = fmt.Sprintf("/w/%d", i), "update", strings.Repeat("d", size)+fmt.Sprintf("end-%d", i)
-			c.Kind.MovePath = fmt.Sprintf("/elsewhere/%d", i)
-			all = append(all, c)
+			all = append(all, agent.Change{
+				Path: fmt.Sprintf("/w/%d", i), Kind: "update", Diff: strings.Repeat("d", size) + fmt.Sprintf("end-%d", i),
+				To: fmt.Sprintf("/elsewhere/%d", i),
+			})
 		}
 		return all
 	}
@@ -191,10 +215,10 @@ func TestManyChanges(t *testing.T) {
 		n, size, shown int
 		cut            bool
 	}{{1, 120 << 10, 1, false}, {51, 2 << 10, 51, false}, {51, 8 << 10, 51, true}, {1000, 10, 1000, false}} {
-		p, with := poseOf(t, askChange, `{"itemId":"i"}`, of(c.n, c.size)...)
+		p := poseOf(t, askChange, `{"itemId":"i"}`, of(c.n, c.size)...)
 		changes, _ := p.data["changes"].([]any)
-		if len(changes) != c.shown || with.cut != c.cut || len(p.places) != 2*c.n {
-			t.Fatalf("%d of %d bytes: %d are shown, cut: %t, places: %d", c.n, c.size, len(changes), with.cut, len(p.places))
+		if len(changes) != c.shown || p.cut != c.cut || len(p.Places) != 2*c.n {
+			t.Fatalf("%d of %d bytes: %d are shown, cut: %t, places: %d", c.n, c.size, len(changes), p.cut, len(p.Places))
 		}
 		last, _ := changes[c.shown-1].(map[string]any)
 		if end := fmt.Sprintf("end-%d", c.n-1); !strings.HasSuffix(fmt.Sprint(last["diff"]), end) || last["to"] != fmt.Sprintf("/elsewhere/%d", c.n-1) {

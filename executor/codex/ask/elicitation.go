@@ -1,4 +1,4 @@
-package executor
+package ask
 
 import (
 	"encoding/json"
@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
@@ -32,13 +31,13 @@ type elicitation struct {
 }
 
 // readElicitation reads what an MCP server asks, or what codex asks about one.
-func readElicitation(params json.RawMessage) (matter, error) {
-	if raw, err := read[struct {
+func readElicitation(params json.RawMessage) (subject, error) {
+	if raw, err := decode[struct {
 		Schema json.RawMessage `json:"requestedSchema"`
 	}](params); err == nil && len(raw.Schema) > mostShown || len(params) > mostElicited {
 		return overfull{}, nil
 	}
-	body, err := read[elicitation](params)
+	body, err := decode[elicitation](params)
 	switch {
 	case err != nil:
 		return nil, err
@@ -47,7 +46,7 @@ func readElicitation(params json.RawMessage) (matter, error) {
 	case !strings.HasSuffix(strings.ToLower(body.Mode), "form"):
 		return nil, fmt.Errorf("its mode %q is not known", body.Mode)
 	case body.Meta.Kind == "mcp_tool_call" && len(fieldsOf(body.Schema)) == 0:
-		return &claim{elicitation: body, leave: body.tool(), other: body.form()}, nil
+		return claim{elicitation: body, subject: body.tool(), other: body.form()}, nil
 	}
 	return body.form(), nil
 }
@@ -60,82 +59,46 @@ const mostElicited = 4 << 20
 // is made of it, which would take many times what it has of memory.
 type overfull struct{}
 
-func (overfull) pose(*posing) posed {
-	return posed{kind: "form", data: map[string]any{}, large: true}
+func (overfull) pose(*draft) Posed {
+	return Posed{kind: "form", data: map[string]any{}, large: true}
 }
 
-func (overfull) answer(agent.Answer) (reply, error) {
-	return reply{}, agent.NotUnderstood("It is too large to be answered.")
+func (overfull) answer(agent.Answer) (Reply, error) {
+	return Reply{}, agent.NotUnderstood("It is too large to be answered.")
 }
 
 func (overfull) grant() any { return elicited(agent.Decline, nil) }
-
-// A claim is a form with nothing to fill in that says of itself that codex asks whether it may
-// call a tool. codex hands a server's own on with all that the server has put there (seen on
-// 0.169.0), so it is taken for codex's only where such a call has begun.
-type claim struct {
-	elicitation
-	leave matter
-	other matter
-	known atomic.Bool // the call has begun
-}
-
-func (c *claim) pose(with *posing) posed {
-	c.known.Store(with.called(c.Server, c.Meta.Tool, c.Meta.Params))
-	if c.known.Load() {
-		return c.leave.pose(with)
-	}
-	p := c.other.pose(with)
-	note := "It says that it is about a call of the tool " + titled(c.Meta.Tool) + ", but no such call is known here."
-	p.text += "\n\n" + note
-	p.notes = append(p.notes, note)
-	if called := spelled(c.Meta.Params); called != "null" {
-		p.text += "\n\n" + brief.Indented(with.shown(called))
-		setAny(p.data, "arguments", with.arguments(c.Meta.Params))
-	}
-	return p
-}
-
-func (c *claim) answer(a agent.Answer) (reply, error) {
-	if c.known.Load() {
-		return c.leave.answer(a)
-	}
-	return c.other.answer(a)
-}
-
-// grant is as codex itself answers a form without fields where everything is allowed.
-func (c *claim) grant() any { return c.leave.grant() }
 
 func elicited(action string, content any) map[string]any {
 	return map[string]any{"action": action, "content": content}
 }
 
 // tool asks for leave to call a tool: an approval in the shape of a form.
-func (e elicitation) tool() matter {
-	choices := []choice{{agent.Accept, "yes", reply{value: elicited(agent.Accept, map[string]any{})}}}
+func (e elicitation) tool() subject {
+	choices := []choice{{agent.Accept, "yes", Reply{Value: elicited(agent.Accept, map[string]any{})}}}
 	if slices.Contains(e.persist(), "session") {
 		always := elicited(agent.Accept, map[string]any{})
 		always["_meta"] = map[string]any{"persist": "session"}
-		choices = append(choices, choice{agent.AcceptForSession, "always (yes, and the tool is not asked about again in this conversation)", reply{value: always, lasts: true}})
+		choices = append(choices, choice{agent.AcceptForSession, "always (yes, and the tool is not asked about again in this conversation)", Reply{Value: always, lasts: true}})
 	}
 	choices = append(choices,
-		choice{agent.Decline, "no (codex goes on without it)", reply{value: elicited(agent.Decline, nil)}},
-		choice{agent.Cancel, "", reply{value: elicited(agent.Cancel, nil)}})
-	return approval{choices: choices, show: func(with *posing) posed {
+		choice{agent.Decline, "no (codex goes on without it)", Reply{Value: elicited(agent.Decline, nil)}},
+		choice{agent.Cancel, "", Reply{Value: elicited(agent.Cancel, nil)}})
+	return approval{choices: choices, show: func(d *draft) Posed {
 		data := map[string]any{}
 		set(data, "server", e.Server)
 		set(data, "tool", e.Meta.Tool)
-		set(data, "description", with.shown(e.Meta.Description))
-		setAny(data, "arguments", with.arguments(e.Meta.Params))
+		set(data, "description", d.shown(e.Meta.Description))
+		setAny(data, "arguments", d.arguments(e.Meta.Params))
 		text := "codex asks whether it may call the tool " + titled(e.Meta.Tool) + " of the MCP server " + titled(e.Server) + "."
 		if called := spelled(e.Meta.Params); called != "null" {
-			text += "\n\n" + brief.Indented(with.shown(called))
+			text += "\n\n" + brief.Indented(d.shown(called))
 		}
 		if e.Message != fmt.Sprintf("Allow the %s MCP server to run tool %q?", e.Server, e.Meta.Tool) { // codex's own words for it
-			set(data, "message", with.shown(e.Message))
-			text += setOff("\n\nIt is asked in these words: ", with.shown(e.Message))
+			set(data, "message", d.shown(e.Message))
+			text += setOff("\n\nIt is asked in these words: ", d.shown(e.Message))
 		}
-		return posed{kind: "tool", text: text, data: data}
+		return Posed{kind: "tool", text: text, data: data}
 	}}
 }
 
@@ -153,16 +116,16 @@ func (e elicitation) persist() []string {
 }
 
 // link asks somebody to open a page.
-func (e elicitation) link() matter {
+func (e elicitation) link() subject {
 	choices := []choice{
-		{agent.Accept, "yes (when you have done it)", reply{value: elicited(agent.Accept, nil)}},
-		{agent.Decline, "no", reply{value: elicited(agent.Decline, nil)}},
-		{agent.Cancel, "", reply{value: elicited(agent.Cancel, nil)}},
+		{agent.Accept, "yes (when you have done it)", Reply{Value: elicited(agent.Accept, nil)}},
+		{agent.Decline, "no", Reply{Value: elicited(agent.Decline, nil)}},
+		{agent.Cancel, "", Reply{Value: elicited(agent.Cancel, nil)}},
 	}
-	return approval{choices: choices, show: func(with *posing) posed {
-		data := map[string]any{"server": e.Server, "message": with.shown(e.Message), "url": e.URL}
-		text := e.says(with.shown(e.Message)) + "\n\nIt wants you to open " + named(e.URL)
-		return posed{kind: "link", text: text, data: data, users: true, large: len(e.URL) > mostShown}
+	return approval{choices: choices, show: func(d *draft) Posed {
+		data := map[string]any{"server": e.Server, "message": d.shown(e.Message), "url": e.URL}
+		text := e.says(d.shown(e.Message)) + "\n\nIt wants you to open " + brief.Named(e.URL)
+		return Posed{kind: "link", text: text, data: data, users: true, large: len(e.URL) > mostShown}
 	}}
 }
 
@@ -172,7 +135,7 @@ func (e elicitation) says(message string) string {
 }
 
 // form asks for values.
-func (e elicitation) form() matter {
+func (e elicitation) form() subject {
 	schema := readFormSchema(e.Schema)
 	f := form{
 		fields: fieldsOf(e.Schema), refusal: elicited(agent.Decline, nil),
@@ -202,16 +165,16 @@ func (e elicitation) form() matter {
 		}
 		how = "Answer yes"
 	}
-	f.show = func(with *posing) posed {
+	f.show = func(d *draft) Posed {
 		data := map[string]any{
-			"server": e.Server, "message": with.shown(e.Message), "schema": with.value(e.Schema),
+			"server": e.Server, "message": d.shown(e.Message), "schema": d.value(e.Schema),
 			"choices": []any{agent.Accept, agent.Decline, agent.Cancel},
 		}
-		text := e.says(with.shown(e.Message))
+		text := e.says(d.shown(e.Message))
 		if len(f.fields) > 0 {
-			text += "\n\n" + with.shown(inLines(with, "It wants: ", f.fields))
+			text += "\n\n" + d.shown(inLines(d, "It wants: ", f.fields))
 		}
-		return posed{kind: "form", text: text, accepts: how + ", or with decline.", data: data, large: len(encoded(e.Schema)) > mostShown}
+		return Posed{kind: "form", text: text, accepts: how + ", or with decline.", data: data, large: len(encoded(e.Schema)) > mostShown}
 	}
 	return f
 }
@@ -248,7 +211,7 @@ func fieldOf(id string, property map[string]any) field {
 		f.parse = func(text string) (any, error) {
 			n, err := strconv.ParseFloat(text, 64)
 			if err != nil || math.IsNaN(n) || math.IsInf(n, 0) { // of these JSON has none
-				return nil, agent.NotUnderstood("%q is no number.", clipped(text, 64))
+				return nil, agent.NotUnderstood("%q is no number.", brief.Clip(text, 64))
 			}
 			if !isExact(text) && json.Valid([]byte(text)) {
 				return json.Number(text), nil

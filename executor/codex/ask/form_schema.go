@@ -1,4 +1,4 @@
-package executor
+package ask
 
 import (
 	"encoding/json"
@@ -16,7 +16,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 )
 
-// A formSchema says what a form may be filled in with.
+// A formSchema says what a form may be filled in d.
 type formSchema struct {
 	rules   *jsonschema.Resolved // nil for one that is not understood: whatever is answered goes to the server
 	formats map[string]string    // of the fields that have one, which the library only notes
@@ -114,5 +114,5 @@ func formatted(text, format string) bool {
 // misfit says in one line what is wrong with values.
 func misfit(err error) string {
 	lines := strings.Split(strings.TrimSpace(err.Error()), "\n")
-	return brief.Literal(strconv.Quote(clipped(strings.TrimLeft(lines[len(lines)-1], "- "), 200))) // a server has worded parts of it
+	return brief.Literal(strconv.Quote(brief.Clip(strings.TrimLeft(lines[len(lines)-1], "- "), 200))) // a server has worded parts of it
 }

@@ -1,4 +1,4 @@
-package executor
+package ask
 
 import (
 	"encoding/json"
@@ -9,8 +9,8 @@ import (
 )
 
 // readUserInput reads item/tool/requestUserInput: what the model wants to know.
-func readUserInput(params json.RawMessage) (matter, error) {
-	body, err := read[struct {
+func readUserInput(params json.RawMessage) (subject, error) {
+	body, err := decode[struct {
 		Questions []struct {
 			ID       string `json:"id"`
 			Header   string `json:"header"`
@@ -45,13 +45,13 @@ func readUserInput(params json.RawMessage) (matter, error) {
 		}
 		shown = append(shown, one)
 	}
-	f.show = func(with *posing) posed {
-		text := with.shown(inLines(with, "codex asks: ", f.fields))
+	f.show = func(d *draft) Posed {
+		text := d.shown(inLines(d, "codex asks: ", f.fields))
 		if len(f.fields) > 1 {
 			text = "codex asks:\n\n" + text
 		}
-		return posed{
-			kind: "input", data: map[string]any{"questions": with.value(shown), "choices": []any{agent.Decline}},
+		return Posed{
+			kind: "input", data: map[string]any{"questions": d.value(shown), "choices": []any{agent.Decline}},
 			large:   len(params) > mostShown,
 			text:    text,
 			accepts: howToFill(f.fields) + ".",

@@ -1,4 +1,4 @@
-package executor
+package ask
 
 import (
 	"encoding/json"
@@ -13,8 +13,8 @@ import (
 
 // readPermissions reads item/permissions/requestApproval. The answer is no
 // decision: it says what is granted, and for how long. That can be less than was asked.
-func (on terms) readPermissions(params json.RawMessage) (matter, error) {
-	body, err := read[struct {
+func (on Terms) readPermissions(params json.RawMessage) (subject, error) {
+	body, err := decode[struct {
 		Permissions map[string]any `json:"permissions"`
 		Cwd         string         `json:"cwd"`
 		Reason      string         `json:"reason"`
@@ -27,26 +27,26 @@ func (on terms) readPermissions(params json.RawMessage) (matter, error) {
 	}
 	rest, withheld := on.narrow(body.Permissions)
 	choices := []choice{
-		{agent.Accept, "yes (for this turn)", reply{value: granted(rest, "turn")}},
-		{agent.AcceptForSession, "always (for this conversation)", reply{value: granted(rest, "session"), lasts: true}},
-		{agent.Decline, "no (codex goes on without them)", reply{value: granted(map[string]any{}, "turn")}},
+		{agent.Accept, "yes (for this turn)", Reply{Value: granted(rest, "turn")}},
+		{agent.AcceptForSession, "always (for this conversation)", Reply{Value: granted(rest, "session"), lasts: true}},
+		{agent.Decline, "no (codex goes on without them)", Reply{Value: granted(map[string]any{}, "turn")}},
 	}
-	return approval{choices: choices, show: func(with *posing) posed {
+	return approval{choices: choices, show: func(d *draft) Posed {
 		if len(withheld) > 0 && len(rest) == 0 {
-			return posed{data: map[string]any{}, barred: with.reasons(withheld)}
+			return Posed{data: map[string]any{}, barred: d.reasons(withheld)}
 		}
-		data := map[string]any{"permissions": with.value(rest)}
+		data := map[string]any{"permissions": d.value(rest)}
 		set(data, "cwd", body.Cwd)
-		set(data, "reason", with.shown(body.Reason))
-		places := with.look(append(pathsOf(rest), body.Cwd)...)
-		with.leads(data, places)
-		text := "codex asks for more permissions:\n\n" + brief.Indented(permissionsInWords(with, rest)) + "\n"
+		set(data, "reason", d.shown(body.Reason))
+		places := d.look(append(pathsOf(rest), body.Cwd)...)
+		d.leads(data, places)
+		text := "codex asks for more permissions:\n\n" + brief.Indented(permissionsInWords(d, rest)) + "\n"
 		if len(withheld) > 0 {
-			why := with.reasons(withheld)
+			why := d.reasons(withheld)
 			data["withheld"] = why
 			text += "\nNot among them, whatever is answered: " + why + ".\n"
 		}
-		p := posed{kind: "permissions", text: text + inWords(data), data: data, places: places, opens: writesOf(rest)}
+		p := Posed{kind: "permissions", text: text + inWords(data), data: data, Places: places, Opens: writesOf(rest)}
 		if opensNetwork(rest) { // in the text they say so
 			p.notes = append(p.notes, networkNote)
 		}
@@ -67,7 +67,7 @@ func granted(permissions map[string]any, scope string) map[string]any {
 }
 
 // permissionsInWords names what is asked for. What it does not know it shows as it is.
-func permissionsInWords(with *posing, permissions map[string]any) string {
+func permissionsInWords(d *draft, permissions map[string]any) string {
 	lines, rest := []string{}, maps.Clone(permissions)
 	if opensNetwork(permissions) {
 		lines = append(lines, "use the network, this machine's own ports too, and this runtime's among them")
@@ -76,26 +76,26 @@ func permissionsInWords(with *posing, permissions map[string]any) string {
 	files, _ := permissions["fileSystem"].(map[string]any)
 	if entries, ok := files["entries"].([]any); ok && len(entries) > 0 { // what read and write say stands in them
 		for _, entry := range entries {
-			lines = append(lines, entryInWords(with, entry))
+			lines = append(lines, entryInWords(d, entry))
 		}
 		delete(rest, "fileSystem")
 	}
 	maps.DeleteFunc(rest, func(_ string, v any) bool { return v == nil })
 	if len(rest) > 0 || len(lines) == 0 {
-		lines = append(lines, with.json(rest))
+		lines = append(lines, d.json(rest))
 	}
-	return with.shown(strings.Join(lines, "\n"))
+	return d.shown(strings.Join(lines, "\n"))
 }
 
-func entryInWords(with *posing, entry any) string {
+func entryInWords(d *draft, entry any) string {
 	object, _ := entry.(map[string]any)
 	where, _ := object["path"].(map[string]any)
 	access, known := object["access"].(string)
 	path, isPath := where["path"].(string)
 	if !known || !isPath || where["type"] != "path" {
-		return with.json(entry)
+		return d.json(entry)
 	}
-	return access + " " + named(path)
+	return access + " " + brief.Named(path)
 }
 
 // pathsOf are the paths of files in permissions, each once: codex repeats in entries what the

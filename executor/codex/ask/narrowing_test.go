@@ -1,4 +1,4 @@
-package executor
+package ask
 
 import (
 	"encoding/json"
@@ -7,11 +7,10 @@ import (
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 )
 
 // inW has something against paths below /w.
-var inW = terms{unfit: func(paths []string) map[string]string {
+var inW = Terms{Unfit: func(paths []string) map[string]string {
 	why := map[string]string{}
 	for _, path := range paths {
 		if strings.HasPrefix(path, "/w") {
@@ -22,14 +21,9 @@ var inW = terms{unfit: func(paths []string) map[string]string {
 }}
 
 // poseIn is poseOf where some paths are unfit.
-func poseIn(t *testing.T, method, request string) (matter, posed) {
+func poseIn(t *testing.T, method, request string) Posed {
 	t.Helper()
-	k, _ := kindOf(method, inW)
-	m, err := k.read(json.RawMessage(request))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m, m.pose(&posing{lead: New(Config{}).whereabouts, hide: func(s string) string { return strings.ReplaceAll(s, "s3cret", "***") }, changes: func(string) []appserver.FileChange { return nil }})
+	return readOf(t, method, request, inW).Pose(viewOf())
 }
 
 // TestPermissionsAreNarrowed: a "yes" grants what commands cannot lead elsewhere, and the question
@@ -51,9 +45,9 @@ func TestPermissionsAreNarrowed(t *testing.T) {
 		`{"fileSystem":{"entries":[` + entry("deny", "/w/a") + `,` + entry("write", "/x") + `,` + entry("read", "/w") + `]}}`:        `{"fileSystem":{"entries":[` + entry("deny", "/w/a") + `,` + entry("write", "/x") + `,` + entry("read", "/w") + `]}}`,
 		`{"fileSystem":{"entries":[` + entry("write", "/w/a") + `,` + entry("write", "/x") + `],"write":["/w/a","/x"],"read":null}}`: `{"fileSystem":{"entries":[` + entry("write", "/x") + `],"read":null,"write":["/x"]}}`,
 	} {
-		m, p := poseIn(t, askPermissions, `{"permissions":`+asked+`}`)
+		p := poseIn(t, askPermissions, `{"permissions":`+asked+`}`)
 		if want == "" {
-			notice, _ := p.unfit(false)
+			notice, _ := p.Unaskable(false)
 			if !strings.Contains(notice, "lies in /w") && !strings.Contains(notice, "no path") || strings.Contains(notice, "s3cret") {
 				t.Errorf("%s: %q is said", asked, notice)
 			}
@@ -62,11 +56,11 @@ func TestPermissionsAreNarrowed(t *testing.T) {
 			t.Errorf("%s: asked %q, %v", asked, p.text, p.data)
 		}
 		for _, word := range []string{"yes", "always"} {
-			r, err := m.answer(agent.Answer{Text: word})
+			r, err := p.Answer(agent.Answer{Text: word})
 			if err != nil {
 				t.Fatal(err)
 			}
-			value, _ := r.value.(map[string]any)
+			value, _ := r.Value.(map[string]any)
 			if got, _ := json.Marshal(value["permissions"]); string(got) != want {
 				t.Errorf("%s: %s grants %s, want %s", asked, word, got, want)
 			}
@@ -89,8 +83,8 @@ func TestUnfitIsNotAsked(t *testing.T) {
 		{askChange, `{"itemId":"i","grantRoot":"/x"}`, "[/x]", false},
 		{askChange, `{"itemId":"i"}`, "[]", false},
 	} {
-		if _, p := poseIn(t, c.method, c.request); (p.barred != "") != c.barred || fmt.Sprint(p.opens) != c.opens {
-			t.Errorf("%s: barred %q, opens %v", c.request, p.barred, p.opens)
+		if p := poseIn(t, c.method, c.request); (p.barred != "") != c.barred || fmt.Sprint(p.Opens) != c.opens {
+			t.Errorf("%s: barred %q, opens %v", c.request, p.barred, p.Opens)
 		}
 	}
 }

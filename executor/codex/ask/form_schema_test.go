@@ -1,4 +1,4 @@
-package executor
+package ask
 
 import (
 	"encoding/json"

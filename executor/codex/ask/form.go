@@ -1,4 +1,4 @@
-package executor
+package ask
 
 import (
 	"fmt"
@@ -7,13 +7,14 @@ import (
 	"strings"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 )
 
-// A form is a matter that is settled by values: questions of the model, or the
+// A form is a subject that is settled by values: questions of the model, or the
 // fields of an MCP server.
 type form struct {
 	fields []field
-	show   func(*posing) posed
+	show   func(*draft) Posed
 	// values finds the values in an answer's data, by the fields' ids; nil if there are none.
 	values func(data map[string]any) map[string]any
 	// encode makes codex's answer of values, of which some may be missing.
@@ -40,16 +41,16 @@ type option struct {
 	value              any
 }
 
-func (f form) pose(with *posing) posed { return f.show(with) }
+func (f form) pose(d *draft) Posed { return f.show(d) }
 
 func (f form) grant() any { return f.refusal }
 
-func (f form) answer(a agent.Answer) (reply, error) {
+func (f form) answer(a agent.Answer) (Reply, error) {
 	data, _ := a.Data.(map[string]any)
 	if data["decision"] != nil || data["action"] != nil {
 		decision, err := a.Decision()
 		if err != nil {
-			return reply{}, err
+			return Reply{}, err
 		}
 		if decision != agent.Accept || len(f.fields) == 0 {
 			return f.decide(decision)
@@ -63,37 +64,37 @@ func (f form) answer(a agent.Answer) (reply, error) {
 	}
 	values, err := f.read(a.Text)
 	if err != nil {
-		return reply{}, err
+		return Reply{}, err
 	}
 	return f.fill(values)
 }
 
-func (f form) decide(decision any) (reply, error) {
+func (f form) decide(decision any) (Reply, error) {
 	if word, ok := decision.(string); ok {
 		if value, ok := f.decided(word); ok {
-			return reply{value: value}, nil
+			return Reply{Value: value}, nil
 		}
 	}
-	return reply{}, agent.NotUnderstood("That decision cannot be given here.")
+	return Reply{}, agent.NotUnderstood("That decision cannot be given here.")
 }
 
 // fill checks values and makes codex's answer of them.
-func (f form) fill(values map[string]any) (reply, error) {
+func (f form) fill(values map[string]any) (Reply, error) {
 	for id := range values {
 		if !slices.ContainsFunc(f.fields, func(field field) bool { return field.id == id }) {
-			return reply{}, agent.NotUnderstood("Nothing is asked under the name %q.", clipped(id, 64))
+			return Reply{}, agent.NotUnderstood("Nothing is asked under the name %q.", brief.Clip(id, 64))
 		}
 	}
 	for _, field := range f.fields {
 		if values[field.id] == nil && field.required {
-			return reply{}, agent.NotUnderstood("The answer to %q is missing.", field.label)
+			return Reply{}, agent.NotUnderstood("The answer to %q is missing.", field.label)
 		}
 	}
 	value, err := f.encode(values)
 	if err != nil {
-		return reply{}, err
+		return Reply{}, err
 	}
-	return reply{value: value}, nil
+	return Reply{Value: value}, nil
 }
 
 // read finds the values in a text: all of it where one thing is asked, else a
@@ -115,7 +116,7 @@ func (f form) read(text string) (map[string]any, error) {
 		name, rest, found := strings.Cut(line, ":")
 		field := f.named(name)
 		if !found || field == nil {
-			return nil, agent.NotUnderstood("The line %q does not say what it answers.", clipped(strings.TrimSpace(line), 64))
+			return nil, agent.NotUnderstood("The line %q does not say what it answers.", brief.Clip(strings.TrimSpace(line), 64))
 		}
 		if _, twice := values[field.id]; twice {
 			return nil, agent.NotUnderstood("%q is answered twice.", field.label)
@@ -196,16 +197,16 @@ func (f field) choose(text string, numbered bool) (*option, error) {
 }
 
 func (f field) noOption(text string) error {
-	return agent.NotUnderstood("%q is none of the choices for %q.", clipped(strings.TrimSpace(text), 64), f.label)
+	return agent.NotUnderstood("%q is none of the choices for %q.", brief.Clip(strings.TrimSpace(text), 64), f.label)
 }
 
 // inLines lists what is asked, each with its choices. Where there is only one
 // thing, it stands behind the lead, and its choices have the numbers.
-func inLines(with *posing, lead string, fields []field) string {
+func inLines(d *draft, lead string, fields []field) string {
 	var b strings.Builder
 	for i, f := range fields {
 		if len(fields) == 1 {
-			b.WriteString(setOff(lead, with.clean(f.label)))
+			b.WriteString(setOff(lead, d.clean(f.label)))
 			for n, o := range f.options {
 				fmt.Fprintf(&b, "\n%d. %s", n+1, oneLine(o.label))
 				if o.description != "" {
