@@ -29,6 +29,15 @@ func TestLine(t *testing.T) {
 	}
 }
 
+// TestClip says where a text goes on, and halves no character.
+func TestClip(t *testing.T) {
+	for text, want := range map[string]string{"": "", "abc": "abc", "abcd": "abc…", "äö": "ä…"} {
+		if got := brief.Clip(text, 3); got != want {
+			t.Errorf("%q is %q, want %q", text, got, want)
+		}
+	}
+}
+
 // TestCleared: no half of a secret is left, wherever it lies.
 func TestCleared(t *testing.T) {
 	redact := func(text string) string { return strings.ReplaceAll(text, "hunter2", "*") }

@@ -35,3 +35,12 @@ func TestLiteral(t *testing.T) {
 		t.Errorf("%q is shown as %q, want %q", text, got, want)
 	}
 }
+
+// TestNamed quotes a name that is more than a line, or less than it looks.
+func TestNamed(t *testing.T) {
+	for name, want := range map[string]string{"/w/a b": "/w/a b", "": "", "a\nb": `"a\nb"`, "a\u00a0b": `"a\u00a0b"`, "a\u202eb": `"a\u202eb"`} {
+		if got := Named(name); got != want {
+			t.Errorf("%q is %s, want %s", name, got, want)
+		}
+	}
+}
