@@ -34,7 +34,7 @@ type response struct {
 // other error means that the answer is not waited for any more.
 func (e *Executor) Answer(jobID string, a agent.Answer) error {
 	e.record(RecordAnswer, RecordedAnswer{jobID, a})
-	err := e.driver.answer(jobID, a)
+	err := e.answer(jobID, a)
 	e.unaccepted(a.ID, err)
 	return err
 }

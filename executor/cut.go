@@ -29,25 +29,24 @@ func (e *Executor) settleCut(c *conversation, j *job, t *turn, cause error) (*ag
 		log.Warn("what became of a turn that was cut off cannot be found out", "err", err)
 		return interrupted(finding{}.soFar(t), true, cutOffText), nil
 	}
-	switch what, why := fateOf(found.Finding, past{tool: known, rerun: j.rerun, goesOn: j.goOn}); what {
+	what, why := fateOf(found.Finding, past{tool: known, rerun: j.rerun, goesOn: j.goOn})
+	log.Info("a turn was cut off", "fate", string(what), "why", why)
+	switch what {
 	case fateVanished:
 		return e.vanished(j, t, log), nil
 	case fateHeld:
-		log.Info(why)
 		return nil, nil
 	case fateAgain:
-		log.Info(why)
 		j.rerun = true
 		return nil, nil
 	case fateDelivered:
-		log.Info(why, "status", found.turn.Status)
 		if t == nil {
 			j.begun(c, found.turn.ID, "")
 		}
 		return e.deliver(c, e.order(j), t, found), nil
 	default:
 		tool := found.Tool || known || found.State != Broken
-		log.Warn(why, "tool", tool)
+		log.Warn("a message is not run again, whose turn was cut off", "tool", tool, "why", why)
 		words := cutOffText
 		if found.Left && found.State == Broken {
 			words = cutOffAndLeft

@@ -37,7 +37,7 @@ type driver struct {
 	agents        subagents
 }
 
-func newDriver(cfg Config, root context.Context) *driver {
+func newDriver(root context.Context, cfg Config) *driver {
 	return &driver{
 		cfg:           cfg,
 		log:           cfg.Logger,

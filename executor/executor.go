@@ -71,7 +71,7 @@ func New(cfg Config) *Executor {
 	cfg = cfg.withDefaults()
 	root, stop := context.WithCancelCause(context.Background())
 	e := &Executor{
-		driver: newDriver(cfg, root),
+		driver: newDriver(root, cfg),
 		cfg:    cfg,
 		log:    cfg.Logger,
 		hold:   newHold(),
@@ -277,7 +277,7 @@ func (e *Executor) Close(ctx context.Context) error {
 	ended := make(chan struct{})
 	go func() {
 		e.wg.Wait()
-		e.driver.rest()
+		e.rest()
 		close(ended)
 	}()
 	select {

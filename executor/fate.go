@@ -58,17 +58,17 @@ const (
 func fateOf(f Finding, known past) (what fate, why string) {
 	switch {
 	case f.State == Lost, f.State == Absent && known.tool: // somebody has deleted what could tell
-		return fateInterrupted, "a turn was cut off, and its thread is gone"
+		return fateInterrupted, "its thread is gone"
 	case f.State == Absent && f.Worked && !known.goesOn: // only this process would have known where to go on
-		return fateInterrupted, "a turn was to go on behind a summary, and was cut off before that"
+		return fateInterrupted, "it was to go on behind a summary, and was cut off before that"
 	case f.State == Absent:
-		return fateVanished, ""
+		return fateVanished, "it never ran"
 	case f.State == Refused && !known.tool:
-		return fateHeld, "a message whose attempt was refused for its credential is run again"
+		return fateHeld, "it was refused for its credential"
 	case f.State == Refused, f.State == Concluded:
-		return fateDelivered, "the end of a turn that was cut off was read from its history"
+		return fateDelivered, "its end stands in the history"
 	case f.Tool, known.tool, f.Repeated, known.rerun:
-		return fateInterrupted, "a turn was cut off"
+		return fateInterrupted, "it may have done something, or was cut off before"
 	}
-	return fateAgain, "a turn that was cut off before it did anything is run again"
+	return fateAgain, "it had not done anything"
 }

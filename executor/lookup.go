@@ -26,7 +26,7 @@ const fewTurns, manyTurns = 5, 100
 
 // lookUp finds out what codex knows of an attempt.
 func (d *driver) lookUp(ctx context.Context, c *conversation, of Attempt, on *child) (finding, error) {
-	if err := d.loadCut(ctx, c, of, on); err != nil {
+	if err := d.loadCut(ctx, c, on); err != nil {
 		if appserver.IsNoRollout(err) { // codex makes the file before it asks the model
 			lost, bookErr := d.cfg.Book.ThreadUsed(ctx, of.Thread)
 			d.forget(c, err)
@@ -89,8 +89,8 @@ func (d *driver) keepThread(c *conversation, thread string) (back func()) {
 	}
 }
 
-// loadCut loads the thread of an attempt.
-func (d *driver) loadCut(ctx context.Context, c *conversation, of Attempt, on *child) error {
+// loadCut loads the thread of c, in which an attempt was cut off.
+func (d *driver) loadCut(ctx context.Context, c *conversation, on *child) error {
 	if d.isLoaded(c, on) {
 		return nil
 	}

@@ -17,10 +17,10 @@ type queue struct {
 // serve runs the jobs of q, one at a time and in order, until none is left. A job that found no
 // room for its thread had it loaded all the same.
 func (e *Executor) serve(q *queue) {
-	c := e.driver.pin(q.key)
+	c := e.pin(q.key)
 	defer e.trim()
 	for j := e.take(q, c); j != nil; j = e.take(q, c) {
-		e.driver.servesPeer(c, j.Peer)
+		e.servesPeer(c, j.Peer)
 		end, taken := e.run(c, j)
 		e.finish(j, end)
 		for _, s := range taken {
@@ -36,21 +36,21 @@ func (e *Executor) serve(q *queue) {
 // later asks the book for one. It returns [ErrBusy] if the conversation is in use,
 // or a command of it still runs.
 func (e *Executor) Forget(ctx context.Context, key string) error {
-	return e.letGoOf(ctx, key, e.driver.unload)
+	return e.letGoOf(ctx, key, e.unload)
 }
 
 // Drop is Forget for a conversation that nobody wants to go on with: a command that
 // it has left running does not keep it, but ends with its thread, within a
 // minute.
 func (e *Executor) Drop(ctx context.Context, key string) error {
-	return e.letGoOf(ctx, key, e.driver.unsubscribe)
+	return e.letGoOf(ctx, key, e.unsubscribe)
 }
 
 func (e *Executor) letGoOf(ctx context.Context, key string, unload func(context.Context, *conversation, *child)) error {
 	if !e.AtRest(ctx, key) {
 		return ErrBusy
 	}
-	return e.driver.drop(ctx, key, unload)
+	return e.drop(ctx, key, unload)
 }
 
 // AtRest waits for the rest of the end of a conversation's last job, which its observer was told
@@ -82,7 +82,7 @@ func (e *Executor) take(q *queue, c *conversation) *job {
 	if len(q.jobs) == 0 {
 		e.heads--
 		delete(e.queues, q.key)
-		e.driver.unpin(c)
+		e.unpin(c)
 		close(q.idle)
 		return nil
 	}
