@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fence"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/refusals"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/wirelog"
@@ -17,7 +18,7 @@ import (
 // A base is what an application stands on, whatever way its messages come.
 type base struct {
 	wire     *wirelog.Recorder // nil unless codex's messages are to be kept
-	fence    fence             // that codex is started through
+	fence    fence.Fence       // that codex is started through
 	registry *prometheus.Registry
 	metrics  *server.Metrics
 	refusals *refusals.Refusals  // one for all doors
@@ -40,19 +41,19 @@ func (app *application) openBase(s settings.Settings, environ []string) (base, e
 	// codex makes it, and what is in it, as open as the umask of whoever began it says.
 	s.User.Shut(s.CodexHome, app.log)
 	if s.User == nil { // in a sandbox commands cannot look, but for those that a caller has allowed to leave it
-		if err := keepPrivate(); err != nil {
+		if err := fence.KeepPrivate(); err != nil {
 			app.log.Warn("the environment of this process can be read by codex's commands", "err", err)
 		}
 	}
-	fence := makeFence(context.Background(), s, app.redact.Known)
+	fenced := fence.Make(context.Background(), s, app.redact.Known)
 	switch {
-	case fence.err != nil:
-		app.log.Info("codex can look into other processes of its user", "user", s.User.String(), "err", fence.err, "fix", openFix)
-	case len(fence.argv) > 0:
-		app.log.Info("codex is kept out of other processes of its user", "through", fence.argv[0], "docs", "security.md, Links")
+	case fenced.Err != nil:
+		app.log.Info("codex can look into other processes of its user", "user", s.User.String(), "err", fenced.Err, "fix", openFix)
+	case len(fenced.Argv) > 0:
+		app.log.Info("codex is kept out of other processes of its user", "through", fenced.Argv[0], "docs", "security.md, Links")
 	}
-	if fence.shared != nil {
-		app.log.Warn("what is mounted on this machine while a command of codex's runs is not read-only in its sandbox", "err", fence.shared, "fix", sharedFix(s))
+	if fenced.Shared != nil {
+		app.log.Warn("what is mounted on this machine while a command of codex's runs is not read-only in its sandbox", "err", fenced.Shared, "fix", fence.SharedFix(s))
 	}
 	scriptedURL, err := app.openModel(s)
 	if err != nil {
@@ -63,5 +64,5 @@ func (app *application) openBase(s settings.Settings, environ []string) (base, e
 	}
 	metrics := server.NewMetrics(registry)
 	refused := refusals.New(refusals.Config{Weak: s.WeakToken(), Counted: metrics.Refused, Logger: app.log})
-	return base{app.openWire(s.DebugWire), fence, registry, metrics, refused, commits(registry)}, nil
+	return base{app.openWire(s.DebugWire), fenced, registry, metrics, refused, commits(registry)}, nil
 }

@@ -7,20 +7,21 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fence"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
 )
 
 // checks returns what has to hold for a turn to run. Doctor and readiness ask
 // the same; doctor's codex works in a scratch.
-func checks(s settings.Settings, environ []string, fence fence, at scratch) []preflight.Check {
+func checks(s settings.Settings, environ []string, fenced fence.Fence, at scratch) []preflight.Check {
 	start, _, _, _ := adapter.Look(setupConfig(s, environ, "")) // what is wrong with it has a check of its own
 	env := at.env(start.BareEnv())
 	all := []preflight.Check{
 		preflight.Codex(s.CodexBin, appserver.PinnedVersion(), env, s.User),
-		userCheck(s, environ, fence),
+		userCheck(s, environ, fenced),
 		preflight.Sandbox(preflight.SandboxProbe{
-			Bin: s.CodexBin, Mode: s.Sandbox, Env: env, Home: at.or(s.CodexHome), User: s.User, Through: fence.argv, Contained: s.InContainer,
+			Bin: s.CodexBin, Mode: s.Sandbox, Env: env, Home: at.or(s.CodexHome), User: s.User, Through: fenced.Argv, Contained: s.InContainer,
 			Sockets: codexSockets(s.User),
 		}),
 		credentialCheck(s, environ),

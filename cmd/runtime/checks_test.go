@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fake/fakeplatform"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fence"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
 	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
@@ -104,7 +105,7 @@ func TestNetworkCheck(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got preflight.Result
-			for _, check := range checks(s, environ, fence{}, scratch{}) {
+			for _, check := range checks(s, environ, fence.Fence{}, scratch{}) {
 				if check.Name == "network" {
 					got = check.Do(t.Context())
 				}

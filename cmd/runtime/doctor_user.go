@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fence"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
@@ -31,13 +32,13 @@ func as(user *asuser.User, c preflight.Check) preflight.Check {
 
 // userCheck says who codex's commands run as, and whether that keeps from them what is
 // the runtime's alone.
-func userCheck(s settings.Settings, environ []string, fence fence) preflight.Check {
+func userCheck(s settings.Settings, environ []string, fenced fence.Fence) preflight.Check {
 	return preflight.Check{Name: "codex user", Run: func(context.Context) preflight.Result {
 		if hole := sandboxHole(s); hole != "" {
 			return preflight.Result{Status: preflight.Warn, Detail: hole, Fix: sandboxHoleFix}
 		}
 		if s.User == nil {
-			return ownUser(s, secretsOf(s, environ).Known, fence)
+			return ownUser(s, secretsOf(s, environ).Known, fenced)
 		}
 		return anotherUser(s)
 	}}
@@ -65,16 +66,16 @@ func anotherUser(s settings.Settings) preflight.Result {
 const openFix = "have no other process of this user know the runtime's secrets (exec from the script, secrets in a file), or set CODEX_USER"
 
 // ownUser says what codex's commands find where they run as our user.
-func ownUser(s settings.Settings, known func(string) string, fence fence) preflight.Result {
+func ownUser(s settings.Settings, known func(string) string, fenced fence.Fence) preflight.Result {
 	found := ""
-	if len(fence.argv) == 0 {
-		processes := above()
+	if len(fenced.Argv) == 0 {
+		processes := fence.Above()
 		if s.Sandbox != "danger-full-access" { // without a sandbox commands find more than that
-			processes = append(processes, everyone()...)
+			processes = append(processes, fence.Everyone()...)
 		}
-		found = secretsInEnviron(processes, known)
+		found = fence.InEnviron(processes, known)
 	}
-	if told := secretsInCommandLine(above(), known); told != "" {
+	if told := fence.InCommandLine(fence.Above(), known); told != "" {
 		return preflight.Result{
 			Status: preflight.Warn, Detail: fmt.Sprintf("everybody on this machine, and codex, can read that %s in its command line", told),
 			Fix: "give it in the environment, or in a file",
@@ -84,8 +85,8 @@ func ownUser(s settings.Settings, known func(string) string, fence fence) prefli
 		return preflight.Result{Status: preflight.OK, Detail: userNote(nil)}
 	}
 	switch {
-	case fence.err != nil:
-		found += fmt.Sprintf(" (codex cannot be kept from it: %v)", fence.err)
+	case fenced.Err != nil:
+		found += fmt.Sprintf(" (codex cannot be kept from it: %v)", fenced.Err)
 	case s.Sandbox != "danger-full-access":
 		found += " (which it had not when codex's start was decided: start the runtime anew)"
 	}

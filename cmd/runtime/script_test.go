@@ -16,7 +16,9 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
-func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"runtime": main, "peek": peek}) }
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"runtime": main})
+}
 
 // TestScripts runs the program as an operator meets it. In the scripts $CODEX
 // is the real codex, $OUTSIDE a directory of the script's own outside the temp

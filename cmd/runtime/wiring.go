@@ -29,7 +29,7 @@ func executorConfig(
 ) executor.Config {
 	cfg := executor.Config{
 		Child: appserver.Config{
-			Bin: s.CodexBin, Dir: launch(s, nil, "").Dir(), User: s.User, Through: base.fence.argv, OwnMounts: base.fence.ownMounts,
+			Bin: s.CodexBin, Dir: launch(s, nil, "").Dir(), User: s.User, Through: base.fence.Argv, OwnMounts: base.fence.OwnMounts,
 			ClientName: "molecule-codex-runtime", ClientVersion: version,
 		},
 		Thread: appserver.ThreadStartParams{

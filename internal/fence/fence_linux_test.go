@@ -1,4 +1,4 @@
-package main
+package fence
 
 import (
 	"fmt"
@@ -26,7 +26,7 @@ func TestSecretsBeside(t *testing.T) {
 		_ = own.Process.Kill()
 		_ = own.Wait()
 	}()
-	if found := secretsInEnviron(everyone(), known); found != "" {
+	if found := InEnviron(Everyone(), known); found != "" {
 		t.Errorf("of its own: %s", found)
 	}
 	out, err := exec.CommandContext(t.Context(), "sh", "-c", "PLANTED="+secret+" sleep 300 >/dev/null 2>&1 & echo $!").Output()
@@ -42,10 +42,10 @@ func TestSecretsBeside(t *testing.T) {
 		command, _ := parentOf(pid)
 		return command == "sleep"
 	})
-	if found, want := secretsInEnviron(everyone(), known), fmt.Sprintf("process %d (sleep) has PLANTED", pid); found != want {
+	if found, want := InEnviron(Everyone(), known), fmt.Sprintf("process %d (sleep) has PLANTED", pid); found != want {
 		t.Errorf("%q, want %q", found, want)
 	}
-	if found := secretsInEnviron([]int{os.Getpid()}, known); found != "" {
+	if found := InEnviron([]int{os.Getpid()}, known); found != "" {
 		t.Errorf("without one: %s", found)
 	}
 }

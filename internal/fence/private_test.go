@@ -1,4 +1,4 @@
-package main
+package fence
 
 import (
 	"fmt"
@@ -10,13 +10,17 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
 )
+
+func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"peek": peek}) }
 
 // peek is run by a copy of the test binary, as an ordinary user: a process with a
 // secret in its environment has another one of the same user look for it.
 func peek() {
 	if os.Getenv("PEEK_PRIVATE") == "1" {
-		if err := keepPrivate(); err != nil {
+		if err := KeepPrivate(); err != nil {
 			fmt.Println(err)
 			return
 		}

@@ -1,4 +1,6 @@
-package main
+// Package fence keeps codex, and the commands that it runs, from what other processes of their user have
+// in memory and in their environment: this process among them.
+package fence
 
 import (
 	"context"
@@ -13,35 +15,36 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 )
 
-// A fence is what codex is started through, so that it cannot look into other processes of its
+// A Fence is what codex is started through, so that it cannot look into other processes of its
 // user: outside of its sandbox it reads files of the working directory by itself (AGENTS.md,
 // skills, what a patch changes), and follows links there, which a command can lead to
 // another process's environment (seen on 0.169.0). Another user needs none; without a
 // sandbox commands may do what their user may, become another one included. What it costs a
 // plain user is worth it where another process has secrets of ours.
-type fence struct {
-	argv []string // empty without one
-	err  error    // why it cannot be had
+type Fence struct {
+	Argv []string // empty without one
+	Err  error    // why it cannot be had
 
-	ownMounts bool  // codex is started with mounts of its own
-	shared    error // why what is mounted later arrives in codex's sandbox
+	OwnMounts bool  // codex is started with mounts of its own
+	Shared    error // why what is mounted later arrives in codex's sandbox
 }
 
-func makeFence(ctx context.Context, s settings.Settings, known func(string) string) fence {
-	var f fence
+// Make finds out what fence codex needs on this machine, and what it can have. known replaces what is secret.
+func Make(ctx context.Context, s settings.Settings, known func(string) string) Fence {
+	var f Fence
 	if s.Sandbox == "danger-full-access" {
 		return f
 	}
 	if s.User == nil {
-		f.argv, f.err = asuser.Fence(ctx, func() bool { return secretsInEnviron(slices.Concat(above(), everyone()), known) != "" })
+		f.Argv, f.Err = asuser.Fence(ctx, func() bool { return InEnviron(slices.Concat(Above(), Everyone()), known) != "" })
 	}
-	f.ownMounts, f.shared = s.User.OwnMounts(ctx, f.argv)
+	f.OwnMounts, f.Shared = s.User.OwnMounts(ctx, f.Argv)
 	return f
 }
 
-// sharedFix says how the runtime itself has mounts of its own. A user's own namespace has
+// SharedFix says how the runtime itself has mounts of its own. A user's own namespace has
 // no other user in it.
-func sharedFix(s settings.Settings) string {
+func SharedFix(s settings.Settings) string {
 	if s.User != nil || os.Getuid() == 0 {
 		return "start the runtime from root's shell by: unshare --mount --propagation private --"
 	}
@@ -51,10 +54,10 @@ func sharedFix(s settings.Settings) string {
 // mostOfProcess is how much is read of what a process says of itself. It may say gigabytes.
 const mostOfProcess = 1 << 20
 
-// secretsInEnviron names the first of processes that has secrets in its environment, and
+// InEnviron names the first of processes that has secrets in its environment, and
 // those, where a process of our user can read them. It is empty if there is none. Known
 // replaces what is secret.
-func secretsInEnviron(processes []int, known func(string) string) string {
+func InEnviron(processes []int, known func(string) string) string {
 	return first(processes, func(pid int) string {
 		var names []string
 		environ, _ := regular.Read(fmt.Sprintf("/proc/%d/environ", pid), mostOfProcess) // of another user it cannot be read
@@ -67,8 +70,8 @@ func secretsInEnviron(processes []int, known func(string) string) string {
 	})
 }
 
-// secretsInCommandLine is the same for command lines, which everybody can read.
-func secretsInCommandLine(processes []int, known func(string) string) string {
+// InCommandLine is the same for command lines, which everybody can read.
+func InCommandLine(processes []int, known func(string) string) string {
 	return first(processes, func(pid int) string {
 		line, _ := regular.Read(fmt.Sprintf("/proc/%d/cmdline", pid), mostOfProcess)
 		if known(string(line)) == string(line) {
@@ -93,16 +96,16 @@ func first(processes []int, find func(pid int) string) string {
 // mostAbove is how many processes above another one are looked at.
 const mostAbove = 64
 
-// above are the processes above this one.
-func above() (pids []int) {
+// Above are the processes above this one, the nearest first.
+func Above() (pids []int) {
 	for pid := os.Getppid(); pid != 0 && len(pids) < mostAbove; _, pid = parentOf(pid) {
 		pids = append(pids, pid)
 	}
 	return pids
 }
 
-// everyone are all processes.
-func everyone() (pids []int) {
+// Everyone are all processes.
+func Everyone() (pids []int) {
 	entries, _ := os.ReadDir("/proc") // elsewhere there is none
 	for _, entry := range entries {
 		if pid, err := strconv.Atoi(entry.Name()); err == nil {
