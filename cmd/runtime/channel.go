@@ -147,7 +147,7 @@ func (box *inbox) work(s settings.Settings, environ []string, base base, redact 
 		return err
 	}
 	box.engine, box.handler = engine, box.traces.Handler(engine)
-	box.ready = &readiness{checks: checks(s, environ, base.fence, scratch{tmp: box.temp.dirs().Commands}), state: ownState(box.store), executor: box.executor, redact: redact, mend: cfg.Mend}
+	box.ready = &readiness{checks: checks(s, environ, base.fence, scratch{tmp: box.temp.Dirs().Commands}), state: ownState(box.store), executor: box.executor, redact: redact, mend: cfg.Mend}
 	if hole := sandboxHole(s); hole != "" {
 		box.log.Warn("codex's sandbox does not hold root", "detail", hole, "fix", sandboxHoleFix)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextemp"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fence"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
@@ -22,7 +23,7 @@ func checks(s settings.Settings, environ []string, fenced fence.Fence, at scratc
 		userCheck(s, environ, fenced),
 		preflight.Sandbox(preflight.SandboxProbe{
 			Bin: s.CodexBin, Mode: s.Sandbox, Env: env, Home: at.or(s.CodexHome), User: s.User, Through: fenced.Argv, Contained: s.InContainer,
-			Sockets: codexSockets(s.User),
+			Sockets: codextemp.Sockets(s.User),
 		}),
 		credentialCheck(s, environ),
 		preflight.Writable("state directory", s.StateDir, "RUNTIME_STATE_DIR", true),

@@ -14,6 +14,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextemp"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/forward"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
@@ -81,11 +82,11 @@ func (app *application) openSetup(s settings.Settings, environ []string, scripte
 	cfg := setupConfig(s, environ, scriptedURL)
 	cfg.Logger, cfg.Redact = app.log, redact.Newest(mostRead)
 	cfg.Replaced = func() { app.executor.RestartWhenIdle("the .codex of its working directory was replaced") }
-	temp, err := openCodexTemp(s, app.log)
+	temp, err := codextemp.Open(s, app.log)
 	if err != nil {
 		return err
 	}
-	app.closers, app.temp, cfg.Launch.Temp = append(app.closers, temp), temp, temp.dirs()
+	app.closers, app.temp, cfg.Launch.Temp = append(app.closers, temp), temp, temp.Dirs()
 	if s.ConfigLate {
 		cfg.Wait = configWait
 	}
@@ -159,8 +160,8 @@ func (app *application) mend(s settings.Settings) {
 			app.log.Warn("a folder that codex keeps from commands, such as .git, cannot be made in a directory of sandbox_workspace_write.writable_roots: commands may come to write one there", "path", dir, "err", err)
 		}
 	}
-	if err := app.temp.keep(); err != nil {
-		app.log.Error("codex's commands have no temp directory", "path", app.temp.path, "err", err)
+	if err := app.temp.Keep(); err != nil {
+		app.log.Error("codex's commands have no temp directory", "path", app.temp.Path(), "err", err)
 	}
 }
 
@@ -179,7 +180,7 @@ func (app *application) prepare(ctx context.Context, s settings.Settings) (execu
 	if err := makeHome(l.Home, l.User); err != nil { // codex ends at once where it is missing
 		return executor.Launch{}, fmt.Errorf("CODEX_HOME: %w", err)
 	}
-	if err := app.temp.keep(); err != nil {
+	if err := app.temp.Keep(); err != nil {
 		return executor.Launch{}, fmt.Errorf("TMPDIR: %w", err)
 	}
 	if err := l.User.Do(func() error { return thereIs(l.WorkDir) }); err != nil { // codex would start, and each command fail

@@ -15,6 +15,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter/files"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextemp"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/netguard"
@@ -73,7 +74,7 @@ type application struct {
 	files    *files.Folder
 	loans    *files.Loans
 	kept     *keptFiles // nil if no copies are handed out
-	temp     *codexTemp
+	temp     *codextemp.Temp
 	server   *server.Server
 	ready    *readiness
 	tokens   regular.Keeper // the files of the workspace's token and the platform's secret
@@ -145,7 +146,7 @@ func newApplication(ctx context.Context, s settings.Settings, environ []string, 
 		giveBack(ctx, (&heapWatch{held: func() int64 { return app.executor.Health().Bytes }, heap: heapNow}).due)
 	})
 	app.goOn(func(ctx context.Context) { keepLogShort(ctx, codexHome{s.CodexHome, s.User}, journal.Threads, log) })
-	app.ready = &readiness{checks: checks(s, environ, base.fence, scratch{tmp: app.temp.dirs().Commands}), state: ownState(journal), executor: app.executor, redact: redact, mend: cfg.Mend}
+	app.ready = &readiness{checks: checks(s, environ, base.fence, scratch{tmp: app.temp.Dirs().Commands}), state: ownState(journal), executor: app.executor, redact: redact, mend: cfg.Mend}
 	app.goOn(app.started)
 	app.tellOf(app.ready)
 	page, err := app.console(s, environ, journal, base.refusals)

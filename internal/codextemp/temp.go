@@ -1,4 +1,6 @@
-package main
+// Package codextemp has the directories in which codex and its commands keep what is temporary: made anew at
+// each start, held under a lock so that nothing tidies them away, and removed at the end.
+package codextemp
 
 import (
 	"errors"
@@ -23,10 +25,10 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 )
 
-// A codexTemp has the temp directories of codex and of its commands in it. It is theirs alone:
+// A Temp has the temp directories of codex and of its commands in it. It is theirs alone:
 // the one of all users is not writable in codex's sandbox, since a command could there change
 // what others keep in it. It lies in the temp directory all the same, and goes with it.
-type codexTemp struct {
+type Temp struct {
 	path string
 	user *asuser.User
 	log  *slog.Logger
@@ -40,14 +42,14 @@ type codexTemp struct {
 	pointer *os.File   // see [adapter.Temp.KeepRegister]
 }
 
-// openCodexTemp makes it anew. What the commands of an earlier life have left is moved aside
+// Open makes it anew. What the commands of an earlier life have left is moved aside
 // and removed meanwhile: commands must not decide whether we start, nor when.
-func openCodexTemp(s settings.Settings, log *slog.Logger) (*codexTemp, error) {
+func Open(s settings.Settings, log *slog.Logger) (*Temp, error) {
 	sum := fnv.New32a()
 	_, _ = sum.Write([]byte(s.StateDir))
 	name := fmt.Sprintf("molecule-codex-%d-%08x", os.Getuid(), sum.Sum32())
-	t := &codexTemp{user: s.User, log: log}
-	t.sockets.path, t.sockets.user = codexSockets(s.User), s.User
+	t := &Temp{user: s.User, log: log}
+	t.sockets.path, t.sockets.user = Sockets(s.User), s.User
 	err := t.open(s.TempDir, name)
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) { // what takes the room is what was left, mostly
 		t.makeRoom(s.TempDir, name)
@@ -61,7 +63,7 @@ func openCodexTemp(s settings.Settings, log *slog.Logger) (*codexTemp, error) {
 }
 
 // open makes the directory by its name, or by another one where that is another user's, or in use.
-func (t *codexTemp) open(dir, name string) error {
+func (t *Temp) open(dir, name string) error {
 	t.path = filepath.Join(dir, name)
 	return t.user.Do(func() error {
 		err := t.take()
@@ -84,7 +86,7 @@ func (t *codexTemp) open(dir, name string) error {
 }
 
 // makeRoom removes what there is of it, and what earlier lives have left, before another is made.
-func (t *codexTemp) makeRoom(dir, name string) {
+func (t *Temp) makeRoom(dir, name string) {
 	if t.lock != nil {
 		_ = t.user.Do(func() error { return remove.All(t.path) })
 		_ = t.lock.Close()
@@ -98,14 +100,17 @@ func (t *codexTemp) makeRoom(dir, name string) {
 	t.sweeps.Wait()
 }
 
-// dirs are those in it. The names are short, for sockets are kept there.
-func (t *codexTemp) dirs() adapter.Temp {
+// Path is the directory that all of it lies in.
+func (t *Temp) Path() string { return t.path }
+
+// Dirs are those in it. The names are short, for sockets are kept there.
+func (t *Temp) Dirs() adapter.Temp {
 	return adapter.Temp{Commands: filepath.Join(t.path, "in"), Codex: filepath.Join(t.path, "out"), Guard: filepath.Join(t.path, "guard")}
 }
 
 // fill makes them if need be, and gives them back to their owner. It runs as that.
-func (t *codexTemp) fill() error {
-	dirs := t.dirs()
+func (t *Temp) fill() error {
+	dirs := t.Dirs()
 	for _, dir := range append(dirs.Roots(), dirs.Codex) {
 		if err := os.Mkdir(dir, 0o700); err != nil && !os.IsExist(err) {
 			return err
@@ -131,7 +136,7 @@ func (t *codexTemp) fill() error {
 }
 
 // hold keeps a file open in the place of the one before, if it is another.
-func (t *codexTemp) hold(pointer *os.File) {
+func (t *Temp) hold(pointer *os.File) {
 	now, errNow := pointer.Stat()
 	if t.pointer != nil {
 		if before, err := t.pointer.Stat(); errNow == nil && err == nil && os.SameFile(before, now) {
@@ -151,7 +156,7 @@ const (
 )
 
 // aside puts an empty directory in the place of what an earlier life has left.
-func (t *codexTemp) aside() error {
+func (t *Temp) aside() error {
 	if names, err := regular.Names(t.path, 1, regular.All); err == nil && len(names) == 0 {
 		return nil
 	}
@@ -163,7 +168,7 @@ func (t *codexTemp) aside() error {
 
 // sweep begins to remove what was put aside, by this life or by one before it, and what one has had by
 // another name.
-func (t *codexTemp) sweep(dir, own string) {
+func (t *Temp) sweep(dir, own string) {
 	names, _ := regular.Names(dir, mostLeft, func(name string) bool {
 		return strings.HasPrefix(name, own+left) || strings.HasPrefix(name, own+"-")
 	})
@@ -184,7 +189,7 @@ func (t *codexTemp) sweep(dir, own string) {
 
 // take makes the directory if need be, and locks it, which also keeps what tidies the temp
 // directory from removing it. It fails where the name is not this user's, or in use.
-func (t *codexTemp) take() error {
+func (t *Temp) take() error {
 	if err := os.Mkdir(t.path, 0o700); err != nil && !os.IsExist(err) {
 		return err
 	}
@@ -212,7 +217,7 @@ func (t *codexTemp) take() error {
 }
 
 // inUse reports whether a directory is locked, or that cannot be known.
-func (t *codexTemp) inUse(path string) bool {
+func (t *Temp) inUse(path string) bool {
 	return t.user.Do(func() error {
 		dir, err := os.OpenFile(path, unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
 		if err != nil {
@@ -251,8 +256,8 @@ func patiently(try func() error) error {
 	}
 }
 
-// keep makes the directories again if they were removed, and gives them back to their owner.
-func (t *codexTemp) keep() error {
+// Keep makes the directories again if they were removed, and gives them back to their owner.
+func (t *Temp) Keep() error {
 	t.sockets.take()
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -268,7 +273,7 @@ func (t *codexTemp) keep() error {
 }
 
 // Close removes the directory, but does not wait for long.
-func (t *codexTemp) Close() error {
+func (t *Temp) Close() error {
 	t.sockets.Close()
 	t.sweeps.Go(func() {
 		if err := t.user.Do(func() error { return patiently(func() error { return remove.All(t.path) }) }); err != nil {

@@ -1,4 +1,4 @@
-package main
+package codextemp
 
 import (
 	"errors"
@@ -12,10 +12,10 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 )
 
-// codexSockets is the folder that codex keeps for its sockets in the temp directory of all
+// Sockets is the folder that codex keeps for its sockets in the temp directory of all
 // users, wherever TMPDIR is: where it is another user's, codex starts no sandbox (0.169.0).
 // It is empty on a system whose sandbox does without.
-func codexSockets(user *asuser.User) string {
+func Sockets(user *asuser.User) string {
 	if runtime.GOOS != "linux" {
 		return ""
 	}

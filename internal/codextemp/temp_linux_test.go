@@ -1,4 +1,4 @@
-package main
+package codextemp
 
 import (
 	"errors"
@@ -29,9 +29,9 @@ func smallDisk(t *testing.T, files int) string {
 // TestCodexTempThatIsFull: commands that take all the room of the temp directory's disk keep no
 // runtime from starting that was killed, whether they took it there or elsewhere.
 func TestCodexTempThatIsFull(t *testing.T) {
-	for name, of := range map[string]func(dir string, temp *codexTemp) string{
-		"in it":     func(_ string, temp *codexTemp) string { return temp.dirs().Commands },
-		"elsewhere": func(dir string, _ *codexTemp) string { return dir },
+	for name, of := range map[string]func(dir string, temp *Temp) string{
+		"in it":     func(_ string, temp *Temp) string { return temp.Dirs().Commands },
+		"elsewhere": func(dir string, _ *Temp) string { return dir },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := settings.Settings{TempDir: smallDisk(t, 60), StateDir: "/state"}

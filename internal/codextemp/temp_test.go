@@ -1,4 +1,4 @@
-package main
+package codextemp
 
 import (
 	"errors"
@@ -13,9 +13,9 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 )
 
-func openTemp(t *testing.T, s settings.Settings) *codexTemp {
+func openTemp(t *testing.T, s settings.Settings) *Temp {
 	t.Helper()
-	temp, err := openCodexTemp(s, slog.New(slog.DiscardHandler))
+	temp, err := Open(s, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,9 +25,9 @@ func openTemp(t *testing.T, s settings.Settings) *codexTemp {
 
 // begun reports a fault unless there are the three directories, closed to others, and nothing else
 // but what codex's sandbox keeps from commands.
-func begun(t *testing.T, temp *codexTemp) {
+func begun(t *testing.T, temp *Temp) {
 	t.Helper()
-	for dir, want := range map[string]int{temp.path: 3, temp.dirs().Commands: 5, temp.dirs().Guard: 4, temp.dirs().Codex: 0} {
+	for dir, want := range map[string]int{temp.path: 3, temp.Dirs().Commands: 5, temp.Dirs().Guard: 4, temp.Dirs().Codex: 0} {
 		if info, err := os.Lstat(dir); err != nil || !info.IsDir() || info.Mode().Perm() != 0o700 {
 			t.Errorf("%s: %v, %v", dir, info, err)
 		}
@@ -55,7 +55,7 @@ func TestDirectoryThatIsStillWritten(t *testing.T) {
 func TestCodexTemp(t *testing.T) {
 	s := settings.Settings{TempDir: t.TempDir(), StateDir: "/state"}
 	first := openTemp(t, s)
-	file := filepath.Join(first.dirs().Codex, "file")
+	file := filepath.Join(first.Dirs().Codex, "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -64,11 +64,11 @@ func TestCodexTemp(t *testing.T) {
 	if _, err := os.Lstat(file); again.path != first.path || err == nil {
 		t.Errorf("%s after %s, and what was left there: %v", again.path, first.path, err)
 	}
-	for _, tidied := range []string{again.path, again.dirs().Commands, again.dirs().Codex, again.dirs().Guard} {
+	for _, tidied := range []string{again.path, again.Dirs().Commands, again.Dirs().Codex, again.Dirs().Guard} {
 		if err := os.RemoveAll(tidied); err != nil {
 			t.Fatal(err)
 		}
-		if err := again.keep(); err != nil {
+		if err := again.Keep(); err != nil {
 			t.Error(err)
 		}
 		begun(t, again)
@@ -77,7 +77,7 @@ func TestCodexTemp(t *testing.T) {
 	if other.path == again.path {
 		t.Error("two state directories share one")
 	}
-	for _, temp := range []*codexTemp{again, other} {
+	for _, temp := range []*Temp{again, other} {
 		if err := temp.Close(); err != nil {
 			t.Error(err)
 		}
@@ -130,7 +130,7 @@ func TestCodexTempThatIsTaken(t *testing.T) {
 
 // closedTemp is a temp directory of a user who is not root, with folders in it that this user
 // may not write or enter.
-func closedTemp(t *testing.T) (s settings.Settings, first *codexTemp) {
+func closedTemp(t *testing.T) (s settings.Settings, first *Temp) {
 	t.Helper()
 	dir, err := os.MkdirTemp("/tmp", "temp-")
 	if err != nil {
@@ -164,16 +164,16 @@ func closedTemp(t *testing.T) (s settings.Settings, first *codexTemp) {
 // at the start after a kill.
 func TestCodexTempThatIsClosed(t *testing.T) {
 	s, first := closedTemp(t)
-	if err := first.keep(); err != nil {
+	if err := first.Keep(); err != nil {
 		t.Error(err)
 	}
-	if err := os.Chmod(first.dirs().Commands, 0); err != nil { // as a command can in its sandbox
+	if err := os.Chmod(first.Dirs().Commands, 0); err != nil { // as a command can in its sandbox
 		t.Fatal(err)
 	}
-	if err := first.keep(); err != nil {
+	if err := first.Keep(); err != nil {
 		t.Error(err)
 	}
-	for _, dir := range []string{first.path, first.dirs().Commands} {
+	for _, dir := range []string{first.path, first.Dirs().Commands} {
 		if info, err := os.Lstat(dir); err != nil || info.Mode().Perm() != 0o700 {
 			t.Errorf("in use %s is %v, %v", dir, info.Mode(), err)
 		}
