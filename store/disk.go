@@ -91,10 +91,17 @@ func (d disk) room(bytes int64) error {
 	return fmt.Errorf("%s: %w: its disk has %d MiB left, and %d MiB are kept for %s: free some space on it", path, ErrFull, free>>20, d.reserve>>20, kept)
 }
 
-// SizeOfDisk is how many bytes the disk of a directory has in all.
-func SizeOfDisk(dir string) (int64, error) {
+// diskShare is the part of a disk that one kind of files may take.
+const diskShare = 4
+
+// ShareOfDisk is how many bytes one kind of files may take in a directory: at most so many, and no more
+// than a quarter of its disk.
+func ShareOfDisk(dir string, most int64) int64 {
 	_, all, err := space(dir)
-	return all, fileError(dir, err)
+	if err != nil {
+		return most
+	}
+	return min(most, all/diskShare)
 }
 
 // space asks the system how much of a disk is free for us, and how large it is.

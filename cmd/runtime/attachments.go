@@ -204,6 +204,9 @@ type messageFiles struct {
 	kept   *keptFiles // nil if nothing is handed out
 }
 
+// lookLimit is what the journal gets to say whether a task is known.
+const lookLimit = time.Minute
+
 // Sweep deletes what is older, and what belongs to tasks that are forgotten.
 func (m messageFiles) Sweep(before time.Time) error {
 	err := m.folder.Sweep(before)
@@ -211,7 +214,7 @@ func (m messageFiles) Sweep(before time.Time) error {
 		return err
 	}
 	return errors.Join(err, m.kept.shelf.Sweep(func(task string) (bool, error) {
-		ctx, cancel := context.WithTimeout(context.Background(), tidyTimeout)
+		ctx, cancel := context.WithTimeout(context.Background(), lookLimit)
 		defer cancel()
 		return m.kept.journal.Has(ctx, task)
 	}))

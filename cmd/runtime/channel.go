@@ -15,8 +15,10 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter/presence"
 	"github.com/Molecule-AI/molecule-codex-runtime/channel"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/codexlog"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/peerwords"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/retention"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
@@ -197,8 +199,12 @@ func (box *inbox) runAside(ctx context.Context, group *errgroup.Group) {
 	run := func(f func()) { group.Go(func() error { f(); return nil }) }
 	run(func() { box.started(ctx) })
 	run(func() { giveBack(ctx, box.turns.idleAgain()) })
-	run(func() { keepHouse(box.s, box.store, box.executor, box.engine, box.sweeper(), box.log).run(ctx) })
-	run(func() { keepLogShort(ctx, codexHome{box.s.CodexHome, box.s.User}, box.store.Threads, box.log) })
+	house := retention.New(retention.Config{
+		Home: box.s.CodexHome, User: box.s.User, Most: int64(box.s.ConversationsMiB) << 20, Store: box.store, Threads: box.executor,
+		Files: box.sweeper(), IsPeers: box.engine.OfPeer, Logger: box.log,
+	})
+	run(func() { house.Run(ctx) })
+	run(func() { codexlog.Keep(ctx, box.s.CodexHome, box.s.User, box.store.Threads, box.log) })
 	for _, m := range box.spaces {
 		run(func() { m.recorder.Run(ctx) })
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter/files"
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/channel"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/retention"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
@@ -223,7 +224,7 @@ func arrivedAt(ctx context.Context, workspace string) context.Context {
 }
 
 // sweeper forgets old files; one folder stands for all.
-func (box *inbox) sweeper() sweeper { return box.spaces[0].files }
+func (box *inbox) sweeper() retention.Sweeper { return box.spaces[0].files }
 
 // attachments are the files of a workspace's messages as the tasks see them.
 func (box *inbox) attachments(folder *files.Folder) attachments {

@@ -11,6 +11,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter/files"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/netguard"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/retention"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 	"github.com/Molecule-AI/molecule-codex-runtime/server"
@@ -97,7 +98,7 @@ func (app *application) attachments(s settings.Settings, journal *store.Store) t
 	app.openLoans(s)
 	a := attachments{folder: app.files, loans: app.loans, platform: s.InWorkspace(), log: app.log}
 	if s.FilesMiB > 0 {
-		a.shelf = files.NewShelf(filepath.Join(s.StateDir, "files"), int64(s.FilesMiB)<<20, idleFor)
+		a.shelf = files.NewShelf(filepath.Join(s.StateDir, "files"), int64(s.FilesMiB)<<20, retention.IdleFor)
 		a.shelf.Room, a.shelf.Aged = journal.RoomFor, journal.Aged
 		app.kept = &keptFiles{a.shelf, journal}
 	}

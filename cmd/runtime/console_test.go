@@ -87,7 +87,7 @@ func TestQueues(t *testing.T) {
 // TestKeptThreads: those in use come first, those that only the journal knows after
 // them, each once; the journal is asked every ten seconds.
 func TestKeptThreads(t *testing.T) {
-	journal := openStore(t, t.TempDir())
+	journal := openStoreIn(t, t.TempDir())
 	k := keptThreads{journal: journal}
 	live := []executor.Conversation{
 		{Context: "new"}, {Context: "used", Thread: "thread", Loaded: true, Usage: &agent.Usage{TotalTokens: 7}},

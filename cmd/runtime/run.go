@@ -12,6 +12,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter/presence"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/codexlog"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 )
@@ -34,6 +35,11 @@ type commands struct {
 	Doctor  doctorFlags     `cmd:"" help:"Check whether a turn would run here; exit 0 only if it would. It writes nothing."`
 	Version jsonOption      `cmd:"" help:"Print the versions: ours, the codex it is made for, A2A."`
 	TrimLog trimFlags       `cmd:"" name:"trim-log" hidden:"" help:"Cut the log of codex short. The threads stand on standard input."`
+}
+
+type trimFlags struct {
+	Path string `arg:"" help:"The log."`
+	Keep int64  `arg:"" help:"How many rows stay."`
 }
 
 type jsonOption struct {
@@ -92,8 +98,8 @@ func (p *program) do(ctx context.Context, args []string) int {
 		return p.mcp(ctx)
 	case "connect":
 		return p.connect(c.Connect)
-	case trimCommand:
-		return p.trimLog(ctx, c.TrimLog)
+	case codexlog.Command:
+		return codexlog.Work(ctx, c.TrimLog.Path, c.TrimLog.Keep, p.stdin, p.stdout, p.stderr)
 	case "doctor":
 		return p.doctor(ctx, c.Doctor)
 	case "version":

@@ -15,11 +15,13 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter/files"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/codexlog"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextemp"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/netguard"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/retention"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/tracing"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
@@ -141,11 +143,14 @@ func newApplication(ctx context.Context, s settings.Settings, environ []string, 
 		return nil, err
 	}
 	app.handler = app.traces.Handler(app.engine)
-	app.goOn(keepHouse(s, journal, app.executor, app.engine, messageFiles{app.files, app.kept}, log).run)
+	app.goOn(retention.New(retention.Config{
+		Home: s.CodexHome, User: s.User, Most: int64(s.ConversationsMiB) << 20, Store: journal, Threads: app.executor,
+		Files: messageFiles{app.files, app.kept}, IsPeers: app.engine.OfPeer, Logger: log,
+	}).Run)
 	app.goOn(func(ctx context.Context) {
 		giveBack(ctx, (&heapWatch{held: func() int64 { return app.executor.Health().Bytes }, heap: heapNow}).due)
 	})
-	app.goOn(func(ctx context.Context) { keepLogShort(ctx, codexHome{s.CodexHome, s.User}, journal.Threads, log) })
+	app.goOn(func(ctx context.Context) { codexlog.Keep(ctx, s.CodexHome, s.User, journal.Threads, log) })
 	app.ready = &readiness{checks: checks(s, environ, base.fence, scratch{tmp: app.temp.Dirs().Commands}), state: ownState(journal), executor: app.executor, redact: redact, mend: cfg.Mend}
 	app.goOn(app.started)
 	app.tellOf(app.ready)

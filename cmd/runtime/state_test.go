@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,15 +15,6 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
 
-func openStore(t *testing.T, dir string) *store.Store {
-	t.Helper()
-	s, err := store.Open(t.Context(), store.Config{Dir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
 // TestDropByAClockThatWasAhead: /new goes by what waits and runs, and not by when the conversation was used.
 func TestDropByAClockThatWasAhead(t *testing.T) {
 	s, err := store.Open(t.Context(), store.Config{Dir: t.TempDir(), Now: func() time.Time { return time.Now().Add(2 * time.Hour) }})
@@ -30,8 +22,14 @@ func TestDropByAClockThatWasAhead(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	h := &house{t: t, housekeeper: &housekeeper{store: s}}
-	h.converse(1)
+	m := store.Message{Key: store.Key{Message: "c1"}, TaskID: "c1", Job: "c1", Conversation: "peer:c1", Body: []byte("{}")}
+	if err := errors.Join(
+		s.Accept(t.Context(), m, store.Head{ID: "c1", Context: "c1", Conversation: m.Conversation, State: "working"}),
+		s.Begin(t.Context(), "c1", 1, m.Conversation, "01a1fdb0-fdfb-7181-b145-000000000001", "", ""),
+		s.Write(t.Context(), store.Change{Head: &store.Head{ID: "c1", State: "completed", Ended: true}, Ended: []string{"c1"}}),
+	); err != nil {
+		t.Fatal(err)
+	}
 	c := conversations{s, executor.New(executor.Config{})}
 	if err := c.Drop(t.Context(), "peer:c1"); err != nil {
 		t.Error(err)
@@ -50,7 +48,7 @@ func TestStateCheck(t *testing.T) {
 		}
 	}
 	look(preflight.OK, "nothing in it yet")
-	s := openStore(t, dir)
+	s := openStoreIn(t, dir)
 	look(preflight.OK, "in use by process")
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
@@ -63,9 +61,18 @@ func TestStateCheck(t *testing.T) {
 }
 
 func TestStateMetrics(t *testing.T) {
-	s := openStore(t, t.TempDir())
+	s := openStoreIn(t, t.TempDir())
 	defer s.Close()
 	if n := testutil.CollectAndCount(newStateMetrics(s)); n != 6 {
 		t.Errorf("%d metrics", n)
 	}
+}
+
+func openStoreIn(t *testing.T, dir string) *store.Store {
+	t.Helper()
+	s, err := store.Open(t.Context(), store.Config{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }

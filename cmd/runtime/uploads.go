@@ -8,18 +8,9 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
 
-// diskShare is the part of the disk of the working directory that files of messages may take.
-const diskShare = 4
-
 // uploads is what bounds the files of messages, in all the folders of the working directory.
 func (app *application) uploads(s settings.Settings, journal *store.Store) *files.Quota {
-	most := func() int64 {
-		set := int64(s.UploadsMiB) << 20
-		if size, err := store.SizeOfDisk(s.WorkDir); err == nil {
-			return min(set, size/diskShare)
-		}
-		return set
-	}
+	most := func() int64 { return store.ShareOfDisk(s.WorkDir, int64(s.UploadsMiB)<<20) }
 	return files.NewQuota(files.Config{Work: s.WorkDir, User: s.User, Log: app.log}, fileRecords{journal}, most)
 }
 

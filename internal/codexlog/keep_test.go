@@ -1,4 +1,4 @@
-package main
+package codexlog
 
 import (
 	"bytes"
@@ -11,13 +11,11 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/codexlog"
 )
 
-// TestTrimLog looks at the log at once and each minute, says once that it fails, and ends
+// TestKeep looks at the log at once and each minute, says once that it fails, and ends
 // with its context.
-func TestTrimLog(t *testing.T) {
+func TestKeep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
@@ -35,7 +33,7 @@ func TestTrimLog(t *testing.T) {
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			trimLog(ctx, trim, slog.New(slog.NewTextHandler(&said, nil)))
+			keep(ctx, trim, slog.New(slog.NewTextHandler(&said, nil)))
 		}()
 		for i := 1; i <= 3; i++ {
 			synctest.Wait()
@@ -54,11 +52,11 @@ func TestTrimLog(t *testing.T) {
 	})
 }
 
-// TestTrimLogIsNotRun: where codex's user may not run this program, that is said once.
-func TestTrimLogIsNotRun(t *testing.T) {
+// TestKeepIsNotRun: where codex's user may not run this program, that is said once.
+func TestKeepIsNotRun(t *testing.T) {
 	var said bytes.Buffer
-	trimLog(t.Context(), func(context.Context) (int64, error) {
-		return 0, fmt.Errorf("codex's log: %w", codexlog.ErrNotRun)
+	keep(t.Context(), func(context.Context) (int64, error) {
+		return 0, fmt.Errorf("codex's log: %w", ErrNotRun)
 	}, slog.New(slog.NewTextHandler(&said, nil)))
 	if n := strings.Count(said.String(), "give its file the mode 0755"); n != 1 {
 		t.Errorf("said %d times: %s", n, &said)

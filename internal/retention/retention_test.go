@@ -1,4 +1,4 @@
-package main
+package retention
 
 import (
 	"context"
@@ -44,7 +44,7 @@ func (s *someThreads) Delete(_ context.Context, thread string) error {
 
 func TestTidy(t *testing.T) {
 	ctx, home := t.Context(), t.TempDir()
-	s := openStore(t, t.TempDir())
+	s := openStore(t)
 	defer s.Close()
 	const old = "01a1fdb0-fdfb-7181-b145-979588c98a06"
 	m := store.Message{Key: store.Key{Message: "m"}, TaskID: "t", Job: "j", Conversation: "c", Body: []byte("{}")}
@@ -65,7 +65,7 @@ func TestTidy(t *testing.T) {
 		}
 	}
 	threads := &someThreads{}
-	h := &housekeeper{store: s, threads: threads, home: codexHome{dir: home}, isPeers: isPeers, log: slog.New(slog.DiscardHandler)}
+	h := &Keeper{store: s, threads: threads, files: rollouts{home: home}, isPeers: isPeers, log: slog.New(slog.DiscardHandler)}
 	tidied := func() bool {
 		t.Helper()
 		if err := h.tidy(ctx, time.Now().Add(time.Hour)); err != nil {
@@ -114,6 +114,15 @@ func TestTidy(t *testing.T) {
 	}
 }
 
+func openStore(t *testing.T) *store.Store {
+	t.Helper()
+	s, err := store.Open(t.Context(), store.Config{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
 func isPeers(conversation string) bool { return strings.HasPrefix(conversation, "peer:") }
 
 // TestSurplus: where there is no room, other agents' conversations go beyond their share, and then
@@ -144,7 +153,7 @@ func TestSurplus(t *testing.T) {
 			all = append(all, store.UsedConversation{Key: key, Thread: "of " + key, Used: now.Add(-time.Duration(hours)*time.Hour - time.Minute)})
 			sizes["of "+key] = bytes
 		}
-		h := &housekeeper{most: func() int64 { return 100 }, isPeers: isPeers}
+		h := &Keeper{most: func() int64 { return 100 }, isPeers: isPeers}
 		var got []string
 		for _, goes := range h.surplus(all, sizes, now) {
 			got = append(got, goes.Key)
@@ -157,7 +166,7 @@ func TestSurplus(t *testing.T) {
 
 // A house has conversations with other agents.
 type house struct {
-	*housekeeper
+	*Keeper
 	t       *testing.T
 	threads *someThreads
 	day     string // the folder of threads' files
@@ -165,10 +174,10 @@ type house struct {
 
 func newHouse(t *testing.T, most int64) *house {
 	t.Helper()
-	s, home := openStore(t, t.TempDir()), t.TempDir()
+	s, home := openStore(t), t.TempDir()
 	t.Cleanup(func() { _ = s.Close() })
 	h := &house{t: t, threads: &someThreads{}, day: filepath.Join(home, "sessions", "2026", "01", "02")}
-	h.housekeeper = &housekeeper{store: s, threads: h.threads, home: codexHome{dir: home}, most: func() int64 { return most }, isPeers: isPeers, log: slog.New(slog.DiscardHandler)}
+	h.Keeper = &Keeper{store: s, threads: h.threads, files: rollouts{home: home}, most: func() int64 { return most }, isPeers: isPeers, log: slog.New(slog.DiscardHandler)}
 	if err := os.MkdirAll(h.day, 0o700); err != nil {
 		t.Fatal(err)
 	}

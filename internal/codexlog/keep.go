@@ -1,4 +1,4 @@
-package main
+package codexlog
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/codexlog"
 )
 
 // The log of codex in CODEX_HOME grows by some 40 KB with each thread. What is kept is of
@@ -19,26 +18,22 @@ const (
 	trimTimeout = 30 * time.Second
 )
 
-// A codexHome is CODEX_HOME, and whose it is: nil is ours.
-type codexHome struct {
-	dir  string
-	user *asuser.User
-}
+// Command is the command of this program that a [Trimmer] starts. It calls [Work].
+const Command = "trim-log"
 
-func logBounds() codexlog.Bounds { return codexlog.Bounds{Bytes: 64 << 20, Rows: 10_000} }
-
-// keepLogShort keeps the log of codex within bounds, also while codex runs, until ctx ends.
-// threads are those of this runtime's conversations: in a home that is shared with others,
-// their logs are theirs. Which threads subagents had is known only while they work, so their
-// rows stay until codex deletes them.
-func keepLogShort(ctx context.Context, home codexHome, threads func(context.Context) ([]string, error), log *slog.Logger) {
+// Keep keeps the log of a codex home within bounds, also while codex runs, until ctx ends. The
+// home is user's; nil is ours. threads are those of this runtime's conversations: in a home that
+// is shared with others, their logs are theirs. Which threads subagents had is known only while
+// they work, so their rows stay until codex deletes them.
+func Keep(ctx context.Context, home string, user *asuser.User, threads func(context.Context) ([]string, error), log *slog.Logger) {
 	program, err := self()
 	if err != nil {
 		log.Warn("the log that codex keeps in CODEX_HOME is not cut short: this program cannot find itself", "err", err)
 		return
 	}
-	trimmer := &codexlog.Trimmer{Home: home.dir, User: home.user, Bounds: logBounds(), Threads: threads, Program: program, Args: []string{trimCommand}}
-	trimLog(ctx, trimmer.Trim, log)
+	bounds := Bounds{Bytes: 64 << 20, Rows: 10_000}
+	trimmer := &Trimmer{Home: home, User: user, Bounds: bounds, Threads: threads, Program: program, Args: []string{Command}}
+	keep(ctx, trimmer.Trim, log)
 }
 
 // self is this program. On Linux it is the one that runs, whatever stands at its path by now,
@@ -50,8 +45,8 @@ func self() (string, error) {
 	return os.Executable()
 }
 
-// trimLog trims at once, and then from time to time.
-func trimLog(ctx context.Context, trim func(context.Context) (int64, error), log *slog.Logger) {
+// keep trims at once, and then from time to time.
+func keep(ctx context.Context, trim func(context.Context) (int64, error), log *slog.Logger) {
 	tick := time.NewTicker(trimEvery)
 	defer tick.Stop()
 	failing := false
@@ -60,7 +55,7 @@ func trimLog(ctx context.Context, trim func(context.Context) (int64, error), log
 		deleted, err := trim(once)
 		cancel()
 		switch {
-		case errors.Is(err, codexlog.ErrNotRun):
+		case errors.Is(err, ErrNotRun):
 			log.Warn("the log that codex keeps in CODEX_HOME is not cut short: codex's user cannot run this program; give its file the mode 0755 and start the runtime anew", "err", err)
 			return
 		case err != nil && ctx.Err() == nil && !failing:
@@ -75,16 +70,4 @@ func trimLog(ctx context.Context, trim func(context.Context) (int64, error), log
 			return
 		}
 	}
-}
-
-// trimCommand is the command that [codexlog.Trimmer] starts.
-const trimCommand = "trim-log"
-
-type trimFlags struct {
-	Path string `arg:"" help:"The log."`
-	Keep int64  `arg:"" help:"How many rows stay."`
-}
-
-func (p *program) trimLog(ctx context.Context, flags trimFlags) int {
-	return codexlog.Work(ctx, flags.Path, flags.Keep, p.stdin, p.stdout, p.stderr)
 }

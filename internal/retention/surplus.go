@@ -1,4 +1,4 @@
-package main
+package retention
 
 import (
 	"cmp"
@@ -6,9 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
 
@@ -23,17 +20,6 @@ const (
 	// peerShare is the part of the room that the conversations with other agents have.
 	peerShare = 4
 )
-
-// roomForThreads is how many bytes the files of all threads may have.
-func roomForThreads(s settings.Settings) func() int64 {
-	return func() int64 {
-		set := int64(s.ConversationsMiB) << 20
-		if size, err := store.SizeOfDisk(s.CodexHome); err == nil {
-			return min(set, size/diskShare)
-		}
-		return set
-	}
-}
 
 // A weighing is what was known when the files of threads were weighed last.
 type weighing struct {
@@ -59,7 +45,7 @@ func (w *weighing) know(all []store.UsedConversation, before map[string]string) 
 func (w *weighing) session(thread, path string) string {
 	of, known := w.sessions[thread]
 	if !known {
-		if of = appserver.SessionOf(path); of != "" { // codex may be about to write it
+		if of = sessionOf(path); of != "" { // codex may be about to write it
 			w.sessions[thread] = of
 		}
 	}
@@ -67,7 +53,7 @@ func (w *weighing) session(thread, path string) string {
 }
 
 // makeRoom forgets the conversations that there is no room for.
-func (h *housekeeper) makeRoom(ctx context.Context, now time.Time) error {
+func (h *Keeper) makeRoom(ctx context.Context, now time.Time) error {
 	ctx, cancel := context.WithTimeout(ctx, tidyTimeout)
 	defer cancel()
 	newest, err := h.store.LatestConversations(ctx, 1)
@@ -87,7 +73,7 @@ func (h *housekeeper) makeRoom(ctx context.Context, now time.Time) error {
 		return err
 	}
 	h.weighed.know(all, before)
-	sizes, err := asuser.Value(h.home.user, func() (map[string]int64, error) { return appserver.RolloutSizes(h.home.dir, h.weighed.session) })
+	sizes, err := h.files.sizes(h.weighed.session)
 	if err != nil {
 		return err
 	}
@@ -107,7 +93,7 @@ func (h *housekeeper) makeRoom(ctx context.Context, now time.Time) error {
 
 // surplus are the conversations that have to go for the others to have room: the oldest of other
 // agents, as long as these have more than their share, and then the oldest.
-func (h *housekeeper) surplus(all []store.UsedConversation, sizes map[string]int64, now time.Time) (due []store.UsedConversation) {
+func (h *Keeper) surplus(all []store.UsedConversation, sizes map[string]int64, now time.Time) (due []store.UsedConversation) {
 	most := h.most()
 	var total, peers int64
 	for _, c := range all {

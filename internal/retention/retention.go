@@ -1,25 +1,22 @@
-package main
+// Package retention forgets what is kept of conversations and files: what has not been used for a long time, and
+// what there is no room for. Threads are files in CODEX_HOME, and rows of databases there, that codex keeps for ever.
+package retention
 
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"time"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
-	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
-// Housekeeping of conversations: their threads are files in CODEX_HOME, and rows of
-// databases there, that codex keeps for ever.
+// IdleFor is how long what is not used is kept: as long as ended tasks are.
+const IdleFor = 30 * 24 * time.Hour
+
 const (
-	idleFor      = 30 * 24 * time.Hour // as long as ended tasks are kept
 	tidyEvery    = time.Hour
 	surplusEvery = time.Minute
 	tidyAtOnce   = 100
@@ -27,8 +24,8 @@ const (
 	mostDeleted  = 10_000 // threads that are deleted at once
 )
 
-// threads are those that the executor has.
-type threads interface {
+// Threads are those that the executor has.
+type Threads interface {
 	// Forget lets go of a conversation that is not in use, and in which no command runs.
 	Forget(ctx context.Context, conversation string) error
 	// Drop lets go of one that is not in use, and ends what runs in it.
@@ -37,19 +34,19 @@ type threads interface {
 	Delete(ctx context.Context, thread string) error
 }
 
-// A sweeper deletes the files of messages that are older than that.
-type sweeper interface {
+// A Sweeper deletes the files of messages that are older than that.
+type Sweeper interface {
 	Sweep(before time.Time) error
 }
 
-// A housekeeper forgets conversations that have not been used for a long time, and such as there
+// A Keeper forgets conversations that have not been used for a long time, and such as there
 // is no room for, with the files of their threads; and it deletes the files that messages of that
 // time brought.
-type housekeeper struct {
+type Keeper struct {
 	store   *store.Store
-	threads threads
-	uploads sweeper
-	home    codexHome
+	threads Threads
+	uploads Sweeper
+	files   rollouts
 	most    func() int64                   // bytes of the files of all threads
 	isPeers func(conversation string) bool // whether it is another agent's
 	log     *slog.Logger
@@ -58,19 +55,35 @@ type housekeeper struct {
 	over    bool // threads may be left over
 }
 
-func keepHouse(s settings.Settings, journal *store.Store, threads threads, engine *tasks.Engine, uploads sweeper, log *slog.Logger) *housekeeper {
-	return &housekeeper{store: journal, threads: threads, uploads: uploads, home: codexHome{s.CodexHome, s.User}, most: roomForThreads(s), isPeers: engine.OfPeer, log: log}
+// A Config says what is kept, and where.
+type Config struct {
+	Home    string       // CODEX_HOME
+	User    *asuser.User // whose it is; nil is ours
+	Most    int64        // bytes that the files of all threads may take, on a disk that is large enough
+	Store   *store.Store
+	Threads Threads
+	Files   Sweeper
+	IsPeers func(conversation string) bool // whether it is another agent's
+	Logger  *slog.Logger
 }
 
-// run goes on until ctx ends.
-func (h *housekeeper) run(ctx context.Context) {
+// New returns what keeps to cfg while its Run goes on.
+func New(cfg Config) *Keeper {
+	return &Keeper{
+		store: cfg.Store, threads: cfg.Threads, uploads: cfg.Files, files: rollouts{cfg.Home, cfg.User},
+		most: func() int64 { return store.ShareOfDisk(cfg.Home, cfg.Most) }, isPeers: cfg.IsPeers, log: cfg.Logger,
+	}
+}
+
+// Run goes on until ctx ends.
+func (h *Keeper) Run(ctx context.Context) {
 	tick := time.NewTicker(surplusEvery)
 	defer tick.Stop()
 	for next := time.Now(); ; {
 		if now := time.Now(); !now.Before(next) {
 			next, h.over = now.Add(tidyEvery), true
-			h.say(ctx, "old conversations could not be forgotten; this is tried again in an hour", h.tidy(ctx, h.store.Aged().Add(-idleFor)))
-			h.say(ctx, "old files of messages could not be deleted; this is tried again in an hour", h.uploads.Sweep(h.store.Aged().Add(-idleFor)))
+			h.say(ctx, "old conversations could not be forgotten; this is tried again in an hour", h.tidy(ctx, h.store.Aged().Add(-IdleFor)))
+			h.say(ctx, "old files of messages could not be deleted; this is tried again in an hour", h.uploads.Sweep(h.store.Aged().Add(-IdleFor)))
 		}
 		h.say(ctx, "conversations that there is no room for could not be forgotten; this is tried again in a minute", h.makeRoom(ctx, time.Now()))
 		if h.over {
@@ -84,7 +97,7 @@ func (h *housekeeper) run(ctx context.Context) {
 	}
 }
 
-func (h *housekeeper) say(ctx context.Context, what string, err error) {
+func (h *Keeper) say(ctx context.Context, what string, err error) {
 	if err != nil && ctx.Err() == nil {
 		h.log.Warn(what, "err", err) //nolint:sloglint // every caller has a constant
 	}
@@ -113,7 +126,7 @@ func (t *tally) err() error {
 // on the list of leftovers until it is deleted. None on that list is in use: the executor has
 // let go of its conversation before the store did, and the store refuses if a message has come in
 // between.
-func (h *housekeeper) tidy(ctx context.Context, before time.Time) error {
+func (h *Keeper) tidy(ctx context.Context, before time.Time) error {
 	ctx, cancel := context.WithTimeout(ctx, tidyTimeout)
 	defer cancel()
 	idle, err := h.store.IdleConversations(ctx, before, tidyAtOnce)
@@ -127,7 +140,7 @@ func (h *housekeeper) tidy(ctx context.Context, before time.Time) error {
 // forget lets conversations go, unless they are in use or were used since they were listed, and
 // returns how many went. A command that was left running keeps the user's, and no other agent's:
 // those have any number. One that cannot be let go is not in the way of the others.
-func (h *housekeeper) forget(ctx context.Context, all []store.UsedConversation) (gone int, _ error) {
+func (h *Keeper) forget(ctx context.Context, all []store.UsedConversation) (gone int, _ error) {
 	var failed tally
 	for _, c := range all {
 		if ctx.Err() != nil {
@@ -145,7 +158,7 @@ func (h *housekeeper) forget(ctx context.Context, all []store.UsedConversation) 
 		switch {
 		case err == nil:
 			gone++
-		case !errors.Is(err, executor.ErrBusy) && !errors.Is(err, store.ErrInUse):
+		case !inUse(err):
 			failed.add(err)
 		}
 	}
@@ -155,7 +168,7 @@ func (h *housekeeper) forget(ctx context.Context, all []store.UsedConversation) 
 // sweep deletes threads that are left over: their files, and where codex runs what its databases
 // have of them, and their subagents. Where none runs they stay on the list until one does. One
 // that cannot be deleted is not in the way of the others.
-func (h *housekeeper) sweep(ctx context.Context) error {
+func (h *Keeper) sweep(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, tidyTimeout)
 	defer cancel()
 	h.over = false
@@ -163,7 +176,7 @@ func (h *housekeeper) sweep(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	left, err := asuser.Value(h.home.user, func() (map[string]error, error) { return appserver.RemoveRollouts(h.home.dir, over) })
+	left, err := h.files.remove(over)
 	if err != nil {
 		return err
 	}
@@ -178,7 +191,7 @@ func (h *housekeeper) sweep(ctx context.Context) error {
 		if err == nil {
 			err = h.delete(ctx, thread)
 		}
-		if errors.Is(err, executor.ErrNoCodex) {
+		if noCodex(err) {
 			break
 		}
 		failed.add(err)
@@ -187,16 +200,11 @@ func (h *housekeeper) sweep(ctx context.Context) error {
 }
 
 // delete has codex delete a thread, and takes it off the list.
-func (h *housekeeper) delete(ctx context.Context, thread string) error {
+func (h *Keeper) delete(ctx context.Context, thread string) error {
 	err := h.threads.Delete(ctx, thread)
 	if err != nil && !isRefusal(err) { // it does not run, ends, or does not answer
 		return err
 	}
 	h.say(ctx, "codex keeps in its databases what it knows of a thread that is gone", err)
 	return h.store.DropThreads(ctx, thread)
-}
-
-func isRefusal(err error) bool {
-	_, refused := errors.AsType[*appserver.RPCError](err)
-	return refused
 }
