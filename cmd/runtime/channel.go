@@ -16,6 +16,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/channel"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/codexlog"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/giveback"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/peerwords"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/retention"
@@ -198,7 +199,7 @@ func (box *inbox) answer(ctx context.Context, quit <-chan struct{}, once bool) e
 func (box *inbox) runAside(ctx context.Context, group *errgroup.Group) {
 	run := func(f func()) { group.Go(func() error { f(); return nil }) }
 	run(func() { box.started(ctx) })
-	run(func() { giveBack(ctx, box.turns.idleAgain()) })
+	run(func() { giveback.Run(ctx, box.turns.idleAgain()) })
 	house := retention.New(retention.Config{
 		Home: box.s.CodexHome, User: box.s.User, Most: int64(box.s.ConversationsMiB) << 20, Store: box.store, Threads: box.executor,
 		Files: box.sweeper(), IsPeers: box.engine.OfPeer, Logger: box.log,

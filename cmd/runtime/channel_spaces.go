@@ -16,6 +16,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/netguard"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/secrets"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
@@ -43,8 +44,8 @@ func (box *inbox) openSpaces(s settings.Settings, cfg *executor.Config, redact *
 	turns := toolset.Turns()
 	for _, w := range s.Spaces {
 		m := &space{id: w.ID, url: w.URL}
-		cfg := spaceConfig(s, w)
-		cfg.Seen, cfg.Observe = redact.Newest(mostGiven), box.observe
+		cfg := secrets.SpaceConfig(s, w)
+		cfg.Seen, cfg.Observe = redact.Newest(secrets.MostGiven), box.observe
 		cfg.OnUnauthorized = func(ctx context.Context) error { return m.presence.Register(ctx) }
 		m.client = platform.New(cfg)
 		m.presence = presence.New(presence.Config{
@@ -55,7 +56,7 @@ func (box *inbox) openSpaces(s settings.Settings, cfg *executor.Config, redact *
 		})
 		m.files = files.New(files.Config{
 			Work: s.WorkDir, Workspace: w.ID, Pending: pendingUploads{m.client},
-			Guard: netguard.New(s.AllowedNetworks...), Fetches: fetches, Hidden: hidden(s), User: s.User,
+			Guard: netguard.New(s.AllowedNetworks...), Fetches: fetches, Hidden: secrets.Hidden(s), User: s.User,
 			Room: roomForFiles(s), Quota: quota, Log: box.log,
 		})
 		of := s
@@ -71,19 +72,6 @@ func (box *inbox) openSpaces(s settings.Settings, cfg *executor.Config, redact *
 		cfg.Tools, cfg.Thread.DynamicTools = spaceDoor{box}, dynamicTools(box.spaces[0].tools)
 		cfg.ToolTimeout = delegation(s) + 10*time.Minute
 	}
-}
-
-// spaceConfig is how the platform of a workspace is called.
-func spaceConfig(s settings.Settings, w settings.Space) platform.Config {
-	return platform.Config{URL: w.URL, Workspace: w.ID, Org: s.OrgID, Token: spaceToken(w)}
-}
-
-func spaceToken(w settings.Space) platform.Token {
-	t := platform.Token{Value: w.Token.Reveal()}
-	if w.TokenFile != "" {
-		t.Files = []string{w.TokenFile}
-	}
-	return t
 }
 
 func (m *space) loaded(s settings.Settings) func() []string {

@@ -12,6 +12,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/netguard"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/retention"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/secrets"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 	"github.com/Molecule-AI/molecule-codex-runtime/server"
@@ -86,7 +87,7 @@ func (c chat) say(ctx context.Context, id string, r late.Reply) error {
 func (app *application) attachments(s settings.Settings, journal *store.Store) tasks.Files {
 	cfg := files.Config{
 		Work: s.WorkDir, Workspace: s.WorkspaceID, Guard: netguard.New(s.AllowedNetworks...),
-		Hidden: hidden(s), User: s.User, Room: roomForFiles(s), Quota: app.uploads(s, journal), Log: app.log,
+		Hidden: secrets.Hidden(s), User: s.User, Room: roomForFiles(s), Quota: app.uploads(s, journal), Log: app.log,
 	}
 	if s.InWorkspace() {
 		client := app.workspaceClient(s)
@@ -110,25 +111,6 @@ func roomIn(dir string) func(bytes int64) error {
 	return func(bytes int64) error { return store.RoomBeside(dir, bytes) }
 }
 
-// hidden is what is never handed out: folders, and files that the operator has put
-// somewhere else.
-func hidden(s settings.Settings) []string {
-	all := []string{s.StateDir, s.CodexHome}
-	more := append([]string{s.TokenFile, s.SecretsDir}, wireFiles(s)...)
-	for _, space := range s.Spaces {
-		more = append(more, space.TokenFile)
-	}
-	for _, file := range more {
-		if file != "" {
-			all = append(all, file)
-		}
-	}
-	if s.ConfigsDir != "" { // by their names they are hidden anyway; under another one they are compared with
-		all = append(all, filepath.Join(s.ConfigsDir, platform.TokenFile), filepath.Join(s.ConfigsDir, platform.InboundSecretFile))
-	}
-	return all
-}
-
 // pendingUploads are the files that the platform holds for the workspace.
 type pendingUploads struct{ *platform.Client }
 
@@ -143,10 +125,10 @@ func (app *application) platformSide(s settings.Settings) *server.Platform {
 	if !s.InWorkspace() {
 		return nil
 	}
-	seen := app.redact.Newest(mostGiven)
+	seen := app.redact.Newest(secrets.MostGiven)
 	read := func(name string) func() string {
 		now := func() string { // each time: the platform replaces it
-			secret := secretIn(app.tokens.Read, filepath.Join(s.ConfigsDir, name))
+			secret := secrets.In(app.tokens.Read, filepath.Join(s.ConfigsDir, name))
 			seen(secret)
 			return secret
 		}

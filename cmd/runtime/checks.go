@@ -9,6 +9,8 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextemp"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fence"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/secrets"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
 )
@@ -128,4 +130,14 @@ func credentialCheck(s settings.Settings, environ []string) preflight.Check {
 			Unread: s.InWorkspace() && s.CodexAuth.Set() && noLogin != nil,
 		})).Run(ctx)
 	}}
+}
+
+// withoutSecrets is a report that can be shown, to a person at a terminal too.
+func withoutSecrets(report preflight.Report, redact *logging.Redactor) preflight.Report {
+	clean := preflight.Report{Results: make([]preflight.Result, len(report.Results))}
+	for i, r := range report.Results {
+		r.Detail, r.Fix = secrets.Shown(r.Detail, redact), secrets.Shown(r.Fix, redact)
+		clean.Results[i] = r
+	}
+	return clean
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextemp"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/forward"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/secrets"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 )
 
@@ -80,7 +81,7 @@ func setupConfig(s settings.Settings, environ []string, scriptedURL string) adap
 // openSetup makes what says how codex is started.
 func (app *application) openSetup(s settings.Settings, environ []string, scriptedURL string, redact *logging.Redactor) error {
 	cfg := setupConfig(s, environ, scriptedURL)
-	cfg.Logger, cfg.Redact = app.log, redact.Newest(mostRead)
+	cfg.Logger, cfg.Redact = app.log, redact.Newest(secrets.MostRead)
 	cfg.Replaced = func() { app.executor.RestartWhenIdle("the .codex of its working directory was replaced") }
 	temp, err := codextemp.Open(s, app.log)
 	if err != nil {
@@ -103,7 +104,7 @@ func (app *application) openSetup(s settings.Settings, environ []string, scripte
 	}
 	if cfg.File != "" && !s.Scripted() {
 		logins := adapter.LoginsConfig{
-			Home: s.CodexHome, User: s.User, Owned: s.OwnsLogin, Every: time.Duration(s.AuthSync) * time.Second, Redact: redact.Newest(mostGiven), Logger: app.log,
+			Home: s.CodexHome, User: s.User, Owned: s.OwnsLogin, Every: time.Duration(s.AuthSync) * time.Second, Redact: redact.Newest(secrets.MostGiven), Logger: app.log,
 			Changed: func() { app.executor.RestartWhenIdle("its login was replaced") },
 		}
 		logins.Platform = app.workspaceClient(s)
@@ -111,7 +112,7 @@ func (app *application) openSetup(s settings.Settings, environ []string, scripte
 		app.goOn(cfg.Logins.Run)
 	}
 	if s.User != nil {
-		app.goOn(func(ctx context.Context) { app.watchTokens(ctx, s) })
+		app.goOn(func(ctx context.Context) { secrets.WatchTokens(ctx, s, app.log) })
 	}
 	app.setup = adapter.NewSetup(cfg)
 	return nil
@@ -176,7 +177,7 @@ func (app *application) prepare(ctx context.Context, s settings.Settings) (execu
 	if err != nil {
 		return executor.Launch{}, err
 	}
-	app.closeTokens(s, map[string]bool{})
+	secrets.CloseTokens(s, app.log, map[string]bool{})
 	if err := makeHome(l.Home, l.User); err != nil { // codex ends at once where it is missing
 		return executor.Launch{}, fmt.Errorf("CODEX_HOME: %w", err)
 	}

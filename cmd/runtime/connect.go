@@ -5,6 +5,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/connect"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/secrets"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 )
 
@@ -55,6 +56,6 @@ func shownToken(s settings.Settings) (string, error) {
 	if s.TokenFile == "" {
 		return s.WorkspaceToken.Reveal(), nil
 	}
-	text, err := regular.Read(s.TokenFile, mostSecret)
+	text, err := regular.Read(s.TokenFile, secrets.MostBytes)
 	return strings.TrimSpace(string(text)), err
 }

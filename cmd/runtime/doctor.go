@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/secrets"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
 )
@@ -57,5 +58,5 @@ func examine(ctx context.Context, w way, s settings.Settings, environ []string) 
 		}}}
 	}
 	defer at.remove()
-	return withoutSecrets(preflight.Run(ctx, w.checks(s, environ, at)...), secretsOf(s, environ))
+	return withoutSecrets(preflight.Run(ctx, w.checks(s, environ, at)...), secrets.Of(s, environ))
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/secrets"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
@@ -30,14 +31,14 @@ func platformChecks(s settings.Settings) []preflight.Check {
 		}})
 	}
 	if s.InWorkspace() {
-		ask("", platformConfig(s, logging.NewRedactor()), askPlatform) // the report is cleaned as a whole
+		ask("", secrets.PlatformConfig(s, logging.NewRedactor()), askPlatform) // the report is cleaned as a whole
 	}
 	for _, w := range s.Spaces {
 		of := ""
 		if len(s.Spaces) > 1 {
 			of = w.ID + ": "
 		}
-		ask(of, spaceConfig(s, w), askInbox)
+		ask(of, secrets.SpaceConfig(s, w), askInbox)
 	}
 	return all
 }

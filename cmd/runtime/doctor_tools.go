@@ -14,6 +14,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/bridge"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/secrets"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
 	"github.com/Molecule-AI/molecule-codex-runtime/toolset"
@@ -82,7 +83,7 @@ func toolCheck(name string, used bool, fix string, try func(context.Context) (in
 
 // theTools are the tools to be shown; they are not called.
 func theTools(s settings.Settings) *toolset.Set {
-	return newTools(s, platformClient(s, logging.NewRedactor()), logging.NewRedactor(), toolset.Config{})
+	return newTools(s, secrets.PlatformClient(s, logging.NewRedactor()), logging.NewRedactor(), toolset.Config{})
 }
 
 // toolNames are their names in the protocol of MCP.

@@ -8,9 +8,8 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fence"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/secrets"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
-	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
 )
 
@@ -38,7 +37,7 @@ func userCheck(s settings.Settings, environ []string, fenced fence.Fence) prefli
 			return preflight.Result{Status: preflight.Warn, Detail: hole, Fix: sandboxHoleFix}
 		}
 		if s.User == nil {
-			return ownUser(s, secretsOf(s, environ).Known, fenced)
+			return ownUser(s, secrets.Of(s, environ).Known, fenced)
 		}
 		return anotherUser(s)
 	}}
@@ -46,8 +45,8 @@ func userCheck(s settings.Settings, environ []string, fenced fence.Fence) prefli
 
 // anotherUser says what codex's commands get at where they run as a user of their own.
 func anotherUser(s settings.Settings) preflight.Result {
-	kept := append(tokenFiles(s), s.StateDir)
-	open, err := asuser.Value(s.User, func() (string, error) { return readable(kept), nil })
+	kept := append(secrets.TokenFiles(s), s.StateDir)
+	open, err := asuser.Value(s.User, func() (string, error) { return secrets.Readable(kept), nil })
 	if err != nil {
 		return preflight.Result{Status: preflight.Fail, Detail: err.Error(), Fix: "start the runtime as root or with CAP_SETUID and CAP_SETGID, or unset CODEX_USER"}
 	}
@@ -115,28 +114,6 @@ func sandboxHole(s settings.Settings) string {
 	}
 	_ = f.Close()
 	return fmt.Sprintf("%v, who is the runtime's: as root commands can write the kernel's settings (%s) from codex's sandbox, and so run programs outside of it", s.User, kernelSetting)
-}
-
-// tokenFiles are the files with the tokens of a workspace.
-func tokenFiles(s settings.Settings) (files []string) {
-	if s.InWorkspace() {
-		files = append(files, filepath.Join(s.ConfigsDir, platform.TokenFile), filepath.Join(s.ConfigsDir, platform.InboundSecretFile))
-	}
-	if s.TokenFile != "" {
-		files = append(files, s.TokenFile)
-	}
-	return files
-}
-
-// readable returns the first file that can be read; "" if none can.
-func readable(files []string) string {
-	for _, name := range files {
-		if f, _, err := regular.Open(name); err == nil {
-			_ = f.Close()
-			return name
-		}
-	}
-	return ""
 }
 
 // changeable returns the first file or folder that a user can change; "" if there is none.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fence"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/secrets"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
 )
@@ -60,7 +61,7 @@ func channelChecks(s settings.Settings, environ []string, at scratch) []prefligh
 
 // turnChecks are what has to hold for a turn, however its message comes.
 func turnChecks(s settings.Settings, environ []string, at scratch) []preflight.Check {
-	return append(checks(s, environ, fence.Make(context.Background(), s, secretsOf(s, environ).Known), at), accountCheck(s, environ, at), stateCheck(s.StateDir), skewCheck(s, modelTime(s, environ)...))
+	return append(checks(s, environ, fence.Make(context.Background(), s, secrets.Of(s, environ).Known), at), accountCheck(s, environ, at), stateCheck(s.StateDir), skewCheck(s, modelTime(s, environ)...))
 }
 
 // mcpChecks are those of runtime mcp, which starts no codex.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/bridge"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/secrets"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 )
 
@@ -23,7 +24,7 @@ func (p *program) mcp(ctx context.Context) int {
 	defer p.outliveReaders()()
 	s, _, _ := settings.Load(p.environ) // what is wrong with them is said below, where it matters
 	server := mcp.NewServer(&mcp.Implementation{Name: "molecule-codex-runtime", Title: "Codex runtime", Version: version}, &mcp.ServerOptions{
-		Logger:       logging.New(p.stderr, slog.LevelWarn, secretsOf(s, p.environ)),
+		Logger:       logging.New(p.stderr, slog.LevelWarn, secrets.Of(s, p.environ)),
 		Capabilities: &mcp.ServerCapabilities{},
 	})
 	offers := []func(*mcp.Server){func(s *mcp.Server) { bridge.Register(s, client) }}

@@ -20,6 +20,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/peerwords"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/secrets"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 )
@@ -123,7 +124,7 @@ func (app *application) workspaceClient(s settings.Settings) *platform.Client {
 	if app.platform != nil {
 		return app.platform
 	}
-	cfg := platformConfig(s, app.redact)
+	cfg := secrets.PlatformConfig(s, app.redact)
 	cfg.Observe, cfg.Files = app.observe, &app.tokens
 	cfg.Dir, cfg.OnUnauthorized = s.ConfigsDir, func(ctx context.Context) error {
 		if app.member == nil { // it is being made

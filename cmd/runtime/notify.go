@@ -3,12 +3,10 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"path/filepath"
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/netguard"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
@@ -38,23 +36,6 @@ func (app *application) notify(s settings.Settings, journal *store.Store) *tasks
 	app.notifier = notify.New(cfg)
 	app.goOn(app.notifier.Run)
 	return &tasks.Notify{Check: app.notifier.Check, Wake: app.notifier.Wake}
-}
-
-// platformClient speaks for the workspace that the runtime is.
-func platformClient(s settings.Settings, redact *logging.Redactor) *platform.Client {
-	return platform.New(platformConfig(s, redact))
-}
-
-func platformConfig(s settings.Settings, redact *logging.Redactor) platform.Config {
-	files := []string{filepath.Join(s.ConfigsDir, platform.TokenFile)}
-	if s.TokenFile != "" {
-		files = append([]string{s.TokenFile}, files...)
-	}
-	return platform.Config{
-		URL: s.PlatformURL, Workspace: s.WorkspaceID, Org: s.OrgID,
-		Token: platform.Token{Files: files, Value: s.WorkspaceToken.Reveal()},
-		Seen:  redact.Newest(mostGiven),
-	}
 }
 
 // canvas is where the user of the workspace reads.

@@ -10,6 +10,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/secrets"
 	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
 	"github.com/Molecule-AI/molecule-codex-runtime/server"
 )
@@ -89,7 +90,7 @@ func (r *readiness) readiness(report preflight.Report, health executor.Health, c
 		state.OK = state.OK && ok
 	}
 	for i, check := range state.Checks {
-		state.Checks[i].Message = showable(check.Message, r.redact)
+		state.Checks[i].Message = secrets.Shown(check.Message, r.redact)
 	}
 	health.Child.Error = r.redact.String(health.Child.Error)
 	state.Details = map[string]any{"executor": health}

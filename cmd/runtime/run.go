@@ -14,6 +14,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/codexlog"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/secrets"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 )
 
@@ -130,7 +131,7 @@ func (p *program) logged(s settings.Settings, warnings []settings.Warning, work 
 		return p.fail(err)
 	}
 	defer p.outliveReaders()()
-	redact := secretsOf(s, p.environ)
+	redact := secrets.Of(s, p.environ)
 	log := logging.New(p.stderr, level, redact)
 	for _, w := range warnings {
 		log.Warn("doubtful setting", "variable", w.Name, "doubt", w.Text)

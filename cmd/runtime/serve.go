@@ -18,6 +18,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/codexlog"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextemp"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/giveback"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/netguard"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
@@ -94,7 +95,7 @@ type application struct {
 // started is what there is to do once, when the program serves.
 func (app *application) started(ctx context.Context) {
 	app.ready.announce(ctx, app.log)
-	if err := settle(); err != nil {
+	if err := giveback.Settle(); err != nil {
 		app.log.Debug("the memory of the start is kept", "err", err)
 	}
 }
@@ -148,7 +149,7 @@ func newApplication(ctx context.Context, s settings.Settings, environ []string, 
 		Files: messageFiles{app.files, app.kept}, IsPeers: app.engine.OfPeer, Logger: log,
 	}).Run)
 	app.goOn(func(ctx context.Context) {
-		giveBack(ctx, (&heapWatch{held: func() int64 { return app.executor.Health().Bytes }, heap: heapNow}).due)
+		giveback.Run(ctx, (&giveback.Watch{Held: func() int64 { return app.executor.Health().Bytes }, Heap: giveback.Heap}).Due)
 	})
 	app.goOn(func(ctx context.Context) { codexlog.Keep(ctx, s.CodexHome, s.User, journal.Threads, log) })
 	app.ready = &readiness{checks: checks(s, environ, base.fence, scratch{tmp: app.temp.Dirs().Commands}), state: ownState(journal), executor: app.executor, redact: redact, mend: cfg.Mend}

@@ -13,6 +13,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/bridge"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/secrets"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 	"github.com/Molecule-AI/molecule-codex-runtime/toolset"
 )
@@ -168,8 +169,8 @@ func (p *program) workspaceTools() (set *toolset.Set, end func(), err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	redact := secretsOf(s, p.environ)
-	client := platformClient(s, redact)
+	redact := secrets.Of(s, p.environ)
+	client := secrets.PlatformClient(s, redact)
 	log := logging.New(p.stderr, slog.LevelWarn, redact)
 	recorder := toolset.NewRecorder(client, redact.String, log)
 	ctx, cancel := context.WithCancel(context.Background())

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter/files"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/secrets"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 )
@@ -22,7 +23,7 @@ type sendable struct {
 }
 
 func sendableFiles(s settings.Settings) sendable {
-	return sendable{files.New(files.Config{Work: s.WorkDir, Hidden: hidden(s), User: s.User}), s.WorkDir}
+	return sendable{files.New(files.Config{Work: s.WorkDir, Hidden: secrets.Hidden(s), User: s.User}), s.WorkDir}
 }
 
 // Open implements [toolset.Files]. The file is opened within the folder each time, so

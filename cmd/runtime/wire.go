@@ -2,7 +2,6 @@ package main
 
 import (
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/wirelog"
 )
 
@@ -19,12 +18,4 @@ func (app *application) openWire(path string) *wirelog.Recorder {
 	app.log.Warn("everything said to and by codex is recorded, prompts included", "file", path)
 	app.closers = append(app.closers, recorder)
 	return recorder
-}
-
-// wireFiles are the files of that record.
-func wireFiles(s settings.Settings) []string {
-	if s.DebugWire == "" {
-		return nil
-	}
-	return []string{s.DebugWire, s.DebugWire + wirelog.OldSuffix}
 }

@@ -1,4 +1,4 @@
-package main
+package giveback
 
 import "testing"
 
@@ -6,7 +6,7 @@ import "testing"
 func TestMemoryIsGivenBack(t *testing.T) {
 	const mib = 1 << 20
 	var held, resident, live int64
-	w := &heapWatch{held: func() int64 { return held }, heap: func() (int64, int64) { return resident, live }}
+	w := &Watch{Held: func() int64 { return held }, Heap: func() (int64, int64) { return resident, live }}
 	for i, look := range []struct {
 		what                 string
 		held, resident, live int64
@@ -28,11 +28,11 @@ func TestMemoryIsGivenBack(t *testing.T) {
 		{"a large heap that is alive", 0, 200, 180, false},
 	} {
 		held, resident, live = look.held*mib, look.resident*mib, look.live*mib
-		if got := w.due(); got != look.due {
+		if got := w.Due(); got != look.due {
 			t.Errorf("look %d, %s: due is %v", i, look.what, got)
 		}
 	}
-	if resident, live := heapNow(); resident < live/2 || resident == 0 {
+	if resident, live := Heap(); resident < live/2 || resident == 0 {
 		t.Errorf("the heap takes %d bytes, %d are alive", resident, live)
 	}
 }

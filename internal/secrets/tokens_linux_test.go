@@ -1,4 +1,4 @@
-package main
+package secrets
 
 import (
 	"context"
@@ -31,8 +31,8 @@ func TestCloseTokens(t *testing.T) {
 	if err := errors.Join(os.Chmod(filepath.Dir(dir), 0o755), os.Chmod(dir, 0o755), os.WriteFile(token, []byte("the-token\n"), 0o644)); err != nil {
 		t.Fatal(err)
 	}
-	app := &application{log: slog.New(slog.DiscardHandler)}
-	app.closeTokens(settings.Settings{User: other, WorkspaceID: "w", PlatformURL: "http://platform", ConfigsDir: dir}, nil)
+	log := slog.New(slog.DiscardHandler)
+	CloseTokens(settings.Settings{User: other, WorkspaceID: "w", PlatformURL: "http://platform", ConfigsDir: dir}, log, nil)
 	text, err := os.ReadFile(token)
 	info, missing := os.Stat(token)
 	if errors.Join(err, missing) != nil || string(text) != "the-token\n" || info.Mode().Perm() != 0o600 {
@@ -45,7 +45,7 @@ func TestCloseTokens(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var watching sync.WaitGroup
 	watching.Go(func() {
-		app.watchTokens(ctx, settings.Settings{User: other, WorkspaceID: "w", PlatformURL: "http://platform", ConfigsDir: dir})
+		WatchTokens(ctx, settings.Settings{User: other, WorkspaceID: "w", PlatformURL: "http://platform", ConfigsDir: dir}, log)
 	})
 	for _, text := range []string{"the-secret", "another"} { // the second one at least comes behind the first look
 		fresh := filepath.Join(dir, "fresh")
@@ -64,7 +64,7 @@ func TestCloseTokens(t *testing.T) {
 	if err := errors.Join(os.WriteFile(renewed, []byte("x"), 0o644), os.Chown(renewed, 4299, 4299), os.Remove(token), os.Symlink(renewed, token), os.WriteFile(secret, nil, 0o600), os.Chmod(secret, 0o644)); err != nil {
 		t.Fatal(err)
 	}
-	app.closeTokens(settings.Settings{User: other, WorkspaceID: "w", PlatformURL: "http://platform", ConfigsDir: dir, TokenFile: renewed}, map[string]bool{})
+	CloseTokens(settings.Settings{User: other, WorkspaceID: "w", PlatformURL: "http://platform", ConfigsDir: dir, TokenFile: renewed}, log, map[string]bool{})
 	for name, want := range map[string]os.FileMode{token: os.ModeSymlink | 0o777, renewed: 0o644, secret: 0o644} {
 		if info, err := os.Lstat(name); err != nil || info.Mode() != want {
 			t.Errorf("%s: %v, %v", name, info.Mode(), err)

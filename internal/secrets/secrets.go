@@ -1,4 +1,6 @@
-package main
+// Package secrets knows what is secret of a runtime and where it stands: the tokens of its workspaces, its logins and keys.
+// It has them kept from what is written and handed out, and from the user that codex runs as.
+package secrets
 
 import (
 	"path/filepath"
@@ -11,20 +13,19 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
-	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
 )
 
-// Of what is given out while the process works, the newest are known to be secret: of each
-// workspace's platform, of codex's logins, and of what is read again at each start of codex.
+// Of what is given out while the process works, so many of the newest are known to be secret: MostGiven of each
+// workspace's platform and of codex's logins, MostRead of what is read again at each start of codex.
 const (
-	mostGiven = 32
-	mostRead  = 1024
+	MostGiven = 32
+	MostRead  = 1024
 )
 
-// secretsOf is everything that is known to be secret at the start: what stands in the
+// Of is everything that is known to be secret at the start: what stands in the
 // environment, and in the files of the workspace and of codex. What comes later is
 // added when it is seen.
-func secretsOf(s settings.Settings, environ []string) *logging.Redactor {
+func Of(s settings.Settings, environ []string) *logging.Redactor {
 	redact := logging.NewRedactor(s.Secrets()...)
 	config := adapter.Config{}
 	if s.InWorkspace() {
@@ -38,7 +39,7 @@ func secretsOf(s settings.Settings, environ []string) *logging.Redactor {
 	})
 	redact.Add(login.Secrets()...)
 	for _, space := range s.Spaces {
-		redact.Add(secretIn(regular.Read, space.TokenFile))
+		redact.Add(In(regular.Read, space.TokenFile))
 	}
 	if !s.InWorkspace() {
 		return redact
@@ -49,20 +50,20 @@ func secretsOf(s settings.Settings, environ []string) *logging.Redactor {
 		redact.Add(value)
 	}
 	for _, file := range []string{s.TokenFile, filepath.Join(s.ConfigsDir, platform.TokenFile), filepath.Join(s.ConfigsDir, platform.InboundSecretFile)} {
-		redact.Add(secretIn(regular.Read, file))
+		redact.Add(In(regular.Read, file))
 	}
 	return redact
 }
 
-// mostSecret bounds the file of a secret.
-const mostSecret = 64 << 10
+// MostBytes bounds the file of a secret.
+const MostBytes = 64 << 10
 
-// secretIn is the secret that a file holds; "" if there is none.
-func secretIn(read func(path string, most int64) ([]byte, error), file string) string {
+// In is the secret that a file holds; "" if there is none.
+func In(read func(path string, most int64) ([]byte, error), file string) string {
 	if file == "" {
 		return ""
 	}
-	text, err := read(file, mostSecret)
+	text, err := read(file, MostBytes)
 	if err != nil {
 		return ""
 	}
@@ -73,17 +74,7 @@ func secretIn(read func(path string, most int64) ([]byte, error), file string) s
 // those of its configuration, which commands may own.
 const mostShown = 2000
 
-// showable is a text on one line of a terminal, where it does nothing but stand.
-func showable(text string, redact *logging.Redactor) string {
+// Shown is a text, without secrets, on one line of a terminal, where it does nothing but stand.
+func Shown(text string, redact *logging.Redactor) string {
 	return brief.Plain(brief.Line(redact.String(text), mostShown))
-}
-
-// withoutSecrets is a report that can be shown, to a person at a terminal too.
-func withoutSecrets(report preflight.Report, redact *logging.Redactor) preflight.Report {
-	clean := preflight.Report{Results: make([]preflight.Result, len(report.Results))}
-	for i, r := range report.Results {
-		r.Detail, r.Fix = showable(r.Detail, redact), showable(r.Fix, redact)
-		clean.Results[i] = r
-	}
-	return clean
 }

@@ -1,4 +1,5 @@
-package main
+// Package giveback gives memory that this process does not need any more back to the system.
+package giveback
 
 import (
 	"context"
@@ -17,9 +18,9 @@ const (
 	restLooks = 5
 )
 
-// giveBack gives memory that is not used any more back to the system, when due says so: by
+// Run gives memory that is not used any more back to the system, when due says so: by
 // itself Go takes minutes for that. It returns when ctx ends.
-func giveBack(ctx context.Context, due func() bool) {
+func Run(ctx context.Context, due func() bool) {
 	tick := time.NewTicker(giveBackEvery)
 	defer tick.Stop()
 	for {
@@ -34,20 +35,20 @@ func giveBack(ctx context.Context, due func() bool) {
 	}
 }
 
-// A heapWatch knows when much memory was let go of.
-type heapWatch struct {
-	held func() int64                  // bytes of messages whose turns have not ended
-	heap func() (resident, live int64) // live is of the last collection
+// A Watch knows when much memory was let go of.
+type Watch struct {
+	Held func() int64                  // bytes of messages whose turns have not ended
+	Heap func() (resident, live int64) // live is of the last collection
 
 	most, before int64 // held since memory was given back last, and resident at the look before
 	rest         int   // looks to leave out
 }
 
-// due reports whether messages have gone that took much, or whether the heap takes much
+// Due reports whether messages have gone that took much, or whether the heap takes much
 // more than was alive in it, and has not grown since the look before.
-func (w *heapWatch) due() bool {
-	held := w.held()
-	resident, live := w.heap()
+func (w *Watch) Due() bool {
+	held := w.Held()
+	resident, live := w.Heap()
 	quiet := resident <= w.before
 	w.most, w.before = max(w.most, held), resident
 	if w.rest--; w.rest >= 0 || w.most-held < worthGiving && (!quiet || resident-live < worthGiving) {
@@ -57,8 +58,8 @@ func (w *heapWatch) due() bool {
 	return true
 }
 
-// heapNow reads how much of the heap is in memory, and what was alive in it.
-func heapNow() (resident, live int64) {
+// Heap reads how much of the heap is in memory, and what was alive in it.
+func Heap() (resident, live int64) {
 	const classes = "/memory/classes/heap/"
 	samples := []metrics.Sample{{Name: classes + "objects:bytes"}, {Name: classes + "unused:bytes"}, {Name: classes + "free:bytes"}, {Name: "/gc/heap/live:bytes"}}
 	metrics.Read(samples)

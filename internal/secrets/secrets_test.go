@@ -1,4 +1,4 @@
-package main
+package secrets
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 // TestSecretsOfThePlatform: one that gives out ever new ones has the newest of them kept.
 func TestSecretsOfThePlatform(t *testing.T) {
 	redact := logging.NewRedactor()
-	seen := platformConfig(settings.Settings{}, redact).Seen
+	seen := PlatformConfig(settings.Settings{}, redact).Seen
 	for i := range 33 { // docs/security.md has the number
 		seen(fmt.Sprintf("token-%d.", i))
 	}

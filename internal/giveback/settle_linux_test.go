@@ -1,4 +1,4 @@
-package main
+package giveback
 
 import (
 	"os"
@@ -13,7 +13,7 @@ import (
 // the program goes on.
 func TestSettle(t *testing.T) {
 	before := residentFile(t)
-	if err := settle(); err != nil {
+	if err := Settle(); err != nil {
 		t.Fatal(err)
 	}
 	if after := residentFile(t); after >= before {
@@ -42,7 +42,7 @@ func TestSettleKeepsWhatWasWritten(t *testing.T) {
 	if err := unix.Mprotect(page, unix.PROT_READ); err != nil {
 		t.Fatal(err)
 	}
-	if err := settle(); err != nil {
+	if err := Settle(); err != nil {
 		t.Fatal(err)
 	}
 	if page[0] != 'w' {

@@ -1,4 +1,4 @@
-package main
+package giveback
 
 import (
 	"bufio"
@@ -9,10 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// settle takes the pages of the program's own file out of this process: the start
+// Settle takes the pages of the program's own file out of this process: the start
 // touches most of the file, and what follows little of it. They stay in the page
 // cache, from where those that are wanted come back as they are touched.
-func settle() error {
+func Settle() error {
 	exe, err := os.Readlink("/proc/self/exe")
 	if err != nil {
 		return err

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package giveback
+
+// Settle does nothing where there is no /proc.
+func Settle() error { return nil }
